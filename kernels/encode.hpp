@@ -1,0 +1,22 @@
+#pragma once
+// Fast twin of mx::convert for fp32 sources: the same codes, by table and bit tricks instead of exact values.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/numerics/convert.hpp"
+
+namespace mx::kernels {
+
+/// True when the twin knows this conversion; otherwise use the model.
+bool has_encode(const Format& to, const Conversion& how);
+
+/// Codes of fp32 bit patterns, equal to mx::convert(x, kF32, to, how) for every input. Sizes must agree.
+void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversion& how, std::span<std::uint32_t> codes);
+
+/// Digest of the codes of all 2^32 fp32 patterns, one word per 2^24 inputs (256 words), all threads. The digest of chunk c is the sum over its
+/// patterns i of (code(i) + 1) * mix(i) mod 2^64, mix as recorded witness sets define it ("mix64_sum").
+std::vector<std::uint64_t> sweep_digests(const Format& to, const Conversion& how);
+
+}  // namespace mx::kernels

@@ -1,0 +1,72 @@
+#pragma once
+// The steps of a view program. Each has a domain, a codomain and an inverse, or says what it loses.
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace mx::layout {
+
+/// What a padded position holds in memory.
+enum class PadContent {
+  zero,       ///< bytes 0 (nibble 0, scale byte 0 = 2^-127, bias 0)
+  neutral,    ///< scale byte 0x7F, one
+  unwritten,  ///< whatever was there: never compare it
+};
+
+/// One axis of a tensor, slowest first in a shape.
+struct Axis {
+  std::string name;
+  std::int64_t extent = 1;
+  friend bool operator==(const Axis&, const Axis&) = default;
+};
+
+/// axis [N] -> two axes [N/inner, inner]. N must be a multiple of inner.
+struct Split {
+  int axis;
+  std::int64_t inner;
+};
+/// `count` neighbouring axes starting at `axis` -> one axis.
+struct Merge {
+  int axis;
+  int count;
+};
+/// New axis i is old axis order[i].
+struct Permute {
+  std::vector<int> order;
+};
+/// Index i -> N-1-i (swaps gate and up on an axis of 2).
+struct Flip {
+  int axis;
+};
+/// axis [N] -> [extent]; positions N.. hold `content`. extent >= N.
+struct Pad {
+  int axis;
+  std::int64_t extent;
+  PadContent content;
+};
+/// axis [N] -> [length], keeping begin .. begin+length-1. Loses the rest.
+struct Slice {
+  int axis;
+  std::int64_t begin;
+  std::int64_t length;
+};
+/// Every unit becomes a trailing axis of unit_bits/bits smaller units, low bits first. The coordinate grows by that axis.
+struct Explode {
+  int bits;
+};
+/// The trailing axis becomes part of the unit again: unit_bits *= extent of the last axis. Addresses still count the exploded grain.
+struct Pack {};
+/// Index j of the new axis holds index source[j] of the old one; a permutation.
+struct Table {
+  int axis;
+  std::vector<std::int64_t> source;
+};
+
+using Step = std::variant<Split, Merge, Permute, Flip, Pad, Slice, Explode, Pack, Table>;
+
+/// One line for people: "split I by 32".
+std::string describe(const Step& step, const std::vector<Axis>& before);
+
+}  // namespace mx::layout

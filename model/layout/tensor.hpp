@@ -1,0 +1,53 @@
+#pragma once
+// The tensors of one MoE layer's experts, their canonical (checkpoint) forms, and the sizes that everything is computed from.
+// Source: spec of the checkpoint forms, gpt-oss and standard; vllm mxfp4.py create_weights.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "model/layout/layout.hpp"
+
+namespace mx::layout {
+
+/// The six tensors of a layer, in this order everywhere.
+enum class Role { w13_weight, w13_weight_scale, w13_bias, w2_weight, w2_weight_scale, w2_bias };
+inline constexpr std::array<Role, 6> kRoles{
+    Role::w13_weight, Role::w13_weight_scale, Role::w13_bias, Role::w2_weight, Role::w2_weight_scale, Role::w2_bias};
+std::string_view name_of(Role role);
+Role role_named(std::string_view name);  ///< throws Error(usage)
+
+/// Order of the rows of w13 in a checkpoint.
+enum class SourceOrder {
+  gpt_oss,   ///< interleaved: row 2i gate, row 2i+1 up
+  standard,  ///< halves: rows 0..I-1 gate (w1), I..2I-1 up (w3)
+};
+std::string_view name_of(SourceOrder order);
+SourceOrder source_order_named(std::string_view name);  ///< throws Error(usage)
+
+/// Sizes of one rank's experts. All positive; hidden and intermediate multiples of `group`.
+struct Sizes {
+  std::int64_t experts;
+  std::int64_t intermediate;  ///< I: rows of gate, and of up; reduction length of w2
+  std::int64_t hidden;        ///< H: reduction length of w13; rows of w2
+  std::int64_t group = 32;    ///< elements per scale
+  friend bool operator==(const Sizes&, const Sizes&) = default;
+};
+
+/// Bits of one logical unit: 4 for weights, 8 for scales, 16 for a bf16 bias.
+int unit_bits(Role role);
+
+/// Logical axes. w13: [E, 2, I, K] weights, [E, 2, I, G] scales, [E, 2, I] bias, where axis "half" is 0 for gate and 1 for up.
+/// w2: [E, H, K], [E, H, G], [E, H]. Axis names: E half I K G N (N: rows of w2).
+std::vector<Axis> logical_axes(Role role, const Sizes& sizes);
+
+/// The checkpoint's own memory of a tensor: row-major, two fp4 elements a byte, even element in the low nibble.
+Layout canonical(Role role, const Sizes& sizes, SourceOrder order);
+
+/// The allocated buffer that an engine loads into: the canonical form with every size already rounded up, zero filled.
+/// `padded` >= `sizes` in hidden and intermediate, same experts and group.
+Layout loaded(Role role, const Sizes& sizes, const Sizes& padded, SourceOrder order);
+
+}  // namespace mx::layout

@@ -1,0 +1,63 @@
+#include "model/names.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+namespace mx {
+namespace {
+
+std::string folded(std::string_view name) {
+  std::string out;
+  for (char c : name) {
+    if (c != '-' && c != '_') out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return out;
+}
+
+/// Levenshtein distance, one row at a time.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+bool same_name(std::string_view a, std::string_view b) { return folded(a) == folded(b); }
+
+std::string_view nearest_name(std::string_view name, std::span<const std::string_view> known) {
+  const std::string wanted = folded(name).substr(0, 200);
+  std::string_view best;
+  // More than a third of the letters wrong is another word, not a typo.
+  std::size_t best_distance = wanted.size() / 3 + 2;
+  for (std::string_view candidate : known) {
+    const std::size_t distance = edit_distance(wanted, folded(candidate));
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string_view> known) {
+  std::string text = "unknown " + std::string(what) + " '" + std::string(name.substr(0, 200)) + "'";
+  if (const std::string_view near = nearest_name(name, known); !near.empty()) {
+    return text + " (did you mean " + std::string(near) + "?)";
+  }
+  text += " (known:";
+  for (std::string_view candidate : known) text += " " + std::string(candidate);
+  return text + ")";
+}
+
+}  // namespace mx

@@ -1,0 +1,30 @@
+#pragma once
+// fp32 arithmetic on bit patterns: the operations that IEEE 754 defines exactly, and correctly rounded elementary functions.
+// Results are nearest even with subnormals; a NaN result is always 0x7FC00000, since processors differ in what they return.
+
+#include <cstdint>
+
+namespace mx::f32 {
+
+inline constexpr std::uint32_t kNan = 0x7FC00000U;
+inline constexpr std::uint32_t kOne = 0x3F800000U;
+
+std::uint32_t add(std::uint32_t a, std::uint32_t b);
+std::uint32_t sub(std::uint32_t a, std::uint32_t b);
+std::uint32_t mul(std::uint32_t a, std::uint32_t b);
+std::uint32_t div(std::uint32_t a, std::uint32_t b);
+/// a * b + c, rounded once.
+std::uint32_t fma(std::uint32_t a, std::uint32_t b, std::uint32_t c);
+
+/// Total order on numbers: true when a < b (-0 equals +0; false when either is NaN).
+bool less(std::uint32_t a, std::uint32_t b);
+bool is_nan(std::uint32_t a);
+
+/// min and max that keep a NaN (torch.clamp's rule).
+std::uint32_t min(std::uint32_t a, std::uint32_t b);
+std::uint32_t max(std::uint32_t a, std::uint32_t b);
+
+/// e^x, correctly rounded to nearest even for every input; integer arithmetic only. exp(-Inf) = +0, exp(+Inf) = +Inf.
+std::uint32_t exp(std::uint32_t x);
+
+}  // namespace mx::f32

@@ -1,0 +1,72 @@
+#pragma once
+// Number formats as values: one row per element and scale format, with its source. Everything that encodes or decodes reads a row.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace mx {
+
+/// How the codes of a format map to values.
+enum class Encoding {
+  floating,       ///< sign, exponent, mantissa with subnormals (IEEE 754 style; OFP8 §4, MX §5.3)
+  exponent_only,  ///< an unsigned power of two without zero (E8M0, MX §5.4)
+  fixed_point,    ///< two's complement integer times a fixed unit (MXINT8, MX §5.3.4)
+};
+
+/// Which codes are not finite numbers.
+enum class Specials {
+  none,               ///< every code is a number (FP6, FP4, MXINT8)
+  ieee,               ///< top exponent: Inf for mantissa 0, else NaN (E5M2, fp16, bf16, fp32)
+  nan_all_ones,       ///< exponent and mantissa all ones is NaN, no Inf (E4M3: OFP8 table 1)
+  nan_negative_zero,  ///< the code of -0 is the only NaN, no Inf, one zero (FNUZ)
+  nan_top_code,       ///< the largest code is NaN (E8M0)
+};
+
+/// One number format. For Encoding::fixed_point the unit is 2^-mantissa_bits and bias is unused.
+struct Format {
+  std::string_view name;
+  Encoding encoding;
+  int width;          ///< bits of a code
+  int exponent_bits;  ///< 0 for fixed_point
+  int mantissa_bits;  ///< stored bits; for fixed_point the number of fraction bits
+  int bias;
+  Specials specials;
+  bool has_sign;
+  std::string_view source;
+};
+
+inline constexpr Format kE4m3fn{"e4m3fn", Encoding::floating, 8, 4, 3, 7, Specials::nan_all_ones, true, "OFP8 1.0 §4, E4M3"};
+inline constexpr Format kE5m2{"e5m2", Encoding::floating, 8, 5, 2, 15, Specials::ieee, true, "OFP8 1.0 §4, E5M2"};
+inline constexpr Format kE4m3fnuz{
+    "e4m3fnuz", Encoding::floating, 8, 4, 3, 8, Specials::nan_negative_zero, true, "ROCm amd_hip_fp8.h; ml_dtypes float8_e4m3fnuz"};
+inline constexpr Format kE5m2fnuz{
+    "e5m2fnuz", Encoding::floating, 8, 5, 2, 16, Specials::nan_negative_zero, true, "ROCm amd_hip_fp8.h; ml_dtypes float8_e5m2fnuz"};
+inline constexpr Format kE2m3{"e2m3", Encoding::floating, 6, 2, 3, 1, Specials::none, true, "MX 1.0 §5.3.2, FP6 E2M3"};
+inline constexpr Format kE3m2{"e3m2", Encoding::floating, 6, 3, 2, 3, Specials::none, true, "MX 1.0 §5.3.2, FP6 E3M2"};
+inline constexpr Format kE2m1{"e2m1", Encoding::floating, 4, 2, 1, 1, Specials::none, true, "MX 1.0 §5.3.3, FP4 E2M1"};
+inline constexpr Format kE8m0{"e8m0", Encoding::exponent_only, 8, 8, 0, 127, Specials::nan_top_code, false, "MX 1.0 §5.4.1, E8M0"};
+inline constexpr Format kMxint8{"mxint8", Encoding::fixed_point, 8, 0, 6, 0, Specials::none, true, "MX 1.0 §5.3.4, INT8"};
+inline constexpr Format kBf16{"bf16", Encoding::floating, 16, 8, 7, 127, Specials::ieee, true, "bfloat16: the upper half of binary32"};
+inline constexpr Format kFp16{"fp16", Encoding::floating, 16, 5, 10, 15, Specials::ieee, true, "IEEE 754-2019 binary16"};
+inline constexpr Format kF32{"f32", Encoding::floating, 32, 8, 23, 127, Specials::ieee, true, "IEEE 754-2019 binary32"};
+
+/// Every format, in the order of the specification (spec: numerics section 1), then the wide ones.
+std::span<const Format> all_formats();
+
+/// The format of that name (case, '-' and '_' ignored; "fp32" and "e4m3" are accepted as f32 and e4m3fn). Throws Error(usage).
+const Format& format_named(std::string_view name);
+
+/// Code of the largest finite positive value.
+std::uint32_t max_finite_code(const Format& format);
+
+/// True when the code is a NaN of the format.
+bool is_nan_code(const Format& format, std::uint32_t code);
+
+/// True when the code is an infinity of the format.
+bool is_inf_code(const Format& format, std::uint32_t code);
+
+/// Exponent of the largest finite value, floor(log2): the emax of MX block scales (e4m3fn 8, e5m2 15, e2m1 2, mxint8 0).
+int max_exponent(const Format& format);
+
+}  // namespace mx

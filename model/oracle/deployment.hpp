@@ -1,0 +1,116 @@
+#pragma once
+// What a backend is chosen for: hardware, software, environment, parallelism, layer. Plain data; sizes in elements.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace mx::oracle {
+
+enum class PlatformKind { cuda, rocm, xpu, cpu };
+std::string_view name_of(PlatformKind kind);
+
+/// What the platform layer of the engine reports.
+struct Hardware {
+  PlatformKind platform;
+  std::optional<int> capability;  ///< 10 * major + minor; none on xpu and cpu
+  std::string gcn_arch;           ///< rocm only: "gfx950"
+};
+
+/// Answers of the optional-package probes.
+struct Software {
+  bool has_flashinfer = false;
+  bool has_flashinfer_trtllm_fused_moe = false;
+  bool has_flashinfer_cutlass_fused_moe = false;
+  bool has_flashinfer_cutedsl_moe_nvfp4 = false;
+  bool has_flashinfer_cutedsl_grouped_gemm_nt_masked = false;
+  bool has_flashinfer_b12x_moe = false;
+  bool has_triton_kernels = false;
+  bool has_deep_gemm = false;
+  bool aiter_found = false;
+  bool humming_installed = false;
+  bool cutlass_group_gemm_op = false;
+};
+
+/// Parallelism as the user gives it.
+struct ParallelRequest {
+  int tp = 1;
+  int pcp = 1;
+  int dp = 1;
+  int sp = 1;
+  bool enable_expert_parallel = false;
+  std::string all2all_backend = "allgather_reducescatter";
+  bool enable_eplb = false;
+};
+
+/// What the engine derives from it. Source: vllm fused_moe/config.py FusedMoEParallelConfig.make.
+struct Parallel {
+  int tp_size;
+  int pcp_size;
+  int dp_size;
+  int ep_size;
+  int sp_size;
+  bool use_ep;
+  bool enable_eplb;
+  std::string all2all_backend;
+
+  bool use_all2all_kernels() const;
+  bool use_deepep_ht_kernels() const;
+  bool use_deepep_ll_kernels() const;
+  bool use_fi_nvl_two_sided_kernels() const;
+  bool use_fi_nvl_one_sided_kernels() const;
+  bool use_ag_rs_all2all_kernels() const;
+  bool use_mori_kernels() const;
+  bool use_nixl_ep_kernels() const;
+  bool use_batched_activation_format() const;
+};
+
+/// Throws Error(usage) when a size is not positive or the all2all backend is unknown.
+Parallel derive(const ParallelRequest& request);
+
+/// The layer. Names are the engine's: activation SWIGLUOAI, routing Renormalize, dtype bfloat16.
+struct LayerConfig {
+  std::int64_t num_experts;
+  std::int64_t experts_per_token;
+  std::int64_t hidden;
+  std::int64_t intermediate_per_partition;
+  std::string activation = "SWIGLUOAI";
+  std::string routing_method = "Renormalize";
+  std::string in_dtype = "bfloat16";
+  std::string moe_backend = "auto";
+  bool has_bias = true;
+  bool is_act_and_mul = true;
+  bool is_lora_enabled = false;
+};
+
+struct Deployment {
+  Hardware hardware;
+  Software software;
+  std::map<std::string, std::string> env;  ///< the VLLM_* variables that are set, as text
+  ParallelRequest parallel;
+  LayerConfig layer;
+  std::string activation_key = "None";      ///< what the caller asks for
+  std::string quantization_override = "unset";  ///< quantization_config.moe.activation: "unset", or a name of the engine's table
+};
+
+/// A named piece of hardware with the software that an engine installs on it.
+struct PlatformPreset {
+  std::string_view name;  ///< SM100, gfx950, XPU, CPU
+  PlatformKind platform;
+  int capability;  ///< 0: none
+  std::string_view gcn_arch;
+  std::string_view title;  ///< for people: "Blackwell B200"
+};
+
+/// SM75 to SM121, gfx90a to gfx1250, XPU, CPU.
+std::span<const PlatformPreset> all_platforms();
+/// Throws Error(usage) with the nearest known name.
+const PlatformPreset& platform_named(std::string_view name);
+
+/// Hardware of the preset, every optional package of that platform installed, no variable set, everything else as given.
+Deployment deployment_on(const PlatformPreset& preset, const ParallelRequest& parallel, const LayerConfig& layer);
+
+}  // namespace mx::oracle

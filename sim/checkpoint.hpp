@@ -1,0 +1,78 @@
+#pragma once
+// MoE layers of a checkpoint: which files, which names, which shapes. Tensors stay mapped until a layer is asked for.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/layout/packed.hpp"
+#include "sim/io/safetensors.hpp"
+
+namespace mx::sim {
+
+/// Router of a layer: weight [E, H] and bias [E], as bf16 codes. Absent when the checkpoint holds experts only.
+struct Router {
+  std::vector<std::uint32_t> weight;
+  std::vector<std::uint32_t> bias;
+  bool present() const { return !weight.empty(); }
+};
+
+/// One MoE layer, read into memory.
+struct MoeLayer {
+  std::string prefix;  ///< "model.layers.0.mlp" or "block.0.mlp"
+  int index;
+  layout::CanonicalLayer experts;
+  Router router;
+};
+
+/// A checkpoint: a .safetensors file; or a directory, where model.safetensors.index.json names the shards if there is one, else
+/// model.safetensors, else model-*-of-*.safetensors. Other files beside them are not weights.
+/// Names: Hugging Face gpt-oss (model.layers.N.mlp.experts.gate_up_proj_blocks ...) and the original ones (block.N.mlp.mlp1_weight.blocks ...).
+class Checkpoint {
+ public:
+  /// Throws Error(input): no weights, a missing shard, a shard that lacks a tensor the index promises, a name in two shards, a layer
+  /// with a missing tensor, dtypes or shapes that contradict each other or the config.
+  explicit Checkpoint(const std::filesystem::path& path);
+  ~Checkpoint();
+  Checkpoint(Checkpoint&&) noexcept;
+
+  const std::filesystem::path& path() const;
+  std::string form() const;  ///< "gpt-oss (Hugging Face names)"
+  int layer_count() const;
+  int top_k() const;  ///< num_experts_per_tok of config.json, else 4 as gpt-oss has
+  std::uint64_t bytes() const;  ///< of the expert tensors
+  std::vector<std::filesystem::path> files() const;
+  /// Sizes of a layer without reading it.
+  layout::Sizes sizes(int layer) const;
+  MoeLayer layer(int layer) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Recorded inputs and outputs beside a checkpoint (expected.safetensors): layers.L.mlp.x and layers.L.mlp.out.f64.
+struct Expected {
+  std::vector<std::uint32_t> x;          ///< bf16 codes [tokens, hidden]
+  std::vector<std::uint64_t> out_f64;    ///< fp64 bits [tokens, hidden]
+  std::int64_t tokens;
+};
+/// Of one layer; none when the directory has no such file. Throws Error(input) when it has one that does not fit the checkpoint.
+std::optional<Expected> load_expected(const Checkpoint& checkpoint, int layer);
+
+/// What the default checkpoint looks like.
+struct SyntheticShape {
+  int layers = 2;
+  int experts = 8;
+  int hidden = 256;
+  int intermediate = 256;
+  int top_k = 4;
+  std::uint64_t seed = 1;
+};
+/// Writes a gpt-oss-shaped checkpoint (config.json, two shards, index) generated from the seed. The directory must be empty or absent.
+void write_synthetic_checkpoint(const std::filesystem::path& directory, const SyntheticShape& shape);
+
+}  // namespace mx::sim

@@ -1,0 +1,41 @@
+#pragma once
+// Files from outside, read within bounds; files of ours, written whole or not at all.
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mx::sim {
+
+/// Whole content. Throws Error(input) when the file is missing, not a regular file, unreadable or larger than `limit` bytes.
+std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::uint64_t limit);
+
+/// Size in bytes; same errors as read_file.
+std::uint64_t file_size(const std::filesystem::path& path);
+
+/// A read-only memory-mapped file. Throws Error(input) as read_file does; an empty file maps to an empty span.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::span<const std::uint8_t> bytes() const { return {data_, size_}; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  const std::uint8_t* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Writes a temporary file in the same directory, syncs it and renames it. Refuses to overwrite unless `force`.
+/// Throws Error(input) when the target exists, Error(resource) when the system refuses; nothing half written is left.
+void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes, bool force);
+
+}  // namespace mx::sim

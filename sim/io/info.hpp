@@ -1,0 +1,45 @@
+#pragma once
+// Our own configuration files: Boost property_tree INFO through one strict reader. A key that nobody asked for is an error.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mx::sim {
+
+/// One node of a parsed file. Every read marks the key as known; `finish` rejects the keys that nobody read.
+/// All errors are Error(input) naming file, line, the dotted key, the value and the rule; a misspelt key names the nearest known one.
+class InfoNode {
+ public:
+  static InfoNode load(const std::filesystem::path& path);
+  static InfoNode parse(std::string_view text, const std::string& where);
+
+  std::optional<InfoNode> child(std::string_view key) const;
+  std::string text(std::string_view key) const;
+  std::string text_or(std::string_view key, std::string_view fallback) const;
+  std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high) const;
+  std::int64_t integer_or(std::string_view key, std::int64_t fallback, std::int64_t low, std::int64_t high) const;
+  bool boolean_or(std::string_view key, bool fallback) const;
+  /// One of the given names, case, '-' and '_' ignored; returns the known spelling.
+  std::string choice_or(std::string_view key, std::string_view fallback, std::span<const std::string_view> known) const;
+  /// All keys of this node with their values, marked as read (for open sets such as env).
+  std::vector<std::pair<std::string, std::string>> entries() const;
+
+  /// "file.info:12"
+  std::string where() const;
+  std::string where(std::string_view key) const;
+  /// Throws when this node or any node below it has a key that was never read.
+  void finish() const;
+
+ private:
+  struct Impl;
+  explicit InfoNode(std::shared_ptr<const Impl> impl);
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace mx::sim
