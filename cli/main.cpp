@@ -1,1 +1,92 @@
-int main() { return 0; }
+// The `mxact` program: picks the verb, runs it, turns every failure into one line and an exit status.
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "build_info.hpp"
+#include "cli/verbs.hpp"
+#include "model/error.hpp"
+#include "model/names.hpp"
+
+namespace mx::cli {
+namespace {
+
+constexpr int kUsage = 2;
+constexpr int kResource = 6;
+constexpr int kInternal = 70;
+
+constexpr const char* kFooter =
+    "exit status: 0 passed; 1 a check failed; 2 usage; 3 bad input file; 4 unsupported here;\n"
+    "             5 nothing ran or mistrusted; 6 resource; 130 interrupted\n"
+    "every verb takes --json and --help";
+
+int fail(int status, const std::string& message) {
+  fmt::print(stderr, "mxact: error: {}\n", message);
+  return status;
+}
+
+/// The verb as typed, checked before CLI11 does, which would call a misspelt verb an unexpected argument.
+void check_verb(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands({})) names.push_back(verb->get_name());
+  std::vector<std::string_view> known(names.begin(), names.end());
+  for (std::string_view name : known) {
+    if (name == argv[1]) return;
+  }
+  throw Error(ErrorCode::usage, unknown_name("verb", argv[1], known));
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("mxact: the bit-exact authority for microscaled MoE inference", "mxact");
+  app.footer(kFooter);
+  app.set_version_flag("--version", [] {
+    return fmt::format("mxact {} ({})\ncompiler: {}\nflags: {}\nkernels: portable", MXACT_VERSION, MXACT_COMMIT, MXACT_COMPILER, MXACT_FLAGS);
+  });
+  app.require_subcommand(1);
+  Action action;
+  add_verify(app, action);
+  add_select(app, action);
+  add_layout(app, action);
+  add_witness(app, action);
+  add_formats(app, action);
+  add_encode(app, action);
+  add_decode(app, action);
+  add_quantize(app, action);
+  add_doctor(app, action);
+  try {
+    check_verb(app, argc, argv);
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return fail(kUsage, fmt::format("{} (mxact {} --help lists what it takes)", error.what(),
+                                    app.get_subcommands().empty() ? "" : app.get_subcommands()[0]->get_name()));
+  }
+  const int status = action();
+  if (std::fflush(stdout) != 0) return fail(kResource, "stdout cannot be written");
+  return status;
+}
+
+}  // namespace
+}  // namespace mx::cli
+
+int main(int argc, char** argv) {
+  try {
+    return mx::cli::run(argc, argv);
+  } catch (const mx::Error& error) {
+    return mx::cli::fail(static_cast<int>(error.code()), error.what());
+  } catch (const std::bad_alloc&) {
+    return mx::cli::fail(mx::cli::kResource, "out of memory");
+  } catch (const std::exception& error) {
+    return mx::cli::fail(mx::cli::kInternal, std::string("internal: ") + error.what());
+  }
+}

@@ -17,7 +17,8 @@ enum class Fault {
   e8m0_zero_is_zero,
   e8m0_top_is_infinite,
   scale_floor_off_by_one,
-  block_nibbles_swapped,
+  block_ignores_nan_scale,
+  exact_sum_loses_carry,
   // layout
   sf128x4_columns_swapped,
   sf128x4_rows_mixed,
@@ -26,12 +27,20 @@ enum class Fault {
   scale_rows_not_shuffled,
   pad_content_wrong,
   inverse_ignores_padding,
+  halves_padded_together,
+  bias_cast_to_low_half,
+  compare_skips_padding,
+  digit_flip_lost,
+  map_read_from_run_start,
   // oracle
   oracle_skips_device_check,
   oracle_skips_first_candidate,
   oracle_rounds_down,
   oracle_ignores_parallel,
   oracle_swallows_refusal,
+  oracle_ignores_environment,
+  oracle_ignores_requested_key,
+  oracle_forgets_batched_member,
 };
 
 #ifdef MXACT_FAULTS

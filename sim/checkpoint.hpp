@@ -42,9 +42,14 @@ class Checkpoint {
   const std::filesystem::path& path() const;
   std::string form() const;  ///< "gpt-oss (Hugging Face names)"
   int layer_count() const;
-  int top_k() const;  ///< num_experts_per_tok of config.json, else 4 as gpt-oss has
+  int top_k() const;  ///< num_experts_per_tok of config.json, else 4 as gpt-oss has, at most the number of experts
   std::uint64_t bytes() const;  ///< of the expert tensors
   std::vector<std::filesystem::path> files() const;
+  /// The number in the layer's tensor names. Layers are counted from 0; a single shard may begin with a later one.
+  /// This and the next two throw Error(usage) when `layer` is not below layer_count().
+  int layer_index(int layer) const;
+  /// Whether the layers carry expert biases.
+  bool has_bias() const;
   /// Sizes of a layer without reading it.
   layout::Sizes sizes(int layer) const;
   MoeLayer layer(int layer) const;

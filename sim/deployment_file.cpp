@@ -1,1 +1,148 @@
-// stub
+#include "sim/deployment_file.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "model/error.hpp"
+#include "model/names.hpp"
+#include "model/oracle/env.hpp"
+#include "model/oracle/vocabulary.hpp"
+#include "sim/io/file.hpp"
+#include "sim/io/info.hpp"
+#include "sim/io/quote.hpp"
+
+namespace mx::sim {
+namespace {
+
+// No published model or machine comes near these.
+constexpr std::int64_t kMostExperts = 1 << 16;
+constexpr std::int64_t kLargestLayerSize = 1 << 20;
+constexpr std::int64_t kMostRanks = 4096;
+
+[[noreturn]] void fail(const std::string& message, const std::string& where) { throw Error(ErrorCode::input, message, where); }
+
+/// gfx90a 90, gfx942 94, gfx1100 110: the digits after "gfx", major first; with four of them the major version has two.
+int capability_of(const std::string& gcn_arch, const std::string& where) {
+  std::string digits;
+  for (std::size_t i = 3; i < gcn_arch.size() && gcn_arch[i] >= '0' && gcn_arch[i] <= '9'; ++i) digits += gcn_arch[i];
+  if (!gcn_arch.starts_with("gfx") || digits.size() < 2 || digits.size() > 4) {
+    fail("hardware.gcn_arch is " + in_quotes(gcn_arch) + ", must be gfx and two to four digits", where);
+  }
+  return std::stoi(digits.substr(0, digits.size() == 4 ? 3 : 2));
+}
+
+oracle::Hardware read_hardware(const InfoNode& node) {
+  oracle::Hardware hardware{};
+  node.text("platform");
+  const auto kinds = oracle::platform_kind_names();
+  const std::string platform = node.choice_or("platform", "", kinds);
+  hardware.platform = static_cast<oracle::PlatformKind>(std::find(kinds.begin(), kinds.end(), platform) - kinds.begin());
+  const bool is_rocm = hardware.platform == oracle::PlatformKind::rocm;
+  const bool is_cuda = hardware.platform == oracle::PlatformKind::cuda;
+  hardware.gcn_arch = node.text_or("gcn_arch", "");
+  if (!is_rocm && !hardware.gcn_arch.empty()) fail("hardware.gcn_arch is for platform rocm, not " + platform, node.where("gcn_arch"));
+  if (is_rocm) hardware.capability = capability_of(node.text("gcn_arch"), node.where("gcn_arch"));
+  if (is_cuda) {
+    hardware.capability = static_cast<int>(node.integer("capability", 50, 199));
+  } else if (node.has("capability")) {
+    if (!is_rocm) fail("hardware.capability: platform " + platform + " has none", node.where("capability"));
+    const std::int64_t given = node.integer("capability", 10, 999);
+    if (given != *hardware.capability) {
+      fail("hardware.capability is " + std::to_string(given) + ", but that of " + hardware.gcn_arch + " is " + std::to_string(*hardware.capability),
+           node.where("capability"));
+    }
+  }
+  return hardware;
+}
+
+/// The preset or the hardware block, and the software that belongs to it.
+void read_platform(const InfoNode& root, oracle::Deployment& deployment) {
+  const auto hardware = root.child("hardware");
+  if (hardware && root.has("platform")) fail("platform and hardware are both given, one is enough", hardware->where());
+  if (hardware) {
+    deployment.hardware = read_hardware(*hardware);
+    deployment.software = oracle::software_on(deployment.hardware.platform);
+    return;
+  }
+  root.text("platform");
+  std::vector<std::string_view> known;
+  for (const oracle::PlatformPreset& preset : oracle::all_platforms()) known.push_back(preset.name);
+  deployment = oracle::deployment_on(oracle::platform_named(root.choice_or("platform", "", known)), {}, {});
+}
+
+oracle::ParallelRequest read_parallel(const InfoNode& node) {
+  const auto size = [&](std::string_view key) { return static_cast<int>(node.integer_or(key, 1, 1, kMostRanks)); };
+  oracle::ParallelRequest request{.tp = size("tp"), .pcp = size("pcp"), .dp = size("dp"), .sp = size("sp")};
+  request.enable_expert_parallel = node.boolean_or("expert_parallel", request.enable_expert_parallel);
+  request.all2all_backend = node.choice_or("all2all", request.all2all_backend, oracle::all2all_names());
+  request.enable_eplb = node.boolean_or("eplb", request.enable_eplb);
+  if (std::int64_t{request.tp} * request.pcp * request.dp > kMostRanks) {
+    fail("parallel: tp * pcp * dp is above " + std::to_string(kMostRanks) + " ranks", node.where());
+  }
+  return request;
+}
+
+oracle::LayerConfig read_layer(const InfoNode& node, const oracle::ParallelRequest& request) {
+  oracle::LayerConfig layer{};
+  layer.num_experts = node.integer("experts", 1, kMostExperts);
+  layer.experts_per_token = node.integer("top_k", 1, layer.num_experts);
+  layer.hidden = node.integer("hidden", 1, kLargestLayerSize);
+  const std::int64_t intermediate = node.integer("intermediate", 1, kLargestLayerSize);
+  const int tp = oracle::derive(request).tp_size;
+  if (intermediate % tp != 0) {
+    fail("layer.intermediate is " + std::to_string(intermediate) + ", which " + std::to_string(tp) + " tensor parallel ranks cannot share equally",
+         node.where("intermediate"));
+  }
+  layer.intermediate_per_partition = intermediate / tp;
+  layer.activation = node.choice_or("activation", layer.activation, oracle::activation_names());
+  layer.routing_method = node.choice_or("routing", layer.routing_method, oracle::routing_names());
+  layer.in_dtype = node.choice_or("dtype", layer.in_dtype, oracle::dtype_names());
+  layer.has_bias = node.boolean_or("bias", layer.has_bias);
+  layer.is_act_and_mul = node.boolean_or("act_and_mul", layer.is_act_and_mul);
+  layer.is_lora_enabled = node.boolean_or("lora", layer.is_lora_enabled);
+  return layer;
+}
+
+oracle::Environment read_environment(const InfoNode& node) {
+  oracle::Environment environment;
+  const auto known = oracle::env_names();
+  for (const auto& [name, value] : node.entries()) {
+    // Variables are case sensitive: one in lower case would be ignored by the engine.
+    if (std::find(known.begin(), known.end(), name) == known.end()) fail(unknown_name("variable", name, known), node.where(name));
+    environment[name] = value;
+  }
+  return environment;
+}
+
+}  // namespace
+
+oracle::Deployment parse_deployment(std::string_view text, const std::string& where) {
+  const InfoNode root = InfoNode::parse(text, where);
+  oracle::Deployment deployment;
+  read_platform(root, deployment);
+  if (const auto parallel = root.child("parallel")) deployment.parallel = read_parallel(*parallel);
+  const auto layer = root.child("layer");
+  if (!layer) {
+    root.text("layer");
+  } else {
+    deployment.layer = read_layer(*layer, deployment.parallel);
+  }
+  deployment.layer.moe_backend = root.choice_or("backend", "auto", oracle::moe_backend_names());
+  deployment.activation_key = root.choice_or("activation_key", "None", oracle::quant_key_names());
+  deployment.quantization_override = root.choice_or("quantization_override", "unset", oracle::override_names());
+  if (const auto env = root.child("env")) deployment.env = read_environment(*env);
+  if (const auto software = root.child("software")) {
+    for (const oracle::SoftwareRow& row : oracle::software_rows()) {
+      deployment.software.*row.answer = software->boolean_or(row.name, deployment.software.*row.answer);
+    }
+  }
+  root.finish();
+  return deployment;
+}
+
+oracle::Deployment load_deployment(const std::filesystem::path& path) {
+  const std::vector<std::uint8_t> bytes = read_file(path, kLargestInfoFile);
+  return parse_deployment(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), path.string());
+}
+
+}  // namespace mx::sim

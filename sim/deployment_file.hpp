@@ -1,5 +1,19 @@
 #pragma once
-// A deployment as an INFO file: `platform SM100`, `parallel { tp 2 }`, `layer { ... }`, `env { ... }`, `software { ... }`.
+// A deployment as an INFO file.
+//
+//   platform SM100                  ; a preset with its software, or hardware { platform cuda  capability 100 }, { platform rocm  gcn_arch gfx950 }
+//   parallel { tp 2  pcp 1  dp 1  sp 1  expert_parallel false  all2all allgather_reducescatter  eplb false }
+//   layer { experts 128  top_k 4  hidden 2880  intermediate 2880  activation SWIGLUOAI  routing Renormalize  dtype bfloat16
+//           bias true  act_and_mul true  lora false }
+//   backend auto                    ; moe_backend
+//   activation_key None             ; what the checkpoint declares
+//   quantization_override unset     ; quantization_config.moe.activation
+//   env { VLLM_MXFP4_USE_MARLIN 1 }
+//   software { has_flashinfer false }
+//
+// Only platform or hardware, and the four sizes of layer, are required. `intermediate` is the whole layer's; a rank holds intermediate / (tp * pcp *
+// dp), or all of it under expert parallelism, as in the engine. Names are the engine's, case, '-' and '_' ignored. all2all is taken as written: the
+// engine's launcher turns pplx and naive into allgather_reducescatter before its oracles see them.
 
 #include <filesystem>
 #include <string>
@@ -9,7 +23,7 @@
 
 namespace mx::sim {
 
-/// Reads and checks a deployment file. Throws Error(input) naming file, line, key, value and rule.
+/// Reads and checks a deployment file. Throws Error(input) naming file, line, key, value and rule, and the nearest known name.
 oracle::Deployment load_deployment(const std::filesystem::path& path);
 oracle::Deployment parse_deployment(std::string_view text, const std::string& where);
 

@@ -1,1 +1,106 @@
-// stub
+// The table of operations, and how one entry of mxact-witness/1 is run.
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+#include "golden/witness/ops.hpp"
+
+namespace mx::golden {
+
+namespace {
+
+constexpr std::string_view kNoModel = "no model for this operation";
+
+constexpr Op kOps[] = {
+    {"decode", "codes", "values", evaluate_decode, {}},
+    {"encode", "x", "codes", evaluate_encode, {}},
+    {"encode_stochastic", {}, {}, nullptr, kNoModel},
+    {"sweep_digest", "x", "digests", evaluate_sweep, {}},
+    {"block_quantize", "x", "scales codes", evaluate_block_quantize, {}},
+    {"block_scale", "x", "scales", evaluate_block_scale, {}},
+    {"block_quantize_dequantize", {}, {}, nullptr, kNoModel},
+    {"block_dequantize", "codes scales", "values", evaluate_block_dequantize, {}},
+    {"fp8_quantize", {}, {}, nullptr, kNoModel},
+    {"swizzle", "matrix", "swizzled", evaluate_swizzle, {}},
+    {"gemm", {}, {}, nullptr, kNoModel},
+    {"mma_sync", {}, {}, nullptr, kNoModel},
+    {"router_logits", {}, {}, nullptr, kNoModel},
+    {"route", {}, {}, nullptr, kNoModel},
+    {"moe", {}, {}, evaluate_moe, {}},
+    {"moe_stage", {}, {}, nullptr, kNoModel},
+};
+
+const Op& op_named(const std::string& word) { return row_named(kOps, "operation", word); }
+
+// An operation that lists its tensors gets exactly these; one that lists none checks them itself.
+void require_names(std::string_view list, const std::map<std::string, TensorSpec>& tensors, const std::string& what, const std::string& where) {
+  if (list.empty()) return;
+  std::istringstream words{std::string(list)};
+  const std::vector<std::string> names{std::istream_iterator<std::string>(words), {}};
+  for (const std::string& name : names) {
+    if (!tensors.contains(name)) broken("no " + what + " '" + name + "'", where);
+  }
+  for (const auto& [name, spec] : tensors) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) throw Unmodelled("unknown " + what + " '" + name + "'");
+  }
+}
+
+Recorded recorded_output(const OpContext& context, const std::string& name, const TensorSpec& spec) {
+  const Entry& entry = context.entry;
+  Recorded recorded{name, load(spec, context.manifest.directory, entry.where), entry.relations.at(name), {}, context.manifest.row_names};
+  if (const auto skip = entry.skips.find(name); skip != entry.skips.end()) {
+    std::optional<Tensor> x;
+    const bool reads_x = skip->second.abs_below_pow2 || skip->second.input_nan;
+    if (reads_x && entry.inputs.contains("x")) x = context.input("x");
+    recorded.skipped = skipped_elements(skip->second, spec, x ? &*x : nullptr, context.manifest.directory, entry.where);
+  }
+  return recorded;
+}
+
+void evaluate(const OpContext& context, EntryResult& result) {
+  const Entry& entry = context.entry;
+  if (!entry.unmodelled.empty()) throw Unmodelled(entry.unmodelled);
+  const Op& op = op_named(entry.op);
+  if (op.evaluate == nullptr) throw Unmodelled(std::string(op.why_not) + ": " + entry.op);
+  require_names(op.inputs, entry.inputs, "input", entry.where);
+  require_names(op.outputs, entry.outputs, "output", entry.where);
+  const ModelOutputs model = op.evaluate(context);
+  for (const auto& [name, spec] : entry.outputs) {
+    const auto output = model.find(name);
+    if (output == model.end()) throw Unmodelled("no model of output '" + name + "'");
+    compare(recorded_output(context, name, spec), output->second, context.options.max_differences, entry.where, result);
+  }
+}
+
+void unmodelled(EntryResult& result, const std::string& reason) {
+  result.status = EntryStatus::unmodelled;
+  result.reason = reason;
+  result.compared = result.differing = result.skipped = 0;
+  result.differences.clear();
+}
+
+}  // namespace
+
+EntryResult run_entry(const Manifest& manifest, const Entry& entry, const WitnessOptions& options, SweepCache& sweeps) {
+  EntryResult result;
+  result.id = entry.id;
+  result.level = entry.level;
+  result.what = entry.op;
+  try {
+    evaluate({manifest, entry, options, sweeps}, result);
+    result.status = result.differing > 0 ? EntryStatus::differs : result.compared > 0 ? EntryStatus::equal : EntryStatus::nothing_compared;
+    if (result.status == EntryStatus::nothing_compared) result.reason = "every value is skipped";
+  } catch (const Unmodelled& unknown) {
+    unmodelled(result, unknown.what());
+  } catch (const NotRun& skipped) {
+    result.reason = skipped.what();
+  } catch (const Error& error) {
+    // The model refuses what its interface does not cover; a broken file stays an error.
+    if (error.code() != ErrorCode::usage && error.code() != ErrorCode::unsupported) throw;
+    unmodelled(result, std::string("the model refuses: ") + error.what());
+  }
+  return result;
+}
+
+}  // namespace mx::golden

@@ -1,1 +1,136 @@
-// stub
+// What a run says, to people and to programs.
+
+#include <fmt/format.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "golden/witness/witness.hpp"
+
+namespace mx::golden {
+
+namespace {
+
+constexpr struct {
+  EntryStatus status;
+  std::string_view name;
+  std::string_view text;
+} kStatuses[] = {
+    {EntryStatus::equal, "equal", "equal"},
+    {EntryStatus::differs, "differs", "DIFFERS"},
+    {EntryStatus::unmodelled, "unmodelled", "unmodelled"},
+    {EntryStatus::nothing_compared, "nothing_compared", "nothing compared"},
+};
+
+template <typename Member>
+std::int64_t sum(const SetResult& set, Member member) {
+  std::int64_t total = 0;
+  for (const EntryResult& entry : set.entries) total += entry.*member;
+  return total;
+}
+
+bool counts(const EntryResult& entry) { return entry.level != "info"; }
+
+std::string entry_text(const EntryResult& entry) {
+  std::string text = fmt::format("  {:<16} {} [{}{}]", kStatuses[static_cast<std::size_t>(entry.status)].text, entry.id, entry.what, counts(entry) ? "" : ", info");
+  if (entry.status == EntryStatus::differs) {
+    text += fmt::format(": {} of {} values differ", entry.differing, entry.compared);
+  } else if (entry.compared > 0) {
+    text += fmt::format(": {} values", entry.compared);
+  }
+  if (entry.compared > 0 && entry.skipped > 0) text += fmt::format(", {} skipped", entry.skipped);
+  if (!entry.reason.empty()) text += ": " + entry.reason;
+  text += "\n";
+  for (const std::string& difference : entry.differences) text += "      " + difference + "\n";
+  return text;
+}
+
+// Unmodelled entries with one reason are one line: a set can have dozens of them.
+std::string unmodelled_text(const SetResult& set) {
+  std::map<std::string, std::vector<const EntryResult*>> by_reason;
+  for (const EntryResult& entry : set.entries) {
+    if (entry.status == EntryStatus::unmodelled) by_reason[entry.reason].push_back(&entry);
+  }
+  std::string text;
+  for (const auto& [reason, entries] : by_reason) {
+    std::int64_t must = 0;
+    for (const EntryResult* entry : entries) must += counts(*entry) ? 1 : 0;
+    text += fmt::format("  {:<16} {}: {} ({} must), e.g. {}\n", "unmodelled", reason, entries.size() == 1 ? "1 entry" : fmt::format("{} entries", entries.size()), must,
+                        entries.front()->id);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string_view name_of(EntryStatus status) { return kStatuses[static_cast<std::size_t>(status)].name; }
+
+std::int64_t SetResult::count(EntryStatus status) const {
+  std::int64_t total = 0;
+  for (const EntryResult& entry : entries) total += entry.status == status ? 1 : 0;
+  return total;
+}
+std::int64_t SetResult::compared() const { return sum(*this, &EntryResult::compared); }
+std::int64_t SetResult::differing() const { return sum(*this, &EntryResult::differing); }
+std::int64_t SetResult::skipped() const { return sum(*this, &EntryResult::skipped); }
+
+nlohmann::ordered_json to_json(const SetResult& set) {
+  nlohmann::ordered_json json;
+  json["path"] = set.path.string();
+  json["set"] = set.name;
+  json["format"] = set.format;
+  json["compared"] = set.compared();
+  json["differing"] = set.differing();
+  json["skipped"] = set.skipped();
+  for (const auto& row : kStatuses) json["entries_" + std::string(row.name)] = set.count(row.status);
+  auto& entries = json["entries"] = nlohmann::ordered_json::array();
+  for (const EntryResult& entry : set.entries) {
+    nlohmann::ordered_json one;
+    one["id"] = entry.id;
+    one["level"] = entry.level;
+    one["what"] = entry.what;
+    one["status"] = name_of(entry.status);
+    one["compared"] = entry.compared;
+    one["differing"] = entry.differing;
+    one["skipped"] = entry.skipped;
+    if (!entry.reason.empty()) one["reason"] = entry.reason;
+    if (!entry.differences.empty()) one["differences"] = entry.differences;
+    entries.push_back(std::move(one));
+  }
+  return json;
+}
+
+std::string to_text(const SetResult& set, bool verbose) {
+  std::string text = fmt::format("{}: {} ({})\n", set.path.string(), set.name, set.format);
+  text += fmt::format("  {} values compared, {} differ, {} skipped; entries: {} equal, {} differ, {} unmodelled, {} not compared\n", set.compared(), set.differing(),
+                      set.skipped(), set.count(EntryStatus::equal), set.count(EntryStatus::differs), set.count(EntryStatus::unmodelled),
+                      set.count(EntryStatus::nothing_compared));
+  for (const EntryResult& entry : set.entries) {
+    const bool grouped = !verbose && entry.status == EntryStatus::unmodelled;
+    if (!grouped && (verbose || entry.status != EntryStatus::equal)) text += entry_text(entry);
+  }
+  if (!verbose) text += unmodelled_text(set);
+  return text;
+}
+
+int exit_code(std::span<const SetResult> sets, bool allow_unmodelled) {
+  constexpr int kPassed = 0;
+  constexpr int kFailed = 1;
+  constexpr int kUnsupported = 4;
+  constexpr int kNothing = 5;
+  std::int64_t compared = 0;
+  bool differs = false;
+  bool unmodelled = false;
+  for (const SetResult& set : sets) {
+    for (const EntryResult& entry : set.entries) {
+      compared += entry.compared;
+      differs = differs || (counts(entry) && entry.status == EntryStatus::differs);
+      unmodelled = unmodelled || (counts(entry) && entry.status == EntryStatus::unmodelled);
+    }
+  }
+  if (differs) return kFailed;
+  if (compared == 0) return kNothing;
+  return unmodelled && !allow_unmodelled ? kUnsupported : kPassed;
+}
+
+}  // namespace mx::golden

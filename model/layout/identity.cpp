@@ -1,1 +1,24 @@
-// stub
+// Backends that compute from the loaded buffers as they are.
+
+#include <array>
+
+#include "model/layout/backend.hpp"
+
+namespace mx::layout {
+namespace {
+
+constexpr Source kSource{"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py",
+                         "convert_gpt_oss_weight_to_mxfp4_moe_kernel_format, convert_weight_to_mxfp4_moe_kernel_format",
+                         "017e9f4448b700e85ee16023287b025693c72b9e"};
+constexpr std::string_view kSummary = "every tensor as loaded: the checkpoint's row order, row-major, biases bf16";
+
+constexpr std::array<BackendLayout, 2> kRows{{
+    {"XPU", "identity", kSummary, true, false, Cast::none, {}, loaded, kSource},
+    {"EMULATION", "identity", kSummary, true, false, Cast::none, {}, loaded, kSource},
+}};
+
+}  // namespace
+
+std::span<const BackendLayout> identity_layouts() { return kRows; }
+
+}  // namespace mx::layout

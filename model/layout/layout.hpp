@@ -48,12 +48,12 @@ class Layout {
   Layout& flip(std::string_view axis);
   Layout& pad(std::string_view axis, std::int64_t extent, PadContent content);
   Layout& slice(std::string_view axis, std::int64_t begin, std::int64_t length);
-  Layout& explode(int bits, std::string axis_name);
+  Layout& explode(int bits, std::string axis_name);  ///< refused after pack and after neutral padding, which both speak of whole units
   Layout& pack();
   Layout& table(std::string_view axis, std::vector<std::int64_t> source);
 
   const std::vector<Axis>& logical() const;  ///< axes of the logical tensor (with the axes that Explode added at the end)
-  const std::vector<Axis>& view() const;     ///< axes after the last step
+  const std::vector<Axis>& view() const;     ///< axes after the last step, without those that Pack took into the unit
   const std::vector<Step>& steps() const;
   int unit_bits() const;   ///< bits of a logical unit before any Explode
   int grain_bits() const;  ///< bits that one address counts
@@ -75,26 +75,34 @@ class Layout {
   std::string describe() const;
 
   /// A layout's whole address map, cached by callers that walk a tensor: for every address the row-major index of the logical grain,
-  /// kPadZero, kPadNeutral or kPadUnwritten.
+  /// kPadZero, kPadNeutral or kPadUnwritten. Large tensors are better read in pieces: AddressMap in model/layout/address_map.hpp.
   static constexpr std::int64_t kPadZero = -1;
   static constexpr std::int64_t kPadUnwritten = -2;
   static constexpr std::int64_t kPadNeutral = -3;
   std::vector<std::int64_t> gather() const;
 
+  /// Axes that steps()[index] acts on, the packed ones last; at index steps().size() the axes of memory.
+  const std::vector<Axis>& axes_before(std::size_t index) const;
+
  private:
+  int axis_named(std::string_view name, std::string_view step) const;
+  Layout& append(Step step, std::vector<Axis> after);
+
   std::vector<Axis> logical_;
   std::vector<Axis> view_;
   std::vector<Step> steps_;
-  std::vector<std::vector<Axis>> views_;  // views_[i]: axes before steps_[i]
+  std::vector<std::vector<Axis>> views_;  // views_[i]: axes before steps_[i], packed ones last
   int unit_bits_;
   int grain_bits_;
 };
 
-/// True when the digits are a bijection onto [0, product of radices): sorted by stride, each stride is the product of the radices before it.
+/// True when the digits are a bijection onto [0, product of radices): sorted by stride, each stride is the product of the radices before it, and
+/// likewise the weights within each axis.
 bool is_bijection(std::span<const Digit> digits);
 
 /// Moves a tensor through layouts: `source` bytes in layout `from` -> bytes in layout `to`. Both have the same logical axes and grain.
-/// Padding gets its content; unwritten positions get the byte `poison`. Throws Error(usage) when sizes disagree.
+/// Padding gets its content; unwritten bytes become `poison`. Throws Error(usage) when sizes disagree or when `from` does not hold
+/// every logical element.
 std::vector<std::uint8_t> apply(const Layout& from, std::span<const std::uint8_t> source, const Layout& to, std::uint8_t poison = 0);
 
 }  // namespace mx::layout

@@ -19,7 +19,7 @@ struct CanonicalLayer {
 
   const std::vector<std::uint8_t>& operator[](Role role) const { return tensors[static_cast<std::size_t>(role)]; }
   std::vector<std::uint8_t>& operator[](Role role) { return tensors[static_cast<std::size_t>(role)]; }
-  bool has_bias() const { return !(*this)[Role::w13_bias].empty(); }
+  bool has_bias() const { return !(*this)[Role::w13_bias].empty() && !(*this)[Role::w2_bias].empty(); }
 };
 
 struct PackedTensor {
@@ -42,17 +42,19 @@ struct PackedLayer {
   void require(std::string_view wanted) const;
 };
 
-/// Checkpoint form -> backend form. Throws Error(usage) when the backend refuses the sizes, the order or a missing bias.
+/// Checkpoint form -> backend form. Throws Error(usage) when the backend refuses the sizes, the order or a missing bias, Error(input) when a
+/// tensor's bytes do not fit the sizes. Absent biases stay absent.
 PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, const Sizes& padded);
 
-/// Backend form -> checkpoint form. Throws Error(input) when a tensor's bytes do not fit its layout.
+/// Backend form -> checkpoint form. Throws Error(input) when a tensor's bytes do not fit its layout or hold what no cast makes.
 CanonicalLayer restore(const PackedLayer& packed);
 
 /// Position of a difference, in both views.
 struct Mismatch {
   Role role;
   std::optional<Coord> coord;     ///< logical index; none for padding
-  std::int64_t byte_address;      ///< in the packed tensor
+  std::int64_t byte_address;      ///< of the unit's lowest bit in the packed tensor
+  int bit;                        ///< of that byte where the unit begins: 4 for a high nibble
   std::uint64_t expected;         ///< the unit's bits
   std::uint64_t found;
   std::string text() const;       ///< one line: tensor, logical index, physical address, both values
@@ -66,7 +68,7 @@ struct Comparison {
 };
 
 /// Holds a packed tensor against the checkpoint: every logical unit must be where the layout says, every padded one must hold its content.
-/// A cast's value is compared after the cast.
+/// A cast's value is compared after the cast. Throws Error(input) when the packed bytes or the checkpoint's do not fit their layout.
 Comparison compare(const PackedTensor& packed, const CanonicalLayer& layer);
 
 }  // namespace mx::layout

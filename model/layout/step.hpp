@@ -52,19 +52,28 @@ struct Slice {
   std::int64_t begin;
   std::int64_t length;
 };
-/// Every unit becomes a trailing axis of unit_bits/bits smaller units, low bits first. The coordinate grows by that axis.
+/// Every grain becomes a trailing axis of grain_bits/bits smaller grains, low bits first. The coordinate grows by that axis.
 struct Explode {
   int bits;
 };
-/// The trailing axis becomes part of the unit again: unit_bits *= extent of the last axis. Addresses still count the exploded grain.
+/// The trailing axis becomes part of the unit: it leaves the view, later steps move whole units. Addresses still count grains.
 struct Pack {};
-/// Index j of the new axis holds index source[j] of the old one; a permutation.
+/// Index j of the new axis holds index source[j] of the old one; a permutation, and target is its inverse.
 struct Table {
   int axis;
   std::vector<std::int64_t> source;
+  std::vector<std::int64_t> target;
 };
 
 using Step = std::variant<Split, Merge, Permute, Flip, Pad, Slice, Explode, Pack, Table>;
+
+/// Moves a coordinate through one step, from the axes before it to those after it; false when a Slice drops it. Explode takes the index of its
+/// new axis from `*exploded`, which it advances.
+bool forward(const Step& step, const std::vector<Axis>& before, std::vector<std::int64_t>& coord, const std::int64_t*& exploded);
+
+/// Moves a coordinate back through one step; false when the position is padding that this step added. Explode appends the index of its axis to
+/// `exploded`, so that the axes of several Explodes come out last first.
+bool backward(const Step& step, const std::vector<Axis>& before, std::vector<std::int64_t>& coord, std::vector<std::int64_t>& exploded);
 
 /// One line for people: "split I by 32".
 std::string describe(const Step& step, const std::vector<Axis>& before);

@@ -1,6 +1,7 @@
 #pragma once
 // The tensors of one MoE layer's experts, their canonical (checkpoint) forms, and the sizes that everything is computed from.
-// Source: spec of the checkpoint forms, gpt-oss and standard; vllm mxfp4.py create_weights.
+// Source: vllm-project/vllm, vllm/model_executor/layers/quantization/mxfp4.py, Mxfp4MoEMethod.create_weights (shapes, zero fill) and
+// vllm/model_executor/layers/fused_moe/oracle/mxfp4.py, convert_*_weight_to_mxfp4_moe_kernel_format (row orders).
 
 #include <array>
 #include <cstdint>
@@ -17,6 +18,8 @@ enum class Role { w13_weight, w13_weight_scale, w13_bias, w2_weight, w2_weight_s
 inline constexpr std::array<Role, 6> kRoles{
     Role::w13_weight, Role::w13_weight_scale, Role::w13_bias, Role::w2_weight, Role::w2_weight_scale, Role::w2_bias};
 std::string_view name_of(Role role);
+bool is_bias(Role role);
+bool is_scale(Role role);
 Role role_named(std::string_view name);  ///< throws Error(usage)
 
 /// Order of the rows of w13 in a checkpoint.
@@ -39,15 +42,22 @@ struct Sizes {
 /// Bits of one logical unit: 4 for weights, 8 for scales, 16 for a bf16 bias.
 int unit_bits(Role role);
 
-/// Logical axes. w13: [E, 2, I, K] weights, [E, 2, I, G] scales, [E, 2, I] bias, where axis "half" is 0 for gate and 1 for up.
+/// Logical axes; throws Error(usage) when a size is not positive or hidden or intermediate is no multiple of the group. w13: [E, 2, I, K] weights, [E, 2, I, G] scales, [E, 2, I] bias, where axis "half" is 0 for gate and 1 for up.
 /// w2: [E, H, K], [E, H, G], [E, H]. Axis names: E half I K G N (N: rows of w2).
 std::vector<Axis> logical_axes(Role role, const Sizes& sizes);
 
 /// The checkpoint's own memory of a tensor: row-major, two fp4 elements a byte, even element in the low nibble.
 Layout canonical(Role role, const Sizes& sizes, SourceOrder order);
 
-/// The allocated buffer that an engine loads into: the canonical form with every size already rounded up, zero filled.
-/// `padded` >= `sizes` in hidden and intermediate, same experts and group.
+/// Throws Error(usage) unless `padded` >= `sizes` in hidden and intermediate with the same experts and group.
+void check_padded(const Sizes& sizes, const Sizes& padded);
+
+/// The logical tensor with every axis zero-padded to the rounded-up sizes, axes as logical_axes: what every backend's program starts from.
+/// `bits` is the memory unit, unit_bits(role) unless a cast changes it. Throws Error(usage) as check_padded does.
+Layout padded_tensor(Role role, const Sizes& sizes, const Sizes& padded, int bits);
+
+/// The allocated buffer that an engine loads into: the canonical form with every size already rounded up, zero filled. In standard order gate and
+/// up are padded each at its own end. Throws Error(usage) as check_padded does.
 Layout loaded(Role role, const Sizes& sizes, const Sizes& padded, SourceOrder order);
 
 }  // namespace mx::layout

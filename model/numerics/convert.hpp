@@ -57,7 +57,7 @@ struct Flags {
   bool inexact = false;
   bool underflow = false;  ///< tiny before rounding and inexact
   bool overflow = false;   ///< rounded magnitude above the largest finite one
-  bool invalid = false;    ///< NaN or Inf into a format without that value
+  bool invalid = false;    ///< NaN or Inf into a format without that value; a negative value or zero that E8M0 turns into NaN
   bool saturated = false;  ///< the result was clamped
 
   friend bool operator==(const Flags&, const Flags&) = default;
@@ -65,9 +65,13 @@ struct Flags {
 
 /// Rounds to the grid of `format` as if its exponent range had no top; the sign of a zero result is kept.
 /// `inexact` and `underflow` are set in flags. Finite and zero values only (a programmer's error otherwise).
+/// E8M0 has neither zero nor subnormals: a nonzero magnitude below 2^-127 becomes 2^-127, zero stays zero, and a tie to even goes up
+/// (IEEE 754-2019 section 4.3.1, precision 1). Throws Error(usage) for an E8M0 rounding into another format.
 Value round_to(const Value& value, const Format& format, Rounding rounding, Flags& flags);
 
-/// Code of a value. Rounds, then applies overflow, NaN, zero and sign rules of `how`.
+/// Code of a value. Rounds, then applies overflow, NaN, zero and sign rules of `how`. A NaN with a payload rule has payload 0 here.
+/// MXINT8 leaves -128 unused: +-127 are its largest magnitudes. Throws Error(usage) when `how` asks for an Inf or NaN that the format lacks.
+/// Source: OFP8 1.0 section 5, MX 1.0 section 5.3 and 6.3; flags: IEEE 754-2019 section 7.
 std::uint32_t encode(const Value& value, const Format& format, const Conversion& how, Flags& flags);
 
 /// Code in `to` of a code in `from`. NaN payload rules look at the source code; everything else at its value.
@@ -77,24 +81,37 @@ std::uint32_t convert(std::uint32_t code, const Format& from, const Format& to, 
 /// fp32 bits of a code, exactly (every format but f32 itself is a subset of fp32); a NaN is 0x7FC00000 with the sign of the code.
 std::uint32_t to_f32(std::uint32_t code, const Format& from);
 
+/// fp32 bits nearest to a value (ties to even, overflow to Inf); a NaN is 0x7FC00000 with its sign.
+std::uint32_t to_f32(const Value& value);
+
+/// One conversion of a profile: every choice for one target format.
+struct ProfileRow {
+  const Format* to;
+  Conversion how;
+};
+
 /// A named set of choices: implementation and operation whose conversions it reproduces. `ocp` follows OFP8 and MX where they speak.
 struct Profile {
   std::string_view name;
-  Rounding rounding;
-  Overflow overflow;
+  Rounding rounding;  ///< of its element formats; the rows hold what other targets do
+  Overflow overflow;  ///< likewise
   std::string_view source;
+  std::span<const ProfileRow> conversions;
 };
 
 std::span<const Profile> all_profiles();
 /// Throws Error(usage) with the nearest known name.
 const Profile& profile_named(std::string_view name);
 
-/// The conversion that a profile makes into `to`.
+/// The conversion that a profile makes into `to`. Throws Error(usage) when it has none.
 Conversion conversion(const Profile& profile, const Format& to);
 
 inline constexpr std::string_view kOcp = "ocp";
 
 std::string_view name_of(Rounding rounding);
 std::string_view name_of(Overflow overflow);
+/// Throw Error(usage) with the nearest known name.
+Rounding rounding_named(std::string_view name);
+Overflow overflow_named(std::string_view name);
 
 }  // namespace mx

@@ -1,1 +1,47 @@
-// stub
+#include "model/numerics/f32.hpp"
+
+#include <bit>
+#include <cmath>
+
+namespace mx::f32 {
+namespace {
+
+constexpr std::uint32_t kSign = 0x80000000U;
+constexpr std::uint32_t kInfinity = 0x7F800000U;
+
+float number(std::uint32_t bits) { return std::bit_cast<float>(bits); }
+
+std::uint32_t result(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return is_nan(bits) ? kNan : bits;
+}
+
+/// An integer that orders as the numbers do, +0 and -0 equal.
+std::int64_t rank(std::uint32_t bits) {
+  const auto magnitude = static_cast<std::int64_t>(bits & ~kSign);
+  return (bits & kSign) != 0 ? -magnitude : magnitude;
+}
+
+}  // namespace
+
+std::uint32_t add(std::uint32_t a, std::uint32_t b) { return result(number(a) + number(b)); }
+std::uint32_t sub(std::uint32_t a, std::uint32_t b) { return result(number(a) - number(b)); }
+std::uint32_t mul(std::uint32_t a, std::uint32_t b) { return result(number(a) * number(b)); }
+std::uint32_t div(std::uint32_t a, std::uint32_t b) { return result(number(a) / number(b)); }
+std::uint32_t fma(std::uint32_t a, std::uint32_t b, std::uint32_t c) { return result(std::fma(number(a), number(b), number(c))); }
+
+bool is_nan(std::uint32_t a) { return (a & ~kSign) > kInfinity; }
+
+bool less(std::uint32_t a, std::uint32_t b) { return !is_nan(a) && !is_nan(b) && rank(a) < rank(b); }
+
+std::uint32_t min(std::uint32_t a, std::uint32_t b) {
+  if (is_nan(a) || is_nan(b)) return kNan;
+  return less(b, a) ? b : a;
+}
+
+std::uint32_t max(std::uint32_t a, std::uint32_t b) {
+  if (is_nan(a) || is_nan(b)) return kNan;
+  return less(a, b) ? b : a;
+}
+
+}  // namespace mx::f32

@@ -20,7 +20,7 @@ std::uint32_t fma(std::uint32_t a, std::uint32_t b, std::uint32_t c);
 bool less(std::uint32_t a, std::uint32_t b);
 bool is_nan(std::uint32_t a);
 
-/// min and max that keep a NaN (torch.clamp's rule).
+/// min and max that keep a NaN (the rule of torch.clamp); of equal operands (+0 and -0) the first.
 std::uint32_t min(std::uint32_t a, std::uint32_t b);
 std::uint32_t max(std::uint32_t a, std::uint32_t b);
 

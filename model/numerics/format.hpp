@@ -23,7 +23,7 @@ enum class Specials {
   nan_top_code,       ///< the largest code is NaN (E8M0)
 };
 
-/// One number format. For Encoding::fixed_point the unit is 2^-mantissa_bits and bias is unused.
+/// One number format; formats are compared with ==, not by address. For Encoding::fixed_point the unit is 2^-mantissa_bits, bias is unused.
 struct Format {
   std::string_view name;
   Encoding encoding;
@@ -34,6 +34,8 @@ struct Format {
   Specials specials;
   bool has_sign;
   std::string_view source;
+
+  friend bool operator==(const Format&, const Format&) = default;
 };
 
 inline constexpr Format kE4m3fn{"e4m3fn", Encoding::floating, 8, 4, 3, 7, Specials::nan_all_ones, true, "OFP8 1.0 §4, E4M3"};

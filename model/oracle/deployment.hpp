@@ -12,6 +12,8 @@ namespace mx::oracle {
 
 enum class PlatformKind { cuda, rocm, xpu, cpu };
 std::string_view name_of(PlatformKind kind);
+/// cuda, rocm, xpu, cpu, in the order of the enumerators.
+std::span<const std::string_view> platform_kind_names();
 
 /// What the platform layer of the engine reports.
 struct Hardware {
@@ -32,8 +34,15 @@ struct Software {
   bool has_deep_gemm = false;
   bool aiter_found = false;
   bool humming_installed = false;
-  bool cutlass_group_gemm_op = false;
+  bool cutlass_group_gemm_op = false;  ///< the compiled op is there and answers true
 };
+
+/// Names of the probes, for files and tables.
+struct SoftwareRow {
+  std::string_view name;
+  bool Software::*answer;
+};
+std::span<const SoftwareRow> software_rows();
 
 /// Parallelism as the user gives it.
 struct ParallelRequest {
@@ -57,6 +66,7 @@ struct Parallel {
   bool enable_eplb;
   std::string all2all_backend;
 
+  bool is_sequence_parallel() const;
   bool use_all2all_kernels() const;
   bool use_deepep_ht_kernels() const;
   bool use_deepep_ll_kernels() const;
@@ -70,6 +80,22 @@ struct Parallel {
 
 /// Throws Error(usage) when a size is not positive or the all2all backend is unknown.
 Parallel derive(const ParallelRequest& request);
+
+/// Where one process stands. Ranks of groups of size 1 count as 0.
+struct Ranks {
+  int tp = 0;
+  int pcp = 0;
+  int dp = 0;
+  int ep = 0;
+};
+/// Ranks within the derived groups from those within the requested ones (`given.ep` is not read).
+/// Throws Error(usage) when a rank is not within its group, and as derive does.
+Ranks derive_ranks(const ParallelRequest& request, const Ranks& given);
+
+/// Sizes above this are a mistake, not a model.
+inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 32;
+/// And so are groups of more processes than this.
+inline constexpr int kLargestGroup = 1 << 20;
 
 /// The layer. Names are the engine's: activation SWIGLUOAI, routing Renormalize, dtype bfloat16.
 struct LayerConfig {
@@ -109,6 +135,9 @@ struct PlatformPreset {
 std::span<const PlatformPreset> all_platforms();
 /// Throws Error(usage) with the nearest known name.
 const PlatformPreset& platform_named(std::string_view name);
+
+/// What an engine of that platform installs: its requirements files and images, not what could be added by hand.
+Software software_on(PlatformKind platform);
 
 /// Hardware of the preset, every optional package of that platform installed, no variable set, everything else as given.
 Deployment deployment_on(const PlatformPreset& preset, const ParallelRequest& parallel, const LayerConfig& layer);

@@ -3,25 +3,31 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/oracle/deployment.hpp"
+#include "model/oracle/tables.hpp"
 
 namespace mx::oracle {
 
 /// First failing check of a (backend, class) pair, in the engine's order; `none` when it is supported.
 struct Verdict {
   bool supported;
-  std::string code;  ///< "", "device", "quant_scheme", ... as the recorded support files name them
+  /// As the recorded support files name it: "" when supported; device, no_act_and_mul, activation, quant_scheme, parallel_config,
+  /// routing_method, activation_format, batch_invariance, lora; device+aiter_hint, humming_activation_format, humming_gemm_type;
+  /// exc:<type> when the check itself raises. Steps of the search that ask no class: activation_key (removed by the filter on the requested
+  /// key), environment (removed or refused because of a variable), unknown_name, activation_key_conflict.
+  std::string code;
   std::string text;  ///< for people: what was asked, what the class takes
 };
 
 /// One step of the search.
 struct Candidate {
-  std::string backend;
-  std::string kernel_class;  ///< empty when the backend was dropped before its classes were looked at
+  std::string backend;       ///< or the user's name or the variable, for a step that concerns no backend
+  std::string kernel_class;  ///< empty when the backend was dropped before its classes were looked at; "*" when they cannot be imported
   Verdict verdict;
 };
 
@@ -44,22 +50,32 @@ struct Decision {
   std::vector<Candidate> trace;    ///< in the order in which the engine looked
 };
 
+/// Reproduces one oracle from its tables. Same contract as select_mxfp4.
+Decision select(const OracleTables& tables, const Deployment& deployment);
+
 /// The mxfp4 oracle, gpt-oss path. Total: every deployment gives a choice or a refusal; throws Error(usage) only for a deployment that
 /// cannot exist (an unknown activation name, sizes that are not positive).
 /// Source: vllm fused_moe/oracle/mxfp4.py select_mxfp4_moe_backend, round_up.
 Decision select_mxfp4(const Deployment& deployment);
 
-/// Verdict of every (backend, class) pair for a deployment, "BACKEND/Class", as the recorded support files list them.
+/// Verdict of every (backend, class) pair for a deployment, as the recorded support files list them: with the caller's activation key where there
+/// is one, else the backend's own; the quantization override is not applied. Throws as select_mxfp4 does.
+std::vector<Candidate> support(const OracleTables& tables, const Deployment& deployment);
 std::vector<Candidate> support_mxfp4(const Deployment& deployment);
 
-/// Sizes after the backend's round-up rule. Throws Error(usage) for an unknown backend.
+/// Sizes after the backend's round-up rule, in elements. Throws Error(usage) for an unknown backend or a size outside [1, kLargestSize].
 struct RoundedSizes {
   std::int64_t hidden;
   std::int64_t intermediate;
 };
+RoundedSizes round_up(const OracleTables& tables, std::string_view backend, PlatformKind platform, std::int64_t hidden, std::int64_t intermediate);
 RoundedSizes round_up_mxfp4(std::string_view backend, PlatformKind platform, std::int64_t hidden, std::int64_t intermediate);
 
 /// The backend's own activation key ("None" for 16-bit activations). Throws Error(usage) for an unknown backend.
+QuantKey activation_key(const OracleTables& tables, std::string_view backend);
 std::string_view activation_key_mxfp4(std::string_view backend);
+
+/// Values of moe_backend that the mxfp4 oracle knows, "auto" first.
+std::span<const std::string_view> backend_names_mxfp4();
 
 }  // namespace mx::oracle

@@ -1,1 +1,61 @@
-// stub
+#include "props/layout/laws.hpp"
+
+#include <array>
+
+namespace mx::props {
+namespace {
+
+constexpr std::string_view kAddresses =
+    "Every element has one address, image and padding fill the allocation, sizes are the padded ones, and without padding the digits are a bijection";
+constexpr std::string_view kTags = "A unique tag in every unit of the checkpoint arrives at the address of the closed formula; everything else is zero";
+constexpr std::string_view kDequantize = "Dequantizing through the packed layouts gives the checkpoint's values, and each scale lies where its weight's row has it";
+constexpr std::string_view kPadding = "Whatever the padding holds, restoring gives the same checkpoint";
+constexpr std::string_view kRestore = "restore(convert(x)) = x, and compare finds no difference";
+constexpr std::string_view kCompare = "One changed bit anywhere in a packed tensor is one difference, at its place";
+
+constexpr std::array<Law, 37> kLaws{{
+    {"L1/programs", "Of any view program at, inverse, is_padding and gather agree; image and padding fill the allocation", law_addresses},
+    {"L1/pieces", "An address map read in pieces is the whole map", law_map_in_pieces},
+    {"L1/digits", "A digit normal form computes what the interpreter does; carry-free programs have one", law_digits_agree},
+    {"L1/normal-form", "Two carry-free layouts are equal exactly when their digits are; steps that do nothing leave the digits alone",
+     law_digits_are_normal},
+    {"L1/is-bijection", "is_bijection says what counting says", law_bijection_test},
+    {"L1/FLASHINFER_TRTLLM_MXFP4_BF16", kAddresses, law_backend_addresses},
+    {"L1/FLASHINFER_TRTLLM_MXFP4_MXFP8", kAddresses, law_backend_addresses},
+    {"L1/FLASHINFER_CUTLASS_MXFP4_MXFP8", kAddresses, law_backend_addresses},
+    {"L1/XPU", kAddresses, law_backend_addresses},
+    {"L1/EMULATION", kAddresses, law_backend_addresses},
+    {"L2/stages", "Building blocks equal their closed formulas and refuse sizes that those do not cover", law_stage_formulas},
+    {"L2/FLASHINFER_TRTLLM_MXFP4_BF16", kTags, law_tags_arrive},
+    {"L2/FLASHINFER_TRTLLM_MXFP4_MXFP8", kTags, law_tags_arrive},
+    {"L2/FLASHINFER_CUTLASS_MXFP4_MXFP8", kTags, law_tags_arrive},
+    {"L2/XPU", kTags, law_tags_arrive},
+    {"L2/EMULATION", kTags, law_tags_arrive},
+    {"L3/FLASHINFER_TRTLLM_MXFP4_BF16", kDequantize, law_dequantize_commutes},
+    {"L3/FLASHINFER_TRTLLM_MXFP4_MXFP8", kDequantize, law_dequantize_commutes},
+    {"L3/FLASHINFER_CUTLASS_MXFP4_MXFP8", kDequantize, law_dequantize_commutes},
+    {"L3/XPU", kDequantize, law_dequantize_commutes},
+    {"L3/EMULATION", kDequantize, law_dequantize_commutes},
+    {"L4/FLASHINFER_TRTLLM_MXFP4_BF16", kPadding, law_padding_is_ignored},
+    {"L4/FLASHINFER_TRTLLM_MXFP4_MXFP8", kPadding, law_padding_is_ignored},
+    {"L4/FLASHINFER_CUTLASS_MXFP4_MXFP8", kPadding, law_padding_is_ignored},
+    {"L4/XPU", kPadding, law_padding_is_ignored},
+    {"L4/EMULATION", kPadding, law_padding_is_ignored},
+    {"L7/apply", "Through any two layouts and back every byte is the same", law_apply_undone},
+    {"L7/FLASHINFER_TRTLLM_MXFP4_BF16", kRestore, law_restore_converts_back},
+    {"L7/FLASHINFER_TRTLLM_MXFP4_MXFP8", kRestore, law_restore_converts_back},
+    {"L7/FLASHINFER_CUTLASS_MXFP4_MXFP8", kRestore, law_restore_converts_back},
+    {"L7/XPU", kRestore, law_restore_converts_back},
+    {"L7/EMULATION", kRestore, law_restore_converts_back},
+    {"L10/FLASHINFER_TRTLLM_MXFP4_BF16", kCompare, law_compare_sees_every_change},
+    {"L10/FLASHINFER_TRTLLM_MXFP4_MXFP8", kCompare, law_compare_sees_every_change},
+    {"L10/FLASHINFER_CUTLASS_MXFP4_MXFP8", kCompare, law_compare_sees_every_change},
+    {"L10/XPU", kCompare, law_compare_sees_every_change},
+    {"L10/EMULATION", kCompare, law_compare_sees_every_change},
+}};
+
+}  // namespace
+
+std::span<const Law> layout_laws() { return kLaws; }
+
+}  // namespace mx::props

@@ -1,1 +1,190 @@
-// stub
+#include "sim/io/file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "model/error.hpp"
+
+namespace mx::sim {
+namespace {
+
+std::string system_text(int error) { return std::generic_category().message(error); }
+
+/// A file descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return value_; }
+  bool close() { return ::close(std::exchange(value_, -1)) == 0; }
+
+ private:
+  int value_;
+};
+
+struct OpenFile {
+  Descriptor descriptor;
+  std::uint64_t size;
+};
+
+std::string_view kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+/// Opens without waiting: a pipe must fail on its kind, not wait for a writer.
+OpenFile open_for_reading(const std::filesystem::path& path) {
+  const int opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (opened < 0) throw Error(ErrorCode::input, "cannot be opened: " + system_text(errno), path.string());
+  Descriptor descriptor(opened);
+  struct stat status {};
+  if (::fstat(descriptor.get(), &status) != 0) throw Error(ErrorCode::input, "cannot be examined: " + system_text(errno), path.string());
+  if (!S_ISREG(status.st_mode)) throw Error(ErrorCode::input, fmt::format("is {}, not a regular file", kind_of(status.st_mode)), path.string());
+  return {std::move(descriptor), static_cast<std::uint64_t>(status.st_size)};
+}
+
+void write_all(int descriptor, std::span<const std::uint8_t> bytes, const std::filesystem::path& path) {
+  constexpr std::size_t kChunk = std::size_t{1} << 30;  // write(2) takes no more than 2 GiB at once
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t count = ::write(descriptor, bytes.data() + done, std::min(kChunk, bytes.size() - done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      throw Error(ErrorCode::resource, fmt::format("cannot write byte {} of {}: {}", done, bytes.size(), system_text(errno)), path.string());
+    }
+    done += static_cast<std::size_t>(count);
+  }
+}
+
+std::filesystem::path temporary_beside(const std::filesystem::path& path) {
+  static std::atomic<unsigned> count{0};
+  // A long target name must not make the temporary one too long for the directory.
+  const std::string stem = path.filename().string().substr(0, 100);
+  return path.parent_path() / fmt::format(".{}.{}.{}.tmp", stem, ::getpid(), count++);
+}
+
+/// Unlinks a temporary file unless it was renamed.
+struct TemporaryFile {
+  std::filesystem::path path;
+  bool renamed = false;
+  ~TemporaryFile() {
+    if (!renamed) ::unlink(path.c_str());
+  }
+};
+
+void check_target(const std::filesystem::path& path, bool force) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return;
+  const bool link = S_ISLNK(status.st_mode);
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(ErrorCode::input, fmt::format("is {}; only a regular file is replaced", link ? "a symbolic link" : kind_of(status.st_mode)), path.string());
+  }
+  if (!force) throw Error(ErrorCode::input, "exists already and is not overwritten without force", path.string());
+}
+
+/// Returns 0 or the error. Without force the file system itself refuses to replace a file that appeared in the meantime, where it can.
+int rename_into_place(const std::filesystem::path& from, const std::filesystem::path& to, bool force) {
+#ifdef RENAME_NOREPLACE
+  if (!force) {
+    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return errno;
+  }
+#else
+  static_cast<void>(force);
+#endif
+  return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+}
+
+/// Some file systems cannot sync a directory; the rename itself is atomic all the same.
+void sync_directory(const std::filesystem::path& directory) {
+  const Descriptor descriptor(::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY));
+  if (descriptor.get() >= 0 && ::fsync(descriptor.get()) != 0 && errno != EINVAL) {
+    throw Error(ErrorCode::resource, "cannot sync the directory: " + system_text(errno), directory.string());
+  }
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::uint64_t limit) {
+  const OpenFile file = open_for_reading(path);
+  if (file.size > limit) {
+    throw Error(ErrorCode::input, fmt::format("has {} bytes, more than the {} allowed for such a file", file.size, limit), path.string());
+  }
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(file.size));
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t count = ::read(file.descriptor.get(), bytes.data() + done, bytes.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw Error(ErrorCode::input, fmt::format("cannot be read at byte {}: {}", done, system_text(errno)), path.string());
+    if (count == 0) throw Error(ErrorCode::input, fmt::format("ended at byte {} of {} while it was read", done, bytes.size()), path.string());
+    done += static_cast<std::size_t>(count);
+  }
+  return bytes;
+}
+
+bool is_there(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::status(path, error).type() != std::filesystem::file_type::not_found;
+}
+
+std::uint64_t file_size(const std::filesystem::path& path) { return open_for_reading(path).size; }
+
+MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
+  const OpenFile file = open_for_reading(path);
+  if (file.size == 0) return;
+  if (file.size > std::numeric_limits<std::size_t>::max() / 2) {
+    throw Error(ErrorCode::resource, fmt::format("has {} bytes, more than this machine can address", file.size), path.string());
+  }
+  size_ = static_cast<std::size_t>(file.size);
+  void* const address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.descriptor.get(), 0);
+  if (address == MAP_FAILED) throw Error(ErrorCode::resource, "cannot be mapped: " + system_text(errno), path.string());
+  data_ = static_cast<const std::uint8_t*>(address);
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<std::uint8_t*>(data_), size_);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes, bool force) {
+  check_target(path, force);
+  const std::filesystem::path beside = temporary_beside(path);
+  Descriptor descriptor(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (descriptor.get() < 0) throw Error(ErrorCode::resource, "cannot create a file in this directory: " + system_text(errno), path.string());
+  TemporaryFile temporary{beside};
+  write_all(descriptor.get(), bytes, path);
+  if (::fsync(descriptor.get()) != 0) throw Error(ErrorCode::resource, "cannot be synced: " + system_text(errno), path.string());
+  if (!descriptor.close()) throw Error(ErrorCode::resource, "cannot be closed: " + system_text(errno), path.string());
+  const int error = rename_into_place(temporary.path, path, force);
+  if (error == EEXIST) throw Error(ErrorCode::input, "appeared while it was being written, and is not overwritten without force", path.string());
+  if (error != 0) throw Error(ErrorCode::resource, "cannot be renamed into place: " + system_text(error), path.string());
+  temporary.renamed = true;
+  sync_directory(path.parent_path());
+}
+
+}  // namespace mx::sim

@@ -9,13 +9,17 @@
 
 namespace mx::sim {
 
-/// Whole content. Throws Error(input) when the file is missing, not a regular file, unreadable or larger than `limit` bytes.
+/// Whole content. Throws Error(input) when the file is missing, not a regular file, unreadable, shrinking or larger than `limit` bytes.
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::uint64_t limit);
+
+/// True unless nothing is there. What cannot be examined counts as there: opening it says why.
+bool is_there(const std::filesystem::path& path);
 
 /// Size in bytes; same errors as read_file.
 std::uint64_t file_size(const std::filesystem::path& path);
 
-/// A read-only memory-mapped file. Throws Error(input) as read_file does; an empty file maps to an empty span.
+/// A read-only memory-mapped file. Throws Error(input) as read_file does, Error(resource) when the system cannot map it; an empty file maps to an
+/// empty span. A file that another program shortens while it is mapped is out of scope (the system raises SIGBUS).
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);
@@ -34,8 +38,10 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-/// Writes a temporary file in the same directory, syncs it and renames it. Refuses to overwrite unless `force`.
-/// Throws Error(input) when the target exists, Error(resource) when the system refuses; nothing half written is left.
+/// Writes a temporary file in the same directory, syncs it, renames it and syncs the directory. Refuses to overwrite unless `force`, and
+/// never replaces anything but a regular file. Whoever looks sees the old file or the whole new one, also after a crash.
+/// Throws Error(input) when the target exists, Error(resource) when the system refuses; then nothing half written is left. Only a process that is
+/// killed in the middle leaves its temporary file, ".NAME.PID.COUNT.tmp".
 void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes, bool force);
 
 }  // namespace mx::sim

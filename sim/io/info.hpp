@@ -12,14 +12,22 @@
 
 namespace mx::sim {
 
-/// One node of a parsed file. Every read marks the key as known; `finish` rejects the keys that nobody read.
+/// Bounds of a configuration file.
+inline constexpr std::uint64_t kLargestInfoFile = 1 << 20;  ///< bytes
+inline constexpr int kDeepestInfoBlock = 8;
+
+/// One node of a parsed file. A smaller language than INFO: keys are plain names and unique within their block, `#include` and continued lines are
+/// refused, a block has no value of its own. Every read marks the key as known; `finish` rejects the keys that nobody read.
 /// All errors are Error(input) naming file, line, the dotted key, the value and the rule; a misspelt key names the nearest known one.
 class InfoNode {
  public:
+  /// Throws Error(input) as read_file does, and for what INFO or the rules above forbid.
   static InfoNode load(const std::filesystem::path& path);
   static InfoNode parse(std::string_view text, const std::string& where);
 
+  /// The block of that name.
   std::optional<InfoNode> child(std::string_view key) const;
+  bool has(std::string_view key) const;
   std::string text(std::string_view key) const;
   std::string text_or(std::string_view key, std::string_view fallback) const;
   std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high) const;
@@ -30,7 +38,7 @@ class InfoNode {
   /// All keys of this node with their values, marked as read (for open sets such as env).
   std::vector<std::pair<std::string, std::string>> entries() const;
 
-  /// "file.info:12"
+  /// "file.info:12"; of a key that is not there, the place of this block.
   std::string where() const;
   std::string where(std::string_view key) const;
   /// Throws when this node or any node below it has a key that was never read.

@@ -1,0 +1,240 @@
+// mxact verify: a checkpoint through every backend on every platform.
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <fmt/core.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/output.hpp"
+#include "cli/verbs.hpp"
+#include "model/error.hpp"
+#include "sim/verify.hpp"
+
+namespace mx::cli {
+namespace {
+
+using sim::Cell;
+using sim::ConversionResult;
+using sim::Verdict;
+using sim::VerifyReport;
+
+struct Options {
+  std::string checkpoint;
+  std::vector<std::string> platforms;
+  std::vector<std::string> backends;
+  std::vector<int> tp{1, 2};
+  std::vector<std::string> contracts;
+  int layers = 0;
+  std::int64_t tokens = 4;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+/// A directory that is gone when the run ends; its files stay readable as long as they are mapped.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "mxact-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) throw Error(ErrorCode::resource, "no temporary directory can be made", pattern);
+    path_ = pattern;
+  }
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string sizes_text(std::int64_t from, std::int64_t to) { return from == to ? std::to_string(from) : fmt::format("{} -> {}", from, to); }
+
+std::string how_text(const Cell& cell) { return cell.request == "auto" ? "chosen" : "as " + cell.request; }
+
+/// What was compared, or why nothing was.
+std::string evidence(const ConversionResult& result) {
+  switch (result.verdict) {
+    case Verdict::passed: return fmt::format("{} units, {} outputs", result.units_compared, result.outputs_compared);
+    case Verdict::failed: return fmt::format("{} of {} units, {} of {} outputs differ", result.units_differing, result.units_compared, result.outputs_differing, result.outputs_compared);
+    case Verdict::mistrusted:
+    case Verdict::refused: return result.detail;
+    case Verdict::not_modelled: return "";
+  }
+  return "";
+}
+
+void print_cells(const VerifyReport& report) {
+  std::vector<std::vector<std::string>> rows{{"platform", "TP", "backend", "how", "hidden", "intermediate", "verdict", "compared"}};
+  std::string last;
+  for (const Cell& cell : report.cells) {
+    const std::string group = cell.platform + std::to_string(cell.tp);
+    const bool first = group != last;
+    last = group;
+    std::vector<std::string> row{first ? cell.platform : "", first ? std::to_string(cell.tp) : ""};
+    if (cell.conversion) {
+      const ConversionResult& result = report.conversions[*cell.conversion];
+      for (const std::string& text : {result.backend, how_text(cell), sizes_text(result.sizes.hidden, result.padded.hidden),
+                                      sizes_text(result.sizes.intermediate, result.padded.intermediate), std::string(name_of(result.verdict)), evidence(result)}) {
+        row.push_back(text);
+      }
+    } else {
+      for (const std::string& text : {std::string("-"), how_text(cell), std::string(), std::string(), std::string(name_of(Verdict::refused)),
+                                      cell.decision.refusal->error_type + ": " + cell.decision.refusal->text}) {
+        row.push_back(text);
+      }
+    }
+    rows.push_back(row);
+  }
+  print_table(rows);
+}
+
+std::string contracts_text(const VerifyReport& report) {
+  std::string text;
+  for (Contract contract : report.contracts) text += (text.empty() ? "" : ", ") + std::string(name_of(contract));
+  return text;
+}
+
+/// One line that runs the same check again.
+std::string replay(const Options& options, const Cell& cell) {
+  return fmt::format("mxact verify {} --platform {} --backend {} --tp {} --seed {}", options.checkpoint, cell.platform, cell.decision.choice->backend, cell.tp, options.seed);
+}
+
+void print_text(const VerifyReport& report, const Options& options) {
+  const layout::Sizes& sizes = report.sizes;
+  fmt::print("checkpoint  {} ({})\n", report.checkpoint, report.form);
+  fmt::print("layers      {} of {}: {} experts, hidden {}, intermediate {}, top {}\n", report.layers_verified, report.layers, sizes.experts, sizes.hidden, sizes.intermediate, report.top_k);
+  fmt::print("tokens      {} a layer, {}; router: {}\n", report.tokens, report.token_source, report.router_source);
+  fmt::print("contracts   {}\n\n", contracts_text(report));
+  print_cells(report);
+  fmt::print("\n");
+  for (const ConversionResult& result : report.conversions) {
+    if (result.verdict == Verdict::failed) fmt::print("FAILED {} TP={}: {}\n", result.backend, result.tp, result.detail);
+  }
+  for (const sim::ExpectedResult& expected : report.expected) {
+    fmt::print("{} layer {}: exact execution is within {:.3f} ulp of the recorded float64 output (limit {}; {} values; worst at token {}, column {})\n",
+               expected.passed ? "PASSED" : "FAILED", expected.layer, expected.worst_ulp, sim::kExpectedUlps, expected.values, expected.token, expected.column);
+  }
+  fmt::print("{} cells: {} passed, {} failed, {} mistrusted, {} refused, {} not yet modelled\n", report.cells.size(), report.count(Verdict::passed), report.count(Verdict::failed),
+             report.count(Verdict::mistrusted), report.count(Verdict::refused), report.count(Verdict::not_modelled));
+  if (report.count(Verdict::passed) == 0 && report.count(Verdict::failed) == 0) fmt::print("nothing passed: nothing was verified\n");
+  for (const Cell& cell : report.cells) {
+    if (report.verdict(cell) != Verdict::failed) continue;
+    fmt::print("replay: {}\n", replay(options, cell));
+    break;
+  }
+}
+
+Json conversion_json(const ConversionResult& result) {
+  return {{"backend", result.backend},
+          {"tp", result.tp},
+          {"hidden", result.sizes.hidden},
+          {"rounded_hidden", result.padded.hidden},
+          {"intermediate", result.sizes.intermediate},
+          {"rounded_intermediate", result.padded.intermediate},
+          {"verdict", name_of(result.verdict)},
+          {"detail", result.detail},
+          {"units_compared", result.units_compared},
+          {"units_differing", result.units_differing},
+          {"outputs_compared", result.outputs_compared},
+          {"outputs_differing", result.outputs_differing}};
+}
+
+void print_as_json(const VerifyReport& report, const Options& options) {
+  Json json = json_head("verify");
+  json["checkpoint"] = {{"path", report.checkpoint}, {"form", report.form}, {"layers", report.layers}, {"layers_verified", report.layers_verified},
+                        {"experts", report.sizes.experts}, {"hidden", report.sizes.hidden}, {"intermediate", report.sizes.intermediate}, {"top_k", report.top_k}};
+  json["tokens"] = {{"count", report.tokens}, {"source", report.token_source}, {"router", report.router_source}, {"seed", options.seed}};
+  json["contracts"] = Json::array();
+  for (Contract contract : report.contracts) json["contracts"].push_back(name_of(contract));
+  json["conversions"] = Json::array();
+  for (const ConversionResult& result : report.conversions) json["conversions"].push_back(conversion_json(result));
+  json["cells"] = Json::array();
+  for (const Cell& cell : report.cells) {
+    Json row{{"platform", cell.platform}, {"tp", cell.tp}, {"request", cell.request}, {"verdict", name_of(report.verdict(cell))}};
+    if (cell.conversion) {
+      row["backend"] = cell.decision.choice->backend;
+      row["kernel_class"] = cell.decision.choice->kernel_class;
+      row["conversion"] = *cell.conversion;
+    } else {
+      row["refusal"] = {{"error_type", cell.decision.refusal->error_type}, {"text", cell.decision.refusal->text}};
+    }
+    json["cells"].push_back(row);
+  }
+  json["expected"] = Json::array();
+  for (const sim::ExpectedResult& expected : report.expected) {
+    json["expected"].push_back({{"layer", expected.layer}, {"values", expected.values}, {"worst_ulp", expected.worst_ulp}, {"limit_ulp", sim::kExpectedUlps}, {"passed", expected.passed}});
+  }
+  json["totals"] = {{"cells", report.cells.size()},
+                    {"passed", report.count(Verdict::passed)},
+                    {"failed", report.count(Verdict::failed)},
+                    {"mistrusted", report.count(Verdict::mistrusted)},
+                    {"refused", report.count(Verdict::refused)},
+                    {"not_modelled", report.count(Verdict::not_modelled)}};
+  json["exit_code"] = report.exit_code();
+  print_json(json);
+}
+
+int verify(const Options& options) {
+  sim::VerifyOptions how;
+  how.platforms = options.platforms;
+  how.backends = options.backends;
+  how.tp = options.tp;
+  how.tokens = options.tokens;
+  how.seed = options.seed;
+  if (options.layers > 0) how.max_layers = options.layers;
+  if (!options.contracts.empty()) {
+    how.contracts.clear();
+    for (const std::string& name : options.contracts) how.contracts.push_back(contract_named(name));
+  }
+  std::optional<TemporaryDirectory> temporary;
+  std::filesystem::path path = options.checkpoint;
+  if (options.checkpoint.empty()) {
+    temporary.emplace();
+    path = temporary->path() / "gpt-oss-generated";
+    sim::SyntheticShape shape;
+    shape.seed = options.seed;
+    sim::write_synthetic_checkpoint(path, shape);
+  }
+  const sim::Checkpoint checkpoint(path);
+  VerifyReport report;
+  {
+    ProgressLine line;
+    how.progress = [&line](const std::string& text, double fraction) { line.show(text, fraction); };
+    report = sim::verify(checkpoint, how);
+  }
+  if (options.checkpoint.empty()) report.checkpoint = fmt::format("generated, seed {}", options.seed);
+  if (options.json) print_as_json(report, options);
+  else print_text(report, options);
+  return report.exit_code();
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, Action& action) {
+  CLI::App* verb = app.add_subcommand("verify", "the main job: select, round, convert, restore, execute, compare bits, for every backend and platform");
+  const auto options = std::make_shared<Options>();
+  verb->add_option("CHECKPOINT", options->checkpoint, "a .safetensors file or a model directory (default: a small gpt-oss-shaped one made from the seed)");
+  verb->add_option("--platform", options->platforms, "only these platforms: SM75 .. SM121, gfx90a .. gfx1250, XPU, CPU");
+  verb->add_option("--backend", options->backends, "only these backends");
+  verb->add_option("--tp", options->tp, "tensor parallel sizes (default 1 2)");
+  verb->add_option("--contract", options->contracts, "arithmetic contracts (default exact f32-sequential)");
+  verb->add_option("--layers", options->layers, "verify the first N layers only")->check(CLI::PositiveNumber);
+  verb->add_option("--tokens", options->tokens, "tokens to generate when the checkpoint brings none (default 4)")->check(CLI::PositiveNumber);
+  verb->add_option("--seed", options->seed, "seed of everything generated (default 1)");
+  verb->add_flag("--json", options->json, "machine-readable output");
+  verb->callback([&action, options] { action = [options] { return verify(*options); }; });
+}
+
+}  // namespace mx::cli

@@ -1,0 +1,81 @@
+// mxact witness: hold the model against recorded outputs of a real implementation.
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/output.hpp"
+#include "cli/verbs.hpp"
+#include "golden/witness/witness.hpp"
+
+namespace mx::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> paths;
+  bool allow_unmodelled = false;
+  bool skip_sweeps = false;
+  bool verbose = false;
+  bool json = false;
+};
+
+void print_totals(const std::vector<golden::SetResult>& sets, int status) {
+  std::int64_t compared = 0;
+  std::int64_t differing = 0;
+  std::int64_t unmodelled = 0;
+  for (const golden::SetResult& set : sets) {
+    compared += set.compared();
+    differing += set.differing();
+    unmodelled += set.count(golden::EntryStatus::unmodelled);
+  }
+  fmt::print("{} sets: {} values compared, {} differ; {} entries not modelled; exit {}\n", sets.size(), compared, differing, unmodelled, status);
+}
+
+int witness(const Options& options) {
+  std::vector<golden::SetResult> sets;
+  {
+    ProgressLine line;
+    golden::WitnessOptions how;
+    how.sweeps = !options.skip_sweeps;
+    how.progress = [&line](const golden::WitnessProgress& step) {
+      line.show(fmt::format("{}: {}", step.set, step.what), static_cast<double>(step.done) / static_cast<double>(std::max<std::int64_t>(step.total, 1)));
+    };
+    for (const std::string& path : options.paths) {
+      for (golden::SetResult& set : golden::run_witness(path, how)) sets.push_back(std::move(set));
+    }
+  }
+  const int status = golden::exit_code(sets, options.allow_unmodelled);
+  if (options.json) {
+    Json json = json_head("witness");
+    json["sets"] = Json::array();
+    for (const golden::SetResult& set : sets) json["sets"].push_back(golden::to_json(set));
+    json["exit_code"] = status;
+    print_json(json);
+    return status;
+  }
+  for (const golden::SetResult& set : sets) fmt::print("{}", golden::to_text(set, options.verbose));
+  print_totals(sets, status);
+  return status;
+}
+
+}  // namespace
+
+void add_witness(CLI::App& app, Action& action) {
+  CLI::App* verb = app.add_subcommand("witness", "hold the model against recorded outputs of a real implementation");
+  const auto options = std::make_shared<Options>();
+  verb->add_option("PATH", options->paths, "a set (folder with manifest.json), a .jsonl file of oracle cases, or a folder of sets")->required();
+  verb->add_flag("--allow-unmodelled", options->allow_unmodelled, "entries that the model does not cover are listed but do not fail the run");
+  verb->add_flag("--skip-sweeps", options->skip_sweeps, "leave out sweeps over all 2^32 inputs (they count as unmodelled)");
+  verb->add_flag("--verbose", options->verbose, "one line per entry");
+  verb->add_flag("--json", options->json, "machine-readable output");
+  verb->callback([&action, options] { action = [options] { return witness(*options); }; });
+}
+
+}  // namespace mx::cli

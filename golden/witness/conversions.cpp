@@ -1,0 +1,234 @@
+// decode, encode, sweep_digest: operations whose parameters say everything, so that who ran does not matter.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "golden/witness/ops.hpp"
+#include "kernels/encode.hpp"
+
+namespace mx::golden {
+
+namespace {
+
+struct FormatRow {
+  std::string_view word;
+  const Format* format;
+};
+constexpr FormatRow kFormats[] = {
+    {"e4m3fn", &kE4m3fn}, {"e5m2", &kE5m2}, {"e4m3fnuz", &kE4m3fnuz}, {"e5m2fnuz", &kE5m2fnuz}, {"e2m3", &kE2m3},   {"e3m2", &kE3m2},
+    {"e2m1", &kE2m1},     {"e8m0", &kE8m0}, {"mxint8", &kMxint8},     {"bf16", &kBf16},         {"fp16", &kFp16},
+};
+constexpr FormatRow kWideFormats[] = {{"f32", &kF32}, {"bf16", &kBf16}, {"fp16", &kFp16}};
+
+struct RoundingRow {
+  std::string_view word;
+  Rounding rounding;
+  bool only_e8m0;
+};
+constexpr RoundingRow kRoundings[] = {
+    {"nearest_even", Rounding::nearest_even, false},       {"nearest_away", Rounding::nearest_away, false},
+    {"nearest_toward_zero", Rounding::nearest_toward_zero, false}, {"toward_zero", Rounding::toward_zero, false},
+    {"toward_positive", Rounding::toward_positive, false}, {"toward_negative", Rounding::toward_negative, false},
+    {"nearest_up", Rounding::nearest_up, true},            {"magnitude_up", Rounding::magnitude_up, true},
+};
+
+enum class Needs { nothing, nan, inf, ieee_16_bit };
+struct OverflowRow {
+  std::string_view word;
+  Overflow overflow;
+  Needs needs;
+};
+constexpr OverflowRow kOverflows[] = {
+    {"saturate", Overflow::saturate, Needs::nothing},      {"nan", Overflow::nan, Needs::nan},
+    {"inf", Overflow::inf, Needs::inf},                    {"nan_unrounded", Overflow::nan_unrounded, Needs::nan},
+    {"inf_unrounded", Overflow::inf_unrounded, Needs::inf}, {"ieee", Overflow::ieee, Needs::ieee_16_bit},
+};
+
+struct NanRuleRow {
+  std::string_view word;
+  NanRule rule;
+};
+constexpr NanRuleRow kNanRules[] = {{"keep_payload", NanRule::keep_payload}, {"quiet_payload", NanRule::quiet_payload}};
+
+struct NegativeRow {
+  std::string_view word;
+  bool is_nan;
+};
+constexpr NegativeRow kNegatives[] = {{"abs", false}, {"nan", true}};
+
+bool provides(const Format& format, Needs needs) {
+  switch (needs) {
+    case Needs::nothing: return true;
+    case Needs::nan: return format.specials != Specials::none;
+    case Needs::inf: return format.specials == Specials::ieee;
+    case Needs::ieee_16_bit: return format.specials == Specials::ieee && format.width == 16;
+  }
+  return false;
+}
+
+int code_digits(const Format& format) { return format.width > 8 ? 4 : 2; }
+
+std::uint32_t code_word(Fields& params, std::string_view key, const Format& format) {
+  const std::uint64_t code = params.hex(key, code_digits(format));
+  if (code >> static_cast<unsigned>(format.width) != 0) throw Unmodelled(fmt::format("{} 0x{:X} is no code of {}", key, code, format.name));
+  return static_cast<std::uint32_t>(code);
+}
+
+struct EncodeParams {
+  const Format* from;
+  const Format* to;
+  Conversion how;
+  bool nan_stated;  ///< the entry says what becomes of a NaN
+};
+
+void read_nan_rule(Fields& params, EncodeParams& encode) {
+  if (params.has("nan_rule")) {
+    if (encode.from != &kF32 || encode.to != &kFp16) throw Unmodelled("nan_rule speaks of fp32 -> fp16 alone");
+    encode.how.nan_rule = row_named(kNanRules, "nan_rule", params.text("nan_rule")).rule;
+    encode.nan_stated = true;
+    return;
+  }
+  if (!params.has("nan_pos") && !params.has("nan_neg")) return;
+  encode.how.nan_positive = code_word(params, "nan_pos", *encode.to);
+  encode.how.nan_negative = code_word(params, "nan_neg", *encode.to);
+  encode.nan_stated = true;
+}
+
+EncodeParams read_encode(Fields& params) {
+  EncodeParams encode{&wide_format_word(params, "source"), &format_word(params, "format"), {}, false};
+  encode.how.rounding = rounding_word(params, *encode.to);
+  encode.how.overflow = overflow_word(params, *encode.to);
+  encode.how.nan_rule = NanRule::fixed;
+  read_nan_rule(params, encode);
+  if (encode.to == &kE8m0) {
+    encode.how.zero_code = code_word(params, "zero", *encode.to);
+    encode.how.negative_is_nan = row_named(kNegatives, "negative", params.text("negative")).is_nan;
+  }
+  return encode;
+}
+
+const Dtype& code_dtype(const Format& format) { return dtype_named(format.width > 8 ? format.name : "u8"); }
+
+// An entry that states no code for NaN has none among its inputs, or skips them.
+void require_no_nan(const OpContext& context, const Tensor& x) {
+  const auto skip = context.entry.skips.find("codes");
+  if (skip != context.entry.skips.end() && skip->second.input_nan) return;
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    if (is_nan_code(*x.dtype->format, static_cast<std::uint32_t>(x.word(i)))) throw Unmodelled("the entry does not say what becomes of " + element_text("x", x, i));
+  }
+}
+
+std::string conversion_key(const EncodeParams& encode) {
+  const Conversion& how = encode.how;
+  return fmt::format("{} {} {} {:X} {:X} {:X} {}", encode.to->name, static_cast<int>(how.rounding), static_cast<int>(how.overflow), how.nan_positive,
+                     how.nan_negative, how.zero_code, how.negative_is_nan);
+}
+
+std::int64_t sweeps_among(std::span<const Entry> entries) {
+  return std::count_if(entries.begin(), entries.end(), [](const Entry& entry) { return entry.op == "sweep_digest"; });
+}
+
+constexpr std::int64_t kPatterns = std::int64_t{1} << 32;
+constexpr std::int64_t kChunk = std::int64_t{1} << 24;
+constexpr unsigned kChunkBits = 24;
+
+const std::vector<std::uint64_t>& swept(const OpContext& context, const EncodeParams& encode) {
+  const std::string key = conversion_key(encode);
+  const auto known = context.sweeps.find(key);
+  if (known != context.sweeps.end()) return known->second;
+  if (!context.options.sweeps) throw NotRun("sweeps over all 2^32 inputs are switched off");
+  if (context.options.progress) {
+    const std::span<const Entry> entries = context.manifest.entries;
+    const auto before = static_cast<std::size_t>(&context.entry - entries.data());
+    context.options.progress({context.manifest.set, context.entry.id, sweeps_among(entries.first(before)), sweeps_among(entries)});
+  }
+  return context.sweeps.emplace(key, kernels::sweep_digests(*encode.to, encode.how)).first->second;
+}
+
+}  // namespace
+
+const Format& format_word(Fields& params, std::string_view key) { return *row_named(kFormats, key, params.text(key)).format; }
+
+const Format& wide_format_word(Fields& params, std::string_view key) { return *row_named(kWideFormats, key, params.text(key)).format; }
+
+Rounding rounding_word(Fields& params, const Format& to) {
+  const RoundingRow& row = row_named(kRoundings, "rounding", params.text("rounding"));
+  if (row.only_e8m0 && &to != &kE8m0) throw Unmodelled(fmt::format("rounding {} is for e8m0 alone, not {}", row.word, to.name));
+  return row.rounding;
+}
+
+Overflow overflow_word(Fields& params, const Format& to) {
+  const OverflowRow& row = row_named(kOverflows, "overflow", params.text("overflow"));
+  if (!provides(to, row.needs)) throw Unmodelled(fmt::format("overflow {} asks for what {} does not have", row.word, to.name));
+  return row.overflow;
+}
+
+void require_dtype(const Tensor& tensor, std::string_view word, std::string_view name, const std::string& where) {
+  if (tensor.dtype->word != word) broken(fmt::format("'{}' is {}, the parameters say {}", name, tensor.dtype->word, word), where);
+}
+
+std::string element_text(std::string_view name, const Tensor& tensor, std::int64_t index) {
+  return fmt::format("{} = {}", element_name(name, tensor.shape, index), value_text(tensor.word(index), *tensor.dtype, nullptr, false));
+}
+
+ModelOutputs evaluate_decode(const OpContext& context) {
+  Fields params(context.entry.params, "params", context.entry.where);
+  const Format& format = format_word(params, "format");
+  if (&wide_format_word(params, "target") != &kF32) throw Unmodelled("decode is modelled into f32 alone");
+  params.finish();
+  const auto codes = std::make_shared<const Tensor>(context.input("codes"));
+  if (8 * codes->dtype->bytes < format.width) broken(fmt::format("codes are {}, too narrow for {}", codes->dtype->word, format.name), context.entry.where);
+  Tensor values{&dtype_named("f32"), codes->shape, std::vector<std::uint8_t>(static_cast<std::size_t>(codes->size()) * 4)};
+  for (std::int64_t i = 0; i < codes->size(); ++i) {
+    const std::uint64_t code = codes->word(i);
+    if (code >> static_cast<unsigned>(format.width) != 0) broken(fmt::format("code 0x{:X} is no code of {}", code, format.name), context.entry.where);
+    values.set_word(i, to_f32(static_cast<std::uint32_t>(code), format));
+  }
+  const auto origin = [codes, &format](std::int64_t i) { return fmt::format("{} code 0x{:02X}", format.name, codes->word(i)); };
+  ModelOutputs outputs;
+  outputs.emplace("values", ModelOutput{std::move(values), nullptr, false, origin});
+  return outputs;
+}
+
+ModelOutputs evaluate_encode(const OpContext& context) {
+  Fields params(context.entry.params, "params", context.entry.where);
+  const EncodeParams encode = read_encode(params);
+  params.finish();
+  const auto x = std::make_shared<const Tensor>(context.input("x"));
+  require_dtype(*x, encode.from->name, "x", context.entry.where);
+  if (!encode.nan_stated) require_no_nan(context, *x);
+  const Dtype& dtype = code_dtype(*encode.to);
+  Tensor codes{&dtype, x->shape, std::vector<std::uint8_t>(static_cast<std::size_t>(x->size() * dtype.bytes))};
+  for (std::int64_t i = 0; i < x->size(); ++i) codes.set_word(i, convert(static_cast<std::uint32_t>(x->word(i)), *encode.from, *encode.to, encode.how));
+  ModelOutputs outputs;
+  outputs.emplace("codes", ModelOutput{std::move(codes), encode.to, false, [x](std::int64_t i) { return element_text("x", *x, i); }});
+  return outputs;
+}
+
+ModelOutputs evaluate_sweep(const OpContext& context) {
+  Fields params(context.entry.params, "params", context.entry.where);
+  const EncodeParams encode = read_encode(params);
+  const std::string digest = params.text("digest");
+  if (digest != "mix64_sum") throw Unmodelled("unknown digest '" + digest + "'");
+  if (params.integer("chunk_inputs") != kChunk) throw Unmodelled("digests of chunks other than 2^24 inputs");
+  params.finish();
+  const TensorSpec& x = context.entry.inputs.at("x");
+  if (encode.from != &kF32 || x.dtype->word != "f32" || x.generate != "iota" || x.elements != kPatterns) throw Unmodelled("a sweep over other inputs than all 2^32 fp32 patterns in order");
+  if (!encode.nan_stated) throw Unmodelled("the entry does not say what becomes of a NaN");
+  if (!kernels::has_encode(*encode.to, encode.how)) throw Unmodelled("no fast conversion of this kind: 2^32 inputs would take minutes");
+
+  const std::vector<std::uint64_t>& words = swept(context, encode);
+  Tensor digests{&dtype_named("u64"), {static_cast<std::int64_t>(words.size())}, std::vector<std::uint8_t>(words.size() * 8)};
+  for (std::size_t i = 0; i < words.size(); ++i) digests.set_word(static_cast<std::int64_t>(i), words[i]);
+  const auto origin = [](std::int64_t chunk) {
+    const auto first = static_cast<std::uint64_t>(chunk) << kChunkBits;
+    return fmt::format("fp32 patterns 0x{:08X} to 0x{:08X}", first, first + static_cast<std::uint64_t>(kChunk) - 1);
+  };
+  ModelOutputs outputs;
+  outputs.emplace("digests", ModelOutput{std::move(digests), nullptr, false, origin});
+  return outputs;
+}
+
+}  // namespace mx::golden

@@ -1,0 +1,73 @@
+#include "golden/witness/fields.hpp"
+
+#include <utility>
+
+namespace mx::golden {
+
+void broken(const std::string& message, const std::string& where) { throw Error(ErrorCode::input, message, where); }
+
+std::string shown(const Json& value) {
+  constexpr std::size_t kLongest = 60;
+  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
+  return text;
+}
+
+Fields::Fields(const Json& object, std::string what, std::string where) : object_(&object), what_(std::move(what)), where_(std::move(where)) {
+  if (!object.is_object()) broken(what_ + " must be an object, not " + shown(object), where_);
+}
+
+bool Fields::has(std::string_view key) const { return object_->contains(std::string(key)); }
+
+const Json* Fields::find(std::string_view key) {
+  read_.emplace(key);
+  const auto found = object_->find(std::string(key));
+  return found == object_->end() ? nullptr : &*found;
+}
+
+const Json& Fields::at(std::string_view key) {
+  const Json* value = find(key);
+  if (value == nullptr) broken(what_ + " has no '" + std::string(key) + "'", where_);
+  return *value;
+}
+
+std::string Fields::text(std::string_view key) {
+  const Json& value = at(key);
+  if (!value.is_string()) throw Unmodelled(what_ + " '" + std::string(key) + "' must be a string, not " + shown(value));
+  return value.get<std::string>();
+}
+
+std::int64_t Fields::integer(std::string_view key, std::int64_t low, std::int64_t high) {
+  const Json& value = at(key);
+  const bool fits = value.is_number_integer() && !(value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX);
+  if (!fits) throw Unmodelled(what_ + " '" + std::string(key) + "' must be an integer, not " + shown(value));
+  const auto number = value.get<std::int64_t>();
+  if (number < low || number > high) {
+    throw Unmodelled(what_ + " '" + std::string(key) + "' is " + std::to_string(number) + ", outside " + std::to_string(low) + ".." + std::to_string(high));
+  }
+  return number;
+}
+
+bool Fields::boolean(std::string_view key) {
+  const Json& value = at(key);
+  if (!value.is_boolean()) throw Unmodelled(what_ + " '" + std::string(key) + "' must be true or false, not " + shown(value));
+  return value.get<bool>();
+}
+
+std::uint64_t Fields::hex(std::string_view key, int digits) {
+  const std::string word = text(key);
+  const auto length = static_cast<std::size_t>(digits);
+  const bool shaped = word.size() == length + 2 && word.starts_with("0x") && word.find_first_not_of("0123456789abcdefABCDEF", 2) == std::string::npos;
+  if (!shaped) {
+    throw Unmodelled(what_ + " '" + std::string(key) + "' must be 0x and " + std::to_string(digits) + " hexadecimal digits, not '" + word + "'");
+  }
+  return std::stoull(word.substr(2), nullptr, 16);
+}
+
+void Fields::finish() const {
+  for (const auto& [key, value] : object_->items()) {
+    if (!read_.contains(key)) throw Unmodelled("unknown key '" + key + "' in " + what_);
+  }
+}
+
+}  // namespace mx::golden

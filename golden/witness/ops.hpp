@@ -1,0 +1,78 @@
+#pragma once
+// The operations of mxact-witness/1: each is a row of one table, with the evaluator that gives the model's outputs or the reason why there is none.
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "golden/witness/manifest.hpp"
+#include "golden/witness/witness.hpp"
+#include "model/numerics/convert.hpp"
+
+namespace mx::golden {
+
+/// Modelled, but not run this time: reported as nothing compared, with this reason.
+class NotRun : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Digests of conversions that were swept in this run: entries that differ only in who ran share them.
+using SweepCache = std::map<std::string, std::vector<std::uint64_t>>;
+
+/// What an evaluator sees.
+struct OpContext {
+  const Manifest& manifest;
+  const Entry& entry;
+  const WitnessOptions& options;
+  SweepCache& sweeps;
+
+  Tensor input(const std::string& name) const { return load(entry.inputs.at(name), manifest.directory, entry.where); }
+};
+
+using ModelOutputs = std::map<std::string, ModelOutput>;
+
+struct Op {
+  std::string_view word;
+  std::string_view inputs;   ///< names, separated by spaces; an evaluator sees exactly these
+  std::string_view outputs;  ///< likewise
+  ModelOutputs (*evaluate)(const OpContext&);  ///< null: no model
+  std::string_view why_not;
+};
+
+/// Runs one entry of a numerics set.
+EntryResult run_entry(const Manifest& manifest, const Entry& entry, const WitnessOptions& options, SweepCache& sweeps);
+
+// Evaluators, by file. Each throws Unmodelled for parameters outside what the model claims and Error(input) for a contradiction.
+
+// conversions.cpp
+ModelOutputs evaluate_decode(const OpContext& context);
+ModelOutputs evaluate_encode(const OpContext& context);
+ModelOutputs evaluate_sweep(const OpContext& context);
+// blocks.cpp
+ModelOutputs evaluate_block_quantize(const OpContext& context);
+ModelOutputs evaluate_block_scale(const OpContext& context);
+ModelOutputs evaluate_block_dequantize(const OpContext& context);
+ModelOutputs evaluate_swizzle(const OpContext& context);
+// moe.cpp
+ModelOutputs evaluate_moe(const OpContext& context);
+
+// Words that several operations share, in conversions.cpp.
+
+/// Format of a parameter. Throws Unmodelled.
+const Format& format_word(Fields& params, std::string_view key);
+/// fp32, bf16 or fp16 of `source` or `target`. Throws Unmodelled.
+const Format& wide_format_word(Fields& params, std::string_view key);
+Rounding rounding_word(Fields& params, const Format& to);
+Overflow overflow_word(Fields& params, const Format& to);
+/// Throws Error(input) unless the tensor has the type that the parameter says.
+void require_dtype(const Tensor& tensor, std::string_view word, std::string_view name, const std::string& where);
+/// "x[3] = 0x3F800000 = 1"
+std::string element_text(std::string_view name, const Tensor& tensor, std::int64_t index);
+
+}  // namespace mx::golden

@@ -1,0 +1,29 @@
+#pragma once
+// Recorded decisions of the engine's real oracles, one JSON object a line, held against the model's tables.
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "model/oracle/deployment.hpp"
+
+namespace mx::golden {
+
+/// What one recorded line shows.
+struct CaseResult {
+  bool modelled;
+  bool equal;
+  std::int64_t compared;  ///< values: fields of the result, or verdicts of a support line
+  std::string got;        ///< "field: value" of the first difference, or everything when equal
+  std::string expected;
+  std::string note;       ///< why it is not modelled
+};
+
+/// A line of X.jsonl: {"id", "oracle", "inputs", "result"}. An oracle, a key or a word that the model does not know makes the case unmodelled.
+/// Throws Error(input) naming the case and the key when the line breaks its form: a key missing, a value of another type.
+CaseResult evaluate_oracle_case(const nlohmann::ordered_json& one_case);
+
+/// The same case with its line of X_support.jsonl: every verdict counts as one value.
+CaseResult evaluate_support_case(const nlohmann::ordered_json& one_case, const nlohmann::ordered_json& support);
+
+}  // namespace mx::golden

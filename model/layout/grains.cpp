@@ -1,0 +1,60 @@
+#include "model/layout/grains.hpp"
+
+#include <string>
+
+#include "model/error.hpp"
+#include "model/fault.hpp"
+#include "model/layout/address_map.hpp"
+
+namespace mx::layout {
+
+std::uint64_t pad_grain(std::int64_t entry, std::int64_t address, int bits, std::uint8_t poison) {
+  if (entry == Layout::kPadNeutral) return 0x7F;
+  if (entry == Layout::kPadZero) return fault::planted(fault::Fault::pad_content_wrong) ? 1 : 0;
+  std::uint64_t value = 0;
+  for (int b = bits; b-- > 0;) value = value << 1 | ((poison >> ((address * bits + b) % 8)) & 1U);
+  return value;
+}
+
+std::vector<std::uint8_t> to_row_major(const Layout& from, std::span<const std::uint8_t> bytes) {
+  if (static_cast<std::int64_t>(bytes.size()) != from.bytes()) {
+    throw Error(ErrorCode::input, std::to_string(bytes.size()) + " bytes where the layout has " + std::to_string(from.bytes()));
+  }
+  if (from.steps().empty()) return {bytes.begin(), bytes.end()};
+  const int bits = from.grain_bits();
+  std::vector<std::uint8_t> out(static_cast<std::size_t>((from.size() * bits + 7) / 8));
+  std::int64_t found = 0;
+  for_each_address(from, [&](std::int64_t address, std::int64_t entry) {
+    if (entry < 0) return;
+    set_grain(out, entry, bits, get_grain(bytes, address, bits));
+    ++found;
+  });
+  if (found != from.size()) {
+    throw Error(ErrorCode::usage, "the layout holds " + std::to_string(found) + " of " + std::to_string(from.size()) + " elements");
+  }
+  return out;
+}
+
+std::vector<std::uint8_t> from_row_major(const Layout& to, std::span<const std::uint8_t> row_major, int source_bits,
+                                         std::uint64_t (*cast)(std::uint64_t), std::uint8_t poison) {
+  const int bits = to.grain_bits();
+  std::vector<std::uint8_t> out(static_cast<std::size_t>(to.bytes()));
+  for_each_address(to, [&](std::int64_t address, std::int64_t entry) {
+    const std::uint64_t value = entry < 0 ? pad_grain(entry, address, bits, poison) : cast(get_grain(row_major, entry, source_bits));
+    set_grain(out, address, bits, value);
+  });
+  return out;
+}
+
+std::vector<std::uint8_t> apply(const Layout& from, std::span<const std::uint8_t> source, const Layout& to, std::uint8_t poison) {
+  if (from.logical() != to.logical() || from.grain_bits() != to.grain_bits()) {
+    throw Error(ErrorCode::usage, "the layouts speak of different tensors:\n" + from.describe() + "\nand\n" + to.describe());
+  }
+  if (static_cast<std::int64_t>(source.size()) != from.bytes()) {
+    throw Error(ErrorCode::usage, std::to_string(source.size()) + " bytes where the layout has " + std::to_string(from.bytes()));
+  }
+  const auto keep = [](std::uint64_t value) { return value; };
+  return from_row_major(to, to_row_major(from, source), from.grain_bits(), keep, poison);
+}
+
+}  // namespace mx::layout

@@ -1,0 +1,52 @@
+#pragma once
+// One MoE layer under a named contract: routing, gate and up, activation, down, weighted sum. The weights come from any memory that can
+// hand out rows: the checkpoint's own form or a backend's packed form.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/layout/packed.hpp"
+#include "model/moe/activation.hpp"
+#include "model/moe/routing.hpp"
+#include "model/numerics/dot.hpp"
+
+namespace mx::moe {
+
+/// Rows of a layer's expert matrices as exact values. `half` 0 is gate, 1 is up.
+class Experts {
+ public:
+  virtual ~Experts() = default;
+  /// Sizes to execute with: the checkpoint's own, or a packed layer's padded ones.
+  virtual layout::Sizes sizes() const = 0;
+  virtual void w13_row(std::int64_t expert, std::int64_t half, std::int64_t row, std::span<Value> out) const = 0;  ///< out: [hidden]
+  virtual void w2_row(std::int64_t expert, std::int64_t row, std::span<Value> out) const = 0;                      ///< out: [intermediate]
+  virtual std::uint32_t w13_bias(std::int64_t expert, std::int64_t half, std::int64_t row) const = 0;              ///< fp32 bits
+  virtual std::uint32_t w2_bias(std::int64_t expert, std::int64_t row) const = 0;                                  ///< fp32 bits
+};
+
+/// Reads the checkpoint's form. The layer must outlive the result.
+std::unique_ptr<Experts> canonical_experts(const layout::CanonicalLayer& layer);
+
+/// Reads a backend's packed form where its layout says, at its padded sizes: what a kernel that trusts the layout would read.
+/// The layer must outlive the result. Throws Error(usage) when the backend is not modelled or a tensor is missing.
+std::unique_ptr<Experts> packed_experts(const layout::PackedLayer& layer);
+
+/// Fixed choices of a run.
+struct LayerConfig {
+  Contract contract;
+  SwigluOai activation;
+  bool add_w2_bias = true;  ///< false on every tensor-parallel rank but the first: the bias enters the sum once
+};
+
+/// Runs the experts on x (bf16 codes [tokens, hidden_in], hidden_in <= sizes().hidden, the rest is zero) with given slots per token.
+/// Returns fp32 bits [tokens, hidden_in]. Order: per token, slots in the given order; out = sum of weight * expert output, under `exact` the exact
+/// sum rounded once, else one fp32 fma per slot from +0. GEMM outputs and activations are fp32.
+std::vector<std::uint32_t> run_experts(const Experts& experts, const LayerConfig& config, std::span<const std::uint32_t> x_bf16,
+                                       std::int64_t hidden_in, std::span<const std::vector<Slot>> slots);
+
+/// Routes every token of x (bf16 codes [tokens, router.hidden]).
+std::vector<std::vector<Slot>> route(Contract contract, const Router& router, std::int64_t top_k, std::span<const std::uint32_t> x_bf16);
+
+}  // namespace mx::moe

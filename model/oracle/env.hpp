@@ -1,0 +1,41 @@
+#pragma once
+// The engine's environment variables that backend selection reads, as one table: name, default, how the text is understood.
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace mx::oracle {
+
+/// In the order of the table in env.cpp.
+enum class EnvVariable {
+  batch_invariant,
+  flashinfer_mxfp4_bf16,
+  flashinfer_mxfp4_mxfp8,
+  flashinfer_mxfp4_mxfp8_cutlass,
+  mxfp4_use_marlin,
+  use_deep_gemm,
+  rocm_use_aiter,
+  rocm_use_aiter_moe,
+  humming_moe_gemm_type,
+};
+
+/// A switch as the engine reads it. `unreadable` is text on which its parser raises ValueError, at the moment of reading.
+enum class Switch { off, on, unreadable };
+
+using Environment = std::map<std::string, std::string>;
+
+/// "VLLM_BATCH_INVARIANT"
+std::string_view name_of(EnvVariable variable);
+/// Present, whatever its value.
+bool is_set(const Environment& environment, EnvVariable variable);
+/// The value with its default applied; a variable without a default is off when it is not set.
+Switch read_switch(const Environment& environment, EnvVariable variable);
+/// Lower-cased text, empty when not set.
+std::string read_text(const Environment& environment, EnvVariable variable);
+
+/// Every variable that some oracle reads, for checks and suggestions.
+std::span<const std::string_view> env_names();
+
+}  // namespace mx::oracle

@@ -1,0 +1,105 @@
+#pragma once
+// The engine's words for a layer: activations, routing methods, quantization keys. Tables of names; sets of them are bit masks.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace mx::oracle {
+
+/// vllm fused_moe/activation.py MoEActivation, in its order.
+enum class Activation : std::uint8_t {
+  silu,
+  gelu,
+  gelu_tanh,
+  relu2,
+  swigluoai,
+  swiglustep,
+  silu_no_mul,
+  gelu_no_mul,
+  gelu_tanh_no_mul,
+  relu2_no_mul,
+};
+
+/// vllm fused_moe/config.py RoutingMethodType, in its order (the engine's integers have gaps, these have none).
+enum class Routing : std::uint8_t {
+  standard,
+  renormalize,
+  deepseek_v3,
+  llama4,
+  renormalize_naive,
+  top_k,
+  sigmoid_renorm,
+  minimax2,
+  unspecified,
+  deepseek_v4,
+  custom,
+  simulated,
+};
+
+/// vllm quantization/utils/quant_utils.py: the named keys; `none` is 16-bit activations, and "no key asked for".
+enum class QuantKey : std::uint8_t {
+  none,
+  fp8_static_tensor,
+  fp8_dynamic_tensor,
+  fp8_static_token,
+  fp8_dynamic_token,
+  fp8_static_channel,
+  fp8_static_128_block,
+  fp8_dynamic_128,
+  fp8_dynamic_64,
+  mxfp8_static,
+  mxfp8_dynamic,
+  mxfp4_static,
+  mxfp4_dynamic,
+  nvfp4_static,
+  nvfp4_dynamic,
+  int4_static,
+  int8_static,
+  int8_static_channel,
+  int8_dynamic_token,
+};
+
+/// A set of enumerators of one of the enums above.
+using Mask = std::uint32_t;
+template <typename Word>
+constexpr Mask bit(Word word) {
+  return Mask{1} << static_cast<unsigned>(word);
+}
+template <typename... Words>
+constexpr Mask set_of(Words... words) {
+  return (Mask{0} | ... | bit(words));
+}
+template <typename Word>
+constexpr bool contains(Mask set, Word word) {
+  return (set & bit(word)) != 0;
+}
+inline constexpr Mask kEverything = ~Mask{0};
+
+/// The engine's spelling: SWIGLUOAI, Renormalize, kMxfp4Static, None.
+std::string_view name_of(Activation activation);
+std::string_view name_of(Routing routing);
+std::string_view name_of(QuantKey key);
+/// False for the two keys whose dtype the engine cannot print: taking their text raises KeyError there.
+bool has_text_form(QuantKey key);
+
+/// Exact spelling only. Throws Error(usage) with the nearest known name.
+Activation activation_named(std::string_view name);
+Routing routing_named(std::string_view name);
+QuantKey quant_key_named(std::string_view name);
+/// A value of quantization_config.moe.activation; no key for the four ways of leaving it out (unset, no_args, moe_none, null).
+/// Throws Error(usage) on another name.
+std::optional<QuantKey> override_key_named(std::string_view name);
+
+/// Known names, for checks and suggestions.
+std::span<const std::string_view> activation_names();
+std::span<const std::string_view> routing_names();
+std::span<const std::string_view> quant_key_names();
+std::span<const std::string_view> override_names();
+std::span<const std::string_view> dtype_names();
+std::span<const std::string_view> all2all_names();
+/// Values of moe_backend: those that the engine's command line admits, then those that only the config field reaches. Each oracle knows some.
+std::span<const std::string_view> moe_backend_names();
+
+}  // namespace mx::oracle

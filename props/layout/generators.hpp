@@ -1,0 +1,44 @@
+#pragma once
+// Random layouts and layers for the laws of layouts.
+
+#include <rapidcheck.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "model/layout/backend.hpp"
+#include "model/layout/packed.hpp"
+
+namespace mx::props {
+
+/// What random programs are made of.
+struct ProgramKind {
+  bool carry_free;  ///< extents are powers of two and no step pads, slices or tabulates: a digit normal form must exist
+  bool slices;      ///< steps may drop elements
+};
+
+/// A number in [low, high], all equally likely whatever RapidCheck's size, shrinking to low.
+std::int64_t pick(std::int64_t low, std::int64_t high);
+
+/// A random small tensor and program of up to 8 steps; fewer than 20,000 grains of memory.
+layout::Layout random_program(const ProgramKind& kind);
+
+/// Appends up to `count` random steps that the kind allows.
+void random_steps(layout::Layout& layout, const ProgramKind& kind, std::int64_t count);
+
+/// Sizes of a layer and what a backend's buffers were rounded up to, around the edges of the tiles.
+struct LayerSizes {
+  layout::Sizes sizes;
+  layout::Sizes padded;
+};
+LayerSizes random_sizes(const layout::BackendLayout& backend);
+
+layout::SourceOrder random_order();
+
+/// `count` random bytes.
+std::vector<std::uint8_t> random_bytes(std::int64_t count);
+
+/// A layer of random bytes.
+layout::CanonicalLayer random_layer(const layout::Sizes& sizes, layout::SourceOrder order);
+
+}  // namespace mx::props

@@ -1,0 +1,47 @@
+#pragma once
+// Which files a checkpoint consists of, where each tensor lies, and what config.json says about them.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "sim/io/safetensors.hpp"
+
+namespace mx::sim {
+
+/// A tensor of a checkpoint.
+struct LocatedTensor {
+  const SafetensorsFile* file;
+  const TensorView* view;
+  bool indexed;  ///< false when there is an index that does not list it
+};
+
+/// The weight files of a checkpoint, all names together. The views live as long as `files`.
+struct CheckpointFiles {
+  std::filesystem::path directory;  ///< where config.json and expected.safetensors would lie
+  bool whole;                       ///< a directory: every layer must be there; a single file may be one shard
+  std::vector<SafetensorsFile> files;
+  std::map<std::string_view, LocatedTensor> tensors;
+};
+
+/// Finds and opens the files. Throws Error(input): nothing there, a missing shard, an index that names a file elsewhere or one that lacks a
+/// promised tensor, a name in two shards, whatever SafetensorsFile refuses.
+CheckpointFiles open_checkpoint_files(const std::filesystem::path& path);
+
+/// The sizes in config.json, those that are given. Hugging Face and original key names.
+struct CheckpointConfig {
+  std::filesystem::path path;
+  std::optional<std::int64_t> layers;
+  std::optional<std::int64_t> experts;
+  std::optional<std::int64_t> top_k;
+  std::optional<std::int64_t> hidden;
+  std::optional<std::int64_t> intermediate;
+};
+
+/// Reads config.json of a directory; empty when there is none. Throws Error(input) when it is not an object or a size is not a positive integer.
+CheckpointConfig read_checkpoint_config(const std::filesystem::path& directory);
+
+}  // namespace mx::sim

@@ -1,0 +1,15 @@
+#pragma once
+// Foreign text inside a one-line message: control bytes escaped, shortened.
+
+#include <string>
+#include <string_view>
+
+namespace mx::sim {
+
+/// Control bytes and bytes beyond ASCII as \xNN, at most 120 bytes of the text, then "...".
+std::string printable(std::string_view text);
+
+/// The same in single quotes, quotes and backslashes escaped too.
+std::string in_quotes(std::string_view text);
+
+}  // namespace mx::sim

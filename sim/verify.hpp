@@ -1,0 +1,107 @@
+#pragma once
+// The main job: a checkpoint through every backend on every platform. Select, round and pad, convert, restore, compare bytes with the
+// checkpoint, execute from the converted form, compare bits with execution from the checkpoint's form.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/layout/packed.hpp"
+#include "model/numerics/dot.hpp"
+#include "model/oracle/select.hpp"
+#include "sim/checkpoint.hpp"
+
+namespace mx::sim {
+
+enum class Verdict {
+  passed,        ///< every comparison was bit-equal and could have failed
+  failed,        ///< a difference was found
+  mistrusted,    ///< nothing differed, but the data could not have told right from wrong
+  not_modelled,  ///< the backend's converter is not in mxact yet
+  refused,       ///< the converter or the sharding cannot take these sizes
+};
+std::string_view name_of(Verdict verdict);
+
+/// What one conversion (backend, tensor parallel size, rounded sizes) showed, over all layers, ranks and contracts.
+struct ConversionResult {
+  std::string backend;
+  int tp;
+  layout::Sizes sizes;   ///< of one rank, before rounding
+  layout::Sizes padded;  ///< after rounding
+  Verdict verdict;
+  std::string detail;  ///< first difference, or why it is refused or mistrusted; empty when passed
+  std::int64_t units_compared = 0;
+  std::int64_t units_differing = 0;
+  std::int64_t outputs_compared = 0;
+  std::int64_t outputs_differing = 0;
+};
+
+/// One cell of the table: what the engine's oracle says for a platform and what the conversion behind it showed.
+struct Cell {
+  std::string platform;
+  int tp;
+  std::string request;       ///< "auto", or the backend name asked for
+  oracle::Decision decision;
+  std::optional<std::size_t> conversion;  ///< index into VerifyReport::conversions; none when the oracle refuses
+};
+
+/// Exact execution against a recorded float64 output.
+struct ExpectedResult {
+  int layer;
+  std::int64_t values = 0;
+  double worst_ulp = 0;  ///< largest difference, in fp32 ulps of the row's largest output
+  std::int64_t token = 0;
+  std::int64_t column = 0;
+  bool passed = false;
+};
+
+struct VerifyReport {
+  std::string checkpoint;
+  std::string form;
+  layout::Sizes sizes;
+  int layers;
+  int layers_verified;
+  int top_k;
+  std::int64_t tokens;
+  std::string token_source;  ///< "expected.safetensors" or "generated, seed 1"
+  std::string router_source;
+  std::vector<Contract> contracts;
+  std::vector<ConversionResult> conversions;
+  std::vector<Cell> cells;
+  std::vector<ExpectedResult> expected;
+
+  Verdict verdict(const Cell& cell) const;
+  /// Cells with that verdict; cells that the oracle refuses are counted as refused.
+  std::int64_t count(Verdict verdict) const;
+  /// 0 passed, 1 a difference, 5 nothing passed or something is mistrusted.
+  int exit_code() const;
+};
+
+struct VerifyOptions {
+  std::vector<std::string> platforms;  ///< preset names; empty: all
+  std::vector<std::string> backends;   ///< only cells of these backends; empty: all
+  std::vector<int> tp{1, 2};
+  std::vector<Contract> contracts{Contract::exact, Contract::f32_sequential};
+  std::optional<int> max_layers;
+  std::int64_t tokens = 4;  ///< generated when the checkpoint brings none
+  std::uint64_t seed = 1;
+  /// Called with a phrase and the fraction done.
+  std::function<void(const std::string&, double)> progress;
+  /// Called with every converted layer before it is checked: a test flips bytes here, and the run must notice.
+  std::function<void(layout::PackedLayer&)> tamper;
+};
+
+/// Throws Error(input) when the checkpoint cannot be read, Error(usage) on an unknown platform or backend.
+VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options);
+
+/// Rank `rank` of `tp`: rows of gate and up, and columns of w2, from rank * I / tp on; the w2 bias is on every rank (only the first adds it).
+/// Throws Error(usage) when I / tp is not a whole number of scale groups.
+layout::CanonicalLayer shard(const layout::CanonicalLayer& layer, int rank, int tp);
+
+/// Largest tolerated distance of `exact` execution from a float64 reference, in fp32 ulps of the row's largest output.
+inline constexpr double kExpectedUlps = 4;
+
+}  // namespace mx::sim

@@ -1,0 +1,163 @@
+// The program from outside: results on stdout, one clear line on stderr, the exit statuses that --help promises.
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/cli/run_program.hpp"
+
+namespace {
+
+using mx::tests::Run;
+using mx::tests::run_json;
+using mx::tests::run_mxact;
+
+struct Misuse {
+  const char* arguments;
+  int status;
+  const char* message;  ///< part of the one line on stderr
+};
+
+}  // namespace
+
+TEST_CASE("--version and --help answer") {
+  const Run version = run_mxact("--version");
+  CHECK(version.status == 0);
+  for (const char* word : {"mxact 0.1.0 (", "compiler: ", "flags: ", "-ffp-contract=off"}) CHECK(version.out.find(word) != std::string::npos);
+  const Run help = run_mxact("--help");
+  CHECK(help.status == 0);
+  for (const char* verb : {"verify", "select", "layout", "witness", "formats", "encode", "decode", "quantize", "doctor", "exit status"}) {
+    INFO(verb);
+    CHECK(help.out.find(verb) != std::string::npos);
+  }
+  for (const char* verb : {"verify", "select", "layout", "layout list", "layout show", "layout where", "witness", "formats", "encode", "decode", "quantize", "doctor"}) {
+    const Run run = run_mxact(std::string(verb) + " --help");
+    INFO(verb);
+    CHECK(run.status == 0);
+    if (std::string(verb) != "layout") CHECK(run.out.find("--json") != std::string::npos);
+  }
+}
+
+TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
+  const std::vector<Misuse> table{
+      {"", 2, "subcommand"},
+      {"verfy", 2, "unknown verb 'verfy' (did you mean verify?)"},
+      {"verify --platfrom SM100", 2, "--platfrom"},
+      {"verify --platform SM101", 2, "unknown platform 'SM101' (did you mean SM100?)"},
+      {"verify --backend MARLINN", 2, "unknown backend 'MARLINN' (did you mean MARLIN?)"},
+      {"verify --tp 0", 2, "tensor parallel size 0"},
+      {"verify --tp -3", 2, "tensor parallel size -3"},
+      {"verify --tokens 0", 2, "--tokens"},
+      {"verify --contract exakt", 2, "unknown contract 'exakt' (did you mean exact?)"},
+      {"encode e4m3x 1", 2, "unknown format 'e4m3x'"},
+      {"encode e4m3fn abc", 2, "'abc' is not a number"},
+      {"encode e4m3fn", 2, "VALUE"},
+      {"encode e4m3fn 1 --profile ocpp", 2, "unknown profile 'ocpp' (did you mean ocp?)"},
+      {"encode e4m3fn 0.1 --from bf16", 2, "'0.1' is not a value of bf16"},
+      {"encode e4m3fn 0x100000000", 2, "does not fit the 32 bits of f32"},
+      {"decode e4m3fn 0x1ff", 2, "does not fit the 8 bits of e4m3fn"},
+      {"decode e2m1 16", 2, "does not fit the 4 bits of e2m1"},
+      {"decode e4m3fn 1.5", 2, "'1.5' is not a code"},
+      {"quantize mxfp5 1", 2, "unknown block format 'mxfp5'"},
+      {"quantize mxfp4 1 --rule flor", 2, "unknown scale rule 'flor' (did you mean floor?)"},
+      {"quantize mxfp4", 2, "no values"},
+      {"layout", 2, "subcommand"},
+      {"layout show MARLIN w13_weight", 2, "not yet modelled backend 'MARLIN'"},
+      {"layout show XPU w13_wieght", 2, "did you mean w13_weight?"},
+      {"layout show XPU w13_weight --source gptoss2", 2, "gpt"},
+      {"layout show XPU w13_weight --hidden 33", 2, "size 33 is not a positive multiple of 32"},
+      {"layout show XPU w13_weight --hidden -32", 2, "size -32"},
+      {"layout show XPU w13_weight --experts 0", 2, "0 experts"},
+      {"layout show FLASHINFER_TRTLLM_MXFP4_BF16 w13_weight --padded-intermediate 160", 2, "2I"},
+      {"layout where XPU w13_weight E=5", 2, "5"},
+      {"layout where XPU w13_weight half=left", 2, "'left' is not an index of axis half"},
+      {"layout where XPU w13_weight J=1", 2, "unknown axis 'J'"},
+      {"layout where XPU w13_weight E=0 E=0", 2, "given twice"},
+      {"layout where XPU w13_weight --byte 99999999", 2, "byte 99999999 is not in 0.."},
+      {"select", 2, "DEPLOYMENT"},
+      {"select no-such-file.info", 3, "no-such-file.info"},
+      {"verify no-such-directory", 3, "no-such-directory"},
+      {"witness no-such-directory", 3, "no-such-directory"},
+      {"witness", 2, "PATH"},
+  };
+  for (const Misuse& misuse : table) {
+    const Run run = run_mxact(misuse.arguments);
+    INFO("mxact " << misuse.arguments << "\n" << run.out << run.err);
+    CHECK(run.status == misuse.status);
+    CHECK(run.out.empty());
+    CHECK(run.err.find(misuse.message) != std::string::npos);
+    CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
+  }
+}
+
+TEST_CASE("encode and decode speak the format's codes") {
+  const nlohmann::json encoded = run_json("encode e4m3fn 448 1000 -0.001 0x7fc00000 0x00000001");
+  CHECK(encoded["schema"] == "mxact-encode/1");
+  CHECK(encoded["profile"] == "ocp");
+  const std::vector<std::string> codes{"0x7e", "0x7e", "0x81", "0x7f", "0x00"};
+  for (std::size_t i = 0; i < codes.size(); ++i) CHECK(encoded["results"][i]["code"] == codes[i]);
+  CHECK(encoded["results"][0]["flags"] == "");
+  CHECK(encoded["results"][1]["flags"].get<std::string>().find("saturated") != std::string::npos);
+  CHECK(encoded["results"][2]["flags"].get<std::string>().find("inexact") != std::string::npos);
+  CHECK(run_json("encode e2m1 0x3f80 --from bf16")["results"][0]["code"] == "0x2");
+  CHECK(run_json("encode e2m1 -6.0")["results"][0]["code"] == "0xf");
+
+  const nlohmann::json decoded = run_json("decode e8m0 0 127 254 255");
+  CHECK(decoded["results"][0]["f32"] == "0x00400000");
+  CHECK(decoded["results"][1]["value"] == "1");
+  CHECK(decoded["results"][2]["f32"] == "0x7f000000");
+  CHECK(decoded["results"][3]["value"] == "nan");
+}
+
+TEST_CASE("quantize reads arguments or standard input") {
+  const nlohmann::json block = run_json("quantize mxfp4 12 -3 0.5 0");
+  CHECK(block["scale_rule"] == "floor");
+  REQUIRE(block["blocks"].size() == 1);
+  // amax 12 = 1.5 * 2^3, emax 2: scale 2^1.
+  CHECK(block["blocks"][0]["scale"] == "0x80");
+  const std::vector<std::string> codes{"0x7", "0xb", "0x0", "0x0"};
+  for (std::size_t i = 0; i < codes.size(); ++i) CHECK(block["blocks"][0]["elements"][i]["code"] == codes[i]);
+
+  const mx::tests::ScratchDirectory scratch;
+  const std::string file = (scratch.path() / "values").string();
+  std::ofstream(file) << "1 2 3\n4\n";
+  const Run run = run_mxact("quantize mxfp8_e4m3 --json", file);
+  CHECK(run.status == 0);
+  CHECK(nlohmann::json::parse(run.out)["blocks"][0]["elements"].size() == 4);
+}
+
+TEST_CASE("formats lists every format with its limits") {
+  const nlohmann::json formats = run_json("formats");
+  std::vector<std::pair<std::string, std::string>> largest;
+  for (const auto& format : formats["formats"]) largest.emplace_back(format["name"], format["max_finite"]);
+  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"e4m3fn", "448"}, {"e5m2", "57344"}, {"e4m3fnuz", "240"}, {"e5m2fnuz", "57344"}, {"e2m3", "7.5"},
+                                                                                     {"e3m2", "28"}, {"e2m1", "6"}, {"fp16", "65504"}, {"mxint8", "1.984375"}}) {
+    INFO(name);
+    CHECK(std::count(largest.begin(), largest.end(), std::pair(name, value)) == 1);
+  }
+  CHECK(run_mxact("formats").out.find("e8m0") != std::string::npos);
+}
+
+TEST_CASE("doctor finds floating point as the model needs it") {
+  const nlohmann::json doctor = run_json("doctor");
+  CHECK(doctor["healthy"] == true);
+  CHECK(doctor["checks"].size() == 4);
+}
+
+TEST_CASE("select names the choice and every rejection") {
+  const std::string example = std::string("'") + MXACT_SOURCE_DIR + "/docs/examples/gpt-oss-b200.info'";
+  const nlohmann::json chosen = run_json("select " + example);
+  CHECK(chosen["choice"]["backend"] == "FLASHINFER_TRTLLM_MXFP4_BF16");
+  CHECK(chosen["choice"]["rounded_hidden"] == 3072);
+  CHECK(chosen["trace"].size() >= 1);
+  const Run text = run_mxact("select " + example + " --explain");
+  CHECK(text.out.find("in the order in which the engine looks") != std::string::npos);
+
+  const mx::tests::ScratchDirectory scratch;
+  const std::string file = (scratch.path() / "bad.info").string();
+  std::ofstream(file) << "platform SM100\nlayer {\n  experts 32\n  top_k 4\n  hiden 2880\n  intermediate 2880\n}\n";
+  const Run bad = run_mxact("select '" + file + "'");
+  INFO(bad.err);
+  CHECK(bad.status == 3);
+  for (const char* part : {"bad.info:5", "hiden", "hidden"}) CHECK(bad.err.find(part) != std::string::npos);
+}

@@ -1,0 +1,69 @@
+#include <filesystem>
+#include <string>
+
+#include "tests/cli/run_program.hpp"
+
+namespace {
+
+using mx::tests::Run;
+using mx::tests::run_json;
+using mx::tests::run_mxact;
+
+std::string tiny() { return std::string("'") + MXACT_SOURCE_DIR + "/golden/witness/checkpoints/tiny-gpt-oss'"; }
+
+}  // namespace
+
+TEST_CASE("verify prints a table, counts what is not modelled, and exits 0 when every modelled cell is bit-equal") {
+  const Run run = run_mxact("verify " + tiny() + " --platform SM90 --platform SM100 --platform XPU --contract f32-sequential");
+  INFO(run.out << run.err);
+  CHECK(run.status == 0);
+  CHECK(run.err.empty());
+  for (const char* part : {"FLASHINFER_TRTLLM_MXFP4_BF16", "chosen", "PASSED", "NOT YET MODELLED", "not yet modelled\n", "0 failed", "within", "ulp"}) {
+    INFO(part);
+    CHECK(run.out.find(part) != std::string::npos);
+  }
+  CHECK(run.out.find("replay:") == std::string::npos);
+}
+
+TEST_CASE("verify without a checkpoint makes one from the seed and leaves nothing behind") {
+  const mx::tests::ScratchDirectory scratch;
+  const std::string arguments = "verify --platform SM100 --tp 1 --layers 1 --tokens 1 --contract f32-sequential --json";
+  const std::string environment = "TMPDIR='" + scratch.path().string() + "' ";
+  FILE* pipe = popen((environment + MXACT_PROGRAM + " " + arguments).c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::string out;
+  for (int c = 0; (c = std::fgetc(pipe)) != EOF;) out += static_cast<char>(c);
+  CHECK(pclose(pipe) == 0);
+  const nlohmann::json report = nlohmann::json::parse(out);
+  CHECK(report["schema"] == "mxact-verify/1");
+  CHECK(report["checkpoint"]["path"] == "generated, seed 1");
+  CHECK(report["totals"]["passed"].get<int>() > 0);
+  CHECK(report["totals"]["failed"] == 0);
+  CHECK(std::filesystem::is_empty(scratch.path()));
+}
+
+TEST_CASE("verify's cells add up, in JSON as in the table") {
+  const nlohmann::json report = run_json("verify " + tiny() + " --platform SM100 --platform gfx950 --layers 1 --contract f32-sequential");
+  const auto& totals = report["totals"];
+  CHECK(totals["cells"] == report["cells"].size());
+  CHECK(totals["passed"].get<int>() + totals["failed"].get<int>() + totals["mistrusted"].get<int>() + totals["refused"].get<int>() + totals["not_modelled"].get<int>() ==
+        totals["cells"].get<int>());
+  for (const auto& cell : report["cells"]) {
+    if (!cell.contains("conversion")) continue;
+    const auto& conversion = report["conversions"][cell["conversion"].get<std::size_t>()];
+    CHECK(conversion["backend"] == cell["backend"]);
+    CHECK(conversion["verdict"] == cell["verdict"]);
+    if (cell["verdict"] == "PASSED") CHECK(conversion["units_compared"].get<long>() > 0);
+  }
+  REQUIRE(report["expected"].size() == 1);
+  CHECK(report["expected"][0]["worst_ulp"].get<double>() <= 4);
+}
+
+TEST_CASE("verify refuses a directory without weights") {
+  const mx::tests::ScratchDirectory scratch;
+  const Run run = run_mxact("verify '" + scratch.path().string() + "'");
+  INFO(run.err);
+  CHECK(run.status == 3);
+  CHECK(run.out.empty());
+  CHECK(run.err.find(scratch.path().string()) != std::string::npos);
+}

@@ -1,0 +1,190 @@
+// The layer against a computation from the checkpoint's bytes in 113-bit floats, which are exact for the sums of these sizes.
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "model/error.hpp"
+#include "model/moe/layer.hpp"
+#include "model/numerics/f32.hpp"
+#include "tests/catch.hpp"
+
+namespace {
+
+using mx::Contract;
+using mx::layout::CanonicalLayer;
+using mx::layout::Role;
+using mx::layout::Sizes;
+using mx::layout::SourceOrder;
+using mx::moe::Slot;
+
+__extension__ typedef __float128 Wide;
+
+std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }
+std::uint32_t bf16(float value) { return bits(value) >> 16U; }
+
+constexpr double kE2m1[16]{0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6};
+
+/// A gpt-oss layer of random codes with scales 2^-1..2^1 and small biases.
+CanonicalLayer random_layer(const Sizes& sizes, SourceOrder order, std::uint64_t seed) {
+  CanonicalLayer layer;
+  layer.sizes = sizes;
+  layer.order = order;
+  const auto next = [&seed] { return (seed = seed * 6364136223846793005ULL + 1442695040888963407ULL) >> 33U; };
+  const auto fill = [&](Role role, std::int64_t bytes, auto make) {
+    for (std::int64_t i = 0; i < bytes; ++i) layer[role].push_back(static_cast<std::uint8_t>(make()));
+  };
+  const std::int64_t e = sizes.experts;
+  const std::int64_t i = sizes.intermediate;
+  const std::int64_t h = sizes.hidden;
+  fill(Role::w13_weight, e * 2 * i * h / 2, [&] { return next() & 0xFFU; });
+  fill(Role::w13_weight_scale, e * 2 * i * h / 32, [&] { return 126 + next() % 3; });
+  fill(Role::w2_weight, e * h * i / 2, [&] { return next() & 0xFFU; });
+  fill(Role::w2_weight_scale, e * h * i / 32, [&] { return 126 + next() % 3; });
+  const auto fill_bias = [&](Role role, std::int64_t count) {
+    for (std::int64_t n = 0; n < count; ++n) {
+      const std::uint32_t code = bf16(static_cast<float>(static_cast<int>(next() % 9) - 4) * 0.25F);
+      layer[role].push_back(static_cast<std::uint8_t>(code & 0xFFU));
+      layer[role].push_back(static_cast<std::uint8_t>(code >> 8U));
+    }
+  };
+  fill_bias(Role::w13_bias, e * 2 * i);
+  fill_bias(Role::w2_bias, e * h);
+  return layer;
+}
+
+/// One dequantized weight, read by the checkpoint's own definition.
+double weight_at(const CanonicalLayer& layer, Role weight, Role scale, std::int64_t row, std::int64_t k, std::int64_t length) {
+  const std::uint8_t byte = layer[weight][static_cast<std::size_t>((row * length + k) / 2)];
+  const double code = kE2m1[k % 2 == 0 ? byte & 0xFU : byte >> 4U];
+  return code * std::ldexp(1.0, layer[scale][static_cast<std::size_t>(row * length / 32 + k / 32)] - 127);
+}
+
+double bias_at(const CanonicalLayer& layer, Role role, std::int64_t index) {
+  const auto at = static_cast<std::size_t>(2 * index);
+  return std::bit_cast<float>(static_cast<std::uint32_t>(layer[role][at] | layer[role][at + 1] << 8U) << 16U);
+}
+
+/// Row of gate (half 0) or up (half 1) in the checkpoint.
+std::int64_t w13_row(const CanonicalLayer& layer, std::int64_t expert, std::int64_t half, std::int64_t i) {
+  const std::int64_t rows = layer.sizes.intermediate;
+  return expert * 2 * rows + (layer.order == SourceOrder::gpt_oss ? 2 * i + half : half * rows + i);
+}
+
+/// Gate or up of one token; every sum here is exact in double: codes, scales, biases and x are small multiples of 2^-6.
+std::vector<double> gate_up(const CanonicalLayer& layer, std::int64_t expert, std::int64_t half, const std::vector<double>& x) {
+  std::vector<double> out;
+  for (std::int64_t i = 0; i < layer.sizes.intermediate; ++i) {
+    const std::int64_t row = w13_row(layer, expert, half, i);
+    double sum = bias_at(layer, Role::w13_bias, row);
+    for (std::int64_t k = 0; k < layer.sizes.hidden; ++k) {
+      sum += x[static_cast<std::size_t>(k)] * weight_at(layer, Role::w13_weight, Role::w13_weight_scale, row, k, layer.sizes.hidden);
+    }
+    out.push_back(sum);
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("the layer equals a computation from the checkpoint's bytes, under both contracts and both row orders") {
+  for (SourceOrder order : {SourceOrder::gpt_oss, SourceOrder::standard}) {
+    const Sizes sizes{3, 32, 64};
+    const CanonicalLayer layer = random_layer(sizes, order, 99);
+    const auto experts = mx::moe::canonical_experts(layer);
+    std::vector<std::uint32_t> x;
+    std::vector<double> x_values;
+    for (int k = 0; k < 64; ++k) {
+      x_values.push_back(static_cast<double>(k % 7 - 3) * 0.125);
+      x.push_back(bf16(static_cast<float>(x_values.back())));
+    }
+    const std::vector<std::vector<Slot>> slots{{{2, bits(0.5F)}, {0, bits(0.25F)}}};
+    // Down projection: products of 24 and 3 bits whose exponents differ by less than 60, and then of 24 and 24 bits: exact in 113.
+    std::vector<Wide> expected(64, 0);
+    for (const Slot& slot : slots[0]) {
+      const std::vector<double> gate = gate_up(layer, slot.expert, 0, x_values);
+      const std::vector<double> up = gate_up(layer, slot.expert, 1, x_values);
+      for (std::int64_t n = 0; n < 64; ++n) {
+        Wide sum = bias_at(layer, Role::w2_bias, slot.expert * 64 + n);
+        for (std::int64_t i = 0; i < 32; ++i) {
+          const auto at = static_cast<std::size_t>(i);
+          const std::uint32_t activation = mx::moe::swiglu_oai(bits(static_cast<float>(gate[at])), bits(static_cast<float>(up[at])), {});
+          sum += static_cast<Wide>(std::bit_cast<float>(activation)) *
+                 weight_at(layer, Role::w2_weight, Role::w2_weight_scale, slot.expert * 64 + n, i, 32);
+        }
+        expected[static_cast<std::size_t>(n)] += static_cast<Wide>(std::bit_cast<float>(slot.weight)) * static_cast<float>(sum);
+      }
+    }
+    mx::moe::LayerConfig config{};
+    config.contract = Contract::exact;
+    const std::vector<std::uint32_t> got = mx::moe::run_experts(*experts, config, x, 64, slots);
+    REQUIRE(got.size() == 64);
+    for (std::size_t n = 0; n < 64; ++n) {
+      INFO("column " << n);
+      CHECK(got[n] == bits(static_cast<float>(expected[n])));
+    }
+  }
+}
+
+TEST_CASE("both row orders of the same logical weights give the same bits") {
+  const Sizes sizes{2, 32, 32};
+  const CanonicalLayer interleaved = random_layer(sizes, SourceOrder::gpt_oss, 5);
+  CanonicalLayer halves = interleaved;
+  halves.order = SourceOrder::standard;
+  for (Role role : {Role::w13_weight, Role::w13_weight_scale, Role::w13_bias}) {
+    const std::size_t row_bytes = interleaved[role].size() / (2 * 64);
+    for (std::size_t e = 0; e < 2; ++e) {
+      for (std::size_t half = 0; half < 2; ++half) {
+        for (std::size_t i = 0; i < 32; ++i) {
+          for (std::size_t b = 0; b < row_bytes; ++b) {
+            halves[role][((e * 2 + half) * 32 + i) * row_bytes + b] = interleaved[role][(e * 64 + 2 * i + half) * row_bytes + b];
+          }
+        }
+      }
+    }
+  }
+  std::vector<std::uint32_t> x(32, bf16(0.375F));
+  const std::vector<std::vector<Slot>> slots{{{1, bits(0.75F)}}};
+  mx::moe::LayerConfig config{};
+  config.contract = Contract::f32_sequential;
+  CHECK(mx::moe::run_experts(*mx::moe::canonical_experts(interleaved), config, x, 32, slots) ==
+        mx::moe::run_experts(*mx::moe::canonical_experts(halves), config, x, 32, slots));
+}
+
+TEST_CASE("the two contracts are two: data exist on which their bits differ") {
+  const CanonicalLayer layer = random_layer({1, 64, 96}, SourceOrder::gpt_oss, 3);
+  std::vector<std::uint32_t> x;
+  for (int k = 0; k < 96; ++k) x.push_back(bf16(std::ldexp(1.0F + static_cast<float>(k) / 128, k % 20 - 10)));
+  const std::vector<std::vector<Slot>> slots{{{0, bits(1.0F)}}};
+  const auto experts = mx::moe::canonical_experts(layer);
+  mx::moe::LayerConfig exact{};
+  exact.contract = Contract::exact;
+  mx::moe::LayerConfig sequential{};
+  sequential.contract = Contract::f32_sequential;
+  CHECK(mx::moe::run_experts(*experts, exact, x, 96, slots) != mx::moe::run_experts(*experts, sequential, x, 96, slots));
+}
+
+TEST_CASE("the second bias enters once") {
+  const CanonicalLayer layer = random_layer({1, 32, 32}, SourceOrder::gpt_oss, 8);
+  const std::vector<std::uint32_t> x(32, bf16(1.0F));
+  const std::vector<std::vector<Slot>> slots{{{0, bits(1.0F)}}};
+  const auto experts = mx::moe::canonical_experts(layer);
+  mx::moe::LayerConfig config{};
+  config.contract = Contract::exact;
+  const auto with = mx::moe::run_experts(*experts, config, x, 32, slots);
+  config.add_w2_bias = false;
+  CHECK(with != mx::moe::run_experts(*experts, config, x, 32, slots));
+}
+
+TEST_CASE("an expert that does not exist and a wrong width are refused") {
+  const CanonicalLayer layer = random_layer({2, 32, 32}, SourceOrder::gpt_oss, 8);
+  const auto experts = mx::moe::canonical_experts(layer);
+  const std::vector<std::uint32_t> x(32, 0);
+  mx::moe::LayerConfig config{};
+  config.contract = Contract::exact;
+  const std::vector<std::vector<Slot>> outside{{{2, bits(1.0F)}}};
+  const std::vector<std::vector<Slot>> inside{{{1, bits(1.0F)}}};
+  CHECK_THROWS_AS(mx::moe::run_experts(*experts, config, x, 32, outside), mx::Error);
+  CHECK_THROWS_AS(mx::moe::run_experts(*experts, config, x, 64, inside), mx::Error);
+}

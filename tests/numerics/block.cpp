@@ -1,0 +1,136 @@
+// Block quantization against its definition in doubles, which hold every value that occurs exactly.
+
+#include "tests/catch.hpp"
+
+#include <bit>
+#include <cmath>
+#include <random>
+
+#include "model/error.hpp"
+#include "model/numerics/block.hpp"
+#include "tests/numerics/oracle.hpp"
+
+using namespace mx;
+using namespace mx::test;
+
+namespace {
+
+/// MX 1.0 section 6.3 with frexp: floor(log2 amax) - emax, within the scale's range.
+std::uint32_t floor_scale(double amax, int emax) {
+  if (!std::isfinite(amax)) return 0xFF;
+  if (amax == 0) return 0;
+  int exponent = 0;
+  std::frexp(amax, &exponent);  // amax = f * 2^exponent with 0.5 <= f < 1
+  return static_cast<std::uint32_t>(std::clamp(exponent - 1 - emax + 127, 0, 254));
+}
+
+struct EmaxRow {
+  std::string_view block_format;
+  int emax;  // MX 1.0 section 5.3
+};
+constexpr EmaxRow kEmax[] = {{"mxfp8_e4m3", 8}, {"mxfp8_e5m2", 15}, {"mxfp6_e2m3", 2}, {"mxfp6_e3m2", 4}, {"mxfp4", 2}, {"mxint8", 0}};
+
+std::vector<std::uint32_t> random_block(std::mt19937& random, std::size_t size, const std::vector<std::uint32_t>& boundaries) {
+  const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+  const int shift = static_cast<int>(below(254)) - 127;
+  std::vector<std::uint32_t> block;
+  for (std::size_t i = 0; i < size; ++i) {
+    // Element boundaries moved to a common exponent: values next to ties after scaling.
+    const float moved = std::ldexp(std::bit_cast<float>(boundaries[below(static_cast<std::uint32_t>(boundaries.size()))]), shift);
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(moved);
+    const bool keep_special = below(400) == 0;
+    const bool special = (bits & 0x7F800000U) == 0x7F800000U;
+    block.push_back(special && !keep_special ? (bits & 0x80000000U) | below(0x800000U) : bits);
+  }
+  return block;
+}
+
+}  // namespace
+
+TEST_CASE("quantized blocks are the definition's, for every block format") {
+  const Profile& ocp = profile_named(kOcp);
+  std::mt19937 random(20240229);
+  Comparison comparison;
+  std::uint64_t nan_blocks = 0;
+  for (const EmaxRow& row : kEmax) {
+    const BlockFormat& format = block_format_named(row.block_format);
+    const Conversion how = conversion(ocp, *format.element);
+    const FormatFacts& facts = facts_of(*format.element);
+    const SearchEncoder oracle(facts);
+    const std::vector<std::uint32_t> boundaries = boundary_patterns(facts);
+    for (int round = 0; round < 20000; ++round) {
+      const std::vector<std::uint32_t> block = random_block(random, round % 100 == 0 ? 1U + random() % 32U : 32U, boundaries);
+      double amax = 0;
+      for (std::uint32_t bits : block) {
+        const double magnitude = std::fabs(f32_value(bits));
+        if (!(magnitude <= amax)) amax = std::isnan(amax) ? amax : magnitude;
+      }
+      const QuantizedBlock quantized = quantize_block(block, format, ScaleRule::floor, how);
+      const std::uint32_t scale = floor_scale(amax, row.emax);
+      nan_blocks += scale == 0xFF ? 1 : 0;
+      const auto describe = [&] { return std::string(format.name) + " scale " + hex(quantized.scale) + ", expected " + hex(scale); };
+      comparison.expect(quantized.scale == scale && quantized.codes.size() == block.size(), describe);
+      for (std::size_t i = 0; i < block.size(); ++i) {
+        const double element = scale == 0xFF ? NAN : std::ldexp(f32_value(block[i]), 127 - static_cast<int>(scale));
+        const std::uint32_t expected = oracle.encode(element, how);
+        comparison.expect(quantized.codes[i] == expected, [&] {
+          return std::string(format.name) + " scale " + hex(scale) + " element " + hex(block[i]) + ": " + hex(quantized.codes[i]) + ", expected " +
+                 hex(expected);
+        });
+      }
+    }
+  }
+  INFO(comparison.first);
+  CHECK(comparison.failures == 0);
+  CHECK(comparison.count > 3'000'000);
+  CHECK(nan_blocks > 100);
+}
+
+TEST_CASE("every element code under every scale dequantizes to the product rounded once") {
+  Comparison comparison;
+  for (const BlockFormat& format : all_block_formats()) {
+    const FormatFacts& facts = facts_of(*format.element);
+    for (std::uint32_t scale = 0; scale < 256; ++scale) {
+      for (std::uint32_t code = 0; code < (1U << facts.width); ++code) {
+        const std::uint32_t bits = dequantize(code, scale, format);
+        const auto describe = [&] { return std::string(format.name) + " " + hex(code) + " * " + hex(scale) + " = " + hex(bits); };
+        if (scale == 0xFF || is_nan_by_facts(facts, code)) {
+          comparison.expect(bits == 0x7FC00000U, describe);
+          continue;
+        }
+        const double exact = std::ldexp(value_of(facts, code), static_cast<int>(scale) - 127);
+        comparison.expect(bits == std::bit_cast<std::uint32_t>(static_cast<float>(exact)), describe);
+        const Value value = scaled_value(code, scale, format);
+        if (value.cls == ValueClass::finite) {
+          comparison.expect(std::ldexp(static_cast<double>(value.significand), value.exponent) == std::fabs(exact), describe);
+        }
+      }
+    }
+  }
+  INFO(comparison.first);
+  CHECK(comparison.failures == 0);
+  CHECK(comparison.count > 400'000);
+}
+
+TEST_CASE("special blocks") {
+  const BlockFormat& mxfp4 = block_format_named("MXFP4");
+  const Conversion how = conversion(profile_named(kOcp), kE2m1);
+  const auto quantize = [&](std::vector<std::uint32_t> block) { return quantize_block(block, mxfp4, ScaleRule::floor, how); };
+  // All zero: scale code 0, signs kept. Source: torchao FLOOR (numerics section 3, special blocks).
+  CHECK(quantize({0x00000000, 0x80000000}).scale == 0);
+  CHECK(quantize({0x00000000, 0x80000000}).codes == std::vector<std::uint32_t>{0x0, 0x8});
+  // Below the scale's range elements are still divided by 2^-127: 2^-128 is 0.5.
+  CHECK(quantize({0x00200000}).scale == 0);
+  CHECK(quantize({0x00200000}).codes == std::vector<std::uint32_t>{0x1});
+  // Inf and NaN make the scale NaN and every element what the profile makes of a NaN.
+  CHECK(quantize({0x3F800000, 0xFF800000}).scale == 0xFF);
+  CHECK(quantize({0x3F800000, 0x7FC00000}).codes == std::vector<std::uint32_t>{0x7, 0x7});
+  // The largest magnitude of fp4 is 6: 7 = 1.75 * 2^2 saturates under a floor scale.
+  CHECK(quantize({0x40E00000}).scale == 127);
+  CHECK(quantize({0x40E00000}).codes == std::vector<std::uint32_t>{0x7});
+  CHECK_THROWS_AS(quantize({}), Error);
+  CHECK_THROWS_AS(quantize(std::vector<std::uint32_t>(33, 0)), Error);
+  CHECK_THROWS_AS(block_format_named("mxfp5"), Error);
+  CHECK(scale_rule_named("Floor") == ScaleRule::floor);
+  CHECK_THROWS_AS(scale_rule_named("ceiling"), Error);
+}

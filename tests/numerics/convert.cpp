@@ -1,0 +1,164 @@
+// Conversions against a search among all values of the target format, for every rounding and overflow rule.
+
+#include "tests/catch.hpp"
+
+#include <cmath>
+
+#include "model/error.hpp"
+#include "model/numerics/convert.hpp"
+#include "tests/numerics/oracle.hpp"
+
+using namespace mx;
+using namespace mx::test;
+
+namespace {
+
+void compare_all(const Format& from, const std::vector<std::uint32_t>& patterns, const Format& to, Comparison& comparison) {
+  const SearchEncoder oracle(facts_of(to));
+  std::vector<double> values;
+  for (std::uint32_t code : patterns) values.push_back(f32_value(to_f32(code, from)));
+  for (const Conversion& how : all_conversions(facts_of(to))) {
+    for (std::size_t i = 0; i < patterns.size(); ++i) {
+      const std::uint32_t expected = oracle.encode(values[i], how);
+      const std::uint32_t code = convert(patterns[i], from, to, how);
+      comparison.expect(code == expected, [&] {
+        return std::string(from.name) + " " + hex(patterns[i]) + " -> " + std::string(to.name) + " " + text_of(how) + ": " + hex(code) +
+               ", expected " + hex(expected);
+      });
+    }
+  }
+}
+
+std::vector<std::uint32_t> every_code(int width) {
+  std::vector<std::uint32_t> codes(std::size_t{1} << width);
+  for (std::uint32_t code = 0; code < codes.size(); ++code) codes[code] = code;
+  return codes;
+}
+
+Flags flags_of(std::uint32_t f32, const Format& to, Overflow overflow) {
+  Flags flags;
+  convert(f32, kF32, to, {Rounding::nearest_even, overflow, NanRule::fixed, 0x7F, 0x7F, 0x00, true}, flags);
+  return flags;
+}
+
+}  // namespace
+
+TEST_CASE("every bf16 and fp16 pattern converts into every small format as the search says") {
+  Comparison comparison;
+  for (const FormatFacts& facts : all_facts()) {
+    if (facts.width > 8) continue;
+    for (const Format* from : {&kBf16, &kFp16}) compare_all(*from, every_code(16), format_named(facts.name), comparison);
+  }
+  INFO(comparison.first);
+  CHECK(comparison.failures == 0);
+  CHECK(comparison.count > 20'000'000);
+}
+
+TEST_CASE("fp32 values at and around every value and midpoint convert as the search says") {
+  Comparison comparison;
+  for (const FormatFacts& facts : all_facts()) {
+    compare_all(kF32, boundary_patterns(facts), format_named(facts.name), comparison);
+  }
+  INFO(comparison.first);
+  CHECK(comparison.failures == 0);
+  CHECK(comparison.count > 5'000'000);
+}
+
+TEST_CASE("8-bit codes convert into each other as the search says") {
+  Comparison comparison;
+  for (const FormatFacts& from : all_facts()) {
+    if (from.width > 8) continue;
+    for (const FormatFacts& to : all_facts()) compare_all(format_named(from.name), every_code(from.width), format_named(to.name), comparison);
+  }
+  INFO(comparison.first);
+  CHECK(comparison.failures == 0);
+}
+
+TEST_CASE("rounding gives an exact value on the grid") {
+  Flags flags;
+  // 464 is the midpoint of 448 and the 480 that e4m3fn does not have; the grid has no top here.
+  const Value rounded = round_to(decode(kF32, 0x43E80001U), kE4m3fn, Rounding::nearest_even, flags);
+  CHECK(canonical(rounded) == Value{.significand = 15, .exponent = 5, .cls = ValueClass::finite, .negative = false});
+  CHECK(flags == Flags{.inexact = true});
+  flags = {};
+  const Value zero = round_to(decode(kF32, 0x80000001U), kE2m1, Rounding::nearest_even, flags);
+  CHECK(zero == Value{.significand = 0, .exponent = 0, .cls = ValueClass::zero, .negative = true});
+  CHECK(flags == Flags{.inexact = true, .underflow = true});
+  // A significand with all 64 bits, shifted out entirely.
+  flags = {};
+  const Value wide{.significand = ~std::uint64_t{0}, .exponent = -200, .cls = ValueClass::finite, .negative = false};
+  CHECK(round_to(wide, kE2m1, Rounding::toward_positive, flags).significand == 1);
+  CHECK(round_to(wide, kE2m1, Rounding::nearest_even, flags).cls == ValueClass::zero);
+}
+
+TEST_CASE("flags name what happened") {
+  struct Row {
+    std::uint32_t f32;
+    const Format* to;
+    Overflow overflow;
+    Flags flags;
+  };
+  const std::vector<Row> rows{
+      {0x3F800000, &kE4m3fn, Overflow::saturate, {}},
+      {0x3F810000, &kE4m3fn, Overflow::saturate, {.inexact = true}},
+      {0x3A800001, &kE4m3fn, Overflow::saturate, {.inexact = true, .underflow = true}},
+      {0x3B000000, &kE4m3fn, Overflow::saturate, {}},  // 2^-9: subnormal and exact
+      {0x43E80000, &kE4m3fn, Overflow::saturate, {.inexact = true}},  // 464 rounds to 448: no overflow
+      {0x43E80001, &kE4m3fn, Overflow::saturate, {.inexact = true, .overflow = true, .saturated = true}},
+      {0x43E80001, &kE4m3fn, Overflow::nan, {.inexact = true, .overflow = true}},
+      {0x7F800000, &kE4m3fn, Overflow::saturate, {.invalid = true, .saturated = true}},
+      {0x7F800000, &kE5m2, Overflow::inf, {}},
+      {0x7F800000, &kE5m2, Overflow::saturate, {.saturated = true}},
+      {0x7FC00000, &kE5m2, Overflow::saturate, {}},
+      {0x7FC00000, &kE2m1, Overflow::saturate, {.invalid = true}},
+      {0xBF800000, &kE8m0, Overflow::saturate, {.invalid = true}},
+      {0x00000000, &kE8m0, Overflow::saturate, {.inexact = true}},
+      {0x00000001, &kE8m0, Overflow::saturate, {.inexact = true, .underflow = true}},
+  };
+  for (const Row& row : rows) {
+    INFO(hex(row.f32) << " -> " << row.to->name << " " << name_of(row.overflow));
+    CHECK(flags_of(row.f32, *row.to, row.overflow) == row.flags);
+  }
+}
+
+TEST_CASE("NaN payloads follow the two rules of 16-bit conversions") {
+  const auto with = [](NanRule rule) { return Conversion{Rounding::nearest_even, Overflow::ieee, rule, 0, 0, 0, false}; };
+  CHECK(convert(0x7F800001, kF32, kFp16, with(NanRule::keep_payload)) == 0x7C01);
+  CHECK(convert(0xFFC02000, kF32, kFp16, with(NanRule::keep_payload)) == 0xFE01);
+  CHECK(convert(0x7F800001, kF32, kFp16, with(NanRule::quiet_payload)) == 0x7E00);
+  CHECK(convert(0xFF802000, kF32, kFp16, with(NanRule::quiet_payload)) == 0xFE01);
+  CHECK(convert(0x7FFF, kBf16, kF32, with(NanRule::keep_payload)) == 0x7FFF0000);
+  CHECK(convert(0x7F, kE4m3fn, kFp16, with(NanRule::keep_payload)) == 0x7F80);
+}
+
+TEST_CASE("a rule that the format cannot follow is refused") {
+  const auto attempt = [](const Format& to, Rounding rounding, Overflow overflow, NanRule rule) {
+    return [=, &to] { convert(0x3F800000, kF32, to, {rounding, overflow, rule, 0, 0, 0, false}); };
+  };
+  CHECK_THROWS_AS(attempt(kE2m1, Rounding::nearest_even, Overflow::nan, NanRule::fixed)(), Error);
+  CHECK_THROWS_AS(attempt(kE4m3fn, Rounding::nearest_even, Overflow::inf, NanRule::fixed)(), Error);
+  CHECK_THROWS_AS(attempt(kE8m0, Rounding::toward_zero, Overflow::ieee, NanRule::fixed)(), Error);
+  CHECK_THROWS_AS(attempt(kE4m3fn, Rounding::magnitude_up, Overflow::saturate, NanRule::fixed)(), Error);
+  CHECK_THROWS_AS(attempt(kBf16, Rounding::nearest_up, Overflow::ieee, NanRule::fixed)(), Error);
+  CHECK_THROWS_AS(attempt(kE4m3fn, Rounding::nearest_even, Overflow::saturate, NanRule::keep_payload)(), Error);
+}
+
+TEST_CASE("the ocp profile has a conversion into every format") {
+  const Profile& ocp = profile_named("OCP");
+  for (const Format& format : all_formats()) CHECK_NOTHROW(conversion(ocp, format));
+  CHECK(conversion(ocp, kE4m3fn).overflow == Overflow::saturate);
+  CHECK(convert(0xFFC00000, kF32, kE4m3fn, conversion(ocp, kE4m3fn)) == 0x7F);
+  CHECK(convert(0xFF800000, kF32, kE5m2, conversion(ocp, kE5m2)) == 0xFB);
+  CHECK(convert(0xC0800000, kF32, kMxint8, conversion(ocp, kMxint8)) == 0x81);
+  CHECK_THROWS_AS(profile_named("ocq-nothing-like-it"), Error);
+}
+
+TEST_CASE("words name roundings and overflow rules both ways") {
+  for (const FormatFacts& facts : all_facts()) {
+    for (const Conversion& how : all_conversions(facts)) {
+      CHECK(rounding_named(name_of(how.rounding)) == how.rounding);
+      CHECK(overflow_named(name_of(how.overflow)) == how.overflow);
+    }
+  }
+  CHECK_THROWS_AS(rounding_named("up"), Error);
+}

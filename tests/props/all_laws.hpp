@@ -1,0 +1,16 @@
+#pragma once
+// Every law of every part.
+
+#include <vector>
+
+#include "props/law.hpp"
+
+namespace mx::props {
+
+inline std::vector<Law> all_laws() {
+  std::vector<Law> laws;
+  for (std::span<const Law> part : {numeric_laws(), layout_laws(), oracle_laws()}) laws.insert(laws.end(), part.begin(), part.end());
+  return laws;
+}
+
+}  // namespace mx::props

@@ -1,0 +1,176 @@
+// The pipeline on a real checkpoint: what passes, what is counted, and what cannot be believed.
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "model/error.hpp"
+#include "sim/verify.hpp"
+#include "tests/catch.hpp"
+#include "tests/verify/scratch.hpp"
+
+namespace {
+
+using mx::sim::Cell;
+using mx::sim::Checkpoint;
+using mx::sim::Verdict;
+using mx::sim::VerifyOptions;
+using mx::sim::VerifyReport;
+
+VerifyOptions quick() {
+  VerifyOptions options;
+  options.contracts = {mx::Contract::f32_sequential};
+  options.max_layers = 1;
+  options.tokens = 1;
+  return options;
+}
+
+void copy_tiny(const std::filesystem::path& to) { std::filesystem::copy(MXACT_TINY_GPT_OSS, to); }
+
+void flip_byte(const std::filesystem::path& file, std::uint64_t offset) {
+  std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+  REQUIRE(stream.good());
+  stream.seekg(static_cast<std::streamoff>(offset));
+  const int byte = stream.get();
+  stream.seekp(static_cast<std::streamoff>(offset));
+  stream.put(static_cast<char>(byte ^ 0x55));
+}
+
+}  // namespace
+
+TEST_CASE("tiny-gpt-oss: every modelled cell is bit-equal, exact execution meets the recorded output") {
+  const Checkpoint checkpoint(MXACT_TINY_GPT_OSS);
+  VerifyOptions options;
+  options.contracts = {mx::Contract::exact};
+  const VerifyReport report = mx::sim::verify(checkpoint, options);
+  CHECK(report.exit_code() == 0);
+  CHECK(report.count(Verdict::failed) == 0);
+  CHECK(report.count(Verdict::mistrusted) == 0);
+  CHECK(report.count(Verdict::passed) > 0);
+  CHECK(report.count(Verdict::not_modelled) > 0);
+  CHECK(report.count(Verdict::passed) + report.count(Verdict::not_modelled) + report.count(Verdict::refused) == static_cast<std::int64_t>(report.cells.size()));
+
+  REQUIRE(report.expected.size() == 2);
+  for (const mx::sim::ExpectedResult& expected : report.expected) {
+    CHECK(expected.values == 9 * 256);
+    CHECK(expected.worst_ulp > 0);
+    CHECK(expected.worst_ulp <= 4);
+  }
+  std::set<std::string> passed;
+  for (const mx::sim::ConversionResult& result : report.conversions) {
+    if (result.verdict != Verdict::passed) continue;
+    passed.insert(result.backend);
+    // Every byte of six tensors on every rank and both layers, and every output.
+    CHECK(result.units_compared >= 2 * 8 * 3 * 256 * 256);
+    CHECK(result.outputs_compared == 2 * 9 * 256 * result.tp);
+    CHECK(result.units_differing == 0);
+    CHECK(result.outputs_differing == 0);
+  }
+  CHECK(passed == std::set<std::string>{"FLASHINFER_TRTLLM_MXFP4_BF16", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "XPU", "EMULATION"});
+}
+
+TEST_CASE("every platform and both tensor parallel sizes have a cell for the automatic choice") {
+  const mx::tests::ScratchDirectory scratch;
+  mx::sim::write_synthetic_checkpoint(scratch.path() / "model", {1, 2, 128, 128, 2, 1});
+  const Checkpoint checkpoint(scratch.path() / "model");
+  VerifyOptions options = quick();
+  options.backends = {"XPU"};
+  const VerifyReport narrowed = mx::sim::verify(checkpoint, options);
+  CHECK(narrowed.count(Verdict::passed) == 2);
+
+  const VerifyReport report = mx::sim::verify(checkpoint, quick());
+  for (const mx::oracle::PlatformPreset& platform : mx::oracle::all_platforms()) {
+    for (int tp : {1, 2}) {
+      INFO(platform.name << " TP=" << tp);
+      CHECK(std::count_if(report.cells.begin(), report.cells.end(), [&](const Cell& cell) {
+              return cell.platform == platform.name && cell.tp == tp && cell.request == "auto";
+            }) == 1);
+    }
+  }
+  for (const Cell& cell : report.cells) {
+    if (!cell.conversion) continue;
+    const bool modelled = mx::layout::find_backend_layout(cell.decision.choice->backend) != nullptr;
+    CHECK((report.verdict(cell) == Verdict::not_modelled) == !modelled);
+  }
+}
+
+TEST_CASE("a recorded output that does not match fails") {
+  const mx::tests::ScratchDirectory scratch;
+  const std::filesystem::path copy = scratch.path() / "model";
+  copy_tiny(copy);
+  std::filesystem::permissions(copy / "expected.safetensors", std::filesystem::perms::owner_write, std::filesystem::perm_options::add);
+  // The float64 outputs are the last 36,864 bytes but some: bend the top byte of one near the middle of the first block of data.
+  const std::uint64_t size = std::filesystem::file_size(copy / "expected.safetensors");
+  flip_byte(copy / "expected.safetensors", size - 73728 + 8 * 100 + 6);
+  VerifyOptions options = quick();
+  options.platforms = {"XPU"};
+  options.tp = {1};
+  const VerifyReport report = mx::sim::verify(Checkpoint(copy), options);
+  REQUIRE(report.expected.size() == 1);
+  CHECK_FALSE(report.expected[0].passed);
+  CHECK(report.exit_code() == 1);
+}
+
+TEST_CASE("weights that cannot show a misplacement are mistrusted, not passed") {
+  const mx::tests::ScratchDirectory scratch;
+  mx::sim::write_synthetic_checkpoint(scratch.path() / "model", {1, 2, 128, 128, 2, 1});
+  const Checkpoint checkpoint(scratch.path() / "model");
+  VerifyOptions options = quick();
+  options.platforms = {"SM100"};
+  options.tp = {1};
+  options.backends = {"FLASHINFER_CUTLASS_MXFP4_MXFP8"};
+  CHECK(mx::sim::verify(checkpoint, options).exit_code() == 0);
+
+  // The same shapes with every weight byte equal.
+  for (const auto& entry : std::filesystem::directory_iterator(scratch.path() / "model")) {
+    if (entry.path().extension() != ".safetensors") continue;
+    const mx::sim::SafetensorsFile file(entry.path());
+    std::vector<mx::sim::TensorData> tensors;
+    for (const auto& [name, view] : file.tensors()) {
+      std::vector<std::uint8_t> bytes(view.bytes.begin(), view.bytes.end());
+      if (name.ends_with("_blocks")) std::fill(bytes.begin(), bytes.end(), std::uint8_t{0x21});
+      tensors.push_back({name, std::string(view.dtype->name), view.shape, bytes});
+    }
+    const std::vector<std::uint8_t> flat = mx::sim::safetensors_bytes(tensors, file.metadata());
+    mx::sim::write_file(entry.path(), flat, true);
+  }
+  const VerifyReport report = mx::sim::verify(Checkpoint(scratch.path() / "model"), options);
+  CHECK(report.count(Verdict::mistrusted) == 1);
+  CHECK(report.exit_code() == 5);
+  CHECK(report.conversions[0].detail.find("w13_weight") != std::string::npos);
+}
+
+TEST_CASE("a run in which nothing is modelled is not a pass") {
+  VerifyOptions options = quick();
+  options.platforms = {"SM75"};
+  options.backends = {"MARLIN"};
+  const VerifyReport report = mx::sim::verify(Checkpoint(MXACT_TINY_GPT_OSS), options);
+  CHECK(report.count(Verdict::not_modelled) == 2);
+  CHECK(report.exit_code() == 5);
+}
+
+TEST_CASE("unknown names and impossible sizes are refused with the nearest known one") {
+  const Checkpoint checkpoint(MXACT_TINY_GPT_OSS);
+  const auto message = [&](const VerifyOptions& options) -> std::string {
+    try {
+      mx::sim::verify(checkpoint, options);
+    } catch (const mx::Error& error) {
+      CHECK(error.code() == mx::ErrorCode::usage);
+      return error.what();
+    }
+    return "accepted";
+  };
+  VerifyOptions platform = quick();
+  platform.platforms = {"SM101"};
+  CHECK(message(platform).find("did you mean SM100") != std::string::npos);
+  VerifyOptions backend = quick();
+  backend.backends = {"FLASHINFER_TRTLM_MXFP4_BF16"};
+  CHECK(message(backend).find("did you mean FLASHINFER_TRTLLM_MXFP4_BF16") != std::string::npos);
+  VerifyOptions tp = quick();
+  tp.tp = {0};
+  CHECK(message(tp).find("tensor parallel size 0") != std::string::npos);
+  VerifyOptions tokens = quick();
+  tokens.tokens = -1;
+  CHECK(message(tokens).find("token count -1") != std::string::npos);
+}
