@@ -45,6 +45,16 @@ void check_verb(const CLI::App& app, int argc, char** argv) {
   throw Error(ErrorCode::usage, unknown_name("verb", argv[1], known));
 }
 
+/// Arguments as CLI11 wants them: last first. It would take the value "-inf" for an option -i, but not with a space before it.
+std::vector<std::string> arguments(int argc, char** argv) {
+  std::vector<std::string> words;
+  for (int i = argc - 1; i > 0; --i) {
+    const std::string word = argv[i];
+    words.push_back(same_name(word, "inf") || same_name(word, "nan") ? " " + word : word);
+  }
+  return words;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("mxact: the bit-exact authority for microscaled MoE inference", "mxact");
   app.footer(kFooter);
@@ -64,7 +74,7 @@ int run(int argc, char** argv) {
   add_doctor(app, action);
   try {
     check_verb(app, argc, argv);
-    app.parse(argc, argv);
+    app.parse(arguments(argc, argv));
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {

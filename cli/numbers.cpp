@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <bit>
 #include <cctype>
 #include <cmath>
@@ -36,6 +37,8 @@ std::uint32_t parse_bits(const std::string& text, const Format& format) {
   if (*value >> format.width != 0) refuse(text, fmt::format("does not fit the {} bits of {}", format.width, format.name));
   return static_cast<std::uint32_t>(*value);
 }
+
+std::string trimmed(const std::string& word) { return word.substr(std::min(word.find_first_not_of(' '), word.size())); }
 
 std::uint32_t parse_code(const std::string& text, const Format& format) {
   if (is_hex(text)) return parse_bits(text, format);

@@ -13,6 +13,9 @@ namespace mx::cli {
 /// f32; for every other format it must be exactly a value of it. Throws Error(usage) naming the text and the rule.
 std::uint32_t parse_code(const std::string& text, const Format& format);
 
+/// Without the spaces before it: how a value such as -inf, which looks like an option, comes through the command line.
+std::string trimmed(const std::string& word);
+
 /// Only hex or plain decimal integers, in range for the format's width.
 std::uint32_t parse_bits(const std::string& text, const Format& format);
 

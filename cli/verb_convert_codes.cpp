@@ -106,7 +106,7 @@ void add_encode(CLI::App& app, Action& action) {
   CLI::App* verb = app.add_subcommand("encode", "codes of values: mxact encode e4m3fn 1.7 -0.01 0x7f800000");
   const auto options = std::make_shared<EncodeOptions>();
   verb->add_option("FORMAT", options->format, "target format (mxact formats lists them)")->required();
-  verb->add_option("VALUE", options->values, "decimal value, or bits as 0x..")->required();
+  verb->add_option("VALUE", options->values, "decimal value, or bits as 0x..")->required()->transform(trimmed);
   verb->add_option("--from", options->source, "source format: f32 (default), bf16, fp16, or any other");
   verb->add_option("--profile", options->profile, "named rounding, overflow and NaN rule (default ocp)");
   verb->add_flag("--json", options->json, "machine-readable output");

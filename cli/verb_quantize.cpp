@@ -81,7 +81,7 @@ void add_quantize(CLI::App& app, Action& action) {
   CLI::App* verb = app.add_subcommand("quantize", "block quantization: mxact quantize mxfp4 0.1 -3 7 (or values on standard input)");
   const auto options = std::make_shared<QuantizeOptions>();
   verb->add_option("FORMAT", options->format, "block format (mxact formats lists them)")->required();
-  verb->add_option("VALUE", options->values, "decimal value, or bits as 0x..");
+  verb->add_option("VALUE", options->values, "decimal value, or bits as 0x..")->transform(trimmed);
   verb->add_option("--from", options->source, "source format: f32 (default), bf16, fp16");
   verb->add_option("--rule", options->rule, "scale rule: floor");
   verb->add_option("--profile", options->profile, "named rounding, overflow and NaN rule of the elements (default ocp)");

@@ -135,46 +135,58 @@ Plan plan_for(const Format& to, const Conversion& how) {
   return to.encoding == Encoding::exponent_only ? power_plan(to, how) : floating_plan(to, how);
 }
 
-/// The code where the magnitude overflows or is a NaN, else `code`.
-inline std::uint32_t select_special(std::uint32_t code, std::uint32_t magnitude, bool negative, const SpecialCodes& special) {
-  const std::uint32_t overflow = negative ? special.overflow[1] : special.overflow[0];
-  const std::uint32_t nan = negative ? special.nan[1] : special.nan[0];
-  code = magnitude > special.last_in_range ? overflow : code;
-  return magnitude > kF32Infinity ? nan : code;
+// The loops below have no branches and compare as signed integers (magnitudes are below 2^31), so that compilers vectorize them for plain x86-64.
+
+/// All bits set where a > b.
+inline std::uint32_t mask_above(std::uint32_t a, std::uint32_t b) {
+  return static_cast<std::int32_t>(a) > static_cast<std::int32_t>(b) ? 0xFFFFFFFFU : 0U;
 }
+
+/// `yes` where the mask is set, else `no`.
+inline std::uint32_t select(std::uint32_t mask, std::uint32_t yes, std::uint32_t no) { return no ^ ((yes ^ no) & mask); }
+
+/// All bits set where the sign is.
+inline std::uint32_t mask_negative(std::uint32_t f32) { return static_cast<std::uint32_t>(static_cast<std::int32_t>(f32) >> 31); }
 
 template <bool kTwosComplement>
 void run_floating(std::span<const std::uint32_t> f32, const FloatingPlan plan, std::span<std::uint32_t> codes) {
+  const auto [last_in_range, overflow, nan] = plan.special;
   const std::uint32_t below_half = (1U << (plan.shift - 1U)) - 1U;
   const float magic = std::bit_cast<float>(plan.magic);
+  // A zero code loses its sign in formats with one zero.
+  const std::uint32_t signed_above = plan.one_zero ? 0U : 0xFFFFFFFFU;
   for (std::size_t i = 0; i < f32.size(); ++i) {
-    const std::uint32_t magnitude = f32[i] & ~kSign;
-    const bool negative = f32[i] >= kSign;
+    const std::uint32_t source = f32[i];
+    const std::uint32_t magnitude = source & ~kSign;
+    const std::uint32_t negative = mask_negative(source);
     const std::uint32_t odd = (magnitude >> plan.shift) & 1U;
     const std::uint32_t normal = ((magnitude + below_half + odd) >> plan.shift) - plan.rebias;
     const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + magic) - plan.magic;
-    std::uint32_t code = magnitude < plan.min_normal ? subnormal : normal;
+    std::uint32_t code = select(mask_above(plan.min_normal, magnitude), subnormal, normal);
     if constexpr (kTwosComplement) {
-      code = (negative ? 0U - code : code) & plan.code_mask;
+      code = ((code ^ negative) - negative) & plan.code_mask;
     } else {
-      const bool keeps_sign = negative && !(plan.one_zero && code == 0);
-      code |= keeps_sign ? plan.sign_bit : 0U;
+      code |= plan.sign_bit & negative & mask_above(code, signed_above);
     }
-    codes[i] = select_special(code, magnitude, negative, plan.special);
+    code = select(mask_above(magnitude, last_in_range), select(negative, overflow[1], overflow[0]), code);
+    codes[i] = select(mask_above(magnitude, kF32Infinity), select(negative, nan[1], nan[0]), code);
   }
 }
 
 void run_powers(std::span<const std::uint32_t> f32, const PowerPlan plan, std::span<std::uint32_t> codes) {
+  const auto [last_in_range, overflow, nan] = plan.special;
+  const std::uint32_t refuses_sign = plan.negative_is_nan ? 0xFFFFFFFFU : 0U;
   for (std::size_t i = 0; i < f32.size(); ++i) {
-    const std::uint32_t magnitude = f32[i] & ~kSign;
-    const bool negative = f32[i] >= kSign;
+    const std::uint32_t source = f32[i];
+    const std::uint32_t magnitude = source & ~kSign;
+    const std::uint32_t negative = mask_negative(source);
     const std::uint32_t normal = (magnitude + plan.addend) >> kF32MantissaBits;
-    const std::uint32_t subnormal = magnitude >= plan.subnormal_from ? 1U : 0U;
-    std::uint32_t code = magnitude < kF32MinNormal ? subnormal : normal;
-    code = magnitude > plan.special.last_in_range ? plan.special.overflow[0] : code;
-    code = negative && plan.negative_is_nan ? plan.negative_code : code;
-    code = magnitude == 0 ? plan.zero_code : code;
-    codes[i] = magnitude > kF32Infinity ? (negative ? plan.special.nan[1] : plan.special.nan[0]) : code;
+    const std::uint32_t subnormal = mask_above(magnitude, plan.subnormal_from - 1U) & 1U;
+    std::uint32_t code = select(mask_above(kF32MinNormal, magnitude), subnormal, normal);
+    code = select(mask_above(magnitude, last_in_range), overflow[0], code);
+    code = select(negative & refuses_sign, plan.negative_code, code);
+    code = select(mask_above(1U, magnitude), plan.zero_code, code);
+    codes[i] = select(mask_above(magnitude, kF32Infinity), select(negative, nan[1], nan[0]), code);
   }
 }
 

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
-#include <span>
+#include <memory>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "model/error.hpp"
@@ -36,7 +38,6 @@ constexpr std::size_t kParts = 8;
 constexpr std::size_t kRouterWeight = 6;
 constexpr std::size_t kRouterBias = 7;
 constexpr std::size_t kW13Weight = static_cast<std::size_t>(layout::Role::w13_weight);
-constexpr std::size_t kW2Weight = static_cast<std::size_t>(layout::Role::w2_weight);
 
 /// Source: transformers modeling_gpt_oss.py, integrations/mxfp4.py; openai/gpt-oss gpt_oss/torch/weights.py.
 constexpr std::array<PartRow, kParts> kPartRows{{
@@ -161,8 +162,8 @@ void check_layer_numbers(const Layers& layers, const CheckpointFiles& files, con
     if (index != expected) fail(where, fmt::format("layer {} is missing: the weights hold layers up to {}", expected, last));
     ++expected;
   }
-  if (files.whole && config.layers && *config.layers != expected) {
-    fail(config.path.string(), fmt::format("num_hidden_layers is {}, but the weights hold {} layers with experts", *config.layers, expected));
+  if (files.whole && config.layers && config.layers->value != expected) {
+    fail(config.path.string(), fmt::format("{} is {}, but the weights hold {} layers with experts", config.layers->key, config.layers->value, expected));
   }
 }
 
@@ -242,14 +243,14 @@ void check_sizes(Layers& layers) {
 }
 
 void check_config(const CheckpointConfig& config, const layout::Sizes& sizes) {
-  const auto check = [&](std::string_view key, const std::optional<std::int64_t>& value, std::int64_t actual) {
-    if (value && *value != actual) fail(config.path.string(), fmt::format("{} is {}, but the tensors have {}", key, *value, actual));
+  const auto check = [&](const std::optional<ConfigSize>& size, std::int64_t actual) {
+    if (size && size->value != actual) fail(config.path.string(), fmt::format("{} is {}, but the tensors have {}", size->key, size->value, actual));
   };
-  check("num_local_experts", config.experts, sizes.experts);
-  check("hidden_size", config.hidden, sizes.hidden);
-  check("intermediate_size", config.intermediate, sizes.intermediate);
-  if (config.top_k && *config.top_k > sizes.experts) {
-    fail(config.path.string(), fmt::format("num_experts_per_tok is {}, but there are {} experts", *config.top_k, sizes.experts));
+  check(config.experts, sizes.experts);
+  check(config.hidden, sizes.hidden);
+  check(config.intermediate, sizes.intermediate);
+  if (config.top_k && config.top_k->value > sizes.experts) {
+    fail(config.path.string(), fmt::format("{} is {}, but there are {} experts", config.top_k->key, config.top_k->value, sizes.experts));
   }
 }
 
@@ -308,7 +309,7 @@ bool Checkpoint::has_bias() const {
 
 int Checkpoint::top_k() const {
   constexpr std::int64_t kGptOssTopK = 4;
-  return static_cast<int>(impl_->config.top_k.value_or(std::min(kGptOssTopK, sizes(0).experts)));
+  return static_cast<int>(impl_->config.top_k ? impl_->config.top_k->value : std::min(kGptOssTopK, sizes(0).experts));
 }
 
 std::uint64_t Checkpoint::bytes() const {

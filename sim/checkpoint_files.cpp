@@ -157,15 +157,17 @@ void open_indexed(CheckpointFiles& checkpoint, const path& index) {
 
 /// Keys of a size in config.json. Source: transformers GptOssConfig; openai/gpt-oss gpt_oss/torch/model.py ModelConfig.
 struct ConfigRow {
-  std::optional<std::int64_t> CheckpointConfig::* member;
-  std::array<const char*, 2> keys;
+  std::string_view key;
+  std::optional<ConfigSize> CheckpointConfig::* member;
 };
-constexpr std::array<ConfigRow, 5> kConfigRows{{
-    {&CheckpointConfig::layers, {"num_hidden_layers", "num_hidden_layers"}},
-    {&CheckpointConfig::experts, {"num_local_experts", "num_experts"}},
-    {&CheckpointConfig::top_k, {"num_experts_per_tok", "experts_per_token"}},
-    {&CheckpointConfig::hidden, {"hidden_size", "hidden_size"}},
-    {&CheckpointConfig::intermediate, {"intermediate_size", "intermediate_size"}},
+constexpr std::array<ConfigRow, 7> kConfigRows{{
+    {"num_hidden_layers", &CheckpointConfig::layers},
+    {"num_local_experts", &CheckpointConfig::experts},
+    {"num_experts", &CheckpointConfig::experts},
+    {"num_experts_per_tok", &CheckpointConfig::top_k},
+    {"experts_per_token", &CheckpointConfig::top_k},
+    {"hidden_size", &CheckpointConfig::hidden},
+    {"intermediate_size", &CheckpointConfig::intermediate},
 }};
 
 }  // namespace
@@ -203,18 +205,16 @@ CheckpointConfig read_checkpoint_config(const path& directory) {
   config.path = file;
   const Json json = read_json_object(file, kConfigLimits);
   for (const ConfigRow& row : kConfigRows) {
-    for (const char* const key : row.keys) {
-      const auto found = json.find(key);
-      if (found == json.end()) continue;
-      constexpr std::uint64_t kLargest = std::uint64_t{1} << 31;
-      if (!found->is_number_unsigned() || found->get<std::uint64_t>() == 0 || found->get<std::uint64_t>() > kLargest) {
-        fail(file.string(), fmt::format("{} is {}, not an integer from 1 to {}", key, in_quotes(found->dump()), kLargest));
-      }
-      const auto value = found->get<std::int64_t>();
-      std::optional<std::int64_t>& member = config.*row.member;
-      if (member && *member != value) fail(file.string(), fmt::format("{} is {}, but {} is {}", key, value, row.keys[0], *member));
-      member = value;
+    const auto found = json.find(row.key);
+    if (found == json.end()) continue;
+    constexpr std::uint64_t kLargest = std::uint64_t{1} << 31;
+    if (!found->is_number_unsigned() || found->get<std::uint64_t>() == 0 || found->get<std::uint64_t>() > kLargest) {
+      fail(file.string(), fmt::format("{} is {}, not an integer from 1 to {}", row.key, in_quotes(found->dump()), kLargest));
     }
+    const auto value = found->get<std::int64_t>();
+    std::optional<ConfigSize>& member = config.*row.member;
+    if (member && member->value != value) fail(file.string(), fmt::format("{} is {}, but {} is {}", row.key, value, member->key, member->value));
+    member = ConfigSize{std::string(row.key), value};
   }
   return config;
 }

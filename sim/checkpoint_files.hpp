@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,14 +32,20 @@ struct CheckpointFiles {
 /// promised tensor, a name in two shards, whatever SafetensorsFile refuses.
 CheckpointFiles open_checkpoint_files(const std::filesystem::path& path);
 
+/// A size in config.json, and the key that gave it.
+struct ConfigSize {
+  std::string key;
+  std::int64_t value;
+};
+
 /// The sizes in config.json, those that are given. Hugging Face and original key names.
 struct CheckpointConfig {
   std::filesystem::path path;
-  std::optional<std::int64_t> layers;
-  std::optional<std::int64_t> experts;
-  std::optional<std::int64_t> top_k;
-  std::optional<std::int64_t> hidden;
-  std::optional<std::int64_t> intermediate;
+  std::optional<ConfigSize> layers;
+  std::optional<ConfigSize> experts;
+  std::optional<ConfigSize> top_k;
+  std::optional<ConfigSize> hidden;
+  std::optional<ConfigSize> intermediate;
 };
 
 /// Reads config.json of a directory; empty when there is none. Throws Error(input) when it is not an object or a size is not a positive integer.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -45,18 +46,18 @@ std::string entry_text(const EntryResult& entry) {
   return text;
 }
 
-// Unmodelled entries with one reason are one line: a set can have dozens of them.
-std::string unmodelled_text(const SetResult& set) {
+// Entries that were not compared for one reason are one line: a set can have dozens of them.
+std::string grouped_text(const SetResult& set, EntryStatus status) {
   std::map<std::string, std::vector<const EntryResult*>> by_reason;
   for (const EntryResult& entry : set.entries) {
-    if (entry.status == EntryStatus::unmodelled) by_reason[entry.reason].push_back(&entry);
+    if (entry.status == status) by_reason[entry.reason].push_back(&entry);
   }
   std::string text;
   for (const auto& [reason, entries] : by_reason) {
-    std::int64_t must = 0;
-    for (const EntryResult* entry : entries) must += counts(*entry) ? 1 : 0;
-    text += fmt::format("  {:<16} {}: {} ({} must), e.g. {}\n", "unmodelled", reason, entries.size() == 1 ? "1 entry" : fmt::format("{} entries", entries.size()), must,
-                        entries.front()->id);
+    const auto must = std::count_if(entries.begin(), entries.end(), [](const EntryResult* entry) { return counts(*entry); });
+    const std::string how_many = entries.size() == 1 ? "1 entry" : fmt::format("{} entries", entries.size());
+    text += fmt::format("  {:<16} {}: {} ({} must), {}{}\n", kStatuses[static_cast<std::size_t>(status)].text, reason, how_many, must,
+                        entries.size() == 1 ? "" : "e.g. ", entries.front()->id);
   }
   return text;
 }
@@ -106,10 +107,9 @@ std::string to_text(const SetResult& set, bool verbose) {
                       set.skipped(), set.count(EntryStatus::equal), set.count(EntryStatus::differs), set.count(EntryStatus::unmodelled),
                       set.count(EntryStatus::nothing_compared));
   for (const EntryResult& entry : set.entries) {
-    const bool grouped = !verbose && entry.status == EntryStatus::unmodelled;
-    if (!grouped && (verbose || entry.status != EntryStatus::equal)) text += entry_text(entry);
+    if (verbose || entry.status == EntryStatus::differs) text += entry_text(entry);
   }
-  if (!verbose) text += unmodelled_text(set);
+  if (!verbose) text += grouped_text(set, EntryStatus::unmodelled) + grouped_text(set, EntryStatus::nothing_compared);
   return text;
 }
 

@@ -41,11 +41,11 @@ void ExactSum::add_magnitude(std::uint64_t low, std::uint64_t high, int exponent
   auto& limbs = magnitudes_[negative ? 1 : 0];
   bool carry = false;
   limbs[limb] = add_carry(limbs[limb], static_cast<std::uint64_t>(wide), carry);
+  if (planted(Fault::exact_sum_loses_carry)) carry = false;
   ++limb;
   limbs[limb] = add_carry(limbs[limb], static_cast<std::uint64_t>(wide >> 64) | static_cast<std::uint64_t>(wide_high), carry);
   ++limb;
   limbs[limb] = add_carry(limbs[limb], static_cast<std::uint64_t>(wide_high >> 64), carry);
-  if (planted(Fault::exact_sum_loses_carry)) return;
   while (carry) {
     ++limb;
     if (limb == kLimbs) out_of_range(exponent);

@@ -23,6 +23,8 @@ constexpr std::size_t kLongestToken = std::size_t{1} << 20;
   throw Error(ErrorCode::input, message, fmt::format("{}: byte {}", where, offset));
 }
 
+bool is_in(std::uint8_t byte, std::string_view set) { return set.find(static_cast<char>(byte)) != std::string_view::npos; }
+
 /// Reads bytes for the lexer and publishes how many it has taken, since its callbacks carry no position.
 class CountedBytes {
  public:
@@ -69,8 +71,8 @@ class Builder {
   bool number_unsigned(std::uint64_t value) { return take(Json(value), position()); }
   bool number_float(double value, const std::string& digits) {
     if (digits.find_first_of(".eE") == std::string::npos) {
-      // The lexer has read one byte beyond a number that does not end the text.
-      const std::uint64_t beyond = position() == text_.size() ? 0 : 1;
+      // The lexer has read one byte beyond a number, unless that ends the text.
+      const std::uint64_t beyond = is_in(text_[static_cast<std::size_t>(position() - 1)], "0123456789") ? 0 : 1;
       fail(where_, base_ + position() - beyond - digits.size(), fmt::format("the integer {} does not fit 64 bits", in_quotes(digits)));
     }
     return take(Json(value), position());
@@ -188,8 +190,6 @@ class Builder {
   Json root_;
   std::uint64_t spent_ = 0;
 };
-
-bool is_in(std::uint8_t byte, std::string_view set) { return set.find(static_cast<char>(byte)) != std::string_view::npos; }
 
 /// Throws when two starts of strings or numbers lie further apart than kLongestToken.
 void check_token_lengths(std::span<const std::uint8_t> text, const std::string& where, std::uint64_t base) {

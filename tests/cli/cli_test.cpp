@@ -101,6 +101,9 @@ TEST_CASE("encode and decode speak the format's codes") {
   CHECK(encoded["results"][2]["flags"].get<std::string>().find("inexact") != std::string::npos);
   CHECK(run_json("encode e2m1 0x3f80 --from bf16")["results"][0]["code"] == "0x2");
   CHECK(run_json("encode e2m1 -6.0")["results"][0]["code"] == "0xf");
+  const nlohmann::json infinity = run_json("encode e4m3fn -inf");
+  CHECK(infinity["results"][0]["input"] == "-inf");
+  CHECK(infinity["results"][0]["code"] == "0xfe");
 
   const nlohmann::json decoded = run_json("decode e8m0 0 127 254 255");
   CHECK(decoded["results"][0]["f32"] == "0x00400000");

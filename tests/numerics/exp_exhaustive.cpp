@@ -36,13 +36,11 @@ class Sweep {
     if (near_midpoint && !subnormal) measure(approximate, low - kHalf);
     return rounded_bits(result_.get(), kF32Range);
   }
-  /// log2 of the smallest distance of e^x from a midpoint, relative to e^x, among arguments above 2^-20.
+  /// log2 of the smallest distance of e^x from a midpoint, relative to e^x.
   double nearest_log2 = 0;
 
  private:
   void measure(double approximate, std::int64_t beyond) {
-    // 1 is not a midpoint, but e^x for tiny x comes as near as one likes to 1 and the midpoints beside it.
-    if (std::fabs(approximate - 1) < 0x1p-20) return;
     const double middle = std::bit_cast<double>(std::bit_cast<std::uint64_t>(approximate) - static_cast<std::uint64_t>(beyond));
     mpfr_sub_d(distance_.get(), result_.get(), middle, MPFR_RNDN);
     mpfr_div(distance_.get(), distance_.get(), result_.get(), MPFR_RNDN);

@@ -176,7 +176,7 @@ std::vector<Row> config_rows() {
       {"another hidden size", [](Draft& d) { d.config = R"({"hidden_size": 128})"; }, {"config.json", "hidden_size is 128", "have 64"}},
       {"another intermediate size", [](Draft& d) { d.config = R"({"intermediate_size": 64})"; }, {"config.json", "intermediate_size is 64", "have 32"}},
       {"other experts", [](Draft& d) { d.config = R"({"num_local_experts": 8})"; }, {"config.json", "num_local_experts is 8", "have 2"}},
-      {"other experts, original key", [](Draft& d) { d.config = R"({"num_experts": 8})"; }, {"config.json", "experts is 8", "have 2"}},
+      {"other experts, original key", [](Draft& d) { d.config = R"({"num_experts": 8})"; }, {"config.json: num_experts is 8", "have 2"}},
       {"two keys disagree", [](Draft& d) { d.config = R"({"num_local_experts": 2, "num_experts": 3})"; }, {"config.json", "num_experts is 3", "num_local_experts is 2"}},
       {"more experts per token than experts", [](Draft& d) { d.config = R"({"num_experts_per_tok": 3})"; }, {"config.json", "num_experts_per_tok is 3", "2 experts"}},
       {"no experts per token", [](Draft& d) { d.config = R"({"experts_per_token": 0})"; }, {"config.json", "experts_per_token is '0'", "from 1"}},

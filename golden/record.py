@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""Records what an implementation computes, in the forms that `mxact witness DIR` holds the model against.
+
+    from record import Recorder
+    r = Recorder("out/mine", "mine", "public")
+    r.entry("f32.e4m3fn.mine", "encode",
+            params={"source": "f32", "format": "e4m3fn", "rounding": "nearest_even", "overflow": "saturate",
+                    "nan_pos": "0x7F", "nan_neg": "0xFF"},
+            profile={"implementation": "mine", "device": "cpu", "build": "default", "version": "mine 1.0"},
+            inputs={"x": x}, outputs={"codes": codes})
+    r.write()
+
+Arrays are numpy arrays or anything with .detach().cpu() (torch tensors, bf16 and fp8 included). Block operations of an implementation that follows the
+MX document to the letter name the implementation "ocp"; other names are dialects, and the model says which of them it knows.
+LayoutRecorder does the same for converters that move bytes: it finds out by itself which input unit went where.
+
+`record.py --self-test DIR` records a small example of both, computed with numpy alone.
+"""
+
+import argparse
+import hashlib
+import json
+import pathlib
+import sys
+
+import numpy as np
+
+DTYPES = {"uint8": "u8", "int8": "i8", "int32": "i32", "uint32": "u32", "uint64": "u64",
+          "float16": "fp16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
+LAYOUT_DTYPES = {"uint8": 1, "float8_e4m3fn": 1, "float8_e8m0fnu": 1, "bfloat16": 2, "float16": 2, "float32": 4}
+
+
+def as_numpy(array):
+    """A numpy array with the same bits, and its element type in the words of the manifest."""
+    if hasattr(array, "detach"):
+        tensor = array.detach().cpu().contiguous()
+        kind = str(tensor.dtype).removeprefix("torch.")
+        if kind == "bfloat16" or kind.startswith("float8"):
+            import torch
+            wide = kind == "bfloat16"
+            return tensor.view(torch.int16 if wide else torch.uint8).numpy(), "bf16" if wide else "u8"
+        array = tensor.numpy()
+    array = np.ascontiguousarray(array)
+    if array.dtype.name not in DTYPES:
+        raise ValueError(f"no element type for {array.dtype}: use one of {', '.join(DTYPES)}")
+    return array, DTYPES[array.dtype.name]
+
+
+def little_endian(array):
+    return array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+
+
+class _Set:
+    """A directory with a manifest: one file for equal bytes, one line for each entry."""
+
+    def __init__(self, directory, head):
+        self.directory = pathlib.Path(directory)
+        self.head = head
+        self.entries = []
+        self.files = {}
+        self.directory.mkdir(parents=True, exist_ok=True)
+        if (self.directory / "manifest.json").exists():
+            raise FileExistsError(f"{self.directory / 'manifest.json'}: recordings are not overwritten")
+
+    def add(self, entry):
+        if any(known["id"] == entry["id"] for known in self.entries):
+            raise ValueError(f"two entries with the id {entry['id']}")
+        self.entries.append(entry)
+
+    def store(self, name, data):
+        """Writes the bytes once and returns the name of their file."""
+        digest = hashlib.sha256(data).hexdigest()
+        if digest not in self.files:
+            if "/" in name or name in self.files.values():
+                raise ValueError(f"{name} is no new plain file name")
+            (self.directory / name).write_bytes(data)
+            self.files[digest] = name
+        return self.files[digest]
+
+    def write(self):
+        lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in self.head.items()]
+        body = ",\n".join("  " + json.dumps(entry) for entry in self.entries)
+        text = "{\n" + "\n".join(lines) + '\n "entries": [\n' + body + "\n ]\n}\n"
+        (self.directory / "manifest.json").write_text(text)
+
+
+class Recorder(_Set):
+    """Records conversions, block quantization, layers: the form mxact-witness/1."""
+
+    def __init__(self, directory, set_name, split):
+        super().__init__(directory, {"format": "mxact-witness/1", "set": set_name, "split": split})
+
+    def entry(self, id, op, params, profile, inputs, outputs, relation=None, skip=None, grounds="library", level="must", note=None):
+        """Adds one entry.
+
+        params, profile: the words of the operation; floating values as hex strings of their bits ("0x7F", "0x3F800000").
+        inputs, outputs: name -> array, or {"generate": "iota", "dtype": ..., "shape": [...]} for generated inputs.
+        relation: name -> {"kind": ...} for outputs that are not compared bit for bit.
+        skip: name -> {"input_nan": True} and the like; a mask is given as {"mask": uint8 array}.
+        """
+        known = {name: self._tensor(f"{id}.{name}", array) for name, array in {**inputs, **outputs}.items()}
+        relation = relation or {}
+        entry = {"id": id, "op": op, "params": params, "profile": profile,
+                 "inputs": {name: known[name] for name in inputs}, "outputs": {name: known[name] for name in outputs},
+                 "relation": {name: relation.get(name, {"kind": "bits"}) for name in outputs}}
+        if skip:
+            entry["skip"] = {name: {key: self._tensor(f"{id}.{name}.skip", value) if key == "mask" else value for key, value in rule.items()}
+                             for name, rule in skip.items()}
+        entry |= {"grounds": grounds, "level": level}
+        if note:
+            entry["note"] = note
+        self.add(entry)
+
+    def _tensor(self, name, array):
+        if isinstance(array, dict):
+            return array
+        array, dtype = as_numpy(array)
+        return {"file": self.store(f"{name}.{dtype}.bin", little_endian(array)), "dtype": dtype, "shape": list(array.shape) or [1]}
+
+
+def generated_bytes(seed, count):
+    """Low bytes of splitmix64, the input of digest checks."""
+    with np.errstate(over="ignore"):
+        z = np.uint64(seed) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return (z ^ (z >> np.uint64(31))).astype(np.uint8)
+
+
+def fnv1a64(data):
+    digest = 0xCBF29CE484222325
+    for byte in data:
+        digest = ((digest ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+    return f"{digest:016x}"
+
+
+class LayoutRecorder(_Set):
+    """Records converters that only move units of one byte or one nibble: the form layout-vectors/2."""
+
+    def __init__(self, directory, set_name, converter_versions):
+        """converter_versions: [{"label", "repo", "commit", "date"}, ...]."""
+        super().__init__(directory, {"format": "layout-vectors/2", "set": set_name, "converter_versions": converter_versions})
+
+    def perm(self, id, layout, role, params, shape, convert, source, converter_version, unit="byte", dtype="uint8", stage="stage-level",
+             backends=(), arch="any", level="must", seed=12345):
+        """Calls `convert` (array of bytes in the input's shape -> array of bytes) with tagged inputs and records which unit went where.
+
+        A position whose value no input changes is recorded as constant padding. The converter must write every position and change no value.
+        shape: of the input, in elements of `dtype`. source: {"repo", "commit", "path", "function"}.
+        """
+        bits = {"byte": 8, "nibble": 4}[unit]
+        width = LAYOUT_DTYPES[dtype]
+        byte_shape = (*shape[:-1], shape[-1] * width)
+        run = lambda data: self._units(convert(data.reshape(byte_shape)), bits)
+        units = int(np.prod(byte_shape)) * 8 // bits
+        low = run(np.zeros(byte_shape, np.uint8))
+        constant = low == run(np.full(byte_shape, 0xFF, np.uint8))
+        index = np.zeros(low.size, np.int64)
+        for shift in range(0, max(units - 1, 1).bit_length(), bits):
+            tag = ((np.arange(units) >> shift) & ((1 << bits) - 1)).astype(np.uint8)
+            packed = tag if bits == 8 else tag[0::2] | (tag[1::2] << 4)
+            index |= run(packed).astype(np.int64) << shift
+        if np.any(index[~constant] >= units):
+            raise ValueError(f"{id}: the converter changes values, it does not only move them")
+        perm = np.where(constant, -1, index)
+        used = np.unique(perm[~constant])
+        pads = int(constant.sum())
+        out = np.asarray(convert(generated_bytes(seed, int(np.prod(byte_shape))).reshape(byte_shape)))
+        self.add({
+            "id": id, "kind": "perm", "level": level, "layout": layout, "stage": stage, "converter_version": converter_version,
+            "backends": list(backends), "arch": arch, "role": role, "params": params,
+            "input": {"shape": list(shape), "dtype": dtype}, "output": {"shape": [out.size], "dtype": "uint8"},
+            "unit": unit, "unit_bits": bits, "src_units": units, "dst_units": int(perm.size),
+            "bijective": bool(used.size == units == perm.size), "injective_cover": bool(used.size == units),
+            "pad_units": pads, "pad_values": sorted({int(v) for v in low[constant]}) if pads else None, "unwritten_units": 0,
+            "dropped_src_units": int(units - used.size), "duplicate_units": int(perm.size - pads - used.size),
+            "files": {"perm": self.store(f"{id}.perm.i32", little_endian(perm.astype(np.int32)))},
+            "check_random_seed": seed, "check_output_fnv1a64": fnv1a64(out.astype(np.uint8).tobytes()), "source": source})
+
+    @staticmethod
+    def _units(array, bits):
+        flat = np.asarray(array, np.uint8).reshape(-1)
+        return flat if bits == 8 else np.stack([flat & 15, flat >> 4], axis=1).reshape(-1)
+
+
+def nearest_e2m1(x):
+    """e2m1 codes by searching the table of all values: nearest, ties to the even code, saturating. No NaN."""
+    values = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+    distance = np.abs(np.minimum(np.abs(x.astype(np.float64)), 6)[:, None] - values[None, :])
+    nearest = distance == distance.min(axis=1, keepdims=True)
+    # At most two neighbours are equally near, and one of two neighbours is even.
+    even = nearest & (np.arange(8) % 2 == 0)
+    code = np.where(nearest.sum(axis=1) == 2, even.argmax(axis=1), nearest.argmax(axis=1))
+    return (code | np.where(np.signbit(x), 8, 0)).astype(np.uint8)
+
+
+def swizzle_128x4(matrix):
+    """The 128x4 scale tiles by reshaping, padded with zeros."""
+    rows, cols = -(-matrix.shape[0] // 128) * 128, -(-matrix.shape[1] // 4) * 4
+    padded = np.zeros((rows, cols), np.uint8)
+    padded[: matrix.shape[0], : matrix.shape[1]] = matrix
+    return padded.reshape(rows // 128, 4, 32, cols // 4, 4).transpose(0, 3, 2, 1, 4).reshape(-1)
+
+
+def self_test(directory):
+    numpy_profile = {"implementation": "numpy", "device": "cpu", "build": "default", "version": f"numpy {np.__version__}"}
+    own_profile = {"implementation": "own", "device": "cpu", "build": "numpy-float64", "version": f"numpy {np.__version__}"}
+    recorder = Recorder(directory / "conversions", "example", "public")
+
+    halves = np.arange(65536, dtype=np.uint16).view(np.float16)
+    recorder.entry("fp16.numpy", "decode", {"format": "fp16", "target": "f32"}, numpy_profile,
+                   {"codes": {"generate": "iota", "dtype": "fp16", "shape": [65536]}}, {"values": halves.astype(np.float32)},
+                   relation={"values": {"kind": "bits_nan_equal"}})
+
+    random = np.random.default_rng(1)
+    x = np.concatenate([random.integers(0, 2**32, 4000, np.uint32).view(np.float32), random.normal(0, 3, 4000).astype(np.float32),
+                        np.array([0, -0.0, 0.25, -0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5, 5.5, 6.5, np.inf, -np.inf, np.nan], np.float32)])
+    with np.errstate(over="ignore", invalid="ignore"):
+        recorder.entry("f32.fp16.numpy", "encode",
+                       {"source": "f32", "format": "fp16", "rounding": "nearest_even", "overflow": "ieee"},
+                       numpy_profile, {"x": x}, {"codes": x.astype(np.float16)}, skip={"codes": {"input_nan": True}})
+    finite = np.where(np.isnan(x), np.float32(0), x)
+    recorder.entry("f32.e2m1.table", "encode", {"source": "f32", "format": "e2m1", "rounding": "nearest_even", "overflow": "saturate"},
+                   own_profile, {"x": x}, {"codes": nearest_e2m1(finite)}, skip={"codes": {"input_nan": True}}, grounds="own-reference")
+    recorder.write()
+
+    source = {"repo": "this file", "commit": "", "path": "golden/record.py", "function": "swizzle_128x4"}
+    layouts = LayoutRecorder(directory / "layouts", "example", [{"label": "flashinfer-2026-08", "repo": "", "commit": "", "date": ""}])
+    for rows, cols in [(128, 4), (256, 12), (130, 6)]:
+        layouts.perm(f"sf128x4.m{rows}_n{cols}", "sf_128x4", "scale", {"rows": rows, "cols": cols}, [rows, cols], swizzle_128x4, source,
+                     "flashinfer-2026-08")
+    layouts.write()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--self-test", metavar="DIR", type=pathlib.Path, required=True, help="record the example into a new directory")
+    arguments = parser.parse_args()
+    self_test(arguments.self_test)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+#include "model/layout/backend.hpp"
+
+#include "tests/catch.hpp"
+#include "tests/layout/errors.hpp"
+
+namespace {
+
+using mx::ErrorCode;
+using mx::layout::BackendLayout;
+using mx::layout::Coord;
+using mx::layout::find_backend_layout;
+using mx::layout::Layout;
+using mx::layout::Role;
+using mx::layout::Sizes;
+using mx::layout::SourceOrder;
+using mx::test::refuses;
+
+Layout built(std::string_view backend, Role role, const Sizes& sizes, SourceOrder order = SourceOrder::gpt_oss) {
+  return find_backend_layout(backend)->build(role, sizes, sizes, order);
+}
+
+TEST_CASE("the table of backends") {
+  std::vector<std::string_view> names;
+  for (const BackendLayout& row : mx::layout::all_backend_layouts()) {
+    INFO(row.backend);
+    names.push_back(row.backend);
+    CHECK(row.source.commit.size() == 40U);
+    CHECK(find_backend_layout(row.backend) == &row);
+  }
+  CHECK(names == std::vector<std::string_view>{"FLASHINFER_TRTLLM_MXFP4_BF16", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "XPU",
+                                               "EMULATION"});
+  CHECK(find_backend_layout("MARLIN") == nullptr);
+}
+
+TEST_CASE("row order of w13 in the TRT-LLM layout") {
+  // Rows 0, 1, 8 and 9 hold up 0, up 2, gate 0 and gate 2, whatever the checkpoint's order: swap2, then shuffle_matrix_a.
+  for (SourceOrder order : {SourceOrder::gpt_oss, SourceOrder::standard}) {
+    const Layout bias = built("FLASHINFER_TRTLLM_MXFP4_BF16", Role::w13_bias, {1, 128, 128}, order);
+    CHECK(bias.inverse(0).coord == Coord{0, 1, 0});
+    CHECK(bias.inverse(1).coord == Coord{0, 1, 2});
+    CHECK(bias.inverse(8).coord == Coord{0, 0, 0});
+    CHECK(bias.inverse(9).coord == Coord{0, 0, 2});
+    CHECK(bias.bytes() == 256 * 4);
+    // A weight's rows are the bias's, its nibbles stay in order.
+    const Layout weight = built("FLASHINFER_TRTLLM_MXFP4_BF16", Role::w13_weight, {1, 128, 128}, order);
+    CHECK(weight.inverse(9 * 128 + 77).coord == Coord{0, 0, 2, 77});
+    // Scale 3 of row 9 lies in line 9 of the tile.
+    const Layout scale = built("FLASHINFER_TRTLLM_MXFP4_BF16", Role::w13_weight_scale, {1, 128, 128}, order);
+    CHECK(scale.inverse(9 * 16 + 3).coord == Coord{0, 0, 2, 3});
+  }
+}
+
+TEST_CASE("row order of w13 in the FlashInfer CUTLASS layout") {
+  const Sizes sizes{2, 128, 128};
+  const Layout weight = built("FLASHINFER_CUTLASS_MXFP4_MXFP8", Role::w13_weight, sizes);
+  CHECK(weight.at(Coord{1, 1, 5, 9}) == (256 + 5) * 128 + 9);
+  CHECK(weight.at(Coord{1, 0, 5, 9}) == (256 + 128 + 5) * 128 + 9);
+  CHECK(built("FLASHINFER_CUTLASS_MXFP4_MXFP8", Role::w2_weight, sizes).at(Coord{1, 5, 9}) == (128 + 5) * 128 + 9);
+  CHECK(built("FLASHINFER_CUTLASS_MXFP4_MXFP8", Role::w13_bias, sizes).bytes() == 2 * 256 * 2);
+}
+
+TEST_CASE("XPU and EMULATION keep the loaded buffers") {
+  const Sizes sizes{1, 32, 64};
+  const Sizes padded{1, 64, 96};
+  for (const char* backend : {"XPU", "EMULATION"}) {
+    const BackendLayout& row = *find_backend_layout(backend);
+    const Layout interleaved = row.build(Role::w13_bias, sizes, padded, SourceOrder::gpt_oss);
+    CHECK(interleaved.at(Coord{0, 1, 31}) == 63);
+    CHECK(interleaved.is_padding(64));
+    // Halves are padded each at its own end.
+    const Layout halves = row.build(Role::w13_bias, sizes, padded, SourceOrder::standard);
+    CHECK(halves.at(Coord{0, 0, 31}) == 31);
+    CHECK(halves.is_padding(32));
+    CHECK(halves.at(Coord{0, 1, 0}) == 64);
+    CHECK(row.build(Role::w2_weight, sizes, padded, SourceOrder::standard).bytes() == 96 * 64 / 2);
+  }
+}
+
+TEST_CASE("converters refuse what their source refuses") {
+  struct Row {
+    std::string_view backend;
+    Sizes sizes;
+    std::string_view quantity;  // empty: accepted
+  };
+  const std::vector<Row> rows{
+      {"FLASHINFER_TRTLLM_MXFP4_BF16", {1, 128, 128}, ""},
+      {"FLASHINFER_TRTLLM_MXFP4_BF16", {1, 64, 128}, "I/group"},
+      {"FLASHINFER_TRTLLM_MXFP4_BF16", {1, 96, 128}, "2I"},
+      {"FLASHINFER_TRTLLM_MXFP4_BF16", {1, 128, 96}, "H"},
+      {"FLASHINFER_TRTLLM_MXFP4_MXFP8", {4, 2944, 3072}, ""},
+      {"FLASHINFER_TRTLLM_MXFP4_MXFP8", {4, 2880, 2880}, "H"},
+      {"FLASHINFER_CUTLASS_MXFP4_MXFP8", {1, 64, 128}, "I/group"},
+      {"FLASHINFER_CUTLASS_MXFP4_MXFP8", {1, 32, 128}, "2I"},
+      {"FLASHINFER_CUTLASS_MXFP4_MXFP8", {1, 2944, 2944}, ""},
+      {"XPU", {1, 32, 32}, ""},
+      {"EMULATION", {3, 96, 160}, ""},
+  };
+  for (const Row& row : rows) {
+    INFO(row.backend << " I " << row.sizes.intermediate << " H " << row.sizes.hidden);
+    const BackendLayout& backend = *find_backend_layout(row.backend);
+    const auto broken = mx::layout::broken_needs(backend, row.sizes, true);
+    CHECK((broken.empty() ? "" : broken.front().need.quantity) == row.quantity);
+    const auto build = [&] { backend.build(Role::w2_weight, row.sizes, row.sizes, SourceOrder::gpt_oss); };
+    const auto check = [&] { mx::layout::check_needs(backend, row.sizes, true); };
+    CHECK(mx::test::thrown_by(build).has_value() != row.quantity.empty());
+    CHECK(mx::test::thrown_by(check).has_value() != row.quantity.empty());
+    if (!row.quantity.empty()) CHECK(refuses(ErrorCode::usage, std::string(row.quantity) + " = ", check));
+  }
+}
+
+TEST_CASE("biases are demanded of gpt-oss checkpoints where the converter asserts them") {
+  const Sizes sizes{1, 128, 128};
+  for (const BackendLayout& row : mx::layout::all_backend_layouts()) {
+    INFO(row.backend);
+    const bool demanded = row.family != "identity";
+    CHECK(refuses(ErrorCode::usage, "biases are missing", [&] { mx::layout::check_needs(row, sizes, false); }) == demanded);
+    CHECK_NOTHROW(mx::layout::check_needs(row, sizes, false, SourceOrder::standard));
+    CHECK_NOTHROW(mx::layout::check_needs(row, sizes, true));
+  }
+}
+
+TEST_CASE("roles, orders and sizes by name and number") {
+  for (Role role : mx::layout::kRoles) CHECK(mx::layout::role_named(mx::layout::name_of(role)) == role);
+  CHECK(mx::layout::source_order_named("gpt-oss") == SourceOrder::gpt_oss);
+  CHECK(refuses(ErrorCode::usage, "did you mean w2_weight", [] { mx::layout::role_named("w2_wieght"); }));
+  CHECK(refuses(ErrorCode::usage, "source order", [] { mx::layout::source_order_named("interleaved"); }));
+  CHECK(refuses(ErrorCode::usage, "must be positive", [] { mx::layout::logical_axes(Role::w2_bias, {0, 32, 32}); }));
+  CHECK(refuses(ErrorCode::usage, "multiples of the group of 32", [] { mx::layout::logical_axes(Role::w2_bias, {1, 40, 32}); }));
+  CHECK(refuses(ErrorCode::usage, "do not hold", [] { mx::layout::loaded(Role::w2_bias, {1, 64, 64}, {1, 32, 64}, SourceOrder::gpt_oss); }));
+  CHECK(refuses(ErrorCode::usage, "do not hold", [] { mx::layout::loaded(Role::w2_bias, {1, 64, 64}, {2, 64, 64}, SourceOrder::gpt_oss); }));
+}
+
+TEST_CASE("canonical memory") {
+  const Sizes sizes{2, 32, 64};
+  // gpt-oss row 2i + half, standard row 32 half + i; 64 nibbles a row.
+  CHECK(mx::layout::canonical(Role::w13_weight, sizes, SourceOrder::gpt_oss).at(Coord{1, 1, 3, 5}) == (64 + 7) * 64 + 5);
+  CHECK(mx::layout::canonical(Role::w13_weight, sizes, SourceOrder::standard).at(Coord{1, 1, 3, 5}) == (64 + 35) * 64 + 5);
+  CHECK(mx::layout::canonical(Role::w13_weight_scale, sizes, SourceOrder::gpt_oss).bytes() == 2 * 64 * 2);
+  CHECK(mx::layout::canonical(Role::w13_bias, sizes, SourceOrder::gpt_oss).bytes() == 2 * 64 * 2);
+  CHECK(mx::layout::canonical(Role::w2_weight, sizes, SourceOrder::gpt_oss).at(Coord{1, 3, 5}) == (64 + 3) * 32 + 5);
+}
+
+}  // namespace
