@@ -10,8 +10,8 @@
             inputs={"x": x}, outputs={"codes": codes})
     r.write()
 
-Arrays are numpy arrays or anything with .detach().cpu() (torch tensors, bf16 and fp8 included). Block operations of an implementation that follows the
-MX document to the letter name the implementation "ocp"; other names are dialects, and the model says which of them it knows.
+Arrays are numpy arrays or anything with .detach().cpu() (torch tensors, bf16 and fp8 included). Conversions are compared whoever ran them; for
+block operations the name of the implementation is the dialect: "ocp" for one that follows the MX document to the letter.
 LayoutRecorder does the same for converters that move bytes: it finds out by itself which input unit went where.
 
 `record.py --self-test DIR` records a small example of both, computed with numpy alone.

@@ -41,6 +41,7 @@ enum class Fault {
   oracle_ignores_environment,
   oracle_ignores_requested_key,
   oracle_forgets_batched_member,
+  kCount,  ///< not a fault: how many enumerators stand before it
 };
 
 #ifdef MXACT_FAULTS

@@ -163,7 +163,8 @@ void check_layer_numbers(const Layers& layers, const CheckpointFiles& files, con
     ++expected;
   }
   if (files.whole && config.layers && config.layers->value != expected) {
-    fail(config.path.string(), fmt::format("{} is {}, but the weights hold {} layers with experts", config.layers->key, config.layers->value, expected));
+    fail(config.path.string(),
+         fmt::format("{} is {}, but the weights hold {} layers with experts", config.layers->key, config.layers->value, expected));
   }
 }
 
@@ -180,19 +181,26 @@ void check_presence(const Layers& layers, const NamingForm& form, const std::str
       const Group group = kPartRows[part].group;
       const std::string_view seen = witness[static_cast<std::size_t>(group)];
       if (layer.parts[part] != nullptr || (group != Group::weights && seen.empty())) continue;
-      fail(where, fmt::format("tensor '{}' is missing{}", tensor_name(form, index, part), seen.empty() ? "" : fmt::format(", though there is {}", in_quotes(seen))));
+      fail(where, fmt::format("tensor '{}' is missing{}", tensor_name(form, index, part),
+                              seen.empty() ? "" : fmt::format(", though there is {}", in_quotes(seen))));
     }
   }
 }
 
 std::int64_t extent_of(Extent extent, const layout::Sizes& sizes) {
   switch (extent) {
-    case Extent::experts: return sizes.experts;
-    case Extent::twice_intermediate: return 2 * sizes.intermediate;
-    case Extent::hidden: return sizes.hidden;
-    case Extent::hidden_groups: return sizes.hidden / sizes.group;
-    case Extent::intermediate_groups: return sizes.intermediate / sizes.group;
-    case Extent::block_bytes: return sizes.group / 2;
+    case Extent::experts:
+      return sizes.experts;
+    case Extent::twice_intermediate:
+      return 2 * sizes.intermediate;
+    case Extent::hidden:
+      return sizes.hidden;
+    case Extent::hidden_groups:
+      return sizes.hidden / sizes.group;
+    case Extent::intermediate_groups:
+      return sizes.intermediate / sizes.group;
+    case Extent::block_bytes:
+      return sizes.group / 2;
   }
   return 0;
 }
@@ -205,8 +213,8 @@ void check_part(const LayerTensors& layer, std::size_t part) {
   std::vector<std::int64_t> expected;
   for (std::size_t axis = 0; axis < row.rank; ++axis) expected.push_back(extent_of(row.extents[axis], layer.sizes));
   if (view.shape != expected) {
-    fail(where, fmt::format("shape is {}, expected {} = {} with E={}, I={}, H={} as {} has", shape_text(view.shape), shape_text(expected), row.formula,
-                            layer.sizes.experts, layer.sizes.intermediate, layer.sizes.hidden, in_quotes(layer.names[kW13Weight])));
+    fail(where, fmt::format("shape is {}, expected {} = {} with E={}, I={}, H={} as {} has", shape_text(view.shape), shape_text(expected),
+                            row.formula, layer.sizes.experts, layer.sizes.intermediate, layer.sizes.hidden, in_quotes(layer.names[kW13Weight])));
   }
 }
 
@@ -282,8 +290,7 @@ struct Checkpoint::Impl {
   }
 };
 
-Checkpoint::Checkpoint(const std::filesystem::path& path)
-    : impl_(std::make_unique<Impl>(Impl{path, open_checkpoint_files(path), {}, nullptr, {}})) {
+Checkpoint::Checkpoint(const std::filesystem::path& path) : impl_(std::make_unique<Impl>(Impl{path, open_checkpoint_files(path), {}, nullptr, {}})) {
   Impl& impl = *impl_;
   const std::string where = path.string();
   impl.config = read_checkpoint_config(impl.files.directory);
@@ -303,9 +310,7 @@ int Checkpoint::layer_count() const { return static_cast<int>(impl_->layers.size
 int Checkpoint::layer_index(int layer) const { return impl_->at(layer).first; }
 layout::Sizes Checkpoint::sizes(int layer) const { return impl_->at(layer).second.sizes; }
 
-bool Checkpoint::has_bias() const {
-  return impl_->layers.begin()->second.parts[static_cast<std::size_t>(layout::Role::w13_bias)] != nullptr;
-}
+bool Checkpoint::has_bias() const { return impl_->layers.begin()->second.parts[static_cast<std::size_t>(layout::Role::w13_bias)] != nullptr; }
 
 int Checkpoint::top_k() const {
   constexpr std::int64_t kGptOssTopK = 4;

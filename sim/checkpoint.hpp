@@ -29,7 +29,8 @@ struct MoeLayer {
 };
 
 /// A checkpoint: a .safetensors file; or a directory, where model.safetensors.index.json names the shards if there is one, else
-/// model.safetensors, else model-*-of-*.safetensors. Other files beside them are not weights.
+/// model.safetensors, else model-*-of-*.safetensors. Other files beside them are not weights. A directory holds every layer; a file may be one shard.
+/// config.json beside the weights, if there is one, must agree with them.
 /// Names: Hugging Face gpt-oss (model.layers.N.mlp.experts.gate_up_proj_blocks ...) and the original ones (block.N.mlp.mlp1_weight.blocks ...).
 class Checkpoint {
  public:
@@ -42,7 +43,7 @@ class Checkpoint {
   const std::filesystem::path& path() const;
   std::string form() const;  ///< "gpt-oss (Hugging Face names)"
   int layer_count() const;
-  int top_k() const;  ///< num_experts_per_tok of config.json, else 4 as gpt-oss has, at most the number of experts
+  int top_k() const;            ///< num_experts_per_tok of config.json, else 4 as gpt-oss has, at most the number of experts
   std::uint64_t bytes() const;  ///< of the expert tensors
   std::vector<std::filesystem::path> files() const;
   /// The number in the layer's tensor names. Layers are counted from 0; a single shard may begin with a later one.
@@ -61,8 +62,8 @@ class Checkpoint {
 
 /// Recorded inputs and outputs beside a checkpoint (expected.safetensors): layers.L.mlp.x and layers.L.mlp.out.f64.
 struct Expected {
-  std::vector<std::uint32_t> x;          ///< bf16 codes [tokens, hidden]
-  std::vector<std::uint64_t> out_f64;    ///< fp64 bits [tokens, hidden]
+  std::vector<std::uint32_t> x;        ///< bf16 codes [tokens, hidden]
+  std::vector<std::uint64_t> out_f64;  ///< fp64 bits [tokens, hidden]
   std::int64_t tokens;
 };
 /// Of one layer; none when the directory has no such file. Throws Error(input) when it has one that does not fit the checkpoint.
@@ -77,7 +78,9 @@ struct SyntheticShape {
   int top_k = 4;
   std::uint64_t seed = 1;
 };
-/// Writes a gpt-oss-shaped checkpoint (config.json, two shards, index) generated from the seed. The directory must be empty or absent.
+/// Writes a gpt-oss-shaped checkpoint (config.json, two shards, index) generated from the seed: every tensor's bytes follow from
+/// the seed and its name (splitmix64), scale bytes 117..123, bf16 magnitudes 2^-9..2^-3. The directory must be empty or absent.
+/// Throws Error(usage) for an impossible shape or more than 2^33 weights, Error(input) when the directory is not empty.
 void write_synthetic_checkpoint(const std::filesystem::path& directory, const SyntheticShape& shape);
 
 }  // namespace mx::sim

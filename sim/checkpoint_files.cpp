@@ -95,7 +95,8 @@ std::vector<path> numbered_shards(const path& directory) {
       fail(entry.path().string(), fmt::format("is shard {} of {}", shard->number, shard->count));
     }
     if (shard->count != first->first) {
-      fail(entry.path().string(), fmt::format("is one of {} shards, but {} is one of {}", shard->count, first->second.filename().string(), first->first));
+      fail(entry.path().string(),
+           fmt::format("is one of {} shards, but {} is one of {}", shard->count, first->second.filename().string(), first->first));
     }
     if (!shards.emplace(shard->number, entry.path()).second) {
       fail(entry.path().string(), fmt::format("is shard {}, and so is {}", shard->number, shards[shard->number].filename().string()));
@@ -158,7 +159,7 @@ void open_indexed(CheckpointFiles& checkpoint, const path& index) {
 /// Keys of a size in config.json. Source: transformers GptOssConfig; openai/gpt-oss gpt_oss/torch/model.py ModelConfig.
 struct ConfigRow {
   std::string_view key;
-  std::optional<ConfigSize> CheckpointConfig::* member;
+  std::optional<ConfigSize> CheckpointConfig::*member;
 };
 constexpr std::array<ConfigRow, 7> kConfigRows{{
     {"num_hidden_layers", &CheckpointConfig::layers},

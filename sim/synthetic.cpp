@@ -14,6 +14,7 @@
 #include "sim/checkpoint.hpp"
 #include "sim/io/file.hpp"
 #include "sim/io/safetensors.hpp"
+#include "sim/random.hpp"
 
 namespace mx::sim {
 namespace {
@@ -25,22 +26,6 @@ constexpr std::int64_t kHeadDim = 32;
 constexpr std::int64_t kHeads = 4;
 constexpr std::int64_t kKeyValueHeads = 2;
 constexpr std::int64_t kGroup = 32;
-
-/// splitmix64: state += golden gamma, then two xor-multiply rounds. Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number
-/// Generators" (OOPSLA 2014); prng.di.unimi.it/splitmix64.c.
-class SplitMix64 {
- public:
-  explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9E3779B97F4A7C15U;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9U;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBU;
-    return z ^ z >> 31;
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 /// A stream of its own per tensor, so that a tensor does not depend on what else is written. FNV-1a, 64 bits.
 std::uint64_t seed_of(std::uint64_t seed, std::string_view name) {
@@ -167,7 +152,12 @@ Json config_of(const SyntheticShape& shape) {
         {"quant_method", "mxfp4"}}},
       {"rms_norm_eps", 1e-05},
       {"rope_scaling",
-       {{"beta_fast", 32.0}, {"beta_slow", 1.0}, {"factor", 32.0}, {"original_max_position_embeddings", 4096}, {"rope_type", "yarn"}, {"truncate", false}}},
+       {{"beta_fast", 32.0},
+        {"beta_slow", 1.0},
+        {"factor", 32.0},
+        {"original_max_position_embeddings", 4096},
+        {"rope_type", "yarn"},
+        {"truncate", false}}},
       {"rope_theta", 150000},
       {"router_aux_loss_coef", 0.9},
       {"sliding_window", 32},
@@ -191,6 +181,13 @@ void check_shape(const SyntheticShape& shape) {
   check("hidden", shape.hidden, kGroup, 1 << 16, kGroup);
   check("intermediate", shape.intermediate, kGroup, 1 << 16, kGroup);
   check("top_k", shape.top_k, 1, shape.experts, 1);
+  // The shards are put together in memory.
+  constexpr std::int64_t kMostElements = std::int64_t{1} << 33;
+  const std::int64_t elements = 3 * std::int64_t{shape.layers} * shape.experts * shape.hidden * shape.intermediate;
+  if (elements > kMostElements) {
+    throw Error(ErrorCode::usage, fmt::format("{} layers of {} experts of {} x {} have {} weights, more than {}", shape.layers, shape.experts,
+                                              shape.hidden, shape.intermediate, elements, kMostElements));
+  }
 }
 
 void make_empty_directory(const std::filesystem::path& directory) {

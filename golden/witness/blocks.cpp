@@ -38,7 +38,8 @@ void require_dialect(const Entry& entry, std::string_view variant) {
            either(row.build, entry.profile.build) && row.variant == variant;
   };
   if (std::any_of(std::begin(kDialects), std::end(kDialects), matches)) return;
-  throw Unmodelled(fmt::format("no model of {} {} as {}/{}/{} does it", entry.op, variant, entry.profile.implementation, entry.profile.device, entry.profile.build));
+  throw Unmodelled(fmt::format("no model of {} {} as {}/{}/{} does it", entry.op, variant, entry.profile.implementation, entry.profile.device,
+                               entry.profile.build));
 }
 
 constexpr int kBlock = 32;
@@ -201,7 +202,8 @@ ModelOutputs evaluate_block_dequantize(const OpContext& context) {
   for (std::int64_t i = 0; i < values.size(); ++i) {
     const auto byte = static_cast<std::uint32_t>(codes->word(i / per_byte));
     const std::uint32_t code = shape.packed ? (i % 2 == 0 ? byte & 0xFU : byte >> 4U) : byte;
-    if (code >> static_cast<unsigned>(shape.element->width) != 0) broken(fmt::format("code 0x{:X} is no code of {}", code, shape.element->name), where);
+    if (code >> static_cast<unsigned>(shape.element->width) != 0)
+      broken(fmt::format("code 0x{:X} is no code of {}", code, shape.element->name), where);
     const auto scale = static_cast<std::uint32_t>(scales->word(i / shape.block));
     values.set_word(i, &target == &kF32 ? dequantize(code, scale, format) : encode(scaled_value(code, scale, format), target, narrow, flags));
   }

@@ -49,7 +49,8 @@ std::string text_of(const Json& json, const char* key, const std::string& where)
 /// The results of one file, gathered by oracle.
 class Tally {
  public:
-  Tally(std::string what, const WitnessOptions& options) : what_(std::move(what)), most_(static_cast<std::size_t>(std::max(options.max_differences, 1))) {}
+  Tally(std::string what, const WitnessOptions& options)
+      : what_(std::move(what)), most_(static_cast<std::size_t>(std::max(options.max_differences, 1))) {}
 
   void add(const std::string& oracle, const std::string& id, const CaseResult& one) {
     if (!one.modelled) {
@@ -100,7 +101,7 @@ CaseResult evaluated(const Line& line, Evaluate evaluate) {
     return evaluate();
   } catch (const Error& error) {
     if (error.code() != ErrorCode::input) throw;
-    broken(error.what(), line.where + (error.where().empty() ? "" : ", " + error.where()));
+    broken(error.what(), line.where);
   }
 }
 
@@ -111,7 +112,8 @@ std::filesystem::path cases_file(const std::filesystem::path& file) {
   if (!stem.ends_with(kSupport)) return file;
   const std::filesystem::path sibling = file.parent_path() / (stem.substr(0, stem.size() - kSupport.size()) + file.extension().string());
   std::error_code failure;
-  if (!std::filesystem::is_regular_file(sibling, failure)) broken("verdicts without the cases they belong to: no " + sibling.filename().string() + " beside it", file.string());
+  if (!std::filesystem::is_regular_file(sibling, failure))
+    broken("verdicts without the cases they belong to: no " + sibling.filename().string() + " beside it", file.string());
   return sibling;
 }
 

@@ -17,7 +17,7 @@ struct FormatRow {
   const Format* format;
 };
 constexpr FormatRow kFormats[] = {
-    {"e4m3fn", &kE4m3fn}, {"e5m2", &kE5m2}, {"e4m3fnuz", &kE4m3fnuz}, {"e5m2fnuz", &kE5m2fnuz}, {"e2m3", &kE2m3},   {"e3m2", &kE3m2},
+    {"e4m3fn", &kE4m3fn}, {"e5m2", &kE5m2}, {"e4m3fnuz", &kE4m3fnuz}, {"e5m2fnuz", &kE5m2fnuz}, {"e2m3", &kE2m3}, {"e3m2", &kE3m2},
     {"e2m1", &kE2m1},     {"e8m0", &kE8m0}, {"mxint8", &kMxint8},     {"bf16", &kBf16},         {"fp16", &kFp16},
 };
 constexpr FormatRow kWideFormats[] = {{"f32", &kF32}, {"bf16", &kBf16}, {"fp16", &kFp16}};
@@ -28,10 +28,14 @@ struct RoundingRow {
   bool only_e8m0;
 };
 constexpr RoundingRow kRoundings[] = {
-    {"nearest_even", Rounding::nearest_even, false},       {"nearest_away", Rounding::nearest_away, false},
-    {"nearest_toward_zero", Rounding::nearest_toward_zero, false}, {"toward_zero", Rounding::toward_zero, false},
-    {"toward_positive", Rounding::toward_positive, false}, {"toward_negative", Rounding::toward_negative, false},
-    {"nearest_up", Rounding::nearest_up, true},            {"magnitude_up", Rounding::magnitude_up, true},
+    {"nearest_even", Rounding::nearest_even, false},
+    {"nearest_away", Rounding::nearest_away, false},
+    {"nearest_toward_zero", Rounding::nearest_toward_zero, false},
+    {"toward_zero", Rounding::toward_zero, false},
+    {"toward_positive", Rounding::toward_positive, false},
+    {"toward_negative", Rounding::toward_negative, false},
+    {"nearest_up", Rounding::nearest_up, true},
+    {"magnitude_up", Rounding::magnitude_up, true},
 };
 
 enum class Needs { nothing, nan, inf, ieee_16_bit };
@@ -41,9 +45,12 @@ struct OverflowRow {
   Needs needs;
 };
 constexpr OverflowRow kOverflows[] = {
-    {"saturate", Overflow::saturate, Needs::nothing},      {"nan", Overflow::nan, Needs::nan},
-    {"inf", Overflow::inf, Needs::inf},                    {"nan_unrounded", Overflow::nan_unrounded, Needs::nan},
-    {"inf_unrounded", Overflow::inf_unrounded, Needs::inf}, {"ieee", Overflow::ieee, Needs::ieee_16_bit},
+    {"saturate", Overflow::saturate, Needs::nothing},
+    {"nan", Overflow::nan, Needs::nan},
+    {"inf", Overflow::inf, Needs::inf},
+    {"nan_unrounded", Overflow::nan_unrounded, Needs::nan},
+    {"inf_unrounded", Overflow::inf_unrounded, Needs::inf},
+    {"ieee", Overflow::ieee, Needs::ieee_16_bit},
 };
 
 struct NanRuleRow {
@@ -60,10 +67,14 @@ constexpr NegativeRow kNegatives[] = {{"abs", false}, {"nan", true}};
 
 bool provides(const Format& format, Needs needs) {
   switch (needs) {
-    case Needs::nothing: return true;
-    case Needs::nan: return format.specials != Specials::none;
-    case Needs::inf: return format.specials == Specials::ieee;
-    case Needs::ieee_16_bit: return format.specials == Specials::ieee && format.width == 16;
+    case Needs::nothing:
+      return true;
+    case Needs::nan:
+      return format.specials != Specials::none;
+    case Needs::inf:
+      return format.specials == Specials::ieee;
+    case Needs::ieee_16_bit:
+      return format.specials == Specials::ieee && format.width == 16;
   }
   return false;
 }
@@ -116,7 +127,8 @@ void require_no_nan(const OpContext& context, const Tensor& x) {
   const auto skip = context.entry.skips.find("codes");
   if (skip != context.entry.skips.end() && skip->second.input_nan) return;
   for (std::int64_t i = 0; i < x.size(); ++i) {
-    if (is_nan_code(*x.dtype->format, static_cast<std::uint32_t>(x.word(i)))) throw Unmodelled("the entry does not say what becomes of " + element_text("x", x, i));
+    if (is_nan_code(*x.dtype->format, static_cast<std::uint32_t>(x.word(i))))
+      throw Unmodelled("the entry does not say what becomes of " + element_text("x", x, i));
   }
 }
 
@@ -179,7 +191,8 @@ ModelOutputs evaluate_decode(const OpContext& context) {
   if (&wide_format_word(params, "target") != &kF32) throw Unmodelled("decode is modelled into f32 alone");
   params.finish();
   const auto codes = std::make_shared<const Tensor>(context.input("codes"));
-  if (8 * codes->dtype->bytes < format.width) broken(fmt::format("codes are {}, too narrow for {}", codes->dtype->word, format.name), context.entry.where);
+  if (8 * codes->dtype->bytes < format.width)
+    broken(fmt::format("codes are {}, too narrow for {}", codes->dtype->word, format.name), context.entry.where);
   Tensor values{&dtype_named("f32"), codes->shape, std::vector<std::uint8_t>(static_cast<std::size_t>(codes->size()) * 4)};
   for (std::int64_t i = 0; i < codes->size(); ++i) {
     const std::uint64_t code = codes->word(i);
@@ -201,7 +214,8 @@ ModelOutputs evaluate_encode(const OpContext& context) {
   if (!encode.nan_stated) require_no_nan(context, *x);
   const Dtype& dtype = code_dtype(*encode.to);
   Tensor codes{&dtype, x->shape, std::vector<std::uint8_t>(static_cast<std::size_t>(x->size() * dtype.bytes))};
-  for (std::int64_t i = 0; i < x->size(); ++i) codes.set_word(i, convert(static_cast<std::uint32_t>(x->word(i)), *encode.from, *encode.to, encode.how));
+  for (std::int64_t i = 0; i < x->size(); ++i)
+    codes.set_word(i, convert(static_cast<std::uint32_t>(x->word(i)), *encode.from, *encode.to, encode.how));
   ModelOutputs outputs;
   outputs.emplace("codes", ModelOutput{std::move(codes), encode.to, false, [x](std::int64_t i) { return element_text("x", *x, i); }});
   return outputs;
@@ -215,7 +229,8 @@ ModelOutputs evaluate_sweep(const OpContext& context) {
   if (params.integer("chunk_inputs") != kChunk) throw Unmodelled("digests of chunks other than 2^24 inputs");
   params.finish();
   const TensorSpec& x = context.entry.inputs.at("x");
-  if (encode.from != &kF32 || x.dtype->word != "f32" || x.generate != "iota" || x.elements != kPatterns) throw Unmodelled("a sweep over other inputs than all 2^32 fp32 patterns in order");
+  if (encode.from != &kF32 || x.dtype->word != "f32" || x.generate != "iota" || x.elements != kPatterns)
+    throw Unmodelled("a sweep over other inputs than all 2^32 fp32 patterns in order");
   if (!encode.nan_stated) throw Unmodelled("the entry does not say what becomes of a NaN");
   if (!kernels::has_encode(*encode.to, encode.how)) throw Unmodelled("no fast conversion of this kind: 2^32 inputs would take minutes");
 

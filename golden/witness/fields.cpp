@@ -43,7 +43,8 @@ std::int64_t Fields::integer(std::string_view key, std::int64_t low, std::int64_
   if (!fits) throw Unmodelled(what_ + " '" + std::string(key) + "' must be an integer, not " + shown(value));
   const auto number = value.get<std::int64_t>();
   if (number < low || number > high) {
-    throw Unmodelled(what_ + " '" + std::string(key) + "' is " + std::to_string(number) + ", outside " + std::to_string(low) + ".." + std::to_string(high));
+    throw Unmodelled(what_ + " '" + std::string(key) + "' is " + std::to_string(number) + ", outside " + std::to_string(low) + ".." +
+                     std::to_string(high));
   }
   return number;
 }

@@ -13,7 +13,8 @@ namespace mx::golden {
 /// Counts, and the first differences described.
 class LayoutFindings {
  public:
-  LayoutFindings(EntryResult& result, const WitnessOptions& options) : result_(result), most_(static_cast<std::size_t>(std::max(options.max_differences, 1))) {}
+  LayoutFindings(EntryResult& result, const WitnessOptions& options)
+      : result_(result), most_(static_cast<std::size_t>(std::max(options.max_differences, 1))) {}
 
   void compared(std::int64_t count = 1) { result_.compared += count; }
   void skipped() { ++result_.skipped; }

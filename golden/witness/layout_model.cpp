@@ -49,7 +49,8 @@ const CoveredNames& covered(const LayoutEntry& entry) {
 void read_backend(const LayoutEntry& entry, const CoveredNames& row, KnownConversion& known) {
   known.backend = layout::find_backend_layout(std::string_view(entry.layout).substr(row.prefix.size()));
   if (known.backend == nullptr) throw Unmodelled("no layout model for " + entry.layout);
-  if (row.order == layout::SourceOrder::standard && !known.backend->accepts_standard) throw Unmodelled("no layout model for " + entry.layout + " from standard order");
+  if (row.order == layout::SourceOrder::standard && !known.backend->accepts_standard)
+    throw Unmodelled("no layout model for " + entry.layout + " from standard order");
   known.order = row.order;
   Fields params(*entry.params, "params", entry.where);
   for (const char* key : {"E", "intermediate", "hidden"}) known.sizes.numbers[key] = params.integer(key, 1, kLargest);

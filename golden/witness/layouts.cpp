@@ -31,10 +31,37 @@ constexpr Word kStages[] = {{"full"}, {"before_swizzle"}, {"stage-level"}};
 
 /// Keys that an entry may have beside those read here: facts for people, derived counts, and what its kind reads.
 constexpr const char* kOtherKeys[] = {
-    "backends",   "arch",     "source",       "end_to_end",        "note",        "output",          "unit",           "unit_bits",       "src_units",
-    "dst_units",  "bijective", "injective_cover", "pad_units",     "pad_values",  "unwritten_units", "dropped_src_units", "duplicate_units", "files",
-    "value_map",  "check_random_seed", "check_output_fnv1a64", "output_strides", "storage_order", "precondition", "condition", "error_type",
-    "error_message", "observed", "inputs", "outputs", "ulp_tolerance",
+    "backends",
+    "arch",
+    "source",
+    "end_to_end",
+    "note",
+    "output",
+    "unit",
+    "unit_bits",
+    "src_units",
+    "dst_units",
+    "bijective",
+    "injective_cover",
+    "pad_units",
+    "pad_values",
+    "unwritten_units",
+    "dropped_src_units",
+    "duplicate_units",
+    "files",
+    "value_map",
+    "check_random_seed",
+    "check_output_fnv1a64",
+    "output_strides",
+    "storage_order",
+    "precondition",
+    "condition",
+    "error_type",
+    "error_message",
+    "observed",
+    "inputs",
+    "outputs",
+    "ulp_tolerance",
 };
 
 struct LayoutDtype {
@@ -57,7 +84,8 @@ void check_files(const Json& json, const std::filesystem::path& directory, const
     for (const auto& [name, file] : files->items()) {
       if (!file.is_string()) broken("file '" + name + "' must be a name", where);
       const auto units = json.find("dst_units");
-      if (units == json.end() || !units->is_number_unsigned() || units->get<std::uint64_t>() > (std::uint64_t{1} << 40)) broken("'dst_units' must be a count", where);
+      if (units == json.end() || !units->is_number_unsigned() || units->get<std::uint64_t>() > (std::uint64_t{1} << 40))
+        broken("'dst_units' must be a count", where);
       require_size(data_file(directory, file.get<std::string>(), where), 4 * units->get<std::int64_t>(), where);
     }
   }
@@ -137,7 +165,9 @@ EntryResult run_one(LayoutEntry& entry, const std::filesystem::path& directory, 
 ArrayShape read_array(const Json& json, const std::string& what, const std::string& where) {
   Fields fields(json, what, where);
   ArrayShape array;
-  array.elements = read_shape(fields.at("shape"), array.extents, what, where);
+  // A single value has no extents.
+  const Json& shape = fields.at("shape");
+  array.elements = shape.is_array() && shape.empty() ? 1 : read_shape(shape, array.extents, what, where);
   array.element_bytes = row_named(kLayoutDtypes, "dtype", fields.text("dtype")).bytes;
   return array;
 }

@@ -23,7 +23,8 @@ constexpr Word kLevels[] = {{"must"}, {"info"}};
 constexpr Word kGrounds[] = {{"hardware"}, {"library"}, {"own-reference"}};
 constexpr Word kFilePurposes[] = {{"row_names"}};
 
-std::map<std::string, TensorSpec> read_tensors(const Json& json, const std::string& what, const std::filesystem::path& directory, const std::string& where) {
+std::map<std::string, TensorSpec> read_tensors(const Json& json, const std::string& what, const std::filesystem::path& directory,
+                                               const std::string& where) {
   if (!json.is_object()) broken(what + " must be an object, not " + shown(json), where);
   std::map<std::string, TensorSpec> tensors;
   for (const auto& [name, description] : json.items()) tensors.emplace(name, read_tensor_spec(description, name, directory, where));

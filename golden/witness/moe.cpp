@@ -22,8 +22,8 @@ struct OnlyWord {
   std::string_view word;
 };
 constexpr OnlyWord kOnlyWords[] = {
-    {"w13_layout", "interleaved"}, {"activation", "swiglu_oai"}, {"quant_x", "none"},         {"round_h13", "none"},    {"round_act", "none"},
-    {"quant_act", "none"},         {"round_expert_out", "none"}, {"round_weight", "none"},    {"weight_on", "output"},  {"routing", "from_x"},
+    {"w13_layout", "interleaved"}, {"activation", "swiglu_oai"}, {"quant_x", "none"},      {"round_h13", "none"},   {"round_act", "none"},
+    {"quant_act", "none"},         {"round_expert_out", "none"}, {"round_weight", "none"}, {"weight_on", "output"}, {"routing", "from_x"},
 };
 
 struct LayerShape {
@@ -43,7 +43,8 @@ LayerShape read_shape_of_layer(Fields& params) {
 
 moe::SwigluOai read_choices(Fields& params) {
   for (const OnlyWord& only : kOnlyWords) {
-    if (const std::string word = params.text(only.key); word != only.word) throw Unmodelled(fmt::format("no model of moe with {} {}", only.key, word));
+    if (const std::string word = params.text(only.key); word != only.word)
+      throw Unmodelled(fmt::format("no model of moe with {} {}", only.key, word));
   }
   if (!params.boolean("bias")) throw Unmodelled("no model of moe without biases");
   if (f32_constant(params, "input_scale") != f32::kOne) throw Unmodelled("no model of moe with an input scale");
@@ -106,8 +107,7 @@ ModelOutputs evaluate_moe(const OpContext& context) {
   for (std::int64_t i = 0; i < x.size(); ++i) codes.push_back(static_cast<std::uint32_t>(x.word(i)));
 
   const std::vector<std::vector<moe::Slot>> slots = moe::route(Contract::exact, router, shape.top_k, codes);
-  const std::vector<std::uint32_t> out =
-      moe::run_experts(*moe::canonical_experts(layer), {Contract::exact, activation}, codes, shape.hidden, slots);
+  const std::vector<std::uint32_t> out = moe::run_experts(*moe::canonical_experts(layer), {Contract::exact, activation}, codes, shape.hidden, slots);
   Tensor values{&dtype_named("f32"), {shape.tokens, shape.hidden}, std::vector<std::uint8_t>(out.size() * 4)};
   for (std::size_t i = 0; i < out.size(); ++i) values.set_word(static_cast<std::int64_t>(i), out[i]);
   const auto origin = [slots, hidden = shape.hidden](std::int64_t i) {

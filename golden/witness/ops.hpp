@@ -39,8 +39,8 @@ using ModelOutputs = std::map<std::string, ModelOutput>;
 
 struct Op {
   std::string_view word;
-  std::string_view inputs;   ///< names, separated by spaces; an evaluator sees exactly these
-  std::string_view outputs;  ///< likewise
+  std::string_view inputs;                     ///< names, separated by spaces; an evaluator sees exactly these
+  std::string_view outputs;                    ///< likewise
   ModelOutputs (*evaluate)(const OpContext&);  ///< null: no model
   std::string_view why_not;
 };

@@ -53,7 +53,7 @@ class Values {
 };
 
 /// The recorded platform class also answers these; the model derives what it needs from capability and architecture.
-constexpr std::array<std::string_view, 9> kDerivedHardwareKeys = {"device_name", "supports_fp8", "support_deep_gemm", "fp8_dtype",   "on_gfx9",
+constexpr std::array<std::string_view, 9> kDerivedHardwareKeys = {"device_name", "supports_fp8", "support_deep_gemm", "fp8_dtype", "on_gfx9",
                                                                   "on_mi3xx",    "on_gfx950",    "on_gfx1x",          "on_gfx12x"};
 
 oracle::Hardware read_hardware(const Json& json, const std::string& where) {
@@ -67,7 +67,8 @@ oracle::Hardware read_hardware(const Json& json, const std::string& where) {
   hardware.platform = static_cast<oracle::PlatformKind>(kind - kinds.begin());
   if (const Json& capability = values.at("capability"); !capability.is_null()) {
     if (!capability.is_array() || capability.size() != 2) values.wrong("capability", "null or [major, minor]", capability);
-    hardware.capability = static_cast<int>(values.checked("capability", capability[0], 0, 1000) * 10 + values.checked("capability", capability[1], 0, 9));
+    hardware.capability =
+        static_cast<int>(values.checked("capability", capability[0], 0, 1000) * 10 + values.checked("capability", capability[1], 0, 9));
   }
   if (values.has("gcn_arch")) hardware.gcn_arch = values.text("gcn_arch");
   values.finish();

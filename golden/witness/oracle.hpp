@@ -16,7 +16,7 @@ struct CaseResult {
   std::int64_t compared;  ///< values: fields of the result, or verdicts of a support line
   std::string got;        ///< "field: value" of the first difference, or everything when equal
   std::string expected;
-  std::string note;       ///< why it is not modelled
+  std::string note;  ///< why it is not modelled
 };
 
 /// A line of X.jsonl: {"id", "oracle", "inputs", "result"}. An oracle, a key or a word that the model does not know makes the case unmodelled.

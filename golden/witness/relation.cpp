@@ -152,7 +152,8 @@ void compare_ids(const Recorded& recorded, const ModelOutput& model, EntryResult
       const auto k = static_cast<std::size_t>(c);
       const bool missing = std::find(got.begin(), got.end(), want[k]) == got.end();
       const bool extra = std::find(want.begin(), want.end(), got[k]) == want.end();
-      if (missing || extra) findings.differs(row * columns + c, fmt::format("; row recorded {{{}}}, model {{{}}}", fmt::join(want, ","), fmt::join(got, ",")));
+      if (missing || extra)
+        findings.differs(row * columns + c, fmt::format("; row recorded {{{}}}, model {{{}}}", fmt::join(want, ","), fmt::join(got, ",")));
     }
   }
 }
@@ -223,16 +224,23 @@ void compare(const Recorded& recorded, const ModelOutput& model, int max_differe
   if (kind == RelationKind::rel ? !is_floating(theirs) || !is_floating(ours) : theirs.bytes != ours.bytes) {
     broken(fmt::format("'{}' is {}, the operation gives {}", name, theirs.word, ours.word), where);
   }
-  if (kind == RelationKind::ids_as_set && !recorded.skipped.empty()) throw Unmodelled("a skip rule on '" + name + "', whose rows are compared as sets");
+  if (kind == RelationKind::ids_as_set && !recorded.skipped.empty())
+    throw Unmodelled("a skip rule on '" + name + "', whose rows are compared as sets");
 
   Findings findings(recorded, model, max_differences, result);
   switch (kind) {
-    case RelationKind::bits: return compare_bits(recorded, model, false, result, findings);
-    case RelationKind::bits_nan_equal: return compare_bits(recorded, model, true, result, findings);
-    case RelationKind::ulp: return compare_steps(recorded, model, false, result, findings);
-    case RelationKind::steps: return compare_steps(recorded, model, true, result, findings);
-    case RelationKind::rel: return compare_rel(recorded, model, result, findings);
-    case RelationKind::ids_as_set: return compare_ids(recorded, model, result, findings);
+    case RelationKind::bits:
+      return compare_bits(recorded, model, false, result, findings);
+    case RelationKind::bits_nan_equal:
+      return compare_bits(recorded, model, true, result, findings);
+    case RelationKind::ulp:
+      return compare_steps(recorded, model, false, result, findings);
+    case RelationKind::steps:
+      return compare_steps(recorded, model, true, result, findings);
+    case RelationKind::rel:
+      return compare_rel(recorded, model, result, findings);
+    case RelationKind::ids_as_set:
+      return compare_ids(recorded, model, result, findings);
   }
 }
 

@@ -39,8 +39,8 @@ SkipRule read_skip_rule(const Json& json, const std::string& output, const std::
 /// What the model says of one output.
 struct ModelOutput {
   Tensor values;
-  const Format* format = nullptr;  ///< how to decode an element for people; null: the dtype's own format, or an integer
-  bool pairs = false;              ///< each byte holds two codes of `format`, low nibble first
+  const Format* format = nullptr;                   ///< how to decode an element for people; null: the dtype's own format, or an integer
+  bool pairs = false;                               ///< each byte holds two codes of `format`, low nibble first
   std::function<std::string(std::int64_t)> origin;  ///< the inputs of element i, for people; may be empty
 };
 

@@ -33,7 +33,8 @@ std::int64_t sum(const SetResult& set, Member member) {
 bool counts(const EntryResult& entry) { return entry.level != "info"; }
 
 std::string entry_text(const EntryResult& entry) {
-  std::string text = fmt::format("  {:<16} {} [{}{}]", kStatuses[static_cast<std::size_t>(entry.status)].text, entry.id, entry.what, counts(entry) ? "" : ", info");
+  std::string text =
+      fmt::format("  {:<16} {} [{}{}]", kStatuses[static_cast<std::size_t>(entry.status)].text, entry.id, entry.what, counts(entry) ? "" : ", info");
   if (entry.status == EntryStatus::differs) {
     text += fmt::format(": {} of {} values differ", entry.differing, entry.compared);
   } else if (entry.compared > 0) {
@@ -103,9 +104,9 @@ nlohmann::ordered_json to_json(const SetResult& set) {
 
 std::string to_text(const SetResult& set, bool verbose) {
   std::string text = fmt::format("{}: {} ({})\n", set.path.string(), set.name, set.format);
-  text += fmt::format("  {} values compared, {} differ, {} skipped; entries: {} equal, {} differ, {} unmodelled, {} not compared\n", set.compared(), set.differing(),
-                      set.skipped(), set.count(EntryStatus::equal), set.count(EntryStatus::differs), set.count(EntryStatus::unmodelled),
-                      set.count(EntryStatus::nothing_compared));
+  text += fmt::format("  {} values compared, {} differ, {} skipped; entries: {} equal, {} differ, {} unmodelled, {} not compared\n", set.compared(),
+                      set.differing(), set.skipped(), set.count(EntryStatus::equal), set.count(EntryStatus::differs),
+                      set.count(EntryStatus::unmodelled), set.count(EntryStatus::nothing_compared));
   for (const EntryResult& entry : set.entries) {
     if (verbose || entry.status == EntryStatus::differs) text += entry_text(entry);
   }

@@ -29,9 +29,9 @@ struct EntryResult {
   std::string level = "must";  ///< `must`: a model has to satisfy it; `info`: reported, never counted
   std::string what;            ///< operation, or layout and kind, or oracle
   EntryStatus status = EntryStatus::nothing_compared;
-  std::int64_t compared = 0;   ///< values held against the model
-  std::int64_t differing = 0;  ///< of these, outside the relation
-  std::int64_t skipped = 0;    ///< values that the entry says not to compare
+  std::int64_t compared = 0;             ///< values held against the model
+  std::int64_t differing = 0;            ///< of these, outside the relation
+  std::int64_t skipped = 0;              ///< values that the entry says not to compare
   std::vector<std::string> differences;  ///< the first of them, each with everything needed to understand it
   std::string reason;                    ///< why unmodelled or nothing compared
 
@@ -60,14 +60,14 @@ struct WitnessProgress {
 };
 
 struct WitnessOptions {
-  bool sweeps = true;        ///< compare digests over all 2^32 inputs (about 15 s per distinct conversion)
-  int max_differences = 1;   ///< differences described per entry; all are counted
+  bool sweeps = true;                                    ///< compare digests over all 2^32 inputs (about 15 s per distinct conversion)
+  int max_differences = 1;                               ///< differences described per entry; all are counted
   std::function<void(const WitnessProgress&)> progress;  ///< may be empty
 };
 
 /// Holds every set under `path` against the model, sorted by path: a directory with manifest.json, a .jsonl file of oracle cases, or any directory
-/// above those. Throws Error(input) that names file, entry and value when a manifest, a data file or a case breaks its form, and when there is no set.
-/// Source of the forms: the comments above, FORMAT and README of the recorded sets.
+/// above those. Throws Error(input) that names file, entry and value when a manifest, a data file or a case breaks its form, and when there is no
+/// set. Source of the forms: the comments above, FORMAT and README of the recorded sets.
 std::vector<SetResult> run_witness(const std::filesystem::path& path, const WitnessOptions& options);
 
 nlohmann::ordered_json to_json(const SetResult& set);

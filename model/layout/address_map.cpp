@@ -128,9 +128,12 @@ std::int64_t pad_code(const Step& step) {
   const Pad* pad = std::get_if<Pad>(&step);
   if (pad == nullptr) return 0;
   switch (pad->content) {
-    case PadContent::neutral: return Layout::kPadNeutral;
-    case PadContent::unwritten: return Layout::kPadUnwritten;
-    case PadContent::zero: break;
+    case PadContent::neutral:
+      return Layout::kPadNeutral;
+    case PadContent::unwritten:
+      return Layout::kPadUnwritten;
+    case PadContent::zero:
+      break;
   }
   return Layout::kPadZero;
 }
@@ -193,8 +196,9 @@ void AddressMap::read_run(std::span<const std::int64_t> entries, std::int64_t be
 
 void AddressMap::read(std::int64_t first, std::span<std::int64_t> out) const {
   if (first < 0 || static_cast<std::int64_t>(out.size()) > size_ - first) {
-    throw Error(ErrorCode::usage, "addresses " + std::to_string(first) + " and " + std::to_string(out.size()) + " in all are not in 0.." +
-                                      std::to_string(size_ - 1), "layout");
+    throw Error(ErrorCode::usage,
+                "addresses " + std::to_string(first) + " and " + std::to_string(out.size()) + " in all are not in 0.." + std::to_string(size_ - 1),
+                "layout");
   }
   Coord index(outer_axes_);
   std::vector<std::int64_t> entries(groups_.size(), 0);

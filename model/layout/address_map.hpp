@@ -38,8 +38,8 @@ class AddressMap {
   void read_run(std::span<const std::int64_t> entries, std::int64_t begin, std::span<std::int64_t> out) const;
 
   std::int64_t size_;
-  std::vector<MemoryAxis> axes_;         // slowest first, without those of extent 1
-  std::size_t outer_axes_;               // the axes behind these are one run: neighbours in the table of run_group_
+  std::vector<MemoryAxis> axes_;  // slowest first, without those of extent 1
+  std::size_t outer_axes_;        // the axes behind these are one run: neighbours in the table of run_group_
   std::size_t run_group_;
   std::int64_t run_length_;
   std::vector<Group> groups_;

@@ -107,7 +107,8 @@ struct StageLayout {
   Source source;
 };
 std::span<const StageLayout> all_stage_layouts();
-/// Layout of a stage on a [batch, rows, cols] matrix of units of `unit_bits`. Throws Error(usage) on an unknown name or a size that the stage refuses.
+/// Layout of a stage on a [batch, rows, cols] matrix of units of `unit_bits`. Throws Error(usage) on an unknown name or a size that the stage
+/// refuses.
 Layout stage_layout(std::string_view name, std::int64_t batch, std::int64_t rows, std::int64_t cols, int unit_bits, const StageParams& params = {});
 
 }  // namespace mx::layout

@@ -66,7 +66,11 @@ void build_gated(Layout& layout, const StageParams&) {
 void build_shuffle_a(Layout& layout, const StageParams& params) {
   const bool wide = params.epilogue_tile_m % 128 == 0;
   refuse_rows(layout, wide ? 32 : 16, "trtllm.shuffle_matrix_a");
-  wide ? blocks::shuffle_a128(layout, "rows") : blocks::shuffle_a64(layout, "rows");
+  if (wide) {
+    blocks::shuffle_a128(layout, "rows");
+  } else {
+    blocks::shuffle_a64(layout, "rows");
+  }
 }
 
 void build_shuffle_sf_a(Layout& layout, const StageParams& params) {
@@ -78,20 +82,32 @@ void build_shuffle_sf_a(Layout& layout, const StageParams& params) {
 constexpr std::string_view kFlashinfer = "fb28d7242b3506a2348265962041acc1fb56cca4";
 
 constexpr std::array<StageLayout, 5> kStages{{
-    {"sf_128x4", "128x4 tile of block scales (cuBLASLt, CUTLASS Sm1xx); rows to 128 and columns to 4 with zero",
-     "off(b,n,g) = b*Np*Gp + ((n/128)*(Gp/4) + g/4)*512 + (n%32)*16 + ((n%128)/32)*4 + g%4", build_sf128x4,
+    {"sf_128x4",
+     "128x4 tile of block scales (cuBLASLt, CUTLASS Sm1xx); rows to 128 and columns to 4 with zero",
+     "off(b,n,g) = b*Np*Gp + ((n/128)*(Gp/4) + g/4)*512 + (n%32)*16 + ((n%128)/32)*4 + g%4",
+     build_sf128x4,
      {"flashinfer-ai/flashinfer", "csrc/nv_internal/cpp/kernels/quantization.cu", "block_scale_interleave_kernel", kFlashinfer}},
-    {"sf_128x4.cutlass_atom", "the same tile as CuTe states it, which leaves the padding open; here it is zero, as the converters write it",
-     "((32,4),(V,4)) : ((16,4),(0,1)), tiles along K first, then rows, then batch", build_sf128x4,
-     {"NVIDIA/cutlass", "include/cutlass/detail/sm100_blockscaled_layout.hpp", "Sm1xxBlockScaledConfig",
+    {"sf_128x4.cutlass_atom",
+     "the same tile as CuTe states it, which leaves the padding open; here it is zero, as the converters write it",
+     "((32,4),(V,4)) : ((16,4),(0,1)), tiles along K first, then rows, then batch",
+     build_sf128x4,
+     {"NVIDIA/cutlass", "include/cutlass/detail/sm100_blockscaled_layout.hpp", "Sm1xxBlockScaledConfig::tile_atom_to_shape_SFB",
       "7107b05535f8977f5ecb9d01ee203205b1fd9bc4"}},
-    {"trtllm.reorder_rows_for_gated_act_gemm", "top and bottom halves of the rows alternate", "dst row r <- src r/2 + (r%2)*(N/2)", build_gated,
+    {"trtllm.reorder_rows_for_gated_act_gemm",
+     "top and bottom halves of the rows alternate",
+     "dst row r <- src r/2 + (r%2)*(N/2)",
+     build_gated,
      {"flashinfer-ai/flashinfer", "flashinfer/fused_moe/core.py", "reorder_rows_for_gated_act_gemm", kFlashinfer}},
-    {"trtllm.shuffle_matrix_a", "rows shuffled in blocks of 32 (epilogue tile 128) or 16 (other tiles)",
-     "dst row r <- src 32*(r/32) + 4*(r%8) + (r%32)/8, or 16*(r/16) + 2*(r%8) + (r%16)/8", build_shuffle_a,
-     {"flashinfer-ai/flashinfer", "flashinfer/utils.py", "get_shuffle_matrix_a_row_indices", kFlashinfer}},
-    {"trtllm.shuffle_matrix_sf_a", "rows as trtllm.shuffle_matrix_a, then sf_128x4; needs 128 rows", "sf_128x4 after trtllm.shuffle_matrix_a",
-     build_shuffle_sf_a, {"flashinfer-ai/flashinfer", "flashinfer/fp4_quantization.py", "shuffle_matrix_sf_a", kFlashinfer}},
+    {"trtllm.shuffle_matrix_a",
+     "rows shuffled in blocks of 32 (epilogue tile 128) or 16 (other tiles)",
+     "dst row r <- src 32*(r/32) + 4*(r%8) + (r%32)/8, or 16*(r/16) + 2*(r%8) + (r%16)/8",
+     build_shuffle_a,
+     {"flashinfer-ai/flashinfer", "flashinfer/quantization/fp4_quantization.py", "shuffle_matrix_a", kFlashinfer}},
+    {"trtllm.shuffle_matrix_sf_a",
+     "rows as trtllm.shuffle_matrix_a, then sf_128x4; needs 128 rows",
+     "sf_128x4 after trtllm.shuffle_matrix_a",
+     build_shuffle_sf_a,
+     {"flashinfer-ai/flashinfer", "flashinfer/quantization/fp4_quantization.py", "shuffle_matrix_sf_a", kFlashinfer}},
 }};
 
 }  // namespace

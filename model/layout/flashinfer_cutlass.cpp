@@ -25,8 +25,14 @@ Layout build(Role role, const Sizes& sizes, const Sizes& padded, SourceOrder) {
 }
 
 constexpr std::array<BackendLayout, 1> kRows{{
-    {"FLASHINFER_CUTLASS_MXFP4_MXFP8", "flashinfer_cutlass", "w13 rows up then gate; weights otherwise as they are; scales in the 128x4 tile; biases bf16",
-     true, true, Cast::none, kNeeds, build,
+    {"FLASHINFER_CUTLASS_MXFP4_MXFP8",
+     "flashinfer_cutlass",
+     "w13 rows up then gate; weights otherwise as they are; scales in the 128x4 tile; biases bf16",
+     true,
+     true,
+     Cast::none,
+     kNeeds,
+     build,
      {"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py",
       "convert_gpt_oss_weight_to_mxfp4_moe_kernel_format, convert_weight_to_mxfp4_moe_kernel_format", "017e9f4448b700e85ee16023287b025693c72b9e"}},
 }};

@@ -30,7 +30,7 @@ struct Digit {
 
 /// What lies at an address.
 struct Place {
-  std::optional<Coord> coord;   ///< the logical element, or none for padding
+  std::optional<Coord> coord;             ///< the logical element, or none for padding
   PadContent content = PadContent::zero;  ///< of padding
 };
 

@@ -110,7 +110,8 @@ CanonicalLayer restore(const PackedLayer& packed) {
   for (const PackedTensor& tensor : packed.tensors) {
     check_sizes_of(tensor, packed.sizes);
     const std::vector<std::uint8_t> units = undo_cast(tensor, named_row_major(tensor.role, tensor.layout, tensor.bytes));
-    layer[tensor.role] = from_row_major(canonical(tensor.role, packed.sizes, packed.order), units, unit_bits(tensor.role), row_of(Cast::none).make, 0);
+    layer[tensor.role] =
+        from_row_major(canonical(tensor.role, packed.sizes, packed.order), units, unit_bits(tensor.role), row_of(Cast::none).make, 0);
   }
   return layer;
 }

@@ -52,16 +52,16 @@ CanonicalLayer restore(const PackedLayer& packed);
 /// Position of a difference, in both views.
 struct Mismatch {
   Role role;
-  std::optional<Coord> coord;     ///< logical index; none for padding
-  std::int64_t byte_address;      ///< of the unit's lowest bit in the packed tensor
-  int bit;                        ///< of that byte where the unit begins: 4 for a high nibble
-  std::uint64_t expected;         ///< the unit's bits
+  std::optional<Coord> coord;  ///< logical index; none for padding
+  std::int64_t byte_address;   ///< of the unit's lowest bit in the packed tensor
+  int bit;                     ///< of that byte where the unit begins: 4 for a high nibble
+  std::uint64_t expected;      ///< the unit's bits
   std::uint64_t found;
-  std::string text() const;       ///< one line: tensor, logical index, physical address, both values
+  std::string text() const;  ///< one line: tensor, logical index, physical address, both values
 };
 
 struct Comparison {
-  std::int64_t compared = 0;   ///< units compared, padding included
+  std::int64_t compared = 0;  ///< units compared, padding included
   std::int64_t differing = 0;
   std::int64_t unwritten = 0;  ///< positions that may hold anything
   std::optional<Mismatch> first;

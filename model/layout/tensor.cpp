@@ -10,8 +10,8 @@ namespace {
 /// What a role is made of: the facts that everything else is computed from.
 struct RoleRow {
   std::string_view name;
-  bool gated;      // rows are gate and up of I each, else one matrix of H rows
-  char columns;    // 'K' elements, 'G' groups, ' ' none
+  bool gated;    // rows are gate and up of I each, else one matrix of H rows
+  char columns;  // 'K' elements, 'G' groups, ' ' none
   int unit_bits;
 };
 
@@ -35,8 +35,8 @@ void check(const Sizes& sizes) {
            std::to_string(sizes.hidden) + " and group " + std::to_string(sizes.group) + " must be positive");
   }
   if (sizes.intermediate % sizes.group != 0 || sizes.hidden % sizes.group != 0) {
-    refuse("intermediate " + std::to_string(sizes.intermediate) + " and hidden " + std::to_string(sizes.hidden) + " must be multiples of the group of " +
-           std::to_string(sizes.group));
+    refuse("intermediate " + std::to_string(sizes.intermediate) + " and hidden " + std::to_string(sizes.hidden) +
+           " must be multiples of the group of " + std::to_string(sizes.group));
   }
 }
 

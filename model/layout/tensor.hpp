@@ -1,6 +1,6 @@
 #pragma once
 // The tensors of one MoE layer's experts, their canonical (checkpoint) forms, and the sizes that everything is computed from.
-// Source: vllm-project/vllm, vllm/model_executor/layers/quantization/mxfp4.py, Mxfp4MoEMethod.create_weights (shapes, zero fill) and
+// Source: vllm-project/vllm, create_weights of the MXFP4 MoE method (shapes, zero fill) and
 // vllm/model_executor/layers/fused_moe/oracle/mxfp4.py, convert_*_weight_to_mxfp4_moe_kernel_format (row orders).
 
 #include <array>
@@ -15,8 +15,8 @@ namespace mx::layout {
 
 /// The six tensors of a layer, in this order everywhere.
 enum class Role { w13_weight, w13_weight_scale, w13_bias, w2_weight, w2_weight_scale, w2_bias };
-inline constexpr std::array<Role, 6> kRoles{
-    Role::w13_weight, Role::w13_weight_scale, Role::w13_bias, Role::w2_weight, Role::w2_weight_scale, Role::w2_bias};
+inline constexpr std::array<Role, 6> kRoles{Role::w13_weight, Role::w13_weight_scale, Role::w13_bias,
+                                            Role::w2_weight,  Role::w2_weight_scale,  Role::w2_bias};
 std::string_view name_of(Role role);
 bool is_bias(Role role);
 bool is_scale(Role role);
@@ -42,8 +42,9 @@ struct Sizes {
 /// Bits of one logical unit: 4 for weights, 8 for scales, 16 for a bf16 bias.
 int unit_bits(Role role);
 
-/// Logical axes; throws Error(usage) when a size is not positive or hidden or intermediate is no multiple of the group. w13: [E, 2, I, K] weights, [E, 2, I, G] scales, [E, 2, I] bias, where axis "half" is 0 for gate and 1 for up.
-/// w2: [E, H, K], [E, H, G], [E, H]. Axis names: E half I K G N (N: rows of w2).
+/// Logical axes; throws Error(usage) when a size is not positive or hidden or intermediate is no multiple of the group. w13: [E, 2, I, K] weights,
+/// [E, 2, I, G] scales, [E, 2, I] bias, where axis "half" is 0 for gate and 1 for up. w2: [E, H, K], [E, H, G], [E, H]. Axis names: E half I K G N
+/// (N: rows of w2).
 std::vector<Axis> logical_axes(Role role, const Sizes& sizes);
 
 /// The checkpoint's own memory of a tensor: row-major, two fp4 elements a byte, even element in the low nibble.

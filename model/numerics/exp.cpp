@@ -6,10 +6,11 @@
 
 // e^x = 2^n * e^r with n an integer and 0 <= r < 0.694, in fixed point.
 //
-// Why the result is correctly rounded: e^x is irrational for every fp32 x but 0 (Lindemann), so it is never a tie, and the working error decides.
-// r has an error below |n| * 2^-128 < 2^-120; each step of the series below loses less than 4 * 2^-126, all of them less than 14 * 2^-126 since
-// r < 0.7; its tail is r^30 / 30! < 2^-123; together less than 2^-118 of a result in [1, 2.01). A wrong rounding needs an e^x nearer than that to a midpoint of fp32 numbers, while
-// the nearest one among all 2^32 inputs is 2^-52.6 away (tests/numerics/exp_exhaustive.cpp finds and prints it).
+// Why the result is correctly rounded: e^x is irrational for every fp32 x but 0 (Lindemann), so it is never a tie, and the working error
+// decides. r has an error below |n| * 2^-128 < 2^-120; each step of the series below loses less than 4 * 2^-126, all of them less than
+// 14 * 2^-126 since r < 0.7; its tail is r^30 / 30! < 2^-123; together less than 2^-118 of a result in [1, 2.01); its head keeps 61 bits and more
+// below the point. A wrong rounding needs an e^x nearer to a midpoint of fp32 numbers than these errors, while the nearest one among all 2^32
+// inputs is 2^-52.6 away (tests/numerics/exp_exhaustive.cpp finds and prints it).
 
 namespace mx::f32 {
 namespace {

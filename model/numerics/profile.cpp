@@ -35,8 +35,8 @@ constexpr std::array<ProfileRow, 12> kOcpConversions{{
 }};
 
 constexpr std::array<Profile, 1> kProfiles{{
-    {kOcp, Rounding::nearest_even, Overflow::saturate, "OFP8 1.0 section 5; MX 1.0 sections 5.3, 6.3; PTX ISA cvt.rn.satfinite where these leave a choice",
-     kOcpConversions},
+    {kOcp, Rounding::nearest_even, Overflow::saturate,
+     "OFP8 1.0 section 5; MX 1.0 sections 5.3, 6.3; PTX ISA cvt.rn.satfinite where these leave a choice", kOcpConversions},
 }};
 
 }  // namespace

@@ -77,12 +77,14 @@ constexpr std::array kAnyQuant = {QuantRule{kEverything, kEverything}};
 constexpr auto kStandard = ActivationFormat::standard;
 constexpr auto kBatched = ActivationFormat::batched_experts;
 
-// Columns: name, format, monolithic, devices, takes is_act_and_mul = false, activations, key pairs, parallel refusals, routings, batch invariant, LoRA.
+// Columns: name, format, monolithic, devices, takes is_act_and_mul = false, activations, key pairs, parallel refusals, routings, batch invariant,
+// LoRA.
 constexpr std::array kClasses = {
     // trtllm_mxfp4_moe.py
     KernelClass{"TrtLlmMxfp4ExpertsMonolithic", kStandard, true, kTrtllmDevices, false, kSiluAndOai, kTrtllmQuant, kNotOneDispatch,
                 kSoftmaxOverChosen, false, false},
-    KernelClass{"TrtLlmMxfp4ExpertsModular", kStandard, false, kTrtllmDevices, false, kSiluAndOai, kTrtllmQuant, kNothing, kAllRoutings, false, false},
+    KernelClass{"TrtLlmMxfp4ExpertsModular", kStandard, false, kTrtllmDevices, false, kSiluAndOai, kTrtllmQuant, kNothing, kAllRoutings, false,
+                false},
     // deep_gemm_moe.py
     KernelClass{"DeepGemmFP4Experts", kStandard, false, kDeepGemmDevices, false, set_of(silu, swiglustep), kDeepGemmQuant, kFlashinferNvlink,
                 kAllRoutings, false, false},

@@ -14,8 +14,7 @@ constexpr std::array<std::string_view, 4> kPlatformKinds = {"cuda", "rocm", "xpu
 
 void require_group(int size, std::string_view what) {
   if (size >= 1 && size <= kLargestGroup) return;
-  throw Error(ErrorCode::usage,
-              std::string(what) + " size is " + std::to_string(size) + ", must be in [1, " + std::to_string(kLargestGroup) + "]");
+  throw Error(ErrorCode::usage, std::string(what) + " size is " + std::to_string(size) + ", must be in [1, " + std::to_string(kLargestGroup) + "]");
 }
 
 /// Ranks of groups of one are not looked at.

@@ -118,7 +118,7 @@ struct Deployment {
   std::map<std::string, std::string> env;  ///< the VLLM_* variables that are set, as text
   ParallelRequest parallel;
   LayerConfig layer;
-  std::string activation_key = "None";      ///< what the caller asks for
+  std::string activation_key = "None";          ///< what the caller asks for
   std::string quantization_override = "unset";  ///< quantization_config.moe.activation: "unset", or a name of the engine's table
 };
 

@@ -122,18 +122,14 @@ constexpr std::array kFallbacks = {
 
 constexpr std::array<Names, 2> kMarlins = {"MARLIN", "BATCHED_MARLIN"};
 constexpr std::array kRoundings = {
-    RoundingRow{kDeepGemm, std::nullopt, 128, 128},
-    RoundingRow{kMarlins, PlatformKind::xpu, 128, 128},
-    RoundingRow{kMarlins, std::nullopt, 256, 128},
-    RoundingRow{kTrtllm, std::nullopt, 256, 256},
-    RoundingRow{kCutlass, std::nullopt, 128, 128},
-    RoundingRow{{}, PlatformKind::rocm, 256, 256},
-    RoundingRow{kCpu, std::nullopt, 32, 32},
-    RoundingRow{{}, std::nullopt, 1, 64},
+    RoundingRow{kDeepGemm, std::nullopt, 128, 128}, RoundingRow{kMarlins, PlatformKind::xpu, 128, 128},
+    RoundingRow{kMarlins, std::nullopt, 256, 128},  RoundingRow{kTrtllm, std::nullopt, 256, 256},
+    RoundingRow{kCutlass, std::nullopt, 128, 128},  RoundingRow{{}, PlatformKind::rocm, 256, 256},
+    RoundingRow{kCpu, std::nullopt, 32, 32},        RoundingRow{{}, std::nullopt, 1, 64},
 };
 
-constexpr OracleTables kTablesWithoutClasses = {
-    QuantKey::mxfp4_static, {}, kBackends, kUserNames, kPriority, "EMULATION", kRewrites, kEnvOverrides, kFallbacks, kRoundings};
+constexpr OracleTables kTablesWithoutClasses = {QuantKey::mxfp4_static, {},         kBackends, kUserNames, kPriority, "EMULATION", kRewrites,
+                                                kEnvOverrides,          kFallbacks, kRoundings};
 
 constexpr std::array<std::string_view, kUserNames.size() + 1> kBackendNames = [] {
   std::array<std::string_view, kUserNames.size() + 1> names{};

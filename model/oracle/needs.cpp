@@ -71,26 +71,41 @@ constexpr std::array<Names, 1> kHumming = {"HUMMING"};
 
 // In the table: E/ is vllm fused_moe/experts/ at 7e1b45a09, fi is flashinfer-ai/flashinfer at 41e5aa29a.
 constexpr std::array kNeeds = {
-    KernelNeed{"blocks", {}, "H and I hold whole blocks of 32", [](const Placement& p) { return divides(32, {p.hidden, p.intermediate}); },
+    KernelNeed{"blocks",
+               {},
+               "H and I hold whole blocks of 32",
+               [](const Placement& p) {
+                 return divides(32, {p.hidden, p.intermediate});
+               },
                "OCP MX v1.0 section 5; vllm quantization/mxfp4.py: scales are allocated as H // 32, I // 32"},
-    KernelNeed{"even_experts", {}, "the experts divide by the expert parallel size",
+    KernelNeed{"even_experts",
+               {},
+               "the experts divide by the expert parallel size",
                [](const Placement& p) { return !has_ep(p) || p.deployment.layer.num_experts % ranks(p) == 0; },
                "vllm models/gpt_oss.py _load_weights_mxfp4: a rank loads G // ep experts; E/: local_expert_offset = ep_rank * E"},
-    KernelNeed{"exchange", {}, "the exchange between ranks exists", [](const Placement& p) { return !exchange_is(p, kNoExchange); },
+    KernelNeed{"exchange",
+               {},
+               "the exchange between ranks exists",
+               [](const Placement& p) { return !exchange_is(p, kNoExchange); },
                "vllm fused_moe/all2all_utils.py maybe_make_prepare_finalize: none for pplx and naive, then an assertion"},
-    KernelNeed{"format", {}, "a batched exchange meets a batched class, any other a standard one",
+    KernelNeed{"format",
+               {},
+               "a batched exchange meets a batched class, any other a standard one",
                [](const Placement& p) { return exchange_is(p, kBatchedExchanges) == is_batched(p); },
                "vllm modular_kernel.py: 3-D [E, T, H] or 2-D [M, H] hidden states"},
-    KernelNeed{"router", {}, "a kernel that routes by itself gets router logits: no exchange of chosen experts, no relocated experts",
-               [](const Placement& p) {
-                 return !is_monolithic(p) || (!p.deployment.parallel.enable_eplb && (!exchanges(p) || exchange_is(p, kGather)));
-               },
-               "vllm fused_moe/prepare_finalize/: monolithic variants of no-DP/EP and naive DP/EP alone; EPLB maps ids that the kernel chooses"},
+    KernelNeed{
+        "router",
+        {},
+        "a kernel that routes by itself gets router logits: no exchange of chosen experts, no relocated experts",
+        [](const Placement& p) { return !is_monolithic(p) || (!p.deployment.parallel.enable_eplb && (!exchanges(p) || exchange_is(p, kGather))); },
+        "vllm fused_moe/prepare_finalize/: monolithic variants of no-DP/EP and naive DP/EP alone; EPLB maps ids that the kernel chooses"},
 
     KernelNeed{"device", kTrtllm, "SM major 10 or 12", [](const Placement& p) { return cuda_in(p, 100, 109) || cuda_in(p, 120, 129); },
                "fi csrc/trtllm_fused_moe_kernel_launcher.cu, device check"},
     KernelNeed{"sizes", kTrtllm, "rows of both tensors and columns of both scales in tiles of 128 x 4: 2I, H, H/32 and I/32",
-               [](const Placement& p) { return divides(128, {2 * p.intermediate, p.hidden}) && divides(128, {p.hidden, p.intermediate}); },
+               [](const Placement& p) {
+                 return divides(128, {2 * p.intermediate, p.hidden}) && divides(128, {p.hidden, p.intermediate});
+               },
                "fi flashinfer/utils.py get_shuffle_matrix_sf_a_row_indices, 128 rows; block_scale_interleave, 4 columns"},
     KernelNeed{"dtype", kTrtllm, "16-bit activations and outputs are bfloat16", [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
                "E/trtllm_mxfp4_moe.py: bf16 or mxfp8 in, bf16 out"},
@@ -99,15 +114,19 @@ constexpr std::array kNeeds = {
 
     KernelNeed{"device", kCutlassBf16, "SM90: mixed-input GEMM", [](const Placement& p) { return cuda_in(p, 90, 90); },
                "fi flashinfer/fused_moe/core.py get_cutlass_fused_moe_module, use_w4_group_scaling"},
-    KernelNeed{"device", kCutlassMxfp8, "a module of 100, 103, 120 or 121", [](const Placement& p) { return cuda_in(p, 100, 109) || cuda_in(p, 120, 129); },
+    KernelNeed{"device", kCutlassMxfp8, "a module of 100, 103, 120 or 121",
+               [](const Placement& p) { return cuda_in(p, 100, 109) || cuda_in(p, 120, 129); },
                "fi flashinfer/fused_moe/core.py get_cutlass_fused_moe_module; 110 excluded by flashinfer issue 3134"},
     KernelNeed{"sizes", kCutlass, "H and I multiples of 128: scale tiles of 4 groups along K",
-               [](const Placement& p) { return divides(128, {p.hidden, p.intermediate}); },
+               [](const Placement& p) {
+                 return divides(128, {p.hidden, p.intermediate});
+               },
                "fi csrc/fused_moe/cutlass_backend/flashinfer_cutlass_fused_moe_binding.cu; SM90: interleave of 4 scales per 128 of K, 64 rows"},
     KernelNeed{"dtype", kCutlass, "bfloat16: asserted for the mixed GEMM, and biases must have the output's type",
                [](const Placement& p) { return dtype_is(p, {"bfloat16"}); }, "E/flashinfer_cutlass_moe.py apply"},
     KernelNeed{"activation", kCutlass, "SwiGLU-OAI: alpha, beta and limit are always passed and switch the kernel to it",
-               [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); }, "E/flashinfer_cutlass_moe.py apply; fi cutlass_fused_moe_kernels.cuh"},
+               [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); },
+               "E/flashinfer_cutlass_moe.py apply; fi cutlass_fused_moe_kernels.cuh"},
     KernelNeed{"swizzled_scales", kCutlassMxfp8, "activation scales arrive swizzled: not through an exchange, which sends them linear",
                [](const Placement& p) { return !has_dp(p) || (has_ep(p) && !exchange_is(p, kLinearScaleExchanges)); },
                "vllm fused_moe/prepare_finalize/naive_dp_ep.py and flashinfer ones: swizzle after the exchange for nvfp4 only"},
@@ -115,7 +134,10 @@ constexpr std::array kNeeds = {
     KernelNeed{"device", kDeepGemm, "SM major 10: packed FP4", [](const Placement& p) { return cuda_in(p, 100, 109); },
                "deepseek-ai/DeepGEMM csrc/apis/gemm.hpp, csrc/utils/layout.hpp"},
     KernelNeed{"sizes", kDeepGemm, "H and I multiples of 128: activations are quantized in groups of 128 before both GEMMs",
-               [](const Placement& p) { return divides(128, {p.hidden, p.intermediate}); }, "E/deep_gemm_moe.py DeepGemmFP4Experts"},
+               [](const Placement& p) {
+                 return divides(128, {p.hidden, p.intermediate});
+               },
+               "E/deep_gemm_moe.py DeepGemmFP4Experts"},
     KernelNeed{"dtype", kDeepGemm, "bfloat16 output", [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
                "deepseek-ai/DeepGEMM csrc/apis/gemm.hpp, asserted"},
     KernelNeed{"activation", kDeepGemm, "SILU: SWIGLUSTEP asserts under UE8M0 scales, the default there",
@@ -123,8 +145,8 @@ constexpr std::array kNeeds = {
     KernelNeed{"bias", kDeepGemm, "no biases: they are ignored", [](const Placement& p) { return !p.deployment.layer.has_bias; },
                "E/deep_gemm_moe.py DeepGemmFP4Experts.apply"},
 
-    KernelNeed{"device", kMarlin, "cuda from capability 75 on",
-               [](const Placement& p) { return cuda_in(p, 75, 1000); }, "vllm csrc/moe/marlin_moe_wna16/ops.cu"},
+    KernelNeed{"device", kMarlin, "cuda from capability 75 on", [](const Placement& p) { return cuda_in(p, 75, 1000); },
+               "vllm csrc/moe/marlin_moe_wna16/ops.cu"},
     KernelNeed{"sizes", kMarlin, "a tile shape divides both GEMMs: N = 2I, K = H and N = H, K = I",
                [](const Placement& p) { return marlin_tile(2 * p.intermediate, p.hidden) && marlin_tile(p.hidden, p.intermediate); },
                "vllm csrc/moe/marlin_moe_wna16/ops.cu, thread configs"},
@@ -141,18 +163,27 @@ constexpr std::array kNeeds = {
     KernelNeed{"activation", kTriton, "SWIGLUOAI, asserted", [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); },
                "E/gpt_oss_triton_kernels_moe.py OAITritonExperts.apply"},
     KernelNeed{"activation", kTritonUnfused, "SILU, GELU, SWIGLUOAI or SWIGLUSTEP",
-               [](const Placement& p) { return activation_is(p, {"SILU", "GELU", "SWIGLUOAI", "SWIGLUSTEP"}); },
+               [](const Placement& p) {
+                 return activation_is(p, {"SILU", "GELU", "SWIGLUOAI", "SWIGLUSTEP"});
+               },
                "E/gpt_oss_triton_kernels_moe.py UnfusedOAITritonExperts.activation"},
     KernelNeed{"exchange_works", kTriton, "no data parallelism together with expert parallelism", [](const Placement& p) { return !exchanges(p); },
                "reported in vllm pull request 37128, cause not known"},
 
-    KernelNeed{"device", kAiter, "gfx950", [](const Placement& p) { return is_on(p, PlatformKind::rocm) && p.deployment.hardware.gcn_arch == "gfx950"; },
+    KernelNeed{"device", kAiter, "gfx950",
+               [](const Placement& p) { return is_on(p, PlatformKind::rocm) && p.deployment.hardware.gcn_arch == "gfx950"; },
                "ROCm/aiter CK FP4 stage kernels; vllm pull request 37787: crashes on gfx942"},
     KernelNeed{"sizes", kAiter, "I a multiple of 256", [](const Placement& p) { return divides(256, {p.intermediate}); },
                "vllm issue 35893, pull request 37787: device_gemm does not support the problem otherwise"},
-    KernelNeed{"dtype", kAiterCk, "float16 or bfloat16", [](const Placement& p) { return dtype_is(p, {"float16", "bfloat16"}); },
+    KernelNeed{"dtype", kAiterCk, "float16 or bfloat16",
+               [](const Placement& p) {
+                 return dtype_is(p, {"float16", "bfloat16"});
+               },
                "E/rocm_aiter_moe.py"},
-    KernelNeed{"activation", kAiterCk, "SILU, GELU or SWIGLUOAI", [](const Placement& p) { return activation_is(p, {"SILU", "GELU", "SWIGLUOAI"}); },
+    KernelNeed{"activation", kAiterCk, "SILU, GELU or SWIGLUOAI",
+               [](const Placement& p) {
+                 return activation_is(p, {"SILU", "GELU", "SWIGLUOAI"});
+               },
                "E/rocm_aiter_moe.py"},
     KernelNeed{"bias", kAiterMxfp4, "no biases: dropped with quantized activations", [](const Placement& p) { return !p.deployment.layer.has_bias; },
                "E/rocm_aiter_moe.py"},

@@ -24,8 +24,8 @@ struct Placement {
 /// One precondition. Only what a deployment determines is here: memory, token counts, library versions, whether a CPU has AMX, and limits that no
 /// public text states are not.
 struct KernelNeed {
-  std::string_view id;                          ///< "sizes", "device", "dtype", ...; unique for a backend
-  std::span<const std::string_view> backends;   ///< empty: every backend
+  std::string_view id;                         ///< "sizes", "device", "dtype", ...; unique for a backend
+  std::span<const std::string_view> backends;  ///< empty: every backend
   std::string_view statement;
   bool (*holds)(const Placement& placement);
   std::string_view source;

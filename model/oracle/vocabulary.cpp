@@ -10,8 +10,8 @@ namespace mx::oracle {
 namespace {
 
 // In the order of the enumerators.
-constexpr std::array<std::string_view, 10> kActivations = {"SILU",       "GELU",        "GELU_TANH",   "RELU2",            "SWIGLUOAI",
-                                                           "SWIGLUSTEP", "SILU_NO_MUL", "GELU_NO_MUL", "GELU_TANH_NO_MUL", "RELU2_NO_MUL"};
+constexpr std::array<std::string_view, 10> kActivations = {"SILU",        "GELU",        "GELU_TANH",        "RELU2",       "SWIGLUOAI", "SWIGLUSTEP",
+                                                           "SILU_NO_MUL", "GELU_NO_MUL", "GELU_TANH_NO_MUL", "RELU2_NO_MUL"};
 constexpr std::array<std::string_view, 12> kRoutings = {"Default",       "Renormalize", "DeepSeekV3",  "Llama4",     "RenormalizeNaive", "TopK",
                                                         "SigmoidRenorm", "MiniMax2",    "Unspecified", "DeepseekV4", "Custom",           "Simulated"};
 constexpr std::array<std::string_view, 19> kQuantKeys = {
@@ -67,15 +67,38 @@ constexpr std::array<std::string_view, kOverrides.size()> kOverrideNames = [] {
 constexpr std::array<std::string_view, 3> kDtypes = {"bfloat16", "float16", "float32"};
 
 // vllm config/parallel.py All2AllBackend. pplx and naive turn no kernel on.
-constexpr std::array<std::string_view, 10> kAll2all = {"allgather_reducescatter",     "naive", "pplx",   "deepep_high_throughput",
-                                                       "deepep_low_latency",          "mori",  "nixl_ep", "flashinfer_all2allv",
-                                                       "flashinfer_nvlink_two_sided", "flashinfer_nvlink_one_sided"};
+constexpr std::array<std::string_view, 10> kAll2all = {"allgather_reducescatter",
+                                                       "naive",
+                                                       "pplx",
+                                                       "deepep_high_throughput",
+                                                       "deepep_low_latency",
+                                                       "mori",
+                                                       "nixl_ep",
+                                                       "flashinfer_all2allv",
+                                                       "flashinfer_nvlink_two_sided",
+                                                       "flashinfer_nvlink_one_sided"};
 
 // vllm config/kernel.py MoEBackend; from flashinfer_trtllm_afp8 on: names of oracle/mxfp4.py map_mxfp4_backend that are not among them.
-constexpr std::array<std::string_view, 20> kMoeBackends = {
-    "auto",   "triton",  "deep_gemm", "deep_gemm_mega_moe", "cutlass", "flashinfer_trtllm", "flashinfer_cutlass", "flashinfer_cutedsl",
-    "flashinfer_b12x", "marlin",  "humming",   "triton_unfused",     "aiter",   "emulation",         "flashinfer_trtllm_afp8",
-    "flashinfer_cutlass_afp8", "aiter_mxfp4_fp8", "aiter_mxfp4_mxfp4", "xpu", "cpu"};
+constexpr std::array<std::string_view, 20> kMoeBackends = {"auto",
+                                                           "triton",
+                                                           "deep_gemm",
+                                                           "deep_gemm_mega_moe",
+                                                           "cutlass",
+                                                           "flashinfer_trtllm",
+                                                           "flashinfer_cutlass",
+                                                           "flashinfer_cutedsl",
+                                                           "flashinfer_b12x",
+                                                           "marlin",
+                                                           "humming",
+                                                           "triton_unfused",
+                                                           "aiter",
+                                                           "emulation",
+                                                           "flashinfer_trtllm_afp8",
+                                                           "flashinfer_cutlass_afp8",
+                                                           "aiter_mxfp4_fp8",
+                                                           "aiter_mxfp4_mxfp4",
+                                                           "xpu",
+                                                           "cpu"};
 
 template <typename Word>
 Word named(std::string_view what, std::string_view name, std::span<const std::string_view> names) {

@@ -143,8 +143,7 @@ void check_dequantized(const PackedLayer& packed, const CanonicalLayer& layer, R
         RC_FAIL("the scale of row " + std::to_string(row) + " element " + std::to_string(k) + " is not where its weight's row has it");
       }
       const Dequantized from_packed = dequantize(unit_at(w.bytes, weight_address, 4), unit_at(s.bytes, scale_address, 8));
-      const Dequantized expected =
-          dequantize(unit_at(layer[weight], row * columns + k, 4), unit_at(layer[scale], row * (columns / 32) + k / 32, 8));
+      const Dequantized expected = dequantize(unit_at(layer[weight], row * columns + k, 4), unit_at(layer[scale], row * (columns / 32) + k / 32, 8));
       if (from_packed != expected) RC_FAIL("row " + std::to_string(row) + " element " + std::to_string(k) + " has another value");
     }
   }

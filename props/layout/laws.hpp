@@ -5,13 +5,13 @@
 
 namespace mx::props {
 
-Outcome law_addresses(const Law& law);           ///< at, inverse and gather agree, image and padding fill the allocation
-Outcome law_map_in_pieces(const Law& law);       ///< an address map read in pieces is the whole one
-Outcome law_digits_agree(const Law& law);        ///< the normal form computes what the interpreter does
-Outcome law_digits_are_normal(const Law& law);   ///< layouts are equal exactly when their normal forms are
-Outcome law_bijection_test(const Law& law);      ///< is_bijection agrees with counting
-Outcome law_apply_undone(const Law& law);        ///< apply there and back is the identity
-Outcome law_stage_formulas(const Law& law);      ///< building blocks against closed formulas
+Outcome law_addresses(const Law& law);          ///< at, inverse and gather agree, image and padding fill the allocation
+Outcome law_map_in_pieces(const Law& law);      ///< an address map read in pieces is the whole one
+Outcome law_digits_agree(const Law& law);       ///< the normal form computes what the interpreter does
+Outcome law_digits_are_normal(const Law& law);  ///< layouts are equal exactly when their normal forms are
+Outcome law_bijection_test(const Law& law);     ///< is_bijection agrees with counting
+Outcome law_apply_undone(const Law& law);       ///< apply there and back is the identity
+Outcome law_stage_formulas(const Law& law);     ///< building blocks against closed formulas
 
 // One law per backend: the id ends in "/BACKEND".
 Outcome law_backend_addresses(const Law& law);

@@ -23,9 +23,12 @@ using layout::PadContent;
 
 std::int64_t code_of(PadContent content) {
   switch (content) {
-    case PadContent::zero: return Layout::kPadZero;
-    case PadContent::neutral: return Layout::kPadNeutral;
-    case PadContent::unwritten: break;
+    case PadContent::zero:
+      return Layout::kPadZero;
+    case PadContent::neutral:
+      return Layout::kPadNeutral;
+    case PadContent::unwritten:
+      break;
   }
   return Layout::kPadUnwritten;
 }
@@ -61,7 +64,8 @@ bool bijective_by_counting(const std::vector<Digit>& digits) {
   for (const Digit& digit : digits) extents.try_emplace(digit.axis, 1).first->second *= digit.radix;
   std::vector<Axis> axes;
   for (int a = 0; a <= (extents.empty() ? 0 : extents.rbegin()->first); ++a) axes.push_back({"", extents.contains(a) ? extents[a] : 1});
-  const std::int64_t size = std::accumulate(axes.begin(), axes.end(), std::int64_t{1}, [](std::int64_t n, const Axis& axis) { return n * axis.extent; });
+  const std::int64_t size =
+      std::accumulate(axes.begin(), axes.end(), std::int64_t{1}, [](std::int64_t n, const Axis& axis) { return n * axis.extent; });
   std::vector<bool> taken(static_cast<std::size_t>(size), false);
   for (std::int64_t i = 0; i < size; ++i) {
     const std::int64_t address = address_by_digits(digits, coord_of(i, axes));
@@ -81,7 +85,8 @@ void check_addresses(const Layout& layout) {
   for (std::size_t a = 0; a < gather.size(); ++a) {
     const auto address = static_cast<std::int64_t>(a);
     const layout::Place place = layout.inverse(address);
-    if (layout.is_padding(address) != (gather[a] < 0) || place.coord.has_value() == (gather[a] < 0)) RC_FAIL("padding differs at " + std::to_string(a));
+    if (layout.is_padding(address) != (gather[a] < 0) || place.coord.has_value() == (gather[a] < 0))
+      RC_FAIL("padding differs at " + std::to_string(a));
     if (!place.coord.has_value()) {
       if (code_of(place.content) != gather[a]) RC_FAIL("padding content differs at " + std::to_string(a));
       continue;
@@ -123,9 +128,15 @@ std::vector<Digit> random_digits() {
 void detour(Layout& layout) {
   const Axis axis = layout.view()[static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(layout.view().size()) - 1))];
   switch (pick(0, 3)) {
-    case 0: layout.flip(axis.name).flip(axis.name); break;
-    case 1: layout.pad(axis.name, axis.extent, PadContent::zero); break;
-    case 2: layout.slice(axis.name, 0, axis.extent); break;
+    case 0:
+      layout.flip(axis.name).flip(axis.name);
+      break;
+    case 1:
+      layout.pad(axis.name, axis.extent, PadContent::zero);
+      break;
+    case 2:
+      layout.slice(axis.name, 0, axis.extent);
+      break;
     default: {
       std::vector<std::int64_t> same(static_cast<std::size_t>(axis.extent));
       std::iota(same.begin(), same.end(), 0);

@@ -77,8 +77,9 @@ Outcome codes_return(const Law& law) {
     for (std::uint32_t code = 0; code < codes; ++code) {
       for (Rounding rounding : roundings) {
         const std::uint32_t back = returned(code, format, rounding);
-        exhaustive.expect(back == expected_return(code, format),
-                          [&] { return std::string(format.name) + " " + hex(code) + " returns as " + hex(back) + ", " + std::string(name_of(rounding)); });
+        exhaustive.expect(back == expected_return(code, format), [&] {
+          return std::string(format.name) + " " + hex(code) + " returns as " + hex(back) + ", " + std::string(name_of(rounding));
+        });
       }
     }
   };

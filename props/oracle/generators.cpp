@@ -38,7 +38,9 @@ oracle::ParallelRequest random_parallel() {
 }
 
 oracle::LayerConfig random_layer(const DeploymentKind& kind) {
-  const auto size = [] { return chance(20) ? static_cast<std::int64_t>(1 + below(9000)) : one_of<std::int64_t>({2880, 1440, 720, 360, 2048, 3072, 7168, 130}); };
+  const auto size = [] {
+    return chance(20) ? static_cast<std::int64_t>(1 + below(9000)) : one_of<std::int64_t>({2880, 1440, 720, 360, 2048, 3072, 7168, 130});
+  };
   oracle::LayerConfig layer{
       .num_experts = one_of<std::int64_t>({128, 32, 256, 8}),
       .experts_per_token = one_of<std::int64_t>({4, 1, 8}),
@@ -108,7 +110,8 @@ std::string describe(const Deployment& d) {
   if (!d.hardware.gcn_arch.empty()) text += " " + d.hardware.gcn_arch;
   text += ", tp " + std::to_string(d.parallel.tp) + " pcp " + std::to_string(d.parallel.pcp) + " dp " + std::to_string(d.parallel.dp);
   text += (d.parallel.enable_expert_parallel ? " ep " : " no-ep ") + d.parallel.all2all_backend + (d.parallel.enable_eplb ? " eplb" : "");
-  text += ", " + std::to_string(d.layer.num_experts) + " experts, " + std::to_string(d.layer.hidden) + " x " + std::to_string(d.layer.intermediate_per_partition);
+  text += ", " + std::to_string(d.layer.num_experts) + " experts, " + std::to_string(d.layer.hidden) + " x " +
+          std::to_string(d.layer.intermediate_per_partition);
   text += " " + d.layer.activation + " " + d.layer.routing_method + " " + d.layer.in_dtype + (d.layer.has_bias ? " bias" : "");
   text += std::string(d.layer.is_act_and_mul ? "" : " not-gated") + (d.layer.is_lora_enabled ? " lora" : "");
   text += ", backend " + d.layer.moe_backend + ", key " + d.activation_key + ", override " + d.quantization_override;

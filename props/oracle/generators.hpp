@@ -12,9 +12,9 @@ namespace mx::props {
 
 /// What random deployments may contain.
 struct DeploymentKind {
-  bool wishes = true;            ///< moe_backend may be other than auto
+  bool wishes = true;             ///< moe_backend may be other than auto
   bool override_switches = true;  ///< the variables that end the search may be set
-  bool key_override = true;      ///< quantization_config.moe.activation may be set
+  bool key_override = true;       ///< quantization_config.moe.activation may be set
 };
 
 /// Everything but the hardware, which is that of the preset.

@@ -20,13 +20,16 @@ namespace {
 using oracle::Decision;
 using oracle::Deployment;
 
-/// One random deployment a case, looked at on every platform.
+/// Several random deployments a case, each looked at on every platform: a decision costs microseconds, and rare corners should be met.
 Outcome on_every_platform(const Law& law, const DeploymentKind& kind, const std::function<void(const Deployment&)>& check) {
   return check_property(law, [&] {
+    constexpr int kDeployments = 10;
     const auto presets = oracle::all_platforms();
-    const Deployment drawn = random_deployment(presets.front(), kind);
-    check(drawn);
-    for (const oracle::PlatformPreset& preset : presets) check(moved_to(drawn, preset));
+    for (int i = 0; i < kDeployments; ++i) {
+      const Deployment drawn = random_deployment(presets[static_cast<std::size_t>(i) % presets.size()], kind);
+      check(drawn);
+      for (const oracle::PlatformPreset& preset : presets) check(moved_to(drawn, preset));
+    }
   });
 }
 
@@ -65,12 +68,13 @@ Outcome findings_still_occur(const Law& law) {
     const Deployment deployment = finding.example();
     const Decision decision = oracle::select_mxfp4(deployment);
     const auto needs = oracle::kernel_needs_mxfp4();
-    const bool broken = is_backend(decision, finding.backend) && std::any_of(needs.begin(), needs.end(), [&](const oracle::KernelNeed& need) {
-                          return need.id == finding.need && oracle::concerns(need, finding.backend) && !need.holds(placement_of(deployment, *decision.choice));
-                        });
+    const bool broken =
+        is_backend(decision, finding.backend) && std::any_of(needs.begin(), needs.end(), [&](const oracle::KernelNeed& need) {
+          return need.id == finding.need && oracle::concerns(need, finding.backend) && !need.holds(placement_of(deployment, *decision.choice));
+        });
     cases.expect(broken, [&] {
-      return std::string(finding.backend) + " no longer breaks '" + std::string(finding.need) + "'; chosen: " + describe(decision) + "; deployment: " +
-             describe(deployment);
+      return std::string(finding.backend) + " no longer breaks '" + std::string(finding.need) + "'; chosen: " + describe(decision) +
+             "; deployment: " + describe(deployment);
     });
   }
   return cases.outcome();
@@ -91,8 +95,8 @@ Outcome sizes_round_up(const Law& law) {
           return rounded >= from && rounded < from + multiple && rounded % multiple == 0;
         };
         cases.expect(least(sizes.hidden, size, hidden_multiple) && least(sizes.intermediate, 601 - size, intermediate_multiple), [&] {
-          return std::string(backend.name) + " on " + std::string(name_of(kind)) + " rounds " + std::to_string(size) + " x " + std::to_string(601 - size) +
-                 " to " + std::to_string(sizes.hidden) + " x " + std::to_string(sizes.intermediate);
+          return std::string(backend.name) + " on " + std::string(name_of(kind)) + " rounds " + std::to_string(size) + " x " +
+                 std::to_string(601 - size) + " to " + std::to_string(sizes.hidden) + " x " + std::to_string(sizes.intermediate);
         });
       }
     }
@@ -123,7 +127,8 @@ Outcome batched_exchange_gets_batched_marlin(const Law& law) {
     for (const oracle::PlatformPreset& preset : oracle::all_platforms()) {
       if (preset.platform != oracle::PlatformKind::cuda) continue;
       Deployment deployment = random_deployment(preset, {.wishes = false, .override_switches = false, .key_override = false});
-      deployment.parallel = {.tp = deployment.parallel.tp, .dp = 2, .enable_expert_parallel = true, .all2all_backend = std::string(pick_word(kExchanges))};
+      deployment.parallel = {
+          .tp = deployment.parallel.tp, .dp = 2, .enable_expert_parallel = true, .all2all_backend = std::string(pick_word(kExchanges))};
       deployment.layer.moe_backend = std::string(pick_word(kWishes));
       deployment.layer.activation = chance(50) ? "SILU" : "SWIGLUOAI";
       deployment.layer.is_lora_enabled = false;
@@ -224,13 +229,15 @@ void check_answer(const Deployment& deployment, const Decision& decision) {
   require(!decision.trace.empty(), "no trace", deployment, decision);
   for (const oracle::Candidate& candidate : decision.trace) {
     const bool last = &candidate == &decision.trace.back();
-    const bool reasoned = candidate.verdict.supported ? candidate.verdict.code.empty() : !candidate.verdict.code.empty() && !candidate.verdict.text.empty();
+    const bool reasoned =
+        candidate.verdict.supported ? candidate.verdict.code.empty() : !candidate.verdict.code.empty() && !candidate.verdict.text.empty();
     require(reasoned, "a verdict on " + candidate.backend + " without a reason", deployment, decision);
     require(candidate.verdict.supported == (last && decision.choice.has_value()), "the trace does not end where the choice is", deployment, decision);
   }
   if (decision.choice) {
     const oracle::Candidate& last = decision.trace.back();
-    require(last.backend == decision.choice->backend && last.kernel_class == decision.choice->kernel_class, "the trace ends elsewhere", deployment, decision);
+    require(last.backend == decision.choice->backend && last.kernel_class == decision.choice->kernel_class, "the trace ends elsewhere", deployment,
+            decision);
     return;
   }
   const auto type = std::find(kErrorTypes.begin(), kErrorTypes.end(), decision.refusal->error_type);
@@ -253,7 +260,8 @@ Outcome every_deployment_has_an_answer(const Law& law) {
   constexpr std::uint64_t kFullRun = 100;
   const std::size_t places = restated_backends().size() + kErrorTypes.size();
   if (outcome.held && outcome.cases >= kFullRun && reached.size() < places) {
-    outcome = {false, outcome.cases, std::string(law.id) + ": only " + std::to_string(reached.size()) + " of " + std::to_string(places) + " answers were reached"};
+    outcome = {false, outcome.cases,
+               std::string(law.id) + ": only " + std::to_string(reached.size()) + " of " + std::to_string(places) + " answers were reached"};
   }
   return outcome;
 }

@@ -53,9 +53,17 @@ constexpr std::array<WishRow, 20> kWishes{{
     {"humming", "HUMMING"},
 }};
 
-constexpr std::array<std::string_view, 11> kPriority = {
-    "FLASHINFER_TRTLLM_MXFP4_BF16",  "FLASHINFER_TRTLLM_MXFP4_MXFP8",  "AITER_MXFP4_BF16", "AITER_MXFP4_FP8", "AITER_MXFP4_MXFP4", "TRITON",
-    "FLASHINFER_CUTLASS_MXFP4_BF16", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "MARLIN",           "BATCHED_MARLIN",  "XPU"};
+constexpr std::array<std::string_view, 11> kPriority = {"FLASHINFER_TRTLLM_MXFP4_BF16",
+                                                        "FLASHINFER_TRTLLM_MXFP4_MXFP8",
+                                                        "AITER_MXFP4_BF16",
+                                                        "AITER_MXFP4_FP8",
+                                                        "AITER_MXFP4_MXFP4",
+                                                        "TRITON",
+                                                        "FLASHINFER_CUTLASS_MXFP4_BF16",
+                                                        "FLASHINFER_CUTLASS_MXFP4_MXFP8",
+                                                        "MARLIN",
+                                                        "BATCHED_MARLIN",
+                                                        "XPU"};
 
 }  // namespace
 

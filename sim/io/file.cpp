@@ -94,7 +94,8 @@ void check_target(const std::filesystem::path& path, bool force) {
   if (::lstat(path.c_str(), &status) != 0) return;
   const bool link = S_ISLNK(status.st_mode);
   if (!S_ISREG(status.st_mode)) {
-    throw Error(ErrorCode::input, fmt::format("is {}; only a regular file is replaced", link ? "a symbolic link" : kind_of(status.st_mode)), path.string());
+    throw Error(ErrorCode::input, fmt::format("is {}; only a regular file is replaced", link ? "a symbolic link" : kind_of(status.st_mode)),
+                path.string());
   }
   if (!force) throw Error(ErrorCode::input, "exists already and is not overwritten without force", path.string());
 }

@@ -110,7 +110,9 @@ class Scan {
     const auto ends = [](char c) { return is_blank(c) || c == ';'; };
     const auto end = static_cast<std::size_t>(std::find_if(rest.begin(), rest.end(), ends) - rest.begin());
     const std::string_view found = rest.substr(0, end);
-    if (found.find_first_of("{}\"\\") != std::string_view::npos) refuse(in_quotes(found) + ": braces need blanks around them, quotes go around a whole value");
+    if (found.find('\\') != std::string_view::npos) refuse("a backslash stands within quotes only; continued lines are not supported");
+    if (found.find_first_of("{}\"") != std::string_view::npos)
+      refuse(in_quotes(found) + ": braces need blanks around them, quotes go around a whole value");
     if (expects_value_) {
       value();
     } else {

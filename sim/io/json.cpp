@@ -121,15 +121,10 @@ class Builder {
 
   std::uint64_t position() const { return static_cast<std::uint64_t>(taken_ - text_.data()); }
 
+  /// Of the string that ends here. A quote inside it always follows a backslash, the one before it never does.
   std::uint64_t start_of_string() const {
-    std::uint64_t at = position() - 1;
-    const auto escaped = [&](std::uint64_t quote) {
-      std::uint64_t backslashes = 0;
-      while (backslashes < quote && text_[quote - 1 - backslashes] == '\\') ++backslashes;
-      return backslashes % 2 == 1;
-    };
-    do --at;
-    while (text_[at] != '"' || escaped(at));
+    std::uint64_t at = position() - 2;
+    while (text_[at] != '"' || text_[at - 1] == '\\') --at;
     return base_ + at;
   }
 

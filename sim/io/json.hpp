@@ -11,8 +11,8 @@
 namespace mx::sim {
 
 struct JsonLimits {
-  std::uint64_t bytes;  ///< of the text
-  int depth = 8;        ///< of nested objects and arrays
+  std::uint64_t bytes;                             ///< of the text
+  int depth = 8;                                   ///< of nested objects and arrays
   std::uint64_t memory = std::uint64_t{64} << 20;  ///< estimate, in bytes, of the values held at one time
 };
 

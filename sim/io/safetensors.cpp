@@ -21,9 +21,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::array<Dtype, 22> kDtypes{{
-    {"BOOL", 8},        {"F4", 4},      {"F6_E2M3", 6},     {"F6_E3M2", 6},     {"U8", 8},   {"I8", 8},   {"F8_E5M2", 8}, {"F8_E4M3", 8},
-    {"F8_E8M0", 8},     {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"I16", 16},    {"U16", 16}, {"F16", 16}, {"BF16", 16},   {"I32", 32},
-    {"U32", 32},        {"F32", 32},    {"C64", 64},        {"F64", 64},        {"I64", 64}, {"U64", 64},
+    {"BOOL", 8},    {"F4", 4},          {"F6_E2M3", 6},     {"F6_E3M2", 6}, {"U8", 8},   {"I8", 8},   {"F8_E5M2", 8}, {"F8_E4M3", 8},
+    {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"I16", 16},    {"U16", 16}, {"F16", 16}, {"BF16", 16},   {"I32", 32},
+    {"U32", 32},    {"F32", 32},        {"C64", 64},        {"F64", 64},    {"I64", 64}, {"U64", 64},
 }};
 
 constexpr std::string_view kMetadataKey = "__metadata__";
@@ -31,8 +31,8 @@ constexpr std::uint64_t kPrefixBytes = 8;
 constexpr std::uint64_t kLongestHeader = 100'000'000;  // tensor.rs MAX_HEADER_SIZE
 constexpr std::size_t kLongestName = 4096;
 constexpr std::size_t kMostAxes = 32;
-constexpr std::uint64_t kMemberMemory = std::uint64_t{1} << 20;    // of one tensor's entry while it is parsed
-constexpr std::uint64_t kMetadataMemory = std::uint64_t{4} << 20;  // what the tables may take beyond twice the file
+constexpr std::uint64_t kMemberMemory = std::uint64_t{1} << 20;  // of one tensor's entry while it is parsed
+constexpr std::uint64_t kFixedMemory = std::uint64_t{4} << 20;   // what the tables may take beyond twice the file
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
 
@@ -164,7 +164,8 @@ TensorView read_entry(const std::string& where, const Json& entry, std::span<con
   const std::string what = fmt::format("{} {}", view.dtype->name, shape_text(view.shape));
   if (!bits) fail(where, fmt::format("{} has more bits than 64 bits can count", what));
   if (*bits % 8 != 0) fail(where, fmt::format("{} has {} bits, not a whole number of bytes", what, *bits));
-  if (end - begin != *bits / 8) fail(where, fmt::format("{} takes {} bytes, but data_offsets [{}, {}] hold {}", what, *bits / 8, begin, end, end - begin));
+  if (end - begin != *bits / 8)
+    fail(where, fmt::format("{} takes {} bytes, but data_offsets [{}, {}] hold {}", what, *bits / 8, begin, end, end - begin));
   view.bytes = data.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
   view.file_offset = data_begin + begin;
   return view;
@@ -185,8 +186,8 @@ void check_cover(const std::string& file, const Tensors& tensors, std::uint64_t 
     const auto& [name, view] = *entry;
     if (view.file_offset != covered) {
       fail(fmt::format("{}: tensor {}", file, in_quotes(name)),
-           fmt::format("begins at data offset {}, but the data before it ends at {}: {} of bytes", view.file_offset - data_begin, covered - data_begin,
-                       view.file_offset < covered ? "an overlap" : "a hole"));
+           fmt::format("begins at data offset {}, but the data before it ends at {}: {} of bytes", view.file_offset - data_begin,
+                       covered - data_begin, view.file_offset < covered ? "an overlap" : "a hole"));
     }
     covered += view.bytes.size();
   }
@@ -212,7 +213,7 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : file_(path
   const std::span<const std::uint8_t> header = header_of(file_);
   const std::uint64_t data_begin = kPrefixBytes + little_endian_64(file_.bytes());
   const std::span<const std::uint8_t> data = file_.bytes().subspan(static_cast<std::size_t>(data_begin));
-  const std::uint64_t most_memory = 2 * file_.bytes().size() + kMetadataMemory - 2 * kMemberMemory;
+  const std::uint64_t most_memory = 2 * file_.bytes().size() + kFixedMemory - 2 * kMemberMemory;
   std::uint64_t memory = 0;
   bool has_metadata = false;
   const auto member = [&](std::string&& name, Json&& value, std::uint64_t offset) {
@@ -224,7 +225,8 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : file_(path
     if (name.size() > kLongestName) fail(where, fmt::format("a name of {} bytes, more than the {} allowed", name.size(), kLongestName));
     const auto [entry, is_new] = tensors_.emplace(std::move(name), read_entry(where, value, data, data_begin));
     memory += memory_of(entry->first, entry->second);
-    if (memory > most_memory) fail(where, fmt::format("{} tensors so far take more memory than twice the file of {} bytes", tensors_.size(), file_.bytes().size()));
+    if (memory > most_memory)
+      fail(where, fmt::format("{} tensors so far take more memory than twice the file of {} bytes", tensors_.size(), file_.bytes().size()));
     return is_new;
   };
   for_each_json_member(header, {.bytes = kLongestHeader, .depth = 8, .memory = kMemberMemory}, file, kPrefixBytes, member);
@@ -253,8 +255,8 @@ std::vector<std::uint8_t> safetensors_bytes(std::span<const TensorData> tensors,
     }
     const std::uint64_t end = offset + tensor.bytes.size();
     // Not operator[]: it looks for the name, one by one.
-    header.get_ref<Json::object_t&>().emplace_back(
-        tensor.name, Json{{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}});
+    header.get_ref<Json::object_t&>().emplace_back(tensor.name,
+                                                   Json{{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}});
     offset = end;
   }
   std::string text = header.dump();

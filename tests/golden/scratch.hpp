@@ -41,7 +41,7 @@ struct Outcome {
   std::string text;
   std::vector<SetResult> sets;
 };
-/// Sweeps off; an Error becomes its code and "message @ where".
+/// Sweeps off; an Error becomes its code and what().
 Outcome run(const std::filesystem::path& path, bool allow_unmodelled = false, int max_differences = 1);
 
 }  // namespace mx::golden::test

@@ -44,10 +44,22 @@ TEST_CASE("a file of cases that breaks its form is refused, one that disagrees i
       {"as recorded", [](Files&) {}, 0, "equal"},
       {"two cases with one id", [](Files& files) { files.cases.push_back(files.cases[0]); }, 3, "two cases have the id"},
       {"two verdicts with one id", [](Files& files) { files.support.push_back(files.support[0]); }, 3, "two lines have the id"},
-      {"verdicts without their case", [](Files& files) { files.support.push_back(with_id(files.support[0], "ffffffffffff")); }, 3, "no case has the id 'ffffffffffff'"},
+      {"verdicts without their case", [](Files& files) { files.support.push_back(with_id(files.support[0], "ffffffffffff")); }, 3,
+       "no case has the id 'ffffffffffff'"},
       {"half a line", [](Files& files) { files.cases.back().resize(files.cases.back().size() / 2); }, 3, "cases.jsonl:3"},
-      {"no result", [](Files& files) { Json json = Json::parse(files.cases[1]); json.erase("result"); files.cases[1] = json.dump(); }, 3, "result"},
-      {"another oracle", [](Files& files) { replace(files.cases[0], "\"oracle\":\"mxfp4\"", "\"oracle\":\"crystal\""); files.support.clear(); }, 4, "crystal"},
+      {"no result",
+       [](Files& files) {
+         Json json = Json::parse(files.cases[1]);
+         json.erase("result");
+         files.cases[1] = json.dump();
+       },
+       3, "result"},
+      {"another oracle",
+       [](Files& files) {
+         replace(files.cases[0], "\"oracle\":\"mxfp4\"", "\"oracle\":\"crystal\"");
+         files.support.clear();
+       },
+       4, "crystal"},
       {"another verdict", [](Files& files) { replace(files.support[0], "[false,\"device\"]", "[true,null]"); }, 1, "verdicts"},
   };
   for (const Broken& row : rows) {

@@ -64,7 +64,11 @@ TEST_CASE("each relation holds up to its edge and not beyond", "[witness]") {
 
 TEST_CASE("a relative bound speaks of its own row", "[witness]") {
   // Row 0 has maximum 2^10, row 1 has 1: a difference of 1 is within 2^-10 of the first alone.
-  const Recorded recorded{"y", tensor("f32", {2, 2}, {0x44800000, 0, 0x3F800000, 0}), read_relation(Json::parse(R"({"kind":"rel","of":"row_max","max_pow2":-10})"), "y", ""), {}, {}};
+  const Recorded recorded{"y",
+                          tensor("f32", {2, 2}, {0x44800000, 0, 0x3F800000, 0}),
+                          read_relation(Json::parse(R"({"kind":"rel","of":"row_max","max_pow2":-10})"), "y", ""),
+                          {},
+                          {}};
   EntryResult result;
   compare(recorded, {tensor("f32", {2, 2}, {0x44800000, 0x3F800000, 0x3F800000, 0x3F800000}), nullptr, false, {}}, 4, "", result);
   REQUIRE(result.differing == 1);
@@ -84,7 +88,7 @@ TEST_CASE("the words of a relation are exactly those of its row", "[witness]") {
   };
   CHECK(reason(R"({"kind":"near"})") == "unmodelled: unknown relation 'near'");
   CHECK(reason(R"({"kind":"bits","max":1})") == "unmodelled: unknown key 'max' in relation of y");
-  CHECK(reason(R"({"kind":"ulp"})") == "error: relation of y has no 'max'");
+  CHECK(reason(R"({"kind":"ulp"})") == "error: here: relation of y has no 'max'");
   CHECK(reason(R"({"kind":"ulp","max":-1})").starts_with("unmodelled: relation of y 'max' is -1"));
   CHECK(reason(R"({"kind":"ulp","max":1.5})") == "unmodelled: relation of y 'max' must be an integer, not 1.5");
   CHECK(reason(R"({"kind":"rel","of":"column_max","max_pow2":-1})") == "unmodelled: unknown word 'column_max' for relation key 'of'");

@@ -27,8 +27,8 @@ TEST_CASE("the table of backends") {
     CHECK(row.source.commit.size() == 40U);
     CHECK(find_backend_layout(row.backend) == &row);
   }
-  CHECK(names == std::vector<std::string_view>{"FLASHINFER_TRTLLM_MXFP4_BF16", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "XPU",
-                                               "EMULATION"});
+  CHECK(names == std::vector<std::string_view>{"FLASHINFER_TRTLLM_MXFP4_BF16", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "FLASHINFER_CUTLASS_MXFP4_MXFP8",
+                                               "XPU", "EMULATION"});
   CHECK(find_backend_layout("MARLIN") == nullptr);
 }
 

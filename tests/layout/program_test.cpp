@@ -39,21 +39,44 @@ TEST_CASE("each step moves elements as it says") {
   };
   // The tensor is [2, 4]: element 4*a + b.
   const std::vector<Row> rows{
-      {"permute", [](Layout& l) { l.permute({"b", "a"}); }, {0, 4, 1, 5, 2, 6, 3, 7}},
+      {"permute",
+       [](Layout& l) {
+         l.permute({"b", "a"});
+       },
+       {0, 4, 1, 5, 2, 6, 3, 7}},
       {"flip", [](Layout& l) { l.flip("b"); }, {3, 2, 1, 0, 7, 6, 5, 4}},
       {"flip of the outer axis", [](Layout& l) { l.flip("a"); }, {4, 5, 6, 7, 0, 1, 2, 3}},
-      {"split and permute", [](Layout& l) { l.split("b", 2, "h", "l").permute({"h", "a", "l"}); }, {0, 1, 4, 5, 2, 3, 6, 7}},
-      {"merge and split elsewhere", [](Layout& l) { l.merge({"a", "b"}, "n").split("n", 2, "o", "i").permute({"i", "o"}); }, {0, 2, 4, 6, 1, 3, 5, 7}},
+      {"split and permute",
+       [](Layout& l) {
+         l.split("b", 2, "h", "l").permute({"h", "a", "l"});
+       },
+       {0, 1, 4, 5, 2, 3, 6, 7}},
+      {"merge and split elsewhere",
+       [](Layout& l) {
+         l.merge({"a", "b"}, "n").split("n", 2, "o", "i").permute({"i", "o"});
+       },
+       {0, 2, 4, 6, 1, 3, 5, 7}},
       {"pad", [](Layout& l) { l.pad("b", 5, PadContent::zero); }, {0, 1, 2, 3, kZero, 4, 5, 6, 7, kZero}},
       {"pad neutral", [](Layout& l) { l.pad("a", 3, PadContent::neutral); }, {0, 1, 2, 3, 4, 5, 6, 7, kNeutral, kNeutral, kNeutral, kNeutral}},
       {"slice", [](Layout& l) { l.slice("b", 1, 2); }, {1, 2, 5, 6}},
-      {"table", [](Layout& l) { l.table("b", {2, 0, 3, 1}); }, {2, 0, 3, 1, 6, 4, 7, 5}},
+      {"table",
+       [](Layout& l) {
+         l.table("b", {2, 0, 3, 1});
+       },
+       {2, 0, 3, 1, 6, 4, 7, 5}},
       {"the later of two pads decides the corner",
        [](Layout& l) { l.slice("b", 0, 2).pad("a", 3, PadContent::unwritten).pad("b", 3, PadContent::zero); },
        {0, 1, kZero, 4, 5, kZero, kUnwritten, kUnwritten, kZero}},
-      {"pad in mid-chain", [](Layout& l) { l.merge({"a", "b"}, "n").pad("n", 9, PadContent::zero).split("n", 3, "o", "i").permute({"i", "o"}); },
+      {"pad in mid-chain",
+       [](Layout& l) {
+         l.merge({"a", "b"}, "n").pad("n", 9, PadContent::zero).split("n", 3, "o", "i").permute({"i", "o"});
+       },
        {0, 3, 6, 1, 4, 7, 2, 5, kZero}},
-      {"a pack moves whole units", [](Layout& l) { l.split("b", 2, "u", "x").pack().permute({"u", "a"}); }, {0, 1, 4, 5, 2, 3, 6, 7}},
+      {"a pack moves whole units",
+       [](Layout& l) {
+         l.split("b", 2, "u", "x").pack().permute({"u", "a"});
+       },
+       {0, 1, 4, 5, 2, 3, 6, 7}},
   };
   for (const Row& row : rows) {
     INFO(row.name);
@@ -107,7 +130,8 @@ TEST_CASE("the digits of the 128x4 scale tile") {
   // 384 x 12: three row tiles and three column tiles, five digits.
   Layout layout({{"n", 384}, {"g", 12}}, 8);
   layout.split("n", 128, "t", "m").split("m", 32, "q", "r").split("g", 4, "c", "b").permute({"t", "c", "r", "q", "b"});
-  const std::vector<Digit> expected{{1, 4, 1, 1, false}, {0, 4, 32, 4, false}, {0, 32, 1, 16, false}, {1, 3, 4, 512, false}, {0, 3, 128, 1536, false}};
+  const std::vector<Digit> expected{
+      {1, 4, 1, 1, false}, {0, 4, 32, 4, false}, {0, 32, 1, 16, false}, {1, 3, 4, 512, false}, {0, 3, 128, 1536, false}};
   REQUIRE(layout.digits().has_value());
   CHECK(*layout.digits() == expected);
   CHECK(mx::layout::is_bijection(expected));
@@ -128,16 +152,36 @@ TEST_CASE("which programs have a digit normal form") {
   };
   const std::vector<Row> rows{
       {"a split that cuts a digit evenly", [](Layout& l) { l.split("b", 4, "o", "i"); }, true},
-      {"a split along merged digits", [](Layout& l) { l.merge({"a", "b"}, "n").split("n", 12, "o", "i"); }, true},
-      {"a split into the outer digit", [](Layout& l) { l.merge({"a", "b"}, "n").split("n", 36, "o", "i"); }, true},
-      {"a split across digits carries", [](Layout& l) { l.merge({"a", "b"}, "n").split("n", 8, "o", "i"); }, false},
+      {"a split along merged digits",
+       [](Layout& l) {
+         l.merge({"a", "b"}, "n").split("n", 12, "o", "i");
+       },
+       true},
+      {"a split into the outer digit",
+       [](Layout& l) {
+         l.merge({"a", "b"}, "n").split("n", 36, "o", "i");
+       },
+       true},
+      {"a split across digits carries",
+       [](Layout& l) {
+         l.merge({"a", "b"}, "n").split("n", 8, "o", "i");
+       },
+       false},
       {"flips", [](Layout& l) { l.flip("a").split("b", 3, "o", "i").flip("o"); }, true},
       {"a pad", [](Layout& l) { l.pad("a", 7, PadContent::zero); }, false},
       {"a pad to the same extent", [](Layout& l) { l.pad("a", 6, PadContent::zero); }, true},
       {"a slice", [](Layout& l) { l.slice("a", 0, 5); }, false},
       {"a slice of everything", [](Layout& l) { l.slice("a", 0, 6); }, true},
-      {"a table", [](Layout& l) { l.table("a", {1, 0, 2, 3, 4, 5}); }, false},
-      {"a table that is the identity", [](Layout& l) { l.table("a", {0, 1, 2, 3, 4, 5}); }, true},
+      {"a table",
+       [](Layout& l) {
+         l.table("a", {1, 0, 2, 3, 4, 5});
+       },
+       false},
+      {"a table that is the identity",
+       [](Layout& l) {
+         l.table("a", {0, 1, 2, 3, 4, 5});
+       },
+       true},
   };
   for (const Row& row : rows) {
     INFO(row.name);
@@ -174,9 +218,7 @@ TEST_CASE("steps refuse what is outside their domain") {
   CHECK(refuses(ErrorCode::usage, "packed already", [] { Layout({{"a", 3}, {"b", 2}}, 4).pack().explode(1, "x"); }));
   CHECK(refuses(ErrorCode::usage, "units of 8 bits, not 4", [] { Layout({{"a", 3}}, 4).pad("a", 4, PadContent::neutral); }));
   CHECK(refuses(ErrorCode::usage, "whole byte", [] { Layout({{"a", 3}}, 8).pad("a", 4, PadContent::neutral).explode(4, "x"); }));
-  CHECK(refuses(ErrorCode::usage, "different tensors", [&] {
-    mx::layout::apply(layout, std::vector<std::uint8_t>(24), Layout({{"a", 24}}, 8));
-  }));
+  CHECK(refuses(ErrorCode::usage, "different tensors", [&] { mx::layout::apply(layout, std::vector<std::uint8_t>(24), Layout({{"a", 24}}, 8)); }));
   CHECK(refuses(ErrorCode::usage, "23 bytes", [&] { mx::layout::apply(layout, std::vector<std::uint8_t>(23), layout); }));
   // A step that was refused leaves the layout as it was.
   CHECK(layout.steps().empty());

@@ -43,7 +43,10 @@ std::vector<Row> length_rows() {
       {"length 2^63", container_claiming(std::uint64_t{1} << 63, "{}"), container("{}"), {"byte 0", "9223372036854775808"}},
       {"length 2^64-1", container_claiming(~std::uint64_t{0}, "{}"), container("{}"), {"byte 0", "18446744073709551615"}},
       {"length that wraps with the prefix", container_claiming(~std::uint64_t{0} - 7, "{}"), container("{}"), {"byte 0", "18446744073709551608"}},
-      {"length that cuts the header", container_claiming(20, one("\"U8\"", "[4]", "[0,4]"), 4), container(one("\"U8\"", "[4]", "[0,4]"), 4), {"byte 27"}},
+      {"length that cuts the header",
+       container_claiming(20, one("\"U8\"", "[4]", "[0,4]"), 4),
+       container(one("\"U8\"", "[4]", "[0,4]"), 4),
+       {"byte 27"}},
       {"length that takes data for header", container_claiming(10, "{}", 8), container("{}        "), {"byte 17", "0x00"}},
   };
 }
@@ -73,11 +76,20 @@ std::vector<Row> json_rows() {
       {"hexadecimal", container(one("\"U8\"", "[0x4]", "[0,4]"), 4), good, {"byte 37", "not valid JSON"}},
       {"leading zero", container(one("\"U8\"", "[04]", "[0,4]"), 4), good, {"byte 37", "not valid JSON"}},
       {"number too large for any type", container(one("\"U8\"", "[1e999]", "[0,4]"), 4), good, {"number overflow"}},
-      {"integer beyond 64 bits", container(one("\"U8\"", "[18446744073709551616]", "[0,4]"), 4), good, {"byte 36", "'18446744073709551616'", "64 bits"}},
+      {"integer beyond 64 bits",
+       container(one("\"U8\"", "[18446744073709551616]", "[0,4]"), 4),
+       good,
+       {"byte 36", "'18446744073709551616'", "64 bits"}},
       {"nine levels", container("{\"a\":" + repeated("[", 8) + repeated("]", 8) + "}"), container("{}"), {"byte 20", "deeper than 8"}},
       {"a million levels", container("{\"a\":" + repeated("[", 1'000'000) + "}"), container("{}"), {"byte 20", "deeper than 8"}},
-      {"string of 2 MiB", container("{\"" + std::string(std::size_t{2} << 20, 'n') + "\":1}"), container(entry(std::string(4096, 'n')), 4), {"byte 9", "1048576"}},
-      {"blanks of 2 MiB", container("{" + std::string(std::size_t{2} << 20, ' ') + "}"), container("{" + std::string(1000, ' ') + "}"), {"byte 8", "1048576"}},
+      {"string of 2 MiB",
+       container("{\"" + std::string(std::size_t{2} << 20, 'n') + "\":1}"),
+       container(entry(std::string(4096, 'n')), 4),
+       {"byte 9", "1048576"}},
+      {"blanks of 2 MiB",
+       container("{" + std::string(std::size_t{2} << 20, ' ') + "}"),
+       container("{" + std::string(1000, ' ') + "}"),
+       {"byte 8", "1048576"}},
       {"values without end", container("{\"a\":[" + repeated("0,", 100'000) + "0]}"), good, {"holds more values"}},
   };
 }
@@ -90,22 +102,38 @@ std::vector<Row> name_rows() {
       {"a name twice", container(both(a, bytes("a", "[4]", "[4,8]")), 8), two, {"byte 61", "'a'", "twice"}},
       {"a name twice, once escaped", container(both(a, bytes("\\u0061", "[4]", "[4,8]")), 8), two, {"byte 61", "'a'", "twice"}},
       {"same name, same range", container(both(a, a), 4), good, {"byte 61", "'a'", "twice"}},
-      {"a quoted backslash before a repeated name", container(both(bytes("\\\\", "[4]", "[0,4]"), bytes("\\\\", "[4]", "[4,8]")), 8), two, {"byte 62", "twice"}},
+      {"a quoted backslash before a repeated name",
+       container(both(bytes("\\\\", "[4]", "[0,4]"), bytes("\\\\", "[4]", "[4,8]")), 8),
+       two,
+       {"byte 62", "twice"}},
       {"dtype twice", container(R"({"a":{"dtype":"U8","dtype":"U8","shape":[4],"data_offsets":[0,4]}})", 4), good, {"byte 27", "'dtype'", "twice"}},
-      {"metadata twice", container(R"({"__metadata__":{"k":"v"},"__metadata__":{"k":"v"}})"), container(R"({"__metadata__":{"k":"v"}})"), {"'__metadata__'", "twice"}},
+      {"metadata twice",
+       container(R"({"__metadata__":{"k":"v"},"__metadata__":{"k":"v"}})"),
+       container(R"({"__metadata__":{"k":"v"}})"),
+       {"'__metadata__'", "twice"}},
       {"metadata twice, empty", container(R"({"__metadata__":{},"__metadata__":{}})"), container(R"({"__metadata__":{}})"), {"byte 27", "twice"}},
-      {"metadata key twice", container(R"({"__metadata__":{"k":"v","k":"w"}})"), container(R"({"__metadata__":{"k":"v","l":"w"}})"), {"byte 33", "'k'", "twice"}},
-      {"metadata not an object", container(R"({"__metadata__":[]})"), container(R"({"__metadata__":{}})"), {"byte 9", "__metadata__", "not an object"}},
+      {"metadata key twice",
+       container(R"({"__metadata__":{"k":"v","k":"w"}})"),
+       container(R"({"__metadata__":{"k":"v","l":"w"}})"),
+       {"byte 33", "'k'", "twice"}},
+      {"metadata not an object",
+       container(R"({"__metadata__":[]})"),
+       container(R"({"__metadata__":{}})"),
+       {"byte 9", "__metadata__", "not an object"}},
       {"metadata value not text", container(R"({"__metadata__":{"k":1}})"), container(R"({"__metadata__":{"k":"1"}})"), {"'k'", "not a string"}},
-      {"name too long", container("{" + bytes(std::string(4097, 'n'), "[4]", "[0,4]") + "}", 4),
-       container("{" + bytes(std::string(4096, 'n'), "[4]", "[0,4]") + "}", 4), {"'nnnn", "4097 bytes", "4096"}},
+      {"name too long",
+       container("{" + bytes(std::string(4097, 'n'), "[4]", "[0,4]") + "}", 4),
+       container("{" + bytes(std::string(4096, 'n'), "[4]", "[0,4]") + "}", 4),
+       {"'nnnn", "4097 bytes", "4096"}},
   };
 }
 
 std::vector<Row> entry_rows() {
   const std::string good = container(one("\"U8\"", "[4]", "[0,4]"), 4);
   const auto bad = [](const std::string& entry) { return container("{\"a\":" + entry + "}", 4); };
-  const auto with = [](const std::string& dtype, const std::string& shape, const std::string& offsets) { return container(one(dtype, shape, offsets), 4); };
+  const auto with = [](const std::string& dtype, const std::string& shape, const std::string& offsets) {
+    return container(one(dtype, shape, offsets), 4);
+  };
   return {
       {"entry is a number", bad("7"), good, {"'a'", "byte 9", "not an object"}},
       {"entry is null", bad("null"), good, {"'a'", "not an object"}},
@@ -128,7 +156,10 @@ std::vector<Row> entry_rows() {
       {"size null", with("\"U8\"", "[null]", "[0,4]"), good, {"'a'", "'null'"}},
       {"size true", with("\"U8\"", "[true]", "[0,4]"), good, {"'a'", "'true'"}},
       {"size 2^63", with("\"U8\"", "[9223372036854775808]", "[0,4]"), good, {"'a'", "9223372036854775808"}},
-      {"33 axes", with("\"U8\"", "[4" + repeated(",1", 32) + "]", "[0,4]"), with("\"U8\"", "[4" + repeated(",1", 31) + "]", "[0,4]"), {"'a'", "33 axes", "32"}},
+      {"33 axes",
+       with("\"U8\"", "[4" + repeated(",1", 32) + "]", "[0,4]"),
+       with("\"U8\"", "[4" + repeated(",1", 31) + "]", "[0,4]"),
+       {"'a'", "33 axes", "32"}},
       {"elements wrap to zero", with("\"U8\"", "[4294967296,4294967296]", "[0,0]"), good, {"'a'", "64 bits"}},
       {"elements wrap to four", with("\"U8\"", "[4611686018427387905,4]", "[0,4]"), good, {"'a'", "64 bits"}},
       {"bits wrap to zero", with("\"F64\"", "[288230376151711744]", "[0,0]"), good, {"'a'", "64 bits"}},
@@ -195,6 +226,33 @@ TEST_CASE("containers with wrong tensor descriptions are refused") { check_rows(
 TEST_CASE("containers with wrong ranges are refused") { check_rows(range_rows()); }
 TEST_CASE("there are at least 60 bad containers") {
   CHECK(length_rows().size() + json_rows().size() + name_rows().size() + entry_rows().size() + range_rows().size() >= 60);
+}
+
+TEST_CASE("every truncation of a container is refused, and no change of one byte does worse than that") {
+  const TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "t.safetensors";
+  const std::string good =
+      container(R"({"__metadata__":{"k":"v"},)" + bytes("a", "[4]", "[0,4]") + "," + bytes("b\\u00e9", "[2,1]", "[4,6]") + "}  ", 6);
+  write_bytes(file, good);
+  REQUIRE_NOTHROW(sim::SafetensorsFile{file});
+  for (std::size_t size = 0; size < good.size(); ++size) {
+    INFO(size);
+    write_bytes(file, good.substr(0, size));
+    REQUIRE(input_error_defect(error_of([&] { sim::SafetensorsFile{file}; }), {file.string(), "byte"}).empty());
+  }
+  std::size_t refused = 0;
+  for (std::size_t at = 0; at + 6 < good.size(); ++at) {
+    for (const char byte : {'\0', '\x80', '\xff', '"', '\\', '{', ']', ',', '9', '-', ' '}) {
+      INFO(at << " " << static_cast<int>(byte));
+      std::string changed = good;
+      changed[at] = byte;
+      write_bytes(file, changed);
+      const std::optional<Error> error = error_of([&] { sim::SafetensorsFile{file}; });
+      if (error) REQUIRE(input_error_defect(error, {file.string()}).empty());
+      refused += error ? 1U : 0U;
+    }
+  }
+  CHECK(refused > 1000);
 }
 
 }  // namespace mx::test

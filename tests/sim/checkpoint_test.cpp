@@ -1,12 +1,13 @@
 // Checkpoints that must be read: both naming forms, one file or several, the recorded one and the synthetic one.
 
+#include "sim/checkpoint.hpp"
+
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "sim/checkpoint.hpp"
 #include "tests/catch.hpp"
 #include "tests/sim/draft.hpp"
 
@@ -180,7 +181,8 @@ TEST_CASE("the writer repeats the recorded shards byte for byte") {
     for (const auto& [name, view] : file.tensors()) {
       tensors.push_back({name, std::string(view.dtype->name), view.shape, {view.bytes.begin(), view.bytes.end()}});
     }
-    std::sort(tensors.begin(), tensors.end(), [&](const auto& a, const auto& b) { return file.find(a.name)->file_offset < file.find(b.name)->file_offset; });
+    std::sort(tensors.begin(), tensors.end(),
+              [&](const auto& a, const auto& b) { return file.find(a.name)->file_offset < file.find(b.name)->file_offset; });
     const std::vector<std::uint8_t> written = sim::safetensors_bytes(tensors, file.metadata());
     CHECK((std::string(written.begin(), written.end()) == read_bytes(kTiny / shard)));
   }
@@ -191,7 +193,8 @@ TEST_CASE("expected outputs that do not fit are refused") {
     return sim::TensorData{name, "F64", shape, std::vector<std::uint8_t>(static_cast<std::size_t>(8 * shape[0] * (shape.size() > 1 ? shape[1] : 1)))};
   };
   const auto bf16 = [](const std::string& name, std::vector<std::int64_t> shape) {
-    return sim::TensorData{name, "BF16", shape, std::vector<std::uint8_t>(static_cast<std::size_t>(2 * shape[0] * (shape.size() > 1 ? shape[1] : 1)))};
+    return sim::TensorData{name, "BF16", shape,
+                           std::vector<std::uint8_t>(static_cast<std::size_t>(2 * shape[0] * (shape.size() > 1 ? shape[1] : 1)))};
   };
   const std::string x = "layers.1.mlp.x", out = "layers.1.mlp.out.f64";
   struct Row {
@@ -253,8 +256,9 @@ TEST_CASE("the synthetic checkpoint has the shape, names and files of the record
   const std::string index = "model.safetensors.index.json";
   CHECK(read_json(directory.path() / "new" / index) == read_json(kTiny / index));
   const nlohmann::json ours = read_json(directory.path() / "new" / "config.json"), theirs = read_json(kTiny / "config.json");
-  for (const char* const key : {"architectures", "model_type", "head_dim", "hidden_size", "intermediate_size", "num_attention_heads", "num_experts_per_tok",
-                                "num_hidden_layers", "num_key_value_heads", "num_local_experts", "quantization_config", "vocab_size"}) {
+  for (const char* const key :
+       {"architectures", "model_type", "head_dim", "hidden_size", "intermediate_size", "num_attention_heads", "num_experts_per_tok",
+        "num_hidden_layers", "num_key_value_heads", "num_local_experts", "quantization_config", "vocab_size"}) {
     INFO(key);
     CHECK(ours.at(key) == theirs.at(key));
   }
@@ -285,7 +289,8 @@ TEST_CASE("the synthetic checkpoint follows from its seed alone") {
   for (const char c : std::string("model.layers.2.mlp.experts.gate_up_proj_scales")) hash = (hash ^ static_cast<std::uint64_t>(c)) * 0x100000001B3U;
   state = 42 ^ hash;
   const sim::MoeLayer layer = checkpoint.layer(2);
-  for (const std::uint8_t scale : layer.experts[layout::Role::w13_weight_scale]) REQUIRE(static_cast<unsigned>(scale) == 117 + (splitmix64(state) >> 32) % 7);
+  for (const std::uint8_t scale : layer.experts[layout::Role::w13_weight_scale])
+    REQUIRE(static_cast<unsigned>(scale) == 117 + (splitmix64(state) >> 32) % 7);
   // Modest values: bf16 exponents 118 to 123, both signs.
   unsigned signs = 0;
   for (const std::uint32_t code : layer.router.weight) {
@@ -310,6 +315,7 @@ TEST_CASE("the synthetic checkpoint refuses impossible shapes and directories in
   CHECK(code_of({.hidden = 48}) == 2);
   CHECK(code_of({.intermediate = 0}) == 2);
   CHECK(code_of({.experts = 2, .top_k = 3}) == 2);
+  CHECK(code_of({.layers = 1024, .experts = 4096, .hidden = 1 << 16, .intermediate = 1 << 16}) == 2);
   CHECK_FALSE(std::filesystem::exists(directory.path() / "new"));
   CHECK(code_of({.layers = 1, .experts = 1, .hidden = 32, .intermediate = 32, .top_k = 1}) == 0);
   CHECK(sim::Checkpoint(directory.path() / "new").layer_count() == 1);

@@ -42,11 +42,11 @@ std::string tensor_name(Names names, int layer, std::size_t part);
 
 /// A checkpoint directory before it is written. The default one is good: 2 layers in 2 shards with index and config, E=2, I=32, H=64, top-1.
 struct Draft {
-  std::map<std::string, std::vector<sim::TensorData>> shards;      ///< by file name
-  std::optional<std::string> config;                               ///< text of config.json
+  std::map<std::string, std::vector<sim::TensorData>> shards;  ///< by file name
+  std::optional<std::string> config;                           ///< text of config.json
   bool has_index = true;
-  std::map<std::string, std::string> index_edits;                  ///< weight_map entries to change; "" removes one
-  std::map<std::string, std::string> raw;                          ///< other files, written last
+  std::map<std::string, std::string> index_edits;  ///< weight_map entries to change; "" removes one
+  std::map<std::string, std::string> raw;          ///< other files, written last
 
   /// The tensor of that name; it must be there.
   sim::TensorData& tensor(const std::string& name);

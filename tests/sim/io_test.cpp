@@ -60,8 +60,11 @@ TEST_CASE("what is no regular file is refused without waiting") {
   const std::filesystem::path pipe = directory.path() / "pipe", loop = directory.path() / "loop";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   std::filesystem::create_symlink(loop, loop);
-  const std::vector<std::pair<std::filesystem::path, std::string>> rows{
-      {pipe, "is a pipe"}, {directory.path(), "is a directory"}, {"/dev/zero", "is a device"}, {directory.path() / "none", "No such file"}, {loop, "cannot be opened"}};
+  const std::vector<std::pair<std::filesystem::path, std::string>> rows{{pipe, "is a pipe"},
+                                                                        {directory.path(), "is a directory"},
+                                                                        {"/dev/zero", "is a device"},
+                                                                        {directory.path() / "none", "No such file"},
+                                                                        {loop, "cannot be opened"}};
   for (const auto& [path, part] : rows) {
     INFO(path.string());
     const std::filesystem::path& where = path;
@@ -180,7 +183,8 @@ TEST_CASE("a writer that is killed leaves the old file or the new one") {
 }
 
 TEST_CASE("JSON keeps integers exactly and the order of keys") {
-  const nlohmann::ordered_json json = parse(R"( {"z": 18446744073709551615, "a": [-9223372036854775808, 9007199254740993, 1.5, true, null, "\u00e9\n"]} )");
+  const nlohmann::ordered_json json =
+      parse(R"( {"z": 18446744073709551615, "a": [-9223372036854775808, 9007199254740993, 1.5, true, null, "\u00e9\n"]} )");
   CHECK(json.dump() == R"({"z":18446744073709551615,"a":[-9223372036854775808,9007199254740993,1.5,true,null,"é\n"]})");
   CHECK(parse("7") == 7);
   CHECK(parse("[[[[[[[[]]]]]]]]").dump() == "[[[[[[[[]]]]]]]]");
@@ -222,8 +226,9 @@ TEST_CASE("foreign text in a message stays on one line") {
 TEST_CASE("dtypes have the sizes of the reference implementation") {
   // huggingface/safetensors, safetensors/src/tensor.rs, Dtype::bitsize
   const std::vector<std::pair<std::string_view, int>> expected{
-      {"BOOL", 8}, {"F4", 4},   {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"U8", 8},   {"I8", 8},   {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8},
-      {"I16", 16}, {"U16", 16}, {"F16", 16},    {"BF16", 16},   {"I32", 32}, {"U32", 32}, {"F32", 32},    {"C64", 64},    {"F64", 64},    {"I64", 64},        {"U64", 64}};
+      {"BOOL", 8},    {"F4", 4},          {"F6_E2M3", 6},     {"F6_E3M2", 6}, {"U8", 8},   {"I8", 8},   {"F8_E5M2", 8}, {"F8_E4M3", 8},
+      {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"I16", 16},    {"U16", 16}, {"F16", 16}, {"BF16", 16},   {"I32", 32},
+      {"U32", 32},    {"F32", 32},        {"C64", 64},        {"F64", 64},    {"I64", 64}, {"U64", 64}};
   std::vector<std::pair<std::string_view, int>> found;
   for (const sim::Dtype& row : sim::all_dtypes()) found.emplace_back(row.name, row.bits);
   CHECK(found == expected);
@@ -232,7 +237,8 @@ TEST_CASE("dtypes have the sizes of the reference implementation") {
 TEST_CASE("the container is written as the reference implementation writes it") {
   // The byte strings of tensor.rs test_empty and test_serialization.
   CHECK(text_of(sim::safetensors_bytes({}, {})) == std::string("\x08\0\0\0\0\0\0\0{}      ", 16));
-  CHECK(text_of(sim::safetensors_bytes({}, {{"framework", "pt"}})) == std::string("\x28\0\0\0\0\0\0\0", 8) + R"({"__metadata__":{"framework":"pt"}}     )");
+  CHECK(text_of(sim::safetensors_bytes({}, {{"framework", "pt"}})) ==
+        std::string("\x28\0\0\0\0\0\0\0", 8) + R"({"__metadata__":{"framework":"pt"}}     )");
   const std::vector<sim::TensorData> tensors{{"attn.0", "F32", {1, 2, 3}, std::vector<std::uint8_t>(24, 1)}};
   CHECK(text_of(sim::safetensors_bytes(tensors, {})) ==
         std::string("\x40\0\0\0\0\0\0\0", 8) + R"({"attn.0":{"dtype":"F32","shape":[1,2,3],"data_offsets":[0,24]}})" + std::string(24, 1));
@@ -241,9 +247,11 @@ TEST_CASE("the container is written as the reference implementation writes it") 
 TEST_CASE("what is written is what is read") {
   const TemporaryDirectory directory;
   const std::filesystem::path file = directory.path() / "t.safetensors";
-  const std::vector<sim::TensorData> tensors{
-      {"z \"quoted\" \xC3\xA9\n", "F64", {1, 2}, std::vector<std::uint8_t>(16, 3)}, {"scalar", "BF16", {}, {1, 2}}, {"empty", "F32", {5, 0, 7}, {}},
-      {"nibbles", "F4", {3, 2}, {1, 2, 3}},                                         {"a", "U8", {4}, {9, 8, 7, 6}}};
+  const std::vector<sim::TensorData> tensors{{"z \"quoted\" \xC3\xA9\n", "F64", {1, 2}, std::vector<std::uint8_t>(16, 3)},
+                                             {"scalar", "BF16", {}, {1, 2}},
+                                             {"empty", "F32", {5, 0, 7}, {}},
+                                             {"nibbles", "F4", {3, 2}, {1, 2, 3}},
+                                             {"a", "U8", {4}, {9, 8, 7, 6}}};
   sim::write_file(file, sim::safetensors_bytes(tensors, {{"format", "pt"}, {"", "x\ty"}}), false);
   const sim::SafetensorsFile read(file);
   CHECK(read.metadata() == std::map<std::string, std::string>{{"format", "pt"}, {"", "x\ty"}});
@@ -263,7 +271,8 @@ TEST_CASE("what is written is what is read") {
 TEST_CASE("the order of names and of bytes need not agree") {
   const TemporaryDirectory directory;
   const std::filesystem::path file = directory.path() / "t.safetensors";
-  write_bytes(file, container(R"({"a":{"data_offsets":[2,3],"shape":[1],"dtype":"U8"},"b":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})") + "xyz");
+  write_bytes(file,
+              container(R"({"a":{"data_offsets":[2,3],"shape":[1],"dtype":"U8"},"b":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})") + "xyz");
   const sim::SafetensorsFile read(file);
   CHECK(text_of(read.find("a")->bytes) == "z");
   CHECK(text_of(read.find("b")->bytes) == "xy");

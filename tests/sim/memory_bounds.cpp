@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
+#include <functional>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +31,14 @@ void* counted_allocation(std::size_t bytes) {
   return memory;
 }
 
+void* counted_or_null(std::size_t bytes) noexcept {
+  try {
+    return counted_allocation(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 void counted_release(void* memory) noexcept {
   if (memory == nullptr) return;
   live -= ::malloc_usable_size(memory);
@@ -38,10 +49,14 @@ void counted_release(void* memory) noexcept {
 
 void* operator new(std::size_t bytes) { return counted_allocation(bytes); }
 void* operator new[](std::size_t bytes) { return counted_allocation(bytes); }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return counted_or_null(bytes); }
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return counted_or_null(bytes); }
 void operator delete(void* memory) noexcept { counted_release(memory); }
 void operator delete[](void* memory) noexcept { counted_release(memory); }
 void operator delete(void* memory, std::size_t) noexcept { counted_release(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { counted_release(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { counted_release(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { counted_release(memory); }
 
 namespace mx::test {
 namespace {
@@ -81,8 +96,13 @@ std::vector<Hostile> hostile_headers() {
       {"many empty tensors", "{" + many(size, empty_tensor) + "}"},
       {"few empty tensors", "{" + many(kMiB / 2, empty_tensor) + "}", true},
       {"one long shape", R"({"a":{"dtype":"U8","shape":[)" + repeated("0,", size) + R"(],"data_offsets":[0,0]}})"},
-      {"many long shapes",
-       "{" + many(size, [](std::size_t i) { return "\"" + std::to_string(i) + R"(":{"dtype":"U8","shape":[0)" + repeated(",0", 62) + R"(],"data_offsets":[0,0]},)"; }) + "}"},
+      {"many long shapes", "{" +
+                               many(size,
+                                    [](std::size_t i) {
+                                      return "\"" + std::to_string(i) + R"(":{"dtype":"U8","shape":[0)" + repeated(",0", 62) +
+                                             R"(],"data_offsets":[0,0]},)";
+                                    }) +
+                               "}"},
       {"empty lists", R"({"a":[)" + repeated("[],", size) + "]}"},
       {"empty objects", R"({"a":[)" + repeated("{},", size) + "]}"},
       {"small objects", R"({"a":[)" + repeated("{\"\":0},", size) + "]}"},
@@ -144,9 +164,9 @@ TEST_CASE("data stay mapped until a layer is asked for") {
   sim::write_synthetic_checkpoint(directory.path() / "new", {.layers = 2, .experts = 16, .hidden = 512, .intermediate = 512, .top_k = 4});
   const std::filesystem::path path = directory.path() / "new";
   CHECK(peak_of([&] {
-    const sim::Checkpoint checkpoint(path);
-    CHECK(checkpoint.bytes() > 12 * kMiB);
-  }) < kMiB);
+          const sim::Checkpoint checkpoint(path);
+          CHECK(checkpoint.bytes() > 12 * kMiB);
+        }) < kMiB);
   const sim::Checkpoint checkpoint(path);
   CHECK(peak_of([&] { static_cast<void>(checkpoint.layer(0)); }) < 2 * checkpoint.bytes() / 2);
 }
