@@ -1,1 +1,51 @@
-// stub
+#include "props/faults.hpp"
+
+#include <array>
+
+namespace mx::props {
+namespace {
+
+using fault::Fault;
+
+constexpr std::array kFaults{
+    // Numerics.
+    FaultRow{Fault::encode_ties_away, "encode_ties_away", "model/numerics/convert.cpp goes_up", "ties to even go away from zero", "N2/"},
+    FaultRow{Fault::encode_drops_sticky, "encode_drops_sticky", "model/numerics/convert.cpp dropped_bits", "what lies below the half bit is forgotten (tt-metal#51971)", "N2/"},
+    FaultRow{Fault::encode_loses_carry, "encode_loses_carry", "model/numerics/convert.cpp round_to", "the mantissa wraps and the exponent stays", "N2/"},
+    FaultRow{Fault::encode_saturates_low, "encode_saturates_low", "model/numerics/convert.cpp overflow_limit", "E4M3 saturates at 240 (saturn-vectors#101)", "N1/"},
+    FaultRow{Fault::encode_drops_zero_sign, "encode_drops_zero_sign", "model/numerics/convert.cpp with_sign", "-0 becomes +0", "N1/"},
+    FaultRow{Fault::decode_subnormal_shift, "decode_subnormal_shift", "model/numerics/value.cpp decode", "subnormals are half or twice their value", "N1/"},
+    FaultRow{Fault::e8m0_zero_is_zero, "e8m0_zero_is_zero", "model/numerics/value.cpp decode", "scale byte 0 is 0 instead of 2^-127 (vLLM's test reference, triton_kernels)", "N4/"},
+    FaultRow{Fault::e8m0_top_is_infinite, "e8m0_top_is_infinite", "model/numerics/value.cpp decode", "scale byte 255 is Inf instead of NaN (byte << 23)", "N4/"},
+    FaultRow{Fault::scale_floor_off_by_one, "scale_floor_off_by_one", "model/numerics/block.cpp scale_code", "floor(log2) rounds up just under a power of two (microxcaling)", "N5/"},
+    FaultRow{Fault::block_ignores_nan_scale, "block_ignores_nan_scale", "model/numerics/block.cpp scaled_value", "a NaN scale leaves its elements numbers", "N6/"},
+    FaultRow{Fault::exact_sum_loses_carry, "exact_sum_loses_carry", "model/numerics/exact_sum.cpp add_magnitude", "the carry between limbs is lost", "N9/"},
+    // Layouts.
+    FaultRow{Fault::sf128x4_columns_swapped, "sf128x4_columns_swapped", "model/layout/blocks.cpp sf128x4", "row quarter and column byte of the scale tile change places", "L2/FLASHINFER"},
+    FaultRow{Fault::sf128x4_rows_mixed, "sf128x4_rows_mixed", "model/layout/blocks.cpp sf128x4", "tile rows split by 4 instead of 32", "L2/FLASHINFER"},
+    FaultRow{Fault::shuffle_a_wrong_stride, "shuffle_a_wrong_stride", "model/layout/blocks.cpp shuffle_rows", "rows shuffled with stride 8", "L2/FLASHINFER_TRTLLM"},
+    FaultRow{Fault::gate_up_not_flipped, "gate_up_not_flipped", "model/layout/blocks.cpp up_gate_interleaved, up_before_gate", "gate rows before up rows (vllm#52240)", "L2/FLASHINFER"},
+    FaultRow{Fault::scale_rows_not_shuffled, "scale_rows_not_shuffled", "model/layout/trtllm.cpp build", "scales do not follow the rows of their weights", "L3/FLASHINFER_TRTLLM"},
+    FaultRow{Fault::pad_content_wrong, "pad_content_wrong", "model/layout/grains.cpp pad_grain", "padding holds 1 instead of 0", "L2/"},
+    FaultRow{Fault::inverse_ignores_padding, "inverse_ignores_padding", "model/layout/step.cpp Backward(Pad)", "padding is reported as an element", "L1/"},
+    FaultRow{Fault::halves_padded_together, "halves_padded_together", "model/layout/tensor.cpp loaded", "standard w13 is padded after both halves: gate and up pair with an offset", "L2/XPU"},
+    FaultRow{Fault::bias_cast_to_low_half, "bias_cast_to_low_half", "model/layout/packed.cpp kCasts", "bf16 bits land in the low half of the fp32", "L2/FLASHINFER_TRTLLM"},
+    FaultRow{Fault::compare_skips_padding, "compare_skips_padding", "model/layout/packed.cpp compare", "wrong padding is never noticed", "L10/"},
+    FaultRow{Fault::digit_flip_lost, "digit_flip_lost", "model/layout/digits.cpp Symbolic(Flip)", "the normal form forgets flips", "L1/digits"},
+    FaultRow{Fault::map_read_from_run_start, "map_read_from_run_start", "model/layout/address_map.cpp read", "a piece of an address map begins at its run's start", "L1/pieces"},
+    // Oracle.
+    FaultRow{Fault::oracle_skips_device_check, "oracle_skips_device_check", "model/oracle/check.cpp check_device", "classes accept any device (vllm#37787: AITER on gfx942)", "O1/needs"},
+    FaultRow{Fault::oracle_skips_first_candidate, "oracle_skips_first_candidate", "model/oracle/select.cpp search_auto", "the best candidate is never tried", "O3/priority"},
+    FaultRow{Fault::oracle_rounds_down, "oracle_rounds_down", "model/oracle/select.cpp rounded", "sizes go down to the multiple: data are cut off", "O1/sizes"},
+    FaultRow{Fault::oracle_ignores_parallel, "oracle_ignores_parallel", "model/oracle/check.cpp refused_parallel_text", "a monolithic kernel gets an exchange or EPLB", "O1/needs"},
+    FaultRow{Fault::oracle_swallows_refusal, "oracle_swallows_refusal", "model/oracle/select.cpp run", "a wish that fails silently becomes auto (vllm#49591)", "O2/wish"},
+    FaultRow{Fault::oracle_ignores_environment, "oracle_ignores_environment", "model/oracle/select.cpp apply_override", "the override variables have no effect", "O2/environment"},
+    FaultRow{Fault::oracle_ignores_requested_key, "oracle_ignores_requested_key", "model/oracle/select.cpp resolve_requested_key", "a requested activation format is lost", "O2/key"},
+    FaultRow{Fault::oracle_forgets_batched_member, "oracle_forgets_batched_member", "model/oracle/select.cpp rewritten", "Marlin under DeepEP low latency is refused", "O2/batched"},
+};
+
+}  // namespace
+
+std::span<const FaultRow> all_faults() { return kFaults; }
+
+}  // namespace mx::props

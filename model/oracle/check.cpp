@@ -23,11 +23,6 @@ Verdict unreadable(EnvVariable variable, const Environment& environment) {
   return refused(std::string(kRaised) + "ValueError", name + "='" + environment.at(name) + "' is no integer");
 }
 
-bool in_range(const CapRange& range, const std::optional<int>& capability) {
-  const bool any = range.low == kAnyCapability.low && range.below == kAnyCapability.below;
-  return any || (capability && *capability >= range.low && *capability < range.below);
-}
-
 /// The engine asks whether the architecture's name contains a word, so "gfx11" is every gfx11xx.
 bool arch_matches(std::span<const std::string_view> words, const Hardware& hardware) {
   if (words.empty()) return true;

@@ -125,12 +125,8 @@ class Search {
       case Switch::on:
         break;
     }
-    const auto capability = query_.deployment.hardware.capability;
     for (const OverrideTarget& target : row.targets) {
-      const bool everywhere = target.capability.low == kAnyCapability.low;
-      if (everywhere || (capability && *capability >= target.capability.low && *capability < target.capability.below)) {
-        return try_last(target.backend, target.key);
-      }
+      if (in_range(target.capability, query_.deployment.hardware.capability)) return try_last(target.backend, target.key);
     }
     return refuse("ValueError", variable + " is on, and no backend of it is for this device", variable, "environment");
   }

@@ -24,6 +24,10 @@ constexpr CapRange cap_at_least(int low) { return {low, std::numeric_limits<int>
 constexpr CapRange cap_exactly(int cap) { return {cap, cap + 1}; }
 /// The engine's is_device_capability_family(n): the same major version.
 constexpr CapRange cap_family(int cap) { return {cap / 10 * 10, cap / 10 * 10 + 10}; }
+constexpr bool is_any(const CapRange& range) { return range.low == kAnyCapability.low && range.below == kAnyCapability.below; }
+constexpr bool in_range(const CapRange& range, const std::optional<int>& capability) {
+  return is_any(range) || (capability && *capability >= range.low && *capability < range.below);
+}
 
 /// One alternative of a device predicate; all fields must hold. Checked in the order platform, capability, arch, variables, probe.
 struct DeviceRule {

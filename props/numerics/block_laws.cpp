@@ -48,6 +48,9 @@ std::uint32_t quotient(std::uint32_t f32, std::uint32_t scale) {
 }
 
 void check_block(const std::vector<std::uint32_t>& block, const BlockFormat& format, const Grid& grid) {
+  std::string elements = "block";
+  for (std::uint32_t f32 : block) elements += " " + hex(f32);
+  RC_LOG(elements);
   const Conversion how = conversion(profile_named(kOcp), *format.element);
   const QuantizedBlock quantized = quantize_block(block, format, ScaleRule::floor, how);
   RC_ASSERT(quantized.codes.size() == block.size());

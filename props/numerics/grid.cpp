@@ -131,6 +131,13 @@ std::uint32_t pick_uniform(std::uint32_t low, std::uint32_t high) {
       *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::uint64_t>(low, static_cast<std::uint64_t>(high) + 1)));
 }
 
+std::uint32_t pick_code(int width) {
+  const std::uint32_t codes = 1U << width;
+  if (pick_uniform(0, 1) == 0) return pick_uniform(0, codes - 1);
+  const std::uint32_t center = pick_uniform(0, 1) * (codes / 2);
+  return (center + codes + pick_uniform(0, 4) - 2U) % codes;
+}
+
 std::uint32_t pick_boundary(const Grid& grid) {
   const std::uint32_t kind = pick_uniform(0, 9);
   const std::uint32_t sign = pick_uniform(0, 1) * kSign;

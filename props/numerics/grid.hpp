@@ -38,6 +38,10 @@ std::vector<Rounding> roundings_of(const Grid& grid);
 /// To be called inside a property.
 std::uint32_t pick_boundary(const Grid& grid);
 
+/// A code of `width` bits; every other one is near the ends of the sign halves, where zeros, subnormals, largest values and NaNs are.
+/// To be called inside a property.
+std::uint32_t pick_code(int width);
+
 /// A number in [low, high], all equally likely whatever RapidCheck's size, shrinking to low. To be called inside a property.
 std::uint32_t pick_uniform(std::uint32_t low, std::uint32_t high);
 
