@@ -4,6 +4,12 @@
 
 #include <cstdlib>
 #include <sstream>
+#include <unordered_map>
+
+// RapidCheck prints this string itself when the process ends, for all failures at once; its headers leave the function out.
+namespace rc::detail {
+std::string reproduceMapToString(const std::unordered_map<std::string, Reproduce>& reproduceMap);
+}
 
 namespace mx::props {
 
@@ -24,7 +30,12 @@ Outcome check_property(const Law& law, const std::function<void()>& property) {
   }
   std::ostringstream message;
   rc::detail::printResultMessage(result, message);
-  return {false, 0, std::string(law.id) + ": " + message.str() + "\nreplay: RC_PARAMS as above, then mxact_laws '" + std::string(law.id) + "'"};
+  std::string replay = "mxact_laws '" + std::string(law.id) + "'";
+  if (result.is<rc::detail::FailureResult>()) {
+    const rc::detail::Reproduce& reproduce = result.get<rc::detail::FailureResult>().reproduce;
+    replay = "RC_PARAMS='reproduce=" + rc::detail::reproduceMapToString({{metadata.id, reproduce}}) + "' " + replay;
+  }
+  return {false, 0, std::string(law.id) + ": " + message.str() + "\nreplay: " + replay};
 }
 
 void Exhaustive::expect(bool holds, const std::function<std::string()>& describe) {

@@ -55,14 +55,14 @@ TEST_CASE("law ids are unique and begin with a number of the catalogue") {
 std::string reproduce_of(const std::string& failure) {
   const std::size_t begin = failure.find("reproduce=");
   REQUIRE(begin != std::string::npos);
-  return failure.substr(begin, failure.find_first_of("\" \n", begin) - begin);
+  return failure.substr(begin, failure.find_first_of("'\" \n", begin) - begin);
 }
 
 /// The line with the counterexample.
 std::string counterexample_of(const std::string& output) {
-  const std::size_t begin = output.find("  [");
+  const std::size_t begin = output.find("\n[");
   REQUIRE(begin != std::string::npos);
-  return output.substr(begin, output.find('\n', begin) - begin);
+  return output.substr(begin, output.find('\n', begin + 1) - begin);
 }
 
 TEST_CASE("a failing law prints a line that replays its minimal case") {
