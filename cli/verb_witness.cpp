@@ -72,7 +72,7 @@ void add_witness(CLI::App& app, Action& action) {
   const auto options = std::make_shared<Options>();
   verb->add_option("PATH", options->paths, "a set (folder with manifest.json), a .jsonl file of oracle cases, or a folder of sets")->required();
   verb->add_flag("--allow-unmodelled", options->allow_unmodelled, "entries that the model does not cover are listed but do not fail the run");
-  verb->add_flag("--skip-sweeps", options->skip_sweeps, "leave out sweeps over all 2^32 inputs (they count as unmodelled)");
+  verb->add_flag("--skip-sweeps", options->skip_sweeps, "leave out sweeps over all 2^32 inputs (listed as not compared)");
   verb->add_flag("--verbose", options->verbose, "one line per entry");
   verb->add_flag("--json", options->json, "machine-readable output");
   verb->callback([&action, options] { action = [options] { return witness(*options); }; });

@@ -67,7 +67,7 @@ struct WitnessOptions {
 
 /// Holds every set under `path` against the model, sorted by path: a directory with manifest.json, a .jsonl file of oracle cases, or any directory
 /// above those. Throws Error(input) that names file, entry and value when a manifest, a data file or a case breaks its form, and when there is no
-/// set. Source of the forms: the comments above, FORMAT and README of the recorded sets.
+/// set. Source: golden/witness/FORMAT.md for mxact-witness/1; LayoutRecorder of golden/record.py and golden/witness/oracle.hpp for the others.
 std::vector<SetResult> run_witness(const std::filesystem::path& path, const WitnessOptions& options);
 
 nlohmann::ordered_json to_json(const SetResult& set);

@@ -12,7 +12,7 @@ std::uint64_t pad_grain(std::int64_t entry, std::int64_t address, int bits, std:
   if (entry == Layout::kPadNeutral) return 0x7F;
   if (entry == Layout::kPadZero) return fault::planted(fault::Fault::pad_content_wrong) ? 1 : 0;
   std::uint64_t value = 0;
-  for (int b = bits; b-- > 0;) value = value << 1 | ((poison >> ((address * bits + b) % 8)) & 1U);
+  for (int b = bits; b-- > 0;) value = value << 1 | ((std::uint64_t{poison} >> ((address * bits + b) % 8)) & 1U);
   return value;
 }
 

@@ -12,7 +12,7 @@ namespace mx::layout {
 /// Grain number `index` of `bits` bits.
 inline std::uint64_t get_grain(std::span<const std::uint8_t> bytes, std::int64_t index, int bits) {
   const auto i = static_cast<std::size_t>(index);
-  if (bits == 4) return (bytes[i / 2] >> (i % 2 * 4)) & 0xFU;
+  if (bits == 4) return (std::uint64_t{bytes[i / 2]} >> (i % 2 * 4)) & 0xFU;
   if (bits == 8) return bytes[i];
   std::uint64_t value = 0;
   const std::size_t width = static_cast<std::size_t>(bits);
@@ -20,7 +20,7 @@ inline std::uint64_t get_grain(std::span<const std::uint8_t> bytes, std::int64_t
     for (std::size_t b = width / 8; b-- > 0;) value = value << 8 | bytes[i * (width / 8) + b];
     return value;
   }
-  for (std::size_t b = width; b-- > 0;) value = value << 1 | ((bytes[(i * width + b) / 8] >> ((i * width + b) % 8)) & 1U);
+  for (std::size_t b = width; b-- > 0;) value = value << 1 | ((std::uint64_t{bytes[(i * width + b) / 8]} >> ((i * width + b) % 8)) & 1U);
   return value;
 }
 
