@@ -20,7 +20,7 @@ struct Misuse {
 
 }  // namespace
 
-TEST_CASE("--version and --help answer") {
+TEST_CASE("help and version answer") {
   const Run version = run_mxact("--version");
   CHECK(version.status == 0);
   for (const char* word : {"mxact 0.1.0 (", "compiler: ", "flags: ", "-ffp-contract=off"}) CHECK(version.out.find(word) != std::string::npos);
