@@ -116,7 +116,8 @@ std::string digit_text(const Layout& layout, const std::vector<layout::Digit>& d
 int show(const ShapeOptions& options) {
   const Subject subject = subject_of(options);
   const Layout& memory = subject.layout;
-  const auto digits = memory.digits();
+  // Padding has no digits, but what is padded has: a kernel sees a tensor of the rounded sizes.
+  const auto digits = subject.backend.build(subject.role, subject.padded, subject.padded, subject.order).digits();
   if (options.json) {
     Json json = json_head("layout-show");
     json["backend"] = subject.backend.backend;
@@ -143,7 +144,7 @@ int show(const ShapeOptions& options) {
   fmt::print("logical [{}], units of {} bits, in memory {} bits\n", shape, memory.unit_bits(), bits_in_memory(subject));
   fmt::print("rounded to hidden {}, intermediate {}; {} units in {} addresses\n\n{}\n", subject.padded.hidden, subject.padded.intermediate, memory.size(),
              memory.cosize(), memory.describe());
-  if (digits) fmt::print("\nas digits (slowest first):\n{}", digit_text(memory, *digits));
+  if (digits) fmt::print("\nas digits{} (slowest first):\n{}", subject.sizes == subject.padded ? "" : " of the padded tensor", digit_text(memory, *digits));
   else fmt::print("\nno digit normal form: the program pads or carries\n");
   for (const layout::Need& need : subject.backend.needs) fmt::print("needs {} % {} == 0: {}\n", need.quantity, need.multiple, need.why);
   fmt::print("source: {} {} {} at {}\n", subject.backend.source.repository, subject.backend.source.path, subject.backend.source.symbol, subject.backend.source.commit);

@@ -5,9 +5,7 @@
 #include <string>
 #include <string_view>
 
-#ifdef __FAST_MATH__
-#error "mxact is bit-exact: it cannot be compiled with -ffast-math"
-#endif
+#include "model/fast_math.hpp"
 
 namespace mx {
 

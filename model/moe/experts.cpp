@@ -1,12 +1,12 @@
-// The two memories that experts are read from: the checkpoint's form and a backend's packed form. Both go through a layout's address map, so
-// that the only difference between them is the layout.
+// The two memories that experts are read from: the checkpoint's form and a backend's packed form. Both are read through a layout, so that the
+// layout is the only difference between them.
 
-#include <algorithm>
 #include <array>
-#include <optional>
 #include <string>
+#include <utility>
 
 #include "model/error.hpp"
+#include "model/layout/grains.hpp"
 #include "model/moe/layer.hpp"
 #include "model/numerics/block.hpp"
 #include "model/numerics/convert.hpp"
@@ -18,51 +18,39 @@ using layout::Layout;
 using layout::Role;
 using layout::Sizes;
 
-/// A tensor in memory with the address of each logical unit. Absent tensors (no biases) read as zero.
+/// A tensor's units, read out of its memory in logical order. An absent one (no biases) reads as zero.
 class Reader {
  public:
   Reader() = default;
-  /// `memory_bits` is the size of a unit in memory: the grain of the layout, or 32 for a bias widened to fp32.
-  Reader(const Layout& layout, std::span<const std::uint8_t> bytes, int memory_bits) : bytes_(bytes), bits_(memory_bits) {
-    const std::vector<std::int64_t> gather = layout.gather();
-    addresses_.assign(static_cast<std::size_t>(layout.size()), 0);
-    for (std::size_t address = 0; address < gather.size(); ++address) {
-      if (gather[address] >= 0) addresses_[static_cast<std::size_t>(gather[address])] = static_cast<std::int64_t>(address);
-    }
-  }
+  Reader(const Layout& layout, std::span<const std::uint8_t> bytes) : units_(layout::to_row_major(layout, bytes)), bits_(layout.grain_bits()) {}
 
-  bool absent() const { return addresses_.empty(); }
-
-  std::uint32_t unit(std::int64_t logical) const {
-    const std::int64_t address = addresses_[static_cast<std::size_t>(logical)];
-    if (bits_ == 4) {
-      const std::uint8_t byte = bytes_[static_cast<std::size_t>(address / 2)];
-      return address % 2 == 0 ? byte & 0xFU : byte >> 4U;
-    }
-    const std::int64_t width = bits_ / 8;
-    std::uint32_t value = 0;
-    for (std::int64_t i = 0; i < width; ++i) {
-      value |= static_cast<std::uint32_t>(bytes_[static_cast<std::size_t>(address * width + i)]) << (8 * i);
-    }
-    return value;
-  }
+  std::uint32_t unit(std::int64_t logical) const { return static_cast<std::uint32_t>(layout::get_grain(units_, logical, bits_)); }
 
   /// fp32 bits of a bias unit, stored as bf16 or fp32.
   std::uint32_t as_f32(std::int64_t logical) const {
-    if (absent()) return 0;
-    return bits_ == 16 ? to_f32(unit(logical), kBf16) : unit(logical);
+    if (units_.empty()) return 0;
+    return bits_ == kBf16.width ? to_f32(unit(logical), kBf16) : unit(logical);
   }
 
  private:
-  std::span<const std::uint8_t> bytes_;
+  std::vector<std::uint8_t> units_;
   int bits_ = 0;
-  std::vector<std::int64_t> addresses_;
 };
+
+/// Exact value of every (scale, code) pair of MXFP4.
+std::vector<Value> scaled_values() {
+  const BlockFormat& format = block_format_named("mxfp4");
+  std::vector<Value> values;
+  for (std::uint32_t scale = 0; scale < 256; ++scale) {
+    for (std::uint32_t code = 0; code < 16; ++code) values.push_back(scaled_value(code, scale, format));
+  }
+  return values;
+}
 
 class MappedExperts : public Experts {
  public:
   MappedExperts(const Sizes& sizes, std::array<Reader, 6> readers)
-      : sizes_(sizes), readers_(std::move(readers)), format_(block_format_named("mxfp4")) {}
+      : sizes_(sizes), readers_(std::move(readers)), values_(scaled_values()) {}
 
   Sizes sizes() const override { return sizes_; }
 
@@ -85,17 +73,19 @@ class MappedExperts : public Experts {
  private:
   const Reader& reader(Role role) const { return readers_[static_cast<std::size_t>(role)]; }
 
-  void fill(Role weight, Role scale, std::int64_t row, std::int64_t length, std::span<Value> out) const {
+  void fill(Role weights, Role scales, std::int64_t row, std::int64_t length, std::span<Value> out) const {
     const std::int64_t groups = length / sizes_.group;
-    for (std::int64_t k = 0; k < length; ++k) {
-      const std::uint32_t scale_code = reader(scale).unit(row * groups + k / sizes_.group);
-      out[static_cast<std::size_t>(k)] = scaled_value(reader(weight).unit(row * length + k), scale_code, format_);
+    for (std::int64_t group = 0; group < groups; ++group) {
+      const std::size_t scale = reader(scales).unit(row * groups + group);
+      for (std::int64_t k = group * sizes_.group; k < (group + 1) * sizes_.group; ++k) {
+        out[static_cast<std::size_t>(k)] = values_[scale * 16 + reader(weights).unit(row * length + k)];
+      }
     }
   }
 
   Sizes sizes_;
   std::array<Reader, 6> readers_;
-  const BlockFormat& format_;
+  std::vector<Value> values_;
 };
 
 }  // namespace
@@ -105,7 +95,7 @@ std::unique_ptr<Experts> canonical_experts(const layout::CanonicalLayer& layer) 
   for (Role role : layout::kRoles) {
     if (layer[role].empty()) continue;
     const Layout memory = layout::canonical(role, layer.sizes, layer.order);
-    readers[static_cast<std::size_t>(role)] = Reader(memory, layer[role], memory.grain_bits());
+    readers[static_cast<std::size_t>(role)] = Reader(memory, layer[role]);
   }
   return std::make_unique<MappedExperts>(layer.sizes, std::move(readers));
 }
@@ -117,13 +107,11 @@ std::unique_ptr<Experts> packed_experts(const layout::PackedLayer& layer) {
   for (const layout::PackedTensor& tensor : layer.tensors) {
     // A kernel does not know where the checkpoint ended: it reads the padded sizes.
     const Layout memory = backend->build(tensor.role, layer.padded, layer.padded, layer.order);
-    const int bits = tensor.cast == layout::Cast::bf16_to_f32 ? 32 : memory.grain_bits();
-    if (memory.cosize() * bits != static_cast<std::int64_t>(tensor.bytes.size()) * 8) {
-      throw Error(ErrorCode::usage, "holds " + std::to_string(tensor.bytes.size()) + " bytes, its layout needs " +
-                                        std::to_string(memory.cosize() * bits / 8),
+    if (memory.bytes() != static_cast<std::int64_t>(tensor.bytes.size())) {
+      throw Error(ErrorCode::usage, "holds " + std::to_string(tensor.bytes.size()) + " bytes, its layout needs " + std::to_string(memory.bytes()),
                   std::string(layout::name_of(tensor.role)));
     }
-    readers[static_cast<std::size_t>(tensor.role)] = Reader(memory, tensor.bytes, bits);
+    readers[static_cast<std::size_t>(tensor.role)] = Reader(memory, tensor.bytes);
   }
   for (Role role : {Role::w13_weight, Role::w13_weight_scale, Role::w2_weight, Role::w2_weight_scale}) {
     if (layer.find(role) == nullptr) throw Error(ErrorCode::usage, "missing from the packed layer", std::string(layout::name_of(role)));

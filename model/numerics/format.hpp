@@ -5,6 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "model/fast_math.hpp"
+
 namespace mx {
 
 /// How the codes of a format map to values.
