@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Rules of the house that no compiler checks: arrows run down only, model/ stands on the standard library alone, backends are rows and not branches.
+set -u
+cd "$(dirname "$0")/.."
+broken=0
+
+# forbid FOLDERS PATTERN WHY: no source of the folders may match.
+forbid() {
+  local found
+  # shellcheck disable=SC2086
+  found=$(grep -rnE --include='*.cpp' --include='*.hpp' "$2" $1) && { echo "$3:"; echo "$found"; broken=1; }
+}
+
+forbid "model" '#include "(kernels|sim|golden|cli|props|tests|bench)/' "model may include model only"
+forbid "kernels" '#include "(sim|golden|cli|props|tests|bench)/' "kernels may include model and kernels only"
+forbid "sim" '#include "(golden|cli|props|tests|bench)/' "sim may not look up"
+forbid "golden" '#include "(cli|props|tests|bench)/' "golden may not look up"
+forbid "cli" '#include "(props|tests|bench)/' "nothing shipped includes props, tests or bench"
+forbid "model sim kernels golden" '#include <CLI/' "CLI11 is for cli alone"
+forbid "model" '#include <(fmt|boost|nlohmann|CLI|omp|mpfr)' "model depends on the standard library alone"
+forbid "model" 'std::(exp|exp2|log|log2|pow|tanh|erf|ldexp|frexp|sin|cos)\(' "model calls no libm"
+forbid "model sim kernels golden cli" '(backend|name) *== *"[A-Z]' "a backend is a row of a table, never a branch"
+
+[[ $broken -eq 0 ]] && echo "the house stands"
+exit $broken
