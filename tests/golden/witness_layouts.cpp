@@ -111,6 +111,7 @@ const Change kChanges[] = {
        e["input"]["shape"] = {128, 8};
      },
      3, "the parameters give 512"},
+    {"a number that means nothing", kScale, [](Json& e, const auto& dir) { set_unit(dir, e, 5, -4); }, 3, "the only negative numbers"},
     {"no params", kScale, [](Json& e, const auto&) { e.erase("params"); }, 3, "entry has no 'params'"},
     {"a digest that is none", kHash, [](Json& e, const auto&) { e["output"]["fnv1a64"] = "xyz"; }, 3, "a digest is 16 hexadecimal digits"},
     {"a precondition that params do not break", kFewRows, [](Json& e, const auto&) { e["precondition"]["value"] = 96; }, 3, "not what params say"},

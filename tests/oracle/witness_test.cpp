@@ -111,6 +111,15 @@ TEST_CASE("a wrong recorded verdict is noticed") {
   }
 }
 
+TEST_CASE("a difference is not hidden by a key that the model does not know") {
+  Json wrong = a_selection();
+  wrong["result"]["rounded_hidden"] = 1;
+  wrong["result"]["colour"] = "red";
+  const CaseResult result = evaluate_oracle_case(wrong);
+  CHECK(result.modelled);
+  CHECK_FALSE(result.equal);
+}
+
 TEST_CASE("what the model does not know is unmodelled, not skipped") {
   struct Row {
     const char* what;
