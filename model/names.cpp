@@ -31,6 +31,18 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
+/// At most 200 characters, control characters as \xNN: a message is one line whatever was typed.
+std::string printable(std::string_view name) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  for (char c : name.substr(0, 200)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7F) out += c;
+    else out += std::string("\\x") + kDigits[byte >> 4U] + kDigits[byte & 0xFU];
+  }
+  return out;
+}
+
 }  // namespace
 
 bool same_name(std::string_view a, std::string_view b) { return folded(a) == folded(b); }
@@ -51,7 +63,7 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
 }
 
 std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string_view> known) {
-  std::string text = "unknown " + std::string(what) + " '" + std::string(name.substr(0, 200)) + "'";
+  std::string text = "unknown " + std::string(what) + " '" + printable(name) + "'";
   if (const std::string_view near = nearest_name(name, known); !near.empty()) {
     return text + " (did you mean " + std::string(near) + "?)";
   }

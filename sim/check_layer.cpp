@@ -36,8 +36,8 @@ Slots route_tokens(const LayerInput& input, Contract contract) {
   return slots;
 }
 
-moe::LayerConfig config_of(Contract contract, int rank) {
-  moe::LayerConfig config{};
+moe::RunConfig config_of(Contract contract, int rank) {
+  moe::RunConfig config{};
   config.contract = contract;
   config.add_w2_bias = rank == 0;
   return config;

@@ -32,6 +32,7 @@ std::int64_t value_of(std::string_view quantity, const Sizes& sizes) {
 }
 
 std::vector<BrokenNeed> broken_sizes(std::span<const Need> needs, const Sizes& padded) {
+  check(padded);
   std::vector<BrokenNeed> broken;
   for (const Need& need : needs) {
     const std::int64_t value = value_of(need.quantity, padded);

@@ -64,6 +64,9 @@ void build_gated(Layout& layout, const StageParams&) {
 }
 
 void build_shuffle_a(Layout& layout, const StageParams& params) {
+  if (params.epilogue_tile_m < 1) {
+    throw Error(ErrorCode::usage, "an epilogue tile of " + std::to_string(params.epilogue_tile_m) + " rows", "trtllm.shuffle_matrix_a");
+  }
   const bool wide = params.epilogue_tile_m % 128 == 0;
   refuse_rows(layout, wide ? 32 : 16, "trtllm.shuffle_matrix_a");
   if (wide) {

@@ -60,6 +60,7 @@ std::size_t index_of(int axis) { return static_cast<std::size_t>(axis); }
 
 Layout::Layout(std::vector<Axis> logical, int unit_bits)
     : logical_(std::move(logical)), view_(logical_), views_{logical_}, unit_bits_(unit_bits), grain_bits_(unit_bits) {
+  if (logical_.empty()) refuse("a tensor without axes");
   if (unit_bits < 1 || unit_bits > 64) refuse("units of " + std::to_string(unit_bits) + " bits, allowed are 1 to 64");
   check_names(logical_);
   checked_size(logical_);

@@ -113,6 +113,9 @@ CanonicalLayer restore(const PackedLayer& packed) {
     layer[tensor.role] =
         from_row_major(canonical(tensor.role, packed.sizes, packed.order), units, unit_bits(tensor.role), row_of(Cast::none).make, 0);
   }
+  for (Role role : kRoles) {
+    if (!is_bias(role) && packed.find(role) == nullptr) throw Error(ErrorCode::input, "missing from the packed layer", std::string(name_of(role)));
+  }
   return layer;
 }
 

@@ -28,8 +28,15 @@ constexpr std::array<std::string_view, 2> kOrderNames{"gpt_oss", "standard"};
 
 const RoleRow& row_of(Role role) { return kRoleRows.at(static_cast<std::size_t>(role)); }
 
+}  // namespace
+
 void check(const Sizes& sizes) {
   const auto refuse = [](const std::string& text) { throw Error(ErrorCode::usage, text, "sizes"); };
+  // Far above any model, and small enough that no product of two sizes overflows.
+  constexpr std::int64_t kLargest = std::int64_t{1} << 30;
+  for (std::int64_t size : {sizes.experts, sizes.intermediate, sizes.hidden, sizes.group}) {
+    if (size > kLargest) refuse(std::to_string(size) + " is above " + std::to_string(kLargest));
+  }
   if (sizes.experts < 1 || sizes.intermediate < 1 || sizes.hidden < 1 || sizes.group < 1) {
     refuse("experts " + std::to_string(sizes.experts) + ", intermediate " + std::to_string(sizes.intermediate) + ", hidden " +
            std::to_string(sizes.hidden) + " and group " + std::to_string(sizes.group) + " must be positive");
@@ -39,6 +46,8 @@ void check(const Sizes& sizes) {
            " must be multiples of the group of " + std::to_string(sizes.group));
   }
 }
+
+namespace {
 
 /// Checkpoint order of the rows of w13: interleaved rows have gate and up as the fast axis. Other tensors lie as they are.
 void order_rows(Layout& layout, Role role, SourceOrder order) {

@@ -39,6 +39,9 @@ struct Sizes {
   friend bool operator==(const Sizes&, const Sizes&) = default;
 };
 
+/// Throws Error(usage) naming the size: not positive, above 2^30, or not a multiple of the group.
+void check(const Sizes& sizes);
+
 /// Bits of one logical unit: 4 for weights, 8 for scales, 16 for a bf16 bias.
 int unit_bits(Role role);
 

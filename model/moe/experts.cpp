@@ -24,11 +24,13 @@ class Reader {
   Reader() = default;
   Reader(const Layout& layout, std::span<const std::uint8_t> bytes) : units_(layout::to_row_major(layout, bytes)), bits_(layout.grain_bits()) {}
 
+  bool absent() const { return units_.empty(); }
+
   std::uint32_t unit(std::int64_t logical) const { return static_cast<std::uint32_t>(layout::get_grain(units_, logical, bits_)); }
 
   /// fp32 bits of a bias unit, stored as bf16 or fp32.
   std::uint32_t as_f32(std::int64_t logical) const {
-    if (units_.empty()) return 0;
+    if (absent()) return 0;
     return bits_ == kBf16.width ? to_f32(unit(logical), kBf16) : unit(logical);
   }
 
@@ -88,6 +90,14 @@ class MappedExperts : public Experts {
   std::vector<Value> values_;
 };
 
+/// Biases may be missing, nothing else.
+void require_weights(const std::array<Reader, 6>& readers) {
+  for (Role role : layout::kRoles) {
+    if (layout::is_bias(role) || !readers[static_cast<std::size_t>(role)].absent()) continue;
+    throw Error(ErrorCode::usage, "missing from the layer", std::string(layout::name_of(role)));
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Experts> canonical_experts(const layout::CanonicalLayer& layer) {
@@ -97,6 +107,7 @@ std::unique_ptr<Experts> canonical_experts(const layout::CanonicalLayer& layer) 
     const Layout memory = layout::canonical(role, layer.sizes, layer.order);
     readers[static_cast<std::size_t>(role)] = Reader(memory, layer[role]);
   }
+  require_weights(readers);
   return std::make_unique<MappedExperts>(layer.sizes, std::move(readers));
 }
 
@@ -113,9 +124,7 @@ std::unique_ptr<Experts> packed_experts(const layout::PackedLayer& layer) {
     }
     readers[static_cast<std::size_t>(tensor.role)] = Reader(memory, tensor.bytes);
   }
-  for (Role role : {Role::w13_weight, Role::w13_weight_scale, Role::w2_weight, Role::w2_weight_scale}) {
-    if (layer.find(role) == nullptr) throw Error(ErrorCode::usage, "missing from the packed layer", std::string(layout::name_of(role)));
-  }
+  require_weights(readers);
   return std::make_unique<MappedExperts>(layer.padded, std::move(readers));
 }
 

@@ -27,6 +27,12 @@ std::vector<Work> work_by_expert(std::int64_t experts, std::span<const std::vect
   return work;
 }
 
+/// Results of fp32 operations are the processor's: they are nearest even with subnormals only in the default environment.
+void check_environment() {
+  if (f32::environment_is_default()) return;
+  throw Error(ErrorCode::unsupported, "floating point rounds another way than to nearest, or flushes subnormals, in this process (mxact doctor tells)");
+}
+
 /// x as exact values, each row zero padded to `width`.
 std::vector<Value> widened(std::span<const std::uint32_t> x_bf16, std::int64_t hidden_in, std::int64_t width) {
   const std::size_t tokens = x_bf16.size() / static_cast<std::size_t>(hidden_in);
@@ -40,7 +46,7 @@ std::vector<Value> widened(std::span<const std::uint32_t> x_bf16, std::int64_t h
 }
 
 /// One expert on all its tokens: activations [work, I], then outputs [work, hidden_in] as fp32 bits.
-std::vector<std::uint32_t> run_expert(const Experts& experts, const LayerConfig& config, std::int64_t expert, const Work& work,
+std::vector<std::uint32_t> run_expert(const Experts& experts, const RunConfig& config, std::int64_t expert, const Work& work,
                                       std::span<const Value> x, std::size_t hidden_in) {
   const auto hidden = static_cast<std::size_t>(experts.sizes().hidden);
   const auto intermediate = static_cast<std::size_t>(experts.sizes().intermediate);
@@ -85,8 +91,9 @@ std::uint32_t combine(Contract contract, const std::vector<Slot>& slots, std::sp
 
 }  // namespace
 
-std::vector<std::uint32_t> run_experts(const Experts& experts, const LayerConfig& config, std::span<const std::uint32_t> x_bf16,
+std::vector<std::uint32_t> run_experts(const Experts& experts, const RunConfig& config, std::span<const std::uint32_t> x_bf16,
                                        std::int64_t hidden_in, std::span<const std::vector<Slot>> slots) {
+  check_environment();
   const layout::Sizes sizes = experts.sizes();
   if (hidden_in < 1 || hidden_in > sizes.hidden || x_bf16.size() != slots.size() * static_cast<std::size_t>(hidden_in)) {
     throw Error(ErrorCode::usage, "x has " + std::to_string(x_bf16.size()) + " values, " + std::to_string(slots.size()) + " tokens of hidden " +
@@ -119,6 +126,10 @@ std::vector<std::uint32_t> run_experts(const Experts& experts, const LayerConfig
 }
 
 std::vector<std::vector<Slot>> route(Contract contract, const Router& router, std::int64_t top_k, std::span<const std::uint32_t> x_bf16) {
+  check_environment();
+  if (router.hidden < 1 || x_bf16.size() % static_cast<std::size_t>(router.hidden) != 0) {
+    throw Error(ErrorCode::usage, "x has " + std::to_string(x_bf16.size()) + " values, not rows of " + std::to_string(router.hidden), "router");
+  }
   const std::vector<Value> x = widened(x_bf16, router.hidden, router.hidden);
   const auto hidden = static_cast<std::size_t>(router.hidden);
   std::vector<std::vector<Slot>> slots;

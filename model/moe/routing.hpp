@@ -29,7 +29,7 @@ struct Slot {
 /// Under `exact` the logits are compared and subtracted exactly, each difference to the largest is rounded once to fp32, exp is
 /// correctly rounded, the sum is exact and rounded once, and so is each quotient. Under every other contract the logits are that contract's
 /// fp32 results, and difference, exp, ascending sum over slots and quotient are one fp32 rounding each.
-/// x has `hidden` values. Throws Error(usage) when top_k is not in 1..experts.
+/// x has `hidden` values. Throws Error(usage) when sizes disagree or top_k is not in 1..experts.
 /// Source: openai/gpt-oss gpt_oss/torch/model.py MLPBlock (topk, softmax over experts.values).
 std::vector<Slot> route_topk_softmax(Contract contract, std::span<const Value> x, const Router& router, std::int64_t top_k);
 

@@ -39,14 +39,20 @@ std::uint32_t largest_magnitude(std::span<const std::uint32_t> f32) {
   return amax;
 }
 
-/// The product of an element and a scale; NaN wins, Inf stays Inf.
+/// The exact product of an element and a scale. NaN wins, 0 * Inf is NaN.
 Value product(const Value& element, const Value& scale) {
-  if (element.cls == ValueClass::nan || scale.cls == ValueClass::nan) return {.significand = 0, .exponent = 0, .cls = ValueClass::nan};
-  if (element.cls != ValueClass::finite || scale.cls != ValueClass::finite) return element;
+  const bool negative = element.negative != scale.negative;
+  const auto either = [&](ValueClass cls) { return element.cls == cls || scale.cls == cls; };
+  const auto special = [&](ValueClass cls) { return Value{.significand = 0, .exponent = 0, .cls = cls, .negative = negative}; };
+  if (either(ValueClass::nan) || (either(ValueClass::infinity) && either(ValueClass::zero))) {
+    return {.significand = 0, .exponent = 0, .cls = ValueClass::nan};
+  }
+  if (either(ValueClass::infinity)) return special(ValueClass::infinity);
+  if (either(ValueClass::zero)) return special(ValueClass::zero);
   return {.significand = element.significand * scale.significand,
           .exponent = element.exponent + scale.exponent,
           .cls = ValueClass::finite,
-          .negative = element.negative != scale.negative};
+          .negative = negative};
 }
 
 }  // namespace

@@ -243,6 +243,7 @@ std::uint32_t encode(const Value& value, const Format& format, const Conversion&
     flags.invalid = true;
     return overflow_nan(true, format);
   }
+  flags.inexact |= value.negative && !format.has_sign;  // the sign is lost
   const Value limit = overflow_limit(format);
   const bool unrounded = how.overflow == Overflow::nan_unrounded || how.overflow == Overflow::inf_unrounded;
   if (value.cls == ValueClass::infinity || (unrounded && magnitude_exceeds(value, limit))) return overflow_code(value, format, how, flags);

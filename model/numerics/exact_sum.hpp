@@ -23,6 +23,10 @@ class ExactSum {
   /// The sum as fp32 bits, nearest even, overflow to Inf, NaN 0x7FC00000.
   std::uint32_t to_f32() const;
 
+  /// The sum with its top 64 bits; the lowest one is also set when anything nonzero lies below. Class and sign are exact, and it rounds to any
+  /// format's grid as the sum does, since no format has more than 24 bits.
+  Value leading_bits() const;
+
  private:
   static constexpr std::size_t kLimbs = 22;
   static constexpr int kUnitExponent = -640;
@@ -32,9 +36,6 @@ class ExactSum {
   void note(ValueClass cls, bool negative);
   /// Adds (high * 2^64 + low) * 2^exponent to the sum of that sign.
   void add_magnitude(std::uint64_t low, std::uint64_t high, int exponent, bool negative);
-  /// The sum with its top 64 bits; the lowest one is also set when anything nonzero lies below. It rounds to any format's grid as the sum does,
-  /// since no format has more than 24 bits.
-  Value leading_bits() const;
 
   // Positive and negative terms apart: one sum that changes its sign would carry through all its limbs each time.
   std::array<Limbs, 2> magnitudes_{};

@@ -24,6 +24,20 @@ std::int64_t rank(std::uint32_t bits) {
 
 }  // namespace
 
+bool environment_is_default() {
+  // Through volatile, so that the processor multiplies and adds, not the compiler.
+  const volatile float smallest_normal = 0x1p-126F;
+  const volatile float half = 0.5F;
+  const volatile float subnormal = 0x1p-127F;
+  const volatile float one = 1.0F;
+  const volatile float half_ulp = 0x1p-24F;
+  const volatile float minus_one = -1.0F;
+  const bool keeps_results = smallest_normal * half != 0.0F;
+  const bool keeps_operands = subnormal * 2.0F == smallest_normal;
+  const bool nearest = one + half_ulp == 1.0F && one + half_ulp * 1.5F != 1.0F && minus_one - half_ulp == -1.0F;
+  return keeps_results && keeps_operands && nearest;
+}
+
 std::uint32_t add(std::uint32_t a, std::uint32_t b) { return result(number(a) + number(b)); }
 std::uint32_t sub(std::uint32_t a, std::uint32_t b) { return result(number(a) - number(b)); }
 std::uint32_t mul(std::uint32_t a, std::uint32_t b) { return result(number(a) * number(b)); }

@@ -1,6 +1,7 @@
 #pragma once
 // fp32 arithmetic on bit patterns: the operations that IEEE 754 defines exactly, and correctly rounded elementary functions.
-// Results are nearest even with subnormals; a NaN result is always 0x7FC00000, since processors differ in what they return.
+// A NaN result is always 0x7FC00000, since processors differ in what they return. add, sub, mul, div and fma use the processor's operations:
+// they are nearest even with subnormals in the default floating-point environment, which environment_is_default() checks. Everything else is integer.
 
 #include <cstdint>
 
@@ -8,6 +9,9 @@ namespace mx::f32 {
 
 inline constexpr std::uint32_t kNan = 0x7FC00000U;
 inline constexpr std::uint32_t kOne = 0x3F800000U;
+
+/// True when this thread rounds to nearest even and keeps subnormals (no FTZ, no DAZ): what loading a library built with fast-math can change.
+bool environment_is_default();
 
 std::uint32_t add(std::uint32_t a, std::uint32_t b);
 std::uint32_t sub(std::uint32_t a, std::uint32_t b);

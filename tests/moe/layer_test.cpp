@@ -1,6 +1,7 @@
 // The layer against a computation from the checkpoint's bytes in 113-bit floats, which are exact for the sums of these sizes.
 
 #include <bit>
+#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -88,7 +89,7 @@ std::vector<double> gate_up(const CanonicalLayer& layer, std::int64_t expert, st
 
 }  // namespace
 
-TEST_CASE("the layer equals a computation from the checkpoint's bytes, under both contracts and both row orders") {
+TEST_CASE("the exact layer equals a computation from the checkpoint's bytes, in both row orders") {
   for (SourceOrder order : {SourceOrder::gpt_oss, SourceOrder::standard}) {
     const Sizes sizes{3, 32, 64};
     const CanonicalLayer layer = random_layer(sizes, order, 99);
@@ -116,7 +117,7 @@ TEST_CASE("the layer equals a computation from the checkpoint's bytes, under bot
         expected[static_cast<std::size_t>(n)] += static_cast<Wide>(std::bit_cast<float>(slot.weight)) * static_cast<float>(sum);
       }
     }
-    mx::moe::LayerConfig config{};
+    mx::moe::RunConfig config{};
     config.contract = Contract::exact;
     const std::vector<std::uint32_t> got = mx::moe::run_experts(*experts, config, x, 64, slots);
     REQUIRE(got.size() == 64);
@@ -125,6 +126,87 @@ TEST_CASE("the layer equals a computation from the checkpoint's bytes, under bot
       CHECK(got[n] == bits(static_cast<float>(expected[n])));
     }
   }
+}
+
+TEST_CASE("the sequential layer equals fp32 loops over the checkpoint's bytes, in both row orders") {
+  for (SourceOrder order : {SourceOrder::gpt_oss, SourceOrder::standard}) {
+    const Sizes sizes{2, 64, 96};
+    const CanonicalLayer layer = random_layer(sizes, order, 31);
+    std::vector<std::uint32_t> x;
+    std::vector<float> x_values;
+    for (int k = 0; k < 96; ++k) {
+      x_values.push_back(std::ldexp(1.0F + static_cast<float>(k * 5 % 128) / 128, k % 11 - 8) * (k % 3 == 0 ? -1.0F : 1.0F));
+      x.push_back(bf16(x_values.back()));
+    }
+    const auto chain = [](std::size_t length, auto a, auto b, float bias) {
+      float sum = 0;
+      for (std::size_t k = 0; k < length; ++k) sum = std::fma(a(k), b(k), sum);
+      return sum + bias;
+    };
+    const std::vector<std::vector<Slot>> slots{{{1, bits(0.6F)}, {0, bits(0.4F)}}};
+    std::vector<float> expected(96, 0.0F);
+    for (const Slot& slot : slots[0]) {
+      std::vector<float> activations;
+      for (std::int64_t i = 0; i < 64; ++i) {
+        const auto half = [&](std::int64_t which) {
+          const std::int64_t row = w13_row(layer, slot.expert, which, i);
+          const auto weight = [&](std::size_t k) {
+            return static_cast<float>(weight_at(layer, Role::w13_weight, Role::w13_weight_scale, row, static_cast<std::int64_t>(k), 96));
+          };
+          return chain(96, [&](std::size_t k) { return x_values[k]; }, weight, static_cast<float>(bias_at(layer, Role::w13_bias, row)));
+        };
+        activations.push_back(std::bit_cast<float>(mx::moe::swiglu_oai(bits(half(0)), bits(half(1)), {})));
+      }
+      for (std::int64_t n = 0; n < 96; ++n) {
+        const auto weight = [&](std::size_t k) {
+          return static_cast<float>(weight_at(layer, Role::w2_weight, Role::w2_weight_scale, slot.expert * 96 + n, static_cast<std::int64_t>(k), 64));
+        };
+        const float output =
+            chain(64, [&](std::size_t k) { return activations[k]; }, weight, static_cast<float>(bias_at(layer, Role::w2_bias, slot.expert * 96 + n)));
+        float& sum = expected[static_cast<std::size_t>(n)];
+        sum = std::fma(std::bit_cast<float>(slot.weight), output, sum);
+      }
+    }
+    mx::moe::RunConfig config{};
+    config.contract = Contract::f32_sequential;
+    const std::vector<std::uint32_t> got = mx::moe::run_experts(*mx::moe::canonical_experts(layer), config, x, 96, slots);
+    for (std::size_t n = 0; n < 96; ++n) {
+      INFO("column " << n);
+      CHECK(got[n] == bits(expected[n]));
+    }
+  }
+}
+
+TEST_CASE("a layer without its weights is refused, one without biases runs") {
+  const CanonicalLayer whole = random_layer({1, 32, 32}, SourceOrder::gpt_oss, 2);
+  for (Role role : mx::layout::kRoles) {
+    CanonicalLayer layer = whole;
+    layer[role].clear();
+    INFO(name_of(role));
+    if (mx::layout::is_bias(role)) CHECK(mx::moe::canonical_experts(layer) != nullptr);
+    else CHECK_THROWS_AS(mx::moe::canonical_experts(layer), mx::Error);
+  }
+}
+
+TEST_CASE("outside the default floating-point environment nothing is computed") {
+  const CanonicalLayer layer = random_layer({1, 32, 32}, SourceOrder::gpt_oss, 2);
+  const auto experts = mx::moe::canonical_experts(layer);
+  const std::vector<std::uint32_t> x(32, bf16(1.0F));
+  const std::vector<std::vector<Slot>> slots{{{0, bits(1.0F)}}};
+  mx::moe::RunConfig config{};
+  config.contract = Contract::f32_sequential;
+  REQUIRE(mx::f32::environment_is_default());
+  std::fesetround(FE_TOWARDZERO);
+  const bool noticed = !mx::f32::environment_is_default();
+  bool refused = false;
+  try {
+    mx::moe::run_experts(*experts, config, x, 32, slots);
+  } catch (const mx::Error& error) {
+    refused = error.code() == mx::ErrorCode::unsupported;
+  }
+  std::fesetround(FE_TONEAREST);
+  CHECK(noticed);
+  CHECK(refused);
 }
 
 TEST_CASE("both row orders of the same logical weights give the same bits") {
@@ -146,7 +228,7 @@ TEST_CASE("both row orders of the same logical weights give the same bits") {
   }
   std::vector<std::uint32_t> x(32, bf16(0.375F));
   const std::vector<std::vector<Slot>> slots{{{1, bits(0.75F)}}};
-  mx::moe::LayerConfig config{};
+  mx::moe::RunConfig config{};
   config.contract = Contract::f32_sequential;
   CHECK(mx::moe::run_experts(*mx::moe::canonical_experts(interleaved), config, x, 32, slots) ==
         mx::moe::run_experts(*mx::moe::canonical_experts(halves), config, x, 32, slots));
@@ -158,9 +240,9 @@ TEST_CASE("the two contracts are two: data exist on which their bits differ") {
   for (int k = 0; k < 96; ++k) x.push_back(bf16(std::ldexp(1.0F + static_cast<float>(k) / 128, k % 20 - 10)));
   const std::vector<std::vector<Slot>> slots{{{0, bits(1.0F)}}};
   const auto experts = mx::moe::canonical_experts(layer);
-  mx::moe::LayerConfig exact{};
+  mx::moe::RunConfig exact{};
   exact.contract = Contract::exact;
-  mx::moe::LayerConfig sequential{};
+  mx::moe::RunConfig sequential{};
   sequential.contract = Contract::f32_sequential;
   CHECK(mx::moe::run_experts(*experts, exact, x, 96, slots) != mx::moe::run_experts(*experts, sequential, x, 96, slots));
 }
@@ -170,7 +252,7 @@ TEST_CASE("the second bias enters once") {
   const std::vector<std::uint32_t> x(32, bf16(1.0F));
   const std::vector<std::vector<Slot>> slots{{{0, bits(1.0F)}}};
   const auto experts = mx::moe::canonical_experts(layer);
-  mx::moe::LayerConfig config{};
+  mx::moe::RunConfig config{};
   config.contract = Contract::exact;
   const auto with = mx::moe::run_experts(*experts, config, x, 32, slots);
   config.add_w2_bias = false;
@@ -181,7 +263,7 @@ TEST_CASE("an expert that does not exist and a wrong width are refused") {
   const CanonicalLayer layer = random_layer({2, 32, 32}, SourceOrder::gpt_oss, 8);
   const auto experts = mx::moe::canonical_experts(layer);
   const std::vector<std::uint32_t> x(32, 0);
-  mx::moe::LayerConfig config{};
+  mx::moe::RunConfig config{};
   config.contract = Contract::exact;
   const std::vector<std::vector<Slot>> outside{{{2, bits(1.0F)}}};
   const std::vector<std::vector<Slot>> inside{{{1, bits(1.0F)}}};
