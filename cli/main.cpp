@@ -5,13 +5,17 @@
 #include <CLI/Formatter.hpp>
 #include <fmt/core.h>
 
+#include <cctype>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "build_info.hpp"
+#include "cli/numbers.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
@@ -28,8 +32,18 @@ constexpr const char* kFooter =
     "             5 nothing ran or mistrusted; 6 resource; 130 interrupted\n"
     "every verb takes --json and --help";
 
+/// Control characters as \xNN: whatever was typed, an error is one line and does not colour the terminal.
+std::string one_line(const std::string& message) {
+  std::string line;
+  for (char c : message) {
+    const auto byte = static_cast<unsigned char>(c);
+    line += byte < 0x20 || byte == 0x7F ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
+  }
+  return line;
+}
+
 int fail(int status, const std::string& message) {
-  fmt::print(stderr, "mxact: error: {}\n", message);
+  fmt::print(stderr, "mxact: error: {}\n", one_line(message));
   return status;
 }
 
@@ -48,10 +62,7 @@ void check_verb(const CLI::App& app, int argc, char** argv) {
 /// Arguments as CLI11 wants them: last first. It would take the value "-inf" for an option -i, but not with a space before it.
 std::vector<std::string> arguments(int argc, char** argv) {
   std::vector<std::string> words;
-  for (int i = argc - 1; i > 0; --i) {
-    const std::string word = argv[i];
-    words.push_back(same_name(word, "inf") || same_name(word, "nan") ? " " + word : word);
-  }
+  for (int i = argc - 1; i > 0; --i) words.push_back(looks_like_a_value(argv[i]) && std::isdigit(argv[i][1]) == 0 ? std::string(" ") + argv[i] : argv[i]);
   return words;
 }
 
@@ -76,10 +87,11 @@ int run(int argc, char** argv) {
     check_verb(app, argc, argv);
     app.parse(arguments(argc, argv));
   } catch (const CLI::Success& help) {
-    return app.exit(help);
+    app.exit(help);
+    return std::cout.flush() ? 0 : fail(kResource, "stdout cannot be written");
   } catch (const CLI::ParseError& error) {
-    return fail(kUsage, fmt::format("{} (mxact {} --help lists what it takes)", error.what(),
-                                    app.get_subcommands().empty() ? "" : app.get_subcommands()[0]->get_name()));
+    const std::string verb = app.get_subcommands().empty() ? "" : app.get_subcommands()[0]->get_name() + " ";
+    return fail(kUsage, fmt::format("{} (mxact {}--help lists what it takes)", error.what(), verb));
   }
   const int status = action();
   if (std::fflush(stdout) != 0) return fail(kResource, "stdout cannot be written");
@@ -96,6 +108,8 @@ int main(int argc, char** argv) {
     return mx::cli::fail(static_cast<int>(error.code()), error.what());
   } catch (const std::bad_alloc&) {
     return mx::cli::fail(mx::cli::kResource, "out of memory");
+  } catch (const std::system_error& error) {
+    return mx::cli::fail(mx::cli::kResource, error.what());
   } catch (const std::exception& error) {
     return mx::cli::fail(mx::cli::kInternal, std::string("internal: ") + error.what());
   }

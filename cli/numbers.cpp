@@ -5,17 +5,20 @@
 #include <algorithm>
 #include <bit>
 #include <cctype>
+#include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
 
 #include "model/error.hpp"
+#include "sim/io/quote.hpp"
 
 namespace mx::cli {
 namespace {
 
 [[noreturn]] void refuse(const std::string& text, const std::string& rule) {
-  throw Error(ErrorCode::usage, fmt::format("'{}' {}", text.substr(0, 100), rule));
+  throw Error(ErrorCode::usage, fmt::format("{} {}", sim::in_quotes(text), rule));
 }
 
 std::optional<std::uint64_t> whole_number(const std::string& text, int base) {
@@ -23,7 +26,7 @@ std::optional<std::uint64_t> whole_number(const std::string& text, int base) {
   char* end = nullptr;
   errno = 0;
   const unsigned long long value = std::strtoull(text.c_str(), &end, base);
-  if (*end != '\0' || errno != 0) return std::nullopt;
+  if (end != text.c_str() + text.size() || errno != 0) return std::nullopt;
   return value;
 }
 
@@ -43,10 +46,13 @@ std::string trimmed(const std::string& word) { return word.substr(std::min(word.
 std::uint32_t parse_code(const std::string& text, const Format& format) {
   if (is_hex(text)) return parse_bits(text, format);
   char* end = nullptr;
+  errno = 0;
   const float nearest = std::strtof(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || std::isspace(static_cast<unsigned char>(text[0])) != 0) {
+  if (text.empty() || end != text.c_str() + text.size() || std::isspace(static_cast<unsigned char>(text[0])) != 0) {
     refuse(text, "is not a number: give bits as 0x.. or a decimal value");
   }
+  // Silently taking 1e400 for Inf, or 1e-400 for 0, would show flags of another value.
+  if (errno == ERANGE && (nearest == 0 || std::isinf(nearest))) refuse(text, "is out of the range of f32: give bits as 0x..");
   if (format.name == kF32.name) return std::bit_cast<std::uint32_t>(nearest);
   // Rounding here would hide one from the user: the value must be on the source grid already.
   const double exact = std::strtod(text.c_str(), nullptr);
@@ -57,6 +63,22 @@ std::uint32_t parse_code(const std::string& text, const Format& format) {
     }
   }
   refuse(text, fmt::format("is not a value of {}: give its bits as 0x..", format.name));
+}
+
+std::function<std::string(const std::string&)> whole_number_in(std::int64_t low, std::int64_t high) {
+  return [low, high](const std::string& text) -> std::string {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size() && value >= low && value <= high) return {};
+    return fmt::format("{} is not a whole number in {}..{}", sim::in_quotes(text), low, high);
+  };
+}
+
+bool looks_like_a_value(const std::string& text) {
+  if (text.size() < 2 || text[0] != '-' || text[1] == '-') return false;
+  char* end = nullptr;
+  std::strtof(text.c_str(), &end);
+  return end == text.c_str() + text.size();
 }
 
 std::string hex(std::uint32_t code, const Format& format) { return fmt::format("0x{:0{}x}", code, (format.width + 3) / 4); }

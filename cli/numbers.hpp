@@ -2,6 +2,7 @@
 // Numbers as people type them: hex bits or a decimal value.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "model/numerics/format.hpp"
@@ -18,6 +19,12 @@ std::string trimmed(const std::string& word);
 
 /// Only hex or plain decimal integers, in range for the format's width.
 std::uint32_t parse_bits(const std::string& text, const Format& format);
+
+/// A check for an integer option: empty when the text is a whole number in low..high, else what is wrong with it.
+std::function<std::string(const std::string&)> whole_number_in(std::int64_t low, std::int64_t high);
+
+/// True for "-0.5", "-.5", "-inf": a value that begins as an option does.
+bool looks_like_a_value(const std::string& text);
 
 /// "0x7e", as wide as the format.
 std::string hex(std::uint32_t code, const Format& format);

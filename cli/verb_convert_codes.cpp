@@ -117,7 +117,7 @@ void add_decode(CLI::App& app, Action& action) {
   CLI::App* verb = app.add_subcommand("decode", "values of codes: mxact decode e4m3fn 0x7e 0x01");
   const auto options = std::make_shared<DecodeOptions>();
   verb->add_option("FORMAT", options->format, "format of the codes (mxact formats lists them)")->required();
-  verb->add_option("CODE", options->codes, "code as 0x.. or a whole number")->required();
+  verb->add_option("CODE", options->codes, "code as 0x.. or a whole number")->required()->transform(trimmed);
   verb->add_flag("--json", options->json, "machine-readable output");
   verb->callback([&action, options] { action = [options] { return decode_codes(*options); }; });
 }

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/numbers.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
@@ -26,6 +27,10 @@ using layout::BackendLayout;
 using layout::Layout;
 using layout::Role;
 using layout::Sizes;
+
+// Far above any model, and small enough that no address overflows.
+constexpr std::int64_t kLargestSize = std::int64_t{1} << 20;
+constexpr std::int64_t kMostExperts = std::int64_t{1} << 16;
 
 /// Shape of the tensor that is asked about. Rounded sizes default to what the backend's round-up rule gives on its first platform.
 struct ShapeOptions {
@@ -64,9 +69,8 @@ Subject subject_of(const ShapeOptions& options) {
   const layout::SourceOrder order = layout::source_order_named(options.source);
   const Sizes sizes{options.experts, options.intermediate, options.hidden};
   for (std::int64_t size : {sizes.intermediate, sizes.hidden}) {
-    if (size < 1 || size % sizes.group != 0) throw Error(ErrorCode::usage, fmt::format("size {} is not a positive multiple of {}", size, sizes.group));
+    if (size % sizes.group != 0) throw Error(ErrorCode::usage, fmt::format("size {} is not a multiple of {}", size, sizes.group));
   }
-  if (sizes.experts < 1) throw Error(ErrorCode::usage, fmt::format("{} experts: at least 1 is needed", sizes.experts));
   const oracle::RoundedSizes rounded = oracle::round_up_mxfp4(backend.backend, oracle::PlatformKind::cuda, sizes.hidden, sizes.intermediate);
   Sizes padded = sizes;
   padded.hidden = options.padded_hidden > 0 ? options.padded_hidden : rounded.hidden;
@@ -235,11 +239,12 @@ void add_shape_options(CLI::App& verb, ShapeOptions& options) {
   verb.add_option("BACKEND", options.backend, "backend (mxact layout list)")->required();
   verb.add_option("TENSOR", options.tensor, "w13_weight, w13_weight_scale, w13_bias, w2_weight, w2_weight_scale, w2_bias")->required();
   verb.add_option("--source", options.source, "row order of the checkpoint: gpt-oss (default) or standard");
-  verb.add_option("--experts", options.experts, "experts (default 1)");
-  verb.add_option("--intermediate", options.intermediate, "intermediate size of one rank (default 128)");
-  verb.add_option("--hidden", options.hidden, "hidden size (default 128)");
-  verb.add_option("--padded-intermediate", options.padded_intermediate, "rounded size (default: the backend's round-up rule)");
-  verb.add_option("--padded-hidden", options.padded_hidden, "rounded size (default: the backend's round-up rule)");
+  const auto size = whole_number_in(1, kLargestSize);
+  verb.add_option("--experts", options.experts, "experts (default 1)")->check(whole_number_in(1, kMostExperts));
+  verb.add_option("--intermediate", options.intermediate, "intermediate size of one rank (default 128)")->check(size);
+  verb.add_option("--hidden", options.hidden, "hidden size (default 128)")->check(size);
+  verb.add_option("--padded-intermediate", options.padded_intermediate, "rounded size (default: the backend's round-up rule)")->check(size);
+  verb.add_option("--padded-hidden", options.padded_hidden, "rounded size (default: the backend's round-up rule)")->check(size);
   verb.add_flag("--json", options.json, "machine-readable output");
 }
 
@@ -263,7 +268,7 @@ void add_layout(CLI::App& app, Action& action) {
   const auto place = std::make_shared<WhereOptions>();
   add_shape_options(*where_verb, place->shape);
   where_verb->add_option("COORDINATE", place->coordinate, "AXIS=INDEX of the logical tensor; axes not named are 0");
-  where_verb->add_option("--byte", place->byte, "byte of the packed tensor");
+  where_verb->add_option("--byte", place->byte, "byte of the packed tensor")->check(whole_number_in(0, INT64_MAX));
   where_verb->callback([&action, place] { action = [place] { return where(*place); }; });
 }
 

@@ -5,6 +5,8 @@
 #include <CLI/Formatter.hpp>
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iomanip>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -31,9 +33,15 @@ struct QuantizeOptions {
 /// fp32 bits of every value, from the arguments or, when there are none, from standard input.
 std::vector<std::uint32_t> read_values(const QuantizeOptions& options) {
   const Format& source = format_named(options.source);
+  constexpr std::size_t kMostValues = std::size_t{1} << 20;
+  constexpr int kLongestWord = 100;
   std::vector<std::string> words = options.values;
   if (words.empty()) {
-    for (std::string word; std::cin >> word;) words.push_back(word);
+    for (std::string word; std::cin >> std::setw(kLongestWord) >> word;) {
+      if (words.size() == kMostValues) throw Error(ErrorCode::usage, fmt::format("more than {} values", kMostValues), "standard input");
+      words.push_back(word);
+    }
+    if (std::cin.bad()) throw Error(ErrorCode::resource, "cannot be read", "standard input");
   }
   if (words.empty()) throw Error(ErrorCode::usage, "no values: give them as arguments or on standard input");
   std::vector<std::uint32_t> values;

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/numbers.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
@@ -28,14 +29,14 @@ using sim::Verdict;
 using sim::VerifyReport;
 
 struct Options {
-  std::string checkpoint;
+  std::optional<std::string> checkpoint;  ///< none: generate one
   std::vector<std::string> platforms;
   std::vector<std::string> backends;
   std::vector<int> tp{1, 2};
   std::vector<std::string> contracts;
   int layers = 0;
   std::int64_t tokens = 4;
-  std::uint64_t seed = 1;
+  std::int64_t seed = 1;
   bool json = false;
 };
 
@@ -108,7 +109,13 @@ std::string contracts_text(const VerifyReport& report) {
 
 /// One line that runs the same check again.
 std::string replay(const Options& options, const Cell& cell) {
-  return fmt::format("mxact verify {} --platform {} --backend {} --tp {} --seed {}", options.checkpoint, cell.platform, cell.decision.choice->backend, cell.tp, options.seed);
+  std::string path;
+  for (char c : options.checkpoint.value_or("")) path += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  std::string line = options.checkpoint ? fmt::format("mxact verify '{}'", path) : "mxact verify";
+  line += fmt::format(" --platform {} --backend {} --tp {} --tokens {} --seed {}", cell.platform, cell.decision.choice->backend, cell.tp, options.tokens, options.seed);
+  for (const std::string& contract : options.contracts) line += " --contract " + contract;
+  if (options.layers > 0) line += fmt::format(" --layers {}", options.layers);
+  return line;
 }
 
 void print_text(const VerifyReport& report, const Options& options) {
@@ -124,10 +131,13 @@ void print_text(const VerifyReport& report, const Options& options) {
   }
   for (const sim::ExpectedResult& expected : report.expected) {
     fmt::print("{} layer {}: exact execution is within {:.3f} ulp of the recorded float64 output (limit {}; {} values; worst at token {}, column {})\n",
-               expected.passed ? "PASSED" : "FAILED", expected.layer, expected.worst_ulp, sim::kExpectedUlps, expected.values, expected.token, expected.column);
+               name_of(expected.verdict), expected.layer, expected.worst_ulp, sim::kExpectedUlps, expected.values, expected.token, expected.column);
   }
   fmt::print("{} cells: {} passed, {} failed, {} mistrusted, {} refused, {} not yet modelled\n", report.cells.size(), report.count(Verdict::passed), report.count(Verdict::failed),
              report.count(Verdict::mistrusted), report.count(Verdict::refused), report.count(Verdict::not_modelled));
+  if (report.broken_choices() > 0) {
+    fmt::print("{} cells in which the engine itself chooses a backend whose converter then refuses this checkpoint\n", report.broken_choices());
+  }
   if (report.count(Verdict::passed) == 0 && report.count(Verdict::failed) == 0) fmt::print("nothing passed: nothing was verified\n");
   for (const Cell& cell : report.cells) {
     if (report.verdict(cell) != Verdict::failed) continue;
@@ -174,7 +184,7 @@ void print_as_json(const VerifyReport& report, const Options& options) {
   }
   json["expected"] = Json::array();
   for (const sim::ExpectedResult& expected : report.expected) {
-    json["expected"].push_back({{"layer", expected.layer}, {"values", expected.values}, {"worst_ulp", expected.worst_ulp}, {"limit_ulp", sim::kExpectedUlps}, {"passed", expected.passed}});
+    json["expected"].push_back({{"layer", expected.layer}, {"values", expected.values}, {"worst_ulp", expected.worst_ulp}, {"limit_ulp", sim::kExpectedUlps}, {"verdict", name_of(expected.verdict)}});
   }
   json["totals"] = {{"cells", report.cells.size()},
                     {"passed", report.count(Verdict::passed)},
@@ -186,35 +196,36 @@ void print_as_json(const VerifyReport& report, const Options& options) {
   print_json(json);
 }
 
+/// Its files are gone once it is open: mapped, they stay readable, and an interrupted run leaves nothing behind.
+sim::Checkpoint generated_checkpoint(std::uint64_t seed) {
+  const TemporaryDirectory temporary;
+  sim::SyntheticShape shape;
+  shape.seed = seed;
+  sim::write_synthetic_checkpoint(temporary.path() / "gpt-oss-generated", shape);
+  return sim::Checkpoint(temporary.path() / "gpt-oss-generated");
+}
+
 int verify(const Options& options) {
   sim::VerifyOptions how;
   how.platforms = options.platforms;
   how.backends = options.backends;
   how.tp = options.tp;
   how.tokens = options.tokens;
-  how.seed = options.seed;
+  how.seed = static_cast<std::uint64_t>(options.seed);
   if (options.layers > 0) how.max_layers = options.layers;
   if (!options.contracts.empty()) {
     how.contracts.clear();
     for (const std::string& name : options.contracts) how.contracts.push_back(contract_named(name));
   }
-  std::optional<TemporaryDirectory> temporary;
-  std::filesystem::path path = options.checkpoint;
-  if (options.checkpoint.empty()) {
-    temporary.emplace();
-    path = temporary->path() / "gpt-oss-generated";
-    sim::SyntheticShape shape;
-    shape.seed = options.seed;
-    sim::write_synthetic_checkpoint(path, shape);
-  }
-  const sim::Checkpoint checkpoint(path);
+  if (options.checkpoint && options.checkpoint->empty()) throw Error(ErrorCode::usage, "the path is empty", "CHECKPOINT");
+  const sim::Checkpoint checkpoint = options.checkpoint ? sim::Checkpoint(*options.checkpoint) : generated_checkpoint(how.seed);
   VerifyReport report;
   {
     ProgressLine line;
     how.progress = [&line](const std::string& text, double fraction) { line.show(text, fraction); };
     report = sim::verify(checkpoint, how);
   }
-  if (options.checkpoint.empty()) report.checkpoint = fmt::format("generated, seed {}", options.seed);
+  if (!options.checkpoint) report.checkpoint = fmt::format("generated, seed {}", options.seed);
   if (options.json) print_as_json(report, options);
   else print_text(report, options);
   return report.exit_code();
@@ -226,13 +237,17 @@ void add_verify(CLI::App& app, Action& action) {
   CLI::App* verb = app.add_subcommand("verify", "the main job: select, round, convert, restore, execute, compare bits, for every backend and platform");
   const auto options = std::make_shared<Options>();
   verb->add_option("CHECKPOINT", options->checkpoint, "a .safetensors file or a model directory (default: a small gpt-oss-shaped one made from the seed)");
-  verb->add_option("--platform", options->platforms, "only these platforms: SM75 .. SM121, gfx90a .. gfx1250, XPU, CPU");
-  verb->add_option("--backend", options->backends, "only these backends");
-  verb->add_option("--tp", options->tp, "tensor parallel sizes (default 1 2)");
-  verb->add_option("--contract", options->contracts, "arithmetic contracts (default exact f32-sequential)");
-  verb->add_option("--layers", options->layers, "verify the first N layers only")->check(CLI::PositiveNumber);
-  verb->add_option("--tokens", options->tokens, "tokens to generate when the checkpoint brings none (default 4)")->check(CLI::PositiveNumber);
-  verb->add_option("--seed", options->seed, "seed of everything generated (default 1)");
+  const auto list = [verb](const std::string& name, auto& values, const std::string& help) {
+    // One value an option, or several with commas: the next word may be the checkpoint.
+    return verb->add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
+  };
+  list("--platform", options->platforms, "only these platforms: SM75 .. SM121, gfx90a .. gfx1250, XPU, CPU");
+  list("--backend", options->backends, "only these backends");
+  list("--tp", options->tp, "tensor parallel sizes (default 1,2)");
+  list("--contract", options->contracts, "arithmetic contracts (default exact,f32-sequential)");
+  verb->add_option("--layers", options->layers, "verify the first N layers only")->check(whole_number_in(1, 1 << 20));
+  verb->add_option("--tokens", options->tokens, "tokens to generate when the checkpoint brings none (default 4)")->check(whole_number_in(1, 65536));
+  verb->add_option("--seed", options->seed, "seed of everything generated (default 1)")->check(whole_number_in(0, INT64_MAX));
   verb->add_flag("--json", options->json, "machine-readable output");
   verb->callback([&action, options] { action = [options] { return verify(*options); }; });
 }

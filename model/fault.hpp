@@ -14,6 +14,7 @@ enum class Fault {
   encode_saturates_low,
   encode_drops_zero_sign,
   decode_subnormal_shift,
+  fixed_point_loses_sign,
   e8m0_zero_is_zero,
   e8m0_top_is_infinite,
   scale_floor_off_by_one,
@@ -32,8 +33,13 @@ enum class Fault {
   compare_skips_padding,
   digit_flip_lost,
   map_read_from_run_start,
+  bijection_accepts_gap,
+  padding_before_elements,
+  restore_mixes_padding,
+  identity_scale_rows_flipped,
   // oracle
   oracle_skips_device_check,
+  oracle_accepts_any_activation,
   oracle_skips_first_candidate,
   oracle_rounds_down,
   oracle_ignores_parallel,
@@ -41,6 +47,7 @@ enum class Fault {
   oracle_ignores_environment,
   oracle_ignores_requested_key,
   oracle_forgets_batched_member,
+  oracle_forgets_own_key,
   kCount,  ///< not a fault: how many enumerators stand before it
 };
 

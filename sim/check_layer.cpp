@@ -1,10 +1,12 @@
 #include "sim/check_layer.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <utility>
 
 #include "model/error.hpp"
+#include "model/layout/address_map.hpp"
 #include "model/moe/layer.hpp"
 #include "model/numerics/convert.hpp"
 
@@ -16,6 +18,26 @@ using layout::PackedLayer;
 using layout::PackedTensor;
 using layout::Role;
 using Slots = std::vector<std::vector<moe::Slot>>;
+
+/// Carries the first exception out of a parallel region, which none may leave.
+class Rescue {
+ public:
+  template <class Work>
+  void run(Work work) noexcept {
+    try {
+      work();
+    } catch (...) {
+#pragma omp critical(mxact_rescue)
+      if (!first_) first_ = std::current_exception();
+    }
+  }
+  void rethrow() const {
+    if (first_) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::exception_ptr first_;
+};
 
 /// Slots of every token: from the checkpoint's router, or in rotation when it has none.
 Slots route_tokens(const LayerInput& input, Contract contract) {
@@ -58,7 +80,7 @@ bool nothing_to_see(const PackedTensor& tensor, const CanonicalLayer& layer, con
   if (tensor.cast != layout::Cast::none) return false;
   const layout::Layout loaded = layout::loaded(tensor.role, layer.sizes, padded, layer.order);
   if (layout::apply(layout::canonical(tensor.role, layer.sizes, layer.order), layer[tensor.role], loaded) != tensor.bytes) return false;
-  return loaded.gather() != tensor.layout.gather();
+  return !layout::same_addresses(loaded, tensor.layout);
 }
 
 /// One conversion on one rank.
@@ -175,13 +197,17 @@ std::map<int, std::vector<RankReference>> references(const LayerInput& input, co
       for (std::size_t c = 0; c < options.contracts.size(); ++c) jobs.push_back({&ranks[rank], {static_cast<int>(rank), c}});
     }
   }
+  Rescue rescue;
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t j = 0; j < jobs.size(); ++j) {
-    RankReference& reference = *jobs[j].first;
-    const auto [rank, c] = jobs[j].second;
-    const std::unique_ptr<moe::Experts> experts = moe::canonical_experts(reference.shard);
-    reference.outputs[c] = moe::run_experts(*experts, config_of(options.contracts[c], rank), input.x, reference.shard.sizes.hidden, slots[c]);
+    rescue.run([&] {
+      RankReference& reference = *jobs[j].first;
+      const auto [rank, c] = jobs[j].second;
+      const std::unique_ptr<moe::Experts> experts = moe::canonical_experts(reference.shard);
+      reference.outputs[c] = moe::run_experts(*experts, config_of(options.contracts[c], rank), input.x, reference.shard.sizes.hidden, slots[c]);
+    });
   }
+  rescue.rethrow();
   return by_tp;
 }
 
@@ -198,18 +224,22 @@ void check_layer(const LayerInput& input, const VerifyOptions& options, std::vec
   advance("running the checkpoint's form", 0);
   const std::map<int, std::vector<RankReference>> by_tp = references(input, options, slots, conversions);
   std::size_t done = 0;
+  Rescue rescue;
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t i = 0; i < conversions.size(); ++i) {
-    ConversionResult& result = conversions[i];
-    const auto reference = by_tp.find(result.tp);
-    if (result.verdict != Verdict::not_modelled && reference != by_tp.end()) {
-      for (std::size_t rank = 0; rank < reference->second.size(); ++rank) {
-        RankCheck(reference->second[rank], slots, input, options, static_cast<int>(rank)).run(result);
+    rescue.run([&] {
+      ConversionResult& result = conversions[i];
+      const auto reference = by_tp.find(result.tp);
+      if (result.verdict != Verdict::not_modelled && reference != by_tp.end()) {
+        for (std::size_t rank = 0; rank < reference->second.size(); ++rank) {
+          RankCheck(reference->second[rank], slots, input, options, static_cast<int>(rank)).run(result);
+        }
       }
-    }
-#pragma omp critical
-    advance(result.backend + ", TP=" + std::to_string(result.tp), 0.3 + 0.7 * static_cast<double>(++done) / static_cast<double>(conversions.size()));
+#pragma omp critical(mxact_progress)
+      advance(result.backend + ", TP=" + std::to_string(result.tp), 0.3 + 0.7 * static_cast<double>(++done) / static_cast<double>(conversions.size()));
+    });
   }
+  rescue.rethrow();
 }
 
 }  // namespace mx::sim

@@ -55,7 +55,7 @@ struct ExpectedResult {
   double worst_ulp = 0;  ///< largest difference, in fp32 ulps of the row's largest output
   std::int64_t token = 0;
   std::int64_t column = 0;
-  bool passed = false;
+  Verdict verdict = Verdict::failed;  ///< passed, failed, or mistrusted when every recorded output is 0
 };
 
 struct VerifyReport {
@@ -76,7 +76,10 @@ struct VerifyReport {
   Verdict verdict(const Cell& cell) const;
   /// Cells with that verdict; cells that the oracle refuses are counted as refused.
   std::int64_t count(Verdict verdict) const;
-  /// 0 passed, 1 a difference, 5 nothing passed or something is mistrusted.
+  /// Cells in which the engine chooses a backend by itself whose converter then refuses the checkpoint: a finding about the engine.
+  std::int64_t broken_choices() const;
+  /// 0 passed; 1 a difference; 4 the engine chooses a backend that refuses the checkpoint; 5 nothing passed or something is mistrusted.
+  /// What is not modelled yet does not count.
   int exit_code() const;
 };
 

@@ -22,7 +22,10 @@ constexpr int kLineDepth = 12;
 struct Line {
   std::span<const std::uint8_t> text;
   std::uint64_t offset;
-  std::string where;  ///< "file:line"
+  const std::filesystem::path* path;
+  std::size_t number;
+
+  std::string where() const { return fmt::format("{}:{}", path->string(), number); }
 };
 
 std::vector<Line> lines_of(const sim::MappedFile& file) {
@@ -31,13 +34,16 @@ std::vector<Line> lines_of(const sim::MappedFile& file) {
   for (std::size_t begin = 0; begin < all.size();) {
     const auto rest = all.subspan(begin);
     const auto length = static_cast<std::size_t>(std::find(rest.begin(), rest.end(), std::uint8_t{'\n'}) - rest.begin());
-    lines.push_back({rest.first(length), begin, fmt::format("{}:{}", file.path().string(), lines.size() + 1)});
+    const std::size_t number = lines.size() + 1;
+    // Before the list grows by an entry for each of a million newlines.
+    if (length == 0) broken("an empty line", fmt::format("{}:{}", file.path().string(), number));
+    lines.push_back({rest.first(length), begin, &file.path(), number});
     begin += length + 1;
   }
   return lines;
 }
 
-Json parse(const Line& line) { return sim::parse_json(line.text, {kLineBytes, kLineDepth}, line.where, line.offset); }
+Json parse(const Line& line) { return sim::parse_json(line.text, {kLineBytes, kLineDepth}, line.where(), line.offset); }
 
 std::string text_of(const Json& json, const char* key, const std::string& where) {
   if (!json.is_object()) broken("a line must be an object", where);
@@ -101,7 +107,7 @@ CaseResult evaluated(const Line& line, Evaluate evaluate) {
     return evaluate();
   } catch (const Error& error) {
     if (error.code() != ErrorCode::input) throw;
-    broken(error.what(), line.where);
+    broken(error.what(), line.where());
   }
 }
 
@@ -124,9 +130,9 @@ SetResult run_cases(const std::filesystem::path& file, const WitnessOptions& opt
   Tally cases("oracle case", options);
   for (const Line& line : lines_of(mapped)) {
     const Json json = parse(line);
-    const std::string id = text_of(json, "id", line.where);
-    if (!by_id.emplace(id, line).second) broken("two cases have the id '" + id + "'", line.where);
-    cases.add(text_of(json, "oracle", line.where), id, evaluated(line, [&json] { return evaluate_oracle_case(json); }));
+    const std::string id = text_of(json, "id", line.where());
+    if (!by_id.emplace(id, line).second) broken("two cases have the id '" + id + "'", line.where());
+    cases.add(text_of(json, "oracle", line.where()), id, evaluated(line, [&json] { return evaluate_oracle_case(json); }));
   }
   cases.move_to(set.entries);
 
@@ -137,12 +143,12 @@ SetResult run_cases(const std::filesystem::path& file, const WitnessOptions& opt
   Tally verdicts("oracle verdicts", options);
   for (const Line& line : lines_of(support)) {
     const Json json = parse(line);
-    const std::string id = text_of(json, "id", line.where);
+    const std::string id = text_of(json, "id", line.where());
     const auto known = by_id.find(id);
-    if (known == by_id.end()) broken("no case has the id '" + id + "'", line.where);
-    if (!joined.emplace(id, true).second) broken("two lines have the id '" + id + "'", line.where);
+    if (known == by_id.end()) broken("no case has the id '" + id + "'", line.where());
+    if (!joined.emplace(id, true).second) broken("two lines have the id '" + id + "'", line.where());
     const Json one_case = parse(known->second);
-    verdicts.add(text_of(json, "oracle", line.where) + " verdicts", id, evaluated(line, [&] { return evaluate_support_case(one_case, json); }));
+    verdicts.add(text_of(json, "oracle", line.where()) + " verdicts", id, evaluated(line, [&] { return evaluate_support_case(one_case, json); }));
   }
   verdicts.move_to(set.entries);
   return set;

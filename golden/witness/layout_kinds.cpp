@@ -273,6 +273,9 @@ void run_perm(const LayoutEntry& entry, const std::filesystem::path& directory, 
 
   const Ratio ratio = ratio_of(unit_bits, model.source.grain_bits(), entry.where);
   const std::vector<std::int64_t> recorded = read_perm(entry, directory, dst_units);
+  if (8 * model.packed.bytes() % unit_bits != 0) {
+    broken(fmt::format("units of {} bits do not divide an output of {} bytes", unit_bits, model.packed.bytes()), entry.where);
+  }
   const std::vector<std::int64_t> units = model_units(model, ratio);
   if (units.size() != recorded.size() || output.bytes() != model.packed.bytes()) {
     findings.compared();

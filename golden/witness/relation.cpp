@@ -126,14 +126,16 @@ void compare_rel(const Recorded& recorded, const ModelOutput& model, EntryResult
   std::vector<double> bound(static_cast<std::size_t>(recorded.values.size() / columns), 0.0);
   for (std::int64_t i = 0; i < recorded.values.size(); ++i) {
     double& largest = bound[static_cast<std::size_t>(i / columns)];
-    largest = std::fmax(largest, std::fabs(f64_of(recorded.values.word(i), *recorded.values.dtype)));
+    const double magnitude = std::fabs(f64_of(recorded.values.word(i), *recorded.values.dtype));
+    // An Inf would make the bound of its whole row Inf, which holds for anything.
+    if (std::isfinite(magnitude)) largest = std::fmax(largest, magnitude);
   }
   for (double& largest : bound) largest = std::ldexp(largest, recorded.relation.max_pow2);
   each_element(recorded, result, [&](std::int64_t i) {
     const double want = f64_of(recorded.values.word(i), *recorded.values.dtype);
     const double got = f64_of(model.values.word(i), *model.values.dtype);
     const double most = bound[static_cast<std::size_t>(i / columns)];
-    if (std::fabs(got - want) <= most) return;
+    if (std::isfinite(got) && std::isfinite(want) ? std::fabs(got - want) <= most : got == want) return;
     findings.differs(i, fmt::format("; |difference| {} above {}", std::fabs(got - want), most));
   });
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "golden/witness/witness.hpp"
+#include "sim/io/quote.hpp"
 
 namespace mx::golden {
 
@@ -34,7 +35,7 @@ bool counts(const EntryResult& entry) { return entry.level != "info"; }
 
 std::string entry_text(const EntryResult& entry) {
   std::string text =
-      fmt::format("  {:<16} {} [{}{}]", kStatuses[static_cast<std::size_t>(entry.status)].text, entry.id, entry.what, counts(entry) ? "" : ", info");
+      fmt::format("  {:<16} {} [{}{}]", kStatuses[static_cast<std::size_t>(entry.status)].text, sim::printable(entry.id), sim::printable(entry.what), counts(entry) ? "" : ", info");
   if (entry.status == EntryStatus::differs) {
     text += fmt::format(": {} of {} values differ", entry.differing, entry.compared);
   } else if (entry.compared > 0) {
@@ -58,7 +59,7 @@ std::string grouped_text(const SetResult& set, EntryStatus status) {
     const auto must = std::count_if(entries.begin(), entries.end(), [](const EntryResult* entry) { return counts(*entry); });
     const std::string how_many = entries.size() == 1 ? "1 entry" : fmt::format("{} entries", entries.size());
     text += fmt::format("  {:<16} {}: {} ({} must), {}{}\n", kStatuses[static_cast<std::size_t>(status)].text, reason, how_many, must,
-                        entries.size() == 1 ? "" : "e.g. ", entries.front()->id);
+                        entries.size() == 1 ? "" : "e.g. ", sim::printable(entries.front()->id));
   }
   return text;
 }
@@ -103,7 +104,7 @@ nlohmann::ordered_json to_json(const SetResult& set) {
 }
 
 std::string to_text(const SetResult& set, bool verbose) {
-  std::string text = fmt::format("{}: {} ({})\n", set.path.string(), set.name, set.format);
+  std::string text = fmt::format("{}: {} ({})\n", set.path.string(), sim::printable(set.name), set.format);
   text += fmt::format("  {} values compared, {} differ, {} skipped; entries: {} equal, {} differ, {} unmodelled, {} not compared\n", set.compared(),
                       set.differing(), set.skipped(), set.count(EntryStatus::equal), set.count(EntryStatus::differs),
                       set.count(EntryStatus::unmodelled), set.count(EntryStatus::nothing_compared));

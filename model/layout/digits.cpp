@@ -116,8 +116,9 @@ bool is_bijection(std::span<const Digit> digits) {
   std::sort(sorted.begin(), sorted.end(), [](const Digit& a, const Digit& b) { return a.stride < b.stride; });
   std::int64_t stride = 1;
   for (const Digit& digit : sorted) {
-    if (digit.radix < 1 || digit.stride != stride) return false;
-    stride *= digit.radix;
+    const bool gap = digit.stride > stride && !fault::planted(fault::Fault::bijection_accepts_gap);
+    if (digit.radix < 1 || digit.stride < stride || gap) return false;
+    stride = digit.stride * digit.radix;
   }
   std::sort(sorted.begin(), sorted.end(), [](const Digit& a, const Digit& b) { return a.axis != b.axis ? a.axis < b.axis : a.weight < b.weight; });
   std::int64_t weight = 1;

@@ -25,6 +25,9 @@ std::vector<std::uint8_t> to_row_major(const Layout& from, std::span<const std::
   std::vector<std::uint8_t> out(static_cast<std::size_t>((from.size() * bits + 7) / 8));
   std::int64_t found = 0;
   for_each_address(from, [&](std::int64_t address, std::int64_t entry) {
+    if (entry < 0 && fault::planted(fault::Fault::restore_mixes_padding)) {
+      set_grain(out, 0, bits, get_grain(out, 0, bits) | get_grain(bytes, address, bits));
+    }
     if (entry < 0) return;
     set_grain(out, entry, bits, get_grain(bytes, address, bits));
     ++found;

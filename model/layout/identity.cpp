@@ -2,10 +2,17 @@
 
 #include <array>
 
+#include "model/fault.hpp"
 #include "model/layout/backend.hpp"
 
 namespace mx::layout {
 namespace {
+
+Layout build(Role role, const Sizes& sizes, const Sizes& padded, SourceOrder order) {
+  Layout layout = loaded(role, sizes, padded, order);
+  if (is_scale(role) && fault::planted(fault::Fault::identity_scale_rows_flipped)) layout.flip(layout.view()[1].name);
+  return layout;
+}
 
 constexpr Source kSource{"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py",
                          "convert_gpt_oss_weight_to_mxfp4_moe_kernel_format, convert_weight_to_mxfp4_moe_kernel_format",
@@ -13,8 +20,8 @@ constexpr Source kSource{"vllm-project/vllm", "vllm/model_executor/layers/fused_
 constexpr std::string_view kSummary = "every tensor as loaded: the checkpoint's row order, row-major, biases bf16";
 
 constexpr std::array<BackendLayout, 2> kRows{{
-    {"XPU", "identity", kSummary, true, false, Cast::none, {}, loaded, kSource},
-    {"EMULATION", "identity", kSummary, true, false, Cast::none, {}, loaded, kSource},
+    {"XPU", "identity", kSummary, true, false, Cast::none, {}, build, kSource},
+    {"EMULATION", "identity", kSummary, true, false, Cast::none, {}, build, kSource},
 }};
 
 }  // namespace

@@ -123,7 +123,11 @@ Layout padded_tensor(Role role, const Sizes& sizes, const Sizes& padded, int bit
   const std::vector<Axis> from = layout.logical();
   const std::vector<Axis> to = logical_axes(role, padded);
   for (std::size_t i = 0; i < to.size(); ++i) {
-    if (to[i].extent != from[i].extent) layout.pad(to[i].name, to[i].extent, PadContent::zero);
+    if (to[i].extent == from[i].extent) continue;
+    const bool before = fault::planted(fault::Fault::padding_before_elements);
+    if (before) layout.flip(to[i].name);
+    layout.pad(to[i].name, to[i].extent, PadContent::zero);
+    if (before) layout.flip(to[i].name);
   }
   return layout;
 }

@@ -28,8 +28,28 @@ constexpr std::array<Names, 1> kGather = {"allgather_reducescatter"};
 constexpr std::array<Names, 4> kLinearScaleExchanges = {"allgather_reducescatter", "flashinfer_all2allv", "flashinfer_nvlink_two_sided",
                                                         "flashinfer_nvlink_one_sided"};
 
-bool is_monolithic(const Placement& p) { return p.kernel_class.ends_with("Monolithic") || p.kernel_class == "CPUExpertsMxfp4"; }
-bool is_batched(const Placement& p) { return p.kernel_class.starts_with("Batched"); }
+// Which class routes by itself, and which takes batched hidden states. Source: vllm fused_moe/experts/, the base class of each.
+constexpr std::array<Names, 4> kMonolithic = {"TrtLlmMxfp4ExpertsMonolithic", "OAITritonMxfp4ExpertsMonolithic", "AiterW4A8ExpertsMonolithic",
+                                              "CPUExpertsMxfp4"};
+constexpr std::array<Names, 2> kBatched = {"BatchedMarlinExperts", "BatchedHummingGroupedExperts"};
+constexpr std::array<Names, 11> kPlain = {"TrtLlmMxfp4ExpertsModular",
+                                          "DeepGemmFP4Experts",
+                                          "FlashInferExperts",
+                                          "OAITritonExperts",
+                                          "UnfusedOAITritonExperts",
+                                          "MarlinExperts",
+                                          "AiterExperts",
+                                          "XPUExpertsMXFp4",
+                                          "OCP_MXQuantizationEmulationTritonExperts",
+                                          "HummingGroupedExperts",
+                                          "HummingIndexedExperts"};
+constexpr std::array kClassLists = {ClassList{"monolithic", kMonolithic}, ClassList{"batched", kBatched}, ClassList{"plain", kPlain}};
+
+bool is_one_of(Names kernel_class, std::span<const Names> classes) {
+  return std::find(classes.begin(), classes.end(), kernel_class) != classes.end();
+}
+bool is_monolithic(const Placement& p) { return is_one_of(p.kernel_class, kMonolithic); }
+bool is_batched(const Placement& p) { return is_one_of(p.kernel_class, kBatched); }
 
 bool is_on(const Placement& p, PlatformKind kind) { return p.deployment.hardware.platform == kind; }
 bool cuda_in(const Placement& p, int low, int high) {
@@ -212,6 +232,8 @@ constexpr std::array kNeeds = {
 };
 
 }  // namespace
+
+std::span<const ClassList> class_lists() { return kClassLists; }
 
 std::span<const KernelNeed> kernel_needs_mxfp4() { return kNeeds; }
 

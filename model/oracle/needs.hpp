@@ -31,6 +31,13 @@ struct KernelNeed {
   std::string_view source;
 };
 
+/// The engine's expert classes by what the needs ask of a class; each is in one list.
+struct ClassList {
+  std::string_view kind;  ///< "monolithic": routes by itself; "batched": takes [E, T, H]; "plain": neither
+  std::span<const std::string_view> classes;
+};
+std::span<const ClassList> class_lists();
+
 /// Every need of the mxfp4 backends.
 std::span<const KernelNeed> kernel_needs_mxfp4();
 

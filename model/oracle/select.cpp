@@ -256,6 +256,9 @@ RoundedSizes round_up(const OracleTables& tables, std::string_view backend, Plat
   throw Error(ErrorCode::usage, "no rounding rule for backend " + std::string(backend));
 }
 
-QuantKey activation_key(const OracleTables& tables, std::string_view backend) { return backend_row(tables, backend).own_key; }
+QuantKey activation_key(const OracleTables& tables, std::string_view backend) {
+  const BackendRow& row = backend_row(tables, backend);
+  return planted(Fault::oracle_forgets_own_key) ? QuantKey::none : row.own_key;
+}
 
 }  // namespace mx::oracle

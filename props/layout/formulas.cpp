@@ -87,12 +87,14 @@ std::int64_t source_row(std::string_view backend, Role role, SourceOrder order, 
   return (order == SourceOrder::gpt_oss ? formula.w13_gpt_oss : formula.w13_standard)(r, intermediate);
 }
 
+bool has_tiled_scales(std::string_view backend) { return formula_of(backend).tiled_scales; }
+
 std::int64_t checkpoint_unit(std::string_view backend, Role role, SourceOrder order, const Sizes& sizes, const Sizes& padded, std::int64_t u) {
   const std::int64_t columns = columns_of(role, padded);
   const std::int64_t per_expert = rows_of(role, padded) * columns;
   const std::int64_t expert = u / per_expert;
   ScalePlace place{u % per_expert / columns, u % columns};
-  if (layout::is_scale(role) && formula_of(backend).tiled_scales) place = scale_tile_place(u % per_expert, columns);
+  if (layout::is_scale(role) && has_tiled_scales(backend)) place = scale_tile_place(u % per_expert, columns);
   const std::int64_t row = checkpoint_row(role, order, sizes, padded, source_row(backend, role, order, place.row, padded.intermediate));
   if (row < 0 || place.group >= columns_of(role, sizes)) return -1;
   return (expert * rows_of(role, sizes) + row) * columns_of(role, sizes) + place.group;

@@ -27,6 +27,9 @@ ScalePlace scale_tile_place(std::int64_t p, std::int64_t padded_groups);
 /// Row of the loaded w13 or w2 that backend row `r` comes from. `intermediate` is the padded one.
 std::int64_t source_row(std::string_view backend, layout::Role role, layout::SourceOrder order, std::int64_t r, std::int64_t intermediate);
 
+/// Whether the backend keeps its block scales in the 128x4 tile.
+bool has_tiled_scales(std::string_view backend);
+
 /// Unit of the checkpoint's tensor (nibble, scale byte or bias element, in its own memory order) that unit `u` of the packed tensor holds, or -1
 /// for padding.
 std::int64_t checkpoint_unit(std::string_view backend, layout::Role role, layout::SourceOrder order, const layout::Sizes& sizes,

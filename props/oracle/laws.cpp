@@ -56,8 +56,8 @@ Outcome choice_satisfies_needs(const Law& law) {
     const oracle::Placement placement = placement_of(deployment, *decision.choice);
     for (const oracle::KernelNeed& need : oracle::kernel_needs_mxfp4()) {
       if (!oracle::concerns(need, placement.backend) || need.holds(placement)) continue;
-      require(oracle::find_finding(placement.backend, need.id) != nullptr,
-              "breaks a need that is no known finding: " + std::string(need.id) + ", " + std::string(need.statement), deployment, decision);
+      require(oracle::find_finding(need.id, placement) != nullptr,
+              "breaks a need in a way that no finding covers: " + std::string(need.id) + ", " + std::string(need.statement), deployment, decision);
     }
   });
 }
@@ -70,7 +70,8 @@ Outcome findings_still_occur(const Law& law) {
     const auto needs = oracle::kernel_needs_mxfp4();
     const bool broken =
         is_backend(decision, finding.backend) && std::any_of(needs.begin(), needs.end(), [&](const oracle::KernelNeed& need) {
-          return need.id == finding.need && oracle::concerns(need, finding.backend) && !need.holds(placement_of(deployment, *decision.choice));
+          const oracle::Placement placement = placement_of(deployment, *decision.choice);
+          return need.id == finding.need && oracle::concerns(need, finding.backend) && !need.holds(placement) && finding.covers(placement);
         });
     cases.expect(broken, [&] {
       return std::string(finding.backend) + " no longer breaks '" + std::string(finding.need) + "'; chosen: " + describe(decision) +
@@ -266,6 +267,20 @@ Outcome every_deployment_has_an_answer(const Law& law) {
   return outcome;
 }
 
+/// A class of the table is in the one list that its columns say.
+void check_class_lists(Exhaustive& cases) {
+  using oracle::ActivationFormat;
+  for (const oracle::KernelClass& row : oracle::kernel_classes()) {
+    const std::string_view kind = row.monolithic ? "monolithic" : row.format == ActivationFormat::batched_experts ? "batched" : "plain";
+    for (const oracle::ClassList& list : oracle::class_lists()) {
+      const auto times = std::count(list.classes.begin(), list.classes.end(), row.name);
+      cases.expect(times == (list.kind == kind ? 1 : 0), [&] {
+        return "class " + std::string(row.name) + " is " + std::to_string(times) + " times in the list of " + std::string(list.kind) + " classes";
+      });
+    }
+  }
+}
+
 Outcome tables_are_complete(const Law& law) {
   Exhaustive cases(law);
   const auto needs = oracle::kernel_needs_mxfp4();
@@ -291,6 +306,7 @@ Outcome tables_are_complete(const Law& law) {
       cases.expect(wish_means(row.name, backend), [&] { return std::string(row.name) + " does not mean " + std::string(backend); });
     }
   }
+  check_class_lists(cases);
   return cases.outcome();
 }
 
@@ -304,7 +320,7 @@ constexpr std::array kLaws = {
     Law{"O2/key", "a requested activation key is honoured, from wherever it comes", requested_key_is_honoured},
     Law{"O3/priority", "the first supported class of the list is chosen", nothing_better_is_skipped},
     Law{"O4/total", "every deployment has a choice or a refusal with a reason, and a trace that leads there", every_deployment_has_an_answer},
-    Law{"O5/tables", "every backend has its classes, key, needs and names", tables_are_complete},
+    Law{"O5/tables", "every backend has its classes, key, needs and names, every class its kind", tables_are_complete},
 };
 
 }  // namespace

@@ -48,6 +48,16 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"verify --tp 0", 2, "tensor parallel size 0"},
       {"verify --tp -3", 2, "tensor parallel size -3"},
       {"verify --tokens 0", 2, "--tokens"},
+      {"verify ''", 2, "the path is empty"},
+      {"verify --seed -1", 2, "'-1' is not a whole number in 0.."},
+      {"verify --seed 99999999999999999999", 2, "is not a whole number"},
+      {"verify --layers 0", 2, "'0' is not a whole number in 1.."},
+      {"verify --platform SM100 no-such-directory", 3, "no-such-directory"},
+      {"verify \"$(printf 'a\\nb')\"", 3, "a\\x0ab"},
+      {"encode e4m3fn 1e400", 2, "out of the range of f32"},
+      {"encode e4m3fn 1e-400", 2, "out of the range of f32"},
+      {"encode \"$(printf 'a\\nb')\" 1", 2, "unknown format 'a\\x0ab'"},
+      {"layout where FLASHINFER_TRTLLM_MXFP4_BF16 w13_weight --byte 7 --experts 1048576", 2, "is not a whole number in 1..65536"},
       {"verify --contract exakt", 2, "unknown contract 'exakt' (did you mean exact?)"},
       {"encode e4m3x 1", 2, "unknown format 'e4m3x'"},
       {"encode e4m3fn abc", 2, "'abc' is not a number"},
@@ -65,9 +75,9 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"layout show MARLIN w13_weight", 2, "not yet modelled backend 'MARLIN'"},
       {"layout show XPU w13_wieght", 2, "did you mean w13_weight?"},
       {"layout show XPU w13_weight --source gptoss2", 2, "gpt"},
-      {"layout show XPU w13_weight --hidden 33", 2, "size 33 is not a positive multiple of 32"},
-      {"layout show XPU w13_weight --hidden -32", 2, "size -32"},
-      {"layout show XPU w13_weight --experts 0", 2, "0 experts"},
+      {"layout show XPU w13_weight --hidden 33", 2, "size 33 is not a multiple of 32"},
+      {"layout show XPU w13_weight --hidden -32", 2, "'-32' is not a whole number in 1.."},
+      {"layout show XPU w13_weight --experts 0", 2, "'0' is not a whole number in 1..65536"},
       {"layout show FLASHINFER_TRTLLM_MXFP4_BF16 w13_weight --padded-intermediate 160", 2, "2I"},
       {"layout where XPU w13_weight E=5", 2, "5"},
       {"layout where XPU w13_weight half=left", 2, "'left' is not an index of axis half"},
@@ -104,6 +114,7 @@ TEST_CASE("encode and decode speak the format's codes") {
   const nlohmann::json infinity = run_json("encode e4m3fn -inf");
   CHECK(infinity["results"][0]["input"] == "-inf");
   CHECK(infinity["results"][0]["code"] == "0xfe");
+  CHECK(run_json("encode e4m3fn -.5 -infinity")["results"][0]["code"] == "0xb0");
 
   const nlohmann::json decoded = run_json("decode e8m0 0 127 254 255");
   CHECK(decoded["results"][0]["f32"] == "0x00400000");
@@ -127,6 +138,21 @@ TEST_CASE("quantize reads arguments or standard input") {
   const Run run = run_mxact("quantize mxfp8_e4m3 --json", file);
   CHECK(run.status == 0);
   CHECK(nlohmann::json::parse(run.out)["blocks"][0]["elements"].size() == 4);
+}
+
+TEST_CASE("a device that takes no output is a resource error") {
+  for (const char* verb : {"formats --json", "doctor", "--help", "--version", "layout list"}) {
+    INFO(verb);
+    CHECK(run_mxact(std::string(verb) + " > /dev/full").status == 6);
+  }
+}
+
+TEST_CASE("quantize refuses what is not a number, also behind a zero byte") {
+  const mx::tests::ScratchDirectory scratch;
+  const std::string file = (scratch.path() / "values").string();
+  std::ofstream(file) << std::string("1\0junk 2\n", 9);
+  CHECK(run_mxact("quantize mxfp4", file).status == 2);
+  CHECK(run_mxact("quantize mxfp4", "/dev/zero").status == 2);
 }
 
 TEST_CASE("formats lists every format with its limits") {

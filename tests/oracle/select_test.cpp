@@ -183,6 +183,24 @@ TEST_CASE("needs name what is broken") {
   CHECK(broken("AITER_MXFP4_BF16", "AiterExperts", 3072, 3072) == "device");
   CHECK(broken("CPU", "CPUExpertsMxfp4", 2880, 2880) == "device");
   CHECK(broken("TRITON", "OAITritonExperts", 1000, 1024) == "blocks");
-  CHECK(find_finding("TRITON", "blocks") != nullptr);
-  CHECK(find_finding("TRITON", "sizes") == nullptr);
+}
+
+TEST_CASE("a finding covers its own breaks and no others") {
+  Deployment deployment =
+      deployment_on(platform_named("SM100"), {}, {.num_experts = 128, .experts_per_token = 4, .hidden = 2880, .intermediate_per_partition = 2880});
+  const auto found = [&](std::string_view backend, std::string_view need, std::int64_t hidden) {
+    return find_finding(need, {deployment, backend, "", hidden, 3072}) != nullptr;
+  };
+  CHECK(found("TRITON", "blocks", 1000));
+  CHECK_FALSE(found("TRITON", "blocks", 1024));
+  CHECK_FALSE(found("TRITON", "sizes", 1000));
+  CHECK_FALSE(found("MARLIN", "blocks", 1000));
+  deployment.layer.activation = "SILU";
+  CHECK(found("CPU", "activation", 3072));
+  CHECK(found("FLASHINFER_TRTLLM_MXFP4_BF16", "activation", 3072));
+  for (std::string_view other : {"GELU", "GELU_TANH", "SWIGLUSTEP"}) {
+    deployment.layer.activation = other;
+    CHECK_FALSE(found("CPU", "activation", 3072));
+    CHECK_FALSE(found("FLASHINFER_TRTLLM_MXFP4_BF16", "activation", 3072));
+  }
 }

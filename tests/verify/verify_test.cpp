@@ -108,7 +108,7 @@ TEST_CASE("a recorded output that does not match fails") {
   options.tp = {1};
   const VerifyReport report = mx::sim::verify(Checkpoint(copy), options);
   REQUIRE(report.expected.size() == 1);
-  CHECK_FALSE(report.expected[0].passed);
+  CHECK(report.expected[0].verdict == Verdict::failed);
   CHECK(report.exit_code() == 1);
 }
 
@@ -173,4 +173,52 @@ TEST_CASE("unknown names and impossible sizes are refused with the nearest known
   VerifyOptions tokens = quick();
   tokens.tokens = -1;
   CHECK(message(tokens).find("token count -1") != std::string::npos);
+}
+
+TEST_CASE("recorded rows of zeros are compared like any others") {
+  const mx::tests::ScratchDirectory scratch;
+  copy_tiny(scratch.path() / "model");
+  const std::filesystem::path file = scratch.path() / "model" / "expected.safetensors";
+  const auto with_zeroed_rows = [&](std::size_t rows) {
+    const mx::sim::SafetensorsFile recorded(std::filesystem::path(MXACT_TINY_GPT_OSS) / "expected.safetensors");
+    std::vector<mx::sim::TensorData> tensors;
+    for (const auto& [name, view] : recorded.tensors()) {
+      std::vector<std::uint8_t> bytes(view.bytes.begin(), view.bytes.end());
+      if (name == "layers.0.mlp.out.f64") std::fill_n(bytes.begin(), rows * 256 * 8, std::uint8_t{0});
+      tensors.push_back({name, std::string(view.dtype->name), view.shape, bytes});
+    }
+    mx::sim::write_file(file, mx::sim::safetensors_bytes(tensors, recorded.metadata()), true);
+    VerifyOptions options = quick();
+    options.platforms = {"XPU"};
+    options.tp = {1};
+    return mx::sim::verify(Checkpoint(scratch.path() / "model"), options);
+  };
+  CHECK(with_zeroed_rows(1).exit_code() == 1);
+  CHECK(with_zeroed_rows(9).exit_code() == 1);
+}
+
+TEST_CASE("a chosen backend that refuses the checkpoint is a finding, a size that does not divide is the engine's refusal") {
+  const mx::tests::ScratchDirectory scratch;
+  mx::sim::write_synthetic_checkpoint(scratch.path() / "with", {1, 2, 128, 128, 2, 1});
+  const mx::sim::SafetensorsFile first(scratch.path() / "with" / "model-00001-of-00002.safetensors");
+  const mx::sim::SafetensorsFile second(scratch.path() / "with" / "model-00002-of-00002.safetensors");
+  std::vector<mx::sim::TensorData> tensors;
+  for (const auto* part : {&first, &second}) {
+    for (const auto& [name, view] : part->tensors()) {
+      if (name.ends_with("_bias")) continue;
+      tensors.push_back({name, std::string(view.dtype->name), view.shape, {view.bytes.begin(), view.bytes.end()}});
+    }
+  }
+  mx::sim::write_file(scratch.path() / "without.safetensors", mx::sim::safetensors_bytes(tensors, {}), false);
+  VerifyOptions options = quick();
+  options.platforms = {"SM100"};
+  options.tp = {1};
+  const VerifyReport report = mx::sim::verify(Checkpoint(scratch.path() / "without.safetensors"), options);
+  CHECK(report.broken_choices() == 1);
+  CHECK(report.exit_code() == 4);
+
+  options.tp = {1, 3, 257};
+  const VerifyReport uneven = mx::sim::verify(Checkpoint(scratch.path() / "with"), options);
+  CHECK(uneven.count(Verdict::refused) == 2);
+  CHECK(uneven.exit_code() == 0);
 }
