@@ -1,5 +1,35 @@
 #pragma once
 // A law: a property with a name, run by RapidCheck or as a plain exhaustive loop. A failure ends with one line that replays it.
+//
+// The catalogue, by the number that an id begins with:
+//   N1  a code decoded and encoded again is the same code, NaNs aside
+//   N2  encoding is the exact value rounded once, for every rounding; so monotone and odd
+//   N3  overflow, underflow, Inf and NaN under every rounding and overflow rule: no law, tests/numerics/convert.cpp tries them all
+//   N4  each of the 256 scale bytes in fp32, bf16 and fp16
+//   N5  the largest magnitude of a block gives the scale of the rule
+//   N6  elements of a block stay within its range; zero, NaN and Inf blocks
+//   N7  the same bits whoever computes: no law, tests/numerics/encode_twin.cpp holds the device encoder against the model
+//   N8  two-level scales can be folded and split: not yet
+//   N9  an exact sum is rounded once, whatever the order (ours, beyond the first catalogue)
+//   L1  a layout is one to one, and image and padding fill the allocation
+//   L2  unique tags arrive where the closed formulas have them
+//   L3  a scale follows its weights: dequantizing and packing commute
+//   L4  what padding holds does not matter
+//   L5  what one packs for a backend no other reads, by type: not yet (PackedLayer::require refuses at run time, tried in L7)
+//   L6  packing and sharding commute: not yet
+//   L7  packing is undone by restoring
+//   L8  gate and up are told apart by the activation: not yet
+//   L9  sizes: no more than is allocated, each in its unit: not yet (cosize and bytes of packed tensors are part of L1)
+//   L10 compare reports every changed unit at its place (ours)
+//   S1-S5  parameters matter; routing; sums over ranks; permutations; batches: not yet (tests/moe/ tries examples of S1 and S2)
+//   O1  what is chosen satisfies its kernel's needs
+//   O2  a wish is met or refused with a reason
+//   O3  nothing better is skipped (that more capability never gives less: not yet)
+//   O4  every deployment has a choice or a refusal with a reason
+//   O5  the tables of choice, class and need are complete (the layout table is not held against them yet)
+//   O6  a fallback is visible: not yet
+//   T1  every law fails under a planted fault: tests/props/faults_test.cpp
+//   T2  laws share no code with what they judge: kept by hand, not yet checked
 
 #include <cstdint>
 #include <functional>

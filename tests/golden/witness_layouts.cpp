@@ -111,6 +111,19 @@ const Change kChanges[] = {
        e["input"]["shape"] = {128, 8};
      },
      3, "the parameters give 512"},
+    {"units that do not divide the output", "sf128x4.flashinfer.b1_m128_n4",
+     [](Json& e, const auto& dir) {
+       e["params"] = {{"batch", 1}, {"rows", 43}, {"cols", 12}};
+       e["input"]["shape"] = {43, 12};
+       e["unit_bits"] = 1376;
+       e["src_units"] = 3;
+       e["dst_units"] = 8;
+       e.erase("check_random_seed");
+       e.erase("check_output_fnv1a64");
+       e["output"]["shape"] = {1376};
+       write_bytes(dir / e["files"]["perm"].get<std::string>(), std::vector<std::uint8_t>(32, 0));
+     },
+     3, "do not divide an output of"},
     {"a number that means nothing", kScale, [](Json& e, const auto& dir) { set_unit(dir, e, 5, -4); }, 3, "the only negative numbers"},
     {"no params", kScale, [](Json& e, const auto&) { e.erase("params"); }, 3, "entry has no 'params'"},
     {"a digest that is none", kHash, [](Json& e, const auto&) { e["output"]["fnv1a64"] = "xyz"; }, 3, "a digest is 16 hexadecimal digits"},

@@ -188,6 +188,10 @@ TEST_CASE("packed bytes that no conversion makes are refused") {
     CHECK(refuses(ErrorCode::input, "w13_weight_scale", [&] { mx::layout::restore(packed); }));
     CHECK(refuses(ErrorCode::input, "1023 bytes", [&] { mx::layout::compare(packed.tensors[1], layer); }));
   }
+  SECTION("a missing weight") {
+    packed.tensors.erase(packed.tensors.begin());
+    CHECK(refuses(ErrorCode::input, "w13_weight: missing", [&] { mx::layout::restore(packed); }));
+  }
   SECTION("a bias that is no bf16 value") {
     packed.tensors[2].bytes[0] = 1;
     CHECK(refuses(ErrorCode::input, "which no bf16 value widens to", [&] { mx::layout::restore(packed); }));

@@ -134,3 +134,36 @@ TEST_CASE("special blocks") {
   CHECK(scale_rule_named("Floor") == ScaleRule::floor);
   CHECK_THROWS_AS(scale_rule_named("ceiling"), Error);
 }
+
+TEST_CASE("a scale format with zeros and signs multiplies as numbers do") {
+  // No shipped row has one yet; NVFP4's will.
+  const BlockFormat format{"e2m1 by e4m3fn", &kE2m1, &kE4m3fn, 16, "test"};
+  const auto product = [&](std::uint32_t code, std::uint32_t scale) { return dequantize(code, scale, format); };
+  CHECK(product(0x7, 0x3C) == 0x41100000);  // 6 * 1.5 = 9
+  CHECK(product(0x7, 0xBC) == 0xC1100000);
+  CHECK(product(0xF, 0xBC) == 0x41100000);
+  CHECK(product(0x7, 0x00) == 0x00000000);
+  CHECK(product(0x7, 0x80) == 0x80000000);
+  CHECK(product(0x7, 0x7F) == 0x7FC00000);
+}
+
+TEST_CASE("a scale that loses the sign of its source says so") {
+  const Conversion magnitude{Rounding::toward_zero, Overflow::saturate, NanRule::fixed, 0xFF, 0xFF, 0, false};
+  Flags flags;
+  CHECK(convert(0xC0000000, kF32, kE8m0, magnitude, flags) == 128);
+  CHECK(flags.inexact);
+  Flags exact;
+  CHECK(convert(0x40000000, kF32, kE8m0, magnitude, exact) == 128);
+  CHECK(exact == Flags{});
+}
+
+TEST_CASE("a name is one line in its error, whatever it holds") {
+  try {
+    format_named("a\nb\x1b[31m");
+    FAIL("accepted");
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    CHECK(text.find("'a\\x0ab\\x1b[31m'") != std::string::npos);
+    CHECK(text.find('\n') == std::string::npos);
+  }
+}
