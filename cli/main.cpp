@@ -1,10 +1,10 @@
 // The `mxact` program: picks the verb, runs it, turns every failure into one line and an exit status.
 
+#include <fmt/core.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <fmt/core.h>
-
 #include <cctype>
 #include <cstdio>
 #include <exception>
@@ -62,7 +62,8 @@ void check_verb(const CLI::App& app, int argc, char** argv) {
 /// Arguments as CLI11 wants them: last first. It would take the value "-inf" for an option -i, but not with a space before it.
 std::vector<std::string> arguments(int argc, char** argv) {
   std::vector<std::string> words;
-  for (int i = argc - 1; i > 0; --i) words.push_back(looks_like_a_value(argv[i]) && std::isdigit(argv[i][1]) == 0 ? std::string(" ") + argv[i] : argv[i]);
+  for (int i = argc - 1; i > 0; --i)
+    words.push_back(looks_like_a_value(argv[i]) && std::isdigit(argv[i][1]) == 0 ? std::string(" ") + argv[i] : argv[i]);
   return words;
 }
 

@@ -58,7 +58,8 @@ std::uint32_t parse_code(const std::string& text, const Format& format) {
   const double exact = std::strtod(text.c_str(), nullptr);
   for (std::uint32_t code = 0; code >> format.width == 0; ++code) {
     const Value value = decode(format, code);
-    if (value.cls == ValueClass::nan ? std::isnan(exact) : std::strtod(decimal(value).c_str(), nullptr) == exact && std::signbit(exact) == value.negative) {
+    if (value.cls == ValueClass::nan ? std::isnan(exact)
+                                     : std::strtod(decimal(value).c_str(), nullptr) == exact && std::signbit(exact) == value.negative) {
       return code;
     }
   }

@@ -10,8 +10,8 @@
 
 namespace mx::cli {
 
-/// Code of `format` from text: "0x3f80" is the bits themselves; anything else is a decimal value ("1.5", "-inf", "nan"). A decimal is rounded to nearest for
-/// f32; for every other format it must be exactly a value of it. Throws Error(usage) naming the text and the rule.
+/// Code of `format` from text: "0x3f80" is the bits themselves; anything else is a decimal value ("1.5", "-inf", "nan"). A decimal is rounded to
+/// nearest for f32; for every other format it must be exactly a value of it. Throws Error(usage) naming the text and the rule.
 std::uint32_t parse_code(const std::string& text, const Format& format);
 
 /// Without the spaces before it: how a value such as -inf, which looks like an option, comes through the command line.

@@ -1,10 +1,10 @@
 // mxact encode and mxact decode: single values, with everything about them.
 
+#include <fmt/core.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <fmt/core.h>
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -67,7 +67,8 @@ int encode_values(const EncodeOptions& options) {
     Flags flags;
     const std::uint32_t code = convert(input, from, to, how, flags);
     rows.push_back({text, hex(input, from), hex(code, to), fields(code, to), decimal(decode(to, code)), flag_words(flags)});
-    json["results"].push_back({{"input", text}, {"bits", hex(input, from)}, {"code", hex(code, to)}, {"value", decimal(decode(to, code))}, {"flags", flag_words(flags)}});
+    json["results"].push_back(
+        {{"input", text}, {"bits", hex(input, from)}, {"code", hex(code, to)}, {"value", decimal(decode(to, code))}, {"flags", flag_words(flags)}});
   }
   if (options.json) {
     print_json(json);
@@ -93,10 +94,13 @@ int decode_codes(const DecodeOptions& options) {
     const std::uint32_t code = parse_bits(text, format);
     const std::string value = decimal(decode(format, code));
     rows.push_back({hex(code, format), fields(code, format), value, hex(to_f32(code, format), kF32)});
-    json["results"].push_back({{"code", hex(code, format)}, {"fields", fields(code, format)}, {"value", value}, {"f32", hex(to_f32(code, format), kF32)}});
+    json["results"].push_back(
+        {{"code", hex(code, format)}, {"fields", fields(code, format)}, {"value", value}, {"f32", hex(to_f32(code, format), kF32)}});
   }
-  if (options.json) print_json(json);
-  else print_table(rows);
+  if (options.json)
+    print_json(json);
+  else
+    print_table(rows);
   return 0;
 }
 

@@ -1,13 +1,13 @@
 // mxact doctor: what this machine and this build are, and whether floating point behaves as the model needs.
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <fmt/core.h>
 #include <fmt/format.h>
 #include <omp.h>
 #include <unistd.h>
 
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
 #include <bit>
 #include <cfenv>
 #include <memory>
@@ -44,7 +44,8 @@ Check contraction() {
 
 Check subnormals() {
   const float result = opaque(0x1p-126F) * opaque(0.5F);
-  return {"subnormals are kept (no FTZ/DAZ)", std::bit_cast<std::uint32_t>(result) == 0x00400000U, fmt::format("2^-126 * 0.5 = {:#010x}", std::bit_cast<std::uint32_t>(result))};
+  return {"subnormals are kept (no FTZ/DAZ)", std::bit_cast<std::uint32_t>(result) == 0x00400000U,
+          fmt::format("2^-126 * 0.5 = {:#010x}", std::bit_cast<std::uint32_t>(result))};
 }
 
 Check rounding() {
@@ -92,8 +93,8 @@ int doctor(bool as_json) {
     json["healthy"] = healthy;
     print_json(json);
   } else {
-    fmt::print("mxact     {} ({})\ncompiler  {}\nflags     {}\nisa       {}\nkernels   portable\nthreads   {}\nmemory    {:.1f} GiB\n\n", MXACT_VERSION, MXACT_COMMIT, MXACT_COMPILER,
-               MXACT_FLAGS, isa, omp_get_max_threads(), gib);
+    fmt::print("mxact     {} ({})\ncompiler  {}\nflags     {}\nisa       {}\nkernels   portable\nthreads   {}\nmemory    {:.1f} GiB\n\n",
+               MXACT_VERSION, MXACT_COMMIT, MXACT_COMPILER, MXACT_FLAGS, isa, omp_get_max_threads(), gib);
     for (const Check& check : checks) fmt::print("{:<8} {}: {}\n", check.passed ? "ok" : "BROKEN", check.name, check.detail);
   }
   return healthy ? 0 : 1;

@@ -1,10 +1,10 @@
 // mxact formats: every number format, block format and profile that the model has.
 
+#include <fmt/core.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <fmt/core.h>
-
 #include <memory>
 
 #include "cli/numbers.hpp"
@@ -36,9 +36,10 @@ void print_text() {
   std::vector<std::vector<std::string>> rows{{"format", "bits", "exp", "man", "bias", "largest", "smallest", "specials", "source"}};
   for (const Format& format : all_formats()) {
     const std::uint32_t top = max_finite_code(format);
-    rows.push_back({std::string(format.name), std::to_string(format.width), std::to_string(format.exponent_bits), std::to_string(format.mantissa_bits),
-                    std::to_string(format.bias), fmt::format("{} ({})", decimal(decode(format, top)), hex(top, format)),
-                    decimal(decode(format, smallest_positive_code(format))), special_codes(format), std::string(format.source)});
+    rows.push_back({std::string(format.name), std::to_string(format.width), std::to_string(format.exponent_bits),
+                    std::to_string(format.mantissa_bits), std::to_string(format.bias),
+                    fmt::format("{} ({})", decimal(decode(format, top)), hex(top, format)), decimal(decode(format, smallest_positive_code(format))),
+                    special_codes(format), std::string(format.source)});
   }
   print_table(rows);
   fmt::print("\n");
@@ -51,7 +52,8 @@ void print_text() {
   fmt::print("\n");
   rows = {{"profile", "rounding", "overflow", "source"}};
   for (const Profile& profile : all_profiles()) {
-    rows.push_back({std::string(profile.name), std::string(name_of(profile.rounding)), std::string(name_of(profile.overflow)), std::string(profile.source)});
+    rows.push_back(
+        {std::string(profile.name), std::string(name_of(profile.rounding)), std::string(name_of(profile.overflow)), std::string(profile.source)});
   }
   print_table(rows);
 }
@@ -87,8 +89,10 @@ void add_formats(CLI::App& app, Action& action) {
   verb->add_flag("--json", *json, "machine-readable output");
   verb->callback([&action, json] {
     action = [json] {
-      if (*json) print_as_json();
-      else print_text();
+      if (*json)
+        print_as_json();
+      else
+        print_text();
       return 0;
     };
   });

@@ -1,10 +1,10 @@
 // mxact layout list | show | where: which byte goes where.
 
+#include <fmt/core.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <charconv>
 #include <memory>
@@ -87,9 +87,14 @@ int list(bool json) {
   if (json) {
     Json out = json_head("layout-list");
     for (const BackendLayout& row : layout::all_backend_layouts()) {
-      out["backends"].push_back({{"backend", row.backend}, {"family", row.family}, {"summary", row.summary}, {"source", fmt::format("{}@{} {} {}", row.source.repository, row.source.commit, row.source.path, row.source.symbol)}});
+      out["backends"].push_back(
+          {{"backend", row.backend},
+           {"family", row.family},
+           {"summary", row.summary},
+           {"source", fmt::format("{}@{} {} {}", row.source.repository, row.source.commit, row.source.path, row.source.symbol)}});
     }
-    for (const layout::StageLayout& stage : layout::all_stage_layouts()) out["stages"].push_back({{"stage", stage.name}, {"summary", stage.summary}, {"formula", stage.formula}});
+    for (const layout::StageLayout& stage : layout::all_stage_layouts())
+      out["stages"].push_back({{"stage", stage.name}, {"summary", stage.summary}, {"formula", stage.formula}});
     print_json(out);
     return 0;
   }
@@ -100,7 +105,8 @@ int list(bool json) {
   print_table(rows);
   fmt::print("\n");
   rows = {{"building block", "", "formula"}};
-  for (const layout::StageLayout& stage : layout::all_stage_layouts()) rows.push_back({std::string(stage.name), std::string(stage.summary), std::string(stage.formula)});
+  for (const layout::StageLayout& stage : layout::all_stage_layouts())
+    rows.push_back({std::string(stage.name), std::string(stage.summary), std::string(stage.formula)});
   print_table(rows);
   std::string tensors;
   for (Role role : layout::kRoles) tensors += " " + std::string(layout::name_of(role));
@@ -111,8 +117,8 @@ int list(bool json) {
 std::string digit_text(const Layout& layout, const std::vector<layout::Digit>& digits) {
   std::string text;
   for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
-    text += fmt::format("  {:<6} / {:<6} % {:<6} stride {}{}\n", layout.logical()[static_cast<std::size_t>(digit->axis)].name, digit->weight, digit->radix,
-                        digit->stride, digit->flipped ? "  (counted down)" : "");
+    text += fmt::format("  {:<6} / {:<6} % {:<6} stride {}{}\n", layout.logical()[static_cast<std::size_t>(digit->axis)].name, digit->weight,
+                        digit->radix, digit->stride, digit->flipped ? "  (counted down)" : "");
   }
   return text;
 }
@@ -136,7 +142,11 @@ int show(const ShapeOptions& options) {
     json["program"] = memory.describe();
     if (digits) {
       for (const layout::Digit& digit : *digits) {
-        json["digits"].push_back({{"axis", memory.logical()[static_cast<std::size_t>(digit.axis)].name}, {"weight", digit.weight}, {"radix", digit.radix}, {"stride", digit.stride}, {"flipped", digit.flipped}});
+        json["digits"].push_back({{"axis", memory.logical()[static_cast<std::size_t>(digit.axis)].name},
+                                  {"weight", digit.weight},
+                                  {"radix", digit.radix},
+                                  {"stride", digit.stride},
+                                  {"flipped", digit.flipped}});
       }
     }
     print_json(json);
@@ -146,12 +156,15 @@ int show(const ShapeOptions& options) {
   std::string shape;
   for (const layout::Axis& axis : memory.logical()) shape += fmt::format("{}{}={}", shape.empty() ? "" : ", ", axis.name, axis.extent);
   fmt::print("logical [{}], units of {} bits, in memory {} bits\n", shape, memory.unit_bits(), bits_in_memory(subject));
-  fmt::print("rounded to hidden {}, intermediate {}; {} units in {} addresses\n\n{}\n", subject.padded.hidden, subject.padded.intermediate, memory.size(),
-             memory.cosize(), memory.describe());
-  if (digits) fmt::print("\nas digits{} (slowest first):\n{}", subject.sizes == subject.padded ? "" : " of the padded tensor", digit_text(memory, *digits));
-  else fmt::print("\nno digit normal form: the program pads or carries\n");
+  fmt::print("rounded to hidden {}, intermediate {}; {} units in {} addresses\n\n{}\n", subject.padded.hidden, subject.padded.intermediate,
+             memory.size(), memory.cosize(), memory.describe());
+  if (digits)
+    fmt::print("\nas digits{} (slowest first):\n{}", subject.sizes == subject.padded ? "" : " of the padded tensor", digit_text(memory, *digits));
+  else
+    fmt::print("\nno digit normal form: the program pads or carries\n");
   for (const layout::Need& need : subject.backend.needs) fmt::print("needs {} % {} == 0: {}\n", need.quantity, need.multiple, need.why);
-  fmt::print("source: {} {} {} at {}\n", subject.backend.source.repository, subject.backend.source.path, subject.backend.source.symbol, subject.backend.source.commit);
+  fmt::print("source: {} {} {} at {}\n", subject.backend.source.repository, subject.backend.source.path, subject.backend.source.symbol,
+             subject.backend.source.commit);
   return 0;
 }
 
@@ -160,7 +173,8 @@ std::int64_t coordinate_value(const std::string& text, const std::string& axis) 
   if (axis == "half" && text == "up") return 1;
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) throw Error(ErrorCode::usage, fmt::format("'{}' is not an index of axis {}", text, axis));
+  if (error != std::errc() || end != text.data() + text.size())
+    throw Error(ErrorCode::usage, fmt::format("'{}' is not an index of axis {}", text, axis));
   return value;
 }
 
@@ -229,7 +243,8 @@ int where(const WhereOptions& options) {
     json["coordinate"] = coordinate_text(memory, coord);
     json["byte"] = address * bits / 8;
     json["bit"] = address * bits % 8;
-    if (!options.shape.json) fmt::print("{} is at byte {}, bit {} ({} bits)\n", coordinate_text(memory, coord), address * bits / 8, address * bits % 8, bits);
+    if (!options.shape.json)
+      fmt::print("{} is at byte {}, bit {} ({} bits)\n", coordinate_text(memory, coord), address * bits / 8, address * bits % 8, bits);
   }
   if (options.shape.json) print_json(json);
   return 0;

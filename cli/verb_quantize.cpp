@@ -1,10 +1,10 @@
 // mxact quantize: blocks of values into a scale and codes.
 
+#include <fmt/core.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <iomanip>
 #include <iostream>

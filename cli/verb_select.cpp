@@ -1,10 +1,10 @@
 // mxact select: which backend the engine would choose for a deployment, and why.
 
+#include <fmt/core.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <fmt/core.h>
-
 #include <memory>
 #include <string>
 

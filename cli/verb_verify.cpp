@@ -1,12 +1,12 @@
 // mxact verify: a checkpoint through every backend on every platform.
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <fmt/core.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -68,7 +68,9 @@ std::string how_text(const Cell& cell) { return cell.request == "auto" ? "chosen
 std::string evidence(const ConversionResult& result) {
   switch (result.verdict) {
     case Verdict::passed: return fmt::format("{} units, {} outputs", result.units_compared, result.outputs_compared);
-    case Verdict::failed: return fmt::format("{} of {} units, {} of {} outputs differ", result.units_differing, result.units_compared, result.outputs_differing, result.outputs_compared);
+    case Verdict::failed:
+      return fmt::format("{} of {} units, {} of {} outputs differ", result.units_differing, result.units_compared, result.outputs_differing,
+                         result.outputs_compared);
     case Verdict::mistrusted:
     case Verdict::refused: return result.detail;
     case Verdict::not_modelled: return "";
@@ -86,8 +88,9 @@ void print_cells(const VerifyReport& report) {
     std::vector<std::string> row{first ? cell.platform : "", first ? std::to_string(cell.tp) : ""};
     if (cell.conversion) {
       const ConversionResult& result = report.conversions[*cell.conversion];
-      for (const std::string& text : {result.backend, how_text(cell), sizes_text(result.sizes.hidden, result.padded.hidden),
-                                      sizes_text(result.sizes.intermediate, result.padded.intermediate), std::string(name_of(result.verdict)), evidence(result)}) {
+      for (const std::string& text :
+           {result.backend, how_text(cell), sizes_text(result.sizes.hidden, result.padded.hidden),
+            sizes_text(result.sizes.intermediate, result.padded.intermediate), std::string(name_of(result.verdict)), evidence(result)}) {
         row.push_back(text);
       }
     } else {
@@ -112,7 +115,8 @@ std::string replay(const Options& options, const Cell& cell) {
   std::string path;
   for (char c : options.checkpoint.value_or("")) path += c == '\'' ? std::string("'\\''") : std::string(1, c);
   std::string line = options.checkpoint ? fmt::format("mxact verify '{}'", path) : "mxact verify";
-  line += fmt::format(" --platform {} --backend {} --tp {} --tokens {} --seed {}", cell.platform, cell.decision.choice->backend, cell.tp, options.tokens, options.seed);
+  line += fmt::format(" --platform {} --backend {} --tp {} --tokens {} --seed {}", cell.platform, cell.decision.choice->backend, cell.tp,
+                      options.tokens, options.seed);
   for (const std::string& contract : options.contracts) line += " --contract " + contract;
   if (options.layers > 0) line += fmt::format(" --layers {}", options.layers);
   return line;
@@ -121,7 +125,8 @@ std::string replay(const Options& options, const Cell& cell) {
 void print_text(const VerifyReport& report, const Options& options) {
   const layout::Sizes& sizes = report.sizes;
   fmt::print("checkpoint  {} ({})\n", report.checkpoint, report.form);
-  fmt::print("layers      {} of {}: {} experts, hidden {}, intermediate {}, top {}\n", report.layers_verified, report.layers, sizes.experts, sizes.hidden, sizes.intermediate, report.top_k);
+  fmt::print("layers      {} of {}: {} experts, hidden {}, intermediate {}, top {}\n", report.layers_verified, report.layers, sizes.experts,
+             sizes.hidden, sizes.intermediate, report.top_k);
   fmt::print("tokens      {} a layer, {}; router: {}\n", report.tokens, report.token_source, report.router_source);
   fmt::print("contracts   {}\n\n", contracts_text(report));
   print_cells(report);
@@ -130,11 +135,12 @@ void print_text(const VerifyReport& report, const Options& options) {
     if (result.verdict == Verdict::failed) fmt::print("FAILED {} TP={}: {}\n", result.backend, result.tp, result.detail);
   }
   for (const sim::ExpectedResult& expected : report.expected) {
-    fmt::print("{} layer {}: exact execution is within {:.3f} ulp of the recorded float64 output (limit {}; {} values; worst at token {}, column {})\n",
-               name_of(expected.verdict), expected.layer, expected.worst_ulp, sim::kExpectedUlps, expected.values, expected.token, expected.column);
+    fmt::print(
+        "{} layer {}: exact execution is within {:.3f} ulp of the recorded float64 output (limit {}; {} values; worst at token {}, column {})\n",
+        name_of(expected.verdict), expected.layer, expected.worst_ulp, sim::kExpectedUlps, expected.values, expected.token, expected.column);
   }
-  fmt::print("{} cells: {} passed, {} failed, {} mistrusted, {} refused, {} not yet modelled\n", report.cells.size(), report.count(Verdict::passed), report.count(Verdict::failed),
-             report.count(Verdict::mistrusted), report.count(Verdict::refused), report.count(Verdict::not_modelled));
+  fmt::print("{} cells: {} passed, {} failed, {} mistrusted, {} refused, {} not yet modelled\n", report.cells.size(), report.count(Verdict::passed),
+             report.count(Verdict::failed), report.count(Verdict::mistrusted), report.count(Verdict::refused), report.count(Verdict::not_modelled));
   if (report.broken_choices() > 0) {
     fmt::print("{} cells in which the engine itself chooses a backend whose converter then refuses this checkpoint\n", report.broken_choices());
   }
@@ -163,8 +169,14 @@ Json conversion_json(const ConversionResult& result) {
 
 void print_as_json(const VerifyReport& report, const Options& options) {
   Json json = json_head("verify");
-  json["checkpoint"] = {{"path", report.checkpoint}, {"form", report.form}, {"layers", report.layers}, {"layers_verified", report.layers_verified},
-                        {"experts", report.sizes.experts}, {"hidden", report.sizes.hidden}, {"intermediate", report.sizes.intermediate}, {"top_k", report.top_k}};
+  json["checkpoint"] = {{"path", report.checkpoint},
+                        {"form", report.form},
+                        {"layers", report.layers},
+                        {"layers_verified", report.layers_verified},
+                        {"experts", report.sizes.experts},
+                        {"hidden", report.sizes.hidden},
+                        {"intermediate", report.sizes.intermediate},
+                        {"top_k", report.top_k}};
   json["tokens"] = {{"count", report.tokens}, {"source", report.token_source}, {"router", report.router_source}, {"seed", options.seed}};
   json["contracts"] = Json::array();
   for (Contract contract : report.contracts) json["contracts"].push_back(name_of(contract));
@@ -184,7 +196,11 @@ void print_as_json(const VerifyReport& report, const Options& options) {
   }
   json["expected"] = Json::array();
   for (const sim::ExpectedResult& expected : report.expected) {
-    json["expected"].push_back({{"layer", expected.layer}, {"values", expected.values}, {"worst_ulp", expected.worst_ulp}, {"limit_ulp", sim::kExpectedUlps}, {"verdict", name_of(expected.verdict)}});
+    json["expected"].push_back({{"layer", expected.layer},
+                                {"values", expected.values},
+                                {"worst_ulp", expected.worst_ulp},
+                                {"limit_ulp", sim::kExpectedUlps},
+                                {"verdict", name_of(expected.verdict)}});
   }
   json["totals"] = {{"cells", report.cells.size()},
                     {"passed", report.count(Verdict::passed)},
@@ -226,17 +242,21 @@ int verify(const Options& options) {
     report = sim::verify(checkpoint, how);
   }
   if (!options.checkpoint) report.checkpoint = fmt::format("generated, seed {}", options.seed);
-  if (options.json) print_as_json(report, options);
-  else print_text(report, options);
+  if (options.json)
+    print_as_json(report, options);
+  else
+    print_text(report, options);
   return report.exit_code();
 }
 
 }  // namespace
 
 void add_verify(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("verify", "the main job: select, round, convert, restore, execute, compare bits, for every backend and platform");
+  CLI::App* verb =
+      app.add_subcommand("verify", "the main job: select, round, convert, restore, execute, compare bits, for every backend and platform");
   const auto options = std::make_shared<Options>();
-  verb->add_option("CHECKPOINT", options->checkpoint, "a .safetensors file or a model directory (default: a small gpt-oss-shaped one made from the seed)");
+  verb->add_option("CHECKPOINT", options->checkpoint,
+                   "a .safetensors file or a model directory (default: a small gpt-oss-shaped one made from the seed)");
   const auto list = [verb](const std::string& name, auto& values, const std::string& help) {
     // One value an option, or several with commas: the next word may be the checkpoint.
     return verb->add_option(name, values, help)->delimiter(',')->allow_extra_args(false);

@@ -1,10 +1,10 @@
 // mxact witness: hold the model against recorded outputs of a real implementation.
 
+#include <fmt/core.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -45,7 +45,8 @@ int witness(const Options& options) {
     golden::WitnessOptions how;
     how.sweeps = !options.skip_sweeps;
     how.progress = [&line](const golden::WitnessProgress& step) {
-      line.show(fmt::format("{}: {}", step.set, step.what), static_cast<double>(step.done) / static_cast<double>(std::max<std::int64_t>(step.total, 1)));
+      line.show(fmt::format("{}: {}", step.set, step.what),
+                static_cast<double>(step.done) / static_cast<double>(std::max<std::int64_t>(step.total, 1)));
     };
     for (const std::string& path : options.paths) {
       for (golden::SetResult& set : golden::run_witness(path, how)) sets.push_back(std::move(set));

@@ -125,8 +125,8 @@ Plan power_plan(const Format& to, const Conversion& how) {
   if (row == kPowerRoundings.end()) return {};
   const std::uint32_t top_bits = power_bits(static_cast<int>(max_finite_code(to)) - to.bias);
   const std::uint32_t last = is_unrounded(how.overflow) ? top_bits : top_bits + (kF32MinNormal - 1U - row->addend);
-  return PowerPlan{row->addend, row->subnormal_from, how.zero_code, how.negative_is_nan, max_finite_code(to) + 1U,
-                   {last, overflow_codes(to, how), {how.nan_positive, how.nan_negative}}};
+  return PowerPlan{row->addend,         row->subnormal_from,      how.zero_code,
+                   how.negative_is_nan, max_finite_code(to) + 1U, {last, overflow_codes(to, how), {how.nan_positive, how.nan_negative}}};
 }
 
 Plan plan_for(const Format& to, const Conversion& how) {
@@ -200,8 +200,8 @@ void run(std::span<const std::uint32_t> f32, const Plan& plan, std::span<std::ui
 Plan required_plan(const Format& to, const Conversion& how) {
   const Plan plan = plan_for(to, how);
   if (!std::holds_alternative<std::monostate>(plan)) return plan;
-  throw Error(ErrorCode::unsupported, "no fast conversion f32 -> " + std::string(to.name) + " with rounding " +
-                                          std::string(name_of(how.rounding)) + ", overflow " + std::string(name_of(how.overflow)));
+  throw Error(ErrorCode::unsupported, "no fast conversion f32 -> " + std::string(to.name) + " with rounding " + std::string(name_of(how.rounding)) +
+                                          ", overflow " + std::string(name_of(how.overflow)));
 }
 
 constexpr std::uint64_t mix64(std::uint64_t i) {

@@ -37,8 +37,10 @@ std::string printable(std::string_view name) {
   std::string out;
   for (char c : name.substr(0, 200)) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7F) out += c;
-    else out += std::string("\\x") + kDigits[byte >> 4U] + kDigits[byte & 0xFU];
+    if (byte >= 0x20 && byte != 0x7F)
+      out += c;
+    else
+      out += std::string("\\x") + kDigits[byte >> 4U] + kDigits[byte & 0xFU];
   }
   return out;
 }

@@ -53,7 +53,8 @@ Slots route_tokens(const LayerInput& input, Contract contract) {
   constexpr std::uint32_t kQuarter = 0x3E800000U;
   Slots slots(static_cast<std::size_t>(tokens));
   for (std::int64_t token = 0; token < tokens; ++token) {
-    for (std::int64_t slot = 0; slot < input.top_k; ++slot) slots[static_cast<std::size_t>(token)].push_back({(token + slot) % sizes.experts, kQuarter});
+    for (std::int64_t slot = 0; slot < input.top_k; ++slot)
+      slots[static_cast<std::size_t>(token)].push_back({(token + slot) % sizes.experts, kQuarter});
   }
   return slots;
 }
@@ -125,7 +126,8 @@ class RankCheck {
       if (comparison.first) settle(result, Verdict::failed, comparison.first->text());
       if (nothing_to_see(tensor, reference_.shard, packed.padded)) {
         settle(result, Verdict::mistrusted,
-               std::string(layout::name_of(tensor.role)) + ": the layout moves units but the packed bytes equal the checkpoint's; such data cannot show a misplacement");
+               std::string(layout::name_of(tensor.role)) +
+                   ": the layout moves units but the packed bytes equal the checkpoint's; such data cannot show a misplacement");
       }
     }
     const CanonicalLayer restored = layout::restore(packed);
@@ -236,7 +238,8 @@ void check_layer(const LayerInput& input, const VerifyOptions& options, std::vec
         }
       }
 #pragma omp critical(mxact_progress)
-      advance(result.backend + ", TP=" + std::to_string(result.tp), 0.3 + 0.7 * static_cast<double>(++done) / static_cast<double>(conversions.size()));
+      advance(result.backend + ", TP=" + std::to_string(result.tp),
+              0.3 + 0.7 * static_cast<double>(++done) / static_cast<double>(conversions.size()));
     });
   }
   rescue.rethrow();

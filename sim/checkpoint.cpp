@@ -189,18 +189,12 @@ void check_presence(const Layers& layers, const NamingForm& form, const std::str
 
 std::int64_t extent_of(Extent extent, const layout::Sizes& sizes) {
   switch (extent) {
-    case Extent::experts:
-      return sizes.experts;
-    case Extent::twice_intermediate:
-      return 2 * sizes.intermediate;
-    case Extent::hidden:
-      return sizes.hidden;
-    case Extent::hidden_groups:
-      return sizes.hidden / sizes.group;
-    case Extent::intermediate_groups:
-      return sizes.intermediate / sizes.group;
-    case Extent::block_bytes:
-      return sizes.group / 2;
+    case Extent::experts: return sizes.experts;
+    case Extent::twice_intermediate: return 2 * sizes.intermediate;
+    case Extent::hidden: return sizes.hidden;
+    case Extent::hidden_groups: return sizes.hidden / sizes.group;
+    case Extent::intermediate_groups: return sizes.intermediate / sizes.group;
+    case Extent::block_bytes: return sizes.group / 2;
   }
   return 0;
 }

@@ -56,8 +56,10 @@ CanonicalLayer shard(const CanonicalLayer& layer, int rank, int tp) {
     Layout target(layout::logical_axes(role, sizes), layout::unit_bits(role));
     target.slice(cut->axis, rank * length, length);
     if (cut->axis == std::string_view("I") && layer.order == layout::SourceOrder::gpt_oss) {
-      if (role == Role::w13_bias) target.permute({"E", "I", "half"});
-      else target.permute({"E", "I", "half", role == Role::w13_weight ? "K" : "G"});
+      if (role == Role::w13_bias)
+        target.permute({"E", "I", "half"});
+      else
+        target.permute({"E", "I", "half", role == Role::w13_weight ? "K" : "G"});
     }
     part[role] = layout::apply(whole, layer[role], target);
   }

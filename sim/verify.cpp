@@ -40,7 +40,8 @@ class CellPlanner {
     std::set<std::string> seen;
     if (report_.sizes.intermediate % tp != 0) {
       oracle::Decision decision;
-      decision.refusal = oracle::Refusal{"AssertionError", "intermediate size " + std::to_string(report_.sizes.intermediate) + " is not divisible by " + std::to_string(tp)};
+      decision.refusal = oracle::Refusal{
+          "AssertionError", "intermediate size " + std::to_string(report_.sizes.intermediate) + " is not divisible by " + std::to_string(tp)};
       report_.cells.push_back({std::string(platform.name), tp, "auto", std::move(decision), std::nullopt});
       return;
     }

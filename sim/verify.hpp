@@ -43,7 +43,7 @@ struct ConversionResult {
 struct Cell {
   std::string platform;
   int tp;
-  std::string request;       ///< "auto", or the backend name asked for
+  std::string request;  ///< "auto", or the backend name asked for
   oracle::Decision decision;
   std::optional<std::size_t> conversion;  ///< index into VerifyReport::conversions; none when the oracle refuses
 };

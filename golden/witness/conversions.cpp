@@ -67,14 +67,10 @@ constexpr NegativeRow kNegatives[] = {{"abs", false}, {"nan", true}};
 
 bool provides(const Format& format, Needs needs) {
   switch (needs) {
-    case Needs::nothing:
-      return true;
-    case Needs::nan:
-      return format.specials != Specials::none;
-    case Needs::inf:
-      return format.specials == Specials::ieee;
-    case Needs::ieee_16_bit:
-      return format.specials == Specials::ieee && format.width == 16;
+    case Needs::nothing: return true;
+    case Needs::nan: return format.specials != Specials::none;
+    case Needs::inf: return format.specials == Specials::ieee;
+    case Needs::ieee_16_bit: return format.specials == Specials::ieee && format.width == 16;
   }
   return false;
 }

@@ -84,7 +84,8 @@ std::vector<std::int64_t> read_perm(const LayoutEntry& entry, const std::filesys
   for (std::int64_t i = 0; i < count; ++i) {
     perm.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(tensor.word(i))));
     if (perm.back() < layout::Layout::kPadUnwritten) {
-      broken(fmt::format("unit {} of {} is {}: -1 (padding) and -2 (unwritten) are the only negative numbers", i, spec.file, perm.back()), entry.where);
+      broken(fmt::format("unit {} of {} is {}: -1 (padding) and -2 (unwritten) are the only negative numbers", i, spec.file, perm.back()),
+             entry.where);
     }
   }
   return perm;

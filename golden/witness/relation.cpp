@@ -231,18 +231,12 @@ void compare(const Recorded& recorded, const ModelOutput& model, int max_differe
 
   Findings findings(recorded, model, max_differences, result);
   switch (kind) {
-    case RelationKind::bits:
-      return compare_bits(recorded, model, false, result, findings);
-    case RelationKind::bits_nan_equal:
-      return compare_bits(recorded, model, true, result, findings);
-    case RelationKind::ulp:
-      return compare_steps(recorded, model, false, result, findings);
-    case RelationKind::steps:
-      return compare_steps(recorded, model, true, result, findings);
-    case RelationKind::rel:
-      return compare_rel(recorded, model, result, findings);
-    case RelationKind::ids_as_set:
-      return compare_ids(recorded, model, result, findings);
+    case RelationKind::bits: return compare_bits(recorded, model, false, result, findings);
+    case RelationKind::bits_nan_equal: return compare_bits(recorded, model, true, result, findings);
+    case RelationKind::ulp: return compare_steps(recorded, model, false, result, findings);
+    case RelationKind::steps: return compare_steps(recorded, model, true, result, findings);
+    case RelationKind::rel: return compare_rel(recorded, model, result, findings);
+    case RelationKind::ids_as_set: return compare_ids(recorded, model, result, findings);
   }
 }
 

@@ -34,8 +34,8 @@ std::int64_t sum(const SetResult& set, Member member) {
 bool counts(const EntryResult& entry) { return entry.level != "info"; }
 
 std::string entry_text(const EntryResult& entry) {
-  std::string text =
-      fmt::format("  {:<16} {} [{}{}]", kStatuses[static_cast<std::size_t>(entry.status)].text, sim::printable(entry.id), sim::printable(entry.what), counts(entry) ? "" : ", info");
+  std::string text = fmt::format("  {:<16} {} [{}{}]", kStatuses[static_cast<std::size_t>(entry.status)].text, sim::printable(entry.id),
+                                 sim::printable(entry.what), counts(entry) ? "" : ", info");
   if (entry.status == EntryStatus::differs) {
     text += fmt::format(": {} of {} values differ", entry.differing, entry.compared);
   } else if (entry.compared > 0) {

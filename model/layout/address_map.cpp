@@ -128,12 +128,9 @@ std::int64_t pad_code(const Step& step) {
   const Pad* pad = std::get_if<Pad>(&step);
   if (pad == nullptr) return 0;
   switch (pad->content) {
-    case PadContent::neutral:
-      return Layout::kPadNeutral;
-    case PadContent::unwritten:
-      return Layout::kPadUnwritten;
-    case PadContent::zero:
-      break;
+    case PadContent::neutral: return Layout::kPadNeutral;
+    case PadContent::unwritten: return Layout::kPadUnwritten;
+    case PadContent::zero: break;
   }
   return Layout::kPadZero;
 }

@@ -104,12 +104,9 @@ struct Backward {
 
 std::string_view content_name(PadContent content) {
   switch (content) {
-    case PadContent::zero:
-      return "zero";
-    case PadContent::neutral:
-      return "0x7F";
-    case PadContent::unwritten:
-      break;
+    case PadContent::zero: return "zero";
+    case PadContent::neutral: return "0x7F";
+    case PadContent::unwritten: break;
   }
   return "unwritten";
 }

@@ -51,8 +51,7 @@ std::vector<Value> scaled_values() {
 
 class MappedExperts : public Experts {
  public:
-  MappedExperts(const Sizes& sizes, std::array<Reader, 6> readers)
-      : sizes_(sizes), readers_(std::move(readers)), values_(scaled_values()) {}
+  MappedExperts(const Sizes& sizes, std::array<Reader, 6> readers) : sizes_(sizes), readers_(std::move(readers)), values_(scaled_values()) {}
 
   Sizes sizes() const override { return sizes_; }
 
@@ -68,9 +67,7 @@ class MappedExperts : public Experts {
     return reader(Role::w13_bias).as_f32((expert * 2 + half) * sizes_.intermediate + row);
   }
 
-  std::uint32_t w2_bias(std::int64_t expert, std::int64_t row) const override {
-    return reader(Role::w2_bias).as_f32(expert * sizes_.hidden + row);
-  }
+  std::uint32_t w2_bias(std::int64_t expert, std::int64_t row) const override { return reader(Role::w2_bias).as_f32(expert * sizes_.hidden + row); }
 
  private:
   const Reader& reader(Role role) const { return readers_[static_cast<std::size_t>(role)]; }

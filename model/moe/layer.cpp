@@ -30,7 +30,8 @@ std::vector<Work> work_by_expert(std::int64_t experts, std::span<const std::vect
 /// Results of fp32 operations are the processor's: they are nearest even with subnormals only in the default environment.
 void check_environment() {
   if (f32::environment_is_default()) return;
-  throw Error(ErrorCode::unsupported, "floating point rounds another way than to nearest, or flushes subnormals, in this process (mxact doctor tells)");
+  throw Error(ErrorCode::unsupported,
+              "floating point rounds another way than to nearest, or flushes subnormals, in this process (mxact doctor tells)");
 }
 
 /// x as exact values, each row zero padded to `width`.
@@ -91,8 +92,8 @@ std::uint32_t combine(Contract contract, const std::vector<Slot>& slots, std::sp
 
 }  // namespace
 
-std::vector<std::uint32_t> run_experts(const Experts& experts, const RunConfig& config, std::span<const std::uint32_t> x_bf16,
-                                       std::int64_t hidden_in, std::span<const std::vector<Slot>> slots) {
+std::vector<std::uint32_t> run_experts(const Experts& experts, const RunConfig& config, std::span<const std::uint32_t> x_bf16, std::int64_t hidden_in,
+                                       std::span<const std::vector<Slot>> slots) {
   check_environment();
   const layout::Sizes sizes = experts.sizes();
   if (hidden_in < 1 || hidden_in > sizes.hidden || x_bf16.size() != slots.size() * static_cast<std::size_t>(hidden_in)) {

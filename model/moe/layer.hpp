@@ -29,7 +29,8 @@ class Experts {
 /// Reads the checkpoint's form. Throws Error(usage) when a weight or scale is missing or of another size than the layer's.
 std::unique_ptr<Experts> canonical_experts(const layout::CanonicalLayer& layer);
 
-/// Reads a backend's packed form where its layout says, at its padded sizes: what a kernel that trusts the layout would read. Throws Error(usage) when the backend is not modelled or a tensor is missing.
+/// Reads a backend's packed form where its layout says, at its padded sizes: what a kernel that trusts the layout would read. Throws Error(usage)
+/// when the backend is not modelled or a tensor is missing.
 std::unique_ptr<Experts> packed_experts(const layout::PackedLayer& layer);
 
 /// Fixed choices of a run.
@@ -43,8 +44,8 @@ struct RunConfig {
 /// Returns fp32 bits [tokens, hidden_in]. Order: per token, slots in the given order; out = sum of weight * expert output, under `exact` the exact
 /// sum rounded once, else one fp32 fma per slot from +0. GEMM outputs and activations are fp32.
 /// Throws Error(usage) when sizes disagree or an expert does not exist, Error(unsupported) outside the default floating-point environment.
-std::vector<std::uint32_t> run_experts(const Experts& experts, const RunConfig& config, std::span<const std::uint32_t> x_bf16,
-                                       std::int64_t hidden_in, std::span<const std::vector<Slot>> slots);
+std::vector<std::uint32_t> run_experts(const Experts& experts, const RunConfig& config, std::span<const std::uint32_t> x_bf16, std::int64_t hidden_in,
+                                       std::span<const std::vector<Slot>> slots);
 
 /// Routes every token of x (bf16 codes [tokens, router.hidden]). Errors as run_experts.
 std::vector<std::vector<Slot>> route(Contract contract, const Router& router, std::int64_t top_k, std::span<const std::uint32_t> x_bf16);

@@ -47,13 +47,16 @@ bool is_nan_logit(std::span<const Value> x, const Router& router, std::int64_t e
 void check(std::span<const Value> x, const Router& router, std::int64_t top_k) {
   const auto refuse = [](const std::string& text) { throw Error(ErrorCode::usage, text, "router"); };
   if (router.experts < 1 || router.hidden < 1) refuse(std::to_string(router.experts) + " experts of hidden " + std::to_string(router.hidden));
-  if (static_cast<std::int64_t>(router.weight.size()) / router.hidden != router.experts || router.weight.size() % static_cast<std::size_t>(router.hidden) != 0) {
-    refuse("weight has " + std::to_string(router.weight.size()) + " values, not " + std::to_string(router.experts) + " x " + std::to_string(router.hidden));
+  if (static_cast<std::int64_t>(router.weight.size()) / router.hidden != router.experts ||
+      router.weight.size() % static_cast<std::size_t>(router.hidden) != 0) {
+    refuse("weight has " + std::to_string(router.weight.size()) + " values, not " + std::to_string(router.experts) + " x " +
+           std::to_string(router.hidden));
   }
   if (!router.bias.empty() && static_cast<std::int64_t>(router.bias.size()) != router.experts) {
     refuse("bias has " + std::to_string(router.bias.size()) + " values for " + std::to_string(router.experts) + " experts");
   }
-  if (static_cast<std::int64_t>(x.size()) != router.hidden) refuse("x has " + std::to_string(x.size()) + " values, not " + std::to_string(router.hidden));
+  if (static_cast<std::int64_t>(x.size()) != router.hidden)
+    refuse("x has " + std::to_string(x.size()) + " values, not " + std::to_string(router.hidden));
   if (top_k < 1 || top_k > router.experts) {
     refuse("top_k " + std::to_string(top_k) + " is not in 1.." + std::to_string(router.experts) + ", the number of experts");
   }
@@ -100,7 +103,8 @@ std::vector<Slot> route_topk_softmax(Contract contract, std::span<const Value> x
     std::vector<bool> nan;
     for (std::int64_t expert = 0; expert < router.experts; ++expert) nan.push_back(is_nan_logit(x, router, expert));
     const std::vector<std::int64_t> chosen = select_best(router.experts, top_k, [&](std::int64_t a, std::int64_t b) {
-      if (nan[static_cast<std::size_t>(a)] || nan[static_cast<std::size_t>(b)]) return nan[static_cast<std::size_t>(a)] && !nan[static_cast<std::size_t>(b)];
+      if (nan[static_cast<std::size_t>(a)] || nan[static_cast<std::size_t>(b)])
+        return nan[static_cast<std::size_t>(a)] && !nan[static_cast<std::size_t>(b)];
       const Value difference = logit_difference(x, router, a, b).leading_bits();
       return !difference.negative && (difference.cls == ValueClass::finite || difference.cls == ValueClass::infinity);
     });

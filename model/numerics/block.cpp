@@ -79,8 +79,8 @@ std::uint32_t scale_code(std::uint32_t amax_f32, const Format& element, ScaleRul
 
 QuantizedBlock quantize_block(std::span<const std::uint32_t> f32, const BlockFormat& format, ScaleRule rule, const Conversion& how) {
   if (f32.empty() || f32.size() > static_cast<std::size_t>(format.block)) {
-    throw Error(ErrorCode::usage, "a block of " + std::to_string(f32.size()) + " elements: " + std::string(format.name) + " has 1 to " +
-                                      std::to_string(format.block));
+    throw Error(ErrorCode::usage,
+                "a block of " + std::to_string(f32.size()) + " elements: " + std::string(format.name) + " has 1 to " + std::to_string(format.block));
   }
   QuantizedBlock block;
   block.scale = scale_code(largest_magnitude(f32), *format.element, rule);

@@ -20,9 +20,9 @@ enum class Grounds { definition, verified, published, assumed };
 struct ContractRow {
   Contract contract;
   std::string_view name;
-  std::string_view operands;     ///< how operands are widened
-  std::string_view accumulation; ///< order, grouping and rounding
-  std::string_view bias;         ///< where the bias enters
+  std::string_view operands;      ///< how operands are widened
+  std::string_view accumulation;  ///< order, grouping and rounding
+  std::string_view bias;          ///< where the bias enters
   Grounds grounds;
 };
 

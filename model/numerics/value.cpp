@@ -48,7 +48,10 @@ Value decode_fixed(const Format& format, std::uint32_t code) {
   if (code == 0) return {};
   const bool negative = ((code >> (format.width - 1)) & 1U) != 0;
   const std::uint64_t magnitude = negative ? (std::uint64_t{1} << format.width) - code : code;
-  return {.significand = magnitude, .exponent = -format.mantissa_bits, .cls = ValueClass::finite, .negative = negative && !planted(Fault::fixed_point_loses_sign)};
+  return {.significand = magnitude,
+          .exponent = -format.mantissa_bits,
+          .cls = ValueClass::finite,
+          .negative = negative && !planted(Fault::fixed_point_loses_sign)};
 }
 
 }  // namespace

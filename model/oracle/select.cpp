@@ -117,13 +117,11 @@ class Search {
     if (!is_set(environment, row.variable) || planted(Fault::oracle_ignores_environment)) return std::nullopt;
     const std::string variable(name_of(row.variable));
     switch (read_switch(environment, row.variable)) {
-      case Switch::unreadable:
-        return refuse("ValueError", variable + "='" + environment.at(variable) + "' is no integer", variable, "environment");
+      case Switch::unreadable: return refuse("ValueError", variable + "='" + environment.at(variable) + "' is no integer", variable, "environment");
       case Switch::off:
         for (std::string_view name : row.dropped_when_off) drop(order, name, variable + " is off");
         return std::nullopt;
-      case Switch::on:
-        break;
+      case Switch::on: break;
     }
     for (const OverrideTarget& target : row.targets) {
       if (in_range(target.capability, query_.deployment.hardware.capability)) return try_last(target.backend, target.key);

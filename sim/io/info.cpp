@@ -71,11 +71,8 @@ class Scan {
         close();
         rest.remove_prefix(1);
         return;
-      case '"':
-        quoted(rest);
-        return;
-      default:
-        word(rest);
+      case '"': quoted(rest); return;
+      default: word(rest);
     }
   }
 

@@ -30,7 +30,8 @@ TEST_CASE("help and version answer") {
     INFO(verb);
     CHECK(help.out.find(verb) != std::string::npos);
   }
-  for (const char* verb : {"verify", "select", "layout", "layout list", "layout show", "layout where", "witness", "formats", "encode", "decode", "quantize", "doctor"}) {
+  for (const char* verb :
+       {"verify", "select", "layout", "layout list", "layout show", "layout where", "witness", "formats", "encode", "decode", "quantize", "doctor"}) {
     const Run run = run_mxact(std::string(verb) + " --help");
     INFO(verb);
     CHECK(run.status == 0);
@@ -159,8 +160,15 @@ TEST_CASE("formats lists every format with its limits") {
   const nlohmann::json formats = run_json("formats");
   std::vector<std::pair<std::string, std::string>> largest;
   for (const auto& format : formats["formats"]) largest.emplace_back(format["name"], format["max_finite"]);
-  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"e4m3fn", "448"}, {"e5m2", "57344"}, {"e4m3fnuz", "240"}, {"e5m2fnuz", "57344"}, {"e2m3", "7.5"},
-                                                                                     {"e3m2", "28"}, {"e2m1", "6"}, {"fp16", "65504"}, {"mxint8", "1.984375"}}) {
+  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"e4m3fn", "448"},
+                                                                                    {"e5m2", "57344"},
+                                                                                    {"e4m3fnuz", "240"},
+                                                                                    {"e5m2fnuz", "57344"},
+                                                                                    {"e2m3", "7.5"},
+                                                                                    {"e3m2", "28"},
+                                                                                    {"e2m1", "6"},
+                                                                                    {"fp16", "65504"},
+                                                                                    {"mxint8", "1.984375"}}) {
     INFO(name);
     CHECK(std::count(largest.begin(), largest.end(), std::pair(name, value)) == 1);
   }

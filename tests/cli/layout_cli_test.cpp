@@ -12,7 +12,8 @@ using mx::tests::run_mxact;
 
 TEST_CASE("layout list names every modelled backend") {
   const std::string out = run_mxact("layout list").out;
-  for (const char* name : {"FLASHINFER_TRTLLM_MXFP4_BF16", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "XPU", "EMULATION", "sf_128x4", "w13_weight_scale"}) {
+  for (const char* name : {"FLASHINFER_TRTLLM_MXFP4_BF16", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "XPU", "EMULATION",
+                           "sf_128x4", "w13_weight_scale"}) {
     INFO(name);
     CHECK(out.find(name) != std::string::npos);
   }
@@ -32,7 +33,8 @@ TEST_CASE("layout where answers with the recorded formulas") {
   REQUIRE(back["holds"].size() == 2);
   CHECK(back["holds"][1]["is"] == "E=0 half=gate I=0 K=3");
   // Intermediate 128 is padded to 256: the last row of w13 is padding.
-  CHECK(run_json("layout where FLASHINFER_TRTLLM_MXFP4_BF16 w13_weight --byte 65535 --hidden 256 --intermediate 128")["holds"][0]["is"] == "padding, zero");
+  CHECK(run_json("layout where FLASHINFER_TRTLLM_MXFP4_BF16 w13_weight --byte 65535 --hidden 256 --intermediate 128")["holds"][0]["is"] ==
+        "padding, zero");
   // A bias is widened to fp32: 4 bytes a unit.
   CHECK(run_json("layout where FLASHINFER_TRTLLM_MXFP4_BF16 w2_bias N=4 --hidden 256 --intermediate 256")["byte"] == 4);
 }

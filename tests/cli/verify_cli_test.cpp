@@ -18,7 +18,8 @@ TEST_CASE("verify prints a table, counts what is not modelled, and exits 0 when 
   INFO(run.out << run.err);
   CHECK(run.status == 0);
   CHECK(run.err.empty());
-  for (const char* part : {"FLASHINFER_TRTLLM_MXFP4_BF16", "chosen", "PASSED", "NOT YET MODELLED", "not yet modelled\n", "0 failed", "within", "ulp"}) {
+  for (const char* part :
+       {"FLASHINFER_TRTLLM_MXFP4_BF16", "chosen", "PASSED", "NOT YET MODELLED", "not yet modelled\n", "0 failed", "within", "ulp"}) {
     INFO(part);
     CHECK(run.out.find(part) != std::string::npos);
   }
@@ -46,7 +47,8 @@ TEST_CASE("verify's cells add up, in JSON as in the table") {
   const nlohmann::json report = run_json("verify " + tiny() + " --platform SM100 --platform gfx950 --layers 1 --contract f32-sequential");
   const auto& totals = report["totals"];
   CHECK(totals["cells"] == report["cells"].size());
-  CHECK(totals["passed"].get<int>() + totals["failed"].get<int>() + totals["mistrusted"].get<int>() + totals["refused"].get<int>() + totals["not_modelled"].get<int>() ==
+  CHECK(totals["passed"].get<int>() + totals["failed"].get<int>() + totals["mistrusted"].get<int>() + totals["refused"].get<int>() +
+            totals["not_modelled"].get<int>() ==
         totals["cells"].get<int>());
   for (const auto& cell : report["cells"]) {
     if (!cell.contains("conversion")) continue;

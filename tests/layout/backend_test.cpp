@@ -128,7 +128,9 @@ TEST_CASE("roles, orders and sizes by name and number") {
   CHECK(refuses(ErrorCode::usage, "4611686018427387904 is above", [] {
     find_backend_layout("XPU")->build(Role::w2_bias, {1, std::int64_t{1} << 62, 32}, {1, std::int64_t{1} << 62, 32}, SourceOrder::gpt_oss);
   }));
-  CHECK(refuses(ErrorCode::usage, "must be positive", [] { broken_needs(*find_backend_layout("FLASHINFER_TRTLLM_MXFP4_BF16"), {1, 128, 128, 0}, true); }));
+  CHECK(refuses(ErrorCode::usage, "must be positive", [] {
+    broken_needs(*find_backend_layout("FLASHINFER_TRTLLM_MXFP4_BF16"), {1, 128, 128, 0}, true);
+  }));
   CHECK(refuses(ErrorCode::usage, "without axes", [] { mx::layout::Layout({}, 8); }));
   CHECK(refuses(ErrorCode::usage, "epilogue tile of 0", [] { mx::layout::stage_layout("trtllm.shuffle_matrix_a", 1, 32, 4, 8, {0}); }));
   CHECK(refuses(ErrorCode::usage, "multiples of the group of 32", [] { mx::layout::logical_axes(Role::w2_bias, {1, 40, 32}); }));

@@ -1,11 +1,12 @@
 // SwiGLU-OAI against MPFR: the same declared operations, each rounded once to 24 bits by a library that shares no code with the model.
 
+#include "model/moe/activation.hpp"
+
 #include <mpfr.h>
 
 #include <bit>
 #include <cstdint>
 
-#include "model/moe/activation.hpp"
 #include "model/numerics/f32.hpp"
 #include "tests/catch.hpp"
 

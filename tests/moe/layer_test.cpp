@@ -1,5 +1,7 @@
 // The layer against a computation from the checkpoint's bytes in 113-bit floats, which are exact for the sums of these sizes.
 
+#include "model/moe/layer.hpp"
+
 #include <bit>
 #include <cfenv>
 #include <cmath>
@@ -7,7 +9,6 @@
 #include <vector>
 
 #include "model/error.hpp"
-#include "model/moe/layer.hpp"
 #include "model/numerics/f32.hpp"
 #include "tests/catch.hpp"
 
@@ -153,7 +154,8 @@ TEST_CASE("the sequential layer equals fp32 loops over the checkpoint's bytes, i
           const auto weight = [&](std::size_t k) {
             return static_cast<float>(weight_at(layer, Role::w13_weight, Role::w13_weight_scale, row, static_cast<std::int64_t>(k), 96));
           };
-          return chain(96, [&](std::size_t k) { return x_values[k]; }, weight, static_cast<float>(bias_at(layer, Role::w13_bias, row)));
+          return chain(
+              96, [&](std::size_t k) { return x_values[k]; }, weight, static_cast<float>(bias_at(layer, Role::w13_bias, row)));
         };
         activations.push_back(std::bit_cast<float>(mx::moe::swiglu_oai(bits(half(0)), bits(half(1)), {})));
       }
@@ -161,8 +163,8 @@ TEST_CASE("the sequential layer equals fp32 loops over the checkpoint's bytes, i
         const auto weight = [&](std::size_t k) {
           return static_cast<float>(weight_at(layer, Role::w2_weight, Role::w2_weight_scale, slot.expert * 96 + n, static_cast<std::int64_t>(k), 64));
         };
-        const float output =
-            chain(64, [&](std::size_t k) { return activations[k]; }, weight, static_cast<float>(bias_at(layer, Role::w2_bias, slot.expert * 96 + n)));
+        const float output = chain(
+            64, [&](std::size_t k) { return activations[k]; }, weight, static_cast<float>(bias_at(layer, Role::w2_bias, slot.expert * 96 + n)));
         float& sum = expected[static_cast<std::size_t>(n)];
         sum = std::fma(std::bit_cast<float>(slot.weight), output, sum);
       }
@@ -183,8 +185,10 @@ TEST_CASE("a layer without its weights is refused, one without biases runs") {
     CanonicalLayer layer = whole;
     layer[role].clear();
     INFO(name_of(role));
-    if (mx::layout::is_bias(role)) CHECK(mx::moe::canonical_experts(layer) != nullptr);
-    else CHECK_THROWS_AS(mx::moe::canonical_experts(layer), mx::Error);
+    if (mx::layout::is_bias(role))
+      CHECK(mx::moe::canonical_experts(layer) != nullptr);
+    else
+      CHECK_THROWS_AS(mx::moe::canonical_experts(layer), mx::Error);
   }
 }
 

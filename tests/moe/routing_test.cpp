@@ -1,9 +1,10 @@
+#include "model/moe/routing.hpp"
+
 #include <bit>
 #include <cstdint>
 #include <vector>
 
 #include "model/error.hpp"
-#include "model/moe/routing.hpp"
 #include "model/numerics/f32.hpp"
 #include "tests/catch.hpp"
 
@@ -93,7 +94,8 @@ TEST_CASE("a NaN logit comes first, wherever it stands, and makes the weights Na
 }
 
 TEST_CASE("the sequential softmax sums in order, one fp32 rounding each") {
-  // 1, e^-1 and e^-9 rounded to fp32; the running sum rounds differently from the exact sum of the three for some such logits: both are computed here.
+  // 1, e^-1 and e^-9 rounded to fp32; the running sum rounds differently from the exact sum of the three for some such logits: both are computed
+  // here.
   int apart = 0;
   for (int i = 1; i < 400; ++i) {
     const float a = static_cast<float>(i) * -0.01F;

@@ -1,13 +1,13 @@
 // Block quantization against its definition in doubles, which hold every value that occurs exactly.
 
-#include "tests/catch.hpp"
+#include "model/numerics/block.hpp"
 
 #include <bit>
 #include <cmath>
 #include <random>
 
 #include "model/error.hpp"
-#include "model/numerics/block.hpp"
+#include "tests/catch.hpp"
 #include "tests/numerics/oracle.hpp"
 
 using namespace mx;

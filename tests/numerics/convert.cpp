@@ -1,11 +1,11 @@
 // Conversions against a search among all values of the target format, for every rounding and overflow rule.
 
-#include "tests/catch.hpp"
+#include "model/numerics/convert.hpp"
 
 #include <cmath>
 
 #include "model/error.hpp"
-#include "model/numerics/convert.hpp"
+#include "tests/catch.hpp"
 #include "tests/numerics/oracle.hpp"
 
 using namespace mx;
@@ -102,7 +102,7 @@ TEST_CASE("flags name what happened") {
       {0x3F800000, &kE4m3fn, Overflow::saturate, {}},
       {0x3F810000, &kE4m3fn, Overflow::saturate, {.inexact = true}},
       {0x3A800001, &kE4m3fn, Overflow::saturate, {.inexact = true, .underflow = true}},
-      {0x3B000000, &kE4m3fn, Overflow::saturate, {}},  // 2^-9: subnormal and exact
+      {0x3B000000, &kE4m3fn, Overflow::saturate, {}},                 // 2^-9: subnormal and exact
       {0x43E80000, &kE4m3fn, Overflow::saturate, {.inexact = true}},  // 464 rounds to 448: no overflow
       {0x43E80001, &kE4m3fn, Overflow::saturate, {.inexact = true, .overflow = true, .saturated = true}},
       {0x43E80001, &kE4m3fn, Overflow::nan, {.inexact = true, .overflow = true}},

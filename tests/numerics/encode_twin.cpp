@@ -1,9 +1,8 @@
 // The fast twin against the model, bit for bit, for every conversion that it accepts.
 
-#include "tests/catch.hpp"
-
 #include "kernels/encode.hpp"
 #include "model/error.hpp"
+#include "tests/catch.hpp"
 #include "tests/numerics/oracle.hpp"
 
 using namespace mx;

@@ -1,6 +1,6 @@
 // Exact sums and dot products against MPFR with more bits than any sum needs.
 
-#include "tests/catch.hpp"
+#include "model/numerics/exact_sum.hpp"
 
 #include <cmath>
 #include <limits>
@@ -9,7 +9,7 @@
 #include "model/error.hpp"
 #include "model/numerics/block.hpp"
 #include "model/numerics/dot.hpp"
-#include "model/numerics/exact_sum.hpp"
+#include "tests/catch.hpp"
 #include "tests/numerics/mpfr_number.hpp"
 #include "tests/numerics/oracle.hpp"
 

@@ -1,11 +1,10 @@
 // e^x against MPFR where rounding is hard: preimages of midpoints, the ends of the range, tiny arguments.
 
-#include "tests/catch.hpp"
-
 #include <cmath>
 #include <random>
 
 #include "model/numerics/f32.hpp"
+#include "tests/catch.hpp"
 #include "tests/numerics/mpfr_number.hpp"
 #include "tests/numerics/oracle.hpp"
 

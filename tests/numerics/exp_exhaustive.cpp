@@ -1,13 +1,12 @@
 // All 2^32 arguments of e^x. Hidden: it takes minutes. Run with: test_numerics '[.exhaustive]'
 
-#include "tests/catch.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
 #include "model/numerics/f32.hpp"
+#include "tests/catch.hpp"
 #include "tests/numerics/mpfr_number.hpp"
 #include "tests/numerics/oracle.hpp"
 

@@ -1,12 +1,11 @@
 // The table of formats against the published extremes, and decoding of every code against the values that the documents define.
 
-#include "tests/catch.hpp"
-
 #include <cmath>
 
 #include "model/error.hpp"
 #include "model/numerics/convert.hpp"
 #include "model/numerics/value.hpp"
+#include "tests/catch.hpp"
 #include "tests/numerics/oracle.hpp"
 
 using namespace mx;

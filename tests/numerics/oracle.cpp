@@ -10,11 +10,10 @@
 namespace mx::test {
 namespace {
 
-constexpr std::array kRoundings{Rounding::nearest_even, Rounding::nearest_away, Rounding::nearest_toward_zero,
+constexpr std::array kRoundings{Rounding::nearest_even, Rounding::nearest_away,    Rounding::nearest_toward_zero,
                                 Rounding::toward_zero,  Rounding::toward_positive, Rounding::toward_negative};
 constexpr std::array kPowerRoundings{Rounding::magnitude_up, Rounding::nearest_up};
-constexpr std::array kOverflows{Overflow::saturate,      Overflow::nan,           Overflow::inf,
-                                Overflow::nan_unrounded, Overflow::inf_unrounded, Overflow::ieee};
+constexpr std::array kOverflows{Overflow::saturate, Overflow::nan, Overflow::inf, Overflow::nan_unrounded, Overflow::inf_unrounded, Overflow::ieee};
 
 bool is_nan_word(Overflow overflow) { return overflow == Overflow::nan || overflow == Overflow::nan_unrounded; }
 bool is_unrounded(Overflow overflow) { return overflow == Overflow::nan_unrounded || overflow == Overflow::inf_unrounded; }

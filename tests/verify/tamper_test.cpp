@@ -81,7 +81,8 @@ TEST_CASE("the logical index and the physical address of a flipped byte are the 
   mx::sim::write_synthetic_checkpoint(scratch.path() / "model", {1, 1, 256, 256, 1, 1});
   const Checkpoint checkpoint(scratch.path() / "model");
   const Target target{"SM100", "FLASHINFER_TRTLLM_MXFP4_BF16"};
-  // Destination row 1 of w13 takes source row 4 after the pairs are swapped: source row 5 = up of row 2. Byte 130 of 128-byte rows is byte 2 of that row: elements 4 and 5.
+  // Destination row 1 of w13 takes source row 4 after the pairs are swapped: source row 5 = up of row 2. Byte 130 of 128-byte rows is byte 2 of that
+  // row: elements 4 and 5.
   const std::string low = flipped(checkpoint, target, Role::w13_weight, 130, 0x01).conversions[0].detail;
   INFO(low);
   CHECK(low.find("w13_weight") != std::string::npos);

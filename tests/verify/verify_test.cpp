@@ -1,12 +1,13 @@
 // The pipeline on a real checkpoint: what passes, what is counted, and what cannot be believed.
 
+#include "sim/verify.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
 
 #include "model/error.hpp"
-#include "sim/verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/verify/scratch.hpp"
 
@@ -49,7 +50,8 @@ TEST_CASE("tiny-gpt-oss: every modelled cell is bit-equal, exact execution meets
   CHECK(report.count(Verdict::mistrusted) == 0);
   CHECK(report.count(Verdict::passed) > 0);
   CHECK(report.count(Verdict::not_modelled) > 0);
-  CHECK(report.count(Verdict::passed) + report.count(Verdict::not_modelled) + report.count(Verdict::refused) == static_cast<std::int64_t>(report.cells.size()));
+  CHECK(report.count(Verdict::passed) + report.count(Verdict::not_modelled) + report.count(Verdict::refused) ==
+        static_cast<std::int64_t>(report.cells.size()));
 
   REQUIRE(report.expected.size() == 2);
   for (const mx::sim::ExpectedResult& expected : report.expected) {
@@ -67,7 +69,8 @@ TEST_CASE("tiny-gpt-oss: every modelled cell is bit-equal, exact execution meets
     CHECK(result.units_differing == 0);
     CHECK(result.outputs_differing == 0);
   }
-  CHECK(passed == std::set<std::string>{"FLASHINFER_TRTLLM_MXFP4_BF16", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "XPU", "EMULATION"});
+  CHECK(passed ==
+        std::set<std::string>{"FLASHINFER_TRTLLM_MXFP4_BF16", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "XPU", "EMULATION"});
 }
 
 TEST_CASE("every platform and both tensor parallel sizes have a cell for the automatic choice") {
@@ -83,9 +86,8 @@ TEST_CASE("every platform and both tensor parallel sizes have a cell for the aut
   for (const mx::oracle::PlatformPreset& platform : mx::oracle::all_platforms()) {
     for (int tp : {1, 2}) {
       INFO(platform.name << " TP=" << tp);
-      CHECK(std::count_if(report.cells.begin(), report.cells.end(), [&](const Cell& cell) {
-              return cell.platform == platform.name && cell.tp == tp && cell.request == "auto";
-            }) == 1);
+      CHECK(std::count_if(report.cells.begin(), report.cells.end(),
+                          [&](const Cell& cell) { return cell.platform == platform.name && cell.tp == tp && cell.request == "auto"; }) == 1);
     }
   }
   for (const Cell& cell : report.cells) {
