@@ -78,33 +78,17 @@ void random_steps(Layout& layout, const ProgramKind& kind, std::int64_t count) {
     const std::size_t position = pick_index(layout.view().size());
     const Axis axis = layout.view()[position];
     switch (pick(0, kind.carry_free ? 5 : kind.slices ? 8 : 7)) {
-      case 0:
-        random_split(layout, axis);
-        break;
-      case 1:
-        random_merge(layout, position);
-        break;
-      case 2:
-        random_permute(layout);
-        break;
-      case 3:
-        layout.flip(axis.name);
-        break;
-      case 4:
-        random_explode(layout);
-        break;
+      case 0: random_split(layout, axis); break;
+      case 1: random_merge(layout, position); break;
+      case 2: random_permute(layout); break;
+      case 3: layout.flip(axis.name); break;
+      case 4: random_explode(layout); break;
       case 5:
         if (layout.view().size() > 1) layout.pack();
         break;
-      case 6:
-        random_pad(layout, axis);
-        break;
-      case 7:
-        random_table(layout, axis);
-        break;
-      default:
-        random_slice(layout, axis);
-        break;
+      case 6: random_pad(layout, axis); break;
+      case 7: random_table(layout, axis); break;
+      default: random_slice(layout, axis); break;
     }
   }
 }

@@ -11,7 +11,8 @@ constexpr std::string_view kTags =
     "A unique tag in every unit of the checkpoint arrives at the address of the closed formula; everything else is zero";
 constexpr std::string_view kDequantize =
     "Dequantizing through the packed layouts gives the checkpoint's values, and each scale lies where its weight's row has it";
-constexpr std::string_view kPadding = "Whatever lies where the closed formulas have padding (0x00, 0x7F, 0xFF, random), restoring gives the same checkpoint";
+constexpr std::string_view kPadding =
+    "Whatever lies where the closed formulas have padding (0x00, 0x7F, 0xFF, random), restoring gives the same checkpoint";
 constexpr std::string_view kRestore = "restore(convert(x)) = x, and compare finds no difference";
 constexpr std::string_view kCompare = "One changed bit anywhere in a packed tensor is one difference, at its place";
 

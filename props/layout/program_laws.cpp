@@ -23,12 +23,9 @@ using layout::PadContent;
 
 std::int64_t code_of(PadContent content) {
   switch (content) {
-    case PadContent::zero:
-      return Layout::kPadZero;
-    case PadContent::neutral:
-      return Layout::kPadNeutral;
-    case PadContent::unwritten:
-      break;
+    case PadContent::zero: return Layout::kPadZero;
+    case PadContent::neutral: return Layout::kPadNeutral;
+    case PadContent::unwritten: break;
   }
   return Layout::kPadUnwritten;
 }
@@ -128,15 +125,9 @@ std::vector<Digit> random_digits() {
 void detour(Layout& layout) {
   const Axis axis = layout.view()[static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(layout.view().size()) - 1))];
   switch (pick(0, 3)) {
-    case 0:
-      layout.flip(axis.name).flip(axis.name);
-      break;
-    case 1:
-      layout.pad(axis.name, axis.extent, PadContent::zero);
-      break;
-    case 2:
-      layout.slice(axis.name, 0, axis.extent);
-      break;
+    case 0: layout.flip(axis.name).flip(axis.name); break;
+    case 1: layout.pad(axis.name, axis.extent, PadContent::zero); break;
+    case 2: layout.slice(axis.name, 0, axis.extent); break;
     default: {
       std::vector<std::int64_t> same(static_cast<std::size_t>(axis.extent));
       std::iota(same.begin(), same.end(), 0);

@@ -22,9 +22,9 @@ struct Facts {
 };
 
 constexpr Facts kFacts[] = {
-    {&kE4m3fn, 3, 7, 0x7E},  {&kE5m2, 2, 15, 0x7B}, {&kE4m3fnuz, 3, 8, 0x7F}, {&kE5m2fnuz, 2, 16, 0x7F},  {&kE2m3, 3, 1, 0x1F},
-    {&kE3m2, 2, 3, 0x1F},    {&kE2m1, 1, 1, 0x7},   {&kE8m0, 0, 127, 0xFE},   {&kMxint8, 6, 0, 0x7F},     {&kBf16, 7, 127, 0x7F7F},
-    {&kFp16, 10, 15, 0x7BFF},
+    {&kE4m3fn, 3, 7, 0x7E}, {&kE5m2, 2, 15, 0x7B},    {&kE4m3fnuz, 3, 8, 0x7F}, {&kE5m2fnuz, 2, 16, 0x7F},
+    {&kE2m3, 3, 1, 0x1F},   {&kE3m2, 2, 3, 0x1F},     {&kE2m1, 1, 1, 0x7},      {&kE8m0, 0, 127, 0xFE},
+    {&kMxint8, 6, 0, 0x7F}, {&kBf16, 7, 127, 0x7F7F}, {&kFp16, 10, 15, 0x7BFF},
 };
 
 std::uint32_t value_bits(const Facts& facts, std::uint32_t code) {
@@ -127,8 +127,7 @@ std::vector<Rounding> roundings_of(const Grid& grid) {
 
 std::uint32_t pick_uniform(std::uint32_t low, std::uint32_t high) {
   // inRange grows with RapidCheck's size and would keep to small numbers; its upper end is exclusive.
-  return static_cast<std::uint32_t>(
-      *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::uint64_t>(low, static_cast<std::uint64_t>(high) + 1)));
+  return static_cast<std::uint32_t>(*rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::uint64_t>(low, static_cast<std::uint64_t>(high) + 1)));
 }
 
 std::uint32_t pick_code(int width) {

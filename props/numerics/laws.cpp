@@ -11,8 +11,7 @@ constexpr std::string_view kReturns =
     "encode(decode(c)) = c for every code under every rounding; a NaN becomes the profile's NaN, mxint8's unused -128 becomes -127";
 constexpr std::string_view kNearest =
     "encode gives the neighbour that each rounding asks for, found by a search among all values; so it is monotone and odd";
-constexpr std::string_view kWidens =
-    "each of the 256 E8M0 bytes becomes 2^(byte-127), rounded once where the target has to; byte 255 becomes NaN";
+constexpr std::string_view kWidens = "each of the 256 E8M0 bytes becomes 2^(byte-127), rounded once where the target has to; byte 255 becomes NaN";
 constexpr std::string_view kScale =
     "the floor rule's byte is the largest one with 2^(byte-127) * 2^emax <= amax, within 0 and 254; NaN and Inf give 255";
 constexpr std::string_view kBlocks =

@@ -1,6 +1,8 @@
 // Every planted fault breaks the laws that its row names, and every law is broken by a fault. The model is compiled with the faults in it; one at
 // a time is switched on.
 
+#include "props/faults.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -9,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "props/faults.hpp"
 #include "tests/catch.hpp"
 #include "tests/props/all_laws.hpp"
 

@@ -46,8 +46,8 @@ int main(int argc, char** argv) {
   int failures = 0;
   for (const mx::props::Law& law : laws) {
     const mx::props::Outcome outcome = law.run(law);
-    std::printf("%-6s %s (%llu cases): %s\n", outcome.held ? "held" : "BROKEN", std::string(law.id).c_str(), static_cast<unsigned long long>(outcome.cases),
-                std::string(law.statement).c_str());
+    std::printf("%-6s %s (%llu cases): %s\n", outcome.held ? "held" : "BROKEN", std::string(law.id).c_str(),
+                static_cast<unsigned long long>(outcome.cases), std::string(law.statement).c_str());
     if (!outcome.held) {
       std::printf("%s\n", outcome.message.c_str());
       ++failures;
