@@ -199,16 +199,6 @@ layout::Coord parse_coordinate(const std::vector<std::string>& words, const Layo
   return coord;
 }
 
-std::string coordinate_text(const Layout& memory, const layout::Coord& coord) {
-  std::string text;
-  for (std::size_t i = 0; i < coord.size(); ++i) {
-    const std::string& axis = memory.logical()[i].name;
-    const std::string value = axis == "half" ? (coord[i] == 0 ? "gate" : "up") : std::to_string(coord[i]);
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", axis, value);
-  }
-  return text;
-}
-
 std::string content_word(layout::PadContent content) {
   return content == layout::PadContent::zero ? "padding, zero" : content == layout::PadContent::neutral ? "padding, 0x7f" : "padding, never written";
 }
@@ -233,18 +223,18 @@ int where(const WhereOptions& options) {
     json["byte"] = *options.byte;
     for (std::int64_t address = *options.byte * 8 / bits; address * bits < (*options.byte + 1) * 8; ++address) {
       const layout::Place place = memory.inverse(address);
-      const std::string text = place.coord ? coordinate_text(memory, *place.coord) : content_word(place.content);
+      const std::string text = place.coord ? layout::coord_text(memory.logical(), *place.coord) : content_word(place.content);
       json["holds"].push_back({{"bit", address * bits % 8}, {"is", text}});
       if (!options.shape.json) fmt::print("byte {} bit {}: {}\n", *options.byte, bits < 8 ? address * bits % 8 : 0, text);
     }
   } else {
     const layout::Coord coord = parse_coordinate(options.coordinate, memory);
     const std::int64_t address = *memory.at(coord);
-    json["coordinate"] = coordinate_text(memory, coord);
+    json["coordinate"] = layout::coord_text(memory.logical(), coord);
     json["byte"] = address * bits / 8;
     json["bit"] = address * bits % 8;
     if (!options.shape.json)
-      fmt::print("{} is at byte {}, bit {} ({} bits)\n", coordinate_text(memory, coord), address * bits / 8, address * bits % 8, bits);
+      fmt::print("{} is at byte {}, bit {} ({} bits)\n", layout::coord_text(memory.logical(), coord), address * bits / 8, address * bits % 8, bits);
   }
   if (options.shape.json) print_json(json);
   return 0;

@@ -120,13 +120,8 @@ CanonicalLayer restore(const PackedLayer& packed) {
 }
 
 std::string Mismatch::text() const {
-  std::string place = "padding";
-  if (coord.has_value()) {
-    place.clear();
-    // Only the names matter here, so any sizes do.
-    const std::vector<Axis> axes = logical_axes(role, Sizes{1, 1, 1, 1});
-    for (std::size_t i = 0; i < axes.size(); ++i) place += (i == 0 ? "" : ", ") + axes[i].name + " " + std::to_string((*coord)[i]);
-  }
+  // Only the names of the axes matter here, so any sizes do.
+  const std::string place = coord.has_value() ? coord_text(logical_axes(role, Sizes{1, 1, 1, 1}), *coord) : "padding";
   return std::string(name_of(role)) + " [" + place + "] at byte " + std::to_string(byte_address) + " bit " + std::to_string(bit) + ": expected " +
          hex(expected) + ", found " + hex(found);
 }

@@ -98,6 +98,15 @@ std::vector<Axis> logical_axes(Role role, const Sizes& sizes) {
   return axes;
 }
 
+std::string coord_text(std::span<const Axis> axes, std::span<const std::int64_t> coord) {
+  std::string text;
+  for (std::size_t i = 0; i < coord.size(); ++i) {
+    const std::string value = axes[i].name == "half" ? (coord[i] == 0 ? "gate" : "up") : std::to_string(coord[i]);
+    text += (i == 0 ? "" : " ") + axes[i].name + "=" + value;
+  }
+  return text;
+}
+
 Layout canonical(Role role, const Sizes& sizes, SourceOrder order) {
   Layout layout(logical_axes(role, sizes), unit_bits(role));
   order_rows(layout, role, order);

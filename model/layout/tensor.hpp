@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "model/layout/layout.hpp"
@@ -49,6 +50,9 @@ int unit_bits(Role role);
 /// [E, 2, I, G] scales, [E, 2, I] bias, where axis "half" is 0 for gate and 1 for up. w2: [E, H, K], [E, H, G], [E, H]. Axis names: E half I K G N
 /// (N: rows of w2).
 std::vector<Axis> logical_axes(Role role, const Sizes& sizes);
+
+/// "E=0 half=up I=3 K=17": a logical element as `mxact layout where` takes it.
+std::string coord_text(std::span<const Axis> axes, std::span<const std::int64_t> coord);
 
 /// The checkpoint's own memory of a tensor: row-major, two fp4 elements a byte, even element in the low nibble.
 Layout canonical(Role role, const Sizes& sizes, SourceOrder order);

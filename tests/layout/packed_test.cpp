@@ -107,14 +107,14 @@ TEST_CASE("a difference is reported with its tensor, index and address") {
   // TRT-LLM: memory rows 0, 1, 8 hold up 0, up 2, gate 0; I 96 of 128, H 64 of 128, so a weight row has 64 bytes of which 32 are the checkpoint's,
   // and a scale line four bytes of which two are.
   const std::vector<Row> rows{
-      {Role::w13_weight, 0, 0x01, "w13_weight [E 0, half 1, I 0, K 0] at byte 0 bit 0: "},
-      {Role::w13_weight, 0, 0x10, "w13_weight [E 0, half 1, I 0, K 1] at byte 0 bit 4: "},
-      {Role::w13_weight, 64 + 31, 0x80, "w13_weight [E 0, half 1, I 2, K 63] at byte 95 bit 4: "},
+      {Role::w13_weight, 0, 0x01, "w13_weight [E=0 half=up I=0 K=0] at byte 0 bit 0: "},
+      {Role::w13_weight, 0, 0x10, "w13_weight [E=0 half=up I=0 K=1] at byte 0 bit 4: "},
+      {Role::w13_weight, 64 + 31, 0x80, "w13_weight [E=0 half=up I=2 K=63] at byte 95 bit 4: "},
       {Role::w13_weight, 64 + 32, 0x02, "w13_weight [padding] at byte 96 bit 0: "},
-      {Role::w13_weight_scale, 8 * 16 + 1, 0x01, "w13_weight_scale [E 0, half 0, I 0, G 1] at byte 129 bit 0: "},
+      {Role::w13_weight_scale, 8 * 16 + 1, 0x01, "w13_weight_scale [E=0 half=gate I=0 G=1] at byte 129 bit 0: "},
       {Role::w13_weight_scale, 8 * 16 + 2, 0x01, "w13_weight_scale [padding] at byte 130 bit 0: "},
-      {Role::w13_bias, 4 * 8 + 3, 0x01, "w13_bias [E 0, half 0, I 0] at byte 32 bit 0: "},
-      {Role::w2_bias, 4 * 2, 0x01, "w2_bias [E 0, N 8] at byte 8 bit 0: "},
+      {Role::w13_bias, 4 * 8 + 3, 0x01, "w13_bias [E=0 half=gate I=0] at byte 32 bit 0: "},
+      {Role::w2_bias, 4 * 2, 0x01, "w2_bias [E=0 N=8] at byte 8 bit 0: "},
   };
   const FlipRow& flip = kFlips[0];
   const CanonicalLayer layer = filled(flip.sizes, flip.order);

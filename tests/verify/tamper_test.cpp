@@ -86,12 +86,12 @@ TEST_CASE("the logical index and the physical address of a flipped byte are the 
   const std::string low = flipped(checkpoint, target, Role::w13_weight, 130, 0x01).conversions[0].detail;
   INFO(low);
   CHECK(low.find("w13_weight") != std::string::npos);
-  CHECK(low.find("E 0") != std::string::npos);
-  CHECK(low.find("half 1") != std::string::npos);
-  CHECK(low.find("I 2") != std::string::npos);
-  CHECK(low.find("K 4") != std::string::npos);
+  CHECK(low.find("E=0") != std::string::npos);
+  CHECK(low.find("half=up") != std::string::npos);
+  CHECK(low.find("I=2") != std::string::npos);
+  CHECK(low.find("K=4") != std::string::npos);
   CHECK(low.find("byte 130") != std::string::npos);
   const std::string high = flipped(checkpoint, target, Role::w13_weight, 130, 0x10).conversions[0].detail;
   INFO(high);
-  CHECK(high.find("K 5") != std::string::npos);
+  CHECK(high.find("K=5") != std::string::npos);
 }
