@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "kernels/encode.hpp"
-#include "model/numerics/block.hpp"
 #include "model/numerics/exact_sum.hpp"
 #include "model/numerics/f32.hpp"
+#include "model/numerics/profile.hpp"
 
 namespace {
 
@@ -47,7 +47,7 @@ void copy(benchmark::State& state) {
 void encode_model(benchmark::State& state, const mx::Format& to) {
   const std::vector<std::uint32_t> from = inputs();
   std::vector<std::uint32_t> codes(kInputs);
-  const mx::Conversion how = mx::conversion(mx::profile_named(mx::kOcp), to);
+  const mx::Conversion how = mx::conversion(mx::profile_named(mx::kOcp), mx::kF32, to);
   for (auto _ : state) {
     for (std::size_t i = 0; i < kInputs; ++i) codes[i] = mx::convert(from[i], mx::kF32, to, how);
     benchmark::DoNotOptimize(codes.data());
@@ -58,7 +58,7 @@ void encode_model(benchmark::State& state, const mx::Format& to) {
 void encode_twin(benchmark::State& state, const mx::Format& to) {
   const std::vector<std::uint32_t> from = inputs();
   std::vector<std::uint32_t> codes(kInputs);
-  const mx::Conversion how = mx::conversion(mx::profile_named(mx::kOcp), to);
+  const mx::Conversion how = mx::conversion(mx::profile_named(mx::kOcp), mx::kF32, to);
   for (auto _ : state) {
     mx::kernels::encode(from, to, how, codes);
     benchmark::DoNotOptimize(codes.data());
@@ -70,11 +70,12 @@ void encode_twin(benchmark::State& state, const mx::Format& to) {
 void quantize_mxfp4(benchmark::State& state) {
   const std::vector<std::uint32_t> from = inputs();
   const mx::BlockFormat& format = mx::block_format_named("mxfp4");
-  const mx::Conversion how = mx::conversion(mx::profile_named(mx::kOcp), *format.element);
+  const mx::Conversion how = mx::conversion(mx::profile_named(mx::kOcp), mx::kF32, *format.element);
   const auto size = static_cast<std::size_t>(format.block);
   for (auto _ : state) {
     for (std::size_t i = 0; i < kInputs; i += size) {
-      benchmark::DoNotOptimize(mx::quantize_block(std::span(from).subspan(i, size), format, mx::ScaleRule::floor, how));
+      benchmark::DoNotOptimize(
+          mx::quantize_block(std::span(from).subspan(i, size), mx::kF32, mx::Recipe{&format, mx::MxRecipe{mx::ScaleRule::floor, how}, {}}));
     }
   }
   count_items(state, kInputs, 4);

@@ -12,7 +12,7 @@
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
-#include "model/numerics/convert.hpp"
+#include "model/numerics/profile.hpp"
 
 namespace mx::cli {
 namespace {
@@ -54,7 +54,7 @@ int encode_values(const EncodeOptions& options) {
   const Format& to = format_named(options.format);
   const Format& from = format_named(options.source);
   const Profile& profile = profile_named(options.profile);
-  const Conversion how = conversion(profile, to);
+  const Conversion how = conversion(profile, from, to);
   Json json = json_head("encode");
   json["source"] = from.name;
   json["format"] = to.name;

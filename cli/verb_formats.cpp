@@ -10,8 +10,7 @@
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
-#include "model/numerics/block.hpp"
-#include "model/numerics/convert.hpp"
+#include "model/numerics/profile.hpp"
 
 namespace mx::cli {
 namespace {
@@ -50,10 +49,10 @@ void print_text() {
   }
   print_table(rows);
   fmt::print("\n");
-  rows = {{"profile", "rounding", "overflow", "source"}};
+  rows = {{"profile", "implementation", "operation", "device", "build"}};
   for (const Profile& profile : all_profiles()) {
-    rows.push_back(
-        {std::string(profile.name), std::string(name_of(profile.rounding)), std::string(name_of(profile.overflow)), std::string(profile.source)});
+    rows.push_back({std::string(profile.name), std::string(profile.implementation), std::string(profile.operation), std::string(profile.device),
+                    std::string(profile.build)});
   }
   print_table(rows);
 }
@@ -76,7 +75,12 @@ void print_as_json() {
     json["block_formats"].push_back({{"name", block.name}, {"element", block.element->name}, {"scale", block.scale->name}, {"block", block.block}});
   }
   for (const Profile& profile : all_profiles()) {
-    json["profiles"].push_back({{"name", profile.name}, {"rounding", name_of(profile.rounding)}, {"overflow", name_of(profile.overflow)}});
+    json["profiles"].push_back({{"name", profile.name},
+                                {"implementation", profile.implementation},
+                                {"operation", profile.operation},
+                                {"device", profile.device},
+                                {"build", profile.build},
+                                {"source", profile.source}});
   }
   print_json(json);
 }

@@ -16,7 +16,7 @@
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
-#include "model/numerics/block.hpp"
+#include "model/numerics/profile.hpp"
 
 namespace mx::cli {
 namespace {
@@ -25,7 +25,6 @@ struct QuantizeOptions {
   std::string format;
   std::vector<std::string> values;
   std::string source = "f32";
-  std::string rule = "floor";
   std::string profile = std::string(kOcp);
   bool json = false;
 };
@@ -51,20 +50,19 @@ std::vector<std::uint32_t> read_values(const QuantizeOptions& options) {
 
 int quantize_values(const QuantizeOptions& options) {
   const BlockFormat& format = block_format_named(options.format);
-  const ScaleRule rule = scale_rule_named(options.rule);
   const Profile& profile = profile_named(options.profile);
-  const Conversion how = conversion(profile, *format.element);
+  const Recipe& how = recipe(profile, format);
   const std::vector<std::uint32_t> values = read_values(options);
   const auto block = static_cast<std::size_t>(format.block);
 
   Json json = json_head("quantize");
   json["format"] = format.name;
-  json["scale_rule"] = name_of(rule);
+  json["scale_rule"] = scale_rule_name(how);
   json["profile"] = profile.name;
-  if (!options.json) fmt::print("{}: blocks of {}, scale rule {}, profile {}\n", format.name, format.block, name_of(rule), profile.name);
+  if (!options.json) fmt::print("{}: blocks of {}, scale rule {}, profile {}\n", format.name, format.block, scale_rule_name(how), profile.name);
   for (std::size_t begin = 0; begin < values.size(); begin += block) {
     const auto part = std::span(values).subspan(begin, std::min(block, values.size() - begin));
-    const QuantizedBlock quantized = quantize_block(part, format, rule, how);
+    const QuantizedBlock quantized = quantize_block(part, kF32, how);
     const std::string scale = hex(quantized.scale, *format.scale);
     std::vector<std::vector<std::string>> rows{{"input", "code", "dequantized"}};
     Json elements = Json::array();
@@ -86,12 +84,11 @@ int quantize_values(const QuantizeOptions& options) {
 }  // namespace
 
 void add_quantize(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("quantize", "block quantization: mxact quantize mxfp4 0.1 -3 7 (or values on standard input)");
+  CLI::App* verb = app.add_subcommand("quantize", "block quantization: whole blocks of values, as arguments or on standard input");
   const auto options = std::make_shared<QuantizeOptions>();
   verb->add_option("FORMAT", options->format, "block format (mxact formats lists them)")->required();
   verb->add_option("VALUE", options->values, "decimal value, or bits as 0x..")->transform(trimmed);
   verb->add_option("--from", options->source, "source format: f32 (default), bf16, fp16");
-  verb->add_option("--rule", options->rule, "scale rule: floor");
   verb->add_option("--profile", options->profile, "named rounding, overflow and NaN rule of the elements (default ocp)");
   verb->add_flag("--json", options->json, "machine-readable output");
   verb->callback([&action, options] { action = [options] { return quantize_values(*options); }; });

@@ -7,7 +7,7 @@
 
 #include "golden/witness/ops.hpp"
 #include "model/layout/backend.hpp"
-#include "model/numerics/block.hpp"
+#include "model/numerics/recipe.hpp"
 
 namespace mx::golden {
 
@@ -142,7 +142,7 @@ ModelOutputs evaluate_block_quantize(const OpContext& context) {
   Tensor scales = zeros("u8", with_last(x->shape, x->shape.back() / shape.block));
   Tensor codes = zeros("u8", with_last(x->shape, x->shape.back() / per_byte));
   for (std::int64_t b = 0; b < scales.size(); ++b) {
-    const QuantizedBlock block = quantize_block(block_of(*x, source, b), format, rule, how);
+    const QuantizedBlock block = quantize_block(block_of(*x, source, b), kF32, Recipe{&format, MxRecipe{rule, how}, {}});
     scales.set_word(b, block.scale);
     if (block.scale == kNanScale && !nan_stated) throw Unmodelled("the entry does not say which codes a block with scale 0xFF has");
     for (std::int64_t i = 0; i < shape.block / per_byte; ++i) {

@@ -15,7 +15,7 @@ namespace {
 using fault::Fault;
 using fault::planted;
 
-constexpr std::array<rows::Word<Rounding>, 8> kRoundings{{
+constexpr std::array<rows::Word<Rounding>, 12> kRoundings{{
     {Rounding::nearest_even, "nearest_even"},
     {Rounding::nearest_away, "nearest_away"},
     {Rounding::nearest_toward_zero, "nearest_toward_zero"},
@@ -24,6 +24,10 @@ constexpr std::array<rows::Word<Rounding>, 8> kRoundings{{
     {Rounding::toward_negative, "toward_negative"},
     {Rounding::magnitude_up, "magnitude_up"},
     {Rounding::nearest_up, "nearest_up"},
+    {Rounding::stochastic_floor, "stochastic_floor"},
+    {Rounding::stochastic_odd, "stochastic_odd"},
+    {Rounding::stochastic_nearest, "stochastic_nearest"},
+    {Rounding::stochastic_add, "stochastic_add"},
 }};
 
 constexpr std::array<rows::Word<Overflow>, 6> kOverflows{{
@@ -89,7 +93,7 @@ bool goes_up(const Dropped& dropped, bool odd, bool negative, Rounding rounding)
     case Rounding::toward_zero: return false;
     case Rounding::toward_positive: return dropped.any && !negative;
     case Rounding::toward_negative: return dropped.any && negative;
-    case Rounding::magnitude_up: break;
+    default: break;
   }
   return dropped.any;
 }
@@ -235,7 +239,7 @@ Value round_to(const Value& value, const Format& format, Rounding rounding, Flag
   return {.significand = kept, .exponent = unit, .cls = ValueClass::finite, .negative = value.negative};
 }
 
-std::uint32_t encode(const Value& value, const Format& format, const Conversion& how, Flags& flags) {
+std::uint32_t encode(const Value& value, const Format& format, const Conversion& how, Flags& flags, Random /*random*/) {
   check(format, how);
   if (value.cls == ValueClass::nan) return nan_code(value.negative, 0, format, how, flags);
   if (value.cls == ValueClass::zero) return zero_code(value, format, how, flags);
@@ -253,9 +257,9 @@ std::uint32_t encode(const Value& value, const Format& format, const Conversion&
   return with_sign(magnitude_code(rounded, format), rounded.negative, format);
 }
 
-std::uint32_t convert(std::uint32_t code, const Format& from, const Format& to, const Conversion& how, Flags& flags) {
+std::uint32_t convert(std::uint32_t code, const Format& from, const Format& to, const Conversion& how, Flags& flags, Random random) {
   const Value value = decode(from, code);
-  if (value.cls != ValueClass::nan || how.nan_rule == NanRule::fixed) return encode(value, to, how, flags);
+  if (value.cls != ValueClass::nan || how.nan_rule == NanRule::fixed) return encode(value, to, how, flags, random);
   check(to, how);
   const std::uint32_t payload = from.mantissa_bits == 0 ? 0U : code << (32 - from.mantissa_bits);
   return nan_code(value.negative, payload, to, how, flags);

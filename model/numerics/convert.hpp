@@ -21,6 +21,19 @@ enum class Rounding {
   toward_negative,
   magnitude_up,  ///< E8M0 only: next power of two unless exact (PTX cvt.rp.ue8m0)
   nearest_up,    ///< E8M0 only: nearest power of two, ties up; above 2^-127 at least code 1 (torch, ml_dtypes)
+  // Stochastic roundings take a random number r of n = Conversion::random_bits bits. f is the discarded fraction of one unit of the target.
+  stochastic_floor,    ///< away from zero iff floor(f * 2^n) + r >= 2^n (gfloat StochasticFastest; microxcaling "dither" with an n-bit uniform)
+  stochastic_odd,      ///< away from zero iff floor(f * 2^(n+1)) + 2r + 1 >= 2^(n+1) (gfloat StochasticFast)
+  stochastic_nearest,  ///< as stochastic_floor with f * 2^n rounded to nearest even instead of down (gfloat Stochastic)
+  stochastic_add,      ///< r is added to the n bits below the target's last one of the aligned fp32 significand, then truncation (amd_hip_fp8.h)
+};
+
+/// Which subnormals become zero on the way.
+enum class Flush {
+  none,
+  source,  ///< subnormal inputs (DAZ)
+  target,  ///< results below the target's smallest normal number, after rounding (FTZ)
+  both,
 };
 
 /// What becomes of a value whose rounded magnitude is above the largest finite one, and of infinities.
@@ -50,7 +63,14 @@ struct Conversion {
   /// E8M0 has no sign and no zero: the code for +-0, and whether negative values give NaN or their magnitude.
   std::uint32_t zero_code;
   bool negative_is_nan;
+  int random_bits = 0;  ///< n of a stochastic rounding, 1 to 32; 0 for every other one
+  Flush flush = Flush::none;
+
+  friend bool operator==(const Conversion&, const Conversion&) = default;
 };
+
+/// A stochastic rounding's random number: `random_bits` bits, right aligned. None for a deterministic rounding.
+using Random = std::optional<std::uint32_t>;
 
 /// What happened on the way, as IEEE 754 section 7 names it, and two words more.
 struct Flags {
@@ -59,6 +79,8 @@ struct Flags {
   bool overflow = false;   ///< rounded magnitude above the largest finite one
   bool invalid = false;    ///< NaN or Inf into a format without that value; a negative value or zero that E8M0 turns into NaN
   bool saturated = false;  ///< the result was clamped
+  bool nan = false;        ///< the input was a NaN, whatever the format made of it
+  bool flushed = false;    ///< a nonzero number became zero because of Conversion::flush
 
   friend bool operator==(const Flags&, const Flags&) = default;
 };
@@ -72,10 +94,11 @@ Value round_to(const Value& value, const Format& format, Rounding rounding, Flag
 /// Code of a value. Rounds, then applies overflow, NaN, zero and sign rules of `how`. A NaN with a payload rule has payload 0 here.
 /// MXINT8 leaves -128 unused: +-127 are its largest magnitudes. Throws Error(usage) when `how` asks for an Inf or NaN that the format lacks.
 /// Source: OFP8 1.0 section 5, MX 1.0 section 5.3 and 6.3; flags: IEEE 754-2019 section 7.
-std::uint32_t encode(const Value& value, const Format& format, const Conversion& how, Flags& flags);
+/// A stochastic rounding without a random number, or with one that has more bits than it takes, throws Error(usage).
+std::uint32_t encode(const Value& value, const Format& format, const Conversion& how, Flags& flags, Random random = {});
 
 /// Code in `to` of a code in `from`. NaN payload rules look at the source code; everything else at its value.
-std::uint32_t convert(std::uint32_t code, const Format& from, const Format& to, const Conversion& how, Flags& flags);
+std::uint32_t convert(std::uint32_t code, const Format& from, const Format& to, const Conversion& how, Flags& flags, Random random = {});
 std::uint32_t convert(std::uint32_t code, const Format& from, const Format& to, const Conversion& how);
 
 /// fp32 bits of a code, exactly (every format but f32 itself is a subset of fp32); a NaN is 0x7FC00000 with the sign of the code.
@@ -83,30 +106,6 @@ std::uint32_t to_f32(std::uint32_t code, const Format& from);
 
 /// fp32 bits nearest to a value (ties to even, overflow to Inf); a NaN is 0x7FC00000 with its sign.
 std::uint32_t to_f32(const Value& value);
-
-/// One conversion of a profile: every choice for one target format.
-struct ProfileRow {
-  const Format* to;
-  Conversion how;
-};
-
-/// A named set of choices: implementation and operation whose conversions it reproduces. `ocp` follows OFP8 and MX where they speak.
-struct Profile {
-  std::string_view name;
-  Rounding rounding;  ///< of its element formats; the rows hold what other targets do
-  Overflow overflow;  ///< likewise
-  std::string_view source;
-  std::span<const ProfileRow> conversions;
-};
-
-std::span<const Profile> all_profiles();
-/// Throws Error(usage) with the nearest known name.
-const Profile& profile_named(std::string_view name);
-
-/// The conversion that a profile makes into `to`. Throws Error(usage) when it has none.
-Conversion conversion(const Profile& profile, const Format& to);
-
-inline constexpr std::string_view kOcp = "ocp";
 
 std::string_view name_of(Rounding rounding);
 std::string_view name_of(Overflow overflow);

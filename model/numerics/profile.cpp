@@ -1,8 +1,10 @@
+#include "model/numerics/profile.hpp"
+
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
-#include "model/numerics/convert.hpp"
 #include "model/numerics/rows.hpp"
 
 namespace mx {
@@ -19,25 +21,86 @@ constexpr Conversion ieee(std::uint32_t nan) { return fixed_nan(Rounding::neares
 // a NaN loses its sign and becomes the positive all-ones NaN, or the largest value in formats without NaN. Inf saturates.
 // An E8M0 scale is a floor (MX 1.0 section 6.3); it has no zero (code 0 instead) and no sign (NaN instead).
 // bf16, fp16 and f32 follow IEEE 754 with the positive quiet NaN.
-constexpr std::array<ProfileRow, 12> kOcpConversions{{
-    {&kE4m3fn, saturating(0x7F)},
-    {&kE5m2, saturating(0x7F)},
-    {&kE4m3fnuz, saturating(0x80)},
-    {&kE5m2fnuz, saturating(0x80)},
-    {&kE2m3, saturating(0x1F)},
-    {&kE3m2, saturating(0x1F)},
-    {&kE2m1, saturating(0x07)},
-    {&kE8m0, {Rounding::toward_zero, Overflow::saturate, NanRule::fixed, 0xFF, 0xFF, 0x00, true}},
-    {&kMxint8, saturating(0x7F)},
-    {&kBf16, ieee(0x7FC0)},
-    {&kFp16, ieee(0x7E00)},
-    {&kF32, ieee(0x7FC00000)},
+constexpr std::array<ConversionRow, 12> kOcpConversions{{
+    {nullptr, &kE4m3fn, saturating(0x7F)},
+    {nullptr, &kE5m2, saturating(0x7F)},
+    {nullptr, &kE4m3fnuz, saturating(0x80)},
+    {nullptr, &kE5m2fnuz, saturating(0x80)},
+    {nullptr, &kE2m3, saturating(0x1F)},
+    {nullptr, &kE3m2, saturating(0x1F)},
+    {nullptr, &kE2m1, saturating(0x07)},
+    {nullptr, &kE8m0, {Rounding::toward_zero, Overflow::saturate, NanRule::fixed, 0xFF, 0xFF, 0x00, true}},
+    {nullptr, &kMxint8, saturating(0x7F)},
+    {nullptr, &kBf16, ieee(0x7FC0)},
+    {nullptr, &kFp16, ieee(0x7E00)},
+    {nullptr, &kF32, ieee(0x7FC00000)},
+}};
+
+// Blocks as the document defines them: floor, exact scaling, one rounding.
+constexpr Recipe floor_recipe(const BlockFormat& format, std::uint32_t nan) {
+  return {&format, MxRecipe{ScaleRule::floor, saturating(nan)}, "MX 1.0 sections 5.2, 6.3"};
+}
+
+constexpr std::array<Recipe, 6> kOcpRecipes{{
+    floor_recipe(kMxfp8E4m3, 0x7F),
+    floor_recipe(kMxfp8E5m2, 0x7F),
+    floor_recipe(kMxfp6E2m3, 0x1F),
+    floor_recipe(kMxfp6E3m2, 0x1F),
+    floor_recipe(kMxfp4, 0x07),
+    floor_recipe(kMxint8Block, 0x7F),
 }};
 
 constexpr std::array<Profile, 1> kProfiles{{
-    {kOcp, Rounding::nearest_even, Overflow::saturate,
-     "OFP8 1.0 section 5; MX 1.0 sections 5.3, 6.3; PTX ISA cvt.rn.satfinite where these leave a choice", kOcpConversions},
+    {kOcp,
+     "ocp",
+     "nearest-even, saturating",
+     "any",
+     "any",
+     "OFP8 1.0 section 5; MX 1.0 sections 5.3, 6.3; PTX ISA cvt.rn.satfinite where these leave a choice",
+     kOcpConversions,
+     kOcpRecipes,
+     {}},
 }};
+
+[[noreturn]] void undefined(const Profile& profile, const std::string& what, std::vector<std::string_view> those_that_do) {
+  std::string message = "profile '" + std::string(profile.name) + "' does not define " + what;
+  if (those_that_do.empty()) throw Error(ErrorCode::usage, message + "; no profile does");
+  message += "; these do:";
+  for (std::string_view name : those_that_do) message += " " + std::string(name);
+  throw Error(ErrorCode::usage, message);
+}
+
+const ConversionRow* conversion_row(const Profile& profile, const Format& from, const Format& to) {
+  const ConversionRow* general = nullptr;
+  for (const ConversionRow& row : profile.conversions) {
+    if (*row.to != to) continue;
+    if (row.from == nullptr) general = &row;
+    if (row.from != nullptr && *row.from == from) return &row;
+  }
+  return general;
+}
+
+const Recipe* recipe_row(const Profile& profile, const BlockFormat& format) {
+  const auto row = std::ranges::find_if(profile.recipes, [&](const Recipe& r) { return r.format->name == format.name; });
+  return row == profile.recipes.end() ? nullptr : &*row;
+}
+
+const Dequantizer* dequantizer_row(const Profile& profile, const BlockFormat& format, const Format& target) {
+  const auto row =
+      std::ranges::find_if(profile.dequantizers, [&](const Dequantizer& r) { return r.format->name == format.name && *r.target == target; });
+  return row == profile.dequantizers.end() ? nullptr : &*row;
+}
+
+/// The row that `find` gives for the profile, or the error that names the profiles for which it gives one.
+template <typename Find>
+const auto& required(const Profile& profile, const std::string& what, const Find& find) {
+  if (const auto* row = find(profile)) return *row;
+  std::vector<std::string_view> names;
+  for (const Profile& other : all_profiles()) {
+    if (find(other) != nullptr) names.push_back(other.name);
+  }
+  undefined(profile, what, names);
+}
 
 }  // namespace
 
@@ -45,10 +108,18 @@ std::span<const Profile> all_profiles() { return kProfiles; }
 
 const Profile& profile_named(std::string_view name) { return rows::named(kProfiles, "profile", name); }
 
-Conversion conversion(const Profile& profile, const Format& to) {
-  const auto row = std::ranges::find_if(profile.conversions, [&](const ProfileRow& r) { return *r.to == to; });
-  if (row != profile.conversions.end()) return row->how;
-  throw Error(ErrorCode::usage, "profile '" + std::string(profile.name) + "' has no conversion into " + std::string(to.name));
+const Conversion& conversion(const Profile& profile, const Format& from, const Format& to) {
+  const std::string what = "a conversion " + std::string(from.name) + " -> " + std::string(to.name);
+  return required(profile, what, [&](const Profile& p) { return conversion_row(p, from, to); }).how;
+}
+
+const Recipe& recipe(const Profile& profile, const BlockFormat& format) {
+  return required(profile, "a recipe for " + std::string(format.name), [&](const Profile& p) { return recipe_row(p, format); });
+}
+
+const Dequantizer& dequantizer(const Profile& profile, const BlockFormat& format, const Format& target) {
+  const std::string what = "how " + std::string(format.name) + " becomes " + std::string(target.name);
+  return required(profile, what, [&](const Profile& p) { return dequantizer_row(p, format, target); });
 }
 
 }  // namespace mx

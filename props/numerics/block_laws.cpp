@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "model/numerics/block.hpp"
+#include "model/numerics/profile.hpp"
 #include "props/numerics/grid.hpp"
 #include "props/numerics/laws.hpp"
 
@@ -28,7 +28,7 @@ std::uint32_t emax_of(const Grid& grid) { return (grid.values.back() >> 23) - 12
 
 /// A block around a common exponent such that every quotient is a normal fp32 number or zero, or one with an Inf or a NaN.
 std::vector<std::uint32_t> pick_block(const Grid& grid) {
-  const std::uint32_t size = pick_uniform(1, 32);
+  constexpr std::uint32_t size = 32;
   const std::uint32_t down = pick_uniform(0, 80);
   std::vector<std::uint32_t> block;
   for (std::uint32_t i = 0; i < size; ++i) {
@@ -51,8 +51,8 @@ void check_block(const std::vector<std::uint32_t>& block, const BlockFormat& for
   std::string elements = "block";
   for (std::uint32_t f32 : block) elements += " " + hex(f32);
   RC_LOG(elements);
-  const Conversion how = conversion(profile_named(kOcp), *format.element);
-  const QuantizedBlock quantized = quantize_block(block, format, ScaleRule::floor, how);
+  const Conversion how = conversion(profile_named(kOcp), kF32, *format.element);
+  const QuantizedBlock quantized = quantize_block(block, kF32, Recipe{&format, MxRecipe{ScaleRule::floor, how}, {}});
   RC_ASSERT(quantized.codes.size() == block.size());
   std::uint32_t amax = 0;
   for (std::uint32_t f32 : block) amax = std::max(amax, f32 & ~kSign);

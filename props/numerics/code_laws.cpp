@@ -2,6 +2,7 @@
 
 #include <rapidcheck.h>
 
+#include "model/numerics/profile.hpp"
 #include "props/numerics/grid.hpp"
 #include "props/numerics/laws.hpp"
 
@@ -13,7 +14,7 @@ constexpr std::uint32_t kLargestF32 = 0x7F7FFFFFU;
 
 /// The ocp conversion with another rounding; E8M0 takes magnitudes.
 Conversion conversion_with(Rounding rounding, const Format& format) {
-  Conversion how = conversion(profile_named(kOcp), format);
+  Conversion how = conversion(profile_named(kOcp), kF32, format);
   how.rounding = rounding;
   how.negative_is_nan = false;
   return how;
@@ -30,7 +31,7 @@ std::uint32_t returned(std::uint32_t code, const Format& format, Rounding roundi
 }
 
 std::uint32_t expected_return(std::uint32_t code, const Format& format) {
-  if (is_nan_code(format, code)) return conversion(profile_named(kOcp), format).nan_positive;
+  if (is_nan_code(format, code)) return conversion(profile_named(kOcp), kF32, format).nan_positive;
   return format == kMxint8 && code == 0x80 ? 0x81 : code;
 }
 
@@ -56,7 +57,7 @@ std::uint32_t widened(std::uint32_t byte, const Format& to) {
 }
 
 bool widens(std::uint32_t byte, const Format& to) {
-  const std::uint32_t code = convert(byte, kE8m0, to, conversion(profile_named(kOcp), to));
+  const std::uint32_t code = convert(byte, kE8m0, to, conversion(profile_named(kOcp), kE8m0, to));
   if (byte == 0xFF) return is_nan_code(to, code);
   return code == widened(byte, to) && (to != kF32 || to_f32(byte, kE8m0) == code);
 }

@@ -67,6 +67,7 @@ bool goes_up(const Grid& grid, std::size_t down, std::uint32_t magnitude, bool n
     case Rounding::toward_negative: return negative;
     case Rounding::magnitude_up: return true;
     case Rounding::nearest_up: return magnitude >= middle || down == 0;
+    default: break;
   }
   throw std::logic_error("rounding");
 }

@@ -70,7 +70,7 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"decode e2m1 16", 2, "does not fit the 4 bits of e2m1"},
       {"decode e4m3fn 1.5", 2, "'1.5' is not a code"},
       {"quantize mxfp5 1", 2, "unknown block format 'mxfp5'"},
-      {"quantize mxfp4 1 --rule flor", 2, "unknown scale rule 'flor' (did you mean floor?)"},
+      {"quantize mxfp4 1 2 3", 2, "a block of 3 elements: mxfp4 has 32"},
       {"quantize mxfp4", 2, "no values"},
       {"layout", 2, "subcommand"},
       {"layout show MARLIN w13_weight", 2, "not yet modelled backend 'MARLIN'"},
@@ -124,8 +124,14 @@ TEST_CASE("encode and decode speak the format's codes") {
   CHECK(decoded["results"][3]["value"] == "nan");
 }
 
+std::string zeros(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += " 0";
+  return text;
+}
+
 TEST_CASE("quantize reads arguments or standard input") {
-  const nlohmann::json block = run_json("quantize mxfp4 12 -3 0.5 0");
+  const nlohmann::json block = run_json("quantize mxfp4 12 -3 0.5 0" + zeros(28));
   CHECK(block["scale_rule"] == "floor");
   REQUIRE(block["blocks"].size() == 1);
   // amax 12 = 1.5 * 2^3, emax 2: scale 2^1.
@@ -135,10 +141,10 @@ TEST_CASE("quantize reads arguments or standard input") {
 
   const mx::tests::ScratchDirectory scratch;
   const std::string file = (scratch.path() / "values").string();
-  std::ofstream(file) << "1 2 3\n4\n";
+  std::ofstream(file) << "1 2 3\n4\n" << zeros(28);
   const Run run = run_mxact("quantize mxfp8_e4m3 --json", file);
   CHECK(run.status == 0);
-  CHECK(nlohmann::json::parse(run.out)["blocks"][0]["elements"].size() == 4);
+  CHECK(nlohmann::json::parse(run.out)["blocks"][0]["elements"].size() == 32);
 }
 
 TEST_CASE("a device that takes no output is a resource error") {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/error.hpp"
+#include "model/numerics/profile.hpp"
 #include "tests/catch.hpp"
 #include "tests/numerics/oracle.hpp"
 
@@ -145,11 +146,11 @@ TEST_CASE("a rule that the format cannot follow is refused") {
 
 TEST_CASE("the ocp profile has a conversion into every format") {
   const Profile& ocp = profile_named("OCP");
-  for (const Format& format : all_formats()) CHECK_NOTHROW(conversion(ocp, format));
-  CHECK(conversion(ocp, kE4m3fn).overflow == Overflow::saturate);
-  CHECK(convert(0xFFC00000, kF32, kE4m3fn, conversion(ocp, kE4m3fn)) == 0x7F);
-  CHECK(convert(0xFF800000, kF32, kE5m2, conversion(ocp, kE5m2)) == 0xFB);
-  CHECK(convert(0xC0800000, kF32, kMxint8, conversion(ocp, kMxint8)) == 0x81);
+  for (const Format& format : all_formats()) CHECK_NOTHROW(conversion(ocp, kF32, format));
+  CHECK(conversion(ocp, kF32, kE4m3fn).overflow == Overflow::saturate);
+  CHECK(convert(0xFFC00000, kF32, kE4m3fn, conversion(ocp, kF32, kE4m3fn)) == 0x7F);
+  CHECK(convert(0xFF800000, kF32, kE5m2, conversion(ocp, kF32, kE5m2)) == 0xFB);
+  CHECK(convert(0xC0800000, kF32, kMxint8, conversion(ocp, kF32, kMxint8)) == 0x81);
   CHECK_THROWS_AS(profile_named("ocq-nothing-like-it"), Error);
 }
 

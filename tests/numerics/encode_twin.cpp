@@ -2,6 +2,7 @@
 
 #include "kernels/encode.hpp"
 #include "model/error.hpp"
+#include "model/numerics/profile.hpp"
 #include "tests/catch.hpp"
 #include "tests/numerics/oracle.hpp"
 
@@ -49,22 +50,22 @@ TEST_CASE("the twin knows the conversions of the ocp profile and refuses the oth
   for (const FormatFacts& facts : all_facts()) {
     INFO(facts.name);
     const Format& to = format_named(facts.name);
-    CHECK(kernels::has_encode(to, conversion(profile_named(kOcp), to)));
+    CHECK(kernels::has_encode(to, conversion(profile_named(kOcp), kF32, to)));
   }
-  Conversion away = conversion(profile_named(kOcp), kE4m3fn);
+  Conversion away = conversion(profile_named(kOcp), kF32, kE4m3fn);
   away.rounding = Rounding::nearest_away;
   CHECK_FALSE(kernels::has_encode(kE4m3fn, away));
   const std::vector<std::uint32_t> one{0x3F800000};
   std::vector<std::uint32_t> codes(1);
   CHECK_THROWS_AS(kernels::encode(one, kE4m3fn, away, codes), Error);
-  CHECK_THROWS_AS(kernels::encode(one, kF32, conversion(profile_named(kOcp), kF32), codes), Error);
+  CHECK_THROWS_AS(kernels::encode(one, kF32, conversion(profile_named(kOcp), kF32, kF32), codes), Error);
   codes.resize(2);
-  CHECK_THROWS_AS(kernels::encode(one, kE4m3fn, conversion(profile_named(kOcp), kE4m3fn), codes), Error);
-  CHECK_THROWS_AS(kernels::sweep_digest(256, kE4m3fn, conversion(profile_named(kOcp), kE4m3fn)), Error);
+  CHECK_THROWS_AS(kernels::encode(one, kE4m3fn, conversion(profile_named(kOcp), kF32, kE4m3fn), codes), Error);
+  CHECK_THROWS_AS(kernels::sweep_digest(256, kE4m3fn, conversion(profile_named(kOcp), kF32, kE4m3fn)), Error);
 }
 
 TEST_CASE("a digest word is the sum that the model's codes give") {
-  const Conversion how = conversion(profile_named(kOcp), kE2m1);
+  const Conversion how = conversion(profile_named(kOcp), kF32, kE2m1);
   const std::uint32_t chunk = 0x40;  // 2.0 and up: every code of the positive half occurs
   std::uint64_t expected = 0;
   for (std::uint32_t i = chunk << 24; i < (chunk + 1) << 24; ++i) {

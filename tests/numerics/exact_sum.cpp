@@ -9,6 +9,7 @@
 #include "model/error.hpp"
 #include "model/numerics/block.hpp"
 #include "model/numerics/dot.hpp"
+#include "model/numerics/profile.hpp"
 #include "tests/catch.hpp"
 #include "tests/numerics/mpfr_number.hpp"
 #include "tests/numerics/oracle.hpp"
@@ -35,7 +36,7 @@ TEST_CASE("sums of products equal MPFR's, cancellation included") {
   std::mt19937 random(7);
   Comparison comparison;
   std::uint64_t cancelled = 0;
-  const Conversion to_bf16 = conversion(profile_named(kOcp), kBf16);
+  const Conversion to_bf16 = conversion(profile_named(kOcp), kF32, kBf16);
   for (int round = 0; round < 6000; ++round) {
     // From products that overlap to products across the whole range of fp32 squared.
     const std::uint32_t exponents = round % 3 == 0 ? 4U : round % 3 == 1 ? 40U : 254U;

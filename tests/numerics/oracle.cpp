@@ -102,6 +102,7 @@ std::size_t SearchEncoder::rounded(double magnitude, bool negative, Rounding rou
     case Rounding::toward_negative: return negative ? up : down;
     case Rounding::magnitude_up: return up;
     case Rounding::nearest_up: return tie || down == 0 ? up : nearest;
+    default: break;
   }
   throw std::logic_error("rounding");
 }

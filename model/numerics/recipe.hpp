@@ -1,0 +1,34 @@
+#pragma once
+// Recipes: how an implementation quantizes blocks. One row per implementation and block format; one interpreter per family of scale rules.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "model/numerics/block.hpp"
+#include "model/numerics/fp8_recipe.hpp"
+#include "model/numerics/group_recipe.hpp"
+#include "model/numerics/mx_recipe.hpp"
+#include "model/numerics/nvfp4_recipe.hpp"
+
+namespace mx {
+
+/// One recipe: the block format, the scale rule with its dialect, and how elements are scaled and encoded.
+struct Recipe {
+  const BlockFormat* format;
+  std::variant<MxRecipe, GroupRecipe, Nvfp4Recipe, Fp8Recipe> how;
+  std::string_view source;  ///< repository, file and symbol, or document and section
+};
+
+/// Quantizes one block of `source` bit patterns (fp32, bf16 or fp16): exactly `format->block` of them, or any number when that is 0.
+/// Throws Error(usage) for another length, for a source that the recipe does not take, and for a tensor scale that is missing or not taken.
+QuantizedBlock quantize_block(std::span<const std::uint32_t> x, const Format& source, const Recipe& recipe, const TensorScale& tensor = {});
+
+/// The conversion that the recipe's elements go through.
+const Conversion& element_conversion(const Recipe& recipe);
+
+/// The scale rule's name, for people: "floor", "rceil", "nvfp4".
+std::string_view scale_rule_name(const Recipe& recipe);
+
+}  // namespace mx
