@@ -21,5 +21,12 @@ forbid "model" '#include <(fmt|boost|nlohmann|CLI|omp|mpfr)' "model depends on t
 forbid "model" 'std::(exp|exp2|log|log2|pow|tanh|erf|ldexp|frexp|sin|cos)\(' "model calls no libm"
 forbid "model sim kernels golden cli" '(backend|name) *== *"[A-Z]' "a backend is a row of a table, never a branch"
 
+forbid "tests/proof/thresholds.hpp tests/proof/thresholds.cpp tests/proof/exact.hpp tests/proof/exact.cpp tests/numerics/facts.hpp tests/numerics/facts.cpp" \
+  '#include "(model|kernels|sim|golden|cli|props|bench)/' "the second oracle of the numerics shares nothing with the model"
+# The search among codes speaks of conversions in the model's words (Rounding, Overflow, Conversion), and of nothing else of it.
+forbid "tests/numerics/oracle.hpp tests/numerics/oracle.cpp" \
+  '#include "(model/([^n]|numerics/[^c]|numerics/con[^v])|kernels|sim|golden|cli|props|bench)|[^_a-z](encode|decode|convert|round_to|to_f32)\(k?[A-Z]' \
+  "the search oracle takes words from the model, never answers"
+
 [[ $broken -eq 0 ]] && echo "the house stands"
 exit $broken
