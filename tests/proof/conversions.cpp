@@ -14,8 +14,9 @@ struct DirectionRow {
   bool powers_only;
 };
 
+constexpr DirectionRow kNearestEven{Direction::nearest_even, Rounding::nearest_even, false};
 constexpr std::array kDirections{
-    DirectionRow{Direction::nearest_even, Rounding::nearest_even, false},
+    kNearestEven,
     DirectionRow{Direction::toward_zero, Rounding::toward_zero, false},
     DirectionRow{Direction::toward_positive, Rounding::toward_positive, false},
     DirectionRow{Direction::toward_negative, Rounding::toward_negative, false},
@@ -33,10 +34,11 @@ struct ExcessRow {
   bool nearest_even_only;
 };
 
+constexpr ExcessRow kIeee{Excess::ieee, false, Overflow::ieee, false};
 // amd_hip_fp8.h tests the overflow before rounding, and rounds to nearest even only.
 constexpr std::array kExcesses{
     ExcessRow{Excess::saturate, false, Overflow::saturate, false}, ExcessRow{Excess::nan, false, Overflow::nan, false},
-    ExcessRow{Excess::inf, false, Overflow::inf, false},           ExcessRow{Excess::ieee, false, Overflow::ieee, false},
+    ExcessRow{Excess::inf, false, Overflow::inf, false},           kIeee,
     ExcessRow{Excess::nan, true, Overflow::nan_unrounded, true},   ExcessRow{Excess::inf, true, Overflow::inf_unrounded, true},
 };
 
@@ -54,32 +56,46 @@ struct SignRow {
   std::uint32_t zero_code;
 };
 
-constexpr std::array kSigned{SignRow{"", false, 0}};
+constexpr SignRow kSigned{"", false, 0};
 constexpr std::array kUnsigned{SignRow{"/magnitude", false, 0x00}, SignRow{"/negative_nan", true, 0xFF}};
+
+/// The rules for NaNs in both vocabularies.
+struct NanRow {
+  std::string_view suffix;
+  NanCode nan;
+  NanRule rule;
+};
+
+constexpr NanRow kGiven{"", NanCode::given, NanRule::fixed};
+constexpr std::array kPayloads{NanRow{"/keep_payload", NanCode::kept, NanRule::keep_payload},
+                               NanRow{"/quiet_payload", NanCode::quiet, NanRule::quiet_payload}};
 
 // Arbitrary and different: whatever the caller names must come back.
 constexpr std::uint32_t kNanPositive = 0x5;
 constexpr std::uint32_t kNanNegative = 0xA;
 
-ConversionProof proof(const FormatFacts& facts, const DirectionRow& direction, const ExcessRow& excess, const SignRow& sign) {
-  const std::string name = std::string(facts.name) + "/" + std::string(name_of(direction.rounding)) + "/" + std::string(name_of(excess.overflow)) +
-                           std::string(sign.suffix);
+ConversionProof proof(const FormatFacts& facts, const DirectionRow& direction, const ExcessRow& excess, const SignRow& sign, const NanRow& nan) {
+  std::string name = std::string(facts.name) + "/" + std::string(name_of(direction.rounding)) + "/" + std::string(name_of(excess.overflow));
+  name += std::string(sign.suffix) + std::string(nan.suffix);
   return {name,
           &facts,
-          {direction.direction, excess.excess, excess.before_rounding, sign.negative_is_nan, sign.zero_code, kNanPositive, kNanNegative},
+          {direction.direction, excess.excess, excess.before_rounding, sign.negative_is_nan, sign.zero_code, nan.nan, kNanPositive, kNanNegative},
           &format_named(facts.name),
-          {direction.rounding, excess.overflow, NanRule::fixed, kNanPositive, kNanNegative, sign.zero_code, sign.negative_is_nan}};
+          {direction.rounding, excess.overflow, nan.rule, kNanPositive, kNanNegative, sign.zero_code, sign.negative_is_nan}};
 }
 
 void add_format(const FormatFacts& facts, std::vector<ConversionProof>& out) {
-  const std::span<const SignRow> signs = facts.has_sign ? std::span<const SignRow>(kSigned) : std::span<const SignRow>(kUnsigned);
+  const std::span<const SignRow> signs = facts.has_sign ? std::span<const SignRow>(&kSigned, 1) : std::span<const SignRow>(kUnsigned);
   for (const ExcessRow& excess : kExcesses) {
     for (const DirectionRow& direction : kDirections) {
       if (!is_defined(facts, excess) || (direction.powers_only && facts.name != "e8m0")) continue;
-      if (excess.nearest_even_only && direction.direction != Direction::nearest_even) continue;
-      for (const SignRow& sign : signs) out.push_back(proof(facts, direction, excess, sign));
+      if (excess.nearest_even_only && direction.direction != kNearestEven.direction) continue;
+      for (const SignRow& sign : signs) out.push_back(proof(facts, direction, excess, sign, kGiven));
     }
   }
+  // Rounding and payload do not meet: one conversion of each format with payloads shows both rules.
+  if (!facts.has_inf) return;
+  for (const NanRow& nan : kPayloads) out.push_back(proof(facts, kNearestEven, kIeee, kSigned, nan));
 }
 
 bool decodes_as(const Value& value, const FormatFacts& facts, std::uint32_t code) {

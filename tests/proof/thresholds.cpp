@@ -42,7 +42,7 @@ class Half {
       add_finite();
       add(kInfinity, infinite_code());
     }
-    add(kInfinity + 1, negative_ ? mode_.nan_negative : mode_.nan_positive);
+    add_nans();
     return steps_;
   }
 
@@ -65,6 +65,19 @@ class Half {
       const mpfr_srcptr point = turn == Turn::at_next ? next.get() : turn == Turn::above_this ? here.get() : middle.get();
       from = first_pattern(point, turn == Turn::at_next || turn == Turn::at_midpoint, from);
       add(from, top ? excess_code() : signed_code(facts_, code + 1, negative_));
+    }
+  }
+
+  void add_nans() {
+    if (mode_.nan == NanCode::given) return add(kInfinity + 1, negative_ ? mode_.nan_negative : mode_.nan_positive);
+    const std::uint32_t infinity = signed_code(facts_, facts_.max_code + 1, negative_);
+    const std::uint32_t places = 1U << facts_.mantissa_bits;
+    for (std::uint32_t top = 0; top < places; ++top) {
+      // The significand's top bits all zero: a NaN has some other bit set.
+      const std::uint32_t first = top == 0 ? 1U : top * (0x800000U / places);
+      const std::uint32_t kept = top == 0 ? 1U : top;
+      const std::uint32_t quiet = top < places / 2 ? top + places / 2 : top;
+      add(kInfinity + first, infinity + (mode_.nan == NanCode::kept ? kept : quiet));
     }
   }
 

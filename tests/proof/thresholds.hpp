@@ -29,14 +29,22 @@ enum class Excess {
   ieee,  ///< Inf, but the largest finite value where the direction points toward zero (IEEE 754-2019 section 7.4)
 };
 
+/// What a NaN becomes.
+enum class NanCode {
+  given,  ///< the codes that the mode names
+  kept,   ///< sign, exponent all ones, the source's top mantissa bits, or 1 when these are 0
+  quiet,  ///< sign, exponent all ones, the source's top mantissa bits and the topmost one set
+};
+
 /// One conversion from fp32.
 struct Mode {
   Direction direction;
   Excess excess;
-  bool before_rounding;        ///< every magnitude above the largest value is in excess, also one that rounds down to it
-  bool negative_is_nan;        ///< formats without a sign: negative values give NaN instead of their magnitude
-  std::uint32_t zero_code;     ///< formats without zero: the code of +-0
-  std::uint32_t nan_positive;  ///< code of a NaN with clear sign
+  bool before_rounding;     ///< every magnitude above the largest value is in excess, also one that rounds down to it
+  bool negative_is_nan;     ///< formats without a sign: negative values give NaN instead of their magnitude
+  std::uint32_t zero_code;  ///< formats without zero: the code of +-0
+  NanCode nan;
+  std::uint32_t nan_positive;  ///< the given code of a NaN with clear sign
   std::uint32_t nan_negative;
 };
 

@@ -24,7 +24,7 @@ const FormatFacts& facts_named(std::string_view name) {
 }
 
 Mode mode(Direction direction, Excess excess, bool before_rounding = false) {
-  return {direction, excess, before_rounding, false, 0x00, kPlusNan, kMinusNan};
+  return {direction, excess, before_rounding, false, 0x00, NanCode::given, kPlusNan, kMinusNan};
 }
 
 std::vector<Step> table(std::string_view format, Direction direction, Excess excess, bool before_rounding = false) {
@@ -132,7 +132,7 @@ TEST_CASE("small values: the smallest subnormal, one zero, and no zero") {
 }
 
 TEST_CASE("E8M0 makes NaN of zero and of negative values where the mode says so") {
-  const Mode refusing{Direction::nearest_up, Excess::nan, false, true, 0xFF, kPlusNan, kMinusNan};
+  const Mode refusing{Direction::nearest_up, Excess::nan, false, true, 0xFF, NanCode::given, kPlusNan, kMinusNan};
   const std::vector<Step> steps = thresholds(facts_named("e8m0"), refusing);
   const std::vector<Step> start{{0x00000000, 0xFF}, {0x00000001, 0x00}, {0x00400001, 0x01}};
   CHECK(std::vector<Step>(steps.begin(), steps.begin() + 3) == start);
@@ -168,4 +168,21 @@ TEST_CASE("the values of the grid are the published extremes") {
     CHECK(mpfr_cmp_d(value.get(), facts.min_value) == 0);
   }
   CHECK_THROWS_AS(set_f32(value.get(), 0x7F800000U), std::logic_error);
+}
+
+TEST_CASE("a NaN's payload is kept or made quiet") {
+  Mode how = mode(Direction::nearest_even, Excess::ieee);
+  how.nan = NanCode::kept;
+  std::vector<Step> steps = thresholds(facts_named("fp16"), how);
+  CHECK(code_at(steps, 0x7F800000) == 0x7C00);
+  CHECK(code_at(steps, 0x7F800001) == 0x7C01);
+  CHECK(code_at(steps, 0x7F803FFF) == 0x7C01);
+  CHECK(code_at(steps, 0x7F804000) == 0x7C02);
+  CHECK(code_at(steps, 0xFFC02000) == 0xFE01);
+  CHECK(code_at(steps, 0x7FFFFFFF) == 0x7FFF);
+  how.nan = NanCode::quiet;
+  steps = thresholds(facts_named("bf16"), how);
+  CHECK(code_at(steps, 0x7F800001) == 0x7FC0);
+  CHECK(code_at(steps, 0xFF810000) == 0xFFC1);
+  CHECK(code_at(steps, 0xFFFFFFFF) == 0xFFFF);
 }
