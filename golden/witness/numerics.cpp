@@ -15,7 +15,7 @@ constexpr std::string_view kNoModel = "no model for this operation";
 constexpr Op kOps[] = {
     {"decode", "codes", "values", evaluate_decode, {}},
     {"encode", "x", "codes", evaluate_encode, {}},
-    {"encode_stochastic", {}, {}, nullptr, kNoModel},
+    {"encode_stochastic", "x random", "codes", evaluate_encode_stochastic, {}},
     {"sweep_digest", "x", "digests", evaluate_sweep, {}},
     {"block_quantize", "x", "scales codes", evaluate_block_quantize, {}},
     {"block_scale", "x", "scales", evaluate_block_scale, {}},

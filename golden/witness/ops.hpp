@@ -53,6 +53,7 @@ EntryResult run_entry(const Manifest& manifest, const Entry& entry, const Witnes
 // conversions.cpp
 ModelOutputs evaluate_decode(const OpContext& context);
 ModelOutputs evaluate_encode(const OpContext& context);
+ModelOutputs evaluate_encode_stochastic(const OpContext& context);
 ModelOutputs evaluate_sweep(const OpContext& context);
 // blocks.cpp
 ModelOutputs evaluate_block_quantize(const OpContext& context);
@@ -61,6 +62,18 @@ ModelOutputs evaluate_block_dequantize(const OpContext& context);
 ModelOutputs evaluate_swizzle(const OpContext& context);
 // moe.cpp
 ModelOutputs evaluate_moe(const OpContext& context);
+
+/// The conversion that the parameters of an encoding operation state.
+struct EncodeParams {
+  const Format* from;
+  const Format* to;
+  Conversion how;
+  bool nan_stated;  ///< whether the entry says what becomes of a NaN
+};
+
+// Of `encode` and `sweep_digest`, and of `encode_stochastic`, in conversions.cpp. They throw Unmodelled.
+EncodeParams read_encode(Fields& params);
+EncodeParams read_encode_stochastic(Fields& params);
 
 // Words that several operations share, in conversions.cpp.
 
