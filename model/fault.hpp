@@ -20,6 +20,10 @@ enum class Fault {
   scale_floor_off_by_one,
   block_ignores_nan_scale,
   exact_sum_loses_carry,
+  nvfp4_ignores_global_scale,
+  nvfp4_reciprocal_twice,
+  dequantize_ignores_tensor_scale,
+  dequantize_does_not_clamp,
   // layout
   sf128x4_columns_swapped,
   sf128x4_rows_mixed,
