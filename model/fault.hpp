@@ -24,6 +24,9 @@ enum class Fault {
   nvfp4_reciprocal_twice,
   dequantize_ignores_tensor_scale,
   dequantize_does_not_clamp,
+  fp8_scale_floor_lost,
+  fp8_divides_by_reciprocal,
+  fnuz_scale_not_doubled,
   // layout
   sf128x4_columns_swapped,
   sf128x4_rows_mixed,

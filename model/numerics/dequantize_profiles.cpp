@@ -77,8 +77,8 @@ constexpr std::array<Profile, 6> kProfiles{{
     {"triton-kernels-dequantize", "triton_kernels", kOperation, "h200", "torch-reference", kTritonSource, {}, {}, kTriton},
     {"triton-kernels-gpu-dequantize", "triton_kernels", kOperation, "h200", "triton-kernel", kTritonGpuSource, {}, {}, kTritonGpu},
     {"vllm-dequantize", "vllm", kOperation, "cpu", "torch-reference", kVllmSource, {}, {}, kVllm},
-    {"marlin", "vllm", "dequantize marlin", "any", "cuda-kernel", kMarlinSource, {}, {}, kMarlin},
-    {"deepseek-v4", "vllm", "dequantize deepseek-v4", "any", "torch-reference", kDeepSeekSource, {}, {}, kDeepSeek},
+    {"marlin", "vllm", "dequantize marlin", "cuda", "default", kMarlinSource, {}, {}, kMarlin},
+    {"deepseek-v4", "vllm", "dequantize deepseek-v4", "cuda", "eager", kDeepSeekSource, {}, {}, kDeepSeek},
 }};
 
 }  // namespace
