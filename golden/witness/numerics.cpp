@@ -21,7 +21,7 @@ constexpr Op kOps[] = {
     {"block_scale", "x", "scales", evaluate_block_scale, {}},
     {"block_quantize_dequantize", {}, {}, nullptr, kNoModel},
     {"block_dequantize", "codes scales", "values", evaluate_block_dequantize, {}},
-    {"fp8_quantize", {}, {}, nullptr, kNoModel},
+    {"fp8_quantize", {}, {}, evaluate_fp8_quantize, {}},
     {"swizzle", "matrix", "swizzled", evaluate_swizzle, {}},
     {"gemm", {}, {}, nullptr, kNoModel},
     {"mma_sync", {}, {}, nullptr, kNoModel},
