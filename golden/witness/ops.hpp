@@ -63,6 +63,9 @@ ModelOutputs evaluate_swizzle(const OpContext& context);
 ModelOutputs evaluate_nvfp4(const OpContext& context);
 ModelOutputs evaluate_fp8_quantize(const OpContext& context);
 ModelOutputs evaluate_block_dequantize(const OpContext& context);
+// gemm.cpp
+ModelOutputs evaluate_gemm(const OpContext& context);
+ModelOutputs evaluate_mma_sync(const OpContext& context);
 // moe.cpp
 ModelOutputs evaluate_moe(const OpContext& context);
 
