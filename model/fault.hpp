@@ -46,6 +46,13 @@ enum class Fault {
   c_starts_chain,
   order_ascending,
   flush_lost,
+  amax_ignores_nan,
+  scale_rounds_down,
+  scale_bumps_any_subnormal,
+  scale_even_loses_carry,
+  scale_nan_is_top,
+  group_forgets_floor,
+  group_power_rounds_down,
   // layout
   sf128x4_columns_swapped,
   sf128x4_rows_mixed,
