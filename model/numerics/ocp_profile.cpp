@@ -47,16 +47,36 @@ constexpr std::array<Recipe, 6> kOcpRecipes{{
     floor_recipe(kMxint8Block, 0x7F),
 }};
 
+// The exact product, rounded once; what is above the target's range is Inf there.
+constexpr Dequantizer exact(const BlockFormat& format, const Format& target) {
+  return {&format, &target, ScaleReading::value, nullptr, ProductRange::infinite, false, TensorUse::none, "MX 1.0 section 5.2"};
+}
+
+constexpr std::array<Dequantizer, 18> kOcpDequantizers{{
+    exact(kMxfp8E4m3, kF32),
+    exact(kMxfp8E4m3, kBf16),
+    exact(kMxfp8E4m3, kFp16),
+    exact(kMxfp8E5m2, kF32),
+    exact(kMxfp8E5m2, kBf16),
+    exact(kMxfp8E5m2, kFp16),
+    exact(kMxfp6E2m3, kF32),
+    exact(kMxfp6E2m3, kBf16),
+    exact(kMxfp6E2m3, kFp16),
+    exact(kMxfp6E3m2, kF32),
+    exact(kMxfp6E3m2, kBf16),
+    exact(kMxfp6E3m2, kFp16),
+    exact(kMxfp4, kF32),
+    exact(kMxfp4, kBf16),
+    exact(kMxfp4, kFp16),
+    exact(kMxint8Block, kF32),
+    exact(kMxint8Block, kBf16),
+    exact(kMxint8Block, kFp16),
+}};
+
 constexpr std::array<Profile, 1> kOcpProfiles{{
-    {kOcp,
-     "ocp",
-     "nearest-even, saturating",
-     "any",
-     "any",
-     "OFP8 1.0 section 5; MX 1.0 sections 5.3, 6.3; PTX ISA cvt.rn.satfinite where these leave a choice",
-     kOcpConversions,
-     kOcpRecipes,
-     {}},
+    {kOcp, "ocp", "nearest-even, saturating", "any", "any",
+     "OFP8 1.0 section 5; MX 1.0 sections 5.3, 6.3; PTX ISA cvt.rn.satfinite where these leave a choice", kOcpConversions, kOcpRecipes,
+     kOcpDequantizers},
 }};
 
 }  // namespace

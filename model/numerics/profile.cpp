@@ -55,7 +55,8 @@ const auto& required(const Profile& profile, const std::string& what, const Find
 std::span<const Profile> all_profiles() {
   static const std::vector<Profile> kProfiles = [] {
     std::vector<Profile> profiles;
-    for (const auto& table : {ocp_profiles(), conversion_profiles(), mx_profiles(), group_profiles(), nvfp4_profiles(), fp8_profiles()}) {
+    for (const auto& table :
+         {ocp_profiles(), conversion_profiles(), mx_profiles(), group_profiles(), nvfp4_profiles(), fp8_profiles(), dequantize_profiles()}) {
       profiles.insert(profiles.end(), table.begin(), table.end());
     }
     return profiles;
