@@ -53,13 +53,6 @@ enum class Fault {
   scale_nan_is_top,
   group_forgets_floor,
   group_power_rounds_down,
-  nvfp4_ignores_global_scale,
-  nvfp4_reciprocal_twice,
-  dequantize_ignores_tensor_scale,
-  dequantize_does_not_clamp,
-  fp8_scale_floor_lost,
-  fp8_divides_by_reciprocal,
-  fnuz_scale_not_doubled,
   // layout
   sf128x4_columns_swapped,
   sf128x4_rows_mixed,
