@@ -20,6 +20,13 @@ enum class Fault {
   scale_floor_off_by_one,
   block_ignores_nan_scale,
   exact_sum_loses_carry,
+  exp_series_too_short,
+  ln_series_too_short,
+  erf_series_too_short,
+  wide_ties_away,
+  wide_drops_sticky,
+  wide_quotient_loses_rest,
+  wide_root_rounds_down,
   // layout
   sf128x4_columns_swapped,
   sf128x4_rows_mixed,
