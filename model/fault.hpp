@@ -53,6 +53,13 @@ enum class Fault {
   scale_nan_is_top,
   group_forgets_floor,
   group_power_rounds_down,
+  exp_series_too_short,
+  ln_series_too_short,
+  erf_series_too_short,
+  wide_ties_away,
+  wide_drops_sticky,
+  wide_quotient_loses_rest,
+  wide_root_rounds_down,
   // layout
   sf128x4_columns_swapped,
   sf128x4_rows_mixed,
