@@ -116,9 +116,8 @@ std::uint32_t rounded_code(const Grid& grid, std::uint32_t f32, Rounding roundin
   if (above == grid.values.begin()) return 0;
   const auto code = static_cast<std::size_t>(above - grid.values.begin()) - 1;
   if (grid.values[code] == magnitude) return static_cast<std::uint32_t>(code);
-  // The top's neighbour, if the grid went on, lies as far above the last midpoint as the top below.
-  const bool beyond = above == grid.values.end() && magnitude - grid.midpoints.back() >= grid.midpoints.back() - grid.values.back() &&
-                      magnitude > grid.midpoints.back();
+  // The next point, if the grid went on, lies as far above the last midpoint as the largest value below it.
+  const bool beyond = above == grid.values.end() && magnitude - grid.values.back() >= 2 * (grid.midpoints.back() - grid.values.back());
   const bool up = beyond || goes_up(grid, code, magnitude, f32 >= kSign, rounding);
   return static_cast<std::uint32_t>(code) + (up ? 1U : 0U);
 }
