@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "model/fault.hpp"
+#include "props/faults.hpp"
 #include "props/numerics/laws.hpp"
 #include "tests/catch.hpp"
 
@@ -19,7 +19,7 @@ using mx::Flags;
 using mx::fault::Fault;
 using mx::props::numerics::Grid;
 
-constexpr int kSeeds = 20;
+constexpr int kSeeds = 10;
 /// What one run of a law draws: RapidCheck's hundred cases.
 constexpr int kDraws = 100 * mx::props::numerics::kPatternsPerCase;
 
@@ -72,9 +72,17 @@ bool can_be_noticed(const Grid& grid, const std::vector<Conversion>& conversions
 struct Score {
   int tried = 0;
   int killed = 0;
+  std::string missed;  ///< faults that some seed did not notice, with the format
 
   double share() const { return static_cast<double>(killed) / tried; }
 };
+
+std::string fault_id(Fault fault) {
+  for (const mx::props::FaultRow& row : mx::props::all_faults()) {
+    if (row.fault == fault) return std::string(row.id);
+  }
+  return "none";
+}
 
 using Pick = std::function<std::uint32_t(const Grid&)>;
 
@@ -88,16 +96,17 @@ bool kills(const Pick& pick, int seed, const Grid& grid, const std::vector<Conve
 }
 
 /// Over all formats and seeds; a fault that a format cannot show does not count.
-Score score(const std::string& name, const Pick& pick, const std::vector<Fault>& faults) {
+Score score(const std::string& name, const Pick& pick, const std::vector<Fault>& faults, int seeds) {
   Score score;
   for (const Grid& grid : mx::props::numerics::all_grids()) {
     const std::vector<Conversion> conversions = mx::props::numerics::every_conversion(grid);
     for (Fault fault : faults) {
       if (!can_be_noticed(grid, conversions, fault)) continue;
-      for (int seed = 1; seed <= kSeeds; ++seed) {
-        ++score.tried;
-        score.killed += kills(pick, seed, grid, conversions, fault) ? 1 : 0;
-      }
+      int killed = 0;
+      for (int seed = 1; seed <= seeds; ++seed) killed += kills(pick, seed, grid, conversions, fault) ? 1 : 0;
+      score.tried += seeds;
+      score.killed += killed;
+      if (killed < seeds) score.missed += " " + fault_id(fault) + "/" + std::string(grid.format->name);
     }
   }
   std::printf("%s: %d of %d\n", name.c_str(), score.killed, score.tried);
@@ -109,12 +118,13 @@ Score score(const std::string& name, const Pick& pick, const std::vector<Fault>&
 TEST_CASE("the generators of fp32 patterns notice at least 95 % of the planted faults in a law's number of draws") {
   std::vector<Fault> all = kNumberFaults;
   all.insert(all.end(), kNanFaults.begin(), kNanFaults.end());
-  const Score any = score("pick_any", mx::props::numerics::pick_any, all);
-  const Score boundary = score("pick_boundary", mx::props::numerics::pick_boundary, kNumberFaults);
+  const Score any = score("pick_any", mx::props::numerics::pick_any, all, kSeeds);
+  const Score boundary = score("pick_boundary", mx::props::numerics::pick_boundary, kNumberFaults, kSeeds);
   const Score uniform = score(
-      "uniform bits", [](const Grid&) { return mx::props::numerics::pick_uniform(0, 0xFFFFFFFFU); }, all);
+      "uniform bits", [](const Grid&) { return mx::props::numerics::pick_uniform(0, 0xFFFFFFFFU); }, all, kSeeds / 5);
   CHECK(boundary.tried > 50 * kSeeds);
   CHECK(any.tried > boundary.tried);
+  INFO("pick_any misses:" << any.missed << "; pick_boundary misses:" << boundary.missed);
   CHECK(any.share() >= 0.95);
   CHECK(boundary.share() >= 0.95);
   // The measure tells generators apart: uniform bits miss ties and ends.
