@@ -11,6 +11,11 @@ constexpr std::string_view kReturns =
     "encode(decode(c)) = c for every code under every rounding; a NaN becomes the profile's NaN, mxint8's unused -128 becomes -127";
 constexpr std::string_view kNearest =
     "encode gives the neighbour that each rounding asks for, found by a search among all values; so it is monotone and odd";
+constexpr std::string_view kShare =
+    "of the 2^n random numbers, the largest f * 2^n round up, f being the dropped fraction of a unit and the product rounded as the definition says";
+constexpr std::string_view kTable =
+    "code and flags of overflow, Inf, NaN, underflow and flushing under every rounding, overflow rule and NaN rule are those of the documents' table";
+constexpr std::string_view kTwin = "the fast twin gives the model's codes for every conversion that it accepts, whatever the number of inputs";
 constexpr std::string_view kWidens = "each of the 256 E8M0 bytes becomes 2^(byte-127), rounded once where the target has to; byte 255 becomes NaN";
 constexpr std::string_view kScale =
     "the floor rule's byte is the largest one with 2^(byte-127) * 2^emax <= amax, within 0 and 254; NaN and Inf give 255";
@@ -52,6 +57,21 @@ constexpr std::array kLaws{
     Law{"N2/mxint8", kNearest, encode_is_nearest},
     Law{"N2/bf16", kNearest, encode_is_nearest},
     Law{"N2/fp16", kNearest, encode_is_nearest},
+    Law{"N2/stochastic_floor", kShare, share_is_fraction},
+    Law{"N2/stochastic_odd", kShare, share_is_fraction},
+    Law{"N2/stochastic_nearest", kShare, share_is_fraction},
+    Law{"N2/stochastic_add", kShare, share_is_fraction},
+    Law{"N3/e4m3fn", kTable, table_holds},
+    Law{"N3/e5m2", kTable, table_holds},
+    Law{"N3/e4m3fnuz", kTable, table_holds},
+    Law{"N3/e5m2fnuz", kTable, table_holds},
+    Law{"N3/e2m3", kTable, table_holds},
+    Law{"N3/e3m2", kTable, table_holds},
+    Law{"N3/e2m1", kTable, table_holds},
+    Law{"N3/e8m0", kTable, table_holds},
+    Law{"N3/mxint8", kTable, table_holds},
+    Law{"N3/bf16", kTable, table_holds},
+    Law{"N3/fp16", kTable, table_holds},
     Law{"N4/f32", kWidens, scales_widen},
     Law{"N4/bf16", kWidens, scales_widen},
     Law{"N4/fp16", kWidens, scales_widen},
@@ -91,6 +111,17 @@ constexpr std::array kLaws{
     Law{"N8/torchao-nvfp4", kSplit, nvfp4_scale_splits},
     Law{"N8/dequantize", kMatters, tensor_scale_matters},
     Law{"N8/fnuz", kFnuz, fnuz_keeps_values},
+    Law{"N7/e4m3fn", kTwin, twin_equals_model},
+    Law{"N7/e5m2", kTwin, twin_equals_model},
+    Law{"N7/e4m3fnuz", kTwin, twin_equals_model},
+    Law{"N7/e5m2fnuz", kTwin, twin_equals_model},
+    Law{"N7/e2m3", kTwin, twin_equals_model},
+    Law{"N7/e3m2", kTwin, twin_equals_model},
+    Law{"N7/e2m1", kTwin, twin_equals_model},
+    Law{"N7/e8m0", kTwin, twin_equals_model},
+    Law{"N7/mxint8", kTwin, twin_equals_model},
+    Law{"N7/bf16", kTwin, twin_equals_model},
+    Law{"N7/fp16", kTwin, twin_equals_model},
     Law{"N9/exact_sum", kSums, sums_are_integer_sums},
 };
 

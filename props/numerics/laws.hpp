@@ -11,6 +11,9 @@
 
 namespace mx::props::numerics {
 
+/// fp32 patterns that one case of N2 and N3 draws: tests/props/generator_strength.cpp says how many of the planted faults so many of them notice.
+inline constexpr int kPatternsPerCase = 10;
+
 /// What follows the first '/' of a law's id: "e4m3fn" of "N1/e4m3fn".
 std::string_view subject_of(const Law& law);
 
