@@ -20,6 +20,15 @@ enum class Fault {
   scale_floor_off_by_one,
   block_ignores_nan_scale,
   exact_sum_loses_carry,
+  // routing and layer
+  router_tie_to_higher,
+  router_negative_is_zero,
+  router_excluded_is_zero,
+  router_weight_from_choice,
+  router_softmax_over_all,
+  router_not_renormalised,
+  router_factor_dropped,
+  expert_offset_twice,
   // layout
   sf128x4_columns_swapped,
   sf128x4_rows_mixed,

@@ -25,8 +25,8 @@ constexpr Op kOps[] = {
     {"swizzle", "matrix", "swizzled", evaluate_swizzle, {}},
     {"gemm", {}, {}, nullptr, kNoModel},
     {"mma_sync", {}, {}, nullptr, kNoModel},
-    {"router_logits", {}, {}, nullptr, kNoModel},
-    {"route", {}, {}, nullptr, kNoModel},
+    {"router_logits", {}, {}, evaluate_router_logits, {}},
+    {"route", {}, {}, evaluate_route, {}},
     {"moe", {}, {}, evaluate_moe, {}},
     {"moe_stage", {}, {}, nullptr, kNoModel},
 };

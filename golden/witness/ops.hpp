@@ -59,6 +59,9 @@ ModelOutputs evaluate_block_quantize(const OpContext& context);
 ModelOutputs evaluate_block_scale(const OpContext& context);
 ModelOutputs evaluate_block_dequantize(const OpContext& context);
 ModelOutputs evaluate_swizzle(const OpContext& context);
+// route.cpp
+ModelOutputs evaluate_router_logits(const OpContext& context);
+ModelOutputs evaluate_route(const OpContext& context);
 // moe.cpp
 ModelOutputs evaluate_moe(const OpContext& context);
 
