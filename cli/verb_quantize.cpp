@@ -54,6 +54,9 @@ int quantize_values(const QuantizeOptions& options) {
   const Recipe& how = recipe(profile, format);
   const std::vector<std::uint32_t> values = read_values(options);
   const auto block = static_cast<std::size_t>(format.block);
+  if (values.size() % block != 0) {
+    throw Error(ErrorCode::usage, fmt::format("{} values are no whole blocks: {} has blocks of {}", values.size(), format.name, block));
+  }
 
   Json json = json_head("quantize");
   json["format"] = format.name;

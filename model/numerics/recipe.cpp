@@ -15,12 +15,28 @@ QuantizedBlock quantize_block(std::span<const std::uint32_t> x, const Format& so
   return std::visit([&](const auto& how) { return quantize(x, source, format, how, tensor); }, recipe.how);
 }
 
+namespace {
+
+const Conversion& element_of(const MxRecipe& how) {
+  if (how.elements) return how.elements->step.encode;
+  throw Error(ErrorCode::usage, "a recipe of scales alone converts no elements");
+}
+const Conversion& element_of(const GroupRecipe& how) { return how.step.encode; }
+const Conversion& element_of(const Nvfp4Recipe& how) { return how.element; }
+const Conversion& element_of(const Fp8Recipe& how) { return how.element; }
+
+}  // namespace
+
 const Conversion& element_conversion(const Recipe& recipe) {
-  return std::visit([](const auto& how) -> const Conversion& { return how.element; }, recipe.how);
+  return std::visit([](const auto& how) -> const Conversion& { return element_of(how); }, recipe.how);
 }
 
 std::string_view scale_rule_name(const Recipe& recipe) {
   if (const auto* how = std::get_if<MxRecipe>(&recipe.how)) return name_of(how->rule);
+  if (const auto* how = std::get_if<Nvfp4Recipe>(&recipe.how)) return name_of(how->rule);
+  if (const auto* how = std::get_if<Fp8Recipe>(&recipe.how)) return name_of(how->rule);
+  if (const auto* how = std::get_if<MxRecipe>(&recipe.how)) return name_of(how->scale.rule);
+  if (const auto* how = std::get_if<GroupRecipe>(&recipe.how)) return name_of(how->rule);
   return recipe.format->name;
 }
 

@@ -70,7 +70,7 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"decode e2m1 16", 2, "does not fit the 4 bits of e2m1"},
       {"decode e4m3fn 1.5", 2, "'1.5' is not a code"},
       {"quantize mxfp5 1", 2, "unknown block format 'mxfp5'"},
-      {"quantize mxfp4 1 2 3", 2, "a block of 3 elements: mxfp4 has 32"},
+      {"quantize mxfp4 1 2 3", 2, "3 values are no whole blocks: mxfp4 has blocks of 32"},
       {"quantize mxfp4", 2, "no values"},
       {"layout", 2, "subcommand"},
       {"layout show MARLIN w13_weight", 2, "not yet modelled backend 'MARLIN'"},
