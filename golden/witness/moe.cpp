@@ -123,7 +123,7 @@ std::vector<moe::SlotOf<typename A::Number>> route_token(const A& arithmetic, st
   return moe::route_logits<A>(moe::router_named("gpt-oss"), sizes, moe::router_logits(arithmetic, x, router), {});
 }
 std::vector<moe::Slot> route_token(const moe::F32Arithmetic& arithmetic, std::span<const Value> x, const moe::Router& router, std::int64_t top_k) {
-  return moe::route_topk_softmax(arithmetic.contract, x, router, top_k);
+  return moe::route_topk_softmax(arithmetic.contract().contract, x, router, top_k);
 }
 
 template <class A>

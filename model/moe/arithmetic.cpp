@@ -21,12 +21,14 @@ std::uint32_t F32Arithmetic::from(const Value& value) { return value.cls == Valu
 
 Value F32Arithmetic::value(std::uint32_t x) { return decode(kF32, x); }
 
-std::uint32_t F32Arithmetic::dot(std::span<const Value> a, std::span<const Value> b, const Value& bias) const {
-  return mx::dot(contract, a, b, from(bias));
+PreparedOperand F32Arithmetic::prepared(Side side, std::vector<Value> values) const { return prepare(*contract_, side, Operand{.elements = values}); }
+
+std::uint32_t F32Arithmetic::dot(const PreparedOperand& a, const PreparedOperand& b, const Value& bias) const {
+  return mx::dot(*contract_, a, b, Addends{.c = {}, .bias = from(bias)});
 }
 
 std::uint32_t F32Arithmetic::weighted_sum(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b) const {
-  if (contract == Contract::exact) {
+  if (contract_->step == Step::exact) {
     ExactSum sum;
     for (std::size_t k = 0; k < a.size(); ++k) sum.add_product(value(a[k]), value(b[k]));
     return sum.to_f32();
@@ -42,21 +44,21 @@ Value Bf16Arithmetic::value(std::uint32_t x) { return decode(kF32, x); }
 
 std::uint32_t Bf16Arithmetic::rounded(std::uint32_t x) { return to_f32(convert(x, kF32, kBf16, kIntoBf16), kBf16); }
 
-std::uint32_t Bf16Arithmetic::dot(std::span<const Value> a, std::span<const Value> b, const Value& bias) const {
+std::uint32_t Bf16Arithmetic::dot(const std::vector<Value>& a, const std::vector<Value>& b, const Value& bias) {
   ExactSum sum;
   for (std::size_t k = 0; k < a.size(); ++k) sum.add_product(a[k], b[k]);
   sum.add(bias);
   return to_f32(sum.round(kBf16, kIntoBf16), kBf16);
 }
 
-std::uint32_t Bf16Arithmetic::weighted_sum(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b) const {
+std::uint32_t Bf16Arithmetic::weighted_sum(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b) {
   std::uint32_t sum = 0;
   for (std::size_t k = 0; k < a.size(); ++k) sum = add(sum, mul(a[k], b[k]));
   return sum;
 }
 
-Value WideArithmetic::dot(std::span<const Value> a, std::span<const Value> b, const Value& bias) const { return wide::add(chained(a, b), bias); }
+Value WideArithmetic::dot(const std::vector<Value>& a, const std::vector<Value>& b, const Value& bias) { return wide::add(chained(a, b), bias); }
 
-Value WideArithmetic::weighted_sum(std::span<const Value> a, std::span<const Value> b) const { return chained(a, b); }
+Value WideArithmetic::weighted_sum(std::span<const Value> a, std::span<const Value> b) { return chained(a, b); }
 
 }  // namespace mx::moe

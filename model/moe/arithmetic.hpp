@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "model/numerics/dot.hpp"
 #include "model/numerics/f32.hpp"
@@ -11,12 +12,15 @@
 namespace mx::moe {
 
 /// fp32 bits; every operation is rounded once, and so is a dot product as its contract says.
-struct F32Arithmetic {
+class F32Arithmetic {
+ public:
   using Number = std::uint32_t;
+  using Row = PreparedOperand;  ///< a factor of dot products, made ready once
   static constexpr Number kZero = 0;
   static constexpr Number kOne = f32::kOne;
 
-  Contract contract;
+  explicit F32Arithmetic(Contract contract) : contract_(&row_of(contract)) {}
+  const ContractRow& contract() const { return *contract_; }
 
   static Number from(const Value& value);  ///< nearest even, overflow to Inf
   static Value value(Number x);
@@ -33,15 +37,21 @@ struct F32Arithmetic {
   static bool less(Number a, Number b) { return f32::less(a, b); }
   static bool is_nan(Number x) { return f32::is_nan(x); }
 
+  Row prepared(Side side, std::vector<Value> values) const;
   /// sum(a[k] * b[k]) + bias.
-  Number dot(std::span<const Value> a, std::span<const Value> b, const Value& bias) const;
-  /// sum(a[k] * b[k]) over few terms: exact and rounded once under `exact`, else one fused multiply-add each from +0.
+  Number dot(const Row& a, const Row& b, const Value& bias) const;
+  /// sum(a[k] * b[k]) over few terms: exact and rounded once under an exact contract, else one fused multiply-add each from +0.
   Number weighted_sum(std::span<const Number> a, std::span<const Number> b) const;
+
+ private:
+  const ContractRow* contract_;
 };
 
 /// bf16 tensors as PyTorch computes on them: operands widen to fp32, constants are fp32, and each result is rounded to bf16. Numbers are fp32 bits.
-struct Bf16Arithmetic {
+class Bf16Arithmetic {
+ public:
   using Number = std::uint32_t;
+  using Row = std::vector<Value>;
   static constexpr Number kZero = 0;
   static constexpr Number kOne = f32::kOne;
 
@@ -60,18 +70,21 @@ struct Bf16Arithmetic {
   static bool less(Number a, Number b) { return f32::less(a, b); }
   static bool is_nan(Number x) { return f32::is_nan(x); }
 
+  static Row prepared(Side /*side*/, std::vector<Value> values) { return values; }
   /// The exact sum rounded once to bf16: what a device approaches whose accumulator is wide.
-  Number dot(std::span<const Value> a, std::span<const Value> b, const Value& bias) const;
+  static Number dot(const Row& a, const Row& b, const Value& bias);
   /// One product and one sum each, both rounded.
-  Number weighted_sum(std::span<const Number> a, std::span<const Number> b) const;
+  static Number weighted_sum(std::span<const Number> a, std::span<const Number> b);
 
  private:
   static Number rounded(Number x);
 };
 
 /// The yardstick: 64 significant bits after every operation, no range limit. Runs that were recorded in fp64 are held to it.
-struct WideArithmetic {
+class WideArithmetic {
+ public:
   using Number = Value;
+  using Row = std::vector<Value>;
   static constexpr Number kZero{};
   static constexpr Number kOne{.significand = 1, .exponent = 0, .cls = ValueClass::finite, .negative = false};
 
@@ -93,10 +106,11 @@ struct WideArithmetic {
   static bool less(const Number& a, const Number& b) { return wide::less(a, b); }
   static bool is_nan(const Number& x) { return x.cls == ValueClass::nan; }
 
+  static Row prepared(Side /*side*/, std::vector<Value> values) { return values; }
   /// k ascending, product and sum rounded to 64 bits each; the bias last. Not the exact accumulator: that has the range of fp32 products, and an
   /// activation of a large negative gate lies far below it.
-  Number dot(std::span<const Value> a, std::span<const Value> b, const Value& bias) const;
-  Number weighted_sum(std::span<const Number> a, std::span<const Number> b) const;
+  static Number dot(const Row& a, const Row& b, const Value& bias);
+  static Number weighted_sum(std::span<const Number> a, std::span<const Number> b);
 };
 
 }  // namespace mx::moe

@@ -70,6 +70,7 @@ class Layer {
  public:
   using Number = typename A::Number;
   using Numbers = std::vector<Number>;
+  using Row = typename A::Row;
   using Slots = std::vector<SlotOf<Number>>;
 
   Layer(const A& arithmetic, const Experts& experts, const LayerChoices<Number>& choices, std::span<const Value> x, std::size_t hidden_in,
@@ -150,18 +151,19 @@ class Layer {
   /// The activations of one expert's work, [work][I], after rounding and quantization.
   std::vector<std::vector<Value>> activations(std::int64_t expert, const Work& work) {
     const auto intermediate = static_cast<std::size_t>(sizes_.intermediate);
-    std::vector<std::vector<Value>> operands;
+    std::vector<Row> operands;
     for (const auto& [token, slot] : work) {
-      operands.push_back(operand(token, slot));
+      operands.push_back(arithmetic_.prepared(Side::a, operand(token, slot)));
       if (keep_stages_) result_.h13[first_slot_[token] + slot].resize(2 * intermediate);
     }
     std::vector<std::vector<Value>> rows(work.size(), std::vector<Value>(intermediate));
-    std::vector<Value> gate(operands[0].size());
-    std::vector<Value> up(operands[0].size());
+    std::vector<Value> values(static_cast<std::size_t>(sizes_.hidden));
     for (std::size_t i = 0; i < intermediate; ++i) {
       const auto row = static_cast<std::int64_t>(i);
-      experts_.w13_row(expert, 0, row, gate);
-      experts_.w13_row(expert, 1, row, up);
+      experts_.w13_row(expert, 0, row, values);
+      const Row gate = arithmetic_.prepared(Side::b, values);
+      experts_.w13_row(expert, 1, row, values);
+      const Row up = arithmetic_.prepared(Side::b, values);
       const Value gate_bias = decode(kF32, experts_.w13_bias(expert, 0, row));
       const Value up_bias = decode(kF32, experts_.w13_bias(expert, 1, row));
       for (std::size_t item = 0; item < work.size(); ++item) {
@@ -181,14 +183,17 @@ class Layer {
 
   void run_expert(std::int64_t expert, const Work& work) {
     const std::vector<std::vector<Value>> rows = activations(expert, work);
-    std::vector<Value> down(rows[0].size());
+    std::vector<Row> operands;
+    for (const std::vector<Value>& row : rows) operands.push_back(arithmetic_.prepared(Side::a, row));
+    std::vector<Value> values(static_cast<std::size_t>(sizes_.intermediate));
     for (const auto& [token, slot] : work) outputs_[first_slot_[token] + slot].resize(hidden_in_);
     for (std::size_t n = 0; n < hidden_in_; ++n) {
-      experts_.w2_row(expert, static_cast<std::int64_t>(n), down);
+      experts_.w2_row(expert, static_cast<std::int64_t>(n), values);
+      const Row down = arithmetic_.prepared(Side::b, values);
       const Value bias = choices_.stages.add_w2_bias ? decode(kF32, experts_.w2_bias(expert, static_cast<std::int64_t>(n))) : Value{};
       for (std::size_t item = 0; item < work.size(); ++item) {
         const auto [token, slot] = work[item];
-        outputs_[first_slot_[token] + slot][n] = rounded_number<A>(arithmetic_.dot(rows[item], down, bias), choices_.stages.round_expert_out);
+        outputs_[first_slot_[token] + slot][n] = rounded_number<A>(arithmetic_.dot(operands[item], down, bias), choices_.stages.round_expert_out);
       }
     }
     if (!keep_stages_) return;

@@ -277,9 +277,11 @@ std::vector<SlotOf<typename A::Number>> weigh_experts(const RouterRecipe& recipe
 template <class A>
 std::vector<typename A::Number> router_logits(const A& arithmetic, std::span<const Value> x, const Router& router) {
   check_router(x, router);
+  const auto operand = arithmetic.prepared(Side::a, {x.begin(), x.end()});
   std::vector<typename A::Number> logits;
   for (std::int64_t expert = 0; expert < router.experts; ++expert) {
-    logits.push_back(arithmetic.dot(x, router_row(router, expert), router_bias(router, expert)));
+    const std::span<const Value> row = router_row(router, expert);
+    logits.push_back(arithmetic.dot(operand, arithmetic.prepared(Side::b, {row.begin(), row.end()}), router_bias(router, expert)));
   }
   return logits;
 }
