@@ -33,13 +33,17 @@ BlockParams read_block_params(Fields& params) {
 }
 
 const Profile& profile_of(const Entry& entry, std::string_view operation) {
+  return profile_of(entry, operation, [&](const Profile& row) { return row.operation == operation; });
+}
+
+const Profile& profile_of(const Entry& entry, std::string_view what, const std::function<bool(const Profile&)>& defines) {
   for (const Profile& row : all_profiles()) {
     const bool ran =
         row.implementation == entry.profile.implementation && either(row.device, entry.profile.device) && either(row.build, entry.profile.build);
-    if (ran && row.operation == operation) return row;
+    if (ran && defines(row)) return row;
   }
   throw Unmodelled(
-      fmt::format("no model of '{}' as {}/{}/{} does it", operation, entry.profile.implementation, entry.profile.device, entry.profile.build));
+      fmt::format("no model of '{}' as {}/{}/{} does it", what, entry.profile.implementation, entry.profile.device, entry.profile.build));
 }
 
 const BlockFormat& block_format_of(const BlockParams& params) {
