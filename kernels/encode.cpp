@@ -214,8 +214,9 @@ Plan power_plan(const Format& to, const Conversion& how, RoundingRow row) {
 Plan plan_for(const Format& to, const Conversion& how) {
   const auto row = std::ranges::find(kRoundings, how.rounding, &RoundingRow::rounding);
   const bool lacks = (gives_nan(how.overflow) && !has_nan(to)) || (gives_inf(how.overflow) && !has_inf(to));
+  const bool unsigned_floating = to.encoding == Encoding::floating && !to.has_sign;
   const bool lacks_payload = how.nan_rule == NanRule::refused || (how.nan_rule != NanRule::fixed && !has_inf(to));
-  if (row == kRoundings.end() || how.random_bits != 0 || to.width > 16 || lacks || lacks_payload) return {};
+  if (row == kRoundings.end() || how.random_bits != 0 || to.width > 16 || lacks || lacks_payload || unsigned_floating) return {};
   return to.encoding == Encoding::exponent_only ? power_plan(to, how, *row) : floating_plan(to, how, *row);
 }
 
