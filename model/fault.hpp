@@ -83,6 +83,17 @@ enum class Fault {
   padding_before_elements,
   restore_mixes_padding,
   identity_scale_rows_flipped,
+  // routing and layer
+  router_tie_to_higher,
+  router_negative_is_zero,
+  router_excluded_is_zero,
+  router_weight_from_choice,
+  router_softmax_over_all,
+  router_not_renormalised,
+  router_factor_dropped,
+  expert_offset_twice,
+  layer_first_operand,
+  layer_first_bias,
   // oracle
   oracle_skips_device_check,
   oracle_accepts_any_activation,

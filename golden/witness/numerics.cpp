@@ -25,8 +25,8 @@ constexpr Op kOps[] = {
     {"swizzle", "matrix", "swizzled", evaluate_swizzle, {}},
     {"gemm", {}, "d", evaluate_gemm, {}},
     {"mma_sync", "a b c", "d", evaluate_mma_sync, {}},
-    {"router_logits", {}, {}, nullptr, kNoModel},
-    {"route", {}, {}, nullptr, kNoModel},
+    {"router_logits", {}, {}, evaluate_router_logits, {}},
+    {"route", {}, {}, evaluate_route, {}},
     {"moe", {}, {}, evaluate_moe, {}},
     {"moe_stage", {}, {}, nullptr, kNoModel},
 };
