@@ -64,6 +64,8 @@ ModelOutputs evaluate_gemm(const OpContext& context);
 ModelOutputs evaluate_mma_sync(const OpContext& context);
 // moe.cpp
 ModelOutputs evaluate_moe(const OpContext& context);
+// moe_stage.cpp
+ModelOutputs evaluate_moe_stage(const OpContext& context);
 
 // Words that several operations share, in conversions.cpp.
 

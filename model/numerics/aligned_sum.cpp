@@ -28,7 +28,7 @@ struct Addend {
 };
 
 Addend addend_of(const Factor& a, const Factor& b) {
-  const Value value = product(a.value, b.value);
+  const Value value = exact_product(a.value, b.value);
   const std::int32_t nominal = a.nominal_exponent + b.nominal_exponent;
   const bool counts = value.cls == ValueClass::finite || planted(Fault::zero_product_counts);
   const bool carried = planted(Fault::product_normalized) && value.exponent + static_cast<int>(std::bit_width(value.significand)) - 1 > nominal;

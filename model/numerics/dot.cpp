@@ -144,7 +144,7 @@ PreparedOperand prepare(const ContractRow& row, Side side, const Operand& operan
     const std::size_t place = planted(Fault::order_ascending) ? i % period : row.order[i % period];
     const std::size_t k = i / period * period + place;
     Value value = k < count ? operand.elements[k] : Value{};
-    if (folded && k < count) value = product(value, operand.scales[k / static_cast<std::size_t>(operand.block)]);
+    if (folded && k < count) value = exact_product(value, operand.scales[k / static_cast<std::size_t>(operand.block)]);
     prepared.factors.push_back(factor_of(row, operand, value));
   }
   if (row.scales == ScaleEntry::operand) return prepared;
