@@ -25,9 +25,11 @@ enum class Fault {
   aligned_rounds,
   product_normalized,
   zero_product_counts,
+  alignment_has_floor,
   restart_doubled,
   chain_replaces_total,
   c_starts_chain,
+  first_scale_serves_all,
   order_ascending,
   flush_lost,
   // layout
