@@ -32,6 +32,11 @@ constexpr std::string_view kGiven = "a given power of two divides exactly: codes
 constexpr std::string_view kFnuz = "an E4M3 byte read as FNUZ with twice the scale is the same number, NaN bytes aside";
 constexpr std::string_view kSums = "an exact sum is the integer sum rounded once, whatever the order of its terms";
 
+constexpr std::string_view kRestated = "a dot product under the contract is what 128-bit integers make of the contract's description";
+constexpr std::string_view kZeroProducts = "under every contract a product with a zero counts for nothing, whatever the other factor";
+constexpr std::string_view kOrderProof = "where all partial sums are exact every contract gives the exact sum";
+constexpr std::string_view kPowerOfTwo = "under every contract a power of two goes from the factors to the result, away from the ends of the range";
+
 constexpr std::array kLaws{
     Law{"N1/e4m3fn", kReturns, codes_return},
     Law{"N1/e5m2", kReturns, codes_return},
@@ -123,6 +128,19 @@ constexpr std::array kLaws{
     Law{"N7/bf16", kTwin, twin_equals_model},
     Law{"N7/fp16", kTwin, twin_equals_model},
     Law{"N9/exact_sum", kSums, sums_are_integer_sums},
+    Law{"N10/bf16-chain", kRestated, bf16_chain_is_restated},
+    Law{"N10/bf16-block", kRestated, bf16_block_is_restated},
+    Law{"N10/int8-block", kRestated, int8_block_is_restated},
+    Law{"N10/hopper-fp8", kRestated, hopper_is_restated},
+    Law{"N10/hopper-fp8-promoted", kRestated, hopper_is_restated},
+    Law{"N10/hopper-fp8-block-1x128", kRestated, hopper_is_restated},
+    Law{"N10/hopper-fp8-block-128x128", kRestated, hopper_is_restated},
+    Law{"N10/hopper-bf16", kRestated, hopper_is_restated},
+    Law{"N10/hopper-fp16", kRestated, hopper_is_restated},
+    Law{"N10/hopper-mma-fp8", kRestated, hopper_is_restated},
+    Law{"N11/zero_products", kZeroProducts, zero_products_do_not_count},
+    Law{"N12/order_proof", kOrderProof, order_proof_sums_agree},
+    Law{"N13/power_of_two", kPowerOfTwo, powers_of_two_move_through},
 };
 
 }  // namespace
