@@ -11,6 +11,7 @@ const char* nan_rule_word(NanRule rule) {
   switch (rule) {
     case NanRule::keep_payload: return "keep_payload";
     case NanRule::quiet_payload: return "quiet_payload";
+    case NanRule::refused: return "refused";
     case NanRule::fixed: break;
   }
   return "fixed";

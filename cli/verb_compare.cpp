@@ -60,7 +60,11 @@ std::string share(std::uint64_t part, std::uint64_t whole) {
 
 std::string with_value(std::uint32_t code, const Format& format) { return fmt::format("{} = {}", hex(code, format), decimal(decode(format, code))); }
 
+std::string outcome_text(const golden::Outcome& outcome, const Format& format) { return outcome ? with_value(*outcome, format) : "refused"; }
+
 Json code_json(std::uint32_t code, const Format& format) { return {{"code", hex(code, format)}, {"value", decimal(decode(format, code))}}; }
+
+Json outcome_json(const golden::Outcome& outcome, const Format& format) { return outcome ? code_json(*outcome, format) : Json("refused"); }
 
 Json head_json(const Options& options, const char* kind, std::string_view format, const Format& from) {
   Json json = json_head("compare");
@@ -101,8 +105,8 @@ int compare_formats(const Options& options) {
       Json entry{{"class", row.difference.name}, {"meaning", row.difference.meaning}, {"inputs", row.count}};
       if (row.example) {
         entry["example"] = {{"input", code_json(row.example->input, from)},
-                            {"first", code_json(row.example->first, to)},
-                            {"second", code_json(row.example->second, to)}};
+                            {"first", outcome_json(row.example->first, to)},
+                            {"second", outcome_json(row.example->second, to)}};
       }
       json["classes"].push_back(entry);
     }
@@ -120,7 +124,7 @@ int compare_formats(const Options& options) {
   for (const golden::ConversionClassCount& row : result.classes) {
     if (!row.example) continue;
     rows.push_back({std::string(row.difference.name), std::to_string(row.count), with_value(row.example->input, from),
-                    with_value(row.example->first, to), with_value(row.example->second, to), std::string(row.difference.meaning)});
+                    outcome_text(row.example->first, to), outcome_text(row.example->second, to), std::string(row.difference.meaning)});
   }
   print_table(rows);
   return status;

@@ -21,11 +21,14 @@ struct DifferenceClass {
 /// Share of the work that is done, 0 to 1; called by one thread at a time.
 using Progress = std::function<void(double fraction)>;
 
+/// What a conversion makes of an input: a code, or none when the implementation refuses it with an error.
+using Outcome = std::optional<std::uint32_t>;
+
 /// One input that two conversions treat differently.
 struct ConversionExample {
   std::uint32_t input;  ///< source code
-  std::uint32_t first;  ///< code of the first conversion
-  std::uint32_t second;
+  Outcome first;
+  Outcome second;
 };
 
 struct ConversionClassCount {
@@ -64,8 +67,8 @@ struct BlockExample {
   std::uint32_t input;  ///< x, source code
   struct Side {
     std::uint32_t scale;
-    std::uint32_t code;       ///< of x
-    std::uint32_t rest_code;  ///< of every other element
+    std::uint32_t code;       ///< of x; 0 where codes are not compared
+    std::uint32_t rest_code;  ///< of every other element; likewise
     friend bool operator==(const Side&, const Side&) = default;
   } first, second;
 };
@@ -81,8 +84,9 @@ struct BlockClassCount {
 struct RecipeComparison {
   std::uint64_t blocks = 0;
   std::uint64_t differing = 0;
-  std::uint64_t scales = 0;  ///< blocks whose scales differ
-  std::uint64_t codes = 0;   ///< blocks with differing element codes
+  std::uint64_t scales = 0;   ///< blocks whose scales differ
+  std::uint64_t codes = 0;    ///< blocks with differing element codes
+  bool scales_alone = false;  ///< one of the recipes gives no codes: scales were compared
   std::vector<BlockClassCount> classes;
 };
 

@@ -40,17 +40,19 @@ Range range_of(const Format& from, const Format& to) {
 /// One input that the conversions treat differently.
 struct Difference {
   std::uint32_t f32;
-  std::uint32_t first;
-  std::uint32_t second;
+  Outcome first;
+  Outcome second;
 
   std::uint32_t magnitude() const { return f32 & kMagnitude; }
   bool negative() const { return f32 != magnitude(); }
 };
 
+bool refused(const Difference& d, const Range&) { return !d.first || !d.second; }
+
 bool is_nan(const Difference& d, const Range&) { return d.magnitude() > kInfinity; }
 
 bool both_nan_codes(const Difference& d, const Range& range) {
-  return is_nan(d, range) && is_nan_code(*range.to, d.first) && is_nan_code(*range.to, d.second);
+  return is_nan(d, range) && is_nan_code(*range.to, *d.first) && is_nan_code(*range.to, *d.second);
 }
 
 bool is_infinite(const Difference& d, const Range&) { return d.magnitude() == kInfinity; }
@@ -63,7 +65,7 @@ bool above_range(const Difference& d, const Range& range) { return d.magnitude()
 
 bool zero_sign(const Difference& d, const Range& range) {
   const auto is_zero = [&](std::uint32_t code) { return decode(*range.to, code).cls == ValueClass::zero; };
-  return is_zero(d.first) && is_zero(d.second);
+  return is_zero(*d.first) && is_zero(*d.second);
 }
 
 bool below_normal(const Difference& d, const Range& range) { return d.magnitude() < range.least_normal; }
@@ -100,7 +102,8 @@ struct ClassRow {
   bool (*takes)(const Difference&, const Range&);
 };
 
-constexpr std::array<ClassRow, 12> kClasses{{
+constexpr std::array<ClassRow, 13> kClasses{{
+    {{"refused", "one side refuses the input with an error"}, refused},
     {{"NaN code", "NaN input, two different NaN codes"}, both_nan_codes},
     {{"NaN or number", "NaN input that becomes a number on at least one side"}, is_nan},
     {{"infinity", "infinite input"}, is_infinite},
@@ -123,13 +126,18 @@ void count(Tally& tally, const Difference& difference, std::uint32_t input, cons
   if (tally[row].count++ == 0) tally[row].example = ConversionExample{input, difference.first, difference.second};
 }
 
+Outcome outcome(std::uint32_t input, const Format& from, const Format& to, const Conversion& how) {
+  if (how.nan_rule == NanRule::refused && is_nan_code(from, input)) return std::nullopt;
+  return convert(input, from, to, how);
+}
+
 Tally piece_by_model(std::uint64_t first_input, std::uint64_t inputs, const Conversion& first, const Conversion& second, const Format& from,
                      const Range& range) {
   Tally tally{};
   for (std::uint64_t i = first_input; i < first_input + inputs; ++i) {
     const auto input = static_cast<std::uint32_t>(i);
-    const std::uint32_t code = convert(input, from, *range.to, first);
-    const std::uint32_t other = convert(input, from, *range.to, second);
+    const Outcome code = outcome(input, from, *range.to, first);
+    const Outcome other = outcome(input, from, *range.to, second);
     if (code != other) count(tally, {to_f32(input, from), code, other}, input, range);
   }
   return tally;

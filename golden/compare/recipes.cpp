@@ -118,8 +118,8 @@ void count(Tally& tally, const Difference& difference, std::uint32_t input, cons
 /// The recipe on blocks of two: x and one that stands for all others, which are alike and get the same code.
 class PairQuantizer {
  public:
-  explicit PairQuantizer(const RecipeSide& side)
-      : format_(*side.recipe->format), recipe_{&format_, side.recipe->how, side.recipe->source}, tensor_(side.tensor) {
+  PairQuantizer(const RecipeSide& side, bool scales_alone)
+      : format_(*side.recipe->format), recipe_{&format_, side.recipe->how, side.recipe->source}, tensor_(side.tensor), scales_alone_(scales_alone) {
     constexpr int kPair = 2;
     format_.block = kPair;
   }
@@ -128,6 +128,7 @@ class PairQuantizer {
 
   Side operator()(std::uint32_t x, std::uint32_t rest, const Format& from) const {
     const std::array<std::uint32_t, 2> block{x, rest};
+    if (scales_alone_) return {block_scale(block, from, recipe_, tensor_), 0, 0};
     const QuantizedBlock quantized = quantize_block(block, from, recipe_, tensor_);
     return {quantized.scale, quantized.codes[0], quantized.codes[1]};
   }
@@ -136,6 +137,7 @@ class PairQuantizer {
   BlockFormat format_;
   Recipe recipe_;
   TensorScale tensor_;
+  bool scales_alone_;
 };
 
 void require_same_format(const Recipe& first, const Recipe& second) {
@@ -155,8 +157,11 @@ RecipeComparison compare_recipes(const RecipeSide& first, const RecipeSide& seco
                                  const Progress& progress) {
   require_same_format(*first.recipe, *second.recipe);
   const BlockFormat& format = *first.recipe->format;
-  const PairQuantizer quantize_first(first);
-  const PairQuantizer quantize_second(second);
+  RecipeComparison result;
+  result.blocks = pattern_count(from);
+  result.scales_alone = !gives_codes(*first.recipe) || !gives_codes(*second.recipe);
+  const PairQuantizer quantize_first(first, result.scales_alone);
+  const PairQuantizer quantize_second(second, result.scales_alone);
   const std::uint32_t rest_magnitude = to_f32(pattern.rest, from) & kMagnitude;
   const auto run = [&](std::uint64_t begin, std::uint64_t blocks) {
     Tally tally{};
@@ -168,8 +173,6 @@ RecipeComparison compare_recipes(const RecipeSide& first, const RecipeSide& seco
     }
     return tally;
   };
-  RecipeComparison result;
-  result.blocks = pattern_count(from);
   for (const ClassRow& row : kClasses) result.classes.push_back({row.difference, 0, 0, 0, {}});
   for (const Tally& tally : in_pieces(result.blocks, progress, run)) {
     for (std::size_t row = 0; row < tally.size(); ++row) {

@@ -37,6 +37,7 @@ std::string_view name_of(NanRule rule) {
   switch (rule) {
     case NanRule::keep_payload: return "keep_payload";
     case NanRule::quiet_payload: return "quiet_payload";
+    case NanRule::refused: return "refused";
     case NanRule::fixed: break;
   }
   return "fixed";
@@ -76,6 +77,9 @@ void require_sweepable(const SweepSubject& subject) {
   const Conversion& how = subject.how;
   if (how.random_bits != 0) {
     throw Error(ErrorCode::usage, fmt::format("rounding '{}' takes random bits: its result is no function of the input", name_of(how.rounding)));
+  }
+  if (how.nan_rule == NanRule::refused) {
+    throw Error(ErrorCode::usage, fmt::format("the conversion f32 -> {} refuses NaN: some inputs have no code", subject.to->name));
   }
   if (subject.by == SweepBy::model || kernels::has_encode(*subject.to, how)) return;
   throw Error(ErrorCode::unsupported, fmt::format("the twin has no conversion f32 -> {} with rounding {}, overflow {}: sweep it by the model",

@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "golden/witness/ops.hpp"
+#include "golden/witness/block_tensors.hpp"
 #include "model/layout/backend.hpp"
-#include "model/numerics/recipe.hpp"
 
 namespace mx::golden {
 
@@ -17,7 +16,7 @@ namespace {
 struct Dialect {
   std::string_view op;
   std::string_view implementation, device, build;
-  std::string_view variant;  ///< scale rule of quantizers, target of dequantizers
+  std::string_view variant;  ///< scale rule
   std::string_view source;
 };
 // `ocp` is what a user states who follows the document itself: amax with its sign dropped, NaN or Inf block -> scale 0xFF, scale byte 0 is 2^-127.
@@ -27,7 +26,6 @@ constexpr Dialect kDialects[] = {
     {"block_scale", "torchao", "cpu", "eager", "floor", "torchao mx_tensor.py to_mx, ScaleCalculationMode.FLOOR"},
     {"block_scale", "aiter", "cpu", "torch-reference", "floor", "aiter RoundMode.RoundDown: bit-identical scales, NaN and Inf 0xFF"},
     {"block_scale", "ocp", "", "", "floor", "MX 1.0 §6.3"},
-    {"block_dequantize", "ocp", "", "", "f32", "MX 1.0 §5.2"},
 };
 
 bool either(std::string_view wanted, std::string_view found) { return wanted.empty() || wanted == found; }
@@ -44,54 +42,10 @@ void require_dialect(const Entry& entry, std::string_view variant) {
 
 constexpr int kBlock = 32;
 
-/// What the three block operations share.
-struct BlockParams {
-  const Format* element;
-  std::int64_t block;
-  bool packed;
-};
-
-BlockParams read_block(Fields& params) {
-  BlockParams read{&format_word(params, "format"), params.integer("block", 1), false};
-  if (read.block != kBlock) throw Unmodelled(fmt::format("blocks of {}", read.block));
-  if (params.integer("axis") != -1) throw Unmodelled("blocks along another axis than the last");
-  if (const std::string scale = params.text("scale_format"); scale != "e8m0") throw Unmodelled("block scales in " + scale);
-  if (params.has("packing")) {
-    if (const std::string packing = params.text("packing"); packing != "low_first") throw Unmodelled("unknown packing '" + packing + "'");
-    if (read.element->width != 4) throw Unmodelled(fmt::format("packing of {} codes", read.element->name));
-    read.packed = true;
-  }
-  return read;
-}
-
-const BlockFormat& block_format_of(const Format& element) {
-  for (const BlockFormat& format : all_block_formats()) {
-    if (format.element == &element || format.element->name == element.name) return format;
-  }
-  throw Unmodelled(fmt::format("no block format with {} elements", element.name));
-}
-
 ScaleRule floor_rule(const OpContext& context, Fields& params) {
   const std::string rule = params.text("scale_rule");
   require_dialect(context.entry, rule);
   return ScaleRule::floor;
-}
-
-std::vector<std::int64_t> with_last(std::vector<std::int64_t> shape, std::int64_t last) {
-  shape.back() = last;
-  return shape;
-}
-
-Tensor zeros(std::string_view dtype, std::vector<std::int64_t> shape) {
-  Tensor tensor{&dtype_named(dtype), std::move(shape), {}};
-  std::size_t size = static_cast<std::size_t>(tensor.dtype->bytes);
-  for (const std::int64_t extent : tensor.shape) size *= static_cast<std::size_t>(extent);
-  tensor.bytes.resize(size);
-  return tensor;
-}
-
-void require_whole_blocks(std::int64_t last, std::int64_t block, const std::string& where) {
-  if (last % block != 0) broken(fmt::format("rows of {} elements are not whole blocks of {}", last, block), where);
 }
 
 /// fp32 bits of block b.
@@ -124,8 +78,9 @@ constexpr std::uint32_t kNanScale = 0xFF;
 ModelOutputs evaluate_block_quantize(const OpContext& context) {
   const std::string& where = context.entry.where;
   Fields params(context.entry.params, "params", where);
+  if (params.text("scale_rule").starts_with("nvfp4")) return evaluate_nvfp4(context);
   const Format& source = wide_format_word(params, "source");
-  const BlockParams shape = read_block(params);
+  const BlockParams shape = read_block_params(params);
   const ScaleRule rule = floor_rule(context, params);
   Conversion how{};
   how.rounding = rounding_word(params, *shape.element);
@@ -134,30 +89,23 @@ ModelOutputs evaluate_block_quantize(const OpContext& context) {
   const auto nan_byte = static_cast<std::uint32_t>(nan_stated ? params.hex("nan_block_code", 2) : 0);
   params.finish();
 
-  const BlockFormat& format = block_format_of(*shape.element);
+  const BlockFormat& format = block_format_of(shape);
   const auto x = std::make_shared<const Tensor>(context.input("x"));
   require_dtype(*x, source.name, "x", where);
   require_whole_blocks(x->shape.back(), shape.block, where);
-  const std::int64_t per_byte = shape.packed ? 2 : 1;
+  const std::int64_t per_byte = shape.per_byte();
   Tensor scales = zeros("u8", with_last(x->shape, x->shape.back() / shape.block));
   Tensor codes = zeros("u8", with_last(x->shape, x->shape.back() / per_byte));
   for (std::int64_t b = 0; b < scales.size(); ++b) {
     const QuantizedBlock block = quantize_block(block_of(*x, source, b), kF32, Recipe{&format, MxRecipe{rule, how}, {}});
     scales.set_word(b, block.scale);
     if (block.scale == kNanScale && !nan_stated) throw Unmodelled("the entry does not say which codes a block with scale 0xFF has");
-    for (std::int64_t i = 0; i < shape.block / per_byte; ++i) {
-      const auto k = static_cast<std::size_t>(i * per_byte);
-      const std::uint32_t byte = shape.packed ? block.codes[k] | (block.codes[k + 1] << 4U) : block.codes[k];
-      codes.set_word(b * (shape.block / per_byte) + i, block.scale == kNanScale ? nan_byte : byte);
-    }
+    set_codes(codes, b * shape.block, block.codes, shape.packed);
+    for (std::int64_t i = 0; i < shape.block / per_byte && block.scale == kNanScale; ++i) codes.set_word(b * (shape.block / per_byte) + i, nan_byte);
   }
-  const auto code_origin = [x, per_byte](std::int64_t i) {
-    std::string text = element_text("x", *x, i * per_byte);
-    return per_byte == 1 ? text : text + " and " + element_text("x", *x, i * per_byte + 1);
-  };
   ModelOutputs outputs;
   outputs.emplace("scales", ModelOutput{std::move(scales), &kE8m0, false, scale_origin(x, source)});
-  outputs.emplace("codes", ModelOutput{std::move(codes), shape.element, shape.packed, code_origin});
+  outputs.emplace("codes", ModelOutput{std::move(codes), shape.element, shape.packed, code_origin(x, per_byte)});
   return outputs;
 }
 
@@ -165,7 +113,7 @@ ModelOutputs evaluate_block_scale(const OpContext& context) {
   const std::string& where = context.entry.where;
   Fields params(context.entry.params, "params", where);
   const Format& source = wide_format_word(params, "source");
-  const BlockParams shape = read_block(params);
+  const BlockParams shape = read_block_params(params);
   const ScaleRule rule = floor_rule(context, params);
   params.finish();
   const auto x = std::make_shared<const Tensor>(context.input("x"));
@@ -175,43 +123,6 @@ ModelOutputs evaluate_block_scale(const OpContext& context) {
   for (std::int64_t b = 0; b < scales.size(); ++b) scales.set_word(b, scale_code(amax_of(block_of(*x, source, b)), *shape.element, rule));
   ModelOutputs outputs;
   outputs.emplace("scales", ModelOutput{std::move(scales), &kE8m0, false, scale_origin(x, source)});
-  return outputs;
-}
-
-ModelOutputs evaluate_block_dequantize(const OpContext& context) {
-  const std::string& where = context.entry.where;
-  Fields params(context.entry.params, "params", where);
-  const BlockParams shape = read_block(params);
-  const Format& target = wide_format_word(params, "target");
-  require_dialect(context.entry, target.name);
-  params.finish();
-
-  const BlockFormat& format = block_format_of(*shape.element);
-  const auto codes = std::make_shared<const Tensor>(context.input("codes"));
-  const auto scales = std::make_shared<const Tensor>(context.input("scales"));
-  require_dtype(*codes, "u8", "codes", where);
-  require_dtype(*scales, "u8", "scales", where);
-  const std::int64_t per_byte = shape.packed ? 2 : 1;
-  const std::int64_t last = codes->shape.back() * per_byte;
-  require_whole_blocks(last, shape.block, where);
-  if (scales->shape != with_last(codes->shape, last / shape.block)) broken("scales and codes have shapes that do not fit", where);
-
-  Tensor values = zeros(target.name, with_last(codes->shape, last));
-  const Conversion narrow{Rounding::nearest_even, Overflow::ieee, NanRule::fixed, 0x7FC0, 0xFFC0, 0, false};
-  Flags flags;
-  for (std::int64_t i = 0; i < values.size(); ++i) {
-    const auto byte = static_cast<std::uint32_t>(codes->word(i / per_byte));
-    const std::uint32_t code = shape.packed ? (i % 2 == 0 ? byte & 0xFU : byte >> 4U) : byte;
-    if (code >> static_cast<unsigned>(shape.element->width) != 0)
-      broken(fmt::format("code 0x{:X} is no code of {}", code, shape.element->name), where);
-    const auto scale = static_cast<std::uint32_t>(scales->word(i / shape.block));
-    values.set_word(i, &target == &kF32 ? dequantize(code, scale, format) : encode(scaled_value(code, scale, format), target, narrow, flags));
-  }
-  const auto origin = [codes, scales, per_byte, block = shape.block](std::int64_t i) {
-    return fmt::format("{} and {}", element_text("codes", *codes, i / per_byte), element_text("scales", *scales, i / block));
-  };
-  ModelOutputs outputs;
-  outputs.emplace("values", ModelOutput{std::move(values), nullptr, false, origin});
   return outputs;
 }
 

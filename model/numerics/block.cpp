@@ -12,23 +12,10 @@ namespace {
 using fault::Fault;
 using fault::planted;
 
+constexpr std::array kBlockFormats{kMxfp8E4m3, kMxfp8E5m2, kMxfp6E2m3, kMxfp6E3m2, kMxfp4, kMxint8Block, kNvfp4, kFp8E4m3, kFp8E5m2, kFp8E4m3Square};
 constexpr std::array kBlockFormats{kMxfp8E4m3, kMxfp8E5m2, kMxfp6E2m3, kMxfp6E3m2, kMxfp4, kMxint8Block};
-
-/// The exact product of an element and a scale. NaN wins, 0 * Inf is NaN.
-Value product(const Value& element, const Value& scale) {
-  const bool negative = element.negative != scale.negative;
-  const auto either = [&](ValueClass cls) { return element.cls == cls || scale.cls == cls; };
-  const auto special = [&](ValueClass cls) { return Value{.significand = 0, .exponent = 0, .cls = cls, .negative = negative}; };
-  if (either(ValueClass::nan) || (either(ValueClass::infinity) && either(ValueClass::zero))) {
-    return {.significand = 0, .exponent = 0, .cls = ValueClass::nan};
-  }
-  if (either(ValueClass::infinity)) return special(ValueClass::infinity);
-  if (either(ValueClass::zero)) return special(ValueClass::zero);
-  return {.significand = element.significand * scale.significand,
-          .exponent = element.exponent + scale.exponent,
-          .cls = ValueClass::finite,
-          .negative = negative};
-}
+constexpr std::array kBlockFormats{kMxfp8E4m3,     kMxfp8E5m2,   kMxfp6E2m3,  kMxfp6E3m2,   kMxfp4,     kMxint8Block,
+                                   kMxfp8E4m3fnuz, kFp8Group128, kFp8Group32, kFp4Group128, kFp4Group32};
 
 }  // namespace
 
@@ -39,7 +26,7 @@ const BlockFormat& block_format_named(std::string_view name) { return rows::name
 Value scaled_value(std::uint32_t code, std::uint32_t scale, const BlockFormat& format) {
   Value factor = decode(*format.scale, scale);
   if (planted(Fault::block_ignores_nan_scale) && factor.cls == ValueClass::nan) factor = decode(*format.scale, scale - 1U);
-  return product(decode(*format.element, code), factor);
+  return exact_product(decode(*format.element, code), factor);
 }
 
 std::uint32_t dequantize(std::uint32_t code, std::uint32_t scale, const BlockFormat& format) {

@@ -1,0 +1,40 @@
+// Blocks back into numbers.
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "golden/witness/block_tensors.hpp"
+
+namespace mx::golden {
+
+ModelOutputs evaluate_block_dequantize(const OpContext& context) {
+  const std::string& where = context.entry.where;
+  Fields params(context.entry.params, "params", where);
+  const BlockParams shape = read_block_params(params);
+  const Format& target = wide_format_word(params, "target");
+  params.finish();
+  const Dequantizer& row = dequantizer(profile_of(context.entry, "dequantize"), block_format_of(shape), target);
+
+  const auto codes = std::make_shared<const Tensor>(context.input("codes"));
+  const auto scales = std::make_shared<const Tensor>(context.input("scales"));
+  require_dtype(*codes, "u8", "codes", where);
+  require_dtype(*scales, "u8", "scales", where);
+  const std::int64_t last = codes->shape.back() * shape.per_byte();
+  require_whole_blocks(last, shape.block, where);
+  if (scales->shape != with_last(codes->shape, last / shape.block)) broken("scales and codes have shapes that do not fit", where);
+
+  Tensor values = zeros(target.name, with_last(codes->shape, last));
+  for (std::int64_t i = 0; i < values.size(); ++i) {
+    const auto scale = static_cast<std::uint32_t>(scales->word(i / shape.block));
+    values.set_word(i, dequantize(code_at(*codes, i, shape, where), scale, row));
+  }
+  const auto origin = [codes, scales, per_byte = shape.per_byte(), block = shape.block](std::int64_t i) {
+    return fmt::format("{} and {}", element_text("codes", *codes, i / per_byte), element_text("scales", *scales, i / block));
+  };
+  ModelOutputs outputs;
+  outputs.emplace("values", ModelOutput{std::move(values), nullptr, false, origin});
+  return outputs;
+}
+
+}  // namespace mx::golden
