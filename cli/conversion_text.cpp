@@ -17,7 +17,11 @@ const char* nan_rule_word(NanRule rule) {
   return "fixed";
 }
 
-const char* flush_word(Flush flush) {
+}  // namespace
+
+std::string short_text(const Conversion& how) { return fmt::format("{}, {}", name_of(how.rounding), name_of(how.overflow)); }
+
+std::string_view flush_word(Flush flush) {
   switch (flush) {
     case Flush::source: return "source";
     case Flush::target: return "target";
@@ -26,10 +30,6 @@ const char* flush_word(Flush flush) {
   }
   return "none";
 }
-
-}  // namespace
-
-std::string short_text(const Conversion& how) { return fmt::format("{}, {}", name_of(how.rounding), name_of(how.overflow)); }
 
 std::string nan_text(const Conversion& how, const Format& to) {
   if (how.nan_rule != NanRule::fixed) return nan_rule_word(how.nan_rule);

@@ -2,6 +2,7 @@
 // Conversions and flags in words, for people and for JSON: the same words in every verb.
 
 #include <string>
+#include <string_view>
 
 #include "cli/output.hpp"
 #include "model/numerics/convert.hpp"
@@ -16,6 +17,9 @@ Json conversion_json(const Conversion& how, const Format& to);
 
 /// "0x7f, 0xff": what becomes of a NaN with clear and with set sign.
 std::string nan_text(const Conversion& how, const Format& to);
+
+/// "none", "source", "target", "both"
+std::string_view flush_word(Flush flush);
 
 /// "inexact overflow saturated"; empty when none is set.
 std::string flag_words(const Flags& flags);

@@ -34,6 +34,7 @@ QuantizedBlock quantize_block(std::span<const std::uint32_t> x, const Format& so
   check_length(x.size(), *recipe.format);
   return std::visit([&](const auto& how) { return quantize(x, source, *recipe.format, how, tensor); }, recipe.how);
 }
+
 bool gives_codes(const Recipe& recipe) { return scales_alone(recipe) == nullptr; }
 
 std::uint32_t block_scale(std::span<const std::uint32_t> x, const Format& source, const Recipe& recipe, const TensorScale& tensor) {
