@@ -33,13 +33,30 @@ BlockParams read_block_params(Fields& params) {
 }
 
 const Profile& profile_of(const Entry& entry, std::string_view operation) {
+  return profile_of(entry, operation, [&](const Profile& row) { return row.operation == operation; });
+}
+
+const Profile& profile_of(const Entry& entry, std::string_view what, const std::function<bool(const Profile&)>& defines) {
   for (const Profile& row : all_profiles()) {
     const bool ran =
         row.implementation == entry.profile.implementation && either(row.device, entry.profile.device) && either(row.build, entry.profile.build);
-    if (ran && row.operation == operation) return row;
+    if (ran && defines(row)) return row;
   }
   throw Unmodelled(
-      fmt::format("no model of '{}' as {}/{}/{} does it", operation, entry.profile.implementation, entry.profile.device, entry.profile.build));
+      fmt::format("no model of '{}' as {}/{}/{} does it", what, entry.profile.implementation, entry.profile.device, entry.profile.build));
+}
+
+TensorScale tensor_scale_of(Fields& params, const std::string& where) {
+  const auto bits = [&](std::string_view key) -> std::optional<std::uint32_t> {
+    if (!params.has(key)) return std::nullopt;
+    return static_cast<std::uint32_t>(params.hex(key, 8));
+  };
+  TensorScale tensor{.encode = bits("global_scale"), .decode = bits("rcp_global_scale")};
+  if (const std::optional<std::uint32_t> decode = bits("per_tensor_scale")) {
+    if (tensor.encode || tensor.decode) broken("params have both a global and a per tensor scale", where);
+    tensor.decode = decode;
+  }
+  return tensor;
 }
 
 const BlockFormat& block_format_of(const BlockParams& params) {

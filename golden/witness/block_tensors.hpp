@@ -29,6 +29,11 @@ BlockParams read_block_params(Fields& params);
 /// The profile row of an entry: implementation, device and build as recorded (a row's `any` matches all) and `operation` as the row says it.
 /// Throws Unmodelled when there is none.
 const Profile& profile_of(const Entry& entry, std::string_view operation);
+/// The same for a profile of which `defines` is true; `what` names the operation in the reason.
+const Profile& profile_of(const Entry& entry, std::string_view what, const std::function<bool(const Profile&)>& defines);
+
+/// The tensor's scales: global_scale with rcp_global_scale, or per_tensor_scale. Throws Error(input) for both.
+TensorScale tensor_scale_of(Fields& params, const std::string& where);
 
 /// The block format with these elements and scales, and this block length. Throws Unmodelled.
 const BlockFormat& block_format_of(const BlockParams& params);

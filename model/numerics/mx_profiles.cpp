@@ -202,6 +202,19 @@ constexpr MxRecipe quark() {
 }
 constexpr std::array<Recipe, 1> kQuark{{row(kMxfp4, quark(), kQuarkSource)}};
 
+// Scale and product in the type of the tensor.
+constexpr Dequantizer quark_back(const Format& target) {
+  return {.format = &kMxfp4,
+          .target = &target,
+          .reading = ScaleReading::power,
+          .arithmetic = &target,
+          .range = ProductRange::infinite,
+          .nan_scale_wins = false,
+          .tensor = TensorUse::none,
+          .source = kQuarkSource};
+}
+constexpr std::array<Dequantizer, 2> kQuarkBack{{quark_back(kBf16), quark_back(kFp16)}};
+
 constexpr Profile profile(std::string_view name, std::string_view implementation, std::string_view operation, std::string_view device,
                           std::string_view build, std::span<const Recipe> recipes) {
   return {name, implementation, operation, device, build, recipes.front().source, {}, recipes, {}};
@@ -225,7 +238,7 @@ constexpr std::array<Profile, 18> kProfiles{{
     profile("aiter-rceil", "aiter", "scale RoundUp", "cpu", "torch-reference", kAiterRceil),
     profile("aiter-even", "aiter", "scale Even", "cpu", "torch-reference", kAiterEven),
     profile("vllm-mxfp8-torch", "vllm", "mxfp8_e4m3_quantize torch", "cpu", "torch-reference", kVllmMxfp8),
-    profile("vllm-quark-even", "vllm", "qdq_mxfp4 even", "cpu", "torch-reference", kQuark),
+    {"vllm-quark-even", "vllm", "even_source_width", "cpu", "torch-reference", kQuarkSource, {}, kQuark, kQuarkBack},
 }};
 
 }  // namespace

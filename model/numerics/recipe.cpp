@@ -52,10 +52,10 @@ const Conversion& element_conversion(const Recipe& recipe) {
 }
 
 std::string_view scale_rule_name(const Recipe& recipe) {
-  if (const auto* how = std::get_if<Nvfp4Recipe>(&recipe.how)) return name_of(how->rule);
-  if (const auto* how = std::get_if<Fp8Recipe>(&recipe.how)) return name_of(how->rule);
   if (const auto* how = std::get_if<MxRecipe>(&recipe.how)) return name_of(how->scale.rule);
   if (const auto* how = std::get_if<GroupRecipe>(&recipe.how)) return name_of(how->rule);
+  if (const auto* how = std::get_if<Nvfp4Recipe>(&recipe.how)) return name_of(how->rule);
+  if (const auto* how = std::get_if<Fp8Recipe>(&recipe.how)) return name_of(how->rule);
   return recipe.format->name;
 }
 

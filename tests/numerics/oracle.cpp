@@ -78,10 +78,8 @@ std::uint32_t SearchEncoder::encode(double x, const Conversion& how) const {
   const bool negative = std::signbit(x);
   const double magnitude = std::fabs(x);
   if (std::isnan(x)) return negative ? how.nan_negative : how.nan_positive;
-  if (facts_.name == "e8m0") {
-    if (magnitude == 0) return how.zero_code;
-    if (negative && how.negative_is_nan) return 0xFF;
-  }
+  if (facts_.name == "e8m0" && magnitude == 0) return how.zero_code;
+  if (negative && magnitude != 0 && how.negative_is_nan && !facts_.has_sign) return facts_.max_code + 1;
   if (std::isinf(x)) return overflowed(true, negative, how);
   if (is_unrounded(how.overflow) && magnitude > facts_.max_value) return overflowed(false, negative, how);
   const std::size_t code = rounded(magnitude, negative, how.rounding);
@@ -127,7 +125,7 @@ std::vector<Conversion> all_conversions(const FormatFacts& facts) {
     for (Overflow overflow : kOverflows) {
       if (!is_allowed(overflow, facts)) continue;
       for (bool negative_is_nan : {false, true}) {
-        if (negative_is_nan && !powers) continue;
+        if (negative_is_nan && facts.has_sign) continue;
         // The NaN codes are arbitrary and differ from each other: whatever the caller names must come back.
         out.push_back({rounding, overflow, NanRule::fixed, 0x5, 0xA, negative_is_nan ? 0xFFU : 0x00U, negative_is_nan});
       }

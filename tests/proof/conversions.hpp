@@ -16,13 +16,18 @@ struct ConversionProof {
   Mode mode;
   const Format* to;
   Conversion how;
+  Random random;  ///< of a stochastic direction
 };
 
-/// Every row, format by format.
+/// Every row without random bits, format by format.
 std::vector<ConversionProof> conversion_proofs();
 
-/// The model as a conversion under test.
-Encoder model_encoder(const Format& to, const Conversion& how);
+/// Every format with every stochastic direction, saturating, for a random number of so many bits; stochastic_add takes the 23 - mantissa bits
+/// that the format leaves, and as many low bits of the random number.
+std::vector<ConversionProof> stochastic_proofs(int bits, std::uint32_t random);
+
+/// The model's side of a row.
+Encoder model_encoder(const ConversionProof& proof);
 
 /// Codes of the format whose decoded value, or whose NaN, differs from the one that the documents define (held in MPFR).
 std::vector<std::uint32_t> wrong_decodes(const FormatFacts& facts);

@@ -2,7 +2,6 @@
 
 #include "tests/proof/conversions.hpp"
 
-#include "kernels/encode.hpp"
 #include "tests/catch.hpp"
 #include "tests/numerics/oracle.hpp"
 #include "tests/proof/twin.hpp"
@@ -37,16 +36,36 @@ TEST_CASE("every row holds at and around each threshold, in the model and in the
   for (const ConversionProof& proof : conversion_proofs()) {
     INFO(proof.name);
     const std::vector<Step> steps = thresholds(*proof.facts, proof.mode);
-    const ChunkResult model = check_around(steps, model_encoder(*proof.to, proof.how));
+    const ChunkResult model = check_around(steps, model_encoder(proof));
     INFO("first: " << hex(model.first_wrong));
     CHECK(model.wrong == 0);
     inputs += model.inputs;
-    if (!kernels::has_encode(*proof.to, proof.how)) continue;
+    if (!has_twin(proof)) continue;
     ++twins;
-    CHECK(check_around(steps, twin_encoder(*proof.to, proof.how)).wrong == 0);
+    CHECK(check_around(steps, twin_encoder(proof)).wrong == 0);
   }
   CHECK(inputs > 3'000'000);
   CHECK(twins >= 20);
+}
+
+TEST_CASE("every stochastic direction holds at and around each threshold, for random numbers of few and of many bits") {
+  struct Draw {
+    int bits;
+    std::uint32_t random;
+  };
+  int rows = 0;
+  for (const Draw draw : {Draw{1, 0}, Draw{1, 1}, Draw{8, 0}, Draw{8, 0x5D}, Draw{8, 0x80}, Draw{8, 0xFF}, Draw{23, 0x2AAAAA}, Draw{32, 0},
+                          Draw{32, 0x12345678}, Draw{32, 0xFFFFFFFF}}) {
+    for (const ConversionProof& proof : stochastic_proofs(draw.bits, draw.random)) {
+      if (proof.to->width > 8) continue;
+      ++rows;
+      const ChunkResult result = check_around(thresholds(*proof.facts, proof.mode), model_encoder(proof));
+      INFO(proof.name << ", first: " << hex(result.first_wrong));
+      CHECK(result.wrong == 0);
+    }
+  }
+  // Ten draws, four directions, eight formats with a sign and E8M0 twice.
+  CHECK(rows == 10 * 4 * 10);
 }
 
 TEST_CASE("the rows are every direction with and without saturation of every format, each once") {
@@ -75,7 +94,7 @@ TEST_CASE("whole chunks hold, with overflow, infinities and NaNs in them") {
     INFO(name);
     const ConversionProof& proof = proof_named(proofs, name);
     const std::vector<Step> steps = thresholds(*proof.facts, proof.mode);
-    const ChunkResult result = check_chunk(steps, chunk, model_encoder(*proof.to, proof.how));
+    const ChunkResult result = check_chunk(steps, chunk, model_encoder(proof));
     CHECK(result.inputs == kChunkInputs);
     CHECK(result.wrong == 0);
   }
@@ -83,10 +102,10 @@ TEST_CASE("whole chunks hold, with overflow, infinities and NaNs in them") {
 
 TEST_CASE("the twin holds on chunks with subnormals, with ordinary numbers, and with overflow and NaNs") {
   for (const ConversionProof& proof : conversion_proofs()) {
-    if (proof.to->width > 8 || !kernels::has_encode(*proof.to, proof.how)) continue;
+    if (proof.to->width > 8 || !has_twin(proof)) continue;
     const std::vector<Step> steps = thresholds(*proof.facts, proof.mode);
     INFO(proof.name);
-    for (const std::uint32_t chunk : {0x00U, 0x43U, 0xBFU, 0xFFU}) CHECK(check_chunk(steps, chunk, twin_encoder(*proof.to, proof.how)).wrong == 0);
+    for (const std::uint32_t chunk : {0x00U, 0x43U, 0xBFU, 0xFFU}) CHECK(check_chunk(steps, chunk, twin_encoder(proof)).wrong == 0);
   }
 }
 
@@ -95,7 +114,7 @@ TEST_CASE("one wrong answer in a chunk is counted and named") {
   const ConversionProof& proof = proof_named(proofs, "e2m1/nearest_even/saturate");
   const std::vector<Step> steps = thresholds(*proof.facts, proof.mode);
   const std::uint32_t where = 0x3FABCDEFU;
-  const ChunkResult result = check_chunk(steps, where >> 24, wrong_at(twin_encoder(*proof.to, proof.how), where));
+  const ChunkResult result = check_chunk(steps, where >> 24, wrong_at(twin_encoder(proof), where));
   CHECK(result.wrong == 1);
   CHECK(result.first_wrong == where);
   CHECK(result.inputs == kChunkInputs);

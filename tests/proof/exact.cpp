@@ -43,9 +43,11 @@ void set_f32(mpfr_ptr number, std::uint32_t pattern) {
   set_fields(number, pattern / 0x800000U, pattern % 0x800000U, 23, 127);
 }
 
-void set_midpoint(mpfr_ptr number, mpfr_srcptr a, mpfr_srcptr b) {
-  require_exact(mpfr_add(number, a, b, MPFR_RNDN));
-  require_exact(mpfr_div_2ui(number, number, 1, MPFR_RNDN));
+void set_between(mpfr_ptr number, mpfr_srcptr a, mpfr_srcptr b, std::uint64_t numerator, int bits) {
+  require_exact(mpfr_sub(number, b, a, MPFR_RNDN));
+  require_exact(mpfr_mul_ui(number, number, numerator, MPFR_RNDN));
+  require_exact(mpfr_div_2si(number, number, bits, MPFR_RNDN));
+  require_exact(mpfr_add(number, number, a, MPFR_RNDN));
 }
 
 }  // namespace mx::test

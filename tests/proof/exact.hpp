@@ -8,7 +8,7 @@
 
 namespace mx::test {
 
-/// Bits that hold every value and every midpoint that the proofs form.
+/// Bits that hold every value and every point between two of them that the proofs form.
 inline constexpr long kExactBits = 64;
 
 /// Value of a magnitude's code (no sign). Codes above the largest finite one continue the grid, as if the exponent range had no top.
@@ -20,7 +20,7 @@ void set_code(mpfr_ptr number, const FormatFacts& facts, std::uint32_t code);
 /// Value of a finite positive fp32 pattern.
 void set_f32(mpfr_ptr number, std::uint32_t pattern);
 
-/// (a + b) / 2.
-void set_midpoint(mpfr_ptr number, mpfr_srcptr a, mpfr_srcptr b);
+/// The point numerator / 2^bits of the way from a to b.
+void set_between(mpfr_ptr number, mpfr_srcptr a, mpfr_srcptr b, std::uint64_t numerator, int bits);
 
 }  // namespace mx::test

@@ -15,7 +15,7 @@ int failing_rows() {
   int rows = 0;
   for (const ConversionProof& proof : conversion_proofs()) {
     if (proof.to->width > 8) continue;
-    if (check_around(thresholds(*proof.facts, proof.mode), model_encoder(*proof.to, proof.how)).wrong > 0) ++rows;
+    if (check_around(thresholds(*proof.facts, proof.mode), model_encoder(proof)).wrong > 0) ++rows;
   }
   return rows;
 }

@@ -5,6 +5,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <exception>
@@ -43,28 +44,29 @@ Shard shard_of(const std::string& text) {
   return shard;
 }
 
-/// The rows of a kind ("all" for every kind) whose name is one of the wanted ones or begins with one and a slash.
+bool is_of(const ProofRow& row, const std::string& wanted) { return row.name == wanted || row.name.starts_with(wanted + "/"); }
+
+/// One line for a name that no row has. There are many rows: without a near one it lists what their names begin with.
+[[noreturn]] void unknown_row(const std::vector<ProofRow>& rows, const std::string& wanted) {
+  std::vector<std::string_view> known;
+  for (const ProofRow& row : rows) {
+    const std::string_view begin = std::string_view(row.name).substr(0, row.name.find('/'));
+    if (std::ranges::find(known, begin) == known.end()) known.push_back(begin);
+  }
+  throw Error(ErrorCode::usage, unknown_name("row", wanted, known));
+}
+
+/// The rows of a kind ("all" for every kind), or those of them whose name is a wanted one or begins with one and a slash.
 std::vector<ProofRow> selected_rows(const std::string& kind, const std::vector<std::string>& wanted) {
-  std::vector<ProofRow> of_kind;
-  for (const ProofRow& row : all_rows()) {
-    if (kind == "all" || row.kind == kind) of_kind.push_back(row);
-  }
-  if (wanted.empty()) return of_kind;
-  std::vector<bool> taken(of_kind.size());
+  std::vector<ProofRow> rows = all_rows();
+  if (kind != "all") std::erase_if(rows, [&](const ProofRow& row) { return row.kind != kind; });
   for (const std::string& name : wanted) {
-    bool found = false;
-    std::vector<std::string_view> names;
-    for (std::size_t i = 0; i < of_kind.size(); ++i) {
-      names.push_back(of_kind[i].name);
-      if (of_kind[i].name != name && !of_kind[i].name.starts_with(name + "/")) continue;
-      taken[i] = found = true;
-    }
-    if (!found) throw Error(ErrorCode::usage, unknown_name("row of " + kind, name, names));
+    if (std::ranges::none_of(rows, [&](const ProofRow& row) { return is_of(row, name); })) unknown_row(rows, name);
   }
-  std::vector<ProofRow> rows;
-  for (std::size_t i = 0; i < of_kind.size(); ++i) {
-    if (taken[i]) rows.push_back(of_kind[i]);
-  }
+  const auto is_wanted = [&](const ProofRow& row) {
+    return wanted.empty() || std::ranges::any_of(wanted, [&](const std::string& name) { return is_of(row, name); });
+  };
+  std::erase_if(rows, [&](const ProofRow& row) { return !is_wanted(row); });
   return rows;
 }
 
@@ -115,10 +117,12 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Options options;
   std::string kind;
-  for (const auto& [name, what] : std::vector<std::pair<std::string, std::string>>{{std::string(kConversions), "the model's conversions from fp32"},
-                                                                                   {std::string(kTwin), "the fast twin's conversions"},
-                                                                                   {std::string(kFunctions), "the model's elementary functions"},
-                                                                                   {"all", "all of these"}}) {
+  for (const auto& [name, what] :
+       std::vector<std::pair<std::string, std::string>>{{std::string(kConversions), "the model's conversions from fp32"},
+                                                        {std::string(kStochastic), "the model's conversions with random bits"},
+                                                        {std::string(kTwin), "the fast twin's conversions"},
+                                                        {std::string(kFunctions), "the model's elementary functions"},
+                                                        {"all", "all of these"}}) {
     CLI::App* verb = app.add_subcommand(name, what);
     verb->add_option("--row", options.rows, "only the row of this name, or the rows whose name begins with it (e4m3fn, e4m3fn/toward_zero)");
     verb->add_option("--shard", options.shard, "i/n: only every n-th chunk, beginning with the i-th (from 1)");

@@ -18,16 +18,17 @@
 #include "build_info.hpp"
 #include "model/error.hpp"
 #include "tests/proof/check.hpp"
+#include "tests/proof/work.hpp"
 
 namespace mx::test {
 namespace {
 
 constexpr std::string_view kMagic = "mxact_proof-state-1";
-constexpr std::array<std::string_view, 3> kKinds{"conversions", "twin", "functions"};
+constexpr std::array kKinds{kConversions, kStochastic, kTwin, kFunctions};
 
-[[noreturn]] void malformed(const std::string& where, const std::string& what) { throw Error(ErrorCode::input, where + ": " + what, where); }
+[[noreturn]] void malformed(const std::string& where, const std::string& what) { throw Error(ErrorCode::input, what, where); }
 [[noreturn]] void refused_by_system(const std::string& path, const std::string& what) {
-  throw Error(ErrorCode::resource, path + ": " + what + ": " + std::strerror(errno), path);
+  throw Error(ErrorCode::resource, what + ": " + std::strerror(errno), path);
 }
 
 std::string bytes_of(const std::string& path) {

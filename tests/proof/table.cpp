@@ -59,7 +59,7 @@ void count(const Sum& sum, ProofTable& table) {
 std::string conversion_lines(const std::vector<ProofRow>& rows, const Results& results, ProofTable& table) {
   std::string text = "| conversion from fp32 | thresholds | inputs, model | wrong | inputs, fast twin | wrong |\n|---|--:|--:|--:|--:|--:|\n";
   for (const ProofRow& row : rows) {
-    if (row.kind != kConversions) continue;
+    if (row.kind != kConversions && row.kind != kStochastic) continue;
     const Sum model = sum_of(row, results);
     count(model, table);
     text += "| " + row.name + " | " + grouped(row.thresholds()) + " | " + inputs_cell(model) + " | " + grouped(model.wrong) + " | ";
@@ -112,12 +112,12 @@ ProofTable proof_table(const std::vector<ProofRow>& rows, const State& state) {
 
 void write_into_document(const std::string& path, const std::string& text) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error(ErrorCode::resource, path + ": cannot be read", path);
+  if (!in) throw Error(ErrorCode::resource, "cannot be read", path);
   const std::string document{std::istreambuf_iterator<char>(in), {}};
   const std::size_t begin = document.find(kBegin);
   const std::size_t end = document.find(kEnd);
   if (begin == std::string::npos || end == std::string::npos || end < begin) {
-    throw Error(ErrorCode::input, path + ": has no lines '<!-- mxact_proof table -->' and '<!-- end of the table -->' for the table", path);
+    throw Error(ErrorCode::input, "has no lines '<!-- mxact_proof table -->' and '<!-- end of the table -->' for the table", path);
   }
   const std::string temporary = path + ".new";
   std::ofstream out(temporary, std::ios::binary);
@@ -125,7 +125,7 @@ void write_into_document(const std::string& path, const std::string& text) {
   out.close();
   std::error_code error;
   if (out) std::filesystem::rename(temporary, path, error);
-  if (!out || error) throw Error(ErrorCode::resource, path + ": cannot be replaced", path);
+  if (!out || error) throw Error(ErrorCode::resource, "cannot be replaced", path);
 }
 
 }  // namespace mx::test

@@ -24,7 +24,7 @@ const FormatFacts& facts_named(std::string_view name) {
 }
 
 Mode mode(Direction direction, Excess excess, bool before_rounding = false) {
-  return {direction, excess, before_rounding, false, 0x00, kPlusNan, kMinusNan};
+  return {direction, excess, before_rounding, false, 0x00, NanCode::given, kPlusNan, kMinusNan};
 }
 
 std::vector<Step> table(std::string_view format, Direction direction, Excess excess, bool before_rounding = false) {
@@ -132,7 +132,7 @@ TEST_CASE("small values: the smallest subnormal, one zero, and no zero") {
 }
 
 TEST_CASE("E8M0 makes NaN of zero and of negative values where the mode says so") {
-  const Mode refusing{Direction::nearest_up, Excess::nan, false, true, 0xFF, kPlusNan, kMinusNan};
+  const Mode refusing{Direction::nearest_up, Excess::nan, false, true, 0xFF, NanCode::given, kPlusNan, kMinusNan};
   const std::vector<Step> steps = thresholds(facts_named("e8m0"), refusing);
   const std::vector<Step> start{{0x00000000, 0xFF}, {0x00000001, 0x00}, {0x00400001, 0x01}};
   CHECK(std::vector<Step>(steps.begin(), steps.begin() + 3) == start);
@@ -168,4 +168,62 @@ TEST_CASE("the values of the grid are the published extremes") {
     CHECK(mpfr_cmp_d(value.get(), facts.min_value) == 0);
   }
   CHECK_THROWS_AS(set_f32(value.get(), 0x7F800000U), std::logic_error);
+}
+
+TEST_CASE("a NaN's payload is kept or made quiet") {
+  Mode how = mode(Direction::nearest_even, Excess::ieee);
+  how.nan = NanCode::kept;
+  std::vector<Step> steps = thresholds(facts_named("fp16"), how);
+  CHECK(code_at(steps, 0x7F800000) == 0x7C00);
+  CHECK(code_at(steps, 0x7F800001) == 0x7C01);
+  CHECK(code_at(steps, 0x7F803FFF) == 0x7C01);
+  CHECK(code_at(steps, 0x7F804000) == 0x7C02);
+  CHECK(code_at(steps, 0xFFC02000) == 0xFE01);
+  CHECK(code_at(steps, 0x7FFFFFFF) == 0x7FFF);
+  how.nan = NanCode::quiet;
+  steps = thresholds(facts_named("bf16"), how);
+  CHECK(code_at(steps, 0x7F800001) == 0x7FC0);
+  CHECK(code_at(steps, 0xFF810000) == 0xFFC1);
+  CHECK(code_at(steps, 0xFFFFFFFF) == 0xFFFF);
+}
+
+TEST_CASE("a random number moves the turning point, by hand") {
+  // e2m1 between 4 (code 6) and 6 (code 7); 2 bits, r = 1: floor(4f) + 1 >= 4 from f = 3/4 on.
+  Mode how = mode(Direction::stochastic_floor, Excess::saturate);
+  how.random_bits = 2;
+  how.random = 1;
+  CHECK(first_of(thresholds(facts_named("e2m1"), how), 0x7) == bits(5.5F));
+  // floor(8f) + 3 >= 8 from f = 5/8 on.
+  how.direction = Direction::stochastic_odd;
+  CHECK(first_of(thresholds(facts_named("e2m1"), how), 0x7) == bits(5.25F));
+  // 4f rounds to 3 above 5/2, at which it is a tie that goes to 2.
+  how.direction = Direction::stochastic_nearest;
+  CHECK(first_of(thresholds(facts_named("e2m1"), how), 0x7) == bits(5.25F) + 1);
+  // r = 2: 4f rounds to 2 from the tie at 3/2 on.
+  how.random = 2;
+  CHECK(first_of(thresholds(facts_named("e2m1"), how), 0x7) == bits(4.75F));
+  // 22 bits below the last one of e2m1's significand: r = 2^21 + 1 makes a unit one of these bits below the midpoint.
+  how.direction = Direction::stochastic_add;
+  how.random_bits = 22;
+  how.random = 0x200001;
+  CHECK(first_of(thresholds(facts_named("e2m1"), how), 0x7) == bits(5.0F) - 1);
+}
+
+TEST_CASE("flushed subnormals are zeros with their sign") {
+  Mode how = mode(Direction::nearest_even, Excess::saturate);
+  how.flush_target = true;
+  std::vector<Step> steps = thresholds(facts_named("e4m3fn"), how);
+  // Halfway between the largest subnormal 7 * 2^-9 and 2^-6 rounds up, and is normal then.
+  CHECK(code_at(steps, bits(7.5F / 512)) == 0x08);
+  CHECK(code_at(steps, bits(7.5F / 512) - 1) == 0x00);
+  CHECK(code_at(steps, bits(-7.0F / 512)) == 0x80);
+  how.flush_target = false;
+  how.flush_source = true;
+  steps = thresholds(facts_named("bf16"), how);
+  CHECK(code_at(steps, 0x007FFFFF) == 0x0000);
+  CHECK(code_at(steps, 0x807FFFFF) == 0x8000);
+  CHECK(code_at(steps, 0x00800000) == 0x0080);
+  // To E8M0 a flushed number is a zero, not a small power of two.
+  how.zero_code = 0xFF;
+  CHECK(code_at(thresholds(facts_named("e8m0"), how), 0x00400000) == 0xFF);
 }

@@ -2,13 +2,17 @@
 // The fast twin as a conversion under test.
 
 #include "kernels/encode.hpp"
-#include "tests/proof/check.hpp"
+#include "tests/proof/conversions.hpp"
 
 namespace mx::test {
 
-/// For conversions that kernels::has_encode accepts.
-inline Encoder twin_encoder(const Format& to, const Conversion& how) {
-  return [&to, how](std::span<const std::uint32_t> patterns, std::span<std::uint32_t> codes) { kernels::encode(patterns, to, how, codes); };
+inline bool has_twin(const ConversionProof& proof) { return !proof.random && kernels::has_encode(*proof.to, proof.how); }
+
+/// For rows that has_twin accepts.
+inline Encoder twin_encoder(const ConversionProof& proof) {
+  return [to = proof.to, how = proof.how](std::span<const std::uint32_t> patterns, std::span<std::uint32_t> codes) {
+    kernels::encode(patterns, *to, how, codes);
+  };
 }
 
 }  // namespace mx::test
