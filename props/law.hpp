@@ -9,8 +9,12 @@
 //   N5  the largest magnitude of a block gives the scale of the rule
 //   N6  elements of a block stay within its range; zero, NaN and Inf blocks
 //   N7  the same bits whoever computes: the fast twin of encode, any number of inputs
-//   N8  two-level scales can be folded and split: not yet
+//   N8  two-level scales can be folded and split; a tensor's own scale matters
 //   N9  an exact sum is rounded once, whatever the order (ours, beyond the first catalogue)
+//   N10 a dot product under a contract is its description in integers (ours, as the next three)
+//   N11 products with a zero count for nothing
+//   N12 where every partial sum is exact, all contracts agree
+//   N13 powers of two move from the factors to the result
 //   L1  a layout is one to one, and image and padding fill the allocation
 //   L2  unique tags arrive where the closed formulas have them
 //   L3  a scale follows its weights: dequantizing and packing commute

@@ -58,10 +58,22 @@ ModelOutputs evaluate_sweep(const OpContext& context);
 // blocks.cpp
 ModelOutputs evaluate_block_quantize(const OpContext& context);
 ModelOutputs evaluate_block_scale(const OpContext& context);
-ModelOutputs evaluate_block_dequantize(const OpContext& context);
+ModelOutputs evaluate_block_quantize_dequantize(const OpContext& context);
 ModelOutputs evaluate_swizzle(const OpContext& context);
+// nvfp4.cpp, fp8.cpp, dequantize.cpp
+ModelOutputs evaluate_nvfp4(const OpContext& context);
+ModelOutputs evaluate_fp8_quantize(const OpContext& context);
+ModelOutputs evaluate_block_dequantize(const OpContext& context);
+// gemm.cpp
+ModelOutputs evaluate_gemm(const OpContext& context);
+ModelOutputs evaluate_mma_sync(const OpContext& context);
+// route.cpp
+ModelOutputs evaluate_router_logits(const OpContext& context);
+ModelOutputs evaluate_route(const OpContext& context);
 // moe.cpp
 ModelOutputs evaluate_moe(const OpContext& context);
+// moe_stage.cpp
+ModelOutputs evaluate_moe_stage(const OpContext& context);
 
 /// The conversion that the parameters of an encoding operation state.
 struct EncodeParams {

@@ -13,5 +13,6 @@ std::span<const Profile> mx_profiles();          ///< E8M0 block scales
 std::span<const Profile> group_profiles();       ///< scales of groups from amax / max_normal
 std::span<const Profile> nvfp4_profiles();
 std::span<const Profile> fp8_profiles();
+std::span<const Profile> dequantize_profiles();  ///< blocks with E8M0 scales back into numbers
 
 }  // namespace mx

@@ -66,6 +66,18 @@ Value decode(const Format& format, std::uint32_t code) {
   return decode_fixed(format, code);
 }
 
+Value exact_product(const Value& a, const Value& b) {
+  const bool negative = a.negative != b.negative;
+  const auto either = [&](ValueClass cls) { return a.cls == cls || b.cls == cls; };
+  const auto special = [&](ValueClass cls) { return Value{.significand = 0, .exponent = 0, .cls = cls, .negative = negative}; };
+  if (either(ValueClass::nan) || (either(ValueClass::infinity) && either(ValueClass::zero))) {
+    return {.significand = 0, .exponent = 0, .cls = ValueClass::nan};
+  }
+  if (either(ValueClass::infinity)) return special(ValueClass::infinity);
+  if (either(ValueClass::zero)) return special(ValueClass::zero);
+  return {.significand = a.significand * b.significand, .exponent = a.exponent + b.exponent, .cls = ValueClass::finite, .negative = negative};
+}
+
 Value canonical(Value value) {
   if (value.cls != ValueClass::finite) return {.significand = 0, .exponent = 0, .cls = value.cls, .negative = value.negative};
   const int zeros = std::countr_zero(value.significand);

@@ -22,6 +22,9 @@ struct Value {
 /// Value of a code. Bits above the format's width must be 0 (a programmer's error otherwise). Source: the row of the format.
 Value decode(const Format& format, std::uint32_t code);
 
+/// The exact product; significands of up to 32 bits each. NaN wins, 0 * Inf is NaN.
+Value exact_product(const Value& a, const Value& b);
+
 /// The same value with the significand shifted down until it is odd: equal numbers then compare equal.
 Value canonical(Value value);
 
