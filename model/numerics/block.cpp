@@ -12,7 +12,8 @@ namespace {
 using fault::Fault;
 using fault::planted;
 
-constexpr std::array kBlockFormats{kMxfp8E4m3, kMxfp8E5m2, kMxfp6E2m3, kMxfp6E3m2, kMxfp4, kMxint8Block};
+constexpr std::array kBlockFormats{kMxfp8E4m3, kMxfp8E5m2, kMxfp6E2m3,     kMxfp6E3m2,   kMxfp4,      kMxint8Block, kMxfp8E4m3fnuz, kNvfp4,
+                                   kFp8E4m3,   kFp8E5m2,   kFp8E4m3Square, kFp8Group128, kFp8Group32, kFp4Group128, kFp4Group32};
 
 /// The exact product of an element and a scale. NaN wins, 0 * Inf is NaN.
 Value product(const Value& element, const Value& scale) {
@@ -39,7 +40,7 @@ const BlockFormat& block_format_named(std::string_view name) { return rows::name
 Value scaled_value(std::uint32_t code, std::uint32_t scale, const BlockFormat& format) {
   Value factor = decode(*format.scale, scale);
   if (planted(Fault::block_ignores_nan_scale) && factor.cls == ValueClass::nan) factor = decode(*format.scale, scale - 1U);
-  return product(decode(*format.element, code), factor);
+  return exact_product(decode(*format.element, code), factor);
 }
 
 std::uint32_t dequantize(std::uint32_t code, std::uint32_t scale, const BlockFormat& format) {

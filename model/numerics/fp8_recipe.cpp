@@ -1,12 +1,127 @@
 #include "model/numerics/fp8_recipe.hpp"
 
-#include "model/error.hpp"
+#include <array>
+#include <string>
+#include <vector>
+
+#include "model/fault.hpp"
+#include "model/numerics/f32.hpp"
+#include "model/numerics/rows.hpp"
 
 namespace mx {
+namespace {
 
-QuantizedBlock quantize(std::span<const std::uint32_t> /*x*/, const Format& /*source*/, const BlockFormat& format, const Fp8Recipe& /*how*/,
-                        const TensorScale& /*tensor*/) {
-  throw Error(ErrorCode::unsupported, std::string(format.name) + " is not modelled yet");
+using fault::Fault;
+using fault::planted;
+
+constexpr std::array<rows::Word<Fp8Scale>, 3> kScaleRules{{
+    {Fp8Scale::given, "given"},
+    {Fp8Scale::amax_over_max, "amax_div_max"},
+    {Fp8Scale::max_over_amax, "max_div_amax"},
+}};
+
+constexpr std::uint32_t kSign = 0x80000000U;
+constexpr std::uint32_t kInfinity = 0x7F800000U;
+constexpr std::uint32_t kTwo = 0x40000000U;
+
+void check_tensor_scale(const Fp8Recipe& how, const TensorScale& tensor) {
+  const std::string rule = "scale rule '" + std::string(name_of(how.rule)) + "'";
+  const bool takes = how.rule == Fp8Scale::given;
+  if (tensor.encode) throw Error(ErrorCode::usage, rule + " takes no encode scale of the tensor");
+  if (tensor.decode && !takes) throw Error(ErrorCode::usage, rule + " takes no scale of the tensor");
+  if (tensor.amax_bound && !how.takes_amax_bound) throw Error(ErrorCode::usage, rule + " takes no bound on amax");
+  if (takes && !tensor.decode) throw Error(ErrorCode::usage, rule + " needs the scale of the tensor");
+  if (tensor.decode && (*tensor.decode == 0 || *tensor.decode >= kInfinity)) {
+    throw Error(ErrorCode::usage, rule + ": the scale's fp32 bits " + std::to_string(*tensor.decode) + " are no positive finite number");
+  }
+}
+
+/// The steps of one recipe on one source format.
+class Steps {
+ public:
+  Steps(const Fp8Recipe& how, const Format& source) : how_(how), source_(source) {}
+
+  std::uint32_t div(std::uint32_t a, std::uint32_t b) const { return stored(nan_signed(f32::div(a, b), a, b)); }
+  std::uint32_t mul(std::uint32_t a, std::uint32_t b) const { return stored(nan_signed(f32::mul(a, b), a, b)); }
+  /// A number as a variable of the source's type holds it.
+  std::uint32_t stored(std::uint32_t f32) const {
+    if (!how_.at_source_width || source_ == kF32 || f32::is_nan(f32)) return f32;
+    constexpr Conversion kNearest{Rounding::nearest_even, Overflow::ieee, NanRule::fixed, 0, 0, 0, false};
+    return to_f32(convert(f32, kF32, source_, kNearest), source_);
+  }
+
+ private:
+  /// A NaN keeps the sign of the first operand that is one; an invalid operation makes the processor's own.
+  std::uint32_t nan_signed(std::uint32_t result, std::uint32_t a, std::uint32_t b) const {
+    if (!f32::is_nan(result)) return result;
+    bool negative = how_.invalid_nan_is_negative;
+    if (f32::is_nan(b)) negative = (b & kSign) != 0;
+    if (f32::is_nan(a)) negative = (a & kSign) != 0;
+    return negative ? f32::kNan | kSign : f32::kNan;
+  }
+
+  const Fp8Recipe& how_;
+  const Format& source_;
+};
+
+std::uint32_t largest_magnitude(std::span<const std::uint32_t> f32, bool ignores_nan) {
+  std::uint32_t amax = 0;
+  for (std::uint32_t bits : f32) {
+    if (!(ignores_nan && f32::is_nan(bits))) amax = f32::max(amax, bits & ~kSign);
+  }
+  return amax;
+}
+
+std::uint32_t at_least(std::uint32_t f32, std::uint32_t least) { return f32::less(f32, least) ? least : f32; }
+
+/// The scale and what elements are divided by or multiplied by.
+struct Scale {
+  std::uint32_t decode;
+  std::uint32_t operand;
+};
+
+Scale scale_of(std::span<const std::uint32_t> f32, std::uint32_t max, const Fp8Recipe& how, const TensorScale& tensor, const Steps& steps) {
+  const auto with_operand = [&](std::uint32_t scale) {
+    return Scale{scale, how.scaling == Fp8Scaling::divide ? scale : steps.div(f32::kOne, scale)};
+  };
+  if (how.rule == Fp8Scale::given) return with_operand(*tensor.decode);
+  std::uint32_t amax = at_least(largest_magnitude(f32, how.amax_ignores_nan), steps.stored(how.least_amax));
+  if (tensor.amax_bound && f32::less(*tensor.amax_bound, amax)) amax = *tensor.amax_bound;
+  if (how.rule == Fp8Scale::max_over_amax) {
+    const std::uint32_t operand = steps.div(max, amax);
+    return {f32::div(f32::kOne, operand), operand};
+  }
+  const std::uint32_t scale = steps.div(amax, max);
+  return with_operand(planted(Fault::fp8_scale_floor_lost) ? scale : at_least(scale, how.least_scale));
+}
+
+}  // namespace
+
+std::string_view name_of(Fp8Scale rule) { return rows::word_of<Fp8Scale>(kScaleRules, rule); }
+
+QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const Fp8Recipe& how,
+                        const TensorScale& tensor) {
+  check_tensor_scale(how, tensor);
+  std::vector<std::uint32_t> f32;
+  f32.reserve(x.size());
+  for (std::uint32_t bits : x) f32.push_back(to_f32(bits, source));
+  const Steps steps(how, source);
+  const Format& element = *format.element;
+  const Scale scale = scale_of(f32, to_f32(max_finite_code(element), element), how, tensor, steps);
+  QuantizedBlock block{scale.decode, {}};
+  block.codes.reserve(f32.size());
+  const bool divides = (how.scaling == Fp8Scaling::divide) != planted(Fault::fp8_divides_by_reciprocal);
+  for (std::uint32_t bits : f32) {
+    const std::uint32_t scaled = divides ? steps.div(bits, scale.operand) : steps.mul(bits, scale.operand);
+    block.codes.push_back(convert(scaled, kF32, element, how.element));
+  }
+  return block;
+}
+
+FnuzWeight e4m3fn_to_e4m3fnuz(std::uint32_t code, std::uint32_t scale_f32) {
+  constexpr std::uint32_t kNegativeZero = 0x80U;
+  const std::uint32_t factor = planted(Fault::fnuz_scale_not_doubled) ? f32::kOne : kTwo;
+  return {code == kNegativeZero ? 0U : code, f32::mul(scale_f32, factor)};
 }
 
 }  // namespace mx

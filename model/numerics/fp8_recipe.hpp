@@ -1,5 +1,5 @@
 #pragma once
-// FP8 with fp32 scales per tensor, token, group or 128x128 block, static or dynamic.
+// FP8 with fp32 scales per tensor, token, group or 128x128 block, static or dynamic. What a scale covers is what the caller hands over.
 
 #include <cstdint>
 #include <span>
@@ -9,12 +9,47 @@
 
 namespace mx {
 
-struct Fp8Recipe {
-  Conversion element;
+/// Where the scale comes from; max is the element format's largest number.
+enum class Fp8Scale {
+  given,          ///< TensorScale::decode, calibrated before
+  amax_over_max,  ///< amax / max
+  max_over_amax,  ///< max / amax is what elements are multiplied by; the scale is its reciprocal
 };
 
-/// quantize_block for this family; the length has been checked.
+/// Which operation scales an element.
+enum class Fp8Scaling {
+  divide,      ///< x / scale
+  reciprocal,  ///< x * (1 / scale), the reciprocal rounded to fp32
+};
+
+/// Every step is one fp32 operation, nearest even.
+struct Fp8Recipe {
+  Fp8Scale rule;
+  Fp8Scaling scaling;  ///< max_over_amax multiplies by max / amax itself: `reciprocal`
+  Conversion element;
+  bool amax_ignores_nan;         ///< the largest of the numbers, 0 when there is none. False: a NaN wins
+  bool takes_amax_bound;         ///< TensorScale::amax_bound limits amax where it is given
+  std::uint32_t least_amax;      ///< fp32 bits; 0: no floor
+  std::uint32_t least_scale;     ///< fp32 bits; 0: no floor
+  bool at_source_width;          ///< every step but the last reciprocal is rounded to the source format too (torch on bf16 tensors)
+  bool invalid_nan_is_negative;  ///< 0/0 and Inf/Inf give a NaN with its sign set, as x86 does
+};
+
+std::string_view name_of(Fp8Scale rule);
+
+/// quantize_block for this family; the length has been checked. Throws Error(usage) for a tensor scale that is missing, not taken or no positive
+/// finite number. Source: numerics specification section 4.
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const Fp8Recipe& how,
                         const TensorScale& tensor);
+
+/// An E4M3 weight as hardware with E4M3FNUZ reads it.
+struct FnuzWeight {
+  std::uint32_t code;   ///< E4M3FNUZ: the same byte, 0x80 (-0 there, NaN here) becomes 0x00
+  std::uint32_t scale;  ///< fp32 bits: twice the scale, since equal bytes mean half the value
+};
+
+/// Bytes 0x7F and 0xFF, NaN in E4M3, become +-240: the implementation does not look at them.
+/// Source: vllm layers/quantization/utils/w8a8_utils.py normalize_e4m3fn_to_e4m3fnuz.
+FnuzWeight e4m3fn_to_e4m3fnuz(std::uint32_t code, std::uint32_t scale_f32);
 
 }  // namespace mx

@@ -1,12 +1,161 @@
 #include "model/numerics/nvfp4_recipe.hpp"
 
-#include "model/error.hpp"
+#include <array>
+#include <string>
+#include <vector>
+
+#include "model/fault.hpp"
+#include "model/numerics/f32.hpp"
+#include "model/numerics/rows.hpp"
 
 namespace mx {
+namespace {
 
-QuantizedBlock quantize(std::span<const std::uint32_t> /*x*/, const Format& /*source*/, const BlockFormat& format, const Nvfp4Recipe& /*how*/,
-                        const TensorScale& /*tensor*/) {
-  throw Error(ErrorCode::unsupported, std::string(format.name) + " is not modelled yet");
+using fault::Fault;
+using fault::planted;
+
+constexpr std::array<rows::Word<Nvfp4Scale>, 4> kScaleRules{{
+    {Nvfp4Scale::global, "nvfp4"},
+    {Nvfp4Scale::per_tensor, "nvfp4 per tensor"},
+    {Nvfp4Scale::single, "nvfp4_single"},
+    {Nvfp4Scale::direct, "nvfp4_direct"},
+}};
+
+constexpr std::uint32_t kSign = 0x80000000U;
+constexpr std::uint32_t kSmallestNormal = 0x00800000U;
+constexpr std::uint32_t kInfinity = 0x7F800000U;
+constexpr std::uint32_t kSix = 0x40C00000U;
+constexpr std::uint32_t kSixth = 0x3E2AAAABU;  // RN(1/6)
+
+bool is_zero(std::uint32_t f32) { return (f32 & ~kSign) == 0; }
+
+std::uint32_t without_subnormals(std::uint32_t f32) { return (f32 & ~kSign) < kSmallestNormal ? f32 & kSign : f32; }
+
+/// fp32 steps as the recipe's build computes them.
+class Steps {
+ public:
+  explicit Steps(bool flush) : flush_(flush) {}
+  std::uint32_t operand(std::uint32_t a) const { return flush_ ? without_subnormals(a) : a; }
+  std::uint32_t mul(std::uint32_t a, std::uint32_t b) const { return operand(f32::mul(operand(a), operand(b))); }
+  std::uint32_t div(std::uint32_t a, std::uint32_t b) const { return operand(f32::div(operand(a), operand(b))); }
+
+ private:
+  bool flush_;
+};
+
+void require_scale(std::uint32_t f32, std::string_view name) {
+  if (f32 != 0 && f32 < kInfinity) return;
+  throw Error(ErrorCode::usage, "the " + std::string(name) + " scale of an nvfp4 tensor has the fp32 bits " + std::to_string(f32) +
+                                    ", which are no positive finite number");
+}
+
+void check_tensor_scale(const Nvfp4Recipe& how, const TensorScale& tensor) {
+  const bool global = how.rule == Nvfp4Scale::global;
+  const bool takes_decode = global || how.rule == Nvfp4Scale::per_tensor;
+  const bool needs_decode = how.rule == Nvfp4Scale::per_tensor || how.approximate_reciprocal;
+  const std::string rule = "scale rule '" + std::string(name_of(how.rule)) + "'";
+  if (tensor.encode && !global) throw Error(ErrorCode::usage, rule + " takes no encode scale of the tensor");
+  if (tensor.decode && !takes_decode) throw Error(ErrorCode::usage, rule + " takes no decode scale of the tensor");
+  if (tensor.amax_bound) throw Error(ErrorCode::usage, rule + " takes no bound on amax");
+  if (global && !tensor.encode) throw Error(ErrorCode::usage, rule + " needs the encode scale of the tensor");
+  if (needs_decode && !tensor.decode) {
+    const std::string why = global ? ": the device's approximate reciprocal of the encode scale" : "";
+    throw Error(ErrorCode::usage, rule + " needs the decode scale of the tensor" + why);
+  }
+  if (tensor.encode) require_scale(*tensor.encode, "encode");
+  if (tensor.decode) require_scale(*tensor.decode, "decode");
+}
+
+/// Starts from NaN where NaNs are ignored, so that a block of nothing else keeps one.
+std::uint32_t largest_magnitude(std::span<const std::uint32_t> f32, bool ignores_nan) {
+  std::uint32_t amax = f32.front() & ~kSign;
+  for (std::uint32_t bits : f32.subspan(1)) {
+    const std::uint32_t magnitude = bits & ~kSign;
+    if (ignores_nan && f32::is_nan(amax)) {
+      amax = magnitude;
+    } else if (!(ignores_nan && f32::is_nan(magnitude))) {
+      amax = f32::max(amax, magnitude);
+    }
+  }
+  return amax;
+}
+
+/// The fp32 number that becomes the scale code.
+std::uint32_t wanted_scale(std::uint32_t amax, const Nvfp4Recipe& how, const TensorScale& tensor, const Steps& steps) {
+  std::uint32_t wanted = 0;
+  switch (how.rule) {
+    case Nvfp4Scale::global: {
+      const std::uint32_t sixth = steps.mul(amax, kSixth);
+      wanted = planted(Fault::nvfp4_ignores_global_scale) ? sixth : steps.mul(*tensor.encode, sixth);
+      break;
+    }
+    case Nvfp4Scale::per_tensor: wanted = steps.div(steps.div(amax, kSix), *tensor.decode); break;
+    case Nvfp4Scale::single:
+    case Nvfp4Scale::direct: wanted = steps.div(amax, kSix); break;
+  }
+  return f32::less(wanted, how.least_scale) ? how.least_scale : wanted;
+}
+
+/// 1/g: as the device holds it where that is given.
+std::uint32_t reciprocal_of_global(const TensorScale& tensor, const Steps& steps) {
+  return tensor.decode ? *tensor.decode : steps.div(f32::kOne, *tensor.encode);
+}
+
+std::uint32_t reciprocal(std::uint32_t divisor, const Nvfp4Recipe& how, const Steps& steps) {
+  if (how.approximate_reciprocal) divisor = without_subnormals(divisor);
+  if (is_zero(divisor)) return how.multiplier_of_zero;
+  const std::uint32_t result = steps.div(f32::kOne, divisor);
+  return how.approximate_reciprocal ? without_subnormals(result) : result;
+}
+
+/// What the elements are multiplied by, from the scale code's value.
+std::uint32_t multiplier(std::uint32_t scale, const Nvfp4Recipe& how, const TensorScale& tensor, const Steps& steps) {
+  std::uint32_t result = 0;
+  switch (how.multiplier) {
+    case Nvfp4Multiplier::reciprocal_of_product: {
+      const std::uint32_t factor = reciprocal_of_global(tensor, steps);
+      std::uint32_t product = steps.mul(scale, factor);
+      if (planted(Fault::nvfp4_reciprocal_twice)) product = steps.mul(product, factor);
+      result = reciprocal(product, how, steps);
+      break;
+    }
+    case Nvfp4Multiplier::reciprocal_over_scale:
+      result = is_zero(scale) ? how.multiplier_of_zero : steps.div(steps.div(f32::kOne, *tensor.decode), scale);
+      break;
+    case Nvfp4Multiplier::reciprocal_of_scale: result = reciprocal(scale, how, steps); break;
+  }
+  return f32::less(how.largest_multiplier, result) ? how.largest_multiplier : result;
+}
+
+std::uint32_t element_code(std::uint32_t f32, std::uint32_t factor, const Nvfp4Recipe& how, const Steps& steps) {
+  std::uint32_t scaled = steps.mul(f32, factor);
+  if (how.drops_zero_sign && is_zero(scaled)) scaled = 0;
+  return convert(scaled, kF32, kE2m1, how.element);
+}
+
+}  // namespace
+
+std::string_view name_of(Nvfp4Scale rule) { return rows::word_of<Nvfp4Scale>(kScaleRules, rule); }
+
+QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const Nvfp4Recipe& how,
+                        const TensorScale& tensor) {
+  check_tensor_scale(how, tensor);
+  const Steps steps(how.flush_subnormals);
+  std::vector<std::uint32_t> f32;
+  f32.reserve(x.size());
+  for (std::uint32_t bits : x) f32.push_back(to_f32(bits, source));
+  const std::uint32_t amax = largest_magnitude(f32, how.amax_ignores_nan);
+
+  QuantizedBlock block;
+  Conversion to_scale = how.scale;
+  if (planted(Fault::nvfp4_scale_overflows)) to_scale.overflow = Overflow::nan;
+  block.scale = convert(wanted_scale(amax, how, tensor, steps), kF32, *format.scale, to_scale);
+  std::uint32_t factor = multiplier(to_f32(block.scale, *format.scale), how, tensor, steps);
+  if (planted(Fault::nvfp4_multiplier_inverted)) factor = f32::div(f32::kOne, factor);
+  if (how.zero_block_multiplies_by_zero && is_zero(steps.operand(amax))) factor = 0;
+  block.codes.reserve(f32.size());
+  for (std::uint32_t bits : f32) block.codes.push_back(element_code(bits, factor, how, steps));
+  return block;
 }
 
 }  // namespace mx

@@ -9,11 +9,42 @@
 
 namespace mx {
 
-struct Nvfp4Recipe {
-  Conversion element;
+/// The fp32 number that becomes the block's E4M3 code. g is the tensor's encode scale (448 * 6 / amax of the tensor), d its decode scale 1/g.
+enum class Nvfp4Scale {
+  global,      ///< g * (amax * RN(1/6)); takes g (vLLM, flashinfer)
+  per_tensor,  ///< (amax / 6) / d; takes d (torchao)
+  single,      ///< amax / 6 (torchao without a tensor scale)
+  direct,      ///< amax / 6 (triton_kernels)
 };
 
-/// quantize_block for this family; the length has been checked.
+/// What the elements are multiplied by; s is the value of the block's scale code.
+enum class Nvfp4Multiplier {
+  reciprocal_of_product,  ///< 1 / (s * (1/g))
+  reciprocal_over_scale,  ///< (1/d) / s
+  reciprocal_of_scale,    ///< 1 / s
+};
+
+/// Every step is one fp32 operation, nearest even, in the order that the enumerators state.
+struct Nvfp4Recipe {
+  Nvfp4Scale rule;
+  Nvfp4Multiplier multiplier;
+  Conversion scale;                    ///< fp32 to E4M3
+  Conversion element;                  ///< fp32 to E2M1
+  bool amax_ignores_nan;               ///< the largest of the numbers; NaN only when there is none. False: a NaN wins
+  std::uint32_t least_scale;           ///< fp32 bits: what becomes the scale code is raised to it; 0 where nothing is
+  std::uint32_t multiplier_of_zero;    ///< fp32 bits: the multiplier where its divisor is 0
+  std::uint32_t largest_multiplier;    ///< fp32 bits: a cap; Inf where there is none
+  bool zero_block_multiplies_by_zero;  ///< a block whose amax is 0 has the multiplier 0, whatever the two fields above say
+  bool approximate_reciprocal;         ///< 1/g is the device's rcp.approx.ftz(g), which must be given; a reciprocal of or to a subnormal is 0 or Inf
+  bool flush_subnormals;               ///< of every operand and result (-ftz=true)
+  bool drops_zero_sign;                ///< an element whose product is -0 becomes +0
+};
+
+std::string_view name_of(Nvfp4Scale rule);
+
+/// quantize_block for this family; the length has been checked. `tensor.encode` is g and `tensor.decode` the value used for 1/g (RN(1/g) when
+/// not given); per_tensor takes `tensor.decode` alone. Throws Error(usage) for a scale that is missing, not taken or no positive finite number.
+/// Source: numerics specification section 4, "NVFP4"; the recorded outputs of golden/witness/numerics.
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const Nvfp4Recipe& how,
                         const TensorScale& tensor);
 

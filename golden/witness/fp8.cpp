@@ -1,0 +1,76 @@
+// fp8_quantize: FP8 codes with fp32 scales of a tensor, its rows or groups of a row, or with a given scale.
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "golden/witness/block_tensors.hpp"
+
+namespace mx::golden {
+
+namespace {
+
+struct Granularity {
+  std::string_view word;
+  bool in_blocks;    ///< `block` elements share a scale; otherwise the whole tensor does
+  bool whole_rows;   ///< a block is a row
+  bool scale_given;  ///< no scales come out
+};
+constexpr Granularity kGranularities[] = {
+    {"tensor", false, false, false},
+    {"row", true, true, false},
+    {"group", true, false, false},
+    {"static", false, false, true},
+};
+
+/// How the input is cut, after checking that the parameters agree with each other and with x.
+std::int64_t block_length(const Granularity& granularity, const BlockParams& shape, const Tensor& x, const std::string& where) {
+  if (granularity.in_blocks == (shape.block == 0)) broken(fmt::format("granularity {} and block {}", granularity.word, shape.block), where);
+  if (!granularity.in_blocks) return x.size();
+  require_whole_blocks(x.shape.back(), shape.block, where);
+  if (granularity.whole_rows && x.shape.back() != shape.block) broken(fmt::format("rows of {}, block {}", x.shape.back(), shape.block), where);
+  return shape.block;
+}
+
+/// One scale per block; a whole tensor's has as many axes as the tensor.
+Tensor scales_of(const Granularity& granularity, const Tensor& x, std::int64_t block) {
+  if (granularity.in_blocks) return zeros("f32", with_last(x.shape, x.shape.back() / block));
+  return zeros("f32", std::vector<std::int64_t>(x.shape.size(), 1));
+}
+
+}  // namespace
+
+ModelOutputs evaluate_fp8_quantize(const OpContext& context) {
+  const std::string& where = context.entry.where;
+  Fields params(context.entry.params, "params", where);
+  const Format& source = wide_format_word(params, "source");
+  const BlockParams shape = read_block_params(params);
+  const Granularity& granularity = row_named(kGranularities, "granularity", params.text("granularity"));
+  const std::string rule = params.text("scale_rule");
+  if ((rule == "given") != granularity.scale_given) throw Unmodelled(fmt::format("granularity {} with scale rule {}", granularity.word, rule));
+  // A scale serves as many elements as are handed over.
+  const BlockFormat& format = block_format_of({shape.element, shape.scale, 0, false});
+  const Recipe& row = recipe(profile_of(context.entry, "fp8 " + rule), format);
+  TensorScale tensor;
+  if (granularity.scale_given) tensor.decode = static_cast<std::uint32_t>(params.hex("scale", 8));
+  require_element_words(row, params);
+  params.finish();
+
+  const auto x = std::make_shared<const Tensor>(context.input("x"));
+  require_dtype(*x, source.name, "x", where);
+  const std::int64_t block = block_length(granularity, shape, *x, where);
+  Tensor scales = scales_of(granularity, *x, block);
+  Tensor codes = zeros("u8", x->shape);
+  for (std::int64_t b = 0; b < scales.size(); ++b) {
+    const QuantizedBlock quantized = quantize_block(patterns(*x, b * block, block), source, row, tensor);
+    scales.set_word(b, quantized.scale);
+    set_codes(codes, b * block, quantized.codes, false);
+  }
+  const auto scale_origin = [x, block](std::int64_t b) { return "elements from " + element_name("x", x->shape, b * block); };
+  ModelOutputs outputs;
+  if (!granularity.scale_given) outputs.emplace("scales", ModelOutput{std::move(scales), nullptr, false, scale_origin});
+  outputs.emplace("codes", ModelOutput{std::move(codes), shape.element, false, code_origin(x, 1)});
+  return outputs;
+}
+
+}  // namespace mx::golden
