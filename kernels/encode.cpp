@@ -82,6 +82,8 @@ struct FloatingPlan {
   std::uint32_t code_mask;
   bool twos_complement;
   bool one_zero;
+  bool negative_is_nan;  ///< a format without a sign, as PowerPlan
+  std::uint32_t negative_code;
   SpecialCodes special;
 };
 
@@ -185,10 +187,12 @@ Plan floating_plan(const Format& to, const Conversion& how, const RoundingRow& r
   plan.even = how.rounding == Rounding::nearest_even ? 1U : 0U;
   const bool flushes = (how.flush == Flush::target || how.flush == Flush::both) && !fixed;
   plan.result_from = flushes ? 1U << to.mantissa_bits : 0U;
-  plan.sign_bit = 1U << (to.width - 1);
+  plan.sign_bit = to.has_sign ? 1U << (to.width - 1) : 0U;
   plan.code_mask = low_bits(to.width);
   plan.twos_complement = fixed;
   plan.one_zero = to.specials == Specials::nan_negative_zero;
+  plan.negative_is_nan = !to.has_sign && how.negative_is_nan;
+  plan.negative_code = max_finite_code(to) + 1U;
   const int top_exponent = static_cast<int>(to_f32(max_finite_code(to), to) >> kF32MantissaBits) - kF32.bias;
   plan.special = special_codes(to, how, row, fixed ? shift - top_exponent : shift);
   return plan;
@@ -214,9 +218,8 @@ Plan power_plan(const Format& to, const Conversion& how, RoundingRow row) {
 Plan plan_for(const Format& to, const Conversion& how) {
   const auto row = std::ranges::find(kRoundings, how.rounding, &RoundingRow::rounding);
   const bool lacks = (gives_nan(how.overflow) && !has_nan(to)) || (gives_inf(how.overflow) && !has_inf(to));
-  const bool unsigned_floating = to.encoding == Encoding::floating && !to.has_sign;
   const bool lacks_payload = how.nan_rule == NanRule::refused || (how.nan_rule != NanRule::fixed && !has_inf(to));
-  if (row == kRoundings.end() || how.random_bits != 0 || to.width > 16 || lacks || lacks_payload || unsigned_floating) return {};
+  if (row == kRoundings.end() || how.random_bits != 0 || to.width > 16 || lacks || lacks_payload) return {};
   return to.encoding == Encoding::exponent_only ? power_plan(to, how, *row) : floating_plan(to, how, *row);
 }
 
@@ -262,6 +265,7 @@ void run_floating(std::span<const std::uint32_t> f32, const FloatingPlan plan, s
   const float scale = std::bit_cast<float>(plan.scale);
   // A zero code loses its sign in formats with one zero.
   const std::uint32_t signed_above = plan.one_zero ? 0U : 0xFFFFFFFFU;
+  const std::uint32_t refuses_sign = plan.negative_is_nan ? 0xFFFFFFFFU : 0U;
   for (std::size_t i = 0; i < f32.size(); ++i) {
     const std::uint32_t source = f32[i];
     const std::uint32_t negative = mask_negative(source);
@@ -279,7 +283,9 @@ void run_floating(std::span<const std::uint32_t> f32, const FloatingPlan plan, s
     } else {
       code |= plan.sign_bit & negative & mask_above(code, signed_above);
     }
-    codes[i] = with_specials(code, source, magnitude, plan.special);
+    code = with_specials(code, source, magnitude, plan.special);
+    const std::uint32_t nonzero_number = mask_above(kF32Infinity + 1U, magnitude) & mask_above(magnitude, 0U);
+    codes[i] = select(negative & refuses_sign & nonzero_number, plan.negative_code, code);
   }
 }
 

@@ -28,7 +28,7 @@ constexpr Op kOps[] = {
     {"router_logits", {}, {}, evaluate_router_logits, {}},
     {"route", {}, {}, evaluate_route, {}},
     {"moe", {}, {}, evaluate_moe, {}},
-    {"moe_stage", {}, {}, nullptr, kNoModel},
+    {"moe_stage", {}, {}, evaluate_moe_stage, {}},
 };
 
 const Op& op_named(const std::string& word) { return row_named(kOps, "operation", word); }

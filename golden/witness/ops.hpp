@@ -72,6 +72,8 @@ ModelOutputs evaluate_router_logits(const OpContext& context);
 ModelOutputs evaluate_route(const OpContext& context);
 // moe.cpp
 ModelOutputs evaluate_moe(const OpContext& context);
+// moe_stage.cpp
+ModelOutputs evaluate_moe_stage(const OpContext& context);
 
 /// The conversion that the parameters of an encoding operation state.
 struct EncodeParams {

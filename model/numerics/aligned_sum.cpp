@@ -28,7 +28,7 @@ struct Addend {
 };
 
 Addend addend_of(const Factor& a, const Factor& b) {
-  const Value value = product(a.value, b.value);
+  const Value value = exact_product(a.value, b.value);
   const std::int32_t nominal = a.nominal_exponent + b.nominal_exponent;
   const bool counts = value.cls == ValueClass::finite || planted(Fault::zero_product_counts);
   const bool carried = planted(Fault::product_normalized) && value.exponent + static_cast<int>(std::bit_width(value.significand)) - 1 > nominal;
@@ -91,8 +91,9 @@ std::uint32_t aligned_sum(const ContractRow& row, std::span<const Factor> a, std
   const auto is_special = [](const Addend& addend) { return addend.value.cls == ValueClass::nan || addend.value.cls == ValueClass::infinity; };
   if (std::ranges::any_of(addends, is_special)) return special_sum(addends);
 
-  const std::int32_t largest = std::ranges::max(addends, {}, &Addend::nominal_exponent).nominal_exponent;
+  std::int32_t largest = std::ranges::max(addends, {}, &Addend::nominal_exponent).nominal_exponent;
   if (largest == kNoExponent) return 0;
+  if (planted(Fault::alignment_has_floor)) largest = std::max(largest, 0);
   const int unit = largest - row.alignment_bits + (planted(Fault::alignment_off_by_one) ? 1 : 0);
   std::int64_t sum = 0;
   for (const Addend& addend : addends) sum += in_units(addend.value, unit);

@@ -68,23 +68,24 @@ void check(const Format& format, const Conversion& how) {
   if (needs_payload && format.specials != Specials::ieee) refuse("a NaN with payload", format);
 }
 
+/// Of finite values.
 bool magnitude_exceeds(const Value& value, const Value& limit) {
-  if (value.cls != ValueClass::finite) return value.cls == ValueClass::infinity;
   if (top_exponent(value) != top_exponent(limit)) return top_exponent(value) > top_exponent(limit);
   // The same binade: with both top bits in bit 63 the significands compare as they are.
   return (value.significand << std::countl_zero(value.significand)) > (limit.significand << std::countl_zero(limit.significand));
 }
 
-std::uint32_t magnitude_code(const Value& rounded, const Format& format) {
+/// Code of a magnitude on the grid, counted on above the largest one as if there were more.
+std::uint64_t magnitude_code(const Value& rounded, const Format& format) {
   const int top = top_exponent(rounded);
-  if (format.encoding == Encoding::exponent_only) return static_cast<std::uint32_t>(top + format.bias);
-  const bool subnormal = format.encoding == Encoding::fixed_point || top < min_exponent(format);
-  const int unit = unit_exponent(rounded, format);
-  const Value exact = canonical(rounded);
-  const std::uint64_t units = exact.significand << (exact.exponent - unit);
-  if (subnormal) return static_cast<std::uint32_t>(units);
+  if (format.encoding == Encoding::exponent_only) return static_cast<std::uint64_t>(top + format.bias);
+  const bool fixed = format.encoding == Encoding::fixed_point;
+  if (fixed && top >= format.width) return ~std::uint64_t{0};
+  const int up = rounded.exponent - unit_exponent(rounded, format);
+  const std::uint64_t units = up >= 0 ? rounded.significand << up : rounded.significand >> -up;
+  if (fixed || top < min_exponent(format)) return units;
   // Adding the field to the significand with its hidden bit counts that bit into the exponent.
-  return static_cast<std::uint32_t>(units) + (static_cast<std::uint32_t>(top + format.bias - 1) << format.mantissa_bits);
+  return units + (static_cast<std::uint64_t>(top + format.bias - 1) << format.mantissa_bits);
 }
 
 std::uint32_t with_sign(std::uint32_t magnitude, bool negative, const Format& format) {
@@ -152,14 +153,12 @@ std::uint32_t zero_code(const Value& value, const Format& format, const Conversi
   return how.zero_code;
 }
 
-/// The limit above which a magnitude overflows.
-Value overflow_limit(const Format& format) {
+/// The code above which a magnitude overflows.
+std::uint32_t overflow_limit(const Format& format) {
   const std::uint32_t top = max_finite_code(format);
   // As if the top exponent were kept for Inf and NaN, which E4M3 and the FNUZ formats do not do.
-  if (planted(Fault::encode_saturates_low) && format.specials != Specials::ieee && format.encoding == Encoding::floating) {
-    return decode(format, (top >> format.mantissa_bits << format.mantissa_bits) - 1U);
-  }
-  return decode(format, top);
+  const bool keeps_top = planted(Fault::encode_saturates_low) && format.specials != Specials::ieee && format.encoding == Encoding::floating;
+  return keeps_top ? (top >> format.mantissa_bits << format.mantissa_bits) - 1U : top;
 }
 
 bool flushes_source(Flush flush) { return flush == Flush::source || flush == Flush::both; }
@@ -178,19 +177,20 @@ std::uint32_t encode_checked(const Value& value, const Format& format, const Con
     return overflow_nan(true, format);
   }
   flags.inexact |= value.negative && !format.has_sign;  // the sign is lost
-  const Value limit = overflow_limit(format);
-  if (value.cls == ValueClass::infinity || (tests_unrounded(how.overflow) && magnitude_exceeds(value, limit))) {
+  const std::uint32_t limit = overflow_limit(format);
+  if (value.cls == ValueClass::infinity || (tests_unrounded(how.overflow) && magnitude_exceeds(value, decode(format, limit)))) {
     return overflow_code(value, format, how, flags);
   }
   const Value rounded = rounding::round(value, format, draw, flags);
   if (rounded.cls == ValueClass::zero) return with_sign(0, rounded.negative, format);
-  if (magnitude_exceeds(rounded, limit)) return overflow_code(rounded, format, how, flags);
+  const std::uint64_t code = magnitude_code(rounded, format);
+  if (code > limit) return overflow_code(rounded, format, how, flags);
   if (flushes_target(how.flush) && is_subnormal(planted(Fault::flush_before_rounding) ? value : rounded, format)) {
     flags.underflow = true;
     note_flush(flags);
     return with_sign(0, rounded.negative, format);
   }
-  return with_sign(magnitude_code(rounded, format), rounded.negative, format);
+  return with_sign(static_cast<std::uint32_t>(code), rounded.negative, format);
 }
 
 }  // namespace

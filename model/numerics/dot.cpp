@@ -91,7 +91,7 @@ std::size_t chain_length(const ContractRow& row, const PreparedOperand& a, const
 
 std::uint32_t scale_at(const ContractRow& row, const PreparedOperand& operand, std::size_t k, std::size_t length) {
   if (operand.scales.empty()) return f32::kOne;
-  if (operand.scales.size() == 1) return operand.scales.front();
+  if (operand.scales.size() == 1 || planted(Fault::first_scale_serves_all)) return operand.scales.front();
   if (operand.block % length != 0)
     refuse(row, "a scale block of " + std::to_string(operand.block) + " is not made of chains of " + std::to_string(length));
   return operand.scales[k / operand.block];
@@ -144,7 +144,7 @@ PreparedOperand prepare(const ContractRow& row, Side side, const Operand& operan
     const std::size_t place = planted(Fault::order_ascending) ? i % period : row.order[i % period];
     const std::size_t k = i / period * period + place;
     Value value = k < count ? operand.elements[k] : Value{};
-    if (folded && k < count) value = product(value, operand.scales[k / static_cast<std::size_t>(operand.block)]);
+    if (folded && k < count) value = exact_product(value, operand.scales[k / static_cast<std::size_t>(operand.block)]);
     prepared.factors.push_back(factor_of(row, operand, value));
   }
   if (row.scales == ScaleEntry::operand) return prepared;

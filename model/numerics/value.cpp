@@ -13,7 +13,7 @@ using fault::planted;
 
 Value decode_floating(const Format& format, std::uint32_t code) {
   Value value;
-  value.negative = format.has_sign && ((code >> (format.width - 1)) & 1U) != 0;
+  value.negative = ((code >> (format.width - 1)) & 1U) != 0;
   if (is_nan_code(format, code)) {
     value.cls = ValueClass::nan;
     return value;
@@ -84,18 +84,6 @@ Value canonical(Value value) {
   value.significand >>= zeros;
   value.exponent += zeros;
   return value;
-}
-
-Value product(const Value& a, const Value& b) {
-  const bool negative = a.negative != b.negative;
-  const auto either = [&](ValueClass cls) { return a.cls == cls || b.cls == cls; };
-  const auto special = [&](ValueClass cls) { return Value{.significand = 0, .exponent = 0, .cls = cls, .negative = negative}; };
-  if (either(ValueClass::nan) || (either(ValueClass::infinity) && either(ValueClass::zero))) {
-    return {.significand = 0, .exponent = 0, .cls = ValueClass::nan};
-  }
-  if (either(ValueClass::infinity)) return special(ValueClass::infinity);
-  if (either(ValueClass::zero)) return special(ValueClass::zero);
-  return {.significand = a.significand * b.significand, .exponent = a.exponent + b.exponent, .cls = ValueClass::finite, .negative = negative};
 }
 
 }  // namespace mx

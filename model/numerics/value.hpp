@@ -28,7 +28,4 @@ Value exact_product(const Value& a, const Value& b);
 /// The same value with the significand shifted down until it is odd: equal numbers then compare equal.
 Value canonical(Value value);
 
-/// The exact product: no range limit, no rounding. NaN wins, 0 * Inf is NaN (of positive sign). The significands' product must fit 64 bits.
-Value product(const Value& a, const Value& b);
-
 }  // namespace mx

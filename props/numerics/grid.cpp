@@ -116,9 +116,8 @@ std::uint32_t rounded_code(const Grid& grid, std::uint32_t f32, Rounding roundin
   if (above == grid.values.begin()) return 0;
   const auto code = static_cast<std::size_t>(above - grid.values.begin()) - 1;
   if (grid.values[code] == magnitude) return static_cast<std::uint32_t>(code);
-  // The top's neighbour, if the grid went on, lies as far above the last midpoint as the top below.
-  const bool beyond = above == grid.values.end() && magnitude - grid.midpoints.back() >= grid.midpoints.back() - grid.values.back() &&
-                      magnitude > grid.midpoints.back();
+  // The next point, if the grid went on, lies as far above the last midpoint as the largest value below it.
+  const bool beyond = above == grid.values.end() && magnitude - grid.values.back() >= 2 * (grid.midpoints.back() - grid.values.back());
   const bool up = beyond || goes_up(grid, code, magnitude, f32 >= kSign, rounding);
   return static_cast<std::uint32_t>(code) + (up ? 1U : 0U);
 }
@@ -148,14 +147,25 @@ std::uint32_t pick_code(int width) {
   return (center + codes + pick_uniform(0, 4) - 2U) % codes;
 }
 
+namespace {
+
+/// A code at an end of the format: around zero, the smallest normal number or the largest number.
+std::uint32_t pick_end(const Grid& grid) {
+  const auto top = static_cast<std::uint32_t>(grid.values.size()) - 1U;
+  const std::uint32_t ends[] = {1, 1U << grid.format->mantissa_bits, top};
+  return std::min(ends[pick_uniform(0, 2)] + pick_uniform(0, 2) - 1U, top);
+}
+
+}  // namespace
+
 std::uint32_t pick_boundary(const Grid& grid) {
-  const std::uint32_t kind = pick_uniform(0, 9);
+  const std::uint32_t kind = pick_uniform(0, 11);
   const std::uint32_t sign = pick_uniform(0, 1) * kSign;
   if (kind == 0) return sign | pick_uniform(0, kLargestF32);
   if (kind == 1) return sign | (pick_uniform(0, 254) << 23);
-  const std::vector<std::uint32_t>& points = kind < 6 ? grid.midpoints : grid.values;
-  const std::uint32_t point = points[pick_uniform(0, static_cast<std::uint32_t>(points.size()) - 1)];
-  const std::uint32_t neighbour = point + pick_uniform(0, 2);
+  const std::vector<std::uint32_t>& points = kind % 2 == 0 ? grid.midpoints : grid.values;
+  const std::uint32_t code = kind < 5 ? pick_end(grid) : pick_uniform(0, static_cast<std::uint32_t>(points.size()) - 1);
+  const std::uint32_t neighbour = points[code] + pick_uniform(0, 2);
   return sign | std::min(neighbour == 0 ? 0U : neighbour - 1U, kLargestF32);
 }
 

@@ -41,7 +41,8 @@ std::uint32_t searched_code(const Grid& grid, std::uint32_t f32, Rounding roundi
 /// Roundings that the format has.
 std::vector<Rounding> roundings_of(const Grid& grid);
 
-/// Finite fp32 patterns that find faults: values, midpoints and their neighbours, powers of two, uniform patterns; both signs.
+/// Finite fp32 patterns that find faults: values, midpoints and their neighbours, often at the ends of the format, powers of two, uniform patterns;
+/// both signs.
 /// To be called inside a property.
 std::uint32_t pick_boundary(const Grid& grid);
 

@@ -11,6 +11,9 @@
 
 namespace mx::props::numerics {
 
+/// fp32 patterns that one case of N2 and N3 draws: tests/props/generator_strength.cpp says how many of the planted faults so many of them notice.
+inline constexpr int kPatternsPerCase = 10;
+
 /// What follows the first '/' of a law's id: "e4m3fn" of "N1/e4m3fn".
 std::string_view subject_of(const Law& law);
 
@@ -53,5 +56,14 @@ Outcome fnuz_keeps_values(const Law& law);
 
 /// N9: exact sums.
 Outcome sums_are_integer_sums(const Law& law);
+
+/// N10: one contract restated in integers. N11 to N13: what holds for all of them.
+Outcome hopper_is_restated(const Law& law);
+Outcome bf16_chain_is_restated(const Law& law);
+Outcome bf16_block_is_restated(const Law& law);
+Outcome int8_block_is_restated(const Law& law);
+Outcome zero_products_do_not_count(const Law& law);
+Outcome order_proof_sums_agree(const Law& law);
+Outcome powers_of_two_move_through(const Law& law);
 
 }  // namespace mx::props::numerics

@@ -10,7 +10,9 @@
 #include <cstdio>
 #include <exception>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/error.hpp"
@@ -44,8 +46,6 @@ Shard shard_of(const std::string& text) {
   return shard;
 }
 
-bool is_of(const ProofRow& row, const std::string& wanted) { return row.name == wanted || row.name.starts_with(wanted + "/"); }
-
 /// One line for a name that no row has. There are many rows: without a near one it lists what their names begin with.
 [[noreturn]] void unknown_row(const std::vector<ProofRow>& rows, const std::string& wanted) {
   std::vector<std::string_view> known;
@@ -56,17 +56,28 @@ bool is_of(const ProofRow& row, const std::string& wanted) { return row.name == 
   throw Error(ErrorCode::usage, unknown_name("row", wanted, known));
 }
 
-/// The rows of a kind ("all" for every kind), or those of them whose name is a wanted one or begins with one and a slash.
+/// The rows of this name, or, where there is none, those whose name begins with it and a slash.
+std::vector<ProofRow> rows_named(const std::vector<ProofRow>& rows, const std::string& name) {
+  std::vector<ProofRow> exact;
+  std::vector<ProofRow> family;
+  for (const ProofRow& row : rows) {
+    if (row.name == name) exact.push_back(row);
+    if (row.name.starts_with(name + "/")) family.push_back(row);
+  }
+  if (exact.empty() && family.empty()) unknown_row(rows, name);
+  return exact.empty() ? family : exact;
+}
+
+/// The rows of a kind ("all" for every kind), or the wanted ones of them, each once.
 std::vector<ProofRow> selected_rows(const std::string& kind, const std::vector<std::string>& wanted) {
   std::vector<ProofRow> rows = all_rows();
   if (kind != "all") std::erase_if(rows, [&](const ProofRow& row) { return row.kind != kind; });
+  if (wanted.empty()) return rows;
+  std::set<std::pair<std::string, std::string>> names;
   for (const std::string& name : wanted) {
-    if (std::ranges::none_of(rows, [&](const ProofRow& row) { return is_of(row, name); })) unknown_row(rows, name);
+    for (const ProofRow& row : rows_named(rows, name)) names.emplace(row.kind, row.name);
   }
-  const auto is_wanted = [&](const ProofRow& row) {
-    return wanted.empty() || std::ranges::any_of(wanted, [&](const std::string& name) { return is_of(row, name); });
-  };
-  std::erase_if(rows, [&](const ProofRow& row) { return !is_wanted(row); });
+  std::erase_if(rows, [&](const ProofRow& row) { return !names.contains({row.kind, row.name}); });
   return rows;
 }
 
@@ -124,7 +135,7 @@ int run(int argc, char** argv) {
                                                         {std::string(kFunctions), "the model's elementary functions"},
                                                         {"all", "all of these"}}) {
     CLI::App* verb = app.add_subcommand(name, what);
-    verb->add_option("--row", options.rows, "only the row of this name, or the rows whose name begins with it (e4m3fn, e4m3fn/toward_zero)");
+    verb->add_option("--row", options.rows, "only the row of this name, or else the rows whose name begins with it (e4m3fn, e4m3fn/toward_zero)");
     verb->add_option("--shard", options.shard, "i/n: only every n-th chunk, beginning with the i-th (from 1)");
     verb->add_option("--state", options.state, "remember finished chunks in this file, and skip those that it holds");
     verb->add_option("--threads", options.threads, "how many threads (default: OpenMP's)")->check(CLI::PositiveNumber);
