@@ -29,9 +29,7 @@ std::vector<std::uint32_t> bits_of(const std::vector<float>& values) {
   return bits;
 }
 
-moe::RouterSizes sizes_of(const RouterInput& input) {
-  return {input.top_k, input.groups, input.topk_groups, decode(kF32, bits_of(input.factor))};
-}
+moe::RouterSizes sizes_of(const RouterInput& input) { return {input.top_k, input.groups, input.topk_groups, decode(kF32, bits_of(input.factor))}; }
 
 std::vector<Slot> routed(const moe::RouterRecipe& recipe, const RouterInput& input) {
   return moe::route_logits<F32Arithmetic>(recipe, sizes_of(input), bits_of(input.logits), bits_of(input.bias));
