@@ -9,11 +9,8 @@ using fault::Fault;
 
 constexpr std::array kFaults{
     // Numerics.
-    FaultRow{Fault::encode_ties_away, "encode_ties_away", "model/numerics/convert.cpp goes_up", "ties to even go away from zero",
-             "N2/e4m3fn N2/e5m2 N2/e4m3fnuz N2/e5m2fnuz N2/e2m3 N2/e3m2 N2/e2m1 N2/ue4m3 N2/mxint8 N2/bf16 N2/fp16"},
-    FaultRow{Fault::encode_drops_sticky, "encode_drops_sticky", "model/numerics/convert.cpp dropped_bits",
     FaultRow{Fault::encode_ties_away, "encode_ties_away", "model/numerics/rounding.cpp goes_up", "ties to even go away from zero",
-             "N2/e4m3fn N2/e5m2 N2/e4m3fnuz N2/e5m2fnuz N2/e2m3 N2/e3m2 N2/e2m1 N2/mxint8 N2/bf16 N2/fp16"},
+             "N2/e4m3fn N2/e5m2 N2/e4m3fnuz N2/e5m2fnuz N2/e2m3 N2/e3m2 N2/e2m1 N2/ue4m3 N2/mxint8 N2/bf16 N2/fp16"},
     FaultRow{Fault::encode_drops_sticky, "encode_drops_sticky", "model/numerics/rounding.cpp dropped_bits",
              "what lies below the half bit is forgotten (tt-metal#51971)",
              "N2/e4m3fn N2/e5m2 N2/e4m3fnuz N2/e5m2fnuz N2/e2m3 N2/e3m2 N2/e2m1 N2/e8m0 N2/mxint8 N2/bf16 N2/fp16"},
