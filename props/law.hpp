@@ -25,7 +25,11 @@
 //   L8  gate and up are told apart by the activation: not yet
 //   L9  sizes: no more than is allocated, each in its unit: not yet (cosize and bytes of packed tensors are part of L1)
 //   L10 compare reports every changed unit at its place (ours)
-//   S1-S5  parameters matter; routing; sums over ranks; permutations; batches: not yet (tests/moe/ tries examples of S1 and S2)
+//   S1  every declared parameter matters: not yet (tests/moe/ tries examples)
+//   S2  a router chooses and weighs as its restatement does
+//   S3  expert-parallel ranks add up to one rank
+//   S4  renaming experts and reordering tokens renames and reorders results, no more
+//   S5  what a token gives does not depend on its batch
 //   O1  what is chosen satisfies its kernel's needs
 //   O2  a wish is met or refused with a reason
 //   O3  nothing better is skipped (that more capability never gives less: not yet)
@@ -59,6 +63,7 @@ struct Law {
 
 std::span<const Law> numeric_laws();
 std::span<const Law> layout_laws();
+std::span<const Law> moe_laws();
 std::span<const Law> oracle_laws();
 
 /// Runs a RapidCheck testable under the law's id, with the configuration of RC_PARAMS. The message of a failure holds the line
