@@ -75,7 +75,7 @@ void quantize_mxfp4(benchmark::State& state) {
   for (auto _ : state) {
     for (std::size_t i = 0; i < kInputs; i += size) {
       benchmark::DoNotOptimize(
-          mx::quantize_block(std::span(from).subspan(i, size), mx::kF32, mx::Recipe{&format, mx::MxRecipe{mx::ScaleRule::floor, how}, {}}));
+          mx::quantize_block(std::span(from).subspan(i, size), mx::kF32, mx::Recipe{&format, mx::ocp_recipe(how), {}}));
     }
   }
   count_items(state, kInputs, 4);

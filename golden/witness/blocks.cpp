@@ -1,4 +1,5 @@
-// Block quantization and the 128x4 swizzle. Implementations of one rule differ in special blocks, so a dialect is claimed by name.
+// Block quantization with E8M0 scales and of groups, and the 128x4 swizzle. Implementations of one rule differ in special blocks, so the recipe is
+// that of the profile which ran.
 
 #include <fmt/format.h>
 
@@ -12,117 +13,166 @@ namespace mx::golden {
 
 namespace {
 
-/// A dialect that the model's rule reproduces, special blocks included. Empty device and build: any.
-struct Dialect {
-  std::string_view op;
-  std::string_view implementation, device, build;
-  std::string_view variant;  ///< scale rule
-  std::string_view source;
-};
-// `ocp` is what a user states who follows the document itself: amax with its sign dropped, NaN or Inf block -> scale 0xFF, scale byte 0 is 2^-127.
-constexpr Dialect kDialects[] = {
-    {"block_quantize", "torchao", "cpu", "eager", "floor", "torchao mx_tensor.py to_mx, ScaleCalculationMode.FLOOR"},
-    {"block_quantize", "ocp", "", "", "floor", "MX 1.0 §6.3"},
-    {"block_scale", "torchao", "cpu", "eager", "floor", "torchao mx_tensor.py to_mx, ScaleCalculationMode.FLOOR"},
-    {"block_scale", "aiter", "cpu", "torch-reference", "floor", "aiter RoundMode.RoundDown: bit-identical scales, NaN and Inf 0xFF"},
-    {"block_scale", "ocp", "", "", "floor", "MX 1.0 §6.3"},
-};
-
-bool either(std::string_view wanted, std::string_view found) { return wanted.empty() || wanted == found; }
-
-void require_dialect(const Entry& entry, std::string_view variant) {
-  const auto matches = [&](const Dialect& row) {
-    return row.op == entry.op && row.implementation == entry.profile.implementation && either(row.device, entry.profile.device) &&
-           either(row.build, entry.profile.build) && row.variant == variant;
-  };
-  if (std::any_of(std::begin(kDialects), std::end(kDialects), matches)) return;
-  throw Unmodelled(fmt::format("no model of {} {} as {}/{}/{} does it", entry.op, variant, entry.profile.implementation, entry.profile.device,
-                               entry.profile.build));
-}
-
-constexpr int kBlock = 32;
-
-ScaleRule floor_rule(const OpContext& context, Fields& params) {
-  const std::string rule = params.text("scale_rule");
-  require_dialect(context.entry, rule);
-  return ScaleRule::floor;
-}
-
-/// fp32 bits of block b.
-std::vector<std::uint32_t> block_of(const Tensor& x, const Format& source, std::int64_t b) {
-  std::vector<std::uint32_t> values;
-  for (std::int64_t i = b * kBlock; i < (b + 1) * kBlock; ++i) values.push_back(to_f32(static_cast<std::uint32_t>(x.word(i)), source));
-  return values;
-}
-
-constexpr std::uint32_t kMagnitude = 0x7FFFFFFFU;
-
-// The largest magnitude; as unsigned integers NaN is above Inf, so a NaN in the block wins.
-std::uint32_t amax_of(const std::vector<std::uint32_t>& block) {
-  std::uint32_t largest = 0;
-  for (const std::uint32_t bits : block) largest = std::max(largest, bits & kMagnitude);
-  return largest;
-}
-
-std::function<std::string(std::int64_t)> scale_origin(std::shared_ptr<const Tensor> x, const Format& source) {
-  return [x = std::move(x), &source](std::int64_t b) {
-    const std::uint32_t amax = amax_of(block_of(*x, source, b));
-    return fmt::format("a block from {} with amax {}", element_name("x", x->shape, b * kBlock), value_text(amax, dtype_named("f32"), nullptr, false));
-  };
-}
-
 constexpr std::uint32_t kNanScale = 0xFF;
+
+/// The recipe of an entry. Its format has the entry's block length: groups may have any.
+struct EntryRecipe {
+  BlockFormat format;
+  Recipe recipe;
+  const Profile* profile;
+};
+
+bool fits(const Recipe& row, const BlockParams& shape, std::string_view rule, std::optional<Rounding> rounding) {
+  const bool any_length = std::holds_alternative<GroupRecipe>(row.how);
+  return *row.format->element == *shape.element && *row.format->scale == *shape.scale && (any_length || row.format->block == shape.block) &&
+         scale_rule_name(row) == rule && (!rounding || element_conversion(row).rounding == *rounding);
+}
+
+/// The row of the profile that ran which has these elements, scales, rule and, where the entry has codes, this rounding. Throws Unmodelled.
+std::unique_ptr<EntryRecipe> recipe_of(const Entry& entry, const BlockParams& shape, const std::string& rule, std::optional<Rounding> rounding) {
+  const auto row_in = [&](const Profile& profile) {
+    return std::ranges::find_if(profile.recipes, [&](const Recipe& row) { return fits(row, shape, rule, rounding); });
+  };
+  const std::string what = fmt::format("{} {} of {} in blocks of {}", entry.op, rule, shape.element->name, shape.block);
+  const Profile& profile = profile_of(entry, what, [&](const Profile& one) { return row_in(one) != one.recipes.end(); });
+  const Recipe& row = *row_in(profile);
+  auto found = std::make_unique<EntryRecipe>(EntryRecipe{*row.format, row, &profile});
+  found->format.block = static_cast<int>(shape.block);
+  found->recipe.format = &found->format;
+  return found;
+}
+
+/// Without emax no element is above 4, so that only an Inf overflows and the word of the entry, which speaks of numbers, says nothing.
+bool never_overflows(const Recipe& recipe) {
+  const auto* how = std::get_if<MxRecipe>(&recipe.how);
+  return how != nullptr && how->scale.rule == ScaleRule::floor_log2_no_emax;
+}
+
+void require_overflow(const Recipe& recipe, Fields& params) {
+  const Overflow overflow = overflow_word(params, *recipe.format->element);
+  if (overflow == element_conversion(recipe).overflow || never_overflows(recipe)) return;
+  throw Unmodelled(fmt::format("elements that {} on overflow", name_of(overflow)));
+}
+
+/// The parameters that change a recipe: the floor of amax, which is an argument of the implementations.
+void apply_amax_floor(Recipe& recipe, Fields& params) {
+  auto* group = std::get_if<GroupRecipe>(&recipe.how);
+  if (group == nullptr) return;
+  if (!params.has("amax_floor")) throw Unmodelled("the entry does not say the lower bound of amax");
+  group->amax_floor = static_cast<std::uint32_t>(params.hex("amax_floor", 8));
+}
+
+/// The byte that the entry states for blocks with scale 0xFF; none when it states nothing.
+std::optional<std::uint32_t> stated_nan_byte(const Recipe& recipe, const BlockParams& shape, Fields& params) {
+  if (!params.has("nan_block_code")) return std::nullopt;
+  const auto byte = static_cast<std::uint32_t>(params.hex("nan_block_code", 2));
+  const auto* how = std::get_if<MxRecipe>(&recipe.how);
+  if (how == nullptr || !how->elements) throw Unmodelled("nan_block_code speaks of blocks with E8M0 scales and codes");
+  if (const std::optional<std::uint32_t> code = how->elements->nan_block_code) {
+    if (const std::uint32_t own = shape.packed ? *code | (*code << 4U) : *code; own != byte) {
+      throw Unmodelled(fmt::format("NaN blocks with bytes 0x{:02X}: the model of this profile has 0x{:02X}", byte, own));
+    }
+  }
+  return byte;
+}
+
+std::function<std::string(std::int64_t)> scale_origin(std::shared_ptr<const Tensor> x, const Format& source, std::int64_t block) {
+  return [x = std::move(x), &source, block](std::int64_t b) {
+    std::vector<std::uint32_t> f32;
+    for (const std::uint32_t bits : patterns(*x, b * block, block)) f32.push_back(to_f32(bits, source));
+    const std::uint32_t amax = largest_magnitude(f32, AmaxNan::propagates);
+    return fmt::format("a block from {} with amax {}", element_name("x", x->shape, b * block), value_text(amax, dtype_named("f32"), nullptr, false));
+  };
+}
+
+std::string_view scale_dtype(const Format& scale) { return scale == kF32 ? "f32" : "u8"; }
+
+/// What the operations on blocks of x begin with.
+struct BlockInput {
+  std::shared_ptr<const Tensor> x;
+  const Format& source;
+  const BlockParams& shape;
+
+  std::int64_t blocks() const { return x->size() / shape.block; }
+  std::vector<std::uint32_t> block(std::int64_t b) const { return patterns(*x, b * shape.block, shape.block); }
+};
+
+BlockInput input_of(const OpContext& context, const Format& source, const BlockParams& shape) {
+  BlockInput input{std::make_shared<const Tensor>(context.input("x")), source, shape};
+  require_dtype(*input.x, source.name, "x", context.entry.where);
+  require_whole_blocks(input.x->shape.back(), shape.block, context.entry.where);
+  return input;
+}
 
 }  // namespace
 
 ModelOutputs evaluate_block_quantize(const OpContext& context) {
-  const std::string& where = context.entry.where;
-  Fields params(context.entry.params, "params", where);
-  if (params.text("scale_rule").starts_with("nvfp4")) return evaluate_nvfp4(context);
+  Fields params(context.entry.params, "params", context.entry.where);
+  const std::string rule = params.text("scale_rule");
+  if (rule.starts_with("nvfp4")) return evaluate_nvfp4(context);
   const Format& source = wide_format_word(params, "source");
   const BlockParams shape = read_block_params(params);
-  const ScaleRule rule = floor_rule(context, params);
-  Conversion how{};
-  how.rounding = rounding_word(params, *shape.element);
-  how.overflow = overflow_word(params, *shape.element);
-  const bool nan_stated = params.has("nan_block_code");
-  const auto nan_byte = static_cast<std::uint32_t>(nan_stated ? params.hex("nan_block_code", 2) : 0);
+  const auto row = recipe_of(context.entry, shape, rule, rounding_word(params, *shape.element));
+  require_overflow(row->recipe, params);
+  apply_amax_floor(row->recipe, params);
+  const std::optional<std::uint32_t> nan_byte = stated_nan_byte(row->recipe, shape, params);
   params.finish();
 
-  const BlockFormat& format = block_format_of(shape);
-  const auto x = std::make_shared<const Tensor>(context.input("x"));
-  require_dtype(*x, source.name, "x", where);
-  require_whole_blocks(x->shape.back(), shape.block, where);
-  const std::int64_t per_byte = shape.per_byte();
-  Tensor scales = zeros("u8", with_last(x->shape, x->shape.back() / shape.block));
-  Tensor codes = zeros("u8", with_last(x->shape, x->shape.back() / per_byte));
-  for (std::int64_t b = 0; b < scales.size(); ++b) {
-    const QuantizedBlock block = quantize_block(block_of(*x, source, b), kF32, Recipe{&format, MxRecipe{rule, how}, {}});
+  const BlockInput input = input_of(context, source, shape);
+  const std::int64_t last = input.x->shape.back();
+  const std::int64_t bytes = shape.block / shape.per_byte();
+  Tensor scales = zeros(scale_dtype(*shape.scale), with_last(input.x->shape, last / shape.block));
+  Tensor codes = zeros("u8", with_last(input.x->shape, last / shape.per_byte()));
+  for (std::int64_t b = 0; b < input.blocks(); ++b) {
+    const QuantizedBlock block = quantize_block(input.block(b), source, row->recipe);
     scales.set_word(b, block.scale);
-    if (block.scale == kNanScale && !nan_stated) throw Unmodelled("the entry does not say which codes a block with scale 0xFF has");
     set_codes(codes, b * shape.block, block.codes, shape.packed);
-    for (std::int64_t i = 0; i < shape.block / per_byte && block.scale == kNanScale; ++i) codes.set_word(b * (shape.block / per_byte) + i, nan_byte);
+    for (std::int64_t i = 0; nan_byte && block.scale == kNanScale && i < bytes; ++i) codes.set_word(b * bytes + i, *nan_byte);
   }
   ModelOutputs outputs;
-  outputs.emplace("scales", ModelOutput{std::move(scales), &kE8m0, false, scale_origin(x, source)});
-  outputs.emplace("codes", ModelOutput{std::move(codes), shape.element, shape.packed, code_origin(x, per_byte)});
+  outputs.emplace("scales", ModelOutput{std::move(scales), shape.scale, false, scale_origin(input.x, source, shape.block)});
+  outputs.emplace("codes", ModelOutput{std::move(codes), shape.element, shape.packed, code_origin(input.x, shape.per_byte())});
   return outputs;
 }
 
 ModelOutputs evaluate_block_scale(const OpContext& context) {
-  const std::string& where = context.entry.where;
-  Fields params(context.entry.params, "params", where);
+  Fields params(context.entry.params, "params", context.entry.where);
   const Format& source = wide_format_word(params, "source");
   const BlockParams shape = read_block_params(params);
-  const ScaleRule rule = floor_rule(context, params);
+  const auto row = recipe_of(context.entry, shape, params.text("scale_rule"), std::nullopt);
   params.finish();
-  const auto x = std::make_shared<const Tensor>(context.input("x"));
-  require_dtype(*x, source.name, "x", where);
-  require_whole_blocks(x->shape.back(), shape.block, where);
-  Tensor scales = zeros("u8", with_last(x->shape, x->shape.back() / shape.block));
-  for (std::int64_t b = 0; b < scales.size(); ++b) scales.set_word(b, scale_code(amax_of(block_of(*x, source, b)), *shape.element, rule));
+  const auto* how = std::get_if<MxRecipe>(&row->recipe.how);
+  if (how == nullptr) throw Unmodelled("scales alone of a recipe without E8M0 scales");
+
+  const BlockInput input = input_of(context, source, shape);
+  Tensor scales = zeros("u8", with_last(input.x->shape, input.x->shape.back() / shape.block));
+  for (std::int64_t b = 0; b < input.blocks(); ++b) scales.set_word(b, block_scale(input.block(b), source, row->format, *how));
   ModelOutputs outputs;
-  outputs.emplace("scales", ModelOutput{std::move(scales), &kE8m0, false, scale_origin(x, source)});
+  outputs.emplace("scales", ModelOutput{std::move(scales), shape.scale, false, scale_origin(input.x, source, shape.block)});
+  return outputs;
+}
+
+ModelOutputs evaluate_block_quantize_dequantize(const OpContext& context) {
+  Fields params(context.entry.params, "params", context.entry.where);
+  const Format& source = wide_format_word(params, "source");
+  const Format& target = wide_format_word(params, "target");
+  const BlockParams shape = read_block_params(params);
+  const auto row = recipe_of(context.entry, shape, params.text("scale_rule"), rounding_word(params, *shape.element));
+  require_overflow(row->recipe, params);
+  apply_amax_floor(row->recipe, params);
+  params.finish();
+  const Dequantizer& back = dequantizer(*row->profile, block_format_of(shape), target);
+
+  const BlockInput input = input_of(context, source, shape);
+  Tensor values = zeros(target.name, input.x->shape);
+  for (std::int64_t b = 0; b < input.blocks(); ++b) {
+    const QuantizedBlock block = quantize_block(input.block(b), source, row->recipe);
+    for (std::size_t i = 0; i < block.codes.size(); ++i) {
+      values.set_word(b * shape.block + static_cast<std::int64_t>(i), dequantize(block.codes[i], block.scale, back));
+    }
+  }
+  ModelOutputs outputs;
+  outputs.emplace("values", ModelOutput{std::move(values), nullptr, false, code_origin(input.x, 1)});
   return outputs;
 }
 

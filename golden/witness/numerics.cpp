@@ -15,20 +15,20 @@ constexpr std::string_view kNoModel = "no model for this operation";
 constexpr Op kOps[] = {
     {"decode", "codes", "values", evaluate_decode, {}},
     {"encode", "x", "codes", evaluate_encode, {}},
-    {"encode_stochastic", {}, {}, nullptr, kNoModel},
+    {"encode_stochastic", "x random", "codes", evaluate_encode_stochastic, {}},
     {"sweep_digest", "x", "digests", evaluate_sweep, {}},
     {"block_quantize", "x", "scales codes", evaluate_block_quantize, {}},
     {"block_scale", "x", "scales", evaluate_block_scale, {}},
-    {"block_quantize_dequantize", {}, {}, nullptr, kNoModel},
+    {"block_quantize_dequantize", "x", "values", evaluate_block_quantize_dequantize, {}},
     {"block_dequantize", "codes scales", "values", evaluate_block_dequantize, {}},
     {"fp8_quantize", {}, {}, evaluate_fp8_quantize, {}},
     {"swizzle", "matrix", "swizzled", evaluate_swizzle, {}},
-    {"gemm", {}, {}, nullptr, kNoModel},
-    {"mma_sync", {}, {}, nullptr, kNoModel},
-    {"router_logits", {}, {}, nullptr, kNoModel},
-    {"route", {}, {}, nullptr, kNoModel},
+    {"gemm", {}, "d", evaluate_gemm, {}},
+    {"mma_sync", "a b c", "d", evaluate_mma_sync, {}},
+    {"router_logits", {}, {}, evaluate_router_logits, {}},
+    {"route", {}, {}, evaluate_route, {}},
     {"moe", {}, {}, evaluate_moe, {}},
-    {"moe_stage", {}, {}, nullptr, kNoModel},
+    {"moe_stage", {}, {}, evaluate_moe_stage, {}},
 };
 
 const Op& op_named(const std::string& word) { return row_named(kOps, "operation", word); }

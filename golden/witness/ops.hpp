@@ -53,17 +53,39 @@ EntryResult run_entry(const Manifest& manifest, const Entry& entry, const Witnes
 // conversions.cpp
 ModelOutputs evaluate_decode(const OpContext& context);
 ModelOutputs evaluate_encode(const OpContext& context);
+ModelOutputs evaluate_encode_stochastic(const OpContext& context);
 ModelOutputs evaluate_sweep(const OpContext& context);
 // blocks.cpp
 ModelOutputs evaluate_block_quantize(const OpContext& context);
 ModelOutputs evaluate_block_scale(const OpContext& context);
+ModelOutputs evaluate_block_quantize_dequantize(const OpContext& context);
 ModelOutputs evaluate_swizzle(const OpContext& context);
 // nvfp4.cpp, fp8.cpp, dequantize.cpp
 ModelOutputs evaluate_nvfp4(const OpContext& context);
 ModelOutputs evaluate_fp8_quantize(const OpContext& context);
 ModelOutputs evaluate_block_dequantize(const OpContext& context);
+// gemm.cpp
+ModelOutputs evaluate_gemm(const OpContext& context);
+ModelOutputs evaluate_mma_sync(const OpContext& context);
+// route.cpp
+ModelOutputs evaluate_router_logits(const OpContext& context);
+ModelOutputs evaluate_route(const OpContext& context);
 // moe.cpp
 ModelOutputs evaluate_moe(const OpContext& context);
+// moe_stage.cpp
+ModelOutputs evaluate_moe_stage(const OpContext& context);
+
+/// The conversion that the parameters of an encoding operation state.
+struct EncodeParams {
+  const Format* from;
+  const Format* to;
+  Conversion how;
+  bool nan_stated;  ///< whether the entry says what becomes of a NaN
+};
+
+// Of `encode` and `sweep_digest`, and of `encode_stochastic`, in conversions.cpp. They throw Unmodelled.
+EncodeParams read_encode(Fields& params);
+EncodeParams read_encode_stochastic(Fields& params);
 
 // Words that several operations share, in conversions.cpp.
 

@@ -26,6 +26,7 @@ inline constexpr BlockFormat kMxfp8E5m2{"mxfp8_e5m2", &kE5m2, &kE8m0, 32, "MX 1.
 inline constexpr BlockFormat kMxfp6E2m3{"mxfp6_e2m3", &kE2m3, &kE8m0, 32, "MX 1.0 section 5.2, table 1"};
 inline constexpr BlockFormat kMxfp6E3m2{"mxfp6_e3m2", &kE3m2, &kE8m0, 32, "MX 1.0 section 5.2, table 1"};
 inline constexpr BlockFormat kMxfp4{"mxfp4", &kE2m1, &kE8m0, 32, "MX 1.0 section 5.2, table 1"};
+inline constexpr BlockFormat kMxfp8E4m3fnuz{"mxfp8_e4m3fnuz", &kE4m3fnuz, &kE8m0, 32, "aiter MxDtype.FP8_E4M3_FNUZ: gfx942 fp8 in MX blocks"};
 inline constexpr BlockFormat kMxint8Block{"mxint8", &kMxint8, &kE8m0, 32, "MX 1.0 section 5.2, table 1"};
 inline constexpr BlockFormat kNvfp4{"nvfp4", &kE2m1, &kE4m3fn, 16, "PTX ISA, mma kind::mxf4nvf4 with scale_vec::4X and ue4m3 scales; vLLM nvfp4"};
 inline constexpr BlockFormat kFp8E4m3{"fp8_e4m3", &kE4m3fn, &kF32, 0, "OFP8 1.0 with one fp32 scale of a tensor, row or group"};
@@ -33,6 +34,11 @@ inline constexpr BlockFormat kFp8E5m2{"fp8_e5m2", &kE5m2, &kF32, 0, "OFP8 1.0 wi
 /// The values of the square are handed over row by row.
 inline constexpr BlockFormat kFp8E4m3Square{"fp8_e4m3_128x128", &kE4m3fn, &kF32, 128 * 128,
                                             "DeepSeek-V3 report section 3.3.2: weights in 128x128 squares"};
+
+inline constexpr BlockFormat kFp8Group128{"fp8_e4m3_g128", &kE4m3fn, &kF32, 128, "DeepSeek-V3 report section 3.3.2: activations in 1x128 groups"};
+inline constexpr BlockFormat kFp8Group32{"fp8_e4m3_g32", &kE4m3fn, &kF32, 32, "DeepGEMM deep_gemm/utils/math.py, gran_k = 32"};
+inline constexpr BlockFormat kFp4Group128{"fp4_e2m1_g128", &kE2m1, &kF32, 128, "DeepGEMM deep_gemm/utils/math.py per_token_cast_to_fp4"};
+inline constexpr BlockFormat kFp4Group32{"fp4_e2m1_g32", &kE2m1, &kF32, 32, "DeepGEMM deep_gemm/utils/math.py per_token_cast_to_fp4, gran_k = 32"};
 
 std::span<const BlockFormat> all_block_formats();
 /// Throws Error(usage) with the nearest known name.

@@ -42,6 +42,7 @@ std::uint32_t add(std::uint32_t a, std::uint32_t b) { return result(number(a) + 
 std::uint32_t sub(std::uint32_t a, std::uint32_t b) { return result(number(a) - number(b)); }
 std::uint32_t mul(std::uint32_t a, std::uint32_t b) { return result(number(a) * number(b)); }
 std::uint32_t div(std::uint32_t a, std::uint32_t b) { return result(number(a) / number(b)); }
+std::uint32_t sqrt(std::uint32_t x) { return result(std::sqrt(number(x))); }
 std::uint32_t fma(std::uint32_t a, std::uint32_t b, std::uint32_t c) { return result(std::fma(number(a), number(b), number(c))); }
 
 bool is_nan(std::uint32_t a) { return (a & ~kSign) > kInfinity; }

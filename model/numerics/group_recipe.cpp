@@ -1,12 +1,76 @@
 #include "model/numerics/group_recipe.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
 #include "model/error.hpp"
+#include "model/fault.hpp"
+#include "model/numerics/f32.hpp"
+#include "model/numerics/rows.hpp"
 
 namespace mx {
+namespace {
 
-QuantizedBlock quantize(std::span<const std::uint32_t> /*x*/, const Format& /*source*/, const BlockFormat& format, const GroupRecipe& /*how*/,
-                        const TensorScale& /*tensor*/) {
-  throw Error(ErrorCode::unsupported, std::string(format.name) + " is not modelled yet");
+using fault::Fault;
+using fault::planted;
+
+constexpr std::array<rows::Word<GroupRule>, 3> kRules{{
+    {GroupRule::group_amax, "group_amax"},
+    {GroupRule::group_pow2_log2, "group_pow2_log2"},
+    {GroupRule::group_pow2_bits, "group_pow2_bits"},
+}};
+
+constexpr std::uint32_t kMagnitude = 0x7FFFFFFFU;
+constexpr std::uint32_t kSign = 0x80000000U;
+constexpr std::uint32_t kMantissa = 0x007FFFFFU;
+constexpr std::uint32_t kInfinity = 0x7F800000U;
+constexpr int kMantissaBits = kF32.mantissa_bits;
+
+/// The exponent field rounded up where the mantissa is not 0; Inf and NaN become 2^127. Source: DeepGEMM ceil_to_ue8m0.
+std::uint32_t next_power_by_bits(std::uint32_t s) {
+  const std::uint32_t up = (s & kMantissa) != 0 && !planted(Fault::group_power_rounds_down) ? 1U : 0U;
+  return std::clamp((s >> kMantissaBits) + up, 1U, 254U) << kMantissaBits;
+}
+
+/// Source: vLLM _per_token_group_quant_fp8, use_ue8m0.
+std::uint32_t next_power_by_log2(std::uint32_t s) {
+  if (s == 0 || s >= kInfinity) return s;
+  const std::uint32_t log2 = f32::log2(s);
+  const int exponent = planted(Fault::group_power_rounds_down) ? floor_of(log2) : -floor_of(log2 ^ kSign);
+  return to_f32(Value{.significand = 1, .exponent = exponent, .cls = ValueClass::finite, .negative = false});
+}
+
+}  // namespace
+
+std::string_view name_of(GroupRule rule) { return rows::word_of<GroupRule>(kRules, rule); }
+
+std::uint32_t group_scale(std::uint32_t amax_f32, const Format& element, const GroupRecipe& how) {
+  std::uint32_t amax = amax_f32 & kMagnitude;
+  if (amax > kInfinity) amax = how.amax_nan == AmaxNan::propagates ? f32::kNan : 0;
+  if (amax <= kInfinity && !planted(Fault::group_forgets_floor)) amax = std::max(amax, how.amax_floor);
+  const std::uint32_t top = to_f32(max_finite_code(element), element);
+  const std::uint32_t s = how.divides ? f32::div(amax, top) : f32::mul(amax, f32::div(f32::kOne, top));
+  switch (how.rule) {
+    case GroupRule::group_amax: return s;
+    case GroupRule::group_pow2_log2: return next_power_by_log2(s);
+    case GroupRule::group_pow2_bits: break;
+  }
+  return next_power_by_bits(s);
+}
+
+QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const GroupRecipe& how,
+                        const TensorScale& tensor) {
+  if (tensor.encode || tensor.decode) throw Error(ErrorCode::usage, std::string(format.name) + " takes no scale of the tensor");
+  const std::vector<std::uint32_t> f32 = widened(x, source, how.sources, format.name);
+  QuantizedBlock block;
+  block.scale = group_scale(largest_magnitude(f32, how.amax_nan), *format.element, how);
+  const bool divides = how.step.operation == ElementOperation::divide;
+  const std::uint32_t factor = divides ? block.scale : f32::div(f32::kOne, block.scale);
+  block.codes.reserve(f32.size());
+  for (std::uint32_t bits : f32) block.codes.push_back(encode_element(bits, factor, *format.element, how.step));
+  return block;
 }
 
 }  // namespace mx

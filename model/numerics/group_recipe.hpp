@@ -6,14 +6,32 @@
 #include <string_view>
 
 #include "model/numerics/block.hpp"
+#include "model/numerics/element_step.hpp"
 
 namespace mx {
 
-struct GroupRecipe {
-  Conversion element;
+enum class GroupRule {
+  group_amax,       ///< s as it is
+  group_pow2_log2,  ///< 2^ceil(log2 s), the logarithm correctly rounded in fp32
+  group_pow2_bits,  ///< s's exponent field, plus 1 where its mantissa is not 0, within 1 and 254
 };
 
-/// quantize_block for this family; the length has been checked.
+struct GroupRecipe {
+  GroupRule rule;
+  bool divides;  ///< s = amax / max_normal in fp32; else amax * RN(1 / max_normal)
+  AmaxNan amax_nan;
+  std::uint32_t amax_floor;  ///< fp32 bits: lower bound of amax; a NaN that is not ignored stays
+  ElementStep step;          ///< the factor is s where it divides, RN(1 / s) where it multiplies
+  Sources sources;
+};
+
+/// The word of golden/witness/FORMAT.md.
+std::string_view name_of(GroupRule rule);
+
+/// fp32 bits of the scale for a group whose largest magnitude has these bits; a NaN is 0x7FC00000.
+std::uint32_t group_scale(std::uint32_t amax_f32, const Format& element, const GroupRecipe& how);
+
+/// quantize_block for this family; the length has been checked. Throws Error(usage) for a tensor scale.
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const GroupRecipe& how,
                         const TensorScale& tensor);
 

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <string>
 #include <vector>
 
+#include "model/error.hpp"
 #include "model/fault.hpp"
 #include "model/numerics/f32.hpp"
 #include "model/numerics/rows.hpp"
@@ -14,56 +17,142 @@ namespace {
 using fault::Fault;
 using fault::planted;
 
-constexpr std::array<rows::Word<ScaleRule>, 1> kScaleRules{{
-    {ScaleRule::floor, "floor"},
-}};
-
 constexpr std::uint32_t kMagnitude = 0x7FFFFFFFU;
 constexpr std::uint32_t kF32Infinity = 0x7F800000U;
+constexpr std::uint32_t kF32Mantissa = 0x007FFFFFU;
+constexpr std::uint32_t kHalfOfSmallestNormal = 0x00400000U;  // 2^-127
 constexpr std::uint32_t kScaleNan = 0xFFU;
 constexpr int kLargestScale = 254;
 
-/// NaN and Inf compare above every number, as their bits do.
-std::uint32_t largest_magnitude(std::span<const std::uint32_t> f32) {
-  std::uint32_t amax = 0;
-  for (std::uint32_t bits : f32) amax = std::max(amax, bits & kMagnitude);
-  return amax;
+enum class Divisor { power, max_normal, one };
+enum class Rounded { no, as_f32, as_source };
+
+/// What a rule is made of.
+struct Rule {
+  ScaleRule value;
+  std::string_view name;
+  bool up;          ///< the next power of two, else the one below
+  Divisor divisor;  ///< 2^emax, max_normal or nothing
+  Rounded rounded;  ///< amax is rounded to the element's mantissa first
+  bool by_log2;     ///< the exponent comes from log2, not from the exponent field
+};
+
+constexpr std::array<Rule, 8> kRules{{
+    {ScaleRule::floor, "floor", false, Divisor::power, Rounded::no, false},
+    {ScaleRule::ceil, "ceil", true, Divisor::power, Rounded::no, false},
+    {ScaleRule::rceil, "rceil", true, Divisor::max_normal, Rounded::no, false},
+    {ScaleRule::rceil_rcp, "rceil_rcp", true, Divisor::max_normal, Rounded::no, false},
+    {ScaleRule::even, "even", false, Divisor::power, Rounded::as_f32, false},
+    {ScaleRule::even_source_width, "even_source_width", false, Divisor::power, Rounded::as_source, false},
+    {ScaleRule::floor_log2, "floor_log2", false, Divisor::power, Rounded::no, true},
+    {ScaleRule::floor_log2_no_emax, "floor_log2_no_emax", false, Divisor::one, Rounded::no, true},
+}};
+
+const Rule& rule_of(ScaleRule value) {
+  const auto row = std::ranges::find(kRules, value, &Rule::value);
+  if (row == kRules.end()) throw Error(ErrorCode::usage, "scale rule " + std::to_string(static_cast<int>(value)) + " has no row");
+  return *row;
+}
+
+/// Adds half a unit of the element's mantissa and cuts to the power of two below, in the bits of `format`: a carry goes into the exponent, above
+/// the largest number it makes Inf, and subnormals become zero unless they carry. Source: AMD Quark even_round; torchao to_mx, EVEN.
+std::uint32_t even_power(std::uint32_t amax_f32, const Format& format, const Format& element) {
+  constexpr Conversion kExact{Rounding::nearest_even, Overflow::ieee, NanRule::fixed, 0x7FC00000U, 0xFFC00000U, 0, false};
+  const std::uint32_t bits = format == kF32 ? amax_f32 : convert(amax_f32, kF32, format, kExact);
+  const std::uint32_t half_unit = 1U << (format.mantissa_bits - element.mantissa_bits - 1);
+  const std::uint32_t mantissa = (1U << format.mantissa_bits) - 1U;
+  const std::uint32_t sum = planted(Fault::scale_even_loses_carry) ? bits : bits + half_unit;
+  return to_f32(sum & ~mantissa, format);
+}
+
+/// fp32 bits of the rule's divisor.
+std::uint32_t divisor_bits(Divisor divisor, const Format& element) {
+  const Value power{.significand = 1, .exponent = max_exponent(element), .cls = ValueClass::finite, .negative = false};
+  return divisor == Divisor::max_normal ? to_f32(max_finite_code(element), element) : to_f32(power);
+}
+
+bool bumps(std::uint32_t quotient, SubnormalBump rule) {
+  const std::uint32_t mantissa = quotient & kF32Mantissa;
+  if (planted(Fault::scale_rounds_down)) return false;
+  if (quotient > kF32Mantissa || rule == SubnormalBump::any) return mantissa != 0;
+  return mantissa > (planted(Fault::scale_bumps_any_subnormal) ? 0U : kHalfOfSmallestNormal);
+}
+
+/// The E8M0 exponent of the rule's power of two, before it is brought into the range of codes. `amax` is positive and finite, or zero.
+int exponent_of(std::uint32_t amax, const Format& element, const Rule& rule, const MxScale& scale) {
+  const int emax = rule.divisor == Divisor::power ? max_exponent(element) : 0;
+  if (rule.by_log2) return floor_of(f32::log2(amax)) + kE8m0.bias - emax;
+  if (scale.quotient == AmaxQuotient::exponent_field) {
+    // The exponent field is floor(log2 amax) + 127; E8M0 has the same bias.
+    const std::uint32_t bits = planted(Fault::scale_floor_off_by_one) ? amax + 1U : amax;
+    const bool next = rule.up && (bits & kF32Mantissa) != 0 && !planted(Fault::scale_rounds_down);
+    return static_cast<int>(bits >> kF32.mantissa_bits) + (next ? 1 : 0) - emax;
+  }
+  const std::uint32_t divisor = divisor_bits(rule.divisor, element);
+  const std::uint32_t quotient = scale.quotient == AmaxQuotient::division ? f32::div(amax, divisor) : f32::mul(amax, f32::div(f32::kOne, divisor));
+  const std::uint32_t kept = scale.flush_subnormals ? flushed(quotient) : quotient;
+  return static_cast<int>(kept >> kF32.mantissa_bits) + (rule.up && bumps(kept, scale.bump) ? 1 : 0);
+}
+
+/// fp32 bits of 2^exponent, rounded to the source's type where the factor is held in it.
+std::uint32_t power_bits(int exponent, const ScaleFactor& factor, const Format& source) {
+  constexpr Conversion kNearest{Rounding::nearest_even, Overflow::ieee, NanRule::fixed, 0, 0, 0, false};
+  const Value power{.significand = 1, .exponent = exponent, .cls = ValueClass::finite, .negative = false};
+  if (!factor.in_source_type) return to_f32(power);
+  Flags flags;
+  return to_f32(encode(power, source, kNearest, flags), source);
+}
+
+std::uint32_t factor_of(std::uint32_t code, bool amax_is_nan, const MxElements& elements, const Format& source) {
+  const ScaleFactor& factor = elements.factor;
+  if (amax_is_nan && factor.at_nan_amax) return *factor.at_nan_amax;
+  if (code == 0 && factor.at_0) return *factor.at_0;
+  if (code == static_cast<std::uint32_t>(kLargestScale) && factor.at_254) return *factor.at_254;
+  if (code == kScaleNan) return factor.at_255.value_or(f32::kNan);
+  const int exponent = static_cast<int>(code) - kE8m0.bias;
+  return power_bits(elements.step.operation == ElementOperation::divide ? exponent : -exponent, factor, source);
 }
 
 }  // namespace
 
-std::string_view name_of(ScaleRule rule) { return rows::word_of<ScaleRule>(kScaleRules, rule); }
+std::string_view name_of(ScaleRule rule) { return rule_of(rule).name; }
 
-ScaleRule scale_rule_named(std::string_view name) { return rows::named(kScaleRules, "scale rule", name).value; }
+ScaleRule scale_rule_named(std::string_view name) { return rows::named(kRules, "scale rule", name).value; }
 
-std::uint32_t scale_code(std::uint32_t amax_f32, const Format& element, ScaleRule rule) {
-  const std::uint32_t amax = amax_f32 & kMagnitude;
-  if (amax >= kF32Infinity) return kScaleNan;
-  // The exponent field is floor(log2 amax) + 127; E8M0 has the same bias.
-  int exponent = static_cast<int>(amax >> kF32.mantissa_bits);
-  if (planted(Fault::scale_floor_off_by_one)) exponent = static_cast<int>((amax + 1U) >> kF32.mantissa_bits);
-  switch (rule) {
-    case ScaleRule::floor: break;
-  }
-  return static_cast<std::uint32_t>(std::clamp(exponent - max_exponent(element), 0, kLargestScale));
+std::uint32_t scale_code(std::uint32_t amax_f32, const Format& element, const MxScale& scale, const Format& source) {
+  const Rule& rule = rule_of(scale.rule);
+  std::uint32_t amax = amax_f32 & kMagnitude;
+  if (amax > kF32Infinity) return planted(Fault::scale_nan_is_top) ? static_cast<std::uint32_t>(kLargestScale) : scale.nan_code;
+  if (scale.flush_subnormals) amax = flushed(amax);
+  amax = std::max(amax, scale.least_amax);
+  if (amax == 0) amax = scale.zero_amax;
+  if (rule.rounded != Rounded::no && amax != kF32Infinity) amax = even_power(amax, rule.rounded == Rounded::as_source ? source : kF32, element);
+  if (amax == kF32Infinity) return scale.infinite_code;
+  const int exponent = exponent_of(amax, element, rule, scale);
+  if (exponent > kLargestScale) return scale.overflow_code;
+  return static_cast<std::uint32_t>(std::max(exponent, 0));
+}
+
+std::uint32_t block_scale(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const MxRecipe& how) {
+  const std::vector<std::uint32_t> f32 = widened(x, source, how.sources, format.name);
+  return scale_code(largest_magnitude(f32, how.scale.amax_nan), *format.element, how.scale, source);
 }
 
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const MxRecipe& how,
-                        const TensorScale& /*tensor*/) {
-  std::vector<std::uint32_t> f32;
-  for (std::uint32_t bits : x) f32.push_back(to_f32(bits, source));
+                        const TensorScale& tensor) {
+  if (tensor.encode || tensor.decode) throw Error(ErrorCode::usage, std::string(format.name) + " takes no scale of the tensor");
+  if (!how.elements) throw Error(ErrorCode::usage, "this recipe for " + std::string(format.name) + " gives scales alone, no codes");
+  const std::vector<std::uint32_t> f32 = widened(x, source, how.sources, format.name);
+  const std::uint32_t amax = largest_magnitude(f32, how.scale.amax_nan);
   QuantizedBlock block;
-  block.scale = scale_code(largest_magnitude(f32), *format.element, how.rule);
-  const Value scale = decode(*format.scale, block.scale);
-  block.codes.reserve(f32.size());
-  for (std::uint32_t bits : f32) {
-    Value element = decode(kF32, bits);
-    if (scale.cls == ValueClass::nan) element = {.significand = 0, .exponent = 0, .cls = ValueClass::nan};
-    // Dividing by a power of two moves the exponent and loses nothing.
-    if (element.cls == ValueClass::finite) element.exponent -= scale.exponent;
-    Flags flags;
-    block.codes.push_back(encode(element, *format.element, how.element, flags));
+  block.scale = scale_code(amax, *format.element, how.scale, source);
+  if (block.scale == kScaleNan && how.elements->nan_block_code) {
+    block.codes.assign(f32.size(), *how.elements->nan_block_code);
+    return block;
   }
+  const std::uint32_t factor = factor_of(block.scale, f32::is_nan(amax), *how.elements, source);
+  block.codes.reserve(f32.size());
+  for (std::uint32_t bits : f32) block.codes.push_back(encode_element(bits, factor, *format.element, how.elements->step));
   return block;
 }
 

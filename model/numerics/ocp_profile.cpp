@@ -37,7 +37,7 @@ constexpr std::array<ConversionRow, 13> kOcpConversions{{
 
 // Blocks as the document defines them: floor, exact scaling, one rounding.
 constexpr Recipe floor_recipe(const BlockFormat& format, std::uint32_t nan) {
-  return {&format, MxRecipe{ScaleRule::floor, saturating(nan)}, "MX 1.0 sections 5.2, 6.3"};
+  return {&format, ocp_recipe(saturating(nan)), "MX 1.0 sections 5.2, 6.3"};
 }
 
 constexpr std::array<Recipe, 6> kOcpRecipes{{

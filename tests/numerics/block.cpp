@@ -64,7 +64,7 @@ TEST_CASE("quantized blocks are the definition's, for every block format") {
         const double magnitude = std::fabs(f32_value(bits));
         if (!(magnitude <= amax)) amax = std::isnan(amax) ? amax : magnitude;
       }
-      const QuantizedBlock quantized = quantize_block(block, kF32, Recipe{&format, MxRecipe{ScaleRule::floor, how}, {}});
+      const QuantizedBlock quantized = quantize_block(block, kF32, Recipe{&format, ocp_recipe(how), {}});
       const std::uint32_t scale = floor_scale(amax, row.emax);
       nan_blocks += scale == 0xFF ? 1 : 0;
       const auto describe = [&] { return std::string(format.name) + " scale " + hex(quantized.scale) + ", expected " + hex(scale); };
@@ -119,12 +119,12 @@ TEST_CASE("special blocks") {
   const auto quantize = [&](std::vector<std::uint32_t> block) {
     const std::size_t given = block.size();
     block.resize(32, 0);
-    QuantizedBlock quantized = quantize_block(block, kF32, Recipe{&mxfp4, MxRecipe{ScaleRule::floor, how}, {}});
+    QuantizedBlock quantized = quantize_block(block, kF32, Recipe{&mxfp4, ocp_recipe(how), {}});
     quantized.codes.resize(given);
     return quantized;
   };
   const auto quantize_part = [&](std::size_t size) {
-    return quantize_block(std::vector<std::uint32_t>(size, 0), kF32, Recipe{&mxfp4, MxRecipe{ScaleRule::floor, how}, {}});
+    return quantize_block(std::vector<std::uint32_t>(size, 0), kF32, Recipe{&mxfp4, ocp_recipe(how), {}});
   };
   // All zero: scale code 0, signs kept. Source: torchao FLOOR (numerics section 3, special blocks).
   CHECK(quantize({0x00000000, 0x80000000}).scale == 0);

@@ -1,0 +1,106 @@
+#include "model/numerics/element_step.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "model/error.hpp"
+#include "model/fault.hpp"
+#include "model/numerics/f32.hpp"
+
+namespace mx {
+namespace {
+
+using fault::Fault;
+using fault::planted;
+
+constexpr std::uint32_t kSign = 0x80000000U;
+constexpr std::uint32_t kInfinity = 0x7F800000U;
+constexpr std::uint32_t kSmallestNormal = 0x00800000U;
+
+std::uint32_t nan_of(std::uint32_t x, std::uint32_t factor, NanSign rule) {
+  const auto own = [](std::uint32_t nan) { return (nan & kSign) | f32::kNan; };
+  switch (rule) {
+    case NanSign::positive: return f32::kNan;
+    case NanSign::element_first: return f32::is_nan(x) ? own(x) : f32::is_nan(factor) ? own(factor) : kSign | f32::kNan;
+    case NanSign::factor_first: break;
+  }
+  return f32::is_nan(factor) ? own(factor) : f32::is_nan(x) ? own(x) : kSign | f32::kNan;
+}
+
+std::uint32_t fp32_result(std::uint32_t x, std::uint32_t factor, const ElementStep& step) {
+  const std::uint32_t operand = step.flush_subnormals ? flushed(x) : x;
+  const std::uint32_t result = step.operation == ElementOperation::divide ? f32::div(operand, factor) : f32::mul(operand, factor);
+  if (f32::is_nan(result)) return nan_of(x, factor, step.nan_sign);
+  return step.flush_subnormals ? flushed(result) : result;
+}
+
+/// x * factor without rounding; a NaN factor or element gives a positive NaN.
+Value exact_result(std::uint32_t x, std::uint32_t factor) {
+  Value value = decode(kF32, x);
+  const Value by = decode(kF32, factor);
+  if (by.cls == ValueClass::nan || value.cls == ValueClass::nan) return {.significand = 0, .exponent = 0, .cls = ValueClass::nan};
+  if (value.cls == ValueClass::finite) {
+    value.significand *= by.significand;
+    value.exponent += by.exponent;
+  }
+  return value;
+}
+
+/// fp32 bits of half of the format's smallest positive value.
+std::uint32_t half_of_smallest(const Format& format) {
+  Value half = decode(format, 1);
+  --half.exponent;
+  return to_f32(half);
+}
+
+}  // namespace
+
+std::uint32_t flushed(std::uint32_t f32) { return (f32 & ~kSign) < kSmallestNormal ? f32 & kSign : f32; }
+
+int floor_of(std::uint32_t f32) {
+  const Value value = decode(kF32, f32);
+  if (value.cls == ValueClass::zero) return 0;
+  const int shift = std::min(-value.exponent, 63);
+  const auto whole = static_cast<int>(value.significand >> shift);
+  const bool fraction = (value.significand & ((std::uint64_t{1} << shift) - 1U)) != 0;
+  return value.negative ? -whole - (fraction ? 1 : 0) : whole;
+}
+
+std::uint32_t largest_magnitude(std::span<const std::uint32_t> f32, AmaxNan nans) {
+  std::uint32_t amax = 0;
+  std::size_t nan_count = 0;
+  for (std::uint32_t bits : f32) {
+    const std::uint32_t magnitude = bits & ~kSign;
+    nan_count += magnitude > kInfinity ? 1 : 0;
+    if (magnitude <= kInfinity) amax = std::max(amax, magnitude);
+  }
+  const bool is_nan = nans == AmaxNan::propagates ? nan_count > 0 && !planted(Fault::amax_ignores_nan) : nan_count == f32.size();
+  return is_nan ? f32::kNan : amax;
+}
+
+std::vector<std::uint32_t> widened(std::span<const std::uint32_t> x, const Format& source, const Sources& taken, std::string_view block_format) {
+  if (!((source == kF32 && taken.f32) || (source == kBf16 && taken.bf16) || (source == kFp16 && taken.fp16))) {
+    std::string message = "this recipe for " + std::string(block_format) + " does not take " + std::string(source.name) + " elements; it takes";
+    if (taken.f32) message += " f32";
+    if (taken.bf16) message += " bf16";
+    if (taken.fp16) message += " fp16";
+    throw Error(ErrorCode::usage, message);
+  }
+  std::vector<std::uint32_t> f32;
+  f32.reserve(x.size());
+  for (std::uint32_t bits : x) f32.push_back(source == kF32 ? bits : to_f32(bits, source));
+  return f32;
+}
+
+std::uint32_t encode_element(std::uint32_t x, std::uint32_t factor, const Format& format, const ElementStep& step) {
+  Flags flags;
+  if (step.operation == ElementOperation::exact) return encode(exact_result(x, factor), format, step.encode, flags);
+  std::uint32_t quotient = fp32_result(x, factor, step);
+  if (step.zero_sign == ZeroSign::lost_before_rounding && (quotient & ~kSign) == 0) quotient = 0;
+  if (step.half_is_added && (quotient & ~kSign) == half_of_smallest(format) - 1U) quotient += 2U;
+  const std::uint32_t code = encode(decode(kF32, quotient), format, step.encode, flags);
+  const bool negative_zero = step.zero_sign == ZeroSign::lost && decode(format, code).cls == ValueClass::zero;
+  return negative_zero ? 0 : code;
+}
+
+}  // namespace mx
