@@ -180,11 +180,14 @@ ModelOutputs evaluate_gemm(const OpContext& context) {
   const Scales scales_a = read_scales(context, params, scaling, "scale_a", product.m, 1, product.k);
   const Scales scales_b = read_scales(context, params, scaling, "scale_b", product.n, scaling.b_rows, product.k);
   params.finish();
+  const bool has_bias = context.entry.inputs.contains("bias");
+  require_names(std::string("a b") + (scaling.from_inputs ? " scale_a scale_b" : "") + (has_bias ? " bias" : ""), context.entry.inputs, "input",
+                context.entry.where);
 
   const Tensor a = input_of(context, "a", dtype_of(*product.a_format), {product.m, product.k});
   const Tensor b = input_of(context, "b", dtype_of(*product.b_format), shape_b(product));
   std::optional<Tensor> bias;
-  if (context.entry.inputs.contains("bias")) bias = input_of(context, "bias", "bf16", {product.n});
+  if (has_bias) bias = input_of(context, "bias", "bf16", {product.n});
   const std::vector<PreparedOperand> rows_a = prepared(product.row, Side::a, matrix_a(product, a, 0), scales_a);
   const std::vector<PreparedOperand> rows_b = prepared(product.row, Side::b, matrix_b(product, b, 0), scales_b);
   std::vector<std::uint32_t> results;

@@ -251,15 +251,25 @@ ModelOutputs gemm2_combine(const OpContext& context, Fields& params, const Layer
 
 struct StageWord {
   std::string_view word;
+  std::string_view inputs;
+  std::string_view outputs;
   ModelOutputs (*evaluate)(const OpContext&, Fields&, const LayerShape&);
 };
-constexpr StageWord kStages[] = {{"route_sort", route_sort}, {"gemm1", gemm1}, {"gemm1_swiglu", gemm1_swiglu}, {"gemm2_combine", gemm2_combine}};
+constexpr std::string_view kFirstInputs = "x w13_codes w13_scales w13_bias gather_src expert_hist";
+constexpr StageWord kStages[] = {
+    {"route_sort", "logits", "gather_src expert_hist gate_scal", route_sort},
+    {"gemm1", kFirstInputs, "h13", gemm1},
+    {"gemm1_swiglu", kFirstInputs, "act", gemm1_swiglu},
+    {"gemm2_combine", "act w2_codes w2_scales w2_bias gather_src expert_hist gate_scal", "out", gemm2_combine},
+};
 
 }  // namespace
 
 ModelOutputs evaluate_moe_stage(const OpContext& context) {
   Fields params(context.entry.params, "params", context.entry.where);
   const StageWord& stage = row_named(kStages, "stage", params.text("stage"));
+  require_names(stage.inputs, context.entry.inputs, "input", context.entry.where);
+  require_names(stage.outputs, context.entry.outputs, "output", context.entry.where);
   const LayerShape shape = read_layer_shape(params);
   return stage.evaluate(context, params, shape);
 }

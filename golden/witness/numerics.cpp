@@ -33,19 +33,6 @@ constexpr Op kOps[] = {
 
 const Op& op_named(const std::string& word) { return row_named(kOps, "operation", word); }
 
-// An operation that lists its tensors gets exactly these; one that lists none checks them itself.
-void require_names(std::string_view list, const std::map<std::string, TensorSpec>& tensors, const std::string& what, const std::string& where) {
-  if (list.empty()) return;
-  std::istringstream words{std::string(list)};
-  const std::vector<std::string> names{std::istream_iterator<std::string>(words), {}};
-  for (const std::string& name : names) {
-    if (!tensors.contains(name)) broken("no " + what + " '" + name + "'", where);
-  }
-  for (const auto& [name, spec] : tensors) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) throw Unmodelled("unknown " + what + " '" + name + "'");
-  }
-}
-
 Recorded recorded_output(const OpContext& context, const std::string& name, const TensorSpec& spec) {
   const Entry& entry = context.entry;
   Recorded recorded{name, load(spec, context.manifest.directory, entry.where), entry.relations.at(name), {}, context.manifest.row_names};
@@ -81,6 +68,18 @@ void unmodelled(EntryResult& result, const std::string& reason) {
 }
 
 }  // namespace
+
+void require_names(std::string_view list, const std::map<std::string, TensorSpec>& tensors, const std::string& what, const std::string& where) {
+  if (list.empty()) return;
+  std::istringstream words{std::string(list)};
+  const std::vector<std::string> names{std::istream_iterator<std::string>(words), {}};
+  for (const std::string& name : names) {
+    if (!tensors.contains(name)) broken("no " + what + " '" + name + "'", where);
+  }
+  for (const auto& [name, spec] : tensors) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) throw Unmodelled("unknown " + what + " '" + name + "'");
+  }
+}
 
 EntryResult run_entry(const Manifest& manifest, const Entry& entry, const WitnessOptions& options, SweepCache& sweeps) {
   EntryResult result;

@@ -45,6 +45,10 @@ struct Op {
   std::string_view why_not;
 };
 
+/// Throws Error(input) for a name of the list (separated by spaces) that is missing, Unmodelled for a tensor that is not in it. An empty list checks
+/// nothing: the evaluator does.
+void require_names(std::string_view list, const std::map<std::string, TensorSpec>& tensors, const std::string& what, const std::string& where);
+
 /// Runs one entry of a numerics set.
 EntryResult run_entry(const Manifest& manifest, const Entry& entry, const WitnessOptions& options, SweepCache& sweeps);
 

@@ -162,7 +162,9 @@ std::uint32_t dot(const ContractRow& row, const PreparedOperand& a, const Prepar
 }
 
 std::uint32_t dot(const ContractRow& row, const Operand& a, const Operand& b, const Addends& addends) {
-  return dot(row, prepare(row, Side::a, a), prepare(row, Side::b, b), addends);
+  const PreparedOperand prepared_a = prepare(row, Side::a, a);
+  const PreparedOperand prepared_b = prepare(row, Side::b, b);
+  return dot(row, prepared_a, prepared_b, addends);
 }
 
 std::uint32_t dot(Contract contract, std::span<const Value> a, std::span<const Value> b, std::uint32_t bias_f32) {
