@@ -15,22 +15,6 @@ using fault::planted;
 constexpr std::array kBlockFormats{kMxfp8E4m3, kMxfp8E5m2, kMxfp6E2m3,     kMxfp6E3m2,   kMxfp4,      kMxint8Block, kMxfp8E4m3fnuz, kNvfp4,
                                    kFp8E4m3,   kFp8E5m2,   kFp8E4m3Square, kFp8Group128, kFp8Group32, kFp4Group128, kFp4Group32};
 
-/// The exact product of an element and a scale. NaN wins, 0 * Inf is NaN.
-Value product(const Value& element, const Value& scale) {
-  const bool negative = element.negative != scale.negative;
-  const auto either = [&](ValueClass cls) { return element.cls == cls || scale.cls == cls; };
-  const auto special = [&](ValueClass cls) { return Value{.significand = 0, .exponent = 0, .cls = cls, .negative = negative}; };
-  if (either(ValueClass::nan) || (either(ValueClass::infinity) && either(ValueClass::zero))) {
-    return {.significand = 0, .exponent = 0, .cls = ValueClass::nan};
-  }
-  if (either(ValueClass::infinity)) return special(ValueClass::infinity);
-  if (either(ValueClass::zero)) return special(ValueClass::zero);
-  return {.significand = element.significand * scale.significand,
-          .exponent = element.exponent + scale.exponent,
-          .cls = ValueClass::finite,
-          .negative = negative};
-}
-
 }  // namespace
 
 std::span<const BlockFormat> all_block_formats() { return kBlockFormats; }

@@ -60,6 +60,12 @@ TEST_CASE("misuse of profiles gets one line, exit 2, and nothing on stdout") {
       {"encode e2m1 1 --profile gfloat-stochastic-fastest --random x", 2, "'x' is not a code"},
       {"encode e2m1 1 --random 1", 2, "takes no random bits"},
       {"encode e2m1 nan --profile gfloat-ties-to-away", 2, "refuses it"},
+      {"decode mxfp4 7", 2, "unknown format 'mxfp4'"},
+      {"decode mxfp4 7 --scale 256", 2, "does not fit the 8 bits of e8m0"},
+      {"decode mxfp4 16 --scale 1", 2, "does not fit the 4 bits of e2m1"},
+      {"decode mxfp4 7 --scale 1 --to bf16", 2, "give --profile"},
+      {"decode e2m1 7 --profile ocp", 2, "give --scale too"},
+      {"decode mxfp4 7 --scale 1 --profile cuda-nosat", 2, "does not define how mxfp4 becomes f32; these do: "},
       {"formats --profile ocpp", 2, "did you mean ocp?"},
       {"quantize mxfp4 1 2 3", 2, "3 values are no whole blocks: mxfp4 has blocks of 32"},
       {"quantize nvfp4 1 2 3 --profile ocp", 2, "profile 'ocp' does not define a recipe for nvfp4; these do: "},
@@ -121,6 +127,17 @@ TEST_CASE("a stochastic rounding takes its bits from --random") {
   const nlohmann::json one = run_json(stochastic + "255");
   CHECK(one["results"][0]["code"] == "0x3");
   CHECK(one["results"][1]["code"] == "0x3");
+}
+
+TEST_CASE("decode shows codes of a block as each implementation dequantizes them") {
+  // golden/witness/numerics/README.md, disagreement 18.
+  const auto bits = [](const std::string& arguments) { return run_json("decode mxfp4 " + arguments)["results"][0]["bits"].get<std::string>(); };
+  CHECK(bits("--scale 254 7 --to bf16 --profile triton-kernels-dequantize") == "0x7f7f");
+  CHECK(bits("--scale 254 7 --to bf16 --profile vllm-dequantize") == "0x7f80");
+  CHECK(bits("--scale 0 2 --to bf16 --profile triton-kernels-dequantize") == "0x0000");
+  CHECK(bits("--scale 0 2 --to bf16 --profile vllm-dequantize") == "0x0040");
+  CHECK(bits("--scale 0 2") == "0x00400000");
+  CHECK(bits("--scale 255 2") == "0x7fc00000");
 }
 
 TEST_CASE("formats shows one profile whole") {
