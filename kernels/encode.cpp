@@ -131,7 +131,8 @@ Plan power_plan(const Format& to, const Conversion& how) {
 
 Plan plan_for(const Format& to, const Conversion& how) {
   const bool lacks = (gives_nan(how.overflow) && !has_nan(to)) || (gives_inf(how.overflow) && !has_inf(to));
-  if (to.width > 16 || how.nan_rule != NanRule::fixed || lacks) return {};
+  const bool unsigned_floating = to.encoding == Encoding::floating && !to.has_sign;
+  if (to.width > 16 || how.nan_rule != NanRule::fixed || lacks || unsigned_floating) return {};
   return to.encoding == Encoding::exponent_only ? power_plan(to, how) : floating_plan(to, how);
 }
 

@@ -9,7 +9,7 @@
 //   N5  the largest magnitude of a block gives the scale of the rule
 //   N6  elements of a block stay within its range; zero, NaN and Inf blocks
 //   N7  the same bits whoever computes: no law, tests/numerics/encode_twin.cpp holds the fast twin against the model
-//   N8  two-level scales can be folded and split: not yet
+//   N8  two-level scales can be folded and split; a tensor's own scale matters
 //   N9  an exact sum is rounded once, whatever the order (ours, beyond the first catalogue)
 //   L1  a layout is one to one, and image and padding fill the allocation
 //   L2  unique tags arrive where the closed formulas have them

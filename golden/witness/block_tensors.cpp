@@ -46,6 +46,19 @@ const Profile& profile_of(const Entry& entry, std::string_view what, const std::
       fmt::format("no model of '{}' as {}/{}/{} does it", what, entry.profile.implementation, entry.profile.device, entry.profile.build));
 }
 
+TensorScale tensor_scale_of(Fields& params, const std::string& where) {
+  const auto bits = [&](std::string_view key) -> std::optional<std::uint32_t> {
+    if (!params.has(key)) return std::nullopt;
+    return static_cast<std::uint32_t>(params.hex(key, 8));
+  };
+  TensorScale tensor{.encode = bits("global_scale"), .decode = bits("rcp_global_scale")};
+  if (const std::optional<std::uint32_t> decode = bits("per_tensor_scale")) {
+    if (tensor.encode || tensor.decode) broken("params have both a global and a per tensor scale", where);
+    tensor.decode = decode;
+  }
+  return tensor;
+}
+
 const BlockFormat& block_format_of(const BlockParams& params) {
   for (const BlockFormat& format : all_block_formats()) {
     if (*format.element == *params.element && *format.scale == *params.scale && format.block == params.block) return format;

@@ -32,6 +32,9 @@ const Profile& profile_of(const Entry& entry, std::string_view operation);
 /// The same for a profile of which `defines` is true; `what` names the operation in the reason.
 const Profile& profile_of(const Entry& entry, std::string_view what, const std::function<bool(const Profile&)>& defines);
 
+/// The tensor's scales: global_scale with rcp_global_scale, or per_tensor_scale. Throws Error(input) for both.
+TensorScale tensor_scale_of(Fields& params, const std::string& where);
+
 /// The block format with these elements and scales, and this block length. Throws Unmodelled.
 const BlockFormat& block_format_of(const BlockParams& params);
 

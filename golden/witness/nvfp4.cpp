@@ -15,19 +15,6 @@ std::string operation_of(Fields& params) {
   return operation;
 }
 
-TensorScale tensor_scale_of(Fields& params, const std::string& where) {
-  const auto bits = [&](std::string_view key) -> std::optional<std::uint32_t> {
-    if (!params.has(key)) return std::nullopt;
-    return static_cast<std::uint32_t>(params.hex(key, 8));
-  };
-  TensorScale tensor{.encode = bits("global_scale"), .decode = bits("rcp_global_scale")};
-  if (const std::optional<std::uint32_t> decode = bits("per_tensor_scale")) {
-    if (tensor.encode || tensor.decode) broken("params have both a global and a per tensor scale", where);
-    tensor.decode = decode;
-  }
-  return tensor;
-}
-
 }  // namespace
 
 ModelOutputs evaluate_nvfp4(const OpContext& context) {

@@ -89,6 +89,8 @@ Layout& shuffle_a128(Layout& layout, std::string_view rows);
 Layout& shuffle_a64(Layout& layout, std::string_view rows);
 /// The 128x4 scale tile of cuBLASLt and CUTLASS; pads rows to 128 and columns to 4 with zero. The view must end in [rows, cols].
 Layout& sf128x4(Layout& layout, std::string_view rows, std::string_view cols);
+/// The 8x4 tile of activation block scales; pads rows to 8 and columns to 4 with zero.
+Layout& sf8x4(Layout& layout, std::string_view rows, std::string_view cols);
 
 }  // namespace blocks
 

@@ -57,6 +57,8 @@ void refuse_rows(const Layout& layout, std::int64_t multiple, std::string_view s
 
 void build_sf128x4(Layout& layout, const StageParams&) { blocks::sf128x4(layout, "rows", "cols"); }
 
+void build_sf8x4(Layout& layout, const StageParams&) { blocks::sf8x4(layout, "rows", "cols"); }
+
 void build_gated(Layout& layout, const StageParams&) {
   refuse_rows(layout, 2, "trtllm.reorder_rows_for_gated_act_gemm");
   layout.split("rows", extent_of(layout, "rows") / 2, "half", "i");
@@ -84,7 +86,7 @@ void build_shuffle_sf_a(Layout& layout, const StageParams& params) {
 
 constexpr std::string_view kFlashinfer = "fb28d7242b3506a2348265962041acc1fb56cca4";
 
-constexpr std::array<StageLayout, 5> kStages{{
+constexpr std::array<StageLayout, 6> kStages{{
     {"sf_128x4",
      "128x4 tile of block scales (cuBLASLt, CUTLASS Sm1xx); rows to 128 and columns to 4 with zero",
      "off(b,n,g) = b*Np*Gp + ((n/128)*(Gp/4) + g/4)*512 + (n%32)*16 + ((n%128)/32)*4 + g%4",
@@ -96,6 +98,12 @@ constexpr std::array<StageLayout, 5> kStages{{
      build_sf128x4,
      {"NVIDIA/cutlass", "include/cutlass/detail/sm100_blockscaled_layout.hpp", "Sm1xxBlockScaledConfig::tile_atom_to_shape_SFB",
       "7107b05535f8977f5ecb9d01ee203205b1fd9bc4"}},
+    {"sf_8x4",
+     "8x4 tile of activation block scales (TRT-LLM gen, few tokens); rows to 8 and columns to 4 with zero, which the quantizer does not always "
+     "write (flashinfer#2861)",
+     "off(b,n,g) = b*Np*Gp + ((n/8)*(Gp/4) + g/4)*32 + (n%8)*4 + g%4",
+     build_sf8x4,
+     {"flashinfer-ai/flashinfer", "csrc/nv_internal/tensorrt_llm/kernels/quantization_utils.cuh", "get_sf_out_offset_8x4", kFlashinfer}},
     {"trtllm.reorder_rows_for_gated_act_gemm",
      "top and bottom halves of the rows alternate",
      "dst row r <- src r/2 + (r%2)*(N/2)",
@@ -158,6 +166,28 @@ Layout& sf128x4(Layout& layout, std::string_view rows, std::string_view cols) {
     rearrange(layout, from, std::array{row_tile, col_tile, lane, byte, quarter});
   } else {
     rearrange(layout, from, std::array{row_tile, col_tile, lane, quarter, byte});
+  }
+  return layout;
+}
+
+Layout& sf8x4(Layout& layout, std::string_view rows, std::string_view cols) {
+  const std::string row(rows);
+  const std::string col(cols);
+  const std::int64_t padded_rows = round_up(extent_of(layout, row), 8);
+  const std::int64_t padded_cols = round_up(extent_of(layout, col), 4);
+  if (padded_rows != extent_of(layout, row)) layout.pad(row, padded_rows, PadContent::zero);
+  if (padded_cols != extent_of(layout, col)) layout.pad(col, padded_cols, PadContent::zero);
+  const std::string row_tile = row + ".tile";
+  const std::string lane = row + ".lane";
+  const std::string col_tile = col + ".tile";
+  const std::string byte = col + ".byte";
+  layout.split(row, 8, row_tile, lane);
+  layout.split(col, 4, col_tile, byte);
+  const std::array from{row_tile, lane, col_tile, byte};
+  if (planted(Fault::sf8x4_columns_first)) {
+    rearrange(layout, from, std::array{row_tile, col_tile, byte, lane});
+  } else {
+    rearrange(layout, from, std::array{row_tile, col_tile, lane, byte});
   }
   return layout;
 }

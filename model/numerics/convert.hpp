@@ -60,7 +60,7 @@ struct Conversion {
   NanRule nan_rule;
   std::uint32_t nan_positive;  ///< code for a NaN with clear sign
   std::uint32_t nan_negative;  ///< code for a NaN with set sign
-  /// E8M0 has no sign and no zero: the code for +-0, and whether negative values give NaN or their magnitude.
+  /// E8M0 has no zero: the code for +-0. E8M0 and UE4M3 have no sign: whether negative values give NaN or their magnitude.
   std::uint32_t zero_code;
   bool negative_is_nan;
   int random_bits = 0;  ///< n of a stochastic rounding, 1 to 32; 0 for every other one
@@ -77,7 +77,7 @@ struct Flags {
   bool inexact = false;
   bool underflow = false;  ///< tiny before rounding and inexact
   bool overflow = false;   ///< rounded magnitude above the largest finite one
-  bool invalid = false;    ///< NaN or Inf into a format without that value; a negative value or zero that E8M0 turns into NaN
+  bool invalid = false;    ///< NaN or Inf into a format without that value; a negative value or zero that a scale format turns into NaN
   bool saturated = false;  ///< the result was clamped
   bool nan = false;        ///< the input was a NaN, whatever the format made of it
   bool flushed = false;    ///< a nonzero number became zero because of Conversion::flush

@@ -37,7 +37,8 @@ void check_tensor_scale(const Dequantizer& how, const TensorScale& tensor) {
 
 Value read_scale(std::uint32_t scale, const Dequantizer& how) {
   const Format& format = *how.format->scale;
-  switch (how.reading) {
+  const ScaleReading reading = planted(Fault::dequantize_field_is_value) ? ScaleReading::value : how.reading;
+  switch (reading) {
     case ScaleReading::value: break;
     case ScaleReading::power:
       return {.significand = 1, .exponent = static_cast<std::int32_t>(scale) - format.bias, .cls = ValueClass::finite, .negative = false};
@@ -67,11 +68,13 @@ Conversion into_target(const Dequantizer& how) {
 
 std::uint32_t dequantize(std::uint32_t code, std::uint32_t scale, const Dequantizer& how, const TensorScale& tensor) {
   check_tensor_scale(how, tensor);
+  if (planted(Fault::dequantize_nan_scale_is_number) && is_nan_code(*how.format->scale, scale)) --scale;
   if (how.nan_scale_wins && is_nan_code(*how.format->scale, scale)) return quiet_nan(*how.target);
+  const Format* arithmetic = planted(Fault::dequantize_rounds_late) ? nullptr : how.arithmetic;
   Value factor = with_tensor_scale(read_scale(scale, how), how, tensor);
-  if (how.arithmetic != nullptr) factor = rounded_to(factor, *how.arithmetic);
+  if (arithmetic != nullptr) factor = rounded_to(factor, *arithmetic);
   Value product = exact_product(decode(*how.format->element, code), factor);
-  if (how.arithmetic != nullptr) product = rounded_to(product, *how.arithmetic);
+  if (arithmetic != nullptr) product = rounded_to(product, *arithmetic);
   Flags flags;
   return encode(product, *how.target, into_target(how), flags);
 }

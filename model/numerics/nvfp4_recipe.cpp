@@ -147,8 +147,11 @@ QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, 
   const std::uint32_t amax = largest_magnitude(f32, how.amax_ignores_nan);
 
   QuantizedBlock block;
-  block.scale = convert(wanted_scale(amax, how, tensor, steps), kF32, *format.scale, how.scale);
+  Conversion to_scale = how.scale;
+  if (planted(Fault::nvfp4_scale_overflows)) to_scale.overflow = Overflow::nan;
+  block.scale = convert(wanted_scale(amax, how, tensor, steps), kF32, *format.scale, to_scale);
   std::uint32_t factor = multiplier(to_f32(block.scale, *format.scale), how, tensor, steps);
+  if (planted(Fault::nvfp4_multiplier_inverted)) factor = f32::div(f32::kOne, factor);
   if (how.zero_block_multiplies_by_zero && is_zero(steps.operand(amax))) factor = 0;
   block.codes.reserve(f32.size());
   for (std::uint32_t bits : f32) block.codes.push_back(element_code(bits, factor, how, steps));

@@ -17,8 +17,9 @@ constexpr Conversion ieee(std::uint32_t nan) { return fixed_nan(Rounding::neares
 // OFP8 1.0 section 5 and MX 1.0 section 5.3: nearest even, saturating. What they leave open is chosen as PTX cvt.rn.satfinite does:
 // a NaN loses its sign and becomes the positive all-ones NaN, or the largest value in formats without NaN. Inf saturates.
 // An E8M0 scale is a floor (MX 1.0 section 6.3); it has no zero (code 0 instead) and no sign (NaN instead).
+// UE4M3 is E4M3 without a sign (NaN instead).
 // bf16, fp16 and f32 follow IEEE 754 with the positive quiet NaN.
-constexpr std::array<ConversionRow, 12> kOcpConversions{{
+constexpr std::array<ConversionRow, 13> kOcpConversions{{
     {nullptr, &kE4m3fn, saturating(0x7F)},
     {nullptr, &kE5m2, saturating(0x7F)},
     {nullptr, &kE4m3fnuz, saturating(0x80)},
@@ -27,6 +28,7 @@ constexpr std::array<ConversionRow, 12> kOcpConversions{{
     {nullptr, &kE3m2, saturating(0x1F)},
     {nullptr, &kE2m1, saturating(0x07)},
     {nullptr, &kE8m0, {Rounding::toward_zero, Overflow::saturate, NanRule::fixed, 0xFF, 0xFF, 0x00, true}},
+    {nullptr, &kUe4m3, {Rounding::nearest_even, Overflow::saturate, NanRule::fixed, 0x7F, 0x7F, 0x00, true}},
     {nullptr, &kMxint8, saturating(0x7F)},
     {nullptr, &kBf16, ieee(0x7FC0)},
     {nullptr, &kFp16, ieee(0x7E00)},

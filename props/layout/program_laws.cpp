@@ -193,6 +193,25 @@ void check_tile_stage(std::string_view name, std::int64_t rows, bool shuffles) {
   RC_ASSERT(layout::stage_layout(name, batch, rows, cols, 8).gather() == expected);
 }
 
+/// The 8x4 tile forward by its source's formula.
+void check_small_tile_stage() {
+  const std::int64_t batch = pick(1, 3);
+  const std::int64_t rows = pick(1, 40);
+  const std::int64_t cols = pick(1, 13);
+  const std::int64_t row_tiles = (rows + 7) / 8;
+  const std::int64_t col_tiles = (cols + 3) / 4;
+  std::vector<std::int64_t> expected(static_cast<std::size_t>(batch * row_tiles * col_tiles * 32), Layout::kPadZero);
+  for (std::int64_t b = 0; b < batch; ++b) {
+    for (std::int64_t m = 0; m < rows; ++m) {
+      for (std::int64_t c = 0; c < cols; ++c) {
+        const std::int64_t offset = b * row_tiles * col_tiles * 32 + m / 8 * col_tiles * 32 + c / 4 * 32 + m % 8 * 4 + c % 4;
+        expected[static_cast<std::size_t>(offset)] = (b * rows + m) * cols + c;
+      }
+    }
+  }
+  RC_ASSERT(layout::stage_layout("sf_8x4", batch, rows, cols, 8).gather() == expected);
+}
+
 }  // namespace
 
 Outcome law_addresses(const Law& law) {
@@ -292,6 +311,7 @@ Outcome law_stage_formulas(const Law& law) {
     for (const RowStage& stage : kRowStages) check_row_stage(stage);
     check_tile_stage("sf_128x4", pick(1, 300), false);
     check_tile_stage("sf_128x4.cutlass_atom", pick(1, 300), false);
+    check_small_tile_stage();
     check_tile_stage("trtllm.shuffle_matrix_sf_a", 128 * pick(1, 2), true);
     const std::int64_t rows = pick(1, 3) * 128 + pick(1, 127);
     RC_ASSERT_THROWS_AS(layout::stage_layout("trtllm.shuffle_matrix_sf_a", 1, rows, 4, 8), Error);

@@ -16,6 +16,15 @@ constexpr std::string_view kScale =
     "the floor rule's byte is the largest one with 2^(byte-127) * 2^emax <= amax, within 0 and 254; NaN and Inf give 255";
 constexpr std::string_view kBlocks =
     "each element of a block is its quotient by the scale rounded once, none is above the largest value; a NaN scale makes NaNs";
+constexpr std::string_view kDialect =
+    "each of the 256 E8M0 bytes times each E2M1 code becomes what this implementation makes of it, in each of its targets";
+constexpr std::string_view kNvfp4 =
+    "a block whose amax is 6 * 2^n has the scale code of 2^n times the tensor's encode scale, within the rule's range, and elements rounded once";
+constexpr std::string_view kSplit = "a tensor twice as large with half the encode scale has the same scale codes and element codes";
+constexpr std::string_view kMatters = "dequantizing with another tensor scale changes every nonzero number by exactly its factor";
+constexpr std::string_view kTokenScale = "a token's scale is amax / 448 correctly rounded, amax bounded, and at least 1 / (448 * 512)";
+constexpr std::string_view kGiven = "a given power of two divides exactly: codes are the quotients rounded once";
+constexpr std::string_view kFnuz = "an E4M3 byte read as FNUZ with twice the scale is the same number, NaN bytes aside";
 constexpr std::string_view kSums = "an exact sum is the integer sum rounded once, whatever the order of its terms";
 
 constexpr std::array kLaws{
@@ -27,6 +36,7 @@ constexpr std::array kLaws{
     Law{"N1/e3m2", kReturns, codes_return},
     Law{"N1/e2m1", kReturns, codes_return},
     Law{"N1/e8m0", kReturns, codes_return},
+    Law{"N1/ue4m3", kReturns, codes_return},
     Law{"N1/mxint8", kReturns, codes_return},
     Law{"N1/bf16", kReturns, codes_return},
     Law{"N1/fp16", kReturns, codes_return},
@@ -38,6 +48,7 @@ constexpr std::array kLaws{
     Law{"N2/e3m2", kNearest, encode_is_nearest},
     Law{"N2/e2m1", kNearest, encode_is_nearest},
     Law{"N2/e8m0", kNearest, encode_is_nearest},
+    Law{"N2/ue4m3", kNearest, encode_is_nearest},
     Law{"N2/mxint8", kNearest, encode_is_nearest},
     Law{"N2/bf16", kNearest, encode_is_nearest},
     Law{"N2/fp16", kNearest, encode_is_nearest},
@@ -56,6 +67,30 @@ constexpr std::array kLaws{
     Law{"N6/mxfp6_e3m2", kBlocks, blocks_round_once},
     Law{"N6/mxfp4", kBlocks, blocks_round_once},
     Law{"N6/mxint8", kBlocks, blocks_round_once},
+    Law{"N4/ocp", kDialect, dialect_dequantizes},
+    Law{"N4/torchao-dequantize", kDialect, dialect_dequantizes},
+    Law{"N4/triton-kernels-dequantize", kDialect, dialect_dequantizes},
+    Law{"N4/triton-kernels-gpu-dequantize", kDialect, dialect_dequantizes},
+    Law{"N4/vllm-dequantize", kDialect, dialect_dequantizes},
+    Law{"N4/marlin", kDialect, dialect_dequantizes},
+    Law{"N4/deepseek-v4", kDialect, dialect_dequantizes},
+    Law{"N5/vllm-fp8-token", kTokenScale, fp8_scale_has_floor},
+    Law{"N6/vllm-nvfp4", kNvfp4, nvfp4_scales_and_codes},
+    Law{"N6/flashinfer-fast", kNvfp4, nvfp4_scales_and_codes},
+    Law{"N6/flashinfer-exact", kNvfp4, nvfp4_scales_and_codes},
+    Law{"N6/torchao-nvfp4", kNvfp4, nvfp4_scales_and_codes},
+    Law{"N6/torchao-nvfp4-single", kNvfp4, nvfp4_scales_and_codes},
+    Law{"N6/triton-kernels-nvfp4", kNvfp4, nvfp4_scales_and_codes},
+    Law{"N6/triton-kernels-gpu-nvfp4", kNvfp4, nvfp4_scales_and_codes},
+    Law{"N6/torchao-fp8-static", kGiven, fp8_divides_exactly},
+    Law{"N6/vllm-fp8-static", kGiven, fp8_divides_exactly},
+    Law{"N6/vllm-fp8-static-divided", kGiven, fp8_divides_exactly},
+    Law{"N8/vllm-nvfp4", kSplit, nvfp4_scale_splits},
+    Law{"N8/flashinfer-fast", kSplit, nvfp4_scale_splits},
+    Law{"N8/flashinfer-exact", kSplit, nvfp4_scale_splits},
+    Law{"N8/torchao-nvfp4", kSplit, nvfp4_scale_splits},
+    Law{"N8/dequantize", kMatters, tensor_scale_matters},
+    Law{"N8/fnuz", kFnuz, fnuz_keeps_values},
     Law{"N9/exact_sum", kSums, sums_are_integer_sums},
 };
 

@@ -23,6 +23,19 @@ Outcome scales_widen(const Law& law);
 Outcome scale_follows_amax(const Law& law);
 Outcome blocks_round_once(const Law& law);
 
+/// N4 by dialect: each E8M0 byte, E2M1 code and target as one implementation dequantizes them.
+Outcome dialect_dequantizes(const Law& law);
+
+/// N6, N8 of NVFP4: a block's scale and codes; scaling the tensor and its scale. N8: a tensor's own scale matters when dequantizing.
+Outcome nvfp4_scales_and_codes(const Law& law);
+Outcome nvfp4_scale_splits(const Law& law);
+Outcome tensor_scale_matters(const Law& law);
+
+/// FP8. N5: the scale of a token. N6: division by a given scale. N8: E4M3 read as FNUZ.
+Outcome fp8_scale_has_floor(const Law& law);
+Outcome fp8_divides_exactly(const Law& law);
+Outcome fnuz_keeps_values(const Law& law);
+
 /// N9: exact sums.
 Outcome sums_are_integer_sums(const Law& law);
 

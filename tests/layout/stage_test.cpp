@@ -47,6 +47,17 @@ TEST_CASE("the 128x4 scale tile") {
   }
 }
 
+TEST_CASE("the 8x4 scale tile") {
+  // 9 rows and 5 columns are two by two tiles of 32 bytes: row 8 opens the third tile, column 4 the second.
+  const Layout tile = stage_layout("sf_8x4", 1, 9, 5, 8);
+  CHECK(tile.bytes() == 128);
+  CHECK(first(tile, 8) == Map{0, 1, 2, 3, 5, 6, 7, 8});
+  CHECK(tile.at(mx::layout::Coord{0, 7, 3}) == 31);
+  CHECK(tile.at(mx::layout::Coord{0, 0, 4}) == 32);
+  CHECK(tile.at(mx::layout::Coord{0, 8, 0}) == 64);
+  CHECK(tile.inverse(33).content == mx::layout::PadContent::zero);
+}
+
 TEST_CASE("scales of shuffled rows") {
   // Tile row 1 holds source row 4, the second quarter's first row source row 32.
   CHECK(first(stage_layout("trtllm.shuffle_matrix_sf_a", 1, 128, 4, 8), 18) ==

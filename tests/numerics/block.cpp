@@ -88,6 +88,7 @@ TEST_CASE("quantized blocks are the definition's, for every block format") {
 TEST_CASE("every element code under every scale dequantizes to the product rounded once") {
   Comparison comparison;
   for (const BlockFormat& format : all_block_formats()) {
+    if (*format.scale != kE8m0) continue;
     const FormatFacts& facts = facts_of(*format.element);
     for (std::uint32_t scale = 0; scale < 256; ++scale) {
       for (std::uint32_t code = 0; code < (1U << facts.width); ++code) {
@@ -146,9 +147,7 @@ TEST_CASE("special blocks") {
 }
 
 TEST_CASE("a scale format with zeros and signs multiplies as numbers do") {
-  // No shipped row has one yet; NVFP4's will.
-  const BlockFormat format{"e2m1 by e4m3fn", &kE2m1, &kE4m3fn, 16, "test"};
-  const auto product = [&](std::uint32_t code, std::uint32_t scale) { return dequantize(code, scale, format); };
+  const auto product = [](std::uint32_t code, std::uint32_t scale) { return dequantize(code, scale, kNvfp4); };
   CHECK(product(0x7, 0x3C) == 0x41100000);  // 6 * 1.5 = 9
   CHECK(product(0x7, 0xBC) == 0xC1100000);
   CHECK(product(0xF, 0xBC) == 0x41100000);

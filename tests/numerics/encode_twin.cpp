@@ -50,7 +50,8 @@ TEST_CASE("the twin knows the conversions of the ocp profile and refuses the oth
   for (const FormatFacts& facts : all_facts()) {
     INFO(facts.name);
     const Format& to = format_named(facts.name);
-    CHECK(kernels::has_encode(to, conversion(profile_named(kOcp), kF32, to)));
+    // A scale format without a sign, ue4m3, is the model's alone.
+    CHECK(kernels::has_encode(to, conversion(profile_named(kOcp), kF32, to)) == (facts.name != "ue4m3"));
   }
   Conversion away = conversion(profile_named(kOcp), kF32, kE4m3fn);
   away.rounding = Rounding::nearest_away;

@@ -36,6 +36,7 @@ const std::vector<FormatFacts>& all_facts() {
       {"e3m2", 6, 3, 2, 3, 0x1F, 28, 0.25, 0.0625, false, false, true, true},
       {"e2m1", 4, 2, 1, 1, 0x7, 6, 1, 0.5, false, false, true, true},
       {"e8m0", 8, 8, 0, 127, 0xFE, 0x1p127, 0x1p-127, 0x1p-127, false, true, false, false},
+      {"ue4m3", 7, 4, 3, 7, 0x7E, 448, 0x1p-6, 0x1p-9, false, true, false, false},
       {"mxint8", 8, 0, 6, 0, 0x7F, 127.0 / 64, 0x1p-6, 0x1p-6, false, false, true, false},
       {"bf16", 16, 8, 7, 127, 0x7F7F, 0x1.FEp127, 0x1p-126, 0x1p-133, true, true, true, true},
       {"fp16", 16, 5, 10, 15, 0x7BFF, 65504, 0x1p-14, 0x1p-24, true, true, true, true},
@@ -55,6 +56,7 @@ bool is_nan_by_facts(const FormatFacts& facts, std::uint32_t code) {
   if (facts.name == "e5m2") return (code & 0x7F) >= 0x7D;
   if (facts.name == "e4m3fnuz" || facts.name == "e5m2fnuz") return code == 0x80;
   if (facts.name == "e8m0") return code == 0xFF;
+  if (facts.name == "ue4m3") return code == 0x7F;
   if (facts.name == "bf16") return (code & 0x7FFF) > 0x7F80;
   if (facts.name == "fp16") return (code & 0x7FFF) > 0x7C00;
   return false;
@@ -64,7 +66,7 @@ double value_of(const FormatFacts& facts, std::uint32_t code) {
   const int c = static_cast<int>(code);
   if (facts.name == "e8m0") return std::ldexp(1.0, c - 127);
   if (facts.name == "mxint8") return (c < 128 ? c : c - 256) / 64.0;
-  const int sign_place = 1 << (facts.width - 1);
+  const int sign_place = 1 << (facts.has_sign ? facts.width - 1 : facts.width);
   const double sign = c >= sign_place ? -1.0 : 1.0;
   const int magnitude = c % sign_place;
   const int radix = 1 << facts.mantissa_bits;
@@ -125,6 +127,7 @@ std::uint32_t SearchEncoder::overflowed(bool infinite, bool negative, const Conv
   if (facts_.name == "bf16") return negative ? 0xFFC0 : 0x7FC0;
   if (facts_.name == "fp16") return negative ? 0xFE00 : 0x7E00;
   if (facts_.name == "e8m0") return 0xFF;
+  if (facts_.name == "ue4m3") return 0x7F;
   if (facts_.name == "e4m3fn") return negative ? 0xFF : 0x7F;
   return 0x80;
 }
@@ -133,10 +136,8 @@ std::uint32_t SearchEncoder::encode(double x, const Conversion& how) const {
   const bool negative = std::signbit(x);
   const double magnitude = std::fabs(x);
   if (std::isnan(x)) return negative ? how.nan_negative : how.nan_positive;
-  if (facts_.name == "e8m0") {
-    if (magnitude == 0) return how.zero_code;
-    if (negative && how.negative_is_nan) return 0xFF;
-  }
+  if (facts_.name == "e8m0" && magnitude == 0) return how.zero_code;
+  if (negative && magnitude != 0 && how.negative_is_nan && !facts_.has_sign) return facts_.max_code + 1;
   if (std::isinf(x)) return overflowed(true, negative, how);
   if (is_unrounded(how.overflow) && magnitude > facts_.max_value) return overflowed(false, negative, how);
   const std::size_t code = rounded(magnitude, negative, how.rounding);
@@ -182,7 +183,7 @@ std::vector<Conversion> all_conversions(const FormatFacts& facts) {
     for (Overflow overflow : kOverflows) {
       if (!is_allowed(overflow, facts)) continue;
       for (bool negative_is_nan : {false, true}) {
-        if (negative_is_nan && !powers) continue;
+        if (negative_is_nan && facts.has_sign) continue;
         // The NaN codes are arbitrary and differ from each other: whatever the caller names must come back.
         out.push_back({rounding, overflow, NanRule::fixed, 0x5, 0xA, negative_is_nan ? 0xFFU : 0x00U, negative_is_nan});
       }
