@@ -52,11 +52,13 @@ constexpr std::uint32_t kMinusHalf = 0xBF000000U;
 constexpr std::uint32_t kTiny = 0x00010000U;  // 2^-133, subnormal also in bf16
 
 // As recorded (golden/witness/numerics/block32, rows "all -0", "one inf", "one nan", "-nan payload last", "zeros + nan", "-BF16_MAX + normals",
-// "amax 2^-133") and as the sources say for elements that the recorded blocks do not mix.
+// "amax 2^-133") and as the sources say for elements that the recorded blocks do not mix. Two groups have a quotient next to a tie, which division
+// and multiplication by the reciprocal round apart.
 constexpr SpecialBlock kSpecial[] = {
     {"torchao-floor", "mxfp8_e4m3", kNan, kMinusHalf, kMinusNan, 255, 0x7F, 0x7F, 0x7F},
     {"torchao-floor", "mxfp8_e5m2", kPlusInf, kMinusHalf, kMinusInf, 255, 0x7F, 0x7F, 0x7F},
     {"torchao-floor", "mxfp4", 0, kMinusZero, 0, 0, 0x0, 0x8, 0x0},
+    {"torchao-floor", "mxfp4", kNan, kMinusHalf, kMinusNan, 255, 0x3, 0x3, 0x3},
     {"torchao-ceil", "mxfp6_e2m3", kNan, kMinusHalf, kMinusNan, 255, 0x0C, 0x0C, 0x0C},
     {"torchao-ceil", "mxfp8_e4m3", kTiny, kTiny, kTiny, 0, 0x08, 0x08, 0x08},
     {"torchao-rceil", "mxfp6_e3m2", kPlusInf, kMinusHalf, kMinusInf, 255, 0x0E, 0x0E, 0x0E},
@@ -95,12 +97,16 @@ constexpr SpecialBlock kSpecial[] = {
     {"deepgemm", "fp8_e4m3_g32", kNan, kMinusHalf, kMinusNan, kNan, 0x7F, 0x7F, 0x7F},
     {"deepgemm", "fp8_e4m3_g32", kPlusInf, kMinusHalf, kMinusInf, kInfinity, 0xFF, 0x80, 0xFF},
     {"deepgemm", "fp4_e2m1_g32", kPlusInf, kMinusHalf, kMinusInf, kInfinity, 0x0, 0x0, 0x0},
+    {"deepgemm", "fp8_e4m3_g32", 0, kMinusZero, 0, 0x346FACADU, 0x00, 0x80, 0x00},
+    {"deepgemm", "fp8_e4m3_g32", 0x3F85CB94U, 0x3E227734U, 0, 0x3B18E8A9U, 0x7E, 0x69, 0x00},
     {"deepgemm-ue8m0", "fp8_e4m3_g32", kNan, kMinusHalf, kMinusNan, kTwoTo127, 0x7F, 0x80, 0xFF},
     {"deepgemm-ue8m0", "fp8_e4m3_g32", kPlusInf, kMinusHalf, kMinusInf, kTwoTo127, 0x7F, 0x80, 0xFF},
     {"deepgemm-ue8m0", "fp8_e4m3_g32", 0, kMinusZero, 0, 0x34800000U, 0x00, 0x80, 0x00},
     {"deepgemm-ue8m0", "fp4_e2m1_g32", kPlusInf, kMinusHalf, kMinusInf, kTwoTo127, 0x7, 0x0, 0xF},
     {"vllm-group", "fp8_e4m3_g32", kNan, kMinusHalf, kMinusNan, 0x3A924925U, 0x7E, 0xFE, 0x7E},
     {"vllm-group", "fp8_e4m3_g32", kPlusInf, kMinusHalf, kMinusInf, kInfinity, 0x7E, 0x80, 0x7E},
+    {"vllm-group", "fp8_e4m3_g32", 0, kMinusZero, 0, 0x2A7B5124U, 0x00, 0x80, 0x00},
+    {"vllm-group", "fp8_e4m3_g32", 0x3FA997B8U, 0x3B176C09U, 0, 0x3B41D1F7U, 0x7E, 0x34, 0x00},
     {"vllm-group-ue8m0", "fp8_e4m3_g32", kNan, kMinusHalf, kMinusNan, 0x3B000000U, 0x7E, 0xF8, 0x7E},
     {"vllm-group-ue8m0", "fp8_e4m3_g32", 0, kMinusZero, 0, 0x2A800000U, 0x00, 0x80, 0x00},
 };

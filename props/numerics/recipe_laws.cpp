@@ -75,9 +75,7 @@ std::vector<std::uint32_t> thresholds(const Recipe& recipe, std::string_view pro
   return found;
 }
 
-const Recipe& pick_recipe(const Profile& profile) {
-  return profile.recipes[pick_uniform(0, static_cast<std::uint32_t>(profile.recipes.size()) - 1)];
-}
+const Recipe& pick_recipe(const Profile& profile) { return profile.recipes[pick_uniform(0, static_cast<std::uint32_t>(profile.recipes.size()) - 1)]; }
 
 /// A block around a common exponent, for which every quotient is a normal fp32 number or zero; at times with an Inf or a NaN in it.
 std::vector<std::uint32_t> pick_block(const Grid& grid, const Recipe& recipe) {

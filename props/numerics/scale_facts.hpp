@@ -22,34 +22,34 @@ const ElementFacts& facts_of(const Format& element);
 
 /// Which exact number a byte's power of two is compared with.
 enum class Reach {
-  power,             ///< amax / 2^emax >= 2^k
-  above_power,       ///< amax / 2^emax > 2^(k-1)
-  quotient,          ///< RN(amax / 2^emax) >= 2^k, RN to fp32: below 2^-126 it can round up
-  above_quotient,    ///< RN(amax / 2^emax) > 2^(k-1)
-  above_max,         ///< RN(amax / max) > 2^(k-1)
-  above_max_product, ///< RN(amax * RN(1 / max)) > 2^(k-1)
-  half_up,           ///< amax, rounded half up to the element's mantissa, / 2^emax >= 2^k
-  log2,              ///< RN(log2 amax) - emax >= k
-  log2_no_emax,      ///< RN(log2 amax) >= k
+  power,              ///< amax / 2^emax >= 2^k
+  above_power,        ///< amax / 2^emax > 2^(k-1)
+  quotient,           ///< RN(amax / 2^emax) >= 2^k, RN to fp32: below 2^-126 it can round up
+  above_quotient,     ///< RN(amax / 2^emax) > 2^(k-1)
+  above_max,          ///< RN(amax / max) > 2^(k-1)
+  above_max_product,  ///< RN(amax * RN(1 / max)) > 2^(k-1)
+  half_up,            ///< amax, rounded half up to the element's mantissa, / 2^emax >= 2^k
+  log2,               ///< RN(log2 amax) - emax >= k
+  log2_no_emax,       ///< RN(log2 amax) >= k
 };
 
 /// What is below byte 1, whose power of two is 2^-126.
 enum class Bottom {
-  zero,           ///< a quotient that rounds to 0
-  smallest_scale, ///< one that rounds to 2^-127, the value of byte 0, or less
-  subnormal,      ///< one that rounds to less than 2^-126
-  nothing,        ///< no amax at all
+  zero,            ///< a quotient that rounds to 0
+  smallest_scale,  ///< one that rounds to 2^-127, the value of byte 0, or less
+  subnormal,       ///< one that rounds to less than 2^-126
+  nothing,         ///< no amax at all
 };
 
 struct ScaleFacts {
   std::string_view profile;
   Reach reach;
-  Bottom bottom;            ///< of the `above` kinds; the others are reached as their line says
-  std::uint32_t zero_as;    ///< fp32 bits that amax 0 counts as
-  std::uint32_t infinite;   ///< byte of an Inf, also one that amax rounds to
-  std::uint32_t nan;        ///< byte of a NaN
-  std::uint32_t overflow;   ///< byte for powers above 2^127
-  bool ignores_nan;         ///< in a block with other elements
+  Bottom bottom;           ///< of the `above` kinds; the others are reached as their line says
+  std::uint32_t zero_as;   ///< fp32 bits that amax 0 counts as
+  std::uint32_t infinite;  ///< byte of an Inf, also one that amax rounds to
+  std::uint32_t nan;       ///< byte of a NaN
+  std::uint32_t overflow;  ///< byte for powers above 2^127
+  bool ignores_nan;        ///< in a block with other elements
 };
 
 std::span<const ScaleFacts> all_scale_facts();
