@@ -24,24 +24,24 @@ constexpr std::array<GroupFacts, 4> kGroups{{
 
 constexpr Rounding kEven = Rounding::nearest_even;
 constexpr std::array<ElementRule, 18> kElementRules{{
-    {"torchao-floor", Quotient::power, kEven, PlusZero::never},
-    {"torchao-ceil", Quotient::power, kEven, PlusZero::never},
-    {"torchao-rceil", Quotient::power, kEven, PlusZero::never},
-    {"torchao-even", Quotient::power, kEven, PlusZero::never},
-    {"triton-kernels-floor", Quotient::power, kEven, PlusZero::never},
-    {"triton-kernels-rceil", Quotient::power, kEven, PlusZero::never},
-    {"triton-kernels-gpu-floor", Quotient::power, kEven, PlusZero::never},
-    {"triton-kernels-gpu-rceil", Quotient::power, kEven, PlusZero::never},
-    {"microxcaling-even", Quotient::power, kEven, PlusZero::from_zero},
-    {"microxcaling-nearest", Quotient::power, Rounding::nearest_away, PlusZero::from_zero},
-    {"flashinfer-mx", Quotient::power, kEven, PlusZero::never},
-    {"flashinfer-mx-fast-math", Quotient::power, kEven, PlusZero::never},
-    {"vllm-mxfp8-torch", Quotient::power, kEven, PlusZero::never},
-    {"vllm-quark-even", Quotient::power, kEven, PlusZero::never},
-    {"deepgemm", Quotient::reciprocal, kEven, PlusZero::never},
-    {"deepgemm-ue8m0", Quotient::reciprocal, kEven, PlusZero::never},
-    {"vllm-group", Quotient::divided, kEven, PlusZero::never},
-    {"vllm-group-ue8m0", Quotient::divided, kEven, PlusZero::never},
+    {"torchao-floor", Quotient::power, kEven, PlusZero::never, false},
+    {"torchao-ceil", Quotient::power, kEven, PlusZero::never, false},
+    {"torchao-rceil", Quotient::power, kEven, PlusZero::never, false},
+    {"torchao-even", Quotient::power, kEven, PlusZero::never, false},
+    {"triton-kernels-floor", Quotient::power, kEven, PlusZero::never, false},
+    {"triton-kernels-rceil", Quotient::power, kEven, PlusZero::never, false},
+    {"triton-kernels-gpu-floor", Quotient::power, kEven, PlusZero::never, false},
+    {"triton-kernels-gpu-rceil", Quotient::power, kEven, PlusZero::never, false},
+    {"microxcaling-even", Quotient::power, kEven, PlusZero::from_zero, true},
+    {"microxcaling-nearest", Quotient::power, Rounding::nearest_away, PlusZero::from_zero, true},
+    {"flashinfer-mx", Quotient::power, kEven, PlusZero::never, false},
+    {"flashinfer-mx-fast-math", Quotient::power, kEven, PlusZero::never, false},
+    {"vllm-mxfp8-torch", Quotient::power, kEven, PlusZero::never, false},
+    {"vllm-quark-even", Quotient::power, kEven, PlusZero::never, false},
+    {"deepgemm", Quotient::reciprocal, kEven, PlusZero::never, false},
+    {"deepgemm-ue8m0", Quotient::reciprocal, kEven, PlusZero::never, false},
+    {"vllm-group", Quotient::divided, kEven, PlusZero::never, false},
+    {"vllm-group-ue8m0", Quotient::divided, kEven, PlusZero::never, false},
 }};
 
 constexpr std::uint32_t kPlusInf = kInfinity;
@@ -178,6 +178,7 @@ std::uint32_t restated_code(std::uint32_t f32, std::uint32_t scale, const Grid& 
   }
   // DeepGEMM's fp4 is its fp8's rule with another rounding and no -0.
   const bool search = rule.quotient == Quotient::reciprocal && grid.format == &kE2m1;
+  if (rule.adds_half && magnitude + 1U == grid.midpoints.front()) magnitude = grid.values[1];
   const std::uint32_t code = searched_code(grid, sign | magnitude, search ? Rounding::nearest_toward_zero : rule.rounding);
   const PlusZero plus = search ? PlusZero::always : rule.plus_zero;
   const bool to_zero = (code & ~(1U << (grid.format->width - 1))) == 0 && grid.format != &kMxint8;

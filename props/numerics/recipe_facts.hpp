@@ -41,6 +41,7 @@ struct ElementRule {
   Quotient quotient;
   Rounding rounding;
   PlusZero plus_zero;
+  bool adds_half;  ///< the number just below half of the smallest value rounds up, since that + 0.5 is a tie in fp32
 };
 /// Throws std::logic_error for a profile that has none.
 const ElementRule& element_rule_of(std::string_view profile);
