@@ -44,10 +44,10 @@ Source source_of(const Recipe& recipe) {
 
 std::uint32_t length_of(const Recipe& recipe) { return static_cast<std::uint32_t>(recipe.format->block); }
 
-/// Scale of a block that holds `amax` and zeros, the model's word.
-std::uint32_t model_scale(std::uint32_t amax, const Recipe& recipe) {
+/// Scale of a block that holds `amax` once and `rest`, the model's word.
+std::uint32_t model_scale(std::uint32_t amax, const Recipe& recipe, std::uint32_t rest = 0) {
   const Source source = source_of(recipe);
-  std::vector<std::uint32_t> block(length_of(recipe), 0);
+  std::vector<std::uint32_t> block(length_of(recipe), rest);
   block[block.size() / 2] = amax;
   const std::vector<std::uint32_t> bits = source.patterns(block);
   if (const auto* how = std::get_if<MxRecipe>(&recipe.how)) return block_scale(bits, *source.format, *recipe.format, *how);
@@ -60,6 +60,13 @@ std::uint32_t expected_scale(std::uint32_t amax, bool with_nan, const Recipe& re
   if (const GroupFacts* group = group_facts_of(profile)) return restated_group_scale(with_nan && !group->ignores_nan ? kNan : amax, *group, element);
   const ScaleFacts& facts = *scale_facts_of(profile);
   return restated_scale(with_nan && !facts.ignores_nan ? kNan : amax, facts, element);
+}
+
+/// The restated scale of a block of NaNs.
+std::uint32_t scale_of_nans(const Recipe& recipe, std::string_view profile) {
+  const ElementFacts& element = facts_of(*recipe.format->element);
+  if (const GroupFacts* group = group_facts_of(profile)) return restated_group_scale(group->ignores_nan ? 0 : kNan, *group, element);
+  return restated_scale(kNan, *scale_facts_of(profile), element);
 }
 
 /// Patterns around which the scale of the recipe changes.
@@ -166,6 +173,10 @@ Outcome recipe_scales_follow_amax(const Law& law) {
         }
       }
       expect(kNan, expected_scale(0, true, row, profile.name));
+      // Of NaNs alone even a max that ignores them is NaN, which a later max with a number may still ignore.
+      const std::uint32_t nans = model_scale(kNan, row, kNan);
+      const std::uint32_t expected = scale_of_nans(row, profile.name);
+      exhaustive.expect(nans == expected, [&] { return "a block of NaNs gives scale " + hex(nans) + ", not " + hex(expected); });
     }
   };
   return run_both(law, property, all_cases);

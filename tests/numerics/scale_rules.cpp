@@ -1,8 +1,10 @@
 // The scale rules of all profiles against their definitions: quotients and logarithms by MPFR at every threshold, and every positive fp32 number
 // against the exact thresholds.
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <vector>
 
 #include "model/numerics/profile.hpp"
 #include "props/numerics/scale_facts.hpp"
@@ -93,6 +95,13 @@ std::uint32_t defined_scale(std::uint32_t amax, const ScaleFacts& facts, const E
   return std::max(byte_of(static_cast<int>(mpfr_floor_log2(amax)), facts.overflow), 1U);
 }
 
+/// What scale_code reads of a recipe.
+struct Swept {
+  MxScale scale;
+  Format element;
+  friend bool operator==(const Swept&, const Swept&) = default;
+};
+
 const MxScale& scale_of(const Recipe& recipe) { return std::get<MxRecipe>(recipe.how).scale; }
 
 }  // namespace
@@ -127,10 +136,15 @@ TEST_CASE("scale bytes at and around every threshold are those of the definition
 }
 
 TEST_CASE("every positive fp32 number has the scale byte of the exact thresholds", "[.exhaustive]") {
+  std::vector<Swept> done;
   for (const ScaleFacts& facts : all_scale_facts()) {
     for (const Recipe& recipe : profile_named(facts.profile).recipes) {
       const auto* how = std::get_if<MxRecipe>(&recipe.how);
       if (how == nullptr) continue;
+      Swept one{how->scale, *recipe.format->element};
+      one.scale.amax_nan = AmaxNan::propagates;  // the one member that speaks of blocks
+      if (std::ranges::find(done, one) != done.end()) continue;
+      done.push_back(one);
       const ElementFacts& element = props::numerics::facts_of(*recipe.format->element);
       std::array<std::uint32_t, 257> first{};
       for (std::uint32_t byte = 1; byte < 256; ++byte) first[byte] = first_reaching(byte, facts, element);
@@ -149,6 +163,7 @@ TEST_CASE("every positive fp32 number has the scale byte of the exact thresholds
       }
       std::printf("%-26s %-16s %llu amax, %llu differ\n", facts.profile.data(), recipe.format->name.data(), static_cast<unsigned long long>(counted),
                   static_cast<unsigned long long>(differing));
+      std::fflush(stdout);
       CHECK(differing == 0);
       CHECK(counted == kInfinity - 1);
     }
