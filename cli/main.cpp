@@ -83,6 +83,8 @@ int run(int argc, char** argv) {
   add_encode(app, action);
   add_decode(app, action);
   add_quantize(app, action);
+  add_compare(app, action);
+  add_sweep(app, action);
   add_doctor(app, action);
   try {
     check_verb(app, argc, argv);

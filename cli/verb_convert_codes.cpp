@@ -9,26 +9,16 @@
 #include <string>
 #include <vector>
 
+#include "cli/conversion_text.hpp"
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
+#include "golden/compare/demand.hpp"
+#include "model/error.hpp"
 #include "model/numerics/profile.hpp"
 
 namespace mx::cli {
 namespace {
-
-std::string flag_words(const Flags& flags) {
-  std::string words;
-  const auto add = [&](bool set, const char* word) {
-    if (set) words += (words.empty() ? "" : " ") + std::string(word);
-  };
-  add(flags.inexact, "inexact");
-  add(flags.underflow, "underflow");
-  add(flags.overflow, "overflow");
-  add(flags.invalid, "invalid");
-  add(flags.saturated, "saturated");
-  return words;
-}
 
 /// "1 1111 110": sign, exponent and mantissa fields as bits.
 std::string fields(std::uint32_t code, const Format& format) {
@@ -47,33 +37,64 @@ struct EncodeOptions {
   std::vector<std::string> values;
   std::string source = "f32";
   std::string profile = std::string(kOcp);
+  std::string rounding;
+  std::string overflow;
+  std::vector<std::string> random;
   bool json = false;
 };
+
+golden::ConversionDemand demand_of(const EncodeOptions& options) {
+  golden::ConversionDemand demand;
+  if (!options.rounding.empty()) demand.rounding = rounding_named(options.rounding);
+  if (!options.overflow.empty()) demand.overflow = overflow_named(options.overflow);
+  return demand;
+}
+
+/// The random number of value i: one for all values, or one for each.
+Random random_of(const EncodeOptions& options, const Conversion& how, std::size_t i) {
+  if (options.random.empty()) return std::nullopt;
+  if (how.random_bits == 0) {
+    throw Error(ErrorCode::usage, fmt::format("rounding {} of profile '{}' takes no random bits", name_of(how.rounding), options.profile),
+                "--random");
+  }
+  if (options.random.size() != 1 && options.random.size() != options.values.size()) {
+    throw Error(ErrorCode::usage,
+                fmt::format("{} random numbers for {} values: give one, or one for each", options.random.size(), options.values.size()), "--random");
+  }
+  return parse_bits(options.random[options.random.size() == 1 ? 0 : i], kF32);
+}
 
 int encode_values(const EncodeOptions& options) {
   const Format& to = format_named(options.format);
   const Format& from = format_named(options.source);
   const Profile& profile = profile_named(options.profile);
-  const Conversion how = conversion(profile, from, to);
+  const Conversion& how = golden::demanded_conversion(profile, from, to, demand_of(options));
+  if (how.random_bits != 0 && options.random.empty()) {
+    throw Error(ErrorCode::usage, fmt::format("rounding {} of profile '{}' takes {} random bits: give them as --random", name_of(how.rounding),
+                                              profile.name, how.random_bits));
+  }
   Json json = json_head("encode");
   json["source"] = from.name;
   json["format"] = to.name;
   json["profile"] = profile.name;
-  json["rounding"] = name_of(how.rounding);
-  json["overflow"] = name_of(how.overflow);
+  json.update(conversion_json(how, to));
   std::vector<std::vector<std::string>> rows{{"input", "bits", "code", "fields", "value", "flags"}};
-  for (const std::string& text : options.values) {
+  for (std::size_t i = 0; i < options.values.size(); ++i) {
+    const std::string& text = options.values[i];
     const std::uint32_t input = parse_code(text, from);
+    const Random random = random_of(options, how, i);
     Flags flags;
-    const std::uint32_t code = convert(input, from, to, how, flags);
+    const std::uint32_t code = convert(input, from, to, how, flags, random);
     rows.push_back({text, hex(input, from), hex(code, to), fields(code, to), decimal(decode(to, code)), flag_words(flags)});
-    json["results"].push_back(
-        {{"input", text}, {"bits", hex(input, from)}, {"code", hex(code, to)}, {"value", decimal(decode(to, code))}, {"flags", flag_words(flags)}});
+    Json result{
+        {"input", text}, {"bits", hex(input, from)}, {"code", hex(code, to)}, {"value", decimal(decode(to, code))}, {"flags", flag_words(flags)}};
+    if (random) result["random"] = hex(*random, kF32);
+    json["results"].push_back(result);
   }
   if (options.json) {
     print_json(json);
   } else {
-    fmt::print("{} -> {}, profile {}: {}, {}\n", from.name, to.name, profile.name, name_of(how.rounding), name_of(how.overflow));
+    fmt::print("{} -> {}, profile {}: {}\n", from.name, to.name, profile.name, short_text(how));
     print_table(rows);
   }
   return 0;
@@ -113,6 +134,11 @@ void add_encode(CLI::App& app, Action& action) {
   verb->add_option("VALUE", options->values, "decimal value, or bits as 0x..")->required()->transform(trimmed);
   verb->add_option("--from", options->source, "source format: f32 (default), bf16, fp16, or any other");
   verb->add_option("--profile", options->profile, "named rounding, overflow and NaN rule (default ocp)");
+  verb->add_option("--rounding", options->rounding, "refuse a profile that rounds in another way");
+  verb->add_option("--overflow", options->overflow, "refuse a profile that overflows in another way");
+  verb->add_option("--random", options->random, "random bits of a stochastic rounding: one number, or one for each value, with commas")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   verb->add_flag("--json", options->json, "machine-readable output");
   verb->callback([&action, options] { action = [options] { return encode_values(*options); }; });
 }

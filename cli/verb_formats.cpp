@@ -1,4 +1,4 @@
-// mxact formats: every number format, block format and profile that the model has.
+// mxact formats: every number format, block format, profile and arithmetic contract that the model has; or one profile with all its rows.
 
 #include <fmt/core.h>
 
@@ -6,10 +6,14 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "cli/conversion_text.hpp"
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
+#include "model/numerics/contract.hpp"
 #include "model/numerics/profile.hpp"
 
 namespace mx::cli {
@@ -31,6 +35,9 @@ std::string special_codes(const Format& format) {
   return (inf.empty() ? "" : "Inf" + inf + (nan.empty() ? "" : ", ")) + (nan.empty() ? "" : "NaN" + nan) + (inf.empty() && nan.empty() ? "none" : "");
 }
 
+/// "32", or "any" for a format that takes whatever is handed over.
+std::string block_text(const BlockFormat& format) { return format.block == 0 ? "any" : std::to_string(format.block); }
+
 void print_text() {
   std::vector<std::vector<std::string>> rows{{"format", "bits", "exp", "man", "bias", "largest", "smallest", "specials", "source"}};
   for (const Format& format : all_formats()) {
@@ -44,8 +51,8 @@ void print_text() {
   fmt::print("\n");
   rows = {{"block format", "element", "scale", "block", "source"}};
   for (const BlockFormat& block : all_block_formats()) {
-    rows.push_back({std::string(block.name), std::string(block.element->name), std::string(block.scale->name), std::to_string(block.block),
-                    std::string(block.source)});
+    rows.push_back(
+        {std::string(block.name), std::string(block.element->name), std::string(block.scale->name), block_text(block), std::string(block.source)});
   }
   print_table(rows);
   fmt::print("\n");
@@ -55,6 +62,80 @@ void print_text() {
                     std::string(profile.build)});
   }
   print_table(rows);
+  fmt::print("\n");
+  rows = {{"contract", "grounds", "operands", "accumulation", "bias"}};
+  for (const ContractRow& contract : all_contracts()) {
+    rows.push_back({std::string(contract.name), std::string(name_of(contract.grounds)), std::string(contract.operands),
+                    std::string(contract.accumulation), std::string(contract.bias)});
+  }
+  print_table(rows);
+}
+
+Json profile_json(const Profile& profile) {
+  return {{"name", profile.name},           {"implementation", profile.implementation},
+          {"operation", profile.operation}, {"device", profile.device},
+          {"build", profile.build},         {"source", profile.source}};
+}
+
+/// The source format of a conversion; a row without one is for every source that has no row of its own.
+std::string from_text(const ConversionRow& row) { return row.from == nullptr ? "any other" : std::string(row.from->name); }
+
+void print_profile(const Profile& profile) {
+  fmt::print("{}: {}, {}, on {}, build {}\nsource: {}\n", profile.name, profile.implementation, profile.operation, profile.device, profile.build,
+             profile.source);
+  std::vector<std::vector<std::string>> rows{{"from", "to", "rounding", "overflow", "NaN +, -", "zero", "negative", "random bits", "flushes"}};
+  for (const ConversionRow& row : profile.conversions) {
+    const Conversion& how = row.how;
+    rows.push_back({from_text(row), std::string(row.to->name), std::string(name_of(how.rounding)), std::string(name_of(how.overflow)),
+                    nan_text(how, *row.to), row.to->has_sign ? "" : hex(how.zero_code, *row.to),
+                    row.to->has_sign ? "" : (how.negative_is_nan ? "nan" : "abs"), how.random_bits == 0 ? "" : std::to_string(how.random_bits),
+                    std::string(flush_word(how.flush))});
+  }
+  if (rows.size() > 1) {
+    fmt::print("\n");
+    print_table(rows);
+  }
+  rows = {{"recipe", "scale rule", "elements", "source"}};
+  for (const Recipe& recipe : profile.recipes) {
+    rows.push_back({std::string(recipe.format->name), std::string(scale_rule_name(recipe)),
+                    gives_codes(recipe) ? short_text(element_conversion(recipe)) : "scales alone", std::string(recipe.source)});
+  }
+  if (rows.size() > 1) {
+    fmt::print("\n");
+    print_table(rows);
+  }
+  rows = {{"dequantizes", "to", "source"}};
+  for (const Dequantizer& row : profile.dequantizers) {
+    rows.push_back({std::string(row.format->name), std::string(row.target->name), std::string(row.source)});
+  }
+  if (rows.size() > 1) {
+    fmt::print("\n");
+    print_table(rows);
+  }
+}
+
+void print_profile_as_json(const Profile& profile) {
+  Json json = json_head("formats");
+  Json one = profile_json(profile);
+  one["conversions"] = Json::array();
+  for (const ConversionRow& row : profile.conversions) {
+    Json entry{{"from", from_text(row)}, {"to", row.to->name}};
+    entry.update(conversion_json(row.how, *row.to));
+    one["conversions"].push_back(entry);
+  }
+  one["recipes"] = Json::array();
+  for (const Recipe& recipe : profile.recipes) {
+    Json entry{{"format", recipe.format->name}, {"scale_rule", scale_rule_name(recipe)}};
+    if (gives_codes(recipe)) entry["element"] = conversion_json(element_conversion(recipe), *recipe.format->element);
+    entry["source"] = recipe.source;
+    one["recipes"].push_back(entry);
+  }
+  one["dequantizers"] = Json::array();
+  for (const Dequantizer& row : profile.dequantizers) {
+    one["dequantizers"].push_back({{"format", row.format->name}, {"target", row.target->name}, {"source", row.source}});
+  }
+  json["profile"] = one;
+  print_json(json);
 }
 
 void print_as_json() {
@@ -75,12 +156,15 @@ void print_as_json() {
     json["block_formats"].push_back({{"name", block.name}, {"element", block.element->name}, {"scale", block.scale->name}, {"block", block.block}});
   }
   for (const Profile& profile : all_profiles()) {
-    json["profiles"].push_back({{"name", profile.name},
-                                {"implementation", profile.implementation},
-                                {"operation", profile.operation},
-                                {"device", profile.device},
-                                {"build", profile.build},
-                                {"source", profile.source}});
+    json["profiles"].push_back(profile_json(profile));
+  }
+  for (const ContractRow& contract : all_contracts()) {
+    json["contracts"].push_back({{"name", contract.name},
+                                 {"grounds", name_of(contract.grounds)},
+                                 {"operands", contract.operands},
+                                 {"accumulation", contract.accumulation},
+                                 {"bias", contract.bias},
+                                 {"source", contract.source}});
   }
   print_json(json);
 }
@@ -88,15 +172,22 @@ void print_as_json() {
 }  // namespace
 
 void add_formats(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("formats", "every number format, block format and profile");
-  const auto json = std::make_shared<bool>(false);
-  verb->add_flag("--json", *json, "machine-readable output");
-  verb->callback([&action, json] {
-    action = [json] {
-      if (*json)
-        print_as_json();
-      else
-        print_text();
+  CLI::App* verb = app.add_subcommand("formats", "every number format, block format, profile and contract; --profile NAME: all rows of one profile");
+  struct Options {
+    std::string profile;
+    bool json = false;
+  };
+  const auto options = std::make_shared<Options>();
+  verb->add_option("--profile", options->profile, "show the conversions, recipes and dequantizers of this profile");
+  verb->add_flag("--json", options->json, "machine-readable output");
+  verb->callback([&action, options] {
+    action = [options] {
+      if (options->profile.empty()) {
+        options->json ? print_as_json() : print_text();
+      } else {
+        const Profile& profile = profile_named(options->profile);
+        options->json ? print_profile_as_json(profile) : print_profile(profile);
+      }
       return 0;
     };
   });

@@ -5,16 +5,17 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <algorithm>
 #include <iomanip>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
+#include "golden/quantize/quantize.hpp"
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
 
@@ -26,12 +27,17 @@ struct QuantizeOptions {
   std::vector<std::string> values;
   std::string source = "f32";
   std::string profile = std::string(kOcp);
+  std::int64_t rows = 1;
+  std::optional<std::int64_t> block;
+  std::string global_scale;
+  std::string scale;
+  std::string amax_bound;
+  std::string layout = "linear";
   bool json = false;
 };
 
-/// fp32 bits of every value, from the arguments or, when there are none, from standard input.
-std::vector<std::uint32_t> read_values(const QuantizeOptions& options) {
-  const Format& source = format_named(options.source);
+/// Codes of `source` of every value, from the arguments or, when there are none, from standard input.
+std::vector<std::uint32_t> read_values(const QuantizeOptions& options, const Format& source) {
   constexpr std::size_t kMostValues = std::size_t{1} << 20;
   constexpr int kLongestWord = 100;
   std::vector<std::string> words = options.values;
@@ -44,43 +50,104 @@ std::vector<std::uint32_t> read_values(const QuantizeOptions& options) {
   }
   if (words.empty()) throw Error(ErrorCode::usage, "no values: give them as arguments or on standard input");
   std::vector<std::uint32_t> values;
-  for (const std::string& word : words) values.push_back(to_f32(parse_code(word, source), source));
+  for (const std::string& word : words) values.push_back(parse_code(word, source));
   return values;
 }
 
-int quantize_values(const QuantizeOptions& options) {
-  const BlockFormat& format = block_format_named(options.format);
-  const Profile& profile = profile_named(options.profile);
-  const Recipe& how = recipe(profile, format);
-  const std::vector<std::uint32_t> values = read_values(options);
-  const auto block = static_cast<std::size_t>(format.block);
-  if (values.size() % block != 0) {
-    throw Error(ErrorCode::usage, fmt::format("{} values are no whole blocks: {} has blocks of {}", values.size(), format.name, block));
-  }
+std::optional<std::uint32_t> scale_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return parse_code(text, kF32);
+}
 
-  Json json = json_head("quantize");
-  json["format"] = format.name;
-  json["scale_rule"] = scale_rule_name(how);
-  json["profile"] = profile.name;
-  if (!options.json) fmt::print("{}: blocks of {}, scale rule {}, profile {}\n", format.name, format.block, scale_rule_name(how), profile.name);
-  for (std::size_t begin = 0; begin < values.size(); begin += block) {
-    const auto part = std::span(values).subspan(begin, std::min(block, values.size() - begin));
-    const QuantizedBlock quantized = quantize_block(part, kF32, how);
-    const std::string scale = hex(quantized.scale, *format.scale);
+/// What was asked, with what came of it.
+struct Quantized {
+  golden::QuantizeRequest request;
+  const Recipe* recipe;
+  std::vector<std::uint32_t> values;
+  golden::QuantizedMatrix matrix;
+  const golden::ScaleLayout* layout;
+  std::vector<std::uint32_t> scales;  ///< in the layout
+
+  std::span<const std::uint32_t> values_of(std::size_t block) const {
+    const auto size = static_cast<std::size_t>(matrix.block);
+    return std::span(values).subspan(block * size, size);
+  }
+  std::span<const std::uint32_t> dequantized_of(std::size_t block) const {
+    const auto size = static_cast<std::size_t>(matrix.block);
+    return std::span(matrix.dequantized).subspan(block * size, size);
+  }
+};
+
+std::string dequantized_by(const Quantized& done) {
+  return done.matrix.dequantizer == nullptr ? "exactly, code times scale" : fmt::format("as {} does", done.request.profile->name);
+}
+
+void print_text(const Quantized& done) {
+  const BlockFormat& format = *done.request.format;
+  fmt::print("{}: blocks of {}, scale rule {}, profile {}\n", format.name, done.matrix.block, scale_rule_name(*done.recipe),
+             done.request.profile->name);
+  if (gives_codes(*done.recipe)) fmt::print("dequantized {}\n", dequantized_by(done));
+  for (std::size_t b = 0; b < done.matrix.blocks.size(); ++b) {
+    const QuantizedBlock& block = done.matrix.blocks[b];
+    fmt::print("block {}: scale {} = {}\n", b, hex(block.scale, *format.scale), decimal(decode(*format.scale, block.scale)));
+    if (block.codes.empty()) continue;
     std::vector<std::vector<std::string>> rows{{"input", "code", "dequantized"}};
-    Json elements = Json::array();
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      const std::string code = hex(quantized.codes[i], *format.element);
-      const std::uint32_t back = dequantize(quantized.codes[i], quantized.scale, format);
-      rows.push_back({decimal(decode(kF32, part[i])), code, decimal(decode(kF32, back))});
-      elements.push_back({{"input", hex(part[i], kF32)}, {"code", code}, {"dequantized", hex(back, kF32)}});
+    for (std::size_t i = 0; i < block.codes.size(); ++i) {
+      rows.push_back({decimal(decode(*done.request.source, done.values_of(b)[i])), hex(block.codes[i], *format.element),
+                      decimal(decode(kF32, done.dequantized_of(b)[i]))});
     }
-    json["blocks"].push_back({{"scale", scale}, {"elements", elements}});
-    if (options.json) continue;
-    fmt::print("block {}: scale {} = {}\n", begin / block, scale, decimal(decode(*format.scale, quantized.scale)));
     print_table(rows);
   }
-  if (options.json) print_json(json);
+  if (done.layout->stage.empty()) return;
+  fmt::print("scales in memory, {}: {} of {} bits\n", done.layout->name, done.scales.size(), format.scale->width);
+  constexpr std::size_t kLine = 16;
+  for (std::size_t i = 0; i < done.scales.size(); ++i) {
+    fmt::print("{}{}", hex(done.scales[i], *format.scale), (i + 1) % kLine == 0 || i + 1 == done.scales.size() ? "\n" : " ");
+  }
+}
+
+void print_as_json(const Quantized& done) {
+  const BlockFormat& format = *done.request.format;
+  Json json = json_head("quantize");
+  json["format"] = format.name;
+  json["scale_rule"] = scale_rule_name(*done.recipe);
+  json["profile"] = done.request.profile->name;
+  json["source"] = done.request.source->name;
+  json["rows"] = done.matrix.rows;
+  json["block"] = done.matrix.block;
+  json["dequantized_by"] = done.matrix.dequantizer == nullptr ? "exact" : "profile";
+  for (std::size_t b = 0; b < done.matrix.blocks.size(); ++b) {
+    const QuantizedBlock& block = done.matrix.blocks[b];
+    Json elements = Json::array();
+    for (std::size_t i = 0; i < block.codes.size(); ++i) {
+      elements.push_back({{"input", hex(done.values_of(b)[i], *done.request.source)},
+                          {"code", hex(block.codes[i], *format.element)},
+                          {"dequantized", hex(done.dequantized_of(b)[i], kF32)}});
+    }
+    json["blocks"].push_back({{"scale", hex(block.scale, *format.scale)}, {"elements", elements}});
+  }
+  Json memory = Json::array();
+  for (std::uint32_t scale : done.scales) memory.push_back(hex(scale, *format.scale));
+  json["scales"] = {{"layout", done.layout->name}, {"memory", memory}};
+  print_json(json);
+}
+
+int quantize_values(const QuantizeOptions& options) {
+  Quantized done;
+  done.request.format = &block_format_named(options.format);
+  done.request.profile = &profile_named(options.profile);
+  done.request.source = &format_named(options.source);
+  done.recipe = &recipe(*done.request.profile, *done.request.format);
+  done.layout = &golden::scale_layout_named(options.layout);
+  done.request.rows = options.rows;
+  done.request.block = options.block;
+  done.request.tensor.encode = scale_of(options.global_scale);
+  done.request.tensor.decode = scale_of(options.scale);
+  done.request.tensor.amax_bound = scale_of(options.amax_bound);
+  done.values = read_values(options, *done.request.source);
+  done.matrix = golden::quantize_matrix(done.values, done.request);
+  done.scales = golden::scales_in(*done.layout, done.matrix, *done.request.format);
+  options.json ? print_as_json(done) : print_text(done);
   return 0;
 }
 
@@ -92,7 +159,15 @@ void add_quantize(CLI::App& app, Action& action) {
   verb->add_option("FORMAT", options->format, "block format (mxact formats lists them)")->required();
   verb->add_option("VALUE", options->values, "decimal value, or bits as 0x..")->transform(trimmed);
   verb->add_option("--from", options->source, "source format: f32 (default), bf16, fp16");
-  verb->add_option("--profile", options->profile, "named rounding, overflow and NaN rule of the elements (default ocp)");
+  verb->add_option("--profile", options->profile, "named scale rule, rounding, overflow and NaN rule (default ocp)");
+  constexpr std::int64_t kMost = 1 << 20;
+  verb->add_option("--rows", options->rows, "the values are this many rows of equal length (default 1)")->check(whole_number_in(1, kMost));
+  verb->add_option("--block", options->block, "elements that share a scale, where the format leaves it open (default: a row)")
+      ->check(whole_number_in(1, kMost));
+  verb->add_option("--global-scale", options->global_scale, "encode scale g of the tensor, for two-level recipes that take it");
+  verb->add_option("--scale", options->scale, "decode scale 1/g of the tensor, or the scale of a static recipe");
+  verb->add_option("--amax-bound", options->amax_bound, "upper bound on the largest magnitude, for recipes that take it");
+  verb->add_option("--scale-layout", options->layout, "where the scales lie: linear (default), 128x4, 8x4");
   verb->add_flag("--json", options->json, "machine-readable output");
   verb->callback([&action, options] { action = [options] { return quantize_values(*options); }; });
 }

@@ -18,6 +18,8 @@ void add_formats(CLI::App& app, Action& action);
 void add_encode(CLI::App& app, Action& action);
 void add_decode(CLI::App& app, Action& action);
 void add_quantize(CLI::App& app, Action& action);
+void add_compare(CLI::App& app, Action& action);
+void add_sweep(CLI::App& app, Action& action);
 void add_layout(CLI::App& app, Action& action);
 void add_witness(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);

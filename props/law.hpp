@@ -3,14 +3,18 @@
 //
 // The catalogue, by the number that an id begins with:
 //   N1  a code decoded and encoded again is the same code, NaNs aside
-//   N2  encoding is the exact value rounded once, for every rounding; so monotone and odd
-//   N3  overflow, underflow, Inf and NaN under every rounding and overflow rule: no law, tests/numerics/convert.cpp tries them all
+//   N2  encoding is the exact value rounded once, for every rounding; so monotone and odd; stochastic ones for the right share of random numbers
+//   N3  codes and flags of overflow, underflow, Inf, NaN and flushing, under every rounding, overflow rule and NaN rule
 //   N4  each of the 256 scale bytes in fp32, bf16 and fp16
 //   N5  the largest magnitude of a block gives the scale of the rule
 //   N6  elements of a block stay within its range; zero, NaN and Inf blocks
-//   N7  the same bits whoever computes: no law, tests/numerics/encode_twin.cpp holds the fast twin against the model
+//   N7  the same bits whoever computes: the fast twin of encode, any number of inputs
 //   N8  two-level scales can be folded and split; a tensor's own scale matters
 //   N9  an exact sum is rounded once, whatever the order (ours, beyond the first catalogue)
+//   N10 a dot product under a contract is its description in integers (ours, as the next three)
+//   N11 products with a zero count for nothing
+//   N12 where every partial sum is exact, all contracts agree
+//   N13 powers of two move from the factors to the result
 //   L1  a layout is one to one, and image and padding fill the allocation
 //   L2  unique tags arrive where the closed formulas have them
 //   L3  a scale follows its weights: dequantizing and packing commute

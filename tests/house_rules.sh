@@ -21,5 +21,16 @@ forbid "model" '#include <(fmt|boost|nlohmann|CLI|omp|mpfr)' "model depends on t
 forbid "model" 'std::(exp|exp2|log|log2|pow|tanh|erf|ldexp|frexp|sin|cos)\(' "model calls no libm"
 forbid "model sim kernels golden cli" '(backend|name) *== *"[A-Z]' "a backend is a row of a table, never a branch"
 
+# stands_alone FILES ALLOWED WHY: no file may include a part of the project other than tests/ and the ALLOWED header.
+stands_alone() {
+  local found
+  # shellcheck disable=SC2086
+  found=$(grep -nE '#include "(model|kernels|sim|golden|cli|props|bench)/' $1 | grep -vF "$2") && { echo "$3:"; echo "$found"; broken=1; }
+}
+
+stands_alone "tests/proof/thresholds.hpp tests/proof/thresholds.cpp tests/proof/exact.hpp tests/proof/exact.cpp tests/numerics/facts.hpp tests/numerics/facts.cpp" \
+  "(none)" "the second oracle of the numerics shares nothing with the model"
+stands_alone "tests/numerics/oracle.hpp tests/numerics/oracle.cpp" '"model/numerics/convert.hpp"' "the search oracle takes the words of conversions from the model, nothing else"
+
 [[ $broken -eq 0 ]] && echo "the house stands"
 exit $broken

@@ -1,8 +1,9 @@
-// decode, encode, sweep_digest: operations whose parameters say everything, so that who ran does not matter.
+// decode, encode, encode_stochastic, sweep_digest: operations whose parameters say everything, so that who ran does not matter.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 
 #include "golden/witness/ops.hpp"
@@ -36,6 +37,18 @@ constexpr RoundingRow kRoundings[] = {
     {"toward_negative", Rounding::toward_negative, false},
     {"nearest_up", Rounding::nearest_up, true},
     {"magnitude_up", Rounding::magnitude_up, true},
+};
+
+/// How a word of `random` becomes the number of n bits that a rounding draws.
+enum class RandomPlace { high_bits, low_bits };
+struct StochasticRow {
+  std::string_view word;
+  Rounding rounding;
+  RandomPlace place;
+};
+constexpr StochasticRow kStochastic[] = {
+    {"stochastic_compare", Rounding::stochastic_floor, RandomPlace::high_bits},
+    {"stochastic_add", Rounding::stochastic_add, RandomPlace::low_bits},
 };
 
 enum class Needs { nothing, nan, inf, ieee_16_bit };
@@ -83,13 +96,6 @@ std::uint32_t code_word(Fields& params, std::string_view key, const Format& form
   return static_cast<std::uint32_t>(code);
 }
 
-struct EncodeParams {
-  const Format* from;
-  const Format* to;
-  Conversion how;
-  bool nan_stated;  ///< the entry says what becomes of a NaN
-};
-
 void read_nan_rule(Fields& params, EncodeParams& encode) {
   if (params.has("nan_rule")) {
     if (encode.from != &kF32 || encode.to != &kFp16) throw Unmodelled("nan_rule speaks of fp32 -> fp16 alone");
@@ -103,17 +109,11 @@ void read_nan_rule(Fields& params, EncodeParams& encode) {
   encode.nan_stated = true;
 }
 
-EncodeParams read_encode(Fields& params) {
-  EncodeParams encode{&wide_format_word(params, "source"), &format_word(params, "format"), {}, false};
-  encode.how.rounding = rounding_word(params, *encode.to);
-  encode.how.overflow = overflow_word(params, *encode.to);
-  encode.how.nan_rule = NanRule::fixed;
-  read_nan_rule(params, encode);
-  if (encode.to == &kE8m0) {
-    encode.how.zero_code = code_word(params, "zero", *encode.to);
-    encode.how.negative_is_nan = row_named(kNegatives, "negative", params.text("negative")).is_nan;
-  }
-  return encode;
+const StochasticRow& stochastic_word(Fields& params) { return row_named(kStochastic, "stochastic rounding", params.text("rounding")); }
+
+std::uint32_t drawn(std::uint64_t word, int bits, RandomPlace place) {
+  if (place == RandomPlace::high_bits) return static_cast<std::uint32_t>(word >> (32 - bits));
+  return static_cast<std::uint32_t>(word & ((std::uint64_t{1} << bits) - 1));
 }
 
 const Dtype& code_dtype(const Format& format) { return dtype_named(format.width > 8 ? format.name : "u8"); }
@@ -130,8 +130,8 @@ void require_no_nan(const OpContext& context, const Tensor& x) {
 
 std::string conversion_key(const EncodeParams& encode) {
   const Conversion& how = encode.how;
-  return fmt::format("{} {} {} {:X} {:X} {:X} {}", encode.to->name, static_cast<int>(how.rounding), static_cast<int>(how.overflow), how.nan_positive,
-                     how.nan_negative, how.zero_code, how.negative_is_nan);
+  return fmt::format("{} {} {} {} {:X} {:X} {:X} {}", encode.to->name, static_cast<int>(how.rounding), static_cast<int>(how.overflow),
+                     static_cast<int>(how.nan_rule), how.nan_positive, how.nan_negative, how.zero_code, how.negative_is_nan);
 }
 
 std::int64_t sweeps_among(std::span<const Entry> entries) {
@@ -173,6 +173,30 @@ Overflow overflow_word(Fields& params, const Format& to) {
   return row.overflow;
 }
 
+EncodeParams read_encode(Fields& params) {
+  EncodeParams encode{&wide_format_word(params, "source"), &format_word(params, "format"), {}, false};
+  encode.how.rounding = rounding_word(params, *encode.to);
+  encode.how.overflow = overflow_word(params, *encode.to);
+  encode.how.nan_rule = NanRule::fixed;
+  read_nan_rule(params, encode);
+  if (encode.to == &kE8m0) {
+    encode.how.zero_code = code_word(params, "zero", *encode.to);
+    encode.how.negative_is_nan = row_named(kNegatives, "negative", params.text("negative")).is_nan;
+  }
+  return encode;
+}
+
+EncodeParams read_encode_stochastic(Fields& params) {
+  EncodeParams encode{&wide_format_word(params, "source"), &format_word(params, "format"), {}, false};
+  if (encode.to == &kE8m0) throw Unmodelled("a stochastic rounding into e8m0: nothing says what becomes of its zeros and signs");
+  encode.how.rounding = stochastic_word(params).rounding;
+  encode.how.random_bits = static_cast<int>(params.integer("random_bits", 1, 32));
+  encode.how.overflow = overflow_word(params, *encode.to);
+  encode.how.nan_rule = NanRule::fixed;
+  read_nan_rule(params, encode);
+  return encode;
+}
+
 void require_dtype(const Tensor& tensor, std::string_view word, std::string_view name, const std::string& where) {
   if (tensor.dtype->word != word) broken(fmt::format("'{}' is {}, the parameters say {}", name, tensor.dtype->word, word), where);
 }
@@ -201,20 +225,42 @@ ModelOutputs evaluate_decode(const OpContext& context) {
   return outputs;
 }
 
-ModelOutputs evaluate_encode(const OpContext& context) {
-  Fields params(context.entry.params, "params", context.entry.where);
-  const EncodeParams encode = read_encode(params);
-  params.finish();
+namespace {
+
+/// The codes of x; `random` gives the random number of element i.
+ModelOutputs encoded(const OpContext& context, const EncodeParams& encode, const std::function<Random(std::int64_t)>& random) {
   const auto x = std::make_shared<const Tensor>(context.input("x"));
   require_dtype(*x, encode.from->name, "x", context.entry.where);
   if (!encode.nan_stated) require_no_nan(context, *x);
   const Dtype& dtype = code_dtype(*encode.to);
   Tensor codes{&dtype, x->shape, std::vector<std::uint8_t>(static_cast<std::size_t>(x->size() * dtype.bytes))};
-  for (std::int64_t i = 0; i < x->size(); ++i)
-    codes.set_word(i, convert(static_cast<std::uint32_t>(x->word(i)), *encode.from, *encode.to, encode.how));
+  for (std::int64_t i = 0; i < x->size(); ++i) {
+    Flags flags;
+    codes.set_word(i, convert(static_cast<std::uint32_t>(x->word(i)), *encode.from, *encode.to, encode.how, flags, random(i)));
+  }
   ModelOutputs outputs;
   outputs.emplace("codes", ModelOutput{std::move(codes), encode.to, false, [x](std::int64_t i) { return element_text("x", *x, i); }});
   return outputs;
+}
+
+}  // namespace
+
+ModelOutputs evaluate_encode(const OpContext& context) {
+  Fields params(context.entry.params, "params", context.entry.where);
+  const EncodeParams encode = read_encode(params);
+  params.finish();
+  return encoded(context, encode, [](std::int64_t) { return Random{}; });
+}
+
+ModelOutputs evaluate_encode_stochastic(const OpContext& context) {
+  Fields params(context.entry.params, "params", context.entry.where);
+  const EncodeParams encode = read_encode_stochastic(params);
+  const RandomPlace place = stochastic_word(params).place;
+  params.finish();
+  const Tensor random = context.input("random");
+  require_dtype(random, "u32", "random", context.entry.where);
+  if (random.shape != context.entry.inputs.at("x").shape) broken("'random' has another shape than 'x'", context.entry.where);
+  return encoded(context, encode, [&](std::int64_t i) { return drawn(random.word(i), encode.how.random_bits, place); });
 }
 
 ModelOutputs evaluate_sweep(const OpContext& context) {

@@ -1,122 +1,221 @@
-// The operation `moe`: one mixture-of-experts layer. The model computes fp32 results that are correctly rounded at every stage, so it can be held to
-// the bound of an fp32 run; a run in fp64 states a bound that no fp32 result meets, and one in bf16 rounds where the model does not.
+// The operation `moe`: one mixture-of-experts layer. A run recorded in fp64 is held against the arithmetic of 64 significant bits, one in fp32
+// against stages that are each correctly rounded, one in bf16 against PyTorch's elementwise bf16.
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <memory>
 
-#include "golden/witness/ops.hpp"
+#include "golden/witness/numbers.hpp"
 #include "model/moe/layer.hpp"
-#include "model/numerics/f32.hpp"
 
 namespace mx::golden {
 
 namespace {
 
-constexpr std::int64_t kLargest = std::int64_t{1} << 20;
+constexpr std::int64_t kGroup = 32;
 
-/// A choice that the model makes in one way only.
-struct OnlyWord {
-  std::string_view key;
+template <typename Enum>
+struct EnumWord {
   std::string_view word;
+  Enum value;
 };
-constexpr OnlyWord kOnlyWords[] = {
-    {"w13_layout", "interleaved"}, {"activation", "swiglu_oai"}, {"quant_x", "none"},      {"round_h13", "none"},   {"round_act", "none"},
-    {"quant_act", "none"},         {"round_expert_out", "none"}, {"round_weight", "none"}, {"weight_on", "output"}, {"routing", "from_x"},
-};
+enum class RoutingInput { given, from_x, top1_sigmoid };
+constexpr EnumWord<RoutingInput> kRoutings[] = {
+    {"given", RoutingInput::given}, {"from_x", RoutingInput::from_x}, {"top1_sigmoid", RoutingInput::top1_sigmoid}};
+constexpr EnumWord<layout::SourceOrder> kW13Layouts[] = {{"interleaved", layout::SourceOrder::gpt_oss}, {"halves", layout::SourceOrder::standard}};
+constexpr EnumWord<moe::GatedKind> kActivations[] = {{"swiglu_oai", moe::GatedKind::swiglu_oai}, {"silu_and_mul", moe::GatedKind::silu_and_mul}};
+constexpr EnumWord<moe::Quantization> kQuantizations[] = {{"none", moe::Quantization::none}, {"mxfp8_rceil", moe::Quantization::mxfp8_rceil}};
+constexpr EnumWord<moe::StageRounding> kStageRoundings[] = {{"none", moe::StageRounding::none}, {"bf16", moe::StageRounding::bf16}};
+constexpr EnumWord<moe::StageRounding> kWeightRoundings[] = {{"none", moe::StageRounding::none}, {"f32", moe::StageRounding::f32}};
+constexpr EnumWord<moe::WeightPlace> kWeightPlaces[] = {{"output", moe::WeightPlace::output}, {"input", moe::WeightPlace::input}};
 
-struct LayerShape {
+template <typename Table>
+auto word_value(const Table& table, Fields& params, std::string_view key) {
+  return row_named(table, key, params.text(key)).value;
+}
+
+struct MoeCase {
   std::int64_t tokens, experts, hidden, intermediate, top_k;
+  std::string compute;
+  RoutingInput routing;
+  layout::SourceOrder w13_layout;
+  bool bias;
+  moe::LayerChoices<Value> choices;
 };
 
-// fp32 bits of a parameter that is written as fp64 bits: what an fp32 run makes of the constant.
-std::uint32_t f32_constant(Fields& params, std::string_view key) {
-  constexpr int kF64Digits = 16;
-  return std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(params.hex(key, kF64Digits))));
+moe::Stages read_stages(Fields& params) {
+  moe::Stages stages;
+  stages.quant_x = word_value(kQuantizations, params, "quant_x");
+  stages.round_h13 = word_value(kStageRoundings, params, "round_h13");
+  stages.round_act = word_value(kStageRoundings, params, "round_act");
+  stages.quant_act = word_value(kQuantizations, params, "quant_act");
+  stages.round_expert_out = word_value(kStageRoundings, params, "round_expert_out");
+  stages.round_weight = word_value(kWeightRoundings, params, "round_weight");
+  stages.weight_on = word_value(kWeightPlaces, params, "weight_on");
+  stages.expert_parallel = {params.integer("ep_size", 1, kLargestExtent), params.integer("ep_rank", 0, kLargestExtent)};
+  return stages;
 }
 
-LayerShape read_shape_of_layer(Fields& params) {
-  return {params.integer("T", 1, kLargest), params.integer("E", 1, kLargest), params.integer("H", 1, kLargest), params.integer("I", 1, kLargest),
-          params.integer("top_k", 1, kLargest)};
-}
-
-moe::SwigluOai read_choices(Fields& params) {
-  for (const OnlyWord& only : kOnlyWords) {
-    if (const std::string word = params.text(only.key); word != only.word)
-      throw Unmodelled(fmt::format("no model of moe with {} {}", only.key, word));
+MoeCase read_case(Fields& params, const std::string& where) {
+  MoeCase read{};
+  read.tokens = params.integer("T", 1, kLargestExtent);
+  read.experts = params.integer("E", 1, kLargestExtent);
+  read.hidden = params.integer("H", 1, kLargestExtent);
+  read.intermediate = params.integer("I", 1, kLargestExtent);
+  read.top_k = params.integer("top_k", 1, kLargestExtent);
+  if (read.hidden % kGroup != 0 || read.intermediate % kGroup != 0)
+    broken(fmt::format("H {} and I {} are not whole blocks of {}", read.hidden, read.intermediate, kGroup), where);
+  read.compute = params.text("compute");
+  read.routing = word_value(kRoutings, params, "routing");
+  read.w13_layout = word_value(kW13Layouts, params, "w13_layout");
+  read.bias = params.boolean("bias");
+  read.choices.gated = word_value(kActivations, params, "activation");
+  if (read.choices.gated == moe::GatedKind::swiglu_oai) {
+    read.choices.alpha = real_parameter(params, "alpha");
+    read.choices.beta = real_parameter(params, "beta");
+    read.choices.limit = real_parameter(params, "limit");
   }
-  if (!params.boolean("bias")) throw Unmodelled("no model of moe without biases");
-  if (f32_constant(params, "input_scale") != f32::kOne) throw Unmodelled("no model of moe with an input scale");
-  if (params.integer("ep_size") != 1 || params.integer("ep_rank") != 0) throw Unmodelled("no model of moe on one expert-parallel rank");
-  return {f32_constant(params, "alpha"), f32_constant(params, "beta"), f32_constant(params, "limit")};
+  read.choices.input_scale = real_parameter(params, "input_scale");
+  read.choices.stages = read_stages(params);
+  return read;
 }
 
-/// One input, its shape and type checked.
-Tensor input_of(const OpContext& context, const std::string& name, std::string_view dtype, const std::vector<std::int64_t>& shape) {
-  if (!context.entry.inputs.contains(name)) broken("no input '" + name + "'", context.entry.where);
-  Tensor tensor = context.input(name);
-  require_dtype(tensor, dtype, name, context.entry.where);
-  if (tensor.shape != shape) broken("'" + name + "' has another shape than the parameters give", context.entry.where);
-  return tensor;
-}
-
-layout::CanonicalLayer read_layer(const OpContext& context, const LayerShape& shape) {
-  constexpr std::int64_t kGroup = 32;
+layout::CanonicalLayer read_layer(const OpContext& context, const MoeCase& layer_case) {
   constexpr std::int64_t kGroupBytes = kGroup / 2;
-  layout::CanonicalLayer layer{{shape.experts, shape.intermediate, shape.hidden, kGroup}, layout::SourceOrder::gpt_oss, {}};
-  const std::int64_t rows = 2 * shape.intermediate;
+  const std::int64_t experts = layer_case.experts;
+  const std::int64_t hidden = layer_case.hidden;
+  const std::int64_t intermediate = layer_case.intermediate;
+  const std::int64_t rows = 2 * intermediate;
+  layout::CanonicalLayer layer{{experts, intermediate, hidden, kGroup}, layer_case.w13_layout, {}};
   using layout::Role;
-  layer[Role::w13_weight] = input_of(context, "w13_codes", "u8", {shape.experts, rows, shape.hidden / kGroup, kGroupBytes}).bytes;
-  layer[Role::w13_weight_scale] = input_of(context, "w13_scales", "u8", {shape.experts, rows, shape.hidden / kGroup}).bytes;
-  layer[Role::w13_bias] = input_of(context, "w13_bias", "bf16", {shape.experts, rows}).bytes;
-  layer[Role::w2_weight] = input_of(context, "w2_codes", "u8", {shape.experts, shape.hidden, shape.intermediate / kGroup, kGroupBytes}).bytes;
-  layer[Role::w2_weight_scale] = input_of(context, "w2_scales", "u8", {shape.experts, shape.hidden, shape.intermediate / kGroup}).bytes;
-  layer[Role::w2_bias] = input_of(context, "w2_bias", "bf16", {shape.experts, shape.hidden}).bytes;
+  layer[Role::w13_weight] = input_of(context, "w13_codes", "u8", {experts, rows, hidden / kGroup, kGroupBytes}).bytes;
+  layer[Role::w13_weight_scale] = input_of(context, "w13_scales", "u8", {experts, rows, hidden / kGroup}).bytes;
+  layer[Role::w2_weight] = input_of(context, "w2_codes", "u8", {experts, hidden, intermediate / kGroup, kGroupBytes}).bytes;
+  layer[Role::w2_weight_scale] = input_of(context, "w2_scales", "u8", {experts, hidden, intermediate / kGroup}).bytes;
+  if (!layer_case.bias) return layer;
+  layer[Role::w13_bias] = input_of(context, "w13_bias", "bf16", {experts, rows}).bytes;
+  layer[Role::w2_bias] = input_of(context, "w2_bias", "bf16", {experts, hidden}).bytes;
   return layer;
 }
 
-std::vector<Value> values_of(const Tensor& tensor) {
+template <class A>
+using SlotsOf = std::vector<std::vector<moe::SlotOf<typename A::Number>>>;
+
+template <class A>
+SlotsOf<A> given_slots(const OpContext& context, const MoeCase& layer_case) {
+  const std::vector<std::int64_t> shape{layer_case.tokens, layer_case.top_k};
+  const std::vector<std::int64_t> ids = integers_of(input_of(context, "ids", shape), "ids", context.entry.where);
+  const std::vector<Value> weights = values_of(input_of(context, "weights", shape), "weights", context.entry.where);
+  SlotsOf<A> slots(static_cast<std::size_t>(layer_case.tokens));
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] < 0 || ids[i] >= layer_case.experts)
+      broken(fmt::format("'ids' has {}, there are {} experts", ids[i], layer_case.experts), context.entry.where);
+    slots[i / static_cast<std::size_t>(layer_case.top_k)].push_back({ids[i], A::from(weights[i])});
+  }
+  return slots;
+}
+
+// Logits are not rounded further than the arithmetic does; under an exact contract not at all.
+template <class A>
+std::vector<moe::SlotOf<typename A::Number>> route_token(const A& arithmetic, std::span<const Value> x, const moe::Router& router,
+                                                         std::int64_t top_k) {
+  const moe::RouterSizes sizes{.top_k = top_k};
+  return moe::route_logits<A>(moe::router_named("gpt-oss"), sizes, moe::router_logits(arithmetic, x, router), {});
+}
+std::vector<moe::Slot> route_token(const moe::F32Arithmetic& arithmetic, std::span<const Value> x, const moe::Router& router, std::int64_t top_k) {
+  return moe::route_topk_softmax(arithmetic.contract().contract, x, router, top_k);
+}
+
+template <class A>
+SlotsOf<A> slots_of(const OpContext& context, const A& arithmetic, const MoeCase& layer_case, std::span<const Value> x) {
+  if (layer_case.routing == RoutingInput::given) return given_slots<A>(context, layer_case);
+  SlotsOf<A> slots;
+  if (layer_case.routing == RoutingInput::from_x) {
+    const moe::Router router = read_router(context, layer_case.experts, layer_case.hidden);
+    const auto hidden = static_cast<std::size_t>(layer_case.hidden);
+    for (std::size_t at = 0; at < x.size(); at += hidden) slots.push_back(route_token(arithmetic, x.subspan(at, hidden), router, layer_case.top_k));
+    return slots;
+  }
+  if (layer_case.top_k != 1) broken("routing top1_sigmoid with a top_k that is not 1", context.entry.where);
+  const Tensor logits = input_of(context, "logits", {layer_case.tokens, layer_case.experts});
+  std::vector<typename A::Number> numbers;
+  for (const Value& value : values_of(logits, "logits", context.entry.where)) numbers.push_back(A::from(value));
+  const auto experts = static_cast<std::size_t>(layer_case.experts);
+  for (std::size_t at = 0; at < numbers.size(); at += experts) {
+    slots.push_back(moe::route_logits<A>(moe::router_named("llama4"), {.top_k = 1}, std::span(numbers).subspan(at, experts), {}));
+  }
+  return slots;
+}
+
+template <class A>
+std::vector<Value> flat(const std::vector<std::vector<typename A::Number>>& rows) {
   std::vector<Value> values;
-  for (std::int64_t i = 0; i < tensor.size(); ++i) values.push_back(decode(*tensor.dtype->format, static_cast<std::uint32_t>(tensor.word(i))));
+  for (const auto& row : rows) {
+    for (const auto& number : row) values.push_back(A::value(number));
+  }
   return values;
 }
 
-std::vector<std::uint32_t> f32_of(const Tensor& tensor) {
-  std::vector<std::uint32_t> bits;
-  for (std::int64_t i = 0; i < tensor.size(); ++i) bits.push_back(to_f32(static_cast<std::uint32_t>(tensor.word(i)), *tensor.dtype->format));
-  return bits;
+// Rows of [gate, up] halves as the checkpoint orders its rows.
+void order_rows(std::vector<Value>& h13, const MoeCase& layer_case) {
+  if (layer_case.w13_layout == layout::SourceOrder::standard) return;
+  const auto half = static_cast<std::size_t>(layer_case.intermediate);
+  const std::vector<Value> halves = h13;
+  for (std::size_t i = 0; i < halves.size(); ++i) {
+    const std::size_t column = i % (2 * half);
+    h13[i] = halves[i - column + (column % 2) * half + column / 2];
+  }
+}
+
+template <class A>
+ModelOutputs run_case(const OpContext& context, const A& arithmetic, const MoeCase& layer_case) {
+  const std::int64_t tokens = layer_case.tokens;
+  const std::vector<Value> x = values_of(input_of(context, "x", {tokens, layer_case.hidden}), "x", context.entry.where);
+  const SlotsOf<A> slots = slots_of(context, arithmetic, layer_case, x);
+  const moe::LayerChoices<Value>& read = layer_case.choices;
+  const moe::LayerChoices<typename A::Number> choices{read.gated,          A::from(read.alpha),       A::from(read.beta),
+                                                      A::from(read.limit), A::from(read.input_scale), read.stages};
+  const auto& entry_outputs = context.entry.outputs;
+  const bool stages = entry_outputs.contains("h13") || entry_outputs.contains("act") || entry_outputs.contains("expert_out");
+  const auto experts = moe::canonical_experts(read_layer(context, layer_case));
+  const auto got =
+      moe::run_layer(arithmetic, *experts, choices, x, layer_case.hidden, std::span<const typename SlotsOf<A>::value_type>(slots), stages);
+
+  std::vector<std::vector<std::int64_t>> ids;
+  for (const auto& token : slots) {
+    ids.emplace_back();
+    for (const auto& slot : token) ids.back().push_back(slot.expert);
+  }
+  ModelOutputs outputs;
+  const auto put = [&](const std::string& name, const std::vector<std::int64_t>& shape, const std::vector<Value>& values) {
+    if (!entry_outputs.contains(name)) return;
+    const auto origin = [ids, per_token = static_cast<std::int64_t>(values.size()) / tokens](std::int64_t i) {
+      return fmt::format("token {}, experts {}", i / per_token, fmt::join(ids[static_cast<std::size_t>(i / per_token)], " "));
+    };
+    outputs.emplace(name, real_output(context, name, shape, values, origin));
+  };
+  std::vector<Value> out;
+  for (const auto& number : got.out) out.push_back(A::value(number));
+  put("out", {tokens, layer_case.hidden}, out);
+  if (!stages) return outputs;
+  std::vector<Value> h13 = flat<A>(got.h13);
+  order_rows(h13, layer_case);
+  put("h13", {tokens, layer_case.top_k, 2 * layer_case.intermediate}, h13);
+  put("act", {tokens, layer_case.top_k, layer_case.intermediate}, flat<A>(got.act));
+  put("expert_out", {tokens, layer_case.top_k, layer_case.hidden}, flat<A>(got.expert_out));
+  return outputs;
 }
 
 }  // namespace
 
 ModelOutputs evaluate_moe(const OpContext& context) {
+  require_inputs_among(
+      context, {"x", "ids", "weights", "router_w", "router_b", "logits", "w13_codes", "w13_scales", "w13_bias", "w2_codes", "w2_scales", "w2_bias"});
   Fields params(context.entry.params, "params", context.entry.where);
-  const std::string compute = params.text("compute");
-  if (compute == "f64") throw Unmodelled("no model of moe with compute f64: the model rounds every stage to fp32, which no fp64 bound allows");
-  if (compute != "f32") throw Unmodelled("no model of moe with compute " + compute);
-  const LayerShape shape = read_shape_of_layer(params);
-  const moe::SwigluOai activation = read_choices(params);
+  const MoeCase layer_case = read_case(params, context.entry.where);
   params.finish();
-
-  const layout::CanonicalLayer layer = read_layer(context, shape);
-  const Tensor x = input_of(context, "x", "bf16", {shape.tokens, shape.hidden});
-  const moe::Router router{shape.experts, shape.hidden, values_of(input_of(context, "router_w", "bf16", {shape.experts, shape.hidden})),
-                           f32_of(input_of(context, "router_b", "bf16", {shape.experts}))};
-  std::vector<std::uint32_t> codes;
-  for (std::int64_t i = 0; i < x.size(); ++i) codes.push_back(static_cast<std::uint32_t>(x.word(i)));
-
-  const std::vector<std::vector<moe::Slot>> slots = moe::route(Contract::exact, router, shape.top_k, codes);
-  const std::vector<std::uint32_t> out = moe::run_experts(*moe::canonical_experts(layer), {Contract::exact, activation}, codes, shape.hidden, slots);
-  Tensor values{&dtype_named("f32"), {shape.tokens, shape.hidden}, std::vector<std::uint8_t>(out.size() * 4)};
-  for (std::size_t i = 0; i < out.size(); ++i) values.set_word(static_cast<std::int64_t>(i), out[i]);
-  const auto origin = [slots, hidden = shape.hidden](std::int64_t i) {
-    std::string text = fmt::format("token {}, experts", i / hidden);
-    for (const moe::Slot& slot : slots[static_cast<std::size_t>(i / hidden)]) text += fmt::format(" {}", slot.expert);
-    return text;
-  };
   ModelOutputs outputs;
-  outputs.emplace("out", ModelOutput{std::move(values), nullptr, false, origin});
+  in_arithmetic(layer_case.compute, Contract::exact, [&](const auto& arithmetic) { outputs = run_case(context, arithmetic, layer_case); });
   return outputs;
 }
 

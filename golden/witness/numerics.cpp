@@ -15,7 +15,7 @@ constexpr std::string_view kNoModel = "no model for this operation";
 constexpr Op kOps[] = {
     {"decode", "codes", "values", evaluate_decode, {}},
     {"encode", "x", "codes", evaluate_encode, {}},
-    {"encode_stochastic", {}, {}, nullptr, kNoModel},
+    {"encode_stochastic", "x random", "codes", evaluate_encode_stochastic, {}},
     {"sweep_digest", "x", "digests", evaluate_sweep, {}},
     {"block_quantize", "x", "scales codes", evaluate_block_quantize, {}},
     {"block_scale", "x", "scales", evaluate_block_scale, {}},
@@ -23,28 +23,15 @@ constexpr Op kOps[] = {
     {"block_dequantize", "codes scales", "values", evaluate_block_dequantize, {}},
     {"fp8_quantize", {}, {}, evaluate_fp8_quantize, {}},
     {"swizzle", "matrix", "swizzled", evaluate_swizzle, {}},
-    {"gemm", {}, {}, nullptr, kNoModel},
-    {"mma_sync", {}, {}, nullptr, kNoModel},
-    {"router_logits", {}, {}, nullptr, kNoModel},
-    {"route", {}, {}, nullptr, kNoModel},
+    {"gemm", {}, "d", evaluate_gemm, {}},
+    {"mma_sync", "a b c", "d", evaluate_mma_sync, {}},
+    {"router_logits", {}, {}, evaluate_router_logits, {}},
+    {"route", {}, {}, evaluate_route, {}},
     {"moe", {}, {}, evaluate_moe, {}},
-    {"moe_stage", {}, {}, nullptr, kNoModel},
+    {"moe_stage", {}, {}, evaluate_moe_stage, {}},
 };
 
 const Op& op_named(const std::string& word) { return row_named(kOps, "operation", word); }
-
-// An operation that lists its tensors gets exactly these; one that lists none checks them itself.
-void require_names(std::string_view list, const std::map<std::string, TensorSpec>& tensors, const std::string& what, const std::string& where) {
-  if (list.empty()) return;
-  std::istringstream words{std::string(list)};
-  const std::vector<std::string> names{std::istream_iterator<std::string>(words), {}};
-  for (const std::string& name : names) {
-    if (!tensors.contains(name)) broken("no " + what + " '" + name + "'", where);
-  }
-  for (const auto& [name, spec] : tensors) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) throw Unmodelled("unknown " + what + " '" + name + "'");
-  }
-}
 
 Recorded recorded_output(const OpContext& context, const std::string& name, const TensorSpec& spec) {
   const Entry& entry = context.entry;
@@ -81,6 +68,18 @@ void unmodelled(EntryResult& result, const std::string& reason) {
 }
 
 }  // namespace
+
+void require_names(std::string_view list, const std::map<std::string, TensorSpec>& tensors, const std::string& what, const std::string& where) {
+  if (list.empty()) return;
+  std::istringstream words{std::string(list)};
+  const std::vector<std::string> names{std::istream_iterator<std::string>(words), {}};
+  for (const std::string& name : names) {
+    if (!tensors.contains(name)) broken("no " + what + " '" + name + "'", where);
+  }
+  for (const auto& [name, spec] : tensors) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) throw Unmodelled("unknown " + what + " '" + name + "'");
+  }
+}
 
 EntryResult run_entry(const Manifest& manifest, const Entry& entry, const WitnessOptions& options, SweepCache& sweeps) {
   EntryResult result;

@@ -45,6 +45,10 @@ struct Op {
   std::string_view why_not;
 };
 
+/// Throws Error(input) for a name of the list (separated by spaces) that is missing, Unmodelled for a tensor that is not in it. An empty list checks
+/// nothing: the evaluator does.
+void require_names(std::string_view list, const std::map<std::string, TensorSpec>& tensors, const std::string& what, const std::string& where);
+
 /// Runs one entry of a numerics set.
 EntryResult run_entry(const Manifest& manifest, const Entry& entry, const WitnessOptions& options, SweepCache& sweeps);
 
@@ -53,6 +57,7 @@ EntryResult run_entry(const Manifest& manifest, const Entry& entry, const Witnes
 // conversions.cpp
 ModelOutputs evaluate_decode(const OpContext& context);
 ModelOutputs evaluate_encode(const OpContext& context);
+ModelOutputs evaluate_encode_stochastic(const OpContext& context);
 ModelOutputs evaluate_sweep(const OpContext& context);
 // blocks.cpp
 ModelOutputs evaluate_block_quantize(const OpContext& context);
@@ -63,8 +68,28 @@ ModelOutputs evaluate_swizzle(const OpContext& context);
 ModelOutputs evaluate_nvfp4(const OpContext& context);
 ModelOutputs evaluate_fp8_quantize(const OpContext& context);
 ModelOutputs evaluate_block_dequantize(const OpContext& context);
+// gemm.cpp
+ModelOutputs evaluate_gemm(const OpContext& context);
+ModelOutputs evaluate_mma_sync(const OpContext& context);
+// route.cpp
+ModelOutputs evaluate_router_logits(const OpContext& context);
+ModelOutputs evaluate_route(const OpContext& context);
 // moe.cpp
 ModelOutputs evaluate_moe(const OpContext& context);
+// moe_stage.cpp
+ModelOutputs evaluate_moe_stage(const OpContext& context);
+
+/// The conversion that the parameters of an encoding operation state.
+struct EncodeParams {
+  const Format* from;
+  const Format* to;
+  Conversion how;
+  bool nan_stated;  ///< whether the entry says what becomes of a NaN
+};
+
+// Of `encode` and `sweep_digest`, and of `encode_stochastic`, in conversions.cpp. They throw Unmodelled.
+EncodeParams read_encode(Fields& params);
+EncodeParams read_encode_stochastic(Fields& params);
 
 // Words that several operations share, in conversions.cpp.
 

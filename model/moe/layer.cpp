@@ -1,31 +1,21 @@
 #include "model/moe/layer.hpp"
 
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "model/error.hpp"
-#include "model/numerics/exact_sum.hpp"
+#include "model/fault.hpp"
 #include "model/numerics/f32.hpp"
 
 namespace mx::moe {
 namespace {
 
+using fault::Fault;
+using fault::planted;
+
 /// The tokens that one expert serves, as (token, slot) pairs in ascending order.
 using Work = std::vector<std::pair<std::size_t, std::size_t>>;
-
-std::vector<Work> work_by_expert(std::int64_t experts, std::span<const std::vector<Slot>> slots) {
-  std::vector<Work> work(static_cast<std::size_t>(experts));
-  for (std::size_t token = 0; token < slots.size(); ++token) {
-    for (std::size_t slot = 0; slot < slots[token].size(); ++slot) {
-      const std::int64_t expert = slots[token][slot].expert;
-      if (expert < 0 || expert >= experts) {
-        throw Error(ErrorCode::usage, "expert " + std::to_string(expert) + " is not in 0.." + std::to_string(experts - 1));
-      }
-      work[static_cast<std::size_t>(expert)].emplace_back(token, slot);
-    }
-  }
-  return work;
-}
 
 /// Results of fp32 operations are the processor's: they are nearest even with subnormals only in the default environment.
 void check_environment() {
@@ -34,104 +24,241 @@ void check_environment() {
               "floating point rounds another way than to nearest, or flushes subnormals, in this process (mxact doctor tells)");
 }
 
-/// x as exact values, each row zero padded to `width`.
-std::vector<Value> widened(std::span<const std::uint32_t> x_bf16, std::int64_t hidden_in, std::int64_t width) {
-  const std::size_t tokens = x_bf16.size() / static_cast<std::size_t>(hidden_in);
-  std::vector<Value> values(tokens * static_cast<std::size_t>(width));
-  for (std::size_t token = 0; token < tokens; ++token) {
-    for (std::size_t k = 0; k < static_cast<std::size_t>(hidden_in); ++k) {
-      values[token * static_cast<std::size_t>(width) + k] = decode(kBf16, x_bf16[token * static_cast<std::size_t>(hidden_in) + k]);
-    }
+/// True for the experts of this rank.
+bool is_held(std::int64_t expert, std::int64_t experts, const ExpertParallel& parallel) {
+  const std::int64_t count = experts / parallel.size;
+  const std::int64_t first = parallel.rank * count;
+  std::int64_t local = expert - first;
+  if (planted(Fault::expert_offset_twice)) local -= first;
+  return local >= 0 && local < count;
+}
+
+void check_ranks(std::int64_t experts, const ExpertParallel& parallel) {
+  if (parallel.size < 1 || experts % parallel.size != 0 || parallel.rank < 0 || parallel.rank >= parallel.size) {
+    throw Error(ErrorCode::usage, "rank " + std::to_string(parallel.rank) + " of " + std::to_string(parallel.size) + " holds no equal part of " +
+                                      std::to_string(experts) + " experts");
   }
+}
+
+/// x as exact values, each row zero padded to `width`.
+std::vector<Value> widened(std::span<const std::uint32_t> x_bf16, std::int64_t hidden) {
+  if (hidden < 1 || x_bf16.size() % static_cast<std::size_t>(hidden) != 0) {
+    throw Error(ErrorCode::usage, "x has " + std::to_string(x_bf16.size()) + " values, not rows of " + std::to_string(hidden));
+  }
+  std::vector<Value> values;
+  for (const std::uint32_t code : x_bf16) values.push_back(decode(kBf16, code));
   return values;
 }
 
-/// One expert on all its tokens: activations [work, I], then outputs [work, hidden_in] as fp32 bits.
-std::vector<std::uint32_t> run_expert(const Experts& experts, const RunConfig& config, std::int64_t expert, const Work& work,
-                                      std::span<const Value> x, std::size_t hidden_in) {
-  const auto hidden = static_cast<std::size_t>(experts.sizes().hidden);
-  const auto intermediate = static_cast<std::size_t>(experts.sizes().intermediate);
-  std::vector<Value> gate(hidden);
-  std::vector<Value> up(hidden);
-  std::vector<Value> activations(work.size() * intermediate);
-  for (std::size_t i = 0; i < intermediate; ++i) {
-    const auto row = static_cast<std::int64_t>(i);
-    experts.w13_row(expert, 0, row, gate);
-    experts.w13_row(expert, 1, row, up);
-    for (std::size_t item = 0; item < work.size(); ++item) {
-      const std::span<const Value> token = x.subspan(work[item].first * hidden, hidden);
-      const std::uint32_t g = dot(config.contract, token, gate, experts.w13_bias(expert, 0, row));
-      const std::uint32_t u = dot(config.contract, token, up, experts.w13_bias(expert, 1, row));
-      activations[item * intermediate + i] = decode(kF32, swiglu_oai(g, u, config.activation));
-    }
-  }
-  std::vector<Value> down(intermediate);
-  std::vector<std::uint32_t> outputs(work.size() * hidden_in);
-  for (std::size_t n = 0; n < hidden_in; ++n) {
-    experts.w2_row(expert, static_cast<std::int64_t>(n), down);
-    const std::uint32_t bias = config.add_w2_bias ? experts.w2_bias(expert, static_cast<std::int64_t>(n)) : 0;
-    for (std::size_t item = 0; item < work.size(); ++item) {
-      outputs[item * hidden_in + n] = dot(config.contract, std::span(activations).subspan(item * intermediate, intermediate), down, bias);
-    }
-  }
-  return outputs;
+template <class A>
+typename A::Number rounded_number(const typename A::Number& number, StageRounding rounding) {
+  return rounding == StageRounding::none ? number : A::from(rounded(A::value(number), rounding));
 }
 
-std::uint32_t combine(Contract contract, const std::vector<Slot>& slots, std::span<const std::uint32_t> outputs) {
-  ExactSum exact;
-  std::uint32_t sequential = 0;
-  for (std::size_t slot = 0; slot < slots.size(); ++slot) {
-    if (contract == Contract::exact) {
-      exact.add_product(decode(kF32, slots[slot].weight), decode(kF32, outputs[slot]));
-    } else {
-      sequential = f32::fma(slots[slot].weight, outputs[slot], sequential);
+template <class A>
+typename A::Number activated(const LayerChoices<typename A::Number>& choices, const typename A::Number& gate, const typename A::Number& up) {
+  using Number = typename A::Number;
+  const auto swish = [](const Number& x, const Number& inner) { return A::div(x, A::add(A::kOne, A::exp(A::negated(inner)))); };
+  if (choices.gated == GatedKind::silu_and_mul) return A::mul(swish(gate, gate), up);
+  const Number g = A::min(gate, choices.limit);
+  const Number u = A::max(A::min(up, choices.limit), A::negated(choices.limit));
+  return A::mul(swish(g, A::mul(choices.alpha, g)), A::add(u, choices.beta));
+}
+
+template <class A>
+class Layer {
+ public:
+  using Number = typename A::Number;
+  using Numbers = std::vector<Number>;
+  using Row = typename A::Row;
+  using Slots = std::vector<SlotOf<Number>>;
+
+  Layer(const A& arithmetic, const Experts& experts, const LayerChoices<Number>& choices, std::span<const Value> x, std::size_t hidden_in,
+        std::span<const Slots> slots, bool keep_stages)
+      : arithmetic_(arithmetic),
+        experts_(experts),
+        choices_(choices),
+        sizes_(experts.sizes()),
+        x_(x),
+        hidden_in_(hidden_in),
+        slots_(slots),
+        keep_stages_(keep_stages) {
+    check();
+    std::size_t total = 0;
+    for (const Slots& token : slots_) {
+      first_slot_.push_back(total);
+      total += token.size();
+    }
+    outputs_.resize(total);
+    if (keep_stages_) {
+      result_.h13.resize(total);
+      result_.act.resize(total);
     }
   }
-  return contract == Contract::exact ? exact.to_f32() : sequential;
-}
+
+  LayerOutputs<Number> run() {
+    const std::vector<Work> work = work_by_expert();
+    for (std::size_t expert = 0; expert < work.size(); ++expert) {
+      if (!work[expert].empty()) run_expert(static_cast<std::int64_t>(expert), work[expert]);
+    }
+    combine();
+    if (keep_stages_) result_.expert_out = std::move(outputs_);
+    return std::move(result_);
+  }
+
+ private:
+  void check() const {
+    check_environment();
+    const auto hidden = static_cast<std::size_t>(sizes_.hidden);
+    if (hidden_in_ < 1 || hidden_in_ > hidden || x_.size() != slots_.size() * hidden_in_) {
+      throw Error(ErrorCode::usage, "x has " + std::to_string(x_.size()) + " values, " + std::to_string(slots_.size()) + " tokens of hidden " +
+                                        std::to_string(hidden_in_) + " are routed and the experts take hidden " + std::to_string(hidden));
+    }
+    check_ranks(sizes_.experts, choices_.stages.expert_parallel);
+  }
+
+  bool contributes(const SlotOf<Number>& slot) const { return is_held(slot.expert, sizes_.experts, choices_.stages.expert_parallel); }
+
+  std::vector<Work> work_by_expert() const {
+    std::vector<Work> work(static_cast<std::size_t>(sizes_.experts));
+    for (std::size_t token = 0; token < slots_.size(); ++token) {
+      for (std::size_t slot = 0; slot < slots_[token].size(); ++slot) {
+        const std::int64_t expert = slots_[token][slot].expert;
+        if (expert < 0 || expert >= sizes_.experts) {
+          throw Error(ErrorCode::usage, "expert " + std::to_string(expert) + " is not in 0.." + std::to_string(sizes_.experts - 1));
+        }
+        if (keep_stages_ || contributes(slots_[token][slot])) work[static_cast<std::size_t>(expert)].emplace_back(token, slot);
+      }
+    }
+    return work;
+  }
+
+  Number weight_of(const SlotOf<Number>& slot) const { return rounded_number<A>(slot.weight, choices_.stages.round_weight); }
+
+  /// What enters the first product for one slot: a row of the experts' hidden size.
+  std::vector<Value> operand(std::size_t token, std::size_t slot) const {
+    std::vector<Value> row;
+    for (const Value& value : x_.subspan(token * hidden_in_, hidden_in_)) {
+      Number number = A::mul(A::from(value), choices_.input_scale);
+      if (choices_.stages.weight_on == WeightPlace::input) number = A::mul(number, weight_of(slots_[token][slot]));
+      row.push_back(A::value(number));
+    }
+    row.resize(static_cast<std::size_t>(sizes_.hidden));
+    quantize_row(row, choices_.stages.quant_x);
+    return row;
+  }
+
+  /// The activations of one expert's work, [work][I], after rounding and quantization.
+  std::vector<std::vector<Value>> activations(std::int64_t expert, const Work& work) {
+    const auto intermediate = static_cast<std::size_t>(sizes_.intermediate);
+    std::vector<Row> operands;
+    for (const auto& [token, slot] : work) {
+      operands.push_back(arithmetic_.prepared(Side::a, operand(token, slot)));
+      if (keep_stages_) result_.h13[first_slot_[token] + slot].resize(2 * intermediate);
+    }
+    std::vector<std::vector<Value>> rows(work.size(), std::vector<Value>(intermediate));
+    std::vector<Value> values(static_cast<std::size_t>(sizes_.hidden));
+    for (std::size_t i = 0; i < intermediate; ++i) {
+      const auto row = static_cast<std::int64_t>(i);
+      experts_.w13_row(expert, 0, row, values);
+      const Row gate = arithmetic_.prepared(Side::b, values);
+      experts_.w13_row(expert, 1, row, values);
+      const Row up = arithmetic_.prepared(Side::b, values);
+      const Value gate_bias = decode(kF32, experts_.w13_bias(expert, 0, row));
+      const Value up_bias = decode(kF32, experts_.w13_bias(expert, 1, row));
+      for (std::size_t item = 0; item < work.size(); ++item) {
+        const Number g = rounded_number<A>(arithmetic_.dot(operands[item], gate, gate_bias), choices_.stages.round_h13);
+        const Number u = rounded_number<A>(arithmetic_.dot(operands[item], up, up_bias), choices_.stages.round_h13);
+        rows[item][i] = rounded(A::value(activated<A>(choices_, g, u)), choices_.stages.round_act);
+        if (keep_stages_) {
+          Numbers& h13 = result_.h13[first_slot_[work[item].first] + work[item].second];
+          h13[i] = g;
+          h13[intermediate + i] = u;
+        }
+      }
+    }
+    for (std::vector<Value>& row : rows) quantize_row(row, choices_.stages.quant_act);
+    return rows;
+  }
+
+  void run_expert(std::int64_t expert, const Work& work) {
+    const std::vector<std::vector<Value>> rows = activations(expert, work);
+    std::vector<Row> operands;
+    for (const std::vector<Value>& row : rows) operands.push_back(arithmetic_.prepared(Side::a, row));
+    std::vector<Value> values(static_cast<std::size_t>(sizes_.intermediate));
+    for (const auto& [token, slot] : work) outputs_[first_slot_[token] + slot].resize(hidden_in_);
+    for (std::size_t n = 0; n < hidden_in_; ++n) {
+      experts_.w2_row(expert, static_cast<std::int64_t>(n), values);
+      const Row down = arithmetic_.prepared(Side::b, values);
+      const Value bias = choices_.stages.add_w2_bias ? decode(kF32, experts_.w2_bias(expert, static_cast<std::int64_t>(n))) : Value{};
+      for (std::size_t item = 0; item < work.size(); ++item) {
+        const auto [token, slot] = work[item];
+        outputs_[first_slot_[token] + slot][n] = rounded_number<A>(arithmetic_.dot(operands[item], down, bias), choices_.stages.round_expert_out);
+      }
+    }
+    if (!keep_stages_) return;
+    for (std::size_t item = 0; item < work.size(); ++item) {
+      Numbers& act = result_.act[first_slot_[work[item].first] + work[item].second];
+      for (const Value& value : rows[item]) act.push_back(A::from(value));
+    }
+  }
+
+  void combine() {
+    Numbers weights;
+    Numbers column;
+    for (std::size_t token = 0; token < slots_.size(); ++token) {
+      for (std::size_t n = 0; n < hidden_in_; ++n) {
+        weights.clear();
+        column.clear();
+        for (std::size_t slot = 0; slot < slots_[token].size(); ++slot) {
+          if (!contributes(slots_[token][slot])) continue;
+          weights.push_back(choices_.stages.weight_on == WeightPlace::input ? A::kOne : weight_of(slots_[token][slot]));
+          column.push_back(outputs_[first_slot_[token] + slot][n]);
+        }
+        result_.out.push_back(arithmetic_.weighted_sum(weights, column));
+      }
+    }
+  }
+
+  const A& arithmetic_;
+  const Experts& experts_;
+  const LayerChoices<Number>& choices_;
+  layout::Sizes sizes_;
+  std::span<const Value> x_;
+  std::size_t hidden_in_;
+  std::span<const Slots> slots_;
+  bool keep_stages_;
+  std::vector<std::size_t> first_slot_;  ///< of each token, in the order of all slots
+  std::vector<Numbers> outputs_;         ///< [slot][hidden_in]
+  LayerOutputs<Number> result_;
+};
 
 }  // namespace
 
+template <class A>
+LayerOutputs<typename A::Number> run_layer(const A& arithmetic, const Experts& experts, const LayerChoices<typename A::Number>& choices,
+                                           std::span<const Value> x, std::int64_t hidden_in,
+                                           std::span<const std::vector<SlotOf<typename A::Number>>> slots, bool keep_stages) {
+  return Layer<A>(arithmetic, experts, choices, x, hidden_in < 1 ? 0 : static_cast<std::size_t>(hidden_in), slots, keep_stages).run();
+}
+
+template LayerOutputs<std::uint32_t> run_layer(const F32Arithmetic&, const Experts&, const LayerChoices<std::uint32_t>&, std::span<const Value>,
+                                               std::int64_t, std::span<const std::vector<SlotOf<std::uint32_t>>>, bool);
+template LayerOutputs<std::uint32_t> run_layer(const Bf16Arithmetic&, const Experts&, const LayerChoices<std::uint32_t>&, std::span<const Value>,
+                                               std::int64_t, std::span<const std::vector<SlotOf<std::uint32_t>>>, bool);
+template LayerOutputs<Value> run_layer(const WideArithmetic&, const Experts&, const LayerChoices<Value>&, std::span<const Value>, std::int64_t,
+                                       std::span<const std::vector<SlotOf<Value>>>, bool);
+
 std::vector<std::uint32_t> run_experts(const Experts& experts, const RunConfig& config, std::span<const std::uint32_t> x_bf16, std::int64_t hidden_in,
                                        std::span<const std::vector<Slot>> slots) {
-  check_environment();
-  const layout::Sizes sizes = experts.sizes();
-  if (hidden_in < 1 || hidden_in > sizes.hidden || x_bf16.size() != slots.size() * static_cast<std::size_t>(hidden_in)) {
-    throw Error(ErrorCode::usage, "x has " + std::to_string(x_bf16.size()) + " values, " + std::to_string(slots.size()) + " tokens of hidden " +
-                                      std::to_string(hidden_in) + " are routed and the experts take hidden " + std::to_string(sizes.hidden));
-  }
-  const auto width = static_cast<std::size_t>(hidden_in);
-  const std::vector<Value> x = widened(x_bf16, hidden_in, sizes.hidden);
-  const std::vector<Work> work = work_by_expert(sizes.experts, slots);
-  std::vector<std::vector<std::vector<std::uint32_t>>> slot_outputs(slots.size());  // [token][slot][hidden_in]
-  for (std::size_t token = 0; token < slots.size(); ++token) slot_outputs[token].resize(slots[token].size());
-  for (std::size_t expert = 0; expert < work.size(); ++expert) {
-    if (work[expert].empty()) continue;
-    const std::vector<std::uint32_t> outputs = run_expert(experts, config, static_cast<std::int64_t>(expert), work[expert], x, width);
-    for (std::size_t item = 0; item < work[expert].size(); ++item) {
-      const auto [token, slot] = work[expert][item];
-      const auto begin = outputs.begin() + static_cast<std::ptrdiff_t>(item * width);
-      slot_outputs[token][slot].assign(begin, begin + static_cast<std::ptrdiff_t>(width));
-    }
-  }
-  std::vector<std::uint32_t> out(slots.size() * width);
-  std::vector<std::uint32_t> column;
-  for (std::size_t token = 0; token < slots.size(); ++token) {
-    for (std::size_t n = 0; n < width; ++n) {
-      column.clear();
-      for (const auto& output : slot_outputs[token]) column.push_back(output[n]);
-      out[token * width + n] = combine(config.contract, slots[token], column);
-    }
-  }
-  return out;
+  LayerChoices<std::uint32_t> choices{GatedKind::swiglu_oai, config.activation.alpha, config.activation.beta, config.activation.limit, f32::kOne, {}};
+  choices.stages.add_w2_bias = config.add_w2_bias;
+  return run_layer(F32Arithmetic{config.contract}, experts, choices, widened(x_bf16, hidden_in), hidden_in, slots, false).out;
 }
 
 std::vector<std::vector<Slot>> route(Contract contract, const Router& router, std::int64_t top_k, std::span<const std::uint32_t> x_bf16) {
   check_environment();
-  if (router.hidden < 1 || x_bf16.size() % static_cast<std::size_t>(router.hidden) != 0) {
-    throw Error(ErrorCode::usage, "x has " + std::to_string(x_bf16.size()) + " values, not rows of " + std::to_string(router.hidden), "router");
-  }
-  const std::vector<Value> x = widened(x_bf16, router.hidden, router.hidden);
+  const std::vector<Value> x = widened(x_bf16, router.hidden);
   const auto hidden = static_cast<std::size_t>(router.hidden);
   std::vector<std::vector<Slot>> slots;
   for (std::size_t token = 0; token * hidden < x.size(); ++token) {

@@ -10,6 +10,7 @@
 #include "model/layout/packed.hpp"
 #include "model/moe/activation.hpp"
 #include "model/moe/routing.hpp"
+#include "model/moe/stages.hpp"
 #include "model/numerics/dot.hpp"
 
 namespace mx::moe {
@@ -33,7 +34,41 @@ std::unique_ptr<Experts> canonical_experts(const layout::CanonicalLayer& layer);
 /// when the backend is not modelled or a tensor is missing.
 std::unique_ptr<Experts> packed_experts(const layout::PackedLayer& layer);
 
-/// Fixed choices of a run.
+/// Gate and up of one expert, combined: what `activation.hpp` says of fp32, the same operations in the same order of any arithmetic.
+enum class GatedKind {
+  swiglu_oai,    ///< g = min(gate, limit), u = clamp(up, -limit, limit): g / (1 + exp(-(alpha * g))) * (u + beta)
+  silu_and_mul,  ///< gate / (1 + exp(-gate)) * up
+};
+
+/// A run's choices besides its arithmetic.
+template <class Number>
+struct LayerChoices {
+  GatedKind gated;
+  Number alpha, beta, limit;  ///< of swiglu_oai
+  Number input_scale;         ///< multiplied into x first, then the weight if it belongs there, then quantization
+  Stages stages;
+};
+
+/// Results of a run. Rows of h13 are [gate, up] halves of each slot; the stages are empty unless they were asked for.
+template <class Number>
+struct LayerOutputs {
+  std::vector<Number> out;                      ///< [tokens, hidden_in]
+  std::vector<std::vector<Number>> h13;         ///< one row of [2I] per slot, tokens in order; rounded as `stages` says
+  std::vector<std::vector<Number>> act;         ///< [I] per slot, after round_act and quant_act
+  std::vector<std::vector<Number>> expert_out;  ///< [hidden_in] per slot, after round_expert_out, without the weight
+};
+
+/// Runs the experts on x ([tokens, hidden_in], hidden_in <= sizes().hidden, the rest is zero) with given slots per token: out = sum over a token's
+/// slots of weight * expert output, in the order of the slots. Slots of experts that the rank does not hold add nothing; they are computed only when
+/// the stages are kept. Throws Error(usage) when sizes disagree, an expert does not exist or the ranks do not divide the experts, Error(unsupported)
+/// outside the default floating-point environment.
+template <class Arithmetic>
+LayerOutputs<typename Arithmetic::Number> run_layer(const Arithmetic& arithmetic, const Experts& experts,
+                                                    const LayerChoices<typename Arithmetic::Number>& choices, std::span<const Value> x,
+                                                    std::int64_t hidden_in, std::span<const std::vector<SlotOf<typename Arithmetic::Number>>> slots,
+                                                    bool keep_stages);
+
+/// Fixed choices of a plain run under a contract.
 struct RunConfig {
   Contract contract;
   SwigluOai activation;

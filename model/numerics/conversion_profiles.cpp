@@ -1,9 +1,233 @@
-// Scalar casts as implementations do them.
+// Scalar casts as implementations do them. What each was held against is in its row's `source`; "recorded" means golden/witness/numerics.
+
+#include <array>
+#include <cstddef>
 
 #include "model/numerics/profile_tables.hpp"
 
 namespace mx {
+namespace {
 
-std::span<const Profile> conversion_profiles() { return {}; }
+/// A target with what becomes of it, whatever the source.
+struct Target {
+  const Format* to;
+  Conversion how;
+};
+
+/// One row for each source and target.
+template <std::size_t S, std::size_t T>
+constexpr std::array<ConversionRow, S * T> rows_of(const Format* const (&sources)[S], const Target (&targets)[T]) {
+  std::array<ConversionRow, S * T> rows{};
+  for (std::size_t i = 0; i < S * T; ++i) rows[i] = {sources[i / T], targets[i % T].to, targets[i % T].how};
+  return rows;
+}
+
+/// Tables one after the other.
+template <std::size_t... N>
+constexpr std::array<ConversionRow, (N + ...)> joined(const std::array<ConversionRow, N>&... tables) {
+  std::array<ConversionRow, (N + ...)> rows{};
+  std::size_t end = 0;
+  const auto append = [&](const auto& table) {
+    for (const ConversionRow& row : table) rows[end++] = row;
+  };
+  (append(tables), ...);
+  return rows;
+}
+
+/// Nearest even with these codes for a NaN with clear and set sign.
+constexpr Conversion nearest(Overflow overflow, std::uint32_t nan_positive, std::uint32_t nan_negative) {
+  return {Rounding::nearest_even, overflow, NanRule::fixed, nan_positive, nan_negative, 0, false};
+}
+
+constexpr Conversion nearest(Overflow overflow, std::uint32_t nan) { return nearest(overflow, nan, nan); }
+
+constexpr Conversion with_payload(NanRule rule) { return {Rounding::nearest_even, Overflow::ieee, rule, 0, 0, 0, false}; }
+
+/// What E8M0 makes of zero and of negative values.
+enum class PowerSigns {
+  nan,  ///< both become NaN
+  abs,  ///< zero is code 0, the sign is ignored
+};
+
+constexpr Conversion power(Rounding rounding, Overflow overflow, PowerSigns signs) {
+  const bool nan = signs == PowerSigns::nan;
+  return {rounding, overflow, NanRule::fixed, 0xFF, 0xFF, nan ? 0xFFU : 0x00U, nan};
+}
+
+constexpr const Format* kWide[] = {&kF32, &kBf16, &kFp16};
+constexpr const Format* kFromF32[] = {&kF32};
+constexpr const Format* kFromBf16AndFp16[] = {&kBf16, &kFp16};
+
+// The FNUZ formats have one NaN, which is also their overflow, in every implementation but the HIP header.
+constexpr Target kFnuzTargets[] = {{&kE4m3fnuz, nearest(Overflow::nan, 0x80)}, {&kE5m2fnuz, nearest(Overflow::nan, 0x80)}};
+constexpr Target kPowerRefusingSigns[] = {{&kE8m0, power(Rounding::nearest_up, Overflow::nan, PowerSigns::nan)}};
+constexpr Target kPowerIgnoringSigns[] = {{&kE8m0, power(Rounding::nearest_up, Overflow::nan, PowerSigns::abs)}};
+
+// ml_dtypes. A NaN into a format without one keeps the inverted sign alone.
+constexpr Target kMlDtypesTargets[] = {
+    {&kE4m3fn, nearest(Overflow::nan, 0x7F, 0xFF)},    {&kE5m2, nearest(Overflow::inf, 0x7E, 0xFE)},
+    {&kE2m3, nearest(Overflow::saturate, 0x20, 0x00)}, {&kE3m2, nearest(Overflow::saturate, 0x20, 0x00)},
+    {&kE2m1, nearest(Overflow::saturate, 0x08, 0x00)},
+};
+constexpr Target kMlDtypesBf16[] = {{&kBf16, nearest(Overflow::ieee, 0x7FC0, 0xFFC0)}};
+constexpr auto kMlDtypesRows =
+    joined(rows_of(kWide, kMlDtypesTargets), rows_of(kWide, kFnuzTargets), rows_of(kWide, kPowerRefusingSigns), rows_of(kFromF32, kMlDtypesBf16));
+
+constexpr Target kNumpyTargets[] = {{&kFp16, with_payload(NanRule::keep_payload)}};
+constexpr auto kNumpyRows = rows_of(kFromF32, kNumpyTargets);
+
+// torch.
+constexpr Target kTorchFp8[] = {{&kE4m3fn, nearest(Overflow::nan, 0x7F, 0xFF)}, {&kE5m2, nearest(Overflow::inf, 0x7F, 0xFF)}};
+constexpr Target kTorchCpuHalves[] = {{&kBf16, nearest(Overflow::ieee, 0xFFFF)}, {&kFp16, with_payload(NanRule::quiet_payload)}};
+constexpr auto kTorchCpuRows =
+    joined(rows_of(kWide, kTorchFp8), rows_of(kWide, kFnuzTargets), rows_of(kWide, kPowerIgnoringSigns), rows_of(kFromF32, kTorchCpuHalves));
+
+// From fp16 the device code loses the sign of a NaN.
+constexpr const Format* kF32AndBf16[] = {&kF32, &kBf16};
+constexpr const Format* kFromFp16[] = {&kFp16};
+constexpr Target kUnsignedNanFp8[] = {{&kE4m3fn, nearest(Overflow::nan, 0x7F)}, {&kE5m2, nearest(Overflow::inf, 0x7F)}};
+constexpr Target kCudaHalves[] = {{&kBf16, nearest(Overflow::ieee, 0x7FFF)}, {&kFp16, nearest(Overflow::ieee, 0x7FFF)}};
+constexpr auto kTorchCudaRows = joined(rows_of(kF32AndBf16, kTorchFp8), rows_of(kFromFp16, kUnsignedNanFp8), rows_of(kWide, kFnuzTargets),
+                                       rows_of(kWide, kPowerIgnoringSigns), rows_of(kFromF32, kCudaHalves));
+
+// JAX (XLA). On the CPU the NaN of e5m2 depends on the source.
+constexpr Target kJaxE2m1[] = {{&kE2m1, nearest(Overflow::saturate, 0x08)}};
+constexpr Target kJaxCpuE4m3[] = {{&kE4m3fn, nearest(Overflow::nan, 0x7F, 0xFF)}};
+constexpr Target kJaxCpuE5m2FromF32[] = {{&kE5m2, nearest(Overflow::inf, 0x7E, 0xFE)}};
+constexpr Target kJaxCpuE5m2[] = {{&kE5m2, nearest(Overflow::inf, 0x7F)}};
+constexpr auto kJaxRows = joined(rows_of(kWide, kJaxE2m1), rows_of(kWide, kFnuzTargets), rows_of(kWide, kPowerRefusingSigns));
+constexpr auto kJaxCpuRows =
+    joined(kJaxRows, rows_of(kWide, kJaxCpuE4m3), rows_of(kFromF32, kJaxCpuE5m2FromF32), rows_of(kFromBf16AndFp16, kJaxCpuE5m2));
+constexpr auto kJaxCudaRows = joined(kJaxRows, rows_of(kWide, kUnsignedNanFp8));
+
+// CUDA: header functions, the instructions, and Triton's casts, which compile to them.
+constexpr Target kSatfiniteFp8[] = {{&kE4m3fn, nearest(Overflow::saturate, 0x7F)}, {&kE5m2, nearest(Overflow::saturate, 0x7F)}};
+constexpr Target kSatfiniteSmall[] = {
+    {&kE2m3, nearest(Overflow::saturate, 0x1F)}, {&kE3m2, nearest(Overflow::saturate, 0x1F)}, {&kE2m1, nearest(Overflow::saturate, 0x07)}};
+constexpr auto kSatfiniteFp8Rows = rows_of(kWide, kSatfiniteFp8);
+constexpr auto kCudaSatfiniteRows = joined(kSatfiniteFp8Rows, rows_of(kWide, kSatfiniteSmall));
+constexpr auto kCudaNosatRows = rows_of(kWide, kUnsignedNanFp8);
+
+constexpr std::array<ConversionRow, 2> halves_from_f32(Rounding rounding) {
+  Conversion how = nearest(Overflow::ieee, 0x7FFF);
+  how.rounding = rounding;
+  return {{{&kF32, &kBf16, how}, {&kF32, &kFp16, how}}};
+}
+constexpr auto kHalvesRn = halves_from_f32(Rounding::nearest_even);
+constexpr auto kHalvesRz = halves_from_f32(Rounding::toward_zero);
+constexpr auto kHalvesRu = halves_from_f32(Rounding::toward_positive);
+constexpr auto kHalvesRd = halves_from_f32(Rounding::toward_negative);
+
+constexpr std::array<ConversionRow, 2> cuda_power(Rounding rounding, Overflow overflow) {
+  const Conversion how = power(rounding, overflow, PowerSigns::abs);
+  return {{{&kF32, &kE8m0, how}, {&kBf16, &kE8m0, how}}};
+}
+constexpr auto kCudaPowerRz = cuda_power(Rounding::toward_zero, Overflow::nan);
+constexpr auto kCudaPowerRzSat = cuda_power(Rounding::toward_zero, Overflow::saturate);
+constexpr auto kCudaPowerRp = cuda_power(Rounding::magnitude_up, Overflow::nan);
+constexpr auto kCudaPowerRpSat = cuda_power(Rounding::magnitude_up, Overflow::saturate);
+
+// gfloat, saturating. It raises for a NaN into a format without one.
+constexpr std::array<ConversionRow, 5> gfloat_rows(Rounding rounding, int random_bits = 0) {
+  const Conversion fp8{rounding, Overflow::saturate, NanRule::fixed, 0xFF, 0xFF, 0, false, random_bits};
+  const Conversion small{rounding, Overflow::saturate, NanRule::refused, 0, 0, 0, false, random_bits};
+  return {{{&kF32, &kE4m3fn, fp8}, {&kF32, &kE5m2, fp8}, {&kF32, &kE2m3, small}, {&kF32, &kE3m2, small}, {&kF32, &kE2m1, small}}};
+}
+/// gfloat takes any number of random bits; these rows have the 8 of the recorded runs.
+constexpr int kGfloatRandomBits = 8;
+constexpr auto kGfloatEven = gfloat_rows(Rounding::nearest_even);
+constexpr auto kGfloatAway = gfloat_rows(Rounding::nearest_away);
+constexpr auto kGfloatZero = gfloat_rows(Rounding::toward_zero);
+constexpr auto kGfloatUp = gfloat_rows(Rounding::toward_positive);
+constexpr auto kGfloatDown = gfloat_rows(Rounding::toward_negative);
+constexpr auto kGfloatStochastic = gfloat_rows(Rounding::stochastic_nearest, kGfloatRandomBits);
+constexpr auto kGfloatFast = gfloat_rows(Rounding::stochastic_odd, kGfloatRandomBits);
+constexpr auto kGfloatFastest = gfloat_rows(Rounding::stochastic_floor, kGfloatRandomBits);
+
+// The HIP header. Saturation clamps a NaN of the FNUZ formats as well; without it, everything above the largest value overflows unrounded.
+constexpr const Format* kF32AndFp16[] = {&kF32, &kFp16};
+constexpr Target kHipSat[] = {
+    {&kE4m3fn, nearest(Overflow::saturate, 0x7F, 0xFF)},
+    {&kE5m2, nearest(Overflow::saturate, 0x7F, 0xFF)},
+    {&kE4m3fnuz, nearest(Overflow::saturate, 0x7F, 0xFF)},
+    {&kE5m2fnuz, nearest(Overflow::saturate, 0x7F, 0xFF)},
+};
+constexpr Target kHipNosat[] = {
+    {&kE4m3fn, nearest(Overflow::nan_unrounded, 0x7F, 0xFF)},
+    {&kE5m2, nearest(Overflow::inf_unrounded, 0x7F, 0xFF)},
+    {&kE4m3fnuz, nearest(Overflow::nan_unrounded, 0x80)},
+    {&kE5m2fnuz, nearest(Overflow::nan_unrounded, 0x80)},
+};
+constexpr auto kHipSatRows = rows_of(kF32AndFp16, kHipSat);
+constexpr auto kHipNosatRows = rows_of(kF32AndFp16, kHipNosat);
+
+/// kHipSat with the random bits that fill what the target drops of a 24-bit significand.
+constexpr std::array<ConversionRow, 4> hip_stochastic() {
+  std::array<ConversionRow, 4> rows = rows_of(kFromF32, kHipSat);
+  for (ConversionRow& row : rows) {
+    row.how.rounding = Rounding::stochastic_add;
+    row.how.random_bits = 23 - row.to->mantissa_bits;
+  }
+  return rows;
+}
+constexpr auto kHipStochasticRows = hip_stochastic();
+
+constexpr std::string_view kMlDtypes = "ml_dtypes 0.6.0; recorded over all bf16 and fp16, all 2^32 fp32 by digest";
+constexpr std::string_view kTorch = "torch 2.11.0 Tensor.to; recorded over all bf16 and fp16, e4m3fn and e4m3fnuz over all 2^32 fp32 by digest";
+constexpr std::string_view kJax = "jax 0.11.2 convert_element_type under jit; recorded over all bf16 and fp16";
+constexpr std::string_view kCudaFp8 = "CUDA 13.0 cuda_fp8.h, cuda_fp6.h, cuda_fp4.h; recorded over all bf16 and fp16, fp32 by digest";
+constexpr std::string_view kCudaHalvesSource = "CUDA 13.0 cuda_bf16.h __float2bfloat16_*, cuda_fp16.h __float2half_*; recorded";
+constexpr std::string_view kCudaHalvesDirected =
+    "CUDA 13.0 cuda_bf16.h __float2bfloat16_*, cuda_fp16.h __float2half_*; IEEE 754 directed rounding by their documentation, not recorded";
+constexpr std::string_view kCudaPower = "CUDA 13.0 cuda_fp8.h __nv_cvt_*_to_e8m0, integer software on sm_90; recorded over all bf16, fp32 by digest";
+constexpr std::string_view kGfloat = "gfloat 0.5.2 encode_float(round_float(..., sat=True)); recorded for some formats";
+constexpr std::string_view kGfloatUnrecorded = "gfloat 0.5.2 round.py, sat=True; its documentation, not recorded";
+constexpr std::string_view kHip =
+    "ROCm clr f9f995c amd_hip_fp8.h, software path; recorded. Below 2^-48 its shifts are undefined in C++ and are not followed";
+constexpr std::string_view kHipStochasticSource =
+    "ROCm clr f9f995c amd_hip_fp8.h, software path; recorded for e4m3fnuz, by its source for the other formats";
+
+constexpr Profile cast(std::string_view name, std::string_view implementation, std::string_view operation, std::string_view device,
+                       std::string_view build, std::string_view source, std::span<const ConversionRow> rows) {
+  return {name, implementation, operation, device, build, source, rows, {}, {}};
+}
+
+constexpr std::array kProfiles{
+    cast("ml_dtypes", "ml_dtypes", "astype", "cpu", "default", kMlDtypes, kMlDtypesRows),
+    cast("numpy", "numpy", "astype", "cpu", "default", "numpy 2.5.2; recorded", kNumpyRows),
+    cast("torch-cpu", "torch", "to", "cpu", "default", kTorch, kTorchCpuRows),
+    cast("torch-cuda", "torch", "to", "h200", "default", kTorch, kTorchCudaRows),
+    cast("jax-cpu", "jax", "convert_element_type", "cpu", "xla-jit", kJax, kJaxCpuRows),
+    cast("jax-cuda", "jax", "convert_element_type", "h200", "xla-jit", kJax, kJaxCudaRows),
+    cast("triton", "triton", "to", "h200", "triton-kernel", "triton 3.6.0; recorded over all bf16 and fp16", kSatfiniteFp8Rows),
+    cast("cuda-satfinite", "cuda_header", "__NV_SATFINITE", "h200", "header-intrinsics", kCudaFp8, kCudaSatfiniteRows),
+    cast("cuda-nosat", "cuda_header", "__NV_NOSAT", "h200", "header-intrinsics", kCudaFp8, kCudaNosatRows),
+    cast("cuda-rn", "cuda_header", "rn", "h200", "header-intrinsics", kCudaHalvesSource, kHalvesRn),
+    cast("cuda-rz", "cuda_header", "rz", "h200", "header-intrinsics", kCudaHalvesSource, kHalvesRz),
+    cast("cuda-ru", "cuda_header", "ru", "h200", "header-intrinsics", kCudaHalvesDirected, kHalvesRu),
+    cast("cuda-rd", "cuda_header", "rd", "h200", "header-intrinsics", kCudaHalvesDirected, kHalvesRd),
+    cast("cuda-e8m0-rz", "cuda_header", "cudaRoundZero, __NV_NOSAT", "h200", "header-intrinsics", kCudaPower, kCudaPowerRz),
+    cast("cuda-e8m0-rz-satfinite", "cuda_header", "cudaRoundZero, __NV_SATFINITE", "h200", "header-intrinsics", kCudaPower, kCudaPowerRzSat),
+    cast("cuda-e8m0-rp", "cuda_header", "cudaRoundPosInf, __NV_NOSAT", "h200", "header-intrinsics", kCudaPower, kCudaPowerRp),
+    cast("cuda-e8m0-rp-satfinite", "cuda_header", "cudaRoundPosInf, __NV_SATFINITE", "h200", "header-intrinsics", kCudaPower, kCudaPowerRpSat),
+    cast("ptx-satfinite", "nvidia_ptx", "cvt.rn.satfinite", "h200", "inline-ptx",
+         "PTX ISA cvt, run on sm_90; recorded over all bf16 and fp16, e4m3fn over all 2^32 fp32 by digest", kSatfiniteFp8Rows),
+    cast("ptx-rn", "nvidia_ptx", "cvt.rn", "h200", "inline-ptx", "PTX ISA cvt: a NaN becomes the canonical 0x7FFF; not recorded", kHalvesRn),
+    cast("gfloat-ties-to-even", "gfloat", "TiesToEven", "cpu", "default", kGfloatUnrecorded, kGfloatEven),
+    cast("gfloat-ties-to-away", "gfloat", "TiesToAway", "cpu", "default", kGfloat, kGfloatAway),
+    cast("gfloat-toward-zero", "gfloat", "TowardZero", "cpu", "default", kGfloat, kGfloatZero),
+    cast("gfloat-toward-positive", "gfloat", "TowardPositive", "cpu", "default", kGfloat, kGfloatUp),
+    cast("gfloat-toward-negative", "gfloat", "TowardNegative", "cpu", "default", kGfloat, kGfloatDown),
+    cast("gfloat-stochastic", "gfloat", "Stochastic, 8 bits", "cpu", "default", kGfloatUnrecorded, kGfloatStochastic),
+    cast("gfloat-stochastic-fast", "gfloat", "StochasticFast, 8 bits", "cpu", "default", kGfloatUnrecorded, kGfloatFast),
+    cast("gfloat-stochastic-fastest", "gfloat", "StochasticFastest, 8 bits", "cpu", "default", kGfloat, kGfloatFastest),
+    cast("hip-sat", "hip_header", "__HIP_SATFINITE", "cpu", "software-path", kHip, kHipSatRows),
+    cast("hip-nosat", "hip_header", "__HIP_NOSAT", "cpu", "software-path", kHip, kHipNosatRows),
+    cast("hip-stochastic", "hip_header", "__HIP_SATFINITE, stochastic", "cpu", "software-path", kHipStochasticSource, kHipStochasticRows),
+};
+
+}  // namespace
+
+std::span<const Profile> conversion_profiles() { return kProfiles; }
 
 }  // namespace mx

@@ -25,13 +25,13 @@ enum class Rounding {
   stochastic_floor,    ///< away from zero iff floor(f * 2^n) + r >= 2^n (gfloat StochasticFastest; microxcaling "dither" with an n-bit uniform)
   stochastic_odd,      ///< away from zero iff floor(f * 2^(n+1)) + 2r + 1 >= 2^(n+1) (gfloat StochasticFast)
   stochastic_nearest,  ///< as stochastic_floor with f * 2^n rounded to nearest even instead of down (gfloat Stochastic)
-  stochastic_add,      ///< r is added to the n bits below the target's last one of the aligned fp32 significand, then truncation (amd_hip_fp8.h)
+  stochastic_add,      ///< r is added to what the aligned fp32 significand has below the target's last bit, then truncation (amd_hip_fp8.h)
 };
 
 /// Which subnormals become zero on the way.
 enum class Flush {
   none,
-  source,  ///< subnormal inputs (DAZ)
+  source,  ///< subnormal inputs (DAZ); for convert, which knows the source format
   target,  ///< results below the target's smallest normal number, after rounding (FTZ)
   both,
 };
@@ -46,11 +46,12 @@ enum class Overflow {
   ieee,           ///< as the rounding direction demands, Inf stays Inf (IEEE 754 section 7.4)
 };
 
-/// What becomes of a NaN on its way into bf16 or fp16 when no fixed code is given.
+/// What becomes of a NaN. The payload rules are for targets with IEEE 754's NaNs.
 enum class NanRule {
   fixed,          ///< the codes of Conversion::nan_positive and nan_negative
   keep_payload,   ///< sign, exponent all ones, top mantissa bits of the source, 1 if they are 0
   quiet_payload,  ///< sign, quiet bit, or'ed with the top mantissa bits of the source
+  refused,        ///< the implementation raises an error, and so does the conversion: Error(usage)
 };
 
 /// Every choice that a conversion makes. There is no default: a Profile row or a caller fills all of it.
@@ -88,13 +89,15 @@ struct Flags {
 /// Rounds to the grid of `format` as if its exponent range had no top; the sign of a zero result is kept.
 /// `inexact` and `underflow` are set in flags. Finite and zero values only (a programmer's error otherwise).
 /// E8M0 has neither zero nor subnormals: a nonzero magnitude below 2^-127 becomes 2^-127, zero stays zero, and a tie to even goes up
-/// (IEEE 754-2019 section 4.3.1, precision 1). Throws Error(usage) for an E8M0 rounding into another format.
+/// (IEEE 754-2019 section 4.3.1, precision 1). Throws Error(usage) for an E8M0 rounding into another format and for a stochastic rounding.
 Value round_to(const Value& value, const Format& format, Rounding rounding, Flags& flags);
 
 /// Code of a value. Rounds, then applies overflow, NaN, zero and sign rules of `how`. A NaN with a payload rule has payload 0 here.
 /// MXINT8 leaves -128 unused: +-127 are its largest magnitudes. Throws Error(usage) when `how` asks for an Inf or NaN that the format lacks.
 /// Source: OFP8 1.0 section 5, MX 1.0 section 5.3 and 6.3; flags: IEEE 754-2019 section 7.
-/// A stochastic rounding without a random number, or with one that has more bits than it takes, throws Error(usage).
+/// A stochastic rounding without a random number, or with one that has more bits than it takes, throws Error(usage); so does a random number
+/// for another rounding. stochastic_add takes at most the 23 - mantissa_bits bits that it adds to.
+/// Flush::source throws Error(usage) here: a value has no source format.
 std::uint32_t encode(const Value& value, const Format& format, const Conversion& how, Flags& flags, Random random = {});
 
 /// Code in `to` of a code in `from`. NaN payload rules look at the source code; everything else at its value.
@@ -106,6 +109,9 @@ std::uint32_t to_f32(std::uint32_t code, const Format& from);
 
 /// fp32 bits nearest to a value (ties to even, overflow to Inf); a NaN is 0x7FC00000 with its sign.
 std::uint32_t to_f32(const Value& value);
+
+/// Whether the rounding takes random bits.
+bool is_stochastic(Rounding rounding);
 
 std::string_view name_of(Rounding rounding);
 std::string_view name_of(Overflow overflow);

@@ -1,38 +1,59 @@
 #pragma once
-// Arithmetic contracts: the declared order and rounding of a dot product. A result without a contract's name means nothing.
+// Dot products under a contract: one interpreter for all rows of contract.hpp.
 
 #include <cstdint>
+#include <optional>
 #include <span>
-#include <string_view>
+#include <vector>
 
+#include "model/numerics/contract.hpp"
 #include "model/numerics/value.hpp"
 
 namespace mx {
 
-enum class Contract {
-  exact,           ///< the exact sum of products and bias, rounded once to fp32 (nearest even, overflow to Inf)
-  f32_sequential,  ///< k ascending from +0, one fp32 fused multiply-add each; the bias is one fp32 add after the chain
+/// One factor of a dot product: elements along k, and their scales where they have any.
+struct Operand {
+  std::span<const Value> elements;
+  const Format* format = nullptr;      ///< the format that the elements are codes of; null: any numbers
+  std::span<const Value> scales = {};  ///< one for each `block` elements, the last block may be short; empty: none
+  int block = 0;
 };
 
-/// Why a contract is believed to be what it says.
-enum class Grounds { definition, verified, published, assumed };
-
-struct ContractRow {
-  Contract contract;
-  std::string_view name;
-  std::string_view operands;      ///< how operands are widened
-  std::string_view accumulation;  ///< order, grouping and rounding
-  std::string_view bias;          ///< where the bias enters
-  Grounds grounds;
+/// What is added to the products, as fp32 bits: C where the contract lets it enter, the bias at the end.
+struct Addends {
+  std::optional<std::uint32_t> c;
+  std::optional<std::uint32_t> bias;
 };
 
-std::span<const ContractRow> all_contracts();
-/// Throws Error(usage) with the nearest known name.
-Contract contract_named(std::string_view name);
-std::string_view name_of(Contract contract);
+/// An element as a contract takes it: cast, in the contract's order of k, filled up with zeros to a whole period.
+struct Factor {
+  Value value;
+  std::int32_t nominal_exponent;  ///< of its format's exponent field: not normalized, a subnormal has that of the smallest normal number
+  std::uint32_t f32;              ///< fp32 bits of the value, nearest even
+};
 
-/// fp32 bits of sum(a[k] * b[k]) + bias under the contract. a and b have the same length; bias is fp32 bits.
-/// f32_sequential widens both operands to fp32 first (nearest even, overflow to Inf).
+/// An operand made ready once for many dot products.
+struct PreparedOperand {
+  std::size_t elements;
+  std::vector<Factor> factors;
+  std::vector<std::uint32_t> scales;  ///< fp32 bits; empty: none, or already in the factors
+  std::size_t block = 0;              ///< factors that share a scale
+};
+
+enum class Side { a, b };
+
+/// Throws Error(usage) for a format or a block of scales that the contract does not take.
+PreparedOperand prepare(const ContractRow& row, Side side, const Operand& operand);
+
+/// fp32 bits of sum(a[k] * b[k]) under the contract; both operands prepared with the same row. Throws Error(usage) for unequal lengths, and for block
+/// sizes that do not fit together.
+std::uint32_t dot(const ContractRow& row, const PreparedOperand& a, const PreparedOperand& b, const Addends& addends);
+std::uint32_t dot(const ContractRow& row, const Operand& a, const Operand& b, const Addends& addends);
+
+/// The same for plain values without scales or format, and a bias of fp32 bits.
 std::uint32_t dot(Contract contract, std::span<const Value> a, std::span<const Value> b, std::uint32_t bias_f32);
+
+/// Code of a contract's fp32 result in bf16, fp16 or fp32: nearest even, overflow to Inf, the NaN of the contract's kind (its top bits).
+std::uint32_t narrowed(const ContractRow& row, std::uint32_t f32, const Format& format);
 
 }  // namespace mx

@@ -3,9 +3,9 @@
 #include "model/numerics/fixed128.hpp"
 
 // Why the results are correctly rounded: e^x is irrational for every fp32 x but 0 (Lindemann), and 2^x for every x that is no integer (it is a
-// proper root of a power of two), so neither is ever a tie, and the working error decides. That is below 2^-117 of the result (fixed128.hpp), and
-// its head keeps 62 bits and more. A wrong rounding needs a result nearer to a midpoint of fp32 numbers than that, while among all 2^32 inputs the
-// nearest is 2^-60 away or more (tests/proof/functions.cpp finds them).
+// proper root of a power of two), so neither is ever a tie but 2^-150, and the working error decides. That is below 2^-117 of the result
+// (fixed128.hpp), and its head keeps 62 bits and more. A wrong rounding needs a result nearer to a midpoint of fp32 numbers than that, while among
+// all 2^32 inputs the nearest is 2^-60 away or more (tests/proof/functions.cpp finds them).
 
 namespace mx::f32 {
 namespace {
@@ -38,7 +38,6 @@ std::uint32_t exp2(std::uint32_t x) {
   const std::int64_t x_48 = fixed::fixed_48(x);
   const auto n = static_cast<std::int32_t>(x_48 >> 48);
   const auto fraction = static_cast<fixed::Uint128>(x_48) << 80;
-  if (fraction == 0) return to_f32(Value{.significand = 1, .exponent = n, .cls = ValueClass::finite});
   const fixed::Uint128 r = fixed::multiply_high(fraction, fixed::kLn2);
   return to_f32(fixed::just_above(fixed::exp_of_fraction(r), n - 124, false));
 }

@@ -3,8 +3,13 @@
 #include <array>
 #include <cstddef>
 
+#include "model/fault.hpp"
+
 namespace mx::fixed {
 namespace {
+
+using fault::Fault;
+using fault::planted;
 
 // e^r = e^(i/64) * e^s with s < 1/64: a table and the first terms of the series of e^s.
 constexpr std::size_t kExpSteps = 64;
@@ -112,7 +117,8 @@ Uint128 exp_of_fraction(Uint128 r) {
   constexpr int kRest = 128 - kExpStepBits;
   const auto step = static_cast<std::size_t>(r >> kRest);
   const Uint128 rest = r & ((Uint128{1} << kRest) - 1);
-  return multiply_high(kExpTable[step], exp_series(rest, kExpDegree));
+  const std::size_t degree = planted(Fault::exp_series_too_short) ? 3 : kExpDegree;
+  return multiply_high(kExpTable[step], exp_series(rest, degree));
 }
 
 // r is off by less than |n| * 2^-128 < 2^-120.
@@ -123,14 +129,34 @@ Scaled exp(std::int64_t x_48) {
   return {exp_of_fraction(r), static_cast<int>(n) - 124};
 }
 
+Split split(Uint128 significand, int exponent) {
+  const int length = bit_length(significand);
+  return {significand << (128 - length), exponent + length - 1};
+}
+
+Split one_plus(const Value& x) {
+  constexpr int kUnitOfOne = 104;
+  const Split alone = split(x.significand, x.exponent);
+  if (alone.exponent < 23) {
+    // An x of 64 bits from 2^-40 on ends at 2^-103 or above.
+    const Uint128 one = Uint128{1} << kUnitOfOne;
+    const Uint128 magnitude = alone.m >> (127 - kUnitOfOne - alone.exponent);
+    return split(x.negative ? one - magnitude : one + magnitude, -kUnitOfOne);
+  }
+  const Uint128 total = alone.m + (alone.exponent < 128 ? (Uint128{1} << 127) >> alone.exponent : 0);
+  if (total >= alone.m) return {total, alone.exponent};
+  return {(total >> 1) | (Uint128{1} << 127), alone.exponent + 1};
+}
+
 // The product m * c is too small by less than 3 * 2^-126, or exact where c is 1; the steps of the series lose less than 8 units in all, and its
 // tail is below z^15 / 15 < 2^-123.
 Uint128 ln(Uint128 m) {
   const auto step = static_cast<std::size_t>(m >> (127 - kLnStepBits)) - kLnSteps;
   const Uint128 c = Uint128{reciprocal(step)} << (127 - kReciprocalBits);
   const Uint128 z = (multiply_high(m, c) - (Uint128{1} << 126)) << 2;
-  Uint128 inner = kInverses[kLnDegree];
-  for (std::size_t k = kLnDegree; k > 2; --k) inner = kInverses[k - 1] - multiply_high(z, inner);
+  const std::size_t degree = planted(Fault::ln_series_too_short) ? 2 : kLnDegree;
+  Uint128 inner = kInverses[degree];
+  for (std::size_t k = degree; k > 2; --k) inner = kInverses[k - 1] - multiply_high(z, inner);
   return kLnTable[step] + z - multiply_high(z, multiply_high(z, inner));
 }
 

@@ -14,6 +14,9 @@ __extension__ using Uint128 = unsigned __int128;
 /// 2^128 * ln 2, rounded down: the digits of OEIS A002162 in hexadecimal.
 inline constexpr Uint128 kLn2 = (Uint128{0xB17217F7D1CF79ABU} << 64) | 0xC9E3B39803F2F6AFU;
 
+/// 2^127 / ln 2, rounded down: the digits of OEIS A007525 in hexadecimal.
+inline constexpr Uint128 kInverseLn2 = (Uint128{0xB8AA3B295C17F0BBU} << 64) | 0xBE87FED0691D3E88U;
+
 /// floor(a * b / 2^128), at most two too small.
 constexpr Uint128 multiply_high(Uint128 a, Uint128 b) {
   const auto a_low = static_cast<std::uint64_t>(a);
@@ -44,6 +47,18 @@ Uint128 exp_of_fraction(Uint128 r);
 
 /// e^x for x * 2^48, |x| < 2^7; off by less than 2^-117 of itself.
 Scaled exp(std::int64_t x_48);
+
+/// m * 2^exponent, m in units of 2^-127 and from 1 up to 2.
+struct Split {
+  Uint128 m;
+  int exponent;
+};
+
+/// significand * 2^exponent, significand != 0.
+Split split(Uint128 significand, int exponent);
+
+/// 1 + x of a finite x, what lies below 2^-127 of it cut off; 2^-40 <= |x|, -1 < x.
+Split one_plus(const Value& x);
 
 /// ln m for m * 2^127, 1 <= m < 2, in units of 2^-128; off by less than 2^-114, and where z = m - 1 is below 2^-8 by less than 2^-122 + z^15.
 Uint128 ln(Uint128 m);

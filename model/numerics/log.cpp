@@ -1,13 +1,11 @@
-#include <bit>
-
 #include "model/numerics/convert.hpp"
 #include "model/numerics/f32.hpp"
 #include "model/numerics/fixed128.hpp"
 
 // log2 x = e + ln(m) / ln 2 and ln(1 + x) = e ln 2 + ln m, where x or 1 + x is m * 2^e with 1 <= m < 2.
 //
-// Why the results are correctly rounded: log2 x is irrational for every rational x but the powers of two (their logarithms are integers, and come
-// out exact), ln(1 + x) for every x but 0 (Lindemann). So there are no ties, and the working error decides. It is below 2^-111, and below 2^-113
+// Why the results are correctly rounded: log2 x is irrational for every rational x but the powers of two (whose logarithms are integers of eight
+// bits, no ties), ln(1 + x) for every x but 0 (Lindemann). So there are no ties, and the working error decides. It is below 2^-111, and below 2^-113
 // where the result is below 1; the results are at least 2^-25 (below that, ln(1 + x) rounds to x), which leaves less than 2^-88 of the result. A
 // wrong rounding needs a logarithm nearer to a midpoint of fp32 numbers than that, while among all 2^32 inputs the nearest is 2^-60 away or
 // more (tests/proof/functions.cpp finds them).
@@ -20,40 +18,12 @@ using fixed::Uint128;
 constexpr std::uint32_t kInfinity = 0x7F800000U;
 constexpr std::uint32_t kSign = 0x80000000U;
 
-/// 2^127 / ln 2, rounded down: the digits of OEIS A007525 in hexadecimal.
-constexpr Uint128 kInverseLn2 = (Uint128{0xB8AA3B295C17F0BBU} << 64) | 0xBE87FED0691D3E88U;
-
 /// Logarithms are below 151: eight bits above the point.
 constexpr int kUnit = 120;
 
 /// fp32 bits of whole + fraction, or of fraction - whole where the exponent is negative; both in units of 2^-kUnit, whole the larger one then.
 std::uint32_t rounded(bool negative, Uint128 whole, Uint128 fraction) {
   return to_f32(fixed::just_above(negative ? whole - fraction : whole + fraction, -kUnit, negative));
-}
-
-/// m * 2^exponent, m in units of 2^-127.
-struct Split {
-  Uint128 m;
-  int exponent;
-};
-
-Split split(Uint128 significand, int exponent) {
-  const int length = fixed::bit_length(significand);
-  return {significand << (128 - length), exponent + length - 1};
-}
-
-/// 1 + x, what lies below 2^-127 of it cut off; 2^-25 <= |x|, -1 < x.
-Split one_plus(const Value& x) {
-  constexpr int kUnitOfOne = 100;
-  Split sum = split(x.significand, x.exponent);
-  if (sum.exponent < 27) {
-    const Uint128 one = Uint128{1} << kUnitOfOne;
-    const Uint128 shifted = Uint128{x.significand} << (x.exponent + kUnitOfOne);
-    return split(x.negative ? one - shifted : one + shifted, -kUnitOfOne);
-  }
-  // The 1 falls below the 24 bits of x: no carry.
-  if (sum.exponent < 128) sum.m += (Uint128{1} << 127) >> sum.exponent;
-  return sum;
 }
 
 }  // namespace
@@ -63,16 +33,13 @@ std::uint32_t log2(std::uint32_t x) {
   if ((x & ~kSign) == 0) return kSign | kInfinity;
   if ((x & kSign) != 0) return kNan;
   if (x == kInfinity) return kInfinity;
+  if (x == kOne) return 0;
   const Value value = decode(kF32, x);
-  const Split parts = split(value.significand, value.exponent);
+  const fixed::Split parts = fixed::split(value.significand, value.exponent);
   const bool negative = parts.exponent < 0;
   const auto whole = static_cast<std::uint64_t>(negative ? -parts.exponent : parts.exponent);
-  if (std::has_single_bit(value.significand)) {
-    const ValueClass cls = whole == 0 ? ValueClass::zero : ValueClass::finite;
-    return to_f32(Value{.significand = whole, .exponent = 0, .cls = cls, .negative = negative});
-  }
   // ln m in units of 2^-128 by 1 / ln 2 in units of 2^-127: units of 2^-127.
-  const Uint128 fraction = fixed::multiply_high(fixed::ln(parts.m), kInverseLn2) >> (127 - kUnit);
+  const Uint128 fraction = fixed::multiply_high(fixed::ln(parts.m), fixed::kInverseLn2) >> (127 - kUnit);
   return rounded(negative, Uint128{whole} << kUnit, fraction);
 }
 
@@ -84,7 +51,7 @@ std::uint32_t log1p(std::uint32_t x) {
   if (x == kInfinity) return kInfinity;
   if (x == kMinusOne) return kSign | kInfinity;
   if (x > kMinusOne) return kNan;
-  const Split parts = one_plus(decode(kF32, x));
+  const fixed::Split parts = fixed::one_plus(decode(kF32, x));
   const bool negative = parts.exponent < 0;
   const auto power = static_cast<std::uint64_t>(negative ? -parts.exponent : parts.exponent);
   return rounded(negative, (fixed::kLn2 >> (128 - kUnit)) * power, fixed::ln(parts.m) >> (128 - kUnit));

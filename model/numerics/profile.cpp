@@ -18,27 +18,6 @@ namespace {
   throw Error(ErrorCode::usage, message);
 }
 
-const ConversionRow* conversion_row(const Profile& profile, const Format& from, const Format& to) {
-  const ConversionRow* general = nullptr;
-  for (const ConversionRow& row : profile.conversions) {
-    if (*row.to != to) continue;
-    if (row.from == nullptr) general = &row;
-    if (row.from != nullptr && *row.from == from) return &row;
-  }
-  return general;
-}
-
-const Recipe* recipe_row(const Profile& profile, const BlockFormat& format) {
-  const auto row = std::ranges::find_if(profile.recipes, [&](const Recipe& r) { return r.format->name == format.name; });
-  return row == profile.recipes.end() ? nullptr : &*row;
-}
-
-const Dequantizer* dequantizer_row(const Profile& profile, const BlockFormat& format, const Format& target) {
-  const auto row =
-      std::ranges::find_if(profile.dequantizers, [&](const Dequantizer& r) { return r.format->name == format.name && *r.target == target; });
-  return row == profile.dequantizers.end() ? nullptr : &*row;
-}
-
 /// The row that `find` gives for the profile, or the error that names the profiles for which it gives one.
 template <typename Find>
 const auto& required(const Profile& profile, const std::string& what, const Find& find) {
@@ -66,18 +45,39 @@ std::span<const Profile> all_profiles() {
 
 const Profile& profile_named(std::string_view name) { return rows::named(all_profiles(), "profile", name); }
 
+const Conversion* find_conversion(const Profile& profile, const Format& from, const Format& to) {
+  const Conversion* general = nullptr;
+  for (const ConversionRow& row : profile.conversions) {
+    if (*row.to != to) continue;
+    if (row.from == nullptr) general = &row.how;
+    if (row.from != nullptr && *row.from == from) return &row.how;
+  }
+  return general;
+}
+
+const Recipe* find_recipe(const Profile& profile, const BlockFormat& format) {
+  const auto row = std::ranges::find_if(profile.recipes, [&](const Recipe& r) { return r.format->name == format.name; });
+  return row == profile.recipes.end() ? nullptr : &*row;
+}
+
+const Dequantizer* find_dequantizer(const Profile& profile, const BlockFormat& format, const Format& target) {
+  const auto row =
+      std::ranges::find_if(profile.dequantizers, [&](const Dequantizer& r) { return r.format->name == format.name && *r.target == target; });
+  return row == profile.dequantizers.end() ? nullptr : &*row;
+}
+
 const Conversion& conversion(const Profile& profile, const Format& from, const Format& to) {
   const std::string what = "a conversion " + std::string(from.name) + " -> " + std::string(to.name);
-  return required(profile, what, [&](const Profile& p) { return conversion_row(p, from, to); }).how;
+  return required(profile, what, [&](const Profile& p) { return find_conversion(p, from, to); });
 }
 
 const Recipe& recipe(const Profile& profile, const BlockFormat& format) {
-  return required(profile, "a recipe for " + std::string(format.name), [&](const Profile& p) { return recipe_row(p, format); });
+  return required(profile, "a recipe for " + std::string(format.name), [&](const Profile& p) { return find_recipe(p, format); });
 }
 
 const Dequantizer& dequantizer(const Profile& profile, const BlockFormat& format, const Format& target) {
   const std::string what = "how " + std::string(format.name) + " becomes " + std::string(target.name);
-  return required(profile, what, [&](const Profile& p) { return dequantizer_row(p, format, target); });
+  return required(profile, what, [&](const Profile& p) { return find_dequantizer(p, format, target); });
 }
 
 }  // namespace mx

@@ -42,6 +42,11 @@ const Conversion& conversion(const Profile& profile, const Format& from, const F
 const Recipe& recipe(const Profile& profile, const BlockFormat& format);
 const Dequantizer& dequantizer(const Profile& profile, const BlockFormat& format, const Format& target);
 
+/// The same, or null when the profile does not define it.
+const Conversion* find_conversion(const Profile& profile, const Format& from, const Format& to);
+const Recipe* find_recipe(const Profile& profile, const BlockFormat& format);
+const Dequantizer* find_dequantizer(const Profile& profile, const BlockFormat& format, const Format& target);
+
 inline constexpr std::string_view kOcp = "ocp";
 
 }  // namespace mx

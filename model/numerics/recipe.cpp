@@ -6,16 +6,19 @@
 
 namespace mx {
 
-QuantizedBlock quantize_block(std::span<const std::uint32_t> x, const Format& source, const Recipe& recipe, const TensorScale& tensor) {
-  const BlockFormat& format = *recipe.format;
-  if (x.empty() || (format.block != 0 && x.size() != static_cast<std::size_t>(format.block))) {
-    throw Error(ErrorCode::usage, "a block of " + std::to_string(x.size()) + " elements: " + std::string(format.name) + " has " +
-                                      (format.block == 0 ? std::string("one or more") : std::to_string(format.block)));
-  }
-  return std::visit([&](const auto& how) { return quantize(x, source, format, how, tensor); }, recipe.how);
+namespace {
+
+void check_length(std::size_t length, const BlockFormat& format) {
+  if (length != 0 && (format.block == 0 || length == static_cast<std::size_t>(format.block))) return;
+  throw Error(ErrorCode::usage, "a block of " + std::to_string(length) + " elements: " + std::string(format.name) + " has " +
+                                    (format.block == 0 ? std::string("one or more") : std::to_string(format.block)));
 }
 
-namespace {
+/// The recipe when it gives scales alone, else null.
+const MxRecipe* scales_alone(const Recipe& recipe) {
+  const auto* how = std::get_if<MxRecipe>(&recipe.how);
+  return how != nullptr && !how->elements ? how : nullptr;
+}
 
 const Conversion& element_of(const MxRecipe& how) {
   if (how.elements) return how.elements->step.encode;
@@ -26,6 +29,23 @@ const Conversion& element_of(const Nvfp4Recipe& how) { return how.element; }
 const Conversion& element_of(const Fp8Recipe& how) { return how.element; }
 
 }  // namespace
+
+QuantizedBlock quantize_block(std::span<const std::uint32_t> x, const Format& source, const Recipe& recipe, const TensorScale& tensor) {
+  check_length(x.size(), *recipe.format);
+  return std::visit([&](const auto& how) { return quantize(x, source, *recipe.format, how, tensor); }, recipe.how);
+}
+
+bool gives_codes(const Recipe& recipe) { return scales_alone(recipe) == nullptr; }
+
+std::uint32_t block_scale(std::span<const std::uint32_t> x, const Format& source, const Recipe& recipe, const TensorScale& tensor) {
+  const MxRecipe* how = scales_alone(recipe);
+  if (how == nullptr) return quantize_block(x, source, recipe, tensor).scale;
+  check_length(x.size(), *recipe.format);
+  if (tensor.encode || tensor.decode || tensor.amax_bound) {
+    throw Error(ErrorCode::usage, std::string(recipe.format->name) + " takes no tensor scale");
+  }
+  return block_scale(x, source, *recipe.format, *how);
+}
 
 const Conversion& element_conversion(const Recipe& recipe) {
   return std::visit([](const auto& how) -> const Conversion& { return element_of(how); }, recipe.how);

@@ -25,6 +25,12 @@ struct Recipe {
 /// Throws Error(usage) for another length, for a source that the recipe does not take, and for a tensor scale that is missing or not taken.
 QuantizedBlock quantize_block(std::span<const std::uint32_t> x, const Format& source, const Recipe& recipe, const TensorScale& tensor = {});
 
+/// False for an implementation that gives scales alone: quantize_block throws Error(usage) then.
+bool gives_codes(const Recipe& recipe);
+
+/// The scale that quantize_block gives, also for a recipe of scales alone. Same errors.
+std::uint32_t block_scale(std::span<const std::uint32_t> x, const Format& source, const Recipe& recipe, const TensorScale& tensor = {});
+
 /// The conversion that the recipe's elements go through. Throws Error(usage) for a recipe of scales alone.
 const Conversion& element_conversion(const Recipe& recipe);
 

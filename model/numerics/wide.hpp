@@ -1,6 +1,7 @@
 #pragma once
-// The yardstick's arithmetic: each operation on values is rounded once to 64 significant bits, nearest even, with no range limit. Eleven bits more
-// than fp64, so that a computation whose recorded twin ran in fp64 can be held against it within that twin's own error.
+// The yardstick's arithmetic: each operation on values is rounded once to 64 significant bits, nearest even, with no range limit that a computation
+// on fp64 numbers could meet. Eleven bits more than fp64, so that a computation whose recorded twin ran in fp64 can be held against it within that
+// twin's own error. Results are canonical (model/numerics/value.hpp), a NaN is positive. A result beyond 2^(+-2^30) throws Error(usage).
 
 #include <cstdint>
 
@@ -13,20 +14,20 @@ Value add(const Value& a, const Value& b);
 Value sub(const Value& a, const Value& b);
 Value mul(const Value& a, const Value& b);
 Value div(const Value& a, const Value& b);
-/// Square root; of a negative number NaN.
+/// Square root; of a negative number NaN, of -0 -0.
 Value sqrt(const Value& x);
-/// e^x and ln(1 + x), within 2^-60 of their value.
+/// e^x and ln(1 + x), within 2^-60 of their value. e^x is Inf or +0 for |x| >= 2^30; ln(1 + x) of -1 is -Inf, below that NaN, of +-0 it is +-0.
 Value exp(const Value& x);
 Value log1p(const Value& x);
 
-/// True when a < b; false when either is NaN.
+/// True when a < b; -0 equals +0; false when either is NaN.
 bool less(const Value& a, const Value& b);
-/// min and max that keep a NaN.
+/// min and max that keep a NaN; of equal operands the first.
 Value min(const Value& a, const Value& b);
 Value max(const Value& a, const Value& b);
 
 Value from_f64(std::uint64_t bits);
-/// fp64 bits, nearest even; a NaN is 0x7FF8000000000000.
+/// fp64 bits, nearest even, overflow to Inf; a NaN is 0x7FF8000000000000.
 std::uint64_t to_f64(const Value& value);
 
 }  // namespace mx::wide

@@ -92,11 +92,13 @@ Outcome encode_is_nearest(const Law& law) {
   const std::vector<Rounding> roundings = roundings_of(grid);
   // A saturated overflow is the largest value for every rounding, so the search needs no grid above it.
   const auto property = [&] {
-    const std::uint32_t f32 = pick_boundary(grid);
-    RC_LOG("f32 " + hex(f32));
-    for (Rounding rounding : roundings) {
-      RC_LOG(std::string(name_of(rounding)));
-      RC_ASSERT(encoded(f32, grid, rounding) == searched_code(grid, f32, rounding));
+    for (int i = 0; i < kPatternsPerCase; ++i) {
+      const std::uint32_t f32 = pick_boundary(grid);
+      RC_LOG("f32 " + hex(f32));
+      for (Rounding rounding : roundings) {
+        RC_LOG(std::string(name_of(rounding)));
+        RC_ASSERT(encoded(f32, grid, rounding) == searched_code(grid, f32, rounding));
+      }
     }
   };
   const auto all_cases = [&](Exhaustive& exhaustive) {

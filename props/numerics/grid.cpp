@@ -108,15 +108,24 @@ std::uint32_t signed_code(const Grid& grid, std::uint32_t magnitude_code, bool n
   return magnitude_code + (1U << (grid.format->width - 1));
 }
 
-std::uint32_t searched_code(const Grid& grid, std::uint32_t f32, Rounding rounding) {
+bool is_value(const Grid& grid, std::uint32_t magnitude) { return std::binary_search(grid.values.begin(), grid.values.end(), magnitude); }
+
+std::uint32_t rounded_code(const Grid& grid, std::uint32_t f32, Rounding rounding) {
   const std::uint32_t magnitude = f32 & ~kSign;
-  const bool negative = f32 >= kSign;
   const auto above = std::upper_bound(grid.values.begin(), grid.values.end(), magnitude);
   if (above == grid.values.begin()) return 0;
-  auto code = static_cast<std::size_t>(above - grid.values.begin()) - 1;
-  const bool between = grid.values[code] != magnitude && above != grid.values.end();
-  if (between && goes_up(grid, code, magnitude, negative, rounding)) ++code;
-  return signed_code(grid, static_cast<std::uint32_t>(code), negative);
+  const auto code = static_cast<std::size_t>(above - grid.values.begin()) - 1;
+  if (grid.values[code] == magnitude) return static_cast<std::uint32_t>(code);
+  // The next point, if the grid went on, lies as far above the last midpoint as the largest value below it.
+  const bool beyond = above == grid.values.end() && magnitude - grid.values.back() >= 2 * (grid.midpoints.back() - grid.values.back());
+  const bool up = beyond || goes_up(grid, code, magnitude, f32 >= kSign, rounding);
+  return static_cast<std::uint32_t>(code) + (up ? 1U : 0U);
+}
+
+std::uint32_t searched_code(const Grid& grid, std::uint32_t f32, Rounding rounding) {
+  const std::uint32_t code = rounded_code(grid, f32, rounding);
+  const auto top = static_cast<std::uint32_t>(grid.values.size()) - 1U;
+  return signed_code(grid, std::min(code, top), f32 >= kSign);
 }
 
 std::vector<Rounding> roundings_of(const Grid& grid) {
@@ -138,15 +147,39 @@ std::uint32_t pick_code(int width) {
   return (center + codes + pick_uniform(0, 4) - 2U) % codes;
 }
 
+namespace {
+
+/// A code at an end of the format: around zero, the smallest normal number or the largest number.
+std::uint32_t pick_end(const Grid& grid) {
+  const auto top = static_cast<std::uint32_t>(grid.values.size()) - 1U;
+  const std::uint32_t ends[] = {1, 1U << grid.format->mantissa_bits, top};
+  return std::min(ends[pick_uniform(0, 2)] + pick_uniform(0, 2) - 1U, top);
+}
+
+}  // namespace
+
 std::uint32_t pick_boundary(const Grid& grid) {
-  const std::uint32_t kind = pick_uniform(0, 9);
+  const std::uint32_t kind = pick_uniform(0, 11);
   const std::uint32_t sign = pick_uniform(0, 1) * kSign;
   if (kind == 0) return sign | pick_uniform(0, kLargestF32);
   if (kind == 1) return sign | (pick_uniform(0, 254) << 23);
-  const std::vector<std::uint32_t>& points = kind < 6 ? grid.midpoints : grid.values;
-  const std::uint32_t point = points[pick_uniform(0, static_cast<std::uint32_t>(points.size()) - 1)];
-  const std::uint32_t neighbour = point + pick_uniform(0, 2);
+  const std::vector<std::uint32_t>& points = kind % 2 == 0 ? grid.midpoints : grid.values;
+  const std::uint32_t code = kind < 5 ? pick_end(grid) : pick_uniform(0, static_cast<std::uint32_t>(points.size()) - 1);
+  const std::uint32_t neighbour = points[code] + pick_uniform(0, 2);
   return sign | std::min(neighbour == 0 ? 0U : neighbour - 1U, kLargestF32);
+}
+
+std::uint32_t pick_any(const Grid& grid) {
+  constexpr std::uint32_t kInfinity = 0x7F800000U;
+  if (pick_uniform(0, 3) != 0) return pick_boundary(grid);
+  const std::uint32_t sign = pick_uniform(0, 1) * kSign;
+  switch (pick_uniform(0, 3)) {
+    case 0: return sign | (pick_uniform(0, 1) == 0 ? kInfinity : 0U);
+    case 1: return sign | (kInfinity + pick_uniform(1, 0x7FFFFF));
+    // A NaN with its payload above or below what a narrow format keeps.
+    case 2: return sign | kInfinity | (1U << pick_uniform(0, 22));
+    default: return sign | pick_uniform(1, 0x7FFFFF);
+  }
 }
 
 std::string hex(std::uint64_t bits) {

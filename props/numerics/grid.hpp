@@ -28,15 +28,26 @@ const Grid& grid_of(std::string_view format_name);
 /// Code of the sign and magnitude code, as the format writes it.
 std::uint32_t signed_code(const Grid& grid, std::uint32_t magnitude_code, bool negative);
 
+/// Whether the format has this positive fp32 number.
+bool is_value(const Grid& grid, std::uint32_t magnitude);
+
+/// Magnitude code of finite fp32 bits, rounded by a search in a grid that has one more point above the largest value: its code, one more than the
+/// largest, stands for all that overflows. E8M0 takes the magnitude; zero is code 0.
+std::uint32_t rounded_code(const Grid& grid, std::uint32_t f32, Rounding rounding);
+
 /// Code of finite fp32 bits, rounded by a search; values above the largest one saturate. E8M0 takes the magnitude; zero is code 0.
 std::uint32_t searched_code(const Grid& grid, std::uint32_t f32, Rounding rounding);
 
 /// Roundings that the format has.
 std::vector<Rounding> roundings_of(const Grid& grid);
 
-/// Finite fp32 patterns that find faults: values, midpoints and their neighbours, powers of two, uniform patterns; both signs.
+/// Finite fp32 patterns that find faults: values, midpoints and their neighbours, often at the ends of the format, powers of two, uniform patterns;
+/// both signs.
 /// To be called inside a property.
 std::uint32_t pick_boundary(const Grid& grid);
+
+/// As pick_boundary in three of four cases; else zeros, infinities, NaNs with all kinds of payload, and fp32 subnormals.
+std::uint32_t pick_any(const Grid& grid);
 
 /// A code of `width` bits; every other one is near the ends of the sign halves, where zeros, subnormals, largest values and NaNs are.
 /// To be called inside a property.

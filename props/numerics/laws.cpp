@@ -11,6 +11,11 @@ constexpr std::string_view kReturns =
     "encode(decode(c)) = c for every code under every rounding; a NaN becomes the profile's NaN, mxint8's unused -128 becomes -127";
 constexpr std::string_view kNearest =
     "encode gives the neighbour that each rounding asks for, found by a search among all values; so it is monotone and odd";
+constexpr std::string_view kShare =
+    "of the 2^n random numbers, the largest f * 2^n round up, f being the dropped fraction of a unit and the product rounded as the definition says";
+constexpr std::string_view kTable =
+    "code and flags of overflow, Inf, NaN, underflow and flushing under every rounding, overflow rule and NaN rule are those of the documents' table";
+constexpr std::string_view kTwin = "the fast twin gives the model's codes for every conversion that it accepts, whatever the number of inputs";
 constexpr std::string_view kWidens = "each of the 256 E8M0 bytes becomes 2^(byte-127), rounded once where the target has to; byte 255 becomes NaN";
 constexpr std::string_view kScale =
     "the floor rule's byte is the largest one with 2^(byte-127) * 2^emax <= amax, within 0 and 254; NaN and Inf give 255";
@@ -30,6 +35,11 @@ constexpr std::string_view kTokenScale = "a token's scale is amax / 448 correctl
 constexpr std::string_view kGiven = "a given power of two divides exactly: codes are the quotients rounded once";
 constexpr std::string_view kFnuz = "an E4M3 byte read as FNUZ with twice the scale is the same number, NaN bytes aside";
 constexpr std::string_view kSums = "an exact sum is the integer sum rounded once, whatever the order of its terms";
+
+constexpr std::string_view kRestated = "a dot product under the contract is what 128-bit integers make of the contract's description";
+constexpr std::string_view kZeroProducts = "under every contract a product with a zero counts for nothing, whatever the other factor";
+constexpr std::string_view kOrderProof = "where all partial sums are exact every contract gives the exact sum";
+constexpr std::string_view kPowerOfTwo = "under every contract a power of two goes from the factors to the result, away from the ends of the range";
 
 constexpr std::array kLaws{
     Law{"N1/e4m3fn", kReturns, codes_return},
@@ -56,6 +66,21 @@ constexpr std::array kLaws{
     Law{"N2/mxint8", kNearest, encode_is_nearest},
     Law{"N2/bf16", kNearest, encode_is_nearest},
     Law{"N2/fp16", kNearest, encode_is_nearest},
+    Law{"N2/stochastic_floor", kShare, share_is_fraction},
+    Law{"N2/stochastic_odd", kShare, share_is_fraction},
+    Law{"N2/stochastic_nearest", kShare, share_is_fraction},
+    Law{"N2/stochastic_add", kShare, share_is_fraction},
+    Law{"N3/e4m3fn", kTable, table_holds},
+    Law{"N3/e5m2", kTable, table_holds},
+    Law{"N3/e4m3fnuz", kTable, table_holds},
+    Law{"N3/e5m2fnuz", kTable, table_holds},
+    Law{"N3/e2m3", kTable, table_holds},
+    Law{"N3/e3m2", kTable, table_holds},
+    Law{"N3/e2m1", kTable, table_holds},
+    Law{"N3/e8m0", kTable, table_holds},
+    Law{"N3/mxint8", kTable, table_holds},
+    Law{"N3/bf16", kTable, table_holds},
+    Law{"N3/fp16", kTable, table_holds},
     Law{"N4/f32", kWidens, scales_widen},
     Law{"N4/bf16", kWidens, scales_widen},
     Law{"N4/fp16", kWidens, scales_widen},
@@ -135,7 +160,31 @@ constexpr std::array kLaws{
     Law{"N8/torchao-nvfp4", kSplit, nvfp4_scale_splits},
     Law{"N8/dequantize", kMatters, tensor_scale_matters},
     Law{"N8/fnuz", kFnuz, fnuz_keeps_values},
+    Law{"N7/e4m3fn", kTwin, twin_equals_model},
+    Law{"N7/e5m2", kTwin, twin_equals_model},
+    Law{"N7/e4m3fnuz", kTwin, twin_equals_model},
+    Law{"N7/e5m2fnuz", kTwin, twin_equals_model},
+    Law{"N7/e2m3", kTwin, twin_equals_model},
+    Law{"N7/e3m2", kTwin, twin_equals_model},
+    Law{"N7/e2m1", kTwin, twin_equals_model},
+    Law{"N7/e8m0", kTwin, twin_equals_model},
+    Law{"N7/mxint8", kTwin, twin_equals_model},
+    Law{"N7/bf16", kTwin, twin_equals_model},
+    Law{"N7/fp16", kTwin, twin_equals_model},
     Law{"N9/exact_sum", kSums, sums_are_integer_sums},
+    Law{"N10/bf16-chain", kRestated, bf16_chain_is_restated},
+    Law{"N10/bf16-block", kRestated, bf16_block_is_restated},
+    Law{"N10/int8-block", kRestated, int8_block_is_restated},
+    Law{"N10/hopper-fp8", kRestated, hopper_is_restated},
+    Law{"N10/hopper-fp8-promoted", kRestated, hopper_is_restated},
+    Law{"N10/hopper-fp8-block-1x128", kRestated, hopper_is_restated},
+    Law{"N10/hopper-fp8-block-128x128", kRestated, hopper_is_restated},
+    Law{"N10/hopper-bf16", kRestated, hopper_is_restated},
+    Law{"N10/hopper-fp16", kRestated, hopper_is_restated},
+    Law{"N10/hopper-mma-fp8", kRestated, hopper_is_restated},
+    Law{"N11/zero_products", kZeroProducts, zero_products_do_not_count},
+    Law{"N12/order_proof", kOrderProof, order_proof_sums_agree},
+    Law{"N13/power_of_two", kPowerOfTwo, powers_of_two_move_through},
 };
 
 }  // namespace

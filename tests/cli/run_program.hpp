@@ -1,44 +1,15 @@
 #pragma once
-// Runs the program as a user does and keeps what it says.
+// Runs mxact.
 
-#include <sys/wait.h>
-
-#include <array>
-#include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 
-#include "tests/catch.hpp"
-#include "tests/verify/scratch.hpp"
+#include "tests/cli/run.hpp"
 
 namespace mx::tests {
 
-struct Run {
-  int status;
-  std::string out;
-  std::string err;
-};
-
 /// `arguments` is a shell fragment; paths in it must be quoted by the caller.
-inline Run run_mxact(const std::string& arguments, const std::string& input = "/dev/null") {
-  const ScratchDirectory scratch;
-  const std::string errors = (scratch.path() / "stderr").string();
-  const std::string command = std::string(MXACT_PROGRAM) + " " + arguments + " < '" + input + "' 2> '" + errors + "'";
-  Run run{0, {}, {}};
-  FILE* pipe = popen(command.c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  std::array<char, 4096> buffer{};
-  for (std::size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) run.out.append(buffer.data(), n);
-  const int status = pclose(pipe);
-  run.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  std::ifstream stream(errors);
-  std::stringstream text;
-  text << stream.rdbuf();
-  run.err = text.str();
-  return run;
-}
+inline Run run_mxact(const std::string& arguments, const std::string& input = "/dev/null") { return run_program(MXACT_PROGRAM, arguments, input); }
 
 /// stdout as JSON; the run must have ended with `status` and said nothing on stderr.
 inline nlohmann::json run_json(const std::string& arguments, int status = 0) {

@@ -110,8 +110,8 @@ TEST_CASE("flags name what happened") {
       {0x7F800000, &kE4m3fn, Overflow::saturate, {.invalid = true, .saturated = true}},
       {0x7F800000, &kE5m2, Overflow::inf, {}},
       {0x7F800000, &kE5m2, Overflow::saturate, {.saturated = true}},
-      {0x7FC00000, &kE5m2, Overflow::saturate, {}},
-      {0x7FC00000, &kE2m1, Overflow::saturate, {.invalid = true}},
+      {0x7FC00000, &kE5m2, Overflow::saturate, {.nan = true}},
+      {0x7FC00000, &kE2m1, Overflow::saturate, {.invalid = true, .nan = true}},
       {0xBF800000, &kE8m0, Overflow::saturate, {.invalid = true}},
       {0x00000000, &kE8m0, Overflow::saturate, {.inexact = true}},
       {0x00000001, &kE8m0, Overflow::saturate, {.inexact = true, .underflow = true}},
@@ -130,6 +130,61 @@ TEST_CASE("NaN payloads follow the two rules of 16-bit conversions") {
   CHECK(convert(0xFF802000, kF32, kFp16, with(NanRule::quiet_payload)) == 0xFE01);
   CHECK(convert(0x7FFF, kBf16, kF32, with(NanRule::keep_payload)) == 0x7FFF0000);
   CHECK(convert(0x7F, kE4m3fn, kFp16, with(NanRule::keep_payload)) == 0x7F80);
+}
+
+TEST_CASE("subnormals are flushed before or after rounding, with their sign") {
+  struct Row {
+    std::uint32_t code;
+    const Format* from;
+    const Format* to;
+    Flush flush;
+    std::uint32_t expected;
+    Flags flags;
+  };
+  const Flags inexact_only{.inexact = true};
+  const Flags source_flushed{.inexact = true, .flushed = true};
+  const Flags target_flushed{.inexact = true, .underflow = true, .flushed = true};
+  const std::vector<Row> rows{
+      // 2^-127 in fp32 is a subnormal of bf16 as well: 0x0040.
+      {0x00400000, &kF32, &kBf16, Flush::none, 0x0040, {}},
+      {0x00400000, &kF32, &kBf16, Flush::source, 0x0000, source_flushed},
+      {0x80400000, &kF32, &kBf16, Flush::both, 0x8000, source_flushed},
+      {0x80400000, &kF32, &kBf16, Flush::target, 0x8000, target_flushed},
+      // 2^-8 is twice e4m3fn's smallest subnormal.
+      {0x3B800000, &kF32, &kE4m3fn, Flush::target, 0x00, target_flushed},
+      {0x3B800000, &kF32, &kE4m3fn, Flush::source, 0x02, {}},
+      // Just under 2^-6 rounds up to it, which is no subnormal any more.
+      {0x3C7FFFFF, &kF32, &kE4m3fn, Flush::target, 0x08, {.inexact = true, .underflow = true}},
+      // The largest subnormal of fp16 is a normal number of e5m2's range only after it is rounded up to 2^-14.
+      {0x03FF, &kFp16, &kE5m2, Flush::target, 0x04, {.inexact = true, .underflow = true}},
+      {0x03FF, &kFp16, &kE5m2, Flush::both, 0x00, source_flushed},
+      // One zero: no sign is left. What rounds to zero by itself was not flushed.
+      {0xBB800000, &kF32, &kE4m3fnuz, Flush::target, 0x00, target_flushed},
+      {0x00000001, &kF32, &kE4m3fn, Flush::target, 0x00, {.inexact = true, .underflow = true}},
+      // Fixed-point formats have no subnormals.
+      {0x3C800000, &kF32, &kMxint8, Flush::both, 0x01, {}},
+      {0x3F810000, &kF32, &kE4m3fn, Flush::both, 0x38, inexact_only},
+  };
+  for (const Row& row : rows) {
+    INFO(hex(row.code) << " " << row.from->name << " -> " << row.to->name << " flush " << static_cast<int>(row.flush));
+    Conversion how{Rounding::nearest_even, Overflow::saturate, NanRule::fixed, 0, 0, 0, false};
+    how.flush = row.flush;
+    Flags flags;
+    CHECK(hex(convert(row.code, *row.from, *row.to, how, flags)) == hex(row.expected));
+    CHECK(flags == row.flags);
+  }
+  Conversion how{Rounding::nearest_even, Overflow::saturate, NanRule::fixed, 0, 0, 0, false};
+  how.flush = Flush::source;
+  Flags flags;
+  CHECK_THROWS_AS(encode(decode(kF32, 0x3F800000), kE4m3fn, how, flags), Error);
+}
+
+TEST_CASE("a NaN that an implementation refuses is refused") {
+  const Conversion how{Rounding::toward_zero, Overflow::saturate, NanRule::refused, 0, 0, 0, false};
+  CHECK(convert(0x40C00001, kF32, kE2m1, how) == 0x7);
+  CHECK_THROWS_AS(convert(0x7FC00000, kF32, kE2m1, how), Error);
+  Flags flags;
+  CHECK_THROWS_AS(encode(decode(kF32, 0xFFC00000), kE2m1, how, flags), Error);
 }
 
 TEST_CASE("a rule that the format cannot follow is refused") {

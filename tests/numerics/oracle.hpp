@@ -1,6 +1,5 @@
 #pragma once
-// A second definition of the formats, sharing nothing with the model: parameters typed in from the documents, values as doubles (exact for
-// all of them), and encoding by search among the values of all codes instead of by bit arithmetic.
+// Encoding by search among the values of all codes instead of by bit arithmetic. Shares the words of conversions with the model, and no code.
 
 #include <cstdint>
 #include <string>
@@ -8,32 +7,11 @@
 #include <vector>
 
 #include "model/numerics/convert.hpp"
+#include "tests/numerics/facts.hpp"
 
 namespace mx::test {
 
-/// A row of the table of formats (OFP8 1.0 table 1, MX 1.0 table 1, IEEE 754).
-struct FormatFacts {
-  std::string_view name;
-  int width;
-  int exponent_bits;
-  int mantissa_bits;
-  int bias;
-  std::uint32_t max_code;
-  double max_value;
-  double min_normal;
-  double min_value;  ///< smallest positive
-  bool has_inf;
-  bool has_nan;
-  bool has_sign;
-  bool has_negative_zero;
-};
-
-const std::vector<FormatFacts>& all_facts();
 const FormatFacts& facts_of(const Format& format);
-
-/// Value of a code that is no NaN; infinities as doubles.
-double value_of(const FormatFacts& facts, std::uint32_t code);
-bool is_nan_by_facts(const FormatFacts& facts, std::uint32_t code);
 
 /// Encodes by search: the two neighbours of |x| among the format's values, the midpoint compared exactly.
 class SearchEncoder {
@@ -43,7 +21,6 @@ class SearchEncoder {
 
  private:
   std::size_t rounded(double magnitude, bool negative, Rounding rounding) const;
-  std::uint32_t signed_code(std::uint32_t magnitude, bool negative) const;
   std::uint32_t overflowed(bool infinite, bool negative, const Conversion& how) const;
 
   const FormatFacts& facts_;

@@ -12,12 +12,10 @@
 #include "model/numerics/f32.hpp"
 #include "tests/numerics/mpfr_number.hpp"
 #include "tests/numerics/oracle.hpp"
+#include "tests/proof/check.hpp"
 
 namespace mx::test {
 namespace {
-
-constexpr std::uint32_t kInputs = 1U << 24;
-constexpr std::uint32_t kChunksOfAll = 256;
 
 /// The model's function, the C library's in double, MPFR's.
 struct Function {
@@ -85,11 +83,11 @@ class Rounded {
 ChunkResult check_function_chunk(std::string_view function, std::uint32_t chunk) {
   const auto row = std::ranges::find(kFunctions, function, &Function::name);
   if (row == kFunctions.end()) throw Error(ErrorCode::usage, "no proof of the function '" + std::string(function) + "'");
-  if (chunk >= kChunksOfAll) throw Error(ErrorCode::usage, "chunk " + std::to_string(chunk) + " is not in 0..255");
+  if (chunk >= kChunks) throw Error(ErrorCode::usage, "chunk " + std::to_string(chunk) + " is not in 0..255");
   Rounded rounded(*row);
   ChunkResult result;
-  for (std::uint32_t i = 0; i < kInputs; ++i) {
-    const std::uint32_t x = chunk * kInputs + i;
+  for (std::uint32_t i = 0; i < kChunkInputs; ++i) {
+    const std::uint32_t x = chunk * kChunkInputs + i;
     ++result.inputs;
     if (row->model(x) == rounded(x)) continue;
     if (result.wrong++ == 0) result.first_wrong = x;

@@ -11,8 +11,8 @@ struct ChunkResult {
   std::uint64_t inputs = 0;
   std::uint64_t wrong = 0;
   std::uint32_t first_wrong = 0;  ///< smallest wrong input pattern; meaningful when wrong > 0
-  double nearest_log2 =
-      0;  ///< functions: log2 of the smallest distance of a result from a midpoint of fp32, relative to it; 0 when none was measured
+  /// Functions: log2 of the smallest distance of a result from a midpoint of fp32, relative to the result; 0 when none was measured.
+  double nearest_log2 = 0;
 };
 
 /// The function's model on the fp32 patterns chunk * 2^24 and on, against MPFR. Throws Error(usage) for an unknown function or chunk > 255.

@@ -1,0 +1,69 @@
+#include "cli/conversion_text.hpp"
+
+#include <fmt/core.h>
+
+#include "cli/numbers.hpp"
+
+namespace mx::cli {
+namespace {
+
+const char* nan_rule_word(NanRule rule) {
+  switch (rule) {
+    case NanRule::keep_payload: return "keep_payload";
+    case NanRule::quiet_payload: return "quiet_payload";
+    case NanRule::refused: return "refused";
+    case NanRule::fixed: break;
+  }
+  return "fixed";
+}
+
+}  // namespace
+
+std::string short_text(const Conversion& how) { return fmt::format("{}, {}", name_of(how.rounding), name_of(how.overflow)); }
+
+std::string_view flush_word(Flush flush) {
+  switch (flush) {
+    case Flush::source: return "source";
+    case Flush::target: return "target";
+    case Flush::both: return "both";
+    case Flush::none: break;
+  }
+  return "none";
+}
+
+std::string nan_text(const Conversion& how, const Format& to) {
+  if (how.nan_rule != NanRule::fixed) return nan_rule_word(how.nan_rule);
+  return fmt::format("{}, {}", hex(how.nan_positive, to), hex(how.nan_negative, to));
+}
+
+Json conversion_json(const Conversion& how, const Format& to) {
+  Json json{{"rounding", name_of(how.rounding)}, {"overflow", name_of(how.overflow)}, {"nan_rule", nan_rule_word(how.nan_rule)}};
+  if (how.nan_rule == NanRule::fixed) {
+    json["nan_positive"] = hex(how.nan_positive, to);
+    json["nan_negative"] = hex(how.nan_negative, to);
+  }
+  if (!to.has_sign) {
+    json["zero"] = hex(how.zero_code, to);
+    json["negative"] = how.negative_is_nan ? "nan" : "abs";
+  }
+  json["random_bits"] = how.random_bits;
+  json["flush"] = flush_word(how.flush);
+  return json;
+}
+
+std::string flag_words(const Flags& flags) {
+  std::string words;
+  const auto add = [&](bool set, const char* word) {
+    if (set) words += (words.empty() ? "" : " ") + std::string(word);
+  };
+  add(flags.inexact, "inexact");
+  add(flags.underflow, "underflow");
+  add(flags.overflow, "overflow");
+  add(flags.invalid, "invalid");
+  add(flags.saturated, "saturated");
+  add(flags.nan, "nan");
+  add(flags.flushed, "flushed");
+  return words;
+}
+
+}  // namespace mx::cli

@@ -1,0 +1,27 @@
+#pragma once
+// Conversions and flags in words, for people and for JSON: the same words in every verb.
+
+#include <string>
+#include <string_view>
+
+#include "cli/output.hpp"
+#include "model/numerics/convert.hpp"
+
+namespace mx::cli {
+
+/// "nearest_even, saturate"
+std::string short_text(const Conversion& how);
+
+/// Every choice of the conversion into `to`.
+Json conversion_json(const Conversion& how, const Format& to);
+
+/// "0x7f, 0xff": what becomes of a NaN with clear and with set sign.
+std::string nan_text(const Conversion& how, const Format& to);
+
+/// "none", "source", "target", "both"
+std::string_view flush_word(Flush flush);
+
+/// "inexact overflow saturated"; empty when none is set.
+std::string flag_words(const Flags& flags);
+
+}  // namespace mx::cli

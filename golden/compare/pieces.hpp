@@ -1,0 +1,45 @@
+#pragma once
+// A domain of input patterns in pieces that threads take one by one. For .cpp files of this folder.
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <vector>
+
+#include "golden/compare/compare.hpp"
+
+namespace mx::golden {
+
+/// Number of codes of a format.
+inline std::uint64_t pattern_count(const Format& format) { return std::uint64_t{1} << static_cast<unsigned>(format.width); }
+
+/// run(first, count) for consecutive pieces of 0 .. total - 1; the results in order of the pieces, whatever thread made them. What a piece throws is
+/// thrown again when all threads have stopped.
+template <typename Run>
+auto in_pieces(std::uint64_t total, const Progress& progress, const Run& run) {
+  using Result = decltype(run(std::uint64_t{}, std::uint64_t{}));
+  constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
+  const auto pieces = static_cast<std::int64_t>((total + kPiece - 1) / kPiece);
+  std::vector<Result> results(static_cast<std::size_t>(pieces));
+  std::int64_t done = 0;
+  std::exception_ptr failure;
+#pragma omp parallel for schedule(dynamic, 1)
+  for (std::int64_t piece = 0; piece < pieces; ++piece) {
+    try {
+      const std::uint64_t first = static_cast<std::uint64_t>(piece) * kPiece;
+      Result result = run(first, std::min(kPiece, total - first));
+#pragma omp critical(mxact_compare)
+      {
+        results[static_cast<std::size_t>(piece)] = std::move(result);
+        if (progress) progress(static_cast<double>(++done) / static_cast<double>(pieces));
+      }
+    } catch (...) {
+#pragma omp critical(mxact_compare)
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+  return results;
+}
+
+}  // namespace mx::golden

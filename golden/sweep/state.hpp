@@ -1,0 +1,52 @@
+#pragma once
+// Sweeps on disk: a state file that grows by one line for each finished chunk, and the merge of several.
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "golden/sweep/sweep.hpp"
+
+namespace mx::golden {
+
+/// What a state file holds.
+struct SweepRecord {
+  std::string identity;
+  Digests digests{};
+};
+
+/// Text: "mxact-sweep/1 IDENTITY", then "chunk C 0xDIGEST" lines in any order. A last line without its end, as an interrupted write leaves it, is
+/// not there. Throws Error(input) naming file and line: another head, a line of another form, two digests of one chunk.
+SweepRecord read_sweep_state(const std::filesystem::path& path);
+
+/// The target format that the identity names. Throws Error(input) when it names none.
+const Format& target_of(const SweepRecord& record);
+
+/// Several records of one conversion as one. Throws Error(input): nothing to merge, records of different conversions, two digests of one chunk.
+/// Chunks that all of them lack stay missing.
+SweepRecord merge_sweep_states(std::span<const std::filesystem::path> paths);
+
+/// A state file in use: what it holds is known, what is added is on disk when `add` returns.
+class SweepState {
+ public:
+  /// Makes the file, or takes up one of the same subject. Throws Error(input) for a file that is something else or of another conversion, and
+  /// Error(resource) when another process has it or the system refuses.
+  SweepState(const std::filesystem::path& path, const SweepSubject& subject);
+  ~SweepState();
+  SweepState(const SweepState&) = delete;
+  SweepState& operator=(const SweepState&) = delete;
+
+  const Digests& known() const { return record_.digests; }
+  /// Throws Error(resource).
+  void add(int chunk, std::uint64_t digest);
+
+ private:
+  void append(const std::string& line);
+
+  std::filesystem::path path_;
+  SweepRecord record_;
+  int file_ = -1;
+};
+
+}  // namespace mx::golden

@@ -1,0 +1,228 @@
+// The operations `gemm` and `mma_sync`: matrix products of tensor cores, each output one dot product under a contract.
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "golden/witness/ops.hpp"
+#include "model/numerics/dot.hpp"
+
+namespace mx::golden {
+
+namespace {
+
+constexpr std::int64_t kLargest = std::int64_t{1} << 20;
+
+/// How products are accumulated.
+struct AccumWord {
+  std::string_view word;
+  std::string_view op;
+  const Format* operands;  ///< the format of both; null: those that the contract takes
+  Contract contract;
+  std::int64_t k;  ///< the only K; 0: any
+};
+constexpr AccumWord kAccums[] = {
+    {"fast", "gemm", nullptr, Contract::hopper_fp8, 0},
+    {"promoted", "gemm", nullptr, Contract::hopper_fp8_promoted, 0},
+    {"chain16", "gemm", &kBf16, Contract::hopper_bf16, 0},
+    {"chain16", "gemm", &kFp16, Contract::hopper_fp16, 0},
+    {"mma16", "mma_sync", &kBf16, Contract::hopper_bf16, 16},
+    {"mma16", "mma_sync", &kFp16, Contract::hopper_fp16, 16},
+    {"mma_fp8_emulated", "mma_sync", nullptr, Contract::hopper_mma_fp8, 32},
+};
+
+/// Where scales lie and enter. A scale of zero rows or columns of a block covers them all.
+struct ScalingWord {
+  std::string_view word;
+  bool from_params;  ///< two numbers among the parameters; else inputs, unless there are none
+  bool from_inputs;
+  ScaleEntry entry;
+  std::int64_t k;       ///< k that share a scale; 0: all
+  std::int64_t b_rows;  ///< rows of b that share a scale
+};
+constexpr ScalingWord kScalings[] = {
+    {"none", false, false, ScaleEntry::total_product, 0, 1},
+    {"tensor", true, false, ScaleEntry::total_product, 0, 1},
+    {"row_col", false, true, ScaleEntry::total_one_by_one, 0, 1},
+    {"block_1x128_1x128", false, true, ScaleEntry::chain_one_by_one, 128, 1},
+    {"block_1x128_128x128", false, true, ScaleEntry::chain_product, 128, 128},
+};
+
+/// What the parameters of one product say.
+struct Product {
+  ContractRow row;
+  const Format* a_format;
+  const Format* b_format;
+  const Format* out_format;
+  std::int64_t m, n, k;
+  bool b_is_nk;
+};
+
+const AccumWord& accum_named(const std::string& word, std::string_view op, const Format& a, const Format& b) {
+  for (const AccumWord& accum : kAccums) {
+    const bool formats = accum.operands == nullptr || (*accum.operands == a && *accum.operands == b);
+    if (accum.word == word && accum.op == op && formats) return accum;
+  }
+  throw Unmodelled(fmt::format("no model of {} with accum {} of {} by {}", op, word, a.name, b.name));
+}
+
+Product read_product(Fields& params, std::string_view op) {
+  const Format& a = format_word(params, "a_format");
+  const Format& b = format_word(params, "b_format");
+  const AccumWord& accum = accum_named(params.text("accum"), op, a, b);
+  const std::string layout = params.text("b_layout");
+  if (layout != "NK" && layout != "KN") throw Unmodelled("unknown b_layout '" + layout + "'");
+  const Product product{row_of(accum.contract),
+                        &a,
+                        &b,
+                        &wide_format_word(params, "out_format"),
+                        params.integer("M", 1, kLargest),
+                        params.integer("N", 1, kLargest),
+                        params.integer("K", 1, kLargest),
+                        layout == "NK"};
+  if (accum.k != 0 && product.k != accum.k) throw Unmodelled(fmt::format("no model of accum {} with K {}", accum.word, product.k));
+  return product;
+}
+
+/// One input, its shape and type checked.
+Tensor input_of(const OpContext& context, const std::string& name, std::string_view dtype, const std::vector<std::int64_t>& shape) {
+  if (!context.entry.inputs.contains(name)) broken("no input '" + name + "'", context.entry.where);
+  Tensor tensor = context.input(name);
+  require_dtype(tensor, dtype, name, context.entry.where);
+  if (tensor.shape != shape) broken("'" + name + "' has another shape than the parameters give", context.entry.where);
+  return tensor;
+}
+
+std::string_view dtype_of(const Format& format) { return format.width == 8 ? "u8" : format.name; }
+
+/// Scales of one operand: `along` for each of its scaled rows, each for `block` elements.
+struct Scales {
+  std::vector<Value> values;
+  std::size_t along = 0;
+  std::int64_t block = 0;
+  std::int64_t rows = 1;  ///< rows of the operand that share theirs; 0: all
+
+  std::span<const Value> of_row(std::int64_t row) const {
+    return std::span(values).subspan(rows == 0 ? 0 : static_cast<std::size_t>(row / rows) * along, along);
+  }
+};
+
+Scales read_scales(const OpContext& context, Fields& params, const ScalingWord& scaling, const std::string& name, std::int64_t rows,
+                   std::int64_t shared_rows, std::int64_t k) {
+  constexpr int kF32Digits = 8;
+  if (scaling.from_params) return {{decode(kF32, static_cast<std::uint32_t>(params.hex(name, kF32Digits)))}, 1, k, 0};
+  if (!scaling.from_inputs) return {};
+  const std::int64_t block = scaling.k == 0 ? k : scaling.k;
+  const std::int64_t along = (k + block - 1) / block;
+  std::vector<std::int64_t> shape{(rows + shared_rows - 1) / shared_rows};
+  if (scaling.k != 0) shape.push_back(along);
+  const Tensor tensor = input_of(context, name, "f32", shape);
+  Scales scales{{}, static_cast<std::size_t>(along), block, shared_rows};
+  for (std::int64_t i = 0; i < tensor.size(); ++i) scales.values.push_back(decode(kF32, static_cast<std::uint32_t>(tensor.word(i))));
+  return scales;
+}
+
+/// A matrix inside a tensor, to be read along k.
+struct Matrix {
+  const Tensor& tensor;
+  const Format& format;
+  std::int64_t first;
+  std::int64_t rows, k;
+  std::int64_t row_step, k_step;
+};
+
+std::vector<PreparedOperand> prepared(const ContractRow& row, Side side, const Matrix& matrix, const Scales& scales) {
+  std::vector<PreparedOperand> operands;
+  std::vector<Value> values(static_cast<std::size_t>(matrix.k));
+  for (std::int64_t r = 0; r < matrix.rows; ++r) {
+    for (std::int64_t k = 0; k < matrix.k; ++k) {
+      const auto code = static_cast<std::uint32_t>(matrix.tensor.word(matrix.first + r * matrix.row_step + k * matrix.k_step));
+      values[static_cast<std::size_t>(k)] = decode(matrix.format, code);
+    }
+    operands.push_back(prepare(row, side, {values, &matrix.format, scales.of_row(r), static_cast<int>(scales.block)}));
+  }
+  return operands;
+}
+
+Matrix matrix_a(const Product& product, const Tensor& tensor, std::int64_t tile) {
+  return {tensor, *product.a_format, tile * product.m * product.k, product.m, product.k, product.k, 1};
+}
+
+Matrix matrix_b(const Product& product, const Tensor& tensor, std::int64_t tile) {
+  const std::int64_t first = tile * product.n * product.k;
+  if (product.b_is_nk) return {tensor, *product.b_format, first, product.n, product.k, product.k, 1};
+  return {tensor, *product.b_format, first, product.n, product.k, 1, product.n};
+}
+
+std::vector<std::int64_t> shape_b(const Product& product) {
+  return product.b_is_nk ? std::vector{product.n, product.k} : std::vector{product.k, product.n};
+}
+
+ModelOutputs outputs_of(const Product& product, std::vector<std::int64_t> shape, const std::vector<std::uint32_t>& results) {
+  const Dtype& dtype = dtype_named(product.out_format->name);
+  Tensor values{&dtype, std::move(shape), std::vector<std::uint8_t>(results.size() * static_cast<std::size_t>(dtype.bytes))};
+  for (std::size_t i = 0; i < results.size(); ++i)
+    values.set_word(static_cast<std::int64_t>(i), narrowed(product.row, results[i], *product.out_format));
+  ModelOutputs outputs;
+  outputs.emplace("d", ModelOutput{std::move(values), nullptr, false, {}});
+  return outputs;
+}
+
+}  // namespace
+
+ModelOutputs evaluate_gemm(const OpContext& context) {
+  Fields params(context.entry.params, "params", context.entry.where);
+  Product product = read_product(params, "gemm");
+  const ScalingWord& scaling = row_named(kScalings, "scaling", params.text("scaling"));
+  product.row.scales = scaling.entry;
+  // Where scales come in blocks, the chains end with them.
+  if (scaling.k != 0) product.row.restart = static_cast<int>(scaling.k);
+  const Scales scales_a = read_scales(context, params, scaling, "scale_a", product.m, 1, product.k);
+  const Scales scales_b = read_scales(context, params, scaling, "scale_b", product.n, scaling.b_rows, product.k);
+  params.finish();
+  const bool has_bias = context.entry.inputs.contains("bias");
+  require_names(std::string("a b") + (scaling.from_inputs ? " scale_a scale_b" : "") + (has_bias ? " bias" : ""), context.entry.inputs, "input",
+                context.entry.where);
+
+  const Tensor a = input_of(context, "a", dtype_of(*product.a_format), {product.m, product.k});
+  const Tensor b = input_of(context, "b", dtype_of(*product.b_format), shape_b(product));
+  std::optional<Tensor> bias;
+  if (has_bias) bias = input_of(context, "bias", "bf16", {product.n});
+  const std::vector<PreparedOperand> rows_a = prepared(product.row, Side::a, matrix_a(product, a, 0), scales_a);
+  const std::vector<PreparedOperand> rows_b = prepared(product.row, Side::b, matrix_b(product, b, 0), scales_b);
+  std::vector<std::uint32_t> results;
+  for (const PreparedOperand& row_a : rows_a) {
+    for (std::size_t n = 0; n < rows_b.size(); ++n) {
+      Addends addends;
+      if (bias) addends.bias = to_f32(static_cast<std::uint32_t>(bias->word(static_cast<std::int64_t>(n))), kBf16);
+      results.push_back(dot(product.row, row_a, rows_b[n], addends));
+    }
+  }
+  return outputs_of(product, {product.m, product.n}, results);
+}
+
+ModelOutputs evaluate_mma_sync(const OpContext& context) {
+  Fields params(context.entry.params, "params", context.entry.where);
+  const Product product = read_product(params, "mma_sync");
+  const std::int64_t tiles = params.integer("tiles", 1, kLargest);
+  params.finish();
+
+  std::vector<std::int64_t> tiled_b = shape_b(product);
+  tiled_b.insert(tiled_b.begin(), tiles);
+  const Tensor a = input_of(context, "a", dtype_of(*product.a_format), {tiles, product.m, product.k});
+  const Tensor b = input_of(context, "b", dtype_of(*product.b_format), tiled_b);
+  const Tensor c = input_of(context, "c", "f32", {tiles, product.m, product.n});
+  std::vector<std::uint32_t> results;
+  for (std::int64_t tile = 0; tile < tiles; ++tile) {
+    const std::vector<PreparedOperand> rows_b = prepared(product.row, Side::b, matrix_b(product, b, tile), {});
+    for (const PreparedOperand& row_a : prepared(product.row, Side::a, matrix_a(product, a, tile), {})) {
+      for (const PreparedOperand& row_b : rows_b) {
+        const auto start = static_cast<std::uint32_t>(c.word(static_cast<std::int64_t>(results.size())));
+        results.push_back(dot(product.row, row_a, row_b, {.c = start, .bias = {}}));
+      }
+    }
+  }
+  return outputs_of(product, {tiles, product.m, product.n}, results);
+}
+
+}  // namespace mx::golden

@@ -1,0 +1,231 @@
+#include "model/numerics/contract.hpp"
+
+#include <algorithm>
+
+#include "model/numerics/f32.hpp"
+#include "model/numerics/rows.hpp"
+
+namespace mx {
+namespace {
+
+// The order of k within a period.
+constexpr std::array<std::uint8_t, 1> kAscending{0};
+/// VDPBF16PS: of each pair the element with the odd index first. Source: Intel SDM volume 2, VDPBF16PS, operation.
+constexpr std::array<std::uint8_t, 2> kOddThenEven{1, 0};
+/// The two fp16 instructions of an emulated FP8 one. Order inside a group of 16 does not matter. Source: outputs of an H200.
+constexpr std::array<std::uint8_t, 32> kMmaFp8{0, 1, 4, 5, 8,  9,  12, 13, 16, 17, 20, 21, 24, 25, 28, 29,
+                                               2, 3, 6, 7, 10, 11, 14, 15, 18, 19, 22, 23, 26, 27, 30, 31};
+
+constexpr std::array<const Format*, 2> kFp8{&kE4m3fn, &kE5m2};
+constexpr std::array<const Format*, 1> kInt8{&kMxint8};
+/// Every code is an integer of 8 bits times a fixed unit.
+constexpr std::array<const Format*, 3> kInt8Weights{&kMxint8, &kE2m1, &kE2m3};
+
+/// What NVIDIA's tensor cores return for every NaN.
+constexpr std::uint32_t kCudaNan = 0x7FFFFFFFU;
+
+/// FP8 sums leave the tensor core's registers this often. Source: DeepSeek-V3 section 3.3.2; cuBLASLt without fast accumulation.
+constexpr int kPromotion = 128;
+
+constexpr std::string_view kHopperSource = "outputs of an H200: wgmma through cuBLASLt (torch 2.11.0+cu130) and PTX mma.sync (CUDA 13.0.88)";
+constexpr std::string_view kChains128 = "groups of 32 as in hopper-fp8, in chains of 128 from +0, each added to the total in fp32";
+constexpr std::string_view kAfterScales = "one fp32 add after the scales";
+constexpr std::string_view kAfterChain = "one fp32 add after the chain";
+
+/// What all contracts of the FP8 wgmma instruction share.
+constexpr ContractRow hopper_fp8(Contract contract, std::string_view name, std::string_view accumulation, int restart, ScaleEntry scales,
+                                 std::string_view source) {
+  return {.contract = contract,
+          .name = name,
+          .operands = "e4m3fn or e5m2 codes as they are",
+          .accumulation = accumulation,
+          .bias = kAfterScales,
+          .a_formats = kFp8,
+          .b_formats = kFp8,
+          .cast = nullptr,
+          .flush = false,
+          .scales = scales,
+          .order = kAscending,
+          .step = Step::aligned,
+          .group = 32,
+          .alignment_bits = 13,
+          .kept_bits = 14,
+          .restart = restart,
+          .bias_in_sum = false,
+          .nan = kCudaNan,
+          .grounds = Grounds::verified,
+          .source = source};
+}
+
+/// What the 16-bit instructions (wgmma and mma.sync alike) share.
+constexpr ContractRow hopper_16(Contract contract, std::string_view name, std::string_view operands, const Format* cast) {
+  return {.contract = contract,
+          .name = name,
+          .operands = operands,
+          .accumulation = "groups of 16 truncated to 25 bits below their largest exponent and to 24 significant bits, one chain from C",
+          .bias = kAfterChain,
+          .a_formats = {},
+          .b_formats = {},
+          .cast = cast,
+          .flush = false,
+          .scales = ScaleEntry::operand,
+          .order = kAscending,
+          .step = Step::aligned,
+          .group = 16,
+          .alignment_bits = 25,
+          .kept_bits = 24,
+          .restart = 0,
+          .bias_in_sum = false,
+          .nan = kCudaNan,
+          .grounds = Grounds::verified,
+          .source = kHopperSource};
+}
+
+constexpr std::array kContracts{
+    ContractRow{.contract = Contract::exact,
+                .name = "exact",
+                .operands = "times their scale, exactly",
+                .accumulation = "the exact sum of the exact products, rounded once to fp32, nearest even",
+                .bias = "a term of the exact sum",
+                .a_formats = {},
+                .b_formats = {},
+                .cast = nullptr,
+                .flush = false,
+                .scales = ScaleEntry::operand,
+                .order = kAscending,
+                .step = Step::exact,
+                .group = 0,
+                .alignment_bits = 0,
+                .kept_bits = 0,
+                .restart = 0,
+                .bias_in_sum = true,
+                .nan = f32::kNan,
+                .grounds = Grounds::definition,
+                .source = "the yardstick"},
+    ContractRow{.contract = Contract::f32_sequential,
+                .name = "f32-sequential",
+                .operands = "times their scale, rounded to fp32, nearest even",
+                .accumulation = "k ascending from +0, one fp32 fused multiply-add each",
+                .bias = kAfterChain,
+                .a_formats = {},
+                .b_formats = {},
+                .cast = &kF32,
+                .flush = false,
+                .scales = ScaleEntry::operand,
+                .order = kAscending,
+                .step = Step::fused,
+                .group = 0,
+                .alignment_bits = 0,
+                .kept_bits = 0,
+                .restart = 0,
+                .bias_in_sum = false,
+                .nan = f32::kNan,
+                .grounds = Grounds::definition,
+                .source = "what a scalar loop computes"},
+    ContractRow{.contract = Contract::bf16_chain,
+                .name = "bf16-chain",
+                .operands = "times their scale, rounded to bf16, nearest even, subnormals flushed",
+                .accumulation = "of each pair of k the odd element, then the even one: one fp32 fused multiply-add each, subnormals flushed",
+                .bias = kAfterChain,
+                .a_formats = {},
+                .b_formats = {},
+                .cast = &kBf16,
+                .flush = true,
+                .scales = ScaleEntry::operand,
+                .order = kOddThenEven,
+                .step = Step::fused,
+                .group = 0,
+                .alignment_bits = 0,
+                .kept_bits = 0,
+                .restart = 0,
+                .bias_in_sum = false,
+                .nan = f32::kNan,
+                .grounds = Grounds::verified,
+                .source = "Intel SDM volume 2, VDPBF16PS; held against the instruction by tests/numerics/bf16_dot.cpp"},
+    ContractRow{.contract = Contract::bf16_block,
+                .name = "bf16-block",
+                .operands = "without their scale, rounded to bf16, nearest even, subnormals flushed",
+                .accumulation = "bf16-chain over each scale block from +0, then one fp32 fused multiply-add of its sum, the scale and the total",
+                .bias = kAfterScales,
+                .a_formats = {},
+                .b_formats = {},
+                .cast = &kBf16,
+                .flush = true,
+                .scales = ScaleEntry::chain_product,
+                .order = kOddThenEven,
+                .step = Step::fused,
+                .group = 0,
+                .alignment_bits = 0,
+                .kept_bits = 0,
+                .restart = kScaleBlock,
+                .bias_in_sum = false,
+                .nan = f32::kNan,
+                .grounds = Grounds::definition,
+                .source = "bf16-chain with the scales outside"},
+    ContractRow{
+        .contract = Contract::int8_block,
+        .name = "int8-block",
+        .operands = "mxint8 by mxint8, e2m1 or e2m3 codes without their scale",
+        .accumulation = "the exact sum over each scale block as fp32, then one fp32 fused multiply-add of it, the scales' product and the total",
+        .bias = kAfterScales,
+        .a_formats = kInt8,
+        .b_formats = kInt8Weights,
+        .cast = nullptr,
+        .flush = false,
+        .scales = ScaleEntry::chain_product,
+        .order = kAscending,
+        .step = Step::exact,
+        .group = 0,
+        .alignment_bits = 0,
+        .kept_bits = 0,
+        .restart = kScaleBlock,
+        .bias_in_sum = false,
+        .nan = f32::kNan,
+        .grounds = Grounds::definition,
+        .source = "8-bit integer dot products with 32-bit sums"},
+    hopper_fp8(Contract::hopper_fp8, "hopper-fp8",
+               "groups of 32 truncated to 13 bits below their largest exponent and to 14 significant bits, one chain from C", 0,
+               ScaleEntry::total_product, kHopperSource),
+    hopper_fp8(Contract::hopper_fp8_promoted, "hopper-fp8-promoted", kChains128, kPromotion, ScaleEntry::total_product, kHopperSource),
+    hopper_fp8(Contract::hopper_fp8_block_1x128, "hopper-fp8-block-1x128", kChains128, kPromotion, ScaleEntry::chain_one_by_one, kHopperSource),
+    hopper_fp8(Contract::hopper_fp8_block_128x128, "hopper-fp8-block-128x128", kChains128, kPromotion, ScaleEntry::chain_product, kHopperSource),
+    hopper_16(Contract::hopper_bf16, "hopper-bf16", "times their scale, rounded to bf16, nearest even", &kBf16),
+    hopper_16(Contract::hopper_fp16, "hopper-fp16", "times their scale, rounded to fp16, nearest even", &kFp16),
+    ContractRow{.contract = Contract::hopper_mma_fp8,
+                .name = "hopper-mma-fp8",
+                .operands = "e4m3fn or e5m2 codes as fp16, exactly",
+                .accumulation = "per 32 of k two groups of 16 (k mod 4 below 2, then the rest) as in hopper-fp16, from +0, then added to C in fp32",
+                .bias = kAfterScales,
+                .a_formats = kFp8,
+                .b_formats = kFp8,
+                .cast = &kFp16,
+                .flush = false,
+                .scales = ScaleEntry::total_product,
+                .order = kMmaFp8,
+                .step = Step::aligned,
+                .group = 16,
+                .alignment_bits = 25,
+                .kept_bits = 24,
+                .restart = 32,
+                .bias_in_sum = false,
+                .nan = kCudaNan,
+                .grounds = Grounds::verified,
+                .source = kHopperSource},
+};
+
+constexpr rows::Word<Grounds> kGrounds[] = {
+    {Grounds::definition, "definition"}, {Grounds::verified, "verified"}, {Grounds::published, "published"}, {Grounds::assumed, "assumed"}};
+
+}  // namespace
+
+std::span<const ContractRow> all_contracts() { return kContracts; }
+
+const ContractRow& row_of(Contract contract) { return *std::ranges::find(kContracts, contract, &ContractRow::contract); }
+
+Contract contract_named(std::string_view name) { return rows::named(kContracts, "contract", name).contract; }
+
+std::string_view name_of(Contract contract) { return row_of(contract).name; }
+
+std::string_view name_of(Grounds grounds) { return rows::word_of<Grounds>(kGrounds, grounds); }
+
+}  // namespace mx

@@ -1,0 +1,167 @@
+#include "model/numerics/rounding.hpp"
+
+#include <cassert>
+#include <string>
+
+#include "model/error.hpp"
+#include "model/fault.hpp"
+
+namespace mx {
+
+using fault::Fault;
+using fault::planted;
+
+namespace rounding {
+namespace {
+
+/// Bits below the leading one of fp32's significand, which stochastic_add aligns to.
+constexpr int kAlignedBits = 23;
+constexpr int kMostRandomBits = 32;
+
+/// What rounding drops, against half a unit.
+struct Dropped {
+  bool any;
+  bool above_half;
+  bool half;
+};
+
+/// The low `shift` bits; beyond 64 places they are all there is.
+std::uint64_t rest_of(std::uint64_t significand, int shift) { return shift >= 64 ? significand : significand & ((std::uint64_t{1} << shift) - 1U); }
+
+Dropped dropped_bits(std::uint64_t significand, int shift) {
+  // Beyond 64 places everything is below half a unit.
+  if (shift > 64) return {.any = significand != 0, .above_half = false, .half = false};
+  const std::uint64_t half = std::uint64_t{1} << (shift - 1);
+  const std::uint64_t rest = rest_of(significand, shift);
+  if (planted(Fault::encode_drops_sticky)) return {.any = rest != 0, .above_half = false, .half = rest >= half};
+  return {.any = rest != 0, .above_half = rest > half, .half = rest == half};
+}
+
+/// Whether the magnitude goes up to the next grid point.
+bool goes_up(const Dropped& dropped, bool odd, bool negative, Rounding rounding) {
+  switch (rounding) {
+    case Rounding::nearest_even: return dropped.above_half || (dropped.half && (odd || planted(Fault::encode_ties_away)));
+    case Rounding::nearest_away:
+    case Rounding::nearest_up: return dropped.above_half || dropped.half;
+    case Rounding::nearest_toward_zero: return dropped.above_half;
+    case Rounding::toward_zero: return false;
+    case Rounding::toward_positive: return dropped.any && (!negative || planted(Fault::directed_ignores_sign));
+    case Rounding::toward_negative: return dropped.any && (negative || planted(Fault::directed_ignores_sign));
+    default: break;
+  }
+  return dropped.any;
+}
+
+/// floor(f * 2^bits) of the fraction f = rest / 2^shift; bits is at most 33.
+std::uint64_t scaled_fraction(std::uint64_t rest, int shift, int bits) {
+  const int down = shift - bits;
+  if (down >= 64) return 0;
+  return down >= 0 ? rest >> down : rest << -down;
+}
+
+/// The same, to nearest even.
+std::uint64_t nearest_fraction(std::uint64_t rest, int shift, int bits) {
+  const std::uint64_t floor = scaled_fraction(rest, shift, bits);
+  const int down = shift - bits;
+  if (down <= 0) return floor;
+  return floor + (goes_up(dropped_bits(rest, down), (floor & 1U) != 0, false, Rounding::nearest_even) ? 1U : 0U);
+}
+
+/// Whether fraction and random number together make a unit of 2^bits.
+bool makes_unit(std::uint64_t fraction, std::uint64_t random, int bits) {
+  const std::uint64_t sum = fraction + random + (planted(Fault::stochastic_off_by_one) ? 1U : 0U);
+  return (sum >> bits) != 0;
+}
+
+bool draws_up(std::uint64_t rest, int shift, const Format& format, const Draw& draw) {
+  const int aligned = kAlignedBits - format.mantissa_bits;
+  const std::uint64_t random = draw.random;
+  switch (draw.rounding) {
+    case Rounding::stochastic_odd: return makes_unit(scaled_fraction(rest, shift, draw.bits + 1), 2 * random + 1, draw.bits + 1);
+    case Rounding::stochastic_nearest: return makes_unit(nearest_fraction(rest, shift, draw.bits), random, draw.bits);
+    case Rounding::stochastic_add: return makes_unit(scaled_fraction(rest, shift, aligned), random, aligned);
+    default: break;
+  }
+  return makes_unit(scaled_fraction(rest, shift, draw.bits), random, draw.bits);
+}
+
+/// Whether a significand whose low `shift` bits are dropped goes up to the next grid point.
+bool rounds_up(const Value& value, int shift, bool odd, const Format& format, const Draw& draw, const Dropped& dropped) {
+  if (is_stochastic(draw.rounding)) return draws_up(rest_of(value.significand, shift), shift, format, draw);
+  return goes_up(dropped, odd, value.negative, draw.rounding);
+}
+
+/// E8M0 has no zero: what is below its smallest power of two becomes that power.
+Value round_to_power(const Value& value, const Format& format, const Draw& draw, Flags& flags) {
+  const int least = min_exponent(format);
+  const int top = top_exponent(value);
+  const bool is_power = std::has_single_bit(value.significand);
+  Value rounded{.significand = 1, .exponent = least, .cls = ValueClass::finite, .negative = value.negative};
+  if (top >= least) {
+    const int shift = top - value.exponent;
+    const Dropped dropped = is_power ? Dropped{} : dropped_bits(value.significand, shift);
+    // One bit of precision: the significand is odd always, so a tie to even goes up (IEEE 754-2019 section 4.3.1).
+    bool up = !is_power && rounds_up(value, shift, true, format, draw, dropped);
+    // There is no midpoint in the lowest binade of torch's and ml_dtypes' conversion.
+    if (draw.rounding == Rounding::nearest_up && top == least) up = dropped.any;
+    rounded.exponent = top + (up ? 1 : 0);
+  }
+  flags.inexact |= !is_power || top < least;
+  flags.underflow |= top < least;
+  return rounded;
+}
+
+[[noreturn]] void refuse(const std::string& what, const Format& format) { throw Error(ErrorCode::usage, what + " into " + std::string(format.name)); }
+
+}  // namespace
+
+Draw checked_draw(const Format& format, const Conversion& how, Random random) {
+  const int bits = how.random_bits;
+  if (!is_stochastic(how.rounding)) {
+    if (bits == 0 && !random) return {.rounding = how.rounding};
+    refuse("rounding '" + std::string(name_of(how.rounding)) + "' takes no random bits", format);
+  }
+  const std::string name = "rounding '" + std::string(name_of(how.rounding)) + "'";
+  const int most = how.rounding == Rounding::stochastic_add ? kAlignedBits - format.mantissa_bits : kMostRandomBits;
+  if (bits < 1 || bits > most) refuse(name + " takes 1 to " + std::to_string(most) + " random bits, not " + std::to_string(bits), format);
+  if (!random) refuse(name + " needs a random number of " + std::to_string(bits) + " bits", format);
+  if (bits < 32 && (*random >> bits) != 0) {
+    refuse(name + " takes " + std::to_string(bits) + " random bits, " + std::to_string(*random) + " has more", format);
+  }
+  return {how.rounding, bits, *random};
+}
+
+Value round(const Value& value, const Format& format, const Draw& draw, Flags& flags) {
+  assert(value.cls == ValueClass::zero || value.cls == ValueClass::finite);
+  const bool powers_only = draw.rounding == Rounding::magnitude_up || draw.rounding == Rounding::nearest_up;
+  if (powers_only && format.encoding != Encoding::exponent_only) {
+    throw Error(ErrorCode::usage, "rounding '" + std::string(name_of(draw.rounding)) + "' is not defined for " + std::string(format.name));
+  }
+  if (value.cls == ValueClass::zero) return value;
+  if (format.encoding == Encoding::exponent_only) return round_to_power(value, format, draw, flags);
+  const int unit = unit_exponent(value, format);
+  const int shift = unit - value.exponent;
+  if (shift <= 0) return value;
+  const Dropped dropped = dropped_bits(value.significand, shift);
+  std::uint64_t kept = shift >= 64 ? 0 : value.significand >> shift;
+  if (rounds_up(value, shift, (kept & 1U) != 0, format, draw, dropped)) {
+    ++kept;
+    // The mantissa wraps to zero and the exponent stays.
+    if (planted(Fault::encode_loses_carry) && kept == std::uint64_t{2} << format.mantissa_bits) kept >>= 1;
+  }
+  flags.inexact |= dropped.any;
+  flags.underflow |= dropped.any && is_subnormal(value, format);
+  if (kept == 0) return {.significand = 0, .exponent = 0, .cls = ValueClass::zero, .negative = value.negative};
+  return {.significand = kept, .exponent = unit, .cls = ValueClass::finite, .negative = value.negative};
+}
+
+}  // namespace rounding
+
+Value round_to(const Value& value, const Format& format, Rounding rounding, Flags& flags) {
+  if (is_stochastic(rounding)) {
+    throw Error(ErrorCode::usage, "rounding '" + std::string(name_of(rounding)) + "' needs random bits: encode takes them");
+  }
+  return rounding::round(value, format, {.rounding = rounding}, flags);
+}
+
+}  // namespace mx

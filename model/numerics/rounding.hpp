@@ -1,0 +1,43 @@
+#pragma once
+// Rounding to a format's grid, with the random bits of a stochastic rounding. For .cpp files of this folder; others call round_to and encode.
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "model/numerics/convert.hpp"
+
+namespace mx::rounding {
+
+/// A rounding and what it draws: `random` has `bits` bits, both are 0 for a deterministic one.
+struct Draw {
+  Rounding rounding;
+  int bits = 0;
+  std::uint32_t random = 0;
+};
+
+/// floor(log2 |value|) of a finite value.
+inline int top_exponent(const Value& value) { return value.exponent + static_cast<int>(std::bit_width(value.significand)) - 1; }
+
+/// Smallest exponent of a normal number: magnitudes below 2^this are tiny.
+inline int min_exponent(const Format& format) { return format.encoding == Encoding::exponent_only ? -format.bias : 1 - format.bias; }
+
+/// Exponent of the grid's unit around `value`.
+inline int unit_exponent(const Value& value, const Format& format) {
+  if (format.encoding == Encoding::fixed_point) return -format.mantissa_bits;
+  return std::max(top_exponent(value), min_exponent(format)) - format.mantissa_bits;
+}
+
+/// Below the smallest normal number of a format that has subnormals.
+inline bool is_subnormal(const Value& value, const Format& format) {
+  return format.encoding == Encoding::floating && value.cls == ValueClass::finite && top_exponent(value) < min_exponent(format);
+}
+
+/// The draw that a conversion into `format` asks for. Throws Error(usage) when the random number is missing, has more bits than the rounding
+/// takes or belongs to no stochastic rounding, and when the rounding takes another number of bits than it can.
+Draw checked_draw(const Format& format, const Conversion& how, Random random);
+
+/// round_to for every rounding that the format has.
+Value round(const Value& value, const Format& format, const Draw& draw, Flags& flags);
+
+}  // namespace mx::rounding

@@ -1,0 +1,100 @@
+// Sets of matrix products and of stages of a layer: what contradicts itself, and what the model does not claim.
+
+#include <functional>
+
+#include "tests/catch.hpp"
+#include "tests/golden/scratch.hpp"
+
+namespace mx::golden::test {
+namespace {
+
+struct Change {
+  std::string name;
+  std::function<void(Json&)> change;  ///< of the one entry that is kept
+  int exit;
+  std::string text;  ///< that the outcome must contain
+};
+
+/// Keeps one entry of a recorded set, changed, and runs it.
+void check(const std::string& set, const std::string& id, const std::vector<Change>& changes) {
+  const Scratch scratch("products");
+  std::filesystem::copy(recorded("numerics/" + set), scratch.path(), std::filesystem::copy_options::recursive);
+  const Json manifest = read_json(recorded("numerics/" + set) / "manifest.json");
+  Json entry;
+  for (const Json& one : manifest["entries"]) {
+    if (one["id"] == id) entry = one;
+  }
+  REQUIRE(entry.is_object());
+  for (const Change& row : changes) {
+    INFO(id << ", " << row.name);
+    Json changed = manifest;
+    changed["entries"] = {entry};
+    row.change(changed["entries"][0]);
+    write_text(scratch.path() / "manifest.json", changed.dump());
+    const Outcome outcome = run(scratch.path());
+    INFO(outcome.text);
+    CHECK(outcome.exit == row.exit);
+    CHECK(outcome.text.find(row.text) != std::string::npos);
+  }
+}
+
+TEST_CASE("a matrix product that contradicts itself, or that no contract describes", "[witness]") {
+  check("gemm_hopper", "gemm.blk1x128_1x128.promoted.f32",
+        {{"as written", [](Json&) {}, 0, "8192 values"},
+         // 4 scales for each of 64 rows would be 256 of them, one for each row and 128 of K; the file has exactly those.
+         {"another place of the scales", [](Json& e) { e["params"]["scaling"] = "block_1x128_128x128"; }, 3, "'scale_b' has another shape"},
+         {"scales that nobody reads", [](Json& e) { e["params"]["scaling"] = "none"; }, 5, "unknown input 'scale_a'"},
+         {"fast accumulation", [](Json& e) { e["params"]["accum"] = "fast"; }, 0, "8192 values"},
+         {"another format", [](Json& e) { e["params"]["a_format"] = "e5m2"; }, 1, "d[0][0]: recorded"},
+         {"a transposed b", [](Json& e) { e["params"]["b_layout"] = "KN"; }, 3, "'b' has another shape"},
+         {"an unknown layout", [](Json& e) { e["params"]["b_layout"] = "NKN"; }, 5, "unknown b_layout 'NKN'"},
+         {"an unknown accumulation", [](Json& e) { e["params"]["accum"] = "slow"; }, 5, "no model of gemm with accum slow of e4m3fn by e4m3fn"},
+         {"an accumulation of another operation", [](Json& e) { e["params"]["accum"] = "mma16"; }, 5, "no model of gemm with accum mma16"},
+         {"a format that the contract does not take", [](Json& e) { e["params"]["b_format"] = "e4m3fnuz"; }, 5, "operand b is e4m3fnuz"},
+         {"no K", [](Json& e) { e["params"].erase("K"); }, 3, "params has no 'K'"},
+         {"a K of 0", [](Json& e) { e["params"]["K"] = 0; }, 3, "K"},
+         {"an unknown parameter", [](Json& e) { e["params"]["split_k"] = 2; }, 5, "unknown key 'split_k' in params"}});
+  check("gemm_hopper", "gemm.e4e4_scaled_k256.fast.bf16",
+        {{"as written", [](Json&) {}, 0, "256 values"},
+         {"another scale", [](Json& e) { e["params"]["scale_a"] = "0x3EBE0000"; }, 1, "recorded"},
+         {"no scale", [](Json& e) { e["params"].erase("scale_b"); }, 3, "params has no 'scale_b'"},
+         {"scales that do not apply", [](Json& e) { e["params"]["scaling"] = "none"; }, 5, "unknown key 'scale_a' in params"},
+         {"promoted sums", [](Json& e) { e["params"]["accum"] = "promoted"; }, 1, "recorded"}});
+  check("gemm_hopper", "gemm.e4e4_bias_k256.promoted.bf16",
+        {{"as written", [](Json&) {}, 0, "256 values"}, {"no bias", [](Json& e) { e["inputs"].erase("bias"); }, 1, "recorded"}});
+  check("gemm_hopper", "mma_sync.bf16",
+        {{"as written", [](Json&) {}, 0, "3072 values"},
+         {"read as fp16", [](Json& e) { e["params"]["a_format"] = "fp16"; }, 5, "no model of mma_sync with accum mma16 of fp16 by bf16"},
+         {"another K", [](Json& e) { e["params"]["K"] = 32; }, 5, "no model of accum mma16 with K 32"},
+         {"no C", [](Json& e) { e["inputs"].erase("c"); }, 3, "no input 'c'"}});
+}
+
+TEST_CASE("a stage of a layer that contradicts itself, or that the model does not claim", "[witness]") {
+  check("moe_0", "triton.sort",
+        {{"as written", [](Json&) {}, 0, "64 values"},
+         {"fewer experts a token", [](Json& e) { e["params"]["top_k"] = 3; }, 3, "another shape"},
+         {"an unknown stage", [](Json& e) { e["params"]["stage"] = "gemm3"; }, 5, "unknown stage 'gemm3'"}});
+  check("moe_0", "triton.gemm1_swiglu",
+        {{"as written", [](Json&) {}, 0, "7168 values"},
+         {"another accumulation", [](Json& e) { e["params"]["accum"] = "fast"; }, 5, "no model of moe_stage with accum fast"},
+         {"another activation", [](Json& e) { e["params"]["activation"] = "silu_and_mul"; }, 5, "no model of moe_stage with activation silu_and_mul"},
+         {"another beta", [](Json& e) { e["params"]["beta"] = "0x00000000"; }, 5, "beta other than 1"},
+         {"another alpha", [](Json& e) { e["params"]["alpha"] = "0x3F800000"; }, 1, "recorded"},
+         {"a lower limit", [](Json& e) { e["params"]["limit"] = "0x3F800000"; }, 1, "recorded"}});
+  check("moe_0", "triton.gemm2_combine",
+        {{"as written", [](Json&) {}, 0, "1792 values"},
+         {"gates that are no gates", [](Json& e) { e["inputs"]["gate_scal"] = e["inputs"]["gather_src"]; }, 3, "'gate_scal' is i32"},
+         {"a histogram of too many slots",
+          [](Json& e) {
+            e["inputs"]["expert_hist"] = {{"generate", "iota_plus_1"}, {"dtype", "i32"}, {"shape", {8}}};
+          },
+          3, "expert_hist does not add up"},
+         {"slots from outside",
+          [](Json& e) {
+            e["inputs"]["gather_src"] = {{"generate", "iota_plus_1"}, {"dtype", "i32"}, {"shape", {28}}};
+          },
+          3, "gather_src[27] is 28, of 28 slots"}});
+}
+
+}  // namespace
+}  // namespace mx::golden::test

@@ -1,0 +1,87 @@
+// The program mxact_proof, as a user runs it.
+
+#include <fstream>
+#include <string>
+
+#include "tests/cli/run.hpp"
+#include "tests/oracle/expect_error.hpp"
+#include "tests/proof/work.hpp"
+
+using namespace mx::test;
+using mx::tests::Run;
+using mx::tests::ScratchDirectory;
+
+namespace {
+
+Run run(const std::string& arguments) { return mx::tests::run_program(MXACT_PROOF_PROGRAM, arguments); }
+
+std::string in_quotes(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
+
+}  // namespace
+
+TEST_CASE("a proof runs in pieces, resumes, and its table knows what is missing") {
+  const ScratchDirectory scratch;
+  const std::string first = in_quotes(scratch.path() / "first");
+  const std::string second = in_quotes(scratch.path() / "second");
+  const std::string row = "twin --row e2m1/nearest_even/saturate --threads 2 ";
+  const Run half = run(row + "--shard 1/2 --state " + first);
+  CHECK(half.status == 0);
+  CHECK(half.out == "128 chunks of 2^24 inputs in 1 rows: 128 checked now, 0 before; 0 wrong\n");
+  CHECK(run(row + "--shard 1/2 --state " + first).out == "128 chunks of 2^24 inputs in 1 rows: 0 checked now, 128 before; 0 wrong\n");
+  const Run table = run("table --state " + first);
+  CHECK(table.status == 5);
+  CHECK(says(table.out, "incomplete: 2,147,483,648 | 0 |"));
+  CHECK(says(table.out, ": 0 rows proven"));
+  CHECK(run(row + "--shard 2/2 --state " + second).status == 0);
+  const Run merged = run("table --state " + first + " --state " + second);
+  CHECK(says(merged.out, ": 1 rows proven"));
+  CHECK(says(merged.out, "| e2m1/nearest_even/saturate | 17 | incomplete: 0 | 0 | 4,294,967,296 | 0 |"));
+}
+
+TEST_CASE("a wrong answer on record fails the run and the table") {
+  const ScratchDirectory scratch;
+  const std::filesystem::path path = scratch.path() / "state";
+  const Build build = this_build();  // of the test program: another one
+  std::ofstream(path) << "mxact_proof-state-1 build " << build.digest << " commit " << build.commit
+                      << "\ntwin e2m1/nearest_even/saturate 3 16777216 1 03000000 0\n";
+  const Run table = run("table --state " + in_quotes(path));
+  CHECK(table.status == 1);
+  CHECK(says(table.out, "1 with wrong answers"));
+  const Run refused = run("twin --row e2m1 --state " + in_quotes(path));
+  CHECK(refused.status == 3);
+  CHECK(says(refused.err, "is of build " + build.digest));
+  CHECK(refused.out.empty());
+}
+
+TEST_CASE("misuse of mxact_proof gets one line and exit 2; a bad state exit 3; nothing to do exit 5") {
+  struct Row {
+    std::string arguments;
+    int status;
+    std::string says;
+  };
+  const ScratchDirectory scratch;
+  const std::string bad = in_quotes(scratch.path() / "bad");
+  std::ofstream(scratch.path() / "bad") << "not a state\n";
+  const std::vector<Row> rows{
+      {"", 2, "subcommand"},
+      {"prove", 2, "subcommand"},
+      {"table", 2, "--state is required"},
+      {"conversions --row e4m3fm", 2, "unknown row 'e4m3fm' (did you mean e4m3fn?)"},
+      {"conversions --row exp", 2, "unknown row 'exp'"},
+      {"conversions --shard 0/3", 2, "--shard '0/3'"},
+      {"conversions --shard 4/3", 2, "--shard '4/3'"},
+      {"conversions --shard 1/3x", 2, "--shard '1/3x'"},
+      {"conversions --shard 1", 2, "--shard '1'"},
+      {"conversions --threads 0", 2, "--threads"},
+      {"twin --state " + bad, 3, "no state file"},
+      {"table --state " + bad, 3, "no state file"},
+      {"table --state " + in_quotes(scratch.path() / "none"), 6, "cannot be read"},
+      {"twin --row e2m1/nearest_even/saturate --shard 300/300", 5, ""},
+  };
+  for (const Row& row : rows) {
+    const Run result = run(row.arguments);
+    INFO(row.arguments << "\n" << result.out << result.err);
+    CHECK(result.status == row.status);
+    CHECK(says(result.err, row.says));
+  }
+}

@@ -1,0 +1,131 @@
+#include "tests/proof/table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "model/error.hpp"
+#include "tests/proof/check.hpp"
+
+namespace mx::test {
+namespace {
+
+constexpr std::uint64_t kAllInputs = std::uint64_t{kChunks} * kChunkInputs;
+constexpr std::string_view kBegin = "<!-- mxact_proof table -->\n";
+constexpr std::string_view kEnd = "<!-- end of the table -->\n";
+
+std::string grouped(std::uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (auto place = static_cast<std::ptrdiff_t>(digits.size()) - 3; place > 0; place -= 3) digits.insert(static_cast<std::size_t>(place), ",");
+  return digits;
+}
+
+/// The chunks of a row, added up.
+struct Sum {
+  std::uint64_t inputs = 0;
+  std::uint64_t wrong = 0;
+  double nearest_log2 = 0;
+};
+
+Sum sum_of(const ProofRow& row, const Results& results) {
+  Sum sum;
+  for (std::uint32_t chunk = 0; chunk < kChunks; ++chunk) {
+    const auto result = results.find({row.kind, row.name, chunk});
+    if (result == results.end()) continue;
+    sum.inputs += result->second.inputs;
+    sum.wrong += result->second.wrong;
+    sum.nearest_log2 = std::min(sum.nearest_log2, result->second.nearest_log2);
+  }
+  return sum;
+}
+
+std::string inputs_cell(const Sum& sum) {
+  if (sum.inputs == kAllInputs) return grouped(sum.inputs);
+  return "incomplete: " + grouped(sum.inputs);
+}
+
+void count(const Sum& sum, ProofTable& table) {
+  const bool complete = sum.inputs == kAllInputs;
+  if (!complete) ++table.incomplete;
+  if (sum.wrong > 0) ++table.wrong;
+  if (complete && sum.wrong == 0) ++table.proven;
+}
+
+/// One line per conversion, the twin beside the model.
+std::string conversion_lines(const std::vector<ProofRow>& rows, const Results& results, ProofTable& table) {
+  std::string text = "| conversion from fp32 | thresholds | inputs, model | wrong | inputs, fast twin | wrong |\n|---|--:|--:|--:|--:|--:|\n";
+  for (const ProofRow& row : rows) {
+    if (row.kind != kConversions && row.kind != kStochastic) continue;
+    const Sum model = sum_of(row, results);
+    count(model, table);
+    text += "| " + row.name + " | " + grouped(row.thresholds()) + " | " + inputs_cell(model) + " | " + grouped(model.wrong) + " | ";
+    const auto twin = std::ranges::find_if(rows, [&](const ProofRow& other) { return other.kind == kTwin && other.name == row.name; });
+    if (twin == rows.end()) {
+      text += "no fast way | |\n";
+      continue;
+    }
+    const Sum fast = sum_of(*twin, results);
+    count(fast, table);
+    text += inputs_cell(fast) + " | " + grouped(fast.wrong) + " |\n";
+  }
+  return text;
+}
+
+std::string function_lines(const std::vector<ProofRow>& rows, const Results& results, ProofTable& table) {
+  std::string text = "| function in fp32 | inputs | wrong | nearest midpoint, relative |\n|---|--:|--:|--:|\n";
+  for (const ProofRow& row : rows) {
+    if (row.kind != kFunctions) continue;
+    const Sum sum = sum_of(row, results);
+    count(sum, table);
+    std::array<char, 32> nearest{"not measured"};
+    if (sum.nearest_log2 < 0) std::snprintf(nearest.data(), nearest.size(), "2^%.1f", sum.nearest_log2);
+    text += "| " + row.name + " | " + inputs_cell(sum) + " | " + grouped(sum.wrong) + " | " + nearest.data() + " |\n";
+  }
+  return text;
+}
+
+void check_rows_exist(const std::vector<ProofRow>& rows, const Results& results) {
+  std::set<std::pair<std::string, std::string>> known;
+  for (const ProofRow& row : rows) known.emplace(row.kind, row.name);
+  for (const auto& [key, result] : results) {
+    if (!known.contains({key.kind, key.row}))
+      throw Error(ErrorCode::input, "the state has results of '" + key.kind + " " + key.row + "', which this program does not have");
+  }
+}
+
+}  // namespace
+
+ProofTable proof_table(const std::vector<ProofRow>& rows, const State& state) {
+  check_rows_exist(rows, state.results);
+  ProofTable table;
+  const std::string conversions = conversion_lines(rows, state.results, table);
+  const std::string functions = function_lines(rows, state.results, table);
+  table.text = "Commit " + state.build.commit + ", program " + state.build.digest + ": " + std::to_string(table.proven) + " rows proven, " +
+               std::to_string(table.incomplete) + " incomplete, " + std::to_string(table.wrong) + " with wrong answers. A complete row has " +
+               grouped(kAllInputs) + " inputs.\n\n" + conversions + "\n" + functions;
+  return table;
+}
+
+void write_into_document(const std::string& path, const std::string& text) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw Error(ErrorCode::resource, "cannot be read", path);
+  const std::string document{std::istreambuf_iterator<char>(in), {}};
+  const std::size_t begin = document.find(kBegin);
+  const std::size_t end = document.find(kEnd);
+  if (begin == std::string::npos || end == std::string::npos || end < begin) {
+    throw Error(ErrorCode::input, "has no lines '<!-- mxact_proof table -->' and '<!-- end of the table -->' for the table", path);
+  }
+  const std::string temporary = path + ".new";
+  std::ofstream out(temporary, std::ios::binary);
+  out << document.substr(0, begin + kBegin.size()) << "\n" << text << "\n" << document.substr(end);
+  out.close();
+  std::error_code error;
+  if (out) std::filesystem::rename(temporary, path, error);
+  if (!out || error) throw Error(ErrorCode::resource, "cannot be replaced", path);
+}
+
+}  // namespace mx::test

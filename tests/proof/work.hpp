@@ -1,0 +1,46 @@
+#pragma once
+// The rows of all proofs, and doing what is left of them.
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/proof/state.hpp"
+
+namespace mx::test {
+
+inline constexpr std::string_view kConversions = "conversions";  ///< the model's conversions against the thresholds
+inline constexpr std::string_view kStochastic = "stochastic";    ///< the same with random bits, one random number for each row
+inline constexpr std::string_view kTwin = "twin";                ///< the fast twin's conversions, likewise
+inline constexpr std::string_view kFunctions = "functions";      ///< the model's elementary functions against MPFR
+
+/// A row of the proof: 256 chunks.
+struct ProofRow {
+  std::string kind;
+  std::string name;
+  std::function<ChunkResult(std::uint32_t)> check;
+  std::function<std::size_t()> thresholds;  ///< how many places there are where the output changes; empty for functions
+};
+
+/// Every row of every kind.
+std::vector<ProofRow> all_rows();
+
+/// Part `part` of `parts`, from 1: every parts-th chunk.
+struct Shard {
+  std::uint32_t part = 1;
+  std::uint32_t parts = 1;
+};
+
+struct Outcome {
+  std::uint64_t selected = 0;  ///< chunks of the rows and the shard
+  std::uint64_t run = 0;       ///< of these, the ones that were not in the state
+  std::uint64_t wrong = 0;     ///< inputs of all selected chunks
+};
+
+/// Checks the chunks of the rows that `known` does not hold, with all OpenMP threads; `done` is called for each, by one thread at a time.
+Outcome run_rows(const std::vector<ProofRow>& rows, const Shard& shard, const Results& known,
+                 const std::function<void(const ChunkKey&, const ChunkResult&)>& done);
+
+}  // namespace mx::test
