@@ -27,6 +27,8 @@ enum class Fault {
   wide_drops_sticky,
   wide_quotient_loses_rest,
   wide_root_rounds_down,
+  activation_beta_is_one,
+  activation_clamps_gate_below,
   // layout
   sf128x4_columns_swapped,
   sf128x4_rows_mixed,
