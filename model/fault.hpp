@@ -29,6 +29,7 @@ enum class Fault {
   wide_root_rounds_down,
   activation_beta_is_one,
   activation_clamps_gate_below,
+  activation_adds_beta_last,
   // layout
   sf128x4_columns_swapped,
   sf128x4_rows_mixed,

@@ -11,6 +11,8 @@
 //   N7  the same bits whoever computes: no law, tests/numerics/encode_twin.cpp holds the fast twin against the model
 //   N8  two-level scales can be folded and split: not yet
 //   N9  an exact sum is rounded once, whatever the order (ours, beyond the first catalogue)
+//   N10 elementary functions are correctly rounded, never decrease, and are odd where mathematics says so (ours)
+//   N11 wide arithmetic is rounded once to 64 bits (ours)
 //   L1  a layout is one to one, and image and padding fill the allocation
 //   L2  unique tags arrive where the closed formulas have them
 //   L3  a scale follows its weights: dequantizing and packing commute
@@ -21,7 +23,8 @@
 //   L8  gate and up are told apart by the activation: not yet
 //   L9  sizes: no more than is allocated, each in its unit: not yet (cosize and bytes of packed tensors are part of L1)
 //   L10 compare reports every changed unit at its place (ours)
-//   S1-S5  parameters matter; routing; sums over ranks; permutations; batches: not yet (tests/moe/ tries examples of S1 and S2)
+//   S1  parameters matter: of activations
+//   S2-S5  routing; sums over ranks; permutations; batches: not yet (tests/moe/ tries examples of S2)
 //   O1  what is chosen satisfies its kernel's needs
 //   O2  a wish is met or refused with a reason
 //   O3  nothing better is skipped (that more capability never gives less: not yet)

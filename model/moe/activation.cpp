@@ -126,7 +126,9 @@ class Evaluation {
       case Join::none:
       case Join::before_division: break;  // done before
       case Join::times_up: return f32::mul(s, u);
-      case Join::times_up_and_beta: return f32::mul(s, plus_beta(u));
+      case Join::times_up_and_beta:
+        if (planted(Fault::activation_adds_beta_last)) return f32::add(f32::mul(s, u), constants_.beta);
+        return f32::mul(s, plus_beta(u));
       case Join::fused: return f32::fma(s, u, s);
     }
     return s;

@@ -17,6 +17,9 @@ constexpr std::string_view kScale =
 constexpr std::string_view kBlocks =
     "each element of a block is its quotient by the scale rounded once, none is above the largest value; a NaN scale makes NaNs";
 constexpr std::string_view kSums = "an exact sum is the integer sum rounded once, whatever the order of its terms";
+constexpr std::string_view kFunctions =
+    "the function is the C library's double rounded to fp32 wherever that decides; it never decreases; tanh and erf are odd";
+constexpr std::string_view kWide = "what the operation leaves over is at most half a unit of the 64th bit, half of it only where the result is even";
 
 constexpr std::array kLaws{
     Law{"N1/e4m3fn", kReturns, codes_return},
@@ -57,6 +60,21 @@ constexpr std::array kLaws{
     Law{"N6/mxfp4", kBlocks, blocks_round_once},
     Law{"N6/mxint8", kBlocks, blocks_round_once},
     Law{"N9/exact_sum", kSums, sums_are_integer_sums},
+    Law{"N10/exp", kFunctions, functions_round_once},
+    Law{"N10/exp2", kFunctions, functions_round_once},
+    Law{"N10/log2", kFunctions, functions_round_once},
+    Law{"N10/log1p", kFunctions, functions_round_once},
+    Law{"N10/tanh", kFunctions, functions_round_once},
+    Law{"N10/erf", kFunctions, functions_round_once},
+    Law{"N11/add", kWide, wide_sums_round_once},
+    Law{"N11/mul", kWide, wide_products_round_once},
+    Law{"N11/div", kWide, wide_quotients_round_once},
+    Law{"N11/sqrt", kWide, wide_roots_round_once},
+    Law{"N11/functions", "wide exp and log1p agree with the C library's long double as far as that goes", wide_functions_are_close},
+    Law{"S1/activation-constants", "a constant changes an activation exactly where its formula names it", activation_constants_matter},
+    Law{"S1/activation-limits", "bounding the inputs by hand changes nothing, nor does the limit where the inputs respect it",
+        activation_limits_bound},
+    Law{"S1/activation-zeros", "an activation of zeros is zero: padding is neutral", activation_zeros_stay},
 };
 
 }  // namespace

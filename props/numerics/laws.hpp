@@ -26,4 +26,17 @@ Outcome blocks_round_once(const Law& law);
 /// N9: exact sums.
 Outcome sums_are_integer_sums(const Law& law);
 
+/// N10: elementary functions. N11: wide arithmetic.
+Outcome functions_round_once(const Law& law);
+Outcome wide_sums_round_once(const Law& law);
+Outcome wide_products_round_once(const Law& law);
+Outcome wide_quotients_round_once(const Law& law);
+Outcome wide_roots_round_once(const Law& law);
+Outcome wide_functions_are_close(const Law& law);
+
+/// S1: activations.
+Outcome activation_constants_matter(const Law& law);
+Outcome activation_limits_bound(const Law& law);
+Outcome activation_zeros_stay(const Law& law);
+
 }  // namespace mx::props::numerics
