@@ -82,7 +82,7 @@ struct Activation {
   Curve curve;
   Join join;
   TypeRounding rounding;
-  ActivationConstants constants;  ///< the source's own values; callers pass what their configuration has
+  ActivationConstants constants;  ///< those that the model it comes from configures; callers pass what their configuration has
   std::string_view source;
 };
 
