@@ -11,8 +11,8 @@
 //   N7  the same bits whoever computes: no law, tests/numerics/encode_twin.cpp holds the fast twin against the model
 //   N8  two-level scales can be folded and split: not yet
 //   N9  an exact sum is rounded once, whatever the order (ours, beyond the first catalogue)
-//   N10 elementary functions are correctly rounded, never decrease, and are odd where mathematics says so (ours)
-//   N11 wide arithmetic is rounded once to 64 bits (ours)
+//   N14 elementary functions are correctly rounded, never decrease, and are odd where mathematics says so (ours)
+//   N15 wide arithmetic is rounded once to 64 bits (ours)
 //   L1  a layout is one to one, and image and padding fill the allocation
 //   L2  unique tags arrive where the closed formulas have them
 //   L3  a scale follows its weights: dequantizing and packing commute

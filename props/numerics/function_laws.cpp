@@ -1,4 +1,4 @@
-// N10: the elementary functions against the C library's in double, wherever that decides; their order and their symmetry.
+// N14: the elementary functions against the C library's in double, wherever that decides; their order and their symmetry.
 
 #include <rapidcheck.h>
 

@@ -26,7 +26,7 @@ Outcome blocks_round_once(const Law& law);
 /// N9: exact sums.
 Outcome sums_are_integer_sums(const Law& law);
 
-/// N10: elementary functions. N11: wide arithmetic.
+/// N14: elementary functions. N15: wide arithmetic.
 Outcome functions_round_once(const Law& law);
 Outcome wide_sums_round_once(const Law& law);
 Outcome wide_products_round_once(const Law& law);

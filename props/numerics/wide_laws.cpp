@@ -1,4 +1,4 @@
-// N11: wide arithmetic. What an operation left over, computed exactly, is no more than half a unit of the result, and half of it only where the
+// N15: wide arithmetic. What an operation left over, computed exactly, is no more than half a unit of the result, and half of it only where the
 // result is even.
 
 #include <rapidcheck.h>
