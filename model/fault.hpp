@@ -76,6 +76,9 @@ enum class Fault {
   wide_drops_sticky,
   wide_quotient_loses_rest,
   wide_root_rounds_down,
+  activation_beta_is_one,
+  activation_clamps_gate_below,
+  activation_adds_beta_last,
   // layout
   sf128x4_columns_swapped,
   sf128x4_rows_mixed,

@@ -35,6 +35,9 @@ constexpr std::string_view kTokenScale = "a token's scale is amax / 448 correctl
 constexpr std::string_view kGiven = "a given power of two divides exactly: codes are the quotients rounded once";
 constexpr std::string_view kFnuz = "an E4M3 byte read as FNUZ with twice the scale is the same number, NaN bytes aside";
 constexpr std::string_view kSums = "an exact sum is the integer sum rounded once, whatever the order of its terms";
+constexpr std::string_view kFunctions =
+    "the function is the C library's double rounded to fp32 wherever that decides; it never decreases; tanh and erf are odd";
+constexpr std::string_view kWide = "what the operation leaves over is at most half a unit of the 64th bit, half of it only where the result is even";
 
 constexpr std::string_view kRestated = "a dot product under the contract is what 128-bit integers make of the contract's description";
 constexpr std::string_view kZeroProducts = "under every contract a product with a zero counts for nothing, whatever the other factor";
@@ -187,6 +190,21 @@ constexpr std::array kLaws{
     Law{"N11/zero_products", kZeroProducts, zero_products_do_not_count},
     Law{"N12/order_proof", kOrderProof, order_proof_sums_agree},
     Law{"N13/power_of_two", kPowerOfTwo, powers_of_two_move_through},
+    Law{"N14/exp", kFunctions, functions_round_once},
+    Law{"N14/exp2", kFunctions, functions_round_once},
+    Law{"N14/log2", kFunctions, functions_round_once},
+    Law{"N14/log1p", kFunctions, functions_round_once},
+    Law{"N14/tanh", kFunctions, functions_round_once},
+    Law{"N14/erf", kFunctions, functions_round_once},
+    Law{"N15/add", kWide, wide_sums_round_once},
+    Law{"N15/mul", kWide, wide_products_round_once},
+    Law{"N15/div", kWide, wide_quotients_round_once},
+    Law{"N15/sqrt", kWide, wide_roots_round_once},
+    Law{"N15/functions", "wide exp and log1p agree with the C library's long double as far as that goes", wide_functions_are_close},
+    Law{"S1/activation-constants", "a constant changes an activation exactly where its formula names it", activation_constants_matter},
+    Law{"S1/activation-limits", "bounding the inputs by hand changes nothing, nor does the limit where the inputs respect it",
+        activation_limits_bound},
+    Law{"S1/activation-zeros", "an activation of zeros is zero: padding is neutral", activation_zeros_stay},
 };
 
 }  // namespace

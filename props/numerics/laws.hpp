@@ -70,4 +70,17 @@ Outcome zero_products_do_not_count(const Law& law);
 Outcome order_proof_sums_agree(const Law& law);
 Outcome powers_of_two_move_through(const Law& law);
 
+/// N14: elementary functions. N15: wide arithmetic.
+Outcome functions_round_once(const Law& law);
+Outcome wide_sums_round_once(const Law& law);
+Outcome wide_products_round_once(const Law& law);
+Outcome wide_quotients_round_once(const Law& law);
+Outcome wide_roots_round_once(const Law& law);
+Outcome wide_functions_are_close(const Law& law);
+
+/// S1: activations.
+Outcome activation_constants_matter(const Law& law);
+Outcome activation_limits_bound(const Law& law);
+Outcome activation_zeros_stay(const Law& law);
+
 }  // namespace mx::props::numerics
