@@ -108,8 +108,8 @@ TEST_CASE("a directory above sets is searched in order", "[witness]") {
   const Outcome outcome = run(recorded("numerics"));
   std::vector<std::string> names;
   for (const SetResult& set : outcome.sets) names.push_back(set.name);
-  CHECK(names == std::vector<std::string>{"block32", "decode", "encode16", "encode32", "gemm_hopper", "layout", "mma_extremes", "moe_0", "routing",
-                                          "sweep32"});
+  CHECK(names == std::vector<std::string>{"block32", "decode", "encode16", "encode32", "fp8_scaled", "gemm_hopper", "layout", "mma_extremes", "moe_0",
+                                          "routing", "sweep32"});
 }
 
 TEST_CASE("sweeps that are switched off are reported, not passed", "[witness]") {
