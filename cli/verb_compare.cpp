@@ -147,7 +147,8 @@ golden::RecipeSide side_of(const Options& options, std::size_t side, const Block
   return {&recipe(profile, format), tensor};
 }
 
-std::string block_text(const golden::BlockExample::Side& side, const BlockFormat& format) {
+std::string block_text(const golden::BlockExample::Side& side, const BlockFormat& format, bool scales_alone) {
+  if (scales_alone) return fmt::format("scale {}", hex(side.scale, *format.scale));
   return fmt::format("scale {}, codes {} {}..", hex(side.scale, *format.scale), hex(side.code, *format.element),
                      hex(side.rest_code, *format.element));
 }
@@ -179,6 +180,7 @@ int compare_blocks(const Options& options) {
     json["blocks"] = result.blocks;
     json["differing"] = result.differing;
     json["scales_differing"] = result.scales;
+    json["codes_compared"] = !result.scales_alone;
     json["codes_differing"] = result.codes;
     json["classes"] = Json::array();
     for (const golden::BlockClassCount& row : result.classes) {
@@ -202,7 +204,8 @@ int compare_blocks(const Options& options) {
   const std::string_view second_name = profile_named(options.second).name;
   fmt::print("{} -> {}: {} ({}) and {} ({})\n", from.name, format.name, first_name, scale_rule_name(*first.recipe), second_name,
              scale_rule_name(*second.recipe));
-  fmt::print("one block for each input x: x first, every other element {}\n", decimal(decode(from, pattern.rest)));
+  fmt::print("one block for each input x: x first, every other element {}{}\n", decimal(decode(from, pattern.rest)),
+             result.scales_alone ? "; scales alone, one side gives no codes" : "");
   if (status == 0) {
     fmt::print("identical: {} blocks, 0 differ, by the model\n", result.blocks);
     return status;
@@ -214,8 +217,8 @@ int compare_blocks(const Options& options) {
   for (const golden::BlockClassCount& row : result.classes) {
     if (!row.example) continue;
     rows.push_back({std::string(row.difference.name), std::to_string(row.blocks), std::to_string(row.scales), std::to_string(row.codes),
-                    with_value(row.example->input, from), block_text(row.example->first, format), block_text(row.example->second, format),
-                    std::string(row.difference.meaning)});
+                    with_value(row.example->input, from), block_text(row.example->first, format, result.scales_alone),
+                    block_text(row.example->second, format, result.scales_alone), std::string(row.difference.meaning)});
   }
   print_table(rows);
   return status;

@@ -6,6 +6,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -103,10 +104,18 @@ int encode_values(const EncodeOptions& options) {
 struct DecodeOptions {
   std::string format;
   std::vector<std::string> codes;
+  std::string scale;
+  std::string profile;
+  std::string target = "f32";
+  std::string global_scale;
+  std::string tensor_scale;
   bool json = false;
 };
 
-int decode_codes(const DecodeOptions& options) {
+int decode_elements(const DecodeOptions& options) {
+  if (!options.profile.empty() || options.target != "f32" || !options.global_scale.empty() || !options.tensor_scale.empty()) {
+    throw Error(ErrorCode::usage, "--profile, --to, --global-scale and --tensor-scale are for codes of a block: give --scale too");
+  }
   const Format& format = format_named(options.format);
   Json json = json_head("decode");
   json["format"] = format.name;
@@ -122,6 +131,45 @@ int decode_codes(const DecodeOptions& options) {
     print_json(json);
   else
     print_table(rows);
+  return 0;
+}
+
+std::optional<std::uint32_t> f32_option(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return parse_code(text, kF32);
+}
+
+/// Codes of a block under one scale, as the profile dequantizes them; without a profile the exact product, rounded once.
+int decode_scaled(const DecodeOptions& options) {
+  const BlockFormat& format = block_format_named(options.format);
+  const Format& target = format_named(options.target);
+  const std::uint32_t scale = parse_bits(options.scale, *format.scale);
+  const TensorScale tensor{f32_option(options.global_scale), f32_option(options.tensor_scale)};
+  const Dequantizer* how = options.profile.empty() ? nullptr : &dequantizer(profile_named(options.profile), format, target);
+  if (how == nullptr && (target != kF32 || tensor.encode || tensor.decode)) {
+    throw Error(ErrorCode::usage, "the exact product is fp32 and takes no tensor scale: give --profile");
+  }
+  const std::string by = how == nullptr ? "the exact product" : fmt::format("profile {}", profile_named(options.profile).name);
+  Json json = json_head("decode");
+  json["format"] = format.name;
+  json["target"] = target.name;
+  json["by"] = by;
+  json["scale"] = {{"code", hex(scale, *format.scale)}, {"value", decimal(decode(*format.scale, scale))}};
+  std::vector<std::vector<std::string>> rows{{"code", "element", "bits", "value"}};
+  for (const std::string& text : options.codes) {
+    const std::uint32_t code = parse_bits(text, *format.element);
+    const std::uint32_t bits = how == nullptr ? dequantize(code, scale, format) : dequantize(code, scale, *how, tensor);
+    const std::string element = decimal(decode(*format.element, code));
+    rows.push_back({hex(code, *format.element), element, hex(bits, target), decimal(decode(target, bits))});
+    json["results"].push_back(
+        {{"code", hex(code, *format.element)}, {"element", element}, {"bits", hex(bits, target)}, {"value", decimal(decode(target, bits))}});
+  }
+  if (options.json) {
+    print_json(json);
+  } else {
+    fmt::print("{} -> {}, scale {} = {}, by {}\n", format.name, target.name, hex(scale, *format.scale), decimal(decode(*format.scale, scale)), by);
+    print_table(rows);
+  }
   return 0;
 }
 
@@ -144,12 +192,17 @@ void add_encode(CLI::App& app, Action& action) {
 }
 
 void add_decode(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("decode", "values of codes: mxact decode e4m3fn 0x7e 0x01");
+  CLI::App* verb = app.add_subcommand("decode", "values of codes: mxact decode e4m3fn 0x7e 0x01; mxact decode mxfp4 --scale 0x80 7");
   const auto options = std::make_shared<DecodeOptions>();
-  verb->add_option("FORMAT", options->format, "format of the codes (mxact formats lists them)")->required();
+  verb->add_option("FORMAT", options->format, "format of the codes (mxact formats lists them); with --scale a block format")->required();
   verb->add_option("CODE", options->codes, "code as 0x.. or a whole number")->required()->transform(trimmed);
+  verb->add_option("--scale", options->scale, "scale code of the block that the codes stand in");
+  verb->add_option("--profile", options->profile, "whose dequantization of blocks (default: the exact product)");
+  verb->add_option("--to", options->target, "what blocks are dequantized to: f32 (default), bf16, fp16");
+  verb->add_option("--global-scale", options->global_scale, "encode scale g of the tensor, for profiles that take it");
+  verb->add_option("--tensor-scale", options->tensor_scale, "decode scale 1/g of the tensor, for profiles that take it");
   verb->add_flag("--json", options->json, "machine-readable output");
-  verb->callback([&action, options] { action = [options] { return decode_codes(*options); }; });
+  verb->callback([&action, options] { action = [options] { return options->scale.empty() ? decode_elements(*options) : decode_scaled(*options); }; });
 }
 
 }  // namespace mx::cli

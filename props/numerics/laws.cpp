@@ -21,6 +21,10 @@ constexpr std::string_view kScale =
     "the floor rule's byte is the largest one with 2^(byte-127) * 2^emax <= amax, within 0 and 254; NaN and Inf give 255";
 constexpr std::string_view kBlocks =
     "each element of a block is its quotient by the scale rounded once, none is above the largest value; a NaN scale makes NaNs";
+constexpr std::string_view kRecipeScale =
+    "the scale of each of this implementation's recipes is the one whose exact threshold amax reaches, and its own byte for zero, Inf and NaN";
+constexpr std::string_view kRecipeBlocks =
+    "each element of this implementation's blocks is its quotient rounded as the implementation does, special blocks as recorded";
 constexpr std::string_view kDialect =
     "each of the 256 E8M0 bytes times each E2M1 code becomes what this implementation makes of it, in each of its targets";
 constexpr std::string_view kNvfp4 =
@@ -74,6 +78,7 @@ constexpr std::array kLaws{
     Law{"N3/e3m2", kTable, table_holds},
     Law{"N3/e2m1", kTable, table_holds},
     Law{"N3/e8m0", kTable, table_holds},
+    Law{"N3/ue4m3", kTable, table_holds},
     Law{"N3/mxint8", kTable, table_holds},
     Law{"N3/bf16", kTable, table_holds},
     Law{"N3/fp16", kTable, table_holds},
@@ -92,6 +97,46 @@ constexpr std::array kLaws{
     Law{"N6/mxfp6_e3m2", kBlocks, blocks_round_once},
     Law{"N6/mxfp4", kBlocks, blocks_round_once},
     Law{"N6/mxint8", kBlocks, blocks_round_once},
+    Law{"N5/torchao-floor", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/torchao-ceil", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/torchao-rceil", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/torchao-even", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/triton-kernels-floor", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/triton-kernels-rceil", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/triton-kernels-gpu-floor", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/triton-kernels-gpu-rceil", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/microxcaling-even", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/microxcaling-nearest", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/flashinfer-mx", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/flashinfer-mx-fast-math", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/aiter-floor", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/aiter-ceil", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/aiter-rceil", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/aiter-even", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/vllm-mxfp8-torch", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/vllm-quark-even", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/deepgemm", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/deepgemm-ue8m0", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/vllm-group", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/vllm-group-ue8m0", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N6/torchao-floor", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/torchao-ceil", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/torchao-rceil", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/torchao-even", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/triton-kernels-floor", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/triton-kernels-rceil", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/triton-kernels-gpu-floor", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/triton-kernels-gpu-rceil", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/microxcaling-even", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/microxcaling-nearest", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/flashinfer-mx", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/flashinfer-mx-fast-math", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/vllm-mxfp8-torch", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/vllm-quark-even", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/deepgemm", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/deepgemm-ue8m0", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/vllm-group", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/vllm-group-ue8m0", kRecipeBlocks, recipe_blocks_round_once},
     Law{"N4/ocp", kDialect, dialect_dequantizes},
     Law{"N4/torchao-dequantize", kDialect, dialect_dequantizes},
     Law{"N4/triton-kernels-dequantize", kDialect, dialect_dequantizes},
@@ -124,6 +169,7 @@ constexpr std::array kLaws{
     Law{"N7/e3m2", kTwin, twin_equals_model},
     Law{"N7/e2m1", kTwin, twin_equals_model},
     Law{"N7/e8m0", kTwin, twin_equals_model},
+    Law{"N7/ue4m3", kTwin, twin_equals_model},
     Law{"N7/mxint8", kTwin, twin_equals_model},
     Law{"N7/bf16", kTwin, twin_equals_model},
     Law{"N7/fp16", kTwin, twin_equals_model},

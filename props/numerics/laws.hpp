@@ -41,6 +41,10 @@ Outcome twin_equals_model(const Law& law);
 Outcome scale_follows_amax(const Law& law);
 Outcome blocks_round_once(const Law& law);
 
+/// N5, N6 by profile: the scales and the blocks of one implementation's recipes.
+Outcome recipe_scales_follow_amax(const Law& law);
+Outcome recipe_blocks_round_once(const Law& law);
+
 /// N4 by dialect: each E8M0 byte, E2M1 code and target as one implementation dequantizes them.
 Outcome dialect_dequantizes(const Law& law);
 

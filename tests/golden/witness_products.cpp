@@ -19,7 +19,7 @@ TEST_CASE("a matrix product that contradicts itself, or that no contract describ
          {"an accumulation of another operation", [](Json& e) { e["params"]["accum"] = "mma16"; }, 5, "no model of gemm with accum mma16"},
          {"a format that the contract does not take", [](Json& e) { e["params"]["b_format"] = "e4m3fnuz"; }, 5, "operand b is e4m3fnuz"},
          {"no K", [](Json& e) { e["params"].erase("K"); }, 3, "params has no 'K'"},
-         {"a K of 0", [](Json& e) { e["params"]["K"] = 0; }, 3, "K"},
+         {"a K of 0", [](Json& e) { e["params"]["K"] = 0; }, 5, "outside 1..1048576"},
          {"an unknown parameter", [](Json& e) { e["params"]["split_k"] = 2; }, 5, "unknown key 'split_k' in params"}});
   check("gemm_hopper", "gemm.e4e4_scaled_k256.fast.bf16",
         {{"as written", [](Json&) {}, 0, "256 values"},

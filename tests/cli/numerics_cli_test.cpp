@@ -1,0 +1,305 @@
+// encode, quantize, formats, compare and sweep from outside. Expected numbers are recorded ones (golden/witness/numerics and its README) or follow
+// from the formats by hand.
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/cli/run_program.hpp"
+
+namespace {
+
+using mx::tests::Run;
+using mx::tests::run_json;
+using mx::tests::run_mxact;
+using mx::tests::ScratchDirectory;
+
+struct Misuse {
+  const char* arguments;
+  int status;
+  const char* message;
+};
+
+std::string repeated(const std::string& word, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += " " + word;
+  return text;
+}
+
+std::string quoted(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
+
+const std::filesystem::path kSweeps = std::filesystem::path(MXACT_SOURCE_DIR) / "golden/witness/numerics/sweep32";
+const std::string kEntry = "f32.e4m3fn.nearest_even.saturate.ptx";
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// The class of that name.
+nlohmann::json class_of(const nlohmann::json& compared, const std::string& name) {
+  for (const auto& row : compared["classes"]) {
+    if (row["class"] == name) return row;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("misuse of profiles gets one line, exit 2, and nothing on stdout") {
+  const std::vector<Misuse> table{
+      {"encode e2m1 1 --profile torch-cpu", 2, "profile 'torch-cpu' does not define a conversion f32 -> e2m1; these do: "},
+      {"encode e4m3fn 1 --profile torchcpu", 2, "did you mean torch-cpu?"},
+      {"encode e4m3fn 1 --rounding toward_zero", 2, "profile 'ocp' converts f32 -> e4m3fn with rounding nearest_even, not toward_zero; these do: "},
+      {"encode e4m3fn 1 --overflow nan", 2, "with overflow saturate, not nan; these do: ml_dtypes"},
+      {"encode e4m3fn 1 --rounding nearest_evn", 2, "did you mean nearest_even?"},
+      {"encode e2m1 1 --profile gfloat-stochastic-fastest", 2, "takes 8 random bits: give them as --random"},
+      {"encode e2m1 1 2 3 --profile gfloat-stochastic-fastest --random 1,2", 2, "2 random numbers for 3 values"},
+      {"encode e2m1 1 --profile gfloat-stochastic-fastest --random 256", 2, "256"},
+      {"encode e2m1 1 --profile gfloat-stochastic-fastest --random x", 2, "'x' is not a code"},
+      {"encode e2m1 1 --random 1", 2, "takes no random bits"},
+      {"encode e2m1 nan --profile gfloat-ties-to-away", 2, "refuses it"},
+      {"decode mxfp4 7", 2, "unknown format 'mxfp4'"},
+      {"decode mxfp4 7 --scale 256", 2, "does not fit the 8 bits of e8m0"},
+      {"decode mxfp4 16 --scale 1", 2, "does not fit the 4 bits of e2m1"},
+      {"decode mxfp4 7 --scale 1 --to bf16", 2, "give --profile"},
+      {"decode e2m1 7 --profile ocp", 2, "give --scale too"},
+      {"decode mxfp4 7 --scale 1 --profile cuda-nosat", 2, "does not define how mxfp4 becomes f32; these do: "},
+      {"formats --profile ocpp", 2, "did you mean ocp?"},
+      {"quantize mxfp4 1 2 3", 2, "3 values are no whole blocks: mxfp4 has blocks of 32"},
+      {"quantize nvfp4 1 2 3 --profile ocp", 2, "profile 'ocp' does not define a recipe for nvfp4; these do: "},
+      {"quantize mxfp4 1 2 3 --rows 2", 2, "3 values are no 2 whole rows"},
+      {"quantize mxfp4 1 2 3 --scale-layout 129x4", 2, "unknown scale layout '129x4' (did you mean 128x4?)"},
+      {"quantize mxfp4 --block 16 1", 2, "blocks of 16: mxfp4 has blocks of 32"},
+      {"quantize mxfp4 1 --rows 0", 2, "'0' is not a whole number in 1.."},
+      {"compare ocp ocp", 2, "FORMAT"},
+      {"compare ocp ocp mxfp5", 2, "unknown format 'mxfp5' (did you mean mxfp4?)"},
+      {"compare ocp torch-cpu e2m1", 2, "profile 'torch-cpu' does not define a conversion f32 -> e2m1; these do: "},
+      {"compare ocp torch-cpu mxfp4", 2, "profile 'torch-cpu' does not define a recipe for mxfp4; these do: "},
+      {"compare ocp gfloat-stochastic-fastest e2m1 --from bf16", 2, "does not define a conversion bf16 -> e2m1"},
+      {"compare ocp gfloat-stochastic-fastest e2m1", 2, "takes random bits"},
+      {"compare ocp ml_dtypes e4m3fn --rest 1", 2, "--rest"},
+      {"compare vllm-nvfp4 vllm-nvfp4 nvfp4 --from bf16 --global-scale 1,2,3", 2, "--global-scale takes one value, or one for each profile, not 3"},
+      {"sweep", 2, "FORMAT is required"},
+      {"sweep e4m3fn --profile nothing", 2, "unknown profile 'nothing'"},
+      {"sweep e4m3fn --shard 3/2", 2, "'3/2' is not a shard"},
+      {"sweep e4m3fn --shard 1/2 --out file", 2, "merge the states"},
+      {"sweep e2m1 --profile gfloat-stochastic-fastest --reference", 2, "takes random bits"},
+      {"sweep e2m1 --profile gfloat-ties-to-away --reference", 2, "refuses NaN"},
+      {"sweep e4m3fn --against no/such", 3, "no recorded sweep is here"},
+      {"sweep merge", 2, "STATE"},
+      {"sweep merge no-such-file", 3, "no-such-file"},
+  };
+  for (const Misuse& misuse : table) {
+    const Run run = run_mxact(misuse.arguments);
+    INFO("mxact " << misuse.arguments << "\n" << run.out << run.err);
+    CHECK(run.status == misuse.status);
+    CHECK(run.out.empty());
+    CHECK(run.err.find(misuse.message) != std::string::npos);
+    CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
+  }
+}
+
+TEST_CASE("encode speaks the profile that was asked for") {
+  // golden/witness/numerics/README.md, disagreements 2, 4, 5 and 8.
+  const auto code = [](const std::string& arguments) { return run_json("encode " + arguments)["results"][0]["code"].get<std::string>(); };
+  CHECK(code("e4m3fn 0xff800001 --profile ml_dtypes") == "0xff");
+  CHECK(code("e4m3fn 0xff800001 --profile cuda-satfinite") == "0x7f");
+  CHECK(code("e5m2 0x7f800001 --profile ml_dtypes") == "0x7e");
+  CHECK(code("e5m2 61440 --profile torch-cpu") == "0x7c");
+  CHECK(code("e5m2 61440 --profile cuda-satfinite") == "0x7b");
+  CHECK(code("e4m3fn 450 --profile hip-nosat") == "0x7f");
+  CHECK(code("e8m0 -1.5 --profile torch-cpu") == "0x80");
+  CHECK(code("e8m0 -1.5 --profile ml_dtypes") == "0xff");
+  const nlohmann::json nan = run_json("encode e4m3fn nan --profile ml_dtypes --rounding nearest_even --overflow nan");
+  CHECK(nan["nan_negative"] == "0xff");
+  CHECK(nan["results"][0]["flags"] == "nan");
+}
+
+TEST_CASE("a stochastic rounding takes its bits from --random") {
+  // 1.25 lies half way from 1 (0x2) to 1.5 (0x3): f = 0.5, up iff 128 + r >= 256.
+  const std::string stochastic = "encode e2m1 1.25 1.25 --profile gfloat-stochastic-fastest --random ";
+  const nlohmann::json two = run_json(stochastic + "0x7f,128");
+  CHECK(two["results"][0]["code"] == "0x2");
+  CHECK(two["results"][1]["code"] == "0x3");
+  CHECK(two["random_bits"] == 8);
+  const nlohmann::json one = run_json(stochastic + "255");
+  CHECK(one["results"][0]["code"] == "0x3");
+  CHECK(one["results"][1]["code"] == "0x3");
+}
+
+TEST_CASE("decode shows codes of a block as each implementation dequantizes them") {
+  // golden/witness/numerics/README.md, disagreement 18.
+  const auto bits = [](const std::string& arguments) { return run_json("decode mxfp4 " + arguments)["results"][0]["bits"].get<std::string>(); };
+  CHECK(bits("--scale 254 7 --to bf16 --profile triton-kernels-dequantize") == "0x7f7f");
+  CHECK(bits("--scale 254 7 --to bf16 --profile vllm-dequantize") == "0x7f80");
+  CHECK(bits("--scale 0 2 --to bf16 --profile triton-kernels-dequantize") == "0x0000");
+  CHECK(bits("--scale 0 2 --to bf16 --profile vllm-dequantize") == "0x0040");
+  CHECK(bits("--scale 0 2") == "0x00400000");
+  CHECK(bits("--scale 255 2") == "0x7fc00000");
+}
+
+TEST_CASE("formats shows one profile whole") {
+  const nlohmann::json profile = run_json("formats --profile ml_dtypes")["profile"];
+  CHECK(profile["implementation"] == "ml_dtypes");
+  CHECK(profile["device"] == "cpu");
+  int found = 0;
+  for (const auto& row : profile["conversions"]) {
+    if (row["to"] != "e5m2") continue;
+    ++found;
+    CHECK(row["overflow"] == "inf");
+    CHECK(row["nan_positive"] == "0x7e");
+  }
+  CHECK(found >= 1);
+  const nlohmann::json all = run_json("formats");
+  CHECK(all["profiles"].size() > 30);
+  CHECK(all["contracts"].size() >= 2);
+  CHECK(run_mxact("formats --profile torchao-rceil").out.find("rceil") != std::string::npos);
+}
+
+TEST_CASE("quantize takes rows, tensor scales and scale layouts") {
+  // Two rows of 64 values, amax 6, 12, 24 and 48: floor scales 2^0 to 2^3.
+  const std::string rows = "quantize mxfp4 --rows 2 --scale-layout 128x4 6" + repeated("0", 31) + " 12" + repeated("0", 31) + " 24" +
+                           repeated("0", 31) + " 48" + repeated("0", 31);
+  const nlohmann::json tiled = run_json(rows);
+  CHECK(tiled["blocks"].size() == 4);
+  CHECK(tiled["scales"]["memory"].size() == 512);
+  // Element (r, c) of the tile goes to (r % 32) * 16 + r / 32 * 4 + c.
+  CHECK(tiled["scales"]["memory"][0] == "0x7f");
+  CHECK(tiled["scales"]["memory"][1] == "0x80");
+  CHECK(tiled["scales"]["memory"][16] == "0x81");
+  CHECK(tiled["scales"]["memory"][17] == "0x82");
+  CHECK(tiled["scales"]["memory"][2] == "0x00");
+  CHECK(run_json(rows + " --scale-layout linear", 2).is_null());
+}
+
+TEST_CASE("quantize shows special blocks as each implementation makes them") {
+  const auto scale = [](const std::string& arguments, const std::string& first, int zeros) {
+    return run_json("quantize " + arguments + " " + first + repeated("0", zeros))["blocks"][0]["scale"].get<std::string>();
+  };
+  // golden/witness/numerics/README.md, disagreements 10, 12, 15, 16 and 17.
+  CHECK(scale("mxfp4 --profile torchao-rceil", "0x00400000", 31) == "0x00");
+  CHECK(scale("mxfp4 --profile triton-kernels-rceil", "0x00400000", 31) == "0x01");
+  CHECK(scale("mxfp8_e4m3 --profile torchao-rceil", "nan", 31) == "0xff");
+  CHECK(scale("mxfp8_e4m3 --profile triton-kernels-rceil", "nan", 31) == "0x00");
+  CHECK(scale("nvfp4 --profile torchao-nvfp4-single", "0", 15) == "0x08");
+  CHECK(scale("nvfp4 --profile vllm-nvfp4 --global-scale 336", "0", 15) == "0x00");
+  const nlohmann::json scales_alone = run_json("quantize mxfp4 --profile aiter-floor 6" + repeated("0", 31));
+  CHECK(scales_alone["blocks"][0]["scale"] == "0x7f");
+  CHECK(scales_alone["blocks"][0]["elements"].empty());
+  const nlohmann::json row = run_json("quantize fp8_e4m3 --profile torchao-fp8 --rows 2 --block 2 448 1 896 1 1 1 2 2");
+  REQUIRE(row["blocks"].size() == 4);
+  CHECK(row["blocks"][0]["scale"] == "0x3f800000");
+  CHECK(row["blocks"][1]["scale"] == "0x40000000");
+}
+
+TEST_CASE("compare says how many inputs differ, by class, and exits as cmp does") {
+  const nlohmann::json nans = run_json("compare ml_dtypes torch-cpu e5m2 --from bf16", 1);
+  CHECK(nans["inputs"] == 65536);
+  CHECK(nans["differing"] == 254);
+  const nlohmann::json codes = class_of(nans, "NaN code");
+  CHECK(codes["inputs"] == 254);
+  CHECK(codes["example"]["input"]["code"] == "0x7f81");
+  CHECK(codes["example"]["first"]["code"] == "0x7e");
+  CHECK(codes["example"]["second"]["code"] == "0x7f");
+
+  const nlohmann::json same = run_json("compare torch-cpu ml_dtypes e4m3fn --from fp16");
+  CHECK(same["differing"] == 0);
+  CHECK(run_mxact("compare hip-sat hip-sat e4m3fn --from bf16").out.find("identical: 65536 inputs, 0 differ") != std::string::npos);
+  const nlohmann::json refused = run_json("compare cuda-satfinite gfloat-ties-to-even e2m1 --from f32 --json", 2);
+  CHECK(refused.is_null());
+}
+
+TEST_CASE("compare takes block formats") {
+  // Alone in its block, x has the scale byte of its exponent less 8, or one more where RCEIL finds its mantissa above 1.75: 31 of 128 mantissas.
+  const nlohmann::json rules = run_json("compare torchao-floor torchao-rceil mxfp8_e4m3 --from bf16", 1);
+  CHECK(rules["kind"] == "recipe");
+  CHECK(class_of(rules, "scale one step apart")["example"]["input"]["code"].get<std::string>() != "");
+  CHECK(class_of(rules, "NaN block")["blocks"] == 0);
+  const nlohmann::json scales = run_json("compare torchao-even aiter-even mxfp4 --from bf16", 1);
+  CHECK(scales["codes_compared"] == false);
+  CHECK(scales["codes_differing"] == 0);
+  const Run two_level = run_mxact("compare vllm-nvfp4 torchao-nvfp4 nvfp4 --from bf16 --global-scale 336,none --scale none,0x3b430c31");
+  INFO(two_level.err);
+  CHECK(two_level.status == 1);
+  CHECK(run_mxact("compare vllm-nvfp4 torchao-nvfp4 nvfp4 --from bf16").status == 2);
+  CHECK(run_json("compare ocp ocp mxint8 --from bf16")["kind"] == "conversion");
+  CHECK(run_json("compare ocp ocp mxint8 --from bf16 --blocks")["kind"] == "recipe");
+}
+
+TEST_CASE("sweep prints the digests that hardware gave, in shards") {
+  const std::string sweep = "sweep e4m3fn --profile ptx-satfinite --shard 68/256 --against " + quoted(kSweeps / kEntry);
+  const nlohmann::json shard = run_json(sweep);
+  CHECK(shard["complete"] == true);
+  CHECK(shard["computed_by"] == "twin");
+  REQUIRE(shard["chunks"].size() == 1);
+  CHECK(shard["chunks"][0]["chunk"] == 67);
+  CHECK(shard["chunks"][0]["inputs"] == "0x43000000-0x43ffffff");
+  CHECK(shard["against"]["compared"] == 1);
+  CHECK(shard["against"]["differing"].empty());
+  // Chunk 0x43 holds 464, above which ml_dtypes has NaN.
+  const Run other = run_mxact("sweep e4m3fn --profile ml_dtypes --shard 68/256 --against " + quoted(kSweeps / kEntry));
+  CHECK(other.status == 1);
+  CHECK(other.out.find("chunk 67 (fp32 0x43000000-0x43ffffff): recorded 0x") != std::string::npos);
+}
+
+TEST_CASE("states of shards merge into the recorded sweep, and only whole and agreeing ones do") {
+  const ScratchDirectory scratch;
+  const auto first = scratch.path() / "first";
+  const auto second = scratch.path() / "second";
+  const auto bad = scratch.path() / "bad";
+  REQUIRE(run_mxact("sweep e4m3fn --profile ptx-satfinite --shard 1/256 --state " + quoted(first)).status == 0);
+  const std::string head = read(first).substr(0, read(first).find('\n') + 1);
+  const std::string recorded = read(kSweeps / "e4m3fn.cuda_hw.satfinite.u64.bin");
+  const auto line = [&](std::size_t chunk, unsigned flip) {
+    std::uint64_t word = flip;
+    for (std::size_t byte = 0; byte < 8; ++byte) word ^= std::uint64_t{static_cast<unsigned char>(recorded[chunk * 8 + byte])} << (8 * byte);
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "chunk %zu 0x%016llx\n", chunk, static_cast<unsigned long long>(word));
+    return std::string(text.data());
+  };
+  CHECK(read(first) == head + line(0, 0));
+  for (std::size_t chunk = 1; chunk < 256; ++chunk) {
+    std::ofstream(chunk % 2 == 0 ? first : second, std::ios::app) << (chunk == 1 ? head : "") << line(chunk, 0);
+  }
+  std::ofstream(bad) << head << line(200, 1);
+
+  const auto out = scratch.path() / "out";
+  const std::string both = "sweep merge " + quoted(first) + " " + quoted(second);
+  const Run merged = run_mxact(both + " --out " + quoted(out) + " --against " + quoted(kSweeps / kEntry));
+  INFO(merged.err);
+  CHECK(merged.status == 0);
+  CHECK(merged.out.find("0 of 256 chunks differ from") != std::string::npos);
+  CHECK(read(out) == recorded);
+  CHECK(run_mxact(both + " --out " + quoted(out)).status == 3);
+  CHECK(run_mxact(both + " --force --out " + quoted(out)).status == 0);
+  CHECK(run_json(both)["chunks"].size() == 256);
+
+  const Run gap = run_mxact("sweep merge " + quoted(second));
+  CHECK(gap.status == 3);
+  CHECK(gap.err.find("the states leave out chunks 0, 2, 4") != std::string::npos);
+  const Run contradiction = run_mxact(both + " " + quoted(bad));
+  CHECK(contradiction.status == 3);
+  CHECK(contradiction.err.find("chunk 200 has digest") != std::string::npos);
+  const Run other = run_mxact("sweep e5m2 --shard 1/256 --state " + quoted(first));
+  CHECK(other.status == 3);
+  CHECK(other.err.find("another conversion") != std::string::npos);
+}
+
+TEST_CASE("an interrupted sweep ends with 130, keeps its state and goes on from it") {
+  const ScratchDirectory scratch;
+  const auto state = scratch.path() / "state";
+  // By the model a whole sweep takes a minute and more.
+  const std::string command = "exec timeout --preserve-status -s INT 3 " MXACT_PROGRAM " sweep e4m3fn --reference --state " + quoted(state) + " 2> " +
+                              quoted(scratch.path() / "stderr") + " > /dev/null";
+  const int status = std::system(command.c_str());
+  CHECK(WEXITSTATUS(status) == 130);
+  CHECK(read(scratch.path() / "stderr").find("interrupted") != std::string::npos);
+  const std::string kept = read(state);
+  CHECK(kept.starts_with("mxact-sweep/1 "));
+  CHECK(kept.back() == '\n');
+  const Run resumed = run_mxact("sweep e4m3fn --reference --shard 1/256 --state " + quoted(state));
+  CHECK(resumed.status == 0);
+  CHECK(read(state).starts_with(kept));
+}
