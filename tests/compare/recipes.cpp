@@ -30,7 +30,7 @@ Counts counts_of(const RecipeComparison& result) {
 
 mx::Recipe with_element(const mx::Recipe& recipe, const mx::Conversion& element) {
   mx::Recipe changed = recipe;
-  std::get<mx::MxRecipe>(changed.how).element = element;
+  std::get<mx::MxRecipe>(changed.how).elements->step.encode = element;
   return changed;
 }
 
