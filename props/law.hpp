@@ -15,6 +15,8 @@
 //   N11 products with a zero count for nothing
 //   N12 where every partial sum is exact, all contracts agree
 //   N13 powers of two move from the factors to the result
+//   N14 elementary functions are correctly rounded, never decrease, and are odd where mathematics says so (ours)
+//   N15 wide arithmetic is rounded once to 64 bits (ours)
 //   L1  a layout is one to one, and image and padding fill the allocation
 //   L2  unique tags arrive where the closed formulas have them
 //   L3  a scale follows its weights: dequantizing and packing commute
@@ -25,7 +27,11 @@
 //   L8  gate and up are told apart by the activation: not yet
 //   L9  sizes: no more than is allocated, each in its unit: not yet (cosize and bytes of packed tensors are part of L1)
 //   L10 compare reports every changed unit at its place (ours)
-//   S1-S5  parameters matter; routing; sums over ranks; permutations; batches: not yet (tests/moe/ tries examples of S1 and S2)
+//   S1  every constant of an activation matters (of other parameters: not yet, tests/moe/ tries examples)
+//   S2  a router chooses and weighs as its restatement does
+//   S3  expert-parallel ranks add up to one rank
+//   S4  renaming experts and reordering tokens renames and reorders results, no more
+//   S5  what a token gives does not depend on its batch
 //   O1  what is chosen satisfies its kernel's needs
 //   O2  a wish is met or refused with a reason
 //   O3  nothing better is skipped (that more capability never gives less: not yet)
@@ -59,6 +65,7 @@ struct Law {
 
 std::span<const Law> numeric_laws();
 std::span<const Law> layout_laws();
+std::span<const Law> moe_laws();
 std::span<const Law> oracle_laws();
 
 /// Runs a RapidCheck testable under the law's id, with the configuration of RC_PARAMS. The message of a failure holds the line

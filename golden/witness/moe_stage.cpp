@@ -9,7 +9,6 @@
 
 #include "golden/witness/ops.hpp"
 #include "model/moe/routing.hpp"
-#include "model/numerics/block.hpp"
 #include "model/numerics/dot.hpp"
 #include "model/numerics/f32.hpp"
 
@@ -86,14 +85,16 @@ struct Weights {
   Tensor codes, scales, bias;
   std::int64_t rows, k;
 
+  /// The contract folds the scales into the codes.
   PreparedOperand row(const ContractRow& contract, std::int64_t index) const {
     std::vector<Value> values;
     for (std::int64_t i = 0; i < k; ++i) {
       const std::uint32_t byte = word_at(codes, (index * k + i) / 2);
-      const std::uint32_t code = i % 2 == 0 ? byte & 0xFU : byte >> 4;
-      values.push_back(scaled_value(code, word_at(scales, index * (k / kGroup) + i / kGroup), kMxfp4));
+      values.push_back(decode(kE2m1, i % 2 == 0 ? byte & 0xFU : byte >> 4));
     }
-    return prepare(contract, Side::b, {.elements = values});
+    std::vector<Value> factors;
+    for (std::int64_t i = 0; i < k / kGroup; ++i) factors.push_back(decode(kE8m0, word_at(scales, index * (k / kGroup) + i)));
+    return prepare(contract, Side::b, {values, &kE2m1, factors, static_cast<int>(kGroup)});
   }
 };
 
@@ -154,12 +155,10 @@ ModelOutputs route_sort(const OpContext& context, Fields& params, const LayerSha
     std::int64_t source;
   };
   std::vector<Row> sorted;
-  const std::vector<Value> one{decode(kF32, f32::kOne)};
   for (std::int64_t token = 0; token < shape.tokens; ++token) {
-    moe::Router router{shape.experts, 1, {}, {}};
-    for (std::int64_t expert = 0; expert < shape.experts; ++expert)
-      router.weight.push_back(decode(kBf16, word_at(logits, token * shape.experts + expert)));
-    std::vector<moe::Slot> slots = moe::route_topk_softmax(Contract::f32_sequential, one, router, shape.top_k);
+    std::vector<std::uint32_t> row;
+    for (std::int64_t expert = 0; expert < shape.experts; ++expert) row.push_back(f32_at(logits, token * shape.experts + expert));
+    std::vector<moe::Slot> slots = moe::route_logits<moe::F32Arithmetic>(moe::router_named("gpt-oss"), {.top_k = shape.top_k}, row, {});
     std::ranges::sort(slots, {}, &moe::Slot::expert);
     for (std::size_t position = 0; position < slots.size(); ++position)
       sorted.push_back({slots[position], token * shape.top_k + static_cast<std::int64_t>(position)});

@@ -153,7 +153,7 @@ class Layer {
     const auto intermediate = static_cast<std::size_t>(sizes_.intermediate);
     std::vector<Row> operands;
     for (const auto& [token, slot] : work) {
-      operands.push_back(arithmetic_.prepared(Side::a, operand(token, slot)));
+      operands.push_back(arithmetic_.prepared(Side::a, operand(planted(Fault::layer_first_operand) ? work[0].first : token, slot)));
       if (keep_stages_) result_.h13[first_slot_[token] + slot].resize(2 * intermediate);
     }
     std::vector<std::vector<Value>> rows(work.size(), std::vector<Value>(intermediate));
@@ -164,8 +164,9 @@ class Layer {
       const Row gate = arithmetic_.prepared(Side::b, values);
       experts_.w13_row(expert, 1, row, values);
       const Row up = arithmetic_.prepared(Side::b, values);
-      const Value gate_bias = decode(kF32, experts_.w13_bias(expert, 0, row));
-      const Value up_bias = decode(kF32, experts_.w13_bias(expert, 1, row));
+      const std::int64_t biased = planted(Fault::layer_first_bias) ? 0 : expert;
+      const Value gate_bias = decode(kF32, experts_.w13_bias(biased, 0, row));
+      const Value up_bias = decode(kF32, experts_.w13_bias(biased, 1, row));
       for (std::size_t item = 0; item < work.size(); ++item) {
         const Number g = rounded_number<A>(arithmetic_.dot(operands[item], gate, gate_bias), choices_.stages.round_h13);
         const Number u = rounded_number<A>(arithmetic_.dot(operands[item], up, up_bias), choices_.stages.round_h13);

@@ -72,7 +72,7 @@ struct ContractRow {
   int group;           ///< aligned: products in a group
   int alignment_bits;  ///< aligned: addends become multiples of 2^(E - this), E the largest nominal exponent of the group
   int kept_bits;       ///< aligned: significant bits of a group's sum
-  int restart;         ///< products in a chain; 0: one chain for all k; kScaleBlock: as many as share a scale
+  int restart;         ///< products in a chain; 0: one chain for all k; kScaleBlock: as many as share a scale, of which there must be some
   bool bias_in_sum;    ///< the bias is a term of the exact sum; else one fp32 add at the end
 
   std::uint32_t nan;  ///< fp32 bits of every NaN result

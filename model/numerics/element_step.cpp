@@ -19,7 +19,7 @@ constexpr std::uint32_t kSmallestNormal = 0x00800000U;
 
 std::uint32_t nan_of(std::uint32_t x, std::uint32_t factor, NanSign rule) {
   const auto own = [](std::uint32_t nan) { return (nan & kSign) | f32::kNan; };
-  switch (rule) {
+  switch (planted(Fault::element_nan_positive) ? NanSign::positive : rule) {
     case NanSign::positive: return f32::kNan;
     case NanSign::element_first: return f32::is_nan(x) ? own(x) : f32::is_nan(factor) ? own(factor) : kSign | f32::kNan;
     case NanSign::factor_first: break;
@@ -96,10 +96,11 @@ std::uint32_t encode_element(std::uint32_t x, std::uint32_t factor, const Format
   Flags flags;
   if (step.operation == ElementOperation::exact) return encode(exact_result(x, factor), format, step.encode, flags);
   std::uint32_t quotient = fp32_result(x, factor, step);
-  if (step.zero_sign == ZeroSign::lost_before_rounding && (quotient & ~kSign) == 0) quotient = 0;
-  if (step.half_is_added && (quotient & ~kSign) == half_of_smallest(format) - 1U) quotient += 2U;
+  const ZeroSign zeros = planted(Fault::element_keeps_zero_sign) ? ZeroSign::kept : step.zero_sign;
+  if (zeros == ZeroSign::lost_before_rounding && (quotient & ~kSign) == 0) quotient = 0;
+  if (step.half_is_added && !planted(Fault::element_half_not_added) && (quotient & ~kSign) == half_of_smallest(format) - 1U) quotient += 2U;
   const std::uint32_t code = encode(decode(kF32, quotient), format, step.encode, flags);
-  const bool negative_zero = step.zero_sign == ZeroSign::lost && decode(format, code).cls == ValueClass::zero;
+  const bool negative_zero = zeros == ZeroSign::lost && decode(format, code).cls == ValueClass::zero;
   return negative_zero ? 0 : code;
 }
 

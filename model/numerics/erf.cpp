@@ -10,7 +10,7 @@
 //
 // Why the result is correctly rounded: near 0 the terms left out are below 2^-103 of it. Elsewhere the working error is below 2^-104 (see kTaylor),
 // and erf is at least 2^-12: less than 2^-92 of the result. No fp32 x but 0 gives a tie, and none a value so near to one: among all 2^32 inputs the
-// nearest is 2^-60 away or more (tests/proof/functions.cpp finds them).
+// nearest is 2^-56.4 of itself away (tests/proof/functions.cpp finds it).
 
 namespace mx::f32 {
 namespace {

@@ -30,12 +30,13 @@ constexpr Recipe deepgemm(const BlockFormat& format, GroupRule rule, const Conve
   return {&format, GroupRecipe{rule, true, AmaxNan::propagates, kTenToMinus4, step, kAnySource}, source};
 }
 
-constexpr std::array<Recipe, 4> deepgemm_rows(GroupRule rule) {
+constexpr std::array<Recipe, 5> deepgemm_rows(GroupRule rule) {
   return {{
       deepgemm(kFp8Group128, rule, kDeepGemmFp8, ZeroSign::kept, kDeepGemmFp8Source),
       deepgemm(kFp8Group32, rule, kDeepGemmFp8, ZeroSign::kept, kDeepGemmFp8Source),
       deepgemm(kFp4Group128, rule, kDeepGemmFp4, ZeroSign::lost, kDeepGemmFp4Source),
       deepgemm(kFp4Group32, rule, kDeepGemmFp4, ZeroSign::lost, kDeepGemmFp4Source),
+      deepgemm(kFp8E4m3Square, rule, kDeepGemmFp8, ZeroSign::kept, kDeepGemmFp8Source),
   }};
 }
 constexpr auto kDeepGemm = deepgemm_rows(GroupRule::group_amax);

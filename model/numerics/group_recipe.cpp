@@ -66,10 +66,13 @@ QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, 
   const std::vector<std::uint32_t> f32 = widened(x, source, how.sources, format.name);
   QuantizedBlock block;
   block.scale = group_scale(largest_magnitude(f32, how.amax_nan), *format.element, how);
-  const bool divides = how.step.operation == ElementOperation::divide;
-  const std::uint32_t factor = divides ? block.scale : f32::div(f32::kOne, block.scale);
+  ElementStep step = how.step;
+  if (planted(Fault::group_divides_otherwise)) {
+    step.operation = step.operation == ElementOperation::divide ? ElementOperation::multiply : ElementOperation::divide;
+  }
+  const std::uint32_t factor = step.operation == ElementOperation::divide ? block.scale : f32::div(f32::kOne, block.scale);
   block.codes.reserve(f32.size());
-  for (std::uint32_t bits : f32) block.codes.push_back(encode_element(bits, factor, *format.element, how.step));
+  for (std::uint32_t bits : f32) block.codes.push_back(encode_element(bits, factor, *format.element, step));
   return block;
 }
 

@@ -7,8 +7,8 @@
 // Why the results are correctly rounded: log2 x is irrational for every rational x but the powers of two (whose logarithms are integers of eight
 // bits, no ties), ln(1 + x) for every x but 0 (Lindemann). So there are no ties, and the working error decides. It is below 2^-111, and below 2^-113
 // where the result is below 1; the results are at least 2^-25 (below that, ln(1 + x) rounds to x), which leaves less than 2^-88 of the result. A
-// wrong rounding needs a logarithm nearer to a midpoint of fp32 numbers than that, while among all 2^32 inputs the nearest is 2^-60 away or
-// more (tests/proof/functions.cpp finds them).
+// wrong rounding needs a logarithm nearer to a midpoint of fp32 numbers than that, while among all 2^32 inputs the nearest log2 x is 2^-51.3
+// of itself away, the nearest ln(1 + x) 2^-66.4 (tests/proof/functions.cpp finds them).
 
 namespace mx::f32 {
 namespace {

@@ -81,8 +81,8 @@ bool bumps(std::uint32_t quotient, SubnormalBump rule) {
 /// The E8M0 exponent of the rule's power of two, before it is brought into the range of codes. `amax` is positive and finite, or zero.
 int exponent_of(std::uint32_t amax, const Format& element, const Rule& rule, const MxScale& scale) {
   const int emax = rule.divisor == Divisor::power ? max_exponent(element) : 0;
-  if (rule.by_log2) return floor_of(f32::log2(amax)) + kE8m0.bias - emax;
-  if (scale.quotient == AmaxQuotient::exponent_field) {
+  if (rule.by_log2 && !planted(Fault::scale_log2_from_exponent)) return floor_of(f32::log2(amax)) + kE8m0.bias - emax;
+  if (scale.quotient == AmaxQuotient::exponent_field || planted(Fault::scale_subtracts_exponents)) {
     // The exponent field is floor(log2 amax) + 127; E8M0 has the same bias.
     const std::uint32_t bits = planted(Fault::scale_floor_off_by_one) ? amax + 1U : amax;
     const bool next = rule.up && (bits & kF32Mantissa) != 0 && !planted(Fault::scale_rounds_down);
@@ -104,7 +104,7 @@ std::uint32_t power_bits(int exponent, const ScaleFactor& factor, const Format& 
 }
 
 std::uint32_t factor_of(std::uint32_t code, bool amax_is_nan, const MxElements& elements, const Format& source) {
-  const ScaleFactor& factor = elements.factor;
+  const ScaleFactor& factor = planted(Fault::factor_forgets_exceptions) ? kPlainFactor : elements.factor;
   if (amax_is_nan && factor.at_nan_amax) return *factor.at_nan_amax;
   if (code == 0 && factor.at_0) return *factor.at_0;
   if (code == static_cast<std::uint32_t>(kLargestScale) && factor.at_254) return *factor.at_254;
@@ -127,7 +127,7 @@ std::uint32_t scale_code(std::uint32_t amax_f32, const Format& element, const Mx
   amax = std::max(amax, scale.least_amax);
   if (amax == 0) amax = scale.zero_amax;
   if (rule.rounded != Rounded::no && amax != kF32Infinity) amax = even_power(amax, rule.rounded == Rounded::as_source ? source : kF32, element);
-  if (amax == kF32Infinity) return scale.infinite_code;
+  if (amax == kF32Infinity) return planted(Fault::scale_infinite_is_nan) ? kScaleNan : scale.infinite_code;
   const int exponent = exponent_of(amax, element, rule, scale);
   if (exponent > kLargestScale) return scale.overflow_code;
   return static_cast<std::uint32_t>(std::max(exponent, 0));
@@ -146,7 +146,7 @@ QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, 
   const std::uint32_t amax = largest_magnitude(f32, how.scale.amax_nan);
   QuantizedBlock block;
   block.scale = scale_code(amax, *format.element, how.scale, source);
-  if (block.scale == kScaleNan && how.elements->nan_block_code) {
+  if (block.scale == kScaleNan && how.elements->nan_block_code && !planted(Fault::block_forgets_nan_codes)) {
     block.codes.assign(f32.size(), *how.elements->nan_block_code);
     return block;
   }

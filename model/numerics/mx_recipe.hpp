@@ -48,6 +48,8 @@ struct MxScale {
   std::uint32_t nan_code;       ///< scale byte when amax is NaN
   std::uint32_t infinite_code;  ///< scale byte when amax is Inf, or rounds to Inf
   std::uint32_t overflow_code;  ///< scale byte where the rule's power of two is above 2^127
+
+  friend bool operator==(const MxScale&, const MxScale&) = default;
 };
 
 /// The fp32 factor that a scale byte stands for: 2^(127 - byte) where elements are multiplied, 2^(byte - 127) where they are divided, NaN for

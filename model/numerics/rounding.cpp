@@ -111,22 +111,24 @@ Value round_to_power(const Value& value, const Format& format, const Draw& draw,
   return rounded;
 }
 
-[[noreturn]] void refuse(const std::string& what, const Format& format) { throw Error(ErrorCode::usage, what + " into " + std::string(format.name)); }
+[[noreturn]] void refuse(const std::string& what, const Format& format) {
+  throw Error(ErrorCode::usage, "a conversion into " + std::string(format.name) + ": " + what);
+}
 
 }  // namespace
 
 Draw checked_draw(const Format& format, const Conversion& how, Random random) {
   const int bits = how.random_bits;
+  const auto name = [&] { return "rounding '" + std::string(name_of(how.rounding)) + "'"; };
   if (!is_stochastic(how.rounding)) {
     if (bits == 0 && !random) return {.rounding = how.rounding};
-    refuse("rounding '" + std::string(name_of(how.rounding)) + "' takes no random bits", format);
+    refuse(name() + " takes no random bits", format);
   }
-  const std::string name = "rounding '" + std::string(name_of(how.rounding)) + "'";
   const int most = how.rounding == Rounding::stochastic_add ? kAlignedBits - format.mantissa_bits : kMostRandomBits;
-  if (bits < 1 || bits > most) refuse(name + " takes 1 to " + std::to_string(most) + " random bits, not " + std::to_string(bits), format);
-  if (!random) refuse(name + " needs a random number of " + std::to_string(bits) + " bits", format);
+  if (bits < 1 || bits > most) refuse(name() + " takes 1 to " + std::to_string(most) + " random bits, not " + std::to_string(bits), format);
+  if (!random) refuse(name() + " needs a random number of " + std::to_string(bits) + " bits", format);
   if (bits < 32 && (*random >> bits) != 0) {
-    refuse(name + " takes " + std::to_string(bits) + " random bits, " + std::to_string(*random) + " has more", format);
+    refuse(name() + " takes " + std::to_string(bits) + " random bits, " + std::to_string(*random) + " has more", format);
   }
   return {how.rounding, bits, *random};
 }

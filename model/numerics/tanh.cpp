@@ -6,8 +6,8 @@
 //
 // Why the result is correctly rounded: tanh x is irrational for every fp32 x but 0 (Lindemann), so it is never a tie, and the working error decides.
 // t is off by less than 2^-117, the quotient by less than 2^-93 in all, and it is at least 2^-12.1: less than 2^-80 of the result. A wrong rounding
-// needs a tanh x nearer to a midpoint of fp32 numbers than that, while among all 2^32 inputs the nearest is 2^-60 away or more
-// (tests/proof/functions.cpp finds them).
+// needs a tanh x nearer to a midpoint of fp32 numbers than that, while among all 2^32 inputs the nearest is 2^-50.3 of itself
+// away (tests/proof/functions.cpp finds it).
 
 namespace mx::f32 {
 namespace {

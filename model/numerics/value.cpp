@@ -13,7 +13,7 @@ using fault::planted;
 
 Value decode_floating(const Format& format, std::uint32_t code) {
   Value value;
-  value.negative = ((code >> (format.width - 1)) & 1U) != 0;
+  value.negative = format.has_sign && ((code >> (format.width - 1)) & 1U) != 0;
   if (is_nan_code(format, code)) {
     value.cls = ValueClass::nan;
     return value;

@@ -55,8 +55,15 @@ Case pick_case(const Palette& palette) {
   return one;
 }
 
+/// Scales of 1 for blocks of 32, where the contract's chains are the blocks of its scales.
+std::vector<Value> unit_scales(const ContractRow& row, std::size_t count) {
+  if (row.restart != kScaleBlock) return {};
+  return std::vector<Value>((count + 31) / 32, Value{.significand = 1, .exponent = 0, .cls = ValueClass::finite, .negative = false});
+}
+
 std::uint32_t dot_of(const ContractRow& row, const Palette& palette, const Case& one) {
-  return dot(row, {one.a, palette.a, {}, 0}, {one.b, palette.b, {}, 0}, {});
+  const std::vector<Value> scales = unit_scales(row, one.b.size());
+  return dot(row, {one.a, palette.a, {}, 0}, {one.b, palette.b, scales, 32}, {});
 }
 
 /// fp32 bits of a nonzero number times 2^exponent; the result is a normal number.
@@ -120,7 +127,8 @@ Outcome order_proof_sums_agree(const Law& law) {
       const bool bytes = !row.a_formats.empty();
       const Format* format_a = integers ? &kMxint8 : bytes ? &kE4m3fn : nullptr;
       const Format* format_b = integers ? &kE2m1 : bytes ? &kE4m3fn : nullptr;
-      RC_ASSERT(dot(row, {a, format_a, {}, 0}, {b, format_b, {}, 0}, {.c = {}, .bias = bias}) == expected);
+      const std::vector<Value> scales = unit_scales(row, count);
+      RC_ASSERT(dot(row, {a, format_a, {}, 0}, {b, format_b, scales, 32}, {.c = {}, .bias = bias}) == expected);
     }
   });
 }

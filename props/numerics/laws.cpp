@@ -21,6 +21,10 @@ constexpr std::string_view kScale =
     "the floor rule's byte is the largest one with 2^(byte-127) * 2^emax <= amax, within 0 and 254; NaN and Inf give 255";
 constexpr std::string_view kBlocks =
     "each element of a block is its quotient by the scale rounded once, none is above the largest value; a NaN scale makes NaNs";
+constexpr std::string_view kRecipeScale =
+    "the scale of each of this implementation's recipes is the one whose exact threshold amax reaches, and its own byte for zero, Inf and NaN";
+constexpr std::string_view kRecipeBlocks =
+    "each element of this implementation's blocks is its quotient rounded as the implementation does, special blocks as recorded";
 constexpr std::string_view kDialect =
     "each of the 256 E8M0 bytes times each E2M1 code becomes what this implementation makes of it, in each of its targets";
 constexpr std::string_view kNvfp4 =
@@ -31,6 +35,9 @@ constexpr std::string_view kTokenScale = "a token's scale is amax / 448 correctl
 constexpr std::string_view kGiven = "a given power of two divides exactly: codes are the quotients rounded once";
 constexpr std::string_view kFnuz = "an E4M3 byte read as FNUZ with twice the scale is the same number, NaN bytes aside";
 constexpr std::string_view kSums = "an exact sum is the integer sum rounded once, whatever the order of its terms";
+constexpr std::string_view kFunctions =
+    "the function is the C library's double rounded to fp32 wherever that decides; it never decreases; tanh and erf are odd";
+constexpr std::string_view kWide = "what the operation leaves over is at most half a unit of the 64th bit, half of it only where the result is even";
 
 constexpr std::string_view kRestated = "a dot product under the contract is what 128-bit integers make of the contract's description";
 constexpr std::string_view kZeroProducts = "under every contract a product with a zero counts for nothing, whatever the other factor";
@@ -74,6 +81,7 @@ constexpr std::array kLaws{
     Law{"N3/e3m2", kTable, table_holds},
     Law{"N3/e2m1", kTable, table_holds},
     Law{"N3/e8m0", kTable, table_holds},
+    Law{"N3/ue4m3", kTable, table_holds},
     Law{"N3/mxint8", kTable, table_holds},
     Law{"N3/bf16", kTable, table_holds},
     Law{"N3/fp16", kTable, table_holds},
@@ -92,6 +100,46 @@ constexpr std::array kLaws{
     Law{"N6/mxfp6_e3m2", kBlocks, blocks_round_once},
     Law{"N6/mxfp4", kBlocks, blocks_round_once},
     Law{"N6/mxint8", kBlocks, blocks_round_once},
+    Law{"N5/torchao-floor", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/torchao-ceil", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/torchao-rceil", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/torchao-even", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/triton-kernels-floor", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/triton-kernels-rceil", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/triton-kernels-gpu-floor", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/triton-kernels-gpu-rceil", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/microxcaling-even", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/microxcaling-nearest", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/flashinfer-mx", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/flashinfer-mx-fast-math", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/aiter-floor", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/aiter-ceil", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/aiter-rceil", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/aiter-even", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/vllm-mxfp8-torch", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/vllm-quark-even", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/deepgemm", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/deepgemm-ue8m0", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/vllm-group", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N5/vllm-group-ue8m0", kRecipeScale, recipe_scales_follow_amax},
+    Law{"N6/torchao-floor", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/torchao-ceil", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/torchao-rceil", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/torchao-even", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/triton-kernels-floor", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/triton-kernels-rceil", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/triton-kernels-gpu-floor", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/triton-kernels-gpu-rceil", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/microxcaling-even", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/microxcaling-nearest", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/flashinfer-mx", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/flashinfer-mx-fast-math", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/vllm-mxfp8-torch", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/vllm-quark-even", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/deepgemm", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/deepgemm-ue8m0", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/vllm-group", kRecipeBlocks, recipe_blocks_round_once},
+    Law{"N6/vllm-group-ue8m0", kRecipeBlocks, recipe_blocks_round_once},
     Law{"N4/ocp", kDialect, dialect_dequantizes},
     Law{"N4/torchao-dequantize", kDialect, dialect_dequantizes},
     Law{"N4/triton-kernels-dequantize", kDialect, dialect_dequantizes},
@@ -124,6 +172,7 @@ constexpr std::array kLaws{
     Law{"N7/e3m2", kTwin, twin_equals_model},
     Law{"N7/e2m1", kTwin, twin_equals_model},
     Law{"N7/e8m0", kTwin, twin_equals_model},
+    Law{"N7/ue4m3", kTwin, twin_equals_model},
     Law{"N7/mxint8", kTwin, twin_equals_model},
     Law{"N7/bf16", kTwin, twin_equals_model},
     Law{"N7/fp16", kTwin, twin_equals_model},
@@ -141,6 +190,21 @@ constexpr std::array kLaws{
     Law{"N11/zero_products", kZeroProducts, zero_products_do_not_count},
     Law{"N12/order_proof", kOrderProof, order_proof_sums_agree},
     Law{"N13/power_of_two", kPowerOfTwo, powers_of_two_move_through},
+    Law{"N14/exp", kFunctions, functions_round_once},
+    Law{"N14/exp2", kFunctions, functions_round_once},
+    Law{"N14/log2", kFunctions, functions_round_once},
+    Law{"N14/log1p", kFunctions, functions_round_once},
+    Law{"N14/tanh", kFunctions, functions_round_once},
+    Law{"N14/erf", kFunctions, functions_round_once},
+    Law{"N15/add", kWide, wide_sums_round_once},
+    Law{"N15/mul", kWide, wide_products_round_once},
+    Law{"N15/div", kWide, wide_quotients_round_once},
+    Law{"N15/sqrt", kWide, wide_roots_round_once},
+    Law{"N15/functions", "wide exp and log1p agree with the C library's long double as far as that goes", wide_functions_are_close},
+    Law{"S1/activation-constants", "a constant changes an activation exactly where its formula names it", activation_constants_matter},
+    Law{"S1/activation-limits", "bounding the inputs by hand changes nothing, nor does the limit where the inputs respect it",
+        activation_limits_bound},
+    Law{"S1/activation-zeros", "an activation of zeros is zero: padding is neutral", activation_zeros_stay},
 };
 
 }  // namespace

@@ -41,6 +41,10 @@ Outcome twin_equals_model(const Law& law);
 Outcome scale_follows_amax(const Law& law);
 Outcome blocks_round_once(const Law& law);
 
+/// N5, N6 by profile: the scales and the blocks of one implementation's recipes.
+Outcome recipe_scales_follow_amax(const Law& law);
+Outcome recipe_blocks_round_once(const Law& law);
+
 /// N4 by dialect: each E8M0 byte, E2M1 code and target as one implementation dequantizes them.
 Outcome dialect_dequantizes(const Law& law);
 
@@ -65,5 +69,18 @@ Outcome int8_block_is_restated(const Law& law);
 Outcome zero_products_do_not_count(const Law& law);
 Outcome order_proof_sums_agree(const Law& law);
 Outcome powers_of_two_move_through(const Law& law);
+
+/// N14: elementary functions. N15: wide arithmetic.
+Outcome functions_round_once(const Law& law);
+Outcome wide_sums_round_once(const Law& law);
+Outcome wide_products_round_once(const Law& law);
+Outcome wide_quotients_round_once(const Law& law);
+Outcome wide_roots_round_once(const Law& law);
+Outcome wide_functions_are_close(const Law& law);
+
+/// S1: activations.
+Outcome activation_constants_matter(const Law& law);
+Outcome activation_limits_bound(const Law& law);
+Outcome activation_zeros_stay(const Law& law);
 
 }  // namespace mx::props::numerics

@@ -36,6 +36,7 @@ constexpr Specials kSpecials[] = {
     {&kE3m2, 0, 0, 0},
     {&kE2m1, 0, 0, 0},
     {&kE8m0, 0, 0xFF, 0xFF},
+    {&kUe4m3, 0, 0x7F, 0x7F},
     {&kMxint8, 0, 0, 0},
     {&kBf16, 0x7F80, 0x7FC0, 0xFFC0},
     {&kFp16, 0x7C00, 0x7E00, 0xFE00},
@@ -51,6 +52,7 @@ bool can_overflow_so(Overflow overflow, const Specials& specials) {
   return is_nan_word(overflow) ? specials.nan_positive != 0 : specials.inf != 0;
 }
 
+bool has_sign(const Grid& grid) { return grid.format != &kE8m0 && grid.format != &kUe4m3; }
 bool has_subnormals(const Grid& grid) { return grid.format != &kE8m0 && grid.format != &kMxint8; }
 
 /// fp32 bits of the smallest normal number.
@@ -108,8 +110,8 @@ Coded expected(const Grid& grid, std::uint32_t f32, const Conversion& how) {
   const bool flushes_source = how.flush == Flush::source || how.flush == Flush::both;
   if (flushes_source && magnitude < kMinNormalF32) return expected_zero(grid, negative, how, {.inexact = true, .flushed = true});
   Flags flags;
-  if (grid.format == &kE8m0 && negative) {
-    if (how.negative_is_nan) return {0xFF, {.invalid = true}};
+  if (negative && !has_sign(grid)) {
+    if (how.negative_is_nan) return {specials_of(grid).nan_positive, {.invalid = true}};
     flags.inexact = true;
   }
   const bool infinite = magnitude == kInfinity;
@@ -141,7 +143,6 @@ std::string words_of(const Conversion& how) {
 }  // namespace
 
 std::vector<Conversion> every_conversion(const Grid& grid) {
-  const bool powers = grid.format == &kE8m0;
   std::vector<Conversion> out;
   for (Rounding rounding : roundings_of(grid)) {
     for (Overflow overflow : kOverflows) {
@@ -150,7 +151,7 @@ std::vector<Conversion> every_conversion(const Grid& grid) {
         if (nan_rule != NanRule::fixed && specials_of(grid).inf == 0) continue;
         for (Flush flush : kFlushes) {
           for (bool negative_is_nan : {false, true}) {
-            if (negative_is_nan && !powers) continue;
+            if (negative_is_nan && has_sign(grid)) continue;
             // Two NaN codes that no rule would give by itself: what the conversion names must come back.
             const std::uint32_t zero_code = negative_is_nan ? 0xFFU : 0x00U;
             out.push_back({rounding, overflow, nan_rule, 0x5, 0xA, zero_code, negative_is_nan, 0, flush});

@@ -63,14 +63,17 @@ const RecordedSet kSets[] = {
     {"numerics/encode16", 94, 94 * 65536},
     {"numerics/encode32", 81, 81 * 38188 - 56763},
     {"numerics/layout", 5, 7168},
-    // Seven torchao entries of 576 blocks and three aiter entries with scales alone.
-    {"numerics/block32", 10, 10 * 576 + 5 * 576 * 32 + 2 * 576 * 16},
+    // Every output but what the masks leave out: codes that microxcaling and vLLM do not give.
+    {"numerics/block32", 114, 1462624 - 7248},
     // Scales and codes of 119 rows of 128: whole tensor, rows, groups of 64; codes alone under a given scale; for two formats.
     {"numerics/fp8_scaled", 8, 2 * (4 * 119 * 128 + 1 + 119 + 2 * 119)},
     {"numerics/gemm_hopper", 68, 66560},
     {"numerics/mma_extremes", 4, 4 * 64 * 16 * 8},
-    // Two whole layers; of the stages the sorted slots, both products of the first matrix, and the output.
-    {"numerics/moe_0", 6, 2 * 7 * 256 + (28 + 8 + 28) + 28 * (512 + 256) + 7 * 256},
+    // Logits and slots; fourteen outputs of whole layers of 7 tokens; of one of them, each slot's stages; the fused stages' slots, products and
+    // output.
+    {"numerics/moe_0", 19, 7 * 8 + 2 * 28 + 14 * 7 * 256 + 28 * (512 + 256 + 256) - 7 * 256 + (28 + 8 + 28) + 28 * (512 + 256) + 7 * 256},
+    // Logits of 24 tokens for 32 experts, six routers' ids and weights, one dense row a token.
+    {"numerics/routing", 8, 24 * 32 + 6 * 2 * 24 * 6 + 24 * 32},
 };
 
 TEST_CASE("recorded numerics sets equal the model", "[witness]") {
@@ -105,7 +108,8 @@ TEST_CASE("a directory above sets is searched in order", "[witness]") {
   const Outcome outcome = run(recorded("numerics"));
   std::vector<std::string> names;
   for (const SetResult& set : outcome.sets) names.push_back(set.name);
-  CHECK(names == std::vector<std::string>{"block32", "decode", "encode16", "encode32", "gemm_hopper", "layout", "mma_extremes", "moe_0", "sweep32"});
+  CHECK(names == std::vector<std::string>{"block32", "decode", "encode16", "encode32", "fp8_scaled", "gemm_hopper", "layout", "mma_extremes", "moe_0",
+                                          "routing", "sweep32"});
 }
 
 TEST_CASE("sweeps that are switched off are reported, not passed", "[witness]") {

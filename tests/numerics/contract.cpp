@@ -252,6 +252,7 @@ TEST_CASE("operands that a contract does not take are refused by name") {
   const std::vector<Value> long_row(200, f32(1.0F));
   CHECK(refused(Contract::hopper_fp8_block_1x128, {long_row, &kE4m3fn, two, 100}, {long_row, &kE4m3fn, {}, 0}) ==
         "contract hopper-fp8-block-1x128: a scale block of 100 is not made of chains of 128");
+  CHECK(refused(Contract::bf16_block, {two}, {two}) == "contract bf16-block: neither operand has scales, whose blocks its chains are");
   const std::vector<Value> six(6, f32(1.0F));
   CHECK(refused(Contract::bf16_block, {six, nullptr, two, 4}, {six, nullptr, three, 2}) == "no error");
   CHECK(refused(Contract::bf16_block, {long_row, nullptr, {four.begin(), 4}, 60}, {long_row, nullptr, {six.begin(), 5}, 40}) ==

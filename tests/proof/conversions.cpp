@@ -12,25 +12,26 @@ struct DirectionRow {
   Direction direction;
   Rounding rounding;
   bool powers_only;
+  bool further;
 };
 
-constexpr DirectionRow kNearestEven{Direction::nearest_even, Rounding::nearest_even, false};
+constexpr DirectionRow kNearestEven{Direction::nearest_even, Rounding::nearest_even, false, false};
 constexpr std::array kDirections{
     kNearestEven,
-    DirectionRow{Direction::toward_zero, Rounding::toward_zero, false},
-    DirectionRow{Direction::toward_positive, Rounding::toward_positive, false},
-    DirectionRow{Direction::toward_negative, Rounding::toward_negative, false},
-    DirectionRow{Direction::nearest_away, Rounding::nearest_away, false},
-    DirectionRow{Direction::nearest_toward_zero, Rounding::nearest_toward_zero, false},
-    DirectionRow{Direction::magnitude_up, Rounding::magnitude_up, true},
-    DirectionRow{Direction::nearest_up, Rounding::nearest_up, true},
+    DirectionRow{Direction::toward_zero, Rounding::toward_zero, false, false},
+    DirectionRow{Direction::toward_positive, Rounding::toward_positive, false, false},
+    DirectionRow{Direction::toward_negative, Rounding::toward_negative, false, false},
+    DirectionRow{Direction::nearest_away, Rounding::nearest_away, false, false},
+    DirectionRow{Direction::nearest_toward_zero, Rounding::nearest_toward_zero, false, true},
+    DirectionRow{Direction::magnitude_up, Rounding::magnitude_up, true, false},
+    DirectionRow{Direction::nearest_up, Rounding::nearest_up, true, false},
 };
 
 constexpr std::array kStochastic{
-    DirectionRow{Direction::stochastic_floor, Rounding::stochastic_floor, false},
-    DirectionRow{Direction::stochastic_odd, Rounding::stochastic_odd, false},
-    DirectionRow{Direction::stochastic_nearest, Rounding::stochastic_nearest, false},
-    DirectionRow{Direction::stochastic_add, Rounding::stochastic_add, false},
+    DirectionRow{Direction::stochastic_floor, Rounding::stochastic_floor, false, true},
+    DirectionRow{Direction::stochastic_odd, Rounding::stochastic_odd, false, true},
+    DirectionRow{Direction::stochastic_nearest, Rounding::stochastic_nearest, false, true},
+    DirectionRow{Direction::stochastic_add, Rounding::stochastic_add, false, true},
 };
 
 /// A rule for what is too large, in both vocabularies, and whether a direction other than nearest even is in use with it.
@@ -45,9 +46,8 @@ constexpr ExcessRow kSaturate{Excess::saturate, false, Overflow::saturate, false
 constexpr ExcessRow kIeee{Excess::ieee, false, Overflow::ieee, false};
 // amd_hip_fp8.h tests the overflow before rounding, and rounds to nearest even only.
 constexpr std::array kExcesses{
-    ExcessRow{Excess::saturate, false, Overflow::saturate, false}, ExcessRow{Excess::nan, false, Overflow::nan, false},
-    ExcessRow{Excess::inf, false, Overflow::inf, false},           kIeee,
-    ExcessRow{Excess::nan, true, Overflow::nan_unrounded, true},   ExcessRow{Excess::inf, true, Overflow::inf_unrounded, true},
+    kSaturate, ExcessRow{Excess::nan, false, Overflow::nan, false},         ExcessRow{Excess::inf, false, Overflow::inf, false},
+    kIeee,     ExcessRow{Excess::nan, true, Overflow::nan_unrounded, true}, ExcessRow{Excess::inf, true, Overflow::inf_unrounded, true},
 };
 
 bool is_defined(const FormatFacts& facts, const ExcessRow& row) {
@@ -113,11 +113,13 @@ ConversionProof proof(const FormatFacts& facts, const DirectionRow& direction, c
       .to = &format_named(facts.name),
       .how = {direction.rounding, excess.overflow, NanRule::fixed, kNanPositive, kNanNegative, sign.zero_code, sign.negative_is_nan},
       .random = {},
+      .further = direction.further || excess.nearest_even_only || sign.negative_is_nan,
   };
 }
 
 ConversionProof with_payload(ConversionProof proof, const NanRow& row) {
   proof.name += row.suffix;
+  proof.further = true;
   proof.mode.nan = row.nan;
   proof.how.nan_rule = row.rule;
   return proof;
@@ -125,6 +127,7 @@ ConversionProof with_payload(ConversionProof proof, const NanRow& row) {
 
 ConversionProof with_flush(ConversionProof proof, const FlushRow& row) {
   proof.name += row.suffix;
+  proof.further = true;
   proof.mode.flush_source = row.source;
   proof.mode.flush_target = row.target;
   proof.how.flush = row.flush;

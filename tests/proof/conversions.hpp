@@ -17,6 +17,7 @@ struct ConversionProof {
   const Format* to;
   Conversion how;
   Random random;  ///< of a stochastic direction
+  bool further;   ///< beyond the five directions of IEEE 754 and E8M0's own two, saturating and not: worth proving, after the others
 };
 
 /// Every row without random bits, format by format.

@@ -12,8 +12,11 @@ namespace {
 
 /// Rows that fail at and around their thresholds. 8-bit formats and smaller: the faults are the same in the others.
 int failing_rows() {
+  std::vector<ConversionProof> proofs = conversion_proofs();
+  const std::vector<ConversionProof> stochastic = stochastic_proofs(8, 0x5D);
+  proofs.insert(proofs.end(), stochastic.begin(), stochastic.end());
   int rows = 0;
-  for (const ConversionProof& proof : conversion_proofs()) {
+  for (const ConversionProof& proof : proofs) {
     if (proof.to->width > 8) continue;
     if (check_around(thresholds(*proof.facts, proof.mode), model_encoder(proof)).wrong > 0) ++rows;
   }
@@ -43,8 +46,9 @@ TEST_CASE("without a fault every row and every code holds") {
 }
 
 TEST_CASE("each fault of encoding breaks rows") {
-  for (const Fault fault :
-       {Fault::encode_ties_away, Fault::encode_drops_sticky, Fault::encode_loses_carry, Fault::encode_saturates_low, Fault::encode_drops_zero_sign}) {
+  for (const Fault fault : {Fault::encode_ties_away, Fault::encode_drops_sticky, Fault::encode_loses_carry, Fault::encode_saturates_low,
+                            Fault::encode_drops_zero_sign, Fault::directed_ignores_sign, Fault::stochastic_off_by_one, Fault::unrounded_rounds_first,
+                            Fault::nan_loses_sign, Fault::nan_loses_payload, Fault::flush_forgets_source, Fault::flush_before_rounding}) {
     INFO(static_cast<int>(fault));
     const Planted planted(fault);
     CHECK(failing_rows() > 0);

@@ -128,12 +128,13 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Options options;
   std::string kind;
-  for (const auto& [name, what] :
-       std::vector<std::pair<std::string, std::string>>{{std::string(kConversions), "the model's conversions from fp32"},
-                                                        {std::string(kStochastic), "the model's conversions with random bits"},
-                                                        {std::string(kTwin), "the fast twin's conversions"},
-                                                        {std::string(kFunctions), "the model's elementary functions"},
-                                                        {"all", "all of these"}}) {
+  for (const auto& [name, what] : std::vector<std::pair<std::string, std::string>>{
+           {std::string(kConversions), "the model's conversions from fp32: five directions, saturating and not"},
+           {std::string(kFurther),
+            "the model's conversions in rarer ways: ties toward zero, overflow before rounding, flushing, payloads, random bits"},
+           {std::string(kTwin), "the fast twin's conversions"},
+           {std::string(kFunctions), "the model's elementary functions"},
+           {"all", "all of these"}}) {
     CLI::App* verb = app.add_subcommand(name, what);
     verb->add_option("--row", options.rows, "only the row of this name, or else the rows whose name begins with it (e4m3fn, e4m3fn/toward_zero)");
     verb->add_option("--shard", options.shard, "i/n: only every n-th chunk, beginning with the i-th (from 1)");

@@ -24,7 +24,7 @@ Build this_build();
 
 /// One chunk of one row of one kind of proof.
 struct ChunkKey {
-  std::string kind;  ///< conversions, stochastic, twin or functions
+  std::string kind;  ///< conversions, further, twin or functions
   std::string row;
   std::uint32_t chunk;
 

@@ -59,7 +59,7 @@ void count(const Sum& sum, ProofTable& table) {
 std::string conversion_lines(const std::vector<ProofRow>& rows, const Results& results, ProofTable& table) {
   std::string text = "| conversion from fp32 | thresholds | inputs, model | wrong | inputs, fast twin | wrong |\n|---|--:|--:|--:|--:|--:|\n";
   for (const ProofRow& row : rows) {
-    if (row.kind != kConversions && row.kind != kStochastic) continue;
+    if (row.kind != kConversions && row.kind != kFurther) continue;
     const Sum model = sum_of(row, results);
     count(model, table);
     text += "| " + row.name + " | " + grouped(row.thresholds()) + " | " + inputs_cell(model) + " | " + grouped(model.wrong) + " | ";

@@ -48,15 +48,17 @@ struct Task {
 
 std::vector<ProofRow> all_rows() {
   std::vector<ProofRow> rows;
+  std::vector<ProofRow> further;
   std::vector<ProofRow> twin;
   for (const ConversionProof& proof : conversion_proofs()) {
     const auto table = std::make_shared<Table>(proof);
-    rows.push_back(conversion_row(kConversions, proof.name, table, model_encoder(proof)));
+    (proof.further ? further : rows).push_back(conversion_row(proof.further ? kFurther : kConversions, proof.name, table, model_encoder(proof)));
     if (has_twin(proof)) twin.push_back(conversion_row(kTwin, proof.name, table, twin_encoder(proof)));
   }
   for (const ConversionProof& proof : stochastic_proofs(kRandomBits, kRandom)) {
-    rows.push_back(conversion_row(kStochastic, proof.name, std::make_shared<Table>(proof), model_encoder(proof)));
+    further.push_back(conversion_row(kFurther, proof.name, std::make_shared<Table>(proof), model_encoder(proof)));
   }
+  rows.insert(rows.end(), further.begin(), further.end());
   rows.insert(rows.end(), twin.begin(), twin.end());
   for (const std::string_view name : kFunctionNames) {
     rows.push_back({std::string(kFunctions), std::string(name), [name](std::uint32_t chunk) { return check_function_chunk(name, chunk); }, {}});

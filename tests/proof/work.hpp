@@ -12,9 +12,9 @@
 namespace mx::test {
 
 inline constexpr std::string_view kConversions = "conversions";  ///< the model's conversions against the thresholds
-inline constexpr std::string_view kStochastic = "stochastic";    ///< the same with random bits, one random number for each row
-inline constexpr std::string_view kTwin = "twin";                ///< the fast twin's conversions, likewise
-inline constexpr std::string_view kFunctions = "functions";      ///< the model's elementary functions against MPFR
+inline constexpr std::string_view kFurther = "further";  ///< the same for rarer ways: ties toward zero, HIP overflow, flushing, payloads, random bits
+inline constexpr std::string_view kTwin = "twin";        ///< the fast twin's conversions, likewise
+inline constexpr std::string_view kFunctions = "functions";  ///< the model's elementary functions against MPFR
 
 /// A row of the proof: 256 chunks.
 struct ProofRow {

@@ -1,0 +1,82 @@
+// What recipes refuse, and blocks that laws do not reach: squares, sources, all zero blocks of every recipe.
+
+#include <string>
+
+#include "model/error.hpp"
+#include "model/numerics/profile.hpp"
+#include "tests/catch.hpp"
+
+using namespace mx;
+
+namespace {
+
+constexpr std::uint32_t kOne = 0x3F800000U;
+
+std::string refusal(const std::vector<std::uint32_t>& x, const Format& source, std::string_view profile, const BlockFormat& format,
+                    const TensorScale& tensor = {}) {
+  try {
+    quantize_block(x, source, recipe(profile_named(profile), format), tensor);
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::usage);
+    return error.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("a recipe refuses what it does not define, and says it") {
+  const std::vector<std::uint32_t> block(32, 0);
+  CHECK(refusal(std::vector<std::uint32_t>(33, 0), kF32, "torchao-rceil", kMxfp4) == "a block of 33 elements: mxfp4 has 32");
+  CHECK(refusal({}, kF32, "deepgemm", kFp8Group128) == "a block of 0 elements: fp8_e4m3_g128 has 128");
+  CHECK(refusal(block, kF32, "deepgemm", kFp8Group128) == "a block of 32 elements: fp8_e4m3_g128 has 128");
+  CHECK(refusal(block, kF32, "flashinfer-mx", kMxfp4) == "this recipe for mxfp4 does not take f32 elements; it takes bf16 fp16");
+  CHECK(refusal(block, kFp16, "torchao-floor", kMxfp4) == "this recipe for mxfp4 does not take fp16 elements; it takes f32 bf16");
+  CHECK(refusal(block, kF32, "aiter-even", kMxfp4) == "this recipe for mxfp4 gives scales alone, no codes");
+  CHECK(refusal(block, kF32, "torchao-floor", kMxfp4, {.encode = kOne, .decode = {}}) == "mxfp4 takes no scale of the tensor");
+  CHECK(refusal(block, kF32, "deepgemm", kFp4Group32, {.encode = {}, .decode = kOne}) == "fp4_e2m1_g32 takes no scale of the tensor");
+  CHECK_THROWS_AS(recipe(profile_named("flashinfer-mx"), kMxfp8E5m2), Error);
+  CHECK_THROWS_AS(element_conversion(recipe(profile_named("aiter-ceil"), kMxfp4)), Error);
+}
+
+TEST_CASE("recipes name their scale rules as witnesses do") {
+  const auto rule = [](std::string_view profile, const BlockFormat& format) { return scale_rule_name(recipe(profile_named(profile), format)); };
+  CHECK(rule("torchao-ceil", kMxfp4) == "ceil");
+  CHECK(rule("flashinfer-mx", kMxfp4) == "rceil_rcp");
+  CHECK(rule("vllm-quark-even", kMxfp4) == "even_source_width");
+  CHECK(rule("microxcaling-even", kMxint8Block) == "floor_log2");
+  CHECK(rule("vllm-mxfp8-torch", kMxfp8E4m3) == "floor_log2_no_emax");
+  CHECK(rule("deepgemm", kFp8Group128) == "group_amax");
+  CHECK(rule("deepgemm-ue8m0", kFp4Group32) == "group_pow2_bits");
+  CHECK(rule("vllm-group-ue8m0", kFp8Group32) == "group_pow2_log2");
+}
+
+TEST_CASE("fp16 elements are their own numbers, and even rounds in their width") {
+  // 60000 = 0x7B53: adding 0x0100 passes the largest fp16, so the logarithm of Inf leaves byte 0, whose scale is 0 in fp16.
+  std::vector<std::uint32_t> block(32, 0x0000);
+  block[3] = 0x7B53;
+  block[4] = 0xC000;
+  const QuantizedBlock quark = quantize_block(block, kFp16, recipe(profile_named("vllm-quark-even"), kMxfp4));
+  CHECK(quark.scale == 0);
+  CHECK(quark.codes[3] == 0x7);
+  CHECK(quark.codes[4] == 0xF);
+  CHECK(quark.codes[0] == 0xF);  // 0 / 0, x86's negative NaN
+  // 6 is exactly 6 * 2^0 for rceil: scale 1.
+  std::vector<std::uint32_t> six(32, 0x4600);
+  const QuantizedBlock flashinfer = quantize_block(six, kFp16, recipe(profile_named("flashinfer-mx"), kMxfp4));
+  CHECK(flashinfer.scale == 127);
+  CHECK(flashinfer.codes == std::vector<std::uint32_t>(32, 0x7));
+}
+
+TEST_CASE("a square of 128 x 128 weights is one group") {
+  const Recipe& row = recipe(profile_named("deepgemm"), kFp8E4m3Square);
+  std::vector<std::uint32_t> square(128 * 128, kOne);
+  square[77 * 128 + 5] = 0x43E00000U;  // 448, so that s is 1
+  square[127 * 128 + 127] = 0xC0400000U;
+  const QuantizedBlock block = quantize_block(square, kF32, row);
+  CHECK(block.scale == kOne);
+  REQUIRE(block.codes.size() == square.size());
+  CHECK(block.codes[0] == 0x38);
+  CHECK(block.codes[77 * 128 + 5] == 0x7E);
+  CHECK(block.codes.back() == 0xC4);
+}
