@@ -81,6 +81,14 @@ Json profile_json(const Profile& profile) {
 std::string from_text(const ConversionRow& row) { return row.from == nullptr ? "any other" : std::string(row.from->name); }
 
 void print_profile(const Profile& profile) {
+  bool first = true;
+  // The first table follows the head, each other one a blank line; a table without rows is left out.
+  const auto print_rows = [&](const std::vector<std::vector<std::string>>& table) {
+    if (table.size() < 2) return;
+    if (!first) fmt::print("\n");
+    print_table(table);
+    first = false;
+  };
   fmt::print("{}: {}, {}, on {}, build {}\nsource: {}\n", profile.name, profile.implementation, profile.operation, profile.device, profile.build,
              profile.source);
   std::vector<std::vector<std::string>> rows{{"from", "to", "rounding", "overflow", "NaN +, -", "zero", "negative", "random bits", "flushes"}};
@@ -91,27 +99,18 @@ void print_profile(const Profile& profile) {
                     row.to->has_sign ? "" : (how.negative_is_nan ? "nan" : "abs"), how.random_bits == 0 ? "" : std::to_string(how.random_bits),
                     std::string(flush_word(how.flush))});
   }
-  if (rows.size() > 1) {
-    fmt::print("\n");
-    print_table(rows);
-  }
+  print_rows(rows);
   rows = {{"recipe", "scale rule", "elements", "source"}};
   for (const Recipe& recipe : profile.recipes) {
     rows.push_back({std::string(recipe.format->name), std::string(scale_rule_name(recipe)),
                     gives_codes(recipe) ? short_text(element_conversion(recipe)) : "scales alone", std::string(recipe.source)});
   }
-  if (rows.size() > 1) {
-    fmt::print("\n");
-    print_table(rows);
-  }
+  print_rows(rows);
   rows = {{"dequantizes", "to", "source"}};
   for (const Dequantizer& row : profile.dequantizers) {
     rows.push_back({std::string(row.format->name), std::string(row.target->name), std::string(row.source)});
   }
-  if (rows.size() > 1) {
-    fmt::print("\n");
-    print_table(rows);
-  }
+  print_rows(rows);
 }
 
 void print_profile_as_json(const Profile& profile) {

@@ -18,7 +18,7 @@ struct DifferenceClass {
   std::string_view meaning;
 };
 
-/// Share of the work that is done, 0 to 1; called by one thread at a time.
+/// Share of the work that is done, 0 to 1; called by one thread at a time. Must not throw.
 using Progress = std::function<void(double fraction)>;
 
 /// What a conversion makes of an input: a code, or none when the implementation refuses it with an error.

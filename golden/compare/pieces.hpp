@@ -25,17 +25,19 @@ auto in_pieces(std::uint64_t total, const Progress& progress, const Run& run) {
   std::exception_ptr failure;
 #pragma omp parallel for schedule(dynamic, 1)
   for (std::int64_t piece = 0; piece < pieces; ++piece) {
+    // No exception may leave a parallel or critical block: it waits until all threads are done.
+    std::exception_ptr thrown;
     try {
       const std::uint64_t first = static_cast<std::uint64_t>(piece) * kPiece;
-      Result result = run(first, std::min(kPiece, total - first));
-#pragma omp critical(mxact_compare)
-      {
-        results[static_cast<std::size_t>(piece)] = std::move(result);
-        if (progress) progress(static_cast<double>(++done) / static_cast<double>(pieces));
-      }
+      results[static_cast<std::size_t>(piece)] = run(first, std::min(kPiece, total - first));
     } catch (...) {
+      thrown = std::current_exception();
+    }
 #pragma omp critical(mxact_compare)
-      failure = std::current_exception();
+    {
+      if (thrown) failure = thrown;
+      ++done;
+      if (progress && !failure) progress(static_cast<double>(done) / static_cast<double>(pieces));
     }
   }
   if (failure) std::rethrow_exception(failure);

@@ -70,6 +70,11 @@ bool two_zeros(const Difference& d, const BlockFormat& format) {
   return decode(*format.element, first).cls == ValueClass::zero && decode(*format.element, second).cls == ValueClass::zero;
 }
 
+bool one_is_zero(const Difference& d, const BlockFormat& format) {
+  const auto [first, second] = differing_codes(d);
+  return decode(*format.element, first).cls == ValueClass::zero || decode(*format.element, second).cls == ValueClass::zero;
+}
+
 /// Neighbours on the grid, between which a rounding decides. Codes of one sign count up with the magnitude, two's complement ones with the value.
 bool code_one_step(const Difference& d, const BlockFormat&) {
   const auto [first, second] = differing_codes(d);
@@ -83,7 +88,7 @@ struct ClassRow {
   bool (*takes)(const Difference&, const BlockFormat&);
 };
 
-constexpr std::array<ClassRow, 11> kClasses{{
+constexpr std::array<ClassRow, 12> kClasses{{
     {{"NaN block", "a NaN in the block"}, nan_block},
     {{"Inf block", "an infinity in the block, no NaN"}, inf_block},
     {{"zero block", "every element zero"}, zero_block},
@@ -94,6 +99,7 @@ constexpr std::array<ClassRow, 11> kClasses{{
     {{"NaN or Inf element", "equal scales, one element code is no number"}, one_is_special},
     {{"zero sign", "equal scales, two zeros of different sign"}, two_zeros},
     {{"element one step apart", "equal scales, neighbouring element codes: rounding"}, code_one_step},
+    {{"zero or number", "equal scales, one element code is zero, the other more than a step away"}, one_is_zero},
     {{"other", "none of the above"}, any},
 }};
 

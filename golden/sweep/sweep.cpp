@@ -104,29 +104,31 @@ void sweep(const SweepSubject& subject, const Shard& shard, Digests& digests, co
   const std::vector<int> chunks = missing_chunks(digests, shard);
   bool stopped = false;
   std::exception_ptr failure;
+  // No exception may leave a parallel or critical block: the first one waits until all threads are done.
+  const auto guarded = [&](const auto& action) {
+    try {
+      action();
+    } catch (...) {
+      failure = std::current_exception();
+      stopped = true;
+    }
+  };
 #pragma omp parallel for schedule(dynamic, 1)
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    bool go = true;
+    bool go = false;
 #pragma omp critical(mxact_sweep)
-    {
+    guarded([&] {
       stopped = stopped || (hooks.stop && hooks.stop());
       go = !stopped;
-    }
+    });
     if (!go) continue;
-    try {
-      const std::uint64_t digest = chunk_digest(chunks[i], subject);
+    const std::uint64_t digest = chunk_digest(chunks[i], subject);
 #pragma omp critical(mxact_sweep)
-      {
-        digests[static_cast<std::size_t>(chunks[i])] = digest;
-        if (hooks.finished) hooks.finished(chunks[i], digest);
-      }
-    } catch (...) {
-#pragma omp critical(mxact_sweep)
-      {
-        failure = std::current_exception();
-        stopped = true;
-      }
-    }
+    guarded([&] {
+      if (failure) return;
+      digests[static_cast<std::size_t>(chunks[i])] = digest;
+      if (hooks.finished) hooks.finished(chunks[i], digest);
+    });
   }
   if (failure) std::rethrow_exception(failure);
 }

@@ -50,7 +50,7 @@ nlohmann::json class_of(const nlohmann::json& compared, const std::string& name)
 TEST_CASE("misuse of profiles gets one line, exit 2, and nothing on stdout") {
   const std::vector<Misuse> table{
       {"encode e2m1 1 --profile torch-cpu", 2, "profile 'torch-cpu' does not define a conversion f32 -> e2m1; these do: "},
-      {"encode e4m3fn 1 --profile torchcpu", 2, "did you mean torch-cpu?"},
+      {"encode e4m3fn 1 --profile torch-cpx", 2, "did you mean torch-cpu?"},
       {"encode e4m3fn 1 --rounding toward_zero", 2, "profile 'ocp' converts f32 -> e4m3fn with rounding nearest_even, not toward_zero; these do: "},
       {"encode e4m3fn 1 --overflow nan", 2, "with overflow saturate, not nan; these do: ml_dtypes"},
       {"encode e4m3fn 1 --rounding nearest_evn", 2, "did you mean nearest_even?"},
@@ -160,9 +160,11 @@ TEST_CASE("formats shows one profile whole") {
 
 TEST_CASE("quantize takes rows, tensor scales and scale layouts") {
   // Two rows of 64 values, amax 6, 12, 24 and 48: floor scales 2^0 to 2^3.
-  const std::string rows = "quantize mxfp4 --rows 2 --scale-layout 128x4 6" + repeated("0", 31) + " 12" + repeated("0", 31) + " 24" +
-                           repeated("0", 31) + " 48" + repeated("0", 31);
-  const nlohmann::json tiled = run_json(rows);
+  const std::string rows =
+      "quantize mxfp4 --rows 2 6" + repeated("0", 31) + " 12" + repeated("0", 31) + " 24" + repeated("0", 31) + " 48" + repeated("0", 31);
+  CHECK(run_json(rows)["scales"]["memory"] == nlohmann::json({"0x7f", "0x80", "0x81", "0x82"}));
+  CHECK(run_json(rows + " --scale-layout 8x4")["scales"]["memory"].size() == 32);
+  const nlohmann::json tiled = run_json(rows + " --scale-layout 128x4");
   CHECK(tiled["blocks"].size() == 4);
   CHECK(tiled["scales"]["memory"].size() == 512);
   // Element (r, c) of the tile goes to (r % 32) * 16 + r / 32 * 4 + c.
@@ -171,7 +173,6 @@ TEST_CASE("quantize takes rows, tensor scales and scale layouts") {
   CHECK(tiled["scales"]["memory"][16] == "0x81");
   CHECK(tiled["scales"]["memory"][17] == "0x82");
   CHECK(tiled["scales"]["memory"][2] == "0x00");
-  CHECK(run_json(rows + " --scale-layout linear", 2).is_null());
 }
 
 TEST_CASE("quantize shows special blocks as each implementation makes them") {
@@ -206,9 +207,7 @@ TEST_CASE("compare says how many inputs differ, by class, and exits as cmp does"
 
   const nlohmann::json same = run_json("compare torch-cpu ml_dtypes e4m3fn --from fp16");
   CHECK(same["differing"] == 0);
-  CHECK(run_mxact("compare hip-sat hip-sat e4m3fn --from bf16").out.find("identical: 65536 inputs, 0 differ") != std::string::npos);
-  const nlohmann::json refused = run_json("compare cuda-satfinite gfloat-ties-to-even e2m1 --from f32 --json", 2);
-  CHECK(refused.is_null());
+  CHECK(run_mxact("compare triton triton e4m3fn --from bf16").out.find("identical: 65536 inputs, 0 differ") != std::string::npos);
 }
 
 TEST_CASE("compare takes block formats") {
@@ -217,7 +216,7 @@ TEST_CASE("compare takes block formats") {
   CHECK(rules["kind"] == "recipe");
   CHECK(class_of(rules, "scale one step apart")["example"]["input"]["code"].get<std::string>() != "");
   CHECK(class_of(rules, "NaN block")["blocks"] == 0);
-  const nlohmann::json scales = run_json("compare torchao-even aiter-even mxfp4 --from bf16", 1);
+  const nlohmann::json scales = run_json("compare torchao-rceil aiter-rceil mxfp4 --from bf16", 1);
   CHECK(scales["codes_compared"] == false);
   CHECK(scales["codes_differing"] == 0);
   const Run two_level = run_mxact("compare vllm-nvfp4 torchao-nvfp4 nvfp4 --from bf16 --global-scale 336,none --scale none,0x3b430c31");

@@ -188,6 +188,17 @@ TEST_CASE("a zero's sign and flushed subnormals have classes of their own") {
   CHECK(result.classes.back().count == 0);
 }
 
+TEST_CASE("a NaN that one side refuses is a class of its own, and no difference when both do") {
+  Conversion refusing = nearest(Overflow::saturate, 0, 0);
+  refusing.nan_rule = NanRule::refused;
+  const Conversion cuda = nearest(Overflow::saturate, 0x7, 0x7);
+  const ConversionComparison one = compare_conversions(cuda, refusing, mx::kBf16, mx::kE2m1);
+  CHECK(counts_of(one) == Counts{{"refused", 254}});
+  CHECK(one.classes[0].example->first == 0x7U);
+  CHECK_FALSE(one.classes[0].example->second.has_value());
+  CHECK(compare_conversions(refusing, refusing, mx::kBf16, mx::kE2m1).differing == 0);
+}
+
 TEST_CASE("a conversion compared with itself differs nowhere") {
   const ConversionComparison result = compare_conversions(kHipSatE4m3, kHipSatE4m3, mx::kFp16, mx::kE4m3fn);
   CHECK(result.inputs == 65536);

@@ -103,6 +103,9 @@ TEST_CASE("what cannot be swept is refused") {
   stochastic.rounding = mx::Rounding::stochastic_floor;
   stochastic.random_bits = 8;
   CHECK(says(error_of([&] { mx::golden::require_sweepable({&mx::kE4m3fn, stochastic, SweepBy::model}); }), ErrorCode::usage, "random bits"));
+  mx::Conversion refusing = kSatfinite;
+  refusing.nan_rule = mx::NanRule::refused;
+  CHECK(says(error_of([&] { mx::golden::require_sweepable({&mx::kE4m3fn, refusing, SweepBy::model}); }), ErrorCode::usage, "refuses NaN"));
   mx::Conversion payload = kSatfinite;
   payload.nan_rule = mx::NanRule::keep_payload;
   payload.overflow = mx::Overflow::ieee;
