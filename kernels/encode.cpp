@@ -195,6 +195,7 @@ Plan floating_plan(const Format& to, const Conversion& how, const RoundingRow& r
   plan.negative_code = max_finite_code(to) + 1U;
   const int top_exponent = static_cast<int>(to_f32(max_finite_code(to), to) >> kF32MantissaBits) - kF32.bias;
   plan.special = special_codes(to, how, row, fixed ? shift - top_exponent : shift);
+  if (plan.negative_is_nan) plan.special.overflow[1] = plan.special.infinity[1] = plan.negative_code;
   return plan;
 }
 
@@ -283,9 +284,8 @@ void run_floating(std::span<const std::uint32_t> f32, const FloatingPlan plan, s
     } else {
       code |= plan.sign_bit & negative & mask_above(code, signed_above);
     }
-    code = with_specials(code, source, magnitude, plan.special);
-    const std::uint32_t nonzero_number = mask_above(kF32Infinity + 1U, magnitude) & mask_above(magnitude, 0U);
-    codes[i] = select(negative & refuses_sign & nonzero_number, plan.negative_code, code);
+    code = select(negative & refuses_sign & mask_above(magnitude, 0U), plan.negative_code, code);
+    codes[i] = with_specials(code, source, magnitude, plan.special);
   }
 }
 
