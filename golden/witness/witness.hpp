@@ -60,7 +60,7 @@ struct WitnessProgress {
 };
 
 struct WitnessOptions {
-  bool sweeps = true;                                    ///< compare digests over all 2^32 inputs (about 15 s per distinct conversion)
+  bool sweeps = true;                                    ///< compare digests over all 2^32 inputs (seconds per distinct conversion)
   int max_differences = 1;                               ///< differences described per entry; all are counted
   std::function<void(const WitnessProgress&)> progress;  ///< may be empty
 };
