@@ -4,6 +4,7 @@
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
+#include <CLI/Error.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <cstdint>
@@ -13,6 +14,7 @@
 
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
+#include "golden/witness/ledger.hpp"
 #include "golden/witness/witness.hpp"
 
 namespace mx::cli {
@@ -23,19 +25,34 @@ struct Options {
   bool allow_unmodelled = false;
   bool skip_sweeps = false;
   bool verbose = false;
+  bool ledger = false;
   bool json = false;
 };
 
 void print_totals(const std::vector<golden::SetResult>& sets, int status) {
   std::int64_t compared = 0;
   std::int64_t differing = 0;
+  std::int64_t excused = 0;
   std::int64_t unmodelled = 0;
   for (const golden::SetResult& set : sets) {
     compared += set.compared();
     differing += set.differing();
+    excused += set.excused();
     unmodelled += set.count(golden::EntryStatus::unmodelled);
   }
-  fmt::print("{} sets: {} values compared, {} differ; {} entries not modelled; exit {}\n", sets.size(), compared, differing, unmodelled, status);
+  fmt::print("{} sets: {} values compared, {} differ, {} excused; {} entries not modelled; exit {}\n", sets.size(), compared, differing, excused,
+             unmodelled, status);
+}
+
+int print_ledger(bool as_json) {
+  if (as_json) {
+    Json json = json_head("witness");
+    json["ledger"] = golden::ledger_json();
+    print_json(json);
+  } else {
+    fmt::print("{}", golden::ledger_text());
+  }
+  return 0;
 }
 
 int witness(const Options& options) {
@@ -71,12 +88,17 @@ int witness(const Options& options) {
 void add_witness(CLI::App& app, Action& action) {
   CLI::App* verb = app.add_subcommand("witness", "hold the model against recorded outputs of a real implementation");
   const auto options = std::make_shared<Options>();
-  verb->add_option("PATH", options->paths, "a set (folder with manifest.json), a .jsonl file of oracle cases, or a folder of sets")->required();
+  CLI::Option* paths =
+      verb->add_option("PATH", options->paths, "a set (folder with manifest.json), a .jsonl file of oracle cases, or a folder of sets");
   verb->add_flag("--allow-unmodelled", options->allow_unmodelled, "entries that the model does not cover are listed but do not fail the run");
   verb->add_flag("--skip-sweeps", options->skip_sweeps, "leave out sweeps over all 2^32 inputs (listed as not compared)");
   verb->add_flag("--verbose", options->verbose, "one line per entry");
+  verb->add_flag("--ledger", options->ledger, "show which recorded values are excused, and why, instead of running")->excludes(paths);
   verb->add_flag("--json", options->json, "machine-readable output");
-  verb->callback([&action, options] { action = [options] { return witness(*options); }; });
+  verb->callback([&action, options, paths] {
+    if (!options->ledger && options->paths.empty()) throw CLI::RequiredError(paths->get_name());
+    action = [options] { return options->ledger ? print_ledger(options->json) : witness(*options); };
+  });
 }
 
 }  // namespace mx::cli

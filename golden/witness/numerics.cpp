@@ -4,6 +4,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "golden/witness/ledger.hpp"
 #include "golden/witness/ops.hpp"
 
 namespace mx::golden {
@@ -35,7 +36,7 @@ const Op& op_named(const std::string& word) { return row_named(kOps, "operation"
 
 Recorded recorded_output(const OpContext& context, const std::string& name, const TensorSpec& spec) {
   const Entry& entry = context.entry;
-  Recorded recorded{name, load(spec, context.manifest.directory, entry.where), entry.relations.at(name), {}, context.manifest.row_names};
+  Recorded recorded{name, load(spec, context.manifest.directory, entry.where), entry.relations.at(name), {}, context.manifest.row_names, {}};
   if (const auto skip = entry.skips.find(name); skip != entry.skips.end()) {
     std::optional<Tensor> x;
     const bool reads_x = skip->second.abs_below_pow2 || skip->second.input_nan;
@@ -56,15 +57,19 @@ void evaluate(const OpContext& context, EntryResult& result) {
   for (const auto& [name, spec] : entry.outputs) {
     const auto output = model.find(name);
     if (output == model.end()) throw Unmodelled("no model of output '" + name + "'");
-    compare(recorded_output(context, name, spec), output->second, context.options.max_differences, entry.where, result);
+    Recorded recorded = recorded_output(context, name, spec);
+    const std::vector<Excuse> excuses = excuses_for(entry, name, [&context] { return context.input("x"); });
+    recorded.excuses = excuses;
+    compare(recorded, output->second, context.options.max_differences, entry.where, result);
   }
 }
 
 void unmodelled(EntryResult& result, const std::string& reason) {
   result.status = EntryStatus::unmodelled;
   result.reason = reason;
-  result.compared = result.differing = result.skipped = 0;
+  result.compared = result.differing = result.excused = result.skipped = 0;
   result.differences.clear();
+  result.excuses.clear();
 }
 
 }  // namespace

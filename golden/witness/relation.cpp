@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "golden/witness/ledger.hpp"
 #include "golden/witness/witness.hpp"
 #include "model/numerics/convert.hpp"
 #include "model/numerics/value.hpp"
@@ -52,14 +53,59 @@ std::uint64_t code_distance(std::uint64_t a, std::uint64_t b, int bits) {
 class Findings {
  public:
   Findings(const Recorded& recorded, const ModelOutput& model, int max_differences, EntryResult& result)
-      : recorded_(recorded), model_(model), most_(static_cast<std::size_t>(std::max(max_differences, 1))), result_(result) {}
+      : recorded_(recorded),
+        model_(model),
+        most_(static_cast<std::size_t>(std::max(max_differences, 1))),
+        result_(result),
+        compared_before_(result.compared),
+        excusable_(recorded.excuses.size()) {}
 
   void differs(std::int64_t i, const std::string& remark = {}) {
+    if (const auto row = excuse_of(i)) {
+      excusable_[*row].push_back({i, remark});
+    } else {
+      count_difference(i, remark);
+    }
+  }
+
+  // Once every element was seen: a row that would excuse more than its share excuses none.
+  void settle() {
+    const std::int64_t compared = result_.compared - compared_before_;
+    for (std::size_t k = 0; k < excusable_.size(); ++k) {
+      const LedgerRow& row = *recorded_.excuses[k].row;
+      const auto matching = static_cast<std::int64_t>(excusable_[k].size());
+      const std::int64_t most = most_excused(row, compared);
+      if (matching > most) {
+        for (const Difference& one : excusable_[k])
+          count_difference(one.element, fmt::format("{}; {} values meet a row of the ledger, which excuses at most {} of {}", one.remark, matching,
+                                                    most, compared));
+      } else if (matching > 0) {
+        result_.excused += matching;
+        result_.excuses.push_back({&row, matching});
+      }
+    }
+  }
+
+ private:
+  struct Difference {
+    std::int64_t element;
+    std::string remark;
+  };
+
+  std::optional<std::size_t> excuse_of(std::int64_t i) const {
+    if (recorded_.values.dtype->bytes != model_.values.dtype->bytes) return std::nullopt;
+    for (std::size_t k = 0; k < recorded_.excuses.size(); ++k) {
+      const std::uint64_t distance = code_distance(recorded_.values.word(i), model_.values.word(i), 8 * recorded_.values.dtype->bytes);
+      if (covers(recorded_.excuses[k], i, distance)) return k;
+    }
+    return std::nullopt;
+  }
+
+  void count_difference(std::int64_t i, const std::string& remark) {
     ++result_.differing;
     if (result_.differences.size() < most_) result_.differences.push_back(text(i) + remark);
   }
 
- private:
   std::string text(std::int64_t i) const {
     std::string line = fmt::format("{}: recorded {}, model {}", element_name(recorded_.name, recorded_.values.shape, i),
                                    value_text(recorded_.values.word(i), *recorded_.values.dtype, model_.format, model_.pairs),
@@ -76,6 +122,8 @@ class Findings {
   const ModelOutput& model_;
   std::size_t most_;
   EntryResult& result_;
+  std::int64_t compared_before_;
+  std::vector<std::vector<Difference>> excusable_;  ///< by row of the ledger
 };
 
 bool skipped_at(const Recorded& recorded, std::int64_t i) { return !recorded.skipped.empty() && recorded.skipped[static_cast<std::size_t>(i)]; }
@@ -160,12 +208,12 @@ void compare_ids(const Recorded& recorded, const ModelOutput& model, EntryResult
   }
 }
 
+}  // namespace
+
 bool below_pow2(const Value& value, std::int64_t exponent) {
   if (value.cls == ValueClass::zero) return true;
   return value.cls == ValueClass::finite && value.exponent + static_cast<std::int64_t>(std::bit_width(value.significand)) <= exponent;
 }
-
-}  // namespace
 
 Relation read_relation(const Json& json, const std::string& output, const std::string& where) {
   Fields fields(json, "relation of " + output, where);
@@ -231,13 +279,14 @@ void compare(const Recorded& recorded, const ModelOutput& model, int max_differe
 
   Findings findings(recorded, model, max_differences, result);
   switch (kind) {
-    case RelationKind::bits: return compare_bits(recorded, model, false, result, findings);
-    case RelationKind::bits_nan_equal: return compare_bits(recorded, model, true, result, findings);
-    case RelationKind::ulp: return compare_steps(recorded, model, false, result, findings);
-    case RelationKind::steps: return compare_steps(recorded, model, true, result, findings);
-    case RelationKind::rel: return compare_rel(recorded, model, result, findings);
-    case RelationKind::ids_as_set: return compare_ids(recorded, model, result, findings);
+    case RelationKind::bits: compare_bits(recorded, model, false, result, findings); break;
+    case RelationKind::bits_nan_equal: compare_bits(recorded, model, true, result, findings); break;
+    case RelationKind::ulp: compare_steps(recorded, model, false, result, findings); break;
+    case RelationKind::steps: compare_steps(recorded, model, true, result, findings); break;
+    case RelationKind::rel: compare_rel(recorded, model, result, findings); break;
+    case RelationKind::ids_as_set: compare_ids(recorded, model, result, findings); break;
   }
+  findings.settle();
 }
 
 std::string value_text(std::uint64_t word, const Dtype& dtype, const Format* format, bool pairs) {

@@ -5,15 +5,18 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "golden/witness/tensor.hpp"
+#include "model/numerics/value.hpp"
 
 namespace mx::golden {
 
 struct EntryResult;
+struct Excuse;
 
 enum class RelationKind { bits, bits_nan_equal, ulp, steps, rel, ids_as_set };
 
@@ -51,13 +54,18 @@ struct Recorded {
   Relation relation;
   std::vector<bool> skipped;           ///< empty: nothing
   std::vector<std::string> row_names;  ///< of the first axis; may be empty
+  std::span<const Excuse> excuses;     ///< of the ledger; the first that covers a value excuses it
 };
+
+/// Whether |value| < 2^exponent; true for zero, false for Inf and NaN.
+bool below_pow2(const Value& value, std::int64_t exponent);
 
 /// Elements to leave out; `x` is the entry's input of that name, or null. Throws Error(input) when mask or x does not match the output.
 std::vector<bool> skipped_elements(const SkipRule& rule, const TensorSpec& output, const Tensor* x, const std::filesystem::path& directory,
                                    const std::string& where);
 
-/// Compares every element that is not skipped; adds to the counts of `result` and describes the first differences (at most `max_differences`).
+/// Compares every element that is not skipped; adds to the counts of `result` and describes the first differences (at most `max_differences`). What
+/// the ledger excuses is counted apart, row by row.
 /// Throws Error(input) when shapes or widths differ.
 void compare(const Recorded& recorded, const ModelOutput& model, int max_differences, const std::string& where, EntryResult& result);
 

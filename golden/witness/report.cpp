@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "golden/witness/ledger.hpp"
 #include "golden/witness/witness.hpp"
 #include "sim/io/quote.hpp"
 
@@ -31,6 +32,29 @@ std::int64_t sum(const SetResult& set, Member member) {
   return total;
 }
 
+std::string excuses_text(std::span<const ExcusedCount> excuses, std::string_view indent) {
+  std::string text;
+  for (const ExcusedCount& one : excuses) {
+    text += fmt::format("{}{} excused: {}/{}/{}: {}\n", indent, one.count, one.row->implementation, one.row->device, one.row->build, one.row->reason);
+  }
+  return text;
+}
+
+nlohmann::ordered_json excuses_json(std::span<const ExcusedCount> excuses) {
+  auto json = nlohmann::ordered_json::array();
+  for (const ExcusedCount& one : excuses) {
+    nlohmann::ordered_json row;
+    row["implementation"] = one.row->implementation;
+    row["device"] = one.row->device;
+    row["build"] = one.row->build;
+    row["condition"] = condition_text(*one.row);
+    row["reason"] = one.row->reason;
+    row["count"] = one.count;
+    json.push_back(std::move(row));
+  }
+  return json;
+}
+
 bool counts(const EntryResult& entry) { return entry.level != "info"; }
 
 std::string entry_text(const EntryResult& entry) {
@@ -41,9 +65,11 @@ std::string entry_text(const EntryResult& entry) {
   } else if (entry.compared > 0) {
     text += fmt::format(": {} values", entry.compared);
   }
+  if (entry.excused > 0) text += fmt::format(", {} excused", entry.excused);
   if (entry.compared > 0 && entry.skipped > 0) text += fmt::format(", {} skipped", entry.skipped);
   if (!entry.reason.empty()) text += ": " + entry.reason;
   text += "\n";
+  text += excuses_text(entry.excuses, "      ");
   for (const std::string& difference : entry.differences) text += "      " + difference + "\n";
   return text;
 }
@@ -75,7 +101,20 @@ std::int64_t SetResult::count(EntryStatus status) const {
 }
 std::int64_t SetResult::compared() const { return sum(*this, &EntryResult::compared); }
 std::int64_t SetResult::differing() const { return sum(*this, &EntryResult::differing); }
+std::int64_t SetResult::excused() const { return sum(*this, &EntryResult::excused); }
 std::int64_t SetResult::skipped() const { return sum(*this, &EntryResult::skipped); }
+
+std::vector<ExcusedCount> SetResult::excuses() const {
+  std::vector<ExcusedCount> all;
+  for (const LedgerRow& row : ledger()) {
+    std::int64_t count = 0;
+    for (const EntryResult& entry : entries) {
+      for (const ExcusedCount& one : entry.excuses) count += one.row == &row ? one.count : 0;
+    }
+    if (count > 0) all.push_back({&row, count});
+  }
+  return all;
+}
 
 nlohmann::ordered_json to_json(const SetResult& set) {
   nlohmann::ordered_json json;
@@ -84,8 +123,10 @@ nlohmann::ordered_json to_json(const SetResult& set) {
   json["format"] = set.format;
   json["compared"] = set.compared();
   json["differing"] = set.differing();
+  json["excused"] = set.excused();
   json["skipped"] = set.skipped();
   for (const auto& row : kStatuses) json["entries_" + std::string(row.name)] = set.count(row.status);
+  json["excuses"] = excuses_json(set.excuses());
   auto& entries = json["entries"] = nlohmann::ordered_json::array();
   for (const EntryResult& entry : set.entries) {
     nlohmann::ordered_json one;
@@ -95,7 +136,9 @@ nlohmann::ordered_json to_json(const SetResult& set) {
     one["status"] = name_of(entry.status);
     one["compared"] = entry.compared;
     one["differing"] = entry.differing;
+    one["excused"] = entry.excused;
     one["skipped"] = entry.skipped;
+    if (!entry.excuses.empty()) one["excuses"] = excuses_json(entry.excuses);
     if (!entry.reason.empty()) one["reason"] = entry.reason;
     if (!entry.differences.empty()) one["differences"] = entry.differences;
     entries.push_back(std::move(one));
@@ -105,11 +148,12 @@ nlohmann::ordered_json to_json(const SetResult& set) {
 
 std::string to_text(const SetResult& set, bool verbose) {
   std::string text = fmt::format("{}: {} ({})\n", set.path.string(), sim::printable(set.name), set.format);
-  text += fmt::format("  {} values compared, {} differ, {} skipped; entries: {} equal, {} differ, {} unmodelled, {} not compared\n", set.compared(),
-                      set.differing(), set.skipped(), set.count(EntryStatus::equal), set.count(EntryStatus::differs),
+  text += fmt::format("  {} values compared, {} differ, {} excused, {} skipped; entries: {} equal, {} differ, {} unmodelled, {} not compared\n",
+                      set.compared(), set.differing(), set.excused(), set.skipped(), set.count(EntryStatus::equal), set.count(EntryStatus::differs),
                       set.count(EntryStatus::unmodelled), set.count(EntryStatus::nothing_compared));
+  text += excuses_text(set.excuses(), "  ");
   for (const EntryResult& entry : set.entries) {
-    if (verbose || entry.status == EntryStatus::differs) text += entry_text(entry);
+    if (verbose || entry.status == EntryStatus::differs || entry.excused > 0) text += entry_text(entry);
   }
   if (!verbose) text += grouped_text(set, EntryStatus::unmodelled) + grouped_text(set, EntryStatus::nothing_compared);
   return text;

@@ -16,12 +16,20 @@
 namespace mx::golden {
 
 enum class EntryStatus {
-  equal,             ///< at least one value was compared and all are within the entry's own relation
+  equal,             ///< at least one value was compared and all are within the entry's own relation, or excused by the ledger
   differs,           ///< at least one value is outside it
   unmodelled,        ///< the model does not claim this behaviour, or the entry says something this reader does not know
   nothing_compared,  ///< modelled, but every value is skipped, or sweeps are switched off
 };
 std::string_view name_of(EntryStatus status);
+
+struct LedgerRow;
+
+/// Values that a row of the ledger (golden/witness/ledger.hpp) excuses.
+struct ExcusedCount {
+  const LedgerRow* row;
+  std::int64_t count;
+};
 
 /// What became of one entry of a set.
 struct EntryResult {
@@ -31,8 +39,10 @@ struct EntryResult {
   EntryStatus status = EntryStatus::nothing_compared;
   std::int64_t compared = 0;             ///< values held against the model
   std::int64_t differing = 0;            ///< of these, outside the relation
+  std::int64_t excused = 0;              ///< of these, outside the relation too, and excused by the ledger: not in `differing`
   std::int64_t skipped = 0;              ///< values that the entry says not to compare
   std::vector<std::string> differences;  ///< the first of them, each with everything needed to understand it
+  std::vector<ExcusedCount> excuses;     ///< `excused` by output and row
   std::string reason;                    ///< why unmodelled or nothing compared
 
   std::string_view first_difference() const { return differences.empty() ? std::string_view() : std::string_view(differences.front()); }
@@ -48,7 +58,9 @@ struct SetResult {
   std::int64_t count(EntryStatus status) const;  ///< entries with this status, of any level
   std::int64_t compared() const;                 ///< values, of any level
   std::int64_t differing() const;                ///< values, of any level
+  std::int64_t excused() const;                  ///< values, of any level
   std::int64_t skipped() const;                  ///< values, of any level
+  std::vector<ExcusedCount> excuses() const;     ///< `excused()` by row of the ledger
 };
 
 /// Something that takes seconds has advanced: `done` of `total` steps of `what` in `set`.

@@ -56,7 +56,7 @@ TEST_CASE("each relation holds up to its edge and not beyond", "[witness]") {
   for (const Row& row : kRows) {
     INFO(row.relation << " on " << row.dtype);
     const std::vector<std::int64_t> shape{1, static_cast<std::int64_t>(row.recorded.size())};
-    const Recorded recorded{"y", tensor(row.dtype, shape, row.recorded), read_relation(Json::parse(row.relation), "y", "here"), {}, {}};
+    const Recorded recorded{"y", tensor(row.dtype, shape, row.recorded), read_relation(Json::parse(row.relation), "y", "here"), {}, {}, {}};
     EntryResult result;
     compare(recorded, {tensor(row.dtype, shape, row.model), nullptr, false, {}}, 1, "here", result);
     CHECK(result.differing == row.differing);
@@ -70,6 +70,7 @@ TEST_CASE("a relative bound speaks of its own row", "[witness]") {
   const Recorded recorded{"y",
                           tensor("f32", {2, 2}, {0x44800000, 0, 0x3F800000, 0}),
                           read_relation(Json::parse(R"({"kind":"rel","of":"row_max","max_pow2":-10})"), "y", ""),
+                          {},
                           {},
                           {}};
   EntryResult result;
