@@ -132,6 +132,15 @@ TEST_CASE("the scale of a token has a floor and may have a bound") {
   CHECK(scale(900.0F, {.encode = std::nullopt, .decode = std::nullopt, .amax_bound = bits_of(448.0F)}) == bits_of(1.0F));
 }
 
+TEST_CASE("a bound on amax is a positive finite number") {
+  const std::vector<std::uint32_t> x{bits_of(1.0F)};
+  for (const std::uint32_t bound : {0x00000000U, 0x80000000U, bits_of(-1.0F), 0x7F800000U, 0xFF800000U, 0x7FC00000U, 0xFFC00000U}) {
+    INFO(hex(bound));
+    const TensorScale tensor{.encode = std::nullopt, .decode = std::nullopt, .amax_bound = bound};
+    CHECK_THROWS_AS(quantize_block(x, kF32, recipe_of("vllm-fp8-token"), tensor), Error);
+  }
+}
+
 TEST_CASE("an FP8 recipe names the scale that is missing or not taken") {
   const std::vector<std::uint32_t> x{bits_of(1.0F)};
   CHECK_THROWS_AS(quantize_block(x, kF32, recipe_of("torchao-fp8-static"), {}), Error);

@@ -35,6 +35,10 @@ TEST_CASE("a recipe refuses what it does not define, and says it") {
   CHECK(refusal(block, kF32, "aiter-even", kMxfp4) == "this recipe for mxfp4 gives scales alone, no codes");
   CHECK(refusal(block, kF32, "torchao-floor", kMxfp4, {.encode = kOne, .decode = {}}) == "mxfp4 takes no scale of the tensor");
   CHECK(refusal(block, kF32, "deepgemm", kFp4Group32, {.encode = {}, .decode = kOne}) == "fp4_e2m1_g32 takes no scale of the tensor");
+  const TensorScale bounded{.encode = {}, .decode = {}, .amax_bound = kOne};
+  CHECK(refusal(block, kF32, "torchao-floor", kMxfp4, bounded) == "mxfp4 takes no bound on amax");
+  CHECK(refusal(block, kF32, "deepgemm", kFp4Group32, bounded) == "fp4_e2m1_g32 takes no bound on amax");
+  CHECK_THROWS_AS(block_scale(block, kF32, recipe(profile_named("aiter-even"), kMxfp4), bounded), Error);
   CHECK_THROWS_AS(recipe(profile_named("flashinfer-mx"), kMxfp8E5m2), Error);
   CHECK_THROWS_AS(element_conversion(recipe(profile_named("aiter-ceil"), kMxfp4)), Error);
 }
