@@ -1,5 +1,7 @@
 // What recipes refuse, and blocks that laws do not reach: squares, sources, all zero blocks of every recipe.
 
+#include <map>
+#include <set>
 #include <string>
 
 #include "model/error.hpp"
@@ -53,6 +55,34 @@ TEST_CASE("recipes name their scale rules as witnesses do") {
   CHECK(rule("deepgemm", kFp8Group128) == "group_amax");
   CHECK(rule("deepgemm-ue8m0", kFp4Group32) == "group_pow2_bits");
   CHECK(rule("vllm-group-ue8m0", kFp8Group32) == "group_pow2_log2");
+}
+
+TEST_CASE("an implementation has one recipe for a format, rule and rounding") {
+  // Each pair is told apart by an argument of the implementation that is no part of the rule: the path, the operation on elements, the granularity.
+  const std::set<std::string> told_apart{
+      "flashinfer-exact flashinfer-fast",
+      "flashinfer-exact-no-fast-math flashinfer-fast-no-fast-math",
+      "vllm-fp8-static vllm-fp8-static-divided",
+      "vllm-fp8-tensor vllm-fp8-token",
+  };
+  std::map<std::string, std::set<std::string>> names;
+  for (const Profile& profile : all_profiles()) {
+    for (const Recipe& row : profile.recipes) {
+      // amax / max_normal has a name in the family of groups and one in that of FP8.
+      const std::string rule(scale_rule_name(row) == "amax_div_max" ? "group_amax" : scale_rule_name(row));
+      const std::string rounding(gives_codes(row) ? name_of(element_conversion(row).rounding) : "none");
+      std::string key;
+      for (const std::string_view word : {profile.implementation, profile.device, profile.build, row.format->name}) key += std::string(word) + "/";
+      names[key + rule + "/" + rounding].emplace(profile.name);
+    }
+  }
+  std::set<std::string> shared;
+  for (const auto& [key, who] : names) {
+    std::string text;
+    for (const std::string& name : who) text += (text.empty() ? "" : " ") + name;
+    if (who.size() > 1) shared.insert(text);
+  }
+  CHECK(shared == told_apart);
 }
 
 TEST_CASE("fp16 elements are their own numbers, and even rounds in their width") {
