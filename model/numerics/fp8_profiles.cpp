@@ -1,4 +1,4 @@
-// FP8 with fp32 scales as implementations do it. Grounds: numerics specification section 4; torchao's rows are held against recorded outputs.
+// FP8 with fp32 scales as implementations do it. Grounds: numerics specification section 4; torchao's recipes are held against recorded outputs.
 
 #include <array>
 
@@ -49,6 +49,7 @@ constexpr Fp8Recipe kInputToFloat8{.rule = Fp8Scale::max_over_amax,
                                    .invalid_nan_is_negative = true};
 
 constexpr std::string_view kTorchaoSource = "torchao 36027d8 quantization/quant_primitives.py _choose_scale_float8, _quantize_affine_float8";
+constexpr std::string_view kTorchaoBackSource = "torchao 36027d8 quantization/quant_primitives.py _dequantize_affine_float8 (read, not run)";
 constexpr std::string_view kVllmSource = "vllm csrc/quantization/w8a8/fp8/common.cu, common.cuh scaled_fp8_conversion (read, not run)";
 constexpr std::string_view kInputSource = "vllm layers/quantization/utils/fp8_utils.py input_to_float8 (read, not run)";
 
@@ -65,7 +66,7 @@ constexpr One kVllmInput{{{&kFp8E4m3, kInputToFloat8, kInputSource}}};
 
 // code * scale in fp32, then the target.
 constexpr Dequantizer scaled(const BlockFormat& format, const Format& target) {
-  return {&format, &target, ScaleReading::value, &kF32, ProductRange::infinite, false, TensorUse::none, kTorchaoSource};
+  return {&format, &target, ScaleReading::value, &kF32, ProductRange::infinite, false, TensorUse::none, kTorchaoBackSource};
 }
 constexpr std::array<Dequantizer, 6> kScaled{{scaled(kFp8E4m3, kF32), scaled(kFp8E4m3, kBf16), scaled(kFp8E4m3, kFp16), scaled(kFp8E5m2, kF32),
                                               scaled(kFp8E5m2, kBf16), scaled(kFp8E5m2, kFp16)}};
