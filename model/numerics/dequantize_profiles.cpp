@@ -23,6 +23,7 @@ constexpr std::string_view kTorchaoSource = "torchao 36027d8 prototype/mx_format
 constexpr std::string_view kTritonSource = "triton_kernels db4666f numerics_details/mxfp.py upcast_from_mxfp_torch";
 constexpr std::string_view kTritonGpuSource = "triton_kernels db4666f numerics_details/mxfp_details/_upcast_from_mxfp.py";
 constexpr std::string_view kVllmSource = "vllm 28be48f quark mxfp4 emulation, torch dequantization";
+constexpr std::string_view kVllmF32Source = "vllm 28be48f quark mxfp4 emulation, torch dequantization (read, not run)";
 constexpr std::string_view kMarlinSource = "vllm csrc/quantization/marlin/dequant.h dequant_fp8_scales (read, not run)";
 constexpr std::string_view kDeepSeekSource = "vllm models/deepseek_v4/nvidia/model.py, E8M0 byte << 23 (read, not run)";
 
@@ -62,10 +63,10 @@ constexpr Dequantizer triton_gpu(const Format& target) {
 constexpr std::array<Dequantizer, 3> kTritonGpu{{triton_gpu(kF32), triton_gpu(kBf16), triton_gpu(kFp16)}};
 
 // 2^(byte - 127) in the target's type, byte 255 included.
-constexpr Dequantizer vllm(const Format& target) {
-  return row(kMxfp4, target, ScaleReading::power, &target, ProductRange::infinite, false, kVllmSource);
+constexpr Dequantizer vllm(const Format& target, std::string_view source) {
+  return row(kMxfp4, target, ScaleReading::power, &target, ProductRange::infinite, false, source);
 }
-constexpr std::array<Dequantizer, 3> kVllm{{vllm(kF32), vllm(kBf16), vllm(kFp16)}};
+constexpr std::array<Dequantizer, 3> kVllm{{vllm(kF32, kVllmF32Source), vllm(kBf16, kVllmSource), vllm(kFp16, kVllmSource)}};
 
 constexpr std::array<Dequantizer, 1> kMarlin{{row(kMxfp4, kBf16, ScaleReading::field, &kBf16, ProductRange::infinite, false, kMarlinSource)}};
 constexpr std::array<Dequantizer, 1> kDeepSeek{{row(kMxfp4, kF32, ScaleReading::field, &kF32, ProductRange::infinite, false, kDeepSeekSource)}};

@@ -92,6 +92,12 @@ std::vector<std::uint32_t> widened(std::span<const std::uint32_t> x, const Forma
   return f32;
 }
 
+void require_no_tensor_scale(const TensorScale& tensor, std::string_view block_format) {
+  const std::string name(block_format);
+  if (tensor.encode || tensor.decode) throw Error(ErrorCode::usage, name + " takes no scale of the tensor");
+  if (tensor.amax_bound) throw Error(ErrorCode::usage, name + " takes no bound on amax");
+}
+
 std::uint32_t encode_element(std::uint32_t x, std::uint32_t factor, const Format& format, const ElementStep& step) {
   Flags flags;
   if (step.operation == ElementOperation::exact) return encode(exact_result(x, factor), format, step.encode, flags);

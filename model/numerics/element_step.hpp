@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/numerics/convert.hpp"
+#include "model/numerics/block.hpp"
 
 namespace mx {
 
@@ -61,6 +61,9 @@ std::uint32_t largest_magnitude(std::span<const std::uint32_t> f32, AmaxNan nans
 
 /// fp32 bits of a block's elements. Throws Error(usage) that names a source which the recipe for `block_format` does not take.
 std::vector<std::uint32_t> widened(std::span<const std::uint32_t> x, const Format& source, const Sources& taken, std::string_view block_format);
+
+/// Throws Error(usage) for any scale of the tensor or bound on amax: recipes whose blocks stand alone take none.
+void require_no_tensor_scale(const TensorScale& tensor, std::string_view block_format);
 
 /// Code of one fp32 element. `factor` is fp32 bits: positive or NaN.
 std::uint32_t encode_element(std::uint32_t x, std::uint32_t factor, const Format& format, const ElementStep& step);

@@ -1,4 +1,4 @@
-// FP8 with fp32 scales as implementations do it. Grounds: numerics specification section 4; torchao's rows are held against recorded outputs.
+// FP8 with fp32 scales as implementations do it. Grounds: numerics specification section 4; torchao's recipes are held against recorded outputs.
 
 #include <array>
 
@@ -8,13 +8,10 @@ namespace mx {
 namespace {
 
 constexpr std::uint32_t k1em12 = 0x2B8CBCCCU;             // 1e-12
-constexpr std::uint32_t k1em4 = 0x38D1B717U;              // 1e-4
 constexpr std::uint32_t kOneIn448Times512 = 0x36924925U;  // 1 / (448 * 512)
 
-constexpr Conversion signed_nan(Overflow overflow) { return {Rounding::nearest_even, overflow, NanRule::fixed, 0x7F, 0xFF, 0, false}; }
 // torch.clamp keeps a NaN, the cast its sign. fmin and fmax make a NaN the largest number.
-constexpr Conversion kTorchCast = signed_nan(Overflow::saturate);
-constexpr Conversion kTorchCastUnclamped = signed_nan(Overflow::nan);
+constexpr Conversion kTorchCast{Rounding::nearest_even, Overflow::saturate, NanRule::fixed, 0x7F, 0xFF, 0, false};
 constexpr Conversion kCudaClamp{Rounding::nearest_even, Overflow::saturate, NanRule::fixed, 0x7E, 0x7E, 0, false};
 
 constexpr Fp8Recipe torchao(Fp8Scale rule) {
@@ -51,20 +48,10 @@ constexpr Fp8Recipe kInputToFloat8{.rule = Fp8Scale::max_over_amax,
                                    .at_source_width = true,
                                    .invalid_nan_is_negative = true};
 
-constexpr Fp8Recipe kDeepGemmSquare{.rule = Fp8Scale::amax_over_max,
-                                    .scaling = Fp8Scaling::reciprocal,
-                                    .element = kTorchCastUnclamped,
-                                    .amax_ignores_nan = false,
-                                    .takes_amax_bound = false,
-                                    .least_amax = k1em4,
-                                    .least_scale = 0,
-                                    .at_source_width = false,
-                                    .invalid_nan_is_negative = true};
-
 constexpr std::string_view kTorchaoSource = "torchao 36027d8 quantization/quant_primitives.py _choose_scale_float8, _quantize_affine_float8";
+constexpr std::string_view kTorchaoBackSource = "torchao 36027d8 quantization/quant_primitives.py _dequantize_affine_float8 (read, not run)";
 constexpr std::string_view kVllmSource = "vllm csrc/quantization/w8a8/fp8/common.cu, common.cuh scaled_fp8_conversion (read, not run)";
 constexpr std::string_view kInputSource = "vllm layers/quantization/utils/fp8_utils.py input_to_float8 (read, not run)";
-constexpr std::string_view kDeepGemmSource = "DeepGEMM 54e2261 utils/math.py per_block_cast_to_fp8 (read, not run)";
 
 using One = std::array<Recipe, 1>;
 using Two = std::array<Recipe, 2>;
@@ -76,16 +63,15 @@ constexpr One kVllmStaticDivided{{{&kFp8E4m3, vllm_kernel(Fp8Scale::given, Fp8Sc
 constexpr One kVllmTensor{{{&kFp8E4m3, vllm_kernel(Fp8Scale::amax_over_max, Fp8Scaling::reciprocal, false, 0), kVllmSource}}};
 constexpr One kVllmToken{{{&kFp8E4m3, vllm_kernel(Fp8Scale::amax_over_max, Fp8Scaling::divide, true, kOneIn448Times512), kVllmSource}}};
 constexpr One kVllmInput{{{&kFp8E4m3, kInputToFloat8, kInputSource}}};
-constexpr One kDeepGemm{{{&kFp8E4m3Square, kDeepGemmSquare, kDeepGemmSource}}};
 
 // code * scale in fp32, then the target.
 constexpr Dequantizer scaled(const BlockFormat& format, const Format& target) {
-  return {&format, &target, ScaleReading::value, &kF32, ProductRange::infinite, false, TensorUse::none, kTorchaoSource};
+  return {&format, &target, ScaleReading::value, &kF32, ProductRange::infinite, false, TensorUse::none, kTorchaoBackSource};
 }
 constexpr std::array<Dequantizer, 6> kScaled{{scaled(kFp8E4m3, kF32), scaled(kFp8E4m3, kBf16), scaled(kFp8E4m3, kFp16), scaled(kFp8E5m2, kF32),
                                               scaled(kFp8E5m2, kBf16), scaled(kFp8E5m2, kFp16)}};
 
-constexpr std::array<Profile, 8> kProfiles{{
+constexpr std::array<Profile, 7> kProfiles{{
     {"torchao-fp8", "torchao", "fp8 amax_div_max", "cpu", "eager", kTorchaoSource, {}, kTorchao, kScaled},
     {"torchao-fp8-static", "torchao", "fp8 given", "cpu", "eager", kTorchaoSource, {}, kTorchaoStatic, kScaled},
     {"vllm-fp8-static", "vllm", "fp8 given, inverted", "cuda", "default", kVllmSource, {}, kVllmStatic, {}},
@@ -93,7 +79,6 @@ constexpr std::array<Profile, 8> kProfiles{{
     {"vllm-fp8-tensor", "vllm", "fp8 amax_div_max per tensor", "cuda", "default", kVllmSource, {}, kVllmTensor, {}},
     {"vllm-fp8-token", "vllm", "fp8 amax_div_max per token", "cuda", "default", kVllmSource, {}, kVllmToken, {}},
     {"vllm-input-to-float8", "vllm", "fp8 max_div_amax", "cpu", "eager", kInputSource, {}, kVllmInput, {}},
-    {"deepgemm-128x128", "deepgemm", "fp8 128x128", "cpu", "torch-reference", kDeepGemmSource, {}, kDeepGemm, {}},
 }};
 
 }  // namespace

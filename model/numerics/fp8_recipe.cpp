@@ -1,6 +1,7 @@
 #include "model/numerics/fp8_recipe.hpp"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,12 @@ constexpr std::uint32_t kSign = 0x80000000U;
 constexpr std::uint32_t kInfinity = 0x7F800000U;
 constexpr std::uint32_t kTwo = 0x40000000U;
 
+void require_positive_finite(std::optional<std::uint32_t> f32, const std::string& rule, std::string_view what) {
+  if (!f32 || (*f32 != 0 && *f32 < kInfinity)) return;
+  throw Error(ErrorCode::usage,
+              rule + ": the " + std::string(what) + " has the fp32 bits " + std::to_string(*f32) + ", which are no positive finite number");
+}
+
 void check_tensor_scale(const Fp8Recipe& how, const TensorScale& tensor) {
   const std::string rule = "scale rule '" + std::string(name_of(how.rule)) + "'";
   const bool takes = how.rule == Fp8Scale::given;
@@ -31,9 +38,8 @@ void check_tensor_scale(const Fp8Recipe& how, const TensorScale& tensor) {
   if (tensor.decode && !takes) throw Error(ErrorCode::usage, rule + " takes no scale of the tensor");
   if (tensor.amax_bound && !how.takes_amax_bound) throw Error(ErrorCode::usage, rule + " takes no bound on amax");
   if (takes && !tensor.decode) throw Error(ErrorCode::usage, rule + " needs the scale of the tensor");
-  if (tensor.decode && (*tensor.decode == 0 || *tensor.decode >= kInfinity)) {
-    throw Error(ErrorCode::usage, rule + ": the scale's fp32 bits " + std::to_string(*tensor.decode) + " are no positive finite number");
-  }
+  require_positive_finite(tensor.decode, rule, "scale of the tensor");
+  require_positive_finite(tensor.amax_bound, rule, "bound on amax");
 }
 
 /// The steps of one recipe on one source format.

@@ -14,7 +14,8 @@ constexpr std::uint32_t kTenToMinus4 = 0x38D1B717U;
 // --- DeepGEMM: division for the scale, multiplication by 1/s for the elements. fp8 is a plain cast, so that an Inf becomes NaN; a product of two
 // NaNs is the reciprocal's. fp4 is a search among the midpoints: ties go toward zero, NaN compares with nothing and is 0, and so is every -0.
 
-constexpr std::string_view kDeepGemmFp8Source = "DeepGEMM 54e2261 deep_gemm/utils/math.py per_token_cast_to_fp8, per_block_cast_to_fp8";
+constexpr std::string_view kDeepGemmFp8Source = "DeepGEMM 54e2261 deep_gemm/utils/math.py per_token_cast_to_fp8";
+constexpr std::string_view kDeepGemmSquareSource = "DeepGEMM 54e2261 deep_gemm/utils/math.py per_block_cast_to_fp8 (read, not run)";
 constexpr std::string_view kDeepGemmFp4Source = "DeepGEMM 54e2261 deep_gemm/utils/math.py per_token_cast_to_fp4, _quantize_to_fp4_e2m1";
 
 constexpr Conversion kDeepGemmFp8{Rounding::nearest_even, Overflow::nan, NanRule::fixed, 0x7F, 0xFF, 0, false};
@@ -36,7 +37,7 @@ constexpr std::array<Recipe, 5> deepgemm_rows(GroupRule rule) {
       deepgemm(kFp8Group32, rule, kDeepGemmFp8, ZeroSign::kept, kDeepGemmFp8Source),
       deepgemm(kFp4Group128, rule, kDeepGemmFp4, ZeroSign::lost, kDeepGemmFp4Source),
       deepgemm(kFp4Group32, rule, kDeepGemmFp4, ZeroSign::lost, kDeepGemmFp4Source),
-      deepgemm(kFp8E4m3Square, rule, kDeepGemmFp8, ZeroSign::kept, kDeepGemmFp8Source),
+      deepgemm(kFp8E4m3Square, rule, kDeepGemmFp8, ZeroSign::kept, kDeepGemmSquareSource),
   }};
 }
 constexpr auto kDeepGemm = deepgemm_rows(GroupRule::group_amax);

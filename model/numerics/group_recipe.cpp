@@ -62,7 +62,7 @@ std::uint32_t group_scale(std::uint32_t amax_f32, const Format& element, const G
 
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const GroupRecipe& how,
                         const TensorScale& tensor) {
-  if (tensor.encode || tensor.decode) throw Error(ErrorCode::usage, std::string(format.name) + " takes no scale of the tensor");
+  require_no_tensor_scale(tensor, format.name);
   const std::vector<std::uint32_t> f32 = widened(x, source, how.sources, format.name);
   QuantizedBlock block;
   block.scale = group_scale(largest_magnitude(f32, how.amax_nan), *format.element, how);

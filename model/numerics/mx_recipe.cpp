@@ -140,7 +140,7 @@ std::uint32_t block_scale(std::span<const std::uint32_t> x, const Format& source
 
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const MxRecipe& how,
                         const TensorScale& tensor) {
-  if (tensor.encode || tensor.decode) throw Error(ErrorCode::usage, std::string(format.name) + " takes no scale of the tensor");
+  require_no_tensor_scale(tensor, format.name);
   if (!how.elements) throw Error(ErrorCode::usage, "this recipe for " + std::string(format.name) + " gives scales alone, no codes");
   const std::vector<std::uint32_t> f32 = widened(x, source, how.sources, format.name);
   const std::uint32_t amax = largest_magnitude(f32, how.scale.amax_nan);

@@ -1,4 +1,5 @@
-// NVFP4 as implementations do it. Grounds: numerics specification section 4; every row is held against recorded outputs.
+// NVFP4 as implementations do it. Grounds: numerics specification section 4; recipes are held against recorded outputs, of dequantizers there
+// are none.
 
 #include <array>
 
@@ -81,8 +82,10 @@ constexpr Nvfp4Recipe triton_kernels(const Conversion& scale, bool amax_ignores_
 }
 
 constexpr std::string_view kFlashinferSource = "flashinfer fb28d72 csrc/nv_internal quantization_utils.cuh, cvt_warp_fp16_to_fp4";
-constexpr std::string_view kVllmSource = "vllm 28be48f nvfp4_emulation_utils.py ref_nvfp4_quant; dequantize_to_dtype";
-constexpr std::string_view kTorchaoSource = "torchao 36027d8 prototype/mx_formats/nvfp4_tensor.py nvfp4_quantize; dequantize";
+constexpr std::string_view kVllmSource = "vllm 28be48f nvfp4_emulation_utils.py ref_nvfp4_quant";
+constexpr std::string_view kVllmBackSource = "vllm 28be48f nvfp4_emulation_utils.py dequantize_to_dtype (read, not run)";
+constexpr std::string_view kTorchaoSource = "torchao 36027d8 prototype/mx_formats/nvfp4_tensor.py nvfp4_quantize";
+constexpr std::string_view kTorchaoBackSource = "torchao 36027d8 prototype/mx_formats/nvfp4_tensor.py dequantize (read, not run)";
 constexpr std::string_view kTritonSource = "triton_kernels db4666f numerics_details/mxfp.py, e4m3 scales";
 
 using One = std::array<Recipe, 1>;
@@ -112,9 +115,9 @@ using Three = std::array<Dequantizer, 3>;
 constexpr Three two_level(TensorUse tensor, std::string_view source) {
   return {{two_level(kF32, tensor, source), two_level(kBf16, tensor, source), two_level(kFp16, tensor, source)}};
 }
-constexpr Three kDividing = two_level(TensorUse::divides_scale, kVllmSource);
-constexpr Three kMultiplying = two_level(TensorUse::multiplies_scale, kTorchaoSource);
-constexpr Three kWithout = two_level(TensorUse::none, kTorchaoSource);
+constexpr Three kDividing = two_level(TensorUse::divides_scale, kVllmBackSource);
+constexpr Three kMultiplying = two_level(TensorUse::multiplies_scale, kTorchaoBackSource);
+constexpr Three kWithout = two_level(TensorUse::none, kTorchaoBackSource);
 
 constexpr std::string_view kFastMath = "device-functions-fast-math";
 constexpr std::string_view kNoFastMath = "device-functions";

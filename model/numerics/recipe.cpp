@@ -41,9 +41,7 @@ std::uint32_t block_scale(std::span<const std::uint32_t> x, const Format& source
   const MxRecipe* how = scales_alone(recipe);
   if (how == nullptr) return quantize_block(x, source, recipe, tensor).scale;
   check_length(x.size(), *recipe.format);
-  if (tensor.encode || tensor.decode || tensor.amax_bound) {
-    throw Error(ErrorCode::usage, std::string(recipe.format->name) + " takes no tensor scale");
-  }
+  require_no_tensor_scale(tensor, recipe.format->name);
   return block_scale(x, source, *recipe.format, *how);
 }
 

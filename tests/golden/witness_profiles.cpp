@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "golden/witness/block_tensors.hpp"
 #include "golden/witness/manifest.hpp"
 #include "golden/witness/ops.hpp"
 #include "model/numerics/profile.hpp"
@@ -121,6 +122,40 @@ TEST_CASE("every row of a profile of casts is recorded, or listed as not recorde
     }
   }
   CHECK(unrecorded == kUnrecorded);
+}
+
+/// Implementation, device, build, element, scale and target of the entries that dequantize.
+std::set<std::string> recorded_dequantizations() {
+  std::set<std::string> found;
+  const std::filesystem::path directory = recorded("numerics/block32");
+  const Json json = load_json(directory / "manifest.json");
+  for (const Entry& entry : read_manifest(directory, json).entries) {
+    if (!entry.op.ends_with("dequantize")) continue;
+    Fields params(entry.params, "params", entry.where);
+    const BlockParams shape = read_block_params(params);
+    found.insert(entry.profile.implementation + " " + entry.profile.device + " " + entry.profile.build + " " + std::string(shape.element->name) +
+                 " " + std::string(shape.scale->name) + " " + params.text("target"));
+  }
+  return found;
+}
+
+TEST_CASE("a dequantizer says that it was read, not run, where nothing is recorded", "[witness]") {
+  const std::set<std::string> found = recorded_dequantizations();
+  REQUIRE(found.size() == 8);
+  for (const Profile& profile : all_profiles()) {
+    if (profile.name == kOcp) continue;
+    for (const Dequantizer& row : profile.dequantizers) {
+      std::string who;
+      for (const std::string_view word :
+           {profile.implementation, profile.device, profile.build, row.format->element->name, row.format->scale->name}) {
+        who += std::string(word) + " ";
+      }
+      INFO(profile.name << " " << row.format->name << " to " << row.target->name << ": " << row.source);
+      const bool read = row.source.find("read, not run") != std::string_view::npos;
+      const bool recorded_elsewhere = row.source.find("recorded on") != std::string_view::npos;
+      CHECK(found.contains(who + std::string(row.target->name)) == !(read || recorded_elsewhere));
+    }
+  }
 }
 
 TEST_CASE("a profile names a source and a target once") {

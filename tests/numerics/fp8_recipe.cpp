@@ -109,17 +109,16 @@ TEST_CASE("input_to_float8 computes in its input's type") {
 TEST_CASE("a 128x128 square has one scale") {
   std::vector<std::uint32_t> square(128 * 128, bits_of(0.25F));
   square[5000] = bits_of(-7.0F);
-  const QuantizedBlock block = quantize_block(square, kF32, recipe_of("deepgemm-128x128", kFp8E4m3Square), {});
+  const QuantizedBlock block = quantize_block(square, kF32, recipe_of("deepgemm", kFp8E4m3Square), {});
   CHECK(block.scale == bits_of(7.0F / 448.0F));
   CHECK(block.codes[5000] == 0xFE);
   CHECK(block.codes[0] == fp8(0.25F * (1.0F / (7.0F / 448.0F)), kE4m3fn, Clamp::none));
   // amax is at least 1e-4; an Inf, which nothing clamps, becomes NaN: Inf * (1/Inf) is invalid, and negative on x86.
-  CHECK(quantize_block(std::vector<std::uint32_t>(128 * 128, 0), kF32, recipe_of("deepgemm-128x128", kFp8E4m3Square), {}).scale ==
-        bits_of(1e-4F / 448.0F));
+  CHECK(quantize_block(std::vector<std::uint32_t>(128 * 128, 0), kF32, recipe_of("deepgemm", kFp8E4m3Square), {}).scale == bits_of(1e-4F / 448.0F));
   square[0] = 0x7F800000;
-  CHECK(quantize_block(square, kF32, recipe_of("deepgemm-128x128", kFp8E4m3Square), {}).codes[0] == 0xFF);
+  CHECK(quantize_block(square, kF32, recipe_of("deepgemm", kFp8E4m3Square), {}).codes[0] == 0xFF);
   square.pop_back();
-  CHECK_THROWS_AS(quantize_block(square, kF32, recipe_of("deepgemm-128x128", kFp8E4m3Square), {}), Error);
+  CHECK_THROWS_AS(quantize_block(square, kF32, recipe_of("deepgemm", kFp8E4m3Square), {}), Error);
 }
 
 TEST_CASE("the scale of a token has a floor and may have a bound") {
@@ -130,6 +129,15 @@ TEST_CASE("the scale of a token has a floor and may have a bound") {
   CHECK(scale(1.0F / 512.0F) == bits_of(1.0F / (448.0F * 512.0F)));
   CHECK(scale(900.0F) == bits_of(900.0F / 448.0F));
   CHECK(scale(900.0F, {.encode = std::nullopt, .decode = std::nullopt, .amax_bound = bits_of(448.0F)}) == bits_of(1.0F));
+}
+
+TEST_CASE("a bound on amax is a positive finite number") {
+  const std::vector<std::uint32_t> x{bits_of(1.0F)};
+  for (const std::uint32_t bound : {0x00000000U, 0x80000000U, bits_of(-1.0F), 0x7F800000U, 0xFF800000U, 0x7FC00000U, 0xFFC00000U}) {
+    INFO(hex(bound));
+    const TensorScale tensor{.encode = std::nullopt, .decode = std::nullopt, .amax_bound = bound};
+    CHECK_THROWS_AS(quantize_block(x, kF32, recipe_of("vllm-fp8-token"), tensor), Error);
+  }
 }
 
 TEST_CASE("an FP8 recipe names the scale that is missing or not taken") {

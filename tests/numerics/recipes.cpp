@@ -1,5 +1,7 @@
 // What recipes refuse, and blocks that laws do not reach: squares, sources, all zero blocks of every recipe.
 
+#include <map>
+#include <set>
 #include <string>
 
 #include "model/error.hpp"
@@ -35,6 +37,10 @@ TEST_CASE("a recipe refuses what it does not define, and says it") {
   CHECK(refusal(block, kF32, "aiter-even", kMxfp4) == "this recipe for mxfp4 gives scales alone, no codes");
   CHECK(refusal(block, kF32, "torchao-floor", kMxfp4, {.encode = kOne, .decode = {}}) == "mxfp4 takes no scale of the tensor");
   CHECK(refusal(block, kF32, "deepgemm", kFp4Group32, {.encode = {}, .decode = kOne}) == "fp4_e2m1_g32 takes no scale of the tensor");
+  const TensorScale bounded{.encode = {}, .decode = {}, .amax_bound = kOne};
+  CHECK(refusal(block, kF32, "torchao-floor", kMxfp4, bounded) == "mxfp4 takes no bound on amax");
+  CHECK(refusal(block, kF32, "deepgemm", kFp4Group32, bounded) == "fp4_e2m1_g32 takes no bound on amax");
+  CHECK_THROWS_AS(block_scale(block, kF32, recipe(profile_named("aiter-even"), kMxfp4), bounded), Error);
   CHECK_THROWS_AS(recipe(profile_named("flashinfer-mx"), kMxfp8E5m2), Error);
   CHECK_THROWS_AS(element_conversion(recipe(profile_named("aiter-ceil"), kMxfp4)), Error);
 }
@@ -49,6 +55,34 @@ TEST_CASE("recipes name their scale rules as witnesses do") {
   CHECK(rule("deepgemm", kFp8Group128) == "group_amax");
   CHECK(rule("deepgemm-ue8m0", kFp4Group32) == "group_pow2_bits");
   CHECK(rule("vllm-group-ue8m0", kFp8Group32) == "group_pow2_log2");
+}
+
+TEST_CASE("an implementation has one recipe for a format, rule and rounding") {
+  // Each pair is told apart by an argument of the implementation that is no part of the rule: the path, the operation on elements, the granularity.
+  const std::set<std::string> told_apart{
+      "flashinfer-exact flashinfer-fast",
+      "flashinfer-exact-no-fast-math flashinfer-fast-no-fast-math",
+      "vllm-fp8-static vllm-fp8-static-divided",
+      "vllm-fp8-tensor vllm-fp8-token",
+  };
+  std::map<std::string, std::set<std::string>> names;
+  for (const Profile& profile : all_profiles()) {
+    for (const Recipe& row : profile.recipes) {
+      // amax / max_normal has a name in the family of groups and one in that of FP8.
+      const std::string rule(scale_rule_name(row) == "amax_div_max" ? "group_amax" : scale_rule_name(row));
+      const std::string rounding(gives_codes(row) ? name_of(element_conversion(row).rounding) : "none");
+      std::string key;
+      for (const std::string_view word : {profile.implementation, profile.device, profile.build, row.format->name}) key += std::string(word) + "/";
+      names[key + rule + "/" + rounding].emplace(profile.name);
+    }
+  }
+  std::set<std::string> shared;
+  for (const auto& [key, who] : names) {
+    std::string text;
+    for (const std::string& name : who) text += (text.empty() ? "" : " ") + name;
+    if (who.size() > 1) shared.insert(text);
+  }
+  CHECK(shared == told_apart);
 }
 
 TEST_CASE("fp16 elements are their own numbers, and even rounds in their width") {
