@@ -171,7 +171,7 @@ ModelOutputs outputs_of(const Product& product, std::vector<std::int64_t> shape,
 }  // namespace
 
 ModelOutputs evaluate_gemm(const OpContext& context) {
-  Fields params(context.entry.params, "params", context.entry.where);
+  Fields params = params_of(context.entry);
   Product product = read_product(params, "gemm");
   const ScalingWord& scaling = row_named(kScalings, "scaling", params.text("scaling"));
   product.row.scales = scaling.entry;
@@ -202,7 +202,7 @@ ModelOutputs evaluate_gemm(const OpContext& context) {
 }
 
 ModelOutputs evaluate_mma_sync(const OpContext& context) {
-  Fields params(context.entry.params, "params", context.entry.where);
+  Fields params = params_of(context.entry);
   const Product product = read_product(params, "mma_sync");
   const std::int64_t tiles = params.integer("tiles", 1, kLargest);
   params.finish();

@@ -265,7 +265,7 @@ constexpr StageWord kStages[] = {
 }  // namespace
 
 ModelOutputs evaluate_moe_stage(const OpContext& context) {
-  Fields params(context.entry.params, "params", context.entry.where);
+  Fields params = params_of(context.entry);
   const StageWord& stage = row_named(kStages, "stage", params.text("stage"));
   require_names(stage.inputs, context.entry.inputs, "input", context.entry.where);
   require_names(stage.outputs, context.entry.outputs, "output", context.entry.where);
