@@ -11,7 +11,8 @@ TEST_CASE("a matrix product that contradicts itself, or that no contract describ
          // 4 scales for each of 64 rows would be 256 of them, one for each row and 128 of K; the file has exactly those.
          {"another place of the scales", [](Json& e) { e["params"]["scaling"] = "block_1x128_128x128"; }, 3, "'scale_b' has another shape"},
          {"scales that nobody reads", [](Json& e) { e["params"]["scaling"] = "none"; }, 5, "unknown input 'scale_a'"},
-         {"fast accumulation", [](Json& e) { e["params"]["accum"] = "fast"; }, 0, "8192 values"},
+         // One chain over all of K has no place where a block's scale could enter.
+         {"fast accumulation", [](Json& e) { e["params"]["accum"] = "fast"; }, 5, "scales of 128 along K with accum fast"},
          {"another format", [](Json& e) { e["params"]["a_format"] = "e5m2"; }, 1, "d[0][0]: recorded"},
          {"a transposed b", [](Json& e) { e["params"]["b_layout"] = "KN"; }, 3, "'b' has another shape"},
          {"an unknown layout", [](Json& e) { e["params"]["b_layout"] = "NKN"; }, 5, "unknown b_layout 'NKN'"},
@@ -46,6 +47,15 @@ TEST_CASE("a stage of a layer that contradicts itself, or that the model does no
          {"another accumulation", [](Json& e) { e["params"]["accum"] = "fast"; }, 5, "no model of moe_stage with accum fast"},
          {"another activation", [](Json& e) { e["params"]["activation"] = "silu_and_mul"; }, 5, "no model of moe_stage with activation silu_and_mul"},
          {"another beta", [](Json& e) { e["params"]["beta"] = "0x00000000"; }, 5, "beta other than 1"},
+         // 1.702, 7 and 1 of the entry, as the nearest fp64 numbers; 1.702 is no fp32 number.
+         {"constants in fp64",
+          [](Json& e) {
+            e["params"]["alpha"] = "0x3FFB3B645A1CAC08";
+            e["params"]["limit"] = "0x401C000000000000";
+            e["params"]["beta"] = "0x3FF0000000000000";
+          },
+          0, "7168 values"},
+         {"no limit", [](Json& e) { e["params"].erase("limit"); }, 5, "params has no 'limit'"},
          {"another alpha", [](Json& e) { e["params"]["alpha"] = "0x3F800000"; }, 1, "recorded"},
          {"a lower limit", [](Json& e) { e["params"]["limit"] = "0x3F800000"; }, 1, "recorded"}});
   check("moe_0", "triton.gemm2_combine",
