@@ -20,9 +20,9 @@ const Format& scale_format_word(Fields& params) {
 
 }  // namespace
 
-BlockParams read_block_params(Fields& params) {
+BlockParams read_block_params(Fields& params, BlockLength length) {
   BlockParams read{&format_word(params, "format"), &scale_format_word(params), 0, false};
-  if (params.has("block")) read.block = params.integer("block", 1);
+  if (length == BlockLength::required || params.has("block")) read.block = params.integer("block", 1, kLargestExtent);
   if (params.has("axis") && params.integer("axis") != -1) throw Unmodelled("blocks along another axis than the last");
   if (params.has("packing")) {
     if (const std::string packing = params.text("packing"); packing != "low_first") throw Unmodelled("unknown packing '" + packing + "'");
@@ -46,14 +46,14 @@ const Profile& profile_of(const Entry& entry, std::string_view what, const std::
       fmt::format("no model of '{}' as {}/{}/{} does it", what, entry.profile.implementation, entry.profile.device, entry.profile.build));
 }
 
-TensorScale tensor_scale_of(Fields& params, const std::string& where) {
+TensorScale tensor_scale_of(Fields& params) {
   const auto bits = [&](std::string_view key) -> std::optional<std::uint32_t> {
     if (!params.has(key)) return std::nullopt;
     return static_cast<std::uint32_t>(params.hex(key, 8));
   };
   TensorScale tensor{.encode = bits("global_scale"), .decode = bits("rcp_global_scale")};
   if (const std::optional<std::uint32_t> decode = bits("per_tensor_scale")) {
-    if (tensor.encode || tensor.decode) broken("params have both a global and a per tensor scale", where);
+    if (tensor.encode || tensor.decode) throw Unmodelled("params have both a global and a per tensor scale");
     tensor.decode = decode;
   }
   return tensor;

@@ -13,7 +13,7 @@
 
 namespace mx::golden {
 
-/// Parameters that every block operation has. `block` is 0 where an operation has no blocks of its own.
+/// Parameters that every block operation has. `block` is 0 where it is optional and absent.
 struct BlockParams {
   const Format* element;
   const Format* scale;
@@ -23,8 +23,10 @@ struct BlockParams {
   std::int64_t per_byte() const { return packed ? 2 : 1; }
 };
 
+enum class BlockLength { required, optional };
+
 /// Reads format, block, axis, scale_format and packing. Throws Unmodelled for what no model covers.
-BlockParams read_block_params(Fields& params);
+BlockParams read_block_params(Fields& params, BlockLength length = BlockLength::required);
 
 /// The profile row of an entry: implementation, device and build as recorded (a row's `any` matches all) and `operation` as the row says it.
 /// Throws Unmodelled when there is none.
@@ -32,8 +34,8 @@ const Profile& profile_of(const Entry& entry, std::string_view operation);
 /// The same for a profile of which `defines` is true; `what` names the operation in the reason.
 const Profile& profile_of(const Entry& entry, std::string_view what, const std::function<bool(const Profile&)>& defines);
 
-/// The tensor's scales: global_scale with rcp_global_scale, or per_tensor_scale. Throws Error(input) for both.
-TensorScale tensor_scale_of(Fields& params, const std::string& where);
+/// The tensor's scales: global_scale with rcp_global_scale, or per_tensor_scale. Throws Unmodelled for both.
+TensorScale tensor_scale_of(Fields& params);
 
 /// The block format with these elements and scales, and this block length. Throws Unmodelled.
 const BlockFormat& block_format_of(const BlockParams& params);

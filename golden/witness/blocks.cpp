@@ -107,7 +107,7 @@ BlockInput input_of(const OpContext& context, const Format& source, const BlockP
 }  // namespace
 
 ModelOutputs evaluate_block_quantize(const OpContext& context) {
-  Fields params(context.entry.params, "params", context.entry.where);
+  Fields params = params_of(context.entry);
   const std::string rule = params.text("scale_rule");
   if (rule.starts_with("nvfp4")) return evaluate_nvfp4(context);
   const Format& source = wide_format_word(params, "source");
@@ -136,7 +136,7 @@ ModelOutputs evaluate_block_quantize(const OpContext& context) {
 }
 
 ModelOutputs evaluate_block_scale(const OpContext& context) {
-  Fields params(context.entry.params, "params", context.entry.where);
+  Fields params = params_of(context.entry);
   const Format& source = wide_format_word(params, "source");
   const BlockParams shape = read_block_params(params);
   const auto row = recipe_of(context.entry, shape, params.text("scale_rule"), std::nullopt);
@@ -153,7 +153,7 @@ ModelOutputs evaluate_block_scale(const OpContext& context) {
 }
 
 ModelOutputs evaluate_block_quantize_dequantize(const OpContext& context) {
-  Fields params(context.entry.params, "params", context.entry.where);
+  Fields params = params_of(context.entry);
   const Format& source = wide_format_word(params, "source");
   const Format& target = wide_format_word(params, "target");
   const BlockParams shape = read_block_params(params);
@@ -178,7 +178,7 @@ ModelOutputs evaluate_block_quantize_dequantize(const OpContext& context) {
 
 ModelOutputs evaluate_swizzle(const OpContext& context) {
   const std::string& where = context.entry.where;
-  Fields params(context.entry.params, "params", where);
+  Fields params = params_of(context.entry);
   if (const std::string name = params.text("layout"); name != "swizzle_128x4") throw Unmodelled("unknown layout '" + name + "'");
   const std::int64_t rows = params.integer("rows", 1);
   const std::int64_t cols = params.integer("cols", 1);

@@ -157,6 +157,8 @@ const std::vector<std::uint64_t>& swept(const OpContext& context, const EncodePa
 
 }  // namespace
 
+Fields params_of(const Entry& entry) { return {entry.params, "params", entry.where, Missing::unmodelled}; }
+
 const Format& format_word(Fields& params, std::string_view key) { return *row_named(kFormats, key, params.text(key)).format; }
 
 const Format& wide_format_word(Fields& params, std::string_view key) { return *row_named(kWideFormats, key, params.text(key)).format; }
@@ -206,7 +208,7 @@ std::string element_text(std::string_view name, const Tensor& tensor, std::int64
 }
 
 ModelOutputs evaluate_decode(const OpContext& context) {
-  Fields params(context.entry.params, "params", context.entry.where);
+  Fields params = params_of(context.entry);
   const Format& format = format_word(params, "format");
   if (&wide_format_word(params, "target") != &kF32) throw Unmodelled("decode is modelled into f32 alone");
   params.finish();
@@ -246,14 +248,14 @@ ModelOutputs encoded(const OpContext& context, const EncodeParams& encode, const
 }  // namespace
 
 ModelOutputs evaluate_encode(const OpContext& context) {
-  Fields params(context.entry.params, "params", context.entry.where);
+  Fields params = params_of(context.entry);
   const EncodeParams encode = read_encode(params);
   params.finish();
   return encoded(context, encode, [](std::int64_t) { return Random{}; });
 }
 
 ModelOutputs evaluate_encode_stochastic(const OpContext& context) {
-  Fields params(context.entry.params, "params", context.entry.where);
+  Fields params = params_of(context.entry);
   const EncodeParams encode = read_encode_stochastic(params);
   const RandomPlace place = stochastic_word(params).place;
   params.finish();
@@ -264,7 +266,7 @@ ModelOutputs evaluate_encode_stochastic(const OpContext& context) {
 }
 
 ModelOutputs evaluate_sweep(const OpContext& context) {
-  Fields params(context.entry.params, "params", context.entry.where);
+  Fields params = params_of(context.entry);
   const EncodeParams encode = read_encode(params);
   const std::string digest = params.text("digest");
   if (digest != "mix64_sum") throw Unmodelled("unknown digest '" + digest + "'");

@@ -24,10 +24,10 @@ const Dequantizer& dequantizer_of(const Entry& entry, const BlockFormat& format,
 
 ModelOutputs evaluate_block_dequantize(const OpContext& context) {
   const std::string& where = context.entry.where;
-  Fields params(context.entry.params, "params", where);
+  Fields params = params_of(context.entry);
   const BlockParams shape = read_block_params(params);
   const Format& target = wide_format_word(params, "target");
-  const TensorScale tensor = tensor_scale_of(params, where);
+  const TensorScale tensor = tensor_scale_of(params);
   params.finish();
   const Dequantizer& row = dequantizer_of(context.entry, block_format_of(shape), target, tensor);
 

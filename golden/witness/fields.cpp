@@ -13,7 +13,8 @@ std::string shown(const Json& value) {
   return text;
 }
 
-Fields::Fields(const Json& object, std::string what, std::string where) : object_(&object), what_(std::move(what)), where_(std::move(where)) {
+Fields::Fields(const Json& object, std::string what, std::string where, Missing missing)
+    : object_(&object), what_(std::move(what)), where_(std::move(where)), missing_(missing) {
   if (!object.is_object()) broken(what_ + " must be an object, not " + shown(object), where_);
 }
 
@@ -27,8 +28,10 @@ const Json* Fields::find(std::string_view key) {
 
 const Json& Fields::at(std::string_view key) {
   const Json* value = find(key);
-  if (value == nullptr) broken(what_ + " has no '" + std::string(key) + "'", where_);
-  return *value;
+  if (value != nullptr) return *value;
+  const std::string message = what_ + " has no '" + std::string(key) + "'";
+  if (missing_ == Missing::unmodelled) throw Unmodelled(message);
+  broken(message, where_);
 }
 
 std::string Fields::text(std::string_view key) {

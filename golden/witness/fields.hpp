@@ -28,12 +28,15 @@ class Unmodelled : public std::runtime_error {
 /// A JSON value as one short line for messages.
 std::string shown(const Json& value);
 
-/// A JSON object whose keys are read one by one. A missing key is Error(input); a value of another type than expected is Unmodelled; and so is, when
-/// `finish` is called, a key that nobody read.
+/// What a key that is not there means: the form of the file is broken, which ends the run, or one entry cannot be held against the model.
+enum class Missing { breaks_form, unmodelled };
+
+/// A JSON object whose keys are read one by one. A missing key is Error(input) or Unmodelled; a value of another type than expected is Unmodelled;
+/// and so is, when `finish` is called, a key that nobody read.
 class Fields {
  public:
   /// Throws Error(input) unless `object` is a JSON object. `what` names it in messages ("params"). The object must outlive the reader.
-  Fields(const Json& object, std::string what, std::string where);
+  Fields(const Json& object, std::string what, std::string where, Missing missing = Missing::breaks_form);
 
   bool has(std::string_view key) const;
   const Json& at(std::string_view key);
@@ -55,6 +58,7 @@ class Fields {
   const Json* object_;
   std::string what_;
   std::string where_;
+  Missing missing_;
   std::set<std::string, std::less<>> read_;
 };
 

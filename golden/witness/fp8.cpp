@@ -23,10 +23,10 @@ constexpr Granularity kGranularities[] = {
     {"static", false, false, true},
 };
 
-/// How the input is cut, after checking that the parameters agree with each other and with x.
+/// Elements that share a scale: a `block` must be the row where it says the same, and is beside the point where one scale serves the whole tensor.
 std::int64_t block_length(const Granularity& granularity, const BlockParams& shape, const Tensor& x, const std::string& where) {
-  if (granularity.in_blocks == (shape.block == 0)) broken(fmt::format("granularity {} and block {}", granularity.word, shape.block), where);
   if (!granularity.in_blocks) return x.size();
+  if (shape.block == 0) return x.shape.back();
   require_whole_blocks(x.shape.back(), shape.block, where);
   if (granularity.whole_rows && x.shape.back() != shape.block) broken(fmt::format("rows of {}, block {}", x.shape.back(), shape.block), where);
   return shape.block;
@@ -42,10 +42,12 @@ Tensor scales_of(const Granularity& granularity, const Tensor& x, std::int64_t b
 
 ModelOutputs evaluate_fp8_quantize(const OpContext& context) {
   const std::string& where = context.entry.where;
-  Fields params(context.entry.params, "params", where);
+  Fields params = params_of(context.entry);
   const Format& source = wide_format_word(params, "source");
-  const BlockParams shape = read_block_params(params);
+  const BlockParams shape = read_block_params(params, BlockLength::optional);
   const Granularity& granularity = row_named(kGranularities, "granularity", params.text("granularity"));
+  if (granularity.in_blocks && !granularity.whole_rows && shape.block == 0)
+    throw Unmodelled(fmt::format("granularity {} without a block", granularity.word));
   const std::string rule = params.text("scale_rule");
   if ((rule == "given") != granularity.scale_given) throw Unmodelled(fmt::format("granularity {} with scale rule {}", granularity.word, rule));
   // A scale serves as many elements as are handed over.

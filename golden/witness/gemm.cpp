@@ -4,14 +4,12 @@
 
 #include <memory>
 
-#include "golden/witness/ops.hpp"
+#include "golden/witness/numbers.hpp"
 #include "model/numerics/dot.hpp"
 
 namespace mx::golden {
 
 namespace {
-
-constexpr std::int64_t kLargest = std::int64_t{1} << 20;
 
 /// How products are accumulated.
 struct AccumWord {
@@ -76,21 +74,12 @@ Product read_product(Fields& params, std::string_view op) {
                         &a,
                         &b,
                         &wide_format_word(params, "out_format"),
-                        params.integer("M", 1, kLargest),
-                        params.integer("N", 1, kLargest),
-                        params.integer("K", 1, kLargest),
+                        params.integer("M", 1, kLargestExtent),
+                        params.integer("N", 1, kLargestExtent),
+                        params.integer("K", 1, kLargestExtent),
                         layout == "NK"};
   if (accum.k != 0 && product.k != accum.k) throw Unmodelled(fmt::format("no model of accum {} with K {}", accum.word, product.k));
   return product;
-}
-
-/// One input, its shape and type checked.
-Tensor input_of(const OpContext& context, const std::string& name, std::string_view dtype, const std::vector<std::int64_t>& shape) {
-  if (!context.entry.inputs.contains(name)) broken("no input '" + name + "'", context.entry.where);
-  Tensor tensor = context.input(name);
-  require_dtype(tensor, dtype, name, context.entry.where);
-  if (tensor.shape != shape) broken("'" + name + "' has another shape than the parameters give", context.entry.where);
-  return tensor;
 }
 
 std::string_view dtype_of(const Format& format) { return format.width == 8 ? "u8" : format.name; }
@@ -171,12 +160,13 @@ ModelOutputs outputs_of(const Product& product, std::vector<std::int64_t> shape,
 }  // namespace
 
 ModelOutputs evaluate_gemm(const OpContext& context) {
-  Fields params(context.entry.params, "params", context.entry.where);
+  Fields params = params_of(context.entry);
   Product product = read_product(params, "gemm");
   const ScalingWord& scaling = row_named(kScalings, "scaling", params.text("scaling"));
   product.row.scales = scaling.entry;
-  // Where scales come in blocks, the chains end with them.
-  if (scaling.k != 0) product.row.restart = static_cast<int>(scaling.k);
+  if (scaling.k != 0 && product.row.restart != scaling.k) {
+    throw Unmodelled(fmt::format("scales of {} along K with accum {}, whose chains do not end there", scaling.k, params.text("accum")));
+  }
   const Scales scales_a = read_scales(context, params, scaling, "scale_a", product.m, 1, product.k);
   const Scales scales_b = read_scales(context, params, scaling, "scale_b", product.n, scaling.b_rows, product.k);
   params.finish();
@@ -202,9 +192,9 @@ ModelOutputs evaluate_gemm(const OpContext& context) {
 }
 
 ModelOutputs evaluate_mma_sync(const OpContext& context) {
-  Fields params(context.entry.params, "params", context.entry.where);
+  Fields params = params_of(context.entry);
   const Product product = read_product(params, "mma_sync");
-  const std::int64_t tiles = params.integer("tiles", 1, kLargest);
+  const std::int64_t tiles = params.integer("tiles", 1, kLargestExtent);
   params.finish();
 
   std::vector<std::int64_t> tiled_b = shape_b(product);

@@ -56,7 +56,7 @@ moe::Stages read_stages(Fields& params) {
   return stages;
 }
 
-MoeCase read_case(Fields& params, const std::string& where) {
+MoeCase read_case(Fields& params) {
   MoeCase read{};
   read.tokens = params.integer("T", 1, kLargestExtent);
   read.experts = params.integer("E", 1, kLargestExtent);
@@ -64,7 +64,7 @@ MoeCase read_case(Fields& params, const std::string& where) {
   read.intermediate = params.integer("I", 1, kLargestExtent);
   read.top_k = params.integer("top_k", 1, kLargestExtent);
   if (read.hidden % kGroup != 0 || read.intermediate % kGroup != 0)
-    broken(fmt::format("H {} and I {} are not whole blocks of {}", read.hidden, read.intermediate, kGroup), where);
+    throw Unmodelled(fmt::format("H {} and I {} are not whole blocks of {}", read.hidden, read.intermediate, kGroup));
   read.compute = params.text("compute");
   read.routing = word_value(kRoutings, params, "routing");
   read.w13_layout = word_value(kW13Layouts, params, "w13_layout");
@@ -75,6 +75,7 @@ MoeCase read_case(Fields& params, const std::string& where) {
     read.choices.beta = real_parameter(params, "beta");
     read.choices.limit = real_parameter(params, "limit");
   }
+  if (read.routing == RoutingInput::top1_sigmoid && read.top_k != 1) throw Unmodelled("routing top1_sigmoid with a top_k that is not 1");
   read.choices.input_scale = real_parameter(params, "input_scale");
   read.choices.stages = read_stages(params);
   return read;
@@ -136,7 +137,6 @@ SlotsOf<A> slots_of(const OpContext& context, const A& arithmetic, const MoeCase
     for (std::size_t at = 0; at < x.size(); at += hidden) slots.push_back(route_token(arithmetic, x.subspan(at, hidden), router, layer_case.top_k));
     return slots;
   }
-  if (layer_case.top_k != 1) broken("routing top1_sigmoid with a top_k that is not 1", context.entry.where);
   const Tensor logits = input_of(context, "logits", {layer_case.tokens, layer_case.experts});
   std::vector<typename A::Number> numbers;
   for (const Value& value : values_of(logits, "logits", context.entry.where)) numbers.push_back(A::from(value));
@@ -211,8 +211,8 @@ ModelOutputs run_case(const OpContext& context, const A& arithmetic, const MoeCa
 ModelOutputs evaluate_moe(const OpContext& context) {
   require_inputs_among(
       context, {"x", "ids", "weights", "router_w", "router_b", "logits", "w13_codes", "w13_scales", "w13_bias", "w2_codes", "w2_scales", "w2_bias"});
-  Fields params(context.entry.params, "params", context.entry.where);
-  const MoeCase layer_case = read_case(params, context.entry.where);
+  Fields params = params_of(context.entry);
+  const MoeCase layer_case = read_case(params);
   params.finish();
   ModelOutputs outputs;
   in_arithmetic(layer_case.compute, Contract::exact, [&](const auto& arithmetic) { outputs = run_case(context, arithmetic, layer_case); });

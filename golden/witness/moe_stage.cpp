@@ -7,7 +7,7 @@
 #include <functional>
 #include <numeric>
 
-#include "golden/witness/ops.hpp"
+#include "golden/witness/numbers.hpp"
 #include "model/moe/routing.hpp"
 #include "model/numerics/dot.hpp"
 #include "model/numerics/f32.hpp"
@@ -16,7 +16,6 @@ namespace mx::golden {
 
 namespace {
 
-constexpr std::int64_t kLargest = std::int64_t{1} << 20;
 constexpr std::int64_t kGroup = 32;
 constexpr std::uint32_t kSignBit = 0x80000000U;
 
@@ -27,22 +26,13 @@ struct LayerShape {
 };
 
 LayerShape read_layer_shape(Fields& params) {
-  return {params.integer("T", 1, kLargest), params.integer("E", 1, kLargest), params.integer("H", 1, kLargest), params.integer("I", 1, kLargest),
-          params.integer("top_k", 1, kLargest)};
+  return {params.integer("T", 1, kLargestExtent), params.integer("E", 1, kLargestExtent), params.integer("H", 1, kLargestExtent),
+          params.integer("I", 1, kLargestExtent), params.integer("top_k", 1, kLargestExtent)};
 }
 
 const ContractRow& read_accum(Fields& params) {
   if (const std::string word = params.text("accum"); word != "chain16") throw Unmodelled("no model of moe_stage with accum " + word);
   return row_of(Contract::hopper_bf16);
-}
-
-/// One input, its shape and type checked.
-Tensor input_of(const OpContext& context, const std::string& name, std::string_view dtype, const std::vector<std::int64_t>& shape) {
-  if (!context.entry.inputs.contains(name)) broken("no input '" + name + "'", context.entry.where);
-  Tensor tensor = context.input(name);
-  require_dtype(tensor, dtype, name, context.entry.where);
-  if (tensor.shape != shape) broken("'" + name + "' has another shape than the parameters give", context.entry.where);
-  return tensor;
 }
 
 std::uint32_t word_at(const Tensor& tensor, std::int64_t i) { return static_cast<std::uint32_t>(tensor.word(i)); }
@@ -202,10 +192,10 @@ struct Swiglu {
 };
 
 Swiglu read_swiglu(Fields& params) {
-  constexpr int kF32Digits = 8;
+  const auto f32_parameter = [&](std::string_view key) { return to_f32(real_parameter(params, key)); };
   if (const std::string word = params.text("activation"); word != "swiglu_oai") throw Unmodelled("no model of moe_stage with activation " + word);
-  if (params.hex("beta", kF32Digits) != f32::kOne) throw Unmodelled("no model of moe_stage with a beta other than 1: the kernel adds s itself");
-  return {static_cast<std::uint32_t>(params.hex("alpha", kF32Digits)), static_cast<std::uint32_t>(params.hex("limit", kF32Digits))};
+  if (f32_parameter("beta") != f32::kOne) throw Unmodelled("no model of moe_stage with a beta other than 1: the kernel adds s itself");
+  return {f32_parameter("alpha"), f32_parameter("limit")};
 }
 
 ModelOutputs gemm1_swiglu(const OpContext& context, Fields& params, const LayerShape& shape) {
@@ -265,7 +255,7 @@ constexpr StageWord kStages[] = {
 }  // namespace
 
 ModelOutputs evaluate_moe_stage(const OpContext& context) {
-  Fields params(context.entry.params, "params", context.entry.where);
+  Fields params = params_of(context.entry);
   const StageWord& stage = row_named(kStages, "stage", params.text("stage"));
   require_names(stage.inputs, context.entry.inputs, "input", context.entry.where);
   require_names(stage.outputs, context.entry.outputs, "output", context.entry.where);

@@ -23,6 +23,15 @@ std::uint64_t word_of(const Value& value, const Dtype& dtype) {
   return encode(value, *dtype.format, into(*dtype.format), flags);
 }
 
+Tensor present(const OpContext& context, const std::string& name) {
+  if (!context.entry.inputs.contains(name)) broken("no input '" + name + "'", context.entry.where);
+  return context.input(name);
+}
+
+void require_shape(const OpContext& context, const Tensor& tensor, const std::string& name, const std::vector<std::int64_t>& shape) {
+  if (tensor.shape != shape) broken("'" + name + "' has another shape than the parameters give", context.entry.where);
+}
+
 }  // namespace
 
 void require_inputs_among(const OpContext& context, std::initializer_list<std::string_view> names) {
@@ -32,15 +41,15 @@ void require_inputs_among(const OpContext& context, std::initializer_list<std::s
 }
 
 Tensor input_of(const OpContext& context, const std::string& name, const std::vector<std::int64_t>& shape) {
-  if (!context.entry.inputs.contains(name)) broken("no input '" + name + "'", context.entry.where);
-  Tensor tensor = context.input(name);
-  if (tensor.shape != shape) broken("'" + name + "' has another shape than the parameters give", context.entry.where);
+  Tensor tensor = present(context, name);
+  require_shape(context, tensor, name, shape);
   return tensor;
 }
 
 Tensor input_of(const OpContext& context, const std::string& name, std::string_view dtype, const std::vector<std::int64_t>& shape) {
-  Tensor tensor = input_of(context, name, shape);
+  Tensor tensor = present(context, name);
   require_dtype(tensor, dtype, name, context.entry.where);
+  require_shape(context, tensor, name, shape);
   return tensor;
 }
 

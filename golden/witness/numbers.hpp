@@ -14,8 +14,6 @@
 
 namespace mx::golden {
 
-inline constexpr std::int64_t kLargestExtent = std::int64_t{1} << 20;
-
 /// Throws Unmodelled when the entry has an input outside these.
 void require_inputs_among(const OpContext& context, std::initializer_list<std::string_view> names);
 

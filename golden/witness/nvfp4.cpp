@@ -19,11 +19,11 @@ std::string operation_of(Fields& params) {
 
 ModelOutputs evaluate_nvfp4(const OpContext& context) {
   const std::string& where = context.entry.where;
-  Fields params(context.entry.params, "params", where);
+  Fields params = params_of(context.entry);
   const Format& source = wide_format_word(params, "source");
   const BlockParams shape = read_block_params(params);
   const Recipe& row = recipe(profile_of(context.entry, operation_of(params)), block_format_of(shape));
-  const TensorScale tensor = tensor_scale_of(params, where);
+  const TensorScale tensor = tensor_scale_of(params);
   require_element_words(row, params);
   params.finish();
 

@@ -91,8 +91,13 @@ struct EncodeParams {
 EncodeParams read_encode(Fields& params);
 EncodeParams read_encode_stochastic(Fields& params);
 
+/// No extent among the parameters is larger.
+inline constexpr std::int64_t kLargestExtent = std::int64_t{1} << 20;
+
 // Words that several operations share, in conversions.cpp.
 
+/// Reader of an entry's parameters: one that is missing makes the entry unmodelled. The entry must outlive it.
+Fields params_of(const Entry& entry);
 /// Format of a parameter. Throws Unmodelled.
 const Format& format_word(Fields& params, std::string_view key);
 /// fp32, bf16 or fp16 of `source` or `target`. Throws Unmodelled.

@@ -62,7 +62,7 @@ RouteCase read_route(Fields& params, const Entry& entry) {
   if (!says_the_same) throw Unmodelled(fmt::format("the parameters state another router than model '{}' is", row.model));
   constexpr int kF32Digits = 8;
   recipe.eps = params.has("eps") ? static_cast<std::uint32_t>(params.hex("eps", kF32Digits)) : 0;
-  if (recipe.renormalise == moe::Renormalise::sum_plus_eps && !params.has("eps")) broken("renormalise sum_plus_eps without eps", entry.where);
+  if (recipe.renormalise == moe::Renormalise::sum_plus_eps && !params.has("eps")) throw Unmodelled("renormalise sum_plus_eps without eps");
   read.sizes.top_k = params.integer("top_k", 1, kLargestExtent);
   if (recipe.group_score != moe::GroupScore::none) {
     read.sizes.groups = params.integer("groups", 1, kLargestExtent);
@@ -160,7 +160,7 @@ moe::Router read_router(const OpContext& context, std::int64_t experts, std::int
 
 ModelOutputs evaluate_router_logits(const OpContext& context) {
   require_inputs_among(context, {"x", "router_w", "router_b"});
-  Fields params(context.entry.params, "params", context.entry.where);
+  Fields params = params_of(context.entry);
   const std::int64_t tokens = params.integer("T", 1, kLargestExtent);
   const std::int64_t experts = params.integer("E", 1, kLargestExtent);
   const std::int64_t hidden = params.integer("H", 1, kLargestExtent);
@@ -183,7 +183,7 @@ ModelOutputs evaluate_router_logits(const OpContext& context) {
 
 ModelOutputs evaluate_route(const OpContext& context) {
   require_inputs_among(context, {"x", "router_w", "router_b", "bias", "logits"});
-  Fields params(context.entry.params, "params", context.entry.where);
+  Fields params = params_of(context.entry);
   const RouteCase route = read_route(params, context.entry);
   const std::string compute = params.text("compute");
   const bool from_x = !context.entry.inputs.contains("logits");

@@ -122,7 +122,7 @@ const Change kChanges[] = {
     {"duplicate ids", [](Json& m, const auto&) { m["entries"].push_back(entry(m)); }, 3, "two entries have the id 'one'"},
     {"no id", [](Json& m, const auto&) { entry(m).erase("id"); }, 3, "entry number 1"},
     {"no params", [](Json& m, const auto&) { entry(m).erase("params"); }, 3, "entry has no 'params'"},
-    {"no rounding", [](Json& m, const auto&) { params(m).erase("rounding"); }, 3, "params has no 'rounding'"},
+    {"no rounding", [](Json& m, const auto&) { params(m).erase("rounding"); }, 5, "params has no 'rounding'"},
     {"no relation", [](Json& m, const auto&) { entry(m)["relation"] = Json::object(); }, 3, "no relation for output 'codes'"},
     {"a relation too many",
      [](Json& m, const auto&) {
@@ -164,6 +164,8 @@ const Change kChanges[] = {
     {"an overflow that the format lacks", [](Json& m, const auto&) { params(m)["overflow"] = "inf"; }, 5,
      "overflow inf asks for what e4m3fn does not have"},
     {"a rounding of another format", [](Json& m, const auto&) { params(m)["rounding"] = "nearest_up"; }, 5, "for e8m0 alone"},
+    {"one NaN and not the other", [](Json& m, const auto&) { params(m).erase("nan_neg"); }, 5, "params has no 'nan_neg'"},
+    {"E8M0 without its zero and sign", [](Json& m, const auto&) { params(m)["format"] = "e8m0"; }, 5, "params has no 'zero'"},
     {"nothing about NaN, and a NaN among the inputs",
      [](Json& m, const auto&) {
        params(m).erase("nan_pos");

@@ -11,7 +11,7 @@ TEST_CASE("a router's entry that contradicts itself, or that no router is", "[wi
          {"another model", [](Json& e) { e["params"]["model"] = "deepseek_v2_grouplimited"; }, 5, "state another router than model"},
          {"an unknown model", [](Json& e) { e["params"]["model"] = "deepseek_v9"; }, 5, "unknown router model 'deepseek_v9'"},
          {"an unknown score", [](Json& e) { e["params"]["score"] = "relu"; }, 5, "unknown score 'relu'"},
-         {"no eps", [](Json& e) { e["params"].erase("eps"); }, 3, "sum_plus_eps without eps"},
+         {"no eps", [](Json& e) { e["params"].erase("eps"); }, 5, "sum_plus_eps without eps"},
          {"an eps that no sum takes", [](Json& e) { e["params"]["renormalise"] = "sum"; }, 5, "eps is given"},
          {"no renormalisation",
           [](Json& e) {
@@ -30,7 +30,7 @@ TEST_CASE("a router's entry that contradicts itself, or that no router is", "[wi
          {"dense scores that are not recorded", [](Json& e) { e["params"]["order"] = "dense"; }, 3, "no output 'scores'"},
          {"in fp64", [](Json& e) { e["params"]["compute"] = "f64"; }, 0, "288 values"},
          {"in an unknown arithmetic", [](Json& e) { e["params"]["compute"] = "f16"; }, 5, "unknown compute 'f16'"},
-         {"no hidden size", [](Json& e) { e["params"].erase("H"); }, 3, "params has no 'H'"},
+         {"no hidden size", [](Json& e) { e["params"].erase("H"); }, 5, "params has no 'H'"},
          {"another hidden size", [](Json& e) { e["params"]["H"] = 32; }, 3, "'x' has another shape"},
          {"an unknown input", [](Json& e) { e["inputs"]["ids"] = e["outputs"]["ids"]; }, 5, "unknown input 'ids'"}});
   check("routing", "deepseek_v2_greedy",
@@ -51,6 +51,7 @@ TEST_CASE("a layer's entry: every parameter matters, contradictions are errors",
         {{"as written", [](Json&) {}, 0, "30464 values"},
          {"alpha", [](Json& e) { e["params"]["alpha"] = "0x3FF0000000000000"; }, 1, "act[0][0][0]: recorded"},
          {"beta", [](Json& e) { e["params"]["beta"] = "0x0000000000000000"; }, 1, "act[0][0][0]: recorded"},
+         {"no beta", [](Json& e) { e["params"].erase("beta"); }, 5, "params has no 'beta'"},
          {"limit", [](Json& e) { e["params"]["limit"] = "0x3F50000000000000"; }, 1, "act[0][0]"},
          {"input scale", [](Json& e) { e["params"]["input_scale"] = "0x3FE0000000000000"; }, 1, "act[0][0][0]: recorded"},
          {"row order", [](Json& e) { e["params"]["w13_layout"] = "halves"; }, 1, "act[0][0][0]: recorded"},
@@ -74,7 +75,7 @@ TEST_CASE("a layer's entry: every parameter matters, contradictions are errors",
          {"a rank beyond the last", [](Json& e) { e["params"]["ep_rank"] = 1; }, 5, "rank 1 of 1"},
          {"in fp32", [](Json& e) { e["params"]["compute"] = "f32"; }, 1, "out[0]"},
          {"an unknown word", [](Json& e) { e["params"]["quant_act"] = "mxfp8_floor"; }, 5, "unknown quant_act 'mxfp8_floor'"},
-         {"sizes that are no blocks", [](Json& e) { e["params"]["I"] = 48; }, 3, "H 256 and I 48 are not whole blocks of 32"},
+         {"sizes that are no blocks", [](Json& e) { e["params"]["I"] = 48; }, 5, "H 256 and I 48 are not whole blocks of 32"},
          {"ids of no expert",
           [](Json& e) {
             e["inputs"]["ids"] = {{"generate", "iota_plus_1"}, {"dtype", "i32"}, {"shape", {7, 4}}};
@@ -86,7 +87,7 @@ TEST_CASE("a layer's entry: every parameter matters, contradictions are errors",
   check("moe_0", "own.f64_weight_on_input",
         {{"as written", [](Json&) {}, 0, "1792 values"},
          {"weights on the output", [](Json& e) { e["params"]["weight_on"] = "output"; }, 1, "out[0]"},
-         {"two experts", [](Json& e) { e["params"]["top_k"] = 2; }, 3, "top1_sigmoid with a top_k that is not 1"}});
+         {"two experts", [](Json& e) { e["params"]["top_k"] = 2; }, 5, "top1_sigmoid with a top_k that is not 1"}});
   check("moe_0", "own.f64_unrounded_logits",
         {{"as written", [](Json&) {}, 0, "1792 values"},
          {"two experts", [](Json& e) { e["params"]["top_k"] = 2; }, 1, "out[0]"},

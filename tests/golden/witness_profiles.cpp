@@ -28,7 +28,7 @@ std::vector<RecordedCast> recorded_casts() {
     const std::filesystem::path directory = recorded(set);
     const Json json = load_json(directory / "manifest.json");
     for (const Entry& entry : read_manifest(directory, json).entries) {
-      Fields params(entry.params, "params", entry.where);
+      Fields params = params_of(entry);
       const EncodeParams encode = entry.op == "encode_stochastic" ? read_encode_stochastic(params) : read_encode(params);
       casts.push_back({entry.where, entry.profile, encode});
     }
