@@ -79,6 +79,7 @@ enum class Fault {
   activation_beta_is_one,
   activation_clamps_gate_below,
   activation_adds_beta_last,
+  activation_takes_wired,
   // layout
   sf128x4_columns_swapped,
   sf128x4_rows_mixed,

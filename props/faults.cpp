@@ -189,6 +189,8 @@ constexpr std::array kFaults{
              "S1/activation-limits"},
     FaultRow{Fault::activation_adds_beta_last, "activation_adds_beta_last", "model/moe/activation.cpp joined", "beta is added to the product",
              "S1/activation-zeros"},
+    FaultRow{Fault::activation_takes_wired, "activation_takes_wired", "model/moe/activation.cpp check_wired",
+             "a constant that is compiled into the implementation can be another one", "S1/activation-constants"},
     // Layouts.
     FaultRow{Fault::sf128x4_columns_swapped, "sf128x4_columns_swapped", "model/layout/blocks.cpp sf128x4",
              "row quarter and column byte of the scale tile change places",

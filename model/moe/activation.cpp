@@ -39,6 +39,9 @@ class Evaluation {
     if (row.curve == Curve::situ && !(is_positive(constants.beta) && constants.beta < kInfinity)) {
       refuse(row, "beta is above 0 and finite, not " + hex(constants.beta));
     }
+    check_wired(row.wired.alpha, "alpha", row.constants.alpha, constants.alpha);
+    check_wired(row.wired.beta, "beta", row.constants.beta, constants.beta);
+    check_wired(row.wired.limit, "the limit", row.constants.limit, constants.limit);
   }
 
   std::uint32_t result(std::uint32_t gate, std::uint32_t up) const {
@@ -53,6 +56,11 @@ class Evaluation {
  private:
   bool has_limit() const { return row_.gate_clamp != Clamp::none || row_.up_clamp != Clamp::none || row_.curve_clamp != Clamp::none; }
 
+  void check_wired(bool wired, const std::string& name, std::uint32_t own, std::uint32_t given) const {
+    if (!wired || given == own || planted(Fault::activation_takes_wired)) return;
+    refuse(row_, name + " is compiled in as " + hex(own) + ": it cannot be " + hex(given));
+  }
+
   /// Rounded to the type of the activations.
   std::uint32_t typed(std::uint32_t x) const {
     if (type_ == kF32 || f32::is_nan(x)) return x;
@@ -64,9 +72,15 @@ class Evaluation {
   std::uint32_t in_type(TypeRounding from, std::uint32_t x) const { return row_.rounding >= from ? typed(x) : x; }
   std::uint32_t operation(std::uint32_t x) const { return in_type(TypeRounding::every_operation, x); }
 
+  std::uint32_t clamped_nan(Clamp clamp) const {
+    if (row_.clamped_nan == ClampedNan::stays) return f32::kNan;
+    const bool lower = row_.clamped_nan == ClampedNan::bounded_below && clamp == Clamp::both;
+    return lower ? negated(constants_.limit) : constants_.limit;
+  }
+
   std::uint32_t clamped(Clamp clamp, std::uint32_t x) const {
     if (clamp == Clamp::none || (row_.limit_is_optional && !is_positive(constants_.limit))) return x;
-    if (f32::is_nan(x)) return row_.clamped_nan == ClampedNan::bounded ? constants_.limit : f32::kNan;
+    if (f32::is_nan(x)) return clamped_nan(clamp);
     const std::uint32_t below = f32::min(x, constants_.limit);
     const bool both = clamp == Clamp::both || planted(Fault::activation_clamps_gate_below);
     return both ? f32::max(below, negated(constants_.limit)) : below;
@@ -104,7 +118,7 @@ class Evaluation {
       case Curve::gelu_tanh: return gelu_tanh(g);
       case Curve::relu_squared: break;
     }
-    const std::uint32_t rectified = f32::is_nan(g) && row_.clamped_nan == ClampedNan::bounded ? 0 : f32::max(g, 0);
+    const std::uint32_t rectified = f32::is_nan(g) && row_.clamped_nan != ClampedNan::stays ? 0 : f32::max(g, 0);
     return f32::mul(rectified, rectified);
   }
 

@@ -14,9 +14,10 @@ namespace mx::moe {
 
 /// Where gate and up lie in an output row of the first GEMM.
 enum class Pairing {
-  single,       ///< [I]: no up
-  halves,       ///< [2I]: gate first
-  interleaved,  ///< [2I]: even columns gate, odd columns up
+  single,           ///< [I]: no up
+  halves,           ///< [2I]: gate first
+  halves_up_first,  ///< [2I]: up first
+  interleaved,      ///< [2I]: even columns gate, odd columns up
 };
 
 /// Which sides of a value the limit bounds.
@@ -28,8 +29,9 @@ enum class Clamp {
 
 /// What a clamp or a ReLU makes of a NaN.
 enum class ClampedNan {
-  stays,    ///< torch.clamp, torch.relu
-  bounded,  ///< fminf, fmaxf: the bound
+  stays,          ///< torch.clamp, torch.relu
+  bounded,        ///< fminf, fmaxf: the bound
+  bounded_below,  ///< fminf(fmaxf(x, -limit), limit): the lower bound where there is one
 };
 
 /// The curve over g, the clamped gate; sg(x) = 1 / (1 + exp(-x)).
@@ -69,6 +71,13 @@ struct ActivationConstants {
   friend bool operator==(const ActivationConstants&, const ActivationConstants&) = default;
 };
 
+/// Which constants are compiled into an implementation: another one than the row's is refused.
+struct WiredConstants {
+  bool alpha;
+  bool beta;
+  bool limit;
+};
+
 /// One implementation's activation.
 struct Activation {
   std::string_view name;
@@ -83,6 +92,7 @@ struct Activation {
   Join join;
   TypeRounding rounding;
   ActivationConstants constants;  ///< those that the model it comes from configures; callers pass what their configuration has
+  WiredConstants wired;
   std::string_view source;
 };
 
@@ -91,7 +101,8 @@ std::span<const Activation> all_activations();
 const Activation& activation_named(std::string_view name);
 
 /// The activation of gate and up (not read when the pairing is single) as fp32 bits; a NaN is 0x7FC00000. `type` is that of the activations: f32,
-/// bf16 or fp16. Throws Error(usage) for another type, for a limit that is not above 0 and for SiTU's beta that is not a positive finite number.
+/// bf16 or fp16. Throws Error(usage) for another type, for a limit that is not above 0, for SiTU's beta that is not a positive finite number and
+/// for a wired constant of another value.
 std::uint32_t activate(const Activation& row, const Format& type, std::uint32_t gate, std::uint32_t up, const ActivationConstants& constants);
 
 /// 1 / (1 + exp(-x)).

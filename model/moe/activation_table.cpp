@@ -11,17 +11,31 @@ namespace {
 constexpr std::uint32_t kAlpha = 0x3FD9DB23U;       // 1.702
 constexpr std::uint32_t kOne = 0x3F800000U;         // 1
 constexpr std::uint32_t kLimit = 0x40E00000U;       // 7
+constexpr std::uint32_t kInfinity = 0x7F800000U;    // no limit
 constexpr std::uint32_t kSituBeta = 0x40800000U;    // 4, as Kimi K3 configures it
 constexpr std::uint32_t kLinearBeta = 0x41C80000U;  // 25, likewise
 
 constexpr ActivationConstants kNoConstants{0, 0, 0, 0};
 constexpr ActivationConstants kOaiConstants{kAlpha, kOne, kLimit, 0};
 constexpr ActivationConstants kLimitOnly{0, 0, kLimit, 0};
+constexpr ActivationConstants kSwigluBiasConstants{kOne, 0, kInfinity, 0};
+
+constexpr WiredConstants kNothingWired{false, false, false};
+constexpr WiredConstants kBetaWired{false, true, false};
+constexpr WiredConstants kAllWired{true, true, true};
 
 /// SwiGLU-OAI: both clamps, up plus beta.
 constexpr Activation oai(std::string_view name, std::string_view formula, Pairing pairing, ClampedNan nan, Curve curve, Join join,
-                         TypeRounding rounding, std::string_view source) {
-  return {name, formula, pairing, Clamp::above, Clamp::both, Clamp::none, nan, false, curve, join, rounding, kOaiConstants, source};
+                         TypeRounding rounding, const WiredConstants& wired, std::string_view source) {
+  return {name, formula, pairing, Clamp::above, Clamp::both, Clamp::none, nan, false, curve, join, rounding, kOaiConstants, wired, source};
+}
+
+/// oai without a limit, FlashInfer's SwigluBias when its caller gives no tensors of constants.
+constexpr Activation swiglu_bias(std::string_view name, std::string_view formula, std::string_view source) {
+  Activation row = oai(name, formula, Pairing::halves_up_first, ClampedNan::bounded, Curve::swish_by_sigmoid, Join::times_up_and_beta,
+                       TypeRounding::result_only, kNothingWired, source);
+  row.constants = kSwigluBiasConstants;
+  return row;
 }
 
 /// Halves, no constants: the curve in T, times up in T.
@@ -38,6 +52,7 @@ constexpr Activation gated(std::string_view name, std::string_view formula, Curv
           Join::times_up,
           TypeRounding::clamps_and_curve,
           kNoConstants,
+          kNothingWired,
           source};
 }
 
@@ -53,25 +68,30 @@ constexpr Activation limited(std::string_view name, std::string_view formula, Cl
 }
 
 constexpr Activation alone(std::string_view name, std::string_view formula, Curve curve, ClampedNan nan, std::string_view source) {
-  return {name,  formula,    Pairing::single,           Clamp::none,  Clamp::none, Clamp::none, nan, false,
-          curve, Join::none, TypeRounding::result_only, kNoConstants, source};
+  return {name,  formula,    Pairing::single,           Clamp::none,  Clamp::none,   Clamp::none, nan, false,
+          curve, Join::none, TypeRounding::result_only, kNoConstants, kNothingWired, source};
 }
 
 constexpr std::array kActivations{
     oai("swiglu_oai", "g / (1 + exp(-alpha g)) * (u + beta)", Pairing::interleaved, ClampedNan::stays, Curve::swish, Join::times_up_and_beta,
-        TypeRounding::result_only, "openai/gpt-oss gpt_oss/torch/model.py swiglu, in fp32"),
+        TypeRounding::result_only, kNothingWired, "openai/gpt-oss gpt_oss/torch/model.py swiglu, in fp32"),
     oai("swiglu_oai_torch", "(g * sg(alpha g)) * (u + beta), every operation in T", Pairing::interleaved, ClampedNan::stays, Curve::swish_by_sigmoid,
-        Join::times_up_and_beta, TypeRounding::every_operation, "transformers modeling_gpt_oss.py GptOssExperts"),
+        Join::times_up_and_beta, TypeRounding::every_operation, kNothingWired, "transformers modeling_gpt_oss.py GptOssExperts"),
     oai("swiglu_oai_cuda", "((u + beta) g) / (1 + exp(-alpha g)), beta 1", Pairing::interleaved, ClampedNan::bounded, Curve::swish,
-        Join::before_division, TypeRounding::result_only, "vllm csrc/libtorch_stable/activation_kernels.cu swigluoai_and_mul"),
+        Join::before_division, TypeRounding::result_only, kBetaWired, "vllm csrc/libtorch_stable/activation_kernels.cu swigluoai_and_mul"),
     oai("swiglu_oai_triton", "fma(s, u, s), s = g / (1 + exp(-alpha g))", Pairing::interleaved, ClampedNan::bounded, Curve::swish, Join::fused,
-        TypeRounding::result_only, "triton_kernels swiglu.py swiglu_fn; witness FORMAT.md gemm1_swiglu"),
-    oai("swiglu_oai_flashinfer", "(g * sg(alpha g)) * (u + beta)", Pairing::halves, ClampedNan::bounded, Curve::swish_by_sigmoid,
-        Join::times_up_and_beta, TypeRounding::result_only, "flashinfer csrc/fused_moe/cutlass_backend SwigluBiasAdaptor (gate is its second half)"),
+        TypeRounding::result_only, kBetaWired, "triton_kernels swiglu.py swiglu_fn; witness FORMAT.md gemm1_swiglu"),
+    swiglu_bias("swiglu_oai_flashinfer", "(g * sg(alpha g)) * (u + beta)",
+                "flashinfer csrc/fused_moe/cutlass_backend SwigluBiasAdaptor; its defaults (read, not run)"),
+    oai("swiglu_oai_aiter", "(g * sg(1.702 g)) * (u + 1), limit 7", Pairing::halves, ClampedNan::bounded_below, Curve::swish_by_sigmoid,
+        Join::times_up_and_beta, TypeRounding::result_only, kAllWired,
+        "aiter 02d69c3 csrc/kernels/activation_kernels.cu swiglu_act_and_mul_kernel (read, not run; the device's exp and reciprocal taken as "
+        "rounded)"),
     oai("swiglu_oai_uninterleave", "T(g / (1 + exp(-alpha g))) * (u + beta)", Pairing::halves, ClampedNan::bounded, Curve::swish,
-        Join::times_up_and_beta, TypeRounding::clamps_and_curve, "vllm csrc/libtorch_stable/activation_kernels.cu silu_and_mul_clamp"),
+        Join::times_up_and_beta, TypeRounding::clamps_and_curve, kNothingWired, "vllm csrc/libtorch_stable/activation_kernels.cu silu_and_mul_clamp"),
     Activation{"swiglu_step", "min(g / (1 + exp(-g)), limit) * u", Pairing::halves, Clamp::none, Clamp::both, Clamp::above, ClampedNan::bounded,
-               false, Curve::silu, Join::times_up, TypeRounding::result_only, kLimitOnly, "vllm fused_moe SWIGLUSTEP, swiglustep_and_mul"},
+               false, Curve::silu, Join::times_up, TypeRounding::result_only, kLimitOnly, kNothingWired,
+               "vllm fused_moe SWIGLUSTEP, swiglustep_and_mul"},
     gated("silu_and_mul", "T(g / (1 + exp(-g))) * u", Curve::silu, "vllm csrc/libtorch_stable/activation_kernels.cu silu_and_mul"),
     limited("silu_and_mul_clamp_torch", "silu_and_mul of min(gate, limit), clamp(up, limit)", ClampedNan::stays, true,
             "vllm fused_moe/activation.py swiglu_limit_func"),
@@ -92,6 +112,7 @@ constexpr std::array kActivations{
                Join::times_up,
                TypeRounding::result_only,
                {0, kSituBeta, 0, kLinearBeta},
+               kNothingWired,
                "vllm csrc/libtorch_stable/activation_kernels.cu situ_and_mul_kernel"},
     alone("silu_no_mul", "x / (1 + exp(-x))", Curve::silu, ClampedNan::stays, "vllm fused_moe/activation.py SILU_NO_MUL: torch silu"),
     alone("gelu_no_mul", "x / 2 * (1 + erf(x sqrt(1/2)))", Curve::gelu_erf, ClampedNan::stays,

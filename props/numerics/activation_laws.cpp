@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 
+#include "model/error.hpp"
 #include "model/moe/activation.hpp"
 #include "model/numerics/f32.hpp"
 #include "props/numerics/grid.hpp"
@@ -36,16 +37,29 @@ struct Constant {
   std::uint32_t ActivationConstants::*field;
   float other;
   bool (*used)(const Activation&);
+  bool (*wired)(const Activation&);
 };
 
 bool mentions(const Activation& row, std::string_view word) { return row.formula.find(word) != std::string_view::npos; }
 
 constexpr std::array<Constant, 4> kConstants{{
-    {&ActivationConstants::alpha, 1.25F, [](const Activation& row) { return mentions(row, "alpha"); }},
-    {&ActivationConstants::beta, 2.5F, [](const Activation& row) { return mentions(row, "beta"); }},
-    {&ActivationConstants::limit, 0.5F, clamps},
-    {&ActivationConstants::linear_beta, 1.5F, [](const Activation& row) { return mentions(row, "linear_beta"); }},
+    {&ActivationConstants::alpha, 1.25F, [](const Activation& row) { return mentions(row, "alpha"); },
+     [](const Activation& row) { return row.wired.alpha; }},
+    {&ActivationConstants::beta, 2.5F, [](const Activation& row) { return mentions(row, "beta"); },
+     [](const Activation& row) { return row.wired.beta; }},
+    {&ActivationConstants::limit, 0.5F, clamps, [](const Activation& row) { return row.wired.limit; }},
+    {&ActivationConstants::linear_beta, 1.5F, [](const Activation& row) { return mentions(row, "linear_beta"); },
+     [](const Activation&) { return false; }},
 }};
+
+bool refuses(const Activation& row, const ActivationConstants& constants) {
+  try {
+    fp32(row, 0, 0, constants);
+  } catch (const Error&) {
+    return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -55,6 +69,9 @@ Outcome activation_constants_matter(const Law& law) {
     for (const Constant& constant : kConstants) {
       ActivationConstants changed = row.constants;
       changed.*constant.field = bits(constant.other);
+      const bool refused = refuses(row, changed);
+      all.expect(refused == constant.wired(row), [&] { return std::string(row.name) + " with a constant that it has compiled in changed"; });
+      if (refused) continue;
       const std::uint32_t gate = bits(1.75F);
       const std::uint32_t up = bits(1.25F);
       const bool matters = fp32(row, gate, up, row.constants) != fp32(row, gate, up, changed);
@@ -78,7 +95,7 @@ Outcome activation_limits_bound(const Law& law) {
     const std::uint32_t result = fp32(row, gate, up, row.constants);
     RC_ASSERT(fp32(row, bounded_gate, bounded_up, row.constants) == result);
     // Below the limit the gate is free: under no limit at all the result is the same.
-    if (!clamps(row) || g > limit || std::fabs(u) > limit || row.curve_clamp != Clamp::none) return;
+    if (!clamps(row) || g > limit || std::fabs(u) > limit || row.curve_clamp != Clamp::none || row.wired.limit) return;
     ActivationConstants free = row.constants;
     free.limit = bits(1e30F);
     RC_ASSERT(fp32(row, gate, up, free) == result);

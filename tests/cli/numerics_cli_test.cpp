@@ -51,8 +51,9 @@ TEST_CASE("misuse of profiles gets one line, exit 2, and nothing on stdout") {
   const std::vector<Misuse> table{
       {"encode e2m1 1 --profile torch-cpu", 2, "profile 'torch-cpu' does not define a conversion f32 -> e2m1; these do: "},
       {"encode e4m3fn 1 --profile torch-cpx", 2, "did you mean torch-cpu?"},
-      {"encode e4m3fn 1 --rounding toward_zero", 2, "profile 'ocp' converts f32 -> e4m3fn with rounding nearest_even, not toward_zero; these do: "},
-      {"encode e4m3fn 1 --overflow nan", 2, "with overflow saturate, not nan; these do: ml_dtypes"},
+      {"encode e4m3fn 1 --rounding toward_zero", 2,
+       "profile 'ocp' converts f32 -> e4m3fn with rounding nearest_even, not toward_zero; these do: ocp-rz"},
+      {"encode e4m3fn 1 --overflow nan", 2, "with overflow saturate, not nan; these do: ocp-nosat"},
       {"encode e4m3fn 1 --rounding nearest_evn", 2, "did you mean nearest_even?"},
       {"encode e2m1 1 --profile gfloat-stochastic-fastest", 2, "takes 8 random bits: give them as --random"},
       {"encode e2m1 1 2 3 --profile gfloat-stochastic-fastest --random 1,2", 2, "2 random numbers for 3 values"},
@@ -110,6 +111,8 @@ TEST_CASE("encode speaks the profile that was asked for") {
   CHECK(code("e5m2 61440 --profile torch-cpu") == "0x7c");
   CHECK(code("e5m2 61440 --profile cuda-satfinite") == "0x7b");
   CHECK(code("e4m3fn 450 --profile hip-nosat") == "0x7f");
+  CHECK(code("e4m3fn 480 --profile ocp-rz-nosat --rounding toward_zero --overflow nan") == "0x7f");
+  CHECK(code("e5m2 0x6f81 --from fp16 --profile ocp-ru") == "0x70");
   CHECK(code("e8m0 -1.5 --profile torch-cpu") == "0x80");
   CHECK(code("e8m0 -1.5 --profile ml_dtypes") == "0xff");
   const nlohmann::json nan = run_json("encode e4m3fn nan --profile ml_dtypes --rounding nearest_even --overflow nan");

@@ -145,6 +145,12 @@ const std::map<std::string_view, Formula>& formulas() {
          const Single g = fmin_at_most(x, c.limit);
          return c.t(g * sg(g * c.alpha) * (fmin_within(y, c.limit) + c.beta));
        }},
+      {"swiglu_oai_aiter",
+       [](Single x, Single y, const Setting& c) {
+         // fminf(fmaxf(y, -7), 7): a NaN meets the lower bound first.
+         const Single u = y.nan() ? Single(-7) : within(y, Single(7));
+         return c.t(fmin_at_most(x, Single(7)) * sg(Single(-1.702F) * -fmin_at_most(x, Single(7))) * (u + Single(1)));
+       }},
       {"swiglu_oai_uninterleave",
        [](Single x, Single y, const Setting& c) {
          const Single g = c.t(fmin_at_most(x, c.limit));
@@ -271,6 +277,35 @@ TEST_CASE("activations refuse types and constants that they have no rule for") {
     CHECK_THROWS_AS(activate(situ, mx::kF32, 0, 0, {0, beta, 0, 0}), Error);
   }
   CHECK_THROWS_WITH(activation_named("swiglu_oia"), Catch::Contains("swiglu_oai"));
+}
+
+TEST_CASE("constants that an implementation has compiled in are refused when they differ") {
+  const auto attempt = [](std::string_view name, const ActivationConstants& constants) {
+    return activate(activation_named(name), mx::kF32, bits(2.0F), bits(3.0F), constants);
+  };
+  const ActivationConstants oai{bits(1.702F), bits(1.0F), bits(7.0F), 0};
+  for (std::string_view name : {"swiglu_oai_cuda", "swiglu_oai_triton", "swiglu_oai_aiter"}) {
+    INFO(name);
+    CHECK_NOTHROW(attempt(name, oai));
+    ActivationConstants other = oai;
+    other.beta = 0;
+    CHECK_THROWS_WITH(attempt(name, other), Catch::Contains("beta is compiled in as 0x3F800000: it cannot be 0x00000000"));
+  }
+  ActivationConstants alpha = oai;
+  alpha.alpha = bits(1.0F);
+  ActivationConstants limit = oai;
+  limit.limit = bits(10.0F);
+  CHECK_THROWS_WITH(attempt("swiglu_oai_aiter", alpha), Catch::Contains("alpha is compiled in as 0x3FD9DB23"));
+  CHECK_THROWS_WITH(attempt("swiglu_oai_aiter", limit), Catch::Contains("the limit is compiled in as 0x40E00000"));
+  CHECK_NOTHROW(attempt("swiglu_oai_cuda", alpha));
+  CHECK_NOTHROW(attempt("swiglu_oai_cuda", limit));
+}
+
+TEST_CASE("flashinfer's first GEMM has up first, and its constants bound and add nothing unless they are given") {
+  const Activation& row = activation_named("swiglu_oai_flashinfer");
+  CHECK(row.pairing == Pairing::halves_up_first);
+  CHECK(row.constants == ActivationConstants{bits(1.0F), bits(0.0F), bits(HUGE_VALF), 0});
+  CHECK(activation_named("swiglu_oai_aiter").pairing == Pairing::halves);
 }
 
 TEST_CASE("rows are unique and say where they come from") {

@@ -209,6 +209,72 @@ TEST_CASE("the ocp profile has a conversion into every format") {
   CHECK_THROWS_AS(profile_named("ocq-nothing-like-it"), Error);
 }
 
+TEST_CASE("the ocp profiles round in every direction, saturating or not, from every source into every format") {
+  const std::vector<std::pair<std::string, Rounding>> directions{{"", Rounding::nearest_even},
+                                                                 {"-rna", Rounding::nearest_away},
+                                                                 {"-rz", Rounding::toward_zero},
+                                                                 {"-ru", Rounding::toward_positive},
+                                                                 {"-rd", Rounding::toward_negative}};
+  Comparison comparison;
+  for (const auto& [suffix, rounding] : directions) {
+    for (const bool saturates : {true, false}) {
+      const Profile& profile = profile_named("ocp" + suffix + (saturates ? "" : "-nosat"));
+      for (const FormatFacts& facts : all_facts()) {
+        const Format& to = format_named(facts.name);
+        // OFP8 1.0 section 5, MX 1.0 sections 5.3 and 6.3, IEEE 754 for the wide formats; the codes of NaN are those of ocp.
+        Conversion expected = conversion(profile_named(kOcp), kF32, to);
+        expected.rounding = facts.name == "e8m0" && rounding == Rounding::nearest_even ? Rounding::toward_zero : rounding;
+        const bool clamps = saturates || !facts.has_nan;
+        expected.overflow = facts.width > 8 ? Overflow::ieee : clamps ? Overflow::saturate : facts.has_inf ? Overflow::inf : Overflow::nan;
+        const SearchEncoder oracle(facts);
+        for (const Format* from : {&kF32, &kBf16, &kFp16}) {
+          for (std::uint32_t pattern : boundary_patterns(facts)) {
+            const std::uint32_t code = *from == kF32 ? pattern : convert(pattern, kF32, *from, conversion(profile_named("ocp-rz"), kF32, *from));
+            const std::uint32_t got = convert(code, *from, to, conversion(profile, *from, to));
+            comparison.expect(got == oracle.encode(f32_value(to_f32(code, *from)), expected), [&] {
+              return std::string(profile.name) + " " + std::string(from->name) + " " + hex(code) + " -> " + std::string(to.name) + ": " + hex(got);
+            });
+          }
+        }
+      }
+    }
+  }
+  INFO(comparison.first);
+  CHECK(comparison.failures == 0);
+}
+
+TEST_CASE("the non-saturating mode of OFP8 gives NaN or Inf above the range") {
+  struct Row {
+    std::string_view profile;
+    std::uint32_t f32;
+    const Format* to;
+    std::uint32_t expected;
+  };
+  const std::vector<Row> rows{
+      {"ocp-nosat", 0x43E80000, &kE4m3fn, 0x7E},     // 464, the midpoint: 448
+      {"ocp-nosat", 0x43E80001, &kE4m3fn, 0x7F},     //
+      {"ocp-nosat", 0xC3E80001, &kE4m3fn, 0xFF},     //
+      {"ocp-nosat", 0x47700000, &kE5m2, 0x7C},       // 61440, the midpoint: even is above the range
+      {"ocp-nosat", 0xFF800000, &kE5m2, 0xFC},       //
+      {"ocp-nosat", 0x47700000, &kE5m2fnuz, 0x80},   //
+      {"ocp-nosat", 0x43800000, &kE4m3fnuz, 0x80},   //
+      {"ocp-nosat", 0x7F800000, &kE2m1, 0x07},       // no NaN, no Inf: clamped
+      {"ocp-nosat", 0x40800000, &kMxint8, 0x7F},     //
+      {"ocp-nosat", 0x7F800000, &kE8m0, 0xFF},       //
+      {"ocp-rz-nosat", 0x43EFFFFF, &kE4m3fn, 0x7E},  // below 480
+      {"ocp-rz-nosat", 0x43F00000, &kE4m3fn, 0x7F},  //
+      {"ocp-ru-nosat", 0x43E00001, &kE4m3fn, 0x7F},  // just above 448
+      {"ocp-ru", 0x43E00001, &kE4m3fn, 0x7E},        //
+      {"ocp-ru-nosat", 0x7F000001, &kE8m0, 0xFF},    // above 2^127
+      {"ocp-rna", 0x40200000, &kE2m1, 0x05},         // 2.5: 3, where nearest even gives 2
+      {"ocp-rz-nosat", 0x7F7FFFFF, &kBf16, 0x7F7F},  // IEEE 754 section 7.4
+  };
+  for (const Row& row : rows) {
+    INFO(row.profile << " " << hex(row.f32) << " -> " << row.to->name);
+    CHECK(hex(convert(row.f32, kF32, *row.to, conversion(profile_named(row.profile), kF32, *row.to))) == hex(row.expected));
+  }
+}
+
 TEST_CASE("words name roundings and overflow rules both ways") {
   for (const FormatFacts& facts : all_facts()) {
     for (const Conversion& how : all_conversions(facts)) {
