@@ -53,35 +53,41 @@ constexpr auto kTorchaoEven = torchao_rows(ScaleRule::even);
 // it. On x86 a NaN keeps its sign and Inf * 0 is negative; the GPU has one NaN.
 
 constexpr std::string_view kTritonSource = "triton_kernels db4666f numerics_details/mxfp.py downcast_to_mxfp_torch";
+constexpr std::string_view kTritonH200Source =
+    "triton_kernels db4666f numerics_details/mxfp.py downcast_to_mxfp_torch: same torch code, recorded on the cpu; one NaN, as PTX mul.f32 has it";
 constexpr std::string_view kTritonGpuSource =
     "triton_kernels db4666f numerics_details/mxfp_details/_downcast_to_mxfp.py _compute_quant_and_scale (its division taken as IEEE)";
 
-constexpr MxRecipe triton(ScaleRule rule, bool gpu, const Conversion& element) {
+enum class TritonRun { reference_on_cpu, reference_on_gpu, kernel };
+
+constexpr MxRecipe triton(ScaleRule rule, TritonRun run, const Conversion& element) {
   MxScale scale = plain_scale(rule);
   scale.quotient = AmaxQuotient::division;
   scale.bump = SubnormalBump::any;
-  scale.amax_nan = gpu ? AmaxNan::ignored : AmaxNan::propagates;
+  scale.amax_nan = run == TritonRun::kernel ? AmaxNan::ignored : AmaxNan::propagates;
   if (rule == ScaleRule::rceil) scale.nan_code = 0x00;
   ElementStep step = plain_step(element);
   step.operation = ElementOperation::multiply;
-  step.nan_sign = gpu ? NanSign::positive : NanSign::element_first;
+  step.nan_sign = run == TritonRun::reference_on_cpu ? NanSign::element_first : NanSign::positive;
   ScaleFactor factor = kPlainFactor;
   factor.at_0 = kZero;
   factor.at_255 = kZero;
   return {scale, MxElements{step, factor, std::nullopt}, kAnySource};
 }
 
-constexpr std::array<Recipe, 3> triton_rows(ScaleRule rule, bool gpu, std::string_view source) {
+constexpr std::array<Recipe, 3> triton_rows(ScaleRule rule, TritonRun run, std::string_view source) {
   return {{
-      row(kMxfp8E4m3, triton(rule, gpu, nearest(Overflow::saturate, 0x7F, 0xFF)), source),
-      row(kMxfp8E5m2, triton(rule, gpu, nearest(Overflow::saturate, 0x7F, 0xFF)), source),
-      row(kMxfp4, triton(rule, gpu, nearest(Overflow::saturate, 0x7, 0xF)), source),
+      row(kMxfp8E4m3, triton(rule, run, nearest(Overflow::saturate, 0x7F, 0xFF)), source),
+      row(kMxfp8E5m2, triton(rule, run, nearest(Overflow::saturate, 0x7F, 0xFF)), source),
+      row(kMxfp4, triton(rule, run, nearest(Overflow::saturate, 0x7, 0xF)), source),
   }};
 }
-constexpr auto kTritonFloor = triton_rows(ScaleRule::floor, false, kTritonSource);
-constexpr auto kTritonRceil = triton_rows(ScaleRule::rceil, false, kTritonSource);
-constexpr auto kTritonGpuFloor = triton_rows(ScaleRule::floor, true, kTritonGpuSource);
-constexpr auto kTritonGpuRceil = triton_rows(ScaleRule::rceil, true, kTritonGpuSource);
+constexpr auto kTritonFloor = triton_rows(ScaleRule::floor, TritonRun::reference_on_cpu, kTritonSource);
+constexpr auto kTritonRceil = triton_rows(ScaleRule::rceil, TritonRun::reference_on_cpu, kTritonSource);
+constexpr auto kTritonFloorH200 = triton_rows(ScaleRule::floor, TritonRun::reference_on_gpu, kTritonH200Source);
+constexpr auto kTritonRceilH200 = triton_rows(ScaleRule::rceil, TritonRun::reference_on_gpu, kTritonH200Source);
+constexpr auto kTritonGpuFloor = triton_rows(ScaleRule::floor, TritonRun::kernel, kTritonGpuSource);
+constexpr auto kTritonGpuRceil = triton_rows(ScaleRule::rceil, TritonRun::kernel, kTritonGpuSource);
 
 // --- microxcaling: floor(log2) in fp32, division by 2^e, then sign(q) * floor(|q| + 0.5) with sign(-0) = 0, "even" taking exact ties back down.
 
@@ -220,13 +226,15 @@ constexpr Profile profile(std::string_view name, std::string_view implementation
   return {name, implementation, operation, device, build, recipes.front().source, {}, recipes, {}};
 }
 
-constexpr std::array<Profile, 18> kProfiles{{
+constexpr std::array<Profile, 20> kProfiles{{
     profile("torchao-floor", "torchao", "to_mx FLOOR", "cpu", "eager", kTorchaoFloor),
     profile("torchao-ceil", "torchao", "to_mx CEIL", "cpu", "eager", kTorchaoCeil),
     profile("torchao-rceil", "torchao", "to_mx RCEIL", "cpu", "eager", kTorchaoRceil),
     profile("torchao-even", "torchao", "to_mx EVEN", "cpu", "eager", kTorchaoEven),
     profile("triton-kernels-floor", "triton_kernels", "downcast ROUND_DOWN", "cpu", "torch-reference", kTritonFloor),
     profile("triton-kernels-rceil", "triton_kernels", "downcast ROUND_UP", "cpu", "torch-reference", kTritonRceil),
+    profile("triton-kernels-floor-h200", "triton_kernels", "downcast ROUND_DOWN", "h200", "torch-reference", kTritonFloorH200),
+    profile("triton-kernels-rceil-h200", "triton_kernels", "downcast ROUND_UP", "h200", "torch-reference", kTritonRceilH200),
     profile("triton-kernels-gpu-floor", "triton_kernels", "downcast ROUND_DOWN", "h200", "triton-kernel", kTritonGpuFloor),
     profile("triton-kernels-gpu-rceil", "triton_kernels", "downcast ROUND_UP", "h200", "triton-kernel", kTritonGpuRceil),
     profile("microxcaling-even", "microxcaling", "round even", "cpu", "torch-reference", kMicroxcalingEven),

@@ -88,6 +88,9 @@ constexpr std::string_view kTorchaoSource = "torchao 36027d8 prototype/mx_format
 constexpr std::string_view kTorchaoBackSource = "torchao 36027d8 prototype/mx_formats/nvfp4_tensor.py dequantize (read, not run)";
 constexpr std::string_view kTritonSource = "triton_kernels db4666f numerics_details/mxfp.py, e4m3 scales";
 
+constexpr std::string_view kTritonH200Source =
+    "triton_kernels db4666f numerics_details/mxfp.py, e4m3 scales: same torch code, recorded on the cpu; one NaN, as PTX mul.f32 has it";
+
 using One = std::array<Recipe, 1>;
 constexpr One kFlashinferFast{{{&kNvfp4, flashinfer(true, true), kFlashinferSource}}};
 constexpr One kFlashinferExact{{{&kNvfp4, flashinfer(false, true), kFlashinferSource}}};
@@ -97,6 +100,7 @@ constexpr One kVllmRecipe{{{&kNvfp4, kVllm, kVllmSource}}};
 constexpr One kTorchao{{{&kNvfp4, torchao(Nvfp4Scale::per_tensor, Nvfp4Multiplier::reciprocal_over_scale), kTorchaoSource}}};
 constexpr One kTorchaoSingle{{{&kNvfp4, torchao(Nvfp4Scale::single, Nvfp4Multiplier::reciprocal_of_scale), kTorchaoSource}}};
 constexpr One kTriton{{{&kNvfp4, triton_kernels(kScaleOverflowsToNan, false), kTritonSource}}};
+constexpr One kTritonH200{{{&kNvfp4, triton_kernels(kScaleOverflowsToNan, false), kTritonH200Source}}};
 constexpr One kTritonGpu{{{&kNvfp4, triton_kernels(kScaleSaturates, true), kTritonSource}}};
 
 // The factor of a block is one fp32 number, the element's product with it another; then the target.
@@ -122,7 +126,7 @@ constexpr Three kWithout = two_level(TensorUse::none, kTorchaoBackSource);
 constexpr std::string_view kFastMath = "device-functions-fast-math";
 constexpr std::string_view kNoFastMath = "device-functions";
 
-constexpr std::array<Profile, 9> kProfiles{{
+constexpr std::array<Profile, 10> kProfiles{{
     {"flashinfer-fast", "flashinfer", "nvfp4 fast", "h200", kFastMath, kFlashinferSource, {}, kFlashinferFast, {}},
     {"flashinfer-exact", "flashinfer", "nvfp4 exact", "h200", kFastMath, kFlashinferSource, {}, kFlashinferExact, {}},
     {"flashinfer-fast-no-fast-math", "flashinfer", "nvfp4 fast", "h200", kNoFastMath, kFlashinferSource, {}, kFlashinferFastIeee, {}},
@@ -131,6 +135,7 @@ constexpr std::array<Profile, 9> kProfiles{{
     {"torchao-nvfp4", "torchao", "nvfp4", "cpu", "eager", kTorchaoSource, {}, kTorchao, kMultiplying},
     {"torchao-nvfp4-single", "torchao", "nvfp4_single", "cpu", "eager", kTorchaoSource, {}, kTorchaoSingle, kWithout},
     {"triton-kernels-nvfp4", "triton_kernels", "nvfp4_direct", "cpu", "torch-reference", kTritonSource, {}, kTriton, {}},
+    {"triton-kernels-nvfp4-h200", "triton_kernels", "nvfp4_direct", "h200", "torch-reference", kTritonH200Source, {}, kTritonH200, {}},
     {"triton-kernels-gpu-nvfp4", "triton_kernels", "nvfp4_direct", "h200", "triton-kernel", kTritonSource, {}, kTritonGpu, {}},
 }};
 

@@ -10,6 +10,7 @@
 #include "golden/witness/ops.hpp"
 #include "model/numerics/profile.hpp"
 #include "tests/catch.hpp"
+#include "tests/golden/changes.hpp"
 #include "tests/golden/scratch.hpp"
 
 namespace mx::golden::test {
@@ -156,6 +157,14 @@ TEST_CASE("a dequantizer says that it was read, not run, where nothing is record
       CHECK(found.contains(who + std::string(row.target->name)) == !(read || recorded_elsewhere));
     }
   }
+}
+
+TEST_CASE("an entry of the torch code of triton_kernels is evaluated on the device where it was not recorded", "[witness]") {
+  const auto on = [](std::string_view device) { return [device](Json& entry) { entry["profile"]["device"] = device; }; };
+  check("block32", "dequant.e2m1.fp16.triton_kernels_torch_cuda", {{"on the cpu", on("cpu"), 0, "values"}});
+  check("block32", "f32.e2m1.nvfp4_direct.triton_kernels_torch_cpu", {{"on the GPU", on("h200"), 0, "values"}});
+  // Recorded on x86: of the products of Inf and 0 alone the GPU's NaN has another sign.
+  check("block32", "f32.e2m1.rceil.triton_kernels_torch_cpu", {{"on the GPU", on("h200"), 1, "codes["}});
 }
 
 TEST_CASE("a profile names a source and a target once") {

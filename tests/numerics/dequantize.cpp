@@ -65,6 +65,32 @@ TEST_CASE("dequantization dialects disagree as recorded") {
   CHECK(mxfp4("deepseek-v4", kF32, 0x7, 0) == 0);
 }
 
+TEST_CASE("what triton_kernels does with scale bytes and large products does not depend on the element format") {
+  // 0x7E is 448, 0x38 is 1, 0x40 is 2, 0x7F is NaN. Numerics specification section 2.
+  const auto mxfp8 = [](std::string_view profile, const Format& target, std::uint32_t code, std::uint32_t scale) {
+    return dequantize(code, scale, row_of(profile, kMxfp8E4m3, target));
+  };
+  for (const std::string_view profile : {"triton-kernels-dequantize", "triton-kernels-dequantize-cpu", "triton-kernels-gpu-dequantize"}) {
+    INFO(profile);
+    CHECK(mxfp8(profile, kBf16, 0x38, 127) == 0x3F80);
+    CHECK(mxfp8(profile, kBf16, 0x7E, 0) == 0x0000);
+    CHECK(mxfp8(profile, kF32, 0xFE, 0) == 0x80000000);
+    CHECK(mxfp8(profile, kBf16, 0x7E, 254) == 0x7F7F);
+    CHECK(mxfp8(profile, kFp16, 0xFE, 140) == 0xFBFF);
+    CHECK_THROWS_AS(row_of(profile, kMxfp8E5m2, kF32), Error);
+  }
+  // 2 * 2^-25 is fp16's smallest number; the kernel's scale 2^-25 in fp16 is 0. A NaN survives torch.clamp, not the kernel's.
+  CHECK(mxfp8("triton-kernels-dequantize-cpu", kFp16, 0x40, 102) == 0x0001);
+  CHECK(mxfp8("triton-kernels-gpu-dequantize", kFp16, 0x40, 102) == 0x0000);
+  CHECK(mxfp8("triton-kernels-dequantize-cpu", kBf16, 0x7F, 127) == 0x7FC0);
+  CHECK(mxfp8("triton-kernels-gpu-dequantize", kBf16, 0x7F, 127) == 0x7F7F);
+  for (std::uint32_t scale = 0; scale < 256; ++scale) {
+    for (std::uint32_t code = 0; code < 16; ++code) {
+      CHECK(mxfp4("triton-kernels-dequantize-cpu", kFp16, code, scale) == mxfp4("triton-kernels-dequantize", kFp16, code, scale));
+    }
+  }
+}
+
 TEST_CASE("ocp and torchao dequantize every code under every scale of every format") {
   Comparison comparison;
   for (std::string_view profile : {"ocp", "torchao-dequantize"}) {

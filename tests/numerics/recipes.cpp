@@ -102,6 +102,31 @@ TEST_CASE("fp16 elements are their own numbers, and even rounds in their width")
   CHECK(flashinfer.codes == std::vector<std::uint32_t>(32, 0x7));
 }
 
+TEST_CASE("the torch code of triton_kernels on a GPU differs from the CPU's in the sign of NaN products") {
+  // Elements 1, Inf and -NaN, scale byte 255 (floor of Inf) or that of NaN: the factor is 0. x86 makes Inf * 0 negative and keeps the sign of a NaN,
+  // NVIDIA processors have one NaN, positive.
+  std::vector<std::uint32_t> infinite(32, kOne);
+  infinite[1] = 0x7F800000U;
+  std::vector<std::uint32_t> nan(32, kOne);
+  nan[1] = 0xFFC00000U;
+  const auto codes = [](const std::vector<std::uint32_t>& x, std::string_view profile, std::uint32_t scale) {
+    const QuantizedBlock block = quantize_block(x, kF32, recipe(profile_named(profile), kMxfp4));
+    CHECK(block.scale == scale);
+    return std::vector<std::uint32_t>{block.codes[0], block.codes[1]};
+  };
+  using Codes = std::vector<std::uint32_t>;
+  CHECK(codes(infinite, "triton-kernels-floor", 0xFF) == Codes{0x0, 0xF});
+  CHECK(codes(infinite, "triton-kernels-floor-h200", 0xFF) == Codes{0x0, 0x7});
+  CHECK(codes(nan, "triton-kernels-rceil", 0x00) == Codes{0x0, 0xF});
+  CHECK(codes(nan, "triton-kernels-rceil-h200", 0x00) == Codes{0x0, 0x7});
+  // Numbers are the same: amax 3 has the scale 1/2 under both rules, elements 1 / 0.5 = 2 and -3 / 0.5 = -6.
+  std::vector<std::uint32_t> numbers(32, kOne);
+  numbers[1] = 0xC0400000U;
+  for (const std::string_view profile : {"triton-kernels-floor", "triton-kernels-floor-h200", "triton-kernels-rceil", "triton-kernels-rceil-h200"}) {
+    CHECK(codes(numbers, profile, 126) == Codes{0x4, 0xF});
+  }
+}
+
 TEST_CASE("a square of 128 x 128 weights is one group") {
   const Recipe& row = recipe(profile_named("deepgemm"), kFp8E4m3Square);
   std::vector<std::uint32_t> square(128 * 128, kOne);
