@@ -90,7 +90,8 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"select no-such-file.info", 3, "no-such-file.info"},
       {"verify no-such-directory", 3, "no-such-directory"},
       {"witness no-such-directory", 3, "no-such-directory"},
-      {"witness", 2, "PATH"},
+      {"witness", 2, "PATH is required"},
+      {"witness . --ledger", 2, "PATH excludes --ledger"},
   };
   for (const Misuse& misuse : table) {
     const Run run = run_mxact(misuse.arguments);
@@ -100,6 +101,22 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
     CHECK(run.err.find(misuse.message) != std::string::npos);
     CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
   }
+}
+
+TEST_CASE("witness shows the ledger without a set") {
+  const nlohmann::json json = run_json("witness --ledger");
+  const Run text = run_mxact("witness --ledger");
+  CHECK(text.status == 0);
+  REQUIRE_FALSE(json["ledger"].empty());
+  std::size_t hip = 0;
+  for (const nlohmann::json& row : json["ledger"]) {
+    for (const char* key : {"implementation", "device", "build", "op", "condition", "reason"}) {
+      INFO(key);
+      CHECK(text.out.find(row[key].get<std::string>()) != std::string::npos);
+    }
+    if (row["implementation"] == "hip_header") ++hip;
+  }
+  CHECK(hip == 2);
 }
 
 TEST_CASE("encode and decode speak the format's codes") {
