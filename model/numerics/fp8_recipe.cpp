@@ -26,13 +26,13 @@ constexpr std::uint32_t kTwo = 0x40000000U;
 
 void check_tensor_scale(const Fp8Recipe& how, const TensorScale& tensor) {
   const std::string rule = "scale rule '" + std::string(name_of(how.rule)) + "'";
-  const bool takes = how.rule == Fp8Scale::given;
+  const bool takes = tensor_needs(how).decode;
   if (tensor.encode) throw Error(ErrorCode::usage, rule + " takes no encode scale of the tensor");
   if (tensor.decode && !takes) throw Error(ErrorCode::usage, rule + " takes no scale of the tensor");
   if (tensor.amax_bound && !how.takes_amax_bound) throw Error(ErrorCode::usage, rule + " takes no bound on amax");
   if (takes && !tensor.decode) throw Error(ErrorCode::usage, rule + " needs the scale of the tensor");
   if (tensor.decode && (*tensor.decode == 0 || *tensor.decode >= kInfinity)) {
-    throw Error(ErrorCode::usage, rule + ": the scale's fp32 bits " + std::to_string(*tensor.decode) + " are no positive finite number");
+    throw Error(ErrorCode::usage, rule + ": the scale's fp32 bits " + f32::text(*tensor.decode) + " are no positive finite number");
   }
 }
 
@@ -98,6 +98,8 @@ Scale scale_of(std::span<const std::uint32_t> f32, std::uint32_t max, const Fp8R
 }  // namespace
 
 std::string_view name_of(Fp8Scale rule) { return rows::word_of<Fp8Scale>(kScaleRules, rule); }
+
+TensorNeeds tensor_needs(const Fp8Recipe& how) { return {.decode = how.rule == Fp8Scale::given}; }
 
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const Fp8Recipe& how,
                         const TensorScale& tensor) {
