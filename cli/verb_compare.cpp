@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "cli/conversion_text.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
+#include "cli/tensor_scales.hpp"
 #include "cli/verbs.hpp"
 #include "golden/compare/compare.hpp"
 #include "model/error.hpp"
@@ -50,8 +52,17 @@ bool means_blocks(const Options& options) {
   return false;
 }
 
-golden::Progress shown_by(ProgressLine& line, const Options& options) {
-  return [&line, &options](double fraction) { line.show(fmt::format("{}, {}: {}", options.first, options.second, options.format), fraction); };
+/// Shows how far the comparison is, until it is interrupted.
+golden::Progress shown_by(ProgressLine& line, const InterruptWatch& watch, const Options& options) {
+  return [&line, &watch, &options](double fraction) {
+    line.show(fmt::format("{}, {}: {}", options.first, options.second, options.format), fraction);
+    return !watch.interrupted();
+  };
+}
+
+int say_interrupted() {
+  fmt::print(stderr, "mxact: interrupted: what was compared so far is no result and is not shown\n");
+  return kInterrupted;
 }
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
@@ -89,8 +100,10 @@ int compare_formats(const Options& options) {
   golden::ConversionComparison result;
   {
     ProgressLine line;
-    result = golden::compare_conversions(how, other, from, to, shown_by(line, options));
+    const InterruptWatch watch;
+    result = golden::compare_conversions(how, other, from, to, shown_by(line, watch, options));
   }
+  if (result.interrupted) return say_interrupted();
   const int status = result.differing == 0 ? 0 : 1;
   const char* by = result.twin ? "the fast twin" : "the model";
   if (options.json) {
@@ -139,12 +152,14 @@ std::optional<std::uint32_t> side_scale(const std::vector<std::string>& words, s
   return parse_code(word, kF32);
 }
 
-golden::RecipeSide side_of(const Options& options, std::size_t side, const BlockFormat& format) {
+golden::RecipeSide side_of(const Options& options, std::size_t side, const BlockFormat& format, const Format& from) {
   const Profile& profile = profile_named(side == 0 ? options.first : options.second);
   TensorScale tensor;
   tensor.encode = side_scale(options.global_scale, side, "--global-scale");
   tensor.decode = side_scale(options.scale, side, "--scale");
-  return {&recipe(profile, format), tensor};
+  const golden::RecipeSide made{&recipe(profile, format, from), tensor};
+  require_tensor_scales(profile, *made.recipe, tensor);
+  return made;
 }
 
 std::string block_text(const golden::BlockExample::Side& side, const BlockFormat& format, bool scales_alone) {
@@ -162,14 +177,16 @@ Json block_json(const golden::BlockExample::Side& side, const BlockFormat& forma
 int compare_blocks(const Options& options) {
   const Format& from = format_named(options.source);
   const BlockFormat& format = block_format_named(options.format);
-  const golden::RecipeSide first = side_of(options, 0, format);
-  const golden::RecipeSide second = side_of(options, 1, format);
+  const golden::RecipeSide first = side_of(options, 0, format, from);
+  const golden::RecipeSide second = side_of(options, 1, format, from);
   const golden::BlockPattern pattern{parse_code(options.rest, from)};
   golden::RecipeComparison result;
   {
     ProgressLine line;
-    result = golden::compare_recipes(first, second, from, pattern, shown_by(line, options));
+    const InterruptWatch watch;
+    result = golden::compare_recipes(first, second, from, pattern, shown_by(line, watch, options));
   }
+  if (result.interrupted) return say_interrupted();
   const int status = result.differing == 0 ? 0 : 1;
   if (options.json) {
     Json json = head_json(options, "recipe", format.name, from);
@@ -241,7 +258,7 @@ void add_compare(CLI::App& app, Action& action) {
   scales("--global-scale", options->global_scale, "tensor's encode scale of two-level recipes, for both profiles or A,B ('none' for a side)");
   scales("--scale", options->scale, "tensor's decode scale or static scale, for both profiles or A,B ('none' for a side)");
   verb->add_flag("--json", options->json, "machine-readable output");
-  verb->footer("exit status: 0 identical; 1 they differ; 2 usage");
+  verb->footer("exit status: 0 identical; 1 they differ; 2 usage; 130 interrupted");
   verb->callback(
       [&action, options] { action = [options] { return means_blocks(*options) ? compare_blocks(*options) : compare_formats(*options); }; });
 }

@@ -5,6 +5,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "cli/verbs.hpp"
 #include "golden/compare/demand.hpp"
 #include "model/error.hpp"
+#include "model/names.hpp"
 #include "model/numerics/profile.hpp"
 
 namespace mx::cli {
@@ -112,7 +114,15 @@ struct DecodeOptions {
   bool json = false;
 };
 
+/// A block format is no format of single codes; mxint8 is both.
+void require_element_format(const std::string& name) {
+  const auto named = [&](const auto& format) { return same_name(format.name, name); };
+  if (std::ranges::any_of(all_formats(), named) || std::ranges::none_of(all_block_formats(), named)) return;
+  throw Error(ErrorCode::usage, fmt::format("{} is a block format: its codes need the scale of their block, --scale", name));
+}
+
 int decode_elements(const DecodeOptions& options) {
+  require_element_format(options.format);
   if (!options.profile.empty() || options.target != "f32" || !options.global_scale.empty() || !options.tensor_scale.empty()) {
     throw Error(ErrorCode::usage, "--profile, --to, --global-scale and --tensor-scale are for codes of a block: give --scale too");
   }
@@ -139,13 +149,25 @@ std::optional<std::uint32_t> f32_option(const std::string& text) {
   return parse_code(text, kF32);
 }
 
+/// Throws Error(usage) naming the option when the profile takes a scale of the tensor that is not given.
+void require_tensor_scales(const Dequantizer& how, const TensorScale& tensor) {
+  const auto require = [&](TensorUse use, bool given, const char* option) {
+    if (how.tensor != use || given) return;
+    throw Error(ErrorCode::usage, fmt::format("{} is dequantized with the scale of the tensor: give it as {}", how.format->name, option));
+  };
+  require(TensorUse::divides_scale, tensor.encode.has_value(), "--global-scale");
+  require(TensorUse::multiplies_scale, tensor.decode.has_value(), "--tensor-scale");
+}
+
 /// Codes of a block under one scale, as the profile dequantizes them; without a profile the exact product, rounded once.
 int decode_scaled(const DecodeOptions& options) {
   const BlockFormat& format = block_format_named(options.format);
   const Format& target = format_named(options.target);
-  const std::uint32_t scale = parse_bits(options.scale, *format.scale);
+  // fp32 scales are numbers, as in quantize; the others are codes.
+  const std::uint32_t scale = *format.scale == kF32 ? parse_code(options.scale, kF32) : parse_bits(options.scale, *format.scale);
   const TensorScale tensor{f32_option(options.global_scale), f32_option(options.tensor_scale)};
   const Dequantizer* how = options.profile.empty() ? nullptr : &dequantizer(profile_named(options.profile), format, target);
+  if (how != nullptr) require_tensor_scales(*how, tensor);
   if (how == nullptr && (target != kF32 || tensor.encode || tensor.decode)) {
     throw Error(ErrorCode::usage, "the exact product is fp32 and takes no tensor scale: give --profile");
   }
@@ -196,7 +218,8 @@ void add_decode(CLI::App& app, Action& action) {
   const auto options = std::make_shared<DecodeOptions>();
   verb->add_option("FORMAT", options->format, "format of the codes (mxact formats lists them); with --scale a block format")->required();
   verb->add_option("CODE", options->codes, "code as 0x.. or a whole number")->required()->transform(trimmed);
-  verb->add_option("--scale", options->scale, "scale code of the block that the codes stand in");
+  verb->add_option("--scale", options->scale,
+                   "scale of the block that the codes stand in: a code, or for fp32 scales a decimal value or bits as 0x..");
   verb->add_option("--profile", options->profile, "whose dequantization of blocks (default: the exact product)");
   verb->add_option("--to", options->target, "what blocks are dequantized to: f32 (default), bf16, fp16");
   verb->add_option("--global-scale", options->global_scale, "encode scale g of the tensor, for profiles that take it");

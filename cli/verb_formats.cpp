@@ -35,8 +35,11 @@ std::string special_codes(const Format& format) {
   return (inf.empty() ? "" : "Inf" + inf + (nan.empty() ? "" : ", ")) + (nan.empty() ? "" : "NaN" + nan) + (inf.empty() && nan.empty() ? "none" : "");
 }
 
-/// "32", or "any" for a format that takes whatever is handed over.
-std::string block_text(const BlockFormat& format) { return format.block == 0 ? "any" : std::to_string(format.block); }
+/// "32", "128x128", or "any" for a format that takes whatever is handed over.
+std::string block_text(const BlockFormat& format) {
+  if (format.block_rows > 1) return fmt::format("{}x{}", format.block_rows, format.block / format.block_rows);
+  return format.block == 0 ? "any" : std::to_string(format.block);
+}
 
 void print_text() {
   std::vector<std::vector<std::string>> rows{{"format", "bits", "exp", "man", "bias", "largest", "smallest", "specials", "source"}};
@@ -152,7 +155,12 @@ void print_as_json() {
                                {"source", format.source}});
   }
   for (const BlockFormat& block : all_block_formats()) {
-    json["block_formats"].push_back({{"name", block.name}, {"element", block.element->name}, {"scale", block.scale->name}, {"block", block.block}});
+    json["block_formats"].push_back({{"name", block.name},
+                                     {"element", block.element->name},
+                                     {"scale", block.scale->name},
+                                     {"block", block.block},
+                                     {"block_rows", block.block_rows},
+                                     {"source", block.source}});
   }
   for (const Profile& profile : all_profiles()) {
     json["profiles"].push_back(profile_json(profile));

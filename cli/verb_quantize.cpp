@@ -14,6 +14,7 @@
 
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
+#include "cli/tensor_scales.hpp"
 #include "cli/verbs.hpp"
 #include "golden/quantize/quantize.hpp"
 #include "model/error.hpp"
@@ -68,10 +69,7 @@ struct Quantized {
   const golden::ScaleLayout* layout;
   std::vector<std::uint32_t> scales;  ///< in the layout
 
-  std::span<const std::uint32_t> values_of(std::size_t block) const {
-    const auto size = static_cast<std::size_t>(matrix.block);
-    return std::span(values).subspan(block * size, size);
-  }
+  std::uint32_t value(std::size_t block, std::size_t i) const { return values[matrix.index(block, i)]; }
   std::span<const std::uint32_t> dequantized_of(std::size_t block) const {
     const auto size = static_cast<std::size_t>(matrix.block);
     return std::span(matrix.dequantized).subspan(block * size, size);
@@ -91,10 +89,14 @@ void print_text(const Quantized& done) {
     const QuantizedBlock& block = done.matrix.blocks[b];
     fmt::print("block {}: scale {} = {}\n", b, hex(block.scale, *format.scale), decimal(decode(*format.scale, block.scale)));
     if (block.codes.empty()) continue;
+    const bool tile = done.matrix.block_rows > 1;
     std::vector<std::vector<std::string>> rows{{"input", "code", "dequantized"}};
+    if (tile) rows[0].insert(rows[0].begin(), {"row", "column"});
     for (std::size_t i = 0; i < block.codes.size(); ++i) {
-      rows.push_back({decimal(decode(*done.request.source, done.values_of(b)[i])), hex(block.codes[i], *format.element),
+      rows.push_back({decimal(decode(*done.request.source, done.value(b, i))), hex(block.codes[i], *format.element),
                       decimal(decode(kF32, done.dequantized_of(b)[i]))});
+      const auto place = done.matrix.place(b, i);
+      if (tile) rows.back().insert(rows.back().begin(), {std::to_string(place.row), std::to_string(place.column)});
     }
     print_table(rows);
   }
@@ -115,14 +117,17 @@ void print_as_json(const Quantized& done) {
   json["source"] = done.request.source->name;
   json["rows"] = done.matrix.rows;
   json["block"] = done.matrix.block;
+  json["block_rows"] = done.matrix.block_rows;
   json["dequantized_by"] = done.matrix.dequantizer == nullptr ? "exact" : "profile";
   for (std::size_t b = 0; b < done.matrix.blocks.size(); ++b) {
     const QuantizedBlock& block = done.matrix.blocks[b];
     Json elements = Json::array();
     for (std::size_t i = 0; i < block.codes.size(); ++i) {
-      elements.push_back({{"input", hex(done.values_of(b)[i], *done.request.source)},
-                          {"code", hex(block.codes[i], *format.element)},
-                          {"dequantized", hex(done.dequantized_of(b)[i], kF32)}});
+      Json element{{"input", hex(done.value(b, i), *done.request.source)},
+                   {"code", hex(block.codes[i], *format.element)},
+                   {"dequantized", hex(done.dequantized_of(b)[i], kF32)}};
+      if (done.matrix.block_rows > 1) element.update({{"row", done.matrix.place(b, i).row}, {"column", done.matrix.place(b, i).column}});
+      elements.push_back(element);
     }
     json["blocks"].push_back({{"scale", hex(block.scale, *format.scale)}, {"elements", elements}});
   }
@@ -137,13 +142,14 @@ int quantize_values(const QuantizeOptions& options) {
   done.request.format = &block_format_named(options.format);
   done.request.profile = &profile_named(options.profile);
   done.request.source = &format_named(options.source);
-  done.recipe = &recipe(*done.request.profile, *done.request.format);
+  done.recipe = &recipe(*done.request.profile, *done.request.format, *done.request.source);
   done.layout = &golden::scale_layout_named(options.layout);
   done.request.rows = options.rows;
   done.request.block = options.block;
   done.request.tensor.encode = scale_of(options.global_scale);
   done.request.tensor.decode = scale_of(options.scale);
   done.request.tensor.amax_bound = scale_of(options.amax_bound);
+  require_tensor_scales(*done.request.profile, *done.recipe, done.request.tensor);
   done.values = read_values(options, *done.request.source);
   done.matrix = golden::quantize_matrix(done.values, done.request);
   done.scales = golden::scales_in(*done.layout, done.matrix, *done.request.format);
@@ -161,7 +167,8 @@ void add_quantize(CLI::App& app, Action& action) {
   verb->add_option("--from", options->source, "source format: f32 (default), bf16, fp16");
   verb->add_option("--profile", options->profile, "named scale rule, rounding, overflow and NaN rule (default ocp)");
   constexpr std::int64_t kMost = 1 << 20;
-  verb->add_option("--rows", options->rows, "the values are this many rows of equal length (default 1)")->check(whole_number_in(1, kMost));
+  verb->add_option("--rows", options->rows, "the values are this many rows of equal length (default 1); tiles of 128x128 take whole tiles of rows")
+      ->check(whole_number_in(1, kMost));
   verb->add_option("--block", options->block, "elements that share a scale, where the format leaves it open (default: a row)")
       ->check(whole_number_in(1, kMost));
   verb->add_option("--global-scale", options->global_scale, "encode scale g of the tensor, for two-level recipes that take it");

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/build.hpp"
 #include "cli/conversion_text.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
@@ -19,6 +20,7 @@
 #include "golden/sweep/state.hpp"
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
+#include "sim/io/file.hpp"
 
 namespace mx::cli {
 namespace {
@@ -106,6 +108,13 @@ int print_report(const Report& report, const OutputOptions& options, const std::
   return status;
 }
 
+/// The report comes first: it is there even when the disk refuses the file.
+int print_and_write(const Report& report, const OutputOptions& options, const std::optional<golden::RecordedSweep>& recorded) {
+  const int status = print_report(report, options, recorded);
+  if (!report.interrupted && !options.out.empty()) golden::write_sweep(options.out, report.digests, options.force);
+  return status;
+}
+
 std::optional<golden::RecordedSweep> recorded_of(const OutputOptions& options, const Format& to) {
   if (options.against.empty()) return std::nullopt;
   return golden::recorded_sweep(options.against, to);
@@ -115,7 +124,8 @@ std::optional<golden::RecordedSweep> recorded_of(const OutputOptions& options, c
 void check_out(const OutputOptions& options, bool whole) {
   if (options.out.empty()) return;
   if (!whole) throw Error(ErrorCode::usage, "--out writes all 256 digests: merge the states of the shards first");
-  if (!options.force && std::filesystem::exists(options.out)) throw Error(ErrorCode::input, "exists already; --force overwrites it", options.out);
+  if (!options.force && sim::is_there(options.out)) throw Error(ErrorCode::input, "exists already; --force overwrites it", options.out);
+  sim::require_writable(options.out, options.force);
 }
 
 /// The shard's chunks, those of the state file not again.
@@ -123,7 +133,7 @@ void run_sweep(const golden::SweepSubject& subject, const SweepOptions& options,
   golden::require_sweepable(subject);
   std::optional<golden::SweepState> state;
   if (!options.state.empty()) {
-    state.emplace(options.state, subject);
+    state.emplace(options.state, subject, build_name());
     report.digests = state->known();
   }
   const std::size_t total = golden::missing_chunks({}, report.shard).size();
@@ -159,13 +169,12 @@ int sweep_profile(const SweepOptions& options) {
   check_out(options.output, report.shard.count == 1);
   const std::optional<golden::RecordedSweep> recorded = recorded_of(options.output, to);
   run_sweep(subject, options, report);
-  if (!report.interrupted && !options.output.out.empty()) golden::write_sweep(options.output.out, report.digests, options.output.force);
   if (report.interrupted) {
     const std::size_t left = golden::missing_chunks(report.digests, report.shard).size();
     fmt::print(stderr, "mxact: interrupted, {} chunks left; {}\n", left,
                options.state.empty() ? "without --state they are lost" : "the same command goes on from " + options.state);
   }
-  return print_report(report, options.output, recorded);
+  return print_and_write(report, options.output, recorded);
 }
 
 struct MergeOptions {
@@ -181,14 +190,23 @@ int merge_states(const MergeOptions& options) {
   check_out(options.output, true);
   Report report;
   report.digests = merged.digests;
-  report.title = fmt::format("{} states of one sweep: {}", paths.size(), merged.identity);
+  report.title = fmt::format("{} state{} of one sweep: {}; {}", paths.size(), paths.size() == 1 ? "" : "s", merged.identity, merged.build);
   report.to = &golden::target_of(merged);
   report.about = json_head("sweep-merge");
   report.about["states"] = options.states;
   report.about["conversion"] = merged.identity;
+  report.about["build"] = merged.build;
   const std::optional<golden::RecordedSweep> recorded = recorded_of(options.output, *report.to);
-  if (!options.output.out.empty()) golden::write_sweep(options.output.out, report.digests, options.output.force);
-  return print_report(report, options.output, recorded);
+  return print_and_write(report, options.output, recorded);
+}
+
+/// Options before the word merge would be those of a sweep, which is not run.
+void require_no_options_before(const CLI::App& verb, const CLI::App& merge) {
+  for (const CLI::Option* option : verb.get_options()) {
+    if (option->count() == 0) continue;
+    throw Error(ErrorCode::usage,
+                fmt::format("{} stands before {}, which takes its own options and state files after it", option->get_name(), merge.get_name()));
+  }
 }
 
 void add_output_options(CLI::App& verb, OutputOptions& options) {
@@ -217,7 +235,10 @@ void add_sweep(CLI::App& app, Action& action) {
   const auto merge = std::make_shared<MergeOptions>();
   merge_verb->add_option("STATE", merge->states, "state file")->required();
   add_output_options(*merge_verb, merge->output);
-  merge_verb->callback([&action, merge] { action = [merge] { return merge_states(*merge); }; });
+  merge_verb->callback([&action, merge, verb, merge_verb] {
+    require_no_options_before(*verb, *merge_verb);
+    action = [merge] { return merge_states(*merge); };
+  });
 }
 
 }  // namespace mx::cli

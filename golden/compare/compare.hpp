@@ -18,8 +18,8 @@ struct DifferenceClass {
   std::string_view meaning;
 };
 
-/// Share of the work that is done, 0 to 1; called by one thread at a time. Must not throw.
-using Progress = std::function<void(double fraction)>;
+/// Told the share of the work that is done, 0 to 1, by one thread at a time; false: stop. Must not throw.
+using Progress = std::function<bool(double fraction)>;
 
 /// What a conversion makes of an input: a code, or none when the implementation refuses it with an error.
 using Outcome = std::optional<std::uint32_t>;
@@ -40,6 +40,7 @@ struct ConversionClassCount {
 struct ConversionComparison {
   std::uint64_t inputs = 0;
   std::uint64_t differing = 0;
+  bool interrupted = false;                   ///< stopped on the way: nothing else here is a result
   bool twin = false;                          ///< computed by kernels::encode on both sides; else by the model
   std::vector<ConversionClassCount> classes;  ///< every class, in the table's order; counts sum to `differing`
 };
@@ -86,6 +87,7 @@ struct RecipeComparison {
   std::uint64_t differing = 0;
   std::uint64_t scales = 0;   ///< blocks whose scales differ
   std::uint64_t codes = 0;    ///< blocks with differing element codes
+  bool interrupted = false;   ///< stopped on the way: nothing else here is a result
   bool scales_alone = false;  ///< one of the recipes gives no codes: scales were compared
   std::vector<BlockClassCount> classes;
 };

@@ -186,7 +186,10 @@ ConversionComparison compare_conversions(const Conversion& first, const Conversi
   const auto run = [&](std::uint64_t begin, std::uint64_t inputs) {
     return result.twin ? piece_by_twin(begin, inputs, first, second, range) : piece_by_model(begin, inputs, first, second, from, range);
   };
-  for (const Tally& tally : in_pieces(result.inputs, progress, run)) {
+  const auto tallies = in_pieces(result.inputs, progress, run);
+  result.interrupted = !tallies;
+  if (!tallies) return result;
+  for (const Tally& tally : *tallies) {
     for (std::size_t row = 0; row < tally.size(); ++row) {
       ConversionClassCount& total = result.classes[row];
       if (total.count == 0) total.example = tally[row].example;

@@ -180,7 +180,10 @@ RecipeComparison compare_recipes(const RecipeSide& first, const RecipeSide& seco
     return tally;
   };
   for (const ClassRow& row : kClasses) result.classes.push_back({row.difference, 0, 0, 0, {}});
-  for (const Tally& tally : in_pieces(result.blocks, progress, run)) {
+  const auto tallies = in_pieces(result.blocks, progress, run);
+  result.interrupted = !tallies;
+  if (!tallies) return result;
+  for (const Tally& tally : *tallies) {
     for (std::size_t row = 0; row < tally.size(); ++row) {
       BlockClassCount& total = result.classes[row];
       if (total.blocks == 0) total.example = tally[row].example;

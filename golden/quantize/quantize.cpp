@@ -38,21 +38,46 @@ void dequantize_block(const QuantizedBlock& block, const QuantizeRequest& reques
   }
 }
 
+/// Rows of `columns` values are whole blocks.
+void require_whole_blocks(const QuantizedMatrix& matrix, const BlockFormat& format) {
+  if (matrix.rows % matrix.block_rows == 0 && matrix.columns % matrix.block_columns() == 0) return;
+  if (matrix.block_rows > 1) {
+    throw Error(ErrorCode::usage, fmt::format("a matrix of {}x{} is no whole tiles: {} has tiles of {}x{}", matrix.rows, matrix.columns, format.name,
+                                              matrix.block_rows, matrix.block_columns()));
+  }
+  const std::string rows = matrix.rows == 1 ? fmt::format("{} values are", matrix.columns) : fmt::format("rows of {} values are", matrix.columns);
+  throw Error(ErrorCode::usage, fmt::format("{} no whole blocks: {} has blocks of {}", rows, format.name, matrix.block));
+}
+
 }  // namespace
 
+QuantizedMatrix::Place QuantizedMatrix::place(std::size_t block_index, std::size_t i) const {
+  const auto b = static_cast<std::int64_t>(block_index);
+  const auto element = static_cast<std::int64_t>(i);
+  return {b / blocks_of_a_row() * block_rows + element / block_columns(), b % blocks_of_a_row() * block_columns() + element % block_columns()};
+}
+
+std::size_t QuantizedMatrix::index(std::size_t block_index, std::size_t i) const {
+  const Place at = place(block_index, i);
+  return static_cast<std::size_t>(at.row * columns + at.column);
+}
+
 QuantizedMatrix quantize_matrix(std::span<const std::uint32_t> values, const QuantizeRequest& request) {
-  const Recipe& how = recipe(*request.profile, *request.format);
+  const Recipe& how = recipe(*request.profile, *request.format, *request.source);
   const auto count = static_cast<std::int64_t>(values.size());
   if (count == 0 || count % request.rows != 0) throw Error(ErrorCode::usage, fmt::format("{} values are no {} whole rows", count, request.rows));
   const std::int64_t columns = count / request.rows;
-  QuantizedMatrix matrix{request.rows, block_of(request, columns), {}, find_dequantizer(*request.profile, *request.format, kF32), {}};
-  if (columns % matrix.block != 0) {
-    const std::string rows = request.rows == 1 ? fmt::format("{} values are", count) : fmt::format("rows of {} values are", columns);
-    throw Error(ErrorCode::usage, fmt::format("{} no whole blocks: {} has blocks of {}", rows, request.format->name, matrix.block));
-  }
-  const auto size = static_cast<std::size_t>(matrix.block);
-  for (std::size_t begin = 0; begin < values.size(); begin += size) {
-    const auto part = values.subspan(begin, size);
+  QuantizedMatrix matrix{.rows = request.rows,
+                         .columns = columns,
+                         .block = block_of(request, columns),
+                         .block_rows = request.format->block_rows,
+                         .blocks = {},
+                         .dequantizer = find_dequantizer(*request.profile, *request.format, kF32),
+                         .dequantized = {}};
+  require_whole_blocks(matrix, *request.format);
+  std::vector<std::uint32_t> part(static_cast<std::size_t>(matrix.block));
+  for (std::size_t b = 0; b < values.size() / part.size(); ++b) {
+    for (std::size_t i = 0; i < part.size(); ++i) part[i] = values[matrix.index(b, i)];
     if (gives_codes(how)) {
       matrix.blocks.push_back(quantize_block(part, *request.source, how, request.tensor));
     } else {
@@ -78,7 +103,8 @@ std::vector<std::uint32_t> scales_in(const ScaleLayout& layout, const QuantizedM
   for (const QuantizedBlock& block : matrix.blocks) scales.push_back(block.scale);
   if (layout.stage.empty()) return scales;
   std::vector<std::uint32_t> placed;
-  for (const std::int64_t from : layout::stage_layout(layout.stage, 1, matrix.rows, matrix.blocks_of_a_row(), format.scale->width).gather()) {
+  for (const std::int64_t from :
+       layout::stage_layout(layout.stage, 1, matrix.rows_of_blocks(), matrix.blocks_of_a_row(), format.scale->width).gather()) {
     placed.push_back(from < 0 ? 0 : scales[static_cast<std::size_t>(from)]);
   }
   return placed;

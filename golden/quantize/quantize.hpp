@@ -23,16 +23,28 @@ struct QuantizeRequest {
 
 struct QuantizedMatrix {
   std::int64_t rows = 1;
+  std::int64_t columns = 1;
   std::int64_t block = 1;                  ///< elements that share a scale
-  std::vector<QuantizedBlock> blocks;      ///< row by row; without codes when the recipe gives scales alone
+  std::int64_t block_rows = 1;             ///< rows that they stand in
+  std::vector<QuantizedBlock> blocks;      ///< from left to right, then downwards; without codes when the recipe gives scales alone
   const Dequantizer* dequantizer;          ///< the profile's own into fp32; null: `dequantized` is the exact product of code and scale
-  std::vector<std::uint32_t> dequantized;  ///< fp32 bits, one for each code
+  std::vector<std::uint32_t> dequantized;  ///< fp32 bits, one for each code: block by block, as the codes are
 
-  std::int64_t blocks_of_a_row() const { return static_cast<std::int64_t>(blocks.size()) / rows; }
+  std::int64_t block_columns() const { return block / block_rows; }
+  std::int64_t blocks_of_a_row() const { return columns / block_columns(); }
+  std::int64_t rows_of_blocks() const { return rows / block_rows; }
+  /// Row and column of element i of a block.
+  struct Place {
+    std::int64_t row;
+    std::int64_t column;
+  };
+  Place place(std::size_t block_index, std::size_t i) const;
+  /// Where that element is among the values.
+  std::size_t index(std::size_t block_index, std::size_t i) const;
 };
 
-/// Throws Error(usage): values that are no whole rows of whole blocks (naming both numbers), a profile without such a recipe (naming those that have
-/// one), a block size for a format that has its own, and what quantize_block refuses.
+/// Throws Error(usage): values that are no whole rows of whole blocks (naming both numbers), a profile without such a recipe of that source (naming
+/// those that have one), a block size for a format that has its own, and what quantize_block refuses.
 QuantizedMatrix quantize_matrix(std::span<const std::uint32_t> values, const QuantizeRequest& request);
 
 /// Places of block scales in memory.

@@ -11,13 +11,15 @@
 #include <system_error>
 
 #include "model/error.hpp"
+#include "model/numerics/profile.hpp"
 #include "sim/io/file.hpp"
 #include "sim/io/quote.hpp"
 
 namespace mx::golden {
 namespace {
 
-constexpr std::string_view kHead = "mxact-sweep/1 ";
+constexpr std::string_view kHead = "mxact-sweep/2 ";
+constexpr std::string_view kIdentity = " from=";                 ///< how an identity begins, after the build
 constexpr std::uint64_t kLargestState = std::uint64_t{1} << 20;  ///< bytes; a whole sweep is 7 KiB
 
 /// `line` 0 is the whole file.
@@ -56,6 +58,17 @@ void set_digest(Digests& digests, int chunk, std::uint64_t digest, const std::fi
   known = digest;
 }
 
+std::string head_line(const std::string& build, const std::string& identity) { return fmt::format("{}{} {}\n", kHead, build, identity); }
+
+void read_head(std::string_view line, const std::filesystem::path& path, SweepRecord& record) {
+  const std::size_t identity = line.find(kIdentity);
+  if (!line.starts_with(kHead) || identity == std::string_view::npos || identity <= kHead.size()) {
+    broken(path, 1, fmt::format("{} is not the head of a sweep's state", sim::in_quotes(line)));
+  }
+  record.build = line.substr(kHead.size(), identity - kHead.size());
+  record.identity = line.substr(identity + 1);
+}
+
 /// Whole lines only; `size` of them in bytes.
 SweepRecord parse_state(std::string_view text, const std::filesystem::path& path, std::size_t& size) {
   SweepRecord record;
@@ -64,8 +77,7 @@ SweepRecord parse_state(std::string_view text, const std::filesystem::path& path
   for (std::size_t end = 0; (end = text.find('\n', size)) != std::string_view::npos; size = end + 1) {
     const std::string_view line = text.substr(size, end - size);
     if (++line_number == 1) {
-      if (!line.starts_with(kHead)) broken(path, line_number, fmt::format("{} is not the head of a sweep's state", sim::in_quotes(line)));
-      record.identity = line.substr(kHead.size());
+      read_head(line, path, record);
       continue;
     }
     int chunk = 0;
@@ -76,8 +88,13 @@ SweepRecord parse_state(std::string_view text, const std::filesystem::path& path
   return record;
 }
 
-void require_same(const std::string& found, const std::string& wanted, const std::filesystem::path& path) {
-  if (found != wanted) broken(path, 1, fmt::format("is a sweep of another conversion: {}, not {}", sim::printable(found), wanted));
+void require_same(const SweepRecord& found, const std::string& build, const std::string& wanted, const std::filesystem::path& path) {
+  if (found.identity != wanted) broken(path, 1, fmt::format("is a sweep of another conversion: {}, not {}", sim::printable(found.identity), wanted));
+  if (found.build != build) broken(path, 1, fmt::format("is a sweep by another build: {}, not {}", sim::printable(found.build), build));
+}
+
+bool is_of(const SweepRecord& record, const Format& to, const Conversion& how) {
+  return record.identity == identity({&to, how, SweepBy::twin}) || record.identity == identity({&to, how, SweepBy::model});
 }
 
 }  // namespace
@@ -91,10 +108,13 @@ SweepRecord read_sweep_state(const std::filesystem::path& path) {
 }
 
 const Format& target_of(const SweepRecord& record) {
-  for (const Format& format : all_formats()) {
-    if (record.identity.find(fmt::format(" to={} ", format.name)) != std::string::npos) return format;
+  for (const Profile& profile : all_profiles()) {
+    for (const Format& format : all_formats()) {
+      const Conversion* how = find_conversion(profile, kF32, format);
+      if (how != nullptr && is_of(record, format, *how)) return format;
+    }
   }
-  throw Error(ErrorCode::input, fmt::format("{} names no target format", sim::in_quotes(record.identity)));
+  throw Error(ErrorCode::input, fmt::format("{} is the conversion of no profile", sim::in_quotes(record.identity)));
 }
 
 SweepRecord merge_sweep_states(std::span<const std::filesystem::path> paths) {
@@ -102,8 +122,11 @@ SweepRecord merge_sweep_states(std::span<const std::filesystem::path> paths) {
   SweepRecord merged;
   for (const std::filesystem::path& path : paths) {
     const SweepRecord record = read_sweep_state(path);
-    if (merged.identity.empty()) merged.identity = record.identity;
-    require_same(record.identity, merged.identity, path);
+    if (merged.identity.empty()) {
+      merged.identity = record.identity;
+      merged.build = record.build;
+    }
+    require_same(record, merged.build, merged.identity, path);
     for (int chunk = 0; chunk < kSweepChunks; ++chunk) {
       const std::optional<std::uint64_t>& digest = record.digests[static_cast<std::size_t>(chunk)];
       if (digest) set_digest(merged.digests, chunk, *digest, path, 0);
@@ -112,17 +135,17 @@ SweepRecord merge_sweep_states(std::span<const std::filesystem::path> paths) {
   return merged;
 }
 
-SweepState::SweepState(const std::filesystem::path& path, const SweepSubject& subject) : path_(path) {
+SweepState::SweepState(const std::filesystem::path& path, const SweepSubject& subject, const std::string& build) : path_(path) {
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
   if (file_ < 0) refused(path, "cannot be opened");
   try {
     if (::flock(file_, LOCK_EX | LOCK_NB) != 0) refused(path, "is in use by another sweep");
     const std::string text = content_of(path);
-    const std::string head = fmt::format("{}{}\n", kHead, identity(subject));
+    const std::string head = head_line(build, identity(subject));
     std::size_t size = 0;
     record_ = parse_state(text, path, size);
     if (size == 0 && !head.starts_with(text)) broken(path, 1, fmt::format("{} is not the head of a sweep's state", sim::in_quotes(text)));
-    if (size != 0) require_same(record_.identity, identity(subject), path);
+    if (size != 0) require_same(record_, build, identity(subject), path);
     if (size != text.size() && ::ftruncate(file_, static_cast<off_t>(size)) != 0) refused(path, "cannot be shortened to its whole lines");
     if (size == 0) append(head);
   } catch (...) {

@@ -82,8 +82,9 @@ void require_sweepable(const SweepSubject& subject) {
     throw Error(ErrorCode::usage, fmt::format("the conversion f32 -> {} refuses NaN: some inputs have no code", subject.to->name));
   }
   if (subject.by == SweepBy::model || kernels::has_encode(*subject.to, how)) return;
-  throw Error(ErrorCode::unsupported, fmt::format("the twin has no conversion f32 -> {} with rounding {}, overflow {}: sweep it by the model",
-                                                  subject.to->name, name_of(how.rounding), name_of(how.overflow)));
+  throw Error(ErrorCode::unsupported,
+              fmt::format("the twin has no conversion f32 -> {} with rounding {}, overflow {}: sweep it by the model (--reference)", subject.to->name,
+                          name_of(how.rounding), name_of(how.overflow)));
 }
 
 std::uint64_t chunk_digest(int chunk, const SweepSubject& subject) {

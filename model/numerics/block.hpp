@@ -1,5 +1,5 @@
 #pragma once
-// Block formats: elements that share one scale along a row.
+// Block formats: elements that share one scale, along a row or in a tile of several rows.
 
 #include <cstdint>
 #include <optional>
@@ -12,13 +12,15 @@
 
 namespace mx {
 
-/// One block format: `block` consecutive elements along the last axis share one scale. Source: MX 1.0 §5.2; NVFP4; FP8 recipes.
+/// One block format: `block` elements share one scale: consecutive ones along the last axis, or a tile of `block_rows` rows. Source: MX 1.0 §5.2;
+/// NVFP4; FP8 recipes.
 struct BlockFormat {
   std::string_view name;
   const Format* element;
   const Format* scale;  ///< E8M0 or E4M3 codes, or fp32 bits
   int block;            ///< elements; 0: the whole row or tensor that is handed over
   std::string_view source;
+  int block_rows = 1;  ///< rows that a block covers, block / block_rows columns each; its values are handed over row by row
 };
 
 inline constexpr BlockFormat kMxfp8E4m3{"mxfp8_e4m3", &kE4m3fn, &kE8m0, 32, "MX 1.0 section 5.2, table 1"};
@@ -31,9 +33,8 @@ inline constexpr BlockFormat kMxint8Block{"mxint8", &kMxint8, &kE8m0, 32, "MX 1.
 inline constexpr BlockFormat kNvfp4{"nvfp4", &kE2m1, &kE4m3fn, 16, "PTX ISA, mma kind::mxf4nvf4 with scale_vec::4X and ue4m3 scales; vLLM nvfp4"};
 inline constexpr BlockFormat kFp8E4m3{"fp8_e4m3", &kE4m3fn, &kF32, 0, "OFP8 1.0 with one fp32 scale of a tensor, row or group"};
 inline constexpr BlockFormat kFp8E5m2{"fp8_e5m2", &kE5m2, &kF32, 0, "OFP8 1.0 with one fp32 scale of a tensor, row or group"};
-/// The values of the square are handed over row by row.
-inline constexpr BlockFormat kFp8E4m3Square{"fp8_e4m3_128x128", &kE4m3fn, &kF32, 128 * 128,
-                                            "DeepSeek-V3 report section 3.3.2: weights in 128x128 squares"};
+inline constexpr BlockFormat kFp8E4m3Square{
+    "fp8_e4m3_128x128", &kE4m3fn, &kF32, 128 * 128, "DeepSeek-V3 report section 3.3.2: weights in 128x128 squares", 128};
 
 inline constexpr BlockFormat kFp8Group128{"fp8_e4m3_g128", &kE4m3fn, &kF32, 128, "DeepSeek-V3 report section 3.3.2: activations in 1x128 groups"};
 inline constexpr BlockFormat kFp8Group32{"fp8_e4m3_g32", &kE4m3fn, &kF32, 32, "DeepGEMM deep_gemm/utils/math.py, gran_k = 32"};
@@ -47,6 +48,12 @@ const BlockFormat& block_format_named(std::string_view name);
 struct QuantizedBlock {
   std::uint32_t scale;               ///< code in the block's scale format
   std::vector<std::uint32_t> codes;  ///< one element code each, unpacked
+};
+
+/// Which numbers of the whole tensor a recipe cannot do without.
+struct TensorNeeds {
+  bool encode = false;
+  bool decode = false;
 };
 
 /// Numbers of a whole tensor that a two-level or static recipe takes, as fp32 bits.

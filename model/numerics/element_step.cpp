@@ -78,8 +78,12 @@ std::uint32_t largest_magnitude(std::span<const std::uint32_t> f32, AmaxNan nans
   return is_nan ? f32::kNan : amax;
 }
 
+bool holds(const Sources& sources, const Format& source) {
+  return (source == kF32 && sources.f32) || (source == kBf16 && sources.bf16) || (source == kFp16 && sources.fp16);
+}
+
 std::vector<std::uint32_t> widened(std::span<const std::uint32_t> x, const Format& source, const Sources& taken, std::string_view block_format) {
-  if (!((source == kF32 && taken.f32) || (source == kBf16 && taken.bf16) || (source == kFp16 && taken.fp16))) {
+  if (!holds(taken, source)) {
     std::string message = "this recipe for " + std::string(block_format) + " does not take " + std::string(source.name) + " elements; it takes";
     if (taken.f32) message += " f32";
     if (taken.bf16) message += " bf16";

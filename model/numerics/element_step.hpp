@@ -22,6 +22,8 @@ struct Sources {
   bool bf16;
   bool fp16;
 };
+/// True for one of them.
+bool holds(const Sources& sources, const Format& source);
 inline constexpr Sources kAnySource{true, true, true};
 inline constexpr Sources kHalfSources{false, true, true};
 

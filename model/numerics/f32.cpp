@@ -59,4 +59,10 @@ std::uint32_t max(std::uint32_t a, std::uint32_t b) {
   return less(a, b) ? b : a;
 }
 
+std::string text(std::uint32_t bits) {
+  std::string digits = "0x";
+  for (int shift = 28; shift >= 0; shift -= 4) digits += "0123456789abcdef"[bits >> shift & 0xFU];
+  return digits;
+}
+
 }  // namespace mx::f32

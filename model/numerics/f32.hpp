@@ -4,6 +4,7 @@
 // they are nearest even with subnormals in the default floating-point environment, which environment_is_default() checks. Everything else is integer.
 
 #include <cstdint>
+#include <string>
 
 namespace mx::f32 {
 
@@ -23,6 +24,9 @@ std::uint32_t fma(std::uint32_t a, std::uint32_t b, std::uint32_t c);
 /// Total order on numbers: true when a < b (-0 equals +0; false when either is NaN).
 bool less(std::uint32_t a, std::uint32_t b);
 bool is_nan(std::uint32_t a);
+
+/// The bits for people: "0x7fc00000".
+std::string text(std::uint32_t bits);
 
 /// min and max that keep a NaN (the rule of torch.clamp); of equal operands (+0 and -0) the first.
 std::uint32_t min(std::uint32_t a, std::uint32_t b);

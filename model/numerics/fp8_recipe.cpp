@@ -25,15 +25,15 @@ constexpr std::uint32_t kSign = 0x80000000U;
 constexpr std::uint32_t kInfinity = 0x7F800000U;
 constexpr std::uint32_t kTwo = 0x40000000U;
 
-void require_positive_finite(std::optional<std::uint32_t> f32, const std::string& rule, std::string_view what) {
-  if (!f32 || (*f32 != 0 && *f32 < kInfinity)) return;
+void require_positive_finite(std::optional<std::uint32_t> bits, const std::string& rule, std::string_view what) {
+  if (!bits || (*bits != 0 && *bits < kInfinity)) return;
   throw Error(ErrorCode::usage,
-              rule + ": the " + std::string(what) + " has the fp32 bits " + std::to_string(*f32) + ", which are no positive finite number");
+              rule + ": the " + std::string(what) + " has the fp32 bits " + f32::text(*bits) + ", which are no positive finite number");
 }
 
 void check_tensor_scale(const Fp8Recipe& how, const TensorScale& tensor) {
   const std::string rule = "scale rule '" + std::string(name_of(how.rule)) + "'";
-  const bool takes = how.rule == Fp8Scale::given;
+  const bool takes = tensor_needs(how).decode;
   if (tensor.encode) throw Error(ErrorCode::usage, rule + " takes no encode scale of the tensor");
   if (tensor.decode && !takes) throw Error(ErrorCode::usage, rule + " takes no scale of the tensor");
   if (tensor.amax_bound && !how.takes_amax_bound) throw Error(ErrorCode::usage, rule + " takes no bound on amax");
@@ -104,6 +104,8 @@ Scale scale_of(std::span<const std::uint32_t> f32, std::uint32_t max, const Fp8R
 }  // namespace
 
 std::string_view name_of(Fp8Scale rule) { return rows::word_of<Fp8Scale>(kScaleRules, rule); }
+
+TensorNeeds tensor_needs(const Fp8Recipe& how) { return {.decode = how.rule == Fp8Scale::given}; }
 
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const Fp8Recipe& how,
                         const TensorScale& tensor) {

@@ -45,20 +45,20 @@ class Steps {
 
 void require_scale(std::uint32_t f32, std::string_view name) {
   if (f32 != 0 && f32 < kInfinity) return;
-  throw Error(ErrorCode::usage, "the " + std::string(name) + " scale of an nvfp4 tensor has the fp32 bits " + std::to_string(f32) +
-                                    ", which are no positive finite number");
+  throw Error(ErrorCode::usage,
+              "the " + std::string(name) + " scale of an nvfp4 tensor has the fp32 bits " + f32::text(f32) + ", which are no positive finite number");
 }
 
 void check_tensor_scale(const Nvfp4Recipe& how, const TensorScale& tensor) {
   const bool global = how.rule == Nvfp4Scale::global;
   const bool takes_decode = global || how.rule == Nvfp4Scale::per_tensor;
-  const bool needs_decode = how.rule == Nvfp4Scale::per_tensor || how.approximate_reciprocal;
+  const TensorNeeds needs = tensor_needs(how);
   const std::string rule = "scale rule '" + std::string(name_of(how.rule)) + "'";
   if (tensor.encode && !global) throw Error(ErrorCode::usage, rule + " takes no encode scale of the tensor");
   if (tensor.decode && !takes_decode) throw Error(ErrorCode::usage, rule + " takes no decode scale of the tensor");
   if (tensor.amax_bound) throw Error(ErrorCode::usage, rule + " takes no bound on amax");
-  if (global && !tensor.encode) throw Error(ErrorCode::usage, rule + " needs the encode scale of the tensor");
-  if (needs_decode && !tensor.decode) {
+  if (needs.encode && !tensor.encode) throw Error(ErrorCode::usage, rule + " needs the encode scale of the tensor");
+  if (needs.decode && !tensor.decode) {
     const std::string why = global ? ": the device's approximate reciprocal of the encode scale" : "";
     throw Error(ErrorCode::usage, rule + " needs the decode scale of the tensor" + why);
   }
@@ -136,6 +136,10 @@ std::uint32_t element_code(std::uint32_t f32, std::uint32_t factor, const Nvfp4R
 }  // namespace
 
 std::string_view name_of(Nvfp4Scale rule) { return rows::word_of<Nvfp4Scale>(kScaleRules, rule); }
+
+TensorNeeds tensor_needs(const Nvfp4Recipe& how) {
+  return {how.rule == Nvfp4Scale::global, how.rule == Nvfp4Scale::per_tensor || how.approximate_reciprocal};
+}
 
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const Nvfp4Recipe& how,
                         const TensorScale& tensor) {

@@ -42,6 +42,9 @@ struct Nvfp4Recipe {
 
 std::string_view name_of(Nvfp4Scale rule);
 
+/// g for `global`; 1/g for `per_tensor`, and where it is the device's approximate reciprocal.
+TensorNeeds tensor_needs(const Nvfp4Recipe& how);
+
 /// quantize_block for this family; the length has been checked. `tensor.encode` is g and `tensor.decode` the value used for 1/g (RN(1/g) when
 /// not given); per_tensor takes `tensor.decode` alone. Throws Error(usage) for a scale that is missing, not taken or no positive finite number.
 /// Source: numerics specification section 4, "NVFP4"; the recorded outputs of golden/witness/numerics.

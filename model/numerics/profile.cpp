@@ -75,6 +75,15 @@ const Recipe& recipe(const Profile& profile, const BlockFormat& format) {
   return required(profile, "a recipe for " + std::string(format.name), [&](const Profile& p) { return find_recipe(p, format); });
 }
 
+const Recipe& recipe(const Profile& profile, const BlockFormat& format, const Format& source) {
+  recipe(profile, format);
+  const std::string what = "a recipe for " + std::string(format.name) + " that takes " + std::string(source.name) + " elements";
+  return required(profile, what, [&](const Profile& p) {
+    const Recipe* found = find_recipe(p, format);
+    return found != nullptr && takes_source(*found, source) ? found : nullptr;
+  });
+}
+
 const Dequantizer& dequantizer(const Profile& profile, const BlockFormat& format, const Format& target) {
   const std::string what = "how " + std::string(format.name) + " becomes " + std::string(target.name);
   return required(profile, what, [&](const Profile& p) { return find_dequantizer(p, format, target); });

@@ -40,6 +40,8 @@ const Profile& profile_named(std::string_view name);
 /// define it, naming those that do.
 const Conversion& conversion(const Profile& profile, const Format& from, const Format& to);
 const Recipe& recipe(const Profile& profile, const BlockFormat& format);
+/// The recipe, which must take elements of that source.
+const Recipe& recipe(const Profile& profile, const BlockFormat& format, const Format& source);
 const Dequantizer& dequantizer(const Profile& profile, const BlockFormat& format, const Format& target);
 
 /// The same, or null when the profile does not define it.

@@ -28,11 +28,29 @@ const Conversion& element_of(const GroupRecipe& how) { return how.step.encode; }
 const Conversion& element_of(const Nvfp4Recipe& how) { return how.element; }
 const Conversion& element_of(const Fp8Recipe& how) { return how.element; }
 
+bool takes(const MxRecipe& how, const Format& source) { return holds(how.sources, source); }
+bool takes(const GroupRecipe& how, const Format& source) { return holds(how.sources, source); }
+bool takes(const Nvfp4Recipe&, const Format&) { return true; }
+bool takes(const Fp8Recipe&, const Format&) { return true; }
+
+TensorNeeds needs_of(const MxRecipe&) { return {}; }
+TensorNeeds needs_of(const GroupRecipe&) { return {}; }
+TensorNeeds needs_of(const Nvfp4Recipe& how) { return tensor_needs(how); }
+TensorNeeds needs_of(const Fp8Recipe& how) { return tensor_needs(how); }
+
 }  // namespace
 
 QuantizedBlock quantize_block(std::span<const std::uint32_t> x, const Format& source, const Recipe& recipe, const TensorScale& tensor) {
   check_length(x.size(), *recipe.format);
   return std::visit([&](const auto& how) { return quantize(x, source, *recipe.format, how, tensor); }, recipe.how);
+}
+
+bool takes_source(const Recipe& recipe, const Format& source) {
+  return std::visit([&](const auto& how) { return takes(how, source); }, recipe.how);
+}
+
+TensorNeeds tensor_needs(const Recipe& recipe) {
+  return std::visit([](const auto& how) { return needs_of(how); }, recipe.how);
 }
 
 bool gives_codes(const Recipe& recipe) { return scales_alone(recipe) == nullptr; }

@@ -25,6 +25,12 @@ struct Recipe {
 /// Throws Error(usage) for another length, for a source that the recipe does not take, and for a tensor scale that is missing or not taken.
 QuantizedBlock quantize_block(std::span<const std::uint32_t> x, const Format& source, const Recipe& recipe, const TensorScale& tensor = {});
 
+/// True when the recipe takes elements of that format.
+bool takes_source(const Recipe& recipe, const Format& source);
+
+/// The tensor's numbers without which quantize_block refuses.
+TensorNeeds tensor_needs(const Recipe& recipe);
+
 /// False for an implementation that gives scales alone: quantize_block throws Error(usage) then.
 bool gives_codes(const Recipe& recipe);
 

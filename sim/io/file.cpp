@@ -172,6 +172,13 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
+void require_writable(const std::filesystem::path& path, bool force) {
+  check_target(path, force);
+  const std::filesystem::path directory = path.parent_path().empty() ? "." : path.parent_path();
+  if (::access(directory.c_str(), W_OK | X_OK) == 0) return;
+  throw Error(ErrorCode::resource, "cannot create a file in this directory: " + system_text(errno), path.string());
+}
+
 void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes, bool force) {
   check_target(path, force);
   const std::filesystem::path beside = temporary_beside(path);

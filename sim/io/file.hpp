@@ -38,6 +38,9 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
+/// What write_file would refuse, as far as it can be known before there is anything to write. Throws as it does.
+void require_writable(const std::filesystem::path& path, bool force);
+
 /// Writes a temporary file in the same directory, syncs it, renames it and syncs the directory. Refuses to overwrite unless `force`, and
 /// never replaces anything but a regular file. Whoever looks sees the old file or the whole new one, also after a crash.
 /// Throws Error(input) when the target exists, Error(resource) when the system refuses; then nothing half written is left. Only a process that is

@@ -16,7 +16,7 @@ using mx::tests::run_mxact;
 using mx::tests::ScratchDirectory;
 
 struct Misuse {
-  const char* arguments;
+  std::string arguments;
   int status;
   const char* message;
 };
@@ -61,7 +61,10 @@ TEST_CASE("misuse of profiles gets one line, exit 2, and nothing on stdout") {
       {"encode e2m1 1 --profile gfloat-stochastic-fastest --random x", 2, "'x' is not a code"},
       {"encode e2m1 1 --random 1", 2, "takes no random bits"},
       {"encode e2m1 nan --profile gfloat-ties-to-away", 2, "refuses it"},
-      {"decode mxfp4 7", 2, "unknown format 'mxfp4'"},
+      {"decode mxfp4 7", 2, "mxfp4 is a block format: its codes need the scale of their block, --scale"},
+      {"decode mxfp5 7", 2, "unknown format 'mxfp5'"},
+      {"decode fp8_e4m3 7 --scale 1x", 2, "'1x' is not a number"},
+      {"decode nvfp4 7 --scale 0x38 --profile vllm-nvfp4", 2, "give it as --global-scale"},
       {"decode mxfp4 7 --scale 256", 2, "does not fit the 8 bits of e8m0"},
       {"decode mxfp4 16 --scale 1", 2, "does not fit the 4 bits of e2m1"},
       {"decode mxfp4 7 --scale 1 --to bf16", 2, "give --profile"},
@@ -73,11 +76,22 @@ TEST_CASE("misuse of profiles gets one line, exit 2, and nothing on stdout") {
       {"quantize mxfp4 1 2 3 --rows 2", 2, "3 values are no 2 whole rows"},
       {"quantize mxfp4 1 2 3 --scale-layout 129x4", 2, "unknown scale layout '129x4' (did you mean 128x4?)"},
       {"quantize mxfp4 --block 16 1", 2, "blocks of 16: mxfp4 has blocks of 32"},
+      {"quantize mxfp4 1 --profile flashinfer-mx", 2,
+       "profile 'flashinfer-mx' does not define a recipe for mxfp4 that takes f32 elements; these do: ocp "},
+      {"quantize nvfp4 1 --profile vllm-nvfp4", 2,
+       "profile 'vllm-nvfp4' quantizes nvfp4 with the encode scale g of the tensor: give it as --global-scale"},
+      {"quantize nvfp4 1 --profile torchao-nvfp4", 2, "give it as --scale"},
+      {"quantize nvfp4 --profile vllm-nvfp4 --global-scale -1" + repeated("0", 16), 2, "0xbf800000"},
+      {"quantize fp8_e4m3_128x128 --profile deepgemm" + repeated("0", 128), 2,
+       "a matrix of 1x128 is no whole tiles: fp8_e4m3_128x128 has tiles of 128x128"},
+      {"quantize fp8_e4m3_128x128 --profile deepgemm --rows 128" + repeated("0", 12800), 2, "a matrix of 128x100 is no whole tiles"},
       {"quantize mxfp4 1 --rows 0", 2, "'0' is not a whole number in 1.."},
       {"compare ocp ocp", 2, "FORMAT"},
       {"compare ocp ocp mxfp5", 2, "unknown format 'mxfp5' (did you mean mxfp4?)"},
       {"compare ocp torch-cpu e2m1", 2, "profile 'torch-cpu' does not define a conversion f32 -> e2m1; these do: "},
       {"compare ocp torch-cpu mxfp4", 2, "profile 'torch-cpu' does not define a recipe for mxfp4; these do: "},
+      {"compare ocp flashinfer-mx mxfp4", 2, "profile 'flashinfer-mx' does not define a recipe for mxfp4 that takes f32 elements; these do: ocp "},
+      {"compare vllm-nvfp4 vllm-nvfp4 nvfp4 --from bf16", 2, "give it as --global-scale"},
       {"compare ocp gfloat-stochastic-fastest e2m1 --from bf16", 2, "does not define a conversion bf16 -> e2m1"},
       {"compare ocp gfloat-stochastic-fastest e2m1", 2, "takes random bits"},
       {"compare ocp ml_dtypes e4m3fn --rest 1", 2, "--rest"},
@@ -88,6 +102,11 @@ TEST_CASE("misuse of profiles gets one line, exit 2, and nothing on stdout") {
       {"sweep e4m3fn --shard 1/2 --out file", 2, "merge the states"},
       {"sweep e2m1 --profile gfloat-stochastic-fastest --reference", 2, "takes random bits"},
       {"sweep e2m1 --profile gfloat-ties-to-away --reference", 2, "refuses NaN"},
+      {"sweep f32", 4, "--reference"},
+      {"sweep e4m3fn --reference --out no-such-directory/file", 6, "cannot create a file in this directory"},
+      {"sweep e4m3fn merge no-such-file", 2, "FORMAT stands before merge"},
+      {"sweep --profile ocp merge no-such-file", 2, "--profile stands before merge"},
+      {"sweep --json merge no-such-file", 2, "--json stands before merge"},
       {"sweep e4m3fn --against no/such", 3, "no recorded sweep is here"},
       {"sweep merge", 2, "STATE"},
       {"sweep merge no-such-file", 3, "no-such-file"},
@@ -143,6 +162,16 @@ TEST_CASE("decode shows codes of a block as each implementation dequantizes them
   CHECK(bits("--scale 255 2") == "0x7fc00000");
 }
 
+TEST_CASE("decode takes fp32 scales as quantize does: decimal values or bits") {
+  // Code 0x38 of e4m3fn is 1.
+  const auto bits = [](const std::string& scale) {
+    return run_json("decode fp8_e4m3 0x38 --scale " + scale)["results"][0]["bits"].get<std::string>();
+  };
+  CHECK(bits("1.5") == "0x3fc00000");
+  CHECK(bits("0x3fc00000") == "0x3fc00000");
+  CHECK(bits("2") == "0x40000000");
+}
+
 TEST_CASE("formats shows one profile whole") {
   const nlohmann::json profile = run_json("formats --profile ml_dtypes")["profile"];
   CHECK(profile["implementation"] == "ml_dtypes");
@@ -158,6 +187,11 @@ TEST_CASE("formats shows one profile whole") {
   const nlohmann::json all = run_json("formats");
   CHECK(all["profiles"].size() > 30);
   CHECK(all["contracts"].size() >= 2);
+  for (const auto& block : all["block_formats"]) {
+    INFO(block.dump());
+    CHECK_FALSE(block.value("source", "").empty());
+    CHECK(block["block_rows"] == (block["name"] == "fp8_e4m3_128x128" ? 128 : 1));
+  }
   CHECK(run_mxact("formats --profile torchao-rceil").out.find("rceil") != std::string::npos);
 }
 
@@ -176,6 +210,46 @@ TEST_CASE("quantize takes rows, tensor scales and scale layouts") {
   CHECK(tiled["scales"]["memory"][16] == "0x81");
   CHECK(tiled["scales"]["memory"][17] == "0x82");
   CHECK(tiled["scales"]["memory"][2] == "0x00");
+}
+
+TEST_CASE("quantize cuts a matrix into tiles of 128x128, each under one scale") {
+  // Two tiles beside each other: the largest of the left one is 448, that of the right one 896. 224 is 0x76 under scale 1 and 0x6e under scale 2.
+  const ScratchDirectory scratch;
+  const auto input = scratch.path() / "values";
+  {
+    std::ofstream values(input);
+    for (int row = 0; row < 128; ++row) {
+      for (int column = 0; column < 256; ++column) {
+        const bool corner = (row == 127 && column == 0) || (row == 0 && column == 255);
+        values << (corner ? (column == 0 ? "448 " : "896 ") : "224 ");
+      }
+      values << "\n";
+    }
+  }
+  const std::string command = "quantize fp8_e4m3_128x128 --profile deepgemm-128x128 --rows 128";
+  const Run run = run_mxact(command + " --json", input.string());
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  const nlohmann::json tiles = nlohmann::json::parse(run.out);
+  REQUIRE(tiles["blocks"].size() == 2);
+  CHECK(tiles["block_rows"] == 128);
+  CHECK(tiles["scales"]["memory"] == nlohmann::json({"0x3f800000", "0x40000000"}));
+  std::vector<int> seen(128 * 256, 0);
+  for (int b = 0; b < 2; ++b) {
+    for (const auto& element : tiles["blocks"][static_cast<std::size_t>(b)]["elements"]) {
+      const int row = element["row"];
+      const int column = element["column"];
+      REQUIRE(column / 128 == b);
+      ++seen[static_cast<std::size_t>(row * 256 + column)];
+      const bool corner = (row == 127 && column == 0) || (row == 0 && column == 255);
+      const std::string code = corner ? "0x7e" : (b == 0 ? "0x76" : "0x6e");
+      if (element["code"] != code) FAIL_CHECK(row << ", " << column << ": " << element.dump());
+    }
+  }
+  CHECK(seen == std::vector<int>(128 * 256, 1));
+  const std::string text = run_mxact(command, input.string()).out;
+  CHECK(text.find("\n127  0       448    0x7e  448\n") != std::string::npos);
+  CHECK(text.find("\n0    255     896    0x7e  896\n") != std::string::npos);
 }
 
 TEST_CASE("quantize shows special blocks as each implementation makes them") {
@@ -277,6 +351,16 @@ TEST_CASE("states of shards merge into the recorded sweep, and only whole and ag
   CHECK(run_mxact(both + " --out " + quoted(out)).status == 3);
   CHECK(run_mxact(both + " --force --out " + quoted(out)).status == 0);
   CHECK(run_json(both)["chunks"].size() == 256);
+  CHECK(merged.out.starts_with("2 states of one sweep: "));
+
+  const auto whole = scratch.path() / "whole";
+  std::ofstream(whole) << head;
+  for (std::size_t chunk = 0; chunk < 256; ++chunk) std::ofstream(whole, std::ios::app) << line(chunk, 0);
+  CHECK(run_mxact("sweep merge " + quoted(whole)).out.starts_with("1 state of one sweep: "));
+  // The report is there even when the file cannot be: no file system takes such a name.
+  const Run unnamed = run_mxact(both + " --force --out " + quoted(scratch.path() / std::string(300, 'n')));
+  CHECK(unnamed.status == 6);
+  CHECK(unnamed.out == run_mxact(both).out);
 
   const Run gap = run_mxact("sweep merge " + quoted(second));
   CHECK(gap.status == 3);
@@ -287,6 +371,16 @@ TEST_CASE("states of shards merge into the recorded sweep, and only whole and ag
   const Run other = run_mxact("sweep e5m2 --shard 1/256 --state " + quoted(first));
   CHECK(other.status == 3);
   CHECK(other.err.find("another conversion") != std::string::npos);
+  const auto foreign = scratch.path() / "foreign";
+  const std::string digest = head.substr(head.find("build="), 22);
+  std::ofstream(foreign) << head.substr(0, head.find(digest)) << "build=0000000000000000" << head.substr(head.find(digest) + digest.size())
+                         << line(0, 0);
+  const std::string kept = read(foreign);
+  const Run another = run_mxact("sweep e4m3fn --profile ptx-satfinite --shard 1/256 --state " + quoted(foreign));
+  CHECK(another.status == 3);
+  CHECK(another.err.find("another build: build=0000000000000000") != std::string::npos);
+  CHECK(read(foreign) == kept);
+  CHECK(run_mxact("sweep merge " + quoted(first) + " " + quoted(foreign)).status == 3);
 }
 
 TEST_CASE("an interrupted sweep ends with 130, keeps its state and goes on from it") {
@@ -299,9 +393,20 @@ TEST_CASE("an interrupted sweep ends with 130, keeps its state and goes on from 
   CHECK(WEXITSTATUS(status) == 130);
   CHECK(read(scratch.path() / "stderr").find("interrupted") != std::string::npos);
   const std::string kept = read(state);
-  CHECK(kept.starts_with("mxact-sweep/1 "));
+  CHECK(kept.starts_with("mxact-sweep/2 build="));
   CHECK(kept.back() == '\n');
   const Run resumed = run_mxact("sweep e4m3fn --reference --shard 1/256 --state " + quoted(state));
   CHECK(resumed.status == 0);
   CHECK(read(state).starts_with(kept));
+}
+
+TEST_CASE("an interrupted comparison of recipes ends with 130 and shows no counts") {
+  const ScratchDirectory scratch;
+  // Over all of fp32 it takes an hour.
+  const std::string command = "exec timeout --preserve-status -s INT 2 " MXACT_PROGRAM " compare torchao-floor torchao-rceil mxfp4 2> " +
+                              quoted(scratch.path() / "stderr") + " > " + quoted(scratch.path() / "stdout");
+  const int status = std::system(command.c_str());
+  CHECK(WEXITSTATUS(status) == 130);
+  CHECK(read(scratch.path() / "stderr").find("interrupted") != std::string::npos);
+  CHECK(read(scratch.path() / "stdout").empty());
 }

@@ -29,6 +29,8 @@ const mx::Conversion kSatfinite{mx::Rounding::nearest_even, mx::Overflow::satura
 const SweepSubject kTwin{&mx::kE4m3fn, kSatfinite, SweepBy::twin};
 const SweepSubject kModel{&mx::kE4m3fn, kSatfinite, SweepBy::model};
 
+const std::string kBuild = "build=0123456789abcdef commit=abc";
+
 template <typename Call>
 std::pair<ErrorCode, std::string> error_of(const Call& call) {
   try {
@@ -116,17 +118,17 @@ TEST_CASE("a state goes on where it stopped") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "state";
   {
-    SweepState state(path, kTwin);
+    SweepState state(path, kTwin, kBuild);
     CHECK(mx::golden::missing_chunks(state.known()).size() == 256);
     state.add(7, 0x0123456789abcdef);
     state.add(200, 42);
   }
   const std::string whole = read(path);
-  CHECK(whole == "mxact-sweep/1 " + mx::golden::identity(kTwin) + "\nchunk 7 0x0123456789abcdef\nchunk 200 0x000000000000002a\n");
+  CHECK(whole == "mxact-sweep/2 " + kBuild + " " + mx::golden::identity(kTwin) + "\nchunk 7 0x0123456789abcdef\nchunk 200 0x000000000000002a\n");
   // Every way in which the last write may have been cut.
   for (std::size_t size = 0; size <= whole.size(); ++size) {
     write(path, whole.substr(0, size));
-    SweepState state(path, kTwin);
+    SweepState state(path, kTwin, kBuild);
     state.add(9, 9);
     const auto record = mx::golden::read_sweep_state(path);
     CHECK(record.identity == mx::golden::identity(kTwin));
@@ -138,24 +140,29 @@ TEST_CASE("a state goes on where it stopped") {
 TEST_CASE("a state of another conversion, or of another computer of it, is refused") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "state";
-  SweepState(path, kTwin).add(1, 1);
+  SweepState(path, kTwin, kBuild).add(1, 1);
   mx::Conversion nan = kSatfinite;
   nan.nan_negative = 0xFF;
   for (const SweepSubject& other :
        {kModel, SweepSubject{&mx::kE4m3fn, nan, SweepBy::twin}, SweepSubject{&mx::kE4m3fnuz, kSatfinite, SweepBy::twin}}) {
-    CHECK(says(error_of([&] { SweepState(path, other); }), ErrorCode::input, "another conversion"));
+    CHECK(says(error_of([&] { SweepState(path, other, kBuild); }), ErrorCode::input, "another conversion"));
   }
+  CHECK(says(error_of([&] { SweepState(path, kTwin, "build=0123456789abcdee commit=abc"); }), ErrorCode::input, "another build"));
   CHECK(mx::golden::read_sweep_state(path).digests[1] == 1);
-  const SweepState held(path, kTwin);
-  CHECK(says(error_of([&] { SweepState(path, kTwin); }), ErrorCode::resource, "in use"));
+  CHECK(mx::golden::read_sweep_state(path).build == kBuild);
+  const SweepState held(path, kTwin, kBuild);
+  CHECK(says(error_of([&] { SweepState(path, kTwin, kBuild); }), ErrorCode::resource, "in use"));
 }
 
 TEST_CASE("what is no state is refused, and left alone") {
   const ScratchDirectory scratch;
-  const std::string head = "mxact-sweep/1 " + mx::golden::identity(kTwin) + "\n";
+  const std::string head = "mxact-sweep/2 " + kBuild + " " + mx::golden::identity(kTwin) + "\n";
   const std::vector<std::pair<std::string, std::string>> table{
       {"hello\n", ":1: 'hello' is not the head"},
       {"hello", ":1: 'hello' is not the head"},
+      {"mxact-sweep/1 " + mx::golden::identity(kTwin) + "\n", ":1:"},
+      {"mxact-sweep/2 " + mx::golden::identity(kTwin) + "\n", ":1:"},
+      {"mxact-sweep/2 " + kBuild + "\n", ":1:"},
       {head + "chunk 256 0x0000000000000001\n", ":2:"},
       {head + "chunk -1 0x0000000000000001\n", ":2:"},
       {head + "chunk 1 0x1\n", ":2:"},
@@ -169,11 +176,11 @@ TEST_CASE("what is no state is refused, and left alone") {
     const auto path = scratch.path() / "state";
     write(path, text);
     INFO(text);
-    CHECK(says(error_of([&] { SweepState(path, kTwin); }), ErrorCode::input, message));
+    CHECK(says(error_of([&] { SweepState(path, kTwin, kBuild); }), ErrorCode::input, message));
     CHECK(read(path) == text);
   }
   CHECK(says(error_of([&] { mx::golden::read_sweep_state(scratch.path() / "nothing"); }), ErrorCode::input, "nothing"));
-  CHECK(says(error_of([&] { SweepState(scratch.path(), kTwin); }), ErrorCode::resource, "cannot be opened"));
+  CHECK(says(error_of([&] { SweepState(scratch.path(), kTwin, kBuild); }), ErrorCode::resource, "cannot be opened"));
 }
 
 TEST_CASE("merged states are one sweep, and contradictions are refused") {
@@ -182,11 +189,11 @@ TEST_CASE("merged states are one sweep, and contradictions are refused") {
   const auto second = scratch.path() / "second";
   const auto third = scratch.path() / "third";
   {
-    SweepState a(first, kTwin);
-    SweepState b(second, kTwin);
+    SweepState a(first, kTwin, kBuild);
+    SweepState b(second, kTwin, kBuild);
     for (int chunk = 0; chunk < 256; ++chunk) (chunk % 2 == 0 ? a : b).add(chunk, static_cast<std::uint64_t>(chunk) * 3);
     b.add(0, 0);  // an overlap that agrees
-    SweepState c(third, kTwin);
+    SweepState c(third, kTwin, kBuild);
     c.add(8, 1);  // and one that does not
   }
   const std::vector<std::filesystem::path> both{first, second};
@@ -200,9 +207,16 @@ TEST_CASE("merged states are one sweep, and contradictions are refused") {
   const std::vector<std::filesystem::path> contradiction{first, third};
   CHECK(says(error_of([&] { mx::golden::merge_sweep_states(contradiction); }), ErrorCode::input, "third: chunk 8 has digest"));
 
-  SweepState(scratch.path() / "model", kModel).add(1, 3);
+  SweepState(scratch.path() / "model", kModel, kBuild).add(1, 3);
   const std::vector<std::filesystem::path> mixed{first, scratch.path() / "model"};
   CHECK(says(error_of([&] { mx::golden::merge_sweep_states(mixed); }), ErrorCode::input, "another conversion"));
+  const auto foreign = scratch.path() / "foreign";
+  SweepState(foreign, kTwin, "build=0123456789abcdee commit=abc").add(1, 3);
+  const std::vector<std::filesystem::path> builds{first, foreign};
+  CHECK(says(error_of([&] { mx::golden::merge_sweep_states(builds); }), ErrorCode::input, "foreign:1: is a sweep by another build"));
+  auto forged = merged;
+  forged.identity += "x";
+  CHECK(says(error_of([&] { mx::golden::target_of(forged); }), ErrorCode::input, "is the conversion of no profile"));
   CHECK(says(error_of([&] { mx::golden::merge_sweep_states({}); }), ErrorCode::input, "no state files"));
 }
 

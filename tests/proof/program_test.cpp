@@ -69,7 +69,7 @@ TEST_CASE("misuse of mxact_proof gets one line and exit 2; a bad state exit 3; n
       {"conversions --shard 4/3", 2, "--shard '4/3'"},
       {"conversions --shard 1/3x", 2, "--shard '1/3x'"},
       {"conversions --shard 1", 2, "--shard '1'"},
-      {"conversions --threads 0", 2, "--threads"},
+      {"conversions --threads 0", 2, "--threads: Value 0 not in range 1 to 1024"},
       {"twin --state " + bad, 3, "no state file"},
       {"table --state " + bad, 3, "no state file"},
       {"table --state " + in_quotes(scratch.path() / "none"), 6, "cannot be read"},
