@@ -12,11 +12,6 @@ namespace mx::golden {
 
 namespace {
 
-template <typename Enum>
-struct EnumWord {
-  std::string_view word;
-  Enum value;
-};
 constexpr EnumWord<moe::Score> kScores[] = {{"sigmoid", moe::Score::sigmoid},
                                             {"sqrt_softplus", moe::Score::sqrt_softplus},
                                             {"softmax", moe::Score::softmax},
