@@ -34,6 +34,12 @@ const Profile& profile_of(const Entry& entry, std::string_view operation);
 /// The same for a profile of which `defines` is true; `what` names the operation in the reason.
 const Profile& profile_of(const Entry& entry, std::string_view what, const std::function<bool(const Profile&)>& defines);
 
+/// The profile that the rule nvfp4, nvfp4_single or nvfp4_direct of an entry names, with its `path`. Throws Unmodelled.
+const Profile& nvfp4_profile_of(const Entry& entry, Fields& params);
+
+/// How the implementation that ran turns these blocks into numbers. Throws Unmodelled when no row says so.
+const Dequantizer& dequantizer_of(const Entry& entry, const BlockFormat& format, const Format& target, const TensorScale& tensor);
+
 /// The tensor's scales: global_scale with rcp_global_scale, or per_tensor_scale. Throws Unmodelled for both.
 TensorScale tensor_scale_of(Fields& params);
 

@@ -67,6 +67,9 @@ std::optional<std::uint32_t> stated_nan_byte(const Recipe& recipe, const BlockPa
   if (!params.has("nan_block_code")) return std::nullopt;
   const auto byte = static_cast<std::uint32_t>(params.hex("nan_block_code", 2));
   const auto* how = std::get_if<MxRecipe>(&recipe.how);
+  if (!shape.packed && byte >> static_cast<unsigned>(shape.element->width) != 0) {
+    throw Unmodelled(fmt::format("nan_block_code 0x{:02X} is no code of {}", byte, shape.element->name));
+  }
   if (how == nullptr || !how->elements) throw Unmodelled("nan_block_code speaks of blocks with E8M0 scales and codes");
   if (const std::optional<std::uint32_t> code = how->elements->nan_block_code) {
     if (const std::uint32_t own = shape.packed ? *code | (*code << 4U) : *code; own != byte) {
@@ -74,6 +77,35 @@ std::optional<std::uint32_t> stated_nan_byte(const Recipe& recipe, const BlockPa
     }
   }
   return byte;
+}
+
+void put_nan_codes(std::vector<std::uint32_t>& codes, std::uint32_t byte, const BlockParams& shape) {
+  constexpr std::uint32_t kLowNibble = 0xF;
+  for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = !shape.packed ? byte : i % 2 == 0 ? byte & kLowNibble : byte >> 4U;
+}
+
+/// The recipe with its row's own format where the rule is one of NVFP4.
+std::unique_ptr<EntryRecipe> nvfp4_recipe_of(const Entry& entry, const BlockParams& shape, Fields& params) {
+  const Profile& profile = nvfp4_profile_of(entry, params);
+  const Recipe& row = recipe(profile, block_format_of(shape));
+  require_element_words(row, params);
+  return std::make_unique<EntryRecipe>(EntryRecipe{*row.format, row, &profile});
+}
+
+/// The recipe of an entry that quantizes and comes back.
+std::unique_ptr<EntryRecipe> round_trip_recipe_of(const Entry& entry, const BlockParams& shape, Fields& params) {
+  const std::string rule = params.text("scale_rule");
+  if (rule.starts_with("nvfp4")) return nvfp4_recipe_of(entry, shape, params);
+  auto row = recipe_of(entry, shape, rule, rounding_word(params, *shape.element));
+  require_overflow(row->recipe, params);
+  apply_amax_floor(row->recipe, params);
+  return row;
+}
+
+/// The way back of the profile that quantized, else of what the same implementation has for these blocks.
+const Dequantizer& way_back(const Entry& entry, const Profile& profile, const BlockFormat& format, const Format& target, const TensorScale& tensor) {
+  if (const Dequantizer* own = find_dequantizer(profile, format, target)) return *own;
+  return dequantizer_of(entry, format, target, tensor);
 }
 
 std::function<std::string(std::int64_t)> scale_origin(std::shared_ptr<const Tensor> x, const Format& source, std::int64_t block) {
@@ -120,14 +152,13 @@ ModelOutputs evaluate_block_quantize(const OpContext& context) {
 
   const BlockInput input = input_of(context, source, shape);
   const std::int64_t last = input.x->shape.back();
-  const std::int64_t bytes = shape.block / shape.per_byte();
   Tensor scales = zeros(scale_dtype(*shape.scale), with_last(input.x->shape, last / shape.block));
   Tensor codes = zeros("u8", with_last(input.x->shape, last / shape.per_byte()));
   for (std::int64_t b = 0; b < input.blocks(); ++b) {
-    const QuantizedBlock block = quantize_block(input.block(b), source, row->recipe);
+    QuantizedBlock block = quantize_block(input.block(b), source, row->recipe);
+    if (nan_byte && block.scale == kNanScale) put_nan_codes(block.codes, *nan_byte, shape);
     scales.set_word(b, block.scale);
     set_codes(codes, b * shape.block, block.codes, shape.packed);
-    for (std::int64_t i = 0; nan_byte && block.scale == kNanScale && i < bytes; ++i) codes.set_word(b * bytes + i, *nan_byte);
   }
   ModelOutputs outputs;
   outputs.emplace("scales", ModelOutput{std::move(scales), shape.scale, false, scale_origin(input.x, source, shape.block)});
@@ -157,18 +188,19 @@ ModelOutputs evaluate_block_quantize_dequantize(const OpContext& context) {
   const Format& source = wide_format_word(params, "source");
   const Format& target = wide_format_word(params, "target");
   const BlockParams shape = read_block_params(params);
-  const auto row = recipe_of(context.entry, shape, params.text("scale_rule"), rounding_word(params, *shape.element));
-  require_overflow(row->recipe, params);
-  apply_amax_floor(row->recipe, params);
+  const auto row = round_trip_recipe_of(context.entry, shape, params);
+  const TensorScale tensor = tensor_scale_of(params);
+  const std::optional<std::uint32_t> nan_byte = stated_nan_byte(row->recipe, shape, params);
   params.finish();
-  const Dequantizer& back = dequantizer(*row->profile, block_format_of(shape), target);
+  const Dequantizer& back = way_back(context.entry, *row->profile, block_format_of(shape), target, tensor);
 
   const BlockInput input = input_of(context, source, shape);
   Tensor values = zeros(target.name, input.x->shape);
   for (std::int64_t b = 0; b < input.blocks(); ++b) {
-    const QuantizedBlock block = quantize_block(input.block(b), source, row->recipe);
+    QuantizedBlock block = quantize_block(input.block(b), source, row->recipe, tensor);
+    if (nan_byte && block.scale == kNanScale) put_nan_codes(block.codes, *nan_byte, shape);
     for (std::size_t i = 0; i < block.codes.size(); ++i) {
-      values.set_word(b * shape.block + static_cast<std::int64_t>(i), dequantize(block.codes[i], block.scale, back));
+      values.set_word(b * shape.block + static_cast<std::int64_t>(i), dequantize(block.codes[i], block.scale, back, tensor));
     }
   }
   ModelOutputs outputs;

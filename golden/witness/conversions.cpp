@@ -128,6 +128,13 @@ void require_no_nan(const OpContext& context, const Tensor& x) {
   }
 }
 
+// Nearest even, beyond the range Inf, and a quiet NaN with the sign of the code.
+Conversion into_target(const Format& target) {
+  const std::uint32_t nan = max_finite_code(target) + 1U + (1U << static_cast<unsigned>(target.mantissa_bits - 1));
+  const std::uint32_t sign = 1U << static_cast<unsigned>(target.width - 1);
+  return {Rounding::nearest_even, Overflow::ieee, NanRule::fixed, nan, nan | sign, 0, false};
+}
+
 std::string conversion_key(const EncodeParams& encode) {
   const Conversion& how = encode.how;
   return fmt::format("{} {} {} {} {:X} {:X} {:X} {}", encode.to->name, static_cast<int>(how.rounding), static_cast<int>(how.overflow),
@@ -210,16 +217,21 @@ std::string element_text(std::string_view name, const Tensor& tensor, std::int64
 ModelOutputs evaluate_decode(const OpContext& context) {
   Fields params = params_of(context.entry);
   const Format& format = format_word(params, "format");
-  if (&wide_format_word(params, "target") != &kF32) throw Unmodelled("decode is modelled into f32 alone");
+  const Format& target = wide_format_word(params, "target");
   params.finish();
+  const std::string_view recorded = context.entry.outputs.at("values").dtype->word;
+  if (recorded != target.name) throw Unmodelled(fmt::format("values in {}, recorded as {}", target.name, recorded));
   const auto codes = std::make_shared<const Tensor>(context.input("codes"));
   if (8 * codes->dtype->bytes < format.width)
     broken(fmt::format("codes are {}, too narrow for {}", codes->dtype->word, format.name), context.entry.where);
-  Tensor values{&dtype_named("f32"), codes->shape, std::vector<std::uint8_t>(static_cast<std::size_t>(codes->size()) * 4)};
+  const Dtype& dtype = dtype_named(target.name);
+  const Conversion into = into_target(target);
+  Tensor values{&dtype, codes->shape, std::vector<std::uint8_t>(static_cast<std::size_t>(codes->size() * dtype.bytes))};
   for (std::int64_t i = 0; i < codes->size(); ++i) {
     const std::uint64_t code = codes->word(i);
     if (code >> static_cast<unsigned>(format.width) != 0) broken(fmt::format("code 0x{:X} is no code of {}", code, format.name), context.entry.where);
-    values.set_word(i, to_f32(static_cast<std::uint32_t>(code), format));
+    Flags flags;
+    values.set_word(i, encode(decode(format, static_cast<std::uint32_t>(code)), target, into, flags));
   }
   const auto origin = [codes, &format](std::int64_t i) { return fmt::format("{} code 0x{:02X}", format.name, codes->word(i)); };
   ModelOutputs outputs;

@@ -9,8 +9,6 @@
 
 namespace mx::golden {
 
-namespace {
-
 const Dequantizer& dequantizer_of(const Entry& entry, const BlockFormat& format, const Format& target, const TensorScale& tensor) {
   const TensorUse use = tensor.encode ? TensorUse::divides_scale : tensor.decode ? TensorUse::multiplies_scale : TensorUse::none;
   const auto defines = [&](const Profile& profile) {
@@ -19,8 +17,6 @@ const Dequantizer& dequantizer_of(const Entry& entry, const BlockFormat& format,
   };
   return dequantizer(profile_of(entry, fmt::format("{} to {}", format.name, target.name), defines), format, target);
 }
-
-}  // namespace
 
 ModelOutputs evaluate_block_dequantize(const OpContext& context) {
   const std::string& where = context.entry.where;

@@ -62,6 +62,13 @@ class Fields {
   std::set<std::string, std::less<>> read_;
 };
 
+/// A word that stands for one value of an enumeration.
+template <typename Enum>
+struct EnumWord {
+  std::string_view word;
+  Enum value;
+};
+
 /// The row of a table of words that the text names; rows have a member `word`. Throws Unmodelled for an unknown word.
 template <typename Row, std::size_t N>
 const Row& row_named(const Row (&rows)[N], std::string_view what, std::string_view text) {

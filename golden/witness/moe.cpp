@@ -14,11 +14,6 @@ namespace {
 
 constexpr std::int64_t kGroup = 32;
 
-template <typename Enum>
-struct EnumWord {
-  std::string_view word;
-  Enum value;
-};
 enum class RoutingInput { given, from_x, top1_sigmoid };
 constexpr EnumWord<RoutingInput> kRoutings[] = {
     {"given", RoutingInput::given}, {"from_x", RoutingInput::from_x}, {"top1_sigmoid", RoutingInput::top1_sigmoid}};

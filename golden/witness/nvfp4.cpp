@@ -17,12 +17,14 @@ std::string operation_of(Fields& params) {
 
 }  // namespace
 
+const Profile& nvfp4_profile_of(const Entry& entry, Fields& params) { return profile_of(entry, operation_of(params)); }
+
 ModelOutputs evaluate_nvfp4(const OpContext& context) {
   const std::string& where = context.entry.where;
   Fields params = params_of(context.entry);
   const Format& source = wide_format_word(params, "source");
   const BlockParams shape = read_block_params(params);
-  const Recipe& row = recipe(profile_of(context.entry, operation_of(params)), block_format_of(shape));
+  const Recipe& row = recipe(nvfp4_profile_of(context.entry, params), block_format_of(shape));
   const TensorScale tensor = tensor_scale_of(params);
   require_element_words(row, params);
   params.finish();

@@ -12,11 +12,6 @@ namespace mx::golden {
 
 namespace {
 
-template <typename Enum>
-struct EnumWord {
-  std::string_view word;
-  Enum value;
-};
 constexpr EnumWord<moe::Score> kScores[] = {{"sigmoid", moe::Score::sigmoid},
                                             {"sqrt_softplus", moe::Score::sqrt_softplus},
                                             {"softmax", moe::Score::softmax},
@@ -61,12 +56,19 @@ RouteCase read_route(Fields& params, const Entry& entry) {
   const bool says_the_same = recipe.score == row.score && recipe.choice == row.choice && recipe.group_score == row.group_score;
   if (!says_the_same) throw Unmodelled(fmt::format("the parameters state another router than model '{}' is", row.model));
   constexpr int kF32Digits = 8;
-  recipe.eps = params.has("eps") ? static_cast<std::uint32_t>(params.hex("eps", kF32Digits)) : 0;
-  if (recipe.renormalise == moe::Renormalise::sum_plus_eps && !params.has("eps")) throw Unmodelled("renormalise sum_plus_eps without eps");
+  const bool adds_eps = recipe.renormalise == moe::Renormalise::sum_plus_eps;
+  if (adds_eps && !params.has("eps")) throw Unmodelled("renormalise sum_plus_eps without eps");
+  // Known words that do not apply are read and change nothing.
+  const auto eps = params.has("eps") ? static_cast<std::uint32_t>(params.hex("eps", kF32Digits)) : 0U;
+  recipe.eps = adds_eps ? eps : 0U;
   read.sizes.top_k = params.integer("top_k", 1, kLargestExtent);
-  if (recipe.group_score != moe::GroupScore::none) {
-    read.sizes.groups = params.integer("groups", 1, kLargestExtent);
-    read.sizes.topk_groups = params.integer("topk_groups", 1, kLargestExtent);
+  const bool in_groups = recipe.group_score != moe::GroupScore::none;
+  const auto extent = [&](std::string_view key) { return in_groups || params.has(key) ? params.integer(key, 1, kLargestExtent) : 0; };
+  const std::int64_t groups = extent("groups");
+  const std::int64_t topk_groups = extent("topk_groups");
+  if (in_groups) {
+    read.sizes.groups = groups;
+    read.sizes.topk_groups = topk_groups;
   }
   read.sizes.factor = real_parameter(params, "factor");
   read.order = row_named(kOrders, "order", params.text("order")).value;

@@ -12,7 +12,9 @@ TEST_CASE("a router's entry that contradicts itself, or that no router is", "[wi
          {"an unknown model", [](Json& e) { e["params"]["model"] = "deepseek_v9"; }, 5, "unknown router model 'deepseek_v9'"},
          {"an unknown score", [](Json& e) { e["params"]["score"] = "relu"; }, 5, "unknown score 'relu'"},
          {"no eps", [](Json& e) { e["params"].erase("eps"); }, 5, "sum_plus_eps without eps"},
-         {"an eps that no sum takes", [](Json& e) { e["params"]["renormalise"] = "sum"; }, 5, "eps is given"},
+         // 1e-20 beside a sum of scores is nothing.
+         {"an eps that no sum takes", [](Json& e) { e["params"]["renormalise"] = "sum"; }, 0, "288 values"},
+         {"an eps that is no fp32 number", [](Json& e) { e["params"]["eps"] = "0x00"; }, 5, "'eps' must be 0x and 8"},
          {"no renormalisation",
           [](Json& e) {
             e["params"]["renormalise"] = "none";
@@ -35,7 +37,10 @@ TEST_CASE("a router's entry that contradicts itself, or that no router is", "[wi
          {"an unknown input", [](Json& e) { e["inputs"]["ids"] = e["outputs"]["ids"]; }, 5, "unknown input 'ids'"}});
   check("routing", "deepseek_v2_greedy",
         {{"as written", [](Json&) {}, 0, "288 values"},
-         {"groups without a score", [](Json& e) { e["params"]["groups"] = 8; }, 5, "unknown key 'groups' in params"},
+         {"groups without a score", [](Json& e) { e["params"]["groups"] = 8; }, 0, "288 values"},
+         {"best groups without a score", [](Json& e) { e["params"]["topk_groups"] = 4; }, 0, "288 values"},
+         {"no group", [](Json& e) { e["params"]["groups"] = 0; }, 5, "'groups' is 0, outside 1..1048576"},
+         {"an eps that nothing adds", [](Json& e) { e["params"]["eps"] = "0x3F800000"; }, 0, "288 values"},
          {"too many experts", [](Json& e) { e["params"]["top_k"] = 33; }, 5, "top_k 33 is not in 1..32"}});
   check("routing", "logits_f64",
         {{"as written", [](Json&) {}, 0, "768 values"},
