@@ -26,7 +26,8 @@ constexpr Fp8Recipe torchao(Fp8Scale rule) {
           .least_amax = 0,
           .least_scale = 0,
           .at_source_width = false,
-          .invalid_nan_is_negative = true};
+          .invalid_nan_is_negative = true,
+          .sources = kAnySource};
 }
 
 constexpr Fp8Recipe vllm_kernel(Fp8Scale rule, Fp8Scaling scaling, bool takes_amax_bound, std::uint32_t least_scale) {
@@ -38,7 +39,8 @@ constexpr Fp8Recipe vllm_kernel(Fp8Scale rule, Fp8Scaling scaling, bool takes_am
           .least_amax = 0,
           .least_scale = least_scale,
           .at_source_width = false,
-          .invalid_nan_is_negative = false};
+          .invalid_nan_is_negative = false,
+          .sources = kAnySource};
 }
 
 constexpr Fp8Recipe kInputToFloat8{.rule = Fp8Scale::max_over_amax,
@@ -49,7 +51,8 @@ constexpr Fp8Recipe kInputToFloat8{.rule = Fp8Scale::max_over_amax,
                                    .least_amax = k1em12,
                                    .least_scale = 0,
                                    .at_source_width = true,
-                                   .invalid_nan_is_negative = true};
+                                   .invalid_nan_is_negative = true,
+                                   .sources = kAnySource};
 
 constexpr Fp8Recipe kDeepGemmSquare{.rule = Fp8Scale::amax_over_max,
                                     .scaling = Fp8Scaling::reciprocal,
@@ -59,7 +62,8 @@ constexpr Fp8Recipe kDeepGemmSquare{.rule = Fp8Scale::amax_over_max,
                                     .least_amax = k1em4,
                                     .least_scale = 0,
                                     .at_source_width = false,
-                                    .invalid_nan_is_negative = true};
+                                    .invalid_nan_is_negative = true,
+                                    .sources = kAnySource};
 
 constexpr std::string_view kTorchaoSource = "torchao 36027d8 quantization/quant_primitives.py _choose_scale_float8, _quantize_affine_float8";
 constexpr std::string_view kVllmSource = "vllm csrc/quantization/w8a8/fp8/common.cu, common.cuh scaled_fp8_conversion (read, not run)";

@@ -39,6 +39,23 @@ TEST_CASE("a recipe refuses what it does not define, and says it") {
   CHECK_THROWS_AS(element_conversion(recipe(profile_named("aiter-ceil"), kMxfp4)), Error);
 }
 
+TEST_CASE("recipes with a scale of the tensor refuse sources that the implementation does not take") {
+  const std::vector<std::uint32_t> block(16, 0);
+  const TensorScale global{.encode = kOne, .decode = kOne};
+  const TensorScale decode{.encode = {}, .decode = kOne};
+  for (const std::string_view profile : {"flashinfer-fast", "flashinfer-exact", "flashinfer-fast-no-fast-math", "flashinfer-exact-no-fast-math"}) {
+    INFO(profile);
+    CHECK(refusal(block, kF32, profile, kNvfp4, global) == "this recipe for nvfp4 does not take f32 elements; it takes bf16 fp16");
+    CHECK(refusal(block, kBf16, profile, kNvfp4, global) == "accepted");
+    CHECK(refusal(block, kFp16, profile, kNvfp4, global) == "accepted");
+  }
+  CHECK(refusal(block, kFp16, "torchao-nvfp4", kNvfp4, decode) == "this recipe for nvfp4 does not take fp16 elements; it takes f32 bf16");
+  CHECK(refusal(block, kFp16, "vllm-nvfp4", kNvfp4, global) == "accepted");
+  CHECK(refusal(block, kE5m2, "triton-kernels-nvfp4", kNvfp4) == "this recipe for nvfp4 does not take e5m2 elements; it takes f32 bf16 fp16");
+  CHECK(refusal(block, kE5m2, "torchao-fp8", kFp8E4m3) == "this recipe for fp8_e4m3 does not take e5m2 elements; it takes f32 bf16 fp16");
+  CHECK(refusal(block, kFp16, "vllm-fp8-tensor", kFp8E4m3) == "accepted");
+}
+
 TEST_CASE("recipes name their scale rules as witnesses do") {
   const auto rule = [](std::string_view profile, const BlockFormat& format) { return scale_rule_name(recipe(profile_named(profile), format)); };
   CHECK(rule("torchao-ceil", kMxfp4) == "ceil");
