@@ -80,6 +80,7 @@ enum class Fault {
   activation_clamps_gate_below,
   activation_adds_beta_last,
   activation_takes_wired,
+  element_unit_from_exponent,
   // layout
   sf128x4_columns_swapped,
   sf128x4_rows_mixed,

@@ -94,7 +94,7 @@ constexpr std::array kFaults{
              "N5/flashinfer-mx N5/flashinfer-mx-fast-math N5/aiter-floor N5/aiter-rceil"},
     FaultRow{Fault::scale_log2_from_exponent, "scale_log2_from_exponent", "model/numerics/mx_recipe.cpp exponent_of",
              "the exponent field where the implementation takes floor(log2) in fp32",
-             "N5/microxcaling-even N5/microxcaling-nearest N5/vllm-mxfp8-torch"},
+             "N5/microxcaling-even N5/microxcaling-nearest N5/microxcaling-floor N5/vllm-mxfp8-torch"},
     FaultRow{Fault::factor_forgets_exceptions, "factor_forgets_exceptions", "model/numerics/mx_recipe.cpp factor_of",
              "scale bytes 0, 254 and 255 scale elements like any other",
              "N6/triton-kernels-floor N6/triton-kernels-rceil N6/triton-kernels-gpu-floor N6/triton-kernels-gpu-rceil N6/flashinfer-mx "
@@ -191,6 +191,8 @@ constexpr std::array kFaults{
              "S1/activation-zeros"},
     FaultRow{Fault::activation_takes_wired, "activation_takes_wired", "model/moe/activation.cpp check_wired",
              "a constant that is compiled into the implementation can be another one", "S1/activation-constants"},
+    FaultRow{Fault::element_unit_from_exponent, "element_unit_from_exponent", "model/numerics/element_step.cpp encode_element",
+             "truncation to the format's unit where the implementation takes the binade from a logarithm", "N6/microxcaling-floor"},
     // Layouts.
     FaultRow{Fault::sf128x4_columns_swapped, "sf128x4_columns_swapped", "model/layout/blocks.cpp sf128x4",
              "row quarter and column byte of the scale tile change places",

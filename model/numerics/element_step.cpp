@@ -53,6 +53,17 @@ std::uint32_t half_of_smallest(const Format& format) {
   return to_f32(half);
 }
 
+/// A quotient just below 2^e whose logarithm is e in fp32: the largest multiple below 2^e of the unit that the binade of 2^e has. Others as they are.
+std::uint32_t truncated_by_log2(std::uint32_t quotient, const Format& format) {
+  const std::uint32_t magnitude = quotient & ~kSign;
+  if (format.encoding != Encoding::floating || magnitude < kSmallestNormal || magnitude >= kInfinity) return quotient;
+  const int above = static_cast<int>(magnitude >> kF32.mantissa_bits) - kF32.bias + 1;
+  const int smallest = 1 - format.bias;  // below it the unit no longer changes
+  if (above <= smallest || floor_of(f32::log2(magnitude)) != above) return quotient;
+  const std::uint32_t power = static_cast<std::uint32_t>(above + kF32.bias) << kF32.mantissa_bits;
+  return (quotient & kSign) | (power - (1U << (kF32.mantissa_bits + 1 - format.mantissa_bits)));
+}
+
 }  // namespace
 
 std::uint32_t flushed(std::uint32_t f32) { return (f32 & ~kSign) < kSmallestNormal ? f32 & kSign : f32; }
@@ -109,6 +120,7 @@ std::uint32_t encode_element(std::uint32_t x, std::uint32_t factor, const Format
   const ZeroSign zeros = planted(Fault::element_keeps_zero_sign) ? ZeroSign::kept : step.zero_sign;
   if (zeros == ZeroSign::lost_before_rounding && (quotient & ~kSign) == 0) quotient = 0;
   if (step.half_is_added && !planted(Fault::element_half_not_added) && (quotient & ~kSign) == half_of_smallest(format) - 1U) quotient += 2U;
+  if (step.unit_by_log2 && !planted(Fault::element_unit_from_exponent)) quotient = truncated_by_log2(quotient, format);
   const std::uint32_t code = encode(decode(kF32, quotient), format, step.encode, flags);
   const bool negative_zero = zeros == ZeroSign::lost && decode(format, code).cls == ValueClass::zero;
   return negative_zero ? 0 : code;

@@ -55,6 +55,8 @@ struct ElementStep {
   bool flush_subnormals;  ///< subnormal elements and quotients are zeros (-use_fast_math)
   /// Rounding to nearest is floor(q + 0.5) in fp32, q in units of the result: the largest q below one half, where the sum is a tie, becomes 1.
   bool half_is_added;
+  /// Truncation to the unit of the binade floor(log2(|q|)), the logarithm rounded to fp32: just below a power of two the unit is twice the format's.
+  bool unit_by_log2;
   Conversion encode;
 };
 

@@ -23,7 +23,8 @@ constexpr Fp8Recipe torchao(Fp8Scale rule) {
           .least_amax = 0,
           .least_scale = 0,
           .at_source_width = false,
-          .invalid_nan_is_negative = true};
+          .invalid_nan_is_negative = true,
+          .sources = kAnySource};
 }
 
 constexpr Fp8Recipe vllm_kernel(Fp8Scale rule, Fp8Scaling scaling, bool takes_amax_bound, std::uint32_t least_scale) {
@@ -35,7 +36,8 @@ constexpr Fp8Recipe vllm_kernel(Fp8Scale rule, Fp8Scaling scaling, bool takes_am
           .least_amax = 0,
           .least_scale = least_scale,
           .at_source_width = false,
-          .invalid_nan_is_negative = false};
+          .invalid_nan_is_negative = false,
+          .sources = kAnySource};
 }
 
 constexpr Fp8Recipe kInputToFloat8{.rule = Fp8Scale::max_over_amax,
@@ -46,7 +48,8 @@ constexpr Fp8Recipe kInputToFloat8{.rule = Fp8Scale::max_over_amax,
                                    .least_amax = k1em12,
                                    .least_scale = 0,
                                    .at_source_width = true,
-                                   .invalid_nan_is_negative = true};
+                                   .invalid_nan_is_negative = true,
+                                   .sources = kAnySource};
 
 constexpr std::string_view kTorchaoSource = "torchao 36027d8 quantization/quant_primitives.py _choose_scale_float8, _quantize_affine_float8";
 constexpr std::string_view kTorchaoBackSource = "torchao 36027d8 quantization/quant_primitives.py _dequantize_affine_float8 (read, not run)";

@@ -110,9 +110,7 @@ TensorNeeds tensor_needs(const Fp8Recipe& how) { return {.decode = how.rule == F
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const Fp8Recipe& how,
                         const TensorScale& tensor) {
   check_tensor_scale(how, tensor);
-  std::vector<std::uint32_t> f32;
-  f32.reserve(x.size());
-  for (std::uint32_t bits : x) f32.push_back(to_f32(bits, source));
+  const std::vector<std::uint32_t> f32 = widened(x, source, how.sources, format.name);
   const Steps steps(how, source);
   const Format& element = *format.element;
   const Scale scale = scale_of(f32, to_f32(max_finite_code(element), element), how, tensor, steps);

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "model/numerics/block.hpp"
+#include "model/numerics/element_step.hpp"
 
 namespace mx {
 
@@ -33,6 +34,7 @@ struct Fp8Recipe {
   std::uint32_t least_scale;     ///< fp32 bits; 0: no floor
   bool at_source_width;          ///< every step but the last reciprocal is rounded to the source format too (torch on bf16 tensors)
   bool invalid_nan_is_negative;  ///< 0/0 and Inf/Inf give a NaN with its sign set, as x86 does
+  Sources sources;
 };
 
 std::string_view name_of(Fp8Scale rule);

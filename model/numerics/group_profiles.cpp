@@ -27,6 +27,7 @@ constexpr Recipe deepgemm(const BlockFormat& format, GroupRule rule, const Conve
                          .zero_sign = zeros,
                          .flush_subnormals = false,
                          .half_is_added = false,
+                         .unit_by_log2 = false,
                          .encode = element};
   return {&format, GroupRecipe{rule, true, AmaxNan::propagates, kTenToMinus4, step, kAnySource}, source};
 }
@@ -54,6 +55,7 @@ constexpr Recipe vllm(const BlockFormat& format, GroupRule rule) {
                          .zero_sign = ZeroSign::kept,
                          .flush_subnormals = false,
                          .half_is_added = false,
+                         .unit_by_log2 = false,
                          .encode = {Rounding::nearest_even, Overflow::saturate, NanRule::fixed, 0x7E, 0x7E, 0, false}};
   return {&format, GroupRecipe{rule, false, AmaxNan::ignored, kTenToMinus10, step, kAnySource}, kVllmSource};
 }

@@ -90,8 +90,11 @@ constexpr auto kTritonGpuFloor = triton_rows(ScaleRule::floor, TritonRun::kernel
 constexpr auto kTritonGpuRceil = triton_rows(ScaleRule::rceil, TritonRun::kernel, kTritonGpuSource);
 
 // --- microxcaling: floor(log2) in fp32, division by 2^e, then sign(q) * floor(|q| + 0.5) with sign(-0) = 0, "even" taking exact ties back down.
+// "floor" truncates to the unit of the binade that the logarithm gives, which is one too high just below a power of two; adding 0.5 hides that.
 
 constexpr std::string_view kMicroxcalingSource = "microxcaling 7bc4195 mx/mx_ops.py _quantize_mx, mx/elemwise_ops.py _quantize_elemwise_core";
+constexpr std::string_view kMicroxcalingFloorSource =
+    "microxcaling 4adf988 mx/elemwise_ops.py _quantize_elemwise_core, _round_mantissa floor (read, not run)";
 
 constexpr MxRecipe microxcaling(Rounding rounding, std::uint32_t nan) {
   MxScale scale = plain_scale(ScaleRule::floor_log2);
@@ -100,22 +103,24 @@ constexpr MxRecipe microxcaling(Rounding rounding, std::uint32_t nan) {
   ElementStep step = plain_step({rounding, Overflow::saturate, NanRule::fixed, nan, nan, 0, false});
   step.operation = ElementOperation::divide;
   step.zero_sign = ZeroSign::lost_before_rounding;
-  step.half_is_added = true;
+  step.half_is_added = rounding != Rounding::toward_zero;
+  step.unit_by_log2 = rounding == Rounding::toward_zero;
   return {scale, MxElements{step, kPlainFactor, std::nullopt}, kAnySource};
 }
 
-constexpr std::array<Recipe, 6> microxcaling_rows(Rounding rounding) {
+constexpr std::array<Recipe, 6> microxcaling_rows(Rounding rounding, std::string_view source) {
   return {{
-      row(kMxfp8E4m3, microxcaling(rounding, 0x7F), kMicroxcalingSource),
-      row(kMxfp8E5m2, microxcaling(rounding, 0x7F), kMicroxcalingSource),
-      row(kMxfp6E2m3, microxcaling(rounding, 0x1F), kMicroxcalingSource),
-      row(kMxfp6E3m2, microxcaling(rounding, 0x1F), kMicroxcalingSource),
-      row(kMxfp4, microxcaling(rounding, 0x07), kMicroxcalingSource),
-      row(kMxint8Block, microxcaling(rounding, 0x7F), kMicroxcalingSource),
+      row(kMxfp8E4m3, microxcaling(rounding, 0x7F), source),
+      row(kMxfp8E5m2, microxcaling(rounding, 0x7F), source),
+      row(kMxfp6E2m3, microxcaling(rounding, 0x1F), source),
+      row(kMxfp6E3m2, microxcaling(rounding, 0x1F), source),
+      row(kMxfp4, microxcaling(rounding, 0x07), source),
+      row(kMxint8Block, microxcaling(rounding, 0x7F), source),
   }};
 }
-constexpr auto kMicroxcalingEven = microxcaling_rows(Rounding::nearest_even);
-constexpr auto kMicroxcalingNearest = microxcaling_rows(Rounding::nearest_away);
+constexpr auto kMicroxcalingEven = microxcaling_rows(Rounding::nearest_even, kMicroxcalingSource);
+constexpr auto kMicroxcalingNearest = microxcaling_rows(Rounding::nearest_away, kMicroxcalingSource);
+constexpr auto kMicroxcalingFloor = microxcaling_rows(Rounding::toward_zero, kMicroxcalingFloorSource);
 
 // --- flashinfer, TensorRT-LLM: amax * rcp(max), cvt.rp.satfinite.ue8m0. fp8 elements are multiplied by rcp.approx.ftz(scale): 0 for 2^127, Inf for
 // 2^-127, unless fast math flushes that scale to 0 first and its test for 0 holds. fp4 elements are multiplied by exp2(127 - byte), 1 for byte 0.
@@ -208,7 +213,7 @@ constexpr MxRecipe quark() {
 }
 constexpr std::array<Recipe, 1> kQuark{{row(kMxfp4, quark(), kQuarkSource)}};
 
-// Scale and product in the type of the tensor.
+// Scale and product in the type of the tensor, which dq_mxfp4_torch knows for bf16 and fp16 only.
 constexpr Dequantizer quark_back(const Format& target) {
   return {.format = &kMxfp4,
           .target = &target,
@@ -226,7 +231,7 @@ constexpr Profile profile(std::string_view name, std::string_view implementation
   return {name, implementation, operation, device, build, recipes.front().source, {}, recipes, {}};
 }
 
-constexpr std::array<Profile, 20> kProfiles{{
+constexpr std::array<Profile, 21> kProfiles{{
     profile("torchao-floor", "torchao", "to_mx FLOOR", "cpu", "eager", kTorchaoFloor),
     profile("torchao-ceil", "torchao", "to_mx CEIL", "cpu", "eager", kTorchaoCeil),
     profile("torchao-rceil", "torchao", "to_mx RCEIL", "cpu", "eager", kTorchaoRceil),
@@ -239,6 +244,7 @@ constexpr std::array<Profile, 20> kProfiles{{
     profile("triton-kernels-gpu-rceil", "triton_kernels", "downcast ROUND_UP", "h200", "triton-kernel", kTritonGpuRceil),
     profile("microxcaling-even", "microxcaling", "round even", "cpu", "torch-reference", kMicroxcalingEven),
     profile("microxcaling-nearest", "microxcaling", "round nearest", "cpu", "torch-reference", kMicroxcalingNearest),
+    profile("microxcaling-floor", "microxcaling", "round floor", "cpu", "torch-reference", kMicroxcalingFloor),
     profile("flashinfer-mx", "flashinfer", "quantize", "h200", "device-functions", kFlashinfer),
     profile("flashinfer-mx-fast-math", "flashinfer", "quantize", "h200", "device-functions-fast-math", kFlashinferFast),
     profile("aiter-floor", "aiter", "scale RoundDown", "cpu", "torch-reference", kAiterFloor),

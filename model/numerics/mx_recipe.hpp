@@ -112,6 +112,7 @@ constexpr ElementStep plain_step(const Conversion& element) {
           .zero_sign = ZeroSign::kept,
           .flush_subnormals = false,
           .half_is_added = false,
+          .unit_by_log2 = false,
           .encode = element};
 }
 

@@ -1,5 +1,5 @@
-// NVFP4 as implementations do it. Grounds: numerics specification section 4; recipes are held against recorded outputs, of dequantizers there
-// are none.
+// NVFP4 as implementations do it. Grounds: numerics specification section 4; quantization is held against recorded outputs, all of them from bf16;
+// other sources and the dequantizers are by the sources alone.
 
 #include <array>
 
@@ -34,7 +34,8 @@ constexpr Nvfp4Recipe flashinfer(bool fast_path, bool fast_math_build) {
           .zero_block_multiplies_by_zero = true,
           .approximate_reciprocal = fast_path,
           .flush_subnormals = fast_math_build,
-          .drops_zero_sign = false};
+          .drops_zero_sign = false,
+          .sources = kHalfSources};
 }
 
 // A zero divisor is replaced by 1e8; torch.sign(-0) is 0, which drops the sign of zero.
@@ -49,7 +50,11 @@ constexpr Nvfp4Recipe kVllm{.rule = Nvfp4Scale::global,
                             .zero_block_multiplies_by_zero = false,
                             .approximate_reciprocal = false,
                             .flush_subnormals = false,
-                            .drops_zero_sign = true};
+                            .drops_zero_sign = true,
+                            .sources = kAnySource};
+
+// nvfp4_quantize asserts float or bfloat16.
+constexpr Sources kTorchaoSources{true, true, false};
 
 constexpr Nvfp4Recipe torchao(Nvfp4Scale rule, Nvfp4Multiplier multiplier) {
   return {.rule = rule,
@@ -63,7 +68,8 @@ constexpr Nvfp4Recipe torchao(Nvfp4Scale rule, Nvfp4Multiplier multiplier) {
           .zero_block_multiplies_by_zero = false,
           .approximate_reciprocal = false,
           .flush_subnormals = false,
-          .drops_zero_sign = false};
+          .drops_zero_sign = false,
+          .sources = kTorchaoSources};
 }
 
 constexpr Nvfp4Recipe triton_kernels(const Conversion& scale, bool amax_ignores_nan) {
@@ -78,7 +84,8 @@ constexpr Nvfp4Recipe triton_kernels(const Conversion& scale, bool amax_ignores_
           .zero_block_multiplies_by_zero = false,
           .approximate_reciprocal = false,
           .flush_subnormals = false,
-          .drops_zero_sign = false};
+          .drops_zero_sign = false,
+          .sources = kAnySource};
 }
 
 constexpr std::string_view kFlashinferSource = "flashinfer fb28d72 csrc/nv_internal quantization_utils.cuh, cvt_warp_fp16_to_fp4";

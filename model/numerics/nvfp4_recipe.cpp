@@ -145,9 +145,7 @@ QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, 
                         const TensorScale& tensor) {
   check_tensor_scale(how, tensor);
   const Steps steps(how.flush_subnormals);
-  std::vector<std::uint32_t> f32;
-  f32.reserve(x.size());
-  for (std::uint32_t bits : x) f32.push_back(to_f32(bits, source));
+  const std::vector<std::uint32_t> f32 = widened(x, source, how.sources, format.name);
   const std::uint32_t amax = largest_magnitude(f32, how.amax_ignores_nan);
 
   QuantizedBlock block;

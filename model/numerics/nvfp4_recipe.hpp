@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "model/numerics/block.hpp"
+#include "model/numerics/element_step.hpp"
 
 namespace mx {
 
@@ -38,6 +39,7 @@ struct Nvfp4Recipe {
   bool approximate_reciprocal;         ///< 1/g is the device's rcp.approx.ftz(g), which must be given; a reciprocal of or to a subnormal is 0 or Inf
   bool flush_subnormals;               ///< of every operand and result (-ftz=true)
   bool drops_zero_sign;                ///< an element whose product is -0 becomes +0
+  Sources sources;
 };
 
 std::string_view name_of(Nvfp4Scale rule);

@@ -23,25 +23,26 @@ constexpr std::array<GroupFacts, 4> kGroups{{
 }};
 
 constexpr Rounding kEven = Rounding::nearest_even;
-constexpr std::array<ElementRule, 18> kElementRules{{
-    {"torchao-floor", Quotient::power, kEven, PlusZero::never, false},
-    {"torchao-ceil", Quotient::power, kEven, PlusZero::never, false},
-    {"torchao-rceil", Quotient::power, kEven, PlusZero::never, false},
-    {"torchao-even", Quotient::power, kEven, PlusZero::never, false},
-    {"triton-kernels-floor", Quotient::power, kEven, PlusZero::never, false},
-    {"triton-kernels-rceil", Quotient::power, kEven, PlusZero::never, false},
-    {"triton-kernels-gpu-floor", Quotient::power, kEven, PlusZero::never, false},
-    {"triton-kernels-gpu-rceil", Quotient::power, kEven, PlusZero::never, false},
-    {"microxcaling-even", Quotient::power, kEven, PlusZero::from_zero, true},
-    {"microxcaling-nearest", Quotient::power, Rounding::nearest_away, PlusZero::from_zero, true},
-    {"flashinfer-mx", Quotient::power, kEven, PlusZero::never, false},
-    {"flashinfer-mx-fast-math", Quotient::power, kEven, PlusZero::never, false},
-    {"vllm-mxfp8-torch", Quotient::power, kEven, PlusZero::never, false},
-    {"vllm-quark-even", Quotient::power, kEven, PlusZero::never, false},
-    {"deepgemm", Quotient::reciprocal, kEven, PlusZero::never, false},
-    {"deepgemm-ue8m0", Quotient::reciprocal, kEven, PlusZero::never, false},
-    {"vllm-group", Quotient::divided, kEven, PlusZero::never, false},
-    {"vllm-group-ue8m0", Quotient::divided, kEven, PlusZero::never, false},
+constexpr std::array<ElementRule, 19> kElementRules{{
+    {"torchao-floor", Quotient::power, kEven, PlusZero::never, false, false},
+    {"torchao-ceil", Quotient::power, kEven, PlusZero::never, false, false},
+    {"torchao-rceil", Quotient::power, kEven, PlusZero::never, false, false},
+    {"torchao-even", Quotient::power, kEven, PlusZero::never, false, false},
+    {"triton-kernels-floor", Quotient::power, kEven, PlusZero::never, false, false},
+    {"triton-kernels-rceil", Quotient::power, kEven, PlusZero::never, false, false},
+    {"triton-kernels-gpu-floor", Quotient::power, kEven, PlusZero::never, false, false},
+    {"triton-kernels-gpu-rceil", Quotient::power, kEven, PlusZero::never, false, false},
+    {"microxcaling-even", Quotient::power, kEven, PlusZero::from_zero, true, false},
+    {"microxcaling-nearest", Quotient::power, Rounding::nearest_away, PlusZero::from_zero, true, false},
+    {"microxcaling-floor", Quotient::power, Rounding::toward_zero, PlusZero::from_zero, false, true},
+    {"flashinfer-mx", Quotient::power, kEven, PlusZero::never, false, false},
+    {"flashinfer-mx-fast-math", Quotient::power, kEven, PlusZero::never, false, false},
+    {"vllm-mxfp8-torch", Quotient::power, kEven, PlusZero::never, false, false},
+    {"vllm-quark-even", Quotient::power, kEven, PlusZero::never, false, false},
+    {"deepgemm", Quotient::reciprocal, kEven, PlusZero::never, false, false},
+    {"deepgemm-ue8m0", Quotient::reciprocal, kEven, PlusZero::never, false, false},
+    {"vllm-group", Quotient::divided, kEven, PlusZero::never, false, false},
+    {"vllm-group-ue8m0", Quotient::divided, kEven, PlusZero::never, false, false},
 }};
 
 constexpr std::uint32_t kPlusInf = kInfinity;
@@ -80,6 +81,8 @@ constexpr SpecialBlock kSpecial[] = {
     {"microxcaling-even", "mxfp4", 0x40800000U, 0xBE7FFFFFU, 0x3E800000U, 127, 0x6, 0x9, 0x0},
     {"microxcaling-nearest", "mxfp4", 0x40800000U, 0xBE7FFFFFU, 0x3E800000U, 127, 0x6, 0x9, 0x1},
     {"microxcaling-nearest", "mxfp8_e4m3", 0, kMinusZero, 0, 0, 0x00, 0x00, 0x00},
+    {"microxcaling-floor", "mxfp6_e2m3", 0x3FFFFFFFU, kMinusHalf, 0xBC000000U, 125, 0x1E, 0x30, 0x20},
+    {"microxcaling-floor", "mxfp6_e2m3", 0x3FFFFFFEU, kMinusHalf, kMinusZero, 125, 0x1F, 0x30, 0x00},
     {"flashinfer-mx", "mxfp8_e4m3", kNan, kMinusHalf, kMinusNan, 118, 0x7E, 0xF8, 0x7E},
     {"flashinfer-mx", "mxfp8_e4m3", kPlusInf, kMinusHalf, kMinusInf, 254, 0x7E, 0x80, 0x7E},
     {"flashinfer-mx", "mxfp8_e4m3", 0, kMinusZero, 0, 0, 0x7E, 0x7E, 0x7E},
@@ -142,6 +145,16 @@ std::uint32_t quotient(std::uint32_t a, std::uint32_t b) {
   return rounded_quotient(x.significand, y.significand, x.exponent - y.exponent);
 }
 
+/// A normal number that is so close below 2^k that its logarithm rounds to k, cut to a multiple of the unit which numbers from 2^k on have. Units do
+/// not change below the smallest normal number, nor in fixed point.
+std::uint32_t cut_below_power(std::uint32_t magnitude, const Format& format) {
+  const int k = static_cast<int>(magnitude >> 23) - 126;
+  const std::uint32_t significand = (magnitude & 0x007FFFFFU) | 0x00800000U;
+  const bool close = significand >= (1U << 24) - log2_slack(k);
+  if (magnitude == 0 || !close || format == kMxint8 || k <= 1 - format.bias) return magnitude;
+  return f32_bits((1U << format.mantissa_bits) - 1U, k - format.mantissa_bits);
+}
+
 }  // namespace
 
 const GroupFacts* group_facts_of(std::string_view profile) {
@@ -176,6 +189,7 @@ std::uint32_t restated_code(std::uint32_t f32, std::uint32_t scale, const Grid& 
       case Quotient::reciprocal: magnitude = product(magnitude, quotient(0x3F800000U, scale)); break;
     }
   }
+  if (rule.unit_by_log2) magnitude = cut_below_power(magnitude, *grid.format);
   // DeepGEMM's fp4 is its fp8's rule with another rounding and no -0.
   const bool search = rule.quotient == Quotient::reciprocal && grid.format == &kE2m1;
   if (rule.adds_half && magnitude + 1U == grid.midpoints.front()) magnitude = grid.values[1];

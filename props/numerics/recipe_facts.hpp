@@ -41,7 +41,8 @@ struct ElementRule {
   Quotient quotient;
   Rounding rounding;
   PlusZero plus_zero;
-  bool adds_half;  ///< the number just below half of the smallest value rounds up, since that + 0.5 is a tie in fp32
+  bool adds_half;     ///< the number just below half of the smallest value rounds up, since that + 0.5 is a tie in fp32
+  bool unit_by_log2;  ///< just below a power of two numbers are cut to a multiple of the unit above it
 };
 /// Throws std::logic_error for a profile that has none.
 const ElementRule& element_rule_of(std::string_view profile);

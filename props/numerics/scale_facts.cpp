@@ -25,7 +25,7 @@ constexpr std::array<ElementFacts, 7> kElements{{
 
 // The numerics specification, section 3 and its table of special blocks. The rules that NaN runs through: an Inf that PTX saturates, casts of NaN
 // and Inf to integers, and a NaN that carries into the sign bit.
-constexpr std::array<ScaleFacts, 19> kFacts{{
+constexpr std::array<ScaleFacts, 20> kFacts{{
     {"ocp", Reach::power, Bottom::zero, 0, 255, 255, 254, false},
     {"torchao-floor", Reach::power, Bottom::zero, 0, 255, 255, 254, false},
     {"torchao-ceil", Reach::above_power, Bottom::smallest_scale, 0, 255, 255, 254, false},
@@ -37,6 +37,7 @@ constexpr std::array<ScaleFacts, 19> kFacts{{
     {"triton-kernels-gpu-rceil", Reach::above_max, Bottom::zero, 0, 255, 0, 254, true},
     {"microxcaling-even", Reach::log2, Bottom::zero, kSmallestNormal, 255, 255, 255, false},
     {"microxcaling-nearest", Reach::log2, Bottom::zero, kSmallestNormal, 255, 255, 255, false},
+    {"microxcaling-floor", Reach::log2, Bottom::zero, kSmallestNormal, 255, 255, 255, false},
     {"flashinfer-mx", Reach::above_max_product, Bottom::smallest_scale, 0, 254, 255, 254, true},
     {"flashinfer-mx-fast-math", Reach::above_max_product, Bottom::subnormal, 0, 254, 255, 254, true},
     {"aiter-floor", Reach::quotient, Bottom::zero, 0, 255, 255, 254, false},
@@ -55,15 +56,6 @@ int compare(std::uint64_t a, int a_exponent, std::uint64_t b, int b_exponent) {
   const std::uint64_t left = a << a_shift;
   const std::uint64_t right = b << b_shift;
   return left == right ? 0 : left < right ? -1 : 1;
-}
-
-/// How many units of 2^-24 below 2^k, relative to it, the logarithm still rounds up to k. Below k the fp32 numbers have the spacing 2^(j-23) for
-/// magnitudes in [2^j, 2^(j+1)); half of it in the logarithm is 2^(j-24) * ln 2 in the number.
-std::uint64_t log2_slack(int k) {
-  constexpr std::array<std::uint64_t, 8> kFloorOfLn2Times2ToJ{0, 1, 2, 5, 11, 22, 44, 88};
-  if (k == 0 || k == 1) return 0;
-  const auto below = static_cast<unsigned>(k > 0 ? k - 1 : -k);
-  return kFloorOfLn2Times2ToJ[static_cast<std::size_t>(std::bit_width(below) - 1)];
 }
 
 /// q > bound(byte - 1): the middle between 2^(byte-1-127) and the fp32 number above it, which is a tie that rounds down to the power of two.
@@ -124,6 +116,13 @@ std::uint32_t rounded_quotient(std::uint64_t numerator, std::uint64_t denominato
   const int shift = std::countl_zero(numerator) - 1;
   const std::uint64_t scaled = numerator << shift;
   return rounded_f32(scaled / denominator, exponent - shift, scaled % denominator != 0);
+}
+
+std::uint64_t log2_slack(int k) {
+  constexpr std::array<std::uint64_t, 8> kFloorOfLn2Times2ToJ{0, 1, 2, 5, 11, 22, 44, 88};
+  if (k == 0 || k == 1) return 0;
+  const auto below = static_cast<unsigned>(k > 0 ? k - 1 : -k);
+  return kFloorOfLn2Times2ToJ[static_cast<std::size_t>(std::bit_width(below) - 1)];
 }
 
 bool reaches(std::uint32_t amax, std::uint32_t byte, const ScaleFacts& facts, const ElementFacts& element) {

@@ -56,6 +56,10 @@ std::span<const ScaleFacts> all_scale_facts();
 /// Null for a profile that has none.
 const ScaleFacts* scale_facts_of(std::string_view profile);
 
+/// How many units of 2^-24 below 2^k, relative to it, the logarithm still rounds up to k. Below k the fp32 numbers have the spacing 2^(j-23) for
+/// magnitudes in [2^j, 2^(j+1)); half of it in the logarithm is 2^(j-24) * ln 2 in the number.
+std::uint64_t log2_slack(int k);
+
 /// True when an amax of these positive finite fp32 bits reaches the byte (1 to 255).
 bool reaches(std::uint32_t amax, std::uint32_t byte, const ScaleFacts& facts, const ElementFacts& element);
 

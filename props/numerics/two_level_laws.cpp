@@ -64,6 +64,20 @@ std::uint32_t element_of(std::uint32_t f32, int exponent) {
   return searched_code(grid_of("e2m1"), f32 - (static_cast<std::uint32_t>(exponent) << 23), Rounding::nearest_even);
 }
 
+/// What the recipe can take of fp32 numbers: themselves, or what bf16 holds of them.
+void cut(std::vector<std::uint32_t>& block, const Nvfp4Recipe& how) {
+  if (how.sources.f32) return;
+  for (std::uint32_t& f32 : block) f32 &= 0xFFFF0000U;
+}
+
+/// Quantizes a block that has been cut.
+QuantizedBlock quantized_of(const std::vector<std::uint32_t>& block, const Recipe& row, const TensorScale& tensor) {
+  if (std::get<Nvfp4Recipe>(row.how).sources.f32) return quantize_block(block, kF32, row, tensor);
+  std::vector<std::uint32_t> halves;
+  for (std::uint32_t f32 : block) halves.push_back(f32 >> 16U);
+  return quantize_block(halves, kBf16, row, tensor);
+}
+
 }  // namespace
 
 Outcome nvfp4_scales_and_codes(const Law& law) {
@@ -73,8 +87,9 @@ Outcome nvfp4_scales_and_codes(const Law& law) {
   return check_property(law, [&] {
     const int tensor = has_tensor_scale(how) ? pick_exponent(-20, 20) : 0;
     const int wanted = pick_exponent(-6, 10);
-    const std::vector<std::uint32_t> block = pick_block(wanted - tensor);
-    const QuantizedBlock quantized = quantize_block(block, kF32, row, tensor_scale(how, tensor));
+    std::vector<std::uint32_t> block = pick_block(wanted - tensor);
+    cut(block, how);
+    const QuantizedBlock quantized = quantized_of(block, row, tensor_scale(how, tensor));
     RC_LOG("scale code " + hex(quantized.scale) + " for 2^" + std::to_string(wanted) + ", tensor 2^" + std::to_string(tensor));
     RC_ASSERT(quantized.scale == power_code(wanted, name));
     // 448, where the scale saturates, is no power of two.
@@ -102,11 +117,12 @@ Outcome nvfp4_scale_splits(const Law& law) {
       // Any mantissa: what the scale rounds away must come out the same.
       if ((f32 & ~kSign) != 0) f32 ^= pick_uniform(0, 0x3FFFFF);
     }
-    const QuantizedBlock once = quantize_block(block, kF32, row, tensor_scale(how, first));
+    cut(block, how);
+    const QuantizedBlock once = quantized_of(block, row, tensor_scale(how, first));
     for (std::uint32_t& f32 : block) {
       if ((f32 & ~kSign) != 0) f32 += static_cast<std::uint32_t>(moved) << 23;
     }
-    const QuantizedBlock again = quantize_block(block, kF32, row, tensor_scale(how, first - moved));
+    const QuantizedBlock again = quantized_of(block, row, tensor_scale(how, first - moved));
     RC_LOG("scales " + hex(once.scale) + " " + hex(again.scale));
     RC_ASSERT(once.scale == again.scale);
     RC_ASSERT(once.codes == again.codes);

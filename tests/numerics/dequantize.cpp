@@ -164,6 +164,8 @@ TEST_CASE("a dequantizer names the tensor scale that is missing or not taken") {
   CHECK_THROWS_AS(dequantize(0, 0, row_of("vllm-nvfp4", kNvfp4, kF32), decode), Error);
   CHECK_THROWS_AS(dequantize(0, 0, row_of("torchao-nvfp4", kNvfp4, kF32), encode), Error);
   CHECK_THROWS_AS(dequantize(0, 0, row_of("ocp", kMxfp4, kF32), encode), Error);
+  // dq_mxfp4_torch has no fp32.
+  CHECK_THROWS_AS(row_of("vllm-quark-even", kMxfp4, kF32), Error);
   CHECK_THROWS_AS(row_of("marlin", kMxfp4, kF32), Error);
   CHECK_THROWS_AS(row_of("vllm-nvfp4", kMxfp4, kF32), Error);
 }

@@ -45,6 +45,54 @@ TEST_CASE("a recipe refuses what it does not define, and says it") {
   CHECK_THROWS_AS(element_conversion(recipe(profile_named("aiter-ceil"), kMxfp4)), Error);
 }
 
+TEST_CASE("recipes with a scale of the tensor refuse sources that the implementation does not take") {
+  const std::vector<std::uint32_t> block(16, 0);
+  const TensorScale global{.encode = kOne, .decode = kOne};
+  const TensorScale decode{.encode = {}, .decode = kOne};
+  for (const std::string_view profile : {"flashinfer-fast", "flashinfer-exact", "flashinfer-fast-no-fast-math", "flashinfer-exact-no-fast-math"}) {
+    INFO(profile);
+    CHECK(refusal(block, kF32, profile, kNvfp4, global) == "this recipe for nvfp4 does not take f32 elements; it takes bf16 fp16");
+    CHECK(refusal(block, kBf16, profile, kNvfp4, global) == "accepted");
+    CHECK(refusal(block, kFp16, profile, kNvfp4, global) == "accepted");
+  }
+  CHECK(refusal(block, kFp16, "torchao-nvfp4", kNvfp4, decode) == "this recipe for nvfp4 does not take fp16 elements; it takes f32 bf16");
+  CHECK(refusal(block, kFp16, "vllm-nvfp4", kNvfp4, global) == "accepted");
+  CHECK(refusal(block, kE5m2, "triton-kernels-nvfp4", kNvfp4) == "this recipe for nvfp4 does not take e5m2 elements; it takes f32 bf16 fp16");
+  CHECK(refusal(block, kE5m2, "torchao-fp8", kFp8E4m3) == "this recipe for fp8_e4m3 does not take e5m2 elements; it takes f32 bf16 fp16");
+  CHECK(refusal(block, kFp16, "vllm-fp8-tensor", kFp8E4m3) == "accepted");
+}
+
+TEST_CASE("microxcaling's floor truncates, with the unit of the binade that its logarithm names") {
+  // _round_mantissa and _quantize_elemwise_core by hand: log2 of what is just below 2^k, k = 8 or 3, is k in fp32, so the unit is that of 2^k.
+  struct Row {
+    const BlockFormat& format;
+    std::uint32_t amax;
+    std::uint32_t x;
+    std::uint32_t expected;
+  };
+  const std::vector<Row> rows{
+      {kMxfp8E4m3, 0x43E00000, 0x437FFFFF, 0x76},    // 255.99998: floor(7.9999995) * 32 = 224
+      {kMxfp8E4m3, 0x43E00000, 0x437F0000, 0x77},    // 255: 240, as truncation has it
+      {kMxfp8E4m3, 0x43E00000, 0xC37FFFFF, 0xF6},    //
+      {kMxfp8E4m3, 0x43E00000, 0x3F7FFFFF, 0x37},    // just below 1 the logarithm is exact enough: 0.9375
+      {kMxfp8E4m3, 0x43E00000, 0xBA800000, 0x80},    // -2^-10: -0
+      {kMxfp8E4m3, 0x43E00000, 0x80000000, 0x00},    //
+      {kMxfp8E5m2, 0x47000000, 0x467FFFFF, 0x72},    // just below 2^14: 3 * 2^12
+      {kMxfp4, 0x40800000, 0x407FFFFF, 0x5},         // just below 4: 3
+      {kMxint8Block, 0x3FC00000, 0x3FBFFFFF, 0x5F},  // fixed point: 95 / 64
+  };
+  const Profile& profile = profile_named("microxcaling-floor");
+  for (const Row& row : rows) {
+    std::vector<std::uint32_t> block(32, 0);
+    block[0] = row.amax;
+    block[1] = row.x;
+    const QuantizedBlock got = quantize_block(block, kF32, recipe(profile, row.format));
+    INFO(row.format.name << " " << row.x);
+    CHECK(got.scale == 127);
+    CHECK(got.codes[1] == row.expected);
+  }
+}
+
 TEST_CASE("recipes name their scale rules as witnesses do") {
   const auto rule = [](std::string_view profile, const BlockFormat& format) { return scale_rule_name(recipe(profile_named(profile), format)); };
   CHECK(rule("torchao-ceil", kMxfp4) == "ceil");
