@@ -1,5 +1,5 @@
 #pragma once
-// The operations of mxact-witness/1: each is a row of one table, with the evaluator that gives the model's outputs or the reason why there is none.
+// The operations of mxact-witness/1: each is a row of one table, with the evaluator that gives the model's outputs.
 
 #include <filesystem>
 #include <map>
@@ -39,10 +39,9 @@ using ModelOutputs = std::map<std::string, ModelOutput>;
 
 struct Op {
   std::string_view word;
-  std::string_view inputs;                     ///< names, separated by spaces; an evaluator sees exactly these
-  std::string_view outputs;                    ///< likewise
-  ModelOutputs (*evaluate)(const OpContext&);  ///< null: no model
-  std::string_view why_not;
+  std::string_view inputs;   ///< names, separated by spaces; an evaluator sees exactly these
+  std::string_view outputs;  ///< likewise
+  ModelOutputs (*evaluate)(const OpContext&);
 };
 
 /// Throws Error(input) for a name of the list (separated by spaces) that is missing, Unmodelled for a tensor that is not in it. An empty list checks
