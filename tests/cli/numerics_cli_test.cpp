@@ -226,7 +226,7 @@ TEST_CASE("quantize cuts a matrix into tiles of 128x128, each under one scale") 
       values << "\n";
     }
   }
-  const std::string command = "quantize fp8_e4m3_128x128 --profile deepgemm-128x128 --rows 128";
+  const std::string command = "quantize fp8_e4m3_128x128 --profile deepgemm --rows 128";
   const Run run = run_mxact(command + " --json", input.string());
   INFO(run.err);
   REQUIRE(run.status == 0);
@@ -256,7 +256,7 @@ TEST_CASE("quantize shows special blocks as each implementation makes them") {
   const auto scale = [](const std::string& arguments, const std::string& first, int zeros) {
     return run_json("quantize " + arguments + " " + first + repeated("0", zeros))["blocks"][0]["scale"].get<std::string>();
   };
-  // golden/witness/numerics/README.md, disagreements 10, 12, 15, 16 and 17.
+  // docs/numerics.md, numbers 10, 12, 15, 16 and 17.
   CHECK(scale("mxfp4 --profile torchao-rceil", "0x00400000", 31) == "0x00");
   CHECK(scale("mxfp4 --profile triton-kernels-rceil", "0x00400000", 31) == "0x01");
   CHECK(scale("mxfp8_e4m3 --profile torchao-rceil", "nan", 31) == "0xff");
