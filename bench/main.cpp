@@ -74,8 +74,7 @@ void quantize_mxfp4(benchmark::State& state) {
   const auto size = static_cast<std::size_t>(format.block);
   for (auto _ : state) {
     for (std::size_t i = 0; i < kInputs; i += size) {
-      benchmark::DoNotOptimize(
-          mx::quantize_block(std::span(from).subspan(i, size), mx::kF32, mx::Recipe{&format, mx::ocp_recipe(how), {}}));
+      benchmark::DoNotOptimize(mx::quantize_block(std::span(from).subspan(i, size), mx::kF32, mx::Recipe{&format, mx::ocp_recipe(how), {}}));
     }
   }
   count_items(state, kInputs, 4);

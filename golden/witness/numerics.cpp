@@ -57,7 +57,9 @@ void evaluate(const OpContext& context, EntryResult& result) {
     Recorded recorded = recorded_output(context, name, spec);
     const std::vector<Excuse> excuses = excuses_for(entry, name, [&context] { return context.input("x"); });
     recorded.excuses = excuses;
+    const std::int64_t before = result.compared;
     compare(recorded, output->second, context.options.max_differences, entry.where, result);
+    if (result.compared == before && result.reason.empty()) result.reason = "every value of '" + name + "' is skipped";
   }
 }
 
@@ -90,8 +92,8 @@ EntryResult run_entry(const Manifest& manifest, const Entry& entry, const Witnes
   result.what = entry.op;
   try {
     evaluate({manifest, entry, options, sweeps}, result);
-    result.status = result.differing > 0 ? EntryStatus::differs : result.compared > 0 ? EntryStatus::equal : EntryStatus::nothing_compared;
-    if (result.status == EntryStatus::nothing_compared) result.reason = "every value is skipped";
+    // An output that is skipped whole says nothing: the entry is not equal on the strength of the others.
+    result.status = result.differing > 0 ? EntryStatus::differs : result.reason.empty() ? EntryStatus::equal : EntryStatus::nothing_compared;
   } catch (const Unmodelled& unknown) {
     unmodelled(result, unknown.what());
   } catch (const NotRun& skipped) {

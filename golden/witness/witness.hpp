@@ -19,7 +19,7 @@ enum class EntryStatus {
   equal,             ///< at least one value was compared and all are within the entry's own relation, or excused by the ledger
   differs,           ///< at least one value is outside it
   unmodelled,        ///< the model does not claim this behaviour, or the entry says something this reader does not know
-  nothing_compared,  ///< modelled, but every value is skipped, or sweeps are switched off
+  nothing_compared,  ///< modelled, but every value of an output is skipped, or sweeps are switched off
 };
 std::string_view name_of(EntryStatus status);
 

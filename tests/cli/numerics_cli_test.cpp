@@ -122,7 +122,7 @@ TEST_CASE("misuse of profiles gets one line, exit 2, and nothing on stdout") {
 }
 
 TEST_CASE("encode speaks the profile that was asked for") {
-  // golden/witness/numerics/README.md, disagreements 2, 4, 5 and 8.
+  // docs/numerics.md, numbers 2, 4, 5 and 8.
   const auto code = [](const std::string& arguments) { return run_json("encode " + arguments)["results"][0]["code"].get<std::string>(); };
   CHECK(code("e4m3fn 0xff800001 --profile ml_dtypes") == "0xff");
   CHECK(code("e4m3fn 0xff800001 --profile cuda-satfinite") == "0x7f");
@@ -152,7 +152,7 @@ TEST_CASE("a stochastic rounding takes its bits from --random") {
 }
 
 TEST_CASE("decode shows codes of a block as each implementation dequantizes them") {
-  // golden/witness/numerics/README.md, disagreement 18.
+  // docs/numerics.md, disagreement 18.
   const auto bits = [](const std::string& arguments) { return run_json("decode mxfp4 " + arguments)["results"][0]["bits"].get<std::string>(); };
   CHECK(bits("--scale 254 7 --to bf16 --profile triton-kernels-dequantize") == "0x7f7f");
   CHECK(bits("--scale 254 7 --to bf16 --profile vllm-dequantize") == "0x7f80");

@@ -184,7 +184,7 @@ const Change kChanges[] = {
        write_bytes(dir / "mask.bin", std::vector<std::uint8_t>(8, 1));
        entry(m)["skip"]["codes"] = {{"mask", {{"file", "mask.bin"}, {"dtype", "u8"}, {"shape", {2, 4}}}}};
      },
-     5, "every value is skipped"},
+     5, "every value of 'codes' is skipped"},
     {"no entries", [](Json& m, const auto&) { m["entries"] = Json::array(); }, 5, "0 values compared"},
     {"an unknown key in the manifest", [](Json& m, const auto&) { m["mood"] = "good"; }, 4, "unknown key 'mood' in manifest"},
     {"one entry with model and one without",

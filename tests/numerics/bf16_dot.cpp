@@ -113,8 +113,7 @@ void instruction(const std::uint32_t*, const std::uint32_t*, const std::uint32_t
 
 TEST_CASE("bf16-chain is what VDPBF16PS computes") {
   if (!has_instruction()) {
-    WARN("this processor has no VDPBF16PS: the contract is held against MPFR alone");
-    SUCCEED();
+    WARN("SKIPPED: this processor has no VDPBF16PS; the contract is held against MPFR alone");
     return;
   }
   std::mt19937 random(20240807);

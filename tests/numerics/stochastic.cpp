@@ -123,7 +123,8 @@ TEST_CASE("random bits that are missing, too many or not asked for are refused")
     }
     return std::string("nothing was thrown");
   };
-  CHECK(message(stochastic(Rounding::stochastic_floor, 8), {}) == "a conversion into e4m3fn: rounding 'stochastic_floor' needs a random number of 8 bits");
+  CHECK(message(stochastic(Rounding::stochastic_floor, 8), {}) ==
+        "a conversion into e4m3fn: rounding 'stochastic_floor' needs a random number of 8 bits");
   CHECK(message(stochastic(Rounding::stochastic_floor, 8), 256).find("takes 8 random bits, 256 has more") != std::string::npos);
   CHECK(message(stochastic(Rounding::stochastic_floor, 0), 0).find("1 to 32 random bits, not 0") != std::string::npos);
   CHECK(message(stochastic(Rounding::stochastic_odd, 33), 0).find("1 to 32 random bits, not 33") != std::string::npos);
