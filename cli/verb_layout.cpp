@@ -72,7 +72,8 @@ Subject subject_of(const ShapeOptions& options) {
   for (std::int64_t size : {sizes.intermediate, sizes.hidden}) {
     if (size % sizes.group != 0) throw Error(ErrorCode::usage, fmt::format("size {} is not a multiple of {}", size, sizes.group));
   }
-  const oracle::RoundedSizes rounded = oracle::round_up_mxfp4(backend.backend, oracle::PlatformKind::cuda, sizes.hidden, sizes.intermediate);
+  const oracle::RoundedSizes rounded =
+      oracle::round_up(oracle::mxfp4_tables(), backend.backend, oracle::PlatformKind::cuda, sizes.hidden, sizes.intermediate);
   Sizes padded = sizes;
   padded.hidden = options.padded_hidden > 0 ? options.padded_hidden : rounded.hidden;
   padded.intermediate = options.padded_intermediate > 0 ? options.padded_intermediate : rounded.intermediate;

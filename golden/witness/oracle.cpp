@@ -187,7 +187,7 @@ Json derived_json(const oracle::ParallelRequest& request) {
 
 Json evaluate_selection(const Json& inputs, const std::string& where) {
   const oracle::Deployment deployment = read_deployment(inputs, where);
-  const oracle::Decision decision = oracle::select_mxfp4(deployment);
+  const oracle::Decision decision = oracle::select("mxfp4", deployment);
   if (decision.refusal) return {{"error_type", decision.refusal->error_type}};
   const oracle::Choice& choice = *decision.choice;
   return {{"backend", choice.backend},
@@ -199,8 +199,8 @@ Json evaluate_selection(const Json& inputs, const std::string& where) {
 Json evaluate_round_up(const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   const oracle::Hardware hardware = read_hardware(values.at("hardware"), where);
-  const oracle::RoundedSizes sizes =
-      oracle::round_up_mxfp4(values.text("backend"), hardware.platform, values.size("hidden_size"), values.size("intermediate_size"));
+  const oracle::RoundedSizes sizes = oracle::round_up(oracle::mxfp4_tables(), values.text("backend"), hardware.platform, values.size("hidden_size"),
+                                                      values.size("intermediate_size"));
   values.finish();
   return {{"hidden_size", sizes.hidden}, {"intermediate_size", sizes.intermediate}};
 }
@@ -209,7 +209,7 @@ Json evaluate_activation_key(const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   const std::string backend = values.text("backend");
   values.finish();
-  return {{"activation_key", oracle::activation_key_mxfp4(backend)}};
+  return {{"activation_key", name_of(oracle::activation_key(oracle::mxfp4_tables(), backend))}};
 }
 
 Json evaluate_parallel(const Json& inputs, const std::string& where) {
@@ -334,7 +334,7 @@ CaseResult evaluate_support_case(const nlohmann::ordered_json& one_case, const n
       if (!shaped) line.wrong(key, "[supported, code or null]", verdict);
     }
     Json got = Json::object();
-    for (const oracle::Candidate& candidate : oracle::support_mxfp4(read_deployment(values.at("inputs"), where))) {
+    for (const oracle::Candidate& candidate : oracle::support("mxfp4", read_deployment(values.at("inputs"), where))) {
       const bool supported = candidate.verdict.supported;
       got[candidate.backend + "/" + candidate.kernel_class] = {supported, supported ? Json() : Json(candidate.verdict.code)};
     }
