@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "golden/witness/fields.hpp"
+#include "golden/witness/oracle_functions.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "model/oracle/select.hpp"
@@ -196,47 +197,6 @@ Json evaluate_selection(const Json& inputs, const std::string& where) {
           {"rounded_intermediate", choice.rounded_intermediate}};
 }
 
-Json evaluate_round_up(const Json& inputs, const std::string& where) {
-  Values values(inputs, "inputs", where);
-  const oracle::Hardware hardware = read_hardware(values.at("hardware"), where);
-  const oracle::RoundedSizes sizes =
-      oracle::round_up_mxfp4(values.text("backend"), hardware.platform, values.size("hidden_size"), values.size("intermediate_size"));
-  values.finish();
-  return {{"hidden_size", sizes.hidden}, {"intermediate_size", sizes.intermediate}};
-}
-
-Json evaluate_activation_key(const Json& inputs, const std::string& where) {
-  Values values(inputs, "inputs", where);
-  const std::string backend = values.text("backend");
-  values.finish();
-  return {{"activation_key", oracle::activation_key_mxfp4(backend)}};
-}
-
-Json evaluate_parallel(const Json& inputs, const std::string& where) {
-  Values values(inputs, "inputs", where);
-  const oracle::ParallelRequest request = read_parallel(values);
-  const oracle::Ranks given{values.small("tp_rank", 0), values.small("pcp_rank", 0), values.small("dp_rank", 0), 0};
-  values.finish();
-  const oracle::Ranks ranks = oracle::derive_ranks(request, given);
-  Json got = derived_json(request);
-  got["tp_rank"] = ranks.tp;
-  got["pcp_rank"] = ranks.pcp;
-  got["dp_rank"] = ranks.dp;
-  got["ep_rank"] = ranks.ep;
-  return got;
-}
-
-struct OracleRow {
-  std::string_view name;
-  Json (*evaluate)(const Json& inputs, const std::string& where);
-};
-constexpr std::array kOracles = {
-    OracleRow{"mxfp4", evaluate_selection},
-    OracleRow{"mxfp4_round_up", evaluate_round_up},
-    OracleRow{"mxfp4_backend_activation_key", evaluate_activation_key},
-    OracleRow{"parallel_make", evaluate_parallel},
-};
-
 /// Key by key. A choice against a refusal differs. An expected key that the model does not produce makes the case unmodelled, unless another differs.
 CaseResult compare(const Json& got, const Json& expected, const std::string& prefix = {}) {
   CaseResult result{true, true, 0, "", "", ""};
@@ -306,11 +266,11 @@ CaseResult evaluate_oracle_case(const nlohmann::ordered_json& one_case) {
     const Json& inputs = values.at("inputs");
     Json expected = values.at("result");
     if (!expected.is_object()) values.wrong("result", "an object", expected);
-    const auto row = std::find_if(kOracles.begin(), kOracles.end(), [&](const OracleRow& r) { return r.name == name; });
-    if (row == kOracles.end()) return unmodelled("no model for oracle " + name);
+    const FunctionRow* function = oracle_function(name);
+    if (function == nullptr && name != "mxfp4") return unmodelled("no model for oracle " + name);
     values.finish();
     expected.erase("error");  // the engine's text is for people; its type is the answer
-    CaseResult result = compare(row->evaluate(inputs, where), expected);
+    CaseResult result = compare(function != nullptr ? function->evaluate(inputs, where) : evaluate_selection(inputs, where), expected);
     compare_derived(inputs, result);
     return result;
   });
