@@ -34,12 +34,6 @@ TEST_CASE("a router's entry that contradicts itself, or that no router is", "[wi
          {"in an unknown arithmetic", [](Json& e) { e["params"]["compute"] = "f16"; }, 5, "unknown compute 'f16'"},
          {"no hidden size", [](Json& e) { e["params"].erase("H"); }, 5, "params has no 'H'"},
          {"another hidden size", [](Json& e) { e["params"]["H"] = 32; }, 3, "'x' has another shape"},
-         {"one of two outputs skipped whole",
-          [](Json& e) {
-            // Every element of the mask is positive: 144 ids are left out, the weights alone are no answer.
-            e["skip"]["ids"] = {{"mask", {{"generate", "iota_plus_1"}, {"dtype", "u8"}, {"shape", e["outputs"]["ids"]["shape"]}}}};
-          },
-          5, "every value of 'ids' is skipped"},
          {"an unknown input", [](Json& e) { e["inputs"]["ids"] = e["outputs"]["ids"]; }, 5, "unknown input 'ids'"}});
   check("routing", "deepseek_v2_greedy",
         {{"as written", [](Json&) {}, 0, "288 values"},
