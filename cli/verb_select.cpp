@@ -63,7 +63,7 @@ void print_trace(const oracle::Decision& decision) {
 
 int select(const SelectOptions& options) {
   const oracle::Deployment deployment = sim::load_deployment(options.file);
-  const oracle::Decision decision = oracle::select_mxfp4(deployment);
+  const oracle::Decision decision = oracle::select("mxfp4", deployment, oracle::Detail::texts);
   if (options.json) {
     print_json(as_json(deployment, decision));
   } else {

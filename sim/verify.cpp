@@ -46,7 +46,7 @@ class CellPlanner {
       return;
     }
     add(platform, tp, "auto", seen);
-    for (std::string_view name : oracle::backend_names_mxfp4()) {
+    for (std::string_view name : oracle::user_names(oracle::mxfp4_tables())) {
       if (name != "auto") add(platform, tp, std::string(name), seen);
     }
   }
@@ -57,7 +57,7 @@ class CellPlanner {
     config.moe_backend = request;
     oracle::ParallelRequest parallel;
     parallel.tp = tp;
-    oracle::Decision decision = oracle::select_mxfp4(oracle::deployment_on(platform, parallel, config));
+    oracle::Decision decision = oracle::select("mxfp4", oracle::deployment_on(platform, parallel, config));
     const bool chosen = decision.choice.has_value();
     if (!chosen && request != "auto") return;  // a name that the platform cannot serve is no cell
     if (chosen && !wanted(decision.choice->backend)) return;

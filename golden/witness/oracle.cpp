@@ -188,7 +188,7 @@ Json derived_json(const oracle::ParallelRequest& request) {
 
 Json evaluate_selection(const Json& inputs, const std::string& where) {
   const oracle::Deployment deployment = read_deployment(inputs, where);
-  const oracle::Decision decision = oracle::select_mxfp4(deployment);
+  const oracle::Decision decision = oracle::select("mxfp4", deployment);
   if (decision.refusal) return {{"error_type", decision.refusal->error_type}};
   const oracle::Choice& choice = *decision.choice;
   return {{"backend", choice.backend},
@@ -312,7 +312,7 @@ CaseResult evaluate_support_case(const nlohmann::ordered_json& one_case, const n
       if (!shaped) line.wrong(key, "[supported, code or null]", verdict);
     }
     Json got = Json::object();
-    for (const oracle::Candidate& candidate : oracle::support_mxfp4(read_deployment(values.at("inputs"), where))) {
+    for (const oracle::Candidate& candidate : oracle::support("mxfp4", read_deployment(values.at("inputs"), where))) {
       const bool supported = candidate.verdict.supported;
       got[candidate.backend + "/" + candidate.kernel_class] = {supported, supported ? Json() : Json(candidate.verdict.code)};
     }

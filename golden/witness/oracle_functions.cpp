@@ -21,8 +21,8 @@ Json refused(const oracle::Refusal& refusal) { return {{"error_type", refusal.er
 Json evaluate_round_up(const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   const oracle::Hardware hardware = read_hardware(values.at("hardware"), where);
-  const oracle::RoundedSizes sizes =
-      oracle::round_up_mxfp4(values.text("backend"), hardware.platform, values.size("hidden_size"), values.size("intermediate_size"));
+  const oracle::RoundedSizes sizes = oracle::round_up(oracle::mxfp4_tables(), values.text("backend"), hardware.platform, values.size("hidden_size"),
+                                                      values.size("intermediate_size"));
   values.finish();
   return {{"hidden_size", sizes.hidden}, {"intermediate_size", sizes.intermediate}};
 }
@@ -31,7 +31,7 @@ Json evaluate_activation_key(const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   const std::string backend = values.text("backend");
   values.finish();
-  return {{"activation_key", oracle::activation_key_mxfp4(backend)}};
+  return {{"activation_key", oracle::name_of(oracle::activation_key(oracle::mxfp4_tables(), backend))}};
 }
 
 Json evaluate_routing_method(const Json& inputs, const std::string& where) {

@@ -118,8 +118,10 @@ struct Deployment {
   std::map<std::string, std::string> env;  ///< the VLLM_* variables that are set, as text
   ParallelRequest parallel;
   LayerConfig layer;
+  std::string weight_key = "kMxfp4Static";      ///< of the checkpoint; read by the oracles that take it from their caller: nvfp4, fp8, w4a8
   std::string activation_key = "None";          ///< what the caller asks for
   std::string quantization_override = "unset";  ///< quantization_config.moe.activation: "unset", or a name of the engine's table
+  bool allow_vllm_cutlass = false;              ///< argument of the fp8 oracle: compressed-tensors passes true
 };
 
 /// A named piece of hardware with the software that an engine installs on it.

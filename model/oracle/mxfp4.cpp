@@ -3,7 +3,6 @@
 
 #include <array>
 
-#include "model/oracle/select.hpp"
 #include "model/oracle/tables.hpp"
 
 namespace mx::oracle {
@@ -131,13 +130,6 @@ constexpr std::array kRoundings = {
 constexpr OracleTables kTablesWithoutClasses = {QuantKey::mxfp4_static, {},         kBackends, kUserNames, kPriority, "EMULATION", kRewrites,
                                                 kEnvOverrides,          kFallbacks, kRoundings};
 
-constexpr std::array<std::string_view, kUserNames.size() + 1> kBackendNames = [] {
-  std::array<std::string_view, kUserNames.size() + 1> names{};
-  names[0] = "auto";
-  for (std::size_t i = 0; i < kUserNames.size(); ++i) names[i + 1] = kUserNames[i].name;
-  return names;
-}();
-
 }  // namespace
 
 const OracleTables& mxfp4_tables() {
@@ -148,16 +140,5 @@ const OracleTables& mxfp4_tables() {
   }();
   return tables;
 }
-
-std::span<const std::string_view> backend_names_mxfp4() { return kBackendNames; }
-
-Decision select_mxfp4(const Deployment& deployment) { return select(mxfp4_tables(), deployment); }
-std::vector<Candidate> support_mxfp4(const Deployment& deployment) { return support(mxfp4_tables(), deployment); }
-
-RoundedSizes round_up_mxfp4(std::string_view backend, PlatformKind platform, std::int64_t hidden, std::int64_t intermediate) {
-  return round_up(mxfp4_tables(), backend, platform, hidden, intermediate);
-}
-
-std::string_view activation_key_mxfp4(std::string_view backend) { return name_of(activation_key(mxfp4_tables(), backend)); }
 
 }  // namespace mx::oracle

@@ -37,8 +37,8 @@ struct QuantConfig {
   QuantDescriptor w1;
   QuantDescriptor w2;
   bool is_scale_swizzled;
-  std::optional<double> gemm1_alpha = {};
-  std::optional<double> gemm1_beta = {};
+  std::optional<double> gemm1_alpha;
+  std::optional<double> gemm1_beta;
   std::optional<double> gemm1_clamp_limit;
   int mx_alignment;  ///< activations are padded to this many columns before they are quantized; 0: not
 

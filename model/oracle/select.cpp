@@ -41,7 +41,7 @@ struct Attempt {
 /// One search. Follows select_mxfp4_moe_backend step by step; the numbers are those of its description.
 class Search {
  public:
-  Search(const OracleTables& tables, const Query& query) : tables_(tables), query_(query) {}
+  Search(const OracleTables& tables, const Query& query, Detail detail) : tables_(tables), query_(query), detail_(detail) {}
 
   Decision run() {
     const std::string& wish = query_.deployment.layer.moe_backend;
@@ -192,11 +192,11 @@ class Search {
   Decision chosen(std::string_view backend, const std::string& kernel_class) {
     const LayerConfig& layer = query_.deployment.layer;
     const RoundedSizes sizes = round_up(tables_, backend, query_.deployment.hardware.platform, layer.hidden, layer.intermediate_per_partition);
-    return {Choice{std::string(backend), kernel_class, sizes.hidden, sizes.intermediate}, std::nullopt, std::move(trace_)};
+    return {Choice{std::string(backend), kernel_class, sizes.hidden, sizes.intermediate}, std::nullopt, finished_trace()};
   }
 
   Decision refused(std::string_view error_type, const std::string& text) {
-    return {std::nullopt, Refusal{std::string(error_type), text}, std::move(trace_)};
+    return {std::nullopt, Refusal{std::string(error_type), text}, finished_trace()};
   }
 
   /// A refusal that no candidate stands for: the step itself goes into the trace, under `what`, unless the code is empty.
@@ -205,8 +205,16 @@ class Search {
     return refused(error_type, text);
   }
 
+  std::vector<Candidate> finished_trace() {
+    if (detail_ == Detail::codes) {
+      for (Candidate& candidate : trace_) candidate.verdict.text.clear();
+    }
+    return std::move(trace_);
+  }
+
   const OracleTables& tables_;
   const Query& query_;
+  Detail detail_;
   QuantKey requested_ = QuantKey::none;
   std::vector<Candidate> trace_;
 };
@@ -218,12 +226,18 @@ std::int64_t rounded(std::int64_t size, std::int64_t multiple) {
 
 }  // namespace
 
-Decision select(const OracleTables& tables, const Deployment& deployment) {
+Decision select(std::string_view oracle, const Deployment& deployment, Detail detail) { return select(tables_of(oracle), deployment, detail); }
+
+Decision select(const OracleTables& tables, const Deployment& deployment, Detail detail) {
   const Query query = resolve(deployment);
-  return Search(tables, query).run();
+  return Search(tables, query, detail).run();
 }
 
-std::vector<Candidate> support(const OracleTables& tables, const Deployment& deployment) {
+std::vector<Candidate> support(std::string_view oracle, const Deployment& deployment, Detail detail) {
+  return support(tables_of(oracle), deployment, detail);
+}
+
+std::vector<Candidate> support(const OracleTables& tables, const Deployment& deployment, Detail detail) {
   const Query query = resolve(deployment);
   std::vector<Candidate> verdicts;
   for (const BackendRow& row : tables.backends) {
@@ -235,6 +249,9 @@ std::vector<Candidate> support(const OracleTables& tables, const Deployment& dep
     for (std::string_view class_name : row.classes) {
       verdicts.push_back({std::string(row.name), std::string(class_name), check_class(class_row(tables, class_name), query, tables.weight_key, key)});
     }
+  }
+  if (detail == Detail::codes) {
+    for (Candidate& candidate : verdicts) candidate.verdict.text.clear();
   }
   return verdicts;
 }
@@ -257,6 +274,12 @@ RoundedSizes round_up(const OracleTables& tables, std::string_view backend, Plat
 QuantKey activation_key(const OracleTables& tables, std::string_view backend) {
   const BackendRow& row = backend_row(tables, backend);
   return planted(Fault::oracle_forgets_own_key) ? QuantKey::none : row.own_key;
+}
+
+std::vector<std::string_view> user_names(const OracleTables& tables) {
+  std::vector<std::string_view> names = {"auto"};
+  for (const UserNameRow& row : tables.user_names) names.push_back(row.name);
+  return names;
 }
 
 }  // namespace mx::oracle

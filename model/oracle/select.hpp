@@ -50,32 +50,32 @@ struct Decision {
   std::vector<Candidate> trace;    ///< in the order in which the engine looked
 };
 
-/// Reproduces one oracle from its tables. Same contract as select_mxfp4.
-Decision select(const OracleTables& tables, const Deployment& deployment);
+/// How much of the trace is written out. `codes` leaves Verdict::text empty, which is several times faster.
+enum class Detail { codes, texts };
 
-/// The mxfp4 oracle, gpt-oss path. Total: every deployment gives a choice or a refusal; throws Error(usage) only for a deployment that
-/// cannot exist (an unknown activation name, sizes that are not positive).
-/// Source: vllm fused_moe/oracle/mxfp4.py select_mxfp4_moe_backend, round_up.
-Decision select_mxfp4(const Deployment& deployment);
+/// What the engine's oracle of that name answers. Total: every deployment gives a choice or a refusal; throws Error(usage) only for an oracle that
+/// does not exist or a deployment that cannot (an unknown activation name, sizes that are not positive).
+Decision select(std::string_view oracle, const Deployment& deployment, Detail detail = Detail::codes);
+/// The same from given tables: another engine version, or one with a mistake planted in it.
+Decision select(const OracleTables& tables, const Deployment& deployment, Detail detail = Detail::codes);
 
-/// Verdict of every (backend, class) pair for a deployment, as the recorded support files list them: with the caller's activation key where there
-/// is one, else the backend's own; the quantization override is not applied. Throws as select_mxfp4 does.
-std::vector<Candidate> support(const OracleTables& tables, const Deployment& deployment);
-std::vector<Candidate> support_mxfp4(const Deployment& deployment);
+/// Verdict of every (backend, class) pair for a deployment, as the recorded support files list them: with the caller's activation key where the
+/// oracle takes one and there is one, else the backend's own; the quantization override is not applied. Throws as select does.
+std::vector<Candidate> support(std::string_view oracle, const Deployment& deployment, Detail detail = Detail::codes);
+std::vector<Candidate> support(const OracleTables& tables, const Deployment& deployment, Detail detail = Detail::codes);
 
-/// Sizes after the backend's round-up rule, in elements. Throws Error(usage) for an unknown backend or a size outside [1, kLargestSize].
+/// Sizes after the backend's round-up rule, in elements; the given ones where the oracle rounds nothing. Throws Error(usage) for an unknown backend
+/// or a size outside [1, kLargestSize].
 struct RoundedSizes {
   std::int64_t hidden;
   std::int64_t intermediate;
 };
 RoundedSizes round_up(const OracleTables& tables, std::string_view backend, PlatformKind platform, std::int64_t hidden, std::int64_t intermediate);
-RoundedSizes round_up_mxfp4(std::string_view backend, PlatformKind platform, std::int64_t hidden, std::int64_t intermediate);
 
 /// The backend's own activation key ("None" for 16-bit activations). Throws Error(usage) for an unknown backend.
 QuantKey activation_key(const OracleTables& tables, std::string_view backend);
-std::string_view activation_key_mxfp4(std::string_view backend);
 
-/// Values of moe_backend that the mxfp4 oracle knows, "auto" first.
-std::span<const std::string_view> backend_names_mxfp4();
+/// Values of moe_backend that the oracle knows, "auto" first.
+std::vector<std::string_view> user_names(const OracleTables& tables);
 
 }  // namespace mx::oracle

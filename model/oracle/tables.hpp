@@ -136,6 +136,11 @@ struct OracleTables {
   std::span<const RoundingRow> roundings;
 };
 
+/// mxfp4 (gpt-oss path), mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8.
+std::span<const std::string_view> oracle_names();
+/// Throws Error(usage) with the nearest known name.
+const OracleTables& tables_of(std::string_view oracle);
+
 /// Source: vllm 7e1b45a09 fused_moe/oracle/mxfp4.py.
 const OracleTables& mxfp4_tables();
 

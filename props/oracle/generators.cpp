@@ -3,6 +3,7 @@
 #include <rapidcheck.h>
 
 #include <array>
+#include <vector>
 
 #include "model/oracle/env.hpp"
 #include "model/oracle/vocabulary.hpp"
@@ -54,7 +55,8 @@ oracle::LayerConfig random_layer(const DeploymentKind& kind) {
       .is_act_and_mul = !chance(7),
       .is_lora_enabled = chance(7),
   };
-  if (kind.wishes && chance(60)) layer.moe_backend = std::string(pick_word(chance(90) ? oracle::backend_names_mxfp4() : oracle::moe_backend_names()));
+  const std::vector<std::string_view> known = oracle::user_names(oracle::mxfp4_tables());
+  if (kind.wishes && chance(60)) layer.moe_backend = std::string(pick_word(chance(90) ? Words(known) : oracle::moe_backend_names()));
   return layer;
 }
 

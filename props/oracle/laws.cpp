@@ -51,7 +51,7 @@ oracle::Placement placement_of(const Deployment& deployment, const oracle::Choic
 
 Outcome choice_satisfies_needs(const Law& law) {
   return on_every_platform(law, {}, [](const Deployment& deployment) {
-    const Decision decision = oracle::select_mxfp4(deployment);
+    const Decision decision = oracle::select("mxfp4", deployment);
     if (!decision.choice) return;
     const oracle::Placement placement = placement_of(deployment, *decision.choice);
     for (const oracle::KernelNeed& need : oracle::kernel_needs_mxfp4()) {
@@ -66,7 +66,7 @@ Outcome findings_still_occur(const Law& law) {
   Exhaustive cases(law);
   for (const oracle::Finding& finding : oracle::oracle_findings_mxfp4()) {
     const Deployment deployment = finding.example();
-    const Decision decision = oracle::select_mxfp4(deployment);
+    const Decision decision = oracle::select("mxfp4", deployment);
     const auto needs = oracle::kernel_needs_mxfp4();
     const bool broken =
         is_backend(decision, finding.backend) && std::any_of(needs.begin(), needs.end(), [&](const oracle::KernelNeed& need) {
@@ -91,7 +91,7 @@ Outcome sizes_round_up(const Law& law) {
       const std::int64_t hidden_multiple = marlin_on_xpu ? 128 : rocm ? backend.hidden_on_rocm : backend.hidden;
       const std::int64_t intermediate_multiple = rocm ? backend.intermediate_on_rocm : backend.intermediate;
       for (std::int64_t size = 1; size <= 600; ++size) {
-        const oracle::RoundedSizes sizes = oracle::round_up_mxfp4(backend.name, kind, size, 601 - size);
+        const oracle::RoundedSizes sizes = oracle::round_up(oracle::mxfp4_tables(), backend.name, kind, size, 601 - size);
         const auto least = [](std::int64_t rounded, std::int64_t from, std::int64_t multiple) {
           return rounded >= from && rounded < from + multiple && rounded % multiple == 0;
         };
@@ -109,7 +109,7 @@ Outcome wish_is_met_or_refused(const Law& law) {
   return on_every_platform(law, {}, [](const Deployment& drawn) {
     Deployment deployment = drawn;
     if (deployment.layer.moe_backend == "auto") deployment.layer.moe_backend = std::string(pick_word(oracle::moe_backend_names().subspan(1)));
-    const Decision decision = oracle::select_mxfp4(deployment);
+    const Decision decision = oracle::select("mxfp4", deployment);
     require(!decision.choice || wish_means(deployment.layer.moe_backend, decision.choice->backend), "another backend than the wish means", deployment,
             decision);
     // The variables that steer an unspecific request play no part.
@@ -117,7 +117,7 @@ Outcome wish_is_met_or_refused(const Law& law) {
                                   "VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8_CUTLASS", "VLLM_MXFP4_USE_MARLIN"}) {
       deployment.env.erase(std::string(name));
     }
-    require(same_answer(decision, oracle::select_mxfp4(deployment)), "a variable changes a wish", drawn, decision);
+    require(same_answer(decision, oracle::select("mxfp4", deployment)), "a variable changes a wish", drawn, decision);
   });
 }
 
@@ -135,7 +135,7 @@ Outcome batched_exchange_gets_batched_marlin(const Law& law) {
       deployment.layer.is_lora_enabled = false;
       deployment.activation_key = "None";
       deployment.env.erase("VLLM_BATCH_INVARIANT");
-      const Decision decision = oracle::select_mxfp4(deployment);
+      const Decision decision = oracle::select("mxfp4", deployment);
       require(is_backend(decision, "BATCHED_MARLIN"), "a batched exchange on cuda must end in BATCHED_MARLIN", deployment, decision);
     }
   });
@@ -162,14 +162,14 @@ Outcome variables_end_the_search(const Law& law) {
       for (std::size_t i = first; i < kVariables.size(); ++i) {
         if (i == first || chance(30)) deployment.env[std::string(kVariables[i])] = "1";
       }
-      const Decision decision = oracle::select_mxfp4(deployment);
+      const Decision decision = oracle::select("mxfp4", deployment);
       require(!decision.choice || decision.choice->backend == override_target(kVariables[first], deployment.hardware),
               std::string(kVariables[first]) + " is on", deployment, decision);
       require(!decision.refusal || decision.refusal->error_type == "ValueError", "a variable is refused with ValueError", deployment, decision);
     }
     Deployment off = drawn;
     off.env[std::string(kVariables[0])] = "0";
-    const Decision decision = oracle::select_mxfp4(off);
+    const Decision decision = oracle::select("mxfp4", off);
     require(!is_backend(decision, "FLASHINFER_TRTLLM_MXFP4_BF16") && !is_backend(decision, "FLASHINFER_CUTLASS_MXFP4_BF16"),
             "the variable is off, its backends are chosen", off, decision);
   });
@@ -184,7 +184,7 @@ Outcome requested_key_is_honoured(const Law& law) {
     for (const auto& [word, key] : kOverrides) {
       Deployment deployment = drawn;
       deployment.quantization_override = std::string(word);
-      const Decision decision = oracle::select_mxfp4(deployment);
+      const Decision decision = oracle::select("mxfp4", deployment);
       if (drawn.activation_key != "None" && drawn.activation_key != key) {
         require(decision.refusal && decision.refusal->error_type == "ValueError", "two keys contradict each other", deployment, decision);
         continue;
@@ -195,14 +195,14 @@ Outcome requested_key_is_honoured(const Law& law) {
       require(own == key || excepted, "a backend of other activations than requested", deployment, decision);
       deployment.activation_key = std::string(key);
       deployment.quantization_override = "unset";
-      require(same_answer(decision, oracle::select_mxfp4(deployment)), "the caller's key and the override differ in effect", deployment, decision);
+      require(same_answer(decision, oracle::select("mxfp4", deployment)), "the caller's key and the override differ in effect", deployment, decision);
     }
   });
 }
 
 /// "BACKEND/Class" of the first class of the list that takes the deployment, each asked on its own.
 std::string first_supported(const Deployment& deployment) {
-  const std::vector<oracle::Candidate> support = oracle::support_mxfp4(deployment);
+  const std::vector<oracle::Candidate> support = oracle::support("mxfp4", deployment);
   for (std::string_view backend : restated_priority()) {
     if (restated_backend(backend)->own_key != deployment.activation_key) continue;
     for (const oracle::Candidate& candidate : support) {
@@ -215,7 +215,7 @@ std::string first_supported(const Deployment& deployment) {
 Outcome nothing_better_is_skipped(const Law& law) {
   constexpr DeploymentKind kKind{.wishes = false, .override_switches = false, .key_override = false};
   return on_every_platform(law, kKind, [](const Deployment& deployment) {
-    const Decision decision = oracle::select_mxfp4(deployment);
+    const Decision decision = oracle::select("mxfp4", deployment);
     const std::string best = first_supported(deployment);
     const std::string got = decision.choice ? decision.choice->backend + "/" + decision.choice->kernel_class : "";
     const bool last_resort = best.empty() && (is_backend(decision, "XPU") || is_backend(decision, "CPU"));
@@ -253,7 +253,7 @@ Outcome every_deployment_has_an_answer(const Law& law) {
     for (auto& [name, value] : deployment.env) {
       if (chance(5)) value = std::string(pick_word(kOddTexts));
     }
-    const Decision decision = oracle::select_mxfp4(deployment);
+    const Decision decision = oracle::select("mxfp4", deployment, oracle::Detail::texts);
     check_answer(deployment, decision);
     reached.insert(decision.choice ? decision.choice->backend : decision.refusal->error_type);
   });
@@ -286,7 +286,8 @@ Outcome tables_are_complete(const Law& law) {
   const auto needs = oracle::kernel_needs_mxfp4();
   for (const RestatedBackend& backend : restated_backends()) {
     const auto name = std::string(backend.name);
-    cases.expect(oracle::activation_key_mxfp4(name) == backend.own_key, [&] { return name + " owns another activation key"; });
+    cases.expect(name_of(oracle::activation_key(oracle::mxfp4_tables(), name)) == backend.own_key,
+                 [&] { return name + " owns another activation key"; });
     const bool needed = std::any_of(needs.begin(), needs.end(), [&](const oracle::KernelNeed& need) {
       return need.id == "device" && !need.backends.empty() && oracle::concerns(need, backend.name);
     });

@@ -31,8 +31,10 @@ Deployment with_env(Deployment deployment, const std::string& name, const std::s
   return deployment;
 }
 
+Decision select_texts(const Deployment& deployment) { return select("mxfp4", deployment, Detail::texts); }
+
 std::string answer(const Deployment& deployment) {
-  const Decision decision = select_mxfp4(deployment);
+  const Decision decision = select_texts(deployment);
   return decision.choice ? decision.choice->backend + "/" + decision.choice->kernel_class : decision.refusal->error_type;
 }
 
@@ -61,7 +63,7 @@ TEST_CASE("gpt-oss on every platform") {
   };
   for (const Row& row : rows) {
     INFO(row.platform);
-    const Decision decision = select_mxfp4(on(row.platform));
+    const Decision decision = select_texts(on(row.platform));
     REQUIRE(decision.choice);
     CHECK(decision.choice->backend + "/" + decision.choice->kernel_class == row.answer);
     CHECK(decision.choice->rounded_hidden == row.hidden);
@@ -74,7 +76,7 @@ TEST_CASE("quirks of the search") {
     Deployment deployment = on("SM100", "bogus");
     deployment.activation_key = "kMxfp8Dynamic";
     deployment.quantization_override = "mxfp4";
-    const Decision decision = select_mxfp4(deployment);
+    const Decision decision = select_texts(deployment);
     REQUIRE(decision.refusal);
     CHECK(decision.refusal->error_type == "ValueError");
     CHECK(says(decision.refusal->text, "kMxfp8Dynamic"));
@@ -89,13 +91,13 @@ TEST_CASE("quirks of the search") {
   }
   SECTION("the BF16 variable looks at the capability alone, so gfx90a passes as 90 and fails on the device") {
     CHECK(answer(with_env(on("SM90"), "VLLM_USE_FLASHINFER_MOE_MXFP4_BF16", "1")) == "FLASHINFER_CUTLASS_MXFP4_BF16/FlashInferExperts");
-    const Decision decision = select_mxfp4(with_env(on("gfx90a"), "VLLM_USE_FLASHINFER_MOE_MXFP4_BF16", "1"));
+    const Decision decision = select_texts(with_env(on("gfx90a"), "VLLM_USE_FLASHINFER_MOE_MXFP4_BF16", "1"));
     REQUIRE(decision.refusal);
     CHECK(decision.trace.back().backend == "FLASHINFER_CUTLASS_MXFP4_BF16");
     CHECK(decision.trace.back().verdict.code == "device");
   }
   SECTION("the variable that is off removes candidates, and the trace says so") {
-    const Decision decision = select_mxfp4(with_env(on("SM100"), "VLLM_USE_FLASHINFER_MOE_MXFP4_BF16", "0"));
+    const Decision decision = select_texts(with_env(on("SM100"), "VLLM_USE_FLASHINFER_MOE_MXFP4_BF16", "0"));
     REQUIRE(decision.choice);
     CHECK(decision.choice->backend == "TRITON");
     int removed = 0;
@@ -123,7 +125,7 @@ TEST_CASE("quirks of the search") {
     CHECK(answer(with_env(on("SM100", "triton"), "VLLM_MXFP4_USE_MARLIN", "yes")) == "TRITON/OAITritonMxfp4ExpertsMonolithic");
   }
   SECTION("the two backends of other activations are filtered out, the third fails with the engine's hint") {
-    const Decision decision = select_mxfp4(on("gfx950", "aiter"));
+    const Decision decision = select_texts(on("gfx950", "aiter"));
     REQUIRE(decision.refusal);
     CHECK(decision.trace.back().kernel_class == "AiterExperts");
     CHECK(decision.trace.back().verdict.code == "device+aiter_hint");
@@ -131,7 +133,7 @@ TEST_CASE("quirks of the search") {
   SECTION("a key whose dtype has no text raises KeyError in the check") {
     Deployment deployment = on("SM100");
     deployment.activation_key = "kInt4Static";
-    for (const Candidate& candidate : support_mxfp4(deployment)) {
+    for (const Candidate& candidate : support("mxfp4", deployment)) {
       if (candidate.backend == "TRITON") CHECK(candidate.verdict.code == "exc:KeyError");
     }
   }
@@ -141,7 +143,7 @@ TEST_CASE("a deployment that cannot exist is a usage error") {
   const auto message = [](const std::function<void(Deployment&)>& change) {
     Deployment deployment = on("SM100");
     change(deployment);
-    return message_of(mx::ErrorCode::usage, [&] { select_mxfp4(deployment); });
+    return message_of(mx::ErrorCode::usage, [&] { select("mxfp4", deployment); });
   };
   CHECK(says(message([](Deployment& d) { d.layer.activation = "SWIGLU"; }), "did you mean"));
   CHECK(says(message([](Deployment& d) { d.layer.routing_method = "Renormalise"; }), "did you mean Renormalize"));
@@ -153,9 +155,9 @@ TEST_CASE("a deployment that cannot exist is a usage error") {
   CHECK(says(message([](Deployment& d) { d.activation_key = "mxfp8"; }), "unknown quantization key 'mxfp8'"));
   CHECK(says(message([](Deployment& d) { d.quantization_override = "mxfp9"; }), "did you mean mxfp"));
   CHECK(says(message([](Deployment& d) { d.parallel.all2all_backend = "none"; }), "unknown all2all backend 'none'"));
-  CHECK(says(message_of(mx::ErrorCode::usage, [] { round_up_mxfp4("MARLYN", PlatformKind::cuda, 1, 1); }), "did you mean MARLIN"));
-  CHECK(says(message_of(mx::ErrorCode::usage, [] { activation_key_mxfp4("AITER"); }), "unknown backend"));
-  CHECK(says(message_of(mx::ErrorCode::usage, [] { round_up_mxfp4("MARLIN", PlatformKind::cuda, 0, 1); }), "size 0"));
+  CHECK(says(message_of(mx::ErrorCode::usage, [] { round_up(mxfp4_tables(), "MARLYN", PlatformKind::cuda, 1, 1); }), "did you mean MARLIN"));
+  CHECK(says(message_of(mx::ErrorCode::usage, [] { activation_key(mxfp4_tables(), "AITER"); }), "unknown backend"));
+  CHECK(says(message_of(mx::ErrorCode::usage, [] { round_up(mxfp4_tables(), "MARLIN", PlatformKind::cuda, 0, 1); }), "size 0"));
 }
 
 TEST_CASE("another table is another oracle") {
