@@ -77,6 +77,8 @@ std::vector<StageNeed> broken_needs(const StageLayout& stage, StageRequest reque
 
 /// The rows of each library, joined by all_stage_layouts().
 std::span<const StageLayout> flashinfer_stages();
+std::span<const StageLayout> marlin_stages();
+std::span<const StageLayout> humming_stages();
 
 /// Fills in the standard values of what is declared; throws Error(usage) on a value out of range and on a parameter that is not declared.
 void complete_params(std::string_view stage, std::span<const StageParam> declared, StageParams& params);
