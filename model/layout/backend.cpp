@@ -56,7 +56,7 @@ bool is_size(Quantity quantity) {
 
 std::vector<BackendLayout> joined() {
   std::vector<BackendLayout> rows;
-  for (const auto family : {trtllm_layouts, flashinfer_cutlass_layouts, identity_layouts}) {
+  for (const auto family : {trtllm_layouts, flashinfer_cutlass_layouts, identity_layouts, triton_layouts, deepgemm_layouts}) {
     const std::span<const BackendLayout> of_family = family();
     rows.insert(rows.end(), of_family.begin(), of_family.end());
   }

@@ -12,10 +12,12 @@ namespace {
 using fault::Fault;
 using fault::planted;
 
-constexpr std::array<Cast, 2> kCasts{{
+constexpr std::array<Cast, 3> kCasts{{
     {"keep", 0, 0, [](std::uint64_t unit) { return unit; }, "bits as they are"},
     {"bf16_to_f32", 16, 32, [](std::uint64_t unit) { return planted(Fault::bias_cast_to_low_half) ? unit : unit << 16; },
      "bf16 widened to fp32, exact"},
+    {"e8m0_to_f32_shift", 8, 32, [](std::uint64_t unit) { return unit << 23; },
+     "e8m0 to fp32 by moving the exponent: code 0 becomes 0 and 255 infinity; codes come back as they were"},
 }};
 
 }  // namespace

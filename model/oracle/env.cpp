@@ -20,37 +20,30 @@ struct EnvRow {
   bool fallback;
 };
 
-// In the order of EnvVariable.
-constexpr std::array<EnvRow, 9> kRows = {{
+// In the order of EnvVariable. Setting a variable that the oracle at hand does not read is no mistake, it changes nothing there.
+constexpr std::array<EnvRow, 14> kRows = {{
     {"VLLM_BATCH_INVARIANT", Parse::integer, false},
     {"VLLM_USE_FLASHINFER_MOE_MXFP4_BF16", Parse::integer, false},
     {"VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8", Parse::integer, false},
     {"VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8_CUTLASS", Parse::integer, false},
     {"VLLM_MXFP4_USE_MARLIN", Parse::integer, false},
+    {"VLLM_USE_FLASHINFER_MOE_FP4", Parse::integer, false},
+    {"VLLM_USE_FLASHINFER_MOE_FP8", Parse::integer, false},
+    {"VLLM_FLASHINFER_MOE_BACKEND", Parse::text, false},
     {"VLLM_USE_DEEP_GEMM", Parse::integer, true},
+    {"VLLM_MOE_USE_DEEP_GEMM", Parse::integer, true},
+    {"VLLM_TEST_FORCE_FP8_MARLIN", Parse::word, false},
     {"VLLM_ROCM_USE_AITER", Parse::word, false},
     {"VLLM_ROCM_USE_AITER_MOE", Parse::word, true},
     {"VLLM_HUMMING_MOE_GEMM_TYPE", Parse::text, false},
 }};
 static_assert(static_cast<std::size_t>(EnvVariable::humming_moe_gemm_type) + 1 == kRows.size());
 
-// Those of the other oracles are known names too: setting one of them in a deployment is no mistake, it changes nothing here.
-constexpr std::array<std::string_view, 14> kNames = {
-    "VLLM_BATCH_INVARIANT",
-    "VLLM_USE_FLASHINFER_MOE_MXFP4_BF16",
-    "VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8",
-    "VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8_CUTLASS",
-    "VLLM_MXFP4_USE_MARLIN",
-    "VLLM_USE_DEEP_GEMM",
-    "VLLM_MOE_USE_DEEP_GEMM",
-    "VLLM_ROCM_USE_AITER",
-    "VLLM_ROCM_USE_AITER_MOE",
-    "VLLM_HUMMING_MOE_GEMM_TYPE",
-    "VLLM_USE_FLASHINFER_MOE_FP4",
-    "VLLM_USE_FLASHINFER_MOE_FP8",
-    "VLLM_FLASHINFER_MOE_BACKEND",
-    "VLLM_TEST_FORCE_FP8_MARLIN",
-};
+constexpr std::array<std::string_view, kRows.size()> kNames = [] {
+  std::array<std::string_view, kRows.size()> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kRows[i].name;
+  return names;
+}();
 
 const EnvRow& row_of(EnvVariable variable) { return kRows[static_cast<std::size_t>(variable)]; }
 
@@ -97,6 +90,22 @@ Switch read_switch(const Environment& environment, EnvVariable variable) {
   if (row.parse == Parse::integer) return parse_integer(found->second);
   const std::string word = lower(found->second);
   return word == "1" || word == "true" ? Switch::on : Switch::off;
+}
+
+Switch read_switches(const Environment& environment, std::span<const EnvVariable> variables) {
+  for (EnvVariable variable : variables) {
+    const Switch value = read_switch(environment, variable);
+    if (value != Switch::on) return value;
+  }
+  return Switch::on;
+}
+
+std::string unreadable_text(const Environment& environment, std::span<const EnvVariable> variables) {
+  for (EnvVariable variable : variables) {
+    const std::string name(name_of(variable));
+    if (read_switch(environment, variable) == Switch::unreadable) return name + "='" + environment.at(name) + "' is no integer";
+  }
+  return {};
 }
 
 std::string read_text(const Environment& environment, EnvVariable variable) {
