@@ -14,7 +14,7 @@ struct QuantityRow {
   std::int64_t (*of)(const Setting& setting);
 };
 
-constexpr std::array<QuantityRow, 10> kQuantities{{
+constexpr std::array<QuantityRow, 11> kQuantities{{
     {"w13_rows", "2I", [](const Setting& s) { return (s.form.gated ? 2 : 1) * s.padded.intermediate; }},
     {"w2_rows", "H", [](const Setting& s) { return s.padded.hidden; }},
     {"w13_groups", "H/group", [](const Setting& s) { return s.padded.hidden / s.padded.group; }},
@@ -25,6 +25,7 @@ constexpr std::array<QuantityRow, 10> kQuantities{{
     {"activation_dtype", "activation dtype", [](const Setting& s) { return static_cast<std::int64_t>(s.input_dtype); }},
     {"has_bias", "biases", [](const Setting& s) { return std::int64_t{s.has_bias}; }},
     {"input_scale_given", "input scales", [](const Setting& s) { return std::int64_t{s.has_input_scale}; }},
+    {"scale_byte", "largest scale byte", [](const Setting& s) { return std::int64_t{s.largest_scale_byte}; }},
 }};
 
 const QuantityRow& row_of(Quantity quantity) { return kQuantities.at(static_cast<std::size_t>(quantity)); }
