@@ -17,6 +17,7 @@
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
 #include "model/layout/backend.hpp"
+#include "model/layout/stage.hpp"
 #include "model/names.hpp"
 #include "model/oracle/select.hpp"
 
@@ -76,13 +77,12 @@ Subject subject_of(const ShapeOptions& options) {
   Sizes padded = sizes;
   padded.hidden = options.padded_hidden > 0 ? options.padded_hidden : rounded.hidden;
   padded.intermediate = options.padded_intermediate > 0 ? options.padded_intermediate : rounded.intermediate;
-  return {backend, role, sizes, padded, order, backend.build(role, sizes, padded, order)};
+  const layout::Setting setting{.sizes = sizes, .padded = padded, .form = order};
+  layout::check_needs(backend, setting);
+  return {backend, role, sizes, padded, order, backend.build(role, setting).layout};
 }
 
-int bits_in_memory(const Subject& subject) {
-  const bool widened = subject.backend.bias_cast == layout::Cast::bf16_to_f32 && (subject.role == Role::w13_bias || subject.role == Role::w2_bias);
-  return widened ? 32 : subject.layout.grain_bits();
-}
+int bits_in_memory(const Subject& subject) { return subject.layout.grain_bits(); }
 
 int list(bool json) {
   if (json) {
@@ -128,7 +128,7 @@ int show(const ShapeOptions& options) {
   const Subject subject = subject_of(options);
   const Layout& memory = subject.layout;
   // Padding has no digits, but what is padded has: a kernel sees a tensor of the rounded sizes.
-  const auto digits = subject.backend.build(subject.role, subject.padded, subject.padded, subject.order).digits();
+  const auto digits = subject.backend.build(subject.role, {.sizes = subject.padded, .padded = subject.padded, .form = subject.order}).layout.digits();
   if (options.json) {
     Json json = json_head("layout-show");
     json["backend"] = subject.backend.backend;
@@ -163,7 +163,7 @@ int show(const ShapeOptions& options) {
     fmt::print("\nas digits{} (slowest first):\n{}", subject.sizes == subject.padded ? "" : " of the padded tensor", digit_text(memory, *digits));
   else
     fmt::print("\nno digit normal form: the program pads or carries\n");
-  for (const layout::Need& need : subject.backend.needs) fmt::print("needs {} % {} == 0: {}\n", need.quantity, need.multiple, need.why);
+  for (const layout::Need& need : subject.backend.needs) fmt::print("needs {}\n", layout::text_of(need));
   fmt::print("source: {} {} {} at {}\n", subject.backend.source.repository, subject.backend.source.path, subject.backend.source.symbol,
              subject.backend.source.commit);
   return 0;

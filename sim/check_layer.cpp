@@ -78,9 +78,9 @@ bool all_equal(std::span<const std::uint32_t> words) {
 
 /// True when the layout moves units, yet memory looks as if it had not: no misplacement could have shown.
 bool nothing_to_see(const PackedTensor& tensor, const CanonicalLayer& layer, const layout::Sizes& padded) {
-  if (tensor.cast != layout::Cast::none) return false;
-  const layout::Layout loaded = layout::loaded(tensor.role, layer.sizes, padded, layer.order);
-  if (layout::apply(layout::canonical(tensor.role, layer.sizes, layer.order), layer[tensor.role], loaded) != tensor.bytes) return false;
+  if (!tensor.cast->keeps()) return false;
+  const layout::Layout loaded = layout::loaded(tensor.role, layer.sizes, padded, layer.form);
+  if (layout::apply(layout::canonical(tensor.role, layer.sizes, layer.form), layer[tensor.role], loaded) != tensor.bytes) return false;
   return !layout::same_addresses(loaded, tensor.layout);
 }
 
@@ -124,7 +124,7 @@ class RankCheck {
       result.units_compared += comparison.compared;
       result.units_differing += comparison.differing;
       if (comparison.first) settle(result, Verdict::failed, comparison.first->text());
-      if (nothing_to_see(tensor, reference_.shard, packed.padded)) {
+      if (nothing_to_see(tensor, reference_.shard, packed.setting.padded)) {
         settle(result, Verdict::mistrusted,
                std::string(layout::name_of(tensor.role)) +
                    ": the layout moves units but the packed bytes equal the checkpoint's; such data cannot show a misplacement");

@@ -331,7 +331,7 @@ MoeLayer Checkpoint::layer(int layer) const {
   const auto& [index, tensors] = impl_->at(layer);
   MoeLayer result{fmt::format("{}{}{}", impl_->form->before, index, impl_->form->after), index, {}, {}};
   result.experts.sizes = tensors.sizes;
-  result.experts.order = layout::SourceOrder::gpt_oss;
+  result.experts.form = layout::SourceOrder::gpt_oss;
   for (const layout::Role role : layout::kRoles) {
     const LocatedTensor* const tensor = tensors.parts[static_cast<std::size_t>(role)];
     if (tensor != nullptr) result.experts[role].assign(tensor->view->bytes.begin(), tensor->view->bytes.end());

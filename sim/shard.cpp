@@ -26,7 +26,7 @@ std::optional<Cut> cut_of(Role role) {
     case Role::w13_bias: return Cut{"I", false};
     case Role::w2_weight: return Cut{"K", false};
     case Role::w2_weight_scale: return Cut{"G", true};
-    case Role::w2_bias: return std::nullopt;
+    default: return std::nullopt;
   }
   return std::nullopt;
 }
@@ -42,7 +42,7 @@ CanonicalLayer shard(const CanonicalLayer& layer, int rank, int tp) {
   CanonicalLayer part;
   part.sizes = sizes;
   part.sizes.intermediate = sizes.intermediate / tp;
-  part.order = layer.order;
+  part.form = layer.form;
   for (Role role : layout::kRoles) {
     if (layer[role].empty()) continue;
     const std::optional<Cut> cut = cut_of(role);
@@ -51,11 +51,11 @@ CanonicalLayer shard(const CanonicalLayer& layer, int rank, int tp) {
       continue;
     }
     const std::int64_t length = part.sizes.intermediate / (cut->in_groups ? sizes.group : 1);
-    const Layout whole = layout::canonical(role, sizes, layer.order);
+    const Layout whole = layout::canonical(role, sizes, layer.form);
     // The rank's memory, described on the whole logical tensor: slice first, then the checkpoint's own row order.
     Layout target(layout::logical_axes(role, sizes), layout::unit_bits(role));
     target.slice(cut->axis, rank * length, length);
-    if (cut->axis == std::string_view("I") && layer.order == layout::SourceOrder::gpt_oss) {
+    if (cut->axis == std::string_view("I") && layer.form.order == layout::SourceOrder::gpt_oss) {
       if (role == Role::w13_bias)
         target.permute({"E", "I", "half"});
       else

@@ -7,6 +7,7 @@
 
 #include "model/error.hpp"
 #include "model/layout/backend.hpp"
+#include "model/layout/stage.hpp"
 #include "model/names.hpp"
 
 namespace mx::golden {

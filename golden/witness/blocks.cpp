@@ -8,6 +8,7 @@
 
 #include "golden/witness/block_tensors.hpp"
 #include "model/layout/backend.hpp"
+#include "model/layout/stage.hpp"
 
 namespace mx::golden {
 

@@ -121,7 +121,7 @@ bool same_place(std::int64_t recorded, std::int64_t model, const PadValues& pads
 }
 
 std::vector<std::uint8_t> convert(const LayoutModel& model, std::span<const std::uint8_t> bytes) {
-  if (model.cast == layout::Cast::none) return layout::apply(model.source, bytes, model.packed);
+  if (model.cast->keeps()) return layout::apply(model.source, bytes, model.packed);
   // The one cast: bf16 to fp32, the same bits above 16 zeros.
   const std::vector<std::int64_t> grains = source_grains(model);
   std::vector<std::uint8_t> out(4 * grains.size(), 0);
@@ -152,7 +152,7 @@ void compare_digest(const LayoutModel& model, std::uint64_t seed, std::uint64_t 
   findings.compared();
   if (got != want)
     findings.differs([&] { return fmt::format("digest of the output for seed {}: recorded {:016x}, model {:016x}", seed, want, got); });
-  if (model.cast != layout::Cast::none) return;
+  if (!model.cast->keeps()) return;
   findings.compared();
   if (layout::apply(model.packed, output, model.source) != input)
     findings.differs([] { return std::string("the model's way back does not give the input again"); });
@@ -172,7 +172,7 @@ void compare_values(const LayoutEntry& entry, const LayoutModel& model, LayoutFi
   if (!map->is_object()) broken("value_map must be an object", entry.where);
   for (const auto& [from, outputs] : map->items()) {
     const std::uint64_t input = little_endian(from, entry.where);
-    const std::uint64_t got = model.cast == layout::Cast::bf16_to_f32 ? input << 16U : input;
+    const std::uint64_t got = model.cast->make(input);
     if (!outputs.is_array()) broken("value_map of " + from + " must be an array", entry.where);
     for (const Json& output : outputs) {
       const std::uint64_t want = little_endian(output.is_string() ? output.get<std::string>() : std::string(), entry.where);
@@ -270,7 +270,7 @@ void run_perm(const LayoutEntry& entry, const std::filesystem::path& directory, 
   const LayoutModel model = checked_model(entry, conversion, kMostMappedBytes);
   if (src_units * unit_bits != 8 * entry.input.bytes()) broken("src_units and unit_bits do not give the input's size", entry.where);
   const ArrayShape output = read_array(fields.at("output"), "output", entry.where);
-  if (!is_value && model.cast != layout::Cast::none) throw Unmodelled("units of a tensor whose values change");
+  if (!is_value && !model.cast->keeps()) throw Unmodelled("units of a tensor whose values change");
 
   const Ratio ratio = ratio_of(unit_bits, model.source.grain_bits(), entry.where);
   const std::vector<std::int64_t> recorded = read_perm(entry, directory, dst_units);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/layout/stage.hpp"
+
 namespace mx::golden {
 
 namespace {
@@ -47,9 +49,10 @@ const CoveredNames& covered(const LayoutEntry& entry) {
 }
 
 void read_backend(const LayoutEntry& entry, const CoveredNames& row, KnownConversion& known) {
-  known.backend = layout::find_backend_layout(std::string_view(entry.layout).substr(row.prefix.size()));
+  known.backend =
+      layout::find_backend_layout(std::string_view(entry.layout).substr(row.prefix.size()), layout::WeightFormat::mxfp4, layout::Engine::v2026_08);
   if (known.backend == nullptr) throw Unmodelled("no layout model for " + entry.layout);
-  if (row.order == layout::SourceOrder::standard && !known.backend->accepts_standard)
+  if (row.order == layout::SourceOrder::standard && !known.backend->standard_order.has(layout::Engine::v2026_08))
     throw Unmodelled("no layout model for " + entry.layout + " from standard order");
   known.order = row.order;
   Fields params(*entry.params, "params", entry.where);
@@ -82,6 +85,11 @@ layout::Sizes layer_sizes(const ConversionSizes& sizes) {
   return {sizes.numbers.at("E"), sizes.numbers.at("intermediate"), sizes.numbers.at("hidden")};
 }
 
+layout::Setting setting_of(const KnownConversion& conversion) {
+  const layout::Sizes sizes = layer_sizes(conversion.sizes);
+  return {.sizes = sizes, .padded = sizes, .form = conversion.order, .engine = layout::Engine::v2026_08, .has_bias = conversion.sizes.has_bias};
+}
+
 layout::Role role_of(const std::string& role) {
   for (const layout::Role known : layout::kRoles) {
     if (layout::name_of(known) == role) return known;
@@ -92,7 +100,7 @@ layout::Role role_of(const std::string& role) {
 layout::Layout stage_layout_of(const KnownConversion& conversion, int element_bits) {
   const auto& numbers = conversion.sizes.numbers;
   layout::StageParams params;
-  if (const auto tile = numbers.find("epilogue_tile_m"); tile != numbers.end()) params.epilogue_tile_m = tile->second;
+  if (const auto tile = numbers.find("epilogue_tile_m"); tile != numbers.end()) params["epilogue_tile_m"] = tile->second;
   return layout::stage_layout(conversion.stage_name, numbers.at("batch"), numbers.at("rows"), numbers.at("cols"), element_bits, params);
 }
 
@@ -118,20 +126,20 @@ KnownConversion conversion_of(const LayoutEntry& entry) {
 LayoutModel build_model(const KnownConversion& conversion, const std::string& role, int element_bits) {
   if (!conversion.whole_backend) {
     layout::Layout packed = stage_layout_of(conversion, element_bits);
-    return {layout::Layout(packed.logical(), packed.unit_bits()), packed, layout::Cast::none};
+    return {layout::Layout(packed.logical(), packed.unit_bits()), packed, &layout::kKeep};
   }
   // A converter gets its shapes as they are: nothing is rounded up before it.
   const layout::Sizes sizes = layer_sizes(conversion.sizes);
   const layout::Role tensor = role_of(role);
-  return {layout::canonical(tensor, sizes, conversion.order), conversion.backend->build(tensor, sizes, sizes, conversion.order),
-          layout::is_bias(tensor) ? conversion.backend->bias_cast : layout::Cast::none};
+  layout::TensorPlan plan = conversion.backend->build(tensor, setting_of(conversion));
+  return {layout::canonical(tensor, sizes, conversion.order), std::move(plan.layout), plan.cast};
 }
 
 std::optional<std::string> refusal(const KnownConversion& conversion, const std::string& role, int element_bits) {
   try {
     if (conversion.whole_backend) {
-      const auto rules = layout::broken_needs(*conversion.backend, layer_sizes(conversion.sizes), conversion.sizes.has_bias, conversion.order);
-      if (!rules.empty()) return std::string(rules.front().need.quantity);
+      const auto rules = layout::broken_needs(*conversion.backend, setting_of(conversion));
+      if (!rules.empty()) return std::string(layout::name_of(rules.front().need.quantity));
       build_model(conversion, role, element_bits);
     } else {
       stage_layout_of(conversion, element_bits);

@@ -59,7 +59,7 @@ KnownConversion conversion_of(const LayoutEntry& entry);
 struct LayoutModel {
   layout::Layout source;
   layout::Layout packed;
-  layout::Cast cast;
+  const layout::Cast* cast;
 };
 
 /// Throws Error(usage) when the model refuses the sizes.

@@ -1,6 +1,5 @@
 #include "model/layout/backend.hpp"
 
-#include <array>
 #include <string>
 
 #include "model/error.hpp"
@@ -9,47 +8,50 @@
 namespace mx::layout {
 namespace {
 
-/// What a Need may speak of.
-struct Quantity {
+struct QuantityRow {
   std::string_view name;
-  std::int64_t (*of)(const Sizes& sizes);
+  std::string_view symbol;
+  std::int64_t (*of)(const Setting& setting);
 };
 
-constexpr std::array<Quantity, 4> kQuantities{{
-    {"2I", [](const Sizes& sizes) { return 2 * sizes.intermediate; }},
-    {"H", [](const Sizes& sizes) { return sizes.hidden; }},
-    {"H/group", [](const Sizes& sizes) { return sizes.hidden / sizes.group; }},
-    {"I/group", [](const Sizes& sizes) { return sizes.intermediate / sizes.group; }},
+constexpr std::array<QuantityRow, 10> kQuantities{{
+    {"w13_rows", "2I", [](const Setting& s) { return (s.form.gated ? 2 : 1) * s.padded.intermediate; }},
+    {"w2_rows", "H", [](const Setting& s) { return s.padded.hidden; }},
+    {"w13_groups", "H/group", [](const Setting& s) { return s.padded.hidden / s.padded.group; }},
+    {"w2_groups", "I/group", [](const Setting& s) { return s.padded.intermediate / s.padded.group; }},
+    {"hidden", "H", [](const Setting& s) { return s.padded.hidden; }},
+    {"intermediate", "I", [](const Setting& s) { return s.padded.intermediate; }},
+    {"num_warps", "num_warps", [](const Setting& s) { return std::int64_t{s.num_warps}; }},
+    {"activation_dtype", "activation dtype", [](const Setting& s) { return static_cast<std::int64_t>(s.input_dtype); }},
+    {"has_bias", "biases", [](const Setting& s) { return std::int64_t{s.has_bias}; }},
+    {"input_scale_given", "input scales", [](const Setting& s) { return std::int64_t{s.has_input_scale}; }},
 }};
 
-constexpr Need kBiases{"biases", 1, "both biases must exist"};
+const QuantityRow& row_of(Quantity quantity) { return kQuantities.at(static_cast<std::size_t>(quantity)); }
 
-std::int64_t value_of(std::string_view quantity, const Sizes& sizes) {
-  for (const Quantity& row : kQuantities) {
-    if (row.name == quantity) return row.of(sizes);
+/// "is not a multiple of 128"
+std::string broken_text(const Need& need) {
+  switch (need.rule) {
+    case Rule::multiple_of: return "is not a multiple of " + std::to_string(need.operand);
+    case Rule::at_most: return "is above " + std::to_string(need.operand);
+    case Rule::equals: return "is not " + std::to_string(need.operand);
+    case Rule::power_of_two: break;
   }
-  throw Error(ErrorCode::usage, "no quantity " + std::string(quantity), "layout needs");
+  return "is not a power of two";
 }
 
-std::vector<BrokenNeed> broken_sizes(std::span<const Need> needs, const Sizes& padded) {
-  check(padded);
-  std::vector<BrokenNeed> broken;
-  for (const Need& need : needs) {
-    const std::int64_t value = value_of(need.quantity, padded);
-    if (value % need.multiple != 0) broken.push_back({need, value});
+/// What a quantity that is no size says of itself.
+std::string found_text(Quantity quantity, std::int64_t value) {
+  switch (quantity) {
+    case Quantity::has_bias:
+    case Quantity::has_input_scale: return std::string(symbol_of(quantity)) + " are missing";
+    case Quantity::activation_dtype: return std::string(symbol_of(quantity)) + " " + std::string(name_of(static_cast<InputDtype>(value)));
+    default: return std::string(symbol_of(quantity)) + " = " + std::to_string(value);
   }
-  return broken;
 }
 
-[[noreturn]] void refuse(const BrokenNeed& broken, std::string_view where) {
-  const Need& need = broken.need;
-  std::string text(need.quantity);
-  if (need.quantity == kBiases.quantity) {
-    text += " are missing";
-  } else {
-    text += " = " + std::to_string(broken.value) + " is not a multiple of " + std::to_string(need.multiple);
-  }
-  throw Error(ErrorCode::usage, text + ": " + std::string(need.why), std::string(where));
+bool is_size(Quantity quantity) {
+  return quantity != Quantity::has_bias && quantity != Quantity::has_input_scale && quantity != Quantity::activation_dtype;
 }
 
 std::vector<BackendLayout> joined() {
@@ -63,36 +65,82 @@ std::vector<BackendLayout> joined() {
 
 }  // namespace
 
+std::string_view symbol_of(Quantity quantity) { return row_of(quantity).symbol; }
+std::string_view name_of(Quantity quantity) { return row_of(quantity).name; }
+std::int64_t value_of(Quantity quantity, const Setting& setting) { return row_of(quantity).of(setting); }
+
+bool holds(const Need& need, const Setting& setting) {
+  if (need.applies != nullptr && !need.applies(setting)) return true;
+  const std::int64_t value = value_of(need.quantity, setting);
+  switch (need.rule) {
+    case Rule::multiple_of: return value % need.operand == 0;
+    case Rule::at_most: return value <= need.operand;
+    case Rule::equals: return value == need.operand;
+    case Rule::power_of_two: break;
+  }
+  return value > 0 && (value & (value - 1)) == 0;
+}
+
+std::string text_of(const Need& need) {
+  std::string rule(symbol_of(need.quantity));
+  switch (need.rule) {
+    case Rule::multiple_of: rule += " a multiple of " + std::to_string(need.operand); break;
+    case Rule::at_most: rule += " at most " + std::to_string(need.operand); break;
+    case Rule::equals: rule += is_size(need.quantity) ? " = " + std::to_string(need.operand) : ""; break;
+    case Rule::power_of_two: rule += " a power of two"; break;
+  }
+  return rule + ": " + std::string(need.why);
+}
+
+std::string BrokenNeed::text() const {
+  const std::string found = found_text(need.quantity, value);
+  return (is_size(need.quantity) ? found + " " + broken_text(need) : found) + ": " + std::string(need.why);
+}
+
+bool BackendLayout::converts(const Form& form, Engine engine) const {
+  if (form.format != format || !engines.has(engine) || (!form.gated && !takes_not_gated)) return false;
+  return (form.order == SourceOrder::standard ? standard_order : gpt_oss_order).has(engine);
+}
+
 std::span<const BackendLayout> all_backend_layouts() {
   static const std::vector<BackendLayout> rows = joined();
   return rows;
 }
 
-const BackendLayout* find_backend_layout(std::string_view backend) {
+const BackendLayout* find_backend_layout(std::string_view backend, WeightFormat format, Engine engine) {
   for (const BackendLayout& row : all_backend_layouts()) {
-    if (same_name(row.backend, backend)) return &row;
+    if (row.format == format && row.engines.has(engine) && same_name(row.backend, backend)) return &row;
   }
   return nullptr;
 }
 
-std::vector<BrokenNeed> broken_needs(const BackendLayout& row, const Sizes& padded, bool has_bias, SourceOrder order) {
+const BackendLayout& backend_layout_named(std::string_view backend, WeightFormat format, Engine engine) {
+  if (const BackendLayout* row = find_backend_layout(backend, format, engine)) return *row;
+  std::vector<std::string_view> of_format;
+  std::string elsewhere;
+  for (const BackendLayout& row : all_backend_layouts()) {
+    if (row.format == format && row.engines.has(engine)) of_format.push_back(row.backend);
+    if (!same_name(row.backend, backend)) continue;
+    elsewhere += (elsewhere.empty() ? "" : ", ") + std::string(name_of(row.format)) + " of engine " +
+                 std::string(name_of(row.engines.in_2026_05 ? Engine::v2026_05 : Engine::v2026_08));
+  }
+  const std::string where = std::string(name_of(format)) + ", engine " + std::string(name_of(engine));
+  if (elsewhere.empty()) throw Error(ErrorCode::usage, unknown_name("backend", backend, of_format), where);
+  throw Error(ErrorCode::usage, std::string(backend) + " converts " + elsewhere, where);
+}
+
+std::vector<BrokenNeed> broken_needs(const BackendLayout& row, const Setting& setting) {
+  check_padded(setting.sizes, setting.padded);
   std::vector<BrokenNeed> broken;
-  if (row.needs_bias && !has_bias && order == SourceOrder::gpt_oss) broken.push_back({kBiases, 0});
-  const std::vector<BrokenNeed> sizes = broken_sizes(row.needs, padded);
-  broken.insert(broken.end(), sizes.begin(), sizes.end());
+  for (const Need& need : row.needs) {
+    if (!holds(need, setting)) broken.push_back({need, value_of(need.quantity, setting)});
+  }
   return broken;
 }
 
-void check_needs(const BackendLayout& row, const Sizes& padded, bool has_bias, SourceOrder order) {
-  const std::vector<BrokenNeed> broken = broken_needs(row, padded, has_bias, order);
-  if (!broken.empty()) refuse(broken.front(), row.backend);
+void check_needs(const BackendLayout& row, const Setting& setting) {
+  const std::vector<BrokenNeed> broken = broken_needs(row, setting);
+  if (!broken.empty()) throw Error(ErrorCode::usage, broken.front().text(), std::string(row.backend));
 }
-
-void check_sizes(std::span<const Need> needs, const Sizes& padded, std::string_view where) {
-  const std::vector<BrokenNeed> broken = broken_sizes(needs, padded);
-  if (!broken.empty()) refuse(broken.front(), where);
-}
-
-int memory_unit_bits(const BackendLayout& row, Role role) { return is_bias(role) && row.bias_cast == Cast::bf16_to_f32 ? 32 : unit_bits(role); }
 
 }  // namespace mx::layout

@@ -1,116 +1,127 @@
 #pragma once
-// Which layout each backend gives each tensor: one row per backend, one file per backend family. This table is the answer to
-// "which byte goes where".
+// Which layout each backend gives each tensor: one row per (weight format, backend, engine version), one file per backend family. This table is the
+// answer to "which byte goes where".
 
+#include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "model/layout/cast.hpp"
 #include "model/layout/layout.hpp"
+#include "model/layout/setting.hpp"
+#include "model/layout/source.hpp"
 #include "model/layout/tensor.hpp"
 
 namespace mx::layout {
 
-/// How the value of a unit changes on the way into memory.
-enum class Cast {
-  none,
-  bf16_to_f32,  ///< exact widening, 2 bytes -> 4
+/// What a converter's preconditions speak of; each is a number of a Setting's padded sizes or of its options.
+enum class Quantity {
+  w13_rows,          ///< 2I, or I when not gated
+  w2_rows,           ///< H
+  w13_groups,        ///< H / group
+  w2_groups,         ///< I / group
+  hidden,            ///< H
+  intermediate,      ///< I
+  num_warps,         ///< of the Hopper scale layout
+  activation_dtype,  ///< the InputDtype, as its number
+  has_bias,          ///< 0 or 1
+  has_input_scale,   ///< 0 or 1
+};
+/// "2I", "activation dtype": for messages; and the word of recorded preconditions: "w13_rows", "activation_dtype".
+std::string_view symbol_of(Quantity quantity);
+std::string_view name_of(Quantity quantity);
+std::int64_t value_of(Quantity quantity, const Setting& setting);
+
+enum class Rule {
+  multiple_of,   ///< of the operand
+  at_most,       ///< the operand
+  equals,        ///< the operand
+  power_of_two,  ///< no operand
 };
 
-/// Where a fact comes from.
-struct Source {
-  std::string_view repository;
-  std::string_view path;
-  std::string_view symbol;
-  std::string_view commit;
-};
-
-/// A size rule that a converter enforces: `quantity` ("2I", "H", "H/group", "I/group") must be a multiple.
+/// One precondition of a converter.
 struct Need {
-  std::string_view quantity;
-  std::int64_t multiple;
+  Quantity quantity;
+  Rule rule;
+  std::int64_t operand;
   std::string_view why;
+  bool (*applies)(const Setting& setting) = nullptr;  ///< null: always
 };
+bool holds(const Need& need, const Setting& setting);
+/// "2I a multiple of 128: why", for people.
+std::string text_of(const Need& need);
 
-/// A rule that a layer breaks. A missing bias has the quantity "biases", value 0 and multiple 1.
+/// A precondition that a setting breaks.
 struct BrokenNeed {
   Need need;
   std::int64_t value;
+  std::string text() const;  ///< "2I = 64 is not a multiple of 128: why"
+};
+
+/// Where one tensor goes and what becomes of its units.
+struct TensorPlan {
+  Layout layout;  ///< units of memory: after the cast
+  const Cast* cast;
+};
+
+/// Units of a tensor in logical row-major order; the first unit in the lowest bits of the first byte.
+struct Units {
+  int bits = 0;
+  std::vector<std::uint8_t> bytes;
+  bool absent() const { return bytes.empty(); }
+};
+/// The units of a layer's tensors, indexed by Role.
+using LayerUnits = std::array<Units, kRoleCount>;
+
+/// What a conversion loses: per code, or per position.
+struct Loss {
+  Role role;
+  std::string what;    ///< "e8m0 codes 1..102 become 0", "scale columns 40..43 are cut off"
+  std::int64_t units;  ///< of this tensor that cannot be restored
 };
 
 /// One backend's conversion of a layer's tensors.
 struct BackendLayout {
+  WeightFormat format;
   std::string_view backend;  ///< the oracle's name: FLASHINFER_TRTLLM_MXFP4_BF16
   std::string_view family;   ///< file of model/layout that holds it
   std::string_view summary;  ///< one line: row order, weight, scale, bias
-  bool accepts_standard;     ///< whether the engine converts checkpoints in standard order for it
-  bool needs_bias;           ///< whether the conversion from gpt-oss order refuses a layer without biases
-  Cast bias_cast;
+  Engines engines;           ///< versions of the engine that this row describes
+  Engines standard_order;    ///< those of them that convert checkpoints in standard order for it
+  Engines gpt_oss_order;     ///< likewise for gpt-oss order
+  bool takes_not_gated;      ///< whether w13 may have a single shard
   std::span<const Need> needs;
-  /// The packed memory of a tensor. `sizes` are the checkpoint's (this rank's), `padded` what the buffers were rounded up to. Units are those of
-  /// memory: 32 bits for a bias that is cast to fp32. Throws Error(usage) with the first Need that the padded sizes break.
-  Layout (*build)(Role role, const Sizes& sizes, const Sizes& padded, SourceOrder order);
+  /// The packed memory of a tensor, for a setting that breaks no need. Where `values` is given, of the units that it leaves.
+  TensorPlan (*build)(Role role, const Setting& setting);
+  /// Transforms that couple units or tensors (a factor over a whole tensor, scales that alter codes), before the units are placed; also adds and
+  /// removes tensors. Null: there are none. Reports what it loses.
+  void (*values)(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses);
+  /// Undoes `values`. Null with `values` given: what is packed does not determine the checkpoint, and restore refuses.
+  void (*undo_values)(LayerUnits& units, const Setting& setting);
   Source source;
+
+  bool converts(const Form& form, Engine engine) const;
 };
 
-/// Every modelled backend.
+/// Every modelled backend, each engine version a row of its own where they differ.
 std::span<const BackendLayout> all_backend_layouts();
 /// The row of a backend, or null when its converter is not modelled.
-const BackendLayout* find_backend_layout(std::string_view backend);
+const BackendLayout* find_backend_layout(std::string_view backend, WeightFormat format = WeightFormat::mxfp4, Engine engine = Engine::v2026_05);
+/// The same; throws Error(usage) with the nearest name, or with the formats that the backend is known for.
+const BackendLayout& backend_layout_named(std::string_view backend, WeightFormat format, Engine engine);
 
-/// Every rule that the sizes, or the lack of biases in gpt-oss order, break; empty when the backend converts such a layer.
-std::vector<BrokenNeed> broken_needs(const BackendLayout& row, const Sizes& padded, bool has_bias, SourceOrder order = SourceOrder::gpt_oss);
+/// Every rule that a setting breaks, in the converter's order of checking; empty when the backend converts such a layer.
+std::vector<BrokenNeed> broken_needs(const BackendLayout& row, const Setting& setting);
 
-/// Throws Error(usage) naming the first broken rule, the value and the multiple. Biases are demanded of gpt-oss order alone.
-void check_needs(const BackendLayout& row, const Sizes& padded, bool has_bias, SourceOrder order = SourceOrder::gpt_oss);
-
-/// The sizes alone, for a family's build: throws Error(usage) as check_needs does, `where` being the family.
-void check_sizes(std::span<const Need> needs, const Sizes& padded, std::string_view where);
-
-/// Bits of one unit of a converted tensor: unit_bits(role), or what the bias cast makes of it.
-int memory_unit_bits(const BackendLayout& row, Role role);
+/// Throws Error(usage) naming the first broken rule, the value and the operand.
+void check_needs(const BackendLayout& row, const Setting& setting);
 
 /// The rows of each family, joined by all_backend_layouts().
 std::span<const BackendLayout> trtllm_layouts();
 std::span<const BackendLayout> flashinfer_cutlass_layouts();
 std::span<const BackendLayout> identity_layouts();
-
-/// Shared building blocks (rows axis named `rows`), each also a layout of its own for `layout show`.
-namespace blocks {
-
-/// Merges [half, I] into the axis `rows` with up and gate rows alternating, up first: row 2i up i, row 2i+1 gate i.
-Layout& up_gate_interleaved(Layout& layout);
-/// Merges [half, I] into the axis `rows`, all up rows before all gate rows.
-Layout& up_before_gate(Layout& layout);
-/// dst row r <- src 32*(r/32) + 4*(r%8) + (r%32)/8 (epilogue tile 128). Source: FlashInfer shuffle_matrix_a.
-Layout& shuffle_a128(Layout& layout, std::string_view rows);
-/// dst row r <- src 16*(r/16) + 2*(r%8) + (r%16)/8 (epilogue tile 64).
-Layout& shuffle_a64(Layout& layout, std::string_view rows);
-/// The 128x4 scale tile of cuBLASLt and CUTLASS; pads rows to 128 and columns to 4 with zero. The view must end in [rows, cols].
-Layout& sf128x4(Layout& layout, std::string_view rows, std::string_view cols);
-/// The 8x4 tile of activation block scales; pads rows to 8 and columns to 4 with zero.
-Layout& sf8x4(Layout& layout, std::string_view rows, std::string_view cols);
-
-}  // namespace blocks
-
-/// What a stage needs to know beyond the matrix.
-struct StageParams {
-  std::int64_t epilogue_tile_m = 128;  ///< shuffle_matrix_*: multiples of 128 shuffle blocks of 32 rows, others blocks of 16
-};
-
-/// Building blocks by name, as `mxact layout show sf_128x4` names them.
-struct StageLayout {
-  std::string_view name;
-  std::string_view summary;
-  std::string_view formula;
-  /// The program, appended to the identity on the axes [batch, rows, cols].
-  void (*build)(Layout& layout, const StageParams& params);
-  Source source;
-};
-std::span<const StageLayout> all_stage_layouts();
-/// Layout of a stage on a [batch, rows, cols] matrix of units of `unit_bits`. Throws Error(usage) on an unknown name or a size that the stage
-/// refuses.
-Layout stage_layout(std::string_view name, std::int64_t batch, std::int64_t rows, std::int64_t cols, int unit_bits, const StageParams& params = {});
 
 }  // namespace mx::layout

@@ -8,21 +8,31 @@
 namespace mx::layout {
 namespace {
 
-Layout build(Role role, const Sizes& sizes, const Sizes& padded, SourceOrder order) {
-  Layout layout = loaded(role, sizes, padded, order);
+TensorPlan build(Role role, const Setting& setting) {
+  Layout layout = loaded(role, setting.sizes, setting.padded, setting.form);
   if (is_scale(role) && fault::planted(fault::Fault::identity_scale_rows_flipped)) layout.flip(layout.view()[1].name);
-  return layout;
+  return {std::move(layout), &kKeep};
 }
 
-constexpr Source kSource{"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py",
-                         "convert_gpt_oss_weight_to_mxfp4_moe_kernel_format, convert_weight_to_mxfp4_moe_kernel_format",
-                         "017e9f4448b700e85ee16023287b025693c72b9e"};
-constexpr std::string_view kSummary = "every tensor as loaded: the checkpoint's row order, row-major, biases bf16";
+constexpr BackendLayout row(std::string_view backend) {
+  return {.format = WeightFormat::mxfp4,
+          .backend = backend,
+          .family = "identity",
+          .summary = "every tensor as loaded: the checkpoint's row order, row-major, biases bf16",
+          .engines = kBothEngines,
+          .standard_order = kOnly2026_08,
+          .gpt_oss_order = kBothEngines,
+          .takes_not_gated = false,
+          .needs = {},
+          .build = build,
+          .values = nullptr,
+          .undo_values = nullptr,
+          .source = {"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py",
+                     "convert_gpt_oss_weight_to_mxfp4_moe_kernel_format, convert_weight_to_mxfp4_moe_kernel_format",
+                     "017e9f4448b700e85ee16023287b025693c72b9e"}};
+}
 
-constexpr std::array<BackendLayout, 2> kRows{{
-    {"XPU", "identity", kSummary, true, false, Cast::none, {}, build, kSource},
-    {"EMULATION", "identity", kSummary, true, false, Cast::none, {}, build, kSource},
-}};
+constexpr std::array<BackendLayout, 2> kRows{row("XPU"), row("EMULATION")};
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "model/layout/packed.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "model/error.hpp"
@@ -9,20 +10,6 @@
 
 namespace mx::layout {
 namespace {
-
-/// How a cast moves a unit's bits, both ways; `undo` is meaningful for what `make` makes.
-struct CastRow {
-  std::uint64_t (*make)(std::uint64_t);
-  std::uint64_t (*undo)(std::uint64_t);
-};
-
-constexpr std::array<CastRow, 2> kCasts{{
-    {[](std::uint64_t bits) { return bits; }, [](std::uint64_t bits) { return bits; }},
-    {[](std::uint64_t bits) { return fault::planted(fault::Fault::bias_cast_to_low_half) ? bits : bits << 16; },
-     [](std::uint64_t bits) { return fault::planted(fault::Fault::bias_cast_to_low_half) ? bits & 0xFFFF : bits >> 16; }},
-}};
-
-const CastRow& row_of(Cast cast) { return kCasts.at(static_cast<std::size_t>(cast)); }
 
 std::string hex(std::uint64_t value) {
   char text[32];
@@ -39,28 +26,76 @@ std::vector<std::uint8_t> named_row_major(Role role, const Layout& layout, std::
   }
 }
 
-/// Memory units in row-major order -> checkpoint units; every one must be what the cast makes of its result.
-std::vector<std::uint8_t> undo_cast(const PackedTensor& tensor, std::vector<std::uint8_t> units) {
-  if (tensor.cast == Cast::none) return units;
-  const CastRow& cast = row_of(tensor.cast);
-  const int bits = unit_bits(tensor.role);
-  std::vector<std::uint8_t> out(static_cast<std::size_t>(tensor.layout.size() * bits / 8));
+/// Bits of the units that a plan places, before its cast.
+int source_bits(const Layout& layout, const Cast& cast) { return cast.keeps() ? layout.grain_bits() : cast.from_bits; }
+
+/// Memory units in row-major order -> units before the cast; every one must be what the cast makes of its result.
+Units undo_cast(const PackedTensor& tensor, std::vector<std::uint8_t> memory) {
+  const int bits = source_bits(tensor.layout, *tensor.cast);
+  if (tensor.cast->keeps()) return {bits, std::move(memory)};
+  const Uncast uncast(*tensor.cast);
+  Units units{bits, std::vector<std::uint8_t>(static_cast<std::size_t>((tensor.layout.size() * bits + 7) / 8))};
   for (std::int64_t i = 0; i < tensor.layout.size(); ++i) {
-    const std::uint64_t found = get_grain(units, i, tensor.layout.grain_bits());
-    if (cast.make(cast.undo(found)) != found) {
-      throw Error(ErrorCode::input, "element " + std::to_string(i) + " is " + hex(found) + ", which no bf16 value widens to",
+    const std::uint64_t found = get_grain(memory, i, tensor.layout.grain_bits());
+    const std::optional<std::uint64_t> unit = uncast(found);
+    if (!unit) {
+      throw Error(ErrorCode::input,
+                  "element " + std::to_string(i) + " is " + hex(found) + ", which " + std::string(tensor.cast->name) + " never makes",
                   std::string(name_of(tensor.role)));
     }
-    set_grain(out, i, bits, cast.undo(found));
+    set_grain(units.bytes, i, bits, *unit);
   }
-  return out;
+  return units;
 }
 
 /// A layout of other sizes would be read out of bounds.
-void check_sizes_of(const PackedTensor& tensor, const Sizes& sizes) {
-  if (tensor.layout.logical() != logical_axes(tensor.role, sizes)) {
-    throw Error(ErrorCode::usage, "the layout is not one of these sizes:\n" + tensor.layout.describe(), std::string(name_of(tensor.role)));
+void check_fit(const PackedTensor& tensor) {
+  const std::int64_t bytes = tensor.layout.bytes();
+  if (static_cast<std::int64_t>(tensor.bytes.size()) == bytes) return;
+  throw Error(ErrorCode::input, std::to_string(tensor.bytes.size()) + " bytes where the layout has " + std::to_string(bytes),
+              std::string(name_of(tensor.role)));
+}
+
+/// Counts the units that a cast cannot give back.
+void note_cast_loss(Role role, const Cast& cast, const Units& units, std::vector<Loss>& losses) {
+  if (cast.keeps()) return;
+  const Uncast uncast(cast);
+  if (uncast.is_lossless()) return;
+  std::int64_t lost = 0;
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(units.bytes.size()) * 8 / units.bits; ++i) {
+    if (!uncast.is_recoverable(get_grain(units.bytes, i, units.bits))) ++lost;
   }
+  if (lost > 0) losses.push_back({role, std::string(cast.summary), lost});
+}
+
+/// Counts the units that have no place in memory.
+void note_cut(Role role, const Layout& layout, std::vector<Loss>& losses) {
+  std::int64_t held = 0;
+  for_each_address(layout, [&](std::int64_t, std::int64_t entry) { held += entry >= 0 ? 1 : 0; });
+  if (held < layout.size()) losses.push_back({role, "elements beyond the last whole tile are cut off", layout.size() - held});
+}
+
+bool slices(const Layout& layout) {
+  return std::ranges::any_of(layout.steps(), [](const Step& step) { return std::holds_alternative<Slice>(step); });
+}
+
+/// Row-major units of a packed tensor; units that the layout dropped are 0.
+std::vector<std::uint8_t> held_row_major(const PackedTensor& tensor) {
+  if (!slices(tensor.layout)) return named_row_major(tensor.role, tensor.layout, tensor.bytes);
+  const int bits = tensor.layout.grain_bits();
+  std::vector<std::uint8_t> out(static_cast<std::size_t>((tensor.layout.size() * bits + 7) / 8));
+  for_each_address(tensor.layout, [&](std::int64_t address, std::int64_t entry) {
+    if (entry >= 0) set_grain(out, entry, bits, get_grain(tensor.bytes, address, bits));
+  });
+  return out;
+}
+
+std::uint64_t keep(std::uint64_t unit) { return unit; }
+
+/// The first version of the engine that converts the form, or the first there is.
+Engine first_engine(const BackendLayout& backend, const Form& form) {
+  const auto found = std::ranges::find_if(kEngines, [&](Engine engine) { return backend.converts(form, engine); });
+  return found != kEngines.end() ? *found : kEngines.front();
 }
 
 Coord coord_of(std::int64_t index, const std::vector<Axis>& axes) {
@@ -87,56 +122,104 @@ void PackedLayer::require(std::string_view wanted) const {
   }
 }
 
-PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, const Sizes& padded) {
-  if (layer.order == SourceOrder::standard && !backend.accepts_standard) {
-    throw Error(ErrorCode::usage, "checkpoints in standard order are not converted", std::string(backend.backend));
+LayerUnits placed_units(const CanonicalLayer& layer, const BackendLayout& backend, const Setting& setting, std::vector<Loss>& losses) {
+  LayerUnits units;
+  for (Role role : kAllRoles) {
+    if (layer[role].empty()) continue;
+    const Layout memory = canonical(role, layer.sizes, layer.form);
+    units[static_cast<std::size_t>(role)] = {memory.grain_bits(), named_row_major(role, memory, layer[role])};
   }
-  check_padded(layer.sizes, padded);
-  check_needs(backend, padded, layer.has_bias(), layer.order);
-  PackedLayer packed{std::string(backend.backend), layer.sizes, padded, layer.order, {}};
-  for (Role role : kRoles) {
-    if (is_bias(role) && layer[role].empty()) continue;
-    const Cast cast = is_bias(role) ? backend.bias_cast : Cast::none;
-    Layout layout = backend.build(role, layer.sizes, padded, layer.order);
-    const std::vector<std::uint8_t> units = named_row_major(role, canonical(role, layer.sizes, layer.order), layer[role]);
-    std::vector<std::uint8_t> bytes = from_row_major(layout, units, unit_bits(role), row_of(cast).make, 0);
-    packed.tensors.push_back({role, std::move(layout), cast, std::move(bytes)});
+  if (backend.values != nullptr) backend.values(units, setting, losses);
+  return units;
+}
+
+PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, Setting setting) {
+  setting.sizes = layer.sizes;
+  setting.form = layer.form;
+  setting.has_bias = layer.has_bias();
+  if (!backend.converts(layer.form, setting.engine)) {
+    throw Error(ErrorCode::usage,
+                "checkpoints of " + std::string(name_of(layer.form.format)) + " in " + std::string(name_of(layer.form.order)) + " order" +
+                    (layer.form.gated ? "" : ", not gated,") + " are not converted by engine " + std::string(name_of(setting.engine)),
+                std::string(backend.backend));
+  }
+  check_needs(backend, setting);
+  for (Role role : kAllRoles) {
+    if (layer[role].empty() && !is_bias(role) && has_role(layer.form.format, role)) {
+      throw Error(ErrorCode::input, "missing from the layer", std::string(name_of(role)));
+    }
+  }
+  PackedLayer packed{std::string(backend.backend), setting, {}, {}};
+  const LayerUnits units = placed_units(layer, backend, setting, packed.losses);
+  for (Role role : kAllRoles) {
+    const Units& of_role = units[static_cast<std::size_t>(role)];
+    if (of_role.absent()) continue;
+    TensorPlan plan = backend.build(role, setting);
+    note_cast_loss(role, *plan.cast, of_role, packed.losses);
+    if (slices(plan.layout)) note_cut(role, plan.layout, packed.losses);
+    std::vector<std::uint8_t> bytes = from_row_major(plan.layout, of_role.bytes, source_bits(plan.layout, *plan.cast), plan.cast->make, 0);
+    packed.tensors.push_back({role, std::move(plan.layout), plan.cast, std::move(bytes)});
   }
   return packed;
 }
 
-CanonicalLayer restore(const PackedLayer& packed) {
-  CanonicalLayer layer{packed.sizes, packed.order, {}};
-  for (const PackedTensor& tensor : packed.tensors) {
-    check_sizes_of(tensor, packed.sizes);
-    const std::vector<std::uint8_t> units = undo_cast(tensor, named_row_major(tensor.role, tensor.layout, tensor.bytes));
-    layer[tensor.role] =
-        from_row_major(canonical(tensor.role, packed.sizes, packed.order), units, unit_bits(tensor.role), row_of(Cast::none).make, 0);
+PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, const Sizes& padded) {
+  return convert(layer, backend, Setting{.sizes = layer.sizes, .padded = padded, .form = layer.form, .engine = first_engine(backend, layer.form)});
+}
+
+CanonicalLayer restore(const PackedLayer& packed, OnLoss on_loss) {
+  const Setting& setting = packed.setting;
+  const BackendLayout& backend = backend_layout_named(packed.backend, setting.form.format, setting.engine);
+  if (on_loss == OnLoss::refuse && !packed.losses.empty()) {
+    const Loss& loss = packed.losses.front();
+    throw Error(ErrorCode::usage, loss.what + " (" + std::to_string(loss.units) + " units)", std::string(name_of(loss.role)));
   }
-  for (Role role : kRoles) {
-    if (!is_bias(role) && packed.find(role) == nullptr) throw Error(ErrorCode::input, "missing from the packed layer", std::string(name_of(role)));
+  if (backend.values != nullptr && backend.undo_values == nullptr) {
+    throw Error(ErrorCode::usage, "what is packed does not determine the checkpoint's values", packed.backend);
+  }
+  LayerUnits units;
+  for (const PackedTensor& tensor : packed.tensors) {
+    check_fit(tensor);
+    units[static_cast<std::size_t>(tensor.role)] = undo_cast(tensor, held_row_major(tensor));
+  }
+  if (backend.undo_values != nullptr) backend.undo_values(units, setting);
+  CanonicalLayer layer{setting.sizes, setting.form, {}};
+  for (Role role : kAllRoles) {
+    const Units& of_role = units[static_cast<std::size_t>(role)];
+    if (of_role.absent()) {
+      if (!is_bias(role) && has_role(setting.form.format, role)) {
+        throw Error(ErrorCode::input, "missing from the packed layer", std::string(name_of(role)));
+      }
+      continue;
+    }
+    const Layout memory = canonical(role, setting.sizes, setting.form);
+    if (static_cast<std::int64_t>(of_role.bytes.size()) != memory.bytes()) {
+      throw Error(ErrorCode::usage, "the layout is not one of these sizes:\n" + packed.find(role)->layout.describe(), std::string(name_of(role)));
+    }
+    layer[role] = from_row_major(memory, of_role.bytes, memory.grain_bits(), keep, 0);
   }
   return layer;
 }
 
 std::string Mismatch::text() const {
-  // Only the names of the axes matter here, so any sizes do.
-  const std::string place = coord.has_value() ? coord_text(logical_axes(role, Sizes{1, 1, 1, 1}), *coord) : "padding";
+  const std::string place = coord.has_value() ? coord_text(axes, *coord) : "padding";
   return std::string(name_of(role)) + " [" + place + "] at byte " + std::to_string(byte_address) + " bit " + std::to_string(bit) + ": expected " +
          hex(expected) + ", found " + hex(found);
 }
 
 Comparison compare(const PackedTensor& packed, const CanonicalLayer& layer) {
-  check_sizes_of(packed, layer.sizes);
+  const Layout memory = canonical(packed.role, layer.sizes, layer.form);
+  return compare(packed, Units{memory.grain_bits(), named_row_major(packed.role, memory, layer[packed.role])});
+}
+
+Comparison compare(const PackedTensor& packed, const Units& expected) {
+  check_fit(packed);
   const Layout& layout = packed.layout;
-  if (static_cast<std::int64_t>(packed.bytes.size()) != layout.bytes()) {
-    throw Error(ErrorCode::input, std::to_string(packed.bytes.size()) + " bytes where the layout has " + std::to_string(layout.bytes()),
-                std::string(name_of(packed.role)));
-  }
-  const std::vector<std::uint8_t> units = named_row_major(packed.role, canonical(packed.role, layer.sizes, layer.order), layer[packed.role]);
-  const int source_bits = unit_bits(packed.role);
+  const int from_bits = source_bits(layout, *packed.cast);
   const int bits = layout.grain_bits();
-  const CastRow& cast = row_of(packed.cast);
+  if (static_cast<std::int64_t>(expected.bytes.size()) != (layout.size() * from_bits + 7) / 8) {
+    throw Error(ErrorCode::usage, "the layout is not one of these sizes:\n" + layout.describe(), std::string(name_of(packed.role)));
+  }
   Comparison result;
   for_each_address(layout, [&](std::int64_t address, std::int64_t entry) {
     if (entry == Layout::kPadUnwritten) {
@@ -145,12 +228,12 @@ Comparison compare(const PackedTensor& packed, const CanonicalLayer& layer) {
     }
     if (entry < 0 && fault::planted(fault::Fault::compare_skips_padding)) return;
     ++result.compared;
-    const std::uint64_t expected = entry < 0 ? pad_grain(entry, address, bits, 0) : cast.make(get_grain(units, entry, source_bits));
+    const std::uint64_t wanted = entry < 0 ? pad_grain(entry, address, bits, 0) : packed.cast->make(get_grain(expected.bytes, entry, from_bits));
     const std::uint64_t found = get_grain(packed.bytes, address, bits);
-    if (expected == found) return;
+    if (wanted == found) return;
     if (++result.differing > 1) return;
     const std::optional<Coord> coord = entry < 0 ? std::nullopt : std::optional(coord_of(entry, layout.logical()));
-    result.first = Mismatch{packed.role, coord, address * bits / 8, static_cast<int>(address * bits % 8), expected, found};
+    result.first = Mismatch{packed.role, layout.logical(), coord, address * bits / 8, static_cast<int>(address * bits % 8), wanted, found};
   });
   return result;
 }

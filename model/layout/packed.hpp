@@ -14,8 +14,8 @@ namespace mx::layout {
 /// The expert tensors of one layer as a checkpoint holds them. Biases may be absent (empty).
 struct CanonicalLayer {
   Sizes sizes;
-  SourceOrder order;
-  std::array<std::vector<std::uint8_t>, 6> tensors;  ///< indexed by Role
+  Form form;
+  std::array<std::vector<std::uint8_t>, kRoleCount> tensors;  ///< indexed by Role
 
   const std::vector<std::uint8_t>& operator[](Role role) const { return tensors[static_cast<std::size_t>(role)]; }
   std::vector<std::uint8_t>& operator[](Role role) { return tensors[static_cast<std::size_t>(role)]; }
@@ -25,33 +25,45 @@ struct CanonicalLayer {
 struct PackedTensor {
   Role role;
   Layout layout;
-  Cast cast;
+  const Cast* cast;
   std::vector<std::uint8_t> bytes;
 };
 
 /// One layer in a backend's form.
 struct PackedLayer {
   std::string backend;
-  Sizes sizes;
-  Sizes padded;
-  SourceOrder order;
+  Setting setting;
   std::vector<PackedTensor> tensors;
+  std::vector<Loss> losses;  ///< what cannot be restored; empty for a bijection
 
   const PackedTensor* find(Role role) const;
   /// Throws Error(usage) unless this layer was packed for `wanted`.
   void require(std::string_view wanted) const;
 };
 
-/// Checkpoint form -> backend form. Throws Error(usage) when the backend refuses the sizes, the order or a missing bias, Error(input) when a
-/// tensor's bytes do not fit the sizes. Absent biases stay absent.
+/// Checkpoint form -> backend form. `setting`'s sizes, form and has_bias are taken from the layer. Throws Error(usage) when the backend refuses the
+/// setting or the form, Error(input) when a tensor's bytes do not fit the sizes or a tensor is missing. Absent biases stay absent.
+PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, Setting setting);
+/// The same with nothing but sizes to say, by the first version of the engine that converts the form.
 PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, const Sizes& padded);
 
-/// Backend form -> checkpoint form. Throws Error(input) when a tensor's bytes do not fit its layout or hold what no cast makes.
-CanonicalLayer restore(const PackedLayer& packed);
+/// What restore does where the conversion lost something.
+enum class OnLoss {
+  refuse,  ///< Error(usage) naming the first loss
+  mark,    ///< units cut off become 0, of units that cannot be told apart the smallest is taken; PackedLayer::losses says which
+};
+
+/// Backend form -> checkpoint form. Throws Error(input) when a tensor's bytes do not fit its layout or hold what no conversion makes, Error(usage)
+/// as `on_loss` says and always when the values are not determined at all.
+CanonicalLayer restore(const PackedLayer& packed, OnLoss on_loss = OnLoss::refuse);
+
+/// The units of a layer as the backend's layouts place them: in logical row-major order, after the coupled transforms, before the casts.
+LayerUnits placed_units(const CanonicalLayer& layer, const BackendLayout& backend, const Setting& setting, std::vector<Loss>& losses);
 
 /// Position of a difference, in both views.
 struct Mismatch {
   Role role;
+  std::vector<Axis> axes;      ///< of the tensor
   std::optional<Coord> coord;  ///< logical index; none for padding
   std::int64_t byte_address;   ///< of the unit's lowest bit in the packed tensor
   int bit;                     ///< of that byte where the unit begins: 4 for a high nibble
@@ -68,7 +80,11 @@ struct Comparison {
 };
 
 /// Holds a packed tensor against the checkpoint: every logical unit must be where the layout says, every padded one must hold its content.
-/// A cast's value is compared after the cast. Throws Error(input) when the packed bytes or the checkpoint's do not fit their layout.
+/// A cast's value is
+/// compared after the cast. For backends without coupled values. Throws Error(input) when the packed bytes or the checkpoint's do not fit their
+/// layout.
 Comparison compare(const PackedTensor& packed, const CanonicalLayer& layer);
+/// The same against units already at hand: placed_units()[role].
+Comparison compare(const PackedTensor& packed, const Units& expected);
 
 }  // namespace mx::layout

@@ -7,26 +7,58 @@
 namespace mx::layout {
 namespace {
 
+enum class Kind { weight, scale, bias, global_scale, channel_scale };
+
 /// What a role is made of: the facts that everything else is computed from.
 struct RoleRow {
   std::string_view name;
-  bool gated;    // rows are gate and up of I each, else one matrix of H rows
-  char columns;  // 'K' elements, 'G' groups, ' ' none
-  int unit_bits;
+  bool gated;  // rows are gate and up of I each, else one matrix of H rows
+  Kind kind;
 };
 
-constexpr std::array<RoleRow, 6> kRoleRows{{
-    {"w13_weight", true, 'K', 4},
-    {"w13_weight_scale", true, 'G', 8},
-    {"w13_bias", true, ' ', 16},
-    {"w2_weight", false, 'K', 4},
-    {"w2_weight_scale", false, 'G', 8},
-    {"w2_bias", false, ' ', 16},
+constexpr std::array<RoleRow, kRoleCount> kRoleRows{{
+    {"w13_weight", true, Kind::weight},
+    {"w13_weight_scale", true, Kind::scale},
+    {"w13_bias", true, Kind::bias},
+    {"w2_weight", false, Kind::weight},
+    {"w2_weight_scale", false, Kind::scale},
+    {"w2_bias", false, Kind::bias},
+    {"w13_global_scale", true, Kind::global_scale},
+    {"w2_global_scale", false, Kind::global_scale},
+    {"w13_channel_scale", true, Kind::channel_scale},
+    {"w2_channel_scale", false, Kind::channel_scale},
+}};
+
+/// What the first scale of a format covers.
+enum class ScaleShape { group, expert, row, block };
+
+struct FormatRow {
+  std::string_view name;
+  int weight_bits;
+  int scale_bits;
+  std::int64_t group;  // elements along K, 0: scales do not group K
+  ScaleShape scales;
+  bool global_scale;
+};
+
+constexpr std::int64_t kBlock = 128;
+
+constexpr std::array<FormatRow, kWeightFormats.size()> kFormatRows{{
+    {"mxfp4", 4, 8, 32, ScaleShape::group, false},
+    {"nvfp4", 4, 8, 16, ScaleShape::group, true},
+    {"mxfp8", 8, 8, 32, ScaleShape::group, false},
+    {"fp8_tensor", 8, 32, 0, ScaleShape::expert, false},
+    {"fp8_channel", 8, 32, 0, ScaleShape::row, false},
+    {"fp8_block", 8, 32, 0, ScaleShape::block, false},
+    {"int4", 4, 16, 128, ScaleShape::group, false},
 }};
 
 constexpr std::array<std::string_view, 2> kOrderNames{"gpt_oss", "standard"};
 
 const RoleRow& row_of(Role role) { return kRoleRows.at(static_cast<std::size_t>(role)); }
+const FormatRow& row_of(WeightFormat format) { return kFormatRows.at(static_cast<std::size_t>(format)); }
+
+std::int64_t blocks_in(std::int64_t size) { return (size + kBlock - 1) / kBlock; }
 
 }  // namespace
 
@@ -50,9 +82,9 @@ void check(const Sizes& sizes) {
 namespace {
 
 /// Checkpoint order of the rows of w13: interleaved rows have gate and up as the fast axis. Other tensors lie as they are.
-void order_rows(Layout& layout, Role role, SourceOrder order) {
-  if (!row_of(role).gated || order == SourceOrder::standard) return;
-  std::vector<std::string_view> axes{"E", "I", "half"};
+void order_rows(Layout& layout, Role role, const Form& form) {
+  if (!row_of(role).gated || form.order == SourceOrder::standard || layout.view().size() < 3) return;
+  std::vector<std::string_view> axes{"E", layout.view()[2].name, "half"};
   if (layout.view().size() == 4) axes.push_back(layout.view().back().name);
   layout.permute(axes);
 }
@@ -60,17 +92,50 @@ void order_rows(Layout& layout, Role role, SourceOrder order) {
 }  // namespace
 
 std::string_view name_of(Role role) { return row_of(role).name; }
-bool is_bias(Role role) { return row_of(role).columns == ' '; }
-bool is_scale(Role role) { return row_of(role).columns == 'G'; }
-int unit_bits(Role role) { return row_of(role).unit_bits; }
+bool is_w13(Role role) { return row_of(role).gated; }
+bool is_weight(Role role) { return row_of(role).kind == Kind::weight; }
+bool is_bias(Role role) { return row_of(role).kind == Kind::bias; }
+bool is_scale(Role role) { return row_of(role).kind == Kind::scale; }
 
 Role role_named(std::string_view name) {
-  std::array<std::string_view, 6> names;
-  for (Role role : kRoles) {
+  std::array<std::string_view, kRoleCount> names;
+  for (Role role : kAllRoles) {
     if (same_name(name_of(role), name)) return role;
     names[static_cast<std::size_t>(role)] = name_of(role);
   }
   throw Error(ErrorCode::usage, unknown_name("tensor", name, names));
+}
+
+std::string_view name_of(WeightFormat format) { return row_of(format).name; }
+
+WeightFormat weight_format_named(std::string_view name) {
+  std::array<std::string_view, kWeightFormats.size()> names;
+  for (WeightFormat format : kWeightFormats) {
+    if (same_name(name_of(format), name)) return format;
+    names[static_cast<std::size_t>(format)] = name_of(format);
+  }
+  throw Error(ErrorCode::usage, unknown_name("weight format", name, names));
+}
+
+std::int64_t group_of(WeightFormat format) { return row_of(format).group; }
+
+bool has_role(WeightFormat format, Role role) {
+  switch (row_of(role).kind) {
+    case Kind::global_scale: return row_of(format).global_scale;
+    case Kind::channel_scale: return false;
+    default: return true;
+  }
+}
+
+int unit_bits(Role role, WeightFormat format) {
+  switch (row_of(role).kind) {
+    case Kind::weight: return row_of(format).weight_bits;
+    case Kind::scale: return row_of(format).scale_bits;
+    case Kind::bias: return 16;
+    case Kind::global_scale:
+    case Kind::channel_scale: break;
+  }
+  return 32;
 }
 
 std::string_view name_of(SourceOrder order) { return kOrderNames.at(static_cast<std::size_t>(order)); }
@@ -82,19 +147,20 @@ SourceOrder source_order_named(std::string_view name) {
   throw Error(ErrorCode::usage, unknown_name("source order", name, kOrderNames));
 }
 
-std::vector<Axis> logical_axes(Role role, const Sizes& sizes) {
+std::vector<Axis> logical_axes(Role role, const Sizes& sizes, const Form& form) {
   check(sizes);
   const RoleRow& row = row_of(role);
-  std::vector<Axis> axes{{"E", sizes.experts}};
-  if (row.gated) {
-    axes.push_back({"half", 2});
-    axes.push_back({"I", sizes.intermediate});
-  } else {
-    axes.push_back({"N", sizes.hidden});
-  }
+  const ScaleShape scales = row_of(form.format).scales;
   const std::int64_t length = row.gated ? sizes.hidden : sizes.intermediate;
-  if (row.columns == 'K') axes.push_back({"K", length});
-  if (row.columns == 'G') axes.push_back({"G", length / sizes.group});
+  std::vector<Axis> axes{{"E", sizes.experts}};
+  if (row.kind == Kind::global_scale || (row.kind == Kind::scale && scales == ScaleShape::expert)) return axes;
+  const bool blocks = row.kind == Kind::scale && scales == ScaleShape::block;
+  const std::int64_t rows = row.gated ? sizes.intermediate : sizes.hidden;
+  if (row.gated) axes.push_back({"half", form.gated ? 2 : 1});
+  axes.push_back({std::string(row.gated ? "I" : "N") + (blocks ? "B" : ""), blocks ? blocks_in(rows) : rows});
+  if (row.kind == Kind::weight) axes.push_back({"K", length});
+  if (row.kind == Kind::scale && scales == ScaleShape::group) axes.push_back({"G", length / sizes.group});
+  if (blocks) axes.push_back({"KB", blocks_in(length)});
   return axes;
 }
 
@@ -107,9 +173,9 @@ std::string coord_text(std::span<const Axis> axes, std::span<const std::int64_t>
   return text;
 }
 
-Layout canonical(Role role, const Sizes& sizes, SourceOrder order) {
-  Layout layout(logical_axes(role, sizes), unit_bits(role));
-  order_rows(layout, role, order);
+Layout canonical(Role role, const Sizes& sizes, const Form& form) {
+  Layout layout(logical_axes(role, sizes, form), unit_bits(role, form.format));
+  order_rows(layout, role, form);
   return layout;
 }
 
@@ -126,11 +192,11 @@ void check_padded(const Sizes& sizes, const Sizes& padded) {
   }
 }
 
-Layout padded_tensor(Role role, const Sizes& sizes, const Sizes& padded, int bits) {
+Layout padded_tensor(Role role, const Sizes& sizes, const Sizes& padded, int bits, const Form& form) {
   check_padded(sizes, padded);
-  Layout layout(logical_axes(role, sizes), bits);
+  Layout layout(logical_axes(role, sizes, form), bits);
   const std::vector<Axis> from = layout.logical();
-  const std::vector<Axis> to = logical_axes(role, padded);
+  const std::vector<Axis> to = logical_axes(role, padded, form);
   for (std::size_t i = 0; i < to.size(); ++i) {
     if (to[i].extent == from[i].extent) continue;
     const bool before = fault::planted(fault::Fault::padding_before_elements);
@@ -141,15 +207,19 @@ Layout padded_tensor(Role role, const Sizes& sizes, const Sizes& padded, int bit
   return layout;
 }
 
-Layout loaded(Role role, const Sizes& sizes, const Sizes& padded, SourceOrder order) {
-  if (fault::planted(fault::Fault::halves_padded_together) && row_of(role).gated && order == SourceOrder::standard) {
-    Layout layout = padded_tensor(role, sizes, {sizes.experts, sizes.intermediate, padded.hidden, sizes.group}, unit_bits(role));
+Layout loaded(Role role, const Sizes& sizes, const Sizes& padded, const Form& form, int bits) {
+  if (fault::planted(fault::Fault::halves_padded_together) && row_of(role).gated && form.order == SourceOrder::standard) {
+    Layout layout = padded_tensor(role, sizes, {sizes.experts, sizes.intermediate, padded.hidden, sizes.group}, bits, form);
     layout.merge({"half", "I"}, "rows").pad("rows", 2 * padded.intermediate, PadContent::zero);
     return layout;
   }
-  Layout layout = padded_tensor(role, sizes, padded, unit_bits(role));
-  order_rows(layout, role, order);
+  Layout layout = padded_tensor(role, sizes, padded, bits, form);
+  order_rows(layout, role, form);
   return layout;
+}
+
+Layout loaded(Role role, const Sizes& sizes, const Sizes& padded, const Form& form) {
+  return loaded(role, sizes, padded, form, unit_bits(role, form.format));
 }
 
 }  // namespace mx::layout

@@ -14,13 +14,31 @@
 
 namespace mx::layout {
 
-/// The six tensors of a layer, in this order everywhere.
-enum class Role { w13_weight, w13_weight_scale, w13_bias, w2_weight, w2_weight_scale, w2_bias };
+/// The tensors of a layer, in this order everywhere. A form has some of them.
+enum class Role {
+  w13_weight,
+  w13_weight_scale,
+  w13_bias,
+  w2_weight,
+  w2_weight_scale,
+  w2_bias,
+  w13_global_scale,  ///< fp32, one per expert: the second scale of NVFP4
+  w2_global_scale,
+  w13_channel_scale,  ///< fp32, one per row: made by the W4A8 conversion
+  w2_channel_scale,
+};
+inline constexpr std::size_t kRoleCount = 10;
+/// Weights, block scales and biases: all that MXFP4 has.
 inline constexpr std::array<Role, 6> kRoles{Role::w13_weight, Role::w13_weight_scale, Role::w13_bias,
                                             Role::w2_weight,  Role::w2_weight_scale,  Role::w2_bias};
+inline constexpr std::array<Role, kRoleCount> kAllRoles{
+    Role::w13_weight, Role::w13_weight_scale, Role::w13_bias,        Role::w2_weight,         Role::w2_weight_scale,
+    Role::w2_bias,    Role::w13_global_scale, Role::w2_global_scale, Role::w13_channel_scale, Role::w2_channel_scale};
 std::string_view name_of(Role role);
+bool is_w13(Role role);
+bool is_weight(Role role);
 bool is_bias(Role role);
-bool is_scale(Role role);
+bool is_scale(Role role);                ///< the first scales, w13_weight_scale and w2_weight_scale
 Role role_named(std::string_view name);  ///< throws Error(usage)
 
 /// Order of the rows of w13 in a checkpoint.
@@ -31,41 +49,75 @@ enum class SourceOrder {
 std::string_view name_of(SourceOrder order);
 SourceOrder source_order_named(std::string_view name);  ///< throws Error(usage)
 
+/// What the elements and the first scales of a checkpoint's experts are.
+enum class WeightFormat {
+  mxfp4,        ///< e2m1, e8m0 per 32 along K
+  nvfp4,        ///< e2m1, e4m3 per 16 along K, fp32 per expert
+  mxfp8,        ///< e4m3, e8m0 per 32 along K
+  fp8_tensor,   ///< e4m3, fp32 per expert
+  fp8_channel,  ///< e4m3, fp32 per row
+  fp8_block,    ///< e4m3, fp32 per 128 x 128
+  int4,         ///< uint4b8 (value + 8), bf16 per 128 along K
+};
+inline constexpr std::array<WeightFormat, 7> kWeightFormats{WeightFormat::mxfp4,      WeightFormat::nvfp4,       WeightFormat::mxfp8,
+                                                            WeightFormat::fp8_tensor, WeightFormat::fp8_channel, WeightFormat::fp8_block,
+                                                            WeightFormat::int4};
+std::string_view name_of(WeightFormat format);
+WeightFormat weight_format_named(std::string_view name);  ///< throws Error(usage)
+/// Elements per scale along K, 0 where scales do not group K; what Sizes::group is for the format.
+std::int64_t group_of(WeightFormat format);
+/// Whether the form has that tensor at all (biases may still be absent from a checkpoint).
+bool has_role(WeightFormat format, Role role);
+
+/// A checkpoint's form: what its elements are and how the rows of w13 lie. A SourceOrder alone means gated MXFP4, the form of gpt-oss.
+struct Form {
+  WeightFormat format = WeightFormat::mxfp4;
+  SourceOrder order = SourceOrder::gpt_oss;
+  bool gated = true;  ///< w13 holds gate and up; else one matrix of I rows, and the axis "half" has extent 1
+
+  constexpr Form() = default;
+  constexpr Form(SourceOrder rows) : order(rows) {}  // NOLINT(google-explicit-constructor): the plain form is what most speak of
+  constexpr Form(WeightFormat elements, SourceOrder rows, bool is_gated = true) : format(elements), order(rows), gated(is_gated) {}
+  friend bool operator==(const Form&, const Form&) = default;
+};
+
 /// Sizes of one rank's experts. All positive; hidden and intermediate multiples of `group`.
 struct Sizes {
   std::int64_t experts;
   std::int64_t intermediate;  ///< I: rows of gate, and of up; reduction length of w2
   std::int64_t hidden;        ///< H: reduction length of w13; rows of w2
-  std::int64_t group = 32;    ///< elements per scale
+  std::int64_t group = 32;    ///< elements per scale along K; 1 where scales do not group K (fp8 per tensor and per channel)
   friend bool operator==(const Sizes&, const Sizes&) = default;
 };
 
 /// Throws Error(usage) naming the size: not positive, above 2^30, or not a multiple of the group.
 void check(const Sizes& sizes);
 
-/// Bits of one logical unit: 4 for weights, 8 for scales, 16 for a bf16 bias.
-int unit_bits(Role role);
+/// Bits of one logical unit: 4 or 8 for weights, 8, 16 or 32 for scales, 16 for a bf16 bias.
+int unit_bits(Role role, WeightFormat format = WeightFormat::mxfp4);
 
-/// Logical axes; throws Error(usage) when a size is not positive or hidden or intermediate is no multiple of the group. w13: [E, 2, I, K] weights,
-/// [E, 2, I, G] scales, [E, 2, I] bias, where axis "half" is 0 for gate and 1 for up. w2: [E, H, K], [E, H, G], [E, H]. Axis names: E half I K G N
-/// (N: rows of w2).
-std::vector<Axis> logical_axes(Role role, const Sizes& sizes);
+/// Logical axes; throws Error(usage) when a size is not positive, hidden or intermediate is no multiple of the group, or the form lacks the tensor.
+/// w13: [E, half, I, K] weights, [E, half, I, G] scales, [E, half, I] bias, where axis "half" is 0 for gate and 1 for up. w2: [E, N, K], [E, N, G],
+/// [E, N], N being the rows of w2 (H). Scales per expert are [E], per row [E, half, I] and [E, N], per 128 x 128 block [E, half, IB, KB] and
+/// [E, NB, KB] with blocks counted up.
+std::vector<Axis> logical_axes(Role role, const Sizes& sizes, const Form& form = {});
 
 /// "E=0 half=up I=3 K=17": a logical element as `mxact layout where` takes it.
 std::string coord_text(std::span<const Axis> axes, std::span<const std::int64_t> coord);
 
-/// The checkpoint's own memory of a tensor: row-major, two fp4 elements a byte, even element in the low nibble.
-Layout canonical(Role role, const Sizes& sizes, SourceOrder order);
+/// The checkpoint's own memory of a tensor: row-major, two 4-bit elements a byte, even element in the low nibble.
+Layout canonical(Role role, const Sizes& sizes, const Form& form);
 
 /// Throws Error(usage) unless `padded` >= `sizes` in hidden and intermediate with the same experts and group.
 void check_padded(const Sizes& sizes, const Sizes& padded);
 
-/// The logical tensor with every axis zero-padded to the rounded-up sizes, axes as logical_axes: what every backend's program starts from.
+/// The logical tensor with every axis zero-padded to the rounded-up sizes, axes as logical_axes: what a program starts from.
 /// `bits` is the memory unit, unit_bits(role) unless a cast changes it. Throws Error(usage) as check_padded does.
-Layout padded_tensor(Role role, const Sizes& sizes, const Sizes& padded, int bits);
+Layout padded_tensor(Role role, const Sizes& sizes, const Sizes& padded, int bits, const Form& form = {});
 
 /// The allocated buffer that an engine loads into: the canonical form with every size already rounded up, zero filled. In standard order gate and
-/// up are padded each at its own end. Throws Error(usage) as check_padded does.
-Layout loaded(Role role, const Sizes& sizes, const Sizes& padded, SourceOrder order);
+/// up are padded each at its own end. `bits` as in padded_tensor. Throws Error(usage) as check_padded does.
+Layout loaded(Role role, const Sizes& sizes, const Sizes& padded, const Form& form, int bits);
+Layout loaded(Role role, const Sizes& sizes, const Sizes& padded, const Form& form);
 
 }  // namespace mx::layout

@@ -101,7 +101,7 @@ std::unique_ptr<Experts> canonical_experts(const layout::CanonicalLayer& layer) 
   std::array<Reader, 6> readers;
   for (Role role : layout::kRoles) {
     if (layer[role].empty()) continue;
-    const Layout memory = layout::canonical(role, layer.sizes, layer.order);
+    const Layout memory = layout::canonical(role, layer.sizes, layer.form);
     readers[static_cast<std::size_t>(role)] = Reader(memory, layer[role]);
   }
   require_weights(readers);
@@ -109,12 +109,13 @@ std::unique_ptr<Experts> canonical_experts(const layout::CanonicalLayer& layer) 
 }
 
 std::unique_ptr<Experts> packed_experts(const layout::PackedLayer& layer) {
-  const layout::BackendLayout* backend = layout::find_backend_layout(layer.backend);
-  if (backend == nullptr) throw Error(ErrorCode::usage, "no layout model for backend '" + layer.backend + "'");
+  const layout::BackendLayout& backend = layout::backend_layout_named(layer.backend, layer.setting.form.format, layer.setting.engine);
+  // A kernel does not know where the checkpoint ended: it reads the padded sizes.
+  layout::Setting kernel_view = layer.setting;
+  kernel_view.sizes = layer.setting.padded;
   std::array<Reader, 6> readers;
   for (const layout::PackedTensor& tensor : layer.tensors) {
-    // A kernel does not know where the checkpoint ended: it reads the padded sizes.
-    const Layout memory = backend->build(tensor.role, layer.padded, layer.padded, layer.order);
+    const Layout memory = backend.build(tensor.role, kernel_view).layout;
     if (memory.bytes() != static_cast<std::int64_t>(tensor.bytes.size())) {
       throw Error(ErrorCode::usage, "holds " + std::to_string(tensor.bytes.size()) + " bytes, its layout needs " + std::to_string(memory.bytes()),
                   std::string(layout::name_of(tensor.role)));
@@ -122,7 +123,7 @@ std::unique_ptr<Experts> packed_experts(const layout::PackedLayer& layer) {
     readers[static_cast<std::size_t>(tensor.role)] = Reader(memory, tensor.bytes);
   }
   require_weights(readers);
-  return std::make_unique<MappedExperts>(layer.padded, std::move(readers));
+  return std::make_unique<MappedExperts>(layer.setting.padded, std::move(readers));
 }
 
 }  // namespace mx::moe

@@ -13,7 +13,6 @@ namespace {
 
 using layout::BackendLayout;
 using layout::CanonicalLayer;
-using layout::Cast;
 using layout::Layout;
 using layout::PackedLayer;
 using layout::PackedTensor;
@@ -27,6 +26,10 @@ const BackendLayout& backend_of(const Law& law) {
   const BackendLayout* row = layout::find_backend_layout(name);
   if (row == nullptr) throw Error(ErrorCode::usage, "no backend layout " + std::string(name), std::string(law.id));
   return *row;
+}
+
+bool needs_bias(const BackendLayout& backend) {
+  return std::ranges::any_of(backend.needs, [](const layout::Need& need) { return need.quantity == layout::Quantity::has_bias; });
 }
 
 /// A random case of a backend.
@@ -82,11 +85,12 @@ CanonicalLayer tagged_layer(const Case& c, int pass) {
   return layer;
 }
 
-int cast_shift(const BackendLayout& backend, Role role) { return layout::is_bias(role) && backend.bias_cast == Cast::bf16_to_f32 ? 16 : 0; }
+/// Biases widen to fp32 where the backend casts them: 16 zero bits below.
+int cast_shift(const PackedTensor& tensor) { return tensor.layout.grain_bits() - layout::unit_bits(tensor.role); }
 
 /// Adds digit `pass` of the tags that a packed tensor holds.
-void collect_tags(const PackedTensor& tensor, const BackendLayout& backend, int pass, std::vector<std::int64_t>& tags) {
-  const int shift = cast_shift(backend, tensor.role);
+void collect_tags(const PackedTensor& tensor, int pass, std::vector<std::int64_t>& tags) {
+  const int shift = cast_shift(tensor);
   const int bits = layout::unit_bits(tensor.role);
   tags.resize(tensor.bytes.size() * 8 / static_cast<std::size_t>(bits + shift), 0);
   for (std::size_t u = 0; u < tags.size(); ++u) {
@@ -116,8 +120,8 @@ void check_dequantized(const PackedLayer& packed, const CanonicalLayer& layer, R
   const PackedTensor& s = *packed.find(scale);
   const std::int64_t columns = w.layout.logical().back().extent;
   const bool gated = weight == Role::w13_weight;
-  const std::int64_t padded_columns = gated ? packed.padded.hidden : packed.padded.intermediate;
-  const std::int64_t padded_rows = gated ? 2 * packed.padded.intermediate : packed.padded.hidden;
+  const std::int64_t padded_columns = gated ? packed.setting.padded.hidden : packed.setting.padded.intermediate;
+  const std::int64_t padded_rows = gated ? 2 * packed.setting.padded.intermediate : packed.setting.padded.hidden;
   const std::int64_t groups = padded_columns / 32;
   const std::int64_t rows = unit_count(weight, layer.sizes) / columns / layer.sizes.experts;
   for (std::int64_t row = 0; row < rows * layer.sizes.experts; ++row) {
@@ -125,7 +129,7 @@ void check_dequantized(const PackedLayer& packed, const CanonicalLayer& layer, R
     const std::int64_t r = row % rows;
     layout::Coord coord{expert};
     if (gated) {
-      const bool interleaved = layer.order == SourceOrder::gpt_oss;
+      const bool interleaved = layer.form.order == SourceOrder::gpt_oss;
       coord.push_back(interleaved ? r % 2 : r / layer.sizes.intermediate);
       coord.push_back(interleaved ? r / 2 : r % layer.sizes.intermediate);
     } else {
@@ -168,7 +172,7 @@ constexpr std::int64_t kRandomContent = 509;
 void fill_units(PackedTensor& tensor, std::span<const std::int64_t> units, std::span<const std::uint8_t> content) {
   std::vector<std::uint8_t> all(tensor.bytes.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = content[i % content.size()];
-  const int bits = layout::unit_bits(tensor.role) * (tensor.cast == Cast::bf16_to_f32 ? 2 : 1);
+  const int bits = tensor.layout.grain_bits();
   for (std::int64_t unit : units) put_unit(tensor.bytes, unit, bits, unit_at(all, unit, bits));
 }
 
@@ -188,10 +192,11 @@ Outcome law_backend_addresses(const Law& law) {
   return check_property(law, [&] {
     const Case c = random_case(backend);
     for (Role role : layout::kRoles) {
-      const Layout layout = backend.build(role, c.sizes, c.padded, c.order);
+      const layout::TensorPlan plan = backend.build(role, {.sizes = c.sizes, .padded = c.padded, .form = c.order});
+      const Layout& layout = plan.layout;
       RC_ASSERT(layout.size() == unit_count(role, c.sizes));
       RC_ASSERT(layout.cosize() == unit_count(role, c.padded));
-      RC_ASSERT(layout.grain_bits() == layout::memory_unit_bits(backend, role));
+      RC_ASSERT(layout.grain_bits() == (plan.cast->keeps() ? layout::unit_bits(role) : plan.cast->to_bits));
       RC_ASSERT(layout.bytes() * 8 == unit_count(role, c.padded) * layout.grain_bits());
       std::vector<bool> seen(static_cast<std::size_t>(layout.size()), false);
       for (std::int64_t entry : layout.gather()) {
@@ -216,7 +221,7 @@ Outcome law_tags_arrive(const Law& law) {
     for (int pass = 0; pass < kPasses; ++pass) {
       const PackedLayer packed = layout::convert(tagged_layer(c, pass), backend, c.padded);
       RC_ASSERT(packed.tensors.size() == 6U);
-      for (const PackedTensor& tensor : packed.tensors) collect_tags(tensor, backend, pass, tags[static_cast<std::size_t>(tensor.role)]);
+      for (const PackedTensor& tensor : packed.tensors) collect_tags(tensor, pass, tags[static_cast<std::size_t>(tensor.role)]);
     }
     for (Role role : layout::kRoles) {
       const std::vector<std::int64_t>& found = tags[static_cast<std::size_t>(role)];
@@ -270,13 +275,13 @@ Outcome law_restore_converts_back(const Law& law) {
   return check_property(law, [&] {
     const Case c = random_case(backend);
     CanonicalLayer layer = random_layer(c.sizes, c.order);
-    const bool without_bias = pick(0, 1) == 1 && (c.order == SourceOrder::standard || !backend.needs_bias);
+    const bool without_bias = pick(0, 1) == 1 && (c.order == SourceOrder::standard || !needs_bias(backend));
     if (without_bias) layer[Role::w13_bias] = layer[Role::w2_bias] = {};
     const PackedLayer packed = layout::convert(layer, backend, c.padded);
     const CanonicalLayer back = layout::restore(packed);
     RC_ASSERT(back.tensors == layer.tensors);
     RC_ASSERT(back.sizes == layer.sizes);
-    RC_ASSERT(back.order == layer.order);
+    RC_ASSERT(back.form.order == layer.form.order);
     for (const PackedTensor& tensor : packed.tensors) {
       const layout::Comparison same = layout::compare(tensor, layer);
       RC_ASSERT(same.differing == 0);

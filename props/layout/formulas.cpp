@@ -48,19 +48,17 @@ const BackendFormula& formula_of(std::string_view backend) {
   throw Error(ErrorCode::usage, "no closed formula for " + std::string(backend));
 }
 
-bool is_w13(Role role) { return role <= Role::w13_bias; }
-
-std::int64_t rows_of(Role role, const Sizes& sizes) { return is_w13(role) ? 2 * sizes.intermediate : sizes.hidden; }
+std::int64_t rows_of(Role role, const Sizes& sizes) { return layout::is_w13(role) ? 2 * sizes.intermediate : sizes.hidden; }
 
 std::int64_t columns_of(Role role, const Sizes& sizes) {
-  const std::int64_t length = is_w13(role) ? sizes.hidden : sizes.intermediate;
+  const std::int64_t length = layout::is_w13(role) ? sizes.hidden : sizes.intermediate;
   if (layout::is_bias(role)) return 1;
   return layout::is_scale(role) ? length / sizes.group : length;
 }
 
 /// Row of the checkpoint that a row of the loaded buffer holds, or -1: interleaved rows are padded at the end, halves each at its own.
 std::int64_t checkpoint_row(Role role, SourceOrder order, const Sizes& sizes, const Sizes& padded, std::int64_t row) {
-  if (!is_w13(role) || order == SourceOrder::gpt_oss) return row < rows_of(role, sizes) ? row : -1;
+  if (!layout::is_w13(role) || order == SourceOrder::gpt_oss) return row < rows_of(role, sizes) ? row : -1;
   const std::int64_t half = row / padded.intermediate;
   const std::int64_t i = row % padded.intermediate;
   return i < sizes.intermediate ? half * sizes.intermediate + i : -1;
@@ -83,7 +81,7 @@ ScalePlace scale_tile_place(std::int64_t p, std::int64_t padded_groups) {
 
 std::int64_t source_row(std::string_view backend, Role role, SourceOrder order, std::int64_t r, std::int64_t intermediate) {
   const BackendFormula& formula = formula_of(backend);
-  if (!is_w13(role)) return formula.w2(r, intermediate);
+  if (!layout::is_w13(role)) return formula.w2(r, intermediate);
   return (order == SourceOrder::gpt_oss ? formula.w13_gpt_oss : formula.w13_standard)(r, intermediate);
 }
 

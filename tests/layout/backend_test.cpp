@@ -1,5 +1,6 @@
 #include "model/layout/backend.hpp"
 
+#include "model/layout/stage.hpp"
 #include "tests/catch.hpp"
 #include "tests/layout/errors.hpp"
 
@@ -16,7 +17,7 @@ using mx::layout::SourceOrder;
 using mx::test::refuses;
 
 Layout built(std::string_view backend, Role role, const Sizes& sizes, SourceOrder order = SourceOrder::gpt_oss) {
-  return find_backend_layout(backend)->build(role, sizes, sizes, order);
+  return find_backend_layout(backend)->build(role, {.sizes = sizes, .padded = sizes, .form = order}).layout;
 }
 
 TEST_CASE("the table of backends") {
@@ -64,15 +65,15 @@ TEST_CASE("XPU and EMULATION keep the loaded buffers") {
   const Sizes padded{1, 64, 96};
   for (const char* backend : {"XPU", "EMULATION"}) {
     const BackendLayout& row = *find_backend_layout(backend);
-    const Layout interleaved = row.build(Role::w13_bias, sizes, padded, SourceOrder::gpt_oss);
+    const Layout interleaved = row.build(Role::w13_bias, {.sizes = sizes, .padded = padded, .form = SourceOrder::gpt_oss}).layout;
     CHECK(interleaved.at(Coord{0, 1, 31}) == 63);
     CHECK(interleaved.is_padding(64));
     // Halves are padded each at its own end.
-    const Layout halves = row.build(Role::w13_bias, sizes, padded, SourceOrder::standard);
+    const Layout halves = row.build(Role::w13_bias, {.sizes = sizes, .padded = padded, .form = SourceOrder::standard}).layout;
     CHECK(halves.at(Coord{0, 0, 31}) == 31);
     CHECK(halves.is_padding(32));
     CHECK(halves.at(Coord{0, 1, 0}) == 64);
-    CHECK(row.build(Role::w2_weight, sizes, padded, SourceOrder::standard).bytes() == 96 * 64 / 2);
+    CHECK(row.build(Role::w2_weight, {.sizes = sizes, .padded = padded, .form = SourceOrder::standard}).layout.bytes() == 96 * 64 / 2);
   }
 }
 
@@ -98,11 +99,9 @@ TEST_CASE("converters refuse what their source refuses") {
   for (const Row& row : rows) {
     INFO(row.backend << " I " << row.sizes.intermediate << " H " << row.sizes.hidden);
     const BackendLayout& backend = *find_backend_layout(row.backend);
-    const auto broken = mx::layout::broken_needs(backend, row.sizes, true);
-    CHECK((broken.empty() ? "" : broken.front().need.quantity) == row.quantity);
-    const auto build = [&] { backend.build(Role::w2_weight, row.sizes, row.sizes, SourceOrder::gpt_oss); };
-    const auto check = [&] { mx::layout::check_needs(backend, row.sizes, true); };
-    CHECK(mx::test::thrown_by(build).has_value() != row.quantity.empty());
+    const auto broken = mx::layout::broken_needs(backend, {.sizes = row.sizes, .padded = row.sizes, .form = SourceOrder::gpt_oss});
+    CHECK((broken.empty() ? "" : symbol_of(broken.front().need.quantity)) == row.quantity);
+    const auto check = [&] { mx::layout::check_needs(backend, {.sizes = row.sizes, .padded = row.sizes, .form = SourceOrder::gpt_oss}); };
     CHECK(mx::test::thrown_by(check).has_value() != row.quantity.empty());
     if (!row.quantity.empty()) CHECK(refuses(ErrorCode::usage, std::string(row.quantity) + " = ", check));
   }
@@ -112,10 +111,13 @@ TEST_CASE("biases are demanded of gpt-oss checkpoints where the converter assert
   const Sizes sizes{1, 128, 128};
   for (const BackendLayout& row : mx::layout::all_backend_layouts()) {
     INFO(row.backend);
-    const bool demanded = row.family != "identity";
-    CHECK(refuses(ErrorCode::usage, "biases are missing", [&] { mx::layout::check_needs(row, sizes, false); }) == demanded);
-    CHECK_NOTHROW(mx::layout::check_needs(row, sizes, false, SourceOrder::standard));
-    CHECK_NOTHROW(mx::layout::check_needs(row, sizes, true));
+    const bool demanded = row.family == "trtllm" || row.family == "flashinfer_cutlass";
+    mx::layout::Setting setting{.sizes = sizes, .padded = sizes, .form = SourceOrder::gpt_oss};
+    CHECK_NOTHROW(mx::layout::check_needs(row, setting));
+    setting.has_bias = false;
+    CHECK(refuses(ErrorCode::usage, "biases are missing", [&] { mx::layout::check_needs(row, setting); }) == demanded);
+    setting.form = SourceOrder::standard;
+    CHECK_NOTHROW(mx::layout::check_needs(row, setting));
   }
 }
 
@@ -126,13 +128,17 @@ TEST_CASE("roles, orders and sizes by name and number") {
   CHECK(refuses(ErrorCode::usage, "source order", [] { mx::layout::source_order_named("interleaved"); }));
   CHECK(refuses(ErrorCode::usage, "must be positive", [] { mx::layout::logical_axes(Role::w2_bias, {0, 32, 32}); }));
   CHECK(refuses(ErrorCode::usage, "4611686018427387904 is above", [] {
-    find_backend_layout("XPU")->build(Role::w2_bias, {1, std::int64_t{1} << 62, 32}, {1, std::int64_t{1} << 62, 32}, SourceOrder::gpt_oss);
+    const Sizes huge{1, std::int64_t{1} << 62, 32};
+    find_backend_layout("XPU")->build(Role::w2_bias, {.sizes = huge, .padded = huge, .form = SourceOrder::gpt_oss});
   }));
   CHECK(refuses(ErrorCode::usage, "must be positive", [] {
-    broken_needs(*find_backend_layout("FLASHINFER_TRTLLM_MXFP4_BF16"), {1, 128, 128, 0}, true);
+    const Sizes none{1, 128, 128, 0};
+    broken_needs(*find_backend_layout("FLASHINFER_TRTLLM_MXFP4_BF16"), {.sizes = none, .padded = none, .form = SourceOrder::gpt_oss});
   }));
   CHECK(refuses(ErrorCode::usage, "without axes", [] { mx::layout::Layout({}, 8); }));
-  CHECK(refuses(ErrorCode::usage, "epilogue tile of 0", [] { mx::layout::stage_layout("trtllm.shuffle_matrix_a", 1, 32, 4, 8, {0}); }));
+  CHECK(refuses(ErrorCode::usage, "epilogue_tile_m = 0 is not in", [] {
+    mx::layout::stage_layout("trtllm.shuffle_matrix_a", 1, 32, 4, 8, {{"epilogue_tile_m", 0}});
+  }));
   CHECK(refuses(ErrorCode::usage, "multiples of the group of 32", [] { mx::layout::logical_axes(Role::w2_bias, {1, 40, 32}); }));
   CHECK(refuses(ErrorCode::usage, "do not hold", [] { mx::layout::loaded(Role::w2_bias, {1, 64, 64}, {1, 32, 64}, SourceOrder::gpt_oss); }));
   CHECK(refuses(ErrorCode::usage, "do not hold", [] { mx::layout::loaded(Role::w2_bias, {1, 64, 64}, {2, 64, 64}, SourceOrder::gpt_oss); }));

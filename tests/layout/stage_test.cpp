@@ -1,3 +1,5 @@
+#include "model/layout/stage.hpp"
+
 #include "model/layout/backend.hpp"
 #include "tests/catch.hpp"
 #include "tests/layout/errors.hpp"
@@ -20,7 +22,7 @@ Map first(const Layout& layout, std::size_t count) {
 
 TEST_CASE("rows as shuffle_matrix_a puts them") {
   CHECK(first(stage_layout("trtllm.shuffle_matrix_a", 1, 64, 1, 8), 10) == Map{0, 4, 8, 12, 16, 20, 24, 28, 1, 5});
-  CHECK(first(stage_layout("trtllm.shuffle_matrix_a", 1, 48, 1, 8, {64}), 10) == Map{0, 2, 4, 6, 8, 10, 12, 14, 1, 3});
+  CHECK(first(stage_layout("trtllm.shuffle_matrix_a", 1, 48, 1, 8, {{"epilogue_tile_m", 64}}), 10) == Map{0, 2, 4, 6, 8, 10, 12, 14, 1, 3});
   // The second block of 32 rows follows the first, the second matrix the first.
   CHECK(stage_layout("trtllm.shuffle_matrix_a", 2, 64, 3, 8).inverse(2 * 3 * 33 + 1).coord == mx::layout::Coord{1, 0 + 8, 1});
 }
@@ -65,15 +67,17 @@ TEST_CASE("scales of shuffled rows") {
 }
 
 TEST_CASE("stages refuse sizes that their converters refuse") {
-  CHECK(refuses(ErrorCode::usage, "64 rows are not a multiple of 128", [] { stage_layout("trtllm.shuffle_matrix_sf_a", 1, 64, 4, 8); }));
-  CHECK(refuses(ErrorCode::usage, "48 rows are not a multiple of 32", [] { stage_layout("trtllm.shuffle_matrix_a", 1, 48, 4, 8); }));
-  CHECK(refuses(ErrorCode::usage, "24 rows are not a multiple of 16", [] { stage_layout("trtllm.shuffle_matrix_a", 1, 24, 4, 8, {64}); }));
-  CHECK(refuses(ErrorCode::usage, "7 rows are not a multiple of 2", [] { stage_layout("trtllm.reorder_rows_for_gated_act_gemm", 1, 7, 4, 8); }));
+  CHECK(refuses(ErrorCode::usage, "rows = 64 is not a multiple of 128", [] { stage_layout("trtllm.shuffle_matrix_sf_a", 1, 64, 4, 8); }));
+  CHECK(refuses(ErrorCode::usage, "rows = 48 is not a multiple of 32", [] { stage_layout("trtllm.shuffle_matrix_a", 1, 48, 4, 8); }));
+  CHECK(refuses(ErrorCode::usage, "rows = 24 is not a multiple of 16", [] {
+    stage_layout("trtllm.shuffle_matrix_a", 1, 24, 4, 8, {{"epilogue_tile_m", 64}});
+  }));
+  CHECK(refuses(ErrorCode::usage, "rows = 7 is not a multiple of 2", [] { stage_layout("trtllm.reorder_rows_for_gated_act_gemm", 1, 7, 4, 8); }));
   CHECK(refuses(ErrorCode::usage, "did you mean sf_128x4", [] { stage_layout("sf_128x5", 1, 128, 4, 8); }));
 }
 
 TEST_CASE("every stage names its source") {
-  REQUIRE(mx::layout::all_stage_layouts().size() == 6U);
+  REQUIRE(mx::layout::all_stage_layouts().size() == 7U);
   for (const mx::layout::StageLayout& stage : mx::layout::all_stage_layouts()) {
     INFO(stage.name);
     CHECK(stage.source.commit.size() == 40U);

@@ -164,7 +164,7 @@ TEST_CASE("both row orders of the same logical weights give the same bits") {
   const Sizes sizes{2, 32, 32};
   const CanonicalLayer interleaved = random_layer(sizes, SourceOrder::gpt_oss, 5);
   CanonicalLayer halves = interleaved;
-  halves.order = SourceOrder::standard;
+  halves.form = SourceOrder::standard;
   for (Role role : {Role::w13_weight, Role::w13_weight_scale, Role::w13_bias}) {
     const std::size_t row_bytes = interleaved[role].size() / (2 * 64);
     for (std::size_t e = 0; e < 2; ++e) {

@@ -23,7 +23,7 @@ inline constexpr double kE2m1[16]{0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1
 inline CanonicalLayer random_layer(const Sizes& sizes, SourceOrder order, std::uint64_t seed) {
   CanonicalLayer layer;
   layer.sizes = sizes;
-  layer.order = order;
+  layer.form = order;
   const auto next = [&seed] { return (seed = seed * 6364136223846793005ULL + 1442695040888963407ULL) >> 33U; };
   const auto fill = [&](Role role, std::int64_t bytes, auto make) {
     for (std::int64_t i = 0; i < bytes; ++i) layer[role].push_back(static_cast<std::uint8_t>(make()));
@@ -62,7 +62,7 @@ inline double bias_at(const CanonicalLayer& layer, Role role, std::int64_t index
 /// Row of gate (half 0) or up (half 1) in the checkpoint.
 inline std::int64_t w13_row(const CanonicalLayer& layer, std::int64_t expert, std::int64_t half, std::int64_t i) {
   const std::int64_t rows = layer.sizes.intermediate;
-  return expert * 2 * rows + (layer.order == SourceOrder::gpt_oss ? 2 * i + half : half * rows + i);
+  return expert * 2 * rows + (layer.form.order == SourceOrder::gpt_oss ? 2 * i + half : half * rows + i);
 }
 
 }  // namespace mx::test

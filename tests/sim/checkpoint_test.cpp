@@ -32,7 +32,7 @@ void check_layers(const sim::Checkpoint& checkpoint, Draft draft, Names names, i
     CHECK(found.prefix == (names == Names::original ? "block." : "model.layers.") + std::to_string(layer) + ".mlp");
     CHECK(found.experts.sizes == layout::Sizes{2, 32, 64, 32});
     CHECK(found.experts.sizes == checkpoint.sizes(i));
-    CHECK(found.experts.order == layout::SourceOrder::gpt_oss);
+    CHECK(found.experts.form == layout::SourceOrder::gpt_oss);
     for (std::size_t part = 0; part < 6; ++part) CHECK(found.experts.tensors[part] == draft.tensor(tensor_name(names, layer, part)).bytes);
     CHECK(found.router.weight == codes_of(draft.tensor(tensor_name(names, layer, 6)).bytes));
     CHECK(found.router.bias == codes_of(draft.tensor(tensor_name(names, layer, 7)).bytes));

@@ -19,7 +19,7 @@ constexpr Sizes kSizes{2, 128, 64};
 CanonicalLayer tagged_layer(SourceOrder order) {
   CanonicalLayer layer;
   layer.sizes = kSizes;
-  layer.order = order;
+  layer.form = order;
   const std::int64_t e = kSizes.experts;
   const std::int64_t i = kSizes.intermediate;
   const std::int64_t h = kSizes.hidden;

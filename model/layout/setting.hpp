@@ -1,0 +1,90 @@
+#pragma once
+// Everything besides the tensors that a converter may look at: sizes, form, device, versions, options. Plain data without hidden defaults
+// where the answer matters; the fields that only some converters read say which.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "model/layout/tensor.hpp"
+
+namespace mx::layout {
+
+/// Versions of the engine whose conversions differ. Source: vllm-project/vllm.
+enum class Engine {
+  v2026_05,  ///< 7e1b45a09252a5b513cd83116aa7a2f310220c34, 2026-05-22
+  v2026_08,  ///< 017e9f4448b700e85ee16023287b025693c72b9e, 2026-08-17
+};
+inline constexpr std::array<Engine, 2> kEngines{Engine::v2026_05, Engine::v2026_08};
+std::string_view name_of(Engine engine);     ///< "2026-05"
+Engine engine_named(std::string_view name);  ///< throws Error(usage)
+
+/// A set of engine versions, as rows of tables name it.
+struct Engines {
+  bool in_2026_05;
+  bool in_2026_08;
+  constexpr bool has(Engine engine) const { return engine == Engine::v2026_05 ? in_2026_05 : in_2026_08; }
+};
+inline constexpr Engines kBothEngines{true, true};
+inline constexpr Engines kOnly2026_05{true, false};
+inline constexpr Engines kOnly2026_08{false, true};
+inline constexpr Engines kNoEngine{false, false};
+
+/// Releases of triton_kernels whose layouts differ. Source: triton-lang/triton.
+enum class TritonKernels {
+  v3_5,     ///< abce3c88f05e8dba40bfacf68acf0ee3869afb5e
+  v3_7,     ///< 9d9a2d7ac0b8b22d1888cb95056c94a64a4beed4; 3.6 is taken to be the same
+  v2026_08  ///< 000df03e481fdd68099e4807feac102b9d7dd0de
+};
+std::string_view name_of(TritonKernels version);  ///< "triton_kernels-3.5"
+TritonKernels triton_kernels_named(std::string_view name);
+
+/// The devices that conversions tell apart.
+enum class Arch { sm75, sm80, sm89, sm90, sm100, sm110, sm120, gfx90a, gfx942, gfx950, gfx11, gfx12, gfx1250, xpu, cpu };
+std::string_view name_of(Arch arch);  ///< "sm100"
+/// The nearest row at or below a platform's name: SM103 is sm100, SM121 sm120, gfx1201 gfx12. Throws Error(usage) on an unknown name.
+Arch arch_named(std::string_view platform);
+bool is_rocm(Arch arch);
+
+/// The dtype of the layer's parameters.
+enum class ParamsDtype { bf16, fp16 };
+std::string_view name_of(ParamsDtype dtype);
+ParamsDtype params_dtype_named(std::string_view name);
+
+/// Activation dtype asked of Marlin by the engine's VLLM_MARLIN_INPUT_DTYPE; `none` is 16 bits.
+enum class InputDtype { none, float8_e4m3fn, int8 };
+std::string_view name_of(InputDtype dtype);
+InputDtype input_dtype_named(std::string_view name);
+
+/// The activations that conversions tell apart; `silu` stands for every other one too.
+enum class ConverterActivation { silu, swigluoai, situ };
+std::string_view name_of(ConverterActivation activation);
+ConverterActivation converter_activation_named(std::string_view name);
+
+/// One conversion's surroundings. `sizes` are the checkpoint's (this rank's), `padded` what the engine rounded its buffers up to.
+struct Setting {
+  Sizes sizes;
+  Sizes padded;
+  Form form;
+  Engine engine = Engine::v2026_05;
+  Arch arch = Arch::sm100;                                          ///< TRITON, AITER
+  std::optional<TritonKernels> triton_kernels = std::nullopt;       ///< TRITON; none: the release that the engine is built against on that device
+  bool torch_before_2_8_1 = false;                                  ///< TRITON on sm90
+  int tp_size = 1;                                                  ///< TRITON on gfx950
+  int num_warps = 8;                                                ///< TRITON on sm90: of the scale layout
+  ParamsDtype params_dtype = ParamsDtype::bf16;                     ///< MARLIN
+  InputDtype input_dtype = InputDtype::none;                        ///< MARLIN
+  ConverterActivation activation = ConverterActivation::swigluoai;  ///< AITER_MXFP4_BF16, NVFP4 CUTEDSL
+  bool a8w4 = false;                                                ///< AITER_MXFP4_BF16 with situ
+  bool has_bias = true;
+  bool has_input_scale = true;  ///< AITER_MXFP4_FP8: static input scales are given
+  bool before_swizzle = false;  ///< TRITON family: stop before the layout of triton_kernels
+};
+
+/// The release of triton_kernels that applies: the one asked for, else the engine's own for the device.
+/// Source: vllm requirements and cmake/external_projects: v3.5.1 on cuda for both engines; on ROCm v3.5.1, later a branch of 3.6.
+TritonKernels triton_kernels_of(const Setting& setting);
+
+}  // namespace mx::layout

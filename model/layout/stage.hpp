@@ -1,0 +1,109 @@
+#pragma once
+// Building blocks by name: one converter on one tensor, as libraries offer them and as `mxact layout show sf_128x4` names them. One row per block and
+// one file per library; the backends' rows (backend.hpp) compose the same blocks.
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/layout/cast.hpp"
+#include "model/layout/layout.hpp"
+#include "model/layout/source.hpp"
+
+namespace mx::layout {
+
+/// A parameter of a block beyond the matrix.
+struct StageParam {
+  std::string_view key;   ///< "num_warps"
+  std::int64_t standard;  ///< what the engine uses
+  std::int64_t low;       ///< allowed values are in [low, high]
+  std::int64_t high;
+  std::string_view meaning;
+};
+
+/// Every declared parameter with its value.
+using StageParams = std::map<std::string, std::int64_t, std::less<>>;
+
+/// What a block is asked to lay out: a [batch, rows, cols] matrix of units, row-major.
+struct StageRequest {
+  std::string_view version;  ///< converter version label; one of the row's
+  std::int64_t batch;
+  std::int64_t rows;
+  std::int64_t cols;  ///< in units
+  int unit_bits;
+  StageParams params;
+
+  std::int64_t param(std::string_view key) const { return params.find(key)->second; }
+};
+
+/// A size rule of a block: its quantity must be a multiple of a number.
+struct StageNeed {
+  std::string_view quantity;  ///< rows, columns, row_bytes, K, groups, elements, num_warps, ...: what the refusal is about
+  std::int64_t value;         ///< what was given
+  std::int64_t multiple;      ///< 0: another rule than divisibility, which `why` states
+  std::string_view why;
+};
+
+struct StageLayout {
+  std::string_view name;
+  std::string_view role;  ///< weight, scale, bias or rows
+  int unit_bits;          ///< of the matrix; 0: whatever the caller's elements are
+  std::string_view summary;
+  std::string_view formula;
+  std::span<const std::string_view> versions;  ///< converter versions that it holds for, the engine's first
+  std::span<const StageParam> params;
+  /// The rules that a request breaks, in the converter's order of checking; empty: it is laid out. Null: it refuses nothing.
+  std::vector<StageNeed> (*broken)(const StageRequest& request);
+  /// The program, on the logical axes [batch, rows, cols] (and those that Explode adds).
+  Layout (*build)(const StageRequest& request);
+  Source source;
+};
+
+/// Every modelled block.
+std::span<const StageLayout> all_stage_layouts();
+/// Throws Error(usage) with the nearest name.
+const StageLayout& stage_named(std::string_view name);
+
+/// The row's layout of a request: fills in the standard parameters, checks version, parameters, unit and needs. Throws Error(usage) naming the
+/// parameter or quantity, its value and the rule.
+Layout stage_layout(const StageLayout& stage, StageRequest request);
+/// The same by name, at the row's first version.
+Layout stage_layout(std::string_view name, std::int64_t batch, std::int64_t rows, std::int64_t cols, int unit_bits, StageParams params = {});
+/// The first rule that a request breaks, or none; other errors are thrown as by stage_layout.
+std::vector<StageNeed> broken_needs(const StageLayout& stage, StageRequest request);
+
+/// The rows of each library, joined by all_stage_layouts().
+std::span<const StageLayout> flashinfer_stages();
+
+/// For the rows' `broken`: adds the rule when `value` is no multiple.
+void need_multiple(std::vector<StageNeed>& broken, std::string_view quantity, std::int64_t value, std::int64_t multiple, std::string_view why);
+
+/// Shared building blocks, appended to a program (rows axis named `rows`).
+namespace blocks {
+
+/// Merges [half, I] into the axis `rows` with up and gate rows alternating, up first: row 2i up i, row 2i+1 gate i.
+Layout& up_gate_interleaved(Layout& layout);
+/// Merges [half, I] into the axis `rows`, all up rows before all gate rows.
+Layout& up_before_gate(Layout& layout);
+/// dst row r <- src 32*(r/32) + 4*(r%8) + (r%32)/8 (epilogue tile 128). Source: FlashInfer shuffle_matrix_a.
+Layout& shuffle_a128(Layout& layout, std::string_view rows);
+/// dst row r <- src 16*(r/16) + 2*(r%8) + (r%16)/8 (epilogue tile 64).
+Layout& shuffle_a64(Layout& layout, std::string_view rows);
+/// The 128x4 scale tile of cuBLASLt and CUTLASS; pads rows to 128 and columns to 4 with zero. The view must end in [rows, cols].
+Layout& sf128x4(Layout& layout, std::string_view rows, std::string_view cols);
+/// The 8x4 tile of activation block scales; pads rows to 8 and columns to 4 with zero.
+Layout& sf8x4(Layout& layout, std::string_view rows, std::string_view cols);
+
+/// Extent of an axis of the view. Throws Error(usage) when there is none of that name.
+std::int64_t extent_of(const Layout& layout, std::string_view axis);
+/// Pads an axis to the next multiple; nothing is appended when it is one already.
+Layout& pad_to_multiple(Layout& layout, std::string_view axis, std::int64_t multiple, PadContent content);
+/// Permutes such that the axes of `from` are replaced, in place, by those of `to`, a rearrangement of the same axes.
+void rearrange(Layout& layout, std::span<const std::string> from, std::span<const std::string> to);
+
+}  // namespace blocks
+
+}  // namespace mx::layout
