@@ -15,55 +15,48 @@ using fault::planted;
 
 constexpr std::string_view kRaised = "exc:";
 
-Verdict supported() { return {true, "", ""}; }
-Verdict refused(std::string_view code, std::string text) { return {false, std::string(code), std::move(text)}; }
+/// What one check says: yes, no, or the exception that the engine raises while asking.
+enum class Answer { yes, no, value_error, key_error };
+Answer answer(bool yes) { return yes ? Answer::yes : Answer::no; }
 
-Verdict unreadable(EnvVariable variable, const Environment& environment) {
-  const std::string name(name_of(variable));
-  return refused(std::string(kRaised) + "ValueError", name + "='" + environment.at(name) + "' is no integer");
-}
-
-/// The engine asks whether the architecture's name contains a word, so "gfx11" is every gfx11xx.
-bool arch_matches(std::span<const std::string_view> words, const Hardware& hardware) {
-  if (words.empty()) return true;
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return hardware.gcn_arch.find(word) != std::string::npos; });
-}
-
-/// A rule's variables: off wins over unreadable only when it is read first, as in the engine's `and` chains.
-struct SwitchesRead {
-  Switch all;
-  EnvVariable culprit;
+/// A subject whose class has been found.
+struct Case {
+  const Subject& subject;
+  const KernelClass& row;
+  const Query& query;
 };
-SwitchesRead read_all(std::span<const EnvVariable> variables, const Environment& environment) {
-  for (EnvVariable variable : variables) {
-    const Switch value = read_switch(environment, variable);
-    if (value != Switch::on) return {value, variable};
-  }
-  return {Switch::on, {}};
+
+struct CheckRow {
+  std::string_view code;  ///< empty: the class names it
+  Answer (*ask)(const Case& it);
+  std::string (*why)(const Case& it);
+  std::span<const EnvVariable> reads = {};  ///< integers among the variables that asking may read
+};
+
+const KernelClass& row_of(std::span<const KernelClass> classes, std::string_view name) {
+  const auto found = std::find_if(classes.begin(), classes.end(), [&](const KernelClass& row) { return row.name == name; });
+  if (found == classes.end()) throw Error(ErrorCode::usage, "the class table has no row '" + std::string(name) + "'");
+  return *found;
 }
 
-std::string platform_text(const Hardware& hardware) {
-  std::string text(name_of(hardware.platform));
-  if (hardware.capability) text += " capability " + std::to_string(*hardware.capability);
-  if (!hardware.gcn_arch.empty()) text += " " + hardware.gcn_arch;
-  return text;
+/// The answer for the class itself, or the first other than yes among its halves.
+template <typename Ask>
+Answer of_every_half(const Case& it, const Ask& ask) {
+  if (it.row.halves.empty()) return ask(it.row);
+  for (std::string_view half : it.row.halves) {
+    const Answer one = ask(row_of(it.subject.classes, half));
+    if (one != Answer::yes) return one;
+  }
+  return Answer::yes;
 }
 
-std::string rule_text(const DeviceRule& rule) {
-  std::string text(name_of(rule.platform));
-  const auto [low, below] = rule.capability;
-  if (below == low + 1) {
-    text += " capability " + std::to_string(low);
-  } else if (low != kAnyCapability.low) {
-    text += " capability >= " + std::to_string(low);
-    if (below != kAnyCapability.below) text += " and < " + std::to_string(below);
-  }
-  for (std::string_view word : rule.gcn_contains_any) text += (word == rule.gcn_contains_any.front() ? " " : "|") + std::string(word);
-  for (EnvVariable variable : rule.switched_on) text += " with " + std::string(name_of(variable)) + " on";
-  for (const SoftwareRow& row : software_rows()) {
-    if (row.answer == rule.probe) text += " with " + std::string(row.name);
-  }
-  return text;
+/// Texts of the class itself, or of its halves.
+template <typename Text>
+std::string texts_of_halves(const Case& it, const Text& text) {
+  if (it.row.halves.empty()) return text(it.row);
+  std::string all;
+  for (std::string_view half : it.row.halves) all += (all.empty() ? "" : "; and ") + text(row_of(it.subject.classes, half));
+  return all;
 }
 
 template <typename Word>
@@ -75,28 +68,94 @@ std::string list_text(Mask mask, std::size_t count) {
   return text;
 }
 
-Verdict check_device(const KernelClass& kernel_class, const Query& query) {
-  if (planted(Fault::oracle_skips_device_check)) return supported();
-  const Hardware& hardware = query.deployment.hardware;
-  std::string wanted;
-  for (const DeviceRule& rule : kernel_class.devices) {
-    wanted += (wanted.empty() ? "" : ", or ") + rule_text(rule);
-    if (rule.platform != hardware.platform || !in_range(rule.capability, hardware.capability)) continue;
-    if (!arch_matches(rule.gcn_contains_any, hardware)) continue;
-    const SwitchesRead switches = read_all(rule.switched_on, query.deployment.env);
-    if (switches.all == Switch::unreadable) return unreadable(switches.culprit, query.deployment.env);
-    if (switches.all == Switch::on && (rule.probe == nullptr || query.deployment.software.*rule.probe)) return supported();
-  }
-  return refused("device" + std::string(kernel_class.device_hint), platform_text(hardware) + "; the class needs " + wanted);
-}
+// in_dtype
 
-bool takes_keys(const KernelClass& kernel_class, const Query& query, QuantKey weight_key, QuantKey activation_key) {
-  const Hardware& hardware = query.deployment.hardware;
-  return std::any_of(kernel_class.quant.begin(), kernel_class.quant.end(), [&](const QuantRule& rule) {
-    return contains(rule.weights, weight_key) && contains(rule.activations, activation_key) && in_range(rule.capability, hardware.capability) &&
-           arch_matches(rule.gcn_contains_any, hardware);
+Answer ask_dtype(const Case& it) { return answer(it.row.only_dtype.empty() || it.query.deployment.layer.in_dtype == it.row.only_dtype); }
+std::string why_dtype(const Case& it) { return it.query.deployment.layer.in_dtype + " input; the class takes " + std::string(it.row.only_dtype); }
+
+// device
+
+Answer ask_device(const Case& it) {
+  if (planted(Fault::oracle_skips_device_check)) return Answer::yes;
+  const Deployment& deployment = it.query.deployment;
+  return of_every_half(it, [&](const KernelClass& row) {
+    for (const DeviceRule& rule : row.devices) {
+      if (!holds(rule.where, deployment.hardware)) continue;
+      const Switch switches = read_switches(deployment.env, rule.switched_on);
+      if (switches == Switch::unreadable) return Answer::value_error;
+      if (switches == Switch::on && (rule.probe == nullptr || deployment.software.*rule.probe)) return Answer::yes;
+    }
+    return Answer::no;
   });
 }
+
+std::string rule_text(const DeviceRule& rule) {
+  std::string text = text_of(rule.where);
+  for (EnvVariable variable : rule.switched_on) text += " with " + std::string(name_of(variable)) + " on";
+  for (const SoftwareRow& row : software_rows()) {
+    if (row.answer == rule.probe) text += " with " + std::string(row.name);
+  }
+  return text;
+}
+
+std::string why_device(const Case& it) {
+  const Hardware& hardware = it.query.deployment.hardware;
+  std::string text(name_of(hardware.platform));
+  if (hardware.capability) text += " capability " + std::to_string(*hardware.capability);
+  if (!hardware.gcn_arch.empty()) text += " " + hardware.gcn_arch;
+  return text + "; the class needs " + texts_of_halves(it, [](const KernelClass& row) {
+           std::string wanted;
+           for (const DeviceRule& rule : row.devices) wanted += (wanted.empty() ? "" : ", or ") + rule_text(rule);
+           return wanted;
+         });
+}
+
+// no_act_and_mul
+
+Answer ask_gated(const Case& it) {
+  if (it.query.deployment.layer.is_act_and_mul) return Answer::yes;
+  return of_every_half(it, [](const KernelClass& row) { return answer(row.takes_no_act_and_mul); });
+}
+std::string why_gated(const Case&) { return "the class needs a gated activation"; }
+
+// activation
+
+/// What a class takes; the fault widens the set that several classes share, as one slip in the table would.
+Mask accepted_activations(const KernelClass& row) {
+  const bool widened = planted(Fault::oracle_accepts_any_activation) && row.activations == set_of(Activation::swigluoai, Activation::silu);
+  return widened ? kEverything : row.activations;
+}
+
+Answer ask_activation(const Case& it) {
+  return of_every_half(it, [&](const KernelClass& row) { return answer(contains(accepted_activations(row), it.query.activation)); });
+}
+std::string why_activation(const Case& it) {
+  return std::string(name_of(it.query.activation)) + "; the class takes " +
+         texts_of_halves(it, [](const KernelClass& row) { return list_text<Activation>(row.activations, activation_names().size()); });
+}
+
+// quant_scheme
+
+bool has_keys(const KeyPairs& pairs, const Subject& subject) {
+  return contains(pairs.weights, subject.weight_key) && contains(pairs.activations, subject.activation_key);
+}
+
+Answer ask_keys(const Case& it) {
+  const Answer taken = of_every_half(it, [&](const KernelClass& row) {
+    return answer(std::any_of(row.quant.begin(), row.quant.end(), [&](const QuantRule& rule) {
+      return holds(rule.where, it.query.deployment.hardware) &&
+             std::any_of(rule.pairs.begin(), rule.pairs.end(), [&](const KeyPairs& pairs) { return has_keys(pairs, it.subject); });
+    }));
+  });
+  // The engine builds its message from both keys' text forms; two keys have none, and KeyError escapes instead of a reason.
+  const bool printable = has_text_form(it.subject.weight_key) && has_text_form(it.subject.activation_key);
+  return taken == Answer::no && !printable ? Answer::key_error : taken;
+}
+std::string why_keys(const Case& it) {
+  return std::string(name_of(it.subject.weight_key)) + " weights x " + std::string(name_of(it.subject.activation_key)) + " activations";
+}
+
+// parallel_config
 
 struct ParallelFactRow {
   ParallelFact fact;
@@ -108,69 +167,113 @@ constexpr std::array kParallelFacts = {
                     [](const Parallel& p) { return p.use_fi_nvl_two_sided_kernels(); }},
     ParallelFactRow{ParallelFact::fi_nvl_one_sided, "FlashInfer one-sided NVLink all2all",
                     [](const Parallel& p) { return p.use_fi_nvl_one_sided_kernels(); }},
+    ParallelFactRow{ParallelFact::deepep_ht, "DeepEP high throughput", [](const Parallel& p) { return p.use_deepep_ht_kernels(); }},
     ParallelFactRow{ParallelFact::all2all_kernels, "all2all kernels", [](const Parallel& p) { return p.use_all2all_kernels(); }},
+    ParallelFactRow{ParallelFact::all2all_other_than_ag_rs, "all2all kernels other than allgather and reduce-scatter",
+                    [](const Parallel& p) { return p.use_all2all_kernels() && !p.use_ag_rs_all2all_kernels(); }},
     ParallelFactRow{ParallelFact::eplb, "EPLB", [](const Parallel& p) { return p.enable_eplb; }},
     ParallelFactRow{ParallelFact::dp_above_one, "data parallelism", [](const Parallel& p) { return p.dp_size > 1; }},
+    ParallelFactRow{ParallelFact::ep_above_one, "expert parallelism", [](const Parallel& p) { return p.ep_size > 1; }},
 };
 
-std::string refused_parallel_text(const KernelClass& kernel_class, const Parallel& parallel) {
-  if (planted(Fault::oracle_ignores_parallel)) return {};
-  for (const ParallelFactRow& row : kParallelFacts) {
-    if (contains(kernel_class.refused_parallel, row.fact) && row.holds(parallel)) return std::string(row.text);
-  }
-  return {};
+const ParallelFactRow* refused_fact(const KernelClass& row, const Parallel& parallel) {
+  if (planted(Fault::oracle_ignores_parallel)) return nullptr;
+  const auto found = std::find_if(kParallelFacts.begin(), kParallelFacts.end(),
+                                  [&](const ParallelFactRow& fact) { return contains(row.refused_parallel, fact.fact) && fact.holds(parallel); });
+  return found == kParallelFacts.end() ? nullptr : &*found;
 }
 
-/// Humming classes look at the format and at the preferred GEMM type, at nothing else.
-Verdict check_humming(const KernelClass& kernel_class, const Query& query) {
-  const bool class_is_batched = kernel_class.format == ActivationFormat::batched_experts;
-  if (query.format() == ActivationFormat::batched_experts) {
-    return class_is_batched ? supported() : refused("humming_activation_format", "batched_experts asked, the class is standard");
+Answer ask_parallel(const Case& it) {
+  return of_every_half(it, [&](const KernelClass& row) { return answer(refused_fact(row, it.query.parallel) == nullptr); });
+}
+std::string why_parallel(const Case& it) {
+  return texts_of_halves(it, [&](const KernelClass& row) {
+    const ParallelFactRow* fact = refused_fact(row, it.query.parallel);
+    return fact == nullptr ? "nothing refused by " + std::string(row.name) : "the class refuses " + std::string(fact->text);
+  });
+}
+
+// routing_method
+
+/// The engine's TrtLlmFp8ExpertsMonolithic raises ValueError for keys that it does not list; never met, as the key check comes first.
+Mask accepted_routings(const Case& it) {
+  Mask routings = it.row.routings;
+  for (const RoutingRule& rule : it.row.more_routings) {
+    if (has_keys(rule.keys, it.subject)) routings |= rule.methods;
   }
-  if (class_is_batched) return refused("humming_activation_format", "standard asked, the class is batched_experts");
-  const std::string text = read_text(query.deployment.env, EnvVariable::humming_moe_gemm_type);
+  return routings;
+}
+
+Answer ask_routing(const Case& it) { return answer(contains(accepted_routings(it), it.query.routing)); }
+std::string why_routing(const Case& it) {
+  return std::string(name_of(it.query.routing)) + "; the class takes " + list_text<Routing>(accepted_routings(it), routing_names().size());
+}
+
+// activation_format
+
+Answer ask_format(const Case& it) { return answer(it.query.format() == it.row.format); }
+std::string why_format(const Case& it) {
+  return it.row.format == ActivationFormat::batched_experts ? "standard asked, the class is batched_experts"
+                                                            : "batched_experts asked, the class is standard";
+}
+
+// batch_invariance, lora
+
+Answer ask_invariance(const Case& it) {
+  const Switch invariant = read_switch(it.query.deployment.env, EnvVariable::batch_invariant);
+  if (invariant == Switch::unreadable) return Answer::value_error;
+  return answer(invariant == Switch::off || it.row.batch_invariant);
+}
+std::string why_invariance(const Case&) { return "VLLM_BATCH_INVARIANT is on"; }
+
+Answer ask_lora(const Case& it) { return answer(!it.query.deployment.layer.is_lora_enabled || it.row.lora); }
+std::string why_lora(const Case&) { return "LoRA is enabled"; }
+
+// The Humming classes look at the format and at the preferred GEMM type, at nothing else.
+
+Answer ask_humming_format(const Case& it) { return ask_format(it); }
+
+HummingGemm preferred_gemm(const Case& it) {
+  const std::string text = read_text(it.query.deployment.env, EnvVariable::humming_moe_gemm_type);
   // Every other text, "indexed", "auto" and unset included, prefers indexed.
-  const auto preferred = text == "grouped" || text == "grouped_contiguous" ? HummingGemm::grouped_contiguous : HummingGemm::indexed;
-  if (kernel_class.humming == preferred) return supported();
-  return refused("humming_gemm_type", "preferred GEMM type is " + std::string(preferred == HummingGemm::indexed ? "indexed" : "grouped_contiguous"));
+  return text == "grouped" || text == "grouped_contiguous" ? HummingGemm::grouped_contiguous : HummingGemm::indexed;
+}
+Answer ask_humming_gemm(const Case& it) { return answer(it.row.format == ActivationFormat::batched_experts || it.row.humming == preferred_gemm(it)); }
+std::string why_humming_gemm(const Case& it) {
+  return "preferred GEMM type is " + std::string(preferred_gemm(it) == HummingGemm::indexed ? "indexed" : "grouped_contiguous");
 }
 
-/// What a class takes; the fault widens the set that several classes share, as one slip in the table would.
-Mask accepted_activations(const KernelClass& kernel_class) {
-  const bool widened = planted(Fault::oracle_accepts_any_activation) && kernel_class.activations == set_of(Activation::swigluoai, Activation::silu);
-  return widened ? kEverything : kernel_class.activations;
+constexpr std::array kReadForDevice = {EnvVariable::use_deep_gemm};
+constexpr std::array kReadForInvariance = {EnvVariable::batch_invariant};
+
+// In the engine's order. Its checks of the router logits' dtype and of the hidden size never fail at this version.
+constexpr std::array kBaseChecks = {
+    CheckRow{"in_dtype", ask_dtype, why_dtype},
+    CheckRow{"", ask_device, why_device, kReadForDevice},
+    CheckRow{"no_act_and_mul", ask_gated, why_gated},
+    CheckRow{"activation", ask_activation, why_activation},
+    CheckRow{"quant_scheme", ask_keys, why_keys},
+    CheckRow{"parallel_config", ask_parallel, why_parallel},
+    CheckRow{"routing_method", ask_routing, why_routing},
+    CheckRow{"activation_format", ask_format, why_format},
+    CheckRow{"batch_invariance", ask_invariance, why_invariance, kReadForInvariance},
+    CheckRow{"lora", ask_lora, why_lora},
+};
+constexpr std::array kHummingChecks = {
+    CheckRow{"humming_activation_format", ask_humming_format, why_format},
+    CheckRow{"humming_gemm_type", ask_humming_gemm, why_humming_gemm},
+};
+
+std::string_view code_of(const CheckRow& check, const Case& it, Answer given) {
+  switch (given) {
+    case Answer::value_error: return "exc:ValueError";
+    case Answer::key_error: return "exc:KeyError";
+    default: return check.code.empty() ? it.row.device_code : check.code;
+  }
 }
 
-Verdict check_base(const KernelClass& kernel_class, const Query& query, QuantKey weight_key, QuantKey activation_key) {
-  const LayerConfig& layer = query.deployment.layer;
-  if (Verdict device = check_device(kernel_class, query); !device.supported) return device;
-  if (!layer.is_act_and_mul && !kernel_class.takes_no_act_and_mul) return refused("no_act_and_mul", "the class needs a gated activation");
-  if (!contains(accepted_activations(kernel_class), query.activation)) {
-    return refused("activation", std::string(name_of(query.activation)) + "; the class takes " +
-                                     list_text<Activation>(kernel_class.activations, activation_names().size()));
-  }
-  if (!takes_keys(kernel_class, query, weight_key, activation_key)) {
-    // The engine builds its message from both keys' text forms; two keys have none, and KeyError escapes instead of a reason.
-    const bool printable = has_text_form(weight_key) && has_text_form(activation_key);
-    return refused(printable ? "quant_scheme" : std::string(kRaised) + "KeyError",
-                   std::string(name_of(weight_key)) + " weights x " + std::string(name_of(activation_key)) + " activations");
-  }
-  if (const std::string text = refused_parallel_text(kernel_class, query.parallel); !text.empty()) {
-    return refused("parallel_config", "the class refuses " + text);
-  }
-  if (!contains(kernel_class.routings, query.routing)) {
-    return refused("routing_method",
-                   std::string(name_of(query.routing)) + "; the class takes " + list_text<Routing>(kernel_class.routings, routing_names().size()));
-  }
-  if (query.format() != kernel_class.format) {
-    return refused("activation_format", query.format() == ActivationFormat::standard ? "standard asked, the class is batched_experts"
-                                                                                     : "batched_experts asked, the class is standard");
-  }
-  const Switch invariant = read_switch(query.deployment.env, EnvVariable::batch_invariant);
-  if (invariant == Switch::unreadable) return unreadable(EnvVariable::batch_invariant, query.deployment.env);
-  if (invariant == Switch::on && !kernel_class.batch_invariant) return refused("batch_invariance", "VLLM_BATCH_INVARIANT is on");
-  if (layer.is_lora_enabled && !kernel_class.lora) return refused("lora", "LoRA is enabled");
-  return supported();
+std::string text_of(const CheckRow& check, const Case& it, Answer given) {
+  return given == Answer::value_error ? unreadable_text(it.query.deployment.env, check.reads) : check.why(it);
 }
 
 void require_size(std::int64_t value, std::string_view what) {
@@ -198,18 +301,25 @@ Query resolve(const Deployment& deployment) {
           derive(deployment.parallel),
           activation_named(layer.activation),
           routing_named(layer.routing_method),
+          quant_key_named(deployment.weight_key),
           quant_key_named(deployment.activation_key),
           override_key_named(deployment.quantization_override)};
 }
 
-Verdict check_class(const KernelClass& kernel_class, const Query& query, QuantKey weight_key, QuantKey activation_key) {
-  if (kernel_class.humming != HummingGemm::not_humming) return check_humming(kernel_class, query);
-  return check_base(kernel_class, query, weight_key, activation_key);
+Verdict check_class(const Subject& subject, Detail detail) {
+  const KernelClass& row = row_of(subject.classes, subject.kernel_class);
+  const Case it{subject, row, subject.query};
+  const std::span<const CheckRow> checks = row.humming == HummingGemm::not_humming ? std::span<const CheckRow>(kBaseChecks) : kHummingChecks;
+  for (const CheckRow& check : checks) {
+    const Answer given = check.ask(it);
+    if (given == Answer::yes) continue;
+    return {false, code_of(check, it, given), detail == Detail::texts ? text_of(check, it, given) : std::string()};
+  }
+  return {true, "", ""};
 }
 
 std::string_view raised_type(const Verdict& verdict) {
-  const std::string_view code = verdict.code;
-  return code.starts_with(kRaised) ? code.substr(kRaised.size()) : std::string_view();
+  return verdict.code.starts_with(kRaised) ? verdict.code.substr(kRaised.size()) : std::string_view();
 }
 
 }  // namespace mx::oracle

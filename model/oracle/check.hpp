@@ -1,7 +1,9 @@
 #pragma once
 // The per-class check of the engine: does this expert class take this layer here, and if not, what fails first.
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "model/oracle/deployment.hpp"
 #include "model/oracle/select.hpp"
@@ -15,7 +17,8 @@ struct Query {
   Parallel parallel;
   Activation activation;
   Routing routing;
-  QuantKey caller_key;
+  QuantKey caller_weight_key;
+  QuantKey caller_key;  ///< of activations
   std::optional<QuantKey> override_key;
 
   ActivationFormat format() const;
@@ -24,8 +27,17 @@ struct Query {
 /// Throws Error(usage) for a deployment that cannot exist: an unknown name, a size or a group that is not positive or absurdly large.
 Query resolve(const Deployment& deployment);
 
-/// First failing check of a class. Source: vllm modular_kernel.py FusedMoEExperts.is_supported_config, and the classes that replace it.
-Verdict check_class(const KernelClass& kernel_class, const Query& query, QuantKey weight_key, QuantKey activation_key);
+/// One class, and the keys that it is asked about.
+struct Subject {
+  std::span<const KernelClass> classes;  ///< holds the class and its halves
+  std::string_view kernel_class;
+  const Query& query;
+  QuantKey weight_key;
+  QuantKey activation_key;
+};
+
+/// First failing check. Source: vllm modular_kernel.py FusedMoEExperts.is_supported_config, and the classes that replace or extend it.
+Verdict check_class(const Subject& subject, Detail detail);
 
 /// The exception's type when the check raised instead of answering, else empty.
 std::string_view raised_type(const Verdict& verdict);

@@ -4,6 +4,8 @@
 #include <array>
 #include <cctype>
 
+#include "model/oracle/where.hpp"
+
 namespace mx::oracle {
 namespace {
 
@@ -20,37 +22,46 @@ struct EnvRow {
   bool fallback;
 };
 
-// In the order of EnvVariable.
-constexpr std::array<EnvRow, 9> kRows = {{
+// In the order of EnvVariable. Setting a variable that the oracle at hand does not read is no mistake, it changes nothing there.
+constexpr std::array<EnvRow, 14> kRows = {{
     {"VLLM_BATCH_INVARIANT", Parse::integer, false},
     {"VLLM_USE_FLASHINFER_MOE_MXFP4_BF16", Parse::integer, false},
     {"VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8", Parse::integer, false},
     {"VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8_CUTLASS", Parse::integer, false},
     {"VLLM_MXFP4_USE_MARLIN", Parse::integer, false},
+    {"VLLM_USE_FLASHINFER_MOE_FP4", Parse::integer, false},
+    {"VLLM_USE_FLASHINFER_MOE_FP8", Parse::integer, false},
+    {"VLLM_FLASHINFER_MOE_BACKEND", Parse::text, false},
     {"VLLM_USE_DEEP_GEMM", Parse::integer, true},
+    {"VLLM_MOE_USE_DEEP_GEMM", Parse::integer, true},
+    {"VLLM_TEST_FORCE_FP8_MARLIN", Parse::word, false},
     {"VLLM_ROCM_USE_AITER", Parse::word, false},
     {"VLLM_ROCM_USE_AITER_MOE", Parse::word, true},
     {"VLLM_HUMMING_MOE_GEMM_TYPE", Parse::text, false},
 }};
 static_assert(static_cast<std::size_t>(EnvVariable::humming_moe_gemm_type) + 1 == kRows.size());
 
-// Those of the other oracles are known names too: setting one of them in a deployment is no mistake, it changes nothing here.
-constexpr std::array<std::string_view, 14> kNames = {
-    "VLLM_BATCH_INVARIANT",
-    "VLLM_USE_FLASHINFER_MOE_MXFP4_BF16",
-    "VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8",
-    "VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8_CUTLASS",
-    "VLLM_MXFP4_USE_MARLIN",
-    "VLLM_USE_DEEP_GEMM",
-    "VLLM_MOE_USE_DEEP_GEMM",
-    "VLLM_ROCM_USE_AITER",
-    "VLLM_ROCM_USE_AITER_MOE",
-    "VLLM_HUMMING_MOE_GEMM_TYPE",
-    "VLLM_USE_FLASHINFER_MOE_FP4",
-    "VLLM_USE_FLASHINFER_MOE_FP8",
-    "VLLM_FLASHINFER_MOE_BACKEND",
-    "VLLM_TEST_FORCE_FP8_MARLIN",
+constexpr std::array<std::string_view, kRows.size()> kNames = [] {
+  std::array<std::string_view, kRows.size()> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kRows[i].name;
+  return names;
+}();
+
+/// The first row whose text and place fit. Source: vllm envs.py (the three words, compared with case), flashinfer_utils.py
+/// get_flashinfer_moe_backend.
+struct VariantRow {
+  std::string_view text;
+  Where where;
+  FlashinferVariant variant;
 };
+constexpr std::array kVariants = {
+    VariantRow{"throughput", kAnywhere, FlashinferVariant::cutlass},
+    VariantRow{"latency", {kEverything, cap_family(100), {}}, FlashinferVariant::tensorrt_llm},
+    VariantRow{"latency", kAnywhere, FlashinferVariant::cutlass},
+    VariantRow{"masked_gemm", kAnywhere, FlashinferVariant::cutedsl},
+};
+constexpr std::string_view kDefaultVariant = "latency";
+constexpr std::array<std::string_view, 3> kVariantNames = {"CUTLASS", "TENSORRT_LLM", "CUTEDSL"};
 
 const EnvRow& row_of(EnvVariable variable) { return kRows[static_cast<std::size_t>(variable)]; }
 
@@ -99,9 +110,36 @@ Switch read_switch(const Environment& environment, EnvVariable variable) {
   return word == "1" || word == "true" ? Switch::on : Switch::off;
 }
 
+Switch read_switches(const Environment& environment, std::span<const EnvVariable> variables) {
+  for (EnvVariable variable : variables) {
+    const Switch value = read_switch(environment, variable);
+    if (value != Switch::on) return value;
+  }
+  return Switch::on;
+}
+
+std::string unreadable_text(const Environment& environment, std::span<const EnvVariable> variables) {
+  for (EnvVariable variable : variables) {
+    const std::string name(name_of(variable));
+    if (read_switch(environment, variable) == Switch::unreadable) return name + "='" + environment.at(name) + "' is no integer";
+  }
+  return {};
+}
+
 std::string read_text(const Environment& environment, EnvVariable variable) {
   const auto found = environment.find(std::string(row_of(variable).name));
   return found == environment.end() ? std::string() : lower(found->second);
+}
+
+std::string_view name_of(FlashinferVariant variant) { return kVariantNames[static_cast<std::size_t>(variant)]; }
+
+std::optional<FlashinferVariant> flashinfer_variant(const Environment& environment, const Hardware& hardware) {
+  const auto found = environment.find(std::string(name_of(EnvVariable::flashinfer_moe_backend)));
+  const std::string_view text = found == environment.end() ? kDefaultVariant : std::string_view(found->second);
+  for (const VariantRow& row : kVariants) {
+    if (row.text == text && holds(row.where, hardware)) return row.variant;
+  }
+  return std::nullopt;
 }
 
 std::span<const std::string_view> env_names() { return kNames; }

@@ -1,10 +1,14 @@
 #pragma once
 // The engine's environment variables that backend selection reads, as one table: name, default, how the text is understood.
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "model/oracle/deployment.hpp"
 
 namespace mx::oracle {
 
@@ -15,7 +19,12 @@ enum class EnvVariable {
   flashinfer_mxfp4_mxfp8,
   flashinfer_mxfp4_mxfp8_cutlass,
   mxfp4_use_marlin,
+  flashinfer_fp4,
+  flashinfer_fp8,
+  flashinfer_moe_backend,
   use_deep_gemm,
+  moe_use_deep_gemm,
+  test_force_fp8_marlin,
   rocm_use_aiter,
   rocm_use_aiter_moe,
   humming_moe_gemm_type,
@@ -26,14 +35,25 @@ enum class Switch { off, on, unreadable };
 
 using Environment = std::map<std::string, std::string>;
 
+/// On when all of them are; else what the first that is not on is. Those behind it are not read, as in the engine's `and` chains.
+Switch read_switches(const Environment& environment, std::span<const EnvVariable> variables);
 /// "VLLM_BATCH_INVARIANT"
 std::string_view name_of(EnvVariable variable);
 /// Present, whatever its value.
 bool is_set(const Environment& environment, EnvVariable variable);
 /// The value with its default applied; a variable without a default is off when it is not set.
 Switch read_switch(const Environment& environment, EnvVariable variable);
+/// "VLLM_BATCH_INVARIANT='yes' is no integer", for the first of the variables that is unreadable; empty when none is.
+std::string unreadable_text(const Environment& environment, std::span<const EnvVariable> variables);
 /// Lower-cased text, empty when not set.
 std::string read_text(const Environment& environment, EnvVariable variable);
+
+/// What VLLM_FLASHINFER_MOE_BACKEND chooses. Source: vllm quantization/utils/flashinfer_utils.py FlashinferMoeBackend.
+enum class FlashinferVariant : std::uint8_t { cutlass, tensorrt_llm, cutedsl };
+/// CUTLASS, TENSORRT_LLM, CUTEDSL.
+std::string_view name_of(FlashinferVariant variant);
+/// None when the text is no choice: the engine raises ValueError when it reads it. Not set means latency.
+std::optional<FlashinferVariant> flashinfer_variant(const Environment& environment, const Hardware& hardware);
 
 /// Every variable that some oracle reads, for checks and suggestions.
 std::span<const std::string_view> env_names();

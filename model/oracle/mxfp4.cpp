@@ -96,27 +96,48 @@ constexpr std::array<Names, 11> kPriority = {
 // MARLIN alone has a batched member here.
 constexpr std::array kRewrites = {RewriteRow{"MARLIN", "BATCHED_MARLIN"}};
 
-// Capability 90 alone is asked for, not the platform: gfx90a passes here and fails on the device check afterwards.
-constexpr std::array kBf16Targets = {
-    OverrideTarget{cap_exactly(90), "FLASHINFER_CUTLASS_MXFP4_BF16", QuantKey::none},
-    OverrideTarget{cap_family(100), "FLASHINFER_TRTLLM_MXFP4_BF16", QuantKey::none},
-};
-constexpr std::array kMxfp8Targets = {OverrideTarget{kAnyCapability, "FLASHINFER_TRTLLM_MXFP4_MXFP8", QuantKey::mxfp8_dynamic}};
-constexpr std::array kMxfp8CutlassTargets = {OverrideTarget{kAnyCapability, "FLASHINFER_CUTLASS_MXFP4_MXFP8", QuantKey::mxfp8_dynamic}};
-// Not rewritten to BATCHED_MARLIN: with a batched all2all backend this override always fails on the format.
-constexpr std::array kMarlinTargets = {OverrideTarget{kAnyCapability, "MARLIN", QuantKey::none}};
 constexpr std::array<Names, 2> kFlashinferBf16 = {"FLASHINFER_TRTLLM_MXFP4_BF16", "FLASHINFER_CUTLASS_MXFP4_BF16"};
+constexpr std::array<Names, 1> kTrtllmBf16 = {"FLASHINFER_TRTLLM_MXFP4_BF16"};
+constexpr std::array<Names, 1> kCutlassBf16 = {"FLASHINFER_CUTLASS_MXFP4_BF16"};
 
-constexpr std::array kEnvOverrides = {
-    EnvOverrideRow{EnvVariable::flashinfer_mxfp4_bf16, kBf16Targets, kFlashinferBf16},
-    EnvOverrideRow{EnvVariable::flashinfer_mxfp4_mxfp8, kMxfp8Targets, {}},
-    EnvOverrideRow{EnvVariable::flashinfer_mxfp4_mxfp8_cutlass, kMxfp8CutlassTargets, {}},
-    EnvOverrideRow{EnvVariable::mxfp4_use_marlin, kMarlinTargets, {}},
-};
+constexpr std::array kBf16 = {EnvVariable::flashinfer_mxfp4_bf16};
+constexpr std::array kMxfp8 = {EnvVariable::flashinfer_mxfp4_mxfp8};
+constexpr std::array kMxfp8Cutlass = {EnvVariable::flashinfer_mxfp4_mxfp8_cutlass};
+constexpr std::array kUseMarlin = {EnvVariable::mxfp4_use_marlin};
+// Capability alone is asked for, not the platform: gfx90a passes as 90 and fails on the device check afterwards.
+constexpr Where kCap90{kEverything, cap_exactly(90), {}};
+constexpr Where kFamily100{kEverything, cap_family(100), {}};
+constexpr Where kOnXpu{bit(PlatformKind::xpu), kAnyCapability, {}};
+constexpr Where kOnCpu{bit(PlatformKind::cpu), kAnyCapability, {}};
 
-constexpr std::array kFallbacks = {
-    FallbackRow{PlatformKind::xpu, "XPU", QuantKey::none},
-    FallbackRow{PlatformKind::cpu, "CPU", QuantKey::none},
+constexpr std::array kSteps = {
+    // A conflict of keys comes before everything else, also before an unknown name.
+    Step{.kind = StepKind::resolve_key},
+    Step{.kind = StepKind::map_name},
+    Step{.kind = StepKind::rewrite, .when = {.named = true}},
+    Step{.kind = StepKind::filter_keys},
+    // Environment variables play no part for a named backend.
+    Step{.kind = StepKind::try_in_turn, .when = {.named = true}},
+    Step{.kind = StepKind::remove,
+         .when = {.variables = kBf16, .switches = Switch::off},
+         .backends = kFlashinferBf16,
+         .why = "VLLM_USE_FLASHINFER_MOE_MXFP4_BF16 is off"},
+    Step{.kind = StepKind::force, .when = {.where = kCap90, .variables = kBf16}, .backends = kCutlassBf16, .key = QuantKey::none},
+    Step{.kind = StepKind::force, .when = {.where = kFamily100, .variables = kBf16}, .backends = kTrtllmBf16, .key = QuantKey::none},
+    Step{.kind = StepKind::raise,
+         .when = {.variables = kBf16},
+         .error_type = "ValueError",
+         .why = "VLLM_USE_FLASHINFER_MOE_MXFP4_BF16 is on, and no backend of it is for this device"},
+    Step{.kind = StepKind::force, .when = {.variables = kMxfp8}, .backends = kTrtllmAfp8, .key = QuantKey::mxfp8_dynamic},
+    Step{.kind = StepKind::force, .when = {.variables = kMxfp8Cutlass}, .backends = kCutlassAfp8, .key = QuantKey::mxfp8_dynamic},
+    // Not rewritten to BATCHED_MARLIN: with a batched all2all backend this override always fails on the format.
+    Step{.kind = StepKind::force, .when = {.variables = kUseMarlin}, .backends = kMarlin, .key = QuantKey::none},
+    Step{.kind = StepKind::walk},
+    // The requested key is dropped here: this is how CPU is reached at all, and how a wish for quantized activations is lost on it.
+    Step{.kind = StepKind::force, .when = {.where = kOnXpu}, .backends = kXpu, .key = QuantKey::none},
+    Step{.kind = StepKind::force, .when = {.where = kOnCpu}, .backends = kCpu, .key = QuantKey::none},
+    // The engine's last line, NONE without a class, is for platforms other than these four.
+    Step{.kind = StepKind::raise, .error_type = "NotImplementedError", .why = "no backend supports this deployment"},
 };
 
 constexpr std::array<Names, 2> kMarlins = {"MARLIN", "BATCHED_MARLIN"};
@@ -127,17 +148,24 @@ constexpr std::array kRoundings = {
     RoundingRow{kCpu, std::nullopt, 32, 32},        RoundingRow{{}, std::nullopt, 1, 64},
 };
 
-constexpr OracleTables kTablesWithoutClasses = {QuantKey::mxfp4_static, {},         kBackends, kUserNames, kPriority, "EMULATION", kRewrites,
-                                                kEnvOverrides,          kFallbacks, kRoundings};
-
 }  // namespace
 
 const OracleTables& mxfp4_tables() {
-  static const OracleTables tables = [] {
-    OracleTables whole = kTablesWithoutClasses;
-    whole.classes = kernel_classes();
-    return whole;
-  }();
+  static const OracleTables tables = {
+      .name = "mxfp4",
+      .weight_key = QuantKey::mxfp4_static,
+      .keys = KeyPolicy::requested_or_own,
+      .usual_weight_key = QuantKey::mxfp4_static,
+      .usual_activation_key = QuantKey::none,
+      .classes = kernel_classes(),
+      .backends = kBackends,
+      .user_names = kUserNames,
+      .priority = kPriority,
+      .batched_rewrites = kRewrites,
+      .survives_key_filter = "EMULATION",
+      .steps = kSteps,
+      .roundings = kRoundings,
+  };
   return tables;
 }
 

@@ -1,8 +1,6 @@
 // The engine's oracles by name.
 
-#include <algorithm>
 #include <array>
-#include <string>
 
 #include "model/error.hpp"
 #include "model/names.hpp"
@@ -11,16 +9,30 @@
 namespace mx::oracle {
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames = {"mxfp4", "mxfp4_deepseek_v4", "nvfp4", "fp8", "mxfp8", "w4a8"};
+struct OracleRow {
+  std::string_view name;
+  const OracleTables& (*tables)();
+};
+constexpr std::array kOracles = {
+    OracleRow{"mxfp4", mxfp4_tables}, OracleRow{"mxfp4_deepseek_v4", mxfp4_deepseek_v4_tables},
+    OracleRow{"nvfp4", nvfp4_tables}, OracleRow{"fp8", fp8_tables},
+    OracleRow{"mxfp8", mxfp8_tables}, OracleRow{"w4a8", w4a8_tables},
+};
+constexpr std::array<std::string_view, kOracles.size()> kNames = [] {
+  std::array<std::string_view, kOracles.size()> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kOracles[i].name;
+  return names;
+}();
 
 }  // namespace
 
 std::span<const std::string_view> oracle_names() { return kNames; }
 
 const OracleTables& tables_of(std::string_view oracle) {
-  if (oracle == "mxfp4") return mxfp4_tables();
-  if (std::find(kNames.begin(), kNames.end(), oracle) == kNames.end()) throw Error(ErrorCode::usage, unknown_name("oracle", oracle, kNames));
-  throw Error(ErrorCode::unsupported, "the oracle " + std::string(oracle) + " has no tables");
+  for (const OracleRow& row : kOracles) {
+    if (row.name == oracle) return row.tables();
+  }
+  throw Error(ErrorCode::usage, unknown_name("oracle", oracle, kNames));
 }
 
 }  // namespace mx::oracle

@@ -13,209 +13,261 @@ namespace {
 using fault::Fault;
 using fault::planted;
 
-const BackendRow& backend_row(const OracleTables& tables, std::string_view name) {
-  for (const BackendRow& row : tables.backends) {
-    if (row.name == name) return row;
-  }
-  std::vector<std::string_view> known;
-  for (const BackendRow& row : tables.backends) known.push_back(row.name);
-  throw Error(ErrorCode::usage, unknown_name("backend", name, known));
-}
+using Names = std::vector<std::string_view>;
 
-const KernelClass& class_row(const OracleTables& tables, std::string_view name) {
-  for (const KernelClass& row : tables.classes) {
-    if (row.name == name) return row;
-  }
-  throw Error(ErrorCode::usage, "the class table has no row '" + std::string(name) + "'");
-}
+constexpr std::string_view kAuto = "auto";
+constexpr std::string_view kNone = "NONE";
 
 bool listed(std::span<const std::string_view> names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
 
+QuantKey key_for(const OracleTables& tables, const BackendRow& row, QuantKey requested) {
+  switch (tables.keys) {
+    case KeyPolicy::own: return row.own_key;
+    case KeyPolicy::callers: return requested;
+    case KeyPolicy::requested_or_own: break;
+  }
+  return requested != QuantKey::none ? requested : row.own_key;
+}
+
+Verdict missing_module(const BackendRow& row, Detail detail) {
+  return {false, "exc:ModuleNotFoundError", detail == Detail::texts ? "no module named '" + std::string(row.module_name) + "'" : std::string()};
+}
+
 /// What trying one backend gives: its first class that takes the layer, or the exception that the engine's helper raises.
 struct Attempt {
-  std::string kernel_class;
-  std::optional<Refusal> refusal;
-  bool unsupported = false;  ///< the refusal is the helper's own ValueError: every class answered, and answered no
+  std::string_view kernel_class;
+  std::string_view error_type;  ///< empty: supported
+  bool unsupported = false;     ///< the exception is the helper's own ValueError: every class answered, and answered no
 };
 
-/// One search. Follows select_mxfp4_moe_backend step by step; the numbers are those of its description.
+/// One search: runs the steps of the tables until one ends it.
 class Search {
  public:
-  Search(const OracleTables& tables, const Query& query, Detail detail) : tables_(tables), query_(query), detail_(detail) {}
+  Search(const OracleTables& tables, const Query& query, Detail detail)
+      : tables_(tables), query_(query), detail_(detail), weight_key_(tables.weight_key.value_or(query.caller_weight_key)) {}
 
   Decision run() {
     const std::string& wish = query_.deployment.layer.moe_backend;
-    // Step 1. A conflict of keys comes before everything else, also before an unknown name.
-    if (!resolve_requested_key()) return refuse("ValueError", conflict_text(), wish, "activation_key_conflict");
-    if (wish != "auto") {
-      Decision by_name = search_by_name(wish);
-      if (!by_name.refusal || !planted(Fault::oracle_swallows_refusal)) return by_name;
-    }
-    return search_auto();
+    Decision decision = run_steps(wish);
+    if (decision.refusal && wish != kAuto && planted(Fault::oracle_swallows_refusal)) return run_steps(kAuto);
+    return decision;
   }
 
  private:
-  bool resolve_requested_key() {
-    if (planted(Fault::oracle_ignores_requested_key)) return true;
-    requested_ = query_.caller_key;
-    if (!query_.override_key) return true;
-    if (requested_ != QuantKey::none && requested_ != *query_.override_key) return false;
-    requested_ = *query_.override_key;
-    return true;
+  Decision run_steps(std::string_view wish) {
+    wish_ = wish;
+    list_.assign(tables_.priority.begin(), tables_.priority.end());
+    requested_ = tables_.keys == KeyPolicy::callers ? query_.caller_key : QuantKey::none;
+    for (const Step& step : tables_.steps) {
+      switch (applies(step.when)) {
+        case Switch::off: continue;
+        case Switch::unreadable: return refuse_unreadable(step.when);
+        case Switch::on: break;
+      }
+      if (auto decision = take(step)) return std::move(*decision);
+    }
+    throw Error(ErrorCode::usage, "the steps of oracle " + std::string(tables_.name) + " end without an answer");
   }
 
-  std::string conflict_text() const {
-    return "checkpoint declares " + std::string(name_of(query_.caller_key)) + " activations, the quantization override asks for " +
-           std::string(name_of(*query_.override_key));
+  /// `unreadable` when a variable that the condition reads has a text that the engine's parser refuses.
+  Switch applies(const When& when) const {
+    const auto is = [](const auto& wanted, auto actual) { return !wanted || *wanted == actual; };
+    const bool fits = is(when.named, wish_ != kAuto) && holds(when.where, query_.deployment.hardware) && contains(when.weights, weight_key_) &&
+                      contains(when.activations, query_.caller_key) && contains(when.routings, query_.routing) &&
+                      is(when.expert_parallel, query_.parallel.ep_size > 1) && is(when.format, query_.format()) &&
+                      is(when.allow_vllm_cutlass, query_.deployment.allow_vllm_cutlass);
+    return fits ? variables_fit(when) : Switch::off;
   }
 
-  /// Step 3. A name stands for candidates in order; environment variables play no part on this path.
-  Decision search_by_name(std::string_view wish) {
-    const auto row = std::find_if(tables_.user_names.begin(), tables_.user_names.end(), [&](const UserNameRow& r) { return r.name == wish; });
-    if (row == tables_.user_names.end()) {
-      return refuse("ValueError", "moe_backend '" + std::string(wish) + "' is not known to this oracle", wish, "unknown_name");
-    }
-    std::vector<std::string_view> candidates;
-    for (std::string_view name : row->backends) candidates.push_back(rewritten(name));
-    candidates = filtered(candidates);
-    if (candidates.empty()) {
-      return refused("ValueError", "moe_backend '" + std::string(wish) + "' does not support " + std::string(name_of(requested_)) + " activations");
-    }
-    Attempt attempt;
-    for (std::string_view name : candidates) {
-      attempt = try_backend(name, key_for(name));
-      if (!attempt.refusal) return chosen(name, attempt.kernel_class);
-      // Only ValueError moves on, whoever raised it; a missing module or a key without a text form escapes at once.
-      if (attempt.refusal->error_type != "ValueError") break;
-    }
-    return refused(attempt.refusal->error_type, attempt.refusal->text);
-  }
-
-  /// Steps 5 to 8.
-  Decision search_auto() {
-    std::vector<std::string_view> order = filtered({tables_.priority.begin(), tables_.priority.end()});
-    for (const EnvOverrideRow& row : tables_.env_overrides) {
-      if (auto decision = apply_override(row, order)) return *decision;
-    }
-    if (planted(Fault::oracle_skips_first_candidate) && order.size() > 1) order.erase(order.begin());
-    for (std::string_view name : order) {
-      const Attempt attempt = try_backend(name, key_for(name));
-      if (!attempt.refusal) return chosen(name, attempt.kernel_class);
-      if (!attempt.unsupported) return refused(attempt.refusal->error_type, attempt.refusal->text);
-    }
-    const PlatformKind platform = query_.deployment.hardware.platform;
-    for (const FallbackRow& row : tables_.fallbacks) {
-      // The requested key is dropped here: this is how CPU is reached at all, and how a wish for quantized activations is lost on it.
-      if (row.platform == platform) return try_last(row.backend, row.key);
-    }
-    return refuse("NotImplementedError", "no backend supports this deployment", name_of(platform), trace_.empty() ? "device" : "");
-  }
-
-  /// Step 6: one variable. Returns a decision when it ends the search.
-  std::optional<Decision> apply_override(const EnvOverrideRow& row, std::vector<std::string_view>& order) {
+  Switch variables_fit(const When& when) const {
     const Environment& environment = query_.deployment.env;
-    if (!is_set(environment, row.variable) || planted(Fault::oracle_ignores_environment)) return std::nullopt;
-    const std::string variable(name_of(row.variable));
-    switch (read_switch(environment, row.variable)) {
-      case Switch::unreadable: return refuse("ValueError", variable + "='" + environment.at(variable) + "' is no integer", variable, "environment");
-      case Switch::off:
-        for (std::string_view name : row.dropped_when_off) drop(order, name, variable + " is off");
-        return std::nullopt;
-      case Switch::on: break;
+    if (!when.variables.empty()) {
+      const auto set = [&](EnvVariable variable) { return is_set(environment, variable); };
+      if (planted(Fault::oracle_ignores_environment) || std::none_of(when.variables.begin(), when.variables.end(), set)) return Switch::off;
+      const Switch all = read_switches(environment, when.variables);
+      if (all == Switch::unreadable) return all;
+      if (all != when.switches) return Switch::off;
     }
-    for (const OverrideTarget& target : row.targets) {
-      if (in_range(target.capability, query_.deployment.hardware.capability)) return try_last(target.backend, target.key);
-    }
-    return refuse("ValueError", variable + " is on, and no backend of it is for this device", variable, "environment");
+    if (when.variant_set && *when.variant_set != is_set(environment, EnvVariable::flashinfer_moe_backend)) return Switch::off;
+    if (when.variants == kEverything) return Switch::on;
+    const auto variant = flashinfer_variant(environment, query_.deployment.hardware);
+    if (!variant) return Switch::unreadable;
+    return contains(when.variants, *variant) ? Switch::on : Switch::off;
   }
 
-  /// Step 4. A requested key keeps the backends that own it, and EMULATION; none keeps those for 16-bit activations, or all if there is none.
-  std::vector<std::string_view> filtered(const std::vector<std::string_view>& names) {
-    std::vector<std::string_view> kept;
-    for (std::string_view name : names) {
-      const bool owns = backend_row(tables_, name).own_key == requested_;
+  Decision refuse_unreadable(const When& when) {
+    const Environment& environment = query_.deployment.env;
+    std::string text = unreadable_text(environment, when.variables);
+    if (text.empty()) {
+      const std::string name(name_of(EnvVariable::flashinfer_moe_backend));
+      text = name + "='" + environment.at(name) + "' is not throughput, latency or masked_gemm";
+    }
+    note(text.substr(0, text.find('=')), "", {false, "environment", text});
+    return refused("ValueError", text);
+  }
+
+  /// One step; a decision when it ends the search.
+  std::optional<Decision> take(const Step& step) {
+    switch (step.kind) {
+      case StepKind::resolve_key: return resolve_requested_key();
+      case StepKind::candidates: list_.assign(step.backends.begin(), step.backends.end()); return std::nullopt;
+      case StepKind::to_front: to_front(step.backends); return std::nullopt;
+      case StepKind::map_name: return map_name();
+      case StepKind::rewrite: rewrite(); return std::nullopt;
+      case StepKind::filter_keys: filter_keys(); return std::nullopt;
+      case StepKind::remove: remove(step); return std::nullopt;
+      case StepKind::try_in_turn: return try_in_turn();
+      case StepKind::force: return force(step.backends.front(), step.key);
+      case StepKind::walk: return walk(step.backends);
+      case StepKind::raise: return raise(step);
+      case StepKind::choose_none: return chosen(kNone, "");
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Decision> resolve_requested_key() {
+    if (planted(Fault::oracle_ignores_requested_key)) return std::nullopt;
+    requested_ = query_.override_key.value_or(query_.caller_key);
+    if (query_.caller_key == QuantKey::none || query_.caller_key == requested_) return std::nullopt;
+    const std::string text = "checkpoint declares " + std::string(name_of(query_.caller_key)) + " activations, the quantization override asks for " +
+                             std::string(name_of(requested_));
+    note(wish_, "", {false, "activation_key_conflict", text});
+    return refused("ValueError", text);
+  }
+
+  std::optional<Decision> map_name() {
+    if (wish_ == kAuto) return std::nullopt;
+    const auto row = std::find_if(tables_.user_names.begin(), tables_.user_names.end(), [&](const UserNameRow& r) { return r.name == wish_; });
+    if (row == tables_.user_names.end()) {
+      const std::string text = "moe_backend '" + std::string(wish_) + "' is not known to this oracle";
+      note(wish_, "", {false, "unknown_name", text});
+      return refused("ValueError", text);
+    }
+    list_.assign(row->backends.begin(), row->backends.end());
+    return std::nullopt;
+  }
+
+  void to_front(std::span<const std::string_view> backends) {
+    std::stable_partition(list_.begin(), list_.end(), [&](std::string_view name) { return listed(backends, name); });
+  }
+
+  void rewrite() {
+    if (query_.format() != ActivationFormat::batched_experts || planted(Fault::oracle_forgets_batched_member)) return;
+    for (std::string_view& name : list_) {
+      const auto row =
+          std::find_if(tables_.batched_rewrites.begin(), tables_.batched_rewrites.end(), [&](const RewriteRow& r) { return r.from == name; });
+      if (row != tables_.batched_rewrites.end()) name = row->to;
+    }
+  }
+
+  /// A requested key keeps the backends that own it, and EMULATION; none keeps those for 16-bit activations, or all if there is none.
+  void filter_keys() {
+    Names kept;
+    for (std::string_view name : list_) {
+      const bool owns = backend_named(tables_, name).own_key == requested_;
       if (owns || (requested_ != QuantKey::none && name == tables_.survives_key_filter)) kept.push_back(name);
     }
-    if (kept.empty() && requested_ == QuantKey::none) return names;
-    for (std::string_view name : names) {
+    if (kept.empty() && requested_ == QuantKey::none) return;
+    for (std::string_view name : list_) {
       if (listed(kept, name)) continue;
-      const QuantKey own = backend_row(tables_, name).own_key;
-      note(name, "", {false, "activation_key", std::string(name_of(requested_)) + " asked, the backend's is " + std::string(name_of(own))});
+      const auto why = [&] {
+        return std::string(name_of(requested_)) + " asked, the backend's is " + std::string(name_of(backend_named(tables_, name).own_key));
+      };
+      note(name, "", {false, "activation_key", detail_ == Detail::texts ? why() : std::string()});
     }
-    return kept;
+    list_ = std::move(kept);
   }
 
-  void drop(std::vector<std::string_view>& order, std::string_view name, const std::string& why) {
-    const auto at = std::find(order.begin(), order.end(), name);
-    if (at == order.end()) return;
-    order.erase(at);
-    note(name, "", {false, "environment", why});
-  }
-
-  QuantKey key_for(std::string_view name) const { return requested_ != QuantKey::none ? requested_ : backend_row(tables_, name).own_key; }
-
-  std::string_view rewritten(std::string_view name) const {
-    if (query_.format() != ActivationFormat::batched_experts || planted(Fault::oracle_forgets_batched_member)) return name;
-    for (const RewriteRow& row : tables_.batched_rewrites) {
-      if (row.from == name) return row.to;
+  void remove(const Step& step) {
+    for (std::string_view name : step.backends) {
+      const auto at = std::find(list_.begin(), list_.end(), name);
+      if (at == list_.end()) continue;
+      list_.erase(at);
+      note(name, "", {false, step.when.variables.empty() ? "caller" : "environment", std::string(step.why)});
     }
-    return name;
   }
 
   /// The engine's helper: first supported class, or ValueError with the reason of the last one.
-  Attempt try_backend(std::string_view name, QuantKey key) {
-    const BackendRow& row = backend_row(tables_, name);
+  Attempt try_backend(std::string_view name, std::optional<QuantKey> key = {}) {
+    const BackendRow& row = backend_named(tables_, name);
     if (row.module != nullptr && !(query_.deployment.software.*row.module)) {
-      note(name, "*", {false, "exc:ModuleNotFoundError", "no module named '" + std::string(row.module_name) + "'"});
-      return {"", Refusal{"ModuleNotFoundError", trace_.back().verdict.text}};
+      note(name, "*", missing_module(row, Detail::texts));
+      return {"", "ModuleNotFoundError"};
     }
     for (std::string_view class_name : row.classes) {
-      Verdict verdict = check_class(class_row(tables_, class_name), query_, tables_.weight_key, key);
+      last_.emplace(Subject{tables_.classes, class_name, query_, weight_key_, key.value_or(key_for(tables_, row, requested_))});
+      const Verdict verdict = check_class(*last_, detail_);
       note(name, class_name, verdict);
-      if (verdict.supported) return {std::string(class_name), std::nullopt};
-      if (const std::string_view type = raised_type(verdict); !type.empty()) return {"", Refusal{std::string(type), verdict.text}};
+      if (verdict.supported) return {class_name, ""};
+      if (const std::string_view type = raised_type(verdict); !type.empty()) return {"", type};
     }
-    const std::string reason = trace_.empty() ? "" : trace_.back().verdict.text;
-    return {"", Refusal{"ValueError", std::string(name) + " does not support this deployment: " + reason}, true};
+    return {"", "ValueError", true};
   }
 
-  /// A try whose failure is the answer.
-  Decision try_last(std::string_view name, QuantKey key) {
-    const Attempt attempt = try_backend(name, key);
-    return attempt.refusal ? refused(attempt.refusal->error_type, attempt.refusal->text) : chosen(name, attempt.kernel_class);
+  Decision answer(std::string_view name, const Attempt& attempt) {
+    if (attempt.error_type.empty()) return chosen(name, attempt.kernel_class);
+    return refused(attempt.error_type, std::string(name) + " does not support this deployment: " + last_reason());
+  }
+
+  Decision try_in_turn() {
+    if (list_.empty()) return refused("ValueError", "moe_backend '" + std::string(wish_) + "' leaves no backend: " + last_reason());
+    for (std::string_view name : list_) {
+      const Attempt attempt = try_backend(name);
+      // Only ValueError moves on, whoever raised it; a missing module or a key without a text form escapes at once.
+      if (attempt.error_type != "ValueError" || name == list_.back()) return answer(name, attempt);
+    }
+    return refused("ValueError", last_reason());
+  }
+
+  Decision force(std::string_view name, std::optional<QuantKey> key) { return answer(name, try_backend(name, key)); }
+
+  std::optional<Decision> walk(std::span<const std::string_view> backends) {
+    if (!backends.empty()) list_.assign(backends.begin(), backends.end());
+    if (planted(Fault::oracle_skips_first_candidate) && list_.size() > 1) list_.erase(list_.begin());
+    for (std::string_view name : list_) {
+      const Attempt attempt = try_backend(name);
+      if (!attempt.unsupported) return answer(name, attempt);
+    }
+    return std::nullopt;
+  }
+
+  Decision raise(const Step& step) {
+    for (EnvVariable variable : step.when.variables) {
+      if (is_set(query_.deployment.env, variable)) note(name_of(variable), "", {false, "environment", std::string(step.why)});
+    }
+    return refused(step.error_type, std::string(step.why) + (trace_.empty() ? "" : ": " + last_reason()));
+  }
+
+  /// Why the last candidate failed.
+  std::string last_reason() const {
+    if (trace_.empty()) return {};
+    const Candidate& candidate = trace_.back();
+    const bool silent = candidate.verdict.text.empty() && last_ && !candidate.kernel_class.empty();
+    return std::string(candidate.verdict.code) + ", " + (silent ? check_class(*last_, Detail::texts).text : candidate.verdict.text);
   }
 
   void note(std::string_view backend, std::string_view kernel_class, const Verdict& verdict) {
     trace_.push_back({std::string(backend), std::string(kernel_class), verdict});
   }
 
-  Decision chosen(std::string_view backend, const std::string& kernel_class) {
+  Decision chosen(std::string_view backend, std::string_view kernel_class) {
     const LayerConfig& layer = query_.deployment.layer;
     const RoundedSizes sizes = round_up(tables_, backend, query_.deployment.hardware.platform, layer.hidden, layer.intermediate_per_partition);
-    return {Choice{std::string(backend), kernel_class, sizes.hidden, sizes.intermediate}, std::nullopt, finished_trace()};
+    return {Choice{std::string(backend), std::string(kernel_class), sizes.hidden, sizes.intermediate}, std::nullopt, std::move(trace_)};
   }
 
   Decision refused(std::string_view error_type, const std::string& text) {
-    return {std::nullopt, Refusal{std::string(error_type), text}, finished_trace()};
-  }
-
-  /// A refusal that no candidate stands for: the step itself goes into the trace, under `what`, unless the code is empty.
-  Decision refuse(std::string_view error_type, const std::string& text, std::string_view what, std::string_view code) {
-    if (!code.empty()) note(what, "", {false, std::string(code), text});
-    return refused(error_type, text);
-  }
-
-  std::vector<Candidate> finished_trace() {
-    if (detail_ == Detail::codes) {
-      for (Candidate& candidate : trace_) candidate.verdict.text.clear();
-    }
-    return std::move(trace_);
+    return {std::nullopt, Refusal{std::string(error_type), text}, std::move(trace_)};
   }
 
   const OracleTables& tables_;
   const Query& query_;
   Detail detail_;
+  QuantKey weight_key_;
+  std::string_view wish_;
   QuantKey requested_ = QuantKey::none;
+  Names list_;
+  std::optional<Subject> last_;
   std::vector<Candidate> trace_;
 };
 
@@ -225,6 +277,15 @@ std::int64_t rounded(std::int64_t size, std::int64_t multiple) {
 }
 
 }  // namespace
+
+const BackendRow& backend_named(const OracleTables& tables, std::string_view name) {
+  for (const BackendRow& row : tables.backends) {
+    if (row.name == name) return row;
+  }
+  Names known;
+  for (const BackendRow& row : tables.backends) known.push_back(row.name);
+  throw Error(ErrorCode::usage, unknown_name("backend", name, known));
+}
 
 Decision select(std::string_view oracle, const Deployment& deployment, Detail detail) { return select(tables_of(oracle), deployment, detail); }
 
@@ -239,30 +300,29 @@ std::vector<Candidate> support(std::string_view oracle, const Deployment& deploy
 
 std::vector<Candidate> support(const OracleTables& tables, const Deployment& deployment, Detail detail) {
   const Query query = resolve(deployment);
+  const QuantKey weight_key = tables.weight_key.value_or(query.caller_weight_key);
   std::vector<Candidate> verdicts;
   for (const BackendRow& row : tables.backends) {
     if (row.module != nullptr && !(deployment.software.*row.module)) {
-      verdicts.push_back({std::string(row.name), "*", {false, "exc:ModuleNotFoundError", "no module named '" + std::string(row.module_name) + "'"}});
+      verdicts.push_back({std::string(row.name), "*", missing_module(row, detail)});
       continue;
     }
-    const QuantKey key = query.caller_key != QuantKey::none ? query.caller_key : row.own_key;
+    const QuantKey key = key_for(tables, row, query.caller_key);
     for (std::string_view class_name : row.classes) {
-      verdicts.push_back({std::string(row.name), std::string(class_name), check_class(class_row(tables, class_name), query, tables.weight_key, key)});
+      verdicts.push_back({std::string(row.name), std::string(class_name), check_class({tables.classes, class_name, query, weight_key, key}, detail)});
     }
-  }
-  if (detail == Detail::codes) {
-    for (Candidate& candidate : verdicts) candidate.verdict.text.clear();
   }
   return verdicts;
 }
 
 RoundedSizes round_up(const OracleTables& tables, std::string_view backend, PlatformKind platform, std::int64_t hidden, std::int64_t intermediate) {
-  backend_row(tables, backend);
+  backend_named(tables, backend);
   for (std::int64_t size : {hidden, intermediate}) {
     if (size < 1 || size > kLargestSize) {
       throw Error(ErrorCode::usage, "size " + std::to_string(size) + " must be in [1, " + std::to_string(kLargestSize) + "]");
     }
   }
+  if (tables.roundings.empty()) return {hidden, intermediate};
   for (const RoundingRow& row : tables.roundings) {
     if (!row.backends.empty() && !listed(row.backends, backend)) continue;
     if (row.platform && *row.platform != platform) continue;
@@ -272,12 +332,12 @@ RoundedSizes round_up(const OracleTables& tables, std::string_view backend, Plat
 }
 
 QuantKey activation_key(const OracleTables& tables, std::string_view backend) {
-  const BackendRow& row = backend_row(tables, backend);
+  const BackendRow& row = backend_named(tables, backend);
   return planted(Fault::oracle_forgets_own_key) ? QuantKey::none : row.own_key;
 }
 
 std::vector<std::string_view> user_names(const OracleTables& tables) {
-  std::vector<std::string_view> names = {"auto"};
+  std::vector<std::string_view> names = {kAuto};
   for (const UserNameRow& row : tables.user_names) names.push_back(row.name);
   return names;
 }

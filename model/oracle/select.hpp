@@ -16,12 +16,13 @@ namespace mx::oracle {
 /// First failing check of a (backend, class) pair, in the engine's order; `none` when it is supported.
 struct Verdict {
   bool supported;
-  /// As the recorded support files name it: "" when supported; device, no_act_and_mul, activation, quant_scheme, parallel_config,
+  /// As the recorded support files name it: "" when supported; in_dtype, device, no_act_and_mul, activation, quant_scheme, parallel_config,
   /// routing_method, activation_format, batch_invariance, lora; device+aiter_hint, humming_activation_format, humming_gemm_type;
   /// exc:<type> when the check itself raises. Steps of the search that ask no class: activation_key (removed by the filter on the requested
-  /// key), environment (removed or refused because of a variable), unknown_name, activation_key_conflict.
-  std::string code;
-  std::string text;  ///< for people: what was asked, what the class takes
+  /// key), environment (removed or refused because of a variable), caller (removed because of an argument), unknown_name,
+  /// activation_key_conflict. Points to static storage.
+  std::string_view code;
+  std::string text;  ///< for people: what was asked, what the class takes; empty unless asked for (Detail)
 };
 
 /// One step of the search.
@@ -33,8 +34,8 @@ struct Candidate {
 
 struct Choice {
   std::string backend;
-  std::string kernel_class;
-  std::int64_t rounded_hidden;
+  std::string kernel_class;     ///< empty with the backend NONE
+  std::int64_t rounded_hidden;  ///< as given where the oracle rounds nothing
   std::int64_t rounded_intermediate;
 };
 
@@ -63,6 +64,9 @@ Decision select(const OracleTables& tables, const Deployment& deployment, Detail
 /// oracle takes one and there is one, else the backend's own; the quantization override is not applied. Throws as select does.
 std::vector<Candidate> support(std::string_view oracle, const Deployment& deployment, Detail detail = Detail::codes);
 std::vector<Candidate> support(const OracleTables& tables, const Deployment& deployment, Detail detail = Detail::codes);
+
+/// Throws Error(usage) with the nearest known name.
+const BackendRow& backend_named(const OracleTables& tables, std::string_view name);
 
 /// Sizes after the backend's round-up rule, in elements; the given ones where the oracle rounds nothing. Throws Error(usage) for an unknown backend
 /// or a size outside [1, kLargestSize].

@@ -3,51 +3,52 @@
 // engine version, or a table with a mistake planted in it, is another value.
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
 
-#include "model/oracle/deployment.hpp"
 #include "model/oracle/env.hpp"
 #include "model/oracle/vocabulary.hpp"
+#include "model/oracle/where.hpp"
 
 namespace mx::oracle {
 
-/// Capabilities (10 * major + minor) in [low, below). An absent capability is in no range but `kAnyCapability`.
-struct CapRange {
-  int low;
-  int below;
-};
-inline constexpr CapRange kAnyCapability{std::numeric_limits<int>::min(), std::numeric_limits<int>::max()};
-constexpr CapRange cap_at_least(int low) { return {low, std::numeric_limits<int>::max()}; }
-constexpr CapRange cap_exactly(int cap) { return {cap, cap + 1}; }
-/// The engine's is_device_capability_family(n): the same major version.
-constexpr CapRange cap_family(int cap) { return {cap / 10 * 10, cap / 10 * 10 + 10}; }
-constexpr bool is_any(const CapRange& range) { return range.low == kAnyCapability.low && range.below == kAnyCapability.below; }
-constexpr bool in_range(const CapRange& range, const std::optional<int>& capability) {
-  return is_any(range) || (capability && *capability >= range.low && *capability < range.below);
-}
-
-/// One alternative of a device predicate; all fields must hold. Checked in the order platform, capability, arch, variables, probe.
+/// One alternative of a device predicate; all fields must hold. Checked in the order place, variables, probe.
 struct DeviceRule {
-  PlatformKind platform;
-  CapRange capability = kAnyCapability;
-  std::span<const std::string_view> gcn_contains_any = {};  ///< empty: any
-  bool Software::*probe = nullptr;                          ///< null: none
+  Where where = {};
+  bool Software::*probe = nullptr;  ///< null: none
   std::span<const EnvVariable> switched_on = {};
 };
 
-/// (weight key, activation key) pairs that are accepted where the conditions hold.
-struct QuantRule {
+/// Every weight key of one set with every activation key of the other.
+struct KeyPairs {
   Mask weights;
   Mask activations;
-  CapRange capability = kAnyCapability;
-  std::span<const std::string_view> gcn_contains_any = {};
+};
+
+/// Pairs that are accepted where the place fits.
+struct QuantRule {
+  std::span<const KeyPairs> pairs;
+  Where where = {};
+};
+
+/// Routing methods that are accepted for some keys alone.
+struct RoutingRule {
+  KeyPairs keys;
+  Mask methods;
 };
 
 /// Facts about the parallel configuration that a class may refuse.
-enum class ParallelFact : std::uint8_t { fi_nvl_two_sided, fi_nvl_one_sided, all2all_kernels, eplb, dp_above_one };
+enum class ParallelFact : std::uint8_t {
+  fi_nvl_two_sided,
+  fi_nvl_one_sided,
+  deepep_ht,
+  all2all_kernels,
+  all2all_other_than_ag_rs,
+  eplb,
+  dp_above_one,
+  ep_above_one,
+};
 
 enum class ActivationFormat : std::uint8_t { standard, batched_experts };
 
@@ -57,56 +58,41 @@ enum class HummingGemm : std::uint8_t { not_humming, indexed, grouped_contiguous
 /// One expert class of the engine.
 struct KernelClass {
   std::string_view name;
-  ActivationFormat format;
-  bool monolithic;  ///< routing happens inside the kernel
-  std::span<const DeviceRule> devices;
-  bool takes_no_act_and_mul;
-  Mask activations;
-  std::span<const QuantRule> quant;
-  Mask refused_parallel;
-  Mask routings;
-  bool batch_invariant;
-  bool lora;
-  std::string_view device_hint = {};  ///< appended to the code when the device check fails
+  ActivationFormat format = ActivationFormat::standard;
+  bool monolithic = false;           ///< routing happens inside the kernel
+  std::string_view only_dtype = {};  ///< of the layer's input, asked before everything else; empty: any
+  std::span<const DeviceRule> devices = {};
+  bool takes_no_act_and_mul = false;
+  Mask activations = 0;
+  std::span<const QuantRule> quant = {};
+  Mask refused_parallel = 0;
+  Mask routings = kEverything;
+  std::span<const RoutingRule> more_routings = {};
+  bool batch_invariant = false;
+  bool lora = false;
+  std::string_view device_code = "device";  ///< a failed device check may carry a hint
   HummingGemm humming = HummingGemm::not_humming;
+  /// A pair of classes of which the engine picks one at run time: devices, act_and_mul, activations, keys and parallelism must suit all of them, the
+  /// other columns are those of this row.
+  std::span<const std::string_view> halves = {};
 };
 
-/// Every class that an implemented oracle can name. Source: vllm 7e1b45a09 fused_moe/experts/*.py.
+/// Every class that an oracle can name, and the halves. Source: vllm 7e1b45a09 fused_moe/experts/*.py.
 std::span<const KernelClass> kernel_classes();
 
 struct BackendRow {
   std::string_view name;
   std::span<const std::string_view> classes;  ///< in the order of trial
-  QuantKey own_key;
-  bool Software::*module = nullptr;  ///< importing the classes needs this package
+  QuantKey own_key = QuantKey::none;          ///< of activations; counts where the oracle's KeyPolicy asks for it
+  bool Software::*module = nullptr;           ///< importing the classes needs this package
   std::string_view module_name = {};
+  bool global_sf_supported = false;  ///< one activation scale for the experts of all ranks (nvfp4)
 };
 
 /// A value of moe_backend and the backends that it stands for, in order.
 struct UserNameRow {
   std::string_view name;
   std::span<const std::string_view> backends;
-};
-
-/// What an override asks for on devices of a capability range.
-struct OverrideTarget {
-  CapRange capability;
-  std::string_view backend;
-  QuantKey key;  ///< replaces whatever key was requested
-};
-
-/// A variable that ends the search when it is on: the first target whose range holds is tried, none is a ValueError.
-struct EnvOverrideRow {
-  EnvVariable variable;
-  std::span<const OverrideTarget> targets;
-  std::span<const std::string_view> dropped_when_off;  ///< removed from the priority list when it is set and off
-};
-
-/// Tried, with this key, when the priority list found nothing.
-struct FallbackRow {
-  PlatformKind platform;
-  std::string_view backend;
-  QuantKey key;
 };
 
 struct RewriteRow {
@@ -122,18 +108,70 @@ struct RoundingRow {
   std::int64_t intermediate;
 };
 
+/// Which activation key a backend's classes are asked with.
+enum class KeyPolicy : std::uint8_t {
+  requested_or_own,  ///< the requested one if there is one, else the backend's own
+  own,               ///< the backend's own, the caller has no say
+  callers,           ///< the caller's, "none" included
+};
+
+/// When a step is taken: every field must hold. Variables come last and in this order, as reading one may raise.
+struct When {
+  std::optional<bool> named = {};  ///< moe_backend is a name, or is auto
+  Where where = {};
+  Mask weights = kEverything;      ///< of the weight key
+  Mask activations = kEverything;  ///< of the activation key
+  Mask routings = kEverything;
+  std::optional<bool> expert_parallel = {};     ///< ep_size is above 1
+  std::optional<ActivationFormat> format = {};  ///< that is asked for
+  std::optional<bool> allow_vllm_cutlass = {};
+  std::span<const EnvVariable> variables = {};  ///< one of them is set, and ...
+  Switch switches = Switch::on;                 ///< ... on: all are on, with their defaults; off: one is off
+  std::optional<bool> variant_set = {};         ///< VLLM_FLASHINFER_MOE_BACKEND is set
+  Mask variants = kEverything;                  ///< of FlashinferVariant, which it chooses
+};
+
+/// What a search does, one after the other. It holds a list of backends, at first those of the priority table.
+enum class StepKind : std::uint8_t {
+  resolve_key,  ///< the requested key becomes the override's or else the caller's; a contradiction is a ValueError
+  candidates,   ///< the list becomes `backends`
+  to_front,     ///< `backends` move to the front of the list
+  map_name,     ///< moe_backend, unless auto: the list becomes what the name stands for; an unknown name is a ValueError
+  rewrite,      ///< backends become their batched members when BatchedExperts are asked for
+  filter_keys,  ///< backends of other activation keys than the requested one leave the list
+  remove,       ///< `backends` leave the list
+  try_in_turn,  ///< ends the search: the first that is supported; a ValueError moves on, the last one is the answer
+  force,        ///< ends the search: what the first of `backends` answers
+  walk,         ///< over `backends`, or the list: the first that is supported ends the search, exceptions of a check as well
+  raise,        ///< ends the search with `error_type`
+  choose_none,  ///< ends the search with the backend NONE and no class
+};
+
+struct Step {
+  StepKind kind;
+  When when = {};
+  std::span<const std::string_view> backends = {};
+  std::optional<QuantKey> key = {};  ///< of force: replaces the key that the policy gives
+  std::string_view error_type = {};  ///< of raise
+  std::string_view why = {};         ///< of remove and raise, for people
+};
+
 /// One oracle.
 struct OracleTables {
-  QuantKey weight_key;
+  std::string_view name;
+  std::optional<QuantKey> weight_key;  ///< none: the caller's
+  KeyPolicy keys;
+  /// What callers usually pass; where they have no say, what the oracle asks for and `none`.
+  QuantKey usual_weight_key;
+  QuantKey usual_activation_key;
   std::span<const KernelClass> classes;
   std::span<const BackendRow> backends;
   std::span<const UserNameRow> user_names;
   std::span<const std::string_view> priority;
-  std::string_view survives_key_filter;  ///< kept by the activation-key filter whatever its own key
   std::span<const RewriteRow> batched_rewrites;
-  std::span<const EnvOverrideRow> env_overrides;
-  std::span<const FallbackRow> fallbacks;
-  std::span<const RoundingRow> roundings;
+  std::string_view survives_key_filter;  ///< kept by the activation-key filter whatever its own key
+  std::span<const Step> steps;
+  std::span<const RoundingRow> roundings;  ///< empty: this oracle rounds nothing
 };
 
 /// mxfp4 (gpt-oss path), mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8.
@@ -141,7 +179,17 @@ std::span<const std::string_view> oracle_names();
 /// Throws Error(usage) with the nearest known name.
 const OracleTables& tables_of(std::string_view oracle);
 
-/// Source: vllm 7e1b45a09 fused_moe/oracle/mxfp4.py.
+/// Source: vllm 7e1b45a09 fused_moe/oracle/mxfp4.py select_mxfp4_moe_backend.
 const OracleTables& mxfp4_tables();
+/// Source: the same file, select_deepseek_v4_mxfp4_moe_backend.
+const OracleTables& mxfp4_deepseek_v4_tables();
+/// Source: vllm 7e1b45a09 fused_moe/oracle/nvfp4.py.
+const OracleTables& nvfp4_tables();
+/// Source: vllm 7e1b45a09 fused_moe/oracle/fp8.py.
+const OracleTables& fp8_tables();
+/// Source: vllm 7e1b45a09 fused_moe/oracle/mxfp8.py.
+const OracleTables& mxfp8_tables();
+/// Source: vllm 4438b6e7d fused_moe/oracle/w4a8.py.
+const OracleTables& w4a8_tables();
 
 }  // namespace mx::oracle
