@@ -26,8 +26,10 @@ std::string_view name_of(Grounds grounds) { return kGrounds[static_cast<std::siz
 std::string_view name_of(Effect effect) { return kEffects[static_cast<std::size_t>(effect)]; }
 
 std::span<const NeedTable> need_tables() {
-  static const std::array kTables = {NeedTable{{}, common_needs()}, NeedTable{kMxfp4, mxfp4_needs()}, NeedTable{kGptOss, gpt_oss_needs()}, NeedTable{kDeepseek, deepseek_v4_needs()}, NeedTable{kNvfp4, nvfp4_needs()},
-                                     NeedTable{kFp8, fp8_needs()}, NeedTable{kW4a8, w4a8_needs()}};
+  static const std::array kTables = {NeedTable{{}, common_needs()},       NeedTable{kMxfp4, mxfp4_needs()},
+                                     NeedTable{kGptOss, gpt_oss_needs()}, NeedTable{kDeepseek, deepseek_v4_needs()},
+                                     NeedTable{kNvfp4, nvfp4_needs()},    NeedTable{kFp8, fp8_needs()},
+                                     NeedTable{kW4a8, w4a8_needs()}};
   return kTables;
 }
 

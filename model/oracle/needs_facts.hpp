@@ -15,6 +15,12 @@ namespace mx::oracle::facts {
 
 using Names = std::string_view;
 
+/// A row of a table, in the order of KernelNeed's fields.
+constexpr KernelNeed need(Names id, std::span<const Names> classes, std::span<const Names> backends, Effect effect, Grounds grounds, Names statement,
+                          Names consequence, bool (*holds)(const Placement&), Names source, Names reference = {}) {
+  return {id, classes, backends, effect, grounds, statement, consequence, holds, source, reference};
+}
+
 inline bool is_one_of(Names name, std::span<const Names> names) { return std::find(names.begin(), names.end(), name) != names.end(); }
 inline bool is_one_of(Names name, std::initializer_list<Names> names) { return std::find(names.begin(), names.end(), name) != names.end(); }
 
