@@ -55,7 +55,7 @@ void print_trace(const oracle::Decision& decision) {
   for (const oracle::Candidate& candidate : decision.trace) {
     const bool supported = candidate.verdict.supported;
     rows.push_back({candidate.backend, candidate.kernel_class.empty() ? "-" : candidate.kernel_class, supported ? "supported" : "rejected",
-                    supported ? "" : candidate.verdict.code + ": " + candidate.verdict.text});
+                    supported ? "" : std::string(candidate.verdict.code) + ": " + candidate.verdict.text});
   }
   fmt::print("\nin the order in which the engine looks:\n");
   print_table(rows);
