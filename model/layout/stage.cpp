@@ -26,18 +26,7 @@ void complete(const StageLayout& stage, StageRequest& request) {
   if (stage.unit_bits != 0 && request.unit_bits != stage.unit_bits) {
     refuse(stage, "units of " + std::to_string(request.unit_bits) + " bits, it moves units of " + std::to_string(stage.unit_bits));
   }
-  std::vector<std::string_view> keys;
-  for (const StageParam& param : stage.params) {
-    keys.push_back(param.key);
-    const std::int64_t value = request.params.try_emplace(std::string(param.key), param.standard).first->second;
-    if (value < param.low || value > param.high) {
-      refuse(stage,
-             std::string(param.key) + " = " + std::to_string(value) + " is not in " + std::to_string(param.low) + ".." + std::to_string(param.high));
-    }
-  }
-  for (const auto& [key, value] : request.params) {
-    if (std::ranges::find(keys, key) == keys.end()) refuse(stage, unknown_name("parameter", key, keys));
-  }
+  complete_params(stage.name, stage.params, request.params);
 }
 
 std::string text_of(const StageNeed& need) {
@@ -54,6 +43,21 @@ std::span<const StageLayout> all_stage_layouts() {
 }
 
 const StageLayout& stage_named(std::string_view name) { return rows::named(all_stage_layouts(), "layout", name); }
+
+void complete_params(std::string_view stage, std::span<const StageParam> declared, StageParams& params) {
+  const std::string where(stage);
+  std::vector<std::string_view> keys;
+  for (const StageParam& param : declared) {
+    keys.push_back(param.key);
+    const std::int64_t value = params.try_emplace(std::string(param.key), param.standard).first->second;
+    if (value >= param.low && value <= param.high) continue;
+    const std::string range = std::to_string(param.low) + ".." + std::to_string(param.high);
+    throw Error(ErrorCode::usage, std::string(param.key) + " = " + std::to_string(value) + " is not in " + range, where);
+  }
+  for (const auto& [key, value] : params) {
+    if (std::ranges::find(keys, key) == keys.end()) throw Error(ErrorCode::usage, unknown_name("parameter", key, keys), where);
+  }
+}
 
 std::vector<StageNeed> broken_needs(const StageLayout& stage, StageRequest request) {
   complete(stage, request);

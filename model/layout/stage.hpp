@@ -72,11 +72,14 @@ const StageLayout& stage_named(std::string_view name);
 Layout stage_layout(const StageLayout& stage, StageRequest request);
 /// The same by name, at the row's first version.
 Layout stage_layout(std::string_view name, std::int64_t batch, std::int64_t rows, std::int64_t cols, int unit_bits, StageParams params = {});
-/// The first rule that a request breaks, or none; other errors are thrown as by stage_layout.
+/// Every rule that a request breaks; other errors are thrown as by stage_layout.
 std::vector<StageNeed> broken_needs(const StageLayout& stage, StageRequest request);
 
 /// The rows of each library, joined by all_stage_layouts().
 std::span<const StageLayout> flashinfer_stages();
+
+/// Fills in the standard values of what is declared; throws Error(usage) on a value out of range and on a parameter that is not declared.
+void complete_params(std::string_view stage, std::span<const StageParam> declared, StageParams& params);
 
 /// For the rows' `broken`: adds the rule when `value` is no multiple.
 void need_multiple(std::vector<StageNeed>& broken, std::string_view quantity, std::int64_t value, std::int64_t multiple, std::string_view why);

@@ -13,31 +13,24 @@ namespace {
 using fault::Fault;
 using fault::planted;
 
-constexpr std::uint32_t kSignBit = 0x80000000U;
 constexpr std::uint32_t kInfinity = 0x7F800000U;
 constexpr std::uint32_t kHalf = 0x3F000000U;
 
-std::uint32_t negated(std::uint32_t x) { return x ^ kSignBit; }
+std::uint32_t negated(std::uint32_t x) { return x ^ f32::kSign; }
 std::uint32_t one_plus(std::uint32_t x) { return f32::add(f32::kOne, x); }
 std::uint32_t reciprocal(std::uint32_t x) { return f32::div(f32::kOne, x); }
 bool is_positive(std::uint32_t x) { return f32::less(0, x); }
 
 [[noreturn]] void refuse(const Activation& row, const std::string& text) { throw Error(ErrorCode::usage, text, std::string(row.name)); }
 
-std::string hex(std::uint32_t bits) {
-  std::string digits;
-  for (int shift = 28; shift >= 0; shift -= 4) digits += "0123456789ABCDEF"[(bits >> shift) & 0xFU];
-  return "0x" + digits;
-}
-
 /// One activation being computed: the row, the type of the activations, the constants.
 class Evaluation {
  public:
   Evaluation(const Activation& row, const Format& type, const ActivationConstants& constants) : row_(row), type_(type), constants_(constants) {
     if (type != kF32 && type != kBf16 && type != kFp16) refuse(row, "activations are f32, bf16 or fp16, not " + std::string(type.name));
-    if (has_limit() && !row.limit_is_optional && !is_positive(constants.limit)) refuse(row, "a limit is above 0, not " + hex(constants.limit));
+    if (has_limit() && !row.limit_is_optional && !is_positive(constants.limit)) refuse(row, "a limit is above 0, not " + f32::text(constants.limit));
     if (row.curve == Curve::situ && !(is_positive(constants.beta) && constants.beta < kInfinity)) {
-      refuse(row, "beta is above 0 and finite, not " + hex(constants.beta));
+      refuse(row, "beta is above 0 and finite, not " + f32::text(constants.beta));
     }
     check_wired(row.wired.alpha, "alpha", row.constants.alpha, constants.alpha);
     check_wired(row.wired.beta, "beta", row.constants.beta, constants.beta);
@@ -58,7 +51,7 @@ class Evaluation {
 
   void check_wired(bool wired, const std::string& name, std::uint32_t own, std::uint32_t given) const {
     if (!wired || given == own || planted(Fault::activation_takes_wired)) return;
-    refuse(row_, name + " is compiled in as " + hex(own) + ": it cannot be " + hex(given));
+    refuse(row_, name + " is compiled in as " + f32::text(own) + ": it cannot be " + f32::text(given));
   }
 
   /// Rounded to the type of the activations.

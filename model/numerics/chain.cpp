@@ -10,13 +10,12 @@ namespace {
 using fault::Fault;
 using fault::planted;
 
-constexpr std::uint32_t kSign = 0x80000000U;
 constexpr std::uint32_t kSmallestNormal = 0x00800000U;
 constexpr int kSmallestExponent = -126;
 
 std::uint32_t flushed(std::uint32_t f32) {
   if (planted(Fault::flush_lost)) return f32;
-  return (f32 & ~kSign) < kSmallestNormal ? f32 & kSign : f32;
+  return (f32 & ~f32::kSign) < kSmallestNormal ? f32 & f32::kSign : f32;
 }
 
 /// True when the exact a * b + c, whose magnitude rounds to 2^-126 on the grid of subnormals, is below it after rounding to 24 bits.
@@ -64,7 +63,7 @@ std::uint32_t flushed_fma(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   b = flushed(b);
   c = flushed(c);
   const std::uint32_t sum = f32::fma(a, b, c);
-  if ((sum & ~kSign) == kSmallestNormal && rounds_below_normal(a, b, c)) return flushed(sum & kSign);
+  if ((sum & ~f32::kSign) == kSmallestNormal && rounds_below_normal(a, b, c)) return flushed(sum & f32::kSign);
   return flushed(sum);
 }
 

@@ -13,18 +13,17 @@ namespace {
 using fault::Fault;
 using fault::planted;
 
-constexpr std::uint32_t kSign = 0x80000000U;
 constexpr std::uint32_t kInfinity = 0x7F800000U;
 constexpr std::uint32_t kSmallestNormal = 0x00800000U;
 
 std::uint32_t nan_of(std::uint32_t x, std::uint32_t factor, NanSign rule) {
-  const auto own = [](std::uint32_t nan) { return (nan & kSign) | f32::kNan; };
+  const auto own = [](std::uint32_t nan) { return (nan & f32::kSign) | f32::kNan; };
   switch (planted(Fault::element_nan_positive) ? NanSign::positive : rule) {
     case NanSign::positive: return f32::kNan;
-    case NanSign::element_first: return f32::is_nan(x) ? own(x) : f32::is_nan(factor) ? own(factor) : kSign | f32::kNan;
+    case NanSign::element_first: return f32::is_nan(x) ? own(x) : f32::is_nan(factor) ? own(factor) : f32::kSign | f32::kNan;
     case NanSign::factor_first: break;
   }
-  return f32::is_nan(factor) ? own(factor) : f32::is_nan(x) ? own(x) : kSign | f32::kNan;
+  return f32::is_nan(factor) ? own(factor) : f32::is_nan(x) ? own(x) : f32::kSign | f32::kNan;
 }
 
 std::uint32_t fp32_result(std::uint32_t x, std::uint32_t factor, const ElementStep& step) {
@@ -55,18 +54,18 @@ std::uint32_t half_of_smallest(const Format& format) {
 
 /// A quotient just below 2^e whose logarithm is e in fp32: the largest multiple below 2^e of the unit that the binade of 2^e has. Others as they are.
 std::uint32_t truncated_by_log2(std::uint32_t quotient, const Format& format) {
-  const std::uint32_t magnitude = quotient & ~kSign;
+  const std::uint32_t magnitude = quotient & ~f32::kSign;
   if (format.encoding != Encoding::floating || magnitude < kSmallestNormal || magnitude >= kInfinity) return quotient;
   const int above = static_cast<int>(magnitude >> kF32.mantissa_bits) - kF32.bias + 1;
   const int smallest = 1 - format.bias;  // below it the unit no longer changes
   if (above <= smallest || floor_of(f32::log2(magnitude)) != above) return quotient;
   const std::uint32_t power = static_cast<std::uint32_t>(above + kF32.bias) << kF32.mantissa_bits;
-  return (quotient & kSign) | (power - (1U << (kF32.mantissa_bits + 1 - format.mantissa_bits)));
+  return (quotient & f32::kSign) | (power - (1U << (kF32.mantissa_bits + 1 - format.mantissa_bits)));
 }
 
 }  // namespace
 
-std::uint32_t flushed(std::uint32_t f32) { return (f32 & ~kSign) < kSmallestNormal ? f32 & kSign : f32; }
+std::uint32_t flushed(std::uint32_t f32) { return (f32 & ~f32::kSign) < kSmallestNormal ? f32 & f32::kSign : f32; }
 
 int floor_of(std::uint32_t f32) {
   const Value value = decode(kF32, f32);
@@ -81,7 +80,7 @@ std::uint32_t largest_magnitude(std::span<const std::uint32_t> f32, AmaxNan nans
   std::uint32_t amax = 0;
   std::size_t nan_count = 0;
   for (std::uint32_t bits : f32) {
-    const std::uint32_t magnitude = bits & ~kSign;
+    const std::uint32_t magnitude = bits & ~f32::kSign;
     nan_count += magnitude > kInfinity ? 1 : 0;
     if (magnitude <= kInfinity) amax = std::max(amax, magnitude);
   }
@@ -118,8 +117,8 @@ std::uint32_t encode_element(std::uint32_t x, std::uint32_t factor, const Format
   if (step.operation == ElementOperation::exact) return encode(exact_result(x, factor), format, step.encode, flags);
   std::uint32_t quotient = fp32_result(x, factor, step);
   const ZeroSign zeros = planted(Fault::element_keeps_zero_sign) ? ZeroSign::kept : step.zero_sign;
-  if (zeros == ZeroSign::lost_before_rounding && (quotient & ~kSign) == 0) quotient = 0;
-  if (step.half_is_added && !planted(Fault::element_half_not_added) && (quotient & ~kSign) == half_of_smallest(format) - 1U) quotient += 2U;
+  if (zeros == ZeroSign::lost_before_rounding && (quotient & ~f32::kSign) == 0) quotient = 0;
+  if (step.half_is_added && !planted(Fault::element_half_not_added) && (quotient & ~f32::kSign) == half_of_smallest(format) - 1U) quotient += 2U;
   if (step.unit_by_log2 && !planted(Fault::element_unit_from_exponent)) quotient = truncated_by_log2(quotient, format);
   const std::uint32_t code = encode(decode(kF32, quotient), format, step.encode, flags);
   const bool negative_zero = zeros == ZeroSign::lost && decode(format, code).cls == ValueClass::zero;

@@ -18,8 +18,6 @@ namespace {
 using fixed::Uint128;
 __extension__ using Int128 = __int128;
 
-constexpr std::uint32_t kSign = 0x80000000U;
-
 /// 2^127 * 2 / sqrt(pi), rounded down: the digits of OEIS A190732 in hexadecimal.
 constexpr Uint128 kTwoBySqrtPi = (Uint128{0x906EBA8214DB688DU} << 64) | 0x71D48A7F6BFEC344U;
 

@@ -6,7 +6,6 @@
 namespace mx::f32 {
 namespace {
 
-constexpr std::uint32_t kSign = 0x80000000U;
 constexpr std::uint32_t kInfinity = 0x7F800000U;
 
 float number(std::uint32_t bits) { return std::bit_cast<float>(bits); }

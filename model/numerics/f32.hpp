@@ -10,6 +10,7 @@ namespace mx::f32 {
 
 inline constexpr std::uint32_t kNan = 0x7FC00000U;
 inline constexpr std::uint32_t kOne = 0x3F800000U;
+inline constexpr std::uint32_t kSign = 0x80000000U;
 
 /// True when this thread rounds to nearest even and keeps subnormals (no FTZ, no DAZ): what loading a library built with fast-math can change.
 bool environment_is_default();

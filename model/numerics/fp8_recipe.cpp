@@ -21,7 +21,6 @@ constexpr std::array<rows::Word<Fp8Scale>, 3> kScaleRules{{
     {Fp8Scale::max_over_amax, "max_div_amax"},
 }};
 
-constexpr std::uint32_t kSign = 0x80000000U;
 constexpr std::uint32_t kInfinity = 0x7F800000U;
 constexpr std::uint32_t kTwo = 0x40000000U;
 
@@ -61,9 +60,9 @@ class Steps {
   std::uint32_t nan_signed(std::uint32_t result, std::uint32_t a, std::uint32_t b) const {
     if (!f32::is_nan(result)) return result;
     bool negative = how_.invalid_nan_is_negative;
-    if (f32::is_nan(b)) negative = (b & kSign) != 0;
-    if (f32::is_nan(a)) negative = (a & kSign) != 0;
-    return negative ? f32::kNan | kSign : f32::kNan;
+    if (f32::is_nan(b)) negative = (b & f32::kSign) != 0;
+    if (f32::is_nan(a)) negative = (a & f32::kSign) != 0;
+    return negative ? f32::kNan | f32::kSign : f32::kNan;
   }
 
   const Fp8Recipe& how_;
@@ -73,7 +72,7 @@ class Steps {
 std::uint32_t largest_magnitude(std::span<const std::uint32_t> f32, bool ignores_nan) {
   std::uint32_t amax = 0;
   for (std::uint32_t bits : f32) {
-    if (!(ignores_nan && f32::is_nan(bits))) amax = f32::max(amax, bits & ~kSign);
+    if (!(ignores_nan && f32::is_nan(bits))) amax = f32::max(amax, bits & ~f32::kSign);
   }
   return amax;
 }

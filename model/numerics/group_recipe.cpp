@@ -23,7 +23,6 @@ constexpr std::array<rows::Word<GroupRule>, 3> kRules{{
 }};
 
 constexpr std::uint32_t kMagnitude = 0x7FFFFFFFU;
-constexpr std::uint32_t kSign = 0x80000000U;
 constexpr std::uint32_t kMantissa = 0x007FFFFFU;
 constexpr std::uint32_t kInfinity = 0x7F800000U;
 constexpr int kMantissaBits = kF32.mantissa_bits;
@@ -38,7 +37,7 @@ std::uint32_t next_power_by_bits(std::uint32_t s) {
 std::uint32_t next_power_by_log2(std::uint32_t s) {
   if (s == 0 || s >= kInfinity) return s;
   const std::uint32_t log2 = f32::log2(s);
-  const int exponent = planted(Fault::group_power_rounds_down) ? floor_of(log2) : -floor_of(log2 ^ kSign);
+  const int exponent = planted(Fault::group_power_rounds_down) ? floor_of(log2) : -floor_of(log2 ^ f32::kSign);
   return to_f32(Value{.significand = 1, .exponent = exponent, .cls = ValueClass::finite, .negative = false});
 }
 

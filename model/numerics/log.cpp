@@ -16,7 +16,6 @@ namespace {
 using fixed::Uint128;
 
 constexpr std::uint32_t kInfinity = 0x7F800000U;
-constexpr std::uint32_t kSign = 0x80000000U;
 
 /// Logarithms are below 151: eight bits above the point.
 constexpr int kUnit = 120;

@@ -21,15 +21,14 @@ constexpr std::array<rows::Word<Nvfp4Scale>, 4> kScaleRules{{
     {Nvfp4Scale::direct, "nvfp4_direct"},
 }};
 
-constexpr std::uint32_t kSign = 0x80000000U;
 constexpr std::uint32_t kSmallestNormal = 0x00800000U;
 constexpr std::uint32_t kInfinity = 0x7F800000U;
 constexpr std::uint32_t kSix = 0x40C00000U;
 constexpr std::uint32_t kSixth = 0x3E2AAAABU;  // RN(1/6)
 
-bool is_zero(std::uint32_t f32) { return (f32 & ~kSign) == 0; }
+bool is_zero(std::uint32_t f32) { return (f32 & ~f32::kSign) == 0; }
 
-std::uint32_t without_subnormals(std::uint32_t f32) { return (f32 & ~kSign) < kSmallestNormal ? f32 & kSign : f32; }
+std::uint32_t without_subnormals(std::uint32_t f32) { return (f32 & ~f32::kSign) < kSmallestNormal ? f32 & f32::kSign : f32; }
 
 /// fp32 steps as the recipe's build computes them.
 class Steps {
@@ -68,9 +67,9 @@ void check_tensor_scale(const Nvfp4Recipe& how, const TensorScale& tensor) {
 
 /// Starts from NaN where NaNs are ignored, so that a block of nothing else keeps one.
 std::uint32_t largest_magnitude(std::span<const std::uint32_t> f32, bool ignores_nan) {
-  std::uint32_t amax = f32.front() & ~kSign;
+  std::uint32_t amax = f32.front() & ~f32::kSign;
   for (std::uint32_t bits : f32.subspan(1)) {
-    const std::uint32_t magnitude = bits & ~kSign;
+    const std::uint32_t magnitude = bits & ~f32::kSign;
     if (ignores_nan && f32::is_nan(amax)) {
       amax = magnitude;
     } else if (!(ignores_nan && f32::is_nan(magnitude))) {

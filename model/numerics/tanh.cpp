@@ -14,7 +14,6 @@ namespace {
 
 using fixed::Uint128;
 
-constexpr std::uint32_t kSign = 0x80000000U;
 constexpr int kUnit = 126;
 
 /// e^(-2 x) for x * 2^48, in units of 2^-kUnit; 2^-12 <= x < 10.

@@ -1,7 +1,5 @@
 // The fast twin against the model, bit for bit, for every conversion that it accepts.
 
-#include <cstdio>
-
 #include "kernels/encode.hpp"
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
@@ -147,31 +145,4 @@ TEST_CASE("a digest word is the sum that the model's codes give") {
     expected += (std::uint64_t{convert(i, kF32, kE2m1, how)} + 1U) * z;
   }
   CHECK(kernels::sweep_digest(chunk, kE2m1, how) == expected);
-}
-
-// Hidden: about a minute for each of some hundreds of conversions. One format alone: test_numerics '[.exhaustive]' -c e2m1
-TEST_CASE("the twin equals the model on all 2^32 patterns, for every conversion", "[.exhaustive]") {
-  for (const FormatFacts& facts : all_facts()) {
-    DYNAMIC_SECTION(facts.name) {
-      const Format& to = format_named(facts.name);
-      for (const Conversion& how : all_conversions(facts)) {
-        std::uint64_t count = 0;
-        std::uint64_t wrong = 0;
-#pragma omp parallel for schedule(dynamic, 16) reduction(+ : count, wrong)
-        for (std::uint32_t block = 0; block < 1U << 16; ++block) {
-          std::vector<std::uint32_t> inputs(1U << 16);
-          for (std::uint32_t i = 0; i < inputs.size(); ++i) inputs[i] = (block << 16) + i;
-          Comparison comparison;
-          compare(inputs, to, how, comparison);
-          count += comparison.count;
-          wrong += comparison.failures;
-        }
-        std::printf("%s %s: %llu patterns, %llu wrong\n", std::string(to.name).c_str(), text_of(how).c_str(), static_cast<unsigned long long>(count),
-                    static_cast<unsigned long long>(wrong));
-        INFO(text_of(how));
-        CHECK(wrong == 0);
-        CHECK(count == std::uint64_t{1} << 32);
-      }
-    }
-  }
 }
