@@ -56,7 +56,7 @@ void print_text(const oracle::AuditReport& report) {
   for (const oracle::Violation& violation : report.violations) {
     if (violation.oracle != oracle || violation.backend != backend || violation.kernel_class != kernel_class) {
       oracle = violation.oracle, backend = violation.backend, kernel_class = violation.kernel_class;
-      fmt::print("{} {} ({})\n", oracle, backend, kernel_class);
+      fmt::print("{} {}{}\n", oracle, backend, kernel_class.empty() ? "" : fmt::format(" ({})", kernel_class));
     }
     const oracle::KernelNeed& need = *violation.need;
     fmt::print("  {}: {}\n", need.id, need.statement);

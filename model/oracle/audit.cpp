@@ -82,7 +82,9 @@ class Auditor {
       return refused ? std::vector<const KernelNeed*>{&kNoNeedlessRefusal} : std::vector<const KernelNeed*>{};
     }
     const auto placement = place(tables_, deployment, select(tables_, deployment));
-    if (!placement || placement->backend != violation.backend || placement->kernel_class != violation.kernel_class) return {};
+    if (!placement) return {};
+    const bool chosen = placement->backend == violation.backend && placement->kernel_class == violation.kernel_class;
+    if (!chosen && violation.backend != kAnyBackend) return {};
     return broken_of(entry(*placement).needs, *placement);
   }
 
@@ -138,20 +140,37 @@ class Auditor {
   }
 
   void add_violations(AuditReport& report) {
-    std::vector<Violation> all;
+    std::vector<std::pair<Violation, std::size_t>> all;
     for (const auto& [names, pair] : entries_) {
-      for (const auto& [need, found] : pair.found)
-        all.push_back({tables_.name, pair.backend, pair.kernel_class, need, found.times, found.deployment});
+      for (const auto& [need, found] : pair.found) {
+        all.push_back({{tables_.name, pair.backend, pair.kernel_class, need, found.times, found.deployment}, found.broken});
+      }
     }
-    std::sort(all.begin(), all.end(), [&](const Violation& a, const Violation& b) { return order_of(a) < order_of(b); });
-    for (Violation& violation : all) {
-      violation.smallest = smallest(violation);
-      report.violations.push_back(std::move(violation));
+    std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return order_of(a.first) < order_of(b.first); });
+    std::map<const KernelNeed*, std::pair<std::size_t, std::size_t>> around;  // where it is in the report, needs broken there
+    for (auto& [violation, broken] : all) {
+      if (!is_around(*violation.need)) {
+        violation.smallest = smallest(violation);
+        report.violations.push_back(std::move(violation));
+        continue;
+      }
+      violation.backend = kAnyBackend;
+      violation.kernel_class = {};
+      const auto [at, is_new] = around.try_emplace(violation.need, report.violations.size(), broken);
+      if (is_new) {
+        report.violations.push_back(std::move(violation));
+        continue;
+      }
+      Violation& first = report.violations[at->second.first];
+      first.times += violation.times;
+      if (broken < at->second.second) first.smallest = violation.smallest;
+      at->second.second = std::min(at->second.second, broken);
     }
+    for (const auto& [need, at] : around) report.violations[at.first].smallest = smallest(report.violations[at.first]);
   }
 
-  /// Positions of backend, class and need in their tables; what is in none comes last.
-  std::array<std::size_t, 3> order_of(const Violation& violation) {
+  /// Needs around the kernel come first; then positions of backend, class and need in their tables, what is in none last.
+  std::array<std::size_t, 4> order_of(const Violation& violation) {
     std::size_t backend = 0, kernel_class = 0;
     while (backend < tables_.backends.size() && tables_.backends[backend].name != violation.backend) ++backend;
     if (backend < tables_.backends.size()) {
@@ -159,7 +178,8 @@ class Auditor {
       kernel_class = static_cast<std::size_t>(std::find(classes.begin(), classes.end(), violation.kernel_class) - classes.begin());
     }
     const auto& needs = entries_[{violation.backend.data(), violation.kernel_class.data()}].needs;
-    return {backend, kernel_class, static_cast<std::size_t>(std::find(needs.begin(), needs.end(), violation.need) - needs.begin())};
+    return {is_around(*violation.need) ? 0U : 1U, backend, kernel_class,
+            static_cast<std::size_t>(std::find(needs.begin(), needs.end(), violation.need) - needs.begin())};
   }
 
   /// Shrinks as long as the need is broken and none that was not broken at the start.

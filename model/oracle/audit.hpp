@@ -11,11 +11,13 @@
 
 namespace mx::oracle {
 
+inline constexpr std::string_view kAnyBackend = "any";
+
 /// One class of violations: the oracle may choose this (backend, class) for a deployment that breaks this need.
 struct Violation {
   std::string_view oracle;
-  std::string_view backend;
-  std::string_view kernel_class;
+  std::string_view backend;       ///< kAnyBackend for a need around the kernel
+  std::string_view kernel_class;  ///< empty then
   const KernelNeed* need;
   std::uint64_t times;  ///< deployments of the product that show it
   Deployment smallest;

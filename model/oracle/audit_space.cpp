@@ -167,6 +167,7 @@ struct KeyRow {
   Names oracle;
   Names weights;
   Names activations;
+  bool allow_vllm_cutlass = false;  ///< where the oracle asks, so that its backends are reached
 };
 /// What the engine's quantization methods ask with.
 constexpr std::array kKeys = {
@@ -177,11 +178,11 @@ constexpr std::array kKeys = {
     KeyRow{"mxfp4_deepseek_v4", "kMxfp4Static", "None"},
     KeyRow{"nvfp4", "kNvfp4Static", "kNvfp4Dynamic"},
     KeyRow{"nvfp4", "kNvfp4Static", "None"},
-    KeyRow{"fp8", "kFp8Static128BlockSym", "kFp8Dynamic128Sym"},
-    KeyRow{"fp8", "kFp8StaticTensorSym", "kFp8StaticTensorSym"},
-    KeyRow{"fp8", "kFp8StaticTensorSym", "kFp8DynamicTensorSym"},
-    KeyRow{"fp8", "kFp8StaticChannelSym", "kFp8DynamicTokenSym"},
-    KeyRow{"mxfp8", "kMxfp8Static", "kMxfp8Dynamic"},
+    KeyRow{"fp8", "kFp8Static128BlockSym", "kFp8Dynamic128Sym", true},
+    KeyRow{"fp8", "kFp8StaticTensorSym", "kFp8StaticTensorSym", true},
+    KeyRow{"fp8", "kFp8StaticTensorSym", "kFp8DynamicTensorSym", true},
+    KeyRow{"fp8", "kFp8StaticChannelSym", "kFp8DynamicTokenSym", true},
+    KeyRow{"mxfp8", "kMxfp8Static", "None"},
     KeyRow{"w4a8", "kInt4Static", "kFp8DynamicTokenSym"},
 };
 
@@ -226,11 +227,11 @@ void for_each_deployment(const OracleTables& tables, const std::function<void(co
       Deployment usual = deployment_on(preset, {}, row.layer);
       // AITER is off unless asked for.
       if (preset.platform == PlatformKind::rocm) usual.env[std::string(kAiter)] = "1";
-      usual.allow_vllm_cutlass = true;
       for (const KeyRow& keys : kKeys) {
         if (keys.oracle != tables.name) continue;
         usual.weight_key = keys.weights;
         usual.activation_key = keys.activations;
+        usual.allow_vllm_cutlass = keys.allow_vllm_cutlass;
         for (Names wish : wishes) {
           usual.layer.moe_backend = wish;
           visit_model(usual, parallel, visit);

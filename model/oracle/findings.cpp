@@ -41,6 +41,7 @@ const Finding* find_finding(std::string_view oracle, std::string_view backend, s
 
 const KernelNeed& need_of(const Finding& finding) {
   if (finding.need == no_needless_refusal().id) return no_needless_refusal();
+  // "any" is in no list of backends: the needs around the kernel are left.
   for (const KernelNeed* need : needs_of(finding.oracle, finding.backend, finding.kernel_class)) {
     if (need->id == finding.need) return *need;
   }

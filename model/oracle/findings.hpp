@@ -14,7 +14,7 @@ namespace mx::oracle {
 /// One class of violations. Effect, grounds, consequence and reference are those of the need.
 struct Finding {
   std::string_view oracle;
-  std::string_view backend;
+  std::string_view backend;  ///< or kAnyBackend
   std::string_view kernel_class;
   std::string_view need;      ///< id
   std::string_view smallest;  ///< INFO text of the smallest deployment that shows it

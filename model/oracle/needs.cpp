@@ -26,11 +26,22 @@ std::string_view name_of(Grounds grounds) { return kGrounds[static_cast<std::siz
 std::string_view name_of(Effect effect) { return kEffects[static_cast<std::size_t>(effect)]; }
 
 std::span<const NeedTable> need_tables() {
-  static const std::array kTables = {NeedTable{{}, common_needs()},       NeedTable{kMxfp4, mxfp4_needs()},
-                                     NeedTable{kGptOss, gpt_oss_needs()}, NeedTable{kDeepseek, deepseek_v4_needs()},
-                                     NeedTable{kNvfp4, nvfp4_needs()},    NeedTable{kFp8, fp8_needs()},
-                                     NeedTable{kW4a8, w4a8_needs()}};
+  static const std::array kTables = {
+      NeedTable{{}, true, exchange_needs()},      NeedTable{kGptOss, true, gpt_oss_loader_needs()},
+      NeedTable{{}, false, common_needs()},       NeedTable{kMxfp4, false, mxfp4_needs()},
+      NeedTable{kGptOss, false, gpt_oss_needs()}, NeedTable{kDeepseek, false, deepseek_v4_needs()},
+      NeedTable{kNvfp4, false, nvfp4_needs()},    NeedTable{kFp8, false, fp8_needs()},
+      NeedTable{kW4a8, false, w4a8_needs()},
+  };
   return kTables;
+}
+
+bool is_around(const KernelNeed& need) {
+  const auto holds = [&](const NeedTable& table) { return &need >= table.rows.data() && &need < table.rows.data() + table.rows.size(); };
+  for (const NeedTable& table : need_tables()) {
+    if (table.around && holds(table)) return true;
+  }
+  return false;
 }
 
 std::vector<const KernelNeed*> needs_of(std::string_view oracle, std::string_view backend, std::string_view kernel_class) {

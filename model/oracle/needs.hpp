@@ -49,11 +49,16 @@ struct KernelNeed {
 /// The needs of one family of weights.
 struct NeedTable {
   std::span<const std::string_view> oracles;  ///< empty: every oracle
+  /// Of the exchange, the prepare step and the loader around the kernel: the same whatever is chosen, so one finding an oracle.
+  bool around;
   std::span<const KernelNeed> rows;
 };
 
-/// Common to all, then MXFP4, NVFP4, FP8 with MXFP8, W4A8.
+/// Around the kernel and common to all, then MXFP4, NVFP4, FP8 with MXFP8, W4A8.
 std::span<const NeedTable> need_tables();
+
+/// True for the needs of a table that says so.
+bool is_around(const KernelNeed& need);
 
 /// The needs of one (backend, class) of an oracle, in the order of the tables.
 std::vector<const KernelNeed*> needs_of(std::string_view oracle, std::string_view backend, std::string_view kernel_class);

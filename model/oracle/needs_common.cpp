@@ -101,7 +101,7 @@ bool has_weight_on_input(const Placement& p) { return p.deployment.layer.router_
 constexpr std::array<std::int64_t, 8> kDeepEpHidden = {2048, 2560, 3072, 4096, 5120, 6144, 7168, 8192};
 
 // E/ is vllm fused_moe/experts/ at 7e1b45a09, fi is flashinfer-ai/flashinfer at 41e5aa29a.
-constexpr std::array kNeeds = {
+constexpr std::array kExchangeNeeds = {
     need(
         "exchange", {}, {}, error, read, "the exchange between ranks exists",
         "an assertion at assembly; the launcher turns pplx and naive into allgather_reducescatter before",
@@ -109,16 +109,6 @@ constexpr std::array kNeeds = {
           return !exchange_is(p, {"pplx", "naive"});
         },
         "vllm fused_moe/all2all_utils.py maybe_make_prepare_finalize; config/parallel.py"),
-    need(
-        "format", {}, {}, error, read, "a batched exchange meets a batched class, any other a standard one", "the tensors have another rank",
-        [](const Placement& p) { return has_batched_exchange(p) == is_one_of(p.kernel_class, kBatched); },
-        "vllm modular_kernel.py: [E, T, H] or [M, H] hidden states"),
-    need(
-        "router", kMonolithic, {}, error, read,
-        "a kernel that routes by itself gets router logits: no exchange of chosen experts, no relocated experts",
-        "no prepare step fits the class; under EPLB the kernel chooses logical experts where physical ones are stored",
-        [](const Placement& p) { return !p.deployment.parallel.enable_eplb && (!exchanges(p) || exchange_is(p, {"allgather_reducescatter"})); },
-        "vllm fused_moe/prepare_finalize/: monolithic variants of no-DP/EP and naive DP/EP alone"),
     need("eplb", {}, {}, error, read, "the quantization method supports expert load balancing where it is asked for",
          "the layer refuses after selection", nullptr, "vllm fused_moe/layer.py"),
     need(
@@ -139,6 +129,30 @@ constexpr std::array kNeeds = {
           return !is_uneven(p) || !exchange_is(p, {"deepep_low_latency", "nixl_ep", "mori"});
         },
         "vllm fused_moe/all2all_utils.py"),
+    need(
+        "weight_of_one", {}, {}, error, read, "a weight on the input belongs to one expert a token", "an assertion in the prepare step",
+        [](const Placement& p) {
+          return !has_weight_on_input(p) || is_one_of(p.kernel_class, kMonolithic) || p.deployment.layer.experts_per_token == 1;
+        },
+        "vllm fused_moe/prepare_finalize/"),
+    need(
+        "mori_weight", {}, {}, error, read, "mori takes no weight on the input", "an assertion in its prepare step",
+        [](const Placement& p) { return !has_weight_on_input(p) || !exchange_is(p, {"mori"}); }, "vllm fused_moe/prepare_finalize/mori.py"),
+    need("empty_batch", {}, {}, error, unknown, "what a class does with no tokens at all", "not known, DeepGEMM and TRT-LLM aside", nullptr,
+         "no public text"),
+};
+
+constexpr std::array kNeeds = {
+    need(
+        "format", {}, {}, error, read, "a batched exchange meets a batched class, any other a standard one", "the tensors have another rank",
+        [](const Placement& p) { return has_batched_exchange(p) == is_one_of(p.kernel_class, kBatched); },
+        "vllm modular_kernel.py: [E, T, H] or [M, H] hidden states"),
+    need(
+        "router", kMonolithic, {}, error, read,
+        "a kernel that routes by itself gets router logits: no exchange of chosen experts, no relocated experts",
+        "no prepare step fits the class; under EPLB the kernel chooses logical experts where physical ones are stored",
+        [](const Placement& p) { return !p.deployment.parallel.enable_eplb && (!exchanges(p) || exchange_is(p, {"allgather_reducescatter"})); },
+        "vllm fused_moe/prepare_finalize/: monolithic variants of no-DP/EP and naive DP/EP alone"),
     need(
         "even_ranges", kOffset, {}, silent, read, "the experts divide by the ranks: the first local expert is ep_rank * E",
         "from the first rank with one expert fewer on, tokens meet the wrong experts", [](const Placement& p) { return !is_uneven(p); },
@@ -162,26 +176,16 @@ constexpr std::array kNeeds = {
         "the weight goes on the output of a layer that is not linear", [](const Placement& p) { return !has_weight_on_input(p); },
         "vllm fused_moe/prepare_finalize/no_dp_ep.py, monolithic variant; not run"),
     need(
-        "weight_of_one", {}, {}, error, read, "a weight on the input belongs to one expert a token", "an assertion in the prepare step",
-        [](const Placement& p) {
-          return !has_weight_on_input(p) || is_one_of(p.kernel_class, kMonolithic) || p.deployment.layer.experts_per_token == 1;
-        },
-        "vllm fused_moe/prepare_finalize/"),
-    need(
-        "mori_weight", {}, {}, error, read, "mori takes no weight on the input", "an assertion in its prepare step",
-        [](const Placement& p) { return !has_weight_on_input(p) || !exchange_is(p, {"mori"}); }, "vllm fused_moe/prepare_finalize/mori.py"),
-    need(
         "humming_weight", kHumming, {}, error, read, "no weight on the input", "an assertion in apply",
         [](const Placement& p) { return !has_weight_on_input(p); }, "E/fused_humming_moe.py apply"),
     need("tokens", kTrtllm, {}, error, read, "at least one token: the number of tokens is no part of a deployment",
          "an error in the kernel's routing", nullptr, "fi csrc/trtllm_batched_gemm_runner.cu: routeAct requires numTokens > 0"),
-    need("empty_batch", {}, {}, error, unknown, "what a class does with no tokens at all", "not known, DeepGEMM and TRT-LLM aside", nullptr,
-         "no public text"),
 };
 
 }  // namespace
 
 std::span<const ClassList> class_lists() { return kClassLists; }
+std::span<const KernelNeed> exchange_needs() { return kExchangeNeeds; }
 std::span<const KernelNeed> common_needs() { return kNeeds; }
 
 }  // namespace mx::oracle

@@ -87,8 +87,10 @@ inline bool marlin_takes_dtype(const Placement& p) { return dtype_is(p, {"float1
 namespace mx::oracle {
 
 // One file each; need_tables() lists them.
+std::span<const KernelNeed> exchange_needs();
 std::span<const KernelNeed> common_needs();
 std::span<const KernelNeed> mxfp4_needs();
+std::span<const KernelNeed> gpt_oss_loader_needs();
 std::span<const KernelNeed> gpt_oss_needs();
 std::span<const KernelNeed> deepseek_v4_needs();
 std::span<const KernelNeed> nvfp4_needs();

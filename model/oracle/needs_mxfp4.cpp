@@ -308,10 +308,13 @@ constexpr std::array kNeeds =
 };
 
 // gpt-oss: Q/ is vllm quantization/, whose method for it always passes alpha, beta and limit.
-constexpr std::array kGptOssNeeds = {
+constexpr std::array kLoaderNeeds = {
     need(
         "loaded_experts", {}, {}, silent, read, "the experts divide by the ranks: a rank loads G // ep of them", "the last experts are never loaded",
         [](const Placement& p) { return !is_uneven(p) || has_own_loader(p); }, "vllm models/gpt_oss.py _load_weights_mxfp4"),
+};
+
+constexpr std::array kGptOssNeeds = {
     need(
         "shard_room", {}, {}, error, reported, "a rank's buffer has room for the whole blocks of 32 that the loader cuts",
         "the copy does not fit its buffer", [](const Placement& p) { return p.intermediate >= loaded_per_rank(p) || has_own_loader(p); },
@@ -352,6 +355,7 @@ constexpr std::array kDeepseekNeeds = {
 }  // namespace
 
 std::span<const KernelNeed> mxfp4_needs() { return kNeeds; }
+std::span<const KernelNeed> gpt_oss_loader_needs() { return kLoaderNeeds; }
 std::span<const KernelNeed> gpt_oss_needs() { return kGptOssNeeds; }
 std::span<const KernelNeed> deepseek_v4_needs() { return kDeepseekNeeds; }
 

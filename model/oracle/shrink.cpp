@@ -42,11 +42,14 @@ Candidates simpler_keys(const OracleTables& tables, const Deployment& from) {
   return candidates;
 }
 
-Candidates simpler_caller(const OracleTables&, const Deployment& from) {
-  Candidates candidates(3, from);
+Candidates simpler_method(const OracleTables&, const Deployment& from) {
+  Candidates candidates(1, from);
   candidates[0].quant_method = "own";
-  candidates[1].quantization_override = "unset";
-  candidates[2].allow_vllm_cutlass = false;
+  return candidates;
+}
+Candidates simpler_caller(const OracleTables&, const Deployment& from) {
+  Candidates candidates(1, from);
+  candidates[0].allow_vllm_cutlass = false;
   return candidates;
 }
 
@@ -128,9 +131,10 @@ Candidates simpler_intermediate(const OracleTables&, const Deployment& from) {
 }
 
 using Simpler = Candidates (*)(const OracleTables&, const Deployment&);
-constexpr std::array<Simpler, 22> kSteps = {
+constexpr std::array<Simpler, 23> kSteps = {
     simpler_wish,
     simpler_keys,
+    simpler_method,
     simpler_caller,
     simpler_environment,
     simpler_parallelism,
