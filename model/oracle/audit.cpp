@@ -28,9 +28,15 @@ constexpr std::string_view kUnknownDevices = "architectures";
 
 /// A (backend, class) of an oracle with its needs. Names point into tables, so the pointers tell them apart.
 using Pair = std::pair<const char*, const char*>;
+/// What a violation is about.
+struct Subject {
+  std::string_view backend;
+  std::string_view kernel_class;
+  const KernelNeed* need;
+};
 struct Found {
   const KernelNeed* need;
-  std::size_t broken;  ///< needs that the deployment breaks
+  std::size_t rank;  ///< lower is plainer: needs that the deployment breaks, then whether it wishes for a backend
   Deployment deployment;
   std::uint64_t times;
 };
@@ -76,7 +82,7 @@ class Auditor {
   }
 
   /// The needs that the answer to the deployment breaks for one pair; nothing when another pair is chosen.
-  std::vector<const KernelNeed*> broken_by(const Violation& violation, const Deployment& deployment) {
+  std::vector<const KernelNeed*> broken_by(const Subject& violation, const Deployment& deployment) {
     if (violation.need == &kNoNeedlessRefusal) {
       const bool refused = is_plain_cuda(deployment) && refuses_needlessly(violation.backend, violation.kernel_class, deployment);
       return refused ? std::vector<const KernelNeed*>{&kNoNeedlessRefusal} : std::vector<const KernelNeed*>{};
@@ -97,13 +103,14 @@ class Auditor {
     return entry;
   }
 
-  /// Of the deployments that break a need the first that breaks the fewest others is kept.
+  /// Of the deployments that break a need the first of the lowest rank is kept.
   static void note(Entry& entry, const KernelNeed* need, std::size_t broken, const Deployment& deployment) {
-    const auto [at, is_new] = entry.found.try_emplace(need, Found{need, broken, deployment, 0});
+    const std::size_t rank = 2 * broken + (deployment.layer.moe_backend == "auto" ? 0 : 1);
+    const auto [at, is_new] = entry.found.try_emplace(need, Found{need, rank, deployment, 0});
     Found& found = at->second;
     ++found.times;
-    if (is_new || broken >= found.broken) return;
-    found.broken = broken;
+    if (is_new || rank >= found.rank) return;
+    found.rank = rank;
     found.deployment = deployment;
   }
 
@@ -143,12 +150,12 @@ class Auditor {
     std::vector<std::pair<Violation, std::size_t>> all;
     for (const auto& [names, pair] : entries_) {
       for (const auto& [need, found] : pair.found) {
-        all.push_back({{tables_.name, pair.backend, pair.kernel_class, need, found.times, found.deployment}, found.broken});
+        all.push_back({{tables_.name, pair.backend, pair.kernel_class, need, found.times, found.deployment}, found.rank});
       }
     }
     std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return order_of(a.first) < order_of(b.first); });
-    std::map<const KernelNeed*, std::pair<std::size_t, std::size_t>> around;  // where it is in the report, needs broken there
-    for (auto& [violation, broken] : all) {
+    std::map<const KernelNeed*, std::pair<std::size_t, std::size_t>> around;  // where it is in the report, rank there
+    for (auto& [violation, rank] : all) {
       if (!is_around(*violation.need)) {
         violation.smallest = smallest(violation);
         report.violations.push_back(std::move(violation));
@@ -156,15 +163,15 @@ class Auditor {
       }
       violation.backend = kAnyBackend;
       violation.kernel_class = {};
-      const auto [at, is_new] = around.try_emplace(violation.need, report.violations.size(), broken);
+      const auto [at, is_new] = around.try_emplace(violation.need, report.violations.size(), rank);
       if (is_new) {
         report.violations.push_back(std::move(violation));
         continue;
       }
       Violation& first = report.violations[at->second.first];
       first.times += violation.times;
-      if (broken < at->second.second) first.smallest = violation.smallest;
-      at->second.second = std::min(at->second.second, broken);
+      if (rank < at->second.second) first.smallest = violation.smallest;
+      at->second.second = std::min(at->second.second, rank);
     }
     for (const auto& [need, at] : around) report.violations[at.first].smallest = smallest(report.violations[at.first]);
   }
@@ -184,10 +191,11 @@ class Auditor {
 
   /// Shrinks as long as the need is broken and none that was not broken at the start.
   Deployment smallest(const Violation& violation) {
-    const std::vector<const KernelNeed*> at_start = broken_by(violation, violation.smallest);
+    const Subject subject{violation.backend, violation.kernel_class, violation.need};
+    const std::vector<const KernelNeed*> at_start = broken_by(subject, violation.smallest);
     const std::set<const KernelNeed*> allowed(at_start.begin(), at_start.end());
     return shrink(tables_, violation.smallest, [&](const Deployment& deployment) {
-      const std::vector<const KernelNeed*> broken = broken_by(violation, deployment);
+      const std::vector<const KernelNeed*> broken = broken_by(subject, deployment);
       return std::find(broken.begin(), broken.end(), violation.need) != broken.end() &&
              std::all_of(broken.begin(), broken.end(), [&](const KernelNeed* need) { return allowed.contains(need); });
     });
@@ -207,9 +215,9 @@ AuditReport audit(std::span<const std::string_view> oracles) {
   return report;
 }
 
-bool shows(const Violation& violation, const Deployment& deployment) {
-  const std::vector<const KernelNeed*> broken = Auditor(tables_of(violation.oracle)).broken_by(violation, deployment);
-  return std::find(broken.begin(), broken.end(), violation.need) != broken.end();
+bool shows(std::string_view oracle, std::string_view backend, std::string_view kernel_class, const KernelNeed& need, const Deployment& deployment) {
+  const std::vector<const KernelNeed*> broken = Auditor(tables_of(oracle)).broken_by({backend, kernel_class, &need}, deployment);
+  return std::find(broken.begin(), broken.end(), &need) != broken.end();
 }
 
 }  // namespace mx::oracle

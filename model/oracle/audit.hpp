@@ -37,7 +37,7 @@ const KernelNeed& no_needless_refusal();
 /// Every violation class of these oracles, each with its smallest deployment. Throws Error(usage) for an unknown name.
 AuditReport audit(std::span<const std::string_view> oracles);
 
-/// True when the oracle's answer to the deployment shows the violation.
-bool shows(const Violation& violation, const Deployment& deployment);
+/// True when the oracle's answer to the deployment is this (backend, class) and breaks this need; with kAnyBackend, whatever the answer is.
+bool shows(std::string_view oracle, std::string_view backend, std::string_view kernel_class, const KernelNeed& need, const Deployment& deployment);
 
 }  // namespace mx::oracle

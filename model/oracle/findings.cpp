@@ -39,6 +39,18 @@ const Finding* find_finding(std::string_view oracle, std::string_view backend, s
   return nullptr;
 }
 
+const Finding* find_finding(const Placement& placement, const KernelNeed& need) {
+  const bool around = is_around(need);
+  const Finding* finding =
+      find_finding(placement.oracle, around ? kAnyBackend : placement.backend, around ? std::string_view() : placement.kernel_class, need.id);
+  if (finding == nullptr || finding->smallest.find("quant_method ") == std::string_view::npos) return finding;
+  return finding->smallest.find("quant_method " + placement.deployment.quant_method) == std::string_view::npos ? nullptr : finding;
+}
+
+bool shows(const Finding& finding, const Deployment& deployment) {
+  return shows(finding.oracle, finding.backend, finding.kernel_class, need_of(finding), deployment);
+}
+
 const KernelNeed& need_of(const Finding& finding) {
   if (finding.need == no_needless_refusal().id) return no_needless_refusal();
   // "any" is in no list of backends: the needs around the kernel are left.

@@ -25,9 +25,14 @@ const std::vector<Finding>& findings();
 
 /// The row of this violation, or null.
 const Finding* find_finding(std::string_view oracle, std::string_view backend, std::string_view kernel_class, std::string_view need);
+/// The row that knows that a placement breaks a need, or null. A row that takes a quantization method to show excuses no other one.
+const Finding* find_finding(const Placement& placement, const KernelNeed& need);
 
 /// The need that a finding is about. Throws Error(usage) when the tables have none of that id.
 const KernelNeed& need_of(const Finding& finding);
+
+/// True when the engine's answer to the deployment shows the finding.
+bool shows(const Finding& finding, const Deployment& deployment);
 
 /// What an audit of these oracles and the ledger disagree about, one line each; empty when they agree.
 std::vector<std::string> differences(const AuditReport& report, std::span<const std::string_view> oracles);

@@ -17,11 +17,11 @@ constexpr std::array kFindings = {
             "oracle fp8 platform SM75 parallel { dp 2 expert_parallel true all2all deepep_high_throughput } layer { experts 4 top_k 1 hidden 2048 "
             "intermediate 2048 dtype float16 bias false }"},
     Finding{"fp8", "any", "", "even_exchange",
-            "oracle fp8 platform SM89 parallel { dp 3 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 2048 "
-            "intermediate 2048 bias false }"},
+            "oracle fp8 platform SM80 parallel { dp 3 expert_parallel true all2all mori } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 "
+            "bias false }"},
     Finding{"fp8", "any", "", "mori_weight",
-            "oracle fp8 platform SM90 backend deep_gemm parallel { dp 2 expert_parallel true all2all mori } layer { experts 4 top_k 1 hidden 2048 "
-            "intermediate 2048 activation SILU bias false router_weight_on_input true }"},
+            "oracle fp8 platform SM89 parallel { dp 2 expert_parallel true all2all mori } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 "
+            "bias false router_weight_on_input true }"},
     Finding{"fp8", "any", "", "exchange_hidden",
             "oracle fp8 platform SM89 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 9216 "
             "intermediate 2048 bias false }"},
@@ -44,6 +44,8 @@ constexpr std::array kFindings = {
             "oracle fp8 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation RELU2_NO_MUL bias false }"},
     Finding{"fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsMonolithic", "experts",
             "oracle fp8 platform SM100 layer { experts 3 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false }"},
+    Finding{"fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsMonolithic", "top_k",
+            "oracle fp8 platform SM100 layer { experts 16 top_k 12 hidden 2048 intermediate 2048 activation SILU bias false }"},
     Finding{"fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsMonolithic", "router_limits",
             "oracle fp8 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false expert_groups 2 topk_group "
             "1 }"},
@@ -69,9 +71,9 @@ constexpr std::array kFindings = {
             "oracle fp8 platform SM100 parallel { tp 3 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation "
             "SILU routing DeepseekV4 bias false }"},
     Finding{"fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsModular", "blocks",
-            "oracle fp8 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 192 activation SILU routing Llama4 bias false }"},
+            "oracle fp8 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 192 activation SILU routing DeepseekV4 bias false }"},
     Finding{"fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsModular", "sizes",
-            "oracle fp8 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 192 activation SILU routing Llama4 bias false }"},
+            "oracle fp8 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 192 activation SILU routing DeepseekV4 bias false }"},
     Finding{"fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsModular", "dtype",
             "oracle fp8 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU routing DeepseekV4 dtype float32 bias "
             "false }"},
@@ -79,6 +81,8 @@ constexpr std::array kFindings = {
             "oracle fp8 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation RELU2_NO_MUL routing Llama4 bias false }"},
     Finding{"fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsModular", "experts",
             "oracle fp8 platform SM100 layer { experts 3 top_k 1 hidden 2048 intermediate 2048 activation SILU routing Llama4 bias false }"},
+    Finding{"fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsModular", "top_k",
+            "oracle fp8 platform SM100 layer { experts 16 top_k 12 hidden 2048 intermediate 2048 activation SILU routing Llama4 bias false }"},
     Finding{"fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsModular", "weight_on_input",
             "oracle fp8 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU routing Llama4 bias false "
             "router_weight_on_input true }"},
@@ -96,20 +100,21 @@ constexpr std::array kFindings = {
     Finding{"fp8", "FLASHINFER_CUTLASS", "FlashInferExperts", "weight_twice",
             "oracle fp8 platform SM90 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false router_weight_on_input true "
             "} env { VLLM_USE_FLASHINFER_MOE_FP8 1 }"},
-    Finding{
-        "fp8", "FLASHINFER_CUTLASS", "FlashInferExperts", "blocks",
-        "oracle fp8 platform SM90 backend flashinfer_cutlass layer { experts 4 top_k 1 hidden 2048 intermediate 192 activation SILU bias false }"},
+    Finding{"fp8", "FLASHINFER_CUTLASS", "FlashInferExperts", "blocks",
+            "oracle fp8 platform SM90 layer { experts 4 top_k 1 hidden 2048 intermediate 192 activation SILU bias false } env { "
+            "VLLM_USE_FLASHINFER_MOE_FP8 1 }"},
     Finding{"fp8", "FLASHINFER_CUTLASS", "FlashInferExperts", "shard_padding",
             "oracle fp8 platform SM90 weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym layer { experts 4 top_k 1 hidden 2048 "
             "intermediate 40 activation SILU bias false }"},
     Finding{"fp8", "FLASHINFER_CUTLASS", "FlashInferExperts", "sizes",
-            "oracle fp8 platform SM90 backend flashinfer_cutlass layer { experts 4 top_k 1 hidden 2048 intermediate 40 activation SILU bias false }"},
+            "oracle fp8 platform SM90 weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym layer { experts 4 top_k 1 hidden 40 "
+            "intermediate 2048 bias false }"},
     Finding{"fp8", "FLASHINFER_CUTLASS", "FlashInferExperts", "oai_constants",
             "oracle fp8 platform SM90 weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym layer { experts 4 top_k 1 hidden 2048 "
             "intermediate 2048 bias false }"},
     Finding{"fp8", "FLASHINFER_CUTLASS", "FlashInferExperts", "dtype",
-            "oracle fp8 platform SM90 backend flashinfer_cutlass layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU dtype "
-            "float16 bias false }"},
+            "oracle fp8 platform SM90 weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym layer { experts 4 top_k 1 hidden 2048 "
+            "intermediate 2048 activation SILU dtype float32 bias false }"},
     Finding{"fp8", "FLASHINFER_CUTLASS", "FlashInferExperts", "large_batches",
             "oracle fp8 platform SM90 parallel { tp 2 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU "
             "bias false }"},
@@ -120,16 +125,20 @@ constexpr std::array kFindings = {
             "oracle fp8 platform SM90 weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym parallel { dp 2 expert_parallel true all2all "
             "flashinfer_all2allv } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false }"},
     Finding{"fp8", "FLASHINFER_CUTLASS", "FlashInferExperts", "bias",
-            "oracle fp8 platform SM90 backend flashinfer_cutlass layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU }"},
-    Finding{"fp8", "DEEPGEMM", "TritonOrDeepGemmExperts", "blocks",
-            "oracle fp8 platform SM90 backend deep_gemm layer { experts 4 top_k 1 hidden 2048 intermediate 192 activation SILU bias false }"},
-    Finding{"fp8", "DEEPGEMM", "TritonOrDeepGemmExperts", "sizes",
-            "oracle fp8 platform SM90 backend deep_gemm layer { experts 4 top_k 1 hidden 2048 intermediate 192 activation SILU bias false }"},
+            "oracle fp8 platform SM90 weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym layer { experts 4 top_k 1 hidden 2048 "
+            "intermediate 2048 activation SILU }"},
+    Finding{
+        "fp8", "DEEPGEMM", "TritonOrDeepGemmExperts", "blocks",
+        "oracle fp8 platform SM90 layer { experts 4 top_k 1 hidden 2048 intermediate 192 activation SILU bias false } env { VLLM_USE_DEEP_GEMM 1 }"},
+    Finding{
+        "fp8", "DEEPGEMM", "TritonOrDeepGemmExperts", "sizes",
+        "oracle fp8 platform SM90 layer { experts 4 top_k 1 hidden 2048 intermediate 192 activation SILU bias false } env { VLLM_USE_DEEP_GEMM 1 }"},
     Finding{"fp8", "DEEPGEMM", "TritonOrDeepGemmExperts", "dtype",
-            "oracle fp8 platform SM90 backend deep_gemm layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU dtype float16 bias "
-            "false }"},
+            "oracle fp8 platform SM90 parallel { tp 2 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation "
+            "SWIGLUSTEP dtype float16 bias false }"},
     Finding{"fp8", "DEEPGEMM", "TritonOrDeepGemmExperts", "bias",
-            "oracle fp8 platform SM90 backend deep_gemm layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU }"},
+            "oracle fp8 platform SM90 parallel { tp 2 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation "
+            "SWIGLUSTEP }"},
     Finding{"fp8", "BATCHED_DEEPGEMM", "BatchedDeepGemmExperts", "blocks",
             "oracle fp8 platform SM90 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 2048 "
             "intermediate 192 activation SILU bias false }"},
@@ -193,26 +202,26 @@ constexpr std::array kFindings = {
             "oracle fp8 platform gfx942 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_limit true } env { "
             "VLLM_ROCM_USE_AITER 1 }"},
     Finding{"fp8", "VLLM_CUTLASS", "TritonOrCutlassExperts", "weight_twice",
-            "oracle fp8 platform SM90 backend cutlass weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym allow_vllm_cutlass true "
-            "layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false router_weight_on_input true }"},
+            "oracle fp8 platform SM90 weight_key kFp8StaticTensorSym activation_key kFp8DynamicTensorSym allow_vllm_cutlass true layer { experts 4 "
+            "top_k 1 hidden 2048 intermediate 2048 bias false router_weight_on_input true }"},
     Finding{"fp8", "VLLM_CUTLASS", "TritonOrCutlassExperts", "sizes",
-            "oracle fp8 platform SM90 backend cutlass weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym allow_vllm_cutlass true "
-            "layer { experts 4 top_k 1 hidden 2048 intermediate 40 bias false }"},
+            "oracle fp8 platform SM90 weight_key kFp8StaticTensorSym activation_key kFp8DynamicTensorSym allow_vllm_cutlass true layer { experts 4 "
+            "top_k 1 hidden 2048 intermediate 40 bias false }"},
     Finding{"fp8", "VLLM_CUTLASS", "TritonOrCutlassExperts", "dtype",
-            "oracle fp8 platform SM90 backend cutlass weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym allow_vllm_cutlass true "
-            "layer { experts 4 top_k 1 hidden 2048 intermediate 2048 dtype float32 bias false }"},
+            "oracle fp8 platform SM90 weight_key kFp8StaticTensorSym activation_key kFp8DynamicTensorSym allow_vllm_cutlass true layer { experts 4 "
+            "top_k 1 hidden 2048 intermediate 2048 dtype float32 bias false }"},
     Finding{"fp8", "VLLM_CUTLASS", "TritonOrCutlassExperts", "bias",
-            "oracle fp8 platform SM90 backend cutlass weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym allow_vllm_cutlass true "
-            "layer { experts 4 top_k 1 hidden 2048 intermediate 2048 }"},
+            "oracle fp8 platform SM90 weight_key kFp8StaticTensorSym activation_key kFp8DynamicTensorSym allow_vllm_cutlass true layer { experts 4 "
+            "top_k 1 hidden 2048 intermediate 2048 }"},
     Finding{"fp8", "VLLM_CUTLASS", "TritonOrCutlassExperts", "silu_limit",
-            "oracle fp8 platform SM90 backend cutlass weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym allow_vllm_cutlass true "
-            "layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false swiglu_limit true }"},
+            "oracle fp8 platform SM90 weight_key kFp8StaticTensorSym activation_key kFp8DynamicTensorSym allow_vllm_cutlass true layer { experts 4 "
+            "top_k 1 hidden 2048 intermediate 2048 activation SILU bias false swiglu_limit true }"},
     Finding{"fp8", "VLLM_CUTLASS", "TritonOrCutlassExperts", "oai_alpha",
-            "oracle fp8 platform SM90 backend cutlass weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym allow_vllm_cutlass true "
-            "layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_alpha true }"},
+            "oracle fp8 platform SM90 weight_key kFp8StaticTensorSym activation_key kFp8DynamicTensorSym allow_vllm_cutlass true layer { experts 4 "
+            "top_k 1 hidden 2048 intermediate 2048 bias false swiglu_alpha true }"},
     Finding{"fp8", "VLLM_CUTLASS", "TritonOrCutlassExperts", "oai_limit",
-            "oracle fp8 platform SM90 backend cutlass weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym allow_vllm_cutlass true "
-            "layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_limit true }"},
+            "oracle fp8 platform SM90 weight_key kFp8StaticTensorSym activation_key kFp8DynamicTensorSym allow_vllm_cutlass true layer { experts 4 "
+            "top_k 1 hidden 2048 intermediate 2048 bias false swiglu_limit true }"},
     Finding{"fp8", "BATCHED_VLLM_CUTLASS", "CutlassBatchedExpertsFp8", "sizes",
             "oracle fp8 platform SM90 weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym allow_vllm_cutlass true parallel { dp 2 "
             "expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 2048 intermediate 40 bias false }"},

@@ -8,15 +8,15 @@ namespace mx::oracle {
 namespace {
 
 constexpr std::array kFindings = {
-    Finding{"mxfp4", "any", "", "exchange",
-            "platform SM100 backend deep_gemm parallel { dp 2 expert_parallel true all2all naive } layer { experts 4 top_k 1 hidden 2048 "
-            "intermediate 2048 activation SILU bias false }"},
+    Finding{
+        "mxfp4", "any", "", "exchange",
+        "platform SM80 parallel { dp 2 expert_parallel true all2all naive } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false }"},
     Finding{"mxfp4", "any", "", "combine_dtype",
             "platform SM75 parallel { dp 2 expert_parallel true all2all deepep_high_throughput } layer { experts 4 top_k 1 hidden 2048 intermediate "
             "2048 dtype float16 bias false }"},
     Finding{"mxfp4", "any", "", "even_exchange",
-            "platform SM100 backend deep_gemm parallel { dp 3 expert_parallel true all2all mori } layer { experts 4 top_k 1 hidden 2048 intermediate "
-            "2048 activation SILU bias false }"},
+            "platform SM80 parallel { dp 3 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 "
+            "bias false }"},
     Finding{"mxfp4", "any", "", "weight_of_one",
             "platform SM100 backend deep_gemm layer { experts 4 top_k 2 hidden 2048 intermediate 2048 activation SILU bias false "
             "router_weight_on_input true }"},
@@ -24,8 +24,7 @@ constexpr std::array kFindings = {
             "platform SM100 backend deep_gemm parallel { dp 2 expert_parallel true all2all mori } layer { experts 4 top_k 1 hidden 2048 intermediate "
             "2048 activation SILU bias false router_weight_on_input true }"},
     Finding{"mxfp4", "any", "", "loaded_experts",
-            "platform SM100 backend deep_gemm parallel { tp 3 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 "
-            "activation SILU bias false }"},
+            "platform SM80 parallel { tp 3 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false }"},
     Finding{"mxfp4", "any", "", "exchange_hidden",
             "platform SM80 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 9216 intermediate 2048 "
             "bias false }"},
@@ -36,42 +35,42 @@ constexpr std::array kFindings = {
     Finding{"mxfp4", "DEEPGEMM_MXFP4", "DeepGemmFP4Experts", "bias",
             "platform SM100 backend deep_gemm layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU }"},
     Finding{"mxfp4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsMonolithic", "router",
-            "platform SM100 backend flashinfer_trtllm_afp8 quant_method quark parallel { dp 2 expert_parallel true all2all deepep_high_throughput } "
+            "platform SM100 activation_key kMxfp8Dynamic quant_method quark parallel { dp 2 expert_parallel true all2all deepep_high_throughput } "
             "layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false }"},
     Finding{"mxfp4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsMonolithic", "even_ranges",
-            "platform SM100 backend flashinfer_trtllm_afp8 parallel { tp 3 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 intermediate "
+            "platform SM100 activation_key kMxfp8Dynamic parallel { tp 3 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 intermediate "
             "2048 bias false }"},
     Finding{"mxfp4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsMonolithic", "linear_placement",
-            "platform SM100 backend flashinfer_trtllm_afp8 parallel { tp 2 expert_parallel true round_robin true } layer { experts 4 top_k 1 hidden "
+            "platform SM100 activation_key kMxfp8Dynamic parallel { tp 2 expert_parallel true round_robin true } layer { experts 4 top_k 1 hidden "
             "2048 intermediate 2048 bias false expert_groups 2 topk_group 1 }"},
     Finding{"mxfp4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsMonolithic", "weight_late",
-            "platform SM100 backend flashinfer_trtllm_afp8 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false router_weight_on_input "
+            "platform SM100 activation_key kMxfp8Dynamic layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false router_weight_on_input "
             "true }"},
     Finding{"mxfp4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsMonolithic", "dtype",
-            "platform SM100 backend flashinfer_trtllm_afp8 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 dtype float16 bias false }"},
+            "platform SM100 activation_key kMxfp8Dynamic layer { experts 4 top_k 1 hidden 2048 intermediate 2048 dtype float16 bias false }"},
     Finding{"mxfp4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsMonolithic", "expert_groups",
-            "platform SM100 backend flashinfer_trtllm_afp8 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false expert_groups 2 "
+            "platform SM100 activation_key kMxfp8Dynamic layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false expert_groups 2 "
             "topk_group 1 }"},
     Finding{"mxfp4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsMonolithic", "routed_scaling",
-            "platform SM100 backend flashinfer_trtllm_afp8 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false routed_scaling true }"},
+            "platform SM100 activation_key kMxfp8Dynamic layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false routed_scaling true }"},
     Finding{"mxfp4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsMonolithic", "oai_constants",
-            "platform SM100 backend flashinfer_trtllm_afp8 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false }"},
+            "platform SM100 activation_key kMxfp8Dynamic layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false }"},
     Finding{"mxfp4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsMonolithic", "refused",
             "platform SM120 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false }"},
     Finding{"mxfp4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsModular", "even_ranges",
-            "platform SM100 backend flashinfer_trtllm_afp8 parallel { dp 3 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 intermediate "
+            "platform SM100 activation_key kMxfp8Dynamic parallel { dp 3 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 intermediate "
             "2048 bias false }"},
     Finding{"mxfp4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsModular", "linear_placement",
-            "platform SM100 backend flashinfer_trtllm_afp8 parallel { tp 2 expert_parallel true round_robin true } layer { experts 4 top_k 1 hidden "
+            "platform SM100 activation_key kMxfp8Dynamic parallel { tp 2 expert_parallel true round_robin true } layer { experts 4 top_k 1 hidden "
             "2048 intermediate 2048 routing DeepSeekV3 bias false expert_groups 2 topk_group 1 }"},
     Finding{"mxfp4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsModular", "weight_twice",
-            "platform SM100 backend flashinfer_trtllm_afp8 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 routing Llama4 bias false "
+            "platform SM100 activation_key kMxfp8Dynamic layer { experts 4 top_k 1 hidden 2048 intermediate 2048 routing Llama4 bias false "
             "router_weight_on_input true }"},
     Finding{"mxfp4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsModular", "dtype",
-            "platform SM100 backend flashinfer_trtllm_afp8 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 routing DeepSeekV3 dtype float16 "
+            "platform SM100 activation_key kMxfp8Dynamic layer { experts 4 top_k 1 hidden 2048 intermediate 2048 routing DeepSeekV3 dtype float16 "
             "bias false }"},
     Finding{"mxfp4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsModular", "unpadded_output",
-            "platform SM100 backend flashinfer_trtllm_afp8 parallel { dp 2 expert_parallel true } layer { experts 4 top_k 1 hidden 384 intermediate "
+            "platform SM100 activation_key kMxfp8Dynamic parallel { dp 2 expert_parallel true } layer { experts 4 top_k 1 hidden 384 intermediate "
             "2048 bias false }"},
     Finding{"mxfp4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsModular", "oai_constants",
             "platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU routing DeepSeekV3 bias false } env { "
@@ -114,23 +113,23 @@ constexpr std::array kFindings = {
     Finding{"mxfp4", "FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsModular", "refused",
             "platform SM120 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false }"},
     Finding{"mxfp4", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "FlashInferExperts", "even_ranges",
-            "platform SM100 backend flashinfer_cutlass_afp8 parallel { tp 3 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 "
-            "intermediate 2048 bias false }"},
+            "platform SM120 activation_key kMxfp8Dynamic parallel { tp 3 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 intermediate "
+            "2048 bias false }"},
     Finding{"mxfp4", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "FlashInferExperts", "linear_placement",
-            "platform SM100 backend flashinfer_cutlass_afp8 parallel { tp 2 expert_parallel true round_robin true } layer { experts 4 top_k 1 hidden "
+            "platform SM120 activation_key kMxfp8Dynamic parallel { tp 2 expert_parallel true round_robin true } layer { experts 4 top_k 1 hidden "
             "2048 intermediate 2048 bias false expert_groups 2 topk_group 1 }"},
     Finding{"mxfp4", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "FlashInferExperts", "weight_twice",
-            "platform SM100 backend flashinfer_cutlass_afp8 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false "
-            "router_weight_on_input true }"},
+            "platform SM120 activation_key kMxfp8Dynamic layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false router_weight_on_input "
+            "true }"},
     Finding{"mxfp4", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "FlashInferExperts", "dtype",
-            "platform SM100 backend flashinfer_cutlass_afp8 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 dtype float16 bias false }"},
+            "platform SM120 activation_key kMxfp8Dynamic layer { experts 4 top_k 1 hidden 2048 intermediate 2048 dtype float16 bias false }"},
     Finding{"mxfp4", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "FlashInferExperts", "oai_constants",
             "platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false } env { "
             "VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8_CUTLASS 1 }"},
     Finding{"mxfp4", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "FlashInferExperts", "oai_alpha",
-            "platform SM100 backend flashinfer_cutlass_afp8 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_alpha true }"},
+            "platform SM120 activation_key kMxfp8Dynamic layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_alpha true }"},
     Finding{"mxfp4", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "FlashInferExperts", "swizzled_scales",
-            "platform SM100 backend flashinfer_cutlass_afp8 parallel { dp 2 } layer { experts 4 top_k 1 hidden 2048 intermediate 4096 bias false }"},
+            "platform SM120 activation_key kMxfp8Dynamic parallel { dp 2 } layer { experts 4 top_k 1 hidden 2048 intermediate 4096 bias false }"},
     Finding{"mxfp4", "FLASHINFER_CUTLASS_MXFP4_BF16", "FlashInferExperts", "even_ranges",
             "platform SM90 backend flashinfer_cutlass parallel { tp 3 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 "
             "bias false }"},
@@ -169,36 +168,36 @@ constexpr std::array kFindings = {
             "platform gfx950 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false swiglu_limit true } env { "
             "VLLM_ROCM_USE_AITER 1 }"},
     Finding{"mxfp4", "AITER_MXFP4_FP8", "AiterW4A8ExpertsMonolithic", "weight_late",
-            "platform gfx950 backend aiter_mxfp4_fp8 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false router_weight_on_input true "
-            "} env { VLLM_ROCM_USE_AITER 1 }"},
+            "platform gfx950 activation_key kFp8StaticTensorSym layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false "
+            "router_weight_on_input true } env { VLLM_ROCM_USE_AITER 1 }"},
     Finding{"mxfp4", "AITER_MXFP4_FP8", "AiterW4A8ExpertsMonolithic", "dtype",
-            "platform gfx950 backend aiter_mxfp4_fp8 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 dtype float16 bias false } env { "
-            "VLLM_ROCM_USE_AITER 1 }"},
+            "platform gfx950 activation_key kFp8StaticTensorSym layer { experts 4 top_k 1 hidden 2048 intermediate 2048 dtype float16 bias false } "
+            "env { VLLM_ROCM_USE_AITER 1 }"},
     Finding{"mxfp4", "AITER_MXFP4_FP8", "AiterW4A8ExpertsMonolithic", "expert_map",
-            "platform gfx950 backend aiter_mxfp4_fp8 parallel { tp 2 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 "
-            "bias false } env { VLLM_ROCM_USE_AITER 1 }"},
+            "platform gfx950 activation_key kFp8StaticTensorSym parallel { tp 2 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 "
+            "intermediate 2048 bias false } env { VLLM_ROCM_USE_AITER 1 }"},
     Finding{"mxfp4", "AITER_MXFP4_FP8", "AiterW4A8ExpertsMonolithic", "oai_alpha",
-            "platform gfx950 backend aiter_mxfp4_fp8 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_alpha true } env { "
-            "VLLM_ROCM_USE_AITER 1 }"},
+            "platform gfx950 activation_key kFp8StaticTensorSym layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_alpha true "
+            "} env { VLLM_ROCM_USE_AITER 1 }"},
     Finding{"mxfp4", "AITER_MXFP4_FP8", "AiterW4A8ExpertsMonolithic", "oai_limit",
-            "platform gfx950 backend aiter_mxfp4_fp8 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_limit true } env { "
-            "VLLM_ROCM_USE_AITER 1 }"},
+            "platform gfx950 activation_key kFp8StaticTensorSym layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_limit true "
+            "} env { VLLM_ROCM_USE_AITER 1 }"},
     Finding{"mxfp4", "AITER_MXFP4_MXFP4", "AiterExperts", "weight_twice",
-            "platform gfx950 backend aiter_mxfp4_mxfp4 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false router_weight_on_input "
+            "platform gfx950 activation_key kMxfp4Dynamic layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false router_weight_on_input "
             "true } env { VLLM_ROCM_USE_AITER 1 }"},
     Finding{"mxfp4", "AITER_MXFP4_MXFP4", "AiterExperts", "dtype",
-            "platform gfx950 backend aiter_mxfp4_mxfp4 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 dtype float32 bias false } env { "
+            "platform gfx950 activation_key kMxfp4Dynamic layer { experts 4 top_k 1 hidden 2048 intermediate 2048 dtype float32 bias false } env { "
             "VLLM_ROCM_USE_AITER 1 }"},
     Finding{"mxfp4", "AITER_MXFP4_MXFP4", "AiterExperts", "bias",
-            "platform gfx950 backend aiter_mxfp4_mxfp4 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 } env { VLLM_ROCM_USE_AITER 1 }"},
+            "platform gfx950 activation_key kMxfp4Dynamic layer { experts 4 top_k 1 hidden 2048 intermediate 2048 } env { VLLM_ROCM_USE_AITER 1 }"},
     Finding{"mxfp4", "AITER_MXFP4_MXFP4", "AiterExperts", "oai_alpha",
-            "platform gfx950 backend aiter_mxfp4_mxfp4 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_alpha true } env { "
-            "VLLM_ROCM_USE_AITER 1 }"},
+            "platform gfx950 activation_key kMxfp4Dynamic layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_alpha true } env "
+            "{ VLLM_ROCM_USE_AITER 1 }"},
     Finding{"mxfp4", "AITER_MXFP4_MXFP4", "AiterExperts", "oai_limit",
-            "platform gfx950 backend aiter_mxfp4_mxfp4 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_limit true } env { "
-            "VLLM_ROCM_USE_AITER 1 }"},
+            "platform gfx950 activation_key kMxfp4Dynamic layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_limit true } env "
+            "{ VLLM_ROCM_USE_AITER 1 }"},
     Finding{"mxfp4", "AITER_MXFP4_MXFP4", "AiterExperts", "silu_limit",
-            "platform gfx950 backend aiter_mxfp4_mxfp4 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false "
+            "platform gfx950 activation_key kMxfp4Dynamic layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false "
             "swiglu_limit true } env { VLLM_ROCM_USE_AITER 1 }"},
     Finding{"mxfp4", "TRITON", "OAITritonMxfp4ExpertsMonolithic", "router",
             "platform SM90 quant_method quark parallel { dp 2 expert_parallel true all2all deepep_high_throughput } layer { experts 4 top_k 1 hidden "

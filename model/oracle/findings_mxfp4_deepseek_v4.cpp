@@ -15,8 +15,8 @@ constexpr std::array kFindings = {
             "oracle mxfp4_deepseek_v4 platform SM75 parallel { dp 2 expert_parallel true all2all deepep_high_throughput } layer { experts 4 top_k 1 "
             "hidden 2048 intermediate 2048 dtype float16 bias false }"},
     Finding{"mxfp4_deepseek_v4", "any", "", "even_exchange",
-            "oracle mxfp4_deepseek_v4 platform SM100 backend deep_gemm parallel { dp 3 expert_parallel true all2all mori } layer { experts 4 top_k 1 "
-            "hidden 2048 intermediate 2048 activation SILU bias false }"},
+            "oracle mxfp4_deepseek_v4 platform SM80 parallel { dp 3 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 "
+            "hidden 2048 intermediate 2048 bias false }"},
     Finding{"mxfp4_deepseek_v4", "any", "", "weight_of_one",
             "oracle mxfp4_deepseek_v4 platform SM100 backend deep_gemm layer { experts 4 top_k 2 hidden 2048 intermediate 2048 activation SILU bias "
             "false router_weight_on_input true }"},
@@ -270,16 +270,16 @@ constexpr std::array kFindings = {
             "oracle mxfp4_deepseek_v4 platform SM90 backend triton parallel { dp 2 } layer { experts 4 top_k 1 hidden 2048 intermediate 4096 bias "
             "false }"},
     Finding{"mxfp4_deepseek_v4", "TRITON_UNFUSED", "UnfusedOAITritonExperts", "expert_mask",
-            "oracle mxfp4_deepseek_v4 platform gfx942 backend triton_unfused parallel { tp 2 expert_parallel true } layer { experts 4 top_k 1 hidden "
-            "2048 intermediate 2048 bias false } env { VLLM_ROCM_USE_AITER 1 }"},
+            "oracle mxfp4_deepseek_v4 platform gfx942 parallel { tp 2 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 "
+            "routing DeepseekV4 bias false } env { VLLM_ROCM_USE_AITER 1 }"},
     Finding{"mxfp4_deepseek_v4", "TRITON_UNFUSED", "UnfusedOAITritonExperts", "weight_twice",
             "oracle mxfp4_deepseek_v4 platform SM90 backend triton_unfused layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false "
             "router_weight_on_input true }"},
     Finding{"mxfp4_deepseek_v4", "TRITON_UNFUSED", "UnfusedOAITritonExperts", "hidden_blocks",
             "oracle mxfp4_deepseek_v4 platform SM90 backend triton_unfused layer { experts 4 top_k 1 hidden 48 intermediate 2048 bias false }"},
     Finding{"mxfp4_deepseek_v4", "TRITON_UNFUSED", "UnfusedOAITritonExperts", "dtype",
-            "oracle mxfp4_deepseek_v4 platform SM90 backend triton_unfused layer { experts 4 top_k 1 hidden 2048 intermediate 2048 dtype float16 "
-            "bias false }"},
+            "oracle mxfp4_deepseek_v4 platform gfx90a layer { experts 4 top_k 1 hidden 2048 intermediate 2048 routing DeepseekV4 dtype float16 bias "
+            "false }"},
     Finding{"mxfp4_deepseek_v4", "XPU", "XPUExpertsMXFp4", "even_ranges",
             "oracle mxfp4_deepseek_v4 platform XPU backend xpu parallel { tp 3 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 "
             "intermediate 2048 bias false }"},

@@ -38,6 +38,8 @@ constexpr std::array kFindings = {
             "oracle mxfp8 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation RELU2_NO_MUL bias false }"},
     Finding{"mxfp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsMonolithic", "experts",
             "oracle mxfp8 platform SM100 layer { experts 3 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false }"},
+    Finding{"mxfp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsMonolithic", "top_k",
+            "oracle mxfp8 platform SM100 layer { experts 16 top_k 12 hidden 2048 intermediate 2048 activation SILU bias false }"},
     Finding{"mxfp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsMonolithic", "router_limits",
             "oracle mxfp8 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false expert_groups 2 "
             "topk_group 1 }"},
@@ -65,6 +67,8 @@ constexpr std::array kFindings = {
         "oracle mxfp8 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation RELU2_NO_MUL routing Llama4 bias false }"},
     Finding{"mxfp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsModular", "experts",
             "oracle mxfp8 platform SM100 layer { experts 3 top_k 1 hidden 2048 intermediate 2048 activation SILU routing Llama4 bias false }"},
+    Finding{"mxfp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsModular", "top_k",
+            "oracle mxfp8 platform SM100 layer { experts 16 top_k 12 hidden 2048 intermediate 2048 activation SILU routing Llama4 bias false }"},
     Finding{"mxfp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsModular", "weight_on_input",
             "oracle mxfp8 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU routing Llama4 bias false "
             "router_weight_on_input true }"},

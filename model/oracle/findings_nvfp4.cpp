@@ -18,11 +18,10 @@ constexpr std::array kFindings = {
             "oracle nvfp4 platform SM100 parallel { dp 3 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 2048 "
             "intermediate 2048 activation SILU bias false }"},
     Finding{"nvfp4", "any", "", "weight_of_one",
-            "oracle nvfp4 platform SM75 backend emulation layer { experts 4 top_k 2 hidden 2048 intermediate 2048 bias false router_weight_on_input "
-            "true }"},
+            "oracle nvfp4 platform gfx90a layer { experts 4 top_k 2 hidden 2048 intermediate 2048 bias false router_weight_on_input true }"},
     Finding{"nvfp4", "any", "", "mori_weight",
-            "oracle nvfp4 platform SM75 backend emulation parallel { dp 2 expert_parallel true all2all mori } layer { experts 4 top_k 1 hidden 2048 "
-            "intermediate 2048 bias false router_weight_on_input true }"},
+            "oracle nvfp4 platform gfx90a parallel { dp 2 expert_parallel true all2all mori } layer { experts 4 top_k 1 hidden 2048 intermediate "
+            "2048 bias false router_weight_on_input true }"},
     Finding{"nvfp4", "any", "", "exchange_hidden",
             "oracle nvfp4 platform SM100 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 9216 "
             "intermediate 2048 activation SILU bias false }"},
@@ -79,30 +78,26 @@ constexpr std::array kFindings = {
     Finding{"nvfp4", "FLASHINFER_TRTLLM", "TrtLlmNvFp4ExpertsModular", "refused",
             "oracle nvfp4 platform SM120 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false }"},
     Finding{"nvfp4", "FLASHINFER_CUTLASS", "FlashInferExperts", "even_ranges",
-            "oracle nvfp4 platform SM100 backend flashinfer_cutlass parallel { tp 3 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 "
-            "intermediate 2048 activation SILU bias false }"},
+            "oracle nvfp4 platform SM120 parallel { tp 3 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation "
+            "SILU bias false }"},
     Finding{"nvfp4", "FLASHINFER_CUTLASS", "FlashInferExperts", "linear_placement",
-            "oracle nvfp4 platform SM100 backend flashinfer_cutlass parallel { tp 2 expert_parallel true round_robin true } layer { experts 4 top_k "
-            "1 hidden 2048 intermediate 2048 activation SILU bias false expert_groups 2 topk_group 1 }"},
+            "oracle nvfp4 platform SM120 parallel { tp 2 expert_parallel true round_robin true } layer { experts 4 top_k 1 hidden 2048 intermediate "
+            "2048 activation SILU bias false expert_groups 2 topk_group 1 }"},
     Finding{"nvfp4", "FLASHINFER_CUTLASS", "FlashInferExperts", "weight_twice",
-            "oracle nvfp4 platform SM100 backend flashinfer_cutlass layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias "
-            "false router_weight_on_input true }"},
-    Finding{
-        "nvfp4", "FLASHINFER_CUTLASS", "FlashInferExperts", "blocks",
-        "oracle nvfp4 platform SM100 backend flashinfer_cutlass layer { experts 4 top_k 1 hidden 2048 intermediate 40 activation SILU bias false }"},
-    Finding{
-        "nvfp4", "FLASHINFER_CUTLASS", "FlashInferExperts", "sizes",
-        "oracle nvfp4 platform SM100 backend flashinfer_cutlass layer { experts 4 top_k 1 hidden 2048 intermediate 48 activation SILU bias false }"},
+            "oracle nvfp4 platform SM120 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false router_weight_on_input "
+            "true }"},
+    Finding{"nvfp4", "FLASHINFER_CUTLASS", "FlashInferExperts", "blocks",
+            "oracle nvfp4 platform SM100 layer { experts 4 top_k 1 hidden 40 intermediate 2048 bias false }"},
+    Finding{"nvfp4", "FLASHINFER_CUTLASS", "FlashInferExperts", "sizes",
+            "oracle nvfp4 platform SM120 layer { experts 4 top_k 1 hidden 2048 intermediate 48 activation SILU bias false }"},
     Finding{"nvfp4", "FLASHINFER_CUTLASS", "FlashInferExperts", "oai_constants",
             "oracle nvfp4 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false }"},
     Finding{"nvfp4", "FLASHINFER_CUTLASS", "FlashInferExperts", "dtype",
-            "oracle nvfp4 platform SM100 backend flashinfer_cutlass layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU dtype "
-            "float32 bias false }"},
-    Finding{
-        "nvfp4", "FLASHINFER_CUTLASS", "FlashInferExperts", "scale_rows",
-        "oracle nvfp4 platform SM100 backend flashinfer_cutlass layer { experts 4 top_k 1 hidden 2048 intermediate 96 activation SILU bias false }"},
+            "oracle nvfp4 platform SM120 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU dtype float32 bias false }"},
+    Finding{"nvfp4", "FLASHINFER_CUTLASS", "FlashInferExperts", "scale_rows",
+            "oracle nvfp4 platform SM120 layer { experts 4 top_k 1 hidden 2048 intermediate 96 activation SILU bias false }"},
     Finding{"nvfp4", "FLASHINFER_CUTLASS", "FlashInferExperts", "bias",
-            "oracle nvfp4 platform SM100 backend flashinfer_cutlass layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU }"},
+            "oracle nvfp4 platform SM120 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU }"},
     Finding{"nvfp4", "FLASHINFER_CUTEDSL", "FlashInferCuteDSLExperts", "even_ranges",
             "oracle nvfp4 platform SM100 backend flashinfer_cutedsl parallel { tp 3 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 "
             "intermediate 2048 activation SILU bias false }"},
@@ -148,25 +143,23 @@ constexpr std::array kFindings = {
             "oracle nvfp4 platform SM120 backend flashinfer_b12x layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false "
             "swiglu_limit true }"},
     Finding{"nvfp4", "VLLM_CUTLASS", "CutlassExpertsFp4", "weight_twice",
-            "oracle nvfp4 platform SM100 backend cutlass layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false router_weight_on_input "
-            "true }"},
+            "oracle nvfp4 platform SM110 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false router_weight_on_input true }"},
     Finding{"nvfp4", "VLLM_CUTLASS", "CutlassExpertsFp4", "blocks",
-            "oracle nvfp4 platform SM100 backend cutlass layer { experts 4 top_k 1 hidden 40 intermediate 2048 bias false }"},
+            "oracle nvfp4 platform SM110 layer { experts 4 top_k 1 hidden 40 intermediate 2048 bias false }"},
     Finding{"nvfp4", "VLLM_CUTLASS", "CutlassExpertsFp4", "sizes",
-            "oracle nvfp4 platform SM100 backend cutlass layer { experts 4 top_k 1 hidden 48 intermediate 2048 bias false }"},
+            "oracle nvfp4 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 48 activation SWIGLUSTEP bias false }"},
     Finding{"nvfp4", "VLLM_CUTLASS", "CutlassExpertsFp4", "dtype",
-            "oracle nvfp4 platform SM100 backend cutlass layer { experts 4 top_k 1 hidden 2048 intermediate 2048 dtype float32 bias false }"},
+            "oracle nvfp4 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SWIGLUSTEP dtype float32 bias false }"},
     Finding{"nvfp4", "VLLM_CUTLASS", "CutlassExpertsFp4", "scale_rows",
-            "oracle nvfp4 platform SM100 backend cutlass layer { experts 4 top_k 1 hidden 2048 intermediate 96 bias false }"},
+            "oracle nvfp4 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 96 activation SWIGLUSTEP bias false }"},
     Finding{"nvfp4", "VLLM_CUTLASS", "CutlassExpertsFp4", "bias",
-            "oracle nvfp4 platform SM100 backend cutlass layer { experts 4 top_k 1 hidden 2048 intermediate 2048 }"},
+            "oracle nvfp4 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SWIGLUSTEP }"},
     Finding{"nvfp4", "VLLM_CUTLASS", "CutlassExpertsFp4", "silu_limit",
-            "oracle nvfp4 platform SM100 backend cutlass layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false "
-            "swiglu_limit true }"},
+            "oracle nvfp4 platform SM110 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false swiglu_limit true }"},
     Finding{"nvfp4", "VLLM_CUTLASS", "CutlassExpertsFp4", "oai_alpha",
-            "oracle nvfp4 platform SM100 backend cutlass layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_alpha true }"},
+            "oracle nvfp4 platform SM110 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_alpha true }"},
     Finding{"nvfp4", "VLLM_CUTLASS", "CutlassExpertsFp4", "oai_limit",
-            "oracle nvfp4 platform SM100 backend cutlass layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_limit true }"},
+            "oracle nvfp4 platform SM110 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_limit true }"},
     Finding{
         "nvfp4", "MARLIN", "MarlinExperts", "weight_twice",
         "oracle nvfp4 platform SM75 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 dtype float16 bias false router_weight_on_input true }"},
@@ -184,14 +177,14 @@ constexpr std::array kFindings = {
             "oracle nvfp4 platform gfx942 parallel { tp 2 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false "
             "} env { VLLM_ROCM_USE_AITER 1 }"},
     Finding{"nvfp4", "EMULATION", "Nvfp4QuantizationEmulationTritonExperts", "blocks",
-            "oracle nvfp4 platform SM75 backend emulation layer { experts 4 top_k 1 hidden 2048 intermediate 40 bias false }"},
+            "oracle nvfp4 platform SM75 layer { experts 4 top_k 1 hidden 2048 intermediate 40 bias false } env { VLLM_BATCH_INVARIANT 1 }"},
     Finding{"nvfp4", "EMULATION", "Nvfp4QuantizationEmulationTritonExperts", "silu_limit",
-            "oracle nvfp4 platform SM75 backend emulation layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false "
-            "swiglu_limit true }"},
+            "oracle nvfp4 platform SM75 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false swiglu_limit true } env { "
+            "VLLM_BATCH_INVARIANT 1 }"},
     Finding{"nvfp4", "EMULATION", "Nvfp4QuantizationEmulationTritonExperts", "oai_alpha",
-            "oracle nvfp4 platform SM75 backend emulation layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_alpha true }"},
+            "oracle nvfp4 platform gfx90a layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_alpha true }"},
     Finding{"nvfp4", "EMULATION", "Nvfp4QuantizationEmulationTritonExperts", "oai_limit",
-            "oracle nvfp4 platform SM75 backend emulation layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_limit true }"},
+            "oracle nvfp4 platform gfx90a layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false swiglu_limit true }"},
 };
 
 }  // namespace
