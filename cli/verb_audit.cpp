@@ -14,6 +14,7 @@
 #include "cli/verbs.hpp"
 #include "model/oracle/deployment_text.hpp"
 #include "model/oracle/findings.hpp"
+#include "model/oracle/findings_text.hpp"
 
 namespace mx::cli {
 namespace {
@@ -69,6 +70,10 @@ void print_text(const oracle::AuditReport& report) {
 }
 
 int run_audit(const AuditOptions& options) {
+  if (options.markdown) {
+    fmt::print("{}", oracle::findings_markdown());
+    return 0;
+  }
   const std::vector<std::string_view> one = {options.oracle};
   const std::span<const std::string_view> oracles = options.oracle.empty() ? oracle::oracle_names() : std::span<const std::string_view>(one);
   const oracle::AuditReport report = oracle::audit(oracles);
@@ -88,7 +93,8 @@ void add_audit(CLI::App& app, Action& action) {
   CLI::App* verb = app.add_subcommand("audit", "every place where an engine's choice breaks its kernel's needs (exit 1 when the ledger disagrees)");
   const auto options = std::make_shared<AuditOptions>();
   verb->add_option("--oracle", options->oracle, "this oracle alone: mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8");
-  verb->add_flag("--json", options->json, "machine-readable output");
+  CLI::Option* const json = verb->add_flag("--json", options->json, "machine-readable output");
+  verb->add_flag("--markdown", options->markdown, "the ledger as the oracles' part of docs/findings.md, without an audit")->excludes(json);
   verb->callback([&action, options] { action = [options] { return run_audit(*options); }; });
 }
 

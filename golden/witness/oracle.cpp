@@ -120,6 +120,23 @@ Json evaluate_selection(const SelectionRow& row, const Json& inputs, const std::
   return got;
 }
 
+/// Objects within the value spelt as keys with dots: {"a1": {"scale": 1}} is {"a1.scale": 1}. Their order means nothing, in any depth.
+void spell_out(const Json& object, const std::string& prefix, Json& out) {
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_object()) {
+      spell_out(value, prefix + key + ".", out);
+    } else {
+      out[prefix + key] = value;
+    }
+  }
+}
+
+Json spelt_out(const Json& object) {
+  Json out = Json::object();
+  spell_out(object, "", out);
+  return out;
+}
+
 /// Key by key. A choice against a refusal differs. An expected key that the model does not produce makes the case unmodelled, unless another differs.
 CaseResult compare(const Json& got, const Json& expected, const std::string& prefix = {}) {
   CaseResult result{true, true, 0, "", "", ""};
@@ -194,7 +211,8 @@ CaseResult evaluate_oracle_case(const nlohmann::ordered_json& one_case) {
     if (function == nullptr && selection == nullptr) return unmodelled("no model for oracle " + name);
     values.finish();
     expected.erase("error");  // the engine's text is for people; its type is the answer
-    CaseResult result = compare(function != nullptr ? function->evaluate(inputs, where) : evaluate_selection(*selection, inputs, where), expected);
+    const Json got = function != nullptr ? function->evaluate(inputs, where) : evaluate_selection(*selection, inputs, where);
+    CaseResult result = compare(spelt_out(got), spelt_out(expected));
     compare_derived(inputs, result);
     return result;
   });

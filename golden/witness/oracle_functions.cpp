@@ -31,7 +31,7 @@ Json evaluate_activation_key(const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   const std::string backend = values.text("backend");
   values.finish();
-  return {{"activation_key", name_of(oracle::activation_key(oracle::mxfp4_tables(), backend))}};
+  return {{"activation_key", oracle::name_of(oracle::activation_key(oracle::mxfp4_tables(), backend))}};
 }
 
 Json evaluate_routing_method(const Json& inputs, const std::string& where) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <compare>
 
 #include "model/error.hpp"
 

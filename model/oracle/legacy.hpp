@@ -66,8 +66,8 @@ LegacyShapes legacy_shapes(std::int64_t experts, const LegacySizes& padded);
 /// A layer, by what the method can refuse: every optional tensor or function is here as "is there". A group count of 0 counts as absent.
 struct LegacyLayer {
   bool use_grouped_topk = false;
-  std::optional<std::int64_t> topk_group;
-  std::optional<std::int64_t> num_expert_group;
+  std::optional<std::int64_t> topk_group = {};
+  std::optional<std::int64_t> num_expert_group = {};
   bool expert_map = false;
   bool custom_routing_function = false;
   bool e_score_correction_bias = false;

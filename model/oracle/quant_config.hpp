@@ -53,14 +53,14 @@ struct QuantConfig {
 /// nvfp4 and w4a8 nothing.
 struct QuantArguments {
   Hardware hardware;  ///< decides what the platform's fp8 is
-  std::optional<GroupShape> block_shape;
+  std::optional<GroupShape> block_shape = {};
   bool per_act_token_quant = false;
   bool per_out_ch_quant = false;
   bool has_input_scales = false;
   bool has_bias = false;
-  std::optional<double> gemm1_alpha;
-  std::optional<double> gemm1_beta;
-  std::optional<double> swiglu_limit;
+  std::optional<double> gemm1_alpha = {};
+  std::optional<double> gemm1_beta = {};
+  std::optional<double> swiglu_limit = {};
 };
 
 /// float8_e4m3fnuz on gfx94x, float8_e4m3fn elsewhere. Source: vllm 7e1b45a09 platforms/rocm.py fp8_dtype.
