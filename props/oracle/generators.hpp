@@ -1,5 +1,6 @@
 #pragma once
-// Random deployments for the laws of the oracle, weighted so that every backend, every refusal and every step of the search is reached.
+// Random deployments for the laws of the oracles, weighted so that every backend, every refusal, every step of a search and both sides of every
+// boundary are met.
 
 #include <span>
 #include <string>
@@ -13,23 +14,24 @@ namespace mx::props {
 /// What random deployments may contain.
 struct DeploymentKind {
   bool wishes = true;             ///< moe_backend may be other than auto
-  bool override_switches = true;  ///< the variables that end the search may be set
+  bool override_switches = true;  ///< the variables that steer a search may be set
   bool key_override = true;       ///< quantization_config.moe.activation may be set
+  bool odd_texts = true;          ///< variables may hold what no parser takes
 };
 
-/// Everything but the hardware, which is that of the preset.
-oracle::Deployment random_deployment(const oracle::PlatformPreset& preset, const DeploymentKind& kind);
+/// One of the six, all equally likely.
+std::string_view random_oracle();
 
-/// The same deployment on another preset, with the software of that one.
-oracle::Deployment moved_to(oracle::Deployment deployment, const oracle::PlatformPreset& preset);
+/// A deployment that the oracle has something to say about: its keys, names and variables are the likely ones.
+oracle::Deployment random_deployment(std::string_view oracle, const DeploymentKind& kind);
 
 /// One of the words, all equally likely, shrinking to the first.
 std::string_view pick_word(std::span<const std::string_view> words);
 /// True with that probability in percent, shrinking to false.
 bool chance(int percent);
 
-/// One line that says all that the oracle reads, for counterexamples.
-std::string describe(const oracle::Deployment& deployment);
+/// The INFO file that `mxact select` reads, for counterexamples: one key a line.
+std::string info_file(std::string_view oracle, const oracle::Deployment& deployment);
 std::string describe(const oracle::Decision& decision);
 
 }  // namespace mx::props
