@@ -55,7 +55,7 @@ Outcome choice_takes_the_layer(const Law& law) {
 }
 
 Outcome choice_satisfies_needs(const Law& law) {
-  return on_random(law, {}, [](std::string_view oracle, const Deployment& deployment) {
+  return on_random(law, {.possible = true}, [](std::string_view oracle, const Deployment& deployment) {
     const Decided it = decided(oracle, deployment);
     const auto placement = oracle::place(oracle::tables_of(oracle), deployment, it.decision);
     if (!placement) return;

@@ -34,10 +34,14 @@ struct Gfx {
 // Architectures that are no preset. Four digits make a capability of their own: gfx1030 passes for a Blackwell where nobody asks for the platform.
 constexpr std::array<Gfx, 5> kOtherGfx = {{{"gfx906", 90}, {"gfx1030", 103}, {"gfx1101", 110}, {"gfx1151", 115}, {"gfx1200", 120}}};
 
-oracle::Hardware random_hardware() {
+// Devices that most classes are for.
+constexpr Text kBusy = "SM90 SM100 gfx950 XPU CPU SM120";
+
+oracle::Hardware random_hardware(const DeploymentKind& kind) {
   const auto presets = oracle::all_platforms();
-  const oracle::PlatformPreset& preset = presets[below(presets.size())];
+  const oracle::PlatformPreset& preset = chance(45) ? oracle::platform_named(pick_word(words_of(kBusy))) : presets[below(presets.size())];
   oracle::Hardware hardware = oracle::deployment_on(preset, {}, {}).hardware;
+  if (kind.possible) return hardware;
   if (preset.platform == oracle::PlatformKind::cuda && chance(25)) hardware.capability = kEdges[below(kEdges.size())];
   if (preset.platform == oracle::PlatformKind::rocm && chance(20)) {
     const Gfx& gfx = kOtherGfx[below(kOtherGfx.size())];
@@ -59,10 +63,15 @@ oracle::ParallelRequest random_parallel() {
   request.enable_eplb = chance(12);
   request.round_robin = chance(5);
   if (chance(60)) request.all2all_backend = std::string(pick_word(oracle::all2all_names()));
+  if (chance(15)) {
+    request.dp = 2;
+    request.enable_expert_parallel = true;
+    request.all2all_backend = one_word("deepep_low_latency nixl_ep");
+  }
   return request;
 }
 
-oracle::LayerConfig random_layer() {
+oracle::LayerConfig random_layer(Text oracle) {
   const auto size = [] {
     return chance(20) ? static_cast<std::int64_t>(1 + below(9000)) : one_of<std::int64_t>({2880, 1440, 720, 360, 2048, 3072, 7168, 130, 129, 127});
   };
@@ -72,8 +81,8 @@ oracle::LayerConfig random_layer() {
       .hidden = size(),
       .intermediate_per_partition = size(),
   };
-  const int word = static_cast<int>(below(100));
-  layer.activation = word < 40 ? "SWIGLUOAI" : word < 75 ? "SILU" : std::string(pick_word(oracle::activation_names()));
+  const Text usual = oracle == "mxfp4" && !chance(45) ? "SWIGLUOAI" : "SILU";
+  layer.activation = chance(25) ? std::string(pick_word(oracle::activation_names())) : std::string(usual);
   if (chance(35)) layer.routing_method = std::string(pick_word(oracle::routing_names()));
   if (chance(12)) layer.in_dtype = std::string(pick_word(oracle::dtype_names()));
   layer.has_bias = !chance(40);
@@ -82,35 +91,39 @@ oracle::LayerConfig random_layer() {
   return layer;
 }
 
-/// Keys that go together somewhere in an oracle. The first are the usual ones.
+/// Keys that go together somewhere in an oracle.
 struct Keys {
   Text oracles;
   Text weights;
   Text activations;
+  bool asked_with = false;  ///< by some quantization method
 };
 constexpr std::array kKeys = {
-    Keys{"mxfp4 mxfp4_deepseek_v4", "kMxfp4Static", "None kMxfp8Dynamic kFp8StaticTensorSym kMxfp4Dynamic kFp8Dynamic128Sym"},
-    Keys{"nvfp4", "kNvfp4Static", "kNvfp4Dynamic None"},
-    Keys{"fp8", "kFp8Static128BlockSym", "kFp8Dynamic128Sym"},
-    Keys{"fp8", "kFp8StaticTensorSym", "kFp8StaticTensorSym kFp8DynamicTensorSym kFp8DynamicTokenSym None"},
-    Keys{"fp8", "kFp8StaticChannelSym", "kFp8DynamicTokenSym"},
+    Keys{"mxfp4", "kMxfp4Static", "None", true},
+    Keys{"mxfp4", "kMxfp4Static", "None kMxfp8Dynamic kFp8StaticTensorSym kMxfp4Dynamic", true},
+    Keys{"mxfp4", "kMxfp4Static", "kFp8Dynamic128Sym"},
+    Keys{"mxfp4_deepseek_v4", "kMxfp4Static", "None", true},
+    Keys{"nvfp4", "kNvfp4Static", "kNvfp4Dynamic", true},
+    Keys{"nvfp4", "kNvfp4Static", "None", true},
+    Keys{"fp8", "kFp8Static128BlockSym", "kFp8Dynamic128Sym", true},
+    Keys{"fp8", "kFp8StaticTensorSym", "kFp8StaticTensorSym kFp8DynamicTensorSym kFp8Dynamic128Sym", true},
+    Keys{"fp8", "kFp8StaticChannelSym", "kFp8DynamicTokenSym", true},
+    Keys{"fp8", "kFp8StaticTensorSym", "kFp8DynamicTokenSym None"},
     Keys{"fp8", "None kMxfp8Static kInt8StaticChannelSym", "None kMxfp8Dynamic kInt8DynamicTokenSym"},
     Keys{"nvfp4 fp8", "kMxfp4Static kMxfp8Static kInt4Static kInt8Static kNvfp4Static", "None kMxfp8Dynamic kMxfp4Dynamic kNvfp4Dynamic"},
-    Keys{"w4a8", "kInt4Static", "kFp8DynamicTokenSym"},
-    Keys{"mxfp8", "kMxfp8Static", "None"},
+    Keys{"w4a8", "kInt4Static", "kFp8DynamicTokenSym", true},
+    Keys{"mxfp8", "kMxfp8Static", "None", true},
 };
 
-void set_keys(Text oracle, Deployment& deployment) {
+void set_keys(Text oracle, const DeploymentKind& kind, Deployment& deployment) {
   std::vector<Keys> fitting;
   for (const Keys& row : kKeys) {
-    if (has_word(row.oracles, oracle)) fitting.push_back(row);
+    if (has_word(row.oracles, oracle) && (row.asked_with || !kind.possible)) fitting.push_back(row);
   }
   const Keys& row = fitting[below(fitting.size())];
-  const bool one_is_likely = has_word("mxfp4 mxfp4_deepseek_v4", oracle) && !chance(50);
-  deployment.weight_key = chance(12) ? std::string(pick_word(oracle::quant_key_names())) : one_word(row.weights);
-  deployment.activation_key = chance(12) ? std::string(pick_word(oracle::quant_key_names()))
-                              : one_is_likely ? std::string(words_of(row.activations).front())
-                                              : one_word(row.activations);
+  const auto any_or = [&](Text words) { return !kind.possible && chance(12) ? std::string(pick_word(oracle::quant_key_names())) : one_word(words); };
+  deployment.weight_key = any_or(row.weights);
+  deployment.activation_key = any_or(row.activations);
 }
 
 /// A variable: the oracles whose search it steers, how often it is set there, how often elsewhere (where a class may read it, or nobody), and texts.
@@ -172,21 +185,43 @@ Text pick_word(Words words) { return words[below(words.size())]; }
 
 bool chance(int percent) { return below(100) >= static_cast<std::size_t>(100 - percent); }
 
+void showValue(const Drawn& drawn, std::ostream& out) { out << "a deployment for oracle " << drawn.oracle; }
+
+Drawn random_case(const DeploymentKind& kind) {
+  return *rc::gen::exec([kind] {
+    const Text oracle = random_oracle();
+    return Drawn{oracle, random_deployment(oracle, kind)};
+  });
+}
+
+Drawn random_case(Text oracle, const DeploymentKind& kind) {
+  return *rc::gen::exec([oracle, kind] { return Drawn{oracle, random_deployment(oracle, kind)}; });
+}
+
+std::vector<Deployment> sample_deployments(Text oracle, const DeploymentKind& kind, int count) {
+  const auto generator = rc::gen::exec([oracle, kind] { return random_deployment(oracle, kind); });
+  std::vector<Deployment> sample;
+  rc::Random random(1);
+  for (int i = 0; i < count; ++i) sample.push_back(generator(random.split(), rc::kNominalSize).value());
+  return sample;
+}
+
 Text random_oracle() { return one_of<Text>({"mxfp4", "mxfp4_deepseek_v4", "nvfp4", "fp8", "mxfp8", "w4a8"}); }
 
 Deployment random_deployment(Text oracle, const DeploymentKind& kind) {
   Deployment deployment;
-  deployment.hardware = random_hardware();
+  deployment.hardware = random_hardware(kind);
   deployment.software = oracle::software_on(deployment.hardware.platform);
   deployment.parallel = random_parallel();
-  deployment.layer = random_layer();
+  deployment.layer = random_layer(oracle);
   deployment.env = random_environment(oracle, kind);
-  set_keys(oracle, deployment);
+  set_keys(oracle, kind, deployment);
   if (kind.wishes && chance(45)) deployment.layer.moe_backend = random_wish(oracle);
   if (kind.key_override && oracle == "mxfp4" && chance(15)) deployment.quantization_override = std::string(pick_word(oracle::override_names()));
   deployment.allow_vllm_cutlass = oracle == "fp8" && chance(60);
   for (const oracle::SoftwareRow& row : oracle::software_rows()) {
-    if (chance(8)) deployment.software.*row.answer = !(deployment.software.*row.answer);
+    const bool installed = deployment.software.*row.answer;
+    if (chance(8) && (installed || !kind.possible)) deployment.software.*row.answer = !installed;
   }
   return deployment;
 }
@@ -195,7 +230,8 @@ std::string info_file(Text oracle, const Deployment& deployment) {
   std::string file;
   std::string indent;
   bool is_key = true;
-  for (Text word : words_of(oracle::info_text(oracle, deployment))) {
+  const std::string text = oracle::info_text(oracle, deployment);
+  for (Text word : words_of(text)) {
     if (word == "{" || word == "}") {
       if (word == "}") indent.resize(indent.size() - 2);
       file += (is_key ? indent : " ") + std::string(word) + "\n";

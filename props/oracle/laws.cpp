@@ -44,14 +44,14 @@ Outcome on_random(const Law& law, const DeploymentKind& kind, const std::functio
   return check_property(
       law,
       [&] {
-        const std::string_view oracle = random_oracle();
-        check(oracle, random_deployment(oracle, kind));
+        const Drawn drawn = random_case(kind);
+        check(drawn.oracle, drawn.deployment);
       },
       kUsualCases);
 }
 
 Outcome on_random(const Law& law, std::string_view oracle, const DeploymentKind& kind, const std::function<void(const Deployment&)>& check) {
-  return check_property(law, [&] { check(random_deployment(oracle, kind)); }, kUsualCases);
+  return check_property(law, [&] { check(random_case(oracle, kind).deployment); }, kUsualCases);
 }
 
 void require(bool holds, const std::string& what, const Decided& decided) {

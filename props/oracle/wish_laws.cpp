@@ -138,8 +138,7 @@ Outcome variables_end_the_search(const Law& law) {
   return check_property(
       law,
       [] {
-        const Text oracle = random_oracle();
-        const Deployment drawn = random_deployment(oracle, kKind);
+        const auto [oracle, drawn] = random_case(kKind);
         for (std::size_t first = 0; first < kDeciding.size(); ++first) {
           const DecidingRow& row = kDeciding[first];
           if (row.oracle != oracle) continue;
