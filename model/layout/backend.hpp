@@ -126,5 +126,7 @@ std::span<const BackendLayout> flashinfer_cutlass_layouts();
 std::span<const BackendLayout> identity_layouts();
 std::span<const BackendLayout> triton_layouts();
 std::span<const BackendLayout> deepgemm_layouts();
+std::span<const BackendLayout> marlin_layouts();
+std::span<const BackendLayout> humming_layouts();
 
 }  // namespace mx::layout
