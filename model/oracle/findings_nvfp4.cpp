@@ -41,7 +41,7 @@ constexpr std::array kFindings = {
     Finding{"nvfp4", "FLASHINFER_TRTLLM", "TrtLlmNvFp4ExpertsMonolithic", "router_case",
             "oracle nvfp4 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU routing Simulated bias false }"},
     Finding{"nvfp4", "FLASHINFER_TRTLLM", "TrtLlmNvFp4ExpertsMonolithic", "router_limits",
-            "oracle nvfp4 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU routing DeepSeekV3 bias false "
+            "oracle nvfp4 platform SM100 layer { experts 16 top_k 1 hidden 2048 intermediate 2048 activation SILU routing DeepSeekV3 bias false "
             "expert_groups 16 topk_group 8 }"},
     Finding{"nvfp4", "FLASHINFER_TRTLLM", "TrtLlmNvFp4ExpertsMonolithic", "llama4_one",
             "oracle nvfp4 platform SM100 layer { experts 4 top_k 2 hidden 2048 intermediate 2048 activation SILU routing Llama4 bias false }"},
