@@ -31,7 +31,7 @@ std::vector<ModelRow> models() {
       model("MiniMax-M2", 256, 8, 3072, 1536, "SILU", "MiniMax2"),
       model("odd experts", 6, 3, 2048, 1024, "SILU", "Renormalize"),
       model("odd sizes", 640, 12, 1000, 120, "SWIGLUOAI", "RenormalizeNaive"),
-      model("odd groups", 64, 12, 9216, 704, "SILU", "RenormalizeNaive"),
+      model("odd groups", 64, 12, 9000, 704, "SILU", "RenormalizeNaive"),
       model("odd activation", 64, 4, 2048, 1408, "SWIGLUSTEP", "Renormalize"),
       model("odd gelu", 128, 8, 2816, 704, "GELU", "Renormalize"),
   };

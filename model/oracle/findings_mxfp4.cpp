@@ -26,7 +26,7 @@ constexpr std::array kFindings = {
     Finding{"mxfp4", "any", "", "loaded_experts",
             "platform SM80 parallel { tp 3 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false }"},
     Finding{"mxfp4", "any", "", "exchange_hidden",
-            "platform SM80 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 9216 intermediate 2048 "
+            "platform SM80 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 9000 intermediate 2048 "
             "bias false }"},
     Finding{"mxfp4", "DEEPGEMM_MXFP4", "DeepGemmFP4Experts", "dtype",
             "platform SM100 backend deep_gemm layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU dtype float16 bias false }"},
