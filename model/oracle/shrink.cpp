@@ -81,10 +81,9 @@ Candidates simpler_parallelism(const OracleTables&, const Deployment& from) {
   return candidates;
 }
 
-Candidates simpler_words(const OracleTables&, const Deployment& from) {
-  Candidates candidates = with_each(from, std::array<std::string_view, 3>{"SWIGLUOAI", "SILU", "GELU"},
-                                    [](Deployment& d, std::string_view word) { d.layer.activation = word; });
-  return candidates;
+Candidates simpler_activation(const OracleTables&, const Deployment& from) {
+  return with_each(from, std::array<std::string_view, 3>{"SWIGLUOAI", "SILU", "GELU"},
+                   [](Deployment& d, std::string_view word) { d.layer.activation = word; });
 }
 Candidates simpler_routing(const OracleTables&, const Deployment& from) {
   return with_each(from, std::array<std::string_view, 1>{"Renormalize"}, [](Deployment& d, std::string_view word) { d.layer.routing_method = word; });
@@ -143,7 +142,7 @@ constexpr std::array<Simpler, 23> kSteps = {
     simpler_caller,
     simpler_environment,
     simpler_parallelism,
-    simpler_words,
+    simpler_activation,
     simpler_routing,
     simpler_dtype,
     simpler_flag<&LayerConfig::has_bias, false>,
