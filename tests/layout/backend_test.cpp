@@ -1,5 +1,7 @@
 #include "model/layout/backend.hpp"
 
+#include <algorithm>
+
 #include "model/layout/stage.hpp"
 #include "tests/catch.hpp"
 #include "tests/layout/errors.hpp"
@@ -26,11 +28,16 @@ TEST_CASE("the table of backends") {
     INFO(row.backend);
     names.push_back(row.backend);
     CHECK(row.source.commit.size() == 40U);
-    CHECK(find_backend_layout(row.backend) == &row);
+    for (mx::layout::Engine engine : mx::layout::kEngines) {
+      if (row.engines.has(engine)) CHECK(find_backend_layout(row.backend, row.format, engine) == &row);
+    }
   }
-  CHECK(names == std::vector<std::string_view>{"FLASHINFER_TRTLLM_MXFP4_BF16", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "FLASHINFER_CUTLASS_MXFP4_MXFP8",
-                                               "XPU", "EMULATION"});
-  CHECK(find_backend_layout("MARLIN") == nullptr);
+  for (const char* name : {"FLASHINFER_TRTLLM_MXFP4_BF16", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "FLASHINFER_CUTLASS_MXFP4_BF16",
+                           "FLASHINFER_CUTLASS_MXFP4_MXFP8", "XPU", "EMULATION", "TRITON", "TRITON_UNFUSED", "AITER_MXFP4_FP8", "DEEPGEMM_MXFP4"}) {
+    INFO(name);
+    CHECK(std::ranges::find(names, name) != names.end());
+  }
+  CHECK(find_backend_layout("NONE") == nullptr);
 }
 
 TEST_CASE("row order of w13 in the TRT-LLM layout") {
