@@ -29,6 +29,9 @@ enum class Quantity {
   activation_dtype,  ///< the InputDtype, as its number
   has_bias,          ///< 0 or 1
   has_input_scale,   ///< 0 or 1
+  padding,           ///< what I and H are rounded up by, together
+  w13_scale_rest,    ///< bytes of all experts' shuffled scales that do not divide into E * 2I rows
+  w2_scale_rest,     ///< likewise into E * H rows
 };
 /// "2I", "activation dtype": for messages; and the word of recorded preconditions: "w13_rows", "activation_dtype".
 std::string_view symbol_of(Quantity quantity);
@@ -123,5 +126,10 @@ void check_needs(const BackendLayout& row, const Setting& setting);
 std::span<const BackendLayout> trtllm_layouts();
 std::span<const BackendLayout> flashinfer_cutlass_layouts();
 std::span<const BackendLayout> identity_layouts();
+std::span<const BackendLayout> aiter_layouts();
+std::span<const BackendLayout> cpu_layouts();
+std::span<const BackendLayout> nvfp4_layouts();
+std::span<const BackendLayout> fp8_layouts();
+std::span<const BackendLayout> w4a8_layouts();
 
 }  // namespace mx::layout

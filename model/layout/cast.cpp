@@ -4,6 +4,7 @@
 #include <array>
 
 #include "model/fault.hpp"
+#include "model/layout/w4a8_values.hpp"
 #include "model/numerics/rows.hpp"
 
 namespace mx::layout {
@@ -12,10 +13,14 @@ namespace {
 using fault::Fault;
 using fault::planted;
 
-constexpr std::array<Cast, 2> kCasts{{
+constexpr std::array<Cast, 4> kCasts{{
     {"keep", 0, 0, [](std::uint64_t unit) { return unit; }, "bits as they are"},
     {"bf16_to_f32", 16, 32, [](std::uint64_t unit) { return planted(Fault::bias_cast_to_low_half) ? unit : unit << 16; },
      "bf16 widened to fp32, exact"},
+    {"e4m3fn_to_e4m3fnuz", 8, 8, [](std::uint64_t unit) { return unit == 0x80 ? std::uint64_t{0} : unit; },
+     "the code of -0, which is NaN in e4m3fnuz, becomes 0; all others stay and mean half as much"},
+    {"uint4b8_to_w4a8", 4, 4, [](std::uint64_t unit) { return std::uint64_t{w4a8_encode(uint4b8_to_int4(static_cast<std::uint8_t>(unit)))}; },
+     "value + 8 to the code of the W4A8 kernel: two's complement with 1..7 reversed"},
 }};
 
 }  // namespace

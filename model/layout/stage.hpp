@@ -77,6 +77,10 @@ std::vector<StageNeed> broken_needs(const StageLayout& stage, StageRequest reque
 
 /// The rows of each library, joined by all_stage_layouts().
 std::span<const StageLayout> flashinfer_stages();
+std::span<const StageLayout> aiter_stages();
+std::span<const StageLayout> cpu_stages();
+std::span<const StageLayout> nvfp4_stages();
+std::span<const StageLayout> w4a8_stages();
 
 /// Fills in the standard values of what is declared; throws Error(usage) on a value out of range and on a parameter that is not declared.
 void complete_params(std::string_view stage, std::span<const StageParam> declared, StageParams& params);
