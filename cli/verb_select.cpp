@@ -5,6 +5,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -20,22 +21,38 @@ namespace {
 
 struct SelectOptions {
   std::string file;
+  std::string oracle;
   bool explain = false;
   bool json = false;
 };
 
-Json as_json(const oracle::Deployment& deployment, const oracle::Decision& decision) {
+/// True where the oracle says whether one activation scale may serve the experts of all ranks.
+bool says_global_sf(const oracle::OracleTables& tables) {
+  return std::any_of(tables.backends.begin(), tables.backends.end(), [](const oracle::BackendRow& row) { return row.global_sf_supported; });
+}
+
+Json choice_json(const sim::DeploymentFile& file, const oracle::OracleTables& tables, const oracle::Choice& choice) {
+  const oracle::LayerConfig& layer = file.deployment.layer;
+  const bool is_mxfp4 = tables.weight_key == oracle::QuantKey::mxfp4_static;  // other weights of a backend of that name have other layouts
+  Json json = {{"backend", choice.backend},
+               {"kernel_class", choice.kernel_class.empty() ? Json() : Json(choice.kernel_class)},
+               {"hidden", layer.hidden},
+               {"rounded_hidden", choice.rounded_hidden},
+               {"intermediate_per_partition", layer.intermediate_per_partition},
+               {"rounded_intermediate", choice.rounded_intermediate},
+               {"layout_modelled", is_mxfp4 && layout::find_backend_layout(choice.backend) != nullptr}};
+  if (says_global_sf(tables)) json["global_sf_supported"] = oracle::backend_named(tables, choice.backend).global_sf_supported;
+  return json;
+}
+
+Json as_json(const sim::DeploymentFile& file, const oracle::OracleTables& tables, const oracle::Decision& decision) {
   Json json = json_head("select");
-  json["oracle"] = "mxfp4";
-  json["platform"] = oracle::name_of(deployment.hardware.platform);
+  json["oracle"] = file.oracle;
+  json["platform"] = oracle::name_of(file.deployment.hardware.platform);
+  json["weight_key"] = file.deployment.weight_key;
+  json["activation_key"] = file.deployment.activation_key;
   if (decision.choice) {
-    json["choice"] = {{"backend", decision.choice->backend},
-                      {"kernel_class", decision.choice->kernel_class},
-                      {"hidden", deployment.layer.hidden},
-                      {"rounded_hidden", decision.choice->rounded_hidden},
-                      {"intermediate_per_partition", deployment.layer.intermediate_per_partition},
-                      {"rounded_intermediate", decision.choice->rounded_intermediate},
-                      {"layout_modelled", layout::find_backend_layout(decision.choice->backend) != nullptr}};
+    json["choice"] = choice_json(file, tables, *decision.choice);
   } else {
     json["refusal"] = {{"error_type", decision.refusal->error_type}, {"text", decision.refusal->text}};
   }
@@ -55,22 +72,38 @@ void print_trace(const oracle::Decision& decision) {
   for (const oracle::Candidate& candidate : decision.trace) {
     const bool supported = candidate.verdict.supported;
     rows.push_back({candidate.backend, candidate.kernel_class.empty() ? "-" : candidate.kernel_class, supported ? "supported" : "rejected",
-                    supported ? "" : candidate.verdict.code + ": " + candidate.verdict.text});
+                    supported ? "" : fmt::format("{}: {}", candidate.verdict.code, candidate.verdict.text)});
   }
   fmt::print("\nin the order in which the engine looks:\n");
   print_table(rows);
 }
 
+void print_choice(const sim::DeploymentFile& file, const oracle::OracleTables& tables, const oracle::Choice& choice) {
+  const oracle::LayerConfig& layer = file.deployment.layer;
+  fmt::print("{} ({})\n", choice.backend,
+             choice.kernel_class.empty() ? "no kernel class: the engine goes on without a backend" : choice.kernel_class);
+  if (!tables.weight_key) fmt::print("{} weights, {} activations\n", file.deployment.weight_key, file.deployment.activation_key);
+  if (tables.roundings.empty()) {
+    fmt::print("hidden {}, intermediate per partition {}: this oracle rounds nothing\n", layer.hidden, layer.intermediate_per_partition);
+  } else {
+    fmt::print("hidden {} -> {}, intermediate per partition {} -> {}\n", layer.hidden, choice.rounded_hidden, layer.intermediate_per_partition,
+               choice.rounded_intermediate);
+  }
+  if (says_global_sf(tables)) {
+    const bool supported = oracle::backend_named(tables, choice.backend).global_sf_supported;
+    fmt::print("one activation scale for the experts of all ranks: {}\n", supported ? "supported" : "not supported");
+  }
+}
+
 int select(const SelectOptions& options) {
-  const oracle::Deployment deployment = sim::load_deployment(options.file);
-  const oracle::Decision decision = oracle::select("mxfp4", deployment, oracle::Detail::texts);
+  const sim::DeploymentFile file = sim::load_deployment_file(options.file, options.oracle);
+  const oracle::OracleTables& tables = oracle::tables_of(file.oracle);
+  const oracle::Decision decision = oracle::select(tables, file.deployment, oracle::Detail::texts);
   if (options.json) {
-    print_json(as_json(deployment, decision));
+    print_json(as_json(file, tables, decision));
   } else {
     if (decision.choice) {
-      fmt::print("{} ({})\n", decision.choice->backend, decision.choice->kernel_class);
-      fmt::print("hidden {} -> {}, intermediate per partition {} -> {}\n", deployment.layer.hidden, decision.choice->rounded_hidden,
-                 deployment.layer.intermediate_per_partition, decision.choice->rounded_intermediate);
+      print_choice(file, tables, *decision.choice);
     } else {
       fmt::print("no backend: {}: {}\n", decision.refusal->error_type, decision.refusal->text);
     }
@@ -85,6 +118,7 @@ void add_select(CLI::App& app, Action& action) {
   CLI::App* verb = app.add_subcommand("select", "which backend the engine would choose for a deployment (exit 4 when it refuses)");
   const auto options = std::make_shared<SelectOptions>();
   verb->add_option("DEPLOYMENT", options->file, "INFO file that describes the deployment (docs/examples)")->required();
+  verb->add_option("--oracle", options->oracle, "mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8 or w4a8, instead of the file's (default mxfp4)");
   verb->add_flag("--explain", options->explain, "list every candidate with its first failing check");
   verb->add_flag("--json", options->json, "machine-readable output, always with the trace");
   verb->callback([&action, options] { action = [options] { return select(*options); }; });

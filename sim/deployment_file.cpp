@@ -1,11 +1,13 @@
 #include "sim/deployment_file.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "model/oracle/env.hpp"
+#include "model/oracle/tables.hpp"
 #include "model/oracle/vocabulary.hpp"
 #include "sim/io/file.hpp"
 #include "sim/io/info.hpp"
@@ -79,6 +81,9 @@ oracle::ParallelRequest read_parallel(const InfoNode& node) {
   if (std::int64_t{request.tp} * request.pcp * request.dp > kMostRanks) {
     fail("parallel: tp * pcp * dp is above " + std::to_string(kMostRanks) + " ranks", node.where());
   }
+  if (request.enable_expert_parallel && request.tp * request.pcp * request.dp == 1) {
+    fail("parallel.expert_parallel is true, but tp * pcp * dp is 1: there are no ranks to split the experts over", node.where("expert_parallel"));
+  }
   return request;
 }
 
@@ -114,11 +119,39 @@ oracle::Environment read_environment(const InfoNode& node) {
   return environment;
 }
 
+bool any_step(const oracle::OracleTables& tables, bool (*is)(const oracle::Step& step)) {
+  return std::any_of(tables.steps.begin(), tables.steps.end(), is);
+}
+
+/// What the oracle's caller hands over. A key of the file that this oracle does not read is a misunderstanding.
+void read_call(const InfoNode& root, const oracle::OracleTables& tables, oracle::Deployment& deployment) {
+  const std::string name(tables.name);
+  deployment.weight_key = root.choice_or("weight_key", name_of(tables.usual_weight_key), oracle::quant_key_names());
+  if (tables.weight_key && deployment.weight_key != name_of(*tables.weight_key)) {
+    fail("weight_key is " + deployment.weight_key + ", but oracle " + name + " always takes " + std::string(name_of(*tables.weight_key)),
+         root.where("weight_key"));
+  }
+  deployment.activation_key = root.choice_or("activation_key", name_of(tables.usual_activation_key), oracle::quant_key_names());
+  deployment.quantization_override = root.choice_or("quantization_override", "unset", oracle::override_names());
+  deployment.allow_vllm_cutlass = root.boolean_or("allow_vllm_cutlass", false);
+  const bool reads_override = any_step(tables, [](const oracle::Step& step) { return step.kind == oracle::StepKind::resolve_key; });
+  const bool reads_cutlass = any_step(tables, [](const oracle::Step& step) { return step.when.allow_vllm_cutlass.has_value(); });
+  const std::pair<std::string_view, bool> reads[] = {
+      {"activation_key", tables.keys != oracle::KeyPolicy::own}, {"quantization_override", reads_override}, {"allow_vllm_cutlass", reads_cutlass}};
+  for (const auto& [key, is_read] : reads) {
+    if (!is_read && root.has(key)) fail(std::string(key) + ": oracle " + name + " does not read it", root.where(key));
+  }
+}
+
 }  // namespace
 
-oracle::Deployment parse_deployment(std::string_view text, const std::string& where) {
+DeploymentFile parse_deployment_file(std::string_view text, const std::string& where, std::string_view oracle) {
   const InfoNode root = InfoNode::parse(text, where);
-  oracle::Deployment deployment;
+  DeploymentFile file;
+  file.oracle = root.choice_or("oracle", "mxfp4", oracle::oracle_names());
+  if (!oracle.empty()) file.oracle = oracle;
+  const oracle::OracleTables& tables = oracle::tables_of(file.oracle);
+  oracle::Deployment& deployment = file.deployment;
   read_platform(root, deployment);
   if (const auto parallel = root.child("parallel")) deployment.parallel = read_parallel(*parallel);
   const auto layer = root.child("layer");
@@ -128,8 +161,7 @@ oracle::Deployment parse_deployment(std::string_view text, const std::string& wh
     deployment.layer = read_layer(*layer, deployment.parallel);
   }
   deployment.layer.moe_backend = root.choice_or("backend", "auto", oracle::moe_backend_names());
-  deployment.activation_key = root.choice_or("activation_key", "None", oracle::quant_key_names());
-  deployment.quantization_override = root.choice_or("quantization_override", "unset", oracle::override_names());
+  read_call(root, tables, deployment);
   if (const auto env = root.child("env")) deployment.env = read_environment(*env);
   if (const auto software = root.child("software")) {
     for (const oracle::SoftwareRow& row : oracle::software_rows()) {
@@ -137,12 +169,15 @@ oracle::Deployment parse_deployment(std::string_view text, const std::string& wh
     }
   }
   root.finish();
-  return deployment;
+  return file;
 }
 
-oracle::Deployment load_deployment(const std::filesystem::path& path) {
+DeploymentFile load_deployment_file(const std::filesystem::path& path, std::string_view oracle) {
   const std::vector<std::uint8_t> bytes = read_file(path, kLargestInfoFile);
-  return parse_deployment(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), path.string());
+  return parse_deployment_file(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), path.string(), oracle);
 }
+
+oracle::Deployment load_deployment(const std::filesystem::path& path) { return load_deployment_file(path).deployment; }
+oracle::Deployment parse_deployment(std::string_view text, const std::string& where) { return parse_deployment_file(text, where).deployment; }
 
 }  // namespace mx::sim

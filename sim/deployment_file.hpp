@@ -5,9 +5,12 @@
 //   parallel { tp 2  pcp 1  dp 1  sp 1  expert_parallel false  all2all allgather_reducescatter  eplb false }
 //   layer { experts 128  top_k 4  hidden 2880  intermediate 2880  activation SWIGLUOAI  routing Renormalize  dtype bfloat16
 //           bias true  act_and_mul true  lora false }
+//   oracle mxfp4                    ; which of the engine's oracles is asked
 //   backend auto                    ; moe_backend
+//   weight_key kNvfp4Static         ; of the checkpoint, for the oracles that take it from their caller
 //   activation_key None             ; what the checkpoint declares
-//   quantization_override unset     ; quantization_config.moe.activation
+//   quantization_override unset     ; quantization_config.moe.activation, for oracle mxfp4
+//   allow_vllm_cutlass false        ; argument of oracle fp8
 //   env { VLLM_MXFP4_USE_MARLIN 1 }
 //   software { has_flashinfer false }
 //
@@ -23,7 +26,17 @@
 
 namespace mx::sim {
 
-/// Reads and checks a deployment file. Throws Error(input) naming file, line, key, value and rule, and the nearest known name.
+/// What a file asks: which of the engine's oracles, and for what. Keys that it leaves out are those that callers of the oracle usually pass.
+struct DeploymentFile {
+  std::string oracle;
+  oracle::Deployment deployment;
+};
+
+/// Reads and checks a deployment file; a name in `oracle` replaces the file's. Throws Error(input) naming file, line, key, value and rule, and the
+/// nearest known name, also for a key that the oracle does not read; Error(usage) for an unknown name in `oracle`.
+DeploymentFile load_deployment_file(const std::filesystem::path& path, std::string_view oracle = {});
+DeploymentFile parse_deployment_file(std::string_view text, const std::string& where, std::string_view oracle = {});
+/// The deployment alone.
 oracle::Deployment load_deployment(const std::filesystem::path& path);
 oracle::Deployment parse_deployment(std::string_view text, const std::string& where);
 

@@ -2,78 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <string_view>
-#include <vector>
 
-#include "golden/witness/fields.hpp"
+#include "golden/witness/oracle_functions.hpp"
+#include "golden/witness/oracle_inputs.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "model/oracle/select.hpp"
 
 namespace mx::golden {
 namespace {
-
-/// Reads values whose type the form fixes: anything else breaks the file.
-class Values {
- public:
-  Values(const Json& object, const std::string& what, const std::string& where) : fields_(object, what, where), what_(what) {}
-
-  const Json& at(std::string_view key) { return fields_.at(key); }
-  std::string text(std::string_view key) {
-    const Json& value = at(key);
-    if (!value.is_string()) wrong(key, "a string", value);
-    return value.get<std::string>();
-  }
-  bool boolean(std::string_view key) {
-    const Json& value = at(key);
-    if (!value.is_boolean()) wrong(key, "true or false", value);
-    return value.get<bool>();
-  }
-  std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high) { return checked(key, at(key), low, high); }
-  int small(std::string_view key, int low) { return static_cast<int>(integer(key, low, oracle::kLargestGroup)); }
-  std::int64_t size(std::string_view key) { return integer(key, 1, oracle::kLargestSize); }
-  std::int64_t checked(std::string_view key, const Json& value, std::int64_t low, std::int64_t high) {
-    const bool in_range = value.is_number_integer() && !(value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) &&
-                          value.get<std::int64_t>() >= low && value.get<std::int64_t>() <= high;
-    if (!in_range) wrong(key, "an integer in [" + std::to_string(low) + ", " + std::to_string(high) + "]", value);
-    return value.get<std::int64_t>();
-  }
-  /// Marks a key as known that follows from others or is not looked at.
-  void ignore(std::string_view key) { fields_.find(key); }
-  bool has(std::string_view key) const { return fields_.has(key); }
-  void finish() const { fields_.finish(); }
-  [[noreturn]] void wrong(std::string_view key, const std::string& rule, const Json& value) {
-    broken(what_ + " '" + std::string(key) + "' must be " + rule + ", not " + shown(value), fields_.where());
-  }
-
- private:
-  Fields fields_;
-  std::string what_;
-};
-
-/// The recorded platform class also answers these; the model derives what it needs from capability and architecture.
-constexpr std::array<std::string_view, 9> kDerivedHardwareKeys = {"device_name", "supports_fp8", "support_deep_gemm", "fp8_dtype", "on_gfx9",
-                                                                  "on_mi3xx",    "on_gfx950",    "on_gfx1x",          "on_gfx12x"};
-
-oracle::Hardware read_hardware(const Json& json, const std::string& where) {
-  Values values(json, "hardware", where);
-  for (std::string_view key : kDerivedHardwareKeys) values.ignore(key);
-  oracle::Hardware hardware{};
-  const std::string platform = values.text("platform");
-  const auto kinds = oracle::platform_kind_names();
-  const auto kind = std::find(kinds.begin(), kinds.end(), platform);
-  if (kind == kinds.end()) throw Unmodelled(unknown_name("platform", platform, kinds));
-  hardware.platform = static_cast<oracle::PlatformKind>(kind - kinds.begin());
-  if (const Json& capability = values.at("capability"); !capability.is_null()) {
-    if (!capability.is_array() || capability.size() != 2) values.wrong("capability", "null or [major, minor]", capability);
-    hardware.capability =
-        static_cast<int>(values.checked("capability", capability[0], 0, 1000) * 10 + values.checked("capability", capability[1], 0, 9));
-  }
-  if (values.has("gcn_arch")) hardware.gcn_arch = values.text("gcn_arch");
-  values.finish();
-  return hardware;
-}
 
 oracle::Software read_software(const Json& json, const std::string& where) {
   Values values(json, "software", where);
@@ -90,18 +28,6 @@ oracle::Software read_software(const Json& json, const std::string& where) {
   }
   values.finish();
   return software;
-}
-
-oracle::ParallelRequest read_parallel(Values& values) {
-  return {
-      .tp = values.small("tp_size", 1),
-      .pcp = values.small("pcp_size", 1),
-      .dp = values.small("dp_size", 1),
-      .sp = values.small("sp_size", 1),
-      .enable_expert_parallel = values.boolean("enable_expert_parallel"),
-      .all2all_backend = values.text("all2all_backend"),
-      .enable_eplb = values.boolean("enable_eplb"),
-  };
 }
 
 oracle::LayerConfig read_layer(const Json& json, const std::string& where) {
@@ -124,118 +50,92 @@ oracle::LayerConfig read_layer(const Json& json, const std::string& where) {
   return layer;
 }
 
-oracle::Deployment read_deployment(const Json& inputs, const std::string& where) {
+/// Whether an oracle has an argument: it is required and read, or may be there and plays no part.
+enum class Argument { absent, read, ignored };
+
+/// What a case of one selection oracle has beyond the configuration, and what its result says.
+struct SelectionRow {
+  std::string_view oracle;
+  Argument weight_key;
+  Argument activation_key;
+  Argument quantization_config;
+  Argument allow_vllm_cutlass;
+  bool says_rounded_sizes;
+  bool says_global_sf;
+};
+constexpr auto kNo = Argument::absent;
+constexpr auto kYes = Argument::read;
+// Some recorded calls hand allow_vllm_cutlass to oracles that have no such argument.
+constexpr std::array kSelections = {
+    SelectionRow{"mxfp4", kNo, kYes, kYes, kNo, true, false},
+    SelectionRow{"mxfp4_deepseek_v4", kNo, kNo, kNo, kNo, true, false},
+    SelectionRow{"nvfp4", kYes, kYes, kNo, Argument::ignored, false, true},
+    SelectionRow{"fp8", kYes, kYes, kNo, kYes, false, false},
+    SelectionRow{"mxfp8", kNo, kNo, kNo, kNo, false, false},
+    SelectionRow{"w4a8", kYes, kYes, kNo, Argument::ignored, false, false},
+};
+
+const SelectionRow* selection_row(std::string_view oracle) {
+  const auto row = std::find_if(kSelections.begin(), kSelections.end(), [&](const SelectionRow& r) { return r.oracle == oracle; });
+  return row == kSelections.end() ? nullptr : &*row;
+}
+
+void read_call(const SelectionRow& row, Values& call, oracle::Deployment& deployment) {
+  if (row.weight_key == Argument::read) deployment.weight_key = call.text("weight_key");
+  if (row.activation_key == Argument::read) deployment.activation_key = call.text("activation_key");
+  if (row.quantization_config == Argument::read) deployment.quantization_override = call.text("quantization_config");
+  if (row.allow_vllm_cutlass == Argument::read) deployment.allow_vllm_cutlass = call.boolean("allow_vllm_cutlass");
+  if (row.allow_vllm_cutlass == Argument::ignored) call.ignore("allow_vllm_cutlass");
+  call.finish();
+}
+
+oracle::Deployment read_deployment(const SelectionRow& row, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   values.ignore("parallel_derived");
   oracle::Deployment deployment;
   deployment.hardware = read_hardware(values.at("hardware"), where);
   deployment.software = read_software(values.at("software"), where);
-  const Json& env = values.at("env");
-  if (!env.is_object()) values.wrong("env", "an object", env);
-  for (const auto& [name, value] : env.items()) {
-    if (!value.is_string()) values.wrong("env." + name, "a string", value);
-    deployment.env[name] = value.get<std::string>();
-  }
+  deployment.env = read_environment(values, where);
   Values parallel(values.at("parallel"), "parallel", where);
   deployment.parallel = read_parallel(parallel);
   parallel.finish();
   deployment.layer = read_layer(values.at("config"), where);
   Values call(values.at("call"), "call", where);
-  deployment.activation_key = call.text("activation_key");
-  deployment.quantization_override = call.text("quantization_config");
-  call.finish();
+  read_call(row, call, deployment);
   values.finish();
   return deployment;
 }
 
-struct FlagRow {
-  std::string_view name;
-  bool (oracle::Parallel::*holds)() const;
-};
-// In the order in which sorted names are recorded.
-constexpr std::array kFlags = {
-    FlagRow{"is_sequence_parallel", &oracle::Parallel::is_sequence_parallel},
-    FlagRow{"use_ag_rs_all2all_kernels", &oracle::Parallel::use_ag_rs_all2all_kernels},
-    FlagRow{"use_all2all_kernels", &oracle::Parallel::use_all2all_kernels},
-    FlagRow{"use_batched_activation_format", &oracle::Parallel::use_batched_activation_format},
-    FlagRow{"use_deepep_ht_kernels", &oracle::Parallel::use_deepep_ht_kernels},
-    FlagRow{"use_deepep_ll_kernels", &oracle::Parallel::use_deepep_ll_kernels},
-    FlagRow{"use_fi_nvl_one_sided_kernels", &oracle::Parallel::use_fi_nvl_one_sided_kernels},
-    FlagRow{"use_fi_nvl_two_sided_kernels", &oracle::Parallel::use_fi_nvl_two_sided_kernels},
-    FlagRow{"use_mori_kernels", &oracle::Parallel::use_mori_kernels},
-    FlagRow{"use_nixl_ep_kernels", &oracle::Parallel::use_nixl_ep_kernels},
-};
-
-Json derived_json(const oracle::ParallelRequest& request) {
-  const oracle::Parallel parallel = oracle::derive(request);
-  Json flags = Json::array();
-  for (const FlagRow& row : kFlags) {
-    if ((parallel.*row.holds)()) flags.push_back(row.name);
-  }
-  return {{"tp_size", parallel.tp_size},
-          {"pcp_size", parallel.pcp_size},
-          {"dp_size", parallel.dp_size},
-          {"ep_size", parallel.ep_size},
-          {"sp_size", parallel.sp_size},
-          {"use_ep", parallel.use_ep},
-          {"enable_eplb", parallel.enable_eplb},
-          {"all2all_backend", parallel.all2all_backend},
-          {"flags", flags}};
-}
-
-// Each evaluator gives what the model says, with the keys of the recorded result.
-
-Json evaluate_selection(const Json& inputs, const std::string& where) {
-  const oracle::Deployment deployment = read_deployment(inputs, where);
-  const oracle::Decision decision = oracle::select("mxfp4", deployment);
+/// What the model says, with the keys of the recorded result.
+Json evaluate_selection(const SelectionRow& row, const Json& inputs, const std::string& where) {
+  const oracle::Decision decision = oracle::select(row.oracle, read_deployment(row, inputs, where));
   if (decision.refusal) return {{"error_type", decision.refusal->error_type}};
   const oracle::Choice& choice = *decision.choice;
-  return {{"backend", choice.backend},
-          {"kernel_class", choice.kernel_class},
-          {"rounded_hidden", choice.rounded_hidden},
-          {"rounded_intermediate", choice.rounded_intermediate}};
-}
-
-Json evaluate_round_up(const Json& inputs, const std::string& where) {
-  Values values(inputs, "inputs", where);
-  const oracle::Hardware hardware = read_hardware(values.at("hardware"), where);
-  const oracle::RoundedSizes sizes = oracle::round_up(oracle::mxfp4_tables(), values.text("backend"), hardware.platform, values.size("hidden_size"),
-                                                      values.size("intermediate_size"));
-  values.finish();
-  return {{"hidden_size", sizes.hidden}, {"intermediate_size", sizes.intermediate}};
-}
-
-Json evaluate_activation_key(const Json& inputs, const std::string& where) {
-  Values values(inputs, "inputs", where);
-  const std::string backend = values.text("backend");
-  values.finish();
-  return {{"activation_key", name_of(oracle::activation_key(oracle::mxfp4_tables(), backend))}};
-}
-
-Json evaluate_parallel(const Json& inputs, const std::string& where) {
-  Values values(inputs, "inputs", where);
-  const oracle::ParallelRequest request = read_parallel(values);
-  const oracle::Ranks given{values.small("tp_rank", 0), values.small("pcp_rank", 0), values.small("dp_rank", 0), 0};
-  values.finish();
-  const oracle::Ranks ranks = oracle::derive_ranks(request, given);
-  Json got = derived_json(request);
-  got["tp_rank"] = ranks.tp;
-  got["pcp_rank"] = ranks.pcp;
-  got["dp_rank"] = ranks.dp;
-  got["ep_rank"] = ranks.ep;
+  Json got = {{"backend", choice.backend}, {"kernel_class", choice.kernel_class.empty() ? Json() : Json(choice.kernel_class)}};
+  if (row.says_rounded_sizes) {
+    got["rounded_hidden"] = choice.rounded_hidden;
+    got["rounded_intermediate"] = choice.rounded_intermediate;
+  }
+  if (row.says_global_sf) got["global_sf_supported"] = oracle::backend_named(oracle::tables_of(row.oracle), choice.backend).global_sf_supported;
   return got;
 }
 
-struct OracleRow {
-  std::string_view name;
-  Json (*evaluate)(const Json& inputs, const std::string& where);
-};
-constexpr std::array kOracles = {
-    OracleRow{"mxfp4", evaluate_selection},
-    OracleRow{"mxfp4_round_up", evaluate_round_up},
-    OracleRow{"mxfp4_backend_activation_key", evaluate_activation_key},
-    OracleRow{"parallel_make", evaluate_parallel},
-};
+/// Objects within the value spelt as keys with dots: {"a1": {"scale": 1}} is {"a1.scale": 1}. Their order means nothing, in any depth.
+void spell_out(const Json& object, const std::string& prefix, Json& out) {
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_object()) {
+      spell_out(value, prefix + key + ".", out);
+    } else {
+      out[prefix + key] = value;
+    }
+  }
+}
+
+Json spelt_out(const Json& object) {
+  Json out = Json::object();
+  spell_out(object, "", out);
+  return out;
+}
 
 /// Key by key. A choice against a refusal differs. An expected key that the model does not produce makes the case unmodelled, unless another differs.
 CaseResult compare(const Json& got, const Json& expected, const std::string& prefix = {}) {
@@ -306,11 +206,13 @@ CaseResult evaluate_oracle_case(const nlohmann::ordered_json& one_case) {
     const Json& inputs = values.at("inputs");
     Json expected = values.at("result");
     if (!expected.is_object()) values.wrong("result", "an object", expected);
-    const auto row = std::find_if(kOracles.begin(), kOracles.end(), [&](const OracleRow& r) { return r.name == name; });
-    if (row == kOracles.end()) return unmodelled("no model for oracle " + name);
+    const FunctionRow* function = oracle_function(name);
+    const SelectionRow* selection = selection_row(name);
+    if (function == nullptr && selection == nullptr) return unmodelled("no model for oracle " + name);
     values.finish();
     expected.erase("error");  // the engine's text is for people; its type is the answer
-    CaseResult result = compare(row->evaluate(inputs, where), expected);
+    const Json got = function != nullptr ? function->evaluate(inputs, where) : evaluate_selection(*selection, inputs, where);
+    CaseResult result = compare(spelt_out(got), spelt_out(expected));
     compare_derived(inputs, result);
     return result;
   });
@@ -325,7 +227,8 @@ CaseResult evaluate_support_case(const nlohmann::ordered_json& one_case, const n
     Values values(one_case, "case", where);
     const std::string name = line.text("oracle");
     if (values.text("oracle") != name) line.wrong("oracle", "that of its case", name);
-    if (name != "mxfp4") return unmodelled("no model for the support of oracle " + name);
+    const SelectionRow* selection = selection_row(name);
+    if (selection == nullptr) return unmodelled("no model for the support of oracle " + name);
     const Json& expected = line.at("support");
     if (!expected.is_object()) line.wrong("support", "an object", expected);
     line.finish();
@@ -334,7 +237,7 @@ CaseResult evaluate_support_case(const nlohmann::ordered_json& one_case, const n
       if (!shaped) line.wrong(key, "[supported, code or null]", verdict);
     }
     Json got = Json::object();
-    for (const oracle::Candidate& candidate : oracle::support("mxfp4", read_deployment(values.at("inputs"), where))) {
+    for (const oracle::Candidate& candidate : oracle::support(name, read_deployment(*selection, values.at("inputs"), where))) {
       const bool supported = candidate.verdict.supported;
       got[candidate.backend + "/" + candidate.kernel_class] = {supported, supported ? Json() : Json(candidate.verdict.code)};
     }

@@ -52,6 +52,7 @@ class GroupFinder {
   std::size_t operator()(const Pad& s) { return group_at(s.axis); }
   std::size_t operator()(const Slice& s) { return group_at(s.axis); }
   std::size_t operator()(const Table& s) { return group_at(s.axis); }
+  std::size_t operator()(const Repeat& s) { return group_at(s.axis); }
 
   Groups groups() {
     Groups out;

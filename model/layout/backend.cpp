@@ -21,7 +21,7 @@ std::int64_t stacked_rest(const Setting& setting, std::int64_t rows, std::int64_
   return (stacked + 255) / 256 * 256 * ((groups + 7) / 8 * 8) % stacked;
 }
 
-constexpr std::array<QuantityRow, 13> kQuantities{{
+constexpr std::array<QuantityRow, 14> kQuantities{{
     {"w13_rows", "2I", [](const Setting& s) { return (s.form.gated ? 2 : 1) * s.padded.intermediate; }},
     {"w2_rows", "H", [](const Setting& s) { return s.padded.hidden; }},
     {"w13_groups", "H/group", [](const Setting& s) { return s.padded.hidden / s.padded.group; }},
@@ -32,6 +32,7 @@ constexpr std::array<QuantityRow, 13> kQuantities{{
     {"activation_dtype", "activation dtype", [](const Setting& s) { return static_cast<std::int64_t>(s.input_dtype); }},
     {"has_bias", "biases", [](const Setting& s) { return std::int64_t{s.has_bias}; }},
     {"input_scale_given", "input scales", [](const Setting& s) { return std::int64_t{s.has_input_scale}; }},
+    {"scale_byte", "largest scale byte", [](const Setting& s) { return std::int64_t{s.largest_scale_byte}; }},
     {"padding", "padding", [](const Setting& s) { return s.padded.intermediate - s.sizes.intermediate + s.padded.hidden - s.sizes.hidden; }},
     {"w13_scale_rest", "rest of the scales of w13", [](const Setting& s) { return stacked_rest(s, 2 * s.padded.intermediate, s.padded.hidden); }},
     {"w2_scale_rest", "rest of the scales of w2", [](const Setting& s) { return stacked_rest(s, s.padded.hidden, s.padded.intermediate); }},
@@ -66,8 +67,8 @@ bool is_size(Quantity quantity) {
 
 std::vector<BackendLayout> joined() {
   std::vector<BackendLayout> rows;
-  for (const auto family :
-       {trtllm_layouts, flashinfer_cutlass_layouts, identity_layouts, aiter_layouts, cpu_layouts, nvfp4_layouts, fp8_layouts, w4a8_layouts}) {
+  for (const auto family : {trtllm_layouts, flashinfer_cutlass_layouts, identity_layouts, triton_layouts, deepgemm_layouts, aiter_layouts,
+                            cpu_layouts, nvfp4_layouts, fp8_layouts, w4a8_layouts}) {
     const std::span<const BackendLayout> of_family = family();
     rows.insert(rows.end(), of_family.begin(), of_family.end());
   }

@@ -29,6 +29,7 @@ enum class Quantity {
   activation_dtype,  ///< the InputDtype, as its number
   has_bias,          ///< 0 or 1
   has_input_scale,   ///< 0 or 1
+  scale_byte,        ///< the largest byte of the scales
   padding,           ///< what I and H are rounded up by, together
   w13_scale_rest,    ///< bytes of all experts' shuffled scales that do not divide into E * 2I rows
   w2_scale_rest,     ///< likewise into E * H rows
@@ -126,6 +127,8 @@ void check_needs(const BackendLayout& row, const Setting& setting);
 std::span<const BackendLayout> trtllm_layouts();
 std::span<const BackendLayout> flashinfer_cutlass_layouts();
 std::span<const BackendLayout> identity_layouts();
+std::span<const BackendLayout> triton_layouts();
+std::span<const BackendLayout> deepgemm_layouts();
 std::span<const BackendLayout> aiter_layouts();
 std::span<const BackendLayout> cpu_layouts();
 std::span<const BackendLayout> nvfp4_layouts();

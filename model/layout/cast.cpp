@@ -13,10 +13,12 @@ namespace {
 using fault::Fault;
 using fault::planted;
 
-constexpr std::array<Cast, 4> kCasts{{
+constexpr std::array<Cast, 5> kCasts{{
     {"keep", 0, 0, [](std::uint64_t unit) { return unit; }, "bits as they are"},
     {"bf16_to_f32", 16, 32, [](std::uint64_t unit) { return planted(Fault::bias_cast_to_low_half) ? unit : unit << 16; },
      "bf16 widened to fp32, exact"},
+    {"e8m0_to_f32_shift", 8, 32, [](std::uint64_t unit) { return unit << 23; },
+     "e8m0 to fp32 by moving the exponent: code 0 becomes 0 and 255 infinity; codes come back as they were"},
     {"e4m3fn_to_e4m3fnuz", 8, 8, [](std::uint64_t unit) { return unit == 0x80 ? std::uint64_t{0} : unit; },
      "the code of -0, which is NaN in e4m3fnuz, becomes 0; all others stay and mean half as much"},
     {"uint4b8_to_w4a8", 4, 4, [](std::uint64_t unit) { return std::uint64_t{w4a8_encode(uint4b8_to_int4(static_cast<std::uint8_t>(unit)))}; },

@@ -80,6 +80,7 @@ struct Setting {
   bool a8w4 = false;                                                ///< AITER_MXFP4_BF16 with situ
   bool has_bias = true;
   bool has_input_scale = true;  ///< AITER_MXFP4_FP8: static input scales are given
+  int largest_scale_byte = 0;   ///< MARLIN with 8-bit activations: of w13 and w2; convert() fills it in
   bool before_swizzle = false;  ///< TRITON family: stop before the layout of triton_kernels
 };
 

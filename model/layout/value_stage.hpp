@@ -48,4 +48,7 @@ std::span<const ValueStage> w4a8_value_stages();
 /// Fills in the standard parameters, checks parameters and that the inputs are those of the row, and runs it.
 StageTensors run_stage(const ValueStage& stage, const StageTensors& inputs, StageParams params);
 
+/// The rows of each library, joined by all_value_stages().
+std::span<const ValueStage> deepgemm_value_stages();
+
 }  // namespace mx::layout

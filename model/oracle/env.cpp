@@ -4,8 +4,6 @@
 #include <array>
 #include <cctype>
 
-#include "model/oracle/where.hpp"
-
 namespace mx::oracle {
 namespace {
 
@@ -46,22 +44,6 @@ constexpr std::array<std::string_view, kRows.size()> kNames = [] {
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = kRows[i].name;
   return names;
 }();
-
-/// The first row whose text and place fit. Source: vllm envs.py (the three words, compared with case), flashinfer_utils.py
-/// get_flashinfer_moe_backend.
-struct VariantRow {
-  std::string_view text;
-  Where where;
-  FlashinferVariant variant;
-};
-constexpr std::array kVariants = {
-    VariantRow{"throughput", kAnywhere, FlashinferVariant::cutlass},
-    VariantRow{"latency", {kEverything, cap_family(100), {}}, FlashinferVariant::tensorrt_llm},
-    VariantRow{"latency", kAnywhere, FlashinferVariant::cutlass},
-    VariantRow{"masked_gemm", kAnywhere, FlashinferVariant::cutedsl},
-};
-constexpr std::string_view kDefaultVariant = "latency";
-constexpr std::array<std::string_view, 3> kVariantNames = {"CUTLASS", "TENSORRT_LLM", "CUTEDSL"};
 
 const EnvRow& row_of(EnvVariable variable) { return kRows[static_cast<std::size_t>(variable)]; }
 
@@ -129,17 +111,6 @@ std::string unreadable_text(const Environment& environment, std::span<const EnvV
 std::string read_text(const Environment& environment, EnvVariable variable) {
   const auto found = environment.find(std::string(row_of(variable).name));
   return found == environment.end() ? std::string() : lower(found->second);
-}
-
-std::string_view name_of(FlashinferVariant variant) { return kVariantNames[static_cast<std::size_t>(variant)]; }
-
-std::optional<FlashinferVariant> flashinfer_variant(const Environment& environment, const Hardware& hardware) {
-  const auto found = environment.find(std::string(name_of(EnvVariable::flashinfer_moe_backend)));
-  const std::string_view text = found == environment.end() ? kDefaultVariant : std::string_view(found->second);
-  for (const VariantRow& row : kVariants) {
-    if (row.text == text && holds(row.where, hardware)) return row.variant;
-  }
-  return std::nullopt;
 }
 
 std::span<const std::string_view> env_names() { return kNames; }

@@ -1,14 +1,10 @@
 #pragma once
 // The engine's environment variables that backend selection reads, as one table: name, default, how the text is understood.
 
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-
-#include "model/oracle/deployment.hpp"
 
 namespace mx::oracle {
 
@@ -47,13 +43,6 @@ Switch read_switch(const Environment& environment, EnvVariable variable);
 std::string unreadable_text(const Environment& environment, std::span<const EnvVariable> variables);
 /// Lower-cased text, empty when not set.
 std::string read_text(const Environment& environment, EnvVariable variable);
-
-/// What VLLM_FLASHINFER_MOE_BACKEND chooses. Source: vllm quantization/utils/flashinfer_utils.py FlashinferMoeBackend.
-enum class FlashinferVariant : std::uint8_t { cutlass, tensorrt_llm, cutedsl };
-/// CUTLASS, TENSORRT_LLM, CUTEDSL.
-std::string_view name_of(FlashinferVariant variant);
-/// None when the text is no choice: the engine raises ValueError when it reads it. Not set means latency.
-std::optional<FlashinferVariant> flashinfer_variant(const Environment& environment, const Hardware& hardware);
 
 /// Every variable that some oracle reads, for checks and suggestions.
 std::span<const std::string_view> env_names();

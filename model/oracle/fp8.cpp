@@ -1,8 +1,9 @@
 // The fp8 oracle as data. Source: vllm 7e1b45a09 (2026-05-22) fused_moe/oracle/fp8.py Fp8MoeBackend, backend_to_kernel_cls, map_fp8_backend,
-// _get_priority_backends, select_fp8_moe_backend.
+// select_fp8_moe_backend; fp8_priority.cpp has _get_priority_backends.
 
 #include <array>
 
+#include "model/oracle/flashinfer_variant.hpp"
 #include "model/oracle/tables.hpp"
 
 namespace mx::oracle {
@@ -50,8 +51,6 @@ constexpr std::array<Names, 1> kTriton = {"TRITON"};
 constexpr std::array<Names, 1> kAiter = {"AITER"};
 constexpr std::array<Names, 1> kCutlass = {"VLLM_CUTLASS"};
 constexpr std::array<Names, 2> kCutlasses = {"VLLM_CUTLASS", "BATCHED_VLLM_CUTLASS"};
-constexpr std::array<Names, 1> kXpu = {"XPU"};
-constexpr std::array<Names, 1> kCpu = {"CPU"};
 
 // xpu and cpu are not among them, unlike in the mxfp4 oracle.
 constexpr std::array kUserNames = {
@@ -62,11 +61,6 @@ constexpr std::array kUserNames = {
     UserNameRow{"flashinfer_cutlass", kFlashinferCutlass},
     UserNameRow{"marlin", kMarlin},
     UserNameRow{"aiter", kAiter},
-};
-
-constexpr std::array<Names, 12> kPriority = {
-    "AITER",  "FLASHINFER_TRTLLM", "FLASHINFER_CUTLASS",   "DEEPGEMM",       "VLLM_CUTLASS", "TRITON",
-    "MARLIN", "BATCHED_DEEPGEMM",  "BATCHED_VLLM_CUTLASS", "BATCHED_TRITON", "XPU",          "CPU",
 };
 
 constexpr std::array kRewrites = {
@@ -80,23 +74,9 @@ constexpr std::array kUseDeepGemm = {EnvVariable::use_deep_gemm, EnvVariable::mo
 constexpr std::array kForceMarlin = {EnvVariable::test_force_fp8_marlin};
 constexpr std::array kUseAiter = {EnvVariable::rocm_use_aiter, EnvVariable::rocm_use_aiter_moe};
 
-constexpr Where kHopper = on_cuda(cap_exactly(90));
-constexpr Where kOnXpu{bit(PlatformKind::xpu), kAnyCapability, {}};
-constexpr Where kOnCpu{bit(PlatformKind::cpu), kAnyCapability, {}};
 constexpr Where kOnCudaOrRocm{set_of(PlatformKind::cuda, PlatformKind::rocm), kAnyCapability, {}};
-constexpr Mask kBlockWeights = bit(QuantKey::fp8_static_128_block);
-constexpr Mask kBlockActivations = bit(QuantKey::fp8_dynamic_128);
 
 constexpr std::array kSteps = {
-    // _get_priority_backends.
-    Step{.kind = StepKind::to_front,
-         .when = {.where = kHopper, .weights = kBlockWeights, .activations = kBlockActivations, .expert_parallel = true},
-         .backends = kFlashinferCutlass},
-    Step{.kind = StepKind::to_front,
-         .when = {.where = kHopper, .weights = kBlockWeights, .activations = kBlockActivations, .expert_parallel = false},
-         .backends = kTriton},
-    Step{.kind = StepKind::to_front, .when = {.where = kOnXpu}, .backends = kXpu},
-    Step{.kind = StepKind::to_front, .when = {.where = kOnCpu}, .backends = kCpu},
     // By name.
     Step{.kind = StepKind::map_name},
     Step{.kind = StepKind::rewrite, .when = {.named = true}},
@@ -157,7 +137,8 @@ const OracleTables& fp8_tables() {
       .classes = kernel_classes(),
       .backends = kBackends,
       .user_names = kUserNames,
-      .priority = kPriority,
+      .priority = fp8_priority_table().backends,
+      .to_front = fp8_priority_table().to_front,
       .batched_rewrites = kRewrites,
       .survives_key_filter = {},
       .steps = kSteps,

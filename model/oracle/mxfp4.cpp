@@ -161,6 +161,7 @@ const OracleTables& mxfp4_tables() {
       .backends = kBackends,
       .user_names = kUserNames,
       .priority = kPriority,
+      .to_front = {},
       .batched_rewrites = kRewrites,
       .survives_key_filter = "EMULATION",
       .steps = kSteps,

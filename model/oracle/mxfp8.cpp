@@ -53,6 +53,7 @@ const OracleTables& mxfp8_tables() {
       .backends = kBackends,
       .user_names = kUserNames,
       .priority = kPriority,
+      .to_front = {},
       .batched_rewrites = {},
       .survives_key_filter = {},
       .steps = kSteps,

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "model/oracle/flashinfer_variant.hpp"
 #include "model/oracle/tables.hpp"
 
 namespace mx::oracle {
@@ -104,6 +105,7 @@ const OracleTables& nvfp4_tables() {
       .backends = kBackends,
       .user_names = kUserNames,
       .priority = kPriority,
+      .to_front = {},
       .batched_rewrites = kRewrites,
       .survives_key_filter = {},
       .steps = kSteps,

@@ -6,6 +6,7 @@
 #include "model/fault.hpp"
 #include "model/names.hpp"
 #include "model/oracle/check.hpp"
+#include "model/oracle/flashinfer_variant.hpp"
 
 namespace mx::oracle {
 namespace {
@@ -56,8 +57,8 @@ class Search {
  private:
   Decision run_steps(std::string_view wish) {
     wish_ = wish;
-    list_.assign(tables_.priority.begin(), tables_.priority.end());
     requested_ = tables_.keys == KeyPolicy::callers ? query_.caller_key : QuantKey::none;
+    list_ = priority_order({tables_.priority, tables_.to_front}, query_.deployment.hardware, query_.parallel.ep_size, weight_key_, requested_);
     for (const Step& step : tables_.steps) {
       switch (applies(step.when)) {
         case Switch::off: continue;
@@ -72,10 +73,8 @@ class Search {
   /// `unreadable` when a variable that the condition reads has a text that the engine's parser refuses.
   Switch applies(const When& when) const {
     const auto is = [](const auto& wanted, auto actual) { return !wanted || *wanted == actual; };
-    const bool fits = is(when.named, wish_ != kAuto) && holds(when.where, query_.deployment.hardware) && contains(when.weights, weight_key_) &&
-                      contains(when.activations, query_.caller_key) && contains(when.routings, query_.routing) &&
-                      is(when.expert_parallel, query_.parallel.ep_size > 1) && is(when.format, query_.format()) &&
-                      is(when.allow_vllm_cutlass, query_.deployment.allow_vllm_cutlass);
+    const bool fits = is(when.named, wish_ != kAuto) && holds(when.where, query_.deployment.hardware) && contains(when.routings, query_.routing) &&
+                      is(when.format, query_.format()) && is(when.allow_vllm_cutlass, query_.deployment.allow_vllm_cutlass);
     return fits ? variables_fit(when) : Switch::off;
   }
 
@@ -90,19 +89,17 @@ class Search {
     }
     if (when.variant_set && *when.variant_set != is_set(environment, EnvVariable::flashinfer_moe_backend)) return Switch::off;
     if (when.variants == kEverything) return Switch::on;
-    const auto variant = flashinfer_variant(environment, query_.deployment.hardware);
-    if (!variant) return Switch::unreadable;
-    return contains(when.variants, *variant) ? Switch::on : Switch::off;
+    const Answer<FlashinferVariant> variant = flashinfer_variant(query_.deployment.hardware.capability, environment);
+    if (std::holds_alternative<Refusal>(variant)) return Switch::unreadable;
+    return contains(when.variants, std::get<FlashinferVariant>(variant)) ? Switch::on : Switch::off;
   }
 
+  /// The exception of the engine's parser, met while reading the variables of a condition.
   Decision refuse_unreadable(const When& when) {
     const Environment& environment = query_.deployment.env;
     std::string text = unreadable_text(environment, when.variables);
-    if (text.empty()) {
-      const std::string name(name_of(EnvVariable::flashinfer_moe_backend));
-      text = name + "='" + environment.at(name) + "' is not throughput, latency or masked_gemm";
-    }
-    note(text.substr(0, text.find('=')), "", {false, "environment", text});
+    if (text.empty()) text = std::get<Refusal>(flashinfer_variant(query_.deployment.hardware.capability, environment)).text;
+    note(wish_, "", {false, "environment", text});
     return refused("ValueError", text);
   }
 
@@ -111,7 +108,6 @@ class Search {
     switch (step.kind) {
       case StepKind::resolve_key: return resolve_requested_key();
       case StepKind::candidates: list_.assign(step.backends.begin(), step.backends.end()); return std::nullopt;
-      case StepKind::to_front: to_front(step.backends); return std::nullopt;
       case StepKind::map_name: return map_name();
       case StepKind::rewrite: rewrite(); return std::nullopt;
       case StepKind::filter_keys: filter_keys(); return std::nullopt;
@@ -145,10 +141,6 @@ class Search {
     }
     list_.assign(row->backends.begin(), row->backends.end());
     return std::nullopt;
-  }
-
-  void to_front(std::span<const std::string_view> backends) {
-    std::stable_partition(list_.begin(), list_.end(), [&](std::string_view name) { return listed(backends, name); });
   }
 
   void rewrite() {

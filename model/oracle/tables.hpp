@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "model/oracle/env.hpp"
+#include "model/oracle/fp8_priority.hpp"
 #include "model/oracle/vocabulary.hpp"
 #include "model/oracle/where.hpp"
 
@@ -119,10 +120,7 @@ enum class KeyPolicy : std::uint8_t {
 struct When {
   std::optional<bool> named = {};  ///< moe_backend is a name, or is auto
   Where where = {};
-  Mask weights = kEverything;      ///< of the weight key
-  Mask activations = kEverything;  ///< of the activation key
   Mask routings = kEverything;
-  std::optional<bool> expert_parallel = {};     ///< ep_size is above 1
   std::optional<ActivationFormat> format = {};  ///< that is asked for
   std::optional<bool> allow_vllm_cutlass = {};
   std::span<const EnvVariable> variables = {};  ///< one of them is set, and ...
@@ -131,11 +129,10 @@ struct When {
   Mask variants = kEverything;                  ///< of FlashinferVariant, which it chooses
 };
 
-/// What a search does, one after the other. It holds a list of backends, at first those of the priority table.
+/// What a search does, one after the other. It holds a list of backends, at first those of the priority table in their order for the deployment.
 enum class StepKind : std::uint8_t {
   resolve_key,  ///< the requested key becomes the override's or else the caller's; a contradiction is a ValueError
   candidates,   ///< the list becomes `backends`
-  to_front,     ///< `backends` move to the front of the list
   map_name,     ///< moe_backend, unless auto: the list becomes what the name stands for; an unknown name is a ValueError
   rewrite,      ///< backends become their batched members when BatchedExperts are asked for
   filter_keys,  ///< backends of other activation keys than the requested one leave the list
@@ -168,6 +165,7 @@ struct OracleTables {
   std::span<const BackendRow> backends;
   std::span<const UserNameRow> user_names;
   std::span<const std::string_view> priority;
+  std::span<const FrontRow> to_front;  ///< what moves to its front, and where
   std::span<const RewriteRow> batched_rewrites;
   std::string_view survives_key_filter;  ///< kept by the activation-key filter whatever its own key
   std::span<const Step> steps;

@@ -35,6 +35,7 @@ const OracleTables& w4a8_tables() {
       .backends = kBackends,
       .user_names = {},
       .priority = kPriority,
+      .to_front = {},
       .batched_rewrites = {},
       .survives_key_filter = {},
       .steps = kSteps,

@@ -1,0 +1,24 @@
+#pragma once
+// Recorded answers of single functions around the choice of a backend: roundings, quantization configs, the legacy method and others.
+
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace mx::golden {
+
+/// One function of the engine.
+struct FunctionRow {
+  std::string_view oracle;  ///< as the case names it: "mxfp4_round_up"
+  /// What the model says, with the keys of the recorded result; {"error_type"} where the engine raises. Throws Error(input) for a line that breaks
+  /// its form, Unmodelled and Error(usage) for a word that the model does not know.
+  nlohmann::ordered_json (*evaluate)(const nlohmann::ordered_json& inputs, const std::string& where);
+};
+
+/// Every function that has a model.
+std::span<const FunctionRow> oracle_functions();
+/// The row of a name, or null.
+const FunctionRow* oracle_function(std::string_view oracle);
+
+}  // namespace mx::golden

@@ -1,0 +1,134 @@
+#include "golden/witness/oracle_inputs.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "model/names.hpp"
+
+namespace mx::golden {
+namespace {
+
+/// The recorded platform class also answers these; the model derives what it needs from capability and architecture.
+constexpr std::array<std::string_view, 9> kDerivedHardwareKeys = {"device_name", "supports_fp8", "support_deep_gemm", "fp8_dtype", "on_gfx9",
+                                                                  "on_mi3xx",    "on_gfx950",    "on_gfx1x",          "on_gfx12x"};
+
+struct FlagRow {
+  std::string_view name;
+  bool (oracle::Parallel::*holds)() const;
+};
+// In the order in which sorted names are recorded.
+constexpr std::array kFlags = {
+    FlagRow{"is_sequence_parallel", &oracle::Parallel::is_sequence_parallel},
+    FlagRow{"use_ag_rs_all2all_kernels", &oracle::Parallel::use_ag_rs_all2all_kernels},
+    FlagRow{"use_all2all_kernels", &oracle::Parallel::use_all2all_kernels},
+    FlagRow{"use_batched_activation_format", &oracle::Parallel::use_batched_activation_format},
+    FlagRow{"use_deepep_ht_kernels", &oracle::Parallel::use_deepep_ht_kernels},
+    FlagRow{"use_deepep_ll_kernels", &oracle::Parallel::use_deepep_ll_kernels},
+    FlagRow{"use_fi_nvl_one_sided_kernels", &oracle::Parallel::use_fi_nvl_one_sided_kernels},
+    FlagRow{"use_fi_nvl_two_sided_kernels", &oracle::Parallel::use_fi_nvl_two_sided_kernels},
+    FlagRow{"use_mori_kernels", &oracle::Parallel::use_mori_kernels},
+    FlagRow{"use_nixl_ep_kernels", &oracle::Parallel::use_nixl_ep_kernels},
+};
+
+}  // namespace
+
+std::string Values::text(std::string_view key) {
+  const Json& value = at(key);
+  if (!value.is_string()) wrong(key, "a string", value);
+  return value.get<std::string>();
+}
+
+bool Values::boolean(std::string_view key) {
+  const Json& value = at(key);
+  if (!value.is_boolean()) wrong(key, "true or false", value);
+  return value.get<bool>();
+}
+
+std::optional<std::int64_t> Values::integer_or_null(std::string_view key, std::int64_t low, std::int64_t high) {
+  const Json& value = at(key);
+  if (value.is_null()) return std::nullopt;
+  return checked(key, value, low, high);
+}
+
+std::optional<double> Values::number_or_null(std::string_view key) {
+  const Json& value = at(key);
+  if (value.is_null()) return std::nullopt;
+  if (!value.is_number()) wrong(key, "a number or null", value);
+  return value.get<double>();
+}
+
+bool Values::presence(std::string_view key) {
+  const Json& value = at(key);
+  if (!value.is_null() && value != "set") wrong(key, "\"set\" or null", value);
+  return !value.is_null();
+}
+
+std::int64_t Values::checked(std::string_view key, const Json& value, std::int64_t low, std::int64_t high) {
+  const bool in_range = value.is_number_integer() && !(value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) &&
+                        value.get<std::int64_t>() >= low && value.get<std::int64_t>() <= high;
+  if (!in_range) wrong(key, "an integer in [" + std::to_string(low) + ", " + std::to_string(high) + "]", value);
+  return value.get<std::int64_t>();
+}
+
+void Values::wrong(std::string_view key, const std::string& rule, const Json& value) {
+  broken(what_ + " '" + std::string(key) + "' must be " + rule + ", not " + shown(value), fields_.where());
+}
+
+oracle::Hardware read_hardware(const Json& json, const std::string& where) {
+  Values values(json, "hardware", where);
+  for (std::string_view key : kDerivedHardwareKeys) values.ignore(key);
+  oracle::Hardware hardware{};
+  const std::string platform = values.text("platform");
+  const auto kinds = oracle::platform_kind_names();
+  const auto kind = std::find(kinds.begin(), kinds.end(), platform);
+  if (kind == kinds.end()) throw Unmodelled(unknown_name("platform", platform, kinds));
+  hardware.platform = static_cast<oracle::PlatformKind>(kind - kinds.begin());
+  if (const Json& capability = values.at("capability"); !capability.is_null()) {
+    if (!capability.is_array() || capability.size() != 2) values.wrong("capability", "null or [major, minor]", capability);
+    hardware.capability =
+        static_cast<int>(values.checked("capability", capability[0], 0, 1000) * 10 + values.checked("capability", capability[1], 0, 9));
+  }
+  if (values.has("gcn_arch")) hardware.gcn_arch = values.text("gcn_arch");
+  values.finish();
+  return hardware;
+}
+
+oracle::Environment read_environment(Values& values, const std::string& where) {
+  const Json& env = values.at("env");
+  if (!env.is_object()) values.wrong("env", "an object", env);
+  oracle::Environment environment;
+  Values variables(env, "env", where);
+  for (const auto& [name, value] : env.items()) environment[name] = variables.text(name);
+  return environment;
+}
+
+oracle::ParallelRequest read_parallel(Values& values) {
+  return {
+      .tp = values.small("tp_size", 1),
+      .pcp = values.small("pcp_size", 1),
+      .dp = values.small("dp_size", 1),
+      .sp = values.small("sp_size", 1),
+      .enable_expert_parallel = values.boolean("enable_expert_parallel"),
+      .all2all_backend = values.text("all2all_backend"),
+      .enable_eplb = values.boolean("enable_eplb"),
+  };
+}
+
+Json derived_json(const oracle::ParallelRequest& request) {
+  const oracle::Parallel parallel = oracle::derive(request);
+  Json flags = Json::array();
+  for (const FlagRow& row : kFlags) {
+    if ((parallel.*row.holds)()) flags.push_back(row.name);
+  }
+  return {{"tp_size", parallel.tp_size},
+          {"pcp_size", parallel.pcp_size},
+          {"dp_size", parallel.dp_size},
+          {"ep_size", parallel.ep_size},
+          {"sp_size", parallel.sp_size},
+          {"use_ep", parallel.use_ep},
+          {"enable_eplb", parallel.enable_eplb},
+          {"all2all_backend", parallel.all2all_backend},
+          {"flags", flags}};
+}
+
+}  // namespace mx::golden

@@ -1,0 +1,52 @@
+#pragma once
+// Reading the inputs of recorded oracle cases: what the form fixes is checked, a word that the model does not know makes the case unmodelled.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "golden/witness/fields.hpp"
+#include "model/oracle/deployment.hpp"
+#include "model/oracle/env.hpp"
+
+namespace mx::golden {
+
+/// Reads values whose type the form fixes: anything else breaks the file.
+class Values {
+ public:
+  Values(const Json& object, const std::string& what, const std::string& where) : fields_(object, what, where), what_(what) {}
+
+  const Json& at(std::string_view key) { return fields_.at(key); }
+  std::string text(std::string_view key);
+  bool boolean(std::string_view key);
+  std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high) { return checked(key, at(key), low, high); }
+  int small(std::string_view key, int low) { return static_cast<int>(integer(key, low, oracle::kLargestGroup)); }
+  std::int64_t size(std::string_view key) { return integer(key, 1, oracle::kLargestSize); }
+  /// null is none.
+  std::optional<std::int64_t> integer_or_null(std::string_view key, std::int64_t low, std::int64_t high);
+  std::optional<double> number_or_null(std::string_view key);
+  /// An object that is only there or not: "set" or null.
+  bool presence(std::string_view key);
+  std::int64_t checked(std::string_view key, const Json& value, std::int64_t low, std::int64_t high);
+  /// Marks a key as known that follows from others or is not looked at.
+  void ignore(std::string_view key) { fields_.find(key); }
+  bool has(std::string_view key) const { return fields_.has(key); }
+  /// Throws Unmodelled when a key was not read.
+  void finish() const { fields_.finish(); }
+  [[noreturn]] void wrong(std::string_view key, const std::string& rule, const Json& value);
+
+ private:
+  Fields fields_;
+  std::string what_;
+};
+
+oracle::Hardware read_hardware(const Json& json, const std::string& where);
+/// `values` holds the object's fields, which `where` names in messages.
+oracle::Environment read_environment(Values& values, const std::string& where);
+/// The seven keys of `parallel`.
+oracle::ParallelRequest read_parallel(Values& values);
+/// What the model derives of it, with the keys of `parallel_derived`.
+Json derived_json(const oracle::ParallelRequest& request);
+
+}  // namespace mx::golden
