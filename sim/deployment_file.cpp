@@ -81,6 +81,9 @@ oracle::ParallelRequest read_parallel(const InfoNode& node) {
   if (std::int64_t{request.tp} * request.pcp * request.dp > kMostRanks) {
     fail("parallel: tp * pcp * dp is above " + std::to_string(kMostRanks) + " ranks", node.where());
   }
+  if (request.enable_expert_parallel && request.tp * request.pcp * request.dp == 1) {
+    fail("parallel.expert_parallel is true, but tp * pcp * dp is 1: there are no ranks to split the experts over", node.where("expert_parallel"));
+  }
   return request;
 }
 

@@ -62,7 +62,8 @@ bool is_size(Quantity quantity) {
 
 std::vector<BackendLayout> joined() {
   std::vector<BackendLayout> rows;
-  for (const auto family : {trtllm_layouts, flashinfer_cutlass_layouts, identity_layouts, marlin_layouts, humming_layouts}) {
+  for (const auto family :
+       {trtllm_layouts, flashinfer_cutlass_layouts, identity_layouts, triton_layouts, deepgemm_layouts, marlin_layouts, humming_layouts}) {
     const std::span<const BackendLayout> of_family = family();
     rows.insert(rows.end(), of_family.begin(), of_family.end());
   }

@@ -124,6 +124,8 @@ void check_needs(const BackendLayout& row, const Setting& setting);
 std::span<const BackendLayout> trtllm_layouts();
 std::span<const BackendLayout> flashinfer_cutlass_layouts();
 std::span<const BackendLayout> identity_layouts();
+std::span<const BackendLayout> triton_layouts();
+std::span<const BackendLayout> deepgemm_layouts();
 std::span<const BackendLayout> marlin_layouts();
 std::span<const BackendLayout> humming_layouts();
 

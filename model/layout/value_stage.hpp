@@ -44,6 +44,7 @@ const ValueStage& value_stage_named(std::string_view name);
 StageTensors run_stage(const ValueStage& stage, const StageTensors& inputs, StageParams params);
 
 /// The rows of each library, joined by all_value_stages().
+std::span<const ValueStage> deepgemm_value_stages();
 std::span<const ValueStage> marlin_value_stages();
 std::span<const ValueStage> humming_value_stages();
 
