@@ -8,49 +8,53 @@ namespace {
 
 using Names = std::string_view;
 
-ModelRow model(Names name, std::int64_t experts, std::int64_t top_k, std::int64_t hidden, std::int64_t intermediate, Names activation,
-               Names routing) {
+/// What a layer has besides its sizes: all that is not named is off.
+struct Traits {
+  bool bias = false;
+  bool gated = true;
+  bool weight_on_input = false;
+  bool limit = false;
+  bool correction_bias = false;
+  bool scaling = false;
+  int groups = 0;
+  int topk_group = 0;
+};
+
+ModelRow model(Names name, std::int64_t experts, std::int64_t top_k, std::int64_t hidden, std::int64_t intermediate, Names activation, Names routing,
+               const Traits& traits = {}) {
   LayerConfig layer{.num_experts = experts, .experts_per_token = top_k, .hidden = hidden, .intermediate_per_partition = intermediate};
   layer.activation = activation;
   layer.routing_method = routing;
-  layer.has_bias = false;
+  layer.has_bias = traits.bias;
+  layer.is_act_and_mul = traits.gated;
+  layer.router_weight_on_input = traits.weight_on_input;
+  layer.has_swiglu_limit = traits.limit;
+  layer.has_correction_bias = traits.correction_bias;
+  layer.has_routed_scaling = traits.scaling;
+  layer.expert_groups = traits.groups;
+  layer.topk_group = traits.topk_group;
   return {name, layer};
 }
 
 /// Sizes from the config.json of each; what is called odd is made up.
 std::vector<ModelRow> models() {
-  std::vector<ModelRow> rows = {
-      model("gpt-oss-20b", 32, 4, 2880, 2880, "SWIGLUOAI", "Renormalize"),
-      model("gpt-oss-120b", 128, 4, 2880, 2880, "SWIGLUOAI", "Renormalize"),
-      model("DeepSeek-V3", 256, 8, 7168, 2048, "SILU", "DeepSeekV3"),
-      model("DeepSeek-V4", 256, 6, 4096, 2048, "SILU", "DeepseekV4"),
+  return {
+      model("gpt-oss-20b", 32, 4, 2880, 2880, "SWIGLUOAI", "Renormalize", {.bias = true}),
+      model("gpt-oss-120b", 128, 4, 2880, 2880, "SWIGLUOAI", "Renormalize", {.bias = true}),
+      model("DeepSeek-V3", 256, 8, 7168, 2048, "SILU", "DeepSeekV3", {.correction_bias = true, .scaling = true, .groups = 8, .topk_group = 4}),
+      model("DeepSeek-V4", 256, 6, 4096, 2048, "SILU", "DeepseekV4", {.limit = true, .correction_bias = true}),
       model("Qwen3-30B-A3B", 128, 8, 2048, 768, "SILU", "RenormalizeNaive"),
       model("Mixtral-8x7B", 8, 2, 4096, 14336, "SILU", "RenormalizeNaive"),
-      model("Llama-4-Scout", 16, 1, 5120, 8192, "SILU", "Llama4"),
-      model("Nemotron-3-Nano", 128, 6, 2688, 1856, "RELU2_NO_MUL", "DeepSeekV3"),
-      model("MiniMax-M2", 256, 8, 3072, 1536, "SILU", "MiniMax2"),
+      model("Llama-4-Scout", 16, 1, 5120, 8192, "SILU", "Llama4", {.weight_on_input = true}),
+      model("Nemotron-3-Nano", 128, 6, 2688, 1856, "RELU2_NO_MUL", "DeepSeekV3",
+            {.gated = false, .correction_bias = true, .scaling = true, .groups = 1, .topk_group = 1}),
+      model("MiniMax-M2", 256, 8, 3072, 1536, "SILU", "MiniMax2", {.correction_bias = true}),
       model("odd experts", 6, 3, 2048, 1024, "SILU", "Renormalize"),
       model("odd sizes", 640, 12, 1000, 120, "SWIGLUOAI", "RenormalizeNaive"),
-      model("odd groups", 64, 12, 9216, 704, "SILU", "RenormalizeNaive"),
+      model("odd groups", 64, 12, 9000, 704, "SILU", "RenormalizeNaive", {.scaling = true, .groups = 8, .topk_group = 3}),
       model("odd activation", 64, 4, 2048, 1408, "SWIGLUSTEP", "Renormalize"),
       model("odd gelu", 128, 8, 2816, 704, "GELU", "Renormalize"),
   };
-  for (ModelRow& row : rows) {
-    LayerConfig& layer = row.layer;
-    layer.has_bias = row.name.starts_with("gpt-oss");
-    layer.is_act_and_mul = layer.activation != "RELU2_NO_MUL";
-    layer.router_weight_on_input = row.name == "Llama-4-Scout";
-    layer.has_swiglu_limit = row.name == "DeepSeek-V4";
-    layer.has_correction_bias = layer.routing_method == "DeepSeekV3" || layer.routing_method == "MiniMax2" || layer.routing_method == "DeepseekV4";
-    layer.has_routed_scaling = layer.routing_method == "DeepSeekV3" || row.name == "odd groups";
-  }
-  rows[2].layer.expert_groups = 8;
-  rows[2].layer.topk_group = 4;
-  rows[7].layer.expert_groups = 1;
-  rows[7].layer.topk_group = 1;
-  rows[11].layer.expert_groups = 8;
-  rows[11].layer.topk_group = 3;
-  return rows;
 }
 
 ParallelRequest spread(int tp, int dp, bool experts, Names all2all = "allgather_reducescatter") {
