@@ -61,14 +61,19 @@ std::string found_text(Quantity quantity, std::int64_t value) {
   }
 }
 
+std::string operand_text(const Need& need) {
+  if (need.quantity == Quantity::activation_dtype) return std::string(name_of(static_cast<InputDtype>(need.operand)));
+  return std::to_string(need.operand);
+}
+
 bool is_size(Quantity quantity) {
   return quantity != Quantity::has_bias && quantity != Quantity::has_input_scale && quantity != Quantity::activation_dtype;
 }
 
 std::vector<BackendLayout> joined() {
   std::vector<BackendLayout> rows;
-  for (const auto family : {trtllm_layouts, flashinfer_cutlass_layouts, identity_layouts, triton_layouts, deepgemm_layouts, aiter_layouts,
-                            cpu_layouts, nvfp4_layouts, fp8_layouts, w4a8_layouts}) {
+  for (const auto family : {trtllm_layouts, flashinfer_cutlass_layouts, identity_layouts, triton_layouts, deepgemm_layouts, marlin_layouts,
+                            humming_layouts, aiter_layouts, cpu_layouts, nvfp4_layouts, fp8_layouts, w4a8_layouts}) {
     const std::span<const BackendLayout> of_family = family();
     rows.insert(rows.end(), of_family.begin(), of_family.end());
   }
@@ -97,7 +102,7 @@ std::string text_of(const Need& need) {
   std::string rule(symbol_of(need.quantity));
   switch (need.rule) {
     case Rule::multiple_of: rule += " a multiple of " + std::to_string(need.operand); break;
-    case Rule::at_most: rule += " at most " + std::to_string(need.operand); break;
+    case Rule::at_most: rule += " at most " + operand_text(need); break;
     case Rule::equals: rule += is_size(need.quantity) ? " = " + std::to_string(need.operand) : ""; break;
     case Rule::power_of_two: rule += " a power of two"; break;
   }

@@ -129,6 +129,8 @@ std::span<const BackendLayout> flashinfer_cutlass_layouts();
 std::span<const BackendLayout> identity_layouts();
 std::span<const BackendLayout> triton_layouts();
 std::span<const BackendLayout> deepgemm_layouts();
+std::span<const BackendLayout> marlin_layouts();
+std::span<const BackendLayout> humming_layouts();
 std::span<const BackendLayout> aiter_layouts();
 std::span<const BackendLayout> cpu_layouts();
 std::span<const BackendLayout> nvfp4_layouts();

@@ -81,6 +81,16 @@ void note_cut(Role role, const Layout& layout, std::vector<Loss>& losses) {
 
 std::uint64_t keep(std::uint64_t unit) { return unit; }
 
+/// Of scales that are bytes; 0 for others.
+int largest_scale_byte(const CanonicalLayer& layer) {
+  int largest = 0;
+  for (const Role role : {Role::w13_weight_scale, Role::w2_weight_scale}) {
+    if (unit_bits(role, layer.form.format) != 8) continue;
+    for (const std::uint8_t byte : layer[role]) largest = std::max(largest, int{byte});
+  }
+  return largest;
+}
+
 /// The first version of the engine that converts the form, or the first there is.
 Engine first_engine(const BackendLayout& backend, const Form& form) {
   const auto found = std::ranges::find_if(kEngines, [&](Engine engine) { return backend.converts(form, engine); });
@@ -126,6 +136,7 @@ PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, S
   setting.sizes = layer.sizes;
   setting.form = layer.form;
   setting.has_bias = layer.has_bias();
+  setting.largest_scale_byte = largest_scale_byte(layer);
   if (!backend.converts(layer.form, setting.engine)) {
     throw Error(ErrorCode::usage,
                 "checkpoints of " + std::string(name_of(layer.form.format)) + " in " + std::string(name_of(layer.form.order)) + " order" +

@@ -50,5 +50,7 @@ StageTensors run_stage(const ValueStage& stage, const StageTensors& inputs, Stag
 
 /// The rows of each library, joined by all_value_stages().
 std::span<const ValueStage> deepgemm_value_stages();
+std::span<const ValueStage> marlin_value_stages();
+std::span<const ValueStage> humming_value_stages();
 
 }  // namespace mx::layout
