@@ -35,7 +35,8 @@ Json difference_json(const golden::Subject& a, const golden::Subject& b, const g
   out["addresses"] = found.addresses;
   out["differing"] = found.differing;
   out["first"] = Json::array();
-  for (const golden::Difference& one : found.first) out["first"].push_back({{"address", one.address}, {"a", one.a}, {"b", one.b}});
+  for (const golden::Difference& one : found.first)
+    out["first"].push_back({{"address", one.address}, {"count", one.count}, {"a", one.a}, {"b", one.b}});
   out["digits_only_in_a"] = digits_json(a.layout, found.only_a);
   out["digits_only_in_b"] = digits_json(b.layout, found.only_b);
   return out;
@@ -52,8 +53,8 @@ void print_difference(const golden::Subject& a, const golden::Subject& b, const 
     return;
   }
   fmt::print("{} of {} addresses of {} bits differ\n", found.differing, found.addresses, found.grain_bits);
-  std::vector<std::vector<std::string>> rows{{"address", "a", "b"}};
-  for (const golden::Difference& one : found.first) rows.push_back({std::to_string(one.address), one.a, one.b});
+  std::vector<std::vector<std::string>> rows{{"address", "count", "a", "b"}};
+  for (const golden::Difference& one : found.first) rows.push_back({std::to_string(one.address), std::to_string(one.count), one.a, one.b});
   print_table(rows);
   if (!found.only_a.empty()) fmt::print("digits of a only:\n{}", digits_text(a.layout, found.only_a));
   if (!found.only_b.empty()) fmt::print("digits of b only:\n{}", digits_text(b.layout, found.only_b));
@@ -78,7 +79,7 @@ void add_layout_diff(CLI::App& layout, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   verb->add_option("A", arguments->a, "a backend or a building block, with choices of its own: TRITON,engine=2026-08")->required();
   verb->add_option("B", arguments->b, "the other")->required();
-  verb->add_option("--first", arguments->most, "how many differences are shown (default 8)")->check(whole_number_in(0, kMostShown));
+  verb->add_option("--first", arguments->most, "how many runs of differing addresses are shown (default 8)")->check(whole_number_in(0, kMostShown));
   add_layout_options(*verb, arguments->options);
   verb->callback([&action, arguments] { action = [arguments] { return diff(*arguments); }; });
 }

@@ -176,8 +176,8 @@ Json subject_json(const golden::Subject& subject, const std::optional<golden::Ti
 void print_subject(const golden::Subject& subject, const std::optional<golden::Tiles>& tiles) {
   const layout::Layout& program = subject.layout;
   fmt::print("\n{}\n", golden::spec_of(subject.choice));
-  fmt::print("{} parts of [{}] in {} addresses of {} bit{}\n\n{}\n", program.size(), axes_text(program.logical()), program.cosize(),
-             program.grain_bits(), program.grain_bits() == 1 ? "" : "s", program.describe());
+  fmt::print("[{}] in {} addresses of {} bit{}\n\n{}\n", axes_text(program.logical()), program.cosize(), program.grain_bits(),
+             program.grain_bits() == 1 ? "" : "s", program.describe());
   if (tiles)
     fmt::print("\nas digits{} (slowest first):\n{}", tiles->of.empty() ? "" : " of " + tiles->of, digits_text(program, tiles->digits));
   else

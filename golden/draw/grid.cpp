@@ -99,6 +99,55 @@ std::string title_of(const std::vector<Axis>& axes) {
   return text;
 }
 
+/// A line of memory, of some of its fastest axes whole times a power of two, such that memory is about as wide as it is tall.
+std::int64_t line_of(const Layout& layout) {
+  const std::int64_t size = layout.cosize();
+  const std::vector<Axis>& axes = layout.axes_before(layout.steps().size());
+  const auto badness = [&](std::int64_t width) { return std::max(width, size / width) / std::min(width, size / width); };
+  std::int64_t best = 1;
+  std::int64_t whole = 1;
+  for (std::size_t i = axes.size(); i-- > 0 && whole <= kWidestLine;) {
+    for (std::int64_t width = whole; width <= kWidestLine && size % width == 0; width *= 2) {
+      if (badness(width) < badness(best)) best = width;
+    }
+    whole *= axes[i].extent;
+  }
+  return best;
+}
+
+std::vector<Cell> memory_cells(const Layout& layout, bool labelled) {
+  const std::vector<std::int64_t> entries = layout.gather();
+  const std::int64_t columns = columns_of(layout);
+  std::vector<Cell> cells;
+  for (std::int64_t address = 0; address < layout.cosize(); ++address) {
+    const std::int64_t entry = entries[static_cast<std::size_t>(address)];
+    Cell cell{kind_of(entry), entry < 0 ? 0 : entry, {}, {}};
+    if (labelled) {
+      const std::string what = entry < 0 ? padding_text(layout.inverse(address).content) : element_text(layout, entry);
+      if (entry >= 0) cell.label = {std::to_string(entry / columns), std::to_string(entry % columns)};
+      cell.hover = fmt::format("{}: {}", address_text(layout, address), what);
+    }
+    cells.push_back(std::move(cell));
+  }
+  return cells;
+}
+
+/// Strides of the digits that fall on whole lines, and those within one.
+void mark_lines(Grid& grid, const std::optional<Tiles>& tiles) {
+  std::vector<std::int64_t> within;
+  std::vector<std::int64_t> lines;
+  for (const Digit& digit : tiles ? tiles->digits : std::vector<Digit>{}) {
+    if (digit.stride < grid.columns && grid.columns % digit.stride == 0) within.push_back(digit.stride);
+    if (digit.stride > grid.columns && digit.stride % grid.columns == 0) lines.push_back(digit.stride / grid.columns);
+  }
+  add_edges(grid.column_edges, within, grid.columns);
+  add_edges(grid.row_edges, lines, grid.rows);
+  const std::int64_t line_distance = tick_distance(grid.rows);
+  for (std::int64_t row = 0; row < grid.rows; row += line_distance) grid.row_ticks.push_back({row, std::to_string(row * grid.columns)});
+  const std::int64_t distance = tick_distance(grid.columns);
+  for (std::int64_t column = 0; column < grid.columns; column += distance) grid.column_ticks.push_back({column, std::to_string(column)});
+}
+
 }  // namespace
 
 Grid logical_grid(const Subject& subject, const std::optional<Tiles>& tiles, bool labelled) {
@@ -112,7 +161,9 @@ Grid logical_grid(const Subject& subject, const std::optional<Tiles>& tiles, boo
   grid.title = fmt::format("tensor [{}]", title_of(axes));
   grid.row_title = axes.size() < 2 ? "" : axes[axes.size() - 2].name;
   grid.column_title = axes.back().name;
-  grid.cells.assign(static_cast<std::size_t>(layout.size()), {CellKind::cut, 0, labelled ? "x" : "", labelled ? "cut off: no address" : ""});
+  grid.places = layout.cosize();
+  grid.places_text = fmt::format("tensor: address 0 .. {}", layout.cosize() - 1);
+  grid.cells.assign(static_cast<std::size_t>(layout.size()), {CellKind::cut, 0, {}, labelled ? "cut off: no address" : ""});
   const std::vector<std::int64_t> entries = layout.gather();
   for (std::int64_t address = 0; address < layout.cosize(); ++address) {
     const std::int64_t entry = entries[static_cast<std::size_t>(address)];
@@ -121,7 +172,7 @@ Grid logical_grid(const Subject& subject, const std::optional<Tiles>& tiles, boo
     if (cell.kind == CellKind::element) continue;
     cell = {CellKind::element, address, {}, {}};
     if (!labelled) continue;
-    cell.label = std::to_string(address);
+    cell.label = {std::to_string(address), {}};
     cell.hover = fmt::format("{}: {}", element_text(layout, entry), address_text(layout, address));
   }
   mark_rows(grid, axes, tiles);
@@ -137,43 +188,16 @@ Grid memory_grid(const Subject& subject, const std::optional<Tiles>& tiles, std:
   check_size(layout);
   const std::int64_t size = layout.cosize();
   Grid grid;
-  grid.columns = width;
-  if (width == 0) {
-    grid.columns = std::min(columns_of(layout), kWidestLine);
-    while (size / grid.columns > 2 * grid.columns) grid.columns *= 2;
-  }
-  grid.columns = std::min(grid.columns, size);
+  grid.columns = std::min(width == 0 ? line_of(layout) : width, size);
   grid.rows = (size + grid.columns - 1) / grid.columns;
   grid.title = fmt::format("memory, {} addresses of {} bit{}", size, layout.grain_bits(), layout.grain_bits() == 1 ? "" : "s");
   grid.row_title = "address";
   grid.column_title = "+";
-  const std::vector<std::int64_t> entries = layout.gather();
-  const std::int64_t columns = columns_of(layout);
-  for (std::int64_t address = 0; address < size; ++address) {
-    const std::int64_t entry = entries[static_cast<std::size_t>(address)];
-    Cell cell{kind_of(entry), address, {}, {}};
-    if (labelled) {
-      const std::string what = entry < 0 ? padding_text(layout.inverse(address).content) : element_text(layout, entry);
-      cell.label = entry < 0 ? "" : fmt::format("{},{}", entry / columns, entry % columns);
-      cell.hover = fmt::format("{}: {}", address_text(layout, address), what);
-    }
-    grid.cells.push_back(std::move(cell));
-  }
+  grid.places = layout.size();
+  grid.places_text = fmt::format("memory: element 0 .. {}, row by row", layout.size() - 1);
+  grid.cells = memory_cells(layout, labelled);
   grid.cells.resize(static_cast<std::size_t>(grid.rows * grid.columns), {CellKind::outside, 0, {}, {}});
-  if (tiles) {
-    std::vector<std::int64_t> within;
-    std::vector<std::int64_t> lines;
-    for (const Digit& digit : tiles->digits) {
-      if (digit.stride < grid.columns && grid.columns % digit.stride == 0) within.push_back(digit.stride);
-      if (digit.stride > grid.columns && digit.stride % grid.columns == 0) lines.push_back(digit.stride / grid.columns);
-    }
-    add_edges(grid.column_edges, within, grid.columns);
-    add_edges(grid.row_edges, lines, grid.rows);
-  }
-  const std::int64_t line_distance = tick_distance(grid.rows);
-  for (std::int64_t row = 0; row < grid.rows; row += line_distance) grid.row_ticks.push_back({row, std::to_string(row * grid.columns)});
-  const std::int64_t distance = tick_distance(grid.columns);
-  for (std::int64_t column = 0; column < grid.columns; column += distance) grid.column_ticks.push_back({column, std::to_string(column)});
+  mark_lines(grid, tiles);
   return grid;
 }
 

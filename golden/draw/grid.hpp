@@ -1,7 +1,9 @@
 #pragma once
-// A layout as two grids of cells that share their colours: the logical tensor, and memory. One cell is one address.
+// A layout as two grids of cells: the logical tensor, coloured by address, and memory, coloured by place in the tensor. One cell is one address.
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,8 +23,8 @@ inline constexpr int kCellKinds = 6;
 
 struct Cell {
   CellKind kind;
-  std::int64_t address;  ///< of an element or of padding: what the colour says
-  std::string label;     ///< short, for inside the cell
+  std::int64_t place;                ///< of an element: what the colour says, 0 .. Grid::places - 1
+  std::array<std::string, 2> label;  ///< for inside the cell, at most two short lines
   std::string hover;
 };
 
@@ -44,6 +46,8 @@ struct Grid {
   std::string column_title;
   std::int64_t rows;
   std::int64_t columns;
+  std::int64_t places;
+  std::string places_text;  ///< what the colours mean: "tensor: address 0 .. 511"
   std::vector<Cell> cells;  ///< row by row
   std::vector<Edge> row_edges;
   std::vector<Edge> column_edges;
@@ -57,7 +61,7 @@ inline constexpr std::int64_t kMostCells = std::int64_t{1} << 18;
 /// The logical tensor: columns are its last axis (with the parts of an element, where it falls apart), rows all others. Labels only when `labelled`.
 /// Throws Error(usage) above kMostCells.
 Grid logical_grid(const Subject& subject, const std::optional<Tiles>& tiles, bool labelled);
-/// Memory in lines of `width` addresses, 0 for a width like the tensor's own. Throws as logical_grid does.
+/// Memory in lines of `width` addresses, 0 for a width at which memory is neither very wide nor very tall. Throws as logical_grid does.
 Grid memory_grid(const Subject& subject, const std::optional<Tiles>& tiles, std::int64_t width, bool labelled);
 
 }  // namespace mx::golden

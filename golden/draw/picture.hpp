@@ -1,5 +1,5 @@
 #pragma once
-// A layout as an SVG picture: the tensor and memory side by side, every address with one colour in both.
+// A layout as an SVG picture: the tensor coloured by address, memory coloured by place in the tensor.
 
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@ namespace mx::golden {
 enum class Panels {
   both,
   logical,  ///< the tensor, coloured by address
-  memory,   ///< memory with its padding, coloured likewise
+  memory,   ///< memory with its padding, coloured by place in the tensor
 };
 /// Throws Error(usage) with the nearest name: both, logical, memory.
 Panels panels_named(std::string_view name);

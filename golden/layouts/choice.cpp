@@ -92,6 +92,17 @@ void check_form(const BackendLayout& row, const Setting& setting) {
               std::string(row.backend));
 }
 
+/// The model's check, with the next sizes that hold whole groups.
+void check_groups(const Sizes& sizes) {
+  try {
+    layout::check(sizes);
+  } catch (const Error& error) {
+    const auto whole = [&](std::int64_t size) { return (size + sizes.group - 1) / sizes.group * sizes.group; };
+    throw Error(error.code(), fmt::format("{}; the next sizes that are: --shape {}x{}x{}", error.what(), sizes.experts, whole(sizes.intermediate),
+                                          whole(sizes.hidden)));
+  }
+}
+
 BackendChoice backend_choice(const Named& named, const LayoutQuery& query) {
   std::vector<std::string_view> known(kBackendKeys.begin(), kBackendKeys.end());
   for (const SettingKey& key : setting_keys()) known.push_back(key.key);
@@ -100,7 +111,7 @@ BackendChoice backend_choice(const Named& named, const LayoutQuery& query) {
   const auto [experts, intermediate, hidden] = shape_from(needed(query, "shape", "128x256, intermediate x hidden"), kLayerShape);
   const WeightFormat format = format_of(named, query);
   const Sizes sizes{experts, intermediate, hidden, std::max<std::int64_t>(layout::group_of(format), 1)};
-  layout::check(sizes);
+  check_groups(sizes);
   Setting setting{.sizes = sizes, .padded = sizes, .form = {format, layout::SourceOrder::gpt_oss}};
   for (const Field& field : query.fields) {
     if (const SettingKey* key = find_setting_key(field.key)) key->set(setting, field.value);

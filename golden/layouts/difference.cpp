@@ -58,6 +58,15 @@ class FineMap {
   std::vector<std::int64_t> entries_;
 };
 
+/// What two layouts hold at one address.
+struct Pair {
+  std::int64_t a;
+  std::int64_t b;
+};
+
+/// The next element, or more of the same padding.
+bool follows(std::int64_t entry, std::int64_t before) { return entry < 0 ? entry == before : entry == before + 1; }
+
 std::vector<Digit> without(const std::vector<Digit>& digits, const std::vector<Digit>& others) {
   std::vector<Digit> out;
   std::ranges::copy_if(digits, std::back_inserter(out), [&](const Digit& digit) { return std::ranges::find(others, digit) == others.end(); });
@@ -86,14 +95,29 @@ LayoutDifference difference(const Subject& a, const Subject& b, std::size_t most
   const std::int64_t chunk = 64 * map_a.parts() * map_b.parts();
   std::vector<std::int64_t> entries_a(static_cast<std::size_t>(chunk));
   std::vector<std::int64_t> entries_b(static_cast<std::size_t>(chunk));
+  Pair last{};
+  std::int64_t length = 0;
+  std::size_t runs = 0;
+  std::int64_t last_address = -1;
   for (std::int64_t first = 0; first < result.addresses; first += chunk) {
     map_a.read(first, entries_a);
     map_b.read(first, entries_b);
     for (std::size_t i = 0; i < entries_a.size(); ++i) {
-      if (entries_a[i] == entries_b[i]) continue;
+      const Pair pair{entries_a[i], entries_b[i]};
+      if (pair.a == pair.b) continue;
       ++result.differing;
       const std::int64_t address = first + static_cast<std::int64_t>(i);
-      if (result.first.size() < most) result.first.push_back({address, map_a.text(address, entries_a[i]), map_b.text(address, entries_b[i])});
+      const bool goes_on = address == last_address + 1 && follows(pair.a, last.a) && follows(pair.b, last.b);
+      last = pair;
+      last_address = address;
+      if (goes_on) {
+        ++length;
+      } else {
+        length = 1;
+        ++runs;
+        if (runs <= most) result.first.push_back({address, 0, map_a.text(address, pair.a), map_b.text(address, pair.b)});
+      }
+      if (runs <= most) result.first.back().count = length;
     }
   }
   const auto digits_a = a.layout.digits();

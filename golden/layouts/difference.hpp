@@ -9,10 +9,11 @@
 
 namespace mx::golden {
 
-/// One address at which they hold different things.
+/// Neighbouring addresses at which they hold different things: neighbours in both, or padding in both.
 struct Difference {
   std::int64_t address;
-  std::string a;  ///< element or padding, in words; "behind the end"
+  std::int64_t count;
+  std::string a;  ///< at the first address: element or padding, in words; "behind the end"
   std::string b;
 };
 
@@ -21,7 +22,7 @@ struct LayoutDifference {
   int grain_bits = 0;          ///< of an address: the finer of the two
   std::int64_t addresses = 0;  ///< of the longer memory
   std::int64_t differing = 0;
-  std::vector<Difference> first;      ///< at most `most` of them
+  std::vector<Difference> first;      ///< at most `most` runs
   std::vector<layout::Digit> only_a;  ///< digits that the other lacks, of layouts that have a digit form
   std::vector<layout::Digit> only_b;
 
