@@ -14,6 +14,7 @@
 #include "model/error.hpp"
 #include "model/layout/backend.hpp"
 #include "model/oracle/select.hpp"
+#include "model/oracle/strict.hpp"
 #include "sim/deployment_file.hpp"
 
 namespace mx::cli {
@@ -23,6 +24,7 @@ struct SelectOptions {
   std::string file;
   std::string oracle;
   bool explain = false;
+  bool strict = false;
   bool json = false;
 };
 
@@ -78,6 +80,27 @@ void print_trace(const oracle::Decision& decision) {
   print_table(rows);
 }
 
+Json skipped_json(const std::vector<oracle::Skipped>& skipped) {
+  Json json = Json::array();
+  for (const oracle::Skipped& one : skipped) {
+    json.push_back({{"backend", one.backend},
+                    {"kernel_class", one.kernel_class},
+                    {"need", one.need->id},
+                    {"statement", one.need->statement},
+                    {"effect", oracle::name_of(one.need->effect)},
+                    {"consequence", one.need->consequence},
+                    {"source", one.need->source}});
+  }
+  return json;
+}
+
+void print_skipped(const std::vector<oracle::Skipped>& skipped) {
+  for (const oracle::Skipped& one : skipped) {
+    fmt::print("skipped {} ({}): needs {}; otherwise {}: {}\n", one.backend, one.kernel_class, one.need->statement, oracle::name_of(one.need->effect),
+               one.need->consequence);
+  }
+}
+
 void print_choice(const sim::DeploymentFile& file, const oracle::OracleTables& tables, const oracle::Choice& choice) {
   const oracle::LayerConfig& layer = file.deployment.layer;
   fmt::print("{} ({})\n", choice.backend,
@@ -98,15 +121,20 @@ void print_choice(const sim::DeploymentFile& file, const oracle::OracleTables& t
 int select(const SelectOptions& options) {
   const sim::DeploymentFile file = sim::load_deployment_file(options.file, options.oracle);
   const oracle::OracleTables& tables = oracle::tables_of(file.oracle);
-  const oracle::Decision decision = oracle::select(tables, file.deployment, oracle::Detail::texts);
+  const oracle::StrictDecision strict = options.strict ? oracle::select_strict(file.oracle, file.deployment, oracle::Detail::texts)
+                                                       : oracle::StrictDecision{oracle::select(tables, file.deployment, oracle::Detail::texts), {}};
+  const oracle::Decision& decision = strict.decision;
   if (options.json) {
-    print_json(as_json(file, tables, decision));
+    Json json = as_json(file, tables, decision);
+    if (options.strict) json["skipped"] = skipped_json(strict.skipped);
+    print_json(json);
   } else {
     if (decision.choice) {
       print_choice(file, tables, *decision.choice);
     } else {
       fmt::print("no backend: {}: {}\n", decision.refusal->error_type, decision.refusal->text);
     }
+    print_skipped(strict.skipped);
     if (options.explain) print_trace(decision);
   }
   return decision.choice ? 0 : static_cast<int>(ErrorCode::unsupported);
@@ -120,6 +148,7 @@ void add_select(CLI::App& app, Action& action) {
   verb->add_option("DEPLOYMENT", options->file, "INFO file that describes the deployment (docs/examples)")->required();
   verb->add_option("--oracle", options->oracle, "mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8 or w4a8, instead of the file's (default mxfp4)");
   verb->add_flag("--explain", options->explain, "list every candidate with its first failing check");
+  verb->add_flag("--strict", options->strict, "never a backend whose kernel's needs are broken; says what was skipped and why");
   verb->add_flag("--json", options->json, "machine-readable output, always with the trace");
   verb->callback([&action, options] { action = [options] { return select(*options); }; });
 }

@@ -54,6 +54,8 @@ oracle::Hardware read_hardware(const InfoNode& node) {
            node.where("capability"));
     }
   }
+  if (node.has("amx") && hardware.platform != oracle::PlatformKind::cpu) fail("hardware.amx is for platform cpu, not " + platform, node.where("amx"));
+  hardware.amx = node.boolean_or("amx", hardware.amx);
   return hardware;
 }
 
@@ -78,10 +80,25 @@ oracle::ParallelRequest read_parallel(const InfoNode& node) {
   request.enable_expert_parallel = node.boolean_or("expert_parallel", request.enable_expert_parallel);
   request.all2all_backend = node.choice_or("all2all", request.all2all_backend, oracle::all2all_names());
   request.enable_eplb = node.boolean_or("eplb", request.enable_eplb);
+  request.round_robin = node.boolean_or("round_robin", request.round_robin);
   if (std::int64_t{request.tp} * request.pcp * request.dp > kMostRanks) {
     fail("parallel: tp * pcp * dp is above " + std::to_string(kMostRanks) + " ranks", node.where());
   }
+  if (request.enable_expert_parallel && request.tp * request.pcp * request.dp == 1) {
+    fail("parallel.expert_parallel is true, but tp * pcp * dp is 1: there are no ranks to split the experts over", node.where("expert_parallel"));
+  }
   return request;
+}
+
+/// What no oracle reads, but kernels depend on.
+void read_kernel_facts(const InfoNode& node, oracle::LayerConfig& layer) {
+  layer.router_weight_on_input = node.boolean_or("router_weight_on_input", layer.router_weight_on_input);
+  layer.expert_groups = static_cast<int>(node.integer_or("expert_groups", 0, 0, layer.num_experts));
+  layer.topk_group = static_cast<int>(node.integer_or("topk_group", 0, 0, layer.expert_groups));
+  layer.has_correction_bias = node.boolean_or("correction_bias", layer.has_correction_bias);
+  layer.has_routed_scaling = node.boolean_or("routed_scaling", layer.has_routed_scaling);
+  layer.has_swiglu_alpha = node.boolean_or("swiglu_alpha", layer.has_swiglu_alpha);
+  layer.has_swiglu_limit = node.boolean_or("swiglu_limit", layer.has_swiglu_limit);
 }
 
 oracle::LayerConfig read_layer(const InfoNode& node, const oracle::ParallelRequest& request) {
@@ -102,6 +119,7 @@ oracle::LayerConfig read_layer(const InfoNode& node, const oracle::ParallelReque
   layer.has_bias = node.boolean_or("bias", layer.has_bias);
   layer.is_act_and_mul = node.boolean_or("act_and_mul", layer.is_act_and_mul);
   layer.is_lora_enabled = node.boolean_or("lora", layer.is_lora_enabled);
+  read_kernel_facts(node, layer);
   return layer;
 }
 
@@ -131,6 +149,7 @@ void read_call(const InfoNode& root, const oracle::OracleTables& tables, oracle:
   deployment.activation_key = root.choice_or("activation_key", name_of(tables.usual_activation_key), oracle::quant_key_names());
   deployment.quantization_override = root.choice_or("quantization_override", "unset", oracle::override_names());
   deployment.allow_vllm_cutlass = root.boolean_or("allow_vllm_cutlass", false);
+  deployment.quant_method = root.choice_or("quant_method", "own", oracle::quant_method_names());
   const bool reads_override = any_step(tables, [](const oracle::Step& step) { return step.kind == oracle::StepKind::resolve_key; });
   const bool reads_cutlass = any_step(tables, [](const oracle::Step& step) { return step.when.allow_vllm_cutlass.has_value(); });
   const std::pair<std::string_view, bool> reads[] = {

@@ -2,153 +2,135 @@
 
 #include <algorithm>
 
-#include "model/layout/stage.hpp"
+#include "model/layout/address_map.hpp"
+#include "model/layout/grains.hpp"
 
 namespace mx::golden {
 
 namespace {
 
-/// A family of recorded layout names that the model covers, and the converter versions it covers them for.
-struct CoveredNames {
-  std::string_view prefix;
-  std::string_view stage;
-  std::string_view versions;  ///< separated by spaces
-  bool whole_backend;
-  layout::SourceOrder order;  ///< of whole backends
-};
-constexpr CoveredNames kCovered[] = {
-    {"oracle.gpt_oss.", "full", "vllm-2026-08", true, layout::SourceOrder::gpt_oss},
-    {"oracle.standard.", "full", "vllm-2026-08", true, layout::SourceOrder::standard},
-    {"sf_128x4.cutlass_atom", "stage-level", "cutlass-2026-08", false, {}},
-    {"sf_128x4", "stage-level", "flashinfer-2026-08 vllm-2026-08", false, {}},
-    {"trtllm.", "stage-level", "flashinfer-2026-08", false, {}},
-};
+using layout::Layout;
+using layout::Role;
 
-/// Names under which a set states one size of a building block; `cutlass_atom` speaks of elements, not of scales.
-struct StageSize {
-  std::string_view key;
-  std::string_view size;
-};
-constexpr StageSize kStageSizes[] = {{"batch", "batch"}, {"rows", "rows"}, {"mn", "rows"}, {"cols", "cols"}, {"epilogue_tile_m", "epilogue_tile_m"}};
-
-constexpr std::int64_t kLargest = std::int64_t{1} << 31;
-
-bool lists(std::string_view words, std::string_view word) {
-  const std::string padded = " " + std::string(words) + " ";
-  return padded.find(" " + std::string(word) + " ") != std::string::npos;
-}
-
-const CoveredNames& covered(const LayoutEntry& entry) {
-  for (const CoveredNames& row : kCovered) {
-    if (!entry.layout.starts_with(row.prefix)) continue;
-    if (entry.stage != row.stage) throw Unmodelled("no layout model for stage " + entry.stage + " of " + entry.layout);
-    if (!lists(row.versions, entry.version)) throw Unmodelled("no layout model for " + entry.layout + " at version " + entry.version);
-    return row;
+/// Cuts the grains of `source` as those of `packed` were cut.
+Layout with_grains_of(const Layout& packed, Layout source) {
+  while (source.logical().size() < packed.logical().size()) {
+    const layout::Axis& cut = packed.logical()[source.logical().size()];
+    source.explode(static_cast<int>(source.grain_bits() / cut.extent), cut.name);
   }
-  throw Unmodelled("no layout model for " + entry.layout);
+  return source;
 }
 
-void read_backend(const LayoutEntry& entry, const CoveredNames& row, KnownConversion& known) {
-  known.backend =
-      layout::find_backend_layout(std::string_view(entry.layout).substr(row.prefix.size()), layout::WeightFormat::mxfp4, layout::Engine::v2026_08);
-  if (known.backend == nullptr) throw Unmodelled("no layout model for " + entry.layout);
-  if (row.order == layout::SourceOrder::standard && !known.backend->standard_order.has(layout::Engine::v2026_08))
-    throw Unmodelled("no layout model for " + entry.layout + " from standard order");
-  known.order = row.order;
-  Fields params(*entry.params, "params", entry.where);
-  for (const char* key : {"E", "intermediate", "hidden"}) known.sizes.numbers[key] = params.integer(key, 1, kLargest);
-  if (params.has("has_bias")) known.sizes.has_bias = params.boolean("has_bias");
-  params.finish();
+LayoutModel stage_model(const StageCall& call) {
+  Layout packed = layout::stage_layout(*call.stage, call.request);
+  const layout::StageRequest& matrix = call.request;
+  Layout source({{"batch", matrix.batch}, {"rows", matrix.rows}, {"cols", matrix.cols}}, matrix.unit_bits);
+  return {with_grains_of(packed, std::move(source)), packed, &layout::kKeep};
 }
 
-void read_stage(const LayoutEntry& entry, KnownConversion& known) {
-  const auto stages = layout::all_stage_layouts();
-  const bool exists = std::any_of(stages.begin(), stages.end(), [&](const layout::StageLayout& stage) { return stage.name == entry.layout; });
-  if (!exists) throw Unmodelled("no layout model for " + entry.layout);
-  known.stage_name = entry.layout;
-  Fields params(*entry.params, "params", entry.where);
-  known.sizes.numbers["batch"] = 1;
-  for (const StageSize& size : kStageSizes) {
-    if (params.has(size.key)) known.sizes.numbers[std::string(size.size)] = params.integer(size.key, 1, kLargest);
+LayoutModel backend_model(const BackendCall& call, const LayoutEntry& entry) {
+  const layout::BackendLayout* row = call.row();
+  if (row == nullptr) no_model(entry);
+  if (!call.role) no_model(entry, " of all tensors at once");
+  layout::check_needs(*row, call.setting);
+  layout::TensorPlan plan = row->build(*call.role, call.setting);
+  Layout source = layout::canonical(*call.role, call.setting.sizes, call.setting.form);
+  return {with_grains_of(plan.layout, std::move(source)), std::move(plan.layout), plan.cast, row->values == nullptr ? nullptr : row};
+}
+
+int source_bits(const LayoutModel& model) { return model.cast->keeps() ? model.source.grain_bits() : model.cast->from_bits; }
+
+/// Row-major grains that a layout holds; those that it does not hold are marked.
+std::vector<std::uint8_t> held_grains(const Layout& from, std::span<const std::uint8_t> bytes, std::vector<bool>& lost) {
+  const int bits = from.grain_bits();
+  std::vector<std::uint8_t> out(static_cast<std::size_t>((from.size() * bits + 7) / 8));
+  lost.assign(static_cast<std::size_t>(from.size()), true);
+  layout::for_each_address(from, [&](std::int64_t address, std::int64_t entry) {
+    if (entry < 0) return;
+    layout::set_grain(out, entry, bits, layout::get_grain(bytes, address, bits));
+    lost[static_cast<std::size_t>(entry)] = false;
+  });
+  return out;
+}
+
+/// Grains before the cast; one that no grain becomes, or several do, is lost.
+std::vector<std::uint8_t> undo_cast(const layout::Cast& cast, std::span<const std::uint8_t> grains, int bits, std::vector<bool>& lost) {
+  const layout::Uncast uncast(cast);
+  std::vector<std::uint8_t> out(lost.size() * static_cast<std::size_t>(cast.from_bits) / 8);
+  for (std::size_t i = 0; i < lost.size(); ++i) {
+    const auto grain = uncast(layout::get_grain(grains, static_cast<std::int64_t>(i), bits));
+    lost[i] = lost[i] || !grain || !uncast.is_recoverable(*grain);
+    if (grain) layout::set_grain(out, static_cast<std::int64_t>(i), cast.from_bits, *grain);
   }
-  if (params.has("k")) {
-    const std::int64_t elements = params.integer("sf_vec", 1, kLargest);
-    known.sizes.numbers["cols"] = (params.integer("k", 1, kLargest) + elements - 1) / elements;
-  }
-  params.finish();
-  for (const char* size : {"rows", "cols"}) {
-    if (!known.sizes.numbers.contains(size)) broken("params do not say " + std::string(size), entry.where);
-  }
+  return out;
 }
 
-layout::Sizes layer_sizes(const ConversionSizes& sizes) {
-  return {sizes.numbers.at("E"), sizes.numbers.at("intermediate"), sizes.numbers.at("hidden")};
-}
+std::uint64_t keep(std::uint64_t grain) { return grain; }
 
-layout::Setting setting_of(const KnownConversion& conversion) {
-  const layout::Sizes sizes = layer_sizes(conversion.sizes);
-  return {.sizes = sizes, .padded = sizes, .form = conversion.order, .engine = layout::Engine::v2026_08, .has_bias = conversion.sizes.has_bias};
-}
-
-layout::Role role_of(const std::string& role) {
-  for (const layout::Role known : layout::kRoles) {
-    if (layout::name_of(known) == role) return known;
-  }
-  throw Unmodelled("unknown role '" + role + "'");
-}
-
-layout::Layout stage_layout_of(const KnownConversion& conversion, int element_bits) {
-  const auto& numbers = conversion.sizes.numbers;
-  layout::StageParams params;
-  if (const auto tile = numbers.find("epilogue_tile_m"); tile != numbers.end()) params["epilogue_tile_m"] = tile->second;
-  return layout::stage_layout(conversion.stage_name, numbers.at("batch"), numbers.at("rows"), numbers.at("cols"), element_bits, params);
-}
-
-std::string without_digits(std::string text) {
-  std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
-  return text;
+/// Marks in the order of the source's memory.
+std::vector<bool> in_memory_order(const Layout& source, const std::vector<bool>& row_major) {
+  std::vector<bool> out(row_major.size());
+  layout::for_each_address(
+      source, [&](std::int64_t address, std::int64_t entry) { out[static_cast<std::size_t>(address)] = row_major[static_cast<std::size_t>(entry)]; });
+  return out;
 }
 
 }  // namespace
 
-KnownConversion conversion_of(const LayoutEntry& entry) {
-  const CoveredNames& row = covered(entry);
-  KnownConversion known;
-  known.whole_backend = row.whole_backend;
-  if (row.whole_backend) {
-    read_backend(entry, row, known);
-  } else {
-    read_stage(entry, known);
-  }
-  return known;
+LayoutModel model_of(const LayoutCall& call, const LayoutEntry& entry) {
+  if (const auto* stage = std::get_if<StageCall>(&call)) return stage_model(*stage);
+  if (const auto* backend = std::get_if<BackendCall>(&call)) return backend_model(*backend, entry);
+  no_model(entry, " as a rearrangement");
 }
 
-LayoutModel build_model(const KnownConversion& conversion, const std::string& role, int element_bits) {
-  if (!conversion.whole_backend) {
-    layout::Layout packed = stage_layout_of(conversion, element_bits);
-    return {layout::Layout(packed.logical(), packed.unit_bits()), packed, &layout::kKeep};
+std::vector<std::int64_t> source_grains(const LayoutModel& model) {
+  const std::vector<std::int64_t> logical_at = model.source.gather();
+  std::vector<std::int64_t> address_of(logical_at.size());
+  for (std::size_t address = 0; address < logical_at.size(); ++address)
+    address_of[static_cast<std::size_t>(logical_at[address])] = static_cast<std::int64_t>(address);
+  std::vector<std::int64_t> grains = model.packed.gather();
+  for (std::int64_t& grain : grains) {
+    if (grain >= 0) grain = address_of[static_cast<std::size_t>(grain)];
   }
-  // A converter gets its shapes as they are: nothing is rounded up before it.
-  const layout::Sizes sizes = layer_sizes(conversion.sizes);
-  const layout::Role tensor = role_of(role);
-  layout::TensorPlan plan = conversion.backend->build(tensor, setting_of(conversion));
-  return {layout::canonical(tensor, sizes, conversion.order), std::move(plan.layout), plan.cast};
+  return grains;
 }
 
-std::optional<std::string> refusal(const KnownConversion& conversion, const std::string& role, int element_bits) {
-  try {
-    if (conversion.whole_backend) {
-      const auto rules = layout::broken_needs(*conversion.backend, setting_of(conversion));
-      if (!rules.empty()) return std::string(layout::name_of(rules.front().need.quantity));
-      build_model(conversion, role, element_bits);
-    } else {
-      stage_layout_of(conversion, element_bits);
-    }
-    return std::nullopt;
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::usage) throw;
-    return without_digits(error.what());
+layout::CanonicalLayer layer_with(const BackendCall& call, std::span<const std::uint8_t> tensor) {
+  const layout::Setting& setting = call.setting;
+  layout::CanonicalLayer layer{setting.sizes, setting.form, {}};
+  for (const Role role : layout::kAllRoles) {
+    if (!layout::has_role(setting.form.format, role) || (layout::is_bias(role) && !setting.has_bias)) continue;
+    layer[role].assign(static_cast<std::size_t>(layout::canonical(role, setting.sizes, setting.form).bytes()), 0);
   }
+  if (call.role) layer[*call.role].assign(tensor.begin(), tensor.end());
+  return layer;
+}
+
+PackedBytes packed_bytes(const LayoutCall& call, const LayoutModel& model, std::span<const std::uint8_t> input) {
+  if (model.coupled != nullptr) {
+    const auto& backend = std::get<BackendCall>(call);
+    layout::PackedLayer layer = layout::convert(layer_with(backend, input), *model.coupled, backend.setting);
+    std::vector<std::uint8_t> bytes = layer.find(*backend.role)->bytes;
+    return {std::move(bytes), std::move(layer)};
+  }
+  return {layout::from_row_major(model.packed, layout::to_row_major(model.source, input), source_bits(model), model.cast->make, 0), std::nullopt};
+}
+
+RestoredBytes restored_bytes(const LayoutCall& call, const LayoutModel& model, const PackedBytes& output) {
+  RestoredBytes restored;
+  if (output.layer) {
+    const Role role = *std::get<BackendCall>(call).role;
+    const bool whole = model.coupled->undo_values != nullptr &&
+                       std::ranges::none_of(output.layer->losses, [role](const layout::Loss& loss) { return loss.role == role; });
+    if (whole) restored.bytes = layout::restore(*output.layer, layout::OnLoss::mark)[role];
+    restored.lost.assign(static_cast<std::size_t>(model.source.size()), !whole);
+    return restored;
+  }
+  std::vector<std::uint8_t> grains = held_grains(model.packed, output.bytes, restored.lost);
+  if (!model.cast->keeps()) grains = undo_cast(*model.cast, grains, model.packed.grain_bits(), restored.lost);
+  restored.bytes = layout::from_row_major(model.source, grains, source_bits(model), keep, 0);
+  restored.lost = in_memory_order(model.source, restored.lost);
+  return restored;
 }
 
 }  // namespace mx::golden

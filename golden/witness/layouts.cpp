@@ -14,13 +14,13 @@ namespace {
 
 struct Kind {
   std::string_view word;
-  void (*run)(const LayoutEntry&, const std::filesystem::path&, LayoutFindings&);  ///< null: no model of this kind
+  void (*run)(const LayoutEntry&, const std::filesystem::path&, LayoutFindings&);
 };
 constexpr Kind kKinds[] = {
     {"perm", run_perm},
     {"hash", [](const LayoutEntry& entry, const std::filesystem::path&, LayoutFindings& findings) { run_hash(entry, findings); }},
     {"error", [](const LayoutEntry& entry, const std::filesystem::path&, LayoutFindings& findings) { run_error(entry, findings); }},
-    {"io", nullptr},
+    {"io", run_io},
 };
 
 struct Word {
@@ -32,7 +32,6 @@ constexpr Word kStages[] = {{"full"}, {"before_swizzle"}, {"stage-level"}};
 /// Keys that an entry may have beside those read here: facts for people, derived counts, and what its kind reads.
 constexpr const char* kOtherKeys[] = {
     "backends",
-    "arch",
     "source",
     "end_to_end",
     "note",
@@ -64,12 +63,8 @@ constexpr const char* kOtherKeys[] = {
     "ulp_tolerance",
 };
 
-struct LayoutDtype {
-  std::string_view word;
-  int bytes;
-};
-constexpr LayoutDtype kLayoutDtypes[] = {{"uint8", 1},    {"int32", 4},   {"float8_e4m3fn", 1}, {"float8_e8m0fnu", 1},
-                                         {"bfloat16", 2}, {"float16", 2}, {"float32", 4},       {"float64", 8}};
+constexpr LayoutDtype kLayoutDtypes[] = {{"uint8", 1, -1},    {"int32", 4, -1},   {"float8_e4m3fn", 1, 7}, {"float8_e8m0fnu", 1, -1},
+                                         {"bfloat16", 2, 15}, {"float16", 2, 15}, {"float32", 4, 31},      {"float64", 8, 63}};
 
 std::string text_of(const Json& entry, const char* key, const std::string& where) {
   const auto found = entry.find(key);
@@ -115,12 +110,13 @@ LayoutEntry read_entry(const Json& json, const std::string& file, std::size_t po
   const auto params = json.find("params");
   if (params == json.end()) broken("entry has no 'params'", entry.where);
   entry.params = &*params;
+  if (json.contains("arch")) entry.arch = text_of(json, "arch", entry.where);
   return entry;
 }
 
 void check_words(LayoutEntry& entry) {
   Fields fields(*entry.json, "entry", entry.where);
-  for (const char* key : {"id", "kind", "level", "layout", "stage", "converter_version", "role", "params"}) fields.at(key);
+  for (const char* key : {"id", "kind", "level", "layout", "stage", "converter_version", "role", "params", "arch"}) fields.find(key);
   for (const char* key : kOtherKeys) fields.find(key);
   if (const Json* input = fields.find("input")) entry.input = read_array(*input, "input", entry.where);
   row_named(kLevels, "level", entry.level);
@@ -144,7 +140,6 @@ EntryResult run_one(LayoutEntry& entry, const std::filesystem::path& directory, 
     check_files(*entry.json, directory, entry.where);
     check_words(entry);
     const Kind& kind = row_named(kKinds, "kind", entry.kind);
-    if (kind.run == nullptr) throw Unmodelled("no model for entries of kind " + entry.kind);
     kind.run(entry, directory, findings);
     result.status = result.differing > 0 ? EntryStatus::differs : result.compared > 0 ? EntryStatus::equal : EntryStatus::nothing_compared;
     if (result.status == EntryStatus::nothing_compared) result.reason = "no position is written";
@@ -168,7 +163,7 @@ ArrayShape read_array(const Json& json, const std::string& what, const std::stri
   // A single value has no extents.
   const Json& shape = fields.at("shape");
   array.elements = shape.is_array() && shape.empty() ? 1 : read_shape(shape, array.extents, what, where);
-  array.element_bytes = row_named(kLayoutDtypes, "dtype", fields.text("dtype")).bytes;
+  array.dtype = &row_named(kLayoutDtypes, "dtype", fields.text("dtype"));
   return array;
 }
 

@@ -1,12 +1,11 @@
 #include "golden/witness/oracle_quant_config.hpp"
 
-#include <algorithm>
-#include <array>
 #include <optional>
 #include <variant>
 
 #include "golden/witness/oracle_inputs.hpp"
 #include "model/oracle/quant_config.hpp"
+#include "model/oracle/select.hpp"
 
 namespace mx::golden {
 namespace {
@@ -51,10 +50,6 @@ std::optional<oracle::GroupShape> read_block(Values& values) {
                             values.checked("block_shape", block[1], 1, oracle::kLargestSize)};
 }
 
-// vllm fused_moe/oracle/nvfp4.py is_global_sf_supported_for_nvfp4_backend.
-constexpr std::array<std::string_view, 5> kGlobalScale = {"FLASHINFER_TRTLLM", "FLASHINFER_CUTLASS", "FLASHINFER_CUTEDSL",
-                                                          "FLASHINFER_CUTEDSL_BATCHED", "FLASHINFER_B12X"};
-
 }  // namespace
 
 Json evaluate_mxfp4_quant_config(const Json& inputs, const std::string& where) {
@@ -90,7 +85,7 @@ Json evaluate_nvfp4_quant_config(const Json& inputs, const std::string& where) {
   const std::string backend = values.text("backend");
   values.finish();
   Json got = config_json(oracle::quant_config("nvfp4", backend, {}));
-  got["global_sf_supported"] = std::find(kGlobalScale.begin(), kGlobalScale.end(), backend) != kGlobalScale.end();
+  got["global_sf_supported"] = oracle::backend_named(oracle::tables_of("nvfp4"), backend).global_sf_supported;
   return got;
 }
 

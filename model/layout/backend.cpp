@@ -14,7 +14,7 @@ struct QuantityRow {
   std::int64_t (*of)(const Setting& setting);
 };
 
-constexpr std::array<QuantityRow, 10> kQuantities{{
+constexpr std::array<QuantityRow, 11> kQuantities{{
     {"w13_rows", "2I", [](const Setting& s) { return (s.form.gated ? 2 : 1) * s.padded.intermediate; }},
     {"w2_rows", "H", [](const Setting& s) { return s.padded.hidden; }},
     {"w13_groups", "H/group", [](const Setting& s) { return s.padded.hidden / s.padded.group; }},
@@ -25,6 +25,7 @@ constexpr std::array<QuantityRow, 10> kQuantities{{
     {"activation_dtype", "activation dtype", [](const Setting& s) { return static_cast<std::int64_t>(s.input_dtype); }},
     {"has_bias", "biases", [](const Setting& s) { return std::int64_t{s.has_bias}; }},
     {"input_scale_given", "input scales", [](const Setting& s) { return std::int64_t{s.has_input_scale}; }},
+    {"scale_byte", "largest scale byte", [](const Setting& s) { return std::int64_t{s.largest_scale_byte}; }},
 }};
 
 const QuantityRow& row_of(Quantity quantity) { return kQuantities.at(static_cast<std::size_t>(quantity)); }
@@ -50,13 +51,19 @@ std::string found_text(Quantity quantity, std::int64_t value) {
   }
 }
 
+std::string operand_text(const Need& need) {
+  if (need.quantity == Quantity::activation_dtype) return std::string(name_of(static_cast<InputDtype>(need.operand)));
+  return std::to_string(need.operand);
+}
+
 bool is_size(Quantity quantity) {
   return quantity != Quantity::has_bias && quantity != Quantity::has_input_scale && quantity != Quantity::activation_dtype;
 }
 
 std::vector<BackendLayout> joined() {
   std::vector<BackendLayout> rows;
-  for (const auto family : {trtllm_layouts, flashinfer_cutlass_layouts, identity_layouts}) {
+  for (const auto family :
+       {trtllm_layouts, flashinfer_cutlass_layouts, identity_layouts, triton_layouts, deepgemm_layouts, marlin_layouts, humming_layouts}) {
     const std::span<const BackendLayout> of_family = family();
     rows.insert(rows.end(), of_family.begin(), of_family.end());
   }
@@ -85,7 +92,7 @@ std::string text_of(const Need& need) {
   std::string rule(symbol_of(need.quantity));
   switch (need.rule) {
     case Rule::multiple_of: rule += " a multiple of " + std::to_string(need.operand); break;
-    case Rule::at_most: rule += " at most " + std::to_string(need.operand); break;
+    case Rule::at_most: rule += " at most " + operand_text(need); break;
     case Rule::equals: rule += is_size(need.quantity) ? " = " + std::to_string(need.operand) : ""; break;
     case Rule::power_of_two: rule += " a power of two"; break;
   }

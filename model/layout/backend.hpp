@@ -29,6 +29,7 @@ enum class Quantity {
   activation_dtype,  ///< the InputDtype, as its number
   has_bias,          ///< 0 or 1
   has_input_scale,   ///< 0 or 1
+  scale_byte,        ///< the largest byte of the scales
 };
 /// "2I", "activation dtype": for messages; and the word of recorded preconditions: "w13_rows", "activation_dtype".
 std::string_view symbol_of(Quantity quantity);
@@ -123,5 +124,9 @@ void check_needs(const BackendLayout& row, const Setting& setting);
 std::span<const BackendLayout> trtllm_layouts();
 std::span<const BackendLayout> flashinfer_cutlass_layouts();
 std::span<const BackendLayout> identity_layouts();
+std::span<const BackendLayout> triton_layouts();
+std::span<const BackendLayout> deepgemm_layouts();
+std::span<const BackendLayout> marlin_layouts();
+std::span<const BackendLayout> humming_layouts();
 
 }  // namespace mx::layout

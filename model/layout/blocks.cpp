@@ -56,6 +56,31 @@ void rearrange(Layout& layout, std::span<const std::string> from, std::span<cons
   layout.permute(order);
 }
 
+Layout& split_off(Layout& layout, std::string_view axis, std::span<const Axis> parts) {
+  const std::string name(axis);
+  for (std::size_t i = parts.size(); i-- > 0;) layout.split(name, parts[i].extent, name, parts[i].name);
+  return layout;
+}
+
+Layout& split_off(Layout& layout, std::string_view axis, std::initializer_list<Axis> parts) {
+  return split_off(layout, axis, std::span(parts.begin(), parts.size()));
+}
+
+Layout& order(Layout& layout, std::initializer_list<std::string_view> axes) {
+  const std::vector<std::string> names(axes.begin(), axes.end());
+  rearrange(layout, names, names);
+  return layout;
+}
+
+std::string merge_rows(Layout& layout) {
+  const std::vector<Axis>& view = layout.view();
+  if (view.size() == 4) {
+    const std::array<std::string, 2> rows{view[1].name, view[2].name};
+    layout.merge({rows[0], rows[1]}, "rows");
+  }
+  return layout.view()[1].name;
+}
+
 Layout& up_gate_interleaved(Layout& layout) {
   if (!planted(Fault::gate_up_not_flipped)) layout.flip("half");
   rearrange(layout, std::array<std::string, 2>{"half", "I"}, std::array<std::string, 2>{"I", "half"});

@@ -80,6 +80,7 @@ struct Symbolic {
   }
   bool operator()(const Pack&) const { return true; }
   bool operator()(const Table& s) const { return std::is_sorted(s.source.begin(), s.source.end()); }
+  bool operator()(const Repeat& s) const { return s.times == 1; }
 };
 
 }  // namespace

@@ -16,26 +16,38 @@ std::uint64_t pad_grain(std::int64_t entry, std::int64_t address, int bits, std:
   return value;
 }
 
-std::vector<std::uint8_t> to_row_major(const Layout& from, std::span<const std::uint8_t> bytes) {
+HeldUnits held_row_major(const Layout& from, std::span<const std::uint8_t> bytes) {
   if (static_cast<std::int64_t>(bytes.size()) != from.bytes()) {
     throw Error(ErrorCode::input, std::to_string(bytes.size()) + " bytes where the layout has " + std::to_string(from.bytes()));
   }
-  if (from.steps().empty()) return {bytes.begin(), bytes.end()};
+  if (from.steps().empty()) return {{bytes.begin(), bytes.end()}, from.size()};
   const int bits = from.grain_bits();
   std::vector<std::uint8_t> out(static_cast<std::size_t>((from.size() * bits + 7) / 8));
+  std::vector<bool> seen(from.repeats() ? static_cast<std::size_t>(from.size()) : 0);
   std::int64_t found = 0;
   for_each_address(from, [&](std::int64_t address, std::int64_t entry) {
     if (entry < 0 && fault::planted(fault::Fault::restore_mixes_padding)) {
       set_grain(out, 0, bits, get_grain(out, 0, bits) | get_grain(bytes, address, bits));
     }
     if (entry < 0) return;
-    set_grain(out, entry, bits, get_grain(bytes, address, bits));
+    const std::uint64_t value = get_grain(bytes, address, bits);
+    if (!seen.empty() && seen[static_cast<std::size_t>(entry)]) {
+      if (value == get_grain(out, entry, bits)) return;
+      throw Error(ErrorCode::input, "the copies of element " + std::to_string(entry) + " differ: see address " + std::to_string(address));
+    }
+    if (!seen.empty()) seen[static_cast<std::size_t>(entry)] = true;
+    set_grain(out, entry, bits, value);
     ++found;
   });
-  if (found != from.size()) {
-    throw Error(ErrorCode::usage, "the layout holds " + std::to_string(found) + " of " + std::to_string(from.size()) + " elements");
+  return {std::move(out), found};
+}
+
+std::vector<std::uint8_t> to_row_major(const Layout& from, std::span<const std::uint8_t> bytes) {
+  HeldUnits held = held_row_major(from, bytes);
+  if (held.count != from.size()) {
+    throw Error(ErrorCode::usage, "the layout holds " + std::to_string(held.count) + " of " + std::to_string(from.size()) + " elements");
   }
-  return out;
+  return std::move(held.bytes);
 }
 
 std::vector<std::uint8_t> from_row_major(const Layout& to, std::span<const std::uint8_t> row_major, int source_bits,

@@ -47,7 +47,15 @@ inline void set_grain(std::span<std::uint8_t> bytes, std::int64_t index, int bit
 /// What a padded position holds; `entry` is one of Layout's kPad codes. An unwritten one holds its part of the byte `poison`.
 std::uint64_t pad_grain(std::int64_t entry, std::int64_t address, int bits, std::uint8_t poison);
 
-/// Logical elements of a tensor in row-major order. Throws Error(input) when the bytes do not fit the layout, Error(usage) when it drops elements.
+/// Logical elements of a tensor in row-major order, those that the layout drops being 0.
+struct HeldUnits {
+  std::vector<std::uint8_t> bytes;
+  std::int64_t count;  ///< of the elements that are there
+};
+/// Reads what the memory holds. Throws Error(input) when the bytes do not fit the layout or the copies of an element differ.
+HeldUnits held_row_major(const Layout& from, std::span<const std::uint8_t> bytes);
+
+/// The same for a layout that holds every element. Throws Error(usage) when it drops some.
 std::vector<std::uint8_t> to_row_major(const Layout& from, std::span<const std::uint8_t> bytes);
 
 /// The memory of a layout whose logical elements are given in row-major order as grains of `source_bits`, each passed through `cast`.

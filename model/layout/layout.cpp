@@ -209,6 +209,15 @@ Layout& Layout::table(std::string_view axis, std::vector<std::int64_t> source) {
   return append(Table{position, std::move(source), std::move(target)}, view_);
 }
 
+Layout& Layout::repeat(std::string_view axis, std::int64_t times) {
+  const int position = axis_named(axis, "repeat");
+  std::vector<Axis> after = view_;
+  if (times < 1) refuse("repeat: axis " + after[index_of(position)].name + " cannot be there " + std::to_string(times) + " times");
+  checked_size({after[index_of(position)], Axis{"times", times}});
+  after[index_of(position)].extent *= times;
+  return append(Repeat{position, times}, std::move(after));
+}
+
 const std::vector<Axis>& Layout::logical() const { return logical_; }
 const std::vector<Axis>& Layout::view() const { return view_; }
 const std::vector<Step>& Layout::steps() const { return steps_; }
@@ -258,6 +267,10 @@ Place Layout::inverse(std::int64_t address) const {
 }
 
 bool Layout::is_padding(std::int64_t address) const { return !inverse(address).coord.has_value(); }
+
+bool Layout::repeats() const {
+  return std::any_of(steps_.begin(), steps_.end(), [](const Step& step) { return std::holds_alternative<Repeat>(step); });
+}
 
 std::string Layout::describe() const {
   std::string text = "tensor " + shape_text(views_.front()) + " of " + std::to_string(unit_bits_) + "-bit units\n";

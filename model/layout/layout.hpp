@@ -51,6 +51,7 @@ class Layout {
   Layout& explode(int bits, std::string axis_name);  ///< refused after pack and after neutral padding, which both speak of whole units
   Layout& pack();
   Layout& table(std::string_view axis, std::vector<std::int64_t> source);
+  Layout& repeat(std::string_view axis, std::int64_t times);
 
   const std::vector<Axis>& logical() const;  ///< axes of the logical tensor (with the axes that Explode added at the end)
   const std::vector<Axis>& view() const;     ///< axes after the last step, without those that Pack took into the unit
@@ -67,6 +68,8 @@ class Layout {
   /// What lies at an address. Throws Error(usage) when it is out of range.
   Place inverse(std::int64_t address) const;
   bool is_padding(std::int64_t address) const;
+  /// Whether elements have several places, of which `at` names the first.
+  bool repeats() const;
 
   /// Digit normal form, digits sorted by stride; none when a step carries (a pad in mid-chain, a split across a digit) or is a Table or Slice.
   std::optional<std::vector<Digit>> digits() const;

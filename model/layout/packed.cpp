@@ -17,10 +17,14 @@ std::string hex(std::uint64_t value) {
   return text;
 }
 
-/// to_row_major with the tensor's name on its errors.
+bool slices(const Layout& layout) {
+  return std::ranges::any_of(layout.steps(), [](const Step& step) { return std::holds_alternative<Slice>(step); });
+}
+
+/// Row-major units of a tensor, those that its layout dropped being 0, with the tensor's name on errors.
 std::vector<std::uint8_t> named_row_major(Role role, const Layout& layout, std::span<const std::uint8_t> bytes) {
   try {
-    return to_row_major(layout, bytes);
+    return slices(layout) ? held_row_major(layout, bytes).bytes : to_row_major(layout, bytes);
   } catch (const Error& error) {
     throw Error(error.code(), error.what(), std::string(name_of(role)));
   }
@@ -70,27 +74,22 @@ void note_cast_loss(Role role, const Cast& cast, const Units& units, std::vector
 
 /// Counts the units that have no place in memory.
 void note_cut(Role role, const Layout& layout, std::vector<Loss>& losses) {
-  std::int64_t held = 0;
-  for_each_address(layout, [&](std::int64_t, std::int64_t entry) { held += entry >= 0 ? 1 : 0; });
+  const std::vector<std::uint8_t> nothing(static_cast<std::size_t>(layout.bytes()));
+  const std::int64_t held = held_row_major(layout, nothing).count;
   if (held < layout.size()) losses.push_back({role, "elements beyond the last whole tile are cut off", layout.size() - held});
 }
 
-bool slices(const Layout& layout) {
-  return std::ranges::any_of(layout.steps(), [](const Step& step) { return std::holds_alternative<Slice>(step); });
-}
-
-/// Row-major units of a packed tensor; units that the layout dropped are 0.
-std::vector<std::uint8_t> held_row_major(const PackedTensor& tensor) {
-  if (!slices(tensor.layout)) return named_row_major(tensor.role, tensor.layout, tensor.bytes);
-  const int bits = tensor.layout.grain_bits();
-  std::vector<std::uint8_t> out(static_cast<std::size_t>((tensor.layout.size() * bits + 7) / 8));
-  for_each_address(tensor.layout, [&](std::int64_t address, std::int64_t entry) {
-    if (entry >= 0) set_grain(out, entry, bits, get_grain(tensor.bytes, address, bits));
-  });
-  return out;
-}
-
 std::uint64_t keep(std::uint64_t unit) { return unit; }
+
+/// Of scales that are bytes; 0 for others.
+int largest_scale_byte(const CanonicalLayer& layer) {
+  int largest = 0;
+  for (const Role role : {Role::w13_weight_scale, Role::w2_weight_scale}) {
+    if (unit_bits(role, layer.form.format) != 8) continue;
+    for (const std::uint8_t byte : layer[role]) largest = std::max(largest, int{byte});
+  }
+  return largest;
+}
 
 /// The first version of the engine that converts the form, or the first there is.
 Engine first_engine(const BackendLayout& backend, const Form& form) {
@@ -137,6 +136,7 @@ PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, S
   setting.sizes = layer.sizes;
   setting.form = layer.form;
   setting.has_bias = layer.has_bias();
+  setting.largest_scale_byte = largest_scale_byte(layer);
   if (!backend.converts(layer.form, setting.engine)) {
     throw Error(ErrorCode::usage,
                 "checkpoints of " + std::string(name_of(layer.form.format)) + " in " + std::string(name_of(layer.form.order)) + " order" +
@@ -180,7 +180,7 @@ CanonicalLayer restore(const PackedLayer& packed, OnLoss on_loss) {
   LayerUnits units;
   for (const PackedTensor& tensor : packed.tensors) {
     check_fit(tensor);
-    units[static_cast<std::size_t>(tensor.role)] = undo_cast(tensor, held_row_major(tensor));
+    units[static_cast<std::size_t>(tensor.role)] = undo_cast(tensor, named_row_major(tensor.role, tensor.layout, tensor.bytes));
   }
   if (backend.undo_values != nullptr) backend.undo_values(units, setting);
   CanonicalLayer layer{setting.sizes, setting.form, {}};

@@ -77,6 +77,11 @@ std::vector<StageNeed> broken_needs(const StageLayout& stage, StageRequest reque
 
 /// The rows of each library, joined by all_stage_layouts().
 std::span<const StageLayout> flashinfer_stages();
+std::span<const StageLayout> triton_stages();
+std::span<const StageLayout> deepgemm_stages();
+std::span<const StageLayout> sm90_mixed_stages();
+std::span<const StageLayout> marlin_stages();
+std::span<const StageLayout> humming_stages();
 
 /// Fills in the standard values of what is declared; throws Error(usage) on a value out of range and on a parameter that is not declared.
 void complete_params(std::string_view stage, std::span<const StageParam> declared, StageParams& params);
@@ -106,6 +111,21 @@ std::int64_t extent_of(const Layout& layout, std::string_view axis);
 Layout& pad_to_multiple(Layout& layout, std::string_view axis, std::int64_t multiple, PadContent content);
 /// Permutes such that the axes of `from` are replaced, in place, by those of `to`, a rearrangement of the same axes.
 void rearrange(Layout& layout, std::span<const std::string> from, std::span<const std::string> to);
+
+/// Takes parts off the low end of an axis: index = (.. (axis * parts[0].extent + parts[0]) ..) * parts[n].extent + parts[n]. The axis keeps its name
+/// for what is left, the parts follow it.
+Layout& split_off(Layout& layout, std::string_view axis, std::span<const Axis> parts);
+Layout& split_off(Layout& layout, std::string_view axis, std::initializer_list<Axis> parts);
+/// Puts the named axes, which are those that the named positions hold already in another order, into this order; other axes stay.
+Layout& order(Layout& layout, std::initializer_list<std::string_view> axes);
+/// The row axes of a loaded buffer as one: w13's two become `rows`. Returns the name of the row axis.
+std::string merge_rows(Layout& layout);
+
+/// Appends the axes `nibble` (2) and `bit` (4): whether the units are bytes or 4-bit elements, `cols` counts bytes afterwards.
+/// Throws Error(usage) on other units.
+Layout& explode_bytes(Layout& layout, std::string_view cols);
+/// Scatters the bits of 4 bytes over a 32-bit word. The view must end in axes of 4 bytes in all, `nibble` and `bit`; these become one axis of 32.
+Layout& fp4word(Layout& layout);
 
 }  // namespace blocks
 

@@ -57,6 +57,10 @@ struct Forward {
     coord[at(s.axis)] = s.target[static_cast<std::size_t>(coord[at(s.axis)])];
     return true;
   }
+  bool operator()(const Repeat& s) const {
+    coord[at(s.axis)] *= s.times;
+    return true;
+  }
 };
 
 struct Backward {
@@ -100,6 +104,10 @@ struct Backward {
     coord[at(s.axis)] = s.source[static_cast<std::size_t>(coord[at(s.axis)])];
     return true;
   }
+  bool operator()(const Repeat& s) const {
+    coord[at(s.axis)] /= s.times;
+    return true;
+  }
 };
 
 std::string_view content_name(PadContent content) {
@@ -139,6 +147,7 @@ struct Describe {
   std::string operator()(const Explode& s) const { return "explode into units of " + std::to_string(s.bits) + " bits"; }
   std::string operator()(const Pack&) const { return "pack the last axis into the unit"; }
   std::string operator()(const Table& s) const { return "table of " + std::to_string(s.source.size()) + " indexes on " + name(s.axis); }
+  std::string operator()(const Repeat& s) const { return "repeat each index of " + name(s.axis) + " " + std::to_string(s.times) + " times"; }
 };
 
 }  // namespace

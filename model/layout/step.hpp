@@ -52,6 +52,11 @@ struct Slice {
   std::int64_t begin;
   std::int64_t length;
 };
+/// axis [N] -> [N * times]; position p holds index p / times. Of an index's places the first is the one that `forward` names.
+struct Repeat {
+  int axis;
+  std::int64_t times;
+};
 /// Every grain becomes a trailing axis of grain_bits/bits smaller grains, low bits first. The coordinate grows by that axis.
 struct Explode {
   int bits;
@@ -65,7 +70,7 @@ struct Table {
   std::vector<std::int64_t> target;
 };
 
-using Step = std::variant<Split, Merge, Permute, Flip, Pad, Slice, Explode, Pack, Table>;
+using Step = std::variant<Split, Merge, Permute, Flip, Pad, Slice, Explode, Pack, Table, Repeat>;
 
 /// Moves a coordinate through one step, from the axes before it to those after it; false when a Slice drops it. Explode takes the index of its
 /// new axis from `*exploded`, which it advances.

@@ -11,6 +11,7 @@ namespace mx::oracle {
 namespace {
 
 constexpr std::array<std::string_view, 4> kPlatformKinds = {"cuda", "rocm", "xpu", "cpu"};
+constexpr std::array<std::string_view, 3> kQuantMethods = {"own", "quark", "compressed_tensors"};
 
 void require_group(int size, std::string_view what) {
   if (size >= 1 && size <= kLargestGroup) return;
@@ -40,6 +41,7 @@ int flat_size(const ParallelRequest& request) {
 
 std::string_view name_of(PlatformKind kind) { return kPlatformKinds[static_cast<std::size_t>(kind)]; }
 std::span<const std::string_view> platform_kind_names() { return kPlatformKinds; }
+std::span<const std::string_view> quant_method_names() { return kQuantMethods; }
 
 Parallel derive(const ParallelRequest& request) {
   const int flat = flat_size(request);

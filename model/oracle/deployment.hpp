@@ -20,6 +20,9 @@ struct Hardware {
   PlatformKind platform;
   std::optional<int> capability;  ///< 10 * major + minor; none on xpu and cpu
   std::string gcn_arch;           ///< rocm only: "gfx950"
+  bool amx = true;                ///< cpu only: the processor has AMX. Selection never asks, the engine's CPU kernels need it
+
+  bool operator==(const Hardware&) const = default;
 };
 
 /// Answers of the optional-package probes.
@@ -35,6 +38,8 @@ struct Software {
   bool aiter_found = false;
   bool humming_installed = false;
   bool cutlass_group_gemm_op = false;  ///< the compiled op is there and answers true
+
+  bool operator==(const Software&) const = default;
 };
 
 /// Names of the probes, for files and tables.
@@ -53,6 +58,9 @@ struct ParallelRequest {
   bool enable_expert_parallel = false;
   std::string all2all_backend = "allgather_reducescatter";
   bool enable_eplb = false;
+  bool round_robin = false;  ///< expert_placement_strategy round_robin is asked for, not linear; read by needs alone
+
+  bool operator==(const ParallelRequest&) const = default;
 };
 
 /// What the engine derives from it. Source: vllm fused_moe/config.py FusedMoEParallelConfig.make.
@@ -110,6 +118,16 @@ struct LayerConfig {
   bool has_bias = true;
   bool is_act_and_mul = true;
   bool is_lora_enabled = false;
+  // What no oracle reads and kernels depend on.
+  bool router_weight_on_input = false;  ///< apply_router_weight_on_input: Llama4
+  int expert_groups = 0;                ///< num_expert_group of group-limited routing; 0: none
+  int topk_group = 0;                   ///< groups that a token may use; 0: none
+  bool has_correction_bias = false;     ///< e_score_correction_bias
+  bool has_routed_scaling = false;      ///< routed_scaling_factor other than 1
+  bool has_swiglu_alpha = false;        ///< the model gives alpha or beta other than 1.702 and 1
+  bool has_swiglu_limit = false;        ///< the model gives a limit: other than 7 with SWIGLUOAI, any with SILU
+
+  bool operator==(const LayerConfig&) const = default;
 };
 
 struct Deployment {
@@ -122,7 +140,13 @@ struct Deployment {
   std::string activation_key = "None";          ///< what the caller asks for
   std::string quantization_override = "unset";  ///< quantization_config.moe.activation: "unset", or a name of the engine's table
   bool allow_vllm_cutlass = false;              ///< argument of the fp8 oracle: compressed-tensors passes true
+  std::string quant_method = "own";             ///< of the checkpoint, where it alters the choice: "own" (it does not), "quark", "compressed_tensors"
+
+  bool operator==(const Deployment&) const = default;
 };
+
+/// Values of quant_method.
+std::span<const std::string_view> quant_method_names();
 
 /// A named piece of hardware with the software that an engine installs on it.
 struct PlatformPreset {

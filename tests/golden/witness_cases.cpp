@@ -64,10 +64,10 @@ TEST_CASE("a file of cases that breaks its form is refused, one that disagrees i
   };
   for (const Broken& row : rows) {
     INFO(row.name);
-    Files files{first_lines("mxfp4.jsonl", 3), {}};
+    Files files{first_lines("selections.jsonl", 3), {}};
     std::vector<std::string> ids;
     for (const std::string& line : files.cases) ids.push_back(Json::parse(line)["id"]);
-    for (const std::string& line : first_lines("mxfp4_support.jsonl", 100000)) {
+    for (const std::string& line : first_lines("selections_support.jsonl", 100000)) {
       const std::string id = Json::parse(line)["id"];
       if (std::find(ids.begin(), ids.end(), id) != ids.end()) files.support.push_back(line);
     }

@@ -71,6 +71,33 @@ TEST_CASE("every key reaches its field") {
   CHECK(d.software.has_triton_kernels);
 }
 
+TEST_CASE("a file says which oracle it asks, and the caller may say another") {
+  const auto file =
+      mx::sim::parse_deployment_file("platform SM90\noracle fp8\nallow_vllm_cutlass true\nweight_key kFp8StaticTensorSym\n" + kLayer, "f.info");
+  CHECK(file.oracle == "fp8");
+  CHECK(file.deployment.allow_vllm_cutlass);
+  CHECK(file.deployment.weight_key == "kFp8StaticTensorSym");
+  CHECK(file.deployment.activation_key == "kFp8Dynamic128Sym");
+  CHECK(mx::sim::parse_deployment_file("platform SM90\n" + kLayer, "f.info").oracle == "mxfp4");
+  struct Row {
+    const char* oracle;
+    const char* weights;
+    const char* activations;
+  };
+  const Row rows[] = {{"mxfp4", "kMxfp4Static", "None"},          {"mxfp4_deepseek_v4", "kMxfp4Static", "None"},
+                      {"nvfp4", "kNvfp4Static", "kNvfp4Dynamic"}, {"fp8", "kFp8Static128BlockSym", "kFp8Dynamic128Sym"},
+                      {"mxfp8", "kMxfp8Static", "None"},          {"w4a8", "kInt4Static", "kFp8DynamicTokenSym"}};
+  for (const Row& row : rows) {
+    const auto asked = mx::sim::parse_deployment_file("platform SM90\noracle nvfp4\n" + kLayer, "f.info", row.oracle);
+    INFO(row.oracle);
+    CHECK(asked.oracle == row.oracle);
+    CHECK(asked.deployment.weight_key == row.weights);
+    CHECK(asked.deployment.activation_key == row.activations);
+  }
+  CHECK(says(message_of(mx::ErrorCode::usage, [] { mx::sim::parse_deployment_file("platform SM90\n" + kLayer, "f.info", "fp9"); }),
+             "did you mean fp8?"));
+}
+
 TEST_CASE("ranks without expert parallelism share the intermediate size over tp, pcp and dp") {
   const Deployment d = parse_deployment("platform CPU\nparallel { tp 2 dp 3 }\n" + kLayer, "f.info");
   CHECK(d.layer.intermediate_per_partition == 480);
@@ -116,6 +143,14 @@ TEST_CASE("mistakes in a deployment file") {
       {"platform SM100\nparallel { ep true }\n" + kLayer, "f.info:2: unknown key of parallel 'ep'"},
       {"platform SM100\nparallel { all2all deepep_ll }\n" + kLayer, "parallel.all2all: unknown name 'deepep_ll'"},
       {"platform SM100\nparallel { eplb perhaps }\n" + kLayer, "parallel.eplb is 'perhaps', must be true or false"},
+      {"platform SM100\nparallel {\nexpert_parallel true }\n" + kLayer, "f.info:3: parallel.expert_parallel is true, but tp * pcp * dp is 1"},
+      {"platform SM100\noracle nvpf4\n" + kLayer, "f.info:2: oracle: unknown name 'nvpf4' (did you mean nvfp4?)"},
+      {"platform SM100\nweight_key kNvfp4Static\n" + kLayer, "f.info:2: weight_key is kNvfp4Static, but oracle mxfp4 always takes kMxfp4Static"},
+      {"platform SM100\noracle nvfp4\nweight_key kNvfp4Statik\n" + kLayer, "f.info:3: weight_key: unknown name 'kNvfp4Statik'"},
+      {"platform SM100\noracle mxfp8\nactivation_key kMxfp8Dynamic\n" + kLayer, "f.info:3: activation_key: oracle mxfp8 does not read it"},
+      {"platform SM100\noracle fp8\nquantization_override mxfp8\n" + kLayer, "f.info:3: quantization_override: oracle fp8 does not read it"},
+      {"platform SM100\nallow_vllm_cutlass true\n" + kLayer, "f.info:2: allow_vllm_cutlass: oracle mxfp4 does not read it"},
+      {"platform SM100\noracle fp8\nallow_vllm_cutlass 1\n" + kLayer, "f.info:3: allow_vllm_cutlass is '1', must be true or false"},
       {"platform SM100\nparallel 2\n" + kLayer, "f.info:2: parallel takes a block in braces"},
       {"platform SM100\nlayer { experts 128 top_k 4 hiden 2880 intermediate 2880 }\n", "f.info:2: unknown key 'layer.hiden' (did you mean hidden?)"},
       {"platform SM100\nlayer { experts 8 top_k 9 hidden 2880 intermediate 2880 }\n", "layer.top_k is '9', must be a whole number in [1, 8]"},

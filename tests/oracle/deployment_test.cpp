@@ -91,7 +91,11 @@ TEST_CASE("variables are read as Python reads them") {
     CHECK(read_switch({{"VLLM_ROCM_USE_AITER", row.text}}, EnvVariable::rocm_use_aiter) == row.word);
   }
   CHECK(read_switch({}, EnvVariable::use_deep_gemm) == Switch::on);
+  CHECK(read_switch({}, EnvVariable::moe_use_deep_gemm) == Switch::on);
   CHECK(read_switch({}, EnvVariable::rocm_use_aiter_moe) == Switch::on);
+  CHECK(read_switch({}, EnvVariable::flashinfer_fp4) == Switch::off);
+  CHECK(read_switch({}, EnvVariable::flashinfer_fp8) == Switch::off);
+  CHECK(read_switch({{"VLLM_TEST_FORCE_FP8_MARLIN", "TRUE"}}, EnvVariable::test_force_fp8_marlin) == Switch::on);
   CHECK(read_switch({}, EnvVariable::rocm_use_aiter) == Switch::off);
   CHECK(read_text({{"VLLM_HUMMING_MOE_GEMM_TYPE", "GroupeD"}}, EnvVariable::humming_moe_gemm_type) == "grouped");
 }

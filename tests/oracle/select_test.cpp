@@ -7,8 +7,6 @@
 #include <functional>
 #include <string>
 
-#include "model/oracle/findings.hpp"
-#include "model/oracle/needs.hpp"
 #include "tests/catch.hpp"
 #include "tests/oracle/expect_error.hpp"
 
@@ -168,41 +166,4 @@ TEST_CASE("another table is another oracle") {
   REQUIRE(decision.choice);
   CHECK(decision.choice->backend == "MARLIN");
   CHECK(decision.trace.size() == 1);
-}
-
-TEST_CASE("needs name what is broken") {
-  const Deployment deployment = on("SM100");
-  const auto broken = [&](std::string_view backend, std::string_view kernel_class, std::int64_t hidden, std::int64_t intermediate) {
-    const KernelNeed* need = first_broken_need({deployment, backend, kernel_class, hidden, intermediate});
-    return need == nullptr ? std::string() : std::string(need->id);
-  };
-  CHECK(broken("FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsModular", 3072, 3072).empty());
-  CHECK(broken("FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsModular", 2880, 2880) == "sizes");
-  CHECK(broken("FLASHINFER_CUTLASS_MXFP4_BF16", "FlashInferExperts", 2944, 2944) == "device");
-  CHECK(broken("MARLIN", "MarlinExperts", 3072, 2944).empty());
-  CHECK(broken("MARLIN", "MarlinExperts", 2880, 2880) == "sizes");
-  CHECK(broken("BATCHED_MARLIN", "BatchedMarlinExperts", 3072, 2944) == "format");
-  CHECK(broken("AITER_MXFP4_BF16", "AiterExperts", 3072, 3072) == "device");
-  CHECK(broken("CPU", "CPUExpertsMxfp4", 2880, 2880) == "device");
-  CHECK(broken("TRITON", "OAITritonExperts", 1000, 1024) == "blocks");
-}
-
-TEST_CASE("a finding covers its own breaks and no others") {
-  Deployment deployment =
-      deployment_on(platform_named("SM100"), {}, {.num_experts = 128, .experts_per_token = 4, .hidden = 2880, .intermediate_per_partition = 2880});
-  const auto found = [&](std::string_view backend, std::string_view need, std::int64_t hidden) {
-    return find_finding(need, {deployment, backend, "", hidden, 3072}) != nullptr;
-  };
-  CHECK(found("TRITON", "blocks", 1000));
-  CHECK_FALSE(found("TRITON", "blocks", 1024));
-  CHECK_FALSE(found("TRITON", "sizes", 1000));
-  CHECK_FALSE(found("MARLIN", "blocks", 1000));
-  deployment.layer.activation = "SILU";
-  CHECK(found("CPU", "activation", 3072));
-  CHECK(found("FLASHINFER_TRTLLM_MXFP4_BF16", "activation", 3072));
-  for (std::string_view other : {"GELU", "GELU_TANH", "SWIGLUSTEP"}) {
-    deployment.layer.activation = other;
-    CHECK_FALSE(found("CPU", "activation", 3072));
-    CHECK_FALSE(found("FLASHINFER_TRTLLM_MXFP4_BF16", "activation", 3072));
-  }
 }

@@ -1,0 +1,101 @@
+// mxact audit: where the engine's choices break their kernels' needs, held against the ledger of known findings.
+
+#include <fmt/core.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/output.hpp"
+#include "cli/verbs.hpp"
+#include "model/oracle/deployment_text.hpp"
+#include "model/oracle/findings.hpp"
+#include "model/oracle/findings_text.hpp"
+
+namespace mx::cli {
+namespace {
+
+struct AuditOptions {
+  std::string oracle;
+  bool json = false;
+  bool markdown = false;
+};
+
+std::string info_of(const oracle::Violation& violation) { return oracle::info_text(violation.oracle, violation.smallest); }
+
+Json as_json(const oracle::AuditReport& report, const std::vector<std::string>& differences) {
+  Json json = json_head("audit");
+  json["deployments"] = report.deployments;
+  json["choices"] = report.choices;
+  json["checks"] = report.checks;
+  json["findings"] = Json::array();
+  for (const oracle::Violation& violation : report.violations) {
+    const oracle::KernelNeed& need = *violation.need;
+    json["findings"].push_back({{"oracle", violation.oracle},
+                                {"backend", violation.backend},
+                                {"kernel_class", violation.kernel_class},
+                                {"need", need.id},
+                                {"statement", need.statement},
+                                {"effect", oracle::name_of(need.effect)},
+                                {"consequence", need.consequence},
+                                {"grounds", oracle::name_of(need.grounds)},
+                                {"source", need.source},
+                                {"reference", need.reference},
+                                {"times", violation.times},
+                                {"smallest", info_of(violation)}});
+  }
+  json["differences"] = differences;
+  return json;
+}
+
+void print_text(const oracle::AuditReport& report) {
+  std::string_view oracle, backend, kernel_class;
+  for (const oracle::Violation& violation : report.violations) {
+    if (violation.oracle != oracle || violation.backend != backend || violation.kernel_class != kernel_class) {
+      oracle = violation.oracle, backend = violation.backend, kernel_class = violation.kernel_class;
+      fmt::print("{} {}{}\n", oracle, backend, kernel_class.empty() ? "" : fmt::format(" ({})", kernel_class));
+    }
+    const oracle::KernelNeed& need = *violation.need;
+    fmt::print("  {}: {}\n", need.id, need.statement);
+    fmt::print("    {}: {}\n", oracle::name_of(need.effect), need.consequence);
+    fmt::print("    {}: {}{}{}\n", oracle::name_of(need.grounds), need.source, need.reference.empty() ? "" : "; ", need.reference);
+    fmt::print("    {}\n", info_of(violation));
+  }
+  fmt::print("{} findings in {} deployments: {} choices, {} needs checked\n", report.violations.size(), report.deployments, report.choices,
+             report.checks);
+}
+
+int run_audit(const AuditOptions& options) {
+  if (options.markdown) {
+    fmt::print("{}", oracle::findings_markdown());
+    return 0;
+  }
+  const std::vector<std::string_view> one = {options.oracle};
+  const std::span<const std::string_view> oracles = options.oracle.empty() ? oracle::oracle_names() : std::span<const std::string_view>(one);
+  const oracle::AuditReport report = oracle::audit(oracles);
+  const std::vector<std::string> differences = oracle::differences(report, oracles);
+  if (options.json) {
+    print_json(as_json(report, differences));
+  } else {
+    print_text(report);
+    for (const std::string& line : differences) fmt::print("differs from the ledger: {}\n", line);
+  }
+  return differences.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_audit(CLI::App& app, Action& action) {
+  CLI::App* verb = app.add_subcommand("audit", "every place where an engine's choice breaks its kernel's needs (exit 1 when the ledger disagrees)");
+  const auto options = std::make_shared<AuditOptions>();
+  verb->add_option("--oracle", options->oracle, "this oracle alone: mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8");
+  CLI::Option* const json = verb->add_flag("--json", options->json, "machine-readable output");
+  verb->add_flag("--markdown", options->markdown, "the ledger as the oracles' part of docs/findings.md, without an audit")->excludes(json);
+  verb->callback([&action, options] { action = [options] { return run_audit(*options); }; });
+}
+
+}  // namespace mx::cli

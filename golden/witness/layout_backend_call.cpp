@@ -1,0 +1,136 @@
+// Calls of whole backends: layout names and params of layout-vectors/2 in terms of the model's Setting.
+
+#include <algorithm>
+
+#include "golden/witness/layout_call.hpp"
+
+namespace mx::golden {
+
+namespace {
+
+using layout::Arch;
+using layout::ConverterActivation;
+using layout::Setting;
+using layout::SourceOrder;
+using layout::WeightFormat;
+
+/// A family of layout names: PREFIX BACKEND SUFFIX, or one whole name with its backend given.
+struct WholeName {
+  std::string_view prefix;
+  std::string_view suffix;
+  std::string_view backend;            ///< empty: what stands between prefix and suffix
+  std::optional<WeightFormat> format;  ///< none: params state it as scale_mode
+  SourceOrder order;
+  ConverterActivation activation = ConverterActivation::silu;  ///< where params name none, it does not matter
+};
+// More specific suffixes first.
+constexpr WholeName kWholeNames[] = {
+    {"oracle.gpt_oss.", "", "", WeightFormat::mxfp4, SourceOrder::gpt_oss},
+    {"oracle.standard.", "", "", WeightFormat::mxfp4, SourceOrder::standard},
+    {"nvfp4_moe.", ".swigluoai", "", WeightFormat::nvfp4, SourceOrder::gpt_oss, ConverterActivation::swigluoai},
+    {"nvfp4_moe.", "", "", WeightFormat::nvfp4, SourceOrder::standard},
+    {"fp8_moe.", ".tensor", "", WeightFormat::fp8_tensor, SourceOrder::standard},
+    {"fp8_moe.", ".block", "", WeightFormat::fp8_block, SourceOrder::standard},
+    {"fp8_moe.", ".mxfp8", "", WeightFormat::mxfp8, SourceOrder::standard},
+    {"marlin.nvfp4_moe", "", "MARLIN", WeightFormat::nvfp4, SourceOrder::standard},
+    {"marlin.mxfp8_moe", "", "MARLIN", WeightFormat::mxfp8, SourceOrder::standard},
+    {"marlin.fp8_moe", "", "MARLIN", std::nullopt, SourceOrder::standard},
+};
+
+constexpr EnumWord<WeightFormat> kScaleModes[] = {
+    {"tensor", WeightFormat::fp8_tensor}, {"channel", WeightFormat::fp8_channel}, {"block", WeightFormat::fp8_block}, {"mxfp8", WeightFormat::mxfp8}};
+constexpr EnumWord<layout::Engine> kEngineLabels[] = {{"vllm-2026-08", layout::Engine::v2026_08}};
+constexpr EnumWord<layout::ParamsDtype> kParamsDtypes[] = {{"bf16", layout::ParamsDtype::bf16}, {"fp16", layout::ParamsDtype::fp16}};
+constexpr EnumWord<layout::InputDtype> kInputDtypes[] = {
+    {"none", layout::InputDtype::none}, {"float8_e4m3fn", layout::InputDtype::float8_e4m3fn}, {"int8", layout::InputDtype::int8}};
+constexpr EnumWord<ConverterActivation> kActivations[] = {
+    {"SILU", ConverterActivation::silu}, {"SWIGLUOAI", ConverterActivation::swigluoai}, {"SITU", ConverterActivation::situ}};
+// Where a word names several devices, conversions do not tell them apart.
+constexpr EnumWord<Arch> kArchs[] = {
+    {"any", Arch::sm100},       {"sm75+", Arch::sm75},      {"sm80", Arch::sm80},         {"sm89+", Arch::sm89},  {"sm90", Arch::sm90},
+    {"sm90/sm100", Arch::sm90}, {"sm100", Arch::sm100},     {"sm100/sm120", Arch::sm100}, {"sm120", Arch::sm120}, {"gfx942/gfx950", Arch::gfx942},
+    {"gfx950", Arch::gfx950},   {"gfx1250", Arch::gfx1250}, {"x86_amx", Arch::cpu},       {"xpu", Arch::xpu}};
+
+/// Roles of layout sets. NVFP4 and FP8 tensors have shorter names in ids only.
+constexpr EnumWord<std::optional<layout::Role>> kRoles[] = {{"w13_weight", layout::Role::w13_weight},
+                                                            {"w13_weight_scale", layout::Role::w13_weight_scale},
+                                                            {"w13_bias", layout::Role::w13_bias},
+                                                            {"w2_weight", layout::Role::w2_weight},
+                                                            {"w2_weight_scale", layout::Role::w2_weight_scale},
+                                                            {"w2_bias", layout::Role::w2_bias},
+                                                            {"all", std::nullopt}};
+
+/// What a key of params sets.
+struct SettingWord {
+  std::string_view key;
+  void (*read)(Fields& params, BackendCall& call);
+};
+constexpr SettingWord kSettingWords[] = {
+    {"E", [](Fields& p, BackendCall& c) { c.setting.sizes.experts = p.integer("E", 1, kLargestSize); }},
+    {"intermediate", [](Fields& p, BackendCall& c) { c.setting.sizes.intermediate = p.integer("intermediate", 1, kLargestSize); }},
+    {"hidden", [](Fields& p, BackendCall& c) { c.setting.sizes.hidden = p.integer("hidden", 1, kLargestSize); }},
+    {"gated", [](Fields& p, BackendCall& c) { c.setting.form.gated = p.boolean("gated"); }},
+    {"activation", [](Fields& p, BackendCall& c) { c.setting.activation = row_named(kActivations, "activation", p.text("activation")).value; }},
+    {"a8w4", [](Fields& p, BackendCall& c) { c.setting.a8w4 = p.boolean("a8w4"); }},
+    {"params_dtype", [](Fields& p, BackendCall& c) { c.setting.params_dtype = row_named(kParamsDtypes, "dtype", p.text("params_dtype")).value; }},
+    {"orig_dtype", [](Fields& p, BackendCall& c) { c.setting.params_dtype = row_named(kParamsDtypes, "dtype", p.text("orig_dtype")).value; }},
+    {"input_dtype", [](Fields& p, BackendCall& c) { c.setting.input_dtype = row_named(kInputDtypes, "dtype", p.text("input_dtype")).value; }},
+    {"has_bias", [](Fields& p, BackendCall& c) { c.setting.has_bias = p.boolean("has_bias"); }},
+    {"input_scale_given", [](Fields& p, BackendCall& c) { c.setting.has_input_scale = p.boolean("input_scale_given"); }},
+    {"scale_byte", [](Fields& p, BackendCall& c) { c.byte = static_cast<std::uint8_t>(p.integer("scale_byte", 0, 255)); }},
+    {"num_warps", [](Fields& p, BackendCall& c) { c.setting.num_warps = static_cast<int>(p.integer("num_warps", 1, 1 << 20)); }},
+};
+
+const WholeName& whole_name(const LayoutEntry& entry) {
+  for (const WholeName& row : kWholeNames) {
+    if (!entry.layout.starts_with(row.prefix) || !entry.layout.ends_with(row.suffix)) continue;
+    if (row.backend.empty() || entry.layout == row.prefix) return row;
+  }
+  no_model(entry);
+}
+
+WeightFormat format_of(const WholeName& name, Fields& params, const LayoutEntry& entry) {
+  std::optional<WeightFormat> stated;
+  if (params.has("scale_mode")) stated = row_named(kScaleModes, "scale_mode", params.text("scale_mode")).value;
+  if (!stated && !name.format) broken("params do not say scale_mode", entry.where);
+  if (stated && name.format && *stated != *name.format) broken("scale_mode is not that of " + entry.layout, entry.where);
+  return stated ? *stated : *name.format;
+}
+
+}  // namespace
+
+const layout::BackendLayout* BackendCall::row() const {
+  const layout::BackendLayout* found = layout::find_backend_layout(backend, setting.form.format, setting.engine);
+  return found != nullptr && found->converts(setting.form, setting.engine) ? found : nullptr;
+}
+
+BackendCall backend_call(const LayoutEntry& entry) {
+  const WholeName& name = whole_name(entry);
+  BackendCall call;
+  const std::size_t end = entry.layout.size() - name.suffix.size();
+  call.backend = name.backend.empty() ? entry.layout.substr(name.prefix.size(), end - name.prefix.size()) : std::string(name.backend);
+  call.role = row_named(kRoles, "role", entry.role).value;
+  for (const auto& label : kEngineLabels) {
+    if (label.word == entry.version) call.setting.engine = label.value;
+  }
+  if (std::ranges::none_of(kEngineLabels, [&](const auto& label) { return label.word == entry.version; }))
+    no_model(entry, " at version " + entry.version);
+  call.setting.arch = row_named(kArchs, "arch", entry.arch).value;
+  call.setting.before_swizzle = entry.stage == "before_swizzle";
+  call.setting.activation = name.activation;
+
+  Fields params(*entry.params, "params", entry.where);
+  call.setting.form = {format_of(name, params, entry), name.order};
+  for (const char* key : {"E", "intermediate", "hidden"}) params.at(key);
+  for (const SettingWord& word : kSettingWords) {
+    if (params.has(word.key)) word.read(params, call);
+  }
+  if (params.has("backend") && params.text("backend") != call.backend) broken("params name another backend than the layout", entry.where);
+  params.finish();
+  // A converter gets its shapes as they are: nothing is rounded up before it.
+  call.setting.sizes.group = std::max<std::int64_t>(1, layout::group_of(call.setting.form.format));
+  call.setting.padded = call.setting.sizes;
+  return call;
+}
+
+}  // namespace mx::golden
