@@ -128,7 +128,8 @@ std::vector<LegendRow> legend_of(const Matrix& matrix) {
     for (const MatrixAnswer& answer : section.answers) {
       raises = raises || !answer.chosen;
       for (const MatrixCell& cell : answer.cells) {
-        if (cell.state == CellState::refused && std::find(codes.begin(), codes.end(), cell.code) == codes.end()) codes.push_back(cell.code);
+        if (cell.state == CellState::refused && !cell.code.empty() && std::find(codes.begin(), codes.end(), cell.code) == codes.end())
+          codes.push_back(cell.code);
       }
     }
   }

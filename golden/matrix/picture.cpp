@@ -20,7 +20,9 @@ constexpr int kLineHeight = 21;
 constexpr int kHeadLine = 15;
 constexpr int kTextDrop = 15;  // from the top of a line to the foot of its letters
 constexpr int kNarrowest = 900;
-constexpr int kLegendColumn = 440;
+constexpr int kLegendLine = 17;
+constexpr int kLegendColumn = 76;
+constexpr int kBoldLetter = 8;
 
 // Classes rather than variables: not every viewer knows CSS variables.
 constexpr std::string_view kStyle =
@@ -57,17 +59,12 @@ class Sheet {
 
   void legend() {
     const std::vector<sim::LegendRow> rows = sim::legend_of(matrix_);
-    const auto half = static_cast<int>((rows.size() + 1) / 2);
     y_ += 8;
-    for (int i = 0; i < static_cast<int>(rows.size()); ++i) {
-      const int x = kMargin + i / half * kLegendColumn;
-      const int y = y_ + i % half * (kLineHeight - 4) + kTextDrop;
-      const sim::LegendRow& row = rows[static_cast<std::size_t>(i)];
-      svg_.text(x, y, "spread", row.word);
-      svg_.text(x + kCellWidth, y, "small", row.meaning);
+    for (const sim::LegendRow& row : rows) {
+      svg_.text(kMargin, y_ + kTextDrop, "spread", row.word);
+      svg_.text(kMargin + kLegendColumn, y_ + kTextDrop, "small", row.meaning);
+      y_ += kLegendLine;
     }
-    y_ += half * (kLineHeight - 4) + 8;
-    width_ = std::max(width_, kMargin + 2 * kLegendColumn);
   }
 
   void draw_section(const sim::MatrixSection& section) {
@@ -81,7 +78,9 @@ class Sheet {
     const std::size_t spread = group.members.front();
     const std::vector<sim::MatrixGroup> platforms = sim::equal_platforms(matrix_, section, spread);
     y_ += 8;
-    text(kMargin, 14, "spread", sim::spread_names(matrix_, group));
+    const std::string names = sim::spread_names(matrix_, group);
+    text(kMargin, 14, "spread", names);
+    width_ = std::max(width_, 2 * kMargin + static_cast<int>(names.size()) * kBoldLetter);
     draw_head(platforms);
     for (const sim::MatrixLine& line : sim::lines_of(matrix_, section, spread, platforms)) draw_line(line, platforms);
     width_ = std::max(width_, column_x(platforms.size()) + kMargin);

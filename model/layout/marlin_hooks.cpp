@@ -69,8 +69,9 @@ void nvfp4_values(LayerUnits& units, const Setting& setting, std::vector<Loss>& 
                                to_f32(static_cast<std::uint32_t>(127 + factor), kE8m0));
              }));
     if (factor != 0) {
-      add_loss(losses, roles.global, "scales times " + power_text(factor) + " and global scales divided by it: the factor itself is not kept",
-               count_of(global));
+      const std::string what = "scales times " + power_text(factor) + " and global scales divided by it: the factor itself is not kept";
+      add_loss(losses, roles.scale, what, count_of(scale));
+      add_loss(losses, roles.global, what, count_of(global));
     }
     scale = mapped(scale, 8, [&](std::uint32_t code) { return nvfp4_scale(static_cast<std::uint8_t>(code), factor); });
     global = mapped(global, 32, global_scale);

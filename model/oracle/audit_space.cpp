@@ -1,7 +1,6 @@
 #include "model/oracle/audit_space.hpp"
 
 #include <array>
-#include <utility>
 #include <vector>
 
 #include "model/oracle/models.hpp"
@@ -11,38 +10,38 @@ namespace {
 
 using Names = std::string_view;
 
-ModelRow model(Names name, std::int64_t experts, std::int64_t top_k, std::int64_t hidden, std::int64_t intermediate, Names activation,
-               Names routing) {
-  LayerConfig layer{.num_experts = experts, .experts_per_token = top_k, .hidden = hidden, .intermediate_per_partition = intermediate};
-  layer.activation = activation;
-  layer.routing_method = routing;
-  layer.has_bias = false;
-  return {name, layer};
-}
-
-/// Published models in the forms that differ in what kernels depend on; the audit's ledger is over these.
+/// Published models that differ in what kernels depend on.
 constexpr std::array<Names, 9> kPublished = {"gpt-oss-20b",  "gpt-oss-120b",  "DeepSeek-V3",     "DeepSeek-V4-Flash", "Qwen3-30B-A3B",
                                              "Mixtral-8x7B", "Llama-4-Scout", "Nemotron-3-Nano", "MiniMax-M2"};
 
-std::vector<ModelRow> published_models() {
-  std::vector<ModelRow> rows;
-  for (Names name : kPublished) rows.push_back({name, layer_of(model_named(name), {})});
-  return rows;
-}
-
 /// Sizes that no model has.
-std::vector<ModelRow> odd_models() {
-  std::vector<ModelRow> rows = {
-      model("odd experts", 6, 3, 2048, 1024, "SILU", "Renormalize"),      model("odd sizes", 640, 12, 1000, 120, "SWIGLUOAI", "RenormalizeNaive"),
-      model("odd groups", 64, 12, 9216, 704, "SILU", "RenormalizeNaive"), model("odd activation", 64, 4, 2048, 1408, "SWIGLUSTEP", "Renormalize"),
-      model("odd gelu", 128, 8, 2816, 704, "GELU", "Renormalize"),
-  };
-  LayerConfig& groups = rows[2].layer;
-  groups.expert_groups = 8;
-  groups.topk_group = 3;
-  groups.has_routed_scaling = true;
-  return rows;
-}
+constexpr std::array kOdd = {
+    Model{.name = "odd experts", .experts = 6, .top_k = 3, .hidden = 2048, .intermediate = 1024, .routing = "Renormalize"},
+    Model{.name = "odd sizes",
+          .experts = 640,
+          .top_k = 12,
+          .hidden = 1000,
+          .intermediate = 120,
+          .activation = "SWIGLUOAI",
+          .routing = "RenormalizeNaive"},
+    Model{.name = "odd groups",
+          .experts = 64,
+          .top_k = 12,
+          .hidden = 9000,
+          .intermediate = 704,
+          .routing = "RenormalizeNaive",
+          .expert_groups = 8,
+          .topk_group = 3,
+          .routed_scaling = true},
+    Model{.name = "odd activation",
+          .experts = 64,
+          .top_k = 4,
+          .hidden = 2048,
+          .intermediate = 1408,
+          .activation = "SWIGLUSTEP",
+          .routing = "Renormalize"},
+    Model{.name = "odd gelu", .experts = 128, .top_k = 8, .hidden = 2816, .intermediate = 704, .activation = "GELU", .routing = "Renormalize"},
+};
 
 ParallelRequest spread(int tp, int dp, bool experts, Names all2all = "allgather_reducescatter") {
   return {.tp = tp, .dp = dp, .enable_expert_parallel = experts, .all2all_backend = std::string(all2all)};
@@ -206,8 +205,9 @@ void visit_model(const Deployment& usual, const std::vector<ParallelRequest>& pa
 
 std::span<const ModelRow> audit_models() {
   static const std::vector<ModelRow> kModels = [] {
-    std::vector<ModelRow> rows = published_models();
-    for (ModelRow& row : odd_models()) rows.push_back(std::move(row));
+    std::vector<ModelRow> rows;
+    for (Names name : kPublished) rows.push_back({name, layer_of(model_named(name), {})});
+    for (const Model& odd : kOdd) rows.push_back({odd.name, layer_of(odd, {})});
     return rows;
   }();
   return kModels;

@@ -41,8 +41,8 @@ struct Model {
   bool correction_bias = false;
   bool routed_scaling = false;
   bool swiglu_limit = false;
-  std::span<const std::string_view> published;  ///< schemes of its checkpoints
-  std::string_view source;                      ///< whose config.json has the numbers, and checkpoints of the other schemes
+  std::span<const std::string_view> published = {};  ///< schemes of its checkpoints
+  std::string_view source = {};                      ///< whose config.json has the numbers, and checkpoints of the other schemes
 };
 std::span<const Model> models();
 /// Throws Error(usage) with the nearest known name.
