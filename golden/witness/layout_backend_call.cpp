@@ -9,6 +9,7 @@ namespace mx::golden {
 namespace {
 
 using layout::Arch;
+using layout::ConverterActivation;
 using layout::Setting;
 using layout::SourceOrder;
 using layout::WeightFormat;
@@ -20,12 +21,13 @@ struct WholeName {
   std::string_view backend;            ///< empty: what stands between prefix and suffix
   std::optional<WeightFormat> format;  ///< none: params state it as scale_mode
   SourceOrder order;
+  ConverterActivation activation = ConverterActivation::silu;  ///< where params name none, it does not matter
 };
 // More specific suffixes first.
 constexpr WholeName kWholeNames[] = {
     {"oracle.gpt_oss.", "", "", WeightFormat::mxfp4, SourceOrder::gpt_oss},
     {"oracle.standard.", "", "", WeightFormat::mxfp4, SourceOrder::standard},
-    {"nvfp4_moe.", ".swigluoai", "", WeightFormat::nvfp4, SourceOrder::gpt_oss},
+    {"nvfp4_moe.", ".swigluoai", "", WeightFormat::nvfp4, SourceOrder::gpt_oss, ConverterActivation::swigluoai},
     {"nvfp4_moe.", "", "", WeightFormat::nvfp4, SourceOrder::standard},
     {"fp8_moe.", ".tensor", "", WeightFormat::fp8_tensor, SourceOrder::standard},
     {"fp8_moe.", ".block", "", WeightFormat::fp8_block, SourceOrder::standard},
@@ -41,8 +43,8 @@ constexpr EnumWord<layout::Engine> kEngineLabels[] = {{"vllm-2026-08", layout::E
 constexpr EnumWord<layout::ParamsDtype> kParamsDtypes[] = {{"bf16", layout::ParamsDtype::bf16}, {"fp16", layout::ParamsDtype::fp16}};
 constexpr EnumWord<layout::InputDtype> kInputDtypes[] = {
     {"none", layout::InputDtype::none}, {"float8_e4m3fn", layout::InputDtype::float8_e4m3fn}, {"int8", layout::InputDtype::int8}};
-constexpr EnumWord<layout::ConverterActivation> kActivations[] = {
-    {"SILU", layout::ConverterActivation::silu}, {"SWIGLUOAI", layout::ConverterActivation::swigluoai}, {"SITU", layout::ConverterActivation::situ}};
+constexpr EnumWord<ConverterActivation> kActivations[] = {
+    {"SILU", ConverterActivation::silu}, {"SWIGLUOAI", ConverterActivation::swigluoai}, {"SITU", ConverterActivation::situ}};
 // Where a word names several devices, conversions do not tell them apart.
 constexpr EnumWord<Arch> kArchs[] = {
     {"any", Arch::sm100},       {"sm75+", Arch::sm75},      {"sm80", Arch::sm80},         {"sm89+", Arch::sm89},  {"sm90", Arch::sm90},
@@ -115,8 +117,7 @@ BackendCall backend_call(const LayoutEntry& entry) {
     no_model(entry, " at version " + entry.version);
   call.setting.arch = row_named(kArchs, "arch", entry.arch).value;
   call.setting.before_swizzle = entry.stage == "before_swizzle";
-  // Where params do not name one, the activation does not matter: any will do.
-  call.setting.activation = layout::ConverterActivation::silu;
+  call.setting.activation = name.activation;
 
   Fields params(*entry.params, "params", entry.where);
   call.setting.form = {format_of(name, params, entry), name.order};

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <optional>
 
 #include "golden/witness/layout_kinds.hpp"
 #include "golden/witness/tensor.hpp"
@@ -55,38 +57,38 @@ ModelTensors run_block(const LayoutCall& call, const LayoutEntry& entry, const I
   return {{name, packed_bytes(call, model_of(call, entry), tensor.bytes).bytes}};
 }
 
-layout::CanonicalLayer layer_of(const BackendCall& call, const LayoutEntry& entry, const IoTensors& inputs) {
+/// The layer, or none when the inputs are not the checkpoint's tensors (gate and up with a scale each).
+std::optional<layout::CanonicalLayer> layer_of(const BackendCall& call, const IoTensors& inputs) {
   layout::CanonicalLayer layer{call.setting.sizes, call.setting.form, {}};
   for (const auto& [name, tensor] : inputs) {
     const Role role = row_named(kTensorNames, "tensor", name).value;
-    const std::int64_t bytes = layout::canonical(role, call.setting.sizes, call.setting.form).bytes();
-    if (bytes != tensor.shape.bytes()) broken(fmt::format("{} has {} bytes, the parameters give {}", name, tensor.shape.bytes(), bytes), entry.where);
+    if (layout::canonical(role, call.setting.sizes, call.setting.form).bytes() != tensor.shape.bytes()) return std::nullopt;
     layer[role] = tensor.bytes;
   }
   return layer;
 }
 
-ModelTensors run_backend(const BackendCall& call, const LayoutEntry& entry, const IoTensors& inputs, LayoutFindings& findings) {
-  const layout::BackendLayout* row = call.row();
-  if (row == nullptr) no_model(entry);
-  const layout::CanonicalLayer layer = layer_of(call, entry, inputs);
-  const layout::PackedLayer packed = layout::convert(layer, *row, call.setting);
-  ModelTensors outputs;
-  for (const auto& name : kTensorNames) {
-    if (const layout::PackedTensor* tensor = packed.find(name.value)) outputs[std::string(name.word)] = tensor->bytes;
-  }
-  // The way back, of tensors that nothing was lost of.
-  if (row->values != nullptr && row->undo_values == nullptr) return outputs;
+/// Restores what was packed, and holds against the inputs the tensors that nothing was lost of.
+void compare_restored(const layout::PackedLayer& packed, const IoTensors& inputs, LayoutFindings& findings) {
   const layout::CanonicalLayer restored = layout::restore(packed, layout::OnLoss::mark);
   for (const auto& [name, tensor] : inputs) {
     const Role role = row_named(kTensorNames, "tensor", name).value;
-    const bool lost = std::ranges::any_of(packed.losses, [role](const layout::Loss& loss) { return loss.role == role; });
-    if (lost) {
+    if (std::ranges::any_of(packed.losses, [role](const layout::Loss& loss) { return loss.role == role; })) {
       findings.skipped();
       continue;
     }
     findings.compared();
     if (restored[role] != tensor.bytes) findings.differs([&] { return "backward: restoring does not give input '" + name + "' again"; });
+  }
+}
+
+ModelTensors run_backend(const BackendCall& call, const layout::CanonicalLayer& layer, const IoTensors& inputs, LayoutFindings& findings) {
+  const layout::BackendLayout& row = *call.row();
+  const layout::PackedLayer packed = layout::convert(layer, row, call.setting);
+  if (row.values == nullptr || row.undo_values != nullptr) compare_restored(packed, inputs, findings);
+  ModelTensors outputs;
+  for (const auto& name : kTensorNames) {
+    if (const layout::PackedTensor* tensor = packed.find(name.value)) outputs[std::string(name.word)] = tensor->bytes;
   }
   return outputs;
 }
@@ -138,16 +140,20 @@ std::map<std::string, std::int64_t> read_tolerances(const LayoutEntry& entry, co
   return tolerances;
 }
 
-struct RunCall {
-  const LayoutEntry& entry;
-  const LayoutCall& call;
-  const IoTensors& inputs;
-  LayoutFindings& findings;
-
-  ModelTensors operator()(const StageCall&) const { return run_block(call, entry, inputs); }
-  ModelTensors operator()(const ValueCall& value) const { return run_value_stage(value, inputs); }
-  ModelTensors operator()(const BackendCall& backend) const { return run_backend(backend, entry, inputs, findings); }
-};
+/// What every converter of the model that answers to the name makes of the inputs.
+std::vector<ModelTensors> run_models(const LayoutEntry& entry, const IoTensors& inputs, LayoutFindings& findings) {
+  std::vector<ModelTensors> models;
+  if (const auto value = value_call(entry)) models.push_back(run_value_stage(*value, inputs));
+  if (entry.stage == "stage-level") {
+    if (models.empty()) models.push_back(run_block(call_of(entry), entry, inputs));
+    return models;
+  }
+  const BackendCall backend = backend_call(entry);
+  if (backend.row() == nullptr) no_model(entry);
+  if (const auto layer = layer_of(backend, inputs)) models.push_back(run_backend(backend, *layer, inputs, findings));
+  if (models.empty()) no_model(entry, " of such tensors");
+  return models;
+}
 
 }  // namespace
 
@@ -157,13 +163,13 @@ void run_io(const LayoutEntry& entry, const std::filesystem::path& directory, La
   const auto tolerances = read_tolerances(entry, outputs);
   LayoutEntry with_shape = entry;
   with_shape.input = inputs.begin()->second.shape;
-  const LayoutCall call = call_of(with_shape);
-  const ModelTensors model = std::visit(RunCall{with_shape, call, inputs, findings}, call);
-  for (const auto& [name, recorded] : outputs) {
-    const auto found = model.find(name);
-    if (found == model.end()) throw Unmodelled("no model for output '" + name + "' of " + entry.layout);
-    const auto tolerance = tolerances.find(name);
-    compare_output(name, recorded, found->second, tolerance == tolerances.end() ? 0 : tolerance->second, findings);
+  for (const ModelTensors& model : run_models(with_shape, inputs, findings)) {
+    for (const auto& [name, recorded] : outputs) {
+      const auto found = model.find(name);
+      if (found == model.end()) throw Unmodelled("no model for output '" + name + "' of " + entry.layout);
+      const auto tolerance = tolerances.find(name);
+      compare_output(name, recorded, found->second, tolerance == tolerances.end() ? 0 : tolerance->second, findings);
+    }
   }
 }
 

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "golden/witness/layout_model.hpp"
-#include "model/layout/packed.hpp"
 #include "model/layout/stage_input.hpp"
 
 namespace mx::golden {
@@ -221,17 +219,13 @@ std::vector<Reason> reasons_against(const BackendCall& call) {
   const layout::BackendLayout* row = call.row();
   if (row == nullptr) return {{"backend", "backend"}};
   std::vector<Reason> reasons;
+  layout::Setting setting = call.setting;
+  if (call.byte && call.role && layout::is_scale(*call.role)) setting.largest_scale_byte = *call.byte;
   try {
-    for (const layout::BrokenNeed& broken : layout::broken_needs(*row, call.setting)) {
+    for (const layout::BrokenNeed& broken : layout::broken_needs(*row, setting)) {
       const auto& [quantity, rule, operand, why, applies] = broken.need;
       reasons.push_back(
           {std::string(layout::name_of(quantity)), fmt::format("{} {} {} {}", layout::name_of(quantity), static_cast<int>(rule), operand, why)});
-    }
-    // What a converter refuses of values shows when it converts them.
-    if (reasons.empty() && call.byte && call.role) {
-      const std::int64_t bytes = layout::canonical(*call.role, call.setting.sizes, call.setting.form).bytes();
-      const std::vector<std::uint8_t> tensor(static_cast<std::size_t>(bytes), *call.byte);
-      layout::convert(layer_with(call, tensor), *row, call.setting);
     }
   } catch (const Error& error) {
     reasons.push_back(text_only(error));

@@ -87,6 +87,7 @@ const NamedWord kNamedWords[] = {
        return Json::array({16, 16});
      }},
     {"n_lane", [](std::string_view) { return Json(16); }},
+    {"is_guinterleave", [](std::string_view layout) { return Json(layout.ends_with("a16w4")); }},
     {"group_rows", [](std::string_view) { return Json(64); }},
 };
 

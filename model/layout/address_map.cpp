@@ -11,48 +11,74 @@ namespace {
 
 constexpr std::size_t kNoGroup = static_cast<std::size_t>(-1);
 
-/// Which axes never meet: for the axes of memory, the logical axes and the steps, the number of their group.
+/// Tables of the axes that end memory may grow to this many entries to make runs long.
+constexpr std::int64_t kLongestJoinedTable = 1024;
+
+/// Which axes never meet: for the axes of memory and for the steps, the number of their group.
 struct Groups {
   std::size_t count = 0;
   std::vector<std::size_t> memory;
-  std::vector<std::size_t> logical;
   std::vector<std::size_t> steps;  // kNoGroup for steps that touch every axis alike
 };
 
-/// Follows every axis through the first `step_count` steps; axes that a Merge joins become one group.
+/// Follows every axis through the first `step_count` steps. Axes that a Merge joins become one group; the low part that a Split takes off an axis is
+/// a group of its own when no earlier step needs it to know what becomes of the rest.
 class GroupFinder {
  public:
   GroupFinder(const Layout& layout, std::size_t step_count) {
-    for (std::size_t i = 0; i < layout.axes_before(0).size(); ++i) logical_.push_back(fresh());
-    current_ = logical_;
-    for (std::size_t i = 0; i < step_count; ++i) steps_.push_back(std::visit(*this, layout.steps()[i]));
+    for (std::size_t i = 0; i < layout.axes_before(0).size(); ++i) current_.push_back({fresh(), 0});
+    for (std::size_t i = 0; i < step_count; ++i) {
+      before_ = &layout.axes_before(i);
+      steps_.push_back(std::visit(*this, layout.steps()[i]));
+    }
   }
 
   std::size_t operator()(const Split& s) {
-    current_.insert(current_.begin() + s.axis, group_at(s.axis));
-    return group_at(s.axis);
+    Part& outer = part_at(s.axis);
+    const bool parts = outer.free % s.inner == 0;
+    const Part inner = parts ? Part{fresh(), 0} : Part{outer.group, std::gcd(outer.free, s.inner)};
+    outer.free = parts ? outer.free / s.inner : 1;
+    const std::size_t group = outer.group;
+    current_.insert(current_.begin() + s.axis + 1, inner);
+    return group;
   }
   std::size_t operator()(const Merge& s) {
-    for (int i = 1; i < s.count; ++i) parent_[root(group_at(s.axis + i))] = root(group_at(s.axis));
+    Part merged = part_at(s.axis + s.count - 1);
+    if (s.count > 1) merged.free = std::gcd(merged.free, extent_at(s.axis + s.count - 1));
+    for (int i = 0; i < s.count - 1; ++i) join(part_at(s.axis + i).group, merged.group);
     current_.erase(current_.begin() + s.axis + 1, current_.begin() + s.axis + s.count);
-    return group_at(s.axis);
+    part_at(s.axis) = merged;
+    return merged.group;
   }
   std::size_t operator()(const Permute& s) {
-    const std::vector<std::size_t> old = current_;
+    const std::vector<Part> old = current_;
     for (std::size_t i = 0; i < s.order.size(); ++i) current_[i] = old[static_cast<std::size_t>(s.order[i])];
     return kNoGroup;
   }
   std::size_t operator()(const Explode&) {
-    logical_.push_back(fresh());
-    current_.push_back(logical_.back());
+    current_.push_back({fresh(), 0});
     return kNoGroup;
   }
   std::size_t operator()(const Pack&) { return kNoGroup; }
-  std::size_t operator()(const Flip& s) { return group_at(s.axis); }
-  std::size_t operator()(const Pad& s) { return group_at(s.axis); }
-  std::size_t operator()(const Slice& s) { return group_at(s.axis); }
-  std::size_t operator()(const Table& s) { return group_at(s.axis); }
-  std::size_t operator()(const Repeat& s) { return group_at(s.axis); }
+  std::size_t operator()(const Pad& s) { return held(s.axis, extent_at(s.axis)); }
+  std::size_t operator()(const Slice& s) { return held(s.axis, s.begin); }
+  std::size_t operator()(const Flip& s) { return held(s.axis, 1); }
+  std::size_t operator()(const Table& s) { return held(s.axis, 1); }
+  std::size_t operator()(const Repeat& s) { return held(s.axis, 1); }
+
+  /// Joins the groups of the last axes of memory while their table stays small.
+  void join_last(const std::vector<Axis>& memory) {
+    std::vector<std::int64_t> entries(parent_.size(), 1);
+    for (std::size_t i = 0; i < memory.size(); ++i) entries[root(current_[i].group)] *= memory[i].extent;
+    for (std::size_t i = memory.size(); i-- > 1;) {
+      const std::size_t last = root(current_.back().group);
+      const std::size_t next = root(current_[i - 1].group);
+      if (next == last) continue;
+      if (entries[next] > kLongestJoinedTable / entries[last]) return;
+      entries[last] *= entries[next];
+      join(next, last);
+    }
+  }
 
   Groups groups() {
     Groups out;
@@ -63,13 +89,18 @@ class GroupFinder {
       if (n == kNoGroup) n = out.count++;
       return n;
     };
-    for (std::size_t id : current_) out.memory.push_back(numbered(id));
-    for (std::size_t id : logical_) out.logical.push_back(numbered(id));
+    for (const Part& part : current_) out.memory.push_back(numbered(part.group));
     for (std::size_t id : steps_) out.steps.push_back(numbered(id));
     return out;
   }
 
  private:
+  /// An axis on its way: indexes below `free` (0: all), and the remainder of any index by it, passed every step so far as they are.
+  struct Part {
+    std::size_t group;
+    std::int64_t free;
+  };
+
   std::size_t fresh() {
     parent_.push_back(parent_.size());
     return parent_.back();
@@ -78,12 +109,19 @@ class GroupFinder {
     while (parent_[id] != id) id = parent_[id];
     return id;
   }
-  std::size_t group_at(int axis) const { return current_[static_cast<std::size_t>(axis)]; }
+  void join(std::size_t a, std::size_t b) { parent_[root(a)] = root(b); }
+  Part& part_at(int axis) { return current_[static_cast<std::size_t>(axis)]; }
+  std::int64_t extent_at(int axis) const { return (*before_)[static_cast<std::size_t>(axis)].extent; }
+  /// A step after which only remainders by `free` are as before.
+  std::size_t held(int axis, std::int64_t free) {
+    part_at(axis).free = std::gcd(part_at(axis).free, free);
+    return part_at(axis).group;
+  }
 
   std::vector<std::size_t> parent_;
-  std::vector<std::size_t> current_;
-  std::vector<std::size_t> logical_;
+  std::vector<Part> current_;
   std::vector<std::size_t> steps_;
+  const std::vector<Axis>* before_ = nullptr;
 };
 
 /// Splits, merges and packs at the end leave the order of memory alone.
@@ -97,7 +135,7 @@ std::size_t steps_that_move(const Layout& layout) {
   return count;
 }
 
-/// One group's part of the logical index at a position of memory whose other groups' indexes mean nothing, or -1-i for padding of step i.
+/// One group's part of the logical index at a position of memory where the other groups' indexes are 0, or -1-i for padding of step i.
 std::int64_t group_part(const Layout& layout, const Groups& groups, std::size_t group, std::size_t step_count, Coord coord) {
   Coord exploded;
   for (std::size_t i = step_count; i-- > 0;) {
@@ -110,7 +148,7 @@ std::int64_t group_part(const Layout& layout, const Groups& groups, std::size_t 
   std::int64_t part = 0;
   std::int64_t stride = 1;
   for (std::size_t i = coord.size(); i-- > 0;) {
-    if (groups.logical[i] == group) part += coord[i] * stride;
+    part += coord[i] * stride;
     stride *= layout.logical()[i].extent;
   }
   return part;
@@ -140,8 +178,10 @@ std::int64_t pad_code(const Step& step) {
 
 AddressMap::AddressMap(const Layout& layout) : size_(layout.cosize()) {
   const std::size_t step_count = steps_that_move(layout);
-  const Groups groups = GroupFinder(layout, step_count).groups();
   const std::vector<Axis>& memory = layout.axes_before(step_count);
+  GroupFinder finder(layout, step_count);
+  finder.join_last(memory);
+  const Groups groups = finder.groups();
   groups_.resize(groups.count);
   axes_.resize(memory.size());
   for (std::size_t g = 0; g < groups.count; ++g) {

@@ -1,8 +1,9 @@
 #pragma once
 // The address map of a layout, read piece by piece: what lies at the addresses first, first+1, ...
 //
-// Steps act on one axis or join axes, so the axes of memory fall into groups that never meet (experts, rows, columns). The logical index of an
-// address is then a sum of one number per group, and those numbers are few: a table per group makes any program as fast as nested loops.
+// Steps act on one axis or join axes, so the axes of memory fall into groups that never meet (experts, tiles of rows, rows of a tile, columns). The
+// logical index of an address is then a sum of one number per group, and those numbers are few: a table per group makes any program as fast as nested
+// loops.
 
 #include <algorithm>
 #include <array>

@@ -36,7 +36,7 @@ struct Subject {
 };
 struct Found {
   const KernelNeed* need;
-  std::size_t rank;  ///< lower is plainer: needs that the deployment breaks, then whether it wishes for a backend
+  std::size_t rank;  ///< lower is plainer: whether a method alters the choice, needs that the deployment breaks, whether it wishes for a backend
   Deployment deployment;
   std::uint64_t times;
 };
@@ -105,7 +105,8 @@ class Auditor {
 
   /// Of the deployments that break a need the first of the lowest rank is kept.
   static void note(Entry& entry, const KernelNeed* need, std::size_t broken, const Deployment& deployment) {
-    const std::size_t rank = 2 * broken + (deployment.layer.moe_backend == "auto" ? 0 : 1);
+    constexpr std::size_t kOtherMethod = 1000;
+    const std::size_t rank = (deployment.quant_method == "own" ? 0 : kOtherMethod) + 2 * broken + (deployment.layer.moe_backend == "auto" ? 0 : 1);
     const auto [at, is_new] = entry.found.try_emplace(need, Found{need, rank, deployment, 0});
     Found& found = at->second;
     ++found.times;

@@ -23,7 +23,7 @@ constexpr std::array kFindings = {
             "oracle fp8 platform SM89 parallel { dp 2 expert_parallel true all2all mori } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 "
             "bias false router_weight_on_input true }"},
     Finding{"fp8", "any", "", "exchange_hidden",
-            "oracle fp8 platform SM89 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 9216 "
+            "oracle fp8 platform SM89 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 9000 "
             "intermediate 2048 bias false }"},
     Finding{"fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsMonolithic", "even_ranges",
             "oracle fp8 platform SM100 parallel { tp 3 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation "
@@ -38,6 +38,9 @@ constexpr std::array kFindings = {
             "intermediate 40 activation SILU bias false }"},
     Finding{"fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsMonolithic", "sizes",
             "oracle fp8 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 192 activation SILU bias false }"},
+    Finding{"fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsMonolithic", "shuffle_rows",
+            "oracle fp8 platform SM100 weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym layer { experts 4 top_k 1 hidden 48 "
+            "intermediate 2048 activation SILU bias false }"},
     Finding{"fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsMonolithic", "dtype",
             "oracle fp8 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU dtype float32 bias false }"},
     Finding{"fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsMonolithic", "block_activation",
@@ -108,7 +111,7 @@ constexpr std::array kFindings = {
             "intermediate 40 activation SILU bias false }"},
     Finding{"fp8", "FLASHINFER_CUTLASS", "FlashInferExperts", "sizes",
             "oracle fp8 platform SM90 weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym layer { experts 4 top_k 1 hidden 40 "
-            "intermediate 2048 bias false }"},
+            "intermediate 2048 activation SILU bias false }"},
     Finding{"fp8", "FLASHINFER_CUTLASS", "FlashInferExperts", "oai_constants",
             "oracle fp8 platform SM90 weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym layer { experts 4 top_k 1 hidden 2048 "
             "intermediate 2048 bias false }"},

@@ -26,7 +26,7 @@ constexpr std::array kFindings = {
     Finding{"mxfp4", "any", "", "loaded_experts",
             "platform SM80 parallel { tp 3 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false }"},
     Finding{"mxfp4", "any", "", "exchange_hidden",
-            "platform SM80 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 9216 intermediate 2048 "
+            "platform SM80 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 9000 intermediate 2048 "
             "bias false }"},
     Finding{"mxfp4", "DEEPGEMM_MXFP4", "DeepGemmFP4Experts", "dtype",
             "platform SM100 backend deep_gemm layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU dtype float16 bias false }"},
@@ -54,7 +54,8 @@ constexpr std::array kFindings = {
     Finding{"mxfp4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsMonolithic", "routed_scaling",
             "platform SM100 activation_key kMxfp8Dynamic layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false routed_scaling true }"},
     Finding{"mxfp4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsMonolithic", "oai_constants",
-            "platform SM100 activation_key kMxfp8Dynamic layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false }"},
+            "platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false } env { "
+            "VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8 1 }"},
     Finding{"mxfp4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsMonolithic", "refused",
             "platform SM120 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false }"},
     Finding{"mxfp4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsModular", "even_ranges",
@@ -295,7 +296,8 @@ constexpr std::array kFindings = {
             "platform SM75 backend humming parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 2048 "
             "intermediate 2048 bias false router_weight_on_input true }"},
     Finding{"mxfp4", "HUMMING", "BatchedHummingGroupedExperts", "hidden_blocks",
-            "platform SM75 backend humming quant_method quark layer { experts 4 top_k 1 hidden 48 intermediate 2048 bias false }"},
+            "platform SM75 backend humming parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 9000 "
+            "intermediate 2048 bias false }"},
     Finding{"mxfp4", "HUMMING", "HummingGroupedExperts", "humming_weight",
             "platform SM75 backend humming layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false router_weight_on_input true } env { "
             "VLLM_HUMMING_MOE_GEMM_TYPE grouped }"},

@@ -25,7 +25,7 @@ constexpr std::array kFindings = {
             "hidden 2048 intermediate 2048 activation SILU bias false router_weight_on_input true }"},
     Finding{"mxfp4_deepseek_v4", "any", "", "exchange_hidden",
             "oracle mxfp4_deepseek_v4 platform SM80 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 "
-            "hidden 9216 intermediate 2048 bias false }"},
+            "hidden 9000 intermediate 2048 bias false }"},
     Finding{"mxfp4_deepseek_v4", "DEEPGEMM_MXFP4", "DeepGemmFP4Experts", "dtype",
             "oracle mxfp4_deepseek_v4 platform SM100 backend deep_gemm layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU dtype "
             "float16 bias false }"},
@@ -69,7 +69,7 @@ constexpr std::array kFindings = {
             "dtype float16 bias false }"},
     Finding{"mxfp4_deepseek_v4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsModular", "unpadded_output",
             "oracle mxfp4_deepseek_v4 platform SM100 parallel { dp 2 expert_parallel true } layer { experts 4 top_k 1 hidden 384 intermediate 2048 "
-            "bias false }"},
+            "activation SILU bias false }"},
     Finding{"mxfp4_deepseek_v4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsModular", "no_constants",
             "oracle mxfp4_deepseek_v4 platform SM100 parallel { dp 2 } layer { experts 4 top_k 1 hidden 2048 intermediate 4096 bias false }"},
     Finding{"mxfp4_deepseek_v4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsModular", "refused",
@@ -110,7 +110,7 @@ constexpr std::array kFindings = {
             "SILU routing DeepSeekV3 dtype float16 bias false }"},
     Finding{"mxfp4_deepseek_v4", "FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsModular", "unpadded_output",
             "oracle mxfp4_deepseek_v4 platform SM100 backend flashinfer_trtllm parallel { dp 2 expert_parallel true } layer { experts 4 top_k 1 "
-            "hidden 384 intermediate 2048 bias false }"},
+            "hidden 384 intermediate 2048 activation SILU bias false }"},
     Finding{"mxfp4_deepseek_v4", "FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsModular", "no_constants",
             "oracle mxfp4_deepseek_v4 platform SM100 backend flashinfer_trtllm parallel { dp 2 } layer { experts 4 top_k 1 hidden 2048 intermediate "
             "4096 bias false }"},
@@ -340,6 +340,9 @@ constexpr std::array kFindings = {
     Finding{"mxfp4_deepseek_v4", "HUMMING", "BatchedHummingGroupedExperts", "humming_weight",
             "oracle mxfp4_deepseek_v4 platform SM75 backend humming parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { "
             "experts 4 top_k 1 hidden 2048 intermediate 2048 bias false router_weight_on_input true }"},
+    Finding{"mxfp4_deepseek_v4", "HUMMING", "BatchedHummingGroupedExperts", "hidden_blocks",
+            "oracle mxfp4_deepseek_v4 platform SM75 backend humming parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { "
+            "experts 4 top_k 1 hidden 9000 intermediate 2048 bias false }"},
     Finding{"mxfp4_deepseek_v4", "HUMMING", "HummingGroupedExperts", "humming_weight",
             "oracle mxfp4_deepseek_v4 platform SM75 backend humming layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false "
             "router_weight_on_input true } env { VLLM_HUMMING_MOE_GEMM_TYPE grouped }"},

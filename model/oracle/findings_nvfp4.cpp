@@ -23,7 +23,7 @@ constexpr std::array kFindings = {
             "oracle nvfp4 platform gfx90a parallel { dp 2 expert_parallel true all2all mori } layer { experts 4 top_k 1 hidden 2048 intermediate "
             "2048 bias false router_weight_on_input true }"},
     Finding{"nvfp4", "any", "", "exchange_hidden",
-            "oracle nvfp4 platform SM100 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 9216 "
+            "oracle nvfp4 platform SM100 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 9000 "
             "intermediate 2048 activation SILU bias false }"},
     Finding{"nvfp4", "FLASHINFER_TRTLLM", "TrtLlmNvFp4ExpertsMonolithic", "even_ranges",
             "oracle nvfp4 platform SM100 parallel { tp 3 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation "
@@ -41,7 +41,7 @@ constexpr std::array kFindings = {
     Finding{"nvfp4", "FLASHINFER_TRTLLM", "TrtLlmNvFp4ExpertsMonolithic", "router_case",
             "oracle nvfp4 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU routing Simulated bias false }"},
     Finding{"nvfp4", "FLASHINFER_TRTLLM", "TrtLlmNvFp4ExpertsMonolithic", "router_limits",
-            "oracle nvfp4 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU routing DeepSeekV3 bias false "
+            "oracle nvfp4 platform SM100 layer { experts 16 top_k 1 hidden 2048 intermediate 2048 activation SILU routing DeepSeekV3 bias false "
             "expert_groups 16 topk_group 8 }"},
     Finding{"nvfp4", "FLASHINFER_TRTLLM", "TrtLlmNvFp4ExpertsMonolithic", "llama4_one",
             "oracle nvfp4 platform SM100 layer { experts 4 top_k 2 hidden 2048 intermediate 2048 activation SILU routing Llama4 bias false }"},
@@ -87,9 +87,9 @@ constexpr std::array kFindings = {
             "oracle nvfp4 platform SM120 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false router_weight_on_input "
             "true }"},
     Finding{"nvfp4", "FLASHINFER_CUTLASS", "FlashInferExperts", "blocks",
-            "oracle nvfp4 platform SM100 layer { experts 4 top_k 1 hidden 40 intermediate 2048 bias false }"},
+            "oracle nvfp4 platform SM120 layer { experts 4 top_k 1 hidden 40 intermediate 2048 activation SILU bias false }"},
     Finding{"nvfp4", "FLASHINFER_CUTLASS", "FlashInferExperts", "sizes",
-            "oracle nvfp4 platform SM120 layer { experts 4 top_k 1 hidden 2048 intermediate 48 activation SILU bias false }"},
+            "oracle nvfp4 platform SM120 layer { experts 4 top_k 1 hidden 48 intermediate 2048 activation SILU bias false }"},
     Finding{"nvfp4", "FLASHINFER_CUTLASS", "FlashInferExperts", "oai_constants",
             "oracle nvfp4 platform SM100 layer { experts 4 top_k 1 hidden 2048 intermediate 2048 bias false }"},
     Finding{"nvfp4", "FLASHINFER_CUTLASS", "FlashInferExperts", "dtype",
@@ -109,7 +109,7 @@ constexpr std::array kFindings = {
             "false router_weight_on_input true }"},
     Finding{
         "nvfp4", "FLASHINFER_CUTEDSL", "FlashInferCuteDSLExperts", "blocks",
-        "oracle nvfp4 platform SM100 backend flashinfer_cutedsl layer { experts 4 top_k 1 hidden 2048 intermediate 40 activation SILU bias false }"},
+        "oracle nvfp4 platform SM100 backend flashinfer_cutedsl layer { experts 4 top_k 1 hidden 40 intermediate 2048 activation SILU bias false }"},
     Finding{"nvfp4", "FLASHINFER_CUTEDSL", "FlashInferCuteDSLExperts", "dtype",
             "oracle nvfp4 platform SM100 backend flashinfer_cutedsl layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU dtype "
             "float32 bias false }"},
@@ -121,6 +121,9 @@ constexpr std::array kFindings = {
     Finding{"nvfp4", "FLASHINFER_CUTEDSL", "FlashInferCuteDSLExperts", "silu_limit",
             "oracle nvfp4 platform SM100 backend flashinfer_cutedsl layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias "
             "false swiglu_limit true }"},
+    Finding{"nvfp4", "FLASHINFER_CUTEDSL_BATCHED", "FlashInferCuteDSLBatchedExperts", "blocks",
+            "oracle nvfp4 platform SM100 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 9000 "
+            "intermediate 2048 activation SILU bias false }"},
     Finding{"nvfp4", "FLASHINFER_CUTEDSL_BATCHED", "FlashInferCuteDSLBatchedExperts", "silu_limit",
             "oracle nvfp4 platform SM100 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 2048 "
             "intermediate 2048 activation SILU bias false swiglu_limit true }"},
@@ -128,7 +131,7 @@ constexpr std::array kFindings = {
             "oracle nvfp4 platform SM120 backend flashinfer_b12x layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias false "
             "router_weight_on_input true }"},
     Finding{"nvfp4", "FLASHINFER_B12X", "FlashInferB12xExperts", "blocks",
-            "oracle nvfp4 platform SM120 backend flashinfer_b12x layer { experts 4 top_k 1 hidden 2048 intermediate 40 activation SILU bias false }"},
+            "oracle nvfp4 platform SM120 backend flashinfer_b12x layer { experts 4 top_k 1 hidden 40 intermediate 2048 activation SILU bias false }"},
     Finding{"nvfp4", "FLASHINFER_B12X", "FlashInferB12xExperts", "one_rank",
             "oracle nvfp4 platform SM120 backend flashinfer_b12x parallel { tp 2 expert_parallel true } layer { experts 4 top_k 1 hidden 2048 "
             "intermediate 2048 activation SILU bias false }"},

@@ -18,7 +18,8 @@ constexpr std::array<Names, 7> kMonolithic = {
     "TrtLlmNvFp4ExpertsMonolithic", "TrtLlmFp8ExpertsMonolithic"};
 constexpr std::array<Names, 6> kBatched = {"BatchedMarlinExperts",   "BatchedHummingGroupedExperts", "FlashInferCuteDSLBatchedExperts",
                                            "BatchedDeepGemmExperts", "BatchedTritonExperts",         "CutlassBatchedExpertsFp8"};
-constexpr std::array<Names, 25> kPlain = {"TrtLlmMxfp4ExpertsModular",
+constexpr std::array<Names, 26> kPlain = {"TrtLlmMxfp4ExpertsModular",
+                                          "DeepGemmExperts",
                                           "TrtLlmNvFp4ExpertsModular",
                                           "TrtLlmFp8ExpertsModular",
                                           "DeepGemmFP4Experts",

@@ -81,10 +81,9 @@ Candidates simpler_parallelism(const OracleTables&, const Deployment& from) {
   return candidates;
 }
 
-Candidates simpler_words(const OracleTables&, const Deployment& from) {
-  Candidates candidates = with_each(from, std::array<std::string_view, 3>{"SWIGLUOAI", "SILU", "GELU"},
-                                    [](Deployment& d, std::string_view word) { d.layer.activation = word; });
-  return candidates;
+Candidates simpler_activation(const OracleTables&, const Deployment& from) {
+  return with_each(from, std::array<std::string_view, 3>{"SWIGLUOAI", "SILU", "GELU"},
+                   [](Deployment& d, std::string_view word) { d.layer.activation = word; });
 }
 Candidates simpler_routing(const OracleTables&, const Deployment& from) {
   return with_each(from, std::array<std::string_view, 1>{"Renormalize"}, [](Deployment& d, std::string_view word) { d.layer.routing_method = word; });
@@ -130,6 +129,11 @@ Candidates simpler_intermediate(const OracleTables&, const Deployment& from) {
   return with_each(from, kSizes, [](Deployment& d, std::int64_t size) { d.layer.intermediate_per_partition = size; });
 }
 
+/// A deployment file could say it.
+bool is_possible(const LayerConfig& layer) {
+  return layer.experts_per_token <= layer.num_experts && layer.expert_groups <= layer.num_experts && layer.topk_group <= layer.expert_groups;
+}
+
 using Simpler = Candidates (*)(const OracleTables&, const Deployment&);
 constexpr std::array<Simpler, 23> kSteps = {
     simpler_wish,
@@ -138,7 +142,7 @@ constexpr std::array<Simpler, 23> kSteps = {
     simpler_caller,
     simpler_environment,
     simpler_parallelism,
-    simpler_words,
+    simpler_activation,
     simpler_routing,
     simpler_dtype,
     simpler_flag<&LayerConfig::has_bias, false>,
@@ -167,8 +171,7 @@ Deployment shrink(const OracleTables& tables, Deployment from, const std::functi
       for (Deployment& candidate : simpler(tables, from)) {
         // What is already there ends the list: the rest is less simple.
         if (candidate == from) break;
-        const bool possible = candidate.layer.experts_per_token <= candidate.layer.num_experts;
-        if (!possible || !holds(candidate)) continue;
+        if (!is_possible(candidate.layer) || !holds(candidate)) continue;
         from = std::move(candidate);
         changed = true;
         break;

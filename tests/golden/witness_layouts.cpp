@@ -1,35 +1,10 @@
 // The form layout-vectors/2: recorded entries changed in one way per row, and small permutations written by hand.
 
-#include <functional>
-
 #include "tests/catch.hpp"
-#include "tests/golden/scratch.hpp"
+#include "tests/golden/layout_changes.hpp"
 
 namespace mx::golden::test {
 namespace {
-
-// One recorded entry with its file, alone in a set.
-Json single(const std::string& id, const std::filesystem::path& directory) {
-  Json manifest = read_json(recorded("layouts") / "manifest.json");
-  Json chosen;
-  for (const Json& entry : manifest["entries"]) {
-    if (entry["id"] == id) chosen = entry;
-  }
-  REQUIRE(!chosen.is_null());
-  if (chosen.contains("files")) {
-    const std::string file = chosen["files"]["perm"];
-    std::filesystem::copy(recorded("layouts") / file, directory / file);
-  }
-  manifest["entries"] = Json::array({chosen});
-  return manifest;
-}
-
-void set_unit(const std::filesystem::path& directory, const Json& entry, std::size_t unit, std::int32_t source) {
-  const std::filesystem::path file = directory / entry["files"]["perm"].get<std::string>();
-  std::vector<std::uint8_t> bytes = read_bytes(file);
-  for (std::size_t b = 0; b < 4; ++b) bytes[4 * unit + b] = static_cast<std::uint8_t>(static_cast<std::uint32_t>(source) >> (8 * b));
-  write_bytes(file, bytes);
-}
 
 const std::string kScale = "fi.shuffle_matrix_sf_a.tile128.m128_k4";
 const std::string kWeight = "e2e.gptoss.FLASHINFER_TRTLLM_MXFP4_BF16.e1_i128_h128.w13_weight";
@@ -38,15 +13,7 @@ const std::string kHash = "hash.std.FLASHINFER_CUTLASS_MXFP4_MXFP8.w2_weight_sca
 const std::string kNoBias = "oracle.err.trtllm.nobias";
 const std::string kFewRows = "fi.err.shuffle_sf_a.m64";
 
-struct Change {
-  std::string name;
-  std::string id;
-  std::function<void(Json&, const std::filesystem::path&)> change;  ///< of the entry
-  int exit;
-  std::string text;
-};
-
-const Change kChanges[] = {
+const LayoutChange kChanges[] = {
     {"as recorded, scale", kScale, [](Json&, const auto&) {}, 0, "equal"},
     {"as recorded, weight", kWeight, [](Json&, const auto&) {}, 0, "equal"},
     {"as recorded, bias", kBias, [](Json&, const auto&) {}, 0, "equal"},
@@ -57,7 +24,7 @@ const Change kChanges[] = {
     {"one unit from elsewhere", kScale, [](Json& e, const auto& dir) { set_unit(dir, e, 5, 77); }, 1,
      "destination unit 5 (byte 5): recorded unit 77 (batch=0 rows=19 cols=1), model unit"},
     {"one row from elsewhere", kWeight, [](Json& e, const auto& dir) { set_unit(dir, e, 3, 200); }, 1,
-     "destination unit 3 (byte 192): recorded unit 200 (E=0 half=0 I=100 K=0)"},
+     "destination unit 3 (byte 192): recorded unit 200 (E=0 half=gate I=100 K=0)"},
     {"padding where the model has data", kScale, [](Json& e, const auto& dir) { set_unit(dir, e, 5, -1); }, 1, "recorded padding"},
     {"a unit that the input does not have", kScale, [](Json& e, const auto& dir) { set_unit(dir, e, 5, 1 << 30); }, 1,
      "which the input does not have"},
@@ -110,11 +77,12 @@ const Change kChanges[] = {
      [](Json& e, const auto&) {
        e["input"]["shape"] = {128, 8};
      },
-     3, "the parameters give 512"},
+     3, "the parameters give 128 rows of 32 bits"},
     {"units that do not divide the output", "sf128x4.flashinfer.b1_m128_n4",
      [](Json& e, const auto& dir) {
        e["params"] = {{"batch", 1}, {"rows", 43}, {"cols", 12}};
        e["input"]["shape"] = {43, 12};
+       e["unit"] = "row";
        e["unit_bits"] = 1376;
        e["src_units"] = 3;
        e["dst_units"] = 8;
@@ -130,23 +98,11 @@ const Change kChanges[] = {
     {"a precondition that params do not break", kFewRows, [](Json& e, const auto&) { e["precondition"]["value"] = 96; }, 3, "not what params say"},
 };
 
-TEST_CASE("a layout entry that disagrees, says something unknown, or breaks its form", "[witness]") {
-  for (const Change& row : kChanges) {
-    INFO(row.name << ": " << row.id);
-    const Scratch scratch("layouts");
-    Json manifest = single(row.id, scratch.path());
-    row.change(manifest["entries"][0], scratch.path());
-    write_text(scratch.path() / "manifest.json", manifest.dump());
-    const Outcome outcome = run(scratch.path());
-    INFO(outcome.text);
-    CHECK(outcome.exit == row.exit);
-    CHECK(outcome.text.find(row.text) != std::string::npos);
-  }
-}
+TEST_CASE("a layout entry that disagrees, says something unknown, or breaks its form", "[witness]") { check_changes(kChanges); }
 
 TEST_CASE("duplicate ids in a layout set are refused", "[witness]") {
   const Scratch scratch("layout_ids");
-  Json manifest = single(kNoBias, scratch.path());
+  Json manifest = single_layout(kNoBias, scratch.path());
   manifest["entries"].push_back(manifest["entries"][0]);
   write_text(scratch.path() / "manifest.json", manifest.dump());
   CHECK(run(scratch.path()).text.find("two entries have the id") != std::string::npos);
@@ -162,7 +118,7 @@ TEST_CASE("padding is compared by place and value", "[witness]") {
   for (const Case& one : {Case{"[0]", -1, 0}, Case{"[127]", -1, 1}, Case{"null", -1, 0}, Case{"[0]", 0, 1}}) {
     INFO(one.pads << " " << one.first_pad);
     const Scratch scratch("padding");
-    Json manifest = single("sf128x4.flashinfer.b1_m128_n4", scratch.path());
+    Json manifest = single_layout("sf128x4.flashinfer.b1_m128_n4", scratch.path());
     Json& entry = manifest["entries"][0];
     entry["params"]["rows"] = 3;
     entry["input"]["shape"] = {3, 4};
