@@ -107,15 +107,13 @@ Outcome sizes_round_up(const Law& law) {
     for (const RestatedBackend& backend : restated_backends()) {
       if (!has_word(backend.oracles, oracle)) continue;
       for (oracle::PlatformKind kind : kKinds) {
-        const bool marlin_on_xpu = kind == xpu && backend.hidden == 256 && backend.name.ends_with("MARLIN");
-        const std::int64_t hidden_multiple = marlin_on_xpu ? 128 : kind == rocm ? backend.hidden_on_rocm : backend.hidden;
-        const std::int64_t intermediate_multiple = kind == rocm ? backend.intermediate_on_rocm : backend.intermediate;
+        const Multiples to = restated_multiples(backend, kind);
         for (std::int64_t size = 1; size <= kSizes; ++size) {
           const oracle::RoundedSizes sizes = oracle::round_up(oracle::tables_of(oracle), backend.name, kind, size, kSizes + 1 - size);
           const auto least = [](std::int64_t rounded, std::int64_t from, std::int64_t multiple) {
             return rounded >= from && rounded < from + multiple && rounded % multiple == 0;
           };
-          cases.expect(least(sizes.hidden, size, hidden_multiple) && least(sizes.intermediate, kSizes + 1 - size, intermediate_multiple), [&] {
+          cases.expect(least(sizes.hidden, size, to.hidden) && least(sizes.intermediate, kSizes + 1 - size, to.intermediate), [&] {
             return std::string(oracle) + " " + std::string(backend.name) + " on " + std::string(name_of(kind)) + " rounds " + std::to_string(size) +
                    " x " + std::to_string(kSizes + 1 - size) + " to " + std::to_string(sizes.hidden) + " x " + std::to_string(sizes.intermediate);
           });

@@ -31,6 +31,9 @@ Outcome on_random(const Law& law, std::string_view oracle, const DeploymentKind&
 /// Fails the case with the deployment as a file that `mxact select` reads.
 void require(bool holds, const std::string& what, const Decided& decided);
 
+/// Where the rows of an oracle differ from the restatement's, one line each: backends, their classes, keys and scales, names, order.
+std::vector<std::string> table_differences(const oracle::OracleTables& tables);
+
 bool is_backend(const oracle::Decision& decision, std::string_view backend);
 /// The same backend and class, or the same type of exception.
 bool same_answer(const oracle::Decision& a, const oracle::Decision& b);

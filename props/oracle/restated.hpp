@@ -31,6 +31,13 @@ std::span<const RestatedBackend> restated_backends();
 /// Null for a name that is no backend of the oracle.
 const RestatedBackend* restated_backend(std::string_view oracle, std::string_view name);
 
+/// What its sizes are rounded up to on a platform.
+struct Multiples {
+  std::int64_t hidden;
+  std::int64_t intermediate;
+};
+Multiples restated_multiples(const RestatedBackend& backend, oracle::PlatformKind platform);
+
 /// True when the oracle may answer a wish with that backend.
 bool wish_means(std::string_view oracle, std::string_view wish, std::string_view backend);
 
@@ -54,6 +61,10 @@ struct RestatedVerdict {
 };
 /// Every (backend, class), in the order of the rows, asked as the recorded support files ask.
 std::vector<RestatedVerdict> restated_support(std::string_view oracle, const oracle::Deployment& deployment);
+
+/// The verdict on one class of one backend, asked in the same way.
+std::string restated_verdict(std::string_view oracle, const RestatedBackend& backend, std::string_view kernel_class,
+                             const oracle::Deployment& deployment);
 
 /// What the oracle answers: a backend with its class ("" with NONE) and sizes, or the type of an exception.
 struct RestatedAnswer {

@@ -73,6 +73,15 @@ constexpr std::array<std::pair<Name, int>, 9> kGfx = {{{"gfx906", 90},
                                                       {"gfx1151", 115},
                                                       {"gfx1201", 120},
                                                       {"gfx1250", 125}}};
+// Pairs that some class takes and that are two changes away from any other.
+constexpr std::array<std::pair<Name, Name>, 8> kKeyPairs = {{{"None", "None"},
+                                                            {"kInt8StaticChannelSym", "kInt8DynamicTokenSym"},
+                                                            {"kFp8Static128BlockSym", "kFp8Dynamic128Sym"},
+                                                            {"kFp8StaticChannelSym", "kFp8DynamicTokenSym"},
+                                                            {"kFp8StaticTensorSym", "kFp8StaticTensorSym"},
+                                                            {"kMxfp8Static", "kMxfp8Dynamic"},
+                                                            {"kMxfp4Static", "kMxfp8Dynamic"},
+                                                            {"kNvfp4Static", "kNvfp4Dynamic"}}};
 constexpr std::array<std::pair<Name, Name>, 10> kSettings = {{{"VLLM_BATCH_INVARIANT", "1"},
                                                              {"VLLM_BATCH_INVARIANT", "x"},
                                                              {"VLLM_USE_DEEP_GEMM", "0"},
@@ -111,6 +120,10 @@ std::vector<Deployment> around(const Deployment& from) {
   std::vector<Deployment> all = {from};
   add_devices(all, from);
   add_parallelism(all, from);
+  add_each(all, from, kKeyPairs, [](Deployment& d, const auto& pair) {
+    d.weight_key = pair.first;
+    d.activation_key = pair.second;
+  });
   add_each(all, from, quant_key_names(), [](Deployment& d, Name key) { d.weight_key = key; });
   add_each(all, from, quant_key_names(), [](Deployment& d, Name key) { d.activation_key = key; });
   add_each(all, from, activation_names(), [](Deployment& d, Name word) { d.layer.activation = word; });
@@ -124,21 +137,57 @@ std::vector<Deployment> around(const Deployment& from) {
 }
 
 /// Deployments that differ in this have neighbours of their own: which alternative of a rule lets them in.
-std::string kind_of(const std::string& subject, const Deployment& deployment) {
+std::string kind_of(const Deployment& deployment) {
   const Hardware& hardware = deployment.hardware;
-  return subject + " " + std::string(name_of(hardware.platform)) + " " + std::to_string(hardware.capability.value_or(0) / 10) + " " +
-         hardware.gcn_arch.substr(0, 5) + " " + deployment.weight_key + " " + deployment.activation_key;
+  return std::string(name_of(hardware.platform)) + " " + std::to_string(hardware.capability.value_or(0) / 10) + " " + hardware.gcn_arch + " " +
+         deployment.weight_key;
 }
 
-void add_verdicts(Exams& exams, Name oracle, const Deployment& deployment, std::set<std::string>& kinds) {
-  for (const props::RestatedVerdict& taken : props::restated_support(oracle, deployment)) {
-    const std::string subject = std::string(oracle) + " " + std::string(taken.backend) + "/" + std::string(taken.kernel_class);
-    if (!taken.code.empty() || !kinds.insert(kind_of(subject, deployment)).second) continue;
-    for (Deployment& one : around(deployment)) {
-      for (const props::RestatedVerdict& verdict : props::restated_support(oracle, one)) {
-        if (verdict.backend != taken.backend || verdict.kernel_class != taken.kernel_class) continue;
-        exams.verdicts[std::string(taken.kernel_class)].push_back({std::string(oracle), std::string(taken.backend), one, verdict.code});
+bool is_preset(const Hardware& hardware) {
+  const auto presets = all_platforms();
+  return std::any_of(presets.begin(), presets.end(), [&](const PlatformPreset& preset) {
+    return preset.platform == hardware.platform && preset.capability == hardware.capability.value_or(0) && preset.gcn_arch == hardware.gcn_arch;
+  });
+}
+
+/// Stars around each new kind of deployment that the class takes, and around what is found on the way.
+class Stars {
+ public:
+  Stars(Name oracle, const props::RestatedBackend& backend, Name kernel_class) : oracle_(oracle), backend_(backend), class_(kernel_class) {}
+
+  void add(const Deployment& first, std::vector<VerdictExam>& exams) {
+    std::vector<Deployment> open = {first};
+    while (!open.empty()) {
+      const Deployment deployment = std::move(open.back());
+      open.pop_back();
+      if (!is_center(deployment) || !kinds_.insert(kind_of(deployment)).second) continue;
+      for (Deployment& one : around(deployment)) {
+        if (is_center(one) && !kinds_.contains(kind_of(one))) open.push_back(one);
+        // Humming's classes cannot be asked where the package is missing.
+        if (backend_.name == "HUMMING" && !one.software.humming_installed) continue;
+        std::string code = verdict(one);
+        exams.push_back({std::string(oracle_), std::string(backend_.name), std::move(one), std::move(code)});
       }
+    }
+  }
+
+ private:
+  std::string verdict(const Deployment& deployment) const { return props::restated_verdict(oracle_, backend_, class_, deployment); }
+  bool is_center(const Deployment& deployment) const { return is_preset(deployment.hardware) && verdict(deployment).empty(); }
+
+  Name oracle_;
+  const props::RestatedBackend& backend_;
+  Name class_;
+  std::set<std::string> kinds_;
+};
+
+void add_stars(Exams& exams, Name oracle, const std::vector<Deployment>& sample) {
+  for (const props::RestatedBackend& backend : props::restated_backends()) {
+    if (!props::has_word(backend.oracles, oracle)) continue;
+    for (Name kernel_class : props::words_of(backend.classes)) {
+      Stars stars(oracle, backend, kernel_class);
+      std::vector<VerdictExam>& all = exams.verdicts[std::string(kernel_class)];
+      for (const Deployment& deployment : sample) stars.add(deployment, all);
     }
   }
 }
@@ -173,13 +222,13 @@ Exams recorded_exams() {
 }
 
 Exams restated_exams() {
-  constexpr int kDeployments = 4000;
+  constexpr int kDeployments = 3000;
   Exams exams;
-  std::set<std::string> kinds;
   for (Name oracle : oracle_names()) {
-    for (Deployment& deployment : props::sample_deployments(oracle, {}, kDeployments)) {
-      add_verdicts(exams, oracle, deployment, kinds);
-      exams.answers[std::string(oracle)].push_back({deployment, props::restated_answer(oracle, deployment)});
+    for (const props::DeploymentKind& kind : {props::DeploymentKind{.plain = true}, props::DeploymentKind{}}) {
+      const std::vector<Deployment> sample = props::sample_deployments(oracle, kind, kDeployments);
+      if (kind.plain) add_stars(exams, oracle, sample);
+      for (const Deployment& deployment : sample) exams.answers[std::string(oracle)].push_back({deployment, props::restated_answer(oracle, deployment)});
     }
   }
   return exams;
@@ -210,6 +259,44 @@ bool fails(std::span<const KernelClass> classes, Name kernel_class, const std::v
     }
     return true;
   });
+}
+
+bool fails_support(const OracleTables& tables, const std::vector<AnswerExam>& exams) {
+  constexpr std::size_t kEnough = 200;
+  for (std::size_t i = 0; i < std::min(kEnough, exams.size()); ++i) {
+    const std::vector<props::RestatedVerdict> restated = props::restated_support(tables.name, exams[i].deployment);
+    try {
+      const std::vector<Candidate> support = oracle::support(tables, exams[i].deployment);
+      const bool same = std::all_of(restated.begin(), restated.end(), [&](const props::RestatedVerdict& said) {
+        return std::any_of(support.begin(), support.end(), [&](const Candidate& candidate) {
+          return candidate.backend == said.backend && candidate.kernel_class == said.kernel_class && candidate.verdict.code == said.code;
+        });
+      });
+      if (!same) return true;
+    } catch (const Error&) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool fails_sizes(const OracleTables& tables) {
+  for (const props::RestatedBackend& backend : props::restated_backends()) {
+    if (!props::has_word(backend.oracles, tables.name)) continue;
+    for (const PlatformKind kind : {PlatformKind::cuda, PlatformKind::rocm, PlatformKind::xpu, PlatformKind::cpu}) {
+      const props::Multiples to = props::restated_multiples(backend, kind);
+      for (const std::int64_t size : {1, 40, 100, 200, 300}) {
+        const auto rounded = [&](std::int64_t multiple) { return (size + multiple - 1) / multiple * multiple; };
+        try {
+          const RoundedSizes sizes = round_up(tables, backend.name, kind, size, size);
+          if (sizes.hidden != rounded(to.hidden) || sizes.intermediate != rounded(to.intermediate)) return true;
+        } catch (const Error&) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
 }
 
 }  // namespace mx::test
