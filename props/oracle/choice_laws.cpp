@@ -15,7 +15,6 @@ namespace {
 using oracle::Decision;
 using oracle::Deployment;
 
-
 RestatedAnswer answer_of(std::string_view oracle, const Decision& decision) {
   if (decision.refusal) return {.error_type = decision.refusal->error_type};
   const oracle::Choice& choice = *decision.choice;
@@ -129,6 +128,27 @@ Outcome answer_is_as_restated(const Law& law) {
     const Decided it = decided(oracle, deployment);
     const RestatedAnswer restated = restated_answer(oracle, deployment);
     require(answer_of(oracle, it.decision) == restated, "the restatement answers " + text_of(restated), it);
+  });
+}
+
+std::string order_difference(const oracle::OracleTables& tables, const Deployment& deployment) {
+  const Facts facts(deployment);
+  const auto key = [](const std::string& name) { return oracle::quant_key_named(name); };
+  const std::vector<std::string_view> order = oracle::priority_order({tables.priority, tables.to_front}, deployment.hardware, facts.ep_size,
+                                                                     key(deployment.weight_key), key(deployment.activation_key));
+  const std::vector<std::string_view> said = restated_priority(tables.name, facts);
+  const auto at = std::mismatch(order.begin(), order.end(), said.begin(), said.end());
+  if (at.first == order.end() && at.second == said.end()) return {};
+  const auto text = [](auto place, auto end) { return place == end ? std::string("nothing") : std::string(*place); };
+  return text(at.first, order.end()) + " stands where the restatement has " + text(at.second, said.end());
+}
+
+Outcome order_is_as_restated(const Law& law) {
+  return on_random(law, {}, [](std::string_view oracle, const Deployment& deployment) {
+    // The DeepSeek-V4 path takes other lists on rocm, as steps of its search.
+    if (oracle == "mxfp4_deepseek_v4" && deployment.hardware.platform == oracle::PlatformKind::rocm) return;
+    const std::string difference = order_difference(oracle::tables_of(oracle), deployment);
+    require(difference.empty(), difference, decided(oracle, deployment));
   });
 }
 

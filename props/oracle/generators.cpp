@@ -84,6 +84,8 @@ oracle::LayerConfig random_layer(Text oracle, const DeploymentKind& kind) {
   const Text usual = oracle == "mxfp4" && !chance(45) ? "SWIGLUOAI" : "SILU";
   layer.has_bias = !chance(40);
   layer.activation = usual;
+  // The one routing by which an oracle chooses its list.
+  if (oracle == "mxfp4_deepseek_v4" && chance(30)) layer.routing_method = "DeepseekV4";
   if (kind.plain) return layer;
   layer.activation = chance(25) ? std::string(pick_word(oracle::activation_names())) : std::string(usual);
   if (chance(35)) layer.routing_method = std::string(pick_word(oracle::routing_names()));
@@ -155,7 +157,8 @@ constexpr std::array kVariables = {
     Variable{"nvfp4 fp8", 30, 3, "VLLM_FLASHINFER_MOE_BACKEND", kVariants},
     Variable{"nvfp4 fp8", 10, 3, "VLLM_TEST_FORCE_FP8_MARLIN", "1 0 true False"},
 };
-constexpr Text kReadAsIntegers = "VLLM_BATCH_INVARIANT VLLM_USE_DEEP_GEMM VLLM_USE_FLASHINFER_MOE_MXFP4_BF16 VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8 "
+constexpr Text kReadAsIntegers =
+    "VLLM_BATCH_INVARIANT VLLM_USE_DEEP_GEMM VLLM_USE_FLASHINFER_MOE_MXFP4_BF16 VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8 "
     "VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8_CUTLASS VLLM_MXFP4_USE_MARLIN VLLM_USE_FLASHINFER_MOE_FP4 VLLM_USE_FLASHINFER_MOE_FP8 "
     "VLLM_MOE_USE_DEEP_GEMM";
 

@@ -20,8 +20,8 @@ constexpr Text kTrtllmNvfp4 = "TrtLlmNvFp4ExpertsMonolithic TrtLlmNvFp4ExpertsMo
 constexpr std::array kBackends = {
     RestatedBackend{kMxfp4, "DEEPGEMM_MXFP4", "DeepGemmFP4Experts", "kFp8Dynamic128Sym", "deep_gemm", 128, 128, 128, 128},
     RestatedBackend{kMxfp4, "FLASHINFER_TRTLLM_MXFP4_BF16", kTrtllmMxfp4, "None", "flashinfer_trtllm", 256, 256, 256, 256},
-    RestatedBackend{
-        kMxfp4, "FLASHINFER_TRTLLM_MXFP4_MXFP8", kTrtllmMxfp4, "kMxfp8Dynamic", "flashinfer_trtllm flashinfer_trtllm_afp8", 256, 256, 256, 256},
+    RestatedBackend{kMxfp4, "FLASHINFER_TRTLLM_MXFP4_MXFP8", kTrtllmMxfp4, "kMxfp8Dynamic", "flashinfer_trtllm flashinfer_trtllm_afp8", 256, 256, 256,
+                    256},
     RestatedBackend{kMxfp4, "FLASHINFER_CUTLASS_MXFP4_BF16", "FlashInferExperts", "None", "flashinfer_cutlass", 128, 128, 128, 128},
     RestatedBackend{kMxfp4, "FLASHINFER_CUTLASS_MXFP4_MXFP8", "FlashInferExperts", "kMxfp8Dynamic", "flashinfer_cutlass flashinfer_cutlass_afp8", 128,
                     128, 128, 128},
@@ -39,11 +39,13 @@ constexpr std::array kBackends = {
     RestatedBackend{kMxfp4, "NONE", "", "None", "", 1, 64, 256, 256},
 
     RestatedBackend{.oracles = "nvfp4", .name = "FLASHINFER_TRTLLM", .classes = kTrtllmNvfp4, .wishes = "flashinfer_trtllm", .global_sf = true},
-    RestatedBackend{.oracles = "nvfp4", .name = "FLASHINFER_CUTLASS", .classes = "FlashInferExperts", .wishes = "flashinfer_cutlass", .global_sf = true},
+    RestatedBackend{
+        .oracles = "nvfp4", .name = "FLASHINFER_CUTLASS", .classes = "FlashInferExperts", .wishes = "flashinfer_cutlass", .global_sf = true},
     RestatedBackend{
         .oracles = "nvfp4", .name = "FLASHINFER_CUTEDSL", .classes = "FlashInferCuteDSLExperts", .wishes = "flashinfer_cutedsl", .global_sf = true},
     RestatedBackend{.oracles = "nvfp4", .name = "FLASHINFER_CUTEDSL_BATCHED", .classes = "FlashInferCuteDSLBatchedExperts", .global_sf = true},
-    RestatedBackend{.oracles = "nvfp4", .name = "FLASHINFER_B12X", .classes = "FlashInferB12xExperts", .wishes = "flashinfer_b12x", .global_sf = true},
+    RestatedBackend{
+        .oracles = "nvfp4", .name = "FLASHINFER_B12X", .classes = "FlashInferB12xExperts", .wishes = "flashinfer_b12x", .global_sf = true},
     RestatedBackend{.oracles = "nvfp4", .name = "VLLM_CUTLASS", .classes = "CutlassExpertsFp4", .wishes = "cutlass"},
     RestatedBackend{.oracles = "nvfp4", .name = "MARLIN", .classes = "MarlinExperts", .wishes = "marlin"},
     RestatedBackend{.oracles = "nvfp4", .name = "EMULATION", .classes = "Nvfp4QuantizationEmulationTritonExperts", .wishes = "emulation"},
@@ -62,9 +64,10 @@ constexpr std::array kBackends = {
     RestatedBackend{.oracles = "fp8", .name = "CPU", .classes = "CPUExpertsFp8"},
     RestatedBackend{.oracles = "fp8", .name = "NONE"},
 
-    RestatedBackend{.oracles = "mxfp8", .name = "FLASHINFER_TRTLLM", .classes = kTrtllmFp8, .wishes = "flashinfer_trtllm"},
-    RestatedBackend{.oracles = "mxfp8", .name = "MARLIN", .classes = "MarlinExperts", .wishes = "marlin"},
-    RestatedBackend{.oracles = "mxfp8", .name = "XPU", .classes = "XPUExpertsFp8 XPUExpertsMxfp8", .wishes = "xpu"},
+    RestatedBackend{
+        .oracles = "mxfp8", .name = "FLASHINFER_TRTLLM", .classes = kTrtllmFp8, .own_key = "kMxfp8Dynamic", .wishes = "flashinfer_trtllm"},
+    RestatedBackend{.oracles = "mxfp8", .name = "MARLIN", .classes = "MarlinExperts", .own_key = "kMxfp8Dynamic", .wishes = "marlin"},
+    RestatedBackend{.oracles = "mxfp8", .name = "XPU", .classes = "XPUExpertsFp8 XPUExpertsMxfp8", .own_key = "kMxfp8Dynamic", .wishes = "xpu"},
 
     RestatedBackend{.oracles = "w4a8", .name = "CUTLASS", .classes = "CutlassExpertsW4A8Fp8"},
 };
@@ -187,7 +190,8 @@ class Search {
   Texts wished() const {
     Texts backends;
     for (const RestatedBackend& row : kBackends) {
-      if (has_word(row.oracles, oracle_) && has_word(row.wishes, wish_)) backends.push_back(f_.batched() ? batched_member(oracle_, row.name) : row.name);
+      if (has_word(row.oracles, oracle_) && has_word(row.wishes, wish_))
+        backends.push_back(f_.batched() ? batched_member(oracle_, row.name) : row.name);
     }
     if (backends.empty()) raise("ValueError");
     return backends;
@@ -326,8 +330,8 @@ std::int64_t up(std::int64_t size, std::int64_t multiple) { return size % multip
 std::span<const RestatedBackend> restated_backends() { return kBackends; }
 
 const RestatedBackend* restated_backend(Text oracle, Text name) {
-  const auto found = std::find_if(kBackends.begin(), kBackends.end(),
-                                  [&](const RestatedBackend& row) { return has_word(row.oracles, oracle) && row.name == name; });
+  const auto found =
+      std::find_if(kBackends.begin(), kBackends.end(), [&](const RestatedBackend& row) { return has_word(row.oracles, oracle) && row.name == name; });
   return found == kBackends.end() ? nullptr : &*found;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // The oracles said a second time, from the documents and not from the model's tables: which backends there are, what each class refuses first, what
-// each oracle answers. Written as the engine's code runs, in plain conditions and exceptions, so that it shares neither data nor shape with the model.
-// Source: vllm 7e1b45a09 fused_moe/oracle/*.py and fused_moe/experts/*.py; of w4a8 4438b6e7d.
+// each oracle answers. Written as the engine's code runs, in plain conditions and exceptions, so that it shares neither data nor shape with the
+// model. Source: vllm 7e1b45a09 fused_moe/oracle/*.py and fused_moe/experts/*.py; of w4a8 4438b6e7d.
 
 #include <cstdint>
 #include <span>
@@ -21,7 +21,7 @@ struct RestatedBackend {
   std::string_view classes = {};  ///< in the order of trial
   std::string_view own_key = {};  ///< of activations; "" where the oracle knows none
   std::string_view wishes = {};   ///< values of moe_backend that mean it; a wish for several tries them in the order of the rows
-  std::int64_t hidden = 1;   ///< sizes are rounded up to multiples of these
+  std::int64_t hidden = 1;        ///< sizes are rounded up to multiples of these
   std::int64_t intermediate = 1;
   std::int64_t hidden_on_rocm = 1;
   std::int64_t intermediate_on_rocm = 1;

@@ -70,7 +70,8 @@ void compare_names(Differences& differences, const OracleTables& tables) {
   for (const RestatedBackend& backend : restated_backends()) {
     if (!has_word(backend.oracles, tables.name)) continue;
     for (Text wish : words_of(backend.wishes)) {
-      const auto known = std::any_of(tables.user_names.begin(), tables.user_names.end(), [&](const oracle::UserNameRow& row) { return row.name == wish; });
+      const auto known =
+          std::any_of(tables.user_names.begin(), tables.user_names.end(), [&](const oracle::UserNameRow& row) { return row.name == wish; });
       differences.expect(known, "the name " + std::string(wish) + " is not known");
     }
   }
@@ -182,14 +183,17 @@ Outcome choices_have_layouts(const Law& law) {
   std::string lacking;
   for (const WeightsRow& row : kWeights) {
     for (Text backend : words_of(row.backends)) {
-      cases.expect(restated_backend(row.oracle, backend) != nullptr, [&] { return std::string(backend) + " is no backend of " + std::string(row.oracle); });
-      if (!has_layout(backend, row.format)) lacking += (lacking.empty() ? "" : "; ") + std::string(row.oracle) + " " + std::string(name_of(row.format)) + " " + std::string(backend);
+      cases.expect(restated_backend(row.oracle, backend) != nullptr,
+                   [&] { return std::string(backend) + " is no backend of " + std::string(row.oracle); });
+      if (!has_layout(backend, row.format))
+        lacking += (lacking.empty() ? "" : "; ") + std::string(row.oracle) + " " + std::string(name_of(row.format)) + " " + std::string(backend);
     }
   }
   cases.expect(lacking.empty(), [&] { return lacking; });
   for (const layout::BackendLayout& row : layout::all_backend_layouts()) {
-    const bool chosen = std::any_of(kWeights.begin(), kWeights.end(),
-                                    [&](const WeightsRow& weights) { return weights.format == row.format && has_word(weights.backends, row.backend); });
+    const bool chosen = std::any_of(kWeights.begin(), kWeights.end(), [&](const WeightsRow& weights) {
+      return weights.format == row.format && has_word(weights.backends, row.backend);
+    });
     cases.expect(chosen, [&] { return "no oracle chooses the layout " + std::string(name_of(row.format)) + " " + std::string(row.backend); });
   }
   return cases.outcome();

@@ -11,8 +11,8 @@ using namespace oracle;
 using Name = std::string_view;
 
 /// In the order of ParallelFact.
-constexpr std::array<Name, 8> kParallelFacts = {"fi_nvl_two_sided", "fi_nvl_one_sided", "deepep_ht",    "all2all_kernels",
-                                                "all2all_other",    "eplb",             "dp_above_one", "ep_above_one"};
+constexpr std::array<Name, 8> kParallelFacts = {"fi_nvl_two_sided", "fi_nvl_one_sided", "deepep_ht", "all2all_kernels", "all2all_other", "eplb",
+                                                "dp_above_one",     "ep_above_one"};
 
 Changes<KeyPairs> pair_changes(const KeyPairs& pairs, const Asked& asked) {
   Changes<KeyPairs> all;
@@ -51,8 +51,7 @@ Changes<std::span<const QuantRule>> quant_changes(Store& store, std::span<const 
       });
 }
 
-Changes<std::span<const RoutingRule>> routing_changes(Store& store, std::span<const RoutingRule> rules, const Asked& asked,
-                                                        Mask not_taken_anyway) {
+Changes<std::span<const RoutingRule>> routing_changes(Store& store, std::span<const RoutingRule> rules, const Asked& asked, Mask not_taken_anyway) {
   return list_changes(
       store, rules, {.swap = false}, [](const RoutingRule&) { return "rule"; },
       [&](const RoutingRule& rule) {

@@ -43,6 +43,8 @@ Exams restated_exams();
 bool fails(const oracle::OracleTables& tables, const std::vector<AnswerExam>& exams);
 /// True when the verdicts of those tables differ from the restatement's for some of the deployments.
 bool fails_support(const oracle::OracleTables& tables, const std::vector<AnswerExam>& exams);
+/// True when the list of an unspecific request differs from the restatement's for some of them.
+bool fails_order(const oracle::OracleTables& tables, const std::vector<AnswerExam>& exams);
 /// True when those tables round some size otherwise than the restatement.
 bool fails_sizes(const oracle::OracleTables& tables);
 /// The same for the class in the tables of each oracle, by name.

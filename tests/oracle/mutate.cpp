@@ -43,7 +43,8 @@ Mask platforms_left(const Where& where) {
 Changes<Where> where_changes(Store& store, const Where& where) {
   Changes<Where> all;
   const bool says_platforms = where.platforms != kEverything;
-  if (says_platforms) add_changes(all, where, &Where::platforms, "platforms", bit_changes(where.platforms, platform_kind_names(), platforms_left(where)));
+  if (says_platforms)
+    add_changes(all, where, &Where::platforms, "platforms", bit_changes(where.platforms, platform_kind_names(), platforms_left(where)));
   add_changes(all, where, &Where::capability, "capability", range_changes(where.capability));
   add_changes(all, where, &Where::gcn_contains_any, "gcn", name_changes(store, where.gcn_contains_any, {.swap = false}));
   return all;
