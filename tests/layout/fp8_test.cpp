@@ -138,14 +138,17 @@ TEST_CASE("MXFP8 for TRT-LLM") {
 }
 
 TEST_CASE("hazard: scales for TRT-LLM stay e8m0 bytes, whatever their tag says") {
-  // The engine tags them e4m3; the byte 0x7F is one, not NaN.
-  const BackendLayout& row = backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::mxfp8, Engine::v2026_08);
-  const Setting setting = setting_of(WeightFormat::mxfp8, {1, 64, 128});
-  const TensorPlan plan = row.build(Role::w13_weight_scale, setting);
-  CHECK(plan.cast->keeps());
-  CHECK(find_backend_layout("FLASHINFER_TRTLLM_MXFP4_BF16")
-            ->build(Role::w13_weight_scale, {.sizes = {1, 64, 128}, .padded = {1, 64, 128}})
-            .cast->keeps());
+  // The engine tags them e4m3, where 0x7F is NaN and 0x80 is -0; they are 1 and 2.
+  const Form form(WeightFormat::mxfp8, SourceOrder::standard);
+  CanonicalLayer layer{{1, 128, 128}, form, {}};
+  layer[Role::w13_weight].assign(256 * 128, 0x38);
+  layer[Role::w2_weight].assign(128 * 128, 0x38);
+  layer[Role::w13_weight_scale].assign(256 * 4, 0x7F);
+  layer[Role::w2_weight_scale].assign(128 * 4, 0x80);
+  const PackedLayer packed = convert(layer, backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::mxfp8, Engine::v2026_08), layer.sizes);
+  CHECK(packed.find(Role::w13_weight_scale)->bytes == layer[Role::w13_weight_scale]);
+  CHECK(packed.find(Role::w2_weight_scale)->bytes == layer[Role::w2_weight_scale]);
+  CHECK(packed.losses.empty());
 }
 
 TEST_CASE("XPU transposes fp8 weights and block scales") {
