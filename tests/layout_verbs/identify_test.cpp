@@ -75,9 +75,17 @@ TEST_CASE("a bias is identified through the change of its values") {
 
 TEST_CASE("data that cannot tell layouts apart say so") {
   const Bytes zeros(200 * 10, 0);
-  const Identification found = identified(zeros, mx::test::tiled_128x4(zeros, 200, 10), "200x10", 8);
-  CHECK(found.is_ambiguous());
-  CHECK(std::ranges::any_of(found.groups, [](const std::vector<Match>& group) { return names(group, "sf_128x4,"); }));
+  const Identification constant = identified(zeros, mx::test::tiled_128x4(zeros, 200, 10), "200x10", 8);
+  CHECK(constant.constant);
+  CHECK(constant.is_exact());
+  CHECK(constant.is_ambiguous());
+  // Every row the same: whatever moves whole rows is right.
+  Bytes rows = noise(16, 9);
+  for (int doubled = 0; doubled < 7; ++doubled) rows.insert(rows.end(), rows.begin(), rows.end());
+  const Identification repeated = identified(rows, rows, "128x16", 8);
+  CHECK_FALSE(repeated.constant);
+  CHECK(repeated.is_ambiguous());
+  CHECK(std::ranges::any_of(repeated.groups, [](const std::vector<Match>& group) { return names(group, "trtllm.shuffle_matrix_a,"); }));
 }
 
 TEST_CASE("one wrong unit leaves no match and the best partial one") {

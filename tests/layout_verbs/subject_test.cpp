@@ -87,7 +87,7 @@ TEST_CASE("wrong choices are named with what is known") {
       {"XPU,shape=64x64,tensor=w2_weight,padded=32x64", "do not hold"},
       {"XPU,shape=64x64,tensor=w2_weight,a8w4=maybe", "'maybe' is neither yes nor no"},
       {"XPU,shape=64x64,tensor=w2_weight,tp=0", "'0' is not a whole number in 1.."},
-      {"XPU,shape=64x64,tensor=w2_global_scale", "w2_global_scale"},
+      {"XPU,shape=64x64,tensor=w2_global_scale", "mxfp4 has no w2_global_scale"},
       {"FLASHINFER_TRTLLM_MXFP4_BF16,tensor=w2_weight,shape=160x128,padded=160x128", "2I = 320 is not a multiple of 128"},
       {"FLASHINFER_TRTLLM_MXFP4_BF16,tensor=w2_weight,shape=160x128,padded=160x128", "the next sizes that it takes are --padded 256x128"},
   };
