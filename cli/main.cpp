@@ -77,6 +77,7 @@ int run(int argc, char** argv) {
   Action action;
   add_verify(app, action);
   add_select(app, action);
+  add_matrix(app, action);
   add_audit(app, action);
   add_layout(app, action);
   add_witness(app, action);

@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/output.hpp"
+#include "cli/select_diff.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
 #include "model/layout/backend.hpp"
@@ -21,10 +23,11 @@ namespace mx::cli {
 namespace {
 
 struct SelectOptions {
-  std::string file;
+  std::vector<std::string> files;
   std::string oracle;
   bool explain = false;
   bool strict = false;
+  bool diff = false;
   bool json = false;
 };
 
@@ -119,7 +122,11 @@ void print_choice(const sim::DeploymentFile& file, const oracle::OracleTables& t
 }
 
 int select(const SelectOptions& options) {
-  const sim::DeploymentFile file = sim::load_deployment_file(options.file, options.oracle);
+  if (options.files.size() != (options.diff ? 2 : 1)) {
+    throw Error(ErrorCode::usage, options.diff ? "--diff takes two files" : "DEPLOYMENT is given twice; two files are for --diff");
+  }
+  if (options.diff) return select_diff(options.files[0], options.files[1], options.oracle, options.json);
+  const sim::DeploymentFile file = sim::load_deployment_file(options.files[0], options.oracle);
   const oracle::OracleTables& tables = oracle::tables_of(file.oracle);
   const oracle::StrictDecision strict = options.strict ? oracle::select_strict(file.oracle, file.deployment, oracle::Detail::texts)
                                                        : oracle::StrictDecision{oracle::select(tables, file.deployment, oracle::Detail::texts), {}};
@@ -145,10 +152,14 @@ int select(const SelectOptions& options) {
 void add_select(CLI::App& app, Action& action) {
   CLI::App* verb = app.add_subcommand("select", "which backend the engine would choose for a deployment (exit 4 when it refuses)");
   const auto options = std::make_shared<SelectOptions>();
-  verb->add_option("DEPLOYMENT", options->file, "INFO file that describes the deployment (docs/examples)")->required();
+  verb->add_option("DEPLOYMENT", options->files, "INFO file that describes the deployment (docs/examples); two of them with --diff")->required();
   verb->add_option("--oracle", options->oracle, "mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8 or w4a8, instead of the file's (default mxfp4)");
-  verb->add_flag("--explain", options->explain, "list every candidate with its first failing check");
-  verb->add_flag("--strict", options->strict, "never a backend whose kernel's needs are broken; says what was skipped and why");
+  CLI::Option* const explain = verb->add_flag("--explain", options->explain, "list every candidate with its first failing check");
+  CLI::Option* const strict =
+      verb->add_flag("--strict", options->strict, "never a backend whose kernel's needs are broken; says what was skipped and why");
+  verb->add_flag("--diff", options->diff, "why two deployments get different answers: inputs that differ, where the searches part")
+      ->excludes(explain)
+      ->excludes(strict);
   verb->add_flag("--json", options->json, "machine-readable output, always with the trace");
   verb->callback([&action, options] { action = [options] { return select(*options); }; });
 }

@@ -1,7 +1,6 @@
 #include "sim/check_layer.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <map>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "model/layout/address_map.hpp"
 #include "model/moe/layer.hpp"
 #include "model/numerics/convert.hpp"
+#include "sim/rescue.hpp"
 
 namespace mx::sim {
 namespace {
@@ -18,26 +18,6 @@ using layout::PackedLayer;
 using layout::PackedTensor;
 using layout::Role;
 using Slots = std::vector<std::vector<moe::Slot>>;
-
-/// Carries the first exception out of a parallel region, which none may leave.
-class Rescue {
- public:
-  template <class Work>
-  void run(Work work) noexcept {
-    try {
-      work();
-    } catch (...) {
-#pragma omp critical(mxact_rescue)
-      if (!first_) first_ = std::current_exception();
-    }
-  }
-  void rethrow() const {
-    if (first_) std::rethrow_exception(first_);
-  }
-
- private:
-  std::exception_ptr first_;
-};
 
 /// Slots of every token: from the checkpoint's router, or in rotation when it has none.
 Slots route_tokens(const LayerInput& input, Contract contract) {

@@ -14,7 +14,14 @@ struct QuantityRow {
   std::int64_t (*of)(const Setting& setting);
 };
 
-constexpr std::array<QuantityRow, 11> kQuantities{{
+/// The scales of all experts stacked, rows rounded up to 256 and columns to 8: what of them is left when each row gets as many.
+std::int64_t stacked_rest(const Setting& setting, std::int64_t rows, std::int64_t length) {
+  const std::int64_t stacked = setting.padded.experts * rows;
+  const std::int64_t groups = length / setting.padded.group;
+  return (stacked + 255) / 256 * 256 * ((groups + 7) / 8 * 8) % stacked;
+}
+
+constexpr std::array<QuantityRow, 14> kQuantities{{
     {"w13_rows", "2I", [](const Setting& s) { return (s.form.gated ? 2 : 1) * s.padded.intermediate; }},
     {"w2_rows", "H", [](const Setting& s) { return s.padded.hidden; }},
     {"w13_groups", "H/group", [](const Setting& s) { return s.padded.hidden / s.padded.group; }},
@@ -26,6 +33,9 @@ constexpr std::array<QuantityRow, 11> kQuantities{{
     {"has_bias", "biases", [](const Setting& s) { return std::int64_t{s.has_bias}; }},
     {"input_scale_given", "input scales", [](const Setting& s) { return std::int64_t{s.has_input_scale}; }},
     {"scale_byte", "largest scale byte", [](const Setting& s) { return std::int64_t{s.largest_scale_byte}; }},
+    {"padding", "padding", [](const Setting& s) { return s.padded.intermediate - s.sizes.intermediate + s.padded.hidden - s.sizes.hidden; }},
+    {"w13_scale_rest", "rest of the scales of w13", [](const Setting& s) { return stacked_rest(s, 2 * s.padded.intermediate, s.padded.hidden); }},
+    {"w2_scale_rest", "rest of the scales of w2", [](const Setting& s) { return stacked_rest(s, s.padded.hidden, s.padded.intermediate); }},
 }};
 
 const QuantityRow& row_of(Quantity quantity) { return kQuantities.at(static_cast<std::size_t>(quantity)); }
@@ -62,8 +72,8 @@ bool is_size(Quantity quantity) {
 
 std::vector<BackendLayout> joined() {
   std::vector<BackendLayout> rows;
-  for (const auto family :
-       {trtllm_layouts, flashinfer_cutlass_layouts, identity_layouts, triton_layouts, deepgemm_layouts, marlin_layouts, humming_layouts}) {
+  for (const auto family : {trtllm_layouts, flashinfer_cutlass_layouts, identity_layouts, triton_layouts, deepgemm_layouts, marlin_layouts,
+                            humming_layouts, aiter_layouts, cpu_layouts, nvfp4_layouts, fp8_layouts, w4a8_layouts}) {
     const std::span<const BackendLayout> of_family = family();
     rows.insert(rows.end(), of_family.begin(), of_family.end());
   }

@@ -30,6 +30,9 @@ enum class Quantity {
   has_bias,          ///< 0 or 1
   has_input_scale,   ///< 0 or 1
   scale_byte,        ///< the largest byte of the scales
+  padding,           ///< what I and H are rounded up by, together
+  w13_scale_rest,    ///< bytes of all experts' shuffled scales that do not divide into E * 2I rows
+  w2_scale_rest,     ///< likewise into E * H rows
 };
 /// "2I", "activation dtype": for messages; and the word of recorded preconditions: "w13_rows", "activation_dtype".
 std::string_view symbol_of(Quantity quantity);
@@ -128,5 +131,10 @@ std::span<const BackendLayout> triton_layouts();
 std::span<const BackendLayout> deepgemm_layouts();
 std::span<const BackendLayout> marlin_layouts();
 std::span<const BackendLayout> humming_layouts();
+std::span<const BackendLayout> aiter_layouts();
+std::span<const BackendLayout> cpu_layouts();
+std::span<const BackendLayout> nvfp4_layouts();
+std::span<const BackendLayout> fp8_layouts();
+std::span<const BackendLayout> w4a8_layouts();
 
 }  // namespace mx::layout

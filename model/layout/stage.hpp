@@ -82,6 +82,10 @@ std::span<const StageLayout> deepgemm_stages();
 std::span<const StageLayout> sm90_mixed_stages();
 std::span<const StageLayout> marlin_stages();
 std::span<const StageLayout> humming_stages();
+std::span<const StageLayout> aiter_stages();
+std::span<const StageLayout> cpu_stages();
+std::span<const StageLayout> nvfp4_stages();
+std::span<const StageLayout> w4a8_stages();
 
 /// Fills in the standard values of what is declared; throws Error(usage) on a value out of range and on a parameter that is not declared.
 void complete_params(std::string_view stage, std::span<const StageParam> declared, StageParams& params);

@@ -34,12 +34,15 @@ struct ValueStage {
   /// Throws Error(usage) naming the quantity, its value and the rule when the converter refuses.
   StageTensors (*run)(const StageTensors& inputs, const StageParams& params);
   Source source;
+  /// The inputs again from the outputs, where those determine them; null: they do not.
+  StageTensors (*undo)(const StageTensors& outputs, const StageParams& params) = nullptr;
 };
 
 /// Every modelled value stage.
 std::span<const ValueStage> all_value_stages();
 /// Throws Error(usage) with the nearest name.
 const ValueStage& value_stage_named(std::string_view name);
+
 /// Fills in the standard parameters, checks parameters and that the inputs are those of the row, and runs it.
 StageTensors run_stage(const ValueStage& stage, const StageTensors& inputs, StageParams params);
 
@@ -47,5 +50,6 @@ StageTensors run_stage(const ValueStage& stage, const StageTensors& inputs, Stag
 std::span<const ValueStage> deepgemm_value_stages();
 std::span<const ValueStage> marlin_value_stages();
 std::span<const ValueStage> humming_value_stages();
+std::span<const ValueStage> w4a8_value_stages();
 
 }  // namespace mx::layout

@@ -3,59 +3,45 @@
 #include <array>
 #include <vector>
 
+#include "model/oracle/models.hpp"
+
 namespace mx::oracle {
 namespace {
 
 using Names = std::string_view;
 
-/// What a layer has besides its sizes: all that is not named is off.
-struct Traits {
-  bool bias = false;
-  bool gated = true;
-  bool weight_on_input = false;
-  bool limit = false;
-  bool correction_bias = false;
-  bool scaling = false;
-  int groups = 0;
-  int topk_group = 0;
+/// Published models that differ in what kernels depend on.
+constexpr std::array<Names, 9> kPublished = {"gpt-oss-20b",  "gpt-oss-120b",  "DeepSeek-V3",     "DeepSeek-V4-Flash", "Qwen3-30B-A3B",
+                                             "Mixtral-8x7B", "Llama-4-Scout", "Nemotron-3-Nano", "MiniMax-M2"};
+
+/// Sizes that no model has.
+constexpr std::array kOdd = {
+    Model{.name = "odd experts", .experts = 6, .top_k = 3, .hidden = 2048, .intermediate = 1024, .routing = "Renormalize"},
+    Model{.name = "odd sizes",
+          .experts = 640,
+          .top_k = 12,
+          .hidden = 1000,
+          .intermediate = 120,
+          .activation = "SWIGLUOAI",
+          .routing = "RenormalizeNaive"},
+    Model{.name = "odd groups",
+          .experts = 64,
+          .top_k = 12,
+          .hidden = 9000,
+          .intermediate = 704,
+          .routing = "RenormalizeNaive",
+          .expert_groups = 8,
+          .topk_group = 3,
+          .routed_scaling = true},
+    Model{.name = "odd activation",
+          .experts = 64,
+          .top_k = 4,
+          .hidden = 2048,
+          .intermediate = 1408,
+          .activation = "SWIGLUSTEP",
+          .routing = "Renormalize"},
+    Model{.name = "odd gelu", .experts = 128, .top_k = 8, .hidden = 2816, .intermediate = 704, .activation = "GELU", .routing = "Renormalize"},
 };
-
-ModelRow model(Names name, std::int64_t experts, std::int64_t top_k, std::int64_t hidden, std::int64_t intermediate, Names activation, Names routing,
-               const Traits& traits = {}) {
-  LayerConfig layer{.num_experts = experts, .experts_per_token = top_k, .hidden = hidden, .intermediate_per_partition = intermediate};
-  layer.activation = activation;
-  layer.routing_method = routing;
-  layer.has_bias = traits.bias;
-  layer.is_act_and_mul = traits.gated;
-  layer.router_weight_on_input = traits.weight_on_input;
-  layer.has_swiglu_limit = traits.limit;
-  layer.has_correction_bias = traits.correction_bias;
-  layer.has_routed_scaling = traits.scaling;
-  layer.expert_groups = traits.groups;
-  layer.topk_group = traits.topk_group;
-  return {name, layer};
-}
-
-/// Sizes from the config.json of each; what is called odd is made up.
-std::vector<ModelRow> models() {
-  return {
-      model("gpt-oss-20b", 32, 4, 2880, 2880, "SWIGLUOAI", "Renormalize", {.bias = true}),
-      model("gpt-oss-120b", 128, 4, 2880, 2880, "SWIGLUOAI", "Renormalize", {.bias = true}),
-      model("DeepSeek-V3", 256, 8, 7168, 2048, "SILU", "DeepSeekV3", {.correction_bias = true, .scaling = true, .groups = 8, .topk_group = 4}),
-      model("DeepSeek-V4", 256, 6, 4096, 2048, "SILU", "DeepseekV4", {.limit = true, .correction_bias = true}),
-      model("Qwen3-30B-A3B", 128, 8, 2048, 768, "SILU", "RenormalizeNaive"),
-      model("Mixtral-8x7B", 8, 2, 4096, 14336, "SILU", "RenormalizeNaive"),
-      model("Llama-4-Scout", 16, 1, 5120, 8192, "SILU", "Llama4", {.weight_on_input = true}),
-      model("Nemotron-3-Nano", 128, 6, 2688, 1856, "RELU2_NO_MUL", "DeepSeekV3",
-            {.gated = false, .correction_bias = true, .scaling = true, .groups = 1, .topk_group = 1}),
-      model("MiniMax-M2", 256, 8, 3072, 1536, "SILU", "MiniMax2", {.correction_bias = true}),
-      model("odd experts", 6, 3, 2048, 1024, "SILU", "Renormalize"),
-      model("odd sizes", 640, 12, 1000, 120, "SWIGLUOAI", "RenormalizeNaive"),
-      model("odd groups", 64, 12, 9000, 704, "SILU", "RenormalizeNaive", {.scaling = true, .groups = 8, .topk_group = 3}),
-      model("odd activation", 64, 4, 2048, 1408, "SWIGLUSTEP", "Renormalize"),
-      model("odd gelu", 128, 8, 2816, 704, "GELU", "Renormalize"),
-  };
-}
 
 ParallelRequest spread(int tp, int dp, bool experts, Names all2all = "allgather_reducescatter") {
   return {.tp = tp, .dp = dp, .enable_expert_parallel = experts, .all2all_backend = std::string(all2all)};
@@ -218,7 +204,12 @@ void visit_model(const Deployment& usual, const std::vector<ParallelRequest>& pa
 }  // namespace
 
 std::span<const ModelRow> audit_models() {
-  static const std::vector<ModelRow> kModels = models();
+  static const std::vector<ModelRow> kModels = [] {
+    std::vector<ModelRow> rows;
+    for (Names name : kPublished) rows.push_back({name, layer_of(model_named(name), {})});
+    for (const Model& odd : kOdd) rows.push_back({odd.name, layer_of(odd, {})});
+    return rows;
+  }();
   return kModels;
 }
 

@@ -26,12 +26,12 @@ TEST_CASE("help and version answer") {
   for (const char* word : {"mxact 0.1.0 (", "compiler: ", "flags: ", "-ffp-contract=off"}) CHECK(version.out.find(word) != std::string::npos);
   const Run help = run_mxact("--help");
   CHECK(help.status == 0);
-  for (const char* verb :
-       {"verify", "select", "layout", "witness", "formats", "encode", "decode", "quantize", "compare", "sweep", "doctor", "exit status"}) {
+  for (const char* verb : {"verify", "select", "matrix", "audit", "layout", "witness", "formats", "encode", "decode", "quantize", "compare", "sweep",
+                           "doctor", "exit status"}) {
     INFO(verb);
     CHECK(help.out.find(verb) != std::string::npos);
   }
-  for (const char* verb : {"verify", "select", "layout", "layout list", "layout show", "layout where", "layout draw", "layout diff",
+  for (const char* verb : {"verify", "select", "matrix", "audit", "layout", "layout list", "layout show", "layout where", "layout draw", "layout diff",
                            "layout identify", "witness", "formats", "encode", "decode", "quantize", "compare", "sweep", "sweep merge", "doctor"}) {
     const Run run = run_mxact(std::string(verb) + " --help");
     INFO(verb);

@@ -1,0 +1,48 @@
+#pragma once
+// Value changes of the W4A8 conversion (int4 weights, fp8 activations, CUTLASS on sm90), for its stages and its backend.
+// Source: vllm-project/vllm 017e9f4448b700e85ee16023287b025693c72b9e, files named beside each.
+
+#include <cstdint>
+#include <span>
+
+#include "model/layout/layout.hpp"
+#include "model/layout/tensor.hpp"
+
+namespace mx::layout {
+
+/// Code of value + 8 -> two's complement, and back. quant_utils.py, convert_packed_uint4b8_to_signed_int4_inplace.
+constexpr std::uint8_t uint4b8_to_int4(std::uint8_t code) { return code ^ 8U; }
+
+/// Two's complement -> the kernel's code: 1..7 reversed, others kept; its own inverse. w4a8_utils.cu, unified_encode_int4b.
+constexpr std::uint8_t w4a8_encode(std::uint8_t code) { return code >= 1 && code <= 7 ? static_cast<std::uint8_t>(8 - code) : code; }
+
+/// The 8 codes that one e4m3 scale s becomes, first in the low byte: s * (j - 8) for j = 0..7, saturating, every NaN 0x7F. w4a8_mm_entry.cu,
+/// pack_scale_fp8.
+std::uint64_t w4a8_expand(std::uint8_t scale);
+
+/// Group scales of one row (bf16) -> their e4m3 codes, an eighth of what fp8 quantization by row gives; returns the row's channel scale (fp32), eight
+/// times its. quant_utils.py, convert_bf16_scales_to_fp8 over QuantFP8's native path; `codes` has the length of `scales`.
+std::uint32_t w4a8_quantize_scales(std::span<const std::uint16_t> scales, std::span<std::uint8_t> codes);
+
+/// What the kernel is told beside the tensors; the same for every local expert. compressed_tensors_moe_w4a8_fp8.py, process_weights_after_loading.
+struct W4a8Strides {
+  std::int64_t a1;     ///< activations into w13: H
+  std::int64_t a2;     ///< activations into w2: I
+  std::int64_t c1;     ///< results of w13: 2I
+  std::int64_t c2;     ///< results of w2: H
+  std::int64_t s1[2];  ///< group scales of w13: 2I, 0
+  std::int64_t s2[2];  ///< group scales of w2: H, 0
+  std::int32_t b1[3];  ///< reordered w13: rows / 16, columns / 32, nibbles of 32 columns of all rows
+  std::int32_t b2[3];  ///< reordered w2, likewise
+};
+/// Gated sizes that the backend converts (H and I multiples of 256).
+W4a8Strides w4a8_strides(const Sizes& sizes);
+
+namespace blocks {
+
+/// cutlass_w4a8.reorder on the last two axes, of 4-bit elements: rows a multiple of 16, columns of 256.
+Layout& w4a8_reorder(Layout& layout, std::string_view rows, std::string_view cols);
+
+}  // namespace blocks
+
+}  // namespace mx::layout
