@@ -66,7 +66,7 @@ TEST_CASE("a longer memory differs behind the end of the shorter one") {
 }
 
 TEST_CASE("a change of values is a difference, other tensors are refused") {
-  const std::string bias = ",tensor=w2_bias,shape=256x256";
+  const std::string bias = ",format=mxfp4,tensor=w2_bias,shape=256x256";
   const LayoutDifference found = difference(subject("FLASHINFER_TRTLLM_MXFP4_BF16" + bias), subject("XPU" + bias), 8);
   CHECK_FALSE(found.equal());
   CHECK(found.values.find("bf16_to_f32") != std::string::npos);

@@ -36,7 +36,7 @@ TEST_CASE("a building block's shape, by numbers and by names, gives the publishe
 TEST_CASE("what a subject is made of makes it again") {
   for (const char* text : {"sf_128x4,shape=100x6,unit-bits=16", "trtllm.shuffle_matrix_a,shape=64x8,epilogue_tile_m=64",
                            "FLASHINFER_TRTLLM_MXFP4_BF16,tensor=w13_weight,shape=2x128x256,engine=2026-08,source-order=standard",
-                           "XPU,tensor=w2_bias,shape=64x32,padded=96x64"}) {
+                           "XPU,format=mxfp4,tensor=w2_bias,shape=64x32,padded=96x64"}) {
     INFO(text);
     const Subject one = subject(text);
     const Subject again = subject(spec_of(one.choice));
@@ -78,18 +78,20 @@ TEST_CASE("wrong choices are named with what is known") {
       {"trtllm.shuffle_matrix_a,shape=64x8,epilogue_tile=64", "did you mean epilogue_tile_m"},
       {"trtllm.shuffle_matrix_sf_a,shape=100x6",
        "rows = 100 is not a multiple of 128: scales lie in tiles of 128 rows; the next sizes that it takes are --shape 128x6"},
-      {"XPU,shape=64x64", "--tensor is missing"},
-      {"XPU,shape=64x64,tensor=w13_wieght", "did you mean w13_weight"},
-      {"XPU,shape=64x33,tensor=w2_weight", "the next sizes that are: --shape 1x64x64"},
-      {"XPU,shape=64x64,tensor=w2_weight,engine=2026-06", "unknown engine version"},
-      {"XPU,shape=64x64,tensor=w2_weight,platform=sm101", "unknown platform 'sm101'"},
-      {"XPU,shape=64x64,tensor=w2_weight,source-order=standard", "checkpoints in standard order are not converted by engine 2026-05"},
-      {"XPU,shape=64x64,tensor=w2_weight,padded=32x64", "do not hold"},
-      {"XPU,shape=64x64,tensor=w2_weight,a8w4=maybe", "'maybe' is neither yes nor no"},
-      {"XPU,shape=64x64,tensor=w2_weight,tp=0", "'0' is not a whole number in 1.."},
-      {"XPU,shape=64x64,tensor=w2_global_scale", "mxfp4 has no w2_global_scale"},
+      {"XPU,format=mxfp4,shape=64x64", "--tensor is missing"},
+      {"XPU,tensor=w2_weight,shape=64x64", "--format is missing: it converts mxfp4"},
+      {"XPU,format=mxfp4,shape=64x64,tensor=w13_wieght", "did you mean w13_weight"},
+      {"XPU,format=mxfp4,shape=64x33,tensor=w2_weight", "the next sizes that are: --shape 1x64x64"},
+      {"XPU,format=mxfp4,shape=64x64,tensor=w2_weight,engine=2026-06", "unknown engine version"},
+      {"XPU,format=mxfp4,shape=64x64,tensor=w2_weight,platform=sm101", "unknown platform 'sm101'"},
+      {"XPU,format=mxfp4,shape=64x64,tensor=w2_weight,source-order=standard", "checkpoints in standard order are not converted by engine 2026-05"},
+      {"XPU,format=mxfp4,shape=64x64,tensor=w2_weight,padded=32x64", "do not hold"},
+      {"XPU,format=mxfp4,shape=64x64,tensor=w2_weight,a8w4=maybe", "'maybe' is neither yes nor no"},
+      {"XPU,format=mxfp4,shape=64x64,tensor=w2_weight,tp=0", "'0' is not a whole number in 1.."},
+      {"XPU,format=mxfp4,shape=64x64,tensor=w2_global_scale", "mxfp4 has no w2_global_scale"},
       {"FLASHINFER_TRTLLM_MXFP4_BF16,tensor=w2_weight,shape=160x128,padded=160x128", "2I = 320 is not a multiple of 128"},
       {"FLASHINFER_TRTLLM_MXFP4_BF16,tensor=w2_weight,shape=160x128,padded=160x128", "the next sizes that it takes are --padded 256x128"},
+      {"CUTLASS,format=int4,tensor=w2_weight,shape=128x384", "the next sizes that it takes are --shape 256x512"},
   };
   for (const Case& one : cases) {
     INFO(one.text);
@@ -157,7 +159,7 @@ TEST_CASE("copies of an element are all found, and one that is cut off has no pl
 }
 
 TEST_CASE("wrong coordinates are named") {
-  const Subject one = subject("XPU,tensor=w13_weight,shape=64x64");
+  const Subject one = subject("XPU,format=mxfp4,tensor=w13_weight,shape=64x64");
   for (const auto& [text, part] : std::vector<std::pair<const char*, const char*>>{{"E=5", "'5' is not a whole number in 0..0"},
                                                                                    {"half=left", "'left' is not a whole number in 0..1"},
                                                                                    {"J=1", "unknown axis 'J'"},
