@@ -22,7 +22,7 @@ std::int64_t stacked_rest(const Setting& setting, std::int64_t rows, std::int64_
   return (stacked + 255) / 256 * 256 * ((groups + 7) / 8 * 8) % stacked;
 }
 
-constexpr std::array<QuantityRow, 14> kQuantities{{
+constexpr auto kQuantities = std::to_array<QuantityRow>({
     {"w13_rows", "2I", [](const Setting& s) { return (s.form.gated ? 2 : 1) * s.padded.intermediate; }},
     {"w2_rows", "H", [](const Setting& s) { return s.padded.hidden; }},
     {"w13_groups", "H/group", [](const Setting& s) { return s.padded.hidden / s.padded.group; }},
@@ -37,7 +37,8 @@ constexpr std::array<QuantityRow, 14> kQuantities{{
     {"padding", "padding", [](const Setting& s) { return s.padded.intermediate - s.sizes.intermediate + s.padded.hidden - s.sizes.hidden; }},
     {"w13_scale_rest", "rest of the scales of w13", [](const Setting& s) { return stacked_rest(s, 2 * s.padded.intermediate, s.padded.hidden); }},
     {"w2_scale_rest", "rest of the scales of w2", [](const Setting& s) { return stacked_rest(s, s.padded.hidden, s.padded.intermediate); }},
-}};
+    {"deepgemm_device", "device", [](const Setting& s) { return std::int64_t{s.arch == Arch::sm90 || s.arch == Arch::sm100}; }},
+});
 
 const QuantityRow& row_of(Quantity quantity) { return kQuantities.at(static_cast<std::size_t>(quantity)); }
 
@@ -57,6 +58,7 @@ std::string found_text(Quantity quantity, std::int64_t value) {
   switch (quantity) {
     case Quantity::has_bias:
     case Quantity::has_input_scale: return std::string(symbol_of(quantity)) + " are missing";
+    case Quantity::deepgemm_device: return "another " + std::string(symbol_of(quantity));
     case Quantity::activation_dtype: return std::string(symbol_of(quantity)) + " " + std::string(name_of(static_cast<InputDtype>(value)));
     default: return std::string(symbol_of(quantity)) + " = " + std::to_string(value);
   }
@@ -68,13 +70,14 @@ std::string operand_text(const Need& need) {
 }
 
 bool is_size(Quantity quantity) {
-  return quantity != Quantity::has_bias && quantity != Quantity::has_input_scale && quantity != Quantity::activation_dtype;
+  return quantity != Quantity::has_bias && quantity != Quantity::has_input_scale && quantity != Quantity::activation_dtype &&
+         quantity != Quantity::deepgemm_device;
 }
 
 std::vector<BackendLayout> joined() {
   std::vector<BackendLayout> rows;
   for (const auto family : {trtllm_layouts, flashinfer_cutlass_layouts, identity_layouts, triton_layouts, deepgemm_layouts, marlin_layouts,
-                            humming_layouts, aiter_layouts, cpu_layouts, nvfp4_layouts, fp8_layouts, w4a8_layouts}) {
+                            humming_layouts, aiter_layouts, cpu_layouts, nvfp4_layouts, fp8_layouts, deepgemm_fp8_layouts, w4a8_layouts}) {
     const std::span<const BackendLayout> of_family = family();
     rows.insert(rows.end(), of_family.begin(), of_family.end());
   }

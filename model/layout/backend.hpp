@@ -33,6 +33,7 @@ enum class Quantity {
   padding,           ///< what I and H are rounded up by, together
   w13_scale_rest,    ///< bytes of all experts' shuffled scales that do not divide into E * 2I rows
   w2_scale_rest,     ///< likewise into E * H rows
+  deepgemm_device,   ///< 1 on a device that DeepGEMM has FP8 kernels for, else 0
 };
 /// "2I", "activation dtype": for messages; and the word of recorded preconditions: "w13_rows", "activation_dtype".
 std::string_view symbol_of(Quantity quantity);
@@ -135,6 +136,7 @@ std::span<const BackendLayout> aiter_layouts();
 std::span<const BackendLayout> cpu_layouts();
 std::span<const BackendLayout> nvfp4_layouts();
 std::span<const BackendLayout> fp8_layouts();
+std::span<const BackendLayout> deepgemm_fp8_layouts();
 std::span<const BackendLayout> w4a8_layouts();
 
 }  // namespace mx::layout

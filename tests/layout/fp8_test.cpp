@@ -138,14 +138,17 @@ TEST_CASE("MXFP8 for TRT-LLM") {
 }
 
 TEST_CASE("hazard: scales for TRT-LLM stay e8m0 bytes, whatever their tag says") {
-  // The engine tags them e4m3; the byte 0x7F is one, not NaN.
-  const BackendLayout& row = backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::mxfp8, Engine::v2026_08);
-  const Setting setting = setting_of(WeightFormat::mxfp8, {1, 64, 128});
-  const TensorPlan plan = row.build(Role::w13_weight_scale, setting);
-  CHECK(plan.cast->keeps());
-  CHECK(find_backend_layout("FLASHINFER_TRTLLM_MXFP4_BF16")
-            ->build(Role::w13_weight_scale, {.sizes = {1, 64, 128}, .padded = {1, 64, 128}})
-            .cast->keeps());
+  // The engine tags them e4m3, where 0x7F is NaN and 0x80 is -0; they are 1 and 2.
+  const Form form(WeightFormat::mxfp8, SourceOrder::standard);
+  CanonicalLayer layer{{1, 128, 128}, form, {}};
+  layer[Role::w13_weight].assign(256 * 128, 0x38);
+  layer[Role::w2_weight].assign(128 * 128, 0x38);
+  layer[Role::w13_weight_scale].assign(256 * 4, 0x7F);
+  layer[Role::w2_weight_scale].assign(128 * 4, 0x80);
+  const PackedLayer packed = convert(layer, backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::mxfp8, Engine::v2026_08), layer.sizes);
+  CHECK(packed.find(Role::w13_weight_scale)->bytes == layer[Role::w13_weight_scale]);
+  CHECK(packed.find(Role::w2_weight_scale)->bytes == layer[Role::w2_weight_scale]);
+  CHECK(packed.losses.empty());
 }
 
 TEST_CASE("XPU transposes fp8 weights and block scales") {
@@ -165,6 +168,41 @@ TEST_CASE("XPU transposes fp8 weights and block scales") {
       CHECK(std::ranges::is_sorted(scale));
     }
   }
+}
+
+TEST_CASE("DeepGEMM keeps block scales on sm90 and packs those of every row on sm100") {
+  const Form form(WeightFormat::fp8_block, SourceOrder::standard);
+  CanonicalLayer layer{{1, 128, 640, 1}, form, {}};
+  layer[Role::w13_weight].assign(256 * 640, 0x38);
+  layer[Role::w2_weight].assign(640 * 128, 0x38);
+  const auto power = [](std::vector<std::uint8_t>& scales, std::uint32_t exponent) {
+    const std::uint32_t bits = exponent << 23;
+    for (unsigned shift = 0; shift < 32; shift += 8) scales.push_back(static_cast<std::uint8_t>(bits >> shift));
+  };
+  for (std::uint32_t i = 0; i < 10; ++i) power(layer[Role::w13_weight_scale], 100 + i);
+  for (std::uint32_t i = 0; i < 5; ++i) power(layer[Role::w2_weight_scale], 120 + i);
+  const BackendLayout& row = backend_layout_named("DEEPGEMM", WeightFormat::fp8_block, Engine::v2026_08);
+  Setting setting = setting_of(WeightFormat::fp8_block, layer.sizes);
+  setting.arch = Arch::sm90;
+  CHECK(convert(layer, row, setting).find(Role::w13_weight_scale)->bytes == layer[Role::w13_weight_scale]);
+
+  setting.arch = Arch::sm100;
+  const PackedLayer packed = convert(layer, row, setting);
+  // Word (p, i) at 256 p + i holds the exponents of columns 4p .. 4p+3 of row i; five columns are two words.
+  const std::vector<std::uint8_t>& words = packed.find(Role::w13_weight_scale)->bytes;
+  REQUIRE(words.size() == 2U * 256 * 4);
+  for (std::size_t p = 0; p < 2; ++p) {
+    for (std::size_t i = 0; i < 256; ++i) {
+      for (std::size_t j = 0; j < 4; ++j) REQUIRE(words[(p * 256 + i) * 4 + j] == (4 * p + j < 5 ? 100 + i / 128 * 5 + 4 * p + j : 0));
+    }
+  }
+  CHECK(packed.losses.empty());
+  CHECK(restore(packed).tensors == layer.tensors);
+
+  layer[Role::w2_weight_scale][0] = 1;
+  CHECK(refuses(ErrorCode::unsupported, "scale 0 has bits 0x3c000001", [&] { convert(layer, row, setting); }));
+  setting.arch = Arch::gfx950;
+  CHECK(refuses(ErrorCode::usage, "another device: DeepGEMM has FP8 kernels", [&] { check_needs(row, setting); }));
 }
 
 TEST_CASE("FP8 converters refuse what their source refuses") {
