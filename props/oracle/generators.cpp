@@ -35,11 +35,12 @@ struct Gfx {
 constexpr std::array<Gfx, 5> kOtherGfx = {{{"gfx906", 90}, {"gfx1030", 103}, {"gfx1101", 110}, {"gfx1151", 115}, {"gfx1200", 120}}};
 
 // Devices that most classes are for.
-constexpr Text kBusy = "SM90 SM100 gfx950 XPU CPU SM120";
+constexpr Text kBusy = "SM90 SM100 gfx950 XPU CPU gfx950 SM120";
 
 oracle::Hardware random_hardware(const DeploymentKind& kind) {
   const auto presets = oracle::all_platforms();
-  const oracle::PlatformPreset& preset = chance(45) ? oracle::platform_named(pick_word(words_of(kBusy))) : presets[below(presets.size())];
+  const oracle::PlatformPreset& preset =
+      chance(kind.plain ? 70 : 45) ? oracle::platform_named(pick_word(words_of(kBusy))) : presets[below(presets.size())];
   oracle::Hardware hardware = oracle::deployment_on(preset, {}, {}).hardware;
   if (kind.possible || (kind.plain && !chance(30))) return hardware;
   if (preset.platform == oracle::PlatformKind::cuda && chance(25)) hardware.capability = kEdges[below(kEdges.size())];
@@ -51,16 +52,16 @@ oracle::Hardware random_hardware(const DeploymentKind& kind) {
   return hardware;
 }
 
-oracle::ParallelRequest random_parallel() {
+oracle::ParallelRequest random_parallel(const DeploymentKind& kind) {
   oracle::ParallelRequest request;
-  if (chance(60)) {
+  if (chance(kind.plain ? 30 : 60)) {
     request.tp = one_of({1, 2, 4, 8, 3});
     request.dp = one_of({1, 2, 8});
     request.enable_expert_parallel = chance(70);
   }
   if (chance(5)) request.pcp = 2;
   if (chance(5)) request.sp = 2;
-  request.enable_eplb = chance(12);
+  request.enable_eplb = chance(kind.plain ? 4 : 12);
   request.round_robin = chance(5);
   if (chance(60)) request.all2all_backend = std::string(pick_word(oracle::all2all_names()));
   if (chance(15)) {
@@ -81,7 +82,7 @@ oracle::LayerConfig random_layer(Text oracle, const DeploymentKind& kind) {
       .hidden = size(),
       .intermediate_per_partition = size(),
   };
-  const int oai_percent = oracle == "mxfp4" ? 55 : oracle == "mxfp4_deepseek_v4" ? 15 : 0;
+  const int oai_percent = oracle == "mxfp4" ? (kind.plain ? 65 : 55) : oracle == "mxfp4_deepseek_v4" ? 15 : 0;
   const Text usual = chance(oai_percent) ? "SWIGLUOAI" : "SILU";
   layer.has_bias = !chance(40);
   layer.activation = usual;
@@ -139,11 +140,11 @@ struct Variable {
   Text name;
   Text texts;
 };
-constexpr Text kSwitch = "1 0 true False 10 00 +1 1_0";
-constexpr Text kOdd = "yes 1__0 _1 0x1 1.0 -";
+constexpr Text kSwitch = "1 0 10 00 +1 1_0";
+constexpr Text kOdd = "yes true 1__0 _1 0x1 1.0 -";
 constexpr Text kVariants = "latency throughput masked_gemm latency throughput masked_gemm Latency";
 constexpr std::array kVariables = {
-    Variable{"fp8", 12, 55, "VLLM_ROCM_USE_AITER", "1 0 true False TRUE yes"},
+    Variable{"fp8", 12, 55, "VLLM_ROCM_USE_AITER", "1 true TRUE 1 0 False yes"},
     Variable{"fp8", 12, 10, "VLLM_ROCM_USE_AITER_MOE", "1 0 true False"},
     Variable{"", 0, 8, "VLLM_BATCH_INVARIANT", kSwitch},
     Variable{"", 0, 25, "VLLM_HUMMING_MOE_GEMM_TYPE", "grouped indexed GROUPED_CONTIGUOUS auto"},
@@ -163,14 +164,16 @@ constexpr Text kReadAsIntegers =
     "VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8_CUTLASS VLLM_MXFP4_USE_MARLIN VLLM_USE_FLASHINFER_MOE_FP4 VLLM_USE_FLASHINFER_MOE_FP8 "
     "VLLM_MOE_USE_DEEP_GEMM";
 
-oracle::Environment random_environment(Text oracle, const DeploymentKind& kind) {
+oracle::Environment random_environment(Text oracle, const DeploymentKind& kind, oracle::PlatformKind platform) {
   oracle::Environment environment;
+  // Without it no AITER class is for any device.
+  if (kind.plain && platform == oracle::PlatformKind::rocm && chance(60)) environment["VLLM_ROCM_USE_AITER"] = "1";
   for (const Variable& variable : kVariables) {
     const bool steers = has_word(variable.steers, oracle);
     if (steers && !kind.override_switches) continue;
     const int percent = steers ? variable.percent : variable.elsewhere;
     if (!chance(steers && kind.plain ? 3 * percent : percent)) continue;
-    const bool odd = kind.odd_texts && has_word(kReadAsIntegers, variable.name) && chance(6);
+    const bool odd = kind.odd_texts && has_word(kReadAsIntegers, variable.name) && chance(12);
     environment[std::string(variable.name)] = one_word(odd ? kOdd : variable.texts);
   }
   return environment;
@@ -219,9 +222,9 @@ Deployment random_deployment(Text oracle, const DeploymentKind& kind) {
   Deployment deployment;
   deployment.hardware = random_hardware(kind);
   deployment.software = oracle::software_on(deployment.hardware.platform);
-  deployment.parallel = random_parallel();
+  deployment.parallel = random_parallel(kind);
   deployment.layer = random_layer(oracle, kind);
-  deployment.env = random_environment(oracle, kind);
+  deployment.env = random_environment(oracle, kind, deployment.hardware.platform);
   set_keys(oracle, kind, deployment);
   if (kind.wishes && chance(45)) deployment.layer.moe_backend = random_wish(oracle);
   if (kind.key_override && oracle == "mxfp4" && chance(15)) deployment.quantization_override = std::string(pick_word(oracle::override_names()));

@@ -89,7 +89,7 @@ Outcome every_deployment_has_an_answer(const Law& law) {
       law,
       [&] {
         look({});
-        for (int i = 0; i < 9; ++i) look({.plain = true});
+        for (int i = 0; i < 19; ++i) look({.override_switches = i % 2 == 0, .plain = true});
       },
       kUsualCases);
   // A generator that never gets somewhere proves nothing about it. A replay of one case is excused.
