@@ -61,6 +61,7 @@ oracle::ParallelRequest random_parallel(const DeploymentKind& kind) {
   }
   if (chance(5)) request.pcp = 2;
   if (chance(5)) request.sp = 2;
+  if (kind.possible && request.tp * request.dp == 1) request.enable_expert_parallel = false;
   request.enable_eplb = chance(kind.plain ? 4 : 12);
   request.round_robin = chance(5);
   if (chance(60)) request.all2all_backend = std::string(pick_word(oracle::all2all_names()));
