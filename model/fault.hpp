@@ -123,6 +123,7 @@ enum class Fault {
   oracle_forgets_batched_member,
   oracle_forgets_own_key,
   oracle_wants_exact_device,
+  oracle_moves_nothing_to_front,
   oracle_hides_refusals,
   strict_hides_skips,
   kCount,  ///< not a fault: how many enumerators stand before it

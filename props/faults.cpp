@@ -289,6 +289,8 @@ constexpr std::array kFaults{
              "every backend is said to take 16-bit activations", "O5/tables"},
     FaultRow{Fault::oracle_wants_exact_device, "oracle_wants_exact_device", "model/oracle/check.cpp ask_device",
              "a device predicate knows the first device of a family alone (vllm#43906: SM103)", "O1/verdicts O3/monotone"},
+    FaultRow{Fault::oracle_moves_nothing_to_front, "oracle_moves_nothing_to_front", "model/oracle/fp8_priority.cpp priority_order",
+             "block FP8 on Hopper, XPU and CPU are tried in the common order", "O3/order"},
     FaultRow{Fault::oracle_hides_refusals, "oracle_hides_refusals", "model/oracle/select.cpp chosen",
              "a fallback does not say what came first and why it was refused", "O6/visible"},
     FaultRow{Fault::strict_hides_skips, "strict_hides_skips", "model/oracle/strict.cpp select_strict",

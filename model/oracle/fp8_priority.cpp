@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/error.hpp"
+#include "model/fault.hpp"
 
 namespace mx::oracle {
 namespace {
@@ -38,7 +39,7 @@ std::vector<std::string_view> priority_order(const PriorityTable& table, const H
   for (const FrontRow& row : table.to_front) {
     const bool moves = row.platform == hardware.platform && in_range(row.capability, hardware.capability) && admits(row.weight_key, weight_key) &&
                        admits(row.activation_key, activation_key) && admits(row.experts_split, ep_size > 1);
-    if (!moves) continue;
+    if (!moves || fault::planted(fault::Fault::oracle_moves_nothing_to_front)) continue;
     const auto place = std::find(order.begin(), order.end(), row.backend);
     if (place == order.end()) throw Error(ErrorCode::usage, "the order moves " + std::string(row.backend) + " to its front and does not have it");
     std::rotate(order.begin(), place, place + 1);

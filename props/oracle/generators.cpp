@@ -41,7 +41,7 @@ oracle::Hardware random_hardware(const DeploymentKind& kind) {
   const auto presets = oracle::all_platforms();
   const oracle::PlatformPreset& preset = chance(45) ? oracle::platform_named(pick_word(words_of(kBusy))) : presets[below(presets.size())];
   oracle::Hardware hardware = oracle::deployment_on(preset, {}, {}).hardware;
-  if (kind.possible) return hardware;
+  if (kind.possible || (kind.plain && !chance(30))) return hardware;
   if (preset.platform == oracle::PlatformKind::cuda && chance(25)) hardware.capability = kEdges[below(kEdges.size())];
   if (preset.platform == oracle::PlatformKind::rocm && chance(20)) {
     const Gfx& gfx = kOtherGfx[below(kOtherGfx.size())];
@@ -71,7 +71,7 @@ oracle::ParallelRequest random_parallel() {
   return request;
 }
 
-oracle::LayerConfig random_layer(Text oracle) {
+oracle::LayerConfig random_layer(Text oracle, const DeploymentKind& kind) {
   const auto size = [] {
     return chance(20) ? static_cast<std::int64_t>(1 + below(9000)) : one_of<std::int64_t>({2880, 1440, 720, 360, 2048, 3072, 7168, 130, 129, 127});
   };
@@ -82,10 +82,14 @@ oracle::LayerConfig random_layer(Text oracle) {
       .intermediate_per_partition = size(),
   };
   const Text usual = oracle == "mxfp4" && !chance(45) ? "SWIGLUOAI" : "SILU";
+  layer.has_bias = !chance(40);
+  layer.activation = usual;
+  // The one routing by which an oracle chooses its list.
+  if (oracle == "mxfp4_deepseek_v4" && chance(30)) layer.routing_method = "DeepseekV4";
+  if (kind.plain) return layer;
   layer.activation = chance(25) ? std::string(pick_word(oracle::activation_names())) : std::string(usual);
   if (chance(35)) layer.routing_method = std::string(pick_word(oracle::routing_names()));
   if (chance(12)) layer.in_dtype = std::string(pick_word(oracle::dtype_names()));
-  layer.has_bias = !chance(40);
   layer.is_act_and_mul = !chance(8);
   layer.is_lora_enabled = chance(7);
   return layer;
@@ -153,7 +157,8 @@ constexpr std::array kVariables = {
     Variable{"nvfp4 fp8", 30, 3, "VLLM_FLASHINFER_MOE_BACKEND", kVariants},
     Variable{"nvfp4 fp8", 10, 3, "VLLM_TEST_FORCE_FP8_MARLIN", "1 0 true False"},
 };
-constexpr Text kReadAsIntegers = "VLLM_BATCH_INVARIANT VLLM_USE_DEEP_GEMM VLLM_USE_FLASHINFER_MOE_MXFP4_BF16 VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8 "
+constexpr Text kReadAsIntegers =
+    "VLLM_BATCH_INVARIANT VLLM_USE_DEEP_GEMM VLLM_USE_FLASHINFER_MOE_MXFP4_BF16 VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8 "
     "VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8_CUTLASS VLLM_MXFP4_USE_MARLIN VLLM_USE_FLASHINFER_MOE_FP4 VLLM_USE_FLASHINFER_MOE_FP8 "
     "VLLM_MOE_USE_DEEP_GEMM";
 
@@ -162,7 +167,8 @@ oracle::Environment random_environment(Text oracle, const DeploymentKind& kind) 
   for (const Variable& variable : kVariables) {
     const bool steers = has_word(variable.steers, oracle);
     if (steers && !kind.override_switches) continue;
-    if (!chance(steers ? variable.percent : variable.elsewhere)) continue;
+    const int percent = steers ? variable.percent : variable.elsewhere;
+    if (!chance(steers && kind.plain ? 3 * percent : percent)) continue;
     const bool odd = kind.odd_texts && has_word(kReadAsIntegers, variable.name) && chance(6);
     environment[std::string(variable.name)] = one_word(odd ? kOdd : variable.texts);
   }
@@ -213,7 +219,7 @@ Deployment random_deployment(Text oracle, const DeploymentKind& kind) {
   deployment.hardware = random_hardware(kind);
   deployment.software = oracle::software_on(deployment.hardware.platform);
   deployment.parallel = random_parallel();
-  deployment.layer = random_layer(oracle);
+  deployment.layer = random_layer(oracle, kind);
   deployment.env = random_environment(oracle, kind);
   set_keys(oracle, kind, deployment);
   if (kind.wishes && chance(45)) deployment.layer.moe_backend = random_wish(oracle);
@@ -221,7 +227,7 @@ Deployment random_deployment(Text oracle, const DeploymentKind& kind) {
   deployment.allow_vllm_cutlass = oracle == "fp8" && chance(60);
   for (const oracle::SoftwareRow& row : oracle::software_rows()) {
     const bool installed = deployment.software.*row.answer;
-    if (chance(8) && (installed || !kind.possible)) deployment.software.*row.answer = !installed;
+    if (chance(kind.plain ? 1 : 8) && (installed || !kind.possible)) deployment.software.*row.answer = !installed;
   }
   return deployment;
 }

@@ -19,6 +19,7 @@ struct DeploymentKind {
   bool override_switches = true;  ///< the variables that steer a search may be set
   bool key_override = true;       ///< quantization_config.moe.activation may be set
   bool odd_texts = true;          ///< variables may hold what no parser takes
+  bool plain = false;             ///< nothing that a class refuses for its own sake, and more variables than usual
   bool possible = false;          ///< devices that exist, packages that their engines come with or fewer, keys that a quantization method asks with
 };
 

@@ -31,6 +31,12 @@ Outcome on_random(const Law& law, std::string_view oracle, const DeploymentKind&
 /// Fails the case with the deployment as a file that `mxact select` reads.
 void require(bool holds, const std::string& what, const Decided& decided);
 
+/// Where the rows of an oracle differ from the restatement's, one line each: backends, their classes, keys and scales, names, order.
+std::vector<std::string> table_differences(const oracle::OracleTables& tables);
+
+/// Where the list that an unspecific request walks differs from the restatement's, "" where it does not.
+std::string order_difference(const oracle::OracleTables& tables, const oracle::Deployment& deployment);
+
 bool is_backend(const oracle::Decision& decision, std::string_view backend);
 /// The same backend and class, or the same type of exception.
 bool same_answer(const oracle::Decision& a, const oracle::Decision& b);
@@ -42,6 +48,7 @@ Outcome audit_and_ledger_agree(const Law& law);
 Outcome verdicts_are_as_restated(const Law& law);
 Outcome sizes_round_up(const Law& law);
 Outcome answer_is_as_restated(const Law& law);
+Outcome order_is_as_restated(const Law& law);
 Outcome nothing_better_is_skipped(const Law& law);
 Outcome more_is_never_less(const Law& law);
 // O2: wish_laws.cpp.

@@ -23,13 +23,15 @@ constexpr std::array kLaws = {
     Law{"O2/environment", "a variable that is on decides, the first one asked first", variables_end_the_search},
     Law{"O2/key", "a requested activation key is honoured, from wherever it comes", requested_key_is_honoured},
     Law{"O3/answer", "the answer is that of the engine's search said a second time", answer_is_as_restated},
+    Law{"O3/order", "the list of an unspecific request is in its order for the device, the keys and the ranks", order_is_as_restated},
     Law{"O3/priority", "the first supported class of the list is chosen", nothing_better_is_skipped},
     Law{"O3/monotone", "another package, or a newer device of the same family, never gives less", more_is_never_less},
     Law{"O4/total", "every deployment has a choice or a refusal with a reason, and a trace that leads there", every_deployment_has_an_answer},
     Law{"O5/tables", "every backend has its classes, key, needs and names, every class its kind", tables_are_complete},
     Law{"O5/layouts", "every backend of weights that are converted has a layout for them, and every layout a backend", choices_have_layouts},
     Law{"O6/visible", "a choice that is not the first of the list comes with the reason of each one before it", fallback_is_visible},
-    Law{"O6/strict", "strict selection differs from the engine only where it says which need the engine's choice breaks", strict_says_what_it_skipped},
+    Law{"O6/strict", "strict selection differs from the engine only where it says which need the engine's choice breaks",
+        strict_says_what_it_skipped},
 };
 
 }  // namespace
@@ -51,7 +53,8 @@ Outcome on_random(const Law& law, const DeploymentKind& kind, const std::functio
 }
 
 Outcome on_random(const Law& law, std::string_view oracle, const DeploymentKind& kind, const std::function<void(const Deployment&)>& check) {
-  return check_property(law, [&] { check(random_case(oracle, kind).deployment); }, kUsualCases);
+  return check_property(
+      law, [&] { check(random_case(oracle, kind).deployment); }, kUsualCases);
 }
 
 void require(bool holds, const std::string& what, const Decided& decided) {

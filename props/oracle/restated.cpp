@@ -20,8 +20,8 @@ constexpr Text kTrtllmNvfp4 = "TrtLlmNvFp4ExpertsMonolithic TrtLlmNvFp4ExpertsMo
 constexpr std::array kBackends = {
     RestatedBackend{kMxfp4, "DEEPGEMM_MXFP4", "DeepGemmFP4Experts", "kFp8Dynamic128Sym", "deep_gemm", 128, 128, 128, 128},
     RestatedBackend{kMxfp4, "FLASHINFER_TRTLLM_MXFP4_BF16", kTrtllmMxfp4, "None", "flashinfer_trtllm", 256, 256, 256, 256},
-    RestatedBackend{
-        kMxfp4, "FLASHINFER_TRTLLM_MXFP4_MXFP8", kTrtllmMxfp4, "kMxfp8Dynamic", "flashinfer_trtllm flashinfer_trtllm_afp8", 256, 256, 256, 256},
+    RestatedBackend{kMxfp4, "FLASHINFER_TRTLLM_MXFP4_MXFP8", kTrtllmMxfp4, "kMxfp8Dynamic", "flashinfer_trtllm flashinfer_trtllm_afp8", 256, 256, 256,
+                    256},
     RestatedBackend{kMxfp4, "FLASHINFER_CUTLASS_MXFP4_BF16", "FlashInferExperts", "None", "flashinfer_cutlass", 128, 128, 128, 128},
     RestatedBackend{kMxfp4, "FLASHINFER_CUTLASS_MXFP4_MXFP8", "FlashInferExperts", "kMxfp8Dynamic", "flashinfer_cutlass flashinfer_cutlass_afp8", 128,
                     128, 128, 128},
@@ -36,13 +36,16 @@ constexpr std::array kBackends = {
     RestatedBackend{kMxfp4, "CPU", "CPUExpertsMxfp4", "None", "cpu", 32, 32, 256, 256},
     RestatedBackend{kMxfp4, "EMULATION", "OCP_MXQuantizationEmulationTritonExperts", "None", "emulation", 1, 64, 256, 256},
     RestatedBackend{kMxfp4, "HUMMING", kHumming, "None", "humming", 1, 64, 256, 256},
+    RestatedBackend{kMxfp4, "NONE", "", "None", "", 1, 64, 256, 256},
 
     RestatedBackend{.oracles = "nvfp4", .name = "FLASHINFER_TRTLLM", .classes = kTrtllmNvfp4, .wishes = "flashinfer_trtllm", .global_sf = true},
-    RestatedBackend{.oracles = "nvfp4", .name = "FLASHINFER_CUTLASS", .classes = "FlashInferExperts", .wishes = "flashinfer_cutlass", .global_sf = true},
+    RestatedBackend{
+        .oracles = "nvfp4", .name = "FLASHINFER_CUTLASS", .classes = "FlashInferExperts", .wishes = "flashinfer_cutlass", .global_sf = true},
     RestatedBackend{
         .oracles = "nvfp4", .name = "FLASHINFER_CUTEDSL", .classes = "FlashInferCuteDSLExperts", .wishes = "flashinfer_cutedsl", .global_sf = true},
     RestatedBackend{.oracles = "nvfp4", .name = "FLASHINFER_CUTEDSL_BATCHED", .classes = "FlashInferCuteDSLBatchedExperts", .global_sf = true},
-    RestatedBackend{.oracles = "nvfp4", .name = "FLASHINFER_B12X", .classes = "FlashInferB12xExperts", .wishes = "flashinfer_b12x", .global_sf = true},
+    RestatedBackend{
+        .oracles = "nvfp4", .name = "FLASHINFER_B12X", .classes = "FlashInferB12xExperts", .wishes = "flashinfer_b12x", .global_sf = true},
     RestatedBackend{.oracles = "nvfp4", .name = "VLLM_CUTLASS", .classes = "CutlassExpertsFp4", .wishes = "cutlass"},
     RestatedBackend{.oracles = "nvfp4", .name = "MARLIN", .classes = "MarlinExperts", .wishes = "marlin"},
     RestatedBackend{.oracles = "nvfp4", .name = "EMULATION", .classes = "Nvfp4QuantizationEmulationTritonExperts", .wishes = "emulation"},
@@ -59,10 +62,12 @@ constexpr std::array kBackends = {
     RestatedBackend{.oracles = "fp8", .name = "BATCHED_VLLM_CUTLASS", .classes = "CutlassBatchedExpertsFp8"},
     RestatedBackend{.oracles = "fp8", .name = "XPU", .classes = "XPUExpertsFp8 XPUExpertsMxfp8"},
     RestatedBackend{.oracles = "fp8", .name = "CPU", .classes = "CPUExpertsFp8"},
+    RestatedBackend{.oracles = "fp8", .name = "NONE"},
 
-    RestatedBackend{.oracles = "mxfp8", .name = "FLASHINFER_TRTLLM", .classes = kTrtllmFp8, .wishes = "flashinfer_trtllm"},
-    RestatedBackend{.oracles = "mxfp8", .name = "MARLIN", .classes = "MarlinExperts", .wishes = "marlin"},
-    RestatedBackend{.oracles = "mxfp8", .name = "XPU", .classes = "XPUExpertsFp8 XPUExpertsMxfp8", .wishes = "xpu"},
+    RestatedBackend{
+        .oracles = "mxfp8", .name = "FLASHINFER_TRTLLM", .classes = kTrtllmFp8, .own_key = "kMxfp8Dynamic", .wishes = "flashinfer_trtllm"},
+    RestatedBackend{.oracles = "mxfp8", .name = "MARLIN", .classes = "MarlinExperts", .own_key = "kMxfp8Dynamic", .wishes = "marlin"},
+    RestatedBackend{.oracles = "mxfp8", .name = "XPU", .classes = "XPUExpertsFp8 XPUExpertsMxfp8", .own_key = "kMxfp8Dynamic", .wishes = "xpu"},
 
     RestatedBackend{.oracles = "w4a8", .name = "CUTLASS", .classes = "CutlassExpertsW4A8Fp8"},
 };
@@ -185,7 +190,8 @@ class Search {
   Texts wished() const {
     Texts backends;
     for (const RestatedBackend& row : kBackends) {
-      if (has_word(row.oracles, oracle_) && has_word(row.wishes, wish_)) backends.push_back(f_.batched() ? batched_member(oracle_, row.name) : row.name);
+      if (has_word(row.oracles, oracle_) && has_word(row.wishes, wish_))
+        backends.push_back(f_.batched() ? batched_member(oracle_, row.name) : row.name);
     }
     if (backends.empty()) raise("ValueError");
     return backends;
@@ -324,9 +330,15 @@ std::int64_t up(std::int64_t size, std::int64_t multiple) { return size % multip
 std::span<const RestatedBackend> restated_backends() { return kBackends; }
 
 const RestatedBackend* restated_backend(Text oracle, Text name) {
-  const auto found = std::find_if(kBackends.begin(), kBackends.end(),
-                                  [&](const RestatedBackend& row) { return has_word(row.oracles, oracle) && row.name == name; });
+  const auto found =
+      std::find_if(kBackends.begin(), kBackends.end(), [&](const RestatedBackend& row) { return has_word(row.oracles, oracle) && row.name == name; });
   return found == kBackends.end() ? nullptr : &*found;
+}
+
+Multiples restated_multiples(const RestatedBackend& backend, oracle::PlatformKind platform) {
+  if (platform == oracle::PlatformKind::rocm) return {backend.hidden_on_rocm, backend.intermediate_on_rocm};
+  const bool marlin = has_word(backend.oracles, "mxfp4") && backend.name.ends_with("MARLIN");
+  return {marlin && platform == oracle::PlatformKind::xpu ? 128 : backend.hidden, backend.intermediate};
 }
 
 Text batched_member(Text oracle, Text backend) {
@@ -352,6 +364,20 @@ Texts restated_priority(Text oracle, const Facts& facts) {
   return words_of(oracle == "mxfp8" ? "FLASHINFER_TRTLLM MARLIN XPU" : "CUTLASS");
 }
 
+std::string restated_verdict(Text oracle, const RestatedBackend& backend, Text kernel_class, const oracle::Deployment& deployment) {
+  Facts facts(deployment);
+  if (has_word(kMxfp4, oracle)) {
+    facts.weight = "kMxfp4Static";
+    const bool asked = oracle == "mxfp4" && deployment.activation_key != "None";
+    if (!asked) facts.activation = backend.own_key;
+  }
+  if (oracle == "mxfp8") {
+    facts.weight = "kMxfp8Static";
+    facts.activation = "kMxfp8Dynamic";
+  }
+  return restated_verdict(kernel_class, facts);
+}
+
 std::vector<RestatedVerdict> restated_support(Text oracle, const oracle::Deployment& deployment) {
   std::vector<RestatedVerdict> verdicts;
   for (const RestatedBackend& row : kBackends) {
@@ -360,17 +386,7 @@ std::vector<RestatedVerdict> restated_support(Text oracle, const oracle::Deploym
       verdicts.push_back({row.name, "*", "exc:ModuleNotFoundError"});
       continue;
     }
-    Facts facts(deployment);
-    if (has_word(kMxfp4, oracle)) {
-      facts.weight = "kMxfp4Static";
-      const bool asked = oracle == "mxfp4" && deployment.activation_key != "None";
-      if (!asked) facts.activation = row.own_key;
-    }
-    if (oracle == "mxfp8") {
-      facts.weight = "kMxfp8Static";
-      facts.activation = "kMxfp8Dynamic";
-    }
-    for (Text name : words_of(row.classes)) verdicts.push_back({row.name, name, restated_verdict(name, facts)});
+    for (Text name : words_of(row.classes)) verdicts.push_back({row.name, name, restated_verdict(oracle, row, name, deployment)});
   }
   return verdicts;
 }
@@ -381,15 +397,12 @@ RestatedAnswer restated_answer(Text oracle, const oracle::Deployment& deployment
     const Found found = Search(oracle, deployment).run();
     const RestatedBackend* row = restated_backend(oracle, found.backend);
     const oracle::LayerConfig& layer = deployment.layer;
-    const bool rocm = deployment.hardware.platform == oracle::PlatformKind::rocm;
-    const bool marlin_on_xpu = deployment.hardware.platform == oracle::PlatformKind::xpu && found.backend.ends_with("MARLIN");
-    const RestatedBackend none{};
-    const RestatedBackend& sizes = row == nullptr ? none : *row;
+    const Multiples to = restated_multiples(*row, deployment.hardware.platform);
     answer.backend = found.backend;
     answer.kernel_class = found.kernel_class;
-    answer.hidden = up(layer.hidden, marlin_on_xpu ? 128 : rocm ? sizes.hidden_on_rocm : sizes.hidden);
-    answer.intermediate = up(layer.intermediate_per_partition, rocm ? sizes.intermediate_on_rocm : sizes.intermediate);
-    answer.global_sf = sizes.global_sf;
+    answer.hidden = up(layer.hidden, to.hidden);
+    answer.intermediate = up(layer.intermediate_per_partition, to.intermediate);
+    answer.global_sf = row->global_sf;
   } catch (const EngineError& error) {
     answer.error_type = error.type;
   }

@@ -1,7 +1,7 @@
 #pragma once
 // The oracles said a second time, from the documents and not from the model's tables: which backends there are, what each class refuses first, what
-// each oracle answers. Written as the engine's code runs, in plain conditions and exceptions, so that it shares neither data nor shape with the model.
-// Source: vllm 7e1b45a09 fused_moe/oracle/*.py and fused_moe/experts/*.py; of w4a8 4438b6e7d.
+// each oracle answers. Written as the engine's code runs, in plain conditions and exceptions, so that it shares neither data nor shape with the
+// model. Source: vllm 7e1b45a09 fused_moe/oracle/*.py and fused_moe/experts/*.py; of w4a8 4438b6e7d.
 
 #include <cstdint>
 #include <span>
@@ -21,7 +21,7 @@ struct RestatedBackend {
   std::string_view classes = {};  ///< in the order of trial
   std::string_view own_key = {};  ///< of activations; "" where the oracle knows none
   std::string_view wishes = {};   ///< values of moe_backend that mean it; a wish for several tries them in the order of the rows
-  std::int64_t hidden = 1;   ///< sizes are rounded up to multiples of these
+  std::int64_t hidden = 1;        ///< sizes are rounded up to multiples of these
   std::int64_t intermediate = 1;
   std::int64_t hidden_on_rocm = 1;
   std::int64_t intermediate_on_rocm = 1;
@@ -30,6 +30,13 @@ struct RestatedBackend {
 std::span<const RestatedBackend> restated_backends();
 /// Null for a name that is no backend of the oracle.
 const RestatedBackend* restated_backend(std::string_view oracle, std::string_view name);
+
+/// What its sizes are rounded up to on a platform.
+struct Multiples {
+  std::int64_t hidden;
+  std::int64_t intermediate;
+};
+Multiples restated_multiples(const RestatedBackend& backend, oracle::PlatformKind platform);
 
 /// True when the oracle may answer a wish with that backend.
 bool wish_means(std::string_view oracle, std::string_view wish, std::string_view backend);
@@ -54,6 +61,10 @@ struct RestatedVerdict {
 };
 /// Every (backend, class), in the order of the rows, asked as the recorded support files ask.
 std::vector<RestatedVerdict> restated_support(std::string_view oracle, const oracle::Deployment& deployment);
+
+/// The verdict on one class of one backend, asked in the same way.
+std::string restated_verdict(std::string_view oracle, const RestatedBackend& backend, std::string_view kernel_class,
+                             const oracle::Deployment& deployment);
 
 /// What the oracle answers: a backend with its class ("" with NONE) and sizes, or the type of an exception.
 struct RestatedAnswer {

@@ -104,9 +104,7 @@ bool aiter_keys(const Facts& f) {
 bool nvlink(const Facts& f) { return f.flashinfer_nvlink(); }
 bool more_than_one_dispatch(const Facts& f) { return f.exchanges || f.deployment.parallel.enable_eplb || f.deployment.parallel.dp > 1; }
 bool exchange_or_eplb(const Facts& f) { return f.exchanges || f.deployment.parallel.enable_eplb; }
-bool eplb_or_no_gather(const Facts& f) {
-  return f.deployment.parallel.enable_eplb || (f.exchanges && !f.exchange_is("allgather_reducescatter"));
-}
+bool eplb_or_no_gather(const Facts& f) { return f.deployment.parallel.enable_eplb || (f.exchanges && !f.exchange_is("allgather_reducescatter")); }
 bool nvlink_or_deepep(const Facts& f) { return nvlink(f) || f.exchange_is("deepep_high_throughput"); }
 
 constexpr std::array kRows = {
@@ -183,8 +181,8 @@ constexpr std::array kRows = {
              .routings = kTrtllmAndLlama,
              .ungated = true},
     ClassRow{.name = "TrtLlmNvFp4ExpertsModular", .device = with_trtllm, .activations = "SILU RELU2_NO_MUL GELU", .keys = nvfp4, .ungated = true},
-    ClassRow{"FlashInferCuteDSLExperts",
-             [](const Facts& f) { return f.cuda_family(100) && f.deployment.software.has_flashinfer_cutedsl_moe_nvfp4; }, "SILU", nvfp4},
+    ClassRow{"FlashInferCuteDSLExperts", [](const Facts& f) { return f.cuda_family(100) && f.deployment.software.has_flashinfer_cutedsl_moe_nvfp4; },
+             "SILU", nvfp4},
     ClassRow{.name = "FlashInferCuteDSLBatchedExperts",
              .device = [](const Facts& f) { return f.cuda_family(100) && f.deployment.software.has_flashinfer_cutedsl_grouped_gemm_nt_masked; },
              .activations = "SILU",
@@ -212,8 +210,7 @@ constexpr std::array kRows = {
              .refused_exchange = eplb_or_no_gather,
              .ungated = true},
     ClassRow{"TritonOrDeepGemmExperts", with_deep_gemm, "SILU SWIGLUSTEP", [](const Facts& f) { return fp8_blocks(f) && triton_keys(f); }, nvlink},
-    ClassRow{
-        .name = "BatchedDeepGemmExperts", .device = with_deep_gemm, .activations = "SILU", .keys = fp8_blocks, .batched = true},
+    ClassRow{.name = "BatchedDeepGemmExperts", .device = with_deep_gemm, .activations = "SILU", .keys = fp8_blocks, .batched = true},
     ClassRow{.name = "TritonExperts",
              .device = not_on_cpu,
              .activations = kNine,
@@ -230,11 +227,8 @@ constexpr std::array kRows = {
              .batched = true},
     ClassRow{"TritonOrCutlassExperts", with_group_gemm, "SILU GELU SWIGLUOAI", [](const Facts& f) { return cutlass_fp8(f) && triton_keys(f); },
              nvlink_or_deepep},
-    ClassRow{.name = "CutlassBatchedExpertsFp8",
-             .device = with_group_gemm,
-             .activations = "SILU GELU SWIGLUOAI",
-             .keys = cutlass_fp8,
-             .batched = true},
+    ClassRow{
+        .name = "CutlassBatchedExpertsFp8", .device = with_group_gemm, .activations = "SILU GELU SWIGLUOAI", .keys = cutlass_fp8, .batched = true},
     ClassRow{"CutlassExpertsW4A8Fp8", with_group_gemm, "SILU GELU SWIGLUOAI",
              [](const Facts& f) { return f.keys_are("kInt4Static", "kFp8DynamicTokenSym"); }},
 };

@@ -28,44 +28,82 @@ const KernelClass* class_named(Text name) {
   return found == classes.end() ? nullptr : &*found;
 }
 
-void check_backends(Exhaustive& cases, const OracleTables& tables) {
+/// Lines of what differs.
+class Differences {
+ public:
+  explicit Differences(const OracleTables& tables) : tables_(tables) {}
+  void expect(bool holds, const std::string& what) {
+    if (!holds) lines_.push_back(std::string(tables_.name) + ": " + what);
+  }
+  std::vector<std::string> lines() && { return std::move(lines_); }
+
+ private:
+  const OracleTables& tables_;
+  std::vector<std::string> lines_;
+};
+
+void compare_backends(Differences& differences, const OracleTables& tables) {
   for (const RestatedBackend& said : restated_backends()) {
     if (!has_word(said.oracles, tables.name)) continue;
     const auto row = std::find_if(tables.backends.begin(), tables.backends.end(), [&](const BackendRow& r) { return r.name == said.name; });
-    const auto name = std::string(tables.name) + " " + std::string(said.name);
-    cases.expect(row != tables.backends.end(), [&] { return name + " has no row"; });
+    const auto name = std::string(said.name);
+    differences.expect(row != tables.backends.end(), name + " has no row");
     if (row == tables.backends.end()) continue;
-    cases.expect(joined(row->classes) == said.classes, [&] { return name + " has the classes " + joined(row->classes); });
+    differences.expect(joined(row->classes) == said.classes, name + " has the classes " + joined(row->classes));
     const bool own = said.own_key.empty() || name_of(oracle::activation_key(tables, said.name)) == said.own_key;
-    cases.expect(own, [&] { return name + " owns another activation key"; });
-    cases.expect(row->global_sf_supported == said.global_sf, [&] { return name + ": global activation scales"; });
+    differences.expect(own, name + " owns another activation key");
+    differences.expect(row->global_sf_supported == said.global_sf, name + " has another answer about global activation scales");
   }
   for (const BackendRow& row : tables.backends) {
-    const auto name = std::string(tables.name) + " " + std::string(row.name);
-    cases.expect(row.name == "NONE" || restated_backend(tables.name, row.name) != nullptr, [&] { return name + " is not among the backends"; });
-    for (Text class_name : row.classes) {
-      cases.expect(class_named(class_name) != nullptr, [&] { return name + ": no row for class " + std::string(class_name); });
-      const auto needs = oracle::needs_of(tables.name, row.name, class_name);
-      const bool own_need = std::any_of(needs.begin(), needs.end(), [](const oracle::KernelNeed* need) { return !oracle::is_around(*need); });
-      cases.expect(own_need, [&] { return name + "/" + std::string(class_name) + " has no need"; });
-    }
+    differences.expect(restated_backend(tables.name, row.name) != nullptr, std::string(row.name) + " is not among the backends");
   }
 }
 
-void check_names(Exhaustive& cases, const OracleTables& tables) {
+void compare_names(Differences& differences, const OracleTables& tables) {
   for (const oracle::UserNameRow& row : tables.user_names) {
     std::vector<Text> meant;
     for (const RestatedBackend& backend : restated_backends()) {
       if (has_word(backend.oracles, tables.name) && has_word(backend.wishes, row.name)) meant.push_back(backend.name);
     }
-    cases.expect(joined(row.backends) == joined(meant),
-                 [&] { return std::string(tables.name) + ": " + std::string(row.name) + " means " + joined(row.backends) + ", restated " + joined(meant); });
+    differences.expect(joined(row.backends) == joined(meant), std::string(row.name) + " means " + joined(row.backends));
   }
   for (const RestatedBackend& backend : restated_backends()) {
     if (!has_word(backend.oracles, tables.name)) continue;
     for (Text wish : words_of(backend.wishes)) {
-      const auto known = std::any_of(tables.user_names.begin(), tables.user_names.end(), [&](const oracle::UserNameRow& row) { return row.name == wish; });
-      cases.expect(known, [&] { return std::string(tables.name) + " does not know the name " + std::string(wish); });
+      const auto known =
+          std::any_of(tables.user_names.begin(), tables.user_names.end(), [&](const oracle::UserNameRow& row) { return row.name == wish; });
+      differences.expect(known, "the name " + std::string(wish) + " is not known");
+    }
+  }
+}
+
+/// On a device for which no backend is moved to the front and no other list is taken.
+void compare_order(Differences& differences, const OracleTables& tables) {
+  const oracle::Deployment deployment = oracle::deployment_on(oracle::platform_named("SM100"), {}, {});
+  const std::vector<Text> said = restated_priority(tables.name, Facts(deployment));
+  differences.expect(joined(tables.priority) == joined(said), "the order is " + joined(tables.priority));
+}
+
+}  // namespace
+
+std::vector<std::string> table_differences(const OracleTables& tables) {
+  Differences differences(tables);
+  compare_backends(differences, tables);
+  compare_names(differences, tables);
+  compare_order(differences, tables);
+  return std::move(differences).lines();
+}
+
+namespace {
+
+void check_needs(Exhaustive& cases, const OracleTables& tables) {
+  for (const BackendRow& row : tables.backends) {
+    for (Text class_name : row.classes) {
+      const auto name = std::string(tables.name) + " " + std::string(row.name) + "/" + std::string(class_name);
+      cases.expect(class_named(class_name) != nullptr, [&] { return name + " has no row"; });
+      const auto needs = oracle::needs_of(tables.name, row.name, class_name);
+      const bool own_need = std::any_of(needs.begin(), needs.end(), [](const oracle::KernelNeed* need) { return !oracle::is_around(*need); });
+      cases.expect(own_need, [&] { return name + " has no need"; });
     }
   }
 }
@@ -99,8 +137,9 @@ void check_classes(Exhaustive& cases) {
 Outcome tables_are_complete(const Law& law) {
   Exhaustive cases(law);
   for (Text name : oracle::oracle_names()) {
-    check_backends(cases, oracle::tables_of(name));
-    check_names(cases, oracle::tables_of(name));
+    const std::vector<std::string> differences = table_differences(oracle::tables_of(name));
+    cases.expect(differences.empty(), [&] { return differences.front(); });
+    check_needs(cases, oracle::tables_of(name));
   }
   check_classes(cases);
   return cases.outcome();
@@ -144,14 +183,17 @@ Outcome choices_have_layouts(const Law& law) {
   std::string lacking;
   for (const WeightsRow& row : kWeights) {
     for (Text backend : words_of(row.backends)) {
-      cases.expect(restated_backend(row.oracle, backend) != nullptr, [&] { return std::string(backend) + " is no backend of " + std::string(row.oracle); });
-      if (!has_layout(backend, row.format)) lacking += (lacking.empty() ? "" : "; ") + std::string(row.oracle) + " " + std::string(name_of(row.format)) + " " + std::string(backend);
+      cases.expect(restated_backend(row.oracle, backend) != nullptr,
+                   [&] { return std::string(backend) + " is no backend of " + std::string(row.oracle); });
+      if (!has_layout(backend, row.format))
+        lacking += (lacking.empty() ? "" : "; ") + std::string(row.oracle) + " " + std::string(name_of(row.format)) + " " + std::string(backend);
     }
   }
   cases.expect(lacking.empty(), [&] { return lacking; });
   for (const layout::BackendLayout& row : layout::all_backend_layouts()) {
-    const bool chosen = std::any_of(kWeights.begin(), kWeights.end(),
-                                    [&](const WeightsRow& weights) { return weights.format == row.format && has_word(weights.backends, row.backend); });
+    const bool chosen = std::any_of(kWeights.begin(), kWeights.end(), [&](const WeightsRow& weights) {
+      return weights.format == row.format && has_word(weights.backends, row.backend);
+    });
     cases.expect(chosen, [&] { return "no oracle chooses the layout " + std::string(name_of(row.format)) + " " + std::string(row.backend); });
   }
   return cases.outcome();

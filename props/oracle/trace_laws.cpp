@@ -94,8 +94,9 @@ namespace {
 
 /// Where a backend is named in the trace without being chosen.
 bool is_refused_in(const Decision& decision, Text backend) {
-  return std::any_of(decision.trace.begin(), decision.trace.end(),
-                     [&](const Candidate& candidate) { return candidate.backend == backend && !candidate.verdict.supported && has_reason(candidate); });
+  return std::any_of(decision.trace.begin(), decision.trace.end(), [&](const Candidate& candidate) {
+    return candidate.backend == backend && !candidate.verdict.supported && has_reason(candidate);
+  });
 }
 
 /// What a wish means, in the order of trial.
@@ -140,7 +141,8 @@ Outcome strict_says_what_it_skipped(const Law& law) {
     const auto placement = oracle::place(oracle::tables_of(oracle), deployment, it.decision);
     const oracle::KernelNeed* broken = placement ? oracle::first_broken_need(*placement) : nullptr;
     if (broken == nullptr) {
-      require(strict.skipped.empty() && same_answer(strict.decision, it.decision), "strict selection differs and the engine's choice breaks no need", it);
+      require(strict.skipped.empty() && same_answer(strict.decision, it.decision), "strict selection differs and the engine's choice breaks no need",
+              it);
       return;
     }
     require(!strict.skipped.empty(), "the engine's choice breaks '" + std::string(broken->id) + "' and strict selection is silent", it);

@@ -1,6 +1,15 @@
 #pragma once
+// Changes of the tables that change no answer, and why.
+
+#include <span>
 #include <string_view>
+
 namespace mx::test {
-struct EquivalentMutants { std::string_view id; std::string_view reason; };
-inline const EquivalentMutants* reason_of(std::string_view) { return nullptr; }
-}
+
+struct EquivalentChanges {
+  std::string_view ids;  ///< a regular expression for the whole id
+  std::string_view reason;
+};
+std::span<const EquivalentChanges> equivalent_changes();
+
+}  // namespace mx::test

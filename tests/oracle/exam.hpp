@@ -41,6 +41,12 @@ Exams restated_exams();
 
 /// True when tables of that oracle give another answer to one of the exams, or none.
 bool fails(const oracle::OracleTables& tables, const std::vector<AnswerExam>& exams);
+/// True when the verdicts of those tables differ from the restatement's for some of the deployments.
+bool fails_support(const oracle::OracleTables& tables, const std::vector<AnswerExam>& exams);
+/// True when the list of an unspecific request differs from the restatement's for some of them.
+bool fails_order(const oracle::OracleTables& tables, const std::vector<AnswerExam>& exams);
+/// True when those tables round some size otherwise than the restatement.
+bool fails_sizes(const oracle::OracleTables& tables);
 /// The same for the class in the tables of each oracle, by name.
 bool fails(std::span<const oracle::KernelClass> classes, std::string_view kernel_class, const std::vector<VerdictExam>& exams);
 

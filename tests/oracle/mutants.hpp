@@ -35,12 +35,14 @@ struct Change {
 template <typename T>
 using Changes = std::vector<Change<T>>;
 
-/// Every change of one class. Bits of keys that no oracle can ask the class about are left alone.
-struct AskedKeys {
-  oracle::Mask weights;
-  oracle::Mask activations;
+/// What is asked of a class at all. The rest of its row is read by nobody, and is left alone.
+struct Asked {
+  oracle::Mask weights;      ///< keys with which some oracle asks
+  oracle::Mask activations;  ///< the same
+  bool as_half;              ///< through the pair that it is a half of, and not itself
 };
-Changes<oracle::KernelClass> class_changes(Store& store, const oracle::KernelClass& row, const AskedKeys& asked);
+/// Every change of one class. A condition that a row does not state has no change.
+Changes<oracle::KernelClass> class_changes(Store& store, const oracle::KernelClass& row, const Asked& asked);
 
 /// Every change of an oracle's own tables, all but its classes.
 Changes<oracle::OracleTables> oracle_changes(Store& store, const oracle::OracleTables& tables);

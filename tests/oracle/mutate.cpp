@@ -34,9 +34,17 @@ Changes<CapRange> range_changes(const CapRange& range) {
   return all;
 }
 
+/// Platforms that what else is asked leaves: xpu and cpu have no capability, only rocm has an architecture.
+Mask platforms_left(const Where& where) {
+  if (!where.gcn_contains_any.empty()) return bit(PlatformKind::rocm);
+  return is_any(where.capability) ? kEverything : set_of(PlatformKind::cuda, PlatformKind::rocm);
+}
+
 Changes<Where> where_changes(Store& store, const Where& where) {
   Changes<Where> all;
-  add_changes(all, where, &Where::platforms, "platforms", bit_changes(where.platforms, platform_kind_names()));
+  const bool says_platforms = where.platforms != kEverything;
+  if (says_platforms)
+    add_changes(all, where, &Where::platforms, "platforms", bit_changes(where.platforms, platform_kind_names(), platforms_left(where)));
   add_changes(all, where, &Where::capability, "capability", range_changes(where.capability));
   add_changes(all, where, &Where::gcn_contains_any, "gcn", name_changes(store, where.gcn_contains_any, {.swap = false}));
   return all;

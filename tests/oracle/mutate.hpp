@@ -13,7 +13,7 @@ namespace mx::test {
 
 /// The changes of one member, as changes of the row.
 template <typename Row, typename Member>
-void add_changes(Changes<Row>& all, const Row& row, Member Row::* member, const std::string& name, Changes<Member> changes) {
+void add_changes(Changes<Row>& all, const Row& row, Member Row::*member, const std::string& name, Changes<Member> changes) {
   for (Change<Member>& change : changes) {
     Row changed = row;
     changed.*member = std::move(change.value);
