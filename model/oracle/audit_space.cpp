@@ -110,6 +110,22 @@ constexpr std::array kVariations = {
                    d.layer.in_dtype = "float16";
                    d.parallel = spread(1, 2, true, "deepep_high_throughput");
                  }},
+    // Batched classes with what their standard ones are asked above and below.
+    VariationRow{"biases through DeepEP low latency",
+                 [](Deployment& d) {
+                   d.layer.has_bias = true;
+                   d.parallel = spread(1, 2, true, "deepep_low_latency");
+                 }},
+    VariationRow{"float32 through DeepEP low latency",
+                 [](Deployment& d) {
+                   d.layer.in_dtype = "float32";
+                   d.parallel = spread(1, 2, true, "deepep_low_latency");
+                 }},
+    VariationRow{"SILU through DeepEP low latency",
+                 [](Deployment& d) {
+                   d.layer.activation = "SILU";
+                   d.parallel = spread(1, 2, true, "deepep_low_latency");
+                 }},
     VariationRow{"biases", [](Deployment& d) { d.layer.has_bias = !d.layer.has_bias; }},
     VariationRow{"not gated", [](Deployment& d) { d.layer.is_act_and_mul = false; }},
     VariationRow{"LoRA", [](Deployment& d) { d.layer.is_lora_enabled = true; }},

@@ -148,6 +148,12 @@ constexpr std::array kFindings = {
     Finding{"fp8", "BATCHED_DEEPGEMM", "BatchedDeepGemmExperts", "sizes",
             "oracle fp8 platform SM90 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 2048 "
             "intermediate 192 activation SILU bias false }"},
+    Finding{"fp8", "BATCHED_DEEPGEMM", "BatchedDeepGemmExperts", "dtype",
+            "oracle fp8 platform SM90 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 2048 "
+            "intermediate 2048 activation SILU dtype float16 bias false }"},
+    Finding{"fp8", "BATCHED_DEEPGEMM", "BatchedDeepGemmExperts", "bias",
+            "oracle fp8 platform SM90 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 2048 "
+            "intermediate 2048 activation SILU }"},
     Finding{"fp8", "BATCHED_DEEPGEMM", "BatchedDeepGemmExperts", "silu_limit",
             "oracle fp8 platform SM90 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 2048 "
             "intermediate 2048 activation SILU bias false swiglu_limit true }"},
@@ -228,6 +234,9 @@ constexpr std::array kFindings = {
     Finding{"fp8", "BATCHED_VLLM_CUTLASS", "CutlassBatchedExpertsFp8", "sizes",
             "oracle fp8 platform SM90 weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym allow_vllm_cutlass true parallel { dp 2 "
             "expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 2048 intermediate 40 bias false }"},
+    Finding{"fp8", "BATCHED_VLLM_CUTLASS", "CutlassBatchedExpertsFp8", "dtype",
+            "oracle fp8 platform SM90 weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym allow_vllm_cutlass true parallel { dp 2 "
+            "expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 dtype float32 bias false }"},
     Finding{"fp8", "BATCHED_VLLM_CUTLASS", "CutlassBatchedExpertsFp8", "bias",
             "oracle fp8 platform SM90 weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym allow_vllm_cutlass true parallel { dp 2 "
             "expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 2048 intermediate 2048 }"},

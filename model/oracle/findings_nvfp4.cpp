@@ -122,8 +122,17 @@ constexpr std::array kFindings = {
             "oracle nvfp4 platform SM100 backend flashinfer_cutedsl layer { experts 4 top_k 1 hidden 2048 intermediate 2048 activation SILU bias "
             "false swiglu_limit true }"},
     Finding{"nvfp4", "FLASHINFER_CUTEDSL_BATCHED", "FlashInferCuteDSLBatchedExperts", "blocks",
-            "oracle nvfp4 platform SM100 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 9000 "
-            "intermediate 2048 activation SILU bias false }"},
+            "oracle nvfp4 platform SM100 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 2048 "
+            "intermediate 40 activation SILU bias false }"},
+    Finding{"nvfp4", "FLASHINFER_CUTEDSL_BATCHED", "FlashInferCuteDSLBatchedExperts", "dtype",
+            "oracle nvfp4 platform SM100 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 2048 "
+            "intermediate 2048 activation SILU dtype float32 bias false }"},
+    Finding{"nvfp4", "FLASHINFER_CUTEDSL_BATCHED", "FlashInferCuteDSLBatchedExperts", "scale_rows",
+            "oracle nvfp4 platform SM100 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 2048 "
+            "intermediate 96 activation SILU bias false }"},
+    Finding{"nvfp4", "FLASHINFER_CUTEDSL_BATCHED", "FlashInferCuteDSLBatchedExperts", "bias",
+            "oracle nvfp4 platform SM100 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 2048 "
+            "intermediate 2048 activation SILU }"},
     Finding{"nvfp4", "FLASHINFER_CUTEDSL_BATCHED", "FlashInferCuteDSLBatchedExperts", "silu_limit",
             "oracle nvfp4 platform SM100 parallel { dp 2 expert_parallel true all2all deepep_low_latency } layer { experts 4 top_k 1 hidden 2048 "
             "intermediate 2048 activation SILU bias false swiglu_limit true }"},

@@ -81,7 +81,8 @@ oracle::LayerConfig random_layer(Text oracle, const DeploymentKind& kind) {
       .hidden = size(),
       .intermediate_per_partition = size(),
   };
-  const Text usual = oracle == "mxfp4" && !chance(45) ? "SWIGLUOAI" : "SILU";
+  const int oai_percent = oracle == "mxfp4" ? 55 : oracle == "mxfp4_deepseek_v4" ? 15 : 0;
+  const Text usual = chance(oai_percent) ? "SWIGLUOAI" : "SILU";
   layer.has_bias = !chance(40);
   layer.activation = usual;
   // The one routing by which an oracle chooses its list.
