@@ -106,6 +106,7 @@ struct Keys {
 constexpr std::array kKeys = {
     Keys{"mxfp4", "kMxfp4Static", "None", true},
     Keys{"mxfp4", "kMxfp4Static", "None kMxfp8Dynamic kFp8StaticTensorSym kMxfp4Dynamic", true},
+    Keys{"mxfp4", "kMxfp4Static", "kMxfp4Dynamic kFp8StaticTensorSym", true},
     Keys{"mxfp4", "kMxfp4Static", "kFp8Dynamic128Sym"},
     Keys{"mxfp4_deepseek_v4", "kMxfp4Static", "None", true},
     Keys{"nvfp4", "kNvfp4Static", "kNvfp4Dynamic", true},
@@ -139,8 +140,8 @@ struct Variable {
   Text name;
   Text texts;
 };
-constexpr Text kSwitch = "1 0 true False 10 00 +1 1_0";
-constexpr Text kOdd = "yes 1__0 _1 0x1 1.0 -";
+constexpr Text kSwitch = "1 0 10 00 +1 1_0";
+constexpr Text kOdd = "yes true 1__0 _1 0x1 1.0 -";
 constexpr Text kVariants = "latency throughput masked_gemm latency throughput masked_gemm Latency";
 constexpr std::array kVariables = {
     Variable{"fp8", 12, 55, "VLLM_ROCM_USE_AITER", "1 0 true False TRUE yes"},

@@ -46,7 +46,7 @@ TEST_CASE("law ids are unique and begin with a number of the catalogue") {
     CHECK(ids.insert(law.id).second);
     CHECK(std::string_view("NLSO").find(law.id[0]) != std::string_view::npos);
   }
-  for (std::string_view number : {"N1", "N4", "L1", "L2", "L3", "O1", "O4"}) {
+  for (std::string_view number : {"N1", "N4", "L1", "L2", "L3", "O1", "O2", "O3", "O4", "O5", "O6"}) {
     INFO(number);
     CHECK(std::any_of(ids.begin(), ids.end(), [&](std::string_view id) { return id.starts_with(number); }));
   }
