@@ -108,6 +108,7 @@ struct Keys {
 constexpr std::array kKeys = {
     Keys{"mxfp4", "kMxfp4Static", "None", true},
     Keys{"mxfp4", "kMxfp4Static", "None kMxfp8Dynamic kFp8StaticTensorSym kMxfp4Dynamic", true},
+    Keys{"mxfp4", "kMxfp4Static", "kMxfp4Dynamic kFp8StaticTensorSym", true},
     Keys{"mxfp4", "kMxfp4Static", "kFp8Dynamic128Sym"},
     Keys{"mxfp4_deepseek_v4", "kMxfp4Static", "None", true},
     Keys{"nvfp4", "kNvfp4Static", "kNvfp4Dynamic", true},
