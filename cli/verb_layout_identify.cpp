@@ -45,6 +45,7 @@ Json identification_json(const golden::Identification& found) {
   out["known"] = found.known;
   out["tried"] = found.tried;
   out["ambiguous"] = found.is_ambiguous();
+  out["constant"] = found.constant;
   out["groups"] = Json::array();
   for (const std::vector<golden::Match>& group : found.groups) {
     Json matches = Json::array();
@@ -61,13 +62,16 @@ void print_group(const std::vector<golden::Match>& group) {
 }
 
 void print_identification(const golden::Identification& found) {
-  if (found.groups.size() == 1) {
+  if (found.is_exact() && !found.is_ambiguous()) {
     fmt::print("exact match{}:\n", found.groups.front().size() == 1 ? "" : ", the same layout under each of these names");
     print_group(found.groups.front());
     return;
   }
   if (found.is_ambiguous()) {
-    fmt::print("the data cannot tell {} different layouts apart:\n", found.groups.size());
+    if (found.constant)
+      fmt::print("every byte of the tensor is the same: any rearrangement would match, of the known ones\n");
+    else
+      fmt::print("the data cannot tell {} different layouts apart:\n", found.groups.size());
     for (const std::vector<golden::Match>& group : found.groups) {
       print_group(group);
       fmt::print("\n");
@@ -95,7 +99,7 @@ int identify(const Arguments& arguments) {
     print_json(identification_json(found));
   else
     print_identification(found);
-  if (found.groups.empty()) return kUnknown;
+  if (!found.is_exact()) return kUnknown;
   return found.is_ambiguous() ? kAmbiguous : kIdentified;
 }
 

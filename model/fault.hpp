@@ -99,6 +99,7 @@ enum class Fault {
   padding_before_elements,
   restore_mixes_padding,
   identity_scale_rows_flipped,
+  layout_table_loses_row,
   // routing and layer
   router_tie_to_higher,
   router_negative_is_zero,
@@ -121,6 +122,9 @@ enum class Fault {
   oracle_ignores_requested_key,
   oracle_forgets_batched_member,
   oracle_forgets_own_key,
+  oracle_wants_exact_device,
+  oracle_hides_refusals,
+  strict_hides_skips,
   kCount,  ///< not a fault: how many enumerators stand before it
 };
 

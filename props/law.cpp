@@ -1,6 +1,7 @@
 #include "props/law.hpp"
 
 #include <rapidcheck.h>
+#include <rapidcheck/detail/Configuration.h>
 
 #include <cstdlib>
 #include <sstream>
@@ -13,7 +14,7 @@ std::string reproduceMapToString(const std::unordered_map<std::string, Reproduce
 
 namespace mx::props {
 
-Outcome check_property(const Law& law, const std::function<void()>& property) {
+Outcome check_property(const Law& law, const std::function<void()>& property, int usual_cases) {
   // RapidCheck seeds itself from the clock; a run must be the same tomorrow, unless somebody asks for another seed.
   static const int seeded = setenv("RC_PARAMS", "seed=1", 0);
   (void)seeded;
@@ -21,7 +22,11 @@ Outcome check_property(const Law& law, const std::function<void()>& property) {
   rc::detail::TestMetadata metadata;
   metadata.id = std::string(law.id);
   metadata.description = std::string(law.statement);
-  const rc::detail::TestResult result = rc::detail::checkTestable(property, metadata);
+  rc::detail::Configuration usual;
+  usual.testParams.seed = 1;
+  usual.testParams.maxSuccess = usual_cases;
+  const rc::detail::TestParams params = rc::detail::configFromString(std::getenv("RC_PARAMS"), usual).testParams;
+  const rc::detail::TestResult result = rc::detail::checkTestable(property, metadata, params);
   if (result.is<rc::detail::SuccessResult>()) {
     const int cases = result.get<rc::detail::SuccessResult>().numSuccess;
     if (cases > 0) return {true, static_cast<std::uint64_t>(cases), {}};

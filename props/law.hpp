@@ -34,10 +34,10 @@
 //   S5  what a token gives does not depend on its batch
 //   O1  what is chosen satisfies its kernel's needs
 //   O2  a wish is met or refused with a reason
-//   O3  nothing better is skipped (that more capability never gives less: not yet)
+//   O3  nothing better is skipped; more software or a newer device of the same family never gives less
 //   O4  every deployment has a choice or a refusal with a reason
-//   O5  the tables of choice, class and need are complete (the layout table is not held against them yet)
-//   O6  a fallback is visible: not yet
+//   O5  the tables of choice, class, need and layout are complete
+//   O6  a fallback is visible
 //   T1  every law fails under a planted fault: tests/props/faults_test.cpp
 //   T2  laws share no code with what they judge: kept by hand, not yet checked
 
@@ -68,9 +68,9 @@ std::span<const Law> layout_laws();
 std::span<const Law> moe_laws();
 std::span<const Law> oracle_laws();
 
-/// Runs a RapidCheck testable under the law's id, with the configuration of RC_PARAMS. The message of a failure holds the line
-/// RC_PARAMS="reproduce=..." that replays it.
-Outcome check_property(const Law& law, const std::function<void()>& property);
+/// Runs a RapidCheck testable under the law's id, with the configuration of RC_PARAMS and so many cases where that names no max_success. The message
+/// of a failure holds the line RC_PARAMS="reproduce=..." that replays it.
+Outcome check_property(const Law& law, const std::function<void()>& property, int usual_cases = 100);
 
 /// For exhaustive laws: fails with the message of the first counterexample, counts the cases. A run of no cases does not hold.
 class Exhaustive {

@@ -11,6 +11,11 @@
 #include "sim/rescue.hpp"
 
 namespace mx::sim {
+
+layout::Setting setting_of(const ConversionResult& result) {
+  return {.sizes = result.sizes, .padded = result.padded, .form = layout::SourceOrder::gpt_oss, .arch = result.arch, .tp_size = result.tp};
+}
+
 namespace {
 
 using layout::CanonicalLayer;
@@ -75,7 +80,7 @@ class RankCheck {
     const layout::BackendLayout& backend = *layout::find_backend_layout(result.backend);
     PackedLayer packed;
     try {
-      packed = layout::convert(reference_.shard, backend, result.padded);
+      packed = layout::convert(reference_.shard, backend, setting_of(result));
     } catch (const Error& error) {
       settle(result, Verdict::refused, error.what());
       return;

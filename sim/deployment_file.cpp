@@ -90,11 +90,28 @@ oracle::ParallelRequest read_parallel(const InfoNode& node) {
   return request;
 }
 
+/// Group-limited routing: groups of equal size, and enough of them for a token's experts.
+void read_groups(const InfoNode& node, oracle::LayerConfig& layer) {
+  layer.expert_groups = static_cast<int>(node.integer_or("expert_groups", 0, 0, layer.num_experts));
+  layer.topk_group = static_cast<int>(node.integer_or("topk_group", 0, 0, layer.expert_groups));
+  if (layer.expert_groups == 0) return;
+  const std::string groups = "layer.expert_groups is " + std::to_string(layer.expert_groups);
+  if (layer.num_experts % layer.expert_groups != 0) {
+    fail(groups + ", which " + std::to_string(layer.num_experts) + " experts cannot be dealt out to equally", node.where("expert_groups"));
+  }
+  if (layer.topk_group == 0) fail(groups + ", but layer.topk_group is 0: a token would have no group to choose from", node.where("expert_groups"));
+  const std::int64_t within_reach = layer.num_experts / layer.expert_groups * layer.topk_group;
+  if (layer.experts_per_token > within_reach) {
+    fail("layer.top_k is " + std::to_string(layer.experts_per_token) + ", but the " + std::to_string(layer.topk_group) + " of " +
+             std::to_string(layer.expert_groups) + " groups that a token may use have " + std::to_string(within_reach) + " experts",
+         node.where("top_k"));
+  }
+}
+
 /// What no oracle reads, but kernels depend on.
 void read_kernel_facts(const InfoNode& node, oracle::LayerConfig& layer) {
   layer.router_weight_on_input = node.boolean_or("router_weight_on_input", layer.router_weight_on_input);
-  layer.expert_groups = static_cast<int>(node.integer_or("expert_groups", 0, 0, layer.num_experts));
-  layer.topk_group = static_cast<int>(node.integer_or("topk_group", 0, 0, layer.expert_groups));
+  read_groups(node, layer);
   layer.has_correction_bias = node.boolean_or("correction_bias", layer.has_correction_bias);
   layer.has_routed_scaling = node.boolean_or("routed_scaling", layer.has_routed_scaling);
   layer.has_swiglu_alpha = node.boolean_or("swiglu_alpha", layer.has_swiglu_alpha);

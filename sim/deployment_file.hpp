@@ -14,9 +14,10 @@
 //   env { VLLM_MXFP4_USE_MARLIN 1 }
 //   software { has_flashinfer false }
 //
-// Only platform or hardware, and the four sizes of layer, are required. `intermediate` is the whole layer's; a rank holds intermediate / (tp * pcp *
-// dp), or all of it under expert parallelism, as in the engine. Names are the engine's, case, '-' and '_' ignored. all2all is taken as written: the
-// engine's launcher turns pplx and naive into allgather_reducescatter before its oracles see them.
+// These and the keys that kernels alone depend on are in docs/deployment.md. Only platform or hardware, and the four sizes of layer, are required.
+// `intermediate` is the whole layer's; a rank holds intermediate / (tp * pcp * dp), or all of it under expert parallelism, as in the engine. Names
+// are the engine's, case, '-' and '_' ignored. all2all is taken as written: the engine's launcher turns pplx and naive into allgather_reducescatter
+// before its oracles see them.
 
 #include <filesystem>
 #include <string>

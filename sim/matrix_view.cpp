@@ -10,9 +10,13 @@
 namespace mx::sim {
 namespace {
 
+/// What a cell shows: the class of a choice, the check of a refusal.
+bool same_cell(const MatrixCell& a, const MatrixCell& b) {
+  return a.state == b.state && a.code == b.code && (a.state != CellState::chosen || a.kernel_class == b.kernel_class);
+}
+
 bool looks_like(const MatrixAnswer& a, const MatrixAnswer& b) {
-  const auto same = [](const MatrixCell& one, const MatrixCell& other) { return one.state == other.state && one.code == other.code; };
-  return a.refusal == b.refusal && std::equal(a.cells.begin(), a.cells.end(), b.cells.begin(), b.cells.end(), same);
+  return a.refusal == b.refusal && std::equal(a.cells.begin(), a.cells.end(), b.cells.begin(), b.cells.end(), same_cell);
 }
 
 // What each means: the checks of vllm fused_moe/modular_kernel.py
@@ -42,13 +46,14 @@ constexpr LegendRow kPossible{"possible", "a kernel class takes the deployment, 
 constexpr LegendRow kRaises{"RAISES", "the engine raises an exception instead of choosing"};
 constexpr std::string_view kNoBackend = "no backend";
 
-MatrixWord word_of(const MatrixCell& cell) {
+MatrixWord word_of(const MatrixCell& cell, const oracle::PlatformPreset& platform) {
   const std::string in_class = cell.kernel_class.empty() ? std::string() : fmt::format(" ({})", cell.kernel_class);
   if (cell.state == CellState::chosen) return {kChosen.word, cell.state, "chosen" + in_class};
-  if (cell.state == CellState::possible) return {kPossible.word, cell.state, "possible" + in_class};
+  if (cell.state == CellState::possible) return {kPossible.word, cell.state, "possible"};
   const ReasonRow& reason = reason_of(cell.code);
-  std::string hover = fmt::format("refused{}: {}", in_class, cell.text.empty() ? std::string(reason.meaning) : cell.text);
-  return {reason.word, cell.state, std::move(hover)};
+  // What was asked is that of the platform which stands for the others.
+  const std::string why = cell.text.empty() ? std::string(reason.meaning) : fmt::format("{}: {}", platform.name, cell.text);
+  return {reason.word, cell.state, fmt::format("refused{}: {}", in_class, why)};
 }
 
 MatrixWord refusal_of(const MatrixAnswer& answer) {
@@ -105,14 +110,18 @@ std::string spread_names(const Matrix& matrix, const MatrixGroup& group) {
 
 std::vector<MatrixLine> lines_of(const Matrix& matrix, const MatrixSection& section, std::size_t spread, std::span<const MatrixGroup> platforms) {
   std::vector<const MatrixAnswer*> columns;
-  for (const MatrixGroup& group : platforms) columns.push_back(&matrix.answer(section, spread, group.members.front()));
+  std::vector<const oracle::PlatformPreset*> firsts;
+  for (const MatrixGroup& group : platforms) {
+    firsts.push_back(matrix.platforms[group.members.front()]);
+    columns.push_back(&matrix.answer(section, spread, group.members.front()));
+  }
   std::vector<MatrixLine> lines;
   for (std::size_t backend = 0; backend < section.tables->backends.size(); ++backend) {
     const oracle::BackendRow& row = section.tables->backends[backend];
     const auto chosen = [&](const MatrixAnswer* answer) { return answer->chosen == backend; };
     if (row.classes.empty() && std::none_of(columns.begin(), columns.end(), chosen)) continue;
     lines.push_back({row.name, {}});
-    for (const MatrixAnswer* answer : columns) lines.back().words.push_back(word_of(answer->cells[backend]));
+    for (std::size_t i = 0; i < columns.size(); ++i) lines.back().words.push_back(word_of(columns[i]->cells[backend], *firsts[i]));
   }
   if (std::any_of(columns.begin(), columns.end(), [](const MatrixAnswer* answer) { return !answer->chosen; })) {
     lines.push_back({kNoBackend, {}});

@@ -15,7 +15,7 @@ namespace mx::sim {
 struct MatrixGroup {
   std::vector<std::size_t> members;  ///< ascending; the first stands for all
 };
-/// Parallelisms with the same answers on every platform.
+/// Parallelisms with the same answers on every platform: backend and class that are chosen, backends that could be, checks that fail.
 std::vector<MatrixGroup> equal_spreads(const Matrix& matrix, const MatrixSection& section);
 /// Neighbouring platforms with the same answers for one parallelism.
 std::vector<MatrixGroup> equal_platforms(const Matrix& matrix, const MatrixSection& section, std::size_t spread);
@@ -36,7 +36,7 @@ const ReasonRow& reason_of(std::string_view code);
 struct MatrixWord {
   std::string_view text;           ///< CHOSEN, possible, or the word of the reason; RAISES and "" in the line of refusals
   std::optional<CellState> state;  ///< none in the line of refusals
-  std::string hover;               ///< class, check and what it says
+  std::string hover;               ///< class of a choice; class, check and what it says of a refusal
 };
 /// One backend, or "no backend": where the engine raises.
 struct MatrixLine {

@@ -63,7 +63,7 @@ class CellPlanner {
     if (chosen && !wanted(decision.choice->backend)) return;
     if (chosen && !seen.insert(decision.choice->backend).second) return;
     Cell cell{std::string(platform.name), tp, request, std::move(decision), std::nullopt};
-    if (chosen) cell.conversion = conversion_of(*cell.decision.choice, tp);
+    if (chosen) cell.conversion = conversion_of(platform, *cell.decision.choice, tp);
     report_.cells.push_back(std::move(cell));
   }
 
@@ -72,7 +72,7 @@ class CellPlanner {
            std::any_of(options_.backends.begin(), options_.backends.end(), [&](const std::string& name) { return same_name(name, backend); });
   }
 
-  std::size_t conversion_of(const oracle::Choice& choice, int tp) {
+  std::size_t conversion_of(const oracle::PlatformPreset& platform, const oracle::Choice& choice, int tp) {
     ConversionResult result{};
     result.backend = choice.backend;
     result.tp = tp;
@@ -81,14 +81,27 @@ class CellPlanner {
     result.padded = result.sizes;
     result.padded.hidden = choice.rounded_hidden;
     result.padded.intermediate = choice.rounded_intermediate;
+    result.arch = layout::arch_named(platform.name);
+    const std::string programs = programs_of(result);
     const auto same = [&](const ConversionResult& other) {
-      return other.backend == result.backend && other.tp == result.tp && other.padded == result.padded;
+      return other.backend == result.backend && other.tp == result.tp && other.padded == result.padded && programs_of(other) == programs;
     };
     const auto known = std::find_if(report_.conversions.begin(), report_.conversions.end(), same);
     if (known != report_.conversions.end()) return static_cast<std::size_t>(known - report_.conversions.begin());
     result.verdict = layout::find_backend_layout(choice.backend) == nullptr ? Verdict::not_modelled : Verdict::passed;
     report_.conversions.push_back(result);
     return report_.conversions.size() - 1;
+  }
+
+  /// What the backend does with every tensor on the result's device; empty where it refuses or is not modelled.
+  static std::string programs_of(const ConversionResult& result) {
+    const layout::BackendLayout* backend = layout::find_backend_layout(result.backend);
+    if (backend == nullptr) return {};
+    const layout::Setting setting = setting_of(result);
+    if (!layout::broken_needs(*backend, setting).empty()) return {};
+    std::string text;
+    for (layout::Role role : layout::kRoles) text += backend->build(role, setting).layout.describe() + "\n";
+    return text;
   }
 
   const Checkpoint& checkpoint_;

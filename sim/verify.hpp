@@ -31,6 +31,7 @@ struct ConversionResult {
   int tp;
   layout::Sizes sizes;   ///< of one rank, before rounding
   layout::Sizes padded;  ///< after rounding
+  layout::Arch arch;     ///< of the first platform that needs it; those on which the backend packs alike share it
   Verdict verdict;
   std::string detail;  ///< first difference, or why it is refused or mistrusted; empty when passed
   std::int64_t units_compared = 0;
@@ -38,6 +39,9 @@ struct ConversionResult {
   std::int64_t outputs_compared = 0;
   std::int64_t outputs_differing = 0;
 };
+
+/// What a conversion sees besides the tensors; biases as checkpoints of gpt-oss have them.
+layout::Setting setting_of(const ConversionResult& result);
 
 /// One cell of the table: what the engine's oracle says for a platform and what the conversion behind it showed.
 struct Cell {

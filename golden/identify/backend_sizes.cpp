@@ -71,7 +71,8 @@ std::vector<Setting> settings_for(const BackendLayout& row, Role role, const Mat
     Setting setting{.sizes = *sizes, .padded = *sizes, .form = form, .engine = *first_engine(row, form)};
     std::vector<Sizes> tried;
     const std::optional<BackendChoice> taken = next_taken(BackendChoice{&row, role, setting});
-    for (const Sizes& padded : {*sizes, rounded_sizes(row, setting), taken ? taken->setting.padded : *sizes}) {
+    const bool same_layer = taken && taken->setting.sizes == *sizes;
+    for (const Sizes& padded : {*sizes, rounded_sizes(row, setting), same_layer ? taken->setting.padded : *sizes}) {
       if (std::ranges::find(tried, padded) != tried.end()) continue;
       tried.push_back(padded);
       setting.padded = padded;

@@ -163,6 +163,7 @@ Identification identify(std::span<const std::uint8_t> canonical, std::span<const
                         const std::function<void(double)>& progress) {
   Identification result;
   result.read_as.assign(matrices.begin(), matrices.end());
+  result.constant = std::ranges::all_of(canonical, [&](std::uint8_t byte) { return byte == canonical.front(); });
   RowMajor row_major(canonical);
   std::vector<Entry> entries;
   for (const Matrix& matrix : matrices) {

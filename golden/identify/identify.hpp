@@ -27,7 +27,10 @@ struct Identification {
   std::vector<std::vector<Match>> groups;  ///< exact matches; those of a group put every element at the same place
   std::vector<Match> partial;              ///< the best others, when nothing matches exactly
 
-  bool is_ambiguous() const { return groups.size() > 1; }  ///< the data cannot tell the groups apart
+  bool constant = false;  ///< every byte of the tensor is the same: any rearrangement would match
+
+  bool is_exact() const { return !groups.empty(); }
+  bool is_ambiguous() const { return groups.size() > 1 || (is_exact() && constant); }  ///< the data cannot tell
 };
 
 /// How the bytes of a tensor can be read: from its shape (none: raw) and element bits, or from `shape` and `unit_bits` where given ("" and 0: not).

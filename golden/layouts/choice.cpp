@@ -92,6 +92,12 @@ void check_form(const BackendLayout& row, const Setting& setting) {
               std::string(row.backend));
 }
 
+/// Throws unless the form has the tensor or the conversion may make it.
+void check_role(const BackendLayout& row, layout::Role role) {
+  if (layout::has_role(row.format, role) || row.values != nullptr) return;
+  throw Error(ErrorCode::usage, fmt::format("{} has no {}", layout::name_of(row.format), layout::name_of(role)), std::string(row.backend));
+}
+
 /// The model's check, with the next sizes that hold whole groups.
 void check_groups(const Sizes& sizes) {
   try {
@@ -117,6 +123,7 @@ BackendChoice backend_choice(const Named& named, const LayoutQuery& query) {
     if (const SettingKey* key = find_setting_key(field.key)) key->set(setting, field.value);
   }
   const BackendLayout& row = layout::backend_layout_named(query.name, format, setting.engine);
+  check_role(row, role);
   setting.form.order = order_of(row, setting, query);
   check_form(row, setting);
   const std::string padded = value_of(query, "padded");

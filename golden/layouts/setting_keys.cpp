@@ -34,11 +34,12 @@ constexpr std::array<Text, 15> kPlatforms{"sm75",   "sm80",   "sm89",  "sm90",  
 constexpr std::array<Text, 4> kTritons{"engine", "triton_kernels-3.5", "triton_kernels-3.7", "triton_kernels-2026-08"};
 constexpr std::array<Text, 3> kRanks{"1", "2", "8"};
 constexpr std::array<Text, 5> kWarps{"1", "2", "4", "8", "16"};
+constexpr std::array<Text, 1> kScaleBytes{"0"};
 constexpr std::array<Text, 2> kParams{"bf16", "fp16"};
 constexpr std::array<Text, 3> kInputs{"none", "float8_e4m3fn", "int8"};
 constexpr std::array<Text, 3> kActivations{"SILU", "SWIGLUOAI", "SITU"};
 
-constexpr std::array<SettingKey, 15> kKeys{{
+constexpr std::array<SettingKey, 16> kKeys{{
     {"source-order", "gpt_oss or standard", "row order of w13 in the checkpoint", kOrders,
      [](Setting& s, Text v) { s.form.order = layout::source_order_named(v); }, [](const Setting& s) { return std::string(name_of(s.form.order)); }},
     {"not-gated", kYesNo, "w13 is one matrix, without gate and up", kBools, [](Setting& s, Text v) { s.form.gated = !yes_or_no("not-gated", v); },
@@ -81,6 +82,9 @@ constexpr std::array<SettingKey, 15> kKeys{{
      [](Setting& s, Text v) { s.has_input_scale = yes_or_no("has-input-scale", v); }, [](const Setting& s) { return word(s.has_input_scale); }},
     {"before-swizzle", kYesNo, "stop before the layout of triton_kernels", kBools,
      [](Setting& s, Text v) { s.before_swizzle = yes_or_no("before-swizzle", v); }, [](const Setting& s) { return word(s.before_swizzle); }},
+    {"largest-scale-byte", "0..255", "largest byte of the checkpoint's scales, which Marlin with 8-bit activations looks at", kScaleBytes,
+     [](Setting& s, Text v) { s.largest_scale_byte = static_cast<int>(whole_number("largest-scale-byte", v, 0, 255)); },
+     [](const Setting& s) { return std::to_string(s.largest_scale_byte); }},
 }};
 
 }  // namespace

@@ -22,6 +22,13 @@ BackendChoice sized(BackendChoice choice, const Pair& padded) {
   return choice;
 }
 
+/// Another layer, without padding.
+BackendChoice reshaped(BackendChoice choice, const Pair& sizes) {
+  choice = sized(std::move(choice), sizes);
+  choice.setting.sizes = choice.setting.padded;
+  return choice;
+}
+
 StageChoice sized(StageChoice choice, const Pair& sizes) {
   choice.request.rows = sizes[0];
   choice.request.cols = sizes[1];
@@ -45,20 +52,10 @@ std::vector<std::string> broken_quantities(const StageChoice& choice) {
   return quantities;
 }
 
-template <class AnyChoice>
-std::optional<AnyChoice> next_choice(const AnyChoice& choice, std::int64_t step) {
-  const auto broken = [&](const Pair& tried) { return broken_quantities(sized(choice, tried)); };
-  const std::optional<Pair> next = next_acceptable(sizes_of(choice), step, broken);
-  return next ? std::optional(sized(choice, *next)) : std::nullopt;
-}
-
 /// Throws with the model's text and the sizes that would do.
-template <class AnyChoice>
-[[noreturn]] void refuse(const Error& error, const AnyChoice& choice, std::string_view option) {
-  const std::optional<AnyChoice> next = next_taken(choice);
-  if (!next || sizes_of(*next) == sizes_of(choice)) throw error;
-  const Pair sizes = sizes_of(*next);
-  throw Error(error.code(), fmt::format("{}; the next sizes that it takes are {} {}x{}", error.what(), option, sizes[0], sizes[1]));
+[[noreturn]] void refuse(const Error& error, const std::optional<Pair>& next, std::string_view option) {
+  if (!next) throw error;
+  throw Error(error.code(), fmt::format("{}; the next sizes that it takes are {} {}x{}", error.what(), option, (*next)[0], (*next)[1]));
 }
 
 Subject subject_of_stage(StageChoice choice) {
@@ -66,7 +63,10 @@ Subject subject_of_stage(StageChoice choice) {
     Layout program = layout::stage_layout(*choice.stage, choice.request);
     return {std::move(choice), std::move(program), &layout::kKeep};
   } catch (const Error& error) {
-    refuse(error, choice, "--shape");
+    // Other refusals than those of sizes have no next ones.
+    const std::optional<StageChoice> next = next_taken(choice);
+    const bool helps = next && sizes_of(*next) != sizes_of(choice);
+    refuse(error, helps ? std::optional(sizes_of(*next)) : std::nullopt, "--shape");
   }
 }
 
@@ -74,7 +74,9 @@ Subject subject_of_backend(BackendChoice choice) {
   try {
     layout::check_needs(*choice.row, choice.setting);
   } catch (const Error& error) {
-    refuse(error, choice, "--padded");
+    const std::optional<BackendChoice> next = next_taken(choice);
+    const bool same_layer = next && next->setting.sizes == choice.setting.sizes;
+    refuse(error, next ? std::optional(sizes_of(*next)) : std::nullopt, same_layer ? "--padded" : "--shape");
   }
   layout::TensorPlan plan = choice.row->build(choice.role, choice.setting);
   return {std::move(choice), std::move(plan.layout), plan.cast};
@@ -82,8 +84,18 @@ Subject subject_of_backend(BackendChoice choice) {
 
 }  // namespace
 
-std::optional<BackendChoice> next_taken(BackendChoice choice) { return next_choice(choice, choice.setting.sizes.group); }
-std::optional<StageChoice> next_taken(StageChoice choice) { return next_choice(choice, 1); }
+std::optional<BackendChoice> next_taken(const BackendChoice& choice) {
+  const std::int64_t step = choice.setting.sizes.group;
+  const auto padded = next_acceptable(sizes_of(choice), step, [&](const Pair& tried) { return broken_quantities(sized(choice, tried)); });
+  if (padded) return sized(choice, *padded);
+  const auto other = next_acceptable(sizes_of(choice), step, [&](const Pair& tried) { return broken_quantities(reshaped(choice, tried)); });
+  return other ? std::optional(reshaped(choice, *other)) : std::nullopt;
+}
+
+std::optional<StageChoice> next_taken(const StageChoice& choice) {
+  const auto next = next_acceptable(sizes_of(choice), 1, [&](const Pair& tried) { return broken_quantities(sized(choice, tried)); });
+  return next ? std::optional(sized(choice, *next)) : std::nullopt;
+}
 
 Subject subject_of(Choice choice) {
   if (auto* stage = std::get_if<StageChoice>(&choice)) return subject_of_stage(std::move(*stage));

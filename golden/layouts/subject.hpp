@@ -80,10 +80,10 @@ struct Tiles {
 /// None when no sizes near by have digits: the program carries.
 std::optional<Tiles> tiles_of(const Subject& subject);
 
-/// The choice with the next sizes that its converter takes, its own if it takes them: padded sizes of a layer, rows and columns of a building block.
-/// None when none near by would do.
-std::optional<BackendChoice> next_taken(BackendChoice choice);
-std::optional<StageChoice> next_taken(StageChoice choice);
+/// The choice with the next sizes that its converter takes, its own if it takes them: padded sizes of a layer or, where padding is refused, another
+/// layer's sizes; rows and columns of a building block. None when none near by would do.
+std::optional<BackendChoice> next_taken(const BackendChoice& choice);
+std::optional<StageChoice> next_taken(const StageChoice& choice);
 
 /// Sizes that the engine rounds a layer up to before it loads it; as given where its rule is not known.
 layout::Sizes rounded_sizes(const layout::BackendLayout& row, const layout::Setting& setting);

@@ -7,6 +7,7 @@
 
 #include "golden/layouts/setting_keys.hpp"
 #include "model/error.hpp"
+#include "model/layout/address_map.hpp"
 #include "model/names.hpp"
 
 namespace mx::golden {
@@ -26,6 +27,19 @@ Coord coord_of(std::int64_t index, std::span<const Axis> axes) {
     index /= axes[i].extent;
   }
   return coord;
+}
+
+/// Row-major index of an element. Throws Error(usage) out of range.
+std::int64_t index_of(const Layout& layout, const Coord& coord) {
+  const std::vector<Axis>& axes = layout.axes_before(0);
+  std::int64_t index = 0;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (coord.at(i) < 0 || coord[i] >= axes[i].extent) {
+      throw Error(ErrorCode::usage, fmt::format("index {} of axis {} is not in 0..{}", coord[i], axes[i].name, axes[i].extent - 1), "coord");
+    }
+    index = index * axes[i].extent + coord[i];
+  }
+  return index;
 }
 
 std::int64_t index_from(std::string_view text, const Axis& axis) {
@@ -61,25 +75,29 @@ Coord coordinate_from(std::string_view text, const Layout& layout) {
 }
 
 ElementPlace where_is(const Layout& layout, const Coord& coord) {
-  const std::size_t own_axes = layout.axes_before(0).size();
-  const std::span<const Axis> parts_axes = std::span(layout.logical()).subspan(own_axes);
+  const std::int64_t parts = parts_of(layout);
+  const std::int64_t first = index_of(layout, coord) * parts;
   const int bits = layout.grain_bits();
   ElementPlace place{coord, {}};
-  for (std::int64_t part = 0; part < parts_of(layout); ++part) {
-    Coord whole = coord;
-    const Coord of_part = coord_of(part, parts_axes);
-    whole.insert(whole.end(), of_part.begin(), of_part.end());
-    const std::optional<std::int64_t> address = layout.at(whole);
-    if (!address) continue;
-    const int from = static_cast<int>(part) * bits;
+  const auto add = [&](std::int64_t entry, std::int64_t address) {
+    const int from = static_cast<int>(entry - first) * bits;
     if (!place.pieces.empty()) {
       Piece& last = place.pieces.back();
-      if (last.from_bit + last.bits == from && last.address + last.bits / bits == *address) {
+      if (last.from_bit + last.bits == from && last.address + last.bits / bits == address) {
         last.bits += bits;
-        continue;
+        return;
       }
     }
-    place.pieces.push_back({from, bits, *address, *address * bits / 8, static_cast<int>(*address * bits % 8)});
+    place.pieces.push_back({from, bits, address, address * bits / 8, static_cast<int>(address * bits % 8)});
+  };
+  if (layout.repeats()) {
+    layout::for_each_address(layout, [&](std::int64_t address, std::int64_t entry) {
+      if (entry >= first && entry < first + parts) add(entry, address);
+    });
+    return place;
+  }
+  for (std::int64_t entry = first; entry < first + parts; ++entry) {
+    if (const std::optional<std::int64_t> address = layout.at(coord_of(entry, layout.logical()))) add(entry, *address);
   }
   return place;
 }

@@ -19,7 +19,7 @@ struct Piece {
   int bit;  ///< of that byte
 };
 
-/// An element and where it lies: one piece, or several where its parts go separate ways; none when it is cut off.
+/// An element and where it lies: one piece, or several where its parts go separate ways or it has copies; none when it is cut off.
 struct ElementPlace {
   layout::Coord coord;  ///< on the tensor's own axes
   std::vector<Piece> pieces;
@@ -29,6 +29,7 @@ struct ElementPlace {
 /// an index out of range.
 layout::Coord coordinate_from(std::string_view text, const layout::Layout& layout);
 
+/// Every place of an element; of a layout that repeats elements by looking at every address. Throws Error(usage) out of range.
 ElementPlace where_is(const layout::Layout& layout, const layout::Coord& coord);
 
 /// "E=0 half=up I=3 K=17", with " bits 4..7" for a part of an element; `entry` is a logical index as in Layout::gather().

@@ -19,7 +19,7 @@ constexpr std::string_view kStyle = R"(
 body{margin:0 auto;padding:1rem;max-width:100rem;background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,'DejaVu Sans',sans-serif}
 h1{font-size:1.4rem;margin:.2rem 0}h2{font-size:.95rem;margin:1.1rem 0 .3rem}summary{cursor:pointer;padding:.5rem 0;font-weight:600}
 details{border-top:1px solid var(--line)}.soft{color:var(--soft);font-weight:400}p{margin:.3rem 0}
-dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(18rem,1fr));gap:.15rem 1.5rem;margin:.8rem 0}dl div{display:flex;gap:.6rem}
+dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(24rem,1fr));gap:.15rem 1.5rem;margin:.8rem 0}dl div{display:flex;gap:.6rem}
 dt{flex:0 0 5.2rem;font-weight:600}dd{margin:0;color:var(--soft)}
 .wide{overflow-x:auto;-webkit-overflow-scrolling:touch}table{border-collapse:separate;border-spacing:2px;font-size:.78rem;line-height:1.25}
 th{font-weight:500;text-align:left;white-space:nowrap;padding:.15rem .4rem}thead th{text-align:center;vertical-align:bottom}
@@ -27,7 +27,7 @@ tbody th,thead th:first-child{position:sticky;left:0;background:var(--paper);fon
 td{text-align:center;padding:.2rem .4rem;min-width:3.6rem;border-radius:3px}
 .chosen{background:var(--chosen);color:var(--on-chosen);font-weight:700}.possible{background:var(--possible);color:var(--on-possible)}
 .refused{background:var(--refused);color:var(--on-refused)}.raises{background:var(--raises);color:var(--on-raises)}
-@media (max-width:40rem){body{padding:.6rem}tbody th{max-width:8.5rem;white-space:normal;overflow-wrap:anywhere}dl{grid-template-columns:1fr}}
+@media (max-width:40rem){body{padding:.6rem}tbody th{min-width:7rem;max-width:7rem;white-space:normal;overflow-wrap:anywhere}dl{grid-template-columns:1fr}}
 )";
 
 constexpr std::array<std::string_view, 3> kClasses = {"chosen", "possible", "refused"};  // by sim::CellState

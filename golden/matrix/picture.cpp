@@ -82,7 +82,7 @@ class Sheet {
     text(kMargin, 14, "spread", names);
     width_ = std::max(width_, 2 * kMargin + static_cast<int>(names.size()) * kBoldLetter);
     draw_head(platforms);
-    for (const sim::MatrixLine& line : sim::lines_of(matrix_, section, spread, platforms)) draw_line(line, platforms);
+    for (const sim::MatrixLine& line : sim::lines_of(matrix_, section, spread, platforms)) draw_line(line);
     width_ = std::max(width_, column_x(platforms.size()) + kMargin);
   }
 
@@ -102,13 +102,13 @@ class Sheet {
     y_ += static_cast<int>(height) * kHeadLine + 5;
   }
 
-  void draw_line(const sim::MatrixLine& line, const std::vector<sim::MatrixGroup>& platforms) {
+  void draw_line(const sim::MatrixLine& line) {
     svg_.text(kMargin, y_ + kTextDrop, "name", line.name);
     for (std::size_t column = 0; column < line.words.size(); ++column) {
       const sim::MatrixWord& word = line.words[column];
       if (word.text.empty()) continue;
       const auto state = static_cast<std::size_t>(word.state.value_or(sim::CellState::refused));
-      const std::string hover = fmt::format("{} on {}: {}", line.name, matrix_.platforms[platforms[column].members.front()]->title, word.hover);
+      const std::string hover = fmt::format("{}: {}", line.name, word.hover);
       svg_.rect({column_x(column), y_, kCellWidth - 2, kLineHeight - 2}, word.state ? kCells.at(state) : "raises", {}, hover);
       svg_.text(column_x(column) + kCellWidth / 2 - 1, y_ + kTextDrop - 1, word.state ? kWords.at(state) : "on-raises", word.text);
     }

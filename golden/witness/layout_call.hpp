@@ -21,7 +21,7 @@ struct StageCall {
   std::int64_t rank;      ///< axes of the input as it was handed over
   std::string dtype;      ///< likewise
   int element_bits;       ///< of the dtype
-  std::int64_t elements;  ///< K where params state it, else the columns
+  std::int64_t elements;  ///< of K in a row
 };
 
 /// Tensors through one building block that changes values.

@@ -42,11 +42,13 @@ IoTensors read_tensors(const LayoutEntry& entry, const char* group, const std::f
 /// What the model makes of the inputs, by output name.
 using ModelTensors = std::map<std::string, std::vector<std::uint8_t>>;
 
-ModelTensors run_value_stage(const ValueCall& call, const IoTensors& inputs) {
+ModelTensors run_value_stage(const ValueCall& call, const IoTensors& inputs, LayoutFindings& findings) {
   layout::StageTensors tensors;
   for (const auto& [name, tensor] : inputs) tensors[name] = {8 * tensor.shape.dtype->bytes, tensor.shape.extents, tensor.bytes};
+  layout::StageTensors results = layout::run_stage(*call.stage, tensors, call.params);
+  compare_undone(call, tensors, results, findings);
   ModelTensors outputs;
-  for (auto& [name, tensor] : layout::run_stage(*call.stage, tensors, call.params)) outputs[name] = std::move(tensor.bytes);
+  for (auto& [name, tensor] : results) outputs[name] = std::move(tensor.bytes);
   return outputs;
 }
 
@@ -143,7 +145,7 @@ std::map<std::string, std::int64_t> read_tolerances(const LayoutEntry& entry, co
 /// What every converter of the model that answers to the name makes of the inputs.
 std::vector<ModelTensors> run_models(const LayoutEntry& entry, const IoTensors& inputs, LayoutFindings& findings) {
   std::vector<ModelTensors> models;
-  if (const auto value = value_call(entry)) models.push_back(run_value_stage(*value, inputs));
+  if (const auto value = value_call(entry)) models.push_back(run_value_stage(*value, inputs, findings));
   if (entry.stage == "stage-level") {
     if (models.empty()) models.push_back(run_block(call_of(entry), entry, inputs));
     return models;
@@ -156,6 +158,19 @@ std::vector<ModelTensors> run_models(const LayoutEntry& entry, const IoTensors& 
 }
 
 }  // namespace
+
+void compare_undone(const ValueCall& call, const layout::StageTensors& inputs, const layout::StageTensors& outputs, LayoutFindings& findings) {
+  if (call.stage->undo == nullptr) return findings.skipped(static_cast<std::int64_t>(inputs.size()));
+  layout::StageParams params = call.params;
+  layout::complete_params(call.stage->name, call.stage->params, params);
+  const layout::StageTensors undone = call.stage->undo(outputs, params);
+  for (const auto& [name, tensor] : inputs) {
+    const auto found = undone.find(name);
+    findings.compared();
+    if (found == undone.end() || found->second.bytes != tensor.bytes)
+      findings.differs([&] { return "backward: the way back does not give input '" + name + "' again"; });
+  }
+}
 
 void run_io(const LayoutEntry& entry, const std::filesystem::path& directory, LayoutFindings& findings) {
   const IoTensors inputs = read_tensors(entry, "inputs", directory);

@@ -61,7 +61,11 @@ constexpr Quantity<StageCall> kStageQuantities[] = {
      },
      scale_columns},
     {"groups", "cols", [](const StageCall& c) { return Values{Json(columns_of(c))}; }, scale_columns},
-    {"K", "cols", [](const StageCall& c) { return Values{Json(c.elements)}; }, scale_columns},
+    {"K", "cols",
+     [](const StageCall& c) {
+       return Values{Json(c.elements), Json(columns_of(c))};
+     },
+     scale_columns},
     {"row_bytes", "cols", [](const StageCall& c) { return Values{Json(c.request.cols * c.request.unit_bits / 8)}; }, scale_columns},
     {"elements", "cols",
      [](const StageCall& c) {
@@ -187,6 +191,14 @@ constexpr Quantity<BackendCall> kBackendQuantities[] = {
 std::span<const Quantity<StageCall>> quantities_of(const StageCall&) { return kStageQuantities; }
 std::span<const Quantity<ValueCall>> quantities_of(const ValueCall&) { return kValueQuantities; }
 std::span<const Quantity<BackendCall>> quantities_of(const BackendCall&) { return kBackendQuantities; }
+
+std::string_view subject_behind(const StageCall&, std::string_view subject) { return subject; }
+std::string_view subject_behind(const ValueCall&, std::string_view subject) { return subject; }
+std::string_view subject_behind(const BackendCall& call, std::string_view subject) {
+  if (subject == "rows") return of_w13(call) ? "intermediate" : "hidden";
+  if (subject == "columns") return of_w13(call) ? "hidden" : "intermediate";
+  return subject;
+}
 
 std::vector<Reason> reasons_against(const StageCall& call) {
   std::vector<Reason> reasons;

@@ -30,6 +30,11 @@ std::span<const Quantity<StageCall>> quantities_of(const StageCall& call);
 std::span<const Quantity<ValueCall>> quantities_of(const ValueCall& call);
 std::span<const Quantity<BackendCall>> quantities_of(const BackendCall& call);
 
+/// What a subject of a quantity is for this call: the rows of a layer's tensor are its intermediate or its hidden size.
+std::string_view subject_behind(const StageCall& call, std::string_view subject);
+std::string_view subject_behind(const ValueCall& call, std::string_view subject);
+std::string_view subject_behind(const BackendCall& call, std::string_view subject);
+
 /// Every reason for which the model refuses a call, in its order of checking; empty: it converts.
 std::vector<Reason> reasons_against(const StageCall& call);
 std::vector<Reason> reasons_against(const ValueCall& call);

@@ -80,7 +80,7 @@ template <typename Call>
 std::string_view subject_of(const Call& call, std::string_view word) {
   const auto rows = quantities_of(call);
   const auto row = std::ranges::find(rows, word, &Quantity<Call>::word);
-  return row == rows.end() ? std::string_view() : row->subject;
+  return row == rows.end() ? std::string_view() : subject_behind(call, row->subject);
 }
 
 /// The model's reason that speaks of what the precondition speaks of: the same word, else the same subject, else a reason that is text alone.
@@ -90,7 +90,7 @@ const Reason* agreeing(const Call& call, std::span<const Reason> reasons, const 
     if (reason.quantity == quantity.word) return &reason;
   }
   for (const Reason& reason : reasons) {
-    if (!reason.quantity.empty() && subject_of(call, reason.quantity) == quantity.subject) return &reason;
+    if (!reason.quantity.empty() && subject_of(call, reason.quantity) == subject_of(call, quantity.word)) return &reason;
   }
   for (const Reason& reason : reasons) {
     if (reason.quantity.empty()) return &reason;

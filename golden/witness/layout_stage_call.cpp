@@ -189,7 +189,7 @@ void read_sizes(const LayoutEntry& entry, Fields& params, StageCall& call) {
   });
   if (in_row % request.unit_bits != 0) broken(fmt::format("rows of {} bits are no whole units of {}", in_row, request.unit_bits), entry.where);
   request.cols = in_row / request.unit_bits;
-  if (call.elements == 0) call.elements = in_row / dtype_bits;
+  if (call.elements == 0) call.elements = in_row / element_bits(entry);
 }
 
 /// Parameters that the block declares, and those that its name implies.

@@ -245,4 +245,13 @@ CaseResult evaluate_support_case(const nlohmann::ordered_json& one_case, const n
   });
 }
 
+std::optional<RecordedSelection> recorded_selection(const nlohmann::ordered_json& one_case) {
+  const std::string where = place(one_case);
+  Values values(one_case, "case", where);
+  const std::string name = values.text("oracle");
+  const SelectionRow* selection = selection_row(name);
+  if (selection == nullptr) return std::nullopt;
+  return RecordedSelection{name, read_deployment(*selection, values.at("inputs"), where)};
+}
+
 }  // namespace mx::golden

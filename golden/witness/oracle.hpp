@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "model/oracle/deployment.hpp"
@@ -25,5 +26,13 @@ CaseResult evaluate_oracle_case(const nlohmann::ordered_json& one_case);
 
 /// The same case with its line of X_support.jsonl: every verdict counts as one value.
 CaseResult evaluate_support_case(const nlohmann::ordered_json& one_case, const nlohmann::ordered_json& support);
+
+/// What a case of a selection asks, to be put to other tables.
+struct RecordedSelection {
+  std::string oracle;
+  oracle::Deployment deployment;
+};
+/// Nothing for a case of a single function. Throws Error(input) as evaluate_oracle_case does, Error(usage) for a word that the model does not know.
+std::optional<RecordedSelection> recorded_selection(const nlohmann::ordered_json& one_case);
 
 }  // namespace mx::golden

@@ -2,6 +2,7 @@
 // layout is the only difference between them.
 
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -22,7 +23,21 @@ using layout::Sizes;
 class Reader {
  public:
   Reader() = default;
-  Reader(const Layout& layout, std::span<const std::uint8_t> bytes) : units_(layout::to_row_major(layout, bytes)), bits_(layout.grain_bits()) {}
+  // Exploded units lie together in row-major order, low bits first: they read as the units they are parts of.
+  Reader(const Layout& layout, std::span<const std::uint8_t> bytes) : units_(layout::to_row_major(layout, bytes)), bits_(layout.unit_bits()) {}
+
+  /// The same before a cast, when it was one that scales can be undone from.
+  Reader(const Layout& layout, std::span<const std::uint8_t> bytes, const layout::Cast& cast) : Reader(layout, bytes) {
+    const layout::Uncast uncast(cast);
+    std::vector<std::uint8_t> before(static_cast<std::size_t>((layout.size() * cast.from_bits + 7) / 8));
+    for (std::int64_t i = 0; i < layout.size(); ++i) {
+      const std::optional<std::uint64_t> found = uncast(layout::get_grain(units_, i, bits_));
+      if (!found) throw Error(ErrorCode::usage, "element " + std::to_string(i) + " is nothing that " + std::string(cast.name) + " makes");
+      layout::set_grain(before, i, cast.from_bits, *found);
+    }
+    units_ = std::move(before);
+    bits_ = cast.from_bits;
+  }
 
   bool absent() const { return units_.empty(); }
 
@@ -115,12 +130,14 @@ std::unique_ptr<Experts> packed_experts(const layout::PackedLayer& layer) {
   kernel_view.sizes = layer.setting.padded;
   std::array<Reader, 6> readers;
   for (const layout::PackedTensor& tensor : layer.tensors) {
-    const Layout memory = backend.build(tensor.role, kernel_view).layout;
+    const auto [memory, cast] = backend.build(tensor.role, kernel_view);
     if (memory.bytes() != static_cast<std::int64_t>(tensor.bytes.size())) {
       throw Error(ErrorCode::usage, "holds " + std::to_string(tensor.bytes.size()) + " bytes, its layout needs " + std::to_string(memory.bytes()),
                   std::string(layout::name_of(tensor.role)));
     }
-    readers[static_cast<std::size_t>(tensor.role)] = Reader(memory, tensor.bytes);
+    // A bias is read in the type that it was widened to.
+    const bool as_is = cast->keeps() || layout::is_bias(tensor.role);
+    readers[static_cast<std::size_t>(tensor.role)] = as_is ? Reader(memory, tensor.bytes) : Reader(memory, tensor.bytes, *cast);
   }
   require_weights(readers);
   return std::make_unique<MappedExperts>(layer.setting.padded, std::move(readers));

@@ -81,6 +81,7 @@ Answer ask_device(const Case& it) {
   return of_every_half(it, [&](const KernelClass& row) {
     for (const DeviceRule& rule : row.devices) {
       if (!holds(rule.where, deployment.hardware)) continue;
+      if (planted(Fault::oracle_wants_exact_device) && deployment.hardware.capability.value_or(0) % 10 != 0) continue;
       const Switch switches = read_switches(deployment.env, rule.switched_on);
       if (switches == Switch::unreadable) return Answer::value_error;
       if (switches == Switch::on && (rule.probe == nullptr || deployment.software.*rule.probe)) return Answer::yes;

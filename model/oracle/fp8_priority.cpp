@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+
+#include "model/error.hpp"
 
 namespace mx::oracle {
 namespace {
@@ -37,6 +40,7 @@ std::vector<std::string_view> priority_order(const PriorityTable& table, const H
                        admits(row.activation_key, activation_key) && admits(row.experts_split, ep_size > 1);
     if (!moves) continue;
     const auto place = std::find(order.begin(), order.end(), row.backend);
+    if (place == order.end()) throw Error(ErrorCode::usage, "the order moves " + std::string(row.backend) + " to its front and does not have it");
     std::rotate(order.begin(), place, place + 1);
   }
   return order;

@@ -30,7 +30,7 @@ struct PriorityTable {
 /// Source: vllm 7e1b45a09 fused_moe/oracle/fp8.py _get_priority_backends.
 const PriorityTable& fp8_priority_table();
 
-/// Every backend of the table once, best first. `ep_size` is at least 1.
+/// Every backend of the table once, best first. `ep_size` is at least 1. Throws Error(usage) for a row that moves a backend which the table lacks.
 std::vector<std::string_view> priority_order(const PriorityTable& table, const Hardware& hardware, int ep_size, QuantKey weight_key,
                                              QuantKey activation_key);
 

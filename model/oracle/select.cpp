@@ -245,6 +245,7 @@ class Search {
   Decision chosen(std::string_view backend, std::string_view kernel_class) {
     const LayerConfig& layer = query_.deployment.layer;
     const RoundedSizes sizes = round_up(tables_, backend, query_.deployment.hardware.platform, layer.hidden, layer.intermediate_per_partition);
+    if (planted(Fault::oracle_hides_refusals) && !trace_.empty()) trace_.erase(trace_.begin(), trace_.end() - 1);
     return {Choice{std::string(backend), std::string(kernel_class), sizes.hidden, sizes.intermediate}, std::nullopt, std::move(trace_)};
   }
 

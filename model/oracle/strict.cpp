@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/fault.hpp"
 #include "model/oracle/placement.hpp"
 
 namespace mx::oracle {
@@ -48,6 +49,7 @@ StrictDecision select_strict(std::string_view oracle, const Deployment& deployme
     const KernelNeed* broken = placement ? first_broken_need(*placement) : nullptr;
     const bool not_asked = placement && placement->backend == kNotAsked;
     if (broken == nullptr) {
+      if (fault::planted(fault::Fault::strict_hides_skips)) strict.skipped.clear();
       if (not_asked)
         strict.decision = {Choice{std::string(kNotAsked), std::string(placement->kernel_class), placement->hidden, placement->intermediate}, {}, {}};
       return strict;

@@ -26,13 +26,14 @@ TEST_CASE("help and version answer") {
   for (const char* word : {"mxact 0.1.0 (", "compiler: ", "flags: ", "-ffp-contract=off"}) CHECK(version.out.find(word) != std::string::npos);
   const Run help = run_mxact("--help");
   CHECK(help.status == 0);
-  for (const char* verb :
-       {"verify", "select", "layout", "witness", "formats", "encode", "decode", "quantize", "compare", "sweep", "doctor", "exit status"}) {
+  for (const char* verb : {"verify", "select", "matrix", "audit", "layout", "witness", "formats", "encode", "decode", "quantize", "compare", "sweep",
+                           "doctor", "exit status"}) {
     INFO(verb);
     CHECK(help.out.find(verb) != std::string::npos);
   }
-  for (const char* verb : {"verify", "select", "layout", "layout list", "layout show", "layout where", "witness", "formats", "encode", "decode",
-                           "quantize", "compare", "sweep", "sweep merge", "doctor"}) {
+  for (const char* verb :
+       {"verify",          "select",  "matrix",  "audit",  "layout", "layout list", "layout show", "layout where", "layout draw", "layout diff",
+        "layout identify", "witness", "formats", "encode", "decode", "quantize",    "compare",     "sweep",        "sweep merge", "doctor"}) {
     const Run run = run_mxact(std::string(verb) + " --help");
     INFO(verb);
     CHECK(run.status == 0);
@@ -59,7 +60,7 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"encode e4m3fn 1e400", 2, "out of the range of f32"},
       {"encode e4m3fn 1e-400", 2, "out of the range of f32"},
       {"encode \"$(printf 'a\\nb')\" 1", 2, "unknown format 'a\\x0ab'"},
-      {"layout where FLASHINFER_TRTLLM_MXFP4_BF16 w13_weight --byte 7 --experts 1048576", 2, "is not a whole number in 1..65536"},
+      {"layout where XPU --format mxfp4 --tensor w13_weight --byte 7 --shape 1048576x32x32", 2, "is not a whole number in 1..65536"},
       {"verify --contract exakt", 2, "unknown contract 'exakt' (did you mean exact?)"},
       {"encode e4m3x 1", 2, "unknown format 'e4m3x'"},
       {"encode e4m3fn abc", 2, "'abc' is not a number"},
@@ -74,18 +75,34 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"quantize mxfp4 1 2 3", 2, "3 values are no whole blocks: mxfp4 has blocks of 32"},
       {"quantize mxfp4", 2, "no values"},
       {"layout", 2, "subcommand"},
-      {"layout show MARLIN w13_weight", 2, "not yet modelled backend 'MARLIN'"},
-      {"layout show XPU w13_wieght", 2, "did you mean w13_weight?"},
-      {"layout show XPU w13_weight --source gptoss2", 2, "gpt"},
-      {"layout show XPU w13_weight --hidden 33", 2, "size 33 is not a multiple of 32"},
-      {"layout show XPU w13_weight --hidden -32", 2, "'-32' is not a whole number in 1.."},
-      {"layout show XPU w13_weight --experts 0", 2, "'0' is not a whole number in 1..65536"},
-      {"layout show FLASHINFER_TRTLLM_MXFP4_BF16 w13_weight --padded-intermediate 160", 2, "2I"},
-      {"layout where XPU w13_weight E=5", 2, "5"},
-      {"layout where XPU w13_weight half=left", 2, "'left' is not an index of axis half"},
-      {"layout where XPU w13_weight J=1", 2, "unknown axis 'J'"},
-      {"layout where XPU w13_weight E=0 E=0", 2, "given twice"},
-      {"layout where XPU w13_weight --byte 99999999", 2, "byte 99999999 is not in 0.."},
+      {"layout show sf_128x5", 2, "unknown layout 'sf_128x5' (did you mean sf_128x4?)"},
+      {"layout show XPU --format mxfp4 --tensor w13_wieght --shape 32x32", 2, "did you mean w13_weight?"},
+      {"layout show XPU --format mxfp4 --tensor w13_weight --shape 32x32 --source-order gptoss2", 2, "gpt"},
+      {"layout show XPU --format mxfp4 --tensor w13_weight --shape 32x33", 2,
+       "must be multiples of the group of 32; the next sizes that are: --shape 1x32x64"},
+      {"layout show XPU --format mxfp4 --tensor w13_weight --shape 32x-32", 2, "'-32' is not a whole number in 1.."},
+      {"layout show XPU --format mxfp4 --tensor w13_weight --shape 0x32x32", 2, "'0' is not a whole number in 1..65536"},
+      {"layout show XPU --format mxfp4 --tensor w13_weight", 2, "--shape is missing"},
+      {"layout show XPU --format mxfp4 --shape 32x32", 2, "--tensor is missing"},
+      {"layout show sf_128x4 --shape 4x4 --tensor w13_weight", 2, "unknown choice 'tensor'"},
+      {"layout show sf_128x4 --shape 4x4 --set nonsense", 2, "'nonsense' is not KEY=VALUE"},
+      {"layout show FLASHINFER_TRTLLM_MXFP4_BF16 --tensor w13_weight --shape 128x128 --padded 160x128", 2, "2I = 320 is not a multiple of 128"},
+      {"layout list --backend sf_128x4", 2, "sf_128x4 is a building block, not a backend"},
+      {"layout list --engine 2026-06", 2, "unknown engine version '2026-06'"},
+      {"layout where XPU --format mxfp4 --tensor w13_weight --shape 32x32 --coord E=5", 2, "'5' is not a whole number in 0..0"},
+      {"layout where XPU --format mxfp4 --tensor w13_weight --shape 32x32 --coord half=left", 2, "'left' is not a whole number in 0..1"},
+      {"layout where XPU --format mxfp4 --tensor w13_weight --shape 32x32 --coord J=1", 2, "unknown axis 'J'"},
+      {"layout where XPU --format mxfp4 --tensor w13_weight --shape 32x32 --coord E=0,E=0", 2, "given twice"},
+      {"layout where XPU --format mxfp4 --tensor w13_weight --shape 32x32 --byte 99999999", 2, "byte 99999999 is not in 0.."},
+      {"layout where XPU --format mxfp4 --tensor w13_weight --shape 32x32 --address 99999999", 2, "address 99999999 is not in 0.."},
+      {"layout where XPU --format mxfp4 --tensor w13_weight --shape 32x32", 2, "say one of --coord, --address, --byte"},
+      {"layout where XPU --format mxfp4 --tensor w13_weight --shape 32x32 --coord E=0 --byte 0", 2, "say one of --coord, --address, --byte"},
+      {"layout draw sf_128x4 --shape 4x4", 2, "--output is required"},
+      {"layout draw sf_128x4 --shape 4x4 -o /no-such-directory/a.svg", 6, "no-such-directory"},
+      {"layout draw sf_128x4 --shape 1024x1024 -o /dev/null/a.svg", 3, "/dev/null"},
+      {"layout diff sf_128x4 --shape 4x4", 2, "B is required"},
+      {"layout diff sf_128x4 sf_8x4,shape=8x4 --shape 4x4", 2, "they take different tensors"},
+      {"layout identify no-such-file also-none --shape 4x4", 3, "no-such-file"},
       {"select", 2, "DEPLOYMENT"},
       {"select no-such-file.info", 3, "no-such-file.info"},
       {"verify no-such-directory", 3, "no-such-directory"},

@@ -1,0 +1,47 @@
+#pragma once
+// What tells right tables from wrong ones: deployments with the answer that the real engine recorded, or that the restatement gives.
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/oracle/deployment.hpp"
+#include "model/oracle/tables.hpp"
+#include "props/oracle/restated.hpp"
+
+namespace mx::test {
+
+/// A search with its answer.
+struct AnswerExam {
+  oracle::Deployment deployment;
+  props::RestatedAnswer answer;
+};
+
+/// One (backend, class) of an oracle, asked as the recorded support files ask.
+struct VerdictExam {
+  std::string oracle;
+  std::string backend;
+  oracle::Deployment deployment;
+  std::string code;  ///< "" when the class takes the layer
+};
+
+/// By oracle, and by class.
+struct Exams {
+  std::map<std::string, std::vector<AnswerExam>, std::less<>> answers;
+  std::map<std::string, std::vector<VerdictExam>, std::less<>> verdicts;
+
+  std::size_t size() const;
+};
+
+/// The recorded cases of golden/witness/oracle/selections.jsonl and its verdicts.
+Exams recorded_exams();
+/// Random deployments of every oracle, and around each of them that a class takes: every change of one word, number, package, variable or device.
+Exams restated_exams();
+
+/// True when tables of that oracle give another answer to one of the exams, or none.
+bool fails(const oracle::OracleTables& tables, const std::vector<AnswerExam>& exams);
+/// The same for the class in the tables of each oracle, by name.
+bool fails(std::span<const oracle::KernelClass> classes, std::string_view kernel_class, const std::vector<VerdictExam>& exams);
+
+}  // namespace mx::test

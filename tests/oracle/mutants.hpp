@@ -1,0 +1,48 @@
+#pragma once
+// Single changes of the oracles' tables, made mechanically: every row left out, every pair of neighbours swapped, every condition flipped or dropped,
+// every bound moved by one, every bit of a set turned over.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/oracle/tables.hpp"
+
+namespace mx::test {
+
+/// Keeps the rows that changed tables point into.
+class Store {
+ public:
+  template <typename T>
+  std::span<const T> keep(std::vector<T> rows) {
+    auto kept = std::make_shared<const std::vector<T>>(std::move(rows));
+    kept_.push_back(kept);
+    return *kept;
+  }
+
+ private:
+  std::vector<std::shared_ptr<const void>> kept_;
+};
+
+/// One change. `id` is unique: where, and what.
+template <typename T>
+struct Change {
+  std::string id;
+  T value;
+};
+template <typename T>
+using Changes = std::vector<Change<T>>;
+
+/// Every change of one class. Bits of keys that no oracle can ask the class about are left alone.
+struct AskedKeys {
+  oracle::Mask weights;
+  oracle::Mask activations;
+};
+Changes<oracle::KernelClass> class_changes(Store& store, const oracle::KernelClass& row, const AskedKeys& asked);
+
+/// Every change of an oracle's own tables, all but its classes.
+Changes<oracle::OracleTables> oracle_changes(Store& store, const oracle::OracleTables& tables);
+
+}  // namespace mx::test
