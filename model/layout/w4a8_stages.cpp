@@ -64,7 +64,7 @@ StageTensors encode_and_reorder(const StageTensors& inputs, const StageParams&) 
   StageTensor output = with_nibbles<w4a8_encode>(input);
   output.bytes = apply(row_major_of(layout), output.bytes, layout);
   const std::int64_t experts = input.shape[0];
-  const std::array<std::int64_t, 3> words{input.shape[1] / 16, input.shape[2] * input.bits / 4 / 32, 512 * (input.shape[1] / 16)};
+  const std::array<std::int32_t, 3> words = w4a8_layout_words(input.shape[1], input.shape[2] * input.bits / 4);
   StageTensor shapes{32, {experts, 3}, std::vector<std::uint8_t>(static_cast<std::size_t>(experts) * 12)};
   for (std::int64_t i = 0; i < experts * 3; ++i) set_grain(shapes.bytes, i, 32, static_cast<std::uint64_t>(words[static_cast<std::size_t>(i % 3)]));
   return {{"w", std::move(output)}, {"layout", std::move(shapes)}};

@@ -46,18 +46,21 @@ std::uint32_t w4a8_quantize_scales(std::span<const std::uint16_t> scales, std::s
   return f32::mul(row_scale, kEight);
 }
 
+std::array<std::int32_t, 3> w4a8_layout_words(std::int64_t rows, std::int64_t columns) {
+  const std::int64_t blocks = rows / 16;
+  return {static_cast<std::int32_t>(blocks), static_cast<std::int32_t>(columns / 32), static_cast<std::int32_t>(512 * blocks)};
+}
+
 W4a8Strides w4a8_strides(const Sizes& sizes) {
   const std::int64_t rows = 2 * sizes.intermediate;
-  const auto layout_words = [](std::int64_t n, std::int64_t k, std::int32_t* words) {
-    words[0] = static_cast<std::int32_t>(n / 16);
-    words[1] = static_cast<std::int32_t>(k / 32);
-    words[2] = static_cast<std::int32_t>(512 * (n / 16));
-  };
-  W4a8Strides strides{
-      .a1 = sizes.hidden, .a2 = sizes.intermediate, .c1 = rows, .c2 = sizes.hidden, .s1 = {rows, 0}, .s2 = {sizes.hidden, 0}, .b1 = {}, .b2 = {}};
-  layout_words(rows, sizes.hidden, strides.b1);
-  layout_words(sizes.hidden, sizes.intermediate, strides.b2);
-  return strides;
+  return {.a1 = sizes.hidden,
+          .a2 = sizes.intermediate,
+          .c1 = rows,
+          .c2 = sizes.hidden,
+          .s1 = {rows, 0},
+          .s2 = {sizes.hidden, 0},
+          .b1 = w4a8_layout_words(rows, sizes.hidden),
+          .b2 = w4a8_layout_words(sizes.hidden, sizes.intermediate)};
 }
 
 namespace blocks {

@@ -181,9 +181,10 @@ TEST_CASE("what the W4A8 kernel is told of the tensors") {
   CHECK(strides.a2 == 512);
   CHECK(strides.c1 == 1024);
   CHECK(strides.c2 == 1024);
-  CHECK(std::vector<std::int64_t>{strides.s1[0], strides.s1[1], strides.s2[0], strides.s2[1]} == std::vector<std::int64_t>{1024, 0, 1024, 0});
-  CHECK(std::vector<std::int32_t>(strides.b1, strides.b1 + 3) == std::vector<std::int32_t>{64, 32, 32768});
-  CHECK(std::vector<std::int32_t>(strides.b2, strides.b2 + 3) == std::vector<std::int32_t>{64, 16, 32768});
+  CHECK(strides.s1 == std::array<std::int64_t, 2>{1024, 0});
+  CHECK(strides.s2 == std::array<std::int64_t, 2>{1024, 0});
+  CHECK(strides.b1 == std::array<std::int32_t, 3>{64, 32, 32768});
+  CHECK(strides.b2 == std::array<std::int32_t, 3>{64, 16, 32768});
 }
 
 }  // namespace
