@@ -58,13 +58,13 @@ struct MatrixSection {
 /// The axes, each as names of the tables. An empty axis is all of its table; with `schemes` empty each model comes in the schemes of its published
 /// checkpoints, and with `oracles` not empty only in those that ask one of these oracles.
 struct MatrixRequest {
-  std::vector<std::string> models;
-  std::vector<std::string> schemes;
-  std::vector<std::string> oracles;
-  std::vector<std::string> platforms;
-  std::vector<std::string> spreads;
-  std::map<std::string, std::string> env;  ///< variables that are set everywhere
-  bool every_scheme = false;               ///< every model in every scheme, published or not
+  std::vector<std::string> models = {};
+  std::vector<std::string> schemes = {};
+  std::vector<std::string> oracles = {};
+  std::vector<std::string> platforms = {};
+  std::vector<std::string> spreads = {};
+  std::map<std::string, std::string> env = {};  ///< variables that are set everywhere
+  bool every_scheme = false;                    ///< every model in every scheme, published or not
 };
 
 struct Matrix {
