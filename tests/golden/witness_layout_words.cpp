@@ -213,6 +213,45 @@ const LayoutChange kRefusals[] = {
        set_precondition(e, "elements", "multiple_of", 64, 120);
      },
      0, "1 equal"},
+    {"experts that the caller does not count", "aiter.shuffle_scale_a16w4.gu1.e1_n64_g8",
+     [](Json& e, const auto&) {
+       e["kind"] = "error";
+       e["params"]["experts_given"] = false;
+       set_precondition(e, "experts_given", "equals", true, false);
+     },
+     0, "1 equal"},
+    {"scales along K that cannot be halved", kBefore,
+     [](Json& e, const auto&) {
+       e["kind"] = "error";
+       e["params"]["hidden"] = 96;
+       e["input"]["shape"] = {1, 128, 48};
+       set_precondition(e, "w13_groups", "multiple_of", 2, 3);
+     },
+     0, "1 equal"},
+    {"K of a tensor is a size of its layer", "e2e.fp8.FLASHINFER_TRTLLM.block.e1_i128_h128.w13",
+     [](Json& e, const auto&) {
+       e["kind"] = "error";
+       e["params"]["hidden"] = 192;
+       e["input"]["shape"] = {1, 256, 192};
+       set_precondition(e, "K", "multiple_of", 128, 192);
+     },
+     0, "1 equal"},
+    {"static input scales", kBefore,
+     [](Json& e, const auto&) {
+       e["kind"] = "error";
+       e["layout"] = "oracle.gpt_oss.AITER_MXFP4_FP8";
+       e["arch"] = "gfx950";
+       e["params"]["input_scale_given"] = false;
+       set_precondition(e, "input_scale_given", "equals", true, false);
+     },
+     0, "1 equal"},
+    {"a backend that the table does not name", kNoCpu,
+     [](Json& e, const auto&) {
+       e["layout"] = "oracle.gpt_oss.NONE";
+       e["params"]["backend"] = "NONE";
+       set_precondition(e, "backend", "one_of", {"CPU", "TRITON"}, "NONE");
+     },
+     0, "1 equal"},
     {"the largest byte of a scale", kInt8,
      [](Json& e, const auto&) {
        e["params"]["input_dtype"] = "float8_e4m3fn";

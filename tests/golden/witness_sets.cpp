@@ -91,7 +91,7 @@ TEST_CASE("recorded numerics sets equal the model", "[witness]") {
 }
 
 TEST_CASE("recorded layouts and oracle decisions equal the model", "[witness]") {
-  const std::pair<std::string, std::int64_t> least_compared[] = {{"layouts", 30000}, {"oracle", 7000}};
+  const std::pair<std::string, std::int64_t> least_compared[] = {{"layouts", 1400000}, {"oracle", 7000}};
   for (const auto& [path, least] : least_compared) {
     INFO(path);
     const Outcome outcome = run(recorded(path));
