@@ -12,6 +12,7 @@
 #include "cli/numbers.hpp"
 #include "cli/verb_layout.hpp"
 #include "golden/draw/picture.hpp"
+#include "model/error.hpp"
 #include "sim/io/file.hpp"
 
 namespace mx::cli {
@@ -28,9 +29,15 @@ struct Arguments {
 
 int draw(const Arguments& arguments) {
   const golden::PictureOptions options{.panels = golden::panels_named(arguments.by), .line = arguments.line};
-  sim::require_writable(arguments.output, arguments.force);
-  const golden::Subject subject = golden::resolve({arguments.name, arguments.options.fields()});
+  const bool to_stdout = arguments.output == "-";
+  if (to_stdout && arguments.options.json) throw Error(ErrorCode::usage, "--json and a picture on stdout exclude each other", "layout draw");
+  if (!to_stdout) sim::require_writable(arguments.output, arguments.force);
+  const golden::Subject subject = golden::resolve(golden::query_from(arguments.name, arguments.options.fields()));
   const std::string picture = golden::draw(subject, options);
+  if (to_stdout) {
+    fmt::print("{}", picture);
+    return 0;
+  }
   sim::write_file(arguments.output, std::span(reinterpret_cast<const std::uint8_t*>(picture.data()), picture.size()), arguments.force);
   if (arguments.options.json) {
     Json out = json_head("layout-draw");
@@ -52,7 +59,7 @@ void add_layout_draw(CLI::App& layout, Action& action) {
   CLI::App* verb = layout.add_subcommand("draw", "an SVG picture of a layout: the tensor and memory, coloured by address");
   const auto arguments = std::make_shared<Arguments>();
   verb->add_option("NAME", arguments->name, "a backend or a building block (mxact layout list)")->required();
-  verb->add_option("-o,--output", arguments->output, "the file to write")->required();
+  verb->add_option("-o,--output", arguments->output, "the file to write; - for stdout")->required();
   verb->add_option("--by", arguments->by, "logical: the tensor; memory: memory with its padding; both (default)");
   verb->add_option("--line", arguments->line, "addresses in a line of memory (default: about as the tensor's rows)")
       ->check(whole_number_in(1, std::int64_t{1} << 16));

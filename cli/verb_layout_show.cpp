@@ -190,7 +190,7 @@ void print_subject(const golden::Subject& subject, const std::optional<golden::T
 }
 
 int show(const Arguments& arguments) {
-  const golden::LayoutQuery query{arguments.name, arguments.options.fields()};
+  const golden::LayoutQuery query = golden::query_from(arguments.name, arguments.options.fields());
   if (query.fields.empty()) return show_rows(arguments);
   const golden::Subject subject = golden::resolve(query);
   const std::optional<golden::Tiles> tiles = golden::tiles_of(subject);

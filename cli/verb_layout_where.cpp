@@ -62,7 +62,7 @@ Json read_addresses(const layout::Layout& layout, std::int64_t first, std::int64
 int where(const Arguments& arguments) {
   const int asked = (arguments.coord.empty() ? 0 : 1) + (arguments.address ? 1 : 0) + (arguments.byte ? 1 : 0);
   if (asked != 1) throw Error(ErrorCode::usage, "say one of --coord, --address, --byte", "layout where");
-  const golden::Subject subject = golden::resolve({arguments.name, arguments.options.fields()});
+  const golden::Subject subject = golden::resolve(golden::query_from(arguments.name, arguments.options.fields()));
   const layout::Layout& layout = subject.layout;
   const bool quiet = arguments.options.json;
   Json out = json_head("layout-where");

@@ -163,7 +163,7 @@ class Strip {
     constexpr int kLineHeight = 10;
     int free_from = 0;
     for (const Tick& tick : grid_.row_ticks) {
-      const int y = row_y(tick.at) + std::min(cell_ / 2 + 4, kLineHeight);
+      const int y = row_y(tick.at) + cell_ / 2 + 4;
       if (!has_row(tick.at) || y < free_from) continue;
       free_from = y + kLineHeight;
       svg_.text(x_ - 6, y, "tick row", tick.text);

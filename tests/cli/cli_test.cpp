@@ -98,6 +98,7 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"layout where XPU --format mxfp4 --tensor w13_weight --shape 32x32", 2, "say one of --coord, --address, --byte"},
       {"layout where XPU --format mxfp4 --tensor w13_weight --shape 32x32 --coord E=0 --byte 0", 2, "say one of --coord, --address, --byte"},
       {"layout draw sf_128x4 --shape 4x4", 2, "--output is required"},
+      {"layout draw sf_128x4 --shape 4x4 -o - --json", 2, "--json and a picture on stdout exclude each other"},
       {"layout draw sf_128x4 --shape 4x4 -o /no-such-directory/a.svg", 6, "no-such-directory"},
       {"layout draw sf_128x4 --shape 1024x1024 -o /dev/null/a.svg", 6, "/dev/null"},
       {"layout diff sf_128x4 --shape 4x4", 2, "B is required"},

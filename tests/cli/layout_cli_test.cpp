@@ -98,6 +98,12 @@ TEST_CASE("flags of a setting are given alone, with a value, or by --set") {
   CHECK(run_json(show + " --set tp=2")["layout"].get<std::string>().find("tp=2") != std::string::npos);
 }
 
+TEST_CASE("what a verb prints of its choices, the verbs take") {
+  const std::string spec = run_json("layout show marlin.repack.w4a16 --shape 64x64")["layout"];
+  CHECK(run_json("layout show " + spec)["layout"] == spec);
+  CHECK(run_json("layout where " + spec + " --address 5")["layout"] == spec);
+}
+
 TEST_CASE("layout draw writes a picture once, and again only when forced") {
   const ScratchDirectory scratch;
   const std::string file = (scratch.path() / "a.svg").string();
@@ -112,6 +118,11 @@ TEST_CASE("layout draw writes a picture once, and again only when forced") {
   CHECK(read(file) == picture);
   CHECK(run_mxact(draw + " --by memory --force").status == 0);
   CHECK(read(file) != picture);
+  CHECK(run_mxact("layout draw sf_128x4 --shape 100x6 -o -").out == picture);
+}
+
+TEST_CASE("the picture in the documents is the one that its command draws") {
+  CHECK(run_mxact("layout draw sf_8x4 --shape 12x6 -o -").out == read(MXACT_SOURCE_DIR "/docs/pictures/sf_8x4.svg"));
 }
 
 TEST_CASE("layout diff ends with 0 for equal layouts and with 1 for others") {
