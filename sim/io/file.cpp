@@ -92,14 +92,6 @@ int rename_into_place(const std::filesystem::path& from, const std::filesystem::
   return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
 }
 
-/// Some file systems cannot sync a directory; the rename itself is atomic all the same.
-void sync_directory(const std::filesystem::path& directory) {
-  const Descriptor descriptor(::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY));
-  if (descriptor.get() >= 0 && ::fsync(descriptor.get()) != 0 && errno != EINVAL) {
-    throw Error(ErrorCode::resource, "cannot sync the directory: " + system_text(errno), directory.string());
-  }
-}
-
 }  // namespace
 
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::uint64_t limit) {
@@ -166,6 +158,13 @@ void require_writable(const std::filesystem::path& path, bool force) {
   const std::filesystem::path directory = path.parent_path().empty() ? "." : path.parent_path();
   if (::access(directory.c_str(), W_OK | X_OK) == 0) return;
   throw Error(ErrorCode::resource, "cannot create a file in this directory: " + system_text(errno), path.string());
+}
+
+void sync_directory(const std::filesystem::path& directory) {
+  const Descriptor descriptor(::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY));
+  if (descriptor.get() >= 0 && ::fsync(descriptor.get()) != 0 && errno != EINVAL) {
+    throw Error(ErrorCode::resource, "cannot sync the directory: " + system_text(errno), directory.string());
+  }
 }
 
 NewFile::NewFile(const std::filesystem::path& path, bool force) : path_(path), temporary_(temporary_beside(path)), descriptor_(-1), force_(force) {

@@ -43,6 +43,9 @@ class MappedFile {
 /// What write_file would refuse, as far as it can be known before there is anything to write. Throws as it does.
 void require_writable(const std::filesystem::path& path, bool force);
 
+/// Makes what was renamed in a directory last. Throws Error(resource) when the system refuses; some file systems cannot, which is no error.
+void sync_directory(const std::filesystem::path& directory);
+
 /// A file that is written in pieces under a temporary name in the same directory and takes its own name when it is whole. Otherwise as write_file.
 class NewFile {
  public:

@@ -173,16 +173,21 @@ TensorView read_entry(const std::string& where, const Json& entry, std::span<con
 
 using Tensors = std::map<std::string, TensorView, std::less<>>;
 
-/// Every byte of data belongs to exactly one tensor; zero-sized tensors lie on a border.
-void check_cover(const std::string& file, const Tensors& tensors, std::uint64_t data_begin, std::uint64_t data_size) {
+/// In the order of their bytes, zero-sized ones before what begins at the same place.
+std::vector<const Tensors::value_type*> in_order(const Tensors& tensors) {
   std::vector<const Tensors::value_type*> order;
   order.reserve(tensors.size());
   for (const auto& entry : tensors) order.push_back(&entry);
   std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
     return std::pair(a->second.file_offset, a->second.bytes.size()) < std::pair(b->second.file_offset, b->second.bytes.size());
   });
+  return order;
+}
+
+/// Every byte of data belongs to exactly one tensor; zero-sized tensors lie on a border.
+void check_cover(const std::string& file, const Tensors& tensors, std::uint64_t data_begin, std::uint64_t data_size) {
   std::uint64_t covered = data_begin;
-  for (const auto* entry : order) {
+  for (const auto* entry : in_order(tensors)) {
     const auto& [name, view] = *entry;
     if (view.file_offset != covered) {
       fail(fmt::format("{}: tensor {}", file, in_quotes(name)),
@@ -236,6 +241,12 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : file_(path
 const TensorView* SafetensorsFile::find(std::string_view name) const {
   const auto found = tensors_.find(name);
   return found == tensors_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> names_in_order(const SafetensorsFile& file) {
+  std::vector<std::string> names;
+  for (const Tensors::value_type* entry : in_order(file.tensors())) names.push_back(entry->first);
+  return names;
 }
 
 std::uint64_t bytes_of(const TensorEntry& entry) {

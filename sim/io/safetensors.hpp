@@ -54,6 +54,9 @@ class SafetensorsFile {
   std::map<std::string, std::string> metadata_;
 };
 
+/// Names of a file's tensors in the order of their bytes.
+std::vector<std::string> names_in_order(const SafetensorsFile& file);
+
 /// What the header says of a tensor to write.
 struct TensorEntry {
   std::string name;
