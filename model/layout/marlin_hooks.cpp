@@ -3,8 +3,6 @@
 
 #include "model/layout/grains.hpp"
 #include "model/layout/marlin_values.hpp"
-#include "model/numerics/convert.hpp"
-#include "model/numerics/f32.hpp"
 
 namespace mx::layout::marlin {
 namespace {
@@ -47,13 +45,6 @@ std::int64_t count_changed(const Units& units, Function function) {
   return changed;
 }
 
-/// What is left of a scale: its code, or 0 or the positive NaN.
-std::uint32_t kept_scale(std::uint32_t code, int factor) {
-  const std::uint8_t byte = nvfp4_scale(static_cast<std::uint8_t>(code), factor);
-  const bool is_kept = byte != 0 && code < 0x80U;
-  return is_kept ? code : byte == 0 ? 0 : 0x7FU;
-}
-
 }  // namespace
 
 void nvfp4_values(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses) {
@@ -61,19 +52,14 @@ void nvfp4_values(LayerUnits& units, const Setting& setting, std::vector<Loss>& 
     Units& scale = of(units, roles.scale);
     Units& global = of(units, roles.global);
     const int factor = nvfp4_factor(scale.bytes, setting.params_dtype);
-    add_loss(losses, roles.scale, "scales below " + power_text(-6 - factor) + " and negative ones become 0, NaNs lose their sign",
-             count_changed(scale, [&](std::uint32_t code) { return kept_scale(code, factor); }));
+    const auto byte_scale = [&](std::uint32_t code) { return nvfp4_scale(static_cast<std::uint8_t>(code), factor); };
     const auto global_scale = [&](std::uint32_t f32) { return nvfp4_global_scale(f32, factor, setting.params_dtype); };
-    add_loss(losses, roles.global, "overflows or is rounded", count_changed(global, [&](std::uint32_t f32) {
-               return f32::mul(nvfp4_global_scale_back(global_scale(f32), setting.params_dtype),
-                               to_f32(static_cast<std::uint32_t>(127 + factor), kE8m0));
-             }));
-    if (factor != 0) {
-      const std::string what = "scales times " + power_text(factor) + " and global scales divided by it: the factor itself is not kept";
-      add_loss(losses, roles.scale, what, count_of(scale));
-      add_loss(losses, roles.global, what, count_of(global));
-    }
-    scale = mapped(scale, 8, [&](std::uint32_t code) { return nvfp4_scale(static_cast<std::uint8_t>(code), factor); });
+    const std::string unknown = factor == 0 ? "" : ", and the factor " + power_text(factor) + " between these and the global scales is not kept";
+    add_loss(losses, roles.scale, "scales below " + power_text(-6 - factor) + " and negative ones become 0, NaNs lose their sign" + unknown,
+             count_changed(scale, [&](std::uint32_t code) { return std::uint32_t{nvfp4_scale_back(byte_scale(code))}; }));
+    add_loss(losses, roles.global, "global scales may overflow" + unknown,
+             count_changed(global, [&](std::uint32_t f32) { return nvfp4_global_scale_back(global_scale(f32), setting.params_dtype); }));
+    scale = mapped(scale, 8, byte_scale);
     global = mapped(global, 32, global_scale);
   }
 }

@@ -1,15 +1,13 @@
 #include "model/layout/row_blocks.hpp"
 
-#include <array>
 #include <string>
 
 namespace mx::layout {
 
 Layout loaded_rows(Role role, const Setting& setting, int bits) {
   Layout layout = loaded(role, setting.sizes, setting.padded, setting.form, bits);
-  const std::size_t axes = layout.view().size();
-  if (axes == 1) return layout;
-  // Of w13 the halves are one of the two axes behind the experts: which one depends on the checkpoint's order.
+  if (layout.view().size() == 1) return layout;
+  // Of w13 the rows are two axes, half and row in the checkpoint's order.
   const std::string first = layout.view()[1].name;
   if (!is_w13(role)) return layout.merge({first}, "rows");
   const std::string second = layout.view()[2].name;
@@ -17,32 +15,26 @@ Layout loaded_rows(Role role, const Setting& setting, int bits) {
 }
 
 namespace blocks {
-namespace {
-
-/// [outer, inner] of the rows becomes [inner, outer], `inner` neighbouring rows of the new order coming from `inner` different places.
-Layout& transpose_rows(Layout& layout, std::string_view rows, std::int64_t outer, std::int64_t group) {
-  const std::string name(rows);
-  const std::string first = name + ".outer";
-  const std::string second = name + ".inner";
-  const std::string third = name + ".row";
-  layout.split(name, extent_of(layout, name) / outer, first, second);
-  layout.split(second, group, second, third);
-  rearrange(layout, std::array{first, second}, std::array{second, first});
-  return layout.merge({second, first, third}, name);
-}
-
-}  // namespace
 
 Layout& swap_halves(Layout& layout, std::string_view rows) {
   const std::string name(rows);
-  const std::string half = name + ".half";
-  layout.split(name, extent_of(layout, name) / 2, half, name);
-  return layout.flip(half).merge({half, name}, name);
+  layout.split(rows, extent_of(layout, rows) / 2, "half", name);
+  return layout.flip("half").merge({"half", rows}, name);
 }
 
-Layout& alternate_halves(Layout& layout, std::string_view rows, std::int64_t group) { return transpose_rows(layout, rows, 2, group); }
+Layout& alternate_halves(Layout& layout, std::string_view rows, std::int64_t group) {
+  const std::string name(rows);
+  layout.split(rows, extent_of(layout, rows) / 2, "half", name);
+  split_off(layout, rows, {{"in_group", group}});
+  order(layout, {rows, "half", "in_group"});
+  return layout.merge({rows, "half", "in_group"}, name);
+}
 
-Layout& separate_pairs(Layout& layout, std::string_view rows) { return transpose_rows(layout, rows, extent_of(layout, rows) / 2, 1); }
+Layout& separate_pairs(Layout& layout, std::string_view rows) {
+  split_off(layout, rows, {{"parity", 2}});
+  order(layout, {"parity", rows});
+  return layout.merge({"parity", rows}, std::string(rows));
+}
 
 }  // namespace blocks
 

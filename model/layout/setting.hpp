@@ -69,11 +69,11 @@ struct Setting {
   Sizes padded;
   Form form;
   Engine engine = Engine::v2026_05;
-  Arch arch = Arch::sm100;                                     ///< TRITON, AITER
-  std::optional<TritonKernels> triton_kernels = std::nullopt;  ///< TRITON; none: the release that the engine is built against on that device
-  bool torch_before_2_8_1 = false;                             ///< TRITON on sm90
-  int tp_size = 1;                                             ///< TRITON on gfx950
-  int num_warps = 8;  ///< TRITON on sm90: of the scale layout; the method before the oracle takes 4 with expert parallelism and chunks of at most 512
+  Arch arch = Arch::sm100;                                          ///< TRITON, AITER
+  std::optional<TritonKernels> triton_kernels = std::nullopt;       ///< TRITON; none: the release that the engine is built against on that device
+  bool torch_before_2_8_1 = false;                                  ///< TRITON on sm90
+  int tp_size = 1;                                                  ///< TRITON on gfx950
+  int num_warps = 8;                                                ///< TRITON on sm90: of the scale layout
   ParamsDtype params_dtype = ParamsDtype::bf16;                     ///< MARLIN
   InputDtype input_dtype = InputDtype::none;                        ///< MARLIN
   ConverterActivation activation = ConverterActivation::swigluoai;  ///< AITER_MXFP4_BF16, NVFP4 CUTEDSL

@@ -42,8 +42,6 @@ struct ValueStage {
 std::span<const ValueStage> all_value_stages();
 /// Throws Error(usage) with the nearest name.
 const ValueStage& value_stage_named(std::string_view name);
-/// The rows of each library, joined by all_value_stages().
-std::span<const ValueStage> w4a8_value_stages();
 
 /// Fills in the standard parameters, checks parameters and that the inputs are those of the row, and runs it.
 StageTensors run_stage(const ValueStage& stage, const StageTensors& inputs, StageParams params);
@@ -52,5 +50,6 @@ StageTensors run_stage(const ValueStage& stage, const StageTensors& inputs, Stag
 std::span<const ValueStage> deepgemm_value_stages();
 std::span<const ValueStage> marlin_value_stages();
 std::span<const ValueStage> humming_value_stages();
+std::span<const ValueStage> w4a8_value_stages();
 
 }  // namespace mx::layout

@@ -1,7 +1,6 @@
 #include "model/layout/w4a8_values.hpp"
 
 #include <array>
-#include <string>
 
 #include "model/layout/stage.hpp"
 #include "model/numerics/convert.hpp"
@@ -64,17 +63,9 @@ W4a8Strides w4a8_strides(const Sizes& sizes) {
 namespace blocks {
 
 Layout& w4a8_reorder(Layout& layout, std::string_view rows, std::string_view cols) {
-  const std::string block = std::string(rows) + ".block";
-  const std::string half = std::string(rows) + ".half";
-  const std::string row = std::string(rows) + ".row";
-  const std::string tile = std::string(cols) + ".tile";
-  const std::string side = std::string(cols) + ".side";
-  const std::string four = std::string(cols) + ".four";
-  const std::string one = std::string(cols) + ".one";
-  layout.split(rows, 16, block, half).split(half, 8, half, row);
-  layout.split(cols, 32, tile, side).split(side, 16, side, four).split(four, 4, four, one);
-  rearrange(layout, std::array{block, half, row, tile, side, four}, std::array{tile, block, row, four, side, half});
-  return layout;
+  split_off(layout, rows, {{"n8", 2}, {"n1", 8}});
+  split_off(layout, cols, {{"k16", 2}, {"k4", 4}, {"k1", 4}});
+  return order(layout, {cols, rows, "n1", "k4", "k16", "n8", "k1"});
 }
 
 }  // namespace blocks

@@ -64,6 +64,7 @@ TEST_CASE("each step moves elements as it says") {
          l.table("b", {2, 0, 3, 1});
        },
        {2, 0, 3, 1, 6, 4, 7, 5}},
+      {"repeat", [](Layout& l) { l.slice("b", 0, 2).repeat("b", 2); }, {0, 0, 1, 1, 4, 4, 5, 5}},
       {"the later of two pads decides the corner",
        [](Layout& l) { l.slice("b", 0, 2).pad("a", 3, PadContent::unwritten).pad("b", 3, PadContent::zero); },
        {0, 1, kZero, 4, 5, kZero, kUnwritten, kUnwritten, kZero}},
@@ -85,6 +86,26 @@ TEST_CASE("each step moves elements as it says") {
     CHECK(layout.gather() == row.gather);
     CHECK(layout.cosize() == static_cast<std::int64_t>(row.gather.size()));
   }
+}
+
+TEST_CASE("a repeated element has several places") {
+  Layout layout({{"a", 2}}, 8);
+  CHECK_FALSE(layout.repeats());
+  layout.repeat("a", 3);
+  CHECK(layout.repeats());
+  CHECK(layout.at(Coord{1}) == 3);
+  CHECK(layout.inverse(5).coord == Coord{1});
+  CHECK_FALSE(layout.digits().has_value());
+  CHECK(layout.describe().find("repeat each index of a 3 times") != std::string::npos);
+  const Layout one({{"a", 2}}, 8);
+  const std::vector<std::uint8_t> bytes{7, 9};
+  const std::vector<std::uint8_t> copies{7, 7, 7, 9, 9, 9};
+  CHECK(mx::layout::apply(one, bytes, layout) == copies);
+  CHECK(mx::layout::apply(layout, copies, one) == bytes);
+  CHECK(refuses(ErrorCode::input, "the copies of element 1 differ: see address 4", [&] {
+    mx::layout::apply(layout, std::vector<std::uint8_t>{7, 7, 7, 9, 8, 9}, one);
+  }));
+  CHECK(refuses(ErrorCode::usage, "axis a cannot be there 0 times", [] { Layout({{"a", 2}}, 8).repeat("a", 0); }));
 }
 
 TEST_CASE("explode and pack reach the bits of a unit") {

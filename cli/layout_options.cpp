@@ -1,0 +1,106 @@
+#include "cli/layout_options.hpp"
+
+#include <fmt/core.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <array>
+
+#include "golden/layouts/setting_keys.hpp"
+#include "model/error.hpp"
+
+namespace mx::cli {
+namespace {
+
+struct Option {
+  std::string_view key;
+  std::string_view meaning;
+};
+
+/// Beside the fields of the setting.
+constexpr std::array<Option, 6> kOptions{{
+    {"shape", "of a layer IxH or ExIxH (experts, intermediate, hidden), of a building block RxC or BxRxC (batch, rows, columns); or E=..,I=..,H=.."},
+    {"tensor", "of a layer: w13_weight, w13_weight_scale, w13_bias, w2_weight, w2_weight_scale, w2_bias, ..."},
+    {"padded", "IxH that the layer is rounded up to before it is loaded (default: as engine 2026-05 rounds MXFP4, else as the shape)"},
+    {"format", "of the checkpoint: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel, fp8_block, int4"},
+    {"unit-bits", "of a building block: bits of what it moves (default: its own, else 8)"},
+    {"version", "of a building block's converter (default: the engine's)"},
+}};
+
+bool is_flag(const golden::SettingKey& key) { return key.trials.size() == 2 && key.trials.front() == "no"; }
+
+const layout::Axis& axis_of(const layout::Layout& layout, const layout::Digit& digit) {
+  return layout.logical()[static_cast<std::size_t>(digit.axis)];
+}
+
+}  // namespace
+
+std::vector<golden::Field> LayoutOptions::fields() const {
+  std::vector<golden::Field> fields;
+  std::size_t i = 0;
+  const auto add = [&](std::string_view key) {
+    if (!values[i].empty()) fields.push_back({std::string(key), values[i]});
+    ++i;
+  };
+  for (const Option& option : kOptions) add(option.key);
+  for (const golden::SettingKey& key : golden::setting_keys()) add(key.key);
+  for (const std::string& word : sets) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos) throw Error(ErrorCode::usage, fmt::format("'{}' is not KEY=VALUE", word), "--set");
+    fields.push_back({word.substr(0, equals), word.substr(equals + 1)});
+  }
+  return fields;
+}
+
+void add_layout_options(CLI::App& verb, LayoutOptions& options) {
+  options.values.resize(kOptions.size() + golden::setting_keys().size());
+  std::size_t i = 0;
+  for (const Option& option : kOptions) verb.add_option("--" + std::string(option.key), options.values[i++], std::string(option.meaning));
+  for (const golden::SettingKey& key : golden::setting_keys()) {
+    const std::string meaning = fmt::format("{}: {}", key.meaning, key.takes);
+    if (is_flag(key))
+      verb.add_flag(fmt::format("--{}{{yes}}", key.key), options.values[i++], meaning);
+    else
+      verb.add_option("--" + std::string(key.key), options.values[i++], meaning);
+  }
+  verb.add_option("--set", options.sets, "KEY=VALUE: a parameter of a building block (mxact layout show NAME lists them), or any choice above");
+  verb.add_flag("--json", options.json, "machine-readable output");
+}
+
+std::string axes_text(const std::vector<layout::Axis>& axes) {
+  std::string text;
+  for (const layout::Axis& axis : axes) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", axis.name, axis.extent);
+  return text;
+}
+
+std::string source_text(const layout::Source& source) {
+  return fmt::format("{} {} {} at {}", source.repository, source.path, source.symbol, source.commit);
+}
+
+Json source_json(const layout::Source& source) {
+  return {{"repository", source.repository}, {"path", source.path}, {"symbol", source.symbol}, {"commit", source.commit}};
+}
+
+Json digits_json(const layout::Layout& layout, const std::vector<layout::Digit>& digits) {
+  Json json = Json::array();
+  for (const layout::Digit& digit : digits) {
+    json.push_back({{"axis", axis_of(layout, digit).name},
+                    {"weight", digit.weight},
+                    {"radix", digit.radix},
+                    {"stride", digit.stride},
+                    {"flipped", digit.flipped}});
+  }
+  return json;
+}
+
+std::string digits_text(const layout::Layout& layout, const std::vector<layout::Digit>& digits) {
+  std::string text;
+  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
+    text += fmt::format("  {:<6} / {:<6} % {:<6} stride {}{}\n", axis_of(layout, *digit).name, digit->weight, digit->radix, digit->stride,
+                        digit->flipped ? "  (counted down)" : "");
+  }
+  return text;
+}
+
+}  // namespace mx::cli

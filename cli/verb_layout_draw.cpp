@@ -1,0 +1,64 @@
+// mxact layout draw: a picture of a layout.
+
+#include <fmt/core.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <memory>
+#include <string>
+
+#include "cli/layout_options.hpp"
+#include "cli/numbers.hpp"
+#include "cli/verb_layout.hpp"
+#include "golden/draw/picture.hpp"
+#include "sim/io/file.hpp"
+
+namespace mx::cli {
+namespace {
+
+struct Arguments {
+  std::string name;
+  LayoutOptions options;
+  std::string output;
+  std::string by = "both";
+  std::int64_t line = 0;
+  bool force = false;
+};
+
+int draw(const Arguments& arguments) {
+  const golden::PictureOptions options{.panels = golden::panels_named(arguments.by), .line = arguments.line};
+  sim::require_writable(arguments.output, arguments.force);
+  const golden::Subject subject = golden::resolve({arguments.name, arguments.options.fields()});
+  const std::string picture = golden::draw(subject, options);
+  sim::write_file(arguments.output, std::span(reinterpret_cast<const std::uint8_t*>(picture.data()), picture.size()), arguments.force);
+  if (arguments.options.json) {
+    Json out = json_head("layout-draw");
+    out["layout"] = golden::spec_of(subject.choice);
+    out["file"] = arguments.output;
+    out["bytes"] = picture.size();
+    out["addresses"] = subject.layout.cosize();
+    print_json(out);
+    return 0;
+  }
+  fmt::print("{}: {}, {} addresses of {} bits\n", arguments.output, golden::name_of(subject.choice), subject.layout.cosize(),
+             subject.layout.grain_bits());
+  return 0;
+}
+
+}  // namespace
+
+void add_layout_draw(CLI::App& layout, Action& action) {
+  CLI::App* verb = layout.add_subcommand("draw", "an SVG picture of a layout: the tensor and memory, coloured by address");
+  const auto arguments = std::make_shared<Arguments>();
+  verb->add_option("NAME", arguments->name, "a backend or a building block (mxact layout list)")->required();
+  verb->add_option("-o,--output", arguments->output, "the file to write")->required();
+  verb->add_option("--by", arguments->by, "logical: the tensor; memory: memory with its padding; both (default)");
+  verb->add_option("--line", arguments->line, "addresses in a line of memory (default: about as the tensor's rows)")
+      ->check(whole_number_in(1, std::int64_t{1} << 16));
+  verb->add_flag("--force", arguments->force, "overwrite the file");
+  add_layout_options(*verb, arguments->options);
+  verb->callback([&action, arguments] { action = [arguments] { return draw(*arguments); }; });
+}
+
+}  // namespace mx::cli

@@ -1,0 +1,131 @@
+#include "golden/layouts/subject.hpp"
+
+#include <fmt/core.h>
+
+#include <array>
+
+#include "golden/layouts/acceptable.hpp"
+#include "golden/layouts/setting_keys.hpp"
+#include "model/error.hpp"
+
+namespace mx::golden {
+namespace {
+
+using layout::Layout;
+using layout::Setting;
+using layout::StageRequest;
+using Pair = std::array<std::int64_t, 2>;
+
+BackendChoice sized(BackendChoice choice, const Pair& padded) {
+  choice.setting.padded.intermediate = padded[0];
+  choice.setting.padded.hidden = padded[1];
+  return choice;
+}
+
+StageChoice sized(StageChoice choice, const Pair& sizes) {
+  choice.request.rows = sizes[0];
+  choice.request.cols = sizes[1];
+  return choice;
+}
+
+Pair sizes_of(const BackendChoice& choice) { return {choice.setting.padded.intermediate, choice.setting.padded.hidden}; }
+Pair sizes_of(const StageChoice& choice) { return {choice.request.rows, choice.request.cols}; }
+
+std::vector<std::string> broken_quantities(const BackendChoice& choice) {
+  std::vector<std::string> quantities;
+  for (const layout::BrokenNeed& broken : layout::broken_needs(*choice.row, choice.setting)) {
+    quantities.emplace_back(layout::name_of(broken.need.quantity));
+  }
+  return quantities;
+}
+
+std::vector<std::string> broken_quantities(const StageChoice& choice) {
+  std::vector<std::string> quantities;
+  for (const layout::StageNeed& broken : layout::broken_needs(*choice.stage, choice.request)) quantities.emplace_back(broken.quantity);
+  return quantities;
+}
+
+template <class AnyChoice>
+std::optional<AnyChoice> next_choice(const AnyChoice& choice, std::int64_t step) {
+  const auto broken = [&](const Pair& tried) { return broken_quantities(sized(choice, tried)); };
+  const std::optional<Pair> next = next_acceptable(sizes_of(choice), step, broken);
+  return next ? std::optional(sized(choice, *next)) : std::nullopt;
+}
+
+/// Throws with the model's text and the sizes that would do.
+template <class AnyChoice>
+[[noreturn]] void refuse(const Error& error, const AnyChoice& choice, std::string_view option) {
+  const std::optional<AnyChoice> next = next_taken(choice);
+  if (!next || sizes_of(*next) == sizes_of(choice)) throw error;
+  const Pair sizes = sizes_of(*next);
+  throw Error(error.code(), fmt::format("{}; the next sizes that it takes are {} {}x{}", error.what(), option, sizes[0], sizes[1]));
+}
+
+Subject subject_of_stage(StageChoice choice) {
+  try {
+    Layout program = layout::stage_layout(*choice.stage, choice.request);
+    return {std::move(choice), std::move(program), &layout::kKeep};
+  } catch (const Error& error) {
+    refuse(error, choice, "--shape");
+  }
+}
+
+Subject subject_of_backend(BackendChoice choice) {
+  try {
+    layout::check_needs(*choice.row, choice.setting);
+  } catch (const Error& error) {
+    refuse(error, choice, "--padded");
+  }
+  layout::TensorPlan plan = choice.row->build(choice.role, choice.setting);
+  return {std::move(choice), std::move(plan.layout), plan.cast};
+}
+
+}  // namespace
+
+std::optional<BackendChoice> next_taken(BackendChoice choice) { return next_choice(choice, choice.setting.sizes.group); }
+std::optional<StageChoice> next_taken(StageChoice choice) { return next_choice(choice, 1); }
+
+Subject subject_of(Choice choice) {
+  if (auto* stage = std::get_if<StageChoice>(&choice)) return subject_of_stage(std::move(*stage));
+  return subject_of_backend(std::move(std::get<BackendChoice>(choice)));
+}
+
+std::string name_of(const Choice& choice) {
+  if (const auto* stage = std::get_if<StageChoice>(&choice)) return std::string(stage->stage->name);
+  const auto& backend = std::get<BackendChoice>(choice);
+  return fmt::format("{} {}", backend.row->backend, layout::name_of(backend.role));
+}
+
+std::string choices_of(const Choice& choice) {
+  if (const auto* stage = std::get_if<StageChoice>(&choice)) {
+    const StageRequest& request = stage->request;
+    std::string text =
+        fmt::format("shape={}x{}x{},unit-bits={},version={}", request.batch, request.rows, request.cols, request.unit_bits, request.version);
+    for (const auto& [key, value] : request.params) text += fmt::format(",{}={}", key, value);
+    return text;
+  }
+  const auto& backend = std::get<BackendChoice>(choice);
+  const Setting& setting = backend.setting;
+  const Setting base{.sizes = setting.sizes, .padded = setting.padded, .form = {setting.form.format, setting.form.order}};
+  return fmt::format("tensor={},shape={}x{}x{},padded={}x{},format={},source-order={}{}", layout::name_of(backend.role), setting.sizes.experts,
+                     setting.sizes.intermediate, setting.sizes.hidden, setting.padded.intermediate, setting.padded.hidden,
+                     layout::name_of(setting.form.format), layout::name_of(setting.form.order), setting_text(setting, base));
+}
+
+std::string spec_of(const Choice& choice) {
+  const auto* stage = std::get_if<StageChoice>(&choice);
+  const std::string_view name = stage != nullptr ? stage->stage->name : std::get<BackendChoice>(choice).row->backend;
+  return fmt::format("{},{}", name, choices_of(choice));
+}
+
+const layout::Source& source_of(const Choice& choice) {
+  const auto* stage = std::get_if<StageChoice>(&choice);
+  return stage != nullptr ? stage->stage->source : std::get<BackendChoice>(choice).row->source;
+}
+
+std::string version_of(const Choice& choice) {
+  if (const auto* stage = std::get_if<StageChoice>(&choice)) return std::string(stage->request.version);
+  return fmt::format("engine {}", layout::name_of(std::get<BackendChoice>(choice).setting.engine));
+}
+
+}  // namespace mx::golden

@@ -1,0 +1,43 @@
+#pragma once
+// From coordinates to addresses and back, in words.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/layout/layout.hpp"
+
+namespace mx::golden {
+
+/// A run of neighbouring bits of one element that are neighbours in memory too.
+struct Piece {
+  int from_bit;  ///< of the element
+  int bits;
+  std::int64_t address;  ///< in grains
+  std::int64_t byte;
+  int bit;  ///< of that byte
+};
+
+/// An element and where it lies: one piece, or several where its parts go separate ways; none when it is cut off.
+struct ElementPlace {
+  layout::Coord coord;  ///< on the tensor's own axes
+  std::vector<Piece> pieces;
+};
+
+/// Coordinate from "E=0,half=up,I=3,K=17" (or with spaces): axes that are not named are 0. Throws Error(usage) on an unknown or repeated axis and on
+/// an index out of range.
+layout::Coord coordinate_from(std::string_view text, const layout::Layout& layout);
+
+ElementPlace where_is(const layout::Layout& layout, const layout::Coord& coord);
+
+/// "E=0 half=up I=3 K=17", with " bits 4..7" for a part of an element; `entry` is a logical index as in Layout::gather().
+std::string element_text(const layout::Layout& layout, std::int64_t entry);
+/// "address 35, byte 17 bit 4"; without the bit where addresses are whole bytes.
+std::string address_text(const layout::Layout& layout, std::int64_t address);
+/// "padding, zero"
+std::string padding_text(layout::PadContent content);
+/// What lies at an address: element_text or padding_text. Throws Error(usage) out of range.
+std::string content_text(const layout::Layout& layout, std::int64_t address);
+
+}  // namespace mx::golden
