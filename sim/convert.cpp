@@ -129,7 +129,8 @@ class Conversion {
     std::vector<TensorEntry> entries;
     for (const PackedTensor& tensor : packed.tensors) {
       entries.push_back(packed_entry(tags.prefix, tensor));
-      tags.tensors.push_back({tensor.role, entries.back().name, tensor.layout.logical(), program_digest(tensor.layout), std::string(tensor.cast->name)});
+      tags.tensors.push_back(
+          {tensor.role, entries.back().name, tensor.layout.logical(), program_digest(tensor.layout), std::string(tensor.cast->name)});
     }
     const std::string file = layer_file(tags.layer);
     SafetensorsWriter writer(staged_->path() / file, entries, with_tags({{"format", "pt"}}, kLayerTagsKey, text_of(tags), file), false);

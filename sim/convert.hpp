@@ -34,11 +34,11 @@ struct ConvertOptions {
 
 struct ConvertReport {
   std::string backend;
-  layout::Setting setting;       ///< as it was for the last layer
-  bool finished = false;         ///< false when it was stopped; then nothing was written
-  int layers = 0;                ///< converted
+  layout::Setting setting;         ///< as it was for the last layer
+  bool finished = false;           ///< false when it was stopped; then nothing was written
+  int layers = 0;                  ///< converted
   std::int64_t other_tensors = 0;  ///< copied as they are
-  std::uint64_t bytes_in = 0;    ///< of the expert tensors
+  std::uint64_t bytes_in = 0;      ///< of the expert tensors
   std::uint64_t bytes_out = 0;
   std::vector<LayerLoss> losses;
 };
@@ -60,8 +60,8 @@ struct RestoreReport {
   layout::Setting setting;
   bool finished = false;
   int layers = 0;
-  int shards = 0;  ///< files written
-  std::uint64_t bytes = 0;  ///< of the restored expert tensors
+  int shards = 0;                 ///< files written
+  std::uint64_t bytes = 0;        ///< of the restored expert tensors
   std::vector<LayerLoss> losses;  ///< that were accepted
 };
 

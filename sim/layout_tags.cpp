@@ -162,8 +162,8 @@ PackedTensor read_packed_tensor(const LayerTags& tags, const PackedTag& tag, con
   const TensorView* const view = file.find(tag.name);
   if (view == nullptr) fail(where, "is in the tags, but not in the file");
   if (view->dtype->name != expected.dtype || view->shape != expected.shape) {
-    fail(where, fmt::format("is {} {}, but the tags make it {} {}", view->dtype->name, shape_text(view->shape), expected.dtype,
-                            shape_text(expected.shape)));
+    fail(where,
+         fmt::format("is {} {}, but the tags make it {} {}", view->dtype->name, shape_text(view->shape), expected.dtype, shape_text(expected.shape)));
   }
   tensor.bytes.assign(view->bytes.begin(), view->bytes.end());
   file.release(*view);
@@ -222,11 +222,8 @@ std::string text_of(const LayerTags& tags) {
                               {"shard", tensor.shard}});
   }
   for (const PackedTag& tag : tags.tensors) {
-    json["tensors"].push_back({{"role", layout::name_of(tag.role)},
-                               {"name", tag.name},
-                               {"program", tag.program},
-                               {"cast", tag.cast},
-                               {"logical", axes_json(tag.logical)}});
+    json["tensors"].push_back(
+        {{"role", layout::name_of(tag.role)}, {"name", tag.name}, {"program", tag.program}, {"cast", tag.cast}, {"logical", axes_json(tag.logical)}});
   }
   for (const layout::Loss& loss : tags.losses) {
     json["losses"].push_back({{"role", layout::name_of(loss.role)}, {"what", loss.what}, {"units", loss.units}});

@@ -90,8 +90,8 @@ class Restoration {
         for (const layout::Loss& loss : layer.tags.losses) {
           if (!options_.accept_losses) {
             throw Error(ErrorCode::usage,
-                        fmt::format("{} of layer {}: {} ({} units); --accept-losses restores what is left", layout::name_of(loss.role), index, loss.what,
-                                    loss.units),
+                        fmt::format("{} of layer {}: {} ({} units); --accept-losses restores what is left", layout::name_of(loss.role), index,
+                                    loss.what, loss.units),
                         layer.file->path().string());
           }
           report_.losses.push_back({index, loss});
@@ -108,7 +108,8 @@ class Restoration {
       for (const SourceTensor& source : layer.tags.source) {
         if (source.shard != shard_name) continue;
         const auto [entry, is_new] = known.emplace(source.entry.name, source.entry);
-        if (!is_new) fail(tensor_place(*layer.file, source.entry.name), fmt::format("came from {}, which has another tensor of this name", shard_name));
+        if (!is_new)
+          fail(tensor_place(*layer.file, source.entry.name), fmt::format("came from {}, which has another tensor of this name", shard_name));
       }
     }
     std::vector<TensorEntry> entries;

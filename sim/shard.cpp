@@ -107,7 +107,8 @@ CanonicalLayer join(std::vector<CanonicalLayer> ranks) {
       });
       std::vector<std::uint8_t>().swap(part);
     }
-    layer[role] = layout::from_row_major(whole, units, bits, [](std::uint64_t unit) { return unit; }, 0);
+    layer[role] = layout::from_row_major(
+        whole, units, bits, [](std::uint64_t unit) { return unit; }, 0);
   }
   return layer;
 }

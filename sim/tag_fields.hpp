@@ -1,5 +1,5 @@
 #pragma once
-// Strict reading of the tags' JSON, and the table of a Setting's fields. For sim/layout_tags.cpp.
+// Strict reading of the tags' JSON, and settings as JSON. For sim/layout_tags.cpp and sim/converted.cpp.
 
 #include <nlohmann/json.hpp>
 #include <set>
@@ -19,7 +19,6 @@ class TagFields {
 
   const Json& at(const std::string& key);
   std::string text(const std::string& key);
-  bool flag(const std::string& key);
   std::int64_t integer(const std::string& key, std::int64_t low, std::int64_t high);
   const Json& array(const std::string& key);
   std::vector<std::string> texts(const std::string& key);
@@ -35,7 +34,7 @@ class TagFields {
   std::set<std::string> taken_;
 };
 
-/// Every field of a setting, in the order of the struct.
+/// Every field of a setting: sizes, and one word per row of setting_keys(). Reading throws Error(input) naming `where` and the key.
 Json setting_json(const layout::Setting& setting);
 layout::Setting read_setting(const Json& json, const std::string& where);
 

@@ -18,9 +18,7 @@ constexpr std::array<Names, 1> kEmulation{"EMULATION"};
 
 bool on_rocm(const Setting& setting) { return is_rocm(setting.arch); }
 bool on_xpu(const Setting& setting) { return setting.arch == Arch::xpu; }
-bool on_rocm_with_silu_or_situ(const Setting& setting) {
-  return is_rocm(setting.arch) && setting.activation != ConverterActivation::swigluoai;
-}
+bool on_rocm_with_silu_or_situ(const Setting& setting) { return is_rocm(setting.arch) && setting.activation != ConverterActivation::swigluoai; }
 
 /// Source: vllm 7e1b45a09 (2026-05) and 017e9f444 (2026-08), the if-chain in its order.
 constexpr std::array<RoundingRow, 11> kRows{{

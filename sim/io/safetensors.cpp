@@ -270,8 +270,7 @@ std::vector<std::uint8_t> safetensors_header(std::span<const TensorEntry> entrie
     if (!names.insert(entry.name).second) throw Error(ErrorCode::usage, "this name is taken already", "tensor " + in_quotes(entry.name));
     const std::uint64_t end = offset + bytes_of(entry);
     // Not operator[]: it looks for the name, one by one.
-    header.get_ref<Json::object_t&>().emplace_back(entry.name,
-                                                   Json{{"dtype", entry.dtype}, {"shape", entry.shape}, {"data_offsets", {offset, end}}});
+    header.get_ref<Json::object_t&>().emplace_back(entry.name, Json{{"dtype", entry.dtype}, {"shape", entry.shape}, {"data_offsets", {offset, end}}});
     offset = end;
   }
   std::string text = header.dump();
