@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "model/error.hpp"
@@ -45,7 +47,7 @@ class Conversion {
       : options_(options), checkpoint_(source), backend_(backend_of(options)), setting_(setting_of(checkpoint_, options)) {
     check_names();
     layout::check_needs(backend_, setting_);
-    staged_.emplace(output, source, options.force);
+    staged_.emplace(output, std::span(&source, 1), options.force);
     report_.backend = std::string(backend_.backend);
   }
 

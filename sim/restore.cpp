@@ -42,11 +42,7 @@ class Restoration {
     check_losses();
     for (const auto& [name, shard] : first().shards) entries_.emplace(name, entries_of(name, shard));
     check_sources();
-    for (const ConvertedDirectory& rank : ranks_) {
-      // Made for the last one, checked against all.
-      staged_.reset();
-      staged_.emplace(output, rank.path, options.force);
-    }
+    staged_.emplace(output, directories, options.force);
   }
 
   RestoreReport run() {

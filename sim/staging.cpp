@@ -7,6 +7,7 @@
 #include <array>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "model/error.hpp"
 #include "sim/checkpoint_files.hpp"
@@ -44,11 +45,13 @@ bool is_new_or_empty(const fs::path& target) {
 
 }  // namespace
 
-StagedDirectory::StagedDirectory(const fs::path& target, const fs::path& source, bool force) : target_(resolved(target)) {
+StagedDirectory::StagedDirectory(const fs::path& target, std::span<const fs::path> sources, bool force) : target_(resolved(target)) {
   std::error_code error;
-  const fs::path read_from = fs::is_directory(source, error) ? source : fs::absolute(source).parent_path();
-  if (is_there(target_) && fs::equivalent(target_, read_from, error)) {
-    throw Error(ErrorCode::usage, "is what is read: name another directory for the output", target.string());
+  for (const fs::path& source : sources) {
+    const fs::path read_from = fs::is_directory(source, error) ? source : fs::absolute(source).parent_path();
+    if (is_there(target_) && fs::equivalent(target_, read_from, error)) {
+      throw Error(ErrorCode::usage, "is what is read: name another directory for the output", target.string());
+    }
   }
   if (!is_new_or_empty(target_) && !force) {
     throw Error(ErrorCode::input, "is not empty; --force replaces the files of the same names", target.string());

@@ -2,6 +2,7 @@
 // An output directory that appears whole or not at all, and what conversions copy into it as it is.
 
 #include <filesystem>
+#include <span>
 
 namespace mx::sim {
 
@@ -9,9 +10,10 @@ namespace mx::sim {
 /// them; only a process that is killed leaves its directory, ".NAME.PID.tmp".
 class StagedDirectory {
  public:
-  /// Makes the directory to write into. `source` is what is read: the target must not be its directory. Throws Error(usage) for that and for an empty
-  /// path, Error(input) when the target is no directory or is not empty and `force` is not given, Error(resource) when the system refuses.
-  StagedDirectory(const std::filesystem::path& target, const std::filesystem::path& source, bool force);
+  /// Makes the directory to write into. `sources` are the files and directories that are read: the target must not be theirs. Throws Error(usage) for
+  /// that and for an empty path, Error(input) when the target is no directory or is not empty and `force` is not given, Error(resource) when the
+  /// system refuses.
+  StagedDirectory(const std::filesystem::path& target, std::span<const std::filesystem::path> sources, bool force);
   ~StagedDirectory();
   StagedDirectory(const StagedDirectory&) = delete;
   StagedDirectory& operator=(const StagedDirectory&) = delete;

@@ -190,7 +190,8 @@ void NewFile::write_at(std::uint64_t offset, std::span<const std::uint8_t> bytes
     const std::uint64_t at = offset + done;
     const ssize_t count = ::pwrite(descriptor_, bytes.data() + done, std::min(kChunk, bytes.size() - done), static_cast<off_t>(at));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw Error(ErrorCode::resource, fmt::format("cannot write byte {}: {}", at, system_text(errno)), path_.string());
+    if (count < 0)
+      throw Error(ErrorCode::resource, fmt::format("cannot write byte {} of {}: {}", at, offset + bytes.size(), system_text(errno)), path_.string());
     done += static_cast<std::size_t>(count);
   }
 }

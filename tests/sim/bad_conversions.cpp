@@ -46,6 +46,7 @@ TEST_CASE("tags that contradict their tensors, or themselves, are refused") {
     std::string id;
     std::function<void(json&)> change;
     std::vector<std::string> parts;
+    bool in_every_layer = false;
   };
   const std::vector<Row> rows{
       {"another version", [](json& t) { t["version"] = 2; }, {"the tags have version 2, this program reads version 1"}},
@@ -56,15 +57,16 @@ TEST_CASE("tags that contradict their tensors, or themselves, are refused") {
       {"a setting too much", [](json& t) { t["setting"]["colour"] = 1; }, {"unknown key 'colour'"}},
       {"a number for a word", [](json& t) { t["setting"]["engine"] = 5; }, {"'engine' is '5', not a string"}},
       {"an engine that is not known", [](json& t) { t["setting"]["engine"] = "2026-06"; }, {"setting: engine", "2026-06", "did you mean"}},
-      {"a backend that is not known", [](json& t) { t["backend"] = "TRITOM"; }, {"TRITOM", "did you mean TRITON"}},
-      {"another backend", [](json& t) { t["backend"] = "XPU"; }, {"w13_weight", "program"}},
-      {"another device", [](json& t) { t["setting"]["platform"] = "sm90"; }, {"w13_weight", "program"}},
+      {"a backend that is not known", [](json& t) { t["backend"] = "TRITOM"; }, {"TRITOM", "did you mean TRITON"}, true},
+      {"another engine than the other layer's", [](json& t) { t["setting"]["engine"] = "2026-08"; }, {"is of another conversion than"}},
+      {"another backend", [](json& t) { t["backend"] = "XPU"; }, {"w13_weight", "program"}, true},
+      {"another device", [](json& t) { t["setting"]["platform"] = "sm90"; }, {"w13_weight", "program"}, true},
       {"another program", [](json& t) { t["tensors"][1]["program"] = "fnv1a64:0"; }, {"w13_weight_scale", "'fnv1a64:0'"}},
       {"another cast", [](json& t) { t["tensors"][2]["cast"] = "keep"; }, {"w13_bias", "the cast 'keep'", "bf16_to_f32"}},
       {"another name", [](json& t) { t["tensors"][0]["name"] = "w"; }, {"tensor 'w'", "should be named"}},
       {"another extent", [](json& t) { t["tensors"][0]["logical"][0]["extent"] = 3; }, {"the tags say [E=3", "make it [E=2"}},
-      {"other sizes", [](json& t) { t["setting"]["sizes"]["hidden"] = 32; }, {"their sizes"}},
-      {"other rounded sizes", [](json& t) { t["setting"]["padded"]["hidden"] = 96; }, {"w13_weight", "program"}},
+      {"other sizes", [](json& t) { t["setting"]["sizes"]["hidden"] = 32; }, {"their sizes"}, true},
+      {"other rounded sizes", [](json& t) { t["setting"]["padded"]["hidden"] = 96; }, {"w13_weight", "program"}, true},
       {"sizes that are no groups", [](json& t) { t["setting"]["sizes"]["hidden"] = 63; }, {"63", "multiples of the group of 32"}},
       {"sizes beyond everything", [](json& t) { t["setting"]["sizes"]["hidden"] = std::uint64_t{1} << 63; }, {"'hidden' is '9223372036854775808'"}},
       {"sizes beyond the file",
@@ -73,8 +75,9 @@ TEST_CASE("tags that contradict their tensors, or themselves, are refused") {
            for (const char* size : {"experts", "intermediate", "hidden"}) t["setting"][key][size] = 1 << 18;
          }
        },
-       {"their sizes"}},
-      {"rounded sizes beyond the file", [](json& t) { t["setting"]["padded"]["intermediate"] = 1 << 30; }, {"but the file holds"}},
+       {"their sizes"},
+       true},
+      {"rounded sizes beyond the file", [](json& t) { t["setting"]["padded"]["intermediate"] = 1 << 30; }, {"but the file holds"}, true},
       {"rounded sizes below the sizes", [](json& t) { t["setting"]["padded"]["hidden"] = 32; }, {"do not hold"}},
       {"a rank beyond the ranks", [](json& t) { t["rank"] = 1; }, {"rank 1 of 1"}},
       {"a tensor too few", [](json& t) { t["tensors"].erase(2); }, {"w13_bias", "not in the tags"}},
@@ -101,6 +104,7 @@ TEST_CASE("tags that contradict their tensors, or themselves, are refused") {
     INFO(row.id);
     const Converted converted;
     retag(converted.packed / kFirstLayer, row.change);
+    if (row.in_every_layer) retag(converted.packed / "mxact-layer-00001.safetensors", row.change);
     CHECK(converted.refusal(row.parts) == "");
   }
 }
@@ -252,10 +256,6 @@ TEST_CASE("what a converter or an option refuses is said before anything is writ
   layout::Setting int8{};
   int8.input_dtype = layout::InputDtype::int8;
   CHECK(refused("MARLIN", int8, 0, "activation dtype int8") == "");
-  // Engine 2026-05 keeps H for TRITON: 2 groups, where this release's CDNA4 layout needs 8.
-  layout::Setting cdna4{};
-  cdna4.arch = layout::Arch::gfx950;
-  cdna4.num_warps = 3;
   layout::Setting hopper{};
   hopper.arch = layout::Arch::sm90;
   hopper.num_warps = 3;
