@@ -2,7 +2,11 @@
 
 #include "sim/convert.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -233,6 +237,27 @@ TEST_CASE("what a conversion lost is reported, refused, and marked when it is ac
   for (std::size_t i = 0; i < scales.size(); ++i) {
     INFO(i);
     CHECK(int{scales[i]} == (i < 103 ? 0 : i < 143 ? static_cast<int>(i) : 143));
+  }
+}
+
+TEST_CASE("a conversion that is killed leaves no directory, or a whole one") {
+  const TemporaryDirectory directory;
+  const fs::path source = directory.path() / "source", packed = directory.path() / "packed";
+  sim::write_synthetic_checkpoint(source, {.layers = 2, .experts = 2, .hidden = 64, .intermediate = 64, .top_k = 2});
+  for (int delay = 0; delay < 12; ++delay) {
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      sim::convert_checkpoint(source, packed, triton());
+      ::_exit(0);
+    }
+    ::usleep(static_cast<useconds_t>(1500 * delay));
+    ::kill(child, SIGKILL);
+    REQUIRE(::waitpid(child, nullptr, 0) == child);
+    if (!fs::exists(packed)) continue;
+    const fs::path restored = directory.path() / ("restored" + std::to_string(delay));
+    CHECK(file_differences(source, restored_from({packed}, restored)) == "");
+    fs::remove_all(packed);
   }
 }
 
