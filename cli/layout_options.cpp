@@ -7,7 +7,6 @@
 #include <CLI/Formatter.hpp>
 #include <array>
 
-#include "golden/layouts/setting_keys.hpp"
 #include "model/error.hpp"
 
 namespace mx::cli {
@@ -28,7 +27,7 @@ constexpr std::array<Option, 6> kOptions{{
     {"version", "of a building block's converter (default: the engine's)"},
 }};
 
-bool is_flag(const golden::SettingKey& key) { return key.trials.size() == 2 && key.trials.front() == "no"; }
+bool is_flag(const sim::SettingKey& key) { return key.trials.size() == 2 && key.trials.front() == "no"; }
 
 const layout::Axis& axis_of(const layout::Layout& layout, const layout::Digit& digit) {
   return layout.logical()[static_cast<std::size_t>(digit.axis)];
@@ -44,7 +43,7 @@ std::vector<golden::Field> LayoutOptions::fields() const {
     ++i;
   };
   for (const Option& option : kOptions) add(option.key);
-  for (const golden::SettingKey& key : golden::setting_keys()) add(key.key);
+  for (const sim::SettingKey& key : sim::setting_keys()) add(key.key);
   for (const std::string& word : sets) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos) throw Error(ErrorCode::usage, fmt::format("'{}' is not KEY=VALUE", word), "--set");
@@ -53,17 +52,17 @@ std::vector<golden::Field> LayoutOptions::fields() const {
   return fields;
 }
 
+CLI::Option* add_setting_option(CLI::App& verb, const sim::SettingKey& key, std::string& value) {
+  const std::string meaning = fmt::format("{}: {}", key.meaning, key.takes);
+  if (is_flag(key)) return verb.add_flag(fmt::format("--{}{{yes}}", key.key), value, meaning);
+  return verb.add_option("--" + std::string(key.key), value, meaning);
+}
+
 void add_layout_options(CLI::App& verb, LayoutOptions& options) {
-  options.values.resize(kOptions.size() + golden::setting_keys().size());
+  options.values.resize(kOptions.size() + sim::setting_keys().size());
   std::size_t i = 0;
   for (const Option& option : kOptions) verb.add_option("--" + std::string(option.key), options.values[i++], std::string(option.meaning));
-  for (const golden::SettingKey& key : golden::setting_keys()) {
-    const std::string meaning = fmt::format("{}: {}", key.meaning, key.takes);
-    if (is_flag(key))
-      verb.add_flag(fmt::format("--{}{{yes}}", key.key), options.values[i++], meaning);
-    else
-      verb.add_option("--" + std::string(key.key), options.values[i++], meaning);
-  }
+  for (const sim::SettingKey& key : sim::setting_keys()) add_setting_option(verb, key, options.values[i++]);
   verb.add_option("--set", options.sets, "KEY=VALUE: a parameter of a building block (mxact layout show NAME lists them), or any choice above");
   verb.add_flag("--json", options.json, "machine-readable output");
 }

@@ -7,10 +7,12 @@
 
 #include "cli/output.hpp"
 #include "golden/layouts/subject.hpp"
+#include "sim/setting_keys.hpp"
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace mx::cli {
 
@@ -23,6 +25,9 @@ struct LayoutOptions {
   /// Throws Error(usage) on a --set without "=".
   std::vector<golden::Field> fields() const;
 };
+
+/// Adds the option of one field of a setting; `value` is "" until it is given.
+CLI::Option* add_setting_option(CLI::App& verb, const sim::SettingKey& key, std::string& value);
 
 /// Adds --shape, --tensor, --engine and all the others, --set and --json.
 void add_layout_options(CLI::App& verb, LayoutOptions& options);

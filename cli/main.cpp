@@ -80,6 +80,8 @@ int run(int argc, char** argv) {
   add_matrix(app, action);
   add_audit(app, action);
   add_layout(app, action);
+  add_convert(app, action);
+  add_restore(app, action);
   add_witness(app, action);
   add_formats(app, action);
   add_encode(app, action);

@@ -13,8 +13,8 @@
 #include "cli/layout_options.hpp"
 #include "cli/verb_layout.hpp"
 #include "golden/layouts/facts.hpp"
-#include "golden/layouts/setting_keys.hpp"
 #include "golden/layouts/where.hpp"
+#include "sim/setting_keys.hpp"
 
 namespace mx::cli {
 namespace {

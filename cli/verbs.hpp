@@ -23,6 +23,8 @@ void add_quantize(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
 void add_sweep(CLI::App& app, Action& action);
 void add_layout(CLI::App& app, Action& action);
+void add_convert(CLI::App& app, Action& action);
+void add_restore(CLI::App& app, Action& action);
 void add_witness(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 

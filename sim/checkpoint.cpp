@@ -14,6 +14,7 @@
 #include "model/error.hpp"
 #include "sim/checkpoint_files.hpp"
 #include "sim/io/quote.hpp"
+#include "sim/layout_tags.hpp"
 
 namespace mx::sim {
 namespace {
@@ -187,6 +188,13 @@ void check_presence(const Layers& layers, const NamingForm& form, const std::str
   }
 }
 
+/// A second conversion would move what has been moved.
+void refuse_converted(const CheckpointFiles& files) {
+  for (const SafetensorsFile& file : files.files) {
+    if (is_converted(file)) fail(file.path().string(), "is converted already; `mxact restore` of its directory gives the checkpoint back");
+  }
+}
+
 std::int64_t extent_of(Extent extent, const layout::Sizes& sizes) {
   switch (extent) {
     case Extent::experts: return sizes.experts;
@@ -287,6 +295,7 @@ struct Checkpoint::Impl {
 Checkpoint::Checkpoint(const std::filesystem::path& path) : impl_(std::make_unique<Impl>(Impl{path, open_checkpoint_files(path), {}, nullptr, {}})) {
   Impl& impl = *impl_;
   const std::string where = path.string();
+  refuse_converted(impl.files);
   impl.config = read_checkpoint_config(impl.files.directory);
   std::tie(impl.form, impl.layers) = detect_form(impl.files, where);
   check_presence(impl.layers, *impl.form, where);
@@ -320,6 +329,18 @@ std::uint64_t Checkpoint::bytes() const {
   }
   return total;
 }
+
+std::vector<ExpertTensor> Checkpoint::expert_tensors(int layer) const {
+  const LayerTensors& tensors = impl_->at(layer).second;
+  std::vector<ExpertTensor> experts;
+  for (const layout::Role role : layout::kRoles) {
+    const auto part = static_cast<std::size_t>(role);
+    if (tensors.parts[part] != nullptr) experts.push_back({role, tensors.names[part], *tensors.parts[part]});
+  }
+  return experts;
+}
+
+const CheckpointFiles& Checkpoint::contents() const { return impl_->files; }
 
 std::vector<std::filesystem::path> Checkpoint::files() const {
   std::vector<std::filesystem::path> paths;

@@ -6,10 +6,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/layout/packed.hpp"
-#include "sim/io/safetensors.hpp"
+#include "sim/checkpoint_files.hpp"
 
 namespace mx::sim {
 
@@ -28,6 +29,13 @@ struct MoeLayer {
   Router router;
 };
 
+/// An expert tensor where it lies in the files.
+struct ExpertTensor {
+  layout::Role role;
+  std::string_view name;
+  LocatedTensor at;
+};
+
 /// A checkpoint: a .safetensors file; or a directory, where model.safetensors.index.json names the shards if there is one, else
 /// model.safetensors, else model-*-of-*.safetensors. Other files beside them are not weights. A directory holds every layer; a file may be one shard.
 /// config.json beside the weights, if there is one, must agree with them.
@@ -35,7 +43,7 @@ struct MoeLayer {
 class Checkpoint {
  public:
   /// Throws Error(input): no weights, a missing shard, a shard that lacks a tensor the index promises, a name in two shards, a layer
-  /// with a missing tensor, dtypes or shapes that contradict each other or the config.
+  /// with a missing tensor, dtypes or shapes that contradict each other or the config; layers that `mxact convert` has converted.
   explicit Checkpoint(const std::filesystem::path& path);
   ~Checkpoint();
   Checkpoint(Checkpoint&&) noexcept;
@@ -54,6 +62,10 @@ class Checkpoint {
   /// Sizes of a layer without reading it.
   layout::Sizes sizes(int layer) const;
   MoeLayer layer(int layer) const;
+  /// The expert tensors that layer() reads, in the order of the roles; same errors.
+  std::vector<ExpertTensor> expert_tensors(int layer) const;
+  /// The weight files with all their tensors.
+  const CheckpointFiles& contents() const;
 
  private:
   struct Impl;

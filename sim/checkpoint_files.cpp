@@ -20,7 +20,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using std::filesystem::path;
 
-constexpr std::string_view kIndexName = "model.safetensors.index.json";
 constexpr std::string_view kSingleName = "model.safetensors";
 constexpr std::string_view kSuffix = ".safetensors";
 constexpr JsonLimits kIndexLimits{.bytes = std::uint64_t{16} << 20, .depth = 4, .memory = std::uint64_t{64} << 20};
@@ -48,8 +47,7 @@ WeightMap read_index(const path& file) {
     const std::string where = fmt::format("{}: weight_map {}", file.string(), in_quotes(name));
     if (!shard.is_string()) fail(where, fmt::format("names the shard {}, which is not a string", in_quotes(shard.dump())));
     const std::string& text = shard.get_ref<const std::string&>();
-    // A plain name: an index must not reach out of its directory.
-    if (text.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos || !text.ends_with(kSuffix)) {
+    if (!is_shard_name(text)) {
       fail(where, fmt::format("names the shard {}, which is not a plain *{} file name", in_quotes(text), kSuffix));
     }
     weights.emplace(name, text);
@@ -172,6 +170,10 @@ constexpr std::array<ConfigRow, 7> kConfigRows{{
 }};
 
 }  // namespace
+
+bool is_shard_name(std::string_view name) {
+  return name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos && name.ends_with(kSuffix);
+}
 
 CheckpointFiles open_checkpoint_files(const path& where) {
   CheckpointFiles checkpoint{where, true, {}, {}};

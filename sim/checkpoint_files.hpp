@@ -13,6 +13,14 @@
 
 namespace mx::sim {
 
+/// The file of a checkpoint's directory that says which shard holds which tensor.
+inline constexpr std::string_view kIndexName = "model.safetensors.index.json";
+/// The same of a checkpoint that was converted: the converted directory has an index of its own.
+inline constexpr std::string_view kSourceIndexName = "mxact-source.index.json";
+
+/// Whether a name that a file gives is one of a weight file beside it: no path, "*.safetensors".
+bool is_shard_name(std::string_view name);
+
 /// A tensor of a checkpoint.
 struct LocatedTensor {
   const SafetensorsFile* file;

@@ -1,8 +1,12 @@
 // Tensor parallel sharding of a layer, through the layouts: a shard is a slice of the logical tensor.
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "model/error.hpp"
+#include "model/layout/address_map.hpp"
+#include "model/layout/grains.hpp"
 #include "sim/verify.hpp"
 
 namespace mx::sim {
@@ -31,14 +35,34 @@ std::optional<Cut> cut_of(Role role) {
   return std::nullopt;
 }
 
+/// Entries of the cut axis that one rank has.
+std::int64_t cut_length(const Cut& cut, const Sizes& sizes, int tp) { return sizes.intermediate / tp / (cut.in_groups ? sizes.group : 1); }
+
+/// A rank's memory, described on the whole logical tensor: slice first, then the checkpoint's own row order.
+Layout part_layout(Role role, const Cut& cut, const Sizes& sizes, const layout::Form& form, int rank, int tp) {
+  Layout part(layout::logical_axes(role, sizes), layout::unit_bits(role));
+  const std::int64_t length = cut_length(cut, sizes, tp);
+  part.slice(cut.axis, rank * length, length);
+  if (cut.axis == std::string_view("I") && form.order == layout::SourceOrder::gpt_oss) {
+    if (role == Role::w13_bias)
+      part.permute({"E", "I", "half"});
+    else
+      part.permute({"E", "I", "half", role == Role::w13_weight ? "K" : "G"});
+  }
+  return part;
+}
+
 }  // namespace
+
+void check_cut(const Sizes& sizes, int tp) {
+  if (sizes.intermediate % (static_cast<std::int64_t>(tp) * sizes.group) == 0) return;
+  throw Error(ErrorCode::usage, "intermediate size " + std::to_string(sizes.intermediate) + " over TP=" + std::to_string(tp) +
+                                    " is not a whole number of scale groups of " + std::to_string(sizes.group));
+}
 
 CanonicalLayer shard(const CanonicalLayer& layer, int rank, int tp) {
   const Sizes& sizes = layer.sizes;
-  if (sizes.intermediate % (static_cast<std::int64_t>(tp) * sizes.group) != 0) {
-    throw Error(ErrorCode::usage, "intermediate size " + std::to_string(sizes.intermediate) + " over TP=" + std::to_string(tp) +
-                                      " is not a whole number of scale groups of " + std::to_string(sizes.group));
-  }
+  check_cut(sizes, tp);
   CanonicalLayer part;
   part.sizes = sizes;
   part.sizes.intermediate = sizes.intermediate / tp;
@@ -50,20 +74,43 @@ CanonicalLayer shard(const CanonicalLayer& layer, int rank, int tp) {
       part[role] = layer[role];
       continue;
     }
-    const std::int64_t length = part.sizes.intermediate / (cut->in_groups ? sizes.group : 1);
     const Layout whole = layout::canonical(role, sizes, layer.form);
-    // The rank's memory, described on the whole logical tensor: slice first, then the checkpoint's own row order.
-    Layout target(layout::logical_axes(role, sizes), layout::unit_bits(role));
-    target.slice(cut->axis, rank * length, length);
-    if (cut->axis == std::string_view("I") && layer.form.order == layout::SourceOrder::gpt_oss) {
-      if (role == Role::w13_bias)
-        target.permute({"E", "I", "half"});
-      else
-        target.permute({"E", "I", "half", role == Role::w13_weight ? "K" : "G"});
-    }
-    part[role] = layout::apply(whole, layer[role], target);
+    part[role] = layout::apply(whole, layer[role], part_layout(role, *cut, sizes, layer.form, rank, tp));
   }
   return part;
+}
+
+CanonicalLayer join(std::vector<CanonicalLayer> ranks) {
+  const auto tp = static_cast<int>(ranks.size());
+  CanonicalLayer layer{ranks.front().sizes, ranks.front().form, {}};
+  layer.sizes.intermediate *= tp;
+  for (Role role : layout::kRoles) {
+    const std::size_t size = ranks.front()[role].size();
+    if (std::ranges::any_of(ranks, [&](const CanonicalLayer& rank) { return rank[role].size() != size; })) {
+      throw Error(ErrorCode::input, "has not the same size on every rank", std::string(layout::name_of(role)));
+    }
+    if (size == 0) continue;
+    const std::optional<Cut> cut = cut_of(role);
+    if (!cut) {
+      const bool same = std::ranges::all_of(ranks, [&](const CanonicalLayer& rank) { return rank[role] == ranks.front()[role]; });
+      if (!same) throw Error(ErrorCode::input, "is whole on every rank, but the ranks' differ", std::string(layout::name_of(role)));
+      layer[role] = std::move(ranks.front()[role]);
+      continue;
+    }
+    const Layout whole = layout::canonical(role, layer.sizes, layer.form);
+    const int bits = whole.grain_bits();
+    std::vector<std::uint8_t> units(static_cast<std::size_t>(whole.bytes()));
+    for (int rank = 0; rank < tp; ++rank) {
+      std::vector<std::uint8_t>& part = ranks[static_cast<std::size_t>(rank)][role];
+      layout::for_each_address(part_layout(role, *cut, layer.sizes, layer.form, rank, tp), [&](std::int64_t address, std::int64_t entry) {
+        layout::set_grain(units, entry, bits, layout::get_grain(part, address, bits));
+      });
+      std::vector<std::uint8_t>().swap(part);
+    }
+    layer[role] = layout::from_row_major(
+        whole, units, bits, [](std::uint64_t unit) { return unit; }, 0);
+  }
+  return layer;
 }
 
 }  // namespace mx::sim

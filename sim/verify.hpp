@@ -104,9 +104,16 @@ struct VerifyOptions {
 /// Throws Error(input) when the checkpoint cannot be read, Error(usage) on an unknown platform or backend.
 VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options);
 
-/// Rank `rank` of `tp`: rows of gate and up, and columns of w2, from rank * I / tp on; the w2 bias is on every rank (only the first adds it).
 /// Throws Error(usage) when I / tp is not a whole number of scale groups.
+void check_cut(const layout::Sizes& sizes, int tp);
+
+/// Rank `rank` of `tp`: rows of gate and up, and columns of w2, from rank * I / tp on; the w2 bias is on every rank (only the first adds it).
+/// Throws as check_cut does.
 layout::CanonicalLayer shard(const layout::CanonicalLayer& layer, int rank, int tp);
+
+/// What every rank of one layer was cut from, the ranks in order. Throws Error(input) when their tensors are not of one size, or when what is whole
+/// on every rank differs between them.
+layout::CanonicalLayer join(std::vector<layout::CanonicalLayer> ranks);
 
 /// Largest tolerated distance of `exact` execution from a float64 reference, in fp32 ulps of the row's largest output.
 inline constexpr double kExpectedUlps = 4;

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "golden/layouts/setting_keys.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
+#include "sim/setting_keys.hpp"
 
 namespace mx::golden {
 namespace {
@@ -32,7 +32,9 @@ std::vector<std::string_view> cut(std::string_view text, char at) {
   }
 }
 
-std::int64_t number(const ShapePart& part, std::string_view text) { return whole_number(fmt::format("shape {}", part.name), text, 1, part.most); }
+std::int64_t number(const ShapePart& part, std::string_view text) {
+  return sim::whole_number(fmt::format("shape {}", part.name), text, 1, part.most);
+}
 
 std::array<std::int64_t, 3> by_names(std::string_view text, const ShapeParts& parts) {
   std::array<std::int64_t, 3> shape{1, 0, 0};

@@ -42,10 +42,12 @@ constexpr auto kQuantities = std::to_array<QuantityRow>({
 
 const QuantityRow& row_of(Quantity quantity) { return kQuantities.at(static_cast<std::size_t>(quantity)); }
 
-/// "is not a multiple of 128"
-std::string broken_text(const Need& need) {
+/// "is not a multiple of 128 (the next is 256)"
+std::string broken_text(const Need& need, std::int64_t value) {
   switch (need.rule) {
-    case Rule::multiple_of: return "is not a multiple of " + std::to_string(need.operand);
+    case Rule::multiple_of:
+      return "is not a multiple of " + std::to_string(need.operand) + " (the next is " +
+             std::to_string((value + need.operand - 1) / need.operand * need.operand) + ")";
     case Rule::at_most: return "is above " + std::to_string(need.operand);
     case Rule::equals: return "is not " + std::to_string(need.operand);
     case Rule::power_of_two: break;
@@ -115,7 +117,7 @@ std::string text_of(const Need& need) {
 
 std::string BrokenNeed::text() const {
   const std::string found = found_text(need.quantity, value);
-  return (is_size(need.quantity) ? found + " " + broken_text(need) : found) + ": " + std::string(need.why);
+  return (is_size(need.quantity) ? found + " " + broken_text(need, value) : found) + ": " + std::string(need.why);
 }
 
 bool BackendLayout::converts(const Form& form, Engine engine) const {

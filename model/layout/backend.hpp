@@ -63,7 +63,7 @@ std::string text_of(const Need& need);
 struct BrokenNeed {
   Need need;
   std::int64_t value;
-  std::string text() const;  ///< "2I = 64 is not a multiple of 128: why"
+  std::string text() const;  ///< "2I = 64 is not a multiple of 128 (the next is 128): why"
 };
 
 /// Where one tensor goes and what becomes of its units.

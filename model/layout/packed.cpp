@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "model/error.hpp"
 #include "model/fault.hpp"
@@ -81,6 +82,9 @@ void note_cut(Role role, const Layout& layout, std::vector<Loss>& losses) {
 
 std::uint64_t keep(std::uint64_t unit) { return unit; }
 
+/// A tensor of a large model is no longer held than it is needed.
+void give_back(std::vector<std::uint8_t>& bytes) { std::vector<std::uint8_t>().swap(bytes); }
+
 /// Of scales that are bytes; 0 for others.
 int largest_scale_byte(const CanonicalLayer& layer) {
   int largest = 0;
@@ -121,18 +125,19 @@ void PackedLayer::require(std::string_view wanted) const {
   }
 }
 
-LayerUnits placed_units(const CanonicalLayer& layer, const BackendLayout& backend, const Setting& setting, std::vector<Loss>& losses) {
+LayerUnits placed_units(CanonicalLayer layer, const BackendLayout& backend, const Setting& setting, std::vector<Loss>& losses) {
   LayerUnits units;
   for (Role role : kAllRoles) {
     if (layer[role].empty()) continue;
     const Layout memory = canonical(role, layer.sizes, layer.form);
     units[static_cast<std::size_t>(role)] = {memory.grain_bits(), named_row_major(role, memory, layer[role])};
+    give_back(layer[role]);
   }
   if (backend.values != nullptr) backend.values(units, setting, losses);
   return units;
 }
 
-PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, Setting setting) {
+PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, Setting setting) {
   setting.sizes = layer.sizes;
   setting.form = layer.form;
   setting.has_bias = layer.has_bias();
@@ -150,24 +155,26 @@ PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, S
     }
   }
   PackedLayer packed{std::string(backend.backend), setting, {}, {}};
-  const LayerUnits units = placed_units(layer, backend, setting, packed.losses);
+  LayerUnits units = placed_units(std::move(layer), backend, setting, packed.losses);
   for (Role role : kAllRoles) {
-    const Units& of_role = units[static_cast<std::size_t>(role)];
+    Units& of_role = units[static_cast<std::size_t>(role)];
     if (of_role.absent()) continue;
     TensorPlan plan = backend.build(role, setting);
     note_cast_loss(role, *plan.cast, of_role, packed.losses);
     if (slices(plan.layout)) note_cut(role, plan.layout, packed.losses);
     std::vector<std::uint8_t> bytes = from_row_major(plan.layout, of_role.bytes, source_bits(plan.layout, *plan.cast), plan.cast->make, 0);
+    give_back(of_role.bytes);
     packed.tensors.push_back({role, std::move(plan.layout), plan.cast, std::move(bytes)});
   }
   return packed;
 }
 
-PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, const Sizes& padded) {
-  return convert(layer, backend, Setting{.sizes = layer.sizes, .padded = padded, .form = layer.form, .engine = first_engine(backend, layer.form)});
+PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, const Sizes& padded) {
+  const Setting setting{.sizes = layer.sizes, .padded = padded, .form = layer.form, .engine = first_engine(backend, layer.form)};
+  return convert(std::move(layer), backend, setting);
 }
 
-CanonicalLayer restore(const PackedLayer& packed, OnLoss on_loss) {
+CanonicalLayer restore(PackedLayer packed, OnLoss on_loss) {
   const Setting& setting = packed.setting;
   const BackendLayout& backend = backend_layout_named(packed.backend, setting.form.format, setting.engine);
   if (on_loss == OnLoss::refuse && !packed.losses.empty()) {
@@ -178,14 +185,15 @@ CanonicalLayer restore(const PackedLayer& packed, OnLoss on_loss) {
     throw Error(ErrorCode::usage, "what is packed does not determine the checkpoint's values", packed.backend);
   }
   LayerUnits units;
-  for (const PackedTensor& tensor : packed.tensors) {
+  for (PackedTensor& tensor : packed.tensors) {
     check_fit(tensor);
     units[static_cast<std::size_t>(tensor.role)] = undo_cast(tensor, named_row_major(tensor.role, tensor.layout, tensor.bytes));
+    give_back(tensor.bytes);
   }
   if (backend.undo_values != nullptr) backend.undo_values(units, setting);
   CanonicalLayer layer{setting.sizes, setting.form, {}};
   for (Role role : kAllRoles) {
-    const Units& of_role = units[static_cast<std::size_t>(role)];
+    Units& of_role = units[static_cast<std::size_t>(role)];
     if (of_role.absent()) {
       if (!is_bias(role) && has_role(setting.form.format, role)) {
         throw Error(ErrorCode::input, "missing from the packed layer", std::string(name_of(role)));
@@ -197,6 +205,7 @@ CanonicalLayer restore(const PackedLayer& packed, OnLoss on_loss) {
       throw Error(ErrorCode::usage, "the layout is not one of these sizes:\n" + packed.find(role)->layout.describe(), std::string(name_of(role)));
     }
     layer[role] = from_row_major(memory, of_role.bytes, memory.grain_bits(), keep, 0);
+    give_back(of_role.bytes);
   }
   return layer;
 }

@@ -42,10 +42,11 @@ struct PackedLayer {
 };
 
 /// Checkpoint form -> backend form. `setting`'s sizes, form and has_bias are taken from the layer. Throws Error(usage) when the backend refuses the
-/// setting or the form, Error(input) when a tensor's bytes do not fit the sizes or a tensor is missing. Absent biases stay absent.
-PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, Setting setting);
+/// setting or the form, Error(input) when a tensor's bytes do not fit the sizes or a tensor is missing. Absent biases stay absent. A layer that is
+/// moved in gives its tensors up one by one, so that memory holds little more than the layer and its largest tensor.
+PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, Setting setting);
 /// The same with nothing but sizes to say, by the first version of the engine that converts the form.
-PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, const Sizes& padded);
+PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, const Sizes& padded);
 
 /// What restore does where the conversion lost something.
 enum class OnLoss {
@@ -54,11 +55,11 @@ enum class OnLoss {
 };
 
 /// Backend form -> checkpoint form. Throws Error(input) when a tensor's bytes do not fit its layout or hold what no conversion makes, Error(usage)
-/// as `on_loss` says and always when the values are not determined at all.
-CanonicalLayer restore(const PackedLayer& packed, OnLoss on_loss = OnLoss::refuse);
+/// as `on_loss` says and always when the values are not determined at all. Memory as for convert.
+CanonicalLayer restore(PackedLayer packed, OnLoss on_loss = OnLoss::refuse);
 
 /// The units of a layer as the backend's layouts place them: in logical row-major order, after the coupled transforms, before the casts.
-LayerUnits placed_units(const CanonicalLayer& layer, const BackendLayout& backend, const Setting& setting, std::vector<Loss>& losses);
+LayerUnits placed_units(CanonicalLayer layer, const BackendLayout& backend, const Setting& setting, std::vector<Loss>& losses);
 
 /// Position of a difference, in both views.
 struct Mismatch {

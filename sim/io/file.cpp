@@ -61,33 +61,12 @@ OpenFile open_for_reading(const std::filesystem::path& path) {
   return {std::move(descriptor), static_cast<std::uint64_t>(status.st_size)};
 }
 
-void write_all(int descriptor, std::span<const std::uint8_t> bytes, const std::filesystem::path& path) {
-  constexpr std::size_t kChunk = std::size_t{1} << 30;  // write(2) takes no more than 2 GiB at once
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t count = ::write(descriptor, bytes.data() + done, std::min(kChunk, bytes.size() - done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      throw Error(ErrorCode::resource, fmt::format("cannot write byte {} of {}: {}", done, bytes.size(), system_text(errno)), path.string());
-    }
-    done += static_cast<std::size_t>(count);
-  }
-}
-
 std::filesystem::path temporary_beside(const std::filesystem::path& path) {
   static std::atomic<unsigned> count{0};
   // A long target name must not make the temporary one too long for the directory.
   const std::string stem = path.filename().string().substr(0, 100);
   return path.parent_path() / fmt::format(".{}.{}.{}.tmp", stem, ::getpid(), count++);
 }
-
-/// Unlinks a temporary file unless it was renamed.
-struct TemporaryFile {
-  std::filesystem::path path;
-  bool renamed = false;
-  ~TemporaryFile() {
-    if (!renamed) ::unlink(path.c_str());
-  }
-};
 
 void check_target(const std::filesystem::path& path, bool force) {
   struct stat status {};
@@ -111,14 +90,6 @@ int rename_into_place(const std::filesystem::path& from, const std::filesystem::
   static_cast<void>(force);
 #endif
   return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
-}
-
-/// Some file systems cannot sync a directory; the rename itself is atomic all the same.
-void sync_directory(const std::filesystem::path& directory) {
-  const Descriptor descriptor(::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY));
-  if (descriptor.get() >= 0 && ::fsync(descriptor.get()) != 0 && errno != EINVAL) {
-    throw Error(ErrorCode::resource, "cannot sync the directory: " + system_text(errno), directory.string());
-  }
 }
 
 }  // namespace
@@ -172,6 +143,16 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
+void MappedFile::release(std::span<const std::uint8_t> part) const {
+  if (part.empty()) return;
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = static_cast<std::uint64_t>(part.data() - data_);
+  const std::uint64_t first = (begin + page - 1) / page * page;
+  const std::uint64_t last = (begin + part.size()) / page * page;
+  // Advice: what fails is memory kept, nothing else.
+  if (first < last) ::madvise(const_cast<std::uint8_t*>(data_) + first, static_cast<std::size_t>(last - first), MADV_DONTNEED);
+}
+
 void require_writable(const std::filesystem::path& path, bool force) {
   check_target(path, force);
   const std::filesystem::path directory = path.parent_path().empty() ? "." : path.parent_path();
@@ -179,20 +160,56 @@ void require_writable(const std::filesystem::path& path, bool force) {
   throw Error(ErrorCode::resource, "cannot create a file in this directory: " + system_text(errno), path.string());
 }
 
-void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes, bool force) {
+void sync_directory(const std::filesystem::path& directory) {
+  const Descriptor descriptor(::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY));
+  if (descriptor.get() >= 0 && ::fsync(descriptor.get()) != 0 && errno != EINVAL) {
+    throw Error(ErrorCode::resource, "cannot sync the directory: " + system_text(errno), directory.string());
+  }
+}
+
+NewFile::NewFile(const std::filesystem::path& path, bool force) : path_(path), temporary_(temporary_beside(path)), descriptor_(-1), force_(force) {
   check_target(path, force);
-  const std::filesystem::path beside = temporary_beside(path);
-  Descriptor descriptor(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (descriptor.get() < 0) throw Error(ErrorCode::resource, "cannot create a file in this directory: " + system_text(errno), path.string());
-  TemporaryFile temporary{beside};
-  write_all(descriptor.get(), bytes, path);
-  if (::fsync(descriptor.get()) != 0) throw Error(ErrorCode::resource, "cannot be synced: " + system_text(errno), path.string());
-  if (!descriptor.close()) throw Error(ErrorCode::resource, "cannot be closed: " + system_text(errno), path.string());
-  const int error = rename_into_place(temporary.path, path, force);
-  if (error == EEXIST) throw Error(ErrorCode::input, "appeared while it was being written, and is not overwritten without force", path.string());
-  if (error != 0) throw Error(ErrorCode::resource, "cannot be renamed into place: " + system_text(error), path.string());
-  temporary.renamed = true;
-  sync_directory(path.parent_path());
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) throw Error(ErrorCode::resource, "cannot create a file in this directory: " + system_text(errno), path.string());
+}
+
+NewFile::~NewFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+NewFile::NewFile(NewFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      force_(other.force_) {}
+
+void NewFile::write_at(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
+  constexpr std::size_t kChunk = std::size_t{1} << 30;  // write(2) takes no more than 2 GiB at once
+  for (std::size_t done = 0; done < bytes.size();) {
+    const std::uint64_t at = offset + done;
+    const ssize_t count = ::pwrite(descriptor_, bytes.data() + done, std::min(kChunk, bytes.size() - done), static_cast<off_t>(at));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0)
+      throw Error(ErrorCode::resource, fmt::format("cannot write byte {} of {}: {}", at, offset + bytes.size(), system_text(errno)), path_.string());
+    done += static_cast<std::size_t>(count);
+  }
+}
+
+void NewFile::commit() {
+  if (::fsync(descriptor_) != 0) throw Error(ErrorCode::resource, "cannot be synced: " + system_text(errno), path_.string());
+  if (::close(std::exchange(descriptor_, -1)) != 0) throw Error(ErrorCode::resource, "cannot be closed: " + system_text(errno), path_.string());
+  const int error = rename_into_place(temporary_, path_, force_);
+  if (error == EEXIST) throw Error(ErrorCode::input, "appeared while it was being written, and is not overwritten without force", path_.string());
+  if (error != 0) throw Error(ErrorCode::resource, "cannot be renamed into place: " + system_text(error), path_.string());
+  temporary_.clear();
+  sync_directory(path_.parent_path());
+}
+
+void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes, bool force) {
+  NewFile file(path, force);
+  file.write_at(0, bytes);
+  file.commit();
 }
 
 }  // namespace mx::sim

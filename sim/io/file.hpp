@@ -31,6 +31,8 @@ class MappedFile {
 
   std::span<const std::uint8_t> bytes() const { return {data_, size_}; }
   const std::filesystem::path& path() const { return path_; }
+  /// Gives the memory of a part of bytes() back until it is read again: who walks a large file holds no more of it than where he is.
+  void release(std::span<const std::uint8_t> part) const;
 
  private:
   std::filesystem::path path_;
@@ -40,6 +42,28 @@ class MappedFile {
 
 /// What write_file would refuse, as far as it can be known before there is anything to write. Throws as it does.
 void require_writable(const std::filesystem::path& path, bool force);
+
+/// Makes what was renamed in a directory last. Throws Error(resource) when the system refuses; some file systems cannot, which is no error.
+void sync_directory(const std::filesystem::path& directory);
+
+/// A file that is written in pieces under a temporary name in the same directory and takes its own name when it is whole. Otherwise as write_file.
+class NewFile {
+ public:
+  NewFile(const std::filesystem::path& path, bool force);
+  ~NewFile();
+  NewFile(NewFile&& other) noexcept;
+  NewFile& operator=(NewFile&&) = delete;
+
+  void write_at(std::uint64_t offset, std::span<const std::uint8_t> bytes);
+  /// Syncs, renames and syncs the directory. To be called once.
+  void commit();
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;  // empty when there is nothing to remove
+  int descriptor_;
+  bool force_;
+};
 
 /// Writes a temporary file in the same directory, syncs it, renames it and syncs the directory. Refuses to overwrite unless `force`, and
 /// never replaces anything but a regular file. Whoever looks sees the old file or the whole new one, also after a crash.

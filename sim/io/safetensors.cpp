@@ -173,16 +173,21 @@ TensorView read_entry(const std::string& where, const Json& entry, std::span<con
 
 using Tensors = std::map<std::string, TensorView, std::less<>>;
 
-/// Every byte of data belongs to exactly one tensor; zero-sized tensors lie on a border.
-void check_cover(const std::string& file, const Tensors& tensors, std::uint64_t data_begin, std::uint64_t data_size) {
+/// In the order of their bytes, zero-sized ones before what begins at the same place.
+std::vector<const Tensors::value_type*> in_order(const Tensors& tensors) {
   std::vector<const Tensors::value_type*> order;
   order.reserve(tensors.size());
   for (const auto& entry : tensors) order.push_back(&entry);
   std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
     return std::pair(a->second.file_offset, a->second.bytes.size()) < std::pair(b->second.file_offset, b->second.bytes.size());
   });
+  return order;
+}
+
+/// Every byte of data belongs to exactly one tensor; zero-sized tensors lie on a border.
+void check_cover(const std::string& file, const Tensors& tensors, std::uint64_t data_begin, std::uint64_t data_size) {
   std::uint64_t covered = data_begin;
-  for (const auto* entry : order) {
+  for (const auto* entry : in_order(tensors)) {
     const auto& [name, view] = *entry;
     if (view.file_offset != covered) {
       fail(fmt::format("{}: tensor {}", file, in_quotes(name)),
@@ -238,35 +243,93 @@ const TensorView* SafetensorsFile::find(std::string_view name) const {
   return found == tensors_.end() ? nullptr : &found->second;
 }
 
-std::vector<std::uint8_t> safetensors_bytes(std::span<const TensorData> tensors, const std::map<std::string, std::string>& metadata) {
+std::vector<std::string> names_in_order(const SafetensorsFile& file) {
+  std::vector<std::string> names;
+  for (const Tensors::value_type* entry : in_order(file.tensors())) names.push_back(entry->first);
+  return names;
+}
+
+std::uint64_t bytes_of(const TensorEntry& entry) {
+  const std::string where = "tensor " + in_quotes(entry.name);
+  const Dtype* const dtype = find_dtype(entry.dtype);
+  if (dtype == nullptr) throw Error(ErrorCode::usage, unknown_dtype(entry.dtype), where);
+  const bool negative = std::any_of(entry.shape.begin(), entry.shape.end(), [](std::int64_t extent) { return extent < 0; });
+  const std::optional<std::uint64_t> bits = negative ? std::nullopt : bits_of(entry.shape, dtype->bits);
+  if (!bits || *bits % 8 != 0) {
+    throw Error(ErrorCode::usage, fmt::format("{} {} is no whole number of bytes", dtype->name, shape_text(entry.shape)), where);
+  }
+  return *bits / 8;
+}
+
+std::vector<std::uint8_t> safetensors_header(std::span<const TensorEntry> entries, const std::map<std::string, std::string>& metadata) {
   Json header = Json::object();
   if (!metadata.empty()) header[std::string(kMetadataKey)] = metadata;
   std::set<std::string_view> names{kMetadataKey};
   std::uint64_t offset = 0;
-  for (const TensorData& tensor : tensors) {
-    const std::string where = "tensor " + in_quotes(tensor.name);
-    const Dtype* const dtype = find_dtype(tensor.dtype);
-    if (dtype == nullptr) throw Error(ErrorCode::usage, unknown_dtype(tensor.dtype), where);
-    if (!names.insert(tensor.name).second) throw Error(ErrorCode::usage, "this name is taken already", where);
-    const bool negative = std::any_of(tensor.shape.begin(), tensor.shape.end(), [](std::int64_t extent) { return extent < 0; });
-    const std::optional<std::uint64_t> bits = negative ? std::nullopt : bits_of(tensor.shape, dtype->bits);
-    if (!bits || *bits % 8 != 0 || *bits / 8 != tensor.bytes.size()) {
-      throw Error(ErrorCode::usage, fmt::format("{} {} does not take {} bytes", dtype->name, shape_text(tensor.shape), tensor.bytes.size()), where);
-    }
-    const std::uint64_t end = offset + tensor.bytes.size();
+  for (const TensorEntry& entry : entries) {
+    if (!names.insert(entry.name).second) throw Error(ErrorCode::usage, "this name is taken already", "tensor " + in_quotes(entry.name));
+    const std::uint64_t end = offset + bytes_of(entry);
     // Not operator[]: it looks for the name, one by one.
-    header.get_ref<Json::object_t&>().emplace_back(tensor.name,
-                                                   Json{{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}});
+    header.get_ref<Json::object_t&>().emplace_back(entry.name, Json{{"dtype", entry.dtype}, {"shape", entry.shape}, {"data_offsets", {offset, end}}});
     offset = end;
   }
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');
   std::vector<std::uint8_t> bytes;
-  bytes.reserve(static_cast<std::size_t>(kPrefixBytes + text.size() + offset));
+  bytes.reserve(static_cast<std::size_t>(kPrefixBytes + text.size()));
   for (int i = 0; i < 8; ++i) bytes.push_back(static_cast<std::uint8_t>(static_cast<std::uint64_t>(text.size()) >> 8 * i));
   bytes.insert(bytes.end(), text.begin(), text.end());
+  return bytes;
+}
+
+std::vector<std::uint8_t> safetensors_bytes(std::span<const TensorData> tensors, const std::map<std::string, std::string>& metadata) {
+  std::vector<TensorEntry> entries;
+  std::size_t total = 0;
+  for (const TensorData& tensor : tensors) {
+    entries.push_back({tensor.name, tensor.dtype, tensor.shape});
+    if (bytes_of(entries.back()) != tensor.bytes.size()) {
+      throw Error(ErrorCode::usage, fmt::format("{} {} does not take {} bytes", tensor.dtype, shape_text(tensor.shape), tensor.bytes.size()),
+                  "tensor " + in_quotes(tensor.name));
+    }
+    total += tensor.bytes.size();
+  }
+  std::vector<std::uint8_t> bytes = safetensors_header(entries, metadata);
+  bytes.reserve(bytes.size() + total);
   for (const TensorData& tensor : tensors) bytes.insert(bytes.end(), tensor.bytes.begin(), tensor.bytes.end());
   return bytes;
+}
+
+SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorEntry> entries,
+                                     const std::map<std::string, std::string>& metadata, bool force)
+    : path_(path), file_(path, force) {
+  const std::vector<std::uint8_t> header = safetensors_header(entries, metadata);
+  std::uint64_t offset = header.size();
+  for (const TensorEntry& entry : entries) {
+    const std::uint64_t size = bytes_of(entry);
+    slots_.emplace(entry.name, Slot{offset, size, false});
+    offset += size;
+  }
+  file_.write_at(0, header);
+}
+
+void SafetensorsWriter::put(std::string_view name, std::span<const std::uint8_t> bytes) {
+  const std::string where = fmt::format("{}: tensor {}", path_.string(), in_quotes(name));
+  const auto found = slots_.find(name);
+  if (found == slots_.end()) throw Error(ErrorCode::usage, "is not in the header", where);
+  Slot& slot = found->second;
+  if (slot.written) throw Error(ErrorCode::usage, "is written a second time", where);
+  if (slot.size != bytes.size()) {
+    throw Error(ErrorCode::usage, fmt::format("has {} bytes where the header says {}", bytes.size(), slot.size), where);
+  }
+  file_.write_at(slot.offset, bytes);
+  slot.written = true;
+}
+
+void SafetensorsWriter::commit() {
+  for (const auto& [name, slot] : slots_) {
+    if (!slot.written) throw Error(ErrorCode::usage, "was never written", fmt::format("{}: tensor {}", path_.string(), in_quotes(name)));
+  }
+  file_.commit();
 }
 
 }  // namespace mx::sim

@@ -43,6 +43,8 @@ class SafetensorsFile {
   const std::map<std::string, TensorView, std::less<>>& tensors() const { return tensors_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
   const std::filesystem::path& path() const { return file_.path(); }
+  /// Gives the memory of a tensor's bytes back until they are read again.
+  void release(const TensorView& view) const { file_.release(view.bytes); }
   /// The tensor of that name, or null.
   const TensorView* find(std::string_view name) const;
 
@@ -50,6 +52,16 @@ class SafetensorsFile {
   MappedFile file_;
   std::map<std::string, TensorView, std::less<>> tensors_;
   std::map<std::string, std::string> metadata_;
+};
+
+/// Names of a file's tensors in the order of their bytes.
+std::vector<std::string> names_in_order(const SafetensorsFile& file);
+
+/// What the header says of a tensor to write.
+struct TensorEntry {
+  std::string name;
+  std::string dtype;
+  std::vector<std::int64_t> shape;
 };
 
 /// A tensor to write.
@@ -60,8 +72,37 @@ struct TensorData {
   std::vector<std::uint8_t> bytes;
 };
 
-/// Serializes tensors in the given order, header padded with spaces to 8 bytes.
-/// Throws Error(usage) on an unknown dtype, a size that disagrees, a repeated or reserved name.
+/// Bytes of a tensor. Throws Error(usage) on an unknown dtype or a shape without a whole number of bytes.
+std::uint64_t bytes_of(const TensorEntry& entry);
+
+/// The bytes before the data of tensors that follow each other in the given order: length, JSON, spaces up to a multiple of 8 bytes.
+/// Throws Error(usage) as bytes_of does, and on a repeated or reserved name.
+std::vector<std::uint8_t> safetensors_header(std::span<const TensorEntry> entries, const std::map<std::string, std::string>& metadata);
+
+/// Serializes tensors in the given order. Throws Error(usage) as safetensors_header does, and on a size that disagrees.
 std::vector<std::uint8_t> safetensors_bytes(std::span<const TensorData> tensors, const std::map<std::string, std::string>& metadata);
+
+/// A file whose tensors arrive one by one, in any order; it is there once all of them are.
+class SafetensorsWriter {
+ public:
+  /// Throws as safetensors_header and NewFile do.
+  SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorEntry> entries, const std::map<std::string, std::string>& metadata,
+                    bool force);
+
+  /// Throws Error(usage) when the header does not list the tensor, when it came before or has another size; otherwise as NewFile::write_at.
+  void put(std::string_view name, std::span<const std::uint8_t> bytes);
+  /// Throws Error(usage) naming a tensor that never came; otherwise as NewFile::commit.
+  void commit();
+
+ private:
+  struct Slot {
+    std::uint64_t offset;
+    std::uint64_t size;
+    bool written;
+  };
+  std::filesystem::path path_;
+  std::map<std::string, Slot, std::less<>> slots_;
+  NewFile file_;
+};
 
 }  // namespace mx::sim

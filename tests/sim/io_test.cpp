@@ -297,4 +297,61 @@ TEST_CASE("the writer refuses what the reader would refuse") {
   CHECK(code_of({{"__metadata__", "U8", {1}, {1}}}) == 2);
 }
 
+TEST_CASE("tensors that arrive in any order make the file that is written at once") {
+  const TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "t.safetensors";
+  const std::vector<sim::TensorData> tensors{
+      {"b", "U8", {3}, {1, 2, 3}}, {"empty", "F32", {0}, {}}, {"a", "BF16", {2}, {4, 5, 6, 7}}, {"c", "U8", {1}, {8}}};
+  const std::vector<sim::TensorEntry> entries{{"b", "U8", {3}}, {"empty", "F32", {0}}, {"a", "BF16", {2}}, {"c", "U8", {1}}};
+  sim::SafetensorsWriter writer(file, entries, {{"format", "pt"}}, false);
+  for (const std::size_t i : {2U, 0U, 3U, 1U}) {
+    CHECK_FALSE(sim::is_there(file));
+    writer.put(tensors[i].name, tensors[i].bytes);
+  }
+  writer.commit();
+  CHECK(read_bytes(file) == text_of(sim::safetensors_bytes(tensors, {{"format", "pt"}})));
+  CHECK(sim::names_in_order(sim::SafetensorsFile(file)) == std::vector<std::string>{"b", "empty", "a", "c"});
+  CHECK(names_in(directory.path()) == std::vector<std::string>{"t.safetensors"});
+}
+
+TEST_CASE("a file whose tensors do not all arrive is never there") {
+  const TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "t.safetensors";
+  const std::vector<sim::TensorEntry> entries{{"a", "U8", {2}}, {"b", "U8", {1}}};
+  {
+    sim::SafetensorsWriter writer(file, entries, {}, false);
+    const auto defect = [&](const std::string& name, std::size_t bytes) {
+      const std::optional<Error> error = error_of([&] { writer.put(name, std::vector<std::uint8_t>(bytes)); });
+      return error ? std::to_string(static_cast<int>(error->code())) + " " + error->what() : "";
+    };
+    const std::string where = "2 " + file.string() + ": tensor ";
+    CHECK(defect("c", 1) == where + "'c': is not in the header");
+    CHECK(defect("a", 1) == where + "'a': has 1 bytes where the header says 2");
+    CHECK(defect("a", 2) == "");
+    CHECK(defect("a", 2) == where + "'a': is written a second time");
+    const std::optional<Error> error = error_of([&] { writer.commit(); });
+    REQUIRE(error);
+    CHECK(std::string(error->what()) == file.string() + ": tensor 'b': was never written");
+  }
+  CHECK(names_in(directory.path()).empty());
+  write_bytes(file, "old");
+  CHECK(input_error_defect(error_of([&] { sim::SafetensorsWriter(file, entries, {}, false); }), {"not overwritten without force"}) == "");
+  CHECK(read_bytes(file) == "old");
+}
+
+TEST_CASE("released memory of a mapped file is read again") {
+  const TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "file";
+  std::string content(100'000, 'x');
+  for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<char>(i * 31 >> 4);
+  write_bytes(file, content);
+  const sim::MappedFile mapped(file);
+  for (const std::size_t begin : {std::size_t{0}, std::size_t{1}, std::size_t{4096}, std::size_t{50'000}}) {
+    mapped.release(mapped.bytes().subspan(begin, 20'000));
+    mapped.release(mapped.bytes().subspan(begin, 10));
+    mapped.release({});
+    CHECK(text_of(mapped.bytes()) == content);
+  }
+}
+
 }  // namespace mx::test

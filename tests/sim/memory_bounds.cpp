@@ -10,9 +10,11 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/checkpoint.hpp"
+#include "sim/convert.hpp"
 #include "tests/catch.hpp"
 #include "tests/sim/draft.hpp"
 
@@ -169,6 +171,27 @@ TEST_CASE("data stay mapped until a layer is asked for") {
         }) < kMiB);
   const sim::Checkpoint checkpoint(path);
   CHECK(peak_of([&] { static_cast<void>(checkpoint.layer(0)); }) < 2 * checkpoint.bytes() / 2);
+}
+
+TEST_CASE("conversions both ways hold one layer and its largest tensor, however many layers there are") {
+  const auto peaks = [](int layers) {
+    const TemporaryDirectory directory;
+    const std::filesystem::path source = directory.path() / "source", packed = directory.path() / "packed", restored = directory.path() / "restored";
+    sim::write_synthetic_checkpoint(source, {.layers = layers, .experts = 16, .hidden = 256, .intermediate = 256, .top_k = 4});
+    const std::size_t convert = peak_of([&] { sim::convert_checkpoint(source, packed, {.backend = "FLASHINFER_TRTLLM_MXFP4_BF16", .setting = {}}); });
+    const std::size_t restore = peak_of([&] { sim::restore_checkpoint({packed}, restored, {}); });
+    return std::pair(convert, restore);
+  };
+  // Of a layer: gate and up 16 x 512 x 256 elements of half a byte, down half of that; one byte of scale for 32 elements; biases and router.
+  constexpr std::size_t largest = 16 * 512 * 256 / 2;
+  constexpr std::size_t layer = largest + largest / 2 + (largest + largest / 2) / 16;
+  constexpr std::size_t other = kMiB / 2;
+  const auto [convert_few, restore_few] = peaks(2);
+  const auto [convert_many, restore_many] = peaks(12);
+  CHECK(convert_few < layer + largest + other);
+  CHECK(restore_few < layer + largest + other);
+  CHECK(convert_many < convert_few + kMiB / 4);
+  CHECK(restore_many < restore_few + kMiB / 4);
 }
 
 TEST_CASE("a hostile index or config takes bounded memory") {

@@ -1,6 +1,7 @@
 // Shards against their definition on the checkpoint's bytes: rank r has rows of gate and up, and columns of w2, from r * I / tp on.
 
 #include <cstdint>
+#include <vector>
 
 #include "model/error.hpp"
 #include "sim/verify.hpp"
@@ -78,4 +79,25 @@ TEST_CASE("one rank has everything, and groups are never cut") {
   CHECK(mx::sim::shard(whole, 0, 1).tensors == whole.tensors);
   CHECK_THROWS_AS(mx::sim::shard(whole, 0, 8), mx::Error);
   CHECK_THROWS_AS(mx::sim::shard(whole, 0, 3), mx::Error);
+}
+
+TEST_CASE("the ranks together are the layer again") {
+  for (SourceOrder order : {SourceOrder::gpt_oss, SourceOrder::standard}) {
+    const CanonicalLayer whole = tagged_layer(order);
+    for (int tp : {1, 2, 4}) {
+      std::vector<CanonicalLayer> ranks;
+      for (int rank = 0; rank < tp; ++rank) ranks.push_back(mx::sim::shard(whole, rank, tp));
+      const CanonicalLayer joined = mx::sim::join(ranks);
+      CHECK(joined.sizes == whole.sizes);
+      CHECK(joined.form == whole.form);
+      CHECK(joined.tensors == whole.tensors);
+      if (tp == 1) continue;
+      std::vector<CanonicalLayer> other = ranks;
+      other.back()[Role::w2_bias][0] ^= 1;
+      CHECK_THROWS_WITH(mx::sim::join(other), "w2_bias: is whole on every rank, but the ranks' differ");
+      other = ranks;
+      other.back()[Role::w13_weight].pop_back();
+      CHECK_THROWS_WITH(mx::sim::join(other), "w13_weight: has not the same size on every rank");
+    }
+  }
 }

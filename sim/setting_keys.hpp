@@ -7,7 +7,7 @@
 
 #include "model/layout/setting.hpp"
 
-namespace mx::golden {
+namespace mx::sim {
 
 struct SettingKey {
   std::string_view key;    ///< "params-dtype"
@@ -30,4 +30,4 @@ std::string setting_text(const layout::Setting& setting, const layout::Setting& 
 /// A whole number in low..high. Throws Error(usage) naming `what`, the text and the range.
 std::int64_t whole_number(std::string_view what, std::string_view text, std::int64_t low, std::int64_t high);
 
-}  // namespace mx::golden
+}  // namespace mx::sim

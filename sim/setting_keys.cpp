@@ -1,4 +1,4 @@
-#include "golden/layouts/setting_keys.hpp"
+#include "sim/setting_keys.hpp"
 
 #include <fmt/core.h>
 
@@ -8,7 +8,7 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 
-namespace mx::golden {
+namespace mx::sim {
 namespace {
 
 using layout::Setting;
@@ -114,4 +114,4 @@ std::int64_t whole_number(std::string_view what, std::string_view text, std::int
   throw Error(ErrorCode::usage, fmt::format("'{}' is not a whole number in {}..{}", text, low, high), std::string(what));
 }
 
-}  // namespace mx::golden
+}  // namespace mx::sim

@@ -1,0 +1,74 @@
+#pragma once
+// A checkpoint into a backend's layouts and back: safetensors in and out, layer by layer. Memory holds one layer and its largest tensor once more,
+// however large the checkpoint is.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "model/layout/packed.hpp"
+
+namespace mx::sim {
+
+/// Called with a phrase and the fraction done.
+using Progress = std::function<void(const std::string&, double)>;
+/// Asked between tensors: true ends the work in good order.
+using Stop = std::function<bool()>;
+
+/// What a layer lost.
+struct LayerLoss {
+  int layer;
+  layout::Loss loss;
+};
+
+struct ConvertOptions {
+  std::string backend;
+  layout::Setting setting;  ///< engine, device, versions, options and tp_size; what the checkpoint decides is filled in
+  int rank = 0;             ///< of tp_size
+  bool force = false;       ///< files of the same names in the output directory are replaced
+  Progress progress = {};
+  Stop stop = {};
+};
+
+struct ConvertReport {
+  std::string backend;
+  layout::Setting setting;         ///< as it was for the last layer
+  bool finished = false;           ///< false when it was stopped; then nothing was written
+  int layers = 0;                  ///< converted
+  std::int64_t other_tensors = 0;  ///< copied as they are
+  std::uint64_t bytes_in = 0;      ///< of the expert tensors
+  std::uint64_t bytes_out = 0;
+  std::vector<LayerLoss> losses;
+};
+
+/// Writes the directory `output`: each layer's experts in a file of their own, with tags; every shard without them under its own name; the files
+/// beside the weights; an index. Throws Error(usage) when the backend does not take the checkpoint (rule, value and what would do), the rank does not
+/// exist or the output is the source; Error(input) as Checkpoint and StagedDirectory do.
+ConvertReport convert_checkpoint(const std::filesystem::path& source, const std::filesystem::path& output, const ConvertOptions& options);
+
+struct RestoreOptions {
+  bool accept_losses = false;  ///< restore what is left where a conversion lost something
+  bool force = false;
+  Progress progress = {};
+  Stop stop = {};
+};
+
+struct RestoreReport {
+  std::string backend;
+  layout::Setting setting;
+  bool finished = false;
+  int layers = 0;
+  int shards = 0;                 ///< files written
+  std::uint64_t bytes = 0;        ///< of the restored expert tensors
+  std::vector<LayerLoss> losses;  ///< that were accepted
+};
+
+/// Writes the checkpoint that a conversion was made from, given the directories of all its ranks: the same shards, tensors and order. Throws
+/// Error(usage) when the conversion lost something and that is not accepted, or when what is packed does not determine the checkpoint at all;
+/// Error(input) as open_ranks and read_packed_layer do.
+RestoreReport restore_checkpoint(const std::vector<std::filesystem::path>& directories, const std::filesystem::path& output,
+                                 const RestoreOptions& options);
+
+}  // namespace mx::sim

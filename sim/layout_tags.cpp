@@ -1,0 +1,296 @@
+#include "sim/layout_tags.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "model/error.hpp"
+#include "sim/io/json.hpp"
+#include "sim/io/quote.hpp"
+#include "sim/tag_fields.hpp"
+
+namespace mx::sim {
+namespace {
+
+using layout::Layout;
+using layout::PackedTensor;
+using layout::Role;
+
+constexpr JsonLimits kLimits{.bytes = std::uint64_t{1} << 20, .depth = 8, .memory = std::uint64_t{64} << 20};
+
+[[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
+
+/// FNV-1a of 64 bits over little-endian numbers.
+class Digest {
+ public:
+  void add(std::int64_t number) {
+    for (int shift = 0; shift < 64; shift += 8) value_ = (value_ ^ (static_cast<std::uint64_t>(number) >> shift & 0xFFU)) * 0x100000001B3U;
+  }
+  void add(const std::vector<std::int64_t>& numbers) {
+    add(static_cast<std::int64_t>(numbers.size()));
+    for (const std::int64_t number : numbers) add(number);
+  }
+  std::string text() const { return fmt::format("fnv1a64:{:016x}", value_); }
+
+  void operator()(const layout::Split& s) { add({s.axis, s.inner}); }
+  void operator()(const layout::Merge& s) { add({s.axis, s.count}); }
+  void operator()(const layout::Permute& s) { add({s.order.begin(), s.order.end()}); }
+  void operator()(const layout::Flip& s) { add(s.axis); }
+  void operator()(const layout::Pad& s) { add({s.axis, s.extent, static_cast<std::int64_t>(s.content)}); }
+  void operator()(const layout::Slice& s) { add({s.axis, s.begin, s.length}); }
+  void operator()(const layout::Repeat& s) { add({s.axis, s.times}); }
+  void operator()(const layout::Explode& s) { add(s.bits); }
+  void operator()(const layout::Pack&) {}
+  void operator()(const layout::Table& s) {
+    add(s.axis);
+    add(s.source);
+  }
+
+ private:
+  std::uint64_t value_ = 0xCBF29CE484222325U;
+};
+
+/// How the container calls units of memory; the first row that fits.
+struct DtypeRow {
+  std::string_view cast;  // empty: any
+  int bits;               // 0: any other number of them, as bytes
+  std::string_view name;
+  int element_bits;
+};
+constexpr std::array<DtypeRow, 4> kDtypes{{
+    {"bf16_to_fp16", 16, "F16", 16},
+    {"", 16, "BF16", 16},
+    {"", 32, "F32", 32},
+    {"", 0, "U8", 8},
+}};
+
+Json parse(const std::string& text, const std::string& where) {
+  return parse_json(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), kLimits, where);
+}
+
+void check_version(TagFields& fields) {
+  const std::int64_t version = fields.integer("version", 0, INT32_MAX);
+  if (version != kTagsVersion) fail(fields.where(), fmt::format("the tags have version {}, this program reads version {}", version, kTagsVersion));
+}
+
+Role read_role(TagFields& fields) {
+  const std::string name = fields.text("role");
+  try {
+    return layout::role_named(name);
+  } catch (const Error& error) {
+    fail(fields.where(), error.what());
+  }
+}
+
+Json axes_json(const std::vector<layout::Axis>& axes) {
+  Json json = Json::array();
+  for (const layout::Axis& axis : axes) json.push_back({{"axis", axis.name}, {"extent", axis.extent}});
+  return json;
+}
+
+std::vector<layout::Axis> read_axes(const Json& json, const std::string& where) {
+  std::vector<layout::Axis> axes;
+  for (const Json& entry : json) {
+    TagFields fields(entry, where + ": logical");
+    axes.push_back({fields.text("axis"), fields.integer("extent", 1, std::int64_t{1} << 40)});
+    fields.finish();
+  }
+  return axes;
+}
+
+std::string axes_text(const std::vector<layout::Axis>& axes) {
+  std::string text;
+  for (const layout::Axis& axis : axes) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", axis.name, axis.extent);
+  return "[" + text + "]";
+}
+
+SourceTensor read_source(const Json& json, const std::string& where) {
+  TagFields fields(json, where);
+  SourceTensor tensor{read_role(fields), {fields.text("name"), fields.text("dtype"), fields.integers("shape")}, fields.text("shard")};
+  fields.finish();
+  return tensor;
+}
+
+PackedTag read_tensor(const Json& json, const std::string& where) {
+  TagFields fields(json, where);
+  PackedTag tag{read_role(fields), fields.text("name"), {}, fields.text("program"), fields.text("cast")};
+  tag.logical = read_axes(fields.array("logical"), where);
+  fields.finish();
+  return tag;
+}
+
+layout::Loss read_loss(const Json& json, const std::string& where) {
+  TagFields fields(json, where);
+  layout::Loss loss{read_role(fields), fields.text("what"), fields.integer("units", 1, INT64_MAX)};
+  fields.finish();
+  return loss;
+}
+
+/// Sizes that the file cannot hold are no sizes to build a program for.
+void check_extent(const LayerTags& tags, const SafetensorsFile& file) {
+  std::uint64_t held = 0;
+  for (const auto& [name, view] : file.tensors()) held += view.bytes.size();
+  const layout::Sizes& padded = tags.setting.padded;
+  for (const Role role : {Role::w13_weight, Role::w2_weight}) {
+    const Layout memory = layout::canonical(role, padded, tags.setting.form);
+    // A conversion may cut less than the last tile of each axis off, never half of a tensor.
+    if (static_cast<std::uint64_t>(memory.bytes()) / 2 <= held) continue;
+    fail(file.path().string(), fmt::format("the tags speak of {} {}, {} bytes, but the file holds {} in all", layout::name_of(role),
+                                           axes_text(memory.logical()), memory.bytes(), held));
+  }
+}
+
+/// The tensor that the backend's program describes, as the file holds it.
+PackedTensor read_packed_tensor(const LayerTags& tags, const PackedTag& tag, const layout::BackendLayout& backend, const SafetensorsFile& file) {
+  const std::string where = fmt::format("{}: tensor {}", file.path().string(), in_quotes(tag.name));
+  layout::TensorPlan plan = backend.build(tag.role, tags.setting);
+  PackedTensor tensor{tag.role, std::move(plan.layout), plan.cast, {}};
+  if (tag.logical != tensor.layout.logical()) {
+    fail(where, fmt::format("the tags say {}, but their sizes make it {}", axes_text(tag.logical), axes_text(tensor.layout.logical())));
+  }
+  if (tag.cast != tensor.cast->name) {
+    fail(where, fmt::format("the tags name the cast {}, but {} uses {}", in_quotes(tag.cast), tags.backend, tensor.cast->name));
+  }
+  if (const std::string digest = program_digest(tensor.layout); tag.program != digest) {
+    fail(where, fmt::format("was packed by the program {}, but that of {} for these tags is {}", in_quotes(tag.program), tags.backend, digest));
+  }
+  const TensorEntry expected = packed_entry(tags.prefix, tensor);
+  if (tag.name != expected.name) fail(where, fmt::format("should be named {}", in_quotes(expected.name)));
+  const TensorView* const view = file.find(tag.name);
+  if (view == nullptr) fail(where, "is in the tags, but not in the file");
+  if (view->dtype->name != expected.dtype || view->shape != expected.shape) {
+    fail(where,
+         fmt::format("is {} {}, but the tags make it {} {}", view->dtype->name, shape_text(view->shape), expected.dtype, shape_text(expected.shape)));
+  }
+  tensor.bytes.assign(view->bytes.begin(), view->bytes.end());
+  file.release(*view);
+  return tensor;
+}
+
+}  // namespace
+
+std::string program_digest(const Layout& layout) {
+  Digest digest;
+  std::vector<std::int64_t> extents;
+  for (const layout::Axis& axis : layout.logical()) extents.push_back(axis.extent);
+  digest.add(extents);
+  digest.add(layout.unit_bits());
+  for (const layout::Step& step : layout.steps()) {
+    digest.add(static_cast<std::int64_t>(step.index()));
+    std::visit([&](const auto& s) { digest(s); }, step);
+  }
+  return digest.text();
+}
+
+std::string packed_name(std::string_view prefix, Role role) { return fmt::format("{}.experts.{}", prefix, layout::name_of(role)); }
+
+TensorEntry packed_entry(std::string_view prefix, const PackedTensor& tensor) {
+  const Layout& layout = tensor.layout;
+  const auto dtype = std::ranges::find_if(kDtypes, [&](const DtypeRow& row) {
+    return (row.cast.empty() || row.cast == tensor.cast->name) && (row.bits == 0 || row.bits == layout.grain_bits());
+  });
+  TensorEntry entry{packed_name(prefix, tensor.role), std::string(dtype->name), {}};
+  std::int64_t places = 1;
+  for (const layout::Axis& axis : layout.view()) {
+    entry.shape.push_back(axis.extent);
+    places *= axis.extent;
+  }
+  // Units that are no whole elements are counted with their neighbours on the last axis, and all in a row where that axis is odd.
+  const std::int64_t unit = layout.bytes() * 8 / places;
+  if (unit > dtype->element_bits) {
+    entry.shape.push_back(unit / dtype->element_bits);
+  } else if (unit < dtype->element_bits) {
+    const std::int64_t in_element = dtype->element_bits / unit;
+    if (entry.shape.back() % in_element != 0) entry.shape = {places};
+    entry.shape.back() /= in_element;
+  }
+  return entry;
+}
+
+std::string text_of(const LayerTags& tags) {
+  Json json{{"version", kTagsVersion}, {"backend", tags.backend}, {"prefix", tags.prefix},
+            {"layer", tags.layer},     {"rank", tags.rank},       {"setting", setting_json(tags.setting)}};
+  for (const char* key : {"source", "tensors", "losses"}) json[key] = Json::array();
+  for (const SourceTensor& tensor : tags.source) {
+    json["source"].push_back({{"role", layout::name_of(tensor.role)},
+                              {"name", tensor.entry.name},
+                              {"dtype", tensor.entry.dtype},
+                              {"shape", tensor.entry.shape},
+                              {"shard", tensor.shard}});
+  }
+  for (const PackedTag& tag : tags.tensors) {
+    json["tensors"].push_back(
+        {{"role", layout::name_of(tag.role)}, {"name", tag.name}, {"program", tag.program}, {"cast", tag.cast}, {"logical", axes_json(tag.logical)}});
+  }
+  for (const layout::Loss& loss : tags.losses) {
+    json["losses"].push_back({{"role", layout::name_of(loss.role)}, {"what", loss.what}, {"units", loss.units}});
+  }
+  return json.dump();
+}
+
+LayerTags read_layer_tags(const std::string& text, const std::string& where) {
+  const std::string place = fmt::format("{}: {}", where, kLayerTagsKey);
+  const Json json = parse(text, place);
+  TagFields fields(json, place);
+  check_version(fields);
+  LayerTags tags{fields.text("backend"),
+                 fields.text("prefix"),
+                 static_cast<int>(fields.integer("layer", 0, INT32_MAX)),
+                 static_cast<int>(fields.integer("rank", 0, INT32_MAX)),
+                 read_setting(fields.at("setting"), place + ": setting"),
+                 {},
+                 {},
+                 {}};
+  if (tags.rank >= tags.setting.tp_size) fail(place, fmt::format("rank {} of {}", tags.rank, tags.setting.tp_size));
+  for (const Json& entry : fields.array("source")) tags.source.push_back(read_source(entry, place + ": source"));
+  for (const Json& entry : fields.array("tensors")) tags.tensors.push_back(read_tensor(entry, place + ": tensors"));
+  for (const Json& entry : fields.array("losses")) tags.losses.push_back(read_loss(entry, place + ": losses"));
+  fields.finish();
+  return tags;
+}
+
+std::string shard_tags_text(const std::vector<std::string>& order) { return Json{{"version", kTagsVersion}, {"order", order}}.dump(); }
+
+std::vector<std::string> read_shard_tags(const std::string& text, const std::string& where) {
+  const std::string place = fmt::format("{}: {}", where, kShardTagsKey);
+  const Json json = parse(text, place);
+  TagFields fields(json, place);
+  check_version(fields);
+  std::vector<std::string> order = fields.texts("order");
+  fields.finish();
+  return order;
+}
+
+bool is_converted(const SafetensorsFile& file) {
+  return file.metadata().contains(std::string(kLayerTagsKey)) || file.metadata().contains(std::string(kShardTagsKey));
+}
+
+layout::PackedLayer read_packed_layer(const LayerTags& tags, const SafetensorsFile& file) {
+  const std::string where = file.path().string();
+  check_extent(tags, file);
+  layout::PackedLayer packed{tags.backend, tags.setting, {}, tags.losses};
+  try {
+    const layout::BackendLayout& backend = layout::backend_layout_named(tags.backend, tags.setting.form.format, tags.setting.engine);
+    layout::check_needs(backend, tags.setting);
+    for (const PackedTag& tag : tags.tensors) {
+      if (packed.find(tag.role) != nullptr) fail(where, fmt::format("the tags list {} twice", layout::name_of(tag.role)));
+      packed.tensors.push_back(read_packed_tensor(tags, tag, backend, file));
+    }
+  } catch (const Error& error) {
+    // What the tags ask for and the model refuses is wrong in the file.
+    if (error.code() == ErrorCode::input) throw;
+    fail(where, fmt::format("the tags are of no conversion: {}", error.what()));
+  }
+  if (file.tensors().size() != packed.tensors.size()) {
+    const auto extra = std::ranges::find_if(file.tensors(), [&](const auto& entry) {
+      return std::ranges::none_of(tags.tensors, [&](const PackedTag& tag) { return tag.name == entry.first; });
+    });
+    fail(fmt::format("{}: tensor {}", where, in_quotes(extra->first)), "is in the file, but not in the tags");
+  }
+  return packed;
+}
+
+}  // namespace mx::sim

@@ -1,0 +1,183 @@
+// The way back of sim/convert: the shards as they were, from the files of every rank.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "model/error.hpp"
+#include "sim/convert.hpp"
+#include "sim/converted.hpp"
+#include "sim/io/quote.hpp"
+#include "sim/staging.hpp"
+#include "sim/verify.hpp"
+
+namespace mx::sim {
+namespace {
+
+using layout::CanonicalLayer;
+using layout::Role;
+
+[[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
+
+std::string tensor_place(const SafetensorsFile& file, std::string_view name) {
+  return fmt::format("{}: tensor {}", file.path().string(), in_quotes(name));
+}
+
+/// Sizes of the checkpoint that one of `tp` ranks was cut from.
+layout::Sizes whole_sizes(const LayerTags& tags) {
+  layout::Sizes sizes = tags.setting.sizes;
+  sizes.intermediate *= tags.setting.tp_size;
+  return sizes;
+}
+
+class Restoration {
+ public:
+  Restoration(const std::vector<std::filesystem::path>& directories, const std::filesystem::path& output, const RestoreOptions& options)
+      : options_(options), ranks_(open_ranks(directories)) {
+    report_.backend = first().tags().backend;
+    report_.setting = first().tags().setting;
+    check_losses();
+    for (const auto& [name, shard] : first().shards) entries_.emplace(name, entries_of(name, shard));
+    check_sources();
+    staged_.emplace(output, directories, options.force);
+  }
+
+  RestoreReport run() {
+    std::map<std::string, SafetensorsWriter> writers;
+    for (const auto& [name, shard] : first().shards) {
+      std::map<std::string, std::string> metadata = shard.file->metadata();
+      metadata.erase(std::string(kShardTagsKey));
+      writers.try_emplace(name, staged_->path() / name, entries_.at(name), metadata, false);
+      for (const auto& [tensor, view] : shard.file->tensors()) {
+        writers.at(name).put(tensor, view.bytes);
+        shard.file->release(view);
+      }
+    }
+    for (const auto& [index, layer] : first().layers) {
+      if (options_.stop && options_.stop()) return report_;
+      if (options_.progress)
+        options_.progress(fmt::format("layer {}", index), static_cast<double>(report_.layers) / static_cast<double>(first().layers.size()));
+      CanonicalLayer restored = restore_layer(index);
+      for (const SourceTensor& source : layer.tags.source) {
+        writers.at(source.shard).put(source.entry.name, restored[source.role]);
+        report_.bytes += restored[source.role].size();
+      }
+      ++report_.layers;
+    }
+    for (auto& [name, writer] : writers) writer.commit();
+    report_.shards = static_cast<int>(writers.size());
+    copy_companions(first().path, staged_->path());
+    if (is_there(first().path / kSourceIndexName)) copy_plain(first().path / kSourceIndexName, staged_->path() / kIndexName);
+    staged_->commit();
+    report_.finished = true;
+    return report_;
+  }
+
+ private:
+  const ConvertedDirectory& first() const { return ranks_.front(); }
+
+  /// Losses of every rank, unless they are accepted.
+  void check_losses() {
+    for (const ConvertedDirectory& rank : ranks_) {
+      for (const auto& [index, layer] : rank.layers) {
+        for (const layout::Loss& loss : layer.tags.losses) {
+          if (!options_.accept_losses) {
+            throw Error(ErrorCode::usage,
+                        fmt::format("{} of layer {}: {} ({} units); --accept-losses restores what is left", layout::name_of(loss.role), index,
+                                    loss.what, loss.units),
+                        layer.file->path().string());
+          }
+          report_.losses.push_back({index, loss});
+        }
+      }
+    }
+  }
+
+  /// The header of a shard: what is left of it, and what went into the layers.
+  std::vector<TensorEntry> entries_of(const std::string& shard_name, const ConvertedShard& shard) const {
+    std::map<std::string, TensorEntry> known;
+    for (const auto& [name, view] : shard.file->tensors()) known.emplace(name, TensorEntry{name, std::string(view.dtype->name), view.shape});
+    for (const auto& [index, layer] : first().layers) {
+      for (const SourceTensor& source : layer.tags.source) {
+        if (source.shard != shard_name) continue;
+        const auto [entry, is_new] = known.emplace(source.entry.name, source.entry);
+        if (!is_new)
+          fail(tensor_place(*layer.file, source.entry.name), fmt::format("came from {}, which has another tensor of this name", shard_name));
+      }
+    }
+    std::vector<TensorEntry> entries;
+    for (const std::string& name : shard.order) {
+      const auto found = known.find(name);
+      if (found == known.end()) fail(tensor_place(*shard.file, name), "is in the order of the shard, but neither there nor in a layer, or twice");
+      entries.push_back(std::move(found->second));
+      known.erase(found);
+    }
+    if (!known.empty()) fail(tensor_place(*shard.file, known.begin()->first), "is not in the order of the shard");
+    return entries;
+  }
+
+  /// What the tags say of the checkpoint's tensors must be what the sizes make them.
+  void check_sources() const {
+    for (const auto& [index, layer] : first().layers) {
+      const LayerTags& tags = layer.tags;
+      for (const SourceTensor& source : tags.source) {
+        const std::string where = tensor_place(*layer.file, source.entry.name);
+        std::uint64_t bytes = 0;
+        try {
+          bytes = bytes_of(source.entry);
+        } catch (const Error& error) {
+          fail(where, error.what());
+        }
+        const layout::Layout memory = layout::canonical(source.role, whole_sizes(tags), tags.setting.form);
+        if (bytes == static_cast<std::uint64_t>(memory.bytes())) continue;
+        fail(where, fmt::format("the tags call it {} {}, {} bytes, but their sizes make {} of {} bytes", source.entry.dtype,
+                                shape_text(source.entry.shape), bytes, layout::name_of(source.role), memory.bytes()));
+      }
+    }
+  }
+
+  CanonicalLayer restore_layer(int index) const {
+    const layout::OnLoss on_loss = options_.accept_losses ? layout::OnLoss::mark : layout::OnLoss::refuse;
+    std::vector<CanonicalLayer> parts;
+    for (const ConvertedDirectory& rank : ranks_) {
+      const ConvertedLayer& layer = rank.layers.at(index);
+      try {
+        parts.push_back(layout::restore(read_packed_layer(layer.tags, *layer.file), on_loss));
+      } catch (const Error& error) {
+        const std::string place = layer.file->path().string();
+        if (error.where().starts_with(place)) throw;
+        throw Error(error.code(), error.what(), place);
+      }
+    }
+    CanonicalLayer restored = parts.size() == 1 ? std::move(parts.front()) : join(std::move(parts));
+    check_roles(restored, first().layers.at(index));
+    return restored;
+  }
+
+  static void check_roles(const CanonicalLayer& restored, const ConvertedLayer& layer) {
+    for (const Role role : layout::kAllRoles) {
+      const auto listed = std::ranges::count(layer.tags.source, role, &SourceTensor::role);
+      if (listed == (restored[role].empty() ? 0 : 1)) continue;
+      fail(layer.file->path().string(), fmt::format("the tags list {} as a tensor of the checkpoint {} times, and restoring gives {}",
+                                                    layout::name_of(role), listed, restored[role].empty() ? "none" : "one"));
+    }
+  }
+
+  const RestoreOptions& options_;
+  const std::vector<ConvertedDirectory> ranks_;
+  std::map<std::string, std::vector<TensorEntry>> entries_;
+  std::optional<StagedDirectory> staged_;
+  RestoreReport report_;
+};
+
+}  // namespace
+
+RestoreReport restore_checkpoint(const std::vector<std::filesystem::path>& directories, const std::filesystem::path& output,
+                                 const RestoreOptions& options) {
+  return Restoration(directories, output, options).run();
+}
+
+}  // namespace mx::sim

@@ -1,0 +1,125 @@
+#include "sim/staging.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "model/error.hpp"
+#include "sim/checkpoint_files.hpp"
+#include "sim/io/file.hpp"
+
+namespace mx::sim {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What is copied beside the weights.
+constexpr std::array<std::string_view, 5> kCompanions{".json", ".jinja", ".txt", ".model", ".md"};
+
+void check_system(const std::error_code& error, const std::string& what, const fs::path& path) {
+  if (error) throw Error(ErrorCode::resource, what + ": " + error.message(), path.string());
+}
+
+/// The target without links and without a slash at its end, so that it has a name and a parent.
+fs::path resolved(const fs::path& target) {
+  if (target.empty()) throw Error(ErrorCode::usage, "the path is empty", "output directory");
+  std::error_code error;
+  const fs::path whole = fs::weakly_canonical(fs::absolute(target), error);
+  check_system(error, "cannot be resolved", target);
+  return whole.has_filename() ? whole : whole.parent_path();
+}
+
+bool is_new_or_empty(const fs::path& target) {
+  std::error_code error;
+  if (!is_there(target)) return true;
+  if (!fs::is_directory(target, error)) throw Error(ErrorCode::input, "is there already and is no directory", target.string());
+  const bool empty = fs::is_empty(target, error);
+  check_system(error, "cannot be listed", target);
+  return empty;
+}
+
+}  // namespace
+
+StagedDirectory::StagedDirectory(const fs::path& target, std::span<const fs::path> sources, bool force) : target_(resolved(target)) {
+  std::error_code error;
+  for (const fs::path& source : sources) {
+    const fs::path read_from = fs::is_directory(source, error) ? source : fs::absolute(source).parent_path();
+    if (is_there(target_) && fs::equivalent(target_, read_from, error)) {
+      throw Error(ErrorCode::usage, "is what is read: name another directory for the output", target.string());
+    }
+  }
+  if (!is_new_or_empty(target_) && !force) {
+    throw Error(ErrorCode::input, "is not empty; --force replaces the files of the same names", target.string());
+  }
+  fs::create_directories(target_.parent_path(), error);
+  check_system(error, "cannot be created", target_.parent_path());
+  const fs::path staging = target_.parent_path() / fmt::format(".{}.{}.tmp", target_.filename().string(), ::getpid());
+  const bool is_new = fs::create_directory(staging, error);
+  check_system(error, "cannot be created", staging);
+  if (!is_new) throw Error(ErrorCode::resource, "is left of another run: remove it", staging.string());
+  staging_ = staging;
+}
+
+StagedDirectory::~StagedDirectory() {
+  std::error_code ignored;
+  if (!staging_.empty()) fs::remove_all(staging_, ignored);
+}
+
+void StagedDirectory::commit() {
+  std::error_code error;
+  sync_directory(staging_);
+  if (is_new_or_empty(target_)) {
+    fs::rename(staging_, target_, error);
+    check_system(error, "cannot be renamed into place", target_);
+  } else {
+    replace_files();
+  }
+  sync_directory(target_.parent_path());
+  fs::remove_all(staging_, error);
+}
+
+void StagedDirectory::replace_files() {
+  std::vector<fs::path> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(staging_)) names.push_back(entry.path().filename());
+  for (const fs::path& name : names) {
+    std::error_code error;
+    const fs::path old = target_ / name;
+    if (is_there(old) && !fs::is_regular_file(fs::symlink_status(old, error))) {
+      throw Error(ErrorCode::input, "only a regular file is replaced", old.string());
+    }
+  }
+  std::error_code error;
+  fs::remove(target_ / kIndexName, error);
+  check_system(error, "cannot be removed", target_ / kIndexName);
+  std::ranges::partition(names, [](const fs::path& name) { return name != kIndexName; });
+  for (const fs::path& name : names) {
+    fs::rename(staging_ / name, target_ / name, error);
+    check_system(error, "cannot be renamed into place", target_ / name);
+  }
+  sync_directory(target_);
+}
+
+void copy_companions(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::directory_iterator entries(from, error);
+  check_system(error, "cannot be listed", from);
+  for (const fs::directory_entry& entry : entries) {
+    const fs::path name = entry.path().filename();
+    const bool wanted = std::ranges::find(kCompanions, name.extension().string()) != kCompanions.end();
+    if (!wanted || name == kIndexName || name == kSourceIndexName || !entry.is_regular_file(error)) continue;
+    copy_plain(entry.path(), to / name);
+  }
+}
+
+void copy_plain(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::copy_file(from, to, error);
+  check_system(error, "cannot be copied to " + to.string(), from);
+}
+
+}  // namespace mx::sim

@@ -1,0 +1,40 @@
+#pragma once
+// An output directory that appears whole or not at all, and what conversions copy into it as it is.
+
+#include <filesystem>
+#include <span>
+
+namespace mx::sim {
+
+/// Files are written into a directory beside the target, which takes its name when all of them are there. Whatever ends the work before that removes
+/// them; only a process that is killed leaves its directory, ".NAME.PID.tmp".
+class StagedDirectory {
+ public:
+  /// Makes the directory to write into. `sources` are the files and directories that are read: the target must not be theirs. Throws Error(usage) for
+  /// that and for an empty path, Error(input) when the target is no directory or is not empty and `force` is not given, Error(resource) when the
+  /// system refuses.
+  StagedDirectory(const std::filesystem::path& target, std::span<const std::filesystem::path> sources, bool force);
+  ~StagedDirectory();
+  StagedDirectory(const StagedDirectory&) = delete;
+  StagedDirectory& operator=(const StagedDirectory&) = delete;
+
+  const std::filesystem::path& path() const { return staging_; }
+
+  /// Puts the files in place: at once where the target is new or empty, else one by one over those of the same names, the index removed first and
+  /// written last, so that a directory with an index is whole.
+  void commit();
+
+ private:
+  void replace_files();
+
+  std::filesystem::path target_;
+  std::filesystem::path staging_;
+};
+
+/// Copies the files beside the weights (configuration, tokenizer, templates, licences) from one directory into another, not the index.
+void copy_companions(const std::filesystem::path& from, const std::filesystem::path& to);
+
+/// Copies one file. Throws Error(resource) when the system refuses.
+void copy_plain(const std::filesystem::path& from, const std::filesystem::path& to);
+
+}  // namespace mx::sim

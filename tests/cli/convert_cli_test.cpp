@@ -1,0 +1,99 @@
+// convert and restore as a user types them.
+
+#include <filesystem>
+#include <string>
+
+#include "tests/cli/run_program.hpp"
+
+namespace {
+
+using mx::tests::Run;
+using mx::tests::run_json;
+using mx::tests::run_mxact;
+using mx::tests::ScratchDirectory;
+
+std::string tiny() { return std::string("'") + MXACT_SOURCE_DIR + "/golden/witness/checkpoints/tiny-gpt-oss'"; }
+std::string quoted(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
+
+}  // namespace
+
+TEST_CASE("convert and restore print what they did, and cmp finds nothing") {
+  const ScratchDirectory scratch;
+  const std::string packed = quoted(scratch.path() / "packed"), restored = quoted(scratch.path() / "restored");
+  const Run there = run_mxact("convert " + tiny() + " --backend flashinfer_trtllm_mxfp4_bf16 --platform SM100 -o " + packed);
+  INFO(there.out << there.err);
+  CHECK(there.status == 0);
+  CHECK(there.err.empty());
+  CHECK(there.out ==
+        "backend  FLASHINFER_TRTLLM_MXFP4_BF16 on sm100, engine 2026-05\n"
+        "sizes    8 experts, hidden 256, intermediate 256\n"
+        "layers   2, experts 1695744 -> 1720320 bytes; 29 other tensors as they were\n"
+        "losses   none: restoring gives the same bytes\n");
+  const Run back = run_mxact("restore " + packed + " -o " + restored);
+  INFO(back.out << back.err);
+  CHECK(back.status == 0);
+  CHECK(back.out.find("layers   2 restored into 2 files, experts 1695744 bytes\n") != std::string::npos);
+  for (const char* file : {"model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors", "model.safetensors.index.json", "config.json"}) {
+    INFO(file);
+    CHECK(std::system(("cmp " + tiny() + "/" + file + " " + restored + "/" + file).c_str()) == 0);
+  }
+  // A packed directory is no checkpoint.
+  CHECK(run_mxact("convert " + packed + " --backend TRITON --platform SM90 -o " + quoted(scratch.path() / "twice")).status == 3);
+  CHECK(run_mxact("verify " + packed).status == 3);
+  CHECK(run_mxact("restore " + restored + " -o " + quoted(scratch.path() / "twice")).status == 3);
+  CHECK_FALSE(std::filesystem::exists(scratch.path() / "twice"));
+}
+
+TEST_CASE("convert and restore as JSON, by rank") {
+  const ScratchDirectory scratch;
+  const auto rank = [&](int i) { return quoted(scratch.path() / std::to_string(i)); };
+  for (const int i : {0, 1}) {
+    const nlohmann::json json =
+        run_json("convert " + tiny() + " --backend TRITON --platform gfx950 --engine 2026-08 --tp 2 --rank " + std::to_string(i) + " -o " + rank(i));
+    CHECK(json["schema"] == "mxact-convert/1");
+    CHECK(json["backend"] == "TRITON");
+    CHECK(json["rank"] == i);
+    CHECK(json["setting"]["platform"] == "gfx950");
+    CHECK(json["setting"]["intermediate"] == 128);
+    CHECK(json["setting"]["rounded_intermediate"] == 256);
+    CHECK(json["layers"] == 2);
+    CHECK(json["losses"].empty());
+  }
+  const nlohmann::json json = run_json("restore " + rank(1) + " " + rank(0) + " -o " + quoted(scratch.path() / "restored"));
+  CHECK(json["schema"] == "mxact-restore/1");
+  CHECK(json["layers"] == 2);
+  CHECK(json["bytes"] == 1695744);
+  CHECK(run_mxact("restore " + rank(1) + " -o " + quoted(scratch.path() / "again")).status == 3);
+}
+
+TEST_CASE("convert and restore refuse with the exit status of the mistake") {
+  const ScratchDirectory scratch;
+  const std::string output = " -o " + quoted(scratch.path() / "out");
+  struct Row {
+    std::string arguments;
+    int status;
+    std::string part;
+  };
+  const std::vector<Row> rows{
+      {"convert " + tiny() + " --backend TRITON" + output, 2, "--platform is required"},
+      {"convert " + tiny() + " --platform SM90" + output, 2, "--backend is required"},
+      {"convert " + tiny() + " --backend TRITON --platform SM90", 2, "--output is required"},
+      {"convert " + tiny() + " --backend TRITON --platform SM91" + output, 2, "unknown platform 'SM91'"},
+      {"convert " + tiny() + " --backend TRITON --platform SM90 --engine 2026-06" + output, 2, "2026-06"},
+      {"convert " + tiny() + " --backend TRITON --platform SM90 --tp 2" + output, 2, "which of the 2 ranks"},
+      {"convert " + tiny() + " --backend MARLIN --platform SM90 --input-dtype int8" + output, 2, "activation dtype int8"},
+      {"convert " + tiny() + " --backend TRITON --platform SM90 -o " + tiny(), 2, "is what is read"},
+      {"convert " + quoted(scratch.path() / "nowhere") + " --backend TRITON --platform SM90" + output, 3, "there is no such file"},
+      {"restore " + tiny() + output, 3, "holds no layout tags"},
+      {"restore" + output, 2, "DIRECTORY is required"},
+  };
+  for (const Row& row : rows) {
+    INFO(row.arguments);
+    const Run run = run_mxact(row.arguments);
+    INFO(run.err);
+    CHECK(run.status == row.status);
+    CHECK(run.out.empty());
+    CHECK(run.err.find(row.part) != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(scratch.path() / "out"));
+  }
+}
