@@ -12,9 +12,9 @@
 
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
+#include "model/oracle/audit/findings.hpp"
+#include "model/oracle/audit/findings_text.hpp"
 #include "model/oracle/deployment_text.hpp"
-#include "model/oracle/findings.hpp"
-#include "model/oracle/findings_text.hpp"
 
 namespace mx::cli {
 namespace {

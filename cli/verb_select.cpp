@@ -15,8 +15,8 @@
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
 #include "model/layout/backend.hpp"
+#include "model/oracle/needs/strict.hpp"
 #include "model/oracle/select.hpp"
-#include "model/oracle/strict.hpp"
 #include "sim/deployment_file.hpp"
 
 namespace mx::cli {

@@ -207,7 +207,7 @@ constexpr std::array kFaults{
     FaultRow{Fault::gate_up_not_flipped, "gate_up_not_flipped", "model/layout/blocks.cpp up_gate_interleaved, up_before_gate",
              "gate rows before up rows (vllm#52240)",
              "L2/FLASHINFER_TRTLLM_MXFP4_BF16 L2/FLASHINFER_TRTLLM_MXFP4_MXFP8 L2/FLASHINFER_CUTLASS_MXFP4_MXFP8"},
-    FaultRow{Fault::scale_rows_not_shuffled, "scale_rows_not_shuffled", "model/layout/trtllm.cpp build",
+    FaultRow{Fault::scale_rows_not_shuffled, "scale_rows_not_shuffled", "model/layout/flashinfer/trtllm_backends.cpp build",
              "scales do not follow the rows of their weights", "L3/FLASHINFER_TRTLLM_MXFP4_BF16 L3/FLASHINFER_TRTLLM_MXFP4_MXFP8"},
     FaultRow{Fault::pad_content_wrong, "pad_content_wrong", "model/layout/grains.cpp pad_grain", "padding holds 1 instead of 0",
              "L2/FLASHINFER_TRTLLM_MXFP4_BF16 L2/FLASHINFER_TRTLLM_MXFP4_MXFP8 L2/FLASHINFER_CUTLASS_MXFP4_MXFP8 L2/XPU L2/EMULATION"},
@@ -234,7 +234,7 @@ constexpr std::array kFaults{
              "what padding holds is or-ed into the first element", "L4/FLASHINFER_CUTLASS_MXFP4_MXFP8 L4/XPU L4/EMULATION L7/apply"},
     FaultRow{Fault::layout_table_loses_row, "layout_table_loses_row", "model/layout/backend.cpp all_backend_layouts",
              "a backend that is chosen has no layout", "O5/layouts"},
-    FaultRow{Fault::identity_scale_rows_flipped, "identity_scale_rows_flipped", "model/layout/identity.cpp build",
+    FaultRow{Fault::identity_scale_rows_flipped, "identity_scale_rows_flipped", "model/layout/identity/backends.cpp build",
              "scale rows in another order than the rows of their weights", "L3/XPU L3/EMULATION"},
     // Routing and the layer.
     FaultRow{Fault::router_tie_to_higher, "router_tie_to_higher", "model/moe/routing.cpp select_best", "of equal choices the higher expert wins",
@@ -289,11 +289,11 @@ constexpr std::array kFaults{
              "every backend is said to take 16-bit activations", "O5/tables"},
     FaultRow{Fault::oracle_wants_exact_device, "oracle_wants_exact_device", "model/oracle/check.cpp ask_device",
              "a device predicate knows the first device of a family alone (vllm#43906: SM103)", "O1/verdicts O3/monotone"},
-    FaultRow{Fault::oracle_moves_nothing_to_front, "oracle_moves_nothing_to_front", "model/oracle/fp8_priority.cpp priority_order",
+    FaultRow{Fault::oracle_moves_nothing_to_front, "oracle_moves_nothing_to_front", "model/oracle/oracles/fp8_priority.cpp priority_order",
              "block FP8 on Hopper, XPU and CPU are tried in the common order", "O3/order"},
     FaultRow{Fault::oracle_hides_refusals, "oracle_hides_refusals", "model/oracle/select.cpp chosen",
              "a fallback does not say what came first and why it was refused", "O6/visible"},
-    FaultRow{Fault::strict_hides_skips, "strict_hides_skips", "model/oracle/strict.cpp select_strict",
+    FaultRow{Fault::strict_hides_skips, "strict_hides_skips", "model/oracle/needs/strict.cpp select_strict",
              "strict selection takes another backend and keeps the need to itself", "O6/strict"},
 };
 

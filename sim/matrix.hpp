@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/oracle/audit/models.hpp"
 #include "model/oracle/deployment.hpp"
-#include "model/oracle/models.hpp"
 #include "model/oracle/select.hpp"
 #include "model/oracle/tables.hpp"
 

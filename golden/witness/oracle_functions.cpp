@@ -7,10 +7,10 @@
 #include "golden/witness/oracle_inputs.hpp"
 #include "golden/witness/oracle_legacy.hpp"
 #include "golden/witness/oracle_quant_config.hpp"
-#include "model/oracle/flashinfer_variant.hpp"
-#include "model/oracle/fp8_priority.hpp"
-#include "model/oracle/hidden_roundup.hpp"
-#include "model/oracle/routing_method.hpp"
+#include "model/oracle/engine/flashinfer_variant.hpp"
+#include "model/oracle/engine/hidden_roundup.hpp"
+#include "model/oracle/engine/routing_method.hpp"
+#include "model/oracle/oracles/fp8_priority.hpp"
 #include "model/oracle/select.hpp"
 
 namespace mx::golden {

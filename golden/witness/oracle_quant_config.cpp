@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "golden/witness/oracle_inputs.hpp"
-#include "model/oracle/quant_config.hpp"
+#include "model/oracle/engine/quant_config.hpp"
 #include "model/oracle/select.hpp"
 
 namespace mx::golden {

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "model/fault.hpp"
-#include "model/layout/marlin_values.hpp"
-#include "model/layout/w4a8_values.hpp"
+#include "model/layout/marlin/values.hpp"
+#include "model/layout/w4a8/values.hpp"
 #include "model/numerics/rows.hpp"
 
 namespace mx::layout {

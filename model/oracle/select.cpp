@@ -6,7 +6,7 @@
 #include "model/fault.hpp"
 #include "model/names.hpp"
 #include "model/oracle/check.hpp"
-#include "model/oracle/flashinfer_variant.hpp"
+#include "model/oracle/engine/flashinfer_variant.hpp"
 
 namespace mx::oracle {
 namespace {

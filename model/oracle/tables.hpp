@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "model/oracle/env.hpp"
-#include "model/oracle/fp8_priority.hpp"
+#include "model/oracle/oracles/fp8_priority.hpp"
 #include "model/oracle/vocabulary.hpp"
 #include "model/oracle/where.hpp"
 

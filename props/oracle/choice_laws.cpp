@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "model/oracle/findings.hpp"
-#include "model/oracle/placement.hpp"
+#include "model/oracle/audit/findings.hpp"
+#include "model/oracle/engine/placement.hpp"
 #include "props/oracle/law_tools.hpp"
 
 namespace mx::props {

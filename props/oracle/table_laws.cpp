@@ -4,7 +4,7 @@
 #include <array>
 
 #include "model/layout/backend.hpp"
-#include "model/oracle/needs.hpp"
+#include "model/oracle/needs/needs.hpp"
 #include "props/oracle/law_tools.hpp"
 
 namespace mx::props {

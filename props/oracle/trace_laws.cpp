@@ -6,8 +6,8 @@
 #include <array>
 #include <set>
 
-#include "model/oracle/placement.hpp"
-#include "model/oracle/strict.hpp"
+#include "model/oracle/engine/placement.hpp"
+#include "model/oracle/needs/strict.hpp"
 #include "props/oracle/law_tools.hpp"
 
 namespace mx::props {

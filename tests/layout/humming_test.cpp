@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <random>
 
-#include "model/layout/humming_values.hpp"
+#include "model/layout/humming/values.hpp"
 #include "model/layout/packed.hpp"
 #include "model/layout/stage.hpp"
 #include "model/layout/value_stage.hpp"

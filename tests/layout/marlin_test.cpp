@@ -1,11 +1,10 @@
 // Marlin's building blocks against the tables of the specification, evaluated by plain loops, element by element.
 
-#include "model/layout/marlin.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
 
+#include "model/layout/marlin/fragments.hpp"
 #include "model/layout/stage.hpp"
 #include "tests/catch.hpp"
 #include "tests/layout/errors.hpp"

@@ -1,11 +1,10 @@
 // What Marlin's preparation does to values, alone and in the recorded whole conversions.
 
-#include "model/layout/marlin_values.hpp"
-
 #include <array>
 #include <cmath>
 #include <cstdint>
 
+#include "model/layout/marlin/values.hpp"
 #include "model/layout/stage.hpp"
 #include "model/layout/value_stage.hpp"
 #include "tests/catch.hpp"

@@ -21,7 +21,11 @@ struct Device {
 };
 
 Setting setting_of(Engine engine, Arch arch, std::int64_t intermediate, std::int64_t hidden) {
-  return {.sizes = {1, intermediate, hidden, 32}, .engine = engine, .arch = arch};
+  Setting setting;
+  setting.sizes = {1, intermediate, hidden, 32};
+  setting.engine = engine;
+  setting.arch = arch;
+  return setting;
 }
 
 std::string text(const Sizes& sizes) { return std::to_string(sizes.intermediate) + " x " + std::to_string(sizes.hidden); }

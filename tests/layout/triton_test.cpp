@@ -1,10 +1,9 @@
 // What the engine does around triton_kernels: row orders, devices, versions.
 
-#include "model/layout/triton.hpp"
-
 #include "model/layout/backend.hpp"
 #include "model/layout/packed.hpp"
 #include "model/layout/stage.hpp"
+#include "model/layout/triton/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/layout/errors.hpp"
 #include "tests/layout/formula.hpp"

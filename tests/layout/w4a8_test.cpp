@@ -5,7 +5,7 @@
 #include "model/layout/packed.hpp"
 #include "model/layout/stage.hpp"
 #include "model/layout/value_stage.hpp"
-#include "model/layout/w4a8_values.hpp"
+#include "model/layout/w4a8/values.hpp"
 #include "tests/catch.hpp"
 #include "tests/layout/errors.hpp"
 #include "tests/layout/maps.hpp"

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "golden/layouts/facts.hpp"
-#include "golden/layouts/setting_keys.hpp"
 #include "golden/layouts/where.hpp"
+#include "sim/setting_keys.hpp"
 #include "tests/catch.hpp"
 #include "tests/layout/errors.hpp"
 #include "tests/layout_verbs/formulas.hpp"
@@ -101,7 +101,7 @@ TEST_CASE("wrong choices are named with what is known") {
 
 TEST_CASE("every field of a setting is set and read back by its key") {
   mx::layout::Setting setting{.sizes = {1, 32, 32}, .padded = {1, 32, 32}, .form = {}};
-  for (const SettingKey& key : setting_keys()) {
+  for (const mx::sim::SettingKey& key : mx::sim::setting_keys()) {
     for (std::string_view value : key.trials) {
       INFO(key.key << "=" << value);
       key.set(setting, value);

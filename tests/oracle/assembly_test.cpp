@@ -1,6 +1,6 @@
 // How a kernel is put together from the chosen experts.
 
-#include "model/oracle/assembly.hpp"
+#include "model/oracle/engine/assembly.hpp"
 
 #include <string>
 #include <variant>

@@ -1,6 +1,6 @@
 // The audit and its ledger, the places known beforehand, the smallest deployments, strict selection, and the document.
 
-#include "model/oracle/audit.hpp"
+#include "model/oracle/audit/audit.hpp"
 
 #include <fstream>
 #include <set>
@@ -8,13 +8,13 @@
 #include <string>
 
 #include "model/error.hpp"
-#include "model/oracle/audit_space.hpp"
+#include "model/oracle/audit/audit_space.hpp"
+#include "model/oracle/audit/findings.hpp"
+#include "model/oracle/audit/findings_text.hpp"
+#include "model/oracle/audit/known_places.hpp"
 #include "model/oracle/deployment_text.hpp"
-#include "model/oracle/findings.hpp"
-#include "model/oracle/findings_text.hpp"
-#include "model/oracle/known_places.hpp"
-#include "model/oracle/placement.hpp"
-#include "model/oracle/strict.hpp"
+#include "model/oracle/engine/placement.hpp"
+#include "model/oracle/needs/strict.hpp"
 #include "sim/deployment_file.hpp"
 #include "tests/catch.hpp"
 

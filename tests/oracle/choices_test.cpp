@@ -5,9 +5,9 @@
 #include <string>
 #include <variant>
 
-#include "model/oracle/flashinfer_variant.hpp"
-#include "model/oracle/fp8_priority.hpp"
-#include "model/oracle/hidden_roundup.hpp"
+#include "model/oracle/engine/flashinfer_variant.hpp"
+#include "model/oracle/engine/hidden_roundup.hpp"
+#include "model/oracle/oracles/fp8_priority.hpp"
 #include "tests/catch.hpp"
 #include "tests/oracle/expect_error.hpp"
 

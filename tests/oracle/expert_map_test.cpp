@@ -1,6 +1,6 @@
 // Which rank has which experts.
 
-#include "model/oracle/expert_map.hpp"
+#include "model/oracle/engine/expert_map.hpp"
 
 #include "tests/catch.hpp"
 #include "tests/oracle/expect_error.hpp"

@@ -1,6 +1,6 @@
 // The mxfp4 method before there were oracles.
 
-#include "model/oracle/legacy.hpp"
+#include "model/oracle/oracles/legacy.hpp"
 
 #include <variant>
 

@@ -8,7 +8,7 @@
 #include <regex>
 #include <set>
 
-#include "model/oracle/needs.hpp"
+#include "model/oracle/needs/needs.hpp"
 #include "props/oracle/law_tools.hpp"
 #include "tests/catch.hpp"
 #include "tests/oracle/equivalent_mutants.hpp"

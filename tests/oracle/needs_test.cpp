@@ -1,11 +1,11 @@
 // Needs: what a placement breaks, from the kernels' own limits; and that the tables say where each comes from.
 
-#include "model/oracle/needs.hpp"
+#include "model/oracle/needs/needs.hpp"
 
 #include <set>
 #include <string>
 
-#include "model/oracle/placement.hpp"
+#include "model/oracle/engine/placement.hpp"
 #include "model/oracle/tables.hpp"
 #include "tests/catch.hpp"
 

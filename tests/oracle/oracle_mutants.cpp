@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "model/oracle/flashinfer_variant.hpp"
+#include "model/oracle/engine/flashinfer_variant.hpp"
 #include "tests/oracle/mutate.hpp"
 
 namespace mx::test {

@@ -1,6 +1,6 @@
 // The quantization that kernels are told of.
 
-#include "model/oracle/quant_config.hpp"
+#include "model/oracle/engine/quant_config.hpp"
 
 #include <set>
 #include <string>

@@ -1,6 +1,6 @@
 // The routing method that a model's configuration gives.
 
-#include "model/oracle/routing_method.hpp"
+#include "model/oracle/engine/routing_method.hpp"
 
 #include <vector>
 

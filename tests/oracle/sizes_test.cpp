@@ -1,6 +1,6 @@
 // A layer's sizes between the choice and the kernel.
 
-#include "model/oracle/sizes.hpp"
+#include "model/oracle/engine/sizes.hpp"
 
 #include <string>
 #include <variant>

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "model/oracle/routing_method.hpp"
+#include "model/oracle/engine/routing_method.hpp"
 #include "sim/matrix_view.hpp"
 #include "tests/catch.hpp"
 #include "tests/oracle/expect_error.hpp"

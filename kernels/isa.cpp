@@ -1,0 +1,86 @@
+#include "kernels/isa.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "model/error.hpp"
+#include "model/names.hpp"
+
+namespace mx::kernels {
+namespace {
+
+#if defined(__x86_64__) && !defined(MXACT_PORTABLE)
+constexpr std::uint32_t kAvx2Tier = kAvx2 | kF16c;
+constexpr std::uint32_t kAvx512Tier = kAvx2Tier | kAvx512;
+constexpr std::array kTiers{
+    IsaTier{"portable", 0},
+    IsaTier{"avx2", kAvx2Tier},
+    IsaTier{"avx512", kAvx512Tier},
+    IsaTier{"avx512-vnni", kAvx512Tier | kAvx512Vnni | kAvx512Vbmi},
+    IsaTier{"avx512-bf16", kAvx512Tier | kAvx512Vnni | kAvx512Vbmi | kAvx512Bf16 | kGfni},
+};
+
+std::uint32_t detect() {
+  __builtin_cpu_init();
+  std::uint32_t bits = 0;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) bits |= kAvx2;
+  // Every processor with AVX2 has F16C; __builtin_cpu_supports learned its name only in later compilers.
+  if ((bits & kAvx2) != 0) bits |= kF16c;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl")) {
+    bits |= kAvx512;
+  }
+  if (__builtin_cpu_supports("avx512vbmi")) bits |= kAvx512Vbmi;
+  if (__builtin_cpu_supports("avx512vnni")) bits |= kAvx512Vnni;
+  if (__builtin_cpu_supports("avx512bf16")) bits |= kAvx512Bf16;
+  if (__builtin_cpu_supports("gfni")) bits |= kGfni;
+  return bits;
+}
+#elif defined(__aarch64__) && !defined(MXACT_PORTABLE)
+constexpr std::array kTiers{IsaTier{"portable", 0}, IsaTier{"neon", kNeon}};
+
+// Advanced SIMD is part of every AArch64 processor that runs Linux.
+std::uint32_t detect() { return kNeon; }
+#else
+constexpr std::array kTiers{IsaTier{"portable", 0}};
+
+std::uint32_t detect() { return 0; }
+#endif
+
+}  // namespace
+
+std::span<const IsaTier> isa_tiers() { return kTiers; }
+
+std::uint32_t isa_of_processor() {
+  static const std::uint32_t bits = detect();
+  return bits;
+}
+
+bool runs_here(const IsaTier& tier) { return (tier.needs & ~isa_of_processor()) == 0; }
+
+const IsaTier& isa_tier_named(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const IsaTier& tier : kTiers) {
+    if (tier.name != name) {
+      names.push_back(tier.name);
+      continue;
+    }
+    if (!runs_here(tier))
+      throw Error(ErrorCode::unsupported, "this processor cannot run the instruction sets '" + std::string(name) + "'", "MXACT_ISA");
+    return tier;
+  }
+  throw Error(ErrorCode::usage, unknown_name("tier of instruction sets", name, names), "MXACT_ISA");
+}
+
+const IsaTier& isa_tier() {
+  if (const char* name = std::getenv("MXACT_ISA")) return isa_tier_named(name);
+  const IsaTier* best = &kTiers.front();
+  for (const IsaTier& tier : kTiers) {
+    if (runs_here(tier)) best = &tier;
+  }
+  return *best;
+}
+
+}  // namespace mx::kernels

@@ -1,0 +1,65 @@
+#pragma once
+// How the engine puts a kernel together from the chosen experts: the step before and after them, the format between, what is written in place.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "model/oracle/answer.hpp"
+#include "model/oracle/deployment.hpp"
+#include "model/oracle/engine/quant_config.hpp"
+#include "model/oracle/tables.hpp"
+
+namespace mx::oracle {
+
+/// When an exchange moves activations that are quantized to fp8 already.
+enum class Fp8Dispatch : std::uint8_t {
+  never,
+  deepep_block,   ///< the platform's fp8 in the exchange's own blocks of (128, 128)
+  token_or_block  ///< any scale per token or per block
+};
+
+/// The prepare/finalize step for one kind of parallelism.
+struct PrepareRow {
+  bool (*holds)(const Parallel& parallel);
+  std::string_view modular;     ///< class name
+  std::string_view monolithic;  ///< the variant for experts that route by themselves; empty: none
+  ActivationFormat format;
+  Fp8Dispatch fp8_dispatch = Fp8Dispatch::never;
+  std::span<const std::string_view> quant_dtypes = {};  ///< the only ones that it moves ("" is unquantized); empty: any
+};
+/// First match wins; pplx and naive have none. Source: vllm 7e1b45a09 fused_moe/all2all_utils.py maybe_make_prepare_finalize.
+std::span<const PrepareRow> prepare_rows();
+
+/// What is put together.
+struct AssemblyRequest {
+  std::string_view oracle;        ///< whose make_*_moe_kernel runs
+  std::string_view backend;       ///< chosen by it
+  std::string_view kernel_class;  ///< the same
+  Parallel parallel;
+  QuantConfig quant;
+  Hardware hardware;
+  std::int64_t hidden;          ///< after rounding
+  std::int64_t max_num_tokens;  ///< of a rank, from the scheduler
+  bool disable_inplace;         ///< true in every engine with torch 2.9 or later
+};
+
+struct Assembly {
+  std::string_view prepare_class;
+  ActivationFormat format;
+  bool fp8_dispatch;
+  std::int64_t exchanged_hidden;               ///< columns that the exchange's scales cover
+  std::optional<std::int64_t> max_num_tokens;  ///< handed to batched experts only
+  std::optional<std::int64_t> num_dispatchers;
+  bool inplace;      ///< the result overwrites the input
+  bool takes_layer;  ///< the experts are also given the layer itself
+};
+
+/// The assembled kernel, or what the engine raises: AssertionError without a prepare step, for experts of the other format, and for a monolithic
+/// kernel in place; NotImplementedError for activations that the one-sided exchange cannot move; ValueError for monolithic experts behind a step that
+/// has no such variant. Throws Error(usage) for an unknown oracle or kernel class.
+/// Source: vllm 7e1b45a09 fused_moe/oracle/*.py make_*_moe_kernel, modular_kernel.py FusedMoEKernel.
+Answer<Assembly> assemble(const AssemblyRequest& request);
+
+}  // namespace mx::oracle
