@@ -116,7 +116,6 @@ class Conversion {
     for (const ExpertTensor& tensor : checkpoint_.expert_tensors(layer)) {
       const TensorView& view = *tensor.at.view;
       tags.source.push_back({tensor.role, {std::string(tensor.name), std::string(view.dtype->name), view.shape}, shard_name(*tensor.at.file)});
-      tensor.at.file->release(view);
       report_.bytes_in += view.bytes.size();
     }
     if (setting_.tp_size > 1) canonical.experts = shard(canonical.experts, options_.rank, setting_.tp_size);
