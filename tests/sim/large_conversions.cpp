@@ -31,6 +31,33 @@ using layout::Setting;
 constexpr std::array<Arch, 15> kArchs{Arch::sm75,   Arch::sm80,   Arch::sm89,  Arch::sm90,  Arch::sm100,   Arch::sm110, Arch::sm120, Arch::gfx90a,
                                       Arch::gfx942, Arch::gfx950, Arch::gfx11, Arch::gfx12, Arch::gfx1250, Arch::xpu,   Arch::cpu};
 
+bool is_cuda(Arch arch) { return arch <= Arch::sm120; }
+bool is_cuda_or_xpu(Arch arch) { return is_cuda(arch) || arch == Arch::xpu; }
+bool is_cpu(Arch arch) { return arch == Arch::cpu; }
+bool is_xpu(Arch arch) { return arch == Arch::xpu; }
+bool is_any(Arch) { return true; }
+
+/// Makers whose devices a backend has kernels for, by the beginning of its name; the first row that fits.
+struct Devices {
+  std::string_view backends;
+  bool (*has)(Arch arch);
+};
+constexpr std::array<Devices, 9> kDevices{{
+    {"FLASHINFER", is_cuda},
+    {"DEEPGEMM", is_cuda},
+    {"HUMMING", is_cuda},
+    {"MARLIN", is_cuda_or_xpu},
+    {"BATCHED_MARLIN", is_cuda},
+    {"AITER", layout::is_rocm},
+    {"CPU", is_cpu},
+    {"XPU", is_xpu},
+    {"", is_any},
+}};
+
+bool runs_on(std::string_view backend, Arch arch) {
+  return std::ranges::find_if(kDevices, [&](const Devices& row) { return backend.starts_with(row.backends); })->has(arch);
+}
+
 /// Conversions that differ in nothing are one, under all the names of their devices and engines.
 struct Case {
   std::string backend;
@@ -50,6 +77,7 @@ std::vector<Case> cases_of(const layout::Sizes& sizes) {
     for (const layout::Engine engine : layout::kEngines) {
       if (!row.converts(layout::SourceOrder::gpt_oss, engine)) continue;
       for (const Arch arch : kArchs) {
+        if (!runs_on(row.backend, arch)) continue;
         Setting setting{.sizes = sizes, .padded = {}, .form = {}, .engine = engine, .arch = arch};
         setting.padded = layout::rounded_up(row.backend, setting);
         if (!layout::broken_needs(row, setting).empty()) continue;
