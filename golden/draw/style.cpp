@@ -8,7 +8,8 @@ const std::string_view kStyle =
     ".paper{fill:#fff}.title{font:bold 20px 'DejaVu Sans',Helvetica,Arial,sans-serif}.head{font:bold 13px 'DejaVu Sans',Helvetica,Arial,sans-serif}"
     ".small{font-size:11px}.tick{font-size:10px;fill:#57606a}.row{text-anchor:end}.cell{font-size:7px;text-anchor:middle}.large{font-size:9px}"
     ".on-light{fill:#000}.on-dark{fill:#fff}.frame{fill:none;stroke:#57606a}.edge1{stroke:#fff;stroke-width:.75}.edge2{stroke:#fff;stroke-width:2}"
-    ".edge3{stroke:#d1242f;stroke-width:2}.pad{stroke:none}.hatch{stroke:#8c959f;stroke-width:1.2}.hatch-paper{fill:#eaeef2}"
+    ".edge3{stroke:#d1242f;stroke-width:2}.pad{stroke:none;shape-rendering:crispEdges}.hatch{stroke:#8c959f;stroke-width:1.2}.hatch-paper{fill:#"
+    "eaeef2}"
     ".dots{fill:#d1242f}.cross{stroke:#d1242f;stroke-width:1.2}"
     "@media (prefers-color-scheme:dark){text{fill:#e6edf3}.paper{fill:#0d1117}.tick{fill:#9198a1}.frame{stroke:#9198a1}"
     ".on-light{fill:#000}.on-dark{fill:#fff}.edge1,.edge2{stroke:#0d1117}.hatch-paper{fill:#21262d}.hatch{stroke:#7d8590}}";
