@@ -82,7 +82,7 @@ class Conversion {
   static Setting setting_of(const Checkpoint& checkpoint, const ConvertOptions& options) {
     Setting setting = options.setting;
     if (options.rank < 0 || options.rank >= setting.tp_size) {
-      throw Error(ErrorCode::usage, fmt::format("rank {} is not in 0..{}", options.rank, setting.tp_size - 1));
+      throw Error(ErrorCode::usage, fmt::format("rank {} is not in 0..{}: tp is {}", options.rank, setting.tp_size - 1, setting.tp_size));
     }
     setting.sizes = checkpoint.sizes(0);
     check_cut(setting.sizes, setting.tp_size);

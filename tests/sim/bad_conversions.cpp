@@ -210,10 +210,10 @@ TEST_CASE("the output is a directory of its own, and what is in it stays unless 
   CHECK(input_error_defect(convert_into(converted.packed, false), {"is not empty", "--force"}) == "");
   const std::string old = read_bytes(converted.packed / kFirstLayer);
   write_bytes(converted.packed / kFirstLayer, "old");
-  write_bytes(converted.packed / "mine", "mine");
+  write_bytes(converted.packed / "mine.bin", "mine");
   CHECK_FALSE(convert_into(converted.packed, true));
   CHECK(read_bytes(converted.packed / kFirstLayer) == old);
-  CHECK(read_bytes(converted.packed / "mine") == "mine");
+  CHECK(read_bytes(converted.packed / "mine.bin") == "mine");
   CHECK(file_differences(converted.source, restored_from({converted.packed}, converted.restored)) == "");
 
   write_bytes(converted.directory.path() / "file", "x");
