@@ -1,6 +1,12 @@
 #include "props/layout/laws.hpp"
 
 #include <array>
+#include <deque>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/layout/stage.hpp"
 
 namespace mx::props {
 namespace {
@@ -14,9 +20,11 @@ constexpr std::string_view kDequantize =
 constexpr std::string_view kPadding =
     "Whatever lies where the closed formulas have padding (0x00, 0x7F, 0xFF, random), restoring gives the same checkpoint";
 constexpr std::string_view kRestore = "restore(convert(x)) = x, and compare finds no difference";
+constexpr std::string_view kStageAddresses = "Of every building block at, inverse, gather and digits agree; image and padding fill the allocation";
+constexpr std::string_view kStageFormulas = "Building blocks lie where their documents' formulas have them, and refuse what those do not cover";
 constexpr std::string_view kCompare = "One changed bit anywhere in a packed tensor is one difference, at its place";
 
-constexpr std::array<Law, 37> kLaws{{
+constexpr std::array<Law, 36> kLaws{{
     {"L1/programs", "Of any view program at, inverse, is_padding and gather agree; image and padding fill the allocation", law_addresses},
     {"L1/pieces", "An address map read in pieces is the whole map", law_map_in_pieces},
     {"L1/digits", "A digit normal form computes what the interpreter does; carry-free programs have one", law_digits_agree},
@@ -28,7 +36,6 @@ constexpr std::array<Law, 37> kLaws{{
     {"L1/FLASHINFER_CUTLASS_MXFP4_MXFP8", kAddresses, law_backend_addresses},
     {"L1/XPU", kAddresses, law_backend_addresses},
     {"L1/EMULATION", kAddresses, law_backend_addresses},
-    {"L2/stages", "Building blocks equal their closed formulas and refuse sizes that those do not cover", law_stage_formulas},
     {"L2/FLASHINFER_TRTLLM_MXFP4_BF16", kTags, law_tags_arrive},
     {"L2/FLASHINFER_TRTLLM_MXFP4_MXFP8", kTags, law_tags_arrive},
     {"L2/FLASHINFER_CUTLASS_MXFP4_MXFP8", kTags, law_tags_arrive},
@@ -57,8 +64,24 @@ constexpr std::array<Law, 37> kLaws{{
     {"L10/EMULATION", kCompare, law_compare_sees_every_change},
 }};
 
+/// Ids are made from the tables: a row that is added has laws at once.
+std::vector<Law> joined() {
+  static std::deque<std::string> ids;
+  std::vector<Law> laws(kLaws.begin(), kLaws.end());
+  std::set<std::string_view> libraries;
+  for (const layout::StageLayout& stage : layout::all_stage_layouts()) libraries.insert(stage_library(stage.name));
+  for (std::string_view library : libraries) {
+    laws.push_back({ids.emplace_back("L1/stages/" + std::string(library)), kStageAddresses, law_stage_addresses});
+    laws.push_back({ids.emplace_back("L2/stages/" + std::string(library)), kStageFormulas, law_stage_formulas});
+  }
+  return laws;
+}
+
 }  // namespace
 
-std::span<const Law> layout_laws() { return kLaws; }
+std::span<const Law> layout_laws() {
+  static const std::vector<Law> laws = joined();
+  return laws;
+}
 
 }  // namespace mx::props

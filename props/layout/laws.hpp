@@ -11,7 +11,11 @@ Outcome law_digits_agree(const Law& law);       ///< the normal form computes wh
 Outcome law_digits_are_normal(const Law& law);  ///< layouts are equal exactly when their normal forms are
 Outcome law_bijection_test(const Law& law);     ///< is_bijection agrees with counting
 Outcome law_apply_undone(const Law& law);       ///< apply there and back is the identity
-Outcome law_stage_formulas(const Law& law);     ///< building blocks against closed formulas
+
+// One law per library of building blocks: the id ends in "/LIBRARY".
+Outcome law_stage_addresses(const Law& law);             ///< at, inverse, gather and digits agree
+Outcome law_stage_formulas(const Law& law);              ///< addresses, padding and refusals are those of the documents
+std::string_view stage_library(std::string_view stage);  ///< "triton" of triton.StridedLayout
 
 // One law per backend: the id ends in "/BACKEND".
 Outcome law_backend_addresses(const Law& law);
