@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace mx::kernels::moe {
@@ -19,6 +20,13 @@ struct LineAllocator {
 
   T* allocate(std::size_t count) { return static_cast<T*>(::operator new (count * sizeof(T), std::align_val_t{kLine})); }
   void deallocate(T* memory, std::size_t) { ::operator delete (memory, std::align_val_t{kLine}); }
+  /// Elements without a value of their own stay as the memory is: all of them are written before they are read.
+  template <class U>
+  void construct(U*) {}
+  template <class U, class... Arguments>
+  void construct(U* place, Arguments&&... arguments) {
+    ::new (static_cast<void*>(place)) U(std::forward<Arguments>(arguments)...);
+  }
   friend bool operator==(const LineAllocator&, const LineAllocator&) { return true; }
 };
 

@@ -75,7 +75,7 @@ MXACT_INLINE void chain_octet(__m512 (&sums)[Rows][Vectors], Columns<Vectors>& c
 }
 
 template <size_t Rows, size_t Vectors, class Decoder>
-MXACT_INLINE void chain(Columns<Vectors> columns, const uint32_t* a, size_t blocks, float* out, size_t panel_stride) {
+MXACT_INLINE void chain(Columns<Vectors> columns, const uint32_t* a, size_t blocks, const Outputs& outputs) {
   __m512 sums[Rows][Vectors];
   MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) sums[m][v] = _mm512_setzero_ps(); }
   Decoder decoders[Vectors];
@@ -91,22 +91,23 @@ MXACT_INLINE void chain(Columns<Vectors> columns, const uint32_t* a, size_t bloc
     }
     columns.next_block();
   }
-  store(sums, out, panel_stride);
+  outputs.store(sums);
 }
 
-template <size_t J, size_t Rows>
-MXACT_INLINE void block_pair(__m512 (&sums)[Rows][2], const __m512i (&codes)[2], __m512i table, const uint32_t* a) {
-  __m512i weights[2];
-  MXACT_UNROLL for (size_t v = 0; v < 2; ++v) weights[v] = _mm512_permutexvar_epi16(nibble<J>(codes[v]), table);
+template <size_t J, size_t Rows, size_t Vectors>
+MXACT_INLINE void block_pair(__m512 (&sums)[Rows][Vectors], const __m512i (&codes)[Vectors], __m512i table, const uint32_t* a) {
+  __m512i weights[Vectors];
+  MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) weights[v] = _mm512_permutexvar_epi16(nibble<J>(codes[v]), table);
   MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
     const __m512bh pair = pair_of(a + J * Rows + m);
-    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = dot_pair(sums[m][v], weights[v], pair);
+    MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) sums[m][v] = dot_pair(sums[m][v], weights[v], pair);
   }
 }
 
-template <size_t Rows>
-MXACT_INLINE void block_octet(__m512 (&sums)[Rows][2], Columns<2>& columns, __m512i table, const uint32_t*& a) {
-  const __m512i codes[2] = {columns.octet(0), columns.octet(1)};
+template <size_t Rows, size_t Vectors>
+MXACT_INLINE void block_octet(__m512 (&sums)[Rows][Vectors], Columns<Vectors>& columns, __m512i table, const uint32_t*& a) {
+  __m512i codes[Vectors];
+  MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) codes[v] = columns.octet(v);
   block_pair<0>(sums, codes, table, a);
   block_pair<1>(sums, codes, table, a);
   block_pair<2>(sums, codes, table, a);
@@ -115,33 +116,33 @@ MXACT_INLINE void block_octet(__m512 (&sums)[Rows][2], Columns<2>& columns, __m5
   a += 4 * Rows;
 }
 
-template <size_t Rows>
-MXACT_INLINE void block(Columns<2> columns, const uint32_t* a, size_t blocks, float* out) {
+template <size_t Rows, size_t Vectors>
+MXACT_INLINE void block(Columns<Vectors> columns, const uint32_t* a, size_t blocks, const Outputs& outputs) {
   const __m512i table = _mm512_load_si512(kCodes);
-  __m512 totals[Rows][2];
-  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) totals[m][v] = _mm512_setzero_ps(); }
+  __m512 totals[Rows][Vectors];
+  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) totals[m][v] = _mm512_setzero_ps(); }
 #pragma GCC unroll 1
   for (size_t b = 0; b < blocks; ++b) {
-    __m512 sums[Rows][2];
-    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = _mm512_setzero_ps(); }
+    __m512 sums[Rows][Vectors];
+    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) sums[m][v] = _mm512_setzero_ps(); }
     if constexpr (Rows <= 4) {
       MXACT_UNROLL for (size_t octet = 0; octet < 4; ++octet) block_octet(sums, columns, table, a);
     } else {
 #pragma GCC unroll 1
       for (size_t octet = 0; octet < 4; ++octet) block_octet(sums, columns, table, a);
     }
-    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
+    MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) {
       const __m512 scale = scale_values(columns.scales_of(v));
       MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) totals[m][v] = _mm512_fmadd_ps(sums[m][v], scale, totals[m][v]);
     }
     columns.next_block();
   }
-  store(totals, out, 0);
+  outputs.store(totals);
 }
 
 /// One tile of rows by the panels from `panel` on; returns how many panels it took. The tiles of a block of rows agree: where there are several,
 /// each has more than four rows.
-using ChainTile = size_t(const TileArgs& args, size_t panel, const uint32_t* a, float* out);
+using ChainTile = size_t(const TileArgs& args, size_t panel, const uint32_t* a, const Outputs& outputs);
 
 template <size_t Vectors>
 MXACT_INLINE Columns<Vectors> columns_at(const TileArgs& args, size_t panel) {
@@ -150,27 +151,30 @@ MXACT_INLINE Columns<Vectors> columns_at(const TileArgs& args, size_t panel) {
 
 /// Few rows need many columns beside each other: each sum waits six cycles for its last product, and two start in each cycle.
 template <size_t Rows, class Decoder>
-size_t chain_tile(const TileArgs& args, size_t panel, const uint32_t* a, float* out) {
+size_t chain_tile(const TileArgs& args, size_t panel, const uint32_t* a, const Outputs& outputs) {
   constexpr size_t kPanels = Rows == 1 ? 4 : Rows <= 4 ? 2 : 1;
-  const size_t stride = args.rows * kPanelColumns;
   if (kPanels > 1 && panel + kPanels <= args.panels) {
-    chain<Rows, 2 * kPanels, Decoder>(columns_at<2 * kPanels>(args, panel), a, args.blocks, out + panel * stride, stride);
+    chain<Rows, 2 * kPanels, Decoder>(columns_at<2 * kPanels>(args, panel), a, args.blocks, outputs);
     return kPanels;
   }
-  chain<Rows, 2, Decoder>(columns_at<2>(args, panel), a, args.blocks, out + panel * stride, stride);
+  chain<Rows, 2, Decoder>(columns_at<2>(args, panel), a, args.blocks, outputs);
   return 1;
 }
 
 template <size_t Rows>
-size_t careful_chain_tile(const TileArgs& args, size_t panel, const uint32_t* a, float* out) {
-  const size_t stride = args.rows * kPanelColumns;
-  chain<Rows, 2, CarefulDecoder>(columns_at<2>(args, panel), a, args.blocks, out + panel * stride, stride);
+size_t careful_chain_tile(const TileArgs& args, size_t panel, const uint32_t* a, const Outputs& outputs) {
+  chain<Rows, 2, CarefulDecoder>(columns_at<2>(args, panel), a, args.blocks, outputs);
   return 1;
 }
 
 template <size_t Rows>
-size_t block_tile(const TileArgs& args, size_t panel, const uint32_t* a, float* out) {
-  block<Rows>(columns_at<2>(args, panel), a, args.blocks, out + panel * args.rows * kPanelColumns);
+size_t block_tile(const TileArgs& args, size_t panel, const uint32_t* a, const Outputs& outputs) {
+  constexpr size_t kPanels = Rows == 1 ? 2 : 1;
+  if (kPanels > 1 && panel + kPanels <= args.panels) {
+    block<Rows, 2 * kPanels>(columns_at<2 * kPanels>(args, panel), a, args.blocks, outputs);
+    return kPanels;
+  }
+  block<Rows, 2>(columns_at<2>(args, panel), a, args.blocks, outputs);
   return 1;
 }
 
@@ -190,7 +194,7 @@ void run(const TileArgs& args, size_t tallest, ChainTile* const* tiles) {
     size_t row = 0;
     for (size_t tile = 0; tile < tile_count(args.rows, tallest); ++tile) {
       const size_t height = tile_height(args.rows, tallest, tile);
-      taken = tiles[height - 1](args, panel, args.a + pairs * row, args.out + row * kPanelColumns);
+      taken = tiles[height - 1](args, panel, args.a + pairs * row, Outputs(args, panel, row));
       row += height;
     }
     panel += taken;

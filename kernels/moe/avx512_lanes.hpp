@@ -42,18 +42,45 @@ struct Columns {
   size_t code_stride;
   size_t scale_stride;
 
-  MXACT_INLINE __m512i octet(size_t v) const { return _mm512_load_si512(codes + (v / 2) * code_stride + (v % 2) * 64); }
+  /// Memory is asked for a page ahead: decoding leaves the processor's own prefetcher behind.
+  MXACT_INLINE __m512i octet(size_t v) const {
+    constexpr size_t kAhead = 4096;
+    const uint8_t* const at = codes + v / 2 * code_stride + v % 2 * 64;
+    _mm_prefetch(at + kAhead, _MM_HINT_T0);
+    return _mm512_load_si512(at);
+  }
   MXACT_INLINE const uint8_t* scales_of(size_t v) const { return scales + (v / 2) * scale_stride + (v % 2) * 16; }
   MXACT_INLINE void next_octet() { codes += 4 * kPanelColumns; }
   MXACT_INLINE void next_block() { scales += kPanelColumns; }
 };
 
-template <size_t Rows, size_t Vectors>
-MXACT_INLINE void store(const __m512 (&sums)[Rows][Vectors], float* out, size_t panel_stride) {
-  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-    MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) _mm512_storeu_ps(out + (v / 2) * panel_stride + m * kPanelColumns + (v % 2) * 16, sums[m][v]);
+/// Where a tile's sums go.
+struct Outputs {
+  const float* bias;
+  float* out;
+  size_t panel_stride;
+  size_t row_stride;
+  size_t half_stride;
+
+  MXACT_INLINE Outputs(const TileArgs& args, size_t panel, size_t row)
+      : bias(args.bias == nullptr ? nullptr : args.bias + panel * kPanelColumns),
+        out(args.out + panel * args.panel_stride + row * args.row_stride),
+        panel_stride(args.panel_stride),
+        row_stride(args.row_stride),
+        half_stride(args.half_stride) {}
+
+  template <size_t Rows, size_t Vectors>
+  MXACT_INLINE void store(const __m512 (&sums)[Rows][Vectors]) const {
+    const __m512 nan = _mm512_castsi512_ps(_mm512_set1_epi32(0x7FC00000));
+    MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) {
+      float* const column = out + v / 2 * panel_stride + v % 2 * half_stride;
+      MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+        const __m512 value = bias == nullptr ? sums[m][v] : _mm512_add_ps(sums[m][v], _mm512_loadu_ps(bias + v * 16));
+        _mm512_storeu_ps(column + m * row_stride, _mm512_mask_mov_ps(value, _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q), nan));
+      }
+    }
   }
-}
+};
 
 }  // namespace
 }  // namespace mx::kernels::moe

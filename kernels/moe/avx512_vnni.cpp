@@ -46,7 +46,7 @@ struct CarefulScales {
 };
 
 template <size_t Rows, class Scales>
-void tile(Columns<2> columns, const uint32_t* a, const int32_t* starts, const int32_t* exponents, size_t blocks, float* out) {
+void tile(Columns<2> columns, const uint32_t* a, const int32_t* starts, const int32_t* exponents, size_t blocks, const Outputs& outputs) {
   const __m512i table = _mm512_load_si512(kShifted);
   __m512 totals[Rows][2];
   MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) totals[m][v] = _mm512_setzero_ps(); }
@@ -69,10 +69,10 @@ void tile(Columns<2> columns, const uint32_t* a, const int32_t* starts, const in
     starts += Rows;
     exponents += Rows;
   }
-  store(totals, out, 0);
+  outputs.store(totals);
 }
 
-using Tile = void(Columns<2>, const uint32_t*, const int32_t*, const int32_t*, size_t, float*);
+using Tile = void(Columns<2>, const uint32_t*, const int32_t*, const int32_t*, size_t, const Outputs&);
 constexpr Tile* kTiles[kInt8Rows] = {tile<1, AddedScales>, tile<2, AddedScales>, tile<3, AddedScales>,
                                      tile<4, AddedScales>, tile<5, AddedScales>, tile<6, AddedScales>};
 constexpr Tile* kCarefulTiles[kInt8Rows] = {tile<1, CarefulScales>, tile<2, CarefulScales>, tile<3, CarefulScales>,
@@ -88,7 +88,7 @@ void int8_block_avx512_vnni(const TileArgs& args) {
     for (size_t t = 0; t < tile_count(args.rows, kInt8Rows); ++t) {
       const size_t height = tile_height(args.rows, kInt8Rows, t);
       tiles[height - 1](columns, args.a + row * args.blocks * (kScaleBlock / 4), args.a_starts + row * args.blocks,
-                        args.a_exponents + row * args.blocks, args.blocks, args.out + (panel * args.rows + row) * kPanelColumns);
+                        args.a_exponents + row * args.blocks, args.blocks, Outputs(args, panel, row));
       row += height;
     }
   }

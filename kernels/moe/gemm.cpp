@@ -13,8 +13,6 @@
 namespace mx::kernels::moe {
 namespace {
 
-constexpr float kNan = std::bit_cast<float>(0x7FC00000U);
-
 constexpr std::array kEngines {
   Engine{Contract::bf16_chain, "bf16-chain portable", 0, kChainRows, bf16_chain_portable},
       Engine{Contract::bf16_block, "bf16-block portable", 0, kBlockRows, bf16_block_portable},
@@ -55,39 +53,37 @@ std::size_t checked_rows(const Engine& engine, const PanelMatrix& weights, std::
   return rows;
 }
 
-/// Adds the bias to a panel's outputs of one row and puts them where they belong.
-void finish_row(const PanelMatrix& weights, std::size_t expert, std::size_t panel, const float* sums, float* out_row) {
+/// The panel that some columns are missing from: through a scratch.
+void run_last_panel(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Operand& operand, std::size_t index,
+                    std::span<float> out) {
   const PanelShape& shape = weights.shape;
+  const RowBlock& block = operand.row_blocks[index];
   const std::size_t lanes = shape.lanes();
-  const std::size_t count = std::min(lanes, shape.columns - panel * lanes);
-  for (std::size_t half = 0; half < shape.halves; ++half) {
-    const std::size_t lane = half * lanes;
-    const float* bias = weights.bias.empty() ? nullptr : weights.bias.data() + (expert * shape.panels() + panel) * kPanelColumns + lane;
-    float* to = out_row + half * shape.columns + panel * lanes;
-    for (std::size_t i = 0; i < count; ++i) {
-      const float value = bias == nullptr ? sums[lane + i] : sums[lane + i] + bias[i];
-      to[i] = value == value ? value : kNan;
+  const std::size_t first = (shape.panels() - 1) * lanes;
+  Lines<float> sums(block.rows * kPanelColumns);
+  run_tiles(engine, weights, expert, shape.panels() - 1, 1, operand, index, sums.data(), {0, kPanelColumns, kPanelColumns / 2});
+  for (std::size_t row = 0; row < block.rows; ++row) {
+    for (std::size_t half = 0; half < shape.halves; ++half) {
+      const float* from = sums.data() + row * kPanelColumns + half * lanes;
+      std::copy_n(from, shape.columns - first, out.data() + ((block.first + row) * shape.halves + half) * shape.columns + first);
     }
   }
 }
 
 void run_panels(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Operand& operand, std::size_t begin, std::size_t end,
                 std::span<float> out) {
-  Lines<float> sums;
-  const std::size_t row_length = weights.shape.halves * weights.shape.columns;
+  const PanelShape& shape = weights.shape;
+  const std::size_t whole = shape.columns / shape.lanes();
+  const Strides strides{shape.lanes(), shape.halves * shape.columns, shape.halves == 1 ? kPanelColumns / 2 : shape.columns};
   for (std::size_t index = 0; index < operand.row_blocks.size(); ++index) {
     const RowBlock& block = operand.row_blocks[index];
+    float* const rows = out.data() + block.first * strides.row;
     const std::size_t step = panels_at_once(block.rows);
-    sums.resize(step * block.rows * kPanelColumns);
-    for (std::size_t panel = begin; panel < end; panel += step) {
-      const std::size_t count = std::min(step, end - panel);
-      run_tiles(engine, weights, expert, panel, count, operand, index, sums.data());
-      for (std::size_t p = 0; p < count; ++p) {
-        for (std::size_t row = 0; row < block.rows; ++row) {
-          finish_row(weights, expert, panel + p, sums.data() + (p * block.rows + row) * kPanelColumns, out.data() + (block.first + row) * row_length);
-        }
-      }
+    for (std::size_t panel = begin; panel < std::min(end, whole); panel += step) {
+      const std::size_t count = std::min(step, std::min(end, whole) - panel);
+      run_tiles(engine, weights, expert, panel, count, operand, index, rows + panel * strides.panel, strides);
     }
+    if (end > whole) run_last_panel(engine, weights, expert, operand, index, out);
   }
 }
 
@@ -132,10 +128,10 @@ const Engine& engine_for(Contract contract, const IsaTier& tier) {
   return *best;
 }
 
-std::size_t panels_at_once(std::size_t rows) { return rows <= 8 ? 4 : 1; }
+std::size_t panels_at_once(std::size_t rows) { return rows <= 8 ? 4 : 4; }
 
 void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t expert, std::size_t first, std::size_t count, const Operand& operand,
-               std::size_t row_block, float* out) {
+               std::size_t row_block, float* out, const Strides& strides) {
   const RowBlock& block = operand.row_blocks[row_block];
   const std::size_t blocks = weights.shape.blocks();
   const std::size_t panel = expert * weights.shape.panels() + first;
@@ -155,7 +151,11 @@ void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t exp
               .a = operand.data.data() + block.first * operand.dwords_per_row,
               .a_starts = int8 ? operand.starts.data() + block.first * blocks : nullptr,
               .a_exponents = int8 ? operand.exponents.data() + block.first * blocks : nullptr,
-              .out = out});
+              .bias = weights.bias.empty() ? nullptr : weights.bias.data() + panel * kPanelColumns,
+              .out = out,
+              .panel_stride = strides.panel,
+              .row_stride = strides.row,
+              .half_stride = strides.half});
 }
 
 void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Bf16Rows& x, std::span<float> out, int threads) {

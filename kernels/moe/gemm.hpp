@@ -35,11 +35,18 @@ const Engine& engine_for(Contract contract, const IsaTier& tier);
 void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Bf16Rows& x, std::span<float> out, int threads);
 void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Int8Rows& x, std::span<float> out, int threads);
 
-/// Panels [first, first + count) of an expert by one block of rows, without bias: [panel][row][32].
-void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t expert, std::size_t first, std::size_t count, const Operand& operand,
-               std::size_t row_block, float* out);
+/// Where the outputs of a panel go: column c of a row is at row * row_stride + panel * panel_stride + c / 16 * half_stride + c % 16.
+struct Strides {
+  std::size_t panel;
+  std::size_t row;
+  std::size_t half;
+};
 
-/// Panels that an engine best takes at once: several for one tile of few rows.
+/// Panels [first, first + count) of an expert by one block of rows, bias included.
+void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t expert, std::size_t first, std::size_t count, const Operand& operand,
+               std::size_t row_block, float* out, const Strides& strides);
+
+/// Panels that an engine best takes at once: several for a tile of few rows.
 std::size_t panels_at_once(std::size_t rows);
 
 }  // namespace mx::kernels::moe

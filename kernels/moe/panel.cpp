@@ -59,8 +59,8 @@ void pack_column(const PanelShape& shape, std::span<const std::uint8_t> codes, s
 PanelMatrix empty_matrix(const PanelShape& shape) {
   PanelMatrix matrix{.shape = shape, .codes = {}, .scales = {}, .ranges = {}, .bias = {}};
   const std::size_t panels = shape.experts * shape.panels();
-  matrix.codes.resize(panels * shape.blocks() * kPanelBlockDwords * 4);
-  matrix.scales.resize(panels * shape.blocks() * kPanelColumns);
+  matrix.codes.assign(panels * shape.blocks() * kPanelBlockDwords * 4, 0);
+  matrix.scales.assign(panels * shape.blocks() * kPanelColumns, 0);
   matrix.ranges.assign(panels, {255, 0});
   return matrix;
 }

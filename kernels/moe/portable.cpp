@@ -87,8 +87,10 @@ void each_output(const TileArgs& args, std::size_t tallest, Dot dot) {
       const std::size_t height = tile_height(args.rows, tallest, tile);
       for (std::size_t row = first; row < first + height; ++row) {
         for (std::size_t column = 0; column < kPanelColumns; ++column) {
-          args.out[(panel * args.rows + row) * kPanelColumns + column] =
-              dot(args.codes + panel * args.code_stride, args.scales + panel * args.scale_stride, column, row, first, height);
+          const float sum = dot(args.codes + panel * args.code_stride, args.scales + panel * args.scale_stride, column, row, first, height);
+          const float value = args.bias == nullptr ? sum : sum + args.bias[panel * kPanelColumns + column];
+          float* const to = args.out + panel * args.panel_stride + row * args.row_stride + column / 16 * args.half_stride + column % 16;
+          *to = value == value ? value : std::bit_cast<float>(0x7FC00000U);
         }
       }
       first += height;

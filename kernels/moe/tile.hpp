@@ -2,7 +2,7 @@
 // What a GEMM engine of one instruction set is given: plain data and C headers alone, since every tier's file includes this.
 //
 // Weights lie in panels of 32 columns (panel.hpp), activations in tiles of a few rows (operand.hpp). An engine multiplies a block of rows by a few
-// panels over the whole K: out[panel][row][column] = the contract's dot product without bias, NaNs of any kind.
+// panels over the whole K: each output is the contract's dot product plus the bias of its column, of NaNs 0x7FC00000.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,7 +28,12 @@ struct TileArgs {
   const uint32_t* a;           ///< tile after tile: [pair of K][row] of bf16, or [quad of K][row] of int8
   const int32_t* a_starts;     ///< int8: [block][row] in each tile, -12 times the block's sum
   const int32_t* a_exponents;  ///< int8: likewise, (scale byte - 134) * 2^23
-  float* out;                  ///< [panel][row][32]
+  const float* bias;           ///< [panel][32], or null
+  /// Column c of a row and panel goes to out[panel * panel_stride + row * row_stride + c / 16 * half_stride + c % 16].
+  float* out;
+  size_t panel_stride;
+  size_t row_stride;
+  size_t half_stride;
 };
 
 using TileFunction = void(const TileArgs&);
@@ -48,9 +53,6 @@ inline constexpr size_t kInt8Rows = 6;
 TileFunction bf16_chain_portable;
 TileFunction bf16_block_portable;
 TileFunction int8_block_portable;
-TileFunction bf16_chain_avx2;
-TileFunction bf16_block_avx2;
-TileFunction int8_block_avx2;
 TileFunction int8_block_avx512_vnni;
 TileFunction bf16_chain_avx512_bf16;
 TileFunction bf16_block_avx512_bf16;
