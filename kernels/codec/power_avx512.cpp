@@ -95,20 +95,19 @@ struct Constants {
   return _mm512_mask_mov_epi16(scale, zero, c.zero_scale);
 }
 
-/// Codes of 32 elements, given the pattern of half of the smallest positive element. An element's significand of 8 bits is shifted right by 8 bits
-/// less its steps above that; at most so many that mantissa_bits and the leading one are left. The carry of the rounding runs into the exponent.
+/// Codes of 32 elements, given the pattern of half of the smallest positive element. An element's significand of 8 bits is shifted left by its steps
+/// above that, at most so many that mantissa_bits and the leading one come to stand above bit 8, where it is rounded; a carry runs into the exponent.
 template <bool kKeepsZeroSign>
 [[gnu::always_inline]] inline __m512i codes_of(__m512i x, __m512i half_unit, const Constants& c) {
-  const __m512i mantissa = _mm512_set1_epi16(0x7F);
+  const __m512i below_half = _mm512_set1_epi16(0x7F);
   const __m512i magnitude = _mm512_and_si512(x, _mm512_set1_epi16(0x7FFF));
   const __m512i above = _mm512_min_epu16(_mm512_subs_epu16(magnitude, half_unit), c.largest);
   const __m512i steps = _mm512_srli_epi16(above, 7);
   const __m512i low_steps = _mm512_min_epu16(steps, c.steps_below);
-  const __m512i shift = _mm512_sub_epi16(_mm512_set1_epi16(8), low_steps);
-  const __m512i significand = _mm512_ternarylogic_epi32(above, mantissa, _mm512_set1_epi16(0x80), 0xEA);  // (above & mantissa) | 0x80
-  const __m512i odd = _mm512_and_si512(_mm512_srlv_epi16(significand, shift), c.even);
-  const __m512i below_half = _mm512_srlv_epi16(mantissa, low_steps);
-  const __m512i rounded = _mm512_srlv_epi16(_mm512_add_epi16(_mm512_add_epi16(significand, below_half), odd), shift);
+  const __m512i significand = _mm512_ternarylogic_epi32(above, below_half, _mm512_set1_epi16(0x80), 0xEA);  // (above & 0x7F) | 0x80
+  const __m512i moved_up = _mm512_sllv_epi16(significand, low_steps);
+  const __m512i odd = _mm512_and_si512(_mm512_srli_epi16(moved_up, 8), c.even);
+  const __m512i rounded = _mm512_srli_epi16(_mm512_add_epi16(_mm512_add_epi16(moved_up, below_half), odd), 8);
   const __m512i code = _mm512_add_epi16(rounded, _mm512_sll_epi16(_mm512_sub_epi16(steps, low_steps), c.mantissa_bits));
   const __m512i moved = _mm512_srl_epi16(x, c.sign_shift);
   if constexpr (kKeepsZeroSign) return _mm512_ternarylogic_epi32(code, moved, c.sign, 0xF8);  // code | (moved & sign)

@@ -36,10 +36,9 @@ std::uint32_t code_of(std::uint32_t x, std::uint32_t half_unit, const PowerPlan&
   const std::uint32_t above = std::min<std::uint32_t>(magnitude > half_unit ? magnitude - half_unit : 0U, plan.largest);
   const std::uint32_t steps = above >> 7;
   const std::uint32_t low_steps = std::min<std::uint32_t>(steps, plan.mantissa_bits + 1U);
-  const std::uint32_t shift = 8U - low_steps;
-  const std::uint32_t significand = (above & 0x7FU) | 0x80U;
-  const std::uint32_t odd = significand >> shift & plan.even;
-  const std::uint32_t code = ((significand + (0x7FU >> low_steps) + odd) >> shift) + ((steps - low_steps) << plan.mantissa_bits);
+  const std::uint32_t moved_up = ((above & 0x7FU) | 0x80U) << low_steps;
+  const std::uint32_t odd = moved_up >> 8 & plan.even;
+  const std::uint32_t code = ((moved_up + 0x7FU + odd) >> 8) + ((steps - low_steps) << plan.mantissa_bits);
   const bool negative = (x & 0x8000U) != 0 && (code != 0 || plan.keeps_zero_sign != 0);
   return code | (negative ? 1U << (plan.width - 1U) : 0U);
 }

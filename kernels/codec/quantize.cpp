@@ -76,8 +76,20 @@ void quantize_by_model(const Job& job, std::size_t block) {
 /// The scales that a kernel gave for blocks from `first` on, as the format has them and where the layout has them.
 void put_power_scales(const Job& job, std::size_t first, std::span<const std::uint8_t> scales) {
   constexpr unsigned kExponentField = 23;
-  for (std::size_t i = 0; i < scales.size(); ++i) {
-    put_scale(job, first + i, job.scale_width == 4 ? std::uint32_t{scales[i]} << kExponentField : scales[i]);
+  std::uint8_t* const out = job.out.scales.data();
+  if (job.scale_width == 4) {
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+      const std::uint32_t f32 = std::uint32_t{scales[i]} << kExponentField;
+      std::memcpy(out + (first + i) * 4, &f32, 4);
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < scales.size();) {
+    const std::size_t col = (first + i) % job.grid.cols;
+    const std::size_t run = std::min(job.grid.cols - col, scales.size() - i);
+    std::uint8_t* const row = out + job.tiles.row_start((first + i) / job.grid.cols);
+    for (std::size_t j = 0; j < run; ++j) row[job.tiles.col_offset(col + j)] = scales[i + j];
+    i += run;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace mx::kernels {
 namespace {
@@ -24,22 +25,22 @@ std::size_t tiles(std::size_t extent, std::size_t tile) { return (extent + tile 
 }  // namespace
 
 ScaleTiles::ScaleTiles(std::size_t rows, std::size_t cols, ScaleLayout layout)
-    : rows_(rows), cols_(cols), tile_rows_(1), tile_cols_(std::max<std::size_t>(cols, 1)), tiles_across_(1), interleave_(1), size_(rows * cols) {
+    : rows_(rows), cols_(cols), tile_rows_(1), tile_cols_(1), tile_shift_(0), tiles_across_(cols), interleave_(1), size_(rows * cols) {
   const auto row = std::ranges::find(kTiles, layout, &TileRow::layout);
   if (row == kTiles.end()) return;
   tile_rows_ = row->tile_rows;
   tile_cols_ = row->tile_cols;
+  tile_shift_ = static_cast<unsigned>(std::countr_zero(tile_cols_));
   tiles_across_ = tiles(cols, tile_cols_);
   interleave_ = row->interleave;
   size_ = tiles(rows, tile_rows_) * tiles_across_ * tile_rows_ * tile_cols_;
 }
 
-std::size_t ScaleTiles::at(std::size_t row, std::size_t col) const {
-  const std::size_t tile = row / tile_rows_ * tiles_across_ + col / tile_cols_;
+std::size_t ScaleTiles::row_start(std::size_t row) const {
   const std::size_t in_tile = row % tile_rows_;
   const std::size_t side_by_side = tile_rows_ / interleave_;
   const std::size_t place = in_tile % interleave_ * side_by_side + in_tile / interleave_;
-  return (tile * tile_rows_ + place) * tile_cols_ + col % tile_cols_;
+  return (row / tile_rows_ * tiles_across_ * tile_rows_ + place) * tile_cols_;
 }
 
 }  // namespace mx::kernels
