@@ -1,0 +1,32 @@
+// Which kernel runs on which tier.
+
+#include <array>
+
+#include "kernels/codec/plans.hpp"
+
+namespace mx::kernels {
+namespace {
+
+#if defined(__x86_64__) && !defined(MXACT_PORTABLE)
+constexpr std::uint32_t kAvx2Tier = kAvx2 | kF16c;
+constexpr std::array<KernelRow<PowerQuantize>, 3> kPowerQuantizers{{
+    {"portable", 0, power_quantize_portable},
+    {"avx2", kAvx2Tier, power_quantize_avx2},
+    {"avx512", kAvx2Tier | kAvx512, power_quantize_avx512},
+}};
+constexpr std::array<KernelRow<Unpack>, 3> kUnpackers{{
+    {"portable", 0, unpack_portable},
+    {"avx2", kAvx2, unpack_avx2},
+    {"avx512", kAvx512, unpack_avx512},
+}};
+#else
+constexpr std::array<KernelRow<PowerQuantize>, 1> kPowerQuantizers{{{"portable", 0, power_quantize_portable}}};
+constexpr std::array<KernelRow<Unpack>, 1> kUnpackers{{{"portable", 0, unpack_portable}}};
+#endif
+
+}  // namespace
+
+std::span<const KernelRow<PowerQuantize>> power_quantizers() { return kPowerQuantizers; }
+std::span<const KernelRow<Unpack>> unpackers() { return kUnpackers; }
+
+}  // namespace mx::kernels
