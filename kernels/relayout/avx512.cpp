@@ -1,0 +1,96 @@
+// Tiles in registers of 64 bytes: vpermi2b moves bytes, vgf2p8affineqb moves bits.
+
+#include <immintrin.h>
+#include <string.h>
+
+#include "kernels/relayout/tile_code.hpp"
+
+namespace {
+
+constexpr int64_t kVector = 64;
+
+inline __mmask64 first(int64_t count) { return count < kVector ? (1ULL << count) - 1 : ~0ULL; }
+
+/// Full lines of the target are streamed past the caches; the rest is stored as usual.
+inline void store(uint8_t* target, const uint8_t* from, int64_t length) {
+  while (length > 0) {
+    const int64_t to_line = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(target) & (kVector - 1));
+    if (to_line == 0 && length >= kVector) {
+      do {
+        _mm512_stream_si512(reinterpret_cast<__m512i*>(target), _mm512_loadu_si512(from));
+        target += kVector;
+        from += kVector;
+        length -= kVector;
+      } while (length >= kVector);
+      continue;
+    }
+    const int64_t part = to_line != 0 && to_line < length ? to_line : length;
+    const __mmask64 mask = first(part);
+    _mm512_mask_storeu_epi8(target, mask, _mm512_maskz_loadu_epi8(mask, from));
+    target += part;
+    from += part;
+    length -= part;
+  }
+}
+
+inline void load(uint8_t* at, const uint8_t* from, int64_t length) {
+  for (; length >= kVector; length -= kVector, at += kVector, from += kVector) _mm512_storeu_si512(at, _mm512_loadu_si512(from));
+  if (length > 0) _mm512_storeu_si512(at, _mm512_maskz_loadu_epi8(first(length), from));
+}
+
+inline void steps(const MxTileStep* list, int64_t count, const uint8_t* tables, uint8_t* scratch) {
+  for (int64_t i = 0; i < count; ++i) {
+    const MxTileStep step = list[i];
+    const __m512i index = _mm512_load_si512(tables + step.index);
+    _mm512_store_si512(scratch + step.out, _mm512_permutex2var_epi8(_mm512_load_si512(scratch + step.a), index, _mm512_load_si512(scratch + step.b)));
+  }
+}
+
+inline void mixes(const MxTileCode* code, uint8_t* scratch) {
+  for (int64_t i = 0; i < code->mix_count; ++i) {
+    const MxTileMix mix = code->mixes[i];
+    __m512i sum = _mm512_setzero_si512();
+    for (uint32_t t = mix.first_term; t < mix.first_term + mix.term_count; ++t) {
+      const MxTileTerm term = code->terms[t];
+      const __m512i matrix = _mm512_load_si512(code->tables + term.matrix);
+      sum = _mm512_xor_si512(sum, _mm512_gf2p8affine_epi64_epi8(_mm512_load_si512(scratch + term.from), matrix, 0));
+    }
+    _mm512_store_si512(scratch + mix.out, sum);
+  }
+}
+
+void move_tiles(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip, uint8_t* scratch) {
+  const uint8_t* source = strip->source;
+  uint8_t* target = strip->target;
+  for (int64_t n = 0; n < strip->count; ++n, source += strip->source_step, target += strip->target_step) {
+    for (int64_t i = 0; i < form->load_count; ++i) load(scratch + form->loads[i].at, source + form->loads[i].offset, form->loads[i].length);
+    for (int64_t i = 0; i < form->fill_count; ++i) memset(scratch + form->fills[i].at, form->fills[i].content, form->fills[i].length);
+    steps(code->gather, code->gather_count, code->tables, scratch);
+    mixes(code, scratch);
+    steps(code->scatter, code->scatter_count, code->tables, scratch);
+    for (int64_t i = 0; i < form->store_count; ++i) {
+      store(target + form->stores[i].offset, scratch + code->target_at + form->stores[i].at, form->stores[i].length);
+    }
+  }
+}
+
+void copy_tiles(const MxTileForm* form, const MxTileStrip* strip) {
+  const uint8_t* source = strip->source;
+  uint8_t* target = strip->target;
+  for (int64_t n = 0; n < strip->count; ++n, source += strip->source_step, target += strip->target_step) {
+    for (int64_t i = 0; i < form->copy_count; ++i) {
+      store(target + form->copies[i].target, source + form->copies[i].source, form->copies[i].length);
+    }
+    for (int64_t i = 0; i < form->blank_count; ++i) {
+      memset(target + form->blanks[i].target, form->blanks[i].content, static_cast<size_t>(form->blanks[i].length));
+    }
+  }
+}
+
+}  // namespace
+
+void mx_tiles_avx512(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip, uint8_t* scratch) {
+  if (form->store_count > 0) move_tiles(code, form, strip, scratch);
+  if (form->copy_count > 0 || form->blank_count > 0) copy_tiles(form, strip);
+  _mm_sfence();
+}

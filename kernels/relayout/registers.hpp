@@ -1,0 +1,43 @@
+#pragma once
+// A tile's bytes moved through registers: which bytes meet in which register, and which bits change there.
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/relayout/network.hpp"
+#include "kernels/relayout/tile.hpp"
+
+namespace mx::kernels::relayout {
+
+/// Bytes that one matrix serves.
+inline constexpr int kLane = 16;
+
+/// rows[i]: mask of the bits whose parity is bit i.
+using BitMatrix = std::array<std::uint8_t, 8>;
+
+/// A register through a matrix per lane.
+struct LaneTerm {
+  int from;
+  std::vector<BitMatrix> matrices;
+};
+/// A register as the exclusive or of terms.
+struct LaneMix {
+  int out;
+  std::vector<LaneTerm> terms;
+};
+
+/// Registers are numbered; the tile's source is in 0, 1, .. and the one with target bytes i * width .. is targets[i].
+struct RegisterPlan {
+  std::vector<Step2> gather;
+  std::vector<LaneMix> mixes;
+  std::vector<Step2> scatter;
+  std::vector<int> targets;
+  int registers;  ///< all of them
+};
+
+/// Where only whole bytes move there are neither mixes nor a scatter. Else bytes that are made alike stand side by side in lanes while their bits
+/// change.
+RegisterPlan register_plan(const Tiles& tiles, int width);
+
+}  // namespace mx::kernels::relayout
