@@ -12,7 +12,7 @@
 namespace mx::golden {
 namespace {
 
-constexpr std::array<OptionKey, 14> kKeys{{
+constexpr std::array<OptionKey, 12> kKeys{{
     {"profile", "named rounding, overflow, NaN and scale rule (mxact formats lists them; default ocp)"},
     {"rounding", "the first profile with this rounding; with --profile, refuse one that rounds in another way"},
     {"overflow", "the first profile with this overflow rule; with --profile, refuse one that overflows in another way"},
@@ -25,8 +25,6 @@ constexpr std::array<OptionKey, 14> kKeys{{
     {"shape", "ROWSxCOLUMNS of a layout (default 256x8)"},
     {"version", "converter version of a layout (default: the engine's)"},
     {"type", "type that an activation works in: f32 (default), bf16, fp16"},
-    {"global-scale", "encode scale g of the tensor as fp32 bits 0x.. (default: a column of its own)"},
-    {"tensor-scale", "decode scale 1/g of the tensor, or a static scale, as fp32 bits 0x.. (default: a column of its own)"},
 }};
 
 }  // namespace
