@@ -89,6 +89,8 @@ int run(int argc, char** argv) {
   add_quantize(app, action);
   add_compare(app, action);
   add_sweep(app, action);
+  add_gen(app, action);
+  add_ver(app, action);
   add_doctor(app, action);
   try {
     check_verb(app, argc, argv);
