@@ -111,6 +111,10 @@ enum class Fault {
   expert_offset_twice,
   layer_first_operand,
   layer_first_bias,
+  // deployments
+  sim_swaps_gate_and_up,
+  sim_drops_alpha,
+  sim_ignores_limit,
   // oracle
   oracle_skips_device_check,
   oracle_accepts_any_activation,
