@@ -35,6 +35,7 @@ HeldUnits held_row_major(const Layout& from, std::span<const std::uint8_t> bytes
       if (value == get_grain(out, entry, bits)) return;
       throw Error(ErrorCode::input, "the copies of element " + std::to_string(entry) + " differ: see address " + std::to_string(address));
     }
+    if (fault::planted(fault::Fault::restore_drops_last_unit) && entry == from.size() - 1) return void(++found);
     if (!seen.empty()) seen[static_cast<std::size_t>(entry)] = true;
     set_grain(out, entry, bits, value);
     ++found;
