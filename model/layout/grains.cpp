@@ -76,6 +76,7 @@ HeldUnits held_row_major(const Layout& from, std::span<const std::uint8_t> bytes
       held.count += count;
     }
   });
+  if (fault::planted(fault::Fault::restore_drops_last_unit)) set_grain(held.bytes, from.size() - 1, bits, 0);
   return held;
 }
 

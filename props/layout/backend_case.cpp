@@ -48,19 +48,24 @@ Sizes random_sizes(const BackendFormula& formula) {
   const std::int64_t group = std::max<std::int64_t>(layout::group_of(formula.format), 1);
   const std::int64_t step = group > 1 ? group : pick_of({1, 16});
   Sizes sizes{1, pick_size(step, formula.tile_i), pick_size(step, formula.tile_h), group};
-  sizes.experts = sizes.intermediate * sizes.hidden > 200000 ? pick(1, 2) : pick(1, 4);
+  sizes.experts = sizes.intermediate * sizes.hidden > 12000 ? pick(1, 2) : pick(1, 4);
   return sizes;
-}
-
-/// Only MXFP4 is rounded up before loading.
-Sizes random_padding(const BackendLayout& row, const Setting& setting) {
-  return setting.form.format == WeightFormat::mxfp4 && pick(0, 1) == 1 ? layout::rounded_up(row.backend, setting) : setting.sizes;
 }
 
 Sizes up_to(Sizes sizes, std::int64_t multiple) {
   sizes.intermediate = round_up(sizes.intermediate, multiple);
   sizes.hidden = round_up(sizes.hidden, multiple);
   return sizes;
+}
+
+/// Only MXFP4 is rounded up before loading: as the engine does for the backend, or further, which converters do not mind.
+Sizes random_padding(const BackendLayout& row, const Setting& setting) {
+  if (setting.form.format != WeightFormat::mxfp4) return setting.sizes;
+  switch (pick(0, 2)) {
+    case 0: return setting.sizes;
+    case 1: return layout::rounded_up(row.backend, setting);
+    default: return up_to(setting.sizes, 128);
+  }
 }
 
 void make_acceptable(const BackendLayout& row, Setting& setting) {

@@ -22,7 +22,7 @@ const StageFormula& stage_formula(std::string_view stage) {
 }
 
 std::int64_t pick_near(std::int64_t step, std::int64_t tile) {
-  const std::int64_t size = tile * pick(1, 2) + step * pick(-1, 1);
+  const std::int64_t size = tile * (tile < 128 ? pick(1, 6) : pick(1, 3)) + step * pick(-2, 2);
   return std::max(size / step * step, step);
 }
 

@@ -69,7 +69,7 @@ std::span<const StageFormula> cpu_formulas();
 std::span<const StageFormula> nvfp4_formulas();
 std::span<const StageFormula> w4a8_formulas();
 
-/// A size that is a multiple of `step`: a multiple of `tile` up to twice it, or one step less or more.
+/// A size that is a multiple of `step`: a few tiles, or up to two steps less or more.
 std::int64_t pick_near(std::int64_t step, std::int64_t tile);
 /// One of a few numbers.
 std::int64_t pick_of(std::initializer_list<std::int64_t> numbers);

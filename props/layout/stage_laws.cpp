@@ -24,7 +24,7 @@ std::string text_of(const StageRequest& request) {
 
 /// A request that the formula's document allows.
 StageRequest drawn_request(const StageLayout& stage, std::string_view version, const StageFormula& formula) {
-  StageRequest request{.version = version, .batch = pick(1, 3), .rows = 1, .cols = 1, .unit_bits = 8, .params = {}};
+  StageRequest request{.version = version, .batch = pick(1, 4), .rows = 1, .cols = 1, .unit_bits = 8, .params = {}};
   for (const layout::StageParam& param : stage.params) request.params[std::string(param.key)] = param.standard;
   formula.draw(request);
   RC_LOG() << stage.name << " " << version << " " << text_of(request) << "\n";

@@ -66,7 +66,7 @@ Matrix matrix(Role role, const Setting& setting) {
   const Matrix from = layout::is_scale(role) && has_f32_scales(setting) ? row_scales(role, setting) : loaded_matrix(role, setting);
   if (layout::is_w13(role)) return shards_padded(from, setting);
   const std::int64_t group = layout::is_weight(role) ? 1 : group_of(setting);
-  return group < 0 ? from : with_size(from, from.rows, padded_i(setting) / group);
+  return group < 0 || padded_i(setting) == setting.padded.intermediate ? from : with_size(from, from.rows, padded_i(setting) / group);
 }
 
 /// [N, G] transposed to [G, N], in blocks along the list, then perhaps 0, 2, 1, 3 in fours.
