@@ -12,6 +12,9 @@
 
 namespace mx::layout {
 
+/// Whether grains never cross from one byte into the next.
+inline bool divides_byte(std::size_t width) { return width == 1 || width == 2 || width == 4; }
+
 /// Grain number `index` of `bits` bits.
 inline std::uint64_t get_grain(std::span<const std::uint8_t> bytes, std::int64_t index, int bits) {
   const auto i = static_cast<std::size_t>(index);
@@ -23,7 +26,7 @@ inline std::uint64_t get_grain(std::span<const std::uint8_t> bytes, std::int64_t
     return value;
   }
   const std::size_t begin = i * width;
-  if (8 % width == 0) return std::uint64_t{bytes[begin / 8]} >> (begin % 8) & ((1U << width) - 1);
+  if (divides_byte(width)) return std::uint64_t{bytes[begin / 8]} >> (begin % 8) & ((1U << width) - 1);
   for (std::size_t b = width; b-- > 0;) value = value << 1 | ((std::uint64_t{bytes[(begin + b) / 8]} >> ((begin + b) % 8)) & 1U);
   return value;
 }
@@ -41,7 +44,7 @@ inline void set_grain(std::span<std::uint8_t> bytes, std::int64_t index, int bit
     byte = static_cast<std::uint8_t>((byte & ~(mask << position % 8)) | (part & mask) << position % 8);
   };
   const std::size_t begin = i * width;
-  if (8 % width == 0) return replace(begin, (1U << width) - 1, value);
+  if (divides_byte(width)) return replace(begin, (1U << width) - 1, value);
   for (std::size_t b = 0; b < width; ++b) replace(begin + b, 1, value >> b);
 }
 
@@ -49,7 +52,7 @@ inline void set_grain(std::span<std::uint8_t> bytes, std::int64_t index, int bit
 inline void copy_grains(std::span<const std::uint8_t> from, std::int64_t first, std::span<std::uint8_t> to, std::int64_t at, std::int64_t count,
                         int bits) {
   std::int64_t done = 0;
-  if (first * bits % 8 == 0 && at * bits % 8 == 0) {
+  if (count * bits >= 8 && first * bits % 8 == 0 && at * bits % 8 == 0) {
     const std::int64_t in_whole_bytes = std::lcm(bits, 8) / bits;
     done = count - count % in_whole_bytes;
     const auto source = from.begin() + first * bits / 8;
