@@ -152,7 +152,8 @@ void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, 
   if (engine.contract == Contract::int8_block) refuse(engine, "takes MXINT8 activations, not bf16");
   const std::size_t rows = checked_rows(engine, weights, expert, x.codes.size(), out, threads);
   check_buffers(engine.name, out, {input("x", x.codes)});
-  Operand operand = empty_operand(false, engine.tallest, std::array{rows}, weights.shape.k);
+  Operand operand;
+  make_room(operand, false, engine.tallest, std::array{rows}, weights.shape.k);
   fill_all(operand, threads,
            [&](std::size_t index, const RowBlock& block) { fill_bf16(operand, index, row_starts(x.codes.data(), operand.k, block)); });
   run_gemm(engine, weights, expert, operand, out, threads);
@@ -166,7 +167,8 @@ void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, 
                        std::to_string(weights.shape.blocks()));
   }
   check_buffers(engine.name, out, {input("x", x.codes), input("scales", x.scales)});
-  Operand operand = empty_operand(true, engine.tallest, std::array{rows}, weights.shape.k);
+  Operand operand;
+  make_room(operand, true, engine.tallest, std::array{rows}, weights.shape.k);
   fill_all(operand, threads, [&](std::size_t index, const RowBlock& block) {
     fill_int8(operand, index, row_starts(x.codes.data(), operand.k, block), row_starts(x.scales.data(), weights.shape.blocks(), block));
   });

@@ -1,5 +1,7 @@
 #include "kernels/moe/layer.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -123,90 +125,93 @@ void FusedLayer::run_experts(std::span<const std::size_t> group_sizes, std::span
   stage_.check_length(intermediate_);
   act_.resize(x.size() * intermediate_);
   expert_out_.resize(x.size() * hidden_);
-  Operand first = empty_operand(stage_.int8(), engine_.tallest, group_sizes, hidden_);
-  Operand second = empty_operand(stage_.int8(), engine_.tallest, group_sizes, intermediate_);
-  const std::vector<Work> first_work = work_of(first, weights_.w13.shape.panels());
-  const std::vector<Work> second_work = work_of(second, weights_.w2.shape.panels());
+  make_room(first_, stage_.int8(), engine_.tallest, group_sizes, hidden_);
+  make_room(second_, stage_.int8(), engine_.tallest, group_sizes, intermediate_);
+  scratch_.resize(std::max(scratch_.size(), static_cast<std::size_t>(threads)));
+  const std::vector<Work> gate_and_up_work = work_of(first_, weights_.w13.shape.panels());
+  const std::vector<Work> down_work = work_of(second_, weights_.w2.shape.panels());
 #pragma omp parallel num_threads(threads)
   {
+    Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
 #pragma omp for schedule(dynamic)
-    for (std::size_t block = 0; block < first.row_blocks.size(); ++block) fill_from_x(first, block, x, input_weights);
+    for (std::size_t block = 0; block < first_.row_blocks.size(); ++block) fill_from_x(block, x, input_weights, scratch);
 #pragma omp for schedule(dynamic)
-    for (const Work& work : first_work) gate_and_up(first, work.block, work.first, work.count);
+    for (const Work& work : gate_and_up_work) gate_and_up(work.block, work.first, work.count, scratch);
 #pragma omp for schedule(dynamic)
-    for (std::size_t block = 0; block < second.row_blocks.size(); ++block) fill_from_act(second, block);
+    for (std::size_t block = 0; block < second_.row_blocks.size(); ++block) fill_from_act(block, scratch);
 #pragma omp for schedule(dynamic)
-    for (const Work& work : second_work) down(second, work.block, work.first, work.count);
+    for (const Work& work : down_work) down(work.block, work.first, work.count);
   }
 }
 
-void FusedLayer::fill_from_x(Operand& operand, std::size_t block, std::span<const std::uint16_t* const> x,
-                             std::span<const float> input_weights) const {
-  const RowBlock& rows = operand.row_blocks[block];
-  if (stage_.keeps_bf16() && input_weights.empty()) return fill_bf16(operand, block, x.subspan(rows.first, rows.rows));
-  Lines<float> values(rows.rows * hidden_);
+void FusedLayer::fill_from_x(std::size_t block, std::span<const std::uint16_t* const> x, std::span<const float> input_weights, Scratch& scratch) {
+  const RowBlock& rows = first_.row_blocks[block];
+  if (stage_.keeps_bf16() && input_weights.empty()) return fill_bf16(first_, block, x.subspan(rows.first, rows.rows));
+  scratch.tile.resize(rows.rows * hidden_);
   for (std::size_t row = 0; row < rows.rows; ++row) {
     const std::uint16_t* const from = x[rows.first + row];
-    float* const to = values.data() + row * hidden_;
+    float* const to = scratch.tile.data() + row * hidden_;
     for (std::size_t k = 0; k < hidden_; ++k) to[k] = std::bit_cast<float>(static_cast<std::uint32_t>(from[k]) << 16);
     if (input_weights.empty()) continue;
     const float weight = input_weights[rows.first + row];
     for (std::size_t k = 0; k < hidden_; ++k) to[k] *= weight;
   }
-  fill(operand, block, values);
+  fill(first_, block, scratch.tile, scratch);
 }
 
-void FusedLayer::fill_from_act(Operand& operand, std::size_t block) const {
-  const RowBlock& rows = operand.row_blocks[block];
-  fill(operand, block, std::span(act_).subspan(rows.first * intermediate_, rows.rows * intermediate_));
+void FusedLayer::fill_from_act(std::size_t block, Scratch& scratch) {
+  const RowBlock& rows = second_.row_blocks[block];
+  fill(second_, block, std::span(act_).subspan(rows.first * intermediate_, rows.rows * intermediate_), scratch);
 }
 
-void FusedLayer::fill(Operand& operand, std::size_t block, std::span<const float> rows) const {
+void FusedLayer::fill(Operand& operand, std::size_t block, std::span<const float> rows, Scratch& scratch) const {
   const std::size_t count = operand.row_blocks[block].rows;
   const std::size_t k = operand.k;
   if (!stage_.int8()) {
-    Lines<std::uint16_t> codes(count * k);
-    std::vector<const std::uint16_t*> starts;
+    scratch.bf16.resize(count * k);
+    scratch.bf16_rows.clear();
     for (std::size_t row = 0; row < count; ++row) {
-      stage_.into_bf16(rows.subspan(row * k, k), codes.data() + row * k);
-      starts.push_back(codes.data() + row * k);
+      scratch.bf16_rows.push_back(scratch.bf16.data() + row * k);
+      stage_.into_bf16(rows.subspan(row * k, k), scratch.bf16.data() + row * k);
     }
-    return fill_bf16(operand, block, starts);
+    return fill_bf16(operand, block, scratch.bf16_rows);
   }
-  Lines<std::int8_t> codes(count * k);
-  Lines<std::uint8_t> scales(count * k / 32);
-  std::vector<const std::int8_t*> code_starts;
-  std::vector<const std::uint8_t*> scale_starts;
+  scratch.int8.resize(count * k);
+  scratch.scales.resize(count * k / kScaleBlock);
+  scratch.int8_rows.clear();
+  scratch.scale_rows.clear();
   for (std::size_t row = 0; row < count; ++row) {
-    code_starts.push_back(codes.data() + row * k);
-    scale_starts.push_back(scales.data() + row * k / 32);
-    stage_.into_int8(rows.subspan(row * k, k), codes.data() + row * k, scales.data() + row * k / 32);
+    std::int8_t* const codes = scratch.int8.data() + row * k;
+    std::uint8_t* const scales = scratch.scales.data() + row * k / kScaleBlock;
+    scratch.int8_rows.push_back(codes);
+    scratch.scale_rows.push_back(scales);
+    stage_.into_int8(rows.subspan(row * k, k), codes, scales);
   }
-  fill_int8(operand, block, code_starts, scale_starts);
+  fill_int8(operand, block, scratch.int8_rows, scratch.scale_rows);
 }
 
-void FusedLayer::gate_and_up(const Operand& operand, std::size_t block, std::size_t first, std::size_t count) {
-  const RowBlock& rows = operand.row_blocks[block];
+void FusedLayer::gate_and_up(std::size_t block, std::size_t first, std::size_t count, Scratch& scratch) {
+  const RowBlock& rows = first_.row_blocks[block];
   const std::size_t lanes = weights_.w13.shape.lanes();
   const std::size_t step = panels_at_once(rows.rows);
-  Lines<float> tile(step * rows.rows * kPanelColumns);
+  const Strides strides{rows.rows * kPanelColumns, kPanelColumns, lanes};
+  scratch.tile.resize(step * rows.rows * kPanelColumns);
   for (std::size_t panel = first; panel < first + count; panel += step) {
     const std::size_t taken = std::min(step, first + count - panel);
-    run_tiles(engine_, weights_.w13, rows.group, panel, taken, operand, block, tile.data(), {rows.rows * kPanelColumns, kPanelColumns, lanes},
-              Bias::added);
+    run_tiles(engine_, weights_.w13, rows.group, panel, taken, first_, block, scratch.tile.data(), strides, Bias::added);
     for (std::size_t p = 0; p < taken; ++p) {
       const std::size_t column = (panel + p) * lanes;
       for (std::size_t row = 0; row < rows.rows; ++row) {
-        const float* const gate = tile.data() + (p * rows.rows + row) * kPanelColumns;
+        const float* const gate = scratch.tile.data() + p * strides.panel + row * strides.row;
         activation_(gate, gate + lanes, std::min(lanes, intermediate_ - column), act_.data() + (rows.first + row) * intermediate_ + column);
       }
     }
   }
 }
 
-void FusedLayer::down(const Operand& operand, std::size_t block, std::size_t first, std::size_t count) {
-  const RowBlock& rows = operand.row_blocks[block];
-  run_columns(engine_, weights_.w2, rows.group, operand, block, first, first + count, expert_out_,
+void FusedLayer::down(std::size_t block, std::size_t first, std::size_t count) {
+  const RowBlock& rows = second_.row_blocks[block];
+  run_columns(engine_, weights_.w2, rows.group, second_, block, first, first + count, expert_out_,
               choices_.add_w2_bias ? Bias::added : Bias::left_out);
 }
 

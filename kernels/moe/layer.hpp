@@ -52,13 +52,24 @@ class FusedLayer {
   void run_batched(const BatchedTokens& tokens, std::span<float> out, int threads);
 
  private:
+  /// What one thread works in.
+  struct Scratch {
+    Lines<float> tile;  ///< gate and up of some panels, or rows of x
+    Lines<std::uint16_t> bf16;
+    Lines<std::int8_t> int8;
+    Lines<std::uint8_t> scales;
+    std::vector<const std::uint16_t*> bf16_rows;
+    std::vector<const std::int8_t*> int8_rows;
+    std::vector<const std::uint8_t*> scale_rows;
+  };
+
   void run_experts(std::span<const std::size_t> group_sizes, std::span<const std::uint16_t* const> x, std::span<const float> input_weights,
                    int threads);
-  void fill_from_x(Operand& operand, std::size_t block, std::span<const std::uint16_t* const> x, std::span<const float> input_weights) const;
-  void fill_from_act(Operand& operand, std::size_t block) const;
-  void fill(Operand& operand, std::size_t block, std::span<const float> rows) const;
-  void gate_and_up(const Operand& operand, std::size_t block, std::size_t first, std::size_t count);
-  void down(const Operand& operand, std::size_t block, std::size_t first, std::size_t count);
+  void fill_from_x(std::size_t block, std::span<const std::uint16_t* const> x, std::span<const float> input_weights, Scratch& scratch);
+  void fill_from_act(std::size_t block, Scratch& scratch);
+  void fill(Operand& operand, std::size_t block, std::span<const float> rows, Scratch& scratch) const;
+  void gate_and_up(std::size_t block, std::size_t first, std::size_t count, Scratch& scratch);
+  void down(std::size_t block, std::size_t first, std::size_t count);
   void combine(const RoutedTokens& tokens, const SortedPairs& pairs, std::size_t token, std::span<float> out) const;
 
   const PanelLayer& weights_;
@@ -69,6 +80,9 @@ class FusedLayer {
   CombineFunction* combine_;
   std::size_t hidden_;
   std::size_t intermediate_;
+  Operand first_;   ///< of gate and up
+  Operand second_;  ///< of down
+  std::vector<Scratch> scratch_;
   Lines<float> act_;         ///< [pairs, intermediate]
   Lines<float> expert_out_;  ///< [pairs, hidden]
 };

@@ -116,7 +116,7 @@ constexpr Contract kContracts[] = {Contract::bf16_chain, Contract::bf16_block, C
 
 TEST_CASE("the fused layer is the model's on every tier and any number of threads") {
   std::mt19937 random(11);
-  for (int round = 0; round < 24; ++round) {
+  for (int round = 0; round < 14; ++round) {
     const Case c = any_case(random, round % 2 == 1);
     const PanelLayer panels = pack(c.layer);
     for (const Contract contract : kContracts) {
