@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/moe/buffers.hpp"
 #include "model/error.hpp"
 
 namespace mx::kernels::moe {
@@ -25,16 +26,6 @@ constexpr std::array kEngines {
 };
 
 [[noreturn]] void refuse(const Engine& engine, const std::string& text) { throw Error(ErrorCode::usage, text, std::string(engine.name)); }
-
-template <class T>
-std::span<const std::byte> bytes_of(std::span<T> span) {
-  return std::as_bytes(span);
-}
-
-bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
-  const auto begin = [](std::span<const std::byte> s) { return reinterpret_cast<std::uintptr_t>(s.data()); };
-  return !a.empty() && !b.empty() && begin(a) < begin(b) + b.size() && begin(b) < begin(a) + a.size();
-}
 
 /// Rows of x; checks everything about a call that does not depend on the kind of activations.
 std::size_t checked_rows(const Engine& engine, const PanelMatrix& weights, std::size_t expert, std::size_t x, std::span<const float> out,
@@ -55,35 +46,18 @@ std::size_t checked_rows(const Engine& engine, const PanelMatrix& weights, std::
 
 /// The panel that some columns are missing from: through a scratch.
 void run_last_panel(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Operand& operand, std::size_t index,
-                    std::span<float> out) {
+                    std::span<float> out, Bias bias) {
   const PanelShape& shape = weights.shape;
   const RowBlock& block = operand.row_blocks[index];
   const std::size_t lanes = shape.lanes();
   const std::size_t first = (shape.panels() - 1) * lanes;
   Lines<float> sums(block.rows * kPanelColumns);
-  run_tiles(engine, weights, expert, shape.panels() - 1, 1, operand, index, sums.data(), {0, kPanelColumns, kPanelColumns / 2});
+  run_tiles(engine, weights, expert, shape.panels() - 1, 1, operand, index, sums.data(), {0, kPanelColumns, kPanelColumns / 2}, bias);
   for (std::size_t row = 0; row < block.rows; ++row) {
     for (std::size_t half = 0; half < shape.halves; ++half) {
       const float* from = sums.data() + row * kPanelColumns + half * lanes;
       std::copy_n(from, shape.columns - first, out.data() + ((block.first + row) * shape.halves + half) * shape.columns + first);
     }
-  }
-}
-
-void run_panels(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Operand& operand, std::size_t begin, std::size_t end,
-                std::span<float> out) {
-  const PanelShape& shape = weights.shape;
-  const std::size_t whole = shape.columns / shape.lanes();
-  const Strides strides{shape.lanes(), shape.halves * shape.columns, shape.halves == 1 ? kPanelColumns / 2 : shape.columns};
-  for (std::size_t index = 0; index < operand.row_blocks.size(); ++index) {
-    const RowBlock& block = operand.row_blocks[index];
-    float* const rows = out.data() + block.first * strides.row;
-    const std::size_t step = panels_at_once(block.rows);
-    for (std::size_t panel = begin; panel < std::min(end, whole); panel += step) {
-      const std::size_t count = std::min(step, std::min(end, whole) - panel);
-      run_tiles(engine, weights, expert, panel, count, operand, index, rows + panel * strides.panel, strides);
-    }
-    if (end > whole) run_last_panel(engine, weights, expert, operand, index, out);
   }
 }
 
@@ -93,7 +67,9 @@ void run_gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expe
   {
     const auto thread = static_cast<std::size_t>(omp_get_thread_num());
     const auto team = static_cast<std::size_t>(omp_get_num_threads());
-    run_panels(engine, weights, expert, operand, panels * thread / team, panels * (thread + 1) / team, out);
+    for (std::size_t index = 0; index < operand.row_blocks.size(); ++index) {
+      run_columns(engine, weights, expert, operand, index, panels * thread / team, panels * (thread + 1) / team, out, Bias::added);
+    }
   }
 }
 
@@ -131,7 +107,7 @@ const Engine& engine_for(Contract contract, const IsaTier& tier) {
 std::size_t panels_at_once(std::size_t rows) { return rows <= 8 ? 4 : 4; }
 
 void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t expert, std::size_t first, std::size_t count, const Operand& operand,
-               std::size_t row_block, float* out, const Strides& strides) {
+               std::size_t row_block, float* out, const Strides& strides, Bias bias) {
   const RowBlock& block = operand.row_blocks[row_block];
   const std::size_t blocks = weights.shape.blocks();
   const std::size_t panel = expert * weights.shape.panels() + first;
@@ -151,18 +127,33 @@ void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t exp
               .a = operand.data.data() + block.first * operand.dwords_per_row,
               .a_starts = int8 ? operand.starts.data() + block.first * blocks : nullptr,
               .a_exponents = int8 ? operand.exponents.data() + block.first * blocks : nullptr,
-              .bias = weights.bias.empty() ? nullptr : weights.bias.data() + panel * kPanelColumns,
+              .bias = weights.bias.empty() || bias == Bias::left_out ? nullptr : weights.bias.data() + panel * kPanelColumns,
               .out = out,
               .panel_stride = strides.panel,
               .row_stride = strides.row,
               .half_stride = strides.half});
 }
 
+void run_columns(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Operand& operand, std::size_t row_block,
+                 std::size_t begin, std::size_t end, std::span<float> out, Bias bias) {
+  const PanelShape& shape = weights.shape;
+  const RowBlock& block = operand.row_blocks[row_block];
+  const std::size_t whole = std::min(end, shape.columns / shape.lanes());
+  const Strides strides{shape.lanes(), shape.halves * shape.columns, shape.halves == 1 ? kPanelColumns / 2 : shape.columns};
+  float* const rows = out.data() + block.first * strides.row;
+  const std::size_t step = panels_at_once(block.rows);
+  for (std::size_t panel = begin; panel < whole; panel += step) {
+    run_tiles(engine, weights, expert, panel, std::min(step, whole - panel), operand, row_block, rows + panel * strides.panel, strides, bias);
+  }
+  if (end > whole) run_last_panel(engine, weights, expert, operand, row_block, out, bias);
+}
+
 void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Bf16Rows& x, std::span<float> out, int threads) {
   if (engine.contract == Contract::int8_block) refuse(engine, "takes MXINT8 activations, not bf16");
   const std::size_t rows = checked_rows(engine, weights, expert, x.codes.size(), out, threads);
-  if (overlap(bytes_of(out), bytes_of(x.codes))) refuse(engine, "out overlaps x");
-  Operand operand = empty_operand(false, engine.tallest, rows, weights.shape.k);
+  check_buffers(engine.name, out, {input("x", x.codes)});
+  Operand operand;
+  make_room(operand, false, engine.tallest, std::array{rows}, weights.shape.k);
   fill_all(operand, threads,
            [&](std::size_t index, const RowBlock& block) { fill_bf16(operand, index, row_starts(x.codes.data(), operand.k, block)); });
   run_gemm(engine, weights, expert, operand, out, threads);
@@ -175,8 +166,9 @@ void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, 
     refuse(engine, "x has " + std::to_string(x.scales.size()) + " scales, not " + std::to_string(rows) + " rows of " +
                        std::to_string(weights.shape.blocks()));
   }
-  if (overlap(bytes_of(out), bytes_of(x.codes)) || overlap(bytes_of(out), bytes_of(x.scales))) refuse(engine, "out overlaps x");
-  Operand operand = empty_operand(true, engine.tallest, rows, weights.shape.k);
+  check_buffers(engine.name, out, {input("x", x.codes), input("scales", x.scales)});
+  Operand operand;
+  make_room(operand, true, engine.tallest, std::array{rows}, weights.shape.k);
   fill_all(operand, threads, [&](std::size_t index, const RowBlock& block) {
     fill_int8(operand, index, row_starts(x.codes.data(), operand.k, block), row_starts(x.scales.data(), weights.shape.blocks(), block));
   });

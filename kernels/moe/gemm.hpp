@@ -42,9 +42,16 @@ struct Strides {
   std::size_t half;
 };
 
-/// Panels [first, first + count) of an expert by one block of rows, bias included.
+/// Whether outputs get the bias that the weights hold.
+enum class Bias { added, left_out };
+
+/// Panels [first, first + count) of an expert by one block of rows.
 void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t expert, std::size_t first, std::size_t count, const Operand& operand,
-               std::size_t row_block, float* out, const Strides& strides);
+               std::size_t row_block, float* out, const Strides& strides, Bias bias);
+
+/// Panels [begin, end) by one block of rows into out[row][half * columns + i], rows of the whole operand.
+void run_columns(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Operand& operand, std::size_t row_block,
+                 std::size_t begin, std::size_t end, std::span<float> out, Bias bias);
 
 /// Panels that an engine best takes at once: several for a tile of few rows.
 std::size_t panels_at_once(std::size_t rows);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <string>
 
 #include "kernels/moe/tile.hpp"
@@ -67,22 +68,28 @@ void each_tile(const Operand& operand, const RowBlock& block, Visit visit) {
 
 }  // namespace
 
-Operand empty_operand(bool int8, std::size_t tallest, std::size_t rows, std::size_t k) {
+void make_room(Operand& operand, bool int8, std::size_t tallest, std::span<const std::size_t> group_sizes, std::size_t k) {
   if (k < 1 || k % kScaleBlock != 0) {
     throw Error(ErrorCode::usage, "K " + std::to_string(k) + " is not a multiple of " + std::to_string(kScaleBlock), "activations");
   }
-  Operand operand{
-      .rows = rows, .k = k, .tallest = tallest, .dwords_per_row = int8 ? k / 4 : k / 2, .data = {}, .starts = {}, .exponents = {}, .row_blocks = {}};
-  operand.data.resize(rows * operand.dwords_per_row);
-  if (int8) {
-    operand.starts.resize(rows * k / kScaleBlock);
-    operand.exponents.resize(rows * k / kScaleBlock);
-  }
+  operand.rows = std::accumulate(group_sizes.begin(), group_sizes.end(), std::size_t{0});
+  operand.k = k;
+  operand.tallest = tallest;
+  operand.dwords_per_row = int8 ? k / 4 : k / 2;
+  operand.data.resize(operand.rows * operand.dwords_per_row);
+  operand.starts.resize(int8 ? operand.rows * k / kScaleBlock : 0);
+  operand.exponents.resize(operand.starts.size());
+  operand.row_blocks.clear();
   const std::size_t most = std::max<std::size_t>(1, kRowBlockBytes / (operand.dwords_per_row * 4) / tallest) * tallest;
-  for (std::size_t first = 0; first < rows; first += most) {
-    operand.row_blocks.push_back({first, std::min(most, rows - first), 255, {255, 0}});
+  std::size_t first = 0;
+  for (std::size_t group = 0; group < group_sizes.size(); ++group) {
+    for (std::size_t left = group_sizes[group]; left != 0;) {
+      const std::size_t taken = std::min(most, left);
+      operand.row_blocks.push_back({group, first, taken, 255, {255, 0}});
+      first += taken;
+      left -= taken;
+    }
   }
-  return operand;
 }
 
 void fill_bf16(Operand& operand, std::size_t index, std::span<const std::uint16_t* const> rows) {

@@ -22,6 +22,7 @@ struct Int8Rows {
 
 /// Consecutive rows that an engine multiplies at once, and what it may assume about them.
 struct RowBlock {
+  std::size_t group;  ///< whose rows these are: an expert
   std::size_t first;  ///< row
   std::size_t rows;
   std::uint8_t least_exponent;  ///< bf16: smallest exponent field of a normal number, 255 when there is none
@@ -40,8 +41,9 @@ struct Operand {
   std::vector<RowBlock> row_blocks;
 };
 
-/// Room for `rows` rows, cut into blocks. Throws Error(usage) for a K that is not whole blocks of 32.
-Operand empty_operand(bool int8, std::size_t tallest, std::size_t rows, std::size_t k);
+/// Makes room for groups of rows, each cut into blocks of its own; memory that the operand already has is used again. Throws Error(usage) for a K
+/// that is not whole blocks of 32.
+void make_room(Operand& operand, bool int8, std::size_t tallest, std::span<const std::size_t> group_sizes, std::size_t k);
 
 /// Fills the block of rows `index`, whose row i is at rows[i] ([K] codes, [K / 32] scale bytes).
 void fill_bf16(Operand& operand, std::size_t index, std::span<const std::uint16_t* const> rows);
