@@ -5,6 +5,7 @@
 #include <span>
 
 #include "kernels/codec/power_plan.hpp"
+#include "kernels/codec/scaled_plan.hpp"
 #include "kernels/codec/unpack_plan.hpp"
 #include "kernels/isa.hpp"
 #include "model/numerics/profile.hpp"
@@ -19,6 +20,8 @@ std::optional<UnpackPlan> unpack_plan(const Dequantizer& how);
 
 /// Implementations, one per tier that has its own.
 std::span<const KernelRow<PowerQuantize>> power_quantizers();
+std::span<const KernelRow<LargestMagnitude>> largest_magnitudes();
+std::span<const KernelRow<ScaledEncode>> scaled_encoders();
 std::span<const KernelRow<Unpack>> unpackers();
 
 }  // namespace mx::kernels

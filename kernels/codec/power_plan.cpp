@@ -1,19 +1,15 @@
 // Which recipes are made of powers of two, and their numbers for the kernels.
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
+#include "kernels/codec/element_plan.hpp"
 #include "kernels/codec/plans.hpp"
 #include "model/numerics/convert.hpp"
 
 namespace mx::kernels {
 namespace {
 
-constexpr std::uint32_t kF32Bias = 127;
-constexpr std::uint32_t kLowHalf = 16;
-constexpr std::uint32_t kUpperMantissaBits = 7;
-constexpr std::uint32_t kUpperMantissa = (1U << kUpperMantissaBits) - 1U;
 /// A subnormal fp32 element is below half of any format's smallest one when the scale byte is at least this: 2^-126 * 2^(127 - 32) < 2^-17.
 constexpr std::uint32_t kLeastScale = 32;
 /// The factor 2^(127 - scale) is a normal fp32 number.
@@ -34,17 +30,6 @@ std::optional<std::uint32_t> step_of(ScaleRule rule, const Format& element) {
     case ScaleRule::floor_log2_no_emax: break;
   }
   return std::nullopt;
-}
-
-/// The element's conversion is one that the kernels' integer rounding is, for magnitudes that are not above the largest one or saturate.
-bool is_plain(const Format& element, const Conversion& how) {
-  const bool nearest = how.rounding == Rounding::nearest_even || how.rounding == Rounding::nearest_toward_zero;
-  return nearest && how.flush == Flush::none && element.encoding == Encoding::floating && element.has_sign &&
-         element.specials != Specials::nan_negative_zero && element.mantissa_bits <= 5 && element.width <= 8;
-}
-
-bool is_plain(const Format& element, const ElementStep& step) {
-  return is_plain(element, step.encode) && step.zero_sign != ZeroSign::lost_before_rounding && !step.half_is_added && !step.unit_by_log2;
 }
 
 /// What a recipe says about blocks of powers of two.
@@ -71,9 +56,9 @@ std::optional<PowerRecipe> power_recipe(const MxRecipe& how, const Format& eleme
   if (!how.elements || !step || how.scale.least_amax != 0 || how.scale.zero_amax != 0) return std::nullopt;
   const bool saturates = how.elements->step.encode.overflow == Overflow::saturate;
   if (!saturates || !is_plain(element, how.elements->step)) return std::nullopt;
-  const bool narrow = source == kFp16 && (how.scale.rule == ScaleRule::even_source_width || how.elements->factor.in_source_type);
+  const bool ends_early = source == kFp16 && (how.scale.rule == ScaleRule::even_source_width || how.elements->factor.in_source_type);
   const std::uint32_t last = rounds_amax(how.scale.rule) ? kBelowTopBinade : kLargestF32;
-  return PowerRecipe{*step, 0, narrow ? kFp16From : 0U, narrow ? kFp16To : last, how.elements->step};
+  return PowerRecipe{*step, 0, ends_early ? kFp16From : 0U, ends_early ? kFp16To : last, how.elements->step};
 }
 
 std::optional<PowerRecipe> power_recipe(const GroupRecipe& how, const Format& element, const Format&) {
@@ -88,8 +73,6 @@ std::optional<PowerRecipe> power_recipe(const Other&, const Format&, const Forma
 
 /// Upper half of fp32 bits, rounded to odd.
 std::uint32_t upper_half(std::uint32_t f32) { return f32 >> kLowHalf | ((f32 & 0xFFFFU) != 0 ? 1U : 0U); }
-
-std::uint16_t narrow(std::uint32_t value) { return static_cast<std::uint16_t>(value); }
 
 /// Whether a block of zeros of both signs gives zero codes, with their sign where the recipe keeps it, as the model has it; and its scale.
 void look_at_zeros(const Recipe& recipe, const Format& source, PowerPlan& plan) {
@@ -106,26 +89,21 @@ void look_at_zeros(const Recipe& recipe, const Format& source, PowerPlan& plan) 
   plan.zero_scale = narrow(block.scale);
 }
 
-constexpr std::array kSources{std::pair{&kF32, ElementSource::f32}, std::pair{&kBf16, ElementSource::bf16}, std::pair{&kFp16, ElementSource::fp16}};
-
 }  // namespace
 
 std::optional<PowerPlan> power_plan(const Recipe& recipe, const Format& source) {
   const BlockFormat& format = *recipe.format;
   const Format& element = *format.element;
-  const auto from = std::ranges::find_if(kSources, [&](const auto& row) { return *row.first == source; });
-  if (from == kSources.end() || !takes_source(recipe, source) || format.block_rows != 1 || (format.block != 32 && format.block != 128)) {
+  const ElementSource* const from = find_source(source);
+  if (from == nullptr || !takes_source(recipe, source) || format.block_rows != 1 || (format.block != 32 && format.block != 128)) {
     return std::nullopt;
   }
   const auto how = std::visit([&](const auto& family) { return power_recipe(family, element, source); }, recipe.how);
   if (!how) return std::nullopt;
 
-  const auto mantissa_bits = static_cast<std::uint32_t>(element.mantissa_bits);
   const auto emax = static_cast<std::uint32_t>(max_exponent(element));
-  // Half of the smallest positive element is 2^-(bias + mantissa bits).
-  const auto half_unit_offset = static_cast<std::uint32_t>(element.bias + element.mantissa_bits);
   PowerPlan plan{};
-  plan.source = from->second;
+  plan.source = *from;
   plan.block = static_cast<std::uint32_t>(format.block);
   plan.least_amax = narrow(upper_half(how->least_amax));
   const std::uint32_t first = std::max(upper_half(how->amax_from), (kLeastScale + emax) << kUpperMantissaBits);
@@ -134,9 +112,9 @@ std::optional<PowerPlan> power_plan(const Recipe& recipe, const Format& source) 
   plan.amax_span = narrow(last - first);
   plan.scale_addend = narrow(kUpperMantissa + 1U - how->step);
   plan.scale_offset = narrow(emax);
-  plan.half_unit_offset = narrow(half_unit_offset);
-  plan.largest = narrow((to_f32(max_finite_code(element), element) >> kLowHalf) - ((kF32Bias - half_unit_offset) << kUpperMantissaBits));
-  plan.mantissa_bits = narrow(mantissa_bits);
+  plan.half_unit_offset = narrow(half_unit_offset(element));
+  plan.largest = largest_above_half_unit(element);
+  plan.mantissa_bits = narrow(static_cast<std::uint32_t>(element.mantissa_bits));
   plan.even = how->element.encode.rounding == Rounding::nearest_even ? 1 : 0;
   plan.keeps_zero_sign = how->element.zero_sign == ZeroSign::kept ? 0xFFFFU : 0U;
   plan.width = narrow(static_cast<std::uint32_t>(element.width));
