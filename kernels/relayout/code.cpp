@@ -214,15 +214,22 @@ void TileProgram::add_registers(const Tiles& tiles, int width) {
     }
   };
   add(plan.gather, gather_);
-  for (const LaneMix& mix : plan.mixes) {
-    const auto first = static_cast<std::uint32_t>(terms_.size());
-    for (const LaneTerm& term : mix.terms) terms_.push_back({places.of(term.from), table(matrix_table(term))});
-    mixes_.push_back({places.make(mix.out), first, static_cast<std::uint32_t>(mix.terms.size())});
-    ++now;
-    for (const LaneTerm& term : mix.terms) places.end_step(now, {term.from});
+  const auto groups = static_cast<std::size_t>(kMxGroup);
+  for (std::size_t first = 0; first < plan.mixes.size(); first += groups) {
+    const std::span<const LaneMix> mixes(plan.mixes.data() + first, groups);
+    for (std::size_t t = 0; t < mixes.front().terms.size(); ++t) {
+      for (const LaneMix& mix : mixes) terms_.push_back({places.of(mix.terms[t].from), table(matrix_table(mix.terms[t]))});
+    }
+    for (const LaneMix& mix : mixes) {
+      mixes_.push_back(places.make(mix.out));
+      ++now;
+      for (const LaneTerm& term : mix.terms) places.end_step(now, {term.from});
+    }
   }
+  code_.terms_per_mix = plan.mixes.empty() ? 0 : static_cast<std::int64_t>(plan.mixes.front().terms.size());
   add(plan.scatter, scatter_);
   scratch_bytes_ = places.end();
+  if (getenv("DBG")) fprintf(stderr, "bytes %d gather %zu mixes %zu terms %zu scatter %zu scratch %zu tables %zu\n", tiles.bytes, gather_.size(), mixes_.size(), terms_.size(), scatter_.size(), scratch_bytes_, tables_.size());
 }
 
 void TileProgram::add_form(const TileForm& form, bool is_copy) {

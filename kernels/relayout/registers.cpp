@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
+
+#include "kernels/relayout/tile_code.hpp"
 
 namespace mx::kernels::relayout {
 namespace {
@@ -69,7 +72,7 @@ RegisterPlan whole_bytes(const Tiles& tiles, int width) {
     wanted.push_back(std::move(slots));
   }
   RegisterPlan plan{{}, {}, {}, {}, static_cast<int>(bytes / step)};
-  Routes routes = route(width, 0, wanted, plan.registers);
+  Routes routes = route(width, 0, wanted, kMxGroup, plan.registers);
   plan.gather = std::move(routes.steps);
   plan.targets = std::move(routes.results);
   return plan;
@@ -87,6 +90,17 @@ std::vector<Slots> wishes(const Tiles& tiles, std::span<const ClassLane> lanes, 
     }
   }
   return out;
+}
+
+/// The same number of terms for all mixes, and whole groups of them.
+void fill_up(std::vector<LaneMix>& mixes) {
+  std::size_t terms = 0;
+  for (const LaneMix& mix : mixes) terms = std::max(terms, mix.terms.size());
+  for (LaneMix& mix : mixes) {
+    const LaneTerm nothing{mix.terms.front().from, std::vector<BitMatrix>(mix.terms.front().matrices.size())};
+    mix.terms.resize(terms, nothing);
+  }
+  while (mixes.size() % kMxGroup != 0) mixes.push_back(mixes.back());
 }
 
 RegisterPlan parts_of_bytes(const Tiles& tiles, int width) {
@@ -112,7 +126,7 @@ RegisterPlan parts_of_bytes(const Tiles& tiles, int width) {
     plan.mixes.push_back(std::move(mix));
     for (Slots& slots : wishes(tiles, group, terms)) wanted.push_back(std::move(slots));
   }
-  Routes gathered = route(width, 0, wanted, plan.registers);
+  Routes gathered = route(width, 0, wanted, kMxGroup, plan.registers);
   plan.gather = std::move(gathered.steps);
   std::size_t wish = 0;
   const int first_mixed = plan.registers;
@@ -120,6 +134,7 @@ RegisterPlan parts_of_bytes(const Tiles& tiles, int width) {
     for (LaneTerm& term : mix.terms) term.from = gathered.results[wish++];
     mix.out = plan.registers++;
   }
+  fill_up(plan.mixes);
   std::vector<Slots> back(bytes_of(tiles, width) / step, Slots(step, -1));
   for (std::size_t l = 0; l < lanes.size(); ++l) {
     for (std::size_t i = 0; i < kLane; ++i) {
@@ -128,7 +143,7 @@ RegisterPlan parts_of_bytes(const Tiles& tiles, int width) {
         back[static_cast<std::size_t>(target) / step][static_cast<std::size_t>(target) % step] = static_cast<std::int32_t>(l * kLane + i);
     }
   }
-  Routes scattered = route(width, first_mixed, back, plan.registers);
+  Routes scattered = route(width, first_mixed, back, kMxGroup, plan.registers);
   plan.scatter = std::move(scattered.steps);
   plan.targets = std::move(scattered.results);
   return plan;

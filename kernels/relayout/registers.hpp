@@ -36,7 +36,7 @@ struct RegisterPlan {
   int registers;  ///< all of them
 };
 
-/// Where only whole bytes move there are neither mixes nor a scatter. Else bytes that are made alike stand side by side in lanes while their bits
+/// Steps and mixes stand in whole groups (MxTileCode), all mixes have as many terms. Where only whole bytes move there are neither mixes nor a scatter. Else bytes that are made alike stand side by side in lanes while their bits
 /// change.
 RegisterPlan register_plan(const Tiles& tiles, int width);
 
