@@ -37,8 +37,8 @@ inline void load(uint8_t* at, const uint8_t* from, int64_t length) {
   if (done < length) memcpy(at + done, from + done, static_cast<size_t>(length - done));
 }
 
-/// Steps and mixes come in groups that do not depend on each other. All of a group is read before any of it is written: one by one the processor would
-/// hold every read back until the write before it is known to lie elsewhere.
+/// Steps and mixes come in groups that do not depend on each other. All of a group is read before any of it is written: one by one the processor
+/// would hold every read back until the write before it is known to lie elsewhere.
 inline void steps(const MxTileStep* list, int64_t count, const uint8_t* tables, uint8_t* scratch) {
   for (int64_t i = 0; i < count; i += kMxGroup) {
     __m128i value[kMxGroup];

@@ -128,7 +128,8 @@ class TileMove final : public Move {
 
     void strip(const MxTileForm& form, const std::uint8_t* source, std::uint8_t* target, std::int64_t count) {
       const OuterDigit& inner = tiles_.outer.back();
-      const std::int64_t ahead = inner.radix > 64 || tiles_.outer.size() < 2 ? 16 * inner.source_step : tiles_.outer[tiles_.outer.size() - 2].source_step;
+      const std::int64_t ahead =
+          inner.radix > 64 || tiles_.outer.size() < 2 ? 16 * inner.source_step : tiles_.outer[tiles_.outer.size() - 2].source_step;
       const MxTileStrip strip{source, target, count, inner.source_step, inner.target_step, ahead};
       move_.kernel_.row.run(&move_.program_.code(), &form, &strip, scratch_);
     }
