@@ -37,30 +37,41 @@ inline void load(uint8_t* at, const uint8_t* from, int64_t length) {
   if (done < length) memcpy(at + done, from + done, static_cast<size_t>(length - done));
 }
 
+/// Steps and mixes come in groups that do not depend on each other. All of a group is read before any of it is written: one by one the processor
+/// would hold every read back until the write before it is known to lie elsewhere.
 inline void steps(const MxTileStep* list, int64_t count, const uint8_t* tables, uint8_t* scratch) {
-  for (int64_t i = 0; i < count; ++i) {
-    const MxTileStep step = list[i];
-    const uint8_t* index = tables + step.index;
-    const __m128i a = _mm_shuffle_epi8(get(scratch + step.a), get(index));
-    const __m128i b = _mm_shuffle_epi8(get(scratch + step.b), get(index + kVector));
-    put(scratch + step.out, _mm_or_si128(a, b));
+  for (int64_t i = 0; i < count; i += kMxGroup) {
+    __m128i value[kMxGroup];
+#pragma GCC unroll 8
+    for (int j = 0; j < kMxGroup; ++j) {
+      const MxTileStep step = list[i + j];
+      const uint8_t* index = tables + step.index;
+      value[j] = _mm_or_si128(_mm_shuffle_epi8(get(scratch + step.a), get(index)), _mm_shuffle_epi8(get(scratch + step.b), get(index + kVector)));
+    }
+#pragma GCC unroll 8
+    for (int j = 0; j < kMxGroup; ++j) put(scratch + list[i + j].out, value[j]);
   }
 }
 
 inline void mixes(const MxTileCode* code, uint8_t* scratch) {
   const __m128i low_mask = _mm_set1_epi8(0x0F);
-  for (int64_t i = 0; i < code->mix_count; ++i) {
-    const MxTileMix mix = code->mixes[i];
-    __m128i sum = _mm_setzero_si128();
-    for (uint32_t t = mix.first_term; t < mix.first_term + mix.term_count; ++t) {
-      const MxTileTerm term = code->terms[t];
-      const uint8_t* nibbles = code->tables + term.matrix + kVector;
-      const __m128i value = get(scratch + term.from);
-      const __m128i low = _mm_and_si128(value, low_mask);
-      const __m128i high = _mm_and_si128(_mm_srli_epi16(value, 4), low_mask);
-      sum = _mm_xor_si128(sum, _mm_xor_si128(_mm_shuffle_epi8(get(nibbles), low), _mm_shuffle_epi8(get(nibbles + kVector), high)));
+  for (int64_t i = 0; i < code->mix_count; i += kMxGroup) {
+    const MxTileTerm* terms = code->terms + i * code->terms_per_mix;
+    __m128i sum[kMxGroup];
+#pragma GCC unroll 8
+    for (int j = 0; j < kMxGroup; ++j) sum[j] = _mm_setzero_si128();
+    for (int64_t t = 0; t < code->terms_per_mix; ++t, terms += kMxGroup) {
+#pragma GCC unroll 8
+      for (int j = 0; j < kMxGroup; ++j) {
+        const uint8_t* nibbles = code->tables + terms[j].matrix + kVector;
+        const __m128i value = get(scratch + terms[j].from);
+        const __m128i low = _mm_shuffle_epi8(get(nibbles), _mm_and_si128(value, low_mask));
+        const __m128i high = _mm_shuffle_epi8(get(nibbles + kVector), _mm_and_si128(_mm_srli_epi16(value, 4), low_mask));
+        sum[j] = _mm_xor_si128(sum[j], _mm_xor_si128(low, high));
+      }
     }
-    put(scratch + mix.out, sum);
+#pragma GCC unroll 8
+    for (int j = 0; j < kMxGroup; ++j) put(scratch + code->mixes[i + j], sum[j]);
   }
 }
 
@@ -95,7 +106,7 @@ void copy_tiles(const MxTileForm* form, const MxTileStrip* strip) {
 }  // namespace
 
 void mx_tiles_avx2(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip, uint8_t* scratch) {
+  if (strip->count == 0) _mm_sfence();
   if (form->store_count > 0) move_tiles(code, form, strip, scratch);
   if (form->copy_count > 0 || form->blank_count > 0) copy_tiles(form, strip);
-  _mm_sfence();
 }

@@ -13,6 +13,10 @@ namespace {
 
 constexpr std::size_t kAlign = 64;
 
+/// Registers whose kernel has passes and finishes.
+constexpr int kEvenWidth = 64;
+constexpr std::size_t kFinishGroup = 4;
+
 #if defined(__x86_64__) && !defined(MXACT_PORTABLE)
 constexpr std::array kKernels{
     TileKernel{{"portable", 0, mx_tiles_portable}, 1},
@@ -139,7 +143,7 @@ TileProgram::TileProgram(const Tiles& tiles, int width) {
   if (!tiles.is_copy) {
     if (width == 1) {
       add_parts(tiles);
-    } else {
+    } else if (width != kEvenWidth || !add_even(tiles, width)) {
       add_registers(tiles, width);
     }
   }
@@ -156,6 +160,11 @@ TileProgram::TileProgram(const Tiles& tiles, int width) {
   tables_.clear();
   tables_.shrink_to_fit();
   code_.tables = aligned;
+  for (std::size_t p = 0; p < passes_.size(); ++p) passes_[p].blocks = blocks_[p].data();
+  code_.passes = passes_.data();
+  code_.pass_count = static_cast<std::int64_t>(passes_.size());
+  code_.finishes = finishes_.data();
+  code_.finish_count = static_cast<std::int64_t>(finishes_.size());
   code_.gather = gather_.data();
   code_.gather_count = static_cast<std::int64_t>(gather_.size());
   code_.terms = terms_.data();
@@ -197,6 +206,51 @@ void TileProgram::add_parts(const Tiles& tiles) {
   scratch_bytes_ = 2 * static_cast<std::size_t>(code_.target_at);
 }
 
+bool TileProgram::add_even(const Tiles& tiles, int width) {
+  const std::optional<EvenPlan> plan = even_plan(tiles, width);
+  if (!plan) return false;
+  // The source's area, one between, the target's: passes write to and fro, the last one of all into the target.
+  const auto bytes = static_cast<std::uint32_t>(tiles.bytes);
+  const auto step = static_cast<std::uint32_t>(width);
+  code_.target_at = 2 * bytes;
+  scratch_bytes_ = 3 * static_cast<std::size_t>(bytes);
+  std::uint32_t from = 0;
+  for (std::size_t p = 0; p < plan->passes.size(); ++p) {
+    const bool is_last = p + 1 == plan->passes.size() && plan->finishes.empty();
+    const std::uint32_t to = is_last ? code_.target_at : bytes - from;
+    std::vector<MxTileBlock> blocks;
+    for (const Block& block : plan->passes[p]) {
+      MxTileBlock out{};
+      std::vector<std::uint8_t> indexes;
+      for (const std::vector<std::int16_t>& index : block.indexes) indexes.insert(indexes.end(), index.begin(), index.end());
+      for (std::size_t i = 0; i < kBlock; ++i) {
+        out.in[i] = from + static_cast<std::uint32_t>(block.in[i]) * step;
+        out.out[i] = to + static_cast<std::uint32_t>(block.out[i]) * step;
+      }
+      out.indexes = table(indexes);
+      blocks.push_back(out);
+    }
+    passes_.push_back({nullptr, static_cast<std::int64_t>(blocks.size()), plan->passes[p].front().levels});
+    blocks_.push_back(std::move(blocks));
+    from = to;
+  }
+  for (std::size_t i = 0; i < plan->finishes.size(); ++i) {
+    const Finish& finish = plan->finishes[i];
+    std::vector<std::uint8_t> tables;
+    for (const Finish::Term& term : finish.terms) {
+      tables.insert(tables.end(), term.index.begin(), term.index.end());
+      const std::vector<std::uint8_t> matrices = matrix_table({0, term.matrices});
+      tables.insert(tables.end(), matrices.begin(), matrices.begin() + width);
+    }
+    tables.insert(tables.end(), finish.order.begin(), finish.order.end());
+    const std::uint32_t at = static_cast<std::uint32_t>(i) * step;
+    finishes_.push_back({from + at, code_.target_at + at, table(tables)});
+    code_.finish_terms = static_cast<std::int64_t>(finish.terms.size());
+  }
+  while (finishes_.size() % kFinishGroup != 0) finishes_.push_back(finishes_.back());
+  return true;
+}
+
 void TileProgram::add_registers(const Tiles& tiles, int width) {
   const RegisterPlan plan = register_plan(tiles, width);
   Places places(plan, width);
@@ -214,13 +268,19 @@ void TileProgram::add_registers(const Tiles& tiles, int width) {
     }
   };
   add(plan.gather, gather_);
-  for (const LaneMix& mix : plan.mixes) {
-    const auto first = static_cast<std::uint32_t>(terms_.size());
-    for (const LaneTerm& term : mix.terms) terms_.push_back({places.of(term.from), table(matrix_table(term))});
-    mixes_.push_back({places.make(mix.out), first, static_cast<std::uint32_t>(mix.terms.size())});
-    ++now;
-    for (const LaneTerm& term : mix.terms) places.end_step(now, {term.from});
+  const auto groups = static_cast<std::size_t>(kMxGroup);
+  for (std::size_t first = 0; first < plan.mixes.size(); first += groups) {
+    const std::span<const LaneMix> mixes(plan.mixes.data() + first, groups);
+    for (std::size_t t = 0; t < mixes.front().terms.size(); ++t) {
+      for (const LaneMix& mix : mixes) terms_.push_back({places.of(mix.terms[t].from), table(matrix_table(mix.terms[t]))});
+    }
+    for (const LaneMix& mix : mixes) {
+      mixes_.push_back(places.make(mix.out));
+      ++now;
+      for (const LaneTerm& term : mix.terms) places.end_step(now, {term.from});
+    }
   }
+  code_.terms_per_mix = plan.mixes.empty() ? 0 : static_cast<std::int64_t>(plan.mixes.front().terms.size());
   add(plan.scatter, scatter_);
   scratch_bytes_ = places.end();
 }

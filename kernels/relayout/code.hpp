@@ -42,14 +42,18 @@ class TileProgram {
   };
 
   void add_parts(const Tiles& tiles);
+  bool add_even(const Tiles& tiles, int width);
   void add_registers(const Tiles& tiles, int width);
-  void add_form(const TileForm& form, bool is_copy);
   std::uint32_t table(std::span<const std::uint8_t> bytes);
+  void add_form(const TileForm& form, bool is_copy);
 
   std::vector<MxTileStep> gather_;
   std::vector<MxTileStep> scatter_;
   std::vector<MxTileTerm> terms_;
-  std::vector<MxTileMix> mixes_;
+  std::vector<std::uint32_t> mixes_;
+  std::vector<std::vector<MxTileBlock>> blocks_;
+  std::vector<MxTilePass> passes_;
+  std::vector<MxTileFinish> finishes_;
   std::vector<MxTilePart> parts_;
   std::vector<std::uint32_t> part_starts_;
   std::vector<std::uint8_t> table_memory_;  // begins up to 63 bytes before tables_

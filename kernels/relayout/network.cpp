@@ -136,9 +136,26 @@ std::vector<Register> registers_of(int width, int first_register, const std::vec
   return registers;
 }
 
+/// Steps by how many stand before them, those of each depth filled up to whole groups.
+std::vector<Step2> in_groups(std::vector<Step2> steps, std::size_t group) {
+  std::unordered_map<int, std::size_t> depth;
+  std::map<std::size_t, std::vector<Step2>> levels;
+  for (Step2& step : steps) {
+    const std::size_t level = 1 + std::max(depth[step.a], depth[step.b]);
+    depth[step.out] = level;
+    levels[level].push_back(std::move(step));
+  }
+  std::vector<Step2> out;
+  for (auto& [level, members] : levels) {
+    while (members.size() % group != 0) members.push_back(members.back());
+    out.insert(out.end(), members.begin(), members.end());
+  }
+  return out;
+}
+
 }  // namespace
 
-Routes route(int width, int first_register, const std::vector<Slots>& wanted, int& next) {
+Routes route(int width, int first_register, const std::vector<Slots>& wanted, int group, int& next) {
   // Wishes that share no register are independent of each other.
   std::map<Slots, std::size_t> firsts;
   std::vector<std::size_t> same(wanted.size());
@@ -161,6 +178,7 @@ Routes route(int width, int first_register, const std::vector<Slots>& wanted, in
   for (const auto& [leader, wishes] : groups) router.go(registers_of(width, first_register, wishes), wishes);
   Routes routes = router.routes();
   for (std::size_t i = 0; i < wanted.size(); ++i) routes.results[i] = routes.results[same[i]];
+  routes.steps = in_groups(std::move(routes.steps), static_cast<std::size_t>(group));
   return routes;
 }
 

@@ -24,6 +24,7 @@ struct Routes {
   std::vector<Step2> steps;
   std::vector<int> results;
 };
-Routes route(int width, int first_register, const std::vector<Slots>& wanted, int& next);
+/// The steps stand in groups of `group` that do not depend on each other; a group that is not full repeats its last step.
+Routes route(int width, int first_register, const std::vector<Slots>& wanted, int group, int& next);
 
 }  // namespace mx::kernels::relayout

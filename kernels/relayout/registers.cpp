@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <span>
+
+#include "kernels/relayout/tile_code.hpp"
 
 namespace mx::kernels::relayout {
 namespace {
@@ -59,17 +63,25 @@ std::vector<ClassLane> lanes_of(const std::vector<const Class*>& classes, std::s
   return lanes;
 }
 
-RegisterPlan whole_bytes(const Tiles& tiles, int width) {
-  const std::size_t bytes = bytes_of(tiles, width);
+bool are_whole(const Tiles& tiles) {
+  return std::ranges::all_of(tiles.parts, [](const std::vector<BytePart>& parts) { return parts.size() == 1 && parts.front().rows == kIdentity; });
+}
+
+/// Per target register its bytes, where only whole bytes move.
+std::vector<Slots> moved_bytes(const Tiles& tiles, int width) {
   const auto step = static_cast<std::size_t>(width);
   std::vector<Slots> wanted;
-  for (std::size_t first = 0; first < bytes; first += step) {
+  for (std::size_t first = 0; first < bytes_of(tiles, width); first += step) {
     Slots slots(step, -1);
     for (std::size_t i = 0; i < step && first + i < tiles.parts.size(); ++i) slots[i] = tiles.parts[first + i].front().source;
     wanted.push_back(std::move(slots));
   }
-  RegisterPlan plan{{}, {}, {}, {}, static_cast<int>(bytes / step)};
-  Routes routes = route(width, 0, wanted, plan.registers);
+  return wanted;
+}
+
+RegisterPlan whole_bytes(const Tiles& tiles, int width) {
+  RegisterPlan plan{{}, {}, {}, {}, static_cast<int>(bytes_of(tiles, width)) / width};
+  Routes routes = route(width, 0, moved_bytes(tiles, width), kMxGroup, plan.registers);
   plan.gather = std::move(routes.steps);
   plan.targets = std::move(routes.results);
   return plan;
@@ -87,6 +99,17 @@ std::vector<Slots> wishes(const Tiles& tiles, std::span<const ClassLane> lanes, 
     }
   }
   return out;
+}
+
+/// The same number of terms for all mixes, and whole groups of them.
+void fill_up(std::vector<LaneMix>& mixes) {
+  std::size_t terms = 0;
+  for (const LaneMix& mix : mixes) terms = std::max(terms, mix.terms.size());
+  for (LaneMix& mix : mixes) {
+    const LaneTerm nothing{mix.terms.front().from, std::vector<BitMatrix>(mix.terms.front().matrices.size())};
+    mix.terms.resize(terms, nothing);
+  }
+  while (mixes.size() % kMxGroup != 0) mixes.push_back(mixes.back());
 }
 
 RegisterPlan parts_of_bytes(const Tiles& tiles, int width) {
@@ -112,7 +135,7 @@ RegisterPlan parts_of_bytes(const Tiles& tiles, int width) {
     plan.mixes.push_back(std::move(mix));
     for (Slots& slots : wishes(tiles, group, terms)) wanted.push_back(std::move(slots));
   }
-  Routes gathered = route(width, 0, wanted, plan.registers);
+  Routes gathered = route(width, 0, wanted, kMxGroup, plan.registers);
   plan.gather = std::move(gathered.steps);
   std::size_t wish = 0;
   const int first_mixed = plan.registers;
@@ -120,6 +143,7 @@ RegisterPlan parts_of_bytes(const Tiles& tiles, int width) {
     for (LaneTerm& term : mix.terms) term.from = gathered.results[wish++];
     mix.out = plan.registers++;
   }
+  fill_up(plan.mixes);
   std::vector<Slots> back(bytes_of(tiles, width) / step, Slots(step, -1));
   for (std::size_t l = 0; l < lanes.size(); ++l) {
     for (std::size_t i = 0; i < kLane; ++i) {
@@ -128,18 +152,71 @@ RegisterPlan parts_of_bytes(const Tiles& tiles, int width) {
         back[static_cast<std::size_t>(target) / step][static_cast<std::size_t>(target) % step] = static_cast<std::int32_t>(l * kLane + i);
     }
   }
-  Routes scattered = route(width, first_mixed, back, plan.registers);
+  Routes scattered = route(width, first_mixed, back, kMxGroup, plan.registers);
   plan.scatter = std::move(scattered.steps);
   plan.targets = std::move(scattered.results);
   return plan;
 }
 
+/// The source bytes of a target register, ascending.
+Slots met_bytes(std::span<const std::vector<BytePart>> target) {
+  std::set<std::int32_t> bytes;
+  for (const std::vector<BytePart>& parts : target) {
+    for (const BytePart& part : parts) bytes.insert(part.source);
+  }
+  return {bytes.begin(), bytes.end()};
+}
+
+/// None when other bytes than a register's are met, or when those that are made alike do not fill lanes.
+std::optional<Finish> finish_of(std::span<const std::vector<BytePart>> target, const Slots& met) {
+  if (met.size() != target.size()) return std::nullopt;
+  std::map<Class, std::vector<std::size_t>> members;
+  std::size_t terms = 0;
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    members[class_of(ordered(target[i]))].push_back(i);
+    terms = std::max(terms, target[i].size());
+  }
+  Finish finish{std::vector<Finish::Term>(terms), std::vector<std::int16_t>(target.size())};
+  std::int16_t place = 0;
+  for (const auto& [made, targets] : members) {
+    if (targets.size() % kLane != 0) return std::nullopt;
+    for (std::size_t i : targets) {
+      const std::vector<BytePart> parts = ordered(target[i]);
+      for (std::size_t t = 0; t < terms; ++t) {
+        const auto from = t < parts.size() ? std::ranges::lower_bound(met, parts[t].source) - met.begin() : 0;
+        finish.terms[t].index.push_back(static_cast<std::int16_t>(from));
+        if (place % kLane == 0) finish.terms[t].matrices.push_back(t < parts.size() ? parts[t].rows : BitMatrix{});
+      }
+      finish.order[i] = place++;
+    }
+  }
+  return finish;
+}
+
 }  // namespace
 
-RegisterPlan register_plan(const Tiles& tiles, int width) {
-  const bool whole =
-      std::ranges::all_of(tiles.parts, [](const std::vector<BytePart>& parts) { return parts.size() == 1 && parts.front().rows == kIdentity; });
-  return whole ? whole_bytes(tiles, width) : parts_of_bytes(tiles, width);
+RegisterPlan register_plan(const Tiles& tiles, int width) { return are_whole(tiles) ? whole_bytes(tiles, width) : parts_of_bytes(tiles, width); }
+
+std::optional<EvenPlan> even_plan(const Tiles& tiles, int width) {
+  if (tiles.bytes < width) return std::nullopt;
+  EvenPlan plan;
+  std::vector<Slots> wanted;
+  if (are_whole(tiles)) {
+    wanted = moved_bytes(tiles, width);
+  } else {
+    const auto step = static_cast<std::size_t>(width);
+    for (std::size_t first = 0; first < tiles.parts.size(); first += step) {
+      const auto target = std::span(tiles.parts).subspan(first, step);
+      wanted.push_back(met_bytes(target));
+      std::optional<Finish> finish = finish_of(target, wanted.back());
+      if (!finish) return std::nullopt;
+      plan.finishes.push_back(std::move(*finish));
+    }
+  }
+  std::optional<Butterfly> passes = butterfly(width, wanted);
+  if (!passes) return std::nullopt;
+  plan.passes = std::move(*passes);
+  return plan;
 }
 
 }  // namespace mx::kernels::relayout

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/relayout/butterfly.hpp"
 #include "kernels/relayout/network.hpp"
 #include "kernels/relayout/tile.hpp"
 
@@ -36,8 +37,27 @@ struct RegisterPlan {
   int registers;  ///< all of them
 };
 
-/// Where only whole bytes move there are neither mixes nor a scatter. Else bytes that are made alike stand side by side in lanes while their bits
-/// change.
+/// Steps and mixes stand in whole groups (MxTileCode), all mixes have as many terms. Where only whole bytes move there are neither mixes nor a
+/// scatter. Else bytes that are made alike stand side by side in lanes while their bits change.
 RegisterPlan register_plan(const Tiles& tiles, int width);
+
+/// How a register of the bytes that some target register is made of becomes it: terms as in LaneMix, each of the register's own bytes, then their
+/// order.
+struct Finish {
+  struct Term {
+    std::vector<std::int16_t> index;
+    std::vector<BitMatrix> matrices;
+  };
+  std::vector<Term> terms;
+  std::vector<std::int16_t> order;
+};
+
+/// Tiles whose registers meet evenly: passes that bring the bytes of each target register together, and what is done with them there. Without
+/// finishes the passes make the target.
+struct EvenPlan {
+  Butterfly passes;
+  std::vector<Finish> finishes;  ///< by target register, all with as many terms
+};
+std::optional<EvenPlan> even_plan(const Tiles& tiles, int width);
 
 }  // namespace mx::kernels::relayout

@@ -60,6 +60,7 @@ class TileMove final : public Move {
         const std::int64_t cut = item % cuts;
         walk.go(item / cuts, length * cut / cuts, length * (cut + 1) / cuts);
       }
+      walk.end();
     }
   }
 
@@ -98,6 +99,8 @@ class TileMove final : public Move {
       }
     }
 
+    void end() { strip(move_.program_.form(0), source_, target_, 0); }
+
    private:
     std::size_t form_count() const {
       std::size_t count = 1;
@@ -125,7 +128,9 @@ class TileMove final : public Move {
 
     void strip(const MxTileForm& form, const std::uint8_t* source, std::uint8_t* target, std::int64_t count) {
       const OuterDigit& inner = tiles_.outer.back();
-      const MxTileStrip strip{source, target, count, inner.source_step, inner.target_step};
+      const std::int64_t ahead =
+          inner.radix > 64 || tiles_.outer.size() < 2 ? 16 * inner.source_step : tiles_.outer[tiles_.outer.size() - 2].source_step;
+      const MxTileStrip strip{source, target, count, inner.source_step, inner.target_step, ahead};
       move_.kernel_.row.run(&move_.program_.code(), &form, &strip, scratch_);
     }
 
@@ -143,7 +148,7 @@ class TileMove final : public Move {
   std::string_view kind_;
 };
 
-constexpr TileGoals kGoals{.source_run = 64, .target_run = 64, .shortest_copy = 64, .copy_run = 8192};
+constexpr TileGoals kGoals{.source_run = 64, .target_run = 256, .shortest_copy = 64, .copy_run = 8192};
 
 }  // namespace
 

@@ -40,7 +40,8 @@ std::vector<Setting> settings(const BackendLayout& row, const SizeRow& sizes) {
     for (layout::SourceOrder order : {layout::SourceOrder::gpt_oss, layout::SourceOrder::standard}) {
       Setting setting{.sizes = sizes.sizes, .padded = sizes.padded, .form = layout::Form(row.format, order), .engine = engine};
       setting.sizes.group = setting.padded.group = std::max<std::int64_t>(1, layout::group_of(row.format));
-      if (!row.converts(setting.form, engine)) continue;
+      const bool fits = setting.sizes.intermediate % setting.sizes.group == 0 && setting.sizes.hidden % setting.sizes.group == 0;
+      if (!fits || !row.converts(setting.form, engine)) continue;
       for (layout::Arch arch : {layout::Arch::sm100, layout::Arch::sm90, layout::Arch::gfx950, layout::Arch::gfx1250}) {
         setting.arch = arch;
         out.push_back(setting);
