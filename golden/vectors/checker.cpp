@@ -186,8 +186,9 @@ void StreamChecker::parse(std::string_view line, bool is_cut_off, std::vector<st
   const std::size_t count = split_fields(line, fields_);
   // What is no row of hex at all is better shown than counted.
   const auto is_no_hex = [](char c) { return std::string_view("0123456789abcdefABCDEFxXzZ_ \t").find(c) == std::string_view::npos; };
+  const auto no_vector = [&] { return fmt::format("{} is no vector: expected {}", sim::in_quotes(line), columns_text(all, ", ")); };
   if (count != all.size()) {
-    if (std::ranges::any_of(line, is_no_hex)) refuse(fmt::format("{} is no vector: expected {}", sim::in_quotes(line), columns_text(all, ", ")));
+    if (std::ranges::any_of(line, is_no_hex)) refuse(no_vector());
     refuse(fmt::format("{} field{}, expected {}: {}{}", count, count == 1 ? "" : "s", all.size(), columns_text(all, ", "),
                        is_cut_off ? " (the stream ends here)" : ""));
   }
@@ -196,6 +197,7 @@ void StreamChecker::parse(std::string_view line, bool is_cut_off, std::vector<st
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto width = static_cast<std::size_t>(all[i].lanes);
     const FieldFault fault = parse_field(fields_[i], all[i], rest.first(width));
+    if (i == 0 && fault != FieldFault::none && std::ranges::any_of(fields_[0], is_no_hex)) refuse(no_vector());
     if (fault != FieldFault::none) refuse(fmt::format("{}: {} {}", all[i].name, sim::in_quotes(fields_[i]), field_rule(fault, all[i])));
     rest = rest.subspan(width);
   }

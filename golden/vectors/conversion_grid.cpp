@@ -112,7 +112,8 @@ std::optional<std::uint32_t> exact_code(const Value& value, const Format& format
 GridPlace place_on_grid(const Value& value, const Format& to) {
   const int unit = to.encoding == Encoding::fixed_point ? -to.mantissa_bits : std::max(top_exponent(value), least_exponent(to)) - to.mantissa_bits;
   const int shift = unit - value.exponent;
-  if (shift <= 0) return {value.significand << std::min(-shift, 63), unit, 0};
+  // Of fixed point a large value has more units than there are bits for: as many as fit stand for all.
+  if (shift <= 0) return {-shift > std::countl_zero(value.significand) ? ~std::uint64_t{0} : value.significand << -shift, unit, 0};
   if (shift > 66) return {0, unit, 1};
   const auto bit = [&](int place) { return place < 64 && ((value.significand >> place) & 1U) != 0; };
   const bool rest = shift >= 3 && (value.significand << std::max(0, 66 - shift)) != 0;

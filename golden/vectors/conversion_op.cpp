@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::string_view kFamily = "cast";
 constexpr std::array<std::string_view, 6> kTaken{"profile", "rounding", "overflow", "flush", "nan", "flags"};
-constexpr std::array<std::string_view, kInputKinds> kInputNames{"zero", "infinity", "quiet NaN", "signalling NaN", "beyond the largest", "in range"};
+constexpr std::array<std::string_view, kInputKinds> kInputNames{
+    "zero", "infinity", "quiet NaN", "signalling NaN", "beyond the largest", "below the smallest", "in range"};
 
 std::uint32_t lane_mask(int bits) { return bits == 32 ? 0xFFFFFFFFU : (1U << bits) - 1U; }
 std::uint32_t sign_bit(const Format& format) { return format.has_sign ? 1U << (format.width - 1) : 0U; }
@@ -111,7 +112,10 @@ InputKind ConversionOp::kind_of(std::uint32_t code, const Value& value) const {
   const GridPlace place = place_on_grid(value, *subject_.to);
   const GridPlace last = place_on_grid(largest_, *subject_.to);
   const bool beyond = place.unit > last.unit || (place.unit == last.unit && place.floor > last.floor);
-  return beyond ? InputKind::beyond : InputKind::in_range;
+  if (beyond) return InputKind::beyond;
+  // E8M0 has neither zero nor subnormals: whatever lies below its smallest power becomes it.
+  const bool below = subject_.to->encoding == Encoding::exponent_only && top_exponent(value) < -subject_.to->bias;
+  return below ? InputKind::below : InputKind::in_range;
 }
 
 std::optional<RoundingCell> ConversionOp::cell_of(const Value& value, std::uint32_t result, bool overflows) const {
@@ -162,6 +166,9 @@ std::string ConversionOp::why_unreachable(std::size_t axis, std::size_t bin) con
     case InputKind::signalling_nan: return fmt::format("{} does not tell signalling NaNs from quiet ones", from.name);
     case InputKind::quiet_nan: return fmt::format("{} has no such NaN", from.name);
     case InputKind::beyond: return fmt::format("{} ends below the largest value of {}", from.name, subject_.to->name);
+    case InputKind::below:
+      return subject_.to->encoding == Encoding::exponent_only ? fmt::format("{} has no value below the smallest of {}", from.name, subject_.to->name)
+                                                              : fmt::format("{} reaches down to zero", subject_.to->name);
     case InputKind::in_range: break;
   }
   return fmt::format("every value of {} lies beyond {}", from.name, subject_.to->name);

@@ -49,8 +49,8 @@ struct RoundingCell {
 };
 
 /// Bins of the axis "input".
-enum class InputKind : std::uint8_t { zero, infinity, quiet_nan, signalling_nan, beyond, in_range };
-inline constexpr std::size_t kInputKinds = 6;
+enum class InputKind : std::uint8_t { zero, infinity, quiet_nan, signalling_nan, beyond, below, in_range };
+inline constexpr std::size_t kInputKinds = 7;
 
 /// Bins of the axis "point": single values at which devices fail.
 struct Point {

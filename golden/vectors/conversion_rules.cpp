@@ -24,8 +24,9 @@ std::optional<bool> rounds_up(const RoundingCell& cell, Rounding rounding) {
   if (cell.below == 0) return false;
   switch (rounding) {
     case Rounding::nearest_even: return above || (half && cell.odd);
-    case Rounding::nearest_away:
-    case Rounding::nearest_up: return half;
+    case Rounding::nearest_away: return half;
+    // Between codes 0 and 1 there is no midpoint: whatever is above 2^-127 goes up.
+    case Rounding::nearest_up: return half || cell.odd ? std::optional(half) : std::nullopt;
     case Rounding::nearest_toward_zero: return above;
     case Rounding::toward_zero: return false;
     case Rounding::toward_positive: return !cell.negative;
@@ -224,6 +225,8 @@ std::string why_no_cell(const RoundingCell& cell, const ConversionSubject& subje
   if (cell.outcome == Outcome::overflow && !unrounded && up == false) return fmt::format("{} does not round this up", rounding);
   if (cell.outcome == Outcome::carry && up == false) return fmt::format("{} does not round this up", rounding);
   if (cell.outcome == Outcome::carry && to.mantissa_bits > 0 && !cell.odd) return "a carry starts from a mantissa of ones";
+  if (cell.outcome == Outcome::subnormal && to.mantissa_bits == 1 && cell.below == 0 && !cell.odd)
+    return fmt::format("{} has one subnormal, which is odd", to.name);
   // One bit of mantissa that is 1, or none at all: adding a unit always leaves the binade.
   const bool always_carries = to.encoding != Encoding::fixed_point && (to.mantissa_bits == 0 || (to.mantissa_bits == 1 && cell.odd));
   if (cell.outcome != Outcome::carry && cell.outcome != Outcome::overflow && up == true && always_carries)

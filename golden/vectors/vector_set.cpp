@@ -98,6 +98,8 @@ std::vector<OpSetting> header_facts(const VectorOp& op, const VectorSet& set) {
   facts.push_back({"n", fmt::format("{}", set.count())});
   facts.insert(facts.end(), op.settings().begin(), op.settings().end());
   facts.push_back({"order", "le"});
+  // Facts stand between blanks.
+  for (OpSetting& fact : facts) std::ranges::replace(fact.value, ' ', '-');
   return facts;
 }
 

@@ -11,7 +11,6 @@
 namespace {
 
 using mx::golden::Coverage;
-using mx::golden::OpOptions;
 using mx::golden::VectorOp;
 
 Coverage coverage_of(const VectorOp& op, const mx::golden::SetChoice& choice) {
@@ -49,8 +48,7 @@ TEST_CASE("of every conversion from 16 bits, under every profile, the directed s
       for (const mx::Format& to : mx::all_formats()) {
         const mx::Conversion* how = mx::find_conversion(profile, from, to);
         if (from == to || how == nullptr || how->nan_rule == mx::NanRule::refused || how->random_bits != 0) continue;
-        const auto op =
-            mx::golden::op_named(std::string(from.name) + "_to_" + std::string(to.name), OpOptions({{"profile", std::string(profile.name)}}));
+        const auto op = mx::tests::op_with(std::string(from.name) + "_to_" + std::string(to.name), {{"profile", std::string(profile.name)}});
         INFO(op->name() << " " << profile.name);
         CHECK(missed(*op, coverage_of(*op, {mx::golden::SetKind::exhaustive}), coverage_of(*op, mx::tests::kDirected)) == "");
         ++conversions;
@@ -66,7 +64,7 @@ TEST_CASE("a bin of fp32's rounding that the directed set misses has a reason in
     for (const mx::Format& to : mx::all_formats()) {
       const mx::Conversion* how = mx::find_conversion(profile, mx::kF32, to);
       if (to == mx::kF32 || how == nullptr || how->nan_rule == mx::NanRule::refused) continue;
-      const auto op = mx::golden::op_named("f32_to_" + std::string(to.name), OpOptions({{"profile", std::string(profile.name)}}));
+      const auto op = mx::tests::op_with("f32_to_" + std::string(to.name), {{"profile", std::string(profile.name)}});
       const Coverage directed = coverage_of(*op, mx::tests::kDirected);
       const Coverage random = coverage_of(*op, {mx::golden::SetKind::random, 7, 20000});
       INFO(op->name() << " " << profile.name);
@@ -90,8 +88,7 @@ TEST_CASE("a reason is given for no bin that is met") {
       for (const mx::Format& to : mx::all_formats()) {
         const mx::Conversion* how = mx::find_conversion(profile, from, to);
         if (from == to || how == nullptr || how->nan_rule == mx::NanRule::refused) continue;
-        const auto op =
-            mx::golden::op_named(std::string(from.name) + "_to_" + std::string(to.name), OpOptions({{"profile", std::string(profile.name)}}));
+        const auto op = mx::tests::op_with(std::string(from.name) + "_to_" + std::string(to.name), {{"profile", std::string(profile.name)}});
         const Coverage directed = coverage_of(*op, mx::tests::kDirected);
         const mx::golden::ConversionSubject subject{&from, &to, *how, "", false, false};
         std::string wrong;
@@ -126,11 +123,11 @@ TEST_CASE("options choose a profile, and a choice that does not fit is refused b
   };
   CHECK(setting(*op_named("f32_to_e4m3", {}), "profile") == "ocp");
   CHECK(op_named("F32_to_e4m3", {})->name() == "f32_to_e4m3fn");
-  CHECK(setting(*op_named("f32_to_e4m3fn", OpOptions({{"rounding", "toward_zero"}})), "profile") == "ocp-rz");
-  CHECK(setting(*op_named("f32_to_e5m2", OpOptions({{"rounding", "toward_positive"}, {"overflow", "inf"}})), "profile") == "ocp-ru-nosat");
+  CHECK(setting(*mx::tests::op_with("f32_to_e4m3fn", {{"rounding", "toward_zero"}}), "profile") == "ocp-rz");
+  CHECK(setting(*mx::tests::op_with("f32_to_e5m2", {{"rounding", "toward_positive"}, {"overflow", "inf"}}), "profile") == "ocp-ru-nosat");
   const auto refused = [](std::string_view name, std::vector<mx::golden::OpSetting> options, const std::string& part) {
     INFO(name << ": " << part);
-    CHECK_THROWS_WITH(op_named(name, OpOptions(std::move(options))), Catch::Matchers::Contains(part));
+    CHECK_THROWS_WITH(mx::tests::op_with(name, std::move(options)), Catch::Matchers::Contains(part));
   };
   refused("f32_to_e4m3x", {}, "unknown format 'e4m3x'");
   refused("quantise_mxfp4", {}, "did you mean quantize_mxfp4?");

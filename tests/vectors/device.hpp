@@ -11,6 +11,11 @@
 
 namespace mx::tests {
 
+/// An operation with choices.
+inline std::unique_ptr<golden::VectorOp> op_with(std::string_view name, std::vector<golden::OpSetting> options) {
+  return golden::op_named(name, golden::OpOptions(std::move(options)));
+}
+
 /// Gives its results for operands.
 using Device = std::function<void(golden::Lanes operands, golden::MutableLanes results)>;
 
