@@ -83,6 +83,7 @@ int run(int argc, char** argv) {
   add_convert(app, action);
   add_restore(app, action);
   add_witness(app, action);
+  add_sim(app, action);
   add_formats(app, action);
   add_encode(app, action);
   add_decode(app, action);

@@ -140,6 +140,10 @@ enum class Fault {
   sim_swaps_gate_and_up,
   sim_drops_alpha,
   sim_ignores_limit,
+  sim_shard_from_padded,
+  sim_bias_on_every_rank,
+  sim_expert_offset_twice,
+  sim_scales_stay_linear,
   // oracle
   oracle_skips_device_check,
   oracle_accepts_any_activation,

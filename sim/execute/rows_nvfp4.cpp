@@ -81,8 +81,16 @@ constexpr ExecutionRow vllm_cutlass() {
   return cutlass;
 }
 
-constexpr ExecutionRow cutedsl(std::string_view backend, ScaleMemory scales, ExpertAddress address) {
-  return row(backend, scales, address, Grounds::published, "E/flashinfer_cutedsl_moe.py, flashinfer_cutedsl_batched_moe.py (read)");
+constexpr ExecutionRow cutedsl() {
+  return row("FLASHINFER_CUTEDSL", ScaleMemory::row_major, ExpertAddress::offset, Grounds::published, "E/flashinfer_cutedsl_moe.py (read)");
+}
+
+/// Rows arrive as bf16, an expert's at a time; the experts quantize them.
+constexpr ExecutionRow cutedsl_batched() {
+  ExecutionRow batched = row("FLASHINFER_CUTEDSL_BATCHED", ScaleMemory::tile_128x4, ExpertAddress::map, Grounds::published,
+                             "E/flashinfer_cutedsl_batched_moe.py; prepare_finalize/deepep_ll.py leaves nvfp4 as bf16 (read)");
+  batched.by = QuantizedBy::kernel;
+  return batched;
 }
 
 constexpr ExecutionRow marlin() {
@@ -119,14 +127,7 @@ constexpr ExecutionRow emulation() {
 }
 
 constexpr std::array<ExecutionRow, 8> kRows{
-    trtllm(),
-    flashinfer_cutlass(),
-    cutedsl("FLASHINFER_CUTEDSL", ScaleMemory::row_major, ExpertAddress::offset),
-    cutedsl("FLASHINFER_CUTEDSL_BATCHED", ScaleMemory::tile_128x4, ExpertAddress::map),
-    b12x(),
-    vllm_cutlass(),
-    marlin(),
-    emulation(),
+    trtllm(), flashinfer_cutlass(), cutedsl(), cutedsl_batched(), b12x(), vllm_cutlass(), marlin(), emulation(),
 };
 
 }  // namespace
