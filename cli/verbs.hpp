@@ -26,6 +26,7 @@ void add_layout(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
 void add_restore(CLI::App& app, Action& action);
 void add_witness(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 
 }  // namespace mx::cli
