@@ -18,7 +18,9 @@
 #include "cli/output.hpp"
 #include "cli/picture_file.hpp"
 #include "cli/verbs.hpp"
+#include "golden/layouts/subject.hpp"
 #include "model/error.hpp"
+#include "model/layout/backend.hpp"
 #include "sim/verify.hpp"
 
 namespace mx::cli {
@@ -155,6 +157,13 @@ void print_text(const VerifyReport& report, const Options& options) {
   }
 }
 
+/// What the layout verbs and reports take for the scales of w2; null where the backend is not modelled.
+Json layout_json(const ConversionResult& result) {
+  const layout::BackendLayout* row = layout::find_backend_layout(result.backend);
+  if (row == nullptr) return nullptr;
+  return golden::spec_of(golden::BackendChoice{row, layout::Role::w2_weight_scale, sim::setting_of(result)});
+}
+
 Json conversion_json(const ConversionResult& result) {
   return {{"backend", result.backend},
           {"tp", result.tp},
@@ -162,6 +171,7 @@ Json conversion_json(const ConversionResult& result) {
           {"rounded_hidden", result.padded.hidden},
           {"intermediate", result.sizes.intermediate},
           {"rounded_intermediate", result.padded.intermediate},
+          {"layout", layout_json(result)},
           {"verdict", name_of(result.verdict)},
           {"detail", result.detail},
           {"units_compared", result.units_compared},

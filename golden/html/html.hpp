@@ -17,7 +17,7 @@ std::string html_page(std::string_view title, std::string_view style, std::strin
 /// One cell; text is escaped.
 struct HtmlCell {
   std::string text;
-  std::string_view style = {};  ///< a class of the style sheet
+  std::string_view style = {};  ///< classes of the style sheet; must outlive the cell
   std::string hover = {};
 };
 using HtmlRow = std::vector<HtmlCell>;

@@ -22,15 +22,15 @@ dt{flex:0 0 auto;min-width:5.2rem;max-width:45%;font-weight:600}dd{margin:0;min-
 table{border-collapse:separate;border-spacing:2px;font-size:.78rem;line-height:1.25}
 th,td{overflow-wrap:normal;padding:.2rem .4rem}th{font-weight:500;text-align:left;white-space:nowrap}thead th{text-align:center;vertical-align:bottom}
 tbody th,thead th:first-child{position:sticky;left:0;background:var(--paper);font-family:ui-monospace,'DejaVu Sans Mono',monospace;font-size:.72rem}
-td{text-align:center;min-width:3.6rem;border-radius:3px;background:var(--box)}
-td.text{text-align:left;min-width:12rem;max-width:46rem}td.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+thead th{white-space:normal}td{text-align:center;min-width:3.6rem;border-radius:3px;background:var(--box);white-space:nowrap}
+td.text{text-align:left;min-width:12rem;max-width:46rem;white-space:normal}td.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 td.empty{background:none}
-td.code,code{font-family:ui-monospace,'DejaVu Sans Mono',monospace;font-size:.72rem}td.code{text-align:left;min-width:14rem}
+td.code,code{font-family:ui-monospace,'DejaVu Sans Mono',monospace;font-size:.72rem}td.code{text-align:left}
 .chosen{background:var(--chosen);color:var(--on-chosen);font-weight:700}.possible{background:var(--possible);color:var(--on-possible)}
 .refused{background:var(--refused);color:var(--on-refused)}.raises{background:var(--raises);color:var(--on-raises)}
 .passed{background:var(--passed);color:#fff;font-weight:700}.failed{background:var(--failed);color:#fff;font-weight:700}
 .mistrusted{background:var(--mistrusted);color:#1b1f24;font-weight:700}.unmodelled{background:var(--unmodelled);color:var(--on-unmodelled)}
-.shown{background:var(--refused);color:var(--ink)}.own{box-shadow:inset 0 0 0 2px var(--ink)}
+.shown{background:var(--refused);color:var(--ink)}.asked{font-weight:400}
 .verdict{border-radius:8px;padding:.7rem 1rem;margin:.8rem 0;font-size:1.05rem}.verdict b{font-size:1.5rem;margin-right:.6rem}
 .verdict.shown{border:1px solid var(--line)}
 nav{display:flex;flex-wrap:wrap;gap:.2rem 1rem;margin:.6rem 0}a{color:inherit}

@@ -176,8 +176,8 @@ Figure bench_figure(const Run& run) {
   constexpr int kNames = 330;
   constexpr int kFull = 360;  // pixels of 100 %
   constexpr int kLine = 24;
-  constexpr int kWidth = 900;
-  constexpr double kMostShare = 1.1;
+  constexpr int kWidth = 940;
+  constexpr double kMostShare = 1;
   const std::vector<Kernel> kernels = with_limits(run);
   if (kernels.empty()) run.root()["benchmarks"].fail("has no benchmark with the counters rate and limit, or share: there is nothing to draw");
   Svg svg;
@@ -198,7 +198,7 @@ Figure bench_figure(const Run& run) {
     svg.text(left - 8, y + 16, "code end", kernel.name.substr(0, 48));
     svg.rect({left, y + 4, std::max(length, 1), kLine - 8}, "first-fill", {}, fmt::format("{}: {}", kernel.name, percent(*kernel.share)));
     const std::string rate = kernel.rate && kernel.limit ? fmt::format(", {} of {}", per_second(*kernel.rate), per_second(*kernel.limit)) : "";
-    svg.text(left + kFull + 44, y + 16, "text", percent(*kernel.share) + rate);
+    svg.text(left + kFull + 14, y + 16, "text", percent(*kernel.share) + rate);
     y += kLine;
   }
   return {std::move(svg), kWidth, bottom + kMargin, "mxact bench", "share of the machine's limit that each kernel reaches", &kChartLook};

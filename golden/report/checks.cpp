@@ -159,7 +159,7 @@ std::string sweep_html(const Run& run) {
   for (const Node& chunk : root["chunks"].items()) {
     rows.push_back({{number(chunk["chunk"])}, {chunk["inputs"].text(), "code"}, {chunk["digest"].text(), "code"}});
   }
-  return html_paragraph(title) + html_details("Digests", fmt::format("{} chunks", rows.size()),
+  return html_paragraph(title) + html_details("Digests", fmt::format("{} of 256 chunks", rows.size()),
                                               html_table("digests", {"chunk", "inputs", "digest"}, rows), rows.size() <= 16);
 }
 

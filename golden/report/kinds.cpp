@@ -8,7 +8,8 @@
 namespace mx::golden {
 namespace {
 
-constexpr std::array kVerify{Contribution{Part::verdicts, verify_verdicts}, Contribution{Part::findings, verify_findings}};
+constexpr std::array kVerify{Contribution{Part::verdicts, verify_verdicts}, Contribution{Part::layouts, verify_layouts},
+                             Contribution{Part::findings, verify_findings}};
 constexpr std::array kWitness{Contribution{Part::recorded, witness_html}, Contribution{Part::findings, witness_findings}};
 constexpr std::array kAudit{Contribution{Part::findings, audit_html}};
 constexpr std::array kSweep{Contribution{Part::digests, sweep_html}};

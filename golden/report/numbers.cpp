@@ -90,8 +90,7 @@ class NumberLine {
 
   static std::string short_text(double value) {
     const double power = std::log2(value);
-    const bool far = power < kLowest || power > kHighest;
-    return far && power == std::floor(power) ? fmt::format("2^{:.0f}", power) : fmt::format("{:.6g}", value);
+    return std::abs(power) > 3 && power == std::floor(power) ? fmt::format("2^{:.0f}", power) : fmt::format("{:.6g}", value);
   }
 
  private:
@@ -142,7 +141,7 @@ Figure code_map(const Format& format) {
   Svg svg;
   int y = kMargin + 8;
   svg.text(kMargin, y, "title", fmt::format("{}: every code", format.name));
-  svg.text(kMargin, y += 20, "soft", fmt::format("{} bits; colour is magnitude; framed: subnormal. {}", format.width, format.source));
+  svg.text(kMargin, y += 20, "soft", fmt::format("{} bits; colour is magnitude; underlined: subnormal. {}", format.width, format.source));
   y += 28;
   for (int column = 0; column < columns; ++column) {
     svg.text(kMargin + kNames + column * kCell + kCell / 2, y, "soft middle", fmt::format("+{:x}", column));
@@ -163,7 +162,7 @@ Figure code_map(const Format& format) {
       const double part = high > low ? (std::log2(std::abs(value_of(value))) - low) / (high - low) : 1;
       const int shade = static_cast<int>(std::lround(part * (kShades - 1)));
       svg.rect({x, y, kCell - 2, kLine - 2}, "cell", colour_of(std::min(shade, kShades - 1)), hover);
-      if (is_subnormal(format, code)) svg.rect({x + 1, y + 1, kCell - 4, kLine - 4}, "own");
+      if (is_subnormal(format, code)) svg.rect({x, y + kLine - 5, kCell - 2, 3}, "second-fill");
       svg.text(x + kCell / 2 - 1, y + 16, is_light(std::min(shade, kShades - 1)) ? "on-light" : "on-dark", cell_text(value));
     }
     y += kLine;
@@ -247,7 +246,8 @@ constexpr std::size_t kMostElements = 128;
 
 /// Blocks with codes that a line of bars can show.
 bool is_drawable(const std::vector<Block>& blocks) {
-  return !blocks.empty() && std::ranges::all_of(blocks, [](const Block& block) { return !block.elements.empty() && block.elements.size() <= kMostElements; });
+  return !blocks.empty() &&
+         std::ranges::all_of(blocks, [](const Block& block) { return !block.elements.empty() && block.elements.size() <= kMostElements; });
 }
 
 class BlockChart {

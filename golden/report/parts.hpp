@@ -40,6 +40,8 @@ Figure quantize_figure(const Run& run);
 /// `layout draw` and `layout show`.
 std::string layout_html(const Run& run);
 Figure layout_figure(const Run& run);
+/// Of `verify`: how each backend that the engine chooses lays out the scales of a small layer.
+std::string verify_layouts(const Run& run);
 
 Outcome doctor_outcome(const Run& run);
 std::string doctor_html(const Run& run);

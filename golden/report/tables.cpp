@@ -1,17 +1,13 @@
-// Runs that show the engine's choices, layouts and this machine; and any run as plain tables.
+// Runs that show the engine's choices and this machine; and any run as plain tables.
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 
-#include "golden/draw/picture.hpp"
-#include "golden/draw/svg.hpp"
 #include "golden/html/html.hpp"
-#include "golden/layouts/subject.hpp"
 #include "golden/matrix/picture.hpp"
 #include "golden/report/parts.hpp"
-#include "model/error.hpp"
 #include "model/oracle/select.hpp"
 #include "sim/matrix.hpp"
 #include "sim/matrix_view.hpp"
@@ -136,15 +132,6 @@ std::string tables_of(const std::string& name, const Json& json) {
   return html;
 }
 
-Subject subject_of_run(const Run& run) {
-  const Node spec = run.root()["layout"];
-  try {
-    return resolve(query_from(spec.text(), {}));
-  } catch (const Error& error) {
-    spec.fail(error.what());
-  }
-}
-
 }  // namespace
 
 std::string any_html(const Run& run) {
@@ -152,7 +139,9 @@ std::string any_html(const Run& run) {
   for (const char* known : {"schema", "mxact"}) rest.erase(known);
   std::vector<std::pair<std::string, std::string>> terms;
   add_terms(terms, "", rest);
-  return html_terms(terms) + tables_of("", rest);
+  std::vector<HtmlRow> rows;
+  for (auto& [key, text] : terms) rows.push_back({{key}, {std::move(text), "text"}});
+  return (rows.empty() ? std::string() : html_table("values", {"", ""}, rows)) + tables_of("", rest);
 }
 
 Outcome matrix_outcome(const Run& run) {
@@ -162,13 +151,6 @@ Outcome matrix_outcome(const Run& run) {
 }
 
 std::string matrix_run_html(const Run& run) { return run.root().find("sections") ? matrix_part(matrix_of(run)) : any_html(run); }
-
-Figure layout_figure(const Run& run) { return draw(subject_of_run(run), {}); }
-
-std::string layout_html(const Run& run) {
-  const Subject subject = subject_of_run(run);
-  return "<h3>" + escaped(name_of(subject.choice)) + "</h3>\n" + html_wide(name_of(subject.choice), as_part(draw(subject, {})));
-}
 
 Outcome doctor_outcome(const Run& run) {
   const std::vector<Node> checks = run.root()["checks"].items();

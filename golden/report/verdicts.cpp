@@ -13,11 +13,11 @@ namespace {
 
 // From harmless to grave: of several requests for one cell the last of these is shown.
 constexpr std::array<VerdictRow, 5> kVerdicts{{
-    {"PASSED", "\u2713", "passed", "converted, restored and executed; every bit equal"},
-    {"NOT YET MODELLED", "\u00b7", "unmodelled", "the converter is not in mxact yet"},
-    {"REFUSED", "\u2013", "refused", "the engine or the converter does not take these sizes"},
-    {"MISTRUSTED", "?", "mistrusted", "nothing differed, but the data could not have told right from wrong"},
-    {"FAILED", "\u2717", "failed", "a difference was found"},
+    {"PASSED", "\u2713", "passed", "passed asked", "converted, restored and executed; every bit equal"},
+    {"NOT YET MODELLED", "\u00b7", "unmodelled", "unmodelled asked", "the converter is not in mxact yet"},
+    {"REFUSED", "\u2013", "refused", "refused asked", "the engine or the converter does not take these sizes"},
+    {"MISTRUSTED", "?", "mistrusted", "mistrusted asked", "nothing differed, but the data could not have told right from wrong"},
+    {"FAILED", "\u2717", "failed", "failed asked", "a difference was found"},
 }};
 constexpr std::size_t kPassed = 0;
 constexpr std::size_t kRefused = 2;
@@ -133,7 +133,8 @@ std::string grid_table(const VerdictGrid& grid) {
         rows.back().push_back({"", "empty"});
         continue;
       }
-      rows.back().push_back({cell_text(*cell), kVerdicts.at(cell->verdict).style, cell->hover});
+      const VerdictRow& verdict = kVerdicts.at(cell->verdict);
+      rows.back().push_back({cell_text(*cell), cell->chosen ? verdict.style : verdict.asked_style, cell->hover});
     }
   }
   return html_table(fmt::format("verdicts with {} tensor parallel ranks", grid.tp), heads, rows);

@@ -13,9 +13,10 @@ namespace mx::golden {
 
 /// How a verdict looks: colours are blue-green and orange, and a mark says the same.
 struct VerdictRow {
-  std::string_view word;   ///< as the run says it
-  std::string_view mark;   ///< for small cells
-  std::string_view style;  ///< a class; text on it has "on-" before
+  std::string_view word;         ///< as the run says it
+  std::string_view mark;         ///< for small cells
+  std::string_view style;        ///< a class; text on it has "on-" before
+  std::string_view asked_style;  ///< of a backend that the engine takes only when it is asked for
   std::string_view meaning;
 };
 std::span<const VerdictRow> verdict_rows();
