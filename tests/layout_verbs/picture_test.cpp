@@ -111,7 +111,7 @@ TEST_CASE("every kind of cell has its mark in the picture and in the legend") {
   using mx::layout::PadContent;
   mx::layout::Layout layout({{"row", 4}, {"col", 4}}, 8);
   layout.slice("col", 0, 3).pad("row", 5, PadContent::zero).pad("col", 4, PadContent::neutral).pad("row", 6, PadContent::unwritten);
-  const std::string picture = draw(of_layout(layout), {});
+  const std::string picture = as_file(draw(of_layout(layout), {}));
   CHECK(is_well_formed(picture));
   // The pads follow each other: the zeros are 3 cells of row 4, the neutral column 5 cells, the last row 4; 4 elements are cut off; one swatch each.
   CHECK(count(picture, "fill=\"url(#zero)\"") == 3 + 1);
@@ -126,7 +126,7 @@ TEST_CASE("pictures of 32x64 and of 128x128 are whole, with title, shape and sou
   for (const char* text : {"trtllm.shuffle_matrix_a,shape=32x64", "FLASHINFER_TRTLLM_MXFP4_BF16,tensor=w2_weight,shape=128x128,padded=128x128"}) {
     INFO(text);
     const Subject one = subject(text);
-    const std::string picture = draw(one, {});
+    const std::string picture = as_file(draw(one, {}));
     CHECK(is_well_formed(picture));
     CHECK(picture.find("<title>" + name_of(one.choice) + "</title>") != std::string::npos);
     CHECK(picture.find("prefers-color-scheme:dark") != std::string::npos);
@@ -148,8 +148,8 @@ TEST_CASE("the tensor's colours run to the last address that holds an element, n
 
 TEST_CASE("one panel alone, in lines of a chosen length") {
   const Subject one = subject("sf_128x4,shape=128x4");
-  CHECK(draw(one, {.panels = Panels::logical}).find(">memory,") == std::string::npos);
-  CHECK(draw(one, {.panels = Panels::memory}).find(">tensor [") == std::string::npos);
+  CHECK(as_file(draw(one, {.panels = Panels::logical})).find(">memory,") == std::string::npos);
+  CHECK(as_file(draw(one, {.panels = Panels::memory})).find(">tensor [") == std::string::npos);
   CHECK(memory_grid(one, std::nullopt, 100, false).rows == 6);
   CHECK(memory_grid(one, std::nullopt, 100, false).cells.back().kind == CellKind::outside);
   CHECK(panels_named("Memory") == Panels::memory);
