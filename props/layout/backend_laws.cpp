@@ -148,7 +148,7 @@ void check_has_no_padding(const BackendCase& c) {
 }
 
 // Cases of an ordinary run; RC_PARAMS="max_success=..." asks for more.
-constexpr int kCases = 3;
+constexpr int kCases = 2;
 constexpr int kAddressCases = 1;  // every address through the interpreter and back takes its time
 
 }  // namespace

@@ -98,7 +98,7 @@ void check_formula(const StageLayout& stage, const StageFormula& formula, const 
 }
 
 // Formulas are cheap; every address through the interpreter and back is not.
-constexpr int kFormulaCases = 6;
+constexpr int kFormulaCases = 4;
 constexpr int kPlaceCases = 1;
 
 }  // namespace
