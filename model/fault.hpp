@@ -81,6 +81,11 @@ enum class Fault {
   activation_adds_beta_last,
   activation_takes_wired,
   element_unit_from_exponent,
+  // kernels
+  kernel_ties_toward_zero,
+  kernel_keeps_irregular,
+  kernel_scales_end_late,
+  kernel_trusts_double,
   // layout
   sf128x4_columns_swapped,
   sf128x4_rows_mixed,

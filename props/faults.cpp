@@ -193,6 +193,15 @@ constexpr std::array kFaults{
              "a constant that is compiled into the implementation can be another one", "S1/activation-constants"},
     FaultRow{Fault::element_unit_from_exponent, "element_unit_from_exponent", "model/numerics/element_step.cpp encode_element",
              "truncation to the format's unit where the implementation takes the binade from a logarithm", "N6/microxcaling-floor"},
+    // Kernels.
+    FaultRow{Fault::kernel_ties_toward_zero, "kernel_ties_toward_zero", "kernels/codec/power_plan.cpp power_plan", "ties to even go toward zero",
+             "N7/quantize"},
+    FaultRow{Fault::kernel_keeps_irregular, "kernel_keeps_irregular", "kernels/codec/quantize_blocks.cpp quantize_chunk",
+             "blocks that the kernel cannot do keep what it wrote", "N7/quantize"},
+    FaultRow{Fault::kernel_scales_end_late, "kernel_scales_end_late", "kernels/codec/unpack_plan.cpp unpack_plan",
+             "one scale too many passes for regular: its largest numbers run into Inf's pattern", "N7/dequantize"},
+    FaultRow{Fault::kernel_trusts_double, "kernel_trusts_double", "kernels/functions/functions.cpp apply",
+             "results in doubt and arguments outside the domain are taken as they are", "N7/functions"},
     // Layouts.
     FaultRow{Fault::sf128x4_columns_swapped, "sf128x4_columns_swapped", "model/layout/blocks.cpp sf128x4",
              "row quarter and column byte of the scale tile change places",

@@ -80,7 +80,7 @@ void dequantize(const QuantizedBits& blocks, const Shape& shape, const Dequantiz
                 const ElementRoom& out, const Workers& workers);
 
 /// Whether a kernel knows the recipe from that source, or the dequantizer; else every block goes through the model.
-bool has_fast_quantize(const Recipe& recipe, const Format& source);
+bool has_fast_quantize(const Recipe& recipe, const Format& source, const TensorScale& tensor);
 bool has_fast_dequantize(const Dequantizer& how);
 
 }  // namespace mx::kernels

@@ -5,10 +5,14 @@
 
 #include "kernels/codec/element_plan.hpp"
 #include "kernels/codec/plans.hpp"
+#include "model/fault.hpp"
 #include "model/numerics/convert.hpp"
 
 namespace mx::kernels {
 namespace {
+
+using fault::Fault;
+using fault::planted;
 
 /// A subnormal fp32 element is below half of any format's smallest one when the scale byte is at least this: 2^-126 * 2^(127 - 32) < 2^-17.
 constexpr std::uint32_t kLeastScale = 32;
@@ -115,7 +119,8 @@ std::optional<PowerPlan> power_plan(const Recipe& recipe, const Format& source) 
   plan.half_unit_offset = narrow(half_unit_offset(element));
   plan.largest = largest_above_half_unit(element);
   plan.mantissa_bits = narrow(static_cast<std::uint32_t>(element.mantissa_bits));
-  plan.even = how->element.encode.rounding == Rounding::nearest_even ? 1 : 0;
+  const bool even = how->element.encode.rounding == Rounding::nearest_even && !planted(Fault::kernel_ties_toward_zero);
+  plan.even = even ? 1 : 0;
   plan.keeps_zero_sign = how->element.zero_sign == ZeroSign::kept ? 0xFFFFU : 0U;
   plan.width = narrow(static_cast<std::uint32_t>(element.width));
   look_at_zeros(recipe, source, plan);

@@ -30,12 +30,13 @@ struct PowerPlan {
   uint16_t streams;           ///< not 0: codes go past the caches
 };
 
-/// Bytes of codes that one block gives.
-inline constexpr size_t code_bytes(const PowerPlan& plan) { return plan.width == 4 ? plan.block / 2 : plan.block; }
+/// Quantizes `blocks` blocks that stand one after the other: a scale byte each, and codes. Sets bit b % 64 of irregular[b / 64] for an irregular
+/// block b, whose output means nothing; leaves the other bits alone.
+template <class Plan>
+using QuantizeBlocks = void(const Plan& plan, const void* elements, size_t blocks, uint8_t* codes, uint8_t* scales, uint64_t* irregular);
 
-/// Quantizes `blocks` blocks that stand one after the other: a scale byte each (E8M0 codes), and codes. Sets bit b % 64 of irregular[b / 64] for an
-/// irregular block b, whose output means nothing; leaves the other bits alone.
-using PowerQuantize = void(const PowerPlan& plan, const void* elements, size_t blocks, uint8_t* codes, uint8_t* scales, uint64_t* irregular);
+/// The scale bytes are E8M0 codes.
+using PowerQuantize = QuantizeBlocks<PowerPlan>;
 
 PowerQuantize power_quantize_portable;
 PowerQuantize power_quantize_avx2;

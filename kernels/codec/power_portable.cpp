@@ -11,6 +11,9 @@ namespace {
 constexpr std::uint32_t kMagnitude = 0x7FFFU;
 constexpr std::uint32_t kLongestBlock = 128;
 
+/// Bytes of codes that one block gives.
+std::size_t code_bytes(const PowerPlan& plan) { return plan.width == 4 ? plan.block / 2 : plan.block; }
+
 /// False for an irregular block.
 template <ElementSource kSource>
 bool quantize_one(const PowerPlan& plan, const void* elements, std::size_t first, std::uint8_t* codes, std::uint8_t& scale_byte) {

@@ -42,11 +42,14 @@ void quantize(const ElementBits& elements, const Shape& shape, const Recipe& rec
                         recipe.format->element->width == 4 ? std::size_t{4} : std::size_t{8}};
   try_on_zeros(job);
   if (job.tiles.is_padded()) std::ranges::fill(out.scales, std::uint8_t{0});
-  if (const auto plan = power_plan(recipe, *elements.format)) return quantize_powers(job, *plan, workers);
+  if (const auto plan = power_plan(recipe, *elements.format)) return quantize_blocks(job, *plan, workers);
+  if (const auto plan = nvfp4_plan(recipe, *elements.format, tensor)) return quantize_blocks(job, *plan, workers);
   if (const auto how = scaled_recipe(recipe, *elements.format, tensor)) return quantize_scaled(job, *how, workers);
   quantize_by_model(job, workers);
 }
 
-bool has_fast_quantize(const Recipe& recipe, const Format& source) { return power_plan(recipe, source) || scaled_recipe(recipe, source, {}); }
+bool has_fast_quantize(const Recipe& recipe, const Format& source, const TensorScale& tensor) {
+  return power_plan(recipe, source) || nvfp4_plan(recipe, source, tensor) || scaled_recipe(recipe, source, tensor);
+}
 
 }  // namespace mx::kernels

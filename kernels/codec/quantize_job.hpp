@@ -32,7 +32,8 @@ void quantize_by_model(const QuantizeJob& job, std::size_t block);
 void put_scale(const QuantizeJob& job, std::size_t block, std::uint32_t scale);
 
 /// Every block, by kernels where these know the way.
-void quantize_powers(const QuantizeJob& job, const PowerPlan& plan, const Workers& workers);
+void quantize_blocks(const QuantizeJob& job, const PowerPlan& plan, const Workers& workers);
+void quantize_blocks(const QuantizeJob& job, const Nvfp4Plan& plan, const Workers& workers);
 void quantize_scaled(const QuantizeJob& job, const ScaledRecipe& how, const Workers& workers);
 void quantize_by_model(const QuantizeJob& job, const Workers& workers);
 

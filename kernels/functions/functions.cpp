@@ -7,6 +7,7 @@
 
 #include "kernels/functions/evaluate.hpp"
 #include "model/error.hpp"
+#include "model/fault.hpp"
 #include "model/names.hpp"
 #include "model/numerics/f32.hpp"
 
@@ -88,7 +89,10 @@ void apply(const ElementaryFunction& function, std::span<const std::uint32_t> x,
   for (std::size_t first = 0; first < x.size(); first += kChunk) {
     const std::size_t count = std::min(kChunk, x.size() - first);
     evaluate(x.data() + first, count, kErf, results.data(), doubt.data());
-    for (std::size_t i = 0; i < count; ++i) y[first + i] = doubt[i] == 0 ? results[i] : function.model(x[first + i]);
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool settled = doubt[i] == 0 || fault::planted(fault::Fault::kernel_trusts_double);
+      y[first + i] = settled ? results[i] : function.model(x[first + i]);
+    }
   }
 }
 

@@ -27,12 +27,21 @@ constexpr int kInternal = 70;
 struct Options {
   std::uint64_t blocks = 1000000;
   std::vector<std::string> only;
+  std::vector<std::string> tiers;
   int threads = 0;
 };
 
 bool is_wanted(const Options& options, const std::string& name) {
   if (options.only.empty()) return true;
   return std::ranges::any_of(options.only, [&](const std::string& part) { return name.find(part) != std::string::npos; });
+}
+
+/// The tiers asked for, or all that run here.
+std::vector<const kernels::IsaTier*> tiers_of(const Options& options) {
+  if (options.tiers.empty()) return tiers_here();
+  std::vector<const kernels::IsaTier*> out;
+  for (const std::string& name : options.tiers) out.push_back(&kernels::isa_tier_named(name));
+  return out;
 }
 
 /// Wrong answers and the first of them.
@@ -55,16 +64,16 @@ class Wrong {
 /// Blocks that a thread draws, quantizes by the model once and on every tier, and compares.
 constexpr std::uint64_t kBatch = 512;
 
-void check_batch(const RecipeCase& the, std::uint64_t batch, std::uint64_t blocks, Wrong& wrong) {
+void check_batch(const RecipeCase& the, std::uint64_t batch, const Options& options, Wrong& wrong) {
   Words random(batch * 1000003U + 20260505U);
   const BlockFormat& format = *the.recipe->format;
   const std::size_t block = format.block == 0 ? 64 : static_cast<std::size_t>(format.block);
-  const auto rows = format.block == 0 ? static_cast<std::size_t>(blocks) : 1;
-  const kernels::Shape shape{rows, static_cast<std::size_t>(blocks) / rows * block};
+  const auto rows = format.block == 0 ? static_cast<std::size_t>(kBatch) : 1;
+  const kernels::Shape shape{rows, static_cast<std::size_t>(kBatch) / rows * block};
   const TensorScale tensor = tensor_scale_for(tensor_needs(*the.recipe), random());
   const auto elements = drawn_elements(shape.rows * shape.cols, block, *the.source, random);
   const Packed want = quantized_by_model(elements, shape, the, tensor);
-  for (const kernels::IsaTier* tier : tiers_here()) {
+  for (const kernels::IsaTier* tier : tiers_of(options)) {
     if (quantized_by_kernel(elements, shape, the, tensor, {tier, 1}) == want) continue;
     wrong.add(the.name() + " on " + std::string(tier->name) + ", batch " + std::to_string(batch));
   }
@@ -75,11 +84,13 @@ bool check_quantizers(const Options& options, std::uint64_t& compared) {
   bool all_right = true;
   std::printf("| quantizer | blocks | wrong batches of %llu |\n|---|--:|--:|\n", static_cast<unsigned long long>(kBatch));
   for (const RecipeCase& the : recipe_cases()) {
-    if (the.recipe->format->block_rows != 1 || !kernels::has_fast_quantize(*the.recipe, *the.source) || !is_wanted(options, the.name())) continue;
+    if (the.recipe->format->block_rows != 1 ||
+        !kernels::has_fast_quantize(*the.recipe, *the.source, tensor_scale_for(tensor_needs(*the.recipe), 0)) || !is_wanted(options, the.name()))
+      continue;
     const std::uint64_t batches = (options.blocks + kBatch - 1) / kBatch;
     Wrong wrong;
 #pragma omp parallel for schedule(dynamic)
-    for (std::uint64_t batch = 0; batch < batches; ++batch) check_batch(the, batch, kBatch, wrong);
+    for (std::uint64_t batch = 0; batch < batches; ++batch) check_batch(the, batch, options, wrong);
     compared += batches * kBatch;
     std::printf("| %s | %llu | %llu |\n", the.name().c_str(), static_cast<unsigned long long>(batches * kBatch),
                 static_cast<unsigned long long>(wrong.count()));
@@ -111,7 +122,7 @@ bool check_dequantizers(const Options& options, std::uint64_t& compared) {
     }
     const auto want = dequantized_by_model(blocks, shape, *the.how, {});
     std::uint64_t wrong = 0;
-    for (const kernels::IsaTier* tier : tiers_here()) wrong += dequantized_by_kernel(blocks, shape, *the.how, {}, {tier, 1}) == want ? 0U : 1U;
+    for (const kernels::IsaTier* tier : tiers_of(options)) wrong += dequantized_by_kernel(blocks, shape, *the.how, {}, {tier, 1}) == want ? 0U : 1U;
     compared += codes * 256;
     std::printf("| %s | %zu | %llu |\n", the.name().c_str(), codes * 256, static_cast<unsigned long long>(wrong));
     all_right = all_right && wrong == 0;
@@ -136,7 +147,7 @@ bool check_functions(const Options& options, std::uint64_t& compared) {
         x[i] = static_cast<std::uint32_t>(first + i);
         want[i] = function.model(x[i]);
       }
-      for (const kernels::IsaTier* tier : tiers_here()) {
+      for (const kernels::IsaTier* tier : tiers_of(options)) {
         kernels::apply(function, x, y, *tier);
         for (std::uint64_t i = 0; i < kChunk; ++i) {
           if (y[i] != want[i]) wrong.add(std::string(function.name) + " of " + std::to_string(x[i]) + " on " + std::string(tier->name));
@@ -163,6 +174,7 @@ int run(int argc, char** argv) {
   const auto add = [&](const std::string& name, const std::string& what, Check part) {
     CLI::App* verb = app.add_subcommand(name, what);
     verb->add_option("--only", options.only, "only rows whose name contains one of these");
+    verb->add_option("--tier", options.tiers, "only these tiers (default: all that run here)");
     verb->add_option("--threads", options.threads, "how many threads (default: OpenMP's)")->check(CLI::Range(1, 1024));
     verb->callback([&check, part] { check = part; });
     return verb;
@@ -182,7 +194,7 @@ int run(int argc, char** argv) {
   std::uint64_t compared = 0;
   const bool all_right = check(options, compared);
   std::string tiers;
-  for (const kernels::IsaTier* tier : tiers_here()) tiers += " " + std::string(tier->name);
+  for (const kernels::IsaTier* tier : tiers_of(options)) tiers += " " + std::string(tier->name);
   std::printf("%llu cases on the tiers%s\n", static_cast<unsigned long long>(compared), tiers.c_str());
   if (compared == 0) return kNothingRan;
   return all_right ? 0 : kWrong;
