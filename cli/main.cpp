@@ -95,6 +95,7 @@ int run(int argc, char** argv) {
   add_gen(app, action);
   add_ver(app, action);
   add_report(app, action);
+  add_vectors(app, action);
   add_doctor(app, action);
   try {
     check_verb(app, argc, argv);

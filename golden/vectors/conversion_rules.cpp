@@ -26,7 +26,7 @@ std::optional<bool> rounds_up(const RoundingCell& cell, Rounding rounding) {
     case Rounding::nearest_even: return above || (half && cell.odd);
     case Rounding::nearest_away: return half;
     // Between codes 0 and 1 there is no midpoint: whatever is above 2^-127 goes up.
-    case Rounding::nearest_up: return half || cell.odd ? std::optional(half) : std::nullopt;
+    case Rounding::nearest_up: return half || cell.odd || cell.outcome == Outcome::overflow ? std::optional(half) : std::nullopt;
     case Rounding::nearest_toward_zero: return above;
     case Rounding::toward_zero: return false;
     case Rounding::toward_positive: return !cell.negative;
