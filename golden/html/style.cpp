@@ -22,7 +22,7 @@ dt{flex:0 0 auto;min-width:5.2rem;max-width:45%;font-weight:600}dd{margin:0;min-
 table{border-collapse:separate;border-spacing:2px;font-size:.78rem;line-height:1.25}
 th,td{overflow-wrap:normal;padding:.2rem .4rem}th{font-weight:500;text-align:left;white-space:nowrap}thead th{text-align:center;vertical-align:bottom}
 tbody th,thead th:first-child{position:sticky;left:0;background:var(--paper);font-family:ui-monospace,'DejaVu Sans Mono',monospace;font-size:.72rem}
-thead th{white-space:normal}td{text-align:center;min-width:3.6rem;border-radius:3px;background:var(--box);white-space:nowrap}
+thead th{white-space:normal;max-width:9rem}td{text-align:center;min-width:3.6rem;border-radius:3px;background:var(--box);white-space:nowrap}
 td.text{text-align:left;min-width:12rem;max-width:46rem;white-space:normal}td.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 td.empty{background:none}
 td.code,code{font-family:ui-monospace,'DejaVu Sans Mono',monospace;font-size:.72rem}td.code{text-align:left}

@@ -23,24 +23,6 @@ Standing standing_of_code(const Node& code) {
   }
 }
 
-struct WitnessCounts {
-  std::int64_t compared = 0;
-  std::int64_t differing = 0;
-  std::int64_t excused = 0;
-  std::int64_t unmodelled = 0;
-};
-
-WitnessCounts witness_counts(const Run& run) {
-  WitnessCounts counts;
-  for (const Node& set : run.root()["sets"].items()) {
-    counts.compared += set["compared"].count();
-    counts.differing += set["differing"].count();
-    counts.excused += set["excused"].count();
-    counts.unmodelled += set["entries_unmodelled"].count();
-  }
-  return counts;
-}
-
 }  // namespace
 
 Outcome shown_outcome(const Run&) { return {Standing::shown, "nothing to check: tables and pictures"}; }
@@ -53,13 +35,15 @@ Outcome coded_outcome(const Run& run) {
 Outcome witness_outcome(const Run& run) {
   // The ledger alone compares nothing, and does not mean to.
   if (run.root().find("ledger")) return {Standing::shown, "the ledger of excused values; nothing was compared"};
-  const WitnessCounts counts = witness_counts(run);
+  const std::vector<Node> sets = run.root()["sets"].items();
+  const std::int64_t compared = total(sets, "compared");
+  const std::int64_t differing = total(sets, "differing");
   const Node code = run.root()["exit_code"];
   const Standing said = standing_of_code(code);
-  if (counts.differing > 0 && said == Standing::passed) code.fail(fmt::format("is 0, but {} values differ", counts.differing));
-  return {said == Standing::passed && counts.compared == 0 ? Standing::nothing : said,
-          fmt::format("{} sets: {} values compared, {} differ, {} excused, {} entries not modelled", run.root()["sets"].items().size(),
-                      counts.compared, counts.differing, counts.excused, counts.unmodelled)};
+  if (differing > 0 && said == Standing::passed) code.fail(fmt::format("is 0, but {} values differ", differing));
+  return {said == Standing::passed && compared == 0 ? Standing::nothing : said,
+          fmt::format("{} sets: {} values compared, {} differ, {} excused, {} entries not modelled", sets.size(), compared, differing,
+                      total(sets, "excused"), total(sets, "entries_unmodelled"))};
 }
 
 std::string witness_html(const Run& run) {

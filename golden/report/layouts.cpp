@@ -18,16 +18,6 @@ namespace {
 constexpr std::array<std::string_view, 4> kShapes = {"64x64", "128x128", "256x256", "512x512"};
 constexpr std::int64_t kMostCells = 4096;  // a picture of more has no labels and weighs more than the rest of the page
 
-/// Of a name in the file: what the model says of it is an error of the file.
-Subject subject_of_run(const Run& run) {
-  const Node spec = run.root()["layout"];
-  try {
-    return resolve(query_from(spec.text(), {}));
-  } catch (const Error& error) {
-    spec.fail(error.what());
-  }
-}
-
 /// The layout of a spec on a small layer instead of the run's own; none when its converter takes none of them.
 std::optional<Subject> small_subject(const Node& spec) {
   LayoutQuery query;
@@ -57,11 +47,19 @@ std::string part_of(const Subject& subject) {
 
 }  // namespace
 
-Figure layout_figure(const Run& run) { return draw(subject_of_run(run), {}); }
+Figure layout_figure(const Run& run) {
+  const Node spec = run.root()["layout"];
+  try {
+    return draw(resolve(query_from(spec.text(), {})), {});
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::input) throw;
+    spec.fail(error.what());  // a name or a size that the model refuses is an error of the file
+  }
+}
 
 std::string layout_html(const Run& run) {
-  const Subject subject = subject_of_run(run);
-  return html_wide(name_of(subject.choice), as_part(draw(subject, {})));
+  const Figure figure = layout_figure(run);
+  return html_wide(figure.title, as_part(figure));
 }
 
 std::string verify_layouts(const Run& run) {

@@ -78,4 +78,12 @@ std::size_t Node::word_of(std::string_view what, std::span<const std::string_vie
   return static_cast<std::size_t>(row - known.begin());
 }
 
+std::int64_t total(std::span<const Node> nodes, std::string_view key) {
+  std::int64_t sum = 0;
+  for (const Node& node : nodes) {
+    if (__builtin_add_overflow(sum, node[key].count(), &sum)) node[key].fail("adds up to more than 2^63");
+  }
+  return sum;
+}
+
 }  // namespace mx::golden

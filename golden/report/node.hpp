@@ -48,4 +48,7 @@ class Node {
   std::string place_;
 };
 
+/// The sum of one count of each. Throws Error(input) where it is missing, no count, or the sum is beyond 2^63.
+std::int64_t total(std::span<const Node> nodes, std::string_view key);
+
 }  // namespace mx::golden

@@ -26,7 +26,8 @@ struct StudyGrid {
   double highest = -std::numeric_limits<double>::infinity();
 
   int shade(const StudyCell& cell) const {
-    return highest > lowest ? static_cast<int>((cell.sqnr - lowest) / (highest - lowest) * (kShades - 1)) : kShades - 1;
+    // Halves: the difference of two doubles may be beyond the largest one.
+    return highest > lowest ? static_cast<int>((cell.sqnr / 2 - lowest / 2) / (highest / 2 - lowest / 2) * (kShades - 1)) : kShades - 1;
   }
 };
 

@@ -50,9 +50,9 @@ std::string sizes_text(const Node& conversion, std::string_view key) {
 std::string compared_text(const Node& conversion) {
   const std::int64_t units = conversion["units_compared"].count();
   const std::int64_t outputs = conversion["outputs_compared"].count();
-  if (units + outputs == 0) return "";
-  const std::int64_t differing = conversion["units_differing"].count() + conversion["outputs_differing"].count();
-  return fmt::format("{} units, {} outputs, {} differ", units, outputs, differing);
+  if (units == 0 && outputs == 0) return "";
+  return fmt::format("{} units, {} differ; {} outputs, {} differ", units, conversion["units_differing"].count(), outputs,
+                     conversion["outputs_differing"].count());
 }
 
 std::string hover_of(const Node& cell, const std::optional<Node>& conversion) {
@@ -212,12 +212,8 @@ bool any_expected(const Run& run, std::size_t verdict) {
 
 bool is_broken_choice(const Node& cell) { return cell["request"].text() == "auto" && cell.find("conversion") && verdict_of(cell) == kRefused; }
 
-/// Units and outputs that were compared at all.
-std::int64_t compared(const Run& run) {
-  std::int64_t sum = 0;
-  for (const Node& one : run.root()["conversions"].items()) sum += one["units_compared"].count();
-  return sum;
-}
+/// Units that were compared at all.
+std::int64_t compared(const Run& run) { return total(run.root()["conversions"].items(), "units_compared"); }
 
 Standing standing_of(const Run& run, const std::array<std::int64_t, kVerdicts.size()>& counts) {
   const std::vector<Node> cells = run.root()["cells"].items();
