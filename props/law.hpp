@@ -22,11 +22,11 @@
 //   L2  unique tags arrive where the closed formulas have them
 //   L3  a scale follows its weights: dequantizing and packing commute
 //   L4  what padding holds does not matter
-//   L5  what one packs for a backend no other reads, by type: not yet (PackedLayer::require refuses at run time, tried in L7)
-//   L6  packing and sharding commute: not yet
-//   L7  packing is undone by restoring
-//   L8  gate and up are told apart by the activation: not yet
-//   L9  sizes: no more than is allocated, each in its unit: not yet (cosize and bytes of packed tensors are part of L1)
+//   L5  what one packs for a backend no other reads: part of L7 (PackedLayer::require at run time; that a packed layer is no checkpoint is a type)
+//   L6  packing commutes with giving experts to ranks (with cutting an expert: not yet; L7 holds for every cut size)
+//   L7  packing is undone by restoring, but for what is reported lost
+//   L8  gate and up meet row by row where the kernel multiplies them, and are not exchanged
+//   L9  sizes are those of the documents and fill the allocation: part of L1
 //   L10 compare reports every changed unit at its place (ours)
 //   S1  every constant of an activation matters (of other parameters: not yet, tests/moe/ tries examples)
 //   S2  a router chooses and weighs as its restatement does
