@@ -14,7 +14,7 @@ namespace mx::kernels::moe {
 namespace {
 
 constexpr size_t kColumns = 16;  // decoded at once: half of a panel
-constexpr size_t kStretch = 9;   // scale blocks decoded at once: 18 KiB
+constexpr size_t kStretch = 6;   // scale blocks decoded at once: 24 KiB for both halves
 constexpr size_t kRows = 6;      // of a tile that sixteen registers hold
 constexpr size_t kPairs = kScaleBlock / 2;
 
@@ -76,27 +76,31 @@ void decode(const uint8_t* codes, const uint8_t* scales, size_t blocks, bool fol
   }
 }
 
-template <size_t Rows>
-MXACT_INLINE void multiply(__m256 (&sums)[Rows][2], const float* weights, const uint32_t* a, size_t height, size_t pairs) {
+/// Eight rows' places for each half of a pair of K, of which a tile fills some.
+constexpr size_t kPlaces = 8;
+
+/// Pairs of bf16 as fp32: [pair][odd, even][8 rows]. Up to eight dwords are read from each pair, whatever the tile's height: the operand has room.
+void widen(const uint32_t* a, size_t height, size_t pairs, float* out) {
   const __m256i high = _mm256_set1_epi32(static_cast<int>(0xFFFF0000U));
-#pragma GCC unroll 1
   for (size_t pair = 0; pair < pairs; ++pair) {
-    const __m256 odd0 = _mm256_load_ps(weights);
-    const __m256 odd1 = _mm256_load_ps(weights + 8);
+    const __m256i rows = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + pair * height));
+    _mm256_store_ps(out + pair * 2 * kPlaces, _mm256_castsi256_ps(_mm256_and_si256(rows, high)));
+    _mm256_store_ps(out + (pair * 2 + 1) * kPlaces, _mm256_castsi256_ps(_mm256_slli_epi32(rows, 16)));
+  }
+}
+
+/// `count` elements of K in the order of the chain.
+template <size_t Rows>
+MXACT_INLINE void multiply(__m256 (&sums)[Rows][2], const float* weights, const float* x, size_t count) {
+#pragma GCC unroll 2
+  for (size_t k = 0; k < count; ++k) {
+    const __m256 low = _mm256_load_ps(weights + k * kColumns);
+    const __m256 high = _mm256_load_ps(weights + k * kColumns + 8);
     MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-      const __m256 x = _mm256_castsi256_ps(_mm256_and_si256(_mm256_set1_epi32(static_cast<int>(a[m])), high));
-      sums[m][0] = _mm256_fmadd_ps(x, odd0, sums[m][0]);
-      sums[m][1] = _mm256_fmadd_ps(x, odd1, sums[m][1]);
+      const __m256 value = _mm256_broadcast_ss(x + k * kPlaces + m);
+      sums[m][0] = _mm256_fmadd_ps(value, low, sums[m][0]);
+      sums[m][1] = _mm256_fmadd_ps(value, high, sums[m][1]);
     }
-    const __m256 even0 = _mm256_load_ps(weights + kColumns);
-    const __m256 even1 = _mm256_load_ps(weights + kColumns + 8);
-    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-      const __m256 x = _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_set1_epi32(static_cast<int>(a[m])), 16));
-      sums[m][0] = _mm256_fmadd_ps(x, even0, sums[m][0]);
-      sums[m][1] = _mm256_fmadd_ps(x, even1, sums[m][1]);
-    }
-    weights += 2 * kColumns;
-    a += height;
   }
 }
 
@@ -105,21 +109,18 @@ struct Stretch {
   const float* weights;
   const uint8_t* scales;
   size_t blocks;
-  const uint32_t* a;
-  size_t height;
+  const float* x;
   float* totals;
 };
 
+/// To be run under flushing.
 template <size_t Rows>
 void chain(const Stretch& stretch) {
   __m256 sums[Rows][2];
   MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
     MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = _mm256_loadu_ps(stretch.totals + m * kColumns + v * 8);
   }
-  {
-    const Flushing flushing;
-    multiply(sums, stretch.weights, stretch.a, stretch.height, stretch.blocks * kPairs);
-  }
+  multiply(sums, stretch.weights, stretch.x, stretch.blocks * kScaleBlock);
   MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
     MXACT_UNROLL for (size_t v = 0; v < 2; ++v) _mm256_storeu_ps(stretch.totals + m * kColumns + v * 8, sums[m][v]);
   }
@@ -134,7 +135,7 @@ void block(const Stretch& stretch) {
     for (size_t b = 0; b < stretch.blocks; ++b) {
       __m256 part[Rows][2];
       MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) part[m][v] = _mm256_setzero_ps(); }
-      multiply(part, stretch.weights + b * kScaleBlock * kColumns, stretch.a + b * kPairs * stretch.height, stretch.height, kPairs);
+      multiply(part, stretch.weights + b * kScaleBlock * kColumns, stretch.x + b * kScaleBlock * kPlaces, kScaleBlock);
       MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) _mm256_store_ps(sums[b][m] + v * 8, part[m][v]); }
     }
   }
@@ -180,23 +181,30 @@ MXACT_INLINE void each_tile(size_t rows, size_t tallest, Visit visit) {
 }
 
 void run(const TileArgs& args, size_t tallest, bool folded, StretchFunction* const* stretches) {
-  alignas(64) float weights[kStretch * kScaleBlock * kColumns];
-  alignas(64) float totals[kMostRows * kColumns];
-  for (size_t column = 0; column < args.panels * 2; ++column) {
-    const size_t panel = column / 2;
-    const size_t half = column % 2;
-    const uint8_t* const codes = args.codes + panel * args.code_stride + half * kColumns * 4;
-    const uint8_t* const scales = args.scales + panel * args.scale_stride + half * kColumns;
-    for (size_t i = 0; i < args.rows * kColumns; ++i) totals[i] = 0;
+  alignas(64) float weights[2][kStretch * kScaleBlock * kColumns];
+  alignas(64) float x[kStretch * kScaleBlock * kPlaces];
+  alignas(64) float totals[2][kMostRows * kColumns];
+  for (size_t panel = 0; panel < args.panels; ++panel) {
+    for (size_t i = 0; i < args.rows * kColumns; ++i) totals[0][i] = totals[1][i] = 0;
     for (size_t b = 0; b < args.blocks; b += kStretch) {
       const size_t blocks = args.blocks - b < kStretch ? args.blocks - b : kStretch;
-      decode(codes + b * kPanelBlockDwords * 4, scales + b * kPanelColumns, blocks, folded, weights);
-      each_tile(args.rows, tallest, [&](size_t first, size_t height, size_t row, size_t count) {
-        const uint32_t* const a = args.a + first * args.blocks * kPairs + b * kPairs * height + row;
-        stretches[count - 1]({weights, scales + b * kPanelColumns, blocks, a, height, totals + (first + row) * kColumns});
-      });
+      const uint8_t* const codes = args.codes + panel * args.code_stride + b * kPanelBlockDwords * 4;
+      const uint8_t* const scales = args.scales + panel * args.scale_stride + b * kPanelColumns;
+      for (size_t half = 0; half < 2; ++half) decode(codes + half * kColumns * 4, scales + half * kColumns, blocks, folded, weights[half]);
+      const auto tile = [&](size_t first, size_t height, size_t row, size_t count) {
+        widen(args.a + first * args.blocks * kPairs + b * kPairs * height + row, height, blocks * kPairs, x);
+        for (size_t half = 0; half < 2; ++half) {
+          stretches[count - 1]({weights[half], scales + half * kColumns, blocks, x, totals[half] + (first + row) * kColumns});
+        }
+      };
+      if (folded) {
+        const Flushing flushing;
+        each_tile(args.rows, tallest, tile);
+      } else {
+        each_tile(args.rows, tallest, tile);
+      }
     }
-    put(args, panel, half, totals);
+    for (size_t half = 0; half < 2; ++half) put(args, panel, half, totals[half]);
   }
 }
 
