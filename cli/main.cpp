@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "build_info.hpp"
+#include "cli/command_line.hpp"
 #include "cli/numbers.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
@@ -68,6 +69,7 @@ std::vector<std::string> arguments(int argc, char** argv) {
 }
 
 int run(int argc, char** argv) {
+  remember_command_line(argc, argv);
   CLI::App app("mxact: the bit-exact authority for microscaled MoE inference", "mxact");
   app.footer(kFooter);
   app.set_version_flag("--version", [] {
@@ -83,12 +85,17 @@ int run(int argc, char** argv) {
   add_convert(app, action);
   add_restore(app, action);
   add_witness(app, action);
+  add_sim(app, action);
   add_formats(app, action);
   add_encode(app, action);
   add_decode(app, action);
   add_quantize(app, action);
   add_compare(app, action);
   add_sweep(app, action);
+  add_gen(app, action);
+  add_ver(app, action);
+  add_report(app, action);
+  add_vectors(app, action);
   add_doctor(app, action);
   try {
     check_verb(app, argc, argv);

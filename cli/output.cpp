@@ -7,13 +7,14 @@
 #include <cstdio>
 
 #include "build_info.hpp"
+#include "cli/command_line.hpp"
 
 namespace mx::cli {
 
 Json json_head(std::string_view verb) {
   Json json;
   json["schema"] = fmt::format("mxact-{}/1", verb);
-  json["mxact"] = {{"version", MXACT_VERSION}, {"commit", MXACT_COMMIT}};
+  json["mxact"] = {{"version", MXACT_VERSION}, {"commit", MXACT_COMMIT}, {"command", command_line()}};
   return json;
 }
 

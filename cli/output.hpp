@@ -10,7 +10,7 @@ namespace mx::cli {
 
 using Json = nlohmann::ordered_json;
 
-/// An object that begins with "schema": "mxact-VERB/1", then "mxact": version and commit.
+/// An object that begins with "schema": "mxact-VERB/1", then "mxact": version, commit and the command.
 Json json_head(std::string_view verb);
 /// Pretty-printed, with a final newline.
 void print_json(const Json& json);

@@ -12,7 +12,9 @@
 #include "cli/conversion_text.hpp"
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
+#include "cli/picture_file.hpp"
 #include "cli/verbs.hpp"
+#include "model/error.hpp"
 #include "model/numerics/contract.hpp"
 #include "model/numerics/profile.hpp"
 
@@ -116,7 +118,7 @@ void print_profile(const Profile& profile) {
   print_rows(rows);
 }
 
-void print_profile_as_json(const Profile& profile) {
+Json profile_as_json(const Profile& profile) {
   Json json = json_head("formats");
   Json one = profile_json(profile);
   one["conversions"] = Json::array();
@@ -137,23 +139,52 @@ void print_profile_as_json(const Profile& profile) {
     one["dequantizers"].push_back({{"format", row.format->name}, {"target", row.target->name}, {"source", row.source}});
   }
   json["profile"] = one;
-  print_json(json);
+  return json;
 }
 
-void print_as_json() {
+/// A format as a row of the list.
+Json format_json(const Format& format) {
+  return {{"name", format.name},
+          {"bits", format.width},
+          {"exponent_bits", format.exponent_bits},
+          {"mantissa_bits", format.mantissa_bits},
+          {"bias", format.bias},
+          {"signed", format.has_sign},
+          {"max_finite_code", hex(max_finite_code(format), format)},
+          {"max_finite", decimal(decode(format, max_finite_code(format)))},
+          {"smallest_positive", decimal(decode(format, smallest_positive_code(format)))},
+          {"source", format.source}};
+}
+
+/// Codes are listed where there are few enough to be read.
+const Format& narrow_format(const std::string& name) {
+  constexpr int kWidest = 8;
+  const Format& format = format_named(name);
+  if (format.width <= kWidest) return format;
+  throw Error(ErrorCode::usage, fmt::format("{} has {} bits: codes are listed for formats of up to {}", format.name, format.width, kWidest),
+              "--format");
+}
+
+void print_codes(const Format& format) {
+  fmt::print("{}: {} bits, bias {}; {}\n", format.name, format.width, format.bias, format.source);
+  std::vector<std::vector<std::string>> rows{{"code", "value"}};
+  for (std::uint32_t code = 0; code >> format.width == 0; ++code) rows.push_back({hex(code, format), decimal(decode(format, code))});
+  print_table(rows);
+}
+
+Json codes_as_json(const Format& format) {
   Json json = json_head("formats");
-  for (const Format& format : all_formats()) {
-    json["formats"].push_back({{"name", format.name},
-                               {"bits", format.width},
-                               {"exponent_bits", format.exponent_bits},
-                               {"mantissa_bits", format.mantissa_bits},
-                               {"bias", format.bias},
-                               {"signed", format.has_sign},
-                               {"max_finite_code", hex(max_finite_code(format), format)},
-                               {"max_finite", decimal(decode(format, max_finite_code(format)))},
-                               {"smallest_positive", decimal(decode(format, smallest_positive_code(format)))},
-                               {"source", format.source}});
+  json["format"] = format_json(format);
+  json["codes"] = Json::array();
+  for (std::uint32_t code = 0; code >> format.width == 0; ++code) {
+    json["codes"].push_back({{"code", hex(code, format)}, {"value", decimal(decode(format, code))}});
   }
+  return json;
+}
+
+Json as_json() {
+  Json json = json_head("formats");
+  for (const Format& format : all_formats()) json["formats"].push_back(format_json(format));
   for (const BlockFormat& block : all_block_formats()) {
     json["block_formats"].push_back({{"name", block.name},
                                      {"element", block.element->name},
@@ -173,31 +204,56 @@ void print_as_json() {
                                  {"bias", contract.bias},
                                  {"source", contract.source}});
   }
-  print_json(json);
+  return json;
+}
+
+struct Options {
+  std::string profile;
+  std::string format;
+  std::string output;
+  bool force = false;
+  bool json = false;
+};
+
+/// One profile, one format, or all of everything.
+Json json_of(const Options& options) {
+  if (!options.profile.empty()) return profile_as_json(profile_named(options.profile));
+  return options.format.empty() ? as_json() : codes_as_json(narrow_format(options.format));
+}
+
+void print(const Options& options) {
+  if (!options.profile.empty())
+    print_profile(profile_named(options.profile));
+  else if (!options.format.empty())
+    print_codes(narrow_format(options.format));
+  else
+    print_text();
+}
+
+int formats(const Options& options) {
+  if (!options.output.empty()) {
+    require_svg(options.output, options.force);
+    write_picture(options.output, json_of(options), options.force);
+  }
+  if (options.json)
+    print_json(json_of(options));
+  else if (options.output.empty())
+    print(options);
+  return 0;
 }
 
 }  // namespace
 
 void add_formats(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("formats", "every number format, block format, profile and contract; --profile NAME: all rows of one profile");
-  struct Options {
-    std::string profile;
-    bool json = false;
-  };
+  CLI::App* verb = app.add_subcommand("formats", "every number format, block format, profile and contract; or one profile, or one format's codes");
   const auto options = std::make_shared<Options>();
-  verb->add_option("--profile", options->profile, "show the conversions, recipes and dequantizers of this profile");
+  CLI::Option* const profile = verb->add_option("--profile", options->profile, "show the conversions, recipes and dequantizers of this profile");
+  verb->add_option("--format", options->format, "show every code of this format, of up to 8 bits")->excludes(profile);
+  verb->add_option("-o,--output", options->output, "writes a picture, FILE.svg, instead: all narrow formats on a number line, or one format's codes")
+      ->excludes(profile);
+  verb->add_flag("--force", options->force, "overwrite the file");
   verb->add_flag("--json", options->json, "machine-readable output");
-  verb->callback([&action, options] {
-    action = [options] {
-      if (options->profile.empty()) {
-        options->json ? print_as_json() : print_text();
-      } else {
-        const Profile& profile = profile_named(options->profile);
-        options->json ? print_profile_as_json(profile) : print_profile(profile);
-      }
-      return 0;
-    };
-  });
+  verb->callback([&action, options] { action = [options] { return formats(*options); }; });
 }
 
 }  // namespace mx::cli

@@ -33,7 +33,7 @@ int draw(const Arguments& arguments) {
   if (to_stdout && arguments.options.json) throw Error(ErrorCode::usage, "--json and a picture on stdout exclude each other", "layout draw");
   if (!to_stdout) sim::require_writable(arguments.output, arguments.force);
   const golden::Subject subject = golden::resolve(golden::query_from(arguments.name, arguments.options.fields()));
-  const std::string picture = golden::draw(subject, options);
+  const std::string picture = golden::as_file(golden::draw(subject, options));
   if (to_stdout) {
     fmt::print("{}", picture);
     return 0;

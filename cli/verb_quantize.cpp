@@ -14,6 +14,7 @@
 
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
+#include "cli/picture_file.hpp"
 #include "cli/tensor_scales.hpp"
 #include "cli/verbs.hpp"
 #include "golden/quantize/quantize.hpp"
@@ -34,6 +35,8 @@ struct QuantizeOptions {
   std::string scale;
   std::string amax_bound;
   std::string layout = "linear";
+  std::string output;
+  bool force = false;
   bool json = false;
 };
 
@@ -108,7 +111,7 @@ void print_text(const Quantized& done) {
   }
 }
 
-void print_as_json(const Quantized& done) {
+Json as_json(const Quantized& done) {
   const BlockFormat& format = *done.request.format;
   Json json = json_head("quantize");
   json["format"] = format.name;
@@ -134,10 +137,11 @@ void print_as_json(const Quantized& done) {
   Json memory = Json::array();
   for (std::uint32_t scale : done.scales) memory.push_back(hex(scale, *format.scale));
   json["scales"] = {{"layout", done.layout->name}, {"memory", memory}};
-  print_json(json);
+  return json;
 }
 
 int quantize_values(const QuantizeOptions& options) {
+  if (!options.output.empty()) require_svg(options.output, options.force);
   Quantized done;
   done.request.format = &block_format_named(options.format);
   done.request.profile = &profile_named(options.profile);
@@ -153,7 +157,11 @@ int quantize_values(const QuantizeOptions& options) {
   done.values = read_values(options, *done.request.source);
   done.matrix = golden::quantize_matrix(done.values, done.request);
   done.scales = golden::scales_in(*done.layout, done.matrix, *done.request.format);
-  options.json ? print_as_json(done) : print_text(done);
+  if (!options.output.empty()) write_picture(options.output, as_json(done), options.force);
+  if (options.json)
+    print_json(as_json(done));
+  else if (options.output.empty())
+    print_text(done);
   return 0;
 }
 
@@ -175,6 +183,8 @@ void add_quantize(CLI::App& app, Action& action) {
   verb->add_option("--scale", options->scale, "decode scale 1/g of the tensor, or the scale of a static recipe");
   verb->add_option("--amax-bound", options->amax_bound, "upper bound on the largest magnitude, for recipes that take it");
   verb->add_option("--scale-layout", options->layout, "where the scales lie: linear (default), 128x4, 8x4");
+  verb->add_option("-o,--output", options->output, "writes a picture, FILE.svg, instead: each element beside what its code stands for");
+  verb->add_flag("--force", options->force, "overwrite the file");
   verb->add_flag("--json", options->json, "machine-readable output");
   verb->callback([&action, options] { action = [options] { return quantize_values(*options); }; });
 }

@@ -12,9 +12,9 @@
 
 #include "cli/output.hpp"
 #include "cli/select_diff.hpp"
+#include "cli/select_setup.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
-#include "model/layout/backend.hpp"
 #include "model/oracle/needs/strict.hpp"
 #include "model/oracle/select.hpp"
 #include "sim/deployment_file.hpp"
@@ -38,14 +38,12 @@ bool says_global_sf(const oracle::OracleTables& tables) {
 
 Json choice_json(const sim::DeploymentFile& file, const oracle::OracleTables& tables, const oracle::Choice& choice) {
   const oracle::LayerConfig& layer = file.deployment.layer;
-  const bool is_mxfp4 = tables.weight_key == oracle::QuantKey::mxfp4_static;  // other weights of a backend of that name have other layouts
   Json json = {{"backend", choice.backend},
                {"kernel_class", choice.kernel_class.empty() ? Json() : Json(choice.kernel_class)},
                {"hidden", layer.hidden},
                {"rounded_hidden", choice.rounded_hidden},
                {"intermediate_per_partition", layer.intermediate_per_partition},
-               {"rounded_intermediate", choice.rounded_intermediate},
-               {"layout_modelled", is_mxfp4 && layout::find_backend_layout(choice.backend) != nullptr}};
+               {"rounded_intermediate", choice.rounded_intermediate}};
   if (says_global_sf(tables)) json["global_sf_supported"] = oracle::backend_named(tables, choice.backend).global_sf_supported;
   return json;
 }
@@ -58,6 +56,7 @@ Json as_json(const sim::DeploymentFile& file, const oracle::OracleTables& tables
   json["activation_key"] = file.deployment.activation_key;
   if (decision.choice) {
     json["choice"] = choice_json(file, tables, *decision.choice);
+    json["setup"] = setup_json(oracle::set_up(tables, file.deployment, *decision.choice));
   } else {
     json["refusal"] = {{"error_type", decision.refusal->error_type}, {"text", decision.refusal->text}};
   }
@@ -142,7 +141,10 @@ int select(const SelectOptions& options) {
       fmt::print("no backend: {}: {}\n", decision.refusal->error_type, decision.refusal->text);
     }
     print_skipped(strict.skipped);
-    if (options.explain) print_trace(decision);
+    if (options.explain) {
+      print_trace(decision);
+      if (decision.choice) print_setup(oracle::set_up(tables, file.deployment, *decision.choice));
+    }
   }
   return decision.choice ? 0 : static_cast<int>(ErrorCode::unsupported);
 }
@@ -154,7 +156,8 @@ void add_select(CLI::App& app, Action& action) {
   const auto options = std::make_shared<SelectOptions>();
   verb->add_option("DEPLOYMENT", options->files, "INFO file that describes the deployment (docs/examples); two of them with --diff")->required();
   verb->add_option("--oracle", options->oracle, "mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8 or w4a8, instead of the file's (default mxfp4)");
-  CLI::Option* const explain = verb->add_flag("--explain", options->explain, "list every candidate with its first failing check");
+  CLI::Option* const explain =
+      verb->add_flag("--explain", options->explain, "list every candidate with its first failing check, and what follows from the choice");
   CLI::Option* const strict =
       verb->add_flag("--strict", options->strict, "never a backend whose kernel's needs are broken; says what was skipped and why");
   verb->add_flag("--diff", options->diff, "why two deployments get different answers: inputs that differ, where the searches part")

@@ -16,8 +16,11 @@
 
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
+#include "cli/picture_file.hpp"
 #include "cli/verbs.hpp"
+#include "golden/layouts/subject.hpp"
 #include "model/error.hpp"
+#include "model/layout/backend.hpp"
 #include "sim/verify.hpp"
 
 namespace mx::cli {
@@ -37,6 +40,8 @@ struct Options {
   int layers = 0;
   std::int64_t tokens = 4;
   std::int64_t seed = 1;
+  std::string output;
+  bool force = false;
   bool json = false;
 };
 
@@ -152,6 +157,13 @@ void print_text(const VerifyReport& report, const Options& options) {
   }
 }
 
+/// What the layout verbs and reports take for the scales of w2; null where the backend is not modelled.
+Json layout_json(const ConversionResult& result) {
+  const layout::BackendLayout* row = layout::find_backend_layout(result.backend);
+  if (row == nullptr) return nullptr;
+  return golden::spec_of(golden::BackendChoice{row, layout::Role::w2_weight_scale, sim::setting_of(result)});
+}
+
 Json conversion_json(const ConversionResult& result) {
   return {{"backend", result.backend},
           {"tp", result.tp},
@@ -159,6 +171,7 @@ Json conversion_json(const ConversionResult& result) {
           {"rounded_hidden", result.padded.hidden},
           {"intermediate", result.sizes.intermediate},
           {"rounded_intermediate", result.padded.intermediate},
+          {"layout", layout_json(result)},
           {"verdict", name_of(result.verdict)},
           {"detail", result.detail},
           {"units_compared", result.units_compared},
@@ -167,7 +180,7 @@ Json conversion_json(const ConversionResult& result) {
           {"outputs_differing", result.outputs_differing}};
 }
 
-void print_as_json(const VerifyReport& report, const Options& options) {
+Json as_json(const VerifyReport& report, const Options& options) {
   Json json = json_head("verify");
   json["checkpoint"] = {{"path", report.checkpoint},
                         {"form", report.form},
@@ -209,7 +222,7 @@ void print_as_json(const VerifyReport& report, const Options& options) {
                     {"refused", report.count(Verdict::refused)},
                     {"not_modelled", report.count(Verdict::not_modelled)}};
   json["exit_code"] = report.exit_code();
-  print_json(json);
+  return json;
 }
 
 /// Its files are gone once it is open: mapped, they stay readable, and an interrupted run leaves nothing behind.
@@ -222,6 +235,7 @@ sim::Checkpoint generated_checkpoint(std::uint64_t seed) {
 }
 
 int verify(const Options& options) {
+  if (!options.output.empty()) require_svg(options.output, options.force);
   sim::VerifyOptions how;
   how.platforms = options.platforms;
   how.backends = options.backends;
@@ -242,8 +256,9 @@ int verify(const Options& options) {
     report = sim::verify(checkpoint, how);
   }
   if (!options.checkpoint) report.checkpoint = fmt::format("generated, seed {}", options.seed);
+  if (!options.output.empty()) write_picture(options.output, as_json(report, options), options.force);
   if (options.json)
-    print_as_json(report, options);
+    print_json(as_json(report, options));
   else
     print_text(report, options);
   return report.exit_code();
@@ -268,6 +283,8 @@ void add_verify(CLI::App& app, Action& action) {
   verb->add_option("--layers", options->layers, "verify the first N layers only")->check(whole_number_in(1, 1 << 20));
   verb->add_option("--tokens", options->tokens, "tokens to generate when the checkpoint brings none (default 4)")->check(whole_number_in(1, 65536));
   verb->add_option("--seed", options->seed, "seed of everything generated (default 1)")->check(whole_number_in(0, INT64_MAX));
+  verb->add_option("-o,--output", options->output, "writes the verdicts as a picture too, FILE.svg");
+  verb->add_flag("--force", options->force, "overwrite the picture");
   verb->add_flag("--json", options->json, "machine-readable output");
   verb->callback([&action, options] { action = [options] { return verify(*options); }; });
 }

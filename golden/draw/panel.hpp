@@ -36,8 +36,4 @@ PanelShape shape_of(const Grid& grid);
 
 void draw_panel(Svg& svg, const Grid& grid, int x, int y);
 
-/// The style sheet and the patterns that panels use.
-extern const std::string_view kStyle;
-extern const std::string_view kPatterns;
-
 }  // namespace mx::golden

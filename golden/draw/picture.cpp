@@ -110,7 +110,7 @@ Panels panels_named(std::string_view name) {
   throw Error(ErrorCode::usage, unknown_name("view", name, kNames));
 }
 
-std::string draw(const Subject& subject, const PictureOptions& options) {
+Figure draw(const Subject& subject, const PictureOptions& options) {
   const std::vector<Grid> grids = grids_of(subject, options);
   int together = -kPanelGap;
   int widest = kNarrowest;
@@ -125,7 +125,6 @@ std::string draw(const Subject& subject, const PictureOptions& options) {
   const layout::Source& source = source_of(subject.choice);
 
   Page page(width);
-  page.svg.define(kPatterns);
   page.svg.text(kMargin, page.y += kTextLine, "title", name);
   page.lines("small", choices_of(subject.choice));
   page.y += kTextLine;
@@ -135,7 +134,7 @@ std::string draw(const Subject& subject, const PictureOptions& options) {
   page.lines("tick", fmt::format("{}: {} {} {} at {}", version_of(subject.choice), source.repository, source.path, source.symbol, source.commit));
   const std::string description = fmt::format("{}: which address holds which element", spec_of(subject.choice));
   // Room at the right for the name of the columns.
-  return page.svg.document(width + 3 * kMargin, page.y + kMargin, name, description, kStyle);
+  return {std::move(page.svg), width + 3 * kMargin, page.y + kMargin, name, description, &kLayoutLook};
 }
 
 }  // namespace mx::golden

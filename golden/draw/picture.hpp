@@ -2,9 +2,9 @@
 // A layout as an SVG picture: the tensor coloured by address, memory coloured by place in the tensor.
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
+#include "golden/draw/figure.hpp"
 #include "golden/layouts/subject.hpp"
 
 namespace mx::golden {
@@ -23,7 +23,7 @@ struct PictureOptions {
   std::int64_t line = 0;  ///< addresses in a line of memory; 0: like the tensor's rows
 };
 
-/// The picture as a file. Throws Error(usage) when the layout has too many addresses to be seen (kMostCells).
-std::string draw(const Subject& subject, const PictureOptions& options);
+/// The picture. Throws Error(usage) when the layout has too many addresses to be seen (kMostCells).
+Figure draw(const Subject& subject, const PictureOptions& options);
 
 }  // namespace mx::golden

@@ -1,5 +1,5 @@
 #pragma once
-// SVG, written as text: shapes with classes, one style sheet for light and dark, nothing from outside.
+// SVG, written as text: shapes with classes that a style sheet colours for light and dark.
 
 #include <string>
 #include <string_view>
@@ -21,27 +21,25 @@ std::string escaped(std::string_view text);
 class Svg {
  public:
   void rect(const Box& box, std::string_view style_class, std::string_view fill = {}, std::string_view hover = {});
+  /// A dot.
+  void circle(int x, int y, int radius, std::string_view style_class, std::string_view hover = {});
   void line(int x1, int y1, int x2, int y2, std::string_view style_class);
   void text(int x, int y, std::string_view style_class, std::string_view text);
-  /// Squares of one colour as one path: cheap for thousands of them.
-  class Squares {
+  /// Boxes of one colour as one path: cheap for thousands of them.
+  class Boxes {
    public:
-    void add(int x, int y, int size);
+    void add(const Box& box);
     bool empty() const { return path_.empty(); }
 
    private:
     friend class Svg;
     std::string path_;
   };
-  void squares(const Squares& squares, std::string_view style_class, std::string_view fill = {});
-  /// Adds what `defs` needs: gradients, patterns.
-  void define(std::string_view definition);
-
-  /// The whole file. `style` is CSS.
-  std::string document(int width, int height, std::string_view title, std::string_view description, std::string_view style) const;
+  void boxes(const Boxes& boxes, std::string_view style_class, std::string_view fill = {});
+  /// The shapes so far, without a head.
+  const std::string& body() const { return body_; }
 
  private:
-  std::string definitions_;
   std::string body_;
 };
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "golden/draw/svg.hpp"
+#include "golden/draw/figure.hpp"
 #include "sim/matrix_view.hpp"
 
 namespace mx::golden {
@@ -24,15 +24,25 @@ constexpr int kLegendLine = 17;
 constexpr int kLegendColumn = 76;
 constexpr int kBoldLetter = 8;
 
-// Classes rather than variables: not every viewer knows CSS variables.
-constexpr std::string_view kStyle =
-    "text{font-family:'DejaVu Sans',Helvetica,Arial,sans-serif;font-size:11px;fill:#1b1f24}.paper{fill:#fff}"
-    ".title{font-size:20px;font-weight:bold}.head{font-size:14px;font-weight:bold}.spread{font-size:12px;font-weight:bold}.small,.soft{fill:#57606a}"
-    ".name{font-size:11px}.middle{text-anchor:middle}.chosen{fill:#1a7f37}.possible{fill:#b6dcf7}.refused{fill:#eef1f4}.raises{fill:#f9c5c1}"
-    ".on-chosen{fill:#fff;font-weight:bold;text-anchor:middle}.on-possible{fill:#0a3069;text-anchor:middle}"
-    ".on-refused{fill:#57606a;text-anchor:middle}.on-raises{fill:#82071e;text-anchor:middle}"
-    "@media (prefers-color-scheme:dark){text{fill:#e6edf3}.paper{fill:#0d1117}.small,.soft{fill:#9198a1}.chosen{fill:#238636}.possible{fill:#0c3a66}"
-    ".refused{fill:#1c2128}.raises{fill:#67201f}.on-chosen{fill:#fff}.on-possible{fill:#a5d6ff}.on-refused{fill:#9198a1}.on-raises{fill:#ffdcd7}}";
+constexpr std::array kRules{
+    StyleRule{"text", "font-family:'DejaVu Sans',Helvetica,Arial,sans-serif;font-size:11px;fill:#1b1f24", "fill:#e6edf3"},
+    StyleRule{".paper", "fill:#fff", "fill:#0d1117"},
+    StyleRule{".title", "font-size:20px;font-weight:bold", ""},
+    StyleRule{".head", "font-size:14px;font-weight:bold", ""},
+    StyleRule{".spread", "font-size:12px;font-weight:bold", ""},
+    StyleRule{".small,.soft", "fill:#57606a", "fill:#9198a1"},
+    StyleRule{".name", "font-size:11px", ""},
+    StyleRule{".middle", "text-anchor:middle", ""},
+    StyleRule{".chosen", "fill:#1a7f37", "fill:#238636"},
+    StyleRule{".possible", "fill:#b6dcf7", "fill:#0c3a66"},
+    StyleRule{".refused", "fill:#eef1f4", "fill:#1c2128"},
+    StyleRule{".raises", "fill:#f9c5c1", "fill:#67201f"},
+    StyleRule{".on-chosen", "fill:#fff;font-weight:bold;text-anchor:middle", "fill:#fff"},
+    StyleRule{".on-possible", "fill:#0a3069;text-anchor:middle", "fill:#a5d6ff"},
+    StyleRule{".on-refused", "fill:#57606a;text-anchor:middle", "fill:#9198a1"},
+    StyleRule{".on-raises", "fill:#82071e;text-anchor:middle", "fill:#ffdcd7"},
+};
+constexpr Look kMatrixLook{"matrix", kRules, {}};
 
 constexpr std::array<std::string_view, 3> kCells = {"chosen", "possible", "refused"};  // by sim::CellState
 constexpr std::array<std::string_view, 3> kWords = {"on-chosen", "on-possible", "on-refused"};
@@ -46,7 +56,8 @@ class Sheet {
     text(kMargin, 20, "title", "Which backend serves which deployment");
     legend();
     for (const sim::MatrixSection& section : matrix_.sections) draw_section(section);
-    return svg_.document(width_, y_ + kMargin, "mxact matrix", "backend x platform x parallelism: chosen, possible, or refused and why", kStyle);
+    const std::string description = "backend x platform x parallelism: chosen, possible, or refused and why";
+    return as_file({std::move(svg_), width_, y_ + kMargin, "mxact matrix", description, &kMatrixLook});
   }
 
  private:

@@ -109,8 +109,7 @@ std::vector<std::uint8_t> random_bytes(std::int64_t count, std::uint32_t seed) {
 }
 
 std::vector<std::uint8_t> by_model(const Layout& from, const std::vector<std::uint8_t>& source, const Layout& to) {
-  const auto keep = [](std::uint64_t unit) { return unit; };
-  return layout::from_row_major(to, layout::held_row_major(from, source).bytes, to.grain_bits(), keep, 0);
+  return layout::from_row_major(to, layout::held_row_major(from, source).bytes, 0);
 }
 
 }  // namespace mx::test

@@ -1,0 +1,101 @@
+// mxact report: the JSON of runs as one page that needs nothing else.
+
+#include <fmt/core.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/output.hpp"
+#include "cli/verbs.hpp"
+#include "golden/report/report.hpp"
+#include "model/error.hpp"
+#include "sim/io/file.hpp"
+
+namespace mx::cli {
+namespace {
+
+struct ReportOptions {
+  std::vector<std::string> runs;
+  std::string output;
+  bool force = false;
+  bool json = false;
+};
+
+/// A page or, of one run, its picture: the ending of the file's name says which.
+enum class Form { page, picture };
+
+Form form_of(const std::filesystem::path& path) {
+  const std::string ending = path.extension().string();
+  if (ending == ".html") return Form::page;
+  if (ending == ".svg") return Form::picture;
+  throw Error(ErrorCode::usage, fmt::format("-o takes a file that ends in .html or .svg, not '{}'", path.string()));
+}
+
+std::vector<golden::Run> read_runs(const std::vector<std::string>& paths) {
+  std::vector<golden::Run> runs;
+  for (const std::string& path : paths) {
+    const auto same = [&](const golden::Run& run) { return run.name == path; };
+    if (std::ranges::any_of(runs, same)) throw Error(ErrorCode::usage, fmt::format("{} is given twice", path));
+    runs.push_back(golden::read_run(path));
+  }
+  return runs;
+}
+
+Json as_json(const ReportOptions& options, std::span<const golden::Run> runs, std::span<const golden::Outcome> outcomes, std::size_t bytes) {
+  Json json = json_head("report");
+  json["file"] = options.output;
+  json["bytes"] = bytes;
+  json["runs"] = Json::array();
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    json["runs"].push_back({{"file", runs[i].name},
+                            {"schema", fmt::format("{}/{}", runs[i].kind->schema, runs[i].kind->version)},
+                            {"verdict", golden::word_of(outcomes[i].standing)},
+                            {"counted", outcomes[i].counted}});
+  }
+  json["verdict"] = golden::word_of(golden::worst(outcomes));
+  json["exit_code"] = golden::exit_code(golden::worst(outcomes));
+  return json;
+}
+
+int report(const ReportOptions& options) {
+  const Form form = form_of(options.output);
+  if (form == Form::picture && options.runs.size() != 1) {
+    throw Error(ErrorCode::usage, fmt::format("a picture is that of one run, not of {}; a page ends in .html", options.runs.size()));
+  }
+  sim::require_writable(options.output, options.force);
+  const std::vector<golden::Run> runs = read_runs(options.runs);
+  const std::vector<golden::Outcome> outcomes = golden::outcomes_of(runs);
+  const std::string text = form == Form::page ? golden::report_html(runs) : golden::as_file(golden::picture_of(runs.front()));
+  sim::write_file(options.output, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, options.force);
+  if (options.json) {
+    print_json(as_json(options, runs, outcomes, text.size()));
+  } else {
+    std::vector<std::vector<std::string>> rows{{"run", "verdict", "counted"}};
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      rows.push_back({runs[i].name, std::string(golden::word_of(outcomes[i].standing)), outcomes[i].counted});
+    print_table(rows);
+    fmt::print("{}: {}\n", options.output, golden::word_of(golden::worst(outcomes)));
+  }
+  return golden::exit_code(golden::worst(outcomes));
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Action& action) {
+  CLI::App* verb =
+      app.add_subcommand("report", "one self-contained HTML page from the JSON of any runs; the exit status is that of the worst of them");
+  const auto options = std::make_shared<ReportOptions>();
+  verb->add_option("RUN", options->runs, "what a verb printed with --json, or mxact_bench wrote with --benchmark_out")->required();
+  verb->add_option("-o,--output", options->output, "the page, FILE.html; or the picture of one run, FILE.svg")->required();
+  verb->add_flag("--force", options->force, "overwrite the file");
+  verb->add_flag("--json", options->json, "machine-readable output: the verdict of each run");
+  verb->callback([&action, options] { action = [options] { return report(*options); }; });
+}
+
+}  // namespace mx::cli

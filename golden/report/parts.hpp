@@ -1,0 +1,58 @@
+#pragma once
+// What each kind of run contributes to a report: its outcome, its part of the page, its picture. Each reads the JSON of one verb.
+
+#include <string>
+
+#include "golden/report/run.hpp"
+
+namespace mx::golden {
+
+/// Of runs that check nothing by design.
+Outcome shown_outcome(const Run& run);
+/// Of runs that say "exit_code": 0 passed, 1 failed, 4 refused, 5 mistrusted; without one they are shown.
+Outcome coded_outcome(const Run& run);
+/// Any JSON: members as terms, arrays of objects as tables.
+std::string any_html(const Run& run);
+
+Outcome witness_outcome(const Run& run);
+std::string witness_html(const Run& run);
+std::string witness_findings(const Run& run);
+
+Outcome audit_outcome(const Run& run);
+std::string audit_html(const Run& run);
+
+/// Both `sweep` and `sweep merge`.
+Outcome sweep_outcome(const Run& run);
+std::string sweep_html(const Run& run);
+
+Outcome compare_outcome(const Run& run);
+std::string compare_html(const Run& run);
+
+Outcome matrix_outcome(const Run& run);
+std::string matrix_run_html(const Run& run);
+
+std::string formats_html(const Run& run);
+Figure formats_figure(const Run& run);
+
+std::string quantize_html(const Run& run);
+Figure quantize_figure(const Run& run);
+
+/// `layout draw` and `layout show`.
+std::string layout_html(const Run& run);
+Figure layout_figure(const Run& run);
+/// Of `verify`: how each backend that the engine chooses lays out the scales of a small layer.
+std::string verify_layouts(const Run& run);
+
+Outcome doctor_outcome(const Run& run);
+std::string doctor_html(const Run& run);
+
+Outcome bench_outcome(const Run& run);
+std::string bench_html(const Run& run);
+std::string bench_environment(const Run& run);
+Figure bench_figure(const Run& run);
+
+Outcome study_outcome(const Run& run);
+std::string study_html(const Run& run);
+Figure study_figure(const Run& run);
+
+}  // namespace mx::golden

@@ -1,0 +1,23 @@
+#pragma once
+// A report: runs as one page that needs nothing else, or the picture of one run.
+
+#include <span>
+#include <string>
+
+#include "golden/report/run.hpp"
+
+namespace mx::golden {
+
+/// Each run's outcome, in their order. Throws Error(input) when a run contradicts itself.
+std::vector<Outcome> outcomes_of(std::span<const Run> runs);
+/// The worst of them; `nothing` when there is no run.
+Standing worst(std::span<const Outcome> outcomes);
+
+/// The page: summary, then each part that some run has data for, then how to run it again. Throws Error(input) as outcomes_of does, and when
+/// something that a part needs is missing or malformed.
+std::string report_html(std::span<const Run> runs);
+
+/// The picture of a run. Throws Error(usage) when runs of its kind have none, naming the kinds that do.
+Figure picture_of(const Run& run);
+
+}  // namespace mx::golden
