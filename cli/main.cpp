@@ -86,6 +86,7 @@ int run(int argc, char** argv) {
   add_restore(app, action);
   add_witness(app, action);
   add_sim(app, action);
+  add_study(app, action);
   add_formats(app, action);
   add_encode(app, action);
   add_decode(app, action);
