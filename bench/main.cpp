@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "bench/benchmarks.hpp"
 #include "kernels/encode.hpp"
 #include "model/numerics/exact_sum.hpp"
 #include "model/numerics/f32.hpp"
@@ -113,4 +114,11 @@ BENCHMARK(quantize_mxfp4);
 BENCHMARK(exact_sum_product);
 BENCHMARK(exponential);
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  mx::bench::register_codecs();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}

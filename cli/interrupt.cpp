@@ -7,7 +7,10 @@ namespace {
 
 volatile std::sig_atomic_t signalled = 0;
 
-void note(int) { signalled = 1; }
+void note(int signal) {
+  signalled = 1;
+  std::signal(signal, SIG_DFL);
+}
 
 }  // namespace
 

@@ -3,7 +3,7 @@
 
 namespace mx::cli {
 
-/// While it lives, SIGINT and SIGTERM are noted instead of ending the program.
+/// While it lives, SIGINT and SIGTERM are noted instead of ending the program, each once: who asks again does not want to wait.
 class InterruptWatch {
  public:
   InterruptWatch();

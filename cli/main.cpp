@@ -85,13 +85,17 @@ int run(int argc, char** argv) {
   add_convert(app, action);
   add_restore(app, action);
   add_witness(app, action);
+  add_sim(app, action);
   add_formats(app, action);
   add_encode(app, action);
   add_decode(app, action);
   add_quantize(app, action);
   add_compare(app, action);
   add_sweep(app, action);
+  add_gen(app, action);
+  add_ver(app, action);
   add_report(app, action);
+  add_vectors(app, action);
   add_doctor(app, action);
   try {
     check_verb(app, argc, argv);

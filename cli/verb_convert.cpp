@@ -27,7 +27,7 @@ using layout::Setting;
 using sim::LayerLoss;
 
 /// Fields of a setting that the checkpoint decides, or that are not for whole conversions.
-constexpr std::array<std::string_view, 4> kNotAsked{"source-order", "not-gated", "has-bias", "before-swizzle"};
+constexpr std::array<std::string_view, 5> kNotAsked{"source-order", "not-gated", "has-bias", "largest-scale-byte", "before-swizzle"};
 
 std::vector<const sim::SettingKey*> asked_keys() {
   std::vector<const sim::SettingKey*> keys;

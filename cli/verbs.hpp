@@ -16,6 +16,7 @@ void add_verify(CLI::App& app, Action& action);
 void add_select(CLI::App& app, Action& action);
 void add_audit(CLI::App& app, Action& action);
 void add_matrix(CLI::App& app, Action& action);
+void add_sim(CLI::App& app, Action& action);
 void add_formats(CLI::App& app, Action& action);
 void add_encode(CLI::App& app, Action& action);
 void add_decode(CLI::App& app, Action& action);
@@ -26,7 +27,10 @@ void add_layout(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
 void add_restore(CLI::App& app, Action& action);
 void add_witness(CLI::App& app, Action& action);
+void add_gen(CLI::App& app, Action& action);
+void add_ver(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
+void add_vectors(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 
 }  // namespace mx::cli

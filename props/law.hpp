@@ -8,7 +8,8 @@
 //   N4  each of the 256 scale bytes in fp32, bf16 and fp16
 //   N5  the largest magnitude of a block gives the scale of the rule
 //   N6  elements of a block stay within its range; zero, NaN and Inf blocks
-//   N7  the same bits whoever computes: the fast twin of encode, any number of inputs
+//   N7  the same bits whoever computes: the fast twin of encode, any number of inputs; quantizers,
+//       dequantizers and elementary functions on every tier
 //   N8  two-level scales can be folded and split; a tensor's own scale matters
 //   N9  an exact sum is rounded once, whatever the order (ours, beyond the first catalogue)
 //   N10 a dot product under a contract is its description in integers (ours, as the next three)
@@ -52,8 +53,9 @@ namespace mx::props {
 /// Outcome of one law.
 struct Outcome {
   bool held;
-  std::uint64_t cases;  ///< how many were tried
-  std::string message;  ///< counterexample and replay line when it did not hold
+  std::uint64_t cases;   ///< how many were tried
+  std::string message;   ///< counterexample and replay line when it did not hold
+  std::string counts{};  ///< of a law over the rows of a table: a line for each row, what was tried of it
 };
 
 /// One law of the catalogue. `id` is unique and begins with the catalogue's number: "N1/e4m3fn".
@@ -71,6 +73,15 @@ std::span<const Law> oracle_laws();
 /// Runs a RapidCheck testable under the law's id, with the configuration of RC_PARAMS and so many cases where that names no max_success. The message
 /// of a failure holds the line RC_PARAMS="reproduce=..." that replays it.
 Outcome check_property(const Law& law, const std::function<void()>& property, int usual_cases = 100);
+
+/// A law over the rows of a table: the property of each row is run as check_property runs one, until one fails. A replay goes to the row that it
+/// names and to no other.
+struct RowProperty {
+  std::string row;                      ///< names the row in counts, messages and replays
+  std::function<void()> property;       ///< one case
+  std::function<std::string()> counts;  ///< what the cases tried, asked for at the end
+};
+Outcome check_rows(const Law& law, std::span<const RowProperty> rows, int usual_cases);
 
 /// For exhaustive laws: fails with the message of the first counterexample, counts the cases. A run of no cases does not hold.
 class Exhaustive {

@@ -355,7 +355,9 @@ MoeLayer Checkpoint::layer(int layer) const {
   result.experts.form = layout::SourceOrder::gpt_oss;
   for (const layout::Role role : layout::kRoles) {
     const LocatedTensor* const tensor = tensors.parts[static_cast<std::size_t>(role)];
-    if (tensor != nullptr) result.experts[role].assign(tensor->view->bytes.begin(), tensor->view->bytes.end());
+    if (tensor == nullptr) continue;
+    result.experts[role].assign(tensor->view->bytes.begin(), tensor->view->bytes.end());
+    tensor->file->release(*tensor->view);
   }
   if (tensors.parts[kRouterWeight] != nullptr) {
     result.router.weight = units_of<std::uint32_t>(*tensors.parts[kRouterWeight]->view);

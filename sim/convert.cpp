@@ -82,7 +82,7 @@ class Conversion {
   static Setting setting_of(const Checkpoint& checkpoint, const ConvertOptions& options) {
     Setting setting = options.setting;
     if (options.rank < 0 || options.rank >= setting.tp_size) {
-      throw Error(ErrorCode::usage, fmt::format("rank {} is not in 0..{}", options.rank, setting.tp_size - 1));
+      throw Error(ErrorCode::usage, fmt::format("rank {} is not in 0..{}: tp is {}", options.rank, setting.tp_size - 1, setting.tp_size));
     }
     setting.sizes = checkpoint.sizes(0);
     check_cut(setting.sizes, setting.tp_size);
@@ -116,7 +116,6 @@ class Conversion {
     for (const ExpertTensor& tensor : checkpoint_.expert_tensors(layer)) {
       const TensorView& view = *tensor.at.view;
       tags.source.push_back({tensor.role, {std::string(tensor.name), std::string(view.dtype->name), view.shape}, shard_name(*tensor.at.file)});
-      tensor.at.file->release(view);
       report_.bytes_in += view.bytes.size();
     }
     if (setting_.tp_size > 1) canonical.experts = shard(canonical.experts, options_.rank, setting_.tp_size);

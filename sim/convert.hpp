@@ -14,7 +14,7 @@ namespace mx::sim {
 
 /// Called with a phrase and the fraction done.
 using Progress = std::function<void(const std::string&, double)>;
-/// Asked between tensors: true ends the work in good order.
+/// Asked before each layer and each shard: true ends the work in good order.
 using Stop = std::function<bool()>;
 
 /// What a layer lost.

@@ -149,7 +149,7 @@ PackedTensor read_packed_tensor(const LayerTags& tags, const PackedTag& tag, con
   layout::TensorPlan plan = backend.build(tag.role, tags.setting);
   PackedTensor tensor{tag.role, std::move(plan.layout), plan.cast, {}};
   if (tag.logical != tensor.layout.logical()) {
-    fail(where, fmt::format("the tags say {}, but their sizes make it {}", axes_text(tag.logical), axes_text(tensor.layout.logical())));
+    fail(where, fmt::format("the tags say {}, but the setting makes it {}", axes_text(tag.logical), axes_text(tensor.layout.logical())));
   }
   if (tag.cast != tensor.cast->name) {
     fail(where, fmt::format("the tags name the cast {}, but {} uses {}", in_quotes(tag.cast), tags.backend, tensor.cast->name));

@@ -86,8 +86,8 @@ class Restoration {
         for (const layout::Loss& loss : layer.tags.losses) {
           if (!options_.accept_losses) {
             throw Error(ErrorCode::usage,
-                        fmt::format("{} of layer {}: {} ({} units); --accept-losses restores what is left", layout::name_of(loss.role), index,
-                                    loss.what, loss.units),
+                        fmt::format("{} of layer {}: {} ({} unit{}); --accept-losses restores what is left", layout::name_of(loss.role), index,
+                                    loss.what, loss.units, loss.units == 1 ? "" : "s"),
                         layer.file->path().string());
           }
           report_.losses.push_back({index, loss});

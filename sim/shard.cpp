@@ -102,13 +102,12 @@ CanonicalLayer join(std::vector<CanonicalLayer> ranks) {
     std::vector<std::uint8_t> units(static_cast<std::size_t>(whole.bytes()));
     for (int rank = 0; rank < tp; ++rank) {
       std::vector<std::uint8_t>& part = ranks[static_cast<std::size_t>(rank)][role];
-      layout::for_each_address(part_layout(role, *cut, layer.sizes, layer.form, rank, tp), [&](std::int64_t address, std::int64_t entry) {
-        layout::set_grain(units, entry, bits, layout::get_grain(part, address, bits));
-      });
+      const Layout held = part_layout(role, *cut, layer.sizes, layer.form, rank, tp);
+      layout::for_each_run(
+          held, [&](std::int64_t address, std::int64_t entry, std::int64_t count) { layout::copy_grains(part, address, units, entry, count, bits); });
       std::vector<std::uint8_t>().swap(part);
     }
-    layer[role] = layout::from_row_major(
-        whole, units, bits, [](std::uint64_t unit) { return unit; }, 0);
+    layer[role] = layout::from_row_major(whole, units, 0);
   }
   return layer;
 }

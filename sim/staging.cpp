@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is copied beside the weights.
-constexpr std::array<std::string_view, 5> kCompanions{".json", ".jinja", ".txt", ".model", ".md"};
+/// What is copied beside the weights; "" is LICENSE and its like.
+constexpr std::array<std::string_view, 7> kCompanions{".json", ".jinja", ".txt", ".model", ".md", ".py", ""};
 
 void check_system(const std::error_code& error, const std::string& what, const fs::path& path) {
   if (error) throw Error(ErrorCode::resource, what + ": " + error.message(), path.string());
@@ -60,7 +60,7 @@ StagedDirectory::StagedDirectory(const fs::path& target, std::span<const fs::pat
   check_system(error, "cannot be created", target_.parent_path());
   const fs::path staging = target_.parent_path() / fmt::format(".{}.{}.tmp", target_.filename().string(), ::getpid());
   const bool is_new = fs::create_directory(staging, error);
-  check_system(error, "cannot be created", staging);
+  check_system(error, "cannot be created", target_);
   if (!is_new) throw Error(ErrorCode::resource, "is left of another run: remove it", staging.string());
   staging_ = staging;
 }
@@ -111,7 +111,8 @@ void copy_companions(const fs::path& from, const fs::path& to) {
   for (const fs::directory_entry& entry : entries) {
     const fs::path name = entry.path().filename();
     const bool wanted = std::ranges::find(kCompanions, name.extension().string()) != kCompanions.end();
-    if (!wanted || name == kIndexName || name == kSourceIndexName || !entry.is_regular_file(error)) continue;
+    const bool hidden = name.string().starts_with('.');
+    if (!wanted || hidden || name == kIndexName || name == kSourceIndexName || !entry.is_regular_file(error)) continue;
     copy_plain(entry.path(), to / name);
   }
 }

@@ -31,7 +31,8 @@ class StagedDirectory {
   std::filesystem::path staging_;
 };
 
-/// Copies the files beside the weights (configuration, tokenizer, templates, licences) from one directory into another, not the index.
+/// Copies the files beside the weights (configuration, tokenizer, templates, code, licences) from one directory into another, neither the index nor
+/// hidden ones.
 void copy_companions(const std::filesystem::path& from, const std::filesystem::path& to);
 
 /// Copies one file. Throws Error(resource) when the system refuses.

@@ -111,10 +111,7 @@ void TagFields::finish() const {
 }
 
 Json setting_json(const Setting& setting) {
-  Json json{{"sizes", sizes_json(setting.sizes)},
-            {"padded", sizes_json(setting.padded)},
-            {"weight-format", layout::name_of(setting.form.format)},
-            {"largest-scale-byte", setting.largest_scale_byte}};
+  Json json{{"sizes", sizes_json(setting.sizes)}, {"padded", sizes_json(setting.padded)}, {"weight-format", layout::name_of(setting.form.format)}};
   for (const SettingKey& row : setting_keys()) json[std::string(row.key)] = row.get(setting);
   return json;
 }
@@ -125,7 +122,6 @@ Setting read_setting(const Json& json, const std::string& where) {
   setting.sizes = read_sizes(fields.at("sizes"), where + ": sizes");
   setting.padded = read_sizes(fields.at("padded"), where + ": padded");
   setting.form.format = word(fields, "weight-format", layout::weight_format_named);
-  setting.largest_scale_byte = static_cast<int>(fields.integer("largest-scale-byte", 0, 255));
   for (const SettingKey& row : setting_keys()) {
     word(fields, std::string(row.key), [&](const std::string& text) { row.set(setting, text); });
   }

@@ -161,8 +161,6 @@ Grid logical_grid(const Subject& subject, const std::optional<Tiles>& tiles, boo
   grid.title = fmt::format("tensor [{}]", title_of(axes));
   grid.row_title = axes.size() < 2 ? "" : axes[axes.size() - 2].name;
   grid.column_title = axes.back().name;
-  grid.places = layout.cosize();
-  grid.places_text = fmt::format("tensor: address 0 .. {}", layout.cosize() - 1);
   grid.cells.assign(static_cast<std::size_t>(layout.size()), {CellKind::cut, 0, {}, labelled ? "cut off: no address" : ""});
   const std::vector<std::int64_t> entries = layout.gather();
   for (std::int64_t address = 0; address < layout.cosize(); ++address) {
@@ -171,10 +169,13 @@ Grid logical_grid(const Subject& subject, const std::optional<Tiles>& tiles, boo
     Cell& cell = grid.cells[static_cast<std::size_t>(entry)];
     if (cell.kind == CellKind::element) continue;
     cell = {CellKind::element, address, {}, {}};
+    // Padding behind the last element would only make the tensor dark.
+    grid.places = address + 1;
     if (!labelled) continue;
     cell.label = {std::to_string(address), {}};
     cell.hover = fmt::format("{}: {}", element_text(layout, entry), address_text(layout, address));
   }
+  grid.places_text = fmt::format("tensor: address 0 .. {}", grid.places - 1);
   mark_rows(grid, axes, tiles);
   add_edges(grid.column_edges, weights_of(tiles, axes.size() - 1, parts), grid.columns);
   const std::int64_t distance = tick_distance(axes.back().extent);

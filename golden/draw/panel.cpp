@@ -78,23 +78,21 @@ class Strip {
   int row_y(std::int64_t row) const { return y_ + static_cast<int>(row - first_) * cell_; }
   const Cell& cell_at(std::int64_t row, std::int64_t column) const { return grid_.cells[static_cast<std::size_t>(row * grid_.columns + column)]; }
 
-  template <class Visit>
-  void for_each_cell(Visit visit) const {
-    for (std::int64_t row = first_; row < first_ + rows_; ++row) {
-      for (std::int64_t column = 0; column < grid_.columns; ++column) visit(cell_at(row, column), column_x(column), row_y(row));
-    }
-  }
-
   /// Each cell for itself, with its label and what it says when pointed at.
   void single_cells() {
     const bool fit = labels_fit(grid_, cell_);
-    for_each_cell([&](const Cell& cell, int x, int y) {
-      if (cell.kind == CellKind::outside) return;
-      const int shade = shade_of(cell.place, grid_.places);
-      const auto kind = std::ranges::find(kKinds, cell.kind, &KindRow::kind);
-      svg_.rect({x, y, cell_, cell_}, "pad", kind == kKinds.end() ? colour_of(shade) : std::string(kind->fill), cell.hover);
-      if (cell.kind == CellKind::element && fit) label(cell, x, y, is_light(shade) ? "on-light" : "on-dark");
-    });
+    for (std::int64_t row = first_; row < first_ + rows_; ++row) {
+      for (std::int64_t column = 0; column < grid_.columns; ++column) {
+        if (cell_at(row, column).kind != CellKind::outside) single_cell(cell_at(row, column), column_x(column), row_y(row), fit);
+      }
+    }
+  }
+
+  void single_cell(const Cell& cell, int x, int y, bool fit) {
+    const int shade = shade_of(cell.place, grid_.places);
+    const auto kind = std::ranges::find(kKinds, cell.kind, &KindRow::kind);
+    svg_.rect({x, y, cell_, cell_}, "pad", kind == kKinds.end() ? colour_of(shade) : std::string(kind->fill), cell.hover);
+    if (cell.kind == CellKind::element && fit) label(cell, x, y, is_light(shade) ? "on-light" : "on-dark");
   }
 
   void label(const Cell& cell, int x, int y, std::string_view ink) {
@@ -106,16 +104,23 @@ class Strip {
     if (two) svg_.text(x + cell_ / 2, middle + shift, style, cell.label[1]);
   }
 
-  /// All cells of one colour as one shape.
+  /// Cells of one fill have the same number: the shade of an element, behind the shades the kinds without one.
+  std::size_t fill_of(const Cell& cell) const {
+    return static_cast<std::size_t>(cell.kind == CellKind::element ? shade_of(cell.place, grid_.places) : kShades + static_cast<int>(cell.kind));
+  }
+
+  /// All cells of one fill as one shape, neighbours in a row as one box of it.
   void joined_cells() {
-    std::array<Svg::Squares, kShades> shades;
-    std::array<Svg::Squares, kCellKinds> kinds;
-    for_each_cell([&](const Cell& cell, int x, int y) {
-      const auto shade = static_cast<std::size_t>(shade_of(cell.place, grid_.places));
-      (cell.kind == CellKind::element ? shades.at(shade) : kinds.at(static_cast<std::size_t>(cell.kind))).add(x, y, cell_);
-    });
-    for (int shade = 0; shade < kShades; ++shade) svg_.squares(shades.at(static_cast<std::size_t>(shade)), "pad", colour_of(shade));
-    for (const KindRow& row : kKinds) svg_.squares(kinds.at(static_cast<std::size_t>(row.kind)), "pad", row.fill);
+    std::array<Svg::Boxes, kShades + kCellKinds> fills;
+    for (std::int64_t row = first_; row < first_ + rows_; ++row) {
+      for (std::int64_t begin = 0, end = 0; begin < grid_.columns; begin = end) {
+        const std::size_t fill = fill_of(cell_at(row, begin));
+        while (++end < grid_.columns && fill_of(cell_at(row, end)) == fill) continue;
+        fills.at(fill).add({column_x(begin), row_y(row), static_cast<int>(end - begin) * cell_, cell_});
+      }
+    }
+    for (int shade = 0; shade < kShades; ++shade) svg_.boxes(fills.at(static_cast<std::size_t>(shade)), "pad", colour_of(shade));
+    for (const KindRow& row : kKinds) svg_.boxes(fills.at(static_cast<std::size_t>(kShades) + static_cast<std::size_t>(row.kind)), "pad", row.fill);
   }
 
   /// Thin lines closer than this would hide the cells.

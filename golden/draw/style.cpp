@@ -22,7 +22,7 @@ constexpr std::array kLayoutRules{
     StyleRule{".edge1", "stroke:#fff;stroke-width:.75", "stroke:#0d1117"},
     StyleRule{".edge2", "stroke:#fff;stroke-width:2", "stroke:#0d1117"},
     StyleRule{".edge3", "stroke:#d1242f;stroke-width:2", ""},
-    StyleRule{".pad", "stroke:none", ""},
+    StyleRule{".pad", "stroke:none;shape-rendering:crispEdges", ""},
 };
 
 // The patterns carry their own colours in both lights: a page defines them once, outside every picture.

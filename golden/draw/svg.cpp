@@ -51,10 +51,10 @@ void Svg::text(int x, int y, std::string_view style_class, std::string_view text
   body_ += fmt::format("<text class=\"{}\" x=\"{}\" y=\"{}\">{}</text>\n", style_class, x, y, escaped(text));
 }
 
-void Svg::Squares::add(int x, int y, int size) { path_ += fmt::format("M{} {}h{}v{}h-{}z", x, y, size, size, size); }
+void Svg::Boxes::add(const Box& box) { path_ += fmt::format("M{} {}h{}v{}h-{}z", box.x, box.y, box.width, box.height, box.width); }
 
-void Svg::squares(const Squares& squares, std::string_view style_class, std::string_view fill) {
-  if (!squares.empty()) body_ += fmt::format("<path class=\"{}\"{} d=\"{}\"/>\n", style_class, fill_attribute(fill), squares.path_);
+void Svg::boxes(const Boxes& boxes, std::string_view style_class, std::string_view fill) {
+  if (!boxes.empty()) body_ += fmt::format("<path class=\"{}\"{} d=\"{}\"/>\n", style_class, fill_attribute(fill), boxes.path_);
 }
 
 }  // namespace mx::golden

@@ -28,17 +28,17 @@ class Svg {
   void circle(int x, int y, int radius, std::string_view style_class, std::string_view hover = {});
   void line(int x1, int y1, int x2, int y2, std::string_view style_class);
   void text(int x, int y, std::string_view style_class, std::string_view text);
-  /// Squares of one colour as one path: cheap for thousands of them.
-  class Squares {
+  /// Boxes of one colour as one path: cheap for thousands of them.
+  class Boxes {
    public:
-    void add(int x, int y, int size);
+    void add(const Box& box);
     bool empty() const { return path_.empty(); }
 
    private:
     friend class Svg;
     std::string path_;
   };
-  void squares(const Squares& squares, std::string_view style_class, std::string_view fill = {});
+  void boxes(const Boxes& boxes, std::string_view style_class, std::string_view fill = {});
   /// The shapes so far, without a head.
   const std::string& body() const { return body_; }
 

@@ -38,17 +38,15 @@ LayoutModel backend_model(const BackendCall& call, const LayoutEntry& entry) {
   return {with_grains_of(plan.layout, std::move(source)), std::move(plan.layout), plan.cast, row->values == nullptr ? nullptr : row};
 }
 
-int source_bits(const LayoutModel& model) { return model.cast->keeps() ? model.source.grain_bits() : model.cast->from_bits; }
-
 /// Row-major grains that a layout holds; those that it does not hold are marked.
 std::vector<std::uint8_t> held_grains(const Layout& from, std::span<const std::uint8_t> bytes, std::vector<bool>& lost) {
   const int bits = from.grain_bits();
   std::vector<std::uint8_t> out(static_cast<std::size_t>((from.size() * bits + 7) / 8));
   lost.assign(static_cast<std::size_t>(from.size()), true);
-  layout::for_each_address(from, [&](std::int64_t address, std::int64_t entry) {
+  layout::for_each_run(from, [&](std::int64_t address, std::int64_t entry, std::int64_t count) {
     if (entry < 0) return;
-    layout::set_grain(out, entry, bits, layout::get_grain(bytes, address, bits));
-    lost[static_cast<std::size_t>(entry)] = false;
+    layout::copy_grains(bytes, address, out, entry, count, bits);
+    std::fill_n(lost.begin() + entry, count, false);
   });
   return out;
 }
@@ -64,8 +62,6 @@ std::vector<std::uint8_t> undo_cast(const layout::Cast& cast, std::span<const st
   }
   return out;
 }
-
-std::uint64_t keep(std::uint64_t grain) { return grain; }
 
 /// Marks in the order of the source's memory.
 std::vector<bool> in_memory_order(const Layout& source, const std::vector<bool>& row_major) {
@@ -113,7 +109,7 @@ PackedBytes packed_bytes(const LayoutCall& call, const LayoutModel& model, std::
     std::vector<std::uint8_t> bytes = layer.find(*backend.role)->bytes;
     return {std::move(bytes), std::move(layer)};
   }
-  return {layout::from_row_major(model.packed, layout::to_row_major(model.source, input), source_bits(model), model.cast->make, 0), std::nullopt};
+  return {layout::from_row_major(model.packed, layout::to_row_major(model.source, input), *model.cast, 0), std::nullopt};
 }
 
 RestoredBytes restored_bytes(const LayoutCall& call, const LayoutModel& model, const PackedBytes& output) {
@@ -128,7 +124,7 @@ RestoredBytes restored_bytes(const LayoutCall& call, const LayoutModel& model, c
   }
   std::vector<std::uint8_t> grains = held_grains(model.packed, output.bytes, restored.lost);
   if (!model.cast->keeps()) grains = undo_cast(*model.cast, grains, model.packed.grain_bits(), restored.lost);
-  restored.bytes = layout::from_row_major(model.source, grains, source_bits(model), keep, 0);
+  restored.bytes = layout::from_row_major(model.source, grains, 0);
   restored.lost = in_memory_order(model.source, restored.lost);
   return restored;
 }

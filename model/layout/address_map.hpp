@@ -60,6 +60,27 @@ void for_each_address(const Layout& layout, Visit visit) {
   }
 }
 
+/// Calls visit(address, entry, count) for the runs of memory in ascending order: `count` addresses from `address` on hold the elements entry, entry +
+/// 1,
+/// ..., or padding of one kind. A run may go on in the next call.
+template <class Visit>
+void for_each_run(const Layout& layout, Visit visit) {
+  const AddressMap map(layout);
+  std::array<std::int64_t, 4096> entries;
+  for (std::int64_t first = 0; first < map.size();) {
+    const std::int64_t count = std::min(map.size() - first, static_cast<std::int64_t>(entries.size()));
+    map.read(first, std::span(entries).first(static_cast<std::size_t>(count)));
+    for (std::int64_t begin = 0, end = 0; begin < count; begin = end) {
+      const std::int64_t entry = entries[static_cast<std::size_t>(begin)];
+      std::int64_t next = entry;
+      do next += entry < 0 ? 0 : 1;
+      while (++end < count && entries[static_cast<std::size_t>(end)] == next);
+      visit(first + begin, entry, end - begin);
+    }
+    first += count;
+  }
+}
+
 /// True when both layouts hold the same entry at every address.
 bool same_addresses(const Layout& a, const Layout& b);
 

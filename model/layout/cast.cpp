@@ -44,7 +44,9 @@ const Cast& kKeep = kCasts.front();
 
 Uncast::Uncast(const Cast& cast) : cast_(cast) {
   if (cast.keeps()) return;
-  for (std::uint64_t unit = 0; unit < (std::uint64_t{1} << cast.from_bits); ++unit) entries_.push_back({cast.make(unit), unit});
+  const std::uint64_t units = std::uint64_t{1} << cast.from_bits;
+  entries_.reserve(static_cast<std::size_t>(units));
+  for (std::uint64_t unit = 0; unit < units; ++unit) entries_.push_back({cast.make(unit), unit});
   std::ranges::sort(entries_, [](const Entry& a, const Entry& b) { return a.value != b.value ? a.value < b.value : a.unit < b.unit; });
 }
 

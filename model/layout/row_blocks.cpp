@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "model/fault.hpp"
+
 namespace mx::layout {
 
 Layout loaded_rows(Role role, const Setting& setting, int bits) {
@@ -19,19 +21,21 @@ namespace blocks {
 Layout& swap_halves(Layout& layout, std::string_view rows) {
   const std::string name(rows);
   layout.split(rows, extent_of(layout, rows) / 2, "half", name);
-  return layout.flip("half").merge({"half", rows}, name);
+  if (!fault::planted(fault::Fault::halves_not_swapped)) layout.flip("half");
+  return layout.merge({"half", rows}, name);
 }
 
 Layout& alternate_halves(Layout& layout, std::string_view rows, std::int64_t group) {
   const std::string name(rows);
   layout.split(rows, extent_of(layout, rows) / 2, "half", name);
-  split_off(layout, rows, {{"in_group", group}});
+  split_off(layout, rows, {{"in_group", fault::planted(fault::Fault::row_groups_of_one) ? 1 : group}});
   order(layout, {rows, "half", "in_group"});
   return layout.merge({rows, "half", "in_group"}, name);
 }
 
 Layout& separate_pairs(Layout& layout, std::string_view rows) {
   split_off(layout, rows, {{"parity", 2}});
+  if (fault::planted(fault::Fault::pairs_not_separated)) return layout.merge({rows, "parity"}, std::string(rows));
   order(layout, {"parity", rows});
   return layout.merge({"parity", rows}, std::string(rows));
 }

@@ -27,7 +27,8 @@ struct Forward {
   const std::int64_t*& exploded;
 
   bool operator()(const Split& s) const {
-    cut(coord, at(s.axis), s.inner);
+    const std::int64_t inner = fault::planted(fault::Fault::split_by_outer_extent) ? before[at(s.axis)].extent / s.inner : s.inner;
+    cut(coord, at(s.axis), inner);
     return true;
   }
   bool operator()(const Merge& s) const {

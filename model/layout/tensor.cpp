@@ -195,6 +195,9 @@ void check_padded(const Sizes& sizes, const Sizes& padded) {
 Layout padded_tensor(Role role, const Sizes& sizes, const Sizes& padded, int bits, const Form& form) {
   check_padded(sizes, padded);
   Layout layout(logical_axes(role, sizes, form), bits);
+  if (fault::planted(fault::Fault::last_expert_first)) layout.flip("E");
+  if (fault::planted(fault::Fault::up_loaded_as_gate) && row_of(role).gated && layout.view().size() > 2) layout.flip("half");
+  if (fault::planted(fault::Fault::scale_groups_reversed) && is_scale(role) && layout.view().size() > 2) layout.flip(layout.view().back().name);
   const std::vector<Axis> from = layout.logical();
   const std::vector<Axis> to = logical_axes(role, padded, form);
   for (std::size_t i = 0; i < to.size(); ++i) {

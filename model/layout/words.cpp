@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/fault.hpp"
 #include "model/layout/stage.hpp"
 
 namespace mx::layout::blocks {
@@ -40,7 +41,8 @@ Layout& fp4word(Layout& layout) {
   for (std::size_t byte = 0; byte < kFp4Word.size(); ++byte) {
     for (std::size_t bit = 0; bit < kFp4Word[byte].size(); ++bit) {
       for (std::int64_t nibble = 0; nibble < 2; ++nibble) {
-        source[static_cast<std::size_t>(16 * nibble + kFp4Word[byte][bit])] = static_cast<std::int64_t>(8 * byte + bit) + 4 * nibble;
+        source[static_cast<std::size_t>(16 * (fault::planted(fault::Fault::fp4word_nibbles_exchanged) ? 1 - nibble : nibble) + kFp4Word[byte][bit])] =
+            static_cast<std::int64_t>(8 * byte + bit) + 4 * nibble;
       }
     }
   }

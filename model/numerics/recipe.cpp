@@ -30,8 +30,8 @@ const Conversion& element_of(const Fp8Recipe& how) { return how.element; }
 
 bool takes(const MxRecipe& how, const Format& source) { return holds(how.sources, source); }
 bool takes(const GroupRecipe& how, const Format& source) { return holds(how.sources, source); }
-bool takes(const Nvfp4Recipe&, const Format&) { return true; }
-bool takes(const Fp8Recipe&, const Format&) { return true; }
+bool takes(const Nvfp4Recipe& how, const Format& source) { return holds(how.sources, source); }
+bool takes(const Fp8Recipe& how, const Format& source) { return holds(how.sources, source); }
 
 TensorNeeds needs_of(const MxRecipe&) { return {}; }
 TensorNeeds needs_of(const GroupRecipe&) { return {}; }

@@ -105,19 +105,6 @@ Layout random_program(const ProgramKind& kind) {
   return layout;
 }
 
-LayerSizes random_sizes(const layout::BackendLayout& backend) {
-  // Backends without needs take any group multiple; the others round to their tile.
-  const std::int64_t tile = backend.needs.empty() ? 32 : 128;
-  const auto padded = [&] { return tile * pick(1, 256 / tile); };
-  LayerSizes out{{pick(1, 2), 0, 0, 32}, {}};
-  out.padded = {out.sizes.experts, padded(), padded(), 32};
-  out.sizes.intermediate = 32 * pick(1, out.padded.intermediate / 32);
-  out.sizes.hidden = 32 * pick(1, out.padded.hidden / 32);
-  return out;
-}
-
-layout::SourceOrder random_order() { return pick(0, 1) == 0 ? layout::SourceOrder::gpt_oss : layout::SourceOrder::standard; }
-
 std::vector<std::uint8_t> random_bytes(std::int64_t count) {
   std::mt19937 engine(static_cast<std::uint32_t>(pick(0, 1000000)));
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count));

@@ -1,12 +1,11 @@
 #pragma once
-// Random layouts and layers for the laws of layouts.
+// Random numbers and view programs for the laws of layouts.
 
 #include <rapidcheck.h>
 
 #include <cstdint>
 #include <vector>
 
-#include "model/layout/backend.hpp"
 #include "model/layout/packed.hpp"
 
 namespace mx::props {
@@ -26,19 +25,10 @@ layout::Layout random_program(const ProgramKind& kind);
 /// Appends up to `count` random steps that the kind allows.
 void random_steps(layout::Layout& layout, const ProgramKind& kind, std::int64_t count);
 
-/// Sizes of a layer and what a backend's buffers were rounded up to, around the edges of the tiles.
-struct LayerSizes {
-  layout::Sizes sizes;
-  layout::Sizes padded;
-};
-LayerSizes random_sizes(const layout::BackendLayout& backend);
-
-layout::SourceOrder random_order();
-
 /// `count` random bytes.
 std::vector<std::uint8_t> random_bytes(std::int64_t count);
 
-/// A layer of random bytes.
+/// An MXFP4 layer of random bytes.
 layout::CanonicalLayer random_layer(const layout::Sizes& sizes, layout::SourceOrder order);
 
 }  // namespace mx::props

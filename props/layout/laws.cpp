@@ -1,64 +1,78 @@
 #include "props/layout/laws.hpp"
 
 #include <array>
+#include <deque>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/layout/backend.hpp"
+#include "model/layout/stage.hpp"
 
 namespace mx::props {
 namespace {
 
-constexpr std::string_view kAddresses =
-    "Every element has one address, image and padding fill the allocation, sizes are the padded ones, and without padding the digits are a bijection";
-constexpr std::string_view kTags =
-    "A unique tag in every unit of the checkpoint arrives at the address of the closed formula; everything else is zero";
-constexpr std::string_view kDequantize =
-    "Dequantizing through the packed layouts gives the checkpoint's values, and each scale lies where its weight's row has it";
-constexpr std::string_view kPadding =
-    "Whatever lies where the closed formulas have padding (0x00, 0x7F, 0xFF, random), restoring gives the same checkpoint";
-constexpr std::string_view kRestore = "restore(convert(x)) = x, and compare finds no difference";
-constexpr std::string_view kCompare = "One changed bit anywhere in a packed tensor is one difference, at its place";
-
-constexpr std::array<Law, 37> kLaws{{
+constexpr std::array<Law, 6> kPrograms{{
     {"L1/programs", "Of any view program at, inverse, is_padding and gather agree; image and padding fill the allocation", law_addresses},
     {"L1/pieces", "An address map read in pieces is the whole map", law_map_in_pieces},
     {"L1/digits", "A digit normal form computes what the interpreter does; carry-free programs have one", law_digits_agree},
     {"L1/normal-form", "Two carry-free layouts are equal exactly when their digits are; steps that do nothing leave the digits alone",
      law_digits_are_normal},
     {"L1/is-bijection", "is_bijection says what counting says", law_bijection_test},
-    {"L1/FLASHINFER_TRTLLM_MXFP4_BF16", kAddresses, law_backend_addresses},
-    {"L1/FLASHINFER_TRTLLM_MXFP4_MXFP8", kAddresses, law_backend_addresses},
-    {"L1/FLASHINFER_CUTLASS_MXFP4_MXFP8", kAddresses, law_backend_addresses},
-    {"L1/XPU", kAddresses, law_backend_addresses},
-    {"L1/EMULATION", kAddresses, law_backend_addresses},
-    {"L2/stages", "Building blocks equal their closed formulas and refuse sizes that those do not cover", law_stage_formulas},
-    {"L2/FLASHINFER_TRTLLM_MXFP4_BF16", kTags, law_tags_arrive},
-    {"L2/FLASHINFER_TRTLLM_MXFP4_MXFP8", kTags, law_tags_arrive},
-    {"L2/FLASHINFER_CUTLASS_MXFP4_MXFP8", kTags, law_tags_arrive},
-    {"L2/XPU", kTags, law_tags_arrive},
-    {"L2/EMULATION", kTags, law_tags_arrive},
-    {"L3/FLASHINFER_TRTLLM_MXFP4_BF16", kDequantize, law_dequantize_commutes},
-    {"L3/FLASHINFER_TRTLLM_MXFP4_MXFP8", kDequantize, law_dequantize_commutes},
-    {"L3/FLASHINFER_CUTLASS_MXFP4_MXFP8", kDequantize, law_dequantize_commutes},
-    {"L3/XPU", kDequantize, law_dequantize_commutes},
-    {"L3/EMULATION", kDequantize, law_dequantize_commutes},
-    {"L4/FLASHINFER_TRTLLM_MXFP4_BF16", kPadding, law_padding_is_ignored},
-    {"L4/FLASHINFER_TRTLLM_MXFP4_MXFP8", kPadding, law_padding_is_ignored},
-    {"L4/FLASHINFER_CUTLASS_MXFP4_MXFP8", kPadding, law_padding_is_ignored},
-    {"L4/XPU", kPadding, law_padding_is_ignored},
-    {"L4/EMULATION", kPadding, law_padding_is_ignored},
     {"L7/apply", "Through any two layouts and back every byte is the same", law_apply_undone},
-    {"L7/FLASHINFER_TRTLLM_MXFP4_BF16", kRestore, law_restore_converts_back},
-    {"L7/FLASHINFER_TRTLLM_MXFP4_MXFP8", kRestore, law_restore_converts_back},
-    {"L7/FLASHINFER_CUTLASS_MXFP4_MXFP8", kRestore, law_restore_converts_back},
-    {"L7/XPU", kRestore, law_restore_converts_back},
-    {"L7/EMULATION", kRestore, law_restore_converts_back},
-    {"L10/FLASHINFER_TRTLLM_MXFP4_BF16", kCompare, law_compare_sees_every_change},
-    {"L10/FLASHINFER_TRTLLM_MXFP4_MXFP8", kCompare, law_compare_sees_every_change},
-    {"L10/FLASHINFER_CUTLASS_MXFP4_MXFP8", kCompare, law_compare_sees_every_change},
-    {"L10/XPU", kCompare, law_compare_sees_every_change},
-    {"L10/EMULATION", kCompare, law_compare_sees_every_change},
 }};
+
+/// A law that each library of building blocks, or each family of backends, has.
+struct LawOfMany {
+  std::string_view number;
+  std::string_view statement;
+  Outcome (*run)(const Law& law);
+};
+
+constexpr std::array<LawOfMany, 2> kOfLibraries{{
+    {"L1/stages/", "Of every building block at, inverse, gather and digits agree; image and padding fill the allocation", law_stage_addresses},
+    {"L2/stages/", "Building blocks lie where their documents' formulas have them, and refuse what those do not cover", law_stage_formulas},
+}};
+
+constexpr std::array<LawOfMany, 8> kOfFamilies{{
+    {"L1/", "Every element has one address, image and padding fill an allocation of the documented size, and digits are the program",
+     law_backend_addresses},
+    {"L2/", "Every unit of the checkpoint lies at the address of the documents' formula, cast as they say; padding holds what they say",
+     law_tags_arrive},
+    {"L3/", "Weights and scales that a kernel finds at the documented places dequantize to the checkpoint's numbers", law_dequantize_commutes},
+    {"L4/", "Whatever lies where the formulas have padding (0x00, 0x7F, 0xFF, random), restoring gives the same checkpoint", law_padding_is_ignored},
+    {"L6/", "The experts of one rank lie alone as they lie among all", law_experts_apart},
+    {"L7/", "restore(convert(x)) = x but for what is reported lost, and what is packed for one backend is refused by every other",
+     law_restore_converts_back},
+    {"L8/", "A kernel multiplies gate row i with up row i, except where a recorded hazard says otherwise", law_gate_meets_up},
+    {"L10/", "One changed bit anywhere in a packed tensor is one difference, at its place", law_compare_sees_every_change},
+}};
+
+/// Ids are made from the tables: a row that is added has laws at once.
+std::vector<Law> joined() {
+  static std::deque<std::string> ids;
+  std::vector<Law> laws(kPrograms.begin(), kPrograms.end());
+  const auto add = [&](const LawOfMany& law, std::string_view name) {
+    laws.push_back({ids.emplace_back(std::string(law.number) + std::string(name)), law.statement, law.run});
+  };
+  std::set<std::string_view> libraries;
+  for (const layout::StageLayout& stage : layout::all_stage_layouts()) libraries.insert(stage_library(stage.name));
+  std::set<std::string_view> families;
+  for (const layout::BackendLayout& row : layout::all_backend_layouts()) families.insert(row.family);
+  for (const LawOfMany& law : kOfLibraries) {
+    for (std::string_view library : libraries) add(law, library);
+  }
+  for (const LawOfMany& law : kOfFamilies) {
+    for (std::string_view family : families) add(law, family);
+  }
+  return laws;
+}
 
 }  // namespace
 
-std::span<const Law> layout_laws() { return kLaws; }
+std::span<const Law> layout_laws() {
+  static const std::vector<Law> laws = joined();
+  return laws;
+}
 
 }  // namespace mx::props

@@ -11,14 +11,20 @@ Outcome law_digits_agree(const Law& law);       ///< the normal form computes wh
 Outcome law_digits_are_normal(const Law& law);  ///< layouts are equal exactly when their normal forms are
 Outcome law_bijection_test(const Law& law);     ///< is_bijection agrees with counting
 Outcome law_apply_undone(const Law& law);       ///< apply there and back is the identity
-Outcome law_stage_formulas(const Law& law);     ///< building blocks against closed formulas
 
-// One law per backend: the id ends in "/BACKEND".
-Outcome law_backend_addresses(const Law& law);
-Outcome law_tags_arrive(const Law& law);
-Outcome law_dequantize_commutes(const Law& law);
-Outcome law_padding_is_ignored(const Law& law);
-Outcome law_restore_converts_back(const Law& law);
+// One law per library of building blocks: the id ends in "/LIBRARY".
+Outcome law_stage_addresses(const Law& law);             ///< at, inverse, gather and digits agree
+Outcome law_stage_formulas(const Law& law);              ///< addresses, padding and refusals are those of the documents
+std::string_view stage_library(std::string_view stage);  ///< "triton" of triton.StridedLayout
+
+// One law per family of backends: the id ends in "/FAMILY".
+Outcome law_backend_addresses(const Law& law);      ///< at, inverse, gather and digits agree, sizes are the documents'
+Outcome law_tags_arrive(const Law& law);            ///< every unit lies where the documents' formulas have it
+Outcome law_dequantize_commutes(const Law& law);    ///< what a kernel dequantizes is the checkpoint's number
+Outcome law_padding_is_ignored(const Law& law);     ///< padding does not reach what is restored
+Outcome law_experts_apart(const Law& law);          ///< an expert lies alone as it lies among others
+Outcome law_restore_converts_back(const Law& law);  ///< restoring undoes converting, but for what is reported lost
+Outcome law_gate_meets_up(const Law& law);          ///< a kernel multiplies gate row i with up row i
 Outcome law_compare_sees_every_change(const Law& law);
 
 }  // namespace mx::props

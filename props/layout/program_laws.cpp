@@ -1,4 +1,4 @@
-// Laws of view programs: any program, and the building blocks.
+// Laws of view programs, whatever they are made of.
 
 #include <algorithm>
 #include <array>
@@ -6,10 +6,8 @@
 #include <map>
 #include <numeric>
 
-#include "model/error.hpp"
 #include "model/layout/address_map.hpp"
-#include "model/layout/stage.hpp"
-#include "props/layout/formulas.hpp"
+#include "props/layout/checks.hpp"
 #include "props/layout/generators.hpp"
 #include "props/layout/laws.hpp"
 
@@ -21,40 +19,6 @@ using layout::Coord;
 using layout::Digit;
 using layout::Layout;
 using layout::PadContent;
-
-std::int64_t code_of(PadContent content) {
-  switch (content) {
-    case PadContent::zero: return Layout::kPadZero;
-    case PadContent::neutral: return Layout::kPadNeutral;
-    case PadContent::unwritten: break;
-  }
-  return Layout::kPadUnwritten;
-}
-
-std::int64_t row_major(const Coord& coord, const std::vector<Axis>& axes) {
-  std::int64_t index = 0;
-  for (std::size_t i = 0; i < axes.size(); ++i) index = index * axes[i].extent + coord[i];
-  return index;
-}
-
-Coord coord_of(std::int64_t index, const std::vector<Axis>& axes) {
-  Coord coord(axes.size());
-  for (std::size_t i = axes.size(); i-- > 0;) {
-    coord[i] = index % axes[i].extent;
-    index /= axes[i].extent;
-  }
-  return coord;
-}
-
-/// The definition of a digit, executed.
-std::int64_t address_by_digits(const std::vector<Digit>& digits, const Coord& coord) {
-  std::int64_t address = 0;
-  for (const Digit& digit : digits) {
-    const std::int64_t value = coord[static_cast<std::size_t>(digit.axis)] / digit.weight % digit.radix;
-    address += (digit.flipped ? digit.radix - 1 - value : value) * digit.stride;
-  }
-  return address;
-}
 
 /// Whether the digits map the box of their axes one to one onto [0, its size), by counting.
 bool bijective_by_counting(const std::vector<Digit>& digits) {
@@ -71,33 +35,6 @@ bool bijective_by_counting(const std::vector<Digit>& digits) {
     taken[static_cast<std::size_t>(address)] = true;
   }
   return true;
-}
-
-/// The four descriptions of one layout say the same; every address holds one element or padding, every element not sliced away has one address.
-void check_addresses(const Layout& layout) {
-  RC_LOG() << layout.describe() << "\n";
-  const std::vector<std::int64_t> gather = layout.gather();
-  RC_ASSERT(static_cast<std::int64_t>(gather.size()) == layout.cosize());
-  std::vector<bool> seen(static_cast<std::size_t>(layout.size()), false);
-  std::int64_t held = 0;
-  for (std::size_t a = 0; a < gather.size(); ++a) {
-    const auto address = static_cast<std::int64_t>(a);
-    const layout::Place place = layout.inverse(address);
-    if (layout.is_padding(address) != (gather[a] < 0) || place.coord.has_value() == (gather[a] < 0))
-      RC_FAIL("padding differs at " + std::to_string(a));
-    if (!place.coord.has_value()) {
-      if (code_of(place.content) != gather[a]) RC_FAIL("padding content differs at " + std::to_string(a));
-      continue;
-    }
-    if (row_major(*place.coord, layout.logical()) != gather[a]) RC_FAIL("inverse and gather differ at " + std::to_string(a));
-    if (layout.at(*place.coord) != address) RC_FAIL("at(inverse(a)) is not a at " + std::to_string(a));
-    if (seen[static_cast<std::size_t>(gather[a])]) RC_FAIL("an element lies twice in memory, again at " + std::to_string(a));
-    seen[static_cast<std::size_t>(gather[a])] = true;
-    ++held;
-  }
-  std::int64_t dropped = 0;
-  for (std::int64_t i = 0; i < layout.size(); ++i) dropped += layout.at(coord_of(i, layout.logical())).has_value() ? 0 : 1;
-  RC_ASSERT(held + dropped == layout.size());
 }
 
 /// Digits of a random valid layout, one number of one of them perhaps changed.
@@ -147,76 +84,6 @@ Outcome check_programs(const Law& law, const std::function<void()>& property) {
   });
 }
 
-using RowFormula = std::int64_t (*)(std::int64_t r, std::int64_t rows);
-
-/// A stage that moves rows only.
-struct RowStage {
-  std::string_view name;
-  std::int64_t epilogue_tile_m;
-  std::int64_t multiple;
-  RowFormula source;
-};
-
-constexpr std::array<RowStage, 3> kRowStages{{
-    {"trtllm.shuffle_matrix_a", 128, 32, [](std::int64_t r, std::int64_t) { return shuffled_row_128(r); }},
-    {"trtllm.shuffle_matrix_a", 64, 16, [](std::int64_t r, std::int64_t) { return shuffled_row_64(r); }},
-    {"trtllm.reorder_rows_for_gated_act_gemm", 128, 2, gated_row},
-}};
-
-layout::StageParams tile_of(const RowStage& stage) {
-  return stage.name == "trtllm.shuffle_matrix_a" ? layout::StageParams{{"epilogue_tile_m", stage.epilogue_tile_m}} : layout::StageParams{};
-}
-
-void check_row_stage(const RowStage& stage) {
-  const std::int64_t batch = pick(1, 3);
-  const std::int64_t rows = stage.multiple * pick(1, 5);
-  const std::int64_t cols = pick(1, 5);
-  const std::vector<std::int64_t> gather = layout::stage_layout(stage.name, batch, rows, cols, 8, tile_of(stage)).gather();
-  RC_ASSERT(static_cast<std::int64_t>(gather.size()) == batch * rows * cols);
-  for (std::int64_t a = 0; a < batch * rows * cols; ++a) {
-    const std::int64_t expected = (a / (rows * cols) * rows + stage.source(a / cols % rows, rows)) * cols + a % cols;
-    if (gather[static_cast<std::size_t>(a)] != expected) RC_FAIL(std::string(stage.name) + " differs at " + std::to_string(a));
-  }
-  RC_ASSERT_THROWS_AS(layout::stage_layout(stage.name, batch, rows + 1, cols, 8, tile_of(stage)), Error);
-}
-
-/// The tile forward by scale_tile_offset, so that padding is what the formula never reaches.
-void check_tile_stage(std::string_view name, std::int64_t rows, bool shuffles) {
-  const std::int64_t batch = pick(1, 3);
-  const std::int64_t cols = pick(1, 13);
-  const std::int64_t padded_cols = (cols + 3) / 4 * 4;
-  const std::int64_t per_batch = (rows + 127) / 128 * 128 * padded_cols;
-  std::vector<std::int64_t> expected(static_cast<std::size_t>(batch * per_batch), Layout::kPadZero);
-  for (std::int64_t b = 0; b < batch; ++b) {
-    for (std::int64_t n = 0; n < rows; ++n) {
-      for (std::int64_t g = 0; g < cols; ++g) {
-        const std::int64_t source = shuffles ? shuffled_row_128(n) : n;
-        expected[static_cast<std::size_t>(b * per_batch + scale_tile_offset(n, g, padded_cols))] = (b * rows + source) * cols + g;
-      }
-    }
-  }
-  RC_ASSERT(layout::stage_layout(name, batch, rows, cols, 8).gather() == expected);
-}
-
-/// The 8x4 tile forward by its source's formula.
-void check_small_tile_stage() {
-  const std::int64_t batch = pick(1, 3);
-  const std::int64_t rows = pick(1, 40);
-  const std::int64_t cols = pick(1, 13);
-  const std::int64_t row_tiles = (rows + 7) / 8;
-  const std::int64_t col_tiles = (cols + 3) / 4;
-  std::vector<std::int64_t> expected(static_cast<std::size_t>(batch * row_tiles * col_tiles * 32), Layout::kPadZero);
-  for (std::int64_t b = 0; b < batch; ++b) {
-    for (std::int64_t m = 0; m < rows; ++m) {
-      for (std::int64_t c = 0; c < cols; ++c) {
-        const std::int64_t offset = b * row_tiles * col_tiles * 32 + m / 8 * col_tiles * 32 + c / 4 * 32 + m % 8 * 4 + c % 4;
-        expected[static_cast<std::size_t>(offset)] = (b * rows + m) * cols + c;
-      }
-    }
-  }
-  RC_ASSERT(layout::stage_layout("sf_8x4", batch, rows, cols, 8).gather() == expected);
-}
-
 }  // namespace
 
 Outcome law_addresses(const Law& law) {
@@ -243,13 +110,7 @@ Outcome law_digits_agree(const Law& law) {
     RC_LOG() << layout.describe() << "\n";
     const auto digits = layout.digits();
     RC_ASSERT(digits.has_value() || !carry_free);
-    if (!digits.has_value()) return;
-    RC_ASSERT(layout::is_bijection(*digits));
-    RC_ASSERT(layout.size() == layout.cosize());
-    for (std::int64_t i = 0; i < layout.size(); ++i) {
-      const Coord coord = coord_of(i, layout.logical());
-      if (layout.at(coord) != address_by_digits(*digits, coord)) RC_FAIL("digits and interpreter differ at element " + std::to_string(i));
-    }
+    check_digits(layout);
   });
 }
 
@@ -308,18 +169,6 @@ Outcome law_apply_undone(const Law& law) {
     const Layout identity(from.logical(), from.grain_bits());
     const auto there = layout::apply(identity, canonical, from, 0xA5);
     RC_ASSERT(layout::apply(to, layout::apply(from, there, to, 0x5A), identity) == canonical);
-  });
-}
-
-Outcome law_stage_formulas(const Law& law) {
-  return check_property(law, [] {
-    for (const RowStage& stage : kRowStages) check_row_stage(stage);
-    check_tile_stage("sf_128x4", pick(1, 300), false);
-    check_tile_stage("sf_128x4.cutlass_atom", pick(1, 300), false);
-    check_small_tile_stage();
-    check_tile_stage("trtllm.shuffle_matrix_sf_a", 128 * pick(1, 2), true);
-    const std::int64_t rows = pick(1, 3) * 128 + pick(1, 127);
-    RC_ASSERT_THROWS_AS(layout::stage_layout("trtllm.shuffle_matrix_sf_a", 1, rows, 4, 8), Error);
   });
 }
 

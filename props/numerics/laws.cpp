@@ -16,6 +16,10 @@ constexpr std::string_view kShare =
 constexpr std::string_view kTable =
     "code and flags of overflow, Inf, NaN, underflow and flushing under every rounding, overflow rule and NaN rule are those of the documents' table";
 constexpr std::string_view kTwin = "the fast twin gives the model's codes for every conversion that it accepts, whatever the number of inputs";
+constexpr std::string_view kQuantize =
+    "kernels give the model's codes for blocks of any exponent, on every tier that runs here, whatever the number of blocks";
+constexpr std::string_view kDequantize = "kernels give the model's numbers for every scale byte near both ends, on every tier that runs here";
+constexpr std::string_view kEvaluate = "vector functions give the model's bits for any arguments, on every tier that runs here";
 constexpr std::string_view kWidens = "each of the 256 E8M0 bytes becomes 2^(byte-127), rounded once where the target has to; byte 255 becomes NaN";
 constexpr std::string_view kScale =
     "the floor rule's byte is the largest one with 2^(byte-127) * 2^emax <= amax, within 0 and 254; NaN and Inf give 255";
@@ -178,6 +182,9 @@ constexpr std::array kLaws{
     Law{"N7/mxint8", kTwin, twin_equals_model},
     Law{"N7/bf16", kTwin, twin_equals_model},
     Law{"N7/fp16", kTwin, twin_equals_model},
+    Law{"N7/quantize", kQuantize, kernels_quantize},
+    Law{"N7/dequantize", kDequantize, kernels_dequantize},
+    Law{"N7/functions", kEvaluate, kernels_evaluate},
     Law{"N9/exact_sum", kSums, sums_are_integer_sums},
     Law{"N10/bf16-chain", kRestated, bf16_chain_is_restated},
     Law{"N10/bf16-block", kRestated, bf16_block_is_restated},

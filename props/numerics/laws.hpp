@@ -36,6 +36,10 @@ Outcome share_is_fraction(const Law& law);
 /// N3: overflow, underflow, Inf, NaN, flushing and the flags. N7: the fast twin.
 Outcome table_holds(const Law& law);
 Outcome twin_equals_model(const Law& law);
+/// N7: the kernels of every tier.
+Outcome kernels_quantize(const Law& law);
+Outcome kernels_dequantize(const Law& law);
+Outcome kernels_evaluate(const Law& law);
 
 /// N5: the scale of an amax. N6: blocks.
 Outcome scale_follows_amax(const Law& law);

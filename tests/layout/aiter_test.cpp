@@ -128,6 +128,9 @@ TEST_CASE("hazard: AITER pads scales with the neutral byte 0x7F where others pad
   const Layout odd = stage_layout("aiter.shuffle_scale_a16w4", 1, 32, 4, 8);
   CHECK(apply(Layout(odd.logical(), 8), std::vector<std::uint8_t>(32 * 4, 0), odd)[2] == 0x7F);
   CHECK(stage_layout("sf_128x4", 1, 32, 5, 8).inverse(4 * 128 + 1).content == PadContent::zero);
+  const Layout rows = stage_layout("aiter.tiles.mx_scale", 1, 33, 4, 8);
+  CHECK(rows.cosize() == 64 * 4);
+  CHECK(apply(Layout(rows.logical(), 8), std::vector<std::uint8_t>(33 * 4, 0), rows)[33 * 4] == 0x7F);
 }
 
 TEST_CASE("hazard: e8m0_shuffle stacks the experts and never writes its padding") {

@@ -158,6 +158,25 @@ TEST_CASE("what fp16 parameters lose of MXFP4") {
   CHECK(rounded.losses[0].units == 2);
 }
 
+TEST_CASE("hazard: repeated block scales run over the end of gate where its last block is not whole") {
+  const Form form{WeightFormat::fp8_block, SourceOrder::standard};
+  for (const Engine engine : mx::layout::kEngines) {
+    // I = 64: one block of gate and one of up for 2I = 128 rows. Gate's scale is repeated 128 times, up's cut off.
+    const Setting ragged{.sizes = {1, 64, 128, 1}, .padded = {1, 64, 128, 1}, .form = form, .engine = engine};
+    const auto& row = backend_layout_named("MARLIN", WeightFormat::fp8_block, engine);
+    const Layout scales = row.build(Role::w13_weight_scale, ragged).layout;
+    CHECK(scales.at(Coord{0, 0, 0, 0}).has_value());
+    CHECK_FALSE(scales.at(Coord{0, 1, 0, 0}).has_value());
+    const std::vector<std::int64_t> held = scales.gather();
+    CHECK(std::ranges::count(held, 0) == 128);
+    // Whole blocks: each shard has its own.
+    const Setting whole{.sizes = {1, 128, 128, 1}, .padded = {1, 128, 128, 1}, .form = form, .engine = engine};
+    const std::vector<std::int64_t> of_whole = row.build(Role::w13_weight_scale, whole).layout.gather();
+    CHECK(std::ranges::count(of_whole, 0) == 128);
+    CHECK(std::ranges::count(of_whole, 1) == 128);
+  }
+}
+
 TEST_CASE("hazard: Marlin pads gate and up each at its own end") {
   // I = 96 becomes 128. In Marlin's memory gate row 95 and up row 0 are separated by 32 rows of zeros.
   for (const WeightFormat format : {WeightFormat::nvfp4, WeightFormat::mxfp8, WeightFormat::fp8_tensor, WeightFormat::fp8_channel}) {

@@ -25,6 +25,13 @@ std::size_t count(const std::string& text, const std::string& part) {
   return found;
 }
 
+/// The widths of all boxes of paths together: "h20v10h-20z" is 20 wide and 10 high.
+std::size_t box_widths(const std::string& text) {
+  std::size_t widths = 0;
+  for (std::size_t at = text.find("v10h-"); at != std::string::npos; at = text.find("v10h-", at + 1)) widths += std::stoul(text.substr(at + 5, 6));
+  return widths;
+}
+
 /// Every tag closed in order, every '&' an entity: what a reader of XML needs.
 bool is_well_formed(const std::string& text) {
   std::vector<std::string> open;
@@ -124,10 +131,19 @@ TEST_CASE("pictures of 32x64 and of 128x128 are whole, with title, shape and sou
     CHECK(picture.find("<title>" + name_of(one.choice) + "</title>") != std::string::npos);
     CHECK(picture.find("prefers-color-scheme:dark") != std::string::npos);
     CHECK(picture.find(source_of(one.choice).repository) != std::string::npos);
-    // Every address once in each of the two grids: as a square of a path, or as a rectangle of its own.
-    const std::size_t squares = count(picture, "M") > 30000 ? count(picture, "h10v10h-10z") : count(picture, "<title>") - 1;
-    CHECK(squares == 2 * static_cast<std::size_t>(one.layout.cosize()));
+    // Every address once in each of the two grids: in a box of a path, cells of 10 pixels, or as a rectangle of its own.
+    const std::size_t cells = picture.find("<path class=\"pad\"") != std::string::npos ? box_widths(picture) / 10 : count(picture, "<title>") - 1;
+    CHECK(cells == 2 * static_cast<std::size_t>(one.layout.cosize()));
   }
+}
+
+TEST_CASE("the tensor's colours run to the last address that holds an element, not through the padding behind it") {
+  // Row 31, column 63 lies in the last tile: 15 * 512 + 31 * 16 + 3.
+  const Grid grid = logical_grid(subject("sf_128x4,shape=32x64"), std::nullopt, false);
+  CHECK(grid.places == 8180);
+  CHECK(grid.places_text == "tensor: address 0 .. 8179");
+  // Rows and columns are rounded up to 256: 16384 of the 131072 addresses are in rows that hold elements.
+  CHECK(logical_grid(subject("FLASHINFER_TRTLLM_MXFP4_BF16,tensor=w13_weight,shape=32x64"), std::nullopt, false).places == 63 * 256 + 64);
 }
 
 TEST_CASE("one panel alone, in lines of a chosen length") {

@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
     const mx::props::Outcome outcome = law.run(law);
     std::printf("%-6s %s (%llu cases): %s\n", outcome.held ? "held" : "BROKEN", std::string(law.id).c_str(),
                 static_cast<unsigned long long>(outcome.cases), std::string(law.statement).c_str());
+    std::printf("%s", outcome.counts.c_str());
     if (!outcome.held) {
       std::printf("%s\n", outcome.message.c_str());
       ++failures;

@@ -60,11 +60,14 @@ TEST_CASE("tags that contradict their tensors, or themselves, are refused") {
       {"a backend that is not known", [](json& t) { t["backend"] = "TRITOM"; }, {"TRITOM", "did you mean TRITON"}, true},
       {"another engine than the other layer's", [](json& t) { t["setting"]["engine"] = "2026-08"; }, {"is of another conversion than"}},
       {"another backend", [](json& t) { t["backend"] = "XPU"; }, {"w13_weight", "program"}, true},
-      {"another device", [](json& t) { t["setting"]["platform"] = "sm90"; }, {"w13_weight", "program"}, true},
+      {"another device",
+       [](json& t) { t["setting"]["platform"] = "sm90"; },
+       {"w13_weight", "the setting makes it [E=2, half=2, I=64, K=64, bit=4]"},
+       true},
       {"another program", [](json& t) { t["tensors"][1]["program"] = "fnv1a64:0"; }, {"w13_weight_scale", "'fnv1a64:0'"}},
       {"another cast", [](json& t) { t["tensors"][2]["cast"] = "keep"; }, {"w13_bias", "the cast 'keep'", "bf16_to_f32"}},
       {"another name", [](json& t) { t["tensors"][0]["name"] = "w"; }, {"tensor 'w'", "should be named"}},
-      {"another extent", [](json& t) { t["tensors"][0]["logical"][0]["extent"] = 3; }, {"the tags say [E=3", "make it [E=2"}},
+      {"another extent", [](json& t) { t["tensors"][0]["logical"][0]["extent"] = 3; }, {"the tags say [E=3", "makes it [E=2"}},
       {"other sizes", [](json& t) { t["setting"]["sizes"]["hidden"] = 32; }, {"their sizes"}, true},
       {"other rounded sizes", [](json& t) { t["setting"]["padded"]["hidden"] = 96; }, {"w13_weight", "program"}, true},
       {"sizes that are no groups", [](json& t) { t["setting"]["sizes"]["hidden"] = 63; }, {"63", "multiples of the group of 32"}},
@@ -207,10 +210,10 @@ TEST_CASE("the output is a directory of its own, and what is in it stays unless 
   CHECK(input_error_defect(convert_into(converted.packed, false), {"is not empty", "--force"}) == "");
   const std::string old = read_bytes(converted.packed / kFirstLayer);
   write_bytes(converted.packed / kFirstLayer, "old");
-  write_bytes(converted.packed / "mine", "mine");
+  write_bytes(converted.packed / "mine.bin", "mine");
   CHECK_FALSE(convert_into(converted.packed, true));
   CHECK(read_bytes(converted.packed / kFirstLayer) == old);
-  CHECK(read_bytes(converted.packed / "mine") == "mine");
+  CHECK(read_bytes(converted.packed / "mine.bin") == "mine");
   CHECK(file_differences(converted.source, restored_from({converted.packed}, converted.restored)) == "");
 
   write_bytes(converted.directory.path() / "file", "x");

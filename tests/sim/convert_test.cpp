@@ -2,6 +2,7 @@
 
 #include "sim/convert.hpp"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,7 +99,10 @@ TEST_CASE("any bytes come back, under either naming, with or without index, bias
         }
       }
       draft.raw["tokenizer.json"] = "{}";
+      draft.raw["modeling_x.py"] = "pass";
+      draft.raw["LICENSE"] = "free";
       draft.raw["notes.bin"] = "not carried";
+      draft.raw[".gitattributes"] = "not carried";
       draft.write(source);
       const fs::path packed = directory.path() / "packed", restored = directory.path() / "restored";
       const fs::path from = variant == 4 ? source / kSecondShard : source;
@@ -110,6 +114,7 @@ TEST_CASE("any bytes come back, under either naming, with or without index, bias
         continue;
       }
       fs::remove(source / "notes.bin");
+      fs::remove(source / ".gitattributes");
       CHECK(file_differences(source, restored) == "");
     }
   }
@@ -259,6 +264,28 @@ TEST_CASE("a conversion that is killed leaves no directory, or a whole one") {
     CHECK(file_differences(source, restored_from({packed}, restored)) == "");
     fs::remove_all(packed);
   }
+}
+
+TEST_CASE("a file that cannot grow ends the work, and leaves nothing") {
+  const TemporaryDirectory directory;
+  const fs::path source = directory.path() / "source", packed = directory.path() / "packed", restored = directory.path() / "restored";
+  sim::write_synthetic_checkpoint(source, {.layers = 1, .experts = 2, .hidden = 128, .intermediate = 128, .top_k = 2});
+  sim::convert_checkpoint(source, packed, triton());
+  struct rlimit before {};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const struct rlimit small { 40'000, before.rlim_max };
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+  const std::optional<Error> there = error_of([&] { sim::convert_checkpoint(source, directory.path() / "other", triton()); });
+  const std::optional<Error> back = error_of([&] { sim::restore_checkpoint({packed}, restored, {}); });
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+  std::signal(SIGXFSZ, handler);
+  for (const std::optional<Error>& error : {there, back}) {
+    REQUIRE(error);
+    CHECK(error->code() == ErrorCode::resource);
+    CHECK(std::string(error->what()).find("cannot write byte") != std::string::npos);
+  }
+  CHECK(entries_of(directory.path()) == std::set<std::string>{"packed", "source"});
 }
 
 TEST_CASE("stopped work leaves nothing") {

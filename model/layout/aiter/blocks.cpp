@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "model/fault.hpp"
 #include "model/layout/stage.hpp"
 #include "model/layout/triton/blocks.hpp"
 
@@ -19,6 +20,7 @@ Layout& aiter_weight(Layout& layout, std::string_view rows, std::string_view col
   const std::int64_t bits = layout.grain_bits();
   split_off(layout, rows, {{"lane", kLanes}});
   split_off(layout, cols, {{"chunk", aiter_weight_columns(layout.grain_bits()) * bits / kChunkBits}, {"unit", kChunkBits / bits}});
+  if (fault::planted(fault::Fault::aiter_chunks_in_lanes)) return order(layout, {rows, cols, "lane", "chunk", "unit"});
   return order(layout, {rows, cols, "chunk", "lane", "unit"});
 }
 

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "model/fault.hpp"
 #include "model/layout/stage.hpp"
 
 namespace mx::layout::blocks {
@@ -57,6 +58,7 @@ Layout& cpu_vnni2(Layout& layout, std::string_view rows, std::string_view cols) 
 
 Layout& cpu_scale(Layout& layout, std::string_view rows, std::string_view cols) {
   split_off(layout, rows, {{"row", kBlock}});
+  if (fault::planted(fault::Fault::cpu_scales_not_transposed)) return order(layout, {rows, "row", cols});
   return order(layout, {rows, cols, "row"});
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/error.hpp"
+#include "model/fault.hpp"
 #include "model/layout/cast.hpp"
 #include "model/layout/deepgemm/blocks.hpp"
 #include "model/layout/grains.hpp"
@@ -36,6 +37,7 @@ Layout& deepgemm_packed_ue8m0(Layout& layout, std::string_view rows, std::string
   pad_to_multiple(layout, cols, kBytesPerWord, PadContent::zero);
   pad_to_multiple(layout, rows, kAlignedRows, tail);
   split_off(layout, cols, {{"byte", kBytesPerWord}});
+  if (fault::planted(fault::Fault::deepgemm_words_row_major)) return layout.permute({batch, rows, cols, "byte"});
   return layout.permute({batch, cols, rows, "byte"});
 }
 

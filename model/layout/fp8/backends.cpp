@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "model/fault.hpp"
 #include "model/layout/backend.hpp"
 #include "model/layout/grains.hpp"
 #include "model/layout/row_blocks.hpp"
@@ -39,7 +40,8 @@ TensorPlan build_tensor_trtllm(Role role, const Setting& setting) {
 /// Weights and scales (of blocks or of groups) with up before gate.
 Layout up_first(Role role, const Setting& setting) {
   Layout layout = loaded_units(role, setting);
-  const bool swaps = is_w13(role) && setting.form.gated && (is_weight(role) || is_scale(role));
+  const bool moves = is_weight(role) || (is_scale(role) && !fault::planted(fault::Fault::block_scales_not_swapped));
+  const bool swaps = is_w13(role) && setting.form.gated && moves;
   return swaps ? blocks::swap_halves(layout, kRowsAxis) : layout;
 }
 

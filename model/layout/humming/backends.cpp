@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "model/fault.hpp"
 #include "model/layout/backend.hpp"
 #include "model/layout/humming/values.hpp"
 #include "model/layout/marlin/fragments.hpp"
@@ -35,7 +36,8 @@ Layout matrix(Role role, const Setting& setting) {
 TensorPlan build(Role role, const Setting& setting) {
   if (!is_weight(role) && !is_scale(role) && !is_bias(role)) return {loaded(role, setting.sizes, setting.padded, setting.form), &kKeep};
   Layout layout = matrix(role, setting);
-  blocks::pad_to_multiple(layout, "rows", blocks::kFragmentRows, is_scale(role) ? PadContent::neutral : PadContent::zero);
+  blocks::pad_to_multiple(layout, "rows", blocks::kFragmentRows,
+                          is_scale(role) && !fault::planted(fault::Fault::humming_scales_padded_with_zero) ? PadContent::neutral : PadContent::zero);
   if (is_bias(role)) {
     blocks::scale_blocks_of_32(layout, "rows");
   } else if (is_weight(role)) {

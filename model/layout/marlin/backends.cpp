@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/fault.hpp"
 #include "model/layout/backend.hpp"
 #include "model/layout/marlin/fragments.hpp"
 #include "model/layout/marlin/values.hpp"
@@ -64,6 +65,8 @@ Layout& pad_intermediate(Layout& layout, Role role, const Setting& setting, std:
   const std::int64_t intermediate = padded_intermediate(setting);
   if (intermediate == setting.padded.intermediate) return layout;
   if (!is_w13(role)) return extent_of(layout, "cols") == columns ? layout : layout.pad("cols", columns, PadContent::zero);
+  if (fault::planted(fault::Fault::marlin_shards_padded_together))
+    return layout.pad("rows", (setting.form.gated ? 2 : 1) * intermediate, PadContent::zero);
   layout.split("rows", setting.padded.intermediate, "shard", "rows").pad("rows", intermediate, PadContent::zero);
   return layout.merge({"shard", "rows"}, "rows");
 }

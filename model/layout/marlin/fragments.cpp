@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/fault.hpp"
 #include "model/layout/stage.hpp"
 
 namespace mx::layout {
@@ -44,7 +45,7 @@ Layout& fragment_order(Layout& layout, std::string_view rows, std::string_view c
   split_off(layout, k, 32 / bits, k + ".quad");
 
   std::array<std::string, 3> above{n + ".pair", n + ".half", k + ".half"};
-  if (fragments.transposed) std::swap(above[1], above[2]);
+  if (fragments.transposed != fault::planted(fault::Fault::fragment_halves_exchanged)) std::swap(above[1], above[2]);
   const std::size_t words = above.size() - interleaved_axes(fragments);
   order.insert(order.end(), {k + ".tile", n + ".tile", n + ".part", n, k + ".quad"});
   order.insert(order.end(), above.begin(), above.begin() + static_cast<std::ptrdiff_t>(words));
@@ -72,6 +73,7 @@ Layout& scale_blocks_of_32(Layout& layout, std::string_view axis) {
 }
 
 Layout& swap_middle_of_four(Layout& layout, std::string_view axis) {
+  if (fault::planted(fault::Fault::scale_fours_kept)) return layout;
   const std::string name(axis);
   layout.split(name, 4, name + ".four", name).split(name, 2, name + ".high", name);
   const std::array from{name + ".high", name};

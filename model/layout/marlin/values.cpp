@@ -204,8 +204,8 @@ StageTensors fp8_moe(const StageTensors& inputs, const StageParams& params) {
       set_grain(fused, i, 16, marlin::fp8_scale(static_cast<std::uint32_t>(get_grain(scale.bytes, i, 32)), setting.params_dtype));
     }
     const Layout fragments = row.build(pair.weight_role, setting).layout;
-    out.emplace(pair.weight, weight_tensor(fragments, order.view().back().extent, from_row_major(fragments, weight.bytes, 8, kKeep.make, 0)));
-    out.emplace(pair.scale, scale_tensor(order, from_row_major(order, fused, 16, kKeep.make, 0)));
+    out.emplace(pair.weight, weight_tensor(fragments, order.view().back().extent, from_row_major(fragments, weight.bytes, 0)));
+    out.emplace(pair.scale, scale_tensor(order, from_row_major(order, fused, 0)));
   }
   return out;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "model/fault.hpp"
 #include "model/layout/backend.hpp"
 #include "model/layout/row_blocks.hpp"
 
@@ -28,13 +29,19 @@ void pad_rows(Layout& layout, std::int64_t rows) {
   if (rows != blocks::extent_of(layout, kRowsAxis)) layout.pad(kRowsAxis, rows, PadContent::zero);
 }
 
+/// The planted fault takes the other version's.
+template <std::int64_t multiple>
+std::int64_t trtllm_multiple() {
+  return fault::planted(fault::Fault::nvfp4_padding_of_other_engine) ? 64 + 16 - multiple : multiple;
+}
+
 /// TRT-LLM generated kernels; `gated_multiple` is what I is padded to with two shards.
 template <std::int64_t gated_multiple>
 TensorPlan build_trtllm(Role role, const Setting& setting) {
   Layout layout = loaded_rows(role, setting, unit_bits(role, WeightFormat::nvfp4));
   if (!moves(role)) return {std::move(layout), &kKeep};
   const std::int64_t hidden = rounded_up(setting.padded.hidden, 256);
-  const std::int64_t intermediate = rounded_up(setting.padded.intermediate, setting.form.gated ? gated_multiple : 128);
+  const std::int64_t intermediate = rounded_up(setting.padded.intermediate, setting.form.gated ? trtllm_multiple<gated_multiple>() : 128);
   const bool swaps = is_w13(role) && setting.form.gated;
   if (swaps) blocks::swap_halves(layout, kRowsAxis);
   pad_rows(layout, is_w13(role) ? shards(setting) * intermediate : hidden);

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "model/fault.hpp"
 #include "model/layout/stage.hpp"
 
 namespace mx::layout::blocks {
@@ -41,7 +42,10 @@ std::int64_t units_per_byte(const Layout& layout) { return 8 / layout.grain_bits
 
 }  // namespace
 
-const HopperPadding& hopper_padding(TritonKernels version) { return *std::ranges::find(kHopperPadding, version, &HopperPadding::version); }
+const HopperPadding& hopper_padding(TritonKernels version) {
+  if (fault::planted(fault::Fault::hopper_padding_of_later_release)) version = TritonKernels::v3_7;
+  return *std::ranges::find(kHopperPadding, version, &HopperPadding::version);
+}
 bool pads_cdna4_scales(TritonKernels version) { return version != TritonKernels::v3_5; }
 bool packs_row_pairs(TritonKernels version) { return version != TritonKernels::v3_5; }
 
@@ -60,6 +64,7 @@ Layout& hopper_mx_scale(Layout& layout, Name rows, Name cols, std::int64_t num_w
   pad_to_multiple(layout, cols, 2, PadContent::zero);
   split_off(layout, rows, {{"i1", 2}, {"w", num_warps}, {"i3", 2}, {"i4", 8}});
   split_off(layout, cols, {{"k2", 2}});
+  if (fault::planted(fault::Fault::hopper_scale_lanes_exchanged)) return order(layout, {rows, "w", cols, "i1", "i4", "i3", "k2"});
   return order(layout, {rows, "w", cols, "i1", "i4", "k2", "i3"});
 }
 
@@ -78,6 +83,7 @@ Layout& cdna4_mx_scale(Layout& layout, Name rows, Name cols) {
   pad_to_multiple(layout, cols, 8, PadContent::zero);
   split_off(layout, rows, {{"i", 2}, {"r", 16}});
   split_off(layout, cols, {{"j", 2}, {"q", 4}});
+  if (fault::planted(fault::Fault::cdna4_pairs_exchanged)) return order(layout, {rows, cols, "q", "r", "i", "j"});
   return order(layout, {rows, cols, "q", "r", "j", "i"});
 }
 

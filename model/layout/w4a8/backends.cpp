@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "model/fault.hpp"
 #include "model/layout/backend.hpp"
 #include "model/layout/grains.hpp"
 #include "model/layout/row_blocks.hpp"
@@ -21,6 +22,7 @@ constexpr std::array<Need, 3> kNeeds{{
 TensorPlan build(Role role, const Setting& setting) {
   if (is_weight(role)) {
     Layout layout = loaded_rows(role, setting, 4);
+    if (fault::planted(fault::Fault::w4a8_rows_padded)) layout.pad("rows", layout.view()[1].extent + 16, PadContent::zero);
     return {blocks::w4a8_reorder(layout, "rows", "K"), &cast_named("uint4b8_to_w4a8")};
   }
   if (!is_scale(role)) return {loaded_rows(role, setting, unit_bits(role, setting.form.format)), &kKeep};

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "model/fault.hpp"
 #include "model/layout/stage.hpp"
 #include "model/numerics/convert.hpp"
 #include "model/numerics/f32.hpp"
@@ -68,6 +69,7 @@ namespace blocks {
 Layout& w4a8_reorder(Layout& layout, std::string_view rows, std::string_view cols) {
   split_off(layout, rows, {{"n8", 2}, {"n1", 8}});
   split_off(layout, cols, {{"k16", 2}, {"k4", 4}, {"k1", 4}});
+  if (fault::planted(fault::Fault::w4a8_nibbles_exchanged)) return order(layout, {cols, rows, "n1", "k4", "n8", "k16", "k1"});
   return order(layout, {cols, rows, "n1", "k4", "k16", "n8", "k1"});
 }
 

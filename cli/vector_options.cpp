@@ -1,0 +1,50 @@
+#include "cli/vector_options.hpp"
+
+#include <fmt/core.h>
+
+#include "cli/numbers.hpp"
+#include "golden/vectors/families.hpp"
+#include "model/error.hpp"
+
+namespace mx::cli {
+namespace {
+
+constexpr std::int64_t kMostVectors = std::int64_t{1} << 40;
+
+}  // namespace
+
+void add_vector_options(CLI::App& verb, VectorOptions& options) {
+  verb.add_option("OP", options.op, "operation, such as f32_to_e4m3fn (mxact gen --list)");
+  for (const golden::OptionKey& key : golden::all_option_keys()) {
+    const std::string name(key.key);
+    verb.add_option_function<std::string>(
+        "--" + name, [&options, name](const std::string& value) { options.choices[name] = value; }, std::string(key.meaning));
+  }
+  verb.add_option("--set", options.set, "directed (default): what decides something; exhaustive: all operands; random");
+  verb.add_option("--seed", options.seed, "of a random set (default 1)")->check(whole_number_in(0, std::numeric_limits<std::int64_t>::max()));
+  verb.add_option("--count", options.count, "vectors of a random set")->check(whole_number_in(1, kMostVectors));
+  verb.add_flag("--with-expected", options.with_expected, "lines hold answer, mask of compared bits and coverage bins as well");
+}
+
+std::unique_ptr<golden::VectorOp> op_of(const VectorOptions& options) {
+  if (options.op.empty()) throw Error(ErrorCode::usage, "OP is required: mxact gen --list names the operations");
+  std::vector<golden::OpSetting> given;
+  for (const auto& [key, value] : options.choices) given.push_back({key, value});
+  return golden::op_named(options.op, golden::OpOptions(std::move(given)));
+}
+
+golden::SetChoice set_of(const VectorOptions& options) {
+  golden::SetChoice choice{golden::set_kind_named(options.set), options.seed};
+  if (!options.count.empty()) choice.count = std::stoull(options.count);
+  return choice;
+}
+
+std::string typed(const VectorOptions& options) {
+  std::string text = options.op;
+  for (const auto& [key, value] : options.choices) text += fmt::format(" --{} {}", key, value);
+  text += fmt::format(" --set {}", options.set);
+  if (!options.count.empty()) text += fmt::format(" --seed {} --count {}", options.seed, options.count);
+  return text;
+}
+
+}  // namespace mx::cli

@@ -1,0 +1,103 @@
+// mxact sim: a deployment executed rank by rank, and held against one rank; the comparison of every backend over ways of spreading.
+
+#include <fmt/core.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/numbers.hpp"
+#include "cli/output.hpp"
+#include "cli/sim_report.hpp"
+#include "cli/verbs.hpp"
+#include "model/error.hpp"
+#include "sim/ranks/comparison.hpp"
+
+namespace mx::cli {
+namespace {
+
+struct SimOptions {
+  std::string file;
+  std::string oracle;
+  std::string backend;
+  std::string engine = "2026-05";
+  std::int64_t tokens = 4;
+  std::int64_t seed = 1;
+  std::int64_t experts = 0;
+  bool compare = false;
+  bool json = false;
+};
+
+constexpr std::int64_t kMostTokens = 4096;
+
+sim::Scenario scenario_of(const SimOptions& options) {
+  const sim::DeploymentFile file = sim::load_deployment_file(options.file, options.oracle);
+  return sim::make_scenario(file, {options.tokens, static_cast<std::uint64_t>(options.seed), options.experts, layout::engine_named(options.engine)});
+}
+
+int compare(const SimOptions& options) {
+  const sim::Scenario scenario = scenario_of(options);
+  ProgressLine line;
+  const sim::Comparison comparison = sim::compare_backends(scenario, [&](const std::string& text, double fraction) { line.show(text, fraction); });
+  if (options.json) {
+    print_json(comparison_json(scenario, comparison));
+  } else {
+    print_comparison(scenario, comparison);
+  }
+  return comparison.exit_code();
+}
+
+/// The backend that is asked for, or the engine's choice; empty when the engine refuses.
+std::string backend_of(const sim::Scenario& scenario, const std::string& wanted, std::string& refusal) {
+  if (!wanted.empty()) return std::string(sim::execution_of(scenario.layer.experts.form.format, wanted).backend);
+  const oracle::Decision decision = oracle::select(scenario.oracle, scenario.deployment);
+  if (decision.choice) return decision.choice->backend;
+  refusal = decision.refusal->error_type + ": " + decision.refusal->text;
+  return {};
+}
+
+int simulate(const SimOptions& options) {
+  const sim::Scenario scenario = scenario_of(options);
+  SimAnswer answer;
+  answer.backend = backend_of(scenario, options.backend, answer.refusal);
+  if (!answer.backend.empty()) {
+    answer.selected = sim::selected(scenario.oracle, scenario.deployment, answer.backend);
+    if (answer.selected.answer == sim::CellAnswer::refused) answer.refusal = "no class of the backend accepts it: " + answer.selected.reason;
+  }
+  if (answer.refusal.empty()) {
+    const sim::SimulationRequest request{scenario.oracle, scenario.deployment, answer.backend, answer.selected.kernel_class, scenario.engine};
+    const sim::Reference reference = sim::run_reference(request, scenario.layer, scenario.tokens, {});
+    answer.simulation = sim::simulate(request, scenario.layer, scenario.tokens, reference, {});
+    if (answer.simulation.refusal) answer.refusal = answer.simulation.refusal->stage + ": " + answer.simulation.refusal->text;
+  }
+  if (options.json) {
+    print_json(simulation_json(scenario, answer));
+  } else {
+    print_simulation(scenario, answer);
+  }
+  if (!answer.refusal.empty()) return static_cast<int>(ErrorCode::unsupported);
+  return answer.simulation.result->broken() == nullptr ? 0 : 1;
+}
+
+}  // namespace
+
+void add_sim(CLI::App& app, Action& action) {
+  CLI::App* verb = app.add_subcommand("sim", "execute a deployment rank by rank and hold it, link by link, against one rank");
+  const auto options = std::make_shared<SimOptions>();
+  verb->add_option("DEPLOYMENT", options->file, "INFO file that describes the deployment (docs/examples)")->required();
+  verb->add_option("--oracle", options->oracle, "mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8 or w4a8, instead of the file's (default mxfp4)");
+  CLI::Option* const backend = verb->add_option("--backend", options->backend, "simulate this backend, not the engine's choice");
+  verb->add_flag("--compare", options->compare, "every backend of the oracle, on one rank, TP=2 and DP=2+EP")->excludes(backend);
+  verb->add_option("--tokens", options->tokens, "how many tokens (default 4)")->check(whole_number_in(1, kMostTokens));
+  verb->add_option("--seed", options->seed, "of weights and tokens (default 1)")->check(whole_number_in(0, INT64_MAX));
+  verb->add_option("--experts", options->experts, "this many experts stand for the file's")->check(whole_number_in(1, 1 << 16));
+  verb->add_option("--engine", options->engine, "2026-05 or 2026-08: whose sizes and conversions (default 2026-05)");
+  verb->add_flag("--json", options->json, "machine-readable output");
+  verb->callback([&action, options] { action = [options] { return options->compare ? compare(*options) : simulate(*options); }; });
+}
+
+}  // namespace mx::cli

@@ -1,0 +1,295 @@
+// The C API: names to rows, codes in and out, every exception into a status.
+
+#include "golden/c/mxact.h"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/error.hpp"
+#include "model/layout/stage.hpp"
+#include "model/moe/activation.hpp"
+#include "model/numerics/contract.hpp"
+#include "model/numerics/dot.hpp"
+#include "model/numerics/profile.hpp"
+
+namespace {
+
+using mx::Error;
+using mx::ErrorCode;
+
+/// Runs the body and turns what it throws into a status.
+template <typename Body>
+std::int32_t guarded(const Body& body) noexcept {
+  try {
+    body();
+    return MXACT_OK;
+  } catch (const Error& error) {
+    return static_cast<std::int32_t>(error.code());
+  } catch (const std::bad_alloc&) {
+    return MXACT_RESOURCE;
+  } catch (...) {
+    return MXACT_INTERNAL;
+  }
+}
+
+[[noreturn]] void refuse(const char* what) { throw Error(ErrorCode::usage, what); }
+
+void require(bool holds, const char* what) {
+  if (!holds) refuse(what);
+}
+
+/// The row that an id stands for: its place in the table.
+template <typename Row>
+const Row& row_of(std::span<const Row> table, std::int32_t id) {
+  require(id >= 0 && static_cast<std::size_t>(id) < table.size(), "no such id");
+  return table[static_cast<std::size_t>(id)];
+}
+
+/// The place of the row that a name finds.
+template <typename Row, typename Find>
+std::int32_t id_of(std::span<const Row> table, const char* name, const Find& find) noexcept {
+  std::int32_t id = -MXACT_USAGE;
+  const std::int32_t status = guarded([&] {
+    require(name != nullptr, "no name");
+    const std::string_view found = find(std::string_view(name)).name;
+    const auto row = std::find_if(table.begin(), table.end(), [&](const Row& r) { return r.name == found; });
+    id = static_cast<std::int32_t>(row - table.begin());
+  });
+  return status == MXACT_OK ? id : -status;
+}
+
+const mx::Format& format_of(std::int32_t id) { return row_of(mx::all_formats(), id); }
+const mx::Profile& profile_of(std::int32_t id) { return row_of(mx::all_profiles(), id); }
+const mx::BlockFormat& block_format_of(std::int32_t id) { return row_of(mx::all_block_formats(), id); }
+
+void require_code(std::uint32_t code, const mx::Format& format) { require(format.width == 32 || code >> format.width == 0, "a code with bits above its format's width"); }
+
+void require_codes(std::span<const std::uint32_t> codes, const mx::Format& format) {
+  for (std::uint32_t code : codes) require_code(code, format);
+}
+
+std::span<const std::uint32_t> lanes_of(const std::uint32_t* lanes, std::size_t count, std::size_t most) {
+  require(count > 0 && count <= most, "a number of elements out of range");
+  require(lanes != nullptr, "a null pointer");
+  return {lanes, count};
+}
+
+mx::TensorScale scale_of(const mxact_tensor* tensor) {
+  mx::TensorScale scale;
+  if (tensor == nullptr) return scale;
+  if (tensor->has_encode != 0) scale.encode = tensor->encode;
+  if (tensor->has_decode != 0) scale.decode = tensor->decode;
+  return scale;
+}
+
+std::uint32_t flag_bits(const mx::Flags& flags) {
+  const std::array bits{std::pair{flags.inexact, MXACT_FLAG_INEXACT},     std::pair{flags.underflow, MXACT_FLAG_UNDERFLOW}, std::pair{flags.overflow, MXACT_FLAG_OVERFLOW},
+                        std::pair{flags.invalid, MXACT_FLAG_INVALID},     std::pair{flags.saturated, MXACT_FLAG_SATURATED}, std::pair{flags.nan, MXACT_FLAG_NAN},
+                        std::pair{flags.flushed, MXACT_FLAG_FLUSHED}};
+  std::uint32_t word = 0;
+  for (const auto& [set, bit] : bits) word |= set ? static_cast<std::uint32_t>(bit) : 0U;
+  return word;
+}
+
+/// A side of a dot product with its values; the operand points into it.
+struct Side {
+  std::vector<mx::Value> elements;
+  std::vector<mx::Value> scales;
+  mx::Operand operand;
+};
+
+Side side_of(const mxact_operand* given, std::size_t length) {
+  require(given != nullptr, "a null pointer");
+  Side side;
+  const mx::Format& format = format_of(given->format);
+  const auto read = [](std::span<const std::uint32_t> codes, const mx::Format& of, std::vector<mx::Value>& values) {
+    require_codes(codes, of);
+    for (std::uint32_t code : codes) values.push_back(mx::decode(of, code));
+  };
+  read(lanes_of(given->codes, length, MXACT_MOST_LENGTH), format, side.elements);
+  if (given->scale_format >= 0) {
+    require(given->block > 0, "scales without a block");
+    const auto block = static_cast<std::size_t>(given->block);
+    read(lanes_of(given->scales, (length + block - 1) / block, MXACT_MOST_LENGTH), format_of(given->scale_format), side.scales);
+  }
+  side.operand = {.elements = side.elements, .format = &format, .scales = side.scales, .block = given->block};
+  return side;
+}
+
+mx::layout::Layout layout_of(std::int32_t id, std::uint32_t rows, std::uint32_t columns) {
+  constexpr std::uint32_t kMost = 1U << 20U;
+  constexpr int kByte = 8;
+  const mx::layout::StageLayout& stage = row_of(mx::layout::all_stage_layouts(), id);
+  require(rows > 0 && rows <= kMost && columns > 0 && columns <= kMost, "a matrix out of range");
+  return mx::layout::stage_layout(stage.name, 1, rows, columns, stage.unit_bits == 0 ? kByte : stage.unit_bits);
+}
+
+}  // namespace
+
+extern "C" {
+
+std::uint32_t mxact_abi_version(void) { return MXACT_ABI_VERSION; }
+const char* mxact_version(void) { return MXACT_VERSION; }
+
+const char* mxact_status_text(std::int32_t status) {
+  switch (status) {
+    case MXACT_OK: return "no error";
+    case MXACT_USAGE: return "a name, id, size or combination that does not exist";
+    case MXACT_UNSUPPORTED: return "not possible on this machine";
+    case MXACT_RESOURCE: return "out of memory";
+    default: return "internal error";
+  }
+}
+
+std::int32_t mxact_format_id(const char* name) { return id_of(mx::all_formats(), name, mx::format_named); }
+std::int32_t mxact_block_format_id(const char* name) { return id_of(mx::all_block_formats(), name, mx::block_format_named); }
+std::int32_t mxact_profile_id(const char* name) { return id_of(mx::all_profiles(), name, mx::profile_named); }
+std::int32_t mxact_contract_id(const char* name) {
+  return id_of(mx::all_contracts(), name, [](std::string_view text) { return mx::row_of(mx::contract_named(text)); });
+}
+std::int32_t mxact_layout_id(const char* name) { return id_of(mx::layout::all_stage_layouts(), name, mx::layout::stage_named); }
+std::int32_t mxact_activation_id(const char* name) { return id_of(mx::moe::all_activations(), name, mx::moe::activation_named); }
+
+std::int32_t mxact_format_width(std::int32_t format) {
+  std::int32_t width = 0;
+  guarded([&] { width = format_of(format).width; });
+  return width;
+}
+
+std::int32_t mxact_block_size(std::int32_t block_format) {
+  std::int32_t size = 0;
+  const std::int32_t status = guarded([&] { size = block_format_of(block_format).block; });
+  return status == MXACT_OK ? size : -status;
+}
+
+std::int32_t mxact_decode(std::int32_t format, std::uint32_t code, std::int32_t* value_class, std::int32_t* negative, std::uint64_t* significand, std::int32_t* exponent) {
+  return guarded([&] {
+    require(value_class != nullptr && negative != nullptr && significand != nullptr && exponent != nullptr, "a null pointer");
+    const mx::Format& of = format_of(format);
+    require_code(code, of);
+    const mx::Value value = mx::decode(of, code);
+    *value_class = static_cast<std::int32_t>(value.cls);
+    *negative = value.negative ? 1 : 0;
+    *significand = value.significand;
+    *exponent = value.exponent;
+  });
+}
+
+std::int32_t mxact_convert(std::int32_t profile, std::int32_t from, std::int32_t to, std::uint32_t code, std::uint32_t random, std::uint32_t* result, std::uint32_t* flags) {
+  return guarded([&] {
+    require(result != nullptr && flags != nullptr, "a null pointer");
+    const mx::Format& source = format_of(from);
+    const mx::Format& target = format_of(to);
+    require_code(code, source);
+    const mx::Conversion& how = mx::conversion(profile_of(profile), source, target);
+    require(how.random_bits > 0 || random == 0, "random bits for a rounding that takes none");
+    mx::Flags raised;
+    *result = mx::convert(code, source, target, how, raised, how.random_bits > 0 ? mx::Random(random) : std::nullopt);
+    *flags = flag_bits(raised);
+  });
+}
+
+std::int32_t mxact_block_scale(std::int32_t profile, std::int32_t block_format, std::int32_t source, const std::uint32_t* x, std::size_t count, const mxact_tensor* tensor,
+                               std::uint32_t* scale) {
+  return guarded([&] {
+    require(scale != nullptr, "a null pointer");
+    const mx::Format& from = format_of(source);
+    const std::span<const std::uint32_t> block = lanes_of(x, count, MXACT_MOST_BLOCK);
+    require_codes(block, from);
+    *scale = mx::block_scale(block, from, mx::recipe(profile_of(profile), block_format_of(block_format), from), scale_of(tensor));
+  });
+}
+
+std::int32_t mxact_quantize_block(std::int32_t profile, std::int32_t block_format, std::int32_t source, const std::uint32_t* x, std::size_t count, const mxact_tensor* tensor,
+                                  std::uint32_t* scale, std::uint32_t* codes) {
+  return guarded([&] {
+    require(scale != nullptr && codes != nullptr, "a null pointer");
+    const mx::Format& from = format_of(source);
+    const std::span<const std::uint32_t> block = lanes_of(x, count, MXACT_MOST_BLOCK);
+    require_codes(block, from);
+    const mx::QuantizedBlock done = mx::quantize_block(block, from, mx::recipe(profile_of(profile), block_format_of(block_format), from), scale_of(tensor));
+    *scale = done.scale;
+    std::copy(done.codes.begin(), done.codes.end(), codes);
+  });
+}
+
+std::int32_t mxact_dequantize(std::int32_t profile, std::int32_t block_format, std::int32_t target, std::uint32_t scale, const std::uint32_t* codes, std::size_t count,
+                              const mxact_tensor* tensor, std::uint32_t* result) {
+  return guarded([&] {
+    require(result != nullptr, "a null pointer");
+    const mx::BlockFormat& format = block_format_of(block_format);
+    const mx::Dequantizer& how = mx::dequantizer(profile_of(profile), format, format_of(target));
+    const std::span<const std::uint32_t> block = lanes_of(codes, count, MXACT_MOST_BLOCK);
+    require_codes(block, *format.element);
+    require_code(scale, *format.scale);
+    std::vector<std::uint32_t> done;
+    for (std::uint32_t code : block) done.push_back(mx::dequantize(code, scale, how, scale_of(tensor)));
+    std::copy(done.begin(), done.end(), result);
+  });
+}
+
+std::int32_t mxact_product(std::int32_t format_a, std::uint32_t a, std::int32_t format_b, std::uint32_t b, std::uint32_t* result) {
+  return guarded([&] {
+    require(result != nullptr, "a null pointer");
+    const mx::Format& of_a = format_of(format_a);
+    const mx::Format& of_b = format_of(format_b);
+    require_code(a, of_a);
+    require_code(b, of_b);
+    const mx::Value product = mx::exact_product(mx::decode(of_a, a), mx::decode(of_b, b));
+    *result = product.cls == mx::ValueClass::nan ? 0x7FC00000U : mx::to_f32(product);
+  });
+}
+
+std::int32_t mxact_dot(std::int32_t contract, const mxact_operand* a, const mxact_operand* b, std::size_t length, const std::uint32_t* c, std::uint32_t* result) {
+  return guarded([&] {
+    require(result != nullptr, "a null pointer");
+    const mx::ContractRow& row = row_of(mx::all_contracts(), contract);
+    const Side first = side_of(a, length);
+    const Side second = side_of(b, length);
+    mx::Addends addends;
+    if (c != nullptr) addends.c = *c;
+    *result = mx::dot(row, first.operand, second.operand, addends);
+  });
+}
+
+std::int32_t mxact_layout_address(std::int32_t layout, std::uint32_t rows, std::uint32_t columns, std::uint32_t row, std::uint32_t column, std::uint64_t* address) {
+  return guarded([&] {
+    require(address != nullptr, "a null pointer");
+    const mx::layout::Layout of = layout_of(layout, rows, columns);
+    require(row < rows && column < columns, "an element outside of the matrix");
+    mx::layout::Coord coord(of.logical().size(), 0);
+    coord[1] = row;
+    coord[2] = column;
+    const std::optional<std::int64_t> found = of.at(coord);
+    require(found.has_value(), "the layout drops this element");
+    *address = static_cast<std::uint64_t>(*found);
+  });
+}
+
+std::int32_t mxact_layout_element(std::int32_t layout, std::uint32_t rows, std::uint32_t columns, std::uint64_t address, std::uint32_t* row, std::uint32_t* column,
+                                  std::uint32_t* padding) {
+  return guarded([&] {
+    require(row != nullptr && column != nullptr && padding != nullptr, "a null pointer");
+    const mx::layout::Layout of = layout_of(layout, rows, columns);
+    require(address < static_cast<std::uint64_t>(of.cosize()), "an address outside of the layout");
+    const mx::layout::Place place = of.inverse(static_cast<std::int64_t>(address));
+    *row = place.coord ? static_cast<std::uint32_t>((*place.coord)[1]) : 0U;
+    *column = place.coord ? static_cast<std::uint32_t>((*place.coord)[2]) : 0U;
+    *padding = place.coord ? 0U : 1U;
+  });
+}
+
+std::int32_t mxact_activate(std::int32_t activation, std::int32_t type, std::uint32_t gate, std::uint32_t up, std::uint32_t* result) {
+  return guarded([&] {
+    require(result != nullptr, "a null pointer");
+    const mx::moe::Activation& row = row_of(mx::moe::all_activations(), activation);
+    *result = mx::moe::activate(row, format_of(type), gate, up, row.constants);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,58 @@
+// A device between two pipes: mxact gen OP --no-header | this +device=N [+broken] | mxact ver OP. Devices as in the case below.
+module demo_bench;
+  logic         broken;
+  logic [3:0]   code;
+  logic [31:0]  f32;
+  logic [511:0] block;
+  logic [7:0]   a_scale, b_scale;
+  logic [127:0] a, b;
+  logic [15:0]  row, column;
+
+  logic [15:0]  bf16 [2];
+  logic [7:0]   e4m3 [2];
+  logic [7:0]   scale [2];
+  logic [127:0] elems [2];
+  logic [31:0]  sum [2];
+  logic [31:0]  address [2];
+
+  for (genvar i = 0; i < 2; i++) begin : twin
+    e2m1_decoder #(.BROKEN(i)) decoder (.code(code), .value(bf16[i]));
+    f32_to_e4m3 #(.BROKEN(i)) converter (.a(f32), .r(e4m3[i]));
+    mx_quantizer #(.BROKEN(i)) quantizer (.x(block), .scale(scale[i]), .elems(elems[i]));
+    mx_dot4 #(.BROKEN(i)) dot (.a_scale(a_scale), .a(a), .b_scale(b_scale), .b(b), .r(sum[i]));
+    sf128x4_address #(.BROKEN(i)) generator (.row(row), .column(column), .address(address[i]));
+  end
+
+  int device, count, executed, in;
+  initial begin
+    // A variable: Verilator takes no literal descriptor in $fscanf.
+    in = 32'h8000_0000;
+    broken = $test$plusargs("broken") != 0;
+    if ($value$plusargs("device=%d", device) == 0) $fatal(1, "+device=N is missing");
+    executed = 0;
+    count = 1;
+    while (count > 0) begin
+      case (device)
+        0: count = $fscanf(in, "%h", code);
+        1: count = $fscanf(in, "%h", f32);
+        2: count = $fscanf(in, "%h", block);
+        3: count = $fscanf(in, "%h %h %h %h", a_scale, a, b_scale, b) == 4 ? 1 : 0;
+        4: count = $fscanf(in, "%h %h", row, column) == 2 ? 1 : 0;
+        default: $fatal(1, "+device=%0d: there are devices 0 to 4", device);
+      endcase
+      if (count > 0) begin
+        #1;
+        executed = executed + 1;
+        case (device)
+          0: $display("%h %h", code, bf16[broken]);
+          1: $display("%h %h", f32, e4m3[broken]);
+          2: $display("%h %h %h", block, scale[broken], elems[broken]);
+          3: $display("%h %h %h %h %h", a_scale, a, b_scale, b, sum[broken]);
+          default: $display("%h %h %h", row, column, address[broken]);
+        endcase
+      end
+    end
+    if (executed == 0) $fatal(1, "no vector came");
+    $finish;
+  end
+endmodule

@@ -1,0 +1,30 @@
+#pragma once
+// Products, dot products, activations, layers and layouts as operations. Each pair of functions is a family's names and its maker.
+
+#include "golden/vectors/op.hpp"
+#include "golden/vectors/options.hpp"
+#include "model/numerics/profile.hpp"
+
+namespace mx::golden {
+
+/// "product_A_B": fp32 bits of the exact product; a NaN is 0x7FC00000.
+std::vector<std::string> product_names();
+std::unique_ptr<VectorOp> make_product(std::string_view name, const OpOptions& options);
+
+/// "dot_A_B" of formats or block formats: fp32 bits under --contract over --length elements.
+std::vector<std::string> dot_names();
+std::unique_ptr<VectorOp> make_dot(std::string_view name, const OpOptions& options);
+
+/// "activation_NAME": fp32 bits of gate and up, with the constants of the row.
+std::vector<std::string> activation_names();
+std::unique_ptr<VectorOp> make_activation(std::string_view name, const OpOptions& options);
+
+/// "address_LAYOUT" (row, column -> address) and "element_LAYOUT" (address -> row, column, padding) of building blocks, under --shape.
+std::vector<std::string> layout_names();
+std::unique_ptr<VectorOp> make_layout(std::string_view name, const OpOptions& options);
+
+/// "moe_layer": one token through a layer of four experts in MXFP4, weights and all in each vector.
+std::vector<std::string> layer_names();
+std::unique_ptr<VectorOp> make_layer(std::string_view name, const OpOptions& options);
+
+}  // namespace mx::golden

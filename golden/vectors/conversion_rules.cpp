@@ -1,0 +1,249 @@
+// What can be wrong with a conversion, and which places of the target's grid no input reaches.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "golden/vectors/conversion_op.hpp"
+#include "golden/vectors/words.hpp"
+#include "model/error.hpp"
+
+namespace mx::golden {
+namespace {
+
+constexpr std::array kRoundings{Rounding::nearest_even,    Rounding::nearest_away,    Rounding::nearest_toward_zero, Rounding::toward_zero,
+                                Rounding::toward_positive, Rounding::toward_negative, Rounding::magnitude_up,        Rounding::nearest_up};
+constexpr std::array kOverflows{Overflow::saturate, Overflow::nan, Overflow::inf, Overflow::nan_unrounded, Overflow::inf_unrounded, Overflow::ieee};
+constexpr std::array kFlushes{Flush::none, Flush::source, Flush::target, Flush::both};
+
+/// Whether the rounding adds a unit to that magnitude; none: it depends on random bits.
+std::optional<bool> rounds_up(const RoundingCell& cell, Rounding rounding) {
+  const bool half = cell.below >= 4;
+  const bool above = cell.below > 4;
+  if (cell.below == 0) return false;
+  switch (rounding) {
+    case Rounding::nearest_even: return above || (half && cell.odd);
+    case Rounding::nearest_away: return half;
+    // Between codes 0 and 1 there is no midpoint: whatever is above 2^-127 goes up.
+    case Rounding::nearest_up: return half || cell.odd || cell.outcome == Outcome::overflow ? std::optional(half) : std::nullopt;
+    case Rounding::nearest_toward_zero: return above;
+    case Rounding::toward_zero: return false;
+    case Rounding::toward_positive: return !cell.negative;
+    case Rounding::toward_negative: return cell.negative;
+    case Rounding::magnitude_up: return true;
+    default: return std::nullopt;
+  }
+}
+
+bool overflows_unrounded(Overflow overflow) { return overflow == Overflow::nan_unrounded || overflow == Overflow::inf_unrounded; }
+
+/// True when the source holds no value above the target's largest one.
+bool source_ends_below(const Format& from, const Format& to) {
+  const Value last = decode(from, max_finite_code(from));
+  Flags flags;
+  constexpr Conversion kCut{Rounding::toward_zero, Overflow::saturate, NanRule::fixed, 0, 0, 0, false};
+  encode(last, to, kCut, flags);
+  return !flags.overflow && !flags.inexact;
+}
+
+/// Whether the choices are possible for the target at all.
+bool is_possible(const Format& to, const Conversion& how) {
+  try {
+    Flags flags;
+    encode(decode(kF32, 0x3F800000U), to, how, flags);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// The rule of a device that converts with other choices. The flags are those choices' flags.
+WrongRule other_conversion(FaultClass cls, std::string name, const ConversionSubject& subject, const Conversion& how) {
+  const Format from = *subject.from;
+  const Format to = *subject.to;
+  return {cls, std::move(name), [from, to, how](Lanes operands, Lanes right, MutableLanes answer) {
+            Flags flags;
+            const Random draw = how.random_bits > 0 ? Random(operands[1]) : std::nullopt;
+            answer[0] = convert(operands[0], from, to, how, flags, draw);
+            if (right.size() > 1) answer[1] = flag_bits(flags);
+          }};
+}
+
+/// Rounded to another format on the way.
+WrongRule in_two_steps(const ConversionSubject& subject, const Format& middle) {
+  const Format from = *subject.from;
+  const Format to = *subject.to;
+  const Conversion how = subject.how;
+  const Conversion first = conversion(profile_named(kOcp), from, middle);
+  const Format between = middle;
+  return {FaultClass::rounding, fmt::format("rounded twice, through {}", middle.name),
+          [from, to, how, first, between](Lanes operands, Lanes right, MutableLanes answer) {
+            Flags flags;
+            answer[0] = convert(convert(operands[0], from, between, first), between, to, how, flags);
+            if (right.size() > 1) answer[1] = right[1];
+          }};
+}
+
+/// Subnormal results and inputs that lose more than their value: read with the hidden bit that they do not have.
+void add_flushes(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
+  for (Flush flush : kFlushes) {
+    if (flush == subject.how.flush) continue;
+    Conversion how = subject.how;
+    how.flush = flush;
+    rules.push_back(other_conversion(FaultClass::subnormal, fmt::format("subnormals become zero: {}", flush_word(flush)), subject, how));
+  }
+}
+
+void add_roundings(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
+  for (Rounding rounding : kRoundings) {
+    Conversion how = subject.how;
+    how.rounding = rounding;
+    how.random_bits = 0;
+    if (rounding == subject.how.rounding || !is_possible(*subject.to, how)) continue;
+    const Format from = *subject.from;
+    const Format to = *subject.to;
+    rules.push_back(
+        {FaultClass::rounding, fmt::format("rounding {}", mx::name_of(rounding)), [from, to, how](Lanes operands, Lanes right, MutableLanes answer) {
+           Flags flags;
+           answer[0] = convert(operands[0], from, to, how, flags);
+           if (right.size() > 1) answer[1] = flag_bits(flags);
+         }});
+  }
+  for (const Format* middle : {&kBf16, &kFp16}) {
+    if (subject.from->width > middle->width && subject.to->width < middle->width && subject.how.random_bits == 0)
+      rules.push_back(in_two_steps(subject, *middle));
+  }
+}
+
+void add_overflows(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
+  for (Overflow overflow : kOverflows) {
+    Conversion how = subject.how;
+    how.overflow = overflow;
+    if (overflow == subject.how.overflow || !is_possible(*subject.to, how)) continue;
+    const bool unsaturated = subject.how.overflow == Overflow::saturate;
+    rules.push_back(other_conversion(FaultClass::saturation, fmt::format("overflow {}{}", mx::name_of(overflow), unsaturated ? " (unsaturated)" : ""),
+                                     subject, how));
+  }
+  // As if the top exponent were kept for Inf and NaN, as IEEE 754 has it.
+  const Format to = *subject.to;
+  if (to.encoding != Encoding::floating || to.specials == Specials::ieee) return;
+  const std::uint32_t sign = to.has_sign ? 1U << (to.width - 1) : 0U;
+  const std::uint32_t limit = (max_finite_code(to) >> to.mantissa_bits << to.mantissa_bits) - 1U;
+  rules.push_back({FaultClass::saturation, "saturates one binade too early, as if the top exponent held no numbers",
+                   [to, sign, limit](Lanes, Lanes right, MutableLanes answer) {
+                     std::ranges::copy(right, answer.begin());
+                     if (!is_nan_code(to, right[0]) && (right[0] & ~sign) > limit) answer[0] = limit | (right[0] & sign);
+                   }});
+}
+
+void add_nans(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
+  const Format& to = *subject.to;
+  std::vector<Conversion> seen{subject.how};
+  const auto add = [&](std::string name, const Conversion& how) {
+    if (std::ranges::find(seen, how) != seen.end() || !is_possible(to, how)) return;
+    seen.push_back(how);
+    rules.push_back(other_conversion(FaultClass::nan, std::move(name), subject, how));
+  };
+  for (NanRule rule : {NanRule::keep_payload, NanRule::quiet_payload}) {
+    Conversion how = subject.how;
+    how.nan_rule = rule;
+    add(fmt::format("a NaN keeps its payload ({})", nan_words(how, to)), how);
+  }
+  const std::uint32_t largest = max_finite_code(to);
+  const std::uint32_t sign = to.has_sign ? 1U << (to.width - 1) : 0U;
+  struct Codes {
+    std::string_view name;
+    std::uint32_t positive, negative;
+  };
+  const std::array codes{Codes{"a NaN loses its sign", subject.how.nan_positive, subject.how.nan_positive},
+                         Codes{"a NaN keeps its sign", subject.how.nan_positive, subject.how.nan_positive | sign},
+                         Codes{"a NaN becomes the largest value", largest, largest | sign},
+                         Codes{"a NaN becomes the largest value, positive", largest, largest}, Codes{"a NaN becomes zero", 0, 0}};
+  for (const Codes& row : codes) {
+    Conversion how = subject.how;
+    how.nan_rule = NanRule::fixed;
+    how.nan_positive = row.positive;
+    how.nan_negative = row.negative;
+    add(std::string(row.name), how);
+  }
+  for (const Profile& profile : all_profiles()) {
+    const Conversion* other = find_conversion(profile, *subject.from, to);
+    if (other == nullptr || other->nan_rule == NanRule::refused) continue;
+    Conversion how = subject.how;
+    how.nan_rule = other->nan_rule;
+    how.nan_positive = other->nan_positive;
+    how.nan_negative = other->nan_negative;
+    add(fmt::format("NaN {}, as profile {} has it", nan_words(how, to), profile.name), how);
+  }
+}
+
+/// Whole dialects, each set of choices once.
+void add_profiles(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
+  std::vector<Conversion> seen{subject.how};
+  for (const Profile& profile : all_profiles()) {
+    const Conversion* other = find_conversion(profile, *subject.from, *subject.to);
+    if (other == nullptr || other->nan_rule == NanRule::refused || other->random_bits != subject.how.random_bits) continue;
+    if (std::ranges::find(seen, *other) != seen.end()) continue;
+    seen.push_back(*other);
+    rules.push_back(other_conversion(FaultClass::dialect, fmt::format("profile {}", profile.name), subject, *other));
+  }
+}
+
+void add_zeros_and_signs(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
+  const Format& to = *subject.to;
+  if (to.has_sign) return;
+  Conversion how = subject.how;
+  how.negative_is_nan = !how.negative_is_nan;
+  rules.push_back(other_conversion(FaultClass::sign, how.negative_is_nan ? "a negative number is NaN" : "the sign is ignored", subject, how));
+  how = subject.how;
+  how.zero_code = how.zero_code == 0 ? max_finite_code(to) + 1U : 0U;
+  if (to.encoding == Encoding::exponent_only) {
+    rules.push_back(other_conversion(FaultClass::scale, how.zero_code == 0 ? "zero is code 0" : "zero is NaN", subject, how));
+  }
+}
+
+}  // namespace
+
+std::string why_no_cell(const RoundingCell& cell, const ConversionSubject& subject) {
+  const Format& from = *subject.from;
+  const Format& to = *subject.to;
+  const std::optional<bool> up = rounds_up(cell, subject.how.rounding);
+  const bool floating = to.encoding == Encoding::floating;
+  const bool last_odd =
+      to.encoding == Encoding::exponent_only ? (max_finite_code(to) & 1U) != 0 : (decode(to, max_finite_code(to)).significand & 1U) != 0;
+  const bool unrounded = overflows_unrounded(subject.how.overflow);
+  const std::string_view rounding = mx::name_of(subject.how.rounding);
+  if (cell.negative && !from.has_sign) return fmt::format("{} has no sign", from.name);
+  if (cell.negative && !to.has_sign && subject.how.negative_is_nan) return fmt::format("a negative number is NaN in {}", to.name);
+  if (cell.outcome == Outcome::subnormal && !floating) return fmt::format("{} has no subnormals", to.name);
+  if (cell.outcome == Outcome::carry && to.encoding == Encoding::fixed_point) return fmt::format("{} has no binades", to.name);
+  if (cell.outcome == Outcome::overflow && cell.below == 0) return "the largest value itself does not overflow";
+  if (cell.outcome == Outcome::overflow && cell.odd != last_odd) return fmt::format("the largest value of {} ends in {}", to.name, last_odd ? 1 : 0);
+  if (cell.outcome == Outcome::overflow && source_ends_below(from, to))
+    return fmt::format("{} ends below the largest value of {}", from.name, to.name);
+  if (cell.outcome == Outcome::overflow && !unrounded && up == false) return fmt::format("{} does not round this up", rounding);
+  if (cell.outcome == Outcome::carry && up == false) return fmt::format("{} does not round this up", rounding);
+  if (cell.outcome == Outcome::carry && to.mantissa_bits > 0 && !cell.odd) return "a carry starts from a mantissa of ones";
+  if (cell.outcome == Outcome::subnormal && to.mantissa_bits == 1 && cell.below == 0 && !cell.odd)
+    return fmt::format("{} has one subnormal, which is odd", to.name);
+  // One bit of mantissa that is 1, or none at all: adding a unit always leaves the binade.
+  const bool always_carries = to.encoding != Encoding::fixed_point && (to.mantissa_bits == 0 || (to.mantissa_bits == 1 && cell.odd));
+  if (cell.outcome != Outcome::carry && cell.outcome != Outcome::overflow && up == true && always_carries)
+    return "rounding this up leaves the binade";
+  return {};
+}
+
+std::vector<WrongRule> conversion_wrong_rules(const ConversionSubject& subject, const std::vector<Column>& results) {
+  std::vector<WrongRule> rules;
+  add_roundings(subject, rules);
+  add_overflows(subject, rules);
+  add_nans(subject, rules);
+  add_flushes(subject, rules);
+  add_zeros_and_signs(subject, rules);
+  add_profiles(subject, rules);
+  for (WrongRule& rule : common_wrong_rules(results)) rules.push_back(std::move(rule));
+  return rules;
+}
+
+}  // namespace mx::golden

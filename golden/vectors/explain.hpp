@@ -1,0 +1,54 @@
+#pragma once
+// Which wrong rule explains a device's answers: every rule is tried on the mismatches and on a sample of the right answers.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "golden/vectors/op.hpp"
+
+namespace mx::golden {
+
+/// How far one wrong rule explains what a device answered.
+struct Explanation {
+  FaultClass cls;
+  std::string name;
+  std::uint64_t explained;     ///< mismatches that the rule gives too
+  std::uint64_t mismatches;    ///< that were tried
+  std::uint64_t contradicted;  ///< right answers that the rule would have got wrong
+  std::uint64_t matches;       ///< that were tried
+};
+
+/// What a device answered, as far as it is kept: memory stays bounded however long the stream is.
+class Evidence {
+ public:
+  explicit Evidence(const VectorOp& op);
+
+  /// One vector with the answers' compared bits; in the order of the stream.
+  void add(Lanes operands, Lanes right, Lanes mask, Lanes answer, bool is_match);
+
+  /// The rules that explain a mismatch, the best first: the share of explained mismatches less the share of contradicted right answers.
+  std::vector<Explanation> explanations() const;
+
+ private:
+  struct Kept {
+    std::vector<std::uint32_t> lanes;  // operands, right, mask, answer of each case
+    std::uint64_t stride = 1;          // every so many cases one is kept
+    std::uint64_t seen = 0;
+  };
+  void keep(Kept& kept, Lanes operands, Lanes right, Lanes mask, Lanes answer);
+  std::uint64_t count(const Kept& kept) const { return kept.lanes.size() / case_lanes_; }
+  std::uint64_t agreeing(const Kept& kept, const WrongRule& rule) const;
+
+  const VectorOp* op_;
+  std::size_t operand_lanes_;
+  std::size_t result_lanes_;
+  std::size_t case_lanes_;
+  std::size_t most_cases_;
+  Kept mismatches_;
+  Kept matches_;
+  std::vector<std::uint32_t> previous_;  // the right answer of the line before
+  Explanation late_{FaultClass::order, "answers late by one vector", 0, 0, 0, 0};
+};
+
+}  // namespace mx::golden

@@ -1,0 +1,44 @@
+#include "golden/vectors/families.hpp"
+
+#include <array>
+
+#include "golden/vectors/arithmetic_ops.hpp"
+#include "golden/vectors/block_subject.hpp"
+#include "golden/vectors/conversion_op.hpp"
+#include "model/error.hpp"
+#include "model/names.hpp"
+
+namespace mx::golden {
+namespace {
+
+constexpr std::array kFamilies{
+    OpFamily{"cast", "SOURCE_to_TARGET", "a code of one format into another", conversion_names, make_conversion},
+    OpFamily{"scale", "scale_BLOCKFORMAT", "the scale of a block, given its largest value", scale_names, make_scale},
+    OpFamily{"block", "quantize_BLOCKFORMAT", "a block into its scale and codes", quantize_names, make_quantize},
+    OpFamily{"decode", "dequantize_BLOCKFORMAT_to_TARGET", "a block's scale and codes into numbers", dequantize_names, make_dequantize},
+    OpFamily{"product", "product_A_B", "the exact product of two codes, in fp32", product_names, make_product},
+    OpFamily{"dot", "dot_A_B", "a dot product of formats or block formats under a contract", dot_names, make_dot},
+    OpFamily{"layout", "address_LAYOUT, element_LAYOUT", "where an element lies, and what lies at an address", layout_names, make_layout},
+    OpFamily{"activation", "activation_NAME", "gate and up of an expert, combined", activation_names, make_activation},
+    OpFamily{"moe", "moe_layer", "a token through a layer of four experts, weights and all", layer_names, make_layer},
+};
+
+}  // namespace
+
+std::span<const OpFamily> all_op_families() { return kFamilies; }
+
+std::unique_ptr<VectorOp> op_named(std::string_view name, const OpOptions& options) {
+  for (const OpFamily& family : kFamilies) {
+    if (std::unique_ptr<VectorOp> op = family.make(name, options)) return op;
+  }
+  std::vector<std::string> names;
+  for (const OpFamily& family : kFamilies) {
+    for (std::string& known : family.names()) names.push_back(std::move(known));
+  }
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  std::vector<std::string_view> patterns;
+  for (const OpFamily& family : kFamilies) patterns.push_back(family.pattern);
+  throw Error(ErrorCode::usage, unknown_name("operation", name, nearest_name(name, known).empty() ? patterns : known));
+}
+
+}  // namespace mx::golden

@@ -1,0 +1,201 @@
+#include "golden/vectors/files/vector_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "golden/sweep/sweep.hpp"
+#include "golden/vectors/families.hpp"
+#include "golden/vectors/files/set_documents.hpp"
+#include "golden/vectors/files/sha256.hpp"
+#include "model/error.hpp"
+#include "model/numerics/profile.hpp"
+#include "sim/io/file.hpp"
+
+namespace mx::golden {
+namespace {
+
+constexpr std::array<std::string_view, 2> kParts{"core", "full"};
+constexpr std::array<std::string_view, 1> kCoreViews{"hex"};
+constexpr std::array<std::string_view, 6> kFullViews{"hex", "tv", "csv", "npy", "safetensors", "json"};
+
+std::span<const std::string_view> views_of(SetPart part) {
+  if (part == SetPart::core) return kCoreViews;
+  return kFullViews;
+}
+
+std::vector<const SetRow*> rows_of(SetPart part) {
+  std::vector<const SetRow*> rows;
+  for (const SetRow& row : all_set_rows()) {
+    if (part == SetPart::full || row.core) rows.push_back(&row);
+  }
+  return rows;
+}
+
+/// A row made into files.
+struct MadeTable {
+  std::vector<SetFile> files;
+  TableRecord record;
+};
+
+MadeTable made(const SetRow& row, SetPart part) {
+  const std::unique_ptr<VectorOp> op = op_named(row.op, OpOptions(row.options));
+  const VectorTable table = table_of(row, *op);
+  MadeTable result;
+  std::vector<std::pair<std::string, std::string>> sums;
+  for (std::string_view extension : views_of(part)) {
+    SetFile file{fmt::format("{}/{}.{}", kSetVersion, stem_of(row, *op), extension), vector_view_named(extension).write(table)};
+    sums.emplace_back(extension, sha256(file.bytes));
+    result.files.push_back(std::move(file));
+  }
+  result.record = record_of(row, *op, table, sums);
+  return result;
+}
+
+/// The 256 digests of a conversion of fp32.
+SetFile digest_file(const DigestRow& row) {
+  const Format& to = format_named(row.to);
+  const SweepSubject subject{&to, conversion(profile_named(row.profile), kF32, to), SweepBy::twin};
+  Digests digests;
+  sweep(subject, {}, digests, {});
+  nlohmann::ordered_json json;
+  json["schema"] = "mxact-digests/1";
+  json["op"] = fmt::format("f32_to_{}", to.name);
+  json["profile"] = row.profile;
+  json["digest"] = "mix64_sum over 2^24 inputs each, chunk c from c * 2^24: golden/witness/FORMAT.md";
+  json["identity"] = identity(subject);
+  for (const std::optional<std::uint64_t>& digest : digests) json["chunks"].push_back(fmt::format("{:016x}", digest.value()));
+  const std::string text = json.dump(1) + "\n";
+  return {fmt::format("{}/digest/f32_to_{}.{}.json", kSetVersion, to.name, row.profile), {text.begin(), text.end()}};
+}
+
+SetFile text_file(std::string_view name, const std::string& text) { return {fmt::format("{}/{}", kSetVersion, name), {text.begin(), text.end()}}; }
+
+/// Hands files on and keeps their sums.
+class SumList {
+ public:
+  explicit SumList(const std::function<void(const SetFile&)>& take) : take_(take) {}
+  void add(const SetFile& file) {
+    sums_ += fmt::format("{}  {}\n", sha256(file.bytes), file.path.substr(kSetVersion.size() + 1));
+    take_(file);
+  }
+  const std::string& text() const { return sums_; }
+
+ private:
+  const std::function<void(const SetFile&)>& take_;
+  std::string sums_;
+};
+
+}  // namespace
+
+std::string_view name_of(SetPart part) { return kParts[static_cast<std::size_t>(part)]; }
+
+VectorTable table_of(const SetRow& row, const VectorOp& op) {
+  VectorSet set(op, row.choice);
+  VectorTable table{{}, file_columns(op), {}};
+  table.header = header_text(op, set, table.columns);
+  std::vector<std::uint32_t> operands(lane_count(op.operands()));
+  std::vector<std::uint32_t> lanes;
+  while (set.next(operands)) {
+    file_lanes(op, operands, lanes);
+    table.lanes.insert(table.lanes.end(), lanes.begin(), lanes.end());
+  }
+  return table;
+}
+
+void make_set(SetPart part, const SetProgress& progress, const std::function<void(const SetFile& file)>& take) {
+  const std::vector<const SetRow*> rows = rows_of(part);
+  const std::size_t all = rows.size() + (part == SetPart::full ? all_digest_rows().size() : 0);
+  SumList sums(take);
+  std::vector<TableRecord> records(rows.size());
+  std::map<std::size_t, MadeTable> waiting;  // made, but not its turn
+  std::size_t next = 0;
+  std::exception_ptr failure;
+  // No exception may leave a parallel block: the first one waits until all threads are done.
+#pragma omp parallel for schedule(dynamic, 1)
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    try {
+      MadeTable table = made(*rows[i], part);
+#pragma omp critical(mxact_vector_set)
+      {
+        waiting.emplace(i, std::move(table));
+        try {
+          while (!failure && waiting.contains(next)) {
+            for (const SetFile& file : waiting.at(next).files) sums.add(file);
+            records[next] = std::move(waiting.at(next).record);
+            waiting.erase(next++);
+            if (progress) progress(next, all);
+          }
+        } catch (...) {
+          failure = std::current_exception();
+        }
+      }
+    } catch (...) {
+#pragma omp critical(mxact_vector_set)
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+  std::vector<nlohmann::ordered_json> digests;
+  if (part == SetPart::full) {
+    for (const DigestRow& row : all_digest_rows()) {
+      const SetFile file = digest_file(row);
+      sums.add(file);
+      digests.push_back({{"file", file.path.substr(kSetVersion.size() + 1)},
+                         {"op", fmt::format("f32_to_{}", row.to)},
+                         {"profile", row.profile},
+                         {"sha256", sha256(file.bytes)}});
+      if (progress) progress(records.size() + digests.size(), all);
+    }
+  }
+  if (part == SetPart::full) {
+    sums.add(text_file("coverage.txt", coverage_text(records)));
+    sums.add(text_file("coverage.html", coverage_html(records)));
+  }
+  sums.add(text_file("NOTES.md", notes_text()));
+  sums.add(text_file("manifest.json", manifest_text(records, digests)));
+  take(text_file("SHA256SUMS", sums.text()));
+}
+
+std::size_t write_set(SetPart part, const std::filesystem::path& directory, bool force, const SetProgress& progress) {
+  std::size_t files = 0;
+  if (!force && sim::is_there(directory / kSetVersion))
+    throw Error(ErrorCode::input, "there is a set already: --force overwrites it", (directory / kSetVersion).string());
+  make_set(part, progress, [&](const SetFile& file) {
+    const std::filesystem::path path = directory / file.path;
+    std::error_code error;
+    std::filesystem::create_directories(path.parent_path(), error);
+    if (error) throw Error(ErrorCode::resource, error.message(), path.parent_path().string());
+    sim::write_file(path, file.bytes, force);
+    ++files;
+  });
+  return files;
+}
+
+SetCheck check_set(SetPart part, const std::filesystem::path& directory, const SetProgress& progress) {
+  SetCheck check;
+  std::set<std::string> known;
+  make_set(part, progress, [&](const SetFile& file) {
+    known.insert(file.path);
+    const std::filesystem::path path = directory / file.path;
+    if (!sim::is_there(path)) return check.missing.push_back(file.path);
+    // A file that is longer is another file, however much longer it is.
+    const bool same = sim::file_size(path) == file.bytes.size() && sim::read_file(path, file.bytes.size()) == file.bytes;
+    if (!same) return check.different.push_back(file.path);
+    ++check.files;
+  });
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator entry(directory / kSetVersion, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string path = std::filesystem::relative(entry->path(), directory).generic_string();
+    if (!entry->is_directory() && !known.contains(path)) check.unknown.push_back(path);
+  }
+  std::ranges::sort(check.unknown);
+  return check;
+}
+
+}  // namespace mx::golden

@@ -1,0 +1,51 @@
+#pragma once
+// The versioned set as files: written as a whole, the same bytes everywhere, and checked as a whole.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "golden/vectors/files/set_rows.hpp"
+#include "golden/vectors/files/views.hpp"
+
+namespace mx::golden {
+
+/// Which part of the set.
+enum class SetPart {
+  core,  ///< what the repository holds: some rows, as .hex
+  full,  ///< every row in every view, and the digests
+};
+std::string_view name_of(SetPart part);
+
+/// The table of a row.
+VectorTable table_of(const SetRow& row, const VectorOp& op);
+
+/// One file of the set.
+struct SetFile {
+  std::string path;  ///< below the set's directory: "v1/cast/f32_to_e4m3fn.ocp.directed.hex"
+  FileBytes bytes;
+};
+
+/// Progress of a set that is being made, called by one thread at a time.
+using SetProgress = std::function<void(std::size_t done, std::size_t all)>;
+
+/// Every file of a part, each handed to `take` by one thread at a time, in a fixed order: tables, digests, then coverage.txt, coverage.html,
+/// NOTES.md, manifest.json and SHA256SUMS. Uses all threads; the bytes do not depend on how many.
+void make_set(SetPart part, const SetProgress& progress, const std::function<void(const SetFile& file)>& take);
+
+/// Writes the part below `directory`. Returns the number of files. Throws as sim::write_file does; without `force` nothing is overwritten.
+std::size_t write_set(SetPart part, const std::filesystem::path& directory, bool force, const SetProgress& progress);
+
+/// What a directory's set lacks or has otherwise.
+struct SetCheck {
+  std::size_t files = 0;  ///< that are the set's, byte for byte
+  std::vector<std::string> missing;
+  std::vector<std::string> different;
+  std::vector<std::string> unknown;  ///< files that the set does not have
+};
+SetCheck check_set(SetPart part, const std::filesystem::path& directory, const SetProgress& progress);
+
+}  // namespace mx::golden

@@ -1,0 +1,138 @@
+// Block quantization: elements of a block into a scale and codes.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "golden/vectors/block_patterns.hpp"
+#include "golden/vectors/block_subject.hpp"
+#include "golden/vectors/number_bins.hpp"
+#include "model/error.hpp"
+
+namespace mx::golden {
+namespace {
+
+constexpr std::string_view kFamily = "block";
+constexpr std::string_view kPrefix = "quantize_";
+constexpr std::array<std::string_view, 3> kTaken{"profile", "from", "nan"};
+
+void quantize_into(const Recipe& recipe, const BlockSubject& subject, Lanes operands, MutableLanes results) {
+  const auto size = static_cast<std::size_t>(subject.block);
+  const QuantizedBlock block = quantize_block(operands.first(size), *subject.source, recipe, tensor_of(subject.needs, operands, size));
+  results[0] = block.scale;
+  std::ranges::copy(block.codes, results.begin() + 1);
+}
+
+class QuantizeOp final : public VectorOp {
+ public:
+  QuantizeOp(std::string name, BlockSubject subject)
+      : VectorOp(std::move(name), kFamily), subject_(std::move(subject)), size_(static_cast<std::size_t>(subject_.block)) {
+    operands_.push_back({"x", subject_.block, subject_.source->width, subject_.source});
+    for (Column& column : tensor_columns(subject_.needs)) operands_.push_back(std::move(column));
+    results_ = {{"scale", 1, subject_.format->scale->width, subject_.format->scale},
+                {"elems", subject_.block, subject_.format->element->width, subject_.format->element}};
+    settings_ = block_settings(subject_);
+    axes_ = {{"block", block_kinds()}, {"largest", largest_places(size_)}, {"filled", fills(size_)}, {"scale", scale_bins(*subject_.format->scale)}};
+  }
+
+  void evaluate(Lanes operands, MutableLanes results) const override { quantize_into(subject_.recipe, subject_, operands, results); }
+
+  void mask(Lanes operands, Lanes results, MutableLanes masks) const override {
+    VectorOp::mask(operands, results, masks);
+    if (subject_.nan_is_free && is_nan_code(*subject_.format->scale, results[0])) std::ranges::fill(masks.subspan(1), 0U);
+  }
+
+  void bins(Lanes operands, Lanes results, std::span<std::uint8_t> bins) const override {
+    const Lanes block = operands.first(size_);
+    bins[0] = block_kind(block, *subject_.source);
+    bins[1] = largest_place(block, *subject_.source);
+    bins[2] = fill(block, *subject_.source);
+    bins[3] = scale_bin(results[0], *subject_.format->scale);
+  }
+
+  std::string why_unreachable(std::size_t axis, std::size_t bin) const override {
+    const Format& scale = *subject_.format->scale;
+    const std::string why = axis == 3 && scale.encoding != Encoding::exponent_only ? why_no_class(bin, scale) : std::string();
+    return why.empty() ? fmt::format("rule {} of profile {} gives it to no block of {}", scale_rule_name(subject_.recipe), subject_.profile,
+                                     subject_.source->name)
+                       : why;
+  }
+
+  void directed(const std::function<void(Lanes)>& sink) const override {
+    std::vector<std::uint32_t> operands(lane_count(operands_));
+    for (const std::vector<std::uint32_t>& tensor : tensor_choices(subject_.needs)) {
+      std::ranges::copy(tensor, operands.begin() + static_cast<std::ptrdiff_t>(size_));
+      directed_blocks(*subject_.format, *subject_.source, size_, [&](Lanes block) {
+        std::ranges::copy(block, operands.begin());
+        sink(operands);
+      });
+    }
+  }
+
+  void random(sim::SplitMix64& random, MutableLanes operands) const override {
+    const Format& source = *subject_.source;
+    const std::uint64_t word = random.next();
+    // Elements of one block lie within sixteen binades, as in real tensors; where those lie is random.
+    const int exponents = 1 << source.exponent_bits;
+    const int top = 1 + static_cast<int>(word % static_cast<std::uint64_t>(exponents - 2));
+    for (std::size_t i = 0; i < size_; ++i) {
+      const std::uint64_t element = random.next();
+      const int field = std::max(0, top - static_cast<int>((element >> 40U) % 16U));
+      const auto mantissa = static_cast<std::uint32_t>(element) & ((1U << source.mantissa_bits) - 1U);
+      operands[i] = (static_cast<std::uint32_t>(field) << source.mantissa_bits) | mantissa | (element >> 63U != 0 ? 1U << (source.width - 1) : 0U);
+    }
+    const auto choices = tensor_choices(subject_.needs);
+    std::ranges::copy(choices[(word >> 32U) % choices.size()], operands.begin() + static_cast<std::ptrdiff_t>(size_));
+  }
+
+  std::string_view kind(Lanes operands, Lanes /*right*/) const override {
+    static const std::vector<std::string> kKinds = block_kinds();
+    return kKinds[block_kind(operands.first(size_), *subject_.source) - 1U];
+  }
+
+  std::vector<WrongRule> wrong_rules() const override {
+    std::vector<WrongRule> rules;
+    for (OtherRecipe& other : other_recipes(subject_)) {
+      if (!gives_codes(other.recipe)) continue;
+      rules.push_back({other.cls, std::move(other.name), [recipe = other.recipe, subject = subject_](Lanes operands, Lanes, MutableLanes answer) {
+                         quantize_into(recipe, subject, operands, answer);
+                       }});
+    }
+    for (const auto& [name, step] : {std::pair{"the scale one too high", 1U}, std::pair{"the scale one too low", ~0U}}) {
+      const std::uint32_t mask = subject_.format->scale->width == 32 ? ~0U : (1U << subject_.format->scale->width) - 1U;
+      rules.push_back({FaultClass::scale, name, [step, mask](Lanes, Lanes right, MutableLanes answer) {
+                         std::ranges::copy(right, answer.begin());
+                         answer[0] = (right[0] + step) & mask;
+                       }});
+    }
+    for (WrongRule& rule : common_wrong_rules(results_)) rules.push_back(std::move(rule));
+    return rules;
+  }
+
+ private:
+  BlockSubject subject_;
+  std::size_t size_;
+};
+
+}  // namespace
+
+std::vector<std::string> quantize_names() {
+  std::vector<std::string> names;
+  for (const BlockFormat& format : all_block_formats()) {
+    if (block_size(format) <= kLongestBlock) names.push_back(fmt::format("{}{}", kPrefix, format.name));
+  }
+  return names;
+}
+
+std::unique_ptr<VectorOp> make_quantize(std::string_view name, const OpOptions& options) {
+  const std::vector<std::string> names = quantize_names();
+  if (std::ranges::find(names, name) == names.end()) return nullptr;
+  require_taken(name, options, kTaken);
+  BlockSubject subject = block_subject(block_format_named(name.substr(kPrefix.size())), options);
+  if (!gives_codes(subject.recipe))
+    throw Error(ErrorCode::usage, fmt::format("profile '{}' gives scales alone: ask for scale_{}", subject.profile, subject.format->name));
+  return std::make_unique<QuantizeOp>(std::string(name), std::move(subject));
+}
+
+}  // namespace mx::golden

@@ -1,0 +1,86 @@
+#pragma once
+// Tensors of bits to block codes and back, as the model's recipes and dequantizers say, bit for bit, at memory speed.
+//
+// What a kernel's fast way cannot do (a NaN or an Inf in a block, a scale at an end of its range) goes through the model, block by block; a recipe
+// that no kernel knows goes through the model as a whole. The bits are the same on every tier, with any number of threads.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "kernels/isa.hpp"
+#include "model/numerics/profile.hpp"
+
+namespace mx::kernels {
+
+/// A matrix, row-major without gaps; blocks lie along the rows. A tensor with one scale is a matrix of one row.
+struct Shape {
+  std::size_t rows;
+  std::size_t cols;
+};
+
+/// Bit patterns of elements: fp32 in words of 32 bits, bf16 and fp16 in words of 16.
+struct ElementBits {
+  const Format* format;
+  std::span<const std::byte> bytes;
+};
+ElementBits f32_bits(std::span<const std::uint32_t> words);
+ElementBits bf16_bits(std::span<const std::uint16_t> words);
+ElementBits fp16_bits(std::span<const std::uint16_t> words);
+
+/// Room for such patterns.
+struct ElementRoom {
+  const Format* format;
+  std::span<std::byte> bytes;
+};
+ElementRoom f32_room(std::span<std::uint32_t> words);
+ElementRoom bf16_room(std::span<std::uint16_t> words);
+ElementRoom fp16_room(std::span<std::uint16_t> words);
+
+/// Where the scale of block (row r, column c of the matrix of blocks) lies.
+enum class ScaleLayout {
+  rows,     ///< row-major
+  sf128x4,  ///< tiles of 128 rows and 4 columns, padded with zero bytes (model/layout stage sf_128x4)
+  sf8x4,    ///< tiles of 8 rows and 4 columns, padded with zero bytes (model/layout stage sf_8x4)
+};
+
+/// Bytes of a quantized matrix. Codes of 4 bits share a byte, the element of the even column in the low nibble; wider codes have a byte each.
+/// A scale is one byte (E8M0, E4M3) or four (fp32, little endian).
+struct QuantizedSizes {
+  std::size_t codes;
+  std::size_t scales;
+};
+/// Throws Error(usage) where blocks do not fill the rows (a multiple of the block's columns; of block_rows for tiles), where codes of 4 bits do not
+/// fill the last byte of a row, and for a tiled layout of scales that are not bytes.
+QuantizedSizes quantized_sizes(const Shape& shape, const BlockFormat& format, ScaleLayout layout);
+
+struct QuantizedRoom {
+  std::span<std::uint8_t> codes;
+  std::span<std::uint8_t> scales;
+};
+struct QuantizedBits {
+  std::span<const std::uint8_t> codes;
+  std::span<const std::uint8_t> scales;
+};
+
+/// Who works: the kernels of this tier, on so many threads.
+struct Workers {
+  const IsaTier* tier;
+  int threads;
+};
+
+/// Quantizes a matrix: the codes and scales of mx::quantize_block for each of its blocks. Formats without a block length take a row as a block.
+/// Before anything is written, Error(usage) for sizes that do not fit, a buffer that is not aligned to its words (2 or 4 bytes; fp32 scales: 4),
+/// buffers that overlap, threads below 1, and what quantize_block refuses; Error(unsupported) for a tier that this processor cannot run.
+void quantize(const ElementBits& elements, const Shape& shape, const Recipe& recipe, const TensorScale& tensor, ScaleLayout layout,
+              const QuantizedRoom& out, const Workers& workers);
+
+/// The reverse: mx::dequantize of each code with its block's scale. Same errors; also for an output of another format than the dequantizer's target.
+void dequantize(const QuantizedBits& blocks, const Shape& shape, const Dequantizer& how, const TensorScale& tensor, ScaleLayout layout,
+                const ElementRoom& out, const Workers& workers);
+
+/// Whether a kernel knows the recipe from that source, or the dequantizer; else every block goes through the model.
+bool has_fast_quantize(const Recipe& recipe, const Format& source, const TensorScale& tensor);
+bool has_fast_dequantize(const Dequantizer& how);
+
+}  // namespace mx::kernels

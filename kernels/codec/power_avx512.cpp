@@ -1,0 +1,189 @@
+// Power-of-two scales with 512-bit vectors: one vector holds 32 elements in 16 bits each, four vectors go together, so that their largest magnitudes
+// are found and their codes packed by the same instructions.
+
+#include <immintrin.h>
+
+#include "kernels/codec/power_plan.hpp"
+#include "kernels/codec/rounding_avx512.hpp"
+
+namespace mx::kernels {
+namespace {
+
+constexpr size_t kGroup = 128;  // elements that go together
+constexpr size_t kBatch = 16;   // groups between the two passes
+
+/// The largest magnitude of each vector, in every word of the 128 bits at its place.
+[[gnu::always_inline]] inline __m512i largest_of_each(const Four& x) {
+  const __m512i ab = _mm512_max_epu16(_mm512_shuffle_i64x2(x.v[0], x.v[1], 0x44), _mm512_shuffle_i64x2(x.v[0], x.v[1], 0xEE));
+  const __m512i cd = _mm512_max_epu16(_mm512_shuffle_i64x2(x.v[2], x.v[3], 0x44), _mm512_shuffle_i64x2(x.v[2], x.v[3], 0xEE));
+  __m512i all = _mm512_max_epu16(_mm512_shuffle_i64x2(ab, cd, 0x88), _mm512_shuffle_i64x2(ab, cd, 0xDD));
+  all = _mm512_max_epu16(all, _mm512_shuffle_epi32(all, _MM_PERM_BADC));
+  all = _mm512_max_epu16(all, _mm512_shuffle_epi32(all, _MM_PERM_CDAB));
+  return _mm512_max_epu16(all, _mm512_rol_epi32(all, 16));
+}
+
+/// The largest of four vectors, in every word.
+[[gnu::always_inline]] inline __m512i largest_of_all(const Four& x) {
+  __m512i all = largest_of_each(x);
+  all = _mm512_max_epu16(all, _mm512_shuffle_i64x2(all, all, 0x4E));
+  return _mm512_max_epu16(all, _mm512_shuffle_i64x2(all, all, 0xB1));
+}
+
+/// What is the same for every block.
+struct Constants {
+  __m512i least_amax, amax_from, amax_span, zero_scale, scale_addend, scale_offset, half_unit_offset;
+  Rounding rounding;
+  uint32_t zero_is_irregular;
+};
+
+[[gnu::always_inline]] inline Constants constants_of(const PowerPlan& plan) {
+  Constants c;
+  c.least_amax = set16(plan.least_amax);
+  c.amax_from = set16(plan.amax_from);
+  c.amax_span = set16(plan.amax_span);
+  c.zero_scale = set16(plan.zero_scale);
+  c.scale_addend = set16(plan.scale_addend);
+  c.scale_offset = set16(plan.scale_offset);
+  c.half_unit_offset = set16(plan.half_unit_offset);
+  c.rounding = rounding_of(plan);
+  c.zero_is_irregular = plan.zero_is_regular != 0 ? 0U : ~0U;
+  return c;
+}
+
+/// Scales from largest magnitudes; words that are irregular are set in `irregular`.
+[[gnu::always_inline]] inline __m512i scales_of(__m512i amax, const Constants& c, uint32_t& irregular) {
+  amax = _mm512_max_epu16(amax, c.least_amax);
+  const __mmask32 zero = _mm512_testn_epi16_mask(amax, amax);
+  const __mmask32 outside = _mm512_cmpgt_epu16_mask(_mm512_sub_epi16(amax, c.amax_from), c.amax_span);
+  irregular = outside & (c.zero_is_irregular | ~zero);
+  const __m512i scale = _mm512_sub_epi16(_mm512_srli_epi16(_mm512_add_epi16(amax, c.scale_addend), 7), c.scale_offset);
+  return _mm512_mask_mov_epi16(scale, zero, c.zero_scale);
+}
+
+[[gnu::always_inline]] inline void store(uint8_t* to, __m512i value, bool streams) {
+  if (streams) {
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to), value);
+  } else {
+    _mm512_storeu_si512(to, value);
+  }
+}
+
+/// Bits of the blocks of a group that are irregular, the first one lowest.
+template <uint32_t kBlock>
+[[gnu::always_inline]] inline uint64_t irregular_blocks(uint32_t words) {
+  if constexpr (kBlock == 32) return (words & 1U) | (words >> 7 & 2U) | (words >> 14 & 4U) | (words >> 21 & 8U);
+  return words & 1U;
+}
+
+/// What the first pass over some groups leaves for the second one. Two short loops instead of a long one: the processor can work on many groups at
+/// once then, and the way from the elements to their scale is long.
+struct Scratch {
+  __m512i half_units[kBatch];
+  Four elements[kBatch];
+};
+
+/// First pass: scales of `groups` groups, and upper halves where the source is not made of them.
+template <ElementSource kSource, uint32_t kBlock>
+[[gnu::always_inline]] inline void measure(const void* elements, size_t groups, uint8_t* scales, uint64_t* irregular, size_t first_block,
+                                           Scratch& scratch, const Constants& c) {
+  constexpr size_t kBlocks = kGroup / kBlock;
+  for (size_t g = 0; g < groups; ++g) {
+    Four magnitudes;
+    for (size_t j = 0; j < 4; ++j) {
+      const __m512i x = load<kSource>(elements, g * kGroup + 32 * j);
+      if constexpr (kSource != ElementSource::bf16) scratch.elements[g].v[j] = x;
+      magnitudes.v[j] = _mm512_and_si512(x, _mm512_set1_epi16(0x7FFF));
+    }
+    uint32_t words = 0;
+    const __m512i scale = scales_of(kBlock == 32 ? largest_of_each(magnitudes) : largest_of_all(magnitudes), c, words);
+    scratch.half_units[g] = _mm512_slli_epi16(_mm512_sub_epi16(scale, c.half_unit_offset), 7);
+    if constexpr (kBlock == 32) {
+      const __m512i first = _mm512_permutexvar_epi32(_mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 8, 4, 0), scale);
+      _mm_storeu_si32(scales + g * kBlocks, _mm_cvtepi32_epi8(_mm512_castsi512_si128(first)));
+    } else {
+      scales[g] = static_cast<uint8_t>(_mm_cvtsi128_si32(_mm512_castsi512_si128(scale)));
+    }
+    const size_t b = first_block + g * kBlocks;
+    if (__builtin_expect(words != 0, 0)) irregular[b / 64] |= irregular_blocks<kBlock>(words) << (b % 64);
+  }
+}
+
+/// Second pass: codes. It reads no new memory, so it asks for what the next first pass will
+/// read: `next` groups.
+template <ElementSource kSource, bool kNibbles, bool kKeepsZeroSign>
+[[gnu::always_inline]] inline void encode(const void* elements, size_t groups, size_t next, uint8_t* codes, const Scratch& scratch,
+                                          const Constants& c, bool streams) {
+  constexpr size_t kBytes = kGroup * (kSource == ElementSource::f32 ? 4 : 2);
+  const char* const ahead = static_cast<const char*>(elements) + groups * kBytes;
+  for (size_t g = 0; g < groups; ++g) {
+    for (size_t line = 0; g < next && line < kBytes; line += 64) _mm_prefetch(ahead + g * kBytes + line, _MM_HINT_T0);
+    const auto* half_units = reinterpret_cast<const __m128i*>(&scratch.half_units[g]);
+    Four coded;
+    for (size_t j = 0; j < 4; ++j) {
+      __m512i x;
+      if constexpr (kSource == ElementSource::bf16) {
+        x = load<kSource>(elements, g * kGroup + 32 * j);
+      } else {
+        x = scratch.elements[g].v[j];
+      }
+      coded.v[j] = codes_of<kKeepsZeroSign>(x, _mm512_broadcast_i32x4(_mm_load_si128(half_units + j)), c.rounding);
+    }
+    if constexpr (kNibbles) {
+      store(codes + g * 64, nibbles(coded), streams);
+    } else {
+      store(codes + g * 128, bytes(coded.v[0], coded.v[1]), streams);
+      store(codes + g * 128 + 64, bytes(coded.v[2], coded.v[3]), streams);
+    }
+  }
+}
+
+template <ElementSource kSource, uint32_t kBlock, bool kNibbles, bool kKeepsZeroSign>
+void run(const PowerPlan& plan, const void* elements, size_t blocks, uint8_t* codes, uint8_t* scales, uint64_t* irregular) {
+  constexpr size_t kBlocks = kGroup / kBlock;
+  constexpr size_t kCodes = kNibbles ? kGroup / 2 : kGroup;
+  constexpr size_t kBytes = kGroup * (kSource == ElementSource::f32 ? 4 : 2);
+  const Constants c = constants_of(plan);
+  const bool streams = plan.streams != 0 && (reinterpret_cast<uintptr_t>(codes) & 63U) == 0;
+  const auto* from = static_cast<const uint8_t*>(elements);
+  const size_t whole = blocks / kBlocks;
+  Scratch scratch;
+  for (size_t g = 0; g < whole; g += kBatch) {
+    const size_t groups = whole - g < kBatch ? whole - g : kBatch;
+    measure<kSource, kBlock>(from + g * kBytes, groups, scales + g * kBlocks, irregular, g * kBlocks, scratch, c);
+    encode<kSource, kNibbles, kKeepsZeroSign>(from + g * kBytes, groups, whole - g - groups, codes + g * kCodes, scratch, c, streams);
+  }
+  if (streams) _mm_sfence();
+  const size_t left = blocks - whole * kBlocks;
+  if (left == 0) return;
+  // The last group is filled up with zeros.
+  alignas(64) uint8_t rest[kBytes] = {};
+  alignas(64) uint8_t rest_codes[kCodes];
+  uint8_t rest_scales[kBlocks];
+  uint64_t rest_irregular = 0;
+  __builtin_memcpy(rest, from + whole * kBytes, left * kBytes / kBlocks);
+  measure<kSource, kBlock>(rest, 1, rest_scales, &rest_irregular, 0, scratch, c);
+  encode<kSource, kNibbles, kKeepsZeroSign>(rest, 1, 0, rest_codes, scratch, c, false);
+  __builtin_memcpy(codes + whole * kCodes, rest_codes, left * kCodes / kBlocks);
+  __builtin_memcpy(scales + whole * kBlocks, rest_scales, left);
+  irregular[whole * kBlocks / 64] |= (rest_irregular & ((1U << left) - 1U)) << (whole * kBlocks % 64);
+}
+
+template <ElementSource kSource, uint32_t kBlock>
+PowerQuantize* chosen(const PowerPlan& plan) {
+  if (plan.width == 4) return plan.keeps_zero_sign != 0 ? run<kSource, kBlock, true, true> : run<kSource, kBlock, true, false>;
+  return plan.keeps_zero_sign != 0 ? run<kSource, kBlock, false, true> : run<kSource, kBlock, false, false>;
+}
+
+template <ElementSource kSource>
+PowerQuantize* chosen(const PowerPlan& plan) {
+  return plan.block == 32 ? chosen<kSource, 32>(plan) : chosen<kSource, 128>(plan);
+}
+
+}  // namespace
+
+void power_quantize_avx512(const PowerPlan& plan, const void* elements, size_t blocks, uint8_t* codes, uint8_t* scales, uint64_t* irregular) {
+  PowerQuantize* const by_source[] = {chosen<ElementSource::f32>(plan), chosen<ElementSource::bf16>(plan), chosen<ElementSource::fp16>(plan)};
+  by_source[static_cast<uint32_t>(plan.source)](plan, elements, blocks, codes, scales, irregular);
+}
+
+}  // namespace mx::kernels

@@ -1,0 +1,40 @@
+#pragma once
+// One call of quantize, as its parts share it. For .cpp files of this folder.
+
+#include <cstddef>
+
+#include "kernels/codec/arguments.hpp"
+#include "kernels/codec/codec.hpp"
+#include "kernels/codec/plans.hpp"
+#include "kernels/codec/scale_tiles.hpp"
+#include "kernels/codec/scaling.hpp"
+
+namespace mx::kernels {
+
+/// One call of quantize.
+struct QuantizeJob {
+  const ElementBits& elements;
+  const Shape& shape;
+  const Recipe& recipe;
+  const TensorScale& tensor;
+  BlockGrid grid;
+  ScaleTiles tiles;
+  const QuantizedRoom& out;
+  std::size_t words;        ///< bytes of an element's word
+  std::size_t scale_width;  ///< bytes of a scale
+  std::size_t code_bits;    ///< 4 or 8 in memory
+};
+
+/// One block by the model. Blocks have an even number of elements where codes share bytes, so that no two threads write one byte.
+void quantize_by_model(const QuantizeJob& job, std::size_t block);
+
+/// Writes the scale of a block: a byte or fp32 bits.
+void put_scale(const QuantizeJob& job, std::size_t block, std::uint32_t scale);
+
+/// Every block, by kernels where these know the way.
+void quantize_blocks(const QuantizeJob& job, const PowerPlan& plan, const Workers& workers);
+void quantize_blocks(const QuantizeJob& job, const Nvfp4Plan& plan, const Workers& workers);
+void quantize_scaled(const QuantizeJob& job, const ScaledRecipe& how, const Workers& workers);
+void quantize_by_model(const QuantizeJob& job, const Workers& workers);
+
+}  // namespace mx::kernels

@@ -1,0 +1,57 @@
+// Blocks by the model itself: what no kernel knows, and what kernels leave.
+
+#include <cstring>
+#include <vector>
+
+#include "kernels/codec/quantize_job.hpp"
+
+namespace mx::kernels {
+namespace {
+
+std::uint32_t element_at(const QuantizeJob& job, std::size_t i) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, job.elements.bytes.data() + i * job.words, job.words);
+  return bits;
+}
+
+void put_code(const QuantizeJob& job, std::size_t i, std::uint32_t code) {
+  if (job.code_bits == 8) {
+    job.out.codes[i] = static_cast<std::uint8_t>(code);
+    return;
+  }
+  const unsigned shift = i % 2 * 4;
+  std::uint8_t& byte = job.out.codes[i / 2];
+  byte = static_cast<std::uint8_t>((byte & ~(0xFU << shift)) | code << shift);
+}
+
+}  // namespace
+
+void put_scale(const QuantizeJob& job, std::size_t block, std::uint32_t scale) {
+  const std::size_t at = job.tiles.at(block / job.grid.cols, block % job.grid.cols);
+  std::memcpy(job.out.scales.data() + at * job.scale_width, &scale, job.scale_width);
+}
+
+void quantize_by_model(const QuantizeJob& job, std::size_t block) {
+  const BlockGrid& grid = job.grid;
+  const std::size_t first = block / grid.cols * grid.block_rows * job.shape.cols + block % grid.cols * grid.block_cols;
+  std::vector<std::uint32_t> x;
+  x.reserve(grid.block_rows * grid.block_cols);
+  const auto each = [&](const auto& visit) {
+    for (std::size_t row = 0; row < grid.block_rows; ++row) {
+      for (std::size_t col = 0; col < grid.block_cols; ++col) visit(first + row * job.shape.cols + col);
+    }
+  };
+  each([&](std::size_t i) { x.push_back(element_at(job, i)); });
+  const QuantizedBlock quantized = quantize_block(x, *job.elements.format, job.recipe, job.tensor);
+  auto code = quantized.codes.begin();
+  each([&](std::size_t i) { put_code(job, i, *code++); });
+  put_scale(job, block, quantized.scale);
+}
+
+void quantize_by_model(const QuantizeJob& job, const Workers& workers) {
+  const std::size_t blocks = job.grid.count();
+#pragma omp parallel for schedule(static) num_threads(workers.threads)
+  for (std::size_t block = 0; block < blocks; ++block) quantize_by_model(job, block);
+}
+
+}  // namespace mx::kernels

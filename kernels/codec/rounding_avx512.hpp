@@ -1,0 +1,95 @@
+#pragma once
+// Rounding of upper halves of fp32 patterns with 512-bit vectors, for files that are compiled for AVX-512: everything here is private to its file.
+
+#include <immintrin.h>
+
+#include "kernels/codec/power_plan.hpp"
+
+namespace mx::kernels {
+namespace {
+
+struct Four {
+  __m512i v[4];
+};
+
+[[gnu::always_inline]] inline __m512i set16(uint16_t value) { return _mm512_set1_epi16(static_cast<short>(value)); }
+
+/// 32 fp32 patterns to upper halves rounded to odd.
+[[gnu::always_inline]] inline __m512i upper_halves(__m512i low, __m512i high) {
+  const __m512i odd_words =
+      _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
+  const __m512i even_words = _mm512_sub_epi16(odd_words, _mm512_set1_epi16(1));
+  const __m512i upper = _mm512_permutex2var_epi16(low, odd_words, high);
+  const __m512i lower = _mm512_permutex2var_epi16(low, even_words, high);
+  return _mm512_or_si512(upper, _mm512_maskz_set1_epi16(_mm512_test_epi16_mask(lower, lower), 1));
+}
+
+/// 32 upper halves from element i on.
+template <ElementSource kSource>
+[[gnu::always_inline]] inline __m512i load(const void* elements, size_t i) {
+  if constexpr (kSource == ElementSource::bf16) {
+    return _mm512_loadu_si512(static_cast<const uint16_t*>(elements) + i);
+  } else if constexpr (kSource == ElementSource::f32) {
+    const auto* from = static_cast<const uint32_t*>(elements) + i;
+    return upper_halves(_mm512_loadu_si512(from), _mm512_loadu_si512(from + 16));
+  } else {
+    const auto* from = reinterpret_cast<const __m256i*>(static_cast<const uint16_t*>(elements) + i);
+    return upper_halves(_mm512_castps_si512(_mm512_cvtph_ps(_mm256_loadu_si256(from))),
+                        _mm512_castps_si512(_mm512_cvtph_ps(_mm256_loadu_si256(from + 1))));
+  }
+}
+
+/// How elements are rounded, the same for every block.
+struct Rounding {
+  __m512i largest, steps_below, even, sign;
+  __m128i mantissa_bits, sign_shift;
+};
+
+template <class Plan>
+[[gnu::always_inline]] inline Rounding rounding_of(const Plan& plan) {
+  return {set16(plan.largest),
+          set16(static_cast<uint16_t>(plan.mantissa_bits + 1)),
+          set16(plan.even),
+          set16(static_cast<uint16_t>(1U << (plan.width - 1))),
+          _mm_cvtsi32_si128(plan.mantissa_bits),
+          _mm_cvtsi32_si128(16 - plan.width)};
+}
+
+/// Codes of 32 elements, given the pattern of half of the smallest positive element. An element's significand of 8 bits is shifted left by its steps
+/// above that, at most so many that mantissa_bits and the leading one come to stand above bit 8, where it is rounded; a carry runs into the exponent.
+template <bool kKeepsZeroSign>
+[[gnu::always_inline]] inline __m512i codes_of(__m512i x, __m512i half_unit, const Rounding& r) {
+  const __m512i below_half = _mm512_set1_epi16(0x7F);
+  const __m512i magnitude = _mm512_and_si512(x, _mm512_set1_epi16(0x7FFF));
+  const __m512i above = _mm512_min_epu16(_mm512_subs_epu16(magnitude, half_unit), r.largest);
+  const __m512i steps = _mm512_srli_epi16(above, 7);
+  const __m512i low_steps = _mm512_min_epu16(steps, r.steps_below);
+  const __m512i significand = _mm512_ternarylogic_epi32(above, below_half, _mm512_set1_epi16(0x80), 0xEA);  // (above & 0x7F) | 0x80
+  const __m512i moved_up = _mm512_sllv_epi16(significand, low_steps);
+  const __m512i odd = _mm512_and_si512(_mm512_srli_epi16(moved_up, 8), r.even);
+  const __m512i rounded = _mm512_srli_epi16(_mm512_add_epi16(_mm512_add_epi16(moved_up, below_half), odd), 8);
+  const __m512i code = _mm512_add_epi16(rounded, _mm512_sll_epi16(_mm512_sub_epi16(steps, low_steps), r.mantissa_bits));
+  const __m512i moved = _mm512_srl_epi16(x, r.sign_shift);
+  if constexpr (kKeepsZeroSign) return _mm512_ternarylogic_epi32(code, moved, r.sign, 0xF8);  // code | (moved & sign)
+  const __m512i signs = _mm512_maskz_mov_epi16(_mm512_test_epi16_mask(code, code), moved);
+  return _mm512_ternarylogic_epi32(code, signs, r.sign, 0xF8);
+}
+
+/// 128 codes of 4 bits to 64 bytes.
+[[gnu::always_inline]] inline __m512i nibbles(const Four& codes) {
+  const __m512i byte = _mm512_set1_epi32(0xFF);
+  Four pairs;
+  for (int i = 0; i < 4; ++i) {
+    pairs.v[i] = _mm512_ternarylogic_epi32(codes.v[i], _mm512_srli_epi32(codes.v[i], 12), byte, 0xA8);  // (a | b) & byte
+  }
+  const __m512i words = _mm512_packus_epi16(_mm512_packus_epi32(pairs.v[0], pairs.v[1]), _mm512_packus_epi32(pairs.v[2], pairs.v[3]));
+  return _mm512_permutexvar_epi32(_mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0), words);
+}
+
+/// 64 codes to 64 bytes.
+[[gnu::always_inline]] inline __m512i bytes(__m512i low, __m512i high) {
+  return _mm512_permutexvar_epi64(_mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0), _mm512_packus_epi16(low, high));
+}
+
+}  // namespace
+}  // namespace mx::kernels

@@ -1,0 +1,35 @@
+#pragma once
+// Recipes whose elements meet one fp32 number per group: how that number follows from the group's largest magnitude.
+
+#include <cstdint>
+#include <optional>
+
+#include "kernels/codec/scaled_plan.hpp"
+#include "model/numerics/profile.hpp"
+
+namespace mx::kernels {
+
+/// Every step is one fp32 operation of the model, in the order of the members. Numbers are fp32 bits.
+struct ScaledRecipe {
+  ScaledPlan plan;
+  std::optional<std::uint32_t> given;  ///< the scale, whatever the elements are
+  std::uint32_t least_amax;
+  std::optional<std::uint32_t> amax_bound;
+  std::uint32_t largest;  ///< the format's largest number
+  bool multiplies_amax;   ///< amax * RN(1 / largest) instead of amax / largest
+  bool inverts;           ///< largest / amax is the factor and its reciprocal the scale
+  std::uint32_t least_scale;
+};
+
+/// None when the kernels do not know the recipe.
+std::optional<ScaledRecipe> scaled_recipe(const Recipe& recipe, const Format& source, const TensorScale& tensor);
+
+struct Scaling {
+  std::uint32_t scale;   ///< fp32 bits
+  std::uint32_t factor;  ///< fp32 bits: what the kernel multiplies or divides by
+};
+
+/// None for a group that is irregular: an element is no finite number, or the scale or factor is none or 0.
+std::optional<Scaling> scaling_of(const ScaledRecipe& how, std::uint32_t amax);
+
+}  // namespace mx::kernels

@@ -1,0 +1,82 @@
+#include "kernels/moe/activation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string>
+
+#include "model/error.hpp"
+#include "model/numerics/format.hpp"
+
+namespace mx::kernels::moe {
+namespace {
+
+using mx::moe::Activation;
+using mx::moe::ActivationConstants;
+using mx::moe::Clamp;
+using mx::moe::Curve;
+using mx::moe::Join;
+
+constexpr std::array kSwishKernels {
+  KernelRow<SwishFunction>{"swish portable", 0, swish_portable},
+#if defined(__x86_64__) && !defined(MXACT_PORTABLE)
+      KernelRow<SwishFunction>{"swish avx2", kAvx2, swish_avx2}, KernelRow<SwishFunction>{"swish avx512", kAvx2 | kAvx512, swish_avx512},
+#endif
+};
+
+struct JoinRow {
+  Join from;
+  SwishJoin to;
+};
+constexpr std::array kJoins{JoinRow{Join::times_up, SwishJoin::times_up}, JoinRow{Join::times_up_and_beta, SwishJoin::times_up_and_beta},
+                            JoinRow{Join::fused, SwishJoin::fused}, JoinRow{Join::before_division, SwishJoin::before_division}};
+
+struct CurveRow {
+  Curve curve;
+  bool by_alpha;
+  bool by_sigmoid;
+};
+constexpr std::array kCurves{CurveRow{Curve::silu, false, false}, CurveRow{Curve::swish, true, false}, CurveRow{Curve::swish_by_sigmoid, true, true}};
+
+std::uint32_t bits(float x) { return std::bit_cast<std::uint32_t>(x); }
+float value(std::uint32_t x) { return std::bit_cast<float>(x); }
+
+}  // namespace
+
+std::span<const KernelRow<SwishFunction>> swish_kernels() { return kSwishKernels; }
+
+std::optional<Swish> as_swish(const Activation& row, const ActivationConstants& constants) {
+  const auto* const curve = std::ranges::find(kCurves, row.curve, &CurveRow::curve);
+  const auto* const join = std::ranges::find(kJoins, row.join, &JoinRow::from);
+  const bool bounded = !row.limit_is_optional || value(constants.limit) > 0;
+  const bool clamps = (row.gate_clamp == Clamp::none || row.gate_clamp == Clamp::above) &&
+                      (row.up_clamp == Clamp::none || row.up_clamp == Clamp::both) && row.curve_clamp == Clamp::none;
+  if (curve == kCurves.end() || join == kJoins.end() || !clamps) return std::nullopt;
+  return Swish{.gate_clamped = bounded && row.gate_clamp == Clamp::above,
+               .up_clamped = bounded && row.up_clamp == Clamp::both,
+               .by_alpha = curve->by_alpha,
+               .by_sigmoid = curve->by_sigmoid,
+               .join = join->to,
+               .alpha = value(constants.alpha),
+               .beta = value(constants.beta),
+               .limit = value(constants.limit)};
+}
+
+GatedActivation::GatedActivation(const Activation& row, const ActivationConstants& constants, const IsaTier& tier)
+    : row_(&row), constants_(constants), swish_(as_swish(row, constants)), run_(kernel_for<SwishFunction>(kSwishKernels, tier).run) {
+  if (row.join == Join::none) throw Error(ErrorCode::usage, "has no up: gated experts need an activation of gate and up", std::string(row.name));
+  mx::moe::activate(row, kF32, 0, 0, constants);  // refuses constants that it cannot take
+}
+
+void GatedActivation::operator()(const float* gate, const float* up, std::size_t count, float* out) const {
+  std::array<float, kSwishColumns> results;
+  std::uint32_t left = swish_ ? run_(*swish_, gate, up, results.data()) : ~0U;
+  left &= (1U << count) - 1U;
+  for (; left != 0; left &= left - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(left));
+    results[i] = value(mx::moe::activate(*row_, kF32, bits(gate[i]), bits(up[i]), constants_));
+  }
+  std::copy_n(results.begin(), count, out);
+}
+
+}  // namespace mx::kernels::moe

@@ -1,0 +1,37 @@
+#pragma once
+// Memory that vector loads of a whole cache line may read.
+
+#include <cstddef>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace mx::kernels::moe {
+
+inline constexpr std::size_t kLine = 64;
+
+template <class T>
+struct LineAllocator {
+  using value_type = T;
+
+  LineAllocator() = default;
+  template <class U>
+  LineAllocator(const LineAllocator<U>&) {}  // NOLINT(google-explicit-constructor): containers rebind allocators
+
+  T* allocate(std::size_t count) { return static_cast<T*>(::operator new (count * sizeof(T), std::align_val_t{kLine})); }
+  void deallocate(T* memory, std::size_t) { ::operator delete (memory, std::align_val_t{kLine}); }
+  /// Elements without a value of their own stay as the memory is: all of them are written before they are read.
+  template <class U>
+  void construct(U*) {}
+  template <class U, class... Arguments>
+  void construct(U* place, Arguments&&... arguments) {
+    ::new (static_cast<void*>(place)) U(std::forward<Arguments>(arguments)...);
+  }
+  friend bool operator==(const LineAllocator&, const LineAllocator&) { return true; }
+};
+
+/// A vector that begins at a cache line.
+template <class T>
+using Lines = std::vector<T, LineAllocator<T>>;
+
+}  // namespace mx::kernels::moe

@@ -1,0 +1,210 @@
+// bf16-chain and bf16-block by VDPBF16PS: a vector holds pairs of K of 16 columns, the activations' pairs are broadcast from memory.
+// Decoding is a lookup in a table of 16 words, which VPERMW reads with four bits of each shifted word.
+
+#include "kernels/moe/avx512_lanes.hpp"
+
+namespace mx::kernels::moe {
+namespace {
+
+/// e2m1 as bf16, twice: VPERMW's index has a fifth bit.
+alignas(64) constexpr uint16_t kCodes[32] = {0x0000, 0x3F00, 0x3F80, 0x3FC0, 0x4000, 0x4040, 0x4080, 0x40C0, 0x8000, 0xBF00, 0xBF80,
+                                             0xBFC0, 0xC000, 0xC040, 0xC080, 0xC0C0, 0x0000, 0x3F00, 0x3F80, 0x3FC0, 0x4000, 0x4040,
+                                             0x4080, 0x40C0, 0x8000, 0xBF00, 0xBF80, 0xBFC0, 0xC000, 0xC040, 0xC080, 0xC0C0};
+/// The same times 2^125, the scale of byte 252, and without a negative zero: a smaller scale is taken off the exponent by a saturating subtraction,
+/// which leaves zeros alone. Where nothing is flushed, the sign of a zero weight decides no bit: sums are never -0.
+alignas(64) constexpr uint16_t kLargest[32] = {0x0000, 0x7D80, 0x7E00, 0x7E40, 0x7E80, 0x7EC0, 0x7F00, 0x7F40, 0x0000, 0xFD80, 0xFE00,
+                                               0xFE40, 0xFE80, 0xFEC0, 0xFF00, 0xFF40, 0x0000, 0x7D80, 0x7E00, 0x7E40, 0x7E80, 0x7EC0,
+                                               0x7F00, 0x7F40, 0x0000, 0xFD80, 0xFE00, 0xFE40, 0xFE80, 0xFEC0, 0xFF00, 0xFF40};
+alignas(64) constexpr float kValues[16] = {0, 0.5F, 1, 1.5F, 2, 3, 4, 6, -0.0F, -0.5F, -1, -1.5F, -2, -3, -4, -6};
+
+MXACT_INLINE __m512bh pair_of(const uint32_t* a) { return reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(*a))); }
+MXACT_INLINE __m512 dot_pair(__m512 sum, __m512i weights, __m512bh a) { return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(weights), a); }
+
+/// Weights as bf16-chain takes them, when every scale byte is in 2..252.
+struct FoldedDecoder {
+  __m512i table = _mm512_load_si512(kLargest);
+  __m512i taken_off;
+
+  MXACT_INLINE void begin_block(const uint8_t* scales) {
+    const __m512i bytes = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(scales)));
+    const __m512i below = _mm512_sub_epi32(_mm512_set1_epi32(252), bytes);
+    taken_off = _mm512_or_si512(_mm512_slli_epi32(below, 7), _mm512_slli_epi32(below, 23));
+  }
+  template <size_t J>
+  MXACT_INLINE __m512i pairs(__m512i codes) const {
+    return _mm512_subs_epu16(_mm512_permutexvar_epi16(nibble<J>(codes), table), taken_off);
+  }
+};
+
+/// The same for every scale: fp32 products, exact but for overflow, cut to bf16. What is subnormal the instruction takes as zero.
+struct CarefulDecoder {
+  __m512 table = _mm512_load_ps(kValues);
+  __m512 scale;
+
+  MXACT_INLINE void begin_block(const uint8_t* scales) { scale = scale_values(scales); }
+  template <size_t J>
+  MXACT_INLINE __m512i pairs(__m512i codes) const {
+    const __m512i even =
+        _mm512_castps_si512(_mm512_mul_ps(_mm512_permutexvar_ps(_mm512_srli_epi32(codes, static_cast<unsigned>(4 * J)), table), scale));
+    const __m512i odd =
+        _mm512_castps_si512(_mm512_mul_ps(_mm512_permutexvar_ps(_mm512_srli_epi32(codes, static_cast<unsigned>(4 * J + 16)), table), scale));
+    return _mm512_mask_mov_epi16(_mm512_srli_epi32(even, 16), 0xAAAAAAAAU, odd);
+  }
+};
+
+template <size_t J, size_t Rows, size_t Vectors, class Decoder>
+MXACT_INLINE void chain_pair(__m512 (&sums)[Rows][Vectors], const __m512i (&codes)[Vectors], const Decoder (&decoders)[Vectors], const uint32_t* a) {
+  __m512i weights[Vectors];
+  MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) weights[v] = decoders[v].template pairs<J>(codes[v]);
+  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+    const __m512bh pair = pair_of(a + J * Rows + m);
+    MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) sums[m][v] = dot_pair(sums[m][v], weights[v], pair);
+  }
+}
+
+template <size_t Rows, size_t Vectors, class Decoder>
+MXACT_INLINE void chain_octet(__m512 (&sums)[Rows][Vectors], Columns<Vectors>& columns, const Decoder (&decoders)[Vectors], const uint32_t*& a) {
+  __m512i codes[Vectors];
+  MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) codes[v] = columns.octet(v);
+  chain_pair<0>(sums, codes, decoders, a);
+  chain_pair<1>(sums, codes, decoders, a);
+  chain_pair<2>(sums, codes, decoders, a);
+  chain_pair<3>(sums, codes, decoders, a);
+  columns.next_octet();
+  a += 4 * Rows;
+}
+
+template <size_t Rows, size_t Vectors, class Decoder>
+MXACT_INLINE void chain(Columns<Vectors> columns, const uint32_t* a, size_t blocks, const Outputs& outputs) {
+  __m512 sums[Rows][Vectors];
+  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) sums[m][v] = _mm512_setzero_ps(); }
+  Decoder decoders[Vectors];
+#pragma GCC unroll 1
+  for (size_t b = 0; b < blocks; ++b) {
+    MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) decoders[v].begin_block(columns.scales_of(v));
+    // Unrolled over a whole block, wide tiles would not fit the cache of decoded instructions.
+    if constexpr (Rows * Vectors <= 8) {
+      MXACT_UNROLL for (size_t octet = 0; octet < 4; ++octet) chain_octet(sums, columns, decoders, a);
+    } else {
+#pragma GCC unroll 1
+      for (size_t octet = 0; octet < 4; ++octet) chain_octet(sums, columns, decoders, a);
+    }
+    columns.next_block();
+  }
+  outputs.store(sums);
+}
+
+template <size_t J, size_t Rows, size_t Vectors>
+MXACT_INLINE void block_pair(__m512 (&sums)[Rows][Vectors], const __m512i (&codes)[Vectors], __m512i table, const uint32_t* a) {
+  __m512i weights[Vectors];
+  MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) weights[v] = _mm512_permutexvar_epi16(nibble<J>(codes[v]), table);
+  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+    const __m512bh pair = pair_of(a + J * Rows + m);
+    MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) sums[m][v] = dot_pair(sums[m][v], weights[v], pair);
+  }
+}
+
+template <size_t Rows, size_t Vectors>
+MXACT_INLINE void block_octet(__m512 (&sums)[Rows][Vectors], Columns<Vectors>& columns, __m512i table, const uint32_t*& a) {
+  __m512i codes[Vectors];
+  MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) codes[v] = columns.octet(v);
+  block_pair<0>(sums, codes, table, a);
+  block_pair<1>(sums, codes, table, a);
+  block_pair<2>(sums, codes, table, a);
+  block_pair<3>(sums, codes, table, a);
+  columns.next_octet();
+  a += 4 * Rows;
+}
+
+template <size_t Rows, size_t Vectors>
+MXACT_INLINE void block(Columns<Vectors> columns, const uint32_t* a, size_t blocks, const Outputs& outputs) {
+  const __m512i table = _mm512_load_si512(kCodes);
+  __m512 totals[Rows][Vectors];
+  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) totals[m][v] = _mm512_setzero_ps(); }
+#pragma GCC unroll 1
+  for (size_t b = 0; b < blocks; ++b) {
+    __m512 sums[Rows][Vectors];
+    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) sums[m][v] = _mm512_setzero_ps(); }
+    if constexpr (Rows <= 4) {
+      MXACT_UNROLL for (size_t octet = 0; octet < 4; ++octet) block_octet(sums, columns, table, a);
+    } else {
+#pragma GCC unroll 1
+      for (size_t octet = 0; octet < 4; ++octet) block_octet(sums, columns, table, a);
+    }
+    MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) {
+      const __m512 scale = scale_values(columns.scales_of(v));
+      MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) totals[m][v] = _mm512_fmadd_ps(sums[m][v], scale, totals[m][v]);
+    }
+    columns.next_block();
+  }
+  outputs.store(totals);
+}
+
+/// One tile of rows by the panels from `panel` on; returns how many panels it took. The tiles of a block of rows agree: where there are several,
+/// each has more than four rows.
+using ChainTile = size_t(const TileArgs& args, size_t panel, const uint32_t* a, const Outputs& outputs);
+
+template <size_t Vectors>
+MXACT_INLINE Columns<Vectors> columns_at(const TileArgs& args, size_t panel) {
+  return {args.codes + panel * args.code_stride, args.scales + panel * args.scale_stride, args.code_stride, args.scale_stride};
+}
+
+/// Few rows need many columns beside each other: each sum waits six cycles for its last product, and two start in each cycle.
+template <size_t Rows, class Decoder>
+size_t chain_tile(const TileArgs& args, size_t panel, const uint32_t* a, const Outputs& outputs) {
+  constexpr size_t kPanels = Rows == 1 ? 4 : Rows <= 4 ? 2 : 1;
+  if (kPanels > 1 && panel + kPanels <= args.panels) {
+    chain<Rows, 2 * kPanels, Decoder>(columns_at<2 * kPanels>(args, panel), a, args.blocks, outputs);
+    return kPanels;
+  }
+  chain<Rows, 2, Decoder>(columns_at<2>(args, panel), a, args.blocks, outputs);
+  return 1;
+}
+
+template <size_t Rows>
+size_t careful_chain_tile(const TileArgs& args, size_t panel, const uint32_t* a, const Outputs& outputs) {
+  chain<Rows, 2, CarefulDecoder>(columns_at<2>(args, panel), a, args.blocks, outputs);
+  return 1;
+}
+
+template <size_t Rows>
+size_t block_tile(const TileArgs& args, size_t panel, const uint32_t* a, const Outputs& outputs) {
+  constexpr size_t kPanels = Rows == 1 ? 2 : 1;
+  if (kPanels > 1 && panel + kPanels <= args.panels) {
+    block<Rows, 2 * kPanels>(columns_at<2 * kPanels>(args, panel), a, args.blocks, outputs);
+    return kPanels;
+  }
+  block<Rows, 2>(columns_at<2>(args, panel), a, args.blocks, outputs);
+  return 1;
+}
+
+constexpr ChainTile* kChainTiles[kChainRows] = {chain_tile<1, FoldedDecoder>,  chain_tile<2, FoldedDecoder>,  chain_tile<3, FoldedDecoder>,
+                                                chain_tile<4, FoldedDecoder>,  chain_tile<5, FoldedDecoder>,  chain_tile<6, FoldedDecoder>,
+                                                chain_tile<7, FoldedDecoder>,  chain_tile<8, FoldedDecoder>,  chain_tile<9, FoldedDecoder>,
+                                                chain_tile<10, FoldedDecoder>, chain_tile<11, FoldedDecoder>, chain_tile<12, FoldedDecoder>};
+constexpr ChainTile* kCarefulChainTiles[kChainRows] = {careful_chain_tile<1>, careful_chain_tile<2>,  careful_chain_tile<3>,  careful_chain_tile<4>,
+                                                       careful_chain_tile<5>, careful_chain_tile<6>,  careful_chain_tile<7>,  careful_chain_tile<8>,
+                                                       careful_chain_tile<9>, careful_chain_tile<10>, careful_chain_tile<11>, careful_chain_tile<12>};
+constexpr ChainTile* kBlockTiles[kBlockRows] = {block_tile<1>, block_tile<2>, block_tile<3>, block_tile<4>, block_tile<5>, block_tile<6>};
+
+void run(const TileArgs& args, size_t tallest, ChainTile* const* tiles) {
+  const size_t pairs = args.blocks * (kScaleBlock / 2);
+  for (size_t panel = 0; panel < args.panels;) {
+    size_t taken = 0;
+    size_t row = 0;
+    for (size_t tile = 0; tile < tile_count(args.rows, tallest); ++tile) {
+      const size_t height = tile_height(args.rows, tallest, tile);
+      taken = tiles[height - 1](args, panel, args.a + pairs * row, Outputs(args, panel, row));
+      row += height;
+    }
+    panel += taken;
+  }
+}
+
+}  // namespace
+
+void bf16_chain_avx512_bf16(const TileArgs& args) { run(args, kChainRows, args.careful ? kCarefulChainTiles : kChainTiles); }
+
+void bf16_block_avx512_bf16(const TileArgs& args) { run(args, kBlockRows, kBlockTiles); }
+
+}  // namespace mx::kernels::moe

@@ -1,0 +1,86 @@
+#pragma once
+// What the AVX-512 engines share: 16 columns a vector, one dword of eight e2m1 codes a lane. For files of these tiers alone: nothing here has a
+// linkage that another tier could pick up.
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/moe/tile.hpp"
+
+#define MXACT_UNROLL _Pragma("GCC unroll 16")
+#define MXACT_INLINE inline __attribute__((always_inline))
+
+namespace mx::kernels::moe {
+namespace {
+
+/// Nibble j of every 16-bit word comes to its low end; what lies above it does not matter to tables that repeat.
+template <size_t J, class Vector>
+MXACT_INLINE Vector nibble(Vector codes) {
+  if constexpr (J == 0) return codes;
+  return _mm512_srli_epi16(codes, static_cast<unsigned>(4 * J));
+}
+
+/// 16 scale bytes as the exponent field of fp32: their value, but for 0 (2^-127) and 255 (NaN).
+MXACT_INLINE __m512i exponent_field(const uint8_t* scales) {
+  return _mm512_slli_epi32(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(scales))), 23);
+}
+
+/// 16 scale bytes as fp32, all of them.
+MXACT_INLINE __m512 scale_values(const uint8_t* scales) {
+  const __m512i field = exponent_field(scales);
+  const __m512i low = _mm512_mask_mov_epi32(field, _mm512_testn_epi32_mask(field, field), _mm512_set1_epi32(0x00400000));
+  const __m512i top = _mm512_set1_epi32(0x7F800000);
+  return _mm512_castsi512_ps(_mm512_mask_mov_epi32(low, _mm512_cmpeq_epi32_mask(field, top), _mm512_set1_epi32(0x7FC00000)));
+}
+
+/// The two vectors of each panel, `Vectors` of them from as many panels as that takes.
+template <size_t Vectors>
+struct Columns {
+  const uint8_t* codes;
+  const uint8_t* scales;
+  size_t code_stride;
+  size_t scale_stride;
+
+  /// Memory is asked for a page ahead: decoding leaves the processor's own prefetcher behind.
+  MXACT_INLINE __m512i octet(size_t v) const {
+    constexpr size_t kAhead = 4096;
+    const uint8_t* const at = codes + v / 2 * code_stride + v % 2 * 64;
+    _mm_prefetch(at + kAhead, _MM_HINT_T0);
+    return _mm512_load_si512(at);
+  }
+  MXACT_INLINE const uint8_t* scales_of(size_t v) const { return scales + (v / 2) * scale_stride + (v % 2) * 16; }
+  MXACT_INLINE void next_octet() { codes += 4 * kPanelColumns; }
+  MXACT_INLINE void next_block() { scales += kPanelColumns; }
+};
+
+/// Where a tile's sums go.
+struct Outputs {
+  const float* bias;
+  float* out;
+  size_t panel_stride;
+  size_t row_stride;
+  size_t half_stride;
+
+  MXACT_INLINE Outputs(const TileArgs& args, size_t panel, size_t row)
+      : bias(args.bias == nullptr ? nullptr : args.bias + panel * kPanelColumns),
+        out(args.out + panel * args.panel_stride + row * args.row_stride),
+        panel_stride(args.panel_stride),
+        row_stride(args.row_stride),
+        half_stride(args.half_stride) {}
+
+  template <size_t Rows, size_t Vectors>
+  MXACT_INLINE void store(const __m512 (&sums)[Rows][Vectors]) const {
+    const __m512 nan = _mm512_castsi512_ps(_mm512_set1_epi32(0x7FC00000));
+    MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) {
+      float* const column = out + v / 2 * panel_stride + v % 2 * half_stride;
+      MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+        const __m512 value = bias == nullptr ? sums[m][v] : _mm512_add_ps(sums[m][v], _mm512_loadu_ps(bias + v * 16));
+        _mm512_storeu_ps(column + m * row_stride, _mm512_mask_mov_ps(value, _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q), nan));
+      }
+    }
+  }
+};
+
+}  // namespace
+}  // namespace mx::kernels::moe

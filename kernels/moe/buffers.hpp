@@ -1,0 +1,46 @@
+#pragma once
+// What a caller's memory must be before a kernel writes to it.
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "model/error.hpp"
+
+namespace mx::kernels::moe {
+
+/// One input, as the memory it occupies.
+struct Input {
+  std::string_view name;
+  std::uintptr_t begin;
+  std::size_t bytes;
+  std::size_t alignment;
+};
+
+template <class T>
+Input input(std::string_view name, std::span<const T> span) {
+  return {name, reinterpret_cast<std::uintptr_t>(span.data()), span.size_bytes(), alignof(T)};
+}
+
+/// Throws Error(usage) when `out` or an input does not begin at a multiple of its elements' size, or when `out` overlaps an input.
+inline void check_buffers(std::string_view place, std::span<float> out, std::initializer_list<Input> inputs) {
+  const Input output = input("out", std::span<const float>(out));
+  const auto check_alignment = [&](const Input& buffer) {
+    if (buffer.begin % buffer.alignment == 0) return;
+    throw Error(ErrorCode::usage,
+                std::string(buffer.name) + " is misaligned: it must begin at a multiple of " + std::to_string(buffer.alignment) + " bytes",
+                std::string(place));
+  };
+  check_alignment(output);
+  for (const Input& buffer : inputs) {
+    check_alignment(buffer);
+    if (output.bytes == 0 || buffer.bytes == 0) continue;
+    if (output.begin < buffer.begin + buffer.bytes && buffer.begin < output.begin + output.bytes) {
+      throw Error(ErrorCode::usage, "out overlaps " + std::string(buffer.name), std::string(place));
+    }
+  }
+}
+
+}  // namespace mx::kernels::moe

@@ -1,0 +1,178 @@
+#include "kernels/moe/gemm.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string>
+#include <vector>
+
+#include "kernels/moe/buffers.hpp"
+#include "model/error.hpp"
+
+namespace mx::kernels::moe {
+namespace {
+
+constexpr std::array kEngines {
+  Engine{Contract::bf16_chain, "bf16-chain portable", 0, kChainRows, bf16_chain_portable},
+      Engine{Contract::bf16_block, "bf16-block portable", 0, kBlockRows, bf16_block_portable},
+      Engine{Contract::int8_block, "int8-block portable", 0, kInt8Rows, int8_block_portable},
+#if defined(__x86_64__) && !defined(MXACT_PORTABLE)
+      Engine{Contract::int8_block, "int8-block avx512-vnni", kAvx512 | kAvx512Vnni | kAvx512Vbmi, kInt8Rows, int8_block_avx512_vnni},
+      Engine{Contract::bf16_chain, "bf16-chain avx512-bf16", kAvx512 | kAvx512Bf16, kChainRows, bf16_chain_avx512_bf16},
+      Engine{Contract::bf16_block, "bf16-block avx512-bf16", kAvx512 | kAvx512Bf16, kBlockRows, bf16_block_avx512_bf16},
+#endif
+};
+
+[[noreturn]] void refuse(const Engine& engine, const std::string& text) { throw Error(ErrorCode::usage, text, std::string(engine.name)); }
+
+/// Rows of x; checks everything about a call that does not depend on the kind of activations.
+std::size_t checked_rows(const Engine& engine, const PanelMatrix& weights, std::size_t expert, std::size_t x, std::span<const float> out,
+                         int threads) {
+  const PanelShape& shape = weights.shape;
+  if (expert >= shape.experts) {
+    refuse(engine, "expert " + std::to_string(expert) + " is not in 0.." + std::to_string(shape.experts - 1));
+  }
+  if (threads < 1) refuse(engine, std::to_string(threads) + " threads");
+  if (x % shape.k != 0) refuse(engine, "x has " + std::to_string(x) + " values, not rows of " + std::to_string(shape.k));
+  const auto rows = static_cast<std::size_t>(x) / shape.k;
+  if (out.size() != rows * shape.halves * shape.columns) {
+    refuse(engine, "out has " + std::to_string(out.size()) + " values, not " + std::to_string(rows) + " rows of " +
+                       std::to_string(shape.halves * shape.columns));
+  }
+  return rows;
+}
+
+/// The panel that some columns are missing from: through a scratch.
+void run_last_panel(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Operand& operand, std::size_t index,
+                    std::span<float> out, Bias bias) {
+  const PanelShape& shape = weights.shape;
+  const RowBlock& block = operand.row_blocks[index];
+  const std::size_t lanes = shape.lanes();
+  const std::size_t first = (shape.panels() - 1) * lanes;
+  Lines<float> sums(block.rows * kPanelColumns);
+  run_tiles(engine, weights, expert, shape.panels() - 1, 1, operand, index, sums.data(), {0, kPanelColumns, kPanelColumns / 2}, bias);
+  for (std::size_t row = 0; row < block.rows; ++row) {
+    for (std::size_t half = 0; half < shape.halves; ++half) {
+      const float* from = sums.data() + row * kPanelColumns + half * lanes;
+      std::copy_n(from, shape.columns - first, out.data() + ((block.first + row) * shape.halves + half) * shape.columns + first);
+    }
+  }
+}
+
+void run_gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Operand& operand, std::span<float> out, int threads) {
+  const std::size_t panels = weights.shape.panels();
+#pragma omp parallel num_threads(threads)
+  {
+    const auto thread = static_cast<std::size_t>(omp_get_thread_num());
+    const auto team = static_cast<std::size_t>(omp_get_num_threads());
+    for (std::size_t index = 0; index < operand.row_blocks.size(); ++index) {
+      run_columns(engine, weights, expert, operand, index, panels * thread / team, panels * (thread + 1) / team, out, Bias::added);
+    }
+  }
+}
+
+/// Fills every block of rows; `fill` takes its index and its rows.
+template <class Fill>
+void fill_all(Operand& operand, int threads, Fill fill) {
+  const auto blocks = static_cast<std::size_t>(operand.row_blocks.size());
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (std::size_t index = 0; index < blocks; ++index) fill(index, operand.row_blocks[index]);
+}
+
+/// Where the rows of a block begin in a row-major array.
+template <class T>
+std::vector<const T*> row_starts(const T* base, std::size_t length, const RowBlock& block) {
+  std::vector<const T*> rows;
+  for (std::size_t row = block.first; row < block.first + block.rows; ++row) rows.push_back(base + row * length);
+  return rows;
+}
+
+}  // namespace
+
+std::span<const Engine> engines() { return kEngines; }
+
+const Engine& engine_for(Contract contract, const IsaTier& tier) {
+  if (!runs_here(tier))
+    throw Error(ErrorCode::unsupported, "this processor cannot run the instruction sets '" + std::string(tier.name) + "'", "MXACT_ISA");
+  const Engine* best = nullptr;
+  for (const Engine& engine : kEngines) {
+    if (engine.contract == contract && (engine.needs & ~tier.needs) == 0) best = &engine;
+  }
+  if (best == nullptr) throw Error(ErrorCode::unsupported, "no kernel computes the contract " + std::string(name_of(contract)), "moe");
+  return *best;
+}
+
+std::size_t panels_at_once(std::size_t rows) { return rows <= 8 ? 4 : 4; }
+
+void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t expert, std::size_t first, std::size_t count, const Operand& operand,
+               std::size_t row_block, float* out, const Strides& strides, Bias bias) {
+  const RowBlock& block = operand.row_blocks[row_block];
+  const std::size_t blocks = weights.shape.blocks();
+  const std::size_t panel = expert * weights.shape.panels() + first;
+  bool careful = false;
+  for (std::size_t p = 0; p < count; ++p) careful = careful || needs_care(engine.contract, block, weights.ranges[panel + p]);
+  const std::size_t code_stride = blocks * kPanelBlockDwords * 4;
+  const std::size_t scale_stride = blocks * kPanelColumns;
+  const bool int8 = !operand.starts.empty();
+  engine.run({.codes = weights.codes.data() + panel * code_stride,
+              .scales = weights.scales.data() + panel * scale_stride,
+              .code_stride = code_stride,
+              .scale_stride = scale_stride,
+              .panels = count,
+              .blocks = blocks,
+              .rows = block.rows,
+              .careful = careful,
+              .a = operand.data.data() + block.first * operand.dwords_per_row,
+              .a_starts = int8 ? operand.starts.data() + block.first * blocks : nullptr,
+              .a_exponents = int8 ? operand.exponents.data() + block.first * blocks : nullptr,
+              .bias = weights.bias.empty() || bias == Bias::left_out ? nullptr : weights.bias.data() + panel * kPanelColumns,
+              .out = out,
+              .panel_stride = strides.panel,
+              .row_stride = strides.row,
+              .half_stride = strides.half});
+}
+
+void run_columns(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Operand& operand, std::size_t row_block,
+                 std::size_t begin, std::size_t end, std::span<float> out, Bias bias) {
+  const PanelShape& shape = weights.shape;
+  const RowBlock& block = operand.row_blocks[row_block];
+  const std::size_t whole = std::min(end, shape.columns / shape.lanes());
+  const Strides strides{shape.lanes(), shape.halves * shape.columns, shape.halves == 1 ? kPanelColumns / 2 : shape.columns};
+  float* const rows = out.data() + block.first * strides.row;
+  const std::size_t step = panels_at_once(block.rows);
+  for (std::size_t panel = begin; panel < whole; panel += step) {
+    run_tiles(engine, weights, expert, panel, std::min(step, whole - panel), operand, row_block, rows + panel * strides.panel, strides, bias);
+  }
+  if (end > whole) run_last_panel(engine, weights, expert, operand, row_block, out, bias);
+}
+
+void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Bf16Rows& x, std::span<float> out, int threads) {
+  if (engine.contract == Contract::int8_block) refuse(engine, "takes MXINT8 activations, not bf16");
+  const std::size_t rows = checked_rows(engine, weights, expert, x.codes.size(), out, threads);
+  check_buffers(engine.name, out, {input("x", x.codes)});
+  Operand operand;
+  make_room(operand, false, engine.tallest, std::array{rows}, weights.shape.k);
+  fill_all(operand, threads,
+           [&](std::size_t index, const RowBlock& block) { fill_bf16(operand, index, row_starts(x.codes.data(), operand.k, block)); });
+  run_gemm(engine, weights, expert, operand, out, threads);
+}
+
+void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Int8Rows& x, std::span<float> out, int threads) {
+  if (engine.contract != Contract::int8_block) refuse(engine, "takes bf16 activations, not MXINT8");
+  const std::size_t rows = checked_rows(engine, weights, expert, x.codes.size(), out, threads);
+  if (x.scales.size() != rows * weights.shape.blocks()) {
+    refuse(engine, "x has " + std::to_string(x.scales.size()) + " scales, not " + std::to_string(rows) + " rows of " +
+                       std::to_string(weights.shape.blocks()));
+  }
+  check_buffers(engine.name, out, {input("x", x.codes), input("scales", x.scales)});
+  Operand operand;
+  make_room(operand, true, engine.tallest, std::array{rows}, weights.shape.k);
+  fill_all(operand, threads, [&](std::size_t index, const RowBlock& block) {
+    fill_int8(operand, index, row_starts(x.codes.data(), operand.k, block), row_starts(x.scales.data(), weights.shape.blocks(), block));
+  });
+  run_gemm(engine, weights, expert, operand, out, threads);
+}
+
+}  // namespace mx::kernels::moe

@@ -1,0 +1,59 @@
+#pragma once
+// Products of activations and expert weights in panels under a named contract, equal to mx::dot bit for bit on every tier, for any number of
+// threads and for any rows beside a row.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "kernels/isa.hpp"
+#include "kernels/moe/operand.hpp"
+#include "kernels/moe/panel.hpp"
+#include "kernels/moe/tile.hpp"
+
+namespace mx::kernels::moe {
+
+/// One engine: what it computes, what it needs, and how high its tiles are. Tests and benchmarks iterate over all of them.
+struct Engine {
+  Contract contract;
+  std::string_view name;
+  std::uint32_t needs;  ///< IsaBit mask
+  std::size_t tallest;  ///< rows of a tile
+  TileFunction* run;
+};
+
+/// Every engine of this build; of a contract the plainest first.
+std::span<const Engine> engines();
+
+/// The last engine of the contract that the tier can run. Throws Error(unsupported) for a contract without engines, or when this processor cannot
+/// run the tier.
+const Engine& engine_for(Contract contract, const IsaTier& tier);
+
+/// out[row][half * columns + i] = row of `x` times column i of that half of one expert, plus its bias if `weights` has any: fp32, of NaNs 0x7FC00000.
+/// `threads` of at least 1. Throws Error(usage), before anything is written, when a size disagrees, the expert does not exist, the contract takes
+/// other activations, or `out` overlaps an input.
+void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Bf16Rows& x, std::span<float> out, int threads);
+void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Int8Rows& x, std::span<float> out, int threads);
+
+/// Where the outputs of a panel go: column c of a row is at row * row_stride + panel * panel_stride + c / 16 * half_stride + c % 16.
+struct Strides {
+  std::size_t panel;
+  std::size_t row;
+  std::size_t half;
+};
+
+/// Whether outputs get the bias that the weights hold.
+enum class Bias { added, left_out };
+
+/// Panels [first, first + count) of an expert by one block of rows.
+void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t expert, std::size_t first, std::size_t count, const Operand& operand,
+               std::size_t row_block, float* out, const Strides& strides, Bias bias);
+
+/// Panels [begin, end) by one block of rows into out[row][half * columns + i], rows of the whole operand.
+void run_columns(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Operand& operand, std::size_t row_block,
+                 std::size_t begin, std::size_t end, std::span<float> out, Bias bias);
+
+/// Panels that an engine best takes at once: several for a tile of few rows.
+std::size_t panels_at_once(std::size_t rows);
+
+}  // namespace mx::kernels::moe

@@ -1,0 +1,229 @@
+#include "kernels/moe/layer.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <string>
+
+#include "kernels/moe/buffers.hpp"
+#include "model/error.hpp"
+
+namespace mx::kernels::moe {
+namespace {
+
+constexpr std::array kCombineKernels {
+  KernelRow<CombineFunction>{"combine portable", 0, combine_portable},
+#if defined(__x86_64__) && !defined(MXACT_PORTABLE)
+      KernelRow<CombineFunction>{"combine avx2", kAvx2, combine_avx2}, KernelRow<CombineFunction>{"combine avx512", kAvx2 | kAvx512, combine_avx512},
+#endif
+};
+
+[[noreturn]] void refuse(const std::string& text) { throw Error(ErrorCode::usage, text, "layer"); }
+
+void check_size(std::string_view what, std::size_t found, std::size_t wanted) {
+  if (found != wanted) refuse(std::string(what) + " has " + std::to_string(found) + " values, not " + std::to_string(wanted));
+}
+
+/// A stretch of one product's panels for one block of rows: what a thread takes at a time.
+struct Work {
+  std::size_t block;
+  std::size_t first;
+  std::size_t count;
+};
+
+std::vector<Work> work_of(const Operand& operand, std::size_t panels) {
+  constexpr std::size_t kPanels = 12;
+  std::vector<Work> work;
+  for (std::size_t block = 0; block < operand.row_blocks.size(); ++block) {
+    for (std::size_t first = 0; first < panels; first += kPanels) work.push_back({block, first, std::min(kPanels, panels - first)});
+  }
+  return work;
+}
+
+}  // namespace
+
+std::span<const KernelRow<CombineFunction>> combine_kernels() { return kCombineKernels; }
+
+FusedLayer::FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const IsaTier& tier)
+    : weights_(weights),
+      choices_(choices),
+      engine_(engine_for(choices.contract, tier)),
+      activation_(*choices.activation, choices.constants, tier),
+      stage_(choices.contract, choices.recipe),
+      combine_(kernel_for<CombineFunction>(kCombineKernels, tier).run),
+      hidden_(weights.w13.shape.k),
+      intermediate_(weights.w2.shape.k) {
+  const PanelShape& w13 = weights.w13.shape;
+  const PanelShape& w2 = weights.w2.shape;
+  if (w13.halves != 2 || w2.halves != 1 || w13.columns != w2.k || w2.columns != w13.k || w13.experts != w2.experts) {
+    refuse("w13 is " + std::to_string(w13.experts) + " x " + std::to_string(w13.halves) + " x " + std::to_string(w13.columns) + " x " +
+           std::to_string(w13.k) + ", w2 " + std::to_string(w2.experts) + " x " + std::to_string(w2.halves) + " x " + std::to_string(w2.columns) +
+           " x " + std::to_string(w2.k) + ": not one layer's");
+  }
+}
+
+void FusedLayer::run(const RoutedTokens& tokens, std::span<float> out, int threads) {
+  if (tokens.top_k < 1 || tokens.experts.size() % tokens.top_k != 0) {
+    refuse(std::to_string(tokens.experts.size()) + " experts are not rows of top_k " + std::to_string(tokens.top_k));
+  }
+  if (threads < 1) refuse(std::to_string(threads) + " threads");
+  const std::size_t count = tokens.experts.size() / tokens.top_k;
+  check_size("weights", tokens.weights.size(), tokens.experts.size());
+  check_size("x", tokens.x.size(), count * hidden_);
+  check_size("out", out.size(), count * hidden_);
+  for (std::size_t i = 0; i < tokens.weights.size(); ++i) {
+    if (!std::isfinite(tokens.weights[i])) {
+      refuse("the weight of token " + std::to_string(i / tokens.top_k) + ", slot " + std::to_string(i % tokens.top_k) + " is not finite");
+    }
+  }
+  check_buffers("layer", out, {input("x", tokens.x), input("weights", tokens.weights), input("experts", tokens.experts)});
+  const SortedPairs pairs = sort_pairs(tokens.experts, tokens.expert_map, weights_.w13.shape.experts);
+  std::vector<const std::uint16_t*> x;
+  std::vector<float> input_weights;
+  for (const std::uint32_t slot : pairs.slot_of) {
+    x.push_back(tokens.x.data() + slot / tokens.top_k * hidden_);
+    if (choices_.weight_on == mx::moe::WeightPlace::input) input_weights.push_back(tokens.weights[slot]);
+  }
+  run_experts(pairs.group_sizes, x, input_weights, threads);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (std::size_t token = 0; token < count; ++token) combine(tokens, pairs, token, out);
+}
+
+void FusedLayer::run_batched(const BatchedTokens& tokens, std::span<float> out, int threads) {
+  const std::size_t experts = weights_.w13.shape.experts;
+  if (choices_.weight_on == mx::moe::WeightPlace::input) refuse("batched tokens come without weights to put on the input");
+  if (threads < 1) refuse(std::to_string(threads) + " threads");
+  check_size("counts", tokens.counts.size(), experts);
+  check_size("x", tokens.x.size(), experts * tokens.room * hidden_);
+  check_size("out", out.size(), tokens.x.size());
+  check_buffers("layer", out, {input("x", tokens.x), input("counts", tokens.counts)});
+  std::vector<std::size_t> group_sizes;
+  std::vector<const std::uint16_t*> x;
+  std::vector<float*> to;
+  for (std::size_t expert = 0; expert < experts; ++expert) {
+    const std::int32_t count = tokens.counts[expert];
+    if (count < 0 || static_cast<std::size_t>(count) > tokens.room) {
+      refuse("expert " + std::to_string(expert) + " has " + std::to_string(count) + " tokens in room for " + std::to_string(tokens.room));
+    }
+    group_sizes.push_back(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < group_sizes.back(); ++i) {
+      x.push_back(tokens.x.data() + (expert * tokens.room + i) * hidden_);
+      to.push_back(out.data() + (expert * tokens.room + i) * hidden_);
+    }
+  }
+  run_experts(group_sizes, x, {}, threads);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (std::size_t row = 0; row < to.size(); ++row) std::copy_n(expert_out_.data() + row * hidden_, hidden_, to[row]);
+}
+
+void FusedLayer::run_experts(std::span<const std::size_t> group_sizes, std::span<const std::uint16_t* const> x, std::span<const float> input_weights,
+                             int threads) {
+  stage_.check_length(hidden_);
+  stage_.check_length(intermediate_);
+  act_.resize(x.size() * intermediate_);
+  expert_out_.resize(x.size() * hidden_);
+  make_room(first_, stage_.int8(), engine_.tallest, group_sizes, hidden_);
+  make_room(second_, stage_.int8(), engine_.tallest, group_sizes, intermediate_);
+  scratch_.resize(std::max(scratch_.size(), static_cast<std::size_t>(threads)));
+  const std::vector<Work> gate_and_up_work = work_of(first_, weights_.w13.shape.panels());
+  const std::vector<Work> down_work = work_of(second_, weights_.w2.shape.panels());
+#pragma omp parallel num_threads(threads)
+  {
+    Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
+#pragma omp for schedule(dynamic)
+    for (std::size_t block = 0; block < first_.row_blocks.size(); ++block) fill_from_x(block, x, input_weights, scratch);
+#pragma omp for schedule(dynamic)
+    for (const Work& work : gate_and_up_work) gate_and_up(work.block, work.first, work.count, scratch);
+#pragma omp for schedule(dynamic)
+    for (std::size_t block = 0; block < second_.row_blocks.size(); ++block) fill_from_act(block, scratch);
+#pragma omp for schedule(dynamic)
+    for (const Work& work : down_work) down(work.block, work.first, work.count);
+  }
+}
+
+void FusedLayer::fill_from_x(std::size_t block, std::span<const std::uint16_t* const> x, std::span<const float> input_weights, Scratch& scratch) {
+  const RowBlock& rows = first_.row_blocks[block];
+  if (stage_.keeps_bf16() && input_weights.empty()) return fill_bf16(first_, block, x.subspan(rows.first, rows.rows));
+  scratch.tile.resize(rows.rows * hidden_);
+  for (std::size_t row = 0; row < rows.rows; ++row) {
+    const std::uint16_t* const from = x[rows.first + row];
+    float* const to = scratch.tile.data() + row * hidden_;
+    for (std::size_t k = 0; k < hidden_; ++k) to[k] = std::bit_cast<float>(static_cast<std::uint32_t>(from[k]) << 16);
+    if (input_weights.empty()) continue;
+    const float weight = input_weights[rows.first + row];
+    for (std::size_t k = 0; k < hidden_; ++k) to[k] *= weight;
+  }
+  fill(first_, block, scratch.tile, scratch);
+}
+
+void FusedLayer::fill_from_act(std::size_t block, Scratch& scratch) {
+  const RowBlock& rows = second_.row_blocks[block];
+  fill(second_, block, std::span(act_).subspan(rows.first * intermediate_, rows.rows * intermediate_), scratch);
+}
+
+void FusedLayer::fill(Operand& operand, std::size_t block, std::span<const float> rows, Scratch& scratch) const {
+  const std::size_t count = operand.row_blocks[block].rows;
+  const std::size_t k = operand.k;
+  if (!stage_.int8()) {
+    scratch.bf16.resize(count * k);
+    scratch.bf16_rows.clear();
+    for (std::size_t row = 0; row < count; ++row) {
+      scratch.bf16_rows.push_back(scratch.bf16.data() + row * k);
+      stage_.into_bf16(rows.subspan(row * k, k), scratch.bf16.data() + row * k);
+    }
+    return fill_bf16(operand, block, scratch.bf16_rows);
+  }
+  scratch.int8.resize(count * k);
+  scratch.scales.resize(count * k / kScaleBlock);
+  scratch.int8_rows.clear();
+  scratch.scale_rows.clear();
+  for (std::size_t row = 0; row < count; ++row) {
+    std::int8_t* const codes = scratch.int8.data() + row * k;
+    std::uint8_t* const scales = scratch.scales.data() + row * k / kScaleBlock;
+    scratch.int8_rows.push_back(codes);
+    scratch.scale_rows.push_back(scales);
+    stage_.into_int8(rows.subspan(row * k, k), codes, scales);
+  }
+  fill_int8(operand, block, scratch.int8_rows, scratch.scale_rows);
+}
+
+void FusedLayer::gate_and_up(std::size_t block, std::size_t first, std::size_t count, Scratch& scratch) {
+  const RowBlock& rows = first_.row_blocks[block];
+  const std::size_t lanes = weights_.w13.shape.lanes();
+  const std::size_t step = panels_at_once(rows.rows);
+  const Strides strides{rows.rows * kPanelColumns, kPanelColumns, lanes};
+  scratch.tile.resize(step * rows.rows * kPanelColumns);
+  for (std::size_t panel = first; panel < first + count; panel += step) {
+    const std::size_t taken = std::min(step, first + count - panel);
+    run_tiles(engine_, weights_.w13, rows.group, panel, taken, first_, block, scratch.tile.data(), strides, Bias::added);
+    for (std::size_t p = 0; p < taken; ++p) {
+      const std::size_t column = (panel + p) * lanes;
+      for (std::size_t row = 0; row < rows.rows; ++row) {
+        const float* const gate = scratch.tile.data() + p * strides.panel + row * strides.row;
+        activation_(gate, gate + lanes, std::min(lanes, intermediate_ - column), act_.data() + (rows.first + row) * intermediate_ + column);
+      }
+    }
+  }
+}
+
+void FusedLayer::down(std::size_t block, std::size_t first, std::size_t count) {
+  const RowBlock& rows = second_.row_blocks[block];
+  run_columns(engine_, weights_.w2, rows.group, second_, block, first, first + count, expert_out_,
+              choices_.add_w2_bias ? Bias::added : Bias::left_out);
+}
+
+void FusedLayer::combine(const RoutedTokens& tokens, const SortedPairs& pairs, std::size_t token, std::span<float> out) const {
+  std::vector<float> weights;
+  std::vector<const float*> rows;
+  for (std::size_t slot = token * tokens.top_k; slot < (token + 1) * tokens.top_k; ++slot) {
+    if (pairs.place_of[slot] < 0) continue;
+    weights.push_back(choices_.weight_on == mx::moe::WeightPlace::input ? 1.0F : tokens.weights[slot]);
+    rows.push_back(expert_out_.data() + static_cast<std::size_t>(pairs.place_of[slot]) * hidden_);
+  }
+  combine_({.weights = weights.data(), .rows = rows.data(), .count = rows.size(), .columns = hidden_, .out = out.data() + token * hidden_});
+}
+
+}  // namespace mx::kernels::moe

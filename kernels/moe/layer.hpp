@@ -1,0 +1,90 @@
+#pragma once
+// The fused MoE layer: pairs of token and expert sorted by expert, gate and up as one product with bias and activation on its tiles, the activation
+// rounded or quantized, the down product with its bias, and the sum over each token's experts. Equal to mx::moe::run_scaled_layer bit for bit: on
+// every tier, for any number of threads, and for a token alone or among others.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/isa.hpp"
+#include "kernels/moe/activation.hpp"
+#include "kernels/moe/combine.hpp"
+#include "kernels/moe/gemm.hpp"
+#include "kernels/moe/sort.hpp"
+#include "kernels/moe/stage.hpp"
+#include "model/moe/scaled_layer.hpp"
+
+namespace mx::kernels::moe {
+
+/// Every implementation of the sum, the plainest first.
+std::span<const KernelRow<CombineFunction>> combine_kernels();
+
+/// Tokens with their experts. Weights are fp32 and finite.
+struct RoutedTokens {
+  std::span<const std::uint16_t> x;          ///< bf16 codes [tokens, hidden]
+  std::span<const std::int32_t> experts;     ///< [tokens, top_k]
+  std::span<const float> weights;            ///< [tokens, top_k]
+  std::size_t top_k;                         ///< 1 or more
+  std::span<const std::int32_t> expert_map;  ///< the rank's expert of each, or -1; empty: all are here
+};
+
+/// Tokens that already lie by expert: the format of batched exchanges.
+struct BatchedTokens {
+  std::span<const std::uint16_t> x;      ///< bf16 codes [experts, room, hidden]
+  std::span<const std::int32_t> counts;  ///< [experts]: tokens of each, the rest of its room is not read
+  std::size_t room;
+};
+
+/// A layer ready to run, with the memory that runs share: one run at a time.
+class FusedLayer {
+ public:
+  /// `weights` must outlive the layer. Throws Error(unsupported) for choices that no kernel has or a tier that this processor lacks, Error(usage) for
+  /// constants that the activation does not take or matrices that do not fit together.
+  FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const IsaTier& tier);
+
+  /// out: fp32 [tokens, hidden]. Throws Error(usage), before anything is written, for sizes that disagree, experts that do not exist, weights that
+  /// are not finite, and an `out` that is misaligned or overlaps an input.
+  void run(const RoutedTokens& tokens, std::span<float> out, int threads);
+
+  /// out: fp32 [experts, room, hidden], of each token its expert's output without a weight; rooms beyond the counts are left alone. Errors as run(),
+  /// and Error(usage) when the choices put a weight on the input.
+  void run_batched(const BatchedTokens& tokens, std::span<float> out, int threads);
+
+ private:
+  /// What one thread works in.
+  struct Scratch {
+    Lines<float> tile;  ///< gate and up of some panels, or rows of x
+    Lines<std::uint16_t> bf16;
+    Lines<std::int8_t> int8;
+    Lines<std::uint8_t> scales;
+    std::vector<const std::uint16_t*> bf16_rows;
+    std::vector<const std::int8_t*> int8_rows;
+    std::vector<const std::uint8_t*> scale_rows;
+  };
+
+  void run_experts(std::span<const std::size_t> group_sizes, std::span<const std::uint16_t* const> x, std::span<const float> input_weights,
+                   int threads);
+  void fill_from_x(std::size_t block, std::span<const std::uint16_t* const> x, std::span<const float> input_weights, Scratch& scratch);
+  void fill_from_act(std::size_t block, Scratch& scratch);
+  void fill(Operand& operand, std::size_t block, std::span<const float> rows, Scratch& scratch) const;
+  void gate_and_up(std::size_t block, std::size_t first, std::size_t count, Scratch& scratch);
+  void down(std::size_t block, std::size_t first, std::size_t count);
+  void combine(const RoutedTokens& tokens, const SortedPairs& pairs, std::size_t token, std::span<float> out) const;
+
+  const PanelLayer& weights_;
+  mx::moe::ScaledChoices choices_;
+  const Engine& engine_;
+  GatedActivation activation_;
+  RowStage stage_;
+  CombineFunction* combine_;
+  std::size_t hidden_;
+  std::size_t intermediate_;
+  Operand first_;   ///< of gate and up
+  Operand second_;  ///< of down
+  std::vector<Scratch> scratch_;
+  Lines<float> act_;         ///< [pairs, intermediate]
+  Lines<float> expert_out_;  ///< [pairs, hidden]
+};
+
+}  // namespace mx::kernels::moe

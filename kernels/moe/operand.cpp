@@ -1,0 +1,128 @@
+#include "kernels/moe/operand.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <string>
+
+#include "kernels/moe/tile.hpp"
+#include "model/error.hpp"
+
+namespace mx::kernels::moe {
+namespace {
+
+/// A block of rows fills half of a core's second-level cache of 1 MiB; the panels stream past it.
+constexpr std::size_t kRowBlockBytes = 512 * 1024;
+
+/// Smallest exponent field of a normal number or NaN, 255 when there is none. One less than a field, a zero wraps around to 255.
+std::uint8_t least_exponent(const std::uint16_t* row, std::size_t k) {
+  std::uint8_t least = 254;
+  for (std::size_t i = 0; i < k; ++i) least = std::min(least, static_cast<std::uint8_t>((row[i] >> 7) - 1));
+  return static_cast<std::uint8_t>(least + 1);
+}
+
+/// Pairs of K, all rows of a tile beside each other: one scale block of each row after the other.
+void place_pairs(std::span<const std::uint16_t* const> rows, std::size_t k, std::uint32_t* to) {
+  constexpr std::size_t kPairs = kScaleBlock / 2;
+  for (std::size_t block = 0; block < k; block += kScaleBlock, to += kPairs * rows.size()) {
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      for (std::size_t i = 0; i < kPairs; ++i) std::memcpy(to + i * rows.size() + row, rows[row] + block + 2 * i, sizeof *to);
+    }
+  }
+}
+
+/// Quads of an octet's k 0, 4, 1, 5 and 2, 6, 3, 7: the order in which a lane's bytes hold the weights' low and high nibbles.
+void place_quads(std::span<const std::int8_t* const> rows, std::size_t k, std::uint32_t* to) {
+  for (std::size_t octet = 0; octet < k; octet += 8) {
+    for (const std::size_t quad : {std::size_t{0}, std::size_t{2}}) {
+      for (const std::int8_t* row : rows) {
+        const std::int8_t* four = row + octet + quad;
+        const std::int8_t bytes[4] = {four[0], four[4], four[1], four[5]};
+        std::memcpy(to++, bytes, sizeof bytes);
+      }
+    }
+  }
+}
+
+/// Of each block of an int8 row what its sum starts from, and the exponent of its scale, `height` numbers apart.
+void place_scales(const std::int8_t* row, const std::uint8_t* scales, std::size_t blocks, std::size_t height, std::int32_t* starts,
+                  std::int32_t* exponents) {
+  for (std::size_t b = 0; b < blocks; ++b) {
+    std::int32_t sum = 0;
+    for (std::size_t i = 0; i < kScaleBlock; ++i) sum += row[b * kScaleBlock + i];
+    starts[b * height] = -12 * sum;
+    exponents[b * height] = (scales[b] - 134) * (1 << 23);
+  }
+}
+
+/// Calls with (first row of a tile, its height).
+template <class Visit>
+void each_tile(const Operand& operand, const RowBlock& block, Visit visit) {
+  std::size_t first = 0;
+  for (std::size_t tile = 0; tile < tile_count(block.rows, operand.tallest); ++tile) {
+    const std::size_t height = tile_height(block.rows, operand.tallest, tile);
+    visit(first, height);
+    first += height;
+  }
+}
+
+}  // namespace
+
+void make_room(Operand& operand, bool int8, std::size_t tallest, std::span<const std::size_t> group_sizes, std::size_t k) {
+  if (k < 1 || k % kScaleBlock != 0) {
+    throw Error(ErrorCode::usage, "K " + std::to_string(k) + " is not a multiple of " + std::to_string(kScaleBlock), "activations");
+  }
+  operand.rows = std::accumulate(group_sizes.begin(), group_sizes.end(), std::size_t{0});
+  operand.k = k;
+  operand.tallest = tallest;
+  operand.dwords_per_row = int8 ? k / 4 : k / 2;
+  operand.data.resize(operand.rows * operand.dwords_per_row);
+  operand.starts.resize(int8 ? operand.rows * k / kScaleBlock : 0);
+  operand.exponents.resize(operand.starts.size());
+  operand.row_blocks.clear();
+  const std::size_t most = std::max<std::size_t>(1, kRowBlockBytes / (operand.dwords_per_row * 4) / tallest) * tallest;
+  std::size_t first = 0;
+  for (std::size_t group = 0; group < group_sizes.size(); ++group) {
+    for (std::size_t left = group_sizes[group]; left != 0;) {
+      const std::size_t taken = std::min(most, left);
+      operand.row_blocks.push_back({group, first, taken, 255, {255, 0}});
+      first += taken;
+      left -= taken;
+    }
+  }
+}
+
+void fill_bf16(Operand& operand, std::size_t index, std::span<const std::uint16_t* const> rows) {
+  RowBlock& block = operand.row_blocks[index];
+  for (const std::uint16_t* row : rows) block.least_exponent = std::min(block.least_exponent, least_exponent(row, operand.k));
+  each_tile(operand, block, [&](std::size_t first, std::size_t height) {
+    place_pairs(rows.subspan(first, height), operand.k, operand.data.data() + (block.first + first) * operand.dwords_per_row);
+  });
+}
+
+void fill_int8(Operand& operand, std::size_t index, std::span<const std::int8_t* const> rows, std::span<const std::uint8_t* const> scales) {
+  RowBlock& block = operand.row_blocks[index];
+  const std::size_t row_blocks = operand.k / kScaleBlock;
+  each_tile(operand, block, [&](std::size_t first, std::size_t height) {
+    place_quads(rows.subspan(first, height), operand.k, operand.data.data() + (block.first + first) * operand.dwords_per_row);
+    for (std::size_t row = 0; row < height; ++row) {
+      const std::size_t place = (block.first + first) * row_blocks + row;
+      place_scales(rows[first + row], scales[first + row], row_blocks, height, operand.starts.data() + place, operand.exponents.data() + place);
+    }
+  });
+  for (const std::uint8_t* row : scales) {
+    const auto [least, most] = std::minmax_element(row, row + row_blocks);
+    block.scales = {std::min(block.scales.least, *least), std::max(block.scales.most, *most)};
+  }
+}
+
+bool needs_care(Contract contract, const RowBlock& rows, const ScaleRange& columns) {
+  if (contract == Contract::bf16_chain) return columns.least < 2 || columns.most > 252 || rows.least_exponent + columns.least < 136;
+  if (contract == Contract::int8_block) {
+    const bool numbers = rows.scales.most < 255 && columns.most < 255;
+    return !numbers || rows.scales.least + columns.least < 135 || rows.scales.most + columns.most > 381;
+  }
+  return false;
+}
+
+}  // namespace mx::kernels::moe

@@ -1,0 +1,59 @@
+#pragma once
+// Activations made ready for an engine: cut into blocks of rows that a core's cache holds, and those into tiles (tile.hpp), each tile K by K.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/moe/aligned.hpp"
+#include "kernels/moe/panel.hpp"
+#include "model/numerics/contract.hpp"
+
+namespace mx::kernels::moe {
+
+/// Rows of activations as they come in: bf16 codes [row][K], or MXINT8 codes [row][K] with E8M0 bytes [row][K / 32].
+struct Bf16Rows {
+  std::span<const std::uint16_t> codes;
+};
+struct Int8Rows {
+  std::span<const std::int8_t> codes;
+  std::span<const std::uint8_t> scales;
+};
+
+/// Consecutive rows that an engine multiplies at once, and what it may assume about them.
+struct RowBlock {
+  std::size_t group;  ///< whose rows these are: an expert
+  std::size_t first;  ///< row
+  std::size_t rows;
+  std::uint8_t least_exponent;  ///< bf16: smallest exponent field of a normal number, 255 when there is none
+  ScaleRange scales;            ///< int8: of all rows
+};
+
+/// One operand, ready for the tiles of one contract.
+struct Operand {
+  std::size_t rows;
+  std::size_t k;
+  std::size_t tallest;         ///< of its tiles
+  std::size_t dwords_per_row;  ///< K / 2 or K / 4
+  Lines<std::uint32_t> data;
+  Lines<std::int32_t> starts;
+  Lines<std::int32_t> exponents;
+  std::vector<RowBlock> row_blocks;
+};
+
+/// Makes room for groups of rows, each cut into blocks of its own; memory that the operand already has is used again. Throws Error(usage) for a K
+/// that is not whole blocks of 32.
+void make_room(Operand& operand, bool int8, std::size_t tallest, std::span<const std::size_t> group_sizes, std::size_t k);
+
+/// Fills the block of rows `index`, whose row i is at rows[i] ([K] codes, [K / 32] scale bytes).
+void fill_bf16(Operand& operand, std::size_t index, std::span<const std::uint16_t* const> rows);
+void fill_int8(Operand& operand, std::size_t index, std::span<const std::int8_t* const> rows, std::span<const std::uint8_t* const> scales);
+
+/// True when an engine has to take the careful way for these rows and columns. What the quick one assumes:
+/// bf16-chain: weights times their scales are normal bf16 numbers (bytes 2 to 252), and no product or sum is subnormal: the smallest unit of an
+/// activation (2^(exponent field - 134)) times that of a weight (2^(byte - 128)) is at least 2^-126.
+/// int8-block: both scales are numbers, and their product is normal also in the unit of the sums, 2^-7.
+/// bf16-block has one way for all.
+bool needs_care(Contract contract, const RowBlock& rows, const ScaleRange& columns);
+
+}  // namespace mx::kernels::moe

@@ -1,0 +1,142 @@
+// The engines in plain scalar code, for processors without a tier of their own.
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "kernels/moe/tile.hpp"
+
+namespace mx::kernels::moe {
+namespace {
+
+constexpr float kSmallestNormal = std::numeric_limits<float>::min();
+constexpr std::array<float, 16> kValues{0, 0.5F, 1, 1.5F, 2, 3, 4, 6, -0.0F, -0.5F, -1, -1.5F, -2, -3, -4, -6};
+
+float flushed(float x) { return std::fabs(x) < kSmallestNormal ? std::copysign(0.0F, x) : x; }
+
+/// True when the exact a * b + c, which rounds to +-2^-126 where subnormals are kept, is less than that after rounding to 24 bits.
+bool rounds_below_normal(float a, float b, float c) {
+  constexpr double kTie = 0x1p-126 - 0x1p-151;
+  const double product = static_cast<double>(a) * b;
+  const double sum = product + c;
+  // What the sum lost.
+  const double part = sum - product;
+  const double lost = (product - (sum - part)) + (static_cast<double>(c) - part);
+  const double size = std::fabs(sum);
+  return size < kTie || (size == kTie && (sum > 0 ? lost < 0 : lost > 0));
+}
+
+/// One step of VDPBF16PS: subnormals count as zero before and after, and a result is one when it is below 2^-126 once rounded to 24 bits.
+float flushed_step(float a, float b, float c) {
+  const float sum = std::fma(a, b, c);
+  if (std::fabs(sum) == kSmallestNormal && rounds_below_normal(a, b, c)) return std::copysign(0.0F, sum);
+  return flushed(sum);
+}
+
+float scale_value(uint8_t byte) {
+  if (byte == 255) return std::numeric_limits<float>::quiet_NaN();
+  return std::bit_cast<float>(byte == 0 ? 0x00400000U : static_cast<uint32_t>(byte) << 23);
+}
+
+/// A code of one column of a panel: K's octet, place in it.
+uint32_t code_at(const uint8_t* codes, std::size_t octet, std::size_t column, std::size_t k) {
+  const uint8_t* lane = codes + (octet * kPanelColumns + column) * 4;
+  return lane[(k % 2) * 2 + k / 4] >> (k / 2 % 2 * 4) & 15U;
+}
+
+float bf16_value(uint32_t code) { return flushed(std::bit_cast<float>(code << 16)); }
+
+/// A tile's chain over one block, pairs of K in order, odd before even. `scale` is folded into the weights.
+float chain_over_block(const uint8_t* codes, std::size_t block, std::size_t column, float scale, const uint32_t* a, std::size_t height, float sum) {
+  for (std::size_t octet = block * 4; octet < block * 4 + 4; ++octet) {
+    for (std::size_t j = 0; j < 4; ++j) {
+      const uint32_t pair = a[(octet * 4 + j) * height];
+      const float odd = flushed(kValues[code_at(codes, octet, column, 2 * j + 1)] * scale);
+      const float even = flushed(kValues[code_at(codes, octet, column, 2 * j)] * scale);
+      sum = flushed_step(bf16_value(pair >> 16), odd, sum);
+      sum = flushed_step(bf16_value(pair & 0xFFFFU), even, sum);
+    }
+  }
+  return sum;
+}
+
+/// The exact sum over one block, in units of 2^-7. A quad holds k 0, 4, 1, 5 of its octet, or 2, 6, 3, 7: as the bytes of a lane do.
+int32_t integer_sum(const uint8_t* codes, std::size_t block, std::size_t column, const uint32_t* a, std::size_t height) {
+  constexpr std::array<std::size_t, 4> kPlaces{0, 4, 1, 5};
+  int32_t sum = 0;
+  for (std::size_t octet = block * 4; octet < block * 4 + 4; ++octet) {
+    for (std::size_t quad = 0; quad < 2; ++quad) {
+      const uint32_t four = a[(octet * 2 + quad) * height];
+      for (std::size_t i = 0; i < 4; ++i) {
+        const int32_t weight = static_cast<int32_t>(2 * kValues[code_at(codes, octet, column, kPlaces[i] + 2 * quad)]);
+        sum += weight * static_cast<int8_t>(four >> (8 * i) & 0xFFU);
+      }
+    }
+  }
+  return sum;
+}
+
+/// Calls dot(codes, scales, column, row of the block of rows, first row of its tile, height) for every output.
+template <class Dot>
+void each_output(const TileArgs& args, std::size_t tallest, Dot dot) {
+  for (std::size_t panel = 0; panel < args.panels; ++panel) {
+    std::size_t first = 0;
+    for (std::size_t tile = 0; tile < tile_count(args.rows, tallest); ++tile) {
+      const std::size_t height = tile_height(args.rows, tallest, tile);
+      for (std::size_t row = first; row < first + height; ++row) {
+        for (std::size_t column = 0; column < kPanelColumns; ++column) {
+          const float sum = dot(args.codes + panel * args.code_stride, args.scales + panel * args.scale_stride, column, row, first, height);
+          const float value = args.bias == nullptr ? sum : sum + args.bias[panel * kPanelColumns + column];
+          float* const to = args.out + panel * args.panel_stride + row * args.row_stride + column / 16 * args.half_stride + column % 16;
+          *to = value == value ? value : std::bit_cast<float>(0x7FC00000U);
+        }
+      }
+      first += height;
+    }
+  }
+}
+
+}  // namespace
+
+void bf16_chain_portable(const TileArgs& args) {
+  each_output(args, kChainRows,
+              [&](const uint8_t* codes, const uint8_t* scales, std::size_t column, std::size_t row, std::size_t first, std::size_t height) {
+                const uint32_t* a = args.a + first * args.blocks * (kScaleBlock / 2) + (row - first);
+                float sum = 0;
+                for (std::size_t b = 0; b < args.blocks; ++b) {
+                  sum = chain_over_block(codes, b, column, scale_value(scales[b * kPanelColumns + column]), a, height, sum);
+                }
+                return sum;
+              });
+}
+
+void bf16_block_portable(const TileArgs& args) {
+  each_output(args, kBlockRows,
+              [&](const uint8_t* codes, const uint8_t* scales, std::size_t column, std::size_t row, std::size_t first, std::size_t height) {
+                const uint32_t* a = args.a + first * args.blocks * (kScaleBlock / 2) + (row - first);
+                float total = 0;
+                for (std::size_t b = 0; b < args.blocks; ++b) {
+                  total = std::fma(chain_over_block(codes, b, column, 1, a, height, 0), scale_value(scales[b * kPanelColumns + column]), total);
+                }
+                return total;
+              });
+}
+
+void int8_block_portable(const TileArgs& args) {
+  each_output(args, kInt8Rows,
+              [&](const uint8_t* codes, const uint8_t* scales, std::size_t column, std::size_t row, std::size_t first, std::size_t height) {
+                const uint32_t* a = args.a + first * args.blocks * (kScaleBlock / 4) + (row - first);
+                const int32_t* exponents = args.a_exponents + first * args.blocks + (row - first);
+                float total = 0;
+                for (std::size_t b = 0; b < args.blocks; ++b) {
+                  const float sum = static_cast<float>(integer_sum(codes, b, column, a, height)) * 0x1p-7F;
+                  const float a_scale = scale_value(static_cast<uint8_t>((exponents[b * height] >> 23) + 134));
+                  total = std::fma(sum, a_scale * scale_value(scales[b * kPanelColumns + column]), total);
+                }
+                return total;
+              });
+}
+
+}  // namespace mx::kernels::moe

@@ -1,0 +1,60 @@
+#pragma once
+// What a GEMM engine of one instruction set is given: plain data and C headers alone, since every tier's file includes this.
+//
+// Weights lie in panels of 32 columns (panel.hpp), activations in tiles of a few rows (operand.hpp). An engine multiplies a block of rows by a few
+// panels over the whole K: each output is the contract's dot product plus the bias of its column, of NaNs 0x7FC00000.
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace mx::kernels::moe {
+
+inline constexpr size_t kPanelColumns = 32;
+/// Elements along K that share a scale byte.
+inline constexpr size_t kScaleBlock = 32;
+/// Dwords of codes in a block of one panel: four octets of K of 32 columns each.
+inline constexpr size_t kPanelBlockDwords = 4 * kPanelColumns;
+
+struct TileArgs {
+  const uint8_t* codes;   ///< of the first panel, 64-byte aligned
+  const uint8_t* scales;  ///< E8M0 bytes [block][32] of the first panel
+  size_t code_stride;     ///< bytes from panel to panel
+  size_t scale_stride;
+  size_t panels;
+  size_t blocks;  ///< of 32 along K
+  size_t rows;
+  /// Set unless the scales and activations at hand are known to keep away from the ends of their ranges: operand.hpp says how far for each contract.
+  bool careful;
+  const uint32_t* a;           ///< tile after tile: [pair of K][row] of bf16, or [quad of K][row] of int8
+  const int32_t* a_starts;     ///< int8: [block][row] in each tile, -12 times the block's sum
+  const int32_t* a_exponents;  ///< int8: likewise, (scale byte - 134) * 2^23
+  const float* bias;           ///< [panel][32], or null
+  /// Column c of a row and panel goes to out[panel * panel_stride + row * row_stride + c / 16 * half_stride + c % 16].
+  float* out;
+  size_t panel_stride;
+  size_t row_stride;
+  size_t half_stride;
+};
+
+using TileFunction = void(const TileArgs&);
+
+/// Rows are cut into as few tiles as `tallest` allows, of heights that differ by one at most, the higher ones first.
+static inline size_t tile_count(size_t rows, size_t tallest) { return (rows + tallest - 1) / tallest; }
+static inline size_t tile_height(size_t rows, size_t tallest, size_t tile) {
+  const size_t count = tile_count(rows, tallest);
+  return rows / count + (tile < rows % count ? 1 : 0);
+}
+
+/// Tallest tiles of each contract: what 32 vector registers hold.
+inline constexpr size_t kChainRows = 12;
+inline constexpr size_t kBlockRows = 6;
+inline constexpr size_t kInt8Rows = 6;
+
+TileFunction bf16_chain_portable;
+TileFunction bf16_block_portable;
+TileFunction int8_block_portable;
+TileFunction int8_block_avx512_vnni;
+TileFunction bf16_chain_avx512_bf16;
+TileFunction bf16_block_avx512_bf16;
+
+}  // namespace mx::kernels::moe

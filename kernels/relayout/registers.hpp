@@ -1,0 +1,63 @@
+#pragma once
+// A tile's bytes moved through registers: which bytes meet in which register, and which bits change there.
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/relayout/butterfly.hpp"
+#include "kernels/relayout/network.hpp"
+#include "kernels/relayout/tile.hpp"
+
+namespace mx::kernels::relayout {
+
+/// Bytes that one matrix serves.
+inline constexpr int kLane = 16;
+
+/// rows[i]: mask of the bits whose parity is bit i.
+using BitMatrix = std::array<std::uint8_t, 8>;
+
+/// A register through a matrix per lane.
+struct LaneTerm {
+  int from;
+  std::vector<BitMatrix> matrices;
+};
+/// A register as the exclusive or of terms.
+struct LaneMix {
+  int out;
+  std::vector<LaneTerm> terms;
+};
+
+/// Registers are numbered; the tile's source is in 0, 1, .. and the one with target bytes i * width .. is targets[i].
+struct RegisterPlan {
+  std::vector<Step2> gather;
+  std::vector<LaneMix> mixes;
+  std::vector<Step2> scatter;
+  std::vector<int> targets;
+  int registers;  ///< all of them
+};
+
+/// Steps and mixes stand in whole groups (MxTileCode), all mixes have as many terms. Where only whole bytes move there are neither mixes nor a
+/// scatter. Else bytes that are made alike stand side by side in lanes while their bits change.
+RegisterPlan register_plan(const Tiles& tiles, int width);
+
+/// How a register of the bytes that some target register is made of becomes it: terms as in LaneMix, each of the register's own bytes, then their
+/// order.
+struct Finish {
+  struct Term {
+    std::vector<std::int16_t> index;
+    std::vector<BitMatrix> matrices;
+  };
+  std::vector<Term> terms;
+  std::vector<std::int16_t> order;
+};
+
+/// Tiles whose registers meet evenly: passes that bring the bytes of each target register together, and what is done with them there. Without
+/// finishes the passes make the target.
+struct EvenPlan {
+  Butterfly passes;
+  std::vector<Finish> finishes;  ///< by target register, all with as many terms
+};
+std::optional<EvenPlan> even_plan(const Tiles& tiles, int width);
+
+}  // namespace mx::kernels::relayout

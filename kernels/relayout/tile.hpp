@@ -1,0 +1,77 @@
+#pragma once
+// A move cut into tiles: outer loops, and one small box of digits that is moved through registers. What a tile does with its bytes is the same
+// everywhere; where its pieces lie, and which of them are there, differs at the edges.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "kernels/relayout/digits.hpp"
+
+namespace mx::kernels::relayout {
+
+/// A part of a target byte: the bits of one byte of the tile's source that go there.
+struct BytePart {
+  std::int32_t source;                 ///< byte of the tile as it was read
+  std::array<std::uint8_t, 8> rows{};  ///< rows[i]: mask of the source bits whose parity is bit i of the target byte
+  friend bool operator==(const BytePart&, const BytePart&) = default;
+};
+
+/// Neighbouring bytes of memory that are neighbours in the tile.
+struct Piece {
+  std::int64_t offset;  ///< from where the tile begins in memory
+  std::int32_t in_tile;
+  std::int32_t length;
+};
+
+struct Fill {
+  std::int32_t in_tile;
+  std::int32_t length;
+  std::uint8_t content;
+};
+
+/// Where a tile's bytes come from and go to: one form inside, others at the edges.
+struct TileForm {
+  std::vector<Piece> loads;
+  std::vector<Fill> fills;  ///< padding, put beside what was read
+  std::vector<Piece> stores;
+};
+
+struct OuterDigit {
+  std::int64_t radix;
+  std::int64_t source_step;  ///< in bytes
+  std::int64_t target_step;
+  std::vector<std::int64_t> weights;  ///< per limit
+};
+
+/// How far the elements of a tile reach into a limit, and the reaches (limit minus the tile's sum) that need a form of their own.
+struct TileLimit {
+  std::int64_t limit;
+  std::int64_t span;                  ///< largest sum of an element above the tile's, plus 1: with that much room all are there
+  std::vector<std::int64_t> reaches;  ///< ascending; what is at least `span` counts as the last one, `span`
+};
+
+struct Tiles {
+  std::vector<OuterDigit> outer;  ///< slowest first
+  std::int64_t source_base = 0;   ///< in bytes
+  std::int64_t target_base = 0;
+  std::vector<TileLimit> limits;
+  std::vector<TileForm> forms;               ///< mixed-radix number of the limits' reaches, the last limit fastest; the last form is the whole tile's
+  std::int32_t bytes = 0;                    ///< of a tile, a power of two
+  bool is_copy = false;                      ///< every byte stays where it is in the tile
+  std::vector<std::vector<BytePart>> parts;  ///< of each target byte; of a copy empty
+};
+
+/// How large the contiguous parts of a tile should be on either side, in bytes.
+struct TileGoals {
+  std::int64_t source_run;
+  std::int64_t target_run;
+  std::int64_t shortest_copy;  ///< runs as long as this on both sides are moved as they are
+  std::int64_t copy_run;       ///< and cut into pieces of this length
+};
+
+/// Tiles for a move; none when parts of bytes would have to be read or written at an edge.
+std::optional<Tiles> tiles_of(const SharedDigits& digits, const TileGoals& goals);
+
+}  // namespace mx::kernels::relayout

@@ -1,0 +1,124 @@
+#pragma once
+// What the instruction sets' files execute: a tile's work as plain arrays. These files see this header and C headers alone.
+
+#include <stdint.h>
+
+/// Pieces are loaded into the tile's source area, padding is filled in, the tile is moved into its target area, and that is stored piece by piece.
+struct MxTilePiece {
+  int64_t offset;   ///< from the tile's place in memory
+  uint32_t at;      ///< in the tile's area
+  uint32_t length;  ///< in bytes
+};
+struct MxTileFill {
+  uint32_t at;
+  uint32_t length;
+  uint8_t content;
+};
+/// Of a tile whose bytes all stay where they are: from memory to memory.
+struct MxTileCopy {
+  int64_t source;
+  int64_t target;
+  int64_t length;
+};
+/// Padding of such a tile.
+struct MxTileBlank {
+  int64_t target;
+  int64_t length;
+  uint8_t content;
+};
+
+/// Where the pieces of a tile lie: one form inside the tensor, others at its edges.
+struct MxTileForm {
+  const MxTilePiece* loads;
+  const MxTileFill* fills;
+  const MxTilePiece* stores;
+  const MxTileCopy* copies;
+  const MxTileBlank* blanks;
+  int64_t load_count;
+  int64_t fill_count;
+  int64_t store_count;
+  int64_t copy_count;
+  int64_t blank_count;
+};
+
+/// Steps that stand together and do not depend on each other, and so many mixes. Lists are filled up by repeating their last entry.
+static const int kMxGroup = 8;
+
+/// A register = two registers through an index table. Registers are offsets in the scratch memory, tables offsets in the tables.
+struct MxTileStep {
+  uint32_t out;
+  uint32_t a;
+  uint32_t b;
+  uint32_t index;
+};
+/// A register through one matrix of 8 x 8 bits per lane of 16 bytes.
+struct MxTileTerm {
+  uint32_t from;
+  uint32_t matrix;
+};
+/// Eight registers through up to three levels, as Block in butterfly.hpp says; the index tables stand one behind the other.
+struct MxTileBlock {
+  uint32_t in[8];
+  uint32_t out[8];
+  uint32_t indexes;
+};
+/// A register's own bytes through matrices, then reordered. Tables: index and matrices of each term, the order at last.
+struct MxTileFinish {
+  uint32_t in;
+  uint32_t out;
+  uint32_t tables;
+};
+/// Blocks that make use of none of each other.
+struct MxTilePass {
+  const struct MxTileBlock* blocks;
+  int64_t count;
+  int64_t levels;
+};
+
+/// Of a target byte, for the portable kernel: a source byte through a table of 256.
+struct MxTilePart {
+  uint32_t source;
+  uint32_t table;
+};
+
+/// A tile's work, in the order gather, mixes, scatter. A mix is a register, the exclusive or of its terms; terms stand by groups of mixes, and in
+/// each group the first ones of all mixes before the second ones. Index tables of registers of 64 bytes: 64 bytes, 0..63 a, 64..127 b. Of registers
+/// of 16: 16 bytes into a, then 16 into b, 0x80 where nothing is taken. Matrix tables: the matrices as vgf2p8affineqb takes them, then the tables of
+/// low and of high nibbles, each as long as a register.
+struct MxTileCode {
+  const MxTileStep* gather;
+  const MxTileTerm* terms;
+  const uint32_t* mixes;
+  const MxTileStep* scatter;
+  const uint8_t* tables;
+  const MxTilePart* parts;       ///< by target byte; portable kernel
+  const uint32_t* part_starts;   ///< bytes + 1 entries
+  const MxTilePass* passes;      ///< with finishes, instead of gather, mixes and scatter
+  const MxTileFinish* finishes;  ///< in whole groups of 4
+  int64_t pass_count;
+  int64_t finish_count;
+  int64_t finish_terms;
+  int64_t gather_count;
+  int64_t mix_count;
+  int64_t terms_per_mix;
+  int64_t scatter_count;
+  uint32_t target_at;  ///< of the target area in the scratch memory; the source area is at 0
+  uint32_t bytes;      ///< of the tile
+};
+
+/// Tiles one behind the other. None at all end a thread's work: what it streamed past the caches is then there for every thread.
+struct MxTileStrip {
+  const uint8_t* source;
+  uint8_t* target;
+  int64_t count;
+  int64_t source_step;
+  int64_t target_step;
+  int64_t ahead;  ///< from a tile's source to where the source of a tile lies that comes somewhat later
+};
+
+/// `scratch` is aligned to 64 bytes and has 64 bytes to spare behind what the code uses.
+typedef void MxTileFunction(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip, uint8_t* scratch);
+
+MxTileFunction mx_tiles_portable;
+MxTileFunction mx_tiles_avx2;
+MxTileFunction mx_tiles_avx512;

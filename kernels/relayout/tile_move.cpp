@@ -1,0 +1,167 @@
+// The loops around tiles: which tile lies where, which of them are at an edge, who moves which.
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "kernels/relayout/move.hpp"
+
+namespace mx::kernels::relayout {
+namespace {
+
+constexpr std::size_t kScratchAlign = 64;
+
+/// Kernels may store up to a register more than they need.
+constexpr std::size_t kScratchSpare = 64;
+
+/// More pieces of work than threads, so that none waits long for the last.
+constexpr std::int64_t kShares = 4;
+
+/// Whether only bytes move, or their parts as well.
+std::string_view kind_of(const Tiles& tiles) {
+  if (tiles.is_copy) return "runs";
+  const bool bytes = std::ranges::all_of(tiles.parts, [](const std::vector<BytePart>& parts) { return parts.size() == 1; });
+  return bytes ? "bytes" : "bits";
+}
+
+/// Runs of a source are read one behind the other.
+void order_loops(Tiles& tiles) {
+  std::ranges::stable_sort(tiles.outer, std::ranges::greater{}, [](const OuterDigit& digit) { return std::abs(digit.source_step); });
+  if (tiles.outer.empty()) tiles.outer.push_back({1, 0, 0, std::vector<std::int64_t>(tiles.limits.size(), 0)});
+}
+
+class TileMove final : public Move {
+ public:
+  TileMove(Tiles tiles, const TileKernel& kernel)
+      : tiles_(std::move(tiles)), kernel_(kernel), program_(tiles_, kernel.width), kind_(kind_of(tiles_)) {
+    tiles_.parts.clear();
+    tiles_.parts.shrink_to_fit();
+    tiles_.forms.clear();
+    tiles_.forms.shrink_to_fit();
+  }
+
+  void run(std::span<const std::uint8_t> source, std::span<std::uint8_t> target, int threads) const override {
+    std::int64_t rows = 1;
+    for (std::size_t d = 0; d + 1 < tiles_.outer.size(); ++d) rows *= tiles_.outer[d].radix;
+    const std::int64_t length = tiles_.outer.back().radix;
+    const std::int64_t cuts = std::clamp<std::int64_t>((kShares * threads + rows - 1) / rows, 1, length);
+    const std::size_t scratch_bytes = (program_.scratch_bytes() + kScratchSpare + kScratchAlign - 1) / kScratchAlign * kScratchAlign;
+    std::vector<std::uint8_t> scratch(scratch_bytes * static_cast<std::size_t>(threads) + kScratchAlign);
+    const auto address = reinterpret_cast<std::uintptr_t>(scratch.data());
+    std::uint8_t* aligned = scratch.data() + (kScratchAlign - address % kScratchAlign) % kScratchAlign;
+#pragma omp parallel num_threads(threads)
+    {
+      // The runtime may give fewer threads than asked for.
+      const auto thread = static_cast<std::size_t>(omp_get_thread_num());
+      Walk walk(*this, source.data(), target.data(), aligned + thread * scratch_bytes);
+#pragma omp for schedule(static)
+      for (std::int64_t item = 0; item < rows * cuts; ++item) {
+        const std::int64_t cut = item % cuts;
+        walk.go(item / cuts, length * cut / cuts, length * (cut + 1) / cuts);
+      }
+      walk.end();
+    }
+  }
+
+  std::string_view kind() const override { return kind_; }
+  std::string_view kernel() const override { return kernel_.row.name; }
+  std::size_t memory() const override { return program_.memory() + sizeof(OuterDigit) * tiles_.outer.size(); }
+
+ private:
+  /// One thread's way through the tiles.
+  class Walk {
+   public:
+    Walk(const TileMove& move, const std::uint8_t* source, std::uint8_t* target, std::uint8_t* scratch)
+        : move_(move), tiles_(move.tiles_), source_(source), target_(target), scratch_(scratch), sums_(tiles_.limits.size()) {}
+
+    /// Tiles begin..end of the innermost loop at one combination of the others.
+    void go(std::int64_t row, std::int64_t begin, std::int64_t end) {
+      const std::uint8_t* source = source_ + tiles_.source_base;
+      std::uint8_t* target = target_ + tiles_.target_base;
+      std::ranges::fill(sums_, 0);
+      for (std::size_t d = tiles_.outer.size() - 1; d-- > 0;) {
+        const OuterDigit& digit = tiles_.outer[d];
+        const std::int64_t value = row % digit.radix;
+        row /= digit.radix;
+        source += value * digit.source_step;
+        target += value * digit.target_step;
+        for (std::size_t l = 0; l < sums_.size(); ++l) sums_[l] += value * digit.weights[l];
+      }
+      const OuterDigit& inner = tiles_.outer.back();
+      std::int64_t whole = end;
+      for (std::size_t l = 0; l < sums_.size(); ++l) whole = std::min(whole, first_cut(l, inner.weights[l], end));
+      whole = std::max(whole, begin);
+      if (whole > begin)
+        strip(move_.program_.form(form_count() - 1), source + begin * inner.source_step, target + begin * inner.target_step, whole - begin);
+      for (std::int64_t n = whole; n < end; ++n) {
+        strip(move_.program_.form(form_at(n)), source + n * inner.source_step, target + n * inner.target_step, 1);
+      }
+    }
+
+    void end() { strip(move_.program_.form(0), source_, target_, 0); }
+
+   private:
+    std::size_t form_count() const {
+      std::size_t count = 1;
+      for (const TileLimit& limit : tiles_.limits) count *= limit.reaches.size();
+      return count;
+    }
+
+    /// The first tile of the innermost loop that a limit cuts.
+    std::int64_t first_cut(std::size_t l, std::int64_t weight, std::int64_t end) const {
+      const TileLimit& limit = tiles_.limits[l];
+      const std::int64_t room = limit.limit - limit.span - sums_[l];
+      if (room < 0) return 0;
+      return weight == 0 ? end : std::min(end, room / weight + 1);
+    }
+
+    std::size_t form_at(std::int64_t n) const {
+      std::size_t index = 0;
+      for (std::size_t l = 0; l < sums_.size(); ++l) {
+        const TileLimit& limit = tiles_.limits[l];
+        const std::int64_t reach = std::clamp<std::int64_t>(limit.limit - sums_[l] - n * tiles_.outer.back().weights[l], 0, limit.span);
+        index = index * limit.reaches.size() + static_cast<std::size_t>(std::ranges::lower_bound(limit.reaches, reach) - limit.reaches.begin());
+      }
+      return index;
+    }
+
+    void strip(const MxTileForm& form, const std::uint8_t* source, std::uint8_t* target, std::int64_t count) {
+      const OuterDigit& inner = tiles_.outer.back();
+      const std::int64_t ahead =
+          inner.radix > 64 || tiles_.outer.size() < 2 ? 16 * inner.source_step : tiles_.outer[tiles_.outer.size() - 2].source_step;
+      const MxTileStrip strip{source, target, count, inner.source_step, inner.target_step, ahead};
+      move_.kernel_.row.run(&move_.program_.code(), &form, &strip, scratch_);
+    }
+
+    const TileMove& move_;
+    const Tiles& tiles_;
+    const std::uint8_t* source_;
+    std::uint8_t* target_;
+    std::uint8_t* scratch_;
+    std::vector<std::int64_t> sums_;
+  };
+
+  Tiles tiles_;
+  const TileKernel& kernel_;
+  TileProgram program_;
+  std::string_view kind_;
+};
+
+constexpr TileGoals kGoals{.source_run = 64, .target_run = 256, .shortest_copy = 64, .copy_run = 8192};
+
+}  // namespace
+
+std::unique_ptr<Move> tile_move(const layout::Layout& from, const layout::Layout& to, const IsaTier& tier) {
+  const std::optional<Side> source = side_of(from);
+  const std::optional<Side> target = side_of(to);
+  if (!source || !target) return nullptr;
+  const std::optional<SharedDigits> digits = shared_digits(*source, *target);
+  if (!digits) return nullptr;
+  std::optional<Tiles> tiles = tiles_of(*digits, kGoals);
+  if (!tiles) return nullptr;
+  order_loops(*tiles);
+  return std::make_unique<TileMove>(std::move(*tiles), tile_kernel(tier));
+}
+
+}  // namespace mx::kernels::relayout

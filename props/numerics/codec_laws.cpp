@@ -1,0 +1,148 @@
+// N7 for the vector kernels: quantizers, dequantizers and elementary functions give the model's bits on every tier that runs here.
+
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "kernels/codec/codec.hpp"
+#include "kernels/functions/functions.hpp"
+#include "props/numerics/grid.hpp"
+#include "props/numerics/laws.hpp"
+
+namespace mx::props::numerics {
+namespace {
+
+constexpr std::uint32_t kLowBits = 0x0000FFFFU;
+
+std::vector<const kernels::IsaTier*> tiers_here() {
+  std::vector<const kernels::IsaTier*> out;
+  for (const kernels::IsaTier& tier : kernels::isa_tiers()) {
+    if (kernels::runs_here(tier)) out.push_back(&tier);
+  }
+  return out;
+}
+
+/// fp32 patterns whose exponents lie within a few of one that may be anywhere; three in four have mantissas of a few bits, so that ties are met.
+std::vector<std::uint32_t> drawn_patterns(std::size_t count) {
+  const std::uint32_t top = pick_uniform(1, 255);
+  std::vector<std::uint32_t> out(count);
+  for (std::uint32_t& f32 : out) {
+    const std::uint32_t below = pick_uniform(0, 6);
+    const std::uint32_t mantissa = pick_uniform(0, 0x7FFFFF);
+    const std::uint32_t kept = pick_uniform(0, 3) == 0 ? mantissa : mantissa & ~0x7FFFFU;
+    f32 = pick_uniform(0, 1) << 31 | (top > below ? top - below : 0U) << 23 | kept;
+  }
+  return out;
+}
+
+/// The model's codes, packed as the kernels pack them.
+std::vector<std::uint8_t> codes_by_model(const std::vector<std::uint32_t>& x, const Recipe& recipe) {
+  const auto length = static_cast<std::size_t>(recipe.format->block);
+  const bool shares = recipe.format->element->width == 4;
+  std::vector<std::uint8_t> out(shares ? x.size() / 2 : x.size());
+  for (std::size_t first = 0; first < x.size(); first += length) {
+    const QuantizedBlock block = quantize_block(std::span(x).subspan(first, length), kF32, recipe);
+    for (std::size_t j = 0; j < length; ++j) {
+      const std::size_t i = first + j;
+      std::uint8_t& byte = out[shares ? i / 2 : i];
+      byte = static_cast<std::uint8_t>(byte | block.codes[j] << (shares && i % 2 == 1 ? 4 : 0));
+    }
+  }
+  return out;
+}
+
+/// What every tier makes of the bits that `want` has; the first tier that differs.
+template <class Run>
+std::string first_difference(const Run& run) {
+  for (const kernels::IsaTier* tier : tiers_here()) {
+    if (!run(kernels::Workers{tier, 1})) return "the tier " + std::string(tier->name) + " differs";
+  }
+  return {};
+}
+
+struct QuantizerRow {
+  std::string_view profile;
+  const BlockFormat* format;
+};
+constexpr QuantizerRow kQuantizers[] = {{"ocp", &kMxfp4},
+                                        {"ocp", &kMxfp8E4m3},
+                                        {"ocp", &kMxfp8E5m2},
+                                        {"ocp", &kMxfp6E2m3},
+                                        {"torchao-rceil", &kMxfp4},
+                                        {"torchao-even", &kMxfp8E4m3},
+                                        {"deepgemm-ue8m0", &kFp8Group128},
+                                        {"deepgemm", &kFp4Group32},
+                                        {"vllm-group", &kFp8Group128}};
+
+}  // namespace
+
+Outcome kernels_quantize(const Law& law) {
+  return check_property(law, [] {
+    const QuantizerRow& row = kQuantizers[pick_uniform(0, std::size(kQuantizers) - 1)];
+    const Recipe& how = recipe(profile_named(row.profile), *row.format);
+    const std::size_t blocks = pick_uniform(1, 9);
+    const std::vector<std::uint32_t> x = drawn_patterns(blocks * static_cast<std::size_t>(row.format->block));
+    const kernels::Shape shape{1, x.size()};
+    const kernels::QuantizedSizes sizes = kernels::quantized_sizes(shape, *row.format, kernels::ScaleLayout::rows);
+    const std::vector<std::uint8_t> want = codes_by_model(x, how);
+    const std::string difference = first_difference([&](const kernels::Workers& workers) {
+      std::vector<std::uint8_t> codes(sizes.codes);
+      std::vector<std::uint32_t> scales((sizes.scales + 3) / 4);
+      const std::span room(reinterpret_cast<std::uint8_t*>(scales.data()), sizes.scales);
+      kernels::quantize(kernels::f32_bits(x), shape, how, {}, kernels::ScaleLayout::rows, {codes, room}, workers);
+      return codes == want;
+    });
+    RC_LOG(std::string(row.profile) + " " + std::string(row.format->name) + ": " + difference);
+    RC_ASSERT(difference.empty());
+  });
+}
+
+Outcome kernels_dequantize(const Law& law) {
+  return check_property(law, [] {
+    constexpr const BlockFormat* kFormats[] = {&kMxfp4, &kMxfp8E4m3, &kMxfp8E5m2, &kMxfp6E3m2, &kMxint8Block};
+    const BlockFormat& format = *kFormats[pick_uniform(0, std::size(kFormats) - 1)];
+    const Dequantizer& how = dequantizer(profile_named(kOcp), format, kBf16);
+    // Scales near both ends: there a number leaves the range that has an exponent to move.
+    const std::uint32_t scale = pick_uniform(0, 1) == 0 ? pick_uniform(0, 24) : pick_uniform(232, 255);
+    const std::uint32_t first = pick_uniform(0, 255);
+    const bool shares = format.element->width == 4;
+    std::vector<std::uint8_t> codes;
+    std::vector<std::uint16_t> want;
+    for (std::uint32_t i = 0; i < 32; ++i) {
+      const std::uint32_t code = (first + i * 7) % (1U << format.element->width);
+      want.push_back(static_cast<std::uint16_t>(dequantize(code, scale, how)));
+      if (!shares || i % 2 == 0) codes.push_back(static_cast<std::uint8_t>(code));
+      if (shares && i % 2 == 1) codes.back() = static_cast<std::uint8_t>(codes.back() | code << 4);
+    }
+    const std::string difference = first_difference([&](const kernels::Workers& workers) {
+      const auto byte = static_cast<std::uint8_t>(scale);
+      std::vector<std::uint16_t> got(32);
+      kernels::dequantize({codes, {&byte, 1}}, {1, 32}, how, {}, kernels::ScaleLayout::rows, kernels::bf16_room(got), workers);
+      return got == want;
+    });
+    RC_LOG(std::string(format.name) + " under scale " + std::to_string(scale) + ": " + difference);
+    RC_ASSERT(difference.empty());
+  });
+}
+
+Outcome kernels_evaluate(const Law& law) {
+  return check_property(law, [] {
+    const auto functions = kernels::elementary_functions();
+    const kernels::ElementaryFunction& function = functions[pick_uniform(0, static_cast<std::uint32_t>(functions.size()) - 1)];
+    std::vector<std::uint32_t> x(pick_uniform(1, 40));
+    for (std::uint32_t& f32 : x) f32 = pick_uniform(0, 0xFFFF) << 16 | pick_uniform(0, kLowBits);
+    std::vector<std::uint32_t> want;
+    for (std::uint32_t f32 : x) want.push_back(function.model(f32));
+    const std::string difference = first_difference([&](const kernels::Workers& workers) {
+      std::vector<std::uint32_t> got(x.size());
+      kernels::apply(function, x, got, *workers.tier);
+      return got == want;
+    });
+    RC_LOG(std::string(function.name) + ": " + difference);
+    RC_ASSERT(difference.empty());
+  });
+}
+
+}  // namespace mx::props::numerics

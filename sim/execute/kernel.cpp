@@ -1,0 +1,258 @@
+#include "sim/execute/kernel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "model/error.hpp"
+#include "model/fault.hpp"
+#include "model/names.hpp"
+#include "model/numerics/convert.hpp"
+#include "model/numerics/f32.hpp"
+#include "sim/rescue.hpp"
+
+namespace mx::sim {
+namespace {
+
+using fault::Fault;
+using fault::planted;
+
+/// What a name of the engine means in a row.
+struct ActivationName {
+  std::string_view name;
+  ActivationUse ExecutionRow::*use;
+  layout::SourceOrder ExecutionRow::*order;
+};
+constexpr std::array kActivationNames{
+    ActivationName{"SWIGLUOAI", &ExecutionRow::swiglu_oai, &ExecutionRow::oai_order},
+    ActivationName{"SILU", &ExecutionRow::silu, &ExecutionRow::silu_order},
+};
+
+const ActivationName& name_row(const ModelActivation& model) {
+  const auto* row = std::ranges::find(kActivationNames, model.name, &ActivationName::name);
+  if (row != kActivationNames.end()) return *row;
+  throw Error(ErrorCode::unsupported, "activation " + model.name + " is not simulated; SWIGLUOAI and SILU are");
+}
+
+std::uint32_t scaled(EpilogueScale order, std::uint32_t sum, std::uint32_t activations, std::uint32_t weights) {
+  switch (order) {
+    case EpilogueScale::product: return f32::mul(sum, f32::mul(activations, weights));
+    case EpilogueScale::weight_first: return f32::mul(f32::mul(sum, weights), activations);
+    case EpilogueScale::activation_first: break;
+  }
+  return f32::mul(f32::mul(sum, activations), weights);
+}
+
+std::uint32_t with_bias(BiasEntry entry, std::uint32_t sum, std::uint32_t bias) {
+  switch (entry) {
+    case BiasEntry::dropped: return sum;
+    case BiasEntry::f32: return f32::add(sum, bias);
+    case BiasEntry::after_bf16: break;
+  }
+  return to_bf16(f32::add(to_bf16(sum), to_bf16(bias)));
+}
+
+/// One product of the layer over all slots.
+class Product {
+ public:
+  Product(const Execution& execution, const Weights& weights, Matrix matrix, const Activations& input, ScaleMemory read_as)
+      : row_(*execution.row), contract_(row_of(execution.unit->contract)), weights_(weights), matrix_(matrix), input_(input) {
+    const std::int64_t length = matrix == Matrix::w13 ? weights.sizes().hidden : weights.sizes().intermediate;
+    for (std::int64_t row = 0; row < input.rows; ++row) operands_.push_back(widened(prepared_row(contract_, input, row, read_as), length));
+  }
+
+  /// Results for every slot of one expert, [slots], of one row of the matrix.
+  void row(std::int64_t expert, std::int64_t half, std::int64_t n, std::span<const std::int64_t> input_rows, std::span<std::uint32_t> out) const {
+    const WeightRow weight = weights_.row(matrix_, expert, half, n);
+    const PreparedOperand operand = prepare(contract_, Side::b, weight.operand());
+    const std::uint32_t bias = weights_.bias(matrix_, expert, half, n);
+    for (std::size_t i = 0; i < input_rows.size(); ++i) {
+      const auto from = static_cast<std::size_t>(input_rows[i]);
+      std::uint32_t sum = dot(contract_, operands_[from], operand, {});
+      sum = scaled(row_.epilogue, sum, input_.row_scale[from], weight.total);
+      out[i] = weights_.has_bias() ? with_bias(row_.bias, sum, bias) : sum;
+    }
+  }
+
+ private:
+  /// Zeros behind a row that is shorter than the kernel's size.
+  PreparedOperand widened(PreparedOperand operand, std::int64_t length) const {
+    const auto wanted = static_cast<std::size_t>(length);
+    if (operand.elements >= wanted) return operand;
+    const PreparedOperand zeros = prepare(contract_, Side::a, {std::vector<Value>(wanted), contract_.a_formats.empty() ? nullptr : &kE4m3fn});
+    for (std::size_t k = operand.factors.size(); k < zeros.factors.size(); ++k) operand.factors.push_back(zeros.factors[k]);
+    if (!operand.scales.empty() && operand.block != 0) operand.scales.resize((wanted + operand.block - 1) / operand.block, f32::kOne);
+    operand.elements = wanted;
+    return operand;
+  }
+
+  const ExecutionRow& row_;
+  const ContractRow& contract_;
+  const Weights& weights_;
+  Matrix matrix_;
+  const Activations& input_;
+  std::vector<PreparedOperand> operands_;
+};
+
+/// Slots of one expert: positions in the list of all.
+using ByExpert = std::map<std::int64_t, std::vector<std::size_t>>;
+
+ByExpert by_expert(std::span<const SlotWork> slots, const Weights& weights, const Activations& input) {
+  ByExpert groups;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].expert < 0 || slots[i].expert >= weights.sizes().experts || slots[i].row < 0 || slots[i].row >= input.rows) {
+      throw Error(ErrorCode::usage, "slot of row " + std::to_string(slots[i].row) + " and local expert " + std::to_string(slots[i].expert) +
+                                        ": there are " + std::to_string(input.rows) + " rows and " + std::to_string(weights.sizes().experts) +
+                                        " experts");
+    }
+    groups[slots[i].expert].push_back(i);
+  }
+  return groups;
+}
+
+/// Runs work(expert, positions, row) for every expert and row of its matrix, on all threads.
+template <class Work>
+void for_rows(const ByExpert& groups, std::int64_t rows, const Work& work) {
+  for (const auto& [expert, positions] : groups) {
+    Rescue rescue;
+#pragma omp parallel for schedule(dynamic, 8)
+    for (std::int64_t row = 0; row < rows; ++row) rescue.run([&] { work(expert, positions, row); });
+    rescue.rethrow();
+  }
+}
+
+void first_product(const Execution& execution, const Weights& weights, const Activations& input, std::span<const SlotWork> slots,
+                   const ByExpert& groups, std::vector<SlotStages>& stages) {
+  const ExecutionRow& row = *execution.row;
+  const Product product(execution, weights, Matrix::w13, input, row.by == QuantizedBy::kernel ? input.memory : row.scales);
+  const UsedActivation used = used_activation(row, execution.activation);
+  const std::int64_t intermediate = weights.sizes().intermediate;
+  for (SlotStages& slot : stages) {
+    for (auto* stage : {&slot.gate, &slot.up, &slot.activation}) stage->resize(static_cast<std::size_t>(intermediate));
+  }
+  for_rows(groups, intermediate, [&](std::int64_t expert, const std::vector<std::size_t>& positions, std::int64_t i) {
+    std::vector<std::int64_t> rows;
+    for (const std::size_t at : positions) rows.push_back(slots[at].row);
+    std::vector<std::uint32_t> gate(rows.size());
+    std::vector<std::uint32_t> up(rows.size());
+    product.row(expert, 0, i, rows, gate);
+    product.row(expert, 1, i, rows, up);
+    for (std::size_t p = 0; p < positions.size(); ++p) {
+      SlotStages& slot = stages[positions[p]];
+      const auto at = static_cast<std::size_t>(i);
+      slot.gate[at] = row.rounds_h13 ? to_bf16(gate[p]) : gate[p];
+      slot.up[at] = row.rounds_h13 ? to_bf16(up[p]) : up[p];
+      slot.activation[at] = moe::activate(*used.row, kBf16, slot.gate[at], slot.up[at], used.constants);
+    }
+  });
+}
+
+void second_product(const Execution& execution, const Weights& weights, const ByExpert& groups, std::span<const std::int64_t> columns,
+                    std::vector<SlotStages>& stages) {
+  std::vector<std::uint32_t> x;
+  for (const SlotStages& slot : stages) {
+    for (const std::uint32_t bits : slot.activation) x.push_back(bits >> 16U);
+  }
+  const Activations input = quantized(*execution.second, x, weights.sizes().intermediate, execution.scales.second);
+  const Product product(execution, weights, Matrix::w2, input, ScaleMemory::row_major);
+  for (SlotStages& slot : stages) slot.down.resize(columns.size());
+  for_rows(groups, static_cast<std::int64_t>(columns.size()), [&](std::int64_t expert, const std::vector<std::size_t>& positions, std::int64_t c) {
+    std::vector<std::int64_t> rows(positions.begin(), positions.end());
+    std::vector<std::uint32_t> down(rows.size());
+    product.row(expert, 0, columns[static_cast<std::size_t>(c)], rows, down);
+    for (std::size_t p = 0; p < positions.size(); ++p) stages[positions[p]].down[static_cast<std::size_t>(c)] = down[p];
+  });
+}
+
+std::uint32_t slot_share(const ExecutionRow& row, std::uint32_t sum, std::uint32_t down, std::uint32_t weight) {
+  const auto added = [&](std::uint32_t share) {
+    const std::uint32_t next = f32::add(sum, share);
+    return row.sum == SlotSum::bf16 ? to_bf16(next) : next;
+  };
+  switch (row.slot) {
+    case SlotRule::weighted_rounded: return added(to_bf16(f32::mul(down, weight)));
+    case SlotRule::rounded_weighted_again: return added(to_bf16(f32::mul(to_bf16(down), to_bf16(weight))));
+    case SlotRule::rounded: break;
+  }
+  return f32::fma(to_bf16(down), weight, sum);
+}
+
+}  // namespace
+
+std::uint32_t to_bf16(std::uint32_t f32) {
+  constexpr Conversion kNearest{Rounding::nearest_even, Overflow::ieee, NanRule::fixed, 0x7FC0, 0x7FC0, 0, false};
+  return convert(f32, kF32, kBf16, kNearest) << 16U;
+}
+
+Execution execution_on(const ExecutionRow& row, layout::Arch arch, std::string_view activation_key, ModelActivation activation, StaticScales scales) {
+  const Quantizer* first = &quantizer_named(row.first);
+  const Quantizer* second = &quantizer_named(row.second);
+  if (row.keyed) {
+    if (const Quantizer* keyed = quantizer_of_key(activation_key)) first = second = keyed;
+  }
+  return {&row, &unit_on(row.unit, arch), first, second, std::move(activation), scales};
+}
+
+UsedActivation used_activation(const ExecutionRow& row, const ModelActivation& model) {
+  const ActivationUse& use = row.*name_row(model).use;
+  if (use.row.empty()) {
+    throw Error(ErrorCode::unsupported, "activation " + model.name + " is not one that the kernel takes", std::string(row.backend));
+  }
+  moe::ActivationConstants constants = use.constants;
+  const bool limited = use.takes_limit && model.constants.limit != 0 && !planted(Fault::sim_ignores_limit);
+  if (use.takes_alpha && !planted(Fault::sim_drops_alpha)) constants.alpha = model.constants.alpha;
+  if (use.takes_beta) constants.beta = model.constants.beta;
+  if (limited) constants.limit = model.constants.limit;
+  return {&moe::activation_named(limited && !use.limited_row.empty() ? use.limited_row : use.row), constants};
+}
+
+std::vector<std::string> ignored_constants(const ExecutionRow& row, const ModelActivation& model) {
+  const UsedActivation used = used_activation(row, model);
+  std::vector<std::string> ignored;
+  const auto compare = [&](std::string_view name, std::uint32_t asked, std::uint32_t found) {
+    if (asked == found) return;
+    ignored.push_back(std::string(name) + " " + f32::text(asked) + " of the model is ignored, the kernel has " + f32::text(found));
+  };
+  compare("limit", model.constants.limit, used.constants.limit);
+  if (used.row->curve == moe::Curve::silu && model.constants.alpha == 0) return ignored;
+  compare("alpha", model.constants.alpha, used.constants.alpha);
+  compare("beta", model.constants.beta, used.constants.beta);
+  return ignored;
+}
+
+layout::SourceOrder kernel_order(const ExecutionRow& row, const ModelActivation& model) { return row.*name_row(model).order; }
+
+std::vector<SlotStages> run_slots(const Execution& execution, const Weights& weights, const Activations& input, std::span<const SlotWork> slots,
+                                  std::span<const std::int64_t> columns) {
+  std::vector<std::int64_t> all;
+  if (columns.empty()) {
+    for (std::int64_t n = 0; n < weights.sizes().hidden; ++n) all.push_back(n);
+    columns = all;
+  }
+  std::vector<SlotStages> stages(slots.size());
+  if (slots.empty()) return stages;
+  const ByExpert groups = by_expert(slots, weights, input);
+  first_product(execution, weights, input, slots, groups, stages);
+  second_product(execution, weights, groups, columns, stages);
+  return stages;
+}
+
+std::vector<std::uint32_t> combined(const ExecutionRow& row, std::vector<WeighedSlot> slots, std::size_t columns) {
+  if (row.order == SlotOrder::expert) std::ranges::stable_sort(slots, {}, &WeighedSlot::expert);
+  std::vector<std::uint32_t> sums(columns, 0);
+  for (const WeighedSlot& slot : slots) {
+    const std::uint32_t weight = row.bf16_weights ? to_bf16(slot.weight) : slot.weight;
+    for (std::size_t n = 0; n < columns; ++n) sums[n] = slot_share(row, sums[n], slot.down[n], weight);
+  }
+  for (std::uint32_t& sum : sums) sum = to_bf16(sum);
+  return sums;
+}
+
+std::vector<std::uint32_t> unweighted(std::span<const std::uint32_t> down) {
+  std::vector<std::uint32_t> rounded;
+  for (const std::uint32_t bits : down) rounded.push_back(to_bf16(bits));
+  return rounded;
+}
+
+}  // namespace mx::sim

@@ -1,0 +1,86 @@
+#pragma once
+// The experts of one rank, executed as a backend's row says.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/moe/routing.hpp"
+#include "sim/execute/activations.hpp"
+#include "sim/execute/weights.hpp"
+
+namespace mx::sim {
+
+/// The activation that a model asks for.
+struct ModelActivation {
+  std::string name;                    ///< the engine's: SWIGLUOAI or SILU
+  moe::ActivationConstants constants;  ///< fp32 bits; a limit of 0: none
+};
+
+/// Calibrated scales of what enters the two products, fp32 bits; read where a quantizer needs one.
+struct StaticScales {
+  std::uint32_t first;
+  std::uint32_t second;
+};
+
+/// A row of the execution table on a device.
+struct Execution {
+  const ExecutionRow* row;
+  const UnitRow* unit;
+  const Quantizer* first;
+  const Quantizer* second;
+  ModelActivation activation;
+  StaticScales scales;
+};
+
+/// Throws Error(usage) when the activation key is none that the row takes.
+Execution execution_on(const ExecutionRow& row, layout::Arch arch, std::string_view activation_key, ModelActivation activation, StaticScales scales);
+
+/// The activation that the backend computes, with the constants that it uses. Throws Error(unsupported) when it takes none of that name.
+struct UsedActivation {
+  const moe::Activation* row;
+  moe::ActivationConstants constants;
+};
+UsedActivation used_activation(const ExecutionRow& row, const ModelActivation& model);
+/// Constants of the model that the backend does not use: "limit 0x40a00000 of the model, 0x40e00000 in the kernel". Empty: none.
+std::vector<std::string> ignored_constants(const ExecutionRow& row, const ModelActivation& model);
+/// The row order of w13 that the kernel expects its layout to start from.
+layout::SourceOrder kernel_order(const ExecutionRow& row, const ModelActivation& model);
+
+/// One (row of the activations, slot) pair that a rank computes.
+struct SlotWork {
+  std::int64_t row;     ///< of the activations
+  std::int64_t expert;  ///< local
+};
+
+/// Stages of a slot, as fp32 bits. Whatever is bf16 in the backend is a bf16 number.
+struct SlotStages {
+  std::vector<std::uint32_t> gate;        ///< [I] of the kernel's padded size
+  std::vector<std::uint32_t> up;          ///< [I]
+  std::vector<std::uint32_t> activation;  ///< [I]
+  std::vector<std::uint32_t> down;        ///< one for each of the columns asked for: second product with its bias, before the slot rule
+};
+
+/// Executes the slots; `columns` are the output columns wanted, empty: all of hidden. Activations with fewer columns than the kernel's hidden size
+/// are zero there. All threads. Throws Error(usage) when a slot names a row or an expert that does not exist.
+std::vector<SlotStages> run_slots(const Execution& execution, const Weights& weights, const Activations& input, std::span<const SlotWork> slots,
+                                  std::span<const std::int64_t> columns);
+
+/// What a slot adds to its token's sum, in the order of the row; `weight` as fp32 bits.
+struct WeighedSlot {
+  std::int64_t expert;  ///< global
+  std::uint32_t weight;
+  std::span<const std::uint32_t> down;
+};
+/// bf16 numbers as fp32 bits, one per column: the sum over a token's slots on one rank, without slots +0.
+std::vector<std::uint32_t> combined(const ExecutionRow& row, std::vector<WeighedSlot> slots, std::size_t columns);
+
+/// A slot alone after the slot rule, weight 1: what batched experts hand back to the exchange.
+std::vector<std::uint32_t> unweighted(std::span<const std::uint32_t> down);
+
+/// Nearest bf16 number of fp32 bits, as fp32 bits.
+std::uint32_t to_bf16(std::uint32_t f32);
+
+}  // namespace mx::sim

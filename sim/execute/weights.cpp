@@ -1,0 +1,227 @@
+#include "sim/execute/weights.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "model/error.hpp"
+#include "model/fault.hpp"
+#include "model/layout/grains.hpp"
+#include "model/layout/w4a8/values.hpp"
+#include "model/numerics/convert.hpp"
+#include "model/numerics/f32.hpp"
+
+namespace mx::sim {
+namespace {
+
+using layout::Layout;
+using layout::Role;
+using layout::Sizes;
+using layout::Units;
+using layout::WeightFormat;
+
+/// What the scale of a format covers.
+enum class Coverage { group, expert, row, block };
+
+/// The facts of a weight format that a reader needs.
+struct FormatFacts {
+  WeightFormat format;
+  const Format* element;
+  const Format* scale;
+  Coverage coverage;
+};
+constexpr std::int64_t kSquare = 128;
+constexpr std::array kFacts{
+    FormatFacts{WeightFormat::mxfp4, &kE2m1, &kE8m0, Coverage::group},      FormatFacts{WeightFormat::nvfp4, &kE2m1, &kE4m3fn, Coverage::group},
+    FormatFacts{WeightFormat::mxfp8, &kE4m3fn, &kE8m0, Coverage::group},    FormatFacts{WeightFormat::fp8_tensor, &kE4m3fn, &kF32, Coverage::expert},
+    FormatFacts{WeightFormat::fp8_channel, &kE4m3fn, &kF32, Coverage::row}, FormatFacts{WeightFormat::fp8_block, &kE4m3fn, &kF32, Coverage::block},
+    FormatFacts{WeightFormat::int4, &kE4m3fn, &kBf16, Coverage::group},
+};
+const FormatFacts& facts_of(WeightFormat format) { return *std::ranges::find(kFacts, format, &FormatFacts::format); }
+
+struct MatrixRoles {
+  Role weight, scale, bias, global, channel;
+};
+constexpr MatrixRoles kRolesOf[] = {
+    {Role::w13_weight, Role::w13_weight_scale, Role::w13_bias, Role::w13_global_scale, Role::w13_channel_scale},
+    {Role::w2_weight, Role::w2_weight_scale, Role::w2_bias, Role::w2_global_scale, Role::w2_channel_scale},
+};
+const MatrixRoles& roles_of(Matrix matrix) { return kRolesOf[static_cast<std::size_t>(matrix)]; }
+
+std::int64_t up_to(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+/// Memory read in logical order; a cast that can be undone is undone, a bias is read in the type that it was widened to.
+Units read_units(const layout::TensorPlan& plan, const layout::PackedTensor& tensor) {
+  const std::string name(layout::name_of(tensor.role));
+  if (plan.layout.bytes() != static_cast<std::int64_t>(tensor.bytes.size())) {
+    throw Error(ErrorCode::usage,
+                "holds " + std::to_string(tensor.bytes.size()) + " bytes, the kernel's layout has " + std::to_string(plan.layout.bytes()), name);
+  }
+  Units read{plan.layout.unit_bits(), layout::held_row_major(plan.layout, tensor.bytes).bytes};
+  if (plan.cast->keeps() || layout::is_bias(tensor.role)) return read;
+  const layout::Uncast uncast(*plan.cast);
+  Units before{plan.cast->from_bits, std::vector<std::uint8_t>(static_cast<std::size_t>((plan.layout.size() * plan.cast->from_bits + 7) / 8))};
+  for (std::int64_t i = 0; i < plan.layout.size(); ++i) {
+    const std::optional<std::uint64_t> found = uncast(layout::get_grain(read.bytes, i, read.bits));
+    if (!found) throw Error(ErrorCode::usage, "element " + std::to_string(i) + " is nothing that " + std::string(plan.cast->name) + " makes", name);
+    layout::set_grain(before.bytes, i, before.bits, *found);
+  }
+  return before;
+}
+
+/// The e4m3 number that an int4 code chooses from its group's eight multiples.
+Value chosen_multiple(std::uint64_t multiples, std::uint32_t uint4b8) {
+  const int value = static_cast<int>(uint4b8) - 8;
+  if (value == 0) return {};
+  const int index = value < 0 ? value + 8 : 8 - value;
+  Value number = decode(kE4m3fn, static_cast<std::uint32_t>(multiples >> (8 * index)) & 0xFFU);
+  if (value > 0) number.negative = !number.negative;
+  return number;
+}
+
+/// What an int4 checkpoint's group scales become before the kernel: eight multiples a group, and a scale for each row.
+void split_group_scales(layout::LayerUnits& units, const Sizes& sizes) {
+  for (const Matrix matrix : {Matrix::w13, Matrix::w2}) {
+    const MatrixRoles& roles = roles_of(matrix);
+    Units& groups = units[static_cast<std::size_t>(roles.scale)];
+    const std::int64_t length = (matrix == Matrix::w13 ? sizes.hidden : sizes.intermediate) / sizes.group;
+    const std::int64_t rows = static_cast<std::int64_t>(groups.bytes.size()) / 2 / length;
+    Units multiples{64, std::vector<std::uint8_t>(static_cast<std::size_t>(rows * length) * 8)};
+    Units channels{32, std::vector<std::uint8_t>(static_cast<std::size_t>(rows) * 4)};
+    std::vector<std::uint16_t> row(static_cast<std::size_t>(length));
+    std::vector<std::uint8_t> codes(row.size());
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t g = 0; g < length; ++g)
+        row[static_cast<std::size_t>(g)] = static_cast<std::uint16_t>(layout::get_grain(groups.bytes, r * length + g, 16));
+      layout::set_grain(channels.bytes, r, 32, layout::w4a8_quantize_scales(row, codes));
+      for (std::int64_t g = 0; g < length; ++g)
+        layout::set_grain(multiples.bytes, r * length + g, 64, layout::w4a8_expand(codes[static_cast<std::size_t>(g)]));
+    }
+    units[static_cast<std::size_t>(roles.channel)] = std::move(channels);
+    groups = std::move(multiples);
+  }
+}
+
+/// The code of the exact product of a scale code and a scale, nearest even, saturating.
+Value refolded(const Value& scale, const Value& global) {
+  constexpr Conversion kSaturating{Rounding::nearest_even, Overflow::saturate, NanRule::fixed, 0x7F, 0xFF, 0, false};
+  Flags flags;
+  return decode(kE4m3fn, encode(exact_product(scale, global), kE4m3fn, kSaturating, flags));
+}
+
+}  // namespace
+
+Sizes kernel_sizes(const ExecutionRow& row, const layout::Setting& setting) {
+  Sizes sizes = setting.padded;
+  const KernelPadding& padding = row.padding;
+  sizes.hidden = up_to(sizes.hidden, padding.hidden);
+  sizes.intermediate =
+      up_to(sizes.intermediate, setting.engine == layout::Engine::v2026_05 ? padding.intermediate_2026_05 : padding.intermediate_2026_08);
+  return sizes;
+}
+
+Weights Weights::of_checkpoint(const layout::CanonicalLayer& layer, const ExecutionRow& row) {
+  Weights weights(layer.sizes, layer.form, row);
+  for (Role role : layout::kAllRoles) {
+    if (layer[role].empty()) continue;
+    const Layout memory = layout::canonical(role, layer.sizes, layer.form);
+    weights.units_[static_cast<std::size_t>(role)] = {memory.unit_bits(), layout::to_row_major(memory, layer[role])};
+  }
+  weights.require_weights();
+  if (layer.form.format == WeightFormat::int4) split_group_scales(weights.units_, layer.sizes);
+  return weights;
+}
+
+Weights Weights::of_packed(const layout::PackedLayer& packed, const ExecutionRow& row, layout::SourceOrder order) {
+  const layout::BackendLayout& backend = layout::backend_layout_named(packed.backend, packed.setting.form.format, packed.setting.engine);
+  // A kernel does not know where the checkpoint ended: it reads the padded sizes. Where the conversion changes values tensor by tensor, its inverse
+  // speaks of the checkpoint's sizes.
+  layout::Setting view = packed.setting;
+  const bool changes_values = backend.undo_values != nullptr && packed.setting.form.format != WeightFormat::mxfp4;
+  if (!changes_values) view.sizes = view.padded = kernel_sizes(row, packed.setting);
+  view.form.order = planted(fault::Fault::sim_swaps_gate_and_up) && order == layout::SourceOrder::gpt_oss ? layout::SourceOrder::standard : order;
+  Weights weights(view.sizes, view.form, row);
+  for (const layout::PackedTensor& tensor : packed.tensors) {
+    weights.units_[static_cast<std::size_t>(tensor.role)] = read_units(backend.build(tensor.role, view), tensor);
+  }
+  if (backend.undo_values != nullptr) backend.undo_values(weights.units_, view);
+  weights.require_weights();
+  return weights;
+}
+
+void Weights::require_weights() const {
+  for (Role role : layout::kAllRoles) {
+    if (layout::is_bias(role) || !layout::has_role(form_.format, role) || !units_of(role).absent()) continue;
+    throw Error(ErrorCode::usage, "missing from the layer", std::string(layout::name_of(role)));
+  }
+}
+
+std::uint64_t Weights::unit(Role role, std::int64_t index) const {
+  const Units& units = units_of(role);
+  return layout::get_grain(units.bytes, index, units.bits);
+}
+
+WeightRow Weights::row(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n) const {
+  const MatrixRoles& roles = roles_of(matrix);
+  const FormatFacts& facts = facts_of(form_.format);
+  const bool first = matrix == Matrix::w13;
+  const std::int64_t halves = first ? (form_.gated ? 2 : 1) : 1;
+  const std::int64_t rows = first ? sizes_.intermediate : sizes_.hidden;
+  const std::int64_t length = first ? sizes_.hidden : sizes_.intermediate;
+  const std::int64_t index = (expert * halves + half) * rows + n;
+  WeightRow result{{}, facts.element, {}, 0, f32::kOne};
+  result.elements.reserve(static_cast<std::size_t>(length));
+  const bool chooses = form_.format == WeightFormat::int4;
+  const std::int64_t groups = facts.coverage == Coverage::group ? length / sizes_.group : 0;
+  for (std::int64_t k = 0; k < length; ++k) {
+    const auto code = static_cast<std::uint32_t>(unit(roles.weight, index * length + k));
+    result.elements.push_back(chooses ? chosen_multiple(unit(roles.scale, index * groups + k / sizes_.group), code) : decode(*facts.element, code));
+  }
+  const auto scale_at = [&](std::int64_t at) { return static_cast<std::uint32_t>(unit(roles.scale, at)); };
+  if (chooses) {
+    result.total = static_cast<std::uint32_t>(unit(roles.channel, index));
+    return result;
+  }
+  switch (facts.coverage) {
+    case Coverage::expert: result.total = scale_at(expert); break;
+    case Coverage::row: result.total = scale_at(index); break;
+    case Coverage::group:
+      result.block = static_cast<int>(sizes_.group);
+      for (std::int64_t g = 0; g < groups; ++g) result.scales.push_back(decode(*facts.scale, scale_at(index * groups + g)));
+      break;
+    case Coverage::block: {
+      const std::int64_t columns = (length + kSquare - 1) / kSquare;
+      const std::int64_t blocks = (rows + kSquare - 1) / kSquare;
+      result.block = static_cast<int>(kSquare);
+      for (std::int64_t g = 0; g < columns; ++g)
+        result.scales.push_back(decode(*facts.scale, scale_at(((expert * halves + half) * blocks + n / kSquare) * columns + g)));
+      break;
+    }
+  }
+  if (layout::has_role(form_.format, roles.global)) fold_global_scales(matrix, expert, result);
+  return result;
+}
+
+void Weights::fold_global_scales(Matrix matrix, std::int64_t expert, WeightRow& into) const {
+  const auto global = static_cast<std::uint32_t>(unit(roles_of(matrix).global, expert));
+  if (row_->global == GlobalScale::epilogue) {
+    into.total = global;
+    return;
+  }
+  const Value factor = decode(kF32, global);
+  for (Value& scale : into.scales) scale = row_->global == GlobalScale::operand ? exact_product(scale, factor) : refolded(scale, factor);
+}
+
+std::uint32_t Weights::bias(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n) const {
+  const Role role = roles_of(matrix).bias;
+  const Units& units = units_of(role);
+  if (units.absent()) return 0;
+  const bool first = matrix == Matrix::w13;
+  const std::int64_t halves = first && form_.gated ? 2 : 1;
+  const std::int64_t rows = first ? sizes_.intermediate : sizes_.hidden;
+  const auto code = static_cast<std::uint32_t>(unit(role, (expert * halves + half) * rows + n));
+  return units.bits == kBf16.width ? to_f32(code, kBf16) : code;
+}
+
+}  // namespace mx::sim

@@ -1,0 +1,60 @@
+#pragma once
+// A layer's expert matrices as a kernel reads them, row by row: elements, block scales, and the scale of the whole row.
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "model/layout/packed.hpp"
+#include "model/numerics/dot.hpp"
+#include "sim/execute/execution.hpp"
+
+namespace mx::sim {
+
+/// The two products of an expert.
+enum class Matrix : std::uint8_t { w13, w2 };
+
+/// One row (an output feature) of one expert's matrix.
+struct WeightRow {
+  std::vector<Value> elements;  ///< [K]
+  const Format* format;         ///< of the elements
+  std::vector<Value> scales;    ///< one for each `block` elements; empty: none
+  int block;
+  std::uint32_t total;  ///< fp32 bits of the scale of the whole row
+
+  Operand operand() const { return {elements, format, scales, block}; }
+};
+
+/// Weights in logical order, whichever memory they were read from.
+class Weights {
+ public:
+  /// The checkpoint's own form. Throws Error(usage) when a weight or scale is missing or of another size.
+  static Weights of_checkpoint(const layout::CanonicalLayer& layer, const ExecutionRow& row);
+  /// A backend's packed tensors, read where the kernel looks for them: at its padded sizes, and in the row order that its activation expects. Throws
+  /// Error(usage) when a tensor is missing, is of another size than the kernel's layout or holds what no conversion makes.
+  static Weights of_packed(const layout::PackedLayer& packed, const ExecutionRow& row, layout::SourceOrder order);
+
+  const layout::Sizes& sizes() const { return sizes_; }
+  /// `half` 0 is gate, 1 is up; 0 for w2. `n` counts that half's rows.
+  WeightRow row(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n) const;
+  bool has_bias() const { return !units_of(layout::Role::w13_bias).absent() || !units_of(layout::Role::w2_bias).absent(); }
+  /// fp32 bits; 0 without biases.
+  std::uint32_t bias(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n) const;
+
+ private:
+  Weights(const layout::Sizes& sizes, const layout::Form& form, const ExecutionRow& row) : sizes_(sizes), form_(form), row_(&row) {}
+  const layout::Units& units_of(layout::Role role) const { return units_[static_cast<std::size_t>(role)]; }
+  std::uint64_t unit(layout::Role role, std::int64_t index) const;
+  void require_weights() const;
+  void fold_global_scales(Matrix matrix, std::int64_t expert, WeightRow& into) const;
+
+  layout::Sizes sizes_;
+  layout::Form form_;
+  const ExecutionRow* row_;
+  layout::LayerUnits units_;
+};
+
+/// Sizes that a backend's kernel works with: the setting's padded ones, or what its conversion pads them to.
+layout::Sizes kernel_sizes(const ExecutionRow& row, const layout::Setting& setting);
+
+}  // namespace mx::sim

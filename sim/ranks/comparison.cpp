@@ -1,0 +1,118 @@
+#include "sim/ranks/comparison.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "model/error.hpp"
+#include "model/numerics/rows.hpp"
+#include "model/oracle/tables.hpp"
+
+namespace mx::sim {
+namespace {
+
+constexpr std::array kSpreads{
+    Spread{"single", 1, 1, false},
+    Spread{"TP=2", 2, 1, false},
+    Spread{"DP=2+EP", 1, 2, true},
+};
+
+constexpr std::string_view kScales = "activation scales travel row-major and are not moved into the 128x4 tile that the kernel reads (vllm#42118)";
+
+constexpr std::array kReported{
+    ReportedRow{100, 109, "FLASHINFER_CUTLASS_MXFP4_MXFP8", "DP=2+EP", "fails in the kernel", kScales},
+    ReportedRow{100, 109, "TRITON", "DP=2+EP", "raises", {}},
+    ReportedRow{90, 90, "MARLIN", "DP=2+EP", "fails", {}},
+    ReportedRow{90, 90, "TRITON", "DP=2+EP", "fails", {}},
+};
+
+constexpr rows::Word<CellAnswer> kAnswers[] = {{CellAnswer::chosen, "chosen"}, {CellAnswer::possible, "possible"}, {CellAnswer::refused, "refused"}};
+
+const ReportedRow* reported_of(const oracle::Hardware& hardware, std::string_view backend, std::string_view spread) {
+  const int capability = hardware.platform == oracle::PlatformKind::cuda ? hardware.capability.value_or(0) : 0;
+  const auto* row = std::ranges::find_if(kReported, [&](const ReportedRow& report) {
+    return report.backend == backend && report.spread == spread && capability >= report.capability_low && capability <= report.capability_high;
+  });
+  return row == kReported.end() ? nullptr : row;
+}
+
+SimulationRequest request_for(const Scenario& scenario, const oracle::Deployment& deployment, const std::string& backend, std::string kernel_class) {
+  return {scenario.oracle, deployment, backend, std::move(kernel_class), scenario.engine};
+}
+
+/// The cells of one backend; the reference runs once, for the first cell that needs it.
+std::vector<ComparedCell> cells_of(const Scenario& scenario, const std::string& backend) {
+  std::vector<ComparedCell> cells;
+  std::optional<Reference> reference;
+  for (const Spread& spread : kSpreads) {
+    oracle::ParallelRequest parallel{.tp = spread.tp, .dp = spread.dp, .enable_expert_parallel = spread.expert_parallel};
+    parallel.all2all_backend = scenario.deployment.parallel.all2all_backend;
+    ComparedCell cell{backend, &spread, CellAnswer::refused, {}, {}, {}, reported_of(scenario.deployment.hardware, backend, spread.name)};
+    try {
+      const oracle::Deployment deployment = respread(scenario.deployment, parallel);
+      const Selected choice = selected(scenario.oracle, deployment, backend);
+      cell.answer = choice.answer;
+      cell.kernel_class = choice.kernel_class;
+      cell.reason = choice.reason;
+      if (cell.answer != CellAnswer::refused) {
+        const SimulationRequest request = request_for(scenario, deployment, backend, choice.kernel_class);
+        if (!reference) reference = run_reference(request, scenario.layer, scenario.tokens, {});
+        cell.simulation = simulate(request, scenario.layer, scenario.tokens, *reference, {});
+      }
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::input || error.code() == ErrorCode::resource) throw;
+      cell.simulation.refusal = SimulationRefusal{"execute", error.what()};
+    }
+    cells.push_back(std::move(cell));
+  }
+  return cells;
+}
+
+}  // namespace
+
+std::span<const Spread> compared_spreads() { return kSpreads; }
+std::span<const ReportedRow> reported_rows() { return kReported; }
+std::string_view name_of(CellAnswer answer) { return rows::word_of<CellAnswer>(kAnswers, answer); }
+
+std::string ComparedCell::verdict() const {
+  if (simulation.refusal) return "refused: " + simulation.refusal->stage;
+  if (!simulation.result) return "refused: " + reason;
+  if (const LinkCheck* link = simulation.result->broken()) return "BROKEN: " + std::string(name_of(link->link));
+  return std::string(name_of(simulation.result->bit_equal ? LinkState::equal : LinkState::bounded));
+}
+
+int Comparison::exit_code() const {
+  const bool any = std::ranges::any_of(cells, [](const ComparedCell& cell) { return cell.simulation.result.has_value(); });
+  if (!any) return 5;
+  const bool bad = std::ranges::any_of(cells, [](const ComparedCell& cell) {
+    return cell.answer == CellAnswer::chosen && (cell.simulation.refusal || cell.simulation.result->broken() != nullptr);
+  });
+  return bad ? 1 : 0;
+}
+
+Selected selected(const std::string& oracle, const oracle::Deployment& deployment, std::string_view backend) {
+  const oracle::Decision decision = oracle::select(oracle, deployment);
+  if (decision.choice && decision.choice->backend == backend) return {CellAnswer::chosen, decision.choice->kernel_class, {}};
+  std::string reason = "no class";
+  for (const oracle::Candidate& candidate : oracle::support(oracle, deployment)) {
+    if (candidate.backend != backend) continue;
+    if (candidate.verdict.supported) return {CellAnswer::possible, candidate.kernel_class, {}};
+    reason = candidate.verdict.code;
+  }
+  return {CellAnswer::refused, {}, reason};
+}
+
+Comparison compare_backends(const Scenario& scenario, const CompareProgress& progress) {
+  Comparison comparison;
+  std::vector<std::string> backends;
+  for (const oracle::BackendRow& row : oracle::tables_of(scenario.oracle).backends) {
+    if (find_execution(scenario.layer.experts.form.format, row.name) != nullptr) backends.emplace_back(row.name);
+  }
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    if (progress) progress(backends[i], static_cast<double>(i) / static_cast<double>(backends.size()));
+    std::vector<ComparedCell> cells = cells_of(scenario, backends[i]);
+    std::ranges::move(cells, std::back_inserter(comparison.cells));
+  }
+  return comparison;
+}
+
+}  // namespace mx::sim

@@ -1,0 +1,78 @@
+#pragma once
+// The comparison that a refactoring of an engine needs: every backend of an oracle on one platform, over ways of spreading, in bits.
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/ranks/scenario.hpp"
+
+namespace mx::sim {
+
+/// A way of spreading.
+struct Spread {
+  std::string_view name;
+  int tp;
+  int dp;
+  bool expert_parallel;
+};
+/// single, TP=2, DP=2+EP.
+std::span<const Spread> compared_spreads();
+
+/// What was reported of real hardware, beside what the bits show.
+struct ReportedRow {
+  int capability_low;  ///< of the devices that the report is about
+  int capability_high;
+  std::string_view backend;
+  std::string_view spread;
+  std::string_view report;
+  std::string_view cause;  ///< as far as layout, padding, scales or shapes explain it; empty: they do not
+};
+/// Source: vllm PR 37128 (gpt-oss-120b), vllm#42118.
+std::span<const ReportedRow> reported_rows();
+
+enum class CellAnswer : std::uint8_t {
+  chosen,    ///< the engine's own choice
+  possible,  ///< a class of the backend accepts it
+  refused
+};
+std::string_view name_of(CellAnswer answer);
+
+struct ComparedCell {
+  std::string backend;
+  const Spread* spread;
+  CellAnswer answer;
+  std::string kernel_class;  ///< empty when refused
+  std::string reason;        ///< of a refusal
+  Simulation simulation;     ///< empty when refused
+  const ReportedRow* reported = nullptr;
+
+  /// One word or two: "bit-equal", "within the bound", "BROKEN: dispatch", "refused: shape".
+  std::string verdict() const;
+};
+
+struct Comparison {
+  std::vector<ComparedCell> cells;  ///< backends in the oracle's order, spreads within
+  /// 0 when no cell that the engine chooses by itself is broken or refused by a converter, else 1; 5 when nothing was executed.
+  int exit_code() const;
+};
+
+/// Called with a phrase and the fraction done.
+using CompareProgress = std::function<void(const std::string&, double)>;
+
+/// Throws as simulate() does.
+Comparison compare_backends(const Scenario& scenario, const CompareProgress& progress);
+
+/// The decision for one deployment, with the class that runs: the engine's own, or the first class of a backend that accepts it. None and a reason
+/// when there is none.
+struct Selected {
+  CellAnswer answer;
+  std::string kernel_class;
+  std::string reason;
+};
+Selected selected(const std::string& oracle, const oracle::Deployment& deployment, std::string_view backend);
+
+}  // namespace mx::sim

@@ -1,0 +1,292 @@
+#include "sim/ranks/deployment.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "model/error.hpp"
+#include "model/layout/address_map.hpp"
+#include "model/layout/rounding.hpp"
+#include "model/numerics/rows.hpp"
+#include "sim/ranks/links.hpp"
+
+namespace mx::sim {
+namespace {
+
+using layout::CanonicalLayer;
+using layout::Role;
+
+constexpr rows::Word<Link> kLinks[] = {{Link::load, "load"},
+                                       {Link::experts, "experts"},
+                                       {Link::convert, "convert"},
+                                       {Link::dispatch, "dispatch"},
+                                       {Link::first_product, "first product"},
+                                       {Link::activation, "activation"},
+                                       {Link::second_product, "second product"},
+                                       {Link::combine, "combine"}};
+constexpr rows::Word<LinkState> kStates[] = {
+    {LinkState::equal, "bit-equal"}, {LinkState::bounded, "within the bound"}, {LinkState::broken, "BROKEN"}, {LinkState::skipped, "skipped"}};
+
+const ExecutionRow& row_for(const SimulationRequest& request, const ModelLayer& layer) {
+  return execution_of(layer.experts.form.format, request.backend);
+}
+
+layout::ConverterActivation converter_activation(const ModelActivation& activation) {
+  return activation.name.starts_with("SWIGLU") ? layout::ConverterActivation::swigluoai : layout::ConverterActivation::silu;
+}
+
+layout::Setting setting_for(const SimulationRequest& request, const ModelLayer& layer, const layout::Sizes& sizes, int tp_size) {
+  return {.sizes = sizes,
+          .padded = sizes,
+          .form = layer.experts.form,
+          .engine = request.engine,
+          .arch = arch_of(request.deployment.hardware),
+          .tp_size = tp_size,
+          .activation = converter_activation(layer.activation),
+          .has_bias = layer.experts.has_bias()};
+}
+
+/// The layer in zero-filled buffers of other sizes, gate and up each at its own end.
+CanonicalLayer padded_layer(const CanonicalLayer& layer, const layout::Sizes& padded) {
+  CanonicalLayer result{padded, layer.form, {}};
+  for (Role role : layout::kAllRoles) {
+    if (layer[role].empty()) continue;
+    result[role] =
+        layout::apply(layout::canonical(role, layer.sizes, layer.form), layer[role], layout::loaded(role, layer.sizes, padded, layer.form));
+  }
+  return result;
+}
+
+/// What is left of a layer's values by a conversion that says what it loses.
+CanonicalLayer after_losses(const CanonicalLayer& layer, const layout::BackendLayout* backend, const layout::Setting& setting) {
+  if (backend == nullptr || backend->values == nullptr || backend->undo_values == nullptr) return layer;
+  const layout::PackedLayer packed = layout::convert(layer, *backend, setting);
+  return packed.losses.empty() ? layer : layout::restore(packed, layout::OnLoss::mark);
+}
+
+const layout::BackendLayout* layout_of(const ExecutionRow& row, layout::Engine engine) {
+  return row.layout.empty() ? nullptr : &layout::backend_layout_named(row.layout, row.format, engine);
+}
+
+/// Tokens as wide as the kernel's hidden size.
+SampleTokens widened(const SampleTokens& tokens, std::int64_t hidden, std::int64_t padded) {
+  SampleTokens wide{{}, tokens.slots};
+  for (std::size_t at = 0; at < tokens.x.size(); at += static_cast<std::size_t>(hidden)) {
+    const auto row = std::span(tokens.x).subspan(at, static_cast<std::size_t>(hidden));
+    wide.x.insert(wide.x.end(), row.begin(), row.end());
+    wide.x.resize(wide.x.size() + static_cast<std::size_t>(padded - hidden));
+  }
+  return wide;
+}
+
+std::vector<std::int64_t> columns_or_all(std::span<const std::int64_t> columns, std::int64_t hidden) {
+  std::vector<std::int64_t> all(columns.begin(), columns.end());
+  for (std::int64_t n = 0; columns.empty() && n < hidden; ++n) all.push_back(n);
+  return all;
+}
+
+/// Sizes that the engine allocates on a rank, or why it does not.
+struct Allocation {
+  std::int64_t hidden;
+  std::int64_t intermediate;
+};
+
+class Run {
+ public:
+  Run(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Reference& reference,
+      std::span<const std::int64_t> columns)
+      : request_(request),
+        layer_(layer),
+        tokens_(tokens),
+        reference_(reference),
+        columns_(columns_or_all(columns, layer.experts.sizes.hidden)),
+        row_(row_for(request, layer)),
+        parallel_(oracle::derive(request.deployment.parallel)) {}
+
+  Simulation run() {
+    Simulation simulation;
+    try {
+      simulation.result = executed();
+    } catch (const Error& error) {
+      if (stage_.empty() || error.code() == ErrorCode::input) throw;
+      simulation.refusal = SimulationRefusal{stage_, error.what()};
+    }
+    return simulation;
+  }
+
+ private:
+  SimulationResult executed() {
+    const oracle::OracleTables& tables = oracle::tables_of(request_.oracle);
+    const oracle::Choice choice{request_.backend, request_.kernel_class, request_.deployment.layer.hidden,
+                                request_.deployment.layer.intermediate_per_partition};
+    const oracle::Setup setup = oracle::set_up(tables, request_.deployment, choice);
+    stage_ = "allocate";
+    const Allocation sizes = allocation(setup);
+    stage_ = "assemble";
+    const oracle::Assembly assembly = assembly_of(setup, sizes.hidden);
+    stage_ = "shard";
+    const layout::Sizes& whole = layer_.experts.sizes;
+    Plan plan = make_plan({request_.deployment.parallel, layer_.experts.form, whole, sizes.hidden, sizes.intermediate, row_.address,
+                           request_.deployment.layer.expert_groups});
+    const Execution& execution = reference_.execution;
+    SimulationResult result{.plan = plan,
+                            .execution = execution,
+                            .grounds = grounds_of(row_, arch_of(request_.deployment.hardware), *execution.first, *execution.second),
+                            .assembly = assembly,
+                            .exchange = &exchange_of(assembly.prepare_class),
+                            .links = {},
+                            .losses = {},
+                            .ignored = ignored_constants(row_, layer_.activation),
+                            .out = {},
+                            .bit_equal = false,
+                            .worst_share = 0,
+                            .reference = quality(reference_.exact, reference_.out, columns_.size()),
+                            .quality = {}};
+    stage_ = "convert";
+    const std::vector<RankRun> ranks = prepared_ranks(result.plan, result.losses);
+    stage_ = "execute";
+    run_ranks(result, ranks);
+    return result;
+  }
+
+  Allocation allocation(const oracle::Setup& setup) const {
+    if (request_.engine == layout::Engine::v2026_08) {
+      layout::Sizes sizes = layer_.experts.sizes;
+      sizes.intermediate = request_.deployment.layer.intermediate_per_partition;
+      const layout::Sizes rounded = layout::rounded_up(request_.backend, setting_for(request_, layer_, sizes, parallel_.tp_size));
+      return {rounded.hidden, rounded.intermediate};
+    }
+    const oracle::RoundedSizes& sizes = value_of(setup.allocated);
+    return {sizes.hidden, sizes.intermediate};
+  }
+
+  template <class T>
+  static const T& value_of(const oracle::Answer<T>& answer) {
+    if (const T* value = std::get_if<T>(&answer)) return *value;
+    const oracle::Refusal& refusal = std::get<oracle::Refusal>(answer);
+    throw Error(ErrorCode::usage, refusal.error_type + ": " + refusal.text);
+  }
+
+  /// HUMMING's config comes from the layer's own schemas: 16-bit activations here, as the rest of its row.
+  oracle::Assembly assembly_of(const oracle::Setup& setup, std::int64_t hidden) const {
+    if (setup.assembly) return value_of(*setup.assembly);
+    const oracle::AssemblyRequest request{.oracle = request_.oracle,
+                                          .backend = request_.backend,
+                                          .kernel_class = request_.kernel_class,
+                                          .parallel = parallel_,
+                                          .quant = {},
+                                          .hardware = request_.deployment.hardware,
+                                          .hidden = hidden,
+                                          .max_num_tokens = 0,
+                                          .disable_inplace = true};
+    return value_of(oracle::assemble(request));
+  }
+
+  std::vector<RankRun> prepared_ranks(const Plan& plan, std::vector<layout::Loss>& losses) const {
+    std::vector<RankRun> ranks;
+    const layout::BackendLayout* backend = layout_of(row_, request_.engine);
+    const layout::SourceOrder order = kernel_order(row_, layer_.activation);
+    for (const RankPlan& rank : plan.ranks) {
+      RankRun run{loaded_layer(layer_.experts, plan, rank), {}, {}};
+      const layout::Setting setting = setting_for(request_, layer_, run.loaded.sizes, parallel_.tp_size);
+      if (backend == nullptr) {
+        CanonicalLayer view = run.loaded;
+        view.form.order = order;
+        run.before = Weights::of_checkpoint(run.loaded, row_);
+        run.kernel = Weights::of_checkpoint(view, row_);
+      } else {
+        run.before = Weights::of_checkpoint(after_losses(run.loaded, backend, setting), row_);
+        const layout::PackedLayer packed = layout::convert(run.loaded, *backend, setting);
+        if (losses.empty()) losses = packed.losses;
+        run.kernel = Weights::of_packed(packed, row_, order);
+      }
+      ranks.push_back(std::move(run));
+    }
+    return ranks;
+  }
+
+  void run_ranks(SimulationResult& result, const std::vector<RankRun>& ranks) const {
+    const std::int64_t hidden = layer_.experts.sizes.hidden;
+    const std::int64_t padded = ranks.front().kernel->sizes().hidden;
+    const SampleTokens wide = widened(tokens_, hidden, padded);
+    std::vector<Received> received;
+    RankStages stages;
+    for (const RankPlan& rank : result.plan.ranks) {
+      const Weights& weights = *ranks[static_cast<std::size_t>(rank.rank)].kernel;
+      received.push_back(dispatched(*result.exchange, result.execution, result.plan, rank, wide, padded));
+      stages.push_back(run_slots(result.execution, weights, received.back().input, received.back().work, columns_));
+    }
+    result.out = combined_ranks(*result.exchange, row_, result.plan, received, stages, tokens_, columns_.size());
+    const LinkInputs inputs{result.plan, layer_, result.execution, tokens_, ranks, received, stages, reference_, columns_};
+    result.links = check_links(inputs, result.out, result.worst_share);
+    result.bit_equal = result.out == reference_.out;
+    result.quality = quality(reference_.exact, result.out, columns_.size());
+  }
+
+  const SimulationRequest& request_;
+  const ModelLayer& layer_;
+  const SampleTokens& tokens_;
+  const Reference& reference_;
+  std::vector<std::int64_t> columns_;
+  const ExecutionRow& row_;
+  oracle::Parallel parallel_;
+  std::string stage_;  ///< of what may be refused; empty: an error is ours
+};
+
+}  // namespace
+
+std::string_view name_of(Link link) { return rows::word_of<Link>(kLinks, link); }
+std::string_view name_of(LinkState state) { return rows::word_of<LinkState>(kStates, state); }
+
+const LinkCheck* SimulationResult::broken() const {
+  const auto found = std::ranges::find(links, LinkState::broken, &LinkCheck::state);
+  return found == links.end() ? nullptr : &*found;
+}
+
+layout::Arch arch_of(const oracle::Hardware& hardware) {
+  switch (hardware.platform) {
+    case oracle::PlatformKind::cuda: return layout::arch_named("sm" + std::to_string(hardware.capability.value_or(0)));
+    case oracle::PlatformKind::rocm: return layout::arch_named(hardware.gcn_arch);
+    case oracle::PlatformKind::xpu: return layout::Arch::xpu;
+    case oracle::PlatformKind::cpu: break;
+  }
+  return layout::Arch::cpu;
+}
+
+Reference run_reference(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens,
+                        std::span<const std::int64_t> columns) {
+  const ExecutionRow& row = row_for(request, layer);
+  const layout::Sizes& whole = layer.experts.sizes;
+  const std::vector<std::int64_t> wanted = columns_or_all(columns, whole.hidden);
+  layout::Setting setting = setting_for(request, layer, whole, 1);
+  setting.padded = layout::rounded_up(request.backend, setting);
+  const layout::Sizes padded = kernel_sizes(row, setting);
+  const CanonicalLayer wide = padded_layer(layer.experts, padded);
+  setting.sizes = setting.padded = padded;
+  const Weights weights = Weights::of_checkpoint(after_losses(wide, layout_of(row, request.engine), setting), row);
+  Reference reference{execution_on(row, setting.arch, request.deployment.activation_key, layer.activation, layer.scales), padded, {}, {}, {}, {}};
+  const SampleTokens wide_tokens = widened(tokens, whole.hidden, padded.hidden);
+  reference.input = quantized(*reference.execution.first, wide_tokens.x, padded.hidden, layer.scales.first);
+  std::vector<SlotWork> work;
+  for (std::size_t token = 0; token < tokens.slots.size(); ++token) {
+    for (const moe::Slot& slot : tokens.slots[token]) work.push_back({static_cast<std::int64_t>(token), slot.expert});
+  }
+  // The kernel reads its own memory here: whatever it expects is what it gets.
+  const bool tile = row.scales == ScaleMemory::tile_128x4;
+  reference.stages = run_slots(reference.execution, weights, tile ? swizzled(reference.input) : reference.input, work, wanted);
+  std::size_t slot = 0;
+  for (const auto& slots : tokens.slots) {
+    std::vector<WeighedSlot> weighed;
+    for (const moe::Slot& one : slots) weighed.push_back({one.expert, one.weight, reference.stages[slot++].down});
+    const std::vector<std::uint32_t> sums = combined(row, std::move(weighed), wanted.size());
+    reference.out.insert(reference.out.end(), sums.begin(), sums.end());
+  }
+  reference.exact = exact_output(Weights::of_checkpoint(layer.experts, row), layer.activation, tokens, whole.hidden, wanted);
+  return reference;
+}
+
+Simulation simulate(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Reference& reference,
+                    std::span<const std::int64_t> columns) {
+  return Run(request, layer, tokens, reference, columns).run();
+}
+
+}  // namespace mx::sim

@@ -1,0 +1,103 @@
+#pragma once
+// A deployment executed rank by rank, and held, link by link, against one rank that executes the checkpoint's own form in the same arithmetic.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/oracle/engine/setup.hpp"
+#include "model/oracle/select.hpp"
+#include "sim/execute/yardstick.hpp"
+#include "sim/ranks/exchange.hpp"
+
+namespace mx::sim {
+
+/// A layer as a model has it.
+struct ModelLayer {
+  layout::CanonicalLayer experts;
+  ModelActivation activation;
+  StaticScales scales;
+};
+
+/// What is simulated.
+struct SimulationRequest {
+  std::string oracle;
+  oracle::Deployment deployment;
+  std::string backend;
+  std::string kernel_class;
+  layout::Engine engine = layout::Engine::v2026_05;
+};
+
+/// One rank that executes the checkpoint's own form: what every deployment of the same backend is held against.
+struct Reference {
+  Execution execution;
+  layout::Sizes sizes;               ///< padded
+  Activations input;                 ///< read as row-major
+  std::vector<SlotStages> stages;    ///< tokens in order, their slots by position
+  std::vector<std::uint32_t> out;    ///< fp32 bits [tokens, columns]
+  std::vector<std::uint32_t> exact;  ///< the yardstick, likewise
+};
+
+/// The links of the chain, in its order.
+enum class Link : std::uint8_t { load, experts, convert, dispatch, first_product, activation, second_product, combine };
+std::string_view name_of(Link link);
+
+enum class LinkState : std::uint8_t {
+  equal,    ///< bit for bit
+  bounded,  ///< other sums are rounded; within the bound
+  broken,
+  skipped  ///< an earlier link broke, or the contract promises nothing to compare
+};
+std::string_view name_of(LinkState state);
+
+struct LinkCheck {
+  Link link;
+  LinkState state;
+  std::int64_t compared = 0;
+  std::string text = {};  ///< what is broken, or how the bound is met
+};
+
+struct SimulationResult {
+  Plan plan;
+  Execution execution;
+  Grounds grounds;
+  oracle::Assembly assembly;
+  const ExchangeRow* exchange;
+  std::vector<LinkCheck> links;
+  std::vector<layout::Loss> losses;  ///< of the conversion, of the first rank that has any
+  std::vector<std::string> ignored;  ///< constants of the model that the kernel does not use
+  std::vector<std::uint32_t> out;    ///< fp32 bits [tokens, columns]
+  bool bit_equal;                    ///< with the reference
+  double worst_share;                ///< of the bound that the largest difference from the reference is
+  Quality reference;                 ///< of the reference against the yardstick
+  Quality quality;                   ///< of the deployment
+
+  /// The first link that broke; none when the deployment computes what it should.
+  const LinkCheck* broken() const;
+};
+
+/// The engine or a converter refuses: an answer.
+struct SimulationRefusal {
+  std::string stage;  ///< "allocate", "assemble", "shard", "convert", "execute"
+  std::string text;
+};
+
+struct Simulation {
+  std::optional<SimulationResult> result;
+  std::optional<SimulationRefusal> refusal;
+};
+
+/// Runs the reference. `columns` are the output columns wanted, empty: all of hidden. Throws Error(usage) for sizes that disagree and an activation
+/// key that is none, Error(unsupported) for an activation that the backend does not take.
+Reference run_reference(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, std::span<const std::int64_t> columns);
+
+/// Runs the deployment with what follows from the choice of its backend: sizes, plan, conversion on every rank, exchange, execution, combination.
+/// Throws Error(usage) for a backend without a row, Error(unsupported) for what is not simulated.
+Simulation simulate(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Reference& reference,
+                    std::span<const std::int64_t> columns);
+
+/// A name of the layout table for the deployment's hardware. Throws Error(unsupported) for hardware that it has no row for.
+layout::Arch arch_of(const oracle::Hardware& hardware);
+
+}  // namespace mx::sim

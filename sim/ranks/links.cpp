@@ -1,0 +1,408 @@
+#include "sim/ranks/links.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include "model/layout/grains.hpp"
+#include "model/numerics/f32.hpp"
+
+namespace mx::sim {
+namespace {
+
+using layout::Axis;
+using layout::Role;
+
+/// Most elements of one matrix of one rank that are compared; of larger ones whole rows at equal distances.
+constexpr std::int64_t kMostCompared = std::int64_t{1} << 24;
+
+std::string rank_text(std::size_t rank) { return "rank " + std::to_string(rank); }
+LinkCheck equal_link(Link link, std::int64_t compared) { return {link, LinkState::equal, compared, {}}; }
+LinkCheck broken_link(Link link, std::string text) { return {link, LinkState::broken, 0, std::move(text)}; }
+
+/// A tensor of a layer in logical order.
+struct LogicalTensor {
+  std::vector<Axis> axes;
+  std::vector<std::uint8_t> units;
+  int bits;
+
+  LogicalTensor(const layout::CanonicalLayer& layer, Role role) : axes(layout::logical_axes(role, layer.sizes, layer.form)) {
+    const layout::Layout memory = layout::canonical(role, layer.sizes, layer.form);
+    units = layout::to_row_major(memory, layer[role]);
+    bits = memory.unit_bits();
+  }
+  std::int64_t extent(std::size_t axis) const { return axis < axes.size() ? axes[axis].extent : 1; }
+  std::uint64_t at(std::int64_t index) const { return layout::get_grain(units, index, bits); }
+};
+
+/// A rank's tensor as it should be: entry `cut` of the axis that tensor parallelism cuts is entry first + cut of the whole one's.
+class LoadedTensor {
+ public:
+  LoadedTensor(const LinkInputs& inputs, std::size_t rank, Role role)
+      : plan_(inputs.plan.ranks[rank]),
+        whole_(inputs.layer.experts, role),
+        part_(inputs.ranks[rank].loaded, role),
+        role_(role),
+        rank_(rank),
+        cut_axis_(layout::is_w13(role) ? 2 : 2) {
+    if (!layout::is_w13(role) && (layout::is_bias(role) || whole_.axes.size() < 3)) cut_axis_ = whole_.axes.size();
+    const std::int64_t extent = whole_.extent(cut_axis_);
+    unit_ = cut_axis_ < whole_.axes.size() ? (inputs.layer.experts.sizes.intermediate + extent - 1) / extent : 1;
+  }
+
+  /// The first wrong entry, or none; adds to the count.
+  std::optional<std::string> difference(std::int64_t& compared) const {
+    std::vector<std::int64_t> coord(part_.axes.size());
+    const std::int64_t total = static_cast<std::int64_t>(part_.units.size()) * 8 / part_.bits;
+    for (std::int64_t index = 0; index < total; ++index) {
+      std::int64_t rest = index;
+      for (std::size_t axis = coord.size(); axis-- > 0;) {
+        coord[axis] = rest % part_.axes[axis].extent;
+        rest /= part_.axes[axis].extent;
+      }
+      ++compared;
+      if (part_.at(index) == expected(coord)) continue;
+      return rank_text(rank_) + ": " + std::string(layout::name_of(role_)) + " [" + layout::coord_text(part_.axes, coord) +
+             "] is not the checkpoint's";
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::uint64_t expected(const std::vector<std::int64_t>& coord) const {
+    const std::int64_t expert = plan_.loaded[static_cast<std::size_t>(coord[0])];
+    if (expert < 0 || (role_ == Role::w2_bias && plan_.shard != 0)) return 0;
+    std::int64_t index = expert;
+    for (std::size_t axis = 1; axis < coord.size(); ++axis) {
+      std::int64_t at = coord[axis];
+      if (axis == cut_axis_) {
+        const Interval& part = plan_.intermediate;
+        if (at * unit_ >= part.count) return 0;
+        at += part.first / unit_;
+      }
+      if (at >= whole_.axes[axis].extent) return 0;
+      index = index * whole_.axes[axis].extent + at;
+    }
+    return whole_.at(index);
+  }
+
+  const RankPlan& plan_;
+  LogicalTensor whole_;
+  LogicalTensor part_;
+  Role role_;
+  std::size_t rank_;
+  std::size_t cut_axis_;
+  std::int64_t unit_;
+};
+
+LinkCheck check_load(const LinkInputs& inputs) {
+  for (const BrokenLink& broken : broken_links(inputs.plan)) {
+    if (broken.link == name_of(Link::load)) return broken_link(Link::load, broken.text);
+  }
+  std::int64_t compared = 0;
+  for (std::size_t rank = 0; rank < inputs.ranks.size(); ++rank) {
+    for (Role role : layout::kAllRoles) {
+      if (inputs.layer.experts[role].empty()) continue;
+      if (const auto text = LoadedTensor(inputs, rank, role).difference(compared)) return broken_link(Link::load, *text);
+    }
+  }
+  return equal_link(Link::load, compared);
+}
+
+LinkCheck check_experts(const LinkInputs& inputs) {
+  for (const BrokenLink& broken : broken_links(inputs.plan)) {
+    if (broken.link == name_of(Link::experts)) return broken_link(Link::experts, broken.text);
+  }
+  return equal_link(Link::experts, static_cast<std::int64_t>(inputs.plan.ranks.size()) * inputs.plan.whole.experts);
+}
+
+/// A row's exact values with their block scales.
+std::vector<Value> values_of(const WeightRow& row) {
+  std::vector<Value> values = row.elements;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (!row.scales.empty()) values[k] = exact_product(values[k], row.scales[k / static_cast<std::size_t>(row.block)]);
+    values[k] = canonical(values[k]);
+  }
+  return values;
+}
+
+bool is_zero(const Value& value) { return value.cls == ValueClass::zero; }
+
+/// What the kernel's row holds is the loaded row, and nothing behind it.
+bool same_row(const WeightRow& kernel, const WeightRow& loaded) {
+  const std::vector<Value> got = values_of(kernel);
+  const std::vector<Value> want = values_of(loaded);
+  if (kernel.total != loaded.total) return false;
+  const std::size_t length = std::min(got.size(), want.size());
+  const auto rest_is_zero = [&](const std::vector<Value>& row) {
+    return std::all_of(row.begin() + static_cast<std::ptrdiff_t>(length), row.end(), is_zero);
+  };
+  // A zero may have lost its sign on the way.
+  const auto same = [](const Value& a, const Value& b) { return a == b || (is_zero(a) && is_zero(b)); };
+  return std::equal(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(length), want.begin(), same) && rest_is_zero(got) && rest_is_zero(want);
+}
+
+struct MatrixSides {
+  Matrix matrix;
+  std::int64_t halves;
+  std::int64_t rows;
+  std::int64_t length;
+  std::string_view name;
+};
+
+LinkCheck check_convert(const LinkInputs& inputs) {
+  std::int64_t compared = 0;
+  for (std::size_t rank = 0; rank < inputs.ranks.size(); ++rank) {
+    const Weights& loaded = *inputs.ranks[rank].before;
+    const Weights& kernel = *inputs.ranks[rank].kernel;
+    const layout::Sizes& sizes = loaded.sizes();
+    const bool reads_bias = inputs.execution.row->bias != BiasEntry::dropped;
+    for (const MatrixSides& side :
+         {MatrixSides{Matrix::w13, 2, sizes.intermediate, sizes.hidden, "w13"}, MatrixSides{Matrix::w2, 1, sizes.hidden, sizes.intermediate, "w2"}}) {
+      const std::int64_t rows = sizes.experts * side.halves * side.rows;
+      const std::int64_t stride = std::max<std::int64_t>(1, rows * side.length / kMostCompared);
+      for (std::int64_t row = 0; row < rows; row += stride) {
+        const std::int64_t expert = row / (side.halves * side.rows);
+        const std::int64_t half = row / side.rows % side.halves;
+        const std::int64_t n = row % side.rows;
+        compared += side.length;
+        const bool bias = !reads_bias || loaded.bias(side.matrix, expert, half, n) == kernel.bias(side.matrix, expert, half, n);
+        if (bias && same_row(kernel.row(side.matrix, expert, half, n), loaded.row(side.matrix, expert, half, n))) continue;
+        const std::string which = side.halves == 1 ? " row " : half == 0 ? " gate row " : " up row ";
+        return broken_link(Link::convert, rank_text(rank) + ": the kernel reads another " + (bias ? "" : "bias of ") + std::string(side.name) +
+                                              which + std::to_string(n) + " of local expert " + std::to_string(expert) + " than was loaded");
+      }
+    }
+  }
+  return equal_link(Link::convert, compared);
+}
+
+/// How the kernel reads the scales of what it receives.
+ScaleMemory memory_read(const Execution& execution, const Activations& input) {
+  return execution.row->by == QuantizedBy::kernel ? input.memory : execution.row->scales;
+}
+
+LinkCheck check_dispatch(const LinkInputs& inputs) {
+  const Quantizer& quantizer = *inputs.execution.first;
+  if (quantizer.scope == ScaleScope::tensor && quantizer.tensor == TensorNumber::none && inputs.plan.ranks.size() > 1)
+    return {Link::dispatch, LinkState::skipped, 0, "a scale of all tokens that are quantized together differs from rank to rank"};
+  std::int64_t compared = 0;
+  for (std::size_t rank = 0; rank < inputs.received.size(); ++rank) {
+    const Received& received = inputs.received[rank];
+    const ScaleMemory read_as = memory_read(inputs.execution, received.input);
+    for (std::size_t row = 0; row < received.token_of_row.size(); ++row) {
+      const std::int64_t token = received.token_of_row[row];
+      std::vector<Value> got = values_of_row(received.input, static_cast<std::int64_t>(row), read_as);
+      std::vector<Value> want = values_of_row(inputs.reference.input, token, ScaleMemory::row_major);
+      got.resize(std::min(got.size(), want.size()));
+      want.resize(got.size());
+      compared += static_cast<std::int64_t>(got.size());
+      const bool same_scale = received.input.row_scale[row] == inputs.reference.input.row_scale[static_cast<std::size_t>(token)];
+      if (got == want && same_scale) continue;
+      std::string text = rank_text(rank) + ": the kernel reads other numbers than were sent for token " + std::to_string(token);
+      if (received.input.memory != read_as && !received.input.blocks.empty()) {
+        text += ": scales arrive " + std::string(name_of(received.input.memory)) + ", the kernel reads the " + std::string(name_of(read_as));
+      }
+      return broken_link(Link::dispatch, std::move(text));
+    }
+  }
+  return equal_link(Link::dispatch, compared);
+}
+
+/// Index of a slot among all of the reference.
+std::vector<std::size_t> first_slots(const SampleTokens& tokens) {
+  std::vector<std::size_t> first{0};
+  for (const auto& slots : tokens.slots) first.push_back(first.back() + slots.size());
+  return first;
+}
+
+/// Calls visit(rank, work, reference slot) for every slot that a rank computes.
+void for_slots(const LinkInputs& inputs, const std::function<void(std::size_t, std::size_t, std::size_t)>& visit) {
+  const std::vector<std::size_t> first = first_slots(inputs.tokens);
+  for (std::size_t rank = 0; rank < inputs.received.size(); ++rank) {
+    for (std::size_t i = 0; i < inputs.received[rank].work.size(); ++i) {
+      const auto [token, position] = inputs.received[rank].slot_of[i];
+      visit(rank, i, first[static_cast<std::size_t>(token)] + position);
+    }
+  }
+}
+
+/// A stage of [I] numbers held against the reference's at the rank's place.
+LinkCheck check_stage(const LinkInputs& inputs, Link link, std::span<std::vector<std::uint32_t> SlotStages::*const> stages) {
+  LinkCheck check = equal_link(link, 0);
+  for_slots(inputs, [&](std::size_t rank, std::size_t i, std::size_t slot) {
+    const Interval& part = inputs.plan.ranks[rank].intermediate;
+    for (const auto stage : stages) {
+      const std::vector<std::uint32_t>& got = inputs.stages[rank][i].*stage;
+      const std::vector<std::uint32_t>& want = inputs.reference.stages[slot].*stage;
+      for (std::int64_t n = 0; n < part.count && check.state == LinkState::equal; ++n) {
+        ++check.compared;
+        const std::uint32_t found = got[static_cast<std::size_t>(n)];
+        const std::uint32_t expected = want[static_cast<std::size_t>(part.first + n)];
+        if (found == expected) continue;
+        const auto [token, position] = inputs.received[rank].slot_of[i];
+        check = broken_link(link, rank_text(rank) + ": token " + std::to_string(token) + ", slot " + std::to_string(position) + ", row " +
+                                      std::to_string(n) + " is " + f32::text(found) + ", on one rank " + f32::text(expected));
+      }
+    }
+  });
+  return check;
+}
+
+LinkCheck check_first(const LinkInputs& inputs) {
+  constexpr std::vector<std::uint32_t> SlotStages::*kStages[] = {&SlotStages::gate, &SlotStages::up};
+  return check_stage(inputs, Link::first_product, kStages);
+}
+
+LinkCheck check_activation(const LinkInputs& inputs) {
+  const std::vector<std::string> ignored = ignored_constants(*inputs.execution.row, inputs.layer.activation);
+  if (!ignored.empty()) return broken_link(Link::activation, ignored.front());
+  constexpr std::vector<std::uint32_t> SlotStages::*kStages[] = {&SlotStages::activation};
+  return check_stage(inputs, Link::activation, kStages);
+}
+
+double number(std::uint32_t f32) { return static_cast<double>(std::bit_cast<float>(f32)); }
+double magnitude(const Value& value) {
+  return value.cls == ValueClass::finite ? std::ldexp(static_cast<double>(value.significand), value.exponent) : 0;
+}
+
+/// Sums of the magnitudes of the products of a slot's second product, one per column.
+std::vector<double> product_magnitudes(const LinkInputs& inputs, const Weights& weights, std::size_t slot, std::int64_t expert) {
+  // A number that is quantized at most doubles; one below its format's normal range counts as the smallest there.
+  constexpr double kGrowth = 2;
+  constexpr double kSmallestShare = 0x1p-14;
+  constexpr double kSmallestNormal = 0x1p-6;
+  const std::vector<std::uint32_t>& row = inputs.reference.stages[slot].activation;
+  double largest = 0;
+  for (const std::uint32_t bits : row) largest = std::max(largest, std::abs(number(bits)));
+  const double least =
+      std::max(largest * kSmallestShare,
+               inputs.execution.second->tensor == TensorNumber::decode ? number(inputs.execution.scales.second) * kSmallestNormal : 0);
+  std::vector<double> sums;
+  for (const std::int64_t n : inputs.columns) {
+    const WeightRow weight = weights.row(Matrix::w2, expert, 0, n);
+    double sum = 0;
+    for (std::size_t k = 0; k < weight.elements.size(); ++k) {
+      const double scale = weight.scales.empty() ? 1 : magnitude(weight.scales[k / static_cast<std::size_t>(weight.block)]);
+      sum += std::max(kGrowth * std::abs(number(row[k])), least) * std::max(magnitude(weight.elements[k]), kSmallestNormal) * scale;
+    }
+    sums.push_back(sum * std::abs(number(weight.total)) + std::abs(number(weights.bias(Matrix::w2, expert, 0, n))));
+  }
+  return sums;
+}
+
+LinkCheck check_second(const LinkInputs& inputs) {
+  LinkCheck check = equal_link(Link::second_product, 0);
+  if (inputs.plan.parallel.tp_size > 1)
+    return {Link::second_product, LinkState::bounded, 0, "each rank sums over its part of the intermediate size: see combine"};
+  for_slots(inputs, [&](std::size_t rank, std::size_t i, std::size_t slot) {
+    const std::vector<std::uint32_t>& got = inputs.stages[rank][i].down;
+    const std::vector<std::uint32_t>& want = inputs.reference.stages[slot].down;
+    check.compared += static_cast<std::int64_t>(got.size());
+    if (got == want || check.state == LinkState::broken) return;
+    const auto [token, position] = inputs.received[rank].slot_of[i];
+    check = broken_link(Link::second_product, rank_text(rank) + ": token " + std::to_string(token) + ", slot " + std::to_string(position) +
+                                                  " is not what one rank computes");
+  });
+  return check;
+}
+
+LinkCheck check_combine(const LinkInputs& inputs, std::span<const std::uint32_t> out, double& worst_share) {
+  const std::vector<std::uint32_t>& want = inputs.reference.out;
+  LinkCheck check = equal_link(Link::combine, static_cast<std::int64_t>(out.size()));
+  if (std::equal(out.begin(), out.end(), want.begin(), want.end())) return check;
+  const std::vector<double> bounds = output_bounds(inputs);
+  std::int64_t differing = 0;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (out[i] == want[i]) continue;
+    ++differing;
+    const double share = std::abs(number(out[i]) - number(want[i])) / bounds[i];
+    if (share <= worst_share) continue;
+    worst_share = std::isnan(share) ? HUGE_VAL : share;
+    if (worst_share > 1) {
+      check = broken_link(Link::combine, "token " + std::to_string(i / inputs.columns.size()) + ", column " +
+                                             std::to_string(inputs.columns[i % inputs.columns.size()]) + " is " + f32::text(out[i]) +
+                                             ", on one rank " + f32::text(want[i]) + ": further apart than rounding explains");
+    }
+  }
+  if (check.state == LinkState::broken) return check;
+  check.state = LinkState::bounded;
+  check.text = std::to_string(differing) + " of " + std::to_string(out.size()) + " outputs are rounded otherwise";
+  return check;
+}
+
+}  // namespace
+
+double contract_error(const ContractRow& contract, std::int64_t length) {
+  constexpr double kF32 = 0x1p-24;
+  const auto terms = static_cast<double>(length);
+  switch (contract.step) {
+    case Step::exact: return contract.restart == 0 ? kF32 : terms * kF32;
+    case Step::fused: return 2 * terms * kF32;
+    case Step::aligned: break;
+  }
+  // A product lies below four times two to its nominal exponent, so a unit is at most 2^-alignment of the largest term; truncation loses a unit of
+  // each term and one of the sum.
+  const double unit = std::ldexp(4.0, -contract.alignment_bits);
+  const double kept = std::ldexp(1.0, 1 - contract.kept_bits);
+  const double groups = std::ceil(terms / contract.group);
+  return groups * ((contract.group + 1) * unit + kept) + terms * kF32;
+}
+
+std::vector<double> output_bounds(const LinkInputs& inputs) {
+  constexpr double kBf16 = 0x1p-8;
+  constexpr double kSlack = 1.05;  // products of roundings
+  const std::size_t columns = inputs.columns.size();
+  std::vector<double> bounds(inputs.tokens.slots.size() * columns, 0);
+  const std::vector<std::size_t> first = first_slots(inputs.tokens);
+  const ContractRow& contract = row_of(inputs.execution.unit->contract);
+  const double product_error = inputs.plan.parallel.tp_size > 1 ? 2 * contract_error(contract, inputs.reference.sizes.intermediate) : 0;
+  std::optional<Weights> weights;
+  if (product_error > 0) weights = Weights::of_checkpoint(inputs.layer.experts, *inputs.execution.row);
+  for (std::size_t token = 0; token < inputs.tokens.slots.size(); ++token) {
+    const auto& slots = inputs.tokens.slots[token];
+    const double roundings = 4 + static_cast<double>(slots.size());
+    for (std::size_t s = 0; s < slots.size(); ++s) {
+      const double weight = std::abs(number(slots[s].weight)) * kSlack;
+      const std::vector<std::uint32_t>& down = inputs.reference.stages[first[token] + s].down;
+      const std::vector<double> sums =
+          weights ? product_magnitudes(inputs, *weights, first[token] + s, slots[s].expert) : std::vector<double>(columns, 0);
+      for (std::size_t n = 0; n < columns; ++n)
+        bounds[token * columns + n] += weight * (kBf16 * roundings * std::abs(number(down[n])) + product_error * sums[n]);
+    }
+  }
+  for (std::size_t rank = 0; rank < inputs.received.size(); ++rank) {
+    for (std::size_t i = 0; i < inputs.received[rank].work.size(); ++i) {
+      const auto [token, position] = inputs.received[rank].slot_of[i];
+      const auto& slots = inputs.tokens.slots[static_cast<std::size_t>(token)];
+      const double roundings = 4 + static_cast<double>(slots.size() + inputs.ranks.size());
+      const double weight = std::abs(number(slots[position].weight)) * kSlack;
+      for (std::size_t n = 0; n < columns; ++n) {
+        bounds[static_cast<std::size_t>(token) * columns + n] += weight * kBf16 * roundings * std::abs(number(inputs.stages[rank][i].down[n]));
+      }
+    }
+  }
+  return bounds;
+}
+
+std::vector<LinkCheck> check_links(const LinkInputs& inputs, std::span<const std::uint32_t> out, double& worst_share) {
+  const std::function<LinkCheck()> checks[] = {[&] { return check_load(inputs); },    [&] { return check_experts(inputs); },
+                                               [&] { return check_convert(inputs); }, [&] { return check_dispatch(inputs); },
+                                               [&] { return check_first(inputs); },   [&] { return check_activation(inputs); },
+                                               [&] { return check_second(inputs); },  [&] { return check_combine(inputs, out, worst_share); }};
+  std::vector<LinkCheck> links;
+  for (const auto& check : checks) {
+    const bool behind =
+        !links.empty() && (links.back().state == LinkState::broken || (links.back().state == LinkState::skipped && links.back().text.empty()));
+    if (behind) {
+      links.push_back({static_cast<Link>(links.size()), LinkState::skipped, 0, {}});
+      continue;
+    }
+    links.push_back(check());
+  }
+  return links;
+}
+
+}  // namespace mx::sim

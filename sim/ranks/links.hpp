@@ -1,0 +1,41 @@
+#pragma once
+// The links of a deployment held against the reference, one after the other.
+
+#include <span>
+#include <vector>
+
+#include "sim/ranks/deployment.hpp"
+
+namespace mx::sim {
+
+/// One rank with everything that it made.
+struct RankRun {
+  layout::CanonicalLayer loaded;
+  std::optional<Weights> before;  ///< the loaded layer in the checkpoint's form, after the losses that its conversion states
+  std::optional<Weights> kernel;  ///< as the kernel reads it
+};
+
+/// What the checks look at.
+struct LinkInputs {
+  const Plan& plan;
+  const ModelLayer& layer;
+  const Execution& execution;
+  const SampleTokens& tokens;
+  std::span<const RankRun> ranks;
+  std::span<const Received> received;
+  const RankStages& stages;
+  const Reference& reference;
+  std::span<const std::int64_t> columns;
+};
+
+/// Each link's check, to the first that is broken; those behind it are skipped. `out` and `share` are for the last one.
+std::vector<LinkCheck> check_links(const LinkInputs& inputs, std::span<const std::uint32_t> out, double& worst_share);
+
+/// Bounds of |result - reference| for every output, as declared: each bf16 rounding of either side moves a value by at most 2^-8 of it, each dot
+/// product by contract_error of the sum of its products' magnitudes. [tokens, columns]
+std::vector<double> output_bounds(const LinkInputs& inputs);
+
+/// Largest relative error of a dot product of `length` terms under a contract, of the sum of its products' magnitudes.
+double contract_error(const ContractRow& contract, std::int64_t length);
+
+}  // namespace mx::sim

@@ -1,0 +1,100 @@
+#include "sim/ranks/scenario.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "model/error.hpp"
+
+namespace mx::sim {
+namespace {
+
+using layout::WeightFormat;
+
+struct KeyFormat {
+  std::string_view key;
+  WeightFormat format;
+};
+constexpr std::array kFormats{
+    KeyFormat{"kMxfp4Static", WeightFormat::mxfp4},
+    KeyFormat{"kNvfp4Static", WeightFormat::nvfp4},
+    KeyFormat{"kMxfp8Static", WeightFormat::mxfp8},
+    KeyFormat{"kFp8StaticTensorSym", WeightFormat::fp8_tensor},
+    KeyFormat{"kFp8StaticChannelSym", WeightFormat::fp8_channel},
+    KeyFormat{"kFp8Static128BlockSym", WeightFormat::fp8_block},
+    KeyFormat{"kInt4Static", WeightFormat::int4},
+};
+
+constexpr std::uint32_t kOne = 0x3F800000U;
+constexpr std::uint32_t kAlpha = 0x3FD9DB23U;       // 1.702
+constexpr std::uint32_t kOtherAlpha = 0x3FC00000U;  // 1.5
+constexpr std::uint32_t kSeven = 0x40E00000U;
+constexpr std::uint32_t kFive = 0x40A00000U;
+constexpr std::uint32_t kTen = 0x41200000U;
+
+ModelActivation activation_of(const oracle::LayerConfig& layer) {
+  if (layer.activation == "SILU") return {"SILU", {0, 0, layer.has_swiglu_limit ? kTen : 0, 0}};
+  if (layer.activation == "SWIGLUOAI")
+    return {"SWIGLUOAI", {layer.has_swiglu_alpha ? kOtherAlpha : kAlpha, kOne, layer.has_swiglu_limit ? kFive : kSeven, 0}};
+  throw Error(ErrorCode::unsupported, "activation " + layer.activation + " is not simulated; SWIGLUOAI and SILU are");
+}
+
+/// Calibrated scales under which the generated tokens use the format's range.
+StaticScales scales_of(WeightFormat format) {
+  return format == WeightFormat::nvfp4 ? StaticScales{power_of_two(-8), power_of_two(-8)} : StaticScales{power_of_two(-6), power_of_two(-4)};
+}
+
+layout::Form form_of(const DeploymentFile& file, WeightFormat format) {
+  const bool interleaved = format == WeightFormat::mxfp4 && file.deployment.layer.activation == "SWIGLUOAI";
+  return {format, interleaved ? layout::SourceOrder::gpt_oss : layout::SourceOrder::standard};
+}
+
+}  // namespace
+
+WeightFormat format_of(std::string_view oracle, std::string_view weight_key) {
+  const auto* row = std::ranges::find(kFormats, weight_key, &KeyFormat::key);
+  if (row != kFormats.end()) return row->format;
+  throw Error(ErrorCode::unsupported, "weights of key " + std::string(weight_key) + " are not simulated", "oracle " + std::string(oracle));
+}
+
+std::int64_t whole_intermediate(const oracle::Deployment& deployment) {
+  return deployment.layer.intermediate_per_partition * oracle::derive(deployment.parallel).tp_size;
+}
+
+oracle::Deployment respread(const oracle::Deployment& deployment, const oracle::ParallelRequest& parallel) {
+  oracle::Deployment other = deployment;
+  const std::int64_t intermediate = whole_intermediate(deployment);
+  other.parallel = parallel;
+  const int tp = oracle::derive(parallel).tp_size;
+  if (intermediate % tp != 0) {
+    throw Error(ErrorCode::usage,
+                "intermediate size " + std::to_string(intermediate) + " is not divisible by " + std::to_string(tp) + " tensor parallel ranks");
+  }
+  other.layer.intermediate_per_partition = intermediate / tp;
+  return other;
+}
+
+Scenario make_scenario(const DeploymentFile& file, const ScenarioOptions& options) {
+  Scenario scenario{file.oracle, file.deployment, options.engine, {}, {}};
+  oracle::LayerConfig& layer = scenario.deployment.layer;
+  if (!layer.is_act_and_mul) throw Error(ErrorCode::unsupported, "a layer without gate (act_and_mul false) is not simulated");
+  if (options.experts > 0) layer.num_experts = options.experts;
+  if (layer.experts_per_token > layer.num_experts) {
+    throw Error(ErrorCode::usage,
+                "a token goes to " + std::to_string(layer.experts_per_token) + " experts, there are " + std::to_string(layer.num_experts));
+  }
+  const WeightFormat format = format_of(file.oracle, file.deployment.weight_key);
+  const std::int64_t intermediate = whole_intermediate(scenario.deployment);
+  const layout::Sizes sizes{layer.num_experts, intermediate, layer.hidden, std::max<std::int64_t>(layout::group_of(format), 1)};
+  layout::check(sizes);
+  if (const std::int64_t weights = 3 * sizes.experts * intermediate; weights > kMostWeights / layer.hidden) {
+    throw Error(ErrorCode::resource, "the layer has 3 * " + std::to_string(sizes.experts) + " * " + std::to_string(intermediate) + " * " +
+                                         std::to_string(layer.hidden) + " weights, at most " + std::to_string(kMostWeights) +
+                                         " are generated (--experts N lets fewer experts stand for all)");
+  }
+  scenario.layer = {sample_layer(sizes, form_of(file, format), layer.has_bias, options.seed), activation_of(layer), scales_of(format)};
+  scenario.tokens = sample_tokens(options.tokens, layer.hidden, layer.num_experts, layer.experts_per_token, options.seed);
+  return scenario;
+}
+
+}  // namespace mx::sim

@@ -1,0 +1,41 @@
+#pragma once
+// From a deployment file to something that runs: the checkpoint's form that the oracle is asked about, a layer and tokens of that shape from a seed.
+
+#include "sim/deployment_file.hpp"
+#include "sim/ranks/deployment.hpp"
+
+namespace mx::sim {
+
+struct ScenarioOptions {
+  std::int64_t tokens = 4;
+  std::uint64_t seed = 1;
+  std::int64_t experts = 0;  ///< stand for the file's; 0: as many as it says
+  layout::Engine engine = layout::Engine::v2026_05;
+};
+
+/// A deployment with what it runs on.
+struct Scenario {
+  std::string oracle;
+  oracle::Deployment deployment;
+  layout::Engine engine;
+  ModelLayer layer;
+  SampleTokens tokens;
+};
+
+/// Weights of more elements than this are not generated.
+inline constexpr std::int64_t kMostWeights = std::int64_t{1} << 30;
+
+/// The weight format of an oracle's weight key. Throws Error(unsupported) for a key without one.
+layout::WeightFormat format_of(std::string_view oracle, std::string_view weight_key);
+
+/// Constants that the file only says differ from the usual ones are alpha 1.5 and limit 5 (10 with SILU). Throws Error(usage) for sizes that no
+/// layer can have, Error(unsupported) for an activation that is not simulated or a layer without gate, Error(resource) above kMostWeights.
+Scenario make_scenario(const DeploymentFile& file, const ScenarioOptions& options);
+
+/// The size of the whole layer that a deployment's rank holds a part of.
+std::int64_t whole_intermediate(const oracle::Deployment& deployment);
+
+/// The deployment spread otherwise: the layer stays, each rank's part follows. Throws Error(usage) when it cannot be cut.
+oracle::Deployment respread(const oracle::Deployment& deployment, const oracle::ParallelRequest& parallel);
+
+}  // namespace mx::sim

@@ -1,0 +1,231 @@
+// The fused layer against the model's, bit for bit, and against itself: tiers, threads and batches must not show.
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/moe/layer.hpp"
+#include "model/error.hpp"
+#include "model/numerics/f32.hpp"
+#include "model/numerics/profile.hpp"
+#include "tests/catch.hpp"
+#include "tests/moe/small_layer.hpp"
+
+using namespace mx;
+using namespace mx::kernels;
+using namespace mx::kernels::moe;
+using namespace mx::test;
+using mx::moe::ScaledChoices;
+using mx::moe::WeightPlace;
+
+namespace {
+
+/// A layer, its tokens, and what to do with them.
+struct Case {
+  CanonicalLayer layer;
+  std::vector<std::uint16_t> x;
+  std::vector<std::int32_t> experts;
+  std::vector<float> weights;
+  std::vector<std::int32_t> map;
+  std::size_t top_k;
+
+  std::size_t tokens() const { return experts.size() / top_k; }
+  std::size_t hidden() const { return static_cast<std::size_t>(layer.sizes.hidden); }
+  RoutedTokens routed() const { return {.x = x, .experts = experts, .weights = weights, .top_k = top_k, .expert_map = map}; }
+};
+
+Case any_case(std::mt19937& random, bool extreme) {
+  const Sizes sizes{.experts = 1 + static_cast<std::int64_t>(random() % 5),
+                    .intermediate = 32 * (1 + static_cast<std::int64_t>(random() % 3)),
+                    .hidden = 32 * (1 + static_cast<std::int64_t>(random() % 4)),
+                    .group = 32};
+  Case c{random_layer(sizes, random() % 2 == 0 ? SourceOrder::gpt_oss : SourceOrder::standard, random()), {}, {}, {}, {}, 1 + random() % 3};
+  if (extreme) {
+    for (const Role role : {Role::w13_weight_scale, Role::w2_weight_scale}) {
+      for (std::uint8_t& byte : c.layer[role]) {
+        if (random() % 5 == 0) byte = static_cast<std::uint8_t>(random());
+      }
+    }
+  }
+  if (random() % 3 == 0) {
+    c.layer[Role::w13_bias].clear();
+    c.layer[Role::w2_bias].clear();
+  }
+  const std::size_t tokens = 1 + random() % 20;
+  for (std::size_t i = 0; i < tokens * c.hidden(); ++i) {
+    const auto draw = static_cast<std::uint32_t>(random());
+    const bool any = extreme && draw % 61 == 0;
+    c.x.push_back(static_cast<std::uint16_t>(any ? draw >> 16 : (draw & 0x807FU) | (120 + (draw >> 16 & 7U)) << 7));
+  }
+  const bool mapped = random() % 2 == 0;
+  const auto known = static_cast<std::uint32_t>(sizes.experts) + (mapped ? 2 : 0);
+  for (std::uint32_t e = 0; mapped && e < known; ++e)
+    c.map.push_back(static_cast<std::int32_t>(e % (static_cast<std::uint32_t>(sizes.experts) + 1)) - 1);
+  const bool crowded = random() % 4 == 0;
+  for (std::size_t i = 0; i < tokens * c.top_k; ++i) {
+    c.experts.push_back(crowded ? 0 : static_cast<std::int32_t>(random() % known));
+    c.weights.push_back(static_cast<float>(static_cast<int>(random() % 41) - 20) / 16);
+  }
+  return c;
+}
+
+ScaledChoices any_choices(std::mt19937& random, Contract contract) {
+  const std::string_view kRows[] = {"swiglu_oai", "silu_and_mul", "swiglu_oai_triton", "swiglu_oai_cuda", "swiglu_oai_aiter", "gelu_and_mul"};
+  const mx::moe::Activation& row = mx::moe::activation_named(kRows[random() % std::size(kRows)]);
+  ScaledChoices choices{.contract = contract, .activation = &row, .constants = row.constants};
+  if (contract == Contract::int8_block) choices.recipe = &recipe(profile_named(kOcp), kMxint8Block);
+  if (contract == Contract::bf16_chain && random() % 3 == 0) choices.recipe = &recipe(profile_named(kOcp), kMxfp8E4m3);
+  if (random() % 3 == 0) choices.weight_on = WeightPlace::input;
+  choices.add_w2_bias = random() % 3 != 0;
+  return choices;
+}
+
+std::vector<std::uint32_t> modelled(const Case& c, const ScaledChoices& choices) {
+  std::vector<std::vector<mx::moe::Slot>> slots(c.tokens());
+  for (std::size_t i = 0; i < c.experts.size(); ++i) slots[i / c.top_k].push_back({c.experts[i], bits(c.weights[i])});
+  const std::vector<std::uint32_t> x(c.x.begin(), c.x.end());
+  return mx::moe::run_scaled_layer(c.layer, choices, x, slots, std::vector<std::int64_t>(c.map.begin(), c.map.end()));
+}
+
+std::vector<std::uint32_t> bits_of(std::span<const float> values) {
+  std::vector<std::uint32_t> out;
+  for (const float value : values) out.push_back(bits(value));
+  return out;
+}
+
+std::vector<std::uint32_t> run(const PanelLayer& panels, const Case& c, const ScaledChoices& choices, const IsaTier& tier, int threads) {
+  std::vector<float> out(c.tokens() * c.hidden(), -1);
+  FusedLayer(panels, choices, tier).run(c.routed(), out, threads);
+  return bits_of(out);
+}
+
+/// Where the first difference is, for people; empty when there is none.
+std::string difference(const std::vector<std::uint32_t>& found, const std::vector<std::uint32_t>& expected) {
+  if (found.size() != expected.size()) return std::to_string(found.size()) + " values, not " + std::to_string(expected.size());
+  const auto [here, there] = std::mismatch(found.begin(), found.end(), expected.begin());
+  if (here == found.end()) return {};
+  return "value " + std::to_string(here - found.begin()) + " is " + f32::text(*here) + ", not " + f32::text(*there);
+}
+
+constexpr Contract kContracts[] = {Contract::bf16_chain, Contract::bf16_block, Contract::int8_block};
+
+}  // namespace
+
+TEST_CASE("the fused layer is the model's on every tier and any number of threads") {
+  std::mt19937 random(11);
+  for (int round = 0; round < 14; ++round) {
+    const Case c = any_case(random, round % 2 == 1);
+    const PanelLayer panels = pack(c.layer);
+    for (const Contract contract : kContracts) {
+      const ScaledChoices choices = any_choices(random, contract);
+      const std::vector<std::uint32_t> expected = modelled(c, choices);
+      for (const IsaTier& tier : isa_tiers()) {
+        if (!runs_here(tier)) continue;
+        for (const int threads : {1, 2, 3, 8}) {
+          INFO("round " << round << ", " << name_of(contract) << ", " << choices.activation->name << ", " << tier.name << ", " << threads
+                        << " threads");
+          CHECK(difference(run(panels, c, choices, tier, threads), expected) == "");
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a token gives the same alone and in a batch") {
+  std::mt19937 random(12);
+  for (int round = 0; round < 8; ++round) {
+    const Case c = any_case(random, round % 2 == 1);
+    const PanelLayer panels = pack(c.layer);
+    for (const Contract contract : kContracts) {
+      const ScaledChoices choices = any_choices(random, contract);
+      const std::vector<std::uint32_t> together = run(panels, c, choices, isa_tier(), 2);
+      std::vector<std::uint32_t> alone;
+      for (std::size_t token = 0; token < c.tokens(); ++token) {
+        Case one = c;
+        one.x.assign(c.x.begin() + static_cast<std::ptrdiff_t>(token * c.hidden()),
+                     c.x.begin() + static_cast<std::ptrdiff_t>((token + 1) * c.hidden()));
+        one.experts.assign(c.experts.begin() + static_cast<std::ptrdiff_t>(token * c.top_k),
+                           c.experts.begin() + static_cast<std::ptrdiff_t>((token + 1) * c.top_k));
+        one.weights.assign(c.weights.begin() + static_cast<std::ptrdiff_t>(token * c.top_k),
+                           c.weights.begin() + static_cast<std::ptrdiff_t>((token + 1) * c.top_k));
+        for (const std::uint32_t value : run(panels, one, choices, isa_tier(), 1)) alone.push_back(value);
+      }
+      CHECK(difference(alone, together) == "");
+    }
+  }
+}
+
+TEST_CASE("tokens that lie by expert give their experts' outputs") {
+  std::mt19937 random(13);
+  const Case c = any_case(random, false);
+  const PanelLayer panels = pack(c.layer);
+  const auto experts = static_cast<std::size_t>(c.layer.sizes.experts);
+  constexpr std::size_t kRoom = 4;
+  std::vector<std::uint16_t> x;
+  for (std::size_t i = 0; i < experts * kRoom * c.hidden(); ++i) x.push_back(c.x[i % c.x.size()]);
+  std::vector<std::int32_t> counts;
+  for (std::size_t e = 0; e < experts; ++e) counts.push_back(static_cast<std::int32_t>((e + 3) % (kRoom + 1)));
+  const ScaledChoices choices{.contract = Contract::bf16_block, .activation = &mx::moe::activation_named("silu_and_mul"), .constants = {}};
+  std::vector<float> out(x.size(), -1);
+  FusedLayer(panels, choices, isa_tier()).run_batched({.x = x, .counts = counts, .room = kRoom}, out, 2);
+  for (std::size_t e = 0; e < experts; ++e) {
+    for (std::size_t i = 0; i < kRoom; ++i) {
+      const std::size_t first = (e * kRoom + i) * c.hidden();
+      const std::vector<std::uint32_t> found = bits_of(std::span(out).subspan(first, c.hidden()));
+      if (i >= static_cast<std::size_t>(counts[e])) {
+        CHECK(found == std::vector<std::uint32_t>(c.hidden(), bits(-1.0F)));
+        continue;
+      }
+      const std::vector<std::uint32_t> token(x.begin() + static_cast<std::ptrdiff_t>(first),
+                                             x.begin() + static_cast<std::ptrdiff_t>(first + c.hidden()));
+      CHECK(found == mx::moe::run_scaled_layer(c.layer, choices, token, {{{{static_cast<std::int64_t>(e), bits(1.0F)}}}}, {}));
+    }
+  }
+}
+
+TEST_CASE("bad input is refused before anything is written") {
+  std::mt19937 random(14);
+  Case c = any_case(random, false);
+  c.map.clear();
+  for (std::int32_t& expert : c.experts) expert = 0;
+  const PanelLayer panels = pack(c.layer);
+  const ScaledChoices choices{.contract = Contract::bf16_block, .activation = &mx::moe::activation_named("silu_and_mul"), .constants = {}};
+  FusedLayer layer(panels, choices, isa_tier());
+  std::vector<float> out(c.tokens() * c.hidden(), -1);
+  const auto refused = [&](const RoutedTokens& tokens, std::span<float> to, int threads, const std::string& words) {
+    const std::vector<float> before = out;
+    CHECK_THROWS_WITH(layer.run(tokens, to, threads), Catch::Matchers::Contains(words));
+    CHECK(out == before);
+  };
+  RoutedTokens tokens = c.routed();
+  refused(tokens, std::span(out).first(out.size() - 1), 1, "out has");
+  refused(tokens, out, 0, "0 threads");
+  std::vector<float> weights = c.weights;
+  weights.back() = std::numeric_limits<float>::infinity();
+  tokens.weights = weights;
+  refused(tokens, out, 1, "is not finite");
+  weights.back() = std::numeric_limits<float>::quiet_NaN();
+  refused(tokens, out, 1, "is not finite");
+  tokens = c.routed();
+  std::vector<std::int32_t> experts = c.experts;
+  experts.back() = static_cast<std::int32_t>(c.layer.sizes.experts);
+  tokens.experts = experts;
+  refused(tokens, out, 1, "is not in 0..");
+  experts.back() = -1;
+  refused(tokens, out, 1, "is not in 0..");
+  tokens = c.routed();
+  const std::vector<std::int32_t> map{static_cast<std::int32_t>(c.layer.sizes.experts)};
+  tokens.expert_map = map;
+  refused(tokens, out, 1, "the map sends expert 0");
+  tokens = c.routed();
+  std::vector<float> shared(out.size() + c.weights.size());
+  tokens.weights = std::span<const float>(shared).first(c.weights.size());
+  CHECK_THROWS_WITH(layer.run(tokens, std::span(shared).first(out.size()), 1), Catch::Matchers::Contains("out overlaps weights"));
+  CHECK_THROWS_AS(FusedLayer(panels, {.contract = Contract::int8_block, .activation = choices.activation, .constants = {}}, isa_tier()), Error);
+  CHECK_THROWS_AS(FusedLayer(panels, {.contract = Contract::exact, .activation = choices.activation, .constants = {}}, isa_tier()), Error);
+  const mx::moe::Activation& alone = mx::moe::activation_named("silu_no_mul");
+  CHECK_THROWS_AS(FusedLayer(panels, {.contract = Contract::bf16_chain, .activation = &alone, .constants = {}}, isa_tier()), Error);
+}

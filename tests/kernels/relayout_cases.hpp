@@ -1,0 +1,31 @@
+#pragma once
+// Conversions to try a plan on: every row of backends and of building blocks, at sizes around the edges of tiles.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "model/layout/backend.hpp"
+#include "model/layout/stage.hpp"
+
+namespace mx::test {
+
+struct RelayoutCase {
+  std::string name;
+  layout::Layout from;
+  layout::Layout to;
+};
+
+/// Calls visit for each of them; the same at each run.
+void for_each_backend_case(const std::function<void(const RelayoutCase&)>& visit);
+void for_each_stage_case(const std::function<void(const RelayoutCase&)>& visit);
+
+std::vector<std::uint8_t> random_bytes(std::int64_t count, std::uint32_t seed);
+
+/// What the model makes of a source: the target's memory.
+std::vector<std::uint8_t> by_model(const layout::Layout& from, const std::vector<std::uint8_t>& source, const layout::Layout& to);
+
+}  // namespace mx::test

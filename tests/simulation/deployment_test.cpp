@@ -1,0 +1,186 @@
+// Whole deployments: what the engine's loader cuts, what exchanges move, what ranks add up to; and what breaks, by the name of its link.
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "model/error.hpp"
+#include "sim/ranks/comparison.hpp"
+#include "tests/catch.hpp"
+
+namespace {
+
+using namespace mx;
+using namespace mx::sim;
+
+std::string file_text(const std::string& platform, const std::string& parallel, const std::string& layer, const std::string& more = "") {
+  return "platform " + platform + "\nparallel { " + parallel + " }\nlayer { " + layer + " }\n" + more;
+}
+
+const std::string kLayer = "experts 8 top_k 4 hidden 288 intermediate 192";
+
+Simulation run(const std::string& text, const std::string& backend) {
+  const Scenario scenario = make_scenario(parse_deployment_file(text, "test"), {.tokens = 3});
+  const Selected choice = selected(scenario.oracle, scenario.deployment, backend);
+  REQUIRE(choice.answer != CellAnswer::refused);
+  const SimulationRequest request{scenario.oracle, scenario.deployment, backend, choice.kernel_class, scenario.engine};
+  return simulate(request, scenario.layer, scenario.tokens, run_reference(request, scenario.layer, scenario.tokens, {}), {});
+}
+
+LinkState state_of(const SimulationResult& result, Link link) { return std::ranges::find(result.links, link, &LinkCheck::link)->state; }
+
+PlanRequest plan_request(const std::string& text, std::int64_t allocated_intermediate, ExpertAddress address) {
+  const DeploymentFile file = parse_deployment_file(text, "test");
+  const oracle::LayerConfig& layer = file.deployment.layer;
+  const layout::Sizes whole{layer.num_experts, whole_intermediate(file.deployment), layer.hidden, 32};
+  return {file.deployment.parallel, layout::SourceOrder::gpt_oss, whole, layer.hidden, allocated_intermediate, address, 0};
+}
+
+}  // namespace
+
+TEST_CASE("the gpt-oss loader cuts 2880 in blocks of 32: the last ranks are short or empty") {
+  // vllm models/gpt_oss.py _load_weights_mxfp4 (spec engine 2.2): 8 ranks of 384, the last 192; 16 ranks of 192, the last one empty.
+  const std::string layer = "experts 4 top_k 2 hidden 288 intermediate 2880";
+  const Plan eight = make_plan(plan_request(file_text("SM100", "tp 8", layer), 384, ExpertAddress::map));
+  REQUIRE(eight.ranks.size() == 8);
+  CHECK(eight.ranks[6].intermediate.first == 2304);
+  CHECK(eight.ranks[6].intermediate.count == 384);
+  CHECK(eight.ranks[7].intermediate.first == 2688);
+  CHECK(eight.ranks[7].intermediate.count == 192);
+  CHECK(broken_links(eight).empty());
+  const Plan sixteen = make_plan(plan_request(file_text("SM100", "tp 16", layer), 256, ExpertAddress::map));
+  CHECK(sixteen.ranks[14].intermediate.first == 2688);
+  CHECK(sixteen.ranks[15].intermediate.count == 0);
+  CHECK(broken_links(sixteen).empty());
+}
+
+TEST_CASE("experts that ranks do not divide: the gpt-oss loader loses the last ones, and the first line says so") {
+  // Seven experts on two ranks: the loader floors to three each, the expert map has four and three (spec engine 2.2, 2.5).
+  const Plan plan = make_plan(
+      plan_request(file_text("SM100", "tp 2 expert_parallel true", "experts 7 top_k 2 hidden 288 intermediate 192"), 192, ExpertAddress::map));
+  REQUIRE_FALSE(broken_links(plan).empty());
+  CHECK(broken_links(plan).front().link == "load");
+  CHECK(broken_links(plan).front().text.starts_with("expert 6 is loaded on no rank"));
+}
+
+TEST_CASE("kernels that take their experts by an offset look in the wrong place when ranks hold unequal numbers") {
+  const std::string text = file_text("SM100", "tp 4 expert_parallel true", "experts 6 top_k 2 hidden 288 intermediate 192");
+  PlanRequest request = plan_request(text, 192, ExpertAddress::offset);
+  request.form = {layout::WeightFormat::mxfp4, layout::SourceOrder::standard};
+  const std::vector<BrokenLink> broken = broken_links(make_plan(request));
+  REQUIRE_FALSE(broken.empty());
+  CHECK(broken.front().link == "experts");
+  request.address = ExpertAddress::map;
+  CHECK(broken_links(make_plan(request)).empty());
+}
+
+TEST_CASE("one rank from the packed form has the bits of one rank from the checkpoint") {
+  for (const std::string backend : {"FLASHINFER_TRTLLM_MXFP4_BF16", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "MARLIN", "TRITON"}) {
+    INFO(backend);
+    const Simulation simulation = run(file_text("SM100", "tp 1", kLayer), backend);
+    REQUIRE(simulation.result.has_value());
+    CHECK(simulation.result->bit_equal);
+    CHECK(simulation.result->broken() == nullptr);
+    for (const LinkCheck& check : simulation.result->links) CHECK(check.state == LinkState::equal);
+  }
+}
+
+TEST_CASE("tensor parallel ranks have the same activations bit for bit; their sums meet the bound") {
+  for (const std::string parallel : {"tp 2", "tp 3", "dp 2", "tp 2 dp 3"}) {
+    INFO(parallel);
+    const Simulation simulation = run(file_text("SM90", parallel, kLayer), "TRITON");
+    REQUIRE(simulation.result.has_value());
+    CHECK(simulation.result->broken() == nullptr);
+    CHECK(state_of(*simulation.result, Link::first_product) == LinkState::equal);
+    CHECK(state_of(*simulation.result, Link::activation) == LinkState::equal);
+    CHECK(simulation.result->worst_share < 1);
+  }
+}
+
+TEST_CASE("expert parallel ranks have the same slots bit for bit, whatever the exchange") {
+  for (const std::string all2all : {"allgather_reducescatter", "deepep_high_throughput", "mori"}) {
+    INFO(all2all);
+    const Simulation simulation =
+        run(file_text("SM90", "dp 4 expert_parallel true all2all " + all2all, "experts 8 top_k 4 hidden 256 intermediate 192"), "MARLIN");
+    REQUIRE(simulation.result.has_value());
+    CHECK(simulation.result->plan.ranks.size() == 4);
+    CHECK(state_of(*simulation.result, Link::dispatch) == LinkState::equal);
+    CHECK(state_of(*simulation.result, Link::second_product) == LinkState::equal);
+    CHECK(simulation.result->broken() == nullptr);
+  }
+}
+
+TEST_CASE("batched experts get a row for each of their tokens") {
+  const Simulation simulation = run(
+      file_text("SM90", "dp 2 expert_parallel true all2all deepep_low_latency", "experts 4 top_k 2 hidden 288 intermediate 192"), "BATCHED_MARLIN");
+  REQUIRE(simulation.result.has_value());
+  CHECK(simulation.result->assembly.format == oracle::ActivationFormat::batched_experts);
+  // DeepEP's next hidden size, which Marlin's rounding to 256 keeps (spec oracle 11).
+  CHECK(simulation.result->plan.allocated.hidden == 2048);
+  CHECK(simulation.result->broken() == nullptr);
+}
+
+TEST_CASE("MXFP8 scales behind an all-gather reach CUTLASS row-major, and the first line names the exchange") {
+  // vllm#42118: only NVFP4's scales are moved into the tile after an exchange.
+  const Simulation cutlass = run(file_text("SM100", "dp 2 expert_parallel true", kLayer), "FLASHINFER_CUTLASS_MXFP4_MXFP8");
+  REQUIRE(cutlass.result.has_value());
+  REQUIRE(cutlass.result->broken() != nullptr);
+  CHECK(cutlass.result->broken()->link == Link::dispatch);
+  CHECK(cutlass.result->broken()->text.find("scales arrive row-major, the kernel reads the 128x4 tile") != std::string::npos);
+  const Simulation trtllm = run(file_text("SM100", "dp 2 expert_parallel true", kLayer), "FLASHINFER_TRTLLM_MXFP4_MXFP8");
+  REQUIRE(trtllm.result.has_value());
+  CHECK(trtllm.result->broken() == nullptr);
+}
+
+TEST_CASE("a limit that a kernel does not take is named") {
+  // Marlin's constants of SwiGLU-OAI are compiled in, TRT-LLM takes the model's (spec engine 1.4).
+  const std::string layer = kLayer + " swiglu_limit true";
+  const Simulation marlin = run(file_text("SM100", "tp 1", layer), "MARLIN");
+  REQUIRE(marlin.result.has_value());
+  REQUIRE(marlin.result->broken() != nullptr);
+  CHECK(marlin.result->broken()->link == Link::activation);
+  CHECK(marlin.result->broken()->text.starts_with("limit 0x40a00000 of the model is ignored"));
+  CHECK(run(file_text("SM100", "tp 1", layer), "FLASHINFER_TRTLLM_MXFP4_BF16").result->broken() == nullptr);
+}
+
+TEST_CASE("what the engine refuses is an answer") {
+  const Simulation simulation = run(
+      file_text("SM90", "dp 2 expert_parallel true all2all deepep_low_latency", "experts 4 top_k 2 hidden 8448 intermediate 64"), "BATCHED_MARLIN");
+  REQUIRE(simulation.refusal.has_value());
+  CHECK(simulation.refusal->stage == "allocate");
+  CHECK(simulation.refusal->text.starts_with("ValueError"));
+}
+
+TEST_CASE("deployments that contradict themselves or are too large are refused by name") {
+  const auto plan = [](const std::string& parallel, const std::string& layer) {
+    return make_plan(plan_request(file_text("SM100", parallel, layer), 192, ExpertAddress::map));
+  };
+  CHECK_THROWS_WITH(plan("dp 128 expert_parallel true", "experts 128 top_k 2 hidden 288 intermediate 192"), Catch::Contains("128 ranks: at most 64"));
+  CHECK_THROWS_WITH(plan("pcp 2", kLayer), Catch::Contains("pcp 2 and sp 1"));
+  CHECK_THROWS_WITH(plan("dp 16 expert_parallel true", kLayer), Catch::Contains("16 expert parallel ranks share 8 experts"));
+  PlanRequest all_experts = plan_request(file_text("SM100", "dp 2 expert_parallel true", kLayer), 192, ExpertAddress::refused);
+  CHECK_THROWS_WITH(make_plan(all_experts), Catch::Contains("asserts that a rank has all experts"));
+  const DeploymentFile file = parse_deployment_file(file_text("SM100", "tp 1", "experts 128 top_k 4 hidden 2880 intermediate 2880"), "test");
+  CHECK_THROWS_WITH(make_scenario(file, {}), Catch::Contains("--experts N"));
+}
+
+TEST_CASE("the reported table: TRT-LLM works in all three, CUTLASS MXFP8 fails with DP=2+EP in its exchange, the engine chooses TRT-LLM") {
+  const Scenario scenario = make_scenario(parse_deployment_file(file_text("SM100", "tp 1", kLayer), "test"), {.tokens = 2});
+  const Comparison comparison = compare_backends(scenario, {});
+  std::map<std::string, std::string> verdicts;
+  for (const ComparedCell& cell : comparison.cells) verdicts[cell.backend + " " + std::string(cell.spread->name)] = cell.verdict();
+  CHECK(comparison.cells.size() == 48);
+  for (const std::string backend : {"FLASHINFER_TRTLLM_MXFP4_BF16", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TRITON", "MARLIN", "HUMMING"}) {
+    INFO(backend);
+    CHECK(verdicts[backend + " single"] == "bit-equal");
+    CHECK(verdicts[backend + " TP=2"] == "within the bound");
+    CHECK(verdicts[backend + " DP=2+EP"] == "within the bound");
+  }
+  CHECK(verdicts["FLASHINFER_CUTLASS_MXFP4_MXFP8 single"] == "bit-equal");
+  CHECK(verdicts["FLASHINFER_CUTLASS_MXFP4_MXFP8 TP=2"] == "within the bound");
+  CHECK(verdicts["FLASHINFER_CUTLASS_MXFP4_MXFP8 DP=2+EP"] == "BROKEN: dispatch");
+  CHECK(verdicts["CPU single"] == "refused: device");
+  CHECK(comparison.exit_code() == 0);
+  const auto reported = std::ranges::count_if(comparison.cells, [](const ComparedCell& cell) { return cell.reported != nullptr; });
+  CHECK(reported == 2);
+}
