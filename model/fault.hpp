@@ -111,6 +111,9 @@ enum class Fault {
   expert_offset_twice,
   layer_first_operand,
   layer_first_bias,
+  moe_kernel_unpaired,
+  moe_kernel_drops_bias,
+  moe_kernel_slots_reversed,
   // oracle
   oracle_skips_device_check,
   oracle_accepts_any_activation,
