@@ -59,6 +59,14 @@ def limits_table(runs):
     return lines
 
 
+def sweep_table(runs):
+    lines = ["| all 2^32 patterns and their digests, seconds | 1 thread | 2 threads |", "|---|--:|--:|"]
+    for codec in sorted({key[0] for key in runs if key[1] == "sweep"}):
+        cells = [f"{2**32 * statistics.median(values):.3g} (±{spread(values) / 2:.0f} %)" if (values := runs.get((codec, "sweep", threads))) else "" for threads in (1, 2)]
+        lines.append(f"| {codec} | {' | '.join(cells)} |")
+    return lines
+
+
 def codec_table(runs, threads):
     tiers = ["portable", "avx2", "avx512"]
     lines = [
@@ -98,6 +106,8 @@ def main():
         *codec_table(runs, 1),
         "",
         *codec_table(runs, 2),
+        "",
+        *sweep_table(runs),
     ]
     with open(sys.argv[2], encoding="utf-8") as file:
         document = file.read()

@@ -19,6 +19,9 @@ constexpr std::array kEngines {
       Engine{Contract::bf16_block, "bf16-block portable", 0, kBlockRows, bf16_block_portable},
       Engine{Contract::int8_block, "int8-block portable", 0, kInt8Rows, int8_block_portable},
 #if defined(__x86_64__) && !defined(MXACT_PORTABLE)
+      Engine{Contract::bf16_chain, "bf16-chain avx2", kAvx2, kChainRows, bf16_chain_avx2},
+      Engine{Contract::bf16_block, "bf16-block avx2", kAvx2, kBlockRows, bf16_block_avx2},
+      Engine{Contract::int8_block, "int8-block avx2", kAvx2, kInt8Rows, int8_block_avx2},
       Engine{Contract::int8_block, "int8-block avx512-vnni", kAvx512 | kAvx512Vnni | kAvx512Vbmi, kInt8Rows, int8_block_avx512_vnni},
       Engine{Contract::bf16_chain, "bf16-chain avx512-bf16", kAvx512 | kAvx512Bf16, kChainRows, bf16_chain_avx512_bf16},
       Engine{Contract::bf16_block, "bf16-block avx512-bf16", kAvx512 | kAvx512Bf16, kBlockRows, bf16_block_avx512_bf16},

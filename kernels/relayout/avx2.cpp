@@ -97,9 +97,6 @@ void copy_tiles(const MxTileForm* form, const MxTileStrip* strip) {
     for (int64_t i = 0; i < form->copy_count; ++i) {
       store(target + form->copies[i].target, source + form->copies[i].source, form->copies[i].length);
     }
-    for (int64_t i = 0; i < form->blank_count; ++i) {
-      memset(target + form->blanks[i].target, form->blanks[i].content, static_cast<size_t>(form->blanks[i].length));
-    }
   }
 }
 
@@ -108,5 +105,5 @@ void copy_tiles(const MxTileForm* form, const MxTileStrip* strip) {
 void mx_tiles_avx2(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip, uint8_t* scratch) {
   if (strip->count == 0) _mm_sfence();
   if (form->store_count > 0) move_tiles(code, form, strip, scratch);
-  if (form->copy_count > 0 || form->blank_count > 0) copy_tiles(form, strip);
+  if (form->copy_count > 0) copy_tiles(form, strip);
 }

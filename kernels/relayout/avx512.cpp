@@ -114,18 +114,20 @@ inline void finishes(const MxTileCode* code, uint8_t* scratch) {
   constexpr int kGroup = 4;
   for (int64_t i = 0; i < code->finish_count; i += kGroup) {
     const MxTileFinish* finish = code->finishes + i;
-    __m512i value[kGroup];
+    __m512i a[kGroup];
+    __m512i b[kGroup];
     __m512i sum[kGroup];
 #pragma GCC unroll 4
     for (int j = 0; j < kGroup; ++j) {
-      value[j] = _mm512_load_si512(scratch + finish[j].in);
+      a[j] = _mm512_load_si512(scratch + finish[j].a);
+      b[j] = _mm512_load_si512(scratch + finish[j].b);
       sum[j] = _mm512_setzero_si512();
     }
     for (int64_t t = 0; t < code->finish_terms; ++t) {
 #pragma GCC unroll 4
       for (int j = 0; j < kGroup; ++j) {
         const uint8_t* table = code->tables + finish[j].tables + t * 2 * kVector;
-        const __m512i bytes = permuted(_mm512_load_si512(table), value[j]);
+        const __m512i bytes = _mm512_permutex2var_epi8(a[j], _mm512_load_si512(table), b[j]);
         sum[j] = _mm512_xor_si512(sum[j], _mm512_gf2p8affine_epi64_epi8(bytes, _mm512_load_si512(table + kVector), 0));
       }
     }
@@ -143,7 +145,7 @@ void move_tiles(const MxTileCode* code, const MxTileForm* form, const MxTileStri
   for (int64_t n = 0; n < strip->count; ++n, source += strip->source_step, target += strip->target_step) {
     for (int64_t i = 0; i < form->load_count; ++i) {
       const uint8_t* from = source + form->loads[i].offset;
-      _mm_prefetch(from + strip->ahead, _MM_HINT_T0);
+      for (int64_t line = 0; line < form->loads[i].length; line += kVector) _mm_prefetch(from + strip->ahead + line, _MM_HINT_T0);
       load(scratch + form->loads[i].at, from, form->loads[i].length);
     }
     for (int64_t i = 0; i < form->fill_count; ++i) memset(scratch + form->fills[i].at, form->fills[i].content, form->fills[i].length);
@@ -163,10 +165,9 @@ void copy_tiles(const MxTileForm* form, const MxTileStrip* strip) {
   uint8_t* target = strip->target;
   for (int64_t n = 0; n < strip->count; ++n, source += strip->source_step, target += strip->target_step) {
     for (int64_t i = 0; i < form->copy_count; ++i) {
-      store(target + form->copies[i].target, source + form->copies[i].source, form->copies[i].length);
-    }
-    for (int64_t i = 0; i < form->blank_count; ++i) {
-      memset(target + form->blanks[i].target, form->blanks[i].content, static_cast<size_t>(form->blanks[i].length));
+      const uint8_t* from = source + form->copies[i].source;
+      for (int64_t line = 0; line < form->copies[i].length; line += kVector) _mm_prefetch(from + strip->ahead + line, _MM_HINT_T0);
+      store(target + form->copies[i].target, from, form->copies[i].length);
     }
   }
 }
@@ -176,5 +177,5 @@ void copy_tiles(const MxTileForm* form, const MxTileStrip* strip) {
 void mx_tiles_avx512(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip, uint8_t* scratch) {
   if (strip->count == 0) _mm_sfence();
   if (form->store_count > 0) move_tiles(code, form, strip, scratch);
-  if (form->copy_count > 0 || form->blank_count > 0) copy_tiles(form, strip);
+  if (form->copy_count > 0) copy_tiles(form, strip);
 }

@@ -140,7 +140,9 @@ const TileKernel& tile_kernel(const IsaTier& tier) {
 
 TileProgram::TileProgram(const Tiles& tiles, int width) {
   code_.bytes = static_cast<std::uint32_t>(tiles.bytes);
-  if (!tiles.is_copy) {
+  if (tiles.is_copy) {
+    scratch_bytes_ = static_cast<std::size_t>(tiles.bytes);
+  } else {
     if (width == 1) {
       add_parts(tiles);
     } else if (width != kEvenWidth || !add_even(tiles, width)) {
@@ -150,8 +152,8 @@ TileProgram::TileProgram(const Tiles& tiles, int width) {
   for (const TileForm& form : tiles.forms) add_form(form, tiles.is_copy);
   for (const FormArrays& f : form_arrays_) {
     const auto count = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
-    forms_.push_back({f.loads.data(), f.fills.data(), f.stores.data(), f.copies.data(), f.blanks.data(), count(f.loads), count(f.fills),
-                      count(f.stores), count(f.copies), count(f.blanks)});
+    forms_.push_back(
+        {f.loads.data(), f.fills.data(), f.stores.data(), f.copies.data(), count(f.loads), count(f.fills), count(f.stores), count(f.copies)});
   }
   table_memory_.resize(tables_.size() + kAlign);
   const auto address = reinterpret_cast<std::uintptr_t>(table_memory_.data());
@@ -173,7 +175,7 @@ TileProgram::TileProgram(const Tiles& tiles, int width) {
   code_.scatter = scatter_.data();
   code_.scatter_count = static_cast<std::int64_t>(scatter_.size());
   code_.parts = parts_.data();
-  code_.part_starts = part_starts_.data();
+  code_.part_starts = part_starts_.empty() ? nullptr : part_starts_.data();
 }
 
 std::uint32_t TileProgram::table(std::span<const std::uint8_t> bytes) {
@@ -244,7 +246,8 @@ bool TileProgram::add_even(const Tiles& tiles, int width) {
     }
     tables.insert(tables.end(), finish.order.begin(), finish.order.end());
     const std::uint32_t at = static_cast<std::uint32_t>(i) * step;
-    finishes_.push_back({from + at, code_.target_at + at, table(tables)});
+    finishes_.push_back({from + static_cast<std::uint32_t>(finish.a) * step, from + static_cast<std::uint32_t>(finish.b) * step, code_.target_at + at,
+                         table(tables)});
     code_.finish_terms = static_cast<std::int64_t>(finish.terms.size());
   }
   while (finishes_.size() % kFinishGroup != 0) finishes_.push_back(finishes_.back());
@@ -290,7 +293,8 @@ void TileProgram::add_form(const TileForm& form, bool is_copy) {
   const auto piece = [](const Piece& p) {
     return MxTilePiece{p.offset, static_cast<std::uint32_t>(p.in_tile), static_cast<std::uint32_t>(p.length)};
   };
-  if (!is_copy) {
+  // Padding of runs is put beside them first, so that whole lines are written.
+  if (!is_copy || !form.fills.empty()) {
     for (const Piece& p : form.loads) out.loads.push_back(piece(p));
     for (const Piece& p : form.stores) out.stores.push_back(piece(p));
     for (const Fill& f : form.fills) out.fills.push_back({static_cast<std::uint32_t>(f.in_tile), static_cast<std::uint32_t>(f.length), f.content});
@@ -306,10 +310,6 @@ void TileProgram::add_form(const TileForm& form, bool is_copy) {
       const auto [first, length] = overlap(load.in_tile, load.length);
       if (length > 0) out.copies.push_back({load.offset + first - load.in_tile, store.offset + first - store.in_tile, length});
     }
-    for (const Fill& fill : form.fills) {
-      const auto [first, length] = overlap(fill.in_tile, fill.length);
-      if (length > 0) out.blanks.push_back({store.offset + first - store.in_tile, length, fill.content});
-    }
   }
   form_arrays_.push_back(std::move(out));
 }
@@ -317,7 +317,7 @@ void TileProgram::add_form(const TileForm& form, bool is_copy) {
 std::size_t TileProgram::memory() const {
   const auto bytes = [](const auto& list) { return list.size() * sizeof(list[0]); };
   std::size_t total = bytes(gather_) + bytes(scatter_) + bytes(terms_) + bytes(mixes_) + bytes(parts_) + bytes(part_starts_) + bytes(table_memory_);
-  for (const FormArrays& f : form_arrays_) total += bytes(f.loads) + bytes(f.fills) + bytes(f.stores) + bytes(f.copies) + bytes(f.blanks);
+  for (const FormArrays& f : form_arrays_) total += bytes(f.loads) + bytes(f.fills) + bytes(f.stores) + bytes(f.copies);
   return total;
 }
 

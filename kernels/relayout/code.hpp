@@ -29,6 +29,7 @@ class TileProgram {
 
   const MxTileCode& code() const { return code_; }
   const MxTileForm& form(std::size_t index) const { return forms_[index]; }
+  std::size_t form_count() const { return forms_.size(); }
   std::size_t scratch_bytes() const { return scratch_bytes_; }
   std::size_t memory() const;  ///< bytes of all arrays
 
@@ -38,7 +39,6 @@ class TileProgram {
     std::vector<MxTileFill> fills;
     std::vector<MxTilePiece> stores;
     std::vector<MxTileCopy> copies;
-    std::vector<MxTileBlank> blanks;
   };
 
   void add_parts(const Tiles& tiles);

@@ -28,13 +28,10 @@ void mx_tiles_portable(const MxTileCode* code, const MxTileForm* form, const MxT
     for (int64_t i = 0; i < form->copy_count; ++i) {
       memcpy(target + form->copies[i].target, source + form->copies[i].source, length_of(form->copies[i].length));
     }
-    for (int64_t i = 0; i < form->blank_count; ++i) {
-      memset(target + form->blanks[i].target, form->blanks[i].content, length_of(form->blanks[i].length));
-    }
     if (form->store_count == 0) continue;
     for (int64_t i = 0; i < form->load_count; ++i) memcpy(scratch + form->loads[i].at, source + form->loads[i].offset, form->loads[i].length);
     for (int64_t i = 0; i < form->fill_count; ++i) memset(scratch + form->fills[i].at, form->fills[i].content, form->fills[i].length);
-    move_tile(code, scratch, scratch + code->target_at);
+    if (code->part_starts != 0) move_tile(code, scratch, scratch + code->target_at);
     for (int64_t i = 0; i < form->store_count; ++i) {
       memcpy(target + form->stores[i].offset, scratch + code->target_at + form->stores[i].at, form->stores[i].length);
     }

@@ -167,16 +167,15 @@ Slots met_bytes(std::span<const std::vector<BytePart>> target) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// None when other bytes than a register's are met, or when those that are made alike do not fill lanes.
+/// None when those bytes that are made alike do not fill lanes.
 std::optional<Finish> finish_of(std::span<const std::vector<BytePart>> target, const Slots& met) {
-  if (met.size() != target.size()) return std::nullopt;
   std::map<Class, std::vector<std::size_t>> members;
   std::size_t terms = 0;
   for (std::size_t i = 0; i < target.size(); ++i) {
     members[class_of(ordered(target[i]))].push_back(i);
     terms = std::max(terms, target[i].size());
   }
-  Finish finish{std::vector<Finish::Term>(terms), std::vector<std::int16_t>(target.size())};
+  Finish finish{0, 0, std::vector<Finish::Term>(terms), std::vector<std::int16_t>(target.size())};
   std::int16_t place = 0;
   for (const auto& [made, targets] : members) {
     if (targets.size() % kLane != 0) return std::nullopt;
@@ -204,14 +203,24 @@ std::optional<EvenPlan> even_plan(const Tiles& tiles, int width) {
   if (are_whole(tiles)) {
     wanted = moved_bytes(tiles, width);
   } else {
+    // Target registers that are made of the same bytes share the registers that bring these together.
     const auto step = static_cast<std::size_t>(width);
+    std::map<Slots, int> firsts;
     for (std::size_t first = 0; first < tiles.parts.size(); first += step) {
       const auto target = std::span(tiles.parts).subspan(first, step);
-      wanted.push_back(met_bytes(target));
-      std::optional<Finish> finish = finish_of(target, wanted.back());
-      if (!finish) return std::nullopt;
+      const Slots met = met_bytes(target);
+      const std::size_t registers = met.size() / step;
+      std::optional<Finish> finish = finish_of(target, met);
+      if (!finish || met.size() % step != 0 || registers > 2) return std::nullopt;
+      const auto [known, is_new] = firsts.emplace(met, static_cast<int>(wanted.size()));
+      for (std::size_t r = 0; r < registers && is_new; ++r) {
+        wanted.emplace_back(met.begin() + static_cast<std::ptrdiff_t>(r * step), met.begin() + static_cast<std::ptrdiff_t>((r + 1) * step));
+      }
+      finish->a = known->second;
+      finish->b = known->second + static_cast<int>(registers) - 1;
       plan.finishes.push_back(std::move(*finish));
     }
+    if (wanted.size() * step != tiles.parts.size()) return std::nullopt;
   }
   std::optional<Butterfly> passes = butterfly(width, wanted);
   if (!passes) return std::nullopt;

@@ -41,9 +41,11 @@ struct RegisterPlan {
 /// scatter. Else bytes that are made alike stand side by side in lanes while their bits change.
 RegisterPlan register_plan(const Tiles& tiles, int width);
 
-/// How a register of the bytes that some target register is made of becomes it: terms as in LaneMix, each of the register's own bytes, then their
-/// order.
+/// How the bytes that a target register is made of, together in one register or in two, become it: terms as in LaneMix, each of any of these bytes,
+/// then their order.
 struct Finish {
+  int a;  ///< registers that the passes made
+  int b;
   struct Term {
     std::vector<std::int16_t> index;
     std::vector<BitMatrix> matrices;

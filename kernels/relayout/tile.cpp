@@ -24,8 +24,9 @@ class Cutter {
  public:
   explicit Cutter(const SharedDigits& digits) : outside_(digits.digits), limits_(digits.limits) {}
 
-  /// Takes digits until `units` neighbours of one side are in the tile, or as many as there are without a gap.
-  void take_run(bool source, std::int64_t units) {
+  /// Takes digits until `units` neighbours of one side are in the tile, or as many as there are without a gap. Where blocks do not
+  /// fill a digit they may be smaller, down to `least` units, to waste less.
+  void take_run(bool source, std::int64_t units, std::int64_t least) {
     std::int64_t have = 1;
     while (have < units) {
       const auto inside = find(inside_, source, have);
@@ -35,7 +36,8 @@ class Cutter {
       }
       const auto next = find(outside_, source, have);
       if (next == outside_.end()) return;
-      const std::int64_t block = std::min(power_at_least(units / have), power_at_least(next->radix));
+      const std::int64_t block = block_of(next->radix, units / have, std::max<std::int64_t>(1, least / have));
+      if (block == 1) return;
       const bool whole = next->radix % block == 0;
       take(next, block);
       have *= block;
@@ -65,6 +67,16 @@ class Cutter {
   using Iterator = std::vector<SharedDigit>::iterator;
 
   static std::int64_t power_at_least(std::int64_t n) { return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n))); }
+
+  /// The largest block up to `most` values of a digit that wastes at most an eighth, else the one that wastes least.
+  static std::int64_t block_of(std::int64_t radix, std::int64_t most, std::int64_t least) {
+    std::int64_t best = std::min(power_at_least(most), power_at_least(radix));
+    const auto covered = [&](std::int64_t block) { return (radix + block - 1) / block * block; };
+    for (std::int64_t block = best; block >= least && 8 * (covered(best) - radix) > radix; block /= 2) {
+      if (covered(block) < covered(best)) best = block;
+    }
+    return best;
+  }
 
   static Iterator find(std::vector<SharedDigit>& digits, bool source, std::int64_t stride) {
     return std::ranges::find_if(digits, [&](const SharedDigit& digit) { return stride_of(digit, source) == stride; });
@@ -373,8 +385,8 @@ std::optional<Tiles> tiles_of(const SharedDigits& digits, const TileGoals& goals
   if (!words && common_run(digits) >= goals.shortest_copy) {
     cutter.take_common_run(goals.copy_run * per_byte);
   } else {
-    cutter.take_run(false, goals.target_run * per_byte);
-    cutter.take_run(true, goals.source_run * per_byte);
+    cutter.take_run(false, goals.target_run * per_byte, goals.target_run * per_byte);
+    cutter.take_run(true, goals.source_run * per_byte, goals.shortest_source * per_byte);
   }
   return Builder(digits, cutter).build();
 }

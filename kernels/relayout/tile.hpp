@@ -66,6 +66,7 @@ struct Tiles {
 /// How large the contiguous parts of a tile should be on either side, in bytes.
 struct TileGoals {
   std::int64_t source_run;
+  std::int64_t shortest_source;  ///< where longer ones waste more
   std::int64_t target_run;
   std::int64_t shortest_copy;  ///< runs as long as this on both sides are moved as they are
   std::int64_t copy_run;       ///< and cut into pieces of this length

@@ -14,17 +14,11 @@ struct MxTileFill {
   uint32_t length;
   uint8_t content;
 };
-/// Of a tile whose bytes all stay where they are: from memory to memory.
+/// Of a tile whose bytes all stay where they are, and of which nothing is padding: from memory to memory.
 struct MxTileCopy {
   int64_t source;
   int64_t target;
   int64_t length;
-};
-/// Padding of such a tile.
-struct MxTileBlank {
-  int64_t target;
-  int64_t length;
-  uint8_t content;
 };
 
 /// Where the pieces of a tile lie: one form inside the tensor, others at its edges.
@@ -33,12 +27,10 @@ struct MxTileForm {
   const MxTileFill* fills;
   const MxTilePiece* stores;
   const MxTileCopy* copies;
-  const MxTileBlank* blanks;
   int64_t load_count;
   int64_t fill_count;
   int64_t store_count;
   int64_t copy_count;
-  int64_t blank_count;
 };
 
 /// Steps that stand together and do not depend on each other, and so many mixes. Lists are filled up by repeating their last entry.
@@ -62,9 +54,10 @@ struct MxTileBlock {
   uint32_t out[8];
   uint32_t indexes;
 };
-/// A register's own bytes through matrices, then reordered. Tables: index and matrices of each term, the order at last.
+/// Bytes of two registers through matrices, then reordered. Tables: index and matrices of each term, the order at last.
 struct MxTileFinish {
-  uint32_t in;
+  uint32_t a;
+  uint32_t b;
   uint32_t out;
   uint32_t tables;
 };

@@ -15,6 +15,10 @@ constexpr std::size_t kScratchAlign = 64;
 /// Kernels may store up to a register more than they need.
 constexpr std::size_t kScratchSpare = 64;
 
+/// Innermost loops of more tiles than this look ahead along themselves, by so many tiles.
+constexpr std::int64_t kLongLoop = 64;
+constexpr std::int64_t kTilesAhead = 16;
+
 /// More pieces of work than threads, so that none waits long for the last.
 constexpr std::int64_t kShares = 4;
 
@@ -77,35 +81,39 @@ class TileMove final : public Move {
 
     /// Tiles begin..end of the innermost loop at one combination of the others.
     void go(std::int64_t row, std::int64_t begin, std::int64_t end) {
-      const std::uint8_t* source = source_ + tiles_.source_base;
-      std::uint8_t* target = target_ + tiles_.target_base;
-      std::ranges::fill(sums_, 0);
+      const Place here = place(row);
+      sums_ = here.sums;
+      const OuterDigit& inner = tiles_.outer.back();
+      // Short loops look ahead to where the next one reads, long ones along their own way.
+      ahead_ = inner.radix > kLongLoop ? kTilesAhead * inner.source_step : place(row + 1).source - here.source;
+      std::int64_t whole = end;
+      for (std::size_t l = 0; l < sums_.size(); ++l) whole = std::min(whole, first_cut(l, inner.weights[l], end));
+      whole = std::max(whole, begin);
+      if (whole > begin) strip(move_.program_.form(move_.program_.form_count() - 1), here, begin, whole - begin);
+      for (std::int64_t n = whole; n < end; ++n) strip(move_.program_.form(form_at(n)), here, n, 1);
+    }
+
+    void end() { strip(move_.program_.form(0), place(0), 0, 0); }
+
+   private:
+    /// Offsets of the first tile of the innermost loop, and its sums.
+    struct Place {
+      std::int64_t source;
+      std::int64_t target;
+      std::vector<std::int64_t> sums;
+    };
+
+    Place place(std::int64_t row) const {
+      Place out{tiles_.source_base, tiles_.target_base, std::vector<std::int64_t>(tiles_.limits.size(), 0)};
       for (std::size_t d = tiles_.outer.size() - 1; d-- > 0;) {
         const OuterDigit& digit = tiles_.outer[d];
         const std::int64_t value = row % digit.radix;
         row /= digit.radix;
-        source += value * digit.source_step;
-        target += value * digit.target_step;
-        for (std::size_t l = 0; l < sums_.size(); ++l) sums_[l] += value * digit.weights[l];
+        out.source += value * digit.source_step;
+        out.target += value * digit.target_step;
+        for (std::size_t l = 0; l < out.sums.size(); ++l) out.sums[l] += value * digit.weights[l];
       }
-      const OuterDigit& inner = tiles_.outer.back();
-      std::int64_t whole = end;
-      for (std::size_t l = 0; l < sums_.size(); ++l) whole = std::min(whole, first_cut(l, inner.weights[l], end));
-      whole = std::max(whole, begin);
-      if (whole > begin)
-        strip(move_.program_.form(form_count() - 1), source + begin * inner.source_step, target + begin * inner.target_step, whole - begin);
-      for (std::int64_t n = whole; n < end; ++n) {
-        strip(move_.program_.form(form_at(n)), source + n * inner.source_step, target + n * inner.target_step, 1);
-      }
-    }
-
-    void end() { strip(move_.program_.form(0), source_, target_, 0); }
-
-   private:
-    std::size_t form_count() const {
-      std::size_t count = 1;
-      for (const TileLimit& limit : tiles_.limits) count *= limit.reaches.size();
-      return count;
+      return out;
     }
 
     /// The first tile of the innermost loop that a limit cuts.
@@ -126,11 +134,14 @@ class TileMove final : public Move {
       return index;
     }
 
-    void strip(const MxTileForm& form, const std::uint8_t* source, std::uint8_t* target, std::int64_t count) {
+    void strip(const MxTileForm& form, const Place& at, std::int64_t first, std::int64_t count) {
       const OuterDigit& inner = tiles_.outer.back();
-      const std::int64_t ahead =
-          inner.radix > 64 || tiles_.outer.size() < 2 ? 16 * inner.source_step : tiles_.outer[tiles_.outer.size() - 2].source_step;
-      const MxTileStrip strip{source, target, count, inner.source_step, inner.target_step, ahead};
+      const MxTileStrip strip{source_ + at.source + first * inner.source_step,
+                              target_ + at.target + first * inner.target_step,
+                              count,
+                              inner.source_step,
+                              inner.target_step,
+                              ahead_};
       move_.kernel_.row.run(&move_.program_.code(), &form, &strip, scratch_);
     }
 
@@ -140,6 +151,7 @@ class TileMove final : public Move {
     std::uint8_t* target_;
     std::uint8_t* scratch_;
     std::vector<std::int64_t> sums_;
+    std::int64_t ahead_ = 0;
   };
 
   Tiles tiles_;
@@ -148,7 +160,7 @@ class TileMove final : public Move {
   std::string_view kind_;
 };
 
-constexpr TileGoals kGoals{.source_run = 64, .target_run = 256, .shortest_copy = 64, .copy_run = 8192};
+constexpr TileGoals kGoals{.source_run = 64, .shortest_source = 16, .target_run = 256, .shortest_copy = 64, .copy_run = 8192};
 
 }  // namespace
 

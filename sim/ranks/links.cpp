@@ -41,15 +41,10 @@ struct LogicalTensor {
 class LoadedTensor {
  public:
   LoadedTensor(const LinkInputs& inputs, std::size_t rank, Role role)
-      : plan_(inputs.plan.ranks[rank]),
-        whole_(inputs.layer.experts, role),
-        part_(inputs.ranks[rank].loaded, role),
-        role_(role),
-        rank_(rank),
-        cut_axis_(layout::is_w13(role) ? 2 : 2) {
-    if (!layout::is_w13(role) && (layout::is_bias(role) || whole_.axes.size() < 3)) cut_axis_ = whole_.axes.size();
-    const std::int64_t extent = whole_.extent(cut_axis_);
-    unit_ = cut_axis_ < whole_.axes.size() ? (inputs.layer.experts.sizes.intermediate + extent - 1) / extent : 1;
+      : plan_(inputs.plan.ranks[rank]), whole_(inputs.layer.experts, role), part_(inputs.ranks[rank].loaded, role), role_(role), rank_(rank) {
+    if (whole_.axes.size() <= kCutAxis) return;
+    const std::int64_t extent = whole_.extent(kCutAxis);
+    unit_ = (inputs.layer.experts.sizes.intermediate + extent - 1) / extent;
   }
 
   /// The first wrong entry, or none; adds to the count.
@@ -71,13 +66,16 @@ class LoadedTensor {
   }
 
  private:
+  /// I of [E, half, I, ...], K or its groups of [E, N, K]; scales and biases that are whole on every rank have fewer axes.
+  static constexpr std::size_t kCutAxis = 2;
+
   std::uint64_t expected(const std::vector<std::int64_t>& coord) const {
     const std::int64_t expert = plan_.loaded[static_cast<std::size_t>(coord[0])];
     if (expert < 0 || (role_ == Role::w2_bias && plan_.shard != 0)) return 0;
     std::int64_t index = expert;
     for (std::size_t axis = 1; axis < coord.size(); ++axis) {
       std::int64_t at = coord[axis];
-      if (axis == cut_axis_) {
+      if (axis == kCutAxis) {
         const Interval& part = plan_.intermediate;
         if (at * unit_ >= part.count) return 0;
         at += part.first / unit_;
@@ -93,8 +91,7 @@ class LoadedTensor {
   LogicalTensor part_;
   Role role_;
   std::size_t rank_;
-  std::size_t cut_axis_;
-  std::int64_t unit_;
+  std::int64_t unit_ = 1;  ///< entries of the intermediate size to one of the axis
 };
 
 LinkCheck check_load(const LinkInputs& inputs) {
