@@ -33,12 +33,13 @@ struct Case {
   moe::ActivationConstants constants = kOai;
 };
 
-/// Biases of about the size of an output.
+/// Biases of about the size of what they are added to: 2 to 4, and 128 to 256 behind the second product.
 void enlarge_biases(layout::CanonicalLayer& layer) {
-  for (const layout::Role role : {layout::Role::w13_bias, layout::Role::w2_bias}) {
-    for (std::size_t high = 1; high < layer[role].size(); high += 2)
-      layer[role][high] = static_cast<std::uint8_t>((layer[role][high] & 0x80U) | 0x40U);
-  }
+  const auto enlarge = [](std::vector<std::uint8_t>& bias, std::uint8_t exponent) {
+    for (std::size_t high = 1; high < bias.size(); high += 2) bias[high] = static_cast<std::uint8_t>((bias[high] & 0x80U) | exponent);
+  };
+  enlarge(layer[layout::Role::w13_bias], 0x40);
+  enlarge(layer[layout::Role::w2_bias], 0x43);
 }
 
 double number(std::uint32_t f32) { return static_cast<double>(std::bit_cast<float>(f32)); }

@@ -39,10 +39,10 @@ struct StudyRow {
 };
 
 struct StudyOptions {
-  std::vector<std::string> profiles;       ///< names; empty: every one with a recipe that takes bf16 and gives codes
-  std::vector<std::string> formats;        ///< block formats; empty: all
-  std::vector<std::string> distributions;  ///< empty: all
-  std::int64_t values = 1 << 14;           ///< whole tiles of every format
+  std::vector<std::string> profiles = {};       ///< names; empty: every one with a recipe that takes bf16 and gives codes
+  std::vector<std::string> formats = {};        ///< block formats; empty: all
+  std::vector<std::string> distributions = {};  ///< empty: all
+  std::int64_t values = 1 << 14;                ///< whole tiles of every format
   std::uint64_t seed = 1;
 };
 
