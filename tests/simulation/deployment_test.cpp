@@ -18,7 +18,7 @@ std::string file_text(const std::string& platform, const std::string& parallel, 
   return "platform " + platform + "\nparallel { " + parallel + " }\nlayer { " + layer + " }\n" + more;
 }
 
-const std::string kLayer = "experts 4 top_k 2 hidden 96 intermediate 96";
+const std::string kLayer = "experts 4 top_k 4 hidden 96 intermediate 96";
 
 Simulation run(const std::string& text, const std::string& backend) {
   const Scenario scenario = make_scenario(parse_deployment_file(text, "test"), {.tokens = 3});
