@@ -18,7 +18,7 @@ std::string file_text(const std::string& platform, const std::string& parallel, 
   return "platform " + platform + "\nparallel { " + parallel + " }\nlayer { " + layer + " }\n" + more;
 }
 
-const std::string kLayer = "experts 8 top_k 4 hidden 288 intermediate 192";
+const std::string kLayer = "experts 4 top_k 4 hidden 96 intermediate 96";
 
 Simulation run(const std::string& text, const std::string& backend) {
   const Scenario scenario = make_scenario(parse_deployment_file(text, "test"), {.tokens = 3});
@@ -158,7 +158,7 @@ TEST_CASE("deployments that contradict themselves or are too large are refused b
   };
   CHECK_THROWS_WITH(plan("dp 128 expert_parallel true", "experts 128 top_k 2 hidden 288 intermediate 192"), Catch::Contains("128 ranks: at most 64"));
   CHECK_THROWS_WITH(plan("pcp 2", kLayer), Catch::Contains("pcp 2 and sp 1"));
-  CHECK_THROWS_WITH(plan("dp 16 expert_parallel true", kLayer), Catch::Contains("16 expert parallel ranks share 8 experts"));
+  CHECK_THROWS_WITH(plan("dp 16 expert_parallel true", kLayer), Catch::Contains("16 expert parallel ranks share 4 experts"));
   PlanRequest all_experts = plan_request(file_text("SM100", "dp 2 expert_parallel true", kLayer), 192, ExpertAddress::refused);
   CHECK_THROWS_WITH(make_plan(all_experts), Catch::Contains("asserts that a rank has all experts"));
   const DeploymentFile file = parse_deployment_file(file_text("SM100", "tp 1", "experts 128 top_k 4 hidden 2880 intermediate 2880"), "test");
@@ -193,9 +193,9 @@ TEST_CASE("the legacy method executes what it chooses: path, padding and what Fl
     std::string platform, torch, path, backend;
     std::int64_t hidden, intermediate;
   };
-  const Expected expected[] = {{"SM100", "2.8.0", "flashinfer", "FLASHINFER_TRTLLM_MXFP4_BF16", 512, 256},
-                               {"SM90", "2.8.0", "triton", "TRITON", 288, 192},
-                               {"SM90", "2.7.1", "marlin", "MARLIN", 512, 256}};
+  const Expected expected[] = {{"SM100", "2.8.0", "flashinfer", "FLASHINFER_TRTLLM_MXFP4_BF16", 256, 256},
+                               {"SM90", "2.8.0", "triton", "TRITON", 96, 128},
+                               {"SM90", "2.7.1", "marlin", "MARLIN", 256, 128}};
   for (const Expected& row : expected) {
     INFO(row.platform << " " << row.torch);
     const Scenario scenario = make_scenario(parse_deployment_file(file_text(row.platform, "tp 1", kLayer), "test"), {.tokens = 3});

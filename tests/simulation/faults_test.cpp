@@ -46,7 +46,7 @@ const FaultCase kCases[] = {
      kLimit,
      Link::experts,
      "rank 1: the kernel takes expert 2 to be elsewhere, the loader put it at local 0"},
-    {Fault::sim_swaps_gate_and_up, "SM90", "TRITON", "OAITritonExperts", {}, kAlpha, kLimit, Link::convert, "reads another w13 gate row"},
+    {Fault::sim_swaps_gate_and_up, "SM90", "TRITON", "OAITritonExperts", {}, kAlpha, kLimit, Link::convert, "the kernel reads another w13 gate row"},
     {Fault::sim_scales_stay_linear,
      "SM100",
      "FLASHINFER_CUTLASS_MXFP4_MXFP8",
