@@ -223,7 +223,7 @@ constexpr std::array kFaults{
              "L1/programs L1/trtllm L1/flashinfer_cutlass L1/identity L1/triton L1/marlin L1/aiter L1/nvfp4"},
     FaultRow{Fault::halves_padded_together, "halves_padded_together", "model/layout/tensor.cpp loaded",
              "standard w13 is padded after both halves: gate and up pair with an offset",
-             "L2/identity L2/triton L2/deepgemm L8/identity L8/deepgemm"},
+             "L2/identity L2/triton L2/deepgemm L8/identity"},
     FaultRow{Fault::bias_cast_to_low_half, "bias_cast_to_low_half", "model/layout/packed.cpp kCasts", "bf16 bits land in the low half of the fp32",
              "L2/trtllm L2/triton L2/aiter L2/cpu"},
     FaultRow{Fault::compare_skips_padding, "compare_skips_padding", "model/layout/packed.cpp compare", "wrong padding is never noticed",
@@ -342,6 +342,12 @@ constexpr std::array kFaults{
              "an expert gives all its tokens the input of the first", "S4/tokens S5/batch"},
     FaultRow{Fault::layer_first_bias, "layer_first_bias", "model/moe/layer.cpp activations", "every expert reads the biases of the first",
              "S4/experts"},
+    FaultRow{Fault::moe_kernel_unpaired, "moe_kernel_unpaired", "kernels/moe/panel.cpp paired", "codes of an octet keep the checkpoint's order",
+             "N7/moe-bf16-chain N7/moe-bf16-block N7/moe-int8-block N7/moe-layer"},
+    FaultRow{Fault::moe_kernel_drops_bias, "moe_kernel_drops_bias", "kernels/moe/gemm.cpp run_tiles", "products come without their bias",
+             "N7/moe-bf16-chain N7/moe-bf16-block N7/moe-int8-block N7/moe-layer"},
+    FaultRow{Fault::moe_kernel_slots_reversed, "moe_kernel_slots_reversed", "kernels/moe/layer.cpp combine",
+             "a token's experts are added up from the last to the first", "N7/moe-layer"},
     // Oracle.
     // Deployments.
     FaultRow{Fault::sim_swaps_gate_and_up, "sim_swaps_gate_and_up", "sim/execute/weights.cpp of_packed",

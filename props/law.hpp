@@ -8,8 +8,8 @@
 //   N4  each of the 256 scale bytes in fp32, bf16 and fp16
 //   N5  the largest magnitude of a block gives the scale of the rule
 //   N6  elements of a block stay within its range; zero, NaN and Inf blocks
-//   N7  the same bits whoever computes: the fast twin of encode, any number of inputs; quantizers,
-//       dequantizers and elementary functions on every tier
+//   N7  the same bits whoever computes: the fast twin of encode, any number of inputs; quantizers, dequantizers, elementary functions, products and
+//       the layer on every tier
 //   N8  two-level scales can be folded and split; a tensor's own scale matters
 //   N9  an exact sum is rounded once, whatever the order (ours, beyond the first catalogue)
 //   N10 a dot product under a contract is its description in integers (ours, as the next three)

@@ -10,6 +10,7 @@
 
 #include "kernels/moe/buffers.hpp"
 #include "model/error.hpp"
+#include "model/fault.hpp"
 
 namespace mx::kernels::moe {
 namespace {
@@ -130,7 +131,9 @@ void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t exp
               .a = operand.data.data() + block.first * operand.dwords_per_row,
               .a_starts = int8 ? operand.starts.data() + block.first * blocks : nullptr,
               .a_exponents = int8 ? operand.exponents.data() + block.first * blocks : nullptr,
-              .bias = weights.bias.empty() || bias == Bias::left_out ? nullptr : weights.bias.data() + panel * kPanelColumns,
+              .bias = weights.bias.empty() || bias == Bias::left_out || fault::planted(fault::Fault::moe_kernel_drops_bias)
+                          ? nullptr
+                          : weights.bias.data() + panel * kPanelColumns,
               .out = out,
               .panel_stride = strides.panel,
               .row_stride = strides.row,

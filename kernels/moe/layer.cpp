@@ -10,6 +10,7 @@
 
 #include "kernels/moe/buffers.hpp"
 #include "model/error.hpp"
+#include "model/fault.hpp"
 
 namespace mx::kernels::moe {
 namespace {
@@ -238,6 +239,10 @@ void FusedLayer::combine(const RoutedTokens& tokens, const SortedPairs& pairs, s
     if (pairs.place_of[slot] < 0) continue;
     weights.push_back(choices_.weight_on == mx::moe::WeightPlace::input ? 1.0F : tokens.weights[slot]);
     rows.push_back(expert_out_.data() + static_cast<std::size_t>(pairs.place_of[slot]) * hidden_);
+  }
+  if (fault::planted(fault::Fault::moe_kernel_slots_reversed)) {
+    std::ranges::reverse(weights);
+    std::ranges::reverse(rows);
   }
   combine_({.weights = weights.data(), .rows = rows.data(), .count = rows.size(), .columns = hidden_, .out = out.data() + token * hidden_});
 }

@@ -103,7 +103,8 @@ TensorScale tensor_scale(const Recipe& recipe, double largest) {
   const bool two_level = *recipe.format->scale == kE4m3fn;
   const double reach = two_level ? element * number(decode(kE4m3fn, max_finite_code(kE4m3fn))) : element;
   TensorScale tensor;
-  if (needs.encode) tensor.encode = bits(reach / largest);
+  // Of tiny data the reciprocal is beyond fp32.
+  if (needs.encode) tensor.encode = bits(std::min(reach / largest, static_cast<double>(std::numeric_limits<float>::max())));
   if (needs.decode) tensor.decode = bits(largest / reach);
   return tensor;
 }

@@ -28,7 +28,7 @@ const Example kExamples[] = {
     {"gpt-oss-mi355x", "mxfp4", "AITER_MXFP4_BF16", "AiterExperts", 3072, 3072},
     {"gpt-oss-rtx5090", "mxfp4", "MARLIN", "MarlinExperts", 3072, 2944},
     {"gpt-oss-xpu", "mxfp4", "XPU", "XPUExpertsMXFp4", 2880, 1472},
-    {"sim-b200", "mxfp4", "FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsMonolithic", 512, 256},
+    {"sim-b200", "mxfp4", "FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsMonolithic", 256, 256},
     {"qwen3-mxfp4-b200", "mxfp4", "FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsMonolithic", 2048, 768},
     {"sim-b200", "mxfp4", "FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsMonolithic", 256, 256},
     {"sim-b200-dp2", "mxfp4", "FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsModular", 256, 256},

@@ -27,7 +27,15 @@ constexpr std::uint32_t kAlpha = 0x3FD9DB23U;
 constexpr std::uint32_t kLimit = 0x40E00000U;
 
 const FaultCase kCases[] = {
-    {Fault::sim_shard_from_padded, "SM90", "TRITON", "OAITritonExperts", {.tp = 2}, kAlpha, kLimit, Link::load, "intermediate rows 32..63 of 64 are on no rank"},
+    {Fault::sim_shard_from_padded,
+     "SM90",
+     "TRITON",
+     "OAITritonExperts",
+     {.tp = 2},
+     kAlpha,
+     kLimit,
+     Link::load,
+     "intermediate rows 32..63 of 64 are on no rank"},
     {Fault::sim_bias_on_every_rank, "SM90", "TRITON", "OAITritonExperts", {.tp = 2}, kAlpha, kLimit, Link::load, "the bias of w2 is on 2 of 2"},
     {Fault::sim_expert_offset_twice,
      "SM90",
@@ -38,7 +46,7 @@ const FaultCase kCases[] = {
      kLimit,
      Link::experts,
      "rank 1: the kernel takes expert 2 to be elsewhere, the loader put it at local 0"},
-    {Fault::sim_swaps_gate_and_up, "SM90", "TRITON", "OAITritonExperts", {}, kAlpha, kLimit, Link::convert, "another w13 gate row 1"},
+    {Fault::sim_swaps_gate_and_up, "SM90", "TRITON", "OAITritonExperts", {}, kAlpha, kLimit, Link::convert, "reads another w13 gate row"},
     {Fault::sim_scales_stay_linear,
      "SM100",
      "FLASHINFER_CUTLASS_MXFP4_MXFP8",

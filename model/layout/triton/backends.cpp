@@ -90,7 +90,8 @@ void interleave_last_axis(Layout& layout, Role role) {
 TensorPlan triton_plan(Role role, const Setting& setting, LastAxis last_axis) {
   const Cast& cast = is_bias(role) ? cast_named("bf16_to_f32") : kKeep;
   Layout layout = loaded(role, setting.sizes, setting.padded, setting.form, is_bias(role) ? cast.to_bits : unit_bits(role));
-  if (is_bias(role) && is_w13(role)) layout.merge({layout.view()[1].name, layout.view()[2].name}, "rows");
+  const bool in_halves = is_bias(role) && layout.view().size() == 3;
+  if (in_halves) layout.merge({layout.view()[1].name, layout.view()[2].name}, "rows");
   const bool interleaves = last_axis == LastAxis::halves_interleaved && is_w13(role);
   if (interleaves) interleave_last_axis(layout, role);
   if (is_bias(role) || setting.before_swizzle) return {std::move(layout), &cast};
