@@ -105,6 +105,17 @@ Outcome device_outcome(const Run& run) {
           fmt::format("{}: {} of {} answers checked, {} differ", root["op"].text(), checked, root["expected"].count(), mismatched)};
 }
 
+Outcome vectors_outcome(const Run& run) {
+  const Node root = run.root();
+  const std::int64_t files = root["files"].count();
+  const std::optional<Node> missing = root.find("missing");
+  if (!missing) return {Standing::shown, fmt::format("{} files written", files)};
+  const std::size_t wrong = missing->items().size() + root["different"].items().size() + root["unknown"].items().size();
+  const std::string counted = fmt::format("{} files are those of the set, {} missing, different or unknown", files, wrong);
+  if (files == 0) return {Standing::nothing, counted};
+  return {wrong == 0 ? Standing::passed : Standing::failed, counted};
+}
+
 Outcome audit_outcome(const Run& run) {
   const Node root = run.root();
   const std::size_t differences = root["differences"].items().size();

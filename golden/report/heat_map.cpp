@@ -10,11 +10,11 @@ namespace mx::golden {
 namespace {
 
 constexpr int kMargin = 24;
-constexpr int kNames = 250;
+constexpr int kNames = 330;
 constexpr int kCell = 92;
 constexpr int kLine = 24;
 constexpr int kNarrowest = 620;
-constexpr std::size_t kLongestName = 34;  // letters that fit beside the cells
+constexpr std::size_t kLongestName = 46;  // letters that fit beside the cells
 constexpr std::size_t kLongestHead = 14;
 
 std::size_t place_of(std::vector<std::string>& names, const std::string& name) {

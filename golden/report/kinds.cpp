@@ -40,6 +40,7 @@ constexpr std::array kKinds{
     Kind{"mxact-study", 1, "the error of formats and scale rules", study_outcome, kStudy, study_figure},
     Kind{"mxact-sim", 1, "deployments rank by rank", sim_outcome, kSim, sim_figure},
     Kind{"mxact-ver", 1, "a device against the model", device_outcome, kDevice, nullptr},
+    Kind{"mxact-vectors", 1, "the set of golden vectors", vectors_outcome, kOther, nullptr},
     Kind{"mxact-gen", 1, "vectors for a device", shown_outcome, kOther, nullptr},
     Kind{"google-benchmark", 1, "speed of the kernels", bench_outcome, kBench, bench_figure},
     Kind{"mxact-doctor", 1, "this machine and build", doctor_outcome, kDoctor, nullptr},

@@ -53,6 +53,8 @@ Figure bench_figure(const Run& run);
 
 /// `ver`: a device's answers.
 Outcome device_outcome(const Run& run);
+/// `vectors`, which writes or checks a set of files.
+Outcome vectors_outcome(const Run& run);
 
 /// `sim`: one deployment, or a comparison of many.
 Outcome sim_outcome(const Run& run);

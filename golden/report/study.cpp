@@ -9,19 +9,26 @@
 namespace mx::golden {
 namespace {
 
-constexpr std::string_view kNote = "signal to quantization noise in dB: more is better; a cell says more when it is pointed at";
+constexpr std::string_view kNote = "signal to quantization noise in dB: more is better; blank: nothing was lost, or no number came out";
+
+std::string percent(const Node& count, double values) { return fmt::format("{:.3g} %", 100 * static_cast<double>(count.count()) / values); }
 
 HeatMap study_map(const Run& run) {
   HeatMap map("Error of quantized blocks", std::string(kNote));
-  for (const Node& one : run.root()["results"].items()) {
-    // JSON has no infinity: what is exact has no number.
-    const std::optional<Node> sqnr = one.find("sqnr_db");
-    if (!sqnr) continue;
-    const std::string row = fmt::format("{} {}", one["format"].text(), one["scale_rule"].text());
-    const std::string column = one["distribution"].text();
-    map.add(row, column, sqnr->number(),
-            fmt::format("{}, {}: SQNR {:.2f} dB, largest error {:g}, saturated {:.3g} %, flushed {:.3g} %", row, column, sqnr->number(),
-                        one["max_error"].number(), 100 * one["saturated"].number(), 100 * one["flushed"].number()));
+  const Node values = run.root()["values"];
+  if (values.count() == 0) values.fail("is 0: a study of nothing");
+  const auto all = static_cast<double>(values.count());
+  for (const Node& row : run.root()["rows"].items()) {
+    const std::string name = fmt::format("{} {} ({})", row["format"].text(), row["profile"].text(), row["rule"].text());
+    for (const Node& cell : row["cells"].items()) {
+      // JSON has no infinity: what is exact has no number.
+      const std::optional<Node> sqnr = cell.find("sqnr_db");
+      if (!sqnr) continue;
+      const std::string& data = cell["distribution"].text();
+      map.add(name, data, sqnr->number(),
+              fmt::format("{}, {}: SQNR {:.2f} dB, largest error {:g}, saturated {}, flushed {}", name, data, sqnr->number(),
+                          cell["max_error"].number(), percent(cell["saturated"], all), percent(cell["flushed"], all)));
+    }
   }
   return map;
 }
@@ -77,13 +84,13 @@ HeatMap sim_map(const Run& run) {
 
 Outcome study_outcome(const Run& run) {
   const HeatMap map = study_map(run);
-  const std::string counted = fmt::format("{} combinations of format and scale rule on {} distributions", map.rows(), map.columns());
+  const std::string counted = fmt::format("{} recipes on {} distributions", map.rows(), map.columns());
   return {map.empty() ? Standing::nothing : Standing::shown, counted};
 }
 
 Figure study_figure(const Run& run) {
   const HeatMap map = study_map(run);
-  if (map.empty()) run.root()["results"].fail("has no number: there is nothing to draw");
+  if (map.empty()) run.root()["rows"].fail("has no number: there is nothing to draw");
   return map.figure();
 }
 

@@ -101,6 +101,17 @@ TEST_CASE("a simulation fails where the engine's own choice is broken, a device 
   CHECK(outcome(with(ver_json(), "/checked", 0)).standing == Standing::nothing);
 }
 
+TEST_CASE("a checked set of vectors fails where a file is missing, different or unknown") {
+  CHECK(outcome(vectors_json()).standing == Standing::passed);
+  for (const char* list : {"/missing", "/different", "/unknown"}) {
+    CHECK(outcome(with(vectors_json(), list, Json::array({"a.hex"}))).standing == Standing::failed);
+  }
+  CHECK(outcome(with(vectors_json(), "/files", 0)).standing == Standing::nothing);
+  Json written = vectors_json();
+  for (const char* list : {"missing", "different", "unknown"}) written.erase(list);
+  CHECK(outcome(written).standing == Standing::shown);
+}
+
 TEST_CASE("what shows something is not a check") {
   for (const Json& json : {compare_json(), bench_json(), study_json(), formats_json(), codes_json(), quantize_json(), layout_json(), select_json()}) {
     INFO(json.dump().substr(0, 60));

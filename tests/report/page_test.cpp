@@ -107,7 +107,10 @@ TEST_CASE("no text of a run becomes markup") {
   bench["context"][evil] = evil;
   bench["benchmarks"][4].update({{"error_occurred", true}, {"error_message", evil}});
   Json study = study_json();
-  for (Json& one : study["results"]) one["format"] = one["scale_rule"] = one["distribution"] = evil;
+  for (Json& row : study["rows"]) {
+    row["format"] = row["profile"] = row["rule"] = evil;
+    for (Json& cell : row["cells"]) cell["distribution"] = evil;
+  }
   Json select = select_json();
   select[evil] = evil;
   select["trace"][0][evil] = evil;

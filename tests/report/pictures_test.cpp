@@ -77,6 +77,8 @@ TEST_CASE("the heat map: a number and a colour for each combination") {
   const std::string svg = picture(study_json());
   CHECK(times(svg, ">18.5</text>") == 1);
   CHECK(times(svg, ">19.25</text>") == 1);
+  CHECK(times(svg, "saturated 1 %, flushed 20 %") == 1);
+  CHECK(times(svg, "tiny") == 0);
   // The lowest and the highest have the ends of the scale.
   CHECK(times(svg, "#440154") == 1);
   CHECK(times(svg, "#fde725") == 1);

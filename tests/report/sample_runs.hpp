@@ -101,9 +101,13 @@ inline Json doctor_json() {
 inline Json study_json() {
   return Json::parse(R"({
     "schema": "mxact-study/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"},
-    "results": [
-      {"format": "mxfp4", "scale_rule": "floor", "distribution": "normal", "sqnr_db": 18.5, "max_error": 0.5, "saturated": 0.01, "flushed": 0.2},
-      {"format": "mxfp4", "scale_rule": "rceil", "distribution": "normal", "sqnr_db": 19.25, "max_error": 0.25, "saturated": 0, "flushed": 0.3}]})");
+    "values": 200,
+    "rows": [
+      {"format": "mxfp4", "profile": "torchao-floor", "rule": "floor",
+       "cells": [{"distribution": "normal", "sqnr_db": 18.5, "max_error": 0.5, "saturated": 2, "flushed": 40},
+                 {"distribution": "tiny", "sqnr_db": null, "max_error": 0, "saturated": 0, "flushed": 0}]},
+      {"format": "mxfp4", "profile": "torchao-rceil", "rule": "rceil",
+       "cells": [{"distribution": "normal", "sqnr_db": 19.25, "max_error": 0.25, "saturated": 0, "flushed": 50}]}]})");
 }
 
 inline Json formats_json() {
@@ -151,6 +155,11 @@ inline Json ver_json() {
     "verdict": "PASSED", "expected": 10, "checked": 10, "mismatched": 0, "mismatches": [], "kinds": {}, "coverage": []})");
 }
 
+inline Json vectors_json() {
+  return Json::parse(R"({"schema": "mxact-vectors/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "set": "v1", "part": "core",
+    "files": 3, "missing": [], "different": [], "unknown": []})");
+}
+
 inline ReportRun named(const std::string& name, Json json) { return golden::run_of(name, std::move(json)); }
 
 /// One run of each kind.
@@ -167,6 +176,7 @@ inline std::vector<ReportRun> every_run() {
   add("study.json", study_json());
   add("sim.json", sim_json());
   add("ver.json", ver_json());
+  add("vectors.json", vectors_json());
   add("formats.json", formats_json());
   add("codes.json", codes_json());
   add("quantize.json", quantize_json());
