@@ -27,7 +27,7 @@ TEST_CASE("help and version answer") {
   const Run help = run_mxact("--help");
   CHECK(help.status == 0);
   for (const char* verb : {"verify", "select", "matrix", "audit", "layout", "witness", "formats", "encode", "decode", "quantize", "compare", "sweep",
-                           "report", "doctor", "exit status"}) {
+                           "report", "gen", "ver", "vectors", "doctor", "exit status"}) {
     INFO(verb);
     CHECK(help.out.find(verb) != std::string::npos);
   }
