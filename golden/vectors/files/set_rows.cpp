@@ -108,7 +108,7 @@ void add_arithmetic(std::vector<SetRow>& rows) {
   }
   for (std::string_view name : {"swiglu_oai", "silu_and_mul", "swiglu_oai_uninterleave"}) {
     for (std::string_view type : {"f32", "bf16"}) {
-      rows.push_back({fmt::format("activation_{}", name), {{"type", std::string(type)}}, kDirected, name == "swiglu_oai"});
+      rows.push_back({fmt::format("activation_{}", name), {{"type", std::string(type)}}, kDirected, is_one_of(name, {"swiglu_oai"})});
     }
   }
   for (std::string_view contract : {"exact", "f32-sequential"})
