@@ -18,9 +18,15 @@ const std::string kDecoder =
     "awk 'BEGIN { split(\"0000 3f00 3f80 3fc0 4000 4040 4080 40c0 8000 bf00 bf80 bfc0 c000 c040 c080 c0c0\", value) }"
     " /^\\/\\// { print; next } { print $1, value[index(\"0123456789abcdef\", $1)] }'";
 
+/// A pipe of commands, in which MXACT stands for the program; the redirections of a run are those of the whole.
+Run run_pipe(std::string pipe) {
+  for (std::size_t at = 0; (at = pipe.find("MXACT", at)) != std::string::npos;) pipe.replace(at, 5, "'" MXACT_PROGRAM "'");
+  return mx::tests::run_program("{ " + pipe + "; }", "");
+}
+
 /// mxact gen | device | mxact ver.
 Run through(const std::string& operation, const std::string& device, const std::string& options = "") {
-  return run_mxact("gen " + operation + " | " + device + " | '" + MXACT_PROGRAM + "' ver " + operation + " " + options);
+  return run_pipe("MXACT gen " + operation + " | " + device + " | MXACT ver " + operation + " " + options);
 }
 
 }  // namespace
@@ -45,7 +51,7 @@ TEST_CASE("streams that check too little end with 5, broken ones with 3") {
   const Run without = through("e2m1_to_bf16", "cat");
   CHECK(without.status == 3);
   CHECK(without.err.find("line 3: 1 field, expected 2: a:4, the device's r:16") != std::string::npos);
-  CHECK(run_mxact("gen e2m1_to_bf16 | " + kDecoder + " | '" + MXACT_PROGRAM + "' ver e2m1_to_fp16").status == 3);
+  CHECK(run_pipe("MXACT gen e2m1_to_bf16 | " + kDecoder + " | MXACT ver e2m1_to_fp16").status == 3);
   CHECK(through("e2m1_to_bf16", kDecoder + " | tr a-f A-F | sed 's/$/\\r/' | grep -v //").status == 0);
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Demo devices under a simulator: each passes, its broken twin is caught, and a bench that was fed nothing fails.
-# simulators_test.sh icarus|verilator MXACT SOURCE_DIR
+# simulators_test.sh icarus|verilator MXACT SOURCE_DIR LIBMXACT.A
 set -u
-simulator=$1 mxact=$2 source=$3
+simulator=$1 mxact=$2 source=$3 library=$4
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 files=()
@@ -51,6 +51,13 @@ if [[ $simulator == icarus ]]; then
     # shellcheck disable=SC2086
     vvp "$scratch/file" $arguments >"$scratch/report" 2>&1 && { echo "the file bench passes with $arguments"; failed=1; }
   done
+fi
+# A bench that asks the C model in the loop, through the package's DPI-C imports, which Icarus does not have.
+if [[ $simulator == verilator ]]; then
+  verilator --binary -Wno-fatal --top-module dpi_bench --Mdir "$scratch/dpi" -o bench "$source/golden/sv/mxact_pkg.sv" "$source/golden/sv/f32_to_e4m3.sv" \
+    "$source/golden/sv/dpi_bench.sv" "$library" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+  "$scratch/dpi/bench" >"$scratch/report" 2>&1 && grep -q "PASSED: 100000 comparisons" "$scratch/report" || { cat "$scratch/report"; failed=1; }
+  "$scratch/dpi/bench" +broken >/dev/null 2>&1 && { echo "the bench with the C model passes a broken device"; failed=1; }
 fi
 [[ $failed -eq 0 ]] && echo "6 devices and their twins under $simulator"
 exit $failed
