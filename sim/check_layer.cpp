@@ -8,6 +8,7 @@
 #include "model/layout/address_map.hpp"
 #include "model/moe/layer.hpp"
 #include "model/numerics/convert.hpp"
+#include "sim/mover.hpp"
 #include "sim/rescue.hpp"
 
 namespace mx::sim {
@@ -80,7 +81,7 @@ class RankCheck {
     const layout::BackendLayout& backend = *layout::find_backend_layout(result.backend);
     PackedLayer packed;
     try {
-      packed = layout::convert(reference_.shard, backend, setting_of(result));
+      packed = layout::convert(reference_.shard, backend, setting_of(result), kMover);
     } catch (const Error& error) {
       settle(result, Verdict::refused, error.what());
       return;
@@ -115,7 +116,7 @@ class RankCheck {
                    ": the layout moves units but the packed bytes equal the checkpoint's; such data cannot show a misplacement");
       }
     }
-    const CanonicalLayer restored = layout::restore(packed);
+    const CanonicalLayer restored = layout::restore(packed, layout::OnLoss::refuse, kMover);
     for (Role role : layout::kRoles) {
       if (restored[role] == reference_.shard[role]) continue;
       settle(result, Verdict::failed, "restoring " + std::string(layout::name_of(role)) + " does not give the checkpoint's bytes back");

@@ -15,6 +15,7 @@
 #include "sim/checkpoint.hpp"
 #include "sim/io/quote.hpp"
 #include "sim/layout_tags.hpp"
+#include "sim/mover.hpp"
 #include "sim/staging.hpp"
 #include "sim/verify.hpp"
 
@@ -119,7 +120,7 @@ class Conversion {
       report_.bytes_in += view.bytes.size();
     }
     if (setting_.tp_size > 1) canonical.experts = shard(canonical.experts, options_.rank, setting_.tp_size);
-    write_layer(std::move(tags), layout::convert(std::move(canonical.experts), backend_, setting_));
+    write_layer(std::move(tags), layout::convert(std::move(canonical.experts), backend_, setting_, kMover));
     ++report_.layers;
   }
 

@@ -11,6 +11,7 @@
 #include "sim/convert.hpp"
 #include "sim/converted.hpp"
 #include "sim/io/quote.hpp"
+#include "sim/mover.hpp"
 #include "sim/staging.hpp"
 #include "sim/verify.hpp"
 
@@ -145,7 +146,7 @@ class Restoration {
     for (const ConvertedDirectory& rank : ranks_) {
       const ConvertedLayer& layer = rank.layers.at(index);
       try {
-        parts.push_back(layout::restore(read_packed_layer(layer.tags, *layer.file), on_loss));
+        parts.push_back(layout::restore(read_packed_layer(layer.tags, *layer.file), on_loss, kMover));
       } catch (const Error& error) {
         const std::string place = layer.file->path().string();
         if (error.where().starts_with(place)) throw;

@@ -75,42 +75,121 @@ inline void mixes(const MxTileCode* code, uint8_t* scratch) {
 /// The all-ones mask keeps g++ 12 from warning of the intrinsic's own undefined operand.
 inline __m512i permuted(__m512i index, __m512i value) { return _mm512_maskz_permutexvar_epi8(~0ULL, index, value); }
 
-template <int kLevels>
-inline void block_of(const MxTileBlock* block, const uint8_t* tables, uint8_t* scratch) {
-  __m512i value[8];
-  const uint8_t* index = tables + block->indexes;
+/// A tile's ends in memory.
+struct Ends {
+  const MxTileForm* form;
+  const uint8_t* source;
+  uint8_t* target;
+  int64_t ahead;
+  uint32_t target_at;
+  bool streams;  ///< registers of the target are whole lines
+};
+
+inline __m256i half(const uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
+inline __m128i quarter(const uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
+
+/// `p`, and the line that is read later is asked for.
+inline const uint8_t* seen(const uint8_t* p, int64_t ahead) {
+  _mm_prefetch(p + ahead, _MM_HINT_T0);
+  return p;
+}
+
+/// A register of the source area from memory, lane by lane.
+inline __m512i fetch(const Ends& ends, uint32_t at) {
+  const uint8_t* p = ends.source;
+  if (ends.form->lane_in == 64) return _mm512_loadu_si512(seen(p + ends.form->lanes_in[at / 64], ends.ahead));
+  if (ends.form->lane_in == 32) {
+    const int64_t* lanes = ends.form->lanes_in + at / 32;
+    return _mm512_inserti64x4(_mm512_castsi256_si512(half(seen(p + lanes[0], ends.ahead))), half(seen(p + lanes[1], ends.ahead)), 1);
+  }
+  const int64_t* lanes = ends.form->lanes_in + at / 16;
+  __m512i value = _mm512_castsi128_si512(quarter(seen(p + lanes[0], ends.ahead)));
+  value = _mm512_inserti32x4(value, quarter(seen(p + lanes[1], ends.ahead)), 1);
+  value = _mm512_inserti32x4(value, quarter(seen(p + lanes[2], ends.ahead)), 2);
+  return _mm512_inserti32x4(value, quarter(seen(p + lanes[3], ends.ahead)), 3);
+}
+
+/// A register of the target area into memory.
+inline void give(const Ends& ends, uint32_t at, __m512i value) {
+  uint8_t* p = ends.target;
+  if (ends.form->lane_out == 64) {
+    p += ends.form->lanes_out[at / 64];
+    if (ends.streams) {
+      _mm512_stream_si512(reinterpret_cast<__m512i*>(p), value);
+    } else {
+      _mm512_storeu_si512(p, value);
+    }
+  } else if (ends.form->lane_out == 32) {
+    const int64_t* lanes = ends.form->lanes_out + at / 32;
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + lanes[0]), _mm512_castsi512_si256(value));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + lanes[1]), _mm512_extracti64x4_epi64(value, 1));
+  } else {
+    const int64_t* lanes = ends.form->lanes_out + at / 16;
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + lanes[0]), _mm512_castsi512_si128(value));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + lanes[1]), _mm512_extracti32x4_epi32(value, 1));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + lanes[2]), _mm512_extracti32x4_epi32(value, 2));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + lanes[3]), _mm512_extracti32x4_epi32(value, 3));
+  }
+}
+
+/// Blocks of a pass, read from the source in place (kFirst) or from the scratch memory, written in place (kLast) or there.
+template <int kLevels, bool kFirst, bool kLast>
+inline void blocks_of(const MxTilePass& pass, const uint8_t* tables, uint8_t* scratch, const Ends& ends) {
+  for (int64_t i = 0; i < pass.count; ++i) {
+    const MxTileBlock* block = pass.blocks + i;
+    const uint8_t* index = tables + block->indexes;
+    __m512i value[8];
 #pragma GCC unroll 8
-  for (int j = 0; j < 8; ++j) value[j] = _mm512_load_si512(scratch + block->in[j]);
+    for (int j = 0; j < 8; ++j) value[j] = kFirst ? fetch(ends, block->in[j]) : _mm512_load_si512(scratch + block->in[j]);
 #pragma GCC unroll 3
-  for (int level = 0; level < kLevels; ++level) {
-    const int size = (1 << kLevels) >> level;
-    __m512i made[8];
+    for (int level = 0; level < kLevels; ++level) {
+      const int size = (1 << kLevels) >> level;
+      __m512i made[8];
+#pragma GCC unroll 8
+      for (int j = 0; j < 8; ++j) {
+        const int pair = j / size * size + 2 * (j % (size / 2));
+        made[j] = _mm512_permutex2var_epi8(value[pair], _mm512_load_si512(index + (level * 8 + j) * kVector), value[pair + 1]);
+      }
+#pragma GCC unroll 8
+      for (int j = 0; j < 8; ++j) value[j] = made[j];
+    }
 #pragma GCC unroll 8
     for (int j = 0; j < 8; ++j) {
-      const int pair = j / size * size + 2 * (j % (size / 2));
-      made[j] = _mm512_permutex2var_epi8(value[pair], _mm512_load_si512(index + (level * 8 + j) * kVector), value[pair + 1]);
+      if (kLast) {
+        give(ends, block->out[j] - ends.target_at, value[j]);
+      } else {
+        _mm512_store_si512(scratch + block->out[j], value[j]);
+      }
     }
-#pragma GCC unroll 8
-    for (int j = 0; j < 8; ++j) value[j] = made[j];
   }
-#pragma GCC unroll 8
-  for (int j = 0; j < 8; ++j) _mm512_store_si512(scratch + block->out[j], value[j]);
 }
 
-inline void passes(const MxTileCode* code, uint8_t* scratch) {
+template <bool kFirst, bool kLast>
+void pass_of(const MxTilePass& pass, const uint8_t* tables, uint8_t* scratch, const Ends& ends) {
+  if (pass.levels == 1) return blocks_of<1, kFirst, kLast>(pass, tables, scratch, ends);
+  if (pass.levels == 2) return blocks_of<2, kFirst, kLast>(pass, tables, scratch, ends);
+  blocks_of<3, kFirst, kLast>(pass, tables, scratch, ends);
+}
+
+void passes(const MxTileCode* code, uint8_t* scratch, const Ends& ends) {
   for (int64_t p = 0; p < code->pass_count; ++p) {
-    const MxTilePass pass = code->passes[p];
-    if (pass.levels == 1) {
-      for (int64_t i = 0; i < pass.count; ++i) block_of<1>(pass.blocks + i, code->tables, scratch);
-    } else if (pass.levels == 2) {
-      for (int64_t i = 0; i < pass.count; ++i) block_of<2>(pass.blocks + i, code->tables, scratch);
+    const bool is_first = p == 0 && ends.form->lane_in != 0;
+    const bool is_last = p + 1 == code->pass_count && code->finish_count == 0 && ends.form->lane_out != 0;
+    const MxTilePass& pass = code->passes[p];
+    if (is_first && is_last) {
+      pass_of<true, true>(pass, code->tables, scratch, ends);
+    } else if (is_first) {
+      pass_of<true, false>(pass, code->tables, scratch, ends);
+    } else if (is_last) {
+      pass_of<false, true>(pass, code->tables, scratch, ends);
     } else {
-      for (int64_t i = 0; i < pass.count; ++i) block_of<3>(pass.blocks + i, code->tables, scratch);
+      pass_of<false, false>(pass, code->tables, scratch, ends);
     }
   }
 }
 
-inline void finishes(const MxTileCode* code, uint8_t* scratch) {
+template <bool kLast>
+void finishes(const MxTileCode* code, uint8_t* scratch, const Ends& ends) {
   constexpr int kGroup = 4;
   for (int64_t i = 0; i < code->finish_count; i += kGroup) {
     const MxTileFinish* finish = code->finishes + i;
@@ -134,29 +213,52 @@ inline void finishes(const MxTileCode* code, uint8_t* scratch) {
 #pragma GCC unroll 4
     for (int j = 0; j < kGroup; ++j) {
       const __m512i order = _mm512_load_si512(code->tables + finish[j].tables + code->finish_terms * 2 * kVector);
-      _mm512_store_si512(scratch + finish[j].out, permuted(order, sum[j]));
+      const __m512i value = permuted(order, sum[j]);
+      if (kLast) {
+        give(ends, finish[j].out - ends.target_at, value);
+      } else {
+        _mm512_store_si512(scratch + finish[j].out, value);
+      }
     }
   }
 }
 
+void load_all(const MxTileForm* form, const uint8_t* source, int64_t ahead, uint8_t* scratch) {
+  for (int64_t i = 0; i < form->load_count; ++i) {
+    const uint8_t* from = source + form->loads[i].offset;
+    for (int64_t line = 0; line < form->loads[i].length; line += kVector) _mm_prefetch(from + ahead + line, _MM_HINT_T0);
+    load(scratch + form->loads[i].at, from, form->loads[i].length);
+  }
+  for (int64_t i = 0; i < form->fill_count; ++i) memset(scratch + form->fills[i].at, form->fills[i].content, form->fills[i].length);
+}
+
+void store_all(const MxTileForm* form, uint8_t* target, const uint8_t* area) {
+  for (int64_t i = 0; i < form->store_count; ++i) store(target + form->stores[i].offset, area + form->stores[i].at, form->stores[i].length);
+}
+
+/// Whether every register of the target area is a line of its own, when the tile begins on one.
+bool whole_lines(const MxTileCode* code, const MxTileForm* form) {
+  bool whole = form->lane_out == kVector;
+  for (int64_t i = 0; whole && i < code->bytes / kVector; ++i) whole = form->lanes_out[i] % kVector == 0;
+  return whole;
+}
+
 void move_tiles(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip, uint8_t* scratch) {
-  const uint8_t* source = strip->source;
-  uint8_t* target = strip->target;
-  for (int64_t n = 0; n < strip->count; ++n, source += strip->source_step, target += strip->target_step) {
-    for (int64_t i = 0; i < form->load_count; ++i) {
-      const uint8_t* from = source + form->loads[i].offset;
-      for (int64_t line = 0; line < form->loads[i].length; line += kVector) _mm_prefetch(from + strip->ahead + line, _MM_HINT_T0);
-      load(scratch + form->loads[i].at, from, form->loads[i].length);
+  const bool lines = whole_lines(code, form);
+  Ends ends = {form, strip->source, strip->target, strip->ahead, code->target_at, false};
+  for (int64_t n = 0; n < strip->count; ++n, ends.source += strip->source_step, ends.target += strip->target_step) {
+    ends.streams = lines && (reinterpret_cast<uintptr_t>(ends.target) & (kVector - 1)) == 0;
+    if (form->lane_in == 0) load_all(form, ends.source, strip->ahead, scratch);
+    passes(code, scratch, ends);
+    if (form->lane_out != 0) {
+      finishes<true>(code, scratch, ends);
+      continue;
     }
-    for (int64_t i = 0; i < form->fill_count; ++i) memset(scratch + form->fills[i].at, form->fills[i].content, form->fills[i].length);
-    passes(code, scratch);
-    finishes(code, scratch);
+    finishes<false>(code, scratch, ends);
     steps(code->gather, code->gather_count, code->tables, scratch);
     mixes(code, scratch);
     steps(code->scatter, code->scatter_count, code->tables, scratch);
-    for (int64_t i = 0; i < form->store_count; ++i) {
-      store(target + form->stores[i].offset, scratch + code->target_at + form->stores[i].at, form->stores[i].length);
-    }
+    store_all(form, ends.target, scratch + code->target_at);
   }
 }
 

@@ -39,6 +39,10 @@ class TileProgram {
     std::vector<MxTileFill> fills;
     std::vector<MxTilePiece> stores;
     std::vector<MxTileCopy> copies;
+    std::vector<std::int64_t> lanes_in;
+    std::vector<std::int64_t> lanes_out;
+    std::int64_t lane_in = 0;
+    std::int64_t lane_out = 0;
   };
 
   void add_parts(const Tiles& tiles);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -41,15 +40,6 @@ class MapMove : public Move {
   std::size_t memory() const override { return sizeof(*this); }
 
  protected:
-  /// Moves `length` neighbouring grains; by the byte where both begin and end at one.
-  void copy(std::span<const std::uint8_t> source, std::int64_t from, std::span<std::uint8_t> target, std::int64_t to, std::int64_t length) const {
-    if (from * bits_ % 8 == 0 && to * bits_ % 8 == 0 && length * bits_ % 8 == 0) {
-      std::memcpy(target.data() + to * bits_ / 8, source.data() + from * bits_ / 8, static_cast<std::size_t>(length * bits_ / 8));
-      return;
-    }
-    for (std::int64_t i = 0; i < length; ++i) layout::set_grain(target, to + i, bits_, layout::get_grain(source, from + i, bits_));
-  }
-
   AddressMap map_;
   int bits_;
   std::int64_t grains_;
@@ -70,7 +60,7 @@ class IntoLayout final : public MapMove {
         if (chunk[i] < 0) {
           layout::set_grain(target, address, bits_, layout::pad_grain(chunk[i], address, bits_, 0));
         } else {
-          copy(source, chunk[i], target, address, static_cast<std::int64_t>(length));
+          layout::copy_grains(source, chunk[i], target, address, static_cast<std::int64_t>(length), bits_);
         }
         i += length;
       }
@@ -91,7 +81,8 @@ class OutOfLayout final : public MapMove {
       const std::span<std::int64_t> chunk = read_chunk(map_, first, entries);
       for (std::size_t i = 0; i < chunk.size();) {
         const std::size_t length = chunk[i] < 0 ? 1 : run_at(chunk, i);
-        if (chunk[i] >= 0) copy(source, first + static_cast<std::int64_t>(i), target, chunk[i], static_cast<std::int64_t>(length));
+        if (chunk[i] >= 0)
+          layout::copy_grains(source, first + static_cast<std::int64_t>(i), target, chunk[i], static_cast<std::int64_t>(length), bits_);
         i += length;
       }
     }

@@ -1,5 +1,7 @@
 #include "kernels/relayout/plan.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -58,14 +60,17 @@ std::vector<PlanStage> stages_of(const std::vector<std::unique_ptr<Move>>& moves
 
 }  // namespace
 
-Plan::Plan(const Layout& from, const Layout& to, const IsaTier& tier) {
-  const std::optional<Layout> fine_from = exploded_like(from, to);
-  const std::optional<Layout> fine_to = exploded_like(to, from);
-  const Layout& source = fine_from ? *fine_from : from;
-  const Layout& target = fine_to ? *fine_to : to;
+std::pair<Layout, Layout> Plan::matched(const Layout& from, const Layout& to) {
+  const Layout source = exploded_like(from, to).value_or(from);
+  const Layout target = exploded_like(to, from).value_or(to);
   if (source.logical() != target.logical() || source.grain_bits() != target.grain_bits()) {
     refuse("the layouts speak of different tensors:\n" + from.describe() + "\nand\n" + to.describe());
   }
+  return {source, target};
+}
+
+Plan::Plan(const Layout& from, const Layout& to, const IsaTier& tier) {
+  const auto [source, target] = matched(from, to);
   forward_ = way(source, target, tier);
   backward_ = way(target, source, tier);
 }
@@ -132,6 +137,14 @@ void apply(const Plan& plan, std::span<const std::uint8_t> source, std::span<std
 
 void undo(const Plan& plan, std::span<const std::uint8_t> source, std::span<std::uint8_t> target, int threads) {
   plan.backward_.run(source, target, threads);
+}
+
+std::vector<std::uint8_t> moved(const Layout& from, std::span<const std::uint8_t> source, const Layout& to) {
+  const auto [fine_from, fine_to] = Plan::matched(from, to);
+  const Plan::Way way = Plan::way(fine_from, fine_to, isa_tier());
+  std::vector<std::uint8_t> target(static_cast<std::size_t>(way.target_bytes));
+  way.run(source, target, omp_get_max_threads());
+  return target;
 }
 
 }  // namespace mx::kernels::relayout

@@ -5,6 +5,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/isa.hpp"
@@ -36,6 +38,7 @@ class Plan {
   std::vector<PlanStage> undo_stages() const;  ///< of undo
 
   friend void apply(const Plan& plan, std::span<const std::uint8_t> source, std::span<std::uint8_t> target, int threads);
+  friend std::vector<std::uint8_t> moved(const layout::Layout& from, std::span<const std::uint8_t> source, const layout::Layout& to);
   friend void undo(const Plan& plan, std::span<const std::uint8_t> source, std::span<std::uint8_t> target, int threads);
 
  private:
@@ -50,6 +53,8 @@ class Plan {
     std::size_t target_align;
     void run(std::span<const std::uint8_t> source, std::span<std::uint8_t> target, int threads) const;
   };
+  /// The two layouts in the same units.
+  static std::pair<layout::Layout, layout::Layout> matched(const layout::Layout& from, const layout::Layout& to);
   static Way way(const layout::Layout& from, const layout::Layout& to, const IsaTier& tier);
 
   Way forward_;
@@ -69,5 +74,8 @@ Plan plan(const layout::Layout& from, const layout::TensorPlan& to);
 void apply(const Plan& plan, std::span<const std::uint8_t> source, std::span<std::uint8_t> target, int threads);
 /// The way back: `source` in the layout `to`, `target` in the layout `from`. Besides, throws Error(input) when copies of an element differ.
 void undo(const Plan& plan, std::span<const std::uint8_t> source, std::span<std::uint8_t> target, int threads);
+
+/// The whole of it as the model's converters take it (layout::Mover), with every thread that OpenMP has; throws as plan() and apply() do.
+std::vector<std::uint8_t> moved(const layout::Layout& from, std::span<const std::uint8_t> source, const layout::Layout& to);
 
 }  // namespace mx::kernels::relayout

@@ -27,6 +27,10 @@ struct MxTileForm {
   const MxTileFill* fills;
   const MxTilePiece* stores;
   const MxTileCopy* copies;
+  const int64_t* lanes_in;   ///< where each lane of `lane_in` bytes of the source area lies, when all are there: passes may read them in place
+  const int64_t* lanes_out;  ///< likewise of the target area
+  int64_t lane_in;           ///< 64, 32 or 16; 0: not in whole lanes
+  int64_t lane_out;
   int64_t load_count;
   int64_t fill_count;
   int64_t store_count;

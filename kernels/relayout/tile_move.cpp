@@ -29,10 +29,24 @@ std::string_view kind_of(const Tiles& tiles) {
   return bytes ? "bytes" : "bits";
 }
 
-/// Runs of a source are read one behind the other.
+/// Whether one loop goes on where another one ends.
+bool follows(const OuterDigit& high, const OuterDigit& low) {
+  const auto times = [&](std::int64_t step) { return step * low.radix; };
+  bool same = high.source_step == times(low.source_step) && high.target_step == times(low.target_step);
+  for (std::size_t l = 0; l < low.weights.size(); ++l) same = same && high.weights[l] == times(low.weights[l]);
+  return same;
+}
+
+/// Runs of a source are read one behind the other, in loops as long as they can be.
 void order_loops(Tiles& tiles) {
-  std::ranges::stable_sort(tiles.outer, std::ranges::greater{}, [](const OuterDigit& digit) { return std::abs(digit.source_step); });
-  if (tiles.outer.empty()) tiles.outer.push_back({1, 0, 0, std::vector<std::int64_t>(tiles.limits.size(), 0)});
+  std::vector<OuterDigit>& outer = tiles.outer;
+  std::ranges::stable_sort(outer, std::ranges::greater{}, [](const OuterDigit& digit) { return std::abs(digit.source_step); });
+  for (std::size_t i = outer.size(); i-- > 1;) {
+    if (!follows(outer[i - 1], outer[i])) continue;
+    outer[i].radix *= outer[i - 1].radix;
+    outer.erase(outer.begin() + static_cast<std::ptrdiff_t>(i) - 1);
+  }
+  if (outer.empty()) outer.push_back({1, 0, 0, std::vector<std::int64_t>(tiles.limits.size(), 0)});
 }
 
 class TileMove final : public Move {
@@ -82,7 +96,7 @@ class TileMove final : public Move {
     /// Tiles begin..end of the innermost loop at one combination of the others.
     void go(std::int64_t row, std::int64_t begin, std::int64_t end) {
       const Place here = place(row);
-      sums_ = here.sums;
+      add_sums(row);
       const OuterDigit& inner = tiles_.outer.back();
       // Short loops look ahead to where the next one reads, long ones along their own way.
       ahead_ = inner.radix > kLongLoop ? kTilesAhead * inner.source_step : place(row + 1).source - here.source;
@@ -96,24 +110,29 @@ class TileMove final : public Move {
     void end() { strip(move_.program_.form(0), place(0), 0, 0); }
 
    private:
-    /// Offsets of the first tile of the innermost loop, and its sums.
+    /// Offsets of the first tile of the innermost loop.
     struct Place {
       std::int64_t source;
       std::int64_t target;
-      std::vector<std::int64_t> sums;
     };
 
     Place place(std::int64_t row) const {
-      Place out{tiles_.source_base, tiles_.target_base, std::vector<std::int64_t>(tiles_.limits.size(), 0)};
-      for (std::size_t d = tiles_.outer.size() - 1; d-- > 0;) {
+      Place out{tiles_.source_base, tiles_.target_base};
+      for (std::size_t d = tiles_.outer.size() - 1; d-- > 0; row /= tiles_.outer[d].radix) {
         const OuterDigit& digit = tiles_.outer[d];
-        const std::int64_t value = row % digit.radix;
-        row /= digit.radix;
-        out.source += value * digit.source_step;
-        out.target += value * digit.target_step;
-        for (std::size_t l = 0; l < out.sums.size(); ++l) out.sums[l] += value * digit.weights[l];
+        out.source += row % digit.radix * digit.source_step;
+        out.target += row % digit.radix * digit.target_step;
       }
       return out;
+    }
+
+    /// What the limits' sums are there.
+    void add_sums(std::int64_t row) {
+      if (sums_.empty()) return;
+      std::ranges::fill(sums_, 0);
+      for (std::size_t d = tiles_.outer.size() - 1; d-- > 0; row /= tiles_.outer[d].radix) {
+        for (std::size_t l = 0; l < sums_.size(); ++l) sums_[l] += row % tiles_.outer[d].radix * tiles_.outer[d].weights[l];
+      }
     }
 
     /// The first tile of the innermost loop that a limit cuts.

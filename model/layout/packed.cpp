@@ -31,6 +31,22 @@ std::vector<std::uint8_t> named_row_major(Role role, const Layout& layout, std::
   }
 }
 
+/// Whether a tensor only moves, so that a Mover does it.
+bool only_moves(const Layout& layout, const Cast& cast) { return cast.keeps() && !slices(layout); }
+
+/// The same with the tensor's name on errors. Throws Error(input) when the bytes do not fit their layout.
+std::vector<std::uint8_t> named_move(Role role, const Layout& from, std::span<const std::uint8_t> bytes, const Layout& to, Mover& mover) {
+  if (static_cast<std::int64_t>(bytes.size()) != from.bytes()) {
+    throw Error(ErrorCode::input, std::to_string(bytes.size()) + " bytes where the layout has " + std::to_string(from.bytes()),
+                std::string(name_of(role)));
+  }
+  try {
+    return mover(from, bytes, to);
+  } catch (const Error& error) {
+    throw Error(error.code(), error.what(), std::string(name_of(role)));
+  }
+}
+
 /// Bits of the units that a plan places, before its cast.
 int source_bits(const Layout& layout, const Cast& cast) { return cast.keeps() ? layout.grain_bits() : cast.from_bits; }
 
@@ -135,7 +151,11 @@ LayerUnits placed_units(CanonicalLayer layer, const BackendLayout& backend, cons
   return units;
 }
 
-PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, Setting setting) {
+std::vector<std::uint8_t> move_by_elements(const Layout& from, std::span<const std::uint8_t> source, const Layout& to) {
+  return from_row_major(to, to_row_major(from, source), 0);
+}
+
+PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, Setting setting, Mover& mover) {
   setting.sizes = layer.sizes;
   setting.form = layer.form;
   setting.has_bias = layer.has_bias();
@@ -153,11 +173,23 @@ PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, Setting 
     }
   }
   PackedLayer packed{std::string(backend.backend), setting, {}, {}};
-  LayerUnits units = placed_units(std::move(layer), backend, setting, packed.losses);
+  LayerUnits units;
+  const bool coupled = backend.values != nullptr;
+  if (coupled) units = placed_units(std::move(layer), backend, setting, packed.losses);
   for (Role role : kAllRoles) {
     Units& of_role = units[static_cast<std::size_t>(role)];
-    if (of_role.absent()) continue;
+    if (coupled ? of_role.absent() : layer[role].empty()) continue;
     TensorPlan plan = backend.build(role, setting);
+    if (!coupled) {
+      const Layout memory = canonical(role, layer.sizes, layer.form);
+      const std::vector<std::uint8_t> source = std::move(layer[role]);
+      if (only_moves(plan.layout, *plan.cast)) {
+        std::vector<std::uint8_t> bytes = named_move(role, memory, source, plan.layout, mover);
+        packed.tensors.push_back({role, std::move(plan.layout), plan.cast, std::move(bytes)});
+        continue;
+      }
+      of_role = {memory.grain_bits(), named_row_major(role, memory, source)};
+    }
     note_cast_loss(role, *plan.cast, of_role, packed.losses);
     if (slices(plan.layout)) note_cut(role, plan.layout, packed.losses);
     std::vector<std::uint8_t> bytes = from_row_major(plan.layout, of_role.bytes, *plan.cast, 0);
@@ -172,7 +204,7 @@ PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, const Si
   return convert(std::move(layer), backend, setting);
 }
 
-CanonicalLayer restore(PackedLayer packed, OnLoss on_loss) {
+CanonicalLayer restore(PackedLayer packed, OnLoss on_loss, Mover& mover) {
   const Setting& setting = packed.setting;
   const BackendLayout& backend = backend_layout_named(packed.backend, setting.form.format, setting.engine);
   if (on_loss == OnLoss::refuse && !packed.losses.empty()) {
@@ -183,14 +215,22 @@ CanonicalLayer restore(PackedLayer packed, OnLoss on_loss) {
     throw Error(ErrorCode::usage, "what is packed does not determine the checkpoint's values", packed.backend);
   }
   LayerUnits units;
+  CanonicalLayer layer{setting.sizes, setting.form, {}};
   for (PackedTensor& tensor : packed.tensors) {
     check_fit(tensor);
+    const Layout memory = canonical(tensor.role, setting.sizes, setting.form);
+    const bool fits = tensor.layout.size() * tensor.layout.grain_bits() == memory.size() * memory.grain_bits();
+    if (backend.undo_values == nullptr && only_moves(tensor.layout, *tensor.cast) && fits) {
+      layer[tensor.role] = named_move(tensor.role, tensor.layout, tensor.bytes, memory, mover);
+      give_back(tensor.bytes);
+      continue;
+    }
     units[static_cast<std::size_t>(tensor.role)] = undo_cast(tensor, named_row_major(tensor.role, tensor.layout, tensor.bytes));
     give_back(tensor.bytes);
   }
   if (backend.undo_values != nullptr) backend.undo_values(units, setting);
-  CanonicalLayer layer{setting.sizes, setting.form, {}};
   for (Role role : kAllRoles) {
+    if (!layer[role].empty()) continue;
     Units& of_role = units[static_cast<std::size_t>(role)];
     if (of_role.absent()) {
       if (!is_bias(role) && has_role(setting.form.format, role)) {

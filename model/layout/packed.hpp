@@ -41,10 +41,15 @@ struct PackedLayer {
   void require(std::string_view wanted) const;
 };
 
+/// Moves a tensor whose values stay from one layout to another, both of which hold all its elements; unwritten bytes become 0.
+using Mover = std::vector<std::uint8_t>(const Layout& from, std::span<const std::uint8_t> source, const Layout& to);
+/// The model's own, element by element: what every other one is held to.
+Mover move_by_elements;
+
 /// Checkpoint form -> backend form. `setting`'s sizes, form and has_bias are taken from the layer. Throws Error(usage) when the backend refuses the
 /// setting or the form, Error(input) when a tensor's bytes do not fit the sizes or a tensor is missing. Absent biases stay absent. A layer that is
 /// moved in gives its tensors up one by one, so that memory holds little more than the layer and its largest tensor.
-PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, Setting setting);
+PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, Setting setting, Mover& mover = move_by_elements);
 /// The same with nothing but sizes to say, by the first version of the engine that converts the form.
 PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, const Sizes& padded);
 
@@ -56,7 +61,7 @@ enum class OnLoss {
 
 /// Backend form -> checkpoint form. Throws Error(input) when a tensor's bytes do not fit its layout or hold what no conversion makes, Error(usage)
 /// as `on_loss` says and always when the values are not determined at all. Memory as for convert.
-CanonicalLayer restore(PackedLayer packed, OnLoss on_loss = OnLoss::refuse);
+CanonicalLayer restore(PackedLayer packed, OnLoss on_loss = OnLoss::refuse, Mover& mover = move_by_elements);
 
 /// The units of a layer as the backend's layouts place them: in logical row-major order, after the coupled transforms, before the casts.
 LayerUnits placed_units(CanonicalLayer layer, const BackendLayout& backend, const Setting& setting, std::vector<Loss>& losses);

@@ -1,17 +1,24 @@
+#include <algorithm>
+#include <array>
+
 #include "kernels/relayout/plan.hpp"
-#include "model/layout/grains.hpp"
+#include "model/layout/packed.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/relayout_cases.hpp"
+#include "tests/layout/errors.hpp"
 
 namespace {
 
+using mx::ErrorCode;
 using mx::kernels::IsaTier;
 using mx::kernels::relayout::Plan;
+using mx::kernels::relayout::PlanStage;
+using mx::layout::Layout;
 using mx::test::RelayoutCase;
 
 using Bytes = std::vector<std::uint8_t>;
+using Way = void(const Plan&, std::span<const std::uint8_t>, std::span<std::uint8_t>, int);
 
-/// Tiers that differ here.
 std::vector<const IsaTier*> tiers() {
   std::vector<const IsaTier*> out;
   for (const IsaTier& tier : mx::kernels::isa_tiers()) {
@@ -20,45 +27,186 @@ std::vector<const IsaTier*> tiers() {
   return out;
 }
 
+bool is_direct(const std::vector<PlanStage>& stages) { return stages.size() == 1 && stages.front().kind != "address map"; }
+
 struct Count {
-  int cases = 0;
-  int direct = 0;
+  std::size_t cases = 0;
+  std::size_t direct = 0;  ///< in one pass of tiles
 };
+
+/// One direction of a plan gives the wanted bytes whatever was there before: with one thread, and with more by turns.
+void check_way(Way& way, const Plan& plan, const Bytes& source, const Bytes& wanted, std::size_t turn) {
+  constexpr std::array kThreads{2, 3, 8};
+  for (const int threads : {1, kThreads[turn % kThreads.size()]}) {
+    INFO(threads << " threads");
+    Bytes target(wanted.size(), 0xA5);
+    way(plan, source, target, threads);
+    REQUIRE(target == wanted);
+  }
+}
+
+bool slices(const Layout& layout) {
+  return std::ranges::any_of(layout.steps(), [](const mx::layout::Step& step) { return std::holds_alternative<mx::layout::Slice>(step); });
+}
 
 void check(const RelayoutCase& c, Count& count) {
   INFO(c.name);
   const Bytes source = mx::test::random_bytes(c.from.bytes(), static_cast<std::uint32_t>(count.cases));
   const Bytes wanted = mx::test::by_model(c.from, source, c.to);
-  ++count.cases;
-  for (const IsaTier* tier : tiers()) {
+  const std::vector<const IsaTier*> all = tiers();
+  // The plainest and the fastest always, one of the others by turns: plans take time to make.
+  for (const IsaTier* tier : {all.front(), all[count.cases % all.size()], all.back()}) {
     INFO(tier->name);
     const Plan plan(c.from, c.to, *tier);
-    if (tier == tiers().front()) {
-      const bool direct = plan.stages().size() == 1 && plan.stages().front().kind != "address map";
-      count.direct += direct ? 1 : 0;
-      if (!direct) UNSCOPED_INFO("not direct");
-      if (!direct && std::getenv("SHOW")) std::puts(c.name.c_str());
-    }
-    // One thread always, more by turns.
-    constexpr std::array kThreads{2, 3, 8};
-    for (int threads : {1, kThreads[static_cast<std::size_t>(count.cases) % kThreads.size()]}) {
-      Bytes target(wanted.size(), 0xA5);
-      apply(plan, source, target, threads);
-      REQUIRE(target == wanted);
-    }
+    check_way(mx::kernels::relayout::apply, plan, source, wanted, count.cases);
+    if (!slices(c.to)) check_way(mx::kernels::relayout::undo, plan, wanted, source, count.cases + 1);
+    if (tier == all.back() && is_direct(plan.stages())) ++count.direct;
   }
+  ++count.cases;
+}
+
+Layout rows_of(std::int64_t rows, std::int64_t cols, int bits) { return Layout({{"batch", 1}, {"rows", rows}, {"cols", cols}}, bits); }
+
+/// 32 columns side by side, gate and up together, a dword of eight codes each, even codes in its low half: what the GEMM engines read.
+Layout panels_of(const std::vector<mx::layout::Axis>& axes) {
+  const bool halves = axes.size() == 4;
+  const std::int64_t lanes = halves ? 16 : 32;
+  const std::string& rows = axes[axes.size() - 2].name;
+  Layout panels(axes, 4);
+  panels.pad(rows, (axes[axes.size() - 2].extent + lanes - 1) / lanes * lanes, mx::layout::PadContent::zero);
+  panels.split(rows, lanes, "panel", "lane").split("K", 8, "octet", "place").split("place", 2, "pair", "parity");
+  return halves ? panels.permute({"E", "panel", "octet", "half", "lane", "parity", "pair"})
+                : panels.permute({"E", "panel", "octet", "lane", "parity", "pair"});
 }
 
 }  // namespace
 
-TEST_CASE("plans give the model's bytes for every backend") {
+TEST_CASE("plans give the model's bytes for every backend, both ways") {
   Count count;
   mx::test::for_each_backend_case([&](const RelayoutCase& c) { check(c, count); });
-  std::printf("backends: %d cases, %d direct\n", count.cases, count.direct);
+  // What is left carries: padding across tiles, halves that are cut in the middle, copies of scales.
+  CHECK(count.cases > 1000U);
+  CHECK(count.direct * 10 > count.cases * 9);
 }
 
-TEST_CASE("plans give the model's bytes for every building block") {
+TEST_CASE("plans give the model's bytes for every building block, both ways") {
   Count count;
   mx::test::for_each_stage_case([&](const RelayoutCase& c) { check(c, count); });
-  std::printf("stages: %d cases, %d direct\n", count.cases, count.direct);
+  CHECK(count.cases > 300U);
+  CHECK(count.direct * 10 > count.cases * 9);
+}
+
+TEST_CASE("a plan says how it moves") {
+  struct Row {
+    std::string_view stage;
+    int bits;
+    std::string_view kind;
+  };
+  for (const Row& row : {Row{"trtllm_gen.shuffle_rows.128", 4, "runs"}, Row{"sf_128x4", 8, "bytes"}, Row{"marlin.repack.w4a16", 4, "bits"}}) {
+    const auto known = std::ranges::find(mx::layout::all_stage_layouts(), row.stage, &mx::layout::StageLayout::name);
+    if (known == mx::layout::all_stage_layouts().end()) continue;
+    const Plan plan = mx::kernels::relayout::plan(mx::layout::stage_layout(row.stage, 1, 128, 256, row.bits));
+    INFO(row.stage);
+    REQUIRE(is_direct(plan.stages()));
+    CHECK(plan.stages().front().kind == row.kind);
+    CHECK(is_direct(plan.undo_stages()));
+  }
+}
+
+TEST_CASE("a plan of digits is as large for a large tensor as for a small one") {
+  const auto memory = [](std::int64_t batch) {
+    return mx::kernels::relayout::plan(mx::layout::stage_layout("sf_128x4", batch, 5760, 128, 8)).stages().front().memory;
+  };
+  CHECK(memory(1000) <= memory(1) + 256);
+  CHECK(memory(1000) < 200000U);
+}
+
+TEST_CASE("any backend's weights go into the panels of the CPU in one pass") {
+  const mx::layout::Sizes sizes{2, 96, 160};
+  const mx::layout::Form form = mx::layout::SourceOrder::gpt_oss;
+  for (const std::string_view backend :
+       {"FLASHINFER_TRTLLM_MXFP4_BF16", "FLASHINFER_CUTLASS_MXFP4_BF16", "TRITON", "MARLIN", "CPU", "AITER_MXFP4_MXFP4"}) {
+    for (const mx::layout::Role role : {mx::layout::Role::w13_weight, mx::layout::Role::w2_weight}) {
+      INFO(backend << " " << mx::layout::name_of(role));
+      const mx::layout::Setting setting{.sizes = sizes, .padded = {2, 256, 256}, .form = form, .arch = mx::layout::Arch::sm90};
+      const mx::layout::TensorPlan tensor = mx::layout::find_backend_layout(backend)->build(role, setting);
+      const Layout canonical = mx::layout::canonical(role, sizes, form);
+      const Layout panels = panels_of(canonical.axes_before(0));
+      const Bytes source = mx::test::random_bytes(canonical.bytes(), static_cast<std::uint32_t>(role));
+      // Panels of the checkpoint's own sizes: what the backend padded does not come along.
+      const Plan plan = mx::kernels::relayout::plan(tensor.layout, panels);
+      CHECK(is_direct(plan.stages()));
+      check_way(mx::kernels::relayout::apply, plan, mx::test::by_model(canonical, source, tensor.layout),
+                mx::test::by_model(canonical, source, panels), 0);
+    }
+  }
+}
+
+TEST_CASE("converters give the same with the fast mover as with the model's") {
+  for (const mx::layout::Sizes& sizes : {mx::layout::Sizes{2, 96, 160}, mx::layout::Sizes{1, 256, 256}}) {
+    mx::layout::CanonicalLayer layer{sizes, mx::layout::SourceOrder::gpt_oss, {}};
+    for (mx::layout::Role role : mx::layout::kRoles) {
+      layer[role] = mx::test::random_bytes(mx::layout::canonical(role, sizes, layer.form).bytes(), static_cast<std::uint32_t>(role));
+    }
+    for (const mx::layout::BackendLayout& row : mx::layout::all_backend_layouts()) {
+      const mx::layout::Engine engine = row.engines.in_2026_05 ? mx::layout::Engine::v2026_05 : mx::layout::Engine::v2026_08;
+      if (!row.converts(layer.form, engine)) continue;
+      const mx::layout::Setting setting{.sizes = sizes, .padded = {sizes.experts, 256, 256}, .form = layer.form, .engine = engine};
+      if (!mx::layout::broken_needs(row, setting).empty()) continue;
+      INFO(row.backend);
+      const mx::layout::PackedLayer fast = mx::layout::convert(layer, row, setting, mx::kernels::relayout::moved);
+      const mx::layout::PackedLayer model = mx::layout::convert(layer, row, setting);
+      REQUIRE(fast.tensors.size() == model.tensors.size());
+      for (std::size_t i = 0; i < fast.tensors.size(); ++i) CHECK(fast.tensors[i].bytes == model.tensors[i].bytes);
+      if (!model.losses.empty() || (row.values != nullptr && row.undo_values == nullptr)) continue;
+      CHECK(mx::layout::restore(fast, mx::layout::OnLoss::refuse, mx::kernels::relayout::moved).tensors == mx::layout::restore(model).tensors);
+    }
+  }
+}
+
+TEST_CASE("what does not fit is refused before anything is written") {
+  const Layout from = rows_of(128, 64, 16);
+  Layout to = from;
+  to.permute({"batch", "cols", "rows"});
+  const Plan plan = mx::kernels::relayout::plan(from, to);
+  const Bytes source = mx::test::random_bytes(from.bytes() + 8, 1);
+  Bytes target(source.size(), 0xA5);
+  const auto bytes = static_cast<std::size_t>(from.bytes());
+  const std::span<const std::uint8_t> whole = std::span(source).first(bytes);
+  const std::span<std::uint8_t> room = std::span(target).first(bytes);
+  const auto check = [&](std::string_view message, std::span<const std::uint8_t> in, std::span<std::uint8_t> out, int threads) {
+    INFO(message);
+    CHECK(mx::test::refuses(ErrorCode::usage, std::string(message), [&] { apply(plan, in, out, threads); }));
+    CHECK(mx::test::refuses(ErrorCode::usage, std::string(message), [&] { undo(plan, in, out, threads); }));
+    CHECK(std::ranges::all_of(target, [](std::uint8_t byte) { return byte == 0xA5; }));
+  };
+  check("the source has " + std::to_string(bytes - 1) + " bytes", whole.first(bytes - 1), room, 1);
+  check("the target has " + std::to_string(bytes + 1) + " bytes", whole, std::span(target).first(bytes + 1), 1);
+  check("the source is not aligned to its units of 2 bytes", std::span(source).subspan(1, bytes), room, 1);
+  check("the target is not aligned to its units of 2 bytes", whole, std::span(target).subspan(1, bytes), 1);
+  check("the source and the target overlap", std::span(target).subspan(8, bytes), room, 1);
+  check("0 threads, allowed are 1 to 1024", whole, room, 0);
+  check("1025 threads, allowed are 1 to 1024", whole, room, 1025);
+
+  CHECK(mx::test::refuses(ErrorCode::usage, "speak of different tensors", [&] { mx::kernels::relayout::plan(rows_of(64, 128, 16), to); }));
+  const mx::layout::TensorPlan cast{to, &mx::layout::cast_named("bf16_to_f32")};
+  CHECK(mx::test::refuses(ErrorCode::unsupported, "bf16_to_f32", [&] { mx::kernels::relayout::plan(from, cast); }));
+}
+
+TEST_CASE("what a layout dropped or contradicts cannot be read back") {
+  Layout cut = rows_of(4, 32, 8);
+  cut.slice("cols", 0, 31);
+  const Plan dropped = mx::kernels::relayout::plan(cut);
+  Bytes small(static_cast<std::size_t>(cut.bytes()), 0);
+  Bytes all(128, 0xA5);
+  CHECK(mx::test::refuses(ErrorCode::usage, "holds 124 of 128 elements", [&] { undo(dropped, small, all, 1); }));
+
+  Layout twice = rows_of(2, 4, 8);
+  twice.repeat("rows", 2);
+  const Plan copies = mx::kernels::relayout::plan(twice);
+  Bytes packed(16, 7);
+  packed[5] = 8;
+  Bytes tensor(8, 0xA5);
+  CHECK(mx::test::refuses(ErrorCode::input, "the copies of element 1 differ: see address 5", [&] { undo(copies, packed, tensor, 1); }));
+  CHECK(tensor == Bytes(8, 0xA5));
 }
