@@ -112,11 +112,11 @@ void add_sim(CLI::App& app, Action& action) {
   verb->add_option("DEPLOYMENT", options->file, "INFO file that describes the deployment (docs/examples)")->required();
   verb->add_option("--oracle", options->oracle, "mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8 or w4a8, instead of the file's (default mxfp4)");
   CLI::Option* const backend = verb->add_option("--backend", options->backend, "simulate this backend, not the engine's choice");
-  CLI::Option* const compare =
+  CLI::Option* const comparing =
       verb->add_flag("--compare", options->compare, "every backend of the oracle, on one rank, TP=2 and DP=2+EP")->excludes(backend);
   CLI::Option* const legacy = verb->add_flag("--legacy", options->legacy, "the engine's mxfp4 method of August 2025 decides, not an oracle")
                                   ->excludes(backend)
-                                  ->excludes(compare);
+                                  ->excludes(comparing);
   verb->add_option("--torch", options->torch, "torch version that the legacy method sees (default 2.8.0)")->needs(legacy);
   verb->add_option("--tokens", options->tokens, "how many tokens (default 4)")->check(whole_number_in(1, kMostTokens));
   verb->add_option("--seed", options->seed, "of weights and tokens (default 1)")->check(whole_number_in(0, INT64_MAX));
