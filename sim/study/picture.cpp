@@ -10,7 +10,7 @@
 namespace mx::sim {
 namespace {
 
-constexpr int kLabel = 330;
+constexpr int kLabel = 400;
 constexpr int kColumn = 92;
 constexpr int kLine = 20;
 constexpr int kHead = 40;

@@ -142,7 +142,8 @@ StudyCell measure(const Recipe& recipe, std::span<const std::uint32_t> codes) {
       if (value != 0 && back == 0) ++cell.flushed;
     }
   }
-  cell.sqnr_db = noise > 0 ? 10 * std::log10(signal / noise) : std::numeric_limits<double>::infinity();
+  // A NaN among the results is no loss that decibels could say.
+  cell.sqnr_db = noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);
   return cell;
 }
 

@@ -24,7 +24,7 @@ const Distribution& distribution_named(std::string_view name);
 
 /// One cell.
 struct StudyCell {
-  double sqnr_db;          ///< 10 log10(sum of squares / sum of squared errors); Inf when nothing is lost
+  double sqnr_db;          ///< 10 log10(sum of squares / sum of squared errors); Inf when nothing is lost, NaN when a result is one
   double max_error;        ///< as a share of the largest magnitude of all values
   std::int64_t saturated;  ///< elements above the largest number that their block's scale can reach
   std::int64_t flushed;    ///< elements that are not zero and became zero

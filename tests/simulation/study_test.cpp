@@ -55,6 +55,13 @@ TEST_CASE("outliers flush their neighbours in coarse formats alone") {
   CHECK(cell(study, "mxfp8_e4m3", 0).flushed < cell(study, "mxfp4", 0).flushed);
 }
 
+TEST_CASE("a scale that overflows to NaN is no perfect result") {
+  // triton_kernels' direct e4m3 scales have no tensor scale: amax / 6 above 464 becomes NaN in its torch reference (spec numerics 4).
+  const Study study = run_study({.profiles = {"triton-kernels-nvfp4"}, .formats = {"nvfp4"}, .distributions = {"heavy", "normal"}});
+  CHECK(std::isnan(cell(study, "nvfp4", 0).sqnr_db));
+  CHECK(std::isfinite(cell(study, "nvfp4", 1).sqnr_db));
+}
+
 TEST_CASE("the whole study has a row for every recipe that gives codes, and a picture of it") {
   const Study study = run_study({});
   std::size_t recipes = 0;
