@@ -19,7 +19,7 @@ constexpr std::array kFormats{Contribution{Part::numbers, formats_html}};
 constexpr std::array kQuantize{Contribution{Part::numbers, quantize_html}};
 constexpr std::array kLayout{Contribution{Part::layouts, layout_html}};
 constexpr std::array kStudy{Contribution{Part::errors, study_html}};
-constexpr std::array kSim{Contribution{Part::verdicts, sim_html}, Contribution{Part::errors, sim_errors}};
+constexpr std::array kSim{Contribution{Part::verdicts, sim_html}, Contribution{Part::errors, sim_errors}, Contribution{Part::findings, sim_findings}};
 constexpr std::array kDevice{Contribution{Part::recorded, any_html}};
 constexpr std::array kBench{Contribution{Part::kernels, bench_html}, Contribution{Part::environment, bench_environment}};
 constexpr std::array kDoctor{Contribution{Part::environment, doctor_html}};

@@ -60,6 +60,7 @@ Outcome vectors_outcome(const Run& run);
 Outcome sim_outcome(const Run& run);
 std::string sim_html(const Run& run);
 std::string sim_errors(const Run& run);
+std::string sim_findings(const Run& run);
 Figure sim_figure(const Run& run);
 
 Outcome study_outcome(const Run& run);

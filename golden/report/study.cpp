@@ -66,6 +66,24 @@ Outcome comparison_outcome(const std::vector<Node>& cells) {
   return {values == 0 ? Standing::nothing : Standing::passed, counted};
 }
 
+std::string cells_table(std::string_view label, const std::vector<Node>& cells) {
+  std::vector<HtmlRow> rows;
+  for (const Node& cell : cells) {
+    const Executed one = executed(cell);
+    const std::optional<Node> why = cell.find("why");
+    const std::optional<Node> reported = cell.find("reported");
+    rows.push_back({{cell["backend"].text()},
+                    {cell["spread"].text()},
+                    {cell["answer"].text()},
+                    {cell["verdict"].text(), one.broken   ? "failed"
+                                             : one.result ? "passed"
+                                                          : "refused"},
+                    {why ? why->text() : "", why ? "text" : "empty"},
+                    {reported ? (*reported)["what"].text() : "", reported ? "text" : "empty"}});
+  }
+  return html_table(label, {"backend", "spread", "engine", "verdict", "why", "reported"}, rows);
+}
+
 HeatMap sim_map(const Run& run) {
   HeatMap map("Deployments against exact execution", std::string(kNote));
   const std::optional<Node> cells = run.root().find("cells");
@@ -112,22 +130,15 @@ Outcome sim_outcome(const Run& run) {
 
 std::string sim_html(const Run& run) {
   const std::optional<Node> cells = run.root().find("cells");
-  if (!cells) return any_html(run);
-  std::vector<HtmlRow> rows;
-  for (const Node& cell : cells->items()) {
-    const Executed one = executed(cell);
-    const std::optional<Node> why = cell.find("why");
-    const std::optional<Node> reported = cell.find("reported");
-    rows.push_back({{cell["backend"].text()},
-                    {cell["spread"].text()},
-                    {cell["answer"].text()},
-                    {cell["verdict"].text(), one.broken   ? "failed"
-                                             : one.result ? "passed"
-                                                          : "refused"},
-                    {why ? why->text() : "", why ? "text" : "empty"},
-                    {reported ? (*reported)["what"].text() : "", reported ? "text" : "empty"}});
-  }
-  return html_table("deployments", {"backend", "spread", "engine", "verdict", "why", "reported"}, rows);
+  return cells ? cells_table("deployments", cells->items()) : any_html(run);
+}
+
+std::string sim_findings(const Run& run) {
+  const std::optional<Node> cells = run.root().find("cells");
+  if (!cells) return "";
+  std::vector<Node> found = cells->items();
+  std::erase_if(found, [](const Node& cell) { return !executed(cell).broken; });
+  return found.empty() ? std::string() : cells_table("broken deployments", found);
 }
 
 std::string sim_errors(const Run& run) {
