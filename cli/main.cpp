@@ -99,6 +99,7 @@ int run(int argc, char** argv) {
   add_ver(app, action);
   add_report(app, action);
   add_vectors(app, action);
+  add_faults(app, action);
   add_doctor(app, action);
   try {
     check_verb(app, argc, argv);

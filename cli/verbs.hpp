@@ -32,6 +32,7 @@ void add_gen(CLI::App& app, Action& action);
 void add_ver(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_vectors(CLI::App& app, Action& action);
+void add_faults(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 
 }  // namespace mx::cli

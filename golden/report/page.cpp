@@ -26,6 +26,7 @@ constexpr std::array<PartRow, kParts> kTitles{{
     {"numbers", "Number formats"},
     {"errors", "Error heat map"},
     {"kernels", "Kernels"},
+    {"faults", "Planted faults"},
     {"findings", "Findings"},
     {"other", "Other runs"},
     {"environment", "Environment"},

@@ -51,6 +51,11 @@ std::string bench_html(const Run& run);
 std::string bench_environment(const Run& run);
 Figure bench_figure(const Run& run);
 
+/// `faults`: the model made wrong on purpose.
+Outcome faults_outcome(const Run& run);
+std::string faults_html(const Run& run);
+Figure faults_figure(const Run& run);
+
 /// `ver`: a device's answers.
 Outcome device_outcome(const Run& run);
 /// `vectors`, which writes or checks a set of files.

@@ -1,0 +1,188 @@
+// mxact faults: the model made wrong on purpose, one fault at a time, and which laws notice. The faults live in a helper program beside this one:
+// what is shipped cannot be made wrong.
+
+#include <fmt/core.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/numbers.hpp"
+#include "cli/output.hpp"
+#include "cli/picture_file.hpp"
+#include "cli/verbs.hpp"
+#include "model/error.hpp"
+
+namespace mx::cli {
+namespace {
+
+struct FaultsOptions {
+  std::vector<std::string> names;
+  bool first = false;
+  bool all = false;
+  std::int64_t jobs = 0;
+  std::string output;
+  bool force = false;
+  bool json = false;
+};
+
+/// The helper's answer; its errors are those of this verb.
+Json ask_helper(const std::string& arguments) {
+  const auto helper = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "mxact_faults";
+  if (!std::filesystem::exists(helper))
+    throw Error(ErrorCode::unsupported,
+                "no model that can be made wrong stands beside this program: build mxact with its tests (MXACT_BUILD_TESTS=ON)");
+  std::FILE* const pipe = popen(("'" + helper.string() + "' " + arguments).c_str(), "r");
+  if (pipe == nullptr) throw Error(ErrorCode::resource, "cannot start " + helper.string());
+  std::string text;
+  std::array<char, 65536> buffer{};
+  for (std::size_t got = 0; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) text.append(buffer.data(), got);
+  const int status = pclose(pipe);
+  if (!WIFEXITED(status)) throw Error(ErrorCode::resource, "mxact_faults ended by a signal");
+  if (WEXITSTATUS(status) != 0)
+    throw Error(WEXITSTATUS(status) == static_cast<int>(ErrorCode::usage) ? ErrorCode::usage : ErrorCode::resource, text.substr(0, text.find('\n')));
+  return Json::parse(text);
+}
+
+/// "N2" of "N2/e4m3fn", "S2" of "S2-table/deepseek-v4".
+std::string number_of(const std::string& law) { return law.substr(0, law.find_first_of("/-")); }
+
+/// Numbers of the catalogue in its order: numerics, layouts, semantics, oracle.
+std::vector<std::string> numbers_of(const Json& laws) {
+  std::vector<std::string> numbers;
+  for (const Json& law : laws) {
+    const std::string number = number_of(law["id"]);
+    if (std::ranges::find(numbers, number) == numbers.end()) numbers.push_back(number);
+  }
+  std::ranges::sort(numbers, {},
+                    [](const std::string& number) { return std::pair(std::string_view("NLSO").find(number[0]), std::stoi(number.substr(1))); });
+  return numbers;
+}
+
+bool contains(const Json& list, const std::string& text) { return std::ranges::find(list, Json(text)) != list.end(); }
+
+/// What the first line of the first failure says of a fault: the law is one of those that its row names, and the line begins with the law.
+bool named_rightly(const Json& fault) {
+  if (fault["laws"].empty()) return false;
+  const Json& first = fault["laws"][0];
+  const auto law = first["law"].get<std::string>();
+  return contains(fault["named"], law) && first["first_line"].get<std::string>().starts_with(law);
+}
+
+/// Counts of each area, in the order in which areas come.
+Json areas_of(const Json& faults) {
+  Json areas = Json::array();
+  for (const Json& fault : faults) {
+    auto area = std::ranges::find_if(areas, [&](const Json& known) { return known["area"] == fault["area"]; });
+    if (area == areas.end()) {
+      areas.push_back({{"area", fault["area"]}, {"faults", 0}, {"killed", 0}, {"named_rightly", 0}});
+      area = std::prev(areas.end());
+    }
+    (*area)["faults"] = (*area)["faults"].get<int>() + 1;
+    (*area)["killed"] = (*area)["killed"].get<int>() + (fault["killed"].get<bool>() ? 1 : 0);
+    (*area)["named_rightly"] = (*area)["named_rightly"].get<int>() + (named_rightly(fault) ? 1 : 0);
+  }
+  return areas;
+}
+
+/// One letter for a fault and a number of the catalogue.
+char mark(const Json& fault, const std::string& number) {
+  char mark = '.';
+  for (const Json& law : fault["laws"]) {
+    if (number_of(law["law"]) != number) continue;
+    if (law["fate"] != "broken") return '!';
+    mark = contains(fault["named"], law["law"]) ? '#' : mark == '#' ? '#' : '+';
+  }
+  return mark;
+}
+
+void print_matrix(const Json& run) {
+  const std::vector<std::string> numbers = numbers_of(run["laws"]);
+  std::vector<std::vector<std::string>> rows{{"fault"}};
+  rows[0].insert(rows[0].end(), numbers.begin(), numbers.end());
+  for (const Json& fault : run["faults"]) {
+    rows.push_back({fault["id"].get<std::string>()});
+    for (const std::string& number : numbers) rows.back().push_back(std::string(1, mark(fault, number)));
+  }
+  print_table(rows);
+  fmt::print("\n# broken, as the fault's row says; + broken too; ! the model threw, crashed or hung; . held or not run\n\n");
+}
+
+void print_text(const Json& run) {
+  print_matrix(run);
+  const bool first = run["extent"] != "named";
+  std::vector<std::vector<std::string>> rows{{"area", "faults", "killed", "score"}};
+  if (first) rows[0].push_back("right law first");
+  for (const Json& area : run["areas"]) {
+    const int faults = area["faults"];
+    const int killed = area["killed"];
+    rows.push_back({area["area"], std::to_string(faults), std::to_string(killed), fmt::format("{:.1f} %", 100.0 * killed / faults)});
+    if (first) rows.back().push_back(fmt::format("{} of {}", area["named_rightly"].get<int>(), faults));
+  }
+  print_table(rows);
+  for (const Json& fault : run["faults"]) {
+    if (!fault["killed"].get<bool>())
+      fmt::print("SURVIVES {} ({}): {}\n", fault["id"].get<std::string>(), fault["place"].get<std::string>(), fault["breaks"].get<std::string>());
+    if (first && fault["killed"].get<bool>() && !named_rightly(fault))
+      fmt::print("{}: the first to notice is {}\n", fault["id"].get<std::string>(), fault["laws"][0]["first_line"].get<std::string>());
+  }
+}
+
+/// What a shell would take for more than a word is no name of a fault.
+void check_word(const std::string& name) {
+  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  if (name.empty() || !std::ranges::all_of(name, plain))
+    throw Error(ErrorCode::usage, "fault '" + name + "': names are of letters, digits and underscores");
+}
+
+int faults(const FaultsOptions& options) {
+  if (!options.output.empty()) require_svg(options.output, options.force);
+  const std::int64_t jobs = options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
+  std::string arguments = fmt::format("{} {}", options.all ? "all" : options.first ? "first" : "named", jobs);
+  for (const std::string& name : options.names) {
+    check_word(name);
+    arguments += " " + name;
+  }
+  const Json run = ask_helper(arguments);
+  Json json = json_head("faults");
+  json.update(run);
+  json["numbers"] = numbers_of(run["laws"]);
+  json["areas"] = areas_of(run["faults"]);
+  const bool survivor = std::ranges::any_of(run["faults"], [](const Json& fault) { return !fault["killed"].get<bool>(); });
+  json["exit_code"] = survivor ? 1 : 0;
+  if (!options.output.empty()) write_picture(options.output, json, options.force);
+  if (options.json) {
+    print_json(json);
+  } else if (options.output.empty()) {
+    print_text(json);
+  }
+  return survivor ? 1 : 0;
+}
+
+}  // namespace
+
+void add_faults(CLI::App& app, Action& action) {
+  CLI::App* verb = app.add_subcommand("faults", "make the model wrong on purpose and see which laws notice (exit 1 when a fault survives)");
+  const auto options = std::make_shared<FaultsOptions>();
+  verb->add_option("FAULT", options->names, "faults or areas (numerics, kernels, layouts, moe, oracle, simulator); all without one");
+  CLI::Option* const all = verb->add_flag("--all", options->all, "every law under every fault, not only those that the fault's row names: an hour");
+  verb->add_flag("--first", options->first, "laws in their order until one notices: whether the first line of a failure names the right one")
+      ->excludes(all);
+  verb->add_option("--jobs", options->jobs, "processes at a time (default: one per core)")->check(whole_number_in(1, 999));
+  verb->add_option("-o,--output", options->output, "writes the matrix, FILE.svg, instead of the text");
+  verb->add_flag("--force", options->force, "overwrite the file");
+  verb->add_flag("--json", options->json, "machine-readable output");
+  verb->callback([&action, options] { action = [options] { return faults(*options); }; });
+}
+
+}  // namespace mx::cli

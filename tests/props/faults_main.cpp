@@ -1,0 +1,105 @@
+// mxact_faults named|first|all JOBS [ID...]: what `mxact faults` calls. Plants each fault (those whose id or area is given) into a model that can
+// carry it, runs the laws, and prints JSON.
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "model/error.hpp"
+#include "model/names.hpp"
+#include "tests/props/all_laws.hpp"
+#include "tests/props/fault_runs.hpp"
+
+namespace {
+
+using namespace mx::props;
+using Json = nlohmann::ordered_json;
+
+constexpr unsigned kLimitSeconds = 300;
+
+Extent extent_named(std::string_view name) {
+  constexpr std::array<std::string_view, 3> kNames{"named", "first", "all"};
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    if (kNames[i] == name) return static_cast<Extent>(i);
+  }
+  throw mx::Error(mx::ErrorCode::usage, mx::unknown_name("extent", name, kNames));
+}
+
+int jobs_from(const std::string& text) {
+  std::size_t end = 0;
+  const int jobs = text.empty() || text.size() > 4 || text.find_first_not_of("0123456789") != std::string::npos ? 0 : std::stoi(text, &end);
+  if (jobs < 1) throw mx::Error(mx::ErrorCode::usage, "number of processes '" + text + "': 1 to 9999");
+  return jobs;
+}
+
+std::vector<FaultRow> wanted_faults(std::span<char* const> names) {
+  std::vector<FaultRow> wanted;
+  for (const std::string_view name : names) {
+    const std::size_t before = wanted.size();
+    for (const FaultRow& row : all_faults()) {
+      if (row.id == name || area_of(row) == name) wanted.push_back(row);
+    }
+    if (wanted.size() > before) continue;
+    std::vector<std::string_view> known(areas().begin(), areas().end());
+    for (const FaultRow& row : all_faults()) known.push_back(row.id);
+    // All faults would be a page of names: the areas are enough to look further.
+    const bool near = !mx::nearest_name(name, known).empty();
+    throw mx::Error(mx::ErrorCode::usage, mx::unknown_name("fault or area", name, near ? known : std::vector(areas().begin(), areas().end())));
+  }
+  if (names.empty()) wanted.assign(all_faults().begin(), all_faults().end());
+  return wanted;
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words(1);
+  for (char c : text) c == ' ' ? words.emplace_back() : words.back() += c;
+  return words;
+}
+
+Json as_json(const FaultRun& run) {
+  Json laws = Json::array();
+  for (const LawFate& law : run.fates) {
+    if (law.fate != Fate::held) laws.push_back({{"law", law.law}, {"fate", name_of(law.fate)}, {"first_line", law.first_line}});
+  }
+  return {{"id", run.fault->id},
+          {"area", area_of(*run.fault)},
+          {"place", run.fault->place},
+          {"breaks", run.fault->breaks},
+          {"named", words_of(run.fault->laws)},
+          {"tried", run.fates.size()},
+          {"killed", run.killed()},
+          {"laws", laws}};
+}
+
+int run(std::span<char* const> arguments) {
+  if (arguments.size() < 2) throw mx::Error(mx::ErrorCode::usage, "call `mxact faults`; this program is its helper (named|first|all JOBS [ID...])");
+  const Extent extent = extent_named(arguments[0]);
+  const int jobs = jobs_from(arguments[1]);
+  const std::vector<FaultRow> faults = wanted_faults(arguments.subspan(2));
+  // That a law breaks is asked here, not how small its counterexample can be: shrinking takes most of the time of a failure.
+  setenv("RC_PARAMS", "seed=1 noshrink=1", 0);
+  const std::vector<Law> laws = all_laws();
+  const std::vector<FaultRun> runs = run_faults(faults, laws, extent, jobs, kLimitSeconds, [&](std::size_t done) {
+    if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r%zu of %zu faults%s", done, faults.size(), done == faults.size() ? "\n" : "");
+  });
+  Json json{{"extent", std::string(arguments[0])}, {"laws", Json::array()}, {"faults", Json::array()}};
+  for (const Law& law : laws) json["laws"].push_back({{"id", law.id}, {"statement", law.statement}});
+  for (const FaultRun& fault : runs) json["faults"].push_back(as_json(fault));
+  std::printf("%s\n", json.dump().c_str());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run({argv + 1, static_cast<std::size_t>(argc - 1)});
+  } catch (const mx::Error& error) {
+    std::printf("%s\n", error.what());  // for the caller, which reads this end
+    return static_cast<int>(error.code());
+  }
+}
