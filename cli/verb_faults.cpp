@@ -30,6 +30,8 @@ struct FaultsOptions {
   std::vector<std::string> names;
   bool first = false;
   bool all = false;
+  bool blind = false;
+  bool history = false;
   std::int64_t jobs = 0;
   std::string output;
   bool force = false;
@@ -145,14 +147,74 @@ void check_word(const std::string& name) {
     throw Error(ErrorCode::usage, "fault '" + name + "': names are of letters, digits and underscores");
 }
 
+/// Of a fault: how many runs show it in some bit, and how many of those each rule accepts.
+struct Overlooked {
+  int shown = 0;
+  std::vector<int> accepted;
+};
+Overlooked overlooked(const Json& fault, const Json& tolerances) {
+  Overlooked counts{0, std::vector<int>(tolerances.size())};
+  for (const Json& run : fault["runs"]) {
+    if (run["differ"] == 0) continue;
+    ++counts.shown;
+    for (std::size_t i = 0; i < tolerances.size(); ++i) counts.accepted[i] += contains(run["accepted"], tolerances[i]["suite"]) ? 1 : 0;
+  }
+  return counts;
+}
+
+void print_blind(const Json& run) {
+  const Json& tolerances = run["tolerances"];
+  for (std::size_t i = 0; i < tolerances.size(); ++i) {
+    fmt::print("{:>2}  {}: {} ({})\n", i + 1, tolerances[i]["suite"].get<std::string>(), tolerances[i]["rule"].get<std::string>(),
+               tolerances[i]["source"].get<std::string>());
+  }
+  std::vector<std::vector<std::string>> rows{{"fault", "shown"}};
+  for (std::size_t i = 0; i < tolerances.size(); ++i) rows[0].push_back(std::to_string(i + 1));
+  std::vector<int> overlooked_by_rule(tolerances.size());
+  int shown = 0;
+  for (const Json& fault : run["faults"]) {
+    const Overlooked counts = overlooked(fault, tolerances);
+    if (counts.shown == 0) continue;
+    ++shown;
+    rows.push_back({fault["id"], std::to_string(counts.shown)});
+    for (std::size_t i = 0; i < counts.accepted.size(); ++i) {
+      rows.back().push_back(counts.accepted[i] == 0 ? "." : std::to_string(counts.accepted[i]));
+      overlooked_by_rule[i] += counts.accepted[i] > 0 ? 1 : 0;
+    }
+  }
+  rows.push_back({"overlooked somewhere", std::to_string(shown)});
+  for (const int count : overlooked_by_rule) rows.back().push_back(std::to_string(count));
+  fmt::print("\nshown: runs (backend x data) whose output differs in some bit; below each rule: how many of them it lets pass\n\n");
+  print_table(rows);
+  fmt::print("\n{} of {} faults do not show in the outputs of this layer\n", run["faults"].size() - static_cast<std::size_t>(shown),
+             run["faults"].size());
+}
+
+int blind(const FaultsOptions& options, const std::string& arguments) {
+  Json json = json_head("blindness");
+  json.update(ask_helper(arguments));
+  if (!options.output.empty()) write_picture(options.output, json, options.force);
+  if (options.json) {
+    print_json(json);
+  } else if (options.output.empty()) {
+    print_blind(json);
+  }
+  return 0;
+}
+
 int faults(const FaultsOptions& options) {
+  if (options.history) {
+    fmt::print("{}", ask_helper("history 1")["markdown"].get<std::string>());
+    return 0;
+  }
   if (!options.output.empty()) require_svg(options.output, options.force);
   const std::int64_t jobs = options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
-  std::string arguments = fmt::format("{} {}", options.all ? "all" : options.first ? "first" : "named", jobs);
+  std::string arguments = fmt::format("{} {}", options.blind ? "blind" : options.all ? "all" : options.first ? "first" : "named", jobs);
   for (const std::string& name : options.names) {
     check_word(name);
     arguments += " " + name;
   }
+  if (options.blind) return blind(options, arguments);
   const Json run = ask_helper(arguments);
   Json json = json_head("faults");
   json.update(run);
@@ -176,8 +238,13 @@ void add_faults(CLI::App& app, Action& action) {
   const auto options = std::make_shared<FaultsOptions>();
   verb->add_option("FAULT", options->names, "faults or areas (numerics, kernels, layouts, moe, oracle, simulator); all without one");
   CLI::Option* const all = verb->add_flag("--all", options->all, "every law under every fault, not only those that the fault's row names: an hour");
-  verb->add_flag("--first", options->first, "laws in their order until one notices: whether the first line of a failure names the right one")
-      ->excludes(all);
+  CLI::Option* const first =
+      verb->add_flag("--first", options->first, "laws in their order until one notices: whether the first line of a failure names the right one")
+          ->excludes(all);
+  verb->add_flag("--history", options->history, "the bugs of real implementations that faults replay, as the table of docs/history.md");
+  verb->add_flag("--blind", options->blind, "which public tolerances would have let an MoE layer with the fault pass")
+      ->excludes(all)
+      ->excludes(first);
   verb->add_option("--jobs", options->jobs, "processes at a time (default: one per core)")->check(whole_number_in(1, 999));
   verb->add_option("-o,--output", options->output, "writes the matrix, FILE.svg, instead of the text");
   verb->add_flag("--force", options->force, "overwrite the file");

@@ -76,6 +76,10 @@ enum class Fault {
   wide_drops_sticky,
   wide_quotient_loses_rest,
   wide_root_rounds_down,
+  dequantize_flushes_small_scales,
+  dequantize_adds_exponents,
+  overflow_ignores_rounding,
+  group_power_by_logarithm,
   activation_beta_is_one,
   activation_clamps_gate_below,
   activation_adds_beta_last,
@@ -86,6 +90,7 @@ enum class Fault {
   kernel_keeps_irregular,
   kernel_scales_end_late,
   kernel_trusts_double,
+  kernel_forgets_floor,
   // layout
   sf128x4_columns_swapped,
   sf128x4_rows_mixed,
@@ -130,6 +135,11 @@ enum class Fault {
   block_scales_not_swapped,
   w4a8_nibbles_exchanged,
   w4a8_rows_padded,
+  sf128x4_pads_to_lanes,
+  sf128x4_only_padded,
+  deepgemm_scales_not_transposed,
+  ue8m0_cuts_mantissa,
+  bytes_count_elements,
   // routing and layer
   router_tie_to_higher,
   router_negative_is_zero,
@@ -149,6 +159,10 @@ enum class Fault {
   sim_bias_on_every_rank,
   sim_expert_offset_twice,
   sim_scales_stay_linear,
+  sim_flag_says_linear,
+  sim_reads_linear,
+  sim_scales_of_first_experts,
+  sim_keeps_padded_width,
   moe_kernel_unpaired,
   moe_kernel_drops_bias,
   moe_kernel_slots_reversed,
@@ -167,6 +181,9 @@ enum class Fault {
   oracle_moves_nothing_to_front,
   oracle_hides_refusals,
   strict_hides_skips,
+  oracle_ignores_wish,
+  oracle_rounds_other_side,
+  oracle_ends_without_answer,
   kCount,  ///< not a fault: how many enumerators stand before it
 };
 

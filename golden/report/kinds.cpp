@@ -21,6 +21,7 @@ constexpr std::array kLayout{Contribution{Part::layouts, layout_html}};
 constexpr std::array kStudy{Contribution{Part::errors, study_html}};
 constexpr std::array kSim{Contribution{Part::verdicts, sim_html}, Contribution{Part::errors, sim_errors}, Contribution{Part::findings, sim_findings}};
 constexpr std::array kFaults{Contribution{Part::faults, faults_html}};
+constexpr std::array kBlindness{Contribution{Part::faults, blindness_html}};
 constexpr std::array kDevice{Contribution{Part::recorded, any_html}};
 constexpr std::array kBench{Contribution{Part::kernels, bench_html}, Contribution{Part::environment, bench_environment}};
 constexpr std::array kDoctor{Contribution{Part::environment, doctor_html}};
@@ -41,6 +42,7 @@ constexpr std::array kKinds{
     Kind{"mxact-study", 1, "the error of formats and scale rules", study_outcome, kStudy, study_figure},
     Kind{"mxact-sim", 1, "deployments rank by rank", sim_outcome, kSim, sim_figure},
     Kind{"mxact-faults", 1, "planted faults and the laws that notice", faults_outcome, kFaults, faults_figure},
+    Kind{"mxact-blindness", 1, "what public tolerances let pass", blindness_outcome, kBlindness, blindness_figure},
     Kind{"mxact-ver", 1, "a device against the model", device_outcome, kDevice, nullptr},
     Kind{"mxact-vectors", 1, "the set of golden vectors", vectors_outcome, kOther, nullptr},
     Kind{"mxact-gen", 1, "vectors for a device", shown_outcome, kOther, nullptr},

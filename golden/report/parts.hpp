@@ -56,6 +56,11 @@ Outcome faults_outcome(const Run& run);
 std::string faults_html(const Run& run);
 Figure faults_figure(const Run& run);
 
+/// `faults --blind`: what public tolerances let pass.
+Outcome blindness_outcome(const Run& run);
+std::string blindness_html(const Run& run);
+Figure blindness_figure(const Run& run);
+
 /// `ver`: a device's answers.
 Outcome device_outcome(const Run& run);
 /// `vectors`, which writes or checks a set of files.

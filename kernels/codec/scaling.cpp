@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/codec/element_plan.hpp"
+#include "model/fault.hpp"
 #include "model/numerics/f32.hpp"
 
 namespace mx::kernels {
@@ -17,7 +18,7 @@ std::optional<ScaledRecipe> family(const GroupRecipe& how, const Format& element
   const bool scales = how.step.operation != ElementOperation::exact && !how.step.flush_subnormals;
   if (how.rule != GroupRule::group_amax || !scales || !is_plain(element, how.step)) return std::nullopt;
   ScaledRecipe out{};
-  out.least_amax = how.amax_floor;
+  out.least_amax = fault::planted(fault::Fault::kernel_forgets_floor) ? 0 : how.amax_floor;
   out.multiplies_amax = !how.divides;
   out.plan.divides = how.step.operation == ElementOperation::divide ? 1 : 0;
   out.plan.even = how.step.encode.rounding == Rounding::nearest_even ? 1 : 0;

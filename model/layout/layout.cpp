@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "model/error.hpp"
+#include "model/fault.hpp"
 #include "model/layout/address_map.hpp"
 
 namespace mx::layout {
@@ -233,7 +234,7 @@ std::int64_t Layout::bytes() const {
   if (grains > std::numeric_limits<std::int64_t>::max() / grain_bits_) refuse("the memory has 2^60 bytes or more");
   const std::int64_t bits = grains * grain_bits_;
   if (bits % 8 != 0) refuse("the memory has " + std::to_string(bits) + " bits, not whole bytes");
-  return bits / 8;
+  return fault::planted(fault::Fault::bytes_count_elements) ? grains : bits / 8;
 }
 
 std::optional<std::int64_t> Layout::at(std::span<const std::int64_t> coord) const {

@@ -56,6 +56,7 @@ std::uint32_t group_scale(std::uint32_t amax_f32, const Format& element, const G
     case GroupRule::group_pow2_log2: return next_power_by_log2(s);
     case GroupRule::group_pow2_bits: break;
   }
+  if (planted(Fault::group_power_by_logarithm)) return next_power_by_log2(s);
   return next_power_by_bits(s);
 }
 

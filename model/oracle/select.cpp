@@ -132,7 +132,7 @@ class Search {
   }
 
   std::optional<Decision> map_name() {
-    if (wish_ == kAuto) return std::nullopt;
+    if (wish_ == kAuto || planted(Fault::oracle_ignores_wish)) return std::nullopt;
     const auto row = std::find_if(tables_.user_names.begin(), tables_.user_names.end(), [&](const UserNameRow& r) { return r.name == wish_; });
     if (row == tables_.user_names.end()) {
       const std::string text = "moe_backend '" + std::string(wish_) + "' is not known to this oracle";
@@ -250,6 +250,7 @@ class Search {
   }
 
   Decision refused(std::string_view error_type, const std::string& text) {
+    if (planted(Fault::oracle_ends_without_answer)) return {std::nullopt, std::nullopt, std::move(trace_)};
     return {std::nullopt, Refusal{std::string(error_type), text}, std::move(trace_)};
   }
 
@@ -319,6 +320,7 @@ RoundedSizes round_up(const OracleTables& tables, std::string_view backend, Plat
   for (const RoundingRow& row : tables.roundings) {
     if (!row.backends.empty() && !listed(row.backends, backend)) continue;
     if (row.platform && *row.platform != platform) continue;
+    if (planted(Fault::oracle_rounds_other_side)) return {rounded(hidden, row.intermediate), rounded(intermediate, row.hidden)};
     return {rounded(hidden, row.hidden), rounded(intermediate, row.intermediate)};
   }
   throw Error(ErrorCode::usage, "no rounding rule for backend " + std::string(backend));

@@ -11,6 +11,7 @@ Outcome law_digits_agree(const Law& law);       ///< the normal form computes wh
 Outcome law_digits_are_normal(const Law& law);  ///< layouts are equal exactly when their normal forms are
 Outcome law_bijection_test(const Law& law);     ///< is_bijection agrees with counting
 Outcome law_apply_undone(const Law& law);       ///< apply there and back is the identity
+Outcome law_powers_of_two(const Law& law);      ///< scales that are kept as exponents are powers of two or refused
 
 // One law per library of building blocks: the id ends in "/LIBRARY".
 Outcome law_stage_addresses(const Law& law);             ///< at, inverse, gather and digits agree

@@ -58,7 +58,8 @@ Units read_units(const layout::TensorPlan& plan, const layout::PackedTensor& ten
     throw Error(ErrorCode::usage,
                 "holds " + std::to_string(tensor.bytes.size()) + " bytes, the kernel's layout has " + std::to_string(plan.layout.bytes()), name);
   }
-  Units read{plan.layout.unit_bits(), layout::held_row_major(plan.layout, tensor.bytes).bytes};
+  const bool linear = fault::planted(fault::Fault::sim_reads_linear);
+  Units read{plan.layout.unit_bits(), linear ? tensor.bytes : layout::held_row_major(plan.layout, tensor.bytes).bytes};
   if (plan.cast->keeps() || layout::is_bias(tensor.role)) return read;
   const layout::Uncast uncast(*plan.cast);
   Units before{plan.cast->from_bits, std::vector<std::uint8_t>(static_cast<std::size_t>((plan.layout.size() * plan.cast->from_bits + 7) / 8))};

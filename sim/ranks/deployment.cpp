@@ -4,6 +4,7 @@
 #include <array>
 
 #include "model/error.hpp"
+#include "model/fault.hpp"
 #include "model/layout/address_map.hpp"
 #include "model/layout/rounding.hpp"
 #include "model/numerics/rows.hpp"
@@ -78,8 +79,9 @@ SampleTokens widened(const SampleTokens& tokens, std::int64_t hidden, std::int64
   for (std::size_t at = 0; at < tokens.x.size(); at += static_cast<std::size_t>(hidden)) {
     const auto row = std::span(tokens.x).subspan(at, static_cast<std::size_t>(hidden));
     wide.x.insert(wide.x.end(), row.begin(), row.end());
-    wide.x.resize(wide.x.size() + static_cast<std::size_t>(padded - hidden));
+    if (!fault::planted(fault::Fault::sim_keeps_padded_width)) wide.x.resize(wide.x.size() + static_cast<std::size_t>(padded - hidden));
   }
+  wide.x.resize(tokens.x.size() / static_cast<std::size_t>(hidden) * static_cast<std::size_t>(padded));
   return wide;
 }
 

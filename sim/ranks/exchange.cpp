@@ -42,6 +42,7 @@ bool quantizes_before(const ExchangeRow& exchange, const Quantizer& quantizer) {
 
 bool swizzles(const ExchangeRow& exchange, const Quantizer& quantizer, bool moved) {
   if (planted(fault::Fault::sim_scales_stay_linear)) return false;
+  if (planted(fault::Fault::sim_flag_says_linear) && !moved) return false;
   switch (exchange.swizzle) {
     case SwizzleRule::configured: return true;
     case SwizzleRule::nvfp4_alone:

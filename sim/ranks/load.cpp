@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "model/fault.hpp"
 #include "model/layout/grains.hpp"
 #include "sim/ranks/plan.hpp"
 
@@ -68,7 +69,8 @@ void copy_expert(Role role, const layout::CanonicalLayer& from, std::int64_t sou
   for (std::int64_t half = 0; half < whole.halves; ++half) {
     for (std::int64_t row = 0; row < (by_rows ? share.count : whole.rows); ++row) {
       const std::int64_t source_row = whole.row_index(half, by_rows ? share.first + row : row);
-      copy_units(from[role], source * whole.size() + source_row * whole.columns + first_column, to[role],
+      const bool global_scales = fault::planted(fault::Fault::sim_scales_of_first_experts) && layout::is_scale(role);
+      copy_units(from[role], (global_scales ? target : source) * whole.size() + source_row * whole.columns + first_column, to[role],
                  target * part.size() + part.row_index(half, row) * part.columns, columns, bits);
     }
   }

@@ -1,5 +1,5 @@
-// mxact_faults named|first|all JOBS [ID...]: what `mxact faults` calls. Plants each fault (those whose id or area is given) into a model that can
-// carry it, runs the laws, and prints JSON.
+// mxact_faults named|first|all|blind|history JOBS [ID...]: what `mxact faults` calls. Plants each fault (those whose id or area is given) into a
+// model that can carry it, runs the laws, and prints JSON.
 
 #include <unistd.h>
 
@@ -11,7 +11,9 @@
 
 #include "model/error.hpp"
 #include "model/names.hpp"
+#include "props/history.hpp"
 #include "tests/props/all_laws.hpp"
+#include "tests/props/blind_runs.hpp"
 #include "tests/props/fault_runs.hpp"
 
 namespace {
@@ -75,20 +77,55 @@ Json as_json(const FaultRun& run) {
           {"laws", laws}};
 }
 
-int run(std::span<char* const> arguments) {
-  if (arguments.size() < 2) throw mx::Error(mx::ErrorCode::usage, "call `mxact faults`; this program is its helper (named|first|all JOBS [ID...])");
-  const Extent extent = extent_named(arguments[0]);
-  const int jobs = jobs_from(arguments[1]);
-  const std::vector<FaultRow> faults = wanted_faults(arguments.subspan(2));
+Json as_json(const BlindFault& fault) {
+  Json runs = Json::array();
+  for (const BlindRun& run : fault.runs) {
+    Json accepted = Json::array();
+    for (std::size_t i = 0; i < run.accepted.size(); ++i) {
+      if (run.accepted[i]) accepted.push_back(all_tolerances()[i].suite);
+    }
+    runs.push_back(
+        {{"backend", run.backend->backend}, {"data", run.data->name}, {"elements", run.elements}, {"differ", run.differ}, {"accepted", accepted}});
+  }
+  return {{"id", fault.fault->id}, {"area", area_of(*fault.fault)}, {"breaks", fault.fault->breaks}, {"threw", fault.threw}, {"runs", runs}};
+}
+
+using Progress = std::function<void(std::size_t)>;
+
+Json law_runs(std::string_view extent, std::span<const FaultRow> faults, int jobs, const Progress& progress) {
   // That a law breaks is asked here, not how small its counterexample can be: shrinking takes most of the time of a failure.
   setenv("RC_PARAMS", "seed=1 noshrink=1", 0);
   const std::vector<Law> laws = all_laws();
-  const std::vector<FaultRun> runs = run_faults(faults, laws, extent, jobs, kLimitSeconds, [&](std::size_t done) {
-    if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r%zu of %zu faults%s", done, faults.size(), done == faults.size() ? "\n" : "");
-  });
-  Json json{{"extent", std::string(arguments[0])}, {"laws", Json::array()}, {"faults", Json::array()}};
+  Json json{{"extent", extent}, {"laws", Json::array()}, {"faults", Json::array()}};
   for (const Law& law : laws) json["laws"].push_back({{"id", law.id}, {"statement", law.statement}});
-  for (const FaultRun& fault : runs) json["faults"].push_back(as_json(fault));
+  for (const FaultRun& run : run_faults(faults, laws, extent_named(extent), jobs, kLimitSeconds, progress)) json["faults"].push_back(as_json(run));
+  return json;
+}
+
+Json blind_runs(std::vector<FaultRow> faults, int jobs, const Progress& progress) {
+  std::erase_if(faults, [](const FaultRow& row) { return !reaches_outputs(row); });
+  Json json{{"tolerances", Json::array()}, {"data", Json::array()}, {"faults", Json::array()}};
+  for (const Tolerance& row : all_tolerances()) json["tolerances"].push_back({{"suite", row.suite}, {"rule", row.rule}, {"source", row.source}});
+  for (const DataRow& row : data_rows()) json["data"].push_back({{"name", row.name}, {"note", row.note}});
+  for (const BlindFault& fault : run_blind(faults, jobs, kLimitSeconds, progress)) json["faults"].push_back(as_json(fault));
+  return json;
+}
+
+int run(std::span<char* const> arguments) {
+  if (arguments.size() < 2) {
+    throw mx::Error(mx::ErrorCode::usage, "call `mxact faults`; this program is its helper (named|first|all|blind|history JOBS [ID...])");
+  }
+  const std::string_view extent = arguments[0];
+  const int jobs = jobs_from(arguments[1]);
+  const std::vector<FaultRow> faults = wanted_faults(arguments.subspan(2));
+  const Progress progress = [&](std::size_t done) {
+    if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r%zu of %zu faults%s", done, faults.size(), done == faults.size() ? "\n" : "");
+  };
+  if (extent == "history") {
+    std::printf("%s\n", Json{{"markdown", history_markdown()}}.dump().c_str());
+    return 0;
+  }
+  const Json json = extent == "blind" ? blind_runs(faults, jobs, progress) : law_runs(extent, faults, jobs, progress);
   std::printf("%s\n", json.dump().c_str());
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "model/error.hpp"
+#include "model/fault.hpp"
 #include "model/layout/backend.hpp"
 #include "model/layout/deepgemm/blocks.hpp"
 #include "model/layout/grains.hpp"
@@ -36,7 +37,7 @@ void to_exponents(LayerUnits& units, const Setting& setting, std::vector<Loss>&)
     for (std::size_t i = 0; i < exponents.bytes.size(); ++i) {
       const auto bits = static_cast<std::uint32_t>(get_grain(scales.bytes, static_cast<std::int64_t>(i), 32));
       exponents.bytes[i] = static_cast<std::uint8_t>(bits >> kMantissaBits);
-      if (std::uint32_t{exponents.bytes[i]} << kMantissaBits == bits) continue;
+      if (std::uint32_t{exponents.bytes[i]} << kMantissaBits == bits || fault::planted(fault::Fault::ue8m0_cuts_mantissa)) continue;
       throw Error(ErrorCode::unsupported,
                   "scale " + std::to_string(i) + " has bits " + f32::text(bits) + ", which are no power of two: weights would be requantized",
                   std::string(name_of(role)));

@@ -36,6 +36,7 @@ Layout& deepgemm_packed_ue8m0(Layout& layout, std::string_view rows, std::string
   if (layout.grain_bits() == 32) layout.explode(1, "bit").slice("bit", kExponentBegin, kExponentBits).pack();
   pad_to_multiple(layout, cols, kBytesPerWord, PadContent::zero);
   pad_to_multiple(layout, rows, kAlignedRows, tail);
+  if (fault::planted(fault::Fault::deepgemm_scales_not_transposed)) return layout;
   split_off(layout, cols, {{"byte", kBytesPerWord}});
   if (fault::planted(fault::Fault::deepgemm_words_row_major)) return layout.permute({batch, rows, cols, "byte"});
   return layout.permute({batch, cols, rows, "byte"});

@@ -1,0 +1,81 @@
+#include "props/history.hpp"
+
+#include <array>
+
+namespace mx::props {
+namespace {
+
+constexpr std::array kHistory{
+    HistoryRow{1, "vllm#42118, vllm#49335, vllm#42133", "after the exchange only NVFP4 scales are swizzled; MXFP8 scales reach CUTLASS row by row",
+               "L5 S3", "sim_scales_stay_linear"},
+    HistoryRow{2, "vllm#42089, vllm#42093", "is_sf_swizzled_layout is hard-wired to false", "L5", "sim_flag_says_linear"},
+    HistoryRow{3, "flashinfer#4087, flashinfer#4093", "MXFP8 weight scales have their rows permuted and are not interleaved in tiles of 128x4",
+               "L2 L3", "sf128x4_only_padded"},
+    HistoryRow{4, "flashinfer#3334", "MXFP4 x BF16 on SM90: the packed words are not what the kernel reads", "L2 L5", "fp4word_nibbles_exchanged"},
+    HistoryRow{5, "vllm#54773", "weights are swizzled as they are loaded, the kernel is told that they are not", "L5", "sim_reads_linear"},
+    HistoryRow{6, "vllm#42595", "three at once: a shard's offset from the padded size, rows separated that were not interleaved, the wrong shuffle",
+               "L6 L8 L2", "sim_shard_from_padded pairs_not_separated shuffle_a_wrong_stride"},
+    HistoryRow{7, "vllm#44893, sglang#25580, aiter#3586", "gate mode SEPARATED for interleaved weights", "L8 L5", "sim_swaps_gate_and_up"},
+    HistoryRow{8, "ROCm/ATOM#885", "concatenated w13 for a SwiGLU over pairs of rows", "L8", "sim_swaps_gate_and_up"},
+    HistoryRow{9, "vllm#29273, vllm#27024", "the CPU's activation takes gate and up for separated", "L8", "sim_swaps_gate_and_up"},
+    HistoryRow{10, "vllm#43557", "an E8M0 scale from the exponent of max / 6 is one too small for many inputs", "N5", "scale_subtracts_exponents"},
+    HistoryRow{11, "sglang#25519", "scale byte 255 is decoded as Inf", "N4", "e8m0_top_is_infinite"},
+    HistoryRow{12, "sglang#29954, sglang#31210", "2^ceil(log2 x) is not the rule that reads the exponent", "N5", "group_power_by_logarithm"},
+    HistoryRow{13, "sglang#40581", "a software cast to E4M3 saturates from 256 and rounds half up", "N1 N2 N3",
+               "encode_saturates_low encode_ties_away"},
+    HistoryRow{14, "vllm#53339, vllm#53346", "kernel and fallback floor the scale differently: the result depends on contiguity", "N7",
+               "kernel_forgets_floor"},
+    HistoryRow{15, "triton#11624, triton#11737", "scale byte 0 is decoded as 0", "N4", "e8m0_zero_is_zero"},
+    HistoryRow{16, "triton#10190, triton#10772, vllm#47303, vllm#47323", "the tail of the scales is read unmasked: 0xFF is NaN", "L4",
+               "restore_mixes_padding"},
+    HistoryRow{17, "flashinfer#2861", "scales of padding rows leak into real rows", "L4", "restore_mixes_padding"},
+    HistoryRow{18, "1Cat-vLLM#222", "a decoder flushes scale bytes 103 to 112", "N4", "dequantize_flushes_small_scales"},
+    HistoryRow{19, "vllm#46676", "exponents are added on packed bits: 0.5 with scale byte 0 becomes -Inf", "N4", "dequantize_adds_exponents"},
+    HistoryRow{20, "vllm#52051", "an output of the padded width 3072 where the model has 2880", "L9 S3", "sim_keeps_padded_width"},
+    HistoryRow{21, "sglang#30887, flashinfer#3206", "704 over two ranks is 352: gate and up must be padded one by one", "L6 L8",
+               "halves_padded_together marlin_shards_padded_together"},
+    HistoryRow{22, "aiter#5413, vllm#55251", "padding is memory that nobody wrote: wrong tokens now and then", "L4 L2", "pad_content_wrong"},
+    HistoryRow{23, "TensorRT-LLM#18772, sglang#27588, vllm#54974", "differing global scales of gate and up are merged", "N8",
+               "dequantize_ignores_tensor_scale"},
+    HistoryRow{24, "flashinfer#3548", "the global scale is fixed to 1", "N8 S1", "nvfp4_ignores_global_scale"},
+    HistoryRow{25, "sglang#36597", "scales of all experts against the weights of the rank's own", "L6 S3", "sim_scales_of_first_experts"},
+    HistoryRow{26, "vllm#49783, vllm#49784", "packing to UE8M0 needs exact powers of two", "L4 N5 L7", "ue8m0_cuts_mantissa"},
+    HistoryRow{27, "vllm#34249", "FLASHINFER_CUTLASS is chosen instead of DEEPGEMM", "O3 O1", "oracle_moves_nothing_to_front"},
+    HistoryRow{28, "vllm#49747", "AITER_MXFP8 is chosen for an activation that it has not; alpha and beta are hard-wired", "O1 S1",
+               "oracle_accepts_any_activation sim_drops_alpha"},
+    HistoryRow{29, "vllm#55232", "--moe-backend is ignored", "O2", "oracle_ignores_wish"},
+    HistoryRow{30, "vllm#43906, vllm#37751", "a predicate on the device family forgets SM12x", "O3 O4 O1", "oracle_wants_exact_device"},
+    HistoryRow{31, "vllm#46752, vllm#46629", "`emulation` is taken for one quantization and crashes for another", "O4", "oracle_ends_without_answer"},
+    HistoryRow{32, "vllm#40082", "B12X is a backend and has no converter; gate and up are not reordered", "O5 L8",
+               "layout_table_loses_row halves_not_swapped"},
+    HistoryRow{33, "vllm#44007, vllm#43769", "routed_scaling_factor is received and None is passed on", "S1 S2", "router_factor_dropped"},
+    HistoryRow{34, "flashinfer#2822, vllm#37591, vllm#37605, vllm#38859", "logits that are all negative go to the wrong experts", "S2",
+               "router_negative_is_zero"},
+    HistoryRow{35, "flashinfer#2889", "norm_topk_prob is not passed on", "S2 S1", "router_not_renormalised"},
+    HistoryRow{36, "flashinfer#3875", "a weight is recovered as score - bias and cancels", "S2", "router_weight_from_choice"},
+    HistoryRow{37, "flashinfer#3547", "the first expert of the rank is subtracted twice", "S3", "sim_expert_offset_twice expert_offset_twice"},
+    HistoryRow{38, "TensorRT-LLM#10331", "CUTLASS NVFP4 gives wrong results: the scale tile", "L2", "sf128x4_rows_mixed"},
+    HistoryRow{39, "vllm#56773", "FP8 bytes packed for AMX are read row by row", "L5 L7", "any_backend_takes_any sim_reads_linear"},
+    HistoryRow{40, "vllm#49591", "a shard that is not aligned falls to the slow path and nobody is told", "O6 O2",
+               "oracle_hides_refusals oracle_swallows_refusal"},
+    HistoryRow{41, "tt-metal#51971, tt-metal#51975", "132 of 256 E4M3 codes do not survive the round trip; sticky bits are dropped", "N1 N2",
+               "encode_drops_sticky"},
+    HistoryRow{42, "saturn-vectors#101", "finite numbers saturate too low; overflow ignores the rounding mode", "N3 N1",
+               "encode_saturates_low overflow_ignores_rounding"},
+    HistoryRow{43, "oneDNN#5626", "fp8 overflows to NaN after a dynamic scale was rounded down", "N6", "nvfp4_scale_overflows"},
+    HistoryRow{44, "iree#22104", "scales are padded with 0x00, which is 2^-127", "L4 L2", "humming_scales_padded_with_zero"},
+    HistoryRow{45, "rocm-libraries#12232", "a test's own swizzle pads K and not M and N", "L1", "sf128x4_pads_to_lanes"},
+    HistoryRow{46, "vllm#23140", "a swizzle is reshaped to the sizes before padding", "L1 L9", "sf128x4_pads_to_lanes"},
+    HistoryRow{47, "torch-mlir#4598", "swizzled scales are only reshaped", "L2", "sf128x4_only_padded"},
+    HistoryRow{48, "vllm-ascend#16561", "a workspace has the size of K where N is written", "L9 O1", "oracle_rounds_other_side"},
+    HistoryRow{49, "vllm-ascend#14869", "packed rows are compared with rows of tokens", "L9 L1", "bytes_count_elements"},
+    HistoryRow{50, "DeepGEMM#403", "the transform of SM120's scales is missing", "L5 O4 L2", "deepgemm_scales_not_transposed"},
+    HistoryRow{51, "flashinfer#2372", "the valid sizes are not passed to the kernel, which computes with padding", "L4 S1 L6",
+               "sim_keeps_padded_width"},
+};
+
+}  // namespace
+
+std::span<const HistoryRow> all_history() { return kHistory; }
+
+}  // namespace mx::props

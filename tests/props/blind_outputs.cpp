@@ -1,0 +1,161 @@
+#include "tests/props/blind_outputs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "model/layout/grains.hpp"
+#include "model/layout/packed.hpp"
+#include "model/moe/arithmetic.hpp"
+#include "model/numerics/profile.hpp"
+#include "sim/execute/kernel.hpp"
+#include "sim/execute/sample_layer.hpp"
+#include "sim/random.hpp"
+
+namespace mx::props {
+namespace {
+
+using fault::Fault;
+using layout::CanonicalLayer;
+using layout::Role;
+
+constexpr layout::Sizes kSizes{.experts = 4, .intermediate = 256, .hidden = 256, .group = 32};
+constexpr layout::Form kForm{layout::SourceOrder::gpt_oss};
+constexpr std::int64_t kTokens = 8;
+constexpr std::int64_t kTopK = 2;
+
+constexpr std::array kData{
+    DataRow{"wide", 1, 10, "weights N(0, 1), bias N(0, 10): vLLM's own recipe"},
+    DataRow{"narrow", 0.1, 10, "weights N(0, 0.1), bias N(0, 10)"},
+    DataRow{"mild", 0.01, 0.01, "weights and bias N(0, 0.01)"},
+    DataRow{"bytes", 0, 0.5, "random codes, scale bytes 118 to 122"},
+};
+constexpr std::array kBackends{
+    BackendRow{"FLASHINFER_TRTLLM_MXFP4_MXFP8", true},
+    BackendRow{"FLASHINFER_CUTLASS_MXFP4_MXFP8", true},
+    BackendRow{"MARLIN", false},
+    BackendRow{"TRITON", false},
+};
+
+/// A sum of twelve uniform numbers is normal enough, and the same on every machine.
+class Normal {
+ public:
+  explicit Normal(std::uint64_t seed) : random_(seed) {}
+  std::uint32_t f32(double deviation) {
+    double sum = -6;
+    for (int i = 0; i < 12; ++i) sum += static_cast<double>(random_.next() >> 11U) * 0x1p-53;
+    return std::bit_cast<std::uint32_t>(static_cast<float>(sum * deviation));
+  }
+  std::uint32_t bf16(double deviation) { return sim::to_bf16(f32(deviation)) >> 16U; }
+
+ private:
+  sim::SplitMix64 random_;
+};
+
+void put(CanonicalLayer& layer, Role role, const std::vector<std::uint8_t>& row_major) {
+  layer[role] = layout::from_row_major(layout::canonical(role, layer.sizes, layer.form), row_major, 0);
+}
+
+void fill_weights(CanonicalLayer& layer, Role weight, Role scale, double deviation, Normal& normal) {
+  static const Recipe& floor = recipe(profile_named(kOcp), kMxfp4);
+  const std::int64_t codes = layout::canonical(weight, layer.sizes, layer.form).size();
+  std::vector<std::uint8_t> nibbles(static_cast<std::size_t>(codes / 2));
+  std::vector<std::uint8_t> scales;
+  std::vector<std::uint32_t> block(static_cast<std::size_t>(kSizes.group));
+  for (std::int64_t at = 0; at < codes; at += kSizes.group) {
+    std::ranges::generate(block, [&] { return normal.f32(deviation); });
+    const QuantizedBlock quantized = quantize_block(block, kF32, floor);
+    scales.push_back(static_cast<std::uint8_t>(quantized.scale));
+    for (std::int64_t i = 0; i < kSizes.group; ++i) layout::set_grain(nibbles, at + i, 4, quantized.codes[static_cast<std::size_t>(i)]);
+  }
+  put(layer, weight, nibbles);
+  put(layer, scale, scales);
+}
+
+void fill_bias(CanonicalLayer& layer, Role role, double deviation, Normal& normal) {
+  const std::int64_t count = layout::canonical(role, layer.sizes, layer.form).size();
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(2 * count));
+  for (std::int64_t i = 0; i < count; ++i) layout::set_grain(bytes, i, 16, normal.bf16(deviation));
+  put(layer, role, bytes);
+}
+
+CanonicalLayer layer_of(const DataRow& data) {
+  constexpr std::uint64_t kSeed = 7;
+  CanonicalLayer layer = sim::sample_layer(kSizes, kForm, true, kSeed);
+  Normal normal(kSeed);
+  if (data.weights != 0) {
+    fill_weights(layer, Role::w13_weight, Role::w13_weight_scale, data.weights, normal);
+    fill_weights(layer, Role::w2_weight, Role::w2_weight_scale, data.weights, normal);
+  }
+  fill_bias(layer, Role::w13_bias, data.bias, normal);
+  fill_bias(layer, Role::w2_bias, data.bias, normal);
+  return layer;
+}
+
+struct Tokens {
+  std::vector<std::uint32_t> x;  ///< bf16 codes
+  std::vector<std::vector<moe::Slot>> slots;
+};
+
+Tokens routed_tokens() {
+  Normal normal(11);
+  Tokens tokens;
+  for (std::int64_t i = 0; i < kTokens * kSizes.hidden; ++i) tokens.x.push_back(normal.bf16(1));
+  for (std::int64_t token = 0; token < kTokens; ++token) {
+    std::vector<std::uint32_t> logits;
+    for (std::int64_t expert = 0; expert < kSizes.experts; ++expert) logits.push_back(normal.f32(1));
+    tokens.slots.push_back(moe::route_logits<moe::F32Arithmetic>(moe::router_named("gpt-oss"), {.top_k = kTopK}, logits, {}));
+  }
+  return tokens;
+}
+
+layout::PackedLayer packed_for(const BackendRow& backend, CanonicalLayer layer) {
+  const layout::BackendLayout& layout = layout::backend_layout_named(backend.backend, layout::WeightFormat::mxfp4, layout::Engine::v2026_05);
+  layout::Setting setting{.sizes = kSizes, .padded = kSizes, .form = kForm, .engine = layout::Engine::v2026_05};
+  setting.arch = backend.blackwell ? layout::Arch::sm100 : layout::Arch::sm90;
+  return layout::convert(std::move(layer), layout, setting);
+}
+
+std::vector<float> executed(const BackendRow& backend, const layout::PackedLayer& packed) {
+  // No kernel has these for its own: what is not passed on is missed.
+  constexpr moe::ActivationConstants kOai{0x3FA00000U, f32::kOne, 0x40A00000U, 0};  // alpha 1.25, beta 1, limit 5
+  const sim::ExecutionRow& row = sim::execution_of(layout::WeightFormat::mxfp4, backend.backend);
+  const sim::Execution execution = sim::execution_on(row, packed.setting.arch, {}, {"SWIGLUOAI", kOai}, {f32::kOne, f32::kOne});
+  const sim::Weights weights = sim::Weights::of_packed(packed, row, sim::kernel_order(row, execution.activation));
+  const Tokens tokens = routed_tokens();
+  sim::Activations input = sim::quantized(*execution.first, tokens.x, kSizes.hidden, execution.scales.first);
+  if (row.by == sim::QuantizedBy::prepare && row.scales == sim::ScaleMemory::tile_128x4) input = sim::swizzled(std::move(input));
+  std::vector<sim::SlotWork> work;
+  for (std::int64_t token = 0; token < kTokens; ++token) {
+    for (const moe::Slot& slot : tokens.slots[static_cast<std::size_t>(token)]) work.push_back({token, slot.expert});
+  }
+  const std::vector<sim::SlotStages> stages = sim::run_slots(execution, weights, input, work, {});
+  std::vector<float> out;
+  std::size_t next = 0;
+  for (const std::vector<moe::Slot>& token : tokens.slots) {
+    std::vector<sim::WeighedSlot> slots;
+    for (const moe::Slot& slot : token) slots.push_back({slot.expert, slot.weight, stages[next++].down});
+    for (const std::uint32_t bits : sim::combined(row, std::move(slots), static_cast<std::size_t>(kSizes.hidden))) {
+      out.push_back(std::bit_cast<float>(bits));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::span<const DataRow> data_rows() { return kData; }
+std::span<const BackendRow> blind_backends() { return kBackends; }
+
+std::vector<float> outputs(const BackendRow& backend, const DataRow& data, Fault fault, FaultySide side) {
+  CanonicalLayer layer = layer_of(data);
+  fault::set_active(side == FaultySide::conversion ? fault : Fault::none);
+  const layout::PackedLayer packed = packed_for(backend, std::move(layer));
+  fault::set_active(side == FaultySide::execution ? fault : Fault::none);
+  std::vector<float> out = executed(backend, packed);
+  fault::set_active(Fault::none);
+  return out;
+}
+
+}  // namespace mx::props
