@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMargin = 24;
 constexpr int kNameWidth = 270;
-constexpr int kCell = 62;
+constexpr int kCell = 72;
 constexpr int kLine = 18;
 constexpr int kDrop = 13;
 

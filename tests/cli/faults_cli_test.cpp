@@ -1,0 +1,41 @@
+// mxact faults as users type it: the helper program stands beside it in a build with tests.
+
+#include <string>
+
+#include "tests/catch.hpp"
+#include "tests/cli/run_program.hpp"
+
+using mx::tests::Run;
+using mx::tests::run_mxact;
+
+TEST_CASE("faults says which laws notice a planted fault") {
+  const Run text = run_mxact("faults encode_loses_carry oracle_ignores_wish");
+  CHECK(text.status == 0);
+  CHECK(text.err.empty());
+  CHECK(text.out.find("oracle    1       1       100.0 %") != std::string::npos);
+  const auto json = mx::tests::run_json("faults encode_loses_carry");
+  CHECK(json["schema"] == "mxact-faults/1");
+  CHECK(json["exit_code"] == 0);
+  REQUIRE(json["faults"].size() == 1);
+  const auto& fault = json["faults"][0];
+  CHECK(fault["killed"] == true);
+  CHECK(fault["laws"].size() == fault["named"].size());
+  for (const auto& law : fault["laws"]) {
+    CHECK(law["fate"] == "broken");
+    CHECK(law["first_line"].get<std::string>().starts_with(law["law"].get<std::string>() + ":"));
+  }
+}
+
+TEST_CASE("faults names what it does not know") {
+  const Run near = run_mxact("faults encode_looses_carry");
+  CHECK(near.status == 2);
+  CHECK(near.err.find("did you mean encode_loses_carry?") != std::string::npos);
+  CHECK(near.out.empty());
+  const Run far = run_mxact("faults bogus");
+  CHECK(far.status == 2);
+  CHECK(far.err.find("known: numerics kernels layouts moe oracle simulator") != std::string::npos);
+  CHECK(run_mxact("faults 'a;echo b'").status == 2);
+  CHECK(run_mxact("faults --all --first").status == 2);
+  CHECK(run_mxact("faults --jobs 0").status == 2);
+  CHECK(run_mxact("faults -o matrix.txt").status == 2);
+}
