@@ -73,12 +73,13 @@ std::vector<std::string> numbers_of(const Json& laws) {
 
 bool contains(const Json& list, const std::string& text) { return std::ranges::find(list, Json(text)) != list.end(); }
 
-/// What the first line of the first failure says of a fault: the law is one of those that its row names, and the line begins with the law.
+/// Whether the first line of the first failure leads to the fault: it begins with a law whose number is one of those that the fault's row names.
 bool named_rightly(const Json& fault) {
   if (fault["laws"].empty()) return false;
   const Json& first = fault["laws"][0];
   const auto law = first["law"].get<std::string>();
-  return contains(fault["named"], law) && first["first_line"].get<std::string>().starts_with(law);
+  const bool named = std::ranges::any_of(fault["named"], [&](const Json& id) { return number_of(id) == number_of(law); });
+  return named && first["fate"] == "broken" && first["first_line"].get<std::string>().starts_with(law);
 }
 
 /// Counts of each area, in the order in which areas come.

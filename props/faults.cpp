@@ -27,7 +27,7 @@ constexpr std::array kFaults{
     FaultRow{Fault::e8m0_zero_is_zero, "e8m0_zero_is_zero", "model/numerics/value.cpp decode",
              "scale byte 0 is 0 instead of 2^-127 (vLLM's test reference, triton_kernels)", "N1/e8m0 N4/f32 N4/bf16"},
     FaultRow{Fault::e8m0_top_is_infinite, "e8m0_top_is_infinite", "model/numerics/value.cpp decode",
-             "scale byte 255 is Inf instead of NaN (byte << 23)", "N4/f32 N4/bf16 N4/fp16"},
+             "scale byte 255 is Inf instead of NaN (byte << 23)", "N1/e8m0 N4/f32 N4/bf16 N4/fp16"},
     FaultRow{Fault::scale_floor_off_by_one, "scale_floor_off_by_one", "model/numerics/mx_recipe.cpp exponent_of",
              "floor(log2) rounds up just under a power of two (microxcaling)",
              "N5/mxfp8_e4m3 N5/mxfp8_e5m2 N5/mxfp6_e2m3 N5/mxfp6_e3m2 N5/mxfp4 N5/mxint8 N5/torchao-floor N5/torchao-ceil"},
@@ -216,7 +216,7 @@ constexpr std::array kFaults{
     FaultRow{Fault::gate_up_not_flipped, "gate_up_not_flipped", "model/layout/blocks.cpp up_gate_interleaved, up_before_gate",
              "gate rows before up rows (vllm#52240)", "L2/trtllm L2/flashinfer_cutlass L8/trtllm L8/flashinfer_cutlass"},
     FaultRow{Fault::scale_rows_not_shuffled, "scale_rows_not_shuffled", "model/layout/flashinfer/trtllm_backends.cpp build",
-             "scales do not follow the rows of their weights", "L3/trtllm"},
+             "scales do not follow the rows of their weights", "L2/trtllm L3/trtllm"},
     FaultRow{Fault::pad_content_wrong, "pad_content_wrong", "model/layout/grains.cpp pad_grain", "padding holds 1 instead of 0",
              "L2/trtllm L2/flashinfer_cutlass L2/identity L2/deepgemm L2/marlin"},
     FaultRow{Fault::inverse_ignores_padding, "inverse_ignores_padding", "model/layout/step.cpp Backward(Pad)", "padding is reported as an element",
@@ -235,7 +235,7 @@ constexpr std::array kFaults{
              "digits that skip addresses count as one to one", "L1/is-bijection"},
     FaultRow{Fault::padding_before_elements, "padding_before_elements", "model/layout/tensor.cpp padded_tensor",
              "padding stands before the elements, so that every part agrees and the kernel does not",
-             "L4/trtllm L4/flashinfer_cutlass L4/identity L4/triton L4/deepgemm L4/marlin L4/aiter L4/cpu"},
+             "L2/trtllm L2/identity L2/aiter L4/trtllm L4/flashinfer_cutlass L4/identity L4/triton L4/deepgemm L4/marlin L4/aiter L4/cpu"},
     FaultRow{Fault::restore_mixes_padding, "restore_mixes_padding", "model/layout/grains.cpp to_row_major",
              "what padding holds is or-ed into the first element",
              "L4/trtllm L4/flashinfer_cutlass L4/identity L4/triton L4/deepgemm L4/marlin L4/humming L4/aiter L4/cpu L4/nvfp4 L4/fp8 "
@@ -247,7 +247,8 @@ constexpr std::array kFaults{
              "L1/flashinfer_cutlass L1/triton L1/deepgemm L1/marlin L1/humming L1/aiter L1/cpu L1/nvfp4 L1/fp8 L1/deepgemm_fp8 "
              "L1/w4a8"},
     FaultRow{Fault::last_expert_first, "last_expert_first", "model/layout/tensor.cpp padded_tensor", "experts lie in reverse order",
-             "L6/trtllm L6/flashinfer_cutlass L6/identity L6/triton L6/deepgemm L6/marlin L6/humming L6/aiter L6/cpu L6/nvfp4 L6/fp8 "
+             "L2/trtllm L2/identity L2/aiter L6/trtllm L6/flashinfer_cutlass L6/identity L6/triton L6/deepgemm L6/marlin L6/humming L6/aiter L6/cpu "
+             "L6/nvfp4 L6/fp8 "
              "L6/deepgemm_fp8 L6/w4a8"},
     FaultRow{Fault::up_loaded_as_gate, "up_loaded_as_gate", "model/layout/tensor.cpp padded_tensor",
              "gate and up change places as they are loaded (vllm#52240)",
@@ -256,7 +257,8 @@ constexpr std::array kFaults{
              "L8/cpu L8/nvfp4 L8/fp8 L8/deepgemm_fp8 L8/w4a8"},
     FaultRow{Fault::scale_groups_reversed, "scale_groups_reversed", "model/layout/tensor.cpp padded_tensor",
              "the scales of a row lie in reverse order",
-             "L3/trtllm L3/flashinfer_cutlass L3/identity L3/triton L3/deepgemm L3/marlin L3/humming L3/aiter L3/cpu L3/nvfp4 L3/fp8 "
+             "L2/trtllm L2/identity L2/aiter L3/trtllm L3/flashinfer_cutlass L3/identity L3/triton L3/deepgemm L3/marlin L3/humming L3/aiter L3/cpu "
+             "L3/nvfp4 L3/fp8 "
              "L3/deepgemm_fp8 L3/w4a8"},
     FaultRow{Fault::compare_names_next_place, "compare_names_next_place", "model/layout/packed.cpp compare",
              "a difference is reported one unit further",
@@ -306,11 +308,11 @@ constexpr std::array kFaults{
     FaultRow{Fault::w4a8_nibbles_exchanged, "w4a8_nibbles_exchanged", "model/layout/w4a8/values.cpp w4a8_reorder",
              "row half and column half of a block change places", "L2/stages/cutlass_w4a8 L2/w4a8 L3/w4a8"},
     FaultRow{Fault::w4a8_rows_padded, "w4a8_rows_padded", "model/layout/w4a8/backends.cpp build", "rows are padded where nothing can undo it",
-             "L4/w4a8"},
+             "L1/w4a8 L4/w4a8"},
     FaultRow{Fault::layout_table_loses_row, "layout_table_loses_row", "model/layout/backend.cpp all_backend_layouts",
              "a backend that is chosen has no layout", "O5/layouts"},
     FaultRow{Fault::identity_scale_rows_flipped, "identity_scale_rows_flipped", "model/layout/identity/backends.cpp build",
-             "scale rows in another order than the rows of their weights", "L3/identity"},
+             "scale rows in another order than the rows of their weights", "L2/identity L3/identity"},
     // Routing and the layer.
     FaultRow{Fault::router_tie_to_higher, "router_tie_to_higher", "model/moe/routing.cpp select_best", "of equal choices the higher expert wins",
              "S2/gpt-oss S2/softmax-topk-norm S2/softmax-topk S2/deepseek-v2-greedy S2/deepseek-v2-grouped-transformers S2/deepseek-v2-grouped-vllm "

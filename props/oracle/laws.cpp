@@ -15,7 +15,6 @@ using oracle::Deployment;
 constexpr std::array kLaws = {
     Law{"O1/takes", "the class that is chosen takes the layer: each of its own conditions holds", choice_takes_the_layer},
     Law{"O1/needs", "what is chosen satisfies what its kernel needs, the listed findings aside", choice_satisfies_needs},
-    Law{"O1/findings", "the audit finds what the ledger lists, no more and no less", audit_and_ledger_agree},
     Law{"O1/verdicts", "every class refuses what its restatement refuses, and for the same first reason", verdicts_are_as_restated},
     Law{"O1/sizes", "sizes go up to the next multiple and no further", sizes_round_up},
     Law{"O2/wish", "a wish is met or refused, whatever the variables say", wish_is_met_or_refused},
@@ -32,6 +31,8 @@ constexpr std::array kLaws = {
     Law{"O6/visible", "a choice that is not the first of the list comes with the reason of each one before it", fallback_is_visible},
     Law{"O6/strict", "strict selection differs from the engine only where it says which need the engine's choice breaks",
         strict_says_what_it_skipped},
+    // Last: the ledger notices most of what is wrong anywhere, and says only where it shows.
+    Law{"O1/findings", "the audit finds what the ledger lists, no more and no less", audit_and_ledger_agree},
 };
 
 }  // namespace
