@@ -16,6 +16,7 @@ constexpr int kNameWidth = 270;
 constexpr int kCell = 72;
 constexpr int kLine = 18;
 constexpr int kDrop = 13;
+constexpr int kNarrowest = 760;
 
 struct Row {
   std::string fault;
@@ -85,8 +86,8 @@ Figure blindness_figure(const Run& run) {
     }
     y += kLine;
   }
-  return {std::move(svg), column(rules.size()) + kMargin, y + kMargin, "mxact faults --blind", "fault x rule: share of broken outputs that pass",
-          &kChartLook};
+  return {std::move(svg),         std::max(kNarrowest, column(rules.size()) + kMargin), y + kMargin,
+          "mxact faults --blind", "fault x rule: share of broken outputs that pass",    &kChartLook};
 }
 
 std::string blindness_html(const Run& run) {

@@ -16,6 +16,7 @@ constexpr int kNameWidth = 250;
 constexpr int kCell = 26;
 constexpr int kLine = 16;
 constexpr int kDrop = 12;
+constexpr int kNarrowest = 620;
 
 /// What happened to the laws of one number under one fault.
 struct Mark {
@@ -98,8 +99,8 @@ Figure faults_figure(const Run& run) {
     }
     y += kLine;
   }
-  return {std::move(svg), column(numbers.size()) + kMargin, y + kMargin, "mxact faults", "fault x law: broken as named, broken too, error, held",
-          &kChartLook};
+  return {std::move(svg), std::max(kNarrowest, column(numbers.size()) + kMargin),  y + kMargin,
+          "mxact faults", "fault x law: broken as named, broken too, error, held", &kChartLook};
 }
 
 std::string faults_html(const Run& run) {

@@ -160,6 +160,29 @@ inline Json vectors_json() {
     "files": 3, "missing": [], "different": [], "unknown": []})");
 }
 
+/// Two faults, of which the second survives.
+inline Json faults_json() {
+  return Json::parse(R"({"schema": "mxact-faults/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "extent": "named",
+    "laws": [{"id": "N2/e4m3fn", "statement": "encode rounds once"}, {"id": "L1/programs", "statement": "one to one"}],
+    "faults": [
+      {"id": "encode_ties_away", "area": "numerics", "place": "model/numerics/rounding.cpp goes_up", "breaks": "ties go away from zero",
+       "named": ["N2/e4m3fn"], "tried": 1, "killed": true,
+       "laws": [{"law": "N2/e4m3fn", "fate": "broken", "first_line": "N2/e4m3fn: 3 of 10 cases fail"}]},
+      {"id": "digit_flip_lost", "area": "layouts", "place": "model/layout/digits.cpp Symbolic", "breaks": "flips are forgotten",
+       "named": ["L1/programs"], "tried": 1, "killed": false, "laws": []}],
+    "numbers": ["N2", "L1"],
+    "areas": [{"area": "numerics", "faults": 1, "killed": 1, "named_rightly": 1}, {"area": "layouts", "faults": 1, "killed": 0, "named_rightly": 0}],
+    "exit_code": 1})");
+}
+
+inline Json blindness_json() {
+  return Json::parse(R"({"schema": "mxact-blindness/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"},
+    "tolerances": [{"suite": "aiter", "rule": "95 % within 0.01", "source": "aiter"}, {"suite": "bits", "rule": "all equal", "source": "mxact"}],
+    "data": [{"name": "wide", "note": "normal"}],
+    "faults": [{"id": "sim_drops_alpha", "area": "simulator", "breaks": "alpha is not passed on", "threw": 0,
+                "runs": [{"backend": "MARLIN", "data": "wide", "elements": 2048, "differ": 2000, "accepted": ["aiter"]}]}]})");
+}
+
 inline ReportRun named(const std::string& name, Json json) { return golden::run_of(name, std::move(json)); }
 
 /// One run of each kind.
@@ -177,6 +200,8 @@ inline std::vector<ReportRun> every_run() {
   add("sim.json", sim_json());
   add("ver.json", ver_json());
   add("vectors.json", vectors_json());
+  add("faults.json", faults_json());
+  add("blindness.json", blindness_json());
   add("formats.json", formats_json());
   add("codes.json", codes_json());
   add("quantize.json", quantize_json());
