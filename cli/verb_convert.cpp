@@ -19,6 +19,7 @@
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
 #include "sim/convert.hpp"
+#include "sim/kernel_platforms.hpp"
 
 namespace mx::cli {
 namespace {
@@ -43,6 +44,7 @@ struct ConvertCommand {
   std::string backend;
   std::vector<std::string> values;  ///< by asked_keys()
   int rank = -1;                    ///< not given
+  bool any_platform = false;
   bool force = false;
   bool json = false;
 };
@@ -153,6 +155,7 @@ int convert(const ConvertCommand& command) {
   if (command.rank < 0 && options.setting.tp_size > 1) {
     throw Error(ErrorCode::usage, fmt::format("which of the {} ranks is converted?", options.setting.tp_size), "--rank");
   }
+  if (!command.any_platform) sim::check_has_kernel(command.backend, options.setting);
   options.rank = std::max(command.rank, 0);
   options.force = command.force;
   sim::ConvertReport report;
@@ -211,6 +214,7 @@ void add_convert(CLI::App& app, Action& action) {
     add_setting_option(*verb, *keys[i], command->values[i])->required(keys[i]->key == "platform");
   }
   verb->add_option("--rank", command->rank, "rank of the --tp that are converted one by one, from 0")->check(whole_number_in(0, 1 << 16));
+  verb->add_flag("--any-platform", command->any_platform, "also for a platform on which the engine has no kernel of the backend");
   verb->add_flag("--force", command->force, "replace files of the same names in the output directory");
   verb->add_flag("--json", command->json, "machine-readable output");
   verb->callback([&action, command] { action = [command] { return convert(*command); }; });

@@ -258,8 +258,7 @@ constexpr std::array kFaults{
     FaultRow{Fault::scale_groups_reversed, "scale_groups_reversed", "model/layout/tensor.cpp padded_tensor",
              "the scales of a row lie in reverse order",
              "L2/trtllm L2/identity L2/aiter L3/trtllm L3/flashinfer_cutlass L3/identity L3/triton L3/deepgemm L3/marlin L3/humming L3/aiter L3/cpu "
-             "L3/nvfp4 L3/fp8 "
-             "L3/deepgemm_fp8 L3/w4a8"},
+             "L3/nvfp4 L3/fp8 L3/deepgemm_fp8 L3/w4a8 L6/cut/trtllm L6/cut/identity L6/cut/triton L6/cut/deepgemm L6/cut/aiter L6/cut/cpu"},
     FaultRow{Fault::compare_names_next_place, "compare_names_next_place", "model/layout/packed.cpp compare",
              "a difference is reported one unit further",
              "L10/trtllm L10/flashinfer_cutlass L10/identity L10/triton L10/deepgemm L10/marlin L10/humming L10/aiter L10/cpu "
@@ -358,9 +357,10 @@ constexpr std::array kFaults{
     FaultRow{Fault::sim_ignores_limit, "sim_ignores_limit", "sim/execute/kernel.cpp used_activation", "the model's limit is not passed on",
              "S1/constants"},
     FaultRow{Fault::sim_shard_from_padded, "sim_shard_from_padded", "sim/ranks/plan.cpp cut_in_blocks",
-             "a shard begins at a multiple of the padded size: the last ranks load nothing (vllm#42595)", "L6/shards"},
+             "a shard begins at a multiple of the padded size: the last ranks load nothing (vllm#42595)", "L6/shards L6/cut/triton L6/cut/marlin"},
     FaultRow{Fault::sim_bias_on_every_rank, "sim_bias_on_every_rank", "sim/ranks/plan.cpp make_plan", "each tensor parallel rank adds the bias of w2",
-             "L6/shards"},
+             "L6/shards L6/cut/trtllm L6/cut/flashinfer_cutlass L6/cut/identity L6/cut/triton L6/cut/deepgemm L6/cut/marlin L6/cut/humming "
+             "L6/cut/aiter L6/cut/cpu L6/cut/nvfp4 L6/cut/fp8 L6/cut/deepgemm_fp8 L6/cut/w4a8"},
     FaultRow{Fault::sim_expert_offset_twice, "sim_expert_offset_twice", "sim/ranks/plan.cpp looked_for",
              "the rank's first expert is subtracted twice (flashinfer#3547)", "S3/deployments"},
     FaultRow{Fault::sim_scales_stay_linear, "sim_scales_stay_linear", "sim/ranks/exchange.cpp swizzles",

@@ -38,17 +38,25 @@ bool needs_bias(const BackendLayout& row, const Setting& setting) {
   });
 }
 
-/// A multiple of `step` around a tile's edge; large tiles seldom more than once.
-std::int64_t pick_size(std::int64_t step, std::int64_t tile) {
-  const std::int64_t tiles = tile < 128 ? pick(1, 3) : pick(0, 7) == 0 ? pick(2, 3) : 1;
+/// A multiple of `step` around a tile's edge; large tiles seldom more than once, unless `most` says how many there may be.
+std::int64_t pick_size(std::int64_t step, std::int64_t tile, std::int64_t most) {
+  const std::int64_t few = tile < 128 ? pick(1, 3) : pick(0, 7) == 0 ? pick(2, 3) : 1;
+  const std::int64_t tiles = most > 1 ? pick(1, most) : few;
   return std::max((tile * tiles + step * pick(-2, 2)) / step * step, step);
 }
 
+/// Of all experts: every element is looked at, so that a layer of many tiles has either many rows, many columns or many experts.
+constexpr std::int64_t kManyTiles = 20;
+
+/// One case in eight may have many tiles: where the sizes are whole large tiles, those are what hundreds of different shapes are made of.
 Sizes random_sizes(const BackendFormula& formula) {
   const std::int64_t group = std::max<std::int64_t>(layout::group_of(formula.format), 1);
   const std::int64_t step = group > 1 ? group : pick_of({1, 16});
-  Sizes sizes{1, pick_size(step, formula.tile_i), pick_size(step, formula.tile_h), group};
-  sizes.experts = sizes.intermediate * sizes.hidden > 16000 ? pick(1, 2) : pick(1, 4);
+  const bool many = pick(0, 7) == 0;
+  Sizes sizes{1, pick_size(step, formula.tile_i, many ? 6 : 1), pick_size(step, formula.tile_h, many ? 4 : 1), group};
+  const std::int64_t elements = sizes.intermediate * sizes.hidden;
+  const std::int64_t fit = std::clamp<std::int64_t>(kManyTiles * formula.tile_i * formula.tile_h / elements, 1, 12);
+  sizes.experts = pick(1, many ? fit : elements > 16000 ? 2 : 4);
   return sizes;
 }
 
@@ -58,14 +66,13 @@ Sizes up_to(Sizes sizes, std::int64_t multiple) {
   return sizes;
 }
 
-/// Only MXFP4 is rounded up before loading: as the engine does for the backend, or further, which converters do not mind.
+/// Only MXFP4 is rounded up before loading: as the engine does for the backend or, where that changes nothing, further, which converters do not mind.
 Sizes random_padding(const BackendLayout& row, const Setting& setting) {
   if (setting.form.format != WeightFormat::mxfp4) return setting.sizes;
-  switch (pick(0, 2)) {
-    case 0: return setting.sizes;
-    case 1: return layout::rounded_up(row.backend, setting);
-    default: return up_to(setting.sizes, 128);
-  }
+  const std::int64_t kind = pick(0, 2);
+  if (kind == 0) return setting.sizes;
+  const Sizes rounded = layout::rounded_up(row.backend, setting);
+  return kind == 1 && rounded != setting.sizes ? rounded : up_to(setting.sizes, 128);
 }
 
 void make_acceptable(const BackendLayout& row, Setting& setting) {
@@ -83,6 +90,12 @@ void make_acceptable(const BackendLayout& row, Setting& setting) {
 
 std::string sizes_text(const Sizes& sizes) { return std::to_string(sizes.intermediate) + "x" + std::to_string(sizes.hidden); }
 
+/// What the tensors of a layer look like: their rows, sizes and rounded sizes, and which of them there are.
+std::string shape_text(const Setting& s) {
+  return std::string(layout::name_of(s.form.order)) + (s.form.gated ? "" : " not gated") + " E " + std::to_string(s.sizes.experts) + " IxH " +
+         sizes_text(s.sizes) + " of " + sizes_text(s.padded) + (s.has_bias ? "" : " without biases");
+}
+
 }  // namespace
 
 BackendCase random_case(const BackendLayout& row, Engine engine) {
@@ -97,12 +110,10 @@ BackendCase random_case(const BackendLayout& row, Engine engine) {
 }
 
 std::string text_of(const Setting& s) {
-  return std::string(layout::name_of(s.form.order)) + (s.form.gated ? "" : " not gated") + " E " + std::to_string(s.sizes.experts) + " IxH " +
-         sizes_text(s.sizes) + " of " + sizes_text(s.padded) + (s.has_bias ? "" : " without biases") + " " + std::string(layout::name_of(s.arch)) +
-         " " + std::string(layout::name_of(layout::triton_kernels_of(s))) + " tp " + std::to_string(s.tp_size) + " warps " +
-         std::to_string(s.num_warps) + " " + std::string(layout::name_of(s.params_dtype)) + " " + std::string(layout::name_of(s.input_dtype)) + " " +
-         std::string(layout::name_of(s.activation)) + (s.a8w4 ? " a8w4" : "") + (s.torch_before_2_8_1 ? " older torch" : "") +
-         (s.before_swizzle ? " before the swizzle" : "");
+  return shape_text(s) + " " + std::string(layout::name_of(s.arch)) + " " + std::string(layout::name_of(layout::triton_kernels_of(s))) + " tp " +
+         std::to_string(s.tp_size) + " warps " + std::to_string(s.num_warps) + " " + std::string(layout::name_of(s.params_dtype)) + " " +
+         std::string(layout::name_of(s.input_dtype)) + " " + std::string(layout::name_of(s.activation)) + (s.a8w4 ? " a8w4" : "") +
+         (s.torch_before_2_8_1 ? " older torch" : "") + (s.before_swizzle ? " before the swizzle" : "");
 }
 
 bool has_tensor(Role role, const Setting& setting) {
@@ -133,8 +144,10 @@ Outcome check_family(const Law& law, const std::function<void(const BackendCase&
       const auto property = [&row, engine, tally, &check, before = rows.size()] {
         skip_draws(before);
         const BackendCase c = random_case(row, engine);
+        const std::string shape = shape_text(c.setting);
+        if (tally->has(shape)) RC_DISCARD("tried already");
         check(c);
-        tally->add(text_of(c.setting), element_count(c.setting));
+        tally->add(shape, element_count(c.setting));
       };
       rows.push_back({std::string(row.backend) + " " + std::string(layout::name_of(row.format)) + " " + std::string(layout::name_of(engine)),
                       property, [tally] { return tally->text(); }});

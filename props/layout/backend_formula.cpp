@@ -16,12 +16,15 @@ using layout::Setting;
 using layout::Sizes;
 using layout::WeightFormat;
 
-/// Rows of one shard of a tensor and its columns, by the table of spec layouts 0.1 and, for formats with fp32 scales, by what a scale covers.
-struct Extent {
-  std::int64_t shards;
-  std::int64_t rows;
-  std::int64_t cols;
-};
+int checkpoint_bits(Role role, WeightFormat format) {
+  if (layout::is_bias(role)) return 16;
+  if (layout::is_weight(role)) return format == WeightFormat::mxfp4 || format == WeightFormat::nvfp4 || format == WeightFormat::int4 ? 4 : 8;
+  if (!layout::is_scale(role)) return 32;
+  if (format == WeightFormat::int4) return 16;
+  return format == WeightFormat::mxfp4 || format == WeightFormat::nvfp4 || format == WeightFormat::mxfp8 ? 8 : 32;
+}
+
+}  // namespace
 
 Extent extent_of(Role role, const Setting& setting, const Sizes& sizes) {
   const bool w13 = layout::is_w13(role);
@@ -42,16 +45,6 @@ Extent extent_of(Role role, const Setting& setting, const Sizes& sizes) {
   }
   return {1, 1, 1};
 }
-
-int checkpoint_bits(Role role, WeightFormat format) {
-  if (layout::is_bias(role)) return 16;
-  if (layout::is_weight(role)) return format == WeightFormat::mxfp4 || format == WeightFormat::nvfp4 || format == WeightFormat::int4 ? 4 : 8;
-  if (!layout::is_scale(role)) return 32;
-  if (format == WeightFormat::int4) return 16;
-  return format == WeightFormat::mxfp4 || format == WeightFormat::nvfp4 || format == WeightFormat::mxfp8 ? 8 : 32;
-}
-
-}  // namespace
 
 const BackendFormula& backend_formula(std::string_view backend, WeightFormat format, layout::Engine engine) {
   for (const auto family : {trtllm_backend_formulas, flashinfer_cutlass_backend_formulas, identity_backend_formulas, triton_backend_formulas,

@@ -74,6 +74,15 @@ Memory refined(Memory memory, int grain_bits);
 
 // What families share.
 
+/// Shards (gate and up) of a tensor, the rows of one and its columns, by the table of spec layouts 0.1 and, for formats with fp32 scales, by what a
+/// scale covers; of one rank or of the whole layer, by the sizes given.
+struct Extent {
+  std::int64_t shards;
+  std::int64_t rows;
+  std::int64_t cols;
+};
+Extent extent_of(layout::Role role, const layout::Setting& setting, const layout::Sizes& sizes);
+
 /// The buffer that the engine loads into: sizes rounded up, rows in the checkpoint's order. Source: spec layouts 0.1.
 Matrix loaded_matrix(layout::Role role, const layout::Setting& setting, int bits);
 /// The same with the checkpoint's bits; biases widened to fp32.

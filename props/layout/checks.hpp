@@ -20,9 +20,10 @@ void check_digits(const layout::Layout& layout);
 std::int64_t address_by_digits(const std::vector<layout::Digit>& digits, const layout::Coord& coord);
 layout::Coord coord_of(std::int64_t index, const std::vector<layout::Axis>& axes);
 
-/// How many different shapes a row was tried on, and how many of their elements were looked at.
+/// The different shapes that a row was tried on, and how many of their elements were looked at.
 class Tally {
  public:
+  bool has(const std::string& shape) const { return shapes_.contains(shape); }
   void add(const std::string& shape, std::int64_t elements) {
     shapes_.insert(shape);
     elements_ += elements;

@@ -27,4 +27,7 @@ std::int64_t count_mispaired(const BackendCase& c, layout::Role role);
 /// Number, in the checkpoint's memory, of a unit of the logical tensor: rows of w13 alternate in gpt-oss order.
 std::int64_t checkpoint_unit(const BackendCase& c, layout::Role role, std::int64_t unit);
 
+/// Fails the running property unless every grain of the packed tensor is what the documents have there: a unit of the layer, cast, or padding.
+void check_bytes(const BackendCase& c, const layout::CanonicalLayer& layer, const layout::PackedTensor& tensor, const Memory& expected);
+
 }  // namespace mx::props

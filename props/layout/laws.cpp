@@ -35,7 +35,7 @@ constexpr std::array<LawOfMany, 2> kOfLibraries{{
     {"L2/stages/", "Building blocks lie where their documents' formulas have them, and refuse what those do not cover", law_stage_formulas},
 }};
 
-constexpr std::array<LawOfMany, 8> kOfFamilies{{
+constexpr std::array<LawOfMany, 9> kOfFamilies{{
     {"L1/", "Every element has one address, image and padding fill an allocation of the documented size, and digits are the program",
      law_backend_addresses},
     {"L2/", "Every unit of the checkpoint lies at the address of the documents' formula, cast as they say; padding holds what they say",
@@ -43,6 +43,9 @@ constexpr std::array<LawOfMany, 8> kOfFamilies{{
     {"L3/", "Weights and scales that a kernel finds at the documented places dequantize to the checkpoint's numbers", law_dequantize_commutes},
     {"L4/", "Whatever lies where the formulas have padding (0x00, 0x7F, 0xFF, random), restoring gives the same checkpoint", law_padding_is_ignored},
     {"L6/", "The experts of one rank lie alone as they lie among all", law_experts_apart},
+    {"L6/cut/",
+     "Of a layer cut over tensor parallel ranks as the engine's loaders cut it, every unit lies packed on the rank whose part it is, zeros behind",
+     law_ranks_cut},
     {"L7/", "restore(convert(x)) = x but for what is reported lost, and what is packed for one backend is refused by every other",
      law_restore_converts_back},
     {"L8/", "A kernel multiplies gate row i with up row i, except where a recorded hazard says otherwise", law_gate_meets_up},

@@ -15,9 +15,13 @@ using layout::Layout;
 using layout::StageLayout;
 using layout::StageRequest;
 
+std::string shape_text(const StageRequest& request) {
+  return std::to_string(request.batch) + "x" + std::to_string(request.rows) + "x" + std::to_string(request.cols) + " of " +
+         std::to_string(request.unit_bits) + " bits";
+}
+
 std::string text_of(const StageRequest& request) {
-  std::string text = std::to_string(request.batch) + "x" + std::to_string(request.rows) + "x" + std::to_string(request.cols) + " of " +
-                     std::to_string(request.unit_bits) + " bits";
+  std::string text = shape_text(request);
   for (const auto& [key, value] : request.params) text += " " + key + "=" + std::to_string(value);
   return text;
 }
@@ -44,8 +48,10 @@ Outcome check_stages(const Law& law, Check check, int usual_cases) {
         skip_draws(before);
         const StageFormula& formula = stage_formula(stage.name);
         const StageRequest request = drawn_request(stage, version, formula);
+        const std::string shape = shape_text(request);
+        if (tally->has(shape)) RC_DISCARD("tried already");
         check(stage, formula, request);
-        tally->add(text_of(request), request.batch * request.rows * request.cols);
+        tally->add(shape, request.batch * request.rows * request.cols);
       };
       rows.push_back({std::string(stage.name) + " " + std::string(version), property, [tally] { return tally->text(); }});
     }

@@ -44,6 +44,14 @@ TEST_CASE("convert and restore print what they did, and cmp finds nothing") {
   CHECK_FALSE(std::filesystem::exists(scratch.path() / "twice"));
 }
 
+TEST_CASE("convert lays out for a platform without a kernel when told to") {
+  const ScratchDirectory scratch;
+  const nlohmann::json json =
+      run_json("convert " + tiny() + " --backend DEEPGEMM_MXFP4 --platform gfx950 --any-platform -o " + quoted(scratch.path() / "packed"));
+  CHECK(json["setting"]["platform"] == "gfx950");
+  CHECK(json["losses"].empty());
+}
+
 TEST_CASE("convert and restore as JSON, by rank") {
   const ScratchDirectory scratch;
   const auto rank = [&](int i) { return quoted(scratch.path() / std::to_string(i)); };
@@ -80,6 +88,10 @@ TEST_CASE("convert and restore refuse with the exit status of the mistake") {
       {"convert " + tiny() + " --backend TRITON --platform SM90", 2, "--output is required"},
       {"convert " + tiny() + " --backend TRITON --platform SM91" + output, 2, "unknown platform 'SM91'"},
       {"convert " + tiny() + " --backend TRITON --platform SM90 --engine 2026-06" + output, 2, "2026-06"},
+      {"convert " + tiny() + " --backend TRITOM --platform SM90" + output, 2, "did you mean TRITON"},
+      {"convert " + tiny() + " --backend DEEPGEMM_MXFP4 --platform gfx950" + output, 4,
+       "engine 2026-05 has no kernel of DEEPGEMM_MXFP4 on gfx950; it has on SM100, SM103 (--any-platform"},
+      {"convert " + tiny() + " --backend XPU --platform SM100 --engine 2026-08" + output, 4, "it can have one only on XPU (--any-platform"},
       {"convert " + tiny() + " --backend TRITON --platform SM90 --tp 2" + output, 2, "which of the 2 ranks"},
       {"convert " + tiny() + " --backend MARLIN --platform SM90 --input-dtype int8" + output, 2, "activation dtype int8"},
       {"convert " + tiny() + " --backend TRITON --platform SM90 -o " + tiny(), 2, "is what is read"},

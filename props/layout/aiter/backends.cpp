@@ -107,7 +107,7 @@ constexpr std::array<BackendFormula, 7> kFormulas{{
     fp8(WeightFormat::fp8_tensor),
     fp8(WeightFormat::fp8_channel),
     fp8(WeightFormat::fp8_block),
-    {WeightFormat::mxfp8, "AITER", kBothEngines, 64, 64, nullptr, loaded, mxfp8_place, as_loaded, nullptr, nullptr, nullptr, nullptr,
+    {WeightFormat::mxfp8, "AITER", kBothEngines, 128, 128, nullptr, loaded, mxfp8_place, as_loaded, nullptr, nullptr, nullptr, nullptr,
      stacks_w2_scales},
 }};
 

@@ -81,7 +81,7 @@ constexpr std::array<BackendFormula, 8> kFormulas{
     row(WeightFormat::fp8_tensor, "FLASHINFER_TRTLLM", 16, 32, tensor_trtllm_matrix, shuffled_place, up_first_pairs, is_aligned),
     row(WeightFormat::fp8_block, "FLASHINFER_CUTLASS", 128, 128, up_first_matrix, kept_place, up_then_gate),
     row(WeightFormat::fp8_block, "FLASHINFER_TRTLLM", 128, 128, up_first_matrix, block_major_place, up_then_gate),
-    row(WeightFormat::mxfp8, "FLASHINFER_TRTLLM", 64, 128, mxfp8_matrix, mxfp8_place, up_first_pairs),
+    row(WeightFormat::mxfp8, "FLASHINFER_TRTLLM", 128, 128, mxfp8_matrix, mxfp8_place, up_first_pairs),
     row(WeightFormat::fp8_tensor, "XPU", 16, 32, loaded, transposed_place, as_loaded),
     row(WeightFormat::fp8_channel, "XPU", 16, 32, loaded, transposed_place, as_loaded),
     row(WeightFormat::fp8_block, "XPU", 128, 128, loaded, transposed_place, as_loaded),
