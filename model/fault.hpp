@@ -84,6 +84,7 @@ enum class Fault {
   // kernels
   kernel_ties_toward_zero,
   kernel_keeps_irregular,
+  kernel_never_doubts,
   kernel_scales_end_late,
   kernel_trusts_double,
   // layout

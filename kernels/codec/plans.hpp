@@ -25,7 +25,7 @@ std::optional<UnpackPlan> unpack_plan(const Dequantizer& how);
 /// Implementations, one per tier that has its own.
 std::span<const KernelRow<PowerQuantize>> power_quantizers();
 std::span<const KernelRow<Nvfp4Quantize>> nvfp4_quantizers();
-std::span<const KernelRow<LargestMagnitude>> largest_magnitudes();
+std::span<const KernelRow<LargestMagnitudes>> largest_magnitudes();
 std::span<const KernelRow<ScaledEncode>> scaled_encoders();
 std::span<const KernelRow<Unpack>> unpackers();
 
