@@ -86,6 +86,7 @@ enum class Fault {
   kernel_keeps_irregular,
   kernel_never_doubts,
   kernel_scales_end_late,
+  kernel_never_clamps,
   kernel_trusts_double,
   // layout
   sf128x4_columns_swapped,
