@@ -11,7 +11,7 @@
 
 #include "bench/benchmarks.hpp"
 #include "bench/machine.hpp"
-#include "kernels/encode.hpp"
+#include "kernels/sweep/encode.hpp"
 
 namespace mx::bench {
 namespace {

@@ -4,11 +4,13 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <ctime>
 #include <new>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
 #endif
 
 namespace mx::bench {
@@ -16,6 +18,14 @@ namespace {
 
 /// Read and written in turn; a page.
 constexpr std::size_t kStep = 4096;
+constexpr std::size_t kLargePage = std::size_t{2} << 20;
+
+/// Processor time of this thread: what others run meanwhile on the same core does not count.
+double seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 std::uint64_t read_step(const std::byte* from, std::size_t bytes) {
   std::uint64_t sums[8] = {};
@@ -29,7 +39,7 @@ std::uint64_t read_step(const std::byte* from, std::size_t bytes) {
 
 /// Without reading the lines that are written, where the processor can.
 void write_step(std::byte* to, std::size_t bytes, std::uint64_t value) {
-#if defined(__SSE2__)
+#if defined(__x86_64__)
   const __m128i both = _mm_set1_epi64x(static_cast<long long>(value));
   for (std::size_t i = 0; i < bytes; i += 16) _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), both);
 #else
@@ -56,16 +66,76 @@ std::uint64_t move_part(std::span<const std::byte> from, std::span<std::byte> to
 
 std::size_t part_of(std::size_t bytes, int i, int parts) { return bytes * static_cast<std::size_t>(i) / static_cast<std::size_t>(parts) / 64 * 64; }
 
+#if defined(__x86_64__)
+
+__attribute__((target("avx512f"))) void copy_512(std::byte* target, const std::byte* source, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; i += 256) {
+    for (std::size_t j = 0; j < 256; j += 64) {
+      _mm512_stream_si512(reinterpret_cast<__m512i*>(target + i + j), _mm512_load_si512(source + i + j));
+    }
+  }
+  _mm_sfence();
+}
+
+void copy_128(std::byte* target, const std::byte* source, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; i += 16) {
+    _mm_stream_si128(reinterpret_cast<__m128i*>(target + i), _mm_load_si128(reinterpret_cast<const __m128i*>(source + i)));
+  }
+  _mm_sfence();
+}
+
+/// Twelve sums and two factors, all of which fit the registers of every x86-64; a sum waits for its last product for six cycles at most.
+constexpr double kSums = 12;
+constexpr std::size_t kRounds = 200000;
+
+// In assembly, since a compiler would see that all the factors are zero.
+#define MXACT_TWELVE(OP, R)                                                                                                                   \
+  OP " %%" R "14, %%" R "15, %%" R "0\n" OP " %%" R "14, %%" R "15, %%" R "1\n" OP " %%" R "14, %%" R "15, %%" R "2\n" OP " %%" R "14, %%" R  \
+     "15, %%" R "3\n" OP " %%" R "14, %%" R "15, %%" R "4\n" OP " %%" R "14, %%" R "15, %%" R "5\n" OP " %%" R "14, %%" R "15, %%" R "6\n" OP \
+     " %%" R "14, %%" R "15, %%" R "7\n" OP " %%" R "14, %%" R "15, %%" R "8\n" OP " %%" R "14, %%" R "15, %%" R "9\n" OP " %%" R "14, %%" R  \
+     "15, %%" R "10\n" OP " %%" R "14, %%" R "15, %%" R "11\n"
+#define MXACT_PEAK(NAME, OP, R)                                                                                                               \
+  void NAME() {                                                                                                                               \
+    std::size_t rounds = kRounds;                                                                                                             \
+    asm volatile("vxorps %%ymm14, %%ymm14, %%ymm14\nvxorps %%ymm15, %%ymm15, %%ymm15\n1:\n" MXACT_TWELVE(OP, R) "dec %0\njnz 1b\n"            \
+                 : "+r"(rounds)                                                                                                               \
+                 :                                                                                                                            \
+                 : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm14", "xmm15"); \
+  }
+MXACT_PEAK(bf16_dots, "vdpbf16ps", "zmm")
+MXACT_PEAK(int8_dots, "vpdpbusd", "zmm")
+MXACT_PEAK(f32_fmas, "vfmadd231ps", "ymm")
+#undef MXACT_PEAK
+#undef MXACT_TWELVE
+
+bool has_avx2() { return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0; }
+
+/// The median of a few.
+double rate(void (*run)(), double operations) {
+  std::array<double, 5> rates;
+  for (double& each : rates) {
+    const double start = seconds();
+    run();
+    each = operations / (seconds() - start);
+  }
+  std::nth_element(rates.begin(), rates.begin() + 2, rates.end());
+  return rates[2];
+}
+
+#endif
+
 }  // namespace
 
-Memory::Memory(std::size_t bytes) : bytes_(bytes) {
-  data_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (data_ == MAP_FAILED) throw std::bad_alloc();
-  madvise(data_, bytes, MADV_HUGEPAGE);
+Memory::Memory(std::size_t bytes) : bytes_(bytes), reserved_((bytes + 2 * kLargePage) / kLargePage * kLargePage) {
+  memory_ = mmap(nullptr, reserved_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory_ == MAP_FAILED) throw std::bad_alloc();
+  madvise(memory_, reserved_, MADV_HUGEPAGE);
+  const std::size_t before = reinterpret_cast<std::uintptr_t>(memory_) % kLargePage;
+  data_ = static_cast<std::byte*>(memory_) + (kLargePage - before) % kLargePage;
   std::memset(data_, 0, bytes);
 }
 
-Memory::~Memory() { munmap(data_, bytes_); }
+Memory::~Memory() { munmap(memory_, reserved_); }
 
 void pin(int threads) {
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
@@ -86,6 +156,44 @@ std::uint64_t move(std::span<const std::byte> from, std::span<std::byte> to, int
     sum ^= move_part(from.subspan(a, part_of(from.size(), i + 1, threads) - a), to.subspan(b, part_of(to.size(), i + 1, threads) - b));
   }
   return sum;
+}
+
+#if defined(__x86_64__)
+void stream_copy(std::byte* target, const std::byte* source, std::size_t bytes) {
+  __builtin_cpu_supports("avx512f") ? copy_512(target, source, bytes) : copy_128(target, source, bytes);
+}
+#else
+void stream_copy(std::byte* target, const std::byte* source, std::size_t bytes) { std::memcpy(target, source, bytes); }
+#endif
+
+double memory_read() {
+  static const Memory kMemory(std::size_t{256} << 20);
+  const std::span<const std::byte> bytes = kMemory.words<std::byte>();
+  const double start = seconds();
+  static volatile std::uint64_t seen = 0;
+  seen = seen ^ move(bytes, {}, 1);
+  return static_cast<double>(bytes.size()) / (seconds() - start);
+}
+
+double bf16_dot_peak() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512bf16") != 0) return rate(bf16_dots, 64.0 * kSums * kRounds);
+#endif
+  return 0;
+}
+
+double int8_dot_peak() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512vnni") != 0) return rate(int8_dots, 128.0 * kSums * kRounds);
+#endif
+  return 0;
+}
+
+double f32_fma_peak() {
+#if defined(__x86_64__)
+  if (has_avx2()) return rate(f32_fmas, 16.0 * kSums * kRounds);
+#endif
+  return 0;
 }
 
 }  // namespace mx::bench

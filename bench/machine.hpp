@@ -1,5 +1,6 @@
 #pragma once
-// What benchmarks need of the machine: memory in large pages, threads that stay where they are, and the rate that nothing can beat.
+// What benchmarks need of the machine: memory in large pages, threads that stay where they are, and the rates that nothing can beat, measured when
+// asked, since others may share the machine.
 
 #include <cstddef>
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 namespace mx::bench {
 
-/// Memory of its own, in large pages where the system grants them, written once so that it is there.
+/// Memory of its own, at the begin of a large page where the system grants them, written once so that it is there.
 class Memory {
  public:
   explicit Memory(std::size_t bytes);
@@ -21,8 +22,10 @@ class Memory {
   }
 
  private:
-  void* data_;
   std::size_t bytes_;
+  std::size_t reserved_;
+  void* memory_;
+  void* data_;
 };
 
 /// Pins each OpenMP thread of a team of `threads` to a processor of its own, from 0 on; the calling thread is the first.
@@ -31,5 +34,16 @@ void pin(int threads);
 /// Reads all of `from` and writes all of `to` past the caches, in proportion, and computes nothing: the limit of any kernel that moves so many
 /// bytes. Either may be empty. Returns a sum of what was read.
 std::uint64_t move(std::span<const std::byte> from, std::span<std::byte> to, int threads);
+
+/// Copies `bytes`, a multiple of 256, between buffers aligned to 64, with the widest non-temporal stores that the processor has.
+void stream_copy(std::byte* target, const std::byte* source, std::size_t bytes);
+
+/// Bytes per second that the calling thread reads from memory, over 256 MiB.
+double memory_read();
+
+/// Operations per second of one thread (a multiplication and an addition are two), 0 where the processor lacks the instruction.
+double bf16_dot_peak();  ///< VDPBF16PS, 512 bits
+double int8_dot_peak();  ///< VPDPBUSD, 512 bits
+double f32_fma_peak();   ///< VFMADD231PS, 256 bits
 
 }  // namespace mx::bench

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/benchmarks.hpp"
-#include "kernels/encode.hpp"
+#include "kernels/sweep/encode.hpp"
 #include "model/numerics/exact_sum.hpp"
 #include "model/numerics/f32.hpp"
 #include "model/numerics/profile.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/moe_limits.hpp"
+#include "bench/machine.hpp"
 #include "kernels/moe/gemm.hpp"
 
 namespace {

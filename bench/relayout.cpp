@@ -3,14 +3,13 @@
 
 #include <benchmark/benchmark.h>
 #include <omp.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <chrono>
 #include <string>
 #include <vector>
 
-#include "bench/stream_copy.hpp"
+#include "bench/machine.hpp"
 #include "kernels/relayout/plan.hpp"
 #include "model/layout/backend.hpp"
 #include "model/layout/rounding.hpp"
@@ -19,33 +18,6 @@ namespace {
 
 using mx::layout::Layout;
 using mx::layout::Role;
-
-/// Memory in large pages where the system has them, so that both sides of the comparison have the same.
-class Buffer {
- public:
-  explicit Buffer(std::int64_t bytes) : size_(static_cast<std::size_t>(bytes)), reserved_((size_ + 2 * kPage) / kPage * kPage) {
-    memory_ = mmap(nullptr, reserved_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory_ == MAP_FAILED) throw std::bad_alloc();
-    madvise(memory_, reserved_, MADV_HUGEPAGE);
-    const auto address = reinterpret_cast<std::uintptr_t>(memory_);
-    data_ = static_cast<std::uint8_t*>(memory_) + (kPage - address % kPage) % kPage;
-    std::uint64_t state = 1;
-    for (std::size_t i = 0; i < size_; ++i) data_[i] = static_cast<std::uint8_t>((state = state * 6364136223846793005U + 1442695040888963407U) >> 56);
-  }
-  ~Buffer() { munmap(memory_, reserved_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-
-  std::span<std::uint8_t> bytes() const { return {data_, size_}; }
-
- private:
-  static constexpr std::size_t kPage = std::size_t{1} << 21;
-
-  std::size_t size_;
-  std::size_t reserved_;
-  void* memory_;
-  std::uint8_t* data_;
-};
 
 /// One conversion: the expert tensor of a gpt-oss layer for a backend's device.
 struct Row {
@@ -67,14 +39,22 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+/// Bytes without a pattern that a kernel or a memory could take a short cut for.
+void fill(std::span<std::uint8_t> bytes) {
+  std::uint64_t state = 1;
+  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>((state = state * 6364136223846793005U + 1442695040888963407U) >> 56);
+}
+
 void copy_all(std::span<std::uint8_t> target, std::span<const std::uint8_t> source, int threads) {
+  const std::span<std::byte> to = std::as_writable_bytes(target);
+  const std::span<const std::byte> from = std::as_bytes(source);
   const std::size_t blocks = std::min(target.size(), source.size()) / 4096;
 #pragma omp parallel num_threads(threads)
   {
     const auto t = static_cast<std::size_t>(omp_get_thread_num());
     const auto n = static_cast<std::size_t>(omp_get_num_threads());
     const std::size_t first = blocks * t / n * 4096;
-    mx::bench::stream_copy(target.data() + first, source.data() + first, blocks * (t + 1) / n * 4096 - first);
+    mx::bench::stream_copy(to.data() + first, from.data() + first, blocks * (t + 1) / n * 4096 - first);
   }
 }
 
@@ -84,10 +64,11 @@ void convert(benchmark::State& state, const Row& row) {
   setting.padded = mx::layout::rounded_up(row.backend, setting);
   const mx::layout::TensorPlan tensor = mx::layout::find_backend_layout(row.backend)->build(row.role, setting);
   const auto plan = mx::kernels::relayout::plan(mx::layout::canonical(row.role, setting.sizes, setting.form), tensor);
-  const Buffer a(plan.from_bytes());
-  const Buffer b(plan.to_bytes());
-  const std::span<std::uint8_t> source = row.undo ? b.bytes() : a.bytes();
-  const std::span<std::uint8_t> target = row.undo ? a.bytes() : b.bytes();
+  const mx::bench::Memory a(static_cast<std::size_t>(plan.from_bytes()));
+  const mx::bench::Memory b(static_cast<std::size_t>(plan.to_bytes()));
+  const std::span<std::uint8_t> source = (row.undo ? b : a).words<std::uint8_t>();
+  const std::span<std::uint8_t> target = (row.undo ? a : b).words<std::uint8_t>();
+  fill(source);
   const auto run = row.undo ? mx::kernels::relayout::undo : mx::kernels::relayout::apply;
   run(plan, source, target, row.threads);
   copy_all(target, source, row.threads);

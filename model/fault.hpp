@@ -88,7 +88,9 @@ enum class Fault {
   // kernels
   kernel_ties_toward_zero,
   kernel_keeps_irregular,
+  kernel_never_doubts,
   kernel_scales_end_late,
+  kernel_never_clamps,
   kernel_trusts_double,
   kernel_forgets_floor,
   // layout

@@ -198,8 +198,12 @@ constexpr std::array kFaults{
              "N7/quantize"},
     FaultRow{Fault::kernel_keeps_irregular, "kernel_keeps_irregular", "kernels/codec/quantize_blocks.cpp quantize_chunk",
              "blocks that the kernel cannot do keep what it wrote", "N7/quantize"},
+    FaultRow{Fault::kernel_never_doubts, "kernel_never_doubts", "kernels/codec/scaling.cpp doubts",
+             "quotients just below a power of two are rounded by their exponent", "N7/quantize"},
     FaultRow{Fault::kernel_scales_end_late, "kernel_scales_end_late", "kernels/codec/unpack_plan.cpp unpack_plan",
              "one scale too many passes for regular: its largest numbers run into Inf's pattern", "N7/dequantize"},
+    FaultRow{Fault::kernel_never_clamps, "kernel_never_clamps", "kernels/codec/product_plan.cpp product_plan",
+             "products above the range of the target stay infinite", "N7/dequantize"},
     FaultRow{Fault::kernel_trusts_double, "kernel_trusts_double", "kernels/functions/functions.cpp apply",
              "results in doubt and arguments outside the domain are taken as they are", "N7/functions"},
     // Layouts.

@@ -6,7 +6,7 @@
 
 #include "golden/compare/compare.hpp"
 #include "golden/compare/pieces.hpp"
-#include "kernels/encode.hpp"
+#include "kernels/sweep/encode.hpp"
 #include "model/error.hpp"
 
 namespace mx::golden {

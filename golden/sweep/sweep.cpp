@@ -6,7 +6,7 @@
 #include <charconv>
 #include <exception>
 
-#include "kernels/encode.hpp"
+#include "kernels/sweep/encode.hpp"
 #include "model/error.hpp"
 #include "sim/io/quote.hpp"
 

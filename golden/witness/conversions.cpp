@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "golden/witness/ops.hpp"
-#include "kernels/encode.hpp"
+#include "kernels/sweep/encode.hpp"
 
 namespace mx::golden {
 

@@ -1,51 +1,33 @@
-// Dequantization of matrices: checks, the split into chunks for the threads, kernels, and the model for what they leave.
+// Dequantization of matrices: the checks, and who does the work.
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
 
-#include "kernels/codec/arguments.hpp"
-#include "kernels/codec/codec.hpp"
-#include "kernels/codec/plans.hpp"
-#include "kernels/codec/scale_tiles.hpp"
+#include "kernels/codec/dequantize_job.hpp"
 #include "model/error.hpp"
 
 namespace mx::kernels {
 namespace {
 
-/// Blocks that a thread takes at a time; a multiple of 64.
-constexpr std::size_t kChunkBlocks = 2048;
 /// Results of this many bytes do not stay in the caches anyway.
 constexpr std::size_t kStreamFrom = std::size_t{4} << 20;
 
-/// One call of dequantize.
-struct Job {
-  const QuantizedBits& blocks;
-  const Shape& shape;
-  const Dequantizer& how;
-  const TensorScale& tensor;
-  BlockGrid grid;
-  ScaleTiles tiles;
-  const ElementRoom& out;
-  std::size_t words;        ///< bytes of an element's word
-  std::size_t scale_width;  ///< bytes of a scale
-};
+std::uint32_t code_at(const DequantizeJob& job, std::size_t i) {
+  if (job.how.format->element->width == 4) return job.blocks.codes[i / 2] >> (i % 2 * 4) & 0xFU;
+  return job.blocks.codes[i] & ((1U << job.how.format->element->width) - 1U);
+}
 
-std::uint32_t scale_at(const Job& job, std::size_t block) {
+}  // namespace
+
+std::uint32_t scale_at(const DequantizeJob& job, std::size_t block) {
   std::uint32_t scale = 0;
   const std::size_t at = job.tiles.at(block / job.grid.cols, block % job.grid.cols);
   std::memcpy(&scale, job.blocks.scales.data() + at * job.scale_width, job.scale_width);
   return scale;
 }
 
-std::uint32_t code_at(const Job& job, std::size_t i) {
-  if (job.how.format->element->width == 4) return job.blocks.codes[i / 2] >> (i % 2 * 4) & 0xFU;
-  return job.blocks.codes[i] & ((1U << job.how.format->element->width) - 1U);
-}
-
-/// One block by the model.
-void dequantize_by_model(const Job& job, std::size_t block) {
+void dequantize_by_model(const DequantizeJob& job, std::size_t block) {
   const BlockGrid& grid = job.grid;
   const std::size_t first = block / grid.cols * grid.block_rows * job.shape.cols + block % grid.cols * grid.block_cols;
   const std::uint32_t scale = scale_at(job, block);
@@ -57,44 +39,11 @@ void dequantize_by_model(const Job& job, std::size_t block) {
   }
 }
 
-/// Blocks [first, last) by a kernel, and by the model where the kernel says so.
-void unpack(const Job& job, const UnpackPlan& plan, Unpack* kernel, std::size_t first, std::size_t last) {
-  std::array<std::uint64_t, kChunkBlocks / 64> irregular{};
-  std::array<std::uint8_t, kChunkBlocks> scales;
-  const std::uint8_t* from = job.blocks.scales.data() + first;
-  if (!job.tiles.is_row_major()) {
-    for (std::size_t i = first; i < last; ++i) scales[i - first] = static_cast<std::uint8_t>(scale_at(job, i));
-    from = scales.data();
-  }
-  const std::size_t code_bytes = plan.width == 4 ? plan.block / 2 : plan.block;
-  kernel(plan, job.blocks.codes.data() + first * code_bytes, from, last - first, job.out.bytes.data() + first * plan.block * job.words,
-         irregular.data());
-  for (std::size_t word = 0; word < irregular.size(); ++word) {
-    if (irregular[word] == 0) continue;
-    for (std::size_t bit = 0; bit < 64; ++bit) {
-      if ((irregular[word] >> bit & 1U) != 0) dequantize_by_model(job, first + word * 64 + bit);
-    }
-  }
-}
-
-void unpack_all(const Job& job, UnpackPlan plan, const Workers& workers) {
-  Unpack* const kernel = kernel_for(unpackers(), *workers.tier).run;
-  plan.streams = job.out.bytes.size() >= kStreamFrom ? 1 : 0;
-  const std::size_t blocks = job.grid.count();
-  const std::size_t chunks = (blocks + kChunkBlocks - 1) / kChunkBlocks;
-#pragma omp parallel for schedule(static) num_threads(workers.threads)
-  for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-    unpack(job, plan, kernel, chunk * kChunkBlocks, std::min(blocks, (chunk + 1) * kChunkBlocks));
-  }
-}
-
-void dequantize_all_by_model(const Job& job, const Workers& workers) {
+void dequantize_by_model(const DequantizeJob& job, const Workers& workers) {
   const std::size_t blocks = job.grid.count();
 #pragma omp parallel for schedule(static) num_threads(workers.threads)
   for (std::size_t block = 0; block < blocks; ++block) dequantize_by_model(job, block);
 }
-
-}  // namespace
 
 void dequantize(const QuantizedBits& blocks, const Shape& shape, const Dequantizer& how, const TensorScale& tensor, ScaleLayout layout,
                 const ElementRoom& out, const Workers& workers) {
@@ -114,11 +63,21 @@ void dequantize(const QuantizedBits& blocks, const Shape& shape, const Dequantiz
   require_separate(buffers);
   mx::dequantize(0, 0, how, tensor);  // throws what the model throws for this tensor scale
   const BlockGrid grid = block_grid(shape, *how.format);
-  const Job job{blocks, shape, how, tensor, grid, ScaleTiles(grid.rows, grid.cols, layout), out, words, scale_bytes(*how.format)};
-  if (const auto plan = unpack_plan(how)) return unpack_all(job, *plan, workers);
-  dequantize_all_by_model(job, workers);
+  const DequantizeJob job{blocks,
+                          shape,
+                          how,
+                          tensor,
+                          grid,
+                          ScaleTiles(grid.rows, grid.cols, layout),
+                          out,
+                          words,
+                          scale_bytes(*how.format),
+                          out.bytes.size() >= kStreamFrom};
+  if (const auto plan = unpack_plan(how)) return dequantize_powers(job, *plan, workers);
+  if (const auto plan = product_plan(how)) return dequantize_products(job, *plan, workers);
+  dequantize_by_model(job, workers);
 }
 
-bool has_fast_dequantize(const Dequantizer& how) { return unpack_plan(how).has_value(); }
+bool has_fast_dequantize(const Dequantizer& how) { return unpack_plan(how) || product_plan(how); }
 
 }  // namespace mx::kernels

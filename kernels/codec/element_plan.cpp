@@ -8,26 +8,60 @@ namespace mx::kernels {
 namespace {
 
 constexpr std::uint32_t kF32Bias = 127;
+constexpr std::uint32_t kBelowHalf = 0x7F;
 
 constexpr std::array kSources{std::pair{&kF32, ElementSource::f32}, std::pair{&kBf16, ElementSource::bf16}, std::pair{&kFp16, ElementSource::fp16}};
 
+/// A direction as the kernels' integers: see RoundingPlan.
+struct DirectionRow {
+  Rounding rounding;
+  std::uint32_t addend;
+  std::uint32_t even;
+  std::uint32_t sticky;
+};
+constexpr std::array kDirections{
+    DirectionRow{Rounding::nearest_even, kBelowHalf, 1, 0},
+    DirectionRow{Rounding::nearest_toward_zero, kBelowHalf, 0, 0},
+    DirectionRow{Rounding::nearest_away, kBelowHalf, 0, 1},
+    DirectionRow{Rounding::toward_zero, 0, 0, 0},
+};
+
+constexpr std::array kZeroSigns{std::pair{ZeroSign::kept, ZeroSigns::kept}, std::pair{ZeroSign::lost_before_rounding, ZeroSigns::kept_if_rounded},
+                                std::pair{ZeroSign::lost, ZeroSigns::dropped}};
+
+bool is_small_float(const Format& element) {
+  return element.encoding == Encoding::floating && element.has_sign && element.specials != Specials::nan_negative_zero &&
+         element.mantissa_bits <= 5 && element.width <= 8;
+}
+
+/// The largest element's magnitude as an upper half, its exponent counted from that of half of the smallest one.
+std::uint32_t largest_above_half_unit(const Format& element) {
+  return (to_f32(max_finite_code(element), element) >> kLowHalf) - ((kF32Bias - half_unit_offset(element)) << kUpperMantissaBits);
+}
+
 }  // namespace
 
-bool is_plain(const Format& element, const Conversion& how) {
-  const bool nearest = how.rounding == Rounding::nearest_even || how.rounding == Rounding::nearest_toward_zero;
-  return nearest && how.flush == Flush::none && element.encoding == Encoding::floating && element.has_sign &&
-         element.specials != Specials::nan_negative_zero && element.mantissa_bits <= 5 && element.width <= 8;
+std::optional<RoundingPlan> rounding_plan(const Format& element, const Conversion& how, ZeroSign zeros) {
+  const auto direction = std::ranges::find(kDirections, how.rounding, &DirectionRow::rounding);
+  const auto signs = std::ranges::find(kZeroSigns, zeros, &std::pair<ZeroSign, ZeroSigns>::first);
+  const bool whole = counts_units(element);
+  if (direction == kDirections.end() || how.flush != Flush::none || (!whole && !is_small_float(element))) return std::nullopt;
+  RoundingPlan plan{};
+  if (!whole) {
+    plan.largest = narrow(largest_above_half_unit(element));
+    plan.mantissa_bits = narrow(static_cast<std::uint32_t>(element.mantissa_bits));
+  }
+  plan.addend = narrow(direction->addend);
+  plan.even = narrow(direction->even);
+  plan.sticky = narrow(direction->sticky);
+  plan.zeros = signs->second;
+  plan.width = narrow(static_cast<std::uint32_t>(element.width));
+  return plan;
 }
 
-bool is_plain(const Format& element, const ElementStep& step) {
-  return is_plain(element, step.encode) && step.zero_sign != ZeroSign::lost_before_rounding && !step.half_is_added && !step.unit_by_log2;
-}
+bool counts_units(const Format& element) { return element.encoding == Encoding::fixed_point && element.width == 8; }
 
 std::uint32_t half_unit_offset(const Format& element) { return static_cast<std::uint32_t>(element.bias + element.mantissa_bits); }
-
-std::uint16_t largest_above_half_unit(const Format& element) {
-  return narrow((to_f32(max_finite_code(element), element) >> kLowHalf) - ((kF32Bias - half_unit_offset(element)) << kUpperMantissaBits));
-}
 
 const ElementSource* find_source(const Format& format) {
   const auto row = std::ranges::find_if(kSources, [&](const auto& source) { return *source.first == format; });

@@ -6,6 +6,7 @@
 
 #include "kernels/codec/nvfp4_plan.hpp"
 #include "kernels/codec/power_plan.hpp"
+#include "kernels/codec/product_plan.hpp"
 #include "kernels/codec/scaled_plan.hpp"
 #include "kernels/codec/unpack_plan.hpp"
 #include "kernels/isa.hpp"
@@ -22,11 +23,15 @@ std::optional<Nvfp4Plan> nvfp4_plan(const Recipe& recipe, const Format& source, 
 /// The plan of a dequantizer of E8M0 scales into fp32 or bf16; none when the kernels do not know it.
 std::optional<UnpackPlan> unpack_plan(const Dequantizer& how);
 
+/// The plan of a dequantizer whose numbers are products of codes and one factor per block; none when the kernels do not know it.
+std::optional<ProductPlan> product_plan(const Dequantizer& how);
+
 /// Implementations, one per tier that has its own.
 std::span<const KernelRow<PowerQuantize>> power_quantizers();
 std::span<const KernelRow<Nvfp4Quantize>> nvfp4_quantizers();
-std::span<const KernelRow<LargestMagnitude>> largest_magnitudes();
+std::span<const KernelRow<LargestMagnitudes>> largest_magnitudes();
 std::span<const KernelRow<ScaledEncode>> scaled_encoders();
 std::span<const KernelRow<Unpack>> unpackers();
+std::span<const KernelRow<ProductUnpack>> product_unpackers();
 
 }  // namespace mx::kernels

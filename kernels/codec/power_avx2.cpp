@@ -1,9 +1,9 @@
-// Power-of-two scales with 256-bit vectors: as with 512 bits, 16 elements in a vector; powers of two from a table in a register stand in for the
-// variable shifts of words that AVX2 lacks.
+// Power-of-two scales with 256-bit vectors: as with 512 bits, 16 elements in a vector.
 
 #include <immintrin.h>
 
 #include "kernels/codec/power_plan.hpp"
+#include "kernels/codec/rounding_avx2.hpp"
 
 namespace mx::kernels {
 namespace {
@@ -15,31 +15,6 @@ constexpr size_t kBatch = 8;    // groups between the two passes
 struct Eight {
   __m256i v[8];
 };
-
-[[gnu::always_inline]] inline __m256i set16(uint32_t value) { return _mm256_set1_epi16(static_cast<short>(value)); }
-
-[[gnu::always_inline]] inline __m256i upper_half(__m256i f32) {
-  const __m256i exact = _mm256_cmpeq_epi32(_mm256_and_si256(f32, _mm256_set1_epi32(0xFFFF)), _mm256_setzero_si256());
-  return _mm256_or_si256(_mm256_srli_epi32(f32, 16), _mm256_andnot_si256(exact, _mm256_set1_epi32(1)));
-}
-
-/// 16 fp32 patterns to upper halves rounded to odd.
-[[gnu::always_inline]] inline __m256i upper_halves(__m256i low, __m256i high) {
-  return _mm256_permute4x64_epi64(_mm256_packus_epi32(upper_half(low), upper_half(high)), 0xD8);
-}
-
-template <ElementSource kSource>
-[[gnu::always_inline]] inline __m256i load(const void* elements, size_t i) {
-  if constexpr (kSource == ElementSource::bf16) {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(static_cast<const uint16_t*>(elements) + i));
-  } else if constexpr (kSource == ElementSource::f32) {
-    const auto* from = reinterpret_cast<const __m256i*>(static_cast<const uint32_t*>(elements) + i);
-    return upper_halves(_mm256_loadu_si256(from), _mm256_loadu_si256(from + 1));
-  } else {
-    const auto* from = reinterpret_cast<const __m128i*>(static_cast<const uint16_t*>(elements) + i);
-    return upper_halves(_mm256_castps_si256(_mm256_cvtph_ps(_mm_loadu_si128(from))), _mm256_castps_si256(_mm256_cvtph_ps(_mm_loadu_si128(from + 1))));
-  }
-}
 
 /// Largest magnitudes of the four blocks of 32, in four words each, in the order of kBlockPlace.
 [[gnu::always_inline]] inline __m256i largest_of_each(const Eight& x) {
@@ -63,9 +38,8 @@ constexpr size_t kBlockPlace[4] = {0, 2, 1, 3};
 
 /// What is the same for every block.
 struct Constants {
-  __m256i least_amax, amax_from, amax_span, zero_scale, zero_is_regular, scale_addend, scale_offset, half_unit_offset, largest, steps_below, even;
-  __m256i sign;
-  __m128i mantissa_bits, sign_shift;
+  __m256i least_amax, amax_from, amax_span, zero_scale, zero_is_regular, scale_addend, scale_offset, half_unit_offset;
+  Rounding rounding;
 };
 
 [[gnu::always_inline]] inline Constants constants_of(const PowerPlan& plan) {
@@ -78,12 +52,7 @@ struct Constants {
   c.scale_addend = set16(plan.scale_addend);
   c.scale_offset = set16(plan.scale_offset);
   c.half_unit_offset = set16(plan.half_unit_offset);
-  c.largest = set16(plan.largest);
-  c.steps_below = set16(plan.mantissa_bits + 1U);
-  c.even = set16(plan.even);
-  c.sign = set16(1U << (plan.width - 1));
-  c.mantissa_bits = _mm_cvtsi32_si128(plan.mantissa_bits);
-  c.sign_shift = _mm_cvtsi32_si128(16 - plan.width);
+  c.rounding = rounding_of(plan.rounding);
   return c;
 }
 
@@ -96,44 +65,6 @@ struct Constants {
   const __m256i scale = _mm256_sub_epi16(_mm256_srli_epi16(_mm256_add_epi16(amax, c.scale_addend), 7), c.scale_offset);
   return _mm256_blendv_epi8(scale, c.zero_scale, zero);
 }
-
-/// 2^n in every word, n below 6.
-[[gnu::always_inline]] inline __m256i power_of_two(__m256i n) {
-  const __m256i powers = _mm256_broadcastsi128_si256(_mm_set_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 32, 16, 8, 4, 2, 1));
-  return _mm256_shuffle_epi8(powers, _mm256_or_si256(n, set16(0x8000)));
-}
-
-/// Codes of 16 elements, as with 512 bits.
-template <bool kKeepsZeroSign>
-[[gnu::always_inline]] inline __m256i codes_of(__m256i x, __m256i half_unit, const Constants& c) {
-  const __m256i below_half = set16(0x7F);
-  const __m256i magnitude = _mm256_and_si256(x, set16(0x7FFF));
-  const __m256i above = _mm256_min_epu16(_mm256_subs_epu16(magnitude, half_unit), c.largest);
-  const __m256i steps = _mm256_srli_epi16(above, 7);
-  const __m256i low_steps = _mm256_min_epu16(steps, c.steps_below);
-  const __m256i significand = _mm256_or_si256(_mm256_and_si256(above, below_half), set16(0x80));
-  const __m256i moved_up = _mm256_mullo_epi16(significand, power_of_two(low_steps));
-  const __m256i odd = _mm256_and_si256(_mm256_srli_epi16(moved_up, 8), c.even);
-  const __m256i rounded = _mm256_srli_epi16(_mm256_add_epi16(_mm256_add_epi16(moved_up, below_half), odd), 8);
-  const __m256i code = _mm256_add_epi16(rounded, _mm256_sll_epi16(_mm256_sub_epi16(steps, low_steps), c.mantissa_bits));
-  const __m256i sign = _mm256_and_si256(_mm256_srl_epi16(x, c.sign_shift), c.sign);
-  if constexpr (kKeepsZeroSign) return _mm256_or_si256(code, sign);
-  return _mm256_or_si256(code, _mm256_andnot_si256(_mm256_cmpeq_epi16(code, _mm256_setzero_si256()), sign));
-}
-
-[[gnu::always_inline]] inline __m256i pairs(__m256i codes) {
-  return _mm256_and_si256(_mm256_or_si256(codes, _mm256_srli_epi32(codes, 12)), _mm256_set1_epi32(0xFF));
-}
-
-/// 64 codes of 4 bits to 32 bytes.
-[[gnu::always_inline]] inline __m256i nibbles(const __m256i* codes) {
-  const __m256i low = _mm256_packus_epi32(pairs(codes[0]), pairs(codes[1]));
-  const __m256i high = _mm256_packus_epi32(pairs(codes[2]), pairs(codes[3]));
-  return _mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0));
-}
-
-/// 32 codes to 32 bytes.
-[[gnu::always_inline]] inline __m256i bytes(__m256i low, __m256i high) { return _mm256_permute4x64_epi64(_mm256_packus_epi16(low, high), 0xD8); }
 
 [[gnu::always_inline]] inline void store(uint8_t* to, __m256i value, bool streams) {
   if (streams) {
@@ -174,7 +105,7 @@ template <ElementSource kSource, uint32_t kBlock>
   }
 }
 
-template <ElementSource kSource, bool kNibbles, bool kKeepsZeroSign>
+template <ElementSource kSource, bool kNibbles, ZeroSigns kZeros>
 [[gnu::always_inline]] inline void encode(const void* elements, size_t groups, uint8_t* codes, const Scratch& scratch, const Constants& c,
                                           bool streams) {
   for (size_t g = 0; g < groups; ++g) {
@@ -187,7 +118,7 @@ template <ElementSource kSource, bool kNibbles, bool kKeepsZeroSign>
       } else {
         x = scratch.elements[g].v[j];
       }
-      coded.v[j] = codes_of<kKeepsZeroSign>(x, _mm256_set1_epi64x(half_units[kBlockPlace[j / 2]]), c);
+      coded.v[j] = codes_of<kZeros>(x, _mm256_set1_epi64x(half_units[kBlockPlace[j / 2]]), c.rounding);
     }
     if constexpr (kNibbles) {
       for (size_t j = 0; j < 2; ++j) store(codes + g * 64 + 32 * j, nibbles(coded.v + 4 * j), streams);
@@ -197,7 +128,7 @@ template <ElementSource kSource, bool kNibbles, bool kKeepsZeroSign>
   }
 }
 
-template <ElementSource kSource, uint32_t kBlock, bool kNibbles, bool kKeepsZeroSign>
+template <ElementSource kSource, uint32_t kBlock, bool kNibbles, ZeroSigns kZeros>
 void run(const PowerPlan& plan, const void* elements, size_t blocks, uint8_t* codes, uint8_t* scales, uint64_t* irregular) {
   constexpr size_t kBlocks = kGroup / kBlock;
   constexpr size_t kCodes = kNibbles ? kGroup / 2 : kGroup;
@@ -210,7 +141,7 @@ void run(const PowerPlan& plan, const void* elements, size_t blocks, uint8_t* co
   for (size_t g = 0; g < whole; g += kBatch) {
     const size_t groups = whole - g < kBatch ? whole - g : kBatch;
     measure<kSource, kBlock>(from + g * kBytes, groups, scales + g * kBlocks, irregular, g * kBlocks, scratch, c);
-    encode<kSource, kNibbles, kKeepsZeroSign>(from + g * kBytes, groups, codes + g * kCodes, scratch, c, streams);
+    encode<kSource, kNibbles, kZeros>(from + g * kBytes, groups, codes + g * kCodes, scratch, c, streams);
   }
   if (streams) _mm_sfence();
   const size_t left = blocks - whole * kBlocks;
@@ -222,7 +153,7 @@ void run(const PowerPlan& plan, const void* elements, size_t blocks, uint8_t* co
   uint64_t rest_irregular = 0;
   __builtin_memcpy(rest, from + whole * kBytes, left * kBytes / kBlocks);
   measure<kSource, kBlock>(rest, 1, rest_scales, &rest_irregular, 0, scratch, c);
-  encode<kSource, kNibbles, kKeepsZeroSign>(rest, 1, rest_codes, scratch, c, false);
+  encode<kSource, kNibbles, kZeros>(rest, 1, rest_codes, scratch, c, false);
   __builtin_memcpy(codes + whole * kCodes, rest_codes, left * kCodes / kBlocks);
   __builtin_memcpy(scales + whole * kBlocks, rest_scales, left);
   irregular[whole * kBlocks / 64] |= (rest_irregular & ((1U << left) - 1U)) << (whole * kBlocks % 64);
@@ -230,8 +161,9 @@ void run(const PowerPlan& plan, const void* elements, size_t blocks, uint8_t* co
 
 template <ElementSource kSource, uint32_t kBlock>
 PowerQuantize* chosen(const PowerPlan& plan) {
-  if (plan.width == 4) return plan.keeps_zero_sign != 0 ? run<kSource, kBlock, true, true> : run<kSource, kBlock, true, false>;
-  return plan.keeps_zero_sign != 0 ? run<kSource, kBlock, false, true> : run<kSource, kBlock, false, false>;
+  const bool keeps = plan.rounding.zeros == ZeroSigns::kept;
+  if (plan.rounding.width == 4) return keeps ? run<kSource, kBlock, true, ZeroSigns::kept> : run<kSource, kBlock, true, ZeroSigns::dropped>;
+  return keeps ? run<kSource, kBlock, false, ZeroSigns::kept> : run<kSource, kBlock, false, ZeroSigns::dropped>;
 }
 
 template <ElementSource kSource>

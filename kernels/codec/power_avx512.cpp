@@ -45,7 +45,7 @@ struct Constants {
   c.scale_addend = set16(plan.scale_addend);
   c.scale_offset = set16(plan.scale_offset);
   c.half_unit_offset = set16(plan.half_unit_offset);
-  c.rounding = rounding_of(plan);
+  c.rounding = rounding_of(plan.rounding);
   c.zero_is_irregular = plan.zero_is_regular != 0 ? 0U : ~0U;
   return c;
 }
@@ -110,7 +110,7 @@ template <ElementSource kSource, uint32_t kBlock>
 
 /// Second pass: codes. It reads no new memory, so it asks for what the next first pass will
 /// read: `next` groups.
-template <ElementSource kSource, bool kNibbles, bool kKeepsZeroSign>
+template <ElementSource kSource, bool kNibbles, ZeroSigns kZeros>
 [[gnu::always_inline]] inline void encode(const void* elements, size_t groups, size_t next, uint8_t* codes, const Scratch& scratch,
                                           const Constants& c, bool streams) {
   constexpr size_t kBytes = kGroup * (kSource == ElementSource::f32 ? 4 : 2);
@@ -126,7 +126,7 @@ template <ElementSource kSource, bool kNibbles, bool kKeepsZeroSign>
       } else {
         x = scratch.elements[g].v[j];
       }
-      coded.v[j] = codes_of<kKeepsZeroSign>(x, _mm512_broadcast_i32x4(_mm_load_si128(half_units + j)), c.rounding);
+      coded.v[j] = codes_of<kZeros>(x, _mm512_broadcast_i32x4(_mm_load_si128(half_units + j)), c.rounding);
     }
     if constexpr (kNibbles) {
       store(codes + g * 64, nibbles(coded), streams);
@@ -137,7 +137,7 @@ template <ElementSource kSource, bool kNibbles, bool kKeepsZeroSign>
   }
 }
 
-template <ElementSource kSource, uint32_t kBlock, bool kNibbles, bool kKeepsZeroSign>
+template <ElementSource kSource, uint32_t kBlock, bool kNibbles, ZeroSigns kZeros>
 void run(const PowerPlan& plan, const void* elements, size_t blocks, uint8_t* codes, uint8_t* scales, uint64_t* irregular) {
   constexpr size_t kBlocks = kGroup / kBlock;
   constexpr size_t kCodes = kNibbles ? kGroup / 2 : kGroup;
@@ -150,7 +150,7 @@ void run(const PowerPlan& plan, const void* elements, size_t blocks, uint8_t* co
   for (size_t g = 0; g < whole; g += kBatch) {
     const size_t groups = whole - g < kBatch ? whole - g : kBatch;
     measure<kSource, kBlock>(from + g * kBytes, groups, scales + g * kBlocks, irregular, g * kBlocks, scratch, c);
-    encode<kSource, kNibbles, kKeepsZeroSign>(from + g * kBytes, groups, whole - g - groups, codes + g * kCodes, scratch, c, streams);
+    encode<kSource, kNibbles, kZeros>(from + g * kBytes, groups, whole - g - groups, codes + g * kCodes, scratch, c, streams);
   }
   if (streams) _mm_sfence();
   const size_t left = blocks - whole * kBlocks;
@@ -162,7 +162,7 @@ void run(const PowerPlan& plan, const void* elements, size_t blocks, uint8_t* co
   uint64_t rest_irregular = 0;
   __builtin_memcpy(rest, from + whole * kBytes, left * kBytes / kBlocks);
   measure<kSource, kBlock>(rest, 1, rest_scales, &rest_irregular, 0, scratch, c);
-  encode<kSource, kNibbles, kKeepsZeroSign>(rest, 1, 0, rest_codes, scratch, c, false);
+  encode<kSource, kNibbles, kZeros>(rest, 1, 0, rest_codes, scratch, c, false);
   __builtin_memcpy(codes + whole * kCodes, rest_codes, left * kCodes / kBlocks);
   __builtin_memcpy(scales + whole * kBlocks, rest_scales, left);
   irregular[whole * kBlocks / 64] |= (rest_irregular & ((1U << left) - 1U)) << (whole * kBlocks % 64);
@@ -170,8 +170,9 @@ void run(const PowerPlan& plan, const void* elements, size_t blocks, uint8_t* co
 
 template <ElementSource kSource, uint32_t kBlock>
 PowerQuantize* chosen(const PowerPlan& plan) {
-  if (plan.width == 4) return plan.keeps_zero_sign != 0 ? run<kSource, kBlock, true, true> : run<kSource, kBlock, true, false>;
-  return plan.keeps_zero_sign != 0 ? run<kSource, kBlock, false, true> : run<kSource, kBlock, false, false>;
+  const bool keeps = plan.rounding.zeros == ZeroSigns::kept;
+  if (plan.rounding.width == 4) return keeps ? run<kSource, kBlock, true, ZeroSigns::kept> : run<kSource, kBlock, true, ZeroSigns::dropped>;
+  return keeps ? run<kSource, kBlock, false, ZeroSigns::kept> : run<kSource, kBlock, false, ZeroSigns::dropped>;
 }
 
 template <ElementSource kSource>

@@ -53,20 +53,25 @@ constexpr std::uint32_t kLargestF32 = 0x7F7FFFFFU;
 /// What is rounded may become Inf above it.
 constexpr std::uint32_t kBelowTopBinade = 0x7EFFFFFFU;
 
+/// Steps that look at the quotient's fp32 bits, which these kernels do not have.
+bool looks_at_quotient(const ElementStep& step) {
+  return step.zero_sign == ZeroSign::lost_before_rounding || step.half_is_added || step.unit_by_log2;
+}
+
 bool rounds_amax(ScaleRule rule) { return rule == ScaleRule::even || rule == ScaleRule::even_source_width; }
 
 std::optional<PowerRecipe> power_recipe(const MxRecipe& how, const Format& element, const Format& source) {
   const auto step = step_of(how.scale.rule, element);
   if (!how.elements || !step || how.scale.least_amax != 0 || how.scale.zero_amax != 0) return std::nullopt;
   const bool saturates = how.elements->step.encode.overflow == Overflow::saturate;
-  if (!saturates || !is_plain(element, how.elements->step)) return std::nullopt;
+  if (!saturates) return std::nullopt;
   const bool ends_early = source == kFp16 && (how.scale.rule == ScaleRule::even_source_width || how.elements->factor.in_source_type);
   const std::uint32_t last = rounds_amax(how.scale.rule) ? kBelowTopBinade : kLargestF32;
   return PowerRecipe{*step, 0, ends_early ? kFp16From : 0U, ends_early ? kFp16To : last, how.elements->step};
 }
 
 std::optional<PowerRecipe> power_recipe(const GroupRecipe& how, const Format& element, const Format&) {
-  if (how.rule != GroupRule::group_pow2_bits || !is_plain(element, how.step)) return std::nullopt;
+  if (how.rule != GroupRule::group_pow2_bits) return std::nullopt;
   return PowerRecipe{*step_of(ScaleRule::rceil, element), how.amax_floor, 0, kLargestF32, how.step};
 }
 
@@ -84,7 +89,7 @@ void look_at_zeros(const Recipe& recipe, const Format& source, PowerPlan& plan) 
   const std::uint32_t sign = 1U << (source.width - 1);
   for (std::size_t i = 1; i < zeros.size(); i += 2) zeros[i] = sign;
   const QuantizedBlock block = quantize_block(zeros, source, recipe);
-  const std::uint32_t negative = plan.keeps_zero_sign != 0 ? 1U << (plan.width - 1) : 0U;
+  const std::uint32_t negative = plan.rounding.zeros == ZeroSigns::kept ? 1U << (plan.rounding.width - 1) : 0U;
   for (std::size_t i = 0; i < zeros.size(); ++i) {
     if (block.codes[i] != (zeros[i] == 0 ? 0U : negative)) return;
   }
@@ -99,11 +104,14 @@ std::optional<PowerPlan> power_plan(const Recipe& recipe, const Format& source) 
   const BlockFormat& format = *recipe.format;
   const Format& element = *format.element;
   const ElementSource* const from = find_source(source);
-  if (from == nullptr || !takes_source(recipe, source) || format.block_rows != 1 || (format.block != 32 && format.block != 128)) {
+  if (from == nullptr || !takes_source(recipe, source) || counts_units(element) || format.block_rows != 1 ||
+      (format.block != 32 && format.block != 128)) {
     return std::nullopt;
   }
   const auto how = std::visit([&](const auto& family) { return power_recipe(family, element, source); }, recipe.how);
-  if (!how) return std::nullopt;
+  if (!how || looks_at_quotient(how->element)) return std::nullopt;
+  const auto rounding = rounding_plan(element, how->element.encode, how->element.zero_sign);
+  if (!rounding) return std::nullopt;
 
   const auto emax = static_cast<std::uint32_t>(max_exponent(element));
   PowerPlan plan{};
@@ -117,12 +125,8 @@ std::optional<PowerPlan> power_plan(const Recipe& recipe, const Format& source) 
   plan.scale_addend = narrow(kUpperMantissa + 1U - how->step);
   plan.scale_offset = narrow(emax);
   plan.half_unit_offset = narrow(half_unit_offset(element));
-  plan.largest = largest_above_half_unit(element);
-  plan.mantissa_bits = narrow(static_cast<std::uint32_t>(element.mantissa_bits));
-  const bool even = how->element.encode.rounding == Rounding::nearest_even && !planted(Fault::kernel_ties_toward_zero);
-  plan.even = even ? 1 : 0;
-  plan.keeps_zero_sign = how->element.zero_sign == ZeroSign::kept ? 0xFFFFU : 0U;
-  plan.width = narrow(static_cast<std::uint32_t>(element.width));
+  plan.rounding = *rounding;
+  if (planted(Fault::kernel_ties_toward_zero)) plan.rounding.even = 0;
   look_at_zeros(recipe, source, plan);
   return plan;
 }

@@ -12,7 +12,7 @@ constexpr std::uint32_t kMagnitude = 0x7FFFU;
 constexpr std::uint32_t kLongestBlock = 128;
 
 /// Bytes of codes that one block gives.
-std::size_t code_bytes(const PowerPlan& plan) { return plan.width == 4 ? plan.block / 2 : plan.block; }
+std::size_t code_bytes(const PowerPlan& plan) { return plan.rounding.width == 4 ? plan.block / 2 : plan.block; }
 
 /// False for an irregular block.
 template <ElementSource kSource>
@@ -27,11 +27,10 @@ bool quantize_one(const PowerPlan& plan, const void* elements, std::size_t first
   if (is_zero ? plan.zero_is_regular == 0 : amax < plan.amax_from || amax - plan.amax_from > plan.amax_span) return false;
   const std::uint32_t scale = is_zero ? plan.zero_scale : ((amax + plan.scale_addend) >> 7) - plan.scale_offset;
   const std::uint32_t half_unit = ((scale - plan.half_unit_offset) << 7) & 0xFFFFU;
-  const ElementRounding how = rounding_of(plan);
   scale_byte = static_cast<std::uint8_t>(scale);
-  for (std::size_t i = 0; i < plan.block; ++i) x[i] = rounded_code(x[i], half_unit, how);
+  for (std::size_t i = 0; i < plan.block; ++i) x[i] = rounded_code(x[i], half_unit, plan.rounding);
   for (std::size_t i = 0; i < code_bytes(plan); ++i) {
-    codes[i] = static_cast<std::uint8_t>(plan.width == 4 ? x[2 * i] | x[2 * i + 1] << 4 : x[i]);
+    codes[i] = static_cast<std::uint8_t>(plan.rounding.width == 4 ? x[2 * i] | x[2 * i + 1] << 4 : x[i]);
   }
   return true;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <span>
 
 #include "kernels/codec/quantize_job.hpp"
@@ -16,24 +15,13 @@ constexpr std::size_t kChunkBlocks = 2048;
 /// Results of this many bytes do not stay in the caches anyway.
 constexpr std::size_t kStreamFrom = std::size_t{4} << 20;
 
-/// The scales that a kernel gave for blocks from `first` on, as the format has them and where the layout has them.
-void put_scales(const QuantizeJob& job, std::size_t first, std::span<const std::uint8_t> scales) {
+/// The scales that a kernel gave for blocks from `first` on, as the format has them: bytes, or powers of two as fp32.
+void put_scale_bytes(const QuantizeJob& job, std::size_t first, std::span<const std::uint8_t> bytes) {
   constexpr unsigned kExponentField = 23;
-  std::uint8_t* const out = job.out.scales.data();
-  if (job.scale_width == 4) {
-    for (std::size_t i = 0; i < scales.size(); ++i) {
-      const std::uint32_t f32 = std::uint32_t{scales[i]} << kExponentField;
-      std::memcpy(out + (first + i) * 4, &f32, 4);
-    }
-    return;
-  }
-  for (std::size_t i = 0; i < scales.size();) {
-    const std::size_t col = (first + i) % job.grid.cols;
-    const std::size_t run = std::min(job.grid.cols - col, scales.size() - i);
-    std::uint8_t* const row = out + job.tiles.row_start((first + i) / job.grid.cols);
-    for (std::size_t j = 0; j < run; ++j) row[job.tiles.col_offset(col + j)] = scales[i + j];
-    i += run;
-  }
+  const unsigned shift = job.scale_width == 4 ? kExponentField : 0U;
+  std::array<std::uint32_t, kChunkBlocks> scales;
+  for (std::size_t i = 0; i < bytes.size(); ++i) scales[i] = std::uint32_t{bytes[i]} << shift;
+  put_scales(job, first, std::span(scales).first(bytes.size()));
 }
 
 /// A kernel with its plan.
@@ -53,7 +41,7 @@ void quantize_chunk(const QuantizeJob& job, const Planned<Plan>& by, std::size_t
   std::uint8_t* const to = in_place ? job.out.scales.data() + first : scales.data();
   by.kernel(by.plan, job.elements.bytes.data() + element * job.words, last - first, job.out.codes.data() + element * job.code_bits / 8, to,
             irregular.data());
-  if (!in_place) put_scales(job, first, std::span(scales).first(last - first));
+  if (!in_place) put_scale_bytes(job, first, std::span(scales).first(last - first));
   for (std::size_t word = 0; word < irregular.size(); ++word) {
     if (irregular[word] == 0 || fault::planted(fault::Fault::kernel_keeps_irregular)) continue;
     for (std::size_t bit = 0; bit < 64; ++bit) {

@@ -2,6 +2,8 @@
 // One call of quantize, as its parts share it. For .cpp files of this folder.
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
 #include "kernels/codec/arguments.hpp"
 #include "kernels/codec/codec.hpp"
@@ -30,6 +32,8 @@ void quantize_by_model(const QuantizeJob& job, std::size_t block);
 
 /// Writes the scale of a block: a byte or fp32 bits.
 void put_scale(const QuantizeJob& job, std::size_t block, std::uint32_t scale);
+/// Those of the blocks from `first` on.
+void put_scales(const QuantizeJob& job, std::size_t first, std::span<const std::uint32_t> scales);
 
 /// Every block, by kernels where these know the way.
 void quantize_blocks(const QuantizeJob& job, const PowerPlan& plan, const Workers& workers);

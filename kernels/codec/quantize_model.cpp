@@ -1,5 +1,6 @@
 // Blocks by the model itself: what no kernel knows, and what kernels leave.
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -29,6 +30,20 @@ void put_code(const QuantizeJob& job, std::size_t i, std::uint32_t code) {
 void put_scale(const QuantizeJob& job, std::size_t block, std::uint32_t scale) {
   const std::size_t at = job.tiles.at(block / job.grid.cols, block % job.grid.cols);
   std::memcpy(job.out.scales.data() + at * job.scale_width, &scale, job.scale_width);
+}
+
+void put_scales(const QuantizeJob& job, std::size_t first, std::span<const std::uint32_t> scales) {
+  if (job.scale_width == 4) {  // row-major: tiles are for bytes
+    std::memcpy(job.out.scales.data() + first * 4, scales.data(), scales.size_bytes());
+    return;
+  }
+  for (std::size_t i = 0; i < scales.size();) {
+    const std::size_t col = (first + i) % job.grid.cols;
+    const std::size_t run = std::min(job.grid.cols - col, scales.size() - i);
+    std::uint8_t* const row = job.out.scales.data() + job.tiles.row_start((first + i) / job.grid.cols);
+    for (std::size_t j = 0; j < run; ++j) row[job.tiles.col_offset(col + j)] = static_cast<std::uint8_t>(scales[i + j]);
+    i += run;
+  }
 }
 
 void quantize_by_model(const QuantizeJob& job, std::size_t block) {

@@ -1,46 +1,83 @@
-// Groups with fp32 scales: small ones whole, one to a thread; large ones in pieces, which all threads measure first and encode then.
+// Groups whose elements meet one fp32 number: small ones whole, many to a thread; large ones in pieces, which all threads measure first and encode
+// then; squares row by row.
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 #include "kernels/codec/quantize_job.hpp"
+#include "model/fault.hpp"
 
 namespace mx::kernels {
 namespace {
 
 /// Elements of a piece; even, so that no two pieces share a byte of codes.
 constexpr std::size_t kPiece = std::size_t{1} << 15;
-/// Elements that a thread takes at a time where groups are small.
+/// What a thread takes at a time where groups are small.
 constexpr std::size_t kChunkElements = std::size_t{1} << 16;
+constexpr std::size_t kChunkGroups = 2048;
+
+/// The factor of a group that the model will do: any number.
+constexpr std::uint32_t kOne = 0x3F800000U;
 
 /// The kernels of one call.
 struct Kernels {
-  LargestMagnitude* largest;
+  const ScaledRecipe& how;
+  LargestMagnitudes* largest;
   ScaledEncode* encode;
+
+  std::uint32_t largest_of(const std::byte* elements, std::size_t length) const {
+    std::uint32_t amax = 0;
+    largest(how.plan.source, elements, 1, length, &amax);
+    return amax;
+  }
+  /// False where the kernel leaves it to the model.
+  bool encode_one(const std::byte* elements, std::size_t length, std::uint32_t factor, std::uint8_t* codes) const {
+    std::uint64_t irregular = 0;
+    encode(how.plan, elements, 1, length, &factor, codes, &irregular);
+    return irregular == 0;
+  }
 };
 
 const std::byte* elements_at(const QuantizeJob& job, std::size_t i) { return job.elements.bytes.data() + i * job.words; }
 std::uint8_t* codes_at(const QuantizeJob& job, std::size_t i) { return job.out.codes.data() + i * job.code_bits / 8; }
 
-void quantize_group(const QuantizeJob& job, const ScaledRecipe& how, const Kernels& kernels, std::size_t group) {
-  const std::size_t first = group * job.grid.block_cols;
-  const std::size_t count = job.grid.block_cols;
-  const auto scaling = scaling_of(how, kernels.largest(how.plan.source, elements_at(job, first), count));
-  if (!scaling) return quantize_by_model(job, group);
-  kernels.encode(how.plan, elements_at(job, first), count, scaling->factor, codes_at(job, first));
-  put_scale(job, group, scaling->scale);
-}
-
-void quantize_small_groups(const QuantizeJob& job, const ScaledRecipe& how, const Kernels& kernels, int threads) {
-  const std::size_t groups = job.grid.count();
-  const std::size_t at_a_time = std::max<std::size_t>(1, kChunkElements / job.grid.block_cols);
-  const std::size_t chunks = (groups + at_a_time - 1) / at_a_time;
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-    for (std::size_t g = chunk * at_a_time; g < std::min(groups, (chunk + 1) * at_a_time); ++g) quantize_group(job, how, kernels, g);
+/// Groups [first, last), at most kChunkGroups.
+void quantize_groups(const QuantizeJob& job, const Kernels& kernels, std::size_t first, std::size_t last) {
+  const std::size_t count = last - first;
+  const std::size_t length = job.grid.block_cols;
+  std::array<std::uint32_t, kChunkGroups> amax;
+  std::array<std::uint32_t, kChunkGroups> scales;
+  std::array<std::uint32_t, kChunkGroups> factors;
+  std::array<std::uint64_t, kChunkGroups / 64> irregular{};
+  kernels.largest(kernels.how.plan.source, elements_at(job, first * length), count, length, amax.data());
+  for (std::size_t g = 0; g < count; ++g) {
+    const auto scaling = scaling_of(kernels.how, amax[g]);
+    if (!scaling) irregular[g / 64] |= std::uint64_t{1} << (g % 64);
+    scales[g] = scaling ? scaling->scale : 0;
+    factors[g] = scaling ? scaling->factor : kOne;
+  }
+  kernels.encode(kernels.how.plan, elements_at(job, first * length), count, length, factors.data(), codes_at(job, first * length), irregular.data());
+  put_scales(job, first, std::span(scales).first(count));
+  if (fault::planted(fault::Fault::kernel_keeps_irregular)) return;
+  for (std::size_t word = 0; word < irregular.size(); ++word) {
+    for (std::uint64_t left = irregular[word]; left != 0; left &= left - 1) {
+      quantize_by_model(job, first + word * 64 + static_cast<std::size_t>(std::countr_zero(left)));
+    }
   }
 }
 
-void quantize_large_group(const QuantizeJob& job, const ScaledRecipe& how, const Kernels& kernels, std::size_t group, int threads) {
+void quantize_small_groups(const QuantizeJob& job, const Kernels& kernels, int threads) {
+  const std::size_t groups = job.grid.count();
+  const std::size_t at_a_time = std::clamp<std::size_t>(kChunkElements / job.grid.block_cols, 1, kChunkGroups);
+  const std::size_t chunks = (groups + at_a_time - 1) / at_a_time;
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+    quantize_groups(job, kernels, chunk * at_a_time, std::min(groups, (chunk + 1) * at_a_time));
+  }
+}
+
+void quantize_large_group(const QuantizeJob& job, const Kernels& kernels, std::size_t group, int threads) {
   const std::size_t first = group * job.grid.block_cols;
   const std::size_t last = first + job.grid.block_cols;
   const std::size_t pieces = (job.grid.block_cols + kPiece - 1) / kPiece;
@@ -48,24 +85,51 @@ void quantize_large_group(const QuantizeJob& job, const ScaledRecipe& how, const
   std::uint32_t amax = 0;
 #pragma omp parallel for schedule(static) num_threads(threads) reduction(max : amax)
   for (std::size_t piece = 0; piece < pieces; ++piece) {
-    amax = std::max(amax, kernels.largest(how.plan.source, elements_at(job, first + piece * kPiece), length(piece)));
+    amax = std::max(amax, kernels.largest_of(elements_at(job, first + piece * kPiece), length(piece)));
   }
-  const auto scaling = scaling_of(how, amax);
+  const auto scaling = scaling_of(kernels.how, amax);
   if (!scaling) return quantize_by_model(job, group);
-#pragma omp parallel for schedule(static) num_threads(threads)
+  bool regular = true;
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(&& : regular)
   for (std::size_t piece = 0; piece < pieces; ++piece) {
     const std::size_t i = first + piece * kPiece;
-    kernels.encode(how.plan, elements_at(job, i), length(piece), scaling->factor, codes_at(job, i));
+    regular = kernels.encode_one(elements_at(job, i), length(piece), scaling->factor, codes_at(job, i)) && regular;
   }
+  if (!regular) return quantize_by_model(job, group);
   put_scale(job, group, scaling->scale);
+}
+
+void quantize_square(const QuantizeJob& job, const Kernels& kernels, std::size_t square) {
+  const BlockGrid& grid = job.grid;
+  const std::size_t first = square / grid.cols * grid.block_rows * job.shape.cols + square % grid.cols * grid.block_cols;
+  std::uint32_t amax = 0;
+  for (std::size_t row = 0; row < grid.block_rows; ++row) {
+    amax = std::max(amax, kernels.largest_of(elements_at(job, first + row * job.shape.cols), grid.block_cols));
+  }
+  const auto scaling = scaling_of(kernels.how, amax);
+  if (!scaling) return quantize_by_model(job, square);
+  bool regular = true;
+  for (std::size_t row = 0; row < grid.block_rows; ++row) {
+    const std::size_t i = first + row * job.shape.cols;
+    regular = kernels.encode_one(elements_at(job, i), grid.block_cols, scaling->factor, codes_at(job, i)) && regular;
+  }
+  if (!regular) return quantize_by_model(job, square);
+  put_scale(job, square, scaling->scale);
+}
+
+void quantize_squares(const QuantizeJob& job, const Kernels& kernels, int threads) {
+  const std::size_t squares = job.grid.count();
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (std::size_t square = 0; square < squares; ++square) quantize_square(job, kernels, square);
 }
 
 }  // namespace
 
 void quantize_scaled(const QuantizeJob& job, const ScaledRecipe& how, const Workers& workers) {
-  const Kernels kernels{kernel_for(largest_magnitudes(), *workers.tier).run, kernel_for(scaled_encoders(), *workers.tier).run};
-  if (job.grid.block_cols <= kPiece) return quantize_small_groups(job, how, kernels, workers.threads);
-  for (std::size_t group = 0; group < job.grid.count(); ++group) quantize_large_group(job, how, kernels, group, workers.threads);
+  const Kernels kernels{how, kernel_for(largest_magnitudes(), *workers.tier).run, kernel_for(scaled_encoders(), *workers.tier).run};
+  if (job.grid.block_rows != 1) return quantize_squares(job, kernels, workers.threads);
+  if (job.grid.block_cols <= kPiece) return quantize_small_groups(job, kernels, workers.threads);
+  for (std::size_t group = 0; group < job.grid.count(); ++group) quantize_large_group(job, kernels, group, workers.threads);
 }
 
 }  // namespace mx::kernels

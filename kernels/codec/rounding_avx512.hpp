@@ -3,7 +3,7 @@
 
 #include <immintrin.h>
 
-#include "kernels/codec/power_plan.hpp"
+#include "kernels/codec/rounding_plan.hpp"
 
 namespace mx::kernels {
 namespace {
@@ -41,15 +41,16 @@ template <ElementSource kSource>
 
 /// How elements are rounded, the same for every block.
 struct Rounding {
-  __m512i largest, steps_below, even, sign;
+  __m512i largest, steps_below, addend, even, sticky, sign;
   __m128i mantissa_bits, sign_shift;
 };
 
-template <class Plan>
-[[gnu::always_inline]] inline Rounding rounding_of(const Plan& plan) {
+[[gnu::always_inline]] inline Rounding rounding_of(const RoundingPlan& plan) {
   return {set16(plan.largest),
           set16(static_cast<uint16_t>(plan.mantissa_bits + 1)),
+          set16(plan.addend),
           set16(plan.even),
+          set16(plan.sticky),
           set16(static_cast<uint16_t>(1U << (plan.width - 1))),
           _mm_cvtsi32_si128(plan.mantissa_bits),
           _mm_cvtsi32_si128(16 - plan.width)};
@@ -57,21 +58,21 @@ template <class Plan>
 
 /// Codes of 32 elements, given the pattern of half of the smallest positive element. An element's significand of 8 bits is shifted left by its steps
 /// above that, at most so many that mantissa_bits and the leading one come to stand above bit 8, where it is rounded; a carry runs into the exponent.
-template <bool kKeepsZeroSign>
+template <ZeroSigns kZeros>
 [[gnu::always_inline]] inline __m512i codes_of(__m512i x, __m512i half_unit, const Rounding& r) {
-  const __m512i below_half = _mm512_set1_epi16(0x7F);
-  const __m512i magnitude = _mm512_and_si512(x, _mm512_set1_epi16(0x7FFF));
+  const __m512i magnitude = _mm512_ternarylogic_epi32(x, _mm512_set1_epi16(0x7FFF), r.sticky, 0xEA);  // (x & 0x7FFF) | sticky
   const __m512i above = _mm512_min_epu16(_mm512_subs_epu16(magnitude, half_unit), r.largest);
   const __m512i steps = _mm512_srli_epi16(above, 7);
   const __m512i low_steps = _mm512_min_epu16(steps, r.steps_below);
-  const __m512i significand = _mm512_ternarylogic_epi32(above, below_half, _mm512_set1_epi16(0x80), 0xEA);  // (above & 0x7F) | 0x80
+  const __m512i significand = _mm512_ternarylogic_epi32(above, _mm512_set1_epi16(0x7F), _mm512_set1_epi16(0x80), 0xEA);  // (above & 0x7F) | 0x80
   const __m512i moved_up = _mm512_sllv_epi16(significand, low_steps);
   const __m512i odd = _mm512_and_si512(_mm512_srli_epi16(moved_up, 8), r.even);
-  const __m512i rounded = _mm512_srli_epi16(_mm512_add_epi16(_mm512_add_epi16(moved_up, below_half), odd), 8);
+  const __m512i rounded = _mm512_srli_epi16(_mm512_add_epi16(_mm512_add_epi16(moved_up, r.addend), odd), 8);
   const __m512i code = _mm512_add_epi16(rounded, _mm512_sll_epi16(_mm512_sub_epi16(steps, low_steps), r.mantissa_bits));
   const __m512i moved = _mm512_srl_epi16(x, r.sign_shift);
-  if constexpr (kKeepsZeroSign) return _mm512_ternarylogic_epi32(code, moved, r.sign, 0xF8);  // code | (moved & sign)
-  const __m512i signs = _mm512_maskz_mov_epi16(_mm512_test_epi16_mask(code, code), moved);
+  if constexpr (kZeros == ZeroSigns::kept) return _mm512_ternarylogic_epi32(code, moved, r.sign, 0xF8);  // code | (moved & sign)
+  const __mmask32 has_sign = kZeros == ZeroSigns::dropped ? _mm512_test_epi16_mask(code, code) : _mm512_test_epi16_mask(x, _mm512_set1_epi16(0x7FFF));
+  const __m512i signs = _mm512_maskz_mov_epi16(has_sign, moved);
   return _mm512_ternarylogic_epi32(code, signs, r.sign, 0xF8);
 }
 

@@ -19,12 +19,14 @@ constexpr std::array<KernelRow<Nvfp4Quantize>, 3> kNvfp4Quantizers{{
     {"avx2", kAvx2, nvfp4_quantize_avx2},
     {"avx512", kAvx512, nvfp4_quantize_avx512},
 }};
-constexpr std::array<KernelRow<LargestMagnitude>, 2> kLargestMagnitudes{{
-    {"portable", 0, largest_magnitude_portable},
-    {"avx512", kAvx512, largest_magnitude_avx512},
+constexpr std::array<KernelRow<LargestMagnitudes>, 3> kLargestMagnitudes{{
+    {"portable", 0, largest_magnitudes_portable},
+    {"avx2", kAvx2Tier, largest_magnitudes_avx2},
+    {"avx512", kAvx512, largest_magnitudes_avx512},
 }};
-constexpr std::array<KernelRow<ScaledEncode>, 2> kScaledEncoders{{
+constexpr std::array<KernelRow<ScaledEncode>, 3> kScaledEncoders{{
     {"portable", 0, scaled_encode_portable},
+    {"avx2", kAvx2Tier, scaled_encode_avx2},
     {"avx512", kAvx512, scaled_encode_avx512},
 }};
 constexpr std::array<KernelRow<Unpack>, 3> kUnpackers{{
@@ -32,20 +34,27 @@ constexpr std::array<KernelRow<Unpack>, 3> kUnpackers{{
     {"avx2", kAvx2, unpack_avx2},
     {"avx512", kAvx512, unpack_avx512},
 }};
+constexpr std::array<KernelRow<ProductUnpack>, 3> kProductUnpackers{{
+    {"portable", 0, product_unpack_portable},
+    {"avx2", kAvx2Tier, product_unpack_avx2},
+    {"avx512", kAvx512, product_unpack_avx512},
+}};
 #else
 constexpr std::array<KernelRow<PowerQuantize>, 1> kPowerQuantizers{{{"portable", 0, power_quantize_portable}}};
 constexpr std::array<KernelRow<Nvfp4Quantize>, 1> kNvfp4Quantizers{{{"portable", 0, nvfp4_quantize_portable}}};
-constexpr std::array<KernelRow<LargestMagnitude>, 1> kLargestMagnitudes{{{"portable", 0, largest_magnitude_portable}}};
+constexpr std::array<KernelRow<LargestMagnitudes>, 1> kLargestMagnitudes{{{"portable", 0, largest_magnitudes_portable}}};
 constexpr std::array<KernelRow<ScaledEncode>, 1> kScaledEncoders{{{"portable", 0, scaled_encode_portable}}};
 constexpr std::array<KernelRow<Unpack>, 1> kUnpackers{{{"portable", 0, unpack_portable}}};
+constexpr std::array<KernelRow<ProductUnpack>, 1> kProductUnpackers{{{"portable", 0, product_unpack_portable}}};
 #endif
 
 }  // namespace
 
 std::span<const KernelRow<PowerQuantize>> power_quantizers() { return kPowerQuantizers; }
 std::span<const KernelRow<Nvfp4Quantize>> nvfp4_quantizers() { return kNvfp4Quantizers; }
-std::span<const KernelRow<LargestMagnitude>> largest_magnitudes() { return kLargestMagnitudes; }
+std::span<const KernelRow<LargestMagnitudes>> largest_magnitudes() { return kLargestMagnitudes; }
 std::span<const KernelRow<ScaledEncode>> scaled_encoders() { return kScaledEncoders; }
 std::span<const KernelRow<Unpack>> unpackers() { return kUnpackers; }
+std::span<const KernelRow<ProductUnpack>> product_unpackers() { return kProductUnpackers; }
 
 }  // namespace mx::kernels

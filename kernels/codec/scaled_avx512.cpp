@@ -8,7 +8,10 @@
 namespace mx::kernels {
 namespace {
 
-constexpr size_t kGroup = 128;  // elements of one step
+constexpr size_t kStep = 128;             // elements of one step
+constexpr size_t kUnit = 32;              // elements of a vector of 16-bit lanes
+constexpr size_t kUnits = kStep / kUnit;  // per step
+constexpr uint32_t kAllUnits = (1U << kUnits) - 1U;
 
 /// 16 fp32 numbers from element i on.
 template <ElementSource kSource>
@@ -25,82 +28,170 @@ template <ElementSource kSource>
 constexpr size_t word_bytes(ElementSource source) { return source == ElementSource::f32 ? 4 : 2; }
 
 template <ElementSource kSource>
-uint32_t largest(const void* elements, size_t count) {
-  const __m512i magnitude = _mm512_set1_epi32(0x7FFFFFFF);
-  __m512i amax[4];
-  for (__m512i& lane : amax) lane = _mm512_setzero_si512();
+const void* element(const void* elements, size_t i) {
+  return static_cast<const uint8_t*>(elements) + i * word_bytes(kSource);
+}
+
+template <ElementSource kSource>
+[[gnu::always_inline]] inline __m512i magnitudes(const void* elements, size_t i) {
+  return _mm512_and_si512(_mm512_castps_si512(numbers<kSource>(elements, i)), _mm512_set1_epi32(0x7FFFFFFF));
+}
+
+template <ElementSource kSource>
+uint32_t largest_of(const void* elements, size_t length) {
+  __m512i amax[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
   size_t i = 0;
-  for (; i + 64 <= count; i += 64) {
-    for (size_t j = 0; j < 4; ++j) {
-      amax[j] = _mm512_max_epu32(amax[j], _mm512_and_si512(_mm512_castps_si512(numbers<kSource>(elements, i + 16 * j)), magnitude));
-    }
+  for (; i + kUnit <= length; i += kUnit) {
+    for (size_t j = 0; j < 2; ++j) amax[j] = _mm512_max_epu32(amax[j], magnitudes<kSource>(elements, i + 16 * j));
   }
-  for (; i < count; i += 16) {
-    alignas(64) uint8_t rest[16 * 4] = {};
-    const size_t left = count - i < 16 ? count - i : 16;
-    __builtin_memcpy(rest, static_cast<const uint8_t*>(elements) + i * word_bytes(kSource), left * word_bytes(kSource));
-    amax[0] = _mm512_max_epu32(amax[0], _mm512_and_si512(_mm512_castps_si512(numbers<kSource>(rest, 0)), magnitude));
+  if (i != length) {
+    alignas(64) uint8_t rest[kUnit * 4] = {};
+    __builtin_memcpy(rest, element<kSource>(elements, i), (length - i) * word_bytes(kSource));
+    for (size_t j = 0; j < 2; ++j) amax[j] = _mm512_max_epu32(amax[j], magnitudes<kSource>(rest, 16 * j));
   }
-  return _mm512_reduce_max_epu32(_mm512_max_epu32(_mm512_max_epu32(amax[0], amax[1]), _mm512_max_epu32(amax[2], amax[3])));
+  return _mm512_reduce_max_epu32(_mm512_max_epu32(amax[0], amax[1]));
 }
 
-template <ElementSource kSource, bool kDivides>
-[[gnu::always_inline]] inline __m512i scaled(const void* elements, size_t i, __m512 factor) {
-  const __m512 x = numbers<kSource>(elements, i);
-  return _mm512_castps_si512(kDivides ? _mm512_div_ps(x, factor) : _mm512_mul_ps(x, factor));
+template <ElementSource kSource>
+void largest(const void* elements, size_t groups, size_t length, uint32_t* amax) {
+  for (size_t g = 0; g < groups; ++g) amax[g] = largest_of<kSource>(element<kSource>(elements, g * length), length);
 }
 
-template <ElementSource kSource, bool kDivides, bool kKeepsZeroSign>
-[[gnu::always_inline]] inline void step(const void* elements, size_t i, __m512 factor, __m512i half_unit, const Rounding& r, bool nibble,
-                                        uint8_t* codes) {
+/// What is the same for every group.
+struct Constants {
+  Rounding rounding;
+  __m512i half_unit;
+  __m512 units;
+  __mmask16 up, away, even;  // for counts of units: whether anything goes up, and which ties
+  bool divides, doubts, counts, nibbles;
+};
+
+[[gnu::always_inline]] inline Constants constants_of(const ScaledPlan& plan) {
+  const auto all = [](uint32_t on) { return static_cast<__mmask16>(on != 0 ? 0xFFFF : 0); };
+  return {rounding_of(plan.rounding), set16(plan.half_unit), _mm512_set1_ps(plan.units), all(plan.rounding.addend), all(plan.rounding.sticky),
+          all(plan.rounding.even),    plan.divides != 0,     plan.doubts != 0,           plan.units != 0,           plan.rounding.width == 4};
+}
+
+/// The factors of the units of one step.
+struct Factors {
+  __m512 v[kUnits];
+};
+
+/// Counts of 16 fp32 numbers in words of 32 bits.
+[[gnu::always_inline]] inline __m512i counted(__m512 x, const Constants& c) {
+  const __m512 count = _mm512_min_ps(_mm512_mul_ps(_mm512_abs_ps(x), c.units), _mm512_set1_ps(127.0F));
+  const __m512i whole = _mm512_cvttps_epi32(count);
+  const __m512 rest = _mm512_sub_ps(count, _mm512_cvtepi32_ps(whole));
+  const __m512 half = _mm512_set1_ps(0.5F);
+  const __mmask16 above = _mm512_cmp_ps_mask(rest, half, _CMP_GT_OQ);
+  const __mmask16 tie = _mm512_cmp_ps_mask(rest, half, _CMP_EQ_OQ);
+  const __mmask16 odd = _mm512_test_epi32_mask(whole, _mm512_set1_epi32(1));
+  const __mmask16 up = c.up & (above | (tie & (c.away | (c.even & odd))));
+  const __m512i code = _mm512_mask_add_epi32(whole, up, whole, _mm512_set1_epi32(1));
+  return _mm512_mask_sub_epi32(code, _mm512_movepi32_mask(_mm512_castps_si512(x)), _mm512_setzero_si512(), code);
+}
+
+/// Words of 16 bits from two vectors of 32.
+[[gnu::always_inline]] inline __m512i narrowed(__m512i low, __m512i high) {
+  return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi32_epi16(low)), _mm512_cvtepi32_epi16(high), 1);
+}
+
+/// A magnitude just below a power of two.
+[[gnu::always_inline]] inline __mmask16 doubtful(__m512 x) {
+  const __m512i top = _mm512_set1_epi32(0x007FFF00);
+  return _mm512_cmpeq_epi32_mask(_mm512_and_si512(_mm512_castps_si512(x), top), top);
+}
+
+/// Codes of 128 elements from i on; bit j for a doubtful one in unit j.
+template <ElementSource kSource, ZeroSigns kZeros>
+[[gnu::always_inline]] inline uint32_t step(const void* elements, size_t i, const Factors& factors, const Constants& c, uint8_t* codes) {
   Four coded;
-  for (size_t j = 0; j < 4; ++j) {
-    const __m512i low = scaled<kSource, kDivides>(elements, i + 32 * j, factor);
-    const __m512i high = scaled<kSource, kDivides>(elements, i + 32 * j + 16, factor);
-    coded.v[j] = codes_of<kKeepsZeroSign>(upper_halves(low, high), half_unit, r);
+  uint32_t doubts = 0;
+  for (size_t j = 0; j < kUnits; ++j) {
+    __m512 low = numbers<kSource>(elements, i + kUnit * j);
+    __m512 high = numbers<kSource>(elements, i + kUnit * j + 16);
+    low = c.divides ? _mm512_div_ps(low, factors.v[j]) : _mm512_mul_ps(low, factors.v[j]);
+    high = c.divides ? _mm512_div_ps(high, factors.v[j]) : _mm512_mul_ps(high, factors.v[j]);
+    if (c.doubts) doubts |= (doubtful(low) | doubtful(high)) != 0 ? 1U << j : 0U;
+    const __m512i x = upper_halves(_mm512_castps_si512(low), _mm512_castps_si512(high));
+    coded.v[j] = c.counts ? narrowed(counted(low, c), counted(high, c)) : codes_of<kZeros>(x, c.half_unit, c.rounding);
   }
-  if (nibble) {
+  if (c.counts) {
+    for (__m512i& words : coded.v) words = _mm512_and_si512(words, _mm512_set1_epi16(0xFF));
+  }
+  if (c.nibbles) {
     _mm512_storeu_si512(codes, nibbles(coded));
   } else {
     _mm512_storeu_si512(codes, bytes(coded.v[0], coded.v[1]));
     _mm512_storeu_si512(codes + 64, bytes(coded.v[2], coded.v[3]));
   }
+  return doubts;
 }
 
-template <ElementSource kSource, bool kDivides, bool kKeepsZeroSign>
-void run(const ScaledPlan& plan, const void* elements, size_t count, uint32_t factor_bits, uint8_t* codes) {
-  const Rounding r = rounding_of(plan);
-  const __m512 factor = _mm512_castsi512_ps(_mm512_set1_epi32(static_cast<int>(factor_bits)));
-  const __m512i half_unit = set16(plan.half_unit);
-  const bool nibble = plan.width == 4;
-  const size_t whole = count / kGroup * kGroup;
-  for (size_t i = 0; i < whole; i += kGroup) {
-    step<kSource, kDivides, kKeepsZeroSign>(elements, i, factor, half_unit, r, nibble, codes + (nibble ? i / 2 : i));
+/// The same for at most 128 elements.
+template <ElementSource kSource, ZeroSigns kZeros>
+uint32_t last_step(const void* elements, size_t i, size_t count, const Factors& factors, const Constants& c, uint8_t* codes) {
+  alignas(64) uint8_t rest[kStep * word_bytes(kSource)] = {};
+  alignas(64) uint8_t rest_codes[kStep];
+  __builtin_memcpy(rest, element<kSource>(elements, i), count * word_bytes(kSource));
+  const uint32_t doubts = step<kSource, kZeros>(rest, 0, factors, c, rest_codes);
+  __builtin_memcpy(codes, rest_codes, c.nibbles ? count / 2 : count);
+  return doubts;
+}
+
+[[gnu::always_inline]] inline __m512 all_lanes(uint32_t f32) { return _mm512_castsi512_ps(_mm512_set1_epi32(static_cast<int>(f32))); }
+
+/// Groups of one unit each: four to a step.
+template <ElementSource kSource, ZeroSigns kZeros>
+void run_units(const void* elements, size_t groups, const uint32_t* group_factors, const Constants& c, uint8_t* codes, uint64_t* irregular) {
+  const size_t unit_bytes = c.nibbles ? kUnit / 2 : kUnit;
+  for (size_t g = 0; g < groups; g += kUnits) {
+    const size_t count = groups - g < kUnits ? groups - g : kUnits;
+    Factors factors;
+    for (size_t j = 0; j < kUnits; ++j) factors.v[j] = all_lanes(group_factors[j < count ? g + j : g]);
+    const uint32_t doubts = count == kUnits ? step<kSource, kZeros>(elements, g * kUnit, factors, c, codes + g * unit_bytes)
+                                            : last_step<kSource, kZeros>(elements, g * kUnit, count * kUnit, factors, c, codes + g * unit_bytes);
+    if (doubts != 0) irregular[g / 64] |= static_cast<uint64_t>(doubts & kAllUnits) << (g % 64);
   }
-  if (whole == count) return;
-  alignas(64) uint8_t rest[kGroup * word_bytes(kSource)] = {};
-  alignas(64) uint8_t rest_codes[kGroup];
-  __builtin_memcpy(rest, static_cast<const uint8_t*>(elements) + whole * word_bytes(kSource), (count - whole) * word_bytes(kSource));
-  step<kSource, kDivides, kKeepsZeroSign>(rest, 0, factor, half_unit, r, nibble, rest_codes);
-  __builtin_memcpy(codes + (nibble ? whole / 2 : whole), rest_codes, nibble ? (count - whole) / 2 : count - whole);
+}
+
+template <ElementSource kSource, ZeroSigns kZeros>
+void run(const ScaledPlan& plan, const void* elements, size_t groups, size_t length, const uint32_t* group_factors, uint8_t* codes,
+         uint64_t* irregular) {
+  const Constants c = constants_of(plan);
+  if (length == kUnit) return run_units<kSource, kZeros>(elements, groups, group_factors, c, codes, irregular);
+  for (size_t g = 0; g < groups; ++g) {
+    Factors factors;
+    for (__m512& factor : factors.v) factor = all_lanes(group_factors[g]);
+    const size_t first = g * length;
+    const size_t whole = first + length / kStep * kStep;
+    uint32_t doubts = 0;
+    for (size_t i = first; i < whole; i += kStep) doubts |= step<kSource, kZeros>(elements, i, factors, c, codes + (c.nibbles ? i / 2 : i));
+    if (whole != first + length) {
+      doubts |= last_step<kSource, kZeros>(elements, whole, first + length - whole, factors, c, codes + (c.nibbles ? whole / 2 : whole));
+    }
+    if (doubts != 0) irregular[g / 64] |= uint64_t{1} << (g % 64);
+  }
 }
 
 template <ElementSource kSource>
 ScaledEncode* chosen(const ScaledPlan& plan) {
-  if (plan.divides != 0) return plan.keeps_zero_sign != 0 ? run<kSource, true, true> : run<kSource, true, false>;
-  return plan.keeps_zero_sign != 0 ? run<kSource, false, true> : run<kSource, false, false>;
+  if (plan.rounding.zeros == ZeroSigns::kept) return run<kSource, ZeroSigns::kept>;
+  return plan.rounding.zeros == ZeroSigns::dropped ? run<kSource, ZeroSigns::dropped> : run<kSource, ZeroSigns::kept_if_rounded>;
 }
 
 }  // namespace
 
-uint32_t largest_magnitude_avx512(ElementSource source, const void* elements, size_t count) {
-  if (source == ElementSource::f32) return largest<ElementSource::f32>(elements, count);
-  return source == ElementSource::bf16 ? largest<ElementSource::bf16>(elements, count) : largest<ElementSource::fp16>(elements, count);
+void largest_magnitudes_avx512(ElementSource source, const void* elements, size_t groups, size_t length, uint32_t* amax) {
+  if (source == ElementSource::f32) return largest<ElementSource::f32>(elements, groups, length, amax);
+  if (source == ElementSource::bf16) return largest<ElementSource::bf16>(elements, groups, length, amax);
+  largest<ElementSource::fp16>(elements, groups, length, amax);
 }
 
-void scaled_encode_avx512(const ScaledPlan& plan, const void* elements, size_t count, uint32_t factor, uint8_t* codes) {
+void scaled_encode_avx512(const ScaledPlan& plan, const void* elements, size_t groups, size_t length, const uint32_t* factors, uint8_t* codes,
+                          uint64_t* irregular) {
   ScaledEncode* const by_source[] = {chosen<ElementSource::f32>(plan), chosen<ElementSource::bf16>(plan), chosen<ElementSource::fp16>(plan)};
-  by_source[static_cast<uint32_t>(plan.source)](plan, elements, count, factor, codes);
+  by_source[static_cast<uint32_t>(plan.source)](plan, elements, groups, length, factors, codes, irregular);
 }
 
 }  // namespace mx::kernels

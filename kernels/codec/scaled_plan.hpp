@@ -4,32 +4,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/codec/power_plan.hpp"
+#include "kernels/codec/rounding_plan.hpp"
 
 namespace mx::kernels {
 
-/// How a scaled element becomes a code: rounded to an odd upper half of its fp32 pattern, then as in PowerPlan.
+/// How a scaled element becomes a code: rounded to an odd upper half of its fp32 pattern, then as in RoundingPlan; whole numbers from the fp32
+/// number.
 struct ScaledPlan {
   ElementSource source;
-  uint32_t divides;          ///< not 0: the element is divided by the factor, else multiplied
-  uint16_t half_unit;        ///< upper half of the pattern of half of the smallest positive element
-  uint16_t largest;          ///< the largest element's magnitude, its exponent counted from that of half of the smallest one
-  uint16_t mantissa_bits;    ///< of an element, at most 5
-  uint16_t even;             ///< 1: ties go to the even neighbour; 0: toward zero
-  uint16_t keeps_zero_sign;  ///< 0xFFFF: a negative element that becomes zero keeps its sign; 0: it does not
-  uint16_t width;            ///< bits of a code: 4 (two in a byte, the first one in the low nibble) or 8
+  uint32_t divides;    ///< not 0: the element is divided by the factor, else multiplied
+  uint32_t doubts;     ///< not 0: groups with a scaled magnitude within 2^-15 below a power of two are irregular
+  uint16_t half_unit;  ///< upper half of the pattern of half of the smallest positive element
+  RoundingPlan rounding;
+  float units;  ///< not 0: codes are two's complement numbers of 8 bits that count units of 1 / units, as many on both sides of zero
 };
 
-/// Bits of the largest fp32 magnitude of `count` elements; above 0x7F800000 where one is a NaN.
-using LargestMagnitude = uint32_t(ElementSource source, const void* elements, size_t count);
+/// Bits of the largest fp32 magnitude of each of `groups` groups of `length` elements that stand one after the other; above 0x7F800000 where one of
+/// them is a NaN.
+using LargestMagnitudes = void(ElementSource source, const void* elements, size_t groups, size_t length, uint32_t* amax);
 
-/// Codes of `count` finite elements under a finite factor that is not 0, given by its fp32 bits; what is above the largest element saturates.
-/// An even count where codes share bytes.
-using ScaledEncode = void(const ScaledPlan& plan, const void* elements, size_t count, uint32_t factor, uint8_t* codes);
+/// Codes of such groups of finite elements, each under a finite factor that is not 0, given by its fp32 bits; what is above the largest element
+/// saturates. An even length where codes share bytes. Sets bit g % 64 of irregular[g / 64] for an irregular group g, whose codes mean nothing; leaves
+/// the other bits alone.
+using ScaledEncode = void(const ScaledPlan& plan, const void* elements, size_t groups, size_t length, const uint32_t* factors, uint8_t* codes,
+                          uint64_t* irregular);
 
-LargestMagnitude largest_magnitude_portable;
-LargestMagnitude largest_magnitude_avx512;
+LargestMagnitudes largest_magnitudes_portable;
+LargestMagnitudes largest_magnitudes_avx2;
+LargestMagnitudes largest_magnitudes_avx512;
 ScaledEncode scaled_encode_portable;
+ScaledEncode scaled_encode_avx2;
 ScaledEncode scaled_encode_avx512;
 
 }  // namespace mx::kernels

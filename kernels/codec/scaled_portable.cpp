@@ -9,49 +9,84 @@
 namespace mx::kernels {
 namespace {
 
-template <ElementSource kSource>
-std::uint32_t largest(const void* elements, std::size_t count) {
-  std::uint32_t amax = 0;
-  for (std::size_t i = 0; i < count; ++i) amax = std::max(amax, f32_at<kSource>(elements, i) & 0x7FFFFFFFU);
-  return amax;
-}
+constexpr std::uint32_t kMagnitude = 0x7FFFFFFFU;
+constexpr std::uint32_t kTopOfMantissa = 0x007FFF00U;
+constexpr float kLargestCount = 127.0F;
 
-template <ElementSource kSource, bool kDivides>
-void run(const ScaledPlan& plan, const void* elements, std::size_t count, std::uint32_t factor_bits, std::uint8_t* codes) {
-  const ElementRounding how = rounding_of(plan);
-  const auto factor = std::bit_cast<float>(factor_bits);
-  const auto code = [&](std::size_t i) {
-    const auto x = std::bit_cast<float>(f32_at<kSource>(elements, i));
-    return rounded_code(upper_half(std::bit_cast<std::uint32_t>(kDivides ? x / factor : x * factor)), plan.half_unit, how);
-  };
-  if (plan.width != 4) {
-    for (std::size_t i = 0; i < count; ++i) codes[i] = static_cast<std::uint8_t>(code(i));
-    return;
+template <ElementSource kSource>
+void largest(const void* elements, std::size_t groups, std::size_t length, std::uint32_t* amax) {
+  for (std::size_t g = 0; g < groups; ++g) {
+    amax[g] = 0;
+    for (std::size_t i = g * length; i < (g + 1) * length; ++i) amax[g] = std::max(amax[g], f32_at<kSource>(elements, i) & kMagnitude);
   }
-  for (std::size_t i = 0; i < count / 2; ++i) codes[i] = static_cast<std::uint8_t>(code(2 * i) | code(2 * i + 1) << 4);
 }
 
+/// The count of units nearest to a magnitude, with its sign.
+std::uint32_t counted(std::uint32_t f32, float units, const RoundingPlan& how) {
+  const float count = std::min(std::bit_cast<float>(f32 & kMagnitude) * units, kLargestCount);
+  const auto whole = static_cast<std::uint32_t>(count);
+  const float rest = count - static_cast<float>(whole);
+  const bool tie_goes_up = how.sticky != 0 || (how.even != 0 && (whole & 1U) != 0);
+  const bool up = how.addend != 0 && (rest > 0.5F || (rest == 0.5F && tie_goes_up));
+  const std::uint32_t code = whole + (up ? 1U : 0U);
+  return (f32 > kMagnitude ? 0U - code : code) & 0xFFU;
+}
+
+/// One group at a time.
 template <ElementSource kSource>
-void run(const ScaledPlan& plan, const void* elements, std::size_t count, std::uint32_t factor, std::uint8_t* codes) {
-  plan.divides != 0 ? run<kSource, true>(plan, elements, count, factor, codes) : run<kSource, false>(plan, elements, count, factor, codes);
+class Group {
+ public:
+  Group(const ScaledPlan& plan, const void* elements, std::uint32_t factor)
+      : plan_(plan), elements_(elements), factor_(std::bit_cast<float>(factor)) {}
+
+  std::uint32_t code(std::size_t i) {
+    const auto x = std::bit_cast<float>(f32_at<kSource>(elements_, i));
+    const auto scaled = std::bit_cast<std::uint32_t>(plan_.divides != 0 ? x / factor_ : x * factor_);
+    is_doubtful_ |= plan_.doubts != 0 && (scaled & kTopOfMantissa) == kTopOfMantissa;
+    if (plan_.units != 0) return counted(scaled, plan_.units, plan_.rounding);
+    return rounded_code(upper_half(scaled), plan_.half_unit, plan_.rounding);
+  }
+  bool is_doubtful() const { return is_doubtful_; }
+
+ private:
+  const ScaledPlan& plan_;
+  const void* elements_;
+  float factor_;
+  bool is_doubtful_ = false;
+};
+
+template <ElementSource kSource>
+void run(const ScaledPlan& plan, const void* elements, std::size_t groups, std::size_t length, const std::uint32_t* factors, std::uint8_t* codes,
+         std::uint64_t* irregular) {
+  for (std::size_t g = 0; g < groups; ++g) {
+    Group<kSource> group(plan, elements, factors[g]);
+    const std::size_t last = (g + 1) * length;
+    if (plan.rounding.width == 4) {
+      for (std::size_t i = g * length; i < last; i += 2) codes[i / 2] = static_cast<std::uint8_t>(group.code(i) | group.code(i + 1) << 4);
+    } else {
+      for (std::size_t i = g * length; i < last; ++i) codes[i] = static_cast<std::uint8_t>(group.code(i));
+    }
+    if (group.is_doubtful()) irregular[g / 64] |= std::uint64_t{1} << (g % 64);
+  }
 }
 
 }  // namespace
 
-std::uint32_t largest_magnitude_portable(ElementSource source, const void* elements, std::size_t count) {
+void largest_magnitudes_portable(ElementSource source, const void* elements, std::size_t groups, std::size_t length, std::uint32_t* amax) {
   switch (source) {
-    case ElementSource::f32: return largest<ElementSource::f32>(elements, count);
-    case ElementSource::bf16: return largest<ElementSource::bf16>(elements, count);
+    case ElementSource::f32: return largest<ElementSource::f32>(elements, groups, length, amax);
+    case ElementSource::bf16: return largest<ElementSource::bf16>(elements, groups, length, amax);
     case ElementSource::fp16: break;
   }
-  return largest<ElementSource::fp16>(elements, count);
+  largest<ElementSource::fp16>(elements, groups, length, amax);
 }
 
-void scaled_encode_portable(const ScaledPlan& plan, const void* elements, std::size_t count, std::uint32_t factor, std::uint8_t* codes) {
+void scaled_encode_portable(const ScaledPlan& plan, const void* elements, std::size_t groups, std::size_t length, const std::uint32_t* factors,
+                            std::uint8_t* codes, std::uint64_t* irregular) {
   switch (plan.source) {
-    case ElementSource::f32: return run<ElementSource::f32>(plan, elements, count, factor, codes);
-    case ElementSource::bf16: return run<ElementSource::bf16>(plan, elements, count, factor, codes);
-    case ElementSource::fp16: return run<ElementSource::fp16>(plan, elements, count, factor, codes);
+    case ElementSource::f32: return run<ElementSource::f32>(plan, elements, groups, length, factors, codes, irregular);
+    case ElementSource::bf16: return run<ElementSource::bf16>(plan, elements, groups, length, factors, codes, irregular);
+    case ElementSource::fp16: return run<ElementSource::fp16>(plan, elements, groups, length, factors, codes, irregular);
   }
 }
 

@@ -3,15 +3,15 @@
 
 #include <cstdint>
 #include <optional>
+#include <variant>
 
 #include "kernels/codec/scaled_plan.hpp"
 #include "model/numerics/profile.hpp"
 
 namespace mx::kernels {
 
-/// Every step is one fp32 operation of the model, in the order of the members. Numbers are fp32 bits.
-struct ScaledRecipe {
-  ScaledPlan plan;
+/// Scales amax / largest. Every step is one fp32 operation of the model, in the order of the members. Numbers are fp32 bits.
+struct QuotientScale {
   std::optional<std::uint32_t> given;  ///< the scale, whatever the elements are
   std::uint32_t least_amax;
   std::optional<std::uint32_t> amax_bound;
@@ -19,13 +19,26 @@ struct ScaledRecipe {
   bool multiplies_amax;   ///< amax * RN(1 / largest) instead of amax / largest
   bool inverts;           ///< largest / amax is the factor and its reciprocal the scale
   std::uint32_t least_scale;
+  const GroupRecipe* powers;  ///< not null: the scale is the power of two of this rule
+};
+
+/// E8M0 scales by the exponent of amax, as the model's rule has them.
+struct ExponentScale {
+  const MxRecipe* how;
+  const Format* source;
+};
+
+struct ScaledRecipe {
+  ScaledPlan plan;
+  const Format* element;
+  std::variant<QuotientScale, ExponentScale> scale;
 };
 
 /// None when the kernels do not know the recipe.
 std::optional<ScaledRecipe> scaled_recipe(const Recipe& recipe, const Format& source, const TensorScale& tensor);
 
 struct Scaling {
-  std::uint32_t scale;   ///< fp32 bits
+  std::uint32_t scale;   ///< fp32 bits, or an E8M0 code
   std::uint32_t factor;  ///< fp32 bits: what the kernel multiplies or divides by
 };
 

@@ -2,6 +2,7 @@
 
 #include <immintrin.h>
 
+#include "kernels/codec/lookup_avx512.hpp"
 #include "kernels/codec/unpack_plan.hpp"
 
 namespace mx::kernels {
@@ -10,32 +11,6 @@ namespace {
 constexpr size_t kBlock = 32;
 constexpr size_t kBatch = 16;  // blocks whose scales are looked at together
 
-struct Tables {
-  __m512i v[8];
-};
-
-[[gnu::always_inline]] inline __m512i set16(int value) { return _mm512_set1_epi16(static_cast<short>(value)); }
-
-/// 32 patterns of a block: 16 bytes of two codes each. The words of a double word become byte and byte >> 4, of which the lookup takes five bits; the
-/// table holds the 16 values twice, so that the fifth does not matter.
-[[gnu::always_inline]] inline __m512i look_up_nibbles(const uint8_t* codes, const Tables& t) {
-  const __m512i bytes = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(codes)));
-  return _mm512_permutexvar_epi16(_mm512_or_si512(bytes, _mm512_slli_epi32(bytes, 12)), t.v[0]);
-}
-
-/// 32 patterns of a block of one byte each, of which 256 or 64 differ.
-template <bool kWide>
-[[gnu::always_inline]] inline __m512i look_up_bytes(const uint8_t* codes, const Tables& t) {
-  const __m512i x = _mm512_cvtepu8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes)));
-  const __m512i first = _mm512_permutex2var_epi16(t.v[0], x, t.v[1]);
-  if constexpr (!kWide) return first;
-  const __mmask32 bit6 = _mm512_test_epi16_mask(x, set16(0x40));
-  const __mmask32 bit7 = _mm512_test_epi16_mask(x, set16(0x80));
-  const __m512i low = _mm512_mask_mov_epi16(first, bit6, _mm512_permutex2var_epi16(t.v[2], x, t.v[3]));
-  const __m512i high = _mm512_mask_mov_epi16(_mm512_permutex2var_epi16(t.v[4], x, t.v[5]), bit6, _mm512_permutex2var_epi16(t.v[6], x, t.v[7]));
-  return _mm512_mask_mov_epi16(low, bit7, high);
-}
-
 /// Moves the exponents of numbers that have one: not of zeros, infinities and NaNs.
 [[gnu::always_inline]] inline __m512i scaled(__m512i x, uint8_t scale) {
   const __m512i magnitude = _mm512_and_si512(x, set16(0x7FFF));
@@ -43,24 +18,9 @@ template <bool kWide>
   return _mm512_mask_add_epi16(x, moves, x, set16((scale - 127) * 128));
 }
 
-template <bool kStreams>
-[[gnu::always_inline]] inline void store(void* to, __m512i value) {
-  if constexpr (kStreams) {
-    _mm512_stream_si512(static_cast<__m512i*>(to), value);
-  } else {
-    _mm512_storeu_si512(to, value);
-  }
-}
-
 template <ElementTarget kTarget, uint32_t kWidth, bool kStreams>
 [[gnu::always_inline]] inline void unpack_block(const uint8_t* codes, uint8_t scale, uint8_t* to, const Tables& t) {
-  __m512i x;
-  if constexpr (kWidth == 4) {
-    x = look_up_nibbles(codes, t);
-  } else {
-    x = look_up_bytes<kWidth == 8>(codes, t);
-  }
-  x = scaled(x, scale);
+  const __m512i x = scaled(look_up<kWidth>(codes, t), scale);
   if constexpr (kTarget == ElementTarget::bf16) {
     store<kStreams>(to, x);
   } else {
@@ -73,8 +33,7 @@ template <ElementTarget kTarget, uint32_t kWidth, bool kStreams>
 void run(const UnpackPlan& plan, const uint8_t* codes, const uint8_t* scales, size_t blocks, void* numbers, uint64_t* irregular) {
   constexpr size_t kCodes = kWidth == 4 ? kBlock / 2 : kBlock;
   constexpr size_t kBytes = kTarget == ElementTarget::f32 ? 4 * kBlock : 2 * kBlock;
-  Tables t;
-  for (size_t i = 0; i < 8; ++i) t.v[i] = _mm512_load_si512(plan.values + 32 * i);
+  const Tables t = tables_of(plan.values);
   const __m128i from = _mm_set1_epi8(static_cast<char>(plan.scale_from));
   const __m128i span = _mm_set1_epi8(static_cast<char>(plan.scale_span));
   auto* to = static_cast<uint8_t*>(numbers);

@@ -6,15 +6,15 @@
 
 namespace mx::kernels {
 
-enum class ElementTarget : uint32_t { f32, bf16 };
+enum class ElementTarget : uint32_t { f32, bf16, fp16 };
 
 /// How codes become numbers. Every element format is a subset of bf16; a scale moves the exponent.
 struct UnpackPlan {
   alignas(64) uint16_t values[256];  ///< bf16 patterns of the codes under the scale 1; of fewer than 256 codes the first ones, repeated
-  ElementTarget target;
-  uint32_t width;       ///< bits of a code: 4 (two in a byte, the first one in the low nibble) or up to 8
-  uint32_t block;       ///< elements that share a scale: 32
-  uint32_t scale_from;  ///< scale bytes below scale_from or more than scale_span above it are irregular: left to the model
+  ElementTarget target;              ///< f32 or bf16
+  uint32_t width;                    ///< bits of a code: 4 (two in a byte, the first one in the low nibble) or up to 8
+  uint32_t block;                    ///< elements that share a scale: 32
+  uint32_t scale_from;               ///< scale bytes below scale_from or more than scale_span above it are irregular: left to the model
   uint32_t scale_span;
   uint32_t streams;  ///< not 0: numbers go past the caches
 };

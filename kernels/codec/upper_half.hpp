@@ -1,6 +1,7 @@
 #pragma once
 // The upper 16 bits of fp32 patterns, on which the kernels round: the plain-integer steps.
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -30,33 +31,20 @@ std::uint32_t f32_at(const void* elements, std::size_t i) {
 /// Upper half, rounded to odd.
 inline std::uint32_t upper_half(std::uint32_t f32) { return f32 >> 16 | ((f32 & 0xFFFFU) != 0 ? 1U : 0U); }
 
-/// An element format's numbers, as PowerPlan and ScaledPlan hold them.
-struct ElementRounding {
-  std::uint32_t largest;
-  std::uint32_t mantissa_bits;
-  std::uint32_t even;
-  std::uint32_t keeps_zero_sign;
-  std::uint32_t width;
-};
-
-template <class Plan>
-ElementRounding rounding_of(const Plan& plan) {
-  return {plan.largest, plan.mantissa_bits, plan.even, plan.keeps_zero_sign, plan.width};
-}
-
 /// Code of an upper half, given that of half of the smallest positive element. The significand of 8 bits is shifted left by its steps above that, at
 /// most so many that mantissa_bits and the leading one come to stand above bit 8, where it is rounded; a carry runs into the exponent.
-inline std::uint32_t rounded_code(std::uint32_t x, std::uint32_t half_unit, const ElementRounding& how) {
-  const std::uint32_t magnitude = x & 0x7FFFU;
+inline std::uint32_t rounded_code(std::uint32_t x, std::uint32_t half_unit, const RoundingPlan& how) {
+  const std::uint32_t magnitude = (x & 0x7FFFU) | how.sticky;
   const std::uint32_t distance = magnitude > half_unit ? magnitude - half_unit : 0U;
-  const std::uint32_t above = distance < how.largest ? distance : how.largest;
+  const std::uint32_t above = std::min<std::uint32_t>(distance, how.largest);
   const std::uint32_t steps = above >> 7;
-  const std::uint32_t low_steps = steps < how.mantissa_bits + 1U ? steps : how.mantissa_bits + 1U;
+  const std::uint32_t low_steps = std::min(steps, how.mantissa_bits + 1U);
   const std::uint32_t moved_up = ((above & 0x7FU) | 0x80U) << low_steps;
   const std::uint32_t odd = moved_up >> 8 & how.even;
-  const std::uint32_t code = ((moved_up + 0x7FU + odd) >> 8) + ((steps - low_steps) << how.mantissa_bits);
+  const std::uint32_t code = ((moved_up + how.addend + odd) >> 8) + ((steps - low_steps) << how.mantissa_bits);
   const std::uint32_t signs = (x & 0x8000U) >> (16U - how.width);
-  return code | (code != 0 || how.keeps_zero_sign != 0 ? signs : 0U);
+  const bool keeps = code != 0 || how.zeros == ZeroSigns::kept || (how.zeros == ZeroSigns::kept_if_rounded && (x & 0x7FFFU) != 0);
+  return keeps ? code | signs : code;
 }
 
 }  // namespace mx::kernels

@@ -24,15 +24,25 @@ std::vector<const kernels::IsaTier*> tiers_here() {
   return out;
 }
 
-/// fp32 patterns whose exponents lie within a few of one that may be anywhere; three in four have mantissas of a few bits, so that ties are met.
+/// A mantissa of fp32: any, of a few bits, so that ties are met, or just below a power of two.
+std::uint32_t drawn_mantissa() {
+  constexpr std::uint32_t kAll = 0x7FFFFF;
+  const std::uint32_t any = pick_uniform(0, kAll);
+  switch (pick_uniform(0, 7)) {
+    case 0: return kAll - pick_uniform(0, 1);
+    case 1:
+    case 2: return any;
+    default: return any & ~0x7FFFFU;
+  }
+}
+
+/// fp32 patterns whose exponents lie within a few of one that may be anywhere.
 std::vector<std::uint32_t> drawn_patterns(std::size_t count) {
   const std::uint32_t top = pick_uniform(1, 255);
   std::vector<std::uint32_t> out(count);
   for (std::uint32_t& f32 : out) {
     const std::uint32_t below = pick_uniform(0, 6);
-    const std::uint32_t mantissa = pick_uniform(0, 0x7FFFFF);
-    const std::uint32_t kept = pick_uniform(0, 3) == 0 ? mantissa : mantissa & ~0x7FFFFU;
-    f32 = pick_uniform(0, 1) << 31 | (top > below ? top - below : 0U) << 23 | kept;
+    f32 = pick_uniform(0, 1) << 31 | (top > below ? top - below : 0U) << 23 | drawn_mantissa();
   }
   return out;
 }
@@ -74,7 +84,27 @@ constexpr QuantizerRow kQuantizers[] = {{"ocp", &kMxfp4},
                                         {"torchao-even", &kMxfp8E4m3},
                                         {"deepgemm-ue8m0", &kFp8Group128},
                                         {"deepgemm", &kFp4Group32},
-                                        {"vllm-group", &kFp8Group128}};
+                                        {"vllm-group", &kFp8Group128},
+                                        {"vllm-group-ue8m0", &kFp8Group32},
+                                        {"ocp", &kMxint8Block},
+                                        {"microxcaling-even", &kMxfp4},
+                                        {"microxcaling-floor", &kMxfp8E4m3},
+                                        {"microxcaling-nearest", &kMxint8Block}};
+
+struct DequantizerRow {
+  std::string_view profile;
+  const BlockFormat* format;
+  const Format* target;  ///< of 16 bits
+};
+constexpr DequantizerRow kDequantizers[] = {{"ocp", &kMxfp4, &kBf16},
+                                            {"ocp", &kMxfp8E4m3, &kBf16},
+                                            {"ocp", &kMxfp8E5m2, &kBf16},
+                                            {"ocp", &kMxfp6E3m2, &kBf16},
+                                            {"ocp", &kMxint8Block, &kBf16},
+                                            {"ocp", &kMxfp8E5m2, &kFp16},
+                                            {"triton-kernels-dequantize", &kMxfp4, &kFp16},
+                                            {"triton-kernels-gpu-dequantize", &kMxfp8E4m3, &kFp16},
+                                            {"torchao-nvfp4-single", &kNvfp4, &kBf16}};
 
 }  // namespace
 
@@ -101,28 +131,30 @@ Outcome kernels_quantize(const Law& law) {
 
 Outcome kernels_dequantize(const Law& law) {
   return check_property(law, [] {
-    constexpr const BlockFormat* kFormats[] = {&kMxfp4, &kMxfp8E4m3, &kMxfp8E5m2, &kMxfp6E3m2, &kMxint8Block};
-    const BlockFormat& format = *kFormats[pick_uniform(0, std::size(kFormats) - 1)];
-    const Dequantizer& how = dequantizer(profile_named(kOcp), format, kBf16);
+    constexpr std::size_t kCodes = 32;
+    const DequantizerRow& row = kDequantizers[pick_uniform(0, std::size(kDequantizers) - 1)];
+    const BlockFormat& format = *row.format;
+    const Dequantizer& how = dequantizer(profile_named(row.profile), format, *row.target);
     // Scales near both ends: there a number leaves the range that has an exponent to move.
     const std::uint32_t scale = pick_uniform(0, 1) == 0 ? pick_uniform(0, 24) : pick_uniform(232, 255);
     const std::uint32_t first = pick_uniform(0, 255);
     const bool shares = format.element->width == 4;
     std::vector<std::uint8_t> codes;
     std::vector<std::uint16_t> want;
-    for (std::uint32_t i = 0; i < 32; ++i) {
+    for (std::uint32_t i = 0; i < kCodes; ++i) {
       const std::uint32_t code = (first + i * 7) % (1U << format.element->width);
       want.push_back(static_cast<std::uint16_t>(dequantize(code, scale, how)));
       if (!shares || i % 2 == 0) codes.push_back(static_cast<std::uint8_t>(code));
       if (shares && i % 2 == 1) codes.back() = static_cast<std::uint8_t>(codes.back() | code << 4);
     }
     const std::string difference = first_difference([&](const kernels::Workers& workers) {
-      const auto byte = static_cast<std::uint8_t>(scale);
-      std::vector<std::uint16_t> got(32);
-      kernels::dequantize({codes, {&byte, 1}}, {1, 32}, how, {}, kernels::ScaleLayout::rows, kernels::bf16_room(got), workers);
+      const std::vector<std::uint8_t> scales(kCodes / static_cast<std::size_t>(format.block), static_cast<std::uint8_t>(scale));
+      std::vector<std::uint16_t> got(kCodes);
+      const kernels::ElementRoom room = *row.target == kBf16 ? kernels::bf16_room(got) : kernels::fp16_room(got);
+      kernels::dequantize({codes, scales}, {1, kCodes}, how, {}, kernels::ScaleLayout::rows, room, workers);
       return got == want;
     });
-    RC_LOG(std::string(format.name) + " under scale " + std::to_string(scale) + ": " + difference);
+    RC_LOG(std::string(row.profile) + " " + std::string(format.name) + " under scale " + std::to_string(scale) + ": " + difference);
     RC_ASSERT(difference.empty());
   });
 }

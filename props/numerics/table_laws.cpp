@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kernels/encode.hpp"
+#include "kernels/sweep/encode.hpp"
 #include "props/numerics/laws.hpp"
 
 namespace mx::props::numerics {

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "kernels/encode.hpp"
+#include "kernels/sweep/encode.hpp"
 #include "model/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/golden/scratch.hpp"

@@ -61,15 +61,19 @@ class Wrong {
   std::string first_;
 };
 
-/// Blocks that a thread draws, quantizes by the model once and on every tier, and compares.
+/// Blocks that a thread draws, quantizes by the model once and on every tier, and compares; fewer of squares, which have 16384 elements each.
 constexpr std::uint64_t kBatch = 512;
+constexpr std::uint64_t kSquaresInBatch = 2;
+std::uint64_t batch_of(const BlockFormat& format) { return format.block_rows == 1 ? kBatch : kSquaresInBatch; }
 
 void check_batch(const RecipeCase& the, std::uint64_t batch, const Options& options, Wrong& wrong) {
   Words random(batch * 1000003U + 20260505U);
   const BlockFormat& format = *the.recipe->format;
   const std::size_t block = format.block == 0 ? 64 : static_cast<std::size_t>(format.block);
-  const auto rows = format.block == 0 ? static_cast<std::size_t>(kBatch) : 1;
-  const kernels::Shape shape{rows, static_cast<std::size_t>(kBatch) / rows * block};
+  const auto blocks = static_cast<std::size_t>(batch_of(format));
+  const auto block_rows = static_cast<std::size_t>(format.block_rows);
+  const std::size_t rows = format.block == 0 ? blocks : block_rows;
+  const kernels::Shape shape{rows, blocks * block / rows};
   const TensorScale tensor = tensor_scale_for(tensor_needs(*the.recipe), random());
   const auto elements = drawn_elements(shape.rows * shape.cols, block, *the.source, random);
   const Packed want = quantized_by_model(elements, shape, the, tensor);
@@ -82,17 +86,17 @@ void check_batch(const RecipeCase& the, std::uint64_t batch, const Options& opti
 /// True when nothing was wrong.
 bool check_quantizers(const Options& options, std::uint64_t& compared) {
   bool all_right = true;
-  std::printf("| quantizer | blocks | wrong batches of %llu |\n|---|--:|--:|\n", static_cast<unsigned long long>(kBatch));
+  std::printf("| quantizer | blocks | wrong batches |\n|---|--:|--:|\n");
   for (const RecipeCase& the : recipe_cases()) {
-    if (the.recipe->format->block_rows != 1 ||
-        !kernels::has_fast_quantize(*the.recipe, *the.source, tensor_scale_for(tensor_needs(*the.recipe), 0)) || !is_wanted(options, the.name()))
-      continue;
+    const bool is_fast = kernels::has_fast_quantize(*the.recipe, *the.source, tensor_scale_for(tensor_needs(*the.recipe), 0));
+    if (!is_fast || !is_wanted(options, the.name())) continue;
+    const std::uint64_t in_batch = batch_of(*the.recipe->format);
     const std::uint64_t batches = (options.blocks + kBatch - 1) / kBatch;
     Wrong wrong;
 #pragma omp parallel for schedule(dynamic)
     for (std::uint64_t batch = 0; batch < batches; ++batch) check_batch(the, batch, options, wrong);
-    compared += batches * kBatch;
-    std::printf("| %s | %llu | %llu |\n", the.name().c_str(), static_cast<unsigned long long>(batches * kBatch),
+    compared += batches * in_batch;
+    std::printf("| %s | %llu | %llu |\n", the.name().c_str(), static_cast<unsigned long long>(batches * in_batch),
                 static_cast<unsigned long long>(wrong.count()));
     std::fflush(stdout);
     if (wrong.count() != 0) std::fprintf(stderr, "mxact_kernels_proof: WRONG: %s\n", wrong.first().c_str());
@@ -101,30 +105,50 @@ bool check_quantizers(const Options& options, std::uint64_t& compared) {
   return all_right;
 }
 
-/// All codes under all scale bytes: every input that a block of these formats can hold.
+/// Scales of a format: every byte, or fp32 numbers of each sign and exponent with a mantissa drawn for each.
+std::vector<std::uint32_t> scales_of(const BlockFormat& format) {
+  std::vector<std::uint32_t> out(*format.scale == kF32 ? 512 : 256);
+  Words random(20260507);
+  for (std::uint32_t i = 0; i < out.size(); ++i) out[i] = *format.scale == kF32 ? i << 23 | (random() & 0x7FFFFFU) : i;
+  return out;
+}
+
+/// All codes under these scales, each scale in a row of its own: with bytes every input that a block can hold.
+Packed all_blocks(const BlockFormat& format, const std::vector<std::uint32_t>& scales, std::size_t cols) {
+  const std::size_t block = format.block == 0 ? cols : static_cast<std::size_t>(format.block);
+  const std::size_t codes = std::size_t{1} << format.element->width;
+  const std::size_t scale_bytes = *format.scale == kF32 ? 4 : 1;
+  Packed blocks;
+  for (std::uint32_t scale : scales) {
+    for (std::size_t i = 0; i < cols; ++i) {
+      if (format.element->width != 4) blocks.codes.push_back(static_cast<std::uint8_t>(i % codes));
+      if (format.element->width == 4 && i % 2 == 0) blocks.codes.push_back(static_cast<std::uint8_t>(i % 16 | (i + 1) % 16 << 4));
+      for (std::size_t byte = 0; i % block == 0 && byte < scale_bytes; ++byte) {
+        blocks.scales.push_back(static_cast<std::uint8_t>(scale >> (8 * byte)));
+      }
+    }
+  }
+  return blocks;
+}
+
 bool check_dequantizers(const Options& options, std::uint64_t& compared) {
   bool all_right = true;
   std::printf("| dequantizer | pairs of code and scale | wrong |\n|---|--:|--:|\n");
   for (const DequantizerCase& the : dequantizer_cases()) {
     if (!kernels::has_fast_dequantize(*the.how) || !is_wanted(options, the.name())) continue;
     const BlockFormat& format = *the.how->format;
-    const auto block = static_cast<std::size_t>(format.block);
     const std::size_t codes = std::size_t{1} << format.element->width;
-    const std::size_t cols = std::max(codes, block);
-    const kernels::Shape shape{256, cols};
-    Packed blocks;
-    for (std::size_t scale = 0; scale < 256; ++scale) {
-      for (std::size_t i = 0; i < cols; ++i) {
-        if (format.element->width != 4) blocks.codes.push_back(static_cast<std::uint8_t>(i % codes));
-        if (format.element->width == 4 && i % 2 == 0) blocks.codes.push_back(static_cast<std::uint8_t>(i % 16 | (i + 1) % 16 << 4));
-        if (i % block == 0) blocks.scales.push_back(static_cast<std::uint8_t>(scale));
-      }
-    }
-    const auto want = dequantized_by_model(blocks, shape, *the.how, {});
+    const std::vector<std::uint32_t> scales = scales_of(format);
+    const kernels::Shape shape{scales.size(), std::max(codes, static_cast<std::size_t>(format.block))};
+    const Packed blocks = all_blocks(format, scales, shape.cols);
+    const TensorScale tensor = tensor_scale_for(needs_of(*the.how), 1);
+    const auto want = dequantized_by_model(blocks, shape, *the.how, tensor);
     std::uint64_t wrong = 0;
-    for (const kernels::IsaTier* tier : tiers_of(options)) wrong += dequantized_by_kernel(blocks, shape, *the.how, {}, {tier, 1}) == want ? 0U : 1U;
-    compared += codes * 256;
-    std::printf("| %s | %zu | %llu |\n", the.name().c_str(), codes * 256, static_cast<unsigned long long>(wrong));
+    for (const kernels::IsaTier* tier : tiers_of(options)) {
+      wrong += dequantized_by_kernel(blocks, shape, *the.how, tensor, {tier, 1}) == want ? 0U : 1U;
+    }
+    compared += codes * scales.size();
+    std::printf("| %s | %zu | %llu |\n", the.name().c_str(), codes * scales.size(), static_cast<unsigned long long>(wrong));
     all_right = all_right && wrong == 0;
   }
   return all_right;
@@ -181,7 +205,8 @@ int run(int argc, char** argv) {
   };
   add("quantizers", "blocks of every recipe that a kernel knows", check_quantizers)
       ->add_option("--blocks", options.blocks, "blocks of each (default 1000000)");
-  add("dequantizers", "every code under every scale byte, for each dequantizer that a kernel knows", check_dequantizers);
+  add("dequantizers", "every code under every scale byte (fp32 scales: every exponent), for each dequantizer that a kernel knows",
+      check_dequantizers);
   add("functions", "all 2^32 arguments of every elementary function", check_functions);
   try {
     app.parse(argc, argv);

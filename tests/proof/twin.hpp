@@ -1,7 +1,7 @@
 #pragma once
 // The fast twin as a conversion under test.
 
-#include "kernels/encode.hpp"
+#include "kernels/sweep/encode.hpp"
 #include "tests/proof/conversions.hpp"
 
 namespace mx::test {

@@ -1,0 +1,196 @@
+// Elements under any fp32 factor with 256-bit vectors: as with 512 bits, 16 elements in a vector.
+
+#include <immintrin.h>
+
+#include "kernels/codec/rounding_avx2.hpp"
+#include "kernels/codec/scaled_plan.hpp"
+
+namespace mx::kernels {
+namespace {
+
+constexpr size_t kStep = 64;              // elements of one step
+constexpr size_t kUnit = 32;              // elements that share a factor
+constexpr size_t kUnits = kStep / kUnit;  // per step
+
+/// 8 fp32 numbers from element i on.
+template <ElementSource kSource>
+[[gnu::always_inline]] inline __m256 numbers(const void* elements, size_t i) {
+  if constexpr (kSource == ElementSource::f32) {
+    return _mm256_loadu_ps(reinterpret_cast<const float*>(static_cast<const uint32_t*>(elements) + i));
+  } else {
+    const __m128i words = _mm_loadu_si128(reinterpret_cast<const __m128i*>(static_cast<const uint16_t*>(elements) + i));
+    if constexpr (kSource == ElementSource::fp16) return _mm256_cvtph_ps(words);
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(words), 16));
+  }
+}
+
+constexpr size_t word_bytes(ElementSource source) { return source == ElementSource::f32 ? 4 : 2; }
+
+template <ElementSource kSource>
+const void* element(const void* elements, size_t i) {
+  return static_cast<const uint8_t*>(elements) + i * word_bytes(kSource);
+}
+
+template <ElementSource kSource>
+[[gnu::always_inline]] inline __m256i magnitudes(const void* elements, size_t i) {
+  return _mm256_and_si256(_mm256_castps_si256(numbers<kSource>(elements, i)), _mm256_set1_epi32(0x7FFFFFFF));
+}
+
+[[gnu::always_inline]] inline uint32_t largest_lane(__m256i x) {
+  __m128i all = _mm_max_epu32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+  all = _mm_max_epu32(all, _mm_shuffle_epi32(all, 0x4E));
+  return static_cast<uint32_t>(_mm_cvtsi128_si32(_mm_max_epu32(all, _mm_shuffle_epi32(all, 0xB1))));
+}
+
+template <ElementSource kSource>
+uint32_t largest_of(const void* elements, size_t length) {
+  __m256i amax[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+  size_t i = 0;
+  for (; i + 16 <= length; i += 16) {
+    for (size_t j = 0; j < 2; ++j) amax[j] = _mm256_max_epu32(amax[j], magnitudes<kSource>(elements, i + 8 * j));
+  }
+  if (i != length) {
+    alignas(32) uint8_t rest[16 * 4] = {};
+    __builtin_memcpy(rest, element<kSource>(elements, i), (length - i) * word_bytes(kSource));
+    for (size_t j = 0; j < 2; ++j) amax[j] = _mm256_max_epu32(amax[j], magnitudes<kSource>(rest, 8 * j));
+  }
+  return largest_lane(_mm256_max_epu32(amax[0], amax[1]));
+}
+
+template <ElementSource kSource>
+void largest(const void* elements, size_t groups, size_t length, uint32_t* amax) {
+  for (size_t g = 0; g < groups; ++g) amax[g] = largest_of<kSource>(element<kSource>(elements, g * length), length);
+}
+
+/// What is the same for every group.
+struct Constants {
+  Rounding rounding;
+  __m256i half_unit;
+  __m256 units, up, away;
+  __m256i even;  // for counts of units: whether anything goes up, and which ties
+  bool divides, doubts, counts, nibbles;
+};
+
+[[gnu::always_inline]] inline Constants constants_of(const ScaledPlan& plan) {
+  const auto all = [](uint32_t on) { return _mm256_castsi256_ps(_mm256_set1_epi32(on != 0 ? -1 : 0)); };
+  return {rounding_of(plan.rounding), set16(plan.half_unit),     _mm256_set1_ps(plan.units),
+          all(plan.rounding.addend),  all(plan.rounding.sticky), _mm256_set1_epi32(plan.rounding.even),
+          plan.divides != 0,          plan.doubts != 0,          plan.units != 0,
+          plan.rounding.width == 4};
+}
+
+/// Counts of 8 fp32 numbers in the low bytes of words of 32 bits.
+[[gnu::always_inline]] inline __m256i counted(__m256 x, const Constants& c) {
+  const __m256 magnitude = _mm256_andnot_ps(_mm256_set1_ps(-0.0F), x);
+  const __m256 count = _mm256_min_ps(_mm256_mul_ps(magnitude, c.units), _mm256_set1_ps(127.0F));
+  const __m256i whole = _mm256_cvttps_epi32(count);
+  const __m256 rest = _mm256_sub_ps(count, _mm256_cvtepi32_ps(whole));
+  const __m256 half = _mm256_set1_ps(0.5F);
+  const __m256i odd = _mm256_sub_epi32(_mm256_setzero_si256(), _mm256_and_si256(whole, c.even));
+  const __m256 tie_goes_up = _mm256_and_ps(_mm256_cmp_ps(rest, half, _CMP_EQ_OQ), _mm256_or_ps(c.away, _mm256_castsi256_ps(odd)));
+  const __m256 up = _mm256_and_ps(c.up, _mm256_or_ps(_mm256_cmp_ps(rest, half, _CMP_GT_OQ), tie_goes_up));
+  const __m256i code = _mm256_sub_epi32(whole, _mm256_castps_si256(up));
+  const __m256i negative = _mm256_srai_epi32(_mm256_castps_si256(x), 31);
+  return _mm256_and_si256(_mm256_sub_epi32(_mm256_xor_si256(code, negative), negative), _mm256_set1_epi32(0xFF));
+}
+
+/// Magnitudes just below a power of two.
+[[gnu::always_inline]] inline __m256i doubtful(__m256 x) {
+  const __m256i top = _mm256_set1_epi32(0x007FFF00);
+  return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_castps_si256(x), top), top);
+}
+
+/// Codes of 64 elements from i on; bit j for a doubtful one in unit j.
+template <ElementSource kSource, ZeroSigns kZeros>
+[[gnu::always_inline]] inline uint32_t step(const void* elements, size_t i, const __m256* factors, const Constants& c, uint8_t* codes) {
+  __m256i coded[4];
+  uint32_t doubts = 0;
+  for (size_t j = 0; j < 4; ++j) {
+    const __m256 factor = factors[j / 2];
+    __m256 low = numbers<kSource>(elements, i + 16 * j);
+    __m256 high = numbers<kSource>(elements, i + 16 * j + 8);
+    low = c.divides ? _mm256_div_ps(low, factor) : _mm256_mul_ps(low, factor);
+    high = c.divides ? _mm256_div_ps(high, factor) : _mm256_mul_ps(high, factor);
+    if (c.doubts) doubts |= _mm256_movemask_epi8(_mm256_or_si256(doubtful(low), doubtful(high))) != 0 ? 1U << (j / 2) : 0U;
+    if (c.counts) {
+      coded[j] = _mm256_permute4x64_epi64(_mm256_packus_epi32(counted(low, c), counted(high, c)), 0xD8);
+    } else {
+      const __m256i x = upper_halves(_mm256_castps_si256(low), _mm256_castps_si256(high));
+      coded[j] = codes_of<kZeros>(x, c.half_unit, c.rounding);
+    }
+  }
+  auto* const to = reinterpret_cast<__m256i*>(codes);
+  if (c.nibbles) {
+    _mm256_storeu_si256(to, nibbles(coded));
+  } else {
+    _mm256_storeu_si256(to, bytes(coded[0], coded[1]));
+    _mm256_storeu_si256(to + 1, bytes(coded[2], coded[3]));
+  }
+  return doubts;
+}
+
+/// The same for at most 64 elements.
+template <ElementSource kSource, ZeroSigns kZeros>
+uint32_t last_step(const void* elements, size_t i, size_t count, const __m256* factors, const Constants& c, uint8_t* codes) {
+  alignas(32) uint8_t rest[kStep * word_bytes(kSource)] = {};
+  alignas(32) uint8_t rest_codes[kStep];
+  __builtin_memcpy(rest, element<kSource>(elements, i), count * word_bytes(kSource));
+  const uint32_t doubts = step<kSource, kZeros>(rest, 0, factors, c, rest_codes);
+  __builtin_memcpy(codes, rest_codes, c.nibbles ? count / 2 : count);
+  return doubts;
+}
+
+[[gnu::always_inline]] inline __m256 all_lanes(uint32_t f32) { return _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(f32))); }
+
+/// Groups of one unit each: two to a step.
+template <ElementSource kSource, ZeroSigns kZeros>
+void run_units(const void* elements, size_t groups, const uint32_t* group_factors, const Constants& c, uint8_t* codes, uint64_t* irregular) {
+  const size_t unit_bytes = c.nibbles ? kUnit / 2 : kUnit;
+  for (size_t g = 0; g < groups; g += kUnits) {
+    const size_t count = groups - g < kUnits ? groups - g : kUnits;
+    const __m256 factors[kUnits] = {all_lanes(group_factors[g]), all_lanes(group_factors[g + count - 1])};
+    const uint32_t doubts = count == kUnits ? step<kSource, kZeros>(elements, g * kUnit, factors, c, codes + g * unit_bytes)
+                                            : last_step<kSource, kZeros>(elements, g * kUnit, count * kUnit, factors, c, codes + g * unit_bytes);
+    if (doubts != 0) irregular[g / 64] |= static_cast<uint64_t>(doubts) << (g % 64);
+  }
+}
+
+template <ElementSource kSource, ZeroSigns kZeros>
+void run(const ScaledPlan& plan, const void* elements, size_t groups, size_t length, const uint32_t* group_factors, uint8_t* codes,
+         uint64_t* irregular) {
+  const Constants c = constants_of(plan);
+  if (length == kUnit) return run_units<kSource, kZeros>(elements, groups, group_factors, c, codes, irregular);
+  for (size_t g = 0; g < groups; ++g) {
+    const __m256 factors[kUnits] = {all_lanes(group_factors[g]), all_lanes(group_factors[g])};
+    const size_t first = g * length;
+    const size_t whole = first + length / kStep * kStep;
+    uint32_t doubts = 0;
+    for (size_t i = first; i < whole; i += kStep) doubts |= step<kSource, kZeros>(elements, i, factors, c, codes + (c.nibbles ? i / 2 : i));
+    if (whole != first + length) {
+      doubts |= last_step<kSource, kZeros>(elements, whole, first + length - whole, factors, c, codes + (c.nibbles ? whole / 2 : whole));
+    }
+    if (doubts != 0) irregular[g / 64] |= uint64_t{1} << (g % 64);
+  }
+}
+
+template <ElementSource kSource>
+ScaledEncode* chosen(const ScaledPlan& plan) {
+  if (plan.rounding.zeros == ZeroSigns::kept) return run<kSource, ZeroSigns::kept>;
+  return plan.rounding.zeros == ZeroSigns::dropped ? run<kSource, ZeroSigns::dropped> : run<kSource, ZeroSigns::kept_if_rounded>;
+}
+
+}  // namespace
+
+void largest_magnitudes_avx2(ElementSource source, const void* elements, size_t groups, size_t length, uint32_t* amax) {
+  if (source == ElementSource::f32) return largest<ElementSource::f32>(elements, groups, length, amax);
+  if (source == ElementSource::bf16) return largest<ElementSource::bf16>(elements, groups, length, amax);
+  largest<ElementSource::fp16>(elements, groups, length, amax);
+}
+
+void scaled_encode_avx2(const ScaledPlan& plan, const void* elements, size_t groups, size_t length, const uint32_t* factors, uint8_t* codes,
+                        uint64_t* irregular) {
+  ScaledEncode* const by_source[] = {chosen<ElementSource::f32>(plan), chosen<ElementSource::bf16>(plan), chosen<ElementSource::fp16>(plan)};
+  by_source[static_cast<uint32_t>(plan.source)](plan, elements, groups, length, factors, codes, irregular);
+}
+
+}  // namespace mx::kernels
