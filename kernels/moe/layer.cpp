@@ -51,7 +51,7 @@ std::span<const KernelRow<CombineFunction>> combine_kernels() { return kCombineK
 FusedLayer::FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const IsaTier& tier)
     : weights_(weights),
       choices_(choices),
-      engine_(engine_for(choices.contract, tier)),
+      engine_(engine_for(choices.contract, *weights.w13.format, tier)),
       activation_(*choices.activation, choices.constants, tier),
       stage_(choices.contract, choices.recipe, tier),
       combine_(kernel_for<CombineFunction>(kCombineKernels, tier).run),
@@ -140,8 +140,8 @@ void FusedLayer::run_experts(std::span<const std::size_t> group_sizes, const Sou
   act_.resize(pairs * intermediate_);
   expert_out_.resize(pairs * hidden_);
   stage_.make_room(x_, as_is ? 0 : sources.rows.size(), hidden_);
-  make_room(first_, stage_.int8(), engine_.tallest, group_sizes, hidden_);
-  make_room(second_, stage_.int8(), engine_.tallest, group_sizes, intermediate_);
+  make_room(first_, {.k = hidden_, .int8 = stage_.int8(), .tallest = engine_.tallest}, group_sizes);
+  make_room(second_, {.k = intermediate_, .int8 = stage_.int8(), .tallest = engine_.tallest}, group_sizes);
   scratch_.resize(std::max(scratch_.size(), static_cast<std::size_t>(threads)));
   const std::vector<Work> gate_and_up_work = work_of(first_, weights_.w13.shape.panels());
   const std::vector<Work> down_work = work_of(second_, weights_.w2.shape.panels());
@@ -210,7 +210,7 @@ void FusedLayer::fill(Operand& operand, std::size_t block, const StagedRows& sta
 void FusedLayer::gate_and_up(std::size_t block, std::size_t first, std::size_t count, Scratch& scratch) {
   const RowBlock& rows = first_.row_blocks[block];
   const std::size_t lanes = weights_.w13.shape.lanes();
-  const std::size_t step = panels_at_once(rows.rows);
+  const std::size_t step = kPanelsAtOnce;
   const Strides strides{rows.rows * kPanelColumns, kPanelColumns, lanes};
   scratch.tile.resize(step * rows.rows * kPanelColumns);
   for (std::size_t panel = first; panel < first + count; panel += step) {
