@@ -1,4 +1,4 @@
-// Products of MXFP4 expert weights at gpt-oss sizes, each as a rate and as a share of what the machine allows at the same moment: the smaller of the
+// Products of expert weights at gpt-oss sizes, each as a rate and as a share of what the machine allows at the same moment: the smaller of the
 // instruction's peak and of the rate at which one thread reads the weights from memory.
 
 #include <benchmark/benchmark.h>
@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/machine.hpp"
@@ -31,17 +32,22 @@ class Draws {
 };
 
 /// As many experts as kColdBytes takes, all alike: no engine's time depends on codes.
-const PanelMatrix& weights(std::size_t columns, std::size_t k) {
-  static std::map<std::size_t, std::unique_ptr<PanelMatrix>> made;
-  std::unique_ptr<PanelMatrix>& matrix = made[columns];
+const PanelMatrix& weights(const PanelFormat& format, std::size_t columns, std::size_t k) {
+  static std::map<std::pair<const PanelFormat*, std::size_t>, std::unique_ptr<PanelMatrix>> made;
+  std::unique_ptr<PanelMatrix>& matrix = made[{&format, columns}];
   if (matrix) return *matrix;
   Draws draws;
   const PanelShape one{.experts = 1, .halves = 1, .columns = columns, .k = k};
-  std::vector<std::uint8_t> codes(columns * k / 2);
-  std::vector<std::uint8_t> scales(columns * k / 32);
+  const bool f32 = format.scale == PanelScale::f32;
+  // fp32 scales: of each row, or of squares of 128.
+  const std::size_t rows = f32 && format.scale_block != 0 ? (columns + 127) / 128 : columns;
+  std::vector<std::uint8_t> codes(columns * k * static_cast<std::size_t>(format.code_bits) / 8);
+  std::vector<std::uint8_t> scales(rows * format.scales_of(k) * format.scale_bytes());
   for (std::uint8_t& byte : codes) byte = static_cast<std::uint8_t>(draws());
-  for (std::uint8_t& byte : scales) byte = static_cast<std::uint8_t>(118 + draws() % 12);
-  matrix = std::make_unique<PanelMatrix>(pack(one, row_order(one, mx::layout::SourceOrder::standard), codes, scales, {}));
+  // Bytes of e8m0 around 1, of e4m3 as well; as fp32 the bytes 0x3F, which are numbers below 1.
+  for (std::uint8_t& byte : scales) byte = f32 ? 0x3F : static_cast<std::uint8_t>((format.scale == PanelScale::e8m0 ? 118 : 40) + draws() % 12);
+  const std::vector<float> experts(format.scale == PanelScale::e4m3 ? 1 : 0, 0.5F);
+  matrix = std::make_unique<PanelMatrix>(pack(one, format, mx::layout::SourceOrder::standard, {codes, scales, experts, {}}));
   const std::size_t copies = kColdBytes / matrix->codes.size() + 1;
   const PanelMatrix first = *matrix;
   matrix->shape.experts = copies;
@@ -49,65 +55,90 @@ const PanelMatrix& weights(std::size_t columns, std::size_t k) {
     matrix->codes.insert(matrix->codes.end(), first.codes.begin(), first.codes.end());
     matrix->scales.insert(matrix->scales.end(), first.scales.begin(), first.scales.end());
     matrix->ranges.insert(matrix->ranges.end(), first.ranges.begin(), first.ranges.end());
+    matrix->expert_scales.insert(matrix->expert_scales.end(), first.expert_scales.begin(), first.expert_scales.end());
   }
   return *matrix;
 }
 
 /// Operations per second that this moment allows.
-double limit(const Engine& engine, std::size_t rows, int threads) {
+double limit(const Engine& engine, const PanelMatrix& matrix, std::size_t rows, int threads) {
   const bool vectors = (engine.needs & mx::kernels::kAvx512) != 0;
   const double peak = !vectors                                      ? mx::bench::f32_fma_peak()
                       : engine.contract == mx::Contract::int8_block ? mx::bench::int8_dot_peak()
                                                                     : mx::bench::bf16_dot_peak();
-  constexpr double kBytesPerWeight = 0.5 + 1.0 / 32;
-  return threads * std::min(peak, 2 * static_cast<double>(rows) * mx::bench::memory_read() / kBytesPerWeight);
+  const double bytes = static_cast<double>(matrix.panel_code_bytes() + matrix.panel_scale_bytes());
+  const double bytes_per_weight = bytes / static_cast<double>(kPanelColumns * matrix.shape.k);
+  return threads * std::min(peak, 2 * static_cast<double>(rows) * mx::bench::memory_read() / bytes_per_weight);
 }
 
-void product(benchmark::State& state, const Engine& engine, std::size_t columns, std::size_t rows, int threads) {
+/// `block`: a scale of the activations for so many of K, 0 for activations without.
+void product(benchmark::State& state, const Engine& engine, const PanelFormat* format, std::size_t block, std::size_t columns, std::size_t rows,
+             int threads) {
   constexpr std::size_t kK = 2880;
   if ((engine.needs & ~mx::kernels::isa_of_processor()) != 0) return state.SkipWithError("this processor cannot run it");
-  const PanelMatrix& matrix = weights(columns, kK);
+  const PanelMatrix& matrix = weights(*format, columns, kK);
   Draws draws;
   std::vector<std::uint16_t> bf16(rows * kK);
   std::vector<std::int8_t> int8(rows * kK);
   const std::vector<std::uint8_t> scales(rows * kK / 32, 120);
   for (std::uint16_t& code : bf16) code = static_cast<std::uint16_t>((draws() & 0x807FU) | (120 + draws() % 8) << 7);
   for (std::int8_t& code : int8) code = static_cast<std::int8_t>(draws());
+  const std::vector<float> x_scales(block == 0 ? 0 : rows * ((kK + block - 1) / block), 0.25F);
   std::vector<float> out(rows * columns);
   const std::size_t copies = rows < kColdRows ? matrix.shape.experts : 1;
-  double allowed = limit(engine, rows, threads);
+  double allowed = limit(engine, matrix, rows, threads);
   std::size_t expert = 0;
   for (auto _ : state) {
     if (engine.contract == mx::Contract::int8_block) {
       gemm(engine, matrix, expert, Int8Rows{int8, scales}, out, threads);
+    } else if (block != 0) {
+      gemm(engine, matrix, expert, ScaledRows{bf16, x_scales, block}, out, threads);
     } else {
       gemm(engine, matrix, expert, Bf16Rows{bf16}, out, threads);
     }
     benchmark::DoNotOptimize(out.data());
     expert = (expert + 1) % copies;
   }
-  allowed = (allowed + limit(engine, rows, threads)) / 2;
+  allowed = (allowed + limit(engine, matrix, rows, threads)) / 2;
   const double operations = 2.0 * static_cast<double>(rows * columns * kK) * static_cast<double>(state.iterations());
   state.counters["rate"] = benchmark::Counter(operations, benchmark::Counter::kIsRate);
   state.counters["limit"] = allowed;
   state.counters["share"] = benchmark::Counter(operations / allowed, benchmark::Counter::kIsRate);
 }
 
+/// Activations with scales are measured on one format: they cost the same on all.
+struct Rows {
+  const char* name;
+  std::size_t block;
+};
+constexpr Rows kPlain{"", 0};
+constexpr Rows kScaled[] = {{"/x:mxfp8", 32}, {"/x:fp8-g128", 128}};
+
+void register_product(const Engine& engine, const PanelFormat& format, const Rows& x) {
+  for (const std::size_t columns : {std::size_t{5760}, std::size_t{2880}}) {
+    for (const std::size_t rows : {std::size_t{1}, std::size_t{4}, std::size_t{16}, std::size_t{64}, std::size_t{256}}) {
+      for (const int threads : {1, 2}) {
+        const std::string name = "moe_gemm/" + std::string(engine.name) + "/w:" + std::string(mx::layout::name_of(format.format)) + x.name +
+                                 "/N:" + std::to_string(columns) + "/M:" + std::to_string(rows) + "/threads:" + std::to_string(threads);
+        auto* entry = benchmark::RegisterBenchmark(name.c_str(), product, engine, &format, x.block, columns, rows, threads);
+        // One thread is timed by its own processor time, as its limits are.
+        entry->Unit(benchmark::kMillisecond)->MinTime(0.1);
+        if (threads > 1) entry->UseRealTime();
+      }
+    }
+  }
+}
+
 /// Every engine of the build but the portable ones, which have no limit to be held against.
 const bool kRegistered = [] {
   for (const Engine& engine : engines()) {
     if (engine.needs == 0) continue;
-    for (const std::size_t columns : {std::size_t{5760}, std::size_t{2880}}) {
-      for (const std::size_t rows : {std::size_t{1}, std::size_t{4}, std::size_t{16}, std::size_t{64}, std::size_t{256}}) {
-        for (const int threads : {1, 2}) {
-          const std::string name = "moe_gemm/" + std::string(engine.name) + "/N:" + std::to_string(columns) + "/M:" + std::to_string(rows) +
-                                   "/threads:" + std::to_string(threads);
-          auto* entry = benchmark::RegisterBenchmark(name.c_str(), product, engine, columns, rows, threads);
-          // One thread is timed by its own processor time, as its limits are.
-          entry->Unit(benchmark::kMillisecond)->MinTime(0.1);
-          if (threads > 1) entry->UseRealTime();
-        }
-      }
+    for (const PanelFormat& format : panel_formats()) {
+      // A scale for an expert costs what one for a row does.
+      if (format.kind != engine.kind || format.format == mx::layout::WeightFormat::fp8_tensor) continue;
+      register_product(engine, format, kPlain);
+      if (engine.contract != mx::Contract::bf16_block || engine.kind != PanelKind::mxfp4) continue;
+      for (const Rows& x : kScaled) register_product(engine, format, x);
     }
   }
   return true;

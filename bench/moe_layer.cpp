@@ -38,7 +38,7 @@ PanelMatrix random_matrix(const PanelShape& shape, Draws& draws) {
   for (std::uint8_t& byte : codes) byte = static_cast<std::uint8_t>(draws());
   for (std::uint8_t& byte : scales) byte = static_cast<std::uint8_t>(116 + draws() % 6);
   const std::vector<float> bias(rows, 0.25F);
-  return pack(shape, row_order(shape, mx::layout::SourceOrder::gpt_oss), codes, scales, bias);
+  return pack(shape, panel_format_of(mx::layout::WeightFormat::mxfp4), mx::layout::SourceOrder::gpt_oss, {codes, scales, {}, bias});
 }
 
 const PanelLayer& weights() {
@@ -76,8 +76,8 @@ class ProductsAlone {
  public:
   ProductsAlone(const Engine& engine, const Tokens& tokens, bool int8)
       : engine_(engine), pairs_(sort_pairs(tokens.experts, {}, kExperts)), out_(pairs_.slot_of.size() * kHidden * 2) {
-    make_room(first_, int8, engine.tallest, pairs_.group_sizes, kHidden);
-    make_room(second_, int8, engine.tallest, pairs_.group_sizes, kIntermediate);
+    make_room(first_, {.k = kHidden, .int8 = int8, .tallest = engine.tallest}, pairs_.group_sizes);
+    make_room(second_, {.k = kIntermediate, .int8 = int8, .tallest = engine.tallest}, pairs_.group_sizes);
     std::ranges::fill(first_.data, int8 ? 0x01020304U : 0x3F803F80U);
     std::ranges::fill(second_.data, int8 ? 0x01020304U : 0x3F803F80U);
     for (Operand* operand : {&first_, &second_}) {
@@ -130,7 +130,7 @@ void layer(benchmark::State& state, mx::Contract contract, std::size_t count, in
   if (int8) choices.recipe = &mx::recipe(mx::profile_named(mx::kOcp), mx::kMxint8Block);
   const Tokens tokens(count);
   FusedLayer fused(weights(), choices, isa_tier());
-  ProductsAlone alone(engine_for(contract, isa_tier()), tokens, int8);
+  ProductsAlone alone(engine_for(contract, *weights().w13.format, isa_tier()), tokens, int8);
   std::vector<float> out(count * kHidden);
   // The first runs take their memory from the system.
   alone.run(threads);

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <string>
 
-#include "model/error.hpp"
 #include "model/numerics/format.hpp"
 
 namespace mx::kernels::moe {
@@ -62,21 +60,37 @@ std::optional<Swish> as_swish(const Activation& row, const ActivationConstants& 
                .limit = value(constants.limit)};
 }
 
-GatedActivation::GatedActivation(const Activation& row, const ActivationConstants& constants, const IsaTier& tier)
-    : row_(&row), constants_(constants), swish_(as_swish(row, constants)), run_(kernel_for<SwishFunction>(kSwishKernels, tier).run) {
-  if (row.join == Join::none) throw Error(ErrorCode::usage, "has no up: gated experts need an activation of gate and up", std::string(row.name));
+TileActivation::TileActivation(const Activation& row, const ActivationConstants& constants, const IsaTier& tier)
+    : row_(&row), constants_(constants), swish_(as_swish(row, constants)), run_(kernel_for<SwishFunction>(kSwishKernels, tier).run), tier_(&tier) {
   mx::moe::activate(row, kF32, 0, 0, constants);  // refuses constants that it cannot take
 }
 
-void GatedActivation::operator()(const float* gate, const float* up, std::size_t count, float* out) const {
+void TileActivation::by_swish(const float* gate, const float* up, std::size_t count, float* out) const {
   std::array<float, kSwishColumns> results;
-  std::uint32_t left = swish_ ? run_(*swish_, gate, up, results.data()) : ~0U;
-  left &= (1U << count) - 1U;
+  std::uint32_t left = run_(*swish_, gate, up, results.data()) & ((1U << count) - 1U);
   for (; left != 0; left &= left - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(left));
     results[i] = value(mx::moe::activate(*row_, kF32, bits(gate[i]), bits(up[i]), constants_));
   }
   std::copy_n(results.begin(), count, out);
+}
+
+void TileActivation::operator()(const float* gate, const float* up, std::size_t rows, std::size_t stride, std::size_t count, float* out,
+                                std::size_t out_stride, CurveScratch& scratch) const {
+  if (swish_) {
+    for (std::size_t row = 0; row < rows; ++row) by_swish(gate + row * stride, up + row * stride, count, out + row * out_stride);
+    return;
+  }
+  // The whole tile at once: the functions are the faster the more they are given.
+  const auto gathered = [&](const float* from, std::vector<float>& to) {
+    to.clear();
+    for (std::size_t row = 0; row < rows; ++row) to.insert(to.end(), from + row * stride, from + row * stride + count);
+  };
+  gathered(gate, scratch.tile_gate);
+  if (gated()) gathered(up, scratch.tile_up);
+  scratch.tile_out.resize(rows * count);
+  activate_all(*row_, constants_, scratch.tile_gate, scratch.tile_up, scratch.tile_out, scratch, *tier_);
+  for (std::size_t row = 0; row < rows; ++row) std::copy_n(scratch.tile_out.data() + row * count, count, out + row * out_stride);
 }
 
 }  // namespace mx::kernels::moe

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "kernels/isa.hpp"
+#include "kernels/moe/curve.hpp"
 #include "kernels/moe/swish.hpp"
 #include "model/moe/activation.hpp"
 
@@ -14,23 +15,31 @@ namespace mx::kernels::moe {
 /// Every implementation of the swish family, the plainest first.
 std::span<const KernelRow<SwishFunction>> swish_kernels();
 
-/// The row as a swish, or none when it is another curve, clamps otherwise, or rounds to a narrower type: such rows take the model's own function.
+/// The row as a swish, or none when it is another curve or clamps otherwise: such rows take the way of curve.hpp.
 std::optional<Swish> as_swish(const mx::moe::Activation& row, const mx::moe::ActivationConstants& constants);
 
 /// One row of the table with its constants, made ready for a tier.
-class GatedActivation {
+class TileActivation {
  public:
-  /// Throws Error(usage) as mx::moe::activate does for these constants, and for a row that has no up.
-  GatedActivation(const mx::moe::Activation& row, const mx::moe::ActivationConstants& constants, const IsaTier& tier);
+  /// Throws Error(usage) as mx::moe::activate does for these constants.
+  TileActivation(const mx::moe::Activation& row, const mx::moe::ActivationConstants& constants, const IsaTier& tier);
 
-  /// out[i] of gate[i] and up[i], `count` of at most 16 columns; 16 of each are read.
-  void operator()(const float* gate, const float* up, std::size_t count, float* out) const;
+  /// False for a row of one half.
+  bool gated() const { return row_->join != mx::moe::Join::none; }
+
+  /// A tile of `rows` rows, `stride` floats apart, of `count` columns, at most 16, of which 16 can be read: row i goes to out + i * out_stride. `up`
+  /// lies as `gate` does; it is not read where the row has none.
+  void operator()(const float* gate, const float* up, std::size_t rows, std::size_t stride, std::size_t count, float* out, std::size_t out_stride,
+                  CurveScratch& scratch) const;
 
  private:
+  void by_swish(const float* gate, const float* up, std::size_t count, float* out) const;
+
   const mx::moe::Activation* row_;
   mx::moe::ActivationConstants constants_;
   std::optional<Swish> swish_;
   SwishFunction* run_;
+  const IsaTier* tier_;
 };
 
 }  // namespace mx::kernels::moe

@@ -6,12 +6,8 @@
 namespace mx::kernels::moe {
 namespace {
 
-/// e2m1 as bf16, twice: VPERMW's index has a fifth bit.
-alignas(64) constexpr uint16_t kCodes[32] = {0x0000, 0x3F00, 0x3F80, 0x3FC0, 0x4000, 0x4040, 0x4080, 0x40C0, 0x8000, 0xBF00, 0xBF80,
-                                             0xBFC0, 0xC000, 0xC040, 0xC080, 0xC0C0, 0x0000, 0x3F00, 0x3F80, 0x3FC0, 0x4000, 0x4040,
-                                             0x4080, 0x40C0, 0x8000, 0xBF00, 0xBF80, 0xBFC0, 0xC000, 0xC040, 0xC080, 0xC0C0};
-/// The same times 2^125, the scale of byte 252, and without a negative zero: a smaller scale is taken off the exponent by a saturating subtraction,
-/// which leaves zeros alone. Where nothing is flushed, the sign of a zero weight decides no bit: sums are never -0.
+/// e2m1 as bf16, twice, times 2^125, the scale of byte 252, and without a negative zero: a smaller scale is taken off the exponent by a saturating
+/// subtraction, which leaves zeros alone. Where nothing is flushed, the sign of a zero weight decides no bit: sums are never -0.
 alignas(64) constexpr uint16_t kLargest[32] = {0x0000, 0x7D80, 0x7E00, 0x7E40, 0x7E80, 0x7EC0, 0x7F00, 0x7F40, 0x0000, 0xFD80, 0xFE00,
                                                0xFE40, 0xFE80, 0xFEC0, 0xFF00, 0xFF40, 0x0000, 0x7D80, 0x7E00, 0x7E40, 0x7E80, 0x7EC0,
                                                0x7F00, 0x7F40, 0x0000, 0xFD80, 0xFE00, 0xFE40, 0xFE80, 0xFEC0, 0xFF00, 0xFF40};
@@ -65,12 +61,12 @@ MXACT_INLINE void chain_pair(__m512 (&sums)[Rows][Vectors], const __m512i (&code
 template <size_t Rows, size_t Vectors, class Decoder>
 MXACT_INLINE void chain_octet(__m512 (&sums)[Rows][Vectors], Columns<Vectors>& columns, const Decoder (&decoders)[Vectors], const uint32_t*& a) {
   __m512i codes[Vectors];
-  MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) codes[v] = columns.octet(v);
+  MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) codes[v] = columns.dwords(v);
   chain_pair<0>(sums, codes, decoders, a);
   chain_pair<1>(sums, codes, decoders, a);
   chain_pair<2>(sums, codes, decoders, a);
   chain_pair<3>(sums, codes, decoders, a);
-  columns.next_octet();
+  columns.next_dwords();
   a += 4 * Rows;
 }
 
@@ -107,18 +103,19 @@ MXACT_INLINE void block_pair(__m512 (&sums)[Rows][Vectors], const __m512i (&code
 template <size_t Rows, size_t Vectors>
 MXACT_INLINE void block_octet(__m512 (&sums)[Rows][Vectors], Columns<Vectors>& columns, __m512i table, const uint32_t*& a) {
   __m512i codes[Vectors];
-  MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) codes[v] = columns.octet(v);
+  MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) codes[v] = columns.dwords(v);
   block_pair<0>(sums, codes, table, a);
   block_pair<1>(sums, codes, table, a);
   block_pair<2>(sums, codes, table, a);
   block_pair<3>(sums, codes, table, a);
-  columns.next_octet();
+  columns.next_dwords();
   a += 4 * Rows;
 }
 
-template <size_t Rows, size_t Vectors>
-MXACT_INLINE void block(Columns<Vectors> columns, const uint32_t* a, size_t blocks, const Outputs& outputs) {
-  const __m512i table = _mm512_load_si512(kCodes);
+/// `a_scales`: of each block and row, where activations have some.
+template <size_t Rows, size_t Vectors, bool Scaled>
+MXACT_INLINE void block(Columns<Vectors> columns, const uint32_t* a, const float* a_scales, size_t blocks, const Outputs& outputs) {
+  const __m512i table = _mm512_load_si512(kE2m1Codes);
   __m512 totals[Rows][Vectors];
   MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) totals[m][v] = _mm512_setzero_ps(); }
 #pragma GCC unroll 1
@@ -133,16 +130,22 @@ MXACT_INLINE void block(Columns<Vectors> columns, const uint32_t* a, size_t bloc
     }
     MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) {
       const __m512 scale = scale_values(columns.scales_of(v));
-      MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) totals[m][v] = _mm512_fmadd_ps(sums[m][v], scale, totals[m][v]);
+      MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+        totals[m][v] = _mm512_fmadd_ps(sums[m][v], Scaled ? _mm512_mul_ps(_mm512_set1_ps(a_scales[m]), scale) : scale, totals[m][v]);
+      }
     }
     columns.next_block();
+    if constexpr (Scaled) a_scales += Rows;
   }
   outputs.store(totals);
 }
 
 /// One tile of rows by the panels from `panel` on; returns how many panels it took. The tiles of a block of rows agree: where there are several,
 /// each has more than four rows.
-using ChainTile = size_t(const TileArgs& args, size_t panel, const uint32_t* a, const Outputs& outputs);
+using Tile = size_t(const TileArgs& args, size_t panel, size_t row, const Outputs& outputs);
+
+/// Activations of the tile that begins at `row`.
+MXACT_INLINE const uint32_t* pairs_at(const TileArgs& args, size_t row) { return args.a + args.blocks * (kScaleBlock / 2) * row; }
 
 template <size_t Vectors>
 MXACT_INLINE Columns<Vectors> columns_at(const TileArgs& args, size_t panel) {
@@ -151,50 +154,58 @@ MXACT_INLINE Columns<Vectors> columns_at(const TileArgs& args, size_t panel) {
 
 /// Few rows need many columns beside each other: each sum waits six cycles for its last product, and two start in each cycle.
 template <size_t Rows, class Decoder>
-size_t chain_tile(const TileArgs& args, size_t panel, const uint32_t* a, const Outputs& outputs) {
+size_t chain_tile(const TileArgs& args, size_t panel, size_t row, const Outputs& outputs) {
   constexpr size_t kPanels = Rows == 1 ? 4 : Rows <= 4 ? 2 : 1;
   if (kPanels > 1 && panel + kPanels <= args.panels) {
-    chain<Rows, 2 * kPanels, Decoder>(columns_at<2 * kPanels>(args, panel), a, args.blocks, outputs);
+    chain<Rows, 2 * kPanels, Decoder>(columns_at<2 * kPanels>(args, panel), pairs_at(args, row), args.blocks, outputs);
     return kPanels;
   }
-  chain<Rows, 2, Decoder>(columns_at<2>(args, panel), a, args.blocks, outputs);
+  chain<Rows, 2, Decoder>(columns_at<2>(args, panel), pairs_at(args, row), args.blocks, outputs);
   return 1;
 }
 
 template <size_t Rows>
-size_t careful_chain_tile(const TileArgs& args, size_t panel, const uint32_t* a, const Outputs& outputs) {
-  chain<Rows, 2, CarefulDecoder>(columns_at<2>(args, panel), a, args.blocks, outputs);
+size_t careful_chain_tile(const TileArgs& args, size_t panel, size_t row, const Outputs& outputs) {
+  chain<Rows, 2, CarefulDecoder>(columns_at<2>(args, panel), pairs_at(args, row), args.blocks, outputs);
   return 1;
 }
 
+template <size_t Rows, size_t Vectors>
+MXACT_INLINE void block_of_panels(const TileArgs& args, size_t panel, size_t row, const Outputs& outputs) {
+  if (args.a_scales == nullptr) {
+    block<Rows, Vectors, false>(columns_at<Vectors>(args, panel), pairs_at(args, row), nullptr, args.blocks, outputs);
+  } else {
+    block<Rows, Vectors, true>(columns_at<Vectors>(args, panel), pairs_at(args, row), args.a_scales + args.blocks * row, args.blocks, outputs);
+  }
+}
+
 template <size_t Rows>
-size_t block_tile(const TileArgs& args, size_t panel, const uint32_t* a, const Outputs& outputs) {
+size_t block_tile(const TileArgs& args, size_t panel, size_t row, const Outputs& outputs) {
   constexpr size_t kPanels = Rows == 1 ? 2 : 1;
   if (kPanels > 1 && panel + kPanels <= args.panels) {
-    block<Rows, 2 * kPanels>(columns_at<2 * kPanels>(args, panel), a, args.blocks, outputs);
+    block_of_panels<Rows, 2 * kPanels>(args, panel, row, outputs);
     return kPanels;
   }
-  block<Rows, 2>(columns_at<2>(args, panel), a, args.blocks, outputs);
+  block_of_panels<Rows, 2>(args, panel, row, outputs);
   return 1;
 }
 
-constexpr ChainTile* kChainTiles[kChainRows] = {chain_tile<1, FoldedDecoder>,  chain_tile<2, FoldedDecoder>,  chain_tile<3, FoldedDecoder>,
-                                                chain_tile<4, FoldedDecoder>,  chain_tile<5, FoldedDecoder>,  chain_tile<6, FoldedDecoder>,
-                                                chain_tile<7, FoldedDecoder>,  chain_tile<8, FoldedDecoder>,  chain_tile<9, FoldedDecoder>,
-                                                chain_tile<10, FoldedDecoder>, chain_tile<11, FoldedDecoder>, chain_tile<12, FoldedDecoder>};
-constexpr ChainTile* kCarefulChainTiles[kChainRows] = {careful_chain_tile<1>, careful_chain_tile<2>,  careful_chain_tile<3>,  careful_chain_tile<4>,
-                                                       careful_chain_tile<5>, careful_chain_tile<6>,  careful_chain_tile<7>,  careful_chain_tile<8>,
-                                                       careful_chain_tile<9>, careful_chain_tile<10>, careful_chain_tile<11>, careful_chain_tile<12>};
-constexpr ChainTile* kBlockTiles[kBlockRows] = {block_tile<1>, block_tile<2>, block_tile<3>, block_tile<4>, block_tile<5>, block_tile<6>};
+constexpr Tile* kChainTiles[kChainRows] = {chain_tile<1, FoldedDecoder>,  chain_tile<2, FoldedDecoder>,  chain_tile<3, FoldedDecoder>,
+                                           chain_tile<4, FoldedDecoder>,  chain_tile<5, FoldedDecoder>,  chain_tile<6, FoldedDecoder>,
+                                           chain_tile<7, FoldedDecoder>,  chain_tile<8, FoldedDecoder>,  chain_tile<9, FoldedDecoder>,
+                                           chain_tile<10, FoldedDecoder>, chain_tile<11, FoldedDecoder>, chain_tile<12, FoldedDecoder>};
+constexpr Tile* kCarefulChainTiles[kChainRows] = {careful_chain_tile<1>, careful_chain_tile<2>,  careful_chain_tile<3>,  careful_chain_tile<4>,
+                                                  careful_chain_tile<5>, careful_chain_tile<6>,  careful_chain_tile<7>,  careful_chain_tile<8>,
+                                                  careful_chain_tile<9>, careful_chain_tile<10>, careful_chain_tile<11>, careful_chain_tile<12>};
+constexpr Tile* kBlockTiles[kBlockRows] = {block_tile<1>, block_tile<2>, block_tile<3>, block_tile<4>, block_tile<5>, block_tile<6>};
 
-void run(const TileArgs& args, size_t tallest, ChainTile* const* tiles) {
-  const size_t pairs = args.blocks * (kScaleBlock / 2);
+void run(const TileArgs& args, size_t tallest, Tile* const* tiles) {
   for (size_t panel = 0; panel < args.panels;) {
     size_t taken = 0;
     size_t row = 0;
     for (size_t tile = 0; tile < tile_count(args.rows, tallest); ++tile) {
       const size_t height = tile_height(args.rows, tallest, tile);
-      taken = tiles[height - 1](args, panel, args.a + pairs * row, Outputs(args, panel, row));
+      taken = tiles[height - 1](args, panel, row, Outputs(args, panel, row));
       row += height;
     }
     panel += taken;

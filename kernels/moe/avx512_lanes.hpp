@@ -1,5 +1,5 @@
 #pragma once
-// What the AVX-512 engines share: 16 columns a vector, one dword of eight e2m1 codes a lane. For files of these tiers alone: nothing here has a
+// What the AVX-512 engines share: 16 columns a vector, one dword of codes a lane. For files of these tiers alone: nothing here has a
 // linkage that another tier could pick up.
 
 #include <immintrin.h>
@@ -13,6 +13,11 @@
 
 namespace mx::kernels::moe {
 namespace {
+
+/// e2m1 as bf16, twice: VPERMW's index has a fifth bit.
+alignas(64) constexpr uint16_t kE2m1Codes[32] = {0x0000, 0x3F00, 0x3F80, 0x3FC0, 0x4000, 0x4040, 0x4080, 0x40C0, 0x8000, 0xBF00, 0xBF80,
+                                                 0xBFC0, 0xC000, 0xC040, 0xC080, 0xC0C0, 0x0000, 0x3F00, 0x3F80, 0x3FC0, 0x4000, 0x4040,
+                                                 0x4080, 0x40C0, 0x8000, 0xBF00, 0xBF80, 0xBFC0, 0xC000, 0xC040, 0xC080, 0xC0C0};
 
 /// Nibble j of every 16-bit word comes to its low end; what lies above it does not matter to tables that repeat.
 template <size_t J, class Vector>
@@ -43,14 +48,14 @@ struct Columns {
   size_t scale_stride;
 
   /// Memory is asked for a page ahead: decoding leaves the processor's own prefetcher behind.
-  MXACT_INLINE __m512i octet(size_t v) const {
+  MXACT_INLINE __m512i dwords(size_t v) const {
     constexpr size_t kAhead = 4096;
     const uint8_t* const at = codes + v / 2 * code_stride + v % 2 * 64;
     _mm_prefetch(at + kAhead, _MM_HINT_T0);
     return _mm512_load_si512(at);
   }
   MXACT_INLINE const uint8_t* scales_of(size_t v) const { return scales + (v / 2) * scale_stride + (v % 2) * 16; }
-  MXACT_INLINE void next_octet() { codes += 4 * kPanelColumns; }
+  MXACT_INLINE void next_dwords() { codes += 4 * kPanelColumns; }
   MXACT_INLINE void next_block() { scales += kPanelColumns; }
 };
 

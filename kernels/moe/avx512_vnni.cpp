@@ -55,10 +55,10 @@ void tile(Columns<2> columns, const uint32_t* a, const int32_t* starts, const in
     __m512i sums[Rows][2];
     MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = _mm512_set1_epi32(starts[m]); }
     MXACT_UNROLL for (size_t octet = 0; octet < 4; ++octet) {
-      const __m512i codes[2] = {columns.octet(0), columns.octet(1)};
+      const __m512i codes[2] = {columns.dwords(0), columns.dwords(1)};
       add_quads<0>(sums, codes, table, a);
       add_quads<1>(sums, codes, table, a);
-      columns.next_octet();
+      columns.next_dwords();
       a += 2 * Rows;
     }
     MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {

@@ -16,16 +16,29 @@ namespace mx::kernels::moe {
 namespace {
 
 constexpr std::array kEngines {
-  Engine{Contract::bf16_chain, "bf16-chain portable", 0, kChainRows, bf16_chain_portable},
-      Engine{Contract::bf16_block, "bf16-block portable", 0, kBlockRows, bf16_block_portable},
-      Engine{Contract::int8_block, "int8-block portable", 0, kInt8Rows, int8_block_portable},
+  Engine{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain portable", 0, kChainRows, bf16_chain_portable},
+      Engine{Contract::bf16_block, PanelKind::mxfp4, "bf16-block portable", 0, kBlockRows, bf16_block_portable},
+      Engine{Contract::bf16_block, PanelKind::mxfp8, "bf16-block mxfp8 portable", 0, kBlockRows, bf16_block_mxfp8_portable},
+      Engine{Contract::bf16_block, PanelKind::nvfp4, "bf16-block nvfp4 portable", 0, kBlockRows, bf16_block_nvfp4_portable},
+      Engine{Contract::bf16_block, PanelKind::fp8, "bf16-block fp8 portable", 0, kBlockRows, bf16_block_fp8_portable},
+      Engine{Contract::int8_block, PanelKind::mxfp4, "int8-block portable", 0, kInt8Rows, int8_block_portable},
 #if defined(__x86_64__) && !defined(MXACT_PORTABLE)
-      Engine{Contract::bf16_chain, "bf16-chain avx2", kAvx2, kChainRows, bf16_chain_avx2},
-      Engine{Contract::bf16_block, "bf16-block avx2", kAvx2, kBlockRows, bf16_block_avx2},
-      Engine{Contract::int8_block, "int8-block avx2", kAvx2, kInt8Rows, int8_block_avx2},
-      Engine{Contract::int8_block, "int8-block avx512-vnni", kAvx512 | kAvx512Vnni | kAvx512Vbmi, kInt8Rows, int8_block_avx512_vnni},
-      Engine{Contract::bf16_chain, "bf16-chain avx512-bf16", kAvx512 | kAvx512Bf16, kChainRows, bf16_chain_avx512_bf16},
-      Engine{Contract::bf16_block, "bf16-block avx512-bf16", kAvx512 | kAvx512Bf16, kBlockRows, bf16_block_avx512_bf16},
+      Engine{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain avx2", kAvx2, kChainRows, bf16_chain_avx2},
+      Engine{Contract::bf16_block, PanelKind::mxfp4, "bf16-block avx2", kAvx2, kBlockRows, bf16_block_avx2},
+      Engine{Contract::bf16_block, PanelKind::mxfp8, "bf16-block mxfp8 avx2", kAvx2 | kF16c, kBlockRows, bf16_block_mxfp8_avx2},
+      Engine{Contract::bf16_block, PanelKind::nvfp4, "bf16-block nvfp4 avx2", kAvx2 | kF16c, kBlockRows, bf16_block_nvfp4_avx2},
+      Engine{Contract::bf16_block, PanelKind::fp8, "bf16-block fp8 avx2", kAvx2 | kF16c, kBlockRows, bf16_block_fp8_avx2},
+      Engine{Contract::int8_block, PanelKind::mxfp4, "int8-block avx2", kAvx2, kInt8Rows, int8_block_avx2},
+      Engine{Contract::int8_block,  PanelKind::mxfp4, "int8-block avx512-vnni", kAvx512 | kAvx512Vnni | kAvx512Vbmi, kInt8Rows,
+             int8_block_avx512_vnni},
+      Engine{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain avx512-bf16", kAvx512 | kAvx512Bf16, kChainRows, bf16_chain_avx512_bf16},
+      Engine{Contract::bf16_block, PanelKind::mxfp4, "bf16-block avx512-bf16", kAvx512 | kAvx512Bf16, kBlockRows, bf16_block_avx512_bf16},
+      Engine{Contract::bf16_block,        PanelKind::mxfp8, "bf16-block mxfp8 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kBlockRows,
+             bf16_block_mxfp8_avx512_bf16},
+      Engine{Contract::bf16_block,        PanelKind::nvfp4, "bf16-block nvfp4 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kBlockRows,
+             bf16_block_nvfp4_avx512_bf16},
+      Engine{Contract::bf16_block,      PanelKind::fp8, "bf16-block fp8 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kBlockRows,
+             bf16_block_fp8_avx512_bf16},
 #endif
 };
 
@@ -35,6 +48,7 @@ constexpr std::array kEngines {
 std::size_t checked_rows(const Engine& engine, const PanelMatrix& weights, std::size_t expert, std::size_t x, std::span<const float> out,
                          int threads) {
   const PanelShape& shape = weights.shape;
+  if (weights.format->kind != engine.kind) refuse(engine, "does not read weights in " + std::string(layout::name_of(weights.format->format)));
   if (expert >= shape.experts) {
     refuse(engine, "expert " + std::to_string(expert) + " is not in 0.." + std::to_string(shape.experts - 1));
   }
@@ -97,18 +111,30 @@ std::vector<const T*> row_starts(const T* base, std::size_t length, const RowBlo
 
 std::span<const Engine> engines() { return kEngines; }
 
-const Engine& engine_for(Contract contract, const IsaTier& tier) {
+const Engine& engine_for(Contract contract, const PanelFormat& format, const IsaTier& tier) {
   if (!runs_here(tier))
     throw Error(ErrorCode::unsupported, "this processor cannot run the instruction sets '" + std::string(tier.name) + "'", "MXACT_ISA");
   const Engine* best = nullptr;
   for (const Engine& engine : kEngines) {
-    if (engine.contract == contract && (engine.needs & ~tier.needs) == 0) best = &engine;
+    if (engine.contract == contract && engine.kind == format.kind && (engine.needs & ~tier.needs) == 0) best = &engine;
   }
-  if (best == nullptr) throw Error(ErrorCode::unsupported, "no kernel computes the contract " + std::string(name_of(contract)), "moe");
+  if (best == nullptr) {
+    throw Error(ErrorCode::unsupported,
+                "no kernel computes the contract " + std::string(name_of(contract)) + " of weights in " + std::string(layout::name_of(format.format)),
+                "moe");
+  }
   return *best;
 }
 
-std::size_t panels_at_once(std::size_t rows) { return rows <= 8 ? 4 : 4; }
+std::size_t chain_of(const PanelMatrix& weights, std::size_t block) {
+  const std::size_t k = weights.shape.k;
+  const std::size_t of_weights = std::min(weights.format->block_of(k), k);
+  if (block == 0 || block >= k) return of_weights;
+  if (block != 32 && block != 64 && block != 128) {
+    throw Error(ErrorCode::unsupported, "no engine takes activations with a scale for " + std::to_string(block) + " of K: 32, 64, 128 or all", "moe");
+  }
+  return std::min(of_weights, block);
+}
 
 void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t expert, std::size_t first, std::size_t count, const Operand& operand,
                std::size_t row_block, float* out, const Strides& strides, Bias bias) {
@@ -116,10 +142,13 @@ void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t exp
   const std::size_t blocks = weights.shape.blocks();
   const std::size_t panel = expert * weights.shape.panels() + first;
   bool careful = false;
-  for (std::size_t p = 0; p < count; ++p) careful = careful || needs_care(engine.contract, block, weights.ranges[panel + p]);
-  const std::size_t code_stride = blocks * kPanelBlockDwords * 4;
-  const std::size_t scale_stride = blocks * kPanelColumns;
-  const bool int8 = !operand.starts.empty();
+  for (std::size_t p = 0; p < count && !weights.ranges.empty(); ++p) {
+    careful = careful || needs_care(engine.contract, block, weights.ranges[panel + p]);
+  }
+  const std::size_t code_stride = weights.panel_code_bytes();
+  const std::size_t scale_stride = weights.panel_scale_bytes();
+  const bool int8 = operand.form.int8;
+  const std::size_t k = weights.shape.k;
   engine.run({.codes = weights.codes.data() + panel * code_stride,
               .scales = weights.scales.data() + panel * scale_stride,
               .code_stride = code_stride,
@@ -131,6 +160,10 @@ void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t exp
               .a = operand.data.data() + block.first * operand.dwords_per_row,
               .a_starts = int8 ? operand.starts.data() + block.first * blocks : nullptr,
               .a_exponents = int8 ? operand.exponents.data() + block.first * blocks : nullptr,
+              .scale_block = weights.format->block_of(k),
+              .chain = operand.form.chain == 0 ? chain_of(weights, 0) : operand.form.chain,
+              .expert_scale = weights.expert_scales.empty() ? 1.0F : weights.expert_scales[expert],
+              .a_scales = operand.form.chain == 0 ? nullptr : operand.scales.data() + block.first * operand.form.chains(),
               .bias = weights.bias.empty() || bias == Bias::left_out || fault::planted(fault::Fault::moe_kernel_drops_bias)
                           ? nullptr
                           : weights.bias.data() + panel * kPanelColumns,
@@ -147,7 +180,7 @@ void run_columns(const Engine& engine, const PanelMatrix& weights, std::size_t e
   const std::size_t whole = std::min(end, shape.columns / shape.lanes());
   const Strides strides{shape.lanes(), shape.halves * shape.columns, shape.halves == 1 ? kPanelColumns / 2 : shape.columns};
   float* const rows = out.data() + block.first * strides.row;
-  const std::size_t step = panels_at_once(block.rows);
+  const std::size_t step = kPanelsAtOnce;
   for (std::size_t panel = begin; panel < whole; panel += step) {
     run_tiles(engine, weights, expert, panel, std::min(step, whole - panel), operand, row_block, rows + panel * strides.panel, strides, bias);
   }
@@ -159,9 +192,9 @@ void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, 
   const std::size_t rows = checked_rows(engine, weights, expert, x.codes.size(), out, threads);
   check_buffers(engine.name, out, {input("x", x.codes)});
   Operand operand;
-  make_room(operand, false, engine.tallest, std::array{rows}, weights.shape.k);
+  make_room(operand, {.k = weights.shape.k, .tallest = engine.tallest}, std::array{rows});
   fill_all(operand, threads,
-           [&](std::size_t index, const RowBlock& block) { fill_bf16(operand, index, row_starts(x.codes.data(), operand.k, block)); });
+           [&](std::size_t index, const RowBlock& block) { fill_bf16(operand, index, row_starts(x.codes.data(), operand.form.k, block)); });
   run_gemm(engine, weights, expert, operand, out, threads);
 }
 
@@ -174,9 +207,28 @@ void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, 
   }
   check_buffers(engine.name, out, {input("x", x.codes), input("scales", x.scales)});
   Operand operand;
-  make_room(operand, true, engine.tallest, std::array{rows}, weights.shape.k);
+  make_room(operand, {.k = weights.shape.k, .int8 = true, .tallest = engine.tallest}, std::array{rows});
   fill_all(operand, threads, [&](std::size_t index, const RowBlock& block) {
-    fill_int8(operand, index, row_starts(x.codes.data(), operand.k, block), row_starts(x.scales.data(), weights.shape.blocks(), block));
+    fill_int8(operand, index, row_starts(x.codes.data(), operand.form.k, block), row_starts(x.scales.data(), weights.shape.blocks(), block));
+  });
+  run_gemm(engine, weights, expert, operand, out, threads);
+}
+
+void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const ScaledRows& x, std::span<float> out, int threads) {
+  if (engine.contract != Contract::bf16_block) refuse(engine, "takes activations without scales beside them");
+  const std::size_t k = weights.shape.k;
+  const std::size_t rows = checked_rows(engine, weights, expert, x.codes.size(), out, threads);
+  if (x.block == 0) refuse(engine, "a scale for 0 of K");
+  const std::size_t chain = chain_of(weights, x.block);
+  const std::size_t scales = (k + x.block - 1) / x.block;
+  if (x.scales.size() != rows * scales) {
+    refuse(engine, "x has " + std::to_string(x.scales.size()) + " scales, not " + std::to_string(rows) + " rows of " + std::to_string(scales));
+  }
+  check_buffers(engine.name, out, {input("x", x.codes), input("scales", x.scales)});
+  Operand operand;
+  make_room(operand, {.k = k, .tallest = engine.tallest, .chain = chain}, std::array{rows});
+  fill_all(operand, threads, [&](std::size_t index, const RowBlock& block) {
+    fill_scaled(operand, index, row_starts(x.codes.data(), k, block), row_starts(x.scales.data(), scales, block), x.block);
   });
   run_gemm(engine, weights, expert, operand, out, threads);
 }

@@ -16,6 +16,7 @@ namespace mx::kernels::moe {
 /// One engine: what it computes, what it needs, and how high its tiles are. Tests and benchmarks iterate over all of them.
 struct Engine {
   Contract contract;
+  PanelKind kind;  ///< the weights that it reads
   std::string_view name;
   std::uint32_t needs;  ///< IsaBit mask
   std::size_t tallest;  ///< rows of a tile
@@ -25,15 +26,20 @@ struct Engine {
 /// Every engine of this build; of a contract the plainest first.
 std::span<const Engine> engines();
 
-/// The last engine of the contract that the tier can run. Throws Error(unsupported) for a contract without engines, or when this processor cannot
-/// run the tier.
-const Engine& engine_for(Contract contract, const IsaTier& tier);
+/// The last engine of the contract for weights of that format that the tier can run. Throws Error(unsupported) when there is none, or when this
+/// processor cannot run the tier.
+const Engine& engine_for(Contract contract, const PanelFormat& format, const IsaTier& tier);
+
+/// Elements along K in a chain of bf16-block where activations have a scale for each `block` of them (0: none): the smaller of the two blocks, or K.
+/// Throws Error(unsupported) for another `block` than 32, 64, 128 or at least K.
+std::size_t chain_of(const PanelMatrix& weights, std::size_t block);
 
 /// out[row][half * columns + i] = row of `x` times column i of that half of one expert, plus its bias if `weights` has any: fp32, of NaNs 0x7FC00000.
 /// `threads` of at least 1. Throws Error(usage), before anything is written, when a size disagrees, the expert does not exist, the contract takes
 /// other activations, or `out` overlaps an input.
 void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Bf16Rows& x, std::span<float> out, int threads);
 void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Int8Rows& x, std::span<float> out, int threads);
+void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const ScaledRows& x, std::span<float> out, int threads);
 
 /// Where the outputs of a panel go: column c of a row is at row * row_stride + panel * panel_stride + c / 16 * half_stride + c % 16.
 struct Strides {
@@ -53,7 +59,7 @@ void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t exp
 void run_columns(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Operand& operand, std::size_t row_block,
                  std::size_t begin, std::size_t end, std::span<float> out, Bias bias);
 
-/// Panels that an engine best takes at once: several for a tile of few rows.
-std::size_t panels_at_once(std::size_t rows);
+/// Panels that an engine is given at once: a tile of few rows takes several beside each other.
+inline constexpr std::size_t kPanelsAtOnce = 4;
 
 }  // namespace mx::kernels::moe

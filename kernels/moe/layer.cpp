@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include "kernels/moe/buffers.hpp"
@@ -27,6 +28,9 @@ constexpr std::array kCombineKernels {
 void check_size(std::string_view what, std::size_t found, std::size_t wanted) {
   if (found != wanted) refuse(std::string(what) + " has " + std::to_string(found) + " values, not " + std::to_string(wanted));
 }
+
+/// Rows that are quantized in one call.
+constexpr std::size_t kStagedAtOnce = 16;
 
 /// A stretch of one product's panels for one block of rows: what a thread takes at a time.
 struct Work {
@@ -51,7 +55,7 @@ std::span<const KernelRow<CombineFunction>> combine_kernels() { return kCombineK
 FusedLayer::FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const IsaTier& tier)
     : weights_(weights),
       choices_(choices),
-      engine_(engine_for(choices.contract, tier)),
+      engine_(engine_for(choices.contract, *weights.w13.format, tier)),
       activation_(*choices.activation, choices.constants, tier),
       stage_(choices.contract, choices.recipe, tier),
       combine_(kernel_for<CombineFunction>(kCombineKernels, tier).run),
@@ -59,11 +63,21 @@ FusedLayer::FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& 
       intermediate_(weights.w2.shape.k) {
   const PanelShape& w13 = weights.w13.shape;
   const PanelShape& w2 = weights.w2.shape;
-  if (w13.halves != 2 || w2.halves != 1 || w13.columns != w2.k || w2.columns != w13.k || w13.experts != w2.experts) {
+  const std::size_t halves = activation_.gated() ? 2 : 1;
+  if (w13.halves != halves) {
+    refuse("experts are " + std::string(halves == 2 ? "not gated" : "gated") + ", " + std::string(choices.activation->name) +
+           " is an activation of " + (halves == 2 ? "gate and up" : "one row"));
+  }
+  if (w2.halves != 1 || w13.columns != w2.k || w2.columns != w13.k || w13.experts != w2.experts || weights.w13.format != weights.w2.format) {
     refuse("w13 is " + std::to_string(w13.experts) + " x " + std::to_string(w13.halves) + " x " + std::to_string(w13.columns) + " x " +
            std::to_string(w13.k) + ", w2 " + std::to_string(w2.experts) + " x " + std::to_string(w2.halves) + " x " + std::to_string(w2.columns) +
            " x " + std::to_string(w2.k) + ": not one layer's");
   }
+  stage_.check_length(hidden_);
+  stage_.check_length(intermediate_);
+  if (!stage_.scaled()) return;
+  first_chain_ = chain_of(weights.w13, stage_.block_of(hidden_));
+  second_chain_ = chain_of(weights.w2, stage_.block_of(intermediate_));
 }
 
 void FusedLayer::run(const RoutedTokens& tokens, std::span<float> out, int threads) {
@@ -135,13 +149,11 @@ FusedLayer::Sources FusedLayer::sources_of(const RoutedTokens& tokens, const Sor
 void FusedLayer::run_experts(std::span<const std::size_t> group_sizes, const Sources& sources, int threads) {
   const std::size_t pairs = sources.of_pair.size();
   const bool as_is = stage_.keeps_bf16() && sources.weights.empty();
-  stage_.check_length(hidden_);
-  stage_.check_length(intermediate_);
   act_.resize(pairs * intermediate_);
   expert_out_.resize(pairs * hidden_);
   stage_.make_room(x_, as_is ? 0 : sources.rows.size(), hidden_);
-  make_room(first_, stage_.int8(), engine_.tallest, group_sizes, hidden_);
-  make_room(second_, stage_.int8(), engine_.tallest, group_sizes, intermediate_);
+  make_room(first_, {.k = hidden_, .int8 = stage_.int8(), .tallest = engine_.tallest, .chain = first_chain_}, group_sizes);
+  make_room(second_, {.k = intermediate_, .int8 = stage_.int8(), .tallest = engine_.tallest, .chain = second_chain_}, group_sizes);
   scratch_.resize(std::max(scratch_.size(), static_cast<std::size_t>(threads)));
   const std::vector<Work> gate_and_up_work = work_of(first_, weights_.w13.shape.panels());
   const std::vector<Work> down_work = work_of(second_, weights_.w2.shape.panels());
@@ -149,7 +161,7 @@ void FusedLayer::run_experts(std::span<const std::size_t> group_sizes, const Sou
   {
     Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
 #pragma omp for schedule(dynamic)
-    for (std::size_t row = 0; row < (as_is ? 0 : sources.rows.size()); ++row) stage_x(sources, row, scratch);
+    for (std::size_t row = 0; row < (as_is ? 0 : sources.rows.size()); row += kStagedAtOnce) stage_x(sources, row, scratch);
 #pragma omp for schedule(dynamic)
     for (std::size_t block = 0; block < first_.row_blocks.size(); ++block) fill_from_x(block, sources, scratch);
 #pragma omp for schedule(dynamic)
@@ -161,13 +173,15 @@ void FusedLayer::run_experts(std::span<const std::size_t> group_sizes, const Sou
   }
 }
 
-void FusedLayer::stage_x(const Sources& sources, std::size_t row, Scratch& scratch) {
-  const float weight = sources.weights.empty() ? 1.0F : sources.weights[row];
-  scratch.tile.resize(hidden_);
-  for (std::size_t k = 0; k < hidden_; ++k) {
-    scratch.tile[k] = weight * std::bit_cast<float>(static_cast<std::uint32_t>(sources.rows[row][k]) << 16);
+void FusedLayer::stage_x(const Sources& sources, std::size_t first, Scratch& scratch) {
+  const std::size_t count = std::min(kStagedAtOnce, sources.rows.size() - first);
+  scratch.tile.resize(count * hidden_);
+  for (std::size_t row = first; row < first + count; ++row) {
+    const float weight = sources.weights.empty() ? 1.0F : sources.weights[row];
+    float* const to = scratch.tile.data() + (row - first) * hidden_;
+    for (std::size_t k = 0; k < hidden_; ++k) to[k] = weight * std::bit_cast<float>(static_cast<std::uint32_t>(sources.rows[row][k]) << 16);
   }
-  stage_.put(x_, row, scratch.tile);
+  stage_.put(x_, first, scratch.tile);
 }
 
 void FusedLayer::fill_from_x(std::size_t block, const Sources& sources, Scratch& scratch) {
@@ -185,10 +199,8 @@ void FusedLayer::fill_from_act(std::size_t block, Scratch& scratch) {
   const RowBlock& rows = second_.row_blocks[block];
   std::vector<std::size_t> all(rows.rows);
   stage_.make_room(scratch.act, rows.rows, intermediate_);
-  for (std::size_t row = 0; row < rows.rows; ++row) {
-    all[row] = row;
-    stage_.put(scratch.act, row, std::span(act_).subspan((rows.first + row) * intermediate_, intermediate_));
-  }
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  stage_.put(scratch.act, 0, std::span(act_).subspan(rows.first * intermediate_, rows.rows * intermediate_));
   fill(second_, block, scratch.act, all, scratch);
 }
 
@@ -196,7 +208,10 @@ void FusedLayer::fill(Operand& operand, std::size_t block, const StagedRows& sta
   if (!stage_.int8()) {
     scratch.bf16.clear();
     for (const std::size_t row : rows) scratch.bf16.push_back(staged.bf16_row(row));
-    return fill_bf16(operand, block, scratch.bf16);
+    if (!stage_.scaled()) return fill_bf16(operand, block, scratch.bf16);
+    scratch.f32_scales.clear();
+    for (const std::size_t row : rows) scratch.f32_scales.push_back(staged.f32_scale_row(row));
+    return fill_scaled(operand, block, scratch.bf16, scratch.f32_scales, stage_.block_of(staged.length));
   }
   scratch.int8.clear();
   scratch.scales.clear();
@@ -210,18 +225,19 @@ void FusedLayer::fill(Operand& operand, std::size_t block, const StagedRows& sta
 void FusedLayer::gate_and_up(std::size_t block, std::size_t first, std::size_t count, Scratch& scratch) {
   const RowBlock& rows = first_.row_blocks[block];
   const std::size_t lanes = weights_.w13.shape.lanes();
-  const std::size_t step = panels_at_once(rows.rows);
-  const Strides strides{rows.rows * kPanelColumns, kPanelColumns, lanes};
+  const std::size_t step = kPanelsAtOnce;
+  const Strides strides{rows.rows * kPanelColumns, kPanelColumns, kPanelColumns / 2};
   scratch.tile.resize(step * rows.rows * kPanelColumns);
   for (std::size_t panel = first; panel < first + count; panel += step) {
     const std::size_t taken = std::min(step, first + count - panel);
     run_tiles(engine_, weights_.w13, rows.group, panel, taken, first_, block, scratch.tile.data(), strides, Bias::added);
-    for (std::size_t p = 0; p < taken; ++p) {
-      const std::size_t column = (panel + p) * lanes;
-      for (std::size_t row = 0; row < rows.rows; ++row) {
-        const float* const gate = scratch.tile.data() + p * strides.panel + row * strides.row;
-        activation_(gate, gate + lanes, std::min(lanes, intermediate_ - column), act_.data() + (rows.first + row) * intermediate_ + column);
-      }
+    // Gate and up of 16 columns each, or two vectors of columns without an up.
+    for (std::size_t vector = 0; vector < taken * (kPanelColumns / kSwishColumns); vector += activation_.gated() ? 2U : 1U) {
+      const std::size_t column = panel * lanes + (activation_.gated() ? vector / 2 : vector) * kSwishColumns;
+      if (column >= intermediate_) break;
+      const float* const gate = scratch.tile.data() + vector / 2 * strides.panel + vector % 2 * kSwishColumns;
+      activation_(gate, gate + kSwishColumns, rows.rows, strides.row, std::min<std::size_t>(kSwishColumns, intermediate_ - column),
+                  act_.data() + rows.first * intermediate_ + column, intermediate_, scratch.curve);
     }
   }
 }

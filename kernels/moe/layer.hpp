@@ -40,7 +40,7 @@ struct BatchedTokens {
 class FusedLayer {
  public:
   /// `weights` must outlive the layer. Throws Error(unsupported) for choices that no kernel has or a tier that this processor lacks, Error(usage) for
-  /// constants that the activation does not take or matrices that do not fit together.
+  /// constants that the activation does not take, matrices that do not fit together or to the activation, and rows that are not whole blocks.
   FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const IsaTier& tier);
 
   /// out: fp32 [tokens, hidden]. Throws Error(usage), before anything is written, for sizes that disagree, experts that do not exist, weights that
@@ -60,16 +60,18 @@ class FusedLayer {
   };
   /// What one thread works in.
   struct Scratch {
-    Lines<float> tile;  ///< gate and up of some panels, or a row of x
+    Lines<float> tile;  ///< gate and up of some panels, or rows of x
     StagedRows act;     ///< of one block of rows
     std::vector<const std::uint16_t*> bf16;
     std::vector<const std::int8_t*> int8;
     std::vector<const std::uint8_t*> scales;
+    std::vector<const float*> f32_scales;
+    CurveScratch curve;
   };
 
   Sources sources_of(const RoutedTokens& tokens, const SortedPairs& pairs) const;
   void run_experts(std::span<const std::size_t> group_sizes, const Sources& sources, int threads);
-  void stage_x(const Sources& sources, std::size_t row, Scratch& scratch);
+  void stage_x(const Sources& sources, std::size_t first, Scratch& scratch);  ///< some rows from there on
   void fill_from_x(std::size_t block, const Sources& sources, Scratch& scratch);
   void fill_from_act(std::size_t block, Scratch& scratch);
   void fill(Operand& operand, std::size_t block, const StagedRows& staged, std::span<const std::size_t> rows, Scratch& scratch) const;
@@ -80,11 +82,13 @@ class FusedLayer {
   const PanelLayer& weights_;
   mx::moe::ScaledChoices choices_;
   const Engine& engine_;
-  GatedActivation activation_;
+  TileActivation activation_;
   RowStage stage_;
   CombineFunction* combine_;
   std::size_t hidden_;
   std::size_t intermediate_;
+  std::size_t first_chain_ = 0;  ///< of activations with scales, else 0
+  std::size_t second_chain_ = 0;
   StagedRows x_;    ///< empty where rows of x are taken as they are
   Operand first_;   ///< of gate and up
   Operand second_;  ///< of down

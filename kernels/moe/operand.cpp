@@ -59,8 +59,8 @@ void place_scales(const std::int8_t* row, const std::uint8_t* scales, std::size_
 template <class Visit>
 void each_tile(const Operand& operand, const RowBlock& block, Visit visit) {
   std::size_t first = 0;
-  for (std::size_t tile = 0; tile < tile_count(block.rows, operand.tallest); ++tile) {
-    const std::size_t height = tile_height(block.rows, operand.tallest, tile);
+  for (std::size_t tile = 0; tile < tile_count(block.rows, operand.form.tallest); ++tile) {
+    const std::size_t height = tile_height(block.rows, operand.form.tallest, tile);
     visit(first, height);
     first += height;
   }
@@ -68,21 +68,21 @@ void each_tile(const Operand& operand, const RowBlock& block, Visit visit) {
 
 }  // namespace
 
-void make_room(Operand& operand, bool int8, std::size_t tallest, std::span<const std::size_t> group_sizes, std::size_t k) {
-  if (k < 1 || k % kScaleBlock != 0) {
-    throw Error(ErrorCode::usage, "K " + std::to_string(k) + " is not a multiple of " + std::to_string(kScaleBlock), "activations");
+void make_room(Operand& operand, const OperandForm& form, std::span<const std::size_t> group_sizes) {
+  if (form.k < 1 || form.k % kScaleBlock != 0) {
+    throw Error(ErrorCode::usage, "K " + std::to_string(form.k) + " is not a multiple of " + std::to_string(kScaleBlock), "activations");
   }
+  operand.form = form;
   operand.rows = std::accumulate(group_sizes.begin(), group_sizes.end(), std::size_t{0});
-  operand.k = k;
-  operand.tallest = tallest;
-  operand.dwords_per_row = int8 ? k / 4 : k / 2;
+  operand.dwords_per_row = form.int8 ? form.k / 4 : form.k / 2;
   // Engines read past a tile's last pair, up to a line.
   operand.data.resize(operand.rows * operand.dwords_per_row + kLine / sizeof(std::uint32_t));
-  operand.starts.resize(int8 ? operand.rows * k / kScaleBlock : 0);
+  operand.starts.resize(form.int8 ? operand.rows * form.k / kScaleBlock : 0);
   operand.exponents.resize(operand.starts.size());
+  operand.scales.resize(operand.rows * form.chains());
   operand.row_blocks.clear();
   const std::size_t held = std::min(kRowBlockBytes / (operand.dwords_per_row * 4), kMostRows);
-  const std::size_t most = std::max<std::size_t>(1, held / tallest) * tallest;
+  const std::size_t most = std::max<std::size_t>(1, held / form.tallest) * form.tallest;
   std::size_t first = 0;
   for (std::size_t group = 0; group < group_sizes.size(); ++group) {
     for (std::size_t left = group_sizes[group]; left != 0;) {
@@ -96,17 +96,29 @@ void make_room(Operand& operand, bool int8, std::size_t tallest, std::span<const
 
 void fill_bf16(Operand& operand, std::size_t index, std::span<const std::uint16_t* const> rows) {
   RowBlock& block = operand.row_blocks[index];
-  for (const std::uint16_t* row : rows) block.least_exponent = std::min(block.least_exponent, least_exponent(row, operand.k));
+  for (const std::uint16_t* row : rows) block.least_exponent = std::min(block.least_exponent, least_exponent(row, operand.form.k));
   each_tile(operand, block, [&](std::size_t first, std::size_t height) {
-    place_pairs(rows.subspan(first, height), operand.k, operand.data.data() + (block.first + first) * operand.dwords_per_row);
+    place_pairs(rows.subspan(first, height), operand.form.k, operand.data.data() + (block.first + first) * operand.dwords_per_row);
+  });
+}
+
+void fill_scaled(Operand& operand, std::size_t index, std::span<const std::uint16_t* const> rows, std::span<const float* const> scales,
+                 std::size_t block) {
+  fill_bf16(operand, index, rows);
+  const std::size_t chains = operand.form.chains();
+  each_tile(operand, operand.row_blocks[index], [&](std::size_t first, std::size_t height) {
+    float* const to = operand.scales.data() + (operand.row_blocks[index].first + first) * chains;
+    for (std::size_t row = 0; row < height; ++row) {
+      for (std::size_t c = 0; c < chains; ++c) to[c * height + row] = scales[first + row][c * operand.form.chain / block];
+    }
   });
 }
 
 void fill_int8(Operand& operand, std::size_t index, std::span<const std::int8_t* const> rows, std::span<const std::uint8_t* const> scales) {
   RowBlock& block = operand.row_blocks[index];
-  const std::size_t row_blocks = operand.k / kScaleBlock;
+  const std::size_t row_blocks = operand.form.k / kScaleBlock;
   each_tile(operand, block, [&](std::size_t first, std::size_t height) {
-    place_quads(rows.subspan(first, height), operand.k, operand.data.data() + (block.first + first) * operand.dwords_per_row);
+    place_quads(rows.subspan(first, height), operand.form.k, operand.data.data() + (block.first + first) * operand.dwords_per_row);
     for (std::size_t row = 0; row < height; ++row) {
       const std::size_t place = (block.first + first) * row_blocks + row;
       place_scales(rows[first + row], scales[first + row], row_blocks, height, operand.starts.data() + place, operand.exponents.data() + place);

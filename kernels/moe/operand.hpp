@@ -19,6 +19,12 @@ struct Int8Rows {
   std::span<const std::int8_t> codes;
   std::span<const std::uint8_t> scales;
 };
+/// Rows of a format whose elements bf16 holds (FP8, MXFP8): their bf16 codes [row][K], and fp32 scales [row][K / block, rounded up].
+struct ScaledRows {
+  std::span<const std::uint16_t> codes;
+  std::span<const float> scales;
+  std::size_t block;
+};
 
 /// Consecutive rows that an engine multiplies at once, and what it may assume about them.
 struct RowBlock {
@@ -29,25 +35,38 @@ struct RowBlock {
   ScaleRange scales;            ///< int8: of all rows
 };
 
+/// What an operand is made of.
+struct OperandForm {
+  std::size_t k;
+  bool int8 = false;
+  std::size_t tallest = 0;  ///< rows of its engine's tiles
+  std::size_t chain = 0;    ///< elements of K for each scale of a row; 0: rows have none
+  std::size_t chains() const { return chain == 0 ? 0 : (k + chain - 1) / chain; }
+};
+
 /// One operand, ready for the tiles of one contract.
 struct Operand {
+  OperandForm form;
   std::size_t rows;
-  std::size_t k;
-  std::size_t tallest;         ///< of its tiles
   std::size_t dwords_per_row;  ///< K / 2 or K / 4
   Lines<std::uint32_t> data;
   Lines<std::int32_t> starts;
   Lines<std::int32_t> exponents;
+  Lines<float> scales;  ///< [chain][row] in each tile
   std::vector<RowBlock> row_blocks;
 };
 
 /// Makes room for groups of rows, each cut into blocks of its own; memory that the operand already has is used again. Throws Error(usage) for a K
 /// that is not whole blocks of 32.
-void make_room(Operand& operand, bool int8, std::size_t tallest, std::span<const std::size_t> group_sizes, std::size_t k);
+void make_room(Operand& operand, const OperandForm& form, std::span<const std::size_t> group_sizes);
 
 /// Fills the block of rows `index`, whose row i is at rows[i] ([K] codes, [K / 32] scale bytes).
 void fill_bf16(Operand& operand, std::size_t index, std::span<const std::uint16_t* const> rows);
 void fill_int8(Operand& operand, std::size_t index, std::span<const std::int8_t* const> rows, std::span<const std::uint8_t* const> scales);
+
+/// The same of rows with fp32 scales, [K / block] each; `block` is made of whole chains, or the row.
+void fill_scaled(Operand& operand, std::size_t index, std::span<const std::uint16_t* const> rows, std::span<const float* const> scales,
+                 std::size_t block);
 
 /// True when an engine has to take the careful way for these rows and columns. What the quick one assumes:
 /// bf16-chain: weights times their scales are normal bf16 numbers (bytes 2 to 252), and no product or sum is subnormal: the smallest unit of an

@@ -1,11 +1,16 @@
 #include "kernels/moe/panel.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "kernels/moe/tile.hpp"
+#include "kernels/relayout/plan.hpp"
 #include "model/error.hpp"
 #include "model/fault.hpp"
 #include "model/layout/grains.hpp"
@@ -13,7 +18,11 @@
 namespace mx::kernels::moe {
 namespace {
 
+using layout::Axis;
+using layout::Layout;
 using layout::Role;
+
+constexpr std::int64_t kSquare = 128;
 
 std::int64_t extent(std::size_t count) { return static_cast<std::int64_t>(count); }
 
@@ -24,47 +33,57 @@ void check_size(std::string_view what, std::size_t found, std::size_t wanted) {
   refuse(std::string(what) + " has " + std::to_string(found) + " units, its shape needs " + std::to_string(wanted));
 }
 
-/// Nibbles of even places below, those of odd places above: 0x76543210 becomes 0x75316420.
-std::uint32_t paired(std::uint32_t codes) {
-  if (fault::planted(fault::Fault::moe_kernel_unpaired)) return codes;
-  const auto gathered = [](std::uint32_t nibbles) {
-    const std::uint32_t bytes = (nibbles | nibbles >> 4) & 0x00FF00FFU;
-    return (bytes | bytes >> 8) & 0xFFFFU;
-  };
-  return gathered(codes & 0x0F0F0F0FU) | gathered(codes >> 4 & 0x0F0F0F0FU) << 16;
+/// Columns of each half, padded to whole panels, and cut into those.
+Layout in_panels(const std::vector<Axis>& axes, int bits) {
+  const bool halves = axes.size() == 4;
+  const std::string& rows = axes[axes.size() - 2].name;
+  const std::int64_t lanes = extent(kPanelColumns) / (halves ? axes[1].extent : 1);
+  Layout panels(axes, bits);
+  panels.pad(rows, (axes[axes.size() - 2].extent + lanes - 1) / lanes * lanes, layout::PadContent::zero);
+  panels.split(rows, lanes, "panel", "lane");
+  return panels;
 }
 
-/// One panel of one expert being written.
-struct Destination {
-  std::uint8_t* codes;
-  std::uint8_t* scales;
-  ScaleRange* range;
+/// `between` lie between panel and column, `within` after it.
+void order(Layout& panels, const std::vector<Axis>& axes, std::string_view between, std::initializer_list<std::string_view> within) {
+  std::vector<std::string_view> order{axes.front().name, "panel", between};
+  if (axes.size() == 4) order.emplace_back(axes[1].name);
+  order.emplace_back("lane");
+  order.insert(order.end(), within);
+  panels.permute(order);
+}
+
+/// A tensor where a checkpoint or a backend has it.
+struct Source {
+  Layout memory;
+  std::span<const std::uint8_t> bytes;
 };
 
-void pack_column(const PanelShape& shape, std::span<const std::uint8_t> codes, std::span<const std::uint8_t> scales, std::size_t lane,
-                 const Destination& to) {
-  static_assert(std::endian::native == std::endian::little);
-  for (std::size_t octet = 0; octet < shape.k / 8; ++octet) {
-    std::uint32_t eight = 0;
-    std::memcpy(&eight, codes.data() + octet * 4, sizeof eight);
-    eight = paired(eight);
-    std::memcpy(to.codes + (octet * kPanelColumns + lane) * 4, &eight, sizeof eight);
-  }
-  for (std::size_t block = 0; block < shape.blocks(); ++block) {
-    const std::uint8_t scale = scales[block];
-    to.scales[block * kPanelColumns + lane] = scale;
-    to.range->least = std::min(to.range->least, scale);
-    to.range->most = std::max(to.range->most, scale);
-  }
+void move(const Source& from, const Layout& to, Lines<std::uint8_t>& bytes) {
+  // Less does not repay waking the other threads.
+  constexpr std::int64_t kWorthThreads = std::int64_t{1} << 20;
+  bytes.resize(static_cast<std::size_t>(to.bytes()));
+  relayout::apply(relayout::plan(from.memory, to), from.bytes, bytes, to.bytes() < kWorthThreads ? 1 : omp_get_max_threads());
 }
 
-PanelMatrix empty_matrix(const PanelShape& shape) {
-  PanelMatrix matrix{.shape = shape, .codes = {}, .scales = {}, .ranges = {}, .bias = {}};
-  const std::size_t panels = shape.experts * shape.panels();
-  matrix.codes.assign(panels * shape.blocks() * kPanelBlockDwords * 4, 0);
-  matrix.scales.assign(panels * shape.blocks() * kPanelColumns, 0);
-  matrix.ranges.assign(panels, {255, 0});
-  return matrix;
+/// Of each row its fp32 scales, [E, half, N, G], from those of squares, rows or experts.
+std::vector<std::uint8_t> scales_of_rows(const PanelShape& shape, const PanelFormat& format, std::span<const std::uint8_t> scales) {
+  const std::size_t along_k = format.scales_of(shape.k);
+  const std::size_t rows = shape.columns;
+  // How many of a half's rows share a scale; those of an expert share it in both halves.
+  const bool of_expert = format.format == layout::WeightFormat::fp8_tensor;
+  const std::size_t shared = format.scale_block != 0 ? kSquare : 1;
+  const std::size_t groups = (rows + shared - 1) / shared;
+  check_size("scales", scales.size(), 4 * shape.experts * (of_expert ? 1 : shape.halves * groups * along_k));
+  std::vector<std::uint8_t> out;
+  for (std::size_t half = 0; half < shape.experts * shape.halves; ++half) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::size_t first = of_expert ? half / shape.halves : (half * groups + row / shared) * along_k;
+      const auto from = scales.begin() + static_cast<std::ptrdiff_t>(4 * first);
+      out.insert(out.end(), from, from + static_cast<std::ptrdiff_t>(4 * along_k));
+    }
+  }
+  return out;
 }
 
 /// Calls with (expert, half, column of the half, panel of all experts, column of the panel).
@@ -78,7 +97,9 @@ void each_column(const PanelShape& shape, Visit visit) {
   }
 }
 
+/// Of the columns that are there: those of the padding have scale bytes of 0.
 void find_ranges(PanelMatrix& matrix) {
+  matrix.ranges.assign(matrix.shape.experts * matrix.shape.panels(), {255, 0});
   const std::size_t blocks = matrix.shape.blocks();
   each_column(matrix.shape, [&](std::size_t, std::size_t, std::size_t, std::size_t panel, std::size_t lane) {
     ScaleRange& range = matrix.ranges[panel];
@@ -89,20 +110,46 @@ void find_ranges(PanelMatrix& matrix) {
   });
 }
 
-PanelShape shape_of(Role weight, const layout::Sizes& sizes) {
+/// One matrix's tensors, in logical axes.
+struct Tensors {
+  Source codes;
+  std::vector<Axis> code_axes;
+  Source scales;
+  std::vector<Axis> scale_axes;  ///< [E, half, N, G] or [E, N, G]
+  std::vector<float> expert_scales;
+};
+
+PanelMatrix packed(const PanelShape& shape, const PanelFormat& format, const Tensors& from) {
+  PanelMatrix matrix{.shape = shape, .format = &format, .codes = {}, .scales = {}, .ranges = {}, .expert_scales = from.expert_scales, .bias = {}};
+  if (format.scale == PanelScale::e4m3) check_size("experts' scales", from.expert_scales.size(), shape.experts);
+  move(from.codes, panel_codes(from.code_axes, format), matrix.codes);
+  move(from.scales, panel_scales(from.scale_axes, format), matrix.scales);
+  if (format.scale == PanelScale::e8m0) find_ranges(matrix);
+  return matrix;
+}
+
+/// Axes [E, half, N, last].
+std::vector<Axis> axes_of(const PanelShape& shape, const std::string& last, std::size_t count) {
+  return {{"E", extent(shape.experts)}, {"half", extent(shape.halves)}, {"N", extent(shape.columns)}, {last, extent(count)}};
+}
+
+/// The row-major memory of such a tensor with its rows in a checkpoint's order.
+Layout rows_in_order(const std::vector<Axis>& axes, int bits, layout::SourceOrder order) {
+  Layout memory(axes, bits);
+  if (order == layout::SourceOrder::gpt_oss) memory.permute({axes[0].name, axes[2].name, axes[1].name, axes[3].name});
+  return memory;
+}
+
+PanelShape shape_of(Role weight, const layout::Sizes& sizes, const layout::Form& form) {
   const auto experts = static_cast<std::size_t>(sizes.experts);
   const auto intermediate = static_cast<std::size_t>(sizes.intermediate);
   const auto hidden = static_cast<std::size_t>(sizes.hidden);
-  return layout::is_w13(weight) ? PanelShape{experts, 2, intermediate, hidden} : PanelShape{experts, 1, hidden, intermediate};
+  if (layout::is_w13(weight)) return {experts, form.gated ? std::size_t{2} : std::size_t{1}, intermediate, hidden};
+  return {experts, 1, hidden, intermediate};
 }
 
-void require_mxfp4(const layout::Form& form) {
-  if (form.format == layout::WeightFormat::mxfp4 && form.gated) return;
-  throw Error(ErrorCode::unsupported, "panels hold gated mxfp4 experts, not " + std::string(layout::name_of(form.format)), "panels");
-}
-
-/// fp32 of a bias tensor's units, bf16 or fp32.
-std::vector<float> bias_values(std::span<const std::uint8_t> bytes, int bits) {
+/// fp32 of units of 16 bits (bf16) or 32.
+std::vector<float> fp32_values(std::span<const std::uint8_t> bytes, int bits) {
   std::vector<float> values(bytes.size() * 8 / static_cast<std::size_t>(bits));
   for (std::size_t i = 0; i < values.size(); ++i) {
     std::uint32_t unit = 0;
@@ -113,43 +160,54 @@ std::vector<float> bias_values(std::span<const std::uint8_t> bytes, int bits) {
   return values;
 }
 
-void place_bias(PanelMatrix& matrix, const RowOrder& order, std::span<const float> bias) {
+/// `bias` in logical order: [E, half, N].
+void place_bias(PanelMatrix& matrix, std::span<const float> bias) {
   const PanelShape& shape = matrix.shape;
   check_size("bias", bias.size(), shape.experts * shape.halves * shape.columns);
   matrix.bias.assign(shape.experts * shape.panels() * kPanelColumns, 0);
   each_column(shape, [&](std::size_t expert, std::size_t half, std::size_t i, std::size_t panel, std::size_t lane) {
-    const std::size_t row = expert * shape.halves * shape.columns + order.first[half] + i * order.step;
-    matrix.bias[panel * kPanelColumns + lane] = bias[row];
+    matrix.bias[panel * kPanelColumns + lane] = bias[(expert * shape.halves + half) * shape.columns + i];
   });
 }
 
-PanelMatrix packed_matrix(const layout::PackedLayer& layer, const layout::BackendLayout& backend, Role weight, Role scale, Role bias) {
-  layout::Setting kernel_view = layer.setting;
-  kernel_view.sizes = layer.setting.padded;
-  const PanelShape shape = shape_of(weight, kernel_view.sizes);
+/// The roles of one matrix.
+struct Roles {
+  Role weight, scale, global, bias;
+};
+constexpr Roles kW13{Role::w13_weight, Role::w13_weight_scale, Role::w13_global_scale, Role::w13_bias};
+constexpr Roles kW2{Role::w2_weight, Role::w2_weight_scale, Role::w2_global_scale, Role::w2_bias};
+
+/// A layer's matrix wherever its tensors lie; `find` gives the memory and the bytes of a role, or none.
+template <class FindSource>
+PanelMatrix matrix_of(const Roles& roles, const layout::Sizes& sizes, const layout::Form& form, FindSource find) {
+  const PanelFormat& format = panel_format_of(form.format);
+  const PanelShape shape = shape_of(roles.weight, sizes, form);
   check(shape);
-  PanelMatrix matrix = empty_matrix(shape);
-  const auto tensor_of = [&](Role role) -> const layout::PackedTensor& {
-    if (const layout::PackedTensor* tensor = layer.find(role)) return *tensor;
+  const auto found = [&](Role role) -> Source {
+    if (std::optional<Source> source = find(role)) return *source;
     throw Error(ErrorCode::usage, "missing from the layer", std::string(layout::name_of(role)));
   };
-  const auto gathered = [&](Role role, const layout::Layout& panels, Lines<std::uint8_t>& to) {
-    const auto [memory, cast] = backend.build(role, kernel_view);
-    if (!cast->keeps()) {
-      throw Error(ErrorCode::unsupported, "is held as " + std::string(cast->name) + ": restore the layer first", std::string(layout::name_of(role)));
-    }
-    const std::vector<std::uint8_t> bytes = layout::apply(memory, tensor_of(role).bytes, panels);
-    std::copy(bytes.begin(), bytes.end(), to.begin());
-  };
-  gathered(weight, panel_codes(shape), matrix.codes);
-  gathered(scale, panel_scales(shape), matrix.scales);
-  find_ranges(matrix);
-  if (const layout::PackedTensor* tensor = layer.find(bias)) {
-    const auto [memory, cast] = backend.build(bias, kernel_view);
-    const std::vector<std::uint8_t> row_major = layout::to_row_major(memory, tensor->bytes);
-    place_bias(matrix, row_order(shape, layout::SourceOrder::standard), bias_values(row_major, memory.unit_bits()));
+  const auto logical = [&](Role role) { return layout::to_row_major(found(role).memory, found(role).bytes); };
+  Tensors tensors{
+      found(roles.weight), layout::logical_axes(roles.weight, sizes, form), found(roles.scale), layout::logical_axes(roles.scale, sizes, form), {}};
+  std::vector<std::uint8_t> repeated;
+  if (format.scale == PanelScale::f32) {
+    repeated = scales_of_rows(shape, format, logical(roles.scale));
+    tensors.scale_axes = axes_of(shape, "G", format.scales_of(shape.k));
+    tensors.scales = {Layout(tensors.scale_axes, 32), repeated};
+  }
+  if (format.scale == PanelScale::e4m3) tensors.expert_scales = fp32_values(logical(roles.global), 32);
+  PanelMatrix matrix = packed(shape, format, tensors);
+  if (const std::optional<Source> bias = find(roles.bias)) {
+    place_bias(matrix, fp32_values(layout::to_row_major(bias->memory, bias->bytes), bias->memory.unit_bits()));
   }
   return matrix;
+}
+
+/// True when the backend only moves a tensor's values.
+bool keeps_values(const layout::BackendLayout& backend, const layout::PackedLayer& layer) {
+  return backend.values == nullptr &&
+         std::ranges::all_of(layer.tensors, [](const layout::PackedTensor& tensor) { return tensor.cast->keeps() || layout::is_bias(tensor.role); });
 }
 
 }  // namespace
@@ -165,63 +223,80 @@ void check(const PanelShape& shape) {
   positive("columns", shape.columns);
   positive("K", shape.k);
   if (shape.halves != 1 && shape.halves != 2) refuse(std::to_string(shape.halves) + " halves: a matrix has one, or gate and up");
-  if (shape.k % kScaleBlock != 0)
-    refuse("K " + std::to_string(shape.k) + " is not a multiple of " + std::to_string(kScaleBlock) + ", a scale's block");
+  if (shape.k % kScaleBlock != 0) {
+    refuse("K " + std::to_string(shape.k) + " is not a multiple of " + std::to_string(kScaleBlock) + ", the least that engines take");
+  }
 }
 
-layout::Layout panel_codes(const PanelShape& shape) {
-  layout::Layout panels({{"E", extent(shape.experts)}, {"half", extent(shape.halves)}, {"N", extent(shape.columns)}, {"K", extent(shape.k)}}, 4);
-  panels.pad("N", extent(shape.panels() * shape.lanes()), layout::PadContent::zero);
-  panels.split("N", extent(shape.lanes()), "panel", "lane").split("K", 8, "octet", "place").split("place", 2, "pair", "parity");
-  panels.permute({"E", "panel", "octet", "half", "lane", "parity", "pair"});
+Layout panel_codes(const std::vector<Axis>& axes, const PanelFormat& format) {
+  Layout panels = in_panels(axes, format.code_bits);
+  // The codes of a lane's dword, those of even places in its lower half.
+  panels.split(axes.back().name, 32 / format.code_bits, "dword", "place").split("place", 2, "pair", "parity");
+  if (fault::planted(fault::Fault::moe_kernel_unpaired)) {
+    order(panels, axes, "dword", {"pair", "parity"});
+  } else {
+    order(panels, axes, "dword", {"parity", "pair"});
+  }
   return panels;
 }
 
-layout::Layout panel_scales(const PanelShape& shape) {
-  layout::Layout panels({{"E", extent(shape.experts)}, {"half", extent(shape.halves)}, {"N", extent(shape.columns)}, {"G", extent(shape.blocks())}},
-                        8);
-  panels.pad("N", extent(shape.panels() * shape.lanes()), layout::PadContent::zero);
-  panels.split("N", extent(shape.lanes()), "panel", "lane").permute({"E", "panel", "G", "half", "lane"});
+Layout panel_scales(const std::vector<Axis>& axes, const PanelFormat& format) {
+  Layout panels = in_panels(axes, static_cast<int>(8 * format.scale_bytes()));
+  order(panels, axes, axes.back().name, {});
   return panels;
 }
 
-RowOrder row_order(const PanelShape& shape, layout::SourceOrder order) {
-  if (shape.halves == 2 && order == layout::SourceOrder::gpt_oss) return {{0, 1}, 2};
-  return {{0, shape.columns}, 1};
-}
-
-PanelMatrix pack(const PanelShape& shape, const RowOrder& order, std::span<const std::uint8_t> codes, std::span<const std::uint8_t> scales,
-                 std::span<const float> bias) {
+PanelMatrix pack(const PanelShape& shape, const PanelFormat& format, layout::SourceOrder order, const RowMajor& from) {
   check(shape);
-  const std::size_t rows = shape.halves * shape.columns;
-  check_size("codes", codes.size(), shape.experts * rows * shape.k / 2);
-  check_size("scales", scales.size(), shape.experts * rows * shape.blocks());
-  PanelMatrix matrix = empty_matrix(shape);
-  const std::size_t panel_bytes = shape.blocks() * kPanelBlockDwords * 4;
-  each_column(shape, [&](std::size_t expert, std::size_t half, std::size_t i, std::size_t panel, std::size_t lane) {
-    const std::size_t row = expert * rows + order.first[half] + i * order.step;
-    const Destination to{matrix.codes.data() + panel * panel_bytes, matrix.scales.data() + panel * shape.blocks() * kPanelColumns,
-                         &matrix.ranges[panel]};
-    pack_column(shape, codes.subspan(row * shape.k / 2, shape.k / 2), scales.subspan(row * shape.blocks(), shape.blocks()), lane, to);
-  });
-  if (!bias.empty()) place_bias(matrix, order, bias);
+  const std::size_t rows = shape.experts * shape.halves * shape.columns;
+  const layout::SourceOrder rows_are = shape.halves == 2 ? order : layout::SourceOrder::standard;
+  check_size("codes", from.codes.size() * 8, rows * shape.k * static_cast<std::size_t>(format.code_bits));
+  const std::vector<Axis> code_axes = axes_of(shape, "K", shape.k);
+  const std::vector<Axis> scale_axes = axes_of(shape, "G", format.scales_of(shape.k));
+  const int scale_bits = static_cast<int>(8 * format.scale_bytes());
+  std::vector<std::uint8_t> repeated;
+  Source scales{rows_in_order(scale_axes, scale_bits, rows_are), from.scales};
+  if (format.scale == PanelScale::f32) {
+    if (rows_are == layout::SourceOrder::gpt_oss) refuse("fp32 scales come with rows in halves");
+    repeated = scales_of_rows(shape, format, from.scales);
+    scales = {Layout(scale_axes, 32), repeated};
+  } else {
+    check_size("scales", from.scales.size(), rows * format.scales_of(shape.k));
+  }
+  PanelMatrix matrix = packed(shape, format,
+                              {{rows_in_order(code_axes, format.code_bits, rows_are), from.codes},
+                               code_axes,
+                               scales,
+                               scale_axes,
+                               {from.expert_scales.begin(), from.expert_scales.end()}});
+  if (!from.bias.empty()) {
+    check_size("bias", from.bias.size(), rows);
+    const std::vector<Axis> axes = axes_of(shape, "one", 1);
+    const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(from.bias.data()), from.bias.size_bytes());
+    place_bias(matrix, fp32_values(layout::to_row_major(rows_in_order(axes, 32, rows_are), bytes), 32));
+  }
   return matrix;
 }
 
 PanelLayer pack(const layout::CanonicalLayer& layer) {
-  require_mxfp4(layer.form);
-  const auto matrix = [&](Role weight, Role scale, Role bias) {
-    const PanelShape shape = shape_of(weight, layer.sizes);
-    return pack(shape, row_order(shape, layer.form.order), layer[weight], layer[scale], bias_values(layer[bias], 16));
+  const auto find = [&](Role role) -> std::optional<Source> {
+    if (layer[role].empty()) return std::nullopt;
+    return Source{layout::canonical(role, layer.sizes, layer.form), layer[role]};
   };
-  return {matrix(Role::w13_weight, Role::w13_weight_scale, Role::w13_bias), matrix(Role::w2_weight, Role::w2_weight_scale, Role::w2_bias)};
+  return {matrix_of(kW13, layer.sizes, layer.form, find), matrix_of(kW2, layer.sizes, layer.form, find)};
 }
 
 PanelLayer pack(const layout::PackedLayer& layer) {
-  require_mxfp4(layer.setting.form);
   const layout::BackendLayout& backend = layout::backend_layout_named(layer.backend, layer.setting.form.format, layer.setting.engine);
-  return {packed_matrix(layer, backend, Role::w13_weight, Role::w13_weight_scale, Role::w13_bias),
-          packed_matrix(layer, backend, Role::w2_weight, Role::w2_weight_scale, Role::w2_bias)};
+  if (!keeps_values(backend, layer)) return pack(layout::restore(layer, layout::OnLoss::refuse, relayout::moved));
+  layout::Setting kernel_view = layer.setting;
+  kernel_view.sizes = layer.setting.padded;
+  const auto find = [&](Role role) -> std::optional<Source> {
+    const layout::PackedTensor* const tensor = layer.find(role);
+    if (tensor == nullptr) return std::nullopt;
+    return Source{backend.build(role, kernel_view).layout, tensor->bytes};
+  };
+  return {matrix_of(kW13, kernel_view.sizes, kernel_view.form, find), matrix_of(kW2, kernel_view.sizes, kernel_view.form, find)};
 }
 
 }  // namespace mx::kernels::moe

@@ -1,6 +1,6 @@
 #pragma once
-// Expert weights in panels, the form that the GEMM engines read: 32 columns side by side, one dword of eight codes each, so that a vector holds the
-// same K of its columns and sums never cross lanes. Of a gated matrix half of a panel's columns are gate, the others the same columns of up.
+// Expert weights in panels, the form that the GEMM engines read: 32 columns side by side, one dword of codes each, so that a vector holds the same K
+// of its columns and sums never cross lanes. Of a gated matrix half of a panel's columns are gate, the others the same columns of up.
 // panel_codes() and panel_scales() say where everything lies; pack() is the fast way there.
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/moe/aligned.hpp"
+#include "kernels/moe/panel_format.hpp"
 #include "model/layout/packed.hpp"
 
 namespace mx::kernels::moe {
@@ -28,9 +29,10 @@ struct PanelShape {
 /// Throws Error(usage) naming the size: not positive, or a K that is not whole blocks.
 void check(const PanelShape& shape);
 
-/// The view programs of codes and of scale bytes, from [E, half, N, K] and [E, half, N, G]. Missing columns of the last panel are zeros.
-layout::Layout panel_codes(const PanelShape& shape);
-layout::Layout panel_scales(const PanelShape& shape);
+/// The view programs of codes and of scales, from the logical tensors: axes [E, half, N, K] or [E, N, K], and [E, half, N, G] or [E, N, G] with G the
+/// scales of each row, also where a format's scale covers several rows. Missing columns of the last panel are zeros.
+layout::Layout panel_codes(const std::vector<layout::Axis>& axes, const PanelFormat& format);
+layout::Layout panel_scales(const std::vector<layout::Axis>& axes, const PanelFormat& format);
 
 /// Smallest and largest scale byte of a panel's columns: what an engine may assume depends on them.
 struct ScaleRange {
@@ -39,26 +41,31 @@ struct ScaleRange {
   friend bool operator==(const ScaleRange&, const ScaleRange&) = default;
 };
 
-/// The MXFP4 matrices of a layer's experts in panels.
+/// The matrices of a layer's experts in panels.
 struct PanelMatrix {
   PanelShape shape;
-  Lines<std::uint8_t> codes;       ///< [E][panel][block][octet][32 columns] dwords
-  Lines<std::uint8_t> scales;      ///< [E][panel][block][32 columns]
-  std::vector<ScaleRange> ranges;  ///< [E][panel]
-  std::vector<float> bias;         ///< [E][panel][32 columns]; empty: none
+  const PanelFormat* format;
+  Lines<std::uint8_t> codes;         ///< [E][panel][octet or quad of K][32 columns] dwords
+  Lines<std::uint8_t> scales;        ///< [E][panel][block][32 columns]
+  std::vector<ScaleRange> ranges;    ///< [E][panel]; empty where scales are not E8M0
+  std::vector<float> expert_scales;  ///< [E], of the kind e4m3; else empty
+  std::vector<float> bias;           ///< [E][panel][32 columns]; empty: none
+
+  std::size_t panel_code_bytes() const { return shape.k * static_cast<std::size_t>(format->code_bits) / 8 * kPanelColumns; }
+  std::size_t panel_scale_bytes() const { return format->scales_of(shape.k) * format->scale_bytes() * kPanelColumns; }
 };
 
-/// Where the rows of a half lie in a row-major matrix of all rows: row i of half h is `first[h] + i * step`.
-struct RowOrder {
-  std::size_t first[2];
-  std::size_t step;
+/// Tensors as a checkpoint has them, rows in their order: codes [E][rows][K], two of 4 bits in a byte; scales as the format has them; fp32 numbers of
+/// experts [E] where the format has them; bias fp32 [E][rows] or empty.
+struct RowMajor {
+  std::span<const std::uint8_t> codes;
+  std::span<const std::uint8_t> scales;
+  std::span<const float> expert_scales;
+  std::span<const float> bias;
 };
-RowOrder row_order(const PanelShape& shape, layout::SourceOrder order);
 
-/// Row-major codes [E][rows][K / 2] and scales [E][rows][K / 32] into panels; bias fp32 [E][rows] or empty. Throws Error(usage) naming a size that
-/// disagrees.
-PanelMatrix pack(const PanelShape& shape, const RowOrder& order, std::span<const std::uint8_t> codes, std::span<const std::uint8_t> scales,
-                 std::span<const float> bias);
+/// Row-major tensors into panels, rows in `order` where there are two halves. Throws Error(usage) naming a size that disagrees.
+PanelMatrix pack(const PanelShape& shape, const PanelFormat& format, layout::SourceOrder order, const RowMajor& from);
 
 /// w13 and w2 of a layer.
 struct PanelLayer {
@@ -66,10 +73,11 @@ struct PanelLayer {
   PanelMatrix w2;
 };
 
-/// The checkpoint's form into panels. Throws Error(unsupported) for another format than MXFP4, Error(usage) when a tensor is missing or does not fit.
+/// The checkpoint's form into panels. Throws Error(unsupported) for int4, Error(usage) when a tensor is missing or does not fit.
 PanelLayer pack(const layout::CanonicalLayer& layer);
-/// A backend's form into panels, each tensor through one gather at its padded sizes. Throws Error(usage) when the backend is not modelled, a tensor
-/// is missing or does not fit its layout, Error(unsupported) for another format than MXFP4.
+/// A backend's form into panels at its padded sizes, each tensor in one gather. Where the backend has changed values, the layer is restored first,
+/// which refuses what cannot be, and packed at the checkpoint's sizes. Throws Error(usage) when the backend is not modelled, a tensor is missing,
+/// does not fit its layout or has lost values, Error(unsupported) for int4.
 PanelLayer pack(const layout::PackedLayer& layer);
 
 }  // namespace mx::kernels::moe

@@ -1,11 +1,14 @@
 // The engines in plain scalar code, for processors without a tier of their own.
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 
+#include "kernels/moe/e4m3.hpp"
 #include "kernels/moe/tile.hpp"
 
 namespace mx::kernels::moe {
@@ -47,6 +50,31 @@ uint32_t code_at(const uint8_t* codes, std::size_t octet, std::size_t column, st
 }
 
 float bf16_value(uint32_t code) { return flushed(std::bit_cast<float>(code << 16)); }
+
+/// An e4m3fn code.
+float e4m3_value(uint32_t code) {
+  const uint32_t bits = static_cast<uint32_t>(bf16_of_e4m3(code & 0x7FU)) << 16;
+  return std::bit_cast<float>(bits | (code & 0x80U) << 24);
+}
+
+/// The weight of one column of a panel at k. A lane of 8-bit codes holds k 0, 2, 1, 3 of its quad.
+float e2m1_at(const uint8_t* codes, std::size_t k, std::size_t column) { return kValues[code_at(codes, k / 8, column, k % 8)]; }
+float e4m3_at(const uint8_t* codes, std::size_t k, std::size_t column) {
+  const std::size_t place = k % 4;
+  return e4m3_value(codes[(k / 4 * kPanelColumns + column) * 4 + (place % 2) * 2 + place / 2]);
+}
+
+/// A column's scale number `index` along K.
+using ScaleAt = float(const TileArgs& args, const uint8_t* scales, std::size_t index);
+float e8m0_at(const TileArgs&, const uint8_t* scales, std::size_t index) { return scale_value(scales[index * kPanelColumns]); }
+float e4m3_scale_at(const TileArgs& args, const uint8_t* scales, std::size_t index) {
+  return e4m3_value(scales[index * kPanelColumns]) * args.expert_scale;
+}
+float f32_at(const TileArgs&, const uint8_t* scales, std::size_t index) {
+  float value;
+  std::memcpy(&value, scales + index * kPanelColumns * sizeof value, sizeof value);
+  return value;
+}
 
 /// A tile's chain over one block, pairs of K in order, odd before even. `scale` is folded into the weights.
 float chain_over_block(const uint8_t* codes, std::size_t block, std::size_t column, float scale, const uint32_t* a, std::size_t height, float sum) {
@@ -112,17 +140,51 @@ void bf16_chain_portable(const TileArgs& args) {
               });
 }
 
-void bf16_block_portable(const TileArgs& args) {
+namespace {
+
+/// A kind of weights under bf16-block: how a weight and a scale are read, and the bytes of a scale.
+struct Kind {
+  float (*weight)(const uint8_t* codes, std::size_t k, std::size_t column);
+  ScaleAt* scale;
+  std::size_t scale_bytes;
+};
+
+/// The sum of the weights and activations of k in [begin, end).
+float block_sum(const Kind& kind, const uint8_t* codes, std::size_t column, std::size_t begin, std::size_t end, const uint32_t* a,
+                std::size_t height) {
+  float sum = 0;
+  for (std::size_t k = begin; k < end; k += 2) {
+    const uint32_t pair = a[k / 2 * height];
+    sum = flushed_step(bf16_value(pair >> 16), kind.weight(codes, k + 1, column), sum);
+    sum = flushed_step(bf16_value(pair & 0xFFFFU), kind.weight(codes, k, column), sum);
+  }
+  return sum;
+}
+
+void bf16_block(const TileArgs& args, const Kind& kind) {
+  const std::size_t k = args.blocks * kScaleBlock;
+  const std::size_t chains = (k + args.chain - 1) / args.chain;
   each_output(args, kBlockRows,
               [&](const uint8_t* codes, const uint8_t* scales, std::size_t column, std::size_t row, std::size_t first, std::size_t height) {
-                const uint32_t* a = args.a + first * args.blocks * (kScaleBlock / 2) + (row - first);
+                const uint32_t* a = args.a + first * k / 2 + (row - first);
                 float total = 0;
-                for (std::size_t b = 0; b < args.blocks; ++b) {
-                  total = std::fma(chain_over_block(codes, b, column, 1, a, height, 0), scale_value(scales[b * kPanelColumns + column]), total);
+                for (std::size_t c = 0; c < chains; ++c) {
+                  const std::size_t begin = c * args.chain;
+                  const float sum = block_sum(kind, codes, column, begin, std::min(begin + args.chain, k), a, height);
+                  float scale = kind.scale(args, scales + column * kind.scale_bytes, begin / args.scale_block);
+                  if (args.a_scales != nullptr) scale *= args.a_scales[first * chains + c * height + (row - first)];
+                  total = std::fma(sum, scale, total);
                 }
                 return total;
               });
 }
+
+}  // namespace
+
+void bf16_block_portable(const TileArgs& args) { bf16_block(args, {e2m1_at, e8m0_at, 1}); }
+void bf16_block_mxfp8_portable(const TileArgs& args) { bf16_block(args, {e4m3_at, e8m0_at, 1}); }
+void bf16_block_nvfp4_portable(const TileArgs& args) { bf16_block(args, {e2m1_at, e4m3_scale_at, 1}); }
+void bf16_block_fp8_portable(const TileArgs& args) { bf16_block(args, {e4m3_at, f32_at, 4}); }
 
 void int8_block_portable(const TileArgs& args) {
   each_output(args, kInt8Rows,

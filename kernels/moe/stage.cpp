@@ -5,6 +5,7 @@
 #include <bit>
 #include <string>
 
+#include "kernels/codec/codec.hpp"
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
 
@@ -44,57 +45,103 @@ std::span<const KernelRow<QuantizeFunction>> quantize_kernels() { return kQuanti
 
 RowStage::RowStage(Contract contract, const Recipe* recipe, const IsaTier& tier)
     : recipe_(recipe),
-      int8_(contract == Contract::int8_block),
-      quick_(is_quick(recipe) ? kernel_for<QuantizeFunction>(kQuantizeKernels, tier).run : nullptr) {
-  const std::string name(name_of(contract));
-  if (int8_ && (recipe == nullptr || *recipe->format->element != kMxint8 || *recipe->format->scale != kE8m0)) {
-    refuse(name + " takes activations quantized to mxint8, not " + (recipe == nullptr ? "bf16" : std::string(recipe->format->name)));
+      tier_(&tier),
+      way_(contract == Contract::int8_block   ? Way::int8
+           : recipe == nullptr                ? Way::bf16
+           : contract == Contract::bf16_chain ? Way::dequantized
+                                              : Way::scaled),
+      quick_(is_quick(recipe) ? kernel_for<QuantizeFunction>(kQuantizeKernels, tier).run : nullptr),
+      elements_{},
+      scales_{} {
+  if (int8() && (recipe == nullptr || *recipe->format->element != kMxint8 || *recipe->format->scale != kE8m0)) {
+    refuse(std::string(name_of(contract)) + " takes activations quantized to mxint8, not " +
+           (recipe == nullptr ? "bf16" : std::string(recipe->format->name)));
   }
-  if (contract == Contract::bf16_block && recipe != nullptr) {
-    refuse("the kernels of bf16-block take bf16 activations, not " + std::string(recipe->format->name));
-  }
-  if (recipe != nullptr && (recipe->format->block != static_cast<int>(kBlock) || *recipe->format->scale != kE8m0)) {
-    refuse("activations come in blocks of 32 with E8M0 scales, not as " + std::string(recipe->format->name));
+  if (recipe == nullptr) return;
+  const TensorNeeds needs = tensor_needs(*recipe);
+  if (needs.encode || needs.decode) refuse(std::string(recipe->format->name) + " by this recipe needs a number of the whole tensor");
+  if (scaled()) {
+    read_tables();
+  } else if (recipe->format->block != static_cast<int>(kBlock) || *recipe->format->scale != kE8m0) {
+    refuse(std::string(name_of(contract)) + " takes activations in blocks of 32 with E8M0 scales, not as " + std::string(recipe->format->name));
   }
 }
 
+void RowStage::read_tables() {
+  const BlockFormat& format = *recipe_->format;
+  if (format.block_rows != 1) refuse("activations come in blocks along their rows, not as " + std::string(format.name));
+  for (std::uint32_t code = 0; code < 1U << format.element->width; ++code) {
+    const std::uint32_t f32 = to_f32(decode(*format.element, code));
+    if ((f32 & 0xFFFFU) != 0) refuse("bf16 does not hold the elements of " + std::string(format.name));
+    elements_[code] = static_cast<std::uint16_t>(f32 >> 16);
+  }
+  for (std::uint32_t code = 0; format.scale->width == 8 && code < 256; ++code) {
+    scales_[code] = std::bit_cast<float>(to_f32(decode(*format.scale, code)));
+  }
+}
+
+std::size_t RowStage::block_of(std::size_t length) const {
+  return recipe_->format->block == 0 ? length : static_cast<std::size_t>(recipe_->format->block);
+}
+
 void RowStage::check_length(std::size_t length) const {
-  if (recipe_ == nullptr || length % kBlock == 0) return;
-  throw Error(ErrorCode::usage, "a row of " + std::to_string(length) + " is not whole blocks of 32", "layer");
+  if (recipe_ == nullptr || length % block_of(length) == 0) return;
+  throw Error(ErrorCode::usage, "a row of " + std::to_string(length) + " is not whole blocks of " + std::to_string(block_of(length)), "layer");
 }
 
 void RowStage::make_room(StagedRows& staged, std::size_t rows, std::size_t length) const {
   staged.length = length;
-  staged.bf16.resize(int8_ ? 0 : rows * length);
-  staged.int8.resize(int8_ ? rows * length : 0);
+  staged.scales_per_row = scaled() ? length / block_of(length) : 0;
+  staged.bf16.resize(int8() ? 0 : rows * length);
+  staged.int8.resize(int8() ? rows * length : 0);
   staged.scales.resize(staged.int8.size() / kBlock);
+  staged.f32_scales.resize(rows * staged.scales_per_row);
 }
 
-void RowStage::put(StagedRows& staged, std::size_t index, std::span<const float> row) const {
+void RowStage::put(StagedRows& staged, std::size_t index, std::span<const float> rows) const {
   const std::size_t first = index * staged.length;
-  if (int8_) {
-    into_int8(row, staged.int8.data() + first, staged.scales.data() + first / kBlock);
-  } else {
-    into_bf16(row, staged.bf16.data() + first);
+  switch (way_) {
+    case Way::bf16: return round(rows, staged.bf16.data() + first);
+    case Way::dequantized: return dequantize_all(rows, staged.bf16.data() + first);
+    case Way::scaled:
+      return quantize_scaled(rows, staged.length, staged.bf16.data() + first, staged.f32_scales.data() + index * staged.scales_per_row);
+    case Way::int8: return into_int8(rows, staged.int8.data() + first, staged.scales.data() + first / kBlock);
   }
 }
 
-void RowStage::into_bf16(std::span<const float> row, std::uint16_t* codes) const {
-  if (recipe_ == nullptr) {
-    for (std::size_t i = 0; i < row.size(); ++i) codes[i] = to_bf16(std::bit_cast<std::uint32_t>(row[i]));
-    return;
-  }
-  for (std::size_t first = 0; first < row.size(); first += kBlock) {
-    const QuantizedBlock block = quantize_block(bits_of(row.data() + first), kF32, *recipe_);
+void RowStage::round(std::span<const float> rows, std::uint16_t* codes) const {
+  for (std::size_t i = 0; i < rows.size(); ++i) codes[i] = to_bf16(std::bit_cast<std::uint32_t>(rows[i]));
+}
+
+void RowStage::dequantize_all(std::span<const float> rows, std::uint16_t* codes) const {
+  for (std::size_t first = 0; first < rows.size(); first += kBlock) {
+    const QuantizedBlock block = quantize_block(bits_of(rows.data() + first), kF32, *recipe_);
     for (std::size_t i = 0; i < kBlock; ++i) codes[first + i] = to_bf16(dequantize(block.codes[i], block.scale, *recipe_->format));
   }
 }
 
-void RowStage::into_int8(std::span<const float> row, std::int8_t* codes, std::uint8_t* scales) const {
-  for (std::size_t first = 0; first < row.size(); first += kBlock) {
+void RowStage::quantize_scaled(std::span<const float> rows, std::size_t length, std::uint16_t* codes, float* scales) const {
+  const BlockFormat& format = *recipe_->format;
+  const Shape shape{rows.size() / length, length};
+  const QuantizedSizes sizes = quantized_sizes(shape, format, ScaleLayout::rows);
+  std::vector<std::uint8_t> code_bytes(sizes.codes);
+  // Words, since scales may be fp32.
+  std::vector<std::uint32_t> scale_words((sizes.scales + 3) / 4);
+  const std::span<std::uint8_t> scale_bytes(reinterpret_cast<std::uint8_t*>(scale_words.data()), sizes.scales);
+  quantize({&kF32, std::as_bytes(rows)}, shape, *recipe_, {}, ScaleLayout::rows, {code_bytes, scale_bytes}, {tier_, 1});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::uint8_t byte = format.element->width == 4 ? code_bytes[i / 2] : code_bytes[i];
+    codes[i] = elements_[format.element->width != 4 ? byte : i % 2 == 0 ? byte & 15U : byte >> 4];
+  }
+  const std::size_t count = rows.size() / block_of(length);
+  for (std::size_t i = 0; i < count; ++i) scales[i] = format.scale->width == 8 ? scales_[scale_bytes[i]] : std::bit_cast<float>(scale_words[i]);
+}
+
+void RowStage::into_int8(std::span<const float> rows, std::int8_t* codes, std::uint8_t* scales) const {
+  for (std::size_t first = 0; first < rows.size(); first += kBlock) {
     std::uint8_t* const scale = scales + first / kBlock;
-    if (quick_ != nullptr && quick_(row.data() + first, codes + first, scale)) continue;
-    const QuantizedBlock block = quantize_block(bits_of(row.data() + first), kF32, *recipe_);
+    if (quick_ != nullptr && quick_(rows.data() + first, codes + first, scale)) continue;
+    const QuantizedBlock block = quantize_block(bits_of(rows.data() + first), kF32, *recipe_);
     for (std::size_t i = 0; i < kBlock; ++i) codes[first + i] = static_cast<std::int8_t>(block.codes[i]);
     *scale = static_cast<std::uint8_t>(block.scale);
   }

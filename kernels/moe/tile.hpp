@@ -10,14 +10,22 @@
 namespace mx::kernels::moe {
 
 inline constexpr size_t kPanelColumns = 32;
-/// Elements along K that share a scale byte.
+/// Elements along K come in multiples of this, the scale block of the MX formats.
 inline constexpr size_t kScaleBlock = 32;
-/// Dwords of codes in a block of one panel: four octets of K of 32 columns each.
+/// Dwords of 4-bit codes in such a block of one panel: four octets of K of 32 columns each.
 inline constexpr size_t kPanelBlockDwords = 4 * kPanelColumns;
+
+/// What codes and scales of a panel are.
+enum class PanelKind {
+  mxfp4,  ///< e2m1, E8M0 for 32 of K
+  mxfp8,  ///< e4m3, E8M0 for 32 of K
+  nvfp4,  ///< e2m1, E4M3 for 16 of K, times a number of the expert
+  fp8,    ///< e4m3, fp32 for `scale_block` of K
+};
 
 struct TileArgs {
   const uint8_t* codes;   ///< of the first panel, 64-byte aligned
-  const uint8_t* scales;  ///< E8M0 bytes [block][32] of the first panel
+  const uint8_t* scales;  ///< [block][32] of the first panel: bytes, or fp32 in four
   size_t code_stride;     ///< bytes from panel to panel
   size_t scale_stride;
   size_t panels;
@@ -28,7 +36,12 @@ struct TileArgs {
   const uint32_t* a;           ///< tile after tile: [pair of K][row] of bf16, or [quad of K][row] of int8
   const int32_t* a_starts;     ///< int8: [block][row] in each tile, -12 times the block's sum
   const int32_t* a_exponents;  ///< int8: likewise, (scale byte - 134) * 2^23
-  const float* bias;           ///< [panel][32], or null
+  // bf16-block:
+  size_t scale_block;     ///< elements of K that share a scale of the weights
+  size_t chain;           ///< elements of K in a chain: 16, 32, 64, 128, or at least K. Scale blocks are made of whole chains
+  float expert_scale;     ///< what scales of the kind e4m3 are multiplied with
+  const float* a_scales;  ///< [chain][row] in each tile; null: the activations have none
+  const float* bias;      ///< [panel][32], or null
   /// Column c of a row and panel goes to out[panel * panel_stride + row * row_stride + c / 16 * half_stride + c % 16].
   float* out;
   size_t panel_stride;
@@ -55,12 +68,21 @@ inline constexpr size_t kInt8Rows = 6;
 
 TileFunction bf16_chain_portable;
 TileFunction bf16_block_portable;
+TileFunction bf16_block_mxfp8_portable;
+TileFunction bf16_block_nvfp4_portable;
+TileFunction bf16_block_fp8_portable;
 TileFunction int8_block_portable;
 TileFunction bf16_chain_avx2;
 TileFunction bf16_block_avx2;
+TileFunction bf16_block_mxfp8_avx2;
+TileFunction bf16_block_nvfp4_avx2;
+TileFunction bf16_block_fp8_avx2;
 TileFunction int8_block_avx2;
 TileFunction int8_block_avx512_vnni;
 TileFunction bf16_chain_avx512_bf16;
 TileFunction bf16_block_avx512_bf16;
+TileFunction bf16_block_mxfp8_avx512_bf16;
+TileFunction bf16_block_nvfp4_avx512_bf16;
+TileFunction bf16_block_fp8_avx512_bf16;
 
 }  // namespace mx::kernels::moe

@@ -4,65 +4,16 @@
 #include <string>
 
 #include "model/error.hpp"
-#include "model/layout/grains.hpp"
+#include "model/moe/expert_rows.hpp"
 #include "model/numerics/dot.hpp"
 #include "model/numerics/f32.hpp"
 
 namespace mx::moe {
 namespace {
 
-using layout::Role;
-
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(ErrorCode::usage, text, "layer"); }
-
-/// A row of codes with the scales of its blocks.
-struct ScaledRow {
-  std::vector<Value> elements;
-  std::vector<Value> scales;
-  const Format* format;
-  int block = 0;
-};
-
-/// The tensors of a layer in logical order: rows of gate, then of up.
-class Matrices {
- public:
-  explicit Matrices(const layout::CanonicalLayer& layer) : sizes_(layer.sizes) {
-    if (layer.form.format != layout::WeightFormat::mxfp4 || !layer.form.gated) {
-      throw Error(ErrorCode::unsupported, "experts are gated mxfp4 here, not " + std::string(layout::name_of(layer.form.format)), "layer");
-    }
-    for (Role role : layout::kRoles) {
-      if (layer[role].empty() && !layout::is_bias(role)) throw Error(ErrorCode::usage, "missing from the layer", std::string(layout::name_of(role)));
-      if (!layer[role].empty())
-        units_[static_cast<std::size_t>(role)] = layout::to_row_major(layout::canonical(role, sizes_, layer.form), layer[role]);
-    }
-  }
-
-  const layout::Sizes& sizes() const { return sizes_; }
-
-  ScaledRow row(Role weights, Role scales, std::int64_t index, std::int64_t length) const {
-    ScaledRow row{{}, {}, &kE2m1, static_cast<int>(sizes_.group)};
-    for (std::int64_t k = 0; k < length; ++k) row.elements.push_back(decode(kE2m1, unit(weights, index * length + k, 4)));
-    const std::int64_t groups = length / sizes_.group;
-    for (std::int64_t group = 0; group < groups; ++group) row.scales.push_back(decode(kE8m0, unit(scales, index * groups + group, 8)));
-    return row;
-  }
-
-  /// fp32 bits; none where the checkpoint has no biases.
-  std::optional<std::uint32_t> bias(Role role, std::int64_t index) const {
-    if (units_[static_cast<std::size_t>(role)].empty()) return std::nullopt;
-    return unit(role, index, 16) << 16;
-  }
-
- private:
-  std::uint32_t unit(Role role, std::int64_t index, int bits) const {
-    return static_cast<std::uint32_t>(layout::get_grain(units_[static_cast<std::size_t>(role)], index, bits));
-  }
-
-  layout::Sizes sizes_;
-  std::array<std::vector<std::uint8_t>, layout::kRoleCount> units_;
-};
 
 /// fp32 numbers as they enter a product.
 ScaledRow operand(const ScaledChoices& choices, const std::vector<std::uint32_t>& f32) {
@@ -73,9 +24,10 @@ ScaledRow operand(const ScaledChoices& choices, const std::vector<std::uint32_t>
   }
   const BlockFormat& format = *choices.recipe->format;
   row.format = format.element;
-  row.block = format.block;
-  const auto length = static_cast<std::size_t>(format.block);
-  if (length == 0 || f32.size() % length != 0) {
+  // Formats without a block length take the row as one.
+  const std::size_t length = format.block == 0 ? f32.size() : static_cast<std::size_t>(format.block);
+  row.block = static_cast<int>(length);
+  if (f32.size() % length != 0) {
     refuse("a row of " + std::to_string(f32.size()) + " is not whole blocks of " + std::to_string(length) + ", those of " + std::string(format.name));
   }
   for (std::size_t first = 0; first < f32.size(); first += length) {
@@ -89,43 +41,45 @@ ScaledRow operand(const ScaledChoices& choices, const std::vector<std::uint32_t>
 class ScaledLayer {
  public:
   ScaledLayer(const layout::CanonicalLayer& layer, const ScaledChoices& choices)
-      : matrices_(layer), choices_(choices), row_(row_of(choices.contract)) {}
+      : rows_(layer), choices_(choices), contract_(row_of(choices.contract)), gated_(choices.activation->pairing != Pairing::single) {
+    if (rows_.gated() == gated_) return;
+    refuse("experts are " + std::string(gated_ ? "not gated" : "gated") + ", " + std::string(choices.activation->name) + " is an activation of " +
+           (gated_ ? "gate and up" : "one row"));
+  }
 
   /// The output of one expert for one row of fp32 numbers, fp32 bits [hidden].
   std::vector<std::uint32_t> expert_output(std::int64_t expert, const std::vector<std::uint32_t>& x) const {
-    const std::int64_t intermediate = matrices_.sizes().intermediate;
-    const std::int64_t hidden = matrices_.sizes().hidden;
     const PreparedOperand a = prepared(Side::a, operand(choices_, x));
     std::vector<std::uint32_t> act;
-    for (std::int64_t i = 0; i < intermediate; ++i) {
-      const std::int64_t gate = expert * 2 * intermediate + i;
-      act.push_back(activate(*choices_.activation, kF32, product(a, Role::w13_weight, Role::w13_weight_scale, Role::w13_bias, gate, hidden),
-                             product(a, Role::w13_weight, Role::w13_weight_scale, Role::w13_bias, gate + intermediate, hidden), choices_.constants));
+    for (std::int64_t i = 0; i < sizes().intermediate; ++i) {
+      const std::uint32_t up = gated_ ? first_product(a, expert, 1, i) : 0;
+      act.push_back(activate(*choices_.activation, kF32, first_product(a, expert, 0, i), up, choices_.constants));
     }
     const PreparedOperand b = prepared(Side::a, operand(choices_, act));
     std::vector<std::uint32_t> out;
-    for (std::int64_t n = 0; n < hidden; ++n) {
-      out.push_back(product(b, Role::w2_weight, Role::w2_weight_scale, Role::w2_bias, expert * hidden + n, intermediate));
+    for (std::int64_t n = 0; n < sizes().hidden; ++n) {
+      out.push_back(product(b, rows_.w2(expert, n), choices_.add_w2_bias ? rows_.w2_bias(expert, n) : std::nullopt));
     }
     return out;
   }
 
-  const layout::Sizes& sizes() const { return matrices_.sizes(); }
+  const layout::Sizes& sizes() const { return rows_.sizes(); }
 
  private:
-  PreparedOperand prepared(Side side, const ScaledRow& row) const {
-    return prepare(row_, side, {.elements = row.elements, .format = row.format, .scales = row.scales, .block = row.block});
+  PreparedOperand prepared(Side side, const ScaledRow& row) const { return prepare(contract_, side, row.operand()); }
+
+  std::uint32_t first_product(const PreparedOperand& a, std::int64_t expert, std::int64_t half, std::int64_t i) const {
+    return product(a, rows_.w13(expert, half, i), rows_.w13_bias(expert, half, i));
   }
 
-  std::uint32_t product(const PreparedOperand& a, Role weights, Role scales, Role bias, std::int64_t index, std::int64_t length) const {
-    const PreparedOperand b = prepared(Side::b, matrices_.row(weights, scales, index, length));
-    const bool biased = bias != Role::w2_bias || choices_.add_w2_bias;
-    return dot(row_, a, b, {.c = {}, .bias = biased ? matrices_.bias(bias, index) : std::nullopt});
+  std::uint32_t product(const PreparedOperand& a, const ScaledRow& weights, std::optional<std::uint32_t> bias) const {
+    return dot(contract_, a, prepared(Side::b, weights), {.c = {}, .bias = bias});
   }
 
-  Matrices matrices_;
+  ExpertRows rows_;
   const ScaledChoices& choices_;
-  const ContractRow& row_;
+  const ContractRow& contract_;
+  bool gated_;
 };
 
 /// The rank's expert of a slot, or -1.

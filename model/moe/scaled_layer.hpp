@@ -1,6 +1,7 @@
 #pragma once
-// One MXFP4 layer executed from codes and scales, under any contract: those that multiply codes and apply scales to sums of blocks need them apart,
-// where layer.hpp speaks of values. Any activation of the table, activations quantized in blocks or not, experts that this rank does not hold.
+// One layer executed from codes and scales, under any contract: those that multiply codes and apply scales to sums of blocks need them apart, where
+// layer.hpp speaks of values. Any weights but int4, any activation of the table, activations quantized in blocks or not, experts that this rank does
+// not hold.
 
 #include <cstdint>
 #include <span>
@@ -18,9 +19,9 @@ namespace mx::moe {
 /// and the activation's fp32 result.
 struct ScaledChoices {
   Contract contract;
-  const Activation* activation;  ///< a gated row, in fp32
+  const Activation* activation;  ///< in fp32; of gate and up exactly when the experts are gated
   ActivationConstants constants;
-  const Recipe* recipe = nullptr;  ///< blocks of fp32 numbers along the row; null: not quantized
+  const Recipe* recipe = nullptr;  ///< blocks of fp32 numbers along the row, or the row as one; null: not quantized
   WeightPlace weight_on = WeightPlace::output;
   bool add_w2_bias = true;  ///< false on every tensor-parallel rank but the first
 };
@@ -30,8 +31,8 @@ using ExpertMap = std::span<const std::int64_t>;
 
 /// Runs the experts on x (bf16 codes [tokens, hidden]). Returns fp32 bits [tokens, hidden]: per token, over its slots in order, one fp32 fma of
 /// weight (1 where the input has it) and expert output each from +0. Slots of experts that the map sends to -1 add nothing. GEMM outputs with their
-/// bias are fp32. Throws Error(usage) when sizes disagree, an expert does not exist, the map names one that the layer lacks, or the contract does not
-/// take such activations; Error(unsupported) for another format than MXFP4 and for ungated experts.
+/// bias are fp32. Throws Error(usage) when sizes disagree, an expert does not exist, the map names one that the layer lacks, the contract does not
+/// take such activations, or the experts are gated and the activation is not, or the other way round; Error(unsupported) for int4 weights.
 std::vector<std::uint32_t> run_scaled_layer(const layout::CanonicalLayer& layer, const ScaledChoices& choices, std::span<const std::uint32_t> x_bf16,
                                             std::span<const std::vector<Slot>> slots, ExpertMap map);
 

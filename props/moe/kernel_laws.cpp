@@ -64,8 +64,9 @@ Product any_product() {
 }
 
 std::vector<float> by_kernel(Contract contract, const Product& p) {
-  const PanelMatrix panels = pack(p.shape, row_order(p.shape, layout::SourceOrder::standard), p.codes, p.scales, p.bias);
-  const Engine& engine = engine_for(contract, kernels::isa_tier());
+  const PanelMatrix panels = pack(p.shape, panel_format_of(layout::WeightFormat::mxfp4), layout::SourceOrder::standard,
+                                  {.codes = p.codes, .scales = p.scales, .expert_scales = {}, .bias = p.bias});
+  const Engine& engine = engine_for(contract, *panels.format, kernels::isa_tier());
   std::vector<float> out(p.rows * p.shape.columns);
   if (contract == Contract::int8_block) {
     gemm(engine, panels, 0, Int8Rows{p.int8, p.x_scales}, out, 1);

@@ -3,16 +3,18 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "kernels/moe/layer.hpp"
+#include "kernels/relayout/plan.hpp"
 #include "model/error.hpp"
 #include "model/numerics/f32.hpp"
 #include "model/numerics/profile.hpp"
 #include "tests/catch.hpp"
-#include "tests/moe/small_layer.hpp"
+#include "tests/moe/any_layer.hpp"
 
 using namespace mx;
 using namespace mx::kernels;
@@ -37,12 +39,16 @@ struct Case {
   RoutedTokens routed() const { return {.x = x, .experts = experts, .weights = weights, .top_k = top_k, .expert_map = map}; }
 };
 
-Case any_case(std::mt19937& random, bool extreme) {
-  const Sizes sizes{.experts = 1 + static_cast<std::int64_t>(random() % 5),
-                    .intermediate = 32 * (1 + static_cast<std::int64_t>(random() % 3)),
-                    .hidden = 32 * (1 + static_cast<std::int64_t>(random() % 4)),
-                    .group = 32};
-  Case c{random_layer(sizes, random() % 2 == 0 ? SourceOrder::gpt_oss : SourceOrder::standard, random()), {}, {}, {}, {}, 1 + random() % 3};
+constexpr WeightFormat kFormats[] = {WeightFormat::mxfp4,     WeightFormat::mxfp8,       WeightFormat::nvfp4,
+                                     WeightFormat::fp8_block, WeightFormat::fp8_channel, WeightFormat::fp8_tensor};
+
+Case any_case(std::mt19937& random, bool extreme, WeightFormat format = WeightFormat::mxfp4, bool gated = true) {
+  const auto experts = 1 + static_cast<std::int64_t>(random() % 5);
+  const std::int64_t intermediate = 32 * (1 + static_cast<std::int64_t>(random() % 3));
+  const std::int64_t hidden = 32 * (1 + static_cast<std::int64_t>(random() % 4));
+  const SourceOrder order = gated && format == WeightFormat::mxfp4 && random() % 2 == 0 ? SourceOrder::gpt_oss : SourceOrder::standard;
+  Case c{any_layer(format, experts, intermediate, hidden, order, gated, random), {}, {}, {}, {}, 1 + random() % 3};
+  const Sizes& sizes = c.layer.sizes;
   if (extreme) {
     for (const Role role : {Role::w13_weight_scale, Role::w2_weight_scale}) {
       for (std::uint8_t& byte : c.layer[role]) {
@@ -72,12 +78,23 @@ Case any_case(std::mt19937& random, bool extreme) {
   return c;
 }
 
-ScaledChoices any_choices(std::mt19937& random, Contract contract) {
-  const std::string_view kRows[] = {"swiglu_oai", "silu_and_mul", "swiglu_oai_triton", "swiglu_oai_cuda", "swiglu_oai_aiter", "gelu_and_mul"};
-  const mx::moe::Activation& row = mx::moe::activation_named(kRows[random() % std::size(kRows)]);
+/// A recipe that takes fp32 rows and gives blocks of the format.
+const Recipe& recipe_for(std::string_view profile, const BlockFormat& format) { return recipe(profile_named(profile), format); }
+
+ScaledChoices any_choices(std::mt19937& random, Contract contract, bool gated = true, std::int64_t k = 32) {
+  std::vector<const mx::moe::Activation*> rows;
+  for (const mx::moe::Activation& row : mx::moe::all_activations()) {
+    if ((row.join != mx::moe::Join::none) == gated) rows.push_back(&row);
+  }
+  const mx::moe::Activation& row = *rows[random() % rows.size()];
   ScaledChoices choices{.contract = contract, .activation = &row, .constants = row.constants};
   if (contract == Contract::int8_block) choices.recipe = &recipe(profile_named(kOcp), kMxint8Block);
   if (contract == Contract::bf16_chain && random() % 3 == 0) choices.recipe = &recipe(profile_named(kOcp), kMxfp8E4m3);
+  if (contract == Contract::bf16_block) {
+    const Recipe* const recipes[] = {nullptr, &recipe_for(kOcp, kMxfp8E4m3), &recipe_for("vllm-fp8-token", kFp8E4m3),
+                                     k % 128 == 0 ? &recipe_for("deepgemm", kFp8Group128) : nullptr};
+    choices.recipe = recipes[random() % std::size(recipes)];
+  }
   if (random() % 3 == 0) choices.weight_on = WeightPlace::input;
   choices.add_w2_bias = random() % 3 != 0;
   return choices;
@@ -132,6 +149,84 @@ TEST_CASE("the fused layer is the model's on every tier and any number of thread
       }
     }
   }
+}
+
+TEST_CASE("layers in every format, gated or not, with every activation and activations with scales") {
+  std::mt19937 random(15);
+  for (int round = 0; round < 48; ++round) {
+    const WeightFormat format = kFormats[static_cast<std::size_t>(round) % std::size(kFormats)];
+    const bool gated = round % 4 != 3;
+    const Case c = any_case(random, false, format, gated);
+    const PanelLayer panels = pack(c.layer);
+    const ScaledChoices choices = any_choices(random, Contract::bf16_block, gated, std::gcd(c.layer.sizes.hidden, c.layer.sizes.intermediate));
+    const std::vector<std::uint32_t> expected = modelled(c, choices);
+    for (const IsaTier& tier : isa_tiers()) {
+      if (!runs_here(tier)) continue;
+      INFO("round " << round << ", " << layout::name_of(format) << (gated ? "" : " not gated") << ", " << choices.activation->name << ", x as "
+                    << (choices.recipe == nullptr ? "bf16" : choices.recipe->format->name) << ", " << tier.name);
+      CHECK(difference(run(panels, c, choices, tier, 1), expected) == "");
+    }
+  }
+}
+
+TEST_CASE("activations on arrays are the model's, whatever the numbers") {
+  std::mt19937 random(16);
+  std::vector<float> gate{0.0F, -0.0F, 1e-40F, -1e-40F, 7, -7, 90, -90, 200, -200, 3e38F, -3e38F, 0.5F, 1, 1, 1};
+  std::vector<float> up{7, -7, 8, -8, 1e-40F, 0.0F, -0.0F, 3, 1, 1e38F, 2, -2, std::numeric_limits<float>::infinity(), 0, -1, 1};
+  gate[12] = std::numeric_limits<float>::infinity();
+  gate[13] = -gate[12];
+  gate[14] = std::numeric_limits<float>::quiet_NaN();
+  up[15] = gate[14];
+  while (gate.size() < 16 * 12) {
+    gate.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(random())));
+    up.push_back(static_cast<float>(static_cast<int>(random() % 4001) - 2000) / 128);
+  }
+  for (const mx::moe::Activation& row : mx::moe::all_activations()) {
+    for (const IsaTier& tier : isa_tiers()) {
+      if (!runs_here(tier)) continue;
+      CurveScratch scratch;
+      std::vector<float> by_curve(gate.size()), by_tile(gate.size());
+      activate_all(row, row.constants, gate, up, by_curve, scratch, tier);
+      TileActivation(row, row.constants, tier)(gate.data(), up.data(), gate.size() / 16, 16, 16, by_tile.data(), 16, scratch);
+      for (std::size_t i = 0; i < gate.size(); ++i) {
+        const std::uint32_t expected = mx::moe::activate(row, kF32, bits(gate[i]), bits(up[i]), row.constants);
+        INFO(row.name << " of " << gate[i] << " and " << up[i] << ", " << tier.name);
+        CHECK(bits(by_curve[i]) == expected);
+        CHECK(bits(by_tile[i]) == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("panels from a backend's memory are those from the checkpoint") {
+  std::mt19937 random(17);
+  std::size_t packed = 0;
+  for (const layout::BackendLayout& backend : layout::all_backend_layouts()) {
+    if (backend.format == WeightFormat::int4) continue;
+    const CanonicalLayer layer = any_layer(backend.format, 1, 256, 256, SourceOrder::standard, true, random);
+    layout::PackedLayer converted;
+    try {
+      converted = layout::convert(
+          layer, backend, {.sizes = layer.sizes, .padded = layer.sizes, .form = layer.form, .engine = layout::Engine::v2026_08}, relayout::moved);
+    } catch (const Error&) {
+      continue;  // does not convert such a layer, which is the converter's business
+    }
+    if (!converted.losses.empty()) {
+      CHECK_THROWS_AS(pack(converted), Error);
+      continue;
+    }
+    INFO(backend.backend << ", " << layout::name_of(backend.format));
+    const PanelLayer found = pack(converted);
+    const PanelLayer expected = pack(layer);
+    for (const auto matrix : {&PanelLayer::w13, &PanelLayer::w2}) {
+      CHECK((found.*matrix).codes == (expected.*matrix).codes);
+      CHECK((found.*matrix).scales == (expected.*matrix).scales);
+      CHECK((found.*matrix).expert_scales == (expected.*matrix).expert_scales);
+      CHECK((found.*matrix).bias == (expected.*matrix).bias);
+    }
+    ++packed;
+  }
+  CHECK(packed > 10);
 }
 
 TEST_CASE("a token gives the same alone and in a batch") {
@@ -227,5 +322,13 @@ TEST_CASE("bad input is refused before anything is written") {
   CHECK_THROWS_AS(FusedLayer(panels, {.contract = Contract::int8_block, .activation = choices.activation, .constants = {}}, isa_tier()), Error);
   CHECK_THROWS_AS(FusedLayer(panels, {.contract = Contract::exact, .activation = choices.activation, .constants = {}}, isa_tier()), Error);
   const mx::moe::Activation& alone = mx::moe::activation_named("silu_no_mul");
-  CHECK_THROWS_AS(FusedLayer(panels, {.contract = Contract::bf16_chain, .activation = &alone, .constants = {}}, isa_tier()), Error);
+  CHECK_THROWS_WITH(FusedLayer(panels, {.contract = Contract::bf16_chain, .activation = &alone, .constants = {}}, isa_tier()),
+                    Catch::Matchers::Contains("experts are gated, silu_no_mul is an activation of one row"));
+  const Recipe* const nvfp4 = &recipe(profile_named("vllm-nvfp4"), kNvfp4);
+  CHECK_THROWS_AS(
+      FusedLayer(panels, {.contract = Contract::bf16_block, .activation = choices.activation, .constants = {}, .recipe = nvfp4}, isa_tier()), Error);
+  const Case fp8 = any_case(random, false, WeightFormat::fp8_channel);
+  const PanelLayer fp8_panels = pack(fp8.layer);
+  CHECK_THROWS_WITH(FusedLayer(fp8_panels, {.contract = Contract::bf16_chain, .activation = choices.activation, .constants = {}}, isa_tier()),
+                    Catch::Matchers::Contains("no kernel computes the contract bf16-chain of weights in fp8_channel"));
 }
