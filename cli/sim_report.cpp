@@ -61,6 +61,7 @@ Json result_json(const sim::SimulationResult& result) {
       {"links", links_json(result)}};
   json["broken"] = result.broken() == nullptr ? Json() : Json(sim::name_of(result.broken()->link));
   json["bit_equal"] = result.bit_equal;
+  json["digest"] = result.digest();
   json["worst_share_of_bound"] = finite(result.worst_share);
   json["single_rank"] = quality_json(result.reference);
   json["deployment"] = quality_json(result.quality);

@@ -7,6 +7,7 @@
 #include <CLI/Formatter.hpp>
 #include <cmath>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "model/error.hpp"
 #include "sim/ranks/comparison.hpp"
 #include "sim/ranks/legacy.hpp"
+#include "sim/transport/transport.hpp"
 
 namespace mx::cli {
 namespace {
@@ -36,6 +38,12 @@ struct SimOptions {
 };
 
 constexpr std::int64_t kMostTokens = 4096;
+
+/// One deployment's number of ranks is one; --compare runs several.
+void require_one_process(const sim::Transport& transport) {
+  if (&transport != &sim::in_process())
+    throw Error(ErrorCode::usage, "--compare spreads the layer in several ways: it runs in one process, without a launcher");
+}
 
 sim::Scenario scenario_of(const SimOptions& options) {
   const sim::DeploymentFile file = sim::load_deployment_file(options.file, options.oracle);
@@ -86,22 +94,40 @@ sim::SimulationRequest legacy_request(const sim::Scenario& scenario, const SimOp
   return legacy.request;
 }
 
-int simulate(const SimOptions& options) {
+int simulate(const SimOptions& options, sim::Transport& transport) {
   const sim::Scenario scenario = scenario_of(options);
+  const oracle::ParallelRequest& parallel = scenario.deployment.parallel;
+  static_cast<void>(transport.ranks_here(parallel.dp * parallel.tp));
   SimAnswer answer;
   const sim::SimulationRequest request = options.legacy ? legacy_request(scenario, options, answer) : oracle_request(scenario, options, answer);
   if (answer.refusal.empty()) {
     const sim::Reference reference = sim::run_reference(request, scenario.layer, scenario.tokens, {});
-    answer.simulation = sim::simulate(request, scenario.layer, scenario.tokens, reference, {});
+    answer.simulation = sim::simulate(request, scenario.layer, scenario.tokens, reference, {}, transport);
     if (answer.simulation.refusal) answer.refusal = answer.simulation.refusal->stage + ": " + answer.simulation.refusal->text;
   }
-  if (options.json) {
-    print_json(simulation_json(scenario, answer));
-  } else {
-    print_simulation(scenario, answer);
-  }
+  if (transport.reports() && options.json) print_json(simulation_json(scenario, answer));
+  if (transport.reports() && !options.json) print_simulation(scenario, answer);
   if (!answer.refusal.empty()) return static_cast<int>(ErrorCode::unsupported);
   return answer.simulation.result->broken() == nullptr ? 0 : 1;
+}
+
+/// What goes wrong on one rank is said on every rank, with its own number in front.
+int run(const SimOptions& options) {
+  sim::Transport& transport = sim::launched();
+  const auto told = [&](ErrorCode code, const std::string& text) {
+    const Error error(code, text);
+    transport.fail(error);
+    return Error(code, transport.label() + text);
+  };
+  try {
+    if (!options.compare) return simulate(options, transport);
+    require_one_process(transport);
+    return compare(options);
+  } catch (const Error& error) {
+    throw told(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    throw told(ErrorCode::resource, "out of memory");
+  }
 }
 
 }  // namespace
@@ -123,7 +149,7 @@ void add_sim(CLI::App& app, Action& action) {
   verb->add_option("--experts", options->experts, "this many experts stand for the file's")->check(whole_number_in(1, 1 << 16));
   verb->add_option("--engine", options->engine, "2026-05 or 2026-08: whose sizes and conversions (default 2026-05)");
   verb->add_flag("--json", options->json, "machine-readable output");
-  verb->callback([&action, options] { action = [options] { return options->compare ? compare(*options) : simulate(*options); }; });
+  verb->callback([&action, options] { action = [options] { return run(*options); }; });
 }
 
 }  // namespace mx::cli

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/error.hpp"
+#include "sim/digest.hpp"
 #include "sim/io/json.hpp"
 #include "sim/io/quote.hpp"
 #include "sim/tag_fields.hpp"
@@ -23,17 +24,11 @@ constexpr JsonLimits kLimits{.bytes = std::uint64_t{1} << 20, .depth = 8, .memor
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
 
-/// FNV-1a of 64 bits over little-endian numbers.
-class Digest {
+/// Of the steps of a view program.
+class Digest : public Fnv1a {
  public:
-  void add(std::int64_t number) {
-    for (int shift = 0; shift < 64; shift += 8) value_ = (value_ ^ (static_cast<std::uint64_t>(number) >> shift & 0xFFU)) * 0x100000001B3U;
-  }
-  void add(const std::vector<std::int64_t>& numbers) {
-    add(static_cast<std::int64_t>(numbers.size()));
-    for (const std::int64_t number : numbers) add(number);
-  }
-  std::string text() const { return fmt::format("fnv1a64:{:016x}", value_); }
+  using Fnv1a::add;
+  void add(const std::vector<std::int64_t>& numbers) { add_all(numbers); }
 
   void operator()(const layout::Split& s) { add({s.axis, s.inner}); }
   void operator()(const layout::Merge& s) { add({s.axis, s.count}); }
@@ -48,9 +43,6 @@ class Digest {
     add(s.axis);
     add(s.source);
   }
-
- private:
-  std::uint64_t value_ = 0xCBF29CE484222325U;
 };
 
 /// How the container calls units of memory; the first row that fits.

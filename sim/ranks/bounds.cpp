@@ -90,7 +90,7 @@ std::vector<double> output_bounds(const LinkInputs& inputs) {
     for (std::size_t i = 0; i < inputs.received[rank].work.size(); ++i) {
       const auto [token, position] = inputs.received[rank].slot_of[i];
       const auto& slots = inputs.tokens.slots[static_cast<std::size_t>(token)];
-      const double roundings = 4 + static_cast<double>(slots.size() + inputs.ranks.size());
+      const double roundings = 4 + static_cast<double>(slots.size() + inputs.plan.ranks.size());
       const double weight = std::abs(number(slots[position].weight)) * kSlack;
       for (std::size_t n = 0; n < columns; ++n) {
         bounds[static_cast<std::size_t>(token) * columns + n] += weight * kBf16 * roundings * std::abs(number(inputs.stages[rank][i].down[n]));

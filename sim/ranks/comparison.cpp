@@ -56,7 +56,7 @@ std::vector<ComparedCell> cells_of(const Scenario& scenario, const std::string& 
       if (cell.answer != CellAnswer::refused) {
         const SimulationRequest request = request_for(scenario, deployment, backend, choice.kernel_class);
         if (!reference) reference = run_reference(request, scenario.layer, scenario.tokens, {});
-        cell.simulation = simulate(request, scenario.layer, scenario.tokens, *reference, {});
+        cell.simulation = simulate(request, scenario.layer, scenario.tokens, *reference, {}, in_process());
       }
     } catch (const Error& error) {
       if (error.code() == ErrorCode::input || error.code() == ErrorCode::resource) throw;

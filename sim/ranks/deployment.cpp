@@ -8,7 +8,9 @@
 #include "model/layout/address_map.hpp"
 #include "model/layout/rounding.hpp"
 #include "model/numerics/rows.hpp"
+#include "sim/digest.hpp"
 #include "sim/ranks/links.hpp"
+#include "sim/transport/words.hpp"
 
 namespace mx::sim {
 namespace {
@@ -100,12 +102,13 @@ struct Allocation {
 class Run {
  public:
   Run(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Reference& reference,
-      std::span<const std::int64_t> columns)
+      std::span<const std::int64_t> columns, Transport& transport)
       : request_(request),
         layer_(layer),
         tokens_(tokens),
         reference_(reference),
         columns_(columns_or_all(columns, layer.experts.sizes.hidden)),
+        transport_(transport),
         row_(row_for(request, layer)),
         parallel_(oracle::derive(request.deployment.parallel)) {}
 
@@ -115,6 +118,7 @@ class Run {
       simulation.result = executed();
     } catch (const Error& error) {
       if (stage_.empty() || error.code() == ErrorCode::input) throw;
+      transport_.fail(error);
       simulation.refusal = SimulationRefusal{stage_, error.what()};
     }
     return simulation;
@@ -127,6 +131,9 @@ class Run {
     const layout::Sizes& whole = layer_.experts.sizes;
     Plan plan = make_plan({request_.deployment.parallel, layer_.experts.form, whole, sizes.hidden, sizes.intermediate, row_.address,
                            request_.deployment.layer.expert_groups});
+    stage_.clear();
+    here_ = transport_.ranks_here(static_cast<int>(plan.ranks.size()));
+    require_same_deployment(plan);
     const Execution& execution = reference_.execution;
     SimulationResult result{.plan = plan,
                             .execution = execution,
@@ -201,11 +208,32 @@ class Run {
     return value_of(oracle::assemble(request));
   }
 
+  /// A launcher starts whatever it is told to: other options or another file on some processes.
+  void require_same_deployment(const Plan& plan) const {
+    if (here_.size() == plan.ranks.size()) return;
+    Fnv1a digest;
+    for (const std::string& word : {request_.backend, request_.kernel_class, request_.deployment.parallel.all2all_backend})
+      digest.add_bytes({reinterpret_cast<const std::uint8_t*>(word.data()), word.size()});
+    const oracle::ParallelRequest& parallel = request_.deployment.parallel;
+    digest.add_all(std::vector{parallel.tp, parallel.dp, static_cast<int>(parallel.enable_expert_parallel), static_cast<int>(request_.engine)});
+    for (Role role : layout::kAllRoles) digest.add_bytes(layer_.experts[role]);
+    digest.add_all(tokens_.x);
+    for (const auto& slots : tokens_.slots) {
+      for (const moe::Slot& slot : slots) digest.add_all(std::vector{slot.expert, std::int64_t{slot.weight}});
+    }
+    const auto value = digest.value();
+    const std::vector<Words> all = transport_.all_gather({{static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(value >> 32U)}});
+    const auto other = std::ranges::find_if(all, [&](const Words& words) { return words != all.front(); });
+    if (other != all.end())
+      throw Error(ErrorCode::usage, "rank " + std::to_string(other - all.begin()) + " was given another deployment, backend or seed than rank 0");
+  }
+
   std::vector<RankRun> prepared_ranks(const Plan& plan, std::vector<layout::Loss>& losses) const {
     std::vector<RankRun> ranks;
     const layout::BackendLayout* backend = layout_of(row_, request_.engine);
     const layout::SourceOrder order = kernel_order(row_, layer_.activation);
-    for (const RankPlan& rank : plan.ranks) {
+    for (const int here : here_) {
+      const RankPlan& rank = plan.ranks[static_cast<std::size_t>(here)];
       RankRun run{loaded_layer(layer_.experts, plan, rank), {}, {}};
       const layout::Setting setting = setting_for(request_, layer_, run.loaded.sizes, parallel_.tp_size);
       if (backend == nullptr) {
@@ -221,25 +249,82 @@ class Run {
       }
       ranks.push_back(std::move(run));
     }
+    share_losses(losses);
     return ranks;
+  }
+
+  /// Those of the lowest rank that has any. Nobody goes on before everyone has converted.
+  void share_losses(std::vector<layout::Loss>& losses) const {
+    WordWriter own;
+    for (const layout::Loss& loss : losses) {
+      own.put(static_cast<std::int64_t>(loss.role));
+      own.put(loss.what);
+      own.put(loss.units);
+    }
+    std::vector<Words> here(here_.size());
+    here.front() = own.take();
+    const std::vector<Words> all = transport_.all_gather(std::move(here));
+    losses.clear();
+    for (std::size_t rank = 0; rank < all.size() && losses.empty(); ++rank) {
+      for (WordReader words(all[rank]); !words.at_end();) {
+        layout::Loss& loss = losses.emplace_back();
+        loss.role = static_cast<Role>(words.number());
+        loss.what = words.text();
+        loss.units = words.number();
+      }
+    }
   }
 
   void run_ranks(SimulationResult& result, const std::vector<RankRun>& ranks) const {
     const std::int64_t hidden = layer_.experts.sizes.hidden;
     const std::int64_t padded = ranks.front().kernel->sizes().hidden;
-    const SampleTokens wide = widened(tokens_, hidden, padded);
-    std::vector<Received> received;
-    RankStages stages;
-    for (const RankPlan& rank : result.plan.ranks) {
-      const Weights& weights = *ranks[static_cast<std::size_t>(rank.rank)].kernel;
-      received.push_back(dispatched(*result.exchange, result.execution, result.plan, rank, wide, padded));
-      stages.push_back(run_slots(result.execution, weights, received.back().input, received.back().work, columns_));
+    const std::vector<Received> received = exchanged(result, widened(tokens_, hidden, padded), padded);
+    RankStages stages(result.plan.ranks.size());
+    for (std::size_t at = 0; at < here_.size(); ++at) {
+      const auto rank = static_cast<std::size_t>(here_[at]);
+      stages[rank] = run_slots(result.execution, *ranks[at].kernel, received[rank].input, received[rank].work, columns_);
     }
+    share_second_products(received, stages);
     result.out = combined_ranks(*result.exchange, row_, result.plan, received, stages, tokens_, columns_.size());
-    const LinkInputs inputs{result.plan, layer_, result.execution, tokens_, ranks, received, stages, reference_, columns_};
+    const LinkInputs inputs{result.plan, layer_, result.execution, tokens_, transport_, here_, ranks, received, stages, reference_, columns_};
     result.links = check_links(inputs, result.out, result.worst_share);
     result.bit_equal = result.out == reference_.out;
     result.quality = quality(reference_.exact, result.out, columns_.size());
+  }
+
+  /// What every rank gets.
+  std::vector<Received> exchanged(const SimulationResult& result, const SampleTokens& wide, std::int64_t padded) const {
+    std::vector<Words> own;
+    for (const int rank : here_)
+      own.push_back(sent(*result.exchange, result.execution, result.plan, result.plan.ranks[static_cast<std::size_t>(rank)], wide, padded));
+    const std::vector<Words> all = transport_.all_gather(std::move(own));
+    std::vector<Received> received;
+    for (const RankPlan& rank : result.plan.ranks) {
+      const bool is_here = std::ranges::find(here_, rank.rank) != here_.end();
+      received.push_back(is_here ? dispatched(*result.exchange, result.execution, result.plan, rank, all, wide, padded)
+                                 : routed(*result.exchange, rank, wide));
+    }
+    return received;
+  }
+
+  /// What every rank's slots come to, for everyone to combine.
+  void share_second_products(const std::vector<Received>& received, RankStages& stages) const {
+    std::vector<Words> own;
+    for (const int rank : here_) {
+      Words words;
+      for (const SlotStages& slot : stages[static_cast<std::size_t>(rank)]) words.insert(words.end(), slot.down.begin(), slot.down.end());
+      own.push_back(std::move(words));
+    }
+    const std::vector<Words> all = transport_.all_gather(std::move(own));
+    for (std::size_t rank = 0; rank < stages.size(); ++rank) {
+      if (!stages[rank].empty()) continue;
+      auto next = all[rank].begin();
+      for (std::size_t work = 0; work < received[rank].work.size(); ++work) {
+        SlotStages& slot = stages[rank].emplace_back();
+        slot.down.assign(next, next + static_cast<std::ptrdiff_t>(columns_.size()));
+        next += static_cast<std::ptrdiff_t>(columns_.size());
+      }
+    }
   }
 
   const SimulationRequest& request_;
@@ -247,15 +332,23 @@ class Run {
   const SampleTokens& tokens_;
   const Reference& reference_;
   std::vector<std::int64_t> columns_;
+  Transport& transport_;
   const ExecutionRow& row_;
   oracle::Parallel parallel_;
-  std::string stage_;  ///< of what may be refused; empty: an error is ours
+  std::vector<int> here_;  ///< ranks of this process
+  std::string stage_;      ///< of what may be refused; empty: an error is ours
 };
 
 }  // namespace
 
 std::string_view name_of(Link link) { return rows::word_of<Link>(kLinks, link); }
 std::string_view name_of(LinkState state) { return rows::word_of<LinkState>(kStates, state); }
+
+std::string SimulationResult::digest() const {
+  Fnv1a digest;
+  digest.add_all(out);
+  return digest.text();
+}
 
 const LinkCheck* SimulationResult::broken() const {
   const auto found = std::ranges::find(links, LinkState::broken, &LinkCheck::state);
@@ -305,8 +398,8 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
 }
 
 Simulation simulate(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Reference& reference,
-                    std::span<const std::int64_t> columns) {
-  return Run(request, layer, tokens, reference, columns).run();
+                    std::span<const std::int64_t> columns, Transport& transport) {
+  return Run(request, layer, tokens, reference, columns, transport).run();
 }
 
 }  // namespace mx::sim

@@ -83,6 +83,8 @@ struct SimulationResult {
   Quality reference;                 ///< of the reference against the yardstick
   Quality quality;                   ///< of the deployment
 
+  /// Of `out`, in a few characters.
+  std::string digest() const;
   /// The first link that broke; none when the deployment computes what it should.
   const LinkCheck* broken() const;
 };
@@ -103,9 +105,10 @@ struct Simulation {
 Reference run_reference(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, std::span<const std::int64_t> columns);
 
 /// Runs the deployment with what follows from the choice of its backend: sizes, plan, conversion on every rank, exchange, execution, combination.
-/// Throws Error(usage) for a backend without a row, Error(unsupported) for what is not simulated.
+/// Every process of the transport gets the same. Throws Error(usage) for a backend without a row, for as many processes as the deployment has not and
+/// for processes with different deployments, Error(unsupported) for what is not simulated.
 Simulation simulate(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Reference& reference,
-                    std::span<const std::int64_t> columns);
+                    std::span<const std::int64_t> columns, Transport& transport);
 
 /// A name of the layout table for the deployment's hardware. Throws Error(unsupported) for hardware that it has no row for.
 layout::Arch arch_of(const oracle::Hardware& hardware);

@@ -77,13 +77,51 @@ Activations chosen_rows(const Activations& all, std::span<const std::int64_t> ro
   return chosen;
 }
 
-/// All tokens quantized as the sources do it: each data parallel rank its own.
-Activations quantized_by_sources(const Execution& execution, const Plan& plan, const SampleTokens& tokens, std::int64_t hidden) {
-  const auto count = static_cast<std::int64_t>(tokens.slots.size());
-  Activations all = quantized(*execution.first, {}, hidden, execution.scales.first);
-  for (int dp = 0; dp < plan.parallel.dp_size; ++dp)
-    append(all, quantized(*execution.first, rows_of(tokens, tokens_of(count, dp, plan.parallel.dp_size), hidden), hidden, execution.scales.first));
+/// True when codes and scales move, not 16-bit rows.
+bool moves_codes(const ExchangeRow& exchange, const Execution& execution) {
+  return exchange.reach != Reach::own && execution.row->by != QuantizedBy::kernel && quantizes_before(exchange, *execution.first);
+}
+
+Words packed(const Activations& activations) {
+  Words words = activations.codes;
+  words.insert(words.end(), activations.row_scale.begin(), activations.row_scale.end());
+  words.insert(words.end(), activations.blocks.begin(), activations.blocks.end());
+  return words;
+}
+
+/// `empty` says everything but the rows.
+Activations unpacked(const Activations& empty, std::int64_t rows, const Words& words) {
+  Activations activations = empty;
+  activations.rows = rows;
+  const auto scales = words.begin() + static_cast<std::ptrdiff_t>(rows * empty.columns);
+  const auto blocks = scales + static_cast<std::ptrdiff_t>(rows);
+  activations.codes.assign(words.begin(), scales);
+  activations.row_scale.assign(scales, blocks);
+  activations.blocks.assign(blocks, words.end());
+  return activations;
+}
+
+/// All tokens as the sources quantized them.
+Activations sent_codes(const Execution& execution, const Plan& plan, std::span<const Words> sent, std::int64_t tokens, std::int64_t hidden) {
+  const Activations empty = quantized(*execution.first, {}, hidden, execution.scales.first);
+  Activations all = empty;
+  for (const RankPlan& rank : plan.ranks) {
+    if (rank.tp != 0) continue;
+    append(all, unpacked(empty, tokens_of(tokens, rank.dp, plan.parallel.dp_size).count, sent[static_cast<std::size_t>(rank.rank)]));
+  }
   return all;
+}
+
+/// The rows of these tokens, 16 bits wide.
+std::vector<std::uint32_t> sent_rows(std::span<const Words> sent, std::span<const std::int64_t> tokens, std::int64_t hidden) {
+  std::vector<std::uint32_t> all;
+  for (const Words& words : sent) all.insert(all.end(), words.begin(), words.end());
+  std::vector<std::uint32_t> x;
+  for (const std::int64_t token : tokens) {
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(token * hidden);
+    x.insert(x.end(), first, first + static_cast<std::ptrdiff_t>(hidden));
+  }
+  return x;
 }
 
 /// Rows of a rank, and which slots it computes.
@@ -203,22 +241,31 @@ Interval tokens_of(std::int64_t tokens, int dp, int dp_size) {
   return {dp * each + std::min<std::int64_t>(dp, larger), each + (dp < larger ? 1 : 0)};
 }
 
-Received dispatched(const ExchangeRow& exchange, const Execution& execution, const Plan& plan, const RankPlan& rank, const SampleTokens& tokens,
-                    std::int64_t hidden) {
+Words sent(const ExchangeRow& exchange, const Execution& execution, const Plan& plan, const RankPlan& rank, const SampleTokens& tokens,
+           std::int64_t hidden) {
+  if (rank.tp != 0) return {};
+  const auto own = rows_of(tokens, tokens_of(static_cast<std::int64_t>(tokens.slots.size()), rank.dp, plan.parallel.dp_size), hidden);
+  if (!moves_codes(exchange, execution)) return {own.begin(), own.end()};
+  return packed(quantized(*execution.first, own, hidden, execution.scales.first));
+}
+
+Received routed(const ExchangeRow& exchange, const RankPlan& rank, const SampleTokens& tokens) {
   Received received;
   choose_rows(exchange, rank, tokens, received);
+  return received;
+}
+
+Received dispatched(const ExchangeRow& exchange, const Execution& execution, const Plan& plan, const RankPlan& rank, std::span<const Words> sent,
+                    const SampleTokens& tokens, std::int64_t hidden) {
+  Received received = routed(exchange, rank, tokens);
   const Quantizer& quantizer = *execution.first;
   const bool by_kernel = execution.row->by == QuantizedBy::kernel;
-  const bool moved = exchange.reach != Reach::own && !by_kernel && quantizes_before(exchange, quantizer);
+  const bool moved = moves_codes(exchange, execution);
   if (moved) {
-    received.input = chosen_rows(quantized_by_sources(execution, plan, tokens, hidden), received.token_of_row);
+    const auto count = static_cast<std::int64_t>(tokens.slots.size());
+    received.input = chosen_rows(sent_codes(execution, plan, sent, count, hidden), received.token_of_row);
   } else {
-    std::vector<std::uint32_t> x;
-    for (const std::int64_t token : received.token_of_row) {
-      const auto row = rows_of(tokens, {token, 1}, hidden);
-      x.insert(x.end(), row.begin(), row.end());
-    }
-    received.input = quantized(quantizer, x, hidden, execution.scales.first);
+    received.input = quantized(quantizer, sent_rows(sent, received.token_of_row, hidden), hidden, execution.scales.first);
   }
   // A kernel that quantizes writes the memory that it reads; a prepare step follows its own rule.
   const bool wanted = execution.row->scales == ScaleMemory::tile_128x4;

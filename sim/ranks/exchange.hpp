@@ -10,6 +10,7 @@
 #include "sim/execute/kernel.hpp"
 #include "sim/execute/sample_layer.hpp"
 #include "sim/ranks/plan.hpp"
+#include "sim/transport/transport.hpp"
 
 namespace mx::sim {
 
@@ -65,11 +66,19 @@ struct Received {
 /// Tokens of a data parallel rank: consecutive, the first ranks one more where they do not divide.
 Interval tokens_of(std::int64_t tokens, int dp, int dp_size);
 
-/// Dispatch to one rank. Throws Error(usage) as quantized() does.
-Received dispatched(const ExchangeRow& exchange, const Execution& execution, const Plan& plan, const RankPlan& rank, const SampleTokens& tokens,
-                    std::int64_t hidden);
+/// What a rank hands to the exchange: the tokens of its data parallel rank, quantized where that comes first, else 16-bit rows; nothing where another
+/// tensor parallel rank hands in the same ones. Throws Error(usage) as quantized() does.
+Words sent(const ExchangeRow& exchange, const Execution& execution, const Plan& plan, const RankPlan& rank, const SampleTokens& tokens,
+           std::int64_t hidden);
 
-/// What every rank made of its slots, [rank][work].
+/// Which rows a rank gets and which slots it computes, without the rows themselves.
+Received routed(const ExchangeRow& exchange, const RankPlan& rank, const SampleTokens& tokens);
+
+/// Dispatch to one rank of what all ranks sent. Throws Error(usage) as quantized() does.
+Received dispatched(const ExchangeRow& exchange, const Execution& execution, const Plan& plan, const RankPlan& rank, std::span<const Words> sent,
+                    const SampleTokens& tokens, std::int64_t hidden);
+
+/// What every rank made of its slots, [rank][work]: all of it of the ranks here, the second product of the others.
 using RankStages = std::vector<std::vector<SlotStages>>;
 
 /// The deployment's result, fp32 bits [tokens, columns] of bf16 numbers.

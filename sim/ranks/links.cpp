@@ -8,6 +8,7 @@
 
 #include "model/layout/grains.hpp"
 #include "model/numerics/f32.hpp"
+#include "sim/transport/words.hpp"
 
 namespace mx::sim {
 namespace {
@@ -21,6 +22,38 @@ constexpr std::int64_t kMostCompared = std::int64_t{1} << 24;
 std::string rank_text(std::size_t rank) { return "rank " + std::to_string(rank); }
 LinkCheck equal_link(Link link, std::int64_t compared) { return {link, LinkState::equal, compared, {}}; }
 LinkCheck broken_link(Link link, std::string text) { return {link, LinkState::broken, 0, std::move(text)}; }
+
+Words packed(const LinkCheck& check) {
+  WordWriter words;
+  words.put(static_cast<std::int64_t>(check.state));
+  words.put(check.compared);
+  words.put(check.text);
+  return words.take();
+}
+
+LinkCheck unpacked(Link link, const Words& words) {
+  WordReader reader(words);
+  LinkCheck check{link, static_cast<LinkState>(reader.number()), 0, {}};
+  check.compared = reader.number();
+  check.text = reader.text();
+  return check;
+}
+
+/// A check of each rank, by the process that has it: the first that is broken, or all that was compared. `check` takes the position among the ranks
+/// here.
+LinkCheck of_each_rank(const LinkInputs& inputs, Link link, const std::function<LinkCheck(std::size_t)>& check) {
+  std::vector<Words> here;
+  for (std::size_t at = 0; at < inputs.here.size(); ++at) here.push_back(packed(check(at)));
+  LinkCheck all = equal_link(link, 0);
+  for (const Words& words : inputs.transport.all_gather(std::move(here))) {
+    const LinkCheck one = unpacked(link, words);
+    if (one.state == LinkState::broken) return one;
+    all.compared += one.compared;
+  }
+  return all;
+}
+
+std::size_t rank_at(const LinkInputs& inputs, std::size_t at) { return static_cast<std::size_t>(inputs.here[at]); }
 
 /// A tensor of a layer in logical order.
 struct LogicalTensor {
@@ -40,8 +73,8 @@ struct LogicalTensor {
 /// A rank's tensor as it should be: entry `cut` of the axis that tensor parallelism cuts is entry first + cut of the whole one's.
 class LoadedTensor {
  public:
-  LoadedTensor(const LinkInputs& inputs, std::size_t rank, Role role)
-      : plan_(inputs.plan.ranks[rank]), whole_(inputs.layer.experts, role), part_(inputs.ranks[rank].loaded, role), role_(role), rank_(rank) {
+  LoadedTensor(const LinkInputs& inputs, std::size_t at, Role role)
+      : plan_(inputs.plan.ranks[rank_at(inputs, at)]), whole_(inputs.layer.experts, role), part_(inputs.runs[at].loaded, role), role_(role) {
     if (whole_.axes.size() <= kCutAxis) return;
     const std::int64_t extent = whole_.extent(kCutAxis);
     unit_ = (inputs.layer.experts.sizes.intermediate + extent - 1) / extent;
@@ -59,8 +92,8 @@ class LoadedTensor {
       }
       ++compared;
       if (part_.at(index) == expected(coord)) continue;
-      return rank_text(rank_) + ": " + std::string(layout::name_of(role_)) + " [" + layout::coord_text(part_.axes, coord) +
-             "] is not the checkpoint's";
+      return rank_text(static_cast<std::size_t>(plan_.rank)) + ": " + std::string(layout::name_of(role_)) + " [" +
+             layout::coord_text(part_.axes, coord) + "] is not the checkpoint's";
     }
     return std::nullopt;
   }
@@ -90,7 +123,6 @@ class LoadedTensor {
   LogicalTensor whole_;
   LogicalTensor part_;
   Role role_;
-  std::size_t rank_;
   std::int64_t unit_ = 1;  ///< entries of the intermediate size to one of the axis
 };
 
@@ -98,14 +130,14 @@ LinkCheck check_load(const LinkInputs& inputs) {
   for (const BrokenLink& broken : broken_links(inputs.plan)) {
     if (broken.link == name_of(Link::load)) return broken_link(Link::load, broken.text);
   }
-  std::int64_t compared = 0;
-  for (std::size_t rank = 0; rank < inputs.ranks.size(); ++rank) {
+  return of_each_rank(inputs, Link::load, [&](std::size_t at) {
+    std::int64_t compared = 0;
     for (Role role : layout::kAllRoles) {
       if (inputs.layer.experts[role].empty()) continue;
-      if (const auto text = LoadedTensor(inputs, rank, role).difference(compared)) return broken_link(Link::load, *text);
+      if (const auto text = LoadedTensor(inputs, at, role).difference(compared)) return broken_link(Link::load, *text);
     }
-  }
-  return equal_link(Link::load, compared);
+    return equal_link(Link::load, compared);
+  });
 }
 
 LinkCheck check_experts(const LinkInputs& inputs) {
@@ -149,31 +181,35 @@ struct MatrixSides {
   std::string_view name;
 };
 
-LinkCheck check_convert(const LinkInputs& inputs) {
+/// The first row of one rank's matrices that its kernel reads otherwise.
+LinkCheck check_converted(const LinkInputs& inputs, std::size_t at) {
   std::int64_t compared = 0;
-  for (std::size_t rank = 0; rank < inputs.ranks.size(); ++rank) {
-    const Weights& loaded = *inputs.ranks[rank].before;
-    const Weights& kernel = *inputs.ranks[rank].kernel;
-    const layout::Sizes& sizes = loaded.sizes();
-    const bool reads_bias = inputs.execution.row->bias != BiasEntry::dropped;
-    for (const MatrixSides& side :
-         {MatrixSides{Matrix::w13, 2, sizes.intermediate, sizes.hidden, "w13"}, MatrixSides{Matrix::w2, 1, sizes.hidden, sizes.intermediate, "w2"}}) {
-      const std::int64_t rows = sizes.experts * side.halves * side.rows;
-      const std::int64_t stride = std::max<std::int64_t>(1, rows * side.length / kMostCompared);
-      for (std::int64_t row = 0; row < rows; row += stride) {
-        const std::int64_t expert = row / (side.halves * side.rows);
-        const std::int64_t half = row / side.rows % side.halves;
-        const std::int64_t n = row % side.rows;
-        compared += side.length;
-        const bool bias = !reads_bias || loaded.bias(side.matrix, expert, half, n) == kernel.bias(side.matrix, expert, half, n);
-        if (bias && same_row(kernel.row(side.matrix, expert, half, n), loaded.row(side.matrix, expert, half, n))) continue;
-        const std::string which = side.halves == 1 ? " row " : half == 0 ? " gate row " : " up row ";
-        return broken_link(Link::convert, rank_text(rank) + ": the kernel reads another " + (bias ? "" : "bias of ") + std::string(side.name) +
-                                              which + std::to_string(n) + " of local expert " + std::to_string(expert) + " than was loaded");
-      }
+  const Weights& loaded = *inputs.runs[at].before;
+  const Weights& kernel = *inputs.runs[at].kernel;
+  const layout::Sizes& sizes = loaded.sizes();
+  const bool reads_bias = inputs.execution.row->bias != BiasEntry::dropped;
+  for (const MatrixSides& side :
+       {MatrixSides{Matrix::w13, 2, sizes.intermediate, sizes.hidden, "w13"}, MatrixSides{Matrix::w2, 1, sizes.hidden, sizes.intermediate, "w2"}}) {
+    const std::int64_t rows = sizes.experts * side.halves * side.rows;
+    const std::int64_t stride = std::max<std::int64_t>(1, rows * side.length / kMostCompared);
+    for (std::int64_t row = 0; row < rows; row += stride) {
+      const std::int64_t expert = row / (side.halves * side.rows);
+      const std::int64_t half = row / side.rows % side.halves;
+      const std::int64_t n = row % side.rows;
+      compared += side.length;
+      const bool bias = !reads_bias || loaded.bias(side.matrix, expert, half, n) == kernel.bias(side.matrix, expert, half, n);
+      if (bias && same_row(kernel.row(side.matrix, expert, half, n), loaded.row(side.matrix, expert, half, n))) continue;
+      const std::string which = side.halves == 1 ? " row " : half == 0 ? " gate row " : " up row ";
+      return broken_link(Link::convert, rank_text(rank_at(inputs, at)) + ": the kernel reads another " + (bias ? "" : "bias of ") +
+                                            std::string(side.name) + which + std::to_string(n) + " of local expert " + std::to_string(expert) +
+                                            " than was loaded");
     }
   }
   return equal_link(Link::convert, compared);
+}
+
+LinkCheck check_convert(const LinkInputs& inputs) {
+  return of_each_rank(inputs, Link::convert, [&](std::size_t at) { return check_converted(inputs, at); });
 }
 
 /// How the kernel reads the scales of what it receives.
@@ -181,49 +217,57 @@ ScaleMemory memory_read(const Execution& execution, const Activations& input) {
   return execution.row->by == QuantizedBy::kernel ? input.memory : execution.row->scales;
 }
 
-LinkCheck check_dispatch(const LinkInputs& inputs) {
-  const Quantizer& quantizer = *inputs.execution.first;
-  if (quantizer.scope == ScaleScope::tensor && quantizer.tensor == TensorNumber::none && inputs.plan.ranks.size() > 1)
-    return {Link::dispatch, LinkState::skipped, 0, "a scale of all tokens that are quantized together differs from rank to rank"};
+/// The first row of one rank that is not what was sent.
+LinkCheck check_received(const LinkInputs& inputs, std::size_t rank) {
   std::int64_t compared = 0;
-  for (std::size_t rank = 0; rank < inputs.received.size(); ++rank) {
-    const Received& received = inputs.received[rank];
-    const ScaleMemory read_as = memory_read(inputs.execution, received.input);
-    for (std::size_t row = 0; row < received.token_of_row.size(); ++row) {
-      const std::int64_t token = received.token_of_row[row];
-      std::vector<Value> got = values_of_row(received.input, static_cast<std::int64_t>(row), read_as);
-      std::vector<Value> want = values_of_row(inputs.reference.input, token, ScaleMemory::row_major);
-      got.resize(std::min(got.size(), want.size()));
-      want.resize(got.size());
-      compared += static_cast<std::int64_t>(got.size());
-      const bool same_scale = received.input.row_scale[row] == inputs.reference.input.row_scale[static_cast<std::size_t>(token)];
-      if (got == want && same_scale) continue;
-      std::string text = rank_text(rank) + ": the kernel reads other numbers than were sent for token " + std::to_string(token);
-      if (received.input.memory != read_as && !received.input.blocks.empty()) {
-        text += ": scales arrive " + std::string(name_of(received.input.memory)) + ", the kernel reads the " + std::string(name_of(read_as));
-      }
-      return broken_link(Link::dispatch, std::move(text));
+  const Received& received = inputs.received[rank];
+  const ScaleMemory read_as = memory_read(inputs.execution, received.input);
+  for (std::size_t row = 0; row < received.token_of_row.size(); ++row) {
+    const std::int64_t token = received.token_of_row[row];
+    std::vector<Value> got = values_of_row(received.input, static_cast<std::int64_t>(row), read_as);
+    std::vector<Value> want = values_of_row(inputs.reference.input, token, ScaleMemory::row_major);
+    got.resize(std::min(got.size(), want.size()));
+    want.resize(got.size());
+    compared += static_cast<std::int64_t>(got.size());
+    const bool same_scale = received.input.row_scale[row] == inputs.reference.input.row_scale[static_cast<std::size_t>(token)];
+    if (got == want && same_scale) continue;
+    std::string text = rank_text(rank) + ": the kernel reads other numbers than were sent for token " + std::to_string(token);
+    if (received.input.memory != read_as && !received.input.blocks.empty()) {
+      text += ": scales arrive " + std::string(name_of(received.input.memory)) + ", the kernel reads the " + std::string(name_of(read_as));
     }
+    return broken_link(Link::dispatch, std::move(text));
   }
   return equal_link(Link::dispatch, compared);
 }
 
-/// Calls visit(rank, work, reference slot) for every slot that a rank computes.
-void for_slots(const LinkInputs& inputs, const std::function<void(std::size_t, std::size_t, std::size_t)>& visit) {
+LinkCheck check_dispatch(const LinkInputs& inputs) {
+  const Quantizer& quantizer = *inputs.execution.first;
+  if (quantizer.scope == ScaleScope::tensor && quantizer.tensor == TensorNumber::none && inputs.plan.ranks.size() > 1)
+    return {Link::dispatch, LinkState::skipped, 0, "a scale of all tokens that are quantized together differs from rank to rank"};
+  return of_each_rank(inputs, Link::dispatch, [&](std::size_t at) { return check_received(inputs, rank_at(inputs, at)); });
+}
+
+/// Calls visit(work, reference slot) for every slot that a rank computes.
+void for_slots(const LinkInputs& inputs, std::size_t rank, const std::function<void(std::size_t, std::size_t)>& visit) {
   const std::vector<std::size_t> first = first_slots(inputs.tokens);
-  for (std::size_t rank = 0; rank < inputs.received.size(); ++rank) {
-    for (std::size_t i = 0; i < inputs.received[rank].work.size(); ++i) {
-      const auto [token, position] = inputs.received[rank].slot_of[i];
-      visit(rank, i, first[static_cast<std::size_t>(token)] + position);
-    }
+  for (std::size_t i = 0; i < inputs.received[rank].work.size(); ++i) {
+    const auto [token, position] = inputs.received[rank].slot_of[i];
+    visit(i, first[static_cast<std::size_t>(token)] + position);
   }
 }
 
-/// A stage of [I] numbers held against the reference's at the rank's place.
-LinkCheck check_stage(const LinkInputs& inputs, Link link, std::span<std::vector<std::uint32_t> SlotStages::*const> stages) {
+std::string slot_text(const LinkInputs& inputs, std::size_t rank, std::size_t work) {
+  const auto [token, position] = inputs.received[rank].slot_of[work];
+  return rank_text(rank) + ": token " + std::to_string(token) + ", slot " + std::to_string(position);
+}
+
+using StageList = std::span<std::vector<std::uint32_t> SlotStages::*const>;
+
+/// One rank's stages of [I] numbers held against the reference's at the rank's place.
+LinkCheck check_rank_stage(const LinkInputs& inputs, Link link, StageList stages, std::size_t rank) {
   LinkCheck check = equal_link(link, 0);
-  for_slots(inputs, [&](std::size_t rank, std::size_t i, std::size_t slot) {
-    const Interval& part = inputs.plan.ranks[rank].intermediate;
+  const Interval& part = inputs.plan.ranks[rank].intermediate;
+  for_slots(inputs, rank, [&](std::size_t i, std::size_t slot) {
     for (const auto stage : stages) {
       const std::vector<std::uint32_t>& got = inputs.stages[rank][i].*stage;
       const std::vector<std::uint32_t>& want = inputs.reference.stages[slot].*stage;
@@ -232,13 +276,16 @@ LinkCheck check_stage(const LinkInputs& inputs, Link link, std::span<std::vector
         const std::uint32_t found = got[static_cast<std::size_t>(n)];
         const std::uint32_t expected = want[static_cast<std::size_t>(part.first + n)];
         if (found == expected) continue;
-        const auto [token, position] = inputs.received[rank].slot_of[i];
-        check = broken_link(link, rank_text(rank) + ": token " + std::to_string(token) + ", slot " + std::to_string(position) + ", row " +
-                                      std::to_string(n) + " is " + f32::text(found) + ", on one rank " + f32::text(expected));
+        check = broken_link(
+            link, slot_text(inputs, rank, i) + ", row " + std::to_string(n) + " is " + f32::text(found) + ", on one rank " + f32::text(expected));
       }
     }
   });
   return check;
+}
+
+LinkCheck check_stage(const LinkInputs& inputs, Link link, StageList stages) {
+  return of_each_rank(inputs, link, [&](std::size_t at) { return check_rank_stage(inputs, link, stages, rank_at(inputs, at)); });
 }
 
 LinkCheck check_first(const LinkInputs& inputs) {
@@ -255,20 +302,21 @@ LinkCheck check_activation(const LinkInputs& inputs) {
 
 double number(std::uint32_t f32) { return static_cast<double>(std::bit_cast<float>(f32)); }
 
-LinkCheck check_second(const LinkInputs& inputs) {
+LinkCheck check_rank_second(const LinkInputs& inputs, std::size_t rank) {
   LinkCheck check = equal_link(Link::second_product, 0);
-  if (inputs.plan.parallel.tp_size > 1)
-    return {Link::second_product, LinkState::bounded, 0, "each rank sums over its part of the intermediate size: see combine"};
-  for_slots(inputs, [&](std::size_t rank, std::size_t i, std::size_t slot) {
+  for_slots(inputs, rank, [&](std::size_t i, std::size_t slot) {
     const std::vector<std::uint32_t>& got = inputs.stages[rank][i].down;
-    const std::vector<std::uint32_t>& want = inputs.reference.stages[slot].down;
     check.compared += static_cast<std::int64_t>(got.size());
-    if (got == want || check.state == LinkState::broken) return;
-    const auto [token, position] = inputs.received[rank].slot_of[i];
-    check = broken_link(Link::second_product, rank_text(rank) + ": token " + std::to_string(token) + ", slot " + std::to_string(position) +
-                                                  " is not what one rank computes");
+    if (got == inputs.reference.stages[slot].down || check.state == LinkState::broken) return;
+    check = broken_link(Link::second_product, slot_text(inputs, rank, i) + " is not what one rank computes");
   });
   return check;
+}
+
+LinkCheck check_second(const LinkInputs& inputs) {
+  if (inputs.plan.parallel.tp_size > 1)
+    return {Link::second_product, LinkState::bounded, 0, "each rank sums over its part of the intermediate size: see combine"};
+  return of_each_rank(inputs, Link::second_product, [&](std::size_t at) { return check_rank_second(inputs, rank_at(inputs, at)); });
 }
 
 LinkCheck check_combine(const LinkInputs& inputs, std::span<const std::uint32_t> out, double& worst_share) {

@@ -21,8 +21,10 @@ struct LinkInputs {
   const ModelLayer& layer;
   const Execution& execution;
   const SampleTokens& tokens;
-  std::span<const RankRun> ranks;
-  std::span<const Received> received;
+  Transport& transport;
+  std::span<const int> here;           ///< ranks of this process
+  std::span<const RankRun> runs;       ///< theirs
+  std::span<const Received> received;  ///< of all ranks; rows of the ranks here alone
   const RankStages& stages;
   const Reference& reference;
   std::span<const std::int64_t> columns;
@@ -31,8 +33,8 @@ struct LinkInputs {
 /// Index of each token's first slot among the reference's stages, and their number.
 std::vector<std::size_t> first_slots(const SampleTokens& tokens);
 
-/// Each link's check, to the first that is broken; those behind it are skipped. `out` is the deployment's result; `worst_share` becomes the share of
-/// its bound that the largest difference from the reference is.
+/// Each link's check, to the first that is broken; those behind it are skipped. Every process checks its ranks and gets the same answers. `out` is
+/// the deployment's result; `worst_share` becomes the share of its bound that the largest difference from the reference is.
 std::vector<LinkCheck> check_links(const LinkInputs& inputs, std::span<const std::uint32_t> out, double& worst_share);
 
 /// Bounds of |result - reference| for every output, as declared: each bf16 rounding of either side moves a value by at most 2^-8 of it, each dot

@@ -30,7 +30,7 @@ const Example kExamples[] = {
     {"gpt-oss-xpu", "mxfp4", "XPU", "XPUExpertsMXFp4", 2880, 1472},
     {"sim-b200", "mxfp4", "FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsMonolithic", 256, 256},
     {"qwen3-mxfp4-b200", "mxfp4", "FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsMonolithic", 2048, 768},
-    {"sim-b200", "mxfp4", "FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsMonolithic", 256, 256},
+    {"sim-b200-dp4", "mxfp4", "FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsModular", 256, 256},
     {"sim-b200-dp2", "mxfp4", "FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsModular", 256, 256},
     {"deepseek-v4-b200", "mxfp4_deepseek_v4", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "TrtLlmMxfp4ExpertsModular", 4096, 2048},
     {"deepseek-v4-h100", "mxfp4_deepseek_v4", "MARLIN", "MarlinExperts", 7168, 3072},

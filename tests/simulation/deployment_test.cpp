@@ -25,7 +25,7 @@ Simulation run(const std::string& text, const std::string& backend) {
   const Selected choice = selected(scenario.oracle, scenario.deployment, backend);
   REQUIRE(choice.answer != CellAnswer::refused);
   const SimulationRequest request{scenario.oracle, scenario.deployment, backend, choice.kernel_class, scenario.engine};
-  return simulate(request, scenario.layer, scenario.tokens, run_reference(request, scenario.layer, scenario.tokens, {}), {});
+  return simulate(request, scenario.layer, scenario.tokens, run_reference(request, scenario.layer, scenario.tokens, {}), {}, in_process());
 }
 
 LinkState state_of(const SimulationResult& result, Link link) { return std::ranges::find(result.links, link, &LinkCheck::link)->state; }
@@ -206,7 +206,7 @@ TEST_CASE("the legacy method executes what it chooses: path, padding and what Fl
     CHECK(run.request.backend == row.backend);
     CHECK(run.tile_tokens_dim == 8);
     const Simulation simulation =
-        simulate(run.request, scenario.layer, scenario.tokens, run_reference(run.request, scenario.layer, scenario.tokens, {}), {});
+        simulate(run.request, scenario.layer, scenario.tokens, run_reference(run.request, scenario.layer, scenario.tokens, {}), {}, in_process());
     REQUIRE(simulation.result.has_value());
     CHECK(simulation.result->plan.allocated.hidden == row.hidden);
     CHECK(simulation.result->plan.allocated.intermediate == row.intermediate);
