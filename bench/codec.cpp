@@ -11,6 +11,7 @@
 
 #include "bench/benchmarks.hpp"
 #include "bench/machine.hpp"
+#include "kernels/encode.hpp"
 
 namespace mx::bench {
 namespace {
@@ -25,6 +26,7 @@ struct QuantizeRow {
   std::string_view profile;
   const BlockFormat* format;
   const Format* source;
+  TensorScale tensor = {};
 };
 constexpr std::array kQuantizers{
     QuantizeRow{"ocp", &kMxfp4, &kF32},
@@ -36,6 +38,9 @@ constexpr std::array kQuantizers{
     QuantizeRow{"torchao-rceil", &kMxfp8E4m3, &kBf16},
     QuantizeRow{"vllm-quark-even", &kMxfp4, &kBf16},
     QuantizeRow{"deepgemm-ue8m0", &kFp8Group128, &kBf16},
+    QuantizeRow{"deepgemm", &kFp8Group128, &kBf16},
+    QuantizeRow{"vllm-fp8-token", &kFp8E4m3, &kBf16},
+    QuantizeRow{"vllm-nvfp4", &kNvfp4, &kBf16, {.encode = 0x43A80000U, .decode = {}}},
 };
 
 struct DequantizeRow {
@@ -103,7 +108,8 @@ void quantize(benchmark::State& state, const QuantizeRow& row, const kernels::Is
   const kernels::QuantizedRoom out{arena().out.words<std::uint8_t>().first(sizes.codes),
                                    arena().out_scales.words<std::uint8_t>().first(sizes.scales)};
   for (auto _ : state) {
-    kernels::quantize(source_bits(*row.source, kElements), {kElements / kCols, kCols}, how, {}, kernels::ScaleLayout::rows, out, {&tier, threads});
+    kernels::quantize(source_bits(*row.source, kElements), {kElements / kCols, kCols}, how, row.tensor, kernels::ScaleLayout::rows, out,
+                      {&tier, threads});
     benchmark::ClobberMemory();
   }
   count(state, kElements, kElements * word_bytes(*row.source) + sizes.codes + sizes.scales);
@@ -125,14 +131,14 @@ void dequantize(benchmark::State& state, const DequantizeRow& row, const kernels
 void quantize_by_model(benchmark::State& state, const QuantizeRow& row) {
   pin(1);
   const Recipe& how = recipe(profile_named(row.profile), *row.format);
-  const auto block = static_cast<std::size_t>(row.format->block);
+  const std::size_t block = row.format->block == 0 ? kCols : static_cast<std::size_t>(row.format->block);
   std::vector<std::uint32_t> x(block);
   for (auto _ : state) {
     for (std::size_t first = 0; first < kModelElements; first += block) {
       for (std::size_t i = 0; i < block; ++i) {
         x[i] = *row.source == kF32 ? arena().f32.words<std::uint32_t>()[first + i] : arena().bf16.words<std::uint16_t>()[first + i];
       }
-      benchmark::DoNotOptimize(quantize_block(x, *row.source, how));
+      benchmark::DoNotOptimize(quantize_block(x, *row.source, how, row.tensor));
     }
   }
   count(state, kModelElements, kModelElements * word_bytes(*row.source));
@@ -155,6 +161,20 @@ void limit(benchmark::State& state, std::size_t in, std::size_t out, int threads
   const auto to = arena().out.words<std::byte>().first(out);
   for (auto _ : state) benchmark::DoNotOptimize(move(from, to, threads));
   count(state, kElements, in + out);
+}
+
+/// Some chunks of a sweep over all 2^32 fp32 patterns, digests included.
+void sweep(benchmark::State& state, const Format& to, int threads) {
+  constexpr int kChunks = 4;
+  pin(threads);
+  const Conversion how = conversion(profile_named(kOcp), kF32, to);
+  for (auto _ : state) {
+    std::uint64_t sum = 0;
+#pragma omp parallel for schedule(static, 1) num_threads(threads) reduction(+ : sum)
+    for (int i = 0; i < kChunks; ++i) sum += kernels::sweep_digest(static_cast<std::uint32_t>(61 + i), to, how);
+    benchmark::DoNotOptimize(sum);
+  }
+  count(state, std::size_t{kChunks} << 24, 0);
 }
 
 using Name = std::string;
@@ -194,6 +214,11 @@ void register_codecs() {
     add_limit(codec, sizes.codes + sizes.scales, kElements * word_bytes(*row.target));
     add_tiers(codec, row, dequantize);
     add(codec, "model", 1, [&row](benchmark::State& state) { dequantize_by_model(state, row); });
+  }
+  for (const Format* to : {&kE4m3fn, &kE2m1, &kBf16, &kE8m0}) {
+    for (int threads : kThreads) {
+      add("sweep f32 to " + Name(to->name), "sweep", threads, [=](benchmark::State& state) { sweep(state, *to, threads); });
+    }
   }
   const std::size_t half = kElements * 2;
   for (int threads : kThreads) {

@@ -3,7 +3,8 @@
 
 The run has repetitions (--benchmark_repetitions) in random order (--benchmark_enable_random_interleaving). Each figure is the median of its
 repetitions; how far the quartiles lie apart, in percent of the median, is printed beside it. One thread is timed by its processor time, which other
-work on a shared machine disturbs less; several threads by the clock on the wall.
+work on a shared machine disturbs less; several threads by the clock on the wall, which says nothing while more programs want to run than there are processors: figures of such a
+run are left out.
 """
 
 import json
@@ -59,6 +60,14 @@ def limits_table(runs):
     return lines
 
 
+def sweep_table(runs):
+    lines = ["| all 2^32 patterns and their digests, seconds | 1 thread | 2 threads |", "|---|--:|--:|"]
+    for codec in sorted({key[0] for key in runs if key[1] == "sweep"}):
+        cells = [f"{2**32 * statistics.median(values):.3g} (±{spread(values) / 2:.0f} %)" if (values := runs.get((codec, "sweep", threads))) else "" for threads in (1, 2)]
+        lines.append(f"| {codec} | {' | '.join(cells)} |")
+    return lines
+
+
 def codec_table(runs, threads):
     tiers = ["portable", "avx2", "avx512"]
     lines = [
@@ -89,6 +98,9 @@ def main():
         sys.exit(f"{sys.argv[1]}: no repetitions of codecs")
     context = results["context"]
     repetitions = max(len(values) for values in runs.values())
+    crowded = context.get("load_avg", [0])[0] > context["num_cpus"]
+    if crowded:
+        runs = {key: values for key, values in runs.items() if key[2] == 1}
     load = ", ".join(f"{value:.1f}" for value in context.get("load_avg", []))
     text = [
         f"Run of {context['date'][:10]}: {context['num_cpus']} processors, {repetitions} repetitions of each figure in random order, load average {load} at the start.",
@@ -97,7 +109,9 @@ def main():
         "",
         *codec_table(runs, 1),
         "",
-        *codec_table(runs, 2),
+        *(["More programs wanted to run than there are processors: figures of two threads are left out."] if crowded else codec_table(runs, 2)),
+        "",
+        *sweep_table(runs),
     ]
     with open(sys.argv[2], encoding="utf-8") as file:
         document = file.read()

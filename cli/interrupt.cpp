@@ -1,15 +1,29 @@
 #include "cli/interrupt.hpp"
 
 #include <csignal>
+#include <ctime>
 
 namespace mx::cli {
 namespace {
 
+// One wish can arrive as several signals: timeout(1) and some shells signal the process and then its whole group.
+constexpr long long kOneWishNanoseconds = 500'000'000;
+
 volatile std::sig_atomic_t signalled = 0;
+timespec first_signal{};
 
 void note(int signal) {
-  signalled = 1;
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (signalled == 0) {
+    first_signal = now;
+    signalled = 1;
+    return;
+  }
+  const long long elapsed = (now.tv_sec - first_signal.tv_sec) * 1'000'000'000LL + (now.tv_nsec - first_signal.tv_nsec);
+  if (elapsed < kOneWishNanoseconds) return;
   std::signal(signal, SIG_DFL);
+  std::raise(signal);
 }
 
 }  // namespace

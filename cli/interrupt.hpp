@@ -3,7 +3,8 @@
 
 namespace mx::cli {
 
-/// While it lives, SIGINT and SIGTERM are noted instead of ending the program, each once: who asks again does not want to wait.
+/// While it lives, SIGINT and SIGTERM are noted instead of ending the program. Who asks again half a second later or more does not want to wait:
+/// that signal ends the program at once.
 class InterruptWatch {
  public:
   InterruptWatch();

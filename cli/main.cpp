@@ -18,6 +18,7 @@
 #include "cli/command_line.hpp"
 #include "cli/numbers.hpp"
 #include "cli/verbs.hpp"
+#include "kernels/isa.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 
@@ -73,7 +74,8 @@ int run(int argc, char** argv) {
   CLI::App app("mxact: the bit-exact authority for microscaled MoE inference", "mxact");
   app.footer(kFooter);
   app.set_version_flag("--version", [] {
-    return fmt::format("mxact {} ({})\ncompiler: {}\nflags: {}\nkernels: portable", MXACT_VERSION, MXACT_COMMIT, MXACT_COMPILER, MXACT_FLAGS);
+    return fmt::format("mxact {} ({})\ncompiler: {}\nflags: {}\nkernels: {}", MXACT_VERSION, MXACT_COMMIT, MXACT_COMPILER, MXACT_FLAGS,
+                       kernels::isa_tier().name);
   });
   app.require_subcommand(1);
   Action action;
@@ -86,6 +88,7 @@ int run(int argc, char** argv) {
   add_restore(app, action);
   add_witness(app, action);
   add_sim(app, action);
+  add_study(app, action);
   add_formats(app, action);
   add_encode(app, action);
   add_decode(app, action);

@@ -82,8 +82,8 @@ void print_links(const sim::SimulationResult& result) {
 
 void print_result(const sim::SimulationResult& result) {
   const sim::Plan& plan = result.plan;
-  fmt::print("{} ranks, hidden {}, intermediate per rank {}, {} experts on rank 0; {}\n", plan.ranks.size(), plan.allocated.hidden,
-             plan.allocated.intermediate, plan.ranks.front().loaded.size(), result.assembly.prepare_class);
+  fmt::print("{} {}, hidden {}, intermediate per rank {}, {} experts on rank 0; {}\n", plan.ranks.size(), plan.ranks.size() == 1 ? "rank" : "ranks",
+             plan.allocated.hidden, plan.allocated.intermediate, plan.ranks.front().loaded.size(), result.assembly.prepare_class);
   fmt::print("{}; {}\n", activations_text(result.execution), arithmetic_text(result.execution));
   fmt::print("grounds: {} ({})\n", name_of(result.grounds), result.execution.row->source);
   for (const layout::Loss& loss : result.losses)
@@ -136,6 +136,7 @@ std::string why_text(const sim::ComparedCell& cell) {
 
 void print_simulation(const sim::Scenario& scenario, const SimAnswer& answer) {
   print_scenario(scenario);
+  if (!answer.legacy.empty()) fmt::print("{}\n", answer.legacy);
   fmt::print("{}: ", parallel_text(scenario.deployment.parallel));
   if (!answer.refusal.empty()) {
     fmt::print("{}REFUSED {}\n", answer.backend.empty() ? "" : answer.backend + ": ", answer.refusal);
@@ -152,6 +153,7 @@ Json simulation_json(const sim::Scenario& scenario, const SimAnswer& answer) {
   json["backend"] = answer.backend.empty() ? Json() : Json(answer.backend);
   json["answer"] = sim::name_of(answer.selected.answer);
   json["kernel_class"] = answer.selected.kernel_class;
+  if (!answer.legacy.empty()) json["legacy"] = answer.legacy;
   json["refusal"] = answer.refusal.empty() ? Json() : Json(answer.refusal);
   json["result"] = answer.simulation.result ? result_json(*answer.simulation.result) : Json();
   return json;

@@ -14,6 +14,7 @@ struct SimAnswer {
   sim::Selected selected;
   sim::Simulation simulation;
   std::string refusal;
+  std::string legacy;  ///< what the legacy method decided beside the backend; empty: an oracle chose
 };
 
 void print_simulation(const sim::Scenario& scenario, const SimAnswer& answer);

@@ -16,6 +16,7 @@
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
 #include "sim/ranks/comparison.hpp"
+#include "sim/ranks/legacy.hpp"
 
 namespace mx::cli {
 namespace {
@@ -28,7 +29,9 @@ struct SimOptions {
   std::int64_t tokens = 4;
   std::int64_t seed = 1;
   std::int64_t experts = 0;
+  std::string torch = "2.8.0";
   bool compare = false;
+  bool legacy = false;
   bool json = false;
 };
 
@@ -60,16 +63,34 @@ std::string backend_of(const sim::Scenario& scenario, const std::string& wanted,
   return {};
 }
 
-int simulate(const SimOptions& options) {
-  const sim::Scenario scenario = scenario_of(options);
-  SimAnswer answer;
+/// What the oracle's choice leads to, or the backend that was asked for.
+sim::SimulationRequest oracle_request(const sim::Scenario& scenario, const SimOptions& options, SimAnswer& answer) {
   answer.backend = backend_of(scenario, options.backend, answer.refusal);
   if (!answer.backend.empty()) {
     answer.selected = sim::selected(scenario.oracle, scenario.deployment, answer.backend);
     if (answer.selected.answer == sim::CellAnswer::refused) answer.refusal = "no class of the backend accepts it: " + answer.selected.reason;
   }
+  return {scenario.oracle, scenario.deployment, answer.backend, answer.selected.kernel_class, scenario.engine};
+}
+
+sim::SimulationRequest legacy_request(const sim::Scenario& scenario, const SimOptions& options, SimAnswer& answer) {
+  const oracle::Answer<sim::LegacyRun> run = sim::legacy_run(scenario, options.torch);
+  if (const auto* refusal = std::get_if<oracle::Refusal>(&run)) {
+    answer.refusal = refusal->error_type + ": " + refusal->text;
+    return {};
+  }
+  const auto& legacy = std::get<sim::LegacyRun>(run);
+  answer.backend = legacy.request.backend;
+  answer.selected = {sim::CellAnswer::chosen, legacy.request.kernel_class, {}};
+  answer.legacy = fmt::format("legacy method: path {}, tile_tokens_dim {}, routing {}", legacy.path, legacy.tile_tokens_dim, legacy.routing);
+  return legacy.request;
+}
+
+int simulate(const SimOptions& options) {
+  const sim::Scenario scenario = scenario_of(options);
+  SimAnswer answer;
+  const sim::SimulationRequest request = options.legacy ? legacy_request(scenario, options, answer) : oracle_request(scenario, options, answer);
   if (answer.refusal.empty()) {
-    const sim::SimulationRequest request{scenario.oracle, scenario.deployment, answer.backend, answer.selected.kernel_class, scenario.engine};
     const sim::Reference reference = sim::run_reference(request, scenario.layer, scenario.tokens, {});
     answer.simulation = sim::simulate(request, scenario.layer, scenario.tokens, reference, {});
     if (answer.simulation.refusal) answer.refusal = answer.simulation.refusal->stage + ": " + answer.simulation.refusal->text;
@@ -91,7 +112,12 @@ void add_sim(CLI::App& app, Action& action) {
   verb->add_option("DEPLOYMENT", options->file, "INFO file that describes the deployment (docs/examples)")->required();
   verb->add_option("--oracle", options->oracle, "mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8 or w4a8, instead of the file's (default mxfp4)");
   CLI::Option* const backend = verb->add_option("--backend", options->backend, "simulate this backend, not the engine's choice");
-  verb->add_flag("--compare", options->compare, "every backend of the oracle, on one rank, TP=2 and DP=2+EP")->excludes(backend);
+  CLI::Option* const comparison =
+      verb->add_flag("--compare", options->compare, "every backend of the oracle, on one rank, TP=2 and DP=2+EP")->excludes(backend);
+  CLI::Option* const legacy = verb->add_flag("--legacy", options->legacy, "the engine's mxfp4 method of August 2025 decides, not an oracle")
+                                  ->excludes(backend)
+                                  ->excludes(comparison);
+  verb->add_option("--torch", options->torch, "torch version that the legacy method sees (default 2.8.0)")->needs(legacy);
   verb->add_option("--tokens", options->tokens, "how many tokens (default 4)")->check(whole_number_in(1, kMostTokens));
   verb->add_option("--seed", options->seed, "of weights and tokens (default 1)")->check(whole_number_in(0, INT64_MAX));
   verb->add_option("--experts", options->experts, "this many experts stand for the file's")->check(whole_number_in(1, 1 << 16));

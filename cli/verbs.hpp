@@ -17,6 +17,7 @@ void add_select(CLI::App& app, Action& action);
 void add_audit(CLI::App& app, Action& action);
 void add_matrix(CLI::App& app, Action& action);
 void add_sim(CLI::App& app, Action& action);
+void add_study(CLI::App& app, Action& action);
 void add_formats(CLI::App& app, Action& action);
 void add_encode(CLI::App& app, Action& action);
 void add_decode(CLI::App& app, Action& action);

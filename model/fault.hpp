@@ -149,6 +149,9 @@ enum class Fault {
   sim_bias_on_every_rank,
   sim_expert_offset_twice,
   sim_scales_stay_linear,
+  moe_kernel_unpaired,
+  moe_kernel_drops_bias,
+  moe_kernel_slots_reversed,
   // oracle
   oracle_skips_device_check,
   oracle_accepts_any_activation,

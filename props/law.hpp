@@ -8,8 +8,8 @@
 //   N4  each of the 256 scale bytes in fp32, bf16 and fp16
 //   N5  the largest magnitude of a block gives the scale of the rule
 //   N6  elements of a block stay within its range; zero, NaN and Inf blocks
-//   N7  the same bits whoever computes: the fast twin of encode, any number of inputs; quantizers,
-//       dequantizers and elementary functions on every tier
+//   N7  the same bits whoever computes: the fast twin of encode, any number of inputs; quantizers, dequantizers, elementary functions, products and
+//       the layer on every tier
 //   N8  two-level scales can be folded and split; a tensor's own scale matters
 //   N9  an exact sum is rounded once, whatever the order (ours, beyond the first catalogue)
 //   N10 a dot product under a contract is its description in integers (ours, as the next three)
@@ -22,11 +22,12 @@
 //   L2  unique tags arrive where the closed formulas have them
 //   L3  a scale follows its weights: dequantizing and packing commute
 //   L4  what padding holds does not matter
-//   L5  what one packs for a backend no other reads, by type: not yet (PackedLayer::require refuses at run time, tried in L7)
-//   L6  packing and sharding commute: not yet
-//   L7  packing is undone by restoring
-//   L8  gate and up are told apart by the activation: not yet
-//   L9  sizes: no more than is allocated, each in its unit: not yet (cosize and bytes of packed tensors are part of L1)
+//   L5  what one packs for a backend no other reads: part of L7 (PackedLayer::require at run time; that a packed layer is no checkpoint is a type);
+//       scales reach a kernel in the memory that it reads
+//   L6  packing commutes with giving experts to ranks, and what tensor parallel ranks load, convert and execute adds up to the layer
+//   L7  packing is undone by restoring, but for what is reported lost
+//   L8  gate and up meet row by row where the kernel multiplies them, and are not exchanged; the activation tells them apart
+//   L9  sizes are those of the documents and fill the allocation: part of L1
 //   L10 compare reports every changed unit at its place (ours)
 //   S1  every constant of an activation matters (of other parameters: not yet, tests/moe/ tries examples)
 //   S2  a router chooses and weighs as its restatement does
@@ -69,6 +70,7 @@ std::span<const Law> numeric_laws();
 std::span<const Law> layout_laws();
 std::span<const Law> moe_laws();
 std::span<const Law> oracle_laws();
+std::span<const Law> sim_laws();
 
 /// Runs a RapidCheck testable under the law's id, with the configuration of RC_PARAMS and so many cases where that names no max_success. The message
 /// of a failure holds the line RC_PARAMS="reproduce=..." that replays it.

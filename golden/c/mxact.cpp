@@ -67,7 +67,9 @@ const mx::Format& format_of(std::int32_t id) { return row_of(mx::all_formats(), 
 const mx::Profile& profile_of(std::int32_t id) { return row_of(mx::all_profiles(), id); }
 const mx::BlockFormat& block_format_of(std::int32_t id) { return row_of(mx::all_block_formats(), id); }
 
-void require_code(std::uint32_t code, const mx::Format& format) { require(format.width == 32 || code >> format.width == 0, "a code with bits above its format's width"); }
+void require_code(std::uint32_t code, const mx::Format& format) {
+  require(format.width == 32 || code >> format.width == 0, "a code with bits above its format's width");
+}
 
 void require_codes(std::span<const std::uint32_t> codes, const mx::Format& format) {
   for (std::uint32_t code : codes) require_code(code, format);
@@ -88,8 +90,9 @@ mx::TensorScale scale_of(const mxact_tensor* tensor) {
 }
 
 std::uint32_t flag_bits(const mx::Flags& flags) {
-  const std::array bits{std::pair{flags.inexact, MXACT_FLAG_INEXACT},     std::pair{flags.underflow, MXACT_FLAG_UNDERFLOW}, std::pair{flags.overflow, MXACT_FLAG_OVERFLOW},
-                        std::pair{flags.invalid, MXACT_FLAG_INVALID},     std::pair{flags.saturated, MXACT_FLAG_SATURATED}, std::pair{flags.nan, MXACT_FLAG_NAN},
+  const std::array bits{std::pair{flags.inexact, MXACT_FLAG_INEXACT},     std::pair{flags.underflow, MXACT_FLAG_UNDERFLOW},
+                        std::pair{flags.overflow, MXACT_FLAG_OVERFLOW},   std::pair{flags.invalid, MXACT_FLAG_INVALID},
+                        std::pair{flags.saturated, MXACT_FLAG_SATURATED}, std::pair{flags.nan, MXACT_FLAG_NAN},
                         std::pair{flags.flushed, MXACT_FLAG_FLUSHED}};
   std::uint32_t word = 0;
   for (const auto& [set, bit] : bits) word |= set ? static_cast<std::uint32_t>(bit) : 0U;
@@ -167,7 +170,8 @@ std::int32_t mxact_block_size(std::int32_t block_format) {
   return status == MXACT_OK ? size : -status;
 }
 
-std::int32_t mxact_decode(std::int32_t format, std::uint32_t code, std::int32_t* value_class, std::int32_t* negative, std::uint64_t* significand, std::int32_t* exponent) {
+std::int32_t mxact_decode(std::int32_t format, std::uint32_t code, std::int32_t* value_class, std::int32_t* negative, std::uint64_t* significand,
+                          std::int32_t* exponent) {
   return guarded([&] {
     require(value_class != nullptr && negative != nullptr && significand != nullptr && exponent != nullptr, "a null pointer");
     const mx::Format& of = format_of(format);
@@ -180,7 +184,8 @@ std::int32_t mxact_decode(std::int32_t format, std::uint32_t code, std::int32_t*
   });
 }
 
-std::int32_t mxact_convert(std::int32_t profile, std::int32_t from, std::int32_t to, std::uint32_t code, std::uint32_t random, std::uint32_t* result, std::uint32_t* flags) {
+std::int32_t mxact_convert(std::int32_t profile, std::int32_t from, std::int32_t to, std::uint32_t code, std::uint32_t random, std::uint32_t* result,
+                           std::uint32_t* flags) {
   return guarded([&] {
     require(result != nullptr && flags != nullptr, "a null pointer");
     const mx::Format& source = format_of(from);
@@ -194,8 +199,8 @@ std::int32_t mxact_convert(std::int32_t profile, std::int32_t from, std::int32_t
   });
 }
 
-std::int32_t mxact_block_scale(std::int32_t profile, std::int32_t block_format, std::int32_t source, const std::uint32_t* x, std::size_t count, const mxact_tensor* tensor,
-                               std::uint32_t* scale) {
+std::int32_t mxact_block_scale(std::int32_t profile, std::int32_t block_format, std::int32_t source, const std::uint32_t* x, std::size_t count,
+                               const mxact_tensor* tensor, std::uint32_t* scale) {
   return guarded([&] {
     require(scale != nullptr, "a null pointer");
     const mx::Format& from = format_of(source);
@@ -205,21 +210,22 @@ std::int32_t mxact_block_scale(std::int32_t profile, std::int32_t block_format, 
   });
 }
 
-std::int32_t mxact_quantize_block(std::int32_t profile, std::int32_t block_format, std::int32_t source, const std::uint32_t* x, std::size_t count, const mxact_tensor* tensor,
-                                  std::uint32_t* scale, std::uint32_t* codes) {
+std::int32_t mxact_quantize_block(std::int32_t profile, std::int32_t block_format, std::int32_t source, const std::uint32_t* x, std::size_t count,
+                                  const mxact_tensor* tensor, std::uint32_t* scale, std::uint32_t* codes) {
   return guarded([&] {
     require(scale != nullptr && codes != nullptr, "a null pointer");
     const mx::Format& from = format_of(source);
     const std::span<const std::uint32_t> block = lanes_of(x, count, MXACT_MOST_BLOCK);
     require_codes(block, from);
-    const mx::QuantizedBlock done = mx::quantize_block(block, from, mx::recipe(profile_of(profile), block_format_of(block_format), from), scale_of(tensor));
+    const mx::QuantizedBlock done =
+        mx::quantize_block(block, from, mx::recipe(profile_of(profile), block_format_of(block_format), from), scale_of(tensor));
     *scale = done.scale;
     std::copy(done.codes.begin(), done.codes.end(), codes);
   });
 }
 
-std::int32_t mxact_dequantize(std::int32_t profile, std::int32_t block_format, std::int32_t target, std::uint32_t scale, const std::uint32_t* codes, std::size_t count,
-                              const mxact_tensor* tensor, std::uint32_t* result) {
+std::int32_t mxact_dequantize(std::int32_t profile, std::int32_t block_format, std::int32_t target, std::uint32_t scale, const std::uint32_t* codes,
+                              std::size_t count, const mxact_tensor* tensor, std::uint32_t* result) {
   return guarded([&] {
     require(result != nullptr, "a null pointer");
     const mx::BlockFormat& format = block_format_of(block_format);
@@ -245,7 +251,8 @@ std::int32_t mxact_product(std::int32_t format_a, std::uint32_t a, std::int32_t 
   });
 }
 
-std::int32_t mxact_dot(std::int32_t contract, const mxact_operand* a, const mxact_operand* b, std::size_t length, const std::uint32_t* c, std::uint32_t* result) {
+std::int32_t mxact_dot(std::int32_t contract, const mxact_operand* a, const mxact_operand* b, std::size_t length, const std::uint32_t* c,
+                       std::uint32_t* result) {
   return guarded([&] {
     require(result != nullptr, "a null pointer");
     const mx::ContractRow& row = row_of(mx::all_contracts(), contract);
@@ -257,7 +264,8 @@ std::int32_t mxact_dot(std::int32_t contract, const mxact_operand* a, const mxac
   });
 }
 
-std::int32_t mxact_layout_address(std::int32_t layout, std::uint32_t rows, std::uint32_t columns, std::uint32_t row, std::uint32_t column, std::uint64_t* address) {
+std::int32_t mxact_layout_address(std::int32_t layout, std::uint32_t rows, std::uint32_t columns, std::uint32_t row, std::uint32_t column,
+                                  std::uint64_t* address) {
   return guarded([&] {
     require(address != nullptr, "a null pointer");
     const mx::layout::Layout of = layout_of(layout, rows, columns);
@@ -271,8 +279,8 @@ std::int32_t mxact_layout_address(std::int32_t layout, std::uint32_t rows, std::
   });
 }
 
-std::int32_t mxact_layout_element(std::int32_t layout, std::uint32_t rows, std::uint32_t columns, std::uint64_t address, std::uint32_t* row, std::uint32_t* column,
-                                  std::uint32_t* padding) {
+std::int32_t mxact_layout_element(std::int32_t layout, std::uint32_t rows, std::uint32_t columns, std::uint64_t address, std::uint32_t* row,
+                                  std::uint32_t* column, std::uint32_t* padding) {
   return guarded([&] {
     require(row != nullptr && column != nullptr && padding != nullptr, "a null pointer");
     const mx::layout::Layout of = layout_of(layout, rows, columns);

@@ -70,14 +70,15 @@ int32_t mxact_convert(int32_t profile, int32_t from, int32_t to, uint32_t code, 
 
 /* The numbers of a whole tensor that two-level and static recipes take: fp32 bits, each with whether it is given. */
 typedef struct mxact_tensor {
-  uint32_t encode;      /* g */
-  uint32_t decode;      /* 1 / g, or a static scale */
+  uint32_t encode; /* g */
+  uint32_t decode; /* 1 / g, or a static scale */
   uint32_t has_encode;
   uint32_t has_decode;
 } mxact_tensor;
 
 /* Scale of one block of `count` codes of the format `source` (f32, bf16, fp16). `tensor` may be null. */
-int32_t mxact_block_scale(int32_t profile, int32_t block_format, int32_t source, const uint32_t* x, size_t count, const mxact_tensor* tensor, uint32_t* scale);
+int32_t mxact_block_scale(int32_t profile, int32_t block_format, int32_t source, const uint32_t* x, size_t count, const mxact_tensor* tensor,
+                          uint32_t* scale);
 /* Scale and `count` codes, one in each element of `codes`. */
 int32_t mxact_quantize_block(int32_t profile, int32_t block_format, int32_t source, const uint32_t* x, size_t count, const mxact_tensor* tensor,
                              uint32_t* scale, uint32_t* codes);

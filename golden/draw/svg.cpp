@@ -23,6 +23,15 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+std::string shortened(std::string_view text, std::size_t letters) {
+  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
+  std::size_t seen = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (begins(text[at]) && ++seen > letters) return std::string(text.substr(0, at)) + "\u2026";
+  }
+  return std::string(text);
+}
+
 void Svg::rect(const Box& box, std::string_view style_class, std::string_view fill, std::string_view hover) {
   body_ += fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"{}", style_class, box.x, box.y, box.width, box.height,
                        fill_attribute(fill));

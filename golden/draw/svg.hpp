@@ -17,6 +17,9 @@ struct Box {
 /// Text between tags or in attributes: &, <, > and quotes as entities, control characters as U+FFFD.
 std::string escaped(std::string_view text);
 
+/// At most so many letters of a name, and "…" where it goes on; never half a letter of UTF-8.
+std::string shortened(std::string_view text, std::size_t letters);
+
 /// A drawing that grows. Classes are those of its style sheet; `fill` is a colour or "url(#pattern)", "" leaves it to the class.
 class Svg {
  public:

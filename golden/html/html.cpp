@@ -11,8 +11,15 @@ std::string attribute(std::string_view name, std::string_view value) {
   return value.empty() ? std::string() : fmt::format(" {}=\"{}\"", name, escaped(value));
 }
 
-std::string cell(std::string_view tag, const HtmlCell& one) {
-  return fmt::format("<{0}{1}{2}>{3}</{4}>", tag, attribute("class", one.style), attribute("title", one.hover), escaped(one.text), tag.substr(0, 2));
+/// The name of a row; one that would push the table off the screen wraps.
+std::string name_cell(const HtmlCell& one) {
+  constexpr std::size_t kLongest = 40;
+  const std::string_view style = one.text.size() > kLongest ? "long" : "";
+  return fmt::format("<th scope=\"row\"{}{}>{}</th>", attribute("class", style), attribute("title", one.hover), escaped(one.text));
+}
+
+std::string cell(const HtmlCell& one) {
+  return fmt::format("<td{}{}>{}</td>", attribute("class", one.style), attribute("title", one.hover), escaped(one.text));
 }
 
 }  // namespace
@@ -32,7 +39,7 @@ std::string html_table(std::string_view label, const std::vector<std::string>& h
   html += "</tr></thead>\n<tbody>\n";
   for (const HtmlRow& row : rows) {
     html += "<tr>";
-    for (std::size_t i = 0; i < row.size(); ++i) html += cell(i == 0 ? "th scope=\"row\"" : "td", row[i]);
+    for (std::size_t i = 0; i < row.size(); ++i) html += i == 0 ? name_cell(row[i]) : cell(row[i]);
     html += "</tr>\n";
   }
   return html_wide(label, html + "</tbody></table>\n");

@@ -22,7 +22,9 @@ dt{flex:0 0 auto;min-width:5.2rem;max-width:45%;font-weight:600}dd{margin:0;min-
 table{border-collapse:separate;border-spacing:2px;font-size:.78rem;line-height:1.25}
 th,td{overflow-wrap:normal;padding:.2rem .4rem}th{font-weight:500;text-align:left;white-space:nowrap}thead th{text-align:center;vertical-align:bottom}
 tbody th,thead th:first-child{position:sticky;left:0;background:var(--paper);font-family:ui-monospace,'DejaVu Sans Mono',monospace;font-size:.72rem}
-thead th{white-space:normal;max-width:9rem}td{text-align:center;min-width:3.6rem;border-radius:3px;background:var(--box);white-space:nowrap}
+thead th{white-space:normal;max-width:9rem}
+tbody th.long{white-space:normal;overflow-wrap:anywhere;min-width:24rem;max-width:24rem}
+td{text-align:center;min-width:3.6rem;border-radius:3px;background:var(--box);white-space:nowrap}
 td.text{text-align:left;min-width:12rem;max-width:46rem;white-space:normal}td.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 td.empty{background:none}
 td.code,code{font-family:ui-monospace,'DejaVu Sans Mono',monospace;font-size:.72rem}td.code{text-align:left}
@@ -36,7 +38,7 @@ td.code,code{font-family:ui-monospace,'DejaVu Sans Mono',monospace;font-size:.72
 nav{display:flex;flex-wrap:wrap;gap:.2rem 1rem;margin:.6rem 0}a{color:inherit}
 pre{background:var(--box);padding:.6rem;border-radius:6px;overflow-x:auto;font-size:.78rem;margin:.4rem 0}
 svg{display:block}.none{position:absolute;width:0;height:0}
-@media (max-width:40rem){body{padding:.6rem}tbody th{min-width:7rem;max-width:7rem;white-space:normal;overflow-wrap:anywhere}
+@media (max-width:40rem){body{padding:.6rem}tbody th,tbody th.long{min-width:7rem;max-width:7rem;white-space:normal;overflow-wrap:anywhere}
 td.text{min-width:14rem}dl{grid-template-columns:1fr}.verdict b{display:block}}
 @media print{details{break-inside:avoid}.wide{overflow:visible}}
 )";

@@ -195,7 +195,7 @@ Figure bench_figure(const Run& run) {
   }
   for (const Kernel& kernel : kernels) {
     const int length = static_cast<int>(std::lround(kFull * std::min(*kernel.share, kMostShare)));
-    svg.text(left - 8, y + 16, "code end", kernel.name.substr(0, 48));
+    svg.text(left - 8, y + 16, "code end", shortened(kernel.name, 46));
     svg.rect({left, y + 4, std::max(length, 1), kLine - 8}, "first-fill", {}, fmt::format("{}: {}", kernel.name, percent(*kernel.share)));
     const std::string rate = kernel.rate && kernel.limit ? fmt::format(", {} of {}", per_second(*kernel.rate), per_second(*kernel.limit)) : "";
     svg.text(left + kFull + 14, y + 16, "text", percent(*kernel.share) + rate);

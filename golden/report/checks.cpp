@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <map>
 
 #include "golden/html/html.hpp"
@@ -89,6 +90,30 @@ std::string witness_findings(const Run& run) {
     }
   }
   return rows.empty() ? std::string() : html_table("differences from recorded outputs", {"where", "what", "why"}, rows);
+}
+
+Outcome device_outcome(const Run& run) {
+  constexpr std::array<std::string_view, 3> kWords = {"PASSED", "FAILED", "MISTRUSTED"};
+  constexpr std::array kStandings = {Standing::passed, Standing::failed, Standing::mistrusted};
+  const Node root = run.root();
+  const Node verdict = root["verdict"];
+  const Standing said = kStandings.at(verdict.word_of("verdict", kWords));
+  const std::int64_t checked = root["checked"].count();
+  const std::int64_t mismatched = root["mismatched"].count();
+  if (mismatched > 0 && said == Standing::passed) verdict.fail(fmt::format("is PASSED, but {} answers differ", mismatched));
+  return {said == Standing::passed && checked == 0 ? Standing::nothing : said,
+          fmt::format("{}: {} of {} answers checked, {} differ", root["op"].text(), checked, root["expected"].count(), mismatched)};
+}
+
+Outcome vectors_outcome(const Run& run) {
+  const Node root = run.root();
+  const std::int64_t files = root["files"].count();
+  const std::optional<Node> missing = root.find("missing");
+  if (!missing) return {Standing::shown, fmt::format("{} files written", files)};
+  const std::size_t wrong = missing->items().size() + root["different"].items().size() + root["unknown"].items().size();
+  const std::string counted = fmt::format("{} files are those of the set, {} missing, different or unknown", files, wrong);
+  if (files == 0) return {Standing::nothing, counted};
+  return {wrong == 0 ? Standing::passed : Standing::failed, counted};
 }
 
 Outcome audit_outcome(const Run& run) {

@@ -19,6 +19,8 @@ constexpr std::array kFormats{Contribution{Part::numbers, formats_html}};
 constexpr std::array kQuantize{Contribution{Part::numbers, quantize_html}};
 constexpr std::array kLayout{Contribution{Part::layouts, layout_html}};
 constexpr std::array kStudy{Contribution{Part::errors, study_html}};
+constexpr std::array kSim{Contribution{Part::verdicts, sim_html}, Contribution{Part::errors, sim_errors}, Contribution{Part::findings, sim_findings}};
+constexpr std::array kDevice{Contribution{Part::recorded, any_html}};
 constexpr std::array kBench{Contribution{Part::kernels, bench_html}, Contribution{Part::environment, bench_environment}};
 constexpr std::array kDoctor{Contribution{Part::environment, doctor_html}};
 constexpr std::array kOther{Contribution{Part::other, any_html}};
@@ -36,6 +38,10 @@ constexpr std::array kKinds{
     Kind{"mxact-layout-draw", 1, "a layout", shown_outcome, kLayout, layout_figure},
     Kind{"mxact-layout-show", 1, "a layout", shown_outcome, kLayout, layout_figure},
     Kind{"mxact-study", 1, "the error of formats and scale rules", study_outcome, kStudy, study_figure},
+    Kind{"mxact-sim", 1, "deployments rank by rank", sim_outcome, kSim, sim_figure},
+    Kind{"mxact-ver", 1, "a device against the model", device_outcome, kDevice, nullptr},
+    Kind{"mxact-vectors", 1, "the set of golden vectors", vectors_outcome, kOther, nullptr},
+    Kind{"mxact-gen", 1, "vectors for a device", shown_outcome, kOther, nullptr},
     Kind{"google-benchmark", 1, "speed of the kernels", bench_outcome, kBench, bench_figure},
     Kind{"mxact-doctor", 1, "this machine and build", doctor_outcome, kDoctor, nullptr},
     Kind{"mxact-select", 1, "the engine's choice for a deployment", coded_outcome, kOther, nullptr},

@@ -286,7 +286,7 @@ class BlockChart {
         fmt::format("element {}: {:.9g} becomes {} = {:.9g}, error {:.3g}", i, one.input, one.code, one.dequantized, one.dequantized - one.input);
     svg_.rect({x + 5, std::min(zero, end), kColumn - 10, std::max(std::abs(end - zero), 1)}, "first-fill", {}, hover);
     svg_.circle(x + kColumn / 2, y_of(one.input), 4, "second-fill", hover);
-    svg_.text(x + kColumn / 2, y_ + kHeight + 18, "soft middle", one.code.substr(0, 2) == "0x" ? one.code.substr(2) : one.code);
+    svg_.text(x + kColumn / 2, y_ + kHeight + 18, "soft middle", shortened(one.code.starts_with("0x") ? one.code.substr(2) : one.code, 3));
   }
 
   Svg& svg_;
@@ -326,7 +326,7 @@ Figure quantize_figure(const Run& run) {
   Svg svg;
   int y = kMargin + 8;
   svg.text(kMargin, y, "title",
-           fmt::format("{}: scale rule {}, profile {}", root["format"].text(), root["scale_rule"].text(), root["profile"].text()));
+           shortened(fmt::format("{}: scale rule {}, profile {}", root["format"].text(), root["scale_rule"].text(), root["profile"].text()), 60));
   svg.text(kMargin, y += 20, "soft",
            fmt::format("dots: input; bars: what its code stands for; below: the code{}",
                        blocks.size() > kMostBlocks ? fmt::format("; the first {} of {} blocks", kMostBlocks, blocks.size()) : ""));

@@ -38,7 +38,7 @@ struct StandingStyle {
 /// By Standing.
 constexpr std::array<StandingStyle, 6> kStandings{{
     {"shown", "Nothing here was checked: these runs show tables and pictures."},
-    {"passed", "Everything that was compared is equal, and could have failed."},
+    {"passed", "No check failed, and each of them could have."},
     {"mistrusted", "A run that should have checked something compared nothing. It proves nothing."},
     {"mistrusted", "Nothing differed, but the data could not have told right from wrong."},
     {"refused", "The engine itself chooses something that then cannot run."},

@@ -51,6 +51,18 @@ std::string bench_html(const Run& run);
 std::string bench_environment(const Run& run);
 Figure bench_figure(const Run& run);
 
+/// `ver`: a device's answers.
+Outcome device_outcome(const Run& run);
+/// `vectors`, which writes or checks a set of files.
+Outcome vectors_outcome(const Run& run);
+
+/// `sim`: one deployment, or a comparison of many.
+Outcome sim_outcome(const Run& run);
+std::string sim_html(const Run& run);
+std::string sim_errors(const Run& run);
+std::string sim_findings(const Run& run);
+Figure sim_figure(const Run& run);
+
 Outcome study_outcome(const Run& run);
 std::string study_html(const Run& run);
 Figure study_figure(const Run& run);

@@ -1,92 +1,155 @@
-// The error study: how far quantized blocks are from their inputs, for each format, scale rule and distribution.
+// How far results are from exact ones: formats and scale rules on distributions, and deployments rank by rank.
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <limits>
-
-#include "golden/draw/colours.hpp"
 #include "golden/html/html.hpp"
+#include "golden/report/heat_map.hpp"
 #include "golden/report/parts.hpp"
 
 namespace mx::golden {
 namespace {
 
-struct StudyCell {
-  std::size_t row;
-  std::size_t column;
-  double sqnr;
-  std::string hover;
-};
-struct StudyGrid {
-  std::vector<std::string> rows;     ///< "mxfp4 floor"
-  std::vector<std::string> columns;  ///< distributions
-  std::vector<StudyCell> cells;
-  double lowest = std::numeric_limits<double>::infinity();
-  double highest = -std::numeric_limits<double>::infinity();
+constexpr std::string_view kNote = "signal to quantization noise in dB: more is better; blank: nothing was lost, or no number came out";
 
-  int shade(const StudyCell& cell) const {
-    // Halves: the difference of two doubles may be beyond the largest one.
-    return highest > lowest ? static_cast<int>((cell.sqnr / 2 - lowest / 2) / (highest / 2 - lowest / 2) * (kShades - 1)) : kShades - 1;
+std::string percent(const Node& count, double values) { return fmt::format("{:.3g} %", 100 * static_cast<double>(count.count()) / values); }
+
+HeatMap study_map(const Run& run) {
+  HeatMap map("Error of quantized blocks", std::string(kNote));
+  const Node values = run.root()["values"];
+  if (values.count() == 0) values.fail("is 0: a study of nothing");
+  const auto all = static_cast<double>(values.count());
+  for (const Node& row : run.root()["rows"].items()) {
+    const std::string name = fmt::format("{} {} ({})", row["format"].text(), row["profile"].text(), row["rule"].text());
+    for (const Node& cell : row["cells"].items()) {
+      // JSON has no infinity: what is exact has no number.
+      const std::optional<Node> sqnr = cell.find("sqnr_db");
+      if (!sqnr) continue;
+      const std::string& data = cell["distribution"].text();
+      map.add(name, data, sqnr->number(),
+              fmt::format("{}, {}: SQNR {:.2f} dB, largest error {:g}, saturated {}, flushed {}", name, data, sqnr->number(),
+                          cell["max_error"].number(), percent(cell["saturated"], all), percent(cell["flushed"], all)));
+    }
   }
-};
-
-std::size_t place_of(std::vector<std::string>& names, const std::string& name) {
-  const auto at = std::ranges::find(names, name);
-  if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
-  names.push_back(name);
-  return names.size() - 1;
+  return map;
 }
 
-StudyGrid grid_of(const Run& run) {
-  StudyGrid grid;
-  for (const Node& one : run.root()["results"].items()) {
-    const std::string row = fmt::format("{} {}", one["format"].text(), one["scale_rule"].text());
-    const std::string column = one["distribution"].text();
-    StudyCell cell{place_of(grid.rows, row), place_of(grid.columns, column), one["sqnr_db"].number(), {}};
-    cell.hover = fmt::format("{}, {}: SQNR {:.2f} dB, largest error {:g}, saturated {:.3g} %, flushed {:.3g} %", row, column, cell.sqnr,
-                             one["max_error"].number(), 100 * one["saturated"].number(), 100 * one["flushed"].number());
-    grid.lowest = std::min(grid.lowest, cell.sqnr);
-    grid.highest = std::max(grid.highest, cell.sqnr);
-    grid.cells.push_back(std::move(cell));
+/// A cell of `sim --compare`: a backend in one way of spreading.
+struct Executed {
+  std::optional<Node> result;  ///< none: refused
+  bool broken = false;
+};
+
+Executed executed(const Node& cell) {
+  const std::optional<Node> result = cell.find("result");
+  return {result, result && result->find("broken")};
+}
+
+/// Links of a deployment that were held against a single rank: values compared.
+std::int64_t compared(const Node& result) { return total(result["links"].items(), "compared"); }
+
+Outcome comparison_outcome(const std::vector<Node>& cells) {
+  std::size_t ran = 0;
+  std::size_t broken = 0;
+  bool failed = false;
+  std::int64_t values = 0;
+  for (const Node& cell : cells) {
+    const Executed one = executed(cell);
+    if (one.result) {
+      ++ran;
+      values = std::max(values, compared(*one.result));
+    }
+    broken += one.broken ? 1 : 0;
+    failed = failed || (cell["answer"].text() == "chosen" && (!one.result || one.broken));
   }
-  return grid;
+  const std::string counted = fmt::format("{} cells: {} executed, {} of them broken, {} refused", cells.size(), ran, broken, cells.size() - ran);
+  if (failed) return {Standing::failed, counted + "; the engine chooses one that is refused or broken"};
+  return {values == 0 ? Standing::nothing : Standing::passed, counted};
+}
+
+std::string cells_table(std::string_view label, const std::vector<Node>& cells) {
+  std::vector<HtmlRow> rows;
+  for (const Node& cell : cells) {
+    const Executed one = executed(cell);
+    const std::optional<Node> why = cell.find("why");
+    const std::optional<Node> reported = cell.find("reported");
+    rows.push_back({{cell["backend"].text()},
+                    {cell["spread"].text()},
+                    {cell["answer"].text()},
+                    {cell["verdict"].text(), one.broken   ? "failed"
+                                             : one.result ? "passed"
+                                                          : "refused"},
+                    {why ? why->text() : "", why ? "text" : "empty"},
+                    {reported ? (*reported)["what"].text() : "", reported ? "text" : "empty"}});
+  }
+  return html_table(label, {"backend", "spread", "engine", "verdict", "why", "reported"}, rows);
+}
+
+HeatMap sim_map(const Run& run) {
+  HeatMap map("Deployments against exact execution", std::string(kNote));
+  const std::optional<Node> cells = run.root().find("cells");
+  if (!cells) return map;
+  for (const Node& cell : cells->items()) {
+    const std::optional<Node> result = cell.find("result");
+    const std::optional<Node> sqnr = result ? (*result)["deployment"].find("sqnr_db") : std::nullopt;
+    if (!sqnr) continue;
+    map.add(cell["backend"].text(), cell["spread"].text(), sqnr->number(),
+            fmt::format("{}, {}: {}, SQNR {:.2f} dB", cell["backend"].text(), cell["spread"].text(), cell["verdict"].text(), sqnr->number()));
+  }
+  return map;
 }
 
 }  // namespace
 
 Outcome study_outcome(const Run& run) {
-  const StudyGrid grid = grid_of(run);
-  const std::string counted = fmt::format("{} combinations of format and scale rule on {} distributions", grid.rows.size(), grid.columns.size());
-  return {grid.cells.empty() ? Standing::nothing : Standing::shown, counted};
+  const HeatMap map = study_map(run);
+  const std::string counted = fmt::format("{} recipes on {} distributions", map.rows(), map.columns());
+  return {map.empty() ? Standing::nothing : Standing::shown, counted};
 }
 
 Figure study_figure(const Run& run) {
-  constexpr int kMargin = 24;
-  constexpr int kNames = 230;
-  constexpr int kCell = 92;
-  constexpr int kLine = 24;
-  const StudyGrid grid = grid_of(run);
-  Svg svg;
-  int y = kMargin + 8;
-  svg.text(kMargin, y, "title", "Error of quantized blocks");
-  svg.text(kMargin, y += 20, "soft", "signal to quantization noise in dB: more is better; a cell says more when it is pointed at");
-  y += 28;
-  const auto x_of = [&](std::size_t column) { return kMargin + kNames + static_cast<int>(column) * kCell; };
-  for (std::size_t i = 0; i < grid.columns.size(); ++i) svg.text(x_of(i) + kCell / 2, y, "soft middle", grid.columns[i]);
-  y += 8;
-  for (std::size_t i = 0; i < grid.rows.size(); ++i) svg.text(kMargin, y + static_cast<int>(i) * kLine + 16, "code", grid.rows[i]);
-  for (const StudyCell& cell : grid.cells) {
-    const int top = y + static_cast<int>(cell.row) * kLine;
-    const int shade = grid.shade(cell);
-    svg.rect({x_of(cell.column), top, kCell - 2, kLine - 2}, "cell", colour_of(shade), cell.hover);
-    svg.text(x_of(cell.column) + kCell / 2 - 1, top + 16, is_light(shade) ? "on-light" : "on-dark", fmt::format("{:.1f}", cell.sqnr));
-  }
-  const int width = std::max(620, x_of(grid.columns.size()) + kMargin);
-  const int height = y + static_cast<int>(grid.rows.size()) * kLine + kMargin;
-  return {std::move(svg), width, height, "mxact error study", "SQNR by format, scale rule and distribution", &kChartLook};
+  const HeatMap map = study_map(run);
+  if (map.empty()) run.root()["rows"].fail("has no number: there is nothing to draw");
+  return map.figure();
 }
 
-std::string study_html(const Run& run) { return html_wide("error heat map", as_part(study_figure(run))); }
+std::string study_html(const Run& run) {
+  const HeatMap map = study_map(run);
+  return map.empty() ? std::string() : html_wide("error heat map", as_part(map.figure()));
+}
+
+Outcome sim_outcome(const Run& run) {
+  const Node root = run.root();
+  if (const std::optional<Node> cells = root.find("cells")) return comparison_outcome(cells->items());
+  if (const std::optional<Node> refusal = root.find("refusal")) return {Standing::refused, refusal->text()};
+  const Node result = root["result"];
+  const std::string counted =
+      fmt::format("{}: {} ranks, {} values compared with a single rank", root["backend"].text(), result["ranks"].count(), compared(result));
+  if (const std::optional<Node> broken = result.find("broken")) return {Standing::failed, counted + "; broken: " + broken->text()};
+  return {compared(result) == 0 ? Standing::nothing : Standing::passed, counted};
+}
+
+std::string sim_html(const Run& run) {
+  const std::optional<Node> cells = run.root().find("cells");
+  return cells ? cells_table("deployments", cells->items()) : any_html(run);
+}
+
+std::string sim_findings(const Run& run) {
+  const std::optional<Node> cells = run.root().find("cells");
+  if (!cells) return "";
+  std::vector<Node> found = cells->items();
+  std::erase_if(found, [](const Node& cell) { return !executed(cell).broken; });
+  return found.empty() ? std::string() : cells_table("broken deployments", found);
+}
+
+std::string sim_errors(const Run& run) {
+  const HeatMap map = sim_map(run);
+  return map.empty() ? std::string() : html_wide("deployments against exact execution", as_part(map.figure()));
+}
+
+Figure sim_figure(const Run& run) {
+  const HeatMap map = sim_map(run);
+  if (map.empty()) run.root().fail("is no comparison of executed deployments (mxact sim --compare): there is nothing to draw");
+  return map.figure();
+}
 
 }  // namespace mx::golden

@@ -23,7 +23,7 @@ class Sheet {
   Figure draw() {
     const Node checkpoint = run_.root()["checkpoint"];
     svg_.text(kMargin, y_ += 8, "title", "Every backend on every platform");
-    svg_.text(kMargin, y_ += 22, "soft", fmt::format("{} ({})", checkpoint["path"].text(), checkpoint["form"].text()));
+    svg_.text(kMargin, y_ += 22, "soft", shortened(fmt::format("{} ({})", checkpoint["path"].text(), checkpoint["form"].text()), 90));
     svg_.text(kMargin, y_ += 18, "soft", verify_outcome(run_).counted);
     y_ += 10;
     legend();
@@ -54,10 +54,10 @@ class Sheet {
     y_ += 26;
     svg_.text(kMargin, y_, "head", fmt::format("{} tensor parallel rank{}", grid.tp, grid.tp == 1 ? "" : "s"));
     y_ += 20;
-    for (std::size_t i = 0; i < grid.platforms.size(); ++i) svg_.text(column(i) + kCell / 2, y_, "soft middle", grid.platforms[i]);
+    for (std::size_t i = 0; i < grid.platforms.size(); ++i) svg_.text(column(i) + kCell / 2, y_, "soft middle", shortened(grid.platforms[i], 8));
     y_ += 8;
     for (std::size_t backend = 0; backend < grid.backends.size(); ++backend) {
-      svg_.text(kMargin, y_ + kDrop, "code", grid.backends[backend]);
+      svg_.text(kMargin, y_ + kDrop, "code", shortened(grid.backends[backend], 34));
       for (std::size_t i = 0; i < grid.platforms.size(); ++i) {
         const std::optional<VerdictCell>& one = grid.at(backend, i);
         if (one) cell(column(i), verdict_rows()[one->verdict], one->chosen, grid.backends[backend] + ", " + one->hover);

@@ -23,24 +23,35 @@ module demo_bench;
     sf128x4_address #(.BROKEN(i)) generator (.row(row), .column(column), .address(address[i]));
   end
 
-  int device, count, executed, in;
+  // What $fscanf writes is no change of a signal to Verilator, and an element of an array it does not write at all: the words read are handed on
+  // by assignments.
+  logic [511:0] w0, w1, w2, w3;
+  int device, count, wanted, executed, in;
   initial begin
     // A variable: Verilator takes no literal descriptor in $fscanf.
     in = 32'h8000_0000;
     broken = $test$plusargs("broken") != 0;
     if ($value$plusargs("device=%d", device) == 0) $fatal(1, "+device=N is missing");
     executed = 0;
-    count = 1;
-    while (count > 0) begin
-      case (device)
-        0: count = $fscanf(in, "%h", code);
-        1: count = $fscanf(in, "%h", f32);
-        2: count = $fscanf(in, "%h", block);
-        3: count = $fscanf(in, "%h %h %h %h", a_scale, a, b_scale, b) == 4 ? 1 : 0;
-        4: count = $fscanf(in, "%h %h", row, column) == 2 ? 1 : 0;
-        default: $fatal(1, "+device=%0d: there are devices 0 to 4", device);
+    wanted = device == 3 ? 4 : device == 4 ? 2 : 1;
+    count = wanted;
+    if (device < 0 || device > 5) $fatal(1, "+device=%0d: there are devices 0 to 5", device);
+    while (count == wanted) begin
+      case (wanted)
+        1: count = $fscanf(in, "%h", w0);
+        2: count = $fscanf(in, "%h %h", w0, w1);
+        default: count = $fscanf(in, "%h %h %h %h", w0, w1, w2, w3);
       endcase
-      if (count > 0) begin
+      if (count == wanted) begin
+        // Only what the device reads: a simulator computes all that changes.
+        case (device)
+          0: code = w0[3:0];
+          1: f32 = w0[31:0];
+          2: block = w0;
+          3: {a_scale, a, b_scale, b} = {w0[7:0], w1[127:0], w2[7:0], w3[127:0]};
+          4: {row, column} = {w0[15:0], w1[15:0]};
+          default: f32 = {w0[15:0], 16'h0000};  // the converter with a bf16 source: the upper half of an fp32 number
+        endcase
         #1;
         executed = executed + 1;
         case (device)
@@ -48,7 +59,8 @@ module demo_bench;
           1: $display("%h %h", f32, e4m3[broken]);
           2: $display("%h %h %h", block, scale[broken], elems[broken]);
           3: $display("%h %h %h %h %h", a_scale, a, b_scale, b, sum[broken]);
-          default: $display("%h %h %h", row, column, address[broken]);
+          4: $display("%h %h %h", row, column, address[broken]);
+          default: $display("%h %h", f32[31:16], e4m3[broken]);
         endcase
       end
     end

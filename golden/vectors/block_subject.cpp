@@ -11,7 +11,7 @@
 namespace mx::golden {
 namespace {
 
-constexpr std::array kScaleRules{ScaleRule::floor, ScaleRule::ceil, ScaleRule::rceil, ScaleRule::even};
+constexpr std::array kScaleRules{ScaleRule::floor, ScaleRule::ceil, ScaleRule::rceil, ScaleRule::even, ScaleRule::floor_log2};
 constexpr std::array kRoundings{Rounding::nearest_even, Rounding::nearest_away, Rounding::nearest_toward_zero, Rounding::toward_zero};
 
 /// The conversion of a recipe's elements, to be changed.

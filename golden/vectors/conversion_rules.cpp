@@ -116,6 +116,120 @@ void add_roundings(const ConversionSubject& subject, std::vector<WrongRule>& rul
   }
 }
 
+/// Values that a device reads or rounds otherwise: `change` says what becomes of a finite one, or null where it is read rightly.
+using ValueChange = std::optional<Value> (*)(std::uint32_t code, const Value& value, const Format& from, const Format& to);
+
+WrongRule other_value(FaultClass cls, std::string name, const ConversionSubject& subject, ValueChange change) {
+  Conversion how = subject.how;
+  how.flush = Flush::none;
+  return {cls, std::move(name), [from = *subject.from, to = *subject.to, how, change](Lanes operands, Lanes right, MutableLanes answer) {
+            std::ranges::copy(right, answer.begin());
+            const std::optional<Value> value = change(operands[0], decode(from, operands[0]), from, to);
+            if (!value) return;
+            Flags flags;
+            answer[0] = encode(*value, to, how, flags, how.random_bits > 0 ? Random(operands[1]) : std::nullopt);
+            if (right.size() > 1) answer[1] = flag_bits(flags);
+          }};
+}
+
+/// The half bit alone: what is above half a unit becomes a tie.
+std::optional<Value> without_sticky(std::uint32_t /*code*/, const Value& value, const Format& /*from*/, const Format& to) {
+  if (value.cls != ValueClass::finite) return std::nullopt;
+  const GridPlace place = place_on_grid(value, to);
+  if (place.below <= 4) return std::nullopt;
+  return Value{2 * place.floor + 1, place.unit - 1, ValueClass::finite, value.negative};
+}
+
+bool is_subnormal_code(std::uint32_t code, const Format& format) {
+  const std::uint32_t magnitude = code & ~(format.has_sign ? 1U << (format.width - 1) : 0U);
+  return format.encoding == Encoding::floating && magnitude != 0 && magnitude >> format.mantissa_bits == 0;
+}
+
+std::optional<Value> subnormal_times(std::uint32_t code, const Value& value, const Format& from, int exponent) {
+  if (value.cls != ValueClass::finite || !is_subnormal_code(code, from)) return std::nullopt;
+  return Value{value.significand, value.exponent + exponent, value.cls, value.negative};
+}
+std::optional<Value> subnormal_doubled(std::uint32_t code, const Value& value, const Format& from, const Format& /*to*/) {
+  return subnormal_times(code, value, from, 1);
+}
+std::optional<Value> subnormal_halved(std::uint32_t code, const Value& value, const Format& from, const Format& /*to*/) {
+  return subnormal_times(code, value, from, -1);
+}
+
+std::optional<Value> smallest_power_is_zero(std::uint32_t code, const Value& /*value*/, const Format& /*from*/, const Format& /*to*/) {
+  return code == 0 ? std::optional(Value{}) : std::nullopt;
+}
+std::optional<Value> nan_is_infinite(std::uint32_t /*code*/, const Value& value, const Format& /*from*/, const Format& /*to*/) {
+  return value.cls == ValueClass::nan ? std::optional(Value{0, 0, ValueClass::infinity, false}) : std::nullopt;
+}
+std::optional<Value> negative_is_positive(std::uint32_t /*code*/, const Value& value, const Format& /*from*/, const Format& /*to*/) {
+  if (!value.negative) return std::nullopt;
+  return Value{value.significand, value.exponent, value.cls, false};
+}
+
+void add_readings(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
+  rules.push_back(other_value(FaultClass::rounding, "what lies below the half bit is forgotten", subject, without_sticky));
+  rules.push_back(other_value(FaultClass::sign, "negative codes are read as positive ones", subject, negative_is_positive));
+  if (subject.from->encoding == Encoding::floating) {
+    rules.push_back(other_value(FaultClass::subnormal, "subnormals are read as twice their value", subject, subnormal_doubled));
+    rules.push_back(other_value(FaultClass::subnormal, "subnormals are read as half their value", subject, subnormal_halved));
+  }
+  if (subject.from->encoding == Encoding::exponent_only) {
+    rules.push_back(other_value(FaultClass::scale, "code 0 is zero instead of the smallest power", subject, smallest_power_is_zero));
+    rules.push_back(other_value(FaultClass::nan, "the NaN code is infinity", subject, nan_is_infinite));
+  }
+}
+
+/// Rounding up wraps the mantissa, and the exponent stays.
+void add_lost_carry(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
+  const Format& to = *subject.to;
+  if (to.encoding != Encoding::floating) return;
+  rules.push_back(
+      {FaultClass::rounding, "the carry into the exponent is lost", [from = *subject.from, to](Lanes operands, Lanes right, MutableLanes answer) {
+         std::ranges::copy(right, answer.begin());
+         const Value value = decode(from, operands[0]);
+         const Value rounded = decode(to, right[0]);
+         if (value.cls != ValueClass::finite || rounded.cls != ValueClass::finite) return;
+         const GridPlace before = place_on_grid(value, to);
+         const GridPlace after = place_on_grid(rounded, to);
+         const std::uint64_t hidden = std::uint64_t{1} << to.mantissa_bits;
+         const bool carried = before.floor + 1 == 2 * hidden && after.unit > before.unit;
+         if (carried) answer[0] = right[0] - static_cast<std::uint32_t>(hidden);
+       }});
+}
+
+/// A directed rounding that goes its way in magnitude.
+void add_unsigned_direction(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
+  if (subject.how.rounding != Rounding::toward_positive && subject.how.rounding != Rounding::toward_negative) return;
+  rules.push_back({FaultClass::rounding, "rounding away from zero, whatever the sign",
+                   [from = *subject.from, to = *subject.to, how = subject.how](Lanes operands, Lanes right, MutableLanes answer) {
+                     Conversion away = how;
+                     away.rounding = decode(from, operands[0]).negative ? Rounding::toward_negative : Rounding::toward_positive;
+                     Flags flags;
+                     answer[0] = convert(operands[0], from, to, away, flags);
+                     if (right.size() > 1) answer[1] = flag_bits(flags);
+                   }});
+}
+
+/// Flags that are never raised.
+void add_flags(std::vector<WrongRule>& rules) {
+  struct Flag {
+    std::string_view name;
+    std::uint32_t bit;
+    FaultClass cls;
+  };
+  constexpr std::array kFlags{Flag{"inexact", 1, FaultClass::rounding},      Flag{"underflow", 2, FaultClass::subnormal},
+                              Flag{"overflow", 4, FaultClass::saturation},   Flag{"invalid", 16, FaultClass::nan},
+                              Flag{"saturated", 32, FaultClass::saturation}, Flag{"NaN", 64, FaultClass::nan},
+                              Flag{"flushed", 128, FaultClass::subnormal}};
+  for (const Flag& flag : kFlags) {
+    rules.push_back({flag.cls, fmt::format("the flag {} is never raised", flag.name), [bit = flag.bit](Lanes, Lanes right, MutableLanes answer) {
+                       answer[0] = right[0];
+                       answer[1] = right[1] & ~bit;
+                     }});
+  }
+}
+
 void add_overflows(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
   for (Overflow overflow : kOverflows) {
     Conversion how = subject.how;
@@ -130,11 +244,22 @@ void add_overflows(const ConversionSubject& subject, std::vector<WrongRule>& rul
   if (to.encoding != Encoding::floating || to.specials == Specials::ieee) return;
   const std::uint32_t sign = to.has_sign ? 1U << (to.width - 1) : 0U;
   const std::uint32_t limit = (max_finite_code(to) >> to.mantissa_bits << to.mantissa_bits) - 1U;
-  rules.push_back({FaultClass::saturation, "saturates one binade too early, as if the top exponent held no numbers",
-                   [to, sign, limit](Lanes, Lanes right, MutableLanes answer) {
-                     std::ranges::copy(right, answer.begin());
-                     if (!is_nan_code(to, right[0]) && (right[0] & ~sign) > limit) answer[0] = limit | (right[0] & sign);
-                   }});
+  struct Early {
+    std::string_view name;
+    std::uint32_t answer;
+  };
+  for (const Early& early : {Early{"saturates one binade too early, as if the top exponent held no numbers", limit},
+                             Early{"the top exponent becomes the largest value, as if it held no other numbers", max_finite_code(to)}}) {
+    rules.push_back(
+        {FaultClass::saturation, std::string(early.name), [to, sign, limit, code = early.answer](Lanes, Lanes right, MutableLanes answer) {
+           std::ranges::copy(right, answer.begin());
+           if (is_nan_code(to, right[0]) || (right[0] & ~sign) <= limit) return;
+           answer[0] = code | (right[0] & sign);
+           constexpr std::uint32_t kInvalid = 16;
+           constexpr std::uint32_t kClamped = 1 | 4 | 32;  // inexact, overflow, saturated
+           if (right.size() > 1 && (right[1] & kInvalid) == 0) answer[1] = right[1] | kClamped;
+         }});
+  }
 }
 
 void add_nans(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
@@ -237,11 +362,15 @@ std::string why_no_cell(const RoundingCell& cell, const ConversionSubject& subje
 std::vector<WrongRule> conversion_wrong_rules(const ConversionSubject& subject, const std::vector<Column>& results) {
   std::vector<WrongRule> rules;
   add_roundings(subject, rules);
+  add_unsigned_direction(subject, rules);
+  add_lost_carry(subject, rules);
+  add_readings(subject, rules);
   add_overflows(subject, rules);
   add_nans(subject, rules);
   add_flushes(subject, rules);
   add_zeros_and_signs(subject, rules);
   add_profiles(subject, rules);
+  if (subject.with_flags) add_flags(rules);
   for (WrongRule& rule : common_wrong_rules(results)) rules.push_back(std::move(rule));
   return rules;
 }

@@ -10,6 +10,7 @@
 
 #include "kernels/moe/buffers.hpp"
 #include "model/error.hpp"
+#include "model/fault.hpp"
 
 namespace mx::kernels::moe {
 namespace {
@@ -19,6 +20,9 @@ constexpr std::array kEngines {
       Engine{Contract::bf16_block, "bf16-block portable", 0, kBlockRows, bf16_block_portable},
       Engine{Contract::int8_block, "int8-block portable", 0, kInt8Rows, int8_block_portable},
 #if defined(__x86_64__) && !defined(MXACT_PORTABLE)
+      Engine{Contract::bf16_chain, "bf16-chain avx2", kAvx2, kChainRows, bf16_chain_avx2},
+      Engine{Contract::bf16_block, "bf16-block avx2", kAvx2, kBlockRows, bf16_block_avx2},
+      Engine{Contract::int8_block, "int8-block avx2", kAvx2, kInt8Rows, int8_block_avx2},
       Engine{Contract::int8_block, "int8-block avx512-vnni", kAvx512 | kAvx512Vnni | kAvx512Vbmi, kInt8Rows, int8_block_avx512_vnni},
       Engine{Contract::bf16_chain, "bf16-chain avx512-bf16", kAvx512 | kAvx512Bf16, kChainRows, bf16_chain_avx512_bf16},
       Engine{Contract::bf16_block, "bf16-block avx512-bf16", kAvx512 | kAvx512Bf16, kBlockRows, bf16_block_avx512_bf16},
@@ -127,7 +131,9 @@ void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t exp
               .a = operand.data.data() + block.first * operand.dwords_per_row,
               .a_starts = int8 ? operand.starts.data() + block.first * blocks : nullptr,
               .a_exponents = int8 ? operand.exponents.data() + block.first * blocks : nullptr,
-              .bias = weights.bias.empty() || bias == Bias::left_out ? nullptr : weights.bias.data() + panel * kPanelColumns,
+              .bias = weights.bias.empty() || bias == Bias::left_out || fault::planted(fault::Fault::moe_kernel_drops_bias)
+                          ? nullptr
+                          : weights.bias.data() + panel * kPanelColumns,
               .out = out,
               .panel_stride = strides.panel,
               .row_stride = strides.row,

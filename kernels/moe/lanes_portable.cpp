@@ -1,4 +1,5 @@
 #include "kernels/moe/combine_lanes.hpp"
+#include "kernels/moe/quantize_lanes.hpp"
 #include "kernels/moe/swish_lanes.hpp"
 
 namespace mx::kernels::moe {
@@ -6,5 +7,7 @@ namespace mx::kernels::moe {
 uint32_t swish_portable(const Swish& swish, const float* gate, const float* up, float* out) { return swish_lanes(swish, gate, up, out); }
 
 void combine_portable(const CombineArgs& args) { combine_lanes(args); }
+
+bool quantize_portable(const float* x, int8_t* codes, uint8_t* scale) { return quantize_lanes(x, codes, scale); }
 
 }  // namespace mx::kernels::moe

@@ -10,6 +10,7 @@
 
 #include "kernels/moe/buffers.hpp"
 #include "model/error.hpp"
+#include "model/fault.hpp"
 
 namespace mx::kernels::moe {
 namespace {
@@ -52,7 +53,7 @@ FusedLayer::FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& 
       choices_(choices),
       engine_(engine_for(choices.contract, tier)),
       activation_(*choices.activation, choices.constants, tier),
-      stage_(choices.contract, choices.recipe),
+      stage_(choices.contract, choices.recipe, tier),
       combine_(kernel_for<CombineFunction>(kCombineKernels, tier).run),
       hidden_(weights.w13.shape.k),
       intermediate_(weights.w2.shape.k) {
@@ -81,13 +82,7 @@ void FusedLayer::run(const RoutedTokens& tokens, std::span<float> out, int threa
   }
   check_buffers("layer", out, {input("x", tokens.x), input("weights", tokens.weights), input("experts", tokens.experts)});
   const SortedPairs pairs = sort_pairs(tokens.experts, tokens.expert_map, weights_.w13.shape.experts);
-  std::vector<const std::uint16_t*> x;
-  std::vector<float> input_weights;
-  for (const std::uint32_t slot : pairs.slot_of) {
-    x.push_back(tokens.x.data() + slot / tokens.top_k * hidden_);
-    if (choices_.weight_on == mx::moe::WeightPlace::input) input_weights.push_back(tokens.weights[slot]);
-  }
-  run_experts(pairs.group_sizes, x, input_weights, threads);
+  run_experts(pairs.group_sizes, sources_of(tokens, pairs), threads);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (std::size_t token = 0; token < count; ++token) combine(tokens, pairs, token, out);
 }
@@ -101,7 +96,7 @@ void FusedLayer::run_batched(const BatchedTokens& tokens, std::span<float> out, 
   check_size("out", out.size(), tokens.x.size());
   check_buffers("layer", out, {input("x", tokens.x), input("counts", tokens.counts)});
   std::vector<std::size_t> group_sizes;
-  std::vector<const std::uint16_t*> x;
+  Sources sources;
   std::vector<float*> to;
   for (std::size_t expert = 0; expert < experts; ++expert) {
     const std::int32_t count = tokens.counts[expert];
@@ -110,21 +105,41 @@ void FusedLayer::run_batched(const BatchedTokens& tokens, std::span<float> out, 
     }
     group_sizes.push_back(static_cast<std::size_t>(count));
     for (std::size_t i = 0; i < group_sizes.back(); ++i) {
-      x.push_back(tokens.x.data() + (expert * tokens.room + i) * hidden_);
+      sources.of_pair.push_back(sources.rows.size());
+      sources.rows.push_back(tokens.x.data() + (expert * tokens.room + i) * hidden_);
       to.push_back(out.data() + (expert * tokens.room + i) * hidden_);
     }
   }
-  run_experts(group_sizes, x, {}, threads);
+  run_experts(group_sizes, sources, threads);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (std::size_t row = 0; row < to.size(); ++row) std::copy_n(expert_out_.data() + row * hidden_, hidden_, to[row]);
 }
 
-void FusedLayer::run_experts(std::span<const std::size_t> group_sizes, std::span<const std::uint16_t* const> x, std::span<const float> input_weights,
-                             int threads) {
+/// A token enters once, or, where the input has the weights, once for each of its pairs.
+FusedLayer::Sources FusedLayer::sources_of(const RoutedTokens& tokens, const SortedPairs& pairs) const {
+  Sources sources;
+  const auto row_of = [&](std::size_t token) { return tokens.x.data() + token * hidden_; };
+  if (choices_.weight_on == mx::moe::WeightPlace::input) {
+    for (const std::uint32_t slot : pairs.slot_of) {
+      sources.of_pair.push_back(sources.rows.size());
+      sources.rows.push_back(row_of(slot / tokens.top_k));
+      sources.weights.push_back(tokens.weights[slot]);
+    }
+    return sources;
+  }
+  for (std::size_t token = 0; token < tokens.experts.size() / tokens.top_k; ++token) sources.rows.push_back(row_of(token));
+  for (const std::uint32_t slot : pairs.slot_of) sources.of_pair.push_back(slot / tokens.top_k);
+  return sources;
+}
+
+void FusedLayer::run_experts(std::span<const std::size_t> group_sizes, const Sources& sources, int threads) {
+  const std::size_t pairs = sources.of_pair.size();
+  const bool as_is = stage_.keeps_bf16() && sources.weights.empty();
   stage_.check_length(hidden_);
   stage_.check_length(intermediate_);
-  act_.resize(x.size() * intermediate_);
-  expert_out_.resize(x.size() * hidden_);
+  act_.resize(pairs * intermediate_);
+  expert_out_.resize(pairs * hidden_);
+  stage_.make_room(x_, as_is ? 0 : sources.rows.size(), hidden_);
   make_room(first_, stage_.int8(), engine_.tallest, group_sizes, hidden_);
   make_room(second_, stage_.int8(), engine_.tallest, group_sizes, intermediate_);
   scratch_.resize(std::max(scratch_.size(), static_cast<std::size_t>(threads)));
@@ -134,7 +149,9 @@ void FusedLayer::run_experts(std::span<const std::size_t> group_sizes, std::span
   {
     Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
 #pragma omp for schedule(dynamic)
-    for (std::size_t block = 0; block < first_.row_blocks.size(); ++block) fill_from_x(block, x, input_weights, scratch);
+    for (std::size_t row = 0; row < (as_is ? 0 : sources.rows.size()); ++row) stage_x(sources, row, scratch);
+#pragma omp for schedule(dynamic)
+    for (std::size_t block = 0; block < first_.row_blocks.size(); ++block) fill_from_x(block, sources, scratch);
 #pragma omp for schedule(dynamic)
     for (const Work& work : gate_and_up_work) gate_and_up(work.block, work.first, work.count, scratch);
 #pragma omp for schedule(dynamic)
@@ -144,50 +161,50 @@ void FusedLayer::run_experts(std::span<const std::size_t> group_sizes, std::span
   }
 }
 
-void FusedLayer::fill_from_x(std::size_t block, std::span<const std::uint16_t* const> x, std::span<const float> input_weights, Scratch& scratch) {
-  const RowBlock& rows = first_.row_blocks[block];
-  if (stage_.keeps_bf16() && input_weights.empty()) return fill_bf16(first_, block, x.subspan(rows.first, rows.rows));
-  scratch.tile.resize(rows.rows * hidden_);
-  for (std::size_t row = 0; row < rows.rows; ++row) {
-    const std::uint16_t* const from = x[rows.first + row];
-    float* const to = scratch.tile.data() + row * hidden_;
-    for (std::size_t k = 0; k < hidden_; ++k) to[k] = std::bit_cast<float>(static_cast<std::uint32_t>(from[k]) << 16);
-    if (input_weights.empty()) continue;
-    const float weight = input_weights[rows.first + row];
-    for (std::size_t k = 0; k < hidden_; ++k) to[k] *= weight;
+void FusedLayer::stage_x(const Sources& sources, std::size_t row, Scratch& scratch) {
+  const float weight = sources.weights.empty() ? 1.0F : sources.weights[row];
+  scratch.tile.resize(hidden_);
+  for (std::size_t k = 0; k < hidden_; ++k) {
+    scratch.tile[k] = weight * std::bit_cast<float>(static_cast<std::uint32_t>(sources.rows[row][k]) << 16);
   }
-  fill(first_, block, scratch.tile, scratch);
+  stage_.put(x_, row, scratch.tile);
+}
+
+void FusedLayer::fill_from_x(std::size_t block, const Sources& sources, Scratch& scratch) {
+  const RowBlock& rows = first_.row_blocks[block];
+  const std::span<const std::size_t> taken = std::span(sources.of_pair).subspan(rows.first, rows.rows);
+  if (x_.bf16.empty() && x_.int8.empty()) {
+    scratch.bf16.clear();
+    for (const std::size_t row : taken) scratch.bf16.push_back(sources.rows[row]);
+    return fill_bf16(first_, block, scratch.bf16);
+  }
+  fill(first_, block, x_, taken, scratch);
 }
 
 void FusedLayer::fill_from_act(std::size_t block, Scratch& scratch) {
   const RowBlock& rows = second_.row_blocks[block];
-  fill(second_, block, std::span(act_).subspan(rows.first * intermediate_, rows.rows * intermediate_), scratch);
+  std::vector<std::size_t> all(rows.rows);
+  stage_.make_room(scratch.act, rows.rows, intermediate_);
+  for (std::size_t row = 0; row < rows.rows; ++row) {
+    all[row] = row;
+    stage_.put(scratch.act, row, std::span(act_).subspan((rows.first + row) * intermediate_, intermediate_));
+  }
+  fill(second_, block, scratch.act, all, scratch);
 }
 
-void FusedLayer::fill(Operand& operand, std::size_t block, std::span<const float> rows, Scratch& scratch) const {
-  const std::size_t count = operand.row_blocks[block].rows;
-  const std::size_t k = operand.k;
+void FusedLayer::fill(Operand& operand, std::size_t block, const StagedRows& staged, std::span<const std::size_t> rows, Scratch& scratch) const {
   if (!stage_.int8()) {
-    scratch.bf16.resize(count * k);
-    scratch.bf16_rows.clear();
-    for (std::size_t row = 0; row < count; ++row) {
-      scratch.bf16_rows.push_back(scratch.bf16.data() + row * k);
-      stage_.into_bf16(rows.subspan(row * k, k), scratch.bf16.data() + row * k);
-    }
-    return fill_bf16(operand, block, scratch.bf16_rows);
+    scratch.bf16.clear();
+    for (const std::size_t row : rows) scratch.bf16.push_back(staged.bf16_row(row));
+    return fill_bf16(operand, block, scratch.bf16);
   }
-  scratch.int8.resize(count * k);
-  scratch.scales.resize(count * k / kScaleBlock);
-  scratch.int8_rows.clear();
-  scratch.scale_rows.clear();
-  for (std::size_t row = 0; row < count; ++row) {
-    std::int8_t* const codes = scratch.int8.data() + row * k;
-    std::uint8_t* const scales = scratch.scales.data() + row * k / kScaleBlock;
-    scratch.int8_rows.push_back(codes);
-    scratch.scale_rows.push_back(scales);
-    stage_.into_int8(rows.subspan(row * k, k), codes, scales);
+  scratch.int8.clear();
+  scratch.scales.clear();
+  for (const std::size_t row : rows) {
+    scratch.int8.push_back(staged.int8_row(row));
+    scratch.scales.push_back(staged.scale_row(row));
   }
-  fill_int8(operand, block, scratch.int8_rows, scratch.scale_rows);
+  fill_int8(operand, block, scratch.int8, scratch.scales);
 }
 
 void FusedLayer::gate_and_up(std::size_t block, std::size_t first, std::size_t count, Scratch& scratch) {
@@ -222,6 +239,10 @@ void FusedLayer::combine(const RoutedTokens& tokens, const SortedPairs& pairs, s
     if (pairs.place_of[slot] < 0) continue;
     weights.push_back(choices_.weight_on == mx::moe::WeightPlace::input ? 1.0F : tokens.weights[slot]);
     rows.push_back(expert_out_.data() + static_cast<std::size_t>(pairs.place_of[slot]) * hidden_);
+  }
+  if (fault::planted(fault::Fault::moe_kernel_slots_reversed)) {
+    std::ranges::reverse(weights);
+    std::ranges::reverse(rows);
   }
   combine_({.weights = weights.data(), .rows = rows.data(), .count = rows.size(), .columns = hidden_, .out = out.data() + token * hidden_});
 }

@@ -52,22 +52,27 @@ class FusedLayer {
   void run_batched(const BatchedTokens& tokens, std::span<float> out, int threads);
 
  private:
+  /// What enters gate and up: rows of x, perhaps with a weight each, and which of them each pair takes.
+  struct Sources {
+    std::vector<const std::uint16_t*> rows;
+    std::vector<float> weights;  ///< empty: none are on the input
+    std::vector<std::size_t> of_pair;
+  };
   /// What one thread works in.
   struct Scratch {
-    Lines<float> tile;  ///< gate and up of some panels, or rows of x
-    Lines<std::uint16_t> bf16;
-    Lines<std::int8_t> int8;
-    Lines<std::uint8_t> scales;
-    std::vector<const std::uint16_t*> bf16_rows;
-    std::vector<const std::int8_t*> int8_rows;
-    std::vector<const std::uint8_t*> scale_rows;
+    Lines<float> tile;  ///< gate and up of some panels, or a row of x
+    StagedRows act;     ///< of one block of rows
+    std::vector<const std::uint16_t*> bf16;
+    std::vector<const std::int8_t*> int8;
+    std::vector<const std::uint8_t*> scales;
   };
 
-  void run_experts(std::span<const std::size_t> group_sizes, std::span<const std::uint16_t* const> x, std::span<const float> input_weights,
-                   int threads);
-  void fill_from_x(std::size_t block, std::span<const std::uint16_t* const> x, std::span<const float> input_weights, Scratch& scratch);
+  Sources sources_of(const RoutedTokens& tokens, const SortedPairs& pairs) const;
+  void run_experts(std::span<const std::size_t> group_sizes, const Sources& sources, int threads);
+  void stage_x(const Sources& sources, std::size_t row, Scratch& scratch);
+  void fill_from_x(std::size_t block, const Sources& sources, Scratch& scratch);
   void fill_from_act(std::size_t block, Scratch& scratch);
-  void fill(Operand& operand, std::size_t block, std::span<const float> rows, Scratch& scratch) const;
+  void fill(Operand& operand, std::size_t block, const StagedRows& staged, std::span<const std::size_t> rows, Scratch& scratch) const;
   void gate_and_up(std::size_t block, std::size_t first, std::size_t count, Scratch& scratch);
   void down(std::size_t block, std::size_t first, std::size_t count);
   void combine(const RoutedTokens& tokens, const SortedPairs& pairs, std::size_t token, std::span<float> out) const;
@@ -80,6 +85,7 @@ class FusedLayer {
   CombineFunction* combine_;
   std::size_t hidden_;
   std::size_t intermediate_;
+  StagedRows x_;    ///< empty where rows of x are taken as they are
   Operand first_;   ///< of gate and up
   Operand second_;  ///< of down
   std::vector<Scratch> scratch_;

@@ -76,11 +76,13 @@ void make_room(Operand& operand, bool int8, std::size_t tallest, std::span<const
   operand.k = k;
   operand.tallest = tallest;
   operand.dwords_per_row = int8 ? k / 4 : k / 2;
-  operand.data.resize(operand.rows * operand.dwords_per_row);
+  // Engines read past a tile's last pair, up to a line.
+  operand.data.resize(operand.rows * operand.dwords_per_row + kLine / sizeof(std::uint32_t));
   operand.starts.resize(int8 ? operand.rows * k / kScaleBlock : 0);
   operand.exponents.resize(operand.starts.size());
   operand.row_blocks.clear();
-  const std::size_t most = std::max<std::size_t>(1, kRowBlockBytes / (operand.dwords_per_row * 4) / tallest) * tallest;
+  const std::size_t held = std::min(kRowBlockBytes / (operand.dwords_per_row * 4), kMostRows);
+  const std::size_t most = std::max<std::size_t>(1, held / tallest) * tallest;
   std::size_t first = 0;
   for (std::size_t group = 0; group < group_sizes.size(); ++group) {
     for (std::size_t left = group_sizes[group]; left != 0;) {

@@ -7,6 +7,7 @@
 
 #include "kernels/moe/tile.hpp"
 #include "model/error.hpp"
+#include "model/fault.hpp"
 #include "model/layout/grains.hpp"
 
 namespace mx::kernels::moe {
@@ -25,6 +26,7 @@ void check_size(std::string_view what, std::size_t found, std::size_t wanted) {
 
 /// Nibbles of even places below, those of odd places above: 0x76543210 becomes 0x75316420.
 std::uint32_t paired(std::uint32_t codes) {
+  if (fault::planted(fault::Fault::moe_kernel_unpaired)) return codes;
   const auto gathered = [](std::uint32_t nibbles) {
     const std::uint32_t bytes = (nibbles | nibbles >> 4) & 0x00FF00FFU;
     return (bytes | bytes >> 8) & 0xFFFFU;

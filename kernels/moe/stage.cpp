@@ -11,27 +11,16 @@
 namespace mx::kernels::moe {
 namespace {
 
-constexpr std::size_t kBlock = 32;
+constexpr std::size_t kBlock = kQuantizedBlock;
 constexpr std::uint32_t kMagnitude = 0x7FFFFFFFU;
 
-/// MX 1.0 section 6.3 on a block whose largest magnitude has an exponent field in 16..240: scale 2^floor(log2(amax)), elements to nearest even in
-/// units of 2^-6 of it, at most 127 units. Returns false for other blocks, of which nothing is written.
-bool quick_block(const float* x, std::int8_t* codes, std::uint8_t* scale) {
-  std::uint32_t largest = 0;
-  for (std::size_t i = 0; i < kBlock; ++i) largest = std::max(largest, std::bit_cast<std::uint32_t>(x[i]) & kMagnitude);
-  const std::uint32_t field = largest >> 23;
-  if (field < 16 || field > 240) return false;
-  *scale = static_cast<std::uint8_t>(field);
-  const float units = std::bit_cast<float>((127 + 6 + 127 - field) << 23);
-  // Adding it leaves the nearest integer in the low bits.
-  constexpr float kRounder = 0x1.8p+23F;
-  for (std::size_t i = 0; i < kBlock; ++i) {
-    const float rounded = x[i] * units + kRounder;
-    const std::int32_t integer = std::bit_cast<std::int32_t>(rounded) - std::bit_cast<std::int32_t>(kRounder);
-    codes[i] = static_cast<std::int8_t>(std::min(std::max(integer, -127), 127));
-  }
-  return true;
-}
+constexpr std::array kQuantizeKernels {
+  KernelRow<QuantizeFunction>{"quantize portable", 0, quantize_portable},
+#if defined(__x86_64__) && !defined(MXACT_PORTABLE)
+      KernelRow<QuantizeFunction>{"quantize avx2", kAvx2, quantize_avx2},
+      KernelRow<QuantizeFunction>{"quantize avx512", kAvx2 | kAvx512, quantize_avx512},
+#endif
+};
 
 std::array<std::uint32_t, kBlock> bits_of(const float* x) {
   std::array<std::uint32_t, kBlock> bits;
@@ -41,7 +30,7 @@ std::array<std::uint32_t, kBlock> bits_of(const float* x) {
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(ErrorCode::unsupported, text, "layer"); }
 
-/// True for the recipe that quick_block computes.
+/// True for the recipe that the quantize kernels compute.
 bool is_quick(const Recipe* recipe) { return recipe != nullptr && recipe == find_recipe(profile_named(kOcp), kMxint8Block); }
 
 }  // namespace
@@ -51,7 +40,12 @@ std::uint16_t to_bf16(std::uint32_t f32) {
   return static_cast<std::uint16_t>((f32 + 0x7FFFU + (f32 >> 16 & 1U)) >> 16);
 }
 
-RowStage::RowStage(Contract contract, const Recipe* recipe) : recipe_(recipe), int8_(contract == Contract::int8_block), quick_(is_quick(recipe)) {
+std::span<const KernelRow<QuantizeFunction>> quantize_kernels() { return kQuantizeKernels; }
+
+RowStage::RowStage(Contract contract, const Recipe* recipe, const IsaTier& tier)
+    : recipe_(recipe),
+      int8_(contract == Contract::int8_block),
+      quick_(is_quick(recipe) ? kernel_for<QuantizeFunction>(kQuantizeKernels, tier).run : nullptr) {
   const std::string name(name_of(contract));
   if (int8_ && (recipe == nullptr || *recipe->format->element != kMxint8 || *recipe->format->scale != kE8m0)) {
     refuse(name + " takes activations quantized to mxint8, not " + (recipe == nullptr ? "bf16" : std::string(recipe->format->name)));
@@ -69,6 +63,22 @@ void RowStage::check_length(std::size_t length) const {
   throw Error(ErrorCode::usage, "a row of " + std::to_string(length) + " is not whole blocks of 32", "layer");
 }
 
+void RowStage::make_room(StagedRows& staged, std::size_t rows, std::size_t length) const {
+  staged.length = length;
+  staged.bf16.resize(int8_ ? 0 : rows * length);
+  staged.int8.resize(int8_ ? rows * length : 0);
+  staged.scales.resize(staged.int8.size() / kBlock);
+}
+
+void RowStage::put(StagedRows& staged, std::size_t index, std::span<const float> row) const {
+  const std::size_t first = index * staged.length;
+  if (int8_) {
+    into_int8(row, staged.int8.data() + first, staged.scales.data() + first / kBlock);
+  } else {
+    into_bf16(row, staged.bf16.data() + first);
+  }
+}
+
 void RowStage::into_bf16(std::span<const float> row, std::uint16_t* codes) const {
   if (recipe_ == nullptr) {
     for (std::size_t i = 0; i < row.size(); ++i) codes[i] = to_bf16(std::bit_cast<std::uint32_t>(row[i]));
@@ -83,7 +93,7 @@ void RowStage::into_bf16(std::span<const float> row, std::uint16_t* codes) const
 void RowStage::into_int8(std::span<const float> row, std::int8_t* codes, std::uint8_t* scales) const {
   for (std::size_t first = 0; first < row.size(); first += kBlock) {
     std::uint8_t* const scale = scales + first / kBlock;
-    if (quick_ && quick_block(row.data() + first, codes + first, scale)) continue;
+    if (quick_ != nullptr && quick_(row.data() + first, codes + first, scale)) continue;
     const QuantizedBlock block = quantize_block(bits_of(row.data() + first), kF32, *recipe_);
     for (std::size_t i = 0; i < kBlock; ++i) codes[first + i] = static_cast<std::int8_t>(block.codes[i]);
     *scale = static_cast<std::uint8_t>(block.scale);

@@ -45,6 +45,9 @@ static inline size_t tile_height(size_t rows, size_t tallest, size_t tile) {
   return rows / count + (tile < rows % count ? 1 : 0);
 }
 
+/// Rows that an engine takes at once at most.
+inline constexpr size_t kMostRows = 2048;
+
 /// Tallest tiles of each contract: what 32 vector registers hold.
 inline constexpr size_t kChainRows = 12;
 inline constexpr size_t kBlockRows = 6;
@@ -53,6 +56,9 @@ inline constexpr size_t kInt8Rows = 6;
 TileFunction bf16_chain_portable;
 TileFunction bf16_block_portable;
 TileFunction int8_block_portable;
+TileFunction bf16_chain_avx2;
+TileFunction bf16_block_avx2;
+TileFunction int8_block_avx2;
 TileFunction int8_block_avx512_vnni;
 TileFunction bf16_chain_avx512_bf16;
 TileFunction bf16_block_avx512_bf16;

@@ -211,9 +211,11 @@ Layout padded_tensor(Role role, const Sizes& sizes, const Sizes& padded, int bit
 }
 
 Layout loaded(Role role, const Sizes& sizes, const Sizes& padded, const Form& form, int bits) {
-  if (fault::planted(fault::Fault::halves_padded_together) && row_of(role).gated && form.order == SourceOrder::standard) {
+  const bool halves = row_of(role).gated && form.order == SourceOrder::standard && padded.intermediate != sizes.intermediate;
+  if (halves && fault::planted(fault::Fault::halves_padded_together)) {
     Layout layout = padded_tensor(role, sizes, {sizes.experts, sizes.intermediate, padded.hidden, sizes.group}, bits, form);
     layout.merge({"half", "I"}, "rows").pad("rows", 2 * padded.intermediate, PadContent::zero);
+    layout.split("rows", padded.intermediate, "half", "I");
     return layout;
   }
   Layout layout = padded_tensor(role, sizes, padded, bits, form);

@@ -73,6 +73,10 @@ void random_explode(Layout& layout) {
 
 std::int64_t pick(std::int64_t low, std::int64_t high) { return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(low, high + 1)); }
 
+void skip_draws(std::size_t rows) {
+  for (std::size_t i = 0; i < rows; ++i) pick(0, 1);
+}
+
 void random_steps(Layout& layout, const ProgramKind& kind, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
     const std::size_t position = pick_index(layout.view().size());

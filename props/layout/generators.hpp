@@ -19,6 +19,9 @@ struct ProgramKind {
 /// A number in [low, high], all equally likely whatever RapidCheck's size, shrinking to low.
 std::int64_t pick(std::int64_t low, std::int64_t high);
 
+/// Passes over as many random numbers as rows of a table came before: all rows draw from the same ones, and would try the same shapes.
+void skip_draws(std::size_t rows);
+
 /// A random small tensor and program of up to 8 steps; fewer than 20,000 grains of memory.
 layout::Layout random_program(const ProgramKind& kind);
 

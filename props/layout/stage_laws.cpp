@@ -40,7 +40,8 @@ Outcome check_stages(const Law& law, Check check, int usual_cases) {
     if (stage_library(stage.name) != library) continue;
     for (std::string_view version : stage.versions) {
       const auto tally = std::make_shared<Tally>();
-      const auto property = [&stage, version, tally, check] {
+      const auto property = [&stage, version, tally, check, before = rows.size()] {
+        skip_draws(before);
         const StageFormula& formula = stage_formula(stage.name);
         const StageRequest request = drawn_request(stage, version, formula);
         check(stage, formula, request);

@@ -8,7 +8,10 @@ namespace {
 constexpr std::string_view kRestated =
     "Experts and weights are those of the router's restatement in the processor's floats: ties, negative, saturated, biased logits, NaN and Inf";
 
-constexpr std::array<Law, 19> kLaws{{
+constexpr std::string_view kProductTwin =
+    "The product of MXFP4 weights in panels is the contract's dot product, also for scale bytes at both ends and activations that are flushed";
+
+constexpr std::array<Law, 23> kLaws{{
     {"S2/gpt-oss", kRestated, law_router_restated},
     {"S2/softmax-topk-norm", kRestated, law_router_restated},
     {"S2/softmax-topk", kRestated, law_router_restated},
@@ -28,6 +31,10 @@ constexpr std::array<Law, 19> kLaws{{
     {"S4/tokens", "Tokens in another order give their outputs in that order", law_tokens_permuted},
     {"S4/experts", "Experts stored in another order, and slots that name them so, give the same outputs", law_experts_permuted},
     {"S5/batch", "A token alone gives the bits that it gives among others", law_batch_is_independent},
+    {"N7/moe-bf16-chain", kProductTwin, law_product_kernel},
+    {"N7/moe-bf16-block", kProductTwin, law_product_kernel},
+    {"N7/moe-int8-block", kProductTwin, law_product_kernel},
+    {"N7/moe-layer", "The fused layer gives the bits of the model's layer from codes and scales", law_layer_kernel},
 }};
 
 }  // namespace

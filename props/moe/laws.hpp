@@ -14,4 +14,7 @@ Outcome law_tokens_permuted(const Law& law);       ///< tokens in another order 
 Outcome law_experts_permuted(const Law& law);      ///< experts stored in another order give the same outputs
 Outcome law_batch_is_independent(const Law& law);  ///< a token alone gives what it gives among others
 
+Outcome law_product_kernel(const Law& law);  ///< the fast product under a contract; the id ends in "-CONTRACT"
+Outcome law_layer_kernel(const Law& law);    ///< the fused layer
+
 }  // namespace mx::props

@@ -111,15 +111,26 @@ ByExpert by_expert(std::span<const SlotWork> slots, const Weights& weights, cons
   return groups;
 }
 
-/// Runs work(expert, positions, row) for every expert and row of its matrix, on all threads.
+/// Products of fewer multiplications than this are not worth a thread.
+constexpr std::int64_t kWorthThreads = std::int64_t{1} << 24;
+
+/// Runs work(expert, positions, row) for every expert and row of its matrix, on all threads where there is enough to do.
 template <class Work>
-void for_rows(const ByExpert& groups, std::int64_t rows, const Work& work) {
-  for (const auto& [expert, positions] : groups) {
-    Rescue rescue;
-#pragma omp parallel for schedule(dynamic, 8)
-    for (std::int64_t row = 0; row < rows; ++row) rescue.run([&] { work(expert, positions, row); });
-    rescue.rethrow();
+void for_rows(const ByExpert& groups, std::int64_t rows, std::int64_t length, const Work& work) {
+  std::vector<const ByExpert::value_type*> experts;
+  std::int64_t slots = 0;
+  for (const auto& group : groups) {
+    experts.push_back(&group);
+    slots += static_cast<std::int64_t>(group.second.size());
   }
+  const std::int64_t jobs = static_cast<std::int64_t>(experts.size()) * rows;
+  Rescue rescue;
+#pragma omp parallel for schedule(dynamic, 8) if (slots * rows * length > kWorthThreads)
+  for (std::int64_t job = 0; job < jobs; ++job) {
+    const auto& [expert, positions] = *experts[static_cast<std::size_t>(job / rows)];
+    rescue.run([&] { work(expert, positions, job % rows); });
+  }
+  rescue.rethrow();
 }
 
 void first_product(const Execution& execution, const Weights& weights, const Activations& input, std::span<const SlotWork> slots,
@@ -131,7 +142,7 @@ void first_product(const Execution& execution, const Weights& weights, const Act
   for (SlotStages& slot : stages) {
     for (auto* stage : {&slot.gate, &slot.up, &slot.activation}) stage->resize(static_cast<std::size_t>(intermediate));
   }
-  for_rows(groups, intermediate, [&](std::int64_t expert, const std::vector<std::size_t>& positions, std::int64_t i) {
+  for_rows(groups, intermediate, 2 * weights.sizes().hidden, [&](std::int64_t expert, const std::vector<std::size_t>& positions, std::int64_t i) {
     std::vector<std::int64_t> rows;
     for (const std::size_t at : positions) rows.push_back(slots[at].row);
     std::vector<std::uint32_t> gate(rows.size());
@@ -157,12 +168,13 @@ void second_product(const Execution& execution, const Weights& weights, const By
   const Activations input = quantized(*execution.second, x, weights.sizes().intermediate, execution.scales.second);
   const Product product(execution, weights, Matrix::w2, input, ScaleMemory::row_major);
   for (SlotStages& slot : stages) slot.down.resize(columns.size());
-  for_rows(groups, static_cast<std::int64_t>(columns.size()), [&](std::int64_t expert, const std::vector<std::size_t>& positions, std::int64_t c) {
-    std::vector<std::int64_t> rows(positions.begin(), positions.end());
-    std::vector<std::uint32_t> down(rows.size());
-    product.row(expert, 0, columns[static_cast<std::size_t>(c)], rows, down);
-    for (std::size_t p = 0; p < positions.size(); ++p) stages[positions[p]].down[static_cast<std::size_t>(c)] = down[p];
-  });
+  for_rows(groups, static_cast<std::int64_t>(columns.size()), weights.sizes().intermediate,
+           [&](std::int64_t expert, const std::vector<std::size_t>& positions, std::int64_t c) {
+             std::vector<std::int64_t> rows(positions.begin(), positions.end());
+             std::vector<std::uint32_t> down(rows.size());
+             product.row(expert, 0, columns[static_cast<std::size_t>(c)], rows, down);
+             for (std::size_t p = 0; p < positions.size(); ++p) stages[positions[p]].down[static_cast<std::size_t>(c)] = down[p];
+           });
 }
 
 std::uint32_t slot_share(const ExecutionRow& row, std::uint32_t sum, std::uint32_t down, std::uint32_t weight) {

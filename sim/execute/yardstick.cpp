@@ -88,8 +88,11 @@ std::vector<std::uint32_t> exact_output(const Weights& weights, const ModelActiv
   for (std::int64_t n = 0; columns.empty() && n < hidden; ++n) all.push_back(n);
   if (columns.empty()) columns = all;
   std::vector<std::uint32_t> out(tokens.slots.size() * columns.size());
+  // Small layers are not worth a thread.
+  constexpr std::int64_t kWorthThreads = std::int64_t{1} << 20;
+  const std::int64_t weights_read = 2 * weights.sizes().intermediate * hidden * static_cast<std::int64_t>(tokens.slots.size());
   Rescue rescue;
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (weights_read > kWorthThreads)
   for (std::size_t token = 0; token < tokens.slots.size(); ++token) {
     rescue.run(
         [&] { one_token(weights, activation, tokens, hidden, token, columns, std::span(out).subspan(token * columns.size(), columns.size())); });

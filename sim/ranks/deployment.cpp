@@ -35,14 +35,19 @@ layout::ConverterActivation converter_activation(const ModelActivation& activati
 }
 
 layout::Setting setting_for(const SimulationRequest& request, const ModelLayer& layer, const layout::Sizes& sizes, int tp_size) {
-  return {.sizes = sizes,
-          .padded = sizes,
-          .form = layer.experts.form,
-          .engine = request.engine,
-          .arch = arch_of(request.deployment.hardware),
-          .tp_size = tp_size,
-          .activation = converter_activation(layer.activation),
-          .has_bias = layer.experts.has_bias()};
+  layout::Setting setting{.sizes = sizes,
+                          .padded = sizes,
+                          .form = layer.experts.form,
+                          .engine = request.engine,
+                          .arch = arch_of(request.deployment.hardware),
+                          .tp_size = tp_size,
+                          .activation = converter_activation(layer.activation),
+                          .has_bias = layer.experts.has_bias()};
+  if (request.fixed) {
+    setting.num_warps = request.fixed->num_warps;
+    setting.torch_before_2_8_1 = request.fixed->torch_before_2_8_1;
+  }
+  return setting;
 }
 
 /// The layer in zero-filled buffers of other sizes, gate and up each at its own end.
@@ -115,14 +120,7 @@ class Run {
 
  private:
   SimulationResult executed() {
-    const oracle::OracleTables& tables = oracle::tables_of(request_.oracle);
-    const oracle::Choice choice{request_.backend, request_.kernel_class, request_.deployment.layer.hidden,
-                                request_.deployment.layer.intermediate_per_partition};
-    const oracle::Setup setup = oracle::set_up(tables, request_.deployment, choice);
-    stage_ = "allocate";
-    const Allocation sizes = allocation(setup);
-    stage_ = "assemble";
-    const oracle::Assembly assembly = assembly_of(setup, sizes.hidden);
+    const auto [sizes, assembly] = request_.fixed ? fixed_setup() : engine_setup();
     stage_ = "shard";
     const layout::Sizes& whole = layer_.experts.sizes;
     Plan plan = make_plan({request_.deployment.parallel, layer_.experts.form, whole, sizes.hidden, sizes.intermediate, row_.address,
@@ -146,6 +144,26 @@ class Run {
     stage_ = "execute";
     run_ranks(result, ranks);
     return result;
+  }
+
+  struct Assembled {
+    Allocation sizes;
+    oracle::Assembly assembly;
+  };
+
+  Assembled fixed_setup() const {
+    return {{request_.fixed->hidden, request_.fixed->intermediate},
+            {request_.fixed->prepare_class, oracle::ActivationFormat::standard, false, request_.fixed->hidden, {}, {}, false, false}};
+  }
+
+  Assembled engine_setup() {
+    const oracle::Choice choice{request_.backend, request_.kernel_class, request_.deployment.layer.hidden,
+                                request_.deployment.layer.intermediate_per_partition};
+    const oracle::Setup setup = oracle::set_up(oracle::tables_of(request_.oracle), request_.deployment, choice);
+    stage_ = "allocate";
+    const Allocation sizes = allocation(setup);
+    stage_ = "assemble";
+    return {sizes, assembly_of(setup, sizes.hidden)};
   }
 
   Allocation allocation(const oracle::Setup& setup) const {

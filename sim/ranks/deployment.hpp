@@ -20,6 +20,15 @@ struct ModelLayer {
   StaticScales scales;
 };
 
+/// What an engine without oracles decides by itself: the legacy method.
+struct FixedSetup {
+  std::int64_t hidden;  ///< allocated on a rank
+  std::int64_t intermediate;
+  std::string_view prepare_class;
+  int num_warps;            ///< of the scale layout on sm90
+  bool torch_before_2_8_1;  ///< no swizzle on sm90
+};
+
 /// What is simulated.
 struct SimulationRequest {
   std::string oracle;
@@ -27,6 +36,7 @@ struct SimulationRequest {
   std::string backend;
   std::string kernel_class;
   layout::Engine engine = layout::Engine::v2026_05;
+  std::optional<FixedSetup> fixed = std::nullopt;  ///< instead of what follows from the oracle's choice
 };
 
 /// One rank that executes the checkpoint's own form: what every deployment of the same backend is held against.

@@ -41,15 +41,10 @@ struct LogicalTensor {
 class LoadedTensor {
  public:
   LoadedTensor(const LinkInputs& inputs, std::size_t rank, Role role)
-      : plan_(inputs.plan.ranks[rank]),
-        whole_(inputs.layer.experts, role),
-        part_(inputs.ranks[rank].loaded, role),
-        role_(role),
-        rank_(rank),
-        cut_axis_(layout::is_w13(role) ? 2 : 2) {
-    if (!layout::is_w13(role) && (layout::is_bias(role) || whole_.axes.size() < 3)) cut_axis_ = whole_.axes.size();
-    const std::int64_t extent = whole_.extent(cut_axis_);
-    unit_ = cut_axis_ < whole_.axes.size() ? (inputs.layer.experts.sizes.intermediate + extent - 1) / extent : 1;
+      : plan_(inputs.plan.ranks[rank]), whole_(inputs.layer.experts, role), part_(inputs.ranks[rank].loaded, role), role_(role), rank_(rank) {
+    if (whole_.axes.size() <= kCutAxis) return;
+    const std::int64_t extent = whole_.extent(kCutAxis);
+    unit_ = (inputs.layer.experts.sizes.intermediate + extent - 1) / extent;
   }
 
   /// The first wrong entry, or none; adds to the count.
@@ -71,13 +66,16 @@ class LoadedTensor {
   }
 
  private:
+  /// I of [E, half, I, ...], K or its groups of [E, N, K]; scales and biases that are whole on every rank have fewer axes.
+  static constexpr std::size_t kCutAxis = 2;
+
   std::uint64_t expected(const std::vector<std::int64_t>& coord) const {
     const std::int64_t expert = plan_.loaded[static_cast<std::size_t>(coord[0])];
     if (expert < 0 || (role_ == Role::w2_bias && plan_.shard != 0)) return 0;
     std::int64_t index = expert;
     for (std::size_t axis = 1; axis < coord.size(); ++axis) {
       std::int64_t at = coord[axis];
-      if (axis == cut_axis_) {
+      if (axis == kCutAxis) {
         const Interval& part = plan_.intermediate;
         if (at * unit_ >= part.count) return 0;
         at += part.first / unit_;
@@ -93,8 +91,7 @@ class LoadedTensor {
   LogicalTensor part_;
   Role role_;
   std::size_t rank_;
-  std::size_t cut_axis_;
-  std::int64_t unit_;
+  std::int64_t unit_ = 1;  ///< entries of the intermediate size to one of the axis
 };
 
 LinkCheck check_load(const LinkInputs& inputs) {
@@ -211,13 +208,6 @@ LinkCheck check_dispatch(const LinkInputs& inputs) {
   return equal_link(Link::dispatch, compared);
 }
 
-/// Index of a slot among all of the reference.
-std::vector<std::size_t> first_slots(const SampleTokens& tokens) {
-  std::vector<std::size_t> first{0};
-  for (const auto& slots : tokens.slots) first.push_back(first.back() + slots.size());
-  return first;
-}
-
 /// Calls visit(rank, work, reference slot) for every slot that a rank computes.
 void for_slots(const LinkInputs& inputs, const std::function<void(std::size_t, std::size_t, std::size_t)>& visit) {
   const std::vector<std::size_t> first = first_slots(inputs.tokens);
@@ -264,34 +254,6 @@ LinkCheck check_activation(const LinkInputs& inputs) {
 }
 
 double number(std::uint32_t f32) { return static_cast<double>(std::bit_cast<float>(f32)); }
-double magnitude(const Value& value) {
-  return value.cls == ValueClass::finite ? std::ldexp(static_cast<double>(value.significand), value.exponent) : 0;
-}
-
-/// Sums of the magnitudes of the products of a slot's second product, one per column.
-std::vector<double> product_magnitudes(const LinkInputs& inputs, const Weights& weights, std::size_t slot, std::int64_t expert) {
-  // A number that is quantized at most doubles; one below its format's normal range counts as the smallest there.
-  constexpr double kGrowth = 2;
-  constexpr double kSmallestShare = 0x1p-14;
-  constexpr double kSmallestNormal = 0x1p-6;
-  const std::vector<std::uint32_t>& row = inputs.reference.stages[slot].activation;
-  double largest = 0;
-  for (const std::uint32_t bits : row) largest = std::max(largest, std::abs(number(bits)));
-  const double least =
-      std::max(largest * kSmallestShare,
-               inputs.execution.second->tensor == TensorNumber::decode ? number(inputs.execution.scales.second) * kSmallestNormal : 0);
-  std::vector<double> sums;
-  for (const std::int64_t n : inputs.columns) {
-    const WeightRow weight = weights.row(Matrix::w2, expert, 0, n);
-    double sum = 0;
-    for (std::size_t k = 0; k < weight.elements.size(); ++k) {
-      const double scale = weight.scales.empty() ? 1 : magnitude(weight.scales[k / static_cast<std::size_t>(weight.block)]);
-      sum += std::max(kGrowth * std::abs(number(row[k])), least) * std::max(magnitude(weight.elements[k]), kSmallestNormal) * scale;
-    }
-    sums.push_back(sum * std::abs(number(weight.total)) + std::abs(number(weights.bias(Matrix::w2, expert, 0, n))));
-  }
-  return sums;
-}
 
 LinkCheck check_second(const LinkInputs& inputs) {
   LinkCheck check = equal_link(Link::second_product, 0);
@@ -334,58 +296,6 @@ LinkCheck check_combine(const LinkInputs& inputs, std::span<const std::uint32_t>
 }
 
 }  // namespace
-
-double contract_error(const ContractRow& contract, std::int64_t length) {
-  constexpr double kF32 = 0x1p-24;
-  const auto terms = static_cast<double>(length);
-  switch (contract.step) {
-    case Step::exact: return contract.restart == 0 ? kF32 : terms * kF32;
-    case Step::fused: return 2 * terms * kF32;
-    case Step::aligned: break;
-  }
-  // A product lies below four times two to its nominal exponent, so a unit is at most 2^-alignment of the largest term; truncation loses a unit of
-  // each term and one of the sum.
-  const double unit = std::ldexp(4.0, -contract.alignment_bits);
-  const double kept = std::ldexp(1.0, 1 - contract.kept_bits);
-  const double groups = std::ceil(terms / contract.group);
-  return groups * ((contract.group + 1) * unit + kept) + terms * kF32;
-}
-
-std::vector<double> output_bounds(const LinkInputs& inputs) {
-  constexpr double kBf16 = 0x1p-8;
-  constexpr double kSlack = 1.05;  // products of roundings
-  const std::size_t columns = inputs.columns.size();
-  std::vector<double> bounds(inputs.tokens.slots.size() * columns, 0);
-  const std::vector<std::size_t> first = first_slots(inputs.tokens);
-  const ContractRow& contract = row_of(inputs.execution.unit->contract);
-  const double product_error = inputs.plan.parallel.tp_size > 1 ? 2 * contract_error(contract, inputs.reference.sizes.intermediate) : 0;
-  std::optional<Weights> weights;
-  if (product_error > 0) weights = Weights::of_checkpoint(inputs.layer.experts, *inputs.execution.row);
-  for (std::size_t token = 0; token < inputs.tokens.slots.size(); ++token) {
-    const auto& slots = inputs.tokens.slots[token];
-    const double roundings = 4 + static_cast<double>(slots.size());
-    for (std::size_t s = 0; s < slots.size(); ++s) {
-      const double weight = std::abs(number(slots[s].weight)) * kSlack;
-      const std::vector<std::uint32_t>& down = inputs.reference.stages[first[token] + s].down;
-      const std::vector<double> sums =
-          weights ? product_magnitudes(inputs, *weights, first[token] + s, slots[s].expert) : std::vector<double>(columns, 0);
-      for (std::size_t n = 0; n < columns; ++n)
-        bounds[token * columns + n] += weight * (kBf16 * roundings * std::abs(number(down[n])) + product_error * sums[n]);
-    }
-  }
-  for (std::size_t rank = 0; rank < inputs.received.size(); ++rank) {
-    for (std::size_t i = 0; i < inputs.received[rank].work.size(); ++i) {
-      const auto [token, position] = inputs.received[rank].slot_of[i];
-      const auto& slots = inputs.tokens.slots[static_cast<std::size_t>(token)];
-      const double roundings = 4 + static_cast<double>(slots.size() + inputs.ranks.size());
-      const double weight = std::abs(number(slots[position].weight)) * kSlack;
-      for (std::size_t n = 0; n < columns; ++n) {
-        bounds[static_cast<std::size_t>(token) * columns + n] += weight * kBf16 * roundings * std::abs(number(inputs.stages[rank][i].down[n]));
-      }
-    }
-  }
-  return bounds;
-}
 
 std::vector<LinkCheck> check_links(const LinkInputs& inputs, std::span<const std::uint32_t> out, double& worst_share) {
   const std::function<LinkCheck()> checks[] = {[&] { return check_load(inputs); },    [&] { return check_experts(inputs); },

@@ -28,7 +28,11 @@ struct LinkInputs {
   std::span<const std::int64_t> columns;
 };
 
-/// Each link's check, to the first that is broken; those behind it are skipped. `out` and `share` are for the last one.
+/// Index of each token's first slot among the reference's stages, and their number.
+std::vector<std::size_t> first_slots(const SampleTokens& tokens);
+
+/// Each link's check, to the first that is broken; those behind it are skipped. `out` is the deployment's result; `worst_share` becomes the share of
+/// its bound that the largest difference from the reference is.
 std::vector<LinkCheck> check_links(const LinkInputs& inputs, std::span<const std::uint32_t> out, double& worst_share);
 
 /// Bounds of |result - reference| for every output, as declared: each bf16 rounding of either side moves a value by at most 2^-8 of it, each dot

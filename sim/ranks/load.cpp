@@ -12,13 +12,13 @@ namespace {
 using layout::Axis;
 using layout::Role;
 
-/// A tensor's memory within one expert: rows of columns, gate and up as the checkpoint orders them. Entries of the intermediate size lie along rows
-/// (w13) or columns (w2), `unit` of them to one.
+/// A tensor's memory within one expert: rows of columns, gate and up as the checkpoint orders them.
 struct Grid {
   std::int64_t halves;
   std::int64_t rows;  ///< of one half
   std::int64_t columns;
-  std::int64_t unit;
+  bool is_cut;        ///< by tensor parallelism: rows of w13, columns of w2
+  std::int64_t unit;  ///< entries of the intermediate size to one of those
   bool interleaved;
 
   std::int64_t row_index(std::int64_t half, std::int64_t row) const { return interleaved ? row * halves + half : half * rows + row; }
@@ -27,7 +27,7 @@ struct Grid {
 
 Grid grid_of(Role role, const layout::Sizes& sizes, const layout::Form& form) {
   const std::vector<Axis> axes = layout::logical_axes(role, sizes, form);
-  Grid grid{1, 1, 1, 1, form.order == layout::SourceOrder::gpt_oss};
+  Grid grid{1, 1, 1, axes.size() > 2, 1, form.order == layout::SourceOrder::gpt_oss};
   const std::size_t first = layout::is_w13(role) ? 2 : 1;
   if (axes.size() > first) {
     grid.halves = first == 2 ? axes[1].extent : 1;
@@ -35,7 +35,7 @@ Grid grid_of(Role role, const layout::Sizes& sizes, const layout::Form& form) {
   }
   if (axes.size() > first + 1) grid.columns = axes[first + 1].extent;
   const std::int64_t cut = layout::is_w13(role) ? grid.rows : grid.columns;
-  grid.unit = cut > 1 ? (sizes.intermediate + cut - 1) / cut : 1;
+  if (grid.is_cut) grid.unit = (sizes.intermediate + cut - 1) / cut;
   return grid;
 }
 
@@ -50,9 +50,7 @@ void copy_units(std::span<const std::uint8_t> from, std::int64_t source, std::sp
 
 /// What of a tensor the rank's interval covers, in units of the tensor.
 Interval share_of(Role role, const Grid& whole, const Interval& intermediate) {
-  const bool has_rows = layout::is_w13(role) && whole.rows > 1;
-  const bool has_columns = !layout::is_w13(role) && whole.columns > 1;
-  if (!has_rows && !has_columns) return {0, layout::is_w13(role) ? whole.rows : whole.columns};
+  if (!whole.is_cut) return {0, layout::is_w13(role) ? whole.rows : whole.columns};
   const std::int64_t last = (intermediate.first + intermediate.count + whole.unit - 1) / whole.unit;
   const std::int64_t first = intermediate.first / whole.unit;
   return {first, intermediate.count == 0 ? 0 : last - first};

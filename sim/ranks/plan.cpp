@@ -21,9 +21,9 @@ constexpr std::int64_t kMxBlock = 32;
 /// Whole blocks of 32, rounded up: the last ranks may be short or empty.
 Interval cut_in_blocks(std::int64_t intermediate, std::int64_t allocated, int rank, int tp) {
   const std::int64_t blocks = intermediate / kMxBlock;
-  const std::int64_t each = planted(Fault::sim_shard_from_padded) ? allocated : kMxBlock * ((blocks + tp - 1) / tp);
-  const std::int64_t first = std::min(rank * each, intermediate);
-  return {first, std::min((rank + 1) * each, intermediate) - first};
+  const std::int64_t each = kMxBlock * ((blocks + tp - 1) / tp);
+  const std::int64_t first = std::min(rank * (planted(Fault::sim_shard_from_padded) ? allocated : each), intermediate);
+  return {first, std::min(first + each, intermediate) - first};
 }
 
 /// As many as the buffer holds.

@@ -9,7 +9,7 @@ namespace mx::props {
 
 inline std::vector<Law> all_laws() {
   std::vector<Law> laws;
-  for (std::span<const Law> part : {numeric_laws(), layout_laws(), moe_laws(), oracle_laws()}) laws.insert(laws.end(), part.begin(), part.end());
+  for (std::span<const Law> part : {numeric_laws(), layout_laws(), moe_laws(), oracle_laws(), sim_laws()}) laws.insert(laws.end(), part.begin(), part.end());
   return laws;
 }
 

@@ -123,7 +123,8 @@ TEST_CASE("whatever one value of a run becomes, the report is written or the fil
   int refused = 0;
   int written = 0;
   for (const ReportRun& original : every_run()) {
-    for (const auto& [pointer, ignored] : original.json.flatten().items()) {
+    const Json flat = original.json.flatten();
+    for (const auto& [pointer, ignored] : flat.items()) {
       for (const Json& value : values) {
         Json json = original.json;
         json[Json::json_pointer(pointer)] = value;

@@ -81,6 +81,37 @@ TEST_CASE("every other check says what it compared, and nothing compared is not 
   CHECK(outcome(with(select_json(), "/exit_code", 4)).standing == Standing::refused);
 }
 
+TEST_CASE("a simulation fails where the engine's own choice is broken, a device where an answer differs") {
+  CHECK(outcome(sim_json()).standing == Standing::passed);
+  CHECK(outcome(sim_json()).counted == "3 cells: 2 executed, 1 of them broken, 1 refused");
+  CHECK(outcome(with(sim_json(), "/cells/1/answer", "chosen")).standing == Standing::failed);
+  CHECK(outcome(with(sim_json(), "/cells/2/answer", "chosen")).standing == Standing::failed);
+  CHECK(outcome(with(sim_json(), "/cells", Json::array())).standing == Standing::nothing);
+  Json one = sim_json();
+  one.erase("cells");
+  one.update({{"backend", "MARLIN"}, {"refusal", nullptr}, {"result", sim_json()["cells"][0]["result"]}});
+  one["result"]["ranks"] = 2;
+  CHECK(outcome(one).standing == Standing::passed);
+  CHECK(outcome(with(one, "/result/broken", "combine")).standing == Standing::failed);
+  CHECK(outcome(with(one, "/result/links", Json::array())).standing == Standing::nothing);
+  CHECK(outcome(with(one, "/refusal", "no backend")).standing == Standing::refused);
+  CHECK(outcome(ver_json()).standing == Standing::passed);
+  CHECK(outcome(with(ver_json(), "/verdict", "FAILED")).standing == Standing::failed);
+  CHECK(outcome(with(ver_json(), "/verdict", "MISTRUSTED")).standing == Standing::mistrusted);
+  CHECK(outcome(with(ver_json(), "/checked", 0)).standing == Standing::nothing);
+}
+
+TEST_CASE("a checked set of vectors fails where a file is missing, different or unknown") {
+  CHECK(outcome(vectors_json()).standing == Standing::passed);
+  for (const char* list : {"/missing", "/different", "/unknown"}) {
+    CHECK(outcome(with(vectors_json(), list, Json::array({"a.hex"}))).standing == Standing::failed);
+  }
+  CHECK(outcome(with(vectors_json(), "/files", 0)).standing == Standing::nothing);
+  Json written = vectors_json();
+  for (const char* list : {"missing", "different", "unknown"}) written.erase(list);
+  CHECK(outcome(written).standing == Standing::shown);
+}
+
 TEST_CASE("what shows something is not a check") {
   for (const Json& json : {compare_json(), bench_json(), study_json(), formats_json(), codes_json(), quantize_json(), layout_json(), select_json()}) {
     INFO(json.dump().substr(0, 60));

@@ -52,6 +52,14 @@ TEST_CASE("the verdict comes first, and a run that checked nothing says so") {
   CHECK(has(page(empty), "<b>NOTHING CHECKED</b> A run that should have checked something compared nothing. It proves nothing."));
 }
 
+TEST_CASE("a deployment that is broken is a finding, whether the engine chooses it or not") {
+  const std::string html = page(sim_json());
+  const std::string findings = html.substr(html.find("<h2 id=\"findings\">"));
+  CHECK(has(html, "<b>PASSED</b>"));
+  CHECK(has(findings, "<td class=\"failed\">BROKEN: dispatch</td><td class=\"text\">rows are lost</td>"));
+  CHECK_FALSE(has(findings, "bit-equal"));
+}
+
 TEST_CASE("the verdict table has a cell for every backend and platform that was asked") {
   const std::string html = page(verify_json());
   // One rank: MARLIN is chosen on SM80 and possible on SM90, TRITON is chosen on SM90. Two ranks: SM90 is refused.
@@ -107,7 +115,10 @@ TEST_CASE("no text of a run becomes markup") {
   bench["context"][evil] = evil;
   bench["benchmarks"][4].update({{"error_occurred", true}, {"error_message", evil}});
   Json study = study_json();
-  for (Json& one : study["results"]) one["format"] = one["scale_rule"] = one["distribution"] = evil;
+  for (Json& row : study["rows"]) {
+    row["format"] = row["profile"] = row["rule"] = evil;
+    for (Json& cell : row["cells"]) cell["distribution"] = evil;
+  }
   Json select = select_json();
   select[evil] = evil;
   select["trace"][0][evil] = evil;

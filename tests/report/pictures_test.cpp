@@ -76,10 +76,25 @@ TEST_CASE("a quantized block: input, code and what it stands for") {
 TEST_CASE("the heat map: a number and a colour for each combination") {
   const std::string svg = picture(study_json());
   CHECK(times(svg, ">18.5</text>") == 1);
-  CHECK(times(svg, ">19.2</text>") == 1);
+  CHECK(times(svg, ">19.25</text>") == 1);
+  CHECK(times(svg, "saturated 1 %, flushed 20 %") == 1);
+  CHECK(times(svg, "tiny") == 0);
   // The lowest and the highest have the ends of the scale.
   CHECK(times(svg, "#440154") == 1);
   CHECK(times(svg, "#fde725") == 1);
+}
+
+TEST_CASE("deployments: a number for each that was executed") {
+  const std::string svg = picture(sim_json());
+  CHECK(times(svg, ">30.5</text>") == 1);
+  CHECK(times(svg, ">2</text>") == 1);
+  CHECK(times(svg, ">XPU</text>") == 0);
+}
+
+TEST_CASE("long names are cut between letters") {
+  CHECK(mx::golden::shortened("abc", 3) == "abc");
+  CHECK(mx::golden::shortened("abcd", 3) == "abc\u2026");
+  CHECK(mx::golden::shortened("\u00e4\u00f6\u00fc", 2) == "\u00e4\u00f6\u2026");
 }
 
 TEST_CASE("a run without a picture says which have one") {

@@ -101,9 +101,13 @@ inline Json doctor_json() {
 inline Json study_json() {
   return Json::parse(R"({
     "schema": "mxact-study/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"},
-    "results": [
-      {"format": "mxfp4", "scale_rule": "floor", "distribution": "normal", "sqnr_db": 18.5, "max_error": 0.5, "saturated": 0.01, "flushed": 0.2},
-      {"format": "mxfp4", "scale_rule": "rceil", "distribution": "normal", "sqnr_db": 19.25, "max_error": 0.25, "saturated": 0, "flushed": 0.3}]})");
+    "values": 200,
+    "rows": [
+      {"format": "mxfp4", "profile": "torchao-floor", "rule": "floor",
+       "cells": [{"distribution": "normal", "sqnr_db": 18.5, "max_error": 0.5, "saturated": 2, "flushed": 40},
+                 {"distribution": "tiny", "sqnr_db": null, "max_error": 0, "saturated": 0, "flushed": 0}]},
+      {"format": "mxfp4", "profile": "torchao-rceil", "rule": "rceil",
+       "cells": [{"distribution": "normal", "sqnr_db": 19.25, "max_error": 0.25, "saturated": 0, "flushed": 50}]}]})");
 }
 
 inline Json formats_json() {
@@ -135,6 +139,27 @@ inline Json select_json() {
     "choice": {"backend": "MARLIN", "sizes": [1, 2]}, "trace": [{"backend": "TRITON", "supported": false}, {"backend": "MARLIN", "ok": true}]})");
 }
 
+inline Json sim_json() {
+  return Json::parse(R"({"schema": "mxact-sim/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "layer": {"experts": 4},
+    "cells": [
+      {"backend": "MARLIN", "spread": "single", "answer": "chosen", "verdict": "bit-equal", "kernel_class": "MarlinExperts",
+       "result": {"links": [{"link": "load", "state": "equal", "compared": 10}], "broken": null, "deployment": {"sqnr_db": 30.5}}},
+      {"backend": "MARLIN", "spread": "TP=2", "answer": "possible", "verdict": "BROKEN: dispatch", "kernel_class": "MarlinExperts", "why": "rows are lost",
+       "reported": {"what": "garbage", "cause": null},
+       "result": {"links": [{"link": "load", "state": "broken", "compared": 10}], "broken": "dispatch", "deployment": {"sqnr_db": 2}}},
+      {"backend": "XPU", "spread": "single", "answer": "refused", "verdict": "refused: device", "kernel_class": null}]})");
+}
+
+inline Json ver_json() {
+  return Json::parse(R"({"schema": "mxact-ver/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "op": "f32_to_e4m3fn",
+    "verdict": "PASSED", "expected": 10, "checked": 10, "mismatched": 0, "mismatches": [], "kinds": {}, "coverage": []})");
+}
+
+inline Json vectors_json() {
+  return Json::parse(R"({"schema": "mxact-vectors/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "set": "v1", "part": "core",
+    "files": 3, "missing": [], "different": [], "unknown": []})");
+}
+
 inline ReportRun named(const std::string& name, Json json) { return golden::run_of(name, std::move(json)); }
 
 /// One run of each kind.
@@ -149,6 +174,9 @@ inline std::vector<ReportRun> every_run() {
   add("bench.json", bench_json());
   add("doctor.json", doctor_json());
   add("study.json", study_json());
+  add("sim.json", sim_json());
+  add("ver.json", ver_json());
+  add("vectors.json", vectors_json());
   add("formats.json", formats_json());
   add("codes.json", codes_json());
   add("quantize.json", quantize_json());

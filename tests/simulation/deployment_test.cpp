@@ -6,6 +6,7 @@
 
 #include "model/error.hpp"
 #include "sim/ranks/comparison.hpp"
+#include "sim/ranks/legacy.hpp"
 #include "tests/catch.hpp"
 
 namespace {
@@ -17,7 +18,7 @@ std::string file_text(const std::string& platform, const std::string& parallel, 
   return "platform " + platform + "\nparallel { " + parallel + " }\nlayer { " + layer + " }\n" + more;
 }
 
-const std::string kLayer = "experts 8 top_k 4 hidden 288 intermediate 192";
+const std::string kLayer = "experts 4 top_k 4 hidden 96 intermediate 96";
 
 Simulation run(const std::string& text, const std::string& backend) {
   const Scenario scenario = make_scenario(parse_deployment_file(text, "test"), {.tokens = 3});
@@ -157,7 +158,7 @@ TEST_CASE("deployments that contradict themselves or are too large are refused b
   };
   CHECK_THROWS_WITH(plan("dp 128 expert_parallel true", "experts 128 top_k 2 hidden 288 intermediate 192"), Catch::Contains("128 ranks: at most 64"));
   CHECK_THROWS_WITH(plan("pcp 2", kLayer), Catch::Contains("pcp 2 and sp 1"));
-  CHECK_THROWS_WITH(plan("dp 16 expert_parallel true", kLayer), Catch::Contains("16 expert parallel ranks share 8 experts"));
+  CHECK_THROWS_WITH(plan("dp 16 expert_parallel true", kLayer), Catch::Contains("16 expert parallel ranks share 4 experts"));
   PlanRequest all_experts = plan_request(file_text("SM100", "dp 2 expert_parallel true", kLayer), 192, ExpertAddress::refused);
   CHECK_THROWS_WITH(make_plan(all_experts), Catch::Contains("asserts that a rank has all experts"));
   const DeploymentFile file = parse_deployment_file(file_text("SM100", "tp 1", "experts 128 top_k 4 hidden 2880 intermediate 2880"), "test");
@@ -183,4 +184,62 @@ TEST_CASE("the reported table: TRT-LLM works in all three, CUTLASS MXFP8 fails w
   CHECK(comparison.exit_code() == 0);
   const auto reported = std::ranges::count_if(comparison.cells, [](const ComparedCell& cell) { return cell.reported != nullptr; });
   CHECK(reported == 2);
+}
+
+TEST_CASE("the legacy method executes what it chooses: path, padding and what FlashInfer is told") {
+  // vllm ae067888d quantization/mxfp4.py (spec oracle 12, engine 5): cap 100 takes FlashInfer BF16 padded to 256; SM90 takes triton_kernels with
+  // torch 2.8 and Marlin, 256 and 128, without.
+  struct Expected {
+    std::string platform, torch, path, backend;
+    std::int64_t hidden, intermediate;
+  };
+  const Expected expected[] = {{"SM100", "2.8.0", "flashinfer", "FLASHINFER_TRTLLM_MXFP4_BF16", 256, 256},
+                               {"SM90", "2.8.0", "triton", "TRITON", 96, 128},
+                               {"SM90", "2.7.1", "marlin", "MARLIN", 256, 128}};
+  for (const Expected& row : expected) {
+    INFO(row.platform << " " << row.torch);
+    const Scenario scenario = make_scenario(parse_deployment_file(file_text(row.platform, "tp 1", kLayer), "test"), {.tokens = 3});
+    const auto answer = legacy_run(scenario, row.torch);
+    REQUIRE(std::holds_alternative<LegacyRun>(answer));
+    const LegacyRun& run = std::get<LegacyRun>(answer);
+    CHECK(run.path == row.path);
+    CHECK(run.request.backend == row.backend);
+    CHECK(run.tile_tokens_dim == 8);
+    const Simulation simulation =
+        simulate(run.request, scenario.layer, scenario.tokens, run_reference(run.request, scenario.layer, scenario.tokens, {}), {});
+    REQUIRE(simulation.result.has_value());
+    CHECK(simulation.result->plan.allocated.hidden == row.hidden);
+    CHECK(simulation.result->plan.allocated.intermediate == row.intermediate);
+    CHECK(simulation.result->bit_equal);
+  }
+  const Scenario spread = make_scenario(parse_deployment_file(file_text("SM100", "tp 2 expert_parallel true", kLayer), "test"), {.tokens = 3});
+  const auto refused = legacy_run(spread, "2.8.0");
+  REQUIRE(std::holds_alternative<oracle::Refusal>(refused));
+  CHECK(std::get<oracle::Refusal>(refused).error_type == "AssertionError");
+}
+
+TEST_CASE("NVFP4, FP8 and MXFP8 layers are cut, exchanged and combined too") {
+  struct Spread {
+    std::string platform, parallel, oracle, keys, layer, backend;
+  };
+  const std::string silu = " activation SILU routing Renormalize bias false";
+  const Spread spreads[] = {
+      {"SM100", "tp 2", "nvfp4", "", "experts 4 top_k 2 hidden 256 intermediate 256" + silu, "FLASHINFER_TRTLLM"},
+      {"SM100", "dp 2 expert_parallel true", "nvfp4", "", "experts 4 top_k 2 hidden 128 intermediate 128" + silu, "FLASHINFER_CUTLASS"},
+      {"SM90", "tp 2", "fp8", "", "experts 2 top_k 2 hidden 128 intermediate 256" + silu, "TRITON"},
+      {"SM90", "dp 2 expert_parallel true", "fp8", "", "experts 4 top_k 2 hidden 128 intermediate 128" + silu, "TRITON"},
+      {"SM90", "tp 2", "fp8", "weight_key kFp8StaticTensorSym\nactivation_key kFp8StaticTensorSym",
+       "experts 2 top_k 2 hidden 64 intermediate 64" + silu, "TRITON"},
+      {"SM100", "tp 2", "mxfp8", "", "experts 2 top_k 2 hidden 128 intermediate 256" + silu, "FLASHINFER_TRTLLM"},
+  };
+  for (const Spread& spread : spreads) {
+    INFO(spread.oracle << " " << spread.backend << " " << spread.parallel);
+    const Simulation simulation =
+        run(file_text(spread.platform, spread.parallel, spread.layer, "oracle " + spread.oracle + "\n" + spread.keys + "\n"), spread.backend);
+    INFO((simulation.refusal ? simulation.refusal->text : ""));
+    REQUIRE(simulation.result.has_value());
+    INFO((simulation.result->broken() != nullptr ? simulation.result->broken()->text : ""));
+    CHECK(simulation.result->broken() == nullptr);
+    CHECK(simulation.result->quality.not_finite == 0);
+  }
 }

@@ -106,9 +106,9 @@ void add_arithmetic(std::vector<SetRow>& rows) {
     const bool core = is_one_of(contract, {"exact", "f32-sequential", "bf16-chain"}) && is_one_of(op, {"dot_mxfp4_mxfp4", "dot_nvfp4_nvfp4"});
     rows.push_back({op, {{"contract", contract}, {"length", length}}, kDirected, core || is_one_of(contract, {"hopper-fp8"})});
   }
-  for (std::string_view name : {"swiglu_oai", "silu_and_mul", "swiglu_oai_uninterleave"}) {
+  for (const auto& [name, core] : {std::pair{"swiglu_oai", true}, std::pair{"silu_and_mul", false}, std::pair{"swiglu_oai_uninterleave", false}}) {
     for (std::string_view type : {"f32", "bf16"}) {
-      rows.push_back({fmt::format("activation_{}", name), {{"type", std::string(type)}}, kDirected, name == "swiglu_oai"});
+      rows.push_back({fmt::format("activation_{}", name), {{"type", std::string(type)}}, kDirected, core});
     }
   }
   for (std::string_view contract : {"exact", "f32-sequential"})

@@ -1,0 +1,65 @@
+// The C model for SystemVerilog (DPI-C): load libmxact.so beside the simulation. Bits in, bits out; no reals.
+package mxact_pkg;
+  typedef enum int {
+    MXACT_OK = 0, MXACT_USAGE = 2, MXACT_UNSUPPORTED = 4, MXACT_RESOURCE = 6, MXACT_INTERNAL = 70
+  } mxact_status_e;
+
+  typedef enum int unsigned {
+    MXACT_FLAG_INEXACT = 1, MXACT_FLAG_UNDERFLOW = 2, MXACT_FLAG_OVERFLOW = 4, MXACT_FLAG_INVALID = 16,
+    MXACT_FLAG_SATURATED = 32, MXACT_FLAG_NAN = 64, MXACT_FLAG_FLUSHED = 128
+  } mxact_flag_e;
+
+  localparam int unsigned MXACT_ABI_VERSION = 1;
+
+  import "DPI-C" function int unsigned mxact_abi_version();
+  import "DPI-C" function string mxact_version();
+  import "DPI-C" function string mxact_status_text(input int status);
+  import "DPI-C" function int mxact_format_id(input string name);
+  import "DPI-C" function int mxact_block_format_id(input string name);
+  import "DPI-C" function int mxact_profile_id(input string name);
+  import "DPI-C" function int mxact_contract_id(input string name);
+  import "DPI-C" function int mxact_layout_id(input string name);
+  import "DPI-C" function int mxact_activation_id(input string name);
+  import "DPI-C" function int mxact_convert(input int profile, input int from, input int to, input int unsigned code,
+                                            input int unsigned random, output int unsigned result, output int unsigned flags);
+  import "DPI-C" function int mxact_product(input int format_a, input int unsigned a, input int format_b, input int unsigned b,
+                                            output int unsigned result);
+  // Blocks of 32 elements; `tensor` is null.
+  import "DPI-C" function int mxact_quantize_block(input int profile, input int block_format, input int source, input int unsigned x[32],
+                                                   input longint unsigned count, input chandle tensor, output int unsigned scale,
+                                                   output int unsigned codes[32]);
+  import "DPI-C" function int mxact_dequantize(input int profile, input int block_format, input int target, input int unsigned scale,
+                                               input int unsigned codes[32], input longint unsigned count, input chandle tensor,
+                                               output int unsigned result[32]);
+  import "DPI-C" function int mxact_layout_address(input int layout, input int unsigned rows, input int unsigned columns, input int unsigned row,
+                                                   input int unsigned column, output longint unsigned address);
+  import "DPI-C" function int mxact_activate(input int activation, input int format, input int unsigned gate, input int unsigned up,
+                                             output int unsigned result);
+
+  int unsigned mxact_executed = 0;
+  int unsigned mxact_mismatched = 0;
+
+  // An id, or the end of the simulation: a misspelt name must not check nothing.
+  function automatic int mxact_required(input int id, input string name);
+    if (id < 0) $fatal(1, "mxact knows no '%s'", name);
+    return id;
+  endfunction
+
+  // One comparison of the bits set in `mask`.
+  task automatic mxact_check(input string what, input longint unsigned got, input longint unsigned want, input longint unsigned mask);
+    mxact_executed = mxact_executed + 1;
+    if (((got ^ want) & mask) != 0) begin
+      mxact_mismatched = mxact_mismatched + 1;
+      if (mxact_mismatched <= 20) $display("%s: device %h, right %h", what, got, want);
+    end
+  endtask
+
+  // At the end: fails unless exactly `count` comparisons, and at least one, were made and all of them held.
+  task automatic mxact_finish(input int unsigned count);
+    if (mxact_abi_version() != MXACT_ABI_VERSION) $fatal(1, "libmxact.so has ABI %0d, this package %0d", mxact_abi_version(), MXACT_ABI_VERSION);
+    if (mxact_executed == 0) $fatal(1, "nothing was checked");
+    if (mxact_executed != count) $fatal(1, "%0d of %0d comparisons were made", mxact_executed, count);
+    if (mxact_mismatched != 0) $fatal(1, "%0d of %0d answers are wrong", mxact_mismatched, mxact_executed);
+    $display("PASSED: %0d comparisons", mxact_executed);
+  endtask
+endpackage

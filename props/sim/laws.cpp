@@ -1,0 +1,20 @@
+#include "props/sim/laws.hpp"
+
+#include <array>
+
+namespace mx::props {
+namespace {
+
+constexpr std::array<Law, 5> kLaws{{
+    {"L5/dispatch", "Block scales reach a kernel in the memory that it reads: its outputs are near the exact layer's", law_dispatched_scales},
+    {"L6/shards", "Tensor parallel ranks, each with its own load, conversion and sizes, add up to the exact layer, biases once", law_shards},
+    {"L8/kernel-order", "A kernel that reads its own packed rows tells gate from up", law_kernel_order},
+    {"S1/constants", "A backend that takes the model's alpha and limit computes with them", law_constants},
+    {"S3/deployments", "Expert parallel ranks, each with its own experts and exchange, add up to the exact layer", law_expert_ranks},
+}};
+
+}  // namespace
+
+std::span<const Law> sim_laws() { return kLaws; }
+
+}  // namespace mx::props

@@ -1,0 +1,87 @@
+#include "sim/ranks/legacy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <variant>
+
+#include "model/error.hpp"
+
+namespace mx::sim {
+namespace {
+
+/// The backend of the later oracle with the kernels, row orders and scale layouts of a path. Source: vllm ae067888d quantization/mxfp4.py,
+/// process_weights_after_loading and apply: pair swap and 128-row shuffle for FlashInfer, Marlin's repack, triton_kernels' swizzles.
+struct PathRow {
+  oracle::LegacyPath path;
+  bool (*holds)(const oracle::LegacyChoice& choice);
+  std::string_view backend;
+};
+constexpr std::array kPaths{
+    PathRow{oracle::LegacyPath::marlin, nullptr, "MARLIN"},
+    PathRow{oracle::LegacyPath::flashinfer, [](const oracle::LegacyChoice& choice) { return choice.flashinfer_mxfp8; },
+            "FLASHINFER_TRTLLM_MXFP4_MXFP8"},
+    PathRow{oracle::LegacyPath::flashinfer, nullptr, "FLASHINFER_TRTLLM_MXFP4_BF16"},
+    PathRow{oracle::LegacyPath::triton, nullptr, "TRITON"},
+};
+
+constexpr std::string_view kNoExchange = "MoEPrepareAndFinalizeNoDPEPModular";
+constexpr std::array<int, 3> kTorchWithSwizzle{2, 8, 1};
+
+std::string lower(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+void check(const Scenario& scenario) {
+  const layout::Form& form = scenario.layer.experts.form;
+  if (form.format != layout::WeightFormat::mxfp4 || form.order != layout::SourceOrder::gpt_oss) {
+    throw Error(ErrorCode::unsupported, "the legacy method takes MXFP4 weights in gpt-oss order, not " + std::string(layout::name_of(form.format)) +
+                                            " in " + std::string(layout::name_of(form.order)) + " order");
+  }
+  if (scenario.deployment.parallel.dp > 1)
+    throw Error(ErrorCode::unsupported,
+                "the legacy method over " + std::to_string(scenario.deployment.parallel.dp) + " data parallel ranks is not simulated");
+}
+
+oracle::LegacyLayer layer_of(const oracle::Deployment& deployment, bool use_ep) {
+  oracle::LegacyLayer layer;
+  layer.expert_map = use_ep;
+  layer.use_grouped_topk = deployment.layer.expert_groups > 0;
+  layer.num_expert_group = deployment.layer.expert_groups;
+  layer.topk_group = deployment.layer.topk_group;
+  layer.e_score_correction_bias = deployment.layer.has_correction_bias;
+  layer.apply_router_weight_on_input = deployment.layer.router_weight_on_input;
+  layer.activation = lower(deployment.layer.activation);
+  return layer;
+}
+
+}  // namespace
+
+oracle::Answer<LegacyRun> legacy_run(const Scenario& scenario, std::string_view torch) {
+  check(scenario);
+  const oracle::Deployment& deployment = scenario.deployment;
+  const oracle::Parallel parallel = oracle::derive(deployment.parallel);
+  const oracle::TorchVersion version = oracle::torch_version_of(torch);
+  const oracle::Answer<oracle::LegacyChoice> chosen = oracle::legacy_choice(
+      {deployment.hardware, deployment.software.has_flashinfer, deployment.software.has_triton_kernels, version, deployment.env});
+  if (const auto* refusal = std::get_if<oracle::Refusal>(&chosen)) return *refusal;
+  const auto& choice = std::get<oracle::LegacyChoice>(chosen);
+  const oracle::Answer<oracle::LegacyPath> taken =
+      oracle::legacy_path(choice, parallel.enable_eplb, parallel.use_ep, layer_of(deployment, parallel.use_ep));
+  if (const auto* refusal = std::get_if<oracle::Refusal>(&taken)) return *refusal;
+  const oracle::LegacyPath path = std::get<oracle::LegacyPath>(taken);
+  const auto& row = *std::ranges::find_if(
+      kPaths, [&](const PathRow& candidate) { return candidate.path == path && (candidate.holds == nullptr || candidate.holds(choice)); });
+  const oracle::LegacySizes padded =
+      oracle::legacy_padding(choice, deployment.hardware.platform, {deployment.layer.hidden, deployment.layer.intermediate_per_partition});
+  const FixedSetup fixed{padded.hidden, padded.intermediate, kNoExchange, oracle::legacy_num_warps(parallel.use_ep),
+                         !oracle::at_least(version, kTorchWithSwizzle)};
+  const bool renormalizes = deployment.layer.routing_method.starts_with("Renormalize");
+  const auto tokens = static_cast<std::int64_t>(scenario.tokens.slots.size());
+  return LegacyRun{oracle::name_of(path),
+                   {scenario.oracle, deployment, std::string(row.backend), "Mxfp4MoEMethod", scenario.engine, fixed},
+                   oracle::legacy_tile_tokens_dim(tokens, deployment.layer.experts_per_token, deployment.layer.num_experts),
+                   oracle::name_of(oracle::legacy_flashinfer_routing(renormalizes))};
+}
+
+}  // namespace mx::sim

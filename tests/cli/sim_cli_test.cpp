@@ -1,0 +1,92 @@
+// mxact sim and mxact study from outside: text, JSON, the comparison, pictures, misuse.
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "tests/cli/run_program.hpp"
+#include "tests/verify/scratch.hpp"
+
+namespace {
+
+using mx::tests::Run;
+using mx::tests::run_json;
+using mx::tests::run_mxact;
+using mx::tests::ScratchDirectory;
+
+const std::string kExamples = std::string(MXACT_SOURCE_DIR) + "/docs/examples/";
+const std::string kOne = "sim " + kExamples + "sim-b200.info --tokens 2";
+const std::string kTwo = "sim " + kExamples + "sim-b200-dp2.info --tokens 2";
+
+}  // namespace
+
+TEST_CASE("sim as text: the choice, every link, the verdict") {
+  const Run run = run_mxact(kOne);
+  CHECK(run.status == 0);
+  CHECK(run.err.empty());
+  CHECK(run.out.find("FLASHINFER_TRTLLM_MXFP4_BF16 (TrtLlmMxfp4ExpertsMonolithic), chosen\n") != std::string::npos);
+  for (const std::string link : {"load", "experts", "convert", "dispatch", "first product", "activation", "second product", "combine"})
+    CHECK(run.out.find("\n" + link + " ") != std::string::npos);
+  CHECK(run.out.ends_with("PASSED: bit-equal with one rank\n"));
+}
+
+TEST_CASE("sim as JSON, on two ranks") {
+  const nlohmann::json json = run_json(kTwo);
+  CHECK(json["schema"] == "mxact-sim/1");
+  CHECK(json["backend"] == "FLASHINFER_TRTLLM_MXFP4_BF16");
+  CHECK(json["result"]["ranks"] == 2);
+  CHECK(json["result"]["prepare"] == "MoEPrepareAndFinalizeNaiveDPEPModular");
+  CHECK(json["result"]["links"].size() == 8);
+  CHECK(json["result"]["broken"].is_null());
+  CHECK(json["result"]["execution"]["grounds"] == "assumed");
+}
+
+TEST_CASE("a broken link is exit status 1, and its line says where") {
+  const Run run = run_mxact(kTwo + " --backend FLASHINFER_CUTLASS_MXFP4_MXFP8");
+  CHECK(run.status == 1);
+  CHECK(run.out.find("\nBROKEN dispatch: rank 0: ") != std::string::npos);
+  CHECK(run.out.ends_with("scales arrive row-major, the kernel reads the 128x4 tile\n"));
+}
+
+TEST_CASE("a refusal is exit status 4") {
+  const Run run = run_mxact(kOne + " --backend CPU");
+  CHECK(run.status == 4);
+  CHECK(run.out.ends_with("CPU: REFUSED no class of the backend accepts it: device\n"));
+}
+
+TEST_CASE("the legacy method") {
+  const Run run = run_mxact(kOne + " --legacy");
+  CHECK(run.status == 0);
+  CHECK(run.out.find("\nlegacy method: path flashinfer, tile_tokens_dim 8, routing Renormalize\n") != std::string::npos);
+}
+
+TEST_CASE("sim refuses what contradicts itself") {
+  CHECK(run_mxact(kOne + " --compare --legacy").status == 2);
+  CHECK(run_mxact(kOne + " --torch 2.8.0").status == 2);
+  CHECK(run_mxact(kOne + " --tokens 0").status == 2);
+  const Run misspelt = run_mxact(kOne + " --backend TRITTON");
+  CHECK(misspelt.status == 2);
+  CHECK(misspelt.err.find("TRITON") != std::string::npos);
+  const Run large = run_mxact("sim " + kExamples + "gpt-oss-b200.info");
+  CHECK(large.status == 6);
+  CHECK(large.err.find("--experts N") != std::string::npos);
+}
+
+TEST_CASE("a study as text, JSON and picture") {
+  const ScratchDirectory scratch;
+  const std::string study = "study --profile torchao-rceil --format mxfp4 --data normal";
+  CHECK(run_mxact(study).out.starts_with("format  profile"));
+  const nlohmann::json json = run_json(study);
+  CHECK(json["rows"][0]["rule"] == "rceil");
+  CHECK(json["rows"][0]["cells"][0]["saturated"] == 0);
+  const std::string picture = (scratch.path() / "study.svg").string();
+  CHECK(run_mxact(study + " -o " + picture).status == 0);
+  std::ifstream file(picture);
+  const std::string svg{std::istreambuf_iterator<char>(file), {}};
+  CHECK(svg.starts_with("<svg "));
+  CHECK(run_mxact(study + " -o " + picture).status == 3);
+  CHECK(run_mxact(study + " -o " + picture + " --force").status == 0);
+  CHECK(run_mxact(study + " -o study.png").status == 2);
+}

@@ -1,0 +1,104 @@
+// gen, ver and vectors as a user types them: devices are small programs between two pipes.
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/cli/run_program.hpp"
+
+namespace {
+
+using mx::tests::Run;
+using mx::tests::run_json;
+using mx::tests::run_mxact;
+using mx::tests::ScratchDirectory;
+
+/// A right device for e2m1_to_bf16: MX 1.0 section 5.3.3, magnitudes 0, 0.5, 1, 1.5, 2, 3, 4, 6 as bf16.
+const std::string kDecoder =
+    "awk 'BEGIN { split(\"0000 3f00 3f80 3fc0 4000 4040 4080 40c0 8000 bf00 bf80 bfc0 c000 c040 c080 c0c0\", value) }"
+    " /^\\/\\// { print; next } { print $1, value[index(\"0123456789abcdef\", $1)] }'";
+
+/// A pipe of commands, in which MXACT stands for the program; the redirections of a run are those of the whole.
+Run run_pipe(std::string pipe) {
+  for (std::size_t at = 0; (at = pipe.find("MXACT", at)) != std::string::npos;) pipe.replace(at, 5, "'" MXACT_PROGRAM "'");
+  return mx::tests::run_program("{ " + pipe + "; }", "");
+}
+
+/// mxact gen | device | mxact ver.
+Run through(const std::string& operation, const std::string& device, const std::string& options = "") {
+  return run_pipe("MXACT gen " + operation + " | " + device + " | MXACT ver " + operation + " " + options);
+}
+
+}  // namespace
+
+TEST_CASE("a device between gen and ver passes, and a broken one fails with its class") {
+  const Run right = through("e2m1_to_bf16", kDecoder);
+  INFO(right.out << right.err);
+  CHECK(right.status == 0);
+  CHECK(right.out.find("PASSED: 16 of 16 vectors checked, 0 wrong") != std::string::npos);
+
+  const Run broken = through("e2m1_to_bf16", kDecoder + " | grep -v // | sed 's/ 8/ 0/; s/ b/ 3/; s/ c/ 4/'");
+  CHECK(broken.status == 1);
+  for (const char* part : {"a = 0x8 = 1 00 0 = -0", "sign: matches sign dropped", "FAILED: 16 of 16", "again: mxact gen e2m1_to_bf16"}) {
+    INFO(broken.out << "\n" << part);
+    CHECK(broken.out.find(part) != std::string::npos);
+  }
+}
+
+TEST_CASE("streams that check too little end with 5, broken ones with 3") {
+  CHECK(through("e2m1_to_bf16", kDecoder + " | head -12").status == 5);
+  CHECK(through("e2m1_to_bf16", "cat > /dev/null").status == 5);
+  const Run without = through("e2m1_to_bf16", "cat");
+  CHECK(without.status == 3);
+  CHECK(without.err.find("line 3: 1 field, expected 2: a:4, the device's r:16") != std::string::npos);
+  CHECK(run_pipe("MXACT gen e2m1_to_bf16 | " + kDecoder + " | MXACT ver e2m1_to_fp16").status == 3);
+  CHECK(through("e2m1_to_bf16", kDecoder + " | tr a-f A-F | sed 's/$/\\r/' | grep -v //").status == 0);
+}
+
+TEST_CASE("gen and ver as JSON") {
+  const nlohmann::json set = run_json("gen f32_to_e4m3 --set random --seed 7 --count 100");
+  CHECK(set["schema"] == "mxact-gen/1");
+  CHECK(set["facts"]["op"] == "f32_to_e4m3fn");
+  CHECK(set["facts"]["seed"] == "7");
+  CHECK(set["columns"][0]["bits"] == 32);
+  const nlohmann::json families = run_json("gen --list");
+  CHECK(families["families"].size() == 9);
+  const Run run = through("e2m1_to_bf16", kDecoder, "--json");
+  CHECK(run.status == 0);
+  const nlohmann::json report = nlohmann::json::parse(run.out);
+  CHECK(report["schema"] == "mxact-ver/1");
+  CHECK(report["verdict"] == "PASSED");
+  CHECK(report["checked"] == 16);
+  CHECK(report["coverage"].size() == 3);
+}
+
+TEST_CASE("misuse of the vector verbs is one line") {
+  struct Row {
+    const char* arguments;
+    int status;
+    const char* part;
+  };
+  for (const Row& row : {Row{"gen", 2, "OP is required"}, Row{"gen f32_to_e4m3x", 2, "unknown format 'e4m3x'"},
+                         Row{"gen quantise_mxfp4", 2, "did you mean quantize_mxfp4?"}, Row{"gen f32_to_bf16 --set random", 2, "--count is required"},
+                         Row{"gen f32_to_bf16 --set exhaustive", 2, "mxact sweep"}, Row{"gen f32_to_bf16 --count 5", 2, "--count 5"},
+                         Row{"gen f32_to_bf16 --set all", 2, "unknown set 'all'"}, Row{"ver f32_to_bf16 --shape 2x2", 2, "takes no --shape"},
+                         Row{"vectors", 2, "say one of --output"}, Row{"vectors --check /no-such-directory --core", 5, ""}}) {
+    const Run run = run_mxact(row.arguments);
+    INFO(row.arguments << "\n" << run.out << run.err);
+    CHECK(run.status == row.status);
+    CHECK(run.err.find(row.part) != std::string::npos);
+  }
+  CHECK(run_mxact("gen f32_to_bf16 > /dev/full").status == 6);
+}
+
+TEST_CASE("the core set is written, checked, and a changed file found") {
+  const ScratchDirectory scratch;
+  const std::string directory = "'" + scratch.path().string() + "'";
+  CHECK(run_json("vectors --core -o " + directory)["files"] == 71);
+  CHECK(run_mxact("vectors --core --check " + directory).status == 0);
+  CHECK(run_mxact("vectors --core -o " + directory).status == 3);
+  std::ofstream(scratch.path() / "v1/NOTES.md") << "changed\n";
+  const Run changed = run_mxact("vectors --core --check " + directory);
+  CHECK(changed.status == 1);
+  CHECK(changed.out.find("different  v1/NOTES.md") != std::string::npos);
+}
