@@ -45,6 +45,7 @@ struct ConvertCommand {
   std::vector<std::string> values;  ///< by asked_keys()
   int rank = -1;                    ///< not given
   bool any_platform = false;
+  bool reference = false;
   bool force = false;
   bool json = false;
 };
@@ -53,6 +54,7 @@ struct RestoreCommand {
   std::vector<std::string> directories;
   std::string output;
   bool accept_losses = false;
+  bool reference = false;
   bool force = false;
   bool json = false;
 };
@@ -145,6 +147,8 @@ int print_converted(const sim::ConvertReport& report, const ConvertCommand& comm
   return 0;
 }
 
+sim::MoveBy moved_by(bool reference) { return reference ? sim::MoveBy::model : sim::MoveBy::plans; }
+
 int convert(const ConvertCommand& command) {
   sim::ConvertOptions options;
   options.backend = command.backend;
@@ -157,6 +161,7 @@ int convert(const ConvertCommand& command) {
   }
   if (!command.any_platform) sim::check_has_kernel(command.backend, options.setting);
   options.rank = std::max(command.rank, 0);
+  options.by = moved_by(command.reference);
   options.force = command.force;
   sim::ConvertReport report;
   {
@@ -170,7 +175,7 @@ int convert(const ConvertCommand& command) {
 }
 
 int restore(const RestoreCommand& command) {
-  sim::RestoreOptions options{.accept_losses = command.accept_losses, .force = command.force};
+  sim::RestoreOptions options{.accept_losses = command.accept_losses, .by = moved_by(command.reference), .force = command.force};
   sim::RestoreReport report;
   {
     const InterruptWatch watch;
@@ -215,6 +220,7 @@ void add_convert(CLI::App& app, Action& action) {
   }
   verb->add_option("--rank", command->rank, "rank of the --tp that are converted one by one, from 0")->check(whole_number_in(0, 1 << 16));
   verb->add_flag("--any-platform", command->any_platform, "also for a platform on which the engine has no kernel of the backend");
+  verb->add_flag("--reference", command->reference, "move by the model alone instead of the fast twin");
   verb->add_flag("--force", command->force, "replace files of the same names in the output directory");
   verb->add_flag("--json", command->json, "machine-readable output");
   verb->callback([&action, command] { action = [command] { return convert(*command); }; });
@@ -226,6 +232,7 @@ void add_restore(CLI::App& app, Action& action) {
   verb->add_option("DIRECTORY", command->directories, "what convert wrote; of every rank, where there are several")->required();
   verb->add_option("-o,--output", command->output, "directory to write, new or empty")->required();
   verb->add_flag("--accept-losses", command->accept_losses, "where the conversion lost something, restore what is left and say so");
+  verb->add_flag("--reference", command->reference, "move by the model alone instead of the fast twin");
   verb->add_flag("--force", command->force, "replace files of the same names in the output directory");
   verb->add_flag("--json", command->json, "machine-readable output");
   verb->callback([&action, command] { action = [command] { return restore(*command); }; });

@@ -41,6 +41,7 @@ struct Options {
   std::int64_t tokens = 4;
   std::int64_t seed = 1;
   std::string output;
+  bool reference = false;
   bool force = false;
   bool json = false;
 };
@@ -124,6 +125,7 @@ std::string replay(const Options& options, const Cell& cell) {
                       options.tokens, options.seed);
   for (const std::string& contract : options.contracts) line += " --contract " + contract;
   if (options.layers > 0) line += fmt::format(" --layers {}", options.layers);
+  if (options.reference) line += " --reference";
   return line;
 }
 
@@ -241,6 +243,7 @@ int verify(const Options& options) {
   how.backends = options.backends;
   how.tp = options.tp;
   how.tokens = options.tokens;
+  how.by = options.reference ? sim::MoveBy::model : sim::MoveBy::plans;
   how.seed = static_cast<std::uint64_t>(options.seed);
   if (options.layers > 0) how.max_layers = options.layers;
   if (!options.contracts.empty()) {
@@ -284,6 +287,7 @@ void add_verify(CLI::App& app, Action& action) {
   verb->add_option("--tokens", options->tokens, "tokens to generate when the checkpoint brings none (default 4)")->check(whole_number_in(1, 65536));
   verb->add_option("--seed", options->seed, "seed of everything generated (default 1)")->check(whole_number_in(0, INT64_MAX));
   verb->add_option("-o,--output", options->output, "writes the verdicts as a picture too, FILE.svg");
+  verb->add_flag("--reference", options->reference, "convert by the model alone instead of the fast twin");
   verb->add_flag("--force", options->force, "overwrite the picture");
   verb->add_flag("--json", options->json, "machine-readable output");
   verb->callback([&action, options] { action = [options] { return verify(*options); }; });

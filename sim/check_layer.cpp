@@ -8,7 +8,6 @@
 #include "model/layout/address_map.hpp"
 #include "model/moe/layer.hpp"
 #include "model/numerics/convert.hpp"
-#include "sim/mover.hpp"
 #include "sim/rescue.hpp"
 
 namespace mx::sim {
@@ -81,7 +80,7 @@ class RankCheck {
     const layout::BackendLayout& backend = *layout::find_backend_layout(result.backend);
     PackedLayer packed;
     try {
-      packed = layout::convert(reference_.shard, backend, setting_of(result), kMover);
+      packed = layout::convert(reference_.shard, backend, setting_of(result), mover_of(options_.by));
     } catch (const Error& error) {
       settle(result, Verdict::refused, error.what());
       return;
@@ -116,7 +115,7 @@ class RankCheck {
                    ": the layout moves units but the packed bytes equal the checkpoint's; such data cannot show a misplacement");
       }
     }
-    const CanonicalLayer restored = layout::restore(packed, layout::OnLoss::refuse, kMover);
+    const CanonicalLayer restored = layout::restore(packed, layout::OnLoss::refuse, mover_of(options_.by));
     for (Role role : layout::kRoles) {
       if (restored[role] == reference_.shard[role]) continue;
       settle(result, Verdict::failed, "restoring " + std::string(layout::name_of(role)) + " does not give the checkpoint's bytes back");
@@ -166,7 +165,7 @@ std::map<int, std::vector<RankReference>> references(const LayerInput& input, co
     std::vector<RankReference>& ranks = by_tp[result.tp];
     for (int rank = 0; rank < result.tp; ++rank) {
       try {
-        ranks.push_back({shard(input.layer.experts, rank, result.tp), {}});
+        ranks.push_back({shard(input.layer.experts, rank, result.tp, mover_of(options.by)), {}});
       } catch (const Error& error) {
         for (ConversionResult& other : conversions) {
           if (other.tp != result.tp || other.verdict != Verdict::passed) continue;

@@ -15,7 +15,6 @@
 #include "sim/checkpoint.hpp"
 #include "sim/io/quote.hpp"
 #include "sim/layout_tags.hpp"
-#include "sim/mover.hpp"
 #include "sim/staging.hpp"
 #include "sim/verify.hpp"
 
@@ -119,8 +118,8 @@ class Conversion {
       tags.source.push_back({tensor.role, {std::string(tensor.name), std::string(view.dtype->name), view.shape}, shard_name(*tensor.at.file)});
       report_.bytes_in += view.bytes.size();
     }
-    if (setting_.tp_size > 1) canonical.experts = shard(canonical.experts, options_.rank, setting_.tp_size);
-    write_layer(std::move(tags), layout::convert(std::move(canonical.experts), backend_, setting_, kMover));
+    if (setting_.tp_size > 1) canonical.experts = shard(canonical.experts, options_.rank, setting_.tp_size, mover_of(options_.by));
+    write_layer(std::move(tags), layout::convert(std::move(canonical.experts), backend_, setting_, mover_of(options_.by)));
     ++report_.layers;
   }
 

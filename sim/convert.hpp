@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/layout/packed.hpp"
+#include "sim/mover.hpp"
 
 namespace mx::sim {
 
@@ -27,6 +28,7 @@ struct ConvertOptions {
   std::string backend;
   layout::Setting setting;  ///< engine, device, versions, options and tp_size; what the checkpoint decides is filled in
   int rank = 0;             ///< of tp_size
+  MoveBy by = MoveBy::plans;
   bool force = false;       ///< files of the same names in the output directory are replaced
   Progress progress = {};
   Stop stop = {};
@@ -50,6 +52,7 @@ ConvertReport convert_checkpoint(const std::filesystem::path& source, const std:
 
 struct RestoreOptions {
   bool accept_losses = false;  ///< restore what is left where a conversion lost something
+  MoveBy by = MoveBy::plans;
   bool force = false;
   Progress progress = {};
   Stop stop = {};

@@ -1,11 +1,14 @@
 #pragma once
-// Who moves the bytes of tensors wherever this folder converts and restores: the fast twin. What it made is still compared by the model.
+// Who moves the bytes of tensors wherever this folder converts, cuts and restores. What it made is still compared by the model.
 
-#include "kernels/relayout/plan.hpp"
 #include "model/layout/packed.hpp"
 
 namespace mx::sim {
 
-inline constexpr layout::Mover& kMover = kernels::relayout::moved;
+enum class MoveBy {
+  plans,  ///< the fast twin
+  model,  ///< the reference itself
+};
+const layout::Mover& mover_of(MoveBy by);
 
 }  // namespace mx::sim

@@ -11,7 +11,6 @@
 #include "sim/convert.hpp"
 #include "sim/converted.hpp"
 #include "sim/io/quote.hpp"
-#include "sim/mover.hpp"
 #include "sim/staging.hpp"
 #include "sim/verify.hpp"
 
@@ -146,14 +145,14 @@ class Restoration {
     for (const ConvertedDirectory& rank : ranks_) {
       const ConvertedLayer& layer = rank.layers.at(index);
       try {
-        parts.push_back(layout::restore(read_packed_layer(layer.tags, *layer.file), on_loss, kMover));
+        parts.push_back(layout::restore(read_packed_layer(layer.tags, *layer.file), on_loss, mover_of(options_.by)));
       } catch (const Error& error) {
         const std::string place = layer.file->path().string();
         if (error.where().starts_with(place)) throw;
         throw Error(error.code(), error.what(), place);
       }
     }
-    CanonicalLayer restored = parts.size() == 1 ? std::move(parts.front()) : join(std::move(parts));
+    CanonicalLayer restored = parts.size() == 1 ? std::move(parts.front()) : join(std::move(parts), mover_of(options_.by));
     check_roles(restored, first().layers.at(index));
     return restored;
   }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "model/error.hpp"
-#include "model/layout/address_map.hpp"
-#include "model/layout/grains.hpp"
 #include "sim/verify.hpp"
 
 namespace mx::sim {
@@ -38,18 +38,31 @@ std::optional<Cut> cut_of(Role role) {
 /// Entries of the cut axis that one rank has.
 std::int64_t cut_length(const Cut& cut, const Sizes& sizes, int tp) { return sizes.intermediate / tp / (cut.in_groups ? sizes.group : 1); }
 
+/// A tensor's axes in the checkpoint's own row order.
+std::vector<std::string_view> axes_in_order(Role role, const Cut& cut, const Layout& logical, const layout::Form& form) {
+  if (cut.axis == std::string_view("I") && form.order == layout::SourceOrder::gpt_oss) {
+    if (role == Role::w13_bias) return {"E", "I", "half"};
+    return {"E", "I", "half", role == Role::w13_weight ? "K" : "G"};
+  }
+  std::vector<std::string_view> names;
+  for (const layout::Axis& axis : logical.logical()) names.push_back(axis.name);
+  return names;
+}
+
 /// A rank's memory, described on the whole logical tensor: slice first, then the checkpoint's own row order.
 Layout part_layout(Role role, const Cut& cut, const Sizes& sizes, const layout::Form& form, int rank, int tp) {
   Layout part(layout::logical_axes(role, sizes), layout::unit_bits(role));
+  const std::vector<std::string_view> order = axes_in_order(role, cut, part, form);
   const std::int64_t length = cut_length(cut, sizes, tp);
-  part.slice(cut.axis, rank * length, length);
-  if (cut.axis == std::string_view("I") && form.order == layout::SourceOrder::gpt_oss) {
-    if (role == Role::w13_bias)
-      part.permute({"E", "I", "half"});
-    else
-      part.permute({"E", "I", "half", role == Role::w13_weight ? "K" : "G"});
-  }
-  return part;
+  return part.slice(cut.axis, rank * length, length).permute(order);
+}
+
+/// The memory of all ranks, one behind the other.
+Layout parts_layout(Role role, const Cut& cut, const Sizes& sizes, const layout::Form& form, int tp) {
+  Layout parts(layout::logical_axes(role, sizes), layout::unit_bits(role));
+  std::vector<std::string_view> order = axes_in_order(role, cut, parts, form);
+  order.insert(order.begin(), "rank");
+  return parts.split(cut.axis, cut_length(cut, sizes, tp), "rank", cut.axis).permute(order);
 }
 
 }  // namespace
@@ -60,7 +73,7 @@ void check_cut(const Sizes& sizes, int tp) {
                                     " is not a whole number of scale groups of " + std::to_string(sizes.group));
 }
 
-CanonicalLayer shard(const CanonicalLayer& layer, int rank, int tp) {
+CanonicalLayer shard(const CanonicalLayer& layer, int rank, int tp, const layout::Mover& mover) {
   const Sizes& sizes = layer.sizes;
   check_cut(sizes, tp);
   CanonicalLayer part;
@@ -75,12 +88,12 @@ CanonicalLayer shard(const CanonicalLayer& layer, int rank, int tp) {
       continue;
     }
     const Layout whole = layout::canonical(role, sizes, layer.form);
-    part[role] = layout::apply(whole, layer[role], part_layout(role, *cut, sizes, layer.form, rank, tp));
+    part[role] = mover.place(whole, layer[role], {part_layout(role, *cut, sizes, layer.form, rank, tp), &layout::kKeep});
   }
   return part;
 }
 
-CanonicalLayer join(std::vector<CanonicalLayer> ranks) {
+CanonicalLayer join(std::vector<CanonicalLayer> ranks, const layout::Mover& mover) {
   const auto tp = static_cast<int>(ranks.size());
   CanonicalLayer layer{ranks.front().sizes, ranks.front().form, {}};
   layer.sizes.intermediate *= tp;
@@ -97,17 +110,14 @@ CanonicalLayer join(std::vector<CanonicalLayer> ranks) {
       layer[role] = std::move(ranks.front()[role]);
       continue;
     }
-    const Layout whole = layout::canonical(role, layer.sizes, layer.form);
-    const int bits = whole.grain_bits();
-    std::vector<std::uint8_t> units(static_cast<std::size_t>(whole.bytes()));
-    for (int rank = 0; rank < tp; ++rank) {
-      std::vector<std::uint8_t>& part = ranks[static_cast<std::size_t>(rank)][role];
-      const Layout held = part_layout(role, *cut, layer.sizes, layer.form, rank, tp);
-      layout::for_each_run(
-          held, [&](std::int64_t address, std::int64_t entry, std::int64_t count) { layout::copy_grains(part, address, units, entry, count, bits); });
-      std::vector<std::uint8_t>().swap(part);
+    std::vector<std::uint8_t> parts;
+    parts.reserve(size * ranks.size());
+    for (CanonicalLayer& rank : ranks) {
+      parts.insert(parts.end(), rank[role].begin(), rank[role].end());
+      std::vector<std::uint8_t>().swap(rank[role]);
     }
-    layer[role] = layout::from_row_major(whole, units, 0);
+    const Layout whole = layout::canonical(role, layer.sizes, layer.form);
+    layer[role] = mover.take({parts_layout(role, *cut, layer.sizes, layer.form, tp), &layout::kKeep}, parts, whole);
   }
   return layer;
 }

@@ -13,6 +13,7 @@
 #include "model/numerics/dot.hpp"
 #include "model/oracle/select.hpp"
 #include "sim/checkpoint.hpp"
+#include "sim/mover.hpp"
 
 namespace mx::sim {
 
@@ -91,6 +92,7 @@ struct VerifyOptions {
   std::vector<std::string> platforms;  ///< preset names; empty: all
   std::vector<std::string> backends;   ///< only cells of these backends; empty: all
   std::vector<int> tp{1, 2};
+  MoveBy by = MoveBy::plans;  ///< converts; results are compared by the model
   std::vector<Contract> contracts{Contract::exact, Contract::f32_sequential};
   std::optional<int> max_layers;
   std::int64_t tokens = 4;  ///< generated when the checkpoint brings none
@@ -109,11 +111,11 @@ void check_cut(const layout::Sizes& sizes, int tp);
 
 /// Rank `rank` of `tp`: rows of gate and up, and columns of w2, from rank * I / tp on; the w2 bias is on every rank (only the first adds it).
 /// Throws as check_cut does.
-layout::CanonicalLayer shard(const layout::CanonicalLayer& layer, int rank, int tp);
+layout::CanonicalLayer shard(const layout::CanonicalLayer& layer, int rank, int tp, const layout::Mover& mover = layout::kMoveByUnits);
 
 /// What every rank of one layer was cut from, the ranks in order. Throws Error(input) when their tensors are not of one size, or when what is whole
 /// on every rank differs between them.
-layout::CanonicalLayer join(std::vector<layout::CanonicalLayer> ranks);
+layout::CanonicalLayer join(std::vector<layout::CanonicalLayer> ranks, const layout::Mover& mover = layout::kMoveByUnits);
 
 /// Largest tolerated distance of `exact` execution from a float64 reference, in fp32 ulps of the row's largest output.
 inline constexpr double kExpectedUlps = 4;

@@ -379,16 +379,21 @@ std::int64_t common_run(const SharedDigits& digits) {
 }  // namespace
 
 std::optional<Tiles> tiles_of(const SharedDigits& digits, const TileGoals& goals) {
-  Cutter cutter(digits);
   const std::int64_t per_byte = 8 / digits.unit_bits;
   const bool words = !digits.source_word.empty() || !digits.target_word.empty();
   if (!words && common_run(digits) >= goals.shortest_copy) {
+    Cutter cutter(digits);
     cutter.take_common_run(goals.copy_run * per_byte);
-  } else {
-    cutter.take_run(false, goals.target_run * per_byte, goals.target_run * per_byte);
-    cutter.take_run(true, goals.source_run * per_byte, goals.shortest_source * per_byte);
+    return Builder(digits, cutter).build();
   }
-  return Builder(digits, cutter).build();
+  for (std::int64_t run = goals.target_run;; run *= 2) {
+    Cutter cutter(digits);
+    cutter.take_run(false, run * per_byte, run * per_byte);
+    cutter.take_run(true, goals.source_run * per_byte, goals.shortest_source * per_byte);
+    std::int64_t units = 1;
+    for (const SharedDigit& digit : cutter.inside()) units *= digit.radix;
+    if (units >= goals.tile * per_byte || run >= goals.longest_target_run) return Builder(digits, cutter).build();
+  }
 }
 
 }  // namespace mx::kernels::relayout

@@ -68,8 +68,10 @@ struct TileGoals {
   std::int64_t source_run;
   std::int64_t shortest_source;  ///< where longer ones waste more
   std::int64_t target_run;
-  std::int64_t shortest_copy;  ///< runs as long as this on both sides are moved as they are
-  std::int64_t copy_run;       ///< and cut into pieces of this length
+  std::int64_t tile;                ///< smaller tiles get longer runs in the target,
+  std::int64_t longest_target_run;  ///< up to this
+  std::int64_t shortest_copy;       ///< runs as long as this on both sides are moved as they are
+  std::int64_t copy_run;            ///< and cut into pieces of this length
 };
 
 /// Tiles for a move; none when parts of bytes would have to be read or written at an edge.

@@ -11,6 +11,7 @@ namespace mx::kernels::relayout {
 namespace {
 
 constexpr std::size_t kScratchAlign = 64;
+constexpr std::int64_t kLine = 64;
 
 /// Kernels may store up to a register more than they need.
 constexpr std::size_t kScratchSpare = 64;
@@ -37,10 +38,19 @@ bool follows(const OuterDigit& high, const OuterDigit& low) {
   return same;
 }
 
-/// Runs of a source are read one behind the other, in loops as long as they can be.
+/// Whether tiles are written in whole lines, so that no line is seen twice.
+bool writes_lines(const Tiles& tiles) {
+  const auto whole = [](std::int64_t bytes) { return bytes % kLine == 0; };
+  return whole(tiles.target_base) && std::ranges::all_of(tiles.outer, whole, &OuterDigit::target_step) &&
+         std::ranges::all_of(tiles.forms.back().stores, [&](const Piece& piece) { return whole(piece.offset) && whole(piece.length); });
+}
+
+/// Where lines are written whole a source is read one run behind the other; else what is left of a line is written soon. Loops are as long as they
+/// can be.
 void order_loops(Tiles& tiles) {
   std::vector<OuterDigit>& outer = tiles.outer;
-  std::ranges::stable_sort(outer, std::ranges::greater{}, [](const OuterDigit& digit) { return std::abs(digit.source_step); });
+  const auto step = writes_lines(tiles) ? &OuterDigit::source_step : &OuterDigit::target_step;
+  std::ranges::stable_sort(outer, std::ranges::greater{}, [&](const OuterDigit& digit) { return std::abs(digit.*step); });
   for (std::size_t i = outer.size(); i-- > 1;) {
     if (!follows(outer[i - 1], outer[i])) continue;
     outer[i].radix *= outer[i - 1].radix;
@@ -179,7 +189,8 @@ class TileMove final : public Move {
   std::string_view kind_;
 };
 
-constexpr TileGoals kGoals{.source_run = 64, .shortest_source = 16, .target_run = 256, .shortest_copy = 64, .copy_run = 8192};
+constexpr TileGoals kGoals{
+    .source_run = 64, .shortest_source = 16, .target_run = 256, .tile = 1024, .longest_target_run = 1024, .shortest_copy = 64, .copy_run = 8192};
 
 }  // namespace
 

@@ -22,69 +22,67 @@ bool slices(const Layout& layout) {
   return std::ranges::any_of(layout.steps(), [](const Step& step) { return std::holds_alternative<Slice>(step); });
 }
 
-/// Row-major units of a tensor, those that its layout dropped being 0, with the tensor's name on errors.
-std::vector<std::uint8_t> named_row_major(Role role, const Layout& layout, std::span<const std::uint8_t> bytes) {
+/// What `work` does, with the tensor's name on errors.
+template <class Work>
+auto named(Role role, Work work) {
   try {
-    return slices(layout) ? held_row_major(layout, bytes).bytes : to_row_major(layout, bytes);
+    return work();
   } catch (const Error& error) {
     throw Error(error.code(), error.what(), std::string(name_of(role)));
   }
 }
 
-/// Whether a tensor only moves, so that a Mover does it.
-bool only_moves(const Layout& layout, const Cast& cast) { return cast.keeps() && !slices(layout); }
-
-/// The same with the tensor's name on errors. Throws Error(input) when the bytes do not fit their layout.
-std::vector<std::uint8_t> named_move(Role role, const Layout& from, std::span<const std::uint8_t> bytes, const Layout& to, Mover& mover) {
-  if (static_cast<std::int64_t>(bytes.size()) != from.bytes()) {
-    throw Error(ErrorCode::input, std::to_string(bytes.size()) + " bytes where the layout has " + std::to_string(from.bytes()),
-                std::string(name_of(role)));
-  }
-  try {
-    return mover(from, bytes, to);
-  } catch (const Error& error) {
-    throw Error(error.code(), error.what(), std::string(name_of(role)));
-  }
+std::vector<std::uint8_t> named_row_major(Role role, const Layout& layout, std::span<const std::uint8_t> bytes) {
+  return named(role, [&] { return to_row_major(layout, bytes); });
 }
 
 /// Bits of the units that a plan places, before its cast.
 int source_bits(const Layout& layout, const Cast& cast) { return cast.keeps() ? layout.grain_bits() : cast.from_bits; }
 
+/// The tensor's units in logical order, before the cast.
+Layout row_major(const Layout& layout, const Cast& cast) { return {layout.axes_before(0), cast.keeps() ? layout.unit_bits() : cast.from_bits}; }
+
 /// Memory units in row-major order -> units before the cast; every one must be what the cast makes of its result.
-Units undo_cast(const PackedTensor& tensor, std::vector<std::uint8_t> memory) {
-  const int bits = source_bits(tensor.layout, *tensor.cast);
-  if (tensor.cast->keeps()) return {bits, std::move(memory)};
-  const Uncast uncast(*tensor.cast);
-  Units units{bits, std::vector<std::uint8_t>(static_cast<std::size_t>((tensor.layout.size() * bits + 7) / 8))};
-  for (std::int64_t i = 0; i < tensor.layout.size(); ++i) {
-    const std::uint64_t found = get_grain(memory, i, tensor.layout.grain_bits());
+std::vector<std::uint8_t> undo_cast(const TensorPlan& from, std::vector<std::uint8_t> memory) {
+  const Cast& cast = *from.cast;
+  if (cast.keeps()) return memory;
+  const Uncast uncast(cast);
+  std::vector<std::uint8_t> units(static_cast<std::size_t>((from.layout.size() * cast.from_bits + 7) / 8));
+  for (std::int64_t i = 0; i < from.layout.size(); ++i) {
+    const std::uint64_t found = get_grain(memory, i, from.layout.grain_bits());
     const std::optional<std::uint64_t> unit = uncast(found);
-    if (!unit) {
-      throw Error(ErrorCode::input,
-                  "element " + std::to_string(i) + " is " + hex(found) + ", which " + std::string(tensor.cast->name) + " never makes",
-                  std::string(name_of(tensor.role)));
-    }
-    set_grain(units.bytes, i, bits, *unit);
+    if (!unit)
+      throw Error(ErrorCode::input, "element " + std::to_string(i) + " is " + hex(found) + ", which " + std::string(cast.name) + " never makes");
+    set_grain(units, i, cast.from_bits, *unit);
   }
   return units;
 }
 
-/// A layout of other sizes would be read out of bounds.
-void check_fit(const PackedTensor& tensor) {
-  const std::int64_t bytes = tensor.layout.bytes();
-  if (static_cast<std::int64_t>(tensor.bytes.size()) == bytes) return;
-  throw Error(ErrorCode::input, std::to_string(tensor.bytes.size()) + " bytes where the layout has " + std::to_string(bytes),
-              std::string(name_of(tensor.role)));
+std::vector<std::uint8_t> place_by_units(const Layout& from, std::span<const std::uint8_t> source, const TensorPlan& to) {
+  return from_row_major(to.layout, to_row_major(from, source), *to.cast, 0);
 }
 
-/// Counts the units that a cast cannot give back.
-void note_cast_loss(Role role, const Cast& cast, const Units& units, std::vector<Loss>& losses) {
+std::vector<std::uint8_t> take_by_units(const TensorPlan& from, std::span<const std::uint8_t> memory, const Layout& to) {
+  return from_row_major(to, undo_cast(from, held_row_major(from.layout, memory).bytes), 0);
+}
+
+/// Throws Error(input) when the bytes do not fit their layout.
+void check_fit(Role role, const Layout& layout, std::span<const std::uint8_t> bytes) {
+  if (static_cast<std::int64_t>(bytes.size()) == layout.bytes()) return;
+  throw Error(ErrorCode::input, std::to_string(bytes.size()) + " bytes where the layout has " + std::to_string(layout.bytes()),
+              std::string(name_of(role)));
+}
+
+/// Counts the units that a cast cannot give back, in whatever order they stand.
+void note_cast_loss(Role role, const Cast& cast, std::span<const std::uint8_t> units, std::vector<Loss>& losses) {
   if (cast.keeps()) return;
   const Uncast uncast(cast);
   if (uncast.is_lossless()) return;
+  std::vector<bool> is_lost(std::size_t{1} << cast.from_bits);
+  for (std::size_t unit = 0; unit < is_lost.size(); ++unit) is_lost[unit] = !uncast.is_recoverable(unit);
   std::int64_t lost = 0;
-  for (std::int64_t i = 0; i < static_cast<std::int64_t>(units.bytes.size()) * 8 / units.bits; ++i) {
-    if (!uncast.is_recoverable(get_grain(units.bytes, i, units.bits))) ++lost;
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(units.size()) * 8 / cast.from_bits; ++i) {
+    if (is_lost[static_cast<std::size_t>(get_grain(units, i, cast.from_bits))]) ++lost;
   }
   if (lost > 0) losses.push_back({role, std::string(cast.summary), lost});
 }
@@ -94,6 +92,16 @@ void note_cut(Role role, const Layout& layout, std::vector<Loss>& losses) {
   const std::vector<std::uint8_t> nothing(static_cast<std::size_t>(layout.bytes()));
   const std::int64_t held = held_row_major(layout, nothing).count;
   if (held < layout.size()) losses.push_back({role, "elements beyond the last whole tile are cut off", layout.size() - held});
+}
+
+/// One tensor into its backend's memory; adds what it loses.
+PackedTensor packed_tensor(Role role, TensorPlan plan, const Layout& memory, std::span<const std::uint8_t> source, std::vector<Loss>& losses,
+                           const Mover& mover) {
+  check_fit(role, memory, source);
+  note_cast_loss(role, *plan.cast, source, losses);
+  if (slices(plan.layout)) note_cut(role, plan.layout, losses);
+  std::vector<std::uint8_t> bytes = named(role, [&] { return mover.place(memory, source, plan); });
+  return {role, std::move(plan.layout), plan.cast, std::move(bytes)};
 }
 
 /// A tensor of a large model is no longer held than it is needed.
@@ -139,23 +147,23 @@ void PackedLayer::require(std::string_view wanted) const {
   }
 }
 
-LayerUnits placed_units(CanonicalLayer layer, const BackendLayout& backend, const Setting& setting, std::vector<Loss>& losses) {
+const Mover kMoveByUnits{"model", place_by_units, take_by_units};
+
+LayerUnits placed_units(CanonicalLayer layer, const BackendLayout& backend, const Setting& setting, std::vector<Loss>& losses, const Mover& mover) {
   LayerUnits units;
   for (Role role : kAllRoles) {
     if (layer[role].empty()) continue;
     const Layout memory = canonical(role, layer.sizes, layer.form);
-    units[static_cast<std::size_t>(role)] = {memory.grain_bits(), named_row_major(role, memory, layer[role])};
+    check_fit(role, memory, layer[role]);
+    const TensorPlan logical{row_major(memory, kKeep), &kKeep};
+    units[static_cast<std::size_t>(role)] = {memory.unit_bits(), named(role, [&] { return mover.place(memory, layer[role], logical); })};
     give_back(layer[role]);
   }
   if (backend.values != nullptr) backend.values(units, setting, losses);
   return units;
 }
 
-std::vector<std::uint8_t> move_by_elements(const Layout& from, std::span<const std::uint8_t> source, const Layout& to) {
-  return from_row_major(to, to_row_major(from, source), 0);
-}
-
-PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, Setting setting, Mover& mover) {
+PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, Setting setting, const Mover& mover) {
   setting.sizes = layer.sizes;
   setting.form = layer.form;
   setting.has_bias = layer.has_bias();
@@ -175,26 +183,14 @@ PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, Setting 
   PackedLayer packed{std::string(backend.backend), setting, {}, {}};
   LayerUnits units;
   const bool coupled = backend.values != nullptr;
-  if (coupled) units = placed_units(std::move(layer), backend, setting, packed.losses);
+  if (coupled) units = placed_units(std::move(layer), backend, setting, packed.losses, mover);
   for (Role role : kAllRoles) {
-    Units& of_role = units[static_cast<std::size_t>(role)];
-    if (coupled ? of_role.absent() : layer[role].empty()) continue;
+    std::vector<std::uint8_t>& held = coupled ? units[static_cast<std::size_t>(role)].bytes : layer[role];
+    if (held.empty()) continue;
+    const std::vector<std::uint8_t> source = std::move(held);
     TensorPlan plan = backend.build(role, setting);
-    if (!coupled) {
-      const Layout memory = canonical(role, layer.sizes, layer.form);
-      const std::vector<std::uint8_t> source = std::move(layer[role]);
-      if (only_moves(plan.layout, *plan.cast)) {
-        std::vector<std::uint8_t> bytes = named_move(role, memory, source, plan.layout, mover);
-        packed.tensors.push_back({role, std::move(plan.layout), plan.cast, std::move(bytes)});
-        continue;
-      }
-      of_role = {memory.grain_bits(), named_row_major(role, memory, source)};
-    }
-    note_cast_loss(role, *plan.cast, of_role, packed.losses);
-    if (slices(plan.layout)) note_cut(role, plan.layout, packed.losses);
-    std::vector<std::uint8_t> bytes = from_row_major(plan.layout, of_role.bytes, *plan.cast, 0);
-    give_back(of_role.bytes);
-    packed.tensors.push_back({role, std::move(plan.layout), plan.cast, std::move(bytes)});
+    const Layout memory = coupled ? row_major(plan.layout, *plan.cast) : canonical(role, setting.sizes, setting.form);
+    packed.tensors.push_back(packed_tensor(role, std::move(plan), memory, source, packed.losses, mover));
   }
   return packed;
 }
@@ -204,7 +200,7 @@ PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, const Si
   return convert(std::move(layer), backend, setting);
 }
 
-CanonicalLayer restore(PackedLayer packed, OnLoss on_loss, Mover& mover) {
+CanonicalLayer restore(PackedLayer packed, OnLoss on_loss, const Mover& mover) {
   const Setting& setting = packed.setting;
   const BackendLayout& backend = backend_layout_named(packed.backend, setting.form.format, setting.engine);
   if (on_loss == OnLoss::refuse && !packed.losses.empty()) {
@@ -214,35 +210,37 @@ CanonicalLayer restore(PackedLayer packed, OnLoss on_loss, Mover& mover) {
   if (backend.values != nullptr && backend.undo_values == nullptr) {
     throw Error(ErrorCode::usage, "what is packed does not determine the checkpoint's values", packed.backend);
   }
+  const bool coupled = backend.undo_values != nullptr;
   LayerUnits units;
   CanonicalLayer layer{setting.sizes, setting.form, {}};
+  const auto wrong_sizes = [](Role role, const Layout& layout) {
+    return Error(ErrorCode::usage, "the layout is not one of these sizes:\n" + layout.describe(), std::string(name_of(role)));
+  };
   for (PackedTensor& tensor : packed.tensors) {
-    check_fit(tensor);
-    const Layout memory = canonical(tensor.role, setting.sizes, setting.form);
-    const bool fits = tensor.layout.size() * tensor.layout.grain_bits() == memory.size() * memory.grain_bits();
-    if (backend.undo_values == nullptr && only_moves(tensor.layout, *tensor.cast) && fits) {
-      layer[tensor.role] = named_move(tensor.role, tensor.layout, tensor.bytes, memory, mover);
-      give_back(tensor.bytes);
-      continue;
-    }
-    units[static_cast<std::size_t>(tensor.role)] = undo_cast(tensor, named_row_major(tensor.role, tensor.layout, tensor.bytes));
+    const Role role = tensor.role;
+    check_fit(role, tensor.layout, tensor.bytes);
+    const Layout memory = coupled ? row_major(tensor.layout, *tensor.cast) : canonical(role, setting.sizes, setting.form);
+    if (memory.logical() != tensor.layout.axes_before(0)) throw wrong_sizes(role, tensor.layout);
+    std::vector<std::uint8_t> taken = named(role, [&] { return mover.take({tensor.layout, tensor.cast}, tensor.bytes, memory); });
     give_back(tensor.bytes);
+    if (coupled) {
+      units[static_cast<std::size_t>(role)] = {memory.unit_bits(), std::move(taken)};
+    } else {
+      layer[role] = std::move(taken);
+    }
   }
-  if (backend.undo_values != nullptr) backend.undo_values(units, setting);
+  if (coupled) backend.undo_values(units, setting);
   for (Role role : kAllRoles) {
-    if (!layer[role].empty()) continue;
     Units& of_role = units[static_cast<std::size_t>(role)];
-    if (of_role.absent()) {
-      if (!is_bias(role) && has_role(setting.form.format, role)) {
-        throw Error(ErrorCode::input, "missing from the packed layer", std::string(name_of(role)));
-      }
-      continue;
+    if (layer[role].empty() && of_role.absent()) {
+      if (is_bias(role) || !has_role(setting.form.format, role)) continue;
+      throw Error(ErrorCode::input, "missing from the packed layer", std::string(name_of(role)));
     }
+    if (of_role.absent()) continue;
     const Layout memory = canonical(role, setting.sizes, setting.form);
-    if (static_cast<std::int64_t>(of_role.bytes.size()) != memory.bytes()) {
-      throw Error(ErrorCode::usage, "the layout is not one of these sizes:\n" + packed.find(role)->layout.describe(), std::string(name_of(role)));
-    }
-    layer[role] = from_row_major(memory, of_role.bytes, 0);
+    if (static_cast<std::int64_t>(of_role.bytes.size()) != memory.bytes()) throw wrong_sizes(role, packed.find(role)->layout);
+    const Layout logical = row_major(memory, kKeep);
+    layer[role] = named(role, [&] { return mover.place(logical, of_role.bytes, {memory, &kKeep}); });
     give_back(of_role.bytes);
   }
   return layer;
@@ -260,8 +258,8 @@ Comparison compare(const PackedTensor& packed, const CanonicalLayer& layer) {
 }
 
 Comparison compare(const PackedTensor& packed, const Units& expected) {
-  check_fit(packed);
   const Layout& layout = packed.layout;
+  check_fit(packed.role, layout, packed.bytes);
   const int from_bits = source_bits(layout, *packed.cast);
   const int bits = layout.grain_bits();
   if (static_cast<std::int64_t>(expected.bytes.size()) != (layout.size() * from_bits + 7) / 8) {

@@ -41,15 +41,22 @@ struct PackedLayer {
   void require(std::string_view wanted) const;
 };
 
-/// Moves a tensor whose values stay from one layout to another, both of which hold all its elements; unwritten bytes become 0.
-using Mover = std::vector<std::uint8_t>(const Layout& from, std::span<const std::uint8_t> source, const Layout& to);
-/// The model's own, element by element: what every other one is held to.
-Mover move_by_elements;
+/// Who moves the units of a tensor between layouts of its logical axes. All of them make the same bytes and refuse the same.
+struct Mover {
+  std::string_view name;
+  /// `source` in `from`, which holds every unit, through the cast into the other layout; what it drops is gone, unwritten bytes become 0.
+  std::vector<std::uint8_t> (*place)(const Layout& from, std::span<const std::uint8_t> source, const TensorPlan& to);
+  /// The way back: dropped units become 0, of units that the cast made equal the smallest is taken. Throws Error(input) for a value that the cast
+  /// never makes, and when copies of a unit differ.
+  std::vector<std::uint8_t> (*take)(const TensorPlan& from, std::span<const std::uint8_t> memory, const Layout& to);
+};
+/// The model's own, unit by unit: what every other one is held to.
+extern const Mover kMoveByUnits;
 
 /// Checkpoint form -> backend form. `setting`'s sizes, form and has_bias are taken from the layer. Throws Error(usage) when the backend refuses the
 /// setting or the form, Error(input) when a tensor's bytes do not fit the sizes or a tensor is missing. Absent biases stay absent. A layer that is
 /// moved in gives its tensors up one by one, so that memory holds little more than the layer and its largest tensor.
-PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, Setting setting, Mover& mover = move_by_elements);
+PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, Setting setting, const Mover& mover = kMoveByUnits);
 /// The same with nothing but sizes to say, by the first version of the engine that converts the form.
 PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, const Sizes& padded);
 
@@ -61,10 +68,11 @@ enum class OnLoss {
 
 /// Backend form -> checkpoint form. Throws Error(input) when a tensor's bytes do not fit its layout or hold what no conversion makes, Error(usage)
 /// as `on_loss` says and always when the values are not determined at all. Memory as for convert.
-CanonicalLayer restore(PackedLayer packed, OnLoss on_loss = OnLoss::refuse, Mover& mover = move_by_elements);
+CanonicalLayer restore(PackedLayer packed, OnLoss on_loss = OnLoss::refuse, const Mover& mover = kMoveByUnits);
 
 /// The units of a layer as the backend's layouts place them: in logical row-major order, after the coupled transforms, before the casts.
-LayerUnits placed_units(CanonicalLayer layer, const BackendLayout& backend, const Setting& setting, std::vector<Loss>& losses);
+LayerUnits placed_units(CanonicalLayer layer, const BackendLayout& backend, const Setting& setting, std::vector<Loss>& losses,
+                        const Mover& mover = kMoveByUnits);
 
 /// Position of a difference, in both views.
 struct Mismatch {

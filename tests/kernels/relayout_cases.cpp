@@ -42,7 +42,7 @@ std::vector<Setting> settings(const BackendLayout& row, const SizeRow& sizes) {
       setting.sizes.group = setting.padded.group = std::max<std::int64_t>(1, layout::group_of(row.format));
       const bool fits = setting.sizes.intermediate % setting.sizes.group == 0 && setting.sizes.hidden % setting.sizes.group == 0;
       if (!fits || !row.converts(setting.form, engine)) continue;
-      for (layout::Arch arch : {layout::Arch::sm100, layout::Arch::sm90, layout::Arch::gfx950, layout::Arch::gfx1250}) {
+      for (layout::Arch arch : {layout::Arch::sm100, layout::Arch::sm90, layout::Arch::gfx942, layout::Arch::gfx950, layout::Arch::gfx1250}) {
         setting.arch = arch;
         out.push_back(setting);
       }
@@ -78,6 +78,30 @@ void for_each_backend_case(const std::function<void(const RelayoutCase&)>& visit
     for (const SizeRow& sizes : kSizes) {
       for (const Setting& setting : settings(row, sizes)) {
         if (layout::broken_needs(row, setting).empty()) visit_tensors(row, setting, seen, visit);
+      }
+    }
+  }
+}
+
+void for_each_value_case(const std::function<void(const ValueCase&)>& visit) {
+  for (const BackendLayout& row : layout::all_backend_layouts()) {
+    std::vector<std::string> seen;
+    for (const SizeRow& sizes : kSizes) {
+      for (Setting setting : settings(row, sizes)) {
+        for (const auto params : {layout::ParamsDtype::bf16, layout::ParamsDtype::fp16}) {
+          setting.params_dtype = params;
+          if (!layout::broken_needs(row, setting).empty()) continue;
+          for (Role role : layout::kAllRoles) {
+            if (!layout::has_role(row.format, role)) continue;
+            const layout::TensorPlan plan = row.build(role, setting);
+            if (plan.cast->keeps()) continue;
+            Layout from = layout::canonical(role, setting.sizes, setting.form);
+            std::string program = std::string(plan.cast->name) + "\n" + from.describe() + "\n" + plan.layout.describe();
+            if (std::ranges::find(seen, program) != seen.end()) continue;
+            seen.push_back(program);
+            visit({std::string(row.backend) + " " + std::string(layout::name_of(role)) + " " + program, std::move(from), plan});
+          }
+        }
       }
     }
   }

@@ -23,6 +23,14 @@ struct RelayoutCase {
 void for_each_backend_case(const std::function<void(const RelayoutCase&)>& visit);
 void for_each_stage_case(const std::function<void(const RelayoutCase&)>& visit);
 
+/// A tensor whose values change on the way.
+struct ValueCase {
+  std::string name;
+  layout::Layout from;
+  layout::TensorPlan to;
+};
+void for_each_value_case(const std::function<void(const ValueCase&)>& visit);
+
 std::vector<std::uint8_t> random_bytes(std::int64_t count, std::uint32_t seed);
 
 /// What the model makes of a source: the target's memory.
