@@ -50,15 +50,19 @@ const Row& row_of(std::span<const Row> table, std::int32_t id) {
   return table[static_cast<std::size_t>(id)];
 }
 
+/// The place of the row of that name, which is in the table.
+template <typename Row>
+std::int32_t id_in(std::span<const Row> table, std::string_view name) {
+  return static_cast<std::int32_t>(std::ranges::find(table, name, &Row::name) - table.begin());
+}
+
 /// The place of the row that a name finds.
 template <typename Row, typename Find>
 std::int32_t id_of(std::span<const Row> table, const char* name, const Find& find) noexcept {
   std::int32_t id = -MXACT_USAGE;
   const std::int32_t status = guarded([&] {
     require(name != nullptr, "no name");
-    const std::string_view found = find(std::string_view(name)).name;
-    const auto row = std::find_if(table.begin(), table.end(), [&](const Row& r) { return r.name == found; });
-    id = static_cast<std::int32_t>(row - table.begin());
+    id = id_in(table, find(std::string_view(name)).name);
   });
   return status == MXACT_OK ? id : -status;
 }
@@ -199,6 +203,28 @@ std::int32_t mxact_convert(std::int32_t profile, std::int32_t from, std::int32_t
   });
 }
 
+std::int32_t mxact_convert_many(std::int32_t profile, std::int32_t from, std::int32_t to, const std::uint32_t* codes, std::size_t count,
+                                std::uint32_t* results, std::uint32_t* flags) {
+  return guarded([&] {
+    require(results != nullptr, "a null pointer");
+    const mx::Format& source = format_of(from);
+    const mx::Format& target = format_of(to);
+    const std::span<const std::uint32_t> all = lanes_of(codes, count, MXACT_MOST_CODES);
+    require_codes(all, source);
+    const mx::Conversion& how = mx::conversion(profile_of(profile), source, target);
+    require(how.random_bits == 0, "a rounding that takes random bits");
+    std::vector<std::uint32_t> done(count);
+    std::vector<std::uint32_t> raised(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      mx::Flags of_one;
+      done[i] = mx::convert(all[i], source, target, how, of_one);
+      raised[i] = flag_bits(of_one);
+    }
+    std::ranges::copy(done, results);
+    if (flags != nullptr) std::ranges::copy(raised, flags);
+  });
+}
+
 std::int32_t mxact_block_scale(std::int32_t profile, std::int32_t block_format, std::int32_t source, const std::uint32_t* x, std::size_t count,
                                const mxact_tensor* tensor, std::uint32_t* scale) {
   return guarded([&] {
@@ -262,6 +288,23 @@ std::int32_t mxact_dot(std::int32_t contract, const mxact_operand* a, const mxac
     if (c != nullptr) addends.c = *c;
     *result = mx::dot(row, first.operand, second.operand, addends);
   });
+}
+
+std::int32_t mxact_dot_block(std::int32_t contract, std::int32_t block_format_a, std::uint32_t scale_a, const std::uint32_t* a,
+                             std::int32_t block_format_b, std::uint32_t scale_b, const std::uint32_t* b, std::size_t count, std::uint32_t* result) {
+  mxact_operand first{};
+  mxact_operand second{};
+  const std::int32_t status = guarded([&] {
+    require(count > 0 && count <= MXACT_MOST_BLOCK, "a number of elements out of range");
+    const auto block_operand = [count](std::int32_t id, const std::uint32_t* codes, const std::uint32_t* scale) {
+      const mx::BlockFormat& format = block_format_of(id);
+      return mxact_operand{id_in(mx::all_formats(), format.element->name), id_in(mx::all_formats(), format.scale->name),
+                           static_cast<std::int32_t>(count), codes, scale};
+    };
+    first = block_operand(block_format_a, a, &scale_a);
+    second = block_operand(block_format_b, b, &scale_b);
+  });
+  return status == MXACT_OK ? mxact_dot(contract, &first, &second, count, nullptr, result) : status;
 }
 
 std::int32_t mxact_layout_address(std::int32_t layout, std::uint32_t rows, std::uint32_t columns, std::uint32_t row, std::uint32_t column,

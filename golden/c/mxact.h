@@ -39,9 +39,10 @@ enum {
 /* What a code stands for. */
 enum { MXACT_ZERO = 0, MXACT_FINITE = 1, MXACT_INFINITY = 2, MXACT_NAN = 3 };
 
-/* Most elements of a block, and most elements of a dot product. */
+/* Most elements of a block, of a dot product, and of one call of mxact_convert_many. */
 #define MXACT_MOST_BLOCK 16384
 #define MXACT_MOST_LENGTH 65536
+#define MXACT_MOST_CODES 16777216
 
 /* MXACT_ABI_VERSION of the library that is loaded; "0.1.0". */
 uint32_t mxact_abi_version(void);
@@ -67,6 +68,10 @@ int32_t mxact_decode(int32_t format, uint32_t code, int32_t* value_class, int32_
 
 /* Code of a code in another format. `random` holds the random bits of a stochastic rounding, right aligned, and must be 0 otherwise. */
 int32_t mxact_convert(int32_t profile, int32_t from, int32_t to, uint32_t code, uint32_t random, uint32_t* result, uint32_t* flags);
+
+/* `count` codes, each as mxact_convert has it with no random bits; `flags` may be null. Nothing is written unless all are converted. `results` may
+ * be `codes`. */
+int32_t mxact_convert_many(int32_t profile, int32_t from, int32_t to, const uint32_t* codes, size_t count, uint32_t* results, uint32_t* flags);
 
 /* The numbers of a whole tensor that two-level and static recipes take: fp32 bits, each with whether it is given. */
 typedef struct mxact_tensor {
@@ -100,6 +105,10 @@ typedef struct mxact_operand {
 
 /* fp32 bits of sum(a[k] * b[k]) under the contract. `c` (fp32 bits) may be null. */
 int32_t mxact_dot(int32_t contract, const mxact_operand* a, const mxact_operand* b, size_t length, const uint32_t* c, uint32_t* result);
+
+/* The same of `count` codes under one scale on each side, in the formats of the block formats: flat arguments, for callers without structures. */
+int32_t mxact_dot_block(int32_t contract, int32_t block_format_a, uint32_t scale_a, const uint32_t* a, int32_t block_format_b, uint32_t scale_b,
+                        const uint32_t* b, size_t count, uint32_t* result);
 
 /* Address of an element of a rows x columns matrix of 8-bit units (or of the layout's own), and what lies at an address: `padding` is 1 where no
  * element does. Addresses count units, or what the layout splits them into. */

@@ -1,4 +1,5 @@
-// The C model for SystemVerilog (DPI-C): load libmxact.so beside the simulation. Bits in, bits out; no reals.
+// The C model for SystemVerilog (DPI-C): link libmxact.a, or load libmxact.so beside the simulation. Bits in, bits out; no reals. What needs
+// structures or arrays of any length (mxact_dot, mxact_convert_many) is for C.
 package mxact_pkg;
   typedef enum int {
     MXACT_OK = 0, MXACT_USAGE = 2, MXACT_UNSUPPORTED = 4, MXACT_RESOURCE = 6, MXACT_INTERNAL = 70
@@ -20,17 +21,29 @@ package mxact_pkg;
   import "DPI-C" function int mxact_contract_id(input string name);
   import "DPI-C" function int mxact_layout_id(input string name);
   import "DPI-C" function int mxact_activation_id(input string name);
+  import "DPI-C" function int mxact_format_width(input int format);
+  import "DPI-C" function int mxact_block_size(input int block_format);
+  import "DPI-C" function int mxact_decode(input int format, input int unsigned code, output int value_class, output int negative,
+                                           output longint unsigned significand, output int exponent);
   import "DPI-C" function int mxact_convert(input int profile, input int from, input int to, input int unsigned code,
                                             input int unsigned random, output int unsigned result, output int unsigned flags);
   import "DPI-C" function int mxact_product(input int format_a, input int unsigned a, input int format_b, input int unsigned b,
                                             output int unsigned result);
   // Blocks of 32 elements; `tensor` is null.
+  import "DPI-C" function int mxact_block_scale(input int profile, input int block_format, input int source, input int unsigned x[32],
+                                                input longint unsigned count, input chandle tensor, output int unsigned scale);
   import "DPI-C" function int mxact_quantize_block(input int profile, input int block_format, input int source, input int unsigned x[32],
                                                    input longint unsigned count, input chandle tensor, output int unsigned scale,
                                                    output int unsigned codes[32]);
   import "DPI-C" function int mxact_dequantize(input int profile, input int block_format, input int target, input int unsigned scale,
                                                input int unsigned codes[32], input longint unsigned count, input chandle tensor,
                                                output int unsigned result[32]);
+  import "DPI-C" function int mxact_dot_block(input int contract, input int block_format_a, input int unsigned scale_a, input int unsigned a[32],
+                                              input int block_format_b, input int unsigned scale_b, input int unsigned b[32],
+                                              input longint unsigned count, output int unsigned result);
+  import "DPI-C" function int mxact_layout_element(input int layout, input int unsigned rows, input int unsigned columns,
+                                                   input longint unsigned address, output int unsigned row, output int unsigned column,
+                                                   output int unsigned padding);
   import "DPI-C" function int mxact_layout_address(input int layout, input int unsigned rows, input int unsigned columns, input int unsigned row,
                                                    input int unsigned column, output longint unsigned address);
   import "DPI-C" function int mxact_activate(input int activation, input int format, input int unsigned gate, input int unsigned up,

@@ -64,6 +64,24 @@ static void test_codes(void) {
   CHECK(mxact_convert(mxact_profile_id("gfloat-stochastic-fastest"), f32, e4m3, 0x3F840000u, 0, &code, &flags) == MXACT_OK && code == 0x38);
 }
 
+static void test_many(void) {
+  const int32_t f32 = mxact_format_id("f32");
+  const int32_t e4m3 = mxact_format_id("e4m3fn");
+  const int32_t ocp = mxact_profile_id("ocp");
+  uint32_t codes[3] = {0x43E00000u, 0x447A0000u, 0x3F800000u}; /* 448, 1000, 1 */
+  uint32_t results[3] = {9, 9, 9}, flags[3];
+  CHECK(mxact_convert_many(ocp, f32, e4m3, codes, 3, results, flags) == MXACT_OK);
+  CHECK(results[0] == 0x7E && results[1] == 0x7E && results[2] == 0x38);
+  CHECK(flags[0] == 0 && flags[1] == (MXACT_FLAG_INEXACT | MXACT_FLAG_OVERFLOW | MXACT_FLAG_SATURATED) && flags[2] == 0);
+  CHECK(mxact_convert_many(ocp, f32, e4m3, codes, 3, codes, NULL) == MXACT_OK && codes[1] == 0x7E);
+  codes[2] = 0x100;
+  results[0] = 9;
+  CHECK(mxact_convert_many(ocp, e4m3, f32, codes, 3, results, flags) == MXACT_USAGE && results[0] == 9);
+  CHECK(mxact_convert_many(ocp, f32, e4m3, codes, 0, results, flags) == MXACT_USAGE);
+  CHECK(mxact_convert_many(ocp, f32, e4m3, NULL, 3, results, flags) == MXACT_USAGE);
+  CHECK(mxact_convert_many(mxact_profile_id("gfloat-stochastic-fastest"), f32, e4m3, codes, 3, results, flags) == MXACT_USAGE);
+}
+
 static void test_blocks(void) {
   const int32_t f32 = mxact_format_id("f32");
   const int32_t mxfp4 = mxact_block_format_id("mxfp4");
@@ -93,7 +111,7 @@ static void test_blocks(void) {
 static void test_arithmetic(void) {
   const int32_t e2m1 = mxact_format_id("e2m1");
   const uint32_t a[32] = {2, 2, 2, 7}, b[32] = {2, 2, 2, 7}; /* 1 + 1 + 1 + 36 */
-  const uint32_t scales[1] = {128};                            /* 2 */
+  const uint32_t scales[1] = {128};                          /* 2 */
   mxact_operand first = {0, -1, 0, NULL, NULL}, second = {0, -1, 0, NULL, NULL};
   const uint32_t c = 0x3F800000u;
   uint32_t result;
@@ -111,6 +129,17 @@ static void test_arithmetic(void) {
   second.block = 0;
   CHECK(mxact_dot(mxact_contract_id("exact"), &first, &second, 32, NULL, &result) == MXACT_USAGE);
   CHECK(mxact_dot(mxact_contract_id("exact"), NULL, &second, 32, NULL, &result) == MXACT_USAGE);
+  {
+    /* The same 39 with the scales 2 and 1/2, then 2 and 2; a code of five bits and a scale of nine are none. */
+    const int32_t exact = mxact_contract_id("exact"), mxfp4 = mxact_block_format_id("mxfp4");
+    const uint32_t wide[32] = {16};
+    CHECK(mxact_dot_block(exact, mxfp4, 128, a, mxfp4, 126, b, 32, &result) == MXACT_OK && result == 0x421C0000u);
+    CHECK(mxact_dot_block(exact, mxfp4, 128, a, mxfp4, 128, b, 32, &result) == MXACT_OK && result == 0x431C0000u);
+    CHECK(mxact_dot_block(exact, mxfp4, 128, wide, mxfp4, 128, b, 32, &result) == MXACT_USAGE);
+    CHECK(mxact_dot_block(exact, mxfp4, 256, a, mxfp4, 128, b, 32, &result) == MXACT_USAGE);
+    CHECK(mxact_dot_block(exact, -1, 128, a, mxfp4, 128, b, 32, &result) == MXACT_USAGE);
+    CHECK(mxact_dot_block(exact, mxfp4, 128, a, mxfp4, 128, b, 0, &result) == MXACT_USAGE);
+  }
   /* min(8, 7) / (1 + exp(-1.702 * 7)) * (0 + 1), a little below 7. */
   CHECK(mxact_activate(mxact_activation_id("swiglu_oai"), mxact_format_id("f32"), 0x41000000u, 0, &result) == MXACT_OK);
   CHECK(result > 0x40DFF000u && result < 0x40E00000u);
@@ -133,9 +162,10 @@ static void test_layouts(void) {
 int main(void) {
   test_names();
   test_codes();
+  test_many();
   test_blocks();
   test_arithmetic();
   test_layouts();
   printf("%d checks, %d failed\n", checks, failures);
-  return failures == 0 && checks >= 55 ? 0 : 1;
+  return failures == 0 && checks >= 69 ? 0 : 1;
 }

@@ -1,0 +1,66 @@
+/* Many threads make their first calls of the library at one moment, and all of them get what one thread gets alone. */
+
+#define _POSIX_C_SOURCE 200112L
+#include <pthread.h>
+#include <stdio.h>
+
+#include "golden/c/mxact.h"
+
+enum { THREADS = 8, ROUNDS = 200 };
+
+static pthread_barrier_t start;
+
+static uint32_t mixed(uint32_t hash, uint32_t word) { return (hash ^ word) * 0x9E3779B1u; }
+
+/* Answers of every kind of function, folded into one word; 0 when one of them refused. */
+static uint32_t answers(uint32_t seed) {
+  const int32_t ocp = mxact_profile_id("ocp"), f32 = mxact_format_id("f32"), mxfp4 = mxact_block_format_id("mxfp4");
+  const int32_t e4m3 = mxact_format_id("e4m3fn"), layout = mxact_layout_id("sf_128x4"), exact = mxact_contract_id("exact");
+  const int32_t swiglu = mxact_activation_id("swiglu_oai");
+  uint32_t hash = seed, x[32], codes[32], scale, result, flags, row, column, padding, i;
+  uint64_t address;
+  for (i = 0; i < ROUNDS; ++i) {
+    uint32_t k;
+    for (k = 0; k < 32; ++k) x[k] = 0x3F000000u + (mixed(seed + i, k) & 0x00FFFFFFu);
+    if (mxact_convert(ocp, f32, e4m3, x[0], 0, &result, &flags) != MXACT_OK) return 0;
+    hash = mixed(mixed(hash, result), flags);
+    if (mxact_quantize_block(ocp, mxfp4, f32, x, 32, NULL, &scale, codes) != MXACT_OK) return 0;
+    for (k = 0; k < 32; ++k) hash = mixed(hash, codes[k]);
+    if (mxact_dot_block(exact, mxfp4, scale, codes, mxfp4, scale, codes, 32, &result) != MXACT_OK) return 0;
+    hash = mixed(hash, result);
+    if (mxact_layout_address(layout, 256, 8, i, i % 8, &address) != MXACT_OK) return 0;
+    if (mxact_layout_element(layout, 256, 8, address, &row, &column, &padding) != MXACT_OK || row != i || column != i % 8) return 0;
+    hash = mixed(hash, (uint32_t)address);
+    if (mxact_activate(swiglu, f32, x[1], x[2], &result) != MXACT_OK) return 0;
+    hash = mixed(hash, result);
+  }
+  return hash == 0 ? 1 : hash;
+}
+
+static void* work(void* place) {
+  uint32_t* hash = place;
+  pthread_barrier_wait(&start);
+  *hash = answers(*hash);
+  return NULL;
+}
+
+int main(void) {
+  pthread_t threads[THREADS];
+  uint32_t hashes[THREADS];
+  int i, failures = 0;
+  if (pthread_barrier_init(&start, NULL, THREADS) != 0) return 1;
+  /* Two threads each have the same work. */
+  for (i = 0; i < THREADS; ++i) {
+    hashes[i] = (uint32_t)(i / 2 + 1);
+    if (pthread_create(&threads[i], NULL, work, &hashes[i]) != 0) return 1;
+  }
+  for (i = 0; i < THREADS; ++i) pthread_join(threads[i], NULL);
+  for (i = 0; i < THREADS; ++i) {
+    const uint32_t alone = answers((uint32_t)(i / 2 + 1));
+    if (hashes[i] == alone && alone != 0) continue;
+    ++failures;
+    printf("thread %d: %08x, alone %08x\n", i, hashes[i], alone);
+  }
+  printf("%d threads, %d failed\n", THREADS, failures);
+  return failures == 0 ? 0 : 1;
+}
