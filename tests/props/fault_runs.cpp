@@ -60,7 +60,7 @@ void try_laws(const FaultRow& row, std::span<const Law> laws, Extent extent, uns
     alarm(0);
     const Fate fate = fate_of(outcome);
     say(std::to_string(static_cast<int>(fate)) + outcome.message.substr(0, outcome.message.find('\n')));
-    if (extent == Extent::first && fate != Fate::held) return;
+    if (extent == Extent::first && fate == Fate::broken) return;
   }
 }
 

@@ -39,7 +39,7 @@ struct FaultRun {
 
 enum class Extent {
   named,  ///< the laws that the fault's row names
-  first,  ///< all laws, until one does not hold
+  first,  ///< all laws, until one is broken
   all,
 };
 
