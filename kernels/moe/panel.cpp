@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "kernels/moe/tile.hpp"
-#include "kernels/relayout/plan.hpp"
+#include "kernels/relayout/tensor.hpp"
 #include "model/error.hpp"
 #include "model/fault.hpp"
 #include "model/layout/grains.hpp"
@@ -288,7 +288,7 @@ PanelLayer pack(const layout::CanonicalLayer& layer) {
 
 PanelLayer pack(const layout::PackedLayer& layer) {
   const layout::BackendLayout& backend = layout::backend_layout_named(layer.backend, layer.setting.form.format, layer.setting.engine);
-  if (!keeps_values(backend, layer)) return pack(layout::restore(layer, layout::OnLoss::refuse, relayout::moved));
+  if (!keeps_values(backend, layer)) return pack(layout::restore(layer, layout::OnLoss::refuse, relayout::kMoveByPlans));
   layout::Setting kernel_view = layer.setting;
   kernel_view.sizes = layer.setting.padded;
   const auto find = [&](Role role) -> std::optional<Source> {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/moe/layer.hpp"
-#include "kernels/relayout/plan.hpp"
+#include "kernels/relayout/tensor.hpp"
 #include "model/error.hpp"
 #include "model/numerics/f32.hpp"
 #include "model/numerics/profile.hpp"
@@ -207,7 +207,7 @@ TEST_CASE("panels from a backend's memory are those from the checkpoint") {
     layout::PackedLayer converted;
     try {
       converted = layout::convert(
-          layer, backend, {.sizes = layer.sizes, .padded = layer.sizes, .form = layer.form, .engine = layout::Engine::v2026_08}, relayout::moved);
+          layer, backend, {.sizes = layer.sizes, .padded = layer.sizes, .form = layer.form, .engine = layout::Engine::v2026_08}, relayout::kMoveByPlans);
     } catch (const Error&) {
       continue;  // does not convert such a layer, which is the converter's business
     }
