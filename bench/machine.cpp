@@ -16,8 +16,6 @@
 namespace mx::bench {
 namespace {
 
-/// Read and written in turn; a page.
-constexpr std::size_t kStep = 4096;
 constexpr std::size_t kLargePage = std::size_t{2} << 20;
 
 /// Processor time of this thread: what others run meanwhile on the same core does not count.
@@ -27,9 +25,10 @@ double seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-std::uint64_t read_step(const std::byte* from, std::size_t bytes) {
+/// Reads a multiple of 64 bytes. Vectors of 512 bits where the processor has them: with narrower ones a core does not reach what memory gives.
+std::uint64_t read_narrow(const std::byte* from, std::size_t bytes) {
   std::uint64_t sums[8] = {};
-  for (std::size_t i = 0; i + sizeof sums <= bytes; i += sizeof sums) {
+  for (std::size_t i = 0; i < bytes; i += sizeof sums) {
     std::uint64_t words[8];
     std::memcpy(words, from + i, sizeof words);
     for (std::size_t j = 0; j < 8; ++j) sums[j] ^= words[j];
@@ -37,29 +36,53 @@ std::uint64_t read_step(const std::byte* from, std::size_t bytes) {
   return sums[0] ^ sums[1] ^ sums[2] ^ sums[3] ^ sums[4] ^ sums[5] ^ sums[6] ^ sums[7];
 }
 
-/// Without reading the lines that are written, where the processor can.
-void write_step(std::byte* to, std::size_t bytes, std::uint64_t value) {
 #if defined(__x86_64__)
-  const __m128i both = _mm_set1_epi64x(static_cast<long long>(value));
-  for (std::size_t i = 0; i < bytes; i += 16) _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), both);
-#else
-  std::memset(to, static_cast<int>(value), bytes);
-#endif
+__attribute__((target("avx512f"))) std::uint64_t read_wide(const std::byte* from, std::size_t bytes) {
+  __m512i sum = _mm512_setzero_si512();
+  for (std::size_t i = 0; i < bytes; i += 64) sum = _mm512_xor_si512(sum, _mm512_load_si512(from + i));
+  alignas(64) std::uint64_t words[8];
+  _mm512_store_si512(words, sum);
+  return words[0] ^ words[1] ^ words[2] ^ words[3] ^ words[4] ^ words[5] ^ words[6] ^ words[7];
 }
 
+/// Without reading the lines that are written.
+__attribute__((target("avx512f"))) void write_wide(std::byte* to, std::size_t bytes, std::uint64_t value) {
+  const __m512i line = _mm512_set1_epi64(static_cast<long long>(value));
+  for (std::size_t i = 0; i < bytes; i += 64) _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i), line);
+}
+
+void write_narrow(std::byte* to, std::size_t bytes, std::uint64_t value) {
+  const __m128i both = _mm_set1_epi64x(static_cast<long long>(value));
+  for (std::size_t i = 0; i < bytes; i += 16) _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), both);
+}
+
+bool is_wide() { return __builtin_cpu_supports("avx512f") != 0; }
+#else
+std::uint64_t read_wide(const std::byte* from, std::size_t bytes) { return read_narrow(from, bytes); }
+void write_narrow(std::byte* to, std::size_t bytes, std::uint64_t value) { std::memset(to, static_cast<int>(value), bytes); }
+void write_wide(std::byte* to, std::size_t bytes, std::uint64_t value) { write_narrow(to, bytes, value); }
+bool is_wide() { return false; }
+#endif
+
 /// Reads and writes proportional shares of both, a step of the larger one at a time. Keeps the sum alive in what it writes.
-std::uint64_t move_part(std::span<const std::byte> from, std::span<std::byte> to) {
-  const std::size_t steps = std::max<std::size_t>({1, from.size() / kStep, to.size() / kStep});
+std::uint64_t move_part(std::span<const std::byte> from, std::span<std::byte> to, std::size_t step_bytes) {
+  /// What lies so far ahead is asked for, where steps are too short for the processor to see a stream.
+  constexpr std::size_t kAhead = 4096;
+  const auto read = is_wide() ? read_wide : read_narrow;
+  const auto write = is_wide() ? write_wide : write_narrow;
+  const std::size_t steps = std::max<std::size_t>({1, from.size() / step_bytes, to.size() / step_bytes});
   std::uint64_t sum = 0;
-  std::size_t read = 0;
-  std::size_t written = 0;
+  std::size_t read_to = 0;
+  std::size_t written_to = 0;
   for (std::size_t step = 1; step <= steps; ++step) {
-    const std::size_t read_to = from.size() * step / steps / 64 * 64;
-    const std::size_t write_to = to.size() * step / steps / 64 * 64;
-    sum ^= read_step(from.data() + read, read_to - read);
-    if (write_to > written) write_step(to.data() + written, write_to - written, sum);
-    read = read_to;
-    written = write_to;
+    const std::size_t read_end = from.size() / 64 * step / steps * 64;
+    const std::size_t write_end = to.size() / 64 * step / steps * 64;
+    for (std::size_t i = read_to; step_bytes < kAhead && i < read_end && i + kAhead < from.size(); i += 64)
+      __builtin_prefetch(from.data() + i + kAhead);
+    sum ^= read(from.data() + read_to, read_end - read_to);
+    if (write_end > written_to) write(to.data() + written_to, write_end - written_to, sum);
+    read_to = read_end;
+    written_to = write_end;
   }
   return sum;
 }
@@ -147,13 +170,13 @@ void pin(int threads) {
   }
 }
 
-std::uint64_t move(std::span<const std::byte> from, std::span<std::byte> to, int threads) {
+std::uint64_t move(std::span<const std::byte> from, std::span<std::byte> to, int threads, std::size_t step) {
   std::uint64_t sum = 0;
 #pragma omp parallel for schedule(static, 1) num_threads(threads) reduction(^ : sum)
   for (int i = 0; i < threads; ++i) {
     const std::size_t a = part_of(from.size(), i, threads);
     const std::size_t b = part_of(to.size(), i, threads);
-    sum ^= move_part(from.subspan(a, part_of(from.size(), i + 1, threads) - a), to.subspan(b, part_of(to.size(), i + 1, threads) - b));
+    sum ^= move_part(from.subspan(a, part_of(from.size(), i + 1, threads) - a), to.subspan(b, part_of(to.size(), i + 1, threads) - b), step);
   }
   return sum;
 }
@@ -171,7 +194,7 @@ double memory_read() {
   const std::span<const std::byte> bytes = kMemory.words<std::byte>();
   const double start = seconds();
   static volatile std::uint64_t seen = 0;
-  seen = seen ^ move(bytes, {}, 1);
+  seen = seen ^ move(bytes, {}, 1, kLongStep);
   return static_cast<double>(bytes.size()) / (seconds() - start);
 }
 

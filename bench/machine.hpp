@@ -31,9 +31,13 @@ class Memory {
 /// Pins each OpenMP thread of a team of `threads` to a processor of its own, from 0 on; the calling thread is the first.
 void pin(int threads);
 
+/// Bytes of the larger side that are moved before the other side has its turn: which is faster depends on how much of both there is.
+inline constexpr std::size_t kLongStep = 4096;
+inline constexpr std::size_t kShortStep = 512;
+
 /// Reads all of `from` and writes all of `to` past the caches, in proportion, and computes nothing: the limit of any kernel that moves so many
-/// bytes. Either may be empty. Returns a sum of what was read.
-std::uint64_t move(std::span<const std::byte> from, std::span<std::byte> to, int threads);
+/// bytes is the faster of both steps. Either side may be empty; both begin at a multiple of 64 bytes. Returns a sum of what was read.
+std::uint64_t move(std::span<const std::byte> from, std::span<std::byte> to, int threads, std::size_t step);
 
 /// Copies `bytes`, a multiple of 256, between buffers aligned to 64, with the widest non-temporal stores that the processor has.
 void stream_copy(std::byte* target, const std::byte* source, std::size_t bytes);

@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kGroup = 128;  // elements that go together
 constexpr size_t kBatch = 16;   // groups between the two passes
+constexpr size_t kAhead = 2;    // batches between what is encoded and what is asked of memory
 
 /// The largest magnitude of each vector, in every word of the 128 bits at its place.
 [[gnu::always_inline]] inline __m512i largest_of_each(const Four& x) {
@@ -108,15 +109,13 @@ template <ElementSource kSource, uint32_t kBlock>
   }
 }
 
-/// Second pass: codes. It reads no new memory, so it asks for what the next first pass will
-/// read: `next` groups.
+/// Second pass: codes. It reads no new memory, so it asks for what a later first pass will read: at most as many groups, of `left` from `ahead` on.
 template <ElementSource kSource, bool kNibbles, ZeroSigns kZeros>
-[[gnu::always_inline]] inline void encode(const void* elements, size_t groups, size_t next, uint8_t* codes, const Scratch& scratch,
-                                          const Constants& c, bool streams) {
+[[gnu::always_inline]] inline void encode(const void* elements, size_t groups, const uint8_t* ahead, size_t left, uint8_t* codes,
+                                          const Scratch& scratch, const Constants& c, bool streams) {
   constexpr size_t kBytes = kGroup * (kSource == ElementSource::f32 ? 4 : 2);
-  const char* const ahead = static_cast<const char*>(elements) + groups * kBytes;
   for (size_t g = 0; g < groups; ++g) {
-    for (size_t line = 0; g < next && line < kBytes; line += 64) _mm_prefetch(ahead + g * kBytes + line, _MM_HINT_T0);
+    for (size_t line = 0; g < left && line < kBytes; line += 64) _mm_prefetch(ahead + g * kBytes + line, _MM_HINT_T0);
     const auto* half_units = reinterpret_cast<const __m128i*>(&scratch.half_units[g]);
     Four coded;
     for (size_t j = 0; j < 4; ++j) {
@@ -150,7 +149,8 @@ void run(const PowerPlan& plan, const void* elements, size_t blocks, uint8_t* co
   for (size_t g = 0; g < whole; g += kBatch) {
     const size_t groups = whole - g < kBatch ? whole - g : kBatch;
     measure<kSource, kBlock>(from + g * kBytes, groups, scales + g * kBlocks, irregular, g * kBlocks, scratch, c);
-    encode<kSource, kNibbles, kZeros>(from + g * kBytes, groups, whole - g - groups, codes + g * kCodes, scratch, c, streams);
+    const size_t asked = whole - g < kAhead * kBatch ? whole : g + kAhead * kBatch;
+    encode<kSource, kNibbles, kZeros>(from + g * kBytes, groups, from + asked * kBytes, whole - asked, codes + g * kCodes, scratch, c, streams);
   }
   if (streams) _mm_sfence();
   const size_t left = blocks - whole * kBlocks;
@@ -162,7 +162,7 @@ void run(const PowerPlan& plan, const void* elements, size_t blocks, uint8_t* co
   uint64_t rest_irregular = 0;
   __builtin_memcpy(rest, from + whole * kBytes, left * kBytes / kBlocks);
   measure<kSource, kBlock>(rest, 1, rest_scales, &rest_irregular, 0, scratch, c);
-  encode<kSource, kNibbles, kZeros>(rest, 1, 0, rest_codes, scratch, c, false);
+  encode<kSource, kNibbles, kZeros>(rest, 1, rest, 0, rest_codes, scratch, c, false);
   __builtin_memcpy(codes + whole * kCodes, rest_codes, left * kCodes / kBlocks);
   __builtin_memcpy(scales + whole * kBlocks, rest_scales, left);
   irregular[whole * kBlocks / 64] |= (rest_irregular & ((1U << left) - 1U)) << (whole * kBlocks % 64);
