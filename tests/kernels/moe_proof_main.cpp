@@ -52,7 +52,7 @@ bool hold_layer(std::uint64_t number, Count& count) {
   return true;
 }
 
-int run(int argc, char** argv) {
+int prove(int argc, char** argv) {
   CLI::App app("mxact_moe_proof: the fused layer on every tier, number of threads and split of a batch against the model, bit for bit",
                "mxact_moe_proof");
   app.footer("exit status: 0 all right; 1 a wrong answer; 2 usage");
@@ -87,7 +87,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    const int status = mx::test::run(argc, argv);
+    const int status = mx::test::prove(argc, argv);
     return std::fflush(stdout) == 0 ? status : static_cast<int>(mx::ErrorCode::resource);
   } catch (const mx::Error& error) {
     std::fprintf(stderr, "mxact_moe_proof: error: %s\n", error.what());
