@@ -168,6 +168,8 @@ enum class Fault {
   moe_kernel_unpaired,
   moe_kernel_drops_bias,
   moe_kernel_slots_reversed,
+  moe_kernel_keeps_all_groups,
+  moe_kernel_first_scale,
   // oracle
   oracle_skips_device_check,
   oracle_accepts_any_activation,

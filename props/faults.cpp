@@ -346,12 +346,16 @@ constexpr std::array kFaults{
              "an expert gives all its tokens the input of the first", "S4/tokens S5/batch"},
     FaultRow{Fault::layer_first_bias, "layer_first_bias", "model/moe/layer.cpp activations", "every expert reads the biases of the first",
              "S4/experts"},
-    FaultRow{Fault::moe_kernel_unpaired, "moe_kernel_unpaired", "kernels/moe/panel.cpp paired", "codes of an octet keep the checkpoint's order",
-             "N7/moe-bf16-chain N7/moe-bf16-block N7/moe-int8-block N7/moe-layer"},
+    FaultRow{Fault::moe_kernel_unpaired, "moe_kernel_unpaired", "kernels/moe/panel.cpp panel_codes", "codes of a dword keep the checkpoint's order",
+             "N7/moe-bf16-chain N7/moe-bf16-block N7/moe-int8-block N7/moe-layer N7/moe-formats"},
     FaultRow{Fault::moe_kernel_drops_bias, "moe_kernel_drops_bias", "kernels/moe/gemm.cpp run_tiles", "products come without their bias",
              "N7/moe-bf16-chain N7/moe-bf16-block N7/moe-int8-block N7/moe-layer"},
     FaultRow{Fault::moe_kernel_slots_reversed, "moe_kernel_slots_reversed", "kernels/moe/layer.cpp combine",
              "a token's experts are added up from the last to the first", "N7/moe-layer"},
+    FaultRow{Fault::moe_kernel_first_scale, "moe_kernel_first_scale", "kernels/moe/operand.cpp fill_scaled",
+             "all of a row of activations gets the scale of its first block", "N7/moe-formats"},
+    FaultRow{Fault::moe_kernel_keeps_all_groups, "moe_kernel_keeps_all_groups", "kernels/moe/routing.cpp exclude",
+             "experts are chosen from all groups", "N7/moe-routers"},
     // Oracle.
     // Deployments.
     FaultRow{Fault::sim_swaps_gate_and_up, "sim_swaps_gate_and_up", "sim/execute/weights.cpp of_packed",

@@ -7,6 +7,7 @@
 
 #include "kernels/moe/tile.hpp"
 #include "model/error.hpp"
+#include "model/fault.hpp"
 
 namespace mx::kernels::moe {
 namespace {
@@ -109,7 +110,10 @@ void fill_scaled(Operand& operand, std::size_t index, std::span<const std::uint1
   each_tile(operand, operand.row_blocks[index], [&](std::size_t first, std::size_t height) {
     float* const to = operand.scales.data() + (operand.row_blocks[index].first + first) * chains;
     for (std::size_t row = 0; row < height; ++row) {
-      for (std::size_t c = 0; c < chains; ++c) to[c * height + row] = scales[first + row][c * operand.form.chain / block];
+      for (std::size_t c = 0; c < chains; ++c) {
+        const std::size_t scale = fault::planted(fault::Fault::moe_kernel_first_scale) ? 0 : c * operand.form.chain / block;
+        to[c * height + row] = scales[first + row][scale];
+      }
     }
   });
 }

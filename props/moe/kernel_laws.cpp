@@ -7,7 +7,9 @@
 #include <string_view>
 
 #include "kernels/moe/layer.hpp"
+#include "kernels/moe/routing.hpp"
 #include "model/numerics/dot.hpp"
+#include "model/numerics/f32.hpp"
 #include "props/layout/generators.hpp"
 #include "props/moe/generators.hpp"
 #include "props/moe/laws.hpp"
@@ -117,6 +119,66 @@ Outcome law_product_kernel(const Law& law) {
           const PreparedOperand weights = weight_row(row, p, n);
           for (std::size_t m = 0; m < p.rows; ++m) {
             RC_ASSERT(bits(out[m * p.shape.columns + n]) == dot(row, activation_row(row, p, m), weights, {.c = {}, .bias = bits(p.bias[n])}));
+          }
+        }
+      },
+      30);
+}
+
+Outcome law_format_kernels(const Law& law) {
+  return check_property(
+      law,
+      [] {
+        const ContractRow& row = row_of(Contract::bf16_block);
+        const auto blocks = static_cast<std::size_t>(pick(2, 5));
+        const PanelShape shape{1, 1, static_cast<std::size_t>(pick(1, 40)), 32 * blocks};
+        Draws draws(static_cast<std::uint32_t>(pick(0, 1 << 30)));
+        // Numbers of one size and sign, so that no two orders or scales give the same sums by chance.
+        std::vector<std::uint8_t> codes(shape.columns * shape.k);
+        for (std::uint8_t& code : codes) code = static_cast<std::uint8_t>(48 + draws() % 32);
+        std::vector<std::uint8_t> scales;
+        for (std::size_t i = 0; i < shape.columns; ++i) scales.insert(scales.end(), {0, 0, 0x80, 0x3F});  // fp32 of 1
+        std::vector<std::uint16_t> x;
+        for (std::size_t k = 0; k < shape.k; ++k) x.push_back(bf16_code(draws, false) & 0x7FFFU);
+        std::vector<float> x_scales;
+        for (std::size_t b = 0; b < blocks; ++b) x_scales.push_back(static_cast<float>(1 + b));
+        const PanelMatrix panels = pack(shape, panel_format_of(layout::WeightFormat::fp8_channel), layout::SourceOrder::standard,
+                                        {.codes = codes, .scales = scales, .expert_scales = {}, .bias = {}});
+        std::vector<float> out(shape.columns);
+        gemm(engine_for(row.contract, *panels.format, kernels::isa_tier()), panels, 0, ScaledRows{x, x_scales, 32}, out, 1);
+        std::vector<Value> elements, factors;
+        for (const std::uint16_t code : x) elements.push_back(decode(kBf16, code));
+        for (const float scale : x_scales) factors.push_back(decode(kF32, bits(scale)));
+        const PreparedOperand a = prepare(row, Side::a, {.elements = elements, .format = &kBf16, .scales = factors, .block = 32});
+        for (std::size_t n = 0; n < shape.columns; ++n) {
+          std::vector<Value> column;
+          for (std::size_t k = 0; k < shape.k; ++k) column.push_back(decode(kE4m3fn, codes[n * shape.k + k]));
+          const std::vector<Value> one{decode(kF32, f32::kOne)};
+          const Operand b{.elements = column, .format = &kE4m3fn, .scales = one, .block = static_cast<int>(shape.k)};
+          RC_ASSERT(bits(out[n]) == dot(row, a, prepare(row, Side::b, b), {.c = {}, .bias = {}}));
+        }
+      },
+      30);
+}
+
+Outcome law_router_kernel(const Law& law) {
+  return check_property(
+      law,
+      [] {
+        for (const moe::RouterRecipe& recipe : moe::all_routers()) {
+          const RouterInput input = random_router_input(*restated_router(recipe.name));
+          const moe::RouterSizes sizes{
+              .top_k = input.top_k, .groups = input.groups, .topk_groups = input.topk_groups, .factor = decode(kF32, bits(input.factor))};
+          std::vector<std::uint32_t> logits, bias;
+          for (const float logit : input.logits) logits.push_back(bits(logit));
+          for (const float number : input.bias) bias.push_back(bits(number));
+          std::vector<std::int32_t> experts(static_cast<std::size_t>(input.top_k));
+          std::vector<float> weights(experts.size());
+          route(recipe, sizes, input.logits, input.logits.size(), input.bias, {experts, weights}, kernels::isa_tier(), 1);
+          const auto expected = moe::route_logits<moe::F32Arithmetic>(recipe, sizes, logits, bias);
+          for (std::size_t i = 0; i < experts.size(); ++i) {
+            RC_ASSERT(experts[i] == expected[i].expert);
+            RC_ASSERT(bits(weights[i]) == expected[i].weight);
           }
         }
       },

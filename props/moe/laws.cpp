@@ -11,7 +11,7 @@ constexpr std::string_view kRestated =
 constexpr std::string_view kProductTwin =
     "The product of MXFP4 weights in panels is the contract's dot product, also for scale bytes at both ends and activations that are flushed";
 
-constexpr std::array<Law, 23> kLaws{{
+constexpr std::array<Law, 25> kLaws{{
     {"S2/gpt-oss", kRestated, law_router_restated},
     {"S2/softmax-topk-norm", kRestated, law_router_restated},
     {"S2/softmax-topk", kRestated, law_router_restated},
@@ -34,6 +34,8 @@ constexpr std::array<Law, 23> kLaws{{
     {"N7/moe-bf16-chain", kProductTwin, law_product_kernel},
     {"N7/moe-bf16-block", kProductTwin, law_product_kernel},
     {"N7/moe-int8-block", kProductTwin, law_product_kernel},
+    {"N7/moe-formats", "The product of FP8 weights in panels and rows with scales for 32 of K is bf16-block's dot product", law_format_kernels},
+    {"N7/moe-routers", "The fast routers choose the model's experts and weights", law_router_kernel},
     {"N7/moe-layer", "The fused layer gives the bits of the model's layer from codes and scales", law_layer_kernel},
 }};
 

@@ -15,6 +15,8 @@ Outcome law_experts_permuted(const Law& law);      ///< experts stored in anothe
 Outcome law_batch_is_independent(const Law& law);  ///< a token alone gives what it gives among others
 
 Outcome law_product_kernel(const Law& law);  ///< the fast product under a contract; the id ends in "-CONTRACT"
-Outcome law_layer_kernel(const Law& law);    ///< the fused layer
+Outcome law_layer_kernel(const Law& law);
+Outcome law_format_kernels(const Law& law);
+Outcome law_router_kernel(const Law& law);  ///< the fused layer
 
 }  // namespace mx::props

@@ -15,6 +15,7 @@
 #include "tests/catch.hpp"
 
 using namespace mx;
+using namespace mx::kernels;
 using namespace mx::kernels::moe;
 using layout::SourceOrder;
 using layout::WeightFormat;
@@ -316,4 +317,45 @@ TEST_CASE("every engine computes its contract, whatever the shape and the number
   }
   CHECK(compared.outputs > 10000);
   CHECK(compared.numbers * 2 > compared.outputs);
+}
+
+TEST_CASE("products refuse what they cannot take before they write") {
+  Draws random(9);
+  const PanelShape shape{.experts = 1, .halves = 1, .columns = 5, .k = 64};
+  const Weights mxfp4(kWeights[0], shape, Kind::usual, random);
+  const Weights fp8(kWeights[4], shape, Kind::usual, random);
+  const PanelMatrix panels = mxfp4.packed();
+  const PanelMatrix fp8_panels = fp8.packed();
+  const IsaTier& tier = isa_tier();
+  const Engine& engine = engine_for(Contract::bf16_block, *panels.format, tier);
+  const Engine& int8 = engine_for(Contract::int8_block, *panels.format, tier);
+  const std::vector<std::uint16_t> x(128, 0x3F80);
+  const std::vector<float> scales(4, 1.0F);
+  std::vector<float> out(11, -1.0F);
+  const std::span<float> room = std::span(out).first(10);
+  const auto refused = [&](auto call, const std::string& words) {
+    CHECK_THROWS_WITH(call(), Catch::Matchers::Contains(words));
+    CHECK(out == std::vector<float>(11, -1.0F));
+  };
+  refused([&] { gemm(engine, fp8_panels, 0, Bf16Rows{x}, room, 1); }, "does not read weights in fp8_channel");
+  refused([&] { gemm(engine, panels, 1, Bf16Rows{x}, room, 1); }, "expert 1 is not in 0..0");
+  refused([&] { gemm(engine, panels, 0, Bf16Rows{std::span(x).first(100)}, room, 1); }, "x has 100 values, not rows of 64");
+  refused([&] { gemm(engine, panels, 0, Bf16Rows{x}, room.first(9), 1); }, "out has 9 values, not 2 rows of 5");
+  refused([&] { gemm(engine, panels, 0, Bf16Rows{x}, room, 0); }, "0 threads");
+  refused([&] { gemm(int8, panels, 0, Bf16Rows{x}, room, 1); }, "takes MXINT8 activations, not bf16");
+  refused([&] { gemm(engine, panels, 0, ScaledRows{x, std::span(scales).first(3), 32}, room, 1); }, "x has 3 scales, not 2 rows of 2");
+  refused([&] { gemm(engine, panels, 0, ScaledRows{x, scales, 16}, room, 1); }, "a scale for 16 of K: 32, 64, 128 or all");
+  refused([&] { gemm(engine, panels, 0, ScaledRows{x, scales, 0}, room, 1); }, "a scale for 0 of K");
+  const std::span<float> misaligned(reinterpret_cast<float*>(reinterpret_cast<char*>(out.data()) + 1), 10);
+  refused([&] { gemm(engine, panels, 0, Bf16Rows{x}, misaligned, 1); }, "out is misaligned");
+  refused([&] { gemm(engine, panels, 0, ScaledRows{x, std::span<const float>(out).first(4), 32}, room, 1); }, "out overlaps scales");
+  refused([&] { engine_for(Contract::exact, *panels.format, tier); }, "no kernel computes the contract exact");
+  refused([&] { engine_for(Contract::int8_block, *fp8_panels.format, tier); }, "int8-block of weights in fp8_channel");
+  // No processor has all extensions of both architectures.
+  refused([&] { engine_for(Contract::bf16_block, *panels.format, IsaTier{"all", ~0U}); }, "cannot run the instruction sets 'all'");
+  refused([&] { check({.experts = 1, .halves = 1, .columns = 5, .k = 48}); }, "K 48 is not a multiple of 32");
+  refused([&] { check({.experts = 1, .halves = 3, .columns = 5, .k = 64}); }, "3 halves");
+  refused([&] { panel_format_of(WeightFormat::int4); }, "no engine multiplies int4");
+  const RowMajor short_scales{.codes = fp8.codes, .scales = std::span(fp8.scales).first(8), .expert_scales = {}, .bias = {}};
+  refused([&] { pack(shape, *fp8_panels.format, SourceOrder::standard, short_scales); }, "scales has 8 units");
 }

@@ -1,0 +1,52 @@
+#pragma once
+// Layers with tokens and choices for the tests of the fused layer, and what the model makes of them.
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/moe/layer.hpp"
+#include "tests/moe/any_layer.hpp"
+
+namespace mx::test {
+
+/// A layer, its tokens, and what to do with them.
+struct Case {
+  CanonicalLayer layer;
+  std::vector<std::uint16_t> x;
+  std::vector<std::int32_t> experts;
+  std::vector<float> weights;
+  std::vector<std::int32_t> map;
+  std::size_t top_k;
+
+  std::size_t tokens() const { return experts.size() / top_k; }
+  std::size_t hidden() const { return static_cast<std::size_t>(layer.sizes.hidden); }
+  kernels::moe::RoutedTokens routed() const { return {.x = x, .experts = experts, .weights = weights, .top_k = top_k, .expert_map = map}; }
+};
+
+inline constexpr WeightFormat kFormats[] = {WeightFormat::mxfp4,     WeightFormat::mxfp8,       WeightFormat::nvfp4,
+                                            WeightFormat::fp8_block, WeightFormat::fp8_channel, WeightFormat::fp8_tensor};
+
+inline constexpr Contract kContracts[] = {Contract::bf16_chain, Contract::bf16_block, Contract::int8_block};
+
+/// `extreme`: scales of MXFP4 and activations of every kind. Some layers have an expert map with experts elsewhere, some all tokens on one expert.
+Case any_case(std::mt19937& random, bool extreme, WeightFormat format = WeightFormat::mxfp4, bool gated = true);
+
+/// Any activation of the table, and activations quantized in a way that the contract takes; rows' lengths are multiples of `k`.
+mx::moe::ScaledChoices any_choices(std::mt19937& random, Contract contract, bool gated = true, std::int64_t k = 32);
+
+/// fp32 bits of the layer's output.
+std::vector<std::uint32_t> modelled(const Case& c, const mx::moe::ScaledChoices& choices);
+std::vector<std::uint32_t> run(const kernels::moe::PanelLayer& panels, const Case& c, const mx::moe::ScaledChoices& choices,
+                               const kernels::IsaTier& tier, int threads);
+/// The same, so many tokens at a time.
+std::vector<std::uint32_t> run_split(const kernels::moe::PanelLayer& panels, const Case& c, const mx::moe::ScaledChoices& choices,
+                                     const kernels::IsaTier& tier, int threads, std::size_t tokens);
+
+std::vector<std::uint32_t> bits_of(std::span<const float> values);
+
+/// Where the first difference is, for people; empty when there is none.
+std::string difference(const std::vector<std::uint32_t>& found, const std::vector<std::uint32_t>& expected);
+
+}  // namespace mx::test

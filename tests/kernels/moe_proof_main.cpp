@@ -1,0 +1,96 @@
+// mxact_moe_proof: random layers in every format, contract and activation, on every tier, number of threads and split of the batch, each against the
+// model, for as long as is asked.
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#include "model/error.hpp"
+#include "tests/kernels/moe_cases.hpp"
+
+namespace mx::test {
+namespace {
+
+constexpr int kWrong = 1;
+
+/// What was compared so far.
+struct Count {
+  std::uint64_t layers = 0;
+  std::uint64_t runs = 0;
+  std::uint64_t outputs = 0;
+};
+
+/// One layer of this number; returns whether all runs gave the model's bits.
+bool hold_layer(std::uint64_t number, Count& count) {
+  std::mt19937 random(static_cast<std::uint32_t>(number));
+  const Contract contract = kContracts[random() % std::size(kContracts)];
+  const bool any = contract == Contract::bf16_block;
+  const WeightFormat format = any ? kFormats[random() % std::size(kFormats)] : WeightFormat::mxfp4;
+  const bool gated = random() % 4 != 0;
+  const Case c = any_case(random, format == WeightFormat::mxfp4 && random() % 2 == 0, format, gated);
+  const mx::moe::ScaledChoices choices = any_choices(random, contract, gated);
+  const std::vector<std::uint32_t> expected = modelled(c, choices);
+  const kernels::moe::PanelLayer panels = kernels::moe::pack(c.layer);
+  ++count.layers;
+  for (const kernels::IsaTier& tier : kernels::isa_tiers()) {
+    if (!kernels::runs_here(tier)) continue;
+    for (const int threads : {1, 2, 3, 8}) {
+      const std::size_t tokens = 1 + random() % c.tokens();
+      const std::string wrong = difference(run_split(panels, c, choices, tier, threads, tokens), expected);
+      ++count.runs;
+      count.outputs += expected.size();
+      if (wrong.empty()) continue;
+      std::fprintf(
+          stderr,
+          "mxact_moe_proof: WRONG: %s of %s by %s on %s, %d threads, %zu tokens at a time: %s\nrepeat: mxact_moe_proof --first %llu --layers 1\n",
+          std::string(name_of(contract)).c_str(), std::string(layout::name_of(format)).c_str(), std::string(choices.activation->name).c_str(),
+          std::string(tier.name).c_str(), threads, tokens, wrong.c_str(), static_cast<unsigned long long>(number));
+      return false;
+    }
+  }
+  return true;
+}
+
+int prove(int argc, char** argv) {
+  CLI::App app("mxact_moe_proof: the fused layer on every tier, number of threads and split of a batch against the model, bit for bit",
+               "mxact_moe_proof");
+  app.footer("exit status: 0 all right; 1 a wrong answer; 2 usage");
+  double minutes = 0;
+  std::uint64_t layers = 100;
+  std::uint64_t first = 0;
+  app.add_option("--minutes", minutes, "go on for so long, whatever --layers says")->check(CLI::PositiveNumber);
+  app.add_option("--layers", layers, "how many layers (default 100)")->check(CLI::PositiveNumber);
+  app.add_option("--first", first, "number of the first layer: each makes its own random numbers");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    throw Error(ErrorCode::usage, error.what());
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const auto goes_on = [&](std::uint64_t done) {
+    if (minutes == 0) return done < layers;
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < 60 * minutes;
+  };
+  Count count;
+  bool right = true;
+  for (std::uint64_t done = 0; right && goes_on(done); ++done) right = hold_layer(first + done, count);
+  std::printf("%llu layers, %llu runs, %llu outputs compared, %s\n", static_cast<unsigned long long>(count.layers),
+              static_cast<unsigned long long>(count.runs), static_cast<unsigned long long>(count.outputs), right ? "none wrong" : "WRONG");
+  return right ? 0 : kWrong;
+}
+
+}  // namespace
+}  // namespace mx::test
+
+int main(int argc, char** argv) {
+  try {
+    const int status = mx::test::prove(argc, argv);
+    return std::fflush(stdout) == 0 ? status : static_cast<int>(mx::ErrorCode::resource);
+  } catch (const mx::Error& error) {
+    std::fprintf(stderr, "mxact_moe_proof: error: %s\n", error.what());
+    return static_cast<int>(error.code());
+  }
+}
