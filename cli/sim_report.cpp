@@ -102,11 +102,21 @@ void print_result(const sim::SimulationResult& result) {
   }
 }
 
+std::int64_t sampled(const std::optional<std::vector<std::int64_t>>& wanted) { return static_cast<std::int64_t>(wanted->size()); }
+
+/// What is not computed is said: a sample is no proof of the rest.
+std::string sample_text(const sim::Outputs& outputs) {
+  std::string text;
+  if (outputs.rows) text += fmt::format(", a sample of {} rows of gate and up", sampled(outputs.rows));
+  if (outputs.columns) text += fmt::format(", {} output columns", sampled(outputs.columns));
+  return text;
+}
+
 void print_scenario(const sim::Scenario& scenario) {
   const oracle::LayerConfig& layer = scenario.deployment.layer;
-  fmt::print("{} experts, top {}, hidden {}, intermediate {}, {}, {} weights, {} tokens; engine {}\n", layer.num_experts, layer.experts_per_token,
+  fmt::print("{} experts, top {}, hidden {}, intermediate {}, {}, {} weights, {} tokens{}; engine {}\n", layer.num_experts, layer.experts_per_token,
              layer.hidden, sim::whole_intermediate(scenario.deployment), layer.activation, layout::name_of(scenario.layer.experts.form.format),
-             scenario.tokens.slots.size(), layout::name_of(scenario.engine));
+             scenario.tokens.slots.size(), sample_text(scenario.outputs), layout::name_of(scenario.engine));
 }
 
 Json scenario_json(const sim::Scenario& scenario) {
@@ -118,6 +128,8 @@ Json scenario_json(const sim::Scenario& scenario) {
           {"activation", layer.activation},
           {"format", layout::name_of(scenario.layer.experts.form.format)},
           {"tokens", scenario.tokens.slots.size()},
+          {"sampled_rows", scenario.outputs.rows ? Json(sampled(scenario.outputs.rows)) : Json()},
+          {"sampled_columns", scenario.outputs.columns ? Json(sampled(scenario.outputs.columns)) : Json()},
           {"engine", layout::name_of(scenario.engine)}};
 }
 
@@ -172,8 +184,8 @@ void print_comparison(const sim::Scenario& scenario, const sim::Comparison& comp
   }
   print_table(rows);
   for (const sim::ComparedCell& cell : comparison.cells) {
-    if (cell.reported == nullptr) continue;
-    fmt::print("\nreported of {}, {}: {}; cause: {}", cell.backend, cell.spread->name, cell.reported->report,
+    if (cell.reported == nullptr || (cell.reported->works && cell.agrees())) continue;
+    fmt::print("\nreported of {}, {}: {}; here: {}; cause: {}", cell.backend, cell.spread->name, cell.reported->report, cell.verdict(),
                cell.reported->cause.empty() ? "none in layout, padding, scales or shapes" : cell.reported->cause);
   }
   fmt::print("\n");
@@ -188,7 +200,10 @@ Json comparison_json(const sim::Scenario& scenario, const sim::Comparison& compa
     one["kernel_class"] = cell.kernel_class.empty() ? Json() : Json(cell.kernel_class);
     if (const std::string why = why_text(cell); !why.empty()) one["why"] = why;
     if (cell.reported != nullptr)
-      one["reported"] = {{"what", cell.reported->report}, {"cause", cell.reported->cause.empty() ? Json() : Json(cell.reported->cause)}};
+      one["reported"] = {{"what", cell.reported->report},
+                         {"works", cell.reported->works},
+                         {"agrees", cell.agrees()},
+                         {"cause", cell.reported->cause.empty() ? Json() : Json(cell.reported->cause)}};
     if (cell.simulation.result) one["result"] = result_json(*cell.simulation.result);
     json["cells"].push_back(std::move(one));
   }

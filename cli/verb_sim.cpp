@@ -31,6 +31,7 @@ struct SimOptions {
   std::int64_t tokens = 4;
   std::int64_t seed = 1;
   std::int64_t experts = 0;
+  std::int64_t sample = 0;
   std::string torch = "2.8.0";
   bool compare = false;
   bool legacy = false;
@@ -47,7 +48,8 @@ void require_one_process(const sim::Transport& transport) {
 
 sim::Scenario scenario_of(const SimOptions& options) {
   const sim::DeploymentFile file = sim::load_deployment_file(options.file, options.oracle);
-  return sim::make_scenario(file, {options.tokens, static_cast<std::uint64_t>(options.seed), options.experts, layout::engine_named(options.engine)});
+  return sim::make_scenario(
+      file, {options.tokens, static_cast<std::uint64_t>(options.seed), options.experts, options.sample, layout::engine_named(options.engine)});
 }
 
 int compare(const SimOptions& options) {
@@ -101,8 +103,8 @@ int simulate(const SimOptions& options, sim::Transport& transport) {
   SimAnswer answer;
   const sim::SimulationRequest request = options.legacy ? legacy_request(scenario, options, answer) : oracle_request(scenario, options, answer);
   if (answer.refusal.empty()) {
-    const sim::Reference reference = sim::run_reference(request, scenario.layer, scenario.tokens, {});
-    answer.simulation = sim::simulate(request, scenario.layer, scenario.tokens, reference, {}, transport);
+    const sim::Reference reference = sim::run_reference(request, scenario.layer, scenario.tokens, scenario.outputs);
+    answer.simulation = sim::simulate(request, scenario.layer, scenario.tokens, reference, scenario.outputs, transport);
     if (answer.simulation.refusal) answer.refusal = answer.simulation.refusal->stage + ": " + answer.simulation.refusal->text;
   }
   if (transport.reports() && options.json) print_json(simulation_json(scenario, answer));
@@ -147,6 +149,8 @@ void add_sim(CLI::App& app, Action& action) {
   verb->add_option("--tokens", options->tokens, "how many tokens (default 4)")->check(whole_number_in(1, kMostTokens));
   verb->add_option("--seed", options->seed, "of weights and tokens (default 1)")->check(whole_number_in(0, INT64_MAX));
   verb->add_option("--experts", options->experts, "this many experts stand for the file's")->check(whole_number_in(1, 1 << 16));
+  verb->add_option("--sample", options->sample, "compute this many rows of gate and up and output columns, of large layers (default all)")
+      ->check(whole_number_in(1, 1 << 16));
   verb->add_option("--engine", options->engine, "2026-05 or 2026-08: whose sizes and conversions (default 2026-05)");
   verb->add_flag("--json", options->json, "machine-readable output");
   verb->callback([&action, options] { action = [options] { return run(*options); }; });

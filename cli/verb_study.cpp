@@ -6,16 +6,14 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <cmath>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
+#include "cli/picture_file.hpp"
 #include "cli/verbs.hpp"
-#include "model/error.hpp"
-#include "sim/io/file.hpp"
 #include "sim/study/study.hpp"
 
 namespace mx::cli {
@@ -73,18 +71,12 @@ int study(const StudyChoices& choices) {
   sim::StudyOptions options = choices.options;
   options.values = choices.tiles * sim::kStudyUnit;
   options.seed = static_cast<std::uint64_t>(choices.seed);
-  if (!choices.output.empty()) {
-    if (std::filesystem::path(choices.output).extension() != ".svg")
-      throw Error(ErrorCode::usage, fmt::format("-o takes a file that ends in .svg, not '{}'", choices.output));
-    sim::require_writable(choices.output, choices.force);
-  }
+  if (!choices.output.empty()) require_svg(choices.output, choices.force);
   const sim::Study result = sim::run_study(options);
-  if (!choices.output.empty()) {
-    const std::string picture = sim::study_svg(result);
-    sim::write_file(choices.output, {reinterpret_cast<const std::uint8_t*>(picture.data()), picture.size()}, choices.force);
-  }
+  const Json json = as_json(result);
+  if (!choices.output.empty()) write_picture(choices.output, json, choices.force);
   if (choices.json) {
-    print_json(as_json(result));
+    print_json(json);
   } else if (choices.output.empty()) {
     print_text(result);
   }

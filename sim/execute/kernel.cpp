@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "model/error.hpp"
@@ -134,7 +135,7 @@ void for_rows(const ByExpert& groups, std::int64_t rows, std::int64_t length, co
 }
 
 void first_product(const Execution& execution, const Weights& weights, const Activations& input, std::span<const SlotWork> slots,
-                   const ByExpert& groups, std::vector<SlotStages>& stages) {
+                   const ByExpert& groups, std::span<const std::int64_t> wanted, std::vector<SlotStages>& stages) {
   const ExecutionRow& row = *execution.row;
   const Product product(execution, weights, Matrix::w13, input, row.by == QuantizedBy::kernel ? input.memory : row.scales);
   const UsedActivation used = used_activation(row, execution.activation);
@@ -142,7 +143,9 @@ void first_product(const Execution& execution, const Weights& weights, const Act
   for (SlotStages& slot : stages) {
     for (auto* stage : {&slot.gate, &slot.up, &slot.activation}) stage->resize(static_cast<std::size_t>(intermediate));
   }
-  for_rows(groups, intermediate, 2 * weights.sizes().hidden, [&](std::int64_t expert, const std::vector<std::size_t>& positions, std::int64_t i) {
+  const auto count = static_cast<std::int64_t>(wanted.size());
+  for_rows(groups, count, 2 * weights.sizes().hidden, [&](std::int64_t expert, const std::vector<std::size_t>& positions, std::int64_t r) {
+    const std::int64_t i = wanted[static_cast<std::size_t>(r)];
     std::vector<std::int64_t> rows;
     for (const std::size_t at : positions) rows.push_back(slots[at].row);
     std::vector<std::uint32_t> gate(rows.size());
@@ -235,17 +238,21 @@ std::vector<std::string> ignored_constants(const ExecutionRow& row, const ModelA
 
 layout::SourceOrder kernel_order(const ExecutionRow& row, const ModelActivation& model) { return row.*name_row(model).order; }
 
+std::vector<std::int64_t> or_all(const std::optional<std::vector<std::int64_t>>& wanted, std::int64_t count) {
+  if (wanted) return *wanted;
+  std::vector<std::int64_t> all(static_cast<std::size_t>(count));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 std::vector<SlotStages> run_slots(const Execution& execution, const Weights& weights, const Activations& input, std::span<const SlotWork> slots,
-                                  std::span<const std::int64_t> columns) {
-  std::vector<std::int64_t> all;
-  if (columns.empty()) {
-    for (std::int64_t n = 0; n < weights.sizes().hidden; ++n) all.push_back(n);
-    columns = all;
-  }
+                                  const Outputs& outputs) {
+  const std::vector<std::int64_t> rows = or_all(outputs.rows, weights.sizes().intermediate);
+  const std::vector<std::int64_t> columns = or_all(outputs.columns, weights.sizes().hidden);
   std::vector<SlotStages> stages(slots.size());
   if (slots.empty()) return stages;
   const ByExpert groups = by_expert(slots, weights, input);
-  first_product(execution, weights, input, slots, groups, stages);
+  first_product(execution, weights, input, slots, groups, rows, stages);
   second_product(execution, weights, groups, columns, stages);
   return stages;
 }

@@ -55,6 +55,14 @@ struct SlotWork {
   std::int64_t expert;  ///< local
 };
 
+/// Which outputs of the two products are computed. A gate or up that is not counts as an activation of zero, here and in what is compared with it.
+struct Outputs {
+  std::optional<std::vector<std::int64_t>> rows = std::nullopt;     ///< of the intermediate size; none: all
+  std::optional<std::vector<std::int64_t>> columns = std::nullopt;  ///< of the hidden size; none: all
+};
+/// The wanted numbers, or all of 0..count-1.
+std::vector<std::int64_t> or_all(const std::optional<std::vector<std::int64_t>>& wanted, std::int64_t count);
+
 /// Stages of a slot, as fp32 bits. Whatever is bf16 in the backend is a bf16 number.
 struct SlotStages {
   std::vector<std::uint32_t> gate;        ///< [I] of the kernel's padded size
@@ -63,10 +71,10 @@ struct SlotStages {
   std::vector<std::uint32_t> down;        ///< one for each of the columns asked for: second product with its bias, before the slot rule
 };
 
-/// Executes the slots; `columns` are the output columns wanted, empty: all of hidden. Activations with fewer columns than the kernel's hidden size
-/// are zero there. All threads. Throws Error(usage) when a slot names a row or an expert that does not exist.
+/// Executes the slots. Activations with fewer columns than the kernel's hidden size are zero there. All threads. Throws Error(usage) when a slot
+/// names a row or an expert that does not exist.
 std::vector<SlotStages> run_slots(const Execution& execution, const Weights& weights, const Activations& input, std::span<const SlotWork> slots,
-                                  std::span<const std::int64_t> columns);
+                                  const Outputs& outputs);
 
 /// What a slot adds to its token's sum, in the order of the row; `weight` as fp32 bits.
 struct WeighedSlot {

@@ -11,6 +11,7 @@
 #include "model/layout/w4a8/values.hpp"
 #include "model/numerics/convert.hpp"
 #include "model/numerics/f32.hpp"
+#include "sim/mover.hpp"
 
 namespace mx::sim {
 namespace {
@@ -51,6 +52,13 @@ const MatrixRoles& roles_of(Matrix matrix) { return kRolesOf[static_cast<std::si
 
 std::int64_t up_to(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
+/// Memory in logical order. A layout that keeps every element in one place is read by the fast twin.
+std::vector<std::uint8_t> row_major(const Layout& memory, std::span<const std::uint8_t> bytes) {
+  const bool slices = std::ranges::any_of(memory.steps(), [](const layout::Step& step) { return std::holds_alternative<layout::Slice>(step); });
+  if (slices || memory.repeats()) return layout::held_row_major(memory, bytes).bytes;
+  return kMover(memory, bytes, Layout(memory.logical(), memory.grain_bits()));
+}
+
 /// Memory read in logical order; a cast that can be undone is undone, a bias is read in the type that it was widened to.
 Units read_units(const layout::TensorPlan& plan, const layout::PackedTensor& tensor) {
   const std::string name(layout::name_of(tensor.role));
@@ -59,7 +67,7 @@ Units read_units(const layout::TensorPlan& plan, const layout::PackedTensor& ten
                 "holds " + std::to_string(tensor.bytes.size()) + " bytes, the kernel's layout has " + std::to_string(plan.layout.bytes()), name);
   }
   const bool linear = fault::planted(fault::Fault::sim_reads_linear);
-  Units read{plan.layout.unit_bits(), linear ? tensor.bytes : layout::held_row_major(plan.layout, tensor.bytes).bytes};
+  Units read{plan.layout.unit_bits(), linear ? tensor.bytes : row_major(plan.layout, tensor.bytes)};
   if (plan.cast->keeps() || layout::is_bias(tensor.role)) return read;
   const layout::Uncast uncast(*plan.cast);
   Units before{plan.cast->from_bits, std::vector<std::uint8_t>(static_cast<std::size_t>((plan.layout.size() * plan.cast->from_bits + 7) / 8))};
@@ -127,7 +135,7 @@ Weights Weights::of_checkpoint(const layout::CanonicalLayer& layer, const Execut
   for (Role role : layout::kAllRoles) {
     if (layer[role].empty()) continue;
     const Layout memory = layout::canonical(role, layer.sizes, layer.form);
-    weights.units_[static_cast<std::size_t>(role)] = {memory.unit_bits(), layout::to_row_major(memory, layer[role])};
+    weights.units_[static_cast<std::size_t>(role)] = {memory.unit_bits(), row_major(memory, layer[role])};
   }
   weights.require_weights();
   if (layer.form.format == WeightFormat::int4) split_group_scales(weights.units_, layer.sizes);

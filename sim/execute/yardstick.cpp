@@ -36,18 +36,19 @@ std::uint32_t exact_product_of(const PreparedOperand& a, const WeightRow& weight
 }
 
 /// The activations of one slot as an operand.
-PreparedOperand activations(const Weights& weights, const ModelActivation& activation, const PreparedOperand& x, std::int64_t expert) {
-  std::vector<Value> values;
-  for (std::int64_t i = 0; i < weights.sizes().intermediate; ++i) {
+PreparedOperand activations(const Weights& weights, const ModelActivation& activation, const PreparedOperand& x, std::int64_t expert,
+                            std::span<const std::int64_t> rows) {
+  std::vector<Value> values(static_cast<std::size_t>(weights.sizes().intermediate));
+  for (const std::int64_t i : rows) {
     const std::uint32_t gate = exact_product_of(x, weights.row(Matrix::w13, expert, 0, i), weights.bias(Matrix::w13, expert, 0, i));
     const std::uint32_t up = exact_product_of(x, weights.row(Matrix::w13, expert, 1, i), weights.bias(Matrix::w13, expert, 1, i));
-    values.push_back(decode(kF32, model_activation(activation, gate, up)));
+    values[static_cast<std::size_t>(i)] = decode(kF32, model_activation(activation, gate, up));
   }
   return prepare(row_of(Contract::exact), Side::a, {values});
 }
 
 void one_token(const Weights& weights, const ModelActivation& activation, const SampleTokens& tokens, std::int64_t hidden, std::size_t token,
-               std::span<const std::int64_t> columns, std::span<std::uint32_t> out) {
+               std::span<const std::int64_t> rows, std::span<const std::int64_t> columns, std::span<std::uint32_t> out) {
   std::vector<Value> x;
   for (const std::uint32_t code : std::span(tokens.x).subspan(token * static_cast<std::size_t>(hidden), static_cast<std::size_t>(hidden)))
     x.push_back(decode(kBf16, code));
@@ -56,7 +57,7 @@ void one_token(const Weights& weights, const ModelActivation& activation, const 
   std::vector<PreparedOperand> acts;
   std::vector<std::uint32_t> shares;
   for (const moe::Slot& slot : tokens.slots[token]) {
-    acts.push_back(activations(weights, activation, operand, slot.expert));
+    acts.push_back(activations(weights, activation, operand, slot.expert, rows));
     shares.push_back(slot.weight);
   }
   const moe::F32Arithmetic arithmetic(Contract::exact);
@@ -83,19 +84,19 @@ double bf16_ulp(double largest) {
 }  // namespace
 
 std::vector<std::uint32_t> exact_output(const Weights& weights, const ModelActivation& activation, const SampleTokens& tokens, std::int64_t hidden,
-                                        std::span<const std::int64_t> columns) {
-  std::vector<std::int64_t> all;
-  for (std::int64_t n = 0; columns.empty() && n < hidden; ++n) all.push_back(n);
-  if (columns.empty()) columns = all;
+                                        const Outputs& outputs) {
+  const std::vector<std::int64_t> rows = or_all(outputs.rows, weights.sizes().intermediate);
+  const std::vector<std::int64_t> columns = or_all(outputs.columns, hidden);
   std::vector<std::uint32_t> out(tokens.slots.size() * columns.size());
   // Small layers are not worth a thread.
   constexpr std::int64_t kWorthThreads = std::int64_t{1} << 20;
-  const std::int64_t weights_read = 2 * weights.sizes().intermediate * hidden * static_cast<std::int64_t>(tokens.slots.size());
+  const std::int64_t weights_read = 2 * static_cast<std::int64_t>(rows.size()) * hidden * static_cast<std::int64_t>(tokens.slots.size());
   Rescue rescue;
 #pragma omp parallel for schedule(dynamic) if (weights_read > kWorthThreads)
   for (std::size_t token = 0; token < tokens.slots.size(); ++token) {
-    rescue.run(
-        [&] { one_token(weights, activation, tokens, hidden, token, columns, std::span(out).subspan(token * columns.size(), columns.size())); });
+    rescue.run([&] {
+      one_token(weights, activation, tokens, hidden, token, rows, columns, std::span(out).subspan(token * columns.size(), columns.size()));
+    });
   }
   rescue.rethrow();
   return out;

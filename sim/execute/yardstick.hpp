@@ -11,9 +11,10 @@
 namespace mx::sim {
 
 /// The layer without quantized activations: every product the exact sum rounded once to fp32, the activation in fp32 with the model's own constants,
-/// the weighted sum exact and rounded once. fp32 bits [tokens, columns]. `columns` are the output columns wanted, empty: all.
+/// the weighted sum exact and rounded once. fp32 bits [tokens, columns]. Of the outputs wanted; activations that are
+/// not count as zero.
 std::vector<std::uint32_t> exact_output(const Weights& weights, const ModelActivation& activation, const SampleTokens& tokens, std::int64_t hidden,
-                                        std::span<const std::int64_t> columns);
+                                        const Outputs& outputs);
 
 /// How far bf16 results are from the yardstick.
 struct Quality {

@@ -28,10 +28,11 @@ struct ReportedRow {
   int capability_high;
   std::string_view backend;
   std::string_view spread;
-  std::string_view report;
-  std::string_view cause;  ///< as far as layout, padding, scales or shapes explain it; empty: they do not
+  bool works;
+  std::string_view report;  ///< the accuracy that was measured, or how it fails
+  std::string_view cause;   ///< of a failure, as far as layout, padding, scales or shapes explain it; empty: they do not
 };
-/// Source: vllm PR 37128 (gpt-oss-120b), vllm#42118.
+/// Every cell that was reported. Source: vllm PR 37128 (gpt-oss-120b on GB200 and H200), vllm#42118.
 std::span<const ReportedRow> reported_rows();
 
 enum class CellAnswer : std::uint8_t {
@@ -52,11 +53,16 @@ struct ComparedCell {
 
   /// One word or two: "bit-equal", "within the bound", "BROKEN: dispatch", "refused: shape".
   std::string verdict() const;
+  /// It was executed and no link is broken.
+  bool works() const;
+  /// With what was reported; true where nothing was.
+  bool agrees() const { return reported == nullptr || reported->works == works(); }
 };
 
 struct Comparison {
   std::vector<ComparedCell> cells;  ///< backends in the oracle's order, spreads within
-  /// 0 when no cell that the engine chooses by itself is broken or refused by a converter, else 1; 5 when nothing was executed.
+  /// Of the cells that the engine chooses by itself: 1 when one is broken, else 4 when a converter refuses one, else 0. Other backends' cells are
+  /// shown and fail nothing. 5 when nothing was executed.
   int exit_code() const;
 };
 

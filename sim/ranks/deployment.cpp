@@ -9,8 +9,9 @@
 #include "model/layout/rounding.hpp"
 #include "model/numerics/rows.hpp"
 #include "sim/digest.hpp"
+#include "sim/mover.hpp"
+#include "sim/ranks/agree.hpp"
 #include "sim/ranks/links.hpp"
-#include "sim/transport/words.hpp"
 
 namespace mx::sim {
 namespace {
@@ -67,8 +68,8 @@ CanonicalLayer padded_layer(const CanonicalLayer& layer, const layout::Sizes& pa
 /// What is left of a layer's values by a conversion that says what it loses.
 CanonicalLayer after_losses(const CanonicalLayer& layer, const layout::BackendLayout* backend, const layout::Setting& setting) {
   if (backend == nullptr || backend->values == nullptr || backend->undo_values == nullptr) return layer;
-  const layout::PackedLayer packed = layout::convert(layer, *backend, setting);
-  return packed.losses.empty() ? layer : layout::restore(packed, layout::OnLoss::mark);
+  const layout::PackedLayer packed = layout::convert(layer, *backend, setting, kMover);
+  return packed.losses.empty() ? layer : layout::restore(packed, layout::OnLoss::mark, kMover);
 }
 
 const layout::BackendLayout* layout_of(const ExecutionRow& row, layout::Engine engine) {
@@ -87,10 +88,15 @@ SampleTokens widened(const SampleTokens& tokens, std::int64_t hidden, std::int64
   return wide;
 }
 
-std::vector<std::int64_t> columns_or_all(std::span<const std::int64_t> columns, std::int64_t hidden) {
-  std::vector<std::int64_t> all(columns.begin(), columns.end());
-  for (std::int64_t n = 0; columns.empty() && n < hidden; ++n) all.push_back(n);
-  return all;
+/// Those of the wanted rows that lie on a rank, counted as it counts them; all of its own, padding too, where all are wanted.
+std::optional<std::vector<std::int64_t>> rows_on(const RankPlan& rank, const std::optional<std::vector<std::int64_t>>& rows) {
+  if (!rows) return std::nullopt;
+  std::vector<std::int64_t> local;
+  for (const std::int64_t row : *rows) {
+    const std::int64_t at = row - rank.intermediate.first;
+    if (at >= 0 && at < rank.intermediate.count) local.push_back(at);
+  }
+  return local;
 }
 
 /// Sizes that the engine allocates on a rank, or why it does not.
@@ -101,13 +107,14 @@ struct Allocation {
 
 class Run {
  public:
-  Run(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Reference& reference,
-      std::span<const std::int64_t> columns, Transport& transport)
+  Run(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Reference& reference, const Outputs& outputs,
+      Transport& transport)
       : request_(request),
         layer_(layer),
         tokens_(tokens),
         reference_(reference),
-        columns_(columns_or_all(columns, layer.experts.sizes.hidden)),
+        rows_(outputs.rows),
+        columns_(or_all(outputs.columns, layer.experts.sizes.hidden)),
         transport_(transport),
         row_(row_for(request, layer)),
         parallel_(oracle::derive(request.deployment.parallel)) {}
@@ -133,7 +140,7 @@ class Run {
                            request_.deployment.layer.expert_groups});
     stage_.clear();
     here_ = transport_.ranks_here(static_cast<int>(plan.ranks.size()));
-    require_same_deployment(plan);
+    if (here_.size() < plan.ranks.size()) require_same_deployment(request_, layer_, tokens_, transport_);
     const Execution& execution = reference_.execution;
     SimulationResult result{.plan = plan,
                             .execution = execution,
@@ -208,26 +215,6 @@ class Run {
     return value_of(oracle::assemble(request));
   }
 
-  /// A launcher starts whatever it is told to: other options or another file on some processes.
-  void require_same_deployment(const Plan& plan) const {
-    if (here_.size() == plan.ranks.size()) return;
-    Fnv1a digest;
-    for (const std::string& word : {request_.backend, request_.kernel_class, request_.deployment.parallel.all2all_backend})
-      digest.add_bytes({reinterpret_cast<const std::uint8_t*>(word.data()), word.size()});
-    const oracle::ParallelRequest& parallel = request_.deployment.parallel;
-    digest.add_all(std::vector{parallel.tp, parallel.dp, static_cast<int>(parallel.enable_expert_parallel), static_cast<int>(request_.engine)});
-    for (Role role : layout::kAllRoles) digest.add_bytes(layer_.experts[role]);
-    digest.add_all(tokens_.x);
-    for (const auto& slots : tokens_.slots) {
-      for (const moe::Slot& slot : slots) digest.add_all(std::vector{slot.expert, std::int64_t{slot.weight}});
-    }
-    const auto value = digest.value();
-    const std::vector<Words> all = transport_.all_gather({{static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(value >> 32U)}});
-    const auto other = std::ranges::find_if(all, [&](const Words& words) { return words != all.front(); });
-    if (other != all.end())
-      throw Error(ErrorCode::usage, "rank " + std::to_string(other - all.begin()) + " was given another deployment, backend or seed than rank 0");
-  }
-
   std::vector<RankRun> prepared_ranks(const Plan& plan, std::vector<layout::Loss>& losses) const {
     std::vector<RankRun> ranks;
     const layout::BackendLayout* backend = layout_of(row_, request_.engine);
@@ -243,36 +230,14 @@ class Run {
         run.kernel = Weights::of_checkpoint(view, row_);
       } else {
         run.before = Weights::of_checkpoint(after_losses(run.loaded, backend, setting), row_);
-        const layout::PackedLayer packed = layout::convert(run.loaded, *backend, setting);
+        const layout::PackedLayer packed = layout::convert(run.loaded, *backend, setting, kMover);
         if (losses.empty()) losses = packed.losses;
         run.kernel = Weights::of_packed(packed, row_, order);
       }
       ranks.push_back(std::move(run));
     }
-    share_losses(losses);
+    losses = agreed_losses(losses, here_.size(), transport_);
     return ranks;
-  }
-
-  /// Those of the lowest rank that has any. Nobody goes on before everyone has converted.
-  void share_losses(std::vector<layout::Loss>& losses) const {
-    WordWriter own;
-    for (const layout::Loss& loss : losses) {
-      own.put(static_cast<std::int64_t>(loss.role));
-      own.put(loss.what);
-      own.put(loss.units);
-    }
-    std::vector<Words> here(here_.size());
-    here.front() = own.take();
-    const std::vector<Words> all = transport_.all_gather(std::move(here));
-    losses.clear();
-    for (std::size_t rank = 0; rank < all.size() && losses.empty(); ++rank) {
-      for (WordReader words(all[rank]); !words.at_end();) {
-        layout::Loss& loss = losses.emplace_back();
-        loss.role = static_cast<Role>(words.number());
-        loss.what = words.text();
-        loss.units = words.number();
-      }
-    }
   }
 
   void run_ranks(SimulationResult& result, const std::vector<RankRun>& ranks) const {
@@ -282,11 +247,12 @@ class Run {
     RankStages stages(result.plan.ranks.size());
     for (std::size_t at = 0; at < here_.size(); ++at) {
       const auto rank = static_cast<std::size_t>(here_[at]);
-      stages[rank] = run_slots(result.execution, *ranks[at].kernel, received[rank].input, received[rank].work, columns_);
+      stages[rank] = run_slots(result.execution, *ranks[at].kernel, received[rank].input, received[rank].work,
+                               {rows_on(result.plan.ranks[rank], rows_), columns_});
     }
     share_second_products(received, stages);
     result.out = combined_ranks(*result.exchange, row_, result.plan, received, stages, tokens_, columns_.size());
-    const LinkInputs inputs{result.plan, layer_, result.execution, tokens_, transport_, here_, ranks, received, stages, reference_, columns_};
+    const LinkInputs inputs{result.plan, layer_, result.execution, tokens_, transport_, here_, ranks, received, stages, reference_, rows_, columns_};
     result.links = check_links(inputs, result.out, result.worst_share);
     result.bit_equal = result.out == reference_.out;
     result.quality = quality(reference_.exact, result.out, columns_.size());
@@ -331,6 +297,7 @@ class Run {
   const ModelLayer& layer_;
   const SampleTokens& tokens_;
   const Reference& reference_;
+  std::optional<std::vector<std::int64_t>> rows_;
   std::vector<std::int64_t> columns_;
   Transport& transport_;
   const ExecutionRow& row_;
@@ -365,11 +332,11 @@ layout::Arch arch_of(const oracle::Hardware& hardware) {
   return layout::Arch::cpu;
 }
 
-Reference run_reference(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens,
-                        std::span<const std::int64_t> columns) {
+Reference run_reference(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Outputs& outputs) {
   const ExecutionRow& row = row_for(request, layer);
   const layout::Sizes& whole = layer.experts.sizes;
-  const std::vector<std::int64_t> wanted = columns_or_all(columns, whole.hidden);
+  const std::vector<std::int64_t> columns = or_all(outputs.columns, whole.hidden);
+  const Outputs wanted{outputs.rows, columns};
   layout::Setting setting = setting_for(request, layer, whole, 1);
   setting.padded = layout::rounded_up(request.backend, setting);
   const layout::Sizes padded = kernel_sizes(row, setting);
@@ -390,7 +357,7 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
   for (const auto& slots : tokens.slots) {
     std::vector<WeighedSlot> weighed;
     for (const moe::Slot& one : slots) weighed.push_back({one.expert, one.weight, reference.stages[slot++].down});
-    const std::vector<std::uint32_t> sums = combined(row, std::move(weighed), wanted.size());
+    const std::vector<std::uint32_t> sums = combined(row, std::move(weighed), columns.size());
     reference.out.insert(reference.out.end(), sums.begin(), sums.end());
   }
   reference.exact = exact_output(Weights::of_checkpoint(layer.experts, row), layer.activation, tokens, whole.hidden, wanted);
@@ -398,8 +365,8 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
 }
 
 Simulation simulate(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Reference& reference,
-                    std::span<const std::int64_t> columns, Transport& transport) {
-  return Run(request, layer, tokens, reference, columns, transport).run();
+                    const Outputs& outputs, Transport& transport) {
+  return Run(request, layer, tokens, reference, outputs, transport).run();
 }
 
 }  // namespace mx::sim

@@ -100,15 +100,15 @@ struct Simulation {
   std::optional<SimulationRefusal> refusal;
 };
 
-/// Runs the reference. `columns` are the output columns wanted, empty: all of hidden. Throws Error(usage) for sizes that disagree and an activation
-/// key that is none, Error(unsupported) for an activation that the backend does not take.
-Reference run_reference(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, std::span<const std::int64_t> columns);
+/// Runs the reference for the outputs wanted, rows of the whole layer's intermediate size. Throws Error(usage) for sizes that disagree and an
+/// activation key that is none, Error(unsupported) for an activation that the backend does not take.
+Reference run_reference(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Outputs& outputs);
 
 /// Runs the deployment with what follows from the choice of its backend: sizes, plan, conversion on every rank, exchange, execution, combination.
 /// Every process of the transport gets the same. Throws Error(usage) for a backend without a row, for as many processes as the deployment has not and
 /// for processes with different deployments, Error(unsupported) for what is not simulated.
 Simulation simulate(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Reference& reference,
-                    std::span<const std::int64_t> columns, Transport& transport);
+                    const Outputs& outputs, Transport& transport);
 
 /// A name of the layout table for the deployment's hardware. Throws Error(unsupported) for hardware that it has no row for.
 layout::Arch arch_of(const oracle::Hardware& hardware);

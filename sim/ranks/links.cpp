@@ -16,8 +16,11 @@ namespace {
 using layout::Axis;
 using layout::Role;
 
-/// Most elements of one matrix of one rank that are compared; of larger ones whole rows at equal distances.
-constexpr std::int64_t kMostCompared = std::int64_t{1} << 24;
+/// About how many elements of one tensor of one rank are compared; of larger ones whole rows at equal distances.
+constexpr std::int64_t kMostCompared = std::int64_t{1} << 22;
+
+/// The distance of the rows that are compared. It is odd: tiles have even numbers of rows, and each of theirs gets its turn.
+std::int64_t row_distance(std::int64_t rows, std::int64_t length) { return rows * length / kMostCompared | 1; }
 
 std::string rank_text(std::size_t rank) { return "rank " + std::to_string(rank); }
 LinkCheck equal_link(Link link, std::int64_t compared) { return {link, LinkState::equal, compared, {}}; }
@@ -83,8 +86,11 @@ class LoadedTensor {
   /// The first wrong entry, or none; adds to the count.
   std::optional<std::string> difference(std::int64_t& compared) const {
     std::vector<std::int64_t> coord(part_.axes.size());
-    const std::int64_t total = static_cast<std::int64_t>(part_.units.size()) * 8 / part_.bits;
-    for (std::int64_t index = 0; index < total; ++index) {
+    const std::int64_t length = part_.axes.back().extent;
+    const std::int64_t rows = static_cast<std::int64_t>(part_.units.size()) * 8 / part_.bits / length;
+    const std::int64_t distance = row_distance(rows, length);
+    for (std::int64_t at = 0; at < (rows + distance - 1) / distance * length; ++at) {
+      const std::int64_t index = at / length * distance * length + at % length;
       std::int64_t rest = index;
       for (std::size_t axis = coord.size(); axis-- > 0;) {
         coord[axis] = rest % part_.axes[axis].extent;
@@ -191,8 +197,7 @@ LinkCheck check_converted(const LinkInputs& inputs, std::size_t at) {
   for (const MatrixSides& side :
        {MatrixSides{Matrix::w13, 2, sizes.intermediate, sizes.hidden, "w13"}, MatrixSides{Matrix::w2, 1, sizes.hidden, sizes.intermediate, "w2"}}) {
     const std::int64_t rows = sizes.experts * side.halves * side.rows;
-    const std::int64_t stride = std::max<std::int64_t>(1, rows * side.length / kMostCompared);
-    for (std::int64_t row = 0; row < rows; row += stride) {
+    for (std::int64_t row = 0; row < rows; row += row_distance(rows, side.length)) {
       const std::int64_t expert = row / (side.halves * side.rows);
       const std::int64_t half = row / side.rows % side.halves;
       const std::int64_t n = row % side.rows;
@@ -267,14 +272,17 @@ using StageList = std::span<std::vector<std::uint32_t> SlotStages::*const>;
 LinkCheck check_rank_stage(const LinkInputs& inputs, Link link, StageList stages, std::size_t rank) {
   LinkCheck check = equal_link(link, 0);
   const Interval& part = inputs.plan.ranks[rank].intermediate;
+  const std::vector<std::int64_t> rows = or_all(inputs.rows, part.first + part.count);
   for_slots(inputs, rank, [&](std::size_t i, std::size_t slot) {
     for (const auto stage : stages) {
       const std::vector<std::uint32_t>& got = inputs.stages[rank][i].*stage;
       const std::vector<std::uint32_t>& want = inputs.reference.stages[slot].*stage;
-      for (std::int64_t n = 0; n < part.count && check.state == LinkState::equal; ++n) {
+      for (std::size_t r = 0; r < rows.size() && check.state == LinkState::equal; ++r) {
+        const std::int64_t n = rows[r] - part.first;
+        if (n < 0 || n >= part.count) continue;
         ++check.compared;
         const std::uint32_t found = got[static_cast<std::size_t>(n)];
-        const std::uint32_t expected = want[static_cast<std::size_t>(part.first + n)];
+        const std::uint32_t expected = want[static_cast<std::size_t>(rows[r])];
         if (found == expected) continue;
         check = broken_link(
             link, slot_text(inputs, rank, i) + ", row " + std::to_string(n) + " is " + f32::text(found) + ", on one rank " + f32::text(expected));

@@ -27,7 +27,8 @@ struct LinkInputs {
   std::span<const Received> received;  ///< of all ranks; rows of the ranks here alone
   const RankStages& stages;
   const Reference& reference;
-  std::span<const std::int64_t> columns;
+  const std::optional<std::vector<std::int64_t>>& rows;  ///< wanted, of the whole intermediate size
+  std::span<const std::int64_t> columns;                 ///< wanted
 };
 
 /// Index of each token's first slot among the reference's stages, and their number.

@@ -49,6 +49,14 @@ layout::Form form_of(const DeploymentFile& file, WeightFormat format) {
   return {format, interleaved ? layout::SourceOrder::gpt_oss : layout::SourceOrder::standard};
 }
 
+/// So many of 0..count-1, at equal distances; none: all.
+std::optional<std::vector<std::int64_t>> spread_over(std::int64_t count, std::int64_t wanted) {
+  if (wanted == 0 || wanted >= count) return std::nullopt;
+  std::vector<std::int64_t> sample;
+  for (std::int64_t i = 0; i < wanted; ++i) sample.push_back(i * count / wanted);
+  return sample;
+}
+
 }  // namespace
 
 WeightFormat format_of(std::string_view oracle, std::string_view weight_key) {
@@ -75,7 +83,7 @@ oracle::Deployment respread(const oracle::Deployment& deployment, const oracle::
 }
 
 Scenario make_scenario(const DeploymentFile& file, const ScenarioOptions& options) {
-  Scenario scenario{file.oracle, file.deployment, options.engine, {}, {}};
+  Scenario scenario{file.oracle, file.deployment, options.engine, {}, {}, {}};
   oracle::LayerConfig& layer = scenario.deployment.layer;
   if (!layer.is_act_and_mul) throw Error(ErrorCode::unsupported, "a layer without gate (act_and_mul false) is not simulated");
   if (options.experts > 0) layer.num_experts = options.experts;
@@ -93,6 +101,7 @@ Scenario make_scenario(const DeploymentFile& file, const ScenarioOptions& option
                                          " are generated (--experts N lets fewer experts stand for all)");
   }
   scenario.layer = {sample_layer(sizes, form_of(file, format), layer.has_bias, options.seed), activation_of(layer), scales_of(format)};
+  scenario.outputs = {spread_over(intermediate, options.sample), spread_over(layer.hidden, options.sample)};
   scenario.tokens = sample_tokens(options.tokens, layer.hidden, layer.num_experts, layer.experts_per_token, options.seed);
   return scenario;
 }

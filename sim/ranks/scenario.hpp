@@ -10,6 +10,7 @@ struct ScenarioOptions {
   std::int64_t tokens = 4;
   std::uint64_t seed = 1;
   std::int64_t experts = 0;  ///< stand for the file's; 0: as many as it says
+  std::int64_t sample = 0;   ///< rows of gate and up and output columns that are computed; 0: all
   layout::Engine engine = layout::Engine::v2026_05;
 };
 
@@ -20,6 +21,7 @@ struct Scenario {
   layout::Engine engine;
   ModelLayer layer;
   SampleTokens tokens;
+  Outputs outputs;
 };
 
 /// Weights of more elements than this are not generated.

@@ -58,7 +58,4 @@ Study run_study(const StudyOptions& options);
 /// The values of one block format's tile and everything smaller divide it: 128 x 128.
 inline constexpr std::int64_t kStudyUnit = 128 * 128;
 
-/// A heat map of the SQNR, one self-contained SVG: a line per recipe, a column per distribution.
-std::string study_svg(const Study& study);
-
 }  // namespace mx::sim

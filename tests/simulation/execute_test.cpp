@@ -51,8 +51,11 @@ std::vector<SlotWork> slots_of(const SampleTokens& tokens) {
 const std::set<std::pair<std::string_view, WeightFormat>>& oracle_pairs() {
   static const std::set<std::pair<std::string_view, WeightFormat>> pairs = [] {
     std::set<std::pair<std::string_view, WeightFormat>> all;
-    const std::pair<std::string_view, WeightFormat> formats[] = {
-        {"mxfp4", WeightFormat::mxfp4}, {"nvfp4", WeightFormat::nvfp4}, {"mxfp8", WeightFormat::mxfp8}, {"w4a8", WeightFormat::int4}};
+    const std::pair<std::string_view, WeightFormat> formats[] = {{"mxfp4", WeightFormat::mxfp4},
+                                                                 {"mxfp4_deepseek_v4", WeightFormat::mxfp4},
+                                                                 {"nvfp4", WeightFormat::nvfp4},
+                                                                 {"mxfp8", WeightFormat::mxfp8},
+                                                                 {"w4a8", WeightFormat::int4}};
     for (const auto& [oracle, format] : formats) {
       for (const oracle::BackendRow& row : oracle::tables_of(oracle).backends) {
         if (!row.classes.empty()) all.emplace(row.name, format);

@@ -1,9 +1,12 @@
-// TRITON on Hopper, from its own packed tensors, held against the stages that the real kernels gave: golden/witness/numerics/moe_0.
+// TRITON on Hopper, from its own packed tensors, held against the stages that the real kernels gave: every golden/witness/numerics/moe_* and, for
+// sets of one's own, every moe_* in the directory that MXACT_MOE_SETS names.
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "model/numerics/convert.hpp"
@@ -16,36 +19,69 @@ using namespace mx;
 using namespace mx::sim;
 using layout::Role;
 
-// Sizes of the recorded layer (manifest.json).
-constexpr std::int64_t kTokens = 7;
-constexpr std::int64_t kTopK = 4;
-constexpr layout::Sizes kSizes{8, 256, 256, 32};
+namespace fs = std::filesystem;
 
-std::vector<std::uint8_t> bytes_of(const std::string& name) {
-  std::ifstream file(std::filesystem::path(WITNESS_DIRECTORY) / "numerics/moe_0" / name, std::ios::binary);
-  REQUIRE(file.good());
-  return {std::istreambuf_iterator<char>(file), {}};
+std::vector<fs::path> recorded_sets() {
+  std::vector<fs::path> sets;
+  std::vector<fs::path> places{fs::path(WITNESS_DIRECTORY) / "numerics"};
+  if (const char* more = std::getenv("MXACT_MOE_SETS")) places.emplace_back(more);
+  for (const fs::path& place : places) {
+    for (const auto& entry : fs::directory_iterator(place)) {
+      if (entry.path().filename().string().starts_with("moe_")) sets.push_back(entry.path());
+    }
+  }
+  return sets;
 }
 
-std::vector<std::uint32_t> words_of(const std::string& name, std::size_t width) {
-  const std::vector<std::uint8_t> bytes = bytes_of(name);
+/// A recorded layer with its sizes, as the set's manifest says them.
+struct RecordedSet {
+  fs::path directory;
+  std::int64_t tokens;
+  std::int64_t top_k;
+  layout::Sizes sizes;
+
+  explicit RecordedSet(const fs::path& path) : directory(path) {
+    std::ifstream file(path / "manifest.json");
+    REQUIRE(file.good());
+    const nlohmann::json manifest = nlohmann::json::parse(file);
+    for (const auto& entry : manifest["entries"]) {
+      if (entry["id"] != "triton.gemm1") continue;
+      const auto& params = entry["params"];
+      tokens = params["T"];
+      top_k = params["top_k"];
+      sizes = {params["E"], params["I"], params["H"], 32};
+      return;
+    }
+    FAIL(path << " has no entry triton.gemm1");
+  }
+
+  std::vector<std::uint8_t> bytes(const std::string& name) const {
+    std::ifstream file(directory / name, std::ios::binary);
+    REQUIRE(file.good());
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  std::vector<std::uint32_t> words(const std::string& name, std::size_t width) const;
+};
+
+std::vector<std::uint32_t> RecordedSet::words(const std::string& name, std::size_t width) const {
+  const std::vector<std::uint8_t> raw = bytes(name);
   std::vector<std::uint32_t> words;
-  for (std::size_t i = 0; i < bytes.size(); i += width) {
+  for (std::size_t i = 0; i < raw.size(); i += width) {
     std::uint32_t word = 0;
-    for (std::size_t b = 0; b < width; ++b) word |= std::uint32_t{bytes[i + b]} << (8 * b);
+    for (std::size_t b = 0; b < width; ++b) word |= std::uint32_t{raw[i + b]} << (8 * b);
     words.push_back(word);
   }
   return words;
 }
 
-layout::CanonicalLayer recorded_layer() {
-  layout::CanonicalLayer layer{kSizes, layout::SourceOrder::gpt_oss, {}};
-  layer[Role::w13_weight] = bytes_of("w13_blocks.bin");
-  layer[Role::w13_weight_scale] = bytes_of("w13_scales.bin");
-  layer[Role::w13_bias] = bytes_of("w13_bias.bin");
-  layer[Role::w2_weight] = bytes_of("w2_blocks.bin");
-  layer[Role::w2_weight_scale] = bytes_of("w2_scales.bin");
-  layer[Role::w2_bias] = bytes_of("w2_bias.bin");
+layout::CanonicalLayer recorded_layer(const RecordedSet& set) {
+  layout::CanonicalLayer layer{set.sizes, layout::SourceOrder::gpt_oss, {}};
+  layer[Role::w13_weight] = set.bytes("w13_blocks.bin");
+  layer[Role::w13_weight_scale] = set.bytes("w13_scales.bin");
+  layer[Role::w13_bias] = set.bytes("w13_bias.bin");
+  layer[Role::w2_weight] = set.bytes("w2_blocks.bin");
+  layer[Role::w2_weight_scale] = set.bytes("w2_scales.bin");
+  layer[Role::w2_bias] = set.bytes("w2_bias.bin");
   return layer;
 }
 
@@ -56,59 +92,85 @@ struct Sorted {
   std::vector<std::uint32_t> gates;   ///< bf16 codes
 };
 
-Sorted recorded_slots() {
-  Sorted sorted{{}, words_of("triton_hopper.gather_src.i32.bin", 4), words_of("triton_hopper.gate_scal.bf16.bin", 2)};
-  const std::vector<std::uint32_t> histogram = words_of("triton_hopper.expert_hist.i32.bin", 4);
+Sorted recorded_slots(const RecordedSet& set) {
+  Sorted sorted{{}, set.words("triton_hopper.gather_src.i32.bin", 4), set.words("triton_hopper.gate_scal.bf16.bin", 2)};
+  const std::vector<std::uint32_t> histogram = set.words("triton_hopper.expert_hist.i32.bin", 4);
   for (std::size_t expert = 0; expert < histogram.size(); ++expert) {
     for (std::uint32_t i = 0; i < histogram[expert]; ++i)
-      sorted.work.push_back({sorted.source[sorted.work.size()] / kTopK, static_cast<std::int64_t>(expert)});
+      sorted.work.push_back({sorted.source[sorted.work.size()] / static_cast<std::uint32_t>(set.top_k), static_cast<std::int64_t>(expert)});
   }
-  REQUIRE(sorted.work.size() == kTokens * kTopK);
+  REQUIRE(static_cast<std::int64_t>(sorted.work.size()) == set.tokens * set.top_k);
   return sorted;
+}
+
+/// Steps between two bf16 codes of one sign.
+std::uint32_t steps(std::uint32_t a, std::uint32_t b) { return a > b ? a - b : b - a; }
+
+/// How many differ, and by how many steps at most.
+struct Differences {
+  std::size_t count = 0;
+  std::uint32_t most = 0;
+  void add(std::uint32_t got, std::uint32_t want) {
+    if (got == want) return;
+    ++count;
+    most = std::max(most, steps(got, want));
+  }
+};
+
+void check_set(const RecordedSet& set) {
+  const ExecutionRow& row = execution_of(layout::WeightFormat::mxfp4, "TRITON");
+  const ModelActivation model{"SWIGLUOAI", {0x3FD9DB23U, 0x3F800000U, 0x40E00000U, 0}};
+  const Execution execution = execution_on(row, layout::Arch::sm90, "None", model, {});
+  CHECK(grounds_of(row, layout::Arch::sm90, *execution.first, *execution.second) == Grounds::verified);
+  const layout::Setting setting{.sizes = set.sizes, .padded = set.sizes, .form = layout::SourceOrder::gpt_oss, .arch = layout::Arch::sm90};
+  const layout::BackendLayout& backend = layout::backend_layout_named("TRITON", layout::WeightFormat::mxfp4, setting.engine);
+  const layout::PackedLayer packed = layout::convert(recorded_layer(set), backend, setting);
+  const Weights weights = Weights::of_packed(packed, row, layout::SourceOrder::gpt_oss);
+  const std::vector<std::uint32_t> x = set.words("x.bin", 2);
+  const Activations input = quantized(*execution.first, x, set.sizes.hidden, 0);
+  const Sorted sorted = recorded_slots(set);
+  const std::vector<SlotStages> stages = run_slots(execution, weights, input, sorted.work, {});
+
+  const std::vector<std::uint32_t> h13 = set.words("triton_hopper.h13.bf16.bin", 2);
+  const std::vector<std::uint32_t> act = set.words("triton_hopper.act.bf16.bin", 2);
+  const std::vector<std::uint32_t> out = set.words("triton_hopper.out.bf16.bin", 2);
+  const auto width = static_cast<std::size_t>(set.sizes.intermediate);
+  Differences wrong_h13;
+  Differences wrong_act;
+  for (std::size_t slot = 0; slot < stages.size(); ++slot) {
+    for (std::size_t i = 0; i < width; ++i) {
+      wrong_h13.add(to_bf16(stages[slot].gate[i]) >> 16U, h13[slot * 2 * width + 2 * i]);
+      wrong_h13.add(to_bf16(stages[slot].up[i]) >> 16U, h13[slot * 2 * width + 2 * i + 1]);
+      wrong_act.add(stages[slot].activation[i] >> 16U, act[slot * width + i]);
+    }
+  }
+  Differences wrong_out;
+  for (std::uint32_t token = 0; token < set.tokens; ++token) {
+    std::vector<WeighedSlot> slots;
+    for (std::size_t slot = 0; slot < stages.size(); ++slot) {
+      if (sorted.source[slot] / static_cast<std::uint32_t>(set.top_k) == token)
+        slots.push_back({sorted.work[slot].expert, sorted.gates[slot] << 16U, stages[slot].down});
+    }
+    const std::vector<std::uint32_t> sums = combined(row, slots, static_cast<std::size_t>(set.sizes.hidden));
+    for (std::size_t n = 0; n < sums.size(); ++n) wrong_out.add(sums[n] >> 16U, out[token * sums.size() + n]);
+  }
+  // The relation is bits. Of other seeds the ledger (golden/witness/ledger.cpp) excuses what the device's approximate exp moves across a rounding
+  // boundary: an activation in 4096 by one step, an output in 4096 by two; of moe_0 nothing.
+  const std::size_t share = set.directory.filename() == "moe_0" ? 0 : 1;
+  CHECK(wrong_h13.count == 0);
+  CHECK(wrong_act.count <= share * act.size() / 4096);
+  CHECK(wrong_act.most <= 1);
+  CHECK(wrong_out.count <= share * out.size() / 4096);
+  CHECK(wrong_out.most <= 2);
 }
 
 }  // namespace
 
 TEST_CASE("TRITON on Hopper reproduces the recorded stages from its own packed tensors") {
-  const ExecutionRow& row = execution_of(layout::WeightFormat::mxfp4, "TRITON");
-  const ModelActivation model{"SWIGLUOAI", {0x3FD9DB23U, 0x3F800000U, 0x40E00000U, 0}};
-  const Execution execution = execution_on(row, layout::Arch::sm90, "None", model, {});
-  CHECK(grounds_of(row, layout::Arch::sm90, *execution.first, *execution.second) == Grounds::verified);
-  const layout::Setting setting{.sizes = kSizes, .padded = kSizes, .form = layout::SourceOrder::gpt_oss, .arch = layout::Arch::sm90};
-  const layout::BackendLayout& backend = layout::backend_layout_named("TRITON", layout::WeightFormat::mxfp4, setting.engine);
-  const layout::PackedLayer packed = layout::convert(recorded_layer(), backend, setting);
-  const Weights weights = Weights::of_packed(packed, row, layout::SourceOrder::gpt_oss);
-  const std::vector<std::uint32_t> x = words_of("x.bin", 2);
-  const Activations input = quantized(*execution.first, x, kSizes.hidden, 0);
-  const Sorted sorted = recorded_slots();
-  const std::vector<SlotStages> stages = run_slots(execution, weights, input, sorted.work, {});
-
-  const std::vector<std::uint32_t> h13 = words_of("triton_hopper.h13.bf16.bin", 2);
-  const std::vector<std::uint32_t> act = words_of("triton_hopper.act.bf16.bin", 2);
-  const std::vector<std::uint32_t> out = words_of("triton_hopper.out.bf16.bin", 2);
-  const auto width = static_cast<std::size_t>(kSizes.intermediate);
-  std::size_t wrong_h13 = 0;
-  std::size_t wrong_act = 0;
-  for (std::size_t slot = 0; slot < stages.size(); ++slot) {
-    for (std::size_t i = 0; i < width; ++i) {
-      if (to_bf16(stages[slot].gate[i]) >> 16U != h13[slot * 2 * width + 2 * i]) ++wrong_h13;
-      if (to_bf16(stages[slot].up[i]) >> 16U != h13[slot * 2 * width + 2 * i + 1]) ++wrong_h13;
-      if (stages[slot].activation[i] >> 16U != act[slot * width + i]) ++wrong_act;
-    }
+  const std::vector<fs::path> sets = recorded_sets();
+  CHECK_FALSE(sets.empty());
+  for (const fs::path& set : sets) {
+    INFO(set);
+    check_set(RecordedSet(set));
   }
-  CHECK(wrong_h13 == 0);
-  CHECK(wrong_act == 0);
-
-  std::size_t wrong_out = 0;
-  for (std::uint32_t token = 0; token < kTokens; ++token) {
-    std::vector<WeighedSlot> slots;
-    for (std::size_t slot = 0; slot < stages.size(); ++slot) {
-      if (sorted.source[slot] / kTopK == token) slots.push_back({sorted.work[slot].expert, sorted.gates[slot] << 16U, stages[slot].down});
-    }
-    const std::vector<std::uint32_t> sums = combined(row, slots, static_cast<std::size_t>(kSizes.hidden));
-    for (std::size_t n = 0; n < sums.size(); ++n) {
-      if (sums[n] >> 16U != out[token * sums.size() + n]) ++wrong_out;
-    }
-  }
-  CHECK(wrong_out == 0);
 }
