@@ -14,6 +14,10 @@ import sys
 
 BEGIN = "<!-- begin of the table: bench/report.py writes it -->"
 END = "<!-- end of the table -->"
+LAYOUTS_BEGIN = "<!-- begin of the layouts' table: bench/report.py writes it -->"
+LAYOUTS_END = "<!-- end of the layouts' table -->"
+# What is asked of each class of layouts, as a share of a copy past the caches.
+LAYOUT_CLASSES = {"rows": 70, "bytes": 70, "nibbles": 45, "bits": 30}
 LIMIT = "limit"
 SHORT_STEPS = "limit in short steps"
 MODEL = "model"
@@ -93,39 +97,71 @@ def codec_table(runs, threads):
     return lines
 
 
+def layout_runs(results):
+    """{(class, layout): {(direction, threads): [(share, bytes per second)]}} of the repetitions."""
+    runs = {}
+    for row in results["benchmarks"]:
+        parts = row["name"].split("/")
+        if row.get("run_type") != "iteration" or parts[0] != "relayout":
+            continue
+        threads = int(parts[4].removeprefix("threads:"))
+        runs.setdefault((parts[1], parts[2]), {}).setdefault((parts[3], threads), []).append((100 * row["share"], row["GB/s"]))
+    return runs
+
+
+def layout_table(runs, crowded):
+    ways = [(way, threads) for threads in ((1,) if crowded else (1, 2)) for way in ("apply", "undo")]
+    names = {"apply": "there", "undo": "back"}
+    heads = " | ".join(f"{names[way]}, {threads} thread{'s' if threads > 1 else ''}" for way, threads in ways)
+    lines = [f"| layout | asked | {heads} |", "|---|--:|" + "--:|" * len(ways)]
+    order = list(LAYOUT_CLASSES)
+    for (kind, layout), by_way in sorted(runs.items(), key=lambda item: (order.index(item[0][0]), item[0][1])):
+        cells = []
+        for way in ways:
+            values = by_way.get(way)
+            shares = [share for share, _ in values] if values else []
+            cells.append(f"{statistics.median(shares):.0f} % (±{spread(shares) / 2:.0f} %), {statistics.median(rate for _, rate in values):.1f} GB/s" if values else "")
+        lines.append(f"| {kind}: {layout} | {LAYOUT_CLASSES[kind]} % | {' | '.join(cells)} |")
+    return lines
+
+
+def replaced(document, begin, end, lines, path):
+    if begin not in document or end not in document:
+        sys.exit(f"{path} has no table to write: {begin}")
+    head, rest = document.split(begin, 1)
+    return head + begin + "\n\n" + "\n".join(lines) + "\n\n" + end + rest.split(end, 1)[1]
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit("usage: bench/report.py RESULTS.json docs/performance.md")
     with open(sys.argv[1], encoding="utf-8") as file:
         results = json.load(file)
     runs = runs_of(results)
-    if not runs:
-        sys.exit(f"{sys.argv[1]}: no repetitions of codecs")
+    layouts = layout_runs(results)
+    if not runs and not layouts:
+        sys.exit(f"{sys.argv[1]}: no repetitions of codecs or layouts")
     context = results["context"]
-    repetitions = max(len(values) for values in runs.values())
+    repetitions = max(len(values) for values in [*runs.values(), *(values for ways in layouts.values() for values in ways.values())])
     crowded = context.get("load_avg", [0])[0] > context["num_cpus"]
     if crowded:
         runs = {key: values for key, values in runs.items() if key[2] == 1}
     load = ", ".join(f"{value:.1f}" for value in context.get("load_avg", []))
-    text = [
+    head = [
         f"Run of {context['date'][:10]}: {context['num_cpus']} processors, {repetitions} repetitions of each figure in random order, load average {load} at the start.",
         "",
-        *limits_table(runs),
-        "",
-        *codec_table(runs, 1),
-        "",
-        *(["More programs wanted to run than there are processors: figures of two threads are left out."] if crowded else codec_table(runs, 2)),
-        "",
-        *sweep_table(runs),
     ]
+    left_out = "More programs wanted to run than there are processors: figures of two threads are left out."
     with open(sys.argv[2], encoding="utf-8") as file:
         document = file.read()
-    if BEGIN not in document or END not in document:
-        sys.exit(f"{sys.argv[2]} has no table to write")
-    head, rest = document.split(BEGIN, 1)
-    tail = rest.split(END, 1)[1]
+    if runs:
+        text = [*head, *limits_table(runs), "", *codec_table(runs, 1), "", *([left_out] if crowded else codec_table(runs, 2)), "", *sweep_table(runs)]
+        document = replaced(document, BEGIN, END, text, sys.argv[2])
+    if layouts:
+        text = [*head, *layout_table(layouts, crowded), *(["", left_out] if crowded else [])]
+        document = replaced(document, LAYOUTS_BEGIN, LAYOUTS_END, text, sys.argv[2])
     with open(sys.argv[2], "w", encoding="utf-8") as file:
-        file.write(head + BEGIN + "\n\n" + "\n".join(text) + "\n\n" + END + tail)
+        file.write(document)
 
 
 if __name__ == "__main__":

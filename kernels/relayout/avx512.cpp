@@ -1,7 +1,6 @@
 // Tiles in registers of 64 bytes: vpermi2b moves bytes, vgf2p8affineqb moves bits.
 
 #include <immintrin.h>
-#include <string.h>
 
 #include "kernels/relayout/tile_code.hpp"
 
@@ -36,6 +35,13 @@ inline void store(uint8_t* target, const uint8_t* from, int64_t length) {
 inline void load(uint8_t* at, const uint8_t* from, int64_t length) {
   for (; length >= kVector; length -= kVector, at += kVector, from += kVector) _mm512_storeu_si512(at, _mm512_loadu_si512(from));
   if (length > 0) _mm512_storeu_si512(at, _mm512_maskz_loadu_epi8(first(length), from));
+}
+
+/// Padding: a few bytes beside each piece, for which a call would take longer than the piece.
+inline void fill(uint8_t* at, uint8_t content, int64_t length) {
+  const __m512i value = _mm512_set1_epi8(static_cast<char>(content));
+  for (; length >= kVector; length -= kVector, at += kVector) _mm512_storeu_si512(at, value);
+  if (length > 0) _mm512_mask_storeu_epi8(at, first(length), value);
 }
 
 /// Steps and mixes come in groups that do not depend on each other. All of a group is read before any of it is written: one by one the processor
@@ -94,42 +100,88 @@ inline const uint8_t* seen(const uint8_t* p, int64_t ahead) {
   return p;
 }
 
-/// A register of the source area from memory, lane by lane.
-inline __m512i fetch(const Ends& ends, uint32_t at) {
+inline __mmask32 first32(int64_t count) { return static_cast<__mmask32>((1ULL << count) - 1); }
+inline __mmask16 first16(int64_t count) { return static_cast<__mmask16>((1ULL << count) - 1); }
+
+/// A register of the source area from memory, lane by lane, of which only a part may be there.
+inline __m512i fetch_parts(const Ends& ends, const MxTileLane* lanes) {
   const uint8_t* p = ends.source;
-  if (ends.form->lane_in == 64) return _mm512_loadu_si512(seen(p + ends.form->lanes_in[at / 64], ends.ahead));
-  if (ends.form->lane_in == 32) {
-    const int64_t* lanes = ends.form->lanes_in + at / 32;
-    return _mm512_inserti64x4(_mm512_castsi256_si512(half(seen(p + lanes[0], ends.ahead))), half(seen(p + lanes[1], ends.ahead)), 1);
-  }
-  const int64_t* lanes = ends.form->lanes_in + at / 16;
-  __m512i value = _mm512_castsi128_si512(quarter(seen(p + lanes[0], ends.ahead)));
-  value = _mm512_inserti32x4(value, quarter(seen(p + lanes[1], ends.ahead)), 1);
-  value = _mm512_inserti32x4(value, quarter(seen(p + lanes[2], ends.ahead)), 2);
-  return _mm512_inserti32x4(value, quarter(seen(p + lanes[3], ends.ahead)), 3);
+  const auto half_of = [&](const MxTileLane& lane) { return _mm256_maskz_loadu_epi8(first32(lane.length), seen(p + lane.offset, ends.ahead)); };
+  const auto quarter_of = [&](const MxTileLane& lane) { return _mm_maskz_loadu_epi8(first16(lane.length), seen(p + lane.offset, ends.ahead)); };
+  if (ends.form->lane_in == 64) return _mm512_maskz_loadu_epi8(first(lanes->length), seen(p + lanes->offset, ends.ahead));
+  if (ends.form->lane_in == 32) return _mm512_inserti64x4(_mm512_castsi256_si512(half_of(lanes[0])), half_of(lanes[1]), 1);
+  __m512i value = _mm512_castsi128_si512(quarter_of(lanes[0]));
+  value = _mm512_inserti32x4(value, quarter_of(lanes[1]), 1);
+  value = _mm512_inserti32x4(value, quarter_of(lanes[2]), 2);
+  return _mm512_inserti32x4(value, quarter_of(lanes[3]), 3);
 }
 
-/// A register of the target area into memory.
-inline void give(const Ends& ends, uint32_t at, __m512i value) {
+/// The same where all of it is there.
+inline __m512i fetch_whole(const Ends& ends, const MxTileLane* lanes) {
+  const uint8_t* p = ends.source;
+  if (ends.form->lane_in == 64) return _mm512_loadu_si512(seen(p + lanes->offset, ends.ahead));
+  if (ends.form->lane_in == 32) {
+    return _mm512_inserti64x4(_mm512_castsi256_si512(half(seen(p + lanes[0].offset, ends.ahead))), half(seen(p + lanes[1].offset, ends.ahead)), 1);
+  }
+  __m512i value = _mm512_castsi128_si512(quarter(seen(p + lanes[0].offset, ends.ahead)));
+  value = _mm512_inserti32x4(value, quarter(seen(p + lanes[1].offset, ends.ahead)), 1);
+  value = _mm512_inserti32x4(value, quarter(seen(p + lanes[2].offset, ends.ahead)), 2);
+  return _mm512_inserti32x4(value, quarter(seen(p + lanes[3].offset, ends.ahead)), 3);
+}
+
+/// Lane `at / width`; widths as constants, since a division would take longer than the lane.
+inline const MxTileLane* lane_at(const MxTileLane* lanes, int64_t width, uint32_t at) {
+  return lanes + (width == 64 ? at / 64 : width == 32 ? at / 32 : at / 16);
+}
+
+inline __m512i fetch(const Ends& ends, uint32_t at) {
+  const MxTileLane* lanes = lane_at(ends.form->lanes_in, ends.form->lane_in, at);
+  return ends.form->whole_in != 0 ? fetch_whole(ends, lanes) : fetch_parts(ends, lanes);
+}
+
+/// As much of a register of the target area as has its place in memory.
+inline void give_parts(const Ends& ends, const MxTileLane* lanes, __m512i value) {
   uint8_t* p = ends.target;
   if (ends.form->lane_out == 64) {
-    p += ends.form->lanes_out[at / 64];
-    if (ends.streams) {
-      _mm512_stream_si512(reinterpret_cast<__m512i*>(p), value);
+    if (lanes->length == kVector && ends.streams) {
+      _mm512_stream_si512(reinterpret_cast<__m512i*>(p + lanes->offset), value);
     } else {
-      _mm512_storeu_si512(p, value);
+      _mm512_mask_storeu_epi8(p + lanes->offset, first(lanes->length), value);
     }
   } else if (ends.form->lane_out == 32) {
-    const int64_t* lanes = ends.form->lanes_out + at / 32;
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + lanes[0]), _mm512_castsi512_si256(value));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + lanes[1]), _mm512_extracti64x4_epi64(value, 1));
+    _mm256_mask_storeu_epi8(p + lanes[0].offset, first32(lanes[0].length), _mm512_castsi512_si256(value));
+    _mm256_mask_storeu_epi8(p + lanes[1].offset, first32(lanes[1].length), _mm512_extracti64x4_epi64(value, 1));
   } else {
-    const int64_t* lanes = ends.form->lanes_out + at / 16;
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + lanes[0]), _mm512_castsi512_si128(value));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + lanes[1]), _mm512_extracti32x4_epi32(value, 1));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + lanes[2]), _mm512_extracti32x4_epi32(value, 2));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + lanes[3]), _mm512_extracti32x4_epi32(value, 3));
+    _mm_mask_storeu_epi8(p + lanes[0].offset, first16(lanes[0].length), _mm512_castsi512_si128(value));
+    _mm_mask_storeu_epi8(p + lanes[1].offset, first16(lanes[1].length), _mm512_extracti32x4_epi32(value, 1));
+    _mm_mask_storeu_epi8(p + lanes[2].offset, first16(lanes[2].length), _mm512_extracti32x4_epi32(value, 2));
+    _mm_mask_storeu_epi8(p + lanes[3].offset, first16(lanes[3].length), _mm512_extracti32x4_epi32(value, 3));
   }
+}
+
+/// The same where all of it has.
+inline void give_whole(const Ends& ends, const MxTileLane* lanes, __m512i value) {
+  uint8_t* p = ends.target;
+  if (ends.form->lane_out == 64) {
+    if (ends.streams) {
+      _mm512_stream_si512(reinterpret_cast<__m512i*>(p + lanes->offset), value);
+    } else {
+      _mm512_storeu_si512(p + lanes->offset, value);
+    }
+  } else if (ends.form->lane_out == 32) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + lanes[0].offset), _mm512_castsi512_si256(value));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + lanes[1].offset), _mm512_extracti64x4_epi64(value, 1));
+  } else {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + lanes[0].offset), _mm512_castsi512_si128(value));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + lanes[1].offset), _mm512_extracti32x4_epi32(value, 1));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + lanes[2].offset), _mm512_extracti32x4_epi32(value, 2));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + lanes[3].offset), _mm512_extracti32x4_epi32(value, 3));
+  }
+}
+
+inline void give(const Ends& ends, uint32_t at, __m512i value) {
+  const MxTileLane* lanes = lane_at(ends.form->lanes_out, ends.form->lane_out, at);
+  ends.form->whole_out != 0 ? give_whole(ends, lanes, value) : give_parts(ends, lanes, value);
 }
 
 /// Blocks of a pass, read from the source in place (kFirst) or from the scratch memory, written in place (kLast) or there.
@@ -229,17 +281,17 @@ void load_all(const MxTileForm* form, const uint8_t* source, int64_t ahead, uint
     for (int64_t line = 0; line < form->loads[i].length; line += kVector) _mm_prefetch(from + ahead + line, _MM_HINT_T0);
     load(scratch + form->loads[i].at, from, form->loads[i].length);
   }
-  for (int64_t i = 0; i < form->fill_count; ++i) memset(scratch + form->fills[i].at, form->fills[i].content, form->fills[i].length);
+  for (int64_t i = 0; i < form->fill_count; ++i) fill(scratch + form->fills[i].at, form->fills[i].content, form->fills[i].length);
 }
 
 void store_all(const MxTileForm* form, uint8_t* target, const uint8_t* area) {
   for (int64_t i = 0; i < form->store_count; ++i) store(target + form->stores[i].offset, area + form->stores[i].at, form->stores[i].length);
 }
 
-/// Whether every register of the target area is a line of its own, when the tile begins on one.
+/// Whether every register of the target area is in a line of its own, when the tile begins on one.
 bool whole_lines(const MxTileCode* code, const MxTileForm* form) {
   bool whole = form->lane_out == kVector;
-  for (int64_t i = 0; whole && i < code->bytes / kVector; ++i) whole = form->lanes_out[i] % kVector == 0;
+  for (int64_t i = 0; whole && i < code->bytes / kVector; ++i) whole = form->lanes_out[i].offset % kVector == 0;
   return whole;
 }
 

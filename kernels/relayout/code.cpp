@@ -126,20 +126,23 @@ class Places {
   std::uint32_t next_ = 0;
 };
 
-/// Where the lanes of an area lie that pieces cover, for the widest lanes of which each is in one piece; none and a width of 0 when there are no
-/// such.
-std::vector<std::int64_t> lanes_of(const std::vector<Piece>& pieces, std::int32_t bytes, std::int64_t& width) {
-  for (const std::int32_t lane : {64, 32, 16}) {
-    std::vector<std::int64_t> lanes;
+/// The widest lanes of an area that each lie in one piece from their first byte on, as far as they are there; a width of 0 when there are no such.
+Lanes lanes_of(const std::vector<Piece>& pieces, std::int32_t bytes) {
+  for (const std::int32_t width : {64, 32, 16}) {
+    if (bytes % width != 0) continue;
+    Lanes lanes{std::vector<MxTileLane>(static_cast<std::size_t>(bytes / width)), width, 1};
+    bool fits = true;
     for (const Piece& piece : pieces) {
-      if (piece.in_tile % lane != 0 || piece.length % lane != 0) break;
-      for (std::int32_t at = 0; at < piece.length; at += lane) lanes.push_back(piece.offset + at);
+      for (std::int32_t at = 0; fits && at < piece.length; at += width) {
+        MxTileLane& lane = lanes.lanes[static_cast<std::size_t>((piece.in_tile + at) / width)];
+        fits = (piece.in_tile + at) % width == 0 && lane.length == 0;
+        lane = {piece.offset + at, std::min(width, piece.length - at)};
+      }
     }
-    if (static_cast<std::int32_t>(lanes.size()) * lane != bytes) continue;
-    width = lane;
+    if (!fits) continue;
+    lanes.whole = std::ranges::all_of(lanes.lanes, [&](const MxTileLane& lane) { return lane.length == width; }) ? 1 : 0;
     return lanes;
   }
-  width = 0;
   return {};
 }
 
@@ -169,8 +172,8 @@ TileProgram::TileProgram(const Tiles& tiles, int width) {
   for (const TileForm& form : tiles.forms) add_form(form, tiles.is_copy);
   for (const FormArrays& f : form_arrays_) {
     const auto count = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
-    forms_.push_back({f.loads.data(), f.fills.data(), f.stores.data(), f.copies.data(), f.lanes_in.data(), f.lanes_out.data(), f.lane_in, f.lane_out,
-                      count(f.loads), count(f.fills), count(f.stores), count(f.copies)});
+    forms_.push_back({f.loads.data(), f.fills.data(), f.stores.data(), f.copies.data(), f.in.lanes.data(), f.out.lanes.data(), f.in.width,
+                      f.out.width, f.in.whole, f.out.whole, count(f.loads), count(f.fills), count(f.stores), count(f.copies)});
   }
   table_memory_.resize(tables_.size() + kAlign);
   const auto address = reinterpret_cast<std::uintptr_t>(table_memory_.data());
@@ -314,8 +317,8 @@ void TileProgram::add_form(const TileForm& form, bool is_copy) {
   if (!is_copy || !form.fills.empty()) {
     if (!passes_.empty()) {
       const auto bytes = static_cast<std::int32_t>(code_.bytes);
-      if (form.fills.empty()) out.lanes_in = lanes_of(form.loads, bytes, out.lane_in);
-      out.lanes_out = lanes_of(form.stores, bytes, out.lane_out);
+      if (std::ranges::all_of(form.fills, [](const Fill& fill) { return fill.content == 0; })) out.in = lanes_of(form.loads, bytes);
+      out.out = lanes_of(form.stores, bytes);
     }
     for (const Piece& p : form.loads) out.loads.push_back(piece(p));
     for (const Piece& p : form.stores) out.stores.push_back(piece(p));
@@ -340,7 +343,7 @@ std::size_t TileProgram::memory() const {
   const auto bytes = [](const auto& list) { return list.size() * sizeof(list[0]); };
   std::size_t total = bytes(gather_) + bytes(scatter_) + bytes(terms_) + bytes(mixes_) + bytes(parts_) + bytes(part_starts_) + bytes(table_memory_);
   for (const FormArrays& f : form_arrays_)
-    total += bytes(f.loads) + bytes(f.fills) + bytes(f.stores) + bytes(f.copies) + bytes(f.lanes_in) + bytes(f.lanes_out);
+    total += bytes(f.loads) + bytes(f.fills) + bytes(f.stores) + bytes(f.copies) + bytes(f.in.lanes) + bytes(f.out.lanes);
   return total;
 }
 

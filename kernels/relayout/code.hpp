@@ -20,6 +20,13 @@ std::span<const TileKernel> tile_kernels();
 /// The last row that the tier runs.
 const TileKernel& tile_kernel(const IsaTier& tier);
 
+/// An area of a tile in lanes of `width` bytes.
+struct Lanes {
+  std::vector<MxTileLane> lanes;
+  std::int64_t width = 0;
+  std::int64_t whole = 0;  ///< 1: all of each lane is in memory
+};
+
 /// What the processor executes for Tiles. Neither copied nor moved: the arrays point into it.
 class TileProgram {
  public:
@@ -39,10 +46,8 @@ class TileProgram {
     std::vector<MxTileFill> fills;
     std::vector<MxTilePiece> stores;
     std::vector<MxTileCopy> copies;
-    std::vector<std::int64_t> lanes_in;
-    std::vector<std::int64_t> lanes_out;
-    std::int64_t lane_in = 0;
-    std::int64_t lane_out = 0;
+    Lanes in;
+    Lanes out;
   };
 
   void add_parts(const Tiles& tiles);

@@ -21,16 +21,25 @@ struct MxTileCopy {
   int64_t length;
 };
 
+/// Neighbouring bytes of a tile, as many for all its lanes, of which the first `length` lie in memory. What is not there is read as 0 and not
+/// written.
+struct MxTileLane {
+  int64_t offset;  ///< from the tile's place in memory
+  int64_t length;
+};
+
 /// Where the pieces of a tile lie: one form inside the tensor, others at its edges.
 struct MxTileForm {
   const MxTilePiece* loads;
   const MxTileFill* fills;
   const MxTilePiece* stores;
   const MxTileCopy* copies;
-  const int64_t* lanes_in;   ///< where each lane of `lane_in` bytes of the source area lies, when all are there: passes may read them in place
-  const int64_t* lanes_out;  ///< likewise of the target area
-  int64_t lane_in;           ///< 64, 32 or 16; 0: not in whole lanes
+  const MxTileLane* lanes_in;   ///< lanes of `lane_in` bytes of the source area: passes may read them in place
+  const MxTileLane* lanes_out;  ///< likewise of the target area
+  int64_t lane_in;              ///< 64, 32 or 16; 0: not in lanes, or padding is not all 0
   int64_t lane_out;
+  int64_t whole_in;  ///< 1: all of each lane is there
+  int64_t whole_out;
   int64_t load_count;
   int64_t fill_count;
   int64_t store_count;

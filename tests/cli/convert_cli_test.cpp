@@ -74,6 +74,21 @@ TEST_CASE("convert and restore as JSON, by rank") {
   CHECK(run_mxact("restore " + rank(1) + " -o " + quoted(scratch.path() / "again")).status == 3);
 }
 
+TEST_CASE("the model alone converts, restores and verifies to the same bytes") {
+  const ScratchDirectory scratch;
+  const auto place = [&](const char* name) { return quoted(scratch.path() / name); };
+  // Scales go through fp16 and biases become it.
+  const std::string how = " --backend MARLIN --platform SM90 --params-dtype fp16 -o ";
+  CHECK(run_mxact("convert " + tiny() + how + place("fast")).status == 0);
+  CHECK(run_mxact("convert " + tiny() + " --reference" + how + place("model")).status == 0);
+  CHECK(std::system(("diff -r " + place("fast") + " " + place("model")).c_str()) == 0);
+  CHECK(run_mxact("restore --accept-losses " + place("fast") + " -o " + place("fast-back")).status == 0);
+  CHECK(run_mxact("restore --accept-losses --reference " + place("fast") + " -o " + place("model-back")).status == 0);
+  CHECK(std::system(("diff -r " + place("fast-back") + " " + place("model-back")).c_str()) == 0);
+  const std::string verify = "verify " + tiny() + " --platform SM90 --layers 1 --tokens 1 --contract f32-sequential";
+  CHECK(run_mxact(verify + " --reference").out == run_mxact(verify).out);
+}
+
 TEST_CASE("convert and restore refuse with the exit status of the mistake") {
   const ScratchDirectory scratch;
   const std::string output = " -o " + quoted(scratch.path() / "out");
