@@ -1,10 +1,12 @@
 // Conversions that must be refused: directories, tags that lie, shards that break off.
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "sim/checkpoint.hpp"
+#include "sim/kernel_platforms.hpp"
 #include "tests/catch.hpp"
 #include "tests/sim/convert_files.hpp"
 
@@ -264,6 +266,41 @@ TEST_CASE("what a converter or an option refuses is said before anything is writ
   hopper.num_warps = 3;
   CHECK(refused("TRITON", hopper, 0, "num_warps = 3 is not a power of two") == "");
   CHECK(refused("AITER_MXFP4_FP8", {.sizes = {}, .padded = {}, .form = {}, .has_input_scale = false}, 0, "input scales are missing") == "");
+}
+
+TEST_CASE("platforms that have a kernel of a backend") {
+  // Source: vllm 7e1b45a09 fused_moe/experts/*.py, _supports_current_device and _supports_quant_scheme.
+  const std::vector<std::string_view> cuda{"SM75", "SM80", "SM86", "SM89", "SM90", "SM100", "SM103", "SM110", "SM120", "SM121"};
+  const std::vector<std::string_view> triton{"SM90", "SM100", "SM103", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250"};
+  const std::map<std::string_view, std::vector<std::string_view>> expected{
+      {"FLASHINFER_TRTLLM_MXFP4_BF16", {"SM100", "SM103"}},
+      {"FLASHINFER_TRTLLM_MXFP4_MXFP8", {"SM100", "SM103"}},
+      {"FLASHINFER_CUTLASS_MXFP4_BF16", {"SM90"}},
+      {"FLASHINFER_CUTLASS_MXFP4_MXFP8", {"SM100", "SM103", "SM120", "SM121"}},
+      {"DEEPGEMM_MXFP4", {"SM100", "SM103"}},
+      {"MARLIN", cuda},
+      {"BATCHED_MARLIN", cuda},
+      {"HUMMING", cuda},
+      {"TRITON", triton},
+      {"TRITON_UNFUSED", triton},
+      {"AITER_MXFP4_BF16", {"gfx950"}},
+      {"AITER_MXFP4_FP8", {"gfx950"}},
+      {"AITER_MXFP4_MXFP4", {"gfx950"}},
+      {"XPU", {"XPU"}},
+      {"CPU", {"CPU"}},
+  };
+  for (const auto& [backend, platforms] : expected) {
+    INFO(backend);
+    CHECK(sim::kernel_platforms(backend, layout::Engine::v2026_05) == platforms);
+  }
+  // Of the later engine the maker alone is asked.
+  CHECK(sim::kernel_platforms("deepgemm_mxfp4", layout::Engine::v2026_08) == cuda);
+  CHECK(sim::kernel_platforms("EMULATION", layout::Engine::v2026_05).size() == 17);  // all but the CPU
+  const layout::Setting lovelace{.sizes = {}, .padded = {}, .form = {}, .arch = layout::Arch::sm89};
+  const std::optional<Error> error = error_of([&] { sim::check_has_kernel("triton", lovelace); });
+  REQUIRE(error);
+  CHECK(error->code() == ErrorCode::unsupported);
+  CHECK(std::string(error->what()).find("has no kernel of TRITON on sm89; it has on SM90, SM100") != std::string::npos);
 }
 
 }  // namespace mx::test
