@@ -11,6 +11,7 @@
 #include "cli/verbs.hpp"
 #include "golden/vectors/files/vector_files.hpp"
 #include "model/error.hpp"
+#include "sim/io/file.hpp"
 
 namespace mx::cli {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 struct VectorsOptions {
   std::string output;
   std::string check;
+  bool coverage = false;
   bool core = false;
   bool force = false;
   bool json = false;
@@ -69,9 +71,41 @@ int check(const VectorsOptions& options, golden::SetPart part) {
   return found.missing.empty() && found.different.empty() && found.unknown.empty() ? 0 : kFailed;
 }
 
+/// Bins that the part's tables hit, as text or JSON on stdout, or as a page.
+int show_coverage(const VectorsOptions& options, golden::SetPart part) {
+  if (!options.output.empty()) {
+    if (!options.output.ends_with(".html"))
+      throw Error(ErrorCode::usage, fmt::format("--coverage -o takes a file that ends in .html, not '{}'", options.output));
+    sim::require_writable(options.output, options.force);
+  }
+  std::vector<golden::TableRecord> records;
+  {
+    ProgressLine line;
+    records = golden::set_records(part, shown_on(line));
+  }
+  if (!options.output.empty()) {
+    const std::string page = golden::coverage_html(records);
+    sim::write_file(options.output, {reinterpret_cast<const std::uint8_t*>(page.data()), page.size()}, options.force);
+  }
+  if (options.json) {
+    Json json = json_head("vectors");
+    json["set"] = golden::kSetVersion;
+    json["part"] = golden::name_of(part);
+    json["coverage"] = golden::coverage_json(records);
+    print_json(json);
+  } else {
+    fmt::print("{}", golden::coverage_text(records));
+  }
+  const golden::CoverageTotals totals = golden::totals_of(records);
+  constexpr int kMissed = 1;
+  return totals.hit == totals.reachable ? 0 : kMissed;
+}
+
 int run(const VectorsOptions& options) {
-  if (options.output.empty() == options.check.empty()) throw Error(ErrorCode::usage, "say one of --output DIRECTORY and --check DIRECTORY");
   const golden::SetPart part = options.core ? golden::SetPart::core : golden::SetPart::full;
+  if (options.coverage && options.check.empty()) return show_coverage(options, part);
+  if (options.coverage || options.output.empty() == options.check.empty())
+    throw Error(ErrorCode::usage, "say one of --output DIRECTORY, --check DIRECTORY and --coverage");
   return options.check.empty() ? write(options, part) : check(options, part);
 }
 
@@ -80,8 +114,9 @@ int run(const VectorsOptions& options) {
 void add_vectors(CLI::App& app, Action& action) {
   CLI::App* verb = app.add_subcommand("vectors", "the versioned set of vectors as files: mxact vectors -o DIRECTORY");
   const auto options = std::make_shared<VectorsOptions>();
-  verb->add_option("-o,--output", options->output, "write the set below this directory");
+  verb->add_option("-o,--output", options->output, "write the set below this directory; with --coverage: the page, FILE.html");
   verb->add_option("--check", options->check, "hold the set below this directory against what would be written");
+  verb->add_flag("--coverage", options->coverage, "which bins the set's tables hit, and why nothing reaches the others");
   verb->add_flag("--core", options->core, "the part that the repository holds (golden/v1), as .hex");
   verb->add_flag("--force", options->force, "overwrite files of the same names");
   verb->add_flag("--json", options->json, "machine-readable output");

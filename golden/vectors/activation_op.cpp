@@ -18,10 +18,11 @@ constexpr std::string_view kFamily = "activation";
 constexpr std::string_view kPrefix = "activation_";
 constexpr std::array<std::string_view, 1> kTaken{"type"};
 
-/// Inputs worth trying: special numbers, both sides of a limit of 7, the ends of exp.
-constexpr std::array<std::uint32_t, 24> kInputs{0x00000000, 0x80000000, 0x00000001, 0x00800000, 0x3DCC0000, 0x3F000000, 0x3F800000, 0xBF800000,
-                                                0x3FC00000, 0xBFC00000, 0x40000000, 0xC0490000, 0x40DF0000, 0x40E00000, 0x40E10000, 0xC0E00000,
-                                                0xC0E10000, 0x41200000, 0xC2AE0000, 0x42B20000, 0x7F7F0000, 0x7F800000, 0xFF800000, 0x7FC00000};
+/// Inputs worth trying: special numbers, subnormals of fp32 and of bf16, both sides of a limit of 7, the ends of exp.
+constexpr std::array<std::uint32_t, 26> kInputs{0x00000000, 0x80000000, 0x00000001, 0x00410000, 0x80410000, 0x00800000, 0x3DCC0000,
+                                                0x3F000000, 0x3F800000, 0xBF800000, 0x3FC00000, 0xBFC00000, 0x40000000, 0xC0490000,
+                                                0x40DF0000, 0x40E00000, 0x40E10000, 0xC0E00000, 0xC0E10000, 0x41200000, 0xC2AE0000,
+                                                0x42B20000, 0x7F7F0000, 0x7F800000, 0xFF800000, 0x7FC00000};
 
 class ActivationOp final : public VectorOp {
  public:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "golden/vectors/conversion_op.hpp"
 #include "sim/random.hpp"
@@ -115,6 +116,22 @@ void largest_values(const BlockFormat& format, std::size_t size, const Format& s
   }
 }
 
+/// Largest values whose power-of-two scale is one of the bytes that coverage tells apart, under the rules that take exponents alone.
+void scale_bytes(const BlockFormat& format, std::size_t size, const Format& source, const Sink& sink) {
+  if (format.scale->encoding != Encoding::exponent_only) return;
+  const Value last = decode(*format.element, max_finite_code(*format.element));
+  const int top = last.exponent + static_cast<int>(std::bit_width(last.significand)) - 1;
+  for (int byte : {1, 2, 3, 126, 127, 128, 253, 254}) {
+    const int exponent = byte - format.scale->bias + top;
+    if (exponent < 1 - source.bias || exponent > source.bias) continue;
+    for (std::uint32_t mantissa : {0U, 1U << (source.mantissa_bits - 1)}) {
+      Block block = ramp(size, size / 4, exponent - 1, source);
+      block[size / 4] = (static_cast<std::uint32_t>(exponent + source.bias) << source.mantissa_bits) | mantissa;
+      sink(block);
+    }
+  }
+}
+
 }  // namespace
 
 void directed_blocks(const BlockFormat& format, const Format& source, std::size_t size, const Sink& sink) {
@@ -122,6 +139,7 @@ void directed_blocks(const BlockFormat& format, const Format& source, std::size_
   special_blocks(size, source, sink);
   ties(format, size, source, sink);
   largest_values(format, size, source, sink);
+  scale_bytes(format, size, source, sink);
 }
 
 std::vector<std::string> block_kinds() { return {kKinds.begin(), kKinds.end()}; }

@@ -97,8 +97,9 @@ class DequantizeOp final : public VectorOp {
           for (std::size_t i = 0; i < size_; ++i) operands[1 + i] = (first + static_cast<std::uint32_t>(i)) % codes;
           sink(operands);
         }
-        // Blocks of one code each let an infinity or a zero stand alone.
-        for (std::uint32_t code : {0U, 1U, max_finite_code(element), max_finite_code(element) | (1U << (element.width - 1))}) {
+        // Blocks of one code each let an infinity, a subnormal or a zero stand alone.
+        const std::uint32_t sign = 1U << (element.width - 1);
+        for (std::uint32_t code : {0U, 1U, max_finite_code(element), sign, sign | 1U, sign | max_finite_code(element)}) {
           std::fill_n(operands.begin() + 1, size_, code);
           sink(operands);
         }

@@ -171,7 +171,11 @@ void DotOp::directed_patterns(std::vector<std::uint32_t>& operands, const std::f
   const Format& fb = *subject_.b.element;
   const MutableLanes a = a_of(operands);
   const MutableLanes b = b_of(operands);
-  const std::uint32_t sign_a = fa.has_sign && fa.encoding == Encoding::floating ? 1U << (fa.width - 1) : 0U;
+  const auto negated = [&fa](std::uint32_t code) {
+    if (!fa.has_sign) return code;
+    const std::uint32_t sign = 1U << (fa.width - 1);
+    return fa.encoding == Encoding::fixed_point ? (0U - code) & (2U * sign - 1U) : code ^ sign;
+  };
   const auto all = [&](std::uint32_t code_a, std::uint32_t code_b) {
     std::ranges::fill(a, code_a);
     std::ranges::fill(b, code_b);
@@ -181,7 +185,7 @@ void DotOp::directed_patterns(std::vector<std::uint32_t>& operands, const std::f
   for (const auto& [code_a, code_b] : {largest, ones, std::array{1U, 1U}, std::array{1U, largest[1]}, std::array{0U, largest[1]}}) {
     all(code_a, code_b);
     sink(operands);
-    for (std::size_t k = 1; k < a.size(); k += 2) a[k] ^= sign_a;  // every two cancel
+    for (std::size_t k = 1; k < a.size(); k += 2) a[k] = negated(a[k]);  // every two cancel
     sink(operands);
     a[0] = 0;
     sink(operands);
@@ -189,10 +193,10 @@ void DotOp::directed_patterns(std::vector<std::uint32_t>& operands, const std::f
   // One product that stands alone, and one that is small beside the others: a device that cuts it off shows where.
   for (std::size_t k = 0; k < a.size(); ++k) {
     all(0, ones[1]);
-    a[k] = ones[0] | (k % 2 == 0 ? 0U : sign_a);
+    a[k] = k % 2 == 0 ? ones[0] : negated(ones[0]);
     sink(operands);
     all(largest[0], largest[1]);
-    for (std::size_t i = 1; i < a.size(); i += 2) a[i] ^= sign_a;
+    for (std::size_t i = 1; i < a.size(); i += 2) a[i] = negated(a[i]);
     a[k] = 1;
     b[k] = 1;
     sink(operands);
@@ -200,7 +204,8 @@ void DotOp::directed_patterns(std::vector<std::uint32_t>& operands, const std::f
   // Every code somewhere, in steps that no power of two divides.
   for (std::uint32_t step : {1U, 3U, 5U, 7U}) {
     for (std::size_t k = 0; k < a.size(); ++k) {
-      a[k] = static_cast<std::uint32_t>(k * step) % (largest[0] + 1U) | (k % 3 == 0 ? sign_a : 0U);
+      a[k] = static_cast<std::uint32_t>(k * step) % (largest[0] + 1U);
+      if (k % 3 == 0) a[k] = negated(a[k]);
       b[k] = static_cast<std::uint32_t>(k * step * 2U + 1U) % (largest[1] + 1U);
     }
     sink(operands);

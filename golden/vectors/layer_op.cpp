@@ -6,8 +6,10 @@
 #include "golden/vectors/arithmetic_ops.hpp"
 #include "golden/vectors/number_bins.hpp"
 #include "model/error.hpp"
+#include "model/moe/arithmetic.hpp"
 #include "model/moe/layer.hpp"
 #include "model/numerics/block.hpp"
+#include "model/numerics/f32.hpp"
 
 namespace mx::golden {
 namespace {
@@ -81,7 +83,18 @@ class LaneExperts final : public moe::Experts {
   std::array<Lanes, kParts> parts_;
 };
 
-/// Which experts, with which weights, and what comes out.
+/// The answer: which experts, with which weights; of each, its gate rows, its up rows and what the activation makes of them; what comes out.
+std::vector<Column> result_columns() {
+  const auto per_slot = [](std::int64_t count) { return static_cast<int>(kTopK * count); };
+  return {{"experts", per_slot(1), 8},
+          {"weights", per_slot(1), 32, &kF32},
+          {"gate_up", per_slot(kRows13), 32, &kF32},
+          {"act", per_slot(kIntermediate), 32, &kF32},
+          {"out", static_cast<int>(kHidden), 32, &kF32}};
+}
+Lanes out_of(Lanes results) { return results.last(kHidden); }
+
+/// The answer for a vector's operands.
 void run_into(Contract contract, Lanes operands, MutableLanes results) {
   moe::Router router{kExperts, kHidden, {}, {}};
   for (std::uint32_t code : part_of(operands, kRouter)) router.weight.push_back(decode(kBf16, code));
@@ -89,12 +102,18 @@ void run_into(Contract contract, Lanes operands, MutableLanes results) {
   router.bias.assign(bias.begin(), bias.end());
   const Lanes x = part_of(operands, kX);
   const auto slots = moe::route(contract, router, kTopK, x);
-  const std::vector<std::uint32_t> out = moe::run_experts(LaneExperts(operands), {contract, {}}, x, kHidden, slots);
-  for (std::size_t slot = 0; slot < kTopK; ++slot) {
-    results[slot] = static_cast<std::uint32_t>(slots[0][slot].expert);
-    results[kTopK + slot] = slots[0][slot].weight;
+  std::vector<Value> values;
+  for (std::uint32_t code : x) values.push_back(decode(kBf16, code));
+  constexpr moe::SwigluOai kConstants{};
+  const moe::LayerChoices<std::uint32_t> choices{moe::GatedKind::swiglu_oai, kConstants.alpha, kConstants.beta, kConstants.limit, f32::kOne, {}};
+  const auto run = moe::run_layer(moe::F32Arithmetic{contract}, LaneExperts(operands), choices, values, kHidden, slots, true);
+  auto place = results.begin();
+  for (const moe::Slot& slot : slots[0]) *place++ = static_cast<std::uint32_t>(slot.expert);
+  for (const moe::Slot& slot : slots[0]) *place++ = slot.weight;
+  for (const auto* rows : {&run.h13, &run.act}) {
+    for (const std::vector<std::uint32_t>& row : *rows) place = std::ranges::copy(row, place).out;
   }
-  std::ranges::copy(out, results.begin() + 2 * kTopK);
+  std::ranges::copy(run.out, place);
 }
 
 std::uint32_t small_bf16(sim::SplitMix64& random) {
@@ -107,8 +126,7 @@ class LayerOp final : public VectorOp {
  public:
   explicit LayerOp(Contract contract) : VectorOp(std::string(kName), kFamily), contract_(contract) {
     operands_ = layer_columns();
-    results_ = {
-        {"experts", static_cast<int>(kTopK), 8}, {"weights", static_cast<int>(kTopK), 32, &kF32}, {"out", static_cast<int>(kHidden), 32, &kF32}};
+    results_ = result_columns();
     settings_ = {{"contract", std::string(mx::name_of(contract))},
                  {"experts", "4"},
                  {"hidden", "32"},
@@ -139,7 +157,7 @@ class LayerOp final : public VectorOp {
   }
 
   std::string_view kind(Lanes /*operands*/, Lanes right) const override {
-    const Lanes out = right.subspan(2 * kTopK);
+    const Lanes out = out_of(right);
     return std::ranges::any_of(out, [](std::uint32_t lane) { return is_nan_code(kF32, lane); }) ? "NaN output" : "output";
   }
 
@@ -160,7 +178,7 @@ void LayerOp::bins(Lanes operands, Lanes results, std::span<std::uint8_t> bins) 
   const auto any_nan = [&](Part part) { return std::ranges::find(part_of(operands, part), 0xFFU) != part_of(operands, part).end(); };
   const bool zeros = std::ranges::all_of(part_of(operands, kW13), [](std::uint32_t code) { return code == 0; });
   bins[2] = any_nan(kW13Scale) || any_nan(kW2Scale) ? 2 : zeros ? 3 : 1;
-  const Lanes out = results.subspan(2 * kTopK);
+  const Lanes out = out_of(results);
   if (std::ranges::any_of(out, [](std::uint32_t lane) { return is_nan_code(kF32, lane); })) {
     bins[3] = 3;
   } else {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include "golden/witness/oracle_functions.hpp"
 #include "golden/witness/oracle_inputs.hpp"
@@ -80,6 +81,13 @@ const SelectionRow* selection_row(std::string_view oracle) {
   return row == kSelections.end() ? nullptr : &*row;
 }
 
+const SelectionRow& selection_named(std::string_view oracle) {
+  if (const SelectionRow* row = selection_row(oracle)) return *row;
+  std::vector<std::string_view> known;
+  for (const SelectionRow& row : kSelections) known.push_back(row.oracle);
+  throw Error(ErrorCode::usage, unknown_name("oracle", oracle, known));
+}
+
 void read_call(const SelectionRow& row, Values& call, oracle::Deployment& deployment) {
   if (row.weight_key == Argument::read) deployment.weight_key = call.text("weight_key");
   if (row.activation_key == Argument::read) deployment.activation_key = call.text("activation_key");
@@ -106,9 +114,54 @@ oracle::Deployment read_deployment(const SelectionRow& row, const Json& inputs, 
   return deployment;
 }
 
+/// What read_software, read_layer, read_call and read_deployment read.
+Json software_json(const oracle::Software& software) {
+  Json json = Json::object();
+  for (const oracle::SoftwareRow& row : oracle::software_rows()) {
+    const bool answer = software.*row.answer;
+    json[row.name] = row.name != "cutlass_group_gemm_op" ? Json(answer) : Json(answer ? "true" : "false");
+  }
+  return json;
+}
+
+Json layer_json(const oracle::LayerConfig& layer) {
+  return {{"num_experts", layer.num_experts},
+          {"experts_per_token", layer.experts_per_token},
+          {"hidden_dim", layer.hidden},
+          {"intermediate_size_per_partition", layer.intermediate_per_partition},
+          {"activation", layer.activation},
+          {"routing_method", layer.routing_method},
+          {"in_dtype", layer.in_dtype},
+          {"moe_backend", layer.moe_backend},
+          {"has_bias", layer.has_bias},
+          {"is_act_and_mul", layer.is_act_and_mul},
+          {"is_lora_enabled", layer.is_lora_enabled}};
+}
+
+Json call_json(const SelectionRow& row, const oracle::Deployment& deployment) {
+  Json call = Json::object();
+  if (row.weight_key == Argument::read) call["weight_key"] = deployment.weight_key;
+  if (row.activation_key == Argument::read) call["activation_key"] = deployment.activation_key;
+  if (row.quantization_config == Argument::read) call["quantization_config"] = deployment.quantization_override;
+  if (row.allow_vllm_cutlass == Argument::read) call["allow_vllm_cutlass"] = deployment.allow_vllm_cutlass;
+  return call;
+}
+
+Json inputs_json(const SelectionRow& row, const oracle::Deployment& deployment) {
+  Json env = Json::object();
+  for (const auto& [name, value] : deployment.env) env[name] = value;
+  return {{"hardware", hardware_json(deployment.hardware)},
+          {"software", software_json(deployment.software)},
+          {"env", env},
+          {"parallel", parallel_json(deployment.parallel)},
+          {"parallel_derived", derived_json(deployment.parallel)},
+          {"config", layer_json(deployment.layer)},
+          {"call", call_json(row, deployment)}};
+}
+
 /// What the model says, with the keys of the recorded result.
-Json evaluate_selection(const SelectionRow& row, const Json& inputs, const std::string& where) {
-  const oracle::Decision decision = oracle::select(row.oracle, read_deployment(row, inputs, where));
+Json evaluate_selection(const SelectionRow& row, const oracle::Deployment& deployment) {
+  const oracle::Decision decision = oracle::select(row.oracle, deployment);
   if (decision.refusal) return {{"error_type", decision.refusal->error_type}};
   const oracle::Choice& choice = *decision.choice;
   Json got = {{"backend", choice.backend}, {"kernel_class", choice.kernel_class.empty() ? Json() : Json(choice.kernel_class)}};
@@ -117,6 +170,16 @@ Json evaluate_selection(const SelectionRow& row, const Json& inputs, const std::
     got["rounded_intermediate"] = choice.rounded_intermediate;
   }
   if (row.says_global_sf) got["global_sf_supported"] = oracle::backend_named(oracle::tables_of(row.oracle), choice.backend).global_sf_supported;
+  return got;
+}
+
+/// Every candidate's verdict, with the keys of the recorded support.
+Json evaluate_support(const SelectionRow& row, const oracle::Deployment& deployment) {
+  Json got = Json::object();
+  for (const oracle::Candidate& candidate : oracle::support(row.oracle, deployment)) {
+    const bool supported = candidate.verdict.supported;
+    got[candidate.backend + "/" + candidate.kernel_class] = {supported, supported ? Json() : Json(candidate.verdict.code)};
+  }
   return got;
 }
 
@@ -211,7 +274,8 @@ CaseResult evaluate_oracle_case(const nlohmann::ordered_json& one_case) {
     if (function == nullptr && selection == nullptr) return unmodelled("no model for oracle " + name);
     values.finish();
     expected.erase("error");  // the engine's text is for people; its type is the answer
-    const Json got = function != nullptr ? function->evaluate(inputs, where) : evaluate_selection(*selection, inputs, where);
+    const Json got =
+        function != nullptr ? function->evaluate(inputs, where) : evaluate_selection(*selection, read_deployment(*selection, inputs, where));
     CaseResult result = compare(spelt_out(got), spelt_out(expected));
     compare_derived(inputs, result);
     return result;
@@ -236,13 +300,17 @@ CaseResult evaluate_support_case(const nlohmann::ordered_json& one_case, const n
       const bool shaped = verdict.is_array() && verdict.size() == 2 && verdict[0].is_boolean() && (verdict[1].is_null() || verdict[1].is_string());
       if (!shaped) line.wrong(key, "[supported, code or null]", verdict);
     }
-    Json got = Json::object();
-    for (const oracle::Candidate& candidate : oracle::support(name, read_deployment(*selection, values.at("inputs"), where))) {
-      const bool supported = candidate.verdict.supported;
-      got[candidate.backend + "/" + candidate.kernel_class] = {supported, supported ? Json() : Json(candidate.verdict.code)};
-    }
-    return compare(got, expected);
+    return compare(evaluate_support(*selection, read_deployment(*selection, values.at("inputs"), where)), expected);
   });
+}
+
+nlohmann::ordered_json oracle_case(const std::string& id, std::string_view oracle, const oracle::Deployment& deployment) {
+  const SelectionRow& row = selection_named(oracle);
+  return {{"id", id}, {"oracle", oracle}, {"inputs", inputs_json(row, deployment)}, {"result", evaluate_selection(row, deployment)}};
+}
+
+nlohmann::ordered_json support_case(const std::string& id, std::string_view oracle, const oracle::Deployment& deployment) {
+  return {{"id", id}, {"oracle", oracle}, {"support", evaluate_support(selection_named(oracle), deployment)}};
 }
 
 std::optional<RecordedSelection> recorded_selection(const nlohmann::ordered_json& one_case) {

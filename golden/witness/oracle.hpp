@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "model/oracle/deployment.hpp"
 
@@ -26,6 +27,12 @@ CaseResult evaluate_oracle_case(const nlohmann::ordered_json& one_case);
 
 /// The same case with its line of X_support.jsonl: every verdict counts as one value.
 CaseResult evaluate_support_case(const nlohmann::ordered_json& one_case, const nlohmann::ordered_json& support);
+
+/// A line of X.jsonl: a deployment put to one of the selection oracles, and what the model answers. Throws Error(usage) as oracle::select does.
+nlohmann::ordered_json oracle_case(const std::string& id, std::string_view oracle, const oracle::Deployment& deployment);
+
+/// Its line of X_support.jsonl.
+nlohmann::ordered_json support_case(const std::string& id, std::string_view oracle, const oracle::Deployment& deployment);
 
 /// What a case of a selection asks, to be put to other tables.
 struct RecordedSelection {

@@ -93,6 +93,13 @@ oracle::Hardware read_hardware(const Json& json, const std::string& where) {
   return hardware;
 }
 
+Json hardware_json(const oracle::Hardware& hardware) {
+  Json json = {{"platform", oracle::name_of(hardware.platform)}, {"capability", nullptr}};
+  if (hardware.capability) json["capability"] = {*hardware.capability / 10, *hardware.capability % 10};
+  if (!hardware.gcn_arch.empty()) json["gcn_arch"] = hardware.gcn_arch;
+  return json;
+}
+
 oracle::Environment read_environment(Values& values, const std::string& where) {
   const Json& env = values.at("env");
   if (!env.is_object()) values.wrong("env", "an object", env);
@@ -112,6 +119,16 @@ oracle::ParallelRequest read_parallel(Values& values) {
       .all2all_backend = values.text("all2all_backend"),
       .enable_eplb = values.boolean("enable_eplb"),
   };
+}
+
+Json parallel_json(const oracle::ParallelRequest& request) {
+  return {{"tp_size", request.tp},
+          {"pcp_size", request.pcp},
+          {"dp_size", request.dp},
+          {"sp_size", request.sp},
+          {"enable_expert_parallel", request.enable_expert_parallel},
+          {"all2all_backend", request.all2all_backend},
+          {"enable_eplb", request.enable_eplb}};
 }
 
 Json derived_json(const oracle::ParallelRequest& request) {

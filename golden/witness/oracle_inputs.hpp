@@ -41,10 +41,13 @@ class Values {
   std::string what_;
 };
 
+/// Written as it is read, without what follows from the rest.
+Json hardware_json(const oracle::Hardware& hardware);
 oracle::Hardware read_hardware(const Json& json, const std::string& where);
 /// `values` holds the object's fields, which `where` names in messages.
 oracle::Environment read_environment(Values& values, const std::string& where);
-/// The seven keys of `parallel`.
+/// The seven keys of `parallel`, written and read.
+Json parallel_json(const oracle::ParallelRequest& request);
 oracle::ParallelRequest read_parallel(Values& values);
 /// What the model derives of it, with the keys of `parallel_derived`.
 Json derived_json(const oracle::ParallelRequest& request);

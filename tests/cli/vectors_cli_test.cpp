@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "tests/cli/run_program.hpp"
@@ -72,6 +73,32 @@ TEST_CASE("gen and ver as JSON") {
   CHECK(report["coverage"].size() == 3);
 }
 
+TEST_CASE("the coverage of the core set as text, JSON and a page") {
+  const ScratchDirectory scratch;
+  const std::string page = (scratch.path() / "coverage.html").string();
+  const Run text = run_mxact("vectors --core --coverage -o '" + page + "'");
+  CHECK(text.status == 0);
+  const nlohmann::json coverage = run_json("vectors --core --coverage")["coverage"];
+  CHECK(coverage["tables"].size() == 68);
+  CHECK(coverage["hit"] == coverage["reachable"]);
+  CHECK(coverage["hit"] > 3000);
+  CHECK(text.out.starts_with("68 tables: " + coverage["hit"].dump() + " of " + coverage["reachable"].dump() + " reachable bins, "));
+  std::ifstream stream(page);
+  const std::string html{std::istreambuf_iterator<char>(stream), {}};
+  for (const nlohmann::json& table : coverage["tables"]) {
+    INFO(table["table"]);
+    CHECK(html.find(table["table"].get<std::string>()) != std::string::npos);
+    for (const nlohmann::json& axis : table["axes"]) {
+      std::size_t unreachable = 0;
+      for (const nlohmann::json& reason : axis["unreachable"]) {
+        CHECK_FALSE(reason["reason"].get<std::string>().empty());
+        unreachable += reason["bins"].size();
+      }
+      CHECK(axis["reachable"].get<std::size_t>() + unreachable == axis["total"]);
+    }
+  }
+}
+
 TEST_CASE("misuse of the vector verbs is one line") {
   struct Row {
     const char* arguments;
@@ -82,7 +109,8 @@ TEST_CASE("misuse of the vector verbs is one line") {
                          Row{"gen quantise_mxfp4", 2, "did you mean quantize_mxfp4?"}, Row{"gen f32_to_bf16 --set random", 2, "--count is required"},
                          Row{"gen f32_to_bf16 --set exhaustive", 2, "mxact sweep"}, Row{"gen f32_to_bf16 --count 5", 2, "--count 5"},
                          Row{"gen f32_to_bf16 --set all", 2, "unknown set 'all'"}, Row{"ver f32_to_bf16 --shape 2x2", 2, "takes no --shape"},
-                         Row{"vectors", 2, "say one of --output"}, Row{"vectors --check /no-such-directory --core", 5, ""}}) {
+                         Row{"vectors", 2, "say one of --output"}, Row{"vectors --coverage --check golden", 2, "say one of --output"},
+                         Row{"vectors --coverage -o coverage.txt", 2, "ends in .html"}, Row{"vectors --check /no-such-directory --core", 5, ""}}) {
     const Run run = run_mxact(row.arguments);
     INFO(row.arguments << "\n" << run.out << run.err);
     CHECK(run.status == row.status);
@@ -94,7 +122,7 @@ TEST_CASE("misuse of the vector verbs is one line") {
 TEST_CASE("the core set is written, checked, and a changed file found") {
   const ScratchDirectory scratch;
   const std::string directory = "'" + scratch.path().string() + "'";
-  CHECK(run_json("vectors --core -o " + directory)["files"] == 71);
+  CHECK(run_json("vectors --core -o " + directory)["files"] == 73);
   CHECK(run_mxact("vectors --core --check " + directory).status == 0);
   CHECK(run_mxact("vectors --core -o " + directory).status == 3);
   std::ofstream(scratch.path() / "v1/NOTES.md") << "changed\n";

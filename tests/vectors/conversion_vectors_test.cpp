@@ -12,31 +12,8 @@ namespace {
 
 using mx::golden::Coverage;
 using mx::golden::VectorOp;
-
-Coverage coverage_of(const VectorOp& op, const mx::golden::SetChoice& choice) {
-  Coverage coverage(op);
-  mx::golden::VectorSet set(op, choice);
-  std::vector<std::uint32_t> operands(mx::golden::lane_count(op.operands()));
-  std::vector<std::uint32_t> results(mx::golden::lane_count(op.results()));
-  std::vector<std::uint8_t> bins(op.axes().size());
-  while (set.next(operands)) {
-    op.evaluate(operands, results);
-    op.bins(operands, results, bins);
-    coverage.add(bins);
-  }
-  return coverage;
-}
-
-/// Bins that a set of all inputs meets and the directed one does not.
-std::string missed(const VectorOp& op, const Coverage& all, const Coverage& directed) {
-  std::string text;
-  for (std::size_t axis = 0; axis < op.axes().size(); ++axis) {
-    for (std::size_t bin = 0; bin < op.axes()[axis].bins.size(); ++bin) {
-      if (all.is_hit(axis, bin) && !directed.is_hit(axis, bin)) text += op.axes()[axis].name + " " + op.axes()[axis].bins[bin] + "; ";
-    }
-  }
-  return text;
-}
+using mx::tests::coverage_of;
+using mx::tests::missed;
 
 }  // namespace
 

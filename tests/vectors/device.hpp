@@ -47,4 +47,30 @@ inline golden::CheckReport check(const golden::VectorOp& op, const golden::SetCh
 
 inline constexpr golden::SetChoice kDirected{golden::SetKind::directed};
 
+/// The bins that a set meets.
+inline golden::Coverage coverage_of(const golden::VectorOp& op, const golden::SetChoice& choice) {
+  golden::Coverage coverage(op);
+  golden::VectorSet set(op, choice);
+  std::vector<std::uint32_t> operands(golden::lane_count(op.operands()));
+  std::vector<std::uint32_t> results(golden::lane_count(op.results()));
+  std::vector<std::uint8_t> bins(op.axes().size());
+  while (set.next(operands)) {
+    op.evaluate(operands, results);
+    op.bins(operands, results, bins);
+    coverage.add(bins);
+  }
+  return coverage;
+}
+
+/// Bins that a set of all inputs meets and the directed one does not.
+inline std::string missed(const golden::VectorOp& op, const golden::Coverage& all, const golden::Coverage& directed) {
+  std::string text;
+  for (std::size_t axis = 0; axis < op.axes().size(); ++axis) {
+    for (std::size_t bin = 0; bin < op.axes()[axis].bins.size(); ++bin) {
+      if (all.is_hit(axis, bin) && !directed.is_hit(axis, bin)) text += op.axes()[axis].name + " " + op.axes()[axis].bins[bin] + "; ";
+    }
+  }
+  return text;
+}
+
 }  // namespace mx::tests

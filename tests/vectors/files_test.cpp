@@ -5,15 +5,20 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "golden/vectors/families.hpp"
+#include "golden/vectors/files/oracle_cases.hpp"
 #include "golden/vectors/files/sha256.hpp"
 #include "golden/vectors/files/vector_files.hpp"
+#include "golden/witness/oracle.hpp"
 #include "model/error.hpp"
+#include "model/oracle/select.hpp"
 #include "sim/io/safetensors.hpp"
 #include "tests/catch.hpp"
+#include "tests/vectors/device.hpp"
 #include "tests/verify/scratch.hpp"
 
 namespace {
@@ -83,6 +88,42 @@ TEST_CASE("safetensors views are safetensors to the bounded reader too") {
   CHECK(file.find("scale")->bytes[0] == table.lanes[32]);
 }
 
+TEST_CASE("decisions are read back as the deployments that were asked, and a changed answer is found") {
+  const mx::golden::OracleSet& set = mx::golden::all_oracle_sets().front();
+  REQUIRE(set.core);
+  std::istringstream cases(mx::golden::oracle_files(set).cases);
+  std::istringstream support(mx::golden::oracle_files(set).support);
+  std::set<std::string> ids;
+  std::set<std::string> changed_oracles;
+  mx::golden::for_each_oracle_case(set, [&](const std::string& id, std::string_view oracle, const mx::oracle::Deployment& deployment) {
+    INFO(id);
+    std::string line, support_line;
+    REQUIRE(std::getline(cases, line));
+    REQUIRE(std::getline(support, support_line));
+    nlohmann::ordered_json one = nlohmann::ordered_json::parse(line);
+    CHECK(one["id"] == id);
+    CHECK(ids.insert(id).second);
+    const auto read = mx::golden::recorded_selection(one);
+    REQUIRE(read.has_value());
+    CHECK(read->oracle == oracle);
+    CHECK(read->deployment == deployment);
+    // The answer by the model's own interface, not by the words of the file.
+    const mx::oracle::Decision decision = mx::oracle::select(oracle, deployment);
+    CHECK(decision.refusal.has_value() == one["result"].contains("error_type"));
+    if (decision.choice) CHECK(one["result"]["backend"] == decision.choice->backend);
+    CHECK(mx::golden::evaluate_oracle_case(one).equal);
+    CHECK(mx::golden::evaluate_support_case(one, nlohmann::ordered_json::parse(support_line)).equal);
+    if (!decision.choice) return;
+    one["result"]["backend"] = "ANOTHER";
+    CHECK_FALSE(mx::golden::evaluate_oracle_case(one).equal);
+    changed_oracles.insert(std::string(oracle));
+  });
+  std::string rest;
+  CHECK_FALSE(std::getline(cases, rest));
+  CHECK(changed_oracles.size() == 6);
+  CHECK(ids.size() >= 300);
+}
+
 TEST_CASE("the committed set is the generator's, byte for byte, and below 5 MB") {
   const mx::golden::SetCheck check = mx::golden::check_set(SetPart::core, kSource, {});
   CHECK(check.missing.empty());
@@ -109,6 +150,15 @@ TEST_CASE("a set is written whole, and not over another one") {
   CHECK(check.missing == std::vector<std::string>{"v1/manifest.json"});
   CHECK(check.different == std::vector<std::string>{"v1/NOTES.md"});
   CHECK(check.unknown == std::vector<std::string>{"v1/more.txt"});
+}
+
+TEST_CASE("of every table of the set: random vectors meet no bin that the directed set misses", "[.long]") {
+  for (const mx::golden::SetRow& row : mx::golden::all_set_rows()) {
+    const auto op = mx::golden::op_named(row.op, mx::golden::OpOptions(row.options));
+    INFO(mx::golden::stem_of(row, *op));
+    const mx::golden::SetChoice random{mx::golden::SetKind::random, 5, op->family() == "moe" ? 100U : 5000U};
+    CHECK(mx::tests::missed(*op, mx::tests::coverage_of(*op, random), mx::tests::coverage_of(*op, mx::tests::kDirected)) == "");
+  }
 }
 
 TEST_CASE("names of files are unique, and every row of the set is an operation") {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/moe/activation.hpp"
 #include "tests/catch.hpp"
 #include "tests/vectors/device.hpp"
 
@@ -105,6 +106,15 @@ TEST_CASE("a right device passes on the directed set, each vector once, with all
   }
 }
 
+TEST_CASE("random vectors meet no bin that the directed set misses") {
+  for (const Asked& one : asked()) {
+    const auto op = op_of(one);
+    INFO(op->name());
+    const mx::golden::SetChoice random{mx::golden::SetKind::random, 11, op->family() == "moe" ? 50U : 5000U};
+    CHECK(mx::tests::missed(*op, mx::tests::coverage_of(*op, random), mx::tests::coverage_of(*op, mx::tests::kDirected)) == "");
+  }
+}
+
 TEST_CASE("a right device passes on random vectors") {
   for (const Asked& one : asked()) {
     const auto op = op_of(one);
@@ -151,6 +161,32 @@ TEST_CASE("answers late by one vector are recognized") {
   REQUIRE_FALSE(report.explanations.empty());
   CHECK(report.explanations.front().name == "answers late by one vector");
   CHECK(report.explanations.front().explained == report.explanations.front().mismatches);
+}
+
+TEST_CASE("what a layer answers on its way fits together") {
+  const auto op = mx::golden::op_named("moe_layer", {});
+  std::vector<std::uint32_t> results(mx::golden::lane_count(op->results()));
+  const auto columns = op->results();
+  REQUIRE(columns.size() == 5);
+  REQUIRE(columns[2].name == "gate_up");
+  REQUIRE(columns[3].name == "act");
+  const auto half = static_cast<std::size_t>(columns[3].lanes) / 2;  // rows of gate, and of up, of each of two experts
+  const std::size_t gates = 4;
+  const std::size_t acts = gates + 4 * half;
+  int vectors = 0;
+  op->directed([&](mx::golden::Lanes operands) {
+    op->evaluate(operands, results);
+    CHECK(results[0] != results[1]);
+    for (std::size_t slot = 0; slot < 2; ++slot) {
+      for (std::size_t i = 0; i < half; ++i) {
+        const std::uint32_t gate = results[gates + 2 * half * slot + i];
+        const std::uint32_t up = results[gates + 2 * half * slot + half + i];
+        CHECK(results[acts + half * slot + i] == mx::moe::swiglu_oai(gate, up, {}));
+      }
+    }
+    ++vectors;
+  });
+  CHECK(vectors >= 16);
 }
 
 TEST_CASE("known answers from the documents") {

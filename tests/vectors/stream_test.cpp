@@ -1,6 +1,7 @@
 // Streams of devices: what is tolerated, what is refused and where, and that nothing passes by accident.
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -40,6 +41,46 @@ struct Stream {
     return "not refused";
   }
 };
+
+/// What the lines of a stream say, in any order: the numbers of each line that is no comment.
+std::multiset<std::vector<std::uint64_t>> numbers_of(const std::string& stream) {
+  std::multiset<std::vector<std::uint64_t>> all;
+  std::istringstream lines(stream);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("- ") || line.find("//") != std::string::npos || line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    for (char& c : line) c = c == '_' || c == '\r' ? ' ' : c;
+    std::istringstream fields(line);
+    std::vector<std::uint64_t> numbers;
+    for (std::string field; fields >> field;) numbers.push_back(std::stoull(field, nullptr, 16));
+    all.insert(numbers);
+  }
+  return all;
+}
+
+/// The stream with one to three bytes or lines changed, doubled, exchanged or lost.
+std::string damaged(std::string stream, mx::sim::SplitMix64& random) {
+  constexpr std::string_view kBytes = "0123456789abcdefABCDEFxz \n\r\t_-/%.";
+  const auto below = [&](std::size_t bound) { return static_cast<std::size_t>(random.next() % bound); };
+  const auto line_at = [&] {
+    const std::size_t begin = stream.rfind('\n', below(stream.size()));
+    const std::size_t from = begin == std::string::npos ? 0 : begin + 1;
+    return std::pair{from, std::min(stream.find('\n', from), stream.size() - 1) + 1};
+  };
+  for (std::size_t times = 1 + below(3); times > 0 && !stream.empty(); --times) {
+    const auto [from, to] = line_at();
+    const std::string line = stream.substr(from, to - from);
+    switch (below(7)) {
+      case 0: stream[below(stream.size())] = kBytes[below(kBytes.size())]; break;
+      case 1: stream.insert(below(stream.size()), 1, kBytes[below(kBytes.size())]); break;
+      case 2: stream.erase(below(stream.size()), 1); break;
+      case 3: stream.erase(from, to - from); break;
+      case 4: stream.insert(from, line); break;
+      case 5: stream.erase(from, to - from).insert(stream.size(), line); break;
+      default: stream.resize(below(stream.size())); break;
+    }
+  }
+  return stream;
+}
 
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
@@ -102,6 +143,33 @@ TEST_CASE("what is missing, doubled or replaced is never a pass") {
   auto more = lines;
   more.push_back(lines.back());
   CHECK(right.refusal(joined(more)).find("line " + std::to_string(more.size()) + ": a vector more than") == 0);
+}
+
+TEST_CASE("a stream that was damaged anywhere passes only when it says the same") {
+  const auto op = mx::golden::op_named("e2m1_to_bf16", {});
+  const std::string right = mx::tests::stream_of(*op, kDirected, mx::tests::right_device(*op));
+  const auto said = numbers_of(right);
+  REQUIRE(said.size() == 16);
+  mx::sim::SplitMix64 random(1);
+  int passed = 0, failed = 0, mistrusted = 0, refused = 0;
+  for (int round = 0; round < 4000; ++round) {
+    const std::string stream = damaged(right, random);
+    INFO(stream);
+    try {
+      switch (check(*op, kDirected, stream).verdict) {
+        case CheckVerdict::passed:
+          ++passed;
+          CHECK(numbers_of(stream) == said);
+          break;
+        case CheckVerdict::failed: ++failed; break;
+        case CheckVerdict::mistrusted: ++mistrusted; break;
+      }
+    } catch (const mx::Error& error) {
+      ++refused;
+      CHECK(error.code() == mx::ErrorCode::input);
+    }
+  }
+  for (int count : {passed, failed, mistrusted, refused}) CHECK(count > 100);
 }
 
 TEST_CASE("malformed lines are refused with their number and what was expected") {

@@ -4,10 +4,14 @@
 
 #include <map>
 
+#include "golden/html/html.hpp"
 #include "golden/vectors/text.hpp"
 
 namespace mx::golden {
 namespace {
+
+/// The release that wrote the set first: later ones write the same bytes.
+constexpr std::string_view kSetGenerator = "0.1.0";
 
 using Json = nlohmann::ordered_json;
 
@@ -26,14 +30,18 @@ Json columns_json(const std::vector<Column>& columns) {
   return json;
 }
 
-Json coverage_json(const std::vector<AxisCoverage>& coverage) {
+/// Bins out of reach by reason: many are for the same one.
+std::map<std::string, std::vector<std::string>> bins_by_reason(const AxisCoverage& axis) {
+  std::map<std::string, std::vector<std::string>> by_reason;
+  for (const auto& [bin, reason] : axis.unreachable) by_reason[reason].push_back(bin);
+  return by_reason;
+}
+
+Json axes_json(const std::vector<AxisCoverage>& coverage) {
   Json json = Json::array();
   for (const AxisCoverage& axis : coverage) {
-    // Bins by reason: many are out of reach for the same one.
-    std::map<std::string, std::vector<std::string>> by_reason;
-    for (const auto& [bin, reason] : axis.unreachable) by_reason[reason].push_back(bin);
     Json unreachable = Json::array();
-    for (const auto& [reason, bins] : by_reason) unreachable.push_back({{"reason", reason}, {"bins", bins}});
+    for (const auto& [reason, bins] : bins_by_reason(axis)) unreachable.push_back({{"reason", reason}, {"bins", bins}});
     json.push_back({{"axis", axis.name}, {"hit", axis.hit}, {"reachable", axis.reachable}, {"total", axis.total}, {"unreachable", unreachable}});
   }
   return json;
@@ -47,23 +55,22 @@ Json notes_json(const VectorOp& op) {
   return json;
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      default: out += c;
-    }
+Json all_notes_json() {
+  Json json = Json::array();
+  for (const SetNote& note : all_set_notes()) {
+    Json entry = {{"name", note.name}, {"text", note.text}};
+    if (!note.link.empty()) entry["link"] = note.link;
+    json.push_back(std::move(entry));
   }
-  return out;
+  return json;
 }
 
-constexpr std::string_view kStyle =
-    "body{font:14px sans-serif;margin:2em;color:#222;background:#fff}table{border-collapse:collapse}td,th{padding:2px 10px;text-align:left;"
-    "border-bottom:1px solid #ccc}.full{color:#070}.part{color:#a00}"
-    "@media(prefers-color-scheme:dark){body{color:#ddd;background:#111}td,th{border-color:#444}.full{color:#6c6}.part{color:#f66}}";
+/// Unreachable bins of an axis by reason, in a part that opens.
+std::string unreachable_html(const TableRecord& record, const AxisCoverage& axis) {
+  std::vector<std::pair<std::string, std::string>> terms;
+  for (const auto& [reason, bins] : bins_by_reason(axis)) terms.emplace_back(reason, fmt::format("{}", fmt::join(bins, "; ")));
+  return html_details(fmt::format("{}: {}", record.stem, axis.name), fmt::format("{} bins", axis.unreachable.size()), html_terms(terms), false);
+}
 
 }  // namespace
 
@@ -87,28 +94,54 @@ TableRecord record_of(const SetRow& row, const VectorOp& op, const VectorTable& 
   json["count"] = table.rows();
   json["columns"] = columns_json(table.columns);
   json["order"] = "lane 0 in the least significant bits";
-  json["coverage"] = coverage_json(record.coverage);
+  json["coverage"] = axes_json(record.coverage);
   json["notes"] = notes_json(op);
   for (const auto& [extension, sum] : sums) json["sha256"][extension] = sum;
   json["status"] = "final";
   return record;
 }
 
-std::string manifest_text(const std::vector<TableRecord>& records, const std::vector<Json>& digests) {
+Json decisions_record(const OracleFiles& made, const std::string& file, const std::vector<std::pair<std::string, std::string>>& sums) {
+  Json json = {{"file", file}, {"family", "oracle"}, {"form", "golden/witness/ORACLE.md"}, {"count", made.count}, {"refusals", made.refusals}};
+  for (const auto& [name, sum] : sums) json["sha256"][name] = sum;
+  json["status"] = "final";
+  return json;
+}
+
+Json digest_record(const DigestRow& row, const std::string& file, const std::string& sum) {
+  return {{"file", file}, {"op", fmt::format("f32_to_{}", row.to)}, {"profile", row.profile}, {"sha256", sum}, {"status", "final"}};
+}
+
+std::string manifest_text(const SetDocuments& documents) {
   Json json;
   json["schema"] = "mxact-vector-set/1";
   json["set"] = kSetVersion;
-  json["generator"] = {{"name", "mxact"}, {"vectors", kVectorsVersion}};
+  json["generator"] = {{"name", "mxact"}, {"version", kSetGenerator}, {"vectors", kVectorsVersion}};
   json["license"] = "Apache-2.0";
   json["documents"] = kDocuments;
+  json["notes"] = all_notes_json();
   json["tables"] = Json::array();
-  for (const TableRecord& record : records) json["tables"].push_back(record.manifest);
-  json["digests"] = digests;
+  for (const TableRecord& record : documents.tables) json["tables"].push_back(record.manifest);
+  json["decisions"] = documents.decisions;
+  json["digests"] = documents.digests;
   return json.dump(1) + "\n";
 }
 
+CoverageTotals totals_of(const std::vector<TableRecord>& records) {
+  CoverageTotals totals{records.size(), 0, 0, 0};
+  for (const TableRecord& record : records) {
+    for (const AxisCoverage& axis : record.coverage) {
+      totals.hit += axis.hit;
+      totals.reachable += axis.reachable;
+      totals.total += axis.total;
+    }
+  }
+  return totals;
+}
+
 std::string coverage_text(const std::vector<TableRecord>& records) {
-  std::string text;
+  const CoverageTotals totals = totals_of(records);
+  std::string text = fmt::format("{} tables: {} of {} reachable bins, {} in all\n", totals.tables, totals.hit, totals.reachable, totals.total);
   for (const TableRecord& record : records) {
     text += record.stem + "\n";
     for (const AxisCoverage& axis : record.coverage)
@@ -121,25 +154,31 @@ std::string coverage_text(const std::vector<TableRecord>& records) {
   return text;
 }
 
+Json coverage_json(const std::vector<TableRecord>& records) {
+  const CoverageTotals totals = totals_of(records);
+  Json json = {{"tables", Json::array()}, {"hit", totals.hit}, {"reachable", totals.reachable}, {"total", totals.total}};
+  for (const TableRecord& record : records) json["tables"].push_back({{"table", record.stem}, {"axes", axes_json(record.coverage)}});
+  return json;
+}
+
 std::string coverage_html(const std::vector<TableRecord>& records) {
-  std::string page = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>mxact vectors {0}: "
-      "coverage</title><style>{1}</style></head>\n<body>\n<h1>Coverage of the vector set {0}</h1>\n",
-      kSetVersion, kStyle);
-  page += "<table><tr><th>table</th><th>question</th><th>hit</th><th>reachable</th><th>in all</th><th>out of reach</th></tr>\n";
+  const CoverageTotals totals = totals_of(records);
+  std::vector<HtmlRow> rows;
+  std::string unreachable;
   for (const TableRecord& record : records) {
     for (const AxisCoverage& axis : record.coverage) {
-      page += fmt::format("<tr><td>{}</td><td>{}</td><td class=\"{}\">{}</td><td>{}</td><td>{}</td><td>", escaped(record.stem), escaped(axis.name),
-                          axis.hit == axis.reachable ? "full" : "part", axis.hit, axis.reachable, axis.total);
-      if (!axis.unreachable.empty()) {
-        page += fmt::format("<details><summary>{}</summary>", axis.unreachable.size());
-        for (const auto& [bin, reason] : axis.unreachable) page += fmt::format("{}: {}<br>", escaped(bin), escaped(reason));
-        page += "</details>";
-      }
-      page += "</td></tr>\n";
+      const auto number = [](std::size_t count) { return HtmlCell{std::to_string(count), "number"}; };
+      const HtmlCell hit{std::to_string(axis.hit), axis.hit == axis.reachable ? "passed" : "failed", fmt::format("{}", fmt::join(axis.missed, "; "))};
+      rows.push_back({{record.stem}, {axis.name}, hit, number(axis.reachable), number(axis.total)});
+      if (!axis.unreachable.empty()) unreachable += unreachable_html(record, axis);
     }
   }
-  return page + "</table>\n</body></html>\n";
+  const std::string body =
+      fmt::format("<h1>Coverage of the vector set {}</h1>\n", kSetVersion) +
+      html_paragraph(fmt::format("{} tables: {} of {} reachable bins, {} in all.", totals.tables, totals.hit, totals.reachable, totals.total)) +
+      html_table("bins by table", {"table", "question", "hit", "reachable", "in all"}, rows) + "<h2>Bins that nothing reaches, and why</h2>\n" +
+      unreachable;
+  return html_page(fmt::format("mxact vectors {}: coverage", kSetVersion), {}, body);
 }
 
 std::string notes_text() {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "golden/vectors/coverage.hpp"
+#include "golden/vectors/files/oracle_cases.hpp"
 #include "golden/vectors/files/set_rows.hpp"
 #include "golden/vectors/files/views.hpp"
 
@@ -21,10 +22,29 @@ struct TableRecord {
 /// The entry of a table whose views have these SHA-256 sums, by extension.
 TableRecord record_of(const SetRow& row, const VectorOp& op, const VectorTable& table, const std::vector<std::pair<std::string, std::string>>& sums);
 
-/// manifest.json: schema, generator, every table's entry, the digests' entries.
-std::string manifest_text(const std::vector<TableRecord>& records, const std::vector<nlohmann::ordered_json>& digests);
-/// Bins hit and reachable, by table, then every unreachable one with its reason.
+/// Entries of a set of decisions, given the SHA-256 sums of its files by name, and of a file of digests.
+nlohmann::ordered_json decisions_record(const OracleFiles& made, const std::string& file,
+                                        const std::vector<std::pair<std::string, std::string>>& sums);
+nlohmann::ordered_json digest_record(const DigestRow& row, const std::string& file, const std::string& sum);
+
+/// Everything that a manifest lists.
+struct SetDocuments {
+  const std::vector<TableRecord>& tables;
+  std::vector<nlohmann::ordered_json> decisions;
+  std::vector<nlohmann::ordered_json> digests;
+};
+/// manifest.json: schema, generator, documents, notes, then every entry.
+std::string manifest_text(const SetDocuments& documents);
+
+/// Bins of all tables together.
+struct CoverageTotals {
+  std::size_t tables, hit, reachable, total;
+};
+CoverageTotals totals_of(const std::vector<TableRecord>& records);
+/// Totals; bins hit and reachable, by table; every unreachable one with its reason.
 std::string coverage_text(const std::vector<TableRecord>& records);
+/// The same as an object.
+nlohmann::ordered_json coverage_json(const std::vector<TableRecord>& records);
 /// The same as one page without scripts or network, for light and dark.
 std::string coverage_html(const std::vector<TableRecord>& records);
 /// One anchor for each note.

@@ -11,7 +11,7 @@
 
 #include "golden/sweep/sweep.hpp"
 #include "golden/vectors/families.hpp"
-#include "golden/vectors/files/set_documents.hpp"
+#include "golden/vectors/files/oracle_cases.hpp"
 #include "golden/vectors/files/sha256.hpp"
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
@@ -35,6 +35,14 @@ std::vector<const SetRow*> rows_of(SetPart part) {
     if (part == SetPart::full || row.core) rows.push_back(&row);
   }
   return rows;
+}
+
+std::vector<const OracleSet*> decisions_of(SetPart part) {
+  std::vector<const OracleSet*> sets;
+  for (const OracleSet& set : all_oracle_sets()) {
+    if (part == SetPart::full || set.core) sets.push_back(&set);
+  }
+  return sets;
 }
 
 /// A row made into files.
@@ -76,12 +84,15 @@ SetFile digest_file(const DigestRow& row) {
 
 SetFile text_file(std::string_view name, const std::string& text) { return {fmt::format("{}/{}", kSetVersion, name), {text.begin(), text.end()}}; }
 
+/// Below the set's directory.
+std::string name_in_set(const SetFile& file) { return file.path.substr(kSetVersion.size() + 1); }
+
 /// Hands files on and keeps their sums.
 class SumList {
  public:
   explicit SumList(const std::function<void(const SetFile&)>& take) : take_(take) {}
   void add(const SetFile& file) {
-    sums_ += fmt::format("{}  {}\n", sha256(file.bytes), file.path.substr(kSetVersion.size() + 1));
+    sums_ += fmt::format("{}  {}\n", sha256(file.bytes), name_in_set(file));
     take_(file);
   }
   const std::string& text() const { return sums_; }
@@ -90,6 +101,32 @@ class SumList {
   const std::function<void(const SetFile&)>& take_;
   std::string sums_;
 };
+
+/// Both files of a set of decisions, handed on. Returns what the manifest says of them.
+nlohmann::ordered_json add_decisions(const OracleSet& set, SumList& sums) {
+  const OracleFiles made = oracle_files(set);
+  const SetFile cases = text_file(fmt::format("oracle/{}.jsonl", set.name), made.cases);
+  const SetFile support = text_file(fmt::format("oracle/{}_support.jsonl", set.name), made.support);
+  sums.add(cases);
+  sums.add(support);
+  return decisions_record(made, name_in_set(cases), {{name_in_set(cases), sha256(cases.bytes)}, {name_in_set(support), sha256(support.bytes)}});
+}
+
+/// Runs body(i) for every i below `count` on all threads. The first exception waits until all are done: none may leave a parallel block.
+template <typename Body>
+void on_all_threads(std::size_t count, const Body& body) {
+  std::exception_ptr failure;
+#pragma omp parallel for schedule(dynamic, 1)
+  for (std::size_t i = 0; i < count; ++i) {
+    try {
+      body(i);
+    } catch (...) {
+#pragma omp critical(mxact_vector_set_failure)
+      if (!failure) failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
 
 }  // namespace
 
@@ -108,57 +145,66 @@ VectorTable table_of(const SetRow& row, const VectorOp& op) {
   return table;
 }
 
+std::vector<TableRecord> set_records(SetPart part, const SetProgress& progress) {
+  const std::vector<const SetRow*> rows = rows_of(part);
+  std::vector<TableRecord> records(rows.size());
+  std::size_t done = 0;
+  on_all_threads(rows.size(), [&](std::size_t i) {
+    const std::unique_ptr<VectorOp> op = op_named(rows[i]->op, OpOptions(rows[i]->options));
+    records[i] = record_of(*rows[i], *op, table_of(*rows[i], *op), {});
+#pragma omp critical(mxact_vector_set)
+    if (progress) progress(++done, rows.size());
+  });
+  return records;
+}
+
 void make_set(SetPart part, const SetProgress& progress, const std::function<void(const SetFile& file)>& take) {
   const std::vector<const SetRow*> rows = rows_of(part);
-  const std::size_t all = rows.size() + (part == SetPart::full ? all_digest_rows().size() : 0);
+  const std::vector<const OracleSet*> decisions = decisions_of(part);
+  const std::span<const DigestRow> digests = part == SetPart::full ? all_digest_rows() : std::span<const DigestRow>{};
+  const std::size_t all = rows.size() + decisions.size() + digests.size();
+  std::size_t done = 0;
+  const auto another = [&] {
+    if (progress) progress(++done, all);
+  };
   SumList sums(take);
   std::vector<TableRecord> records(rows.size());
   std::map<std::size_t, MadeTable> waiting;  // made, but not its turn
   std::size_t next = 0;
-  std::exception_ptr failure;
-  // No exception may leave a parallel block: the first one waits until all threads are done.
-#pragma omp parallel for schedule(dynamic, 1)
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    try {
-      MadeTable table = made(*rows[i], part);
+  on_all_threads(rows.size(), [&](std::size_t i) {
+    MadeTable table = made(*rows[i], part);
+    // No exception may leave the critical block either.
+    std::exception_ptr failure;
 #pragma omp critical(mxact_vector_set)
-      {
-        waiting.emplace(i, std::move(table));
-        try {
-          while (!failure && waiting.contains(next)) {
-            for (const SetFile& file : waiting.at(next).files) sums.add(file);
-            records[next] = std::move(waiting.at(next).record);
-            waiting.erase(next++);
-            if (progress) progress(next, all);
-          }
-        } catch (...) {
-          failure = std::current_exception();
-        }
+    try {
+      waiting.emplace(i, std::move(table));
+      for (; waiting.contains(next); waiting.erase(next++)) {
+        for (const SetFile& file : waiting.at(next).files) sums.add(file);
+        records[next] = std::move(waiting.at(next).record);
+        another();
       }
     } catch (...) {
-#pragma omp critical(mxact_vector_set)
       failure = std::current_exception();
     }
+    if (failure) std::rethrow_exception(failure);
+  });
+  SetDocuments documents{records, {}, {}};
+  for (const OracleSet* set : decisions) {
+    documents.decisions.push_back(add_decisions(*set, sums));
+    another();
   }
-  if (failure) std::rethrow_exception(failure);
-  std::vector<nlohmann::ordered_json> digests;
-  if (part == SetPart::full) {
-    for (const DigestRow& row : all_digest_rows()) {
-      const SetFile file = digest_file(row);
-      sums.add(file);
-      digests.push_back({{"file", file.path.substr(kSetVersion.size() + 1)},
-                         {"op", fmt::format("f32_to_{}", row.to)},
-                         {"profile", row.profile},
-                         {"sha256", sha256(file.bytes)}});
-      if (progress) progress(records.size() + digests.size(), all);
-    }
+  for (const DigestRow& row : digests) {
+    const SetFile file = digest_file(row);
+    sums.add(file);
+    documents.digests.push_back(digest_record(row, name_in_set(file), sha256(file.bytes)));
+    another();
   }
   if (part == SetPart::full) {
     sums.add(text_file("coverage.txt", coverage_text(records)));
     sums.add(text_file("coverage.html", coverage_html(records)));
   }
   sums.add(text_file("NOTES.md", notes_text()));
-  sums.add(text_file("manifest.json", manifest_text(records, digests)));
+  sums.add(text_file("manifest.json", manifest_text(documents)));
   take(text_file("SHA256SUMS", sums.text()));
 }
 

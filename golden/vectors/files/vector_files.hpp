@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "golden/vectors/files/set_documents.hpp"
 #include "golden/vectors/files/set_rows.hpp"
 #include "golden/vectors/files/views.hpp"
 
@@ -15,8 +16,8 @@ namespace mx::golden {
 
 /// Which part of the set.
 enum class SetPart {
-  core,  ///< what the repository holds: some rows, as .hex
-  full,  ///< every row in every view, and the digests
+  core,  ///< what the repository holds: some rows, as .hex, and some decisions
+  full,  ///< every row in every view, all decisions, and the digests
 };
 std::string_view name_of(SetPart part);
 
@@ -32,8 +33,11 @@ struct SetFile {
 /// Progress of a set that is being made, called by one thread at a time.
 using SetProgress = std::function<void(std::size_t done, std::size_t all)>;
 
-/// Every file of a part, each handed to `take` by one thread at a time, in a fixed order: tables, digests, then coverage.txt, coverage.html,
-/// NOTES.md, manifest.json and SHA256SUMS. Uses all threads; the bytes do not depend on how many.
+/// What every table of a part has to say of itself, without its files' sums: its coverage above all. Uses all threads.
+std::vector<TableRecord> set_records(SetPart part, const SetProgress& progress);
+
+/// Every file of a part, each handed to `take` by one thread at a time, in a fixed order: tables, decisions, digests, then coverage.txt,
+/// coverage.html, NOTES.md, manifest.json and SHA256SUMS. Uses all threads; the bytes do not depend on how many.
 void make_set(SetPart part, const SetProgress& progress, const std::function<void(const SetFile& file)>& take);
 
 /// Writes the part below `directory`. Returns the number of files. Throws as sim::write_file does; without `force` nothing is overwritten.
