@@ -159,9 +159,8 @@ std::vector<ExpertTensor> Checkpoint::expert_tensors(int layer) const {
     const bool is_number = tensor.row->extents.empty();
     const bool is_half = tensor.projection->w13 && tensor.projection->halves == 1;
     const int half = is_half ? tensor.projection->half : -1;
-    const auto parts = static_cast<std::uint64_t>(numbered ? found.sizes.experts : 1) * (is_half && !is_number ? 2 : 1);
-    const auto part = static_cast<std::uint64_t>(is_half && !is_number ? 2 * tensor.expert + half : tensor.expert);
-    experts.push_back({role, numbered ? tensor.expert : -1, half, tensor.name, *tensor.at, of_role / parts * part, is_number});
+    const MemoryPart part = part_of(numbered ? tensor.expert : -1, is_number ? -1 : half, found.sizes.experts);
+    experts.push_back({role, numbered ? tensor.expert : -1, half, tensor.name, *tensor.at, of_role / part.count * part.index, is_number});
   }
   return experts;
 }

@@ -195,12 +195,17 @@ class Finder {
                      sizes.experts, sizes.intermediate, sizes.hidden, in_quotes(first_weight(layer).name)));
   }
 
-  void check_tensor(const FoundLayer& layer, const FoundTensor& tensor) const {
+  void check_tensor(const FoundLayer& layer, const FoundTensor& tensor) {
     const TensorRow& row = *tensor.row;
     const TensorView& view = *tensor.at->view;
     const std::string place = place_of_tensor(tensor);
     if (std::ranges::find(row.dtypes, view.dtype->name) == row.dtypes.end()) {
       fail(place, fmt::format("dtype is {}, expected {}", view.dtype->name, fmt::join(row.dtypes, " or ")));
+    }
+    const auto [first, is_first] = dtypes_.emplace(&row, &tensor);
+    if (view.dtype != first->second->at->view->dtype) {
+      fail(place,
+           fmt::format("dtype is {}, but that of {} is {}", view.dtype->name, in_quotes(first->second->name), first->second->at->view->dtype->name));
     }
     if (row.extents.empty()) {
       const bool one = view.shape.empty() || view.shape == std::vector<std::int64_t>{1};
@@ -258,6 +263,7 @@ class Finder {
   const std::string& where_;
   const FormChoice choice_;
   FoundExperts found_;
+  std::map<const TensorRow*, const FoundTensor*> dtypes_;  ///< the first tensor of each row: all others have its dtype
   int experts_ = 0;
 };
 

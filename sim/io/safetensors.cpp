@@ -315,7 +315,20 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path, std::spa
     slots_.emplace(entry.name, Slot{offset, size, false});
     offset += size;
   }
-  file_.write_at(0, header);
+  size_ = offset;
+  write(0, header);
+}
+
+void SafetensorsWriter::write(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
+  file_.write_at(offset, bytes);
+  if (offset != digested_) return;
+  digest_.add(bytes);
+  digested_ += bytes.size();
+}
+
+std::string SafetensorsWriter::digest() const {
+  if (digested_ != size_) throw Error(ErrorCode::usage, "was not written from beginning to end", path_.string());
+  return digest_.text();
 }
 
 SafetensorsWriter::Slot& SafetensorsWriter::take_slot(std::string_view name, std::uint64_t size) {
@@ -330,7 +343,7 @@ SafetensorsWriter::Slot& SafetensorsWriter::take_slot(std::string_view name, std
 
 void SafetensorsWriter::put(std::string_view name, std::span<const std::uint8_t> bytes) {
   Slot& slot = take_slot(name, bytes.size());
-  file_.write_at(slot.offset, bytes);
+  write(slot.offset, bytes);
   slot.written = true;
 }
 
@@ -341,7 +354,7 @@ void SafetensorsWriter::copy(std::string_view name, const SafetensorsFile& from,
   for (std::uint64_t done = 0; done < slot.size; done += piece.size()) {
     piece.resize(static_cast<std::size_t>(std::min(kPiece, slot.size - done)));
     from.read(view, done, piece);
-    file_.write_at(slot.offset + done, piece);
+    write(slot.offset + done, piece);
   }
   slot.written = true;
 }
