@@ -17,6 +17,7 @@
 #include "build_info.hpp"
 #include "cli/command_line.hpp"
 #include "cli/numbers.hpp"
+#include "cli/verb_units.hpp"
 #include "cli/verbs.hpp"
 #include "kernels/isa.hpp"
 #include "model/error.hpp"
@@ -86,6 +87,9 @@ int run(int argc, char** argv) {
   add_layout(app, action);
   add_convert(app, action);
   add_restore(app, action);
+  add_plan(app, action);
+  add_run(app, action);
+  add_merge(app, action);
   add_witness(app, action);
   add_sim(app, action);
   add_study(app, action);

@@ -73,7 +73,9 @@ std::string how_text(const Cell& cell) { return cell.request == "auto" ? "chosen
 /// What was compared, or why nothing was.
 std::string evidence(const ConversionResult& result) {
   switch (result.verdict) {
-    case Verdict::passed: return fmt::format("{} units, {} outputs", result.units_compared, result.outputs_compared);
+    case Verdict::passed:
+      return fmt::format("{} units, {} outputs{}{}", result.units_compared, result.outputs_compared, result.detail.empty() ? "" : "; ",
+                         result.detail);
     case Verdict::failed:
       return fmt::format("{} of {} units, {} of {} outputs differ", result.units_differing, result.units_compared, result.outputs_differing,
                          result.outputs_compared);
@@ -111,6 +113,7 @@ void print_cells(const VerifyReport& report) {
 }
 
 std::string contracts_text(const VerifyReport& report) {
+  if (report.contracts.empty()) return "none: of this format bytes are compared, and nothing is executed";
   std::string text;
   for (Contract contract : report.contracts) text += (text.empty() ? "" : ", ") + std::string(name_of(contract));
   return text;
@@ -161,7 +164,7 @@ void print_text(const VerifyReport& report, const Options& options) {
 
 /// What the layout verbs and reports take for the scales of w2; null where the backend is not modelled.
 Json layout_json(const ConversionResult& result) {
-  const layout::BackendLayout* row = layout::find_backend_layout(result.backend);
+  const layout::BackendLayout* row = sim::backend_of(result);
   if (row == nullptr) return nullptr;
   return golden::spec_of(golden::BackendChoice{row, layout::Role::w2_weight_scale, sim::setting_of(result)});
 }

@@ -12,8 +12,18 @@
 
 namespace mx::sim {
 
+const layout::BackendLayout* backend_of(const ConversionResult& result) {
+  return layout::find_backend_layout(result.backend, result.form.format, result.engine);
+}
+
 layout::Setting setting_of(const ConversionResult& result) {
-  return {.sizes = result.sizes, .padded = result.padded, .form = layout::SourceOrder::gpt_oss, .arch = result.arch, .tp_size = result.tp};
+  return {.sizes = result.sizes,
+          .padded = result.padded,
+          .form = result.form,
+          .engine = result.engine,
+          .arch = result.arch,
+          .tp_size = result.tp,
+          .has_bias = result.form.order == layout::SourceOrder::gpt_oss};
 }
 
 namespace {
@@ -63,7 +73,7 @@ bool all_equal(std::span<const std::uint32_t> words) {
 
 /// True when the layout moves units, yet memory looks as if it had not: no misplacement could have shown.
 bool nothing_to_see(const PackedTensor& tensor, const CanonicalLayer& layer, const layout::Sizes& padded) {
-  if (!tensor.cast->keeps()) return false;
+  if (!tensor.cast->keeps() || layer[tensor.role].empty()) return false;
   const layout::Layout loaded = layout::loaded(tensor.role, layer.sizes, padded, layer.form);
   if (layout::apply(layout::canonical(tensor.role, layer.sizes, layer.form), layer[tensor.role], loaded) != tensor.bytes) return false;
   return !layout::same_addresses(loaded, tensor.layout);
@@ -77,7 +87,7 @@ class RankCheck {
 
   /// Adds this rank's counts to `result`; the first trouble decides verdict and detail.
   void run(ConversionResult& result) {
-    const layout::BackendLayout& backend = *layout::find_backend_layout(result.backend);
+    const layout::BackendLayout& backend = *backend_of(result);
     PackedLayer packed;
     try {
       packed = layout::convert(reference_.shard, backend, setting_of(result), mover_of(options_.by));
@@ -87,8 +97,8 @@ class RankCheck {
     }
     if (options_.tamper) options_.tamper(packed);
     try {
-      compare_bytes(packed, result);
-      execute(packed, result);
+      compare_bytes(packed, backend, result);
+      if (!options_.contracts.empty()) execute(packed, result);
     } catch (const Error& error) {
       settle(result, Verdict::failed, error.what());
     }
@@ -103,9 +113,15 @@ class RankCheck {
     result.detail = input_.layer.prefix + (result.tp > 1 ? ", rank " + std::to_string(rank_) : "") + ": " + detail;
   }
 
-  void compare_bytes(const PackedLayer& packed, ConversionResult& result) const {
+  void compare_bytes(const PackedLayer& packed, const layout::BackendLayout& backend, ConversionResult& result) const {
+    // Where a conversion couples values, what it makes of them is held; where to is what the comparison shows.
+    layout::LayerUnits placed;
+    std::vector<layout::Loss> losses;
+    const bool coupled = backend.values != nullptr && result.form.format != layout::WeightFormat::mxfp4;
+    if (coupled) placed = layout::placed_units(reference_.shard, backend, packed.setting, losses);
     for (const PackedTensor& tensor : packed.tensors) {
-      const layout::Comparison comparison = layout::compare(tensor, reference_.shard);
+      const layout::Comparison comparison =
+          coupled ? layout::compare(tensor, placed[static_cast<std::size_t>(tensor.role)]) : layout::compare(tensor, reference_.shard);
       result.units_compared += comparison.compared;
       result.units_differing += comparison.differing;
       if (comparison.first) settle(result, Verdict::failed, comparison.first->text());
@@ -115,8 +131,13 @@ class RankCheck {
                    ": the layout moves units but the packed bytes equal the checkpoint's; such data cannot show a misplacement");
       }
     }
+    if (result.form.format != layout::WeightFormat::mxfp4 &&
+        (!packed.losses.empty() || (backend.values != nullptr && backend.undo_values == nullptr))) {
+      if (result.verdict == Verdict::passed) result.detail = "not restored: the conversion loses values";
+      return;
+    }
     const CanonicalLayer restored = layout::restore(packed, layout::OnLoss::refuse, mover_of(options_.by));
-    for (Role role : layout::kRoles) {
+    for (Role role : layout::kAllRoles) {
       if (restored[role] == reference_.shard[role]) continue;
       settle(result, Verdict::failed, "restoring " + std::string(layout::name_of(role)) + " does not give the checkpoint's bytes back");
     }

@@ -11,6 +11,7 @@
 
 #include "model/layout/packed.hpp"
 #include "sim/checkpoint_files.hpp"
+#include "sim/source_forms.hpp"
 
 namespace mx::sim {
 
@@ -27,29 +28,35 @@ struct MoeLayer {
   int index;
   layout::CanonicalLayer experts;
   Router router;
+  std::int64_t up_scales_dropped = 0;  ///< experts whose up has another global scale than gate: the engine takes gate's for both
 };
 
-/// An expert tensor where it lies in the files.
+/// An expert tensor where it lies in the files, and which part of its role's canonical memory it is.
 struct ExpertTensor {
   layout::Role role;
+  int expert;  ///< -1: all of them
+  int half;    ///< of w13: 0 gate, 1 up; -1: both, or no halves
   std::string_view name;
   LocatedTensor at;
+  std::uint64_t offset;  ///< of its first byte
+  bool stays;            ///< one number of an expert: what is converted is computed from it, and the tensor itself is copied with the others
 };
 
 /// A checkpoint: a .safetensors file; or a directory, where model.safetensors.index.json names the shards if there is one, else
 /// model.safetensors, else model-*-of-*.safetensors. Other files beside them are not weights. A directory holds every layer; a file may be one shard.
-/// config.json beside the weights, if there is one, must agree with them.
-/// Names: Hugging Face gpt-oss (model.layers.N.mlp.experts.gate_up_proj_blocks ...) and the original ones (block.N.mlp.mlp1_weight.blocks ...).
+/// config.json and hf_quant_config.json beside the weights, if they are there, must agree with them.
+/// Forms: the rows of source_forms(); which one it is follows from names, dtypes and configuration.
 class Checkpoint {
  public:
-  /// Throws Error(input): no weights, a missing shard, a shard that lacks a tensor the index promises, a name in two shards, a layer
-  /// with a missing tensor, dtypes or shapes that contradict each other or the config; layers that `mxact convert` has converted.
+  /// Throws Error(input): no weights, a missing shard, a shard that lacks a tensor the index promises, a name in two shards, layers that `mxact
+  /// convert` has converted, whatever find_experts refuses.
   explicit Checkpoint(const std::filesystem::path& path);
   ~Checkpoint();
   Checkpoint(Checkpoint&&) noexcept;
 
   const std::filesystem::path& path() const;
   std::string form() const;  ///< "gpt-oss (Hugging Face names)"
+  const SourceForm& source_form() const;
   int layer_count() const;
   int top_k() const;            ///< num_experts_per_tok of config.json, else 4 as gpt-oss has, at most the number of experts
   std::uint64_t bytes() const;  ///< of the expert tensors
@@ -59,13 +66,17 @@ class Checkpoint {
   int layer_index(int layer) const;
   /// Whether the layers carry expert biases.
   bool has_bias() const;
-  /// Sizes of a layer without reading it.
+  /// Sizes of a layer without reading it; `group` is the format's.
   layout::Sizes sizes(int layer) const;
+  /// Throws Error(input) when a file changed since it was opened, Error(unsupported) when gate and up of an FP8 expert have different scales: the
+  /// engine quantizes them again with the larger.
   MoeLayer layer(int layer) const;
   /// The expert tensors that layer() reads, in the order of the roles; same errors.
   std::vector<ExpertTensor> expert_tensors(int layer) const;
   /// The weight files with all their tensors.
   const CheckpointFiles& contents() const;
+  /// Throws Error(input) when a weight file is no longer what was opened.
+  void check_unchanged() const;
 
  private:
   struct Impl;

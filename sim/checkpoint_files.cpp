@@ -154,20 +154,42 @@ void open_indexed(CheckpointFiles& checkpoint, const path& index) {
   check_index(checkpoint, weights, index);
 }
 
-/// Keys of a size in config.json. Source: transformers GptOssConfig; openai/gpt-oss gpt_oss/torch/model.py ModelConfig.
+/// Keys of a size in config.json. Source: transformers GptOssConfig, MixtralConfig, Qwen3MoeConfig, DeepseekV3Config; openai/gpt-oss
+/// gpt_oss/torch/model.py ModelConfig.
 struct ConfigRow {
   std::string_view key;
   std::optional<ConfigSize> CheckpointConfig::*member;
+  std::uint64_t least = 1;
 };
-constexpr std::array<ConfigRow, 7> kConfigRows{{
+constexpr std::array<ConfigRow, 10> kConfigRows{{
     {"num_hidden_layers", &CheckpointConfig::layers},
     {"num_local_experts", &CheckpointConfig::experts},
     {"num_experts", &CheckpointConfig::experts},
+    {"n_routed_experts", &CheckpointConfig::experts},
     {"num_experts_per_tok", &CheckpointConfig::top_k},
     {"experts_per_token", &CheckpointConfig::top_k},
     {"hidden_size", &CheckpointConfig::hidden},
     {"intermediate_size", &CheckpointConfig::intermediate},
+    {"moe_intermediate_size", &CheckpointConfig::expert_intermediate},
+    {"num_nextn_predict_layers", &CheckpointConfig::more_layers, 0},
 }};
+
+/// A row's value at the top, else in the part of a model of several kinds that speaks of its text.
+const Json* value_of(const Json& json, std::string_view key) {
+  if (const auto found = json.find(key); found != json.end()) return &*found;
+  const auto text = json.find("text_config");
+  if (text == json.end() || !text->is_object()) return nullptr;
+  const auto found = text->find(key);
+  return found == text->end() ? nullptr : &*found;
+}
+
+void collect_words(const Json& json, const std::string& path, std::map<std::string, std::string>& words) {
+  if (!json.is_object()) {
+    words[path] = json.is_string() ? json.get<std::string>() : json.dump();
+    return;
+  }
+  for (const auto& [key, value] : json.items()) collect_words(value, path.empty() ? key : path + "." + key, words);
+}
 
 }  // namespace
 
@@ -204,15 +226,19 @@ CheckpointFiles open_checkpoint_files(const path& where) {
 CheckpointConfig read_checkpoint_config(const path& directory) {
   CheckpointConfig config;
   const path file = directory / "config.json";
-  if (!is_there(file)) return config;
   config.path = file;
+  if (const path quantization = directory / "hf_quant_config.json"; is_there(quantization)) {
+    collect_words(read_json_object(quantization, kConfigLimits), "hf_quant_config", config.words);
+  }
+  if (!is_there(file)) return config;
   const Json json = read_json_object(file, kConfigLimits);
+  collect_words(json, "", config.words);
   for (const ConfigRow& row : kConfigRows) {
-    const auto found = json.find(row.key);
-    if (found == json.end()) continue;
+    const Json* const found = value_of(json, row.key);
+    if (found == nullptr || found->is_null()) continue;
     constexpr std::uint64_t kLargest = std::uint64_t{1} << 31;
-    if (!found->is_number_unsigned() || found->get<std::uint64_t>() == 0 || found->get<std::uint64_t>() > kLargest) {
-      fail(file.string(), fmt::format("{} is {}, not an integer from 1 to {}", row.key, in_quotes(found->dump()), kLargest));
+    if (!found->is_number_unsigned() || found->get<std::uint64_t>() < row.least || found->get<std::uint64_t>() > kLargest) {
+      fail(file.string(), fmt::format("{} is {}, not an integer from {} to {}", row.key, in_quotes(found->dump()), row.least, kLargest));
     }
     const auto value = found->get<std::int64_t>();
     std::optional<ConfigSize>& member = config.*row.member;

@@ -46,7 +46,8 @@ struct ConfigSize {
   std::int64_t value;
 };
 
-/// The sizes in config.json, those that are given. Hugging Face and original key names.
+/// What config.json says, as far as it is there: sizes under Hugging Face's and the original key names, at the top or under text_config, and every
+/// word and number by its path.
 struct CheckpointConfig {
   std::filesystem::path path;
   std::optional<ConfigSize> layers;
@@ -54,9 +55,14 @@ struct CheckpointConfig {
   std::optional<ConfigSize> top_k;
   std::optional<ConfigSize> hidden;
   std::optional<ConfigSize> intermediate;
+  std::optional<ConfigSize> expert_intermediate;  ///< where dense layers have another
+  std::optional<ConfigSize> more_layers;          ///< behind the hidden layers: for predicting further tokens
+  /// "quantization_config.quant_method" -> "fp8"; numbers and lists as JSON. What hf_quant_config.json says begins with "hf_quant_config.".
+  std::map<std::string, std::string> words;
 };
 
-/// Reads config.json of a directory; empty when there is none. Throws Error(input) when it is not an object or a size is not a positive integer.
+/// Reads config.json and hf_quant_config.json of a directory; empty when there is none. Throws Error(input) when one is not an object or a size is
+/// not a positive integer.
 CheckpointConfig read_checkpoint_config(const std::filesystem::path& directory);
 
 }  // namespace mx::sim

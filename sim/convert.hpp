@@ -13,8 +13,8 @@
 
 namespace mx::sim {
 
-/// Called with a phrase and the fraction done.
-using Progress = std::function<void(const std::string&, double)>;
+/// Called with a phrase, the bytes done and all bytes there are to do.
+using Progress = std::function<void(const std::string& what, std::uint64_t done, std::uint64_t total)>;
 /// Asked before each layer and each shard: true ends the work in good order.
 using Stop = std::function<bool()>;
 
@@ -29,7 +29,9 @@ struct ConvertOptions {
   layout::Setting setting;  ///< engine, device, versions, options and tp_size; what the checkpoint decides is filled in
   int rank = 0;             ///< of tp_size
   MoveBy by = MoveBy::plans;
-  bool force = false;       ///< files of the same names in the output directory are replaced
+  bool asks_for_kernel = false;  ///< a platform on which the engine has no kernel of the MXFP4 backend is refused
+  bool force = false;            ///< files of the same names in the output directory are replaced
+  std::string program = {};      ///< name and version of who converts, for the output; empty: not recorded
   Progress progress = {};
   Stop stop = {};
 };
@@ -43,11 +45,13 @@ struct ConvertReport {
   std::uint64_t bytes_in = 0;      ///< of the expert tensors
   std::uint64_t bytes_out = 0;
   std::vector<LayerLoss> losses;
+  std::int64_t up_scales_dropped = 0;  ///< experts, over all layers, whose up has another global scale than gate, which counts for both
+  std::string digest;                  ///< of the names and digests of all files that the conversion wrote
 };
 
 /// Writes the directory `output`: each layer's experts in a file of their own, with tags; every shard without them under its own name; the files
 /// beside the weights; an index. Throws Error(usage) when the backend does not take the checkpoint (rule, value and what would do), the rank does not
-/// exist or the output is the source; Error(input) as Checkpoint and StagedDirectory do.
+/// exist or the output is the source; Error(input) as Checkpoint and StagedDirectory do, and when the checkpoint changes while it is read.
 ConvertReport convert_checkpoint(const std::filesystem::path& source, const std::filesystem::path& output, const ConvertOptions& options);
 
 struct RestoreOptions {

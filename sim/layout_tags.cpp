@@ -9,6 +9,7 @@
 
 #include "model/error.hpp"
 #include "sim/digest.hpp"
+#include "sim/io/digest.hpp"
 #include "sim/io/json.hpp"
 #include "sim/io/quote.hpp"
 #include "sim/tag_fields.hpp"
@@ -99,16 +100,81 @@ std::string axes_text(const std::vector<layout::Axis>& axes) {
   return "[" + text + "]";
 }
 
-SourceTensor read_source(const Json& json, const std::string& where) {
+/// Where the number of the expert stands in the name of a tensor that each expert has.
+constexpr std::string_view kExpertMark = "{e}";
+constexpr std::array<std::string_view, 3> kHalfNames{"none", "gate", "up"};
+
+std::string name_with(const std::string& pattern, int expert) {
+  const std::size_t at = pattern.find(kExpertMark);
+  return pattern.substr(0, at) + std::to_string(expert) + pattern.substr(at + kExpertMark.size());
+}
+
+/// The pattern of a tensor's name: "model.layers.0.mlp.experts.{e}.gate_proj.weight".
+std::string pattern_of(const SourceTensor& tensor) {
+  if (tensor.expert < 0) return tensor.entry.name;
+  const std::string number = "." + std::to_string(tensor.expert) + ".";
+  std::string pattern = tensor.entry.name;
+  return pattern.replace(pattern.rfind(number) + 1, number.size() - 2, kExpertMark);
+}
+
+/// The tensors of all experts that have one name but for the number, shard by shard.
+void read_numbered(const Json& json, const std::string& where, std::int64_t experts, std::vector<SourceTensor>& tensors) {
   TagFields fields(json, where);
-  SourceTensor tensor{read_role(fields), {fields.text("name"), fields.text("dtype"), fields.integers("shape")}, fields.text("shard")};
+  const Role role = read_role(fields);
+  const std::string half_name = fields.text("half");
+  const auto half = std::ranges::find(kHalfNames, half_name);
+  if (half == kHalfNames.end()) fail(where, fmt::format("'half' is {}, neither none nor gate nor up", in_quotes(half_name)));
+  const TensorEntry entry{fields.text("name"), fields.text("dtype"), fields.integers("shape")};
+  if (entry.name.find(kExpertMark) == std::string::npos) fail(where, fmt::format("'name' is {}, without {}", in_quotes(entry.name), kExpertMark));
+  int expert = 0;
+  for (const Json& run : fields.array("shards")) {
+    TagFields part(run, where + ": shards");
+    const std::string shard = part.text("shard");
+    const std::int64_t count = part.integer("experts", 1, experts - expert);
+    part.finish();
+    for (std::int64_t i = 0; i < count; ++i, ++expert) {
+      const int half_index = static_cast<int>(half - kHalfNames.begin()) - 1;
+      tensors.push_back({role, expert, half_index, {name_with(entry.name, expert), entry.dtype, entry.shape}, shard});
+    }
+  }
   fields.finish();
-  return tensor;
+}
+
+void read_source(const Json& json, const std::string& where, std::int64_t experts, std::vector<SourceTensor>& tensors) {
+  if (json.is_object() && json.contains("shards")) return read_numbered(json, where, experts, tensors);
+  TagFields fields(json, where);
+  tensors.push_back({read_role(fields), -1, -1, {fields.text("name"), fields.text("dtype"), fields.integers("shape")}, fields.text("shard")});
+  fields.finish();
+}
+
+/// The experts' tensors come expert by expert: those of one kind are gathered.
+Json source_json(const std::vector<SourceTensor>& tensors) {
+  Json json = Json::array();
+  std::map<std::string, std::size_t> kinds;
+  for (const SourceTensor& tensor : tensors) {
+    const std::string pattern = pattern_of(tensor);
+    const auto [kind, is_new] = kinds.emplace(pattern, json.size());
+    if (is_new) {
+      Json entry{{"role", layout::name_of(tensor.role)}};
+      if (tensor.expert >= 0) entry["half"] = kHalfNames[static_cast<std::size_t>(tensor.half + 1)];
+      entry.update({{"name", pattern}, {"dtype", tensor.entry.dtype}, {"shape", tensor.entry.shape}});
+      if (tensor.expert >= 0)
+        entry["shards"] = Json::array();
+      else
+        entry["shard"] = tensor.shard;
+      json.push_back(std::move(entry));
+    }
+    if (tensor.expert < 0) continue;
+    Json& shards = json[kind->second]["shards"];
+    if (shards.empty() || shards.back()["shard"] != tensor.shard) shards.push_back({{"shard", tensor.shard}, {"experts", 0}});
+    shards.back()["experts"] = shards.back()["experts"].get<int>() + 1;
+  }
+  return json;
 }
 
 PackedTag read_tensor(const Json& json, const std::string& where) {
   TagFields fields(json, where);
-  PackedTag tag{read_role(fields), fields.text("name"), {}, fields.text("program"), fields.text("cast")};
+  PackedTag tag{read_role(fields), fields.text("name"), {}, fields.text("program"), fields.text("cast"), fields.text("content")};
   tag.logical = read_axes(fields.array("logical"), where);
   fields.finish();
   return tag;
@@ -157,12 +223,25 @@ PackedTensor read_packed_tensor(const LayerTags& tags, const PackedTag& tag, con
     fail(where,
          fmt::format("is {} {}, but the tags make it {} {}", view->dtype->name, shape_text(view->shape), expected.dtype, shape_text(expected.shape)));
   }
-  tensor.bytes.assign(view->bytes.begin(), view->bytes.end());
-  file.release(*view);
+  tensor.bytes = file.read(*view);
+  if (const std::string content = digest_of(tensor.bytes); content != tag.content) {
+    fail(where, fmt::format("was written with the digest {}, but its bytes have {}", in_quotes(tag.content), content));
+  }
   return tensor;
 }
 
 }  // namespace
+
+MemoryPart part_of(int expert, int half, std::int64_t experts) {
+  const std::uint64_t halves = half < 0 ? 1 : 2;
+  if (expert < 0) return {half < 0 ? 0U : static_cast<std::uint64_t>(half), halves};
+  return {static_cast<std::uint64_t>(expert) * halves + (half < 0 ? 0U : static_cast<std::uint64_t>(half)),
+          static_cast<std::uint64_t>(experts) * halves};
+}
+
+bool is_one_number(Role role, const layout::Sizes& sizes, const layout::Form& form) {
+  return layout::has_role(form.format, role) && layout::logical_axes(role, sizes, form).size() == 1;
+}
 
 std::string program_digest(const Layout& layout) {
   Digest digest;
@@ -205,17 +284,15 @@ TensorEntry packed_entry(std::string_view prefix, const PackedTensor& tensor) {
 std::string text_of(const LayerTags& tags) {
   Json json{{"version", kTagsVersion}, {"backend", tags.backend}, {"prefix", tags.prefix},
             {"layer", tags.layer},     {"rank", tags.rank},       {"setting", setting_json(tags.setting)}};
-  for (const char* key : {"source", "tensors", "losses"}) json[key] = Json::array();
-  for (const SourceTensor& tensor : tags.source) {
-    json["source"].push_back({{"role", layout::name_of(tensor.role)},
-                              {"name", tensor.entry.name},
-                              {"dtype", tensor.entry.dtype},
-                              {"shape", tensor.entry.shape},
-                              {"shard", tensor.shard}});
-  }
+  json["source"] = source_json(tags.source);
+  for (const char* key : {"tensors", "losses"}) json[key] = Json::array();
   for (const PackedTag& tag : tags.tensors) {
-    json["tensors"].push_back(
-        {{"role", layout::name_of(tag.role)}, {"name", tag.name}, {"program", tag.program}, {"cast", tag.cast}, {"logical", axes_json(tag.logical)}});
+    json["tensors"].push_back({{"role", layout::name_of(tag.role)},
+                               {"name", tag.name},
+                               {"program", tag.program},
+                               {"cast", tag.cast},
+                               {"content", tag.content},
+                               {"logical", axes_json(tag.logical)}});
   }
   for (const layout::Loss& loss : tags.losses) {
     json["losses"].push_back({{"role", layout::name_of(loss.role)}, {"what", loss.what}, {"units", loss.units}});
@@ -237,7 +314,7 @@ LayerTags read_layer_tags(const std::string& text, const std::string& where) {
                  {},
                  {}};
   if (tags.rank >= tags.setting.tp_size) fail(place, fmt::format("rank {} of {}", tags.rank, tags.setting.tp_size));
-  for (const Json& entry : fields.array("source")) tags.source.push_back(read_source(entry, place + ": source"));
+  for (const Json& entry : fields.array("source")) read_source(entry, place + ": source", tags.setting.sizes.experts, tags.source);
   for (const Json& entry : fields.array("tensors")) tags.tensors.push_back(read_tensor(entry, place + ": tensors"));
   for (const Json& entry : fields.array("losses")) tags.losses.push_back(read_loss(entry, place + ": losses"));
   fields.finish();

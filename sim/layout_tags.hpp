@@ -21,9 +21,21 @@ inline constexpr int kTagsVersion = 1;
 /// A tensor as the checkpoint had it.
 struct SourceTensor {
   layout::Role role;
+  int expert;  ///< -1: all of them
+  int half;    ///< of w13: 0 gate, 1 up; -1: both, or no halves
   TensorEntry entry;
   std::string shard;  ///< name of its file
 };
+
+/// Which part of its role's canonical memory a tensor is: number `index` of `count` equal ones.
+struct MemoryPart {
+  std::uint64_t index;
+  std::uint64_t count;
+};
+MemoryPart part_of(int expert, int half, std::int64_t experts);
+
+/// Whether a role is one number of each expert: the checkpoint's own tensors are then kept beside what is packed.
+bool is_one_number(layout::Role role, const layout::Sizes& sizes, const layout::Form& form);
 
 /// A tensor as it was packed.
 struct PackedTag {
@@ -32,6 +44,7 @@ struct PackedTag {
   std::vector<layout::Axis> logical;  ///< [E, half, I, K], ...
   std::string program;                ///< digest of the view program: program_digest()
   std::string cast;
+  std::string content;  ///< digest of the bytes: digest_of()
 };
 
 /// One converted layer.

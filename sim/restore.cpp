@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <utility>
 
 #include "model/error.hpp"
@@ -47,25 +49,28 @@ class Restoration {
 
   RestoreReport run() {
     std::map<std::string, SafetensorsWriter> writers;
+    const std::uint64_t total = source_bytes();
     for (const auto& [name, shard] : first().shards) {
       std::map<std::string, std::string> metadata = shard.file->metadata();
       metadata.erase(std::string(kShardTagsKey));
       writers.try_emplace(name, staged_->path() / name, entries_.at(name), metadata, false);
       for (const auto& [tensor, view] : shard.file->tensors()) {
-        writers.at(name).put(tensor, view.bytes);
-        shard.file->release(view);
+        writers.at(name).copy(tensor, *shard.file, view);
       }
     }
     for (const auto& [index, layer] : first().layers) {
       if (options_.stop && options_.stop()) return report_;
-      if (options_.progress)
-        options_.progress(fmt::format("layer {}", index), static_cast<double>(report_.layers) / static_cast<double>(first().layers.size()));
+      if (options_.progress) options_.progress(fmt::format("layer {}", index), report_.bytes, total);
       CanonicalLayer restored = restore_layer(index);
       for (const SourceTensor& source : layer.tags.source) {
-        writers.at(source.shard).put(source.entry.name, restored[source.role]);
-        report_.bytes += restored[source.role].size();
+        const std::span<const std::uint8_t> bytes = bytes_of_source(restored, source);
+        writers.at(source.shard).put(source.entry.name, bytes);
+        report_.bytes += bytes.size();
       }
       ++report_.layers;
+    }
+    for (const ConvertedDirectory& rank : ranks_) {
+      for (const SafetensorsFile& file : rank.files) file.check_unchanged();
     }
     for (auto& [name, writer] : writers) writer.commit();
     report_.shards = static_cast<int>(writers.size());
@@ -78,6 +83,20 @@ class Restoration {
 
  private:
   const ConvertedDirectory& first() const { return ranks_.front(); }
+
+  static std::span<const std::uint8_t> bytes_of_source(const CanonicalLayer& layer, const SourceTensor& source) {
+    const MemoryPart part = part_of(source.expert, source.half, layer.sizes.experts);
+    const std::span<const std::uint8_t> role = layer[source.role];
+    return role.subspan(role.size() / part.count * part.index, role.size() / part.count);
+  }
+
+  std::uint64_t source_bytes() const {
+    std::uint64_t total = 0;
+    for (const auto& [index, layer] : first().layers) {
+      for (const SourceTensor& source : layer.tags.source) total += bytes_of(source.entry);
+    }
+    return total;
+  }
 
   /// Losses of every rank, unless they are accepted.
   void check_losses() {
@@ -132,9 +151,11 @@ class Restoration {
           fail(where, error.what());
         }
         const layout::Layout memory = layout::canonical(source.role, whole_sizes(tags), tags.setting.form);
-        if (bytes == static_cast<std::uint64_t>(memory.bytes())) continue;
+        const std::uint64_t expected =
+            static_cast<std::uint64_t>(memory.bytes()) / part_of(source.expert, source.half, tags.setting.sizes.experts).count;
+        if (bytes == expected) continue;
         fail(where, fmt::format("the tags call it {} {}, {} bytes, but their sizes make {} of {} bytes", source.entry.dtype,
-                                shape_text(source.entry.shape), bytes, layout::name_of(source.role), memory.bytes()));
+                                shape_text(source.entry.shape), bytes, layout::name_of(source.role), expected));
       }
     }
   }
@@ -157,12 +178,24 @@ class Restoration {
     return restored;
   }
 
+  /// The tags name every part of every restored tensor once; what is one number of an expert lies in the shards as it was.
   static void check_roles(const CanonicalLayer& restored, const ConvertedLayer& layer) {
+    const std::string place = layer.file->path().string();
     for (const Role role : layout::kAllRoles) {
-      const auto listed = std::ranges::count(layer.tags.source, role, &SourceTensor::role);
-      if (listed == (restored[role].empty() ? 0 : 1)) continue;
-      fail(layer.file->path().string(), fmt::format("the tags list {} as a tensor of the checkpoint {} times, and restoring gives {}",
-                                                    layout::name_of(role), listed, restored[role].empty() ? "none" : "one"));
+      std::set<std::uint64_t> parts;
+      std::uint64_t listed = 0, wanted = restored[role].empty() || is_one_number(role, restored.sizes, restored.form) ? 0 : 1;
+      for (const SourceTensor& source : layer.tags.source) {
+        if (source.role != role) continue;
+        const MemoryPart part = part_of(source.expert, source.half, restored.sizes.experts);
+        if (wanted != 0) wanted = part.count;
+        parts.insert(part.index);
+        ++listed;
+      }
+      if (listed == wanted && parts.size() == listed) continue;
+      fail(place, fmt::format("the tags list {} as a tensor of the checkpoint {} times, and restoring gives {}", layout::name_of(role), listed,
+                              wanted == 0   ? "none"
+                              : wanted == 1 ? "one"
+                                            : std::to_string(wanted)));
     }
   }
 

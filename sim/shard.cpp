@@ -1,6 +1,9 @@
 // Tensor parallel sharding of a layer, through the layouts: a shard is a slice of the logical tensor.
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,72 +20,76 @@ using layout::Layout;
 using layout::Role;
 using layout::Sizes;
 
-/// The axis that tensor parallelism cuts, or none (w2's bias is whole on every rank), with the number of its entries per scale group.
+/// The axis that tensor parallelism cuts, and the elements that one of its entries stands for.
 struct Cut {
-  const char* axis;
-  bool in_groups;
+  std::string axis;
+  std::int64_t elements;
 };
 
-std::optional<Cut> cut_of(Role role) {
-  switch (role) {
-    case Role::w13_weight:
-    case Role::w13_weight_scale:
-    case Role::w13_bias: return Cut{"I", false};
-    case Role::w2_weight: return Cut{"K", false};
-    case Role::w2_weight_scale: return Cut{"G", true};
-    default: return std::nullopt;
+/// Rows and columns of a square block of FP8 scales.
+constexpr std::int64_t kBlock = 128;
+
+/// None where a tensor is whole on every rank: w2's bias, and what is one number of an expert.
+std::optional<Cut> cut_of(Role role, const Sizes& sizes, const layout::Form& form) {
+  const std::array<Cut, 5> cuts{{{"I", 1}, {"IB", kBlock}, {"K", 1}, {"G", sizes.group}, {"KB", kBlock}}};
+  const std::span<const Cut> candidates = layout::is_w13(role) ? std::span(cuts).first(2) : std::span(cuts).subspan(2);
+  for (const layout::Axis& axis : layout::logical_axes(role, sizes, form)) {
+    const auto cut = std::ranges::find(candidates, axis.name, &Cut::axis);
+    if (cut != candidates.end()) return *cut;
   }
   return std::nullopt;
 }
 
 /// Entries of the cut axis that one rank has.
-std::int64_t cut_length(const Cut& cut, const Sizes& sizes, int tp) { return sizes.intermediate / tp / (cut.in_groups ? sizes.group : 1); }
+std::int64_t cut_length(const Cut& cut, const Sizes& sizes, int tp) { return sizes.intermediate / tp / cut.elements; }
 
 /// A tensor's axes in the checkpoint's own row order.
-std::vector<std::string_view> axes_in_order(Role role, const Cut& cut, const Layout& logical, const layout::Form& form) {
-  if (cut.axis == std::string_view("I") && form.order == layout::SourceOrder::gpt_oss) {
-    if (role == Role::w13_bias) return {"E", "I", "half"};
-    return {"E", "I", "half", role == Role::w13_weight ? "K" : "G"};
-  }
-  std::vector<std::string_view> names;
+std::vector<std::string> axes_in_order(Role role, const Cut& cut, const Layout& logical, const layout::Form& form) {
+  std::vector<std::string> names;
   for (const layout::Axis& axis : logical.logical()) names.push_back(axis.name);
-  return names;
+  if (!layout::is_w13(role) || form.order != layout::SourceOrder::gpt_oss) return names;
+  std::vector<std::string> order{"E", cut.axis, "half"};
+  if (names.size() == 4) order.push_back(names.back());
+  return order;
 }
+
+std::vector<std::string_view> views(const std::vector<std::string>& names) { return {names.begin(), names.end()}; }
 
 /// A rank's memory, described on the whole logical tensor: slice first, then the checkpoint's own row order.
 Layout part_layout(Role role, const Cut& cut, const Sizes& sizes, const layout::Form& form, int rank, int tp) {
-  Layout part(layout::logical_axes(role, sizes), layout::unit_bits(role));
-  const std::vector<std::string_view> order = axes_in_order(role, cut, part, form);
+  Layout part(layout::logical_axes(role, sizes, form), layout::unit_bits(role, form.format));
+  const std::vector<std::string> order = axes_in_order(role, cut, part, form);
   const std::int64_t length = cut_length(cut, sizes, tp);
-  return part.slice(cut.axis, rank * length, length).permute(order);
+  return part.slice(cut.axis, rank * length, length).permute(views(order));
 }
 
 /// The memory of all ranks, one behind the other.
 Layout parts_layout(Role role, const Cut& cut, const Sizes& sizes, const layout::Form& form, int tp) {
-  Layout parts(layout::logical_axes(role, sizes), layout::unit_bits(role));
-  std::vector<std::string_view> order = axes_in_order(role, cut, parts, form);
+  Layout parts(layout::logical_axes(role, sizes, form), layout::unit_bits(role, form.format));
+  std::vector<std::string> order = axes_in_order(role, cut, parts, form);
   order.insert(order.begin(), "rank");
-  return parts.split(cut.axis, cut_length(cut, sizes, tp), "rank", cut.axis).permute(order);
+  return parts.split(cut.axis, cut_length(cut, sizes, tp), "rank", cut.axis).permute(views(order));
 }
 
 }  // namespace
 
-void check_cut(const Sizes& sizes, int tp) {
-  if (sizes.intermediate % (static_cast<std::int64_t>(tp) * sizes.group) == 0) return;
+void check_cut(const Sizes& sizes, layout::WeightFormat format, int tp) {
+  const std::int64_t unit = format == layout::WeightFormat::fp8_block ? kBlock : sizes.group;
+  if (tp == 1 || sizes.intermediate % (tp * unit) == 0) return;
   throw Error(ErrorCode::usage, "intermediate size " + std::to_string(sizes.intermediate) + " over TP=" + std::to_string(tp) +
-                                    " is not a whole number of scale groups of " + std::to_string(sizes.group));
+                                    " is not a whole number of scale groups of " + std::to_string(unit));
 }
 
 CanonicalLayer shard(const CanonicalLayer& layer, int rank, int tp, const layout::Mover& mover) {
   const Sizes& sizes = layer.sizes;
-  check_cut(sizes, tp);
+  check_cut(sizes, layer.form.format, tp);
   CanonicalLayer part;
   part.sizes = sizes;
   part.sizes.intermediate = sizes.intermediate / tp;
   part.form = layer.form;
-  for (Role role : layout::kRoles) {
+  for (Role role : layout::kAllRoles) {
     if (layer[role].empty()) continue;
-    const std::optional<Cut> cut = cut_of(role);
+    const std::optional<Cut> cut = cut_of(role, sizes, layer.form);
     if (!cut) {
       part[role] = layer[role];
       continue;
@@ -97,13 +104,13 @@ CanonicalLayer join(std::vector<CanonicalLayer> ranks, const layout::Mover& move
   const auto tp = static_cast<int>(ranks.size());
   CanonicalLayer layer{ranks.front().sizes, ranks.front().form, {}};
   layer.sizes.intermediate *= tp;
-  for (Role role : layout::kRoles) {
+  for (Role role : layout::kAllRoles) {
     const std::size_t size = ranks.front()[role].size();
     if (std::ranges::any_of(ranks, [&](const CanonicalLayer& rank) { return rank[role].size() != size; })) {
       throw Error(ErrorCode::input, "has not the same size on every rank", std::string(layout::name_of(role)));
     }
     if (size == 0) continue;
-    const std::optional<Cut> cut = cut_of(role);
+    const std::optional<Cut> cut = cut_of(role, layer.sizes, layer.form);
     if (!cut) {
       const bool same = std::ranges::all_of(ranks, [&](const CanonicalLayer& rank) { return rank[role] == ranks.front()[role]; });
       if (!same) throw Error(ErrorCode::input, "is whole on every rank, but the ranks' differ", std::string(layout::name_of(role)));

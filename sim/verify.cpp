@@ -9,6 +9,7 @@
 #include "model/error.hpp"
 #include "model/moe/layer.hpp"
 #include "model/names.hpp"
+#include "model/oracle/audit/models.hpp"
 #include "model/oracle/tables.hpp"
 #include "sim/check_layer.hpp"
 #include "sim/random.hpp"
@@ -24,10 +25,25 @@ oracle::LayerConfig layer_config(const Checkpoint& checkpoint, const Sizes& size
   config.experts_per_token = checkpoint.top_k();
   config.hidden = sizes.hidden;
   config.intermediate_per_partition = sizes.intermediate / tp;
-  config.activation = "SWIGLUOAI";
-  config.routing_method = "RenormalizeNaive";  // softmax scores, renormalized: what gpt-oss layers get
+  config.activation = checkpoint.source_form().use.activation;
+  config.routing_method = checkpoint.source_form().use.routing;
   config.has_bias = checkpoint.has_bias();
   return config;
+}
+
+/// The oracle that the engine asks about such a checkpoint.
+const oracle::OracleTables& oracle_of(const Checkpoint& checkpoint) {
+  return oracle::tables_of(oracle::scheme_named(checkpoint.source_form().use.scheme).oracle);
+}
+
+/// The first version of the engine whose converter of the backend takes the form, else the first there is.
+layout::Engine engine_for(std::string_view backend, const layout::Form& form) {
+  const auto takes = [&](layout::Engine engine) {
+    const layout::BackendLayout* const row = layout::find_backend_layout(backend, form.format, engine);
+    return row != nullptr && row->converts(form, engine);
+  };
+  const auto found = std::ranges::find_if(layout::kEngines, takes);
+  return found == layout::kEngines.end() ? layout::kEngines.front() : *found;
 }
 
 /// Cells of one platform and tensor parallel size: the automatic choice, then every backend that answers to a name of its own.
@@ -45,8 +61,8 @@ class CellPlanner {
       report_.cells.push_back({std::string(platform.name), tp, "auto", std::move(decision), std::nullopt});
       return;
     }
-    add(platform, tp, "auto", seen);
-    for (std::string_view name : oracle::user_names(oracle::mxfp4_tables())) {
+    if (checkpoint_.source_form().use.asks_oracle) add(platform, tp, "auto", seen);
+    for (std::string_view name : oracle::user_names(oracle_of(checkpoint_))) {
       if (name != "auto") add(platform, tp, std::string(name), seen);
     }
   }
@@ -57,7 +73,13 @@ class CellPlanner {
     config.moe_backend = request;
     oracle::ParallelRequest parallel;
     parallel.tp = tp;
-    oracle::Decision decision = oracle::select("mxfp4", oracle::deployment_on(platform, parallel, config));
+    oracle::Deployment deployment = oracle::deployment_on(platform, parallel, config);
+    const oracle::Scheme& scheme = oracle::scheme_named(checkpoint_.source_form().use.scheme);
+    deployment.weight_key = scheme.weight_key;
+    deployment.activation_key = scheme.activation_key;
+    deployment.allow_vllm_cutlass = scheme.allow_vllm_cutlass;
+    deployment.quant_method = checkpoint_.source_form().use.quant_method;
+    oracle::Decision decision = oracle::select(oracle_of(checkpoint_), deployment);
     const bool chosen = decision.choice.has_value();
     if (!chosen && request != "auto") return;  // a name that the platform cannot serve is no cell
     if (chosen && !wanted(decision.choice->backend)) return;
@@ -79,8 +101,12 @@ class CellPlanner {
     result.sizes = report_.sizes;
     result.sizes.intermediate = report_.sizes.intermediate / tp;
     result.padded = result.sizes;
-    result.padded.hidden = choice.rounded_hidden;
-    result.padded.intermediate = choice.rounded_intermediate;
+    if (checkpoint_.source_form().use.rounds) {
+      result.padded.hidden = choice.rounded_hidden;
+      result.padded.intermediate = choice.rounded_intermediate;
+    }
+    result.form = checkpoint_.source_form().form;
+    result.engine = engine_for(choice.backend, result.form);
     result.arch = layout::arch_named(platform.name);
     const std::string programs = programs_of(result);
     const auto same = [&](const ConversionResult& other) {
@@ -88,19 +114,21 @@ class CellPlanner {
     };
     const auto known = std::find_if(report_.conversions.begin(), report_.conversions.end(), same);
     if (known != report_.conversions.end()) return static_cast<std::size_t>(known - report_.conversions.begin());
-    result.verdict = layout::find_backend_layout(choice.backend) == nullptr ? Verdict::not_modelled : Verdict::passed;
+    result.verdict = backend_of(result) == nullptr ? Verdict::not_modelled : Verdict::passed;
     report_.conversions.push_back(result);
     return report_.conversions.size() - 1;
   }
 
   /// What the backend does with every tensor on the result's device; empty where it refuses or is not modelled.
   static std::string programs_of(const ConversionResult& result) {
-    const layout::BackendLayout* backend = layout::find_backend_layout(result.backend);
+    const layout::BackendLayout* backend = backend_of(result);
     if (backend == nullptr) return {};
     const layout::Setting setting = setting_of(result);
     if (!layout::broken_needs(*backend, setting).empty()) return {};
     std::string text;
-    for (layout::Role role : layout::kRoles) text += backend->build(role, setting).layout.describe() + "\n";
+    for (layout::Role role : layout::kAllRoles) {
+      if (layout::has_role(result.form.format, role)) text += backend->build(role, setting).layout.describe() + "\n";
+    }
     return text;
   }
 
@@ -118,9 +146,9 @@ std::vector<const oracle::PlatformPreset*> chosen_platforms(const std::vector<st
   return platforms;
 }
 
-void check_options(const VerifyOptions& options) {
+void check_options(const Checkpoint& checkpoint, const VerifyOptions& options) {
   std::vector<std::string_view> known;
-  for (const oracle::BackendRow& row : oracle::mxfp4_tables().backends) known.push_back(row.name);
+  for (const oracle::BackendRow& row : oracle_of(checkpoint).backends) known.push_back(row.name);
   for (const std::string& name : options.backends) {
     if (std::none_of(known.begin(), known.end(), [&](std::string_view other) { return same_name(name, other); })) {
       throw Error(ErrorCode::usage, unknown_name("backend", name, known));
@@ -210,7 +238,7 @@ int VerifyReport::exit_code() const {
 }
 
 VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) {
-  check_options(options);
+  check_options(checkpoint, options);
   VerifyReport report{};
   report.checkpoint = checkpoint.path().string();
   report.form = checkpoint.form();
@@ -218,9 +246,12 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
   report.layers = checkpoint.layer_count();
   report.layers_verified = std::min(report.layers, options.max_layers.value_or(report.layers));
   report.top_k = checkpoint.top_k();
-  report.contracts = options.contracts;
+  const SourceForm& form = checkpoint.source_form();
+  VerifyOptions how = options;
+  if (form.form.format != layout::WeightFormat::mxfp4) how.contracts.clear();
+  report.contracts = how.contracts;
   report.router_source = "checkpoint";
-  CellPlanner planner(checkpoint, options, report);
+  CellPlanner planner(checkpoint, how, report);
   for (const oracle::PlatformPreset* platform : chosen_platforms(options.platforms)) {
     for (int tp : options.tp) planner.plan(*platform, tp);
   }
@@ -232,7 +263,9 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
     report.tokens = tokens;
     report.token_source = expected ? "expected.safetensors" : "generated, seed " + std::to_string(options.seed);
     if (!layer.router.present()) {
-      report.router_source = "none in the checkpoint: token t goes to experts t, t+1, ... with weights 1/4";
+      const bool reads = std::ranges::any_of(form.namings, [](const Naming& naming) { return !naming.router_weight.empty(); });
+      report.router_source =
+          std::string(reads ? "none in the checkpoint" : "not read in this form") + ": token t goes to experts t, t+1, ... with weights 1/4";
       if (expected) report.router_source += "; the recorded outputs, which need one, are not compared";
     }
     const LayerInput input{layer, expected ? expected->x : generated_tokens(options.seed, index, tokens * report.sizes.hidden), report.top_k};
@@ -241,7 +274,7 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
         options.progress("layer " + std::to_string(index) + ": " + what, (static_cast<double>(index) + part) / report.layers_verified);
       }
     };
-    check_layer(input, options, report.conversions, advance);
+    check_layer(input, how, report.conversions, advance);
     if (expected && layer.router.present()) report.expected.push_back(measure(index, run_canonical(input, Contract::exact), *expected));
   }
   return report;

@@ -30,16 +30,21 @@ std::string_view name_of(Verdict verdict);
 struct ConversionResult {
   std::string backend;
   int tp;
-  layout::Sizes sizes;   ///< of one rank, before rounding
-  layout::Sizes padded;  ///< after rounding
-  layout::Arch arch;     ///< of the first platform that needs it; those on which the backend packs alike share it
+  layout::Sizes sizes;    ///< of one rank, before rounding
+  layout::Sizes padded;   ///< after rounding
+  layout::Arch arch;      ///< of the first platform that needs it; those on which the backend packs alike share it
+  layout::Form form;      ///< of the checkpoint
+  layout::Engine engine;  ///< the first whose converter takes the form
   Verdict verdict;
-  std::string detail;  ///< first difference, or why it is refused or mistrusted; empty when passed
+  std::string detail;  ///< first difference, or why it is refused or mistrusted; of what passed, why nothing was restored, else empty
   std::int64_t units_compared = 0;
   std::int64_t units_differing = 0;
   std::int64_t outputs_compared = 0;
   std::int64_t outputs_differing = 0;
 };
+
+/// The row that a conversion follows, or null.
+const layout::BackendLayout* backend_of(const ConversionResult& result);
 
 /// What a conversion sees besides the tensors; biases as checkpoints of gpt-oss have them.
 layout::Setting setting_of(const ConversionResult& result);
@@ -106,8 +111,8 @@ struct VerifyOptions {
 /// Throws Error(input) when the checkpoint cannot be read, Error(usage) on an unknown platform or backend.
 VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options);
 
-/// Throws Error(usage) when I / tp is not a whole number of scale groups.
-void check_cut(const layout::Sizes& sizes, int tp);
+/// Throws Error(usage) when I / tp is not a whole number of scale groups, or of scale blocks.
+void check_cut(const layout::Sizes& sizes, layout::WeightFormat format, int tp);
 
 /// Rank `rank` of `tp`: rows of gate and up, and columns of w2, from rank * I / tp on; the w2 bias is on every rank (only the first adds it).
 /// Throws as check_cut does.

@@ -56,7 +56,7 @@ std::int64_t up_to(std::int64_t value, std::int64_t multiple) { return (value + 
 std::vector<std::uint8_t> row_major(const Layout& memory, std::span<const std::uint8_t> bytes) {
   const bool slices = std::ranges::any_of(memory.steps(), [](const layout::Step& step) { return std::holds_alternative<layout::Slice>(step); });
   if (slices || memory.repeats()) return layout::held_row_major(memory, bytes).bytes;
-  return kMover(memory, bytes, Layout(memory.logical(), memory.grain_bits()));
+  return mover_of(MoveBy::plans).place(memory, bytes, {Layout(memory.logical(), memory.grain_bits()), &layout::kKeep});
 }
 
 /// Memory read in logical order; a cast that can be undone is undone, a bias is read in the type that it was widened to.

@@ -19,6 +19,8 @@
 namespace mx::sim {
 namespace {
 
+constexpr std::size_t kChunk = std::size_t{1} << 30;  // the system takes no more than 2 GiB at once
+
 std::string system_text(int error) { return std::generic_category().message(error); }
 
 /// A file descriptor that closes itself.
@@ -32,6 +34,7 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   int get() const { return value_; }
+  int release() { return std::exchange(value_, -1); }
   bool close() { return ::close(std::exchange(value_, -1)) == 0; }
 
  private:
@@ -41,7 +44,13 @@ class Descriptor {
 struct OpenFile {
   Descriptor descriptor;
   std::uint64_t size;
+  FileStamp stamp;
 };
+
+FileStamp stamp_of(const struct stat& status) {
+  return {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino), static_cast<std::uint64_t>(status.st_size),
+          std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
+}
 
 std::string_view kind_of(mode_t mode) {
   if (S_ISDIR(mode)) return "a directory";
@@ -58,7 +67,7 @@ OpenFile open_for_reading(const std::filesystem::path& path) {
   struct stat status {};
   if (::fstat(descriptor.get(), &status) != 0) throw Error(ErrorCode::input, "cannot be examined: " + system_text(errno), path.string());
   if (!S_ISREG(status.st_mode)) throw Error(ErrorCode::input, fmt::format("is {}, not a regular file", kind_of(status.st_mode)), path.string());
-  return {std::move(descriptor), static_cast<std::uint64_t>(status.st_size)};
+  return {std::move(descriptor), static_cast<std::uint64_t>(status.st_size), stamp_of(status)};
 }
 
 std::filesystem::path temporary_beside(const std::filesystem::path& path) {
@@ -118,26 +127,36 @@ bool is_there(const std::filesystem::path& path) {
 std::uint64_t file_size(const std::filesystem::path& path) { return open_for_reading(path).size; }
 
 MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
-  const OpenFile file = open_for_reading(path);
-  if (file.size == 0) return;
+  OpenFile file = open_for_reading(path);
+  stamp_ = file.stamp;
   if (file.size > std::numeric_limits<std::size_t>::max() / 2) {
     throw Error(ErrorCode::resource, fmt::format("has {} bytes, more than this machine can address", file.size), path.string());
   }
   size_ = static_cast<std::size_t>(file.size);
-  void* const address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.descriptor.get(), 0);
-  if (address == MAP_FAILED) throw Error(ErrorCode::resource, "cannot be mapped: " + system_text(errno), path.string());
-  data_ = static_cast<const std::uint8_t*>(address);
+  if (size_ > 0) {
+    void* const address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.descriptor.get(), 0);
+    if (address == MAP_FAILED) throw Error(ErrorCode::resource, "cannot be mapped: " + system_text(errno), path.string());
+    data_ = static_cast<const std::uint8_t*>(address);
+  }
+  descriptor_ = file.descriptor.release();
 }
 
 MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::uint8_t*>(data_), size_);
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : path_(std::move(other.path_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : path_(std::move(other.path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      stamp_(other.stamp_),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(path_, other.path_);
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(stamp_, other.stamp_);
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
   return *this;
@@ -151,6 +170,34 @@ void MappedFile::release(std::span<const std::uint8_t> part) const {
   const std::uint64_t last = (begin + part.size()) / page * page;
   // Advice: what fails is memory kept, nothing else.
   if (first < last) ::madvise(const_cast<std::uint8_t*>(data_) + first, static_cast<std::size_t>(last - first), MADV_DONTNEED);
+}
+
+void MappedFile::read(std::uint64_t offset, std::span<std::uint8_t> out) const {
+  for (std::size_t done = 0; done < out.size();) {
+    const std::uint64_t at = offset + done;
+    const ssize_t count = ::pread(descriptor_, out.data() + done, std::min(kChunk, out.size() - done), static_cast<off_t>(at));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw Error(ErrorCode::input, fmt::format("cannot be read at byte {}: {}", at, system_text(errno)), path_.string());
+    if (count == 0) throw Error(ErrorCode::input, fmt::format("ended at byte {} of {} while it was read", at, size_), path_.string());
+    done += static_cast<std::size_t>(count);
+  }
+  struct stat status {};
+  if (::fstat(descriptor_, &status) == 0 && stamp_of(status) == stamp_) return;
+  check_unchanged();
+}
+
+void MappedFile::check_unchanged() const {
+  struct stat open {};
+  struct stat named {};
+  if (::fstat(descriptor_, &open) != 0) throw Error(ErrorCode::input, "cannot be examined: " + system_text(errno), path_.string());
+  if (stamp_of(open).size != stamp_.size) {
+    throw Error(ErrorCode::input, fmt::format("changed while it was read: it had {} bytes and has {}", stamp_.size, stamp_of(open).size),
+                path_.string());
+  }
+  if (stamp_of(open) != stamp_) throw Error(ErrorCode::input, "changed while it was read: it was written to", path_.string());
+  if (::stat(path_.c_str(), &named) != 0 || stamp_of(named) != stamp_) {
+    throw Error(ErrorCode::input, "changed while it was read: it was replaced or removed", path_.string());
+  }
 }
 
 void require_writable(const std::filesystem::path& path, bool force) {
@@ -185,7 +232,6 @@ NewFile::NewFile(NewFile&& other) noexcept
       force_(other.force_) {}
 
 void NewFile::write_at(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
-  constexpr std::size_t kChunk = std::size_t{1} << 30;  // write(2) takes no more than 2 GiB at once
   for (std::size_t done = 0; done < bytes.size();) {
     const std::uint64_t at = offset + done;
     const ssize_t count = ::pwrite(descriptor_, bytes.data() + done, std::min(kChunk, bytes.size() - done), static_cast<off_t>(at));

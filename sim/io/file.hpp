@@ -18,8 +18,18 @@ bool is_there(const std::filesystem::path& path);
 /// Size in bytes; same errors as read_file.
 std::uint64_t file_size(const std::filesystem::path& path);
 
-/// A read-only memory-mapped file. Throws Error(input) as read_file does, Error(resource) when the system cannot map it; an empty file maps to an
-/// empty span. A file that another program shortens while it is mapped is out of scope (the system raises SIGBUS).
+/// What tells that a file is another one, or was written to.
+struct FileStamp {
+  std::uint64_t device;
+  std::uint64_t inode;
+  std::uint64_t size;
+  std::int64_t modified;  ///< nanoseconds
+  friend bool operator==(const FileStamp&, const FileStamp&) = default;
+};
+
+/// A read-only memory-mapped file that stays open. Throws Error(input) as read_file does, Error(resource) when the system cannot map it; an empty
+/// file maps to an empty span. Where another program may shorten the file, read() is the way to its bytes: touching bytes() of what is gone raises
+/// SIGBUS.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);
@@ -33,9 +43,15 @@ class MappedFile {
   const std::filesystem::path& path() const { return path_; }
   /// Gives the memory of a part of bytes() back until it is read again: who walks a large file holds no more of it than where he is.
   void release(std::span<const std::uint8_t> part) const;
+  /// The bytes from `offset` on, not through the mapping. Throws Error(input) when they cannot be read, or as check_unchanged does.
+  void read(std::uint64_t offset, std::span<std::uint8_t> out) const;
+  /// Throws Error(input) when the file was written to, cut short, replaced or removed since it was opened.
+  void check_unchanged() const;
 
  private:
   std::filesystem::path path_;
+  int descriptor_ = -1;
+  FileStamp stamp_{};
   const std::uint8_t* data_ = nullptr;
   std::size_t size_ = 0;
 };

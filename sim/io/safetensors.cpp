@@ -243,6 +243,12 @@ const TensorView* SafetensorsFile::find(std::string_view name) const {
   return found == tensors_.end() ? nullptr : &found->second;
 }
 
+std::vector<std::uint8_t> SafetensorsFile::read(const TensorView& view) const {
+  std::vector<std::uint8_t> bytes(view.bytes.size());
+  read(view, 0, bytes);
+  return bytes;
+}
+
 std::vector<std::string> names_in_order(const SafetensorsFile& file) {
   std::vector<std::string> names;
   for (const Tensors::value_type* entry : in_order(file.tensors())) names.push_back(entry->first);
@@ -309,19 +315,47 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path, std::spa
     slots_.emplace(entry.name, Slot{offset, size, false});
     offset += size;
   }
-  file_.write_at(0, header);
+  size_ = offset;
+  write(0, header);
 }
 
-void SafetensorsWriter::put(std::string_view name, std::span<const std::uint8_t> bytes) {
+void SafetensorsWriter::write(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
+  file_.write_at(offset, bytes);
+  if (offset != digested_) return;
+  digest_.add(bytes);
+  digested_ += bytes.size();
+}
+
+std::string SafetensorsWriter::digest() const {
+  if (digested_ != size_) throw Error(ErrorCode::usage, "was not written from beginning to end", path_.string());
+  return digest_.text();
+}
+
+SafetensorsWriter::Slot& SafetensorsWriter::take_slot(std::string_view name, std::uint64_t size) {
   const std::string where = fmt::format("{}: tensor {}", path_.string(), in_quotes(name));
   const auto found = slots_.find(name);
   if (found == slots_.end()) throw Error(ErrorCode::usage, "is not in the header", where);
   Slot& slot = found->second;
   if (slot.written) throw Error(ErrorCode::usage, "is written a second time", where);
-  if (slot.size != bytes.size()) {
-    throw Error(ErrorCode::usage, fmt::format("has {} bytes where the header says {}", bytes.size(), slot.size), where);
+  if (slot.size != size) throw Error(ErrorCode::usage, fmt::format("has {} bytes where the header says {}", size, slot.size), where);
+  return slot;
+}
+
+void SafetensorsWriter::put(std::string_view name, std::span<const std::uint8_t> bytes) {
+  Slot& slot = take_slot(name, bytes.size());
+  write(slot.offset, bytes);
+  slot.written = true;
+}
+
+void SafetensorsWriter::copy(std::string_view name, const SafetensorsFile& from, const TensorView& view) {
+  constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
+  Slot& slot = take_slot(name, view.bytes.size());
+  std::vector<std::uint8_t> piece(static_cast<std::size_t>(std::min(kPiece, slot.size)));
+  for (std::uint64_t done = 0; done < slot.size; done += piece.size()) {
+    piece.resize(static_cast<std::size_t>(std::min(kPiece, slot.size - done)));
+    from.read(view, done, piece);
+    write(slot.offset + done, piece);
   }
-  file_.write_at(slot.offset, bytes);
   slot.written = true;
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/io/digest.hpp"
 #include "sim/io/file.hpp"
 
 namespace mx::sim {
@@ -43,8 +44,14 @@ class SafetensorsFile {
   const std::map<std::string, TensorView, std::less<>>& tensors() const { return tensors_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
   const std::filesystem::path& path() const { return file_.path(); }
+  std::uint64_t size() const { return file_.bytes().size(); }  ///< of the file
   /// Gives the memory of a tensor's bytes back until they are read again.
   void release(const TensorView& view) const { file_.release(view.bytes); }
+  /// A tensor's bytes from `begin` on, into `out`, also where another program shortens the file. Throws Error(input) as MappedFile::read does.
+  void read(const TensorView& view, std::uint64_t begin, std::span<std::uint8_t> out) const { file_.read(view.file_offset + begin, out); }
+  std::vector<std::uint8_t> read(const TensorView& view) const;
+  /// Throws Error(input) when the file is no longer what was opened.
+  void check_unchanged() const { file_.check_unchanged(); }
   /// The tensor of that name, or null.
   const TensorView* find(std::string_view name) const;
 
@@ -91,6 +98,12 @@ class SafetensorsWriter {
 
   /// Throws Error(usage) when the header does not list the tensor, when it came before or has another size; otherwise as NewFile::write_at.
   void put(std::string_view name, std::span<const std::uint8_t> bytes);
+  /// The same from a tensor of a file, piece by piece; throws as SafetensorsFile::read does too.
+  void copy(std::string_view name, const SafetensorsFile& from, const TensorView& view);
+  /// Digest of the file, whose tensors came in the order of the header. Throws Error(usage) when they did not, or have not all come.
+  std::string digest() const;
+  /// Bytes of the file.
+  std::uint64_t size() const { return size_; }
   /// Throws Error(usage) naming a tensor that never came; otherwise as NewFile::commit.
   void commit();
 
@@ -100,9 +113,15 @@ class SafetensorsWriter {
     std::uint64_t size;
     bool written;
   };
+  Slot& take_slot(std::string_view name, std::uint64_t size);
+  void write(std::uint64_t offset, std::span<const std::uint8_t> bytes);
+
   std::filesystem::path path_;
   std::map<std::string, Slot, std::less<>> slots_;
   NewFile file_;
+  DigestStream digest_;
+  std::uint64_t digested_ = 0;  ///< bytes from the beginning
+  std::uint64_t size_ = 0;
 };
 
 }  // namespace mx::sim

@@ -68,8 +68,8 @@ CanonicalLayer padded_layer(const CanonicalLayer& layer, const layout::Sizes& pa
 /// What is left of a layer's values by a conversion that says what it loses.
 CanonicalLayer after_losses(const CanonicalLayer& layer, const layout::BackendLayout* backend, const layout::Setting& setting) {
   if (backend == nullptr || backend->values == nullptr || backend->undo_values == nullptr) return layer;
-  const layout::PackedLayer packed = layout::convert(layer, *backend, setting, kMover);
-  return packed.losses.empty() ? layer : layout::restore(packed, layout::OnLoss::mark, kMover);
+  const layout::PackedLayer packed = layout::convert(layer, *backend, setting, mover_of(MoveBy::plans));
+  return packed.losses.empty() ? layer : layout::restore(packed, layout::OnLoss::mark, mover_of(MoveBy::plans));
 }
 
 const layout::BackendLayout* layout_of(const ExecutionRow& row, layout::Engine engine) {
@@ -230,7 +230,7 @@ class Run {
         run.kernel = Weights::of_checkpoint(view, row_);
       } else {
         run.before = Weights::of_checkpoint(after_losses(run.loaded, backend, setting), row_);
-        const layout::PackedLayer packed = layout::convert(run.loaded, *backend, setting, kMover);
+        const layout::PackedLayer packed = layout::convert(run.loaded, *backend, setting, mover_of(MoveBy::plans));
         if (losses.empty()) losses = packed.losses;
         run.kernel = Weights::of_packed(packed, row_, order);
       }

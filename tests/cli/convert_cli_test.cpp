@@ -124,3 +124,34 @@ TEST_CASE("convert and restore refuse with the exit status of the mistake") {
     CHECK_FALSE(std::filesystem::exists(scratch.path() / "out"));
   }
 }
+
+TEST_CASE("a plan is run and merged as typed, and resumed") {
+  const ScratchDirectory scratch;
+  const std::filesystem::path& at = scratch.path();
+  const std::string how = tiny() + " --backend TRITON --platform SM100";
+  const std::string plan = quoted(at / "plan.json"), run = "run " + plan;
+  const nlohmann::json whole = run_json("convert " + how + " -o " + quoted(at / "whole"));
+  const nlohmann::json planned = run_json("plan " + how + " --converted " + quoted(at / "packed") + " -o " + plan);
+  CHECK(planned["schema"] == "mxact-plan/1");
+  REQUIRE(planned["units"].size() == 4);
+  CHECK(planned["units"][3]["what"] == "shard model-00002-of-00002.safetensors");
+  // Only the plan is there: overwriting it is asked for.
+  CHECK(run_mxact("plan " + how + " --converted " + quoted(at / "packed") + " -o " + plan).status == 3);
+  const nlohmann::json first = run_json(run + " --unit 2,0");
+  CHECK(first["units"][1]["outcome"] == "written");
+  const Run missing = run_mxact("merge " + plan);
+  CHECK(missing.status == 3);
+  CHECK(missing.err.find("units 1, 3 of 4 are missing") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(at / "packed"));
+  const nlohmann::json second = run_json(run + " --unit 0,1,3");
+  CHECK(second["units"][0]["outcome"] == "there already");
+  CHECK(second["units"][0]["digest"] == first["units"][1]["digest"]);
+  CHECK(run_mxact(run + " --unit 4").status == 2);
+  CHECK(run_mxact("run " + tiny() + "/config.json --unit 0").status == 3);
+  const nlohmann::json merged = run_json("merge " + plan);
+  CHECK(merged["schema"] == "mxact-merge/1");
+  CHECK(merged["digest"] == whole["digest"]);
+  CHECK(merged["bytes_out"] == whole["bytes_out"]);
+  CHECK(std::system(("diff -r " + quoted(at / "whole") + " " + quoted(at / "packed")).c_str()) == 0);
+  CHECK_FALSE(std::filesystem::exists(at / "packed.units"));
+}

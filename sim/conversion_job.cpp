@@ -1,0 +1,258 @@
+#include "sim/conversion_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "model/error.hpp"
+#include "model/layout/rounding.hpp"
+#include "sim/io/quote.hpp"
+#include "sim/kernel_platforms.hpp"
+#include "sim/mover.hpp"
+#include "sim/staging.hpp"
+#include "sim/verify.hpp"
+
+namespace mx::sim {
+namespace {
+
+using layout::PackedLayer;
+using layout::PackedTensor;
+using layout::Setting;
+using Metadata = std::map<std::string, std::string>;
+
+/// What a reader takes as one metadata string.
+constexpr std::size_t kLongestTags = std::size_t{1} << 19;
+
+std::string layer_file(int layer) { return fmt::format("mxact-layer-{:05}.safetensors", layer); }
+
+std::string shard_name(const SafetensorsFile& file) { return file.path().filename().string(); }
+
+Metadata with_tags(Metadata metadata, std::string_view key, std::string tags, const std::string& where) {
+  if (tags.size() > kLongestTags) {
+    throw Error(ErrorCode::unsupported, fmt::format("its tags take {} bytes, more than the {} that readers allow", tags.size(), kLongestTags), where);
+  }
+  metadata[std::string(key)] = std::move(tags);
+  return metadata;
+}
+
+/// The setting of one rank, sizes rounded as the engine rounds them.
+Setting setting_of(const Checkpoint& checkpoint, const layout::BackendLayout& backend, const ConvertOptions& options) {
+  Setting setting = options.setting;
+  if (options.rank < 0 || options.rank >= setting.tp_size) {
+    throw Error(ErrorCode::usage, fmt::format("rank {} is not in 0..{}: tp is {}", options.rank, setting.tp_size - 1, setting.tp_size));
+  }
+  const SourceForm& form = checkpoint.source_form();
+  setting.sizes = checkpoint.sizes(0);
+  check_cut(setting.sizes, form.form.format, setting.tp_size);
+  setting.sizes.intermediate /= setting.tp_size;
+  setting.form = form.form;
+  setting.has_bias = checkpoint.has_bias();
+  setting.padded = form.use.rounds ? layout::rounded_up(backend.backend, setting) : setting.sizes;
+  return setting;
+}
+
+void check_form(const layout::BackendLayout& backend, const Setting& setting) {
+  if (backend.converts(setting.form, setting.engine)) return;
+  const auto other = std::ranges::find_if(layout::kEngines, [&](layout::Engine engine) {
+    const layout::BackendLayout* const row = layout::find_backend_layout(backend.backend, setting.form.format, engine);
+    return row != nullptr && row->converts(setting.form, engine);
+  });
+  throw Error(ErrorCode::usage,
+              fmt::format("engine {} does not convert checkpoints of {} in {} order for it{}", layout::name_of(setting.engine),
+                          layout::name_of(setting.form.format), layout::name_of(setting.form.order),
+                          other == layout::kEngines.end() ? "" : fmt::format("; engine {} does", layout::name_of(*other))),
+              std::string(backend.backend));
+}
+
+}  // namespace
+
+ConversionJob::ConversionJob(const std::filesystem::path& source, const ConvertOptions& options)
+    : options_(options),
+      checkpoint_(source),
+      backend_(&layout::backend_layout_named(options.backend, checkpoint_.source_form().form.format, options.setting.engine)),
+      setting_(setting_of(checkpoint_, *backend_, options)) {
+  check_names();
+  check_form(*backend_, setting_);
+  if (options_.asks_for_kernel && setting_.form.format == layout::WeightFormat::mxfp4) check_has_kernel(options_.backend, setting_);
+  layout::check_needs(*backend_, setting_);
+  for (int layer = 0; layer < checkpoint_.layer_count(); ++layer) {
+    units_.push_back({layer, nullptr});
+    for (const ExpertTensor& tensor : checkpoint_.expert_tensors(layer)) {
+      if (!tensor.stays) moved_.insert(tensor.name);
+    }
+  }
+  for (const SafetensorsFile& file : checkpoint_.contents().files) units_.push_back({-1, &file});
+}
+
+/// Shards keep their names, which must not be those of the layers' files.
+void ConversionJob::check_names() const {
+  std::set<std::string> layers;
+  for (int layer = 0; layer < checkpoint_.layer_count(); ++layer) layers.insert(layer_file(checkpoint_.layer_index(layer)));
+  for (const SafetensorsFile& file : checkpoint_.contents().files) {
+    const std::string name = shard_name(file);
+    if (!is_shard_name(name)) throw Error(ErrorCode::usage, "a weight file must be named *.safetensors", file.path().string());
+    if (layers.contains(name)) throw Error(ErrorCode::usage, "this name is kept for a converted layer", file.path().string());
+  }
+}
+
+int ConversionJob::units() const { return static_cast<int>(units_.size()); }
+
+std::string ConversionJob::name_of(int unit) const {
+  const Unit& of = units_.at(static_cast<std::size_t>(unit));
+  return of.file == nullptr ? fmt::format("layer {}", checkpoint_.layer_index(of.layer)) : "shard " + shard_name(*of.file);
+}
+
+std::string ConversionJob::file_of(int unit) const {
+  const Unit& of = units_.at(static_cast<std::size_t>(unit));
+  return of.file == nullptr ? layer_file(checkpoint_.layer_index(of.layer)) : shard_name(*of.file);
+}
+
+std::uint64_t ConversionJob::bytes_of(int unit) const {
+  const Unit& of = units_.at(static_cast<std::size_t>(unit));
+  std::uint64_t bytes = 0;
+  if (of.file == nullptr) {
+    for (const ExpertTensor& tensor : checkpoint_.expert_tensors(of.layer)) bytes += tensor.at.view->bytes.size();
+    return bytes;
+  }
+  for (const auto& [name, view] : of.file->tensors()) {
+    if (!moved_.contains(name)) bytes += view.bytes.size();
+  }
+  return bytes;
+}
+
+std::uint64_t ConversionJob::total_bytes() const {
+  std::uint64_t total = 0;
+  for (int unit = 0; unit < units(); ++unit) total += bytes_of(unit);
+  return total;
+}
+
+std::optional<WrittenUnit> ConversionJob::write(int unit, const std::filesystem::path& directory, bool force) const {
+  const Unit& of = units_.at(static_cast<std::size_t>(unit));
+  return of.file == nullptr ? write_layer(of.layer, directory, force) : copy_shard(*of.file, directory, force);
+}
+
+std::optional<WrittenUnit> ConversionJob::write_layer(int layer, const std::filesystem::path& directory, bool force) const {
+  if (stopped()) return std::nullopt;
+  MoeLayer canonical = checkpoint_.layer(layer);
+  LayerTags tags{backend(), canonical.prefix, canonical.index, options_.rank, {}, {}, {}, {}};
+  UnitResult result;
+  result.layers = 1;
+  result.file = layer_file(tags.layer);
+  result.up_scales_dropped = canonical.up_scales_dropped;
+  for (const ExpertTensor& tensor : checkpoint_.expert_tensors(layer)) {
+    const TensorView& view = *tensor.at.view;
+    result.bytes_in += view.bytes.size();
+    if (tensor.stays) continue;
+    tags.source.push_back({tensor.role,
+                           tensor.expert,
+                           tensor.half,
+                           {std::string(tensor.name), std::string(view.dtype->name), view.shape},
+                           shard_name(*tensor.at.file)});
+  }
+  if (setting_.tp_size > 1) canonical.experts = shard(canonical.experts, options_.rank, setting_.tp_size, mover_of(options_.by));
+  PackedLayer packed = layout::convert(std::move(canonical.experts), *backend_, setting_, mover_of(options_.by));
+  if (stopped()) return std::nullopt;
+  tags.setting = packed.setting;
+  tags.losses = packed.losses;
+  result.largest_scale_byte = packed.setting.largest_scale_byte;
+  std::vector<TensorEntry> entries;
+  for (const PackedTensor& tensor : packed.tensors) {
+    entries.push_back(packed_entry(tags.prefix, tensor));
+    tags.tensors.push_back({tensor.role, entries.back().name, tensor.layout.logical(), program_digest(tensor.layout), std::string(tensor.cast->name),
+                            digest_of(tensor.bytes)});
+  }
+  SafetensorsWriter writer(directory / result.file, entries, with_tags({{"format", "pt"}}, kLayerTagsKey, text_of(tags), result.file), force);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    writer.put(entries[i].name, packed.tensors[i].bytes);
+    result.tensors.emplace(entries[i].name, packed.tensors[i].bytes.size());
+    result.bytes_out += packed.tensors[i].bytes.size();
+  }
+  for (layout::Loss& loss : packed.losses) result.losses.push_back({tags.layer, std::move(loss)});
+  result.size = writer.size();
+  result.digest = writer.digest();
+  return WrittenUnit{std::move(result), std::move(writer)};
+}
+
+/// Everything of a shard but the experts, in its order.
+std::optional<WrittenUnit> ConversionJob::copy_shard(const SafetensorsFile& file, const std::filesystem::path& directory, bool force) const {
+  UnitResult result;
+  result.file = shard_name(file);
+  std::vector<TensorEntry> entries;
+  std::vector<std::string> order;
+  for (const std::string& name : names_in_order(file)) {
+    const TensorView& view = *file.find(name);
+    order.push_back(name);
+    if (!moved_.contains(name)) entries.push_back({name, std::string(view.dtype->name), view.shape});
+  }
+  const Metadata metadata = with_tags(file.metadata(), kShardTagsKey, shard_tags_text(order), file.path().string());
+  SafetensorsWriter writer(directory / result.file, entries, metadata, force);
+  for (const TensorEntry& entry : entries) {
+    if (stopped()) return std::nullopt;
+    const TensorView& view = *file.find(entry.name);
+    writer.copy(entry.name, file, view);
+    result.tensors.emplace(entry.name, view.bytes.size());
+    ++result.other_tensors;
+  }
+  result.size = writer.size();
+  result.digest = writer.digest();
+  return WrittenUnit{std::move(result), std::move(writer)};
+}
+
+void ConversionJob::finish(const std::filesystem::path& directory, std::span<const UnitResult> results) const {
+  const CheckpointFiles& contents = checkpoint_.contents();
+  if (contents.whole) {
+    const std::filesystem::path index = contents.directory / kIndexName;
+    if (is_there(index)) copy_plain(index, directory / kSourceIndexName);
+    copy_companions(contents.directory, directory);
+  }
+  checkpoint_.check_unchanged();
+  write_index(directory, results);
+}
+
+void ConversionJob::write_index(const std::filesystem::path& directory, std::span<const UnitResult> results) const {
+  std::uint64_t total = 0;
+  std::map<std::string, std::string> weight_map, digests;
+  for (const UnitResult& result : results) {
+    digests.emplace(result.file, result.digest);
+    for (const auto& [name, bytes] : result.tensors) {
+      weight_map.emplace(name, result.file);
+      total += bytes;
+    }
+  }
+  const nlohmann::ordered_json made{{"program", options_.program},
+                                    {"form", checkpoint_.form()},
+                                    {"backend", backend()},
+                                    {"engine", layout::name_of(setting_.engine)},
+                                    {"platform", layout::name_of(setting_.arch)},
+                                    {"rank", options_.rank},
+                                    {"tp", setting_.tp_size},
+                                    {"digests", digests}};
+  const nlohmann::ordered_json index{{"metadata", {{"total_size", total}, {"mxact", made}}}, {"weight_map", weight_map}};
+  const std::string text = index.dump(2) + "\n";
+  write_file(directory / kIndexName, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), false);
+}
+
+ConvertReport ConversionJob::report(std::span<const UnitResult> results) const {
+  ConvertReport report;
+  report.backend = backend();
+  report.setting = setting_;
+  std::map<std::string, std::string> digests;
+  for (const UnitResult& result : results) {
+    report.layers += static_cast<int>(result.layers);
+    report.other_tensors += result.other_tensors;
+    report.bytes_in += result.bytes_in;
+    report.bytes_out += result.bytes_out;
+    report.up_scales_dropped += result.up_scales_dropped;
+    report.losses.insert(report.losses.end(), result.losses.begin(), result.losses.end());
+    if (result.layers > 0) report.setting.largest_scale_byte = result.largest_scale_byte;
+    digests.emplace(result.file, result.digest);
+  }
+  std::string text;
+  for (const auto& [file, digest] : digests) text += digest + "  " + file + "\n";
+  report.digest = digest_of(text);
+  return report;
+}
+
+}  // namespace mx::sim
