@@ -21,7 +21,7 @@ struct Option {
 constexpr std::array<Option, 6> kOptions{{
     {"shape", "of a layer IxH or ExIxH (experts, intermediate, hidden), of a building block RxC or BxRxC (batch, rows, columns); or E=..,I=..,H=.."},
     {"tensor", "of a layer: w13_weight, w13_weight_scale, w13_bias, w2_weight, w2_weight_scale, w2_bias, ..."},
-    {"padded", "IxH that the layer is rounded up to before it is loaded (default: as engine 2026-05 rounds MXFP4, else as the shape)"},
+    {"padded", "IxH that the layer is rounded up to before it is loaded (default: as the engine rounds MXFP4, else as the shape)"},
     {"format", "of the checkpoint: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel, fp8_block, int4"},
     {"unit-bits", "of a building block: bits of what it moves (default: its own, else 8)"},
     {"version", "of a building block's converter (default: the engine's)"},

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "model/layout/rounding.hpp"
+
 namespace mx::golden {
 namespace {
 
@@ -72,7 +74,7 @@ std::vector<Setting> settings_for(const BackendLayout& row, Role role, const Mat
     std::vector<Sizes> tried;
     const std::optional<BackendChoice> taken = next_taken(BackendChoice{&row, role, setting});
     const bool same_layer = taken && taken->setting.sizes == *sizes;
-    for (const Sizes& padded : {*sizes, rounded_sizes(row, setting), same_layer ? taken->setting.padded : *sizes}) {
+    for (const Sizes& padded : {*sizes, layout::rounded_up(row.backend, setting), same_layer ? taken->setting.padded : *sizes}) {
       if (std::ranges::find(tried, padded) != tried.end()) continue;
       tried.push_back(padded);
       setting.padded = padded;

@@ -8,8 +8,8 @@
 #include "golden/layouts/shape.hpp"
 #include "golden/layouts/subject.hpp"
 #include "model/error.hpp"
+#include "model/layout/rounding.hpp"
 #include "model/names.hpp"
-#include "model/oracle/select.hpp"
 #include "sim/setting_keys.hpp"
 
 namespace mx::golden {
@@ -127,19 +127,13 @@ BackendChoice backend_choice(const Named& named, const LayoutQuery& query) {
   setting.form.order = order_of(row, setting, query);
   check_form(row, setting);
   const std::string padded = value_of(query, "padded");
-  setting.padded = rounded_sizes(row, setting);
+  setting.padded = layout::rounded_up(row.backend, setting);
   if (!padded.empty()) {
     const auto [one, padded_intermediate, padded_hidden] = shape_from(padded, kLayerShape);
     setting.padded = {one == 1 ? experts : one, padded_intermediate, padded_hidden, sizes.group};
   }
   layout::check_padded(sizes, setting.padded);
   return {&row, role, setting};
-}
-
-oracle::PlatformKind kind_of(layout::Arch arch) {
-  if (layout::is_rocm(arch)) return oracle::PlatformKind::rocm;
-  if (arch == layout::Arch::xpu) return oracle::PlatformKind::xpu;
-  return arch == layout::Arch::cpu ? oracle::PlatformKind::cpu : oracle::PlatformKind::cuda;
 }
 
 }  // namespace
@@ -199,17 +193,6 @@ Choice choice_of(const LayoutQuery& query) {
   if (!named.backends.empty()) return backend_choice(named, query);
   throw Error(ErrorCode::usage, "it changes values, so no address holds an element of its input; mxact layout show says what it does",
               std::string(named.value_stage->name));
-}
-
-Sizes rounded_sizes(const BackendLayout& row, const Setting& setting) {
-  Sizes rounded = setting.sizes;
-  // The rule of the later engine is not the oracle's that is modelled.
-  if (row.format != WeightFormat::mxfp4 || setting.engine != layout::Engine::v2026_05) return rounded;
-  const oracle::RoundedSizes sizes =
-      oracle::round_up(oracle::mxfp4_tables(), row.backend, kind_of(setting.arch), setting.sizes.hidden, setting.sizes.intermediate);
-  rounded.hidden = sizes.hidden;
-  rounded.intermediate = sizes.intermediate;
-  return rounded;
 }
 
 }  // namespace mx::golden

@@ -85,7 +85,4 @@ std::optional<Tiles> tiles_of(const Subject& subject);
 std::optional<BackendChoice> next_taken(const BackendChoice& choice);
 std::optional<StageChoice> next_taken(const StageChoice& choice);
 
-/// Sizes that the engine rounds a layer up to before it loads it; as given where its rule is not known.
-layout::Sizes rounded_sizes(const layout::BackendLayout& row, const layout::Setting& setting);
-
 }  // namespace mx::golden

@@ -50,12 +50,12 @@ TEST_CASE("the last value of a key holds, and keys are forgiven their dashes") {
   CHECK(subject("sf_128x4,shape=4x4,UNIT_BITS=32").layout.unit_bits() == 32);
 }
 
-TEST_CASE("sizes are rounded up as engine 2026-05 rounds MXFP4, unless they are said") {
-  // vLLM mxfp4_round_up_hidden_size_and_intermediate_size: TRT-LLM rounds both to 256.
+TEST_CASE("sizes are rounded up as the engine rounds MXFP4, unless they are said") {
+  // vLLM mxfp4_round_up_hidden_size_and_intermediate_size: TRT-LLM rounds both to 256, the later engine I to 128.
   const std::string base = "FLASHINFER_TRTLLM_MXFP4_BF16,tensor=w2_weight,shape=128x384";
   CHECK(subject(base).layout.cosize() == 512 * 256);
   CHECK(subject(base + ",padded=128x384").layout.cosize() == 384 * 128);
-  CHECK(subject(base + ",engine=2026-08").layout.cosize() == 384 * 128);
+  CHECK(subject(base + ",engine=2026-08").layout.cosize() == 512 * 128);
 }
 
 TEST_CASE("wrong choices are named with what is known") {
