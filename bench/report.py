@@ -78,7 +78,7 @@ def sweep_table(runs):
 
 
 def codec_table(runs, threads):
-    tiers = ["portable", "avx2", "avx512"]
+    tiers = [tier for tier in ("portable", "avx2", "avx512") if any(key[1] == tier for key in runs)]
     lines = [
         f"| {threads} thread{'s' if threads > 1 else ''}, 10^9 elements a second | limit | " + " | ".join(f"{tier} | share" for tier in tiers) + " | model |",
         "|---|--:|" + "--:|--:|" * len(tiers) + "--:|",
