@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Puts the figures of mxact_bench's moe_ benchmarks into a document and a picture: bench/moe_report.py RESULTS.json docs/moe-kernels.md docs/moe-roofline.svg
+
+The run has repetitions (--benchmark_repetitions) in random order (--benchmark_enable_random_interleaving). Each figure is the median of its repetitions
+with half the distance of its quartiles, in percent of it, beside it. The share of the machine's limit is measured in the same process at the same moment.
+"""
+
+import json
+import math
+import statistics
+import sys
+
+BEGIN = "<!-- begin of the table: bench/moe_report.py writes it -->"
+END = "<!-- end of the table -->"
+
+
+def runs_of(results):
+    """{(what, column, threads): [(rate, share, limit)]}: what is an engine with its formats and N, or a layer's contract; column is M or tokens."""
+    runs = {}
+    for row in results["benchmarks"]:
+        parts = row["name"].split("/")
+        if row.get("run_type") != "iteration" or parts[0] not in ("moe_gemm", "moe_layer") or "error_occurred" in row:
+            continue
+        fields = dict(part.split(":", 1) for part in parts[2:] if ":" in part)
+        column = int(fields.get("M", fields.get("tokens", "0")))
+        words = [parts[1]] + [f"{key}:{fields[key]}" for key in ("w", "x", "N") if key in fields]
+        runs.setdefault((parts[0], " ".join(words), column, int(fields["threads"])), []).append((row["rate"], row["share"], row["limit"]))
+    return runs
+
+
+def figure(values):
+    rates = [rate for rate, _, _ in values]
+    text = f"{1e-9 * statistics.median(rates):.0f}"
+    if len(rates) >= 3:
+        low, middle, high = statistics.quantiles(rates, n=4)
+        text += f" (±{50 * (high - low) / middle:.0f} %)"
+    return f"{text}, {100 * statistics.median(share for _, share, _ in values):.0f} %"
+
+
+def tables(runs, threads):
+    lines = []
+    for kind, column in (("moe_gemm", "M"), ("moe_layer", "tokens")):
+        keys = [key for key in runs if key[0] == kind and key[3] == threads]
+        columns = sorted({key[2] for key in keys})
+        if not keys:
+            continue
+        of = "of the limit" if kind == "moe_gemm" else "of its products alone"
+        lines += [f"| {threads} thread{'s' if threads > 1 else ''}: 10^9 operations a second, share {of} | " + " | ".join(f"{column}={c}" for c in columns) + " |"]
+        lines += ["|---|" + "--:|" * len(columns)]
+        for what in sorted({key[1] for key in keys}):
+            cells = [figure(runs[(kind, what, c, threads)]) if (kind, what, c, threads) in runs else "" for c in columns]
+            lines.append(f"| {what} | {' | '.join(cells)} |")
+        lines.append("")
+    return lines
+
+
+def roofline(runs):
+    """Rates of one thread's products over their limits, both axes logarithmic: what lies on the diagonal is as fast as the machine."""
+    size, margin = 480, 60
+    points = [(statistics.median(v[2] for v in values), statistics.median(v[0] for v in values), key)
+              for key, values in sorted(runs.items()) if key[0] == "moe_gemm" and key[3] == 1]
+    low = math.log10(min(min(x, y) for x, y, _ in points)) - 0.1
+    high = math.log10(max(max(x, y) for x, y, _ in points)) + 0.1
+    place = lambda value: margin + (math.log10(value) - low) / (high - low) * size
+    flip = lambda value: 2 * margin + size - place(value)
+    whole = size + 2 * margin
+    colours = {"bf16-block": "#0072b2", "bf16-chain": "#009e73", "int8-block": "#d55e00"}
+    svg = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole} {whole}" font-family="sans-serif" font-size="12">',
+           f'<rect width="{whole}" height="{whole}" fill="white"/>',
+           f'<line x1="{margin}" y1="{whole - margin}" x2="{whole - margin}" y2="{margin}" stroke="black"/>']
+    for tick in (10, 20, 50, 100, 200, 500, 1000):
+        if low < math.log10(tick * 1e9) < high:
+            svg.append(f'<text x="{place(tick * 1e9):.1f}" y="{whole - margin + 18}" text-anchor="middle">{tick}</text>')
+            svg.append(f'<text x="{margin - 6}" y="{flip(tick * 1e9) + 4:.1f}" text-anchor="end">{tick}</text>')
+    svg.append(f'<text x="{whole / 2}" y="{whole - 16}" text-anchor="middle">limit of the machine, 10^9 operations a second, one thread</text>')
+    svg.append(f'<text x="16" y="{whole / 2}" text-anchor="middle" transform="rotate(-90 16 {whole / 2})">measured</text>')
+    for x, y, (_, what, column, _) in points:
+        svg.append(f'<circle cx="{place(x):.1f}" cy="{flip(y):.1f}" r="4" fill="{colours[what.split(" ")[0]]}" fill-opacity="0.6"><title>{what}, M={column}: {100 * y / x:.0f} %</title></circle>')
+    for i, (name, colour) in enumerate(colours.items()):
+        svg.append(f'<circle cx="{margin + 16}" cy="{margin + 16 + 20 * i}" r="4" fill="{colour}"/><text x="{margin + 28}" y="{margin + 20 + 20 * i}">{name}</text>')
+    return "\n".join([*svg, "</svg>", ""])
+
+
+def main():
+    if len(sys.argv) != 4:
+        sys.exit("usage: bench/moe_report.py RESULTS.json DOCUMENT.md PICTURE.svg")
+    with open(sys.argv[1], encoding="utf-8") as file:
+        results = json.load(file)
+    runs = runs_of(results)
+    if not any(key[0] == "moe_gemm" and key[3] == 1 for key in runs):
+        sys.exit(f"{sys.argv[1]}: no products of one thread")
+    context = results["context"]
+    load = ", ".join(f"{value:.1f}" for value in context.get("load_avg", []))
+    crowded = context.get("load_avg", [0])[0] > context["num_cpus"]
+    repetitions = max(len(values) for values in runs.values())
+    text = [f"Run of {context['date'][:10]}: {context['num_cpus']} processors, {repetitions} repetitions of each figure, load average {load} at the start.", "",
+            *tables(runs, 1)]
+    text += ["More programs wanted to run than there are processors: figures of two threads are left out."] if crowded else tables(runs, 2)
+    with open(sys.argv[2], encoding="utf-8") as file:
+        document = file.read()
+    if BEGIN not in document or END not in document:
+        sys.exit(f"{sys.argv[2]} has no table to write")
+    head, rest = document.split(BEGIN, 1)
+    tail = rest.split(END, 1)[1]
+    with open(sys.argv[2], "w", encoding="utf-8") as file:
+        file.write(head + BEGIN + "\n\n" + "\n".join(text).rstrip() + "\n\n" + END + tail)
+    with open(sys.argv[3], "w", encoding="utf-8") as file:
+        file.write(roofline(runs))
+
+
+if __name__ == "__main__":
+    main()
