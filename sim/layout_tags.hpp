@@ -84,4 +84,7 @@ bool is_converted(const SafetensorsFile& file);
 /// shape, digest or cast than the backend's program for these sizes has, a tensor too much or too few.
 layout::PackedLayer read_packed_layer(const LayerTags& tags, const SafetensorsFile& file);
 
+/// What is wrong with the first tensor whose bytes have not the digest of its tag; empty: nothing.
+std::string changed_content(const LayerTags& tags, const layout::PackedLayer& packed);
+
 }  // namespace mx::sim

@@ -166,7 +166,11 @@ class Restoration {
     for (const ConvertedDirectory& rank : ranks_) {
       const ConvertedLayer& layer = rank.layers.at(index);
       try {
-        parts.push_back(layout::restore(read_packed_layer(layer.tags, *layer.file), on_loss, mover_of(options_.by)));
+        layout::PackedLayer packed = read_packed_layer(layer.tags, *layer.file);
+        const std::string changed = changed_content(layer.tags, packed);
+        parts.push_back(layout::restore(std::move(packed), on_loss, mover_of(options_.by)));
+        // Second: bytes that no conversion makes say more of themselves.
+        if (!changed.empty()) fail(layer.file->path().string(), changed);
       } catch (const Error& error) {
         const std::string place = layer.file->path().string();
         if (error.where().starts_with(place)) throw;

@@ -65,7 +65,7 @@ std::vector<HeldUnit> collect_units(const UnitPlan& plan, const std::vector<fs::
       const fs::path file = directory / record.result.file;
       const auto [known, is_new] = held.emplace(unit, HeldUnit{std::move(record), entry.path(), file});
       if (is_new) continue;
-      const auto [first, second] = std::minmax(known->second.path.string(), entry.path().string());
+      const auto [first, second] = std::minmax({known->second.path.string(), entry.path().string()});
       fail(second, fmt::format("is unit {}, and so is {}", unit, first));
     }
   }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kernels/moe/tile.hpp"
+#include "kernels/relayout/plan.hpp"
 #include "kernels/relayout/tensor.hpp"
 #include "model/error.hpp"
 #include "model/fault.hpp"

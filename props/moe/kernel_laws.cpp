@@ -154,7 +154,7 @@ Outcome law_format_kernels(const Law& law) {
           std::vector<Value> column;
           for (std::size_t k = 0; k < shape.k; ++k) column.push_back(decode(kE4m3fn, codes[n * shape.k + k]));
           const std::vector<Value> one{decode(kF32, f32::kOne)};
-          const mx::Operand b{.elements = column, .format = &kE4m3fn, .scales = one, .block = static_cast<int>(shape.k)};
+          const ::mx::Operand b{.elements = column, .format = &kE4m3fn, .scales = one, .block = static_cast<int>(shape.k)};
           RC_ASSERT(bits(out[n]) == dot(row, a, prepare(row, Side::b, b), {.c = {}, .bias = {}}));
         }
       },
