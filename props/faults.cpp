@@ -416,7 +416,7 @@ constexpr std::array kFaults{
     FaultRow{Fault::kernel_forgets_floor, "kernel_forgets_floor", "kernels/codec/scaling.cpp family",
              "the kernel has no floor for the scale where the fallback has one (vllm#53339)", "N7/quantize"},
     FaultRow{Fault::sf128x4_pads_to_lanes, "sf128x4_pads_to_lanes", "model/layout/blocks.cpp sf128x4",
-             "rows are padded to 32, not to whole tiles (rocm-libraries#12232, vllm#23140)", "L1/nvfp4 L1/triton"},
+             "fewer than 128 rows are padded to 32, not to a whole tile (rocm-libraries#12232, vllm#23140)", "L1/triton L2/triton L2/nvfp4"},
     FaultRow{Fault::sf128x4_only_padded, "sf128x4_only_padded", "model/layout/blocks.cpp sf128x4",
              "scales are padded and stay row by row (flashinfer#4087, torch-mlir#4598)",
              "L2/stages/sf_128x4 L2/stages/triton L2/stages/trtllm L2/flashinfer_cutlass L2/fp8 L2/nvfp4 L2/triton L2/trtllm L3/flashinfer_cutlass "

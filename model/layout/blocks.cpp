@@ -104,7 +104,7 @@ Layout& sf128x4(Layout& layout, std::string_view rows, std::string_view cols) {
   const std::string lane = row + ".lane";
   const std::string col_tile = col + ".tile";
   const std::string byte = col + ".byte";
-  pad_to_multiple(layout, row, planted(Fault::sf128x4_pads_to_lanes) ? 32 : 128, PadContent::zero);
+  pad_to_multiple(layout, row, planted(Fault::sf128x4_pads_to_lanes) && extent_of(layout, row) < 128 ? 32 : 128, PadContent::zero);
   pad_to_multiple(layout, col, 4, PadContent::zero);
   if (planted(Fault::sf128x4_only_padded)) return layout;
   layout.split(row, std::min<std::int64_t>(128, extent_of(layout, row)), row_tile, row);
