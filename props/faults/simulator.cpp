@@ -1,0 +1,42 @@
+// Faults of execution and deployments.
+
+#include <array>
+
+#include "props/faults/tables.hpp"
+
+namespace mx::props {
+namespace {
+
+using fault::Fault;
+
+constexpr std::array kFaults{
+    FaultRow{Fault::sim_swaps_gate_and_up, "sim_swaps_gate_and_up", "sim/execute/weights.cpp of_packed",
+             "rows of gate and up are read in the other checkpoints' order (vllm#29273, ATOM#885)", "L8/kernel-order"},
+    FaultRow{Fault::sim_drops_alpha, "sim_drops_alpha", "sim/execute/kernel.cpp used_activation", "the model's alpha is not passed on (vllm#49747)",
+             "S1/constants"},
+    FaultRow{Fault::sim_ignores_limit, "sim_ignores_limit", "sim/execute/kernel.cpp used_activation", "the model's limit is not passed on",
+             "S1/constants"},
+    FaultRow{Fault::sim_shard_from_padded, "sim_shard_from_padded", "sim/ranks/plan.cpp cut_in_blocks",
+             "a shard begins at a multiple of the padded size: the last ranks load nothing (vllm#42595)", "L6/shards L6/cut/triton L6/cut/marlin"},
+    FaultRow{Fault::sim_bias_on_every_rank, "sim_bias_on_every_rank", "sim/ranks/plan.cpp make_plan", "each tensor parallel rank adds the bias of w2",
+             "L6/shards L6/cut/trtllm L6/cut/flashinfer_cutlass L6/cut/identity L6/cut/triton L6/cut/deepgemm L6/cut/marlin L6/cut/humming "
+             "L6/cut/aiter L6/cut/cpu L6/cut/nvfp4 L6/cut/fp8 L6/cut/deepgemm_fp8 L6/cut/w4a8"},
+    FaultRow{Fault::sim_expert_offset_twice, "sim_expert_offset_twice", "sim/ranks/plan.cpp looked_for",
+             "the rank's first expert is subtracted twice (flashinfer#3547)", "S3/deployments"},
+    FaultRow{Fault::sim_scales_stay_linear, "sim_scales_stay_linear", "sim/ranks/exchange.cpp swizzles",
+             "scales are not moved into the tile that the kernel reads (vllm#42118)", "L5/dispatch"},
+    FaultRow{Fault::sim_flag_says_linear, "sim_flag_says_linear", "sim/ranks/exchange.cpp swizzles",
+             "without an exchange the flag says row by row whatever the kernel reads (vllm#42089)", "L5/dispatch"},
+    FaultRow{Fault::sim_reads_linear, "sim_reads_linear", "sim/execute/weights.cpp read_units",
+             "the kernel takes packed memory for row-major (vllm#54773)", "L5/dispatch L8/kernel-order S3/deployments"},
+    FaultRow{Fault::sim_scales_of_first_experts, "sim_scales_of_first_experts", "sim/ranks/load.cpp copy_expert",
+             "a rank's scales are those of the first experts of all (sglang#36597)", "S3/deployments"},
+    FaultRow{Fault::sim_keeps_padded_width, "sim_keeps_padded_width", "sim/ranks/deployment.cpp widened",
+             "tokens are read with the padded width, their valid width is not passed (flashinfer#2372, vllm#52051)", "S1/constants S3/deployments"},
+};
+
+}  // namespace
+
+std::span<const FaultRow> simulator_faults() { return kFaults; }
+
+}  // namespace mx::props
