@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "model/error.hpp"
-#include "sim/digest.hpp"
+#include "sim/fnv1a.hpp"
 #include "sim/io/digest.hpp"
 #include "sim/io/json.hpp"
 #include "sim/io/quote.hpp"

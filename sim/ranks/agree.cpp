@@ -4,7 +4,7 @@
 #include <string>
 
 #include "model/error.hpp"
-#include "sim/digest.hpp"
+#include "sim/fnv1a.hpp"
 #include "sim/transport/words.hpp"
 
 namespace mx::sim {

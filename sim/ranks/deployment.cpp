@@ -8,7 +8,7 @@
 #include "model/layout/address_map.hpp"
 #include "model/layout/rounding.hpp"
 #include "model/numerics/rows.hpp"
-#include "sim/digest.hpp"
+#include "sim/fnv1a.hpp"
 #include "sim/mover.hpp"
 #include "sim/ranks/agree.hpp"
 #include "sim/ranks/links.hpp"

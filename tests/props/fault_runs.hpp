@@ -48,7 +48,7 @@ enum class Extent {
 std::vector<FaultRun> run_faults(std::span<const FaultRow> faults, std::span<const Law> laws, Extent extent, int jobs, unsigned limit_seconds,
                                  const std::function<void(std::size_t)>& done);
 
-/// The part of the house in which the fault's place lies: "numerics", "kernels", "layouts", "moe", "oracle", "simulator" or "checker".
+/// The part of the house in which the fault's place lies: "numerics", "kernels", "layouts", "moe", "oracle" or "simulator".
 std::string_view area_of(const FaultRow& row);
 std::span<const std::string_view> areas();
 

@@ -185,7 +185,7 @@ TEST_CASE("conversions both ways hold one layer and its largest tensor, however 
   // Of a layer: gate and up 16 x 512 x 256 elements of half a byte, down half of that; one byte of scale for 32 elements; biases and router.
   constexpr std::size_t largest = 16 * 512 * 256 / 2;
   constexpr std::size_t layer = largest + largest / 2 + (largest + largest / 2) / 16;
-  constexpr std::size_t other = kMiB / 2 + kMiB / 4;  // compiled ways of the tensors among it
+  constexpr std::size_t other = 3 * kMiB / 4;  // headers, tags, buffers; in all 2.8 MB are seen converting and 3.4 MB restoring
   const auto [convert_few, restore_few] = peaks(2);
   const auto [convert_many, restore_many] = peaks(12);
   CHECK(convert_few < layer + largest + other);

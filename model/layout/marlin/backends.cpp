@@ -193,7 +193,7 @@ constexpr BackendLayout mxfp4_row(std::string_view backend) {
 /// Other formats: one row for each version, which differ in the padding of I and so in what they refuse.
 constexpr BackendLayout row(WeightFormat format, Engine engine, std::string_view summary, std::span<const Need> needs,
                             TensorPlan (*build)(Role role, const Setting& setting), const Hooks& hooks, std::string_view path,
-                            std::string_view symbol) {
+                            std::string_view symbol, bool takes_interleaved = true) {
   const Engines engines = engine == Engine::v2026_08 ? kOnly2026_08 : kOnly2026_05;
   return {.format = format,
           .backend = "MARLIN",
@@ -201,7 +201,7 @@ constexpr BackendLayout row(WeightFormat format, Engine engine, std::string_view
           .summary = summary,
           .engines = engines,
           .standard_order = engines,
-          .gpt_oss_order = engines,
+          .gpt_oss_order = takes_interleaved ? engines : kNoEngine,
           .takes_not_gated = true,
           .needs = needs,
           .build = build,
@@ -221,9 +221,11 @@ constexpr BackendLayout mxfp8_row(Engine engine, std::span<const Need> needs) {
   return row(WeightFormat::mxfp8, engine, "weights of 8 bits in mma fragments; scales as those of MXFP4", needs, build_mxfp8, kNoHooks, kFp8Path,
              "prepare_mxfp8_moe_layer_for_marlin");
 }
+/// A block's scale is repeated over 128 neighbouring rows. Where gate and up alternate those are of both: a scale of either would count for half of
+/// the other's, so that order is not taken with blocks.
 constexpr BackendLayout fp8_row(WeightFormat format, Engine engine, std::span<const Need> needs) {
   return row(format, engine, "weights of 8 bits in mma fragments; scales repeated to one per row, in the parameters' dtype with the exponent bias",
-             needs, build_fp8, kFp8Hooks, kFp8Path, "prepare_fp8_moe_layer_for_marlin");
+             needs, build_fp8, kFp8Hooks, kFp8Path, "prepare_fp8_moe_layer_for_marlin", format != WeightFormat::fp8_block);
 }
 
 constexpr std::array<BackendLayout, 12> kRows{{
