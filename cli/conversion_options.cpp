@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -56,15 +53,15 @@ std::string rank_text(const Setting& setting, int rank) { return setting.tp_size
 
 }  // namespace
 
-void add_conversion_options(CLI::App& verb, ConversionChoice& choice) {
-  verb.add_option("CHECKPOINT", choice.checkpoint, "a .safetensors file or a model directory")->required();
-  verb.add_option("--backend", choice.backend, "backend (mxact layout list)")->required();
+void add_conversion_options(Verb verb, ConversionChoice& choice) {
+  verb.add_option("CHECKPOINT", choice.checkpoint, "a .safetensors file or a model directory").required();
+  verb.add_option("--backend", choice.backend, "backend (mxact layout list)").required();
   const std::vector<const sim::SettingKey*> keys = asked_keys();
   choice.values.resize(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    add_setting_option(verb, *keys[i], choice.values[i])->required(keys[i]->key == "platform");
+    add_setting_option(verb, *keys[i], choice.values[i]).required(keys[i]->key == "platform");
   }
-  verb.add_option("--rank", choice.rank, "rank of the --tp that are converted one by one, from 0")->check(whole_number_in(0, 1 << 16));
+  verb.add_option("--rank", choice.rank, "rank of the --tp that are converted one by one, from 0").check(whole_number_in(0, 1 << 16));
   verb.add_flag("--any-platform", choice.any_platform, "also for a platform on which the engine has no kernel of the backend");
   verb.add_flag("--reference", choice.reference, "move by the model alone instead of the fast twin");
 }

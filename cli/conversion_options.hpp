@@ -5,11 +5,8 @@
 #include <vector>
 
 #include "cli/output.hpp"
+#include "cli/verb.hpp"
 #include "sim/convert.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace mx::cli {
 
@@ -25,7 +22,7 @@ struct ConversionChoice {
 /// What moves bytes: the fast twin, or the model where it is asked for.
 sim::MoveBy moved_by(bool reference);
 
-void add_conversion_options(CLI::App& verb, ConversionChoice& choice);
+void add_conversion_options(Verb verb, ConversionChoice& choice);
 /// Throws Error(usage) naming the option.
 sim::ConvertOptions options_of(const ConversionChoice& choice);
 

@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <array>
 
 #include "model/error.hpp"
@@ -12,13 +9,13 @@
 namespace mx::cli {
 namespace {
 
-struct Option {
+struct Choice {
   std::string_view key;
   std::string_view meaning;
 };
 
 /// Beside the fields of the setting.
-constexpr std::array<Option, 6> kOptions{{
+constexpr std::array<Choice, 6> kChoices{{
     {"shape", "of a layer IxH or ExIxH (experts, intermediate, hidden), of a building block RxC or BxRxC (batch, rows, columns); or E=..,I=..,H=.."},
     {"tensor", "of a layer: w13_weight, w13_weight_scale, w13_bias, w2_weight, w2_weight_scale, w2_bias, ..."},
     {"padded", "IxH that the layer is rounded up to before it is loaded (default: as the engine rounds MXFP4, else as the shape)"},
@@ -42,7 +39,7 @@ std::vector<golden::Field> LayoutOptions::fields() const {
     if (!values[i].empty()) fields.push_back({std::string(key), values[i]});
     ++i;
   };
-  for (const Option& option : kOptions) add(option.key);
+  for (const Choice& choice : kChoices) add(choice.key);
   for (const sim::SettingKey& key : sim::setting_keys()) add(key.key);
   for (const std::string& word : sets) {
     const std::size_t equals = word.find('=');
@@ -52,16 +49,16 @@ std::vector<golden::Field> LayoutOptions::fields() const {
   return fields;
 }
 
-CLI::Option* add_setting_option(CLI::App& verb, const sim::SettingKey& key, std::string& value) {
+Option add_setting_option(Verb verb, const sim::SettingKey& key, std::string& value) {
   const std::string meaning = fmt::format("{}: {}", key.meaning, key.takes);
   if (is_flag(key)) return verb.add_flag(fmt::format("--{}{{yes}}", key.key), value, meaning);
   return verb.add_option("--" + std::string(key.key), value, meaning);
 }
 
-void add_layout_options(CLI::App& verb, LayoutOptions& options) {
-  options.values.resize(kOptions.size() + sim::setting_keys().size());
+void add_layout_options(Verb verb, LayoutOptions& options) {
+  options.values.resize(kChoices.size() + sim::setting_keys().size());
   std::size_t i = 0;
-  for (const Option& option : kOptions) verb.add_option("--" + std::string(option.key), options.values[i++], std::string(option.meaning));
+  for (const Choice& choice : kChoices) verb.add_option("--" + std::string(choice.key), options.values[i++], std::string(choice.meaning));
   for (const sim::SettingKey& key : sim::setting_keys()) add_setting_option(verb, key, options.values[i++]);
   verb.add_option("--set", options.sets, "KEY=VALUE: a parameter of a building block (mxact layout show NAME lists them), or any choice above");
   verb.add_flag("--json", options.json, "machine-readable output");

@@ -6,13 +6,9 @@
 #include <vector>
 
 #include "cli/output.hpp"
+#include "cli/verb.hpp"
 #include "golden/layouts/subject.hpp"
 #include "sim/setting_keys.hpp"
-
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
 
 namespace mx::cli {
 
@@ -27,10 +23,10 @@ struct LayoutOptions {
 };
 
 /// Adds the option of one field of a setting; `value` is "" until it is given.
-CLI::Option* add_setting_option(CLI::App& verb, const sim::SettingKey& key, std::string& value);
+Option add_setting_option(Verb verb, const sim::SettingKey& key, std::string& value);
 
 /// Adds --shape, --tensor, --engine and all the others, --set and --json.
-void add_layout_options(CLI::App& verb, LayoutOptions& options);
+void add_layout_options(Verb verb, LayoutOptions& options);
 
 /// "E 1, half 2, I 128, K 256"
 std::string axes_text(const std::vector<layout::Axis>& axes);

@@ -17,6 +17,7 @@
 #include "build_info.hpp"
 #include "cli/command_line.hpp"
 #include "cli/numbers.hpp"
+#include "cli/verb.hpp"
 #include "cli/verb_units.hpp"
 #include "cli/verbs.hpp"
 #include "kernels/isa.hpp"
@@ -80,31 +81,32 @@ int run(int argc, char** argv) {
   });
   app.require_subcommand(1);
   Action action;
-  add_verify(app, action);
-  add_select(app, action);
-  add_matrix(app, action);
-  add_audit(app, action);
-  add_layout(app, action);
-  add_convert(app, action);
-  add_restore(app, action);
-  add_plan(app, action);
-  add_run(app, action);
-  add_merge(app, action);
-  add_witness(app, action);
-  add_sim(app, action);
-  add_study(app, action);
-  add_formats(app, action);
-  add_encode(app, action);
-  add_decode(app, action);
-  add_quantize(app, action);
-  add_compare(app, action);
-  add_sweep(app, action);
-  add_gen(app, action);
-  add_ver(app, action);
-  add_report(app, action);
-  add_vectors(app, action);
-  add_faults(app, action);
-  add_doctor(app, action);
+  const Verb verbs(&app);
+  add_verify(verbs, action);
+  add_select(verbs, action);
+  add_matrix(verbs, action);
+  add_audit(verbs, action);
+  add_layout(verbs, action);
+  add_convert(verbs, action);
+  add_restore(verbs, action);
+  add_plan(verbs, action);
+  add_run(verbs, action);
+  add_merge(verbs, action);
+  add_witness(verbs, action);
+  add_sim(verbs, action);
+  add_study(verbs, action);
+  add_formats(verbs, action);
+  add_encode(verbs, action);
+  add_decode(verbs, action);
+  add_quantize(verbs, action);
+  add_compare(verbs, action);
+  add_sweep(verbs, action);
+  add_gen(verbs, action);
+  add_ver(verbs, action);
+  add_report(verbs, action);
+  add_vectors(verbs, action);
+  add_faults(verbs, action);
+  add_doctor(verbs, action);
   try {
     check_verb(app, argc, argv);
     app.parse(arguments(argc, argv));

@@ -13,16 +13,16 @@ constexpr std::int64_t kMostVectors = std::int64_t{1} << 40;
 
 }  // namespace
 
-void add_vector_options(CLI::App& verb, VectorOptions& options) {
+void add_vector_options(Verb verb, VectorOptions& options) {
   verb.add_option("OP", options.op, "operation, such as f32_to_e4m3fn (mxact gen --list)");
   for (const golden::OptionKey& key : golden::all_option_keys()) {
     const std::string name(key.key);
-    verb.add_option_function<std::string>(
+    verb.add_option(
         "--" + name, [&options, name](const std::string& value) { options.choices[name] = value; }, std::string(key.meaning));
   }
   verb.add_option("--set", options.set, "directed (default): what decides something; exhaustive: all operands; random");
-  verb.add_option("--seed", options.seed, "of a random set (default 1)")->check(whole_number_in(0, std::numeric_limits<std::int64_t>::max()));
-  verb.add_option("--count", options.count, "vectors of a random set")->check(whole_number_in(1, kMostVectors));
+  verb.add_option("--seed", options.seed, "of a random set (default 1)").check(whole_number_in(0, std::numeric_limits<std::int64_t>::max()));
+  verb.add_option("--count", options.count, "vectors of a random set").check(whole_number_in(1, kMostVectors));
   verb.add_flag("--with-expected", options.with_expected, "lines hold answer, mask of compared bits and coverage bins as well");
 }
 

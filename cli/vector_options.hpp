@@ -1,11 +1,11 @@
 #pragma once
 // What gen and ver have in common: an operation with its choices, and which of its vectors.
 
-#include <CLI/App.hpp>
 #include <map>
 #include <memory>
 #include <string>
 
+#include "cli/verb.hpp"
 #include "golden/vectors/options.hpp"
 #include "golden/vectors/vector_set.hpp"
 
@@ -21,7 +21,7 @@ struct VectorOptions {
 };
 
 /// Adds OP, every choice of every family, --set, --seed, --count and --with-expected.
-void add_vector_options(CLI::App& verb, VectorOptions& options);
+void add_vector_options(Verb verb, VectorOptions& options);
 
 /// Both throw Error(usage) for what was typed.
 std::unique_ptr<golden::VectorOp> op_of(const VectorOptions& options);

@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <memory>
 #include <span>
 #include <string>
@@ -89,13 +86,13 @@ int run_audit(const AuditOptions& options) {
 
 }  // namespace
 
-void add_audit(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("audit", "every place where an engine's choice breaks its kernel's needs (exit 1 when the ledger disagrees)");
+void add_audit(Verb app, Action& action) {
+  const Verb verb = app.add_verb("audit", "every place where an engine's choice breaks its kernel's needs (exit 1 when the ledger disagrees)");
   const auto options = std::make_shared<AuditOptions>();
-  verb->add_option("--oracle", options->oracle, "this oracle alone: mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8");
-  CLI::Option* const json = verb->add_flag("--json", options->json, "machine-readable output");
-  verb->add_flag("--markdown", options->markdown, "the ledger as the oracles' part of docs/findings.md, without an audit")->excludes(json);
-  verb->callback([&action, options] { action = [options] { return run_audit(*options); }; });
+  verb.add_option("--oracle", options->oracle, "this oracle alone: mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8");
+  const Option json = verb.add_flag("--json", options->json, "machine-readable output");
+  verb.add_flag("--markdown", options->markdown, "the ledger as the oracles' part of docs/findings.md, without an audit").excludes(json);
+  verb.callback([&action, options] { action = [options] { return run_audit(*options); }; });
 }
 
 }  // namespace mx::cli

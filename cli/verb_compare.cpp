@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -243,24 +240,23 @@ int compare_blocks(const Options& options) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("compare", "where two profiles part, over every input: mxact compare ml_dtypes torch-cpu e5m2");
+void add_compare(Verb app, Action& action) {
+  const Verb verb = app.add_verb("compare", "where two profiles part, over every input: mxact compare ml_dtypes torch-cpu e5m2");
   const auto options = std::make_shared<Options>();
-  verb->add_option("PROFILE_A", options->first, "profile (mxact formats lists them)")->required();
-  verb->add_option("PROFILE_B", options->second, "profile")->required();
-  verb->add_option("FORMAT", options->format, "an element format compares conversions, a block format recipes")->required();
-  verb->add_option("--from", options->source, "source format, all of whose codes are tried: f32 (default), bf16, fp16");
-  verb->add_flag("--blocks", options->blocks, "mxint8 is both: compare recipes");
-  verb->add_option("--rest", options->rest, "block formats: what every element but the first holds (default 0)")->transform(trimmed);
+  verb.add_option("PROFILE_A", options->first, "profile (mxact formats lists them)").required();
+  verb.add_option("PROFILE_B", options->second, "profile").required();
+  verb.add_option("FORMAT", options->format, "an element format compares conversions, a block format recipes").required();
+  verb.add_option("--from", options->source, "source format, all of whose codes are tried: f32 (default), bf16, fp16");
+  verb.add_flag("--blocks", options->blocks, "mxint8 is both: compare recipes");
+  verb.add_option("--rest", options->rest, "block formats: what every element but the first holds (default 0)").transform(trimmed);
   const auto scales = [verb](const std::string& name, std::vector<std::string>& words, const std::string& help) {
-    verb->add_option(name, words, help)->delimiter(',')->allow_extra_args(false);
+    verb.add_option(name, words, help).listed();
   };
   scales("--global-scale", options->global_scale, "tensor's encode scale of two-level recipes, for both profiles or A,B ('none' for a side)");
   scales("--scale", options->scale, "tensor's decode scale or static scale, for both profiles or A,B ('none' for a side)");
-  verb->add_flag("--json", options->json, "machine-readable output");
-  verb->footer("exit status: 0 identical; 1 they differ; 2 usage; 130 interrupted");
-  verb->callback(
-      [&action, options] { action = [options] { return means_blocks(*options) ? compare_blocks(*options) : compare_formats(*options); }; });
+  verb.add_flag("--json", options->json, "machine-readable output");
+  verb.footer("exit status: 0 identical; 1 they differ; 2 usage; 130 interrupted");
+  verb.callback([&action, options] { action = [options] { return means_blocks(*options) ? compare_blocks(*options) : compare_formats(*options); }; });
 }
 
 }  // namespace mx::cli

@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -97,26 +94,26 @@ int restore(const RestoreCommand& command) {
 
 }  // namespace
 
-void add_convert(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("convert", "a safetensors checkpoint into a backend's layouts, with what the way back needs");
+void add_convert(Verb app, Action& action) {
+  const Verb verb = app.add_verb("convert", "a safetensors checkpoint into a backend's layouts, with what the way back needs");
   const auto command = std::make_shared<ConvertCommand>();
-  add_conversion_options(*verb, command->choice);
-  verb->add_option("-o,--output", command->output, "directory to write, new or empty")->required();
-  verb->add_flag("--force", command->force, "replace files of the same names in the output directory");
-  verb->add_flag("--json", command->json, "machine-readable output");
-  verb->callback([&action, command] { action = [command] { return convert(*command); }; });
+  add_conversion_options(verb, command->choice);
+  verb.add_option("-o,--output", command->output, "directory to write, new or empty").required();
+  verb.add_flag("--force", command->force, "replace files of the same names in the output directory");
+  verb.add_flag("--json", command->json, "machine-readable output");
+  verb.callback([&action, command] { action = [command] { return convert(*command); }; });
 }
 
-void add_restore(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("restore", "the checkpoint again, from what convert wrote");
+void add_restore(Verb app, Action& action) {
+  const Verb verb = app.add_verb("restore", "the checkpoint again, from what convert wrote");
   const auto command = std::make_shared<RestoreCommand>();
-  verb->add_option("DIRECTORY", command->directories, "what convert wrote; of every rank, where there are several")->required();
-  verb->add_option("-o,--output", command->output, "directory to write, new or empty")->required();
-  verb->add_flag("--accept-losses", command->accept_losses, "where the conversion lost something, restore what is left and say so");
-  verb->add_flag("--reference", command->reference, "move by the model alone instead of the fast twin");
-  verb->add_flag("--force", command->force, "replace files of the same names in the output directory");
-  verb->add_flag("--json", command->json, "machine-readable output");
-  verb->callback([&action, command] { action = [command] { return restore(*command); }; });
+  verb.add_option("DIRECTORY", command->directories, "what convert wrote; of every rank, where there are several").required();
+  verb.add_option("-o,--output", command->output, "directory to write, new or empty").required();
+  verb.add_flag("--accept-losses", command->accept_losses, "where the conversion lost something, restore what is left and say so");
+  verb.add_flag("--reference", command->reference, "move by the model alone instead of the fast twin");
+  verb.add_flag("--force", command->force, "replace files of the same names in the output directory");
+  verb.add_flag("--json", command->json, "machine-readable output");
+  verb.callback([&action, command] { action = [command] { return restore(*command); }; });
 }
 
 }  // namespace mx::cli

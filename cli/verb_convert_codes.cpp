@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -197,35 +194,33 @@ int decode_scaled(const DecodeOptions& options) {
 
 }  // namespace
 
-void add_encode(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("encode", "codes of values: mxact encode e4m3fn 1.7 -0.01 0x7f800000");
+void add_encode(Verb app, Action& action) {
+  const Verb verb = app.add_verb("encode", "codes of values: mxact encode e4m3fn 1.7 -0.01 0x7f800000");
   const auto options = std::make_shared<EncodeOptions>();
-  verb->add_option("FORMAT", options->format, "target format (mxact formats lists them)")->required();
-  verb->add_option("VALUE", options->values, "decimal value, or bits as 0x..")->required()->transform(trimmed);
-  verb->add_option("--from", options->source, "source format: f32 (default), bf16, fp16, or any other");
-  verb->add_option("--profile", options->profile, "named rounding, overflow and NaN rule (default ocp)");
-  verb->add_option("--rounding", options->rounding, "refuse a profile that rounds in another way");
-  verb->add_option("--overflow", options->overflow, "refuse a profile that overflows in another way");
-  verb->add_option("--random", options->random, "random bits of a stochastic rounding: one number, or one for each value, with commas")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  verb->add_flag("--json", options->json, "machine-readable output");
-  verb->callback([&action, options] { action = [options] { return encode_values(*options); }; });
+  verb.add_option("FORMAT", options->format, "target format (mxact formats lists them)").required();
+  verb.add_option("VALUE", options->values, "decimal value, or bits as 0x..").required().transform(trimmed);
+  verb.add_option("--from", options->source, "source format: f32 (default), bf16, fp16, or any other");
+  verb.add_option("--profile", options->profile, "named rounding, overflow and NaN rule (default ocp)");
+  verb.add_option("--rounding", options->rounding, "refuse a profile that rounds in another way");
+  verb.add_option("--overflow", options->overflow, "refuse a profile that overflows in another way");
+  verb.add_option("--random", options->random, "random bits of a stochastic rounding: one number, or one for each value, with commas").listed();
+  verb.add_flag("--json", options->json, "machine-readable output");
+  verb.callback([&action, options] { action = [options] { return encode_values(*options); }; });
 }
 
-void add_decode(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("decode", "values of codes: mxact decode e4m3fn 0x7e 0x01; mxact decode mxfp4 --scale 0x80 7");
+void add_decode(Verb app, Action& action) {
+  const Verb verb = app.add_verb("decode", "values of codes: mxact decode e4m3fn 0x7e 0x01; mxact decode mxfp4 --scale 0x80 7");
   const auto options = std::make_shared<DecodeOptions>();
-  verb->add_option("FORMAT", options->format, "format of the codes (mxact formats lists them); with --scale a block format")->required();
-  verb->add_option("CODE", options->codes, "code as 0x.. or a whole number")->required()->transform(trimmed);
-  verb->add_option("--scale", options->scale,
-                   "scale of the block that the codes stand in: a code, or for fp32 scales a decimal value or bits as 0x..");
-  verb->add_option("--profile", options->profile, "whose dequantization of blocks (default: the exact product)");
-  verb->add_option("--to", options->target, "what blocks are dequantized to: f32 (default), bf16, fp16");
-  verb->add_option("--global-scale", options->global_scale, "encode scale g of the tensor, for profiles that take it");
-  verb->add_option("--tensor-scale", options->tensor_scale, "decode scale 1/g of the tensor, for profiles that take it");
-  verb->add_flag("--json", options->json, "machine-readable output");
-  verb->callback([&action, options] { action = [options] { return options->scale.empty() ? decode_elements(*options) : decode_scaled(*options); }; });
+  verb.add_option("FORMAT", options->format, "format of the codes (mxact formats lists them); with --scale a block format").required();
+  verb.add_option("CODE", options->codes, "code as 0x.. or a whole number").required().transform(trimmed);
+  verb.add_option("--scale", options->scale,
+                  "scale of the block that the codes stand in: a code, or for fp32 scales a decimal value or bits as 0x..");
+  verb.add_option("--profile", options->profile, "whose dequantization of blocks (default: the exact product)");
+  verb.add_option("--to", options->target, "what blocks are dequantized to: f32 (default), bf16, fp16");
+  verb.add_option("--global-scale", options->global_scale, "encode scale g of the tensor, for profiles that take it");
+  verb.add_option("--tensor-scale", options->tensor_scale, "decode scale 1/g of the tensor, for profiles that take it");
+  verb.add_flag("--json", options->json, "machine-readable output");
+  verb.callback([&action, options] { action = [options] { return options->scale.empty() ? decode_elements(*options) : decode_scaled(*options); }; });
 }
 
 }  // namespace mx::cli

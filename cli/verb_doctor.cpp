@@ -5,9 +5,6 @@
 #include <omp.h>
 #include <unistd.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <bit>
 #include <cfenv>
 #include <memory>
@@ -102,11 +99,11 @@ int doctor(bool as_json) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("doctor", "this build and machine, and a self-test of floating point");
+void add_doctor(Verb app, Action& action) {
+  const Verb verb = app.add_verb("doctor", "this build and machine, and a self-test of floating point");
   const auto json = std::make_shared<bool>(false);
-  verb->add_flag("--json", *json, "machine-readable output");
-  verb->callback([&action, json] { action = [json] { return doctor(*json); }; });
+  verb.add_flag("--json", *json, "machine-readable output");
+  verb.callback([&action, json] { action = [json] { return doctor(*json); }; });
 }
 
 }  // namespace mx::cli

@@ -3,9 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -234,23 +231,21 @@ int faults(const FaultsOptions& options) {
 
 }  // namespace
 
-void add_faults(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("faults", "make the model wrong on purpose and see which laws notice (exit 1 when a fault survives)");
+void add_faults(Verb app, Action& action) {
+  const Verb verb = app.add_verb("faults", "make the model wrong on purpose and see which laws notice (exit 1 when a fault survives)");
   const auto options = std::make_shared<FaultsOptions>();
-  verb->add_option("FAULT", options->names, "faults or areas (numerics, kernels, layouts, moe, oracle, simulator); all without one");
-  CLI::Option* const all = verb->add_flag("--all", options->all, "every law under every fault, not only those that the fault's row names: an hour");
-  CLI::Option* const first =
-      verb->add_flag("--first", options->first, "laws in their order until one notices: whether the first line of a failure names the right one")
-          ->excludes(all);
-  verb->add_flag("--history", options->history, "the bugs of real implementations that faults replay, as the table of docs/history.md");
-  verb->add_flag("--blind", options->blind, "which public tolerances would have let an MoE layer with the fault pass")
-      ->excludes(all)
-      ->excludes(first);
-  verb->add_option("--jobs", options->jobs, "processes at a time (default: one per core)")->check(whole_number_in(1, 999));
-  verb->add_option("-o,--output", options->output, "writes the matrix, FILE.svg, instead of the text");
-  verb->add_flag("--force", options->force, "overwrite the file");
-  verb->add_flag("--json", options->json, "machine-readable output");
-  verb->callback([&action, options] { action = [options] { return faults(*options); }; });
+  verb.add_option("FAULT", options->names, "faults or areas (numerics, kernels, layouts, moe, oracle, simulator); all without one");
+  const Option all = verb.add_flag("--all", options->all, "every law under every fault, not only those that the fault's row names: an hour");
+  const Option first =
+      verb.add_flag("--first", options->first, "laws in their order until one notices: whether the first line of a failure names the right one")
+          .excludes(all);
+  verb.add_flag("--history", options->history, "the bugs of real implementations that faults replay, as the table of docs/history.md");
+  verb.add_flag("--blind", options->blind, "which public tolerances would have let an MoE layer with the fault pass").excludes(all).excludes(first);
+  verb.add_option("--jobs", options->jobs, "processes at a time (default: one per core)").check(whole_number_in(1, 999));
+  verb.add_option("-o,--output", options->output, "writes the matrix, FILE.svg, instead of the text");
+  verb.add_flag("--force", options->force, "overwrite the file");
+  verb.add_flag("--json", options->json, "machine-readable output");
+  verb.callback([&action, options] { action = [options] { return faults(*options); }; });
 }
 
 }  // namespace mx::cli

@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -244,16 +241,16 @@ int formats(const Options& options) {
 
 }  // namespace
 
-void add_formats(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("formats", "every number format, block format, profile and contract; or one profile, or one format's codes");
+void add_formats(Verb app, Action& action) {
+  const Verb verb = app.add_verb("formats", "every number format, block format, profile and contract; or one profile, or one format's codes");
   const auto options = std::make_shared<Options>();
-  CLI::Option* const profile = verb->add_option("--profile", options->profile, "show the conversions, recipes and dequantizers of this profile");
-  verb->add_option("--format", options->format, "show every code of this format, of up to 8 bits")->excludes(profile);
-  verb->add_option("-o,--output", options->output, "writes a picture, FILE.svg, instead: all narrow formats on a number line, or one format's codes")
-      ->excludes(profile);
-  verb->add_flag("--force", options->force, "overwrite the file");
-  verb->add_flag("--json", options->json, "machine-readable output");
-  verb->callback([&action, options] { action = [options] { return formats(*options); }; });
+  const Option profile = verb.add_option("--profile", options->profile, "show the conversions, recipes and dequantizers of this profile");
+  verb.add_option("--format", options->format, "show every code of this format, of up to 8 bits").excludes(profile);
+  verb.add_option("-o,--output", options->output, "writes a picture, FILE.svg, instead: all narrow formats on a number line, or one format's codes")
+      .excludes(profile);
+  verb.add_flag("--force", options->force, "overwrite the file");
+  verb.add_flag("--json", options->json, "machine-readable output");
+  verb.callback([&action, options] { action = [options] { return formats(*options); }; });
 }
 
 }  // namespace mx::cli

@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <cstdio>
 #include <memory>
 
@@ -75,14 +72,14 @@ int describe_set(const GenOptions& options) {
 
 }  // namespace
 
-void add_gen(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("gen", "vectors for a device: mxact gen OP | DEVICE | mxact ver OP");
+void add_gen(Verb app, Action& action) {
+  const Verb verb = app.add_verb("gen", "vectors for a device: mxact gen OP | DEVICE | mxact ver OP");
   const auto options = std::make_shared<GenOptions>();
-  add_vector_options(*verb, options->vectors);
-  verb->add_flag("--no-header", options->no_header, "no lines that begin with //");
-  verb->add_flag("--list", options->list, "name the operations instead");
-  verb->add_flag("--json", options->json, "the set's facts and columns instead of its vectors");
-  verb->callback([&action, options] {
+  add_vector_options(verb, options->vectors);
+  verb.add_flag("--no-header", options->no_header, "no lines that begin with //");
+  verb.add_flag("--list", options->list, "name the operations instead");
+  verb.add_flag("--json", options->json, "the set's facts and columns instead of its vectors");
+  verb.callback([&action, options] {
     action = [options] {
       if (options->list) return list_operations(options->json);
       return options->json ? describe_set(*options) : generate(*options);

@@ -5,11 +5,11 @@
 
 namespace mx::cli {
 
-void add_layout_list(CLI::App& layout, Action& action);
-void add_layout_show(CLI::App& layout, Action& action);
-void add_layout_where(CLI::App& layout, Action& action);
-void add_layout_draw(CLI::App& layout, Action& action);
-void add_layout_diff(CLI::App& layout, Action& action);
-void add_layout_identify(CLI::App& layout, Action& action);
+void add_layout_list(Verb layout, Action& action);
+void add_layout_show(Verb layout, Action& action);
+void add_layout_where(Verb layout, Action& action);
+void add_layout_draw(Verb layout, Action& action);
+void add_layout_diff(Verb layout, Action& action);
+void add_layout_identify(Verb layout, Action& action);
 
 }  // namespace mx::cli

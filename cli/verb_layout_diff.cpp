@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <memory>
 #include <string>
 
@@ -74,14 +71,14 @@ int diff(const Arguments& arguments) {
 
 }  // namespace
 
-void add_layout_diff(CLI::App& layout, Action& action) {
-  CLI::App* verb = layout.add_subcommand("diff", "where two layouts of one tensor part; ends with 1 when they do");
+void add_layout_diff(Verb layout, Action& action) {
+  const Verb verb = layout.add_verb("diff", "where two layouts of one tensor part; ends with 1 when they do");
   const auto arguments = std::make_shared<Arguments>();
-  verb->add_option("A", arguments->a, "a backend or a building block, with choices of its own: TRITON,engine=2026-08")->required();
-  verb->add_option("B", arguments->b, "the other")->required();
-  verb->add_option("--first", arguments->most, "how many runs of differing addresses are shown (default 8)")->check(whole_number_in(0, kMostShown));
-  add_layout_options(*verb, arguments->options);
-  verb->callback([&action, arguments] { action = [arguments] { return diff(*arguments); }; });
+  verb.add_option("A", arguments->a, "a backend or a building block, with choices of its own: TRITON,engine=2026-08").required();
+  verb.add_option("B", arguments->b, "the other").required();
+  verb.add_option("--first", arguments->most, "how many runs of differing addresses are shown (default 8)").check(whole_number_in(0, kMostShown));
+  add_layout_options(verb, arguments->options);
+  verb.callback([&action, arguments] { action = [arguments] { return diff(*arguments); }; });
 }
 
 }  // namespace mx::cli

@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <memory>
 #include <string>
 
@@ -55,17 +52,17 @@ int draw(const Arguments& arguments) {
 
 }  // namespace
 
-void add_layout_draw(CLI::App& layout, Action& action) {
-  CLI::App* verb = layout.add_subcommand("draw", "an SVG picture of a layout: the tensor and memory, coloured by address");
+void add_layout_draw(Verb layout, Action& action) {
+  const Verb verb = layout.add_verb("draw", "an SVG picture of a layout: the tensor and memory, coloured by address");
   const auto arguments = std::make_shared<Arguments>();
-  verb->add_option("NAME", arguments->name, "a backend or a building block (mxact layout list)")->required();
-  verb->add_option("-o,--output", arguments->output, "the file to write; - for stdout")->required();
-  verb->add_option("--by", arguments->by, "logical: the tensor; memory: memory with its padding; both (default)");
-  verb->add_option("--line", arguments->line, "addresses in a line of memory (default: about as the tensor's rows)")
-      ->check(whole_number_in(1, std::int64_t{1} << 16));
-  verb->add_flag("--force", arguments->force, "overwrite the file");
-  add_layout_options(*verb, arguments->options);
-  verb->callback([&action, arguments] { action = [arguments] { return draw(*arguments); }; });
+  verb.add_option("NAME", arguments->name, "a backend or a building block (mxact layout list)").required();
+  verb.add_option("-o,--output", arguments->output, "the file to write; - for stdout").required();
+  verb.add_option("--by", arguments->by, "logical: the tensor; memory: memory with its padding; both (default)");
+  verb.add_option("--line", arguments->line, "addresses in a line of memory (default: about as the tensor's rows)")
+      .check(whole_number_in(1, std::int64_t{1} << 16));
+  verb.add_flag("--force", arguments->force, "overwrite the file");
+  add_layout_options(verb, arguments->options);
+  verb.callback([&action, arguments] { action = [arguments] { return draw(*arguments); }; });
 }
 
 }  // namespace mx::cli

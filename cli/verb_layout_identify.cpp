@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <memory>
 #include <string>
 
@@ -105,17 +102,16 @@ int identify(const Arguments& arguments) {
 
 }  // namespace
 
-void add_layout_identify(CLI::App& layout, Action& action) {
-  CLI::App* verb =
-      layout.add_subcommand("identify", "which known layout turns a tensor into a buffer; ends with 1 when none does, 5 when several do");
+void add_layout_identify(Verb layout, Action& action) {
+  const Verb verb = layout.add_verb("identify", "which known layout turns a tensor into a buffer; ends with 1 when none does, 5 when several do");
   const auto arguments = std::make_shared<Arguments>();
-  verb->add_option("CANONICAL", arguments->canonical, "the checkpoint's tensor: FILE of raw bytes, or FILE.safetensors:TENSOR")->required();
-  verb->add_option("PACKED", arguments->packed, "the buffer, likewise")->required();
-  verb->add_option("--shape", arguments->shape, "of CANONICAL: RxC or BxRxC units (batch of experts, rows, columns); known of a safetensors tensor");
-  verb->add_option("--unit-bits", arguments->unit_bits, "bits of such a unit (default: from the size; units of 8 bits are also tried as two of 4)")
-      ->check(whole_number_in(1, 64));
-  verb->add_flag("--json", arguments->json, "machine-readable output");
-  verb->callback([&action, arguments] { action = [arguments] { return identify(*arguments); }; });
+  verb.add_option("CANONICAL", arguments->canonical, "the checkpoint's tensor: FILE of raw bytes, or FILE.safetensors:TENSOR").required();
+  verb.add_option("PACKED", arguments->packed, "the buffer, likewise").required();
+  verb.add_option("--shape", arguments->shape, "of CANONICAL: RxC or BxRxC units (batch of experts, rows, columns); known of a safetensors tensor");
+  verb.add_option("--unit-bits", arguments->unit_bits, "bits of such a unit (default: from the size; units of 8 bits are also tried as two of 4)")
+      .check(whole_number_in(1, 64));
+  verb.add_flag("--json", arguments->json, "machine-readable output");
+  verb.callback([&action, arguments] { action = [arguments] { return identify(*arguments); }; });
 }
 
 }  // namespace mx::cli

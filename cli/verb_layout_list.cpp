@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -138,14 +135,14 @@ int list(const Filters& filters) {
 
 }  // namespace
 
-void add_layout_list(CLI::App& layout, Action& action) {
-  CLI::App* verb = layout.add_subcommand("list", "every backend's tensors and every building block");
+void add_layout_list(Verb layout, Action& action) {
+  const Verb verb = layout.add_verb("list", "every backend's tensors and every building block");
   const auto filters = std::make_shared<Filters>();
-  verb->add_option("--backend", filters->backend, "this backend only");
-  verb->add_option("--format", filters->format, "this weight format only: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel, fp8_block, int4");
-  verb->add_option("--engine", filters->engine, "this version of the engine only: 2026-05, 2026-08");
-  verb->add_flag("--json", filters->json, "machine-readable output");
-  verb->callback([&action, filters] { action = [filters] { return list(*filters); }; });
+  verb.add_option("--backend", filters->backend, "this backend only");
+  verb.add_option("--format", filters->format, "this weight format only: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel, fp8_block, int4");
+  verb.add_option("--engine", filters->engine, "this version of the engine only: 2026-05, 2026-08");
+  verb.add_flag("--json", filters->json, "machine-readable output");
+  verb.callback([&action, filters] { action = [filters] { return list(*filters); }; });
 }
 
 }  // namespace mx::cli

@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -210,13 +207,13 @@ int show(const Arguments& arguments) {
 
 }  // namespace
 
-void add_layout_show(CLI::App& layout, Action& action) {
-  CLI::App* verb = layout.add_subcommand("show", "a layout: program, digits, formula, example, needs, source");
+void add_layout_show(Verb layout, Action& action) {
+  const Verb verb = layout.add_verb("show", "a layout: program, digits, formula, example, needs, source");
   const auto arguments = std::make_shared<Arguments>();
-  verb->add_option("NAME", arguments->name, "a backend or a building block (mxact layout list); without --shape what holds for every shape")
-      ->required();
-  add_layout_options(*verb, arguments->options);
-  verb->callback([&action, arguments] { action = [arguments] { return show(*arguments); }; });
+  verb.add_option("NAME", arguments->name, "a backend or a building block (mxact layout list); without --shape what holds for every shape")
+      .required();
+  add_layout_options(verb, arguments->options);
+  verb.callback([&action, arguments] { action = [arguments] { return show(*arguments); }; });
 }
 
 }  // namespace mx::cli

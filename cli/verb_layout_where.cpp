@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -82,16 +79,16 @@ int where(const Arguments& arguments) {
 
 }  // namespace
 
-void add_layout_where(CLI::App& layout, Action& action) {
-  CLI::App* verb = layout.add_subcommand("where", "where an element goes, or what an address holds");
+void add_layout_where(Verb layout, Action& action) {
+  const Verb verb = layout.add_verb("where", "where an element goes, or what an address holds");
   const auto arguments = std::make_shared<Arguments>();
-  verb->add_option("NAME", arguments->name, "a backend or a building block (mxact layout list)")->required();
-  verb->add_option("--coord", arguments->coord, "the element: E=0,half=up,I=3,K=17 or batch=0,rows=3,cols=2; axes not named are 0");
-  verb->add_option("--address", arguments->address, "address in memory, counted as the layout does (layout show says in which bits)")
-      ->check(whole_number_in(0, INT64_MAX));
-  verb->add_option("--byte", arguments->byte, "byte in memory")->check(whole_number_in(0, INT64_MAX / 8 - 1));
-  add_layout_options(*verb, arguments->options);
-  verb->callback([&action, arguments] { action = [arguments] { return where(*arguments); }; });
+  verb.add_option("NAME", arguments->name, "a backend or a building block (mxact layout list)").required();
+  verb.add_option("--coord", arguments->coord, "the element: E=0,half=up,I=3,K=17 or batch=0,rows=3,cols=2; axes not named are 0");
+  verb.add_option("--address", arguments->address, "address in memory, counted as the layout does (layout show says in which bits)")
+      .check(whole_number_in(0, INT64_MAX));
+  verb.add_option("--byte", arguments->byte, "byte in memory").check(whole_number_in(0, INT64_MAX / 8 - 1));
+  add_layout_options(verb, arguments->options);
+  verb.callback([&action, arguments] { action = [arguments] { return where(*arguments); }; });
 }
 
 }  // namespace mx::cli

@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <array>
 #include <chrono>
 #include <filesystem>
@@ -221,23 +218,23 @@ int run(const MatrixOptions& given) {
 
 }  // namespace
 
-void add_matrix(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("matrix", "backend x platform x parallelism: chosen, possible, or refused and why");
+void add_matrix(Verb app, Action& action) {
+  const Verb verb = app.add_verb("matrix", "backend x platform x parallelism: chosen, possible, or refused and why");
   const auto options = std::make_shared<MatrixOptions>();
-  verb->add_option("--model", options->request.models, "gpt-oss-120b, DeepSeek-V3, ...; repeat for several (default: every model of the table)");
-  CLI::Option* const scheme = verb->add_option(
-      "--scheme", options->request.schemes, "mxfp4, nvfp4, fp8-block, ...; repeat for several (default: those of the model's published checkpoints)");
-  verb->add_option("--oracle", options->request.oracles, "schemes of this oracle alone: mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8");
-  verb->add_option("--platform", options->request.platforms, "SM100, gfx950, CPU, ...; repeat for several (default: every preset)");
-  verb->add_option("--parallel", options->request.spreads, "tp8, dp8-ep-deepep-ll, ...; repeat for several (default: every row of the table)");
-  verb->add_option("--env", options->variables, "NAME=VALUE, a variable that is set everywhere; repeat for several");
-  verb->add_flag("--full", options->request.every_scheme, "every model in every scheme, published or not")->excludes(scheme);
-  verb->add_flag("--explain", options->explain, "what was asked and what the class takes, for every refusal");
-  verb->add_flag("--count", options->count, "how many deployments, choices and refusals; the time goes to stderr");
-  verb->add_option("-o,--output", options->output, "writes a picture, FILE.svg or FILE.html, instead of the tables");
-  verb->add_flag("--force", options->force, "overwrite the file");
-  verb->add_flag("--json", options->json, "machine-readable output: every cell; with --count the sums alone");
-  verb->callback([&action, options] { action = [options] { return run(*options); }; });
+  verb.add_option("--model", options->request.models, "gpt-oss-120b, DeepSeek-V3, ...; repeat for several (default: every model of the table)");
+  const Option scheme = verb.add_option("--scheme", options->request.schemes,
+                                        "mxfp4, nvfp4, fp8-block, ...; repeat for several (default: those of the model's published checkpoints)");
+  verb.add_option("--oracle", options->request.oracles, "schemes of this oracle alone: mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8");
+  verb.add_option("--platform", options->request.platforms, "SM100, gfx950, CPU, ...; repeat for several (default: every preset)");
+  verb.add_option("--parallel", options->request.spreads, "tp8, dp8-ep-deepep-ll, ...; repeat for several (default: every row of the table)");
+  verb.add_option("--env", options->variables, "NAME=VALUE, a variable that is set everywhere; repeat for several");
+  verb.add_flag("--full", options->request.every_scheme, "every model in every scheme, published or not").excludes(scheme);
+  verb.add_flag("--explain", options->explain, "what was asked and what the class takes, for every refusal");
+  verb.add_flag("--count", options->count, "how many deployments, choices and refusals; the time goes to stderr");
+  verb.add_option("-o,--output", options->output, "writes a picture, FILE.svg or FILE.html, instead of the tables");
+  verb.add_flag("--force", options->force, "overwrite the file");
+  verb.add_flag("--json", options->json, "machine-readable output: every cell; with --count the sums alone");
+  verb.callback([&action, options] { action = [options] { return run(*options); }; });
 }
 
 }  // namespace mx::cli

@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <iomanip>
 #include <iostream>
 #include <memory>
@@ -167,26 +164,26 @@ int quantize_values(const QuantizeOptions& options) {
 
 }  // namespace
 
-void add_quantize(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("quantize", "block quantization: whole blocks of values, as arguments or on standard input");
+void add_quantize(Verb app, Action& action) {
+  const Verb verb = app.add_verb("quantize", "block quantization: whole blocks of values, as arguments or on standard input");
   const auto options = std::make_shared<QuantizeOptions>();
-  verb->add_option("FORMAT", options->format, "block format (mxact formats lists them)")->required();
-  verb->add_option("VALUE", options->values, "decimal value, or bits as 0x..")->transform(trimmed);
-  verb->add_option("--from", options->source, "source format: f32 (default), bf16, fp16");
-  verb->add_option("--profile", options->profile, "named scale rule, rounding, overflow and NaN rule (default ocp)");
+  verb.add_option("FORMAT", options->format, "block format (mxact formats lists them)").required();
+  verb.add_option("VALUE", options->values, "decimal value, or bits as 0x..").transform(trimmed);
+  verb.add_option("--from", options->source, "source format: f32 (default), bf16, fp16");
+  verb.add_option("--profile", options->profile, "named scale rule, rounding, overflow and NaN rule (default ocp)");
   constexpr std::int64_t kMost = 1 << 20;
-  verb->add_option("--rows", options->rows, "the values are this many rows of equal length (default 1); tiles of 128x128 take whole tiles of rows")
-      ->check(whole_number_in(1, kMost));
-  verb->add_option("--block", options->block, "elements that share a scale, where the format leaves it open (default: a row)")
-      ->check(whole_number_in(1, kMost));
-  verb->add_option("--global-scale", options->global_scale, "encode scale g of the tensor, for two-level recipes that take it");
-  verb->add_option("--scale", options->scale, "decode scale 1/g of the tensor, or the scale of a static recipe");
-  verb->add_option("--amax-bound", options->amax_bound, "upper bound on the largest magnitude, for recipes that take it");
-  verb->add_option("--scale-layout", options->layout, "where the scales lie: linear (default), 128x4, 8x4");
-  verb->add_option("-o,--output", options->output, "writes a picture, FILE.svg, instead: each element beside what its code stands for");
-  verb->add_flag("--force", options->force, "overwrite the file");
-  verb->add_flag("--json", options->json, "machine-readable output");
-  verb->callback([&action, options] { action = [options] { return quantize_values(*options); }; });
+  verb.add_option("--rows", options->rows, "the values are this many rows of equal length (default 1); tiles of 128x128 take whole tiles of rows")
+      .check(whole_number_in(1, kMost));
+  verb.add_option("--block", options->block, "elements that share a scale, where the format leaves it open (default: a row)")
+      .check(whole_number_in(1, kMost));
+  verb.add_option("--global-scale", options->global_scale, "encode scale g of the tensor, for two-level recipes that take it");
+  verb.add_option("--scale", options->scale, "decode scale 1/g of the tensor, or the scale of a static recipe");
+  verb.add_option("--amax-bound", options->amax_bound, "upper bound on the largest magnitude, for recipes that take it");
+  verb.add_option("--scale-layout", options->layout, "where the scales lie: linear (default), 128x4, 8x4");
+  verb.add_option("-o,--output", options->output, "writes a picture, FILE.svg, instead: each element beside what its code stands for");
+  verb.add_flag("--force", options->force, "overwrite the file");
+  verb.add_flag("--json", options->json, "machine-readable output");
+  verb.callback([&action, options] { action = [options] { return quantize_values(*options); }; });
 }
 
 }  // namespace mx::cli

@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -87,15 +84,14 @@ int report(const ReportOptions& options) {
 
 }  // namespace
 
-void add_report(CLI::App& app, Action& action) {
-  CLI::App* verb =
-      app.add_subcommand("report", "one self-contained HTML page from the JSON of any runs; the exit status is that of the worst of them");
+void add_report(Verb app, Action& action) {
+  const Verb verb = app.add_verb("report", "one self-contained HTML page from the JSON of any runs; the exit status is that of the worst of them");
   const auto options = std::make_shared<ReportOptions>();
-  verb->add_option("RUN", options->runs, "what a verb printed with --json, or mxact_bench wrote with --benchmark_out")->required();
-  verb->add_option("-o,--output", options->output, "the page, FILE.html; or the picture of one run, FILE.svg")->required();
-  verb->add_flag("--force", options->force, "overwrite the file");
-  verb->add_flag("--json", options->json, "machine-readable output: the verdict of each run");
-  verb->callback([&action, options] { action = [options] { return report(*options); }; });
+  verb.add_option("RUN", options->runs, "what a verb printed with --json, or mxact_bench wrote with --benchmark_out").required();
+  verb.add_option("-o,--output", options->output, "the page, FILE.html; or the picture of one run, FILE.svg").required();
+  verb.add_flag("--force", options->force, "overwrite the file");
+  verb.add_flag("--json", options->json, "machine-readable output: the verdict of each run");
+  verb.callback([&action, options] { action = [options] { return report(*options); }; });
 }
 
 }  // namespace mx::cli

@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -151,20 +148,19 @@ int select(const SelectOptions& options) {
 
 }  // namespace
 
-void add_select(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("select", "which backend the engine would choose for a deployment (exit 4 when it refuses)");
+void add_select(Verb app, Action& action) {
+  const Verb verb = app.add_verb("select", "which backend the engine would choose for a deployment (exit 4 when it refuses)");
   const auto options = std::make_shared<SelectOptions>();
-  verb->add_option("DEPLOYMENT", options->files, "INFO file that describes the deployment (docs/examples); two of them with --diff")->required();
-  verb->add_option("--oracle", options->oracle, "mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8 or w4a8, instead of the file's (default mxfp4)");
-  CLI::Option* const explain =
-      verb->add_flag("--explain", options->explain, "list every candidate with its first failing check, and what follows from the choice");
-  CLI::Option* const strict =
-      verb->add_flag("--strict", options->strict, "never a backend whose kernel's needs are broken; says what was skipped and why");
-  verb->add_flag("--diff", options->diff, "why two deployments get different answers: inputs that differ, where the searches part")
-      ->excludes(explain)
-      ->excludes(strict);
-  verb->add_flag("--json", options->json, "machine-readable output, always with the trace");
-  verb->callback([&action, options] { action = [options] { return select(*options); }; });
+  verb.add_option("DEPLOYMENT", options->files, "INFO file that describes the deployment (docs/examples); two of them with --diff").required();
+  verb.add_option("--oracle", options->oracle, "mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8 or w4a8, instead of the file's (default mxfp4)");
+  const Option explain =
+      verb.add_flag("--explain", options->explain, "list every candidate with its first failing check, and what follows from the choice");
+  const Option strict = verb.add_flag("--strict", options->strict, "never a backend whose kernel's needs are broken; says what was skipped and why");
+  verb.add_flag("--diff", options->diff, "why two deployments get different answers: inputs that differ, where the searches part")
+      .excludes(explain)
+      .excludes(strict);
+  verb.add_flag("--json", options->json, "machine-readable output, always with the trace");
+  verb.callback([&action, options] { action = [options] { return select(*options); }; });
 }
 
 }  // namespace mx::cli

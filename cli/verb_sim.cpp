@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <cmath>
 #include <memory>
 #include <new>
@@ -134,26 +131,26 @@ int run(const SimOptions& options) {
 
 }  // namespace
 
-void add_sim(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("sim", "execute a deployment rank by rank and hold it, link by link, against one rank");
+void add_sim(Verb app, Action& action) {
+  const Verb verb = app.add_verb("sim", "execute a deployment rank by rank and hold it, link by link, against one rank");
   const auto options = std::make_shared<SimOptions>();
-  verb->add_option("DEPLOYMENT", options->file, "INFO file that describes the deployment (docs/examples)")->required();
-  verb->add_option("--oracle", options->oracle, "mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8 or w4a8, instead of the file's (default mxfp4)");
-  CLI::Option* const backend = verb->add_option("--backend", options->backend, "simulate this backend, not the engine's choice");
-  CLI::Option* const comparison =
-      verb->add_flag("--compare", options->compare, "every backend of the oracle, on one rank, TP=2 and DP=2+EP")->excludes(backend);
-  CLI::Option* const legacy = verb->add_flag("--legacy", options->legacy, "the engine's mxfp4 method of August 2025 decides, not an oracle")
-                                  ->excludes(backend)
-                                  ->excludes(comparison);
-  verb->add_option("--torch", options->torch, "torch version that the legacy method sees (default 2.8.0)")->needs(legacy);
-  verb->add_option("--tokens", options->tokens, "how many tokens (default 4)")->check(whole_number_in(1, kMostTokens));
-  verb->add_option("--seed", options->seed, "of weights and tokens (default 1)")->check(whole_number_in(0, INT64_MAX));
-  verb->add_option("--experts", options->experts, "this many experts stand for the file's")->check(whole_number_in(1, 1 << 16));
-  verb->add_option("--sample", options->sample, "compute this many rows of gate and up and output columns, of large layers (default all)")
-      ->check(whole_number_in(1, 1 << 16));
-  verb->add_option("--engine", options->engine, "2026-05 or 2026-08: whose sizes and conversions (default 2026-05)");
-  verb->add_flag("--json", options->json, "machine-readable output");
-  verb->callback([&action, options] { action = [options] { return run(*options); }; });
+  verb.add_option("DEPLOYMENT", options->file, "INFO file that describes the deployment (docs/examples)").required();
+  verb.add_option("--oracle", options->oracle, "mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8 or w4a8, instead of the file's (default mxfp4)");
+  const Option backend = verb.add_option("--backend", options->backend, "simulate this backend, not the engine's choice");
+  const Option comparison =
+      verb.add_flag("--compare", options->compare, "every backend of the oracle, on one rank, TP=2 and DP=2+EP").excludes(backend);
+  const Option legacy = verb.add_flag("--legacy", options->legacy, "the engine's mxfp4 method of August 2025 decides, not an oracle")
+                            .excludes(backend)
+                            .excludes(comparison);
+  verb.add_option("--torch", options->torch, "torch version that the legacy method sees (default 2.8.0)").needs(legacy);
+  verb.add_option("--tokens", options->tokens, "how many tokens (default 4)").check(whole_number_in(1, kMostTokens));
+  verb.add_option("--seed", options->seed, "of weights and tokens (default 1)").check(whole_number_in(0, INT64_MAX));
+  verb.add_option("--experts", options->experts, "this many experts stand for the file's").check(whole_number_in(1, 1 << 16));
+  verb.add_option("--sample", options->sample, "compute this many rows of gate and up and output columns, of large layers (default all)")
+      .check(whole_number_in(1, 1 << 16));
+  verb.add_option("--engine", options->engine, "2026-05 or 2026-08: whose sizes and conversions (default 2026-05)");
+  verb.add_flag("--json", options->json, "machine-readable output");
+  verb.callback([&action, options] { action = [options] { return run(*options); }; });
 }
 
 }  // namespace mx::cli

@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -85,18 +82,18 @@ int study(const StudyChoices& choices) {
 
 }  // namespace
 
-void add_study(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("study", "what quantization costs: format x scale rule x distribution of the data");
+void add_study(Verb app, Action& action) {
+  const Verb verb = app.add_verb("study", "what quantization costs: format x scale rule x distribution of the data");
   const auto choices = std::make_shared<StudyChoices>();
-  verb->add_option("--profile", choices->options.profiles, "torchao-rceil, flashinfer-mx, ...; repeat for several (default: all)");
-  verb->add_option("--format", choices->options.formats, "mxfp4, mxfp8_e4m3, nvfp4, ...; repeat for several (default: all)");
-  verb->add_option("--data", choices->options.distributions, "uniform, normal, heavy, outliers, gated, tiny; repeat for several (default: all)");
-  verb->add_option("--tiles", choices->tiles, "values of each distribution, in tiles of 128 x 128 (default 1)")->check(whole_number_in(1, 4096));
-  verb->add_option("--seed", choices->seed, "of the data (default 1)")->check(whole_number_in(0, INT64_MAX));
-  verb->add_option("-o,--output", choices->output, "writes a heat map, FILE.svg, instead of the table");
-  verb->add_flag("--force", choices->force, "overwrite the file");
-  verb->add_flag("--json", choices->json, "machine-readable output");
-  verb->callback([&action, choices] { action = [choices] { return study(*choices); }; });
+  verb.add_option("--profile", choices->options.profiles, "torchao-rceil, flashinfer-mx, ...; repeat for several (default: all)");
+  verb.add_option("--format", choices->options.formats, "mxfp4, mxfp8_e4m3, nvfp4, ...; repeat for several (default: all)");
+  verb.add_option("--data", choices->options.distributions, "uniform, normal, heavy, outliers, gated, tiny; repeat for several (default: all)");
+  verb.add_option("--tiles", choices->tiles, "values of each distribution, in tiles of 128 x 128 (default 1)").check(whole_number_in(1, 4096));
+  verb.add_option("--seed", choices->seed, "of the data (default 1)").check(whole_number_in(0, INT64_MAX));
+  verb.add_option("-o,--output", choices->output, "writes a heat map, FILE.svg, instead of the table");
+  verb.add_flag("--force", choices->force, "overwrite the file");
+  verb.add_flag("--json", choices->json, "machine-readable output");
+  verb.callback([&action, choices] { action = [choices] { return study(*choices); }; });
 }
 
 }  // namespace mx::cli

@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -201,15 +198,13 @@ int merge_states(const MergeOptions& options) {
 }
 
 /// Options before the word merge would be those of a sweep, which is not run.
-void require_no_options_before(const CLI::App& verb, const CLI::App& merge) {
-  for (const CLI::Option* option : verb.get_options()) {
-    if (option->count() == 0) continue;
-    throw Error(ErrorCode::usage,
-                fmt::format("{} stands before {}, which takes its own options and state files after it", option->get_name(), merge.get_name()));
-  }
+void require_no_options_before_merge(Verb sweep) {
+  const std::string given = sweep.first_given();
+  if (!given.empty())
+    throw Error(ErrorCode::usage, fmt::format("{} stands before merge, which takes its own options and state files after it", given));
 }
 
-void add_output_options(CLI::App& verb, OutputOptions& options) {
+void add_output_options(Verb verb, OutputOptions& options) {
   verb.add_option("--against", options.against, "recorded digests: SET/ENTRY of a witness set, or a file of 256 u64");
   verb.add_option("--out", options.out, "write the 256 digests as raw little-endian u64");
   verb.add_flag("--force", options.force, "overwrite --out");
@@ -218,25 +213,25 @@ void add_output_options(CLI::App& verb, OutputOptions& options) {
 
 }  // namespace
 
-void add_sweep(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("sweep", "all 2^32 fp32 inputs through one conversion, as 256 digests; sweep merge STATE..");
+void add_sweep(Verb app, Action& action) {
+  const Verb verb = app.add_verb("sweep", "all 2^32 fp32 inputs through one conversion, as 256 digests; sweep merge STATE..");
   const auto options = std::make_shared<SweepOptions>();
-  verb->add_option("FORMAT", options->format, "target format (mxact formats lists them), or merge");
-  verb->add_option("--profile", options->profile, "named rounding, overflow and NaN rule (default ocp)");
-  verb->add_option("--shard", options->shard, "I/N: the I-th of N parts of the chunks (1/1)");
-  verb->add_option("--state", options->state, "file that keeps each finished chunk; the same command goes on where it stopped");
-  verb->add_flag("--reference", options->reference, "by the model alone instead of the fast twin");
-  add_output_options(*verb, options->output);
-  verb->callback([&action, options, verb] {
-    if (verb->get_subcommands().empty()) action = [options] { return sweep_profile(*options); };
+  verb.add_option("FORMAT", options->format, "target format (mxact formats lists them), or merge");
+  verb.add_option("--profile", options->profile, "named rounding, overflow and NaN rule (default ocp)");
+  verb.add_option("--shard", options->shard, "I/N: the I-th of N parts of the chunks (1/1)");
+  verb.add_option("--state", options->state, "file that keeps each finished chunk; the same command goes on where it stopped");
+  verb.add_flag("--reference", options->reference, "by the model alone instead of the fast twin");
+  add_output_options(verb, options->output);
+  verb.callback([&action, options, verb] {
+    if (!verb.went_on()) action = [options] { return sweep_profile(*options); };
   });
 
-  CLI::App* merge_verb = verb->add_subcommand("merge", "state files of the shards of one sweep as one");
+  const Verb merge_verb = verb.add_verb("merge", "state files of the shards of one sweep as one");
   const auto merge = std::make_shared<MergeOptions>();
-  merge_verb->add_option("STATE", merge->states, "state file")->required();
-  add_output_options(*merge_verb, merge->output);
-  merge_verb->callback([&action, merge, verb, merge_verb] {
-    require_no_options_before(*verb, *merge_verb);
+  merge_verb.add_option("STATE", merge->states, "state file").required();
+  add_output_options(merge_verb, merge->output);
+  merge_verb.callback([&action, merge, verb] {
+    require_no_options_before_merge(verb);
     action = [merge] { return merge_states(*merge); };
   });
 }

@@ -4,9 +4,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -136,40 +133,36 @@ int merge(const MergeCommand& command) {
 
 }  // namespace
 
-void add_plan(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("plan", "a conversion in units, for run and merge: what convert does, by many processes");
+void add_plan(Verb app, Action& action) {
+  const Verb verb = app.add_verb("plan", "a conversion in units, for run and merge: what convert does, by many processes");
   const auto command = std::make_shared<PlanCommand>();
-  add_conversion_options(*verb, command->choice);
-  verb->add_option("--converted", command->converted, "directory that merge writes, new or empty")->required();
-  verb->add_option("-o,--output", command->output, "file to write the plan to")->required();
-  verb->add_flag("--force", command->force, "overwrite the plan");
-  verb->add_flag("--json", command->json, "machine-readable output");
-  verb->callback([&action, command] { action = [command] { return plan(*command); }; });
+  add_conversion_options(verb, command->choice);
+  verb.add_option("--converted", command->converted, "directory that merge writes, new or empty").required();
+  verb.add_option("-o,--output", command->output, "file to write the plan to").required();
+  verb.add_flag("--force", command->force, "overwrite the plan");
+  verb.add_flag("--json", command->json, "machine-readable output");
+  verb.callback([&action, command] { action = [command] { return plan(*command); }; });
 }
 
-void add_run(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("run", "does units of a plan; what is done already is left alone");
+void add_run(Verb app, Action& action) {
+  const Verb verb = app.add_verb("run", "does units of a plan; what is done already is left alone");
   const auto command = std::make_shared<RunCommand>();
-  verb->add_option("PLAN", command->plan, "what plan wrote")->required();
-  verb->add_option("--unit", command->units, "unit, from 0; several with commas")
-      ->required()
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(whole_number_in(0, 1 << 24));
-  verb->add_option("--units", command->directory, "directory of the units (default: beside the output, OUTPUT.units)");
-  verb->add_flag("--again", command->again, "do what is done already once more");
-  verb->add_flag("--json", command->json, "machine-readable output");
-  verb->callback([&action, command] { action = [command] { return run_units(*command); }; });
+  verb.add_option("PLAN", command->plan, "what plan wrote").required();
+  verb.add_option("--unit", command->units, "unit, from 0; several with commas").required().listed().check(whole_number_in(0, 1 << 24));
+  verb.add_option("--units", command->directory, "directory of the units (default: beside the output, OUTPUT.units)");
+  verb.add_flag("--again", command->again, "do what is done already once more");
+  verb.add_flag("--json", command->json, "machine-readable output");
+  verb.callback([&action, command] { action = [command] { return run_units(*command); }; });
 }
 
-void add_merge(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("merge", "checks that every unit of a plan is there once and as it was written, and puts them in place");
+void add_merge(Verb app, Action& action) {
+  const Verb verb = app.add_verb("merge", "checks that every unit of a plan is there once and as it was written, and puts them in place");
   const auto command = std::make_shared<MergeCommand>();
-  verb->add_option("PLAN", command->plan, "what plan wrote")->required();
-  verb->add_option("DIRECTORY", command->directories, "directories of the units (default: OUTPUT.units)");
-  verb->add_flag("--force", command->force, "replace files of the same names in the output directory");
-  verb->add_flag("--json", command->json, "machine-readable output");
-  verb->callback([&action, command] { action = [command] { return merge(*command); }; });
+  verb.add_option("PLAN", command->plan, "what plan wrote").required();
+  verb.add_option("DIRECTORY", command->directories, "directories of the units (default: OUTPUT.units)");
+  verb.add_flag("--force", command->force, "replace files of the same names in the output directory");
+  verb.add_flag("--json", command->json, "machine-readable output");
+  verb.callback([&action, command] { action = [command] { return merge(*command); }; });
 }
 
 }  // namespace mx::cli

@@ -5,8 +5,8 @@
 
 namespace mx::cli {
 
-void add_plan(CLI::App& app, Action& action);
-void add_run(CLI::App& app, Action& action);
-void add_merge(CLI::App& app, Action& action);
+void add_plan(Verb app, Action& action);
+void add_run(Verb app, Action& action);
+void add_merge(Verb app, Action& action);
 
 }  // namespace mx::cli

@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <memory>
 
 #include "cli/output.hpp"
@@ -111,16 +108,16 @@ int run(const VectorsOptions& options) {
 
 }  // namespace
 
-void add_vectors(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("vectors", "the versioned set of vectors as files: mxact vectors -o DIRECTORY");
+void add_vectors(Verb app, Action& action) {
+  const Verb verb = app.add_verb("vectors", "the versioned set of vectors as files: mxact vectors -o DIRECTORY");
   const auto options = std::make_shared<VectorsOptions>();
-  verb->add_option("-o,--output", options->output, "write the set below this directory; with --coverage: the page, FILE.html");
-  verb->add_option("--check", options->check, "hold the set below this directory against what would be written");
-  verb->add_flag("--coverage", options->coverage, "which bins the set's tables hit, and why nothing reaches the others");
-  verb->add_flag("--core", options->core, "the part that the repository holds (golden/v1), as .hex");
-  verb->add_flag("--force", options->force, "overwrite files of the same names");
-  verb->add_flag("--json", options->json, "machine-readable output");
-  verb->callback([&action, options] { action = [options] { return run(*options); }; });
+  verb.add_option("-o,--output", options->output, "write the set below this directory; with --coverage: the page, FILE.html");
+  verb.add_option("--check", options->check, "hold the set below this directory against what would be written");
+  verb.add_flag("--coverage", options->coverage, "which bins the set's tables hit, and why nothing reaches the others");
+  verb.add_flag("--core", options->core, "the part that the repository holds (golden/v1), as .hex");
+  verb.add_flag("--force", options->force, "overwrite files of the same names");
+  verb.add_flag("--json", options->json, "machine-readable output");
+  verb.callback([&action, options] { action = [options] { return run(*options); }; });
 }
 
 }  // namespace mx::cli

@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -129,15 +126,15 @@ int verify_stream(const VerOptions& options) {
 
 }  // namespace
 
-void add_ver(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("ver", "check a device's answers on standard input: mxact gen OP | DEVICE | mxact ver OP");
+void add_ver(Verb app, Action& action) {
+  const Verb verb = app.add_verb("ver", "check a device's answers on standard input: mxact gen OP | DEVICE | mxact ver OP");
   const auto options = std::make_shared<VerOptions>();
-  add_vector_options(*verb, options->vectors);
+  add_vector_options(verb, options->vectors);
   constexpr std::int64_t kMostShown = 1000;
-  verb->add_option("--show", options->show, "mismatches to print (default 20)")->check(whole_number_in(0, kMostShown));
-  verb->add_flag("--coverage", options->coverage, "name missed and unreachable bins");
-  verb->add_flag("--json", options->json, "machine-readable output");
-  verb->callback([&action, options] { action = [options] { return verify_stream(*options); }; });
+  verb.add_option("--show", options->show, "mismatches to print (default 20)").check(whole_number_in(0, kMostShown));
+  verb.add_flag("--coverage", options->coverage, "name missed and unreachable bins");
+  verb.add_flag("--json", options->json, "machine-readable output");
+  verb.callback([&action, options] { action = [options] { return verify_stream(*options); }; });
 }
 
 }  // namespace mx::cli

@@ -4,9 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -272,28 +269,27 @@ int verify(const Options& options) {
 
 }  // namespace
 
-void add_verify(CLI::App& app, Action& action) {
-  CLI::App* verb =
-      app.add_subcommand("verify", "the main job: select, round, convert, restore, execute, compare bits, for every backend and platform");
+void add_verify(Verb app, Action& action) {
+  const Verb verb = app.add_verb("verify", "the main job: select, round, convert, restore, execute, compare bits, for every backend and platform");
   const auto options = std::make_shared<Options>();
-  verb->add_option("CHECKPOINT", options->checkpoint,
-                   "a .safetensors file or a model directory (default: a small gpt-oss-shaped one made from the seed)");
+  verb.add_option("CHECKPOINT", options->checkpoint,
+                  "a .safetensors file or a model directory (default: a small gpt-oss-shaped one made from the seed)");
   const auto list = [verb](const std::string& name, auto& values, const std::string& help) {
     // One value an option, or several with commas: the next word may be the checkpoint.
-    return verb->add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
+    return verb.add_option(name, values, help).listed();
   };
   list("--platform", options->platforms, "only these platforms: SM75 .. SM121, gfx90a .. gfx1250, XPU, CPU");
   list("--backend", options->backends, "only these backends");
   list("--tp", options->tp, "tensor parallel sizes (default 1,2)");
   list("--contract", options->contracts, "arithmetic contracts (default exact,f32-sequential)");
-  verb->add_option("--layers", options->layers, "verify the first N layers only")->check(whole_number_in(1, 1 << 20));
-  verb->add_option("--tokens", options->tokens, "tokens to generate when the checkpoint brings none (default 4)")->check(whole_number_in(1, 65536));
-  verb->add_option("--seed", options->seed, "seed of everything generated (default 1)")->check(whole_number_in(0, INT64_MAX));
-  verb->add_option("-o,--output", options->output, "writes the verdicts as a picture too, FILE.svg");
-  verb->add_flag("--reference", options->reference, "convert by the model alone instead of the fast twin");
-  verb->add_flag("--force", options->force, "overwrite the picture");
-  verb->add_flag("--json", options->json, "machine-readable output");
-  verb->callback([&action, options] { action = [options] { return verify(*options); }; });
+  verb.add_option("--layers", options->layers, "verify the first N layers only").check(whole_number_in(1, 1 << 20));
+  verb.add_option("--tokens", options->tokens, "tokens to generate when the checkpoint brings none (default 4)").check(whole_number_in(1, 65536));
+  verb.add_option("--seed", options->seed, "seed of everything generated (default 1)").check(whole_number_in(0, INT64_MAX));
+  verb.add_option("-o,--output", options->output, "writes the verdicts as a picture too, FILE.svg");
+  verb.add_flag("--reference", options->reference, "convert by the model alone instead of the fast twin");
+  verb.add_flag("--force", options->force, "overwrite the picture");
+  verb.add_flag("--json", options->json, "machine-readable output");
+  verb.callback([&action, options] { action = [options] { return verify(*options); }; });
 }
 
 }  // namespace mx::cli

@@ -2,10 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Error.hpp>
-#include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -85,18 +81,18 @@ int witness(const Options& options) {
 
 }  // namespace
 
-void add_witness(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("witness", "hold the model against recorded outputs of a real implementation");
+void add_witness(Verb app, Action& action) {
+  const Verb verb = app.add_verb("witness", "hold the model against recorded outputs of a real implementation");
   const auto options = std::make_shared<Options>();
-  CLI::Option* paths =
-      verb->add_option("PATH", options->paths, "a set (folder with manifest.json), a .jsonl file of oracle cases, or a folder of sets");
-  verb->add_flag("--allow-unmodelled", options->allow_unmodelled, "entries that the model does not cover are listed but do not fail the run");
-  verb->add_flag("--skip-sweeps", options->skip_sweeps, "leave out sweeps over all 2^32 inputs (listed as not compared)");
-  verb->add_flag("--verbose", options->verbose, "one line per entry");
-  verb->add_flag("--ledger", options->ledger, "show which recorded values are excused, and why, instead of running")->excludes(paths);
-  verb->add_flag("--json", options->json, "machine-readable output");
-  verb->callback([&action, options, paths] {
-    if (!options->ledger && options->paths.empty()) throw CLI::RequiredError(paths->get_name());
+  const Option paths =
+      verb.add_option("PATH", options->paths, "a set (folder with manifest.json), a .jsonl file of oracle cases, or a folder of sets");
+  verb.add_flag("--allow-unmodelled", options->allow_unmodelled, "entries that the model does not cover are listed but do not fail the run");
+  verb.add_flag("--skip-sweeps", options->skip_sweeps, "leave out sweeps over all 2^32 inputs (listed as not compared)");
+  verb.add_flag("--verbose", options->verbose, "one line per entry");
+  verb.add_flag("--ledger", options->ledger, "show which recorded values are excused, and why, instead of running").excludes(paths);
+  verb.add_flag("--json", options->json, "machine-readable output");
+  verb.callback([&action, options, paths] {
+    if (!options->ledger && options->paths.empty()) paths.report_missing();
     action = [options] { return options->ledger ? print_ledger(options->json) : witness(*options); };
   });
 }

@@ -3,36 +3,34 @@
 
 #include <functional>
 
-namespace CLI {
-class App;
-}
+#include "cli/verb.hpp"
 
 namespace mx::cli {
 
 /// What the typed verb does; returns the exit status.
 using Action = std::function<int()>;
 
-void add_verify(CLI::App& app, Action& action);
-void add_select(CLI::App& app, Action& action);
-void add_audit(CLI::App& app, Action& action);
-void add_matrix(CLI::App& app, Action& action);
-void add_sim(CLI::App& app, Action& action);
-void add_study(CLI::App& app, Action& action);
-void add_formats(CLI::App& app, Action& action);
-void add_encode(CLI::App& app, Action& action);
-void add_decode(CLI::App& app, Action& action);
-void add_quantize(CLI::App& app, Action& action);
-void add_compare(CLI::App& app, Action& action);
-void add_sweep(CLI::App& app, Action& action);
-void add_layout(CLI::App& app, Action& action);
-void add_convert(CLI::App& app, Action& action);
-void add_restore(CLI::App& app, Action& action);
-void add_witness(CLI::App& app, Action& action);
-void add_gen(CLI::App& app, Action& action);
-void add_ver(CLI::App& app, Action& action);
-void add_report(CLI::App& app, Action& action);
-void add_vectors(CLI::App& app, Action& action);
-void add_faults(CLI::App& app, Action& action);
-void add_doctor(CLI::App& app, Action& action);
+void add_verify(Verb app, Action& action);
+void add_select(Verb app, Action& action);
+void add_audit(Verb app, Action& action);
+void add_matrix(Verb app, Action& action);
+void add_sim(Verb app, Action& action);
+void add_study(Verb app, Action& action);
+void add_formats(Verb app, Action& action);
+void add_encode(Verb app, Action& action);
+void add_decode(Verb app, Action& action);
+void add_quantize(Verb app, Action& action);
+void add_compare(Verb app, Action& action);
+void add_sweep(Verb app, Action& action);
+void add_layout(Verb app, Action& action);
+void add_convert(Verb app, Action& action);
+void add_restore(Verb app, Action& action);
+void add_witness(Verb app, Action& action);
+void add_gen(Verb app, Action& action);
+void add_ver(Verb app, Action& action);
+void add_report(Verb app, Action& action);
+void add_vectors(Verb app, Action& action);
+void add_faults(Verb app, Action& action);
+void add_doctor(Verb app, Action& action);
 
 }  // namespace mx::cli

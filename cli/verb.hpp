@@ -1,0 +1,67 @@
+#pragma once
+// What a verb takes, declared without the headers of the command line library, which cost seconds in every file that sees them.
+
+#include <functional>
+#include <string>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace mx::cli {
+
+/// An option or a flag of a verb; each condition returns it again. A copy is the same option.
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+
+  Option required(bool yes = true) const;
+  /// Not together with the other one.
+  Option excludes(Option other) const;
+  /// Only together with the other one.
+  Option needs(Option other) const;
+  /// `problem` says what is wrong with a word; nothing when it is right.
+  Option check(const std::function<std::string(const std::string&)>& problem) const;
+  Option transform(const std::function<std::string(const std::string&)>& changed) const;
+  /// One value an option, or several with commas: the next word is not one of them.
+  Option listed() const;
+
+  /// Ends the parse as a missing required option does.
+  [[noreturn]] void report_missing() const;
+
+ private:
+  CLI::Option* option_;
+};
+
+/// A verb, or the program itself. A copy is the same verb.
+class Verb {
+ public:
+  explicit Verb(CLI::App* app) : app_(app) {}
+
+  Verb add_verb(const std::string& name, const std::string& meaning) const;
+  /// `names` as they are typed: "FORMAT" for a word by its place, "-o,--output" for an option. `value` must outlive the parse; verb.cpp lists its
+  /// types.
+  template <typename T>
+  Option add_option(const std::string& names, T& value, const std::string& meaning) const;
+  /// An option whose every value goes to `take`.
+  Option add_option(const std::string& names, const std::function<void(const std::string&)>& take, const std::string& meaning) const;
+  Option add_flag(const std::string& names, bool& value, const std::string& meaning) const;
+  /// A flag that gives `value` a word: "--gated{yes}".
+  Option add_flag(const std::string& names, std::string& value, const std::string& meaning) const;
+  /// Runs when the verb was typed, after its options have their values.
+  void callback(const std::function<void()>& then) const;
+  /// One of its verbs has to be typed.
+  void require_verb() const;
+  void footer(const std::string& text) const;
+
+  /// True when one of its verbs was typed.
+  bool went_on() const;
+  /// The first of its own options that was typed; empty when there is none.
+  std::string first_given() const;
+
+ private:
+  CLI::App* app_;
+};
+
+}  // namespace mx::cli
