@@ -25,7 +25,7 @@ class Programs {
   /// True when the choice gives a program that is new; a choice that the converter refuses gives none.
   bool add(const Choice& choice) {
     try {
-      Subject subject = subject_of(choice);
+      Subject subject = program_of(choice);
       if (!seen_.insert(std::string(subject.cast->name) + "\n" + subject.layout.describe() + table_text(subject.layout)).second) return false;
       found_.push_back(std::move(subject));
       return true;

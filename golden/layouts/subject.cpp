@@ -52,34 +52,29 @@ std::vector<std::string> broken_quantities(const StageChoice& choice) {
   return quantities;
 }
 
-/// Throws with the model's text and the sizes that would do.
-[[noreturn]] void refuse(const Error& error, const std::optional<Pair>& next, std::string_view option) {
-  if (!next) throw error;
-  throw Error(error.code(), fmt::format("{}; the next sizes that it takes are {} {}x{}", error.what(), option, (*next)[0], (*next)[1]));
+Subject program_of(StageChoice choice) {
+  Layout program = layout::stage_layout(*choice.stage, choice.request);
+  return {std::move(choice), std::move(program), &layout::kKeep};
 }
 
-Subject subject_of_stage(StageChoice choice) {
-  try {
-    Layout program = layout::stage_layout(*choice.stage, choice.request);
-    return {std::move(choice), std::move(program), &layout::kKeep};
-  } catch (const Error& error) {
-    // Other refusals than those of sizes have no next ones.
-    const std::optional<StageChoice> next = next_taken(choice);
-    const bool helps = next && sizes_of(*next) != sizes_of(choice);
-    refuse(error, helps ? std::optional(sizes_of(*next)) : std::nullopt, "--shape");
-  }
-}
-
-Subject subject_of_backend(BackendChoice choice) {
-  try {
-    layout::check_needs(*choice.row, choice.setting);
-  } catch (const Error& error) {
-    const std::optional<BackendChoice> next = next_taken(choice);
-    const bool same_layer = next && next->setting.sizes == choice.setting.sizes;
-    refuse(error, next ? std::optional(sizes_of(*next)) : std::nullopt, same_layer ? "--padded" : "--shape");
-  }
+Subject program_of(BackendChoice choice) {
+  layout::check_needs(*choice.row, choice.setting);
   layout::TensorPlan plan = choice.row->build(choice.role, choice.setting);
   return {std::move(choice), std::move(plan.layout), plan.cast};
+}
+
+std::string_view option_of(const StageChoice&, const StageChoice&) { return "--shape"; }
+std::string_view option_of(const BackendChoice& refused, const BackendChoice& next) {
+  return next.setting.sizes == refused.setting.sizes ? "--padded" : "--shape";
+}
+
+/// Throws the model's text with the sizes that would do; other refusals than those of sizes have none.
+template <class AnyChoice>
+[[noreturn]] void refuse(const Error& error, const AnyChoice& choice) {
+  const std::optional<AnyChoice> next = next_taken(choice);
+  if (!next || sizes_of(*next) == sizes_of(choice)) throw error;
+  const Pair sizes = sizes_of(*next);
+  throw Error(error.code(), fmt::format("{}; the next sizes that it takes are {} {}x{}", error.what(), option_of(choice, *next), sizes[0], sizes[1]));
 }
 
 }  // namespace
@@ -97,9 +92,17 @@ std::optional<StageChoice> next_taken(const StageChoice& choice) {
   return next ? std::optional(sized(choice, *next)) : std::nullopt;
 }
 
-Subject subject_of(Choice choice) {
-  if (auto* stage = std::get_if<StageChoice>(&choice)) return subject_of_stage(std::move(*stage));
-  return subject_of_backend(std::move(std::get<BackendChoice>(choice)));
+Subject program_of(Choice choice) {
+  return std::visit([](auto&& any) { return program_of(std::move(any)); }, std::move(choice));
+}
+
+Subject subject_of(const Choice& choice) {
+  try {
+    return program_of(choice);
+  } catch (const Error& error) {
+    std::visit([&](const auto& any) { refuse(error, any); }, choice);
+    throw;
+  }
 }
 
 std::string name_of(const Choice& choice) {

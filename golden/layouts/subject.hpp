@@ -62,8 +62,10 @@ struct Subject {
 /// of setting_keys(). Keys of a building block: shape (RxC or BxRxC), unit-bits, version, and its parameters. Shapes also by names: "E=1,I=128,H=64".
 /// Throws Error(usage) when a key or value is unknown or missing, or when the name has no addresses. Needs are not checked.
 Choice choice_of(const LayoutQuery& query);
-/// The program. Throws Error(usage) when the converter refuses: the rule, the value, and the next sizes that it takes.
-Subject subject_of(Choice choice);
+/// The program. Throws Error(usage) when the converter refuses: the rule and the value.
+Subject program_of(Choice choice);
+/// The same; the error says the next sizes too that the converter takes, which takes a search.
+Subject subject_of(const Choice& choice);
 inline Subject resolve(const LayoutQuery& query) { return subject_of(choice_of(query)); }
 
 std::string name_of(const Choice& choice);     ///< "sf_128x4", "FLASHINFER_TRTLLM_MXFP4_BF16 w13_weight"
