@@ -4,6 +4,7 @@
 #include <CLI/App.hpp>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "golden/vectors/options.hpp"
@@ -15,7 +16,7 @@ struct VectorOptions {
   std::string op;
   std::map<std::string, std::string> choices;  ///< by key, only those given
   std::string set = "directed";
-  std::uint64_t seed = 1;
+  std::optional<std::uint64_t> seed;
   std::string count;
   bool with_expected = false;
 };

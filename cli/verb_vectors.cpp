@@ -60,6 +60,9 @@ int check(const VectorsOptions& options, golden::SetPart part) {
     json["different"] = found.different;
     json["unknown"] = found.unknown;
     print_json(json);
+  } else if (found.files == 0 && found.different.empty()) {
+    fmt::print("nothing of set {0} ({1}) is below {2}: the directory is the one that has {0} in it\n", golden::kSetVersion, golden::name_of(part),
+               options.check);
   } else {
     for (const std::string& file : found.missing) fmt::print("missing    {}\n", file);
     for (const std::string& file : found.different) fmt::print("different  {}\n", file);
