@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <vector>

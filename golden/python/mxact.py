@@ -133,9 +133,10 @@ def _lanes_of(values, count, what):
 
 def _signed(values):
     """int32 numbers of a list or an array."""
-    numbers = [int(value) for value in (numpy.asarray(values).reshape(-1) if numpy is not None else values)]
-    if any(number < -(1 << 31) or number >> 31 > 0 for number in numbers):
-        raise Error("a number of more than 32 bits")
+    numbers = numpy.asarray(values).reshape(-1).tolist() if numpy is not None else list(values)
+    for number in numbers:
+        if not isinstance(number, int) or not -(1 << 31) <= number < 1 << 31:
+            raise Error(f"{number!r} is no whole number of at most 32 bits")
     return (ctypes.c_int32 * len(numbers))(*numbers)
 
 
@@ -298,6 +299,8 @@ def moe_layer(experts, hidden, intermediate, w13, w2, x, chosen, weights, contra
     tokens = len(x.codes) // hidden if hidden else 0
     slots = _signed(chosen)
     top_k = len(slots) // tokens if tokens else 0
+    if len(slots) != tokens * top_k:
+        raise Error(f"{len(slots)} slots for {tokens} tokens")
     # Named, so that they live until the call is over.
     factors = [_lanes_of(w13_scale, experts, "scales of w13"), _lanes_of(w2_scale, experts, "scales of w2"),
                _lanes_of(w13_bias, experts * 2 * intermediate, "biases of w13"), _lanes_of(w2_bias, experts * hidden, "biases of w2")]

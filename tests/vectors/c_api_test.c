@@ -212,6 +212,8 @@ static void test_routers(void) {
     CHECK(mxact_route_logits(&routing, zeros, bias, chosen, weights) == MXACT_OK);
     CHECK(chosen[0] == 3 && chosen[1] == 2 && weights[0] == 0x3F000000u && weights[1] == 0x3F000000u);
     CHECK(mxact_route_logits(&routing, zeros, NULL, chosen, weights) == MXACT_USAGE);
+    routing.groups = 0;
+    CHECK(mxact_route_logits(&routing, zeros, bias, chosen, weights) == MXACT_USAGE);
     routing.groups = 3;
     CHECK(mxact_route_logits(&routing, zeros, bias, chosen, weights) == MXACT_USAGE);
   }
@@ -348,5 +350,5 @@ int main(void) {
   test_token();
   test_layer();
   printf("%d checks, %d failed\n", checks, failures);
-  return failures == 0 && checks >= 127 ? 0 : 1;
+  return failures == 0 && checks >= 128 ? 0 : 1;
 }

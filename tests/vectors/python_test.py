@@ -65,8 +65,10 @@ def test_layers():
     check(list(stages["gate_up"]) == [0x43800000, 0x40000000, 0, 0] and list(stages["act"]) == [0x44000000, 0], "256, 2, 512")
     check(list(stages["expert_out"]) == [0x44000000, 0x44800000, 0, 0], "512 and 1024")
     check(list(mxact.moe_layer(**layer, w2_scale=[0x3F000000], w2_bias=[0x3F800000, 0])) == [0x43008000, 0x43800000], "128 + 1/2 and 256")
-    for change in ({"chosen": [0]}, {"weights": [0]}, {"w2_bias": [0]}, {"chosen": [1, -1]}, {"chosen": [-2, 0]}, {"round_all": 1}, {"round_act": 2},
-                   {"activation": "gelu_and_mul"}, {"w2": mxact.Matrix("e2m1", [2])}, {"hidden": 0}, {"contract": "int8-block"}):
+    for change in ({"chosen": [0]}, {"weights": [0]}, {"w2_bias": [0]}, {"chosen": [1, -1]}, {"chosen": [-2, 0]}, {"chosen": [0.5, 0]},
+                   {"chosen": [1 << 32, 0]}, {"x": mxact.Matrix("bf16", [0x4000, 0, 0, 0]), "chosen": [0, 0, 0]}, {"round_all": 1},
+                   {"round_act": 2}, {"activation": "gelu_and_mul"}, {"w2": mxact.Matrix("e2m1", [2])}, {"hidden": 0},
+                   {"contract": "int8-block"}):
         check(refused(lambda: mxact.moe_layer(**{**layer, **change})), f"a layer with another {change}")
 
 
