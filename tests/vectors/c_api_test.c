@@ -65,7 +65,7 @@ static void test_codes(void) {
   CHECK(mxact_convert(mxact_profile_id("gfloat-stochastic-fastest"), f32, e4m3, 0x3F840000u, 0, &code, &flags) == MXACT_OK && code == 0x38);
 }
 
-/* 2^-10 is half of E4M3's smallest subnormal 2^-9, 3 * 2^-9 another subnormal; 2^-127 is one of fp32's. */
+/* 3 * 2^-9 is a subnormal of E4M3, 2^-127 one of fp32 and of bf16. */
 static void test_flushing(void) {
   const int32_t f32 = mxact_format_id("f32"), e4m3 = mxact_format_id("e4m3fn"), bf16 = mxact_format_id("bf16"), ocp = mxact_profile_id("ocp");
   uint32_t code, flags;
