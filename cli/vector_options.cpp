@@ -10,6 +10,7 @@ namespace mx::cli {
 namespace {
 
 constexpr std::int64_t kMostVectors = std::int64_t{1} << 40;
+constexpr std::uint64_t kSeed = 1;
 
 }  // namespace
 
@@ -34,7 +35,9 @@ std::unique_ptr<golden::VectorOp> op_of(const VectorOptions& options) {
 }
 
 golden::SetChoice set_of(const VectorOptions& options) {
-  golden::SetChoice choice{golden::set_kind_named(options.set), options.seed};
+  golden::SetChoice choice{golden::set_kind_named(options.set), options.seed.value_or(kSeed)};
+  if (options.seed && choice.kind != golden::SetKind::random)
+    throw Error(ErrorCode::usage, fmt::format("--seed {}: a set that is {} has none", *options.seed, golden::name_of(choice.kind)));
   if (!options.count.empty()) choice.count = std::stoull(options.count);
   return choice;
 }
@@ -43,7 +46,7 @@ std::string typed(const VectorOptions& options) {
   std::string text = options.op;
   for (const auto& [key, value] : options.choices) text += fmt::format(" --{} {}", key, value);
   text += fmt::format(" --set {}", options.set);
-  if (!options.count.empty()) text += fmt::format(" --seed {} --count {}", options.seed, options.count);
+  if (!options.count.empty()) text += fmt::format(" --seed {} --count {}", options.seed.value_or(kSeed), options.count);
   return text;
 }
 

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/verb.hpp"
@@ -15,7 +16,7 @@ struct VectorOptions {
   std::string op;
   std::map<std::string, std::string> choices;  ///< by key, only those given
   std::string set = "directed";
-  std::uint64_t seed = 1;
+  std::optional<std::uint64_t> seed;
   std::string count;
   bool with_expected = false;
 };

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "model/error.hpp"
+#include "golden/c/calls.hpp"
 #include "model/layout/stage.hpp"
 #include "model/moe/activation.hpp"
 #include "model/numerics/contract.hpp"
@@ -19,71 +18,10 @@
 
 namespace {
 
-using mx::Error;
-using mx::ErrorCode;
+using namespace mx::c_api;
 
-/// Runs the body and turns what it throws into a status.
-template <typename Body>
-std::int32_t guarded(const Body& body) noexcept {
-  try {
-    body();
-    return MXACT_OK;
-  } catch (const Error& error) {
-    return static_cast<std::int32_t>(error.code());
-  } catch (const std::bad_alloc&) {
-    return MXACT_RESOURCE;
-  } catch (...) {
-    return MXACT_INTERNAL;
-  }
-}
-
-[[noreturn]] void refuse(const char* what) { throw Error(ErrorCode::usage, what); }
-
-void require(bool holds, const char* what) {
-  if (!holds) refuse(what);
-}
-
-/// The row that an id stands for: its place in the table.
-template <typename Row>
-const Row& row_of(std::span<const Row> table, std::int32_t id) {
-  require(id >= 0 && static_cast<std::size_t>(id) < table.size(), "no such id");
-  return table[static_cast<std::size_t>(id)];
-}
-
-/// The place of the row of that name, which is in the table.
-template <typename Row>
-std::int32_t id_in(std::span<const Row> table, std::string_view name) {
-  return static_cast<std::int32_t>(std::ranges::find(table, name, &Row::name) - table.begin());
-}
-
-/// The place of the row that a name finds.
-template <typename Row, typename Find>
-std::int32_t id_of(std::span<const Row> table, const char* name, const Find& find) noexcept {
-  std::int32_t id = -MXACT_USAGE;
-  const std::int32_t status = guarded([&] {
-    require(name != nullptr, "no name");
-    id = id_in(table, find(std::string_view(name)).name);
-  });
-  return status == MXACT_OK ? id : -status;
-}
-
-const mx::Format& format_of(std::int32_t id) { return row_of(mx::all_formats(), id); }
 const mx::Profile& profile_of(std::int32_t id) { return row_of(mx::all_profiles(), id); }
 const mx::BlockFormat& block_format_of(std::int32_t id) { return row_of(mx::all_block_formats(), id); }
-
-void require_code(std::uint32_t code, const mx::Format& format) {
-  require(format.width == 32 || code >> format.width == 0, "a code with bits above its format's width");
-}
-
-void require_codes(std::span<const std::uint32_t> codes, const mx::Format& format) {
-  for (std::uint32_t code : codes) require_code(code, format);
-}
-
-std::span<const std::uint32_t> lanes_of(const std::uint32_t* lanes, std::size_t count, std::size_t most) {
-  require(count > 0 && count <= most, "a number of elements out of range");
-  require(lanes != nullptr, "a null pointer");
-  return {lanes, count};
-}
 
 mx::TensorScale scale_of(const mxact_tensor* tensor) {
   mx::TensorScale scale;
@@ -102,6 +40,9 @@ std::uint32_t flag_bits(const mx::Flags& flags) {
   for (const auto& [set, bit] : bits) word |= set ? static_cast<std::uint32_t>(bit) : 0U;
   return word;
 }
+
+static_assert(MXACT_FLUSH_NONE == static_cast<int>(mx::Flush::none) && MXACT_FLUSH_SOURCE == static_cast<int>(mx::Flush::source) &&
+              MXACT_FLUSH_TARGET == static_cast<int>(mx::Flush::target) && MXACT_FLUSH_BOTH == static_cast<int>(mx::Flush::both));
 
 /// A side of a dot product with its values; the operand points into it.
 struct Side {
@@ -190,12 +131,20 @@ std::int32_t mxact_decode(std::int32_t format, std::uint32_t code, std::int32_t*
 
 std::int32_t mxact_convert(std::int32_t profile, std::int32_t from, std::int32_t to, std::uint32_t code, std::uint32_t random, std::uint32_t* result,
                            std::uint32_t* flags) {
+  return mxact_convert_flushed(profile, from, to, MXACT_FLUSH_NONE, code, random, result, flags);
+}
+
+std::int32_t mxact_convert_flushed(std::int32_t profile, std::int32_t from, std::int32_t to, std::int32_t flush, std::uint32_t code,
+                                   std::uint32_t random, std::uint32_t* result, std::uint32_t* flags) {
   return guarded([&] {
     require(result != nullptr && flags != nullptr, "a null pointer");
+    require(flush >= MXACT_FLUSH_NONE && flush <= MXACT_FLUSH_BOTH, "no such flush");
     const mx::Format& source = format_of(from);
     const mx::Format& target = format_of(to);
     require_code(code, source);
-    const mx::Conversion& how = mx::conversion(profile_of(profile), source, target);
+    mx::Conversion how = mx::conversion(profile_of(profile), source, target);
+    // As the profile flushes, where nothing is asked for.
+    if (flush != MXACT_FLUSH_NONE) how.flush = static_cast<mx::Flush>(flush);
     require(how.random_bits > 0 || random == 0, "random bits for a rounding that takes none");
     mx::Flags raised;
     *result = mx::convert(code, source, target, how, raised, how.random_bits > 0 ? mx::Random(random) : std::nullopt);
@@ -279,6 +228,11 @@ std::int32_t mxact_product(std::int32_t format_a, std::uint32_t a, std::int32_t 
 
 std::int32_t mxact_dot(std::int32_t contract, const mxact_operand* a, const mxact_operand* b, std::size_t length, const std::uint32_t* c,
                        std::uint32_t* result) {
+  return mxact_dot_biased(contract, a, b, length, c, nullptr, result);
+}
+
+std::int32_t mxact_dot_biased(std::int32_t contract, const mxact_operand* a, const mxact_operand* b, std::size_t length, const std::uint32_t* c,
+                              const std::uint32_t* bias, std::uint32_t* result) {
   return guarded([&] {
     require(result != nullptr, "a null pointer");
     const mx::ContractRow& row = row_of(mx::all_contracts(), contract);
@@ -286,6 +240,7 @@ std::int32_t mxact_dot(std::int32_t contract, const mxact_operand* a, const mxac
     const Side second = side_of(b, length);
     mx::Addends addends;
     if (c != nullptr) addends.c = *c;
+    if (bias != nullptr) addends.bias = *bias;
     *result = mx::dot(row, first.operand, second.operand, addends);
   });
 }
@@ -305,6 +260,15 @@ std::int32_t mxact_dot_block(std::int32_t contract, std::int32_t block_format_a,
     second = block_operand(block_format_b, b, &scale_b);
   });
   return status == MXACT_OK ? mxact_dot(contract, &first, &second, count, nullptr, result) : status;
+}
+
+std::int32_t mxact_layout_size(std::int32_t layout, std::uint32_t rows, std::uint32_t columns, std::uint64_t* size, std::int32_t* bits) {
+  return guarded([&] {
+    require(size != nullptr && bits != nullptr, "a null pointer");
+    const mx::layout::Layout of = layout_of(layout, rows, columns);
+    *size = static_cast<std::uint64_t>(of.cosize());
+    *bits = of.grain_bits();
+  });
 }
 
 std::int32_t mxact_layout_address(std::int32_t layout, std::uint32_t rows, std::uint32_t columns, std::uint32_t row, std::uint32_t column,
@@ -336,10 +300,15 @@ std::int32_t mxact_layout_element(std::int32_t layout, std::uint32_t rows, std::
 }
 
 std::int32_t mxact_activate(std::int32_t activation, std::int32_t type, std::uint32_t gate, std::uint32_t up, std::uint32_t* result) {
+  return mxact_activate_with(activation, type, gate, up, nullptr, result);
+}
+
+std::int32_t mxact_activate_with(std::int32_t activation, std::int32_t type, std::uint32_t gate, std::uint32_t up, const mxact_constants* constants,
+                                 std::uint32_t* result) {
   return guarded([&] {
     require(result != nullptr, "a null pointer");
     const mx::moe::Activation& row = row_of(mx::moe::all_activations(), activation);
-    *result = mx::moe::activate(row, format_of(type), gate, up, row.constants);
+    *result = mx::moe::activate(row, format_of(type), gate, up, constants_of(constants, row));
   });
 }
 

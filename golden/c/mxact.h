@@ -39,6 +39,9 @@ enum {
 /* What a code stands for. */
 enum { MXACT_ZERO = 0, MXACT_FINITE = 1, MXACT_INFINITY = 2, MXACT_NAN = 3 };
 
+/* Subnormals that become zero: of the source, of the target, or both. */
+enum { MXACT_FLUSH_NONE = 0, MXACT_FLUSH_SOURCE = 1, MXACT_FLUSH_TARGET = 2, MXACT_FLUSH_BOTH = 3 };
+
 /* Most elements of a block, of a dot product, and of one call of mxact_convert_many. */
 #define MXACT_MOST_BLOCK 16384
 #define MXACT_MOST_LENGTH 65536
@@ -57,6 +60,7 @@ int32_t mxact_profile_id(const char* name);      /* "ocp" */
 int32_t mxact_contract_id(const char* name);     /* "bf16-chain" */
 int32_t mxact_layout_id(const char* name);       /* "sf_128x4" */
 int32_t mxact_activation_id(const char* name);   /* "swiglu_oai" */
+int32_t mxact_router_id(const char* name);       /* "gpt-oss"; docs/vectors.md lists them */
 
 /* Bits of a code; 0 for an id that does not exist. */
 int32_t mxact_format_width(int32_t format);
@@ -68,6 +72,10 @@ int32_t mxact_decode(int32_t format, uint32_t code, int32_t* value_class, int32_
 
 /* Code of a code in another format. `random` holds the random bits of a stochastic rounding, right aligned, and must be 0 otherwise. */
 int32_t mxact_convert(int32_t profile, int32_t from, int32_t to, uint32_t code, uint32_t random, uint32_t* result, uint32_t* flags);
+
+/* The same for a device that flushes besides what the profile does: one of MXACT_FLUSH_*. */
+int32_t mxact_convert_flushed(int32_t profile, int32_t from, int32_t to, int32_t flush, uint32_t code, uint32_t random, uint32_t* result,
+                              uint32_t* flags);
 
 /* `count` codes, each as mxact_convert has it with no random bits; `flags` may be null. Nothing is written unless all are converted. `results` may
  * be `codes`. */
@@ -106,10 +114,16 @@ typedef struct mxact_operand {
 /* fp32 bits of sum(a[k] * b[k]) under the contract. `c` (fp32 bits) may be null. */
 int32_t mxact_dot(int32_t contract, const mxact_operand* a, const mxact_operand* b, size_t length, const uint32_t* c, uint32_t* result);
 
-/* The same of `count` codes under one scale on each side, in the formats of the block formats: flat arguments, for callers without structures. */
+/* The same with a bias (fp32 bits, may be null), which enters where the contract says. */
+int32_t mxact_dot_biased(int32_t contract, const mxact_operand* a, const mxact_operand* b, size_t length, const uint32_t* c, const uint32_t* bias,
+                         uint32_t* result);
+
+/* mxact_dot of `count` codes under one scale on each side, in the formats of the block formats: flat arguments, for callers without structures. */
 int32_t mxact_dot_block(int32_t contract, int32_t block_format_a, uint32_t scale_a, const uint32_t* a, int32_t block_format_b, uint32_t scale_b,
                         const uint32_t* b, size_t count, uint32_t* result);
 
+/* How many addresses a layout of a rows x columns matrix has, padding included, and the bits that one address counts. */
+int32_t mxact_layout_size(int32_t layout, uint32_t rows, uint32_t columns, uint64_t* size, int32_t* bits);
 /* Address of an element of a rows x columns matrix of 8-bit units (or of the layout's own), and what lies at an address: `padding` is 1 where no
  * element does. Addresses count units, or what the layout splits them into. */
 int32_t mxact_layout_address(int32_t layout, uint32_t rows, uint32_t columns, uint32_t row, uint32_t column, uint64_t* address);
@@ -117,6 +131,86 @@ int32_t mxact_layout_element(int32_t layout, uint32_t rows, uint32_t columns, ui
 
 /* fp32 bits of an activation of gate and up, which are values of the format `type` as fp32 bits, with the constants of its row. */
 int32_t mxact_activate(int32_t activation, int32_t type, uint32_t gate, uint32_t up, uint32_t* result);
+
+/* Constants of an activation, fp32 bits; those that its row does not use are not read. */
+typedef struct mxact_constants {
+  uint32_t alpha;
+  uint32_t beta;
+  uint32_t limit;
+  uint32_t linear_beta;
+} mxact_constants;
+
+/* The same with a model's own constants; null: those of the row. */
+int32_t mxact_activate_with(int32_t activation, int32_t type, uint32_t gate, uint32_t up, const mxact_constants* constants, uint32_t* result);
+
+/* One way to route a token: `top_k` of `experts`. Groups are equal and consecutive, `topk_groups` of them stay eligible; 1 and 1 where the router
+ * has none. `factor` (fp32 bits) is multiplied into every weight at last; 0x3F800000 is 1. */
+typedef struct mxact_routing {
+  int32_t router;
+  uint32_t experts;
+  uint32_t top_k;
+  uint32_t groups;
+  uint32_t topk_groups;
+  uint32_t factor;
+} mxact_routing;
+
+/* The `top_k` experts of a token and their weights (fp32 bits), by descending choice, from its `experts` logits (fp32 bits). `bias` is what the
+ * choice adds, null where it adds none. */
+int32_t mxact_route_logits(const mxact_routing* routing, const uint32_t* logits, const uint32_t* bias, int32_t* chosen, uint32_t* weights);
+
+/* The same by the router "gpt-oss" from what enters it: x is one row of `hidden` codes, `weight` one for each expert, `bias` (fp32 bits, may be null)
+ * is added to the logits. Logits are those of the contract; under "exact" they are compared and subtracted unrounded. */
+int32_t mxact_route_token(int32_t contract, uint32_t experts, uint32_t hidden, uint32_t top_k, const mxact_operand* x, const mxact_operand* weight,
+                          const uint32_t* bias, int32_t* chosen, uint32_t* weights);
+
+/* Most codes of a matrix of a layer, and most numbers of one of its results. */
+#define MXACT_MOST_LAYER 16777216
+
+/* The experts of a layer. Rows of w13, each of `hidden` codes: of every expert its `intermediate` gate rows, then its `intermediate` up rows. Rows of
+ * w2, each of `intermediate` codes: `hidden` of every expert. A row has ceil(codes / block) scales. A number is code times scale, times the expert's
+ * `w13_scale` or `w2_scale` (fp32 bits, NVFP4's second level; null: none), exactly. Biases are fp32 bits, one for each row; null: none. */
+typedef struct mxact_experts {
+  uint32_t experts;
+  uint32_t hidden;
+  uint32_t intermediate;
+  mxact_operand w13;
+  mxact_operand w2;
+  const uint32_t* w13_scale;
+  const uint32_t* w2_scale;
+  const uint32_t* w13_bias;
+  const uint32_t* w2_bias;
+} mxact_experts;
+
+/* What a layer rounds (nearest even to bf16) and quantizes (blocks of 32, e4m3fn, scale 2^ceil(log2(amax / 448))) between its products. */
+enum { MXACT_ROUND_NONE = 0, MXACT_ROUND_BF16 = 1 };
+enum { MXACT_QUANTIZE_NONE = 0, MXACT_QUANTIZE_MXFP8_RCEIL = 1 };
+
+/* How a layer computes. All zero but the two ids: products and activations in fp32, nothing rounded further. */
+typedef struct mxact_layer_choices {
+  int32_t contract;                 /* one that takes numbers rather than codes and scales */
+  int32_t activation;               /* "swiglu_oai" or "silu_and_mul" */
+  const mxact_constants* constants; /* null: those of the activation's row */
+  int32_t quantize_x;               /* MXACT_QUANTIZE_* of what enters the first product */
+  int32_t round_gate_up;            /* MXACT_ROUND_* of the products, with their bias */
+  int32_t round_act;
+  int32_t quantize_act; /* after round_act */
+  int32_t round_expert_out;
+  int32_t weight_on_input; /* 1: the weight is multiplied into x, as Llama 4 has it */
+} mxact_layer_choices;
+
+/* What a layer makes on the way, fp32 bits; null: not wanted. Rows stand in the order of tokens and slots. */
+typedef struct mxact_layer_stages {
+  uint32_t* gate_up;    /* [tokens][top_k][2 * intermediate]: gate, then up */
+  uint32_t* act;        /* [tokens][top_k][intermediate], after rounding and quantization */
+  uint32_t* expert_out; /* [tokens][top_k][hidden], without the weight */
+} mxact_layer_stages;
+
+/* A layer of experts: out[token][n] is the sum over the token's slots of weight * expert output, in their order: under "exact" the exact sum rounded
+ * once, else one fp32 fused multiply-add each from +0. x has a row of `hidden` codes for each token; `chosen` and `weights` (fp32 bits) have `top_k`
+ * of each token. A slot of expert -1 adds nothing, and its stages are zeros. `stages` may be null. While it runs, the call needs at most 64 bytes for
+ * each of tokens * top_k * (hidden + 2 * intermediate) numbers, and gives them back. */
+int32_t mxact_moe_layer(const mxact_experts* experts, const mxact_layer_choices* choices, uint32_t tokens, uint32_t top_k, const mxact_operand* x,
+                        const int32_t* chosen, const uint32_t* weights, const mxact_layer_stages* stages, uint32_t* out);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 // The C model for SystemVerilog (DPI-C): link libmxact.a, or load libmxact.so beside the simulation. Bits in, bits out; no reals. What needs
-// structures or arrays of any length (mxact_dot, mxact_convert_many) is for C.
+// structures or arrays of any length (mxact_dot, mxact_convert_many, routers and layers) is for C.
 package mxact_pkg;
   typedef enum int {
     MXACT_OK = 0, MXACT_USAGE = 2, MXACT_UNSUPPORTED = 4, MXACT_RESOURCE = 6, MXACT_INTERNAL = 70
@@ -9,6 +9,10 @@ package mxact_pkg;
     MXACT_FLAG_INEXACT = 1, MXACT_FLAG_UNDERFLOW = 2, MXACT_FLAG_OVERFLOW = 4, MXACT_FLAG_INVALID = 16,
     MXACT_FLAG_SATURATED = 32, MXACT_FLAG_NAN = 64, MXACT_FLAG_FLUSHED = 128
   } mxact_flag_e;
+
+  typedef enum int {
+    MXACT_FLUSH_NONE = 0, MXACT_FLUSH_SOURCE = 1, MXACT_FLUSH_TARGET = 2, MXACT_FLUSH_BOTH = 3
+  } mxact_flush_e;
 
   localparam int unsigned MXACT_ABI_VERSION = 1;
 
@@ -27,6 +31,8 @@ package mxact_pkg;
                                            output longint unsigned significand, output int exponent);
   import "DPI-C" function int mxact_convert(input int profile, input int from, input int to, input int unsigned code,
                                             input int unsigned random, output int unsigned result, output int unsigned flags);
+  import "DPI-C" function int mxact_convert_flushed(input int profile, input int from, input int to, input int flush, input int unsigned code,
+                                                    input int unsigned random, output int unsigned result, output int unsigned flags);
   import "DPI-C" function int mxact_product(input int format_a, input int unsigned a, input int format_b, input int unsigned b,
                                             output int unsigned result);
   // Blocks of 32 elements; `tensor` is null.
@@ -41,6 +47,8 @@ package mxact_pkg;
   import "DPI-C" function int mxact_dot_block(input int contract, input int block_format_a, input int unsigned scale_a, input int unsigned a[32],
                                               input int block_format_b, input int unsigned scale_b, input int unsigned b[32],
                                               input longint unsigned count, output int unsigned result);
+  import "DPI-C" function int mxact_layout_size(input int layout, input int unsigned rows, input int unsigned columns,
+                                                output longint unsigned size, output int bits);
   import "DPI-C" function int mxact_layout_element(input int layout, input int unsigned rows, input int unsigned columns,
                                                    input longint unsigned address, output int unsigned row, output int unsigned column,
                                                    output int unsigned padding);

@@ -129,7 +129,12 @@ std::unique_ptr<VectorOp> make_activation(std::string_view name, const OpOptions
   if (!name.starts_with(kPrefix)) return nullptr;
   require_taken(name, options, kTaken);
   const moe::Activation& row = moe::activation_named(name.substr(kPrefix.size()));
-  return std::make_unique<ActivationOp>(fmt::format("{}{}", kPrefix, row.name), row, format_named(options.get_or("type", kF32.name)));
+  auto op = std::make_unique<ActivationOp>(fmt::format("{}{}", kPrefix, row.name), row, format_named(options.get_or("type", kF32.name)));
+  // The activation says itself which types it takes.
+  const std::vector<std::uint32_t> zeros(lane_count(op->operands()));
+  std::array<std::uint32_t, 1> result{};
+  op->evaluate(zeros, result);
+  return op;
 }
 
 }  // namespace mx::golden

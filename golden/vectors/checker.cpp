@@ -74,9 +74,10 @@ std::vector<Column> answer_columns(const VectorOp& op) {
 
 std::string field_rule(FieldFault fault, const Column& column) {
   switch (fault) {
-    case FieldFault::not_hex: return fmt::format("is no hex number of {} digits", column.digits());
+    case FieldFault::not_hex: return fmt::format("is no hex number of {} digit{}", column.digits(), column.digits() == 1 ? "" : "s");
     case FieldFault::undriven: return "has digits x or z: the signal has no value";
-    case FieldFault::too_long: return fmt::format("has more than the {} digits of {} bits", column.digits(), column.width());
+    case FieldFault::too_long:
+      return fmt::format("has more than the {} digit{} of {} bits", column.digits(), column.digits() == 1 ? "" : "s", column.width());
     case FieldFault::too_large: return fmt::format("does not fit {} bits", column.width());
     case FieldFault::none: break;
   }
@@ -208,7 +209,8 @@ void StreamChecker::parse(std::string_view line, bool is_cut_off, std::vector<st
 
 void StreamChecker::take_vector(std::string_view line, bool is_cut_off) {
   parse(line, is_cut_off, lanes_);
-  if (report_.checked == report_.expected) refuse(fmt::format("a vector more than the {} of the set", report_.expected));
+  if (report_.checked == report_.expected)
+    refuse(fmt::format("a vector more than the {} of the set{}{}", report_.expected, out_of_order_.empty() ? "" : ": ", out_of_order_));
   const Lanes operands = Lanes(lanes_).first(wanted_.size());
   try {
     op_->evaluate(operands, right_);

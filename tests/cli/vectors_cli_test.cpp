@@ -110,13 +110,16 @@ TEST_CASE("misuse of the vector verbs is one line") {
                          Row{"gen f32_to_bf16 --set exhaustive", 2, "mxact sweep"}, Row{"gen f32_to_bf16 --count 5", 2, "--count 5"},
                          Row{"gen f32_to_bf16 --set all", 2, "unknown set 'all'"}, Row{"ver f32_to_bf16 --shape 2x2", 2, "takes no --shape"},
                          Row{"vectors", 2, "say one of --output"}, Row{"vectors --coverage --check golden", 2, "say one of --output"},
-                         Row{"vectors --coverage -o coverage.txt", 2, "ends in .html"}, Row{"vectors --check /no-such-directory --core", 5, ""}}) {
+                         Row{"vectors --coverage -o coverage.txt", 2, "ends in .html"}, Row{"vectors --check /no-such-directory --core", 5, ""},
+                         Row{"gen f32_to_bf16 --seed 5", 2, "--seed 5: a set that is directed has none"},
+                         Row{"gen activation_silu_and_mul --type e4m3fn", 2, "e4m3fn"}}) {
     const Run run = run_mxact(row.arguments);
     INFO(row.arguments << "\n" << run.out << run.err);
     CHECK(run.status == row.status);
     CHECK(run.err.find(row.part) != std::string::npos);
   }
   CHECK(run_mxact("gen f32_to_bf16 > /dev/full").status == 6);
+  CHECK(run_mxact("vectors --check /no-such-directory --core").out.starts_with("nothing of set v1 (core) is below /no-such-directory: "));
 }
 
 TEST_CASE("the core set is written, checked, and a changed file found") {

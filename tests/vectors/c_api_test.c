@@ -25,7 +25,8 @@ static void test_names(void) {
   CHECK(mxact_format_id("e4m3x") == -MXACT_USAGE);
   CHECK(mxact_format_id(NULL) == -MXACT_USAGE);
   CHECK(mxact_block_format_id("mxfp4") >= 0 && mxact_profile_id("ocp") >= 0 && mxact_contract_id("exact") >= 0);
-  CHECK(mxact_layout_id("sf_128x4") >= 0 && mxact_activation_id("swiglu_oai") >= 0);
+  CHECK(mxact_layout_id("sf_128x4") >= 0 && mxact_activation_id("swiglu_oai") >= 0 && mxact_router_id("gpt-oss") >= 0);
+  CHECK(mxact_router_id("gpt_osx") == -MXACT_USAGE);
   CHECK(mxact_format_width(mxact_format_id("e2m1")) == 4);
   CHECK(mxact_format_width(1000) == 0);
   /* MX 1.0 section 5.2: 32 elements; NVFP4: 16. */
@@ -62,6 +63,20 @@ static void test_codes(void) {
   CHECK(mxact_convert(ocp, f32, 1000, 0, 0, &code, &flags) == MXACT_USAGE);
   CHECK(mxact_convert(mxact_profile_id("gfloat-stochastic-fastest"), f32, e4m3, 0x3F840000u, 255, &code, &flags) == MXACT_OK && code == 0x39);
   CHECK(mxact_convert(mxact_profile_id("gfloat-stochastic-fastest"), f32, e4m3, 0x3F840000u, 0, &code, &flags) == MXACT_OK && code == 0x38);
+}
+
+/* 3 * 2^-9 is a subnormal of E4M3, 2^-127 one of fp32 and of bf16. */
+static void test_flushing(void) {
+  const int32_t f32 = mxact_format_id("f32"), e4m3 = mxact_format_id("e4m3fn"), bf16 = mxact_format_id("bf16"), ocp = mxact_profile_id("ocp");
+  uint32_t code, flags;
+  CHECK(mxact_convert_flushed(ocp, f32, e4m3, MXACT_FLUSH_NONE, 0x3BC00000u, 0, &code, &flags) == MXACT_OK && code == 3 && flags == 0);
+  CHECK(mxact_convert_flushed(ocp, f32, e4m3, MXACT_FLUSH_TARGET, 0xBBC00000u, 0, &code, &flags) == MXACT_OK && code == 0x80);
+  CHECK((flags & MXACT_FLAG_FLUSHED) != 0);
+  CHECK(mxact_convert_flushed(ocp, f32, e4m3, MXACT_FLUSH_SOURCE, 0x3BC00000u, 0, &code, &flags) == MXACT_OK && code == 3);
+  CHECK(mxact_convert_flushed(ocp, f32, bf16, MXACT_FLUSH_SOURCE, 0x00400000u, 0, &code, &flags) == MXACT_OK && code == 0);
+  CHECK(mxact_convert_flushed(ocp, f32, bf16, MXACT_FLUSH_BOTH, 0x00400000u, 0, &code, &flags) == MXACT_OK && code == 0);
+  CHECK(mxact_convert_flushed(ocp, f32, bf16, MXACT_FLUSH_NONE, 0x00400000u, 0, &code, &flags) == MXACT_OK && code == 0x40);
+  CHECK(mxact_convert_flushed(ocp, f32, bf16, 4, 0, 0, &code, &flags) == MXACT_USAGE);
 }
 
 static void test_many(void) {
@@ -122,6 +137,9 @@ static void test_arithmetic(void) {
   CHECK(mxact_product(e2m1, 16, e2m1, 0, &result) == MXACT_USAGE);
   CHECK(mxact_dot(mxact_contract_id("exact"), &first, &second, 32, NULL, &result) == MXACT_OK && result == 0x421C0000u); /* 39 */
   CHECK(mxact_dot(mxact_contract_id("f32-sequential"), &first, &second, 32, &c, &result) == MXACT_OK && result == 0x42200000u);
+  /* A bias of 1; it and C are terms of the exact sum: 39 + 1 + 1. */
+  CHECK(mxact_dot_biased(mxact_contract_id("exact"), &first, &second, 32, &c, &c, &result) == MXACT_OK && result == 0x42240000u);
+  CHECK(mxact_dot_biased(mxact_contract_id("exact"), &first, &second, 32, NULL, &c, &result) == MXACT_OK && result == 0x42200000u);
   second.scale_format = mxact_format_id("e8m0");
   second.scales = scales;
   second.block = 32;
@@ -144,12 +162,24 @@ static void test_arithmetic(void) {
   CHECK(mxact_activate(mxact_activation_id("swiglu_oai"), mxact_format_id("f32"), 0x41000000u, 0, &result) == MXACT_OK);
   CHECK(result > 0x40DFF000u && result < 0x40E00000u);
   CHECK(mxact_activate(-1, 0, 0, 0, &result) == MXACT_USAGE);
+  {
+    /* alpha = 0 makes the curve g / 2, beta = 0 leaves up: min(8, 4) / 2 * clamp(-8, 4) = -8. */
+    const mxact_constants constants = {0, 0, 0x40800000u, 0}, none = {0, 0, 0, 0};
+    const int32_t swiglu = mxact_activation_id("swiglu_oai"), f32 = mxact_format_id("f32");
+    CHECK(mxact_activate_with(swiglu, f32, 0x41000000u, 0xC1000000u, &constants, &result) == MXACT_OK && result == 0xC1000000u);
+    CHECK(mxact_activate_with(swiglu, f32, 0x41000000u, 0, NULL, &result) == MXACT_OK && result > 0x40DFF000u && result < 0x40E00000u);
+    CHECK(mxact_activate_with(swiglu, f32, 0x41000000u, 0, &none, &result) == MXACT_USAGE);
+  }
 }
 
 static void test_layouts(void) {
   const int32_t layout = mxact_layout_id("sf_128x4");
   uint64_t address;
   uint32_t row, column, padding;
+  int32_t bits;
+  /* 100 x 6 fills one tile of 128 rows in height and two of 4 columns in width, a byte each. */
+  CHECK(mxact_layout_size(layout, 100, 6, &address, &bits) == MXACT_OK && address == 1024 && bits == 8);
+  CHECK(mxact_layout_size(layout, 0, 6, &address, &bits) == MXACT_USAGE);
   /* Tile (r / 128, c / 4); within it (r % 32) * 16 + (r / 32) * 4 + c % 4. */
   CHECK(mxact_layout_address(layout, 256, 8, 33, 5, &address) == MXACT_OK && address == 512 + 16 + 4 + 1);
   CHECK(mxact_layout_element(layout, 256, 8, 512 + 16 + 4 + 1, &row, &column, &padding) == MXACT_OK);
@@ -159,13 +189,166 @@ static void test_layouts(void) {
   CHECK(mxact_layout_element(layout, 256, 8, 2048, &row, &column, &padding) == MXACT_USAGE);
 }
 
+/* Sigmoid of logits 0 is 1/2; the router "llama4" takes the one of the largest logit, "gpt-oss" the softmax of the two largest. */
+static void test_routers(void) {
+  const uint32_t logits[4] = {0xBF800000u, 0, 0, 0xC0000000u};
+  mxact_routing routing = {0, 4, 2, 1, 1, 0x3F800000u};
+  int32_t chosen[4];
+  uint32_t weights[4];
+  routing.router = mxact_router_id("gpt-oss");
+  CHECK(mxact_route_logits(&routing, logits, NULL, chosen, weights) == MXACT_OK);
+  CHECK(chosen[0] == 1 && chosen[1] == 2 && weights[0] == 0x3F000000u && weights[1] == 0x3F000000u);
+  routing.factor = 0x40000000u; /* 2 */
+  CHECK(mxact_route_logits(&routing, logits, NULL, chosen, weights) == MXACT_OK && weights[1] == 0x3F800000u);
+  routing.router = mxact_router_id("llama4");
+  routing.factor = 0x3F800000u;
+  routing.top_k = 1;
+  CHECK(mxact_route_logits(&routing, logits, NULL, chosen, weights) == MXACT_OK && chosen[0] == 1 && weights[0] == 0x3F000000u);
+  {
+    /* Two groups of two; the score of expert 3 with its bias makes its group the better one, its weight is the score without: 1/2 of 1/2 and 1/2. */
+    const uint32_t zeros[4] = {0, 0, 0, 0}, bias[4] = {0, 0, 0x3F800000u, 0x40000000u};
+    routing.router = mxact_router_id("deepseek-v3-vllm");
+    routing.top_k = routing.groups = 2;
+    CHECK(mxact_route_logits(&routing, zeros, bias, chosen, weights) == MXACT_OK);
+    CHECK(chosen[0] == 3 && chosen[1] == 2 && weights[0] == 0x3F000000u && weights[1] == 0x3F000000u);
+    CHECK(mxact_route_logits(&routing, zeros, NULL, chosen, weights) == MXACT_USAGE);
+    routing.groups = 0;
+    CHECK(mxact_route_logits(&routing, zeros, bias, chosen, weights) == MXACT_USAGE);
+    routing.groups = 3;
+    CHECK(mxact_route_logits(&routing, zeros, bias, chosen, weights) == MXACT_USAGE);
+  }
+  routing.groups = 1;
+  routing.top_k = 5;
+  chosen[0] = 77;
+  CHECK(mxact_route_logits(&routing, logits, logits, chosen, weights) == MXACT_USAGE && chosen[0] == 77);
+  routing.experts = 0;
+  CHECK(mxact_route_logits(&routing, logits, logits, chosen, weights) == MXACT_USAGE);
+  CHECK(mxact_route_logits(NULL, logits, NULL, chosen, weights) == MXACT_USAGE);
+}
+
+enum { TOKENS = 2, TOP_K = 2, HIDDEN = 2, INNER = 2, EXPERTS = 2 };
+
+/* A layer that is computed in the head. Weights are E2M1 codes: 2 is 1, 4 is 2, 6 is 4. Gates of 128 and more leave silu as they are (1 + exp(-128)
+ * is 1 in fp32), so that the activation is gate * up. */
+static void test_layer(void) {
+  /* Expert 0: gates 64 x0 and 64 x1 (16 * 4), ups x0 and x1. Expert 1: gates 128 x0 and 128 x0, ups 2 x1 and x0, by a scale of 32 on its rows. */
+  const uint32_t w13[EXPERTS * 2 * INNER * HIDDEN] = {6, 0, 0, 6, 2, 0, 0, 2, 6, 0, 6, 0, 0, 4, 2, 0};
+  const uint32_t w13_scales[EXPERTS * 2 * INNER] = {131, 131, 127, 127, 132, 132, 127, 127};
+  const uint32_t w2[EXPERTS * HIDDEN * INNER] = {2, 0, 0, 2, 2, 2, 0, 4};
+  const uint32_t w2_scales[EXPERTS * HIDDEN] = {127, 127, 127, 127};
+  const uint32_t w2_bias[EXPERTS * HIDDEN] = {0x3F800000u, 0, 0, 0};    /* 1 */
+  const uint32_t halved[EXPERTS] = {0x3F800000u, 0x3F000000u};          /* 1, 1/2 */
+  const uint32_t x[TOKENS * HIDDEN] = {0x4000, 0x4000, 0x4000, 0x4080}; /* 2, 2; 2, 4 */
+  const int32_t chosen[TOKENS * TOP_K] = {0, 1, 1, -1};
+  const uint32_t weights[TOKENS * TOP_K] = {0x3F000000u, 0x3E800000u, 0x3F800000u, 0x3F800000u}; /* 1/2, 1/4; 1, not used */
+  uint32_t gate_up[TOKENS * TOP_K * 2 * INNER], act[TOKENS * TOP_K * INNER], expert_out[TOKENS * TOP_K * HIDDEN], out[TOKENS * HIDDEN];
+  /* Token 0, expert 0: gates 128, 128, ups 2, 2, activations 256, 256, out 257, 256. Expert 1: gates 256, 256, ups 4, 2, activations 1024, 512, out
+   * 1536, 1024. Sum: 128.5 + 384 = 512.5, 128 + 256 = 384. Token 1, expert 1: gates 256, 256, ups 8, 2, activations 2048, 512, out 2560, 1024. */
+  const uint32_t right_gates[TOKENS * TOP_K * 2 * INNER] = {0x43000000u, 0x43000000u, 0x40000000u, 0x40000000u, 0x43800000u, 0x43800000u,
+                                                            0x40800000u, 0x40000000u, 0x43800000u, 0x43800000u, 0x41000000u, 0x40000000u};
+  const uint32_t right_act[TOKENS * TOP_K * INNER] = {0x43800000u, 0x43800000u, 0x44800000u, 0x44000000u, 0x45000000u, 0x44000000u};
+  const uint32_t right_expert_out[TOKENS * TOP_K * HIDDEN] = {0x43808000u, 0x43800000u, 0x44C00000u, 0x44800000u, 0x45200000u, 0x44800000u};
+  const uint32_t right_out[TOKENS * HIDDEN] = {0x44002000u, 0x43C00000u, 0x45200000u, 0x44800000u};
+  const mxact_layer_stages stages = {gate_up, act, expert_out}, one_stage = {NULL, act, NULL};
+  mxact_operand tokens = {0, -1, 0, NULL, NULL};
+  mxact_experts experts = {EXPERTS, HIDDEN, INNER, {0, 0, HIDDEN, NULL, NULL}, {0, 0, INNER, NULL, NULL}, NULL, NULL, NULL, NULL};
+  mxact_layer_choices choices = {0, 0, NULL, 0, 0, 0, 0, 0, 0};
+  tokens.format = mxact_format_id("bf16");
+  tokens.codes = x;
+  experts.w13.format = experts.w2.format = mxact_format_id("e2m1");
+  experts.w13.scale_format = experts.w2.scale_format = mxact_format_id("e8m0");
+  experts.w13.codes = w13;
+  experts.w13.scales = w13_scales;
+  experts.w2.codes = w2;
+  experts.w2.scales = w2_scales;
+  experts.w2_bias = w2_bias;
+  choices.contract = mxact_contract_id("exact");
+  choices.activation = mxact_activation_id("silu_and_mul");
+  CHECK(mxact_moe_layer(&experts, &choices, TOKENS, TOP_K, &tokens, chosen, weights, &stages, out) == MXACT_OK);
+  CHECK(memcmp(gate_up, right_gates, sizeof gate_up) == 0);
+  CHECK(memcmp(act, right_act, sizeof act) == 0);
+  CHECK(memcmp(expert_out, right_expert_out, sizeof expert_out) == 0);
+  CHECK(memcmp(out, right_out, sizeof out) == 0);
+  /* All of it is exact, so that an order of sums changes nothing. 257 is no bf16 number: it becomes 256 (a tie, to even). */
+  choices.contract = mxact_contract_id("f32-sequential");
+  CHECK(mxact_moe_layer(&experts, &choices, TOKENS, TOP_K, &tokens, chosen, weights, NULL, out) == MXACT_OK && out[0] == 0x44002000u);
+  choices.round_expert_out = MXACT_ROUND_BF16;
+  CHECK(mxact_moe_layer(&experts, &choices, TOKENS, TOP_K, &tokens, chosen, weights, NULL, out) == MXACT_OK && out[0] == 0x44000000u);
+  /* The weight on the input: token 0 has 1 and 1/2 before the product, token 1 the same as before. Expert 1 of 1/2, 1/2: gates 64, ups 1, 1/2. */
+  choices.weight_on_input = 1;
+  CHECK(mxact_moe_layer(&experts, &choices, TOKENS, TOP_K, &tokens, chosen, weights, &one_stage, out) == MXACT_OK);
+  CHECK(act[0] == 0x42800000u && act[2] == 0x42800000u && act[3] == 0x42000000u && act[6] == 0 && out[2] == 0x45200000u);
+  choices.weight_on_input = choices.round_expert_out = 0;
+  /* NVFP4's second level on w2: expert 1 gives half. */
+  experts.w2_scale = halved;
+  CHECK(mxact_moe_layer(&experts, &choices, TOKENS, TOP_K, &tokens, chosen, weights, NULL, out) == MXACT_OK);
+  CHECK(out[0] == 0x43A04000u && out[2] == 0x44A00000u); /* 128.5 + 192, 1280 */
+  {
+    /* alpha 0, beta 0, limit 16: min(gate, 16) / 2 * min(up, 16). Token 1: 8 * 8 and 8 * 2 through w2 of expert 1, halved: 40. */
+    const mxact_constants constants = {0, 0, 0x41800000u, 0};
+    choices.activation = mxact_activation_id("swiglu_oai");
+    choices.constants = &constants;
+    CHECK(mxact_moe_layer(&experts, &choices, TOKENS, TOP_K, &tokens, chosen, weights, NULL, out) == MXACT_OK && out[2] == 0x42200000u);
+  }
+  choices.constants = NULL;
+  choices.activation = mxact_activation_id("gelu_and_mul");
+  out[0] = 77;
+  CHECK(mxact_moe_layer(&experts, &choices, TOKENS, TOP_K, &tokens, chosen, weights, NULL, out) == MXACT_USAGE && out[0] == 77);
+  choices.activation = mxact_activation_id("silu_and_mul");
+  choices.quantize_x = MXACT_QUANTIZE_MXFP8_RCEIL; /* 2 is no block of 32 */
+  CHECK(mxact_moe_layer(&experts, &choices, TOKENS, TOP_K, &tokens, chosen, weights, NULL, out) == MXACT_USAGE);
+  choices.quantize_x = 2;
+  CHECK(mxact_moe_layer(&experts, &choices, TOKENS, TOP_K, &tokens, chosen, weights, NULL, out) == MXACT_USAGE);
+  choices.quantize_x = 0;
+  choices.round_act = 2;
+  CHECK(mxact_moe_layer(&experts, &choices, TOKENS, TOP_K, &tokens, chosen, weights, NULL, out) == MXACT_USAGE);
+  choices.round_act = 0;
+  choices.contract = mxact_contract_id("int8-block"); /* takes codes and scales apart */
+  CHECK(mxact_moe_layer(&experts, &choices, TOKENS, TOP_K, &tokens, chosen, weights, NULL, out) == MXACT_USAGE);
+  choices.contract = mxact_contract_id("exact");
+  CHECK(mxact_moe_layer(&experts, &choices, 0, TOP_K, &tokens, chosen, weights, NULL, out) == MXACT_USAGE);
+  CHECK(mxact_moe_layer(&experts, &choices, TOKENS, TOP_K, &tokens, NULL, weights, NULL, out) == MXACT_USAGE);
+  CHECK(mxact_moe_layer(NULL, &choices, TOKENS, TOP_K, &tokens, chosen, weights, NULL, out) == MXACT_USAGE);
+  experts.experts = 1; /* slots name expert 1 */
+  CHECK(mxact_moe_layer(&experts, &choices, TOKENS, TOP_K, &tokens, chosen, weights, NULL, out) == MXACT_USAGE);
+  experts.experts = 0xFFFFFFFFu;
+  CHECK(mxact_moe_layer(&experts, &choices, TOKENS, TOP_K, &tokens, chosen, weights, NULL, out) == MXACT_USAGE && out[0] == 77);
+}
+
+/* A token that is routed from its own numbers: logits 2, 3 + 1, 2. */
+static void test_token(void) {
+  const int32_t exact = mxact_contract_id("exact");
+  const uint32_t x[2] = {0x3F80, 0x4000}, router[6] = {0x0000, 0x3F80, 0x3F80, 0x3F80, 0x4000, 0x0000}; /* 1, 2; 0, 1; 1, 1; 2, 0 */
+  const uint32_t bias[3] = {0, 0x3F800000u, 0};
+  mxact_operand token = {0, -1, 0, NULL, NULL}, weight = {0, -1, 0, NULL, NULL};
+  int32_t chosen[3];
+  uint32_t weights[3];
+  token.format = weight.format = mxact_format_id("bf16");
+  token.codes = x;
+  weight.codes = router;
+  CHECK(mxact_route_token(exact, 3, 2, 1, &token, &weight, bias, chosen, weights) == MXACT_OK && chosen[0] == 1 && weights[0] == 0x3F800000u);
+  CHECK(mxact_route_token(exact, 3, 2, 3, &token, &weight, bias, chosen, weights) == MXACT_OK);
+  CHECK(chosen[0] == 1 && chosen[1] == 0 && chosen[2] == 2 && weights[1] == weights[2] && weights[0] > weights[1]);
+  /* Without the bias expert 1 leads by one: e / (e + 2) = 0.576117 and 1 / (e + 2) = 0.211942. */
+  CHECK(mxact_route_token(exact, 3, 2, 3, &token, &weight, NULL, chosen, weights) == MXACT_OK);
+  CHECK(weights[0] >> 8 == 0x3F137Cu && weights[1] >> 8 == 0x3E5907u);
+  CHECK(mxact_route_token(exact, 3, 2, 4, &token, &weight, bias, chosen, weights) == MXACT_USAGE);
+  CHECK(mxact_route_token(exact, 0, 2, 1, &token, &weight, bias, chosen, weights) == MXACT_USAGE);
+  CHECK(mxact_route_token(-1, 3, 2, 1, &token, &weight, bias, chosen, weights) == MXACT_USAGE);
+  CHECK(mxact_route_token(exact, 3, 2, 1, &token, NULL, bias, chosen, weights) == MXACT_USAGE);
+}
+
 int main(void) {
   test_names();
   test_codes();
+  test_flushing();
   test_many();
   test_blocks();
   test_arithmetic();
   test_layouts();
+  test_routers();
+  test_token();
+  test_layer();
   printf("%d checks, %d failed\n", checks, failures);
-  return failures == 0 && checks >= 69 ? 0 : 1;
+  return failures == 0 && checks >= 128 ? 0 : 1;
 }

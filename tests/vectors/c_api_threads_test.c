@@ -12,6 +12,32 @@ static pthread_barrier_t start;
 
 static uint32_t mixed(uint32_t hash, uint32_t word) { return (hash ^ word) * 0x9E3779B1u; }
 
+/* A token of 32 through a layer of two experts, whose weights are drawn from the seed; what comes out, folded into the hash, or 0. */
+static uint32_t layer(uint32_t seed, uint32_t hash) {
+  enum { SIZE = 32, EXPERTS = 2 };
+  uint32_t w13[EXPERTS * 2 * SIZE * SIZE], w2[EXPERTS * SIZE * SIZE], x[SIZE], out[SIZE], logits[EXPERTS], weights[EXPERTS], k;
+  int32_t chosen[EXPERTS];
+  const mxact_routing routing = {mxact_router_id("gpt-oss"), EXPERTS, EXPERTS, 1, 1, 0x3F800000u};
+  mxact_operand token = {0, -1, 0, NULL, NULL};
+  mxact_experts experts = {EXPERTS, SIZE, SIZE, {0, -1, 0, NULL, NULL}, {0, -1, 0, NULL, NULL}, NULL, NULL, NULL, NULL};
+  mxact_layer_choices choices = {0, 0, NULL, 0, 0, 0, 0, 0, 0};
+  for (k = 0; k < EXPERTS * 2 * SIZE * SIZE; ++k) w13[k] = mixed(seed, k) >> 28;
+  for (k = 0; k < EXPERTS * SIZE * SIZE; ++k) w2[k] = mixed(seed + 1, k) >> 28;
+  for (k = 0; k < SIZE; ++k) x[k] = 0x3F00u + (mixed(seed + 2, k) >> 24);
+  for (k = 0; k < EXPERTS; ++k) logits[k] = 0x3F000000u + (mixed(seed + 3, k) >> 8);
+  token.format = mxact_format_id("bf16");
+  token.codes = x;
+  experts.w13.format = experts.w2.format = mxact_format_id("e2m1");
+  experts.w13.codes = w13;
+  experts.w2.codes = w2;
+  choices.contract = mxact_contract_id("f32-sequential");
+  choices.activation = mxact_activation_id("swiglu_oai");
+  if (mxact_route_logits(&routing, logits, NULL, chosen, weights) != MXACT_OK) return 0;
+  if (mxact_moe_layer(&experts, &choices, 1, EXPERTS, &token, chosen, weights, NULL, out) != MXACT_OK) return 0;
+  for (k = 0; k < SIZE; ++k) hash = mixed(hash, out[k]);
+  return hash;
+}
+
 /* Answers of every kind of function, folded into one word; 0 when one of them refused. */
 static uint32_t answers(uint32_t seed) {
   const int32_t ocp = mxact_profile_id("ocp"), f32 = mxact_format_id("f32"), mxfp4 = mxact_block_format_id("mxfp4");
@@ -34,7 +60,8 @@ static uint32_t answers(uint32_t seed) {
     if (mxact_activate(swiglu, f32, x[1], x[2], &result) != MXACT_OK) return 0;
     hash = mixed(hash, result);
   }
-  return hash == 0 ? 1 : hash;
+  hash = layer(seed, hash == 0 ? 1 : hash);
+  return hash;
 }
 
 static void* work(void* place) {

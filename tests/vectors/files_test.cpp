@@ -135,6 +135,15 @@ TEST_CASE("the committed set is the generator's, byte for byte, and below 5 MB")
   CHECK(size < 5'000'000);
 }
 
+TEST_CASE("a table that misses a reachable bin is noticed, unless its vectors are random") {
+  mx::golden::TableRecord record{"table", {{"set", {{"kind", "directed"}}}}, {{"rounding", 3, 3, 8, {}, {}}}};
+  CHECK_FALSE(mx::golden::misses_bins({record}));
+  record.coverage.push_back({"input", 1, 2, 2, {"zero"}, {}});
+  CHECK(mx::golden::misses_bins({record}));
+  record.manifest["set"]["kind"] = "random";
+  CHECK_FALSE(mx::golden::misses_bins({record}));
+}
+
 TEST_CASE("a set is written whole, and not over another one") {
   const mx::tests::ScratchDirectory scratch;
   const std::size_t count = mx::golden::write_set(SetPart::core, scratch.path(), false, {});

@@ -143,6 +143,9 @@ TEST_CASE("what is missing, doubled or replaced is never a pass") {
   auto more = lines;
   more.push_back(lines.back());
   CHECK(right.refusal(joined(more)).find("line " + std::to_string(more.size()) + ": a vector more than") == 0);
+  auto twice = lines;
+  twice.insert(twice.begin() + 12, lines[11]);
+  CHECK(right.refusal(joined(twice)).find(" at line 13, where the set has ") != std::string::npos);
 }
 
 TEST_CASE("a stream that was damaged anywhere passes only when it says the same") {
@@ -183,8 +186,8 @@ TEST_CASE("malformed lines are refused with their number and what was expected")
                                          {"3f80 2 0\n", "3 fields, expected 2"},
                                          {"3f80 x\n", "digits x or z"},
                                          {"3f80 g\n", "is no hex number"},
-                                         {"3f80 12\n", "more than the 1 digits of 4 bits"},
-                                         {"3f80 0x2\n", "more than the 1 digits"},
+                                         {"3f80 12\n", "more than the 1 digit of 4 bits"},
+                                         {"3f80 0x2\n", "more than the 1 digit of"},
                                          {"Segmentation fault\n", "is no vector: expected a:16, the device's r:4"},
                                          {std::string("3f80\0 2\n", 8), "is no vector"},
                                          {"%Error: dut.sv:3: assertion\n", "is no vector"},

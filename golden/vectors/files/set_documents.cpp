@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "golden/html/html.hpp"
@@ -137,6 +138,13 @@ CoverageTotals totals_of(const std::vector<TableRecord>& records) {
     }
   }
   return totals;
+}
+
+bool misses_bins(const std::vector<TableRecord>& records) {
+  return std::ranges::any_of(records, [](const TableRecord& record) {
+    const bool is_random = record.manifest.at("set").at("kind") == name_of(SetKind::random);
+    return !is_random && std::ranges::any_of(record.coverage, [](const AxisCoverage& axis) { return axis.hit < axis.reachable; });
+  });
 }
 
 std::string coverage_text(const std::vector<TableRecord>& records) {

@@ -41,6 +41,8 @@ struct CoverageTotals {
   std::size_t tables, hit, reachable, total;
 };
 CoverageTotals totals_of(const std::vector<TableRecord>& records);
+/// True when a table misses a bin that it should hit: every reachable one, unless its vectors are random.
+bool misses_bins(const std::vector<TableRecord>& records);
 /// Totals; bins hit and reachable, by table; every unreachable one with its reason.
 std::string coverage_text(const std::vector<TableRecord>& records);
 /// The same as an object.

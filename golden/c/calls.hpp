@@ -1,0 +1,84 @@
+#pragma once
+// What every call of the C API does: ids to rows of the model's tables, codes checked, every exception into a status.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <string_view>
+
+#include "golden/c/mxact.h"
+#include "model/error.hpp"
+#include "model/moe/activation.hpp"
+#include "model/numerics/format.hpp"
+
+namespace mx::c_api {
+
+/// Runs the body and turns what it throws into a status.
+template <typename Body>
+std::int32_t guarded(const Body& body) noexcept {
+  try {
+    body();
+    return MXACT_OK;
+  } catch (const Error& error) {
+    return static_cast<std::int32_t>(error.code());
+  } catch (const std::bad_alloc&) {
+    return MXACT_RESOURCE;
+  } catch (...) {
+    return MXACT_INTERNAL;
+  }
+}
+
+/// Throws Error(usage) unless it holds.
+inline void require(bool holds, const char* what) {
+  if (!holds) throw Error(ErrorCode::usage, what);
+}
+
+/// The row that an id stands for: its place in the table.
+template <typename Row>
+const Row& row_of(std::span<const Row> table, std::int32_t id) {
+  require(id >= 0 && static_cast<std::size_t>(id) < table.size(), "no such id");
+  return table[static_cast<std::size_t>(id)];
+}
+
+/// The place of the row of that name, which is in the table.
+template <typename Row>
+std::int32_t id_in(std::span<const Row> table, std::string_view name) {
+  return static_cast<std::int32_t>(std::ranges::find(table, name, &Row::name) - table.begin());
+}
+
+/// The place of the row that a name finds.
+template <typename Row, typename Find>
+std::int32_t id_of(std::span<const Row> table, const char* name, const Find& find) noexcept {
+  std::int32_t id = -MXACT_USAGE;
+  const std::int32_t status = guarded([&] {
+    require(name != nullptr, "no name");
+    id = id_in(table, find(std::string_view(name)).name);
+  });
+  return status == MXACT_OK ? id : -status;
+}
+
+inline const Format& format_of(std::int32_t id) { return row_of(all_formats(), id); }
+
+inline void require_code(std::uint32_t code, const Format& format) {
+  require(format.width == 32 || code >> format.width == 0, "a code with bits above its format's width");
+}
+
+inline void require_codes(std::span<const std::uint32_t> codes, const Format& format) {
+  for (std::uint32_t code : codes) require_code(code, format);
+}
+
+/// `count` lanes of a caller. Throws Error(usage) for none, for more than `most` and for a null pointer.
+inline std::span<const std::uint32_t> lanes_of(const std::uint32_t* lanes, std::size_t count, std::size_t most) {
+  require(count > 0 && count <= most, "a number of elements out of range");
+  require(lanes != nullptr, "a null pointer");
+  return {lanes, count};
+}
+
+/// The caller's constants, or those of the activation's row.
+inline moe::ActivationConstants constants_of(const mxact_constants* given, const moe::Activation& row) {
+  return given == nullptr ? row.constants : moe::ActivationConstants{given->alpha, given->beta, given->limit, given->linear_beta};
+}
+
+}  // namespace mx::c_api
