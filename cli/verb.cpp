@@ -51,6 +51,7 @@ Option Verb::add_option(const std::string& names, T& value, const std::string& m
 template Option Verb::add_option(const std::string&, std::string&, const std::string&) const;
 template Option Verb::add_option(const std::string&, int&, const std::string&) const;
 template Option Verb::add_option(const std::string&, std::int64_t&, const std::string&) const;
+template Option Verb::add_option(const std::string&, std::optional<std::uint64_t>&, const std::string&) const;
 template Option Verb::add_option(const std::string&, std::uint64_t&, const std::string&) const;
 template Option Verb::add_option(const std::string&, std::optional<std::int64_t>&, const std::string&) const;
 template Option Verb::add_option(const std::string&, std::optional<std::string>&, const std::string&) const;
