@@ -171,7 +171,9 @@ TileProgram::TileProgram(const Tiles& tiles, int width) {
       add_registers(tiles, width);
     }
   }
+  form_count_ = tiles.forms.size();
   for (const TileForm& form : tiles.forms) add_form(form, tiles.is_copy);
+  if (tiles.stage.bytes != 0) add_stage(tiles);
   for (const FormArrays& f : form_arrays_) {
     const auto count = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
     forms_.push_back({f.loads.data(), f.fills.data(), f.stores.data(), f.copies.data(), f.in.lanes.data(), f.out.lanes.data(), f.in.width,
@@ -346,6 +348,13 @@ void TileProgram::add_form(const TileForm& form, bool is_copy) {
     }
   }
   form_arrays_.push_back(std::move(out));
+}
+
+void TileProgram::add_stage(const Tiles& tiles) {
+  for (const TileForm& form : tiles.forms) add_form({form.loads, form.fills, form.staged, {}}, tiles.is_copy);
+  FormArrays whole;
+  for (const Stage::Run& run : tiles.stage.runs) whole.copies.push_back({run.place, run.target, tiles.stage.run});
+  form_arrays_.push_back(std::move(whole));
 }
 
 std::size_t TileProgram::memory() const {
