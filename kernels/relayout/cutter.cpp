@@ -9,6 +9,7 @@ namespace mx::kernels::relayout {
 namespace {
 
 constexpr std::int64_t kLineBits = 512;
+constexpr std::int64_t kNearLines = 8;
 
 std::int64_t power_at_least(std::int64_t n) { return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n))); }
 
@@ -105,8 +106,9 @@ std::int64_t Cutter::take_stage(std::int64_t shortest, std::int64_t most, std::i
       continue;
     }
     const std::int64_t room = most / (values(inside_) * values(staged_));
-    const bool is_long = run >= shortest && run % line == 0;
     const auto digit = find(outside_, false, stride);
+    // What lies near in the source is read together, also where runs are long enough.
+    const bool is_long = run >= shortest && run % line == 0 && stride_of(*digit, true) > kNearLines * line;
     std::int64_t block = std::min(room, digit->radix);
     while (block > 1 && digit->radix % block != 0) --block;
     if (is_long || block <= 1) return worthwhile(run);

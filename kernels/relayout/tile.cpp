@@ -353,8 +353,8 @@ std::optional<Tiles> staged_tiles(const SharedDigits& digits, const TileGoals& g
   if (digits.target_base % (kLine * per_byte) != 0) return std::nullopt;
   for (std::int64_t length = goals.source_run;; length *= 2) {
     Cutter cutter(digits);
-    cutter.take_run(false, length * per_byte, goals.shortest_source * per_byte);
-    cutter.take_run(true, goals.source_run * per_byte, goals.shortest_source * per_byte);
+    cutter.take_run(false, goals.source_run * per_byte, goals.shortest_source * per_byte);
+    cutter.take_run(true, length * per_byte, goals.shortest_source * per_byte);
     if (cutter.tile_units() < goals.tile * per_byte && length < goals.longest_target_run) continue;
     const std::int64_t run = cutter.take_stage(goals.staged_run * per_byte, goals.stage * per_byte, digits.target_units);
     return run == 0 ? std::nullopt : Builder(digits, cutter, run).build();

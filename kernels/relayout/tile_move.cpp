@@ -238,7 +238,7 @@ constexpr TileGoals kGoals{.source_run = 64,
                            .shortest_copy = 64,
                            .copy_run = 8192,
                            .staged_run = 1024,
-                           .stage = 65536};
+                           .stage = 131072};
 
 }  // namespace
 
