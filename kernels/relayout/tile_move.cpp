@@ -232,7 +232,7 @@ class TileMove final : public Move {
 
 constexpr TileGoals kGoals{.source_run = 64,
                            .shortest_source = 16,
-                           .target_run = 256,
+                           .target_run = 128,
                            .tile = 1024,
                            .longest_target_run = 1024,
                            .shortest_copy = 64,
