@@ -128,17 +128,21 @@ class Places {
 
 std::uint64_t first_bits(std::int32_t count) { return ~std::uint64_t{0} >> (64 - count); }
 
-/// The widest lanes of an area that each lie in one piece from their first byte on, as far as they are there; a width of 0 when there are no such.
+/// The widest lanes of an area whose bytes, as far as they are there, lie in memory as in the lane; a width of 0 when there are no such.
 Lanes lanes_of(const std::vector<Piece>& pieces, std::int32_t bytes) {
   for (const std::int32_t width : {64, 32, 16}) {
     if (bytes % width != 0) continue;
     Lanes lanes{std::vector<MxTileLane>(static_cast<std::size_t>(bytes / width)), width, 1};
     bool fits = true;
     for (const Piece& piece : pieces) {
-      for (std::int32_t at = 0; fits && at < piece.length; at += width) {
-        MxTileLane& lane = lanes.lanes[static_cast<std::size_t>((piece.in_tile + at) / width)];
-        fits = (piece.in_tile + at) % width == 0 && lane.there == 0;
-        lane = {piece.offset + at, first_bits(std::min(width, piece.length - at))};
+      for (std::int32_t at = piece.in_tile, end = at + piece.length; fits && at < end;) {
+        MxTileLane& lane = lanes.lanes[static_cast<std::size_t>(at / width)];
+        const std::int32_t first = at % width;
+        const std::int32_t count = std::min(width - first, end - at);
+        const std::int64_t offset = piece.offset + at - piece.in_tile - first;
+        fits = lane.there == 0 || lane.offset == offset;
+        lane = {offset, lane.there | first_bits(count) << first};
+        at += count;
       }
     }
     if (!fits) continue;

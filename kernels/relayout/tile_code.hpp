@@ -21,9 +21,10 @@ struct MxTileCopy {
   int64_t length;
 };
 
-/// Neighbouring bytes of a tile, as many for all its lanes, of which the first ones lie in memory. What is not there is read as 0 and not written.
+/// Neighbouring bytes of a tile, as many for all its lanes, that are neighbours in memory, as far as they are there. What is not there is read as 0 and
+/// not written.
 struct MxTileLane {
-  int64_t offset;  ///< from the tile's place in memory
+  int64_t offset;  ///< of byte 0 from the tile's place in memory
   uint64_t there;  ///< bit i: byte i lies in memory
 };
 
