@@ -103,11 +103,10 @@ inline __m256i lane_32(const uint8_t* source, const MxTileLane* lane, int64_t ah
   _mm_prefetch(p + ahead, _MM_HINT_T0);
   return kWhole ? _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)) : _mm256_maskz_loadu_epi8(static_cast<__mmask32>(lane->there), p);
 }
-template <bool kWhole>
 inline __m128i lane_16(const uint8_t* source, const MxTileLane* lane, int64_t ahead) {
   const uint8_t* p = source + lane->offset;
   _mm_prefetch(p + ahead, _MM_HINT_T0);
-  return kWhole ? _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)) : _mm_maskz_loadu_epi8(static_cast<__mmask16>(lane->there), p);
+  return _mm_maskz_loadu_epi8(static_cast<__mmask16>(lane->there), p);
 }
 
 template <int kLane, bool kWhole>
@@ -116,10 +115,10 @@ inline __m512i lanes_at(const MxTileLane* lane, const uint8_t* source, int64_t a
   if (kLane == 32) {
     return _mm512_inserti64x4(_mm512_castsi256_si512(lane_32<kWhole>(source, lane, ahead)), lane_32<kWhole>(source, lane + 1, ahead), 1);
   }
-  __m512i value = _mm512_castsi128_si512(lane_16<kWhole>(source, lane, ahead));
-  value = _mm512_inserti32x4(value, lane_16<kWhole>(source, lane + 1, ahead), 1);
-  value = _mm512_inserti32x4(value, lane_16<kWhole>(source, lane + 2, ahead), 2);
-  return _mm512_inserti32x4(value, lane_16<kWhole>(source, lane + 3, ahead), 3);
+  __m512i value = _mm512_castsi128_si512(lane_16(source, lane, ahead));
+  value = _mm512_inserti32x4(value, lane_16(source, lane + 1, ahead), 1);
+  value = _mm512_inserti32x4(value, lane_16(source, lane + 2, ahead), 2);
+  return _mm512_inserti32x4(value, lane_16(source, lane + 3, ahead), 3);
 }
 
 /// Where a pass reads and writes: in the scratch memory, in whole lanes of the source, in whole lines of the target.
@@ -248,11 +247,12 @@ void finishes(const MxTileCode* code, uint8_t* scratch, const Ends& ends, To to)
 typedef void Gather(const MxTileForm* form, const uint8_t* source, int64_t ahead, uint8_t* area, int64_t bytes);
 typedef void Scatter(const MxTileForm* form, uint8_t* target, const uint8_t* area, int64_t bytes);
 
-template <int kLane, bool kWhole>
+/// Lanes that passes do not read in place.
+template <int kLane>
 void gather(const MxTileForm* form, const uint8_t* source, int64_t ahead, uint8_t* area, int64_t bytes) {
   const MxTileLane* lane = form->lanes_in;
   for (int64_t at = 0; at < bytes; at += kVector, lane += kVector / kLane) {
-    _mm512_store_si512(area + at, lanes_at<kLane, kWhole>(lane, source, ahead));
+    _mm512_store_si512(area + at, lanes_at<kLane, false>(lane, source, ahead));
   }
 }
 
@@ -308,11 +308,9 @@ bool whole_lines(const MxTileCode* code, const MxTileForm* form) {
 }
 
 Gather* gather_of(const MxTileForm* form) {
-  const bool whole = form->whole_in != 0;
-  if (form->lane_in == 64) return whole ? gather<64, true> : gather<64, false>;
-  if (form->lane_in == 32) return whole ? gather<32, true> : gather<32, false>;
-  if (form->lane_in == 16) return whole ? gather<16, true> : gather<16, false>;
-  return load_all;
+  if (form->lane_in == 64) return gather<64>;
+  if (form->lane_in == 32) return gather<32>;
+  return form->lane_in == 16 ? gather<16> : load_all;
 }
 
 Scatter* scatter_of(const MxTileForm* form) {
@@ -324,8 +322,8 @@ Scatter* scatter_of(const MxTileForm* form) {
 }
 
 void move_tiles(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip, uint8_t* scratch) {
-  const bool in_place = code->pass_count != 0 && form->whole_in != 0;
-  const From from = in_place && form->lane_in == 64 ? kFromLanes64 : in_place && form->lane_in == 32 ? kFromLanes32 : kFromScratch;
+  const int64_t in_place = form->whole_in != 0 ? form->lane_in : 0;
+  const From from = in_place == 64 ? kFromLanes64 : in_place == 32 ? kFromLanes32 : kFromScratch;
   Gather* const gathers = gather_of(form);
   const bool lines = whole_lines(code, form);
   Scatter* const scatters = scatter_of(form);

@@ -53,7 +53,7 @@ struct TileLimit {
   std::int64_t limit;
   std::int64_t span;                  ///< largest sum of an element above the tile's, plus 1: with that much room all are there
   std::vector<std::int64_t> reaches;  ///< ascending; what is at least `span` counts as the last one, `span`
-  std::int64_t stage_span;            ///< with that much room all elements of a stage are there that may be absent in some stages
+  std::int64_t stage_span;            ///< with that much room all elements of a stage are there; 0: the same ones are in every stage
 };
 
 /// A copy of runs of the target. Tiles along the staged digits fill it, then its runs are written.

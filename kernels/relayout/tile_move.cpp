@@ -142,7 +142,10 @@ class TileMove final : public Move {
     void go_staged(std::int64_t item, std::int64_t rows) {
       add_sums(item * rows);
       in_stage_ = true;
-      for (std::size_t l = 0; l < sums_.size(); ++l) in_stage_ = in_stage_ && tiles_.limits[l].limit - sums_[l] >= tiles_.limits[l].stage_span;
+      for (std::size_t l = 0; l < sums_.size(); ++l) {
+        const TileLimit& limit = tiles_.limits[l];
+        if (limit.stage_span != 0 && limit.limit - sums_[l] < limit.stage_span) in_stage_ = false;
+      }
       for (std::int64_t row = item * rows; row < (item + 1) * rows; ++row) go(row, 0, tiles_.outer.back().radix);
       if (!in_stage_) return;
       in_stage_ = false;
