@@ -17,7 +17,7 @@ END = "<!-- end of the table -->"
 LAYOUTS_BEGIN = "<!-- begin of the layouts' table: bench/report.py writes it -->"
 LAYOUTS_END = "<!-- end of the layouts' table -->"
 # What is asked of each class of layouts, as a share of a copy past the caches.
-LAYOUT_CLASSES = {"rows": 70, "bytes": 70, "nibbles": 45, "bits": 30}
+LAYOUT_CLASSES = {"rows": "70 %", "bytes": "70 %", "nibbles": "45 %", "bits": "30 %", "peer": ""}
 LIMIT = "limit"
 SHORT_STEPS = "limit in short steps"
 MODEL = "model"
@@ -121,7 +121,7 @@ def layout_table(runs, crowded):
             values = by_way.get(way)
             shares = [share for share, _ in values] if values else []
             cells.append(f"{statistics.median(shares):.0f} % (±{spread(shares) / 2:.0f} %), {statistics.median(rate for _, rate in values):.1f} GB/s" if values else "")
-        lines.append(f"| {kind}: {layout} | {LAYOUT_CLASSES[kind]} % | {' | '.join(cells)} |")
+        lines.append(f"| {kind}: {layout} | {LAYOUT_CLASSES[kind]} | {' | '.join(cells)} |")
     return lines
 
 

@@ -68,15 +68,29 @@ struct Constants {
   __m256i half_unit;
   __m256 units, up, away;
   __m256i even;  // for counts of units: whether anything goes up, and which ties
-  bool divides, doubts, counts, nibbles;
+  bool divides, narrows, doubts, counts, nibbles;
 };
 
 [[gnu::always_inline]] inline Constants constants_of(const ScaledPlan& plan) {
   const auto all = [](uint32_t on) { return _mm256_castsi256_ps(_mm256_set1_epi32(on != 0 ? -1 : 0)); };
   return {rounding_of(plan.rounding), set16(plan.half_unit),     _mm256_set1_ps(plan.units),
           all(plan.rounding.addend),  all(plan.rounding.sticky), _mm256_set1_epi32(plan.rounding.even),
-          plan.divides != 0,          plan.doubts != 0,          plan.units != 0,
-          plan.rounding.width == 4};
+          plan.divides != 0,          plan.narrows != 0,         plan.doubts != 0,
+          plan.units != 0,            plan.rounding.width == 4};
+}
+
+/// Finite numbers as the source's type holds them.
+template <ElementSource kSource>
+[[gnu::always_inline]] inline __m256 narrow(__m256 x) {
+  if constexpr (kSource == ElementSource::fp16) {
+    return _mm256_cvtph_ps(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  } else if constexpr (kSource == ElementSource::bf16) {
+    const __m256i bits = _mm256_castps_si256(x);
+    const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+    const __m256i up = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7FFF)));
+    return _mm256_castsi256_ps(_mm256_and_si256(up, _mm256_set1_epi32(static_cast<int>(0xFFFF0000U))));
+  }
+  return x;
 }
 
 /// Counts of 8 fp32 numbers in the low bytes of words of 32 bits.
@@ -111,6 +125,10 @@ template <ElementSource kSource, ZeroSigns kZeros>
     __m256 high = numbers<kSource>(elements, i + 16 * j + 8);
     low = c.divides ? _mm256_div_ps(low, factor) : _mm256_mul_ps(low, factor);
     high = c.divides ? _mm256_div_ps(high, factor) : _mm256_mul_ps(high, factor);
+    if (c.narrows) {
+      low = narrow<kSource>(low);
+      high = narrow<kSource>(high);
+    }
     if (c.doubts) doubts |= _mm256_movemask_epi8(_mm256_or_si256(doubtful(low), doubtful(high))) != 0 ? 1U << (j / 2) : 0U;
     if (c.counts) {
       coded[j] = _mm256_permute4x64_epi64(_mm256_packus_epi32(counted(low, c), counted(high, c)), 0xD8);

@@ -63,13 +63,28 @@ struct Constants {
   __m512i half_unit;
   __m512 units;
   __mmask16 up, away, even;  // for counts of units: whether anything goes up, and which ties
-  bool divides, doubts, counts, nibbles;
+  bool divides, narrows, doubts, counts, nibbles;
 };
 
 [[gnu::always_inline]] inline Constants constants_of(const ScaledPlan& plan) {
   const auto all = [](uint32_t on) { return static_cast<__mmask16>(on != 0 ? 0xFFFF : 0); };
   return {rounding_of(plan.rounding), set16(plan.half_unit), _mm512_set1_ps(plan.units), all(plan.rounding.addend), all(plan.rounding.sticky),
-          all(plan.rounding.even),    plan.divides != 0,     plan.doubts != 0,           plan.units != 0,           plan.rounding.width == 4};
+          all(plan.rounding.even),    plan.divides != 0,     plan.narrows != 0,          plan.doubts != 0,          plan.units != 0,
+          plan.rounding.width == 4};
+}
+
+/// Finite numbers as the source's type holds them.
+template <ElementSource kSource>
+[[gnu::always_inline]] inline __m512 narrow(__m512 x) {
+  if constexpr (kSource == ElementSource::fp16) {
+    return _mm512_cvtph_ps(_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  } else if constexpr (kSource == ElementSource::bf16) {
+    const __m512i bits = _mm512_castps_si512(x);
+    const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+    const __m512i up = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7FFF)));
+    return _mm512_castsi512_ps(_mm512_and_si512(up, _mm512_set1_epi32(static_cast<int>(0xFFFF0000U))));
+  }
+  return x;
 }
 
 /// The factors of the units of one step.
@@ -112,6 +127,10 @@ template <ElementSource kSource, ZeroSigns kZeros>
     __m512 high = numbers<kSource>(elements, i + kUnit * j + 16);
     low = c.divides ? _mm512_div_ps(low, factors.v[j]) : _mm512_mul_ps(low, factors.v[j]);
     high = c.divides ? _mm512_div_ps(high, factors.v[j]) : _mm512_mul_ps(high, factors.v[j]);
+    if (c.narrows) {
+      low = narrow<kSource>(low);
+      high = narrow<kSource>(high);
+    }
     if (c.doubts) doubts |= (doubtful(low) | doubtful(high)) != 0 ? 1U << j : 0U;
     const __m512i x = upper_halves(_mm512_castps_si512(low), _mm512_castps_si512(high));
     coded.v[j] = c.counts ? narrowed(counted(low, c), counted(high, c)) : codes_of<kZeros>(x, c.half_unit, c.rounding);

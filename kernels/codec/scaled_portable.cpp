@@ -32,6 +32,22 @@ std::uint32_t counted(std::uint32_t f32, float units, const RoundingPlan& how) {
   return (f32 > kMagnitude ? 0U - code : code) & 0xFFU;
 }
 
+/// A finite number, within the range of the source's type, as that type holds it: ties go to even.
+template <ElementSource kSource>
+std::uint32_t narrowed(std::uint32_t f32) {
+  [[maybe_unused]] const auto cut = [](std::uint32_t bits, int drop) { return (bits + (1U << (drop - 1)) - 1U + (bits >> drop & 1U)) >> drop << drop; };
+  if constexpr (kSource == ElementSource::bf16) return cut(f32, 16);
+  if constexpr (kSource == ElementSource::fp16) {
+    constexpr std::uint32_t kSmallestNormal = 0x38800000U;  // 2^-14
+    const std::uint32_t magnitude = f32 & kMagnitude;
+    if (magnitude >= kSmallestNormal) return cut(f32, 13);
+    // The unit of fp32 numbers from a half up is that of fp16's subnormals.
+    const float sum = std::bit_cast<float>(magnitude) + 0.5F;
+    return std::bit_cast<std::uint32_t>(sum - 0.5F) | (f32 & ~kMagnitude);
+  }
+  return f32;
+}
+
 /// One group at a time.
 template <ElementSource kSource>
 class Group {
@@ -41,7 +57,8 @@ class Group {
 
   std::uint32_t code(std::size_t i) {
     const auto x = std::bit_cast<float>(f32_at<kSource>(elements_, i));
-    const auto scaled = std::bit_cast<std::uint32_t>(plan_.divides != 0 ? x / factor_ : x * factor_);
+    auto scaled = std::bit_cast<std::uint32_t>(plan_.divides != 0 ? x / factor_ : x * factor_);
+    if (plan_.narrows != 0) scaled = narrowed<kSource>(scaled);
     is_doubtful_ |= plan_.doubts != 0 && (scaled & kTopOfMantissa) == kTopOfMantissa;
     if (plan_.units != 0) return counted(scaled, plan_.units, plan_.rounding);
     return rounded_code(upper_half(scaled), plan_.half_unit, plan_.rounding);

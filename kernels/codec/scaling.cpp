@@ -25,6 +25,12 @@ bool is_positive_finite(std::uint32_t f32) { return f32 != 0 && f32 < kInfinity;
 /// hold a product, it lies far below half of the smallest element.
 bool is_one_operation(const ElementStep& step) { return !step.flush_subnormals; }
 
+/// A number that is no NaN as a variable of a format holds it; null: of fp32.
+std::uint32_t stored(std::uint32_t f32, const Format* width) {
+  constexpr Conversion kNearest{Rounding::nearest_even, Overflow::ieee, NanRule::fixed, 0, 0, 0, false};
+  return width == nullptr ? f32 : to_f32(convert(f32, kF32, *width, kNearest), *width);
+}
+
 /// What looks at quotients just below powers of two.
 bool doubts(const ElementStep& step) { return (step.half_is_added || step.unit_by_log2) && !fault::planted(fault::Fault::kernel_never_doubts); }
 
@@ -49,10 +55,11 @@ std::optional<Family> family(const GroupRecipe& how, const Format& element, cons
 
 std::optional<Family> family(const Fp8Recipe& how, const Format& element, const Format& source, const TensorScale& tensor) {
   const bool rounds_every_step = how.at_source_width && source != kF32;
-  if (rounds_every_step || how.element.overflow != Overflow::saturate) return std::nullopt;
+  if ((rounds_every_step && how.rule != Fp8Scale::max_over_amax) || how.element.overflow != Overflow::saturate) return std::nullopt;
   QuotientScale scale{};
   if (how.rule == Fp8Scale::given) scale.given = tensor.decode;
-  scale.least_amax = how.least_amax;
+  scale.width = rounds_every_step ? &source : nullptr;
+  scale.least_amax = stored(how.least_amax, scale.width);
   scale.amax_bound = tensor.amax_bound;
   scale.largest = to_f32(max_finite_code(element), element);
   scale.inverts = how.rule == Fp8Scale::max_over_amax;
@@ -112,7 +119,7 @@ std::optional<Scaling> scaling(const QuotientScale& how, const ScaledRecipe& rec
   if (how.amax_bound) amax = std::min(amax, *how.amax_bound);
   Scaling out{};
   if (how.inverts) {
-    out.factor = f32::div(how.largest, amax);
+    out.factor = stored(f32::div(how.largest, amax), how.width);
     out.scale = f32::div(f32::kOne, out.factor);
   } else {
     out.scale = how.multiplies_amax ? f32::mul(amax, f32::div(f32::kOne, how.largest)) : f32::div(amax, how.largest);
@@ -142,6 +149,8 @@ std::optional<ScaledRecipe> scaled_recipe(const Recipe& recipe, const Format& so
   out.scale = family_of->scale;
   out.plan.source = *from;
   out.plan.divides = family_of->divides ? 1 : 0;
+  const auto* const quotient = std::get_if<QuotientScale>(&family_of->scale);
+  out.plan.narrows = quotient != nullptr && quotient->width != nullptr ? 1 : 0;
   out.plan.doubts = family_of->doubts ? 1 : 0;
   out.plan.rounding = *rounding;
   if (counts_units(element)) {

@@ -17,6 +17,7 @@ struct QuotientScale {
   std::optional<std::uint32_t> amax_bound;
   std::uint32_t largest;  ///< the format's largest number
   bool multiplies_amax;   ///< amax * RN(1 / largest) instead of amax / largest
+  const Format* width;    ///< not null: least_amax and the factor are rounded to this format, as the elements under it are
   bool inverts;           ///< largest / amax is the factor and its reciprocal the scale
   std::uint32_t least_scale;
   const GroupRecipe* powers;  ///< not null: the scale is the power of two of this rule

@@ -88,159 +88,124 @@ struct Ends {
   uint8_t* target;
   int64_t ahead;
   uint32_t target_at;
-  bool streams;  ///< registers of the target are whole lines
 };
 
-inline __m256i half(const uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
-inline __m128i quarter(const uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
-
-/// `p`, and the line that is read later is asked for.
-inline const uint8_t* seen(const uint8_t* p, int64_t ahead) {
+/// A lane of `kLane` bytes; the line that is read later is asked for.
+template <bool kWhole>
+inline __m512i lane_64(const uint8_t* source, const MxTileLane* lane, int64_t ahead) {
+  const uint8_t* p = source + lane->offset;
   _mm_prefetch(p + ahead, _MM_HINT_T0);
-  return p;
+  return kWhole ? _mm512_loadu_si512(p) : _mm512_maskz_loadu_epi8(lane->there, p);
+}
+template <bool kWhole>
+inline __m256i lane_32(const uint8_t* source, const MxTileLane* lane, int64_t ahead) {
+  const uint8_t* p = source + lane->offset;
+  _mm_prefetch(p + ahead, _MM_HINT_T0);
+  return kWhole ? _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)) : _mm256_maskz_loadu_epi8(static_cast<__mmask32>(lane->there), p);
+}
+inline __m128i lane_16(const uint8_t* source, const MxTileLane* lane, int64_t ahead) {
+  const uint8_t* p = source + lane->offset;
+  _mm_prefetch(p + ahead, _MM_HINT_T0);
+  return _mm_maskz_loadu_epi8(static_cast<__mmask16>(lane->there), p);
 }
 
-inline __mmask32 first32(int64_t count) { return static_cast<__mmask32>((1ULL << count) - 1); }
-inline __mmask16 first16(int64_t count) { return static_cast<__mmask16>((1ULL << count) - 1); }
-
-/// A register of the source area from memory, lane by lane, of which only a part may be there.
-inline __m512i fetch_parts(const Ends& ends, const MxTileLane* lanes) {
-  const uint8_t* p = ends.source;
-  const auto half_of = [&](const MxTileLane& lane) { return _mm256_maskz_loadu_epi8(first32(lane.length), seen(p + lane.offset, ends.ahead)); };
-  const auto quarter_of = [&](const MxTileLane& lane) { return _mm_maskz_loadu_epi8(first16(lane.length), seen(p + lane.offset, ends.ahead)); };
-  if (ends.form->lane_in == 64) return _mm512_maskz_loadu_epi8(first(lanes->length), seen(p + lanes->offset, ends.ahead));
-  if (ends.form->lane_in == 32) return _mm512_inserti64x4(_mm512_castsi256_si512(half_of(lanes[0])), half_of(lanes[1]), 1);
-  __m512i value = _mm512_castsi128_si512(quarter_of(lanes[0]));
-  value = _mm512_inserti32x4(value, quarter_of(lanes[1]), 1);
-  value = _mm512_inserti32x4(value, quarter_of(lanes[2]), 2);
-  return _mm512_inserti32x4(value, quarter_of(lanes[3]), 3);
-}
-
-/// The same where all of it is there.
-inline __m512i fetch_whole(const Ends& ends, const MxTileLane* lanes) {
-  const uint8_t* p = ends.source;
-  if (ends.form->lane_in == 64) return _mm512_loadu_si512(seen(p + lanes->offset, ends.ahead));
-  if (ends.form->lane_in == 32) {
-    return _mm512_inserti64x4(_mm512_castsi256_si512(half(seen(p + lanes[0].offset, ends.ahead))), half(seen(p + lanes[1].offset, ends.ahead)), 1);
+template <int kLane, bool kWhole>
+inline __m512i lanes_at(const MxTileLane* lane, const uint8_t* source, int64_t ahead) {
+  if (kLane == 64) return lane_64<kWhole>(source, lane, ahead);
+  if (kLane == 32) {
+    return _mm512_inserti64x4(_mm512_castsi256_si512(lane_32<kWhole>(source, lane, ahead)), lane_32<kWhole>(source, lane + 1, ahead), 1);
   }
-  __m512i value = _mm512_castsi128_si512(quarter(seen(p + lanes[0].offset, ends.ahead)));
-  value = _mm512_inserti32x4(value, quarter(seen(p + lanes[1].offset, ends.ahead)), 1);
-  value = _mm512_inserti32x4(value, quarter(seen(p + lanes[2].offset, ends.ahead)), 2);
-  return _mm512_inserti32x4(value, quarter(seen(p + lanes[3].offset, ends.ahead)), 3);
+  __m512i value = _mm512_castsi128_si512(lane_16(source, lane, ahead));
+  value = _mm512_inserti32x4(value, lane_16(source, lane + 1, ahead), 1);
+  value = _mm512_inserti32x4(value, lane_16(source, lane + 2, ahead), 2);
+  return _mm512_inserti32x4(value, lane_16(source, lane + 3, ahead), 3);
 }
 
-/// Lane `at / width`; widths as constants, since a division would take longer than the lane.
-inline const MxTileLane* lane_at(const MxTileLane* lanes, int64_t width, uint32_t at) {
-  return lanes + (width == 64 ? at / 64 : width == 32 ? at / 32 : at / 16);
+/// Where a pass reads and writes: in the scratch memory, in whole lanes of the source, in whole lines of the target.
+enum From { kFromScratch = 0, kFromLanes32 = 32, kFromLanes64 = 64 };
+enum To { kToScratch, kToLines };
+
+template <From kFrom>
+inline __m512i fetch(uint32_t at, const uint8_t* scratch, const Ends& ends) {
+  if (kFrom == kFromScratch) return _mm512_load_si512(scratch + at);
+  constexpr int kLane = kFrom == kFromLanes32 ? 32 : 64;
+  return lanes_at<kLane, true>(ends.form->lanes_in + at / kLane, ends.source, ends.ahead);
 }
 
-inline __m512i fetch(const Ends& ends, uint32_t at) {
-  const MxTileLane* lanes = lane_at(ends.form->lanes_in, ends.form->lane_in, at);
-  return ends.form->whole_in != 0 ? fetch_whole(ends, lanes) : fetch_parts(ends, lanes);
-}
-
-/// As much of a register of the target area as has its place in memory.
-inline void give_parts(const Ends& ends, const MxTileLane* lanes, __m512i value) {
-  uint8_t* p = ends.target;
-  if (ends.form->lane_out == 64) {
-    if (lanes->length == kVector && ends.streams) {
-      _mm512_stream_si512(reinterpret_cast<__m512i*>(p + lanes->offset), value);
-    } else {
-      _mm512_mask_storeu_epi8(p + lanes->offset, first(lanes->length), value);
-    }
-  } else if (ends.form->lane_out == 32) {
-    _mm256_mask_storeu_epi8(p + lanes[0].offset, first32(lanes[0].length), _mm512_castsi512_si256(value));
-    _mm256_mask_storeu_epi8(p + lanes[1].offset, first32(lanes[1].length), _mm512_extracti64x4_epi64(value, 1));
+template <To kTo>
+inline void give(uint32_t at, __m512i value, uint8_t* scratch, const Ends& ends) {
+  if (kTo == kToScratch) {
+    _mm512_store_si512(scratch + at, value);
   } else {
-    _mm_mask_storeu_epi8(p + lanes[0].offset, first16(lanes[0].length), _mm512_castsi512_si128(value));
-    _mm_mask_storeu_epi8(p + lanes[1].offset, first16(lanes[1].length), _mm512_extracti32x4_epi32(value, 1));
-    _mm_mask_storeu_epi8(p + lanes[2].offset, first16(lanes[2].length), _mm512_extracti32x4_epi32(value, 2));
-    _mm_mask_storeu_epi8(p + lanes[3].offset, first16(lanes[3].length), _mm512_extracti32x4_epi32(value, 3));
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(ends.target + ends.form->lanes_out[(at - ends.target_at) / kVector].offset), value);
   }
 }
 
-/// The same where all of it has.
-inline void give_whole(const Ends& ends, const MxTileLane* lanes, __m512i value) {
-  uint8_t* p = ends.target;
-  if (ends.form->lane_out == 64) {
-    if (ends.streams) {
-      _mm512_stream_si512(reinterpret_cast<__m512i*>(p + lanes->offset), value);
-    } else {
-      _mm512_storeu_si512(p + lanes->offset, value);
-    }
-  } else if (ends.form->lane_out == 32) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + lanes[0].offset), _mm512_castsi512_si256(value));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + lanes[1].offset), _mm512_extracti64x4_epi64(value, 1));
-  } else {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + lanes[0].offset), _mm512_castsi512_si128(value));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + lanes[1].offset), _mm512_extracti32x4_epi32(value, 1));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + lanes[2].offset), _mm512_extracti32x4_epi32(value, 2));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + lanes[3].offset), _mm512_extracti32x4_epi32(value, 3));
-  }
+/// Chunks of a block's registers that come from the register 2^level farther on, as qwords.
+constexpr __mmask8 exchanged(int levels, int level) {
+  constexpr __mmask8 kMasks[3] = {0xAA, 0xCC, 0xF0};
+  return kMasks[3 - levels + level];
 }
 
-inline void give(const Ends& ends, uint32_t at, __m512i value) {
-  const MxTileLane* lanes = lane_at(ends.form->lanes_out, ends.form->lane_out, at);
-  ends.form->whole_out != 0 ? give_whole(ends, lanes, value) : give_parts(ends, lanes, value);
-}
-
-/// Blocks of a pass, read from the source in place (kFirst) or from the scratch memory, written in place (kLast) or there.
-template <int kLevels, bool kFirst, bool kLast>
-inline void blocks_of(const MxTilePass& pass, const uint8_t* tables, uint8_t* scratch, const Ends& ends) {
-  for (int64_t i = 0; i < pass.count; ++i) {
-    const MxTileBlock* block = pass.blocks + i;
-    const uint8_t* index = tables + block->indexes;
+template <int kLevels, bool kOrders, From kFrom, To kTo>
+void blocks_of(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, const Ends& ends) {
+  for (int64_t i = 0; i < pass->count; ++i) {
+    const MxTileBlock* block = pass->blocks + i;
+    const uint8_t* sorts = tables + block->sorts;
     __m512i value[8];
 #pragma GCC unroll 8
-    for (int j = 0; j < 8; ++j) value[j] = kFirst ? fetch(ends, block->in[j]) : _mm512_load_si512(scratch + block->in[j]);
+    for (int j = 0; j < 8; ++j) value[j] = permuted(_mm512_load_si512(sorts + j * kVector), fetch<kFrom>(block->in[j], scratch, ends));
 #pragma GCC unroll 3
     for (int level = 0; level < kLevels; ++level) {
-      const int size = (1 << kLevels) >> level;
       __m512i made[8];
 #pragma GCC unroll 8
-      for (int j = 0; j < 8; ++j) {
-        const int pair = j / size * size + 2 * (j % (size / 2));
-        made[j] = _mm512_permutex2var_epi8(value[pair], _mm512_load_si512(index + (level * 8 + j) * kVector), value[pair + 1]);
-      }
+      for (int j = 0; j < 8; ++j) made[j] = _mm512_mask_blend_epi64(exchanged(kLevels, level), value[j], value[j ^ 1 << level]);
 #pragma GCC unroll 8
       for (int j = 0; j < 8; ++j) value[j] = made[j];
     }
+    const uint8_t* orders = tables + block->orders;
 #pragma GCC unroll 8
     for (int j = 0; j < 8; ++j) {
-      if (kLast) {
-        give(ends, block->out[j] - ends.target_at, value[j]);
-      } else {
-        _mm512_store_si512(scratch + block->out[j], value[j]);
-      }
+      give<kTo>(block->out[j], kOrders ? permuted(_mm512_load_si512(orders + j * kVector), value[j]) : value[j], scratch, ends);
     }
   }
 }
 
-template <bool kFirst, bool kLast>
-void pass_of(const MxTilePass& pass, const uint8_t* tables, uint8_t* scratch, const Ends& ends) {
-  if (pass.levels == 1) return blocks_of<1, kFirst, kLast>(pass, tables, scratch, ends);
-  if (pass.levels == 2) return blocks_of<2, kFirst, kLast>(pass, tables, scratch, ends);
-  blocks_of<3, kFirst, kLast>(pass, tables, scratch, ends);
+typedef void Blocks(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, const Ends& ends);
+
+template <From kFrom, To kTo>
+Blocks* blocks_for(const MxTilePass* pass) {
+  static Blocks* const blocks[4][2] = {{blocks_of<0, false, kFrom, kTo>, blocks_of<0, true, kFrom, kTo>},
+                                       {blocks_of<1, false, kFrom, kTo>, blocks_of<1, true, kFrom, kTo>},
+                                       {blocks_of<2, false, kFrom, kTo>, blocks_of<2, true, kFrom, kTo>},
+                                       {blocks_of<3, false, kFrom, kTo>, blocks_of<3, true, kFrom, kTo>}};
+  return blocks[pass->levels][pass->orders];
 }
 
-void passes(const MxTileCode* code, uint8_t* scratch, const Ends& ends) {
+template <To kTo>
+Blocks* blocks_for(const MxTilePass* pass, From from) {
+  if (from == kFromLanes64) return blocks_for<kFromLanes64, kTo>(pass);
+  return from == kFromLanes32 ? blocks_for<kFromLanes32, kTo>(pass) : blocks_for<kFromScratch, kTo>(pass);
+}
+
+/// The first pass reads as `from` says, the last one writes as `to` says when no finish follows.
+void passes(const MxTileCode* code, uint8_t* scratch, const Ends& ends, From from, To to) {
   for (int64_t p = 0; p < code->pass_count; ++p) {
-    const bool is_first = p == 0 && ends.form->lane_in != 0;
-    const bool is_last = p + 1 == code->pass_count && code->finish_count == 0 && ends.form->lane_out != 0;
-    const MxTilePass& pass = code->passes[p];
-    if (is_first && is_last) {
-      pass_of<true, true>(pass, code->tables, scratch, ends);
-    } else if (is_first) {
-      pass_of<true, false>(pass, code->tables, scratch, ends);
-    } else if (is_last) {
-      pass_of<false, true>(pass, code->tables, scratch, ends);
-    } else {
-      pass_of<false, false>(pass, code->tables, scratch, ends);
-    }
+    const bool is_last = p + 1 == code->pass_count && code->finish_count == 0;
+    const MxTilePass* pass = code->passes + p;
+    const From here = p == 0 ? from : kFromScratch;
+    Blocks* const blocks = is_last && to == kToLines ? blocks_for<kToLines>(pass, here) : blocks_for<kToScratch>(pass, here);
+    blocks(pass, code->tables, scratch, ends);
   }
 }
 
-template <bool kLast>
+/// Bytes of the registers that meet, by the index tables of one term.
+template <bool kPairs>
+inline __m512i met(__m512i a, __m512i index, __m512i b) {
+  return kPairs ? _mm512_permutex2var_epi8(a, index, b) : permuted(index, a);
+}
+
+template <bool kPairs, To kTo>
 void finishes(const MxTileCode* code, uint8_t* scratch, const Ends& ends) {
   constexpr int kGroup = 4;
   for (int64_t i = 0; i < code->finish_count; i += kGroup) {
@@ -251,40 +216,87 @@ void finishes(const MxTileCode* code, uint8_t* scratch, const Ends& ends) {
 #pragma GCC unroll 4
     for (int j = 0; j < kGroup; ++j) {
       a[j] = _mm512_load_si512(scratch + finish[j].a);
-      b[j] = _mm512_load_si512(scratch + finish[j].b);
+      b[j] = kPairs ? _mm512_load_si512(scratch + finish[j].b) : a[j];
       sum[j] = _mm512_setzero_si512();
     }
     for (int64_t t = 0; t < code->finish_terms; ++t) {
 #pragma GCC unroll 4
       for (int j = 0; j < kGroup; ++j) {
         const uint8_t* table = code->tables + finish[j].tables + t * 2 * kVector;
-        const __m512i bytes = _mm512_permutex2var_epi8(a[j], _mm512_load_si512(table), b[j]);
+        const __m512i bytes = met<kPairs>(a[j], _mm512_load_si512(table), b[j]);
         sum[j] = _mm512_xor_si512(sum[j], _mm512_gf2p8affine_epi64_epi8(bytes, _mm512_load_si512(table + kVector), 0));
       }
     }
 #pragma GCC unroll 4
     for (int j = 0; j < kGroup; ++j) {
       const __m512i order = _mm512_load_si512(code->tables + finish[j].tables + code->finish_terms * 2 * kVector);
-      const __m512i value = permuted(order, sum[j]);
-      if (kLast) {
-        give(ends, finish[j].out - ends.target_at, value);
-      } else {
-        _mm512_store_si512(scratch + finish[j].out, value);
-      }
+      give<kTo>(finish[j].out, permuted(order, sum[j]), scratch, ends);
     }
   }
 }
 
-void load_all(const MxTileForm* form, const uint8_t* source, int64_t ahead, uint8_t* scratch) {
+void finishes(const MxTileCode* code, uint8_t* scratch, const Ends& ends, To to) {
+  if (code->finish_pairs != 0) {
+    to == kToLines ? finishes<true, kToLines>(code, scratch, ends) : finishes<true, kToScratch>(code, scratch, ends);
+  } else {
+    to == kToLines ? finishes<false, kToLines>(code, scratch, ends) : finishes<false, kToScratch>(code, scratch, ends);
+  }
+}
+
+/// A tile's way between memory and its areas in the scratch memory.
+typedef void Gather(const MxTileForm* form, const uint8_t* source, int64_t ahead, uint8_t* area, int64_t bytes);
+typedef void Scatter(const MxTileForm* form, uint8_t* target, const uint8_t* area, int64_t bytes);
+
+/// Lanes that passes do not read in place.
+template <int kLane>
+void gather(const MxTileForm* form, const uint8_t* source, int64_t ahead, uint8_t* area, int64_t bytes) {
+  const MxTileLane* lane = form->lanes_in;
+  for (int64_t at = 0; at < bytes; at += kVector, lane += kVector / kLane) {
+    _mm512_store_si512(area + at, lanes_at<kLane, false>(lane, source, ahead));
+  }
+}
+
+template <int kLane, bool kWhole>
+void scatter(const MxTileForm* form, uint8_t* target, const uint8_t* area, int64_t bytes) {
+  const MxTileLane* lane = form->lanes_out;
+  for (int64_t at = 0; at < bytes; at += kLane, ++lane) {
+    uint8_t* p = target + lane->offset;
+    if (kLane == 64) {
+      const __m512i value = _mm512_load_si512(area + at);
+      kWhole ? _mm512_storeu_si512(p, value) : _mm512_mask_storeu_epi8(p, lane->there, value);
+    } else if (kLane == 32) {
+      const __m256i value = _mm256_load_si256(reinterpret_cast<const __m256i*>(area + at));
+      kWhole ? _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), value) : _mm256_mask_storeu_epi8(p, static_cast<__mmask32>(lane->there), value);
+    } else {
+      const __m128i value = _mm_load_si128(reinterpret_cast<const __m128i*>(area + at));
+      kWhole ? _mm_storeu_si128(reinterpret_cast<__m128i*>(p), value) : _mm_mask_storeu_epi8(p, static_cast<__mmask16>(lane->there), value);
+    }
+  }
+}
+
+/// Lanes that are whole lines of the target are streamed past the caches.
+void stream(const MxTileForm* form, uint8_t* target, const uint8_t* area, int64_t bytes) {
+  const MxTileLane* lane = form->lanes_out;
+  for (int64_t at = 0; at < bytes; at += kVector, ++lane) {
+    const __m512i value = _mm512_load_si512(area + at);
+    if (lane->there == ~0ULL) {
+      _mm512_stream_si512(reinterpret_cast<__m512i*>(target + lane->offset), value);
+    } else {
+      _mm512_mask_storeu_epi8(target + lane->offset, lane->there, value);
+    }
+  }
+}
+
+void load_all(const MxTileForm* form, const uint8_t* source, int64_t ahead, uint8_t* area, int64_t) {
   for (int64_t i = 0; i < form->load_count; ++i) {
     const uint8_t* from = source + form->loads[i].offset;
     for (int64_t line = 0; line < form->loads[i].length; line += kVector) _mm_prefetch(from + ahead + line, _MM_HINT_T0);
-    load(scratch + form->loads[i].at, from, form->loads[i].length);
+    load(area + form->loads[i].at, from, form->loads[i].length);
   }
-  for (int64_t i = 0; i < form->fill_count; ++i) fill(scratch + form->fills[i].at, form->fills[i].content, form->fills[i].length);
+  for (int64_t i = 0; i < form->fill_count; ++i) fill(area + form->fills[i].at, form->fills[i].content, form->fills[i].length);
 }
 
-void store_all(const MxTileForm* form, uint8_t* target, const uint8_t* area) {
+void store_all(const MxTileForm* form, uint8_t* target, const uint8_t* area, int64_t) {
   for (int64_t i = 0; i < form->store_count; ++i) store(target + form->stores[i].offset, area + form->stores[i].at, form->stores[i].length);
 }
 
@@ -295,22 +307,37 @@ bool whole_lines(const MxTileCode* code, const MxTileForm* form) {
   return whole;
 }
 
+Gather* gather_of(const MxTileForm* form) {
+  if (form->lane_in == 64) return gather<64>;
+  if (form->lane_in == 32) return gather<32>;
+  return form->lane_in == 16 ? gather<16> : load_all;
+}
+
+Scatter* scatter_of(const MxTileForm* form) {
+  const bool whole = form->whole_out != 0;
+  if (form->lane_out == 64) return whole ? scatter<64, true> : scatter<64, false>;
+  if (form->lane_out == 32) return whole ? scatter<32, true> : scatter<32, false>;
+  if (form->lane_out == 16) return whole ? scatter<16, true> : scatter<16, false>;
+  return store_all;
+}
+
 void move_tiles(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip, uint8_t* scratch) {
+  const int64_t in_place = form->whole_in != 0 ? form->lane_in : 0;
+  const From from = in_place == 64 ? kFromLanes64 : in_place == 32 ? kFromLanes32 : kFromScratch;
+  Gather* const gathers = gather_of(form);
   const bool lines = whole_lines(code, form);
-  Ends ends = {form, strip->source, strip->target, strip->ahead, code->target_at, false};
+  Scatter* const scatters = scatter_of(form);
+  Ends ends = {form, strip->source, strip->target, strip->ahead, code->target_at};
   for (int64_t n = 0; n < strip->count; ++n, ends.source += strip->source_step, ends.target += strip->target_step) {
-    ends.streams = lines && (reinterpret_cast<uintptr_t>(ends.target) & (kVector - 1)) == 0;
-    if (form->lane_in == 0) load_all(form, ends.source, strip->ahead, scratch);
-    passes(code, scratch, ends);
-    if (form->lane_out != 0) {
-      finishes<true>(code, scratch, ends);
-      continue;
-    }
-    finishes<false>(code, scratch, ends);
+    const bool streams = lines && (reinterpret_cast<uintptr_t>(ends.target) & (kVector - 1)) == 0;
+    const To to = streams && form->whole_out != 0 ? kToLines : kToScratch;
+    if (from == kFromScratch) gathers(form, ends.source, ends.ahead, scratch, code->bytes);
+    passes(code, scratch, ends, from, to);
+    finishes(code, scratch, ends, to);
     steps(code->gather, code->gather_count, code->tables, scratch);
     mixes(code, scratch);
     steps(code->scatter, code->scatter_count, code->tables, scratch);
-    store_all(form, ends.target, scratch + code->target_at);
+    if (to == kToScratch) (streams ? stream : scatters)(form, ends.target, scratch + code->target_at, code->bytes);
   }
 }
 

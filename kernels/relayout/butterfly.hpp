@@ -13,19 +13,25 @@ namespace mx::kernels::relayout {
 
 inline constexpr int kBlock = 8;
 
-/// Eight registers through `levels` levels. A level cuts them into parts of 2^levels, 2^(levels-1), .. registers; of a part's registers 2i and 2i+1
-/// the new registers i and size/2 + i are made, each by the index table of its place.
+/// Eight registers in parts of 2^levels, each cut into as many chunks. A register is sorted, so that of register i of a part the chunk for its output
+/// g is chunk g ^ i. Level l, from 0 on, takes from register i ^ 2^l those chunks whose number has bit l: at last register g has all that output g
+/// needs, each chunk where it was. Then the bytes may be ordered.
 struct Block {
   std::array<int, kBlock> in;   ///< numbers among the registers that the pass reads
   std::array<int, kBlock> out;  ///< among those that it writes
   int levels;
-  std::vector<std::vector<std::int16_t>> indexes;  ///< [level * 8 + register], as in Step2
+  std::vector<std::vector<std::int16_t>> sorts;   ///< per register of `in`: which byte comes to which place
+  std::vector<std::vector<std::int16_t>> orders;  ///< likewise per register of `out`; empty: they stay as they are
 };
 
-/// Passes one after the other; each reads as many registers as it writes.
-using Butterfly = std::vector<std::vector<Block>>;
+struct Butterfly {
+  std::vector<std::vector<Block>> passes;  ///< one after the other; each reads as many registers as it writes
+  std::vector<Slots> made;                 ///< the bytes of each wish as the last pass leaves them
+};
 
-/// Blocks that turn registers of bytes 0, 1, .. into the wanted ones, each byte wanted once; none when registers do not meet evenly.
-std::optional<Butterfly> butterfly(int width, const std::vector<Slots>& wanted);
+/// Blocks that turn registers of bytes 0, 1, .. into the wanted ones, each byte wanted once; none when registers do not meet evenly. Wishes are put
+/// in order, or only met: then their bytes come in any order.
+enum class Wishes { ordered, met };
+std::optional<Butterfly> butterfly(int width, const std::vector<Slots>& wanted, Wishes wishes);
 
 }  // namespace mx::kernels::relayout

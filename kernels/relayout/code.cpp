@@ -126,21 +126,27 @@ class Places {
   std::uint32_t next_ = 0;
 };
 
-/// The widest lanes of an area that each lie in one piece from their first byte on, as far as they are there; a width of 0 when there are no such.
+std::uint64_t first_bits(std::int32_t count) { return ~std::uint64_t{0} >> (64 - count); }
+
+/// The widest lanes of an area whose bytes, as far as they are there, lie in memory as in the lane; a width of 0 when there are no such.
 Lanes lanes_of(const std::vector<Piece>& pieces, std::int32_t bytes) {
   for (const std::int32_t width : {64, 32, 16}) {
     if (bytes % width != 0) continue;
     Lanes lanes{std::vector<MxTileLane>(static_cast<std::size_t>(bytes / width)), width, 1};
     bool fits = true;
     for (const Piece& piece : pieces) {
-      for (std::int32_t at = 0; fits && at < piece.length; at += width) {
-        MxTileLane& lane = lanes.lanes[static_cast<std::size_t>((piece.in_tile + at) / width)];
-        fits = (piece.in_tile + at) % width == 0 && lane.length == 0;
-        lane = {piece.offset + at, std::min(width, piece.length - at)};
+      for (std::int32_t at = piece.in_tile, end = at + piece.length; fits && at < end;) {
+        MxTileLane& lane = lanes.lanes[static_cast<std::size_t>(at / width)];
+        const std::int32_t first = at % width;
+        const std::int32_t count = std::min(width - first, end - at);
+        const std::int64_t offset = piece.offset + at - piece.in_tile - first;
+        fits = lane.there == 0 || lane.offset == offset;
+        lane = {offset, lane.there | first_bits(count) << first};
+        at += count;
       }
     }
     if (!fits) continue;
-    lanes.whole = std::ranges::all_of(lanes.lanes, [&](const MxTileLane& lane) { return lane.length == width; }) ? 1 : 0;
+    lanes.whole = std::ranges::all_of(lanes.lanes, [&](const MxTileLane& lane) { return lane.there == first_bits(width); }) ? 1 : 0;
     return lanes;
   }
   return {};
@@ -169,7 +175,9 @@ TileProgram::TileProgram(const Tiles& tiles, int width) {
       add_registers(tiles, width);
     }
   }
+  form_count_ = tiles.forms.size();
   for (const TileForm& form : tiles.forms) add_form(form, tiles.is_copy);
+  if (tiles.stage.bytes != 0) add_stage(tiles);
   for (const FormArrays& f : form_arrays_) {
     const auto count = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
     forms_.push_back({f.loads.data(), f.fills.data(), f.stores.data(), f.copies.data(), f.in.lanes.data(), f.out.lanes.data(), f.in.width,
@@ -237,22 +245,28 @@ bool TileProgram::add_even(const Tiles& tiles, int width) {
   code_.target_at = 2 * bytes;
   scratch_bytes_ = 3 * static_cast<std::size_t>(bytes);
   std::uint32_t from = 0;
-  for (std::size_t p = 0; p < plan->passes.size(); ++p) {
-    const bool is_last = p + 1 == plan->passes.size() && plan->finishes.empty();
+  const auto tables_of = [&](const std::vector<std::vector<std::int16_t>>& indexes) {
+    std::vector<std::uint8_t> all;
+    for (const std::vector<std::int16_t>& index : indexes) all.insert(all.end(), index.begin(), index.end());
+    return table(all);
+  };
+  const std::vector<std::vector<Block>>& passes = plan->passes.passes;
+  for (std::size_t p = 0; p < passes.size(); ++p) {
+    const bool is_last = p + 1 == passes.size() && plan->finishes.empty();
     const std::uint32_t to = is_last ? code_.target_at : bytes - from;
     std::vector<MxTileBlock> blocks;
-    for (const Block& block : plan->passes[p]) {
+    for (const Block& block : passes[p]) {
       MxTileBlock out{};
-      std::vector<std::uint8_t> indexes;
-      for (const std::vector<std::int16_t>& index : block.indexes) indexes.insert(indexes.end(), index.begin(), index.end());
       for (std::size_t i = 0; i < kBlock; ++i) {
         out.in[i] = from + static_cast<std::uint32_t>(block.in[i]) * step;
         out.out[i] = to + static_cast<std::uint32_t>(block.out[i]) * step;
       }
-      out.indexes = table(indexes);
+      out.sorts = tables_of(block.sorts);
+      if (!block.orders.empty()) out.orders = tables_of(block.orders);
       blocks.push_back(out);
     }
-    passes_.push_back({nullptr, static_cast<std::int64_t>(blocks.size()), plan->passes[p].front().levels});
+    const Block& first = passes[p].front();
+    passes_.push_back({nullptr, static_cast<std::int64_t>(blocks.size()), first.levels, first.orders.empty() ? 0 : 1});
     blocks_.push_back(std::move(blocks));
     from = to;
   }
@@ -269,6 +283,7 @@ bool TileProgram::add_even(const Tiles& tiles, int width) {
     finishes_.push_back({from + static_cast<std::uint32_t>(finish.a) * step, from + static_cast<std::uint32_t>(finish.b) * step, code_.target_at + at,
                          table(tables)});
     code_.finish_terms = static_cast<std::int64_t>(finish.terms.size());
+    if (finish.a != finish.b) code_.finish_pairs = 1;
   }
   while (finishes_.size() % kFinishGroup != 0) finishes_.push_back(finishes_.back());
   return true;
@@ -337,6 +352,13 @@ void TileProgram::add_form(const TileForm& form, bool is_copy) {
     }
   }
   form_arrays_.push_back(std::move(out));
+}
+
+void TileProgram::add_stage(const Tiles& tiles) {
+  for (const TileForm& form : tiles.forms) add_form({form.loads, form.fills, form.staged, {}}, tiles.is_copy);
+  FormArrays whole;
+  for (const Stage::Run& run : tiles.stage.runs) whole.copies.push_back({run.place, run.target, tiles.stage.run});
+  form_arrays_.push_back(std::move(whole));
 }
 
 std::size_t TileProgram::memory() const {

@@ -36,7 +36,10 @@ class TileProgram {
 
   const MxTileCode& code() const { return code_; }
   const MxTileForm& form(std::size_t index) const { return forms_[index]; }
-  std::size_t form_count() const { return forms_.size(); }
+  std::size_t form_count() const { return form_count_; }
+  /// The same tiles on their way to the stage, and all of a stage on its way to the target.
+  const MxTileForm& staged_form(std::size_t index) const { return forms_[form_count_ + index]; }
+  const MxTileForm& stage_form() const { return forms_.back(); }
   std::size_t scratch_bytes() const { return scratch_bytes_; }
   std::size_t memory() const;  ///< bytes of all arrays
 
@@ -55,6 +58,7 @@ class TileProgram {
   void add_registers(const Tiles& tiles, int width);
   std::uint32_t table(std::span<const std::uint8_t> bytes);
   void add_form(const TileForm& form, bool is_copy);
+  void add_stage(const Tiles& tiles);
 
   std::vector<MxTileStep> gather_;
   std::vector<MxTileStep> scatter_;
@@ -69,6 +73,7 @@ class TileProgram {
   std::vector<std::uint8_t> tables_;
   std::vector<FormArrays> form_arrays_;
   std::vector<MxTileForm> forms_;
+  std::size_t form_count_ = 0;
   MxTileCode code_{};
   std::size_t scratch_bytes_ = 0;
 };

@@ -64,7 +64,8 @@ std::optional<SharedDigits> shared_digits(const Side& source, const Side& target
   const int unit = grain < 8 ? grain : 8;
   if (8 % unit != 0 || grain % unit != 0) return std::nullopt;
   const std::int64_t scale = grain / unit;
-  SharedDigits out{unit, {}, {}, base_of(source) * scale, base_of(target) * scale, in_units(source.word, scale), in_units(target.word, scale)};
+  SharedDigits out{unit, {}, {}, base_of(source) * scale, base_of(target) * scale, scale, in_units(source.word, scale), in_units(target.word, scale)};
+  for (const layout::Axis& axis : target.axes) out.target_units *= axis.extent;
   for (const PadLimit& pad : target.pads) out.limits.push_back({pad.limit, false, byte_of(pad.content)});
   for (std::size_t a = 0; a < target.axes.size(); ++a) {
     const int axis = static_cast<int>(a);

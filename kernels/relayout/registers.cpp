@@ -167,7 +167,7 @@ Slots met_bytes(std::span<const std::vector<BytePart>> target) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// None when those bytes that are made alike do not fill lanes.
+/// `met`: what the registers hold. None when those bytes that are made alike do not fill lanes.
 std::optional<Finish> finish_of(std::span<const std::vector<BytePart>> target, const Slots& met) {
   std::map<Class, std::vector<std::size_t>> members;
   std::size_t terms = 0;
@@ -182,7 +182,7 @@ std::optional<Finish> finish_of(std::span<const std::vector<BytePart>> target, c
     for (std::size_t i : targets) {
       const std::vector<BytePart> parts = ordered(target[i]);
       for (std::size_t t = 0; t < terms; ++t) {
-        const auto from = t < parts.size() ? std::ranges::lower_bound(met, parts[t].source) - met.begin() : 0;
+        const auto from = t < parts.size() ? std::ranges::find(met, parts[t].source) - met.begin() : 0;
         finish.terms[t].index.push_back(static_cast<std::int16_t>(from));
         if (place % kLane == 0) finish.terms[t].matrices.push_back(t < parts.size() ? parts[t].rows : BitMatrix{});
       }
@@ -198,33 +198,40 @@ RegisterPlan register_plan(const Tiles& tiles, int width) { return are_whole(til
 
 std::optional<EvenPlan> even_plan(const Tiles& tiles, int width) {
   if (tiles.bytes < width) return std::nullopt;
-  EvenPlan plan;
-  std::vector<Slots> wanted;
   if (are_whole(tiles)) {
-    wanted = moved_bytes(tiles, width);
-  } else {
-    // Target registers that are made of the same bytes share the registers that bring these together.
-    const auto step = static_cast<std::size_t>(width);
-    std::map<Slots, int> firsts;
-    for (std::size_t first = 0; first < tiles.parts.size(); first += step) {
-      const auto target = std::span(tiles.parts).subspan(first, step);
-      const Slots met = met_bytes(target);
-      const std::size_t registers = met.size() / step;
-      std::optional<Finish> finish = finish_of(target, met);
-      if (!finish || met.size() % step != 0 || registers > 2) return std::nullopt;
-      const auto [known, is_new] = firsts.emplace(met, static_cast<int>(wanted.size()));
-      for (std::size_t r = 0; r < registers && is_new; ++r) {
-        wanted.emplace_back(met.begin() + static_cast<std::ptrdiff_t>(r * step), met.begin() + static_cast<std::ptrdiff_t>((r + 1) * step));
-      }
-      finish->a = known->second;
-      finish->b = known->second + static_cast<int>(registers) - 1;
-      plan.finishes.push_back(std::move(*finish));
-    }
-    if (wanted.size() * step != tiles.parts.size()) return std::nullopt;
+    std::optional<Butterfly> passes = butterfly(width, moved_bytes(tiles, width), Wishes::ordered);
+    if (!passes) return std::nullopt;
+    return EvenPlan{std::move(*passes), {}};
   }
-  std::optional<Butterfly> passes = butterfly(width, wanted);
+  // Target registers that are made of the same bytes share the registers that bring these together.
+  const auto step = static_cast<std::size_t>(width);
+  std::vector<Slots> wanted;
+  std::map<Slots, std::size_t> firsts;
+  std::vector<std::pair<std::size_t, std::size_t>> met_at;  // per target register: its first wish and how many there are
+  for (std::size_t first = 0; first < tiles.parts.size(); first += step) {
+    const Slots met = met_bytes(std::span(tiles.parts).subspan(first, step));
+    const std::size_t registers = met.size() / step;
+    if (met.size() % step != 0 || registers > 2) return std::nullopt;
+    const auto [known, is_new] = firsts.emplace(met, wanted.size());
+    for (std::size_t r = 0; r < registers && is_new; ++r) {
+      wanted.emplace_back(met.begin() + static_cast<std::ptrdiff_t>(r * step), met.begin() + static_cast<std::ptrdiff_t>((r + 1) * step));
+    }
+    met_at.emplace_back(known->second, registers);
+  }
+  if (wanted.size() * step != tiles.parts.size()) return std::nullopt;
+  std::optional<Butterfly> passes = butterfly(width, wanted, Wishes::met);
   if (!passes) return std::nullopt;
-  plan.passes = std::move(*passes);
+  EvenPlan plan{std::move(*passes), {}};
+  for (std::size_t i = 0; i < met_at.size(); ++i) {
+    const auto [wish, registers] = met_at[i];
+    Slots met = plan.passes.made[wish];
+    if (registers == 2) met.insert(met.end(), plan.passes.made[wish + 1].begin(), plan.passes.made[wish + 1].end());
+    std::optional<Finish> finish = finish_of(std::span(tiles.parts).subspan(i * step, step), met);
+    if (!finish) return std::nullopt;
+    finish->a = static_cast<int>(wish);
+    finish->b = static_cast<int>(wish + registers) - 1;
+    plan.finishes.push_back(std::move(*finish));
+  }
   return plan;
 }
 

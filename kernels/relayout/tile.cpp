@@ -2,110 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstdlib>
 #include <limits>
+
+#include "kernels/relayout/cutter.hpp"
 
 namespace mx::kernels::relayout {
 namespace {
 
 constexpr std::size_t kMostForms = 256;
-
-/// A digit of which the lowest `block` values are in the tile.
-struct Part {
-  SharedDigit digit;
-  std::int64_t block = 1;
-};
-
-std::int64_t stride_of(const SharedDigit& digit, bool source) { return std::abs(source ? digit.source_stride : digit.target_stride); }
-
-/// Cuts digits into those inside the tile and those outside.
-class Cutter {
- public:
-  explicit Cutter(const SharedDigits& digits) : outside_(digits.digits), limits_(digits.limits) {}
-
-  /// Takes digits until `units` neighbours of one side are in the tile, or as many as there are without a gap. Where blocks do not
-  /// fill a digit they may be smaller, down to `least` units, to waste less.
-  void take_run(bool source, std::int64_t units, std::int64_t least) {
-    std::int64_t have = 1;
-    while (have < units) {
-      const auto inside = find(inside_, source, have);
-      if (inside != inside_.end()) {
-        have *= inside->radix;
-        continue;
-      }
-      const auto next = find(outside_, source, have);
-      if (next == outside_.end()) return;
-      const std::int64_t block = block_of(next->radix, units / have, std::max<std::int64_t>(1, least / have));
-      if (block == 1) return;
-      const bool whole = next->radix % block == 0;
-      take(next, block);
-      have *= block;
-      if (!whole) return;
-    }
-  }
-
-  /// Of digits that lie alike on both sides: neighbours of both that go together.
-  void take_common_run(std::int64_t units) {
-    std::int64_t have = 1;
-    while (have < units) {
-      const auto next = std::ranges::find_if(outside_, [&](const SharedDigit& d) { return d.source_stride == have && d.target_stride == have; });
-      if (next == outside_.end()) return;
-      const std::int64_t block = std::min(power_at_least(units / have), power_at_least(next->radix));
-      const bool whole = next->radix % block == 0;
-      take(next, block);
-      have *= block;
-      if (!whole) return;
-    }
-  }
-
-  std::vector<SharedDigit>& inside() { return inside_; }
-  std::vector<SharedDigit>& outside() { return outside_; }
-  std::vector<Limit>& limits() { return limits_; }
-
- private:
-  using Iterator = std::vector<SharedDigit>::iterator;
-
-  static std::int64_t power_at_least(std::int64_t n) { return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n))); }
-
-  /// The largest block up to `most` values of a digit that wastes at most an eighth, else the one that wastes least.
-  static std::int64_t block_of(std::int64_t radix, std::int64_t most, std::int64_t least) {
-    std::int64_t best = std::min(power_at_least(most), power_at_least(radix));
-    const auto covered = [&](std::int64_t block) { return (radix + block - 1) / block * block; };
-    for (std::int64_t block = best; block >= least && 8 * (covered(best) - radix) > radix; block /= 2) {
-      if (covered(block) < covered(best)) best = block;
-    }
-    return best;
-  }
-
-  static Iterator find(std::vector<SharedDigit>& digits, bool source, std::int64_t stride) {
-    return std::ranges::find_if(digits, [&](const SharedDigit& digit) { return stride_of(digit, source) == stride; });
-  }
-
-  /// Moves the lowest `block` values of a digit into the tile; what is left of it, if anything, stays outside.
-  void take(Iterator digit, std::int64_t block) {
-    const SharedDigit whole = *digit;
-    SharedDigit low = whole;
-    SharedDigit high = whole;
-    low.radix = block;
-    high.radix = (whole.radix + block - 1) / block;
-    high.source_stride *= block;
-    high.target_stride *= block;
-    for (Share& share : high.shares) share.weight *= block;
-    if (whole.radix % block != 0) {
-      low.shares.push_back({limits_.size(), 1});
-      high.shares.push_back({limits_.size(), block});
-      limits_.push_back({whole.radix, true, 0});
-    }
-    outside_.erase(digit);
-    inside_.push_back(std::move(low));
-    if (high.radix > 1) outside_.push_back(std::move(high));
-  }
-
-  std::vector<SharedDigit> outside_;
-  std::vector<SharedDigit> inside_;
-  std::vector<Limit> limits_;
-};
+constexpr std::int64_t kLine = 64;
 
 /// One element of a tile: its unit in the tile and its address on both sides, and what it adds to the limits' sums.
 struct Element {
@@ -113,6 +18,7 @@ struct Element {
   std::int64_t target;
   std::int64_t source_place;
   std::int64_t target_place;
+  std::int64_t stage;
   std::vector<std::int64_t> sums;
 };
 
@@ -145,12 +51,21 @@ std::vector<std::int64_t> place_strides(const std::vector<SharedDigit>& inside, 
 
 class Builder {
  public:
-  Builder(const SharedDigits& digits, Cutter& cutter)
-      : digits_(digits), inside_(cutter.inside()), outside_(cutter.outside()), limits_(cutter.limits()) {}
+  /// `run`: units of a run of the stage, 0 when there is none.
+  Builder(const SharedDigits& digits, const Cutter& cutter, std::int64_t run)
+      : digits_(digits),
+        inside_(cutter.inside()),
+        staged_(cutter.staged()),
+        outside_(cutter.outside()),
+        limits_(cutter.limits()),
+        run_(run),
+        inside_steps_(inside_.size(), 0),
+        staged_steps_(staged_.size(), 0) {}
 
   std::optional<Tiles> build() {
     per_byte_ = 8 / digits_.unit_bits;
     if (!words_fit()) return std::nullopt;
+    if (run_ != 0 && !add_stage()) return std::nullopt;
     enumerate();
     if (static_cast<std::int64_t>(elements_.size()) % per_byte_ != 0 || !bytes_are_whole()) return std::nullopt;
     tiles_.bytes = static_cast<std::int32_t>(static_cast<std::int64_t>(elements_.size()) / per_byte_);
@@ -184,18 +99,21 @@ class Builder {
     std::size_t count = 1;
     for (const SharedDigit& digit : inside_) count *= static_cast<std::size_t>(digit.radix);
     for (std::size_t n = 0; n < count; ++n) {
-      Element element{0, 0, 0, 0, std::vector<std::int64_t>(limits_.size(), 0)};
+      Element element{0, 0, 0, 0, 0, std::vector<std::int64_t>(limits_.size(), 0)};
       for (std::size_t d = 0; d < inside_.size(); ++d) {
         const SharedDigit& digit = inside_[d];
         const std::int64_t value = values[d];
         element.source += value * digit.source_stride;
         element.target += value * digit.target_stride;
+        element.stage += value * inside_steps_[d];
         element.source_place += source_places[d] * (digit.source_stride < 0 ? digit.radix - 1 - value : value);
         element.target_place += target_places[d] * (digit.target_stride < 0 ? digit.radix - 1 - value : value);
         for (const Share& share : digit.shares) element.sums[share.limit] += value * share.weight;
       }
       through_word(digits_.source_word, element.source, element.source_place);
+      element.stage -= element.target;
       through_word(digits_.target_word, element.target, element.target_place);
+      element.stage += element.target;
       elements_.push_back(std::move(element));
       for (std::size_t d = 0; d < values.size(); ++d) {
         if (++values[d] < inside_[d].radix) break;
@@ -214,6 +132,38 @@ class Builder {
     });
   }
 
+  /// Addresses in the stage: in a run those of the target; of other digits the runs stand one behind the other. False where runs would not do:
+  /// memory runs against a digit, or elements of single runs are absent.
+  bool add_stage() {
+    const std::int64_t line = kLine * per_byte_;
+    std::int64_t next = (run_ + line - 1) / line * line;
+    tiles_.stage.run = run_ / per_byte_;
+    tiles_.stage.runs.push_back({0, 0});
+    const auto add = [&](const std::vector<SharedDigit>& digits, std::vector<std::int64_t>& steps) {
+      for (std::size_t d = 0; d < digits.size(); ++d) {
+        const SharedDigit& digit = digits[d];
+        if (digit.radix == 1) continue;
+        const bool in_run = stride_of(digit, false) < run_;
+        const bool may_miss = std::ranges::any_of(digit.shares, [&](const Share& share) { return limits_[share.limit].absent; });
+        const bool fits = in_run ? digit.target_stride > 0 : digit.target_stride % per_byte_ == 0 && !may_miss;
+        if (!fits || digit.target_stride == 0) return false;
+        steps[d] = in_run ? digit.target_stride : next;
+        if (in_run) continue;
+        const std::vector<Stage::Run> known = tiles_.stage.runs;
+        for (std::int64_t value = 1; value < digit.radix; ++value) {
+          for (const Stage::Run& run : known) {
+            tiles_.stage.runs.push_back({run.target + value * digit.target_stride / per_byte_, run.place + value * next / per_byte_});
+          }
+        }
+        next *= digit.radix;
+      }
+      return true;
+    };
+    if (run_ % per_byte_ != 0 || !add(inside_, inside_steps_) || !add(staged_, staged_steps_)) return false;
+    tiles_.stage.bytes = next / per_byte_;
+    return true;
+  }
+
   bool add_outer() {
     // A tile begins at the byte that holds unit 0 of the bases; elements count from there.
     source_rest_ = rest(digits_.source_base, per_byte_);
@@ -221,11 +171,20 @@ class Builder {
     tiles_.source_base = (digits_.source_base - source_rest_) / per_byte_;
     tiles_.target_base = (digits_.target_base - target_rest_) / per_byte_;
     for (const SharedDigit& digit : outside_) {
-      if (digit.source_stride % per_byte_ != 0 || digit.target_stride % per_byte_ != 0) return false;
-      OuterDigit outer{digit.radix, digit.source_stride / per_byte_, digit.target_stride / per_byte_, std::vector<std::int64_t>(limits_.size(), 0)};
-      for (const Share& share : digit.shares) outer.weights[share.limit] += share.weight;
-      tiles_.outer.push_back(std::move(outer));
+      if (!add_outer(digit, false, 0)) return false;
     }
+    for (std::size_t d = 0; d < staged_.size(); ++d) {
+      if (!add_outer(staged_[d], true, staged_steps_[d])) return false;
+    }
+    return true;
+  }
+
+  bool add_outer(const SharedDigit& digit, bool is_staged, std::int64_t stage_stride) {
+    if (digit.source_stride % per_byte_ != 0 || digit.target_stride % per_byte_ != 0) return false;
+    OuterDigit outer{digit.radix, digit.source_stride / per_byte_, digit.target_stride / per_byte_, is_staged,
+                     stage_stride / per_byte_, std::vector<std::int64_t>(limits_.size(), 0)};
+    for (const Share& share : digit.shares) outer.weights[share.limit] += share.weight;
+    tiles_.outer.push_back(std::move(outer));
     return true;
   }
 
@@ -249,8 +208,13 @@ class Builder {
 
   void add_limits() {
     for (std::size_t l = 0; l < limits_.size(); ++l) {
-      TileLimit limit{limits_[l].limit, 1, {}};
+      TileLimit limit{limits_[l].limit, 1, {}, 0};
       for (const Element& e : elements_) limit.span = std::max(limit.span, e.sums[l] + 1);
+      const bool varies = std::ranges::any_of(tiles_.outer, [&](const OuterDigit& digit) { return !digit.is_staged && digit.weights[l] != 0; });
+      if (limits_[l].absent && varies) {
+        limit.stage_span = limit.span;
+        for (const OuterDigit& digit : tiles_.outer) limit.stage_span += digit.is_staged ? (digit.radix - 1) * digit.weights[l] : 0;
+      }
       // Every sum that the outer digits can make.
       std::vector<std::int64_t> sums{0};
       for (const OuterDigit& digit : tiles_.outer) {
@@ -310,6 +274,7 @@ class Builder {
     std::vector<std::int16_t> written(size, kAbsent);
     std::vector<std::int64_t> from(size);
     std::vector<std::int64_t> to(size);
+    std::vector<std::int64_t> to_stage(size);
     std::vector<bool> seen_read(size);
     std::vector<bool> seen_written(size);
     for (const Element& e : elements_) {
@@ -324,6 +289,7 @@ class Builder {
       written[out] = writes;
       from[in] = (e.source + source_rest_ - rest(e.source_place, per_byte_)) / per_byte_;
       to[out] = (e.target + target_rest_ - rest(e.target_place, per_byte_)) / per_byte_;
+      to_stage[out] = (e.stage + target_rest_ - rest(e.target_place, per_byte_)) / per_byte_;
     }
     TileForm form;
     for (std::int32_t i = 0; i < tiles_.bytes; ++i) {
@@ -331,6 +297,7 @@ class Builder {
       if (read[b] == kThere) extend(form.loads, from[b], i);
       if (read[b] >= 0) extend(form.fills, i, static_cast<std::uint8_t>(read[b]));
       if (written[b] == kThere) extend(form.stores, to[b], i);
+      if (written[b] == kThere && tiles_.stage.bytes != 0) extend(form.staged, to_stage[b], i);
     }
     return form;
   }
@@ -353,8 +320,12 @@ class Builder {
 
   const SharedDigits& digits_;
   const std::vector<SharedDigit>& inside_;
+  const std::vector<SharedDigit>& staged_;
   const std::vector<SharedDigit>& outside_;
   const std::vector<Limit>& limits_;
+  std::int64_t run_;
+  std::vector<std::int64_t> inside_steps_;  // of each digit in the stage, in units
+  std::vector<std::int64_t> staged_steps_;
   std::int64_t per_byte_ = 1;
   std::int64_t source_rest_ = 0;
   std::int64_t target_rest_ = 0;
@@ -376,6 +347,20 @@ std::int64_t common_run(const SharedDigits& digits) {
   return units * digits.unit_bits / 8;
 }
 
+/// Tiles that fill stages; none where that cannot be or does not pay.
+std::optional<Tiles> staged_tiles(const SharedDigits& digits, const TileGoals& goals) {
+  const std::int64_t per_byte = 8 / digits.unit_bits;
+  if (digits.target_base % (kLine * per_byte) != 0) return std::nullopt;
+  for (std::int64_t length = goals.source_run;; length *= 2) {
+    Cutter cutter(digits);
+    cutter.take_run(false, goals.source_run * per_byte, goals.shortest_source * per_byte);
+    cutter.take_run(true, length * per_byte, goals.shortest_source * per_byte);
+    if (cutter.tile_units() < goals.tile * per_byte && length < goals.longest_target_run) continue;
+    const std::int64_t run = cutter.take_stage(goals.staged_run * per_byte, goals.stage * per_byte, digits.target_units);
+    return run == 0 ? std::nullopt : Builder(digits, cutter, run).build();
+  }
+}
+
 }  // namespace
 
 std::optional<Tiles> tiles_of(const SharedDigits& digits, const TileGoals& goals) {
@@ -384,15 +369,17 @@ std::optional<Tiles> tiles_of(const SharedDigits& digits, const TileGoals& goals
   if (!words && common_run(digits) >= goals.shortest_copy) {
     Cutter cutter(digits);
     cutter.take_common_run(goals.copy_run * per_byte);
-    return Builder(digits, cutter).build();
+    return Builder(digits, cutter, 0).build();
   }
   for (std::int64_t run = goals.target_run;; run *= 2) {
     Cutter cutter(digits);
     cutter.take_run(false, run * per_byte, run * per_byte);
     cutter.take_run(true, goals.source_run * per_byte, goals.shortest_source * per_byte);
-    std::int64_t units = 1;
-    for (const SharedDigit& digit : cutter.inside()) units *= digit.radix;
-    if (units >= goals.tile * per_byte || run >= goals.longest_target_run) return Builder(digits, cutter).build();
+    if (cutter.tile_units() < goals.tile * per_byte && run < goals.longest_target_run) continue;
+    if (!cutter.writes_lines()) {
+      if (std::optional<Tiles> staged = staged_tiles(digits, goals)) return staged;
+    }
+    return Builder(digits, cutter, 0).build();
   }
 }
 

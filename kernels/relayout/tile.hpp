@@ -36,12 +36,15 @@ struct TileForm {
   std::vector<Piece> loads;
   std::vector<Fill> fills;  ///< padding, put beside what was read
   std::vector<Piece> stores;
+  std::vector<Piece> staged;  ///< likewise, from where the tile begins in the stage
 };
 
 struct OuterDigit {
   std::int64_t radix;
   std::int64_t source_step;  ///< in bytes
   std::int64_t target_step;
+  bool is_staged;                     ///< tiles along it go to one stage
+  std::int64_t stage_step;            ///< of staged ones
   std::vector<std::int64_t> weights;  ///< per limit
 };
 
@@ -50,6 +53,18 @@ struct TileLimit {
   std::int64_t limit;
   std::int64_t span;                  ///< largest sum of an element above the tile's, plus 1: with that much room all are there
   std::vector<std::int64_t> reaches;  ///< ascending; what is at least `span` counts as the last one, `span`
+  std::int64_t stage_span;            ///< with that much room all elements of a stage are there; 0: the same ones are in every stage
+};
+
+/// A copy of runs of the target. Tiles along the staged digits fill it, then its runs are written.
+struct Stage {
+  struct Run {
+    std::int64_t target;  ///< from the target of the stage's first tile
+    std::int64_t place;
+  };
+  std::int64_t bytes = 0;  ///< 0: tiles go to the target themselves
+  std::int64_t run = 0;    ///< bytes of each run, as long as nothing is absent
+  std::vector<Run> runs;
 };
 
 struct Tiles {
@@ -59,6 +74,7 @@ struct Tiles {
   std::vector<TileLimit> limits;
   std::vector<TileForm> forms;               ///< mixed-radix number of the limits' reaches, the last limit fastest; the last form is the whole tile's
   std::int32_t bytes = 0;                    ///< of a tile, a power of two
+  Stage stage;
   bool is_copy = false;                      ///< every byte stays where it is in the tile
   std::vector<std::vector<BytePart>> parts;  ///< of each target byte; of a copy empty
 };
@@ -72,6 +88,8 @@ struct TileGoals {
   std::int64_t longest_target_run;  ///< up to this
   std::int64_t shortest_copy;       ///< runs as long as this on both sides are moved as they are
   std::int64_t copy_run;            ///< and cut into pieces of this length
+  std::int64_t staged_run;          ///< tiles that do not write whole lines make runs of this length in a stage
+  std::int64_t stage;               ///< of at most so many bytes
 };
 
 /// Tiles for a move; none when parts of bytes would have to be read or written at an edge.

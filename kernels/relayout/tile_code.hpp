@@ -21,11 +21,11 @@ struct MxTileCopy {
   int64_t length;
 };
 
-/// Neighbouring bytes of a tile, as many for all its lanes, of which the first `length` lie in memory. What is not there is read as 0 and not
-/// written.
+/// Neighbouring bytes of a tile, as many for all its lanes, that are neighbours in memory, as far as they are there. What is not there is read as 0 and
+/// not written.
 struct MxTileLane {
-  int64_t offset;  ///< from the tile's place in memory
-  int64_t length;
+  int64_t offset;  ///< of byte 0 from the tile's place in memory
+  uint64_t there;  ///< bit i: byte i lies in memory
 };
 
 /// Where the pieces of a tile lie: one form inside the tensor, others at its edges.
@@ -34,7 +34,7 @@ struct MxTileForm {
   const MxTileFill* fills;
   const MxTilePiece* stores;
   const MxTileCopy* copies;
-  const MxTileLane* lanes_in;   ///< lanes of `lane_in` bytes of the source area: passes may read them in place
+  const MxTileLane* lanes_in;   ///< lanes of `lane_in` bytes of the source area, in order
   const MxTileLane* lanes_out;  ///< likewise of the target area
   int64_t lane_in;              ///< 64, 32 or 16; 0: not in lanes, or padding is not all 0
   int64_t lane_out;
@@ -61,11 +61,12 @@ struct MxTileTerm {
   uint32_t from;
   uint32_t matrix;
 };
-/// Eight registers through up to three levels, as Block in butterfly.hpp says; the index tables stand one behind the other.
+/// Eight registers sorted, exchanged and ordered, as Block in butterfly.hpp says; eight index tables of each kind stand one behind the other.
 struct MxTileBlock {
   uint32_t in[8];
   uint32_t out[8];
-  uint32_t indexes;
+  uint32_t sorts;
+  uint32_t orders;
 };
 /// Bytes of two registers through matrices, then reordered. Tables: index and matrices of each term, the order at last.
 struct MxTileFinish {
@@ -79,6 +80,7 @@ struct MxTilePass {
   const struct MxTileBlock* blocks;
   int64_t count;
   int64_t levels;
+  int64_t orders;  ///< 1: registers are ordered at last
 };
 
 /// Of a target byte, for the portable kernel: a source byte through a table of 256.
@@ -104,6 +106,7 @@ struct MxTileCode {
   int64_t pass_count;
   int64_t finish_count;
   int64_t finish_terms;
+  int64_t finish_pairs;  ///< 0: a and b are the same in all of them
   int64_t gather_count;
   int64_t mix_count;
   int64_t terms_per_mix;

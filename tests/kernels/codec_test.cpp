@@ -42,9 +42,9 @@ Shape shape_for(const BlockFormat& format, std::size_t blocks, std::uint32_t dra
 
 TEST_CASE("every recipe from every source gives the model's bits on every tier") {
   Words random(20260501);
-  std::vector<std::string> slow;
   for (const RecipeCase& the : recipe_cases()) {
-    if (!kernels::has_fast_quantize(*the.recipe, *the.source, tensor_scale_for(tensor_needs(*the.recipe), 0))) slow.push_back(the.name());
+    INFO(the.name());
+    CHECK(kernels::has_fast_quantize(*the.recipe, *the.source, tensor_scale_for(tensor_needs(*the.recipe), 0)));
     for (std::uint32_t draw = 0; draw < 4; ++draw) {
       const BlockFormat& format = *the.recipe->format;
       const Shape shape = shape_for(format, 160, random());
@@ -54,14 +54,12 @@ TEST_CASE("every recipe from every source gives the model's bits on every tier")
       const Packed want = quantized_by_model(elements, shape, the, tensor);
       for (const kernels::IsaTier* tier : tiers_here()) {
         const Packed got = quantized_by_kernel(elements, shape, the, tensor, {tier, 1});
-        INFO(the.name() << " on " << tier->name << ", draw " << draw << ": "
+        INFO("on " << tier->name << ", draw " << draw << ": "
                         << difference(got, want, format.element->width == 4 ? block / 2 : block));
         CHECK(got == want);
       }
     }
   }
-  // Every step of this recipe is rounded to the tensor's own type.
-  CHECK(slow == std::vector<std::string>{"vllm-input-to-float8 fp8_e4m3 from bf16", "vllm-input-to-float8 fp8_e4m3 from fp16"});
 }
 
 TEST_CASE("every dequantizer gives the model's bits on every tier") {
