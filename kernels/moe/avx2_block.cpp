@@ -1,7 +1,6 @@
 // bf16-block by AVX2, of every kind of weights: sums of chains under flushing, their scales without.
 
-#include "kernels/moe/avx2_lanes.hpp"
-#include "kernels/moe/e4m3.hpp"
+#include "kernels/moe/avx2_decode.hpp"
 
 namespace mx::kernels::moe {
 namespace {
@@ -9,66 +8,17 @@ namespace {
 constexpr size_t kStretch = 128;  // K decoded at once, whole chains: 16 KiB for both halves
 constexpr size_t kShortest = 16;  // K of the smallest chain
 
-/// Decodes `k` of K of 16 columns, whose dwords begin at `codes`: [pair of K][odd, even][16 columns].
-using Decode = void(const uint8_t* codes, size_t k, float* out);
-
-/// One vector of columns, whole dwords.
-template <class Dword>
-MXACT_INLINE void each_dword(const uint8_t* codes, size_t count, Dword dword) {
-  for (size_t d = 0; d < count; ++d) {
-    for (size_t v = 0; v < 2; ++v) dword(d, v, _mm256_load_si256(reinterpret_cast<const __m256i*>(codes + (d * kPanelColumns + v * 8) * 4)));
-  }
-}
-
-MXACT_INLINE void put_pair(float* out, size_t pair, size_t v, __m256 odd, __m256 even) {
-  _mm256_store_ps(out + pair * 2 * kColumns + v * 8, odd);
-  _mm256_store_ps(out + (pair * 2 + 1) * kColumns + v * 8, even);
-}
-
-void decode_e2m1(const uint8_t* codes, size_t k, float* out) {
-  each_dword(
-      codes, k / 8, [&](size_t d, size_t v, __m256i lanes) __attribute__((always_inline)) {
-        put_pair(out, d * 4, v, decoded<4>(lanes), decoded<0>(lanes));
-        put_pair(out, d * 4 + 1, v, decoded<5>(lanes), decoded<1>(lanes));
-        put_pair(out, d * 4 + 2, v, decoded<6>(lanes), decoded<2>(lanes));
-        put_pair(out, d * 4 + 3, v, decoded<7>(lanes), decoded<3>(lanes));
-      });
-}
-
-/// Eight e4m3 codes, each in the low byte of a dword whose other bytes are zero. fp16 has e4m3's fields with another bias: 2^-8 of the number, but
-/// for NaN.
-MXACT_INLINE __m256 e4m3_values(__m256i codes) {
-  const __m256i magnitude = _mm256_and_si256(codes, _mm256_set1_epi32(0x7F));
-  const __m256i nan = _mm256_cmpeq_epi32(magnitude, _mm256_set1_epi32(0x7F));
-  const __m256i number = _mm256_or_si256(_mm256_slli_epi32(magnitude, 7), _mm256_slli_epi32(_mm256_and_si256(codes, _mm256_set1_epi32(0x80)), 8));
-  const __m256i fp16 = _mm256_blendv_epi8(number, _mm256_set1_epi32(0x7E00), nan);
-  const __m256i packed = _mm256_packus_epi32(fp16, fp16);
-  const __m128i eight = _mm_unpacklo_epi64(_mm256_castsi256_si128(packed), _mm256_extracti128_si256(packed, 1));
-  return _mm256_mul_ps(_mm256_cvtph_ps(eight), _mm256_set1_ps(256));
-}
-
-/// A dword's bytes are k 0, 2, 1, 3 of its quad.
-void decode_e4m3(const uint8_t* codes, size_t k, float* out) {
-  const __m256i low = _mm256_set1_epi32(0xFF);
-  each_dword(
-      codes, k / 4, [&](size_t d, size_t v, __m256i lanes) __attribute__((always_inline)) {
-        const __m256 k0 = e4m3_values(_mm256_and_si256(lanes, low));
-        const __m256 k2 = e4m3_values(_mm256_and_si256(_mm256_srli_epi32(lanes, 8), low));
-        const __m256 k1 = e4m3_values(_mm256_and_si256(_mm256_srli_epi32(lanes, 16), low));
-        const __m256 k3 = e4m3_values(_mm256_srli_epi32(lanes, 24));
-        put_pair(out, d * 2, v, k1, k0);
-        put_pair(out, d * 2 + 1, v, k3, k2);
-      });
-}
-
 /// Scales of 8 columns.
 using ScaleValues = __m256(const TileArgs& args, const uint8_t* scales);
 
 __m256 e8m0_scales(const TileArgs&, const uint8_t* scales) { return scale_values(scales); }
-__m256 f32_scales(const TileArgs&, const uint8_t* scales) { return _mm256_loadu_ps(reinterpret_cast<const float*>(scales)); }
-__m256 e4m3_scales(const TileArgs& args, const uint8_t* scales) {
-  const __m256i codes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(scales)));
-  return _mm256_mul_ps(e4m3_values(codes), _mm256_set1_ps(args.expert_scale));
+__m256 fp32_scales(const TileArgs&, const uint8_t* scales) { return f32_scales(scales); }
+__m256 expert_scales(const TileArgs& args, const uint8_t* scales) { return _mm256_mul_ps(e4m3_scales(scales), _mm256_set1_ps(args.expert_scale)); }
+
+using Decode = void(const uint8_t* codes, size_t k, float* out);
+template <class Codes>
+void decode(const uint8_t* codes, size_t k, float* out) {
+  Codes::decode(codes, k, AsIs(), out);
 }
 
 /// One kind of weights.
@@ -78,10 +28,10 @@ struct Kind {
   ScaleValues* scales;
   size_t scale_bytes;
 };
-constexpr Kind kMxfp4{decode_e2m1, 4, e8m0_scales, 1};
-constexpr Kind kMxfp8{decode_e4m3, 8, e8m0_scales, 1};
-constexpr Kind kNvfp4{decode_e2m1, 4, e4m3_scales, 1};
-constexpr Kind kFp8{decode_e4m3, 8, f32_scales, 4};
+constexpr Kind kMxfp4{decode<E2m1>, 4, e8m0_scales, 1};
+constexpr Kind kMxfp8{decode<E4m3>, 8, e8m0_scales, 1};
+constexpr Kind kNvfp4{decode<E2m1>, 4, expert_scales, 1};
+constexpr Kind kFp8{decode<E4m3>, 8, fp32_scales, 4};
 
 /// One tile of rows by 16 columns over a stretch of K.
 struct Stretch {

@@ -56,7 +56,7 @@ class Flushing {
 constexpr size_t kPlaces = 8;
 
 /// Pairs of bf16 as fp32: [pair][odd, even][8 rows]. Up to eight dwords are read from each pair, whatever the tile's height: the operand has room.
-void widen(const uint32_t* a, size_t height, size_t pairs, float* out) {
+inline void widen(const uint32_t* a, size_t height, size_t pairs, float* out) {
   const __m256i high = _mm256_set1_epi32(static_cast<int>(0xFFFF0000U));
   for (size_t pair = 0; pair < pairs; ++pair) {
     const __m256i rows = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + pair * height));
@@ -81,7 +81,7 @@ MXACT_INLINE void multiply(__m256 (&sums)[Rows][2], const float* weights, const 
 }
 
 /// Totals of `rows` rows and 16 columns to their place, with bias, every NaN the same.
-void put(const TileArgs& args, size_t panel, size_t half, const float* totals) {
+inline void put(const TileArgs& args, size_t panel, size_t half, const float* totals) {
   const float* const bias = args.bias == nullptr ? nullptr : args.bias + panel * kPanelColumns + half * kColumns;
   float* const out = args.out + panel * args.panel_stride + half * args.half_stride;
   const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32(0x7FC00000));

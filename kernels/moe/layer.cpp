@@ -75,7 +75,7 @@ FusedLayer::FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& 
   }
   stage_.check_length(hidden_);
   stage_.check_length(intermediate_);
-  if (!stage_.scaled()) return;
+  if (!stage_.scaled() && !stage_.int8()) return;
   first_chain_ = chain_of(weights.w13, stage_.block_of(hidden_));
   second_chain_ = chain_of(weights.w2, stage_.block_of(intermediate_));
 }

@@ -87,7 +87,7 @@ class FusedLayer {
   CombineFunction* combine_;
   std::size_t hidden_;
   std::size_t intermediate_;
-  std::size_t first_chain_ = 0;  ///< of activations with scales, else 0
+  std::size_t first_chain_ = 0;  ///< of activations with scales beside them, else 0
   std::size_t second_chain_ = 0;
   StagedRows x_;    ///< empty where rows of x are taken as they are
   Operand first_;   ///< of gate and up

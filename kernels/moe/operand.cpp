@@ -1,6 +1,7 @@
 #include "kernels/moe/operand.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <numeric>
 #include <string>
@@ -45,15 +46,14 @@ void place_quads(std::span<const std::int8_t* const> rows, std::size_t k, std::u
   }
 }
 
-/// Of each block of an int8 row what its sum starts from, and the exponent of its scale, `height` numbers apart.
-void place_scales(const std::int8_t* row, const std::uint8_t* scales, std::size_t blocks, std::size_t height, std::int32_t* starts,
-                  std::int32_t* exponents) {
-  for (std::size_t b = 0; b < blocks; ++b) {
-    std::int32_t sum = 0;
-    for (std::size_t i = 0; i < kScaleBlock; ++i) sum += row[b * kScaleBlock + i];
-    starts[b * height] = -12 * sum;
-    exponents[b * height] = (scales[b] - 134) * (1 << 23);
-  }
+/// Of each chain of an int8 row what its sum starts from, `height` numbers apart.
+void place_starts(const std::int8_t* row, const OperandForm& form, std::size_t height, std::int32_t* starts) {
+  for (std::size_t c = 0; c < form.chains(); ++c) starts[c * height] = -12 * std::accumulate(row + c * form.chain, row + (c + 1) * form.chain, 0);
+}
+
+/// Of each block of an int8 row the exponent of its scale, likewise.
+void place_exponents(const std::uint8_t* scales, std::size_t blocks, std::size_t height, std::int32_t* exponents) {
+  for (std::size_t b = 0; b < blocks; ++b) exponents[b * height] = (scales[b] - 134) * (1 << 23);
 }
 
 /// Calls with (first row of a tile, its height).
@@ -78,9 +78,9 @@ void make_room(Operand& operand, const OperandForm& form, std::span<const std::s
   operand.dwords_per_row = form.int8 ? form.k / 4 : form.k / 2;
   // Engines read past a tile's last pair, up to a line.
   operand.data.resize(operand.rows * operand.dwords_per_row + kLine / sizeof(std::uint32_t));
-  operand.starts.resize(form.int8 ? operand.rows * form.k / kScaleBlock : 0);
-  operand.exponents.resize(operand.starts.size());
-  operand.scales.resize(operand.rows * form.chains());
+  operand.starts.resize(form.int8 ? operand.rows * form.chains() : 0);
+  operand.exponents.resize(form.int8 ? operand.rows * form.k / kScaleBlock : 0);
+  operand.scales.resize(form.int8 ? 0 : operand.rows * form.chains());
   operand.row_blocks.clear();
   const std::size_t held = std::min(kRowBlockBytes / (operand.dwords_per_row * 4), kMostRows);
   const std::size_t most = std::max<std::size_t>(1, held / form.tallest) * form.tallest;
@@ -124,8 +124,8 @@ void fill_int8(Operand& operand, std::size_t index, std::span<const std::int8_t*
   each_tile(operand, block, [&](std::size_t first, std::size_t height) {
     place_quads(rows.subspan(first, height), operand.form.k, operand.data.data() + (block.first + first) * operand.dwords_per_row);
     for (std::size_t row = 0; row < height; ++row) {
-      const std::size_t place = (block.first + first) * row_blocks + row;
-      place_scales(rows[first + row], scales[first + row], row_blocks, height, operand.starts.data() + place, operand.exponents.data() + place);
+      place_starts(rows[first + row], operand.form, height, operand.starts.data() + (block.first + first) * operand.form.chains() + row);
+      place_exponents(scales[first + row], row_blocks, height, operand.exponents.data() + (block.first + first) * row_blocks + row);
     }
   });
   for (const std::uint8_t* row : scales) {
@@ -141,6 +141,13 @@ bool needs_care(Contract contract, const RowBlock& rows, const ScaleRange& colum
     return !numbers || rows.scales.least + columns.least < 135 || rows.scales.most + columns.most > 381;
   }
   return false;
+}
+
+bool needs_care(const RowBlock& rows, float expert_scale) {
+  // Columns' scales are zero, NaN, or from 2^(exponent - 9) to below 2^(exponent + 10).
+  const int exponent = static_cast<int>(std::bit_cast<std::uint32_t>(expert_scale) >> 23 & 0xFFU) - 127;
+  if (exponent < -100 || exponent > 100 || rows.scales.least < 8 || rows.scales.most == 255) return true;
+  return rows.scales.least + exponent < 17 || rows.scales.most + exponent > 244;
 }
 
 }  // namespace mx::kernels::moe

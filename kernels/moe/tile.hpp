@@ -34,13 +34,12 @@ struct TileArgs {
   /// Set unless the scales and activations at hand are known to keep away from the ends of their ranges: operand.hpp says how far for each contract.
   bool careful;
   const uint32_t* a;           ///< tile after tile: [pair of K][row] of bf16, or [quad of K][row] of int8
-  const int32_t* a_starts;     ///< int8: [block][row] in each tile, -12 times the block's sum
-  const int32_t* a_exponents;  ///< int8: likewise, (scale byte - 134) * 2^23
-  // bf16-block:
+  const int32_t* a_starts;     ///< int8: [chain][row] in each tile, -12 times the chain's sum
+  const int32_t* a_exponents;  ///< int8: [block][row] in each tile, (scale byte - 134) * 2^23
   size_t scale_block;     ///< elements of K that share a scale of the weights
-  size_t chain;           ///< elements of K in a chain: 16, 32, 64, 128, or at least K. Scale blocks are made of whole chains
+  size_t chain;           ///< bf16-block: elements of K in a chain: 16, 32, 64, 128, or at least K. Scale blocks are made of whole chains
   float expert_scale;     ///< what scales of the kind e4m3 are multiplied with
-  const float* a_scales;  ///< [chain][row] in each tile; null: the activations have none
+  const float* a_scales;  ///< bf16-block: [chain][row] in each tile; null: the activations have none
   const float* bias;      ///< [panel][32], or null
   /// Column c of a row and panel goes to out[panel * panel_stride + row * row_stride + c / 16 * half_stride + c % 16].
   float* out;
@@ -67,19 +66,31 @@ inline constexpr size_t kBlockRows = 6;
 inline constexpr size_t kInt8Rows = 6;
 
 TileFunction bf16_chain_portable;
+TileFunction bf16_chain_mxfp8_portable;
+TileFunction bf16_chain_nvfp4_portable;
+TileFunction bf16_chain_fp8_portable;
 TileFunction bf16_block_portable;
 TileFunction bf16_block_mxfp8_portable;
 TileFunction bf16_block_nvfp4_portable;
 TileFunction bf16_block_fp8_portable;
 TileFunction int8_block_portable;
+TileFunction int8_block_nvfp4_portable;
 TileFunction bf16_chain_avx2;
+TileFunction bf16_chain_mxfp8_avx2;
+TileFunction bf16_chain_nvfp4_avx2;
+TileFunction bf16_chain_fp8_avx2;
 TileFunction bf16_block_avx2;
 TileFunction bf16_block_mxfp8_avx2;
 TileFunction bf16_block_nvfp4_avx2;
 TileFunction bf16_block_fp8_avx2;
 TileFunction int8_block_avx2;
+TileFunction int8_block_nvfp4_avx2;
 TileFunction int8_block_avx512_vnni;
+TileFunction int8_block_nvfp4_avx512_vnni;
 TileFunction bf16_chain_avx512_bf16;
+TileFunction bf16_chain_mxfp8_avx512_bf16;
+TileFunction bf16_chain_nvfp4_avx512_bf16;
+TileFunction bf16_chain_fp8_avx512_bf16;
 TileFunction bf16_block_avx512_bf16;
 TileFunction bf16_block_mxfp8_avx512_bf16;
 TileFunction bf16_block_nvfp4_avx512_bf16;
