@@ -71,8 +71,8 @@ class ProductsAlone {
   ProductsAlone(const Engine& engine, const Tokens& tokens, bool int8)
       : engine_(engine), pairs_(sort_pairs(tokens.experts, {}, kExperts)), out_(pairs_.slot_of.size() * kHidden * 2) {
     const std::size_t chain = int8 ? kScaleBlock : 0;
-    make_room(first_, {.k = kHidden, .int8 = int8, .tallest = engine.tallest, .chain = chain}, pairs_.group_sizes);
-    make_room(second_, {.k = kIntermediate, .int8 = int8, .tallest = engine.tallest, .chain = chain}, pairs_.group_sizes);
+    make_room(first_, {.k = kHidden, .tiling = engine.tiling, .chain = chain}, pairs_.group_sizes);
+    make_room(second_, {.k = kIntermediate, .tiling = engine.tiling, .chain = chain}, pairs_.group_sizes);
     std::ranges::fill(first_.data, int8 ? 0x01020304U : 0x3F803F80U);
     std::ranges::fill(second_.data, int8 ? 0x01020304U : 0x3F803F80U);
     for (Operand* operand : {&first_, &second_}) {

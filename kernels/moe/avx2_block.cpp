@@ -33,28 +33,32 @@ constexpr Kind kMxfp8{decode<E4m3>, 8, e8m0_scales, 1};
 constexpr Kind kNvfp4{decode<E2m1>, 4, expert_scales, 1};
 constexpr Kind kFp8{decode<E4m3>, 8, fp32_scales, 4};
 
-/// One tile of rows by 16 columns over a stretch of K.
+/// Chains of one stretch of K, of 16 columns.
 struct Stretch {
   const float* weights;
-  const float* x;
   size_t k;
-  size_t chain;           ///< at most k
-  const float* scales;    ///< [chain][16]; null: one chain goes on through all stretches
-  const float* a_scales;  ///< [chain][a_stride]; null: none
-  size_t a_stride;
-  float* state;  ///< [row][16]: totals, or the sums of the one chain
+  size_t chain;         ///< at most k
+  size_t length;        ///< of the row
+  const float* scales;  ///< [chain][16]
+  size_t chains() const { return (k + chain - 1) / chain; }
 };
 
+/// Sums of a tile's chains, [chain][row][16].
+struct Sums {
+  alignas(32) float at[kStretch / kShortest * kSingleRows * kColumns];
+};
+
+/// To be run under flushing.
+using SumChains = void(const Stretch& stretch, const float* x, Sums& sums);
 template <size_t Rows>
-MXACT_INLINE void load(__m256 (&to)[Rows][2], const float* from) {
-  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) to[m][v] = _mm256_loadu_ps(from + m * kColumns + v * 8);
-  }
-}
-template <size_t Rows>
-MXACT_INLINE void store(const __m256 (&from)[Rows][2], float* to) {
-  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) _mm256_storeu_ps(to + m * kColumns + v * 8, from[m][v]);
+void sum_chains(const Stretch& stretch, const float* x, Sums& sums) {
+  for (size_t c = 0; c < stretch.chains(); ++c) {
+    const size_t first = c * stretch.chain;
+    __m256 part[Rows][2];
+    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) part[m][v] = _mm256_setzero_ps(); }
+    const size_t count = stretch.k - first < stretch.chain ? stretch.k - first : stretch.chain;
+    multiply(part, stretch.weights + first * kColumns, x + first * Rows, count, stretch.length);
+    store(part, sums.at + c * Rows * kColumns);
   }
 }
 
@@ -62,48 +66,72 @@ MXACT_INLINE __m256 with_row(__m256 scale, const float* a_scales, size_t m) {
   return a_scales == nullptr ? scale : _mm256_mul_ps(_mm256_broadcast_ss(a_scales + m), scale);
 }
 
-/// Sums of all chains first, under flushing, then their scales without.
+/// `a_scales` [chain][row]; null: none.
+using AddChains = void(const Stretch& stretch, const Sums& sums, const float* a_scales, float* totals);
 template <size_t Rows>
-void restarting(const Stretch& stretch) {
-  alignas(32) float sums[kStretch / kShortest][Rows * kColumns];
-  const size_t chains = (stretch.k + stretch.chain - 1) / stretch.chain;
-  {
-    const Flushing flushing;
-    for (size_t c = 0; c < chains; ++c) {
-      const size_t first = c * stretch.chain;
-      __m256 part[Rows][2];
-      MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) part[m][v] = _mm256_setzero_ps(); }
-      multiply(part, stretch.weights + first * kColumns, stretch.x + first * kPlaces,
-               stretch.k - first < stretch.chain ? stretch.k - first : stretch.chain);
-      store(part, sums[c]);
-    }
-  }
-  __m256 totals[Rows][2];
-  load(totals, stretch.state);
-  for (size_t c = 0; c < chains; ++c) {
-    const float* const a_scales = stretch.a_scales == nullptr ? nullptr : stretch.a_scales + c * stretch.a_stride;
+void add_chains(const Stretch& stretch, const Sums& sums, const float* a_scales, float* totals) {
+  __m256 registers[Rows][2];
+  load(registers, totals);
+  for (size_t c = 0; c < stretch.chains(); ++c) {
     MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
       const __m256 scale = _mm256_load_ps(stretch.scales + c * kColumns + v * 8);
       MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-        totals[m][v] = _mm256_fmadd_ps(_mm256_load_ps(sums[c] + m * kColumns + v * 8), with_row(scale, a_scales, m), totals[m][v]);
+        const __m256 sum = _mm256_load_ps(sums.at + (c * Rows + m) * kColumns + v * 8);
+        registers[m][v] = _mm256_fmadd_ps(sum, with_row(scale, a_scales == nullptr ? nullptr : a_scales + c * Rows, m), registers[m][v]);
       }
     }
   }
-  store(totals, stretch.state);
+  store(registers, totals);
 }
 
-template <size_t Rows>
-void going_on(const Stretch& stretch) {
+constexpr SumChains* kSumChains[kSingleRows] = {sum_chains<1>, sum_chains<2>, sum_chains<3>, sum_chains<4>, sum_chains<5>, sum_chains<6>};
+constexpr AddChains* kAddChains[kSingleRows] = {add_chains<1>, add_chains<2>, add_chains<3>, add_chains<4>, add_chains<5>, add_chains<6>};
+
+/// One half of a panel, its decoded weights and what becomes of all rows.
+struct Half {
+  alignas(64) float weights[kStretch * kColumns];
+  alignas(64) float scales[kStretch / kShortest * kColumns];
+  alignas(64) float totals[kMostRows * kColumns];  ///< or the sums of chains as long as the row
+};
+
+/// The chains of a stretch from `first` on, a few tiles at a time: switching flushing on and off takes long.
+void add_stretch(const TileArgs& args, size_t first, size_t count, Half (&halves)[2]) {
+  constexpr size_t kTilesAtOnce = 2;
+  const size_t length = args.blocks * kScaleBlock;
+  const size_t chains = (length + args.chain - 1) / args.chain;
+  const size_t tiles = tile_count(args.rows, kSingleRows);
+  Sums sums[2][kTilesAtOnce];
+  const Stretch stretches[2] = {{halves[0].weights, count, args.chain, length, halves[0].scales},
+                                {halves[1].weights, count, args.chain, length, halves[1].scales}};
+  size_t row = 0;
+  for (size_t tile = 0; tile < tiles; tile += kTilesAtOnce) {
+    const size_t end = tile + kTilesAtOnce < tiles ? tile + kTilesAtOnce : tiles;
+    const size_t begin_row = row;
+    {
+      const Flushing flushing;
+      for (size_t t = tile; t < end; ++t) {
+        const size_t height = tile_height(args.rows, kSingleRows, t);
+        for (size_t h = 0; h < 2; ++h) kSumChains[height - 1](stretches[h], singles(args, row, height, first), sums[h][t - tile]);
+        row += height;
+      }
+    }
+    row = begin_row;
+    for (size_t t = tile; t < end; ++t) {
+      const size_t height = tile_height(args.rows, kSingleRows, t);
+      const float* const a_scales = args.a_scales == nullptr ? nullptr : args.a_scales + row * chains + first / args.chain * height;
+      for (size_t h = 0; h < 2; ++h) kAddChains[height - 1](stretches[h], sums[h][t - tile], a_scales, halves[h].totals + row * kColumns);
+      row += height;
+    }
+  }
+}
+
+/// Chains as long as the row go on through all stretches.
+void continue_chains(const TileArgs& args, size_t first, size_t count, Half& half) {
   const Flushing flushing;
-  __m256 sums[Rows][2];
-  load(sums, stretch.state);
-  multiply(sums, stretch.weights, stretch.x, stretch.k);
-  store(sums, stretch.state);
+  each_tile(args.rows, [&](size_t row, size_t height) {
+    kGoOn[height - 1](half.weights, singles(args, row, height, first), count, args.blocks * kScaleBlock, half.totals + row * kColumns);
+  });
 }
-
-using StretchFunction = void(const Stretch&);
-constexpr StretchFunction* kRestarting[kRows] = {restarting<1>, restarting<2>, restarting<3>, restarting<4>, restarting<5>, restarting<6>};
-constexpr StretchFunction* kGoingOn[kRows] = {going_on<1>, going_on<2>, going_on<3>, going_on<4>, going_on<5>, going_on<6>};
 
 /// The one chain's sums times their scales.
 void scale_sums(const TileArgs& args, const Kind& kind, const uint8_t* scales, float* sums) {
@@ -111,50 +139,41 @@ void scale_sums(const TileArgs& args, const Kind& kind, const uint8_t* scales, f
     const __m256 scale = kind.scales(args, scales + v * 8 * kind.scale_bytes);
     for (size_t row = 0; row < args.rows; ++row) {
       float* const at = sums + row * kColumns + v * 8;
-      _mm256_storeu_ps(at, _mm256_fmadd_ps(_mm256_loadu_ps(at), with_row(scale, args.a_scales, row), _mm256_setzero_ps()));
+      _mm256_store_ps(at, _mm256_fmadd_ps(_mm256_load_ps(at), with_row(scale, args.a_scales, row), _mm256_setzero_ps()));
     }
   }
 }
 
+/// Scales of the chains from `first` of K on; `at`: those of the half's first column.
+void decode_scales(const TileArgs& args, const Kind& kind, const uint8_t* at, size_t first, size_t count, float* out) {
+  for (size_t c = 0; c * args.chain < count; ++c) {
+    const uint8_t* const of_chain = at + (first + c * args.chain) / args.scale_block * kPanelColumns * kind.scale_bytes;
+    for (size_t v = 0; v < 2; ++v) _mm256_store_ps(out + c * kColumns + v * 8, kind.scales(args, of_chain + v * 8 * kind.scale_bytes));
+  }
+}
+
 void run(const TileArgs& args, const Kind& kind) {
-  alignas(64) float weights[2][kStretch * kColumns];
-  alignas(64) float scales[2][kStretch / kShortest * kColumns];
-  alignas(64) float x[kStretch * kPlaces];
-  alignas(64) float state[2][kMostRows * kColumns];
+  Half halves[2];
   const size_t k = args.blocks * kScaleBlock;
-  const size_t chains = (k + args.chain - 1) / args.chain;
-  const bool one_chain = chains == 1;
+  const bool one_chain = args.chain >= k;
   for (size_t panel = 0; panel < args.panels; ++panel) {
     const uint8_t* const codes = args.codes + panel * args.code_stride;
-    const uint8_t* const panel_scales = args.scales + panel * args.scale_stride;
-    for (size_t i = 0; i < args.rows * kColumns; ++i) state[0][i] = state[1][i] = 0;
+    const uint8_t* const scales = args.scales + panel * args.scale_stride;
+    for (Half& half : halves) {
+      for (size_t i = 0; i < args.rows * kColumns; ++i) half.totals[i] = 0;
+    }
     for (size_t first = 0; first < k; first += kStretch) {
       const size_t count = k - first < kStretch ? k - first : kStretch;
-      for (size_t half = 0; half < 2; ++half) {
-        kind.decode(codes + first * kind.code_bits / 8 * kPanelColumns + half * kColumns * 4, count, weights[half]);
-        for (size_t c = 0; !one_chain && c * args.chain < count; ++c) {
-          const uint8_t* const at = panel_scales + ((first + c * args.chain) / args.scale_block * kPanelColumns + half * kColumns) * kind.scale_bytes;
-          for (size_t v = 0; v < 2; ++v) _mm256_store_ps(scales[half] + c * kColumns + v * 8, kind.scales(args, at + v * 8 * kind.scale_bytes));
-        }
+      for (size_t h = 0; h < 2; ++h) {
+        kind.decode(codes + h * kColumns * 4 + first * kind.code_bits / 8 * kPanelColumns, count, halves[h].weights);
+        if (!one_chain) decode_scales(args, kind, scales + h * kColumns * kind.scale_bytes, first, count, halves[h].scales);
+        if (one_chain) continue_chains(args, first, count, halves[h]);
       }
-      each_tile(args.rows, kBlockRows, [&](size_t tile, size_t height, size_t row, size_t rows) {
-        widen(args.a + tile * k / 2 + first / 2 * height + row, height, count / 2, x);
-        for (size_t half = 0; half < 2; ++half) {
-          const StretchFunction* const function = (one_chain ? kGoingOn : kRestarting)[rows - 1];
-          function({.weights = weights[half],
-                    .x = x,
-                    .k = count,
-                    .chain = args.chain,
-                    .scales = scales[half],
-                    .a_scales = args.a_scales == nullptr ? nullptr : args.a_scales + tile * chains + first / args.chain * height + row,
-                    .a_stride = height,
-                    .state = state[half] + (tile + row) * kColumns});
-        }
-      });
+      if (!one_chain) add_stretch(args, first, count, halves);
     }
-    for (size_t half = 0; half < 2; ++half) {
-      if (one_chain) scale_sums(args, kind, panel_scales + half * kColumns * kind.scale_bytes, state[half]);
-      put(args, panel, half, state[half]);
+    for (size_t h = 0; h < 2; ++h) {
+      if (one_chain) scale_sums(args, kind, scales + h * kColumns * kind.scale_bytes, halves[h].totals);
+      put(args, panel, h, halves[h].totals);
     }
   }
 }

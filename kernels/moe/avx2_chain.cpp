@@ -70,33 +70,8 @@ void decode_stretch(const TileArgs& args, const Kind& kind, size_t panel, size_t
   }
 }
 
-/// One tile of rows by 16 columns over a stretch of K; `totals` [row][16] goes on from stretch to stretch.
-struct Stretch {
-  const float* weights;
-  size_t k;
-  const float* x;
-  float* totals;
-};
-
-/// To be run under flushing.
-template <size_t Rows>
-void chain(const Stretch& stretch) {
-  __m256 sums[Rows][2];
-  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = _mm256_loadu_ps(stretch.totals + m * kColumns + v * 8);
-  }
-  multiply(sums, stretch.weights, stretch.x, stretch.k);
-  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) _mm256_storeu_ps(stretch.totals + m * kColumns + v * 8, sums[m][v]);
-  }
-}
-
-using StretchFunction = void(const Stretch&);
-constexpr StretchFunction* kChains[kRows] = {chain<1>, chain<2>, chain<3>, chain<4>, chain<5>, chain<6>};
-
 void run(const TileArgs& args, const Kind& kind) {
   alignas(64) float weights[2][kStretch * kColumns];
-  alignas(64) float x[kStretch * kPlaces];
   alignas(64) float totals[2][kMostRows * kColumns];
   const size_t k = args.blocks * kScaleBlock;
   for (size_t panel = 0; panel < args.panels; ++panel) {
@@ -105,9 +80,9 @@ void run(const TileArgs& args, const Kind& kind) {
       const size_t count = k - first < kStretch ? k - first : kStretch;
       for (size_t half = 0; half < 2; ++half) decode_stretch(args, kind, panel, half * kColumns, first, count, weights[half]);
       const Flushing flushing;
-      each_tile(args.rows, kChainRows, [&](size_t tile, size_t height, size_t row, size_t rows) {
-        widen(args.a + tile * k / 2 + first / 2 * height + row, height, count / 2, x);
-        for (size_t half = 0; half < 2; ++half) kChains[rows - 1]({weights[half], count, x, totals[half] + (tile + row) * kColumns});
+      each_tile(args.rows, [&](size_t row, size_t height) {
+        const float* const x = singles(args, row, height, first);
+        for (size_t half = 0; half < 2; ++half) kGoOn[height - 1](weights[half], x, count, k, totals[half] + row * kColumns);
       });
     }
     for (size_t half = 0; half < 2; ++half) put(args, panel, half, totals[half]);

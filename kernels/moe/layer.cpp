@@ -152,8 +152,8 @@ void FusedLayer::run_experts(std::span<const std::size_t> group_sizes, const Sou
   act_.resize(pairs * intermediate_);
   expert_out_.resize(pairs * hidden_);
   stage_.make_room(x_, as_is ? 0 : sources.rows.size(), hidden_);
-  make_room(first_, {.k = hidden_, .int8 = stage_.int8(), .tallest = engine_.tallest, .chain = first_chain_}, group_sizes);
-  make_room(second_, {.k = intermediate_, .int8 = stage_.int8(), .tallest = engine_.tallest, .chain = second_chain_}, group_sizes);
+  make_room(first_, {.k = hidden_, .tiling = engine_.tiling, .chain = first_chain_}, group_sizes);
+  make_room(second_, {.k = intermediate_, .tiling = engine_.tiling, .chain = second_chain_}, group_sizes);
   scratch_.resize(std::max(scratch_.size(), static_cast<std::size_t>(threads)));
   const std::vector<Work> gate_and_up_work = work_of(first_, weights_.w13.shape.panels());
   const std::vector<Work> down_work = work_of(second_, weights_.w2.shape.panels());

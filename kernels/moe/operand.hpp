@@ -1,5 +1,5 @@
 #pragma once
-// Activations made ready for an engine: cut into blocks of rows that a core's cache holds, and those into tiles (tile.hpp), each tile K by K.
+// Activations made ready for an engine: cut into the blocks of rows that it takes at once, and those into tiles (tile.hpp), each tile K by K.
 
 #include <cstdint>
 #include <span>
@@ -38,9 +38,10 @@ struct RowBlock {
 /// What an operand is made of.
 struct OperandForm {
   std::size_t k;
-  bool int8 = false;
-  std::size_t tallest = 0;  ///< rows of its engine's tiles
-  std::size_t chain = 0;    ///< elements of K in a chain: of int8, or for each scale of a bf16 row; 0: rows have none
+  Tiling tiling;          ///< its engine's
+  std::size_t chain = 0;  ///< elements of K in a chain: of int8, or for each scale of a bf16 row; 0: rows have none
+  bool int8() const { return tiling.form == RowForm::quads; }
+  std::size_t dwords() const { return int8() ? k / 4 : tiling.form == RowForm::pairs ? k / 2 : k; }  ///< of a row
   std::size_t chains() const { return chain == 0 ? 0 : (k + chain - 1) / chain; }
 };
 
@@ -48,7 +49,6 @@ struct OperandForm {
 struct Operand {
   OperandForm form;
   std::size_t rows;
-  std::size_t dwords_per_row;  ///< K / 2 or K / 4
   Lines<std::uint32_t> data;
   Lines<std::int32_t> starts;
   Lines<std::int32_t> exponents;

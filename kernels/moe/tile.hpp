@@ -33,7 +33,7 @@ struct TileArgs {
   size_t rows;
   /// Set unless the scales and activations at hand are known to keep away from the ends of their ranges: operand.hpp says how far for each contract.
   bool careful;
-  const uint32_t* a;           ///< tile after tile: [pair of K][row] of bf16, or [quad of K][row] of int8
+  const uint32_t* a;           ///< tile after tile, each in the engine's RowForm
   const int32_t* a_starts;     ///< int8: [chain][row] in each tile, -12 times the chain's sum
   const int32_t* a_exponents;  ///< int8: [block][row] in each tile, (scale byte - 134) * 2^23
   size_t scale_block;     ///< elements of K that share a scale of the weights
@@ -60,10 +60,36 @@ static inline size_t tile_height(size_t rows, size_t tallest, size_t tile) {
 /// Rows that an engine takes at once at most.
 inline constexpr size_t kMostRows = 2048;
 
+/// How the rows of a tile lie beside each other.
+enum class RowForm {
+  pairs,    ///< [pair of K][row]: two bf16 in a dword
+  singles,  ///< [K][row]: fp32, of each pair of K the odd one first
+  quads,    ///< [quad of K][row]: four int8 in a dword
+};
+
+/// How an engine takes its rows.
+struct Tiling {
+  size_t tallest;  ///< rows of a tile
+  RowForm form;
+  size_t block_bytes;  ///< of rows that it is given at once
+};
+
 /// Tallest tiles of each contract: what 32 vector registers hold.
 inline constexpr size_t kChainRows = 12;
 inline constexpr size_t kBlockRows = 6;
 inline constexpr size_t kInt8Rows = 6;
+/// A tile of rows that sixteen registers hold.
+inline constexpr size_t kSingleRows = 6;
+
+/// Engines that decode weights for each tile stream these past the rows, which fill half of a core's second-level cache of 1 MiB. Those that decode
+/// once for all rows stream the rows.
+inline constexpr size_t kHeldBytes = 512 * 1024;
+inline constexpr size_t kStreamedBytes = 8 * kHeldBytes;
+inline constexpr Tiling kChainTiling{kChainRows, RowForm::pairs, kHeldBytes};
+inline constexpr Tiling kBlockTiling{kBlockRows, RowForm::pairs, kHeldBytes};
+inline constexpr Tiling kInt8Tiling{kInt8Rows, RowForm::quads, kHeldBytes};
+inline constexpr Tiling kDecodedChainTiling{kChainRows, RowForm::pairs, kStreamedBytes};
+inline constexpr Tiling kSingleTiling{kSingleRows, RowForm::singles, kStreamedBytes};
 
 TileFunction bf16_chain_portable;
 TileFunction bf16_chain_mxfp8_portable;
