@@ -89,12 +89,13 @@ void FusedLayer::run(const RoutedTokens& tokens, std::span<float> out, int threa
   check_size("weights", tokens.weights.size(), tokens.experts.size());
   check_size("x", tokens.x.size(), count * hidden_);
   check_size("out", out.size(), count * hidden_);
+  check_buffers("layer", out,
+                {input("x", tokens.x), input("weights", tokens.weights), input("experts", tokens.experts), input("expert_map", tokens.expert_map)});
   for (std::size_t i = 0; i < tokens.weights.size(); ++i) {
     if (!std::isfinite(tokens.weights[i])) {
       refuse("the weight of token " + std::to_string(i / tokens.top_k) + ", slot " + std::to_string(i % tokens.top_k) + " is not finite");
     }
   }
-  check_buffers("layer", out, {input("x", tokens.x), input("weights", tokens.weights), input("experts", tokens.experts)});
   const SortedPairs pairs = sort_pairs(tokens.experts, tokens.expert_map, weights_.w13.shape.experts);
   run_experts(pairs.group_sizes, sources_of(tokens, pairs), threads);
 #pragma omp parallel for num_threads(threads) schedule(static)

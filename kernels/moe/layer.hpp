@@ -44,7 +44,7 @@ class FusedLayer {
   FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const IsaTier& tier);
 
   /// out: fp32 [tokens, hidden]. Throws Error(usage), before anything is written, for sizes that disagree, experts that do not exist, weights that
-  /// are not finite, and an `out` that is misaligned or overlaps an input.
+  /// are not finite, an `out` or input that is misaligned, and an `out` that overlaps an input.
   void run(const RoutedTokens& tokens, std::span<float> out, int threads);
 
   /// out: fp32 [experts, room, hidden], of each token its expert's output without a weight; rooms beyond the counts are left alone. Errors as run(),
