@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "kernels/moe/bf16_product.hpp"
+#include "model/numerics/convert.hpp"
 #include "model/numerics/dot.hpp"
 #include "model/numerics/f32.hpp"
 #include "tests/catch.hpp"
