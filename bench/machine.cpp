@@ -127,7 +127,9 @@ constexpr std::size_t kRounds = 200000;
   }
 MXACT_PEAK(bf16_dots, "vdpbf16ps", "zmm")
 MXACT_PEAK(int8_dots, "vpdpbusd", "zmm")
+MXACT_PEAK(int8_pairs, "vpmaddubsw", "ymm")
 MXACT_PEAK(f32_fmas, "vfmadd231ps", "ymm")
+MXACT_PEAK(f32_wide_fmas, "vfmadd231ps", "zmm")
 #undef MXACT_PEAK
 #undef MXACT_TWELVE
 
@@ -212,9 +214,23 @@ double int8_dot_peak() {
   return 0;
 }
 
+double int8_pair_peak() {
+#if defined(__x86_64__)
+  if (has_avx2()) return rate(int8_pairs, 64.0 * kSums * kRounds);
+#endif
+  return 0;
+}
+
 double f32_fma_peak() {
 #if defined(__x86_64__)
   if (has_avx2()) return rate(f32_fmas, 16.0 * kSums * kRounds);
+#endif
+  return 0;
+}
+
+double f32_wide_fma_peak() {
+#if defined(__x86_64__)
+  if (is_wide()) return rate(f32_wide_fmas, 32.0 * kSums * kRounds);
 #endif
   return 0;
 }

@@ -46,8 +46,10 @@ void stream_copy(std::byte* target, const std::byte* source, std::size_t bytes);
 double memory_read();
 
 /// Operations per second of one thread (a multiplication and an addition are two), 0 where the processor lacks the instruction.
-double bf16_dot_peak();  ///< VDPBF16PS, 512 bits
-double int8_dot_peak();  ///< VPDPBUSD, 512 bits
-double f32_fma_peak();   ///< VFMADD231PS, 256 bits
+double bf16_dot_peak();      ///< VDPBF16PS, 512 bits
+double int8_dot_peak();      ///< VPDPBUSD, 512 bits
+double int8_pair_peak();     ///< VPMADDUBSW, 256 bits, whose sums of two are yet to be added up
+double f32_fma_peak();       ///< VFMADD231PS, 256 bits
+double f32_wide_fma_peak();  ///< VFMADD231PS, 512 bits
 
 }  // namespace mx::bench

@@ -3,7 +3,6 @@
 
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,25 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "bench/machine.hpp"
+#include "bench/moe_shapes.hpp"
 #include "kernels/moe/gemm.hpp"
 
 namespace {
 
 using namespace mx::kernels::moe;
-
-/// Below this many rows weights come from memory each time: as many copies as no cache holds.
-constexpr std::size_t kColdRows = 16;
-constexpr std::size_t kColdBytes = std::size_t{288} << 20;
-
-/// Bytes that look random, the same at each run.
-class Draws {
- public:
-  std::uint32_t operator()() { return static_cast<std::uint32_t>((state_ = state_ * 6364136223846793005ULL + 1442695040888963407ULL) >> 33); }
-
- private:
-  std::uint64_t state_ = 1;
-};
+using namespace mx::bench;
 
 /// As many experts as kColdBytes takes, all alike: no engine's time depends on codes.
 const PanelMatrix& weights(const PanelFormat& format, std::size_t columns, std::size_t k) {
@@ -60,23 +47,20 @@ const PanelMatrix& weights(const PanelFormat& format, std::size_t columns, std::
   return *matrix;
 }
 
-/// Operations per second that this moment allows.
 double limit(const Engine& engine, const PanelMatrix& matrix, std::size_t rows, int threads) {
-  const bool vectors = (engine.needs & mx::kernels::kAvx512) != 0;
-  const double peak = !vectors                                      ? mx::bench::f32_fma_peak()
-                      : engine.contract == mx::Contract::int8_block ? mx::bench::int8_dot_peak()
-                                                                    : mx::bench::bf16_dot_peak();
+  const bool wide = (engine.needs & mx::kernels::kAvx512) != 0;
+  const double peak = engine.contract == mx::Contract::int8_block ? (wide ? int8_dot_peak() : int8_pair_peak()) : wide ? bf16_dot_peak() : f32_fma_peak();
   const double bytes = static_cast<double>(matrix.panel_code_bytes() + matrix.panel_scale_bytes());
-  const double bytes_per_weight = bytes / static_cast<double>(kPanelColumns * matrix.shape.k);
-  return threads * std::min(peak, 2 * static_cast<double>(rows) * mx::bench::memory_read() / bytes_per_weight);
+  return product_limit(peak, rows, bytes / static_cast<double>(kPanelColumns * matrix.shape.k), threads);
 }
 
 /// `block`: a scale of the activations for so many of K, 0 for activations without.
-void product(benchmark::State& state, const Engine& engine, const PanelFormat* format, std::size_t block, std::size_t columns, std::size_t rows,
+void product(benchmark::State& state, const Engine& engine, const PanelFormat& format, std::size_t block, std::size_t columns, std::size_t rows,
              int threads) {
-  constexpr std::size_t kK = 2880;
+  constexpr std::size_t kK = kProductK;
   if ((engine.needs & ~mx::kernels::isa_of_processor()) != 0) return state.SkipWithError("this processor cannot run it");
-  const PanelMatrix& matrix = weights(*format, columns, kK);
+  pin(threads);
+  const PanelMatrix& matrix = weights(format, columns, kK);
   Draws draws;
   std::vector<std::uint16_t> bf16(rows * kK);
   std::vector<std::int8_t> int8(rows * kK);
@@ -86,7 +70,7 @@ void product(benchmark::State& state, const Engine& engine, const PanelFormat* f
   const std::vector<float> x_scales(block == 0 ? 0 : rows * ((kK + block - 1) / block), 0.25F);
   std::vector<float> out(rows * columns);
   const std::size_t copies = rows < kColdRows ? matrix.shape.experts : 1;
-  double allowed = limit(engine, matrix, rows, threads);
+  const double allowed = limit(engine, matrix, rows, threads);
   std::size_t expert = 0;
   for (auto _ : state) {
     if (engine.contract == mx::Contract::int8_block) {
@@ -99,11 +83,7 @@ void product(benchmark::State& state, const Engine& engine, const PanelFormat* f
     benchmark::DoNotOptimize(out.data());
     expert = (expert + 1) % copies;
   }
-  allowed = (allowed + limit(engine, matrix, rows, threads)) / 2;
-  const double operations = 2.0 * static_cast<double>(rows * columns * kK) * static_cast<double>(state.iterations());
-  state.counters["rate"] = benchmark::Counter(operations, benchmark::Counter::kIsRate);
-  state.counters["limit"] = allowed;
-  state.counters["share"] = benchmark::Counter(operations / allowed, benchmark::Counter::kIsRate);
+  count_product(state, rows, columns, (allowed + limit(engine, matrix, rows, threads)) / 2);
 }
 
 /// Activations with scales are measured on one format: they cost the same on all.
@@ -115,18 +95,10 @@ constexpr Rows kPlain{"", 0};
 constexpr Rows kScaled[] = {{"/x:mxfp8", 32}, {"/x:fp8-g128", 128}};
 
 void register_product(const Engine& engine, const PanelFormat& format, const Rows& x) {
-  for (const std::size_t columns : {std::size_t{5760}, std::size_t{2880}}) {
-    for (const std::size_t rows : {std::size_t{1}, std::size_t{4}, std::size_t{16}, std::size_t{64}, std::size_t{256}}) {
-      for (const int threads : {1, 2}) {
-        const std::string name = "moe_gemm/" + std::string(engine.name) + "/w:" + std::string(mx::layout::name_of(format.format)) + x.name +
-                                 "/N:" + std::to_string(columns) + "/M:" + std::to_string(rows) + "/threads:" + std::to_string(threads);
-        auto* entry = benchmark::RegisterBenchmark(name.c_str(), product, engine, &format, x.block, columns, rows, threads);
-        // One thread is timed by its own processor time, as its limits are.
-        entry->Unit(benchmark::kMillisecond)->MinTime(0.1);
-        if (threads > 1) entry->UseRealTime();
-      }
-    }
-  }
+  const std::string what = std::string(engine.name) + "/w:" + std::string(mx::layout::name_of(format.format)) + x.name;
+  register_products(what, [&engine, &format, &x](benchmark::State& state, std::size_t columns, std::size_t rows, int threads) {
+    product(state, engine, format, x.block, columns, rows, threads);
+  });
 }
 
 /// Every engine of the build but the portable ones, which have no limit to be held against.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/moe_shapes.hpp"
 #include "kernels/moe/layer.hpp"
 #include "model/numerics/profile.hpp"
 
@@ -17,19 +18,12 @@ namespace {
 
 using namespace mx::kernels;
 using namespace mx::kernels::moe;
+using mx::bench::Draws;
 
 constexpr std::size_t kExperts = 32;
 constexpr std::size_t kHidden = 2880;
 constexpr std::size_t kIntermediate = 2880;
 constexpr std::size_t kTopK = 4;
-
-class Draws {
- public:
-  std::uint32_t operator()() { return static_cast<std::uint32_t>((state_ = state_ * 6364136223846793005ULL + 1442695040888963407ULL) >> 33); }
-
- private:
-  std::uint64_t state_ = 1;
-};
 
 PanelMatrix random_matrix(const PanelShape& shape, Draws& draws) {
   const std::size_t rows = shape.experts * shape.halves * shape.columns;
@@ -76,8 +70,9 @@ class ProductsAlone {
  public:
   ProductsAlone(const Engine& engine, const Tokens& tokens, bool int8)
       : engine_(engine), pairs_(sort_pairs(tokens.experts, {}, kExperts)), out_(pairs_.slot_of.size() * kHidden * 2) {
-    make_room(first_, {.k = kHidden, .int8 = int8, .tallest = engine.tallest}, pairs_.group_sizes);
-    make_room(second_, {.k = kIntermediate, .int8 = int8, .tallest = engine.tallest}, pairs_.group_sizes);
+    const std::size_t chain = int8 ? kScaleBlock : 0;
+    make_room(first_, {.k = kHidden, .tiling = engine.tiling, .chain = chain}, pairs_.group_sizes);
+    make_room(second_, {.k = kIntermediate, .tiling = engine.tiling, .chain = chain}, pairs_.group_sizes);
     std::ranges::fill(first_.data, int8 ? 0x01020304U : 0x3F803F80U);
     std::ranges::fill(second_.data, int8 ? 0x01020304U : 0x3F803F80U);
     for (Operand* operand : {&first_, &second_}) {
@@ -124,6 +119,7 @@ double seconds(int threads) {
 }
 
 void layer(benchmark::State& state, mx::Contract contract, std::size_t count, int threads) {
+  mx::bench::pin(threads);
   const bool int8 = contract == mx::Contract::int8_block;
   const mx::moe::Activation& row = mx::moe::activation_named("swiglu_oai");
   mx::moe::ScaledChoices choices{.contract = contract, .activation = &row, .constants = row.constants};

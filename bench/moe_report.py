@@ -3,6 +3,8 @@
 
 The run has repetitions (--benchmark_repetitions) in random order (--benchmark_enable_random_interleaving). Each figure is the median of its repetitions
 with half the distance of its quartiles, in percent of it, beside it. The share of the machine's limit is measured in the same process at the same moment.
+Where the run has peers (libraries that multiply weights which were dequantized for them), an engine's figure ends with how many times the fastest one's
+rate of the same size it is. Two threads are shown as how many times one thread's rate they reach.
 """
 
 import json
@@ -28,13 +30,42 @@ def runs_of(results):
     return runs
 
 
-def figure(values):
+PEER = "peer "
+
+
+def rate_of(values):
+    return statistics.median(rate for rate, _, _ in values)
+
+
+def size_of(what):
+    return what.rsplit("N:", 1)[-1]
+
+
+def fastest_peer(runs, key):
+    """The rate of the fastest peer of a product's size and threads, or None."""
+    kind, what, column, threads = key
+    rates = [rate_of(values) for (k, w, c, t), values in runs.items() if (k, c, t) == (kind, column, threads) and w.startswith(PEER) and size_of(w) == size_of(what)]
+    return None if kind != "moe_gemm" or what.startswith(PEER) or not rates else max(rates)
+
+
+def figure(runs, key):
+    values = runs[key]
     rates = [rate for rate, _, _ in values]
     text = f"{1e-9 * statistics.median(rates):.0f}"
     if len(rates) >= 3:
         low, middle, high = statistics.quantiles(rates, n=4)
         text += f" (±{50 * (high - low) / middle:.0f} %)"
-    return f"{text}, {100 * statistics.median(share for _, share, _ in values):.0f} %"
+    text += f", {100 * statistics.median(share for _, share, _ in values):.0f} %"
+    peer = fastest_peer(runs, key)
+    return text if peer is None else f"{text}, {rate_of(values) / peer:.1f}x"
+
+
+def to_one_thread(runs, key):
+    """A figure of two threads beside that of one."""
+    kind, what, column, _ = key
+    one = runs.get((kind, what, column, 1))
+    text = f"{1e-9 * rate_of(runs[key]):.0f}"
+    return text if one is None else f"{text}, {rate_of(runs[key]) / rate_of(one):.2f}x"
 
 
 def tables(runs, threads):
@@ -44,11 +75,20 @@ def tables(runs, threads):
         columns = sorted({key[2] for key in keys})
         if not keys:
             continue
-        of = "of the limit" if kind == "moe_gemm" else "of its products alone"
-        lines += [f"| {threads} thread{'s' if threads > 1 else ''}: 10^9 operations a second, share {of} | " + " | ".join(f"{column}={c}" for c in columns) + " |"]
+        if threads == 1:
+            of = "share of the limit" if kind == "moe_gemm" else "share of its products alone"
+            if kind == "moe_gemm" and any(key[1].startswith(PEER) for key in keys):
+                of += ", times the fastest peer"
+            cell = figure
+        else:
+            of = "times one thread"
+            cell = to_one_thread
+        lines += [f"| {threads} thread{'s' if threads > 1 else ''}: 10^9 operations a second, {of} | " + " | ".join(f"{column}={c}" for c in columns) + " |"]
         lines += ["|---|" + "--:|" * len(columns)]
-        for what in sorted({key[1] for key in keys}):
-            cells = [figure(runs[(kind, what, c, threads)]) if (kind, what, c, threads) in runs else "" for c in columns]
+        # The larger products first, the peers last.
+        order = lambda what: (-int(size_of(what)) if kind == "moe_gemm" else 0, what.startswith(PEER), what)
+        for what in sorted({key[1] for key in keys}, key=order):
+            cells = [cell(runs, (kind, what, c, threads)) if (kind, what, c, threads) in runs else "" for c in columns]
             lines.append(f"| {what} | {' | '.join(cells)} |")
         lines.append("")
     return lines
@@ -58,7 +98,7 @@ def roofline(runs):
     """Rates of one thread's products over their limits, both axes logarithmic: what lies on the diagonal is as fast as the machine."""
     size, margin = 480, 60
     points = [(statistics.median(v[2] for v in values), statistics.median(v[0] for v in values), key)
-              for key, values in sorted(runs.items()) if key[0] == "moe_gemm" and key[3] == 1]
+              for key, values in sorted(runs.items()) if key[0] == "moe_gemm" and key[3] == 1 and not key[1].startswith(PEER)]
     low = math.log10(min(min(x, y) for x, y, _ in points)) - 0.1
     high = math.log10(max(max(x, y) for x, y, _ in points)) + 0.1
     place = lambda value: margin + (math.log10(value) - low) / (high - low) * size
@@ -87,7 +127,7 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         results = json.load(file)
     runs = runs_of(results)
-    if not any(key[0] == "moe_gemm" and key[3] == 1 for key in runs):
+    if not any(key[0] == "moe_gemm" and key[3] == 1 and not key[1].startswith(PEER) for key in runs):
         sys.exit(f"{sys.argv[1]}: no products of one thread")
     context = results["context"]
     load = ", ".join(f"{value:.1f}" for value in context.get("load_avg", []))

@@ -1,7 +1,6 @@
 // bf16-block by AVX2, of every kind of weights: sums of chains under flushing, their scales without.
 
-#include "kernels/moe/avx2_lanes.hpp"
-#include "kernels/moe/e4m3.hpp"
+#include "kernels/moe/avx2_decode.hpp"
 
 namespace mx::kernels::moe {
 namespace {
@@ -9,66 +8,17 @@ namespace {
 constexpr size_t kStretch = 128;  // K decoded at once, whole chains: 16 KiB for both halves
 constexpr size_t kShortest = 16;  // K of the smallest chain
 
-/// Decodes `k` of K of 16 columns, whose dwords begin at `codes`: [pair of K][odd, even][16 columns].
-using Decode = void(const uint8_t* codes, size_t k, float* out);
-
-/// One vector of columns, whole dwords.
-template <class Dword>
-MXACT_INLINE void each_dword(const uint8_t* codes, size_t count, Dword dword) {
-  for (size_t d = 0; d < count; ++d) {
-    for (size_t v = 0; v < 2; ++v) dword(d, v, _mm256_load_si256(reinterpret_cast<const __m256i*>(codes + (d * kPanelColumns + v * 8) * 4)));
-  }
-}
-
-MXACT_INLINE void put_pair(float* out, size_t pair, size_t v, __m256 odd, __m256 even) {
-  _mm256_store_ps(out + pair * 2 * kColumns + v * 8, odd);
-  _mm256_store_ps(out + (pair * 2 + 1) * kColumns + v * 8, even);
-}
-
-void decode_e2m1(const uint8_t* codes, size_t k, float* out) {
-  each_dword(
-      codes, k / 8, [&](size_t d, size_t v, __m256i lanes) __attribute__((always_inline)) {
-        put_pair(out, d * 4, v, decoded<4>(lanes), decoded<0>(lanes));
-        put_pair(out, d * 4 + 1, v, decoded<5>(lanes), decoded<1>(lanes));
-        put_pair(out, d * 4 + 2, v, decoded<6>(lanes), decoded<2>(lanes));
-        put_pair(out, d * 4 + 3, v, decoded<7>(lanes), decoded<3>(lanes));
-      });
-}
-
-/// Eight e4m3 codes, each in the low byte of a dword whose other bytes are zero. fp16 has e4m3's fields with another bias: 2^-8 of the number, but
-/// for NaN.
-MXACT_INLINE __m256 e4m3_values(__m256i codes) {
-  const __m256i magnitude = _mm256_and_si256(codes, _mm256_set1_epi32(0x7F));
-  const __m256i nan = _mm256_cmpeq_epi32(magnitude, _mm256_set1_epi32(0x7F));
-  const __m256i number = _mm256_or_si256(_mm256_slli_epi32(magnitude, 7), _mm256_slli_epi32(_mm256_and_si256(codes, _mm256_set1_epi32(0x80)), 8));
-  const __m256i fp16 = _mm256_blendv_epi8(number, _mm256_set1_epi32(0x7E00), nan);
-  const __m256i packed = _mm256_packus_epi32(fp16, fp16);
-  const __m128i eight = _mm_unpacklo_epi64(_mm256_castsi256_si128(packed), _mm256_extracti128_si256(packed, 1));
-  return _mm256_mul_ps(_mm256_cvtph_ps(eight), _mm256_set1_ps(256));
-}
-
-/// A dword's bytes are k 0, 2, 1, 3 of its quad.
-void decode_e4m3(const uint8_t* codes, size_t k, float* out) {
-  const __m256i low = _mm256_set1_epi32(0xFF);
-  each_dword(
-      codes, k / 4, [&](size_t d, size_t v, __m256i lanes) __attribute__((always_inline)) {
-        const __m256 k0 = e4m3_values(_mm256_and_si256(lanes, low));
-        const __m256 k2 = e4m3_values(_mm256_and_si256(_mm256_srli_epi32(lanes, 8), low));
-        const __m256 k1 = e4m3_values(_mm256_and_si256(_mm256_srli_epi32(lanes, 16), low));
-        const __m256 k3 = e4m3_values(_mm256_srli_epi32(lanes, 24));
-        put_pair(out, d * 2, v, k1, k0);
-        put_pair(out, d * 2 + 1, v, k3, k2);
-      });
-}
-
 /// Scales of 8 columns.
 using ScaleValues = __m256(const TileArgs& args, const uint8_t* scales);
 
 __m256 e8m0_scales(const TileArgs&, const uint8_t* scales) { return scale_values(scales); }
-__m256 f32_scales(const TileArgs&, const uint8_t* scales) { return _mm256_loadu_ps(reinterpret_cast<const float*>(scales)); }
-__m256 e4m3_scales(const TileArgs& args, const uint8_t* scales) {
-  const __m256i codes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(scales)));
-  return _mm256_mul_ps(e4m3_values(codes), _mm256_set1_ps(args.expert_scale));
+__m256 fp32_scales(const TileArgs&, const uint8_t* scales) { return f32_scales(scales); }
+__m256 expert_scales(const TileArgs& args, const uint8_t* scales) { return _mm256_mul_ps(e4m3_scales(scales), _mm256_set1_ps(args.expert_scale)); }
+
+using Decode = void(const uint8_t* codes, size_t k, float* out);
+template <class Codes>
+void decode(const uint8_t* codes, size_t k, float* out) {
+  Codes::decode(codes, k, AsIs(), out);
 }
 
 /// One kind of weights.
@@ -78,33 +28,37 @@ struct Kind {
   ScaleValues* scales;
   size_t scale_bytes;
 };
-constexpr Kind kMxfp4{decode_e2m1, 4, e8m0_scales, 1};
-constexpr Kind kMxfp8{decode_e4m3, 8, e8m0_scales, 1};
-constexpr Kind kNvfp4{decode_e2m1, 4, e4m3_scales, 1};
-constexpr Kind kFp8{decode_e4m3, 8, f32_scales, 4};
+constexpr Kind kMxfp4{decode<E2m1>, 4, e8m0_scales, 1};
+constexpr Kind kMxfp8{decode<E4m3>, 8, e8m0_scales, 1};
+constexpr Kind kNvfp4{decode<E2m1>, 4, expert_scales, 1};
+constexpr Kind kFp8{decode<E4m3>, 8, fp32_scales, 4};
 
-/// One tile of rows by 16 columns over a stretch of K.
+/// Chains of one stretch of K, of 16 columns.
 struct Stretch {
   const float* weights;
-  const float* x;
   size_t k;
-  size_t chain;           ///< at most k
-  const float* scales;    ///< [chain][16]; null: one chain goes on through all stretches
-  const float* a_scales;  ///< [chain][a_stride]; null: none
-  size_t a_stride;
-  float* state;  ///< [row][16]: totals, or the sums of the one chain
+  size_t chain;         ///< at most k
+  size_t length;        ///< of the row
+  const float* scales;  ///< [chain][16]
+  size_t chains() const { return (k + chain - 1) / chain; }
 };
 
+/// Sums of a tile's chains, [chain][row][16].
+struct Sums {
+  alignas(32) float at[kStretch / kShortest * kSingleRows * kColumns];
+};
+
+/// To be run under flushing.
+using SumChains = void(const Stretch& stretch, const float* x, Sums& sums);
 template <size_t Rows>
-MXACT_INLINE void load(__m256 (&to)[Rows][2], const float* from) {
-  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) to[m][v] = _mm256_loadu_ps(from + m * kColumns + v * 8);
-  }
-}
-template <size_t Rows>
-MXACT_INLINE void store(const __m256 (&from)[Rows][2], float* to) {
-  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) _mm256_storeu_ps(to + m * kColumns + v * 8, from[m][v]);
+void sum_chains(const Stretch& stretch, const float* x, Sums& sums) {
+  for (size_t c = 0; c < stretch.chains(); ++c) {
+    const size_t first = c * stretch.chain;
+    __m256 part[Rows][2];
+    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) part[m][v] = _mm256_setzero_ps(); }
+    const size_t count = stretch.k - first < stretch.chain ? stretch.k - first : stretch.chain;
+    multiply(part, stretch.weights + first * kColumns, x + first * Rows, count, stretch.length);
+    store(part, sums.at + c * Rows * kColumns);
   }
 }
 
@@ -112,48 +66,72 @@ MXACT_INLINE __m256 with_row(__m256 scale, const float* a_scales, size_t m) {
   return a_scales == nullptr ? scale : _mm256_mul_ps(_mm256_broadcast_ss(a_scales + m), scale);
 }
 
-/// Sums of all chains first, under flushing, then their scales without.
+/// `a_scales` [chain][row]; null: none.
+using AddChains = void(const Stretch& stretch, const Sums& sums, const float* a_scales, float* totals);
 template <size_t Rows>
-void restarting(const Stretch& stretch) {
-  alignas(32) float sums[kStretch / kShortest][Rows * kColumns];
-  const size_t chains = (stretch.k + stretch.chain - 1) / stretch.chain;
-  {
-    const Flushing flushing;
-    for (size_t c = 0; c < chains; ++c) {
-      const size_t first = c * stretch.chain;
-      __m256 part[Rows][2];
-      MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) part[m][v] = _mm256_setzero_ps(); }
-      multiply(part, stretch.weights + first * kColumns, stretch.x + first * kPlaces,
-               stretch.k - first < stretch.chain ? stretch.k - first : stretch.chain);
-      store(part, sums[c]);
-    }
-  }
-  __m256 totals[Rows][2];
-  load(totals, stretch.state);
-  for (size_t c = 0; c < chains; ++c) {
-    const float* const a_scales = stretch.a_scales == nullptr ? nullptr : stretch.a_scales + c * stretch.a_stride;
+void add_chains(const Stretch& stretch, const Sums& sums, const float* a_scales, float* totals) {
+  __m256 registers[Rows][2];
+  load(registers, totals);
+  for (size_t c = 0; c < stretch.chains(); ++c) {
     MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
       const __m256 scale = _mm256_load_ps(stretch.scales + c * kColumns + v * 8);
       MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-        totals[m][v] = _mm256_fmadd_ps(_mm256_load_ps(sums[c] + m * kColumns + v * 8), with_row(scale, a_scales, m), totals[m][v]);
+        const __m256 sum = _mm256_load_ps(sums.at + (c * Rows + m) * kColumns + v * 8);
+        registers[m][v] = _mm256_fmadd_ps(sum, with_row(scale, a_scales == nullptr ? nullptr : a_scales + c * Rows, m), registers[m][v]);
       }
     }
   }
-  store(totals, stretch.state);
+  store(registers, totals);
 }
 
-template <size_t Rows>
-void going_on(const Stretch& stretch) {
+constexpr SumChains* kSumChains[kSingleRows] = {sum_chains<1>, sum_chains<2>, sum_chains<3>, sum_chains<4>, sum_chains<5>, sum_chains<6>};
+constexpr AddChains* kAddChains[kSingleRows] = {add_chains<1>, add_chains<2>, add_chains<3>, add_chains<4>, add_chains<5>, add_chains<6>};
+
+/// One half of a panel, its decoded weights and what becomes of all rows.
+struct Half {
+  alignas(64) float weights[kStretch * kColumns];
+  alignas(64) float scales[kStretch / kShortest * kColumns];
+  alignas(64) float totals[kMostRows * kColumns];  ///< or the sums of chains as long as the row
+};
+
+/// The chains of a stretch from `first` on, a few tiles at a time: switching flushing on and off takes long.
+void add_stretch(const TileArgs& args, size_t first, size_t count, Half (&halves)[2]) {
+  constexpr size_t kTilesAtOnce = 2;
+  const size_t length = args.blocks * kScaleBlock;
+  const size_t chains = (length + args.chain - 1) / args.chain;
+  const size_t tiles = tile_count(args.rows, kSingleRows);
+  Sums sums[2][kTilesAtOnce];
+  const Stretch stretches[2] = {{halves[0].weights, count, args.chain, length, halves[0].scales},
+                                {halves[1].weights, count, args.chain, length, halves[1].scales}};
+  size_t row = 0;
+  for (size_t tile = 0; tile < tiles; tile += kTilesAtOnce) {
+    const size_t end = tile + kTilesAtOnce < tiles ? tile + kTilesAtOnce : tiles;
+    const size_t begin_row = row;
+    {
+      const Flushing flushing;
+      for (size_t t = tile; t < end; ++t) {
+        const size_t height = tile_height(args.rows, kSingleRows, t);
+        for (size_t h = 0; h < 2; ++h) kSumChains[height - 1](stretches[h], singles(args, row, height, first), sums[h][t - tile]);
+        row += height;
+      }
+    }
+    row = begin_row;
+    for (size_t t = tile; t < end; ++t) {
+      const size_t height = tile_height(args.rows, kSingleRows, t);
+      const float* const a_scales = args.a_scales == nullptr ? nullptr : args.a_scales + row * chains + first / args.chain * height;
+      for (size_t h = 0; h < 2; ++h) kAddChains[height - 1](stretches[h], sums[h][t - tile], a_scales, halves[h].totals + row * kColumns);
+      row += height;
+    }
+  }
+}
+
+/// Chains as long as the row go on through all stretches.
+void continue_chains(const TileArgs& args, size_t first, size_t count, Half& half) {
   const Flushing flushing;
-  __m256 sums[Rows][2];
-  load(sums, stretch.state);
-  multiply(sums, stretch.weights, stretch.x, stretch.k);
-  store(sums, stretch.state);
+  each_tile(args.rows, [&](size_t row, size_t height) {
+    kGoOn[height - 1](half.weights, singles(args, row, height, first), count, args.blocks * kScaleBlock, half.totals + row * kColumns);
+  });
 }
-
-using StretchFunction = void(const Stretch&);
-constexpr StretchFunction* kRestarting[kRows] = {restarting<1>, restarting<2>, restarting<3>, restarting<4>, restarting<5>, restarting<6>};
-constexpr StretchFunction* kGoingOn[kRows] = {going_on<1>, going_on<2>, going_on<3>, going_on<4>, going_on<5>, going_on<6>};
 
 /// The one chain's sums times their scales.
 void scale_sums(const TileArgs& args, const Kind& kind, const uint8_t* scales, float* sums) {
@@ -161,50 +139,41 @@ void scale_sums(const TileArgs& args, const Kind& kind, const uint8_t* scales, f
     const __m256 scale = kind.scales(args, scales + v * 8 * kind.scale_bytes);
     for (size_t row = 0; row < args.rows; ++row) {
       float* const at = sums + row * kColumns + v * 8;
-      _mm256_storeu_ps(at, _mm256_fmadd_ps(_mm256_loadu_ps(at), with_row(scale, args.a_scales, row), _mm256_setzero_ps()));
+      _mm256_store_ps(at, _mm256_fmadd_ps(_mm256_load_ps(at), with_row(scale, args.a_scales, row), _mm256_setzero_ps()));
     }
   }
 }
 
+/// Scales of the chains from `first` of K on; `at`: those of the half's first column.
+void decode_scales(const TileArgs& args, const Kind& kind, const uint8_t* at, size_t first, size_t count, float* out) {
+  for (size_t c = 0; c * args.chain < count; ++c) {
+    const uint8_t* const of_chain = at + (first + c * args.chain) / args.scale_block * kPanelColumns * kind.scale_bytes;
+    for (size_t v = 0; v < 2; ++v) _mm256_store_ps(out + c * kColumns + v * 8, kind.scales(args, of_chain + v * 8 * kind.scale_bytes));
+  }
+}
+
 void run(const TileArgs& args, const Kind& kind) {
-  alignas(64) float weights[2][kStretch * kColumns];
-  alignas(64) float scales[2][kStretch / kShortest * kColumns];
-  alignas(64) float x[kStretch * kPlaces];
-  alignas(64) float state[2][kMostRows * kColumns];
+  Half halves[2];
   const size_t k = args.blocks * kScaleBlock;
-  const size_t chains = (k + args.chain - 1) / args.chain;
-  const bool one_chain = chains == 1;
+  const bool one_chain = args.chain >= k;
   for (size_t panel = 0; panel < args.panels; ++panel) {
     const uint8_t* const codes = args.codes + panel * args.code_stride;
-    const uint8_t* const panel_scales = args.scales + panel * args.scale_stride;
-    for (size_t i = 0; i < args.rows * kColumns; ++i) state[0][i] = state[1][i] = 0;
+    const uint8_t* const scales = args.scales + panel * args.scale_stride;
+    for (Half& half : halves) {
+      for (size_t i = 0; i < args.rows * kColumns; ++i) half.totals[i] = 0;
+    }
     for (size_t first = 0; first < k; first += kStretch) {
       const size_t count = k - first < kStretch ? k - first : kStretch;
-      for (size_t half = 0; half < 2; ++half) {
-        kind.decode(codes + first * kind.code_bits / 8 * kPanelColumns + half * kColumns * 4, count, weights[half]);
-        for (size_t c = 0; !one_chain && c * args.chain < count; ++c) {
-          const uint8_t* const at = panel_scales + ((first + c * args.chain) / args.scale_block * kPanelColumns + half * kColumns) * kind.scale_bytes;
-          for (size_t v = 0; v < 2; ++v) _mm256_store_ps(scales[half] + c * kColumns + v * 8, kind.scales(args, at + v * 8 * kind.scale_bytes));
-        }
+      for (size_t h = 0; h < 2; ++h) {
+        kind.decode(codes + h * kColumns * 4 + first * kind.code_bits / 8 * kPanelColumns, count, halves[h].weights);
+        if (!one_chain) decode_scales(args, kind, scales + h * kColumns * kind.scale_bytes, first, count, halves[h].scales);
+        if (one_chain) continue_chains(args, first, count, halves[h]);
       }
-      each_tile(args.rows, kBlockRows, [&](size_t tile, size_t height, size_t row, size_t rows) {
-        widen(args.a + tile * k / 2 + first / 2 * height + row, height, count / 2, x);
-        for (size_t half = 0; half < 2; ++half) {
-          const StretchFunction* const function = (one_chain ? kGoingOn : kRestarting)[rows - 1];
-          function({.weights = weights[half],
-                    .x = x,
-                    .k = count,
-                    .chain = args.chain,
-                    .scales = scales[half],
-                    .a_scales = args.a_scales == nullptr ? nullptr : args.a_scales + tile * chains + first / args.chain * height + row,
-                    .a_stride = height,
-                    .state = state[half] + (tile + row) * kColumns});
-        }
-      });
+      if (!one_chain) add_stretch(args, first, count, halves);
     }
-    for (size_t half = 0; half < 2; ++half) {
-      if (one_chain) scale_sums(args, kind, panel_scales + half * kColumns * kind.scale_bytes, state[half]);
-      put(args, panel, half, state[half]);
+    for (size_t h = 0; h < 2; ++h) {
+      if (one_chain) scale_sums(args, kind, scales + h * kColumns * kind.scale_bytes, halves[h].totals);
+      put(args, panel, h, halves[h].totals);
     }
   }
 }

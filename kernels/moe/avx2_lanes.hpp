@@ -16,8 +16,6 @@ namespace mx::kernels::moe {
 namespace {
 
 constexpr size_t kColumns = 16;  // decoded at once: half of a panel
-constexpr size_t kRows = 6;      // of a tile that sixteen registers hold
-constexpr size_t kPairs = kScaleBlock / 2;
 
 alignas(32) constexpr float kMagnitudes[8] = {0, 0.5F, 1, 1.5F, 2, 3, 4, 6};
 
@@ -52,36 +50,54 @@ class Flushing {
   unsigned was_;
 };
 
-/// Eight rows' places for each half of a pair of K, of which a tile fills some.
-constexpr size_t kPlaces = 8;
-
-/// Pairs of bf16 as fp32: [pair][odd, even][8 rows]. Up to eight dwords are read from each pair, whatever the tile's height: the operand has room.
-void widen(const uint32_t* a, size_t height, size_t pairs, float* out) {
-  const __m256i high = _mm256_set1_epi32(static_cast<int>(0xFFFF0000U));
-  for (size_t pair = 0; pair < pairs; ++pair) {
-    const __m256i rows = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + pair * height));
-    _mm256_store_ps(out + pair * 2 * kPlaces, _mm256_castsi256_ps(_mm256_and_si256(rows, high)));
-    _mm256_store_ps(out + (pair * 2 + 1) * kPlaces, _mm256_castsi256_ps(_mm256_slli_epi32(rows, 16)));
-  }
-}
-
-/// `count` elements of K in the order of the chain.
+/// `count` elements of K in the order of the chain, of rows of `length`. The next tile's are asked for meanwhile: it lies on other pages, where the
+/// processor does not foresee it.
 template <size_t Rows>
-MXACT_INLINE void multiply(__m256 (&sums)[Rows][2], const float* weights, const float* x, size_t count) {
+MXACT_INLINE void multiply(__m256 (&sums)[Rows][2], const float* weights, const float* x, size_t count, size_t length) {
 #pragma GCC unroll 2
   for (size_t k = 0; k < count; ++k) {
+    _mm_prefetch(reinterpret_cast<const char*>(x + (length + k) * Rows), _MM_HINT_T0);
     const __m256 low = _mm256_load_ps(weights + k * kColumns);
     const __m256 high = _mm256_load_ps(weights + k * kColumns + 8);
     MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-      const __m256 value = _mm256_broadcast_ss(x + k * kPlaces + m);
+      const __m256 value = _mm256_broadcast_ss(x + k * Rows + m);
       sums[m][0] = _mm256_fmadd_ps(value, low, sums[m][0]);
       sums[m][1] = _mm256_fmadd_ps(value, high, sums[m][1]);
     }
   }
 }
 
+template <size_t Rows>
+MXACT_INLINE void load(__m256 (&to)[Rows][2], const float* from) {
+  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) to[m][v] = _mm256_load_ps(from + m * kColumns + v * 8);
+  }
+}
+template <size_t Rows>
+MXACT_INLINE void store(const __m256 (&from)[Rows][2], float* to) {
+  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) _mm256_store_ps(to + m * kColumns + v * 8, from[m][v]);
+  }
+}
+
+/// One tile of rows by 16 columns: chains that go on from `sums` [row][16] over `k` more of `length`. To be run under flushing.
+using GoOn = void(const float* weights, const float* x, size_t k, size_t length, float* sums);
+template <size_t Rows>
+void go_on(const float* weights, const float* x, size_t k, size_t length, float* sums) {
+  __m256 registers[Rows][2];
+  load(registers, sums);
+  multiply(registers, weights, x, k, length);
+  store(registers, sums);
+}
+constexpr GoOn* kGoOn[kSingleRows] = {go_on<1>, go_on<2>, go_on<3>, go_on<4>, go_on<5>, go_on<6>};
+
+/// Rows of a tile as fp32, from `first` of K on.
+MXACT_INLINE const float* singles(const TileArgs& args, size_t row, size_t height, size_t first) {
+  return reinterpret_cast<const float*>(args.a) + row * args.blocks * kScaleBlock + first * height;
+}
+
 /// Totals of `rows` rows and 16 columns to their place, with bias, every NaN the same.
-void put(const TileArgs& args, size_t panel, size_t half, const float* totals) {
+inline void put(const TileArgs& args, size_t panel, size_t half, const float* totals) {
   const float* const bias = args.bias == nullptr ? nullptr : args.bias + panel * kPanelColumns + half * kColumns;
   float* const out = args.out + panel * args.panel_stride + half * args.half_stride;
   const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32(0x7FC00000));
@@ -95,13 +111,13 @@ void put(const TileArgs& args, size_t panel, size_t half, const float* totals) {
   }
 }
 
-/// Tiles of the operand are cut again, into what the registers hold.
+/// Calls with (first row of a tile, its height).
 template <class Visit>
-MXACT_INLINE void each_tile(size_t rows, size_t tallest, Visit visit) {
+MXACT_INLINE void each_tile(size_t rows, Visit visit) {
   size_t first = 0;
-  for (size_t t = 0; t < tile_count(rows, tallest); ++t) {
-    const size_t height = tile_height(rows, tallest, t);
-    for (size_t row = 0; row < height; row += kRows) visit(first, height, row, height - row < kRows ? height - row : kRows);
+  for (size_t t = 0; t < tile_count(rows, kSingleRows); ++t) {
+    const size_t height = tile_height(rows, kSingleRows, t);
+    visit(first, height);
     first += height;
   }
 }

@@ -1,7 +1,7 @@
 // bf16-chain and bf16-block by VDPBF16PS: a vector holds pairs of K of 16 columns, the activations' pairs are broadcast from memory.
 // Decoding is a lookup in a table of 16 words, which VPERMW reads with four bits of each shifted word.
 
-#include "kernels/moe/avx512_lanes.hpp"
+#include "kernels/moe/avx512_decode.hpp"
 
 namespace mx::kernels::moe {
 namespace {
@@ -12,9 +12,6 @@ alignas(64) constexpr uint16_t kLargest[32] = {0x0000, 0x7D80, 0x7E00, 0x7E40, 0
                                                0xFE40, 0xFE80, 0xFEC0, 0xFF00, 0xFF40, 0x0000, 0x7D80, 0x7E00, 0x7E40, 0x7E80, 0x7EC0,
                                                0x7F00, 0x7F40, 0x0000, 0xFD80, 0xFE00, 0xFE40, 0xFE80, 0xFEC0, 0xFF00, 0xFF40};
 alignas(64) constexpr float kValues[16] = {0, 0.5F, 1, 1.5F, 2, 3, 4, 6, -0.0F, -0.5F, -1, -1.5F, -2, -3, -4, -6};
-
-MXACT_INLINE __m512bh pair_of(const uint32_t* a) { return reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(*a))); }
-MXACT_INLINE __m512 dot_pair(__m512 sum, __m512i weights, __m512bh a) { return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(weights), a); }
 
 /// Weights as bf16-chain takes them, when every scale byte is in 2..252.
 struct FoldedDecoder {

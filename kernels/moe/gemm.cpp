@@ -16,28 +16,44 @@ namespace mx::kernels::moe {
 namespace {
 
 constexpr std::array kEngines {
-  Engine{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain portable", 0, kChainRows, bf16_chain_portable},
-      Engine{Contract::bf16_block, PanelKind::mxfp4, "bf16-block portable", 0, kBlockRows, bf16_block_portable},
-      Engine{Contract::bf16_block, PanelKind::mxfp8, "bf16-block mxfp8 portable", 0, kBlockRows, bf16_block_mxfp8_portable},
-      Engine{Contract::bf16_block, PanelKind::nvfp4, "bf16-block nvfp4 portable", 0, kBlockRows, bf16_block_nvfp4_portable},
-      Engine{Contract::bf16_block, PanelKind::fp8, "bf16-block fp8 portable", 0, kBlockRows, bf16_block_fp8_portable},
-      Engine{Contract::int8_block, PanelKind::mxfp4, "int8-block portable", 0, kInt8Rows, int8_block_portable},
+  Engine{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain portable", 0, kChainTiling, bf16_chain_portable},
+      Engine{Contract::bf16_chain, PanelKind::mxfp8, "bf16-chain mxfp8 portable", 0, kChainTiling, bf16_chain_mxfp8_portable},
+      Engine{Contract::bf16_chain, PanelKind::nvfp4, "bf16-chain nvfp4 portable", 0, kChainTiling, bf16_chain_nvfp4_portable},
+      Engine{Contract::bf16_chain, PanelKind::fp8, "bf16-chain fp8 portable", 0, kChainTiling, bf16_chain_fp8_portable},
+      Engine{Contract::bf16_block, PanelKind::mxfp4, "bf16-block portable", 0, kBlockTiling, bf16_block_portable},
+      Engine{Contract::bf16_block, PanelKind::mxfp8, "bf16-block mxfp8 portable", 0, kBlockTiling, bf16_block_mxfp8_portable},
+      Engine{Contract::bf16_block, PanelKind::nvfp4, "bf16-block nvfp4 portable", 0, kBlockTiling, bf16_block_nvfp4_portable},
+      Engine{Contract::bf16_block, PanelKind::fp8, "bf16-block fp8 portable", 0, kBlockTiling, bf16_block_fp8_portable},
+      Engine{Contract::int8_block, PanelKind::mxfp4, "int8-block portable", 0, kInt8Tiling, int8_block_portable},
+      Engine{Contract::int8_block, PanelKind::nvfp4, "int8-block nvfp4 portable", 0, kInt8Tiling, int8_block_nvfp4_portable},
 #if defined(__x86_64__) && !defined(MXACT_PORTABLE)
-      Engine{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain avx2", kAvx2, kChainRows, bf16_chain_avx2},
-      Engine{Contract::bf16_block, PanelKind::mxfp4, "bf16-block avx2", kAvx2, kBlockRows, bf16_block_avx2},
-      Engine{Contract::bf16_block, PanelKind::mxfp8, "bf16-block mxfp8 avx2", kAvx2 | kF16c, kBlockRows, bf16_block_mxfp8_avx2},
-      Engine{Contract::bf16_block, PanelKind::nvfp4, "bf16-block nvfp4 avx2", kAvx2 | kF16c, kBlockRows, bf16_block_nvfp4_avx2},
-      Engine{Contract::bf16_block, PanelKind::fp8, "bf16-block fp8 avx2", kAvx2 | kF16c, kBlockRows, bf16_block_fp8_avx2},
-      Engine{Contract::int8_block, PanelKind::mxfp4, "int8-block avx2", kAvx2, kInt8Rows, int8_block_avx2},
-      Engine{Contract::int8_block,  PanelKind::mxfp4, "int8-block avx512-vnni", kAvx512 | kAvx512Vnni | kAvx512Vbmi, kInt8Rows,
+      Engine{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain avx2", kAvx2, kSingleTiling, bf16_chain_avx2},
+      Engine{Contract::bf16_chain, PanelKind::mxfp8, "bf16-chain mxfp8 avx2", kAvx2 | kF16c, kSingleTiling, bf16_chain_mxfp8_avx2},
+      Engine{Contract::bf16_chain, PanelKind::nvfp4, "bf16-chain nvfp4 avx2", kAvx2 | kF16c, kSingleTiling, bf16_chain_nvfp4_avx2},
+      Engine{Contract::bf16_chain, PanelKind::fp8, "bf16-chain fp8 avx2", kAvx2 | kF16c, kSingleTiling, bf16_chain_fp8_avx2},
+      Engine{Contract::bf16_block, PanelKind::mxfp4, "bf16-block avx2", kAvx2, kSingleTiling, bf16_block_avx2},
+      Engine{Contract::bf16_block, PanelKind::mxfp8, "bf16-block mxfp8 avx2", kAvx2 | kF16c, kSingleTiling, bf16_block_mxfp8_avx2},
+      Engine{Contract::bf16_block, PanelKind::nvfp4, "bf16-block nvfp4 avx2", kAvx2 | kF16c, kSingleTiling, bf16_block_nvfp4_avx2},
+      Engine{Contract::bf16_block, PanelKind::fp8, "bf16-block fp8 avx2", kAvx2 | kF16c, kSingleTiling, bf16_block_fp8_avx2},
+      Engine{Contract::int8_block, PanelKind::mxfp4, "int8-block avx2", kAvx2, kInt8Tiling, int8_block_avx2},
+      Engine{Contract::int8_block, PanelKind::nvfp4, "int8-block nvfp4 avx2", kAvx2 | kF16c, kInt8Tiling, int8_block_nvfp4_avx2},
+      Engine{Contract::int8_block,  PanelKind::mxfp4, "int8-block avx512-vnni", kAvx512 | kAvx512Vnni | kAvx512Vbmi, kInt8Tiling,
              int8_block_avx512_vnni},
-      Engine{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain avx512-bf16", kAvx512 | kAvx512Bf16, kChainRows, bf16_chain_avx512_bf16},
-      Engine{Contract::bf16_block, PanelKind::mxfp4, "bf16-block avx512-bf16", kAvx512 | kAvx512Bf16, kBlockRows, bf16_block_avx512_bf16},
-      Engine{Contract::bf16_block,        PanelKind::mxfp8, "bf16-block mxfp8 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kBlockRows,
+      Engine{Contract::int8_block,          PanelKind::nvfp4, "int8-block nvfp4 avx512-vnni", kAvx512 | kAvx512Vnni | kAvx512Vbmi, kInt8Tiling,
+             int8_block_nvfp4_avx512_vnni},
+      Engine{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain avx512-bf16", kAvx512 | kAvx512Bf16, kChainTiling, bf16_chain_avx512_bf16},
+      Engine{Contract::bf16_chain,        PanelKind::mxfp8, "bf16-chain mxfp8 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kDecodedChainTiling,
+             bf16_chain_mxfp8_avx512_bf16},
+      Engine{Contract::bf16_chain,        PanelKind::nvfp4, "bf16-chain nvfp4 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kDecodedChainTiling,
+             bf16_chain_nvfp4_avx512_bf16},
+      Engine{Contract::bf16_chain,      PanelKind::fp8, "bf16-chain fp8 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kDecodedChainTiling,
+             bf16_chain_fp8_avx512_bf16},
+      Engine{Contract::bf16_block, PanelKind::mxfp4, "bf16-block avx512-bf16", kAvx512 | kAvx512Bf16, kBlockTiling, bf16_block_avx512_bf16},
+      Engine{Contract::bf16_block,        PanelKind::mxfp8, "bf16-block mxfp8 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kBlockTiling,
              bf16_block_mxfp8_avx512_bf16},
-      Engine{Contract::bf16_block,        PanelKind::nvfp4, "bf16-block nvfp4 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kBlockRows,
+      Engine{Contract::bf16_block,        PanelKind::nvfp4, "bf16-block nvfp4 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kBlockTiling,
              bf16_block_nvfp4_avx512_bf16},
-      Engine{Contract::bf16_block,      PanelKind::fp8, "bf16-block fp8 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kBlockRows,
+      Engine{Contract::bf16_block,      PanelKind::fp8, "bf16-block fp8 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kBlockTiling,
              bf16_block_fp8_avx512_bf16},
 #endif
 };
@@ -141,14 +157,16 @@ void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t exp
   const RowBlock& block = operand.row_blocks[row_block];
   const std::size_t blocks = weights.shape.blocks();
   const std::size_t panel = expert * weights.shape.panels() + first;
-  bool careful = false;
+  const float expert_scale = weights.expert_scales.empty() ? 1.0F : weights.expert_scales[expert];
+  const bool int8 = operand.form.int8();
+  bool careful = int8 && weights.ranges.empty() && needs_care(block, expert_scale);
   for (std::size_t p = 0; p < count && !weights.ranges.empty(); ++p) {
     careful = careful || needs_care(engine.contract, block, weights.ranges[panel + p]);
   }
   const std::size_t code_stride = weights.panel_code_bytes();
   const std::size_t scale_stride = weights.panel_scale_bytes();
-  const bool int8 = operand.form.int8;
   const std::size_t k = weights.shape.k;
+  const std::size_t chains = operand.form.chains();
   engine.run({.codes = weights.codes.data() + panel * code_stride,
               .scales = weights.scales.data() + panel * scale_stride,
               .code_stride = code_stride,
@@ -157,13 +175,13 @@ void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t exp
               .blocks = blocks,
               .rows = block.rows,
               .careful = careful,
-              .a = operand.data.data() + block.first * operand.dwords_per_row,
-              .a_starts = int8 ? operand.starts.data() + block.first * blocks : nullptr,
+              .a = operand.data.data() + block.first * operand.form.dwords(),
+              .a_starts = int8 ? operand.starts.data() + block.first * chains : nullptr,
               .a_exponents = int8 ? operand.exponents.data() + block.first * blocks : nullptr,
               .scale_block = weights.format->block_of(k),
               .chain = operand.form.chain == 0 ? chain_of(weights, 0) : operand.form.chain,
-              .expert_scale = weights.expert_scales.empty() ? 1.0F : weights.expert_scales[expert],
-              .a_scales = operand.form.chain == 0 ? nullptr : operand.scales.data() + block.first * operand.form.chains(),
+              .expert_scale = expert_scale,
+              .a_scales = int8 || chains == 0 ? nullptr : operand.scales.data() + block.first * chains,
               .bias = weights.bias.empty() || bias == Bias::left_out || fault::planted(fault::Fault::moe_kernel_drops_bias)
                           ? nullptr
                           : weights.bias.data() + panel * kPanelColumns,
@@ -192,7 +210,7 @@ void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, 
   const std::size_t rows = checked_rows(engine, weights, expert, x.codes.size(), out, threads);
   check_buffers(engine.name, out, {input("x", x.codes)});
   Operand operand;
-  make_room(operand, {.k = weights.shape.k, .tallest = engine.tallest}, std::array{rows});
+  make_room(operand, {.k = weights.shape.k, .tiling = engine.tiling}, std::array{rows});
   fill_all(operand, threads,
            [&](std::size_t index, const RowBlock& block) { fill_bf16(operand, index, row_starts(x.codes.data(), operand.form.k, block)); });
   run_gemm(engine, weights, expert, operand, out, threads);
@@ -207,7 +225,7 @@ void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, 
   }
   check_buffers(engine.name, out, {input("x", x.codes), input("scales", x.scales)});
   Operand operand;
-  make_room(operand, {.k = weights.shape.k, .int8 = true, .tallest = engine.tallest}, std::array{rows});
+  make_room(operand, {.k = weights.shape.k, .tiling = engine.tiling, .chain = chain_of(weights, kScaleBlock)}, std::array{rows});
   fill_all(operand, threads, [&](std::size_t index, const RowBlock& block) {
     fill_int8(operand, index, row_starts(x.codes.data(), operand.form.k, block), row_starts(x.scales.data(), weights.shape.blocks(), block));
   });
@@ -226,7 +244,7 @@ void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, 
   }
   check_buffers(engine.name, out, {input("x", x.codes), input("scales", x.scales)});
   Operand operand;
-  make_room(operand, {.k = k, .tallest = engine.tallest, .chain = chain}, std::array{rows});
+  make_room(operand, {.k = k, .tiling = engine.tiling, .chain = chain}, std::array{rows});
   fill_all(operand, threads, [&](std::size_t index, const RowBlock& block) {
     fill_scaled(operand, index, row_starts(x.codes.data(), k, block), row_starts(x.scales.data(), scales, block), x.block);
   });

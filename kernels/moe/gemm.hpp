@@ -13,13 +13,13 @@
 
 namespace mx::kernels::moe {
 
-/// One engine: what it computes, what it needs, and how high its tiles are. Tests and benchmarks iterate over all of them.
+/// One engine: what it computes, what it needs, and how it takes its rows. Tests and benchmarks iterate over all of them.
 struct Engine {
   Contract contract;
   PanelKind kind;  ///< the weights that it reads
   std::string_view name;
   std::uint32_t needs;  ///< IsaBit mask
-  std::size_t tallest;  ///< rows of a tile
+  Tiling tiling;
   TileFunction* run;
 };
 

@@ -75,7 +75,7 @@ FusedLayer::FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& 
   }
   stage_.check_length(hidden_);
   stage_.check_length(intermediate_);
-  if (!stage_.scaled()) return;
+  if (!stage_.scaled() && !stage_.int8()) return;
   first_chain_ = chain_of(weights.w13, stage_.block_of(hidden_));
   second_chain_ = chain_of(weights.w2, stage_.block_of(intermediate_));
 }
@@ -89,12 +89,13 @@ void FusedLayer::run(const RoutedTokens& tokens, std::span<float> out, int threa
   check_size("weights", tokens.weights.size(), tokens.experts.size());
   check_size("x", tokens.x.size(), count * hidden_);
   check_size("out", out.size(), count * hidden_);
+  check_buffers("layer", out,
+                {input("x", tokens.x), input("weights", tokens.weights), input("experts", tokens.experts), input("expert_map", tokens.expert_map)});
   for (std::size_t i = 0; i < tokens.weights.size(); ++i) {
     if (!std::isfinite(tokens.weights[i])) {
       refuse("the weight of token " + std::to_string(i / tokens.top_k) + ", slot " + std::to_string(i % tokens.top_k) + " is not finite");
     }
   }
-  check_buffers("layer", out, {input("x", tokens.x), input("weights", tokens.weights), input("experts", tokens.experts)});
   const SortedPairs pairs = sort_pairs(tokens.experts, tokens.expert_map, weights_.w13.shape.experts);
   run_experts(pairs.group_sizes, sources_of(tokens, pairs), threads);
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -152,8 +153,8 @@ void FusedLayer::run_experts(std::span<const std::size_t> group_sizes, const Sou
   act_.resize(pairs * intermediate_);
   expert_out_.resize(pairs * hidden_);
   stage_.make_room(x_, as_is ? 0 : sources.rows.size(), hidden_);
-  make_room(first_, {.k = hidden_, .int8 = stage_.int8(), .tallest = engine_.tallest, .chain = first_chain_}, group_sizes);
-  make_room(second_, {.k = intermediate_, .int8 = stage_.int8(), .tallest = engine_.tallest, .chain = second_chain_}, group_sizes);
+  make_room(first_, {.k = hidden_, .tiling = engine_.tiling, .chain = first_chain_}, group_sizes);
+  make_room(second_, {.k = intermediate_, .tiling = engine_.tiling, .chain = second_chain_}, group_sizes);
   scratch_.resize(std::max(scratch_.size(), static_cast<std::size_t>(threads)));
   const std::vector<Work> gate_and_up_work = work_of(first_, weights_.w13.shape.panels());
   const std::vector<Work> down_work = work_of(second_, weights_.w2.shape.panels());

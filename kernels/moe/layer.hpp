@@ -44,7 +44,7 @@ class FusedLayer {
   FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const IsaTier& tier);
 
   /// out: fp32 [tokens, hidden]. Throws Error(usage), before anything is written, for sizes that disagree, experts that do not exist, weights that
-  /// are not finite, and an `out` that is misaligned or overlaps an input.
+  /// are not finite, an `out` or input that is misaligned, and an `out` that overlaps an input.
   void run(const RoutedTokens& tokens, std::span<float> out, int threads);
 
   /// out: fp32 [experts, room, hidden], of each token its expert's output without a weight; rooms beyond the counts are left alone. Errors as run(),
@@ -87,7 +87,7 @@ class FusedLayer {
   CombineFunction* combine_;
   std::size_t hidden_;
   std::size_t intermediate_;
-  std::size_t first_chain_ = 0;  ///< of activations with scales, else 0
+  std::size_t first_chain_ = 0;  ///< of activations with scales beside them, else 0
   std::size_t second_chain_ = 0;
   StagedRows x_;    ///< empty where rows of x are taken as they are
   Operand first_;   ///< of gate and up

@@ -1,6 +1,7 @@
 #include "kernels/moe/operand.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <numeric>
 #include <string>
@@ -11,9 +12,6 @@
 
 namespace mx::kernels::moe {
 namespace {
-
-/// A block of rows fills half of a core's second-level cache of 1 MiB; the panels stream past it.
-constexpr std::size_t kRowBlockBytes = 512 * 1024;
 
 /// Smallest exponent field of a normal number or NaN, 255 when there is none. One less than a field, a zero wraps around to 255.
 std::uint8_t least_exponent(const std::uint16_t* row, std::size_t k) {
@@ -32,6 +30,15 @@ void place_pairs(std::span<const std::uint16_t* const> rows, std::size_t k, std:
   }
 }
 
+/// The same as fp32, of each pair the odd one first.
+void place_singles(std::span<const std::uint16_t* const> rows, std::size_t k, std::uint32_t* to) {
+  for (std::size_t block = 0; block < k; block += kScaleBlock, to += kScaleBlock * rows.size()) {
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      for (std::size_t i = 0; i < kScaleBlock; ++i) to[i * rows.size() + row] = static_cast<std::uint32_t>(rows[row][block + (i ^ 1U)]) << 16;
+    }
+  }
+}
+
 /// Quads of an octet's k 0, 4, 1, 5 and 2, 6, 3, 7: the order in which a lane's bytes hold the weights' low and high nibbles.
 void place_quads(std::span<const std::int8_t* const> rows, std::size_t k, std::uint32_t* to) {
   for (std::size_t octet = 0; octet < k; octet += 8) {
@@ -45,23 +52,22 @@ void place_quads(std::span<const std::int8_t* const> rows, std::size_t k, std::u
   }
 }
 
-/// Of each block of an int8 row what its sum starts from, and the exponent of its scale, `height` numbers apart.
-void place_scales(const std::int8_t* row, const std::uint8_t* scales, std::size_t blocks, std::size_t height, std::int32_t* starts,
-                  std::int32_t* exponents) {
-  for (std::size_t b = 0; b < blocks; ++b) {
-    std::int32_t sum = 0;
-    for (std::size_t i = 0; i < kScaleBlock; ++i) sum += row[b * kScaleBlock + i];
-    starts[b * height] = -12 * sum;
-    exponents[b * height] = (scales[b] - 134) * (1 << 23);
-  }
+/// Of each chain of an int8 row what its sum starts from, `height` numbers apart.
+void place_starts(const std::int8_t* row, const OperandForm& form, std::size_t height, std::int32_t* starts) {
+  for (std::size_t c = 0; c < form.chains(); ++c) starts[c * height] = -12 * std::accumulate(row + c * form.chain, row + (c + 1) * form.chain, 0);
+}
+
+/// Of each block of an int8 row the exponent of its scale, likewise.
+void place_exponents(const std::uint8_t* scales, std::size_t blocks, std::size_t height, std::int32_t* exponents) {
+  for (std::size_t b = 0; b < blocks; ++b) exponents[b * height] = (scales[b] - 134) * (1 << 23);
 }
 
 /// Calls with (first row of a tile, its height).
 template <class Visit>
 void each_tile(const Operand& operand, const RowBlock& block, Visit visit) {
   std::size_t first = 0;
-  for (std::size_t tile = 0; tile < tile_count(block.rows, operand.form.tallest); ++tile) {
-    const std::size_t height = tile_height(block.rows, operand.form.tallest, tile);
+  for (std::size_t tile = 0; tile < tile_count(block.rows, operand.form.tiling.tallest); ++tile) {
+    const std::size_t height = tile_height(block.rows, operand.form.tiling.tallest, tile);
     visit(first, height);
     first += height;
   }
@@ -75,19 +81,20 @@ void make_room(Operand& operand, const OperandForm& form, std::span<const std::s
   }
   operand.form = form;
   operand.rows = std::accumulate(group_sizes.begin(), group_sizes.end(), std::size_t{0});
-  operand.dwords_per_row = form.int8 ? form.k / 4 : form.k / 2;
-  // Engines read past a tile's last pair, up to a line.
-  operand.data.resize(operand.rows * operand.dwords_per_row + kLine / sizeof(std::uint32_t));
-  operand.starts.resize(form.int8 ? operand.rows * form.k / kScaleBlock : 0);
-  operand.exponents.resize(operand.starts.size());
-  operand.scales.resize(operand.rows * form.chains());
+  operand.data.resize(operand.rows * form.dwords());
+  operand.starts.resize(form.int8() ? operand.rows * form.chains() : 0);
+  operand.exponents.resize(form.int8() ? operand.rows * form.k / kScaleBlock : 0);
+  operand.scales.resize(form.int8() ? 0 : operand.rows * form.chains());
   operand.row_blocks.clear();
-  const std::size_t held = std::min(kRowBlockBytes / (operand.dwords_per_row * 4), kMostRows);
-  const std::size_t most = std::max<std::size_t>(1, held / form.tallest) * form.tallest;
+  const std::size_t held = std::min(form.tiling.block_bytes / (form.dwords() * 4), kMostRows);
+  const std::size_t most = std::max<std::size_t>(1, held / form.tiling.tallest);  // tiles
   std::size_t first = 0;
   for (std::size_t group = 0; group < group_sizes.size(); ++group) {
+    // As few blocks as hold the group, as equal as whole tiles allow.
+    const std::size_t tiles = tile_count(group_sizes[group], form.tiling.tallest);
+    const std::size_t in_block = tiles == 0 ? 0 : tile_height(tiles, most, 0);
     for (std::size_t left = group_sizes[group]; left != 0;) {
-      const std::size_t taken = std::min(most, left);
+      const std::size_t taken = std::min(in_block * form.tiling.tallest, left);
       operand.row_blocks.push_back({group, first, taken, 255, {255, 0}});
       first += taken;
       left -= taken;
@@ -98,8 +105,9 @@ void make_room(Operand& operand, const OperandForm& form, std::span<const std::s
 void fill_bf16(Operand& operand, std::size_t index, std::span<const std::uint16_t* const> rows) {
   RowBlock& block = operand.row_blocks[index];
   for (const std::uint16_t* row : rows) block.least_exponent = std::min(block.least_exponent, least_exponent(row, operand.form.k));
+  const auto place = operand.form.tiling.form == RowForm::singles ? place_singles : place_pairs;
   each_tile(operand, block, [&](std::size_t first, std::size_t height) {
-    place_pairs(rows.subspan(first, height), operand.form.k, operand.data.data() + (block.first + first) * operand.dwords_per_row);
+    place(rows.subspan(first, height), operand.form.k, operand.data.data() + (block.first + first) * operand.form.dwords());
   });
 }
 
@@ -122,10 +130,10 @@ void fill_int8(Operand& operand, std::size_t index, std::span<const std::int8_t*
   RowBlock& block = operand.row_blocks[index];
   const std::size_t row_blocks = operand.form.k / kScaleBlock;
   each_tile(operand, block, [&](std::size_t first, std::size_t height) {
-    place_quads(rows.subspan(first, height), operand.form.k, operand.data.data() + (block.first + first) * operand.dwords_per_row);
+    place_quads(rows.subspan(first, height), operand.form.k, operand.data.data() + (block.first + first) * operand.form.dwords());
     for (std::size_t row = 0; row < height; ++row) {
-      const std::size_t place = (block.first + first) * row_blocks + row;
-      place_scales(rows[first + row], scales[first + row], row_blocks, height, operand.starts.data() + place, operand.exponents.data() + place);
+      place_starts(rows[first + row], operand.form, height, operand.starts.data() + (block.first + first) * operand.form.chains() + row);
+      place_exponents(scales[first + row], row_blocks, height, operand.exponents.data() + (block.first + first) * row_blocks + row);
     }
   });
   for (const std::uint8_t* row : scales) {
@@ -141,6 +149,13 @@ bool needs_care(Contract contract, const RowBlock& rows, const ScaleRange& colum
     return !numbers || rows.scales.least + columns.least < 135 || rows.scales.most + columns.most > 381;
   }
   return false;
+}
+
+bool needs_care(const RowBlock& rows, float expert_scale) {
+  // Columns' scales are zero, NaN, or from 2^(exponent - 9) to below 2^(exponent + 10).
+  const int exponent = static_cast<int>(std::bit_cast<std::uint32_t>(expert_scale) >> 23 & 0xFFU) - 127;
+  if (exponent < -100 || exponent > 100 || rows.scales.least < 8 || rows.scales.most == 255) return true;
+  return rows.scales.least + exponent < 17 || rows.scales.most + exponent > 244;
 }
 
 }  // namespace mx::kernels::moe

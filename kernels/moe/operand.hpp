@@ -1,5 +1,5 @@
 #pragma once
-// Activations made ready for an engine: cut into blocks of rows that a core's cache holds, and those into tiles (tile.hpp), each tile K by K.
+// Activations made ready for an engine: cut into the blocks of rows that it takes at once, and those into tiles (tile.hpp), each tile K by K.
 
 #include <cstdint>
 #include <span>
@@ -38,9 +38,10 @@ struct RowBlock {
 /// What an operand is made of.
 struct OperandForm {
   std::size_t k;
-  bool int8 = false;
-  std::size_t tallest = 0;  ///< rows of its engine's tiles
-  std::size_t chain = 0;    ///< elements of K for each scale of a row; 0: rows have none
+  Tiling tiling;          ///< its engine's
+  std::size_t chain = 0;  ///< elements of K in a chain: of int8, or for each scale of a bf16 row; 0: rows have none
+  bool int8() const { return tiling.form == RowForm::quads; }
+  std::size_t dwords() const { return int8() ? k / 4 : tiling.form == RowForm::pairs ? k / 2 : k; }  ///< of a row
   std::size_t chains() const { return chain == 0 ? 0 : (k + chain - 1) / chain; }
 };
 
@@ -48,7 +49,6 @@ struct OperandForm {
 struct Operand {
   OperandForm form;
   std::size_t rows;
-  std::size_t dwords_per_row;  ///< K / 2 or K / 4
   Lines<std::uint32_t> data;
   Lines<std::int32_t> starts;
   Lines<std::int32_t> exponents;
@@ -72,7 +72,10 @@ void fill_scaled(Operand& operand, std::size_t index, std::span<const std::uint1
 /// bf16-chain: weights times their scales are normal bf16 numbers (bytes 2 to 252), and no product or sum is subnormal: the smallest unit of an
 /// activation (2^(exponent field - 134)) times that of a weight (2^(byte - 128)) is at least 2^-126.
 /// int8-block: both scales are numbers, and their product is normal also in the unit of the sums, 2^-7.
-/// bf16-block has one way for all.
+/// bf16-block has one way for all, and so have weights with other scales than E8M0.
 bool needs_care(Contract contract, const RowBlock& rows, const ScaleRange& columns);
+/// The same of int8-block with E4M3 scales, times the expert's: no product of a row's scale with those is beyond the normal numbers, also in the unit
+/// of the sums.
+bool needs_care(const RowBlock& rows, float expert_scale);
 
 }  // namespace mx::kernels::moe

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/moe/bf16_product.hpp"
 #include "kernels/moe/e4m3.hpp"
 #include "kernels/moe/tile.hpp"
 
@@ -76,25 +77,11 @@ float f32_at(const TileArgs&, const uint8_t* scales, std::size_t index) {
   return value;
 }
 
-/// A tile's chain over one block, pairs of K in order, odd before even. `scale` is folded into the weights.
-float chain_over_block(const uint8_t* codes, std::size_t block, std::size_t column, float scale, const uint32_t* a, std::size_t height, float sum) {
-  for (std::size_t octet = block * 4; octet < block * 4 + 4; ++octet) {
-    for (std::size_t j = 0; j < 4; ++j) {
-      const uint32_t pair = a[(octet * 4 + j) * height];
-      const float odd = flushed(kValues[code_at(codes, octet, column, 2 * j + 1)] * scale);
-      const float even = flushed(kValues[code_at(codes, octet, column, 2 * j)] * scale);
-      sum = flushed_step(bf16_value(pair >> 16), odd, sum);
-      sum = flushed_step(bf16_value(pair & 0xFFFFU), even, sum);
-    }
-  }
-  return sum;
-}
-
-/// The exact sum over one block, in units of 2^-7. A quad holds k 0, 4, 1, 5 of its octet, or 2, 6, 3, 7: as the bytes of a lane do.
-int32_t integer_sum(const uint8_t* codes, std::size_t block, std::size_t column, const uint32_t* a, std::size_t height) {
+/// The exact sum over some octets of K, in units of 2^-7. A quad holds k 0, 4, 1, 5 of its octet, or 2, 6, 3, 7: as the bytes of a lane do.
+int32_t integer_sum(const uint8_t* codes, std::size_t first, std::size_t count, std::size_t column, const uint32_t* a, std::size_t height) {
   constexpr std::array<std::size_t, 4> kPlaces{0, 4, 1, 5};
   int32_t sum = 0;
-  for (std::size_t octet = block * 4; octet < block * 4 + 4; ++octet) {
+  for (std::size_t octet = first; octet < first + count; ++octet) {
     for (std::size_t quad = 0; quad < 2; ++quad) {
       const uint32_t four = a[(octet * 2 + quad) * height];
       for (std::size_t i = 0; i < 4; ++i) {
@@ -126,28 +113,47 @@ void each_output(const TileArgs& args, std::size_t tallest, Dot dot) {
   }
 }
 
-}  // namespace
+/// A weight times its scale, scale number `index` along K, as bf16-chain takes it.
+using FoldedAt = float(const TileArgs& args, float weight, const uint8_t* scales, std::size_t index);
+template <ScaleAt* Scale>
+float folded_at(const TileArgs& args, float weight, const uint8_t* scales, std::size_t index) {
+  return bf16_product(weight, Scale(args, scales, index));
+}
+/// The product with the block's scale is exact.
+float folded_e4m3_at(const TileArgs& args, float weight, const uint8_t* scales, std::size_t index) {
+  return bf16_product(weight * e4m3_value(scales[index * kPanelColumns]), args.expert_scale);
+}
 
-void bf16_chain_portable(const TileArgs& args) {
+/// A kind of weights: how a weight and a scale are read, and the bytes of a scale.
+struct Kind {
+  float (*weight)(const uint8_t* codes, std::size_t k, std::size_t column);
+  ScaleAt* scale;
+  FoldedAt* folded;
+  std::size_t scale_bytes;
+};
+constexpr Kind kMxfp4{e2m1_at, e8m0_at, folded_at<e8m0_at>, 1};
+constexpr Kind kMxfp8{e4m3_at, e8m0_at, folded_at<e8m0_at>, 1};
+constexpr Kind kNvfp4{e2m1_at, e4m3_scale_at, folded_e4m3_at, 1};
+constexpr Kind kFp8{e4m3_at, f32_at, folded_at<f32_at>, 4};
+
+void bf16_chain(const TileArgs& args, const Kind& kind) {
+  const std::size_t length = args.blocks * kScaleBlock;
   each_output(args, kChainRows,
               [&](const uint8_t* codes, const uint8_t* scales, std::size_t column, std::size_t row, std::size_t first, std::size_t height) {
-                const uint32_t* a = args.a + first * args.blocks * (kScaleBlock / 2) + (row - first);
+                const uint32_t* a = args.a + first * length / 2 + (row - first);
+                const uint8_t* const of_column = scales + column * kind.scale_bytes;
                 float sum = 0;
-                for (std::size_t b = 0; b < args.blocks; ++b) {
-                  sum = chain_over_block(codes, b, column, scale_value(scales[b * kPanelColumns + column]), a, height, sum);
+                for (std::size_t k = 0; k < length; k += 2) {
+                  const uint32_t pair = a[k / 2 * height];
+                  const auto weight = [&](std::size_t at) {
+                    return flushed(kind.folded(args, kind.weight(codes, at, column), of_column, at / args.scale_block));
+                  };
+                  sum = flushed_step(bf16_value(pair >> 16), weight(k + 1), sum);
+                  sum = flushed_step(bf16_value(pair & 0xFFFFU), weight(k), sum);
                 }
                 return sum;
               });
 }
-
-namespace {
-
-/// A kind of weights under bf16-block: how a weight and a scale are read, and the bytes of a scale.
-struct Kind {
-  float (*weight)(const uint8_t* codes, std::size_t k, std::size_t column);
-  ScaleAt* scale;
-  std::size_t scale_bytes;
-};
 
 /// The sum of the weights and activations of k in [begin, end).
 float block_sum(const Kind& kind, const uint8_t* codes, std::size_t column, std::size_t begin, std::size_t end, const uint32_t* a,
@@ -179,26 +185,34 @@ void bf16_block(const TileArgs& args, const Kind& kind) {
               });
 }
 
-}  // namespace
-
-void bf16_block_portable(const TileArgs& args) { bf16_block(args, {e2m1_at, e8m0_at, 1}); }
-void bf16_block_mxfp8_portable(const TileArgs& args) { bf16_block(args, {e4m3_at, e8m0_at, 1}); }
-void bf16_block_nvfp4_portable(const TileArgs& args) { bf16_block(args, {e2m1_at, e4m3_scale_at, 1}); }
-void bf16_block_fp8_portable(const TileArgs& args) { bf16_block(args, {e4m3_at, f32_at, 4}); }
-
-void int8_block_portable(const TileArgs& args) {
+/// Of 4-bit codes; each scale block of the weights, 32 or 16 of K, is one sum.
+void int8_block(const TileArgs& args, const Kind& kind) {
+  const std::size_t octets = args.scale_block / 8;
   each_output(args, kInt8Rows,
               [&](const uint8_t* codes, const uint8_t* scales, std::size_t column, std::size_t row, std::size_t first, std::size_t height) {
                 const uint32_t* a = args.a + first * args.blocks * (kScaleBlock / 4) + (row - first);
                 const int32_t* exponents = args.a_exponents + first * args.blocks + (row - first);
                 float total = 0;
-                for (std::size_t b = 0; b < args.blocks; ++b) {
-                  const float sum = static_cast<float>(integer_sum(codes, b, column, a, height)) * 0x1p-7F;
-                  const float a_scale = scale_value(static_cast<uint8_t>((exponents[b * height] >> 23) + 134));
-                  total = std::fma(sum, a_scale * scale_value(scales[b * kPanelColumns + column]), total);
+                for (std::size_t octet = 0; octet < args.blocks * 4; octet += octets) {
+                  const float sum = static_cast<float>(integer_sum(codes, octet, octets, column, a, height)) * 0x1p-7F;
+                  const float a_scale = scale_value(static_cast<uint8_t>((exponents[octet / 4 * height] >> 23) + 134));
+                  total = std::fma(sum, a_scale * kind.scale(args, scales + column, octet / octets), total);
                 }
                 return total;
               });
 }
+
+}  // namespace
+
+void bf16_chain_portable(const TileArgs& args) { bf16_chain(args, kMxfp4); }
+void bf16_chain_mxfp8_portable(const TileArgs& args) { bf16_chain(args, kMxfp8); }
+void bf16_chain_nvfp4_portable(const TileArgs& args) { bf16_chain(args, kNvfp4); }
+void bf16_chain_fp8_portable(const TileArgs& args) { bf16_chain(args, kFp8); }
+void bf16_block_portable(const TileArgs& args) { bf16_block(args, kMxfp4); }
+void bf16_block_mxfp8_portable(const TileArgs& args) { bf16_block(args, kMxfp8); }
+void bf16_block_nvfp4_portable(const TileArgs& args) { bf16_block(args, kNvfp4); }
+void bf16_block_fp8_portable(const TileArgs& args) { bf16_block(args, kFp8); }
+void int8_block_portable(const TileArgs& args) { int8_block(args, kMxfp4); }
+void int8_block_nvfp4_portable(const TileArgs& args) { int8_block(args, kNvfp4); }
 
 }  // namespace mx::kernels::moe

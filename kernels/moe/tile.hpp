@@ -33,14 +33,13 @@ struct TileArgs {
   size_t rows;
   /// Set unless the scales and activations at hand are known to keep away from the ends of their ranges: operand.hpp says how far for each contract.
   bool careful;
-  const uint32_t* a;           ///< tile after tile: [pair of K][row] of bf16, or [quad of K][row] of int8
-  const int32_t* a_starts;     ///< int8: [block][row] in each tile, -12 times the block's sum
-  const int32_t* a_exponents;  ///< int8: likewise, (scale byte - 134) * 2^23
-  // bf16-block:
+  const uint32_t* a;           ///< tile after tile, each in the engine's RowForm
+  const int32_t* a_starts;     ///< int8: [chain][row] in each tile, -12 times the chain's sum
+  const int32_t* a_exponents;  ///< int8: [block][row] in each tile, (scale byte - 134) * 2^23
   size_t scale_block;     ///< elements of K that share a scale of the weights
-  size_t chain;           ///< elements of K in a chain: 16, 32, 64, 128, or at least K. Scale blocks are made of whole chains
+  size_t chain;           ///< bf16-block: elements of K in a chain: 16, 32, 64, 128, or at least K. Scale blocks are made of whole chains
   float expert_scale;     ///< what scales of the kind e4m3 are multiplied with
-  const float* a_scales;  ///< [chain][row] in each tile; null: the activations have none
+  const float* a_scales;  ///< bf16-block: [chain][row] in each tile; null: the activations have none
   const float* bias;      ///< [panel][32], or null
   /// Column c of a row and panel goes to out[panel * panel_stride + row * row_stride + c / 16 * half_stride + c % 16].
   float* out;
@@ -61,25 +60,63 @@ static inline size_t tile_height(size_t rows, size_t tallest, size_t tile) {
 /// Rows that an engine takes at once at most.
 inline constexpr size_t kMostRows = 2048;
 
+/// How the rows of a tile lie beside each other.
+enum class RowForm {
+  pairs,    ///< [pair of K][row]: two bf16 in a dword
+  singles,  ///< [K][row]: fp32, of each pair of K the odd one first
+  quads,    ///< [quad of K][row]: four int8 in a dword
+};
+
+/// How an engine takes its rows.
+struct Tiling {
+  size_t tallest;  ///< rows of a tile
+  RowForm form;
+  size_t block_bytes;  ///< of rows that it is given at once
+};
+
 /// Tallest tiles of each contract: what 32 vector registers hold.
 inline constexpr size_t kChainRows = 12;
 inline constexpr size_t kBlockRows = 6;
 inline constexpr size_t kInt8Rows = 6;
+/// A tile of rows that sixteen registers hold.
+inline constexpr size_t kSingleRows = 6;
+
+/// Engines that decode weights for each tile stream these past the rows, which fill half of a core's second-level cache of 1 MiB. Those that decode
+/// once for all rows stream the rows.
+inline constexpr size_t kHeldBytes = 512 * 1024;
+inline constexpr size_t kStreamedBytes = 8 * kHeldBytes;
+inline constexpr Tiling kChainTiling{kChainRows, RowForm::pairs, kHeldBytes};
+inline constexpr Tiling kBlockTiling{kBlockRows, RowForm::pairs, kHeldBytes};
+inline constexpr Tiling kInt8Tiling{kInt8Rows, RowForm::quads, kHeldBytes};
+inline constexpr Tiling kDecodedChainTiling{kChainRows, RowForm::pairs, kStreamedBytes};
+inline constexpr Tiling kSingleTiling{kSingleRows, RowForm::singles, kStreamedBytes};
 
 TileFunction bf16_chain_portable;
+TileFunction bf16_chain_mxfp8_portable;
+TileFunction bf16_chain_nvfp4_portable;
+TileFunction bf16_chain_fp8_portable;
 TileFunction bf16_block_portable;
 TileFunction bf16_block_mxfp8_portable;
 TileFunction bf16_block_nvfp4_portable;
 TileFunction bf16_block_fp8_portable;
 TileFunction int8_block_portable;
+TileFunction int8_block_nvfp4_portable;
 TileFunction bf16_chain_avx2;
+TileFunction bf16_chain_mxfp8_avx2;
+TileFunction bf16_chain_nvfp4_avx2;
+TileFunction bf16_chain_fp8_avx2;
 TileFunction bf16_block_avx2;
 TileFunction bf16_block_mxfp8_avx2;
 TileFunction bf16_block_nvfp4_avx2;
 TileFunction bf16_block_fp8_avx2;
 TileFunction int8_block_avx2;
+TileFunction int8_block_nvfp4_avx2;
 TileFunction int8_block_avx512_vnni;
+TileFunction int8_block_nvfp4_avx512_vnni;
 TileFunction bf16_chain_avx512_bf16;
+TileFunction bf16_chain_mxfp8_avx512_bf16;
+TileFunction bf16_chain_nvfp4_avx512_bf16;
+TileFunction bf16_chain_fp8_avx512_bf16;
 TileFunction bf16_block_avx512_bf16;
 TileFunction bf16_block_mxfp8_avx512_bf16;
 TileFunction bf16_block_nvfp4_avx512_bf16;

@@ -1,53 +1,20 @@
 #include "model/moe/expert_rows.hpp"
 
-#include <algorithm>
 #include <string>
 
 #include "model/error.hpp"
 #include "model/layout/grains.hpp"
-#include "model/numerics/block.hpp"
 
 namespace mx::moe {
 namespace {
 
 using layout::Role;
-using layout::WeightFormat;
-
-/// What one scale covers.
-enum class Coverage { group, square, row, expert };
-
-/// Elements, scales and their blocks of each format. Source: model/layout/tensor.hpp WeightFormat.
-struct FormatRow {
-  WeightFormat format;
-  const Format* element;
-  const Format* scale;
-  Coverage coverage;
-  bool times_global;
-};
-constexpr std::array kFormats{
-    FormatRow{WeightFormat::mxfp4, &kE2m1, &kE8m0, Coverage::group, false},
-    FormatRow{WeightFormat::mxfp8, &kE4m3fn, &kE8m0, Coverage::group, false},
-    FormatRow{WeightFormat::nvfp4, &kE2m1, &kE4m3fn, Coverage::group, true},
-    FormatRow{WeightFormat::fp8_block, &kE4m3fn, &kF32, Coverage::square, false},
-    FormatRow{WeightFormat::fp8_channel, &kE4m3fn, &kF32, Coverage::row, false},
-    FormatRow{WeightFormat::fp8_tensor, &kE4m3fn, &kF32, Coverage::expert, false},
-};
-constexpr std::int64_t kSquare = 128;
-
-const FormatRow& facts_of(WeightFormat format) {
-  const auto* const found = std::ranges::find(kFormats, format, &FormatRow::format);
-  if (found == kFormats.end()) {
-    throw Error(ErrorCode::unsupported, "no contract takes codes and scales of " + std::string(layout::name_of(format)), "layer");
-  }
-  return *found;
-}
-
-std::int64_t squares_in(std::int64_t size) { return (size + kSquare - 1) / kSquare; }
-
 }  // namespace
 
 ExpertRows::ExpertRows(const layout::CanonicalLayer& layer) : sizes_(layer.sizes), form_(layer.form) {
-  facts_of(form_.format);
+  if (weight_facts(form_.format).chosen) {
+    throw Error(ErrorCode::unsupported, "no contract takes codes and scales of " + std::string(layout::name_of(form_.format)), "layer");
+  }
   for (const Role role : layout::kAllRoles) {
     if (!layout::has_role(form_.format, role)) continue;
     if (layer[role].empty() && !layout::is_bias(role)) throw Error(ErrorCode::usage, "missing from the layer", std::string(layout::name_of(role)));
@@ -73,34 +40,17 @@ std::optional<std::uint32_t> ExpertRows::w2_bias(std::int64_t expert, std::int64
   return bias(Role::w2_bias, expert * sizes_.hidden + n);
 }
 
-ScaledRow ExpertRows::row(const Roles& roles, const Place& place) const {
-  const FormatRow& facts = facts_of(form_.format);
-  ScaledRow row{{}, {}, facts.element, 0};
+ScaledRow ExpertRows::row(const Roles& roles, const RowPlace& place) const {
+  const WeightFacts& facts = weight_facts(form_.format);
+  const RowScales scales = scales_of_row(facts, place, sizes_.group);
+  ScaledRow row{{}, {}, facts.element, static_cast<int>(scales.block)};
   for (std::int64_t k = 0; k < place.length; ++k)
     row.elements.push_back(decode(*facts.element, unit(roles.weight, place.index() * place.length + k)));
-  add_scales(roles, place, row);
-  return row;
-}
-
-void ExpertRows::add_scales(const Roles& roles, const Place& place, ScaledRow& row) const {
-  const FormatRow& facts = facts_of(form_.format);
-  const auto add = [&](std::int64_t first, std::int64_t count, std::int64_t block) {
-    row.block = static_cast<int>(block);
-    for (std::int64_t i = first; i < first + count; ++i) row.scales.push_back(decode(*facts.scale, unit(roles.scale, i)));
-  };
-  switch (facts.coverage) {
-    case Coverage::group: add(place.index() * (place.length / sizes_.group), place.length / sizes_.group, sizes_.group); break;
-    case Coverage::square: {
-      const std::int64_t above = (place.expert * place.halves + place.half) * squares_in(place.rows) + place.row / kSquare;
-      add(above * squares_in(place.length), squares_in(place.length), kSquare);
-      break;
-    }
-    case Coverage::row: add(place.index(), 1, place.length); break;
-    case Coverage::expert: add(place.expert, 1, place.length); break;
-  }
-  if (!facts.times_global) return;
+  for (std::int64_t i = scales.first; i < scales.first + scales.count; ++i) row.scales.push_back(decode(*facts.scale, unit(roles.scale, i)));
+  if (!layout::has_role(form_.format, roles.global)) return row;
   const Value global = decode(kF32, unit(roles.global, place.expert));
   for (Value& scale : row.scales) scale = exact_product(scale, global);
+  return row;
 }
 
 std::uint32_t ExpertRows::unit(Role role, std::int64_t index) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/layout/packed.hpp"
+#include "model/moe/weight_facts.hpp"
 #include "model/numerics/dot.hpp"
 
 namespace mx::moe {
@@ -40,22 +41,11 @@ class ExpertRows {
   std::optional<std::uint32_t> w2_bias(std::int64_t expert, std::int64_t n) const;
 
  private:
-  /// A row among those of one expert: its half, and the half's rows.
-  struct Place {
-    std::int64_t expert;
-    std::int64_t halves;
-    std::int64_t half;
-    std::int64_t rows;
-    std::int64_t row;
-    std::int64_t length;
-    std::int64_t index() const { return (expert * halves + half) * rows + row; }
-  };
   struct Roles {
     layout::Role weight, scale, global;
   };
 
-  ScaledRow row(const Roles& roles, const Place& place) const;
-  void add_scales(const Roles& roles, const Place& place, ScaledRow& row) const;
+  ScaledRow row(const Roles& roles, const RowPlace& place) const;
   std::uint32_t unit(layout::Role role, std::int64_t index) const;
   std::optional<std::uint32_t> bias(layout::Role role, std::int64_t index) const;
 

@@ -9,6 +9,7 @@
 #include "model/fault.hpp"
 #include "model/layout/grains.hpp"
 #include "model/layout/w4a8/values.hpp"
+#include "model/moe/weight_facts.hpp"
 #include "model/numerics/convert.hpp"
 #include "model/numerics/f32.hpp"
 #include "sim/mover.hpp"
@@ -21,25 +22,6 @@ using layout::Role;
 using layout::Sizes;
 using layout::Units;
 using layout::WeightFormat;
-
-/// What the scale of a format covers.
-enum class Coverage { group, expert, row, block };
-
-/// The facts of a weight format that a reader needs.
-struct FormatFacts {
-  WeightFormat format;
-  const Format* element;
-  const Format* scale;
-  Coverage coverage;
-};
-constexpr std::int64_t kSquare = 128;
-constexpr std::array kFacts{
-    FormatFacts{WeightFormat::mxfp4, &kE2m1, &kE8m0, Coverage::group},      FormatFacts{WeightFormat::nvfp4, &kE2m1, &kE4m3fn, Coverage::group},
-    FormatFacts{WeightFormat::mxfp8, &kE4m3fn, &kE8m0, Coverage::group},    FormatFacts{WeightFormat::fp8_tensor, &kE4m3fn, &kF32, Coverage::expert},
-    FormatFacts{WeightFormat::fp8_channel, &kE4m3fn, &kF32, Coverage::row}, FormatFacts{WeightFormat::fp8_block, &kE4m3fn, &kF32, Coverage::block},
-    FormatFacts{WeightFormat::int4, &kE4m3fn, &kBf16, Coverage::group},
-};
-const FormatFacts& facts_of(WeightFormat format) { return *std::ranges::find(kFacts, format, &FormatFacts::format); }
 
 struct MatrixRoles {
   Role weight, scale, bias, global, channel;
@@ -173,40 +155,32 @@ std::uint64_t Weights::unit(Role role, std::int64_t index) const {
 
 WeightRow Weights::row(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n) const {
   const MatrixRoles& roles = roles_of(matrix);
-  const FormatFacts& facts = facts_of(form_.format);
+  const moe::WeightFacts& facts = moe::weight_facts(form_.format);
   const bool first = matrix == Matrix::w13;
-  const std::int64_t halves = first ? (form_.gated ? 2 : 1) : 1;
-  const std::int64_t rows = first ? sizes_.intermediate : sizes_.hidden;
-  const std::int64_t length = first ? sizes_.hidden : sizes_.intermediate;
-  const std::int64_t index = (expert * halves + half) * rows + n;
+  const moe::RowPlace place{.expert = expert,
+                            .halves = first && form_.gated ? 2 : 1,
+                            .half = half,
+                            .rows = first ? sizes_.intermediate : sizes_.hidden,
+                            .row = n,
+                            .length = first ? sizes_.hidden : sizes_.intermediate};
+  const moe::RowScales scales = moe::scales_of_row(facts, place, sizes_.group);
   WeightRow result{{}, facts.element, {}, 0, f32::kOne};
-  result.elements.reserve(static_cast<std::size_t>(length));
-  const bool chooses = form_.format == WeightFormat::int4;
-  const std::int64_t groups = facts.coverage == Coverage::group ? length / sizes_.group : 0;
-  for (std::int64_t k = 0; k < length; ++k) {
-    const auto code = static_cast<std::uint32_t>(unit(roles.weight, index * length + k));
-    result.elements.push_back(chooses ? chosen_multiple(unit(roles.scale, index * groups + k / sizes_.group), code) : decode(*facts.element, code));
+  result.elements.reserve(static_cast<std::size_t>(place.length));
+  for (std::int64_t k = 0; k < place.length; ++k) {
+    const auto code = static_cast<std::uint32_t>(unit(roles.weight, place.index() * place.length + k));
+    result.elements.push_back(facts.chosen ? chosen_multiple(unit(roles.scale, scales.first + k / scales.block), code)
+                                           : decode(*facts.element, code));
   }
-  const auto scale_at = [&](std::int64_t at) { return static_cast<std::uint32_t>(unit(roles.scale, at)); };
-  if (chooses) {
-    result.total = static_cast<std::uint32_t>(unit(roles.channel, index));
+  if (facts.chosen) {
+    result.total = static_cast<std::uint32_t>(unit(roles.channel, place.index()));
     return result;
   }
-  switch (facts.coverage) {
-    case Coverage::expert: result.total = scale_at(expert); break;
-    case Coverage::row: result.total = scale_at(index); break;
-    case Coverage::group:
-      result.block = static_cast<int>(sizes_.group);
-      for (std::int64_t g = 0; g < groups; ++g) result.scales.push_back(decode(*facts.scale, scale_at(index * groups + g)));
-      break;
-    case Coverage::block: {
-      const std::int64_t columns = (length + kSquare - 1) / kSquare;
-      const std::int64_t blocks = (rows + kSquare - 1) / kSquare;
-      result.block = static_cast<int>(kSquare);
-      for (std::int64_t g = 0; g < columns; ++g)
-        result.scales.push_back(decode(*facts.scale, scale_at(((expert * halves + half) * blocks + n / kSquare) * columns + g)));
-      break;
-    }
+  const auto scale_at = [&](std::int64_t at) { return static_cast<std::uint32_t>(unit(roles.scale, at)); };
+  if (facts.coverage == moe::Coverage::expert || facts.coverage == moe::Coverage::row) {
+    result.total = scale_at(scales.first);
+  } else {
+    result.block = static_cast<int>(scales.block);
+    for (std::int64_t i = scales.first; i < scales.first + scales.count; ++i) result.scales.push_back(decode(*facts.scale, scale_at(i)));
   }
   if (layout::has_role(form_.format, roles.global)) fold_global_scales(matrix, expert, result);
   return result;

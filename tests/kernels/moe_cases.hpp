@@ -30,6 +30,11 @@ inline constexpr WeightFormat kFormats[] = {WeightFormat::mxfp4,     WeightForma
 
 inline constexpr Contract kContracts[] = {Contract::bf16_chain, Contract::bf16_block, Contract::int8_block};
 
+/// True when the contract takes such weights: int8-block those whose codes are integers of 8 bits times a fixed unit.
+inline bool takes(Contract contract, WeightFormat format) {
+  return contract != Contract::int8_block || format == WeightFormat::mxfp4 || format == WeightFormat::nvfp4;
+}
+
 /// `extreme`: scales of MXFP4 and activations of every kind. Some layers have an expert map with experts elsewhere, some all tokens on one expert.
 Case any_case(std::mt19937& random, bool extreme, WeightFormat format = WeightFormat::mxfp4, bool gated = true);
 

@@ -51,13 +51,19 @@ TEST_CASE("layers in every format, gated or not, with every activation and activ
     const bool gated = round % 4 != 3;
     const Case c = any_case(random, false, format, gated);
     const PanelLayer panels = pack(c.layer);
-    const ScaledChoices choices = any_choices(random, Contract::bf16_block, gated, std::gcd(c.layer.sizes.hidden, c.layer.sizes.intermediate));
-    const std::vector<std::uint32_t> expected = modelled(c, choices);
-    for (const IsaTier& tier : isa_tiers()) {
-      if (!runs_here(tier)) continue;
-      INFO("round " << round << ", " << layout::name_of(format) << (gated ? "" : " not gated") << ", " << choices.activation->name << ", x as "
-                    << (choices.recipe == nullptr ? "bf16" : choices.recipe->format->name) << ", " << tier.name);
-      CHECK(difference(run(panels, c, choices, tier, 1), expected) == "");
+    const auto block = std::gcd(c.layer.sizes.hidden, c.layer.sizes.intermediate);
+    for (const Contract contract : kContracts) {
+      // bf16-block has the most kinds of activations.
+      if (!takes(contract, format) || (contract != Contract::bf16_block && round / 6 % 3 != 0)) continue;
+      const ScaledChoices choices = any_choices(random, contract, gated, block);
+      const std::vector<std::uint32_t> expected = modelled(c, choices);
+      for (const IsaTier& tier : isa_tiers()) {
+        if (!runs_here(tier)) continue;
+        INFO("round " << round << ", " << name_of(contract) << ", " << layout::name_of(format) << (gated ? "" : " not gated") << ", "
+                      << choices.activation->name << ", x as " << (choices.recipe == nullptr ? "bf16" : choices.recipe->format->name) << ", "
+                      << tier.name);
+        CHECK(difference(run(panels, c, choices, tier, 1), expected) == "");
+      }
     }
   }
 }
@@ -124,10 +130,10 @@ TEST_CASE("panels from a backend's memory are those from the checkpoint") {
 
 TEST_CASE("every tier, number of threads and split of a batch gives one output") {
   std::mt19937 random(12);
-  for (int round = 0; round < 8; ++round) {
+  for (int round = 0; round < 9; ++round) {
     const Contract contract = kContracts[static_cast<std::size_t>(round) % std::size(kContracts)];
-    const WeightFormat format =
-        contract == Contract::bf16_block ? kFormats[static_cast<std::size_t>(round) % std::size(kFormats)] : WeightFormat::mxfp4;
+    const WeightFormat drawn = kFormats[static_cast<std::size_t>(round + round / 3) % std::size(kFormats)];
+    const WeightFormat format = takes(contract, drawn) ? drawn : WeightFormat::nvfp4;
     const Case c = any_case(random, round % 2 == 1 && format == WeightFormat::mxfp4, format);
     const PanelLayer panels = pack(c.layer);
     const ScaledChoices choices = any_choices(random, contract);
@@ -221,6 +227,81 @@ TEST_CASE("bad input is refused before anything is written") {
       FusedLayer(panels, {.contract = Contract::bf16_block, .activation = choices.activation, .constants = {}, .recipe = nvfp4}, isa_tier()), Error);
   const Case fp8 = any_case(random, false, WeightFormat::fp8_channel);
   const PanelLayer fp8_panels = pack(fp8.layer);
-  CHECK_THROWS_WITH(FusedLayer(fp8_panels, {.contract = Contract::bf16_chain, .activation = choices.activation, .constants = {}}, isa_tier()),
-                    Catch::Matchers::Contains("no kernel computes the contract bf16-chain of weights in fp8_channel"));
+  CHECK_THROWS_WITH(FusedLayer(fp8_panels, {.contract = Contract::int8_block, .activation = choices.activation, .constants = {}}, isa_tier()),
+                    Catch::Matchers::Contains("no kernel computes the contract int8-block of weights in fp8_channel"));
+}
+
+TEST_CASE("misaligned and overlapping memory is refused before anything is written") {
+  std::mt19937 random(18);
+  Case c = any_case(random, false);
+  const PanelLayer panels = pack(c.layer);
+  FusedLayer layer(panels, {.contract = Contract::bf16_block, .activation = &mx::moe::activation_named("silu_and_mul"), .constants = {}}, isa_tier());
+  const std::vector<std::int32_t> experts(c.experts.size(), 0);
+  const std::vector<std::int32_t> map(static_cast<std::size_t>(c.layer.sizes.experts), 0);
+  const RoutedTokens good{.x = c.x, .experts = experts, .weights = c.weights, .top_k = c.top_k, .expert_map = map};
+  // Room for the output and whatever shares its memory, at any alignment.
+  std::vector<float> memory(c.tokens() * c.hidden() + c.x.size() + experts.size() + map.size() + 1, -1);
+  const std::vector<float> before = memory;
+  const std::span<float> out = std::span(memory).first(c.tokens() * c.hidden());
+  const auto refused = [&](const RoutedTokens& tokens, std::span<float> to, const std::string& words) {
+    CHECK_THROWS_WITH(layer.run(tokens, to, 1), Catch::Matchers::Contains(words));
+    CHECK(memory == before);
+  };
+  const auto inside = [&]<class T>(std::span<T> like, std::size_t first_byte) {
+    return std::span<T>(reinterpret_cast<T*>(reinterpret_cast<char*>(memory.data()) + first_byte), like.size());
+  };
+  const std::size_t beyond = out.size_bytes();
+  refused(good, inside(out, 1), "out is misaligned: it must begin at a multiple of 4 bytes");
+  const auto with = [&](auto member, std::size_t first_byte) {
+    RoutedTokens tokens = good;
+    tokens.*member = inside(tokens.*member, first_byte);
+    return tokens;
+  };
+  refused(with(&RoutedTokens::x, beyond + 1), out, "x is misaligned: it must begin at a multiple of 2 bytes");
+  refused(with(&RoutedTokens::weights, beyond + 2), out, "weights is misaligned");
+  refused(with(&RoutedTokens::experts, beyond + 2), out, "experts is misaligned");
+  refused(with(&RoutedTokens::expert_map, beyond + 2), out, "expert_map is misaligned");
+  refused(with(&RoutedTokens::x, beyond - 2), out, "out overlaps x");
+  refused(with(&RoutedTokens::weights, beyond - 4), out, "out overlaps weights");
+  refused(with(&RoutedTokens::experts, beyond - 4), out, "out overlaps experts");
+  refused(with(&RoutedTokens::expert_map, beyond - 4), out, "out overlaps expert_map");
+  CHECK_NOTHROW(layer.run(good, out, 1));
+}
+
+TEST_CASE("layers refuse matrices, tiers and batched tokens that do not fit before anything is written") {
+  std::mt19937 random(19);
+  const Case c = any_case(random, false);
+  const PanelLayer panels = pack(c.layer);
+  const ScaledChoices choices{.contract = Contract::bf16_block, .activation = &mx::moe::activation_named("silu_and_mul"), .constants = {}};
+  CHECK_THROWS_WITH(FusedLayer({.w13 = panels.w13, .w2 = panels.w13}, choices, isa_tier()), Catch::Matchers::Contains("not one layer's"));
+  // No processor has all extensions of both architectures.
+  CHECK_THROWS_WITH(FusedLayer(panels, choices, IsaTier{"all", ~0U}), Catch::Matchers::Contains("cannot run the instruction sets 'all'"));
+  FusedLayer layer(panels, choices, isa_tier());
+  std::vector<float> out(c.tokens() * c.hidden(), -1);
+  const std::vector<float> before = out;
+  RoutedTokens tokens = c.routed();
+  tokens.top_k = 0;
+  CHECK_THROWS_WITH(layer.run(tokens, out, 1), Catch::Matchers::Contains("are not rows of top_k 0"));
+  constexpr std::size_t kRoom = 2;
+  const auto experts = static_cast<std::size_t>(c.layer.sizes.experts);
+  const std::vector<std::uint16_t> x(experts * kRoom * c.hidden(), 0x3F80);
+  std::vector<float> room(x.size(), -1);
+  std::vector<std::int32_t> counts(experts, 1);
+  const auto refused = [&](FusedLayer& by, std::span<const std::int32_t> of, std::span<float> to, int threads, const std::string& words) {
+    CHECK_THROWS_WITH(by.run_batched({.x = x, .counts = of, .room = kRoom}, to, threads), Catch::Matchers::Contains(words));
+    CHECK(room == std::vector<float>(x.size(), -1));
+  };
+  refused(layer, std::span(counts).first(experts - 1), room, 1, "counts has");
+  refused(layer, counts, std::span(room).first(room.size() - 1), 1, "out has");
+  refused(layer, counts, room, 0, "0 threads");
+  counts.back() = 3;
+  refused(layer, counts, room, 1, "has 3 tokens in room for 2");
+  counts.back() = -1;
+  refused(layer, counts, room, 1, "has -1 tokens in room for 2");
+  ScaledChoices on_input = choices;
+  on_input.weight_on = WeightPlace::input;
+  FusedLayer weighs(panels, on_input, isa_tier());
+  counts.back() = 1;
+  refused(weighs, counts, room, 1, "batched tokens come without weights");
+  CHECK(out == before);
 }

@@ -2,9 +2,12 @@
 // model, for as long as is asked.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include "model/error.hpp"
 #include "tests/kernels/moe_cases.hpp"
@@ -25,8 +28,9 @@ struct Count {
 bool hold_layer(std::uint64_t number, Count& count) {
   std::mt19937 random(static_cast<std::uint32_t>(number));
   const Contract contract = kContracts[random() % std::size(kContracts)];
-  const bool any = contract == Contract::bf16_block;
-  const WeightFormat format = any ? kFormats[random() % std::size(kFormats)] : WeightFormat::mxfp4;
+  std::vector<WeightFormat> formats;
+  std::ranges::copy_if(kFormats, std::back_inserter(formats), [&](WeightFormat format) { return takes(contract, format); });
+  const WeightFormat format = formats[random() % formats.size()];
   const bool gated = random() % 4 != 0;
   const Case c = any_case(random, format == WeightFormat::mxfp4 && random() % 2 == 0, format, gated);
   const mx::moe::ScaledChoices choices = any_choices(random, contract, gated);

@@ -1,0 +1,56 @@
+#pragma once
+// A weight times its scale as bf16-chain takes it: for every tier's files, where their vectors leave a product to plain code.
+
+#include <stdint.h>
+#include <string.h>
+
+#include "kernels/moe/tile.hpp"
+
+namespace mx::kernels::moe {
+namespace {
+
+/// The exact product rounded to bf16, nearest even, as fp32: overflow gives Inf, subnormals are those of bf16. The factors have 29 significant bits
+/// together at most, so that their product is exact in double.
+inline float bf16_product(float weight, float scale) {
+  constexpr uint64_t kField = 0x7FF;
+  constexpr uint64_t kSmallest = 1023 - 126;  // field of the smallest normal number of bf16
+  const double product = static_cast<double>(weight) * static_cast<double>(scale);
+  uint64_t bits;
+  memcpy(&bits, &product, sizeof bits);
+  uint64_t field = bits >> 52 & kField;
+  if (field == kField) return static_cast<float>(product);
+  if (field < kSmallest) field = kSmallest;
+  // The sum of the product and 1.5 * 2^45 times its power of two ends where the eighth bit of the product does.
+  const uint64_t coarse = (field + 45) << 52 | uint64_t{1} << 51;
+  double rounder;
+  memcpy(&rounder, &coarse, sizeof rounder);
+  const float value = static_cast<float>((product + rounder) - rounder);
+  return value == 0 && bits >> 63 != 0 ? -0.0F : value;
+}
+
+/// True when the products of a scale with weights (zeros, NaNs, magnitudes from 2^-10 to below 2^12) are zeros, NaNs or normal numbers below 2^112:
+/// what the vectors round.
+inline bool is_moderate(float scale) {
+  constexpr float kLeast = 0x1p-116F;
+  constexpr float kMost = 0x1p100F;
+  const float magnitude = scale < 0 ? -scale : scale;
+  return magnitude == 0 || (magnitude >= kLeast && magnitude < kMost);
+}
+
+/// The same of an expert's scale, and of the fp32 scales of 16 columns.
+inline bool is_expert_moderate(const TileArgs& args, const uint8_t*) { return is_moderate(args.expert_scale); }
+inline bool are_moderate(const TileArgs&, const uint8_t* scales) {
+  for (size_t i = 0; i < 16; ++i) {
+    float scale;
+    memcpy(&scale, scales + i * sizeof scale, sizeof scale);
+    if (!is_moderate(scale)) return false;
+  }
+  return true;
+}
+
+/// Bits of 1.5 * 2^16 times a power of two, less those of that power of two: added to a product and taken off again, it rounds the product to eight
+/// bits, nearest even.
+constexpr int32_t kRounderBits = (16 << 23) + 0x00400000;
+
+}  // namespace
+}  // namespace mx::kernels::moe
