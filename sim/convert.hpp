@@ -1,6 +1,6 @@
 #pragma once
-// A checkpoint into a backend's layouts and back: safetensors in and out, layer by layer. Memory holds one layer and its largest tensor once more,
-// however large the checkpoint is.
+// A checkpoint into a backend's layouts and back: safetensors in and out, layer by layer. While one layer is converted the one before is written:
+// memory holds two of them and the largest tensor, however large the checkpoint is.
 
 #include <cstdint>
 #include <filesystem>

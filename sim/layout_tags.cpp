@@ -68,7 +68,11 @@ Json parse(const std::string& text, const std::string& where) {
 
 void check_version(TagFields& fields) {
   const std::int64_t version = fields.integer("version", 0, INT32_MAX);
-  if (version != kTagsVersion) fail(fields.where(), fmt::format("the tags have version {}, this program reads version {}", version, kTagsVersion));
+  if (version == kTagsVersion) return;
+  fail(fields.where(),
+       fmt::format(
+           "the tags have version {}, this program reads version {}: convert the checkpoint again, or restore it with the mxact that wrote them",
+           version, kTagsVersion));
 }
 
 Role read_role(TagFields& fields) {

@@ -15,8 +15,8 @@ namespace mx::sim {
 /// Metadata keys: of a file with one converted layer, and of the file that keeps what is left of a shard.
 inline constexpr std::string_view kLayerTagsKey = "mxact.layer";
 inline constexpr std::string_view kShardTagsKey = "mxact.shard";
-/// Version of both texts; others are refused.
-inline constexpr int kTagsVersion = 1;
+/// Version of both texts; others are refused. 2: tensors have the digest of their bytes.
+inline constexpr int kTagsVersion = 2;
 
 /// A tensor as the checkpoint had it.
 struct SourceTensor {

@@ -142,8 +142,7 @@ void show_figures(int layers, int rounds) {
   for (const fs::directory_entry& entry : fs::directory_iterator(source)) bytes += entry.file_size();
   const sim::ConvertOptions options{.backend = "FLASHINFER_TRTLLM_MXFP4_BF16", .setting = {}};
   for (int round = 0; round < rounds; ++round) {
-    const Cost in_memory =
-        cost_of([&] { write_bytes(directory.path() / "kernels", std::to_string(seconds_of_kernels(source, options) * layers)); });
+    const Cost in_memory = cost_of([&] { write_bytes(directory.path() / "kernels", std::to_string(seconds_of_kernels(source, options) * layers)); });
     const double kernels = std::stod(read_bytes(directory.path() / "kernels"));
     forget(source);
     const Cost copy = cost_of([&] { copy_files(source, copied); });
@@ -166,8 +165,9 @@ void show_figures(int layers, int rounds) {
 }  // namespace
 
 TEST_CASE("figures of conversions of gigabytes", "[.scale]") {
-  fmt::print("| GB | copy, s | kernels, s | convert, s | of the slower of the two | of both, one after the other | restore, s | peak MiB: copy | "
-             "kernels | convert | restore |\n");
+  fmt::print(
+      "| GB | copy, s | kernels, s | convert, s | of the slower of the two | of both, one after the other | restore, s | peak MiB: copy | "
+      "kernels | convert | restore |\n");
   // One measurement of 10 GB is enough; small ones are repeated.
   const auto show = [](int layers) { show_figures(layers, layers < 8 ? 3 : 1); };
   const char* const layers = std::getenv("MXACT_SCALE_LAYERS");
