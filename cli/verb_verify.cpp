@@ -71,14 +71,14 @@ std::string how_text(const Cell& cell) { return cell.request == "auto" ? "chosen
 std::string evidence(const ConversionResult& result) {
   switch (result.verdict) {
     case Verdict::passed:
-      return fmt::format("{} units, {} outputs{}{}", result.units_compared, result.outputs_compared, result.detail.empty() ? "" : "; ",
-                         result.detail);
+      return fmt::format("{} units, {} outputs{}{}{}{}", result.units_compared, result.outputs_compared, result.execution.empty() ? "" : ": ",
+                         result.execution, result.detail.empty() ? "" : "; ", result.detail);
     case Verdict::failed:
       return fmt::format("{} of {} units, {} of {} outputs differ", result.units_differing, result.units_compared, result.outputs_differing,
                          result.outputs_compared);
     case Verdict::mistrusted:
-    case Verdict::refused: return result.detail;
-    case Verdict::not_modelled: return "";
+    case Verdict::refused:
+    case Verdict::not_modelled: return result.detail;
   }
   return "";
 }
@@ -110,7 +110,7 @@ void print_cells(const VerifyReport& report) {
 }
 
 std::string contracts_text(const VerifyReport& report) {
-  if (report.contracts.empty()) return "none: of this format bytes are compared, and nothing is executed";
+  if (report.contracts.empty()) return "each backend's own, at most 128 rows and columns of each product: quantizers x contract, and on what grounds";
   std::string text;
   for (Contract contract : report.contracts) text += (text.empty() ? "" : ", ") + std::string(name_of(contract));
   return text;
@@ -176,6 +176,7 @@ Json conversion_json(const ConversionResult& result) {
           {"layout", layout_json(result)},
           {"verdict", name_of(result.verdict)},
           {"detail", result.detail},
+          {"execution", result.execution},
           {"units_compared", result.units_compared},
           {"units_differing", result.units_differing},
           {"outputs_compared", result.outputs_compared},

@@ -9,6 +9,7 @@
 #include "model/moe/layer.hpp"
 #include "model/numerics/convert.hpp"
 #include "sim/rescue.hpp"
+#include "sim/run_backend.hpp"
 
 namespace mx::sim {
 
@@ -98,7 +99,11 @@ class RankCheck {
     if (options_.tamper) options_.tamper(packed);
     try {
       compare_bytes(packed, backend, result);
-      if (!options_.contracts.empty()) execute(packed, result);
+      if (result.form.format == layout::WeightFormat::mxfp4) {
+        execute(packed, result);
+      } else {
+        execute_as_backend(packed, result);
+      }
     } catch (const Error& error) {
       settle(result, Verdict::failed, error.what());
     }
@@ -144,6 +149,7 @@ class RankCheck {
   }
 
   void execute(const PackedLayer& packed, ConversionResult& result) const {
+    if (options_.contracts.empty()) return;
     const std::unique_ptr<moe::Experts> experts = moe::packed_experts(packed);
     for (std::size_t c = 0; c < options_.contracts.size(); ++c) {
       const std::vector<std::uint32_t> got =
@@ -156,6 +162,21 @@ class RankCheck {
         if (result.outputs_differing++ == 0) settle(result, Verdict::failed, difference(options_.contracts[c], i, want[i], got[i]));
       }
     }
+  }
+
+  /// Formats other than MXFP4: quantizers, products, roundings and sums as the backend has them.
+  void execute_as_backend(const PackedLayer& packed, ConversionResult& result) const {
+    const std::optional<BackendRun> run = run_backend(reference_.shard, packed, result.arch,
+                                                      {input_.activation, input_.activation_key, input_.x, route_tokens(input_, Contract::exact)});
+    if (!run) {
+      result.execution = "not executed: how the backend computes this layer is not modelled";
+      return;
+    }
+    result.execution = run->how;
+    result.outputs_compared += run->compared;
+    if (run->all_equal) settle(result, Verdict::mistrusted, "every output has the same bits; such tokens cannot show a wrong weight");
+    if (run->differing > 0) settle(result, Verdict::failed, run->first);
+    result.outputs_differing += run->differing;
   }
 
   std::string difference(Contract contract, std::size_t index, std::uint32_t want, std::uint32_t got) const {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/verify.hpp"
@@ -14,6 +15,8 @@ struct LayerInput {
   const MoeLayer& layer;
   std::vector<std::uint32_t> x;  ///< bf16 codes [tokens, hidden]
   int top_k;
+  std::string_view activation;      ///< the engine's name
+  std::string_view activation_key;  ///< of the oracles
 };
 
 /// Called with a phrase and the fraction of the layer that is done.

@@ -10,10 +10,12 @@
 #include <string_view>
 #include <utility>
 
+#include "kernels/zeros.hpp"
 #include "model/error.hpp"
 #include "sim/checkpoint_files.hpp"
 #include "sim/expert_tensors.hpp"
 #include "sim/io/quote.hpp"
+#include "sim/io/tensor_reads.hpp"
 #include "sim/layout_tags.hpp"
 
 namespace mx::sim {
@@ -177,21 +179,23 @@ std::vector<std::filesystem::path> Checkpoint::files() const {
   return paths;
 }
 
-MoeLayer Checkpoint::layer(int layer) const {
+MoeLayer Checkpoint::layer(int layer, const StopPoint& stop) const {
   const auto& [index, found] = impl_->at(layer);
   MoeLayer result{found.prefix, index, {found.sizes, impl_->found.form->form, {}}, {}};
   NumberReader numbers(result, *impl_->found.form);
   const std::vector<ExpertTensor> tensors = expert_tensors(layer);
+  std::vector<TensorRead> reads;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const ExpertTensor& tensor = tensors[i];
     std::vector<std::uint8_t>& role = result.experts[tensor.role];
-    if (role.empty()) role.resize(static_cast<std::size_t>(impl_->role_bytes(tensor.role, found.sizes)));
+    if (role.empty()) role = kernels::zeros(static_cast<std::size_t>(impl_->role_bytes(tensor.role, found.sizes)));
     if (tensor.stays) {
       numbers.read(found.experts[i], tensor);
     } else {
-      tensor.at.file->read(*tensor.at.view, 0, std::span(role).subspan(tensor.offset, tensor.at.view->bytes.size()));
+      reads.push_back({{tensor.at.file, tensor.at.view}, std::span(role).subspan(tensor.offset, tensor.at.view->bytes.size())});
     }
   }
+  read_tensors(reads, stop);
   if (found.router_weight != nullptr) {
     result.router.weight = units_of<std::uint32_t>(*found.router_weight);
     result.router.bias = units_of<std::uint32_t>(*found.router_bias);

@@ -12,6 +12,7 @@
 #include "model/layout/packed.hpp"
 #include "sim/checkpoint_files.hpp"
 #include "sim/source_forms.hpp"
+#include "sim/stop.hpp"
 
 namespace mx::sim {
 
@@ -69,8 +70,8 @@ class Checkpoint {
   /// Sizes of a layer without reading it; `group` is the format's.
   layout::Sizes sizes(int layer) const;
   /// Throws Error(input) when a file changed since it was opened, Error(unsupported) when gate and up of an FP8 expert have different scales: the
-  /// engine quantizes them again with the larger.
-  MoeLayer layer(int layer) const;
+  /// engine quantizes them again with the larger; Stopped when that is asked for.
+  MoeLayer layer(int layer, const StopPoint& stop = StopPoint()) const;
   /// The expert tensors that layer() reads, in the order of the roles; same errors.
   std::vector<ExpertTensor> expert_tensors(int layer) const;
   /// The weight files with all their tensors.

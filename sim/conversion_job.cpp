@@ -70,6 +70,7 @@ void check_form(const layout::BackendLayout& backend, const Setting& setting) {
 
 ConversionJob::ConversionJob(const std::filesystem::path& source, const ConvertOptions& options)
     : options_(options),
+      stop_(options.stop),
       checkpoint_(source),
       backend_(&layout::backend_layout_named(options.backend, checkpoint_.source_form().form.format, options.setting.engine)),
       setting_(setting_of(checkpoint_, *backend_, options)) {
@@ -109,16 +110,22 @@ std::string ConversionJob::file_of(int unit) const {
   return of.file == nullptr ? layer_file(checkpoint_.layer_index(of.layer)) : shard_name(*of.file);
 }
 
-std::uint64_t ConversionJob::bytes_of(int unit) const {
+std::vector<TensorPlace> ConversionJob::tensors_of(int unit) const {
   const Unit& of = units_.at(static_cast<std::size_t>(unit));
-  std::uint64_t bytes = 0;
+  std::vector<TensorPlace> tensors;
   if (of.file == nullptr) {
-    for (const ExpertTensor& tensor : checkpoint_.expert_tensors(of.layer)) bytes += tensor.at.view->bytes.size();
-    return bytes;
+    for (const ExpertTensor& tensor : checkpoint_.expert_tensors(of.layer)) tensors.push_back({tensor.at.file, tensor.at.view});
+    return tensors;
   }
-  for (const auto& [name, view] : of.file->tensors()) {
-    if (!moved_.contains(name)) bytes += view.bytes.size();
+  for (const std::string& name : names_in_order(*of.file)) {
+    if (!moved_.contains(name)) tensors.push_back({of.file, of.file->find(name)});
   }
+  return tensors;
+}
+
+std::uint64_t ConversionJob::bytes_of(int unit) const {
+  std::uint64_t bytes = 0;
+  for (const TensorPlace& tensor : tensors_of(unit)) bytes += tensor.view->bytes.size();
   return bytes;
 }
 
@@ -128,18 +135,22 @@ std::uint64_t ConversionJob::total_bytes() const {
   return total;
 }
 
-std::optional<WrittenUnit> ConversionJob::write(int unit, const std::filesystem::path& directory, bool force) const {
+PreparedUnit ConversionJob::prepare(int unit) const {
+  stop_.check();
   const Unit& of = units_.at(static_cast<std::size_t>(unit));
-  return of.file == nullptr ? write_layer(of.layer, directory, force) : copy_shard(*of.file, directory, force);
+  PreparedUnit prepared{unit, {}, {}, {}, {}};
+  prepared.result.file = file_of(unit);
+  of.file == nullptr ? prepare_layer(of.layer, prepared) : prepare_shard(*of.file, prepared);
+  stop_.check();
+  return prepared;
 }
 
-std::optional<WrittenUnit> ConversionJob::write_layer(int layer, const std::filesystem::path& directory, bool force) const {
-  if (stopped()) return std::nullopt;
-  MoeLayer canonical = checkpoint_.layer(layer);
+void ConversionJob::prepare_layer(int layer, PreparedUnit& prepared) const {
+  MoeLayer canonical = checkpoint_.layer(layer, stop_);
+  stop_.check();
   LayerTags tags{backend(), canonical.prefix, canonical.index, options_.rank, {}, {}, {}, {}};
-  UnitResult result;
+  UnitResult& result = prepared.result;
   result.layers = 1;
-  result.file = layer_file(tags.layer);
   result.up_scales_dropped = canonical.up_scales_dropped;
   for (const ExpertTensor& tensor : checkpoint_.expert_tensors(layer)) {
     const TensorView& view = *tensor.at.view;
@@ -153,51 +164,54 @@ std::optional<WrittenUnit> ConversionJob::write_layer(int layer, const std::file
   }
   if (setting_.tp_size > 1) canonical.experts = shard(canonical.experts, options_.rank, setting_.tp_size, mover_of(options_.by));
   PackedLayer packed = layout::convert(std::move(canonical.experts), *backend_, setting_, mover_of(options_.by));
-  if (stopped()) return std::nullopt;
   tags.setting = packed.setting;
   tags.losses = packed.losses;
   result.largest_scale_byte = packed.setting.largest_scale_byte;
-  std::vector<TensorEntry> entries;
   for (const PackedTensor& tensor : packed.tensors) {
-    entries.push_back(packed_entry(tags.prefix, tensor));
-    tags.tensors.push_back({tensor.role, entries.back().name, tensor.layout.logical(), program_digest(tensor.layout), std::string(tensor.cast->name),
-                            digest_of(tensor.bytes)});
-  }
-  SafetensorsWriter writer(directory / result.file, entries, with_tags({{"format", "pt"}}, kLayerTagsKey, text_of(tags), result.file), force);
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    writer.put(entries[i].name, packed.tensors[i].bytes);
-    result.tensors.emplace(entries[i].name, packed.tensors[i].bytes.size());
-    result.bytes_out += packed.tensors[i].bytes.size();
+    stop_.check();
+    prepared.entries.push_back(packed_entry(tags.prefix, tensor));
+    tags.tensors.push_back({tensor.role, prepared.entries.back().name, tensor.layout.logical(), program_digest(tensor.layout),
+                            std::string(tensor.cast->name), digest_of(tensor.bytes)});
   }
   for (layout::Loss& loss : packed.losses) result.losses.push_back({tags.layer, std::move(loss)});
-  result.size = writer.size();
-  result.digest = writer.digest();
-  return WrittenUnit{std::move(result), std::move(writer)};
+  prepared.metadata = with_tags({{"format", "pt"}}, kLayerTagsKey, text_of(tags), result.file);
+  prepared.tensors = std::move(packed.tensors);
 }
 
 /// Everything of a shard but the experts, in its order.
-std::optional<WrittenUnit> ConversionJob::copy_shard(const SafetensorsFile& file, const std::filesystem::path& directory, bool force) const {
-  UnitResult result;
-  result.file = shard_name(file);
-  std::vector<TensorEntry> entries;
+void ConversionJob::prepare_shard(const SafetensorsFile& file, PreparedUnit& prepared) const {
   std::vector<std::string> order;
   for (const std::string& name : names_in_order(file)) {
     const TensorView& view = *file.find(name);
     order.push_back(name);
-    if (!moved_.contains(name)) entries.push_back({name, std::string(view.dtype->name), view.shape});
+    if (!moved_.contains(name)) prepared.entries.push_back({name, std::string(view.dtype->name), view.shape});
   }
-  const Metadata metadata = with_tags(file.metadata(), kShardTagsKey, shard_tags_text(order), file.path().string());
-  SafetensorsWriter writer(directory / result.file, entries, metadata, force);
-  for (const TensorEntry& entry : entries) {
-    if (stopped()) return std::nullopt;
-    const TensorView& view = *file.find(entry.name);
-    writer.copy(entry.name, file, view);
-    result.tensors.emplace(entry.name, view.bytes.size());
-    ++result.other_tensors;
+  prepared.metadata = with_tags(file.metadata(), kShardTagsKey, shard_tags_text(order), file.path().string());
+}
+
+WrittenUnit ConversionJob::write(PreparedUnit prepared, const std::filesystem::path& directory, bool force) const {
+  const SafetensorsFile* const shard = units_.at(static_cast<std::size_t>(prepared.unit)).file;
+  UnitResult& result = prepared.result;
+  SafetensorsWriter writer(directory / result.file, prepared.entries, prepared.metadata, force);
+  for (std::size_t i = 0; i < prepared.entries.size(); ++i) {
+    const std::string& name = prepared.entries[i].name;
+    if (shard != nullptr) {
+      const TensorView& view = *shard->find(name);
+      writer.copy(name, *shard, view, stop_);
+      result.tensors.emplace(name, view.bytes.size());
+      ++result.other_tensors;
+      continue;
+    }
+    // What is written is no longer held.
+    const std::vector<std::uint8_t> bytes = std::move(prepared.tensors[i].bytes);
+    writer.put(name, bytes, stop_);
+    result.tensors.emplace(name, bytes.size());
+    result.bytes_out += bytes.size();
   }
+  stop_.check();
   result.size = writer.size();
   result.digest = writer.digest();
-  return WrittenUnit{std::move(result), std::move(writer)};
+  return {std::move(result), std::move(writer)};
 }
 
 void ConversionJob::finish(const std::filesystem::path& directory, std::span<const UnitResult> results) const {

@@ -13,6 +13,7 @@
 
 #include "sim/checkpoint.hpp"
 #include "sim/convert.hpp"
+#include "sim/io/tensor_reads.hpp"
 #include "sim/layout_tags.hpp"
 
 namespace mx::sim {
@@ -30,6 +31,15 @@ struct UnitResult {
   std::int64_t up_scales_dropped = 0;
   int largest_scale_byte = 0;  ///< of the layer, where the converter looks at it
   std::vector<LayerLoss> losses;
+};
+
+/// A unit in memory, ready to be written.
+struct PreparedUnit {
+  int unit;
+  UnitResult result;  ///< as far as it is known before writing
+  std::vector<TensorEntry> entries;
+  std::map<std::string, std::string> metadata;
+  std::vector<layout::PackedTensor> tensors;  ///< of a layer, in the order of the entries
 };
 
 /// A unit that is written and has not its name yet.
@@ -52,10 +62,14 @@ class ConversionJob {
   std::string file_of(int unit) const;     ///< name of the file that it writes
   std::uint64_t bytes_of(int unit) const;  ///< that it reads
   std::uint64_t total_bytes() const;
+  std::vector<TensorPlace> tensors_of(int unit) const;  ///< that it reads, in that order
 
-  /// Reads a unit, converts it and writes its file into the directory; the same bytes every time. None when `options.stop` says so on the way:
-  /// nothing is left then. Throws Error(input) when the checkpoint changed since it was opened, Error(resource) as SafetensorsWriter does.
-  std::optional<WrittenUnit> write(int unit, const std::filesystem::path& directory, bool force) const;
+  /// Reads and converts the layer of a unit; of a shard there is nothing to prepare. Throws Error(input) when the checkpoint changed since it was
+  /// opened, Stopped when `options.stop` says so on the way.
+  PreparedUnit prepare(int unit) const;
+  /// Writes the unit's file into the directory; the same bytes every time. Unless it is committed nothing is left. May run beside the preparation of
+  /// another unit. Throws as prepare does, and Error(resource) as SafetensorsWriter does.
+  WrittenUnit write(PreparedUnit prepared, const std::filesystem::path& directory, bool force) const;
 
   /// Writes what belongs to no unit, the index last: all units' files must be there. Throws Error(input) when the checkpoint changed.
   void finish(const std::filesystem::path& directory, std::span<const UnitResult> results) const;
@@ -69,12 +83,12 @@ class ConversionJob {
     const SafetensorsFile* file;  ///< of a shard, or null
   };
   void check_names() const;
-  std::optional<WrittenUnit> write_layer(int layer, const std::filesystem::path& directory, bool force) const;
-  std::optional<WrittenUnit> copy_shard(const SafetensorsFile& file, const std::filesystem::path& directory, bool force) const;
-  bool stopped() const { return options_.stop && options_.stop(); }
+  void prepare_layer(int layer, PreparedUnit& prepared) const;
+  void prepare_shard(const SafetensorsFile& file, PreparedUnit& prepared) const;
   void write_index(const std::filesystem::path& directory, std::span<const UnitResult> results) const;
 
   ConvertOptions options_;
+  StopPoint stop_;
   Checkpoint checkpoint_;
   const layout::BackendLayout* backend_;
   layout::Setting setting_;

@@ -1,6 +1,6 @@
 #pragma once
-// A checkpoint into a backend's layouts and back: safetensors in and out, layer by layer. Memory holds one layer and its largest tensor once more,
-// however large the checkpoint is.
+// A checkpoint into a backend's layouts and back: safetensors in and out, layer by layer. While one layer is converted the one before is written:
+// memory holds two of them and the largest tensor, however large the checkpoint is.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,13 +10,12 @@
 
 #include "model/layout/packed.hpp"
 #include "sim/mover.hpp"
+#include "sim/stop.hpp"
 
 namespace mx::sim {
 
 /// Called with a phrase, the bytes done and all bytes there are to do.
 using Progress = std::function<void(const std::string& what, std::uint64_t done, std::uint64_t total)>;
-/// Asked before each layer and each shard: true ends the work in good order.
-using Stop = std::function<bool()>;
 
 /// What a layer lost.
 struct LayerLoss {

@@ -7,11 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "kernels/zeros.hpp"
 #include "model/error.hpp"
 #include "sim/fnv1a.hpp"
 #include "sim/io/digest.hpp"
 #include "sim/io/json.hpp"
 #include "sim/io/quote.hpp"
+#include "sim/io/tensor_reads.hpp"
 #include "sim/tag_fields.hpp"
 
 namespace mx::sim {
@@ -66,7 +68,11 @@ Json parse(const std::string& text, const std::string& where) {
 
 void check_version(TagFields& fields) {
   const std::int64_t version = fields.integer("version", 0, INT32_MAX);
-  if (version != kTagsVersion) fail(fields.where(), fmt::format("the tags have version {}, this program reads version {}", version, kTagsVersion));
+  if (version == kTagsVersion) return;
+  fail(fields.where(),
+       fmt::format(
+           "the tags have version {}, this program reads version {}: convert the checkpoint again, or restore it with the mxact that wrote them",
+           version, kTagsVersion));
 }
 
 Role read_role(TagFields& fields) {
@@ -201,8 +207,8 @@ void check_extent(const LayerTags& tags, const SafetensorsFile& file) {
   }
 }
 
-/// The tensor that the backend's program describes, as the file holds it.
-PackedTensor read_packed_tensor(const LayerTags& tags, const PackedTag& tag, const layout::BackendLayout& backend, const SafetensorsFile& file) {
+/// The tensor that the backend's program describes, as the file holds it, without its bytes.
+PackedTensor checked_tensor(const LayerTags& tags, const PackedTag& tag, const layout::BackendLayout& backend, const SafetensorsFile& file) {
   const std::string where = fmt::format("{}: tensor {}", file.path().string(), in_quotes(tag.name));
   layout::TensorPlan plan = backend.build(tag.role, tags.setting);
   PackedTensor tensor{tag.role, std::move(plan.layout), plan.cast, {}};
@@ -223,7 +229,6 @@ PackedTensor read_packed_tensor(const LayerTags& tags, const PackedTag& tag, con
     fail(where,
          fmt::format("is {} {}, but the tags make it {} {}", view->dtype->name, shape_text(view->shape), expected.dtype, shape_text(expected.shape)));
   }
-  tensor.bytes = file.read(*view);
   return tensor;
 }
 
@@ -334,7 +339,7 @@ bool is_converted(const SafetensorsFile& file) {
   return file.metadata().contains(std::string(kLayerTagsKey)) || file.metadata().contains(std::string(kShardTagsKey));
 }
 
-layout::PackedLayer read_packed_layer(const LayerTags& tags, const SafetensorsFile& file) {
+layout::PackedLayer read_packed_layer(const LayerTags& tags, const SafetensorsFile& file, const StopPoint& stop) {
   const std::string where = file.path().string();
   check_extent(tags, file);
   layout::PackedLayer packed{tags.backend, tags.setting, {}, tags.losses};
@@ -343,7 +348,7 @@ layout::PackedLayer read_packed_layer(const LayerTags& tags, const SafetensorsFi
     layout::check_needs(backend, tags.setting);
     for (const PackedTag& tag : tags.tensors) {
       if (packed.find(tag.role) != nullptr) fail(where, fmt::format("the tags list {} twice", layout::name_of(tag.role)));
-      packed.tensors.push_back(read_packed_tensor(tags, tag, backend, file));
+      packed.tensors.push_back(checked_tensor(tags, tag, backend, file));
     }
   } catch (const Error& error) {
     // What the tags ask for and the model refuses is wrong in the file.
@@ -356,6 +361,13 @@ layout::PackedLayer read_packed_layer(const LayerTags& tags, const SafetensorsFi
     });
     fail(fmt::format("{}: tensor {}", where, in_quotes(extra->first)), "is in the file, but not in the tags");
   }
+  std::vector<TensorRead> reads;
+  for (std::size_t i = 0; i < packed.tensors.size(); ++i) {
+    const TensorView& view = *file.find(tags.tensors[i].name);
+    packed.tensors[i].bytes = kernels::zeros(view.bytes.size());
+    reads.push_back({{&file, &view}, packed.tensors[i].bytes});
+  }
+  read_tensors(reads, stop);
   return packed;
 }
 

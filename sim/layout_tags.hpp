@@ -15,8 +15,8 @@ namespace mx::sim {
 /// Metadata keys: of a file with one converted layer, and of the file that keeps what is left of a shard.
 inline constexpr std::string_view kLayerTagsKey = "mxact.layer";
 inline constexpr std::string_view kShardTagsKey = "mxact.shard";
-/// Version of both texts; others are refused.
-inline constexpr int kTagsVersion = 1;
+/// Version of both texts; others are refused. 2: tensors have the digest of their bytes.
+inline constexpr int kTagsVersion = 2;
 
 /// A tensor as the checkpoint had it.
 struct SourceTensor {
@@ -81,8 +81,8 @@ std::vector<std::string> read_shard_tags(const std::string& text, const std::str
 bool is_converted(const SafetensorsFile& file);
 
 /// The layer as its file holds it, layouts rebuilt from the tags. Throws Error(input) when they contradict the tensors or themselves: another dtype,
-/// shape, digest or cast than the backend's program for these sizes has, a tensor too much or too few.
-layout::PackedLayer read_packed_layer(const LayerTags& tags, const SafetensorsFile& file);
+/// shape, digest or cast than the backend's program for these sizes has, a tensor too much or too few; Stopped when that is asked for.
+layout::PackedLayer read_packed_layer(const LayerTags& tags, const SafetensorsFile& file, const StopPoint& stop = StopPoint());
 
 /// What is wrong with the first tensor whose bytes have not the digest of its tag; empty: nothing.
 std::string changed_content(const LayerTags& tags, const layout::PackedLayer& packed);

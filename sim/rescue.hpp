@@ -1,6 +1,7 @@
 #pragma once
 // An exception must not leave an OpenMP region: the first one is kept and thrown behind it.
 
+#include <atomic>
 #include <exception>
 
 namespace mx::sim {
@@ -14,14 +15,18 @@ class Rescue {
     } catch (...) {
 #pragma omp critical(mxact_rescue)
       if (!first_) first_ = std::current_exception();
+      thrown_ = true;
     }
   }
+  /// For whoever has not begun: the rest of the work is in vain.
+  bool has_one() const { return thrown_; }
   void rethrow() const {
     if (first_) std::rethrow_exception(first_);
   }
 
  private:
   std::exception_ptr first_;
+  std::atomic<bool> thrown_ = false;
 };
 
 }  // namespace mx::sim

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +14,8 @@
 #include "sim/convert.hpp"
 #include "sim/converted.hpp"
 #include "sim/io/quote.hpp"
+#include "sim/io/tensor_reads.hpp"
+#include "sim/one_behind.hpp"
 #include "sim/staging.hpp"
 #include "sim/verify.hpp"
 
@@ -38,7 +41,7 @@ layout::Sizes whole_sizes(const LayerTags& tags) {
 class Restoration {
  public:
   Restoration(const std::vector<std::filesystem::path>& directories, const std::filesystem::path& output, const RestoreOptions& options)
-      : options_(options), ranks_(open_ranks(directories)) {
+      : options_(options), stop_(options.stop), ranks_(open_ranks(directories)) {
     report_.backend = first().tags().backend;
     report_.setting = first().tags().setting;
     check_losses();
@@ -48,32 +51,15 @@ class Restoration {
   }
 
   RestoreReport run() {
-    std::map<std::string, SafetensorsWriter> writers;
-    const std::uint64_t total = source_bytes();
-    for (const auto& [name, shard] : first().shards) {
-      std::map<std::string, std::string> metadata = shard.file->metadata();
-      metadata.erase(std::string(kShardTagsKey));
-      writers.try_emplace(name, staged_->path() / name, entries_.at(name), metadata, false);
-      for (const auto& [tensor, view] : shard.file->tensors()) {
-        writers.at(name).copy(tensor, *shard.file, view);
-      }
-    }
-    for (const auto& [index, layer] : first().layers) {
-      if (options_.stop && options_.stop()) return report_;
-      if (options_.progress) options_.progress(fmt::format("layer {}", index), report_.bytes, total);
-      CanonicalLayer restored = restore_layer(index);
-      for (const SourceTensor& source : layer.tags.source) {
-        const std::span<const std::uint8_t> bytes = bytes_of_source(restored, source);
-        writers.at(source.shard).put(source.entry.name, bytes);
-        report_.bytes += bytes.size();
-      }
-      ++report_.layers;
+    try {
+      restore_files();
+    } catch (const Stopped&) {
+      return report_;
     }
     for (const ConvertedDirectory& rank : ranks_) {
       for (const SafetensorsFile& file : rank.files) file.check_unchanged();
     }
-    for (auto& [name, writer] : writers) writer.commit();
-    report_.shards = static_cast<int>(writers.size());
+    report_.shards = static_cast<int>(first().shards.size());
     copy_companions(first().path, staged_->path());
     if (is_there(first().path / kSourceIndexName)) copy_plain(first().path / kSourceIndexName, staged_->path() / kIndexName);
     staged_->commit();
@@ -83,6 +69,66 @@ class Restoration {
 
  private:
   const ConvertedDirectory& first() const { return ranks_.front(); }
+
+  using Writers = std::map<std::string, SafetensorsWriter>;
+
+  /// Every shard with what was never moved.
+  Writers begun_shards() const {
+    Writers writers;
+    for (const auto& [name, shard] : first().shards) {
+      std::map<std::string, std::string> metadata = shard.file->metadata();
+      metadata.erase(std::string(kShardTagsKey));
+      SafetensorsWriter& writer = writers.try_emplace(name, staged_->path() / name, entries_.at(name), metadata, false).first->second;
+      for (const auto& [tensor, view] : shard.file->tensors()) writer.copy(tensor, *shard.file, view, stop_);
+    }
+    return writers;
+  }
+
+  /// A layer's tensors into their shards; those that are whole are synced and done.
+  void write_layer(const CanonicalLayer& restored, const LayerTags& tags, Writers& writers) const {
+    for (const SourceTensor& source : tags.source) {
+      writers.at(source.shard).put(source.entry.name, bytes_of_source(restored, source), stop_);
+    }
+    commit_whole(writers);
+  }
+
+  static void commit_whole(Writers& writers) {
+    for (auto writer = writers.begin(); writer != writers.end();) {
+      const bool whole = writer->second.is_whole();
+      if (whole) writer->second.commit();
+      writer = whole ? writers.erase(writer) : std::next(writer);
+    }
+  }
+
+  /// While one layer is restored, the one before is written, and the system reads the next.
+  void restore_files() {
+    Writers writers = begun_shards();
+    commit_whole(writers);
+    const std::uint64_t total = source_bytes();
+    ReadAhead ahead;
+    OneBehind writing;
+    for (auto layer = first().layers.begin(); layer != first().layers.end(); ++layer) {
+      const auto& [index, converted] = *layer;
+      stop_.check();
+      if (options_.progress) options_.progress(fmt::format("layer {}", index), report_.bytes, total);
+      if (std::next(layer) != first().layers.end()) ahead.start(tensors_of(std::next(layer)->first));
+      writing.run([this, &tags = converted.tags, &writers, restored = restore_layer(index)] { write_layer(restored, tags, writers); });
+      for (const SourceTensor& source : converted.tags.source) report_.bytes += bytes_of(source.entry);
+      ++report_.layers;
+    }
+    writing.wait();
+    if (!writers.empty()) writers.begin()->second.commit();  // names what never came
+  }
+
+  /// A layer's tensors of all ranks.
+  std::vector<TensorPlace> tensors_of(int index) const {
+    std::vector<TensorPlace> tensors;
+    for (const ConvertedDirectory& rank : ranks_) {
+      const SafetensorsFile& file = *rank.layers.at(index).file;
+      for (const auto& [name, view] : file.tensors()) tensors.push_back({&file, &view});
+    }
+    return tensors;
+  }
 
   static std::span<const std::uint8_t> bytes_of_source(const CanonicalLayer& layer, const SourceTensor& source) {
     const MemoryPart part = part_of(source.expert, source.half, layer.sizes.experts);
@@ -166,7 +212,7 @@ class Restoration {
     for (const ConvertedDirectory& rank : ranks_) {
       const ConvertedLayer& layer = rank.layers.at(index);
       try {
-        layout::PackedLayer packed = read_packed_layer(layer.tags, *layer.file);
+        layout::PackedLayer packed = read_packed_layer(layer.tags, *layer.file, stop_);
         const std::string changed = changed_content(layer.tags, packed);
         parts.push_back(layout::restore(std::move(packed), on_loss, mover_of(options_.by)));
         // Second: bytes that no conversion makes say more of themselves.
@@ -204,6 +250,7 @@ class Restoration {
   }
 
   const RestoreOptions& options_;
+  const StopPoint stop_;
   const std::vector<ConvertedDirectory> ranks_;
   std::map<std::string, std::vector<TensorEntry>> entries_;
   std::optional<StagedDirectory> staged_;

@@ -150,11 +150,14 @@ UnitOutcome UnitRunner::run(int unit) {
       return UnitOutcome::there_already;
     }
   }
-  std::optional<WrittenUnit> written = job_.write(unit, options_.directory, true);
-  if (!written || (options_.stop && options_.stop())) return UnitOutcome::stopped;
-  job_.checkpoint().check_unchanged();
-  written->writer.commit();
-  result_ = std::move(written->result);
+  try {
+    WrittenUnit written = job_.write(job_.prepare(unit), options_.directory, true);
+    job_.checkpoint().check_unchanged();
+    written.writer.commit();
+    result_ = std::move(written.result);
+  } catch (const Stopped&) {
+    return UnitOutcome::stopped;
+  }
   const std::string text = text_of(UnitRecord{plan_.id, unit, result_});
   write_file(path, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), true);
   return UnitOutcome::written;

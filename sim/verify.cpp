@@ -13,6 +13,7 @@
 #include "model/oracle/tables.hpp"
 #include "sim/check_layer.hpp"
 #include "sim/random.hpp"
+#include "sim/run_backend.hpp"
 
 namespace mx::sim {
 namespace {
@@ -115,6 +116,8 @@ class CellPlanner {
     const auto known = std::find_if(report_.conversions.begin(), report_.conversions.end(), same);
     if (known != report_.conversions.end()) return static_cast<std::size_t>(known - report_.conversions.begin());
     result.verdict = backend_of(result) == nullptr ? Verdict::not_modelled : Verdict::passed;
+    if (result.verdict == Verdict::not_modelled && keeps_weights(result.form.format, result.backend))
+      result.detail = "reads the weights as they were loaded: there is nothing to convert";
     report_.conversions.push_back(result);
     return report_.conversions.size() - 1;
   }
@@ -268,7 +271,8 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
           std::string(reads ? "none in the checkpoint" : "not read in this form") + ": token t goes to experts t, t+1, ... with weights 1/4";
       if (expected) report.router_source += "; the recorded outputs, which need one, are not compared";
     }
-    const LayerInput input{layer, expected ? expected->x : generated_tokens(options.seed, index, tokens * report.sizes.hidden), report.top_k};
+    const LayerInput input{layer, expected ? expected->x : generated_tokens(options.seed, index, tokens * report.sizes.hidden), report.top_k,
+                           form.use.activation, oracle::scheme_named(form.use.scheme).activation_key};
     const auto advance = [&](const std::string& what, double part) {
       if (options.progress) {
         options.progress("layer " + std::to_string(index) + ": " + what, (static_cast<double>(index) + part) / report.layers_verified);

@@ -36,7 +36,8 @@ struct ConversionResult {
   layout::Form form;      ///< of the checkpoint
   layout::Engine engine;  ///< the first whose converter takes the form
   Verdict verdict;
-  std::string detail;  ///< first difference, or why it is refused or mistrusted; of what passed, why nothing was restored, else empty
+  std::string detail;  ///< first difference, or why it is refused, mistrusted or not modelled; of what passed, why nothing was restored, else empty
+  std::string execution = {};  ///< how it was executed, where that is the backend's own way
   std::int64_t units_compared = 0;
   std::int64_t units_differing = 0;
   std::int64_t outputs_compared = 0;
@@ -78,7 +79,7 @@ struct VerifyReport {
   std::int64_t tokens;
   std::string token_source;  ///< "expected.safetensors" or "generated, seed 1"
   std::string router_source;
-  std::vector<Contract> contracts;
+  std::vector<Contract> contracts;  ///< of MXFP4; other formats are executed as each backend computes: ConversionResult::execution
   std::vector<ConversionResult> conversions;
   std::vector<Cell> cells;
   std::vector<ExpectedResult> expected;

@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include "kernels/relayout/cast_units.hpp"
+#include "kernels/zeros.hpp"
 
 namespace mx::kernels::relayout {
 namespace {
@@ -22,7 +23,7 @@ bool is(const Layout& layout, const Layout& row_major) {
 }
 
 std::vector<std::uint8_t> whole(const TensorMove& move, std::span<const std::uint8_t> source) {
-  std::vector<std::uint8_t> target(static_cast<std::size_t>(move.target_bytes()));
+  std::vector<std::uint8_t> target = zeros(static_cast<std::size_t>(move.target_bytes()));
   move.run(source, target, omp_get_max_threads());
   return target;
 }

@@ -6,6 +6,7 @@
 
 #include "kernels/relayout/move.hpp"
 #include "kernels/relayout/side.hpp"
+#include "kernels/zeros.hpp"
 #include "model/error.hpp"
 #include "model/layout/address_map.hpp"
 
@@ -112,7 +113,7 @@ void Way::run(std::span<const std::uint8_t> source, std::span<std::uint8_t> targ
   if (!refusal_.empty()) refuse(refusal_);
   check_buffers(source, source_need_, target, target_need_, threads);
   if (moves_.size() == 1) return moves_.front()->run(source, target, threads);
-  std::vector<std::uint8_t> between(static_cast<std::size_t>(between_bytes_));
+  std::vector<std::uint8_t> between = zeros(static_cast<std::size_t>(between_bytes_));
   moves_.front()->run(source, between, threads);
   moves_.back()->run(between, target, threads);
 }

@@ -70,6 +70,16 @@ OpenFile open_for_reading(const std::filesystem::path& path) {
   return {std::move(descriptor), static_cast<std::uint64_t>(status.st_size), stamp_of(status)};
 }
 
+/// The disk begins at once instead of at the sync; who writes little at a time is left to the system.
+void begin_writing_back(int descriptor, std::uint64_t offset, std::size_t size) {
+#ifdef SYNC_FILE_RANGE_WRITE
+  constexpr std::size_t kWorthIt = std::size_t{1} << 20;
+  if (size >= kWorthIt) ::sync_file_range(descriptor, static_cast<off_t>(offset), static_cast<off_t>(size), SYNC_FILE_RANGE_WRITE);
+#else
+  static_cast<void>(descriptor), static_cast<void>(offset), static_cast<void>(size);
+#endif
+}
+
 std::filesystem::path temporary_beside(const std::filesystem::path& path) {
   static std::atomic<unsigned> count{0};
   // A long target name must not make the temporary one too long for the directory.
@@ -186,6 +196,10 @@ void MappedFile::read(std::uint64_t offset, std::span<std::uint8_t> out) const {
   check_unchanged();
 }
 
+void MappedFile::expect(std::uint64_t offset, std::uint64_t size) const {
+  ::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(size), POSIX_FADV_WILLNEED);
+}
+
 void MappedFile::check_unchanged() const {
   struct stat open {};
   struct stat named {};
@@ -240,6 +254,7 @@ void NewFile::write_at(std::uint64_t offset, std::span<const std::uint8_t> bytes
       throw Error(ErrorCode::resource, fmt::format("cannot write byte {} of {}: {}", at, offset + bytes.size(), system_text(errno)), path_.string());
     done += static_cast<std::size_t>(count);
   }
+  begin_writing_back(descriptor_, offset, bytes.size());
 }
 
 void NewFile::commit() {

@@ -45,6 +45,8 @@ class MappedFile {
   void release(std::span<const std::uint8_t> part) const;
   /// The bytes from `offset` on, not through the mapping. Throws Error(input) when they cannot be read, or as check_unchanged does.
   void read(std::uint64_t offset, std::span<std::uint8_t> out) const;
+  /// Advises the system that these bytes are read soon. Nothing but time depends on it.
+  void expect(std::uint64_t offset, std::uint64_t size) const;
   /// Throws Error(input) when the file was written to, cut short, replaced or removed since it was opened.
   void check_unchanged() const;
 

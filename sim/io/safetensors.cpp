@@ -26,6 +26,9 @@ constexpr std::array<Dtype, 22> kDtypes{{
     {"U32", 32},    {"F32", 32},        {"C64", 64},        {"F64", 64},    {"I64", 64}, {"U64", 64},
 }};
 
+/// Of what is written at once: it is digested, copied by the system and on its way to the disk while it is still in the processor's cache.
+constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
+
 constexpr std::string_view kMetadataKey = "__metadata__";
 constexpr std::uint64_t kPrefixBytes = 8;
 constexpr std::uint64_t kLongestHeader = 100'000'000;  // tensor.rs MAX_HEADER_SIZE
@@ -307,7 +310,7 @@ std::vector<std::uint8_t> safetensors_bytes(std::span<const TensorData> tensors,
 
 SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorEntry> entries,
                                      const std::map<std::string, std::string>& metadata, bool force)
-    : path_(path), file_(path, force) {
+    : path_(path), file_(path, force), missing_(entries.size()) {
   const std::vector<std::uint8_t> header = safetensors_header(entries, metadata);
   std::uint64_t offset = header.size();
   for (const TensorEntry& entry : entries) {
@@ -320,10 +323,11 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path, std::spa
 }
 
 void SafetensorsWriter::write(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
+  if (offset == digested_) {
+    digest_.add(bytes);
+    digested_ += bytes.size();
+  }
   file_.write_at(offset, bytes);
-  if (offset != digested_) return;
-  digest_.add(bytes);
-  digested_ += bytes.size();
 }
 
 std::string SafetensorsWriter::digest() const {
@@ -341,22 +345,27 @@ SafetensorsWriter::Slot& SafetensorsWriter::take_slot(std::string_view name, std
   return slot;
 }
 
-void SafetensorsWriter::put(std::string_view name, std::span<const std::uint8_t> bytes) {
+void SafetensorsWriter::put(std::string_view name, std::span<const std::uint8_t> bytes, const StopPoint& stop) {
   Slot& slot = take_slot(name, bytes.size());
-  write(slot.offset, bytes);
+  for (std::uint64_t done = 0; done < slot.size; done += kPiece) {
+    stop.check();
+    write(slot.offset + done, bytes.subspan(done, std::min(kPiece, slot.size - done)));
+  }
   slot.written = true;
+  --missing_;
 }
 
-void SafetensorsWriter::copy(std::string_view name, const SafetensorsFile& from, const TensorView& view) {
-  constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
+void SafetensorsWriter::copy(std::string_view name, const SafetensorsFile& from, const TensorView& view, const StopPoint& stop) {
   Slot& slot = take_slot(name, view.bytes.size());
   std::vector<std::uint8_t> piece(static_cast<std::size_t>(std::min(kPiece, slot.size)));
   for (std::uint64_t done = 0; done < slot.size; done += piece.size()) {
+    stop.check();
     piece.resize(static_cast<std::size_t>(std::min(kPiece, slot.size - done)));
     from.read(view, done, piece);
     write(slot.offset + done, piece);
   }
   slot.written = true;
+  --missing_;
 }
 
 void SafetensorsWriter::commit() {

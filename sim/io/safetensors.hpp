@@ -11,6 +11,7 @@
 
 #include "sim/io/digest.hpp"
 #include "sim/io/file.hpp"
+#include "sim/stop.hpp"
 
 namespace mx::sim {
 
@@ -50,6 +51,8 @@ class SafetensorsFile {
   /// A tensor's bytes from `begin` on, into `out`, also where another program shortens the file. Throws Error(input) as MappedFile::read does.
   void read(const TensorView& view, std::uint64_t begin, std::span<std::uint8_t> out) const { file_.read(view.file_offset + begin, out); }
   std::vector<std::uint8_t> read(const TensorView& view) const;
+  /// Advises the system that these bytes of a tensor are read soon.
+  void expect(const TensorView& view, std::uint64_t begin, std::uint64_t size) const { file_.expect(view.file_offset + begin, size); }
   /// Throws Error(input) when the file is no longer what was opened.
   void check_unchanged() const { file_.check_unchanged(); }
   /// The tensor of that name, or null.
@@ -96,14 +99,17 @@ class SafetensorsWriter {
   SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorEntry> entries, const std::map<std::string, std::string>& metadata,
                     bool force);
 
-  /// Throws Error(usage) when the header does not list the tensor, when it came before or has another size; otherwise as NewFile::write_at.
-  void put(std::string_view name, std::span<const std::uint8_t> bytes);
+  /// Throws Error(usage) when the header does not list the tensor, when it came before or has another size; otherwise as NewFile::write_at, and
+  /// Stopped.
+  void put(std::string_view name, std::span<const std::uint8_t> bytes, const StopPoint& stop = StopPoint());
   /// The same from a tensor of a file, piece by piece; throws as SafetensorsFile::read does too.
-  void copy(std::string_view name, const SafetensorsFile& from, const TensorView& view);
+  void copy(std::string_view name, const SafetensorsFile& from, const TensorView& view, const StopPoint& stop = StopPoint());
   /// Digest of the file, whose tensors came in the order of the header. Throws Error(usage) when they did not, or have not all come.
   std::string digest() const;
   /// Bytes of the file.
   std::uint64_t size() const { return size_; }
+  /// Whether every tensor has come.
+  bool is_whole() const { return missing_ == 0; }
   /// Throws Error(usage) naming a tensor that never came; otherwise as NewFile::commit.
   void commit();
 
@@ -122,6 +128,7 @@ class SafetensorsWriter {
   DigestStream digest_;
   std::uint64_t digested_ = 0;  ///< bytes from the beginning
   std::uint64_t size_ = 0;
+  std::size_t missing_;  ///< tensors that have not come
 };
 
 }  // namespace mx::sim

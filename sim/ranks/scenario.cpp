@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/error.hpp"
+#include "sim/run_backend.hpp"
 
 namespace mx::sim {
 namespace {
@@ -37,11 +38,6 @@ ModelActivation activation_of(const oracle::LayerConfig& layer) {
   if (layer.activation == "SWIGLUOAI")
     return {"SWIGLUOAI", {layer.has_swiglu_alpha ? kOtherAlpha : kAlpha, kOne, layer.has_swiglu_limit ? kFive : kSeven, 0}};
   throw Error(ErrorCode::unsupported, "activation " + layer.activation + " is not simulated; SWIGLUOAI and SILU are");
-}
-
-/// Calibrated scales under which the generated tokens use the format's range.
-StaticScales scales_of(WeightFormat format) {
-  return format == WeightFormat::nvfp4 ? StaticScales{power_of_two(-8), power_of_two(-8)} : StaticScales{power_of_two(-6), power_of_two(-4)};
 }
 
 layout::Form form_of(const DeploymentFile& file, WeightFormat format) {
@@ -100,7 +96,7 @@ Scenario make_scenario(const DeploymentFile& file, const ScenarioOptions& option
                                          std::to_string(layer.hidden) + " weights, at most " + std::to_string(kMostWeights) +
                                          " are generated (--experts N lets fewer experts stand for all)");
   }
-  scenario.layer = {sample_layer(sizes, form_of(file, format), layer.has_bias, options.seed), activation_of(layer), scales_of(format)};
+  scenario.layer = {sample_layer(sizes, form_of(file, format), layer.has_bias, options.seed), activation_of(layer), usual_scales(format)};
   scenario.outputs = {spread_over(intermediate, options.sample), spread_over(layer.hidden, options.sample)};
   scenario.tokens = sample_tokens(options.tokens, layer.hidden, layer.num_experts, layer.experts_per_token, options.seed);
   return scenario;

@@ -51,7 +51,15 @@ TEST_CASE("tags that contradict their tensors, or themselves, are refused") {
     bool in_every_layer = false;
   };
   const std::vector<Row> rows{
-      {"another version", [](json& t) { t["version"] = 2; }, {"the tags have version 2, this program reads version 1"}},
+      {"a later version",
+       [](json& t) { t["version"] = 3; },
+       {"the tags have version 3, this program reads version 2", "convert the checkpoint again"}},
+      {"tags from before tensors had digests",
+       [](json& t) {
+         t["version"] = 1;
+         for (json& tensor : t["tensors"]) tensor.erase("content");
+       },
+       {"the tags have version 1, this program reads version 2", "convert the checkpoint again"}},
       {"no version", [](json& t) { t.erase("version"); }, {"'version' is missing"}},
       {"no setting", [](json& t) { t.erase("setting"); }, {"'setting' is missing"}},
       {"no engine", [](json& t) { t["setting"].erase("engine"); }, {"setting", "'engine' is missing"}},
@@ -154,7 +162,7 @@ TEST_CASE("tensors that contradict their tags are refused") {
 
 TEST_CASE("what is left of a shard must be in its order") {
   for (const char* order :
-       {R"({"version":1,"order":[]})", R"({"version":1,"order":["x"]})", R"({"version":2,"order":[]})", R"({"order":[]})", "[]"}) {
+       {R"({"version":2,"order":[]})", R"({"version":2,"order":["x"]})", R"({"version":1,"order":[]})", R"({"order":[]})", "[]"}) {
     INFO(order);
     const Converted converted;
     rewrite(converted.packed / kFirstShard, [&](auto&, auto& metadata) { metadata[std::string(sim::kShardTagsKey)] = order; });

@@ -152,7 +152,7 @@ TEST_CASE("the tags say what was done") {
   setting.engine = Engine::v2026_08;
   sim::convert_checkpoint(source, directory.path() / "packed", {.backend = "triton", .setting = setting});
   const nlohmann::json tags = tags_of(directory.path() / "packed" / "mxact-layer-00001.safetensors");
-  CHECK(tags["version"] == 1);
+  CHECK(tags["version"] == 2);
   CHECK(tags["backend"] == "TRITON");
   CHECK(tags["prefix"] == "model.layers.1.mlp");
   CHECK(tags["layer"] == 1);

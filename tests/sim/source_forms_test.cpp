@@ -2,6 +2,7 @@
 
 #include "sim/source_forms.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <functional>
 #include <set>
@@ -153,9 +154,19 @@ TEST_CASE("every form is verified, and a flipped bit is found") {
     CHECK(report.form == form.title);
     CHECK(report.count(sim::Verdict::passed) > 0);
     CHECK(report.count(sim::Verdict::failed) == 0);
-    CHECK(report.contracts.empty() == (form.format != layout::WeightFormat::mxfp4));
+    const bool by_contract = form.format == layout::WeightFormat::mxfp4;
+    CHECK(report.contracts.empty() != by_contract);
+    for (const sim::ConversionResult& result : report.conversions) {
+      if (result.verdict != sim::Verdict::passed) continue;
+      INFO(result.backend << ": " << result.execution);
+      CHECK(result.outputs_compared > 0);
+      CHECK(result.execution.empty() == by_contract);
+    }
     options.tamper = [](layout::PackedLayer& packed) { packed.tensors.front().bytes[5] ^= 0x10; };
-    CHECK(sim::verify(checkpoint, options).count(sim::Verdict::passed) == 0);
+    const sim::VerifyReport tampered = sim::verify(checkpoint, options);
+    CHECK(tampered.count(sim::Verdict::passed) == 0);
+    // The byte is one of the first expert's, which the token goes to: execution notices it too.
+    CHECK(std::ranges::any_of(tampered.conversions, [](const sim::ConversionResult& result) { return result.outputs_differing > 0; }));
   }
 }
 

@@ -1,0 +1,47 @@
+#pragma once
+// A converted layer, executed as its backend computes, beside the checkpoint's own form executed in the same way: the bits must agree.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/layout/packed.hpp"
+#include "model/moe/routing.hpp"
+#include "sim/execute/kernel.hpp"
+
+namespace mx::sim {
+
+/// What both are executed on.
+struct BackendInput {
+  std::string_view activation;                ///< the engine's name of the model's: SILU
+  std::string_view activation_key;            ///< of the oracles, decides on the quantizer where the backend leaves it to the checkpoint
+  std::span<const std::uint32_t> x;           ///< bf16 codes [tokens, hidden]
+  std::vector<std::vector<moe::Slot>> slots;  ///< by token
+};
+
+/// Calibrated scales of the activations under which generated tokens use the range of what the format's kernels quantize to.
+StaticScales usual_scales(layout::WeightFormat format);
+
+/// Rows of gate and up, and output columns, that are computed at most, at equal distances; everything along k always is.
+inline constexpr std::int64_t kComputedRows = 128;
+
+struct BackendRun {
+  std::string how;  ///< "fp8-group128 x hopper-fp8-promoted, published": quantizers, contract, grounds
+  std::int64_t compared = 0;
+  std::int64_t differing = 0;
+  std::string first;       ///< of the differences
+  bool all_equal = false;  ///< every output has the same bits: they could not have shown a wrong weight
+};
+
+/// Executes `packed` and, in the checkpoint's form, the layer it was made from. `arch` is the device. None when the backend has no row in the table
+/// of executions, or takes no such activation. Throws Error as Weights::of_packed does.
+std::optional<BackendRun> run_backend(const layout::CanonicalLayer& layer, const layout::PackedLayer& packed, layout::Arch arch,
+                                      const BackendInput& input);
+
+/// Whether the backend reads the checkpoint's tensors as they were loaded, so that nothing is converted.
+bool keeps_weights(layout::WeightFormat format, std::string_view backend);
+
+}  // namespace mx::sim
