@@ -133,24 +133,27 @@ Memory expected_memory(const BackendCase& c, Role role) {
   return composed(c.formula.place(role, c.setting, matrix), matrix);
 }
 
+RowProperty row_property(const BackendLayout& row, Engine engine, std::size_t before, const std::function<void(const BackendCase& c)>& check) {
+  const auto tally = std::make_shared<Tally>();
+  const auto property = [&row, engine, tally, check, before] {
+    skip_draws(before);
+    const BackendCase c = random_case(row, engine);
+    const std::string shape = shape_text(c.setting);
+    if (tally->has(shape)) RC_DISCARD("tried already");
+    check(c);
+    tally->add(shape, element_count(c.setting));
+  };
+  return {std::string(row.backend) + " " + std::string(layout::name_of(row.format)) + " " + std::string(layout::name_of(engine)), property,
+          [tally] { return tally->text(); }};
+}
+
 Outcome check_family(const Law& law, const std::function<void(const BackendCase& c)>& check, int usual_cases) {
   const std::string_view family = law.id.substr(law.id.rfind('/') + 1);
   std::vector<RowProperty> rows;
   for (const BackendLayout& row : layout::all_backend_layouts()) {
     if (row.family != family) continue;
     for (Engine engine : layout::kEngines) {
-      if (!row.engines.has(engine)) continue;
-      const auto tally = std::make_shared<Tally>();
-      const auto property = [&row, engine, tally, &check, before = rows.size()] {
-        skip_draws(before);
-        const BackendCase c = random_case(row, engine);
-        const std::string shape = shape_text(c.setting);
-        if (tally->has(shape)) RC_DISCARD("tried already");
-        check(c);
-        tally->add(shape, element_count(c.setting));
-      };
-      rows.push_back({std::string(row.backend) + " " + std::string(layout::name_of(row.format)) + " " + std::string(layout::name_of(engine)),
-                      property, [tally] { return tally->text(); }});
+      if (row.engines.has(engine)) rows.push_back(row_property(row, engine, rows.size(), check));
     }
   }
   return check_rows(law, rows, usual_cases);

@@ -26,6 +26,9 @@ std::vector<Conversion> every_conversion(const Grid& grid);
 /// fp32 patterns at the ends of the format, of fp32 and of its NaNs, both signs.
 std::vector<std::uint32_t> extreme_patterns(const Grid& grid);
 
+/// The code that a conversion without a stochastic rounding or a payload rule gives finite fp32 bits, Inf or NaN, by the documents' table alone.
+std::uint32_t restated_code(const Grid& grid, std::uint32_t f32, const Conversion& how);
+
 /// N1: encoding undoes decoding. N2: encoding is the correct rounding. N4: E8M0 bytes as numbers.
 Outcome codes_return(const Law& law);
 Outcome encode_is_nearest(const Law& law);

@@ -142,6 +142,8 @@ std::string words_of(const Conversion& how) {
 
 }  // namespace
 
+std::uint32_t restated_code(const Grid& grid, std::uint32_t f32, const Conversion& how) { return expected(grid, f32, how).code; }
+
 std::vector<Conversion> every_conversion(const Grid& grid) {
   std::vector<Conversion> out;
   for (Rounding rounding : roundings_of(grid)) {
