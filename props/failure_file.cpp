@@ -14,6 +14,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kTry = "try: ";
 constexpr std::string_view kReplay = "replay: ";
+constexpr std::string_view kDeployment = "deployment.info:";
 constexpr std::string_view kReproduce = "reproduce=";
 
 std::string text_in(const Json& json, const char* key, const std::filesystem::path& path) {
@@ -27,13 +28,39 @@ std::string reproduce_in(const std::string& replay) {
   return begin == std::string::npos ? std::string() : replay.substr(begin, replay.find_first_of("'\" ", begin) - begin);
 }
 
+/// "N2-e4m3fn" of law N2/e4m3fn.
+std::string stem_of(const FailureFile& failure) {
+  std::string stem = failure.law;
+  std::ranges::replace(stem, '/', '-');
+  return stem;
+}
+
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file) throw Error(ErrorCode::resource, "a failure of a law cannot be written", path);
+}
+
+std::vector<std::string> lines_in(const Json& json, const char* key) {
+  std::vector<std::string> lines;
+  for (const Json& line : json.value(key, Json::array())) {
+    if (line.is_string()) lines.push_back(line.get<std::string>());
+  }
+  return lines;
+}
+
 }  // namespace
 
 FailureFile failure_of(const Law& law, const Outcome& outcome) {
-  FailureFile failure{std::string(law.id), std::string(law.program), {}, {}, {}, {}};
+  FailureFile failure{std::string(law.id), std::string(law.program), {}, {}, {}, {}, {}};
   std::istringstream lines(outcome.message);
+  bool in_deployment = false;
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(kTry)) {
+    in_deployment = (in_deployment && !line.empty()) || line == kDeployment;
+    if (in_deployment) {
+      if (line != kDeployment) failure.deployment.push_back(line);
+    } else if (line.starts_with(kTry)) {
       failure.command = line.substr(kTry.size());
     } else if (line.starts_with(kReplay)) {
       failure.replay = line.substr(kReplay.size());
@@ -41,6 +68,7 @@ FailureFile failure_of(const Law& law, const Outcome& outcome) {
       failure.counterexample.push_back(line);
     }
   }
+  if (!failure.deployment.empty()) failure.command = "mxact select " + stem_of(failure) + ".info --explain";
   failure.reproduce = reproduce_in(failure.replay);
   return failure;
 }
@@ -48,15 +76,14 @@ FailureFile failure_of(const Law& law, const Outcome& outcome) {
 std::filesystem::path write_failure(const std::filesystem::path& directory, const FailureFile& failure) {
   std::error_code ignored;
   std::filesystem::create_directories(directory, ignored);
-  std::string name = failure.law;
-  std::ranges::replace(name, '/', '-');
-  const std::filesystem::path path = directory / (name + ".json");
-  const Json json{{"law", failure.law},         {"program", failure.program},     {"counterexample", failure.counterexample},
+  const std::filesystem::path path = directory / (stem_of(failure) + ".json");
+  const Json json{{"law", failure.law},         {"program", failure.program},     {"counterexample", failure.counterexample}, {"deployment", failure.deployment},
                   {"command", failure.command}, {"reproduce", failure.reproduce}, {"replay", failure.replay}};
-  std::ofstream file(path);
-  file << json.dump(2) << '\n';
-  file.close();
-  if (!file) throw Error(ErrorCode::resource, "a failure of law " + failure.law + " cannot be written", path);
+  write_file(path, json.dump(2) + "\n");
+  if (failure.deployment.empty()) return path;
+  std::string info;
+  for (const std::string& line : failure.deployment) info += line + "\n";
+  write_file(directory / (stem_of(failure) + ".info"), info);
   return path;
 }
 
@@ -64,12 +91,13 @@ FailureFile read_failure(const std::filesystem::path& path) {
   std::ifstream file(path);
   const Json json = Json::parse(file, nullptr, false);
   if (!json.is_object()) throw Error(ErrorCode::input, "no failure of a law: not a JSON object", path);
-  FailureFile failure{text_in(json, "law", path),       text_in(json, "program", path), {}, text_in(json, "command", path),
-                      text_in(json, "reproduce", path), text_in(json, "replay", path)};
-  for (const Json& line : json.value("counterexample", Json::array())) {
-    if (line.is_string()) failure.counterexample.push_back(line.get<std::string>());
-  }
-  return failure;
+  return {.law = text_in(json, "law", path),
+          .program = text_in(json, "program", path),
+          .counterexample = lines_in(json, "counterexample"),
+          .deployment = lines_in(json, "deployment"),
+          .command = text_in(json, "command", path),
+          .reproduce = text_in(json, "reproduce", path),
+          .replay = text_in(json, "replay", path)};
 }
 
 std::vector<std::filesystem::path> failure_files(const std::filesystem::path& directory) {
@@ -84,5 +112,6 @@ std::vector<std::filesystem::path> failure_files(const std::filesystem::path& di
 }
 
 std::string try_line(const std::string& command) { return "\n" + std::string(kTry) + command + "\n"; }
+std::string deployment_lines(const std::string& info) { return "\n" + std::string(kDeployment) + "\n" + info; }
 
 }  // namespace mx::props

@@ -55,6 +55,17 @@ rc::detail::Configuration configuration(int usual_cases) {
   return rc::detail::configFromString(params(), usual);
 }
 
+/// RapidCheck's message without the numbers that were drawn, dozens of lines that nobody can read: the laws say what they made of them.
+std::string text_of(const rc::detail::FailureResult& failure) {
+  std::string text = "Falsifiable after " + std::to_string(failure.numSuccess + 1) + " tests and " +
+                     std::to_string(failure.reproduce.shrinkPath.size()) + " shrinks\n";
+  for (const auto& [type, value] : failure.counterExample) {
+    const bool is_number = value.find_first_not_of("-0123456789") == std::string::npos;
+    if (!is_number) text += "\n" + type + ":\n" + value + "\n";
+  }
+  return text + "\n" + failure.description + "\n";
+}
+
 /// RapidCheck's verdict on a property of that name, or none where another one is to be reproduced.
 std::optional<Outcome> verdict(const Law& law, std::string name, const std::function<void()>& property, int usual_cases) {
   if (law.id.empty()) throw std::logic_error("a property without a name: what replays it would pass over it and call that a success");
@@ -70,14 +81,15 @@ std::optional<Outcome> verdict(const Law& law, std::string name, const std::func
     if (cases == 0) return std::nullopt;
     return Outcome{true, static_cast<std::uint64_t>(cases), {}};
   }
-  std::ostringstream message;
-  rc::detail::printResultMessage(result, message);
   std::string replay = std::string(law.program) + " '" + std::string(law.id) + "'";
-  if (result.is<rc::detail::FailureResult>()) {
-    const rc::detail::Reproduce& reproduce = result.get<rc::detail::FailureResult>().reproduce;
-    replay = "RC_PARAMS='reproduce=" + rc::detail::reproduceMapToString({{metadata.id, reproduce}}) + "' " + replay;
+  if (!result.is<rc::detail::FailureResult>()) {
+    std::ostringstream message;
+    rc::detail::printResultMessage(result, message);
+    return Outcome{false, 0, name + ": " + message.str() + "\nreplay: " + replay};
   }
-  return Outcome{false, 0, name + ": " + message.str() + "\nreplay: " + replay};
+  const auto& failure = result.get<rc::detail::FailureResult>();
+  replay = "RC_PARAMS='reproduce=" + rc::detail::reproduceMapToString({{metadata.id, failure.reproduce}}) + "' " + replay;
+  return Outcome{false, 0, name + ": " + text_of(failure) + "\nreplay: " + replay};
 }
 
 Outcome nothing_tried(const Law& law) { return {false, 0, std::string(law.id) + ": nothing was tried (is RC_PARAMS set to reproduce another law?)"}; }

@@ -20,6 +20,9 @@ std::string_view subject_of(const Law& law);
 /// The property under RapidCheck, then the loop over all cases; the counts add up.
 Outcome run_both(const Law& law, const std::function<void()>& property, const std::function<void(Exhaustive&)>& all_cases);
 
+/// For messages: the line that asks `mxact encode` about a pattern.
+std::string encode_line(std::uint32_t f32, const Format& to);
+
 /// Every conversion into a format that FORMAT.md's words can state, without a stochastic rounding, for each way to flush and each NaN rule.
 std::vector<Conversion> every_conversion(const Grid& grid);
 

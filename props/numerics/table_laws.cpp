@@ -186,7 +186,7 @@ Outcome table_holds(const Law& law) {
     for (int i = 0; i < kPatternsPerCase; ++i) {
       const std::uint32_t f32 = pick_any(grid);
       for (const Conversion& how : conversions) {
-        if (converted(grid, f32, how) != expected(grid, f32, how)) RC_FAIL("f32 " + hex(f32) + ", " + words_of(how));
+        if (converted(grid, f32, how) != expected(grid, f32, how)) RC_FAIL("f32 " + hex(f32) + ", " + words_of(how) + encode_line(f32, *grid.format));
       }
     }
   };

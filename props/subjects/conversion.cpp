@@ -31,7 +31,7 @@ std::string wrong_code(const ConversionSubject& subject, const Grid& grid, std::
   const std::string input = "f32 " + hex(f32) + " -> " + std::string(grid.format->name) + ", " + rule + ": ";
   return told([&]() -> std::string {
     const std::uint32_t code = subject.encode(f32);
-    return code == expected ? "" : input + hex(code) + ", not " + hex(expected);
+    return code == expected ? "" : input + hex(code) + ", not " + hex(expected) + numerics::encode_line(f32, *grid.format);
   });
 }
 

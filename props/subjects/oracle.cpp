@@ -8,6 +8,7 @@
 #include "model/error.hpp"
 #include "model/oracle/deployment_text.hpp"
 #include "model/oracle/tables.hpp"
+#include "props/failure_file.hpp"
 #include "props/oracle/law_tools.hpp"
 #include "props/subject.hpp"
 #include "props/subjects/tools.hpp"
@@ -62,7 +63,7 @@ HeldLaw law(const char* number, const char* statement, const Held& subject, Chec
   const auto run = [subject, check](const Law& law) {
     return on_random(law, subject->oracle, {}, [&](const Deployment& deployment) {
       const std::string wrong = told([&] { return check(*subject, deployment, subject->choose(deployment)); });
-      if (!wrong.empty()) RC_FAIL(wrong + "\ndeployment.info:\n" + info_file(subject->oracle, deployment));
+      if (!wrong.empty()) RC_FAIL(wrong + deployment_lines(info_file(subject->oracle, deployment)));
     });
   };
   return {std::string(number) + "/" + subject->name, statement, run};

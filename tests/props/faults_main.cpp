@@ -1,8 +1,9 @@
-// mxact_faults named|first|all|blind|history JOBS [ID...]: what `mxact faults` calls. Plants each fault (those whose id or area is given) into a
-// model that can carry it, runs the laws, and prints JSON.
+// mxact_faults named|first|all|blind|history|tables JOBS [ID...]: what `mxact faults` calls. Plants each fault (those whose id or area is given) into a
+// model that can carry it, runs the laws, and prints JSON. tables: every single change of the tables instead (of those that are named).
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,8 @@
 #include "tests/props/all_laws.hpp"
 #include "tests/props/blind_runs.hpp"
 #include "tests/props/fault_runs.hpp"
+#include "tests/props/mutant_records.hpp"
+#include "tests/props/mutant_runs.hpp"
 
 namespace {
 
@@ -111,12 +114,47 @@ Json blind_runs(std::vector<FaultRow> faults, int jobs, const Progress& progress
   return json;
 }
 
+/// The changes of the tables that are named, of all without a name.
+std::vector<TableMutant> wanted_mutants(std::span<char* const> names) {
+  std::vector<TableMutant> mutants = table_mutants();
+  std::vector<std::string> tables;
+  for (const TableMutant& mutant : mutants) {
+    if (tables.empty() || tables.back() != mutant.table) tables.push_back(mutant.table);
+  }
+  const std::vector<std::string_view> known(tables.begin(), tables.end());
+  for (const std::string_view name : names) {
+    if (std::ranges::find(known, name) == known.end()) throw mx::Error(mx::ErrorCode::usage, mx::unknown_name("table", name, known));
+  }
+  std::erase_if(mutants, [&](const TableMutant& mutant) {
+    return !names.empty() && std::ranges::find(names, mutant.table, [](const char* name) { return std::string_view(name); }) == names.end();
+  });
+  return mutants;
+}
+
+Json table_runs(std::span<char* const> names, int jobs) {
+  setenv("RC_PARAMS", "seed=1 noshrink=1", 0);
+  const std::vector<TableMutant> mutants = wanted_mutants(names);
+  const Records records;
+  const Progress progress = [&](std::size_t done) {
+    if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r%zu of %zu changes%s", done, mutants.size(), done == mutants.size() ? "\n" : "");
+  };
+  Json json{{"changes", Json::array()}};
+  for (const MutantRun& run : run_mutants(mutants, records, jobs, kLimitSeconds, progress)) {
+    json["changes"].push_back({{"table", run.mutant->table}, {"row", run.mutant->row}, {"change", run.mutant->change}, {"judgement", name_of(run.judgement)}, {"text", run.text}});
+  }
+  return json;
+}
+
 int run(std::span<char* const> arguments) {
   if (arguments.size() < 2) {
-    throw mx::Error(mx::ErrorCode::usage, "call `mxact faults`; this program is its helper (named|first|all|blind|history JOBS [ID...])");
+    throw mx::Error(mx::ErrorCode::usage, "call `mxact faults`; this program is its helper (named|first|all|blind|history|tables JOBS [ID...])");
   }
   const std::string_view extent = arguments[0];
   const int jobs = jobs_from(arguments[1]);
+  if (extent == "tables") {
+    std::printf("%s\n", table_runs(arguments.subspan(2), jobs).dump().c_str());
+    return 0;
+  }
   const std::vector<FaultRow> faults = wanted_faults(arguments.subspan(2));
   const Progress progress = [&](std::size_t done) {
     if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r%zu of %zu faults%s", done, faults.size(), done == faults.size() ? "\n" : "");
