@@ -1,7 +1,6 @@
 // Changes of the tables of routers, activations, layouts and roundings; and the exams that say whether a change alters any answer.
 
 #include <array>
-#include <random>
 #include <sstream>
 
 #include "model/error.hpp"
@@ -16,7 +15,7 @@
 namespace mx::props {
 namespace {
 
-using Random = std::mt19937;
+using Random = Draws;
 
 template <typename Call>
 std::string told(const Call& call) {
@@ -42,14 +41,15 @@ std::uint32_t pick_number(Random& random) {
                                                    0x40E00000U, 0xC0E00000U, 0x00000001U, 0x7F7FFFFFU, 0x42B20000U, 0xC2B20000U, 0x40E00001U};
   switch (random() % 4) {
     case 0: return kSpecial[random() % kSpecial.size()];
-    case 1: return static_cast<std::uint32_t>(random());
+    case 1: return random();
     default: return (random() % 2 << 31U) | (0x3C000000U + random() % 0x06800000U);
   }
 }
 
-std::string routed(const moe::RouterRecipe& recipe, Random random) {
+/// Groups and a bias are given where the own row takes them.
+std::string routed(const moe::RouterRecipe& recipe, const moe::RouterRecipe& own, Random random) {
   return told([&](std::ostream& out) {
-    const std::int64_t groups = recipe.group_score == moe::GroupScore::none ? 1 : 1 + random() % 4;
+    const std::int64_t groups = own.group_score == moe::GroupScore::none ? 1 : 1 + random() % 4;
     const std::int64_t members = 2 + random() % 4;
     const std::int64_t kept = 1 + random() % static_cast<std::uint32_t>(groups);
     const std::int64_t top_k = 1 + random() % static_cast<std::uint32_t>(members * kept);
@@ -60,7 +60,7 @@ std::string routed(const moe::RouterRecipe& recipe, Random random) {
       logits.push_back(kind == 0 ? pick_number(random) : (random() % 2 << 31U) | (0x3E000000U + random() % 8 * 0x00200000U));
       bias.push_back((random() % 2 << 31U) | (0x3E000000U + random() % 16 * 0x00200000U));
     }
-    if (recipe.choice != moe::Choice::score_plus_bias) bias.clear();
+    if (own.choice != moe::Choice::score_plus_bias) bias.clear();
     const moe::RouterSizes sizes{top_k, groups, kept, decode(kF32, 0x40200000U)};
     for (const moe::Slot& slot : moe::route_logits<moe::F32Arithmetic>(recipe, sizes, logits, bias)) out << slot.expert << ':' << slot.weight << ' ';
     out << static_cast<int>(recipe.weight_on);
@@ -69,7 +69,7 @@ std::string routed(const moe::RouterRecipe& recipe, Random random) {
 
 std::string different_route(const moe::RouterRecipe& own, const moe::RouterRecipe& changed) {
   for (std::uint32_t seed = 1; seed <= 4000; ++seed) {
-    if (routed(own, Random(seed)) != routed(changed, Random(seed))) return "logits of seed " + std::to_string(seed);
+    if (routed(own, own, Random(seed)) != routed(changed, own, Random(seed))) return "logits of seed " + std::to_string(seed);
   }
   return {};
 }

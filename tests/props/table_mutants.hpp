@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,16 @@ std::vector<TableMutant> router_mutants();
 std::vector<TableMutant> activation_mutants();
 std::vector<TableMutant> layout_mutants();
 std::vector<TableMutant> rounding_mutants();
+
+/// Random numbers of the exams, the same on every machine.
+class Draws {
+ public:
+  explicit Draws(std::uint32_t seed) : engine_(seed) {}
+  std::uint32_t operator()() { return static_cast<std::uint32_t>(engine_()); }
+
+ private:
+  std::mt19937 engine_;
+};
 
 /// Collects the changes of one row.
 template <typename Row>

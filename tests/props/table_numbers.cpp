@@ -1,7 +1,6 @@
 // Changes of the tables of numbers: recipes, dequantizers, contracts; and the exams that say whether a change alters any output.
 
 #include <array>
-#include <random>
 #include <sstream>
 
 #include "model/error.hpp"
@@ -12,7 +11,7 @@
 namespace mx::props {
 namespace {
 
-using Random = std::mt19937;
+using Random = Draws;
 
 /// What a call gives, or that it refuses: outputs that can be compared.
 template <typename Call>
@@ -272,7 +271,7 @@ std::string executed(const ContractRow& row, Random random) {
     const std::uint32_t kind = random() % 3;
     const auto value = [&](const Format& format) {
       const std::uint32_t mask = (1U << format.width) - 1U;
-      const auto any = static_cast<std::uint32_t>(random()) & mask;
+      const auto any = random() & mask;
       if (kind == 0 || (kind == 2 && random() % 32 == 0)) return decode(format, any);
       const std::uint32_t half = 1U << (format.width - 2);
       return decode(format, (any & (1U << (format.width - 1))) | (half - half / 16 + any % std::max(half / 8, 1U)));
@@ -283,7 +282,7 @@ std::string executed(const ContractRow& row, Random random) {
       a.push_back(value(a_format));
       b.push_back(value(b_format));
     }
-    const auto scale = [&] { return decode(kE8m0, 117 + static_cast<std::uint32_t>(random()) % 20); };
+    const auto scale = [&] { return decode(kE8m0, 117 + random() % 20); };
     const int block = row.restart == kScaleBlock ? 32 : row.restart > 0 ? row.restart : static_cast<int>(count);
     std::vector<Value> scales_a;
     std::vector<Value> scales_b;
