@@ -36,6 +36,7 @@ struct FaultsOptions {
   bool blind = false;
   bool history = false;
   bool tables = false;
+  std::int64_t sample = 0;
   std::int64_t jobs = 0;
   std::string output;
   bool force = false;
@@ -256,6 +257,13 @@ int tables(const FaultsOptions& options, const std::string& arguments) {
   return survivor ? 1 : 0;
 }
 
+/// The helper's word for what is asked.
+std::string work_of(const FaultsOptions& options) {
+  if (options.tables) return options.sample > 0 ? fmt::format("tables:{}", options.sample) : "tables";
+  if (options.blind) return "blind";
+  return options.all ? "all" : options.first ? "first" : "named";
+}
+
 int faults(const FaultsOptions& options) {
   if (options.history) {
     fmt::print("{}", ask_helper("history 1")["markdown"].get<std::string>());
@@ -263,7 +271,7 @@ int faults(const FaultsOptions& options) {
   }
   if (!options.output.empty()) require_svg(options.output, options.force);
   const std::int64_t jobs = options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
-  std::string arguments = fmt::format("{} {}", options.tables ? "tables" : options.blind ? "blind" : options.all ? "all" : options.first ? "first" : "named", jobs);
+  std::string arguments = fmt::format("{} {}", work_of(options), jobs);
   for (const std::string& name : options.names) {
     check_word(name);
     arguments += " " + name;
@@ -305,6 +313,9 @@ void add_faults(CLI::App& app, Action& action) {
       ->excludes(first)
       ->excludes("--blind")
       ->excludes("--history");
+  verb->add_option("--sample", options->sample, "so many of the changes of tables, always the same ones (default: all)")
+      ->check(whole_number_in(1, 9999))
+      ->needs("--tables");
   verb->add_option("--jobs", options->jobs, "processes at a time (default: one per core)")->check(whole_number_in(1, 999));
   verb->add_option("-o,--output", options->output, "writes the matrix, FILE.svg, instead of the text");
   verb->add_flag("--force", options->force, "overwrite the file");

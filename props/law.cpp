@@ -66,6 +66,21 @@ std::string text_of(const rc::detail::FailureResult& failure) {
   return text + "\n" + failure.description + "\n";
 }
 
+bool is_error(const rc::detail::TestResult& result, std::string_view description) {
+  return result.is<rc::detail::Error>() && result.get<rc::detail::Error>().description == description;
+}
+
+/// RapidCheck's own result. Where what was wrong has been repaired, a property may draw more than it did, so that a recorded way to the smallest case
+/// ends nowhere: then the case that it was made from is tried, which failed as well.
+rc::detail::TestResult checked(const std::function<void()>& property, const rc::detail::TestMetadata& metadata, rc::detail::Configuration how) {
+  Silence silence;
+  const rc::detail::Property testable = rc::detail::toProperty(property);
+  rc::detail::TestResult result = rc::detail::checkProperty(testable, metadata, how.testParams, silence, how.reproduce);
+  if (!is_error(result, "Unable to reproduce minimum value")) return result;
+  how.reproduce.at(metadata.id).shrinkPath.clear();
+  return rc::detail::checkProperty(testable, metadata, how.testParams, silence, how.reproduce);
+}
+
 /// RapidCheck's verdict on a property of that name, or none where another one is to be reproduced.
 std::optional<Outcome> verdict(const Law& law, std::string name, const std::function<void()>& property, int usual_cases) {
   if (law.id.empty()) throw std::logic_error("a property without a name: what replays it would pass over it and call that a success");
@@ -73,17 +88,14 @@ std::optional<Outcome> verdict(const Law& law, std::string name, const std::func
   metadata.id = name;
   metadata.description = std::string(law.statement);
   const rc::detail::Configuration how = configuration(usual_cases);
-  Silence silence;
-  const rc::detail::TestResult result =
-      rc::detail::checkProperty(rc::detail::toProperty(property), metadata, how.testParams, silence, how.reproduce);
+  const rc::detail::TestResult result = checked(property, metadata, how);
   if (result.is<rc::detail::SuccessResult>()) {
     const int cases = result.get<rc::detail::SuccessResult>().numSuccess;
     if (cases == 0) return std::nullopt;
     return Outcome{true, static_cast<std::uint64_t>(cases), {}};
   }
   // What was recorded as a failure and is none any more is an error to RapidCheck.
-  const bool repaired = result.is<rc::detail::Error>() && result.get<rc::detail::Error>().description == "Reproduced result is not a failure";
-  if (repaired) return Outcome{true, 1, {}};
+  if (is_error(result, "Reproduced result is not a failure")) return Outcome{true, 1, {}};
   std::string replay = std::string(law.program) + " '" + std::string(law.id) + "'";
   if (!result.is<rc::detail::FailureResult>()) {
     std::ostringstream message;

@@ -1,5 +1,6 @@
 // mxact_faults named|first|all|blind|history|tables JOBS [ID...]: what `mxact faults` calls. Plants each fault (those whose id or area is given) into a
-// model that can carry it, runs the laws, and prints JSON. tables: every single change of the tables instead (of those that are named).
+// model that can carry it, runs the laws, and prints JSON. tables[:COUNT]: single changes of the tables instead (of those
+// that are named), all or a sample.
 
 #include <unistd.h>
 
@@ -25,6 +26,8 @@ using namespace mx::props;
 using Json = nlohmann::ordered_json;
 
 constexpr unsigned kLimitSeconds = 300;
+/// "tables", or "tables:200" for a sample.
+constexpr std::string_view kTables = "tables";
 
 Extent extent_named(std::string_view name) {
   constexpr std::array<std::string_view, 3> kNames{"named", "first", "all"};
@@ -37,7 +40,7 @@ Extent extent_named(std::string_view name) {
 int jobs_from(const std::string& text) {
   std::size_t end = 0;
   const int jobs = text.empty() || text.size() > 4 || text.find_first_not_of("0123456789") != std::string::npos ? 0 : std::stoi(text, &end);
-  if (jobs < 1) throw mx::Error(mx::ErrorCode::usage, "number of processes '" + text + "': 1 to 9999");
+  if (jobs < 1) throw mx::Error(mx::ErrorCode::usage, "number '" + text + "': 1 to 9999");
   return jobs;
 }
 
@@ -114,8 +117,8 @@ Json blind_runs(std::vector<FaultRow> faults, int jobs, const Progress& progress
   return json;
 }
 
-/// The changes of the tables that are named, of all without a name.
-std::vector<TableMutant> wanted_mutants(std::span<char* const> names) {
+/// The changes of the tables that are named, of all without a name; so many of them, or all where the number is 0.
+std::vector<TableMutant> wanted_mutants(std::size_t count, std::span<char* const> names) {
   std::vector<TableMutant> mutants = table_mutants();
   std::vector<std::string> tables;
   for (const TableMutant& mutant : mutants) {
@@ -128,12 +131,12 @@ std::vector<TableMutant> wanted_mutants(std::span<char* const> names) {
   std::erase_if(mutants, [&](const TableMutant& mutant) {
     return !names.empty() && std::ranges::find(names, mutant.table, [](const char* name) { return std::string_view(name); }) == names.end();
   });
-  return mutants;
+  return count == 0 ? mutants : sample_of(std::move(mutants), count);
 }
 
-Json table_runs(std::span<char* const> names, int jobs) {
+Json table_runs(std::size_t count, std::span<char* const> names, int jobs) {
   setenv("RC_PARAMS", "seed=1 noshrink=1", 0);
-  const std::vector<TableMutant> mutants = wanted_mutants(names);
+  const std::vector<TableMutant> mutants = wanted_mutants(count, names);
   const Records records;
   const Progress progress = [&](std::size_t done) {
     if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r%zu of %zu changes%s", done, mutants.size(), done == mutants.size() ? "\n" : "");
@@ -151,8 +154,10 @@ int run(std::span<char* const> arguments) {
   }
   const std::string_view extent = arguments[0];
   const int jobs = jobs_from(arguments[1]);
-  if (extent == "tables") {
-    std::printf("%s\n", table_runs(arguments.subspan(2), jobs).dump().c_str());
+  if (extent.starts_with(kTables)) {
+    const std::string_view sample = extent.substr(kTables.size());
+    const std::size_t count = sample.empty() ? 0 : static_cast<std::size_t>(jobs_from(std::string(sample.substr(1))));
+    std::printf("%s\n", table_runs(count, arguments.subspan(2), jobs).dump().c_str());
     return 0;
   }
   const std::vector<FaultRow> faults = wanted_faults(arguments.subspan(2));

@@ -9,7 +9,7 @@
 #include "tests/props/all_laws.hpp"
 #include "tests/props/mutant_records.hpp"
 #include "tests/props/processes.hpp"
-#include "tests/props/rounding_exam.hpp"
+#include "tests/props/restated_answers.hpp"
 
 namespace mx::props {
 namespace {
@@ -55,6 +55,11 @@ std::string broken_law(const TableMutant& mutant, std::span<const Law> laws) {
   return {};
 }
 
+std::string wrong_answer(const TableMutant& mutant) {
+  if (mutant.table == "roundings") return wrong_rounding();
+  return mutant.table == "routers" ? wrong_weight_place() : std::string();
+}
+
 void stand_in(const TableMutant& mutant, bool alone) {
   if (alone && mutant.alone != nullptr) {
     fault::set_stand_in(mutant.where, {mutant.alone, 1});
@@ -67,9 +72,7 @@ MutantRun tried(const TableMutant& mutant, std::span<const Law> laws, const Reco
   stand_in(mutant, true);
   if (std::string law = broken_law(mutant, laws); !law.empty()) return {&mutant, Judgement::law, law};
   stand_in(mutant, false);
-  if (mutant.table == "roundings") {
-    if (std::string wrong = wrong_rounding(); !wrong.empty()) return {&mutant, Judgement::restated, wrong};
-  }
+  if (std::string wrong = wrong_answer(mutant); !wrong.empty()) return {&mutant, Judgement::restated, wrong};
   if (std::string entry = records.noticed(mutant); !entry.empty()) return {&mutant, Judgement::record, entry};
   fault::set_stand_in(mutant.where, {});
   const std::string input = mutant.differs();

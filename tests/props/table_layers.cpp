@@ -9,7 +9,7 @@
 #include "model/moe/activation.hpp"
 #include "model/moe/routing.hpp"
 #include "model/numerics/f32.hpp"
-#include "tests/props/rounding_exam.hpp"
+#include "tests/props/restated_answers.hpp"
 #include "tests/props/table_mutants.hpp"
 
 namespace mx::props {
@@ -76,7 +76,8 @@ std::string different_route(const moe::RouterRecipe& own, const moe::RouterRecip
 
 std::string different_activation(const moe::Activation& own, const moe::Activation& changed) {
   Random random(5);
-  const std::array<moe::ActivationConstants, 4> kOthers{{own.constants, {0x3FA00000U, 0x40200000U, 0x3F000000U, 0x41C80000U}, {f32::kOne, f32::kOne, 0, 0}, changed.constants}};
+  const std::array<moe::ActivationConstants, 4> kOthers{
+      {own.constants, {0x3FA00000U, 0x40200000U, 0x3F000000U, 0x41C80000U}, {f32::kOne, f32::kOne, 0, 0}, changed.constants}};
   if (own.pairing != changed.pairing) return "the place of up";
   if (!(own.constants == changed.constants)) return "the constants that are configured";
   for (int i = 0; i < 20000; ++i) {
@@ -84,7 +85,9 @@ std::string different_activation(const moe::Activation& own, const moe::Activati
     const std::uint32_t up = pick_number(random);
     for (const Format* type : {&kF32, &kBf16, &kFp16}) {
       for (const moe::ActivationConstants& constants : kOthers) {
-        const auto result = [&](const moe::Activation& row) { return told([&](std::ostream& out) { out << moe::activate(row, *type, gate, up, constants); }); };
+        const auto result = [&](const moe::Activation& row) {
+          return told([&](std::ostream& out) { out << moe::activate(row, *type, gate, up, constants); });
+        };
         if (result(own) != result(changed)) return "gate " + std::to_string(gate) + " up " + std::to_string(up) + " " + std::string(type->name);
       }
     }
@@ -93,6 +96,11 @@ std::string different_activation(const moe::Activation& own, const moe::Activati
 }
 
 using layout::BackendLayout;
+
+std::string versions_of(const BackendLayout& row) {
+  if (row.engines.in_2026_05 && row.engines.in_2026_08) return "both";
+  return row.engines.in_2026_05 ? "2026-05" : "2026-08";
+}
 
 /// A need as it is told, its condition left out.
 std::string needs_text(const BackendLayout& row) {
@@ -159,15 +167,18 @@ std::vector<Changes<BackendLayout>::Change> changes_of(const BackendLayout& row,
   changes.flag("takes not gated", [](BackendLayout& r) -> bool& { return r.takes_not_gated; });
   for (const BackendLayout& other : all) {
     if (other.format != row.format || other.build == row.build || other.family != row.family) continue;
-    changes.add("build of " + std::string(other.backend), [](BackendLayout& r) -> auto& { return r.build; }, other.build);
+    changes.add(
+        "build of " + std::string(other.backend) + " " + versions_of(other), [](BackendLayout & r) -> auto& { return r.build; }, other.build);
   }
   if (row.values != nullptr) {
     using Values = decltype(BackendLayout::values);
-    changes.add("values dropped", [](BackendLayout& r) -> auto& { return r.values; }, Values{nullptr});
+    changes.add(
+        "values dropped", [](BackendLayout & r) -> auto& { return r.values; }, Values{nullptr});
   }
   if (row.undo_values != nullptr) {
     using Undo = decltype(BackendLayout::undo_values);
-    changes.add("undo_values dropped", [](BackendLayout& r) -> auto& { return r.undo_values; }, Undo{nullptr});
+    changes.add(
+        "undo_values dropped", [](BackendLayout & r) -> auto& { return r.undo_values; }, Undo{nullptr});
   }
   return changes.all();
 }
@@ -183,10 +194,16 @@ TableMutant layout_mutant(std::size_t at, const std::string& change, const Backe
   const auto rows = std::make_shared<LayoutRows>(LayoutRows{std::move(needs), {all.begin(), all.end()}});
   rows->rows[at] = changed;
   if (has_needs) rows->rows[at].needs = rows->needs;
-  const std::string name =
-      std::string(own.backend) + " " + std::string(layout::name_of(own.format)) + " " + (own.engines.in_2026_05 ? own.engines.in_2026_08 ? "both" : "2026-05" : "2026-08");
-  return {"layouts", name, change, std::string(own.family), fault::Table::backend_layouts, {rows, rows->rows.data()}, all.size(),
-          [own, rows, at] { return different_layout(own, rows->rows[at]); }, &rows->rows[at]};
+  const std::string name = std::string(own.backend) + " " + std::string(layout::name_of(own.format)) + " " + versions_of(own);
+  return {"layouts",
+          name,
+          change,
+          std::string(own.family),
+          fault::Table::backend_layouts,
+          {rows, rows->rows.data()},
+          all.size(),
+          [own, rows, at] { return different_layout(own, rows->rows[at]); },
+          &rows->rows[at]};
 }
 
 }  // namespace
@@ -197,16 +214,28 @@ std::vector<TableMutant> router_mutants() {
   for (std::size_t r = 0; r < own.size(); ++r) {
     using Row = moe::RouterRecipe;
     Changes<Row> changes(own[r]);
-    changes.choice("score", [](Row& row) -> moe::Score& { return row.score; }, 4);
-    changes.choice("choice", [](Row& row) -> moe::Choice& { return row.choice; }, 3);
-    changes.choice("group_score", [](Row& row) -> moe::GroupScore& { return row.group_score; }, 3);
-    changes.choice("excluded", [](Row& row) -> moe::Excluded& { return row.excluded; }, 2);
-    changes.choice("renormalise", [](Row& row) -> moe::Renormalise& { return row.renormalise; }, 3);
-    changes.choice("weight_on", [](Row& row) -> moe::WeightPlace& { return row.weight_on; }, 2);
+    changes.choice(
+        "score", [](Row& row) -> moe::Score& { return row.score; }, 4);
+    changes.choice(
+        "choice", [](Row& row) -> moe::Choice& { return row.choice; }, 3);
+    changes.choice(
+        "group_score", [](Row& row) -> moe::GroupScore& { return row.group_score; }, 3);
+    changes.choice(
+        "excluded", [](Row& row) -> moe::Excluded& { return row.excluded; }, 2);
+    changes.choice(
+        "renormalise", [](Row& row) -> moe::Renormalise& { return row.renormalise; }, 3);
+    changes.choice(
+        "weight_on", [](Row& row) -> moe::WeightPlace& { return row.weight_on; }, 2);
     if (own[r].eps != 0) changes.bits("eps", [](Row& row) -> std::uint32_t& { return row.eps; });
     for (const auto& change : changes.all()) {
       const auto rows = with_row(own, r, change.row);
-      all.push_back({"routers", std::string(own[r].name), change.name, std::string(own[r].name), fault::Table::routers, {rows, rows->data()}, rows->size(),
+      all.push_back({"routers",
+                     std::string(own[r].name),
+                     change.name,
+                     std::string(own[r].name),
+                     fault::Table::routers,
+                     {rows, rows->data()},
+                     rows->size(),
                      [row = own[r], changed = change.row] { return different_route(row, changed); }});
     }
   }
@@ -219,22 +248,36 @@ std::vector<TableMutant> activation_mutants() {
   for (std::size_t r = 0; r < own.size(); ++r) {
     using Row = moe::Activation;
     Changes<Row> changes(own[r]);
-    changes.choice("pairing", [](Row& row) -> moe::Pairing& { return row.pairing; }, 4);
-    changes.choice("gate_clamp", [](Row& row) -> moe::Clamp& { return row.gate_clamp; }, 3);
-    changes.choice("up_clamp", [](Row& row) -> moe::Clamp& { return row.up_clamp; }, 3);
-    changes.choice("curve_clamp", [](Row& row) -> moe::Clamp& { return row.curve_clamp; }, 3);
-    changes.choice("clamped_nan", [](Row& row) -> moe::ClampedNan& { return row.clamped_nan; }, 3);
+    changes.choice(
+        "pairing", [](Row& row) -> moe::Pairing& { return row.pairing; }, 4);
+    changes.choice(
+        "gate_clamp", [](Row& row) -> moe::Clamp& { return row.gate_clamp; }, 3);
+    changes.choice(
+        "up_clamp", [](Row& row) -> moe::Clamp& { return row.up_clamp; }, 3);
+    changes.choice(
+        "curve_clamp", [](Row& row) -> moe::Clamp& { return row.curve_clamp; }, 3);
+    changes.choice(
+        "clamped_nan", [](Row& row) -> moe::ClampedNan& { return row.clamped_nan; }, 3);
     changes.flag("limit_is_optional", [](Row& row) -> bool& { return row.limit_is_optional; });
-    changes.choice("curve", [](Row& row) -> moe::Curve& { return row.curve; }, 7);
-    changes.choice("join", [](Row& row) -> moe::Join& { return row.join; }, 5);
-    changes.choice("rounding", [](Row& row) -> moe::TypeRounding& { return row.rounding; }, 3);
+    changes.choice(
+        "curve", [](Row& row) -> moe::Curve& { return row.curve; }, 7);
+    changes.choice(
+        "join", [](Row& row) -> moe::Join& { return row.join; }, 5);
+    changes.choice(
+        "rounding", [](Row& row) -> moe::TypeRounding& { return row.rounding; }, 3);
     changes.flag("wired.alpha", [](Row& row) -> bool& { return row.wired.alpha; });
     changes.flag("wired.beta", [](Row& row) -> bool& { return row.wired.beta; });
     changes.flag("wired.limit", [](Row& row) -> bool& { return row.wired.limit; });
     for (const auto& change : changes.all()) {
       const auto rows = with_row(own, r, change.row);
-      all.push_back({"activations", std::string(own[r].name), change.name, std::string(own[r].name), fault::Table::activations, {rows, rows->data()},
-                     rows->size(), [row = own[r], changed = change.row] { return different_activation(row, changed); }});
+      all.push_back({"activations",
+                     std::string(own[r].name),
+                     change.name,
+                     std::string(own[r].name),
+                     fault::Table::activations,
+                     {rows, rows->data()},
+                     rows->size(),
+                     [row = own[r], changed = change.row] { return different_activation(row, changed); }});
     }
   }
   return all;
@@ -255,8 +298,9 @@ std::vector<TableMutant> rounding_mutants() {
   const std::span<const layout::RoundingRow> own = layout::rounding_rows();
   const auto add = [&](std::size_t r, const std::string& change, std::vector<layout::RoundingRow> changed) {
     const auto rows = std::make_shared<std::vector<layout::RoundingRow>>(std::move(changed));
-    all.push_back({"roundings", "row " + std::to_string(r), change, "", fault::Table::roundings, {rows, rows->data()}, rows->size(),
-                   [rows] { return different_rounding(*rows); }});
+    all.push_back({"roundings", "row " + std::to_string(r), change, "", fault::Table::roundings, {rows, rows->data()}, rows->size(), [rows] {
+                     return different_rounding(*rows);
+                   }});
   };
   for (std::size_t r = 0; r < own.size(); ++r) {
     using Row = layout::RoundingRow;
@@ -264,15 +308,24 @@ std::vector<TableMutant> rounding_mutants() {
     changes.flag("engines 2026-05", [](Row& row) -> bool& { return row.engines.in_2026_05; });
     changes.flag("engines 2026-08", [](Row& row) -> bool& { return row.engines.in_2026_08; });
     for (const std::int64_t factor : {2, 4}) {
-      changes.add("hidden * " + std::to_string(factor), [](Row& row) -> std::int64_t& { return row.hidden; }, own[r].hidden * factor);
-      changes.add("intermediate * " + std::to_string(factor), [](Row& row) -> std::int64_t& { return row.intermediate; }, own[r].intermediate * factor);
+      changes.add(
+          "hidden * " + std::to_string(factor), [](Row& row) -> std::int64_t& { return row.hidden; }, own[r].hidden* factor);
+      changes.add(
+          "intermediate * " + std::to_string(factor), [](Row& row) -> std::int64_t& { return row.intermediate; }, own[r].intermediate* factor);
     }
-    if (own[r].hidden > 1) changes.add("hidden / 2", [](Row& row) -> std::int64_t& { return row.hidden; }, own[r].hidden / 2);
-    changes.add("intermediate / 2", [](Row& row) -> std::int64_t& { return row.intermediate; }, own[r].intermediate / 2);
-    if (own[r].applies != nullptr) changes.add("always", [](Row& row) -> auto& { return row.applies; }, decltype(Row::applies){nullptr});
+    if (own[r].hidden > 1)
+      changes.add(
+          "hidden / 2", [](Row& row) -> std::int64_t& { return row.hidden; }, own[r].hidden / 2);
+    changes.add(
+        "intermediate / 2", [](Row& row) -> std::int64_t& { return row.intermediate; }, own[r].intermediate / 2);
+    if (own[r].applies != nullptr)
+      changes.add(
+          "always", [](Row & row) -> auto& { return row.applies; }, decltype(Row::applies){nullptr});
     if (!own[r].backends.empty()) {
-      changes.add("every backend", [](Row& row) -> auto& { return row.backends; }, std::span<const std::string_view>());
-      changes.add("its first backend left out", [](Row& row) -> auto& { return row.backends; }, own[r].backends.subspan(1));
+      changes.add(
+          "every backend", [](Row & row) -> auto& { return row.backends; }, std::span<const std::string_view>());
+      changes.add(
+          "its first backend left out", [](Row & row) -> auto& { return row.backends; }, own[r].backends.subspan(1));
     }
     for (const auto& change : changes.all()) add(r, change.name, *with_row(own, r, change.row));
     if (r + 1 == own.size()) continue;
@@ -288,11 +341,19 @@ std::vector<TableMutant> rounding_mutants() {
 
 std::vector<TableMutant> table_mutants() {
   std::vector<TableMutant> all;
-  for (const auto part : {recipe_mutants, dequantizer_mutants, contract_mutants, router_mutants, activation_mutants, layout_mutants, rounding_mutants}) {
+  for (const auto part :
+       {recipe_mutants, dequantizer_mutants, contract_mutants, router_mutants, activation_mutants, layout_mutants, rounding_mutants}) {
     std::vector<TableMutant> of_part = part();
     std::move(of_part.begin(), of_part.end(), std::back_inserter(all));
   }
   return all;
+}
+
+std::vector<TableMutant> sample_of(std::vector<TableMutant> mutants, std::size_t count) {
+  constexpr std::uint32_t kSeed = 20261122;
+  Draws random(kSeed);
+  while (mutants.size() > count) mutants.erase(mutants.begin() + static_cast<std::ptrdiff_t>(random() % mutants.size()));
+  return mutants;
 }
 
 }  // namespace mx::props

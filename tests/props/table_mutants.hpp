@@ -32,6 +32,9 @@ struct TableMutant {
 /// The changes of every table, in an order that stays.
 std::vector<TableMutant> table_mutants();
 
+/// So many of them in their order, drawn by a seed that never changes; all where there are no more.
+std::vector<TableMutant> sample_of(std::vector<TableMutant> mutants, std::size_t count);
+
 // By part: table_numbers.cpp, table_layers.cpp.
 std::vector<TableMutant> recipe_mutants();
 std::vector<TableMutant> dequantizer_mutants();

@@ -1,8 +1,9 @@
-#include "tests/props/rounding_exam.hpp"
+#include "tests/props/restated_answers.hpp"
 
 #include <array>
 #include <functional>
 
+#include "model/moe/routing.hpp"
 #include "model/stand_in.hpp"
 
 namespace mx::props {
@@ -71,6 +72,14 @@ std::string wrong_rounding() {
     const Sizes got = layout::rounded_up(backend, setting);
     return got.hidden != up(setting.sizes.hidden, to.hidden) || got.intermediate != up(setting.sizes.intermediate, to.intermediate);
   });
+}
+
+std::string wrong_weight_place() {
+  for (const moe::RouterRecipe& router : moe::all_routers()) {
+    const moe::WeightPlace place = router.name == "llama4" ? moe::WeightPlace::input : moe::WeightPlace::output;
+    if (router.weight_on != place) return std::string(router.name);
+  }
+  return {};
 }
 
 std::string different_rounding(std::span<const layout::RoundingRow> rows) {
