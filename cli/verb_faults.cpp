@@ -218,7 +218,8 @@ Json tables_of(const Json& changes) {
       for (const std::string_view judgement : kJudgements) tables.back()[std::string(judgement)] = 0;
       table = std::prev(tables.end());
     }
-    for (const std::string& count : {std::string("changes"), change["judgement"].get<std::string>()}) (*table)[count] = (*table)[count].get<int>() + 1;
+    for (const std::string& count : {std::string("changes"), change["judgement"].get<std::string>()})
+      (*table)[count] = (*table)[count].get<int>() + 1;
   }
   return tables;
 }
@@ -299,7 +300,8 @@ int faults(const FaultsOptions& options) {
 void add_faults(CLI::App& app, Action& action) {
   CLI::App* verb = app.add_subcommand("faults", "make the model wrong on purpose and see which laws notice (exit 1 when a fault survives)");
   const auto options = std::make_shared<FaultsOptions>();
-  verb->add_option("FAULT", options->names, "faults or areas (numerics, kernels, layouts, moe, oracle, simulator), with --tables tables; all without one");
+  verb->add_option("FAULT", options->names,
+                   "faults or areas (numerics, kernels, layouts, moe, oracle, simulator), with --tables tables; all without one");
   CLI::Option* const all = verb->add_flag("--all", options->all, "every law under every fault, not only those that the fault's row names: an hour");
   CLI::Option* const first =
       verb->add_flag("--first", options->first, "laws in their order until one notices: whether the first line of a failure names the right one")
@@ -308,7 +310,8 @@ void add_faults(CLI::App& app, Action& action) {
   verb->add_flag("--blind", options->blind, "which public tolerances would have let an MoE layer with the fault pass")
       ->excludes(all)
       ->excludes(first);
-  verb->add_flag("--tables", options->tables, "every single change of the tables of numbers, routers, activations and layouts instead, and who notices: minutes")
+  verb->add_flag("--tables", options->tables,
+                 "every single change of the tables of numbers, routers, activations and layouts instead, and who notices: minutes")
       ->excludes(all)
       ->excludes(first)
       ->excludes("--blind")

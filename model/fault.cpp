@@ -8,7 +8,7 @@ namespace mx::fault {
 namespace {
 Fault g_active = Fault::none;
 std::array<Rows, kTableCount> g_stand_ins;
-}
+}  // namespace
 
 Fault active() noexcept { return g_active; }
 void set_active(Fault fault) noexcept { g_active = fault; }

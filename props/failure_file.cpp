@@ -77,8 +77,13 @@ std::filesystem::path write_failure(const std::filesystem::path& directory, cons
   std::error_code ignored;
   std::filesystem::create_directories(directory, ignored);
   const std::filesystem::path path = directory / (stem_of(failure) + ".json");
-  const Json json{{"law", failure.law},         {"program", failure.program},     {"counterexample", failure.counterexample}, {"deployment", failure.deployment},
-                  {"command", failure.command}, {"reproduce", failure.reproduce}, {"replay", failure.replay}};
+  const Json json{{"law", failure.law},
+                  {"program", failure.program},
+                  {"counterexample", failure.counterexample},
+                  {"deployment", failure.deployment},
+                  {"command", failure.command},
+                  {"reproduce", failure.reproduce},
+                  {"replay", failure.replay}};
   write_file(path, json.dump(2) + "\n");
   if (failure.deployment.empty()) return path;
   std::string info;

@@ -18,8 +18,8 @@ namespace mx::props {
 /// A conversion of fp32 numbers into a format of at most 16 bits.
 struct ConversionSubject {
   std::string name;
-  const Format* format;  ///< a row of all_formats()
-  Conversion rule;       ///< what it is meant to do: any rounding but a stochastic one, NanRule::fixed
+  const Format* format;                                     ///< a row of all_formats()
+  Conversion rule;                                          ///< what it is meant to do: any rounding but a stochastic one, NanRule::fixed
   std::function<std::uint32_t(std::uint32_t f32)> encode;   ///< fp32 bits -> code
   std::function<std::uint32_t(std::uint32_t code)> decode;  ///< code -> fp32 bits; empty where there is none
 };
@@ -42,9 +42,9 @@ struct ConverterSubject {
   /// The way back; empty where there is none.
   std::function<LayerBytes(const LayerBytes& packed, const layout::Setting& setting)> restore = nullptr;
 };
-/// L1: sizes are those of the documents. L2: every unit lies where the documents' formulas have it, and padding holds what they say; not for a backend
-/// that changes values across units. L4: what padding holds does not matter to `restore`. L7: restore(convert(x)) = x. A function that throws breaks
-/// the law. Throws Error(usage) for a backend that no table has.
+/// L1: sizes are those of the documents. L2: every unit lies where the documents' formulas have it, and padding holds what they say; not for a
+/// backend that changes values across units. L4: what padding holds does not matter to `restore`. L7: restore(convert(x)) = x. A function that throws
+/// breaks the law. Throws Error(usage) for a backend that no table has.
 std::vector<HeldLaw> laws_of(const ConverterSubject& subject);
 
 /// What an oracle answers: the name of a backend, or why there is none.
@@ -58,8 +58,8 @@ struct OracleSubject {
   std::string oracle;  ///< whose decisions it is meant to make: a name of oracle::oracle_names()
   std::function<OracleAnswer(const oracle::Deployment& deployment)> choose;
 };
-/// O4: every deployment has a backend of the oracle's or a refusal with a reason. O2: a wish is met or refused. O1: some class of what is chosen takes
-/// the layer. O3: the answer is that of the engine's search. A function that throws breaks the law. Throws Error(usage) for an unknown oracle.
+/// O4: every deployment has a backend of the oracle's or a refusal with a reason. O2: a wish is met or refused. O1: some class of what is chosen
+/// takes the layer. O3: the answer is that of the engine's search. A function that throws breaks the law. Throws Error(usage) for an unknown oracle.
 std::vector<HeldLaw> laws_of(const OracleSubject& subject);
 
 }  // namespace mx::props

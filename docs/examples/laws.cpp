@@ -84,7 +84,8 @@ OracleAnswer choose_w4a8(const Deployment& d, bool wrong) {
   const bool may_vary = invariant == d.env.end() || is_integer_zero(invariant->second);
   const bool batched = mx::oracle::derive(d.parallel).use_batched_activation_format();
   const bool lora = d.layer.is_lora_enabled && !wrong;
-  if (device && d.layer.in_dtype == "bfloat16" && d.layer.is_act_and_mul && activation && keys && may_vary && !batched && !lora) return {"CUTLASS", ""};
+  if (device && d.layer.in_dtype == "bfloat16" && d.layer.is_act_and_mul && activation && keys && may_vary && !batched && !lora)
+    return {"CUTLASS", ""};
   return {"", "CUTLASS does not take the layer"};
 }
 
@@ -100,8 +101,11 @@ int main(int argc, char** argv) {
                             .nan_negative = 0xFF,
                             .zero_code = 0,
                             .negative_is_nan = false};
-  const ConversionSubject encoder{
-      .name = "libm-e4m3", .format = &mx::kE4m3fn, .rule = rule, .encode = [wrong](std::uint32_t f32) { return to_e4m3(f32, wrong); }, .decode = from_e4m3};
+  const ConversionSubject encoder{.name = "libm-e4m3",
+                                  .format = &mx::kE4m3fn,
+                                  .rule = rule,
+                                  .encode = [wrong](std::uint32_t f32) { return to_e4m3(f32, wrong); },
+                                  .decode = from_e4m3};
   const ConverterSubject converter{.name = "my-xpu",
                                    .backend = "XPU",
                                    .format = mx::layout::WeightFormat::fp8_tensor,

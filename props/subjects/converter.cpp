@@ -127,11 +127,12 @@ std::vector<HeldLaw> laws_of(const ConverterSubject& given) {
   const layout::BackendLayout& row = layout::backend_layout_named(subject->backend, subject->format, subject->engine);
   std::vector<HeldLaw> laws{law("L1", "packed tensors have the sizes of the documents", subject, check_sizes)};
   if (row.values == nullptr) {
-    laws.push_back(law("L2", "every unit of the checkpoint lies at the address of the documents' formula; padding holds what they say", subject,
-                       check_places));
+    laws.push_back(
+        law("L2", "every unit of the checkpoint lies at the address of the documents' formula; padding holds what they say", subject, check_places));
   }
   if (!subject->restore) return laws;
-  laws.push_back(law("L4", "whatever lies where the formulas have padding (0x00, 0x7F, 0xFF), the same checkpoint is restored", subject, check_padding));
+  laws.push_back(
+      law("L4", "whatever lies where the formulas have padding (0x00, 0x7F, 0xFF), the same checkpoint is restored", subject, check_padding));
   laws.push_back(law("L7", "restore(convert(x)) = x", subject, check_restored));
   return laws;
 }

@@ -76,8 +76,7 @@ std::vector<HeldLaw> laws_of(const OracleSubject& given) {
   const auto subject = std::make_shared<const OracleSubject>(given);
   std::vector<HeldLaw> laws{law("O4", "every deployment has a backend of the oracle's or a refusal with a reason", subject, total)};
   // An oracle without names for its backends reads no wish.
-  if (oracle::user_names(oracle::tables_of(given.oracle)).size() > 1)
-    laws.push_back(law("O2", "a wish is met or refused", subject, met_or_refused));
+  if (oracle::user_names(oracle::tables_of(given.oracle)).size() > 1) laws.push_back(law("O2", "a wish is met or refused", subject, met_or_refused));
   laws.push_back(law("O1", "some class of the backend takes the layer", subject, takes));
   laws.push_back(law("O3", "the answer is that of the engine's search", subject, as_restated));
   return laws;

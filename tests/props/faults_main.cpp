@@ -1,6 +1,6 @@
-// mxact_faults named|first|all|blind|history|tables JOBS [ID...]: what `mxact faults` calls. Plants each fault (those whose id or area is given) into a
-// model that can carry it, runs the laws, and prints JSON. tables[:COUNT]: single changes of the tables instead (of those
-// that are named), all or a sample.
+// mxact_faults named|first|all|blind|history|tables JOBS [ID...]: what `mxact faults` calls. Plants each fault (those whose id or area is given) into
+// a model that can carry it, runs the laws, and prints JSON. tables[:COUNT]: single changes of the tables instead (of those that are named), all or a
+// sample.
 
 #include <unistd.h>
 
@@ -143,7 +143,11 @@ Json table_runs(std::size_t count, std::span<char* const> names, int jobs) {
   };
   Json json{{"changes", Json::array()}};
   for (const MutantRun& run : run_mutants(mutants, records, jobs, kLimitSeconds, progress)) {
-    json["changes"].push_back({{"table", run.mutant->table}, {"row", run.mutant->row}, {"change", run.mutant->change}, {"judgement", name_of(run.judgement)}, {"text", run.text}});
+    json["changes"].push_back({{"table", run.mutant->table},
+                               {"row", run.mutant->row},
+                               {"change", run.mutant->change},
+                               {"judgement", name_of(run.judgement)},
+                               {"text", run.text}});
   }
   return json;
 }

@@ -22,11 +22,24 @@ struct Watch {
   std::string_view law;  ///< a whole id, or its beginning where it ends in '*'
 };
 constexpr std::array kWatches{
-    Watch{"recipes", "N5/SUBJECT"},      Watch{"recipes", "N6/SUBJECT"},    Watch{"recipes", "N8/SUBJECT"},     Watch{"dequantizers", "N4/SUBJECT"},
-    Watch{"dequantizers", "N8/dequantize"}, Watch{"contracts", "N10*"},      Watch{"contracts", "N11*"},         Watch{"contracts", "N12*"},
-    Watch{"contracts", "N13*"},          Watch{"routers", "S2/SUBJECT"},    Watch{"routers", "S2-table/SUBJECT"}, Watch{"routers", "S4/routing"},
-    Watch{"activations", "S1*"},         Watch{"layouts", "L2/SUBJECT"},    Watch{"layouts", "L7/SUBJECT"},     Watch{"layouts", "L8/SUBJECT"},
-    Watch{"layouts", "L3/SUBJECT"},      Watch{"layouts", "L1/SUBJECT"},
+    Watch{"recipes", "N5/SUBJECT"},
+    Watch{"recipes", "N6/SUBJECT"},
+    Watch{"recipes", "N8/SUBJECT"},
+    Watch{"dequantizers", "N4/SUBJECT"},
+    Watch{"dequantizers", "N8/dequantize"},
+    Watch{"contracts", "N10*"},
+    Watch{"contracts", "N11*"},
+    Watch{"contracts", "N12*"},
+    Watch{"contracts", "N13*"},
+    Watch{"routers", "S2/SUBJECT"},
+    Watch{"routers", "S2-table/SUBJECT"},
+    Watch{"routers", "S4/routing"},
+    Watch{"activations", "S1*"},
+    Watch{"layouts", "L2/SUBJECT"},
+    Watch{"layouts", "L7/SUBJECT"},
+    Watch{"layouts", "L8/SUBJECT"},
+    Watch{"layouts", "L3/SUBJECT"},
+    Watch{"layouts", "L1/SUBJECT"},
 };
 /// The recipes of the documents have a law for each block format instead.
 constexpr std::array<std::string_view, 2> kDocumented{"N5/mx*", "N6/mx*"};
@@ -37,7 +50,8 @@ bool is_of(std::string_view id, std::string pattern, const std::string& subject)
 }
 
 bool watches(std::string_view id, const TableMutant& mutant) {
-  const bool named = std::ranges::any_of(kWatches, [&](const Watch& watch) { return watch.table == mutant.table && is_of(id, std::string(watch.law), mutant.subject); });
+  const bool named = std::ranges::any_of(
+      kWatches, [&](const Watch& watch) { return watch.table == mutant.table && is_of(id, std::string(watch.law), mutant.subject); });
   const bool documented = mutant.table == "recipes" && mutant.subject == "ocp" &&
                           std::ranges::any_of(kDocumented, [&](std::string_view law) { return is_of(id, std::string(law), ""); });
   return named || documented;
@@ -80,7 +94,8 @@ MutantRun tried(const TableMutant& mutant, std::span<const Law> laws, const Reco
 }
 
 MutantRun run_of(const TableMutant& mutant, const Said& said) {
-  if (said.lines.empty() || said.lines[0].empty()) return {&mutant, Judgement::crash, said.signal == 0 ? "no answer" : "signal " + std::to_string(said.signal)};
+  if (said.lines.empty() || said.lines[0].empty())
+    return {&mutant, Judgement::crash, said.signal == 0 ? "no answer" : "signal " + std::to_string(said.signal)};
   return {&mutant, static_cast<Judgement>(said.lines[0][0] - '0'), said.lines[0].substr(1)};
 }
 

@@ -1,5 +1,5 @@
-// Programs of laws: ours and one that holds something of its own to the laws. What fails names its law first, ends with a line that replays it, and is
-// a file on request.
+// Programs of laws: ours and one that holds something of its own to the laws. What fails names its law first, ends with a line that replays it, and
+// is a file on request.
 
 #include "props/program.hpp"
 
@@ -47,8 +47,8 @@ TEST_CASE("an encoder, a converter and an oracle that are right pass the laws th
   const Ran right = ran(kExample + " right");
   INFO(right.output);
   CHECK(right.status == 0);
-  for (const char* law : {"N1/libm-e4m3", "N2/libm-e4m3", "N3/libm-e4m3", "L1/my-xpu", "L2/my-xpu", "L4/my-xpu", "L7/my-xpu", "O1/my-w4a8", "O3/my-w4a8",
-                          "O4/my-w4a8"}) {
+  for (const char* law : {"N1/libm-e4m3", "N2/libm-e4m3", "N3/libm-e4m3", "L1/my-xpu", "L2/my-xpu", "L4/my-xpu", "L7/my-xpu", "O1/my-w4a8",
+                          "O3/my-w4a8", "O4/my-w4a8"}) {
     CHECK(right.output.find("held   " + std::string(law)) != std::string::npos);
   }
 }
@@ -59,7 +59,8 @@ TEST_CASE("ones that are wrong break a law, named first, and are replayed from w
   INFO(wrong.output);
   CHECK(wrong.status == 1);
   // What each mistake leaves alone still holds.
-  for (const char* law : {"N1/libm-e4m3", "N3/libm-e4m3", "L1/my-xpu", "O4/my-w4a8"}) CHECK(wrong.output.find("held   " + std::string(law)) != std::string::npos);
+  for (const char* law : {"N1/libm-e4m3", "N3/libm-e4m3", "L1/my-xpu", "O4/my-w4a8"})
+    CHECK(wrong.output.find("held   " + std::string(law)) != std::string::npos);
   for (const std::string law : {"N2/libm-e4m3", "L2/my-xpu", "L7/my-xpu", "O1/my-w4a8", "O3/my-w4a8"}) {
     CHECK(first_line(wrong.output, law).starts_with(law));
   }

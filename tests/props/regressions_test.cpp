@@ -1,5 +1,5 @@
-// The recorded failures of tests/props/regressions: each is named after the planted fault that brings it back. With the fault the case fails as it did;
-// without it the case holds.
+// The recorded failures of tests/props/regressions: each is named after the planted fault that brings it back. With the fault the case fails as it
+// did; without it the case holds.
 
 #include <cstdlib>
 #include <filesystem>

@@ -15,10 +15,23 @@ using layout::Engine;
 using layout::Setting;
 using layout::Sizes;
 
-constexpr std::array<std::string_view, 17> kBackends{
-    "DEEPGEMM_MXFP4", "FLASHINFER_TRTLLM_MXFP4_BF16", "FLASHINFER_TRTLLM_MXFP4_MXFP8", "FLASHINFER_CUTLASS_MXFP4_BF16", "FLASHINFER_CUTLASS_MXFP4_MXFP8",
-    "MARLIN", "BATCHED_MARLIN", "AITER_MXFP4_BF16", "AITER_MXFP4_FP8", "AITER_MXFP4_MXFP4", "TRITON", "TRITON_UNFUSED", "XPU", "CPU", "EMULATION", "HUMMING",
-    "NONE"};
+constexpr std::array<std::string_view, 17> kBackends{"DEEPGEMM_MXFP4",
+                                                     "FLASHINFER_TRTLLM_MXFP4_BF16",
+                                                     "FLASHINFER_TRTLLM_MXFP4_MXFP8",
+                                                     "FLASHINFER_CUTLASS_MXFP4_BF16",
+                                                     "FLASHINFER_CUTLASS_MXFP4_MXFP8",
+                                                     "MARLIN",
+                                                     "BATCHED_MARLIN",
+                                                     "AITER_MXFP4_BF16",
+                                                     "AITER_MXFP4_FP8",
+                                                     "AITER_MXFP4_MXFP4",
+                                                     "TRITON",
+                                                     "TRITON_UNFUSED",
+                                                     "XPU",
+                                                     "CPU",
+                                                     "EMULATION",
+                                                     "HUMMING",
+                                                     "NONE"};
 constexpr std::array<Arch, 6> kArchs{Arch::sm90, Arch::sm100, Arch::gfx942, Arch::gfx950, Arch::xpu, Arch::cpu};
 constexpr std::array<ConverterActivation, 3> kActivations{ConverterActivation::silu, ConverterActivation::swigluoai, ConverterActivation::situ};
 

@@ -1,6 +1,6 @@
 #pragma once
-// Answers that no law asks for, said a second time: what the engine rounds sizes up to, as the if-chains of its two versions (vllm 7e1b45a09 and 017e9f444,
-// mxfp4_round_up_hidden_size_and_intermediate_size), and where a router's weight is multiplied in.
+// Answers that no law asks for, said a second time: what the engine rounds sizes up to, as the if-chains of its two versions (vllm 7e1b45a09 and
+// 017e9f444, mxfp4_round_up_hidden_size_and_intermediate_size), and where a router's weight is multiplied in.
 
 #include <span>
 #include <string>

@@ -3,7 +3,6 @@
 #include <array>
 #include <sstream>
 
-#include "model/error.hpp"
 #include "model/layout/backend.hpp"
 #include "model/layout/rounding.hpp"
 #include "model/moe/activation.hpp"
@@ -16,17 +15,6 @@ namespace mx::props {
 namespace {
 
 using Random = Draws;
-
-template <typename Call>
-std::string told(const Call& call) {
-  try {
-    std::ostringstream text;
-    call(text);
-    return text.str();
-  } catch (const Error&) {
-    return "refused";
-  }
-}
 
 template <typename Row>
 std::shared_ptr<std::vector<Row>> with_row(std::span<const Row> own, std::size_t at, const Row& row) {

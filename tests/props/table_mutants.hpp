@@ -6,9 +6,11 @@
 #include <functional>
 #include <memory>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "model/error.hpp"
 #include "model/stand_in.hpp"
 
 namespace mx::props {
@@ -35,7 +37,7 @@ std::vector<TableMutant> table_mutants();
 /// So many of them in their order, drawn by a seed that never changes; all where there are no more.
 std::vector<TableMutant> sample_of(std::vector<TableMutant> mutants, std::size_t count);
 
-// By part: table_numbers.cpp, table_layers.cpp.
+// By part: table_numbers.cpp, table_contracts.cpp, table_layers.cpp.
 std::vector<TableMutant> recipe_mutants();
 std::vector<TableMutant> dequantizer_mutants();
 std::vector<TableMutant> contract_mutants();
@@ -43,6 +45,18 @@ std::vector<TableMutant> router_mutants();
 std::vector<TableMutant> activation_mutants();
 std::vector<TableMutant> layout_mutants();
 std::vector<TableMutant> rounding_mutants();
+
+/// What a call gives, or that it refuses: outputs that can be compared.
+template <typename Call>
+std::string told(const Call& call) {
+  try {
+    std::ostringstream text;
+    call(text);
+    return text.str();
+  } catch (const Error&) {
+    return "refused";
+  }
+}
 
 /// Random numbers of the exams, the same on every machine.
 class Draws {

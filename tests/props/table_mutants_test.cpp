@@ -1,4 +1,5 @@
-// A sample of the single changes of tables: each is noticed, changes no output, or is a known survivor with its reason. `mxact faults --tables` tries all.
+// A sample of the single changes of tables: each is noticed, changes no output, or is a known survivor with its reason. `mxact faults --tables` tries
+// all.
 
 #include "tests/props/table_mutants.hpp"
 

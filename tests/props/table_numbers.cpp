@@ -1,10 +1,8 @@
-// Changes of the tables of numbers: recipes, dequantizers, contracts; and the exams that say whether a change alters any output.
+// Changes of the tables of recipes and dequantizers, and the exams that say whether a change alters any output.
 
 #include <array>
 #include <sstream>
 
-#include "model/error.hpp"
-#include "model/numerics/dot.hpp"
 #include "model/numerics/profile.hpp"
 #include "tests/props/table_mutants.hpp"
 
@@ -13,23 +11,13 @@ namespace {
 
 using Random = Draws;
 
-/// What a call gives, or that it refuses: outputs that can be compared.
-template <typename Call>
-std::string told(const Call& call) {
-  try {
-    std::ostringstream text;
-    call(text);
-    return text.str();
-  } catch (const Error& error) {
-    return "refused";
-  }
-}
-
 /// fp32 patterns at which rules part ways: ends, specials, and a few of each binade around powers of two and thirds of them.
 std::vector<std::uint32_t> amax_patterns() {
-  std::vector<std::uint32_t> patterns{0, 1, 2, 0x003FFFFFU, 0x00400000U, 0x00400001U, 0x007FFFFFU, 0x7F7FFFFFU, 0x7F800000U, 0x7F800001U, 0x7FC00000U};
+  std::vector<std::uint32_t> patterns{0,           1,           2,           0x003FFFFFU, 0x00400000U, 0x00400001U,
+                                      0x007FFFFFU, 0x7F7FFFFFU, 0x7F800000U, 0x7F800001U, 0x7FC00000U};
   for (std::uint32_t exponent = 1; exponent < 255; ++exponent) {
-    for (std::uint32_t mantissa : {0x0U, 0x1U, 0x200000U, 0x3FFFFFU, 0x400000U, 0x400001U, 0x5FFFFFU, 0x600000U, 0x600001U, 0x700000U, 0x780001U, 0x7FFFFFU})
+    for (std::uint32_t mantissa :
+         {0x0U, 0x1U, 0x200000U, 0x3FFFFFU, 0x400000U, 0x400001U, 0x5FFFFFU, 0x600000U, 0x600001U, 0x700000U, 0x780001U, 0x7FFFFFU})
       patterns.push_back(exponent << 23U | mantissa);
   }
   return patterns;
@@ -116,19 +104,26 @@ std::string different_block(const Recipe& own, const Recipe& changed) {
 /// Every choice of a conversion that the formats allow.
 template <typename Row, typename Member>
 void change_conversion(Changes<Row>& changes, const std::string& name, Member member) {
-  changes.choice(name + ".rounding", [=](Row& row) -> Rounding& { return member(row).rounding; }, 6);
-  changes.choice(name + ".overflow", [=](Row& row) -> Overflow& { return member(row).overflow; }, 6);
-  changes.choice(name + ".nan_rule", [=](Row& row) -> NanRule& { return member(row).nan_rule; }, 4);
+  changes.choice(
+      name + ".rounding", [=](Row& row) -> Rounding& { return member(row).rounding; }, 6);
+  changes.choice(
+      name + ".overflow", [=](Row& row) -> Overflow& { return member(row).overflow; }, 6);
+  changes.choice(
+      name + ".nan_rule", [=](Row& row) -> NanRule& { return member(row).nan_rule; }, 4);
   changes.code(name + ".nan_positive", [=](Row& row) -> std::uint32_t& { return member(row).nan_positive; });
   changes.code(name + ".nan_negative", [=](Row& row) -> std::uint32_t& { return member(row).nan_negative; });
-  changes.choice(name + ".flush", [=](Row& row) -> Flush& { return member(row).flush; }, 4);
+  changes.choice(
+      name + ".flush", [=](Row& row) -> Flush& { return member(row).flush; }, 4);
 }
 
 template <typename Member>
 void change_step(Changes<Recipe>& changes, Member member) {
-  changes.choice("operation", [=](Recipe& row) -> ElementOperation& { return member(row).operation; }, 3);
-  changes.choice("nan_sign", [=](Recipe& row) -> NanSign& { return member(row).nan_sign; }, 3);
-  changes.choice("zero_sign", [=](Recipe& row) -> ZeroSign& { return member(row).zero_sign; }, 3);
+  changes.choice(
+      "operation", [=](Recipe& row) -> ElementOperation& { return member(row).operation; }, 3);
+  changes.choice(
+      "nan_sign", [=](Recipe& row) -> NanSign& { return member(row).nan_sign; }, 3);
+  changes.choice(
+      "zero_sign", [=](Recipe& row) -> ZeroSign& { return member(row).zero_sign; }, 3);
   changes.flag("flush_subnormals", [=](Recipe& row) -> bool& { return member(row).flush_subnormals; });
   changes.flag("half_is_added", [=](Recipe& row) -> bool& { return member(row).half_is_added; });
   changes.flag("unit_by_log2", [=](Recipe& row) -> bool& { return member(row).unit_by_log2; });
@@ -144,10 +139,14 @@ void change_sources(Changes<Recipe>& changes) {
 
 void change_mx(Changes<Recipe>& changes) {
   const auto scale = [](Recipe& row) -> MxScale& { return std::get<MxRecipe>(row.how).scale; };
-  changes.choice("scale.rule", [=](Recipe& row) -> ScaleRule& { return scale(row).rule; }, 8);
-  changes.choice("scale.quotient", [=](Recipe& row) -> AmaxQuotient& { return scale(row).quotient; }, 3);
-  changes.choice("scale.bump", [=](Recipe& row) -> SubnormalBump& { return scale(row).bump; }, 2);
-  changes.choice("scale.amax_nan", [=](Recipe& row) -> AmaxNan& { return scale(row).amax_nan; }, 2);
+  changes.choice(
+      "scale.rule", [=](Recipe& row) -> ScaleRule& { return scale(row).rule; }, 8);
+  changes.choice(
+      "scale.quotient", [=](Recipe& row) -> AmaxQuotient& { return scale(row).quotient; }, 3);
+  changes.choice(
+      "scale.bump", [=](Recipe& row) -> SubnormalBump& { return scale(row).bump; }, 2);
+  changes.choice(
+      "scale.amax_nan", [=](Recipe& row) -> AmaxNan& { return scale(row).amax_nan; }, 2);
   changes.flag("scale.flush_subnormals", [=](Recipe& row) -> bool& { return scale(row).flush_subnormals; });
   changes.bits("scale.zero_amax", [=](Recipe& row) -> std::uint32_t& { return scale(row).zero_amax; });
   changes.bits("scale.least_amax", [=](Recipe& row) -> std::uint32_t& { return scale(row).least_amax; });
@@ -172,16 +171,20 @@ void change_mx(Changes<Recipe>& changes) {
   optional("factor.at_255", [=](Recipe& row) -> Optional& { return elements(row).factor.at_255; });
   optional("factor.at_nan_amax", [=](Recipe& row) -> Optional& { return elements(row).factor.at_nan_amax; });
   if (how.elements->nan_block_code) {
-    changes.add("nan_block_code dropped", [=](Recipe& row) -> Optional& { return elements(row).nan_block_code; }, Optional());
-    changes.add("nan_block_code ^ 1", [=](Recipe& row) -> Optional& { return elements(row).nan_block_code; }, Optional(*how.elements->nan_block_code ^ 1U));
+    changes.add(
+        "nan_block_code dropped", [=](Recipe& row) -> Optional& { return elements(row).nan_block_code; }, Optional());
+    changes.add(
+        "nan_block_code ^ 1", [=](Recipe& row) -> Optional& { return elements(row).nan_block_code; }, Optional(*how.elements->nan_block_code ^ 1U));
   }
 }
 
 void change_group(Changes<Recipe>& changes) {
   const auto how = [](Recipe& row) -> GroupRecipe& { return std::get<GroupRecipe>(row.how); };
-  changes.choice("rule", [=](Recipe& row) -> GroupRule& { return how(row).rule; }, 3);
+  changes.choice(
+      "rule", [=](Recipe& row) -> GroupRule& { return how(row).rule; }, 3);
   changes.flag("divides", [=](Recipe& row) -> bool& { return how(row).divides; });
-  changes.choice("amax_nan", [=](Recipe& row) -> AmaxNan& { return how(row).amax_nan; }, 2);
+  changes.choice(
+      "amax_nan", [=](Recipe& row) -> AmaxNan& { return how(row).amax_nan; }, 2);
   changes.bits("amax_floor", [=](Recipe& row) -> std::uint32_t& { return how(row).amax_floor; });
   change_step(changes, [=](Recipe& row) -> ElementStep& { return how(row).step; });
   change_sources<GroupRecipe>(changes);
@@ -189,8 +192,10 @@ void change_group(Changes<Recipe>& changes) {
 
 void change_nvfp4(Changes<Recipe>& changes) {
   const auto how = [](Recipe& row) -> Nvfp4Recipe& { return std::get<Nvfp4Recipe>(row.how); };
-  changes.choice("rule", [=](Recipe& row) -> Nvfp4Scale& { return how(row).rule; }, 4);
-  changes.choice("multiplier", [=](Recipe& row) -> Nvfp4Multiplier& { return how(row).multiplier; }, 3);
+  changes.choice(
+      "rule", [=](Recipe& row) -> Nvfp4Scale& { return how(row).rule; }, 4);
+  changes.choice(
+      "multiplier", [=](Recipe& row) -> Nvfp4Multiplier& { return how(row).multiplier; }, 3);
   change_conversion(changes, "scale", [=](Recipe& row) -> Conversion& { return how(row).scale; });
   change_conversion(changes, "element", [=](Recipe& row) -> Conversion& { return how(row).element; });
   changes.flag("amax_ignores_nan", [=](Recipe& row) -> bool& { return how(row).amax_ignores_nan; });
@@ -206,8 +211,10 @@ void change_nvfp4(Changes<Recipe>& changes) {
 
 void change_fp8(Changes<Recipe>& changes) {
   const auto how = [](Recipe& row) -> Fp8Recipe& { return std::get<Fp8Recipe>(row.how); };
-  changes.choice("rule", [=](Recipe& row) -> Fp8Scale& { return how(row).rule; }, 3);
-  changes.choice("scaling", [=](Recipe& row) -> Fp8Scaling& { return how(row).scaling; }, 2);
+  changes.choice(
+      "rule", [=](Recipe& row) -> Fp8Scale& { return how(row).rule; }, 3);
+  changes.choice(
+      "scaling", [=](Recipe& row) -> Fp8Scaling& { return how(row).scaling; }, 2);
   change_conversion(changes, "element", [=](Recipe& row) -> Conversion& { return how(row).element; });
   changes.flag("amax_ignores_nan", [=](Recipe& row) -> bool& { return how(row).amax_ignores_nan; });
   changes.flag("takes_amax_bound", [=](Recipe& row) -> bool& { return how(row).takes_amax_bound; });
@@ -262,79 +269,6 @@ std::string different_product(const Dequantizer& own, const Dequantizer& changed
 constexpr std::array<const Format*, 4> kWide{nullptr, &kF32, &kBf16, &kFp16};
 bool same_format(const Format* a, const Format* b) { return a == b || (a != nullptr && b != nullptr && *a == *b); }
 
-std::string executed(const ContractRow& row, Random random) {
-  return told([&](std::ostream& out) {
-    const Format& a_format = row.a_formats.empty() ? kBf16 : *row.a_formats[random() % row.a_formats.size()];
-    const Format& b_format = row.b_formats.empty() ? kBf16 : *row.b_formats[random() % row.b_formats.size()];
-    const std::size_t count = random() % 200 + 1;
-    // Codes of all magnitudes, of a narrow band, or of a band with a few far outside it.
-    const std::uint32_t kind = random() % 3;
-    const auto value = [&](const Format& format) {
-      const std::uint32_t mask = (1U << format.width) - 1U;
-      const auto any = random() & mask;
-      if (kind == 0 || (kind == 2 && random() % 32 == 0)) return decode(format, any);
-      const std::uint32_t half = 1U << (format.width - 2);
-      return decode(format, (any & (1U << (format.width - 1))) | (half - half / 16 + any % std::max(half / 8, 1U)));
-    };
-    std::vector<Value> a;
-    std::vector<Value> b;
-    for (std::size_t k = 0; k < count; ++k) {
-      a.push_back(value(a_format));
-      b.push_back(value(b_format));
-    }
-    const auto scale = [&] { return decode(kE8m0, 117 + random() % 20); };
-    const int block = row.restart == kScaleBlock ? 32 : row.restart > 0 ? row.restart : static_cast<int>(count);
-    std::vector<Value> scales_a;
-    std::vector<Value> scales_b;
-    for (std::size_t k = 0; k < count; k += static_cast<std::size_t>(block)) {
-      scales_a.push_back(scale());
-      scales_b.push_back(scale());
-    }
-    const std::uint32_t c = random() % 4 == 0 ? 0U : 0x3F8ABCDEU + (random() % 64 << 20U);
-    const std::uint32_t bias = random() % 2 == 0 ? 0U : 0xBE123457U;
-    out << dot(row, {a, &a_format, scales_a, block}, {b, &b_format, scales_b, block}, {.c = c, .bias = bias});
-  });
-}
-
-std::string different_dot(const ContractRow& own, const ContractRow& changed) {
-  for (std::uint32_t seed = 1; seed <= 3000; ++seed) {
-    // The case is made from the own row, so that both compute the same sum.
-    ContractRow other = changed;
-    other.a_formats = own.a_formats;
-    other.b_formats = own.b_formats;
-    if (executed(own, Random(seed)) != executed(other, Random(seed))) return "dot product of seed " + std::to_string(seed);
-  }
-  return {};
-}
-
-std::vector<Changes<ContractRow>::Change> changes_of(const ContractRow& row) {
-  Changes<ContractRow> changes(row);
-  for (const Format* cast : {static_cast<const Format*>(nullptr), &kBf16, &kFp16}) {
-    if (!same_format(cast, row.cast))
-      changes.add(std::string("cast ") + (cast == nullptr ? "none" : std::string(cast->name)), [](ContractRow& r) -> const Format*& { return r.cast; }, cast);
-  }
-  changes.flag("flush", [](ContractRow& r) -> bool& { return r.flush; });
-  changes.choice("scales", [](ContractRow& r) -> ScaleEntry& { return r.scales; }, 5);
-  changes.choice("step", [](ContractRow& r) -> Step& { return r.step; }, 3);
-  if (row.step == Step::aligned) {
-    changes.number("group", [](ContractRow& r) -> int& { return r.group; });
-    changes.number("alignment_bits", [](ContractRow& r) -> int& { return r.alignment_bits; });
-    changes.number("kept_bits", [](ContractRow& r) -> int& { return r.kept_bits; });
-  }
-  for (const int restart : {0, 32, 64, 128, kScaleBlock}) {
-    if (restart != row.restart) changes.add("restart " + std::to_string(restart), [](ContractRow& r) -> int& { return r.restart; }, restart);
-  }
-  changes.flag("bias_in_sum", [](ContractRow& r) -> bool& { return r.bias_in_sum; });
-  changes.add("nan ^ sign", [](ContractRow& r) -> std::uint32_t& { return r.nan; }, row.nan ^ 0x80000000U);
-  changes.add("nan ^ 1", [](ContractRow& r) -> std::uint32_t& { return r.nan; }, row.nan ^ 1U);
-  static constexpr std::array<std::uint8_t, 1> kAscending{0};
-  static constexpr std::array<std::uint8_t, 2> kSwapped{1, 0};
-  const auto order = [](ContractRow& r) -> std::span<const std::uint8_t>& { return r.order; };
-  if (row.order.size() != 1) changes.add("order ascending", order, std::span<const std::uint8_t>(kAscending));
-  if (row.order.size() != 2) changes.add("order of pairs swapped", order, std::span<const std::uint8_t>(kSwapped));
-  return changes.all();
-}
-
 }  // namespace
 
 std::vector<TableMutant> recipe_mutants() {
@@ -349,7 +283,8 @@ std::vector<TableMutant> recipe_mutants() {
         rows->recipes[r] = change.row;
         rows->profiles[p].recipes = rows->recipes;
         all.push_back({"recipes", std::string(profiles[p].name) + " " + std::string(own.format->name), change.name, std::string(profiles[p].name),
-                       fault::Table::profiles, first_of(rows), profiles.size(), [own, changed = change.row] { return different_block(own, changed); }});
+                       fault::Table::profiles, first_of(rows), profiles.size(),
+                       [own, changed = change.row] { return different_block(own, changed); }});
       }
     }
   }
@@ -363,15 +298,19 @@ std::vector<TableMutant> dequantizer_mutants() {
     for (std::size_t r = 0; r < profiles[p].dequantizers.size(); ++r) {
       const Dequantizer own = profiles[p].dequantizers[r];
       Changes<Dequantizer> changes(own);
-      changes.choice("reading", [](Dequantizer& row) -> ScaleReading& { return row.reading; }, 3);
+      changes.choice(
+          "reading", [](Dequantizer& row) -> ScaleReading& { return row.reading; }, 3);
       for (const Format* format : kWide) {
         if (!same_format(format, own.arithmetic))
-          changes.add(std::string("arithmetic ") + (format == nullptr ? "exact" : std::string(format->name)),
-                      [](Dequantizer& row) -> const Format*& { return row.arithmetic; }, format);
+          changes.add(
+              std::string("arithmetic ") + (format == nullptr ? "exact" : std::string(format->name)),
+              [](Dequantizer& row) -> const Format*& { return row.arithmetic; }, format);
       }
-      changes.choice("range", [](Dequantizer& row) -> ProductRange& { return row.range; }, 3);
+      changes.choice(
+          "range", [](Dequantizer& row) -> ProductRange& { return row.range; }, 3);
       changes.flag("nan_scale_wins", [](Dequantizer& row) -> bool& { return row.nan_scale_wins; });
-      changes.choice("tensor", [](Dequantizer& row) -> TensorUse& { return row.tensor; }, 3);
+      changes.choice(
+          "tensor", [](Dequantizer& row) -> TensorUse& { return row.tensor; }, 3);
       for (const auto& change : changes.all()) {
         const std::shared_ptr<ProfileRows> rows = profile_rows();
         rows->dequantizers.assign(profiles[p].dequantizers.begin(), profiles[p].dequantizers.end());
@@ -381,20 +320,6 @@ std::vector<TableMutant> dequantizer_mutants() {
                        change.name, std::string(profiles[p].name), fault::Table::profiles, first_of(rows), profiles.size(),
                        [own, changed = change.row] { return different_product(own, changed); }});
       }
-    }
-  }
-  return all;
-}
-
-std::vector<TableMutant> contract_mutants() {
-  std::vector<TableMutant> all;
-  const std::span<const ContractRow> own = all_contracts();
-  for (std::size_t r = 0; r < own.size(); ++r) {
-    for (const auto& change : changes_of(own[r])) {
-      const auto rows = std::make_shared<std::vector<ContractRow>>(own.begin(), own.end());
-      (*rows)[r] = change.row;
-      all.push_back({"contracts", std::string(own[r].name), change.name, std::string(own[r].name), fault::Table::contracts, {rows, rows->data()}, rows->size(),
-                     [row = own[r], changed = change.row] { return different_dot(row, changed); }});
     }
   }
   return all;
