@@ -84,7 +84,8 @@ TEST_CASE("record the failures again", "[.record]") {
     const Outcome outcome = outcome_with(fault_named(fault), law);
     REQUIRE_FALSE(outcome.held);
     FailureFile failure = mx::props::failure_of(law, outcome);
-    failure.deployment.clear();  // the counterexample of a regression is its replay
+    failure.deployment.clear();  // the replay draws it again
+    if (failure.command.starts_with("mxact select")) failure.command.clear();
     const std::filesystem::path written = mx::props::write_failure(kFolder, failure);
     std::filesystem::rename(written, kFolder / (std::string(fault) + ".json"));
   }
