@@ -23,12 +23,17 @@
 namespace mx::cli {
 namespace {
 
+/// Who noticed a change of a table: words of the helper.
+constexpr std::array<std::string_view, 6> kJudgements{"law", "restated", "record", "crash", "equivalent", "survives"};
+
 struct FaultsOptions {
   std::vector<std::string> names;
   bool first = false;
   bool all = false;
   bool blind = false;
   bool history = false;
+  bool tables = false;
+  std::int64_t sample = 0;
   std::int64_t jobs = 0;
   std::string output;
   bool force = false;
@@ -200,6 +205,63 @@ int blind(const FaultsOptions& options, const std::string& arguments) {
   return 0;
 }
 
+/// Counts of each table by who noticed, in the order in which tables come.
+Json tables_of(const Json& changes) {
+  Json tables = Json::array();
+  for (const Json& change : changes) {
+    auto table = std::ranges::find_if(tables, [&](const Json& known) { return known["table"] == change["table"]; });
+    if (table == tables.end()) {
+      tables.push_back({{"table", change["table"]}, {"changes", 0}});
+      for (const std::string_view judgement : kJudgements) tables.back()[std::string(judgement)] = 0;
+      table = std::prev(tables.end());
+    }
+    for (const std::string& count : {std::string("changes"), change["judgement"].get<std::string>()})
+      (*table)[count] = (*table)[count].get<int>() + 1;
+  }
+  return tables;
+}
+
+void print_tables(const Json& json) {
+  std::vector<std::vector<std::string>> rows{{"table", "changes"}};
+  rows[0].insert(rows[0].end(), kJudgements.begin(), kJudgements.end());
+  rows[0].push_back("score");
+  for (const Json& table : json["tables"]) {
+    rows.push_back({table["table"], std::to_string(table["changes"].get<int>())});
+    for (const std::string_view judgement : kJudgements) rows.back().push_back(std::to_string(table[std::string(judgement)].get<int>()));
+    const int told = table["changes"].get<int>() - table["equivalent"].get<int>();
+    rows.back().push_back(told == 0 ? "" : fmt::format("{:.1f} %", 100.0 * (told - table["survives"].get<int>()) / told));
+  }
+  print_table(rows);
+  for (const Json& change : json["changes"]) {
+    if (change["judgement"] != "survives") continue;
+    fmt::print("SURVIVES {} {}: {} ({})\n", change["table"].get<std::string>(), change["row"].get<std::string>(), change["change"].get<std::string>(),
+               change["text"].get<std::string>());
+  }
+}
+
+/// Exit status 1 when a change that alters an output is noticed by nobody.
+int tables(const FaultsOptions& options, const std::string& arguments) {
+  if (!options.output.empty()) throw Error(ErrorCode::usage, "changes of tables are not drawn", "--output");
+  Json json = json_head("table-changes");
+  json.update(ask_helper(arguments));
+  json["tables"] = tables_of(json["changes"]);
+  const bool survivor = std::ranges::any_of(json["changes"], [](const Json& change) { return change["judgement"] == "survives"; });
+  json["exit_code"] = survivor ? 1 : 0;
+  if (options.json) {
+    print_json(json);
+  } else {
+    print_tables(json);
+  }
+  return survivor ? 1 : 0;
+}
+
+/// The helper's word for what is asked.
+std::string work_of(const FaultsOptions& options) {
+  if (options.tables) return options.sample > 0 ? fmt::format("tables:{}", options.sample) : "tables";
+  if (options.blind) return "blind";
+  return options.all ? "all" : options.first ? "first" : "named";
+}
+
 int faults(const FaultsOptions& options) {
   if (options.history) {
     fmt::print("{}", ask_helper("history 1")["markdown"].get<std::string>());
@@ -207,12 +269,13 @@ int faults(const FaultsOptions& options) {
   }
   if (!options.output.empty()) require_svg(options.output, options.force);
   const std::int64_t jobs = options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
-  std::string arguments = fmt::format("{} {}", options.blind ? "blind" : options.all ? "all" : options.first ? "first" : "named", jobs);
+  std::string arguments = fmt::format("{} {}", work_of(options), jobs);
   for (const std::string& name : options.names) {
     check_word(name);
     arguments += " " + name;
   }
   if (options.blind) return blind(options, arguments);
+  if (options.tables) return tables(options, arguments);
   const Json run = ask_helper(arguments);
   Json json = json_head("faults");
   json.update(run);
@@ -234,13 +297,27 @@ int faults(const FaultsOptions& options) {
 void add_faults(Verb app, Action& action) {
   const Verb verb = app.add_verb("faults", "make the model wrong on purpose and see which laws notice (exit 1 when a fault survives)");
   const auto options = std::make_shared<FaultsOptions>();
-  verb.add_option("FAULT", options->names, "faults or areas (numerics, kernels, layouts, moe, oracle, simulator); all without one");
+  verb.add_option("FAULT", options->names,
+                  "faults or areas (numerics, kernels, layouts, moe, oracle, simulator), with --tables tables; all without one");
   const Option all = verb.add_flag("--all", options->all, "every law under every fault, not only those that the fault's row names: an hour");
   const Option first =
       verb.add_flag("--first", options->first, "laws in their order until one notices: whether the first line of a failure names the right one")
           .excludes(all);
-  verb.add_flag("--history", options->history, "the bugs of real implementations that faults replay, as the table of docs/history.md");
-  verb.add_flag("--blind", options->blind, "which public tolerances would have let an MoE layer with the fault pass").excludes(all).excludes(first);
+  const Option history =
+      verb.add_flag("--history", options->history, "the bugs of real implementations that faults replay, as the table of docs/history.md");
+  const Option blind = verb.add_flag("--blind", options->blind, "which public tolerances would have let an MoE layer with the fault pass")
+                           .excludes(all)
+                           .excludes(first);
+  const Option tables =
+      verb.add_flag("--tables", options->tables,
+                    "every single change of the tables of numbers, routers, activations and layouts instead, and who notices: minutes")
+          .excludes(all)
+          .excludes(first)
+          .excludes(blind)
+          .excludes(history);
+  verb.add_option("--sample", options->sample, "so many of the changes of tables, always the same ones (default: all)")
+      .check(whole_number_in(1, 9999))
+      .needs(tables);
   verb.add_option("--jobs", options->jobs, "processes at a time (default: one per core)").check(whole_number_in(1, 999));
   verb.add_option("-o,--output", options->output, "writes the matrix, FILE.svg, instead of the text");
   verb.add_flag("--force", options->force, "overwrite the file");

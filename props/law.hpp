@@ -41,7 +41,7 @@
 //   O5  the tables of choice, class, need and layout are complete
 //   O6  a fallback is visible
 //   T1  every law fails under a planted fault: tests/props/faults_test.cpp
-//   T2  laws share no code with what they judge: kept by hand, not yet checked
+//   T2  laws share no code with what they judge: tests/props/independence.sh
 
 #include <cstdint>
 #include <functional>
@@ -64,6 +64,7 @@ struct Law {
   std::string_view id;
   std::string_view statement;
   Outcome (*run)(const Law& law);
+  std::string_view program = "mxact_laws";  ///< that the line which replays a failure calls
 };
 
 std::span<const Law> numeric_laws();
@@ -72,8 +73,11 @@ std::span<const Law> moe_laws();
 std::span<const Law> oracle_laws();
 std::span<const Law> sim_laws();
 
-/// Runs a RapidCheck testable under the law's id, with the configuration of RC_PARAMS and so many cases where that names no max_success. The message
-/// of a failure holds the line RC_PARAMS="reproduce=..." that replays it.
+/// Runs a RapidCheck testable under the law's id, with the configuration of RC_PARAMS and so many cases where that names no max_success. The first
+/// line of a failure's message begins with the id; its last line, "replay: RC_PARAMS='reproduce=...' PROGRAM 'ID'", repeats the smallest case.
+/// RapidCheck passes over what it is not told to reproduce and calls that a success: such a law does not hold here. A property without a name could
+/// not be told apart: an empty id throws std::logic_error. Where CI is set (and is not empty, 0 or false), RC_PARAMS with reproduce= throws
+/// Error(usage): one case is no test.
 Outcome check_property(const Law& law, const std::function<void()>& property, int usual_cases = 100);
 
 /// A law over the rows of a table: the property of each row is run as check_property runs one, until one fails. A replay goes to the row that it
@@ -84,6 +88,15 @@ struct RowProperty {
   std::function<std::string()> counts;  ///< what the cases tried, asked for at the end
 };
 Outcome check_rows(const Law& law, std::span<const RowProperty> rows, int usual_cases);
+
+/// While one lives, laws run with these parameters instead of those of RC_PARAMS: "reproduce=..." of a recorded failure.
+class Replaying {
+ public:
+  explicit Replaying(std::string params);
+  ~Replaying();
+  Replaying(const Replaying&) = delete;
+  Replaying& operator=(const Replaying&) = delete;
+};
 
 /// For exhaustive laws: fails with the message of the first counterexample, counts the cases. A run of no cases does not hold.
 class Exhaustive {

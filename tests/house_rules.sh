@@ -19,6 +19,8 @@ forbid "cli" '#include "(props|tests|bench)/' "nothing shipped includes props, t
 forbid "model sim kernels golden" '#include <CLI/' "CLI11 is for cli alone"
 forbid "model" '#include <(fmt|boost|nlohmann|CLI|omp|mpfr)' "model depends on the standard library alone"
 forbid "model" 'std::(exp|exp2|log|log2|pow|tanh|erf|ldexp|frexp|sin|cos)\(' "model calls no libm"
+forbid "props tests golden sim kernels model" 'rc::(check|prop)\(|checkTestable|checkProperty' \
+  "a property runs under its law's name: what replays another one would pass over it" "checkProperty(testable, metadata"
 # The axes of a layout have names too; a half of gate and up is one.
 forbid "model sim kernels golden cli" '\b(backend|name|implementation|device|build|model) *== *"[A-Za-z]' \
   "a backend or an implementation is a row of a table, never a branch" '.name == "half"'

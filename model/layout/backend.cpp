@@ -5,6 +5,7 @@
 #include "model/error.hpp"
 #include "model/fault.hpp"
 #include "model/names.hpp"
+#include "model/stand_in.hpp"
 
 namespace mx::layout {
 namespace {
@@ -127,7 +128,7 @@ bool BackendLayout::converts(const Form& form, Engine engine) const {
 
 std::span<const BackendLayout> all_backend_layouts() {
   static const std::vector<BackendLayout> rows = joined();
-  const std::span<const BackendLayout> all = rows;
+  const std::span<const BackendLayout> all = fault::rows_of<BackendLayout>(fault::Table::backend_layouts, rows);
   return all.subspan(fault::planted(fault::Fault::layout_table_loses_row) ? 1 : 0);
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "model/stand_in.hpp"
+
 namespace mx::layout {
 namespace {
 
@@ -44,13 +46,13 @@ std::int64_t up_to(std::int64_t size, std::int64_t multiple) { return (size + mu
 
 }  // namespace
 
-std::span<const RoundingRow> rounding_rows() { return kRows; }
+std::span<const RoundingRow> rounding_rows() { return fault::rows_of<RoundingRow>(fault::Table::roundings, kRows); }
 
 Sizes rounded_up(std::string_view backend, const Setting& setting) {
   check(setting.sizes);
   Sizes padded = setting.sizes;
   if (setting.form.format != WeightFormat::mxfp4) return padded;
-  const auto row = std::ranges::find_if(kRows, [&](const RoundingRow& r) { return applies(r, backend, setting); });
+  const auto row = std::ranges::find_if(rounding_rows(), [&](const RoundingRow& r) { return applies(r, backend, setting); });
   padded.hidden = up_to(padded.hidden, row->hidden);
   padded.intermediate = up_to(padded.intermediate, row->intermediate);
   return padded;

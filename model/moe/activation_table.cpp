@@ -4,6 +4,7 @@
 
 #include "model/moe/activation.hpp"
 #include "model/numerics/rows.hpp"
+#include "model/stand_in.hpp"
 
 namespace mx::moe {
 namespace {
@@ -126,8 +127,8 @@ constexpr std::array kActivations{
 
 }  // namespace
 
-std::span<const Activation> all_activations() { return kActivations; }
+std::span<const Activation> all_activations() { return fault::rows_of<Activation>(fault::Table::activations, kActivations); }
 
-const Activation& activation_named(std::string_view name) { return rows::named(kActivations, "activation", name); }
+const Activation& activation_named(std::string_view name) { return rows::named(all_activations(), "activation", name); }
 
 }  // namespace mx::moe

@@ -4,6 +4,7 @@
 
 #include "model/moe/routing.hpp"
 #include "model/numerics/rows.hpp"
+#include "model/stand_in.hpp"
 
 namespace mx::moe {
 namespace {
@@ -140,8 +141,8 @@ constexpr std::array<RouterRecipe, 13> kRouters{{
 
 }  // namespace
 
-std::span<const RouterRecipe> all_routers() { return kRouters; }
+std::span<const RouterRecipe> all_routers() { return fault::rows_of<RouterRecipe>(fault::Table::routers, kRouters); }
 
-const RouterRecipe& router_named(std::string_view name) { return rows::named(kRouters, "router", name); }
+const RouterRecipe& router_named(std::string_view name) { return rows::named(all_routers(), "router", name); }
 
 }  // namespace mx::moe

@@ -4,6 +4,7 @@
 
 #include "model/numerics/f32.hpp"
 #include "model/numerics/rows.hpp"
+#include "model/stand_in.hpp"
 
 namespace mx {
 namespace {
@@ -218,11 +219,11 @@ constexpr rows::Word<Grounds> kGrounds[] = {
 
 }  // namespace
 
-std::span<const ContractRow> all_contracts() { return kContracts; }
+std::span<const ContractRow> all_contracts() { return fault::rows_of<ContractRow>(fault::Table::contracts, kContracts); }
 
-const ContractRow& row_of(Contract contract) { return *std::ranges::find(kContracts, contract, &ContractRow::contract); }
+const ContractRow& row_of(Contract contract) { return *std::ranges::find(all_contracts(), contract, &ContractRow::contract); }
 
-Contract contract_named(std::string_view name) { return rows::named(kContracts, "contract", name).contract; }
+Contract contract_named(std::string_view name) { return rows::named(all_contracts(), "contract", name).contract; }
 
 std::string_view name_of(Contract contract) { return row_of(contract).name; }
 

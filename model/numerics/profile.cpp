@@ -6,6 +6,7 @@
 
 #include "model/numerics/profile_tables.hpp"
 #include "model/numerics/rows.hpp"
+#include "model/stand_in.hpp"
 
 namespace mx {
 namespace {
@@ -40,7 +41,7 @@ std::span<const Profile> all_profiles() {
     }
     return profiles;
   }();
-  return kProfiles;
+  return fault::rows_of<Profile>(fault::Table::profiles, kProfiles);
 }
 
 const Profile& profile_named(std::string_view name) { return rows::named(all_profiles(), "profile", name); }

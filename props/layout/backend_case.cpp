@@ -7,6 +7,7 @@
 
 #include "model/error.hpp"
 #include "model/layout/rounding.hpp"
+#include "props/failure_file.hpp"
 #include "props/layout/generators.hpp"
 
 namespace mx::props {
@@ -96,6 +97,19 @@ std::string shape_text(const Setting& s) {
          sizes_text(s.sizes) + " of " + sizes_text(s.padded) + (s.has_bias ? "" : " without biases");
 }
 
+/// What shows the layout of every tensor in words of `mxact layout`.
+std::string show_command(const BackendLayout& row, const Setting& s) {
+  const auto flag = [](bool set, const char* option) { return set ? " --" + std::string(option) : std::string(); };
+  return "mxact layout show " + std::string(row.backend) + " --format " + std::string(layout::name_of(s.form.format)) + " --shape " +
+         std::to_string(s.sizes.experts) + "x" + sizes_text(s.sizes) + " --padded " + sizes_text(s.padded) + " --source-order " +
+         std::string(layout::name_of(s.form.order)) + flag(!s.form.gated, "not-gated") + " --engine " + std::string(layout::name_of(s.engine)) +
+         " --platform " + std::string(layout::name_of(s.arch)) + " --triton-kernels " + std::string(layout::name_of(layout::triton_kernels_of(s))) +
+         flag(s.torch_before_2_8_1, "torch-before-2-8-1") + " --tp " + std::to_string(s.tp_size) + " --num-warps " + std::to_string(s.num_warps) +
+         " --params-dtype " + std::string(layout::name_of(s.params_dtype)) + " --input-dtype " + std::string(layout::name_of(s.input_dtype)) +
+         " --activation " + std::string(layout::name_of(s.activation)) + flag(s.a8w4, "a8w4") + flag(s.before_swizzle, "before-swizzle") +
+         (s.has_bias ? "" : " --set has-bias=no");
+}
+
 }  // namespace
 
 BackendCase random_case(const BackendLayout& row, Engine engine) {
@@ -105,7 +119,7 @@ BackendCase random_case(const BackendLayout& row, Engine engine) {
   setting.has_bias = needs_bias(row, setting) || pick(0, 3) != 0;
   setting.padded = random_padding(row, setting);
   make_acceptable(row, setting);
-  RC_LOG() << row.backend << " " << text_of(setting) << "\n";
+  RC_LOG() << row.backend << " " << text_of(setting) << try_line(show_command(row, setting));
   return {row, formula, setting};
 }
 
@@ -133,24 +147,27 @@ Memory expected_memory(const BackendCase& c, Role role) {
   return composed(c.formula.place(role, c.setting, matrix), matrix);
 }
 
+RowProperty row_property(const BackendLayout& row, Engine engine, std::size_t before, const std::function<void(const BackendCase& c)>& check) {
+  const auto tally = std::make_shared<Tally>();
+  const auto property = [&row, engine, tally, check, before] {
+    skip_draws(before);
+    const BackendCase c = random_case(row, engine);
+    const std::string shape = shape_text(c.setting);
+    if (tally->has(shape)) RC_DISCARD("tried already");
+    check(c);
+    tally->add(shape, element_count(c.setting));
+  };
+  return {std::string(row.backend) + " " + std::string(layout::name_of(row.format)) + " " + std::string(layout::name_of(engine)), property,
+          [tally] { return tally->text(); }};
+}
+
 Outcome check_family(const Law& law, const std::function<void(const BackendCase& c)>& check, int usual_cases) {
   const std::string_view family = law.id.substr(law.id.rfind('/') + 1);
   std::vector<RowProperty> rows;
   for (const BackendLayout& row : layout::all_backend_layouts()) {
     if (row.family != family) continue;
     for (Engine engine : layout::kEngines) {
-      if (!row.engines.has(engine)) continue;
-      const auto tally = std::make_shared<Tally>();
-      const auto property = [&row, engine, tally, &check, before = rows.size()] {
-        skip_draws(before);
-        const BackendCase c = random_case(row, engine);
-        const std::string shape = shape_text(c.setting);
-        if (tally->has(shape)) RC_DISCARD("tried already");
-        check(c);
-        tally->add(shape, element_count(c.setting));
-      };
-      rows.push_back({std::string(row.backend) + " " + std::string(layout::name_of(row.format)) + " " + std::string(layout::name_of(engine)),
-                      property, [tally] { return tally->text(); }});
+      if (row.engines.has(engine)) rows.push_back(row_property(row, engine, rows.size(), check));
     }
   }
   return check_rows(law, rows, usual_cases);

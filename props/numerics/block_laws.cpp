@@ -52,7 +52,7 @@ void check_block(const std::vector<std::uint32_t>& block, const BlockFormat& for
   for (std::uint32_t f32 : block) elements += " " + hex(f32);
   RC_LOG(elements);
   const Conversion how = conversion(profile_named(kOcp), kF32, *format.element);
-  const QuantizedBlock quantized = quantize_block(block, kF32, Recipe{&format, ocp_recipe(how), {}});
+  const QuantizedBlock quantized = quantize_block(block, kF32, recipe(profile_named(kOcp), format));
   RC_ASSERT(quantized.codes.size() == block.size());
   std::uint32_t amax = 0;
   for (std::uint32_t f32 : block) amax = std::max(amax, f32 & ~kSign);
@@ -75,7 +75,11 @@ void check_block(const std::vector<std::uint32_t>& block, const BlockFormat& for
 Outcome scale_follows_amax(const Law& law) {
   const BlockFormat& format = block_format_named(subject_of(law));
   const Grid& grid = grid_of(format.element->name);
-  const auto scale_of = [&](std::uint32_t amax) { return scale_code(amax, *format.element, plain_scale(ScaleRule::floor)); };
+  const auto scale_of = [&](std::uint32_t amax) {
+    std::vector<std::uint32_t> block(static_cast<std::size_t>(format.block));
+    block[0] = amax;
+    return block_scale(block, kF32, recipe(profile_named(kOcp), format));
+  };
   const auto property = [&] {
     const std::uint32_t amax = pick_uniform(0, 0x7FFFFFFF);
     RC_ASSERT(scale_of(amax) == searched_scale(amax, emax_of(grid)));

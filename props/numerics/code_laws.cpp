@@ -3,6 +3,7 @@
 #include <rapidcheck.h>
 
 #include "model/numerics/profile.hpp"
+#include "props/failure_file.hpp"
 #include "props/numerics/grid.hpp"
 #include "props/numerics/laws.hpp"
 
@@ -71,7 +72,7 @@ Outcome codes_return(const Law& law) {
   const std::uint32_t codes = 1U << format.width;
   const auto property = [&] {
     const std::uint32_t code = pick_code(format.width);
-    RC_LOG("code " + hex(code));
+    RC_LOG("code " + hex(code) + try_line("mxact decode " + std::string(format.name) + " " + hex(code)));
     for (Rounding rounding : roundings) RC_ASSERT(returned(code, format, rounding) == expected_return(code, format));
   };
   const auto all_cases = [&](Exhaustive& exhaustive) {
@@ -94,7 +95,7 @@ Outcome encode_is_nearest(const Law& law) {
   const auto property = [&] {
     for (int i = 0; i < kPatternsPerCase; ++i) {
       const std::uint32_t f32 = pick_boundary(grid);
-      RC_LOG("f32 " + hex(f32));
+      RC_LOG("f32 " + hex(f32) + encode_line(f32, *grid.format));
       for (Rounding rounding : roundings) {
         RC_LOG(std::string(name_of(rounding)));
         RC_ASSERT(encoded(f32, grid, rounding) == searched_code(grid, f32, rounding));
@@ -129,7 +130,7 @@ Outcome scales_widen(const Law& law) {
   const Format& to = format_named(subject_of(law));
   const auto property = [&] {
     const std::uint32_t byte = pick_code(8);
-    RC_LOG("E8M0 " + hex(byte));
+    RC_LOG("E8M0 " + hex(byte) + try_line("mxact decode e8m0 " + hex(byte)));
     RC_ASSERT(widens(byte, to));
   };
   const auto all_cases = [&](Exhaustive& exhaustive) {

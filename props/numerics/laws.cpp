@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "props/failure_file.hpp"
+
 namespace mx::props {
 namespace {
 
@@ -225,6 +227,8 @@ std::span<const Law> numeric_laws() { return kLaws; }
 namespace numerics {
 
 std::string_view subject_of(const Law& law) { return law.id.substr(law.id.find('/') + 1); }
+
+std::string encode_line(std::uint32_t f32, const Format& to) { return try_line("mxact encode " + std::string(to.name) + " " + hex(f32)); }
 
 Outcome run_both(const Law& law, const std::function<void()>& property, const std::function<void(Exhaustive&)>& all_cases) {
   const Outcome random = check_property(law, property);

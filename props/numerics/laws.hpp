@@ -20,11 +20,17 @@ std::string_view subject_of(const Law& law);
 /// The property under RapidCheck, then the loop over all cases; the counts add up.
 Outcome run_both(const Law& law, const std::function<void()>& property, const std::function<void(Exhaustive&)>& all_cases);
 
+/// For messages: the line that asks `mxact encode` about a pattern.
+std::string encode_line(std::uint32_t f32, const Format& to);
+
 /// Every conversion into a format that FORMAT.md's words can state, without a stochastic rounding, for each way to flush and each NaN rule.
 std::vector<Conversion> every_conversion(const Grid& grid);
 
 /// fp32 patterns at the ends of the format, of fp32 and of its NaNs, both signs.
 std::vector<std::uint32_t> extreme_patterns(const Grid& grid);
+
+/// The code that a conversion without a stochastic rounding or a payload rule gives finite fp32 bits, Inf or NaN, by the documents' table alone.
+std::uint32_t restated_code(const Grid& grid, std::uint32_t f32, const Conversion& how);
 
 /// N1: encoding undoes decoding. N2: encoding is the correct rounding. N4: E8M0 bytes as numbers.
 Outcome codes_return(const Law& law);

@@ -142,6 +142,8 @@ std::string words_of(const Conversion& how) {
 
 }  // namespace
 
+std::uint32_t restated_code(const Grid& grid, std::uint32_t f32, const Conversion& how) { return expected(grid, f32, how).code; }
+
 std::vector<Conversion> every_conversion(const Grid& grid) {
   std::vector<Conversion> out;
   for (Rounding rounding : roundings_of(grid)) {
@@ -184,7 +186,7 @@ Outcome table_holds(const Law& law) {
     for (int i = 0; i < kPatternsPerCase; ++i) {
       const std::uint32_t f32 = pick_any(grid);
       for (const Conversion& how : conversions) {
-        if (converted(grid, f32, how) != expected(grid, f32, how)) RC_FAIL("f32 " + hex(f32) + ", " + words_of(how));
+        if (converted(grid, f32, how) != expected(grid, f32, how)) RC_FAIL("f32 " + hex(f32) + ", " + words_of(how) + encode_line(f32, *grid.format));
       }
     }
   };

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "props/failure_file.hpp"
 #include "props/oracle/law_tools.hpp"
 
 namespace mx::props {
@@ -60,7 +61,7 @@ Outcome on_random(const Law& law, std::string_view oracle, const DeploymentKind&
 
 void require(bool holds, const std::string& what, const Decided& decided) {
   if (holds) return;
-  RC_FAIL(what + "\nchosen: " + describe(decided.decision) + "\ndeployment.info:\n" + info_file(decided.oracle, decided.deployment));
+  RC_FAIL(what + "\nchosen: " + describe(decided.decision) + deployment_lines(info_file(decided.oracle, decided.deployment)));
 }
 
 bool is_backend(const Decision& decision, std::string_view backend) { return decision.choice && decision.choice->backend == backend; }

@@ -37,5 +37,8 @@ TEST_CASE("faults names what it does not know") {
   CHECK(run_mxact("faults 'a;echo b'").status == 2);
   CHECK(run_mxact("faults --all --first").status == 2);
   CHECK(run_mxact("faults --jobs 0").status == 2);
+  CHECK(run_mxact("faults --tables bogus").status == 2);
+  CHECK(run_mxact("faults --tables --blind").status == 2);
+  CHECK(run_mxact("faults --sample 3").status == 2);
   CHECK(run_mxact("faults -o matrix.txt").status == 2);
 }

@@ -1,8 +1,10 @@
-// mxact_faults named|first|all|blind|history JOBS [ID...]: what `mxact faults` calls. Plants each fault (those whose id or area is given) into a
-// model that can carry it, runs the laws, and prints JSON.
+// mxact_faults named|first|all|blind|history|tables JOBS [ID...]: what `mxact faults` calls. Plants each fault (those whose id or area is given) into
+// a model that can carry it, runs the laws, and prints JSON. tables[:COUNT]: single changes of the tables instead (of those that are named), all or a
+// sample.
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -15,6 +17,8 @@
 #include "tests/props/all_laws.hpp"
 #include "tests/props/blind_runs.hpp"
 #include "tests/props/fault_runs.hpp"
+#include "tests/props/mutant_records.hpp"
+#include "tests/props/mutant_runs.hpp"
 
 namespace {
 
@@ -22,6 +26,8 @@ using namespace mx::props;
 using Json = nlohmann::ordered_json;
 
 constexpr unsigned kLimitSeconds = 300;
+/// "tables", or "tables:200" for a sample.
+constexpr std::string_view kTables = "tables";
 
 Extent extent_named(std::string_view name) {
   constexpr std::array<std::string_view, 3> kNames{"named", "first", "all"};
@@ -34,7 +40,7 @@ Extent extent_named(std::string_view name) {
 int jobs_from(const std::string& text) {
   std::size_t end = 0;
   const int jobs = text.empty() || text.size() > 4 || text.find_first_not_of("0123456789") != std::string::npos ? 0 : std::stoi(text, &end);
-  if (jobs < 1) throw mx::Error(mx::ErrorCode::usage, "number of processes '" + text + "': 1 to 9999");
+  if (jobs < 1) throw mx::Error(mx::ErrorCode::usage, "number '" + text + "': 1 to 9999");
   return jobs;
 }
 
@@ -111,12 +117,53 @@ Json blind_runs(std::vector<FaultRow> faults, int jobs, const Progress& progress
   return json;
 }
 
+/// The changes of the tables that are named, of all without a name; so many of them, or all where the number is 0.
+std::vector<TableMutant> wanted_mutants(std::size_t count, std::span<char* const> names) {
+  std::vector<TableMutant> mutants = table_mutants();
+  std::vector<std::string> tables;
+  for (const TableMutant& mutant : mutants) {
+    if (tables.empty() || tables.back() != mutant.table) tables.push_back(mutant.table);
+  }
+  const std::vector<std::string_view> known(tables.begin(), tables.end());
+  for (const std::string_view name : names) {
+    if (std::ranges::find(known, name) == known.end()) throw mx::Error(mx::ErrorCode::usage, mx::unknown_name("table", name, known));
+  }
+  std::erase_if(mutants, [&](const TableMutant& mutant) {
+    return !names.empty() && std::ranges::find(names, mutant.table, [](const char* name) { return std::string_view(name); }) == names.end();
+  });
+  return count == 0 ? mutants : sample_of(std::move(mutants), count);
+}
+
+Json table_runs(std::size_t count, std::span<char* const> names, int jobs) {
+  setenv("RC_PARAMS", "seed=1 noshrink=1", 0);
+  const std::vector<TableMutant> mutants = wanted_mutants(count, names);
+  const Records records;
+  const Progress progress = [&](std::size_t done) {
+    if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r%zu of %zu changes%s", done, mutants.size(), done == mutants.size() ? "\n" : "");
+  };
+  Json json{{"changes", Json::array()}};
+  for (const MutantRun& run : run_mutants(mutants, records, jobs, kLimitSeconds, progress)) {
+    json["changes"].push_back({{"table", run.mutant->table},
+                               {"row", run.mutant->row},
+                               {"change", run.mutant->change},
+                               {"judgement", name_of(run.judgement)},
+                               {"text", run.text}});
+  }
+  return json;
+}
+
 int run(std::span<char* const> arguments) {
   if (arguments.size() < 2) {
-    throw mx::Error(mx::ErrorCode::usage, "call `mxact faults`; this program is its helper (named|first|all|blind|history JOBS [ID...])");
+    throw mx::Error(mx::ErrorCode::usage, "call `mxact faults`; this program is its helper (named|first|all|blind|history|tables JOBS [ID...])");
   }
   const std::string_view extent = arguments[0];
   const int jobs = jobs_from(arguments[1]);
+  if (extent.starts_with(kTables)) {
+    const std::string_view sample = extent.substr(kTables.size());
+    const std::size_t count = sample.empty() ? 0 : static_cast<std::size_t>(jobs_from(std::string(sample.substr(1))));
+    std::printf("%s\n", table_runs(count, arguments.subspan(2), jobs).dump().c_str());
+    return 0;
+  }
   const std::vector<FaultRow> faults = wanted_faults(arguments.subspan(2));
   const Progress progress = [&](std::size_t done) {
     if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r%zu of %zu faults%s", done, faults.size(), done == faults.size() ? "\n" : "");

@@ -1,13 +1,12 @@
-// mxact_laws [ID...]: runs the laws whose id is one of the given ones or begins with one of them; all without an argument.
-// RC_PARAMS="reproduce=..." mxact_laws ID replays a failure.
+// mxact_laws [--regressions DIR] [--failures DIR] [ID...]: the laws on the model. RC_PARAMS="reproduce=..." mxact_laws ID replays a failure.
 
 #include <rapidcheck.h>
 
-#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "props/program.hpp"
 #include "tests/props/all_laws.hpp"
 
 namespace {
@@ -22,37 +21,16 @@ mx::props::Outcome run_demo(const mx::props::Law& law) {
 }
 
 /// A property that does not hold, to see what a failure looks like and that it replays.
-constexpr mx::props::Law kDemo{"demo/failure", "fails on purpose: a sum of bytes is below 100", run_demo};
+constexpr std::string_view kDemo = "demo/failure";
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::vector<mx::props::Law> laws;
-  const auto wanted = [&](std::string_view id) {
-    for (int i = 1; i < argc; ++i) {
-      if (id.starts_with(argv[i])) return true;
-    }
-    return argc == 1;
-  };
-  for (const mx::props::Law& law : mx::props::all_laws()) {
-    if (wanted(law.id)) laws.push_back(law);
-  }
-  if (argc > 1 && wanted(kDemo.id)) laws.push_back(kDemo);
-  if (laws.empty()) {
-    std::fprintf(stderr, "mxact_laws: no law of that name; the ids are:\n");
-    for (const mx::props::Law& law : mx::props::all_laws()) std::fprintf(stderr, "  %s\n", std::string(law.id).c_str());
-    return 2;
-  }
-  int failures = 0;
-  for (const mx::props::Law& law : laws) {
-    const mx::props::Outcome outcome = law.run(law);
-    std::printf("%-6s %s (%llu cases): %s\n", outcome.held ? "held" : "BROKEN", std::string(law.id).c_str(),
-                static_cast<unsigned long long>(outcome.cases), std::string(law.statement).c_str());
-    std::printf("%s", outcome.counts.c_str());
-    if (!outcome.held) {
-      std::printf("%s\n", outcome.message.c_str());
-      ++failures;
-    }
-  }
-  return failures == 0 ? 0 : 1;
+  const std::span<char* const> arguments(argv + 1, static_cast<std::size_t>(argc - 1));
+  std::vector<mx::props::HeldLaw> laws;
+  for (const mx::props::Law& law : mx::props::all_laws()) laws.push_back({std::string(law.id), std::string(law.statement), law.run});
+  bool demo = false;
+  for (const std::string_view word : arguments) demo = demo || word == kDemo;
+  if (demo) laws.push_back({std::string(kDemo), "fails on purpose: a sum of bytes is below 100", run_demo});
+  return mx::props::run_laws("mxact_laws", laws, arguments);
 }

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# T2: what laws compare with shares no code with what they judge. independence.sh OBJECTS: the object files of props/ that restate the model may refer to
+# none of its functions, but for the names of enumerators, questions about a tensor's role, and the error type.
+set -u
+objects=$1
+restated="oracle/restated oracle/restated_backends oracle/restated_classes oracle/facts moe/restated
+  numerics/grid numerics/scale_facts numerics/recipe_facts numerics/dyadic layout/stage_formula layout/backend_formula"
+for family in aiter cpu deepgemm flashinfer fp8 humming marlin nvfp4 triton w4a8; do restated+=" layout/$family/backends layout/$family/stages"; done
+restated=${restated/ layout\/fp8\/stages/ layout\/flashinfer\/sm90_mixed_stages}
+allowed='^mx::(props::|Error::|layout::is_(scale|weight|w13|bias)\(|(layout|oracle)::name_of\()'
+
+# The model's functions that an object refers to.
+shared() { nm -C --undefined-only "$objects/$1.cpp.o" | sed 's/^ *U //' | grep '^mx::' | grep -vE "$allowed"; }
+
+broken=0
+for name in $restated; do
+  [[ -f "$objects/$name.cpp.o" ]] || { echo "no object of $name"; broken=1; continue; }
+  found=$(shared "$name") && { echo "$name restates the model and calls it:"; echo "$found"; broken=1; }
+done
+# A check that finds nothing in a law itself would find nothing anywhere.
+[[ -n $(shared numerics/code_laws) ]] || { echo "the check is blind: numerics/code_laws calls the model"; broken=1; }
+[[ $broken -eq 0 ]] && echo "what laws compare with stands alone"
+exit $broken

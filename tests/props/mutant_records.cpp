@@ -1,0 +1,88 @@
+#include "tests/props/mutant_records.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "golden/witness/layouts.hpp"
+#include "golden/witness/manifest.hpp"
+#include "golden/witness/ops.hpp"
+#include "golden/witness/witness.hpp"
+#include "model/error.hpp"
+#include "model/numerics/profile.hpp"
+
+namespace mx::props {
+namespace {
+
+const std::filesystem::path kRecords = std::filesystem::path(MXACT_SOURCE_DIR) / "golden" / "witness";
+constexpr std::array kSets{"block32", "fp8_scaled", "gemm_hopper", "mma_extremes", "routing", "moe_0"};
+const golden::WitnessOptions kOptions{.sweeps = false, .max_differences = 1, .progress = {}};
+
+/// Operations that read rows of a table.
+struct Reads {
+  std::string_view table;
+  std::array<std::string_view, 5> operations;
+};
+constexpr std::array<Reads, 5> kReads{{
+    {"recipes", {"block_quantize", "block_scale", "block_quantize_dequantize", "fp8_quantize", ""}},
+    {"dequantizers", {"block_dequantize", "block_quantize_dequantize", "", "", ""}},
+    {"contracts", {"gemm", "mma_sync", "", "", ""}},
+    {"routers", {"route", "", "", "", ""}},
+    {"activations", {"moe_stage", "moe", "", "", ""}},
+}};
+
+bool reads(const TableMutant& mutant, const golden::Entry& entry) {
+  const auto row = std::ranges::find(kReads, mutant.table, &Reads::table);
+  if (row == kReads.end() || std::ranges::find(row->operations, entry.op) == row->operations.end()) return false;
+  // Of the entries of other implementations none reads the row of this one.
+  return mutant.where != fault::Table::profiles || entry.profile.implementation == profile_named(mutant.subject).implementation;
+}
+
+bool is_wrong(const golden::EntryResult& result) { return result.level == "must" && result.status == golden::EntryStatus::differs; }
+
+}  // namespace
+
+struct Records::Sets {
+  std::vector<golden::Manifest> manifests;
+  golden::Json layouts;
+};
+
+Records::Records() : sets_(std::make_unique<Sets>()) {
+  for (const char* set : kSets) {
+    const std::filesystem::path directory = kRecords / "numerics" / set;
+    sets_->manifests.push_back(golden::read_manifest(directory, golden::load_json(directory / "manifest.json")));
+  }
+  sets_->layouts = golden::load_json(kRecords / "layouts" / "manifest.json");
+}
+
+Records::~Records() = default;
+
+std::string Records::noticed(const TableMutant& mutant) const {
+  golden::SweepCache sweeps;
+  for (const golden::Manifest& manifest : sets_->manifests) {
+    for (const golden::Entry& entry : manifest.entries) {
+      if (!reads(mutant, entry)) continue;
+      const golden::EntryResult result = golden::run_entry(manifest, entry, kOptions, sweeps);
+      // A refusal is noticed where the entry was modelled before: entries of level must all are.
+      if (is_wrong(result) || (result.level == "must" && result.status == golden::EntryStatus::unmodelled && entry.unmodelled.empty()))
+        return manifest.set + " " + entry.id;
+    }
+  }
+  if (mutant.table != "layouts") return {};
+  golden::Json some = sets_->layouts;
+  some["entries"] = golden::Json::array();
+  const std::string backend = "." + mutant.row.substr(0, mutant.row.find(' '));
+  for (const golden::Json& entry : sets_->layouts["entries"]) {
+    const std::string layout = entry.value("layout", "") + ".";
+    if (layout.find(backend + ".") != std::string::npos) some["entries"].push_back(entry);
+  }
+  if (some["entries"].empty()) return {};
+  for (const golden::EntryResult& result : golden::run_layout_set(kRecords / "layouts", some, kOptions).entries) {
+    if (is_wrong(result) || (result.level == "must" && result.status == golden::EntryStatus::unmodelled)) return "layouts " + result.id;
+  }
+  return {};
+}
+
+}  // namespace mx::props

@@ -1,0 +1,71 @@
+// A sample of the single changes of tables: each is noticed, changes no output, or is a known survivor with its reason. `mxact faults --tables` tries
+// all.
+
+#include "tests/props/table_mutants.hpp"
+
+#include <cstdlib>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "tests/catch.hpp"
+#include "tests/props/known_survivors.hpp"
+#include "tests/props/mutant_records.hpp"
+#include "tests/props/mutant_runs.hpp"
+#include "tests/props/restated_answers.hpp"
+
+namespace {
+
+using mx::props::Judgement;
+using mx::props::TableMutant;
+
+constexpr std::size_t kSample = 24;
+constexpr unsigned kLimitSeconds = 300;
+
+bool is_known(const std::string& id) {
+  for (const mx::props::KnownSurvivors& row : mx::props::known_survivors()) {
+    if (std::regex_match(id, std::regex(std::string(row.ids)))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("changes of tables have ids of their own, and every table has some") {
+  std::set<std::string> ids;
+  std::set<std::string> tables;
+  for (const TableMutant& mutant : mx::props::table_mutants()) {
+    INFO(mutant.id());
+    CHECK(ids.insert(mutant.id()).second);
+    tables.insert(mutant.table);
+  }
+  CHECK(tables == std::set<std::string>{"activations", "contracts", "dequantizers", "layouts", "recipes", "roundings", "routers"});
+}
+
+TEST_CASE("the tables as they are give the restated answers") {
+  CHECK(mx::props::wrong_rounding().empty());
+  CHECK(mx::props::wrong_weight_place().empty());
+}
+
+TEST_CASE("known survivors are changes that exist") {
+  const std::vector<TableMutant> mutants = mx::props::table_mutants();
+  for (const mx::props::KnownSurvivors& row : mx::props::known_survivors()) {
+    INFO(row.ids);
+    CHECK_FALSE(row.reason.empty());
+    const std::regex ids{std::string(row.ids)};
+    CHECK(std::any_of(mutants.begin(), mutants.end(), [&](const TableMutant& mutant) { return std::regex_match(mutant.id(), ids); }));
+  }
+}
+
+TEST_CASE("a sample of the changes of tables is noticed, changes nothing, or is known") {
+  setenv("RC_PARAMS", "seed=1 noshrink=1", 1);
+  const std::vector<TableMutant> mutants = mx::props::sample_of(mx::props::table_mutants(), kSample);
+  const mx::props::Records records;
+  int noticed = 0;
+  for (const mx::props::MutantRun& run : mx::props::run_mutants(mutants, records, 2, kLimitSeconds, [](std::size_t) {})) {
+    INFO(run.mutant->id() << ": " << name_of(run.judgement) << " " << run.text);
+    CHECK((run.judgement != Judgement::survives || is_known(run.mutant->id())));
+    noticed += mx::props::is_noticed(run.judgement) ? 1 : 0;
+  }
+  CHECK(noticed > 8);
+}
