@@ -87,7 +87,7 @@ SimulationResult run(const FaultCase& test) {
   config.intermediate_per_partition = sizes.intermediate / oracle::derive(test.parallel).tp_size;
   const SimulationRequest request{"mxfp4", oracle::deployment_on(oracle::platform_named(test.platform), test.parallel, config), test.backend,
                                   test.kernel_class};
-  Simulation simulation = simulate(request, layer, tokens, run_reference(request, layer, tokens, {}), {}, in_process());
+  Simulation simulation = simulate(request, layer, tokens, run_reference(request, layer, tokens, {}), in_process());
   REQUIRE(simulation.result.has_value());
   return *simulation.result;
 }
