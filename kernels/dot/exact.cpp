@@ -19,6 +19,19 @@ constexpr int kChunkBits = 4;  // of a sum of kChunk
 /// Of the whole sum, a sign and carries of up to 2^20 chunks aside.
 constexpr int kGathered = 127 - 20;
 
+/// Where the bits of a sum's terms lie.
+struct Units {
+  int least = 0;
+  int most = 0;
+  bool any = false;
+
+  void take(int unit, int bits) {
+    least = any ? std::min(least, unit) : unit;
+    most = any ? std::max(most, unit + bits) : unit + bits;
+    any = true;
+  }
+};
+
 /// An exact integer below 2^53: the order of additions does not matter.
 double chunk_sum(const double* a, const double* b) {
   double lanes[4] = {};
@@ -59,27 +72,27 @@ std::optional<std::uint32_t> exact_sum(const Row& a, const Row& b, std::optional
   // The weights' numbers of a chunk lie together, as any small format's do.
   const bool together = b.chunks.empty() || b.chunks.back() + 1 == b.chunks.size();
   const int widest = a.bits + b.bits + kChunkBits;
-  int unit = a.least_unit + b.least_unit;
-  int most = a.most_unit + b.most_unit + widest;
   const Value added = decode(kF32, term.value_or(0));
-  if (added.cls == ValueClass::nan || added.cls == ValueClass::infinity) return std::nullopt;
-  const int added_bits = static_cast<int>(std::bit_width(added.significand));
-  if (added.cls == ValueClass::finite) {
-    unit = std::min(unit, added.exponent);
-    most = std::max(most, added.exponent + added_bits);
+  if (!together || widest > kDoubleBits || added.cls == ValueClass::nan || added.cls == ValueClass::infinity) return std::nullopt;
+  Units units;
+  for (std::size_t part = 0; part < a.chunks.size(); ++part) {
+    const std::int32_t of_b = b.units[a.chunks[part]];
+    if (a.units[part] != kNoUnit && of_b != kNoUnit) units.take(a.units[part] + of_b, widest);
   }
-  if (!together || widest > kDoubleBits || most - unit > kGathered) return std::nullopt;
+  if (added.cls == ValueClass::finite) units.take(added.exponent, static_cast<int>(std::bit_width(added.significand)));
+  if (units.most - units.least > kGathered) return std::nullopt;
   Int128 sum = 0;
   for (std::size_t part = 0; part < a.chunks.size(); ++part) {
     const std::size_t chunk = a.chunks[part];
+    if (a.units[part] == kNoUnit || b.units[chunk] == kNoUnit) continue;
     const double of_part = chunk_sum(a.mantissas.data() + part * kChunk, b.mantissas.data() + chunk * kChunk);
-    sum += Int128{static_cast<std::int64_t>(of_part)} * (Int128{1} << (a.units[part] + b.units[chunk] - unit));
+    sum += Int128{static_cast<std::int64_t>(of_part)} * (Int128{1} << (a.units[part] + b.units[chunk] - units.least));
   }
   if (added.cls == ValueClass::finite) {
-    const Int128 magnitude = Int128{static_cast<std::int64_t>(added.significand)} << (added.exponent - unit);
+    const Int128 magnitude = Int128{static_cast<std::int64_t>(added.significand)} << (added.exponent - units.least);
     sum += added.negative ? -magnitude : magnitude;
   }
-  return sum == 0 ? zero_sum(a, b, term) : rounded(sum, unit);
+  return sum == 0 ? zero_sum(a, b, term) : rounded(sum, units.least);
 }
 
 }  // namespace mx::kernels::dot

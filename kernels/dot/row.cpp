@@ -23,10 +23,18 @@ constexpr int kLeastNarrow = -50;
 
 std::size_t group_of(const ContractRow& contract) { return contract.step == Step::exact ? kChunk : static_cast<std::size_t>(contract.group); }
 
+/// Bits of an integer in a part: with those of any format of 8 bits, and four of their sum, a double has enough.
+constexpr int kPartBits = 31;
+
+bool fits_part(const Value& canonical_value) {
+  return canonical_value.cls == ValueClass::finite && static_cast<int>(std::bit_width(canonical_value.significand)) <= kPartBits;
+}
+
 /// What a quick sum of the contract takes at all.
 bool is_taken(const ContractRow& contract, const Factor& factor) {
   if (factor.value.cls == ValueClass::zero) return true;
-  return factor.value.cls == ValueClass::finite && (contract.step == Step::exact || factor.nominal_exponent <= kLargestExponent);
+  if (factor.value.cls != ValueClass::finite) return false;
+  return contract.step == Step::exact ? fits_part(canonical(factor.value)) : factor.nominal_exponent <= kLargestExponent;
 }
 
 // What a table says of a code beside a scale.
@@ -44,7 +52,6 @@ void clear(const ContractRow& contract, Row& row, std::size_t elements) {
   row.elements = elements;
   row.holds = row.narrow = true;
   row.bits = 0;
-  row.least_unit = row.most_unit = 0;
   row.mantissas.clear();
   row.units.clear();
   row.chunks.clear();
@@ -64,10 +71,6 @@ void place_aligned(Row& row, std::span<const Factor> factors) {
   }
 }
 
-/// Bits of an integer in a part: with those of any format of 8 bits, and four of their sum, a double has enough.
-constexpr int kPartBits = 31;
-constexpr std::int32_t kNoUnit = INT32_MAX;
-
 int exponent_of(const Value& value) { return value.exponent + static_cast<int>(std::bit_width(value.significand)); }
 
 /// The chunk's numbers as integers in the unit of the smallest one's last bit; those that would be too large come in further parts. The first part
@@ -78,7 +81,7 @@ void place_chunk(Row& row, std::size_t chunk, std::span<const Factor> factors) {
     std::int32_t unit = kNoUnit;
     for (const Factor& factor : factors) {
       const Value value = canonical(factor.value);
-      if (value.cls == ValueClass::finite && exponent_of(value) > below) unit = std::min(unit, value.exponent);
+      if (fits_part(value) && exponent_of(value) > below) unit = std::min(unit, value.exponent);
     }
     const std::size_t first = row.mantissas.size();
     const bool is_first = below == INT32_MIN;
@@ -91,7 +94,7 @@ void place_chunk(Row& row, std::size_t chunk, std::span<const Factor> factors) {
       const Value value = canonical(factors[i].value);
       double& mantissa = row.mantissas[first + i];
       if (is_first && value.negative) mantissa = -0.0;
-      if (value.cls != ValueClass::finite || exponent_of(value) <= below) continue;
+      if (!fits_part(value) || exponent_of(value) <= below) continue;
       if (exponent_of(value) > last) {
         more = true;
         continue;
@@ -104,23 +107,9 @@ void place_chunk(Row& row, std::size_t chunk, std::span<const Factor> factors) {
   } while (below != INT32_MAX);
 }
 
-/// Chunks of zeros have any unit: that of another chunk, if there is one.
-void find_units(Row& row) {
-  row.least_unit = kNoUnit;
-  row.most_unit = INT32_MIN;
-  for (const std::int32_t unit : row.units) {
-    if (unit == kNoUnit) continue;
-    row.least_unit = std::min(row.least_unit, unit);
-    row.most_unit = std::max(row.most_unit, unit);
-  }
-  if (row.least_unit == kNoUnit) row.least_unit = row.most_unit = 0;
-  std::ranges::replace(row.units, kNoUnit, row.least_unit);
-}
-
 void place_exact(Row& row, std::span<const Factor> factors) {
   for (std::size_t first = 0; first < factors.size(); first += kChunk)
     place_chunk(row, first / kChunk, factors.subspan(first, std::min(kChunk, factors.size() - first)));
-  find_units(row);
 }
 
 }  // namespace
@@ -171,7 +160,6 @@ RowTable::RowTable(const ContractRow& contract, Side side, const Format& element
     if (contract.step == Step::exact) {
       // One unit for all codes: a chunk of a row may hold any of them.
       place_chunk(column.codes, 0, prepared.factors);
-      find_units(column.codes);
     } else {
       place_aligned(column.codes, prepared.factors);
     }
@@ -213,7 +201,6 @@ void RowTable::fill(Row& row, std::span<const std::uint8_t> codes, std::span<con
     }
   }
   row.holds = refused == 0;
-  if (exact) find_units(row);
 }
 
 std::optional<std::uint32_t> quick_dot(const ContractRow& contract, const Row& a, const Row& b, std::optional<std::uint32_t> bias) {

@@ -1,6 +1,6 @@
 #pragma once
-// Dot products row by row under the contracts that sum exactly or align groups of products: the bits of mx::dot, several hundred times as fast, or no
-// answer for numbers that the plain arithmetic here does not hold. Tables and rows are made from what the model prepares.
+// Dot products row by row under the contracts that sum exactly or align groups of products: the bits of mx::dot, or no answer for numbers that the
+// plain arithmetic here does not hold. Tables and rows are made from what the model prepares.
 
 #include <cstdint>
 #include <optional>
@@ -23,13 +23,12 @@ struct Row {
   std::vector<std::int16_t> exponents;  ///< aligned groups: nominal ones, of a zero kZeroExponent
   bool narrow = true;                   ///< aligned groups: products and their units are normal fp32 numbers
   std::vector<double> mantissas;        ///< exact sums: kChunk integers for each part
-  std::vector<std::int32_t> units;      ///< exact sums: powers of two of each part
+  std::vector<std::int32_t> units;      ///< exact sums: powers of two of each part, of zeros kNoUnit
   std::vector<std::uint32_t> chunks;    ///< exact sums: the chunk of each part, ascending; numbers far apart come in several parts
   int bits = 0;                         ///< exact sums: of the widest mantissa
-  std::int32_t least_unit = 0;          ///< exact sums
-  std::int32_t most_unit = 0;           ///< exact sums
 };
 inline constexpr std::int16_t kZeroExponent = -8192;
+inline constexpr std::int32_t kNoUnit = INT32_MAX;
 
 /// True for contracts with a quick sum: exact, and aligned groups in one chain over k ascending.
 bool takes(const ContractRow& contract);

@@ -64,7 +64,6 @@ std::uint32_t RowSums::row(Matrix matrix, std::int64_t expert, std::int64_t half
     if (quick_) sum = quick::quick_dot(contract_, inputs[i]->quick, row_of_weights, bias);
     out[i] = sum ? *sum : dot(contract_, inputs[i]->operand, prepared(), {.c = {}, .bias = bias});
   }
-  if (inputs.empty() && !by_table) prepared();
   return total;
 }
 

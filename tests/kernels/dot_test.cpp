@@ -28,6 +28,7 @@ struct Pairing {
   int b_block;
 };
 constexpr std::array kPairings{
+    Pairing{Contract::exact, &kF32, &kF32, 32, &kE2m1, &kE8m0, 32},
     Pairing{Contract::exact, &kF32, nullptr, 0, &kE2m1, &kE8m0, 32},
     Pairing{Contract::exact, &kBf16, nullptr, 0, &kE2m1, &kE8m0, 32},
     Pairing{Contract::exact, &kE4m3fn, &kE8m0, 32, &kE2m1, &kE8m0, 32},

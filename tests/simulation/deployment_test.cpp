@@ -213,15 +213,17 @@ TEST_CASE("the legacy method executes what it chooses: path, padding and what Fl
   // vllm ae067888d quantization/mxfp4.py (spec oracle 12, engine 5): cap 100 takes FlashInfer BF16 padded to 256; SM90 takes triton_kernels with
   // torch 2.8 and Marlin, 256 and 128, without.
   struct Expected {
-    std::string platform, torch, path, backend;
+    std::string platform, torch, more, path, backend;
     std::int64_t hidden, intermediate;
   };
-  const Expected expected[] = {{"SM100", "2.8.0", "flashinfer", "FLASHINFER_TRTLLM_MXFP4_BF16", 256, 256},
-                               {"SM90", "2.8.0", "triton", "TRITON", 96, 128},
-                               {"SM90", "2.7.1", "marlin", "MARLIN", 256, 128}};
+  const Expected expected[] = {
+      {"SM100", "2.8.0", "", "flashinfer", "FLASHINFER_TRTLLM_MXFP4_BF16", 256, 256},
+      {"SM100", "2.8.0", "env { VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8 1 }\n", "flashinfer", "FLASHINFER_TRTLLM_MXFP4_MXFP8", 256, 256},
+      {"SM90", "2.8.0", "", "triton", "TRITON", 96, 128},
+      {"SM90", "2.7.1", "", "marlin", "MARLIN", 256, 128}};
   for (const Expected& row : expected) {
-    INFO(row.platform << " " << row.torch);
-    const Scenario scenario = make_scenario(parse_deployment_file(file_text(row.platform, "tp 1", kLayer), "test"), {.tokens = 3});
+    INFO(row.platform << " " << row.torch << " " << row.more);
+    const Scenario scenario = make_scenario(parse_deployment_file(file_text(row.platform, "tp 1", kLayer, row.more), "test"), {.tokens = 3});
     const auto answer = legacy_run(scenario, row.torch);
     REQUIRE(std::holds_alternative<LegacyRun>(answer));
     const LegacyRun& run = std::get<LegacyRun>(answer);
