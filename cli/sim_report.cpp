@@ -30,18 +30,43 @@ std::string arithmetic_text(const sim::Execution& execution) {
                      sim::name_of(execution.row->sum));
 }
 
+std::int64_t sampled(const std::optional<std::vector<std::int64_t>>& wanted) { return static_cast<std::int64_t>(wanted->size()); }
+Json sampled_json(const std::optional<std::vector<std::int64_t>>& wanted) { return wanted ? Json(sampled(wanted)) : Json(); }
+
+/// Who computes the sums of products.
+std::string summer(const sim::Execution& execution) {
+  const std::string_view twin = sim::twin_of(execution);
+  return std::string(twin.empty() ? "the model" : twin);
+}
+
+/// What is not computed is said: a sample is no proof of the rest.
+std::string extent_text(const sim::Outputs& outputs) {
+  if (!outputs.rows && !outputs.columns) return "all rows and columns";
+  std::string text = "a sample:";
+  if (outputs.rows) text += fmt::format(" {} rows of gate and up", sampled(outputs.rows));
+  if (outputs.columns) text += fmt::format("{} {} output columns", outputs.rows ? "," : "", sampled(outputs.columns));
+  return text;
+}
+
 Json quality_json(const sim::Quality& quality) {
   return {{"sqnr_db", finite(quality.sqnr_db)}, {"max_ulps", quality.max_ulps}, {"not_finite", quality.not_finite}};
 }
 
 Json execution_json(const sim::SimulationResult& result) {
   const sim::Execution& execution = result.execution;
-  return {{"first_activations", execution.first->name},  {"second_activations", execution.second->name},
-          {"unit", sim::name_of(execution.row->unit)},   {"contract", name_of(execution.unit->contract)},
-          {"bias", sim::name_of(execution.row->bias)},   {"activation", sim::used_activation(*execution.row, execution.activation).row->name},
-          {"slot", sim::name_of(execution.row->slot)},   {"sum", sim::name_of(execution.row->sum)},
-          {"order", sim::name_of(execution.row->order)}, {"experts_by", sim::name_of(execution.row->address)},
-          {"grounds", name_of(result.grounds)},          {"source", execution.row->source}};
+  return {{"first_activations", execution.first->name},
+          {"second_activations", execution.second->name},
+          {"unit", sim::name_of(execution.row->unit)},
+          {"contract", name_of(execution.unit->contract)},
+          {"sums_by", summer(execution)},
+          {"bias", sim::name_of(execution.row->bias)},
+          {"activation", sim::used_activation(*execution.row, execution.activation).row->name},
+          {"slot", sim::name_of(execution.row->slot)},
+          {"sum", sim::name_of(execution.row->sum)},
+          {"order", sim::name_of(execution.row->order)},
+          {"experts_by", sim::name_of(execution.row->address)},
+          {"grounds", name_of(result.grounds)},
+          {"source", execution.row->source}};
 }
 
 Json links_json(const sim::SimulationResult& result) {
@@ -55,10 +80,15 @@ Json links_json(const sim::SimulationResult& result) {
 }
 
 Json result_json(const sim::SimulationResult& result) {
-  Json json = {
-      {"ranks", result.plan.ranks.size()},  {"hidden", result.plan.allocated.hidden},   {"intermediate_per_rank", result.plan.allocated.intermediate},
-      {"loader", result.plan.loader->name}, {"prepare", result.assembly.prepare_class}, {"execution", execution_json(result)},
-      {"links", links_json(result)}};
+  Json json = {{"ranks", result.plan.ranks.size()},
+               {"hidden", result.plan.allocated.hidden},
+               {"intermediate_per_rank", result.plan.allocated.intermediate},
+               {"loader", result.plan.loader->name},
+               {"prepare", result.assembly.prepare_class},
+               {"execution", execution_json(result)},
+               {"sampled_rows", sampled_json(result.outputs.rows)},
+               {"sampled_columns", sampled_json(result.outputs.columns)},
+               {"links", links_json(result)}};
   json["broken"] = result.broken() == nullptr ? Json() : Json(sim::name_of(result.broken()->link));
   json["bit_equal"] = result.bit_equal;
   json["digest"] = result.digest();
@@ -86,6 +116,7 @@ void print_result(const sim::SimulationResult& result) {
   fmt::print("{} {}, hidden {}, intermediate per rank {}, {} experts on rank 0; {}\n", plan.ranks.size(), plan.ranks.size() == 1 ? "rank" : "ranks",
              plan.allocated.hidden, plan.allocated.intermediate, plan.ranks.front().loaded.size(), result.assembly.prepare_class);
   fmt::print("{}; {}\n", activations_text(result.execution), arithmetic_text(result.execution));
+  fmt::print("sums by {}, {}\n", summer(result.execution), extent_text(result.outputs));
   fmt::print("grounds: {} ({})\n", name_of(result.grounds), result.execution.row->source);
   for (const layout::Loss& loss : result.losses)
     fmt::print("lost in conversion: {}: {} ({} units)\n", layout::name_of(loss.role), loss.what, loss.units);
@@ -102,21 +133,11 @@ void print_result(const sim::SimulationResult& result) {
   }
 }
 
-std::int64_t sampled(const std::optional<std::vector<std::int64_t>>& wanted) { return static_cast<std::int64_t>(wanted->size()); }
-
-/// What is not computed is said: a sample is no proof of the rest.
-std::string sample_text(const sim::Outputs& outputs) {
-  std::string text;
-  if (outputs.rows) text += fmt::format(", a sample of {} rows of gate and up", sampled(outputs.rows));
-  if (outputs.columns) text += fmt::format(", {} output columns", sampled(outputs.columns));
-  return text;
-}
-
 void print_scenario(const sim::Scenario& scenario) {
   const oracle::LayerConfig& layer = scenario.deployment.layer;
-  fmt::print("{} experts, top {}, hidden {}, intermediate {}, {}, {} weights, {} tokens{}; engine {}\n", layer.num_experts, layer.experts_per_token,
+  fmt::print("{} experts, top {}, hidden {}, intermediate {}, {}, {} weights, {} tokens; engine {}\n", layer.num_experts, layer.experts_per_token,
              layer.hidden, sim::whole_intermediate(scenario.deployment), layer.activation, layout::name_of(scenario.layer.experts.form.format),
-             scenario.tokens.slots.size(), sample_text(scenario.outputs), layout::name_of(scenario.engine));
+             scenario.tokens.slots.size(), layout::name_of(scenario.engine));
 }
 
 Json scenario_json(const sim::Scenario& scenario) {
@@ -128,9 +149,14 @@ Json scenario_json(const sim::Scenario& scenario) {
           {"activation", layer.activation},
           {"format", layout::name_of(scenario.layer.experts.form.format)},
           {"tokens", scenario.tokens.slots.size()},
-          {"sampled_rows", scenario.outputs.rows ? Json(sampled(scenario.outputs.rows)) : Json()},
-          {"sampled_columns", scenario.outputs.columns ? Json(sampled(scenario.outputs.columns)) : Json()},
           {"engine", layout::name_of(scenario.engine)}};
+}
+
+std::string sums_text(const sim::ComparedCell& cell) {
+  if (!cell.simulation.result) return {};
+  const sim::Outputs& outputs = cell.simulation.result->outputs;
+  const bool all = !outputs.rows && !outputs.columns;
+  return summer(cell.simulation.result->execution) + (all ? ", all" : ", a sample");
 }
 
 std::string quality_text(const sim::ComparedCell& cell) { return cell.simulation.result ? decibels(cell.simulation.result->quality.sqnr_db) : ""; }
@@ -175,11 +201,12 @@ Json simulation_json(const sim::Scenario& scenario, const SimAnswer& answer) {
 void print_comparison(const sim::Scenario& scenario, const sim::Comparison& comparison) {
   print_scenario(scenario);
   fmt::print("\n");
-  std::vector<std::vector<std::string>> rows{{"backend", "spread", "engine", "verdict", "SQNR dB", "max ulps", "reported", "why"}};
+  std::vector<std::vector<std::string>> rows{{"backend", "spread", "engine", "verdict", "sums by", "SQNR dB", "max ulps", "reported", "why"}};
   std::string last;
   for (const sim::ComparedCell& cell : comparison.cells) {
     rows.push_back({cell.backend == last ? "" : cell.backend, std::string(cell.spread->name), std::string(sim::name_of(cell.answer)), cell.verdict(),
-                    quality_text(cell), ulps_text(cell), cell.reported == nullptr ? "" : std::string(cell.reported->report), why_text(cell)});
+                    sums_text(cell), quality_text(cell), ulps_text(cell), cell.reported == nullptr ? "" : std::string(cell.reported->report),
+                    why_text(cell)});
     last = cell.backend;
   }
   print_table(rows);

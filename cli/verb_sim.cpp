@@ -77,7 +77,7 @@ sim::SimulationRequest oracle_request(const sim::Scenario& scenario, const SimOp
     answer.selected = sim::selected(scenario.oracle, scenario.deployment, answer.backend);
     if (answer.selected.answer == sim::CellAnswer::refused) answer.refusal = "no class of the backend accepts it: " + answer.selected.reason;
   }
-  return {scenario.oracle, scenario.deployment, answer.backend, answer.selected.kernel_class, scenario.engine};
+  return sim::request_of(scenario, scenario.deployment, answer.backend, answer.selected.kernel_class);
 }
 
 sim::SimulationRequest legacy_request(const sim::Scenario& scenario, const SimOptions& options, SimAnswer& answer) {
@@ -100,8 +100,8 @@ int simulate(const SimOptions& options, sim::Transport& transport) {
   SimAnswer answer;
   const sim::SimulationRequest request = options.legacy ? legacy_request(scenario, options, answer) : oracle_request(scenario, options, answer);
   if (answer.refusal.empty()) {
-    const sim::Reference reference = sim::run_reference(request, scenario.layer, scenario.tokens, scenario.outputs);
-    answer.simulation = sim::simulate(request, scenario.layer, scenario.tokens, reference, scenario.outputs, transport);
+    const sim::Reference reference = sim::run_reference(request, scenario.layer, scenario.tokens, scenario.sample);
+    answer.simulation = sim::simulate(request, scenario.layer, scenario.tokens, reference, transport);
     if (answer.simulation.refusal) answer.refusal = answer.simulation.refusal->stage + ": " + answer.simulation.refusal->text;
   }
   if (transport.reports() && options.json) print_json(simulation_json(scenario, answer));
@@ -146,7 +146,7 @@ void add_sim(Verb app, Action& action) {
   verb.add_option("--tokens", options->tokens, "how many tokens (default 4)").check(whole_number_in(1, kMostTokens));
   verb.add_option("--seed", options->seed, "of weights and tokens (default 1)").check(whole_number_in(0, INT64_MAX));
   verb.add_option("--experts", options->experts, "this many experts stand for the file's").check(whole_number_in(1, 1 << 16));
-  verb.add_option("--sample", options->sample, "compute this many rows of gate and up and output columns, of large layers (default all)")
+  verb.add_option("--sample", options->sample, "compute this many rows of gate and up and output columns where no fast twin has the contract (default all)")
       .check(whole_number_in(1, 1 << 16));
   verb.add_option("--engine", options->engine, "2026-05 or 2026-08: whose sizes and conversions (default 2026-05)");
   verb.add_flag("--json", options->json, "machine-readable output");

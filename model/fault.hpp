@@ -165,6 +165,8 @@ enum class Fault {
   sim_reads_linear,
   sim_scales_of_first_experts,
   sim_keeps_padded_width,
+  sim_drops_rank_sum,
+  sim_adds_rank_sum_twice,
   moe_kernel_unpaired,
   moe_kernel_drops_bias,
   moe_kernel_slots_reversed,

@@ -33,6 +33,10 @@ constexpr std::array kFaults{
              "a rank's scales are those of the first experts of all (sglang#36597)", "S3/deployments"},
     FaultRow{Fault::sim_keeps_padded_width, "sim_keeps_padded_width", "sim/ranks/deployment.cpp widened",
              "tokens are read with the padded width, their valid width is not passed (flashinfer#2372, vllm#52051)", "S1/constants S3/deployments"},
+    FaultRow{Fault::sim_drops_rank_sum, "sim_drops_rank_sum", "sim/ranks/exchange.cpp combined_ranks",
+             "the last rank's part is missing from the sum over ranks", "L6/shards S3/deployments"},
+    FaultRow{Fault::sim_adds_rank_sum_twice, "sim_adds_rank_sum_twice", "sim/ranks/exchange.cpp combined_ranks",
+             "the last rank's part enters the sum over ranks twice", "L6/shards S3/deployments"},
 };
 
 }  // namespace

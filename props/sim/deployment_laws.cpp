@@ -58,7 +58,7 @@ double signal_over_noise(const Case& test) {
   config.routing_method = "RenormalizeNaive";
   const sim::SimulationRequest request{"mxfp4", oracle::deployment_on(oracle::platform_named(test.platform), test.parallel, config), test.backend,
                                        test.kernel_class};
-  const sim::Simulation simulation = sim::simulate(request, layer, tokens, sim::run_reference(request, layer, tokens, {}), {}, sim::in_process());
+  const sim::Simulation simulation = sim::simulate(request, layer, tokens, sim::run_reference(request, layer, tokens, {}), sim::in_process());
   RC_ASSERT(simulation.result.has_value());
   const moe::RunConfig exact{Contract::exact, {test.constants.alpha, test.constants.beta, test.constants.limit}, true};
   const std::vector<std::uint32_t> want = moe::run_experts(*moe::canonical_experts(layer.experts), exact, tokens.x, test.sizes.hidden, tokens.slots);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <numeric>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "model/names.hpp"
 #include "model/numerics/convert.hpp"
 #include "model/numerics/f32.hpp"
+#include "sim/execute/product.hpp"
 #include "sim/rescue.hpp"
 
 namespace mx::sim {
@@ -35,69 +35,6 @@ const ActivationName& name_row(const ModelActivation& model) {
   if (row != kActivationNames.end()) return *row;
   throw Error(ErrorCode::unsupported, "activation " + model.name + " is not simulated; SWIGLUOAI and SILU are");
 }
-
-std::uint32_t scaled(EpilogueScale order, std::uint32_t sum, std::uint32_t activations, std::uint32_t weights) {
-  switch (order) {
-    case EpilogueScale::product: return f32::mul(sum, f32::mul(activations, weights));
-    case EpilogueScale::weight_first: return f32::mul(f32::mul(sum, weights), activations);
-    case EpilogueScale::activation_first: break;
-  }
-  return f32::mul(f32::mul(sum, activations), weights);
-}
-
-std::uint32_t with_bias(BiasEntry entry, std::uint32_t sum, std::uint32_t bias) {
-  switch (entry) {
-    case BiasEntry::dropped: return sum;
-    case BiasEntry::f32: return f32::add(sum, bias);
-    case BiasEntry::after_bf16: break;
-  }
-  return to_bf16(f32::add(to_bf16(sum), to_bf16(bias)));
-}
-
-/// One product of the layer over all slots.
-class Product {
- public:
-  Product(const Execution& execution, const Weights& weights, Matrix matrix, const Activations& input, ScaleMemory read_as)
-      : row_(*execution.row), contract_(row_of(execution.unit->contract)), weights_(weights), matrix_(matrix), input_(input) {
-    const std::int64_t length = matrix == Matrix::w13 ? weights.sizes().hidden : weights.sizes().intermediate;
-    for (std::int64_t row = 0; row < input.rows; ++row) operands_.push_back(widened(prepared_row(contract_, input, row, read_as), length));
-  }
-
-  /// Results for every slot of one expert, [slots], of one row of the matrix.
-  void row(std::int64_t expert, std::int64_t half, std::int64_t n, std::span<const std::int64_t> input_rows, std::span<std::uint32_t> out) const {
-    const WeightRow weight = weights_.row(matrix_, expert, half, n);
-    const PreparedOperand operand = prepare(contract_, Side::b, weight.operand());
-    const std::uint32_t bias = weights_.bias(matrix_, expert, half, n);
-    for (std::size_t i = 0; i < input_rows.size(); ++i) {
-      const auto from = static_cast<std::size_t>(input_rows[i]);
-      std::uint32_t sum = dot(contract_, operands_[from], operand, {});
-      sum = scaled(row_.epilogue, sum, input_.row_scale[from], weight.total);
-      out[i] = weights_.has_bias() ? with_bias(row_.bias, sum, bias) : sum;
-    }
-  }
-
- private:
-  /// Zeros behind a row that is shorter than the kernel's size.
-  PreparedOperand widened(PreparedOperand operand, std::int64_t length) const {
-    const auto wanted = static_cast<std::size_t>(length);
-    if (operand.elements >= wanted) return operand;
-    const PreparedOperand zeros = prepare(contract_, Side::a, {std::vector<Value>(wanted), contract_.a_formats.empty() ? nullptr : &kE4m3fn});
-    for (std::size_t k = operand.factors.size(); k < zeros.factors.size(); ++k) operand.factors.push_back(zeros.factors[k]);
-    if (!operand.scales.empty() && operand.block != 0) operand.scales.resize((wanted + operand.block - 1) / operand.block, f32::kOne);
-    operand.elements = wanted;
-    return operand;
-  }
-
-  const ExecutionRow& row_;
-  const ContractRow& contract_;
-  const Weights& weights_;
-  Matrix matrix_;
-  const Activations& input_;
-  std::vector<PreparedOperand> operands_;
-};
-
-/// Slots of one expert: positions in the list of all.
-using ByExpert = std::map<std::int64_t, std::vector<std::size_t>>;
 
 ByExpert by_expert(std::span<const SlotWork> slots, const Weights& weights, const Activations& input) {
   ByExpert groups;
@@ -137,7 +74,9 @@ void for_rows(const ByExpert& groups, std::int64_t rows, std::int64_t length, co
 void first_product(const Execution& execution, const Weights& weights, const Activations& input, std::span<const SlotWork> slots,
                    const ByExpert& groups, std::span<const std::int64_t> wanted, std::vector<SlotStages>& stages) {
   const ExecutionRow& row = *execution.row;
-  const Product product(execution, weights, Matrix::w13, input, row.by == QuantizedBy::kernel ? input.memory : row.scales);
+  std::vector<std::int64_t> row_of;
+  for (const SlotWork& slot : slots) row_of.push_back(slot.row);
+  const Product product(execution, weights, Matrix::w13, input, row.by == QuantizedBy::kernel ? input.memory : row.scales, groups, row_of);
   const UsedActivation used = used_activation(row, execution.activation);
   const std::int64_t intermediate = weights.sizes().intermediate;
   for (SlotStages& slot : stages) {
@@ -146,12 +85,10 @@ void first_product(const Execution& execution, const Weights& weights, const Act
   const auto count = static_cast<std::int64_t>(wanted.size());
   for_rows(groups, count, 2 * weights.sizes().hidden, [&](std::int64_t expert, const std::vector<std::size_t>& positions, std::int64_t r) {
     const std::int64_t i = wanted[static_cast<std::size_t>(r)];
-    std::vector<std::int64_t> rows;
-    for (const std::size_t at : positions) rows.push_back(slots[at].row);
-    std::vector<std::uint32_t> gate(rows.size());
-    std::vector<std::uint32_t> up(rows.size());
-    product.row(expert, 0, i, rows, gate);
-    product.row(expert, 1, i, rows, up);
+    std::vector<std::uint32_t> gate(positions.size());
+    std::vector<std::uint32_t> up(positions.size());
+    product.row(expert, 0, i, gate);
+    product.row(expert, 1, i, up);
     for (std::size_t p = 0; p < positions.size(); ++p) {
       SlotStages& slot = stages[positions[p]];
       const auto at = static_cast<std::size_t>(i);
@@ -169,13 +106,14 @@ void second_product(const Execution& execution, const Weights& weights, const By
     for (const std::uint32_t bits : slot.activation) x.push_back(bits >> 16U);
   }
   const Activations input = quantized(*execution.second, x, weights.sizes().intermediate, execution.scales.second);
-  const Product product(execution, weights, Matrix::w2, input, ScaleMemory::row_major);
+  std::vector<std::int64_t> row_of(stages.size());
+  std::iota(row_of.begin(), row_of.end(), 0);
+  const Product product(execution, weights, Matrix::w2, input, ScaleMemory::row_major, groups, row_of);
   for (SlotStages& slot : stages) slot.down.resize(columns.size());
   for_rows(groups, static_cast<std::int64_t>(columns.size()), weights.sizes().intermediate,
            [&](std::int64_t expert, const std::vector<std::size_t>& positions, std::int64_t c) {
-             std::vector<std::int64_t> rows(positions.begin(), positions.end());
-             std::vector<std::uint32_t> down(rows.size());
-             product.row(expert, 0, columns[static_cast<std::size_t>(c)], rows, down);
+             std::vector<std::uint32_t> down(positions.size());
+             product.row(expert, 0, columns[static_cast<std::size_t>(c)], down);
              for (std::size_t p = 0; p < positions.size(); ++p) stages[positions[p]].down[static_cast<std::size_t>(c)] = down[p];
            });
 }

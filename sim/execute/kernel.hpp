@@ -9,6 +9,7 @@
 
 #include "model/moe/routing.hpp"
 #include "sim/execute/activations.hpp"
+#include "sim/execute/sums.hpp"
 #include "sim/execute/weights.hpp"
 
 namespace mx::sim {
@@ -33,7 +34,11 @@ struct Execution {
   const Quantizer* second;
   ModelActivation activation;
   StaticScales scales;
+  SumsBy sums = SumsBy::model;
 };
+
+/// What computes the sums of an execution's products in the model's stead, for people: "quick rows", "panels"; empty: nothing does, the model sums.
+std::string_view twin_of(const Execution& execution);
 
 /// Throws Error(usage) when the activation key is none that the row takes.
 Execution execution_on(const ExecutionRow& row, layout::Arch arch, std::string_view activation_key, ModelActivation activation, StaticScales scales);

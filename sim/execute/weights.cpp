@@ -94,6 +94,17 @@ void split_group_scales(layout::LayerUnits& units, const Sizes& sizes) {
   }
 }
 
+/// Units of 4 or 8 bits, one to a byte.
+void unpack(const Units& units, std::int64_t first, std::int64_t count, std::vector<std::uint8_t>& into) {
+  into.resize(static_cast<std::size_t>(count));
+  const auto at = static_cast<std::size_t>(first);
+  if (units.bits == 8) {
+    std::copy_n(units.bytes.begin() + first, count, into.begin());
+    return;
+  }
+  for (std::size_t i = 0; i < into.size(); ++i) into[i] = static_cast<std::uint8_t>(units.bytes[(at + i) / 2] >> ((at + i) % 2 * 4) & 0xFU);
+}
+
 /// The code of the exact product of a scale code and a scale, nearest even, saturating.
 Value refolded(const Value& scale, const Value& global) {
   constexpr Conversion kSaturating{Rounding::nearest_even, Overflow::saturate, NanRule::fixed, 0x7F, 0xFF, 0, false};
@@ -156,13 +167,8 @@ std::uint64_t Weights::unit(Role role, std::int64_t index) const {
 WeightRow Weights::row(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n) const {
   const MatrixRoles& roles = roles_of(matrix);
   const moe::WeightFacts& facts = moe::weight_facts(form_.format);
-  const bool first = matrix == Matrix::w13;
-  const moe::RowPlace place{.expert = expert,
-                            .halves = first && form_.gated ? 2 : 1,
-                            .half = half,
-                            .rows = first ? sizes_.intermediate : sizes_.hidden,
-                            .row = n,
-                            .length = first ? sizes_.hidden : sizes_.intermediate};
+  const moe::RowPlace place{
+      .expert = expert, .halves = halves(matrix), .half = half, .rows = rows(matrix), .row = n, .length = length(matrix)};
   const moe::RowScales scales = moe::scales_of_row(facts, place, sizes_.group);
   WeightRow result{{}, facts.element, {}, 0, f32::kOne};
   result.elements.reserve(static_cast<std::size_t>(place.length));
@@ -186,6 +192,36 @@ WeightRow Weights::row(Matrix matrix, std::int64_t expert, std::int64_t half, st
   return result;
 }
 
+const Format& Weights::element_format() const { return *moe::weight_facts(form_.format).element; }
+
+const Format* Weights::scale_format() const {
+  const moe::WeightFacts& facts = moe::weight_facts(form_.format);
+  return facts.coverage == moe::Coverage::group ? facts.scale : nullptr;
+}
+
+bool Weights::is_coded() const {
+  const moe::WeightFacts& facts = moe::weight_facts(form_.format);
+  if (facts.chosen || facts.coverage == moe::Coverage::square) return false;
+  return !layout::has_role(form_.format, Role::w13_global_scale) || row_->global == GlobalScale::epilogue;
+}
+
+void Weights::read_coded(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n, CodedRow& into) const {
+  if (!is_coded()) throw Error(ErrorCode::usage, "rows of " + std::string(layout::name_of(form_.format)) + " are not codes with their own scales");
+  const MatrixRoles& roles = roles_of(matrix);
+  const moe::WeightFacts& facts = moe::weight_facts(form_.format);
+  const std::int64_t index = index_of(matrix, expert, half, n);
+  unpack(units_of(roles.weight), index * length(matrix), length(matrix), into.codes);
+  const std::int64_t groups = facts.coverage == moe::Coverage::group ? length(matrix) / sizes_.group : 0;
+  unpack(units_of(roles.scale), index * groups, groups, into.scales);
+  into.total = f32::kOne;
+  if (facts.coverage == moe::Coverage::expert) into.total = static_cast<std::uint32_t>(unit(roles.scale, expert));
+  if (facts.coverage == moe::Coverage::row) into.total = static_cast<std::uint32_t>(unit(roles.scale, index));
+  if (layout::has_role(form_.format, roles.global)) into.total = static_cast<std::uint32_t>(unit(roles.global, expert));
+}
+
+const Units& Weights::codes_of(Matrix matrix) const { return units_of(roles_of(matrix).weight); }
+const Units& Weights::scales_of(Matrix matrix) const { return units_of(roles_of(matrix).scale); }
+
 void Weights::fold_global_scales(Matrix matrix, std::int64_t expert, WeightRow& into) const {
   const auto global = static_cast<std::uint32_t>(unit(roles_of(matrix).global, expert));
   if (row_->global == GlobalScale::epilogue) {
@@ -200,10 +236,7 @@ std::uint32_t Weights::bias(Matrix matrix, std::int64_t expert, std::int64_t hal
   const Role role = roles_of(matrix).bias;
   const Units& units = units_of(role);
   if (units.absent()) return 0;
-  const bool first = matrix == Matrix::w13;
-  const std::int64_t halves = first && form_.gated ? 2 : 1;
-  const std::int64_t rows = first ? sizes_.intermediate : sizes_.hidden;
-  const auto code = static_cast<std::uint32_t>(unit(role, (expert * halves + half) * rows + n));
+  const auto code = static_cast<std::uint32_t>(unit(role, index_of(matrix, expert, half, n)));
   return units.bits == kBf16.width ? to_f32(code, kBf16) : code;
 }
 

@@ -25,6 +25,13 @@ struct WeightRow {
   Operand operand() const { return {elements, format, scales, block}; }
 };
 
+/// The same as codes of at most 8 bits.
+struct CodedRow {
+  std::vector<std::uint8_t> codes;   ///< [K]
+  std::vector<std::uint8_t> scales;  ///< one for each group; empty: none
+  std::uint32_t total;
+};
+
 /// Weights in logical order, whichever memory they were read from.
 class Weights {
  public:
@@ -35,8 +42,23 @@ class Weights {
   static Weights of_packed(const layout::PackedLayer& packed, const ExecutionRow& row, layout::SourceOrder order);
 
   const layout::Sizes& sizes() const { return sizes_; }
+  std::int64_t halves(Matrix matrix) const { return matrix == Matrix::w13 && form_.gated ? 2 : 1; }
+  std::int64_t rows(Matrix matrix) const { return matrix == Matrix::w13 ? sizes_.intermediate : sizes_.hidden; }
+  std::int64_t length(Matrix matrix) const { return matrix == Matrix::w13 ? sizes_.hidden : sizes_.intermediate; }
   /// `half` 0 is gate, 1 is up; 0 for w2. `n` counts that half's rows.
   WeightRow row(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n) const;
+
+  const layout::Form& form() const { return form_; }
+  const Format& element_format() const;
+  /// Of the scales in a coded row; null: they have none.
+  const Format* scale_format() const;
+  /// Whether rows are codes and scales as they are in the tensors: no scale is changed before it meets the elements, no element is chosen by one.
+  bool is_coded() const;
+  /// Overwrites `into`. Throws Error(usage) unless is_coded().
+  void read_coded(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n, CodedRow& into) const;
+  /// A matrix's tensors in logical order, [E, half, N, K] codes.
+  const layout::Units& codes_of(Matrix matrix) const;
+  const layout::Units& scales_of(Matrix matrix) const;
   bool has_bias() const { return !units_of(layout::Role::w13_bias).absent() || !units_of(layout::Role::w2_bias).absent(); }
   /// fp32 bits; 0 without biases.
   std::uint32_t bias(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n) const;
@@ -46,6 +68,10 @@ class Weights {
   const layout::Units& units_of(layout::Role role) const { return units_[static_cast<std::size_t>(role)]; }
   std::uint64_t unit(layout::Role role, std::int64_t index) const;
   void require_weights() const;
+  /// Number of a row among all of its matrix.
+  std::int64_t index_of(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n) const {
+    return (expert * halves(matrix) + half) * rows(matrix) + n;
+  }
   void fold_global_scales(Matrix matrix, std::int64_t expert, WeightRow& into) const;
 
   layout::Sizes sizes_;

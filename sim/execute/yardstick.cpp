@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include "model/error.hpp"
 #include "model/moe/arithmetic.hpp"
@@ -22,53 +24,89 @@ std::uint32_t model_activation(const ModelActivation& activation, std::uint32_t 
   return moe::activate(moe::activation_named(limited ? "silu_and_mul_clamp_torch" : "silu_and_mul"), kF32, gate, up, constants);
 }
 
-std::uint32_t exact_product_of(const PreparedOperand& a, const WeightRow& weight, std::uint32_t bias) {
-  const ContractRow& exact = row_of(Contract::exact);
-  const Value total = decode(kF32, weight.total);
-  WeightRow scaled = weight;
-  if (scaled.scales.empty()) {
-    scaled.scales = {total};
-    scaled.block = static_cast<int>(scaled.elements.size());
-  } else if (weight.total != f32::kOne) {
-    for (Value& scale : scaled.scales) scale = exact_product(scale, total);
-  }
-  return dot(exact, a, prepare(exact, Side::b, scaled.operand()), {.c = {}, .bias = bias});
-}
+/// Pairs of token and expert, tokens in order, their slots by position.
+struct Pairs {
+  std::vector<std::size_t> token;
+  std::map<std::int64_t, std::vector<std::size_t>> of_expert;
 
-/// The activations of one slot as an operand.
-PreparedOperand activations(const Weights& weights, const ModelActivation& activation, const PreparedOperand& x, std::int64_t expert,
-                            std::span<const std::int64_t> rows) {
-  std::vector<Value> values(static_cast<std::size_t>(weights.sizes().intermediate));
-  for (const std::int64_t i : rows) {
-    const std::uint32_t gate = exact_product_of(x, weights.row(Matrix::w13, expert, 0, i), weights.bias(Matrix::w13, expert, 0, i));
-    const std::uint32_t up = exact_product_of(x, weights.row(Matrix::w13, expert, 1, i), weights.bias(Matrix::w13, expert, 1, i));
-    values[static_cast<std::size_t>(i)] = decode(kF32, model_activation(activation, gate, up));
-  }
-  return prepare(row_of(Contract::exact), Side::a, {values});
-}
-
-void one_token(const Weights& weights, const ModelActivation& activation, const SampleTokens& tokens, std::int64_t hidden, std::size_t token,
-               std::span<const std::int64_t> rows, std::span<const std::int64_t> columns, std::span<std::uint32_t> out) {
-  std::vector<Value> x;
-  for (const std::uint32_t code : std::span(tokens.x).subspan(token * static_cast<std::size_t>(hidden), static_cast<std::size_t>(hidden)))
-    x.push_back(decode(kBf16, code));
-  x.resize(static_cast<std::size_t>(weights.sizes().hidden));
-  const PreparedOperand operand = prepare(row_of(Contract::exact), Side::a, {x});
-  std::vector<PreparedOperand> acts;
-  std::vector<std::uint32_t> shares;
-  for (const moe::Slot& slot : tokens.slots[token]) {
-    acts.push_back(activations(weights, activation, operand, slot.expert, rows));
-    shares.push_back(slot.weight);
-  }
-  const moe::F32Arithmetic arithmetic(Contract::exact);
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    std::vector<std::uint32_t> down;
-    for (std::size_t s = 0; s < acts.size(); ++s) {
-      const std::int64_t expert = tokens.slots[token][s].expert;
-      down.push_back(exact_product_of(acts[s], weights.row(Matrix::w2, expert, 0, columns[c]), weights.bias(Matrix::w2, expert, 0, columns[c])));
+  explicit Pairs(const SampleTokens& tokens) {
+    for (std::size_t at = 0; at < tokens.slots.size(); ++at) {
+      for (const moe::Slot& slot : tokens.slots[at]) {
+        of_expert[slot.expert].push_back(token.size());
+        token.push_back(at);
+      }
     }
-    out[c] = arithmetic.weighted_sum(shares, down);
   }
+};
+
+/// The layer's sums, each row of weights read once for all pairs of its expert.
+class Yardstick {
+ public:
+  Yardstick(const Weights& weights, const SampleTokens& tokens, SumsBy by)
+      : weights_(weights), pairs_(tokens), sums_(row_of(Contract::exact), weights, by, true) {}
+
+  /// Sums of a row of an expert for each of its pairs; `inputs` has an operand for each pair.
+  std::vector<std::uint32_t> row(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n,
+                                 std::span<const Factors* const> inputs) const {
+    std::vector<const Factors*> own;
+    for (const std::size_t pair : pairs_.of_expert.at(expert)) own.push_back(inputs[pair]);
+    std::vector<std::uint32_t> out(own.size());
+    sums_.row(matrix, expert, half, n, own, weights_.bias(matrix, expert, half, n), out);
+    return out;
+  }
+
+  /// Calls visit(expert, pairs of it, index of `wanted`) for each, on all threads.
+  template <class Visit>
+  void each(std::span<const std::int64_t> wanted, const Visit& visit) const {
+    std::vector<std::pair<std::int64_t, std::size_t>> jobs;
+    for (const auto& [expert, own] : pairs_.of_expert) {
+      for (std::size_t i = 0; i < wanted.size(); ++i) jobs.emplace_back(expert, i);
+    }
+    // Small layers are not worth a thread.
+    constexpr std::int64_t kWorthThreads = std::int64_t{1} << 20;
+    const std::int64_t weights_read = static_cast<std::int64_t>(jobs.size()) * weights_.sizes().hidden;
+    Rescue rescue;
+#pragma omp parallel for schedule(dynamic, 8) if (weights_read > kWorthThreads)
+    for (std::size_t job = 0; job < jobs.size(); ++job) {
+      rescue.run([&] { visit(jobs[job].first, pairs_.of_expert.at(jobs[job].first), jobs[job].second); });
+    }
+    rescue.rethrow();
+  }
+
+  const Pairs& pairs() const { return pairs_; }
+  Factors factors(std::span<const Value> values) const { return sums_.factors(prepare(row_of(Contract::exact), Side::a, {values})); }
+
+ private:
+  const Weights& weights_;
+  Pairs pairs_;
+  RowSums sums_;
+};
+
+std::vector<Factors> token_factors(const Yardstick& yardstick, const SampleTokens& tokens, std::int64_t hidden, std::int64_t padded) {
+  std::vector<Factors> factors;
+  for (std::size_t token = 0; token < tokens.slots.size(); ++token) {
+    std::vector<Value> x;
+    for (const std::uint32_t code : std::span(tokens.x).subspan(token * static_cast<std::size_t>(hidden), static_cast<std::size_t>(hidden)))
+      x.push_back(decode(kBf16, code));
+    x.resize(static_cast<std::size_t>(padded));
+    factors.push_back(yardstick.factors(x));
+  }
+  return factors;
+}
+
+/// The activations of each pair, [pairs].
+std::vector<Factors> activations(const Yardstick& yardstick, const ModelActivation& activation, std::span<const Factors* const> x,
+                                 std::int64_t intermediate, std::span<const std::int64_t> rows) {
+  std::vector<std::vector<Value>> values(x.size(), std::vector<Value>(static_cast<std::size_t>(intermediate)));
+  yardstick.each(rows, [&](std::int64_t expert, std::span<const std::size_t> own, std::size_t r) {
+    const std::vector<std::uint32_t> gate = yardstick.row(Matrix::w13, expert, 0, rows[r], x);
+    const std::vector<std::uint32_t> up = yardstick.row(Matrix::w13, expert, 1, rows[r], x);
+    for (std::size_t i = 0; i < own.size(); ++i)
+      values[own[i]][static_cast<std::size_t>(rows[r])] = decode(kF32, model_activation(activation, gate[i], up[i]));
+  });
+  std::vector<Factors> factors;
+  for (const std::vector<Value>& row : values) factors.push_back(yardstick.factors(row));
+  return factors;
 }
 
 bool is_finite(std::uint32_t f32) { return (f32 & 0x7F800000U) != 0x7F800000U; }
@@ -84,21 +122,34 @@ double bf16_ulp(double largest) {
 }  // namespace
 
 std::vector<std::uint32_t> exact_output(const Weights& weights, const ModelActivation& activation, const SampleTokens& tokens, std::int64_t hidden,
-                                        const Outputs& outputs) {
+                                        const Outputs& outputs, SumsBy by) {
   const std::vector<std::int64_t> rows = or_all(outputs.rows, weights.sizes().intermediate);
   const std::vector<std::int64_t> columns = or_all(outputs.columns, hidden);
-  std::vector<std::uint32_t> out(tokens.slots.size() * columns.size());
-  // Small layers are not worth a thread.
-  constexpr std::int64_t kWorthThreads = std::int64_t{1} << 20;
-  const std::int64_t weights_read = 2 * static_cast<std::int64_t>(rows.size()) * hidden * static_cast<std::int64_t>(tokens.slots.size());
-  Rescue rescue;
-#pragma omp parallel for schedule(dynamic) if (weights_read > kWorthThreads)
-  for (std::size_t token = 0; token < tokens.slots.size(); ++token) {
-    rescue.run([&] {
-      one_token(weights, activation, tokens, hidden, token, rows, columns, std::span(out).subspan(token * columns.size(), columns.size()));
-    });
+  const Yardstick yardstick(weights, tokens, by);
+  const std::vector<std::size_t>& token_of = yardstick.pairs().token;
+  const std::vector<Factors> x = token_factors(yardstick, tokens, hidden, weights.sizes().hidden);
+  std::vector<const Factors*> inputs;
+  for (const std::size_t token : token_of) inputs.push_back(&x[token]);
+  const std::vector<Factors> acts = activations(yardstick, activation, inputs, weights.sizes().intermediate, rows);
+  std::ranges::transform(acts, inputs.begin(), [](const Factors& factors) { return &factors; });
+  std::vector<std::uint32_t> down(token_of.size() * columns.size());
+  yardstick.each(columns, [&](std::int64_t expert, std::span<const std::size_t> own, std::size_t c) {
+    const std::vector<std::uint32_t> sums = yardstick.row(Matrix::w2, expert, 0, columns[c], inputs);
+    for (std::size_t i = 0; i < own.size(); ++i) down[own[i] * columns.size() + c] = sums[i];
+  });
+  const moe::F32Arithmetic arithmetic(Contract::exact);
+  std::vector<std::uint32_t> out;
+  std::size_t first = 0;
+  for (const auto& slots : tokens.slots) {
+    std::vector<std::uint32_t> shares;
+    for (const moe::Slot& slot : slots) shares.push_back(slot.weight);
+    std::vector<std::uint32_t> of_slots(slots.size());
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      for (std::size_t s = 0; s < slots.size(); ++s) of_slots[s] = down[(first + s) * columns.size() + c];
+      out.push_back(arithmetic.weighted_sum(shares, of_slots));
+    }
+    first += slots.size();
   }
-  rescue.rethrow();
   return out;
 }
 

@@ -14,7 +14,7 @@ namespace mx::sim {
 /// the weighted sum exact and rounded once. fp32 bits [tokens, columns]. Of the outputs wanted; activations that are
 /// not count as zero.
 std::vector<std::uint32_t> exact_output(const Weights& weights, const ModelActivation& activation, const SampleTokens& tokens, std::int64_t hidden,
-                                        const Outputs& outputs);
+                                        const Outputs& outputs, SumsBy by);
 
 /// How far bf16 results are from the yardstick.
 struct Quality {

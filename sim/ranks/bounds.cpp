@@ -3,39 +3,78 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <optional>
+#include <map>
+#include <numeric>
 
 #include "sim/ranks/links.hpp"
+#include "sim/rescue.hpp"
 
 namespace mx::sim {
 namespace {
+
+/// Fewer columns are not worth a thread.
+constexpr std::size_t kWorthThreads = 256;
 
 double number(std::uint32_t f32) { return static_cast<double>(std::bit_cast<float>(f32)); }
 double magnitude(const Value& value) {
   return value.cls == ValueClass::finite ? std::ldexp(static_cast<double>(value.significand), value.exponent) : 0;
 }
 
-/// Sums of the magnitudes of the products of a slot's second product, one per column.
-std::vector<double> product_magnitudes(const LinkInputs& inputs, const Weights& weights, std::size_t slot, std::int64_t expert) {
-  // A number that is quantized at most doubles; one below its format's normal range counts as the smallest there.
+// A number below its format's normal range counts as the smallest there.
+constexpr double kSmallestNormal = 0x1p-6;
+
+/// Magnitudes of a slot's activations as they may enter the second product: a number that is quantized at most doubles.
+std::vector<double> activation_magnitudes(const LinkInputs& inputs, std::size_t slot) {
   constexpr double kGrowth = 2;
   constexpr double kSmallestShare = 0x1p-14;
-  constexpr double kSmallestNormal = 0x1p-6;
   const std::vector<std::uint32_t>& row = inputs.reference.stages[slot].activation;
   double largest = 0;
   for (const std::uint32_t bits : row) largest = std::max(largest, std::abs(number(bits)));
   const double least =
       std::max(largest * kSmallestShare,
                inputs.execution.second->tensor == TensorNumber::decode ? number(inputs.execution.scales.second) * kSmallestNormal : 0);
-  std::vector<double> sums;
-  for (const std::int64_t n : inputs.columns) {
-    const WeightRow weight = weights.row(Matrix::w2, expert, 0, n);
-    double sum = 0;
-    for (std::size_t k = 0; k < weight.elements.size(); ++k) {
-      const double scale = weight.scales.empty() ? 1 : magnitude(weight.scales[k / static_cast<std::size_t>(weight.block)]);
-      sum += std::max(kGrowth * std::abs(number(row[k])), least) * std::max(magnitude(weight.elements[k]), kSmallestNormal) * scale;
+  std::vector<double> magnitudes;
+  for (const std::uint32_t bits : row) magnitudes.push_back(std::max(kGrowth * std::abs(number(bits)), least));
+  return magnitudes;
+}
+
+std::vector<double> weight_magnitudes(const Weights& weights, std::int64_t expert, std::int64_t n) {
+  const WeightRow weight = weights.row(Matrix::w2, expert, 0, n);
+  const double total = std::abs(number(weight.total));
+  std::vector<double> magnitudes;
+  for (std::size_t k = 0; k < weight.elements.size(); ++k) {
+    const double scale = weight.scales.empty() ? 1 : magnitude(weight.scales[k / static_cast<std::size_t>(weight.block)]);
+    magnitudes.push_back(std::max(magnitude(weight.elements[k]), kSmallestNormal) * scale * total);
+  }
+  return magnitudes;
+}
+
+/// Sums of the magnitudes of the products of every slot's second product, [slot][column].
+std::vector<double> product_magnitudes(const LinkInputs& inputs) {
+  const Weights weights = Weights::of_checkpoint(inputs.layer.experts, *inputs.execution.row);
+  std::map<std::int64_t, std::vector<std::size_t>> of_expert;
+  std::vector<std::vector<double>> activations;
+  for (const auto& slots : inputs.tokens.slots) {
+    for (const moe::Slot& slot : slots) {
+      of_expert[slot.expert].push_back(activations.size());
+      activations.push_back(activation_magnitudes(inputs, activations.size()));
     }
-    sums.push_back(sum * std::abs(number(weight.total)) + std::abs(number(weights.bias(Matrix::w2, expert, 0, n))));
+  }
+  const std::size_t columns = inputs.columns.size();
+  std::vector<double> sums(activations.size() * columns);
+  for (const auto& group : of_expert) {
+    const std::int64_t expert = group.first;
+    Rescue rescue;
+#pragma omp parallel for schedule(dynamic, 8) if (columns > kWorthThreads)
+    for (std::size_t c = 0; c < columns; ++c) {
+      rescue.run([&] {
+        const std::vector<double> weight = weight_magnitudes(weights, expert, inputs.columns[c]);
+        const double bias = std::abs(number(weights.bias(Matrix::w2, expert, 0, inputs.columns[c])));
+        for (const std::size_t slot : group.second)
+          sums[slot * columns + c] = std::inner_product(weight.begin(), weight.end(), activations[slot].begin(), bias);
+      });
+    }
+    rescue.rethrow();
   }
   return sums;
 }
@@ -72,18 +111,16 @@ std::vector<double> output_bounds(const LinkInputs& inputs) {
   const std::vector<std::size_t> first = first_slots(inputs.tokens);
   const ContractRow& contract = row_of(inputs.execution.unit->contract);
   const double product_error = inputs.plan.parallel.tp_size > 1 ? 2 * contract_error(contract, inputs.reference.sizes.intermediate) : 0;
-  std::optional<Weights> weights;
-  if (product_error > 0) weights = Weights::of_checkpoint(inputs.layer.experts, *inputs.execution.row);
+  const std::vector<double> sums = product_error > 0 ? product_magnitudes(inputs) : std::vector<double>(inputs.reference.stages.size() * columns, 0);
   for (std::size_t token = 0; token < inputs.tokens.slots.size(); ++token) {
     const auto& slots = inputs.tokens.slots[token];
     const double roundings = 4 + static_cast<double>(slots.size());
     for (std::size_t s = 0; s < slots.size(); ++s) {
       const double weight = std::abs(number(slots[s].weight)) * kSlack;
       const std::vector<std::uint32_t>& down = inputs.reference.stages[first[token] + s].down;
-      const std::vector<double> sums =
-          weights ? product_magnitudes(inputs, *weights, first[token] + s, slots[s].expert) : std::vector<double>(columns, 0);
       for (std::size_t n = 0; n < columns; ++n)
-        bounds[token * columns + n] += weight * (kBf16 * roundings * std::abs(number(down[n])) + product_error * sums[n]);
+        bounds[token * columns + n] +=
+            weight * (kBf16 * roundings * std::abs(number(down[n])) + product_error * sums[(first[token] + s) * columns + n]);
     }
   }
   for (std::size_t rank = 0; rank < inputs.received.size(); ++rank) {

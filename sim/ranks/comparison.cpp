@@ -57,10 +57,6 @@ const ReportedRow* reported_of(const oracle::Hardware& hardware, std::string_vie
   return row == kReported.end() ? nullptr : row;
 }
 
-SimulationRequest request_for(const Scenario& scenario, const oracle::Deployment& deployment, const std::string& backend, std::string kernel_class) {
-  return {scenario.oracle, deployment, backend, std::move(kernel_class), scenario.engine};
-}
-
 /// The cells of one backend; the reference runs once, for the first cell that needs it.
 std::vector<ComparedCell> cells_of(const Scenario& scenario, const std::string& backend) {
   std::vector<ComparedCell> cells;
@@ -76,9 +72,9 @@ std::vector<ComparedCell> cells_of(const Scenario& scenario, const std::string& 
       cell.kernel_class = choice.kernel_class;
       cell.reason = choice.reason;
       if (cell.answer != CellAnswer::refused) {
-        const SimulationRequest request = request_for(scenario, deployment, backend, choice.kernel_class);
-        if (!reference) reference = run_reference(request, scenario.layer, scenario.tokens, scenario.outputs);
-        cell.simulation = simulate(request, scenario.layer, scenario.tokens, *reference, scenario.outputs, in_process());
+        const SimulationRequest request = request_of(scenario, deployment, backend, choice.kernel_class);
+        if (!reference) reference = run_reference(request, scenario.layer, scenario.tokens, scenario.sample);
+        cell.simulation = simulate(request, scenario.layer, scenario.tokens, *reference, in_process());
       }
     } catch (const Error& error) {
       if (error.code() == ErrorCode::input || error.code() == ErrorCode::resource) throw;

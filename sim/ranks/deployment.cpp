@@ -107,14 +107,13 @@ struct Allocation {
 
 class Run {
  public:
-  Run(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Reference& reference, const Outputs& outputs,
-      Transport& transport)
+  Run(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Reference& reference, Transport& transport)
       : request_(request),
         layer_(layer),
         tokens_(tokens),
         reference_(reference),
-        rows_(outputs.rows),
-        columns_(or_all(outputs.columns, layer.experts.sizes.hidden)),
+        rows_(reference.outputs.rows),
+        columns_(or_all(reference.outputs.columns, layer.experts.sizes.hidden)),
         transport_(transport),
         row_(row_for(request, layer)),
         parallel_(oracle::derive(request.deployment.parallel)) {}
@@ -154,7 +153,8 @@ class Run {
                             .bit_equal = false,
                             .worst_share = 0,
                             .reference = quality(reference_.exact, reference_.out, columns_.size()),
-                            .quality = {}};
+                            .quality = {},
+                            .outputs = reference_.outputs};
     stage_ = "convert";
     const std::vector<RankRun> ranks = prepared_ranks(result.plan, result.losses);
     stage_ = "execute";
@@ -332,18 +332,20 @@ layout::Arch arch_of(const oracle::Hardware& hardware) {
   return layout::Arch::cpu;
 }
 
-Reference run_reference(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Outputs& outputs) {
+Reference run_reference(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Outputs& sample) {
   const ExecutionRow& row = row_for(request, layer);
   const layout::Sizes& whole = layer.experts.sizes;
-  const std::vector<std::int64_t> columns = or_all(outputs.columns, whole.hidden);
-  const Outputs wanted{outputs.rows, columns};
   layout::Setting setting = setting_for(request, layer, whole, 1);
   setting.padded = layout::rounded_up(request.backend, setting);
   const layout::Sizes padded = kernel_sizes(row, setting);
   const CanonicalLayer wide = padded_layer(layer.experts, padded);
   setting.sizes = setting.padded = padded;
   const Weights weights = Weights::of_checkpoint(after_losses(wide, layout_of(row, request.engine), setting), row);
-  Reference reference{execution_on(row, setting.arch, request.deployment.activation_key, layer.activation, layer.scales), padded, {}, {}, {}, {}};
+  Execution execution = execution_on(row, setting.arch, request.deployment.activation_key, layer.activation, layer.scales);
+  execution.sums = request.sums;
+  Reference reference{execution, twin_of(execution).empty() ? sample : Outputs{}, padded, {}, {}, {}, {}};
+  const std::vector<std::int64_t> columns = or_all(reference.outputs.columns, whole.hidden);
+  const Outputs wanted{reference.outputs.rows, columns};
   const SampleTokens wide_tokens = widened(tokens, whole.hidden, padded.hidden);
   reference.input = quantized(*reference.execution.first, wide_tokens.x, padded.hidden, layer.scales.first);
   std::vector<SlotWork> work;
@@ -360,13 +362,13 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
     const std::vector<std::uint32_t> sums = combined(row, std::move(weighed), columns.size());
     reference.out.insert(reference.out.end(), sums.begin(), sums.end());
   }
-  reference.exact = exact_output(Weights::of_checkpoint(layer.experts, row), layer.activation, tokens, whole.hidden, wanted);
+  reference.exact = exact_output(Weights::of_checkpoint(layer.experts, row), layer.activation, tokens, whole.hidden, wanted, request.sums);
   return reference;
 }
 
 Simulation simulate(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Reference& reference,
-                    const Outputs& outputs, Transport& transport) {
-  return Run(request, layer, tokens, reference, outputs, transport).run();
+                    Transport& transport) {
+  return Run(request, layer, tokens, reference, transport).run();
 }
 
 }  // namespace mx::sim

@@ -37,11 +37,13 @@ struct SimulationRequest {
   std::string kernel_class;
   layout::Engine engine = layout::Engine::v2026_05;
   std::optional<FixedSetup> fixed = std::nullopt;  ///< instead of what follows from the oracle's choice
+  SumsBy sums = SumsBy::model;
 };
 
 /// One rank that executes the checkpoint's own form: what every deployment of the same backend is held against.
 struct Reference {
   Execution execution;
+  Outputs outputs;                   ///< that are computed, rows of the whole layer's intermediate size
   layout::Sizes sizes;               ///< padded
   Activations input;                 ///< read as row-major
   std::vector<SlotStages> stages;    ///< tokens in order, their slots by position
@@ -82,6 +84,7 @@ struct SimulationResult {
   double worst_share;                ///< of the bound that the largest difference from the reference is
   Quality reference;                 ///< of the reference against the yardstick
   Quality quality;                   ///< of the deployment
+  Outputs outputs;                   ///< that were computed: all where a twin sums
 
   /// Of `out`, in a few characters.
   std::string digest() const;
@@ -100,15 +103,16 @@ struct Simulation {
   std::optional<SimulationRefusal> refusal;
 };
 
-/// Runs the reference for the outputs wanted, rows of the whole layer's intermediate size. Throws Error(usage) for sizes that disagree and an
-/// activation key that is none, Error(unsupported) for an activation that the backend does not take.
-Reference run_reference(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Outputs& outputs);
+/// Runs the reference: for all outputs where a twin computes its sums, else for those of `sample`, rows of the whole layer's intermediate size.
+/// Throws Error(usage) for sizes that disagree and an activation key that is none, Error(unsupported) for an activation that the backend does not
+/// take.
+Reference run_reference(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Outputs& sample);
 
-/// Runs the deployment with what follows from the choice of its backend: sizes, plan, conversion on every rank, exchange, execution, combination.
-/// Every process of the transport gets the same. Throws Error(usage) for a backend without a row, for as many processes as the deployment has not and
-/// for processes with different deployments, Error(unsupported) for what is not simulated.
+/// Runs the deployment, for the reference's outputs, with what follows from the choice of its backend: sizes, plan, conversion on every rank,
+/// exchange, execution, combination. Every process of the transport gets the same. Throws Error(usage) for a backend without a row, for as many
+/// processes as the deployment has not and for processes with different deployments, Error(unsupported) for what is not simulated.
 Simulation simulate(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Reference& reference,
-                    const Outputs& outputs, Transport& transport);
+                    Transport& transport);
 
 /// A name of the layout table for the deployment's hardware. Throws Error(unsupported) for hardware that it has no row for.
 layout::Arch arch_of(const oracle::Hardware& hardware);

@@ -282,6 +282,8 @@ std::vector<std::uint32_t> combined_ranks(const ExchangeRow& exchange, const Exe
     const auto at = static_cast<std::size_t>(rank.rank);
     of_rank.push_back(rank_sums(row, received[at], stages[at], tokens, columns));
   }
+  if (of_rank.size() > 1 && planted(fault::Fault::sim_drops_rank_sum)) std::ranges::fill(of_rank.back(), 0U);
+  if (of_rank.size() > 1 && planted(fault::Fault::sim_adds_rank_sum_twice)) add_bf16(of_rank.back(), of_rank.back());
   return exchange.sum == RankSum::bf16 ? summed_in_bf16(plan, of_rank) : summed_in_f32(of_rank);
 }
 

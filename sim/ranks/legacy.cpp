@@ -79,7 +79,7 @@ oracle::Answer<LegacyRun> legacy_run(const Scenario& scenario, std::string_view 
   const bool renormalizes = deployment.layer.routing_method.starts_with("Renormalize");
   const auto tokens = static_cast<std::int64_t>(scenario.tokens.slots.size());
   return LegacyRun{oracle::name_of(path),
-                   {scenario.oracle, deployment, std::string(row.backend), "Mxfp4MoEMethod", scenario.engine, fixed},
+                   {scenario.oracle, deployment, std::string(row.backend), "Mxfp4MoEMethod", scenario.engine, fixed, scenario.sums},
                    oracle::legacy_tile_tokens_dim(tokens, deployment.layer.experts_per_token, deployment.layer.num_experts),
                    oracle::name_of(oracle::legacy_flashinfer_routing(renormalizes))};
 }

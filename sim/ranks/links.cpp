@@ -8,6 +8,7 @@
 
 #include "model/layout/grains.hpp"
 #include "model/numerics/f32.hpp"
+#include "sim/mover.hpp"
 #include "sim/transport/words.hpp"
 
 namespace mx::sim {
@@ -66,7 +67,7 @@ struct LogicalTensor {
 
   LogicalTensor(const layout::CanonicalLayer& layer, Role role) : axes(layout::logical_axes(role, layer.sizes, layer.form)) {
     const layout::Layout memory = layout::canonical(role, layer.sizes, layer.form);
-    units = layout::to_row_major(memory, layer[role]);
+    units = mover_of(MoveBy::plans).place(memory, layer[role], {layout::Layout(memory.logical(), memory.grain_bits()), &layout::kKeep});
     bits = memory.unit_bits();
   }
   std::int64_t extent(std::size_t axis) const { return axis < axes.size() ? axes[axis].extent : 1; }
@@ -165,6 +166,14 @@ std::vector<Value> values_of(const WeightRow& row) {
 
 bool is_zero(const Value& value) { return value.cls == ValueClass::zero; }
 
+/// A row of a layer's matrices.
+struct MatrixRow {
+  Matrix matrix;
+  std::int64_t expert;
+  std::int64_t half;
+  std::int64_t n;
+};
+
 /// What the kernel's row holds is the loaded row, and nothing behind it.
 bool same_row(const WeightRow& kernel, const WeightRow& loaded) {
   const std::vector<Value> got = values_of(kernel);
@@ -177,6 +186,16 @@ bool same_row(const WeightRow& kernel, const WeightRow& loaded) {
   // A zero may have lost its sign on the way.
   const auto same = [](const Value& a, const Value& b) { return a == b || (is_zero(a) && is_zero(b)); };
   return std::equal(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(length), want.begin(), same) && rest_is_zero(got) && rest_is_zero(want);
+}
+
+/// The same codes beside the same scales are the same numbers.
+bool same_codes(const Weights& kernel, const Weights& loaded, const MatrixRow& row) {
+  if (!kernel.is_coded() || !loaded.is_coded()) return false;
+  thread_local CodedRow got;
+  thread_local CodedRow want;
+  kernel.read_coded(row.matrix, row.expert, row.half, row.n, got);
+  loaded.read_coded(row.matrix, row.expert, row.half, row.n, want);
+  return got.codes == want.codes && got.scales == want.scales && got.total == want.total;
 }
 
 struct MatrixSides {
@@ -203,7 +222,9 @@ LinkCheck check_converted(const LinkInputs& inputs, std::size_t at) {
       const std::int64_t n = row % side.rows;
       compared += side.length;
       const bool bias = !reads_bias || loaded.bias(side.matrix, expert, half, n) == kernel.bias(side.matrix, expert, half, n);
-      if (bias && same_row(kernel.row(side.matrix, expert, half, n), loaded.row(side.matrix, expert, half, n))) continue;
+      const bool same = same_codes(kernel, loaded, {side.matrix, expert, half, n}) ||
+                        same_row(kernel.row(side.matrix, expert, half, n), loaded.row(side.matrix, expert, half, n));
+      if (bias && same) continue;
       const std::string which = side.halves == 1 ? " row " : half == 0 ? " gate row " : " up row ";
       return broken_link(Link::convert, rank_text(rank_at(inputs, at)) + ": the kernel reads another " + (bias ? "" : "bias of ") +
                                             std::string(side.name) + which + std::to_string(n) + " of local expert " + std::to_string(expert) +

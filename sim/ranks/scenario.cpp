@@ -45,6 +45,9 @@ layout::Form form_of(const DeploymentFile& file, WeightFormat format) {
   return {format, interleaved ? layout::SourceOrder::gpt_oss : layout::SourceOrder::standard};
 }
 
+/// Fewer weights are multiplied by the model in less time than the twins need to make their tables.
+constexpr std::int64_t kWorthTwins = std::int64_t{1} << 22;
+
 /// So many of 0..count-1, at equal distances; none: all.
 std::optional<std::vector<std::int64_t>> spread_over(std::int64_t count, std::int64_t wanted) {
   if (wanted == 0 || wanted >= count) return std::nullopt;
@@ -59,6 +62,11 @@ WeightFormat format_of(std::string_view oracle, std::string_view weight_key) {
   const auto* row = std::ranges::find(kFormats, weight_key, &KeyFormat::key);
   if (row != kFormats.end()) return row->format;
   throw Error(ErrorCode::unsupported, "weights of key " + std::string(weight_key) + " are not simulated", "oracle " + std::string(oracle));
+}
+
+SimulationRequest request_of(const Scenario& scenario, const oracle::Deployment& deployment, const std::string& backend,
+                             const std::string& kernel_class) {
+  return {scenario.oracle, deployment, backend, kernel_class, scenario.engine, std::nullopt, scenario.sums};
 }
 
 std::int64_t whole_intermediate(const oracle::Deployment& deployment) {
@@ -79,7 +87,7 @@ oracle::Deployment respread(const oracle::Deployment& deployment, const oracle::
 }
 
 Scenario make_scenario(const DeploymentFile& file, const ScenarioOptions& options) {
-  Scenario scenario{file.oracle, file.deployment, options.engine, {}, {}, {}};
+  Scenario scenario{file.oracle, file.deployment, options.engine, {}, {}, {}, SumsBy::model};
   oracle::LayerConfig& layer = scenario.deployment.layer;
   if (!layer.is_act_and_mul) throw Error(ErrorCode::unsupported, "a layer without gate (act_and_mul false) is not simulated");
   if (options.experts > 0) layer.num_experts = options.experts;
@@ -96,8 +104,9 @@ Scenario make_scenario(const DeploymentFile& file, const ScenarioOptions& option
                                          std::to_string(layer.hidden) + " weights, at most " + std::to_string(kMostWeights) +
                                          " are generated (--experts N lets fewer experts stand for all)");
   }
+  if (3 * sizes.experts * intermediate * layer.hidden >= kWorthTwins) scenario.sums = SumsBy::twins;
   scenario.layer = {sample_layer(sizes, form_of(file, format), layer.has_bias, options.seed), activation_of(layer), usual_scales(format)};
-  scenario.outputs = {spread_over(intermediate, options.sample), spread_over(layer.hidden, options.sample)};
+  scenario.sample = {spread_over(intermediate, options.sample), spread_over(layer.hidden, options.sample)};
   scenario.tokens = sample_tokens(options.tokens, layer.hidden, layer.num_experts, layer.experts_per_token, options.seed);
   return scenario;
 }

@@ -10,7 +10,7 @@ struct ScenarioOptions {
   std::int64_t tokens = 4;
   std::uint64_t seed = 1;
   std::int64_t experts = 0;  ///< stand for the file's; 0: as many as it says
-  std::int64_t sample = 0;   ///< rows of gate and up and output columns that are computed; 0: all
+  std::int64_t sample = 0;   ///< rows of gate and up and output columns that are computed where the model sums; 0: all
   layout::Engine engine = layout::Engine::v2026_05;
 };
 
@@ -21,11 +21,16 @@ struct Scenario {
   layout::Engine engine;
   ModelLayer layer;
   SampleTokens tokens;
-  Outputs outputs;
+  Outputs sample;  ///< of what the model sums
+  SumsBy sums;     ///< the twins, unless the layer is so small that the model does as well
 };
 
 /// Weights of more elements than this are not generated.
 inline constexpr std::int64_t kMostWeights = std::int64_t{1} << 30;
+
+/// The scenario on a backend's class.
+SimulationRequest request_of(const Scenario& scenario, const oracle::Deployment& deployment, const std::string& backend,
+                             const std::string& kernel_class);
 
 /// The weight format of an oracle's weight key. Throws Error(unsupported) for a key without one.
 layout::WeightFormat format_of(std::string_view oracle, std::string_view weight_key);

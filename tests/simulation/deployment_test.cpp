@@ -25,7 +25,7 @@ Simulation run(const std::string& text, const std::string& backend) {
   const Selected choice = selected(scenario.oracle, scenario.deployment, backend);
   REQUIRE(choice.answer != CellAnswer::refused);
   const SimulationRequest request{scenario.oracle, scenario.deployment, backend, choice.kernel_class, scenario.engine};
-  return simulate(request, scenario.layer, scenario.tokens, run_reference(request, scenario.layer, scenario.tokens, {}), {}, in_process());
+  return simulate(request, scenario.layer, scenario.tokens, run_reference(request, scenario.layer, scenario.tokens, {}), in_process());
 }
 
 LinkState state_of(const SimulationResult& result, Link link) { return std::ranges::find(result.links, link, &LinkCheck::link)->state; }
@@ -213,15 +213,17 @@ TEST_CASE("the legacy method executes what it chooses: path, padding and what Fl
   // vllm ae067888d quantization/mxfp4.py (spec oracle 12, engine 5): cap 100 takes FlashInfer BF16 padded to 256; SM90 takes triton_kernels with
   // torch 2.8 and Marlin, 256 and 128, without.
   struct Expected {
-    std::string platform, torch, path, backend;
+    std::string platform, torch, more, path, backend;
     std::int64_t hidden, intermediate;
   };
-  const Expected expected[] = {{"SM100", "2.8.0", "flashinfer", "FLASHINFER_TRTLLM_MXFP4_BF16", 256, 256},
-                               {"SM90", "2.8.0", "triton", "TRITON", 96, 128},
-                               {"SM90", "2.7.1", "marlin", "MARLIN", 256, 128}};
+  const Expected expected[] = {
+      {"SM100", "2.8.0", "", "flashinfer", "FLASHINFER_TRTLLM_MXFP4_BF16", 256, 256},
+      {"SM100", "2.8.0", "env { VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8 1 }\n", "flashinfer", "FLASHINFER_TRTLLM_MXFP4_MXFP8", 256, 256},
+      {"SM90", "2.8.0", "", "triton", "TRITON", 96, 128},
+      {"SM90", "2.7.1", "", "marlin", "MARLIN", 256, 128}};
   for (const Expected& row : expected) {
-    INFO(row.platform << " " << row.torch);
-    const Scenario scenario = make_scenario(parse_deployment_file(file_text(row.platform, "tp 1", kLayer), "test"), {.tokens = 3});
+    INFO(row.platform << " " << row.torch << " " << row.more);
+    const Scenario scenario = make_scenario(parse_deployment_file(file_text(row.platform, "tp 1", kLayer, row.more), "test"), {.tokens = 3});
     const auto answer = legacy_run(scenario, row.torch);
     REQUIRE(std::holds_alternative<LegacyRun>(answer));
     const LegacyRun& run = std::get<LegacyRun>(answer);
@@ -229,7 +231,7 @@ TEST_CASE("the legacy method executes what it chooses: path, padding and what Fl
     CHECK(run.request.backend == row.backend);
     CHECK(run.tile_tokens_dim == 8);
     const Simulation simulation =
-        simulate(run.request, scenario.layer, scenario.tokens, run_reference(run.request, scenario.layer, scenario.tokens, {}), {}, in_process());
+        simulate(run.request, scenario.layer, scenario.tokens, run_reference(run.request, scenario.layer, scenario.tokens, {}), in_process());
     REQUIRE(simulation.result.has_value());
     CHECK(simulation.result->plan.allocated.hidden == row.hidden);
     CHECK(simulation.result->plan.allocated.intermediate == row.intermediate);
@@ -271,21 +273,21 @@ TEST_CASE("a sample of rows and columns has the stages that the whole layer has 
   const DeploymentFile file = parse_deployment_file(file_text("SM90", "tp 3", kLayer), "test");
   const Scenario whole = make_scenario(file, {.tokens = 2});
   const Scenario sampled = make_scenario(file, {.tokens = 2, .sample = 10});
-  REQUIRE(sampled.outputs.rows.has_value());
-  CHECK(*sampled.outputs.rows == std::vector<std::int64_t>{0, 9, 19, 28, 38, 48, 57, 67, 76, 86});
+  REQUIRE(sampled.sample.rows.has_value());
+  CHECK(*sampled.sample.rows == std::vector<std::int64_t>{0, 9, 19, 28, 38, 48, 57, 67, 76, 86});
   const SimulationRequest request{whole.oracle, whole.deployment, "TRITON", "OAITritonExperts", whole.engine};
   const Reference all = run_reference(request, whole.layer, whole.tokens, {});
-  const Reference some = run_reference(request, sampled.layer, sampled.tokens, sampled.outputs);
+  const Reference some = run_reference(request, sampled.layer, sampled.tokens, sampled.sample);
   REQUIRE(some.out.size() == 2 * 10);
   for (std::size_t slot = 0; slot < all.stages.size(); ++slot) {
-    for (const std::int64_t row : *sampled.outputs.rows) {
+    for (const std::int64_t row : *sampled.sample.rows) {
       const auto at = static_cast<std::size_t>(row);
       CHECK(some.stages[slot].gate[at] == all.stages[slot].gate[at]);
       CHECK(some.stages[slot].activation[at] == all.stages[slot].activation[at]);
     }
     CHECK(some.stages[slot].activation[1] == 0);
   }
-  const Simulation simulation = simulate(request, sampled.layer, sampled.tokens, some, sampled.outputs, in_process());
+  const Simulation simulation = simulate(request, sampled.layer, sampled.tokens, some, in_process());
   REQUIRE(simulation.result.has_value());
   CHECK(simulation.result->broken() == nullptr);
   // Ten rows of gate and ten of up for each of two tokens' four slots, whichever rank has them.
@@ -308,7 +310,7 @@ TEST_CASE("a token has the same bits alone, among others and in another order, w
         tokens.slots.push_back(scenario.tokens.slots[token]);
       }
       const Reference reference = run_reference(request, scenario.layer, tokens, {});
-      const Simulation simulation = simulate(request, scenario.layer, tokens, reference, {}, in_process());
+      const Simulation simulation = simulate(request, scenario.layer, tokens, reference, in_process());
       REQUIRE(simulation.result.has_value());
       return simulation.result->out;
     };

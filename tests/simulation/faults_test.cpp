@@ -74,12 +74,39 @@ const FaultCase kCases[] = {
      0x40A00000U,
      Link::activation,
      "limit 0x40a00000 of the model is ignored"},
+    {Fault::sim_drops_rank_sum,
+     "SM90",
+     "TRITON",
+     "OAITritonExperts",
+     {.tp = 2},
+     kAlpha,
+     kLimit,
+     Link::combine,
+     "further apart than rounding explains"},
+    {Fault::sim_adds_rank_sum_twice,
+     "SM90",
+     "TRITON",
+     "OAITritonExperts",
+     {.tp = 2},
+     kAlpha,
+     kLimit,
+     Link::combine,
+     "further apart than rounding explains"},
+    {Fault::sim_drops_rank_sum,
+     "SM90",
+     "FLASHINFER_CUTLASS_MXFP4_BF16",
+     "FlashInferExperts",
+     {.dp = 2, .enable_expert_parallel = true},
+     kAlpha,
+     kLimit,
+     Link::combine,
+     "further apart than rounding explains"},
 };
 
 SimulationResult run(const FaultCase& test) {
   const layout::Sizes sizes{4, 64, 64, 32};
   const ModelLayer layer{sample_layer(sizes, layout::SourceOrder::gpt_oss, true, 3), {"SWIGLUOAI", {test.alpha, 0x3F800000U, test.limit, 0}}, {}};
-  const SampleTokens tokens = sample_tokens(3, sizes.hidden, sizes.experts, 2, 3);
+  const SampleTokens tokens = sample_tokens(8, sizes.hidden, sizes.experts, 2, 3);
   oracle::LayerConfig config{};
   config.num_experts = sizes.experts;
   config.experts_per_token = 2;
@@ -87,7 +114,7 @@ SimulationResult run(const FaultCase& test) {
   config.intermediate_per_partition = sizes.intermediate / oracle::derive(test.parallel).tp_size;
   const SimulationRequest request{"mxfp4", oracle::deployment_on(oracle::platform_named(test.platform), test.parallel, config), test.backend,
                                   test.kernel_class};
-  Simulation simulation = simulate(request, layer, tokens, run_reference(request, layer, tokens, {}), {}, in_process());
+  Simulation simulation = simulate(request, layer, tokens, run_reference(request, layer, tokens, {}), in_process());
   REQUIRE(simulation.result.has_value());
   return *simulation.result;
 }

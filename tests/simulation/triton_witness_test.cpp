@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "model/numerics/convert.hpp"
@@ -21,9 +23,11 @@ using layout::Role;
 
 namespace fs = std::filesystem;
 
+const fs::path kOwnSets = fs::path(WITNESS_DIRECTORY) / "numerics";
+
 std::vector<fs::path> recorded_sets() {
   std::vector<fs::path> sets;
-  std::vector<fs::path> places{fs::path(WITNESS_DIRECTORY) / "numerics"};
+  std::vector<fs::path> places{kOwnSets};
   if (const char* more = std::getenv("MXACT_MOE_SETS")) places.emplace_back(more);
   for (const fs::path& place : places) {
     for (const auto& entry : fs::directory_iterator(place)) {
@@ -33,34 +37,58 @@ std::vector<fs::path> recorded_sets() {
   return sets;
 }
 
-/// A recorded layer with its sizes, as the set's manifest says them.
+/// A recorded layer with its sizes and files, as the entries of its stages say them: no file name carries a meaning.
 struct RecordedSet {
   fs::path directory;
-  std::int64_t tokens;
-  std::int64_t top_k;
-  layout::Sizes sizes;
+  std::int64_t tokens = 0;
+  std::int64_t top_k = 0;
+  layout::Sizes sizes{};
+  moe::ActivationConstants constants{};
+  std::map<std::string, std::string> files;  ///< by the name of the tensor
+  std::string missing;                       ///< why the set is not held against; empty: it is
 
   explicit RecordedSet(const fs::path& path) : directory(path) {
     std::ifstream file(path / "manifest.json");
     REQUIRE(file.good());
     const nlohmann::json manifest = nlohmann::json::parse(file);
-    for (const auto& entry : manifest["entries"]) {
-      if (entry["id"] != "triton.gemm1") continue;
-      const auto& params = entry["params"];
-      tokens = params["T"];
-      top_k = params["top_k"];
-      sizes = {params["E"], params["I"], params["H"], 32};
-      return;
+    std::set<std::string> stages;
+    for (const auto& entry : manifest.at("entries")) {
+      if (entry.at("op") == "moe_stage") read_stage(entry, stages);
     }
-    FAIL(path << " has no entry triton.gemm1");
+    for (const std::string stage : {"route_sort", "gemm1", "gemm1_swiglu", "gemm2_combine"}) {
+      if (!stages.contains(stage) && missing.empty()) missing = "has no stage " + stage;
+    }
   }
 
   std::vector<std::uint8_t> bytes(const std::string& name) const {
-    std::ifstream file(directory / name, std::ios::binary);
+    INFO(name);
+    std::ifstream file(directory / files.at(name), std::ios::binary);
     REQUIRE(file.good());
     return {std::istreambuf_iterator<char>(file), {}};
   }
   std::vector<std::uint32_t> words(const std::string& name, std::size_t width) const;
+
+ private:
+  void read_stage(const nlohmann::json& entry, std::set<std::string>& stages) {
+    const auto& params = entry.at("params");
+    const std::string stage = params.at("stage");
+    stages.insert(stage);
+    for (const char* side : {"inputs", "outputs"}) {
+      for (const auto& [name, tensor] : entry.at(side).items()) {
+        if (tensor.contains("delta")) missing = "stores " + name + " as differences";
+        if (tensor.contains("file")) files[name] = tensor.at("file");
+      }
+    }
+    if (stage == "gemm1") {
+      tokens = params.at("T");
+      top_k = params.at("top_k");
+      sizes = {params.at("E"), params.at("I"), params.at("H"), 32};
+    }
+    if (stage != "gemm1_swiglu") return;
+    if (params.at("activation") != "swiglu_oai") missing = "has the activation " + std::string(params.at("activation"));
+    const auto bits = [&](const char* key) { return static_cast<std::uint32_t>(std::stoul(std::string(params.at(key)), nullptr, 16)); };
+    constants = {bits("alpha"), bits("beta"), bits("limit"), 0};
+  }
 };
 
 std::vector<std::uint32_t> RecordedSet::words(const std::string& name, std::size_t width) const {
@@ -76,12 +104,12 @@ std::vector<std::uint32_t> RecordedSet::words(const std::string& name, std::size
 
 layout::CanonicalLayer recorded_layer(const RecordedSet& set) {
   layout::CanonicalLayer layer{set.sizes, layout::SourceOrder::gpt_oss, {}};
-  layer[Role::w13_weight] = set.bytes("w13_blocks.bin");
-  layer[Role::w13_weight_scale] = set.bytes("w13_scales.bin");
-  layer[Role::w13_bias] = set.bytes("w13_bias.bin");
-  layer[Role::w2_weight] = set.bytes("w2_blocks.bin");
-  layer[Role::w2_weight_scale] = set.bytes("w2_scales.bin");
-  layer[Role::w2_bias] = set.bytes("w2_bias.bin");
+  layer[Role::w13_weight] = set.bytes("w13_codes");
+  layer[Role::w13_weight_scale] = set.bytes("w13_scales");
+  layer[Role::w13_bias] = set.bytes("w13_bias");
+  layer[Role::w2_weight] = set.bytes("w2_codes");
+  layer[Role::w2_weight_scale] = set.bytes("w2_scales");
+  layer[Role::w2_bias] = set.bytes("w2_bias");
   return layer;
 }
 
@@ -93,8 +121,8 @@ struct Sorted {
 };
 
 Sorted recorded_slots(const RecordedSet& set) {
-  Sorted sorted{{}, set.words("triton_hopper.gather_src.i32.bin", 4), set.words("triton_hopper.gate_scal.bf16.bin", 2)};
-  const std::vector<std::uint32_t> histogram = set.words("triton_hopper.expert_hist.i32.bin", 4);
+  Sorted sorted{{}, set.words("gather_src", 4), set.words("gate_scal", 2)};
+  const std::vector<std::uint32_t> histogram = set.words("expert_hist", 4);
   for (std::size_t expert = 0; expert < histogram.size(); ++expert) {
     for (std::uint32_t i = 0; i < histogram[expert]; ++i)
       sorted.work.push_back({sorted.source[sorted.work.size()] / static_cast<std::uint32_t>(set.top_k), static_cast<std::int64_t>(expert)});
@@ -119,21 +147,22 @@ struct Differences {
 
 void check_set(const RecordedSet& set) {
   const ExecutionRow& row = execution_of(layout::WeightFormat::mxfp4, "TRITON");
-  const ModelActivation model{"SWIGLUOAI", {0x3FD9DB23U, 0x3F800000U, 0x40E00000U, 0}};
+  const ModelActivation model{"SWIGLUOAI", set.constants};
   const Execution execution = execution_on(row, layout::Arch::sm90, "None", model, {});
+  CHECK(ignored_constants(row, model).empty());
   CHECK(grounds_of(row, layout::Arch::sm90, *execution.first, *execution.second) == Grounds::verified);
   const layout::Setting setting{.sizes = set.sizes, .padded = set.sizes, .form = layout::SourceOrder::gpt_oss, .arch = layout::Arch::sm90};
   const layout::BackendLayout& backend = layout::backend_layout_named("TRITON", layout::WeightFormat::mxfp4, setting.engine);
   const layout::PackedLayer packed = layout::convert(recorded_layer(set), backend, setting);
   const Weights weights = Weights::of_packed(packed, row, layout::SourceOrder::gpt_oss);
-  const std::vector<std::uint32_t> x = set.words("x.bin", 2);
+  const std::vector<std::uint32_t> x = set.words("x", 2);
   const Activations input = quantized(*execution.first, x, set.sizes.hidden, 0);
   const Sorted sorted = recorded_slots(set);
   const std::vector<SlotStages> stages = run_slots(execution, weights, input, sorted.work, {});
 
-  const std::vector<std::uint32_t> h13 = set.words("triton_hopper.h13.bf16.bin", 2);
-  const std::vector<std::uint32_t> act = set.words("triton_hopper.act.bf16.bin", 2);
-  const std::vector<std::uint32_t> out = set.words("triton_hopper.out.bf16.bin", 2);
+  const std::vector<std::uint32_t> h13 = set.words("h13", 2);
+  const std::vector<std::uint32_t> act = set.words("act", 2);
+  const std::vector<std::uint32_t> out = set.words("out", 2);
   const auto width = static_cast<std::size_t>(set.sizes.intermediate);
   Differences wrong_h13;
   Differences wrong_act;
@@ -155,8 +184,8 @@ void check_set(const RecordedSet& set) {
     for (std::size_t n = 0; n < sums.size(); ++n) wrong_out.add(sums[n] >> 16U, out[token * sums.size() + n]);
   }
   // The relation is bits. Of other seeds the ledger (golden/witness/ledger.cpp) excuses what the device's approximate exp moves across a rounding
-  // boundary: an activation in 4096 by one step, an output in 4096 by two; of moe_0 nothing.
-  const std::size_t share = set.directory.filename() == "moe_0" ? 0 : 1;
+  // boundary: an activation in 4096 by one step, an output in 4096 by two; of our own sets nothing.
+  const std::size_t share = set.directory.parent_path() == kOwnSets ? 0 : 1;
   CHECK(wrong_h13.count == 0);
   CHECK(wrong_act.count <= share * act.size() / 4096);
   CHECK(wrong_act.most <= 1);
@@ -167,10 +196,16 @@ void check_set(const RecordedSet& set) {
 }  // namespace
 
 TEST_CASE("TRITON on Hopper reproduces the recorded stages from its own packed tensors") {
-  const std::vector<fs::path> sets = recorded_sets();
-  CHECK_FALSE(sets.empty());
-  for (const fs::path& set : sets) {
-    INFO(set);
-    check_set(RecordedSet(set));
+  int held = 0;
+  for (const fs::path& path : recorded_sets()) {
+    INFO(path);
+    const RecordedSet set(path);
+    if (!set.missing.empty()) {
+      WARN("not modelled: " << path << " " << set.missing);
+      continue;
+    }
+    check_set(set);
+    ++held;
   }
+  CHECK(held > 0);
 }

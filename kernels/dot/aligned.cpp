@@ -1,0 +1,74 @@
+// Groups of products truncated to a unit below the largest of them: a conversion to integers truncates toward zero, as the instruction does.
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "kernels/dot/sums.hpp"
+
+namespace mx::kernels::dot {
+namespace {
+
+constexpr int kF32Unit = -149;
+constexpr int kNoProducts = -4096;  // above any exponent of a product with a zero, below those of others
+
+/// 2^exponent, which is a normal number.
+template <class Real>
+Real power_of_two(int exponent);
+template <>
+float power_of_two(int exponent) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 127) << 23U);
+}
+template <>
+double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52U);
+}
+
+/// Of fp32 bits that are not zero: a subnormal has that of the smallest normal number.
+int exponent_of(std::uint32_t bits) { return std::max(static_cast<int>(bits >> 23U & 0xFFU), 1) - 127; }
+
+/// fp32 of sum * 2^unit, truncated toward zero to `kept` bits and to the grid of subnormals.
+float truncated(std::int64_t sum, int unit, int kept) {
+  const std::uint64_t magnitude = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
+  const int dropped = std::max(static_cast<int>(std::bit_width(magnitude)) - kept, kF32Unit - unit);
+  if (dropped >= 64) return 0;
+  const std::uint64_t left = dropped > 0 ? magnitude >> dropped << dropped : magnitude;
+  const double value = static_cast<double>(left) * power_of_two<double>(unit);
+  return static_cast<float>(sum < 0 && left != 0 ? -value : value);
+}
+
+/// One group behind the sum c, which is not -0.
+template <class Real, std::size_t kGroup>
+float group_sum(const ContractRow& contract, const float* a, const float* b, const std::int16_t* exponents_a, const std::int16_t* exponents_b,
+                float c) {
+  std::int16_t largest = -16384;
+  for (std::size_t i = 0; i < kGroup; ++i) largest = std::max(largest, static_cast<std::int16_t>(exponents_a[i] + exponents_b[i]));
+  // A sum alone has no more bits than are kept.
+  if (largest < kNoProducts) return c;
+  const auto bits = std::bit_cast<std::uint32_t>(c);
+  const int exponent = (bits << 1U) == 0 ? largest : std::max<int>(largest, exponent_of(bits));
+  const int unit = exponent - contract.alignment_bits;
+  const Real scale = power_of_two<Real>(-unit);
+  std::int32_t sum = 0;
+  for (std::size_t i = 0; i < kGroup; ++i) sum += static_cast<std::int32_t>(static_cast<Real>(a[i]) * static_cast<Real>(b[i]) * scale);
+  return truncated(std::int64_t{sum} + static_cast<std::int64_t>(static_cast<double>(c) * power_of_two<double>(-unit)), unit, contract.kept_bits);
+}
+
+template <class Real, std::size_t kGroup>
+std::uint32_t chain(const ContractRow& contract, const Row& a, const Row& b) {
+  float sum = 0;
+  for (std::size_t k = 0; k < a.values.size(); k += kGroup) {
+    sum = group_sum<Real, kGroup>(contract, a.values.data() + k, b.values.data() + k, a.exponents.data() + k, b.exponents.data() + k, sum);
+  }
+  return std::bit_cast<std::uint32_t>(sum);
+}
+
+}  // namespace
+
+std::uint32_t aligned_sum(const ContractRow& contract, const Row& a, const Row& b) {
+  const bool narrow = a.narrow && b.narrow;
+  if (contract.group == 16) return narrow ? chain<float, 16>(contract, a, b) : chain<double, 16>(contract, a, b);
+  return narrow ? chain<float, 32>(contract, a, b) : chain<double, 32>(contract, a, b);
+}
+
+}  // namespace mx::kernels::dot

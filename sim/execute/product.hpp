@@ -1,0 +1,48 @@
+#pragma once
+// One of the two products of a layer, over all slots of a rank.
+
+#include <map>
+#include <span>
+#include <vector>
+
+#include "sim/execute/activations.hpp"
+#include "sim/execute/kernel.hpp"
+#include "sim/execute/sums.hpp"
+
+namespace mx::sim {
+
+/// Slots of one expert: positions in the list of all.
+using ByExpert = std::map<std::int64_t, std::vector<std::size_t>>;
+
+class Product {
+ public:
+  /// `row_of` has the row of `input` of each slot. All must outlive this.
+  Product(const Execution& execution, const Weights& weights, Matrix matrix, const Activations& input, ScaleMemory read_as, const ByExpert& groups,
+          std::span<const std::int64_t> row_of);
+
+  /// Results of one row of an expert's matrix for each slot of the expert, scales and bias applied. Threads may call it at the same time.
+  void row(std::int64_t expert, std::int64_t half, std::int64_t n, std::span<std::uint32_t> out) const;
+
+ private:
+  /// Of one expert.
+  struct Group {
+    std::vector<const Factors*> inputs;
+    std::vector<std::size_t> rows;  ///< of the activations
+    std::vector<float> sums;        ///< [slot][half][row of the matrix], where panels computed them
+  };
+  void run_panels();
+  void prepare_rows(ScaleMemory read_as, std::int64_t length);
+  /// Zeros behind a row that is shorter than the kernel's size.
+  PreparedOperand widened(PreparedOperand operand, std::int64_t length) const;
+
+  const ExecutionRow& row_;
+  const ContractRow& contract_;
+  const Weights& weights_;
+  Matrix matrix_;
+  const Activations& input_;
+  RowSums sums_;
+  std::vector<Factors> factors_;
+  std::map<std::int64_t, Group> groups_;
+};
+
+}  // namespace mx::sim

@@ -1,0 +1,70 @@
+#include "sim/execute/sums.hpp"
+
+#include <utility>
+
+#include "model/numerics/f32.hpp"
+
+namespace mx::sim {
+
+namespace quick = kernels::dot;
+
+RowSums::RowSums(const ContractRow& contract, const Weights& weights, SumsBy by, bool folds_total)
+    : contract_(contract), weights_(weights), quick_(by == SumsBy::twins && quick::takes(contract)), folds_total_(folds_total) {
+  if (quick_ && weights.is_coded() && quick::RowTable::takes(contract, weights.element_format(), weights.scale_format()))
+    table_.emplace(contract, Side::b, weights.element_format(), weights.scale_format());
+}
+
+Factors RowSums::factors(PreparedOperand operand) const {
+  Factors factors{std::move(operand), {}};
+  if (quick_) factors.quick = quick::quick_row(contract_, factors.operand);
+  return factors;
+}
+
+WeightRow RowSums::weight_row(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n) const {
+  WeightRow weight = weights_.row(matrix, expert, half, n);
+  if (!folds_total_) return weight;
+  const Value total = decode(kF32, std::exchange(weight.total, f32::kOne));
+  if (weight.scales.empty()) {
+    weight.scales = {total};
+    weight.block = static_cast<int>(weight.elements.size());
+  } else {
+    for (Value& scale : weight.scales) scale = exact_product(scale, total);
+  }
+  return weight;
+}
+
+std::uint32_t RowSums::row(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n, std::span<const Factors* const> inputs,
+                           std::optional<std::uint32_t> bias, std::span<std::uint32_t> out) const {
+  std::optional<PreparedOperand> operand;
+  std::uint32_t total = f32::kOne;
+  const auto prepared = [&]() -> const PreparedOperand& {
+    if (!operand) {
+      const WeightRow weight = weight_row(matrix, expert, half, n);
+      total = weight.total;
+      operand = prepare(contract_, Side::b, weight.operand());
+    }
+    return *operand;
+  };
+  // Every row of a layer comes by: the memory is kept.
+  thread_local CodedRow coded;
+  thread_local quick::Row row_of_weights;
+  bool by_table = false;
+  if (table_) {
+    weights_.read_coded(matrix, expert, half, n, coded);
+    by_table = !folds_total_ || coded.total == f32::kOne;
+  }
+  if (by_table) {
+    table_->fill(row_of_weights, coded.codes, coded.scales, static_cast<std::size_t>(weights_.sizes().group));
+    total = coded.total;
+  } else if (quick_) {
+    row_of_weights = quick::quick_row(contract_, prepared());
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    std::optional<std::uint32_t> sum;
+    if (quick_) sum = quick::quick_dot(contract_, inputs[i]->quick, row_of_weights, bias);
+    out[i] = sum ? *sum : dot(contract_, inputs[i]->operand, prepared(), {.c = {}, .bias = bias});
+  }
+  return total;
+}
+
+}  // namespace mx::sim
