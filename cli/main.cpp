@@ -15,12 +15,13 @@
 #include <vector>
 
 #include "build_info.hpp"
+#include "cli/build.hpp"
 #include "cli/command_line.hpp"
 #include "cli/numbers.hpp"
 #include "cli/verb.hpp"
+#include "cli/verb_help.hpp"
 #include "cli/verb_units.hpp"
 #include "cli/verbs.hpp"
-#include "kernels/isa.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 
@@ -76,8 +77,7 @@ int run(int argc, char** argv) {
   CLI::App app("mxact: the bit-exact authority for microscaled MoE inference", "mxact");
   app.footer(kFooter);
   app.set_version_flag("--version", [] {
-    return fmt::format("mxact {} ({})\ncompiler: {}\nflags: {}\nkernels: {}", MXACT_VERSION, MXACT_COMMIT, MXACT_COMPILER, MXACT_FLAGS,
-                       kernels::isa_tier().name);
+    return fmt::format("mxact {} ({})\ncompiler: {}\nflags: {}\ntiers: {}", MXACT_VERSION, MXACT_COMMIT, MXACT_COMPILER, MXACT_FLAGS, tiers_text());
   });
   app.require_subcommand(1);
   Action action;
@@ -107,6 +107,7 @@ int run(int argc, char** argv) {
   add_vectors(verbs, action);
   add_faults(verbs, action);
   add_doctor(verbs, action);
+  add_help(verbs, action);
   try {
     check_verb(app, argc, argv);
     app.parse(arguments(argc, argv));
