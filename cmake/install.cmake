@@ -49,6 +49,8 @@ configure_package_config_file(cmake/mxact-config.cmake.in ${PROJECT_BINARY_DIR}/
 # Until 1.0 every minor version may change the C++ interface.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/mxact-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/mxact-config.cmake ${PROJECT_BINARY_DIR}/mxact-config-version.cmake DESTINATION ${package} COMPONENT dev)
+# Wherever the tree is moved to, the prefix lies above the file.
+file(RELATIVE_PATH MXACT_PREFIX_ABOVE /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/mxact.pc.in ${PROJECT_BINARY_DIR}/mxact.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/mxact.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
