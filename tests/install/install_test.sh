@@ -8,6 +8,13 @@ trap 'rm -rf "$work"' EXIT
 fail() { echo "FAILED: $*" >&2; exit 1; }
 equal() { [[ $1 == "$2" ]] || fail "$3: '$1', not '$2'"; }
 
+# The page shows what is built here.
+page=$(sed -n '/^```cmake$/,/^```$/p' "$source/docs/embed.md" | grep -v '^```')
+[[ -n $page ]] || fail "docs/embed.md shows no CMake"
+while IFS= read -r line; do
+  grep -qF -- "$line" "$source"/tests/install/{consumer,fetch}/CMakeLists.txt || fail "docs/embed.md: '$line' is not what the tests build"
+done <<< "$page"
+
 cmake --install "$build" --prefix "$work/prefix" > "$work/install.log"
 prefix=$work/prefix
 ! grep -rIlE "$source|$build" "$prefix/lib" "$prefix/include" --include='*.cmake' --include='*.pc' --include='*.hpp' || fail "the installed tree refers to the sources"
