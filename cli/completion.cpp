@@ -29,24 +29,25 @@ std::vector<std::string> next_words(const VerbEntry& verb) {
   return words;
 }
 
-/// Verbs, and names that a word by its place takes.
+/// Verbs, and names that a word by its place takes; `help` takes every verb.
 std::vector<std::string> place_words(const VerbEntry& program, const VerbEntry& verb) {
   std::vector<std::string> words;
-  for (const VerbEntry& below : verb.verbs) words.push_back(below.path.substr(below.path.rfind(' ') + 1));
+  const bool any_verb = verb.path == "help";
+  for (const VerbEntry& below : any_verb ? program.verbs : verb.verbs) words.push_back(below.path.substr(below.path.rfind(' ') + 1));
   for (const OptionEntry& option : verb.options) {
     if (!option.positional) continue;
-    const std::vector<std::string> known = known_words(program, verb, option);
+    const std::vector<std::string> known = known_words(verb, option);
     words.insert(words.end(), known.begin(), known.end());
   }
   return words;
 }
 
 /// "    'layout where') ...;;": what follows an option of that verb, where it is a name.
-std::string bash_values(const VerbEntry& program, const VerbEntry& verb) {
+std::string bash_values(const VerbEntry& verb) {
   std::string cases;
   for (const OptionEntry& option : verb.options) {
     if (option.positional || !option.takes_value) continue;
-    const std::vector<std::string> words = known_words(program, verb, option);
+    const std::vector<std::string> words = known_words(verb, option);
     for (const std::string& name : option.names) {
       // An option whose value is no name completes to files, which is what the rest of them take.
       cases += fmt::format("    {}) words={};;\n", quoted(verb.path + " " + name), quoted(fmt::format("{}", fmt::join(words, " "))));
@@ -65,36 +66,36 @@ std::string zsh_text(std::string_view text) {
   return escaped;
 }
 
-std::string zsh_values(const VerbEntry& program, const VerbEntry& verb, const OptionEntry& option) {
-  const std::vector<std::string> words = known_words(program, verb, option);
+std::string zsh_values(const VerbEntry& verb, const OptionEntry& option) {
+  const std::vector<std::string> words = known_words(verb, option);
   return words.empty() ? "_files" : fmt::format("({})", fmt::join(words, " "));
 }
 
-std::string zsh_option(const VerbEntry& program, const VerbEntry& verb, const OptionEntry& option, const std::string& name) {
+std::string zsh_option(const VerbEntry& verb, const OptionEntry& option, const std::string& name) {
   std::string spec = fmt::format("{}{}[{}]", option.repeats ? "*" : "", name, zsh_text(option.meaning));
-  if (option.takes_value) spec += ":value:" + zsh_values(program, verb, option);
+  if (option.takes_value) spec += ":value:" + zsh_values(verb, option);
   return spec;
 }
 
 /// The specifications of _arguments for one verb without verbs of its own.
-std::vector<std::string> zsh_specs(const VerbEntry& program, const VerbEntry& verb) {
+std::vector<std::string> zsh_specs(const VerbEntry& verb) {
   std::vector<std::string> specs;
   int place = 0;
   for (const OptionEntry& option : verb.options) {
     if (option.positional) {
-      specs.push_back(fmt::format("{}:{}:{}", option.repeats ? "*" : std::to_string(++place), zsh_text(option.names.front()), zsh_values(program, verb, option)));
+      specs.push_back(fmt::format("{}:{}:{}", option.repeats ? "*" : std::to_string(++place), zsh_text(option.names.front()), zsh_values(verb, option)));
       continue;
     }
-    for (const std::string& name : option.names) specs.push_back(zsh_option(program, verb, option, name));
+    for (const std::string& name : option.names) specs.push_back(zsh_option(verb, option, name));
   }
   return specs;
 }
 
-std::string zsh_case(const VerbEntry& program, const VerbEntry& verb) {
+std::string zsh_case(const VerbEntry& verb) {
   std::string body;
   if (verb.verbs.empty()) {
     body = "_arguments";
-    for (const std::string& spec : zsh_specs(program, verb)) body += " \\\n        " + quoted(spec);
+    for (const std::string& spec : zsh_specs(verb)) body += " \\\n        " + quoted(spec);
   } else {
     body = "verbs=(";
     for (const VerbEntry& below : verb.verbs)
@@ -119,7 +120,7 @@ std::string bash_completion(const VerbEntry& program) {
   std::string values;
   std::string words;
   for (const VerbEntry* verb : verbs) {
-    values += bash_values(program, *verb);
+    values += bash_values(*verb);
     std::vector<std::string> next = next_words(*verb);
     words += fmt::format("    {}) words={}; names={};;\n", quoted(verb->path), quoted(fmt::format("{}", fmt::join(next, " "))),
                          quoted(fmt::format("{}", fmt::join(place_words(program, *verb), " "))));
@@ -147,7 +148,7 @@ std::string bash_completion(const VerbEntry& program) {
 std::string zsh_completion(const VerbEntry& program) {
   const std::vector<const VerbEntry*> verbs = all_verbs(program);
   std::string cases;
-  for (const VerbEntry* verb : verbs) cases += zsh_case(program, *verb);
+  for (const VerbEntry* verb : verbs) cases += zsh_case(*verb);
   // The verb's own words become the whole line, so that places count from it.
   return "#compdef mxact\n# zsh completion of mxact, written by `mxact completion zsh`\n_mxact() {\n"
          "  local path_typed= word\n  local -a verbs\n  integer depth=1\n"

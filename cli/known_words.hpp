@@ -9,6 +9,6 @@
 namespace mx::cli {
 
 /// What completes a value of an option of `verb`, sorted; empty when it is a number, a path or free text.
-std::vector<std::string> known_words(const VerbEntry& program, const VerbEntry& verb, const OptionEntry& option);
+std::vector<std::string> known_words(const VerbEntry& verb, const OptionEntry& option);
 
 }  // namespace mx::cli
