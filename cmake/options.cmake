@@ -25,6 +25,10 @@ if(MXACT_SANITIZE)
   target_compile_options(mxact_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 
+if(MXACT_FUZZ)
+  target_compile_options(mxact_options INTERFACE $<BUILD_INTERFACE:-fsanitize=fuzzer-no-link>)
+endif()
+
 # A library of one folder: mxact_library(model) makes mxact_model and mxact::model.
 function(mxact_library name)
   add_library(mxact_${name} STATIC)
