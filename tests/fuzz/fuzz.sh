@@ -23,7 +23,7 @@ for target in "${targets[@]}"; do
       "$corpus" "tests/fuzz/seeds/$target" > /dev/null 2> "$logs/$job.log" &
   done
   wait
-  executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$logs"/*.log | paste -sd+ | bc)
+  executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$logs"/*.log | awk '{ sum += $1 } END { print sum }')
   findings=$(find "$logs" -name 'finding-*' | wc -l)
   found=$((found + findings))
   printf '%-14s %12s executions  %s findings  %s inputs kept\n' "$target" "${executions:-0}" "$findings" "$(find "$corpus" -type f | wc -l)"
