@@ -5,16 +5,27 @@
 #include <cstdint>
 
 #include "build_info.hpp"
+#include "kernels/isa.hpp"
+#include "sim/fnv1a.hpp"
 #include "sim/io/file.hpp"
 
 namespace mx::cli {
 
 std::string build_name() {
   constexpr std::uint64_t kLargestProgram = std::uint64_t{1} << 30;
-  // FNV-1a: it tells builds apart, it guards against nobody.
-  std::uint64_t digest = 0xCBF29CE484222325U;
-  for (const std::uint8_t byte : sim::read_file("/proc/self/exe", kLargestProgram)) digest = (digest ^ byte) * 0x100000001B3U;
-  return fmt::format("build={:016x} commit={}", digest, MXACT_COMMIT);
+  // It tells builds apart, it guards against nobody.
+  sim::Fnv1a digest;
+  digest.add_bytes(sim::read_file("/proc/self/exe", kLargestProgram));
+  return fmt::format("build={:016x} commit={}", digest.value(), MXACT_COMMIT);
+}
+
+std::string tiers_text() {
+  std::string text;
+  for (const kernels::IsaTier& tier : kernels::isa_tiers()) {
+    if (kernels::runs_here(tier)) text += std::string(tier.name) + " ";
+  }
+  text.back() = ',';
+  return text + " in use: " + std::string(kernels::isa_tier().name);
 }
 
 }  // namespace mx::cli

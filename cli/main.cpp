@@ -1,40 +1,23 @@
-// The `mxact` program: picks the verb, runs it, turns every failure into one line and an exit status.
+// The `mxact` program: runs what was asked for, turns every failure into one line and an exit status.
 
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <cctype>
 #include <cstdio>
 #include <exception>
-#include <iostream>
 #include <new>
 #include <string>
 #include <system_error>
 #include <vector>
 
-#include "build_info.hpp"
 #include "cli/command_line.hpp"
-#include "cli/numbers.hpp"
-#include "cli/verb.hpp"
-#include "cli/verb_units.hpp"
-#include "cli/verbs.hpp"
-#include "kernels/isa.hpp"
+#include "cli/program.hpp"
 #include "model/error.hpp"
-#include "model/names.hpp"
 
 namespace mx::cli {
 namespace {
 
-constexpr int kUsage = 2;
 constexpr int kResource = 6;
 constexpr int kInternal = 70;
-
-constexpr const char* kFooter =
-    "exit status: 0 passed; 1 a check failed; 2 usage; 3 bad input file; 4 unsupported here;\n"
-    "             5 nothing ran or mistrusted; 6 resource; 130 interrupted\n"
-    "every verb takes --json and --help";
 
 /// Control characters as \xNN: whatever was typed, an error is one line and does not colour the terminal.
 std::string one_line(const std::string& message) {
@@ -51,73 +34,10 @@ int fail(int status, const std::string& message) {
   return status;
 }
 
-/// The verb as typed, checked before CLI11 does, which would call a misspelt verb an unexpected argument.
-void check_verb(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return;
-  std::vector<std::string> names;
-  for (const CLI::App* verb : app.get_subcommands({})) names.push_back(verb->get_name());
-  std::vector<std::string_view> known(names.begin(), names.end());
-  for (std::string_view name : known) {
-    if (name == argv[1]) return;
-  }
-  throw Error(ErrorCode::usage, unknown_name("verb", argv[1], known));
-}
-
-/// Arguments as CLI11 wants them: last first. It would take the value "-inf" for an option -i, but not with a space before it.
-std::vector<std::string> arguments(int argc, char** argv) {
-  std::vector<std::string> words;
-  for (int i = argc - 1; i > 0; --i)
-    words.push_back(looks_like_a_value(argv[i]) && std::isdigit(argv[i][1]) == 0 ? std::string(" ") + argv[i] : argv[i]);
-  return words;
-}
-
 int run(int argc, char** argv) {
   remember_command_line(argc, argv);
-  CLI::App app("mxact: the bit-exact authority for microscaled MoE inference", "mxact");
-  app.footer(kFooter);
-  app.set_version_flag("--version", [] {
-    return fmt::format("mxact {} ({})\ncompiler: {}\nflags: {}\nkernels: {}", MXACT_VERSION, MXACT_COMMIT, MXACT_COMPILER, MXACT_FLAGS,
-                       kernels::isa_tier().name);
-  });
-  app.require_subcommand(1);
-  Action action;
-  const Verb verbs(&app);
-  add_verify(verbs, action);
-  add_select(verbs, action);
-  add_matrix(verbs, action);
-  add_audit(verbs, action);
-  add_layout(verbs, action);
-  add_convert(verbs, action);
-  add_restore(verbs, action);
-  add_plan(verbs, action);
-  add_run(verbs, action);
-  add_merge(verbs, action);
-  add_witness(verbs, action);
-  add_sim(verbs, action);
-  add_study(verbs, action);
-  add_formats(verbs, action);
-  add_encode(verbs, action);
-  add_decode(verbs, action);
-  add_quantize(verbs, action);
-  add_compare(verbs, action);
-  add_sweep(verbs, action);
-  add_gen(verbs, action);
-  add_ver(verbs, action);
-  add_report(verbs, action);
-  add_vectors(verbs, action);
-  add_faults(verbs, action);
-  add_doctor(verbs, action);
-  try {
-    check_verb(app, argc, argv);
-    app.parse(arguments(argc, argv));
-  } catch (const CLI::Success& help) {
-    app.exit(help);
-    return std::cout.flush() ? 0 : fail(kResource, "stdout cannot be written");
-  } catch (const CLI::ParseError& error) {
-    const std::string verb = app.get_subcommands().empty() ? "" : app.get_subcommands()[0]->get_name() + " ";
-    return fail(kUsage, fmt::format("{} (mxact {}--help lists what it takes)", error.what(), verb));
-  }
-  const int status = action();
+  const Action action = action_for({argv + 1, argv + argc});
+  const int status = action ? action() : 0;
   if (std::fflush(stdout) != 0) return fail(kResource, "stdout cannot be written");
   return status;
 }

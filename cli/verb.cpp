@@ -5,6 +5,7 @@
 #include <CLI/Formatter.hpp>
 #include <cstdint>
 #include <optional>
+#include <sstream>
 #include <vector>
 
 namespace mx::cli {
@@ -83,6 +84,17 @@ std::string Verb::first_given() const {
     if (option->count() != 0) return option->get_name();
   }
   return {};
+}
+
+std::string Verb::help_of(const std::string& path) const {
+  const CLI::App* verb = app_;
+  std::string above;
+  std::istringstream words(path);
+  for (std::string word; words >> word;) {
+    above += (above.empty() ? "" : " ") + verb->get_name();
+    verb = verb->get_subcommand(word);
+  }
+  return verb->help(above);
 }
 
 }  // namespace mx::cli

@@ -59,6 +59,10 @@ class Verb {
   bool went_on() const;
   /// The first of its own options that was typed; empty when there is none.
   std::string first_given() const;
+  /// What --help prints of the verb with that path below this one: "layout where".
+  std::string help_of(const std::string& path) const;
+  /// For option_table(), which reads all of it.
+  const CLI::App& app() const { return *app_; }
 
  private:
   CLI::App* app_;

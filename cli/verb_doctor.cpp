@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "build_info.hpp"
+#include "cli/build.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
+#include "kernels/isa.hpp"
 #include "model/numerics/f32.hpp"
 
 namespace mx::cli {
@@ -84,14 +86,15 @@ int doctor(bool as_json) {
     json["compiler"] = MXACT_COMPILER;
     json["flags"] = MXACT_FLAGS;
     json["isa"] = isa_words();
+    json["kernels"] = kernels::isa_tier().name;
     json["threads"] = omp_get_max_threads();
     json["memory_gib"] = gib;
     for (const Check& check : checks) json["checks"].push_back({{"name", check.name}, {"passed", check.passed}, {"detail", check.detail}});
     json["healthy"] = healthy;
     print_json(json);
   } else {
-    fmt::print("mxact     {} ({})\ncompiler  {}\nflags     {}\nisa       {}\nkernels   portable\nthreads   {}\nmemory    {:.1f} GiB\n\n",
-               MXACT_VERSION, MXACT_COMMIT, MXACT_COMPILER, MXACT_FLAGS, isa, omp_get_max_threads(), gib);
+    fmt::print("mxact     {} ({})\ncompiler  {}\nflags     {}\nisa       {}\nkernels   {}\nthreads   {}\nmemory    {:.1f} GiB\n\n",
+               MXACT_VERSION, MXACT_COMMIT, MXACT_COMPILER, MXACT_FLAGS, isa, tiers_text(), omp_get_max_threads(), gib);
     for (const Check& check : checks) fmt::print("{:<8} {}: {}\n", check.passed ? "ok" : "BROKEN", check.name, check.detail);
   }
   return healthy ? 0 : 1;

@@ -3,15 +3,18 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
 #include "golden/report/report.hpp"
 #include "model/error.hpp"
+#include "model/names.hpp"
 #include "sim/io/file.hpp"
 
 namespace mx::cli {
@@ -20,18 +23,20 @@ namespace {
 struct ReportOptions {
   std::vector<std::string> runs;
   std::string output;
+  std::string annotate;
   bool force = false;
   bool json = false;
 };
 
-/// A page or, of one run, its picture: the ending of the file's name says which.
-enum class Form { page, picture };
+/// A page, its checks for continuous integration or, of one run, its picture: the ending of the file's name says which.
+enum class Form { page, picture, junit };
 
 Form form_of(const std::filesystem::path& path) {
   const std::string ending = path.extension().string();
   if (ending == ".html") return Form::page;
   if (ending == ".svg") return Form::picture;
-  throw Error(ErrorCode::usage, fmt::format("-o takes a file that ends in .html or .svg, not '{}'", path.string()));
+  if (ending == ".xml") return Form::junit;
+  throw Error(ErrorCode::usage, fmt::format("-o takes a file that ends in .html, .svg or .xml, not '{}'", path.string()));
 }
 
 std::vector<golden::Run> read_runs(const std::vector<std::string>& paths) {
@@ -60,7 +65,18 @@ Json as_json(const ReportOptions& options, std::span<const golden::Run> runs, st
   return json;
 }
 
+std::string text_of(Form form, std::span<const golden::Run> runs) {
+  switch (form) {
+    case Form::picture: return golden::as_file(golden::picture_of(runs.front()));
+    case Form::junit: return sim::junit_xml("mxact", golden::checks_of(runs));
+    default: return golden::report_html(runs);
+  }
+}
+
 int report(const ReportOptions& options) {
+  if (!options.annotate.empty() && options.annotate != "github")
+    throw Error(ErrorCode::usage, unknown_name("service", options.annotate, std::vector<std::string_view>{"github"}), "--annotate");
+  if (!options.annotate.empty() && options.json) throw Error(ErrorCode::usage, "--annotate and --json both write to standard output");
   const Form form = form_of(options.output);
   if (form == Form::picture && options.runs.size() != 1) {
     throw Error(ErrorCode::usage, fmt::format("a picture is that of one run, not of {}; a page ends in .html", options.runs.size()));
@@ -68,9 +84,11 @@ int report(const ReportOptions& options) {
   sim::require_writable(options.output, options.force);
   const std::vector<golden::Run> runs = read_runs(options.runs);
   const std::vector<golden::Outcome> outcomes = golden::outcomes_of(runs);
-  const std::string text = form == Form::page ? golden::report_html(runs) : golden::as_file(golden::picture_of(runs.front()));
+  const std::string text = text_of(form, runs);
   sim::write_file(options.output, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, options.force);
-  if (options.json) {
+  if (!options.annotate.empty()) {
+    std::fputs(sim::github_annotations(golden::checks_of(runs)).c_str(), stdout);
+  } else if (options.json) {
     print_json(as_json(options, runs, outcomes, text.size()));
   } else {
     std::vector<std::vector<std::string>> rows{{"run", "verdict", "counted"}};
@@ -85,10 +103,11 @@ int report(const ReportOptions& options) {
 }  // namespace
 
 void add_report(Verb app, Action& action) {
-  const Verb verb = app.add_verb("report", "one self-contained HTML page from the JSON of any runs; the exit status is that of the worst of them");
+  const Verb verb = app.add_verb("report", "one self-contained HTML page, or JUnit's XML, from the JSON of any runs; the exit status is that of the worst of them");
   const auto options = std::make_shared<ReportOptions>();
   verb.add_option("RUN", options->runs, "what a verb printed with --json, or mxact_bench wrote with --benchmark_out").required();
-  verb.add_option("-o,--output", options->output, "the page, FILE.html; or the picture of one run, FILE.svg").required();
+  verb.add_option("-o,--output", options->output, "the page, FILE.html; every single check as JUnit's XML, FILE.xml; or the picture of one run, FILE.svg").required();
+  verb.add_option("--annotate", options->annotate, "github: prints a line for each failure that GitHub shows beside the change");
   verb.add_flag("--force", options->force, "overwrite the file");
   verb.add_flag("--json", options->json, "machine-readable output: the verdict of each run");
   verb.callback([&action, options] { action = [options] { return report(*options); }; });

@@ -5,14 +5,16 @@ if(MXACT_CCACHE)
 endif()
 
 add_library(mxact_options INTERFACE)
+set_target_properties(mxact_options PROPERTIES EXPORT_NAME options)
 # Contraction would turn a*b+c into an fma: other bits. It is off everywhere, also for ISO modes in which compilers still contract.
-target_compile_options(mxact_options INTERFACE
-  -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion $<$<BOOL:${MXACT_WERROR}>:-Werror>)
+target_compile_options(mxact_options INTERFACE -ffp-contract=off
+  "$<BUILD_INTERFACE:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Wsign-conversion;$<$<BOOL:${MXACT_WERROR}>:-Werror>>")
+target_compile_features(mxact_options INTERFACE cxx_std_20)
 # g++ 12 reports overlapping copies inside std::string's own operator+ (GCC bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
-  target_compile_options(mxact_options INTERFACE -Wno-restrict)
+  target_compile_options(mxact_options INTERFACE $<BUILD_INTERFACE:-Wno-restrict>)
 endif()
-target_include_directories(mxact_options INTERFACE ${PROJECT_SOURCE_DIR})
+target_include_directories(mxact_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/mxact>)
 if(MXACT_PORTABLE)
   target_compile_definitions(mxact_options INTERFACE MXACT_PORTABLE)
 endif()
@@ -23,9 +25,14 @@ if(MXACT_SANITIZE)
   target_compile_options(mxact_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 
+if(MXACT_FUZZ)
+  target_compile_options(mxact_options INTERFACE $<BUILD_INTERFACE:-fsanitize=fuzzer-no-link>)
+endif()
+
 # A library of one folder: mxact_library(model) makes mxact_model and mxact::model.
 function(mxact_library name)
   add_library(mxact_${name} STATIC)
   add_library(mxact::${name} ALIAS mxact_${name})
+  set_target_properties(mxact_${name} PROPERTIES EXPORT_NAME ${name})
   target_link_libraries(mxact_${name} PUBLIC mxact_options)
 endfunction()

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <string_view>
 
 #include "model/error.hpp"
 #include "props/failure_file.hpp"
+#include "sim/io/junit.hpp"
 
 namespace mx::props {
 namespace {
@@ -13,6 +15,7 @@ namespace {
 struct Asked {
   std::string regressions;
   std::string failures;
+  std::string junit;
   std::vector<std::string_view> ids;
 
   bool wants(std::string_view id) const {
@@ -24,12 +27,13 @@ Asked asked_by(std::span<char* const> arguments) {
   Asked asked;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string_view word = arguments[i];
-    if (word != "--regressions" && word != "--failures") {
+    std::string* const taken = word == "--regressions" ? &asked.regressions : word == "--failures" ? &asked.failures : word == "--junit" ? &asked.junit : nullptr;
+    if (taken == nullptr) {
       asked.ids.push_back(word);
       continue;
     }
-    if (++i == arguments.size()) throw Error(ErrorCode::usage, "no directory is named", std::string(word));
-    (word == "--failures" ? asked.failures : asked.regressions) = arguments[i];
+    if (++i == arguments.size()) throw Error(ErrorCode::usage, "nothing follows it", std::string(word));
+    *taken = arguments[i];
   }
   return asked;
 }
@@ -47,6 +51,14 @@ class Run {
     for (const HeldLaw& held : laws_) {
       if (asked_.wants(held.id)) tell(held, outcome_of(held), "");
     }
+  }
+
+  /// The file that --junit names; written whole at the end.
+  void write_checks() const {
+    if (asked_.junit.empty()) return;
+    std::ofstream file(asked_.junit);
+    file << sim::junit_xml(program_, checks_);
+    if (!file.flush()) throw Error(ErrorCode::resource, "cannot be written", asked_.junit);
   }
 
   bool ran() const { return ran_; }
@@ -67,8 +79,10 @@ class Run {
 
   void tell(const HeldLaw& held, const Outcome& outcome, const std::string& how) {
     ran_ = true;
+    checks_.push_back({std::string(program_), held.id + how, outcome.held ? sim::CheckEnd::passed : sim::CheckEnd::failed, outcome.message});
     std::printf("%-6s %s%s (%llu cases): %s\n%s", outcome.held ? "held" : "BROKEN", held.id.c_str(), how.c_str(),
                 static_cast<unsigned long long>(outcome.cases), held.statement.c_str(), outcome.counts.c_str());
+    std::fflush(stdout);
     if (outcome.held) return;
     all_held_ = false;
     std::printf("%s\n", outcome.message.c_str());
@@ -79,6 +93,7 @@ class Run {
   std::string_view program_;
   std::span<const HeldLaw> laws_;
   const Asked& asked_;
+  std::vector<sim::JunitCase> checks_;
   bool ran_ = false;
   bool all_held_ = true;
 };
@@ -91,6 +106,7 @@ int run_laws(std::string_view program, std::span<const HeldLaw> laws, std::span<
     Run run(program, laws, asked);
     run.regressions();
     run.laws();
+    run.write_checks();
     if (run.ran()) return run.all_held() ? 0 : 1;
     std::fprintf(stderr, "%s: no law of that name; the ids are:\n", std::string(program).c_str());
     for (const HeldLaw& law : laws) std::fprintf(stderr, "  %s\n", law.id.c_str());

@@ -3,8 +3,10 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "golden/report/run.hpp"
+#include "sim/io/junit.hpp"
 
 namespace mx::golden {
 
@@ -16,6 +18,10 @@ Standing worst(std::span<const Outcome> outcomes);
 /// The page: summary, then each part that some run has data for, then how to run it again. Throws Error(input) as outcomes_of does, and when
 /// something that a part needs is missing or malformed.
 std::string report_html(std::span<const Run> runs);
+
+/// Every single check of the runs (a backend on a platform, an entry of a set), then each run as a whole: one that checked nothing has failed. Throws
+/// Error(input) as outcomes_of does.
+std::vector<sim::JunitCase> checks_of(std::span<const Run> runs);
 
 /// The picture of a run. Throws Error(usage) when runs of its kind have none, naming the kinds that do.
 Figure picture_of(const Run& run);

@@ -63,7 +63,7 @@ class Layout {
   std::int64_t cosize() const;  ///< grains of memory, padding included
   std::int64_t bytes() const;   ///< memory in bytes; cosize * grain_bits must be a multiple of 8
 
-  /// Address of a logical element, or none when a Slice dropped it. Throws Error(usage) when the coordinate is out of range.
+  /// Address of a logical element (of a repeated one: its first place), or none when a Slice dropped it. Throws Error(usage) out of range.
   std::optional<std::int64_t> at(std::span<const std::int64_t> coord) const;
   /// What lies at an address. Throws Error(usage) when it is out of range.
   Place inverse(std::int64_t address) const;

@@ -1,0 +1,94 @@
+#include "cli/help_topics.hpp"
+
+#include <array>
+
+namespace mx::cli {
+namespace {
+
+constexpr std::array kTopics{
+    HelpTopic{"exit-status", "what a verb's exit status means",
+              "0    passed\n"
+              "1    a check failed: bits differ, a law broke, two profiles differ, the ledger disagrees\n"
+              "2    usage: an unknown verb, option or name, a value out of its range\n"
+              "3    an input file is truncated, malformed or contradicts itself\n"
+              "4    unsupported here: a backend refuses, a processor lacks a tier, an entry has no model\n"
+              "5    nothing ran, or the data could not have told right from wrong (MISTRUSTED)\n"
+              "6    resource: disk full, out of memory, a file that cannot be read or written\n"
+              "70   a mistake of mxact itself: please report it\n"
+              "130  interrupted; what was complete stays, what was not is gone"},
+    HelpTopic{"verdicts", "the words that end a check",
+              "PASSED      everything was compared, bit for bit, and is equal\n"
+              "FAILED      the first difference follows, with its place, both values and a command that repeats it\n"
+              "MISTRUSTED  equal, but the data (all zero, all equal) would have hidden the faults that it stands for\n"
+              "REFUSED     the backend takes no such checkpoint; the rule and the value follow\n"
+              "not yet modelled\n"
+              "            counted and shown, never taken for a pass"},
+    HelpTopic{"profiles", "whose dialect of a number format",
+              "A profile names how one implementation rounds, overflows, treats NaN and chooses block scales.\n"
+              "Nothing is implied: without --profile it is ocp, and every output names the one that was used.\n"
+              "\n"
+              "    mxact formats                                    # all of them\n"
+              "    mxact encode e4m3fn 450 --profile hip-nosat\n"
+              "    mxact compare ml_dtypes cuda-satfinite e4m3fn    # where two of them part"},
+    HelpTopic{"contracts", "how a dot product is ordered and rounded",
+              "A contract says in which order products are added, grouped, scaled and rounded, and on what\n"
+              "grounds: verified on hardware, published, or assumed. 'exact' is one rounding of the exact sum.\n"
+              "\n"
+              "    mxact formats                                    # all of them, with their grounds\n"
+              "    mxact verify --contract exact,hopper-bf16"},
+    HelpTopic{"layouts", "names, shapes and coordinates of packed tensors",
+              "NAME is a backend (with --tensor) or a building block; `mxact layout list` has both.\n"
+              "--shape of a layer is IxH or ExIxH: experts, intermediate, hidden; of a block RxC or BxRxC.\n"
+              "--coord names axes: half=up,I=3,K=17; those that are not named are 0.\n"
+              "--address counts as the layout does (layout show says in which bits), --byte counts bytes.\n"
+              "\n"
+              "    mxact layout show sf_128x4 --shape 100x6\n"
+              "    mxact layout where TRITON --tensor w2_weight --shape 2x256x256 --coord E=1,N=4,K=3\n"
+              "    mxact layout draw sf_128x4 --shape 128x8 -o scales.svg"},
+    HelpTopic{"deployments", "the files that select and sim read",
+              "An INFO file says the hardware, the software, the parallelism and the layer. A misspelt key is an\n"
+              "error with the nearest one, never ignored. docs/deployment.md lists every key.\n"
+              "\n"
+              "    mxact select docs/examples/gpt-oss-b200.info --explain\n"
+              "    mxact sim docs/examples/sim-b200.info --compare"},
+    HelpTopic{"checkpoints", "what is read, and what is written",
+              "CHECKPOINT is a .safetensors file or a model directory with its index. The form (gpt-oss, standard,\n"
+              "compressed-tensors, ModelOpt, FP8 blocks, Quark, DeepSeek-V4) is read from names, dtypes and\n"
+              "config.json; one that is ambiguous is refused. Output appears whole or not at all, carries tags of\n"
+              "its layout and what the way back needs, and never replaces files without --force.\n"
+              "\n"
+              "    mxact convert MODEL --backend MARLIN --platform sm90 -o OUT\n"
+              "    mxact restore OUT -o BACK"},
+    HelpTopic{"units", "one conversion by many processes",
+              "plan divides a conversion into units with names, run does one and is idempotent, merge checks that\n"
+              "every unit is there once and as it was written. Scripts: docs/examples/convert-*.sh.\n"
+              "\n"
+              "    mxact plan MODEL --backend MARLIN --platform sm90 --converted OUT -o plan.json\n"
+              "    mxact run plan.json --unit 0,1\n"
+              "    mxact merge plan.json"},
+    HelpTopic{"devices", "asking the model what a device should answer",
+              "gen writes operands, one vector a line, in hex; the device appends its answer; ver checks and names\n"
+              "the rule that would explain what it sees. Both take the same options.\n"
+              "\n"
+              "    mxact gen --list\n"
+              "    mxact gen f32_to_e4m3fn --no-header | DEVICE | mxact ver f32_to_e4m3fn"},
+    HelpTopic{"environment", "variables that are read",
+              "MXACT_ISA        forces one tier of instruction sets (mxact --version lists them); unknown or\n"
+              "                 unable here is an error, never another tier\n"
+              "OMP_NUM_THREADS  threads; results never depend on it\n"
+              "RC_PARAMS        of the laws: seed=..., max_success=..., reproduce=... (refused where CI is set)\n"
+              "CI               set by continuous integration: a replay is not a test"},
+    HelpTopic{"json", "what --json prints",
+              "One object. \"schema\" is mxact-VERB/N and changes its number when a meaning changes; \"mxact\" holds\n"
+              "version, commit and the command line. Errors go to standard error in any case. `mxact report` takes\n"
+              "such files, of any number of runs, and makes one page of them.\n"
+              "\n"
+              "    mxact verify --json > verify.json\n"
+              "    mxact report verify.json -o report.html"},
+};
+
+}  // namespace
+
+std::span<const HelpTopic> help_topics() { return kTopics; }
+
+}  // namespace mx::cli

@@ -1,0 +1,108 @@
+#include "cli/program.hpp"
+
+#include <fmt/core.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cctype>
+#include <iostream>
+#include <memory>
+#include <string_view>
+
+#include "build_info.hpp"
+#include "cli/build.hpp"
+#include "cli/numbers.hpp"
+#include "cli/verb_help.hpp"
+#include "cli/verb_units.hpp"
+#include "model/error.hpp"
+#include "model/names.hpp"
+
+namespace mx::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "exit status: 0 passed; 1 a check failed; 2 usage; 3 bad input file; 4 unsupported here;\n"
+    "             5 nothing ran or mistrusted; 6 resource; 130 interrupted\n"
+    "every verb takes --json and --help";
+
+/// The verb as typed, checked before CLI11 does, which would call a misspelt verb an unexpected argument.
+void check_verb(const CLI::App& app, const std::vector<std::string>& words) {
+  if (words.empty() || words[0].starts_with('-')) return;
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands({})) names.push_back(verb->get_name());
+  std::vector<std::string_view> known(names.begin(), names.end());
+  for (std::string_view name : known) {
+    if (name == words[0]) return;
+  }
+  throw Error(ErrorCode::usage, unknown_name("verb", words[0], known));
+}
+
+/// Arguments as CLI11 wants them: last first. It would take the value "-inf" for an option -i, but not with a space before it.
+std::vector<std::string> reversed(const std::vector<std::string>& words) {
+  std::vector<std::string> arguments;
+  for (auto word = words.rbegin(); word != words.rend(); ++word) {
+    const bool value = looks_like_a_value(word->c_str()) && std::isdigit(static_cast<unsigned char>((*word)[1])) == 0;
+    arguments.push_back(value ? " " + *word : *word);
+  }
+  return arguments;
+}
+
+std::string version() {
+  return fmt::format("mxact {} ({})\ncompiler: {}\nflags: {}\ntiers: {}", MXACT_VERSION, MXACT_COMMIT, MXACT_COMPILER, MXACT_FLAGS, tiers_text());
+}
+
+void add_verbs(const Verb& verbs, Action& action) {
+  add_verify(verbs, action);
+  add_select(verbs, action);
+  add_matrix(verbs, action);
+  add_audit(verbs, action);
+  add_layout(verbs, action);
+  add_convert(verbs, action);
+  add_restore(verbs, action);
+  add_plan(verbs, action);
+  add_run(verbs, action);
+  add_merge(verbs, action);
+  add_witness(verbs, action);
+  add_sim(verbs, action);
+  add_study(verbs, action);
+  add_formats(verbs, action);
+  add_encode(verbs, action);
+  add_decode(verbs, action);
+  add_quantize(verbs, action);
+  add_compare(verbs, action);
+  add_sweep(verbs, action);
+  add_gen(verbs, action);
+  add_ver(verbs, action);
+  add_report(verbs, action);
+  add_vectors(verbs, action);
+  add_faults(verbs, action);
+  add_doctor(verbs, action);
+  add_help(verbs, action);
+}
+
+}  // namespace
+
+Action action_for(const std::vector<std::string>& words) {
+  // Actions may refer to it: `mxact help` prints what it takes.
+  const auto app = std::make_shared<CLI::App>("mxact: the bit-exact authority for microscaled MoE inference", "mxact");
+  const auto action = std::make_shared<Action>();
+  app->footer(kFooter);
+  app->set_version_flag("--version", version);
+  app->require_subcommand(1);
+  add_verbs(Verb(app.get()), *action);
+  try {
+    check_verb(*app, words);
+    app->parse(reversed(words));
+  } catch (const CLI::Success& help) {
+    app->exit(help);
+    if (!std::cout.flush()) throw Error(ErrorCode::resource, "stdout cannot be written");
+    return {};
+  } catch (const CLI::ParseError& error) {
+    const std::string verb = app->get_subcommands().empty() ? "" : app->get_subcommands()[0]->get_name() + " ";
+    throw Error(ErrorCode::usage, fmt::format("{} (mxact {}--help lists what it takes)", error.what(), verb));
+  }
+  return [app, action] { return (*action)(); };
+}
+
+}  // namespace mx::cli

@@ -1,0 +1,162 @@
+// What the program says about itself: help by verb and topic, the manual page, completions. All come from the options themselves.
+
+#include <sstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/cli/run_program.hpp"
+
+namespace {
+
+using mx::tests::Run;
+using mx::tests::run_json;
+using mx::tests::run_mxact;
+using mx::tests::run_program;
+using nlohmann::json;
+
+void collect(const json& verb, std::vector<json>& all) {
+  if (verb["verb"] != "") all.push_back(verb);
+  for (const json& below : verb["verbs"]) collect(below, all);
+}
+
+std::vector<json> every_verb() {
+  std::vector<json> all;
+  collect(run_json("help")["program"], all);
+  REQUIRE(all.size() >= 35);
+  return all;
+}
+
+bool installed(const std::string& program) { return run_program("command", "-v " + program).status == 0; }
+
+/// What bash offers after the words, of which the last one is being typed.
+std::set<std::string> offered(const std::string& words) {
+  const std::string script = "source <(" MXACT_PROGRAM " completion bash); COMP_WORDS=(" + words +
+                             "); COMP_CWORD=$(( ${#COMP_WORDS[@]} - 1 )); _mxact; printf \"%s\\n\" \"${COMPREPLY[@]}\"";
+  const Run run = run_program("bash", "-c " + ("'" + script + "'"));
+  INFO(words << "\n" << run.err);
+  REQUIRE(run.status == 0);
+  REQUIRE(run.err.empty());
+  std::set<std::string> lines;
+  std::istringstream text(run.out);
+  for (std::string line; std::getline(text, line);) {
+    if (!line.empty()) lines.insert(line);
+  }
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("help of a verb is what its --help prints, and lists each of its options") {
+  for (const json& verb : every_verb()) {
+    const std::string path = verb["verb"];
+    INFO(path);
+    const Run by_option = run_mxact(path + " --help");
+    CHECK(by_option.status == 0);
+    CHECK(run_mxact("help " + path).out == by_option.out);
+    for (const json& option : verb["options"]) CHECK(by_option.out.find(std::string(option["names"].back())) != std::string::npos);
+  }
+}
+
+TEST_CASE("help topics are explained, named unlike any verb, and in the manual") {
+  const json list = run_json("help");
+  const std::string manual = run_mxact("manual").out;
+  std::set<std::string> verbs;
+  for (const json& verb : every_verb()) verbs.insert(verb["verb"]);
+  REQUIRE(list["topics"].size() >= 10);
+  for (const json& topic : list["topics"]) {
+    const std::string name = topic["name"];
+    INFO(name);
+    CHECK(verbs.count(name) == 0);
+    CHECK(run_mxact("help " + name).out.size() > 100);
+    CHECK(manual.find(".SS \"" + (name == "exit-status" ? "exit\\-status" : name) + "\"") != std::string::npos);
+  }
+  CHECK(run_mxact("help exit-status").out.find("130") != std::string::npos);
+}
+
+TEST_CASE("commands that help topics show are ones that the program takes") {
+  int shown = 0;
+  const json list = run_json("help");
+  for (const json& topic : list["topics"]) {
+    std::istringstream text(std::string(run_json("help " + std::string(topic["name"]))["text"]));
+    for (std::string line; std::getline(text, line);) {
+      if (line.rfind("    mxact ", 0) != 0) continue;
+      std::string verb = line.substr(10, line.find(' ', 10) - 10);
+      INFO(line);
+      CHECK(run_mxact("help " + verb).status == 0);
+      ++shown;
+    }
+  }
+  CHECK(shown >= 10);
+}
+
+TEST_CASE("an unknown topic, verb or shell gets the nearest name") {
+  for (const auto& [arguments, message] : std::vector<std::pair<std::string, std::string>>{
+           {"help layuot", "unknown verb or topic 'layuot' (did you mean layout?)"},
+           {"help layout wher", "unknown verb or topic 'layout wher' (did you mean layout where?)"},
+           {"completion bsh", "unknown shell 'bsh' (did you mean bash?)"},
+           {"completion", "SHELL"}}) {
+    const Run run = run_mxact(arguments);
+    INFO(arguments);
+    CHECK(run.status == 2);
+    CHECK(run.out.empty());
+    CHECK(run.err.find(message) != std::string::npos);
+  }
+}
+
+TEST_CASE("the manual names every verb and option, and troff takes it without a warning") {
+  const Run manual = run_mxact("manual");
+  REQUIRE(manual.status == 0);
+  for (const json& verb : every_verb()) {
+    std::string path = verb["verb"];
+    INFO(path);
+    CHECK(manual.out.find(".SS \"mxact " + path + " ") != std::string::npos);
+  }
+  for (const char* option : {"\\-\\-triton\\-kernels", "\\-\\-coord", "\\-\\-with\\-expected"}) CHECK(manual.out.find(option) != std::string::npos);
+  if (!installed("groff")) {
+    WARN("groff is not installed: the page was not formatted");
+    return;
+  }
+  const Run formatted = run_program("sh", std::string("-c '" MXACT_PROGRAM " manual | groff -man -Tutf8 -ww -z'"));
+  CHECK(formatted.status == 0);
+  CHECK(formatted.err.empty());
+}
+
+TEST_CASE("bash completes verbs, options and names from the tables") {
+  std::set<std::string> verbs;
+  const json list = run_json("help");
+  for (const json& verb : list["program"]["verbs"]) verbs.insert(verb["verb"]);
+  CHECK(offered("mxact \"\"") == verbs);
+  CHECK(offered("mxact lay") == std::set<std::string>{"layout"});
+  CHECK(offered("mxact layout w") == std::set<std::string>{"where"});
+  CHECK(offered("mxact layout where TRITON_") == std::set<std::string>{"TRITON_UNFUSED"});
+  CHECK(offered("mxact layout where TRITON --coo") == std::set<std::string>{"--coord"});
+  CHECK(offered("mxact convert model --backend MARL") == std::set<std::string>{"MARLIN"});
+  CHECK(offered("mxact convert model --platform sm12") == std::set<std::string>{"sm120", "sm121"});
+  CHECK(offered("mxact select file --platform SM12").empty());
+  CHECK(offered("mxact gen f32_to_e4m3fnu") == std::set<std::string>{"f32_to_e4m3fnuz"});
+  CHECK(offered("mxact sweep mer") == std::set<std::string>{"merge"});
+  CHECK(offered("mxact help exit") == std::set<std::string>{"exit-status"});
+  for (const json& verb : every_verb()) {
+    const std::string path = verb["verb"];
+    std::set<std::string> options;
+    for (const json& option : verb["options"]) {
+      if (option["positional"]) continue;
+      for (const std::string name : option["names"]) {
+        if (name.rfind("--", 0) == 0) options.insert(name);
+      }
+    }
+    INFO(path);
+    CHECK(offered("mxact " + path + " --") == options);
+  }
+}
+
+TEST_CASE("zsh reads its completion") {
+  if (!installed("zsh")) {
+    WARN("SKIPPED: zsh is not installed");
+    return;
+  }
+  const Run run = run_program("sh", std::string("-c '" MXACT_PROGRAM " completion zsh | zsh -n'"));
+  CHECK(run.status == 0);
+  CHECK(run.err.empty());
+}

@@ -1,0 +1,21 @@
+# What takes minutes to hours, each a command of its own that prints its counts. An ordinary ctest leaves them out: `ctest -C exhaustive -L exhaustive`, of which several machines
+# take every n-th one each with `-I START,,STRIDE`.
+function(mxact_exhaustive name)
+  add_test(NAME "exhaustive: ${name}" COMMAND ${ARGN} CONFIGURATIONS exhaustive)
+  set_tests_properties("exhaustive: ${name}" PROPERTIES LABELS exhaustive TIMEOUT 86400)
+endfunction()
+
+mxact_exhaustive("scale rules over all positive fp32 numbers" test_numerics [.exhaustive])
+mxact_exhaustive("recorded sweeps over all fp32 inputs" test_golden [.sweep])
+mxact_exhaustive("compared conversions over all fp32 inputs" test_compare [.sweep])
+mxact_exhaustive("layers of gpt-oss-20b and 120b through every conversion" test_sim [.exhaustive])
+mxact_exhaustive("random vectors of every table" test_vector_files [.long])
+mxact_exhaustive("strength of the generators of layouts" test_faults [.strength])
+mxact_exhaustive("conversions and functions over all fp32 inputs" mxact_proof all)
+mxact_exhaustive("kernels of quantizers by the hundred million blocks" mxact_kernels_proof quantizers --blocks 100000000)
+mxact_exhaustive("kernels of dequantizers" mxact_kernels_proof dequantizers)
+mxact_exhaustive("kernels of functions over all fp32 inputs" mxact_kernels_proof functions)
+mxact_exhaustive("fused layers" mxact_moe_proof)
+mxact_exhaustive("single changes of every table" mxact faults --tables)
+mxact_exhaustive("laws of layouts over 200 shapes of every row" mxact_laws L)
+set_tests_properties("exhaustive: laws of layouts over 200 shapes of every row" PROPERTIES ENVIRONMENT "RC_PARAMS=max_success=200 max_discard_ratio=100")

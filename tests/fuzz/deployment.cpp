@@ -1,0 +1,13 @@
+// INFO files of deployments: what is read can be asked about.
+
+#include "model/oracle/select.hpp"
+#include "sim/deployment_file.hpp"
+#include "tests/fuzz/target.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  mx::fuzz::expect_answer([&] {
+    const mx::sim::DeploymentFile file = mx::sim::parse_deployment_file(mx::fuzz::text_of(data, size), "input.info");
+    mx::oracle::select(file.oracle, file.deployment);
+  });
+  return 0;
+}

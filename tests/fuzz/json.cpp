@@ -1,0 +1,18 @@
+// Foreign JSON, and reports made of it: whatever parses is a run that can be shown, or is refused.
+
+#include <nlohmann/json.hpp>
+
+#include "golden/report/report.hpp"
+#include "sim/io/json.hpp"
+#include "tests/fuzz/target.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  mx::fuzz::expect_answer([&] {
+    mx::golden::Json json = mx::sim::parse_json({data, size}, {.bytes = std::uint64_t{1} << 20}, "input");
+    const mx::golden::Run run = mx::golden::run_of("input", std::move(json));
+    const std::string page = mx::golden::report_html({&run, 1});
+    mx::fuzz::require(page.ends_with("</html>\n"), "a page is whole");
+    mx::golden::checks_of({&run, 1});
+  });
+  return 0;
+}

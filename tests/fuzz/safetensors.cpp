@@ -1,0 +1,20 @@
+// The container: what opens must be readable to its last byte, and its tensors must lie where the header says.
+
+#include "sim/io/safetensors.hpp"
+#include "tests/fuzz/target.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const mx::fuzz::ScratchFolder folder;
+  const std::filesystem::path path = folder.write("input.safetensors", data, size);
+  mx::fuzz::expect_answer([&] {
+    const mx::sim::SafetensorsFile file(path);
+    std::uint64_t covered = 0;
+    for (const auto& [name, tensor] : file.tensors()) {
+      mx::fuzz::require(tensor.file_offset + tensor.bytes.size() <= size, "a tensor lies inside its file");
+      mx::fuzz::require(file.read(tensor).size() == tensor.bytes.size(), "a tensor is read whole");
+      covered += tensor.bytes.size();
+    }
+    mx::fuzz::require(covered <= size, "tensors do not overlap");
+  });
+  return 0;
+}

@@ -1,0 +1,16 @@
+#include <cstdio>
+#include <memory>
+
+#include "golden/vectors/families.hpp"
+#include "kernels/isa.hpp"
+#include "model/layout/stage.hpp"
+#include "sim/io/digest.hpp"
+
+// One name of each library, so that each is linked.
+int main() {
+  std::size_t operations = 0;
+  for (const mx::golden::OpFamily& family : mx::golden::all_op_families()) operations += family.names().size();
+  std::printf("%s\n%s\n%d %d\n", mx::sim::digest_of("mxact").c_str(), std::string(mx::kernels::isa_tiers().front().name).c_str(),
+              !mx::layout::all_stage_layouts().empty(), operations > 100);
+  return 0;
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Installs a build into a fresh prefix and builds a stranger's project against what lies there, by CMake and by pkg-config.
+# usage: install_test.sh SOURCE BUILD   (BUILD is complete)
+set -euo pipefail
+source=$1 build=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "FAILED: $*" >&2; exit 1; }
+equal() { [[ $1 == "$2" ]] || fail "$3: '$1', not '$2'"; }
+
+# The page shows what is built here.
+page=$(sed -n '/^```cmake$/,/^```$/p' "$source/docs/embed.md" | grep -v '^```')
+[[ -n $page ]] || fail "docs/embed.md shows no CMake"
+while IFS= read -r line; do
+  grep -qF -- "$line" "$source"/tests/install/{consumer,fetch}/CMakeLists.txt || fail "docs/embed.md: '$line' is not what the tests build"
+done <<< "$page"
+
+cmake --install "$build" --prefix "$work/prefix" > "$work/install.log"
+prefix=$work/prefix
+! grep -rIlE "$source|$build" "$prefix/lib" "$prefix/include" --include='*.cmake' --include='*.pc' --include='*.hpp' || fail "the installed tree refers to the sources"
+
+cmake -S "$source/tests/install/consumer" -B "$work/consumer" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" > "$work/consumer.log" || { cat "$work/consumer.log"; fail "find_package"; }
+cmake --build "$work/consumer" > "$work/build.log" || { cat "$work/build.log"; fail "the consumer does not build"; }
+version=$(sed -n 's/^project(mxact VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
+for program in encode_shared encode_static; do equal "$("$work/consumer/$program")" "$version 0x7e" $program; done
+[[ $("$work/consumer/where") == "xxh3:"*$'\nportable\n1 1' ]] || fail "where: $("$work/consumer/where")"
+
+# What no package has is refused by name.
+mkdir "$work/wrong"
+printf 'cmake_minimum_required(VERSION 3.25)\nproject(wrong LANGUAGES CXX)\nfind_package(mxact CONFIG REQUIRED COMPONENTS kernel)\n' > "$work/wrong/CMakeLists.txt"
+if cmake -S "$work/wrong" -B "$work/wrong/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" > "$work/wrong.log" 2>&1; then fail "an unknown component is found"; fi
+grep -q "no component 'kernel'" "$work/wrong.log" || { cat "$work/wrong.log"; fail "the unknown component is not named"; }
+
+if command -v pkg-config > /dev/null; then
+  export PKG_CONFIG_PATH
+  PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name mxact.pc)")
+  # shellcheck disable=SC2046
+  cc -std=c99 -o "$work/encode" "$source/tests/install/consumer/encode.c" $(pkg-config --cflags --libs mxact)
+  equal "$(LD_LIBRARY_PATH=$(pkg-config --variable=libdir mxact) "$work/encode")" "$version 0x7e" pkg-config
+else
+  echo "pkg-config is not installed: mxact.pc was not tried"
+fi
+
+equal "$("$prefix/bin/mxact" --version | head -1 | cut -d' ' -f1,2)" "mxact $version" "the installed program"
+for file in share/man/man1/mxact.1 share/bash-completion/completions/mxact share/zsh/vendor-completions/_mxact share/mxact/v1 share/mxact/sv/mxact_pkg.sv share/mxact/python/mxact.py; do
+  [[ -e $prefix/$file ]] || fail "$file is not installed"
+done
+
+cmake -S "$source/tests/install/fetch" -B "$work/fetch" -G Ninja -DMXACT_SOURCE_DIR="$source" > "$work/fetch.log" 2>&1 || { cat "$work/fetch.log"; fail "FetchContent"; }
+# Its libraries are the ones that were built above: here it is asked what it would build, and that it is neither tests nor the program.
+plan=$(ninja -C "$work/fetch" -n)
+grep -q 'Linking CXX executable where' <<< "$plan" || fail "FetchContent builds no consumer"
+! grep -qE 'test_|mxact_laws|cli/mxact' <<< "$plan" || fail "FetchContent builds the project's tests"
+echo "installed, consumed by find_package and pkg-config, configured by FetchContent"
