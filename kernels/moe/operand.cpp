@@ -162,7 +162,7 @@ bool needs_care(Contract contract, const RowBlock& rows, const ScaleRange& colum
     const bool normal = rows.scales.most <= kMostBase && columns.most < 255 && columns.least > 0;
     return !normal || rows.scales.least + columns.least < 135 || rows.scales.most + columns.most > 381;
   }
-  return false;
+  return columns.least == 0 || columns.most == 255;
 }
 
 bool needs_care(const RowBlock& rows, float expert_scale) {

@@ -73,7 +73,8 @@ void fill_scaled(Operand& operand, std::size_t index, std::span<const std::uint1
 /// activation (2^(exponent field - 134)) times that of a weight (2^(byte - 128)) is at least 2^-126.
 /// int8-block: both scales are normal numbers, those of rows such that 2^24 units of their sums are too, and their product is normal also in that
 /// unit, 2^-7.
-/// bf16-block has one way for all, and so have weights with other scales than E8M0.
+/// bf16-block: the weights' scales are normal numbers.
+/// Weights with other scales than E8M0 have one way for all.
 bool needs_care(Contract contract, const RowBlock& rows, const ScaleRange& columns);
 /// The same of int8-block with E4M3 scales, times the expert's: no product of a row's scale with those is beyond the normal numbers, also in the unit
 /// of the sums, and rows' scales are as there.

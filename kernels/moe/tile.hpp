@@ -122,6 +122,7 @@ TileFunction int8_block_nvfp4_avx2;
 TileFunction int8_block_avx512_vnni;
 TileFunction int8_block_nvfp4_avx512_vnni;
 TileFunction bf16_chain_avx512_bf16;
+TileFunction bf16_chain_decoded_avx512_bf16;  ///< what it leaves many rows to
 TileFunction bf16_chain_mxfp8_avx512_bf16;
 TileFunction bf16_chain_nvfp4_avx512_bf16;
 TileFunction bf16_chain_fp8_avx512_bf16;
