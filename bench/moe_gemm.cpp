@@ -68,7 +68,7 @@ void product(benchmark::State& state, const Engine& engine, const PanelFormat& f
   for (std::uint16_t& code : bf16) code = static_cast<std::uint16_t>((draws() & 0x807FU) | (120 + draws() % 8) << 7);
   for (std::int8_t& code : int8) code = static_cast<std::int8_t>(draws());
   const std::vector<float> x_scales(block == 0 ? 0 : rows * ((kK + block - 1) / block), 0.25F);
-  std::vector<float> out(rows * columns);
+  Lines<float> out(rows * columns);
   const std::size_t copies = rows < kColdRows ? matrix.shape.experts : 1;
   const double allowed = limit(engine, matrix, rows, threads);
   std::size_t expert = 0;

@@ -76,8 +76,8 @@ class ProductsAlone {
     std::ranges::fill(first_.data, int8 ? 0x01020304U : 0x3F803F80U);
     std::ranges::fill(second_.data, int8 ? 0x01020304U : 0x3F803F80U);
     for (Operand* operand : {&first_, &second_}) {
-      std::ranges::fill(operand->starts, -12);
-      std::ranges::fill(operand->exponents, (120 - 134) * (1 << 23));
+      std::ranges::fill(operand->bases, base_of(120));
+      std::ranges::fill(operand->starts, base_of(120) - 12);
       for (RowBlock& block : operand->row_blocks) {
         block.least_exponent = 127;
         block.scales = {120, 120};

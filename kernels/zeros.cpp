@@ -5,13 +5,11 @@
 #endif
 
 namespace mx::kernels {
-namespace {
 
-constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
-
-/// Advice for the whole huge pages within; what fails is time, nothing else.
-void ask_for_huge_pages(const std::uint8_t* begin, std::size_t bytes) {
+void ask_for_huge_pages(const void* begin, std::size_t bytes) {
 #if defined(MADV_HUGEPAGE)
+  constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
+  if (bytes < 2 * kHugePage) return;
   const auto address = reinterpret_cast<std::uintptr_t>(begin);
   const std::uintptr_t first = (address + kHugePage - 1) / kHugePage * kHugePage;
   const std::uintptr_t last = (address + bytes) / kHugePage * kHugePage;
@@ -21,13 +19,10 @@ void ask_for_huge_pages(const std::uint8_t* begin, std::size_t bytes) {
 #endif
 }
 
-}  // namespace
-
 std::vector<std::uint8_t> zeros(std::size_t bytes) {
   std::vector<std::uint8_t> buffer;
   buffer.reserve(bytes);
-  // Before the first touch: pages that are there already stay as they are.
-  if (bytes >= 2 * kHugePage) ask_for_huge_pages(buffer.data(), buffer.capacity());
+  ask_for_huge_pages(buffer.data(), buffer.capacity());
   buffer.resize(bytes);
   return buffer;
 }

@@ -1,10 +1,13 @@
 #pragma once
-// Memory that vector loads of a whole cache line may read.
+// Memory that vector loads of a whole cache line may read, large buffers in large pages: a product of few rows is as fast as it reads its weights, and
+// the processor's prefetchers end at a page.
 
 #include <cstddef>
 #include <new>
 #include <utility>
 #include <vector>
+
+#include "kernels/zeros.hpp"
 
 namespace mx::kernels::moe {
 
@@ -18,7 +21,11 @@ struct LineAllocator {
   template <class U>
   LineAllocator(const LineAllocator<U>&) {}  // NOLINT(google-explicit-constructor): containers rebind allocators
 
-  T* allocate(std::size_t count) { return static_cast<T*>(::operator new (count * sizeof(T), std::align_val_t{kLine})); }
+  T* allocate(std::size_t count) {
+    void* const memory = ::operator new (count * sizeof(T), std::align_val_t{kLine});
+    ask_for_huge_pages(memory, count * sizeof(T));
+    return static_cast<T*>(memory);
+  }
   void deallocate(T* memory, std::size_t) { ::operator delete (memory, std::align_val_t{kLine}); }
   /// Elements without a value of their own stay as the memory is: all of them are written before they are read.
   template <class U>

@@ -9,9 +9,9 @@ namespace {
 alignas(32) constexpr uint8_t kShifted[32] = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0,
                                               12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0};
 
-/// fp32 of the scale whose exponent the operand holds: (byte - 134) * 2^23.
-MXACT_INLINE __m256 a_scale(int32_t exponent) {
-  const int32_t byte = (exponent >> 23) + 134;
+/// fp32 of the scale that a base was made of.
+MXACT_INLINE __m256 a_scale(int32_t base) {
+  const int32_t byte = scale_byte_of(base);
   return _mm256_castsi256_ps(_mm256_set1_epi32(byte == 0 ? 0x00400000 : byte == 255 ? 0x7FC00000 : byte << 23));
 }
 
@@ -24,7 +24,7 @@ MXACT_INLINE __m256 e4m3(const TileArgs& args, const uint8_t* scales) {
 
 /// One scale block, `Octets` of K, of 8 columns by a tile of rows. Four products of 16 bits, at most 24 * 128 * 2 each, stay below 2^15.
 template <size_t Octets>
-MXACT_INLINE void int8_block(const uint8_t* codes, __m256 w_scale, const uint32_t* a, const int32_t* starts, const int32_t* exponents, size_t height,
+MXACT_INLINE void int8_block(const uint8_t* codes, __m256 w_scale, const uint32_t* a, const int32_t* starts, const int32_t* bases, size_t height,
                              float* totals) {
   const __m256i table = _mm256_load_si256(reinterpret_cast<const __m256i*>(kShifted));
   const __m256i low = _mm256_set1_epi8(15);
@@ -35,7 +35,7 @@ MXACT_INLINE void int8_block(const uint8_t* codes, __m256 w_scale, const uint32_
     weights[2 * octet + 1] = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(lanes, 4), low));
   }
   for (size_t row = 0; row < height; ++row) {
-    __m256i sum = _mm256_set1_epi32(starts[row]);
+    __m256i sum = _mm256_sub_epi32(_mm256_set1_epi32(starts[row]), _mm256_set1_epi32(bases[row]));
     MXACT_UNROLL for (size_t half = 0; half < 2 * Octets; half += 4) {
       __m256i four = _mm256_setzero_si256();
       MXACT_UNROLL for (size_t quad = half; quad < half + 4; ++quad) {
@@ -45,7 +45,7 @@ MXACT_INLINE void int8_block(const uint8_t* codes, __m256 w_scale, const uint32_
     }
     float* const total = totals + row * kColumns;
     const __m256 value = _mm256_mul_ps(_mm256_cvtepi32_ps(sum), _mm256_set1_ps(0x1p-7F));
-    const __m256 scale = _mm256_mul_ps(a_scale(exponents[row]), w_scale);
+    const __m256 scale = _mm256_mul_ps(a_scale(bases[row]), w_scale);
     _mm256_storeu_ps(total, _mm256_fmadd_ps(value, scale, _mm256_loadu_ps(total)));
   }
 }
@@ -68,7 +68,7 @@ void run(const TileArgs& args) {
           const size_t lane = half * kColumns + v * 8;
           const __m256 scale = Scales(args, args.scales + panel * args.scale_stride + b * kPanelColumns + lane);
           int8_block<Octets>(args.codes + panel * args.code_stride + (b * Octets * kPanelColumns + lane) * 4, scale, a,
-                             args.a_starts + first * blocks + b * height, args.a_exponents + first * args.blocks + b / kPerScale * height, height,
+                             args.a_starts + first * blocks + b * height, args.a_bases + first * args.blocks + b / kPerScale * height, height,
                              totals + first * kColumns + v * 8);
         }
       }

@@ -74,6 +74,7 @@ MXACT_INLINE void chain(Columns<Vectors> columns, const uint32_t* a, size_t bloc
   Decoder decoders[Vectors];
 #pragma GCC unroll 1
   for (size_t b = 0; b < blocks; ++b) {
+    if constexpr (Vectors > 2) columns.look_ahead(blocks - b);
     MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) decoders[v].begin_block(columns.scales_of(v));
     // Unrolled over a whole block, wide tiles would not fit the cache of decoded instructions.
     if constexpr (Rows * Vectors <= 8) {
@@ -109,14 +110,18 @@ MXACT_INLINE void block_octet(__m512 (&sums)[Rows][Vectors], Columns<Vectors>& c
   a += 4 * Rows;
 }
 
+/// What a block's scales need: bytes at the ends of their range, or activations with scales, take longer.
+enum class BlockScales { moderate, any, with_rows };
+
 /// `a_scales`: of each block and row, where activations have some.
-template <size_t Rows, size_t Vectors, bool Scaled>
+template <size_t Rows, size_t Vectors, BlockScales Scales>
 MXACT_INLINE void block(Columns<Vectors> columns, const uint32_t* a, const float* a_scales, size_t blocks, const Outputs& outputs) {
   const __m512i table = _mm512_load_si512(kE2m1Codes);
   __m512 totals[Rows][Vectors];
   MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) totals[m][v] = _mm512_setzero_ps(); }
 #pragma GCC unroll 1
   for (size_t b = 0; b < blocks; ++b) {
+    if constexpr (Vectors > 2) columns.look_ahead(blocks - b);
     __m512 sums[Rows][Vectors];
     MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) sums[m][v] = _mm512_setzero_ps(); }
     if constexpr (Rows <= 4) {
@@ -126,13 +131,15 @@ MXACT_INLINE void block(Columns<Vectors> columns, const uint32_t* a, const float
       for (size_t octet = 0; octet < 4; ++octet) block_octet(sums, columns, table, a);
     }
     MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) {
-      const __m512 scale = scale_values(columns.scales_of(v));
+      const uint8_t* const bytes = columns.scales_of(v);
+      const __m512 scale = Scales == BlockScales::moderate ? _mm512_castsi512_ps(exponent_field(bytes)) : scale_values(bytes);
       MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-        totals[m][v] = _mm512_fmadd_ps(sums[m][v], Scaled ? _mm512_mul_ps(_mm512_set1_ps(a_scales[m]), scale) : scale, totals[m][v]);
+        const __m512 both = Scales == BlockScales::with_rows ? _mm512_mul_ps(_mm512_set1_ps(a_scales[m]), scale) : scale;
+        totals[m][v] = _mm512_fmadd_ps(sums[m][v], both, totals[m][v]);
       }
     }
     columns.next_block();
-    if constexpr (Scaled) a_scales += Rows;
+    if constexpr (Scales == BlockScales::with_rows) a_scales += Rows;
   }
   outputs.store(totals);
 }
@@ -169,10 +176,14 @@ size_t careful_chain_tile(const TileArgs& args, size_t panel, size_t row, const 
 
 template <size_t Rows, size_t Vectors>
 MXACT_INLINE void block_of_panels(const TileArgs& args, size_t panel, size_t row, const Outputs& outputs) {
-  if (args.a_scales == nullptr) {
-    block<Rows, Vectors, false>(columns_at<Vectors>(args, panel), pairs_at(args, row), nullptr, args.blocks, outputs);
+  const Columns<Vectors> columns = columns_at<Vectors>(args, panel);
+  const uint32_t* const pairs = pairs_at(args, row);
+  if (args.a_scales != nullptr) {
+    block<Rows, Vectors, BlockScales::with_rows>(columns, pairs, args.a_scales + args.blocks * row, args.blocks, outputs);
+  } else if (args.careful) {
+    block<Rows, Vectors, BlockScales::any>(columns, pairs, nullptr, args.blocks, outputs);
   } else {
-    block<Rows, Vectors, true>(columns_at<Vectors>(args, panel), pairs_at(args, row), args.a_scales + args.blocks * row, args.blocks, outputs);
+    block<Rows, Vectors, BlockScales::moderate>(columns, pairs, nullptr, args.blocks, outputs);
   }
 }
 
@@ -211,7 +222,11 @@ void run(const TileArgs& args, size_t tallest, Tile* const* tiles) {
 
 }  // namespace
 
-void bf16_chain_avx512_bf16(const TileArgs& args) { run(args, kChainRows, args.careful ? kCarefulChainTiles : kChainTiles); }
+void bf16_chain_avx512_bf16(const TileArgs& args) {
+  // Two tiles decode as fast as they multiply, and need no room for decoded weights.
+  if (args.rows > 2 * kChainRows) return bf16_chain_decoded_avx512_bf16(args);
+  run(args, kChainRows, args.careful ? kCarefulChainTiles : kChainTiles);
+}
 
 void bf16_block_avx512_bf16(const TileArgs& args) { run(args, kBlockRows, kBlockTiles); }
 

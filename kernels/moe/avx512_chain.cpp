@@ -1,4 +1,5 @@
-// bf16-chain of MXFP8, NVFP4 and FP8 weights by VDPBF16PS: a stretch of a panel is decoded once for all rows, its scales folded in.
+// bf16-chain of MXFP8, NVFP4 and FP8 weights, and of many rows by MXFP4 weights, by VDPBF16PS: a stretch of a panel is decoded once for all rows, its
+// scales folded in.
 
 #include "kernels/moe/avx512_decode.hpp"
 #include "kernels/moe/bf16_product.hpp"
@@ -88,6 +89,7 @@ struct Kind {
   bool (*is_moderate)(const TileArgs& args, const uint8_t* scales);  ///< whether `decode` takes these scales; null: it takes all
   Decode* decode_any;
 };
+constexpr Kind kMxfp4{4, 1, decode<E2m1, E8m0Fold>, nullptr, nullptr};
 constexpr Kind kMxfp8{8, 1, decode<E4m3, E8m0Fold>, nullptr, nullptr};
 constexpr Kind kNvfp4{4, 1, decode<E2m1, E4m3Fold<moderate_product>>, is_expert_moderate, decode<E2m1, E4m3Fold<any_product>>};
 constexpr Kind kFp8{8, 4, decode<E4m3, F32Fold<moderate_product>>, are_moderate, decode<E4m3, F32Fold<any_product>>};
@@ -144,29 +146,40 @@ MXACT_INLINE void each_tile(size_t rows, Visit visit) {
   }
 }
 
+MXACT_INLINE void clear(float* totals, size_t height) {
+  for (size_t i = 0; i < height * kPanelColumns; ++i) totals[i] = 0;
+}
+
+/// Rows of a tile that is complete. Its stores are under way while the next tile is computed.
+MXACT_INLINE void put(const TileArgs& args, size_t panel, size_t row, size_t height, const float* totals) {
+  for (size_t m = 0; m < height; ++m) {
+    const float* const of_row = totals + m * kPanelColumns;
+    const __m512 sums[1][2] = {{_mm512_load_ps(of_row), _mm512_load_ps(of_row + 16)}};
+    Outputs(args, panel, row + m).store(sums);
+  }
+}
+
 void run(const TileArgs& args, const Kind& kind) {
   alignas(64) uint32_t weights[kStretch / 2 * kPanelColumns];
   alignas(64) float totals[kMostRows * kPanelColumns];
   const size_t k = args.blocks * kScaleBlock;
   for (size_t panel = 0; panel < args.panels; ++panel) {
-    for (size_t i = 0; i < args.rows * kPanelColumns; ++i) totals[i] = 0;
     for (size_t first = 0; first < k; first += kStretch) {
       const size_t count = k - first < kStretch ? k - first : kStretch;
       decode_stretch(args, kind, panel, first, count, weights);
       each_tile(args.rows, [&](size_t row, size_t height) {
-        kTiles[height - 1](weights, args.a + k / 2 * row + first / 2 * height, count / 2, totals + row * kPanelColumns);
+        float* const of_tile = totals + row * kPanelColumns;
+        if (first == 0) clear(of_tile, height);
+        kTiles[height - 1](weights, args.a + k / 2 * row + first / 2 * height, count / 2, of_tile);
+        if (first + count == k) put(args, panel, row, height, of_tile);
       });
-    }
-    for (size_t row = 0; row < args.rows; ++row) {
-      const float* const of_row = totals + row * kPanelColumns;
-      const __m512 sums[1][2] = {{_mm512_load_ps(of_row), _mm512_load_ps(of_row + 16)}};
-      Outputs(args, panel, row).store(sums);
     }
   }
 }
 
 }  // namespace
 
+void bf16_chain_decoded_avx512_bf16(const TileArgs& args) { run(args, kMxfp4); }
 void bf16_chain_mxfp8_avx512_bf16(const TileArgs& args) { run(args, kMxfp8); }
 void bf16_chain_nvfp4_avx512_bf16(const TileArgs& args) { run(args, kNvfp4); }
 void bf16_chain_fp8_avx512_bf16(const TileArgs& args) { run(args, kFp8); }

@@ -61,12 +61,19 @@ struct Columns {
   const uint8_t* scales;
   size_t code_stride;
   size_t scale_stride;
-
   /// Memory is asked for a page ahead: decoding leaves the processor's own prefetcher behind.
+  static constexpr size_t kAhead = 4096;
+  size_t ahead = kAhead;
+
+  /// Behind a panel's last page lies another of those that are read beside each other: of MXFP4, so many blocks from the end, the next ones are meant.
+  MXACT_INLINE void look_ahead(size_t blocks_left) {
+    constexpr size_t kBlocks = kAhead / (kPanelBlockDwords * 4);
+    ahead = blocks_left > kBlocks ? kAhead : kAhead + (Vectors / 2 - 1) * code_stride;
+  }
+
   MXACT_INLINE __m512i dwords(size_t v) const {
-    constexpr size_t kAhead = 4096;
     const uint8_t* const at = codes + v / 2 * code_stride + v % 2 * 64;
-    _mm_prefetch(at + kAhead, _MM_HINT_T0);
+    _mm_prefetch(at + ahead, _MM_HINT_T0);
     return _mm512_load_si512(at);
   }
   MXACT_INLINE const uint8_t* scales_of(size_t v) const { return scales + (v / 2) * scale_stride + (v % 2) * 16; }

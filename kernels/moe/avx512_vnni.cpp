@@ -1,4 +1,5 @@
 // int8-block by VPDPBUSD: the unsigned factor is twice the weight plus 12, from 0 to 24; sums start from -12 times the sum of the activations.
+// Few rows decode weights in registers; for more a stretch of a panel is decoded once, into the first-level cache.
 
 #include "kernels/moe/avx512_lanes.hpp"
 
@@ -10,52 +11,28 @@ alignas(64) constexpr uint8_t kShifted[64] = {12, 13, 14, 15, 16, 18, 20, 24, 12
                                               20, 24, 12, 11, 10, 9,  8,  6,  4,  0,  12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9,
                                               8,  6,  4,  0,  12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9,  8,  6,  4,  0};
 
-template <size_t J, size_t Rows>
-MXACT_INLINE void add_quads(__m512i (&sums)[Rows][2], const __m512i (&codes)[2], __m512i table, const uint32_t* a) {
-  __m512i weights[2];
-  MXACT_UNROLL for (size_t v = 0; v < 2; ++v) weights[v] = _mm512_permutexvar_epi8(nibble<J>(codes[v]), table);
-  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-    const __m512i quad = _mm512_set1_epi32(static_cast<int>(a[J * Rows + m]));
-    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = _mm512_dpbusd_epi32(sums[m][v], weights[v], quad);
-  }
-}
+/// The weights' scales of 16 columns.
+using ScaleValues = __m512(const TileArgs& args, const uint8_t* scales);
+MXACT_INLINE __m512 e8m0(const TileArgs&, const uint8_t* scales) { return scale_values(scales); }
+MXACT_INLINE __m512 moderate_e8m0(const TileArgs&, const uint8_t* scales) { return _mm512_castsi512_ps(exponent_field(scales)); }
 
-/// What a block's sums, in units of 2^-7, are multiplied with. The exponents of both scales and of the unit add up where none leaves its range.
-struct AddedScales {
-  __m512i field;
-
-  MXACT_INLINE AddedScales(const TileArgs&, const uint8_t* scales) : field(exponent_field(scales)) {}
-  MXACT_INLINE __m512 total(__m512 total, __m512i sum, int32_t a_exponent) const {
-    const __m512 scale = _mm512_castsi512_ps(_mm512_add_epi32(field, _mm512_set1_epi32(a_exponent)));
-    return _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), scale, total);
-  }
-};
-
-/// The same where the weights' scale is a number like any other, and its product with the row's one, in the unit, is normal.
-struct MultipliedScales {
-  __m512 values;
-
-  MXACT_INLINE MultipliedScales(const TileArgs& args, const uint8_t* scales) : values(e4m3_scales(args, scales)) {}
-  MXACT_INLINE __m512 total(__m512 total, __m512i sum, int32_t a_exponent) const {
-    const __m512 a_scale = _mm512_castsi512_ps(_mm512_set1_epi32(a_exponent + (127 << 23)));
-    return _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), _mm512_mul_ps(a_scale, values), total);
+/// How a block's sum enters the total. Sums were added to the bits of a base (tile.hpp): read as a number, less the base, they are already in the
+/// units of the rows' scale, and where nothing leaves its range it is all the same which factor of a product is scaled.
+struct Quick {
+  static MXACT_INLINE __m512 total(__m512 total, __m512i sum, __m512 scales, const int32_t* base) {
+    const __m512 value = _mm512_sub_ps(_mm512_castsi512_ps(sum), _mm512_castsi512_ps(_mm512_set1_epi32(*base)));
+    return _mm512_fmadd_ps(value, scales, total);
   }
 };
 
 /// The same as the contract says it: the block's sum, the rounded product of the scales, one fused multiply-add.
-using ScaleValues = __m512(const TileArgs& args, const uint8_t* scales);
-MXACT_INLINE __m512 e8m0(const TileArgs&, const uint8_t* scales) { return scale_values(scales); }
-template <ScaleValues* Values>
-struct CarefulScales {
-  __m512 values;
-
-  MXACT_INLINE CarefulScales(const TileArgs& args, const uint8_t* scales) : values(Values(args, scales)) {}
-  MXACT_INLINE __m512 total(__m512 total, __m512i sum, int32_t a_exponent) const {
-    const int32_t byte = (a_exponent >> 23) + 134;
+struct Careful {
+  static MXACT_INLINE __m512 total(__m512 total, __m512i sum, __m512 scales, const int32_t* base) {
+    const int32_t byte = scale_byte_of(*base);
     const int32_t bits = byte == 0 ? 0x00400000 : byte == 255 ? 0x7FC00000 : byte << 23;
     const __m512 a_scale = _mm512_castsi512_ps(_mm512_set1_epi32(bits));
-    const __m512 value = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_set1_ps(0x1p-7F));
-    return _mm512_fmadd_ps(value, _mm512_mul_ps(a_scale, values), total);
+    const __m512 value = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_sub_epi32(sum, _mm512_set1_epi32(*base))), _mm512_set1_ps(0x1p-7F));
+    return _mm512_fmadd_ps(value, _mm512_mul_ps(a_scale, scales), total);
   }
 };
 
@@ -63,70 +40,238 @@ struct CarefulScales {
 struct Rows8 {
   const uint32_t* a;
   const int32_t* starts;
-  const int32_t* exponents;
+  const int32_t* bases;
+
+  /// `chains`: of a row.
+  MXACT_INLINE Rows8(const TileArgs& args, size_t chains, size_t row)
+      : a(args.a + row * args.blocks * (kScaleBlock / 4)), starts(args.a_starts + row * chains), bases(args.a_bases + row * args.blocks) {}
 };
 
-/// One scale block of the weights, `Octets` of K.
-template <size_t Octets, size_t Rows, class Scales>
-MXACT_INLINE void add_block(__m512 (&totals)[Rows][2], const TileArgs& args, Columns<2>& columns, __m512i table, Rows8& rows) {
-  __m512i sums[Rows][2];
+template <size_t Rows>
+MXACT_INLINE void add_quads(__m512i (&sums)[Rows][2], const __m512i (&weights)[2], const uint32_t* a) {
   MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = _mm512_set1_epi32(rows.starts[m]);
+    const __m512i quad = _mm512_set1_epi32(static_cast<int>(a[m]));
+    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = _mm512_dpbusd_epi32(sums[m][v], weights[v], quad);
   }
-  MXACT_UNROLL for (size_t octet = 0; octet < Octets; ++octet) {
-    const __m512i codes[2] = {columns.dwords(0), columns.dwords(1)};
-    add_quads<0>(sums, codes, table, rows.a);
-    add_quads<1>(sums, codes, table, rows.a);
-    columns.next_dwords();
-    rows.a += 2 * Rows;
-  }
-  MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
-    const Scales scales(args, columns.scales_of(v));
-    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) totals[m][v] = scales.total(totals[m][v], sums[m][v], rows.exponents[m]);
-  }
-  columns.next_block();
+}
+
+template <size_t Rows>
+MXACT_INLINE void start(__m512i (&sums)[Rows][2], Rows8& rows) {
+  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = _mm512_set1_epi32(rows.starts[m]); }
   rows.starts += Rows;
 }
 
-template <size_t Octets, size_t Rows, class Scales>
-void tile(const TileArgs& args, Columns<2> columns, Rows8 rows, const Outputs& outputs) {
-  const __m512i table = _mm512_load_si512(kShifted);
+/// Weights that are decoded in registers.
+template <ScaleValues* Scales>
+struct Encoded {
+  const TileArgs& args;
+  Columns<2> columns;
+  __m512i table = _mm512_load_si512(kShifted);
+
+  MXACT_INLINE Encoded(const TileArgs& tile, size_t panel)
+      : args(tile), columns{tile.codes + panel * tile.code_stride, tile.scales + panel * tile.scale_stride, 0, 0} {}
+
+  /// The next eight of K.
+  MXACT_INLINE void octet(__m512i (&low)[2], __m512i (&high)[2]) {
+    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
+      const __m512i codes = columns.dwords(v);
+      low[v] = _mm512_permutexvar_epi8(codes, table);
+      high[v] = _mm512_permutexvar_epi8(nibble<1>(codes), table);
+    }
+    columns.next_dwords();
+  }
+  MXACT_INLINE __m512 scales(size_t v) const { return Scales(args, columns.scales_of(v)); }
+  MXACT_INLINE void next_scales() { columns.next_block(); }
+};
+
+constexpr size_t kStretch = 512;  ///< K decoded at once
+constexpr size_t kSmallestChain = 16;
+
+/// Weights of one panel that lie ready.
+struct Decoded {
+  alignas(64) uint32_t quads[kStretch / 4][kPanelColumns];
+  alignas(64) float scales[kStretch / kSmallestChain][kPanelColumns];
+};
+
+/// The same read from there.
+struct Ready {
+  const uint32_t* quads;
+  const float* of_chain;
+
+  MXACT_INLINE void octet(__m512i (&low)[2], __m512i (&high)[2]) {
+    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
+      low[v] = _mm512_load_si512(quads + v * 16);
+      high[v] = _mm512_load_si512(quads + kPanelColumns + v * 16);
+    }
+    quads += 2 * kPanelColumns;
+  }
+  MXACT_INLINE __m512 scales(size_t v) const { return _mm512_load_ps(of_chain + v * 16); }
+  MXACT_INLINE void next_scales() { of_chain += kPanelColumns; }
+};
+
+/// One scale block of the activations, of the weights `Octets` of K.
+template <size_t Octets, class Rule, size_t Rows, class Weights>
+MXACT_INLINE void add_block(__m512 (&totals)[Rows][2], Weights& weights, Rows8& rows) {
+  MXACT_UNROLL for (size_t chain = 0; chain < 4; chain += Octets) {
+    __m512i sums[Rows][2];
+    start(sums, rows);
+    MXACT_UNROLL for (size_t octet = 0; octet < Octets; ++octet) {
+      __m512i low[2];
+      __m512i high[2];
+      weights.octet(low, high);
+      add_quads(sums, low, rows.a);
+      add_quads(sums, high, rows.a + Rows);
+      rows.a += 2 * Rows;
+    }
+    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
+      const __m512 scales = weights.scales(v);
+      MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) totals[m][v] = Rule::total(totals[m][v], sums[m][v], scales, rows.bases + m);
+    }
+    weights.next_scales();
+  }
+  rows.bases += Rows;
+}
+
+template <size_t Octets, ScaleValues* Scales, class Rule, size_t Rows>
+void encoded_tile(const TileArgs& args, size_t panel, size_t row) {
+  Encoded<Scales> weights(args, panel);
+  Rows8 rows(args, args.blocks * 4 / Octets, row);
   __m512 totals[Rows][2];
   MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) totals[m][v] = _mm512_setzero_ps(); }
 #pragma GCC unroll 1
-  for (size_t b = 0; b < args.blocks; ++b) {
-    MXACT_UNROLL for (size_t octet = 0; octet < 4; octet += Octets) add_block<Octets, Rows, Scales>(totals, args, columns, table, rows);
-    rows.exponents += Rows;
-  }
-  outputs.store(totals);
+  for (size_t b = 0; b < args.blocks; ++b) add_block<Octets, Rule>(totals, weights, rows);
+  Outputs(args, panel, row).store(totals);
 }
 
-using Tile = void(const TileArgs&, Columns<2>, Rows8, const Outputs&);
-template <size_t Octets, class Scales>
-constexpr Tile* kTiles[kInt8Rows] = {tile<Octets, 1, Scales>, tile<Octets, 2, Scales>, tile<Octets, 3, Scales>,
-                                     tile<Octets, 4, Scales>, tile<Octets, 5, Scales>, tile<Octets, 6, Scales>};
+/// Lines that are asked for while something else is computed, so many beside each block.
+struct Ahead {
+  const uint8_t* from;
+  size_t lines;
 
-template <size_t Octets>
-void run(const TileArgs& args, Tile* const* tiles) {
-  const size_t sums = args.blocks * 4 / Octets;  // of a row
+  MXACT_INLINE void next() {
+    for (size_t i = 0; i < lines; ++i) _mm_prefetch(from + i * 64, _MM_HINT_T0);
+    from += lines * 64;
+  }
+};
+
+/// `totals` [row][32] goes on from stretch to stretch.
+template <size_t Octets, class Rule, size_t Rows>
+void decoded_tile(const Decoded& decoded, Rows8 rows, size_t blocks, float* totals, Ahead ahead) {
+  Ready weights{decoded.quads[0], decoded.scales[0]};
+  __m512 sums[Rows][2];
+  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = _mm512_load_ps(totals + m * kPanelColumns + v * 16);
+  }
+#pragma GCC unroll 1
+  for (size_t b = 0; b < blocks; ++b) {
+    ahead.next();
+    add_block<Octets, Rule>(sums, weights, rows);
+  }
+  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) _mm512_store_ps(totals + m * kPanelColumns + v * 16, sums[m][v]);
+  }
+}
+
+/// Decodes `count` blocks of a panel from `first` on.
+template <size_t Octets, ScaleValues* Scales>
+void decode(const TileArgs& args, size_t panel, size_t first, size_t count, Decoded& out) {
+  Encoded<Scales> weights(args, panel);
+  weights.columns.codes += first * kPanelBlockDwords * 4;
+  weights.columns.scales += first * (4 / Octets) * kPanelColumns;
+  for (size_t octet = 0; octet < 4 * count; ++octet) {
+    __m512i low[2];
+    __m512i high[2];
+    weights.octet(low, high);
+    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
+      _mm512_store_si512(out.quads[2 * octet] + v * 16, low[v]);
+      _mm512_store_si512(out.quads[2 * octet + 1] + v * 16, high[v]);
+    }
+  }
+  for (size_t chain = 0; chain < count * 4 / Octets; ++chain) {
+    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) _mm512_store_ps(out.scales[chain] + v * 16, weights.scales(v));
+    weights.next_scales();
+  }
+}
+
+/// The functions of one kind of weights, by the rows of a tile.
+struct Kind {
+  size_t octets;
+  void (*encoded[kInt8Rows])(const TileArgs& args, size_t panel, size_t row);
+  void (*decoded[kInt8Rows])(const Decoded& decoded, Rows8 rows, size_t blocks, float* totals, Ahead ahead);
+  void (*decode)(const TileArgs& args, size_t panel, size_t first, size_t count, Decoded& out);
+};
+template <size_t Octets, ScaleValues* Scales, class Rule>
+constexpr Kind kKind{Octets,
+                     {encoded_tile<Octets, Scales, Rule, 1>, encoded_tile<Octets, Scales, Rule, 2>, encoded_tile<Octets, Scales, Rule, 3>,
+                      encoded_tile<Octets, Scales, Rule, 4>, encoded_tile<Octets, Scales, Rule, 5>, encoded_tile<Octets, Scales, Rule, 6>},
+                     {decoded_tile<Octets, Rule, 1>, decoded_tile<Octets, Rule, 2>, decoded_tile<Octets, Rule, 3>, decoded_tile<Octets, Rule, 4>,
+                      decoded_tile<Octets, Rule, 5>, decoded_tile<Octets, Rule, 6>},
+                     decode<Octets, Scales>};
+
+/// Calls with (first row of a tile, its height).
+template <class Visit>
+MXACT_INLINE void each_tile(size_t rows, Visit visit) {
+  size_t first = 0;
+  for (size_t t = 0; t < tile_count(rows, kInt8Rows); ++t) {
+    const size_t height = tile_height(rows, kInt8Rows, t);
+    visit(first, height);
+    first += height;
+  }
+}
+
+MXACT_INLINE void clear(float* totals, size_t height) {
+  for (size_t i = 0; i < height * kPanelColumns; ++i) totals[i] = 0;
+}
+
+/// Rows of a tile that is complete. Its stores are under way while the next tile is computed.
+MXACT_INLINE void put(const TileArgs& args, size_t panel, size_t row, size_t height, const float* totals) {
+  for (size_t m = 0; m < height; ++m) {
+    const float* const of_row = totals + m * kPanelColumns;
+    const __m512 sums[1][2] = {{_mm512_load_ps(of_row), _mm512_load_ps(of_row + 16)}};
+    Outputs(args, panel, row + m).store(sums);
+  }
+}
+
+/// A stretch of a panel by all rows.
+void run_stretch(const TileArgs& args, const Kind& kind, size_t panel, size_t first, size_t count, float* totals) {
+  const size_t per_block = 4 / kind.octets;  // chains
+  Decoded weights;
+  kind.decode(args, panel, first, count, weights);
+  // Codes of the next stretch, of this panel or the one after it, follow in memory.
+  constexpr size_t kLines = kStretch * kPanelColumns / 2 / 64;
+  const size_t calls = tile_count(args.rows, kInt8Rows) * count;
+  Ahead ahead{args.codes + panel * args.code_stride + (first + count) * kPanelBlockDwords * 4, (kLines + calls - 1) / calls};
+  each_tile(args.rows, [&](size_t row, size_t height) {
+    Rows8 rows(args, args.blocks * per_block, row);
+    rows.a += first * (kScaleBlock / 4) * height;
+    rows.starts += first * per_block * height;
+    rows.bases += first * height;
+    float* const of_tile = totals + row * kPanelColumns;
+    if (first == 0) clear(of_tile, height);
+    kind.decoded[height - 1](weights, rows, count, of_tile, ahead);
+    if (first + count == args.blocks) put(args, panel, row, height, of_tile);
+    ahead.from += ahead.lines * count * 64;
+  });
+}
+
+void run_decoded(const TileArgs& args, const Kind& kind) {
+  constexpr size_t kBlocks = kStretch / kScaleBlock;
+  alignas(64) float totals[kMostRows * kPanelColumns];
   for (size_t panel = 0; panel < args.panels; ++panel) {
-    const Columns<2> columns{args.codes + panel * args.code_stride, args.scales + panel * args.scale_stride, 0, 0};
-    size_t row = 0;
-    for (size_t t = 0; t < tile_count(args.rows, kInt8Rows); ++t) {
-      const size_t height = tile_height(args.rows, kInt8Rows, t);
-      tiles[height - 1](args, columns,
-                        {args.a + row * args.blocks * (kScaleBlock / 4), args.a_starts + row * sums, args.a_exponents + row * args.blocks},
-                        Outputs(args, panel, row));
-      row += height;
+    for (size_t first = 0; first < args.blocks; first += kBlocks) {
+      run_stretch(args, kind, panel, first, args.blocks - first < kBlocks ? args.blocks - first : kBlocks, totals);
     }
   }
 }
 
+void run(const TileArgs& args, const Kind& kind) {
+  if (args.rows > kInt8Rows) return run_decoded(args, kind);
+  for (size_t panel = 0; panel < args.panels; ++panel) kind.encoded[args.rows - 1](args, panel, 0);
+}
+
 }  // namespace
 
-void int8_block_avx512_vnni(const TileArgs& args) { run<4>(args, args.careful ? kTiles<4, CarefulScales<e8m0>> : kTiles<4, AddedScales>); }
-void int8_block_nvfp4_avx512_vnni(const TileArgs& args) {
-  run<2>(args, args.careful ? kTiles<2, CarefulScales<e4m3_scales>> : kTiles<2, MultipliedScales>);
-}
+void int8_block_avx512_vnni(const TileArgs& args) { run(args, args.careful ? kKind<4, e8m0, Careful> : kKind<4, moderate_e8m0, Quick>); }
+void int8_block_nvfp4_avx512_vnni(const TileArgs& args) { run(args, args.careful ? kKind<2, e4m3_scales, Careful> : kKind<2, e4m3_scales, Quick>); }
 
 }  // namespace mx::kernels::moe

@@ -13,6 +13,9 @@
 namespace mx::kernels::moe {
 namespace {
 
+/// The largest scale byte whose base is a number.
+constexpr std::uint8_t kMostBase = 238;
+
 /// Smallest exponent field of a normal number or NaN, 255 when there is none. One less than a field, a zero wraps around to 255.
 std::uint8_t least_exponent(const std::uint16_t* row, std::size_t k) {
   std::uint8_t least = 254;
@@ -39,27 +42,37 @@ void place_singles(std::span<const std::uint16_t* const> rows, std::size_t k, st
   }
 }
 
+/// Bytes 0 to 3 of a word in every other byte.
+std::uint64_t spread(std::uint64_t word) {
+  word = (word | word << 16) & 0x0000FFFF0000FFFFU;
+  return (word | word << 8) & 0x00FF00FF00FF00FFU;
+}
+
 /// Quads of an octet's k 0, 4, 1, 5 and 2, 6, 3, 7: the order in which a lane's bytes hold the weights' low and high nibbles.
 void place_quads(std::span<const std::int8_t* const> rows, std::size_t k, std::uint32_t* to) {
-  for (std::size_t octet = 0; octet < k; octet += 8) {
-    for (const std::size_t quad : {std::size_t{0}, std::size_t{2}}) {
-      for (const std::int8_t* row : rows) {
-        const std::int8_t* four = row + octet + quad;
-        const std::int8_t bytes[4] = {four[0], four[4], four[1], four[5]};
-        std::memcpy(to++, bytes, sizeof bytes);
-      }
+  for (std::size_t octet = 0; octet < k; octet += 8, to += 2 * rows.size()) {
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      std::uint64_t eight = 0;
+      std::memcpy(&eight, rows[row] + octet, sizeof eight);
+      const std::uint64_t quads = spread(eight & 0xFFFFFFFFU) | spread(eight >> 32) << 8;
+      to[row] = static_cast<std::uint32_t>(quads);
+      to[rows.size() + row] = static_cast<std::uint32_t>(quads >> 32);
     }
   }
 }
 
-/// Of each chain of an int8 row what its sum starts from, `height` numbers apart.
-void place_starts(const std::int8_t* row, const OperandForm& form, std::size_t height, std::int32_t* starts) {
-  for (std::size_t c = 0; c < form.chains(); ++c) starts[c * height] = -12 * std::accumulate(row + c * form.chain, row + (c + 1) * form.chain, 0);
+/// Of each block of an int8 row its base, `height` numbers apart.
+void place_bases(const std::uint8_t* scales, std::size_t blocks, std::size_t height, std::int32_t* bases) {
+  for (std::size_t b = 0; b < blocks; ++b) bases[b * height] = base_of(scales[b]);
 }
 
-/// Of each block of an int8 row the exponent of its scale, likewise.
-void place_exponents(const std::uint8_t* scales, std::size_t blocks, std::size_t height, std::int32_t* exponents) {
-  for (std::size_t b = 0; b < blocks; ++b) exponents[b * height] = (scales[b] - 134) * (1 << 23);
+/// Of each chain what its sum starts from, likewise. The sums of 12 times a chain are small, but bases may be the least of all numbers.
+void place_starts(const std::int8_t* row, const std::int32_t* bases, const OperandForm& form, std::size_t height, std::int32_t* starts) {
+  for (std::size_t c = 0; c < form.chains(); ++c) {
+    const std::int32_t twelve = 12 * std::accumulate(row + c * form.chain, row + (c + 1) * form.chain, 0);
+    const auto base = static_cast<std::uint32_t>(bases[c * form.chain / kScaleBlock * height]);
+    starts[c * height] = static_cast<std::int32_t>(base - static_cast<std::uint32_t>(twelve));
+  }
 }
 
 /// Calls with (first row of a tile, its height).
@@ -82,8 +95,8 @@ void make_room(Operand& operand, const OperandForm& form, std::span<const std::s
   operand.form = form;
   operand.rows = std::accumulate(group_sizes.begin(), group_sizes.end(), std::size_t{0});
   operand.data.resize(operand.rows * form.dwords());
+  operand.bases.resize(form.int8() ? operand.rows * form.k / kScaleBlock : 0);
   operand.starts.resize(form.int8() ? operand.rows * form.chains() : 0);
-  operand.exponents.resize(form.int8() ? operand.rows * form.k / kScaleBlock : 0);
   operand.scales.resize(form.int8() ? 0 : operand.rows * form.chains());
   operand.row_blocks.clear();
   const std::size_t held = std::min(form.tiling.block_bytes / (form.dwords() * 4), kMostRows);
@@ -132,8 +145,9 @@ void fill_int8(Operand& operand, std::size_t index, std::span<const std::int8_t*
   each_tile(operand, block, [&](std::size_t first, std::size_t height) {
     place_quads(rows.subspan(first, height), operand.form.k, operand.data.data() + (block.first + first) * operand.form.dwords());
     for (std::size_t row = 0; row < height; ++row) {
-      place_starts(rows[first + row], operand.form, height, operand.starts.data() + (block.first + first) * operand.form.chains() + row);
-      place_exponents(scales[first + row], row_blocks, height, operand.exponents.data() + (block.first + first) * row_blocks + row);
+      std::int32_t* const bases = operand.bases.data() + (block.first + first) * row_blocks + row;
+      place_bases(scales[first + row], row_blocks, height, bases);
+      place_starts(rows[first + row], bases, operand.form, height, operand.starts.data() + (block.first + first) * operand.form.chains() + row);
     }
   });
   for (const std::uint8_t* row : scales) {
@@ -145,16 +159,16 @@ void fill_int8(Operand& operand, std::size_t index, std::span<const std::int8_t*
 bool needs_care(Contract contract, const RowBlock& rows, const ScaleRange& columns) {
   if (contract == Contract::bf16_chain) return columns.least < 2 || columns.most > 252 || rows.least_exponent + columns.least < 136;
   if (contract == Contract::int8_block) {
-    const bool numbers = rows.scales.most < 255 && columns.most < 255;
-    return !numbers || rows.scales.least + columns.least < 135 || rows.scales.most + columns.most > 381;
+    const bool normal = rows.scales.most <= kMostBase && columns.most < 255 && columns.least > 0;
+    return !normal || rows.scales.least + columns.least < 135 || rows.scales.most + columns.most > 381;
   }
-  return false;
+  return columns.least == 0 || columns.most == 255;
 }
 
 bool needs_care(const RowBlock& rows, float expert_scale) {
   // Columns' scales are zero, NaN, or from 2^(exponent - 9) to below 2^(exponent + 10).
   const int exponent = static_cast<int>(std::bit_cast<std::uint32_t>(expert_scale) >> 23 & 0xFFU) - 127;
-  if (exponent < -100 || exponent > 100 || rows.scales.least < 8 || rows.scales.most == 255) return true;
+  if (exponent < -100 || exponent > 100 || rows.scales.least < 8 || rows.scales.most > kMostBase) return true;
   return rows.scales.least + exponent < 17 || rows.scales.most + exponent > 244;
 }
 

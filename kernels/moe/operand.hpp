@@ -50,8 +50,8 @@ struct Operand {
   OperandForm form;
   std::size_t rows;
   Lines<std::uint32_t> data;
+  Lines<std::int32_t> bases;
   Lines<std::int32_t> starts;
-  Lines<std::int32_t> exponents;
   Lines<float> scales;  ///< [chain][row] in each tile
   std::vector<RowBlock> row_blocks;
 };
@@ -71,11 +71,13 @@ void fill_scaled(Operand& operand, std::size_t index, std::span<const std::uint1
 /// True when an engine has to take the careful way for these rows and columns. What the quick one assumes:
 /// bf16-chain: weights times their scales are normal bf16 numbers (bytes 2 to 252), and no product or sum is subnormal: the smallest unit of an
 /// activation (2^(exponent field - 134)) times that of a weight (2^(byte - 128)) is at least 2^-126.
-/// int8-block: both scales are numbers, and their product is normal also in the unit of the sums, 2^-7.
-/// bf16-block has one way for all, and so have weights with other scales than E8M0.
+/// int8-block: both scales are normal numbers, those of rows such that 2^24 units of their sums are too, and their product is normal also in that
+/// unit, 2^-7.
+/// bf16-block: the weights' scales are normal numbers.
+/// Weights with other scales than E8M0 have one way for all.
 bool needs_care(Contract contract, const RowBlock& rows, const ScaleRange& columns);
 /// The same of int8-block with E4M3 scales, times the expert's: no product of a row's scale with those is beyond the normal numbers, also in the unit
-/// of the sums.
+/// of the sums, and rows' scales are as there.
 bool needs_care(const RowBlock& rows, float expert_scale);
 
 }  // namespace mx::kernels::moe

@@ -191,11 +191,11 @@ void int8_block(const TileArgs& args, const Kind& kind) {
   each_output(args, kInt8Rows,
               [&](const uint8_t* codes, const uint8_t* scales, std::size_t column, std::size_t row, std::size_t first, std::size_t height) {
                 const uint32_t* a = args.a + first * args.blocks * (kScaleBlock / 4) + (row - first);
-                const int32_t* exponents = args.a_exponents + first * args.blocks + (row - first);
+                const int32_t* bases = args.a_bases + first * args.blocks + (row - first);
                 float total = 0;
                 for (std::size_t octet = 0; octet < args.blocks * 4; octet += octets) {
                   const float sum = static_cast<float>(integer_sum(codes, octet, octets, column, a, height)) * 0x1p-7F;
-                  const float a_scale = scale_value(static_cast<uint8_t>((exponents[octet / 4 * height] >> 23) + 134));
+                  const float a_scale = scale_value(scale_byte_of(bases[octet / 4 * height]));
                   total = std::fma(sum, a_scale * kind.scale(args, scales + column, octet / octets), total);
                 }
                 return total;

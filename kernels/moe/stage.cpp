@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kernels/codec/codec.hpp"
+#include "kernels/moe/bf16_product.hpp"
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
 
@@ -60,11 +61,7 @@ RowStage::RowStage(Contract contract, const Recipe* recipe, const IsaTier& tier)
   if (recipe == nullptr) return;
   const TensorNeeds needs = tensor_needs(*recipe);
   if (needs.encode || needs.decode) refuse(std::string(recipe->format->name) + " by this recipe needs a number of the whole tensor");
-  if (scaled()) {
-    read_tables();
-  } else if (recipe->format->block != static_cast<int>(kBlock) || *recipe->format->scale != kE8m0) {
-    refuse(std::string(name_of(contract)) + " takes activations in blocks of 32 with E8M0 scales, not as " + std::string(recipe->format->name));
-  }
+  if (!int8()) read_tables();
 }
 
 void RowStage::read_tables() {
@@ -102,7 +99,7 @@ void RowStage::put(StagedRows& staged, std::size_t index, std::span<const float>
   const std::size_t first = index * staged.length;
   switch (way_) {
     case Way::bf16: return round(rows, staged.bf16.data() + first);
-    case Way::dequantized: return dequantize_all(rows, staged.bf16.data() + first);
+    case Way::dequantized: return dequantize_all(rows, staged.length, staged.bf16.data() + first);
     case Way::scaled:
       return quantize_scaled(rows, staged.length, staged.bf16.data() + first, staged.f32_scales.data() + index * staged.scales_per_row);
     case Way::int8: return into_int8(rows, staged.int8.data() + first, staged.scales.data() + first / kBlock);
@@ -113,10 +110,13 @@ void RowStage::round(std::span<const float> rows, std::uint16_t* codes) const {
   for (std::size_t i = 0; i < rows.size(); ++i) codes[i] = to_bf16(std::bit_cast<std::uint32_t>(rows[i]));
 }
 
-void RowStage::dequantize_all(std::span<const float> rows, std::uint16_t* codes) const {
-  for (std::size_t first = 0; first < rows.size(); first += kBlock) {
-    const QuantizedBlock block = quantize_block(bits_of(rows.data() + first), kF32, *recipe_);
-    for (std::size_t i = 0; i < kBlock; ++i) codes[first + i] = to_bf16(dequantize(block.codes[i], block.scale, *recipe_->format));
+void RowStage::dequantize_all(std::span<const float> rows, std::size_t length, std::uint16_t* codes) const {
+  const std::size_t block = block_of(length);
+  std::vector<float> scales(rows.size() / block);
+  quantize_scaled(rows, length, codes, scales.data());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const float element = std::bit_cast<float>(static_cast<std::uint32_t>(codes[i]) << 16);
+    codes[i] = to_bf16(std::bit_cast<std::uint32_t>(bf16_product(element, scales[i / block])));
   }
 }
 

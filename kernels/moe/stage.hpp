@@ -39,8 +39,8 @@ struct StagedRows {
 class RowStage {
  public:
   /// `recipe` null: rows are rounded to bf16. Throws Error(unsupported) for a contract and recipe that do not go together: int8-block takes MXINT8,
-  /// bf16-chain none or any format in blocks of 32 with E8M0 scales whose products bf16 holds, bf16-block none or any format whose elements bf16
-  /// holds; and for a recipe that needs a number of the whole tensor.
+  /// bf16-chain and bf16-block none or any format whose elements bf16 holds, in blocks along the row; and for a recipe that needs a number of the
+  /// whole tensor.
   RowStage(Contract contract, const Recipe* recipe, const IsaTier& tier);
 
   bool int8() const { return way_ == Way::int8; }
@@ -60,14 +60,14 @@ class RowStage {
  private:
   enum class Way : std::uint8_t {
     bf16,         ///< rounded
-    dequantized,  ///< to a format and back, which bf16 holds
+    dequantized,  ///< to a format and back: codes times scales, each rounded once to bf16
     scaled,       ///< codes as bf16, scales as fp32
     int8,
   };
 
   void read_tables();
   void round(std::span<const float> rows, std::uint16_t* codes) const;
-  void dequantize_all(std::span<const float> rows, std::uint16_t* codes) const;
+  void dequantize_all(std::span<const float> rows, std::size_t length, std::uint16_t* codes) const;
   void quantize_scaled(std::span<const float> rows, std::size_t length, std::uint16_t* codes, float* scales) const;
   void into_int8(std::span<const float> rows, std::int8_t* codes, std::uint8_t* scales) const;
 

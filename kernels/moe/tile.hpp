@@ -34,8 +34,10 @@ struct TileArgs {
   /// Set unless the scales and activations at hand are known to keep away from the ends of their ranges: operand.hpp says how far for each contract.
   bool careful;
   const uint32_t* a;           ///< tile after tile, each in the engine's RowForm
-  const int32_t* a_starts;     ///< int8: [chain][row] in each tile, -12 times the chain's sum
-  const int32_t* a_exponents;  ///< int8: [block][row] in each tile, (scale byte - 134) * 2^23
+  /// int8: [block][row] in each tile, the bits of the fp32 number 1.5 * 2^23 units, a unit being the block's scale times 2^-7; beyond the scales of
+  /// 2^111 they are no such number, but scale_byte_of() still finds the byte. A whole number of units that is added to the bits is added to the number.
+  const int32_t* a_bases;
+  const int32_t* a_starts;  ///< int8: [chain][row] in each tile, its block's base less 12 times the chain's sum
   size_t scale_block;     ///< elements of K that share a scale of the weights
   size_t chain;           ///< bf16-block: elements of K in a chain: 16, 32, 64, 128, or at least K. Scale blocks are made of whole chains
   float expert_scale;     ///< what scales of the kind e4m3 are multiplied with
@@ -47,6 +49,12 @@ struct TileArgs {
   size_t row_stride;
   size_t half_stride;
 };
+
+/// What a_bases and a_starts are made of, and what a base was made of.
+static inline int32_t base_of(uint8_t scale_byte) {
+  return static_cast<int32_t>((static_cast<uint32_t>(scale_byte + 16) << 23) + 0x00400000U);
+}
+static inline uint8_t scale_byte_of(int32_t base) { return static_cast<uint8_t>((static_cast<uint32_t>(base) >> 23) - 16); }
 
 using TileFunction = void(const TileArgs&);
 
@@ -114,6 +122,7 @@ TileFunction int8_block_nvfp4_avx2;
 TileFunction int8_block_avx512_vnni;
 TileFunction int8_block_nvfp4_avx512_vnni;
 TileFunction bf16_chain_avx512_bf16;
+TileFunction bf16_chain_decoded_avx512_bf16;  ///< what it leaves many rows to
 TileFunction bf16_chain_mxfp8_avx512_bf16;
 TileFunction bf16_chain_nvfp4_avx512_bf16;
 TileFunction bf16_chain_fp8_avx512_bf16;

@@ -64,9 +64,8 @@ ScaledChoices any_choices(std::mt19937& random, Contract contract, bool gated, s
   const mx::moe::Activation& row = *rows[random() % rows.size()];
   ScaledChoices choices{.contract = contract, .activation = &row, .constants = row.constants};
   if (contract == Contract::int8_block) choices.recipe = &recipe(profile_named(kOcp), kMxint8Block);
-  if (contract == Contract::bf16_chain && random() % 3 == 0) choices.recipe = &recipe(profile_named(kOcp), kMxfp8E4m3);
-  if (contract == Contract::bf16_block) {
-    const Recipe* const recipes[] = {nullptr, &recipe_for(kOcp, kMxfp8E4m3), &recipe_for("vllm-fp8-token", kFp8E4m3),
+  if (contract != Contract::int8_block) {
+    const Recipe* const recipes[] = {nullptr, &recipe_for(kOcp, kMxfp8E4m3), &recipe_for(kOcp, kMxfp8E5m2), &recipe_for("vllm-fp8-token", kFp8E4m3),
                                      k % 128 == 0 ? &recipe_for("deepgemm", kFp8Group128) : nullptr};
     choices.recipe = recipes[random() % std::size(recipes)];
   }

@@ -309,6 +309,22 @@ TEST_CASE("every engine computes its contract, whatever the shape and the number
   CHECK(compared.numbers * 2 > compared.outputs);
 }
 
+TEST_CASE("rows of several stretches and tiles are the contract's too") {
+  Draws random(10);
+  Compared compared;
+  for (const WeightFacts& facts : kWeights) {
+    for (const Kind kind : {Kind::usual, Kind::any_scale}) {
+      // More of K than any engine decodes at once, not a multiple of it; more rows than any tile has, in tiles of two heights.
+      const Weights weights(facts, {.experts = 2, .halves = 1, .columns = 40, .k = 1184}, kind, random);
+      for (const RowKind& row_kind : kRowKinds) {
+        if (row_kind.contract == Contract::int8_block && facts.element != &kE2m1) continue;
+        hold(weights, row_kind, kind, 29, random, compared);
+      }
+    }
+  }
+  CHECK(compared.numbers > 3000);
+}
+
 TEST_CASE("products refuse what they cannot take before they write") {
   Draws random(9);
   const PanelShape shape{.experts = 1, .halves = 1, .columns = 5, .k = 64};

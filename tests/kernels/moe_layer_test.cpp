@@ -68,6 +68,46 @@ TEST_CASE("layers in every format, gated or not, with every activation and activ
   }
 }
 
+TEST_CASE("both contracts of bf16 take activations of every format that bf16 holds, with every kind of scale") {
+  std::mt19937 random(20);
+  struct Named {
+    std::string_view profile;
+    const BlockFormat& format;
+  };
+  const Named recipes[] = {{kOcp, kMxfp8E4m3}, {kOcp, kMxfp8E5m2},           {kOcp, kMxfp6E2m3},        {kOcp, kMxfp6E3m2},
+                           {kOcp, kMxfp4},     {"vllm-fp8-token", kFp8E4m3}, {"deepgemm", kFp8Group128}};
+  constexpr std::size_t kTokens = 9;
+  constexpr std::int64_t kHidden = 256;
+  Case c{any_layer(WeightFormat::mxfp4, 2, 128, kHidden, SourceOrder::standard, true, random), {}, {}, {}, {}, 1};
+  for (std::size_t i = 0; i < kTokens * c.hidden(); ++i) {
+    // Tokens of all sizes: scales come near both ends of fp32, their products beyond those of bf16.
+    const auto bits = static_cast<std::uint32_t>(random());
+    const std::uint32_t field = (static_cast<std::uint32_t>(i / c.hidden()) * 29 + (bits >> 16 & 7U)) & 0xFFU;
+    c.x.push_back(static_cast<std::uint16_t>((bits & 0x807FU) | field << 7));
+  }
+  for (std::size_t i = 0; i < kTokens; ++i) {
+    c.experts.push_back(static_cast<std::int32_t>(i % 2));
+    c.weights.push_back(0.75F);
+  }
+  const PanelLayer panels = pack(c.layer);
+  for (const Contract contract : {Contract::bf16_chain, Contract::bf16_block}) {
+    for (const Named& named : recipes) {
+      const ScaledChoices choices{.contract = contract,
+                                  .activation = &mx::moe::activation_named("silu_and_mul"),
+                                  .constants = {},
+                                  .recipe = &recipe(profile_named(named.profile), named.format)};
+      const std::vector<std::uint32_t> expected = modelled(c, choices);
+      CHECK(std::ranges::count_if(expected, [](std::uint32_t value) { return !f32::is_nan(value); }) * 2 >
+            static_cast<std::ptrdiff_t>(expected.size()));
+      for (const IsaTier& tier : isa_tiers()) {
+        if (!runs_here(tier)) continue;
+        INFO(name_of(contract) << ", " << named.format.name << ", " << tier.name);
+        CHECK(difference(run(panels, c, choices, tier, 2), expected) == "");
+      }
+    }
+  }
+}
+
 TEST_CASE("activations on arrays are the model's, whatever the numbers") {
   std::mt19937 random(16);
   std::vector<float> gate{0.0F, -0.0F, 1e-40F, -1e-40F, 7, -7, 90, -90, 200, -200, 3e38F, -3e38F, 0.5F, 1, 1, 1};
@@ -105,8 +145,9 @@ TEST_CASE("panels from a backend's memory are those from the checkpoint") {
     const CanonicalLayer layer = any_layer(backend.format, 1, 256, 256, SourceOrder::standard, true, random);
     layout::PackedLayer converted;
     try {
-      converted = layout::convert(
-          layer, backend, {.sizes = layer.sizes, .padded = layer.sizes, .form = layer.form, .engine = layout::Engine::v2026_08}, relayout::kMoveByPlans);
+      converted =
+          layout::convert(layer, backend, {.sizes = layer.sizes, .padded = layer.sizes, .form = layer.form, .engine = layout::Engine::v2026_08},
+                          relayout::kMoveByPlans);
     } catch (const Error&) {
       continue;  // does not convert such a layer, which is the converter's business
     }
@@ -151,30 +192,38 @@ TEST_CASE("every tier, number of threads and split of a batch gives one output")
   }
 }
 
-TEST_CASE("tokens that lie by expert give their experts' outputs") {
+TEST_CASE("tokens that lie by expert give their experts' outputs in every engine") {
   std::mt19937 random(13);
-  const Case c = any_case(random, false);
-  const PanelLayer panels = pack(c.layer);
-  const auto experts = static_cast<std::size_t>(c.layer.sizes.experts);
   constexpr std::size_t kRoom = 4;
-  std::vector<std::uint16_t> x;
-  for (std::size_t i = 0; i < experts * kRoom * c.hidden(); ++i) x.push_back(c.x[i % c.x.size()]);
-  std::vector<std::int32_t> counts;
-  for (std::size_t e = 0; e < experts; ++e) counts.push_back(static_cast<std::int32_t>((e + 3) % (kRoom + 1)));
-  const ScaledChoices choices{.contract = Contract::bf16_block, .activation = &mx::moe::activation_named("silu_and_mul"), .constants = {}};
-  std::vector<float> out(x.size(), -1);
-  FusedLayer(panels, choices, isa_tier()).run_batched({.x = x, .counts = counts, .room = kRoom}, out, 2);
-  for (std::size_t e = 0; e < experts; ++e) {
-    for (std::size_t i = 0; i < kRoom; ++i) {
-      const std::size_t first = (e * kRoom + i) * c.hidden();
-      const std::vector<std::uint32_t> found = bits_of(std::span(out).subspan(first, c.hidden()));
-      if (i >= static_cast<std::size_t>(counts[e])) {
-        CHECK(found == std::vector<std::uint32_t>(c.hidden(), bits(-1.0F)));
-        continue;
+  for (const WeightFormat format : kFormats) {
+    const Case c = any_case(random, false, format);
+    const PanelLayer panels = pack(c.layer);
+    const auto experts = static_cast<std::size_t>(c.layer.sizes.experts);
+    std::vector<std::uint16_t> x;
+    for (std::size_t i = 0; i < experts * kRoom * c.hidden(); ++i) x.push_back(c.x[i % c.x.size()]);
+    std::vector<std::int32_t> counts;
+    for (std::size_t e = 0; e < experts; ++e) counts.push_back(static_cast<std::int32_t>((e + 3) % (kRoom + 1)));
+    for (const Contract contract : kContracts) {
+      if (!takes(contract, format)) continue;
+      ScaledChoices choices{.contract = contract, .activation = &mx::moe::activation_named("silu_and_mul"), .constants = {}};
+      if (contract == Contract::int8_block) choices.recipe = &recipe(profile_named(kOcp), kMxint8Block);
+      // What is beyond the counts is left alone.
+      std::vector<std::uint32_t> expected(x.size(), bits(-1.0F));
+      for (std::size_t row = 0; row < experts * kRoom; ++row) {
+        if (row % kRoom >= static_cast<std::size_t>(counts[row / kRoom])) continue;
+        const std::vector<std::uint32_t> token(x.begin() + static_cast<std::ptrdiff_t>(row * c.hidden()),
+                                               x.begin() + static_cast<std::ptrdiff_t>((row + 1) * c.hidden()));
+        const std::vector<std::uint32_t> out =
+            mx::moe::run_scaled_layer(c.layer, choices, token, {{{{static_cast<std::int64_t>(row / kRoom), bits(1.0F)}}}}, {});
+        std::ranges::copy(out, expected.begin() + static_cast<std::ptrdiff_t>(row * c.hidden()));
       }
-      const std::vector<std::uint32_t> token(x.begin() + static_cast<std::ptrdiff_t>(first),
-                                             x.begin() + static_cast<std::ptrdiff_t>(first + c.hidden()));
-      CHECK(found == mx::moe::run_scaled_layer(c.layer, choices, token, {{{{static_cast<std::int64_t>(e), bits(1.0F)}}}}, {}));
+      for (const IsaTier& tier : isa_tiers()) {
+        if (!runs_here(tier)) continue;
+        std::vector<float> out(x.size(), -1);
+        FusedLayer(panels, choices, tier).run_batched({.x = x, .counts = counts, .room = kRoom}, out, 2);
+        INFO(name_of(contract) << ", " << layout::name_of(format) << ", " << tier.name);
+        CHECK(difference(bits_of(out), expected) == "");
+      }
     }
   }
 }
