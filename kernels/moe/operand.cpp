@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string>
 
+#include "kernels/little_endian.hpp"
 #include "kernels/moe/tile.hpp"
 #include "model/error.hpp"
 #include "model/fault.hpp"
@@ -20,12 +21,19 @@ std::uint8_t least_exponent(const std::uint16_t* row, std::size_t k) {
   return static_cast<std::uint8_t>(least + 1);
 }
 
+/// Two bf16 in a dword, the first one in its lower half.
+std::uint32_t pair_at(const std::uint16_t* from) {
+  std::uint32_t pair;
+  std::memcpy(&pair, from, sizeof pair);
+  return std::endian::native == std::endian::little ? pair : std::rotl(pair, 16);
+}
+
 /// Pairs of K, all rows of a tile beside each other: one scale block of each row after the other.
 void place_pairs(std::span<const std::uint16_t* const> rows, std::size_t k, std::uint32_t* to) {
   constexpr std::size_t kPairs = kScaleBlock / 2;
   for (std::size_t block = 0; block < k; block += kScaleBlock, to += kPairs * rows.size()) {
     for (std::size_t row = 0; row < rows.size(); ++row) {
-      for (std::size_t i = 0; i < kPairs; ++i) std::memcpy(to + i * rows.size() + row, rows[row] + block + 2 * i, sizeof *to);
+      for (std::size_t i = 0; i < kPairs; ++i) to[i * rows.size() + row] = pair_at(rows[row] + block + 2 * i);
     }
   }
 }
@@ -46,7 +54,9 @@ void place_quads(std::span<const std::int8_t* const> rows, std::size_t k, std::u
       for (const std::int8_t* row : rows) {
         const std::int8_t* four = row + octet + quad;
         const std::int8_t bytes[4] = {four[0], four[4], four[1], four[5]};
-        std::memcpy(to++, bytes, sizeof bytes);
+        std::memcpy(to, bytes, sizeof bytes);
+        *to = little_endian(*to);
+        ++to;
       }
     }
   }
