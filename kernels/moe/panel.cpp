@@ -154,7 +154,8 @@ std::vector<float> fp32_values(std::span<const std::uint8_t> bytes, int bits) {
   std::vector<float> values(bytes.size() * 8 / static_cast<std::size_t>(bits));
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::uint8_t* const from = bytes.data() + i * static_cast<std::size_t>(bits) / 8;
-    values[i] = std::bit_cast<float>(bits == 16 ? std::uint32_t{load_little_endian<std::uint16_t>(from)} << 16 : load_little_endian<std::uint32_t>(from));
+    values[i] =
+        std::bit_cast<float>(bits == 16 ? std::uint32_t{load_little_endian<std::uint16_t>(from)} << 16 : load_little_endian<std::uint32_t>(from));
   }
   return values;
 }

@@ -138,7 +138,8 @@ void route_tokens(Digest& digest, const IsaTier& tier, int threads) {
     const moe::RouterSizes sizes{.top_k = kTopK, .groups = grouped ? 4 : 1, .topk_groups = grouped ? 2 : 1};
     std::vector<float> logits;
     std::vector<float> bias;
-    for (const std::uint32_t bits : drawn_elements(kTokens * kExperts, kExperts, kFp16, random)) logits.push_back(std::bit_cast<float>(to_f32(bits, kFp16)));
+    for (const std::uint32_t bits : drawn_elements(kTokens * kExperts, kExperts, kFp16, random))
+      logits.push_back(std::bit_cast<float>(to_f32(bits, kFp16)));
     for (std::size_t i = 0; recipe.choice == moe::Choice::score_plus_bias && i < kExperts; ++i) bias.push_back(static_cast<float>(random() % 9) / 8);
     std::vector<std::int32_t> experts(kTokens * kTopK);
     std::vector<float> weights(experts.size());

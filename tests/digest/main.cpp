@@ -59,8 +59,9 @@ int run(bool verbose) {
 int main(int argc, char** argv) {
   const std::string option = argc == 2 ? argv[1] : "";
   if (argc > 2 || (argc == 2 && option != "--parts")) {
-    std::fprintf(stderr, "usage: mxact_digest [--parts]\nPrints the model's digest, and that of the kernels for each tier that runs here and 1, 2, 3 and 8 "
-                         "threads; with --parts, what they are made of.\n");
+    std::fprintf(stderr,
+                 "usage: mxact_digest [--parts]\nPrints the model's digest, and that of the kernels for each tier that runs here and 1, 2, 3 and 8 "
+                 "threads; with --parts, what they are made of.\n");
     return option == "--help" ? 0 : static_cast<int>(mx::ErrorCode::usage);
   }
   try {

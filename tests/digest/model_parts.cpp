@@ -175,10 +175,11 @@ void choose_backends(Digest& digest) {
 }
 
 constexpr std::array kParts{
-    ModelPart{"formats", decode_formats},      ModelPart{"conversions", convert_scalars}, ModelPart{"recipes", quantize_blocks},
-    ModelPart{"dequantizers", dequantize_blocks}, ModelPart{"functions", evaluate_functions}, ModelPart{"contracts", sum_products},
-    ModelPart{"activations", activate_columns}, ModelPart{"layers", run_layers},           ModelPart{"layouts", place_tensors},
-    ModelPart{"oracles", choose_backends},
+    ModelPart{"formats", decode_formats},       ModelPart{"conversions", convert_scalars},
+    ModelPart{"recipes", quantize_blocks},      ModelPart{"dequantizers", dequantize_blocks},
+    ModelPart{"functions", evaluate_functions}, ModelPart{"contracts", sum_products},
+    ModelPart{"activations", activate_columns}, ModelPart{"layers", run_layers},
+    ModelPart{"layouts", place_tensors},        ModelPart{"oracles", choose_backends},
 };
 
 }  // namespace
