@@ -8,8 +8,10 @@
 
 namespace mx::kernels {
 
+/// Of a word of the processor the one whose bytes are little endian, and back.
 template <std::unsigned_integral Word>
 Word little_endian(Word word) {
+  static_assert(sizeof word <= 4);
   if constexpr (std::endian::native == std::endian::little || sizeof word == 1) return word;
   if constexpr (sizeof word == 2) return __builtin_bswap16(word);
   if constexpr (sizeof word == 4) return __builtin_bswap32(word);

@@ -29,6 +29,13 @@ class Digest {
     for (const char letter : text) add_byte(static_cast<std::uint8_t>(letter));
     add(text.size());
   }
+  /// What a part came to.
+  void add(const Digest& part) {
+    const std::uint64_t results = results_ + part.results_;
+    add(part.hash_);
+    add(part.results_);
+    results_ = results;
+  }
   std::uint64_t value() const { return hash_; }
   std::uint64_t results() const { return results_; }
 

@@ -29,8 +29,7 @@ Digest digest_of(const Parts& parts, bool verbose, const Arguments&... arguments
     Digest digest;
     part.run(digest, arguments...);
     if (verbose) print("  " + std::string(part.name), digest);
-    all.add(digest.value());
-    all.add(digest.results());
+    all.add(digest);
   }
   return all;
 }
