@@ -7,6 +7,9 @@
 
 #include "model/error.hpp"
 #include "model/names.hpp"
+#if defined(__AARCH64EL__)
+#include <sys/auxv.h>
+#endif
 
 namespace mx::kernels {
 namespace {
@@ -38,11 +41,10 @@ std::uint32_t detect() {
   if (__builtin_cpu_supports("gfni")) bits |= kGfni;
   return bits;
 }
-#elif defined(__aarch64__) && !defined(MXACT_PORTABLE)
+#elif defined(__AARCH64EL__) && !defined(MXACT_PORTABLE)
 constexpr std::array kTiers{IsaTier{"portable", 0}, IsaTier{"neon", kNeon}};
 
-// Advanced SIMD is part of every AArch64 processor that runs Linux.
-std::uint32_t detect() { return kNeon; }
+std::uint32_t detect() { return (getauxval(AT_HWCAP) & HWCAP_ASIMD) != 0 ? kNeon : 0U; }
 #else
 constexpr std::array kTiers{IsaTier{"portable", 0}};
 

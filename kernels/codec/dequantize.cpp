@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kernels/codec/dequantize_job.hpp"
+#include "kernels/little_endian.hpp"
 #include "model/error.hpp"
 
 namespace mx::kernels {
@@ -18,13 +19,23 @@ std::uint32_t code_at(const DequantizeJob& job, std::size_t i) {
   return job.blocks.codes[i] & ((1U << job.how.format->element->width) - 1U);
 }
 
+template <class Word>
+void put_word(std::byte* to, std::uint32_t number) {
+  const auto word = static_cast<Word>(number);
+  std::memcpy(to, &word, sizeof word);
+}
+
+void put_number(const DequantizeJob& job, std::size_t i, std::uint32_t number) {
+  std::byte* const to = job.out.bytes.data() + i * job.words;
+  if (job.words == 2) return put_word<std::uint16_t>(to, number);
+  put_word<std::uint32_t>(to, number);
+}
+
 }  // namespace
 
 std::uint32_t scale_at(const DequantizeJob& job, std::size_t block) {
-  std::uint32_t scale = 0;
   const std::size_t at = job.tiles.at(block / job.grid.cols, block % job.grid.cols);
-  std::memcpy(&scale, job.blocks.scales.data() + at * job.scale_width, job.scale_width);
-  return scale;
+  return job.scale_width == 4 ? load_little_endian<std::uint32_t>(job.blocks.scales.data() + at * 4) : job.blocks.scales[at];
 }
 
 void dequantize_by_model(const DequantizeJob& job, std::size_t block) {
@@ -33,8 +44,7 @@ void dequantize_by_model(const DequantizeJob& job, std::size_t block) {
   const std::uint32_t scale = scale_at(job, block);
   for (std::size_t row = 0; row < grid.block_rows; ++row) {
     for (std::size_t i = first + row * job.shape.cols; i < first + row * job.shape.cols + grid.block_cols; ++i) {
-      const std::uint32_t number = mx::dequantize(code_at(job, i), scale, job.how, job.tensor);
-      std::memcpy(job.out.bytes.data() + i * job.words, &number, job.words);
+      put_number(job, i, mx::dequantize(code_at(job, i), scale, job.how, job.tensor));
     }
   }
 }

@@ -35,5 +35,6 @@ using PowerQuantize = QuantizeBlocks<PowerPlan>;
 PowerQuantize power_quantize_portable;
 PowerQuantize power_quantize_avx2;
 PowerQuantize power_quantize_avx512;
+PowerQuantize power_quantize_neon;
 
 }  // namespace mx::kernels

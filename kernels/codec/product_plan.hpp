@@ -26,5 +26,6 @@ using ProductUnpack = void(const ProductPlan& plan, const uint8_t* codes, const 
 ProductUnpack product_unpack_portable;
 ProductUnpack product_unpack_avx2;
 ProductUnpack product_unpack_avx512;
+ProductUnpack product_unpack_neon;
 
 }  // namespace mx::kernels

@@ -5,14 +5,21 @@
 #include <vector>
 
 #include "kernels/codec/quantize_job.hpp"
+#include "kernels/little_endian.hpp"
 
 namespace mx::kernels {
 namespace {
 
+template <class Word>
+std::uint32_t word_at(const std::byte* from) {
+  Word word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
 std::uint32_t element_at(const QuantizeJob& job, std::size_t i) {
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, job.elements.bytes.data() + i * job.words, job.words);
-  return bits;
+  const std::byte* const from = job.elements.bytes.data() + i * job.words;
+  return job.words == 2 ? word_at<std::uint16_t>(from) : word_at<std::uint32_t>(from);
 }
 
 void put_code(const QuantizeJob& job, std::size_t i, std::uint32_t code) {
@@ -29,12 +36,13 @@ void put_code(const QuantizeJob& job, std::size_t i, std::uint32_t code) {
 
 void put_scale(const QuantizeJob& job, std::size_t block, std::uint32_t scale) {
   const std::size_t at = job.tiles.at(block / job.grid.cols, block % job.grid.cols);
-  std::memcpy(job.out.scales.data() + at * job.scale_width, &scale, job.scale_width);
+  if (job.scale_width == 4) return store_little_endian(job.out.scales.data() + at * 4, scale);
+  job.out.scales[at] = static_cast<std::uint8_t>(scale);
 }
 
 void put_scales(const QuantizeJob& job, std::size_t first, std::span<const std::uint32_t> scales) {
   if (job.scale_width == 4) {  // row-major: tiles are for bytes
-    std::memcpy(job.out.scales.data() + first * 4, scales.data(), scales.size_bytes());
+    for (std::size_t i = 0; i < scales.size(); ++i) store_little_endian(job.out.scales.data() + (first + i) * 4, scales[i]);
     return;
   }
   for (std::size_t i = 0; i < scales.size();) {

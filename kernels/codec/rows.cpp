@@ -39,6 +39,15 @@ constexpr std::array<KernelRow<ProductUnpack>, 3> kProductUnpackers{{
     {"avx2", kAvx2Tier, product_unpack_avx2},
     {"avx512", kAvx512, product_unpack_avx512},
 }};
+#elif defined(__AARCH64EL__) && !defined(MXACT_PORTABLE)
+// NVFP4 has no row: its portable loops are vectors of this tier already, which every compiler for AArch64 may use.
+constexpr std::array<KernelRow<PowerQuantize>, 2> kPowerQuantizers{{{"portable", 0, power_quantize_portable}, {"neon", kNeon, power_quantize_neon}}};
+constexpr std::array<KernelRow<Nvfp4Quantize>, 1> kNvfp4Quantizers{{{"portable", 0, nvfp4_quantize_portable}}};
+constexpr std::array<KernelRow<LargestMagnitudes>, 2> kLargestMagnitudes{
+    {{"portable", 0, largest_magnitudes_portable}, {"neon", kNeon, largest_magnitudes_neon}}};
+constexpr std::array<KernelRow<ScaledEncode>, 2> kScaledEncoders{{{"portable", 0, scaled_encode_portable}, {"neon", kNeon, scaled_encode_neon}}};
+constexpr std::array<KernelRow<Unpack>, 2> kUnpackers{{{"portable", 0, unpack_portable}, {"neon", kNeon, unpack_neon}}};
+constexpr std::array<KernelRow<ProductUnpack>, 2> kProductUnpackers{{{"portable", 0, product_unpack_portable}, {"neon", kNeon, product_unpack_neon}}};
 #else
 constexpr std::array<KernelRow<PowerQuantize>, 1> kPowerQuantizers{{{"portable", 0, power_quantize_portable}}};
 constexpr std::array<KernelRow<Nvfp4Quantize>, 1> kNvfp4Quantizers{{{"portable", 0, nvfp4_quantize_portable}}};

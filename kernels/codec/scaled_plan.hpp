@@ -33,8 +33,10 @@ using ScaledEncode = void(const ScaledPlan& plan, const void* elements, size_t g
 LargestMagnitudes largest_magnitudes_portable;
 LargestMagnitudes largest_magnitudes_avx2;
 LargestMagnitudes largest_magnitudes_avx512;
+LargestMagnitudes largest_magnitudes_neon;
 ScaledEncode scaled_encode_portable;
 ScaledEncode scaled_encode_avx2;
 ScaledEncode scaled_encode_avx512;
+ScaledEncode scaled_encode_neon;
 
 }  // namespace mx::kernels

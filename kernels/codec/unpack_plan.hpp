@@ -26,5 +26,6 @@ using Unpack = void(const UnpackPlan& plan, const uint8_t* codes, const uint8_t*
 Unpack unpack_portable;
 Unpack unpack_avx2;
 Unpack unpack_avx512;
+Unpack unpack_neon;
 
 }  // namespace mx::kernels

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string>
 
+#include "kernels/little_endian.hpp"
 #include "kernels/moe/tile.hpp"
 #include "model/error.hpp"
 #include "model/fault.hpp"
@@ -23,12 +24,19 @@ std::uint8_t least_exponent(const std::uint16_t* row, std::size_t k) {
   return static_cast<std::uint8_t>(least + 1);
 }
 
+/// Two bf16 in a dword, the first one in its lower half.
+std::uint32_t pair_at(const std::uint16_t* from) {
+  std::uint32_t pair;
+  std::memcpy(&pair, from, sizeof pair);
+  return std::endian::native == std::endian::little ? pair : std::rotl(pair, 16);
+}
+
 /// Pairs of K, all rows of a tile beside each other: one scale block of each row after the other.
 void place_pairs(std::span<const std::uint16_t* const> rows, std::size_t k, std::uint32_t* to) {
   constexpr std::size_t kPairs = kScaleBlock / 2;
   for (std::size_t block = 0; block < k; block += kScaleBlock, to += kPairs * rows.size()) {
     for (std::size_t row = 0; row < rows.size(); ++row) {
-      for (std::size_t i = 0; i < kPairs; ++i) std::memcpy(to + i * rows.size() + row, rows[row] + block + 2 * i, sizeof *to);
+      for (std::size_t i = 0; i < kPairs; ++i) to[i * rows.size() + row] = pair_at(rows[row] + block + 2 * i);
     }
   }
 }
@@ -52,9 +60,8 @@ std::uint64_t spread(std::uint64_t word) {
 void place_quads(std::span<const std::int8_t* const> rows, std::size_t k, std::uint32_t* to) {
   for (std::size_t octet = 0; octet < k; octet += 8, to += 2 * rows.size()) {
     for (std::size_t row = 0; row < rows.size(); ++row) {
-      std::uint64_t eight = 0;
-      std::memcpy(&eight, rows[row] + octet, sizeof eight);
-      const std::uint64_t quads = spread(eight & 0xFFFFFFFFU) | spread(eight >> 32) << 8;
+      const auto* const eight = reinterpret_cast<const std::uint8_t*>(rows[row] + octet);
+      const std::uint64_t quads = spread(load_little_endian<std::uint32_t>(eight)) | spread(load_little_endian<std::uint32_t>(eight + 4)) << 8;
       to[row] = static_cast<std::uint32_t>(quads);
       to[rows.size() + row] = static_cast<std::uint32_t>(quads >> 32);
     }

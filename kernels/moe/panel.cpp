@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "kernels/little_endian.hpp"
 #include "kernels/moe/tile.hpp"
 #include "kernels/relayout/plan.hpp"
 #include "kernels/relayout/tensor.hpp"
@@ -153,10 +153,9 @@ PanelShape shape_of(Role weight, const layout::Sizes& sizes, const layout::Form&
 std::vector<float> fp32_values(std::span<const std::uint8_t> bytes, int bits) {
   std::vector<float> values(bytes.size() * 8 / static_cast<std::size_t>(bits));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    std::uint32_t unit = 0;
-    const std::size_t width = static_cast<std::size_t>(bits) / 8;
-    std::memcpy(&unit, bytes.data() + i * width, width);
-    values[i] = std::bit_cast<float>(bits == 16 ? unit << 16 : unit);
+    const std::uint8_t* const from = bytes.data() + i * static_cast<std::size_t>(bits) / 8;
+    values[i] =
+        std::bit_cast<float>(bits == 16 ? std::uint32_t{load_little_endian<std::uint16_t>(from)} << 16 : load_little_endian<std::uint32_t>(from));
   }
   return values;
 }
@@ -273,7 +272,8 @@ PanelMatrix pack(const PanelShape& shape, const PanelFormat& format, layout::Sou
   if (!from.bias.empty()) {
     check_size("bias", from.bias.size(), rows);
     const std::vector<Axis> axes = axes_of(shape, "one", 1);
-    const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(from.bias.data()), from.bias.size_bytes());
+    std::vector<std::uint8_t> bytes(from.bias.size_bytes());
+    for (std::size_t i = 0; i < from.bias.size(); ++i) store_little_endian(bytes.data() + 4 * i, std::bit_cast<std::uint32_t>(from.bias[i]));
     place_bias(matrix, fp32_values(layout::to_row_major(rows_in_order(axes, 32, rows_are), bytes), 32));
   }
   return matrix;

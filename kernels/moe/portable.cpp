@@ -5,9 +5,9 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
-#include <cstring>
 #include <limits>
 
+#include "kernels/little_endian.hpp"
 #include "kernels/moe/bf16_product.hpp"
 #include "kernels/moe/e4m3.hpp"
 #include "kernels/moe/tile.hpp"
@@ -72,9 +72,7 @@ float e4m3_scale_at(const TileArgs& args, const uint8_t* scales, std::size_t ind
   return e4m3_value(scales[index * kPanelColumns]) * args.expert_scale;
 }
 float f32_at(const TileArgs&, const uint8_t* scales, std::size_t index) {
-  float value;
-  std::memcpy(&value, scales + index * kPanelColumns * sizeof value, sizeof value);
-  return value;
+  return std::bit_cast<float>(load_little_endian<uint32_t>(scales + index * kPanelColumns * sizeof(uint32_t)));
 }
 
 /// The exact sum over some octets of K, in units of 2^-7. A quad holds k 0, 4, 1, 5 of its octet, or 2, 6, 3, 7: as the bytes of a lane do.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kernels/codec/codec.hpp"
+#include "kernels/little_endian.hpp"
 #include "kernels/moe/bf16_product.hpp"
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
@@ -134,7 +135,9 @@ void RowStage::quantize_scaled(std::span<const float> rows, std::size_t length, 
     codes[i] = elements_[format.element->width != 4 ? byte : i % 2 == 0 ? byte & 15U : byte >> 4];
   }
   const std::size_t count = rows.size() / block_of(length);
-  for (std::size_t i = 0; i < count; ++i) scales[i] = format.scale->width == 8 ? scales_[scale_bytes[i]] : std::bit_cast<float>(scale_words[i]);
+  for (std::size_t i = 0; i < count; ++i) {
+    scales[i] = format.scale->width == 8 ? scales_[scale_bytes[i]] : std::bit_cast<float>(little_endian(scale_words[i]));
+  }
 }
 
 void RowStage::into_int8(std::span<const float> rows, std::int8_t* codes, std::uint8_t* scales) const {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "kernels/little_endian.hpp"
 #include "model/error.hpp"
 #include "model/layout/grains.hpp"
 
@@ -23,10 +23,8 @@ template <class In, class Out>
 void look_up(const std::vector<std::uint32_t>& table, const std::uint8_t* in, std::uint8_t* out, std::int64_t count, int threads) {
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (std::int64_t i = 0; i < count; ++i) {
-    In unit;
-    std::memcpy(&unit, in + i * static_cast<std::int64_t>(sizeof(In)), sizeof unit);
-    const auto value = static_cast<Out>(table[unit]);
-    std::memcpy(out + i * static_cast<std::int64_t>(sizeof(Out)), &value, sizeof value);
+    const auto unit = load_little_endian<In>(in + i * static_cast<std::int64_t>(sizeof(In)));
+    store_little_endian(out + i * static_cast<std::int64_t>(sizeof(Out)), static_cast<Out>(table[unit]));
   }
 }
 

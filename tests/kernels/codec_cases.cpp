@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 namespace mx::test {
 namespace {
@@ -169,7 +168,7 @@ std::vector<std::uint32_t> dequantized_by_model(const Packed& blocks, const Shap
   for (std::size_t b = 0; b < out.size() / length; ++b) {
     std::uint32_t scale = 0;
     const std::size_t scale_bytes = *format.scale == kF32 ? 4 : 1;
-    std::memcpy(&scale, blocks.scales.data() + b * scale_bytes, scale_bytes);
+    for (std::size_t i = 0; i < scale_bytes; ++i) scale |= std::uint32_t{blocks.scales[b * scale_bytes + i]} << (8 * i);
     for (std::size_t i : indices_of(b, format, shape)) {
       const std::uint32_t code = nibbles ? blocks.codes[i / 2] >> (i % 2 * 4) & 0xFU : blocks.codes[i];
       out[i] = dequantize(code, scale, how, tensor);

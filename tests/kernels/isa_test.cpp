@@ -1,5 +1,6 @@
 #include "kernels/isa.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <optional>
@@ -69,6 +70,14 @@ TEST_CASE("MXACT_ISA forces a tier and fails loudly when it cannot") {
   }
   CHECK(code_of("avx1024") == mx::ErrorCode::usage);
   CHECK(code_of("") == mx::ErrorCode::usage);
+  // What another architecture has, this build does not know.
+  bool foreign = false;
+  for (const std::string name : {"avx2", "neon"}) {
+    if (std::ranges::find(mx::kernels::isa_tiers(), name, &IsaTier::name) != mx::kernels::isa_tiers().end()) continue;
+    CHECK(code_of(name) == mx::ErrorCode::usage);
+    foreign = true;
+  }
+  CHECK(foreign);
 }
 
 TEST_CASE("without MXACT_ISA the last tier that runs here is taken") {
