@@ -58,8 +58,9 @@ class RowTable {
   std::vector<Column> of_scale_;
 };
 
-/// fp32 bits of the dot product: the contract's NaN where a row says so, none where one does not hold its numbers or they do not fit together: then the model has to be asked.
-/// `bias` as Addends has it, of contracts that take it into the sum. Throws Error(usage) for unequal lengths.
+/// fp32 bits of the dot product: the contract's NaN where a row says so; none where one of the rows does not hold its numbers or they do not fit
+/// together: then the model has to be asked. `bias` as Addends has it, of contracts that take it into the sum. Throws Error(usage) for unequal
+/// lengths.
 std::optional<std::uint32_t> quick_dot(const ContractRow& contract, const Row& a, const Row& b, std::optional<std::uint32_t> bias = {});
 
 }  // namespace mx::kernels::dot

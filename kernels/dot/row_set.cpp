@@ -62,7 +62,8 @@ void RowSet::sum_block(const Block& block, const Row& other, std::span<std::opti
            .alignment_bits = contract_->alignment_bits,
            .kept_bits = contract_->kept_bits,
            .sums = sums.data()});
-  for (std::size_t lane = 0; lane < std::min(kLanes, rows_.size() - block.first); ++lane) out[block.first + lane] = std::bit_cast<std::uint32_t>(sums[lane]);
+  for (std::size_t lane = 0; lane < std::min(kLanes, rows_.size() - block.first); ++lane)
+    out[block.first + lane] = std::bit_cast<std::uint32_t>(sums[lane]);
 }
 
 }  // namespace mx::kernels::dot

@@ -178,8 +178,7 @@ std::uint64_t Weights::unit(Role role, std::int64_t index) const {
 WeightRow Weights::row(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n) const {
   const MatrixRoles& roles = roles_of(matrix);
   const moe::WeightFacts& facts = moe::weight_facts(form_.format);
-  const moe::RowPlace place{
-      .expert = expert, .halves = halves(matrix), .half = half, .rows = rows(matrix), .row = n, .length = length(matrix)};
+  const moe::RowPlace place{.expert = expert, .halves = halves(matrix), .half = half, .rows = rows(matrix), .row = n, .length = length(matrix)};
   const moe::RowScales scales = moe::scales_of_row(facts, place, sizes_.group);
   WeightRow result{{}, facts.element, {}, 0, f32::kOne};
   result.elements.reserve(static_cast<std::size_t>(place.length));

@@ -76,7 +76,9 @@ LoadedTensor::Line LoadedTensor::line(const Tensor& tensor, std::vector<std::int
   return {&tensor, first, *tensor.memory.at(coord) - first, count};
 }
 
-std::uint64_t LoadedTensor::Line::unit(std::int64_t k) const { return layout::get_grain(tensor->bytes, first + k * stride, tensor->memory.unit_bits()); }
+std::uint64_t LoadedTensor::Line::unit(std::int64_t k) const {
+  return layout::get_grain(tensor->bytes, first + k * stride, tensor->memory.unit_bits());
+}
 
 std::optional<std::span<const std::uint8_t>> LoadedTensor::Line::run(std::int64_t length) const {
   const std::int64_t bits = tensor->memory.unit_bits();

@@ -130,7 +130,7 @@ TEST_CASE("quick sums have the bits of mx::dot, or leave the answer to it") {
           REQUIRE(f32::text(*got) == f32::text(dot(contract, a.prepared, b.prepared, {.c = {}, .bias = bias})));
         }
       }
-      // Of exact sums those of numbers very far apart, or with fp32 scales, are too wide, and fp16 has no such range; weights that are NaNs are the model's.
+      // Of exact sums those of numbers very far apart, or with fp32 scales, are too wide, and fp16 has no such range; weights that are NaNs are left.
       INFO(text(pairing, kind, 0));
       const bool too_wide = kind == Kind::wide ? contract.step == Step::exact || contract.cast == &kFp16 : pairing.a_scale == &kF32;
       if (kind != Kind::any && !too_wide) CHECK(quick == tried);

@@ -153,10 +153,10 @@ std::vector<float> drawn_logits(Draws& random, std::int64_t experts) {
   for (std::int64_t i = 0; i < experts; ++i) {
     const auto step = static_cast<float>(random() % 4096) / 512;
     float logit = step - 4;
-    if (kind == 1) logit = static_cast<float>(random() % 3);       // ties
-    if (kind == 2) logit = -1 - step;                              // all negative
+    if (kind == 1) logit = static_cast<float>(random() % 3);            // ties
+    if (kind == 2) logit = -1 - step;                                   // all negative
     if (kind == 3) logit = random() % 2 == 0 ? 60 + step : -60 - step;  // saturated
-    if (kind == 4) logit = std::ldexp(step, -20);                  // all but zero
+    if (kind == 4) logit = std::ldexp(step, -20);                       // all but zero
     logits.push_back(as_bf16 ? std::bit_cast<float>(std::bit_cast<std::uint32_t>(logit) & 0xFFFF0000U) : logit);
   }
   return logits;
