@@ -51,6 +51,7 @@ void clear(const ContractRow& contract, Row& row, std::size_t elements) {
   const std::size_t filled = (elements + group - 1) / group * group;
   row.elements = elements;
   row.holds = row.narrow = true;
+  row.nan = false;
   row.bits = 0;
   row.mantissas.clear();
   row.units.clear();
@@ -126,6 +127,7 @@ Row quick_row(const ContractRow& contract, const PreparedOperand& operand) {
   if (!takes(contract)) refuse(contract, "has no quick sum");
   Row row;
   clear(contract, row, operand.elements);
+  row.nan = std::ranges::any_of(operand.factors, [](const Factor& factor) { return factor.value.cls == ValueClass::nan; });
   row.holds = operand.scales.empty() && std::ranges::all_of(operand.factors, [&](const Factor& factor) { return is_taken(contract, factor); });
   if (contract.step == Step::exact) {
     place_exact(row, operand.factors);
@@ -206,6 +208,7 @@ void RowTable::fill(Row& row, std::span<const std::uint8_t> codes, std::span<con
 std::optional<std::uint32_t> quick_dot(const ContractRow& contract, const Row& a, const Row& b, std::optional<std::uint32_t> bias) {
   if (a.elements != b.elements)
     refuse(contract, "a dot product of " + std::to_string(a.elements) + " by " + std::to_string(b.elements) + " elements");
+  if (a.nan || b.nan) return contract.nan;
   if (!a.holds || !b.holds) return std::nullopt;
   return contract.step == Step::exact ? exact_sum(a, b, bias) : std::optional(aligned_sum(contract, a, b));
 }

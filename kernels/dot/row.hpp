@@ -18,6 +18,7 @@ inline constexpr std::size_t kChunk = 16;
 /// two.
 struct Row {
   std::size_t elements = 0;
+  bool nan = false;                     ///< of quick_row: one is a NaN, and so is every sum
   bool holds = true;                    ///< false: a NaN, an infinity, or numbers too large or too far apart
   std::vector<float> values;            ///< aligned groups
   std::vector<std::int16_t> exponents;  ///< aligned groups: nominal ones, of a zero kZeroExponent
@@ -57,8 +58,9 @@ class RowTable {
   std::vector<Column> of_scale_;
 };
 
-/// fp32 bits of the dot product, or none where one of the rows does not hold its numbers or they do not fit together: then the model has to be asked.
-/// `bias` as Addends has it, of contracts that take it into the sum. Throws Error(usage) for unequal lengths.
+/// fp32 bits of the dot product: the contract's NaN where a row says so; none where one of the rows does not hold its numbers or they do not fit
+/// together: then the model has to be asked. `bias` as Addends has it, of contracts that take it into the sum. Throws Error(usage) for unequal
+/// lengths.
 std::optional<std::uint32_t> quick_dot(const ContractRow& contract, const Row& a, const Row& b, std::optional<std::uint32_t> bias = {});
 
 }  // namespace mx::kernels::dot

@@ -64,6 +64,8 @@ struct SlotWork {
 struct Outputs {
   std::optional<std::vector<std::int64_t>> rows = std::nullopt;     ///< of the intermediate size; none: all
   std::optional<std::vector<std::int64_t>> columns = std::nullopt;  ///< of the hidden size; none: all
+
+  friend bool operator==(const Outputs&, const Outputs&) = default;
 };
 /// The wanted numbers, or all of 0..count-1.
 std::vector<std::int64_t> or_all(const std::optional<std::vector<std::int64_t>>& wanted, std::int64_t count);

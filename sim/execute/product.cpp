@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "kernels/moe/gemm.hpp"
 #include "model/numerics/f32.hpp"
@@ -79,7 +80,9 @@ void Product::prepare_rows(ScaleMemory read_as, std::int64_t length) {
   for (std::size_t row = 0; row < factors_.size(); ++row)
     factors_[row] = sums_.factors(widened(prepared_row(contract_, input_, static_cast<std::int64_t>(row), read_as), length));
   for (auto& [expert, group] : groups_) {
-    for (const std::size_t row : group.rows) group.inputs.push_back(&factors_[row]);
+    std::vector<const Factors*> own;
+    for (const std::size_t row : group.rows) own.push_back(&factors_[row]);
+    group.inputs = sums_.inputs(std::move(own));
   }
 }
 
@@ -106,8 +109,8 @@ void Product::run_panels() {
 void Product::row(std::int64_t expert, std::int64_t half, std::int64_t n, std::span<std::uint32_t> out) const {
   const Group& group = groups_.at(expert);
   std::uint32_t total = f32::kOne;
-  if (group.sums.empty()) {
-    total = sums_.row(matrix_, expert, half, n, group.inputs, {}, out);
+  if (group.inputs) {
+    total = sums_.row(matrix_, expert, half, n, *group.inputs, {}, out);
   } else {
     const std::size_t width = group.sums.size() / group.rows.size();
     const auto at = static_cast<std::size_t>(half * weights_.rows(matrix_) + n);

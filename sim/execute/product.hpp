@@ -2,6 +2,7 @@
 // One of the two products of a layer, over all slots of a rank.
 
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,7 +27,7 @@ class Product {
  private:
   /// Of one expert.
   struct Group {
-    std::vector<const Factors*> inputs;
+    std::optional<Inputs> inputs;   ///< where panels did not
     std::vector<std::size_t> rows;  ///< of the activations
     std::vector<float> sums;        ///< [slot][half][row of the matrix], where panels computed them
   };

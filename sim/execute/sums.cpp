@@ -14,6 +14,13 @@ RowSums::RowSums(const ContractRow& contract, const Weights& weights, SumsBy by,
     table_.emplace(contract, Side::b, weights.element_format(), weights.scale_format());
 }
 
+Inputs::Inputs(const ContractRow& contract, std::vector<const Factors*> factors, bool quick) : factors_(std::move(factors)) {
+  if (!quick) return;
+  std::vector<const quick::Row*> rows;
+  for (const Factors* one : factors_) rows.push_back(&one->quick);
+  quick_.emplace(contract, std::move(rows));
+}
+
 Factors RowSums::factors(PreparedOperand operand) const {
   Factors factors{std::move(operand), {}};
   if (quick_) factors.quick = quick::quick_row(contract_, factors.operand);
@@ -33,7 +40,7 @@ WeightRow RowSums::weight_row(Matrix matrix, std::int64_t expert, std::int64_t h
   return weight;
 }
 
-std::uint32_t RowSums::row(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n, std::span<const Factors* const> inputs,
+std::uint32_t RowSums::row(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n, const Inputs& inputs,
                            std::optional<std::uint32_t> bias, std::span<std::uint32_t> out) const {
   std::optional<PreparedOperand> operand;
   std::uint32_t total = f32::kOne;
@@ -59,11 +66,11 @@ std::uint32_t RowSums::row(Matrix matrix, std::int64_t expert, std::int64_t half
   } else if (quick_) {
     row_of_weights = quick::quick_row(contract_, prepared());
   }
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    std::optional<std::uint32_t> sum;
-    if (quick_) sum = quick::quick_dot(contract_, inputs[i]->quick, row_of_weights, bias);
-    out[i] = sum ? *sum : dot(contract_, inputs[i]->operand, prepared(), {.c = {}, .bias = bias});
-  }
+  thread_local std::vector<std::optional<std::uint32_t>> quick_sums;
+  quick_sums.assign(inputs.size(), std::nullopt);
+  if (quick_) inputs.quick_->dots(row_of_weights, bias, quick_sums);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    out[i] = quick_sums[i] ? *quick_sums[i] : dot(contract_, inputs.factors_[i]->operand, prepared(), {.c = {}, .bias = bias});
   return total;
 }
 

@@ -3,8 +3,10 @@
 
 #include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
-#include "kernels/dot/row.hpp"
+#include "kernels/dot/row_set.hpp"
 #include "sim/execute/weights.hpp"
 
 namespace mx::sim {
@@ -21,6 +23,20 @@ struct Factors {
   kernels::dot::Row quick;  ///< empty where the model sums
 };
 
+/// Activations that meet the same rows of weights.
+class Inputs {
+ public:
+  /// The factors must outlive this; all of one contract.
+  Inputs(const ContractRow& contract, std::vector<const Factors*> factors, bool quick);
+
+  std::size_t size() const { return factors_.size(); }
+
+ private:
+  friend class RowSums;
+  std::vector<const Factors*> factors_;
+  std::optional<kernels::dot::RowSet> quick_;  ///< none where the model sums
+};
+
 class RowSums {
  public:
   /// `folds_total`: the scale of a whole row is part of its elements. `weights` must outlive this.
@@ -29,9 +45,12 @@ class RowSums {
   /// The side of the activations.
   Factors factors(PreparedOperand operand) const;
 
-  /// out[i] = fp32 bits of inputs[i] times one row of weights, `bias` as Addends has it. Gives the row's own scale where it is not folded.
-  std::uint32_t row(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n, std::span<const Factors* const> inputs,
-                    std::optional<std::uint32_t> bias, std::span<std::uint32_t> out) const;
+  /// Of one expert.
+  Inputs inputs(std::vector<const Factors*> factors) const { return {contract_, std::move(factors), quick_}; }
+
+  /// out[i] = fp32 bits of input i times one row of weights, `bias` as Addends has it. Gives the row's own scale where it is not folded.
+  std::uint32_t row(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n, const Inputs& inputs, std::optional<std::uint32_t> bias,
+                    std::span<std::uint32_t> out) const;
 
  private:
   WeightRow weight_row(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n) const;

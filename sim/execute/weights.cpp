@@ -102,7 +102,18 @@ void unpack(const Units& units, std::int64_t first, std::int64_t count, std::vec
     std::copy_n(units.bytes.begin() + first, count, into.begin());
     return;
   }
-  for (std::size_t i = 0; i < into.size(); ++i) into[i] = static_cast<std::uint8_t>(units.bytes[(at + i) / 2] >> ((at + i) % 2 * 4) & 0xFU);
+  const auto nibble = [&](std::size_t i) { return static_cast<std::uint8_t>(units.bytes[(at + i) / 2] >> ((at + i) % 2 * 4) & 0xFU); };
+  // Two to a byte from the first whole byte on; the loop is plain enough for compilers to make vectors of it.
+  const std::size_t head = std::min(at % 2, into.size());
+  const std::size_t pairs = (into.size() - head) / 2;
+  const std::uint8_t* const bytes = units.bytes.data() + (at + head) / 2;
+  std::uint8_t* const out = into.data() + head;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    out[2 * i] = bytes[i] & 0xFU;
+    out[2 * i + 1] = static_cast<std::uint8_t>(bytes[i] >> 4U);
+  }
+  if (head != 0) into.front() = nibble(0);
+  if ((into.size() - head) % 2 != 0) into.back() = nibble(into.size() - 1);
 }
 
 /// The code of the exact product of a scale code and a scale, nearest even, saturating.
@@ -167,8 +178,7 @@ std::uint64_t Weights::unit(Role role, std::int64_t index) const {
 WeightRow Weights::row(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n) const {
   const MatrixRoles& roles = roles_of(matrix);
   const moe::WeightFacts& facts = moe::weight_facts(form_.format);
-  const moe::RowPlace place{
-      .expert = expert, .halves = halves(matrix), .half = half, .rows = rows(matrix), .row = n, .length = length(matrix)};
+  const moe::RowPlace place{.expert = expert, .halves = halves(matrix), .half = half, .rows = rows(matrix), .row = n, .length = length(matrix)};
   const moe::RowScales scales = moe::scales_of_row(facts, place, sizes_.group);
   WeightRow result{{}, facts.element, {}, 0, f32::kOne};
   result.elements.reserve(static_cast<std::size_t>(place.length));

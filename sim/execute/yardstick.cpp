@@ -45,11 +45,21 @@ class Yardstick {
   Yardstick(const Weights& weights, const SampleTokens& tokens, SumsBy by)
       : weights_(weights), pairs_(tokens), sums_(row_of(Contract::exact), weights, by, true) {}
 
-  /// Sums of a row of an expert for each of its pairs; `inputs` has an operand for each pair.
+  /// Each expert's, of factors of each pair.
+  std::map<std::int64_t, Inputs> inputs(std::span<const Factors* const> of_pairs) const {
+    std::map<std::int64_t, Inputs> inputs;
+    for (const auto& [expert, pairs] : pairs_.of_expert) {
+      std::vector<const Factors*> own;
+      for (const std::size_t pair : pairs) own.push_back(of_pairs[pair]);
+      inputs.emplace(expert, sums_.inputs(std::move(own)));
+    }
+    return inputs;
+  }
+
+  /// Sums of a row of an expert for each of its pairs.
   std::vector<std::uint32_t> row(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n,
-                                 std::span<const Factors* const> inputs) const {
-    std::vector<const Factors*> own;
-    for (const std::size_t pair : pairs_.of_expert.at(expert)) own.push_back(inputs[pair]);
+                                 const std::map<std::int64_t, Inputs>& inputs) const {
+    const Inputs& own = inputs.at(expert);
     std::vector<std::uint32_t> out(own.size());
     sums_.row(matrix, expert, half, n, own, weights_.bias(matrix, expert, half, n), out);
     return out;
@@ -97,10 +107,11 @@ std::vector<Factors> token_factors(const Yardstick& yardstick, const SampleToken
 /// The activations of each pair, [pairs].
 std::vector<Factors> activations(const Yardstick& yardstick, const ModelActivation& activation, std::span<const Factors* const> x,
                                  std::int64_t intermediate, std::span<const std::int64_t> rows) {
+  const std::map<std::int64_t, Inputs> inputs = yardstick.inputs(x);
   std::vector<std::vector<Value>> values(x.size(), std::vector<Value>(static_cast<std::size_t>(intermediate)));
   yardstick.each(rows, [&](std::int64_t expert, std::span<const std::size_t> own, std::size_t r) {
-    const std::vector<std::uint32_t> gate = yardstick.row(Matrix::w13, expert, 0, rows[r], x);
-    const std::vector<std::uint32_t> up = yardstick.row(Matrix::w13, expert, 1, rows[r], x);
+    const std::vector<std::uint32_t> gate = yardstick.row(Matrix::w13, expert, 0, rows[r], inputs);
+    const std::vector<std::uint32_t> up = yardstick.row(Matrix::w13, expert, 1, rows[r], inputs);
     for (std::size_t i = 0; i < own.size(); ++i)
       values[own[i]][static_cast<std::size_t>(rows[r])] = decode(kF32, model_activation(activation, gate[i], up[i]));
   });
@@ -128,10 +139,11 @@ std::vector<std::uint32_t> exact_output(const Weights& weights, const ModelActiv
   const Yardstick yardstick(weights, tokens, by);
   const std::vector<std::size_t>& token_of = yardstick.pairs().token;
   const std::vector<Factors> x = token_factors(yardstick, tokens, hidden, weights.sizes().hidden);
-  std::vector<const Factors*> inputs;
-  for (const std::size_t token : token_of) inputs.push_back(&x[token]);
-  const std::vector<Factors> acts = activations(yardstick, activation, inputs, weights.sizes().intermediate, rows);
-  std::ranges::transform(acts, inputs.begin(), [](const Factors& factors) { return &factors; });
+  std::vector<const Factors*> of_pairs;
+  for (const std::size_t token : token_of) of_pairs.push_back(&x[token]);
+  const std::vector<Factors> acts = activations(yardstick, activation, of_pairs, weights.sizes().intermediate, rows);
+  std::ranges::transform(acts, of_pairs.begin(), [](const Factors& factors) { return &factors; });
+  const std::map<std::int64_t, Inputs> inputs = yardstick.inputs(of_pairs);
   std::vector<std::uint32_t> down(token_of.size() * columns.size());
   yardstick.each(columns, [&](std::int64_t expert, std::span<const std::size_t> own, std::size_t c) {
     const std::vector<std::uint32_t> sums = yardstick.row(Matrix::w2, expert, 0, columns[c], inputs);

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include "sim/ranks/links.hpp"
 #include "sim/rescue.hpp"
@@ -38,40 +37,96 @@ std::vector<double> activation_magnitudes(const LinkInputs& inputs, std::size_t 
   return magnitudes;
 }
 
-std::vector<double> weight_magnitudes(const Weights& weights, std::int64_t expert, std::int64_t n) {
-  const WeightRow weight = weights.row(Matrix::w2, expert, 0, n);
-  const double total = std::abs(number(weight.total));
-  std::vector<double> magnitudes;
-  for (std::size_t k = 0; k < weight.elements.size(); ++k) {
-    const double scale = weight.scales.empty() ? 1 : magnitude(weight.scales[k / static_cast<std::size_t>(weight.block)]);
-    magnitudes.push_back(std::max(magnitude(weight.elements[k]), kSmallestNormal) * scale * total);
+/// Magnitudes of the elements of a row of w2 with their scales.
+class WeightMagnitudes {
+ public:
+  explicit WeightMagnitudes(const Weights& weights) : weights_(weights) {
+    if (!weights.is_coded()) return;
+    elements_ = of_codes(weights.element_format());
+    for (double& element : elements_) element = std::max(element, kSmallestNormal);
+    if (weights.scale_format() != nullptr) scales_ = of_codes(*weights.scale_format());
   }
-  return magnitudes;
+
+  std::vector<double> row(std::int64_t expert, std::int64_t n) const {
+    return elements_.empty() ? of_values(weights_.row(Matrix::w2, expert, 0, n)) : of_coded(expert, n);
+  }
+
+ private:
+  static std::vector<double> of_codes(const Format& format) {
+    std::vector<double> magnitudes;
+    for (std::uint32_t code = 0; code < 1U << format.width; ++code) magnitudes.push_back(magnitude(decode(format, code)));
+    return magnitudes;
+  }
+
+  std::vector<double> of_coded(std::int64_t expert, std::int64_t n) const {
+    thread_local CodedRow coded;
+    weights_.read_coded(Matrix::w2, expert, 0, n, coded);
+    const double total = std::abs(number(coded.total));
+    const auto group = static_cast<std::size_t>(weights_.sizes().group);
+    std::vector<double> magnitudes(coded.codes.size());
+    for (std::size_t k = 0; k < magnitudes.size(); ++k)
+      magnitudes[k] = elements_[coded.codes[k]] * (scales_.empty() ? 1 : scales_[coded.scales[k / group]]) * total;
+    return magnitudes;
+  }
+
+  static std::vector<double> of_values(const WeightRow& weight) {
+    const double total = std::abs(number(weight.total));
+    std::vector<double> magnitudes;
+    for (std::size_t k = 0; k < weight.elements.size(); ++k) {
+      const double scale = weight.scales.empty() ? 1 : magnitude(weight.scales[k / static_cast<std::size_t>(weight.block)]);
+      magnitudes.push_back(std::max(magnitude(weight.elements[k]), kSmallestNormal) * scale * total);
+    }
+    return magnitudes;
+  }
+
+  const Weights& weights_;
+  std::vector<double> elements_;  ///< of each code; empty: rows are no codes
+  std::vector<double> scales_;    ///< likewise; empty: elements have none
+};
+
+/// Slots of one expert, and their activations side by side: [k][slot].
+struct SlotGroup {
+  std::vector<std::size_t> slots;
+  std::vector<double> activations;
+};
+
+std::map<std::int64_t, SlotGroup> slot_groups(const LinkInputs& inputs) {
+  std::map<std::int64_t, SlotGroup> groups;
+  std::size_t count = 0;
+  for (const auto& slots : inputs.tokens.slots) {
+    for (const moe::Slot& slot : slots) groups[slot.expert].slots.push_back(count++);
+  }
+  for (auto& [expert, group] : groups) {
+    for (std::size_t at = 0; at < group.slots.size(); ++at) {
+      const std::vector<double> magnitudes = activation_magnitudes(inputs, group.slots[at]);
+      group.activations.resize(magnitudes.size() * group.slots.size());
+      for (std::size_t k = 0; k < magnitudes.size(); ++k) group.activations[k * group.slots.size() + at] = magnitudes[k];
+    }
+  }
+  return groups;
 }
 
 /// Sums of the magnitudes of the products of every slot's second product, [slot][column].
 std::vector<double> product_magnitudes(const LinkInputs& inputs) {
   const Weights weights = Weights::of_checkpoint(inputs.layer.experts, *inputs.execution.row);
-  std::map<std::int64_t, std::vector<std::size_t>> of_expert;
-  std::vector<std::vector<double>> activations;
-  for (const auto& slots : inputs.tokens.slots) {
-    for (const moe::Slot& slot : slots) {
-      of_expert[slot.expert].push_back(activations.size());
-      activations.push_back(activation_magnitudes(inputs, activations.size()));
-    }
-  }
+  const WeightMagnitudes magnitudes(weights);
+  const std::map<std::int64_t, SlotGroup> groups = slot_groups(inputs);
   const std::size_t columns = inputs.columns.size();
-  std::vector<double> sums(activations.size() * columns);
-  for (const auto& group : of_expert) {
-    const std::int64_t expert = group.first;
+  std::vector<double> sums(inputs.reference.stages.size() * columns);
+  for (const auto& entry : groups) {
+    const std::int64_t expert = entry.first;
+    const SlotGroup& group = entry.second;
     Rescue rescue;
 #pragma omp parallel for schedule(dynamic, 8) if (columns > kWorthThreads)
     for (std::size_t c = 0; c < columns; ++c) {
       rescue.run([&] {
-        const std::vector<double> weight = weight_magnitudes(weights, expert, inputs.columns[c]);
-        const double bias = std::abs(number(weights.bias(Matrix::w2, expert, 0, inputs.columns[c])));
-        for (const std::size_t slot : group.second)
-          sums[slot * columns + c] = std::inner_product(weight.begin(), weight.end(), activations[slot].begin(), bias);
+        const std::vector<double> weight = magnitudes.row(expert, inputs.columns[c]);
+        std::vector<double> of_slots(group.slots.size(), std::abs(number(weights.bias(Matrix::w2, expert, 0, inputs.columns[c]))));
+        for (std::size_t k = 0; k < weight.size(); ++k) {
+          const double* const activations = group.activations.data() + k * of_slots.size();
+          for (std::size_t at = 0; at < of_slots.size(); ++at) of_slots[at] += weight[k] * activations[at];
+        }
+        for (std::size_t at = 0; at < of_slots.size(); ++at) sums[group.slots[at] * columns + c] = of_slots[at];
       });
     }
     rescue.rethrow();

@@ -58,7 +58,7 @@ const ReportedRow* reported_of(const oracle::Hardware& hardware, std::string_vie
 }
 
 /// The cells of one backend; the reference runs once, for the first cell that needs it.
-std::vector<ComparedCell> cells_of(const Scenario& scenario, const std::string& backend) {
+std::vector<ComparedCell> cells_of(const Scenario& scenario, const std::string& backend, ExactOutputs& exact) {
   std::vector<ComparedCell> cells;
   std::optional<Reference> reference;
   for (const Spread& spread : kSpreads) {
@@ -73,7 +73,7 @@ std::vector<ComparedCell> cells_of(const Scenario& scenario, const std::string& 
       cell.reason = choice.reason;
       if (cell.answer != CellAnswer::refused) {
         const SimulationRequest request = request_of(scenario, deployment, backend, choice.kernel_class);
-        if (!reference) reference = run_reference(request, scenario.layer, scenario.tokens, scenario.sample);
+        if (!reference) reference = run_reference(request, scenario.layer, scenario.tokens, scenario.sample, exact);
         cell.simulation = simulate(request, scenario.layer, scenario.tokens, *reference, in_process());
       }
     } catch (const Error& error) {
@@ -130,9 +130,10 @@ Comparison compare_backends(const Scenario& scenario, const CompareProgress& pro
   for (const oracle::BackendRow& row : oracle::tables_of(scenario.oracle).backends) {
     if (find_execution(scenario.layer.experts.form.format, row.name) != nullptr) backends.emplace_back(row.name);
   }
+  ExactOutputs exact(scenario.layer, scenario.tokens);
   for (std::size_t i = 0; i < backends.size(); ++i) {
     if (progress) progress(backends[i], static_cast<double>(i) / static_cast<double>(backends.size()));
-    std::vector<ComparedCell> cells = cells_of(scenario, backends[i]);
+    std::vector<ComparedCell> cells = cells_of(scenario, backends[i], exact);
     std::ranges::move(cells, std::back_inserter(comparison.cells));
   }
   return comparison;

@@ -332,7 +332,24 @@ layout::Arch arch_of(const oracle::Hardware& hardware) {
   return layout::Arch::cpu;
 }
 
+const std::vector<std::uint32_t>& ExactOutputs::of(const ExecutionRow& row, const Outputs& outputs, SumsBy by) {
+  const bool has_global = layout::has_role(layer_.experts.form.format, Role::w13_global_scale);
+  const std::optional<GlobalScale> global = has_global ? std::optional(row.global) : std::nullopt;
+  for (const Known& known : known_) {
+    if (known.global == global && known.outputs == outputs) return known.bits;
+  }
+  const Weights weights = Weights::of_checkpoint(layer_.experts, row);
+  known_.push_back({global, outputs, exact_output(weights, layer_.activation, tokens_, layer_.experts.sizes.hidden, outputs, by)});
+  return known_.back().bits;
+}
+
 Reference run_reference(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Outputs& sample) {
+  ExactOutputs exact(layer, tokens);
+  return run_reference(request, layer, tokens, sample, exact);
+}
+
+Reference run_reference(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Outputs& sample,
+                        ExactOutputs& exact) {
   const ExecutionRow& row = row_for(request, layer);
   const layout::Sizes& whole = layer.experts.sizes;
   layout::Setting setting = setting_for(request, layer, whole, 1);
@@ -362,7 +379,7 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
     const std::vector<std::uint32_t> sums = combined(row, std::move(weighed), columns.size());
     reference.out.insert(reference.out.end(), sums.begin(), sums.end());
   }
-  reference.exact = exact_output(Weights::of_checkpoint(layer.experts, row), layer.activation, tokens, whole.hidden, wanted, request.sums);
+  reference.exact = exact.of(row, reference.outputs, request.sums);
   return reference;
 }
 

@@ -2,6 +2,7 @@
 // A deployment executed rank by rank, and held, link by link, against one rank that executes the checkpoint's own form in the same arithmetic.
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,27 @@ struct ModelLayer {
   layout::CanonicalLayer experts;
   ModelActivation activation;
   StaticScales scales;
+};
+
+/// The exact layer's outputs on some tokens. What backends ask for alike is computed once: they differ in what is computed at all, and in what they
+/// take a checkpoint's global scales to be.
+class ExactOutputs {
+ public:
+  /// Both must outlive this.
+  ExactOutputs(const ModelLayer& layer, const SampleTokens& tokens) : layer_(layer), tokens_(tokens) {}
+
+  /// As exact_output gives them; valid as long as this.
+  const std::vector<std::uint32_t>& of(const ExecutionRow& row, const Outputs& outputs, SumsBy by);
+
+ private:
+  struct Known {
+    std::optional<GlobalScale> global;  ///< none: the format has no such scales
+    Outputs outputs;
+    std::vector<std::uint32_t> bits;
+  };
+  const ModelLayer& layer_;
+  const SampleTokens& tokens_;
+  std::deque<Known> known_;
 };
 
 /// What an engine without oracles decides by itself: the legacy method.
@@ -104,8 +126,11 @@ struct Simulation {
 };
 
 /// Runs the reference: for all outputs where a twin computes its sums, else for those of `sample`, rows of the whole layer's intermediate size.
-/// Throws Error(usage) for sizes that disagree and an activation key that is none, Error(unsupported) for an activation that the backend does not
-/// take.
+/// `exact` may serve several references. Throws Error(usage) for sizes that disagree and an activation key that is none, Error(unsupported) for an
+/// activation that the backend does not take.
+Reference run_reference(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Outputs& sample,
+                        ExactOutputs& exact);
+/// With a yardstick of its own.
 Reference run_reference(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Outputs& sample);
 
 /// Runs the deployment, for the reference's outputs, with what follows from the choice of its backend: sizes, plan, conversion on every rank,

@@ -6,15 +6,13 @@
 #include <functional>
 #include <string>
 
-#include "model/layout/grains.hpp"
 #include "model/numerics/f32.hpp"
-#include "sim/mover.hpp"
+#include "sim/ranks/loaded_tensor.hpp"
 #include "sim/transport/words.hpp"
 
 namespace mx::sim {
 namespace {
 
-using layout::Axis;
 using layout::Role;
 
 /// About how many elements of one tensor of one rank are compared; of larger ones whole rows at equal distances.
@@ -59,79 +57,15 @@ LinkCheck of_each_rank(const LinkInputs& inputs, Link link, const std::function<
 
 std::size_t rank_at(const LinkInputs& inputs, std::size_t at) { return static_cast<std::size_t>(inputs.here[at]); }
 
-/// A tensor of a layer in logical order.
-struct LogicalTensor {
-  std::vector<Axis> axes;
-  std::vector<std::uint8_t> units;
-  int bits;
-
-  LogicalTensor(const layout::CanonicalLayer& layer, Role role) : axes(layout::logical_axes(role, layer.sizes, layer.form)) {
-    const layout::Layout memory = layout::canonical(role, layer.sizes, layer.form);
-    units = mover_of(MoveBy::plans).place(memory, layer[role], {layout::Layout(memory.logical(), memory.grain_bits()), &layout::kKeep});
-    bits = memory.unit_bits();
+/// The first wrong entry of one of a rank's tensors, or none; adds to the count.
+std::optional<std::string> load_difference(const LinkInputs& inputs, std::size_t at, Role role, std::int64_t& compared) {
+  const LoadedTensor tensor(inputs.layer.experts, inputs.runs[at].loaded, inputs.plan.ranks[rank_at(inputs, at)], role);
+  for (std::int64_t row = 0; row < tensor.rows(); row += row_distance(tensor.rows(), tensor.length())) {
+    compared += tensor.length();
+    if (const auto place = tensor.difference(row)) return rank_text(rank_at(inputs, at)) + ": " + *place + " is not the checkpoint's";
   }
-  std::int64_t extent(std::size_t axis) const { return axis < axes.size() ? axes[axis].extent : 1; }
-  std::uint64_t at(std::int64_t index) const { return layout::get_grain(units, index, bits); }
-};
-
-/// A rank's tensor as it should be: entry `cut` of the axis that tensor parallelism cuts is entry first + cut of the whole one's.
-class LoadedTensor {
- public:
-  LoadedTensor(const LinkInputs& inputs, std::size_t at, Role role)
-      : plan_(inputs.plan.ranks[rank_at(inputs, at)]), whole_(inputs.layer.experts, role), part_(inputs.runs[at].loaded, role), role_(role) {
-    if (whole_.axes.size() <= kCutAxis) return;
-    const std::int64_t extent = whole_.extent(kCutAxis);
-    unit_ = (inputs.layer.experts.sizes.intermediate + extent - 1) / extent;
-  }
-
-  /// The first wrong entry, or none; adds to the count.
-  std::optional<std::string> difference(std::int64_t& compared) const {
-    std::vector<std::int64_t> coord(part_.axes.size());
-    const std::int64_t length = part_.axes.back().extent;
-    const std::int64_t rows = static_cast<std::int64_t>(part_.units.size()) * 8 / part_.bits / length;
-    const std::int64_t distance = row_distance(rows, length);
-    for (std::int64_t at = 0; at < (rows + distance - 1) / distance * length; ++at) {
-      const std::int64_t index = at / length * distance * length + at % length;
-      std::int64_t rest = index;
-      for (std::size_t axis = coord.size(); axis-- > 0;) {
-        coord[axis] = rest % part_.axes[axis].extent;
-        rest /= part_.axes[axis].extent;
-      }
-      ++compared;
-      if (part_.at(index) == expected(coord)) continue;
-      return rank_text(static_cast<std::size_t>(plan_.rank)) + ": " + std::string(layout::name_of(role_)) + " [" +
-             layout::coord_text(part_.axes, coord) + "] is not the checkpoint's";
-    }
-    return std::nullopt;
-  }
-
- private:
-  /// I of [E, half, I, ...], K or its groups of [E, N, K]; scales and biases that are whole on every rank have fewer axes.
-  static constexpr std::size_t kCutAxis = 2;
-
-  std::uint64_t expected(const std::vector<std::int64_t>& coord) const {
-    const std::int64_t expert = plan_.loaded[static_cast<std::size_t>(coord[0])];
-    if (expert < 0 || (role_ == Role::w2_bias && plan_.shard != 0)) return 0;
-    std::int64_t index = expert;
-    for (std::size_t axis = 1; axis < coord.size(); ++axis) {
-      std::int64_t at = coord[axis];
-      if (axis == kCutAxis) {
-        const Interval& part = plan_.intermediate;
-        if (at * unit_ >= part.count) return 0;
-        at += part.first / unit_;
-      }
-      if (at >= whole_.axes[axis].extent) return 0;
-      index = index * whole_.axes[axis].extent + at;
-    }
-    return whole_.at(index);
-  }
-
-  const RankPlan& plan_;
-  LogicalTensor whole_;
-  LogicalTensor part_;
-  Role role_;
-  std::int64_t unit_ = 1;  ///< entries of the intermediate size to one of the axis
-};
+  return std::nullopt;
+}
 
 LinkCheck check_load(const LinkInputs& inputs) {
   for (const BrokenLink& broken : broken_links(inputs.plan)) {
@@ -141,7 +75,7 @@ LinkCheck check_load(const LinkInputs& inputs) {
     std::int64_t compared = 0;
     for (Role role : layout::kAllRoles) {
       if (inputs.layer.experts[role].empty()) continue;
-      if (const auto text = LoadedTensor(inputs, at, role).difference(compared)) return broken_link(Link::load, *text);
+      if (const auto text = load_difference(inputs, at, role, compared)) return broken_link(Link::load, *text);
     }
     return equal_link(Link::load, compared);
   });

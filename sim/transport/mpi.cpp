@@ -55,6 +55,8 @@ class Mpi final : public Transport {
   /// A process that ends with a failure makes launchers end the others: each has said what it had to before the first one leaves.
   ~Mpi() override {
     MPI_Barrier(MPI_COMM_WORLD);
+    // From here on a launcher that ends this process, since another's status is no 0, has nothing to tell.
+    std::signal(SIGTERM, SIG_IGN);
     MPI_Finalize();
   }
 

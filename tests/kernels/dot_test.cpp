@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/dot/row.hpp"
+#include "kernels/dot/row_set.hpp"
 #include "model/error.hpp"
 #include "model/numerics/f32.hpp"
 #include "tests/catch.hpp"
@@ -123,17 +123,60 @@ TEST_CASE("quick sums have the bits of mx::dot, or leave the answer to it") {
         for (const Row& row_b : rows_b) {
           const std::optional<std::uint32_t> got = quick_dot(contract, row_a, row_b, bias);
           ++tried;
+          // Whatever the other row holds, a NaN is one.
+          CHECK((got.has_value() || !row_a.nan));
           if (!got) continue;
           ++quick;
           REQUIRE(f32::text(*got) == f32::text(dot(contract, a.prepared, b.prepared, {.c = {}, .bias = bias})));
         }
       }
-      // Of exact sums those of numbers very far apart, or with fp32 scales, are too wide, and fp16 has no such range; NaNs are always the model's.
+      // Of exact sums those of numbers very far apart, or with fp32 scales, are too wide, and fp16 has no such range; weights that are NaNs are left.
       INFO(text(pairing, kind, 0));
       const bool too_wide = kind == Kind::wide ? contract.step == Step::exact || contract.cast == &kFp16 : pairing.a_scale == &kF32;
       if (kind != Kind::any && !too_wide) CHECK(quick == tried);
     }
   }
+}
+
+TEST_CASE("rows side by side have the bits of mx::dot on every tier, whichever of them is left to the model") {
+  Draws random(20263);
+  constexpr std::size_t kCounts[] = {1, 3, 8, 9, 20};
+  for (const Pairing& pairing : kPairings) {
+    const ContractRow& contract = mx::row_of(pairing.contract);
+    for (const std::size_t count : kCounts) {
+      const std::size_t length = 32 * (1 + random() % 6);
+      const Kind kind_b = kKinds[random() % 2];
+      const CodedRow b(random, contract, Side::b, *pairing.b, pairing.b_scale, pairing.b_block, length, kind_b);
+      const Row row_b = quick_row(contract, b.prepared);
+      std::vector<CodedRow> coded;
+      std::vector<Row> rows;
+      // Rows of every kind beside each other: in one block some are for the kernel and some are not.
+      for (std::size_t i = 0; i < count; ++i) {
+        coded.emplace_back(random, contract, Side::a, *pairing.a, pairing.a_scale, pairing.a_block, length, kKinds[random() % 4]);
+        rows.push_back(quick_row(contract, coded.back().prepared));
+      }
+      std::vector<const Row*> pointers;
+      for (const Row& row : rows) pointers.push_back(&row);
+      for (const kernels::IsaTier& tier : kernels::isa_tiers()) {
+        if (!kernels::runs_here(tier)) continue;
+        INFO(text(pairing, kind_b, length) << ", " << count << " rows, " << tier.name);
+        std::vector<std::optional<std::uint32_t>> sums(count);
+        RowSet(contract, pointers, tier).dots(row_b, {}, sums);
+        for (std::size_t i = 0; i < count; ++i) {
+          CHECK(sums[i] == quick_dot(contract, rows[i], row_b));
+          if (sums[i]) CHECK(f32::text(*sums[i]) == f32::text(dot(contract, coded[i].prepared, b.prepared, {})));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a row of another length is refused beside others too") {
+  const ContractRow& contract = mx::row_of(Contract::hopper_bf16);
+  const Row three = quick_row(contract, prepare(contract, Side::a, {std::vector<Value>(3), &kBf16}));
+  const Row forty = quick_row(contract, prepare(contract, Side::a, {std::vector<Value>(40), &kBf16}));
+  std::vector<std::optional<std::uint32_t>> sums(2);
+  CHECK_THROWS_WITH(RowSet(contract, {&forty, &three}).dots(forty, {}, sums), Catch::Contains("a dot product of 3 by 40 elements"));
 }
 
 TEST_CASE("a sum of zeros has the model's sign") {

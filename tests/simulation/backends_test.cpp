@@ -1,6 +1,7 @@
 // Every backend by name as a whole deployment: allocated, loaded, converted, executed from its packed tensors and held against one rank. The names
 // are typed in; where a backend runs is searched, in the order of the places below.
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -119,4 +120,23 @@ TEST_CASE("the twins have the bits of the model in a whole deployment, and sampl
       CHECK((quick.stages[slot].down == slow.stages[slot].down));
     }
   }
+}
+
+TEST_CASE("a shared yardstick is each backend's own: it is computed anew where global scales mean something else") {
+  const OracleBackends of{"nvfp4", "", {}};
+  std::optional<Place> first = place_of(of, "FLASHINFER_CUTLASS");
+  REQUIRE(first.has_value());
+  const Scenario& scenario = first->scenario;
+  ExactOutputs shared(scenario.layer, scenario.tokens);
+  std::vector<std::vector<std::uint32_t>> seen;
+  for (const ExecutionRow& row : nvfp4_executions()) {
+    INFO(row.backend);
+    ExactOutputs own(scenario.layer, scenario.tokens);
+    const std::vector<std::uint32_t>& exact = own.of(row, {}, SumsBy::model);
+    CHECK((shared.of(row, {}, SumsBy::model) == exact));
+    CHECK((shared.of(row, {std::vector<std::int64_t>{0}, std::vector<std::int64_t>{3}}, SumsBy::model).size() == scenario.tokens.slots.size()));
+    if (std::ranges::find(seen, exact) == seen.end()) seen.push_back(exact);
+  }
+  // Scales that are folded into e4m3 again are other numbers.
+  CHECK(seen.size() > 1);
 }

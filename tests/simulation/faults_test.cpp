@@ -4,6 +4,7 @@
 #include "sim/execute/sample_layer.hpp"
 #include "sim/ranks/deployment.hpp"
 #include "tests/catch.hpp"
+#include "tests/simulation/semantic_laws.hpp"
 
 namespace {
 
@@ -133,5 +134,47 @@ TEST_CASE("a planted fault of each kind is caught, and the first line names its 
     INFO(result.broken()->text);
     CHECK(result.broken()->link == test.link);
     CHECK(result.broken()->text.find(test.text) != std::string::npos);
+  }
+}
+
+namespace {
+
+/// What a law says of the first of some deployments that it does not hold for; empty: it holds for all.
+std::string first_violation(LawAnswer (*law)(Draws&), int deployments) {
+  Draws random(20266);
+  for (int executed = 0; executed < deployments;) {
+    const LawAnswer answer = law(random);
+    executed += answer.compared > 0 ? 1 : 0;
+    if (!answer.text.empty()) return answer.text;
+  }
+  return {};
+}
+
+struct BrokenLaw {
+  Fault fault;
+  LawAnswer (*law)(Draws&);
+  const char* text;
+};
+const BrokenLaw kBrokenLaws[] = {
+    {Fault::sim_drops_alpha, law_of_parameters, "alpha changes nothing"},
+    {Fault::sim_ignores_limit, law_of_parameters, "limit changes nothing"},
+    {Fault::router_tie_to_higher, law_of_routers, "the outputs are not those of the restated router"},
+    {Fault::router_negative_is_zero, law_of_routers, "the outputs are not those of the restated router"},
+    {Fault::router_weight_from_choice, law_of_routers, "the outputs are not those of the restated router"},
+    {Fault::router_softmax_over_all, law_of_routers, "the outputs are not those of the restated router"},
+    {Fault::router_factor_dropped, law_of_routers, "the outputs are not those of the restated router"},
+};
+
+}  // namespace
+
+TEST_CASE("laws S1 and S2 over random deployments hold, and fall to planted faults of constants and routers") {
+  constexpr int kDeployments = 40;
+  for (const auto& law : {law_of_parameters, law_of_routers}) CHECK(first_violation(law, 3) == "");
+  for (const BrokenLaw& broken : kBrokenLaws) {
+    INFO(static_cast<int>(broken.fault));
+    fault::set_active(broken.fault);
+    const std::string text = first_violation(broken.law, kDeployments);
+    fault::set_active(Fault::none);
+    CHECK(text == broken.text);
   }
 }

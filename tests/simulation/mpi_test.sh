@@ -40,6 +40,20 @@ launch 0 -n 4 "$mxact" sim "$four" --json
 cmp -s "$scratch/here" "$scratch/out" || wrong "four processes say something else than one"
 grep -q '"digest": "fnv1a64:' "$scratch/out" || wrong "no digest"
 
+# Ranks that share matrices, and ranks that share experts, each expert's tokens in a batch of their own.
+for parallel in "tp 2 dp 2" "tp 2 dp 2 expert_parallel true all2all deepep_low_latency"; do
+  printf 'platform SM90\nparallel { %s }\nlayer { experts 8 top_k 2 hidden 64 intermediate 128 }\n' "$parallel" >"$scratch/four.info"
+  "$mxact" sim "$scratch/four.info" --json >"$scratch/here" || wrong "$parallel in one process"
+  launch 0 -n 4 "$mxact" sim "$scratch/four.info" --json
+  cmp -s "$scratch/here" "$scratch/out" || wrong "$parallel: four processes say something else than one"
+done
+
+# A refusal is an answer, said once; nobody takes the others' exit status for a death.
+printf 'platform SM90\nparallel { dp 4 expert_parallel true }\nlayer { experts 2 top_k 2 hidden 64 intermediate 64 }\n' >"$scratch/refused.info"
+launch 4 -n 4 "$mxact" sim "$scratch/refused.info"
+[[ $(grep -c 'REFUSED shard: 4 expert parallel ranks share 2 experts' "$scratch/out") -eq 1 ]] || wrong "the refusal is not said once"
+! grep -q 'another rank died' "$scratch/err" || wrong "a rank speaks of a death that was none"
+
 # A broken link has its exit status on every process, and its report once.
 launch 1 -n 2 "$mxact" sim "$two" --backend FLASHINFER_CUTLASS_MXFP4_MXFP8
 [[ $(grep -c '^BROKEN dispatch: rank 0' "$scratch/out") -eq 1 ]] || wrong "the broken link is not named once"

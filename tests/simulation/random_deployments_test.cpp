@@ -8,13 +8,12 @@
 #include "model/error.hpp"
 #include "sim/ranks/comparison.hpp"
 #include "tests/catch.hpp"
+#include "tests/simulation/semantic_laws.hpp"
 
 namespace {
 
 using namespace mx;
 using namespace mx::sim;
-
-using Draws = std::mt19937;
 
 template <class T, std::size_t kCount>
 const T& one_of(Draws& random, const T (&choices)[kCount]) {
@@ -128,4 +127,27 @@ TEST_CASE("random deployments add up to one rank, and a token's bits depend neit
   for (int round = 0; round < 10; ++round) check(random, one_of(random, kRanks), counts);
   for (const Ranks& ranks : kMany) check(random, ranks, counts);
   CHECK(counts.executed >= 6);
+}
+
+TEST_CASE("S1: in random deployments every number of a model matters, or is said to be ignored") {
+  Draws random(20264);
+  int compared = 0;
+  for (int executed = 0; executed < 12;) {
+    const LawAnswer answer = law_of_parameters(random);
+    executed += answer.compared > 0 ? 1 : 0;
+    compared += answer.compared;
+    INFO(answer.deployment);
+    CHECK(answer.text == "");
+  }
+  CHECK(compared >= 60);
+}
+
+TEST_CASE("S2: random deployments have the bits that the restated routers lead to") {
+  Draws random(20265);
+  for (int executed = 0; executed < 16;) {
+    const LawAnswer answer = law_of_routers(random);
+    executed += answer.compared > 0 ? 1 : 0;
+    INFO(answer.deployment);
+    CHECK(answer.text == "");
+  }
 }

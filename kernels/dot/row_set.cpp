@@ -1,0 +1,69 @@
+#include "kernels/dot/row_set.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#include "kernels/dot/aligned_args.hpp"
+
+namespace mx::kernels::dot {
+namespace {
+
+/// What sums rows side by side on a tier; null where nothing does.
+AlignedFunction* aligned_kernel([[maybe_unused]] const IsaTier& tier) {
+#if defined(__x86_64__) && !defined(MXACT_PORTABLE)
+  if ((tier.needs & kAvx2) != 0) return aligned_avx2;
+#endif
+  return nullptr;
+}
+
+/// What a kernel sums; other rows are summed one by one.
+bool is_plain(const Row& row) { return row.holds && row.narrow; }
+
+}  // namespace
+
+RowSet::RowSet(const ContractRow& contract, std::vector<const Row*> rows, const IsaTier& tier) : contract_(&contract), rows_(std::move(rows)) {
+  kernel_ = contract.step == Step::aligned ? aligned_kernel(tier) : nullptr;
+  if (kernel_ == nullptr) return;
+  for (std::size_t first = 0; first < rows_.size(); first += kLanes) {
+    const std::size_t count = std::min(kLanes, rows_.size() - first);
+    const std::size_t length = rows_[first]->values.size();
+    Block block{first, std::vector<float>(length * kLanes), std::vector<std::int16_t>(length * kLanes, kZeroExponent)};
+    for (std::size_t lane = 0; lane < count; ++lane) {
+      const Row& row = *rows_[first + lane];
+      if (!is_plain(row) || row.values.size() != length) continue;
+      for (std::size_t k = 0; k < length; ++k) {
+        block.values[k * kLanes + lane] = row.values[k];
+        block.exponents[k * kLanes + lane] = row.exponents[k];
+      }
+    }
+    blocks_.push_back(std::move(block));
+  }
+}
+
+void RowSet::dots(const Row& other, std::optional<std::uint32_t> bias, std::span<std::optional<std::uint32_t>> out) const {
+  const bool by_kernel = kernel_ != nullptr && is_plain(other);
+  for (std::size_t at = 0; at < rows_.size(); ++at) {
+    if (by_kernel && at % kLanes == 0) sum_block(blocks_[at / kLanes], other, out);
+    if (!by_kernel || !is_plain(*rows_[at]) || rows_[at]->elements != other.elements) out[at] = quick_dot(*contract_, *rows_[at], other, bias);
+  }
+}
+
+void RowSet::sum_block(const Block& block, const Row& other, std::span<std::optional<std::uint32_t>> out) const {
+  if (block.values.size() != other.values.size() * kLanes) return;
+  std::array<float, kLanes> sums{};
+  kernel_({.lanes = block.values.data(),
+           .lane_exponents = block.exponents.data(),
+           .row = other.values.data(),
+           .row_exponents = other.exponents.data(),
+           .length = other.values.size(),
+           .group = static_cast<std::size_t>(contract_->group),
+           .alignment_bits = contract_->alignment_bits,
+           .kept_bits = contract_->kept_bits,
+           .sums = sums.data()});
+  for (std::size_t lane = 0; lane < std::min(kLanes, rows_.size() - block.first); ++lane)
+    out[block.first + lane] = std::bit_cast<std::uint32_t>(sums[lane]);
+}
+
+}  // namespace mx::kernels::dot
