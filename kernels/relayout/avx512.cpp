@@ -32,6 +32,14 @@ inline void store(uint8_t* target, const uint8_t* from, int64_t length) {
   }
 }
 
+/// Into the caches, no byte more.
+inline void keep(uint8_t* target, const uint8_t* from, int64_t length) {
+  for (; length > 0; length -= kVector, target += kVector, from += kVector) {
+    const __mmask64 mask = first(length);
+    _mm512_mask_storeu_epi8(target, mask, _mm512_maskz_loadu_epi8(mask, from));
+  }
+}
+
 inline void load(uint8_t* at, const uint8_t* from, int64_t length) {
   for (; length >= kVector; length -= kVector, at += kVector, from += kVector) _mm512_storeu_si512(at, _mm512_loadu_si512(from));
   if (length > 0) _mm512_storeu_si512(at, _mm512_maskz_loadu_epi8(first(length), from));
@@ -303,7 +311,10 @@ void load_all(const MxTileForm* form, const uint8_t* source, int64_t ahead, uint
 }
 
 void store_all(const MxTileForm* form, uint8_t* target, const uint8_t* area) {
-  for (int64_t i = 0; i < form->store_count; ++i) store(target + form->stores[i].offset, area + form->stores[i].at, form->stores[i].length);
+  for (int64_t i = 0; i < form->store_count; ++i) {
+    const MxTilePiece piece = form->stores[i];
+    form->stays != 0 ? keep(target + piece.offset, area + piece.at, piece.length) : store(target + piece.offset, area + piece.at, piece.length);
+  }
 }
 
 /// What is left of a stream.
@@ -311,8 +322,10 @@ class Stream {
  public:
   explicit Stream(const MxTileStream& stream) : rest_(stream) {}
 
+  /// Up to `most` bytes, as far as the last whole line.
   void write(int64_t most) {
-    const int64_t length = most < rest_.length ? most : rest_.length;
+    int64_t length = rest_.length;
+    if (length > most) length = most - static_cast<int64_t>(reinterpret_cast<uintptr_t>(rest_.target + most) & (kVector - 1));
     if (length <= 0) return;
     store(rest_.target, rest_.source, length);
     rest_.target += length;
@@ -352,7 +365,7 @@ void move_tiles(const MxTileCode* code, const MxTileForm* form, const MxTileStri
   const To lanes = to_of(form);
   Ends ends = {form, strip->source, strip->target, strip->ahead, code->target_at};
   for (int64_t n = 0; n < strip->count; ++n, ends.source += strip->source_step, ends.target += strip->target_step) {
-    const bool on_lines = form->lines_out != 0 && (reinterpret_cast<uintptr_t>(ends.target) & (kVector - 1)) == 0;
+    const bool on_lines = form->stays == 0 && form->lines_out != 0 && (reinterpret_cast<uintptr_t>(ends.target) & (kVector - 1)) == 0;
     const To to = !on_lines ? lanes : lanes == kToLanes64 ? kToLines : kToScratch;
     if (from == kFromScratch) gather(form, ends.source, ends.ahead, scratch, code->bytes);
     passes(code, scratch, ends, from, to);
@@ -375,7 +388,8 @@ void copy_tiles(const MxTileForm* form, const MxTileStrip* strip, Stream& stream
     for (int64_t i = 0; i < form->copy_count; ++i) {
       const uint8_t* from = source + form->copies[i].source;
       for (int64_t line = 0; line < form->copies[i].length; line += kVector) ask(from + strip->ahead + line);
-      store(target + form->copies[i].target, from, form->copies[i].length);
+      const MxTileCopy copy = form->copies[i];
+      form->stays != 0 ? keep(target + copy.target, from, copy.length) : store(target + copy.target, from, copy.length);
     }
     stream.step();
   }

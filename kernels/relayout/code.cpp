@@ -188,7 +188,8 @@ TileProgram::TileProgram(const Tiles& tiles, int width) {
   for (const FormArrays& f : form_arrays_) {
     const auto count = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
     forms_.push_back({f.loads.data(), f.fills.data(), f.stores.data(), f.copies.data(), f.in.lanes.data(), f.out.lanes.data(), f.in.width,
-                      f.out.width, f.in.whole, f.out.whole, are_lines(f.out) ? 1 : 0, count(f.loads), count(f.fills), count(f.stores), count(f.copies)});
+                      f.out.width, f.in.whole, f.out.whole, are_lines(f.out) ? 1 : 0, forms_.size() < form_count_ ? 0 : 1, count(f.loads),
+                      count(f.fills), count(f.stores), count(f.copies)});
   }
   table_memory_.resize(tables_.size() + kAlign);
   const auto address = reinterpret_cast<std::uintptr_t>(table_memory_.data());

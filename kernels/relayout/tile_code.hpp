@@ -41,6 +41,7 @@ struct MxTileForm {
   int64_t whole_in;  ///< 1: all of each lane is there
   int64_t whole_out;
   int64_t lines_out;  ///< 1: the lanes of the target area are lines of memory where a tile begins on one
+  int64_t stays;      ///< 1: what is written is soon read again, and must stay in the caches
   int64_t load_count;
   int64_t fill_count;
   int64_t store_count;
