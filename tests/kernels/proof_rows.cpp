@@ -89,7 +89,7 @@ std::vector<ProofRow> function_proofs(const Tiers& tiers, const Wanted& wanted) 
           [&function, tier](std::span<const std::uint32_t> x, std::span<std::uint32_t> y) { kernels::apply(function, x, y, *tier); });
     }
     rows.push_back({std::string(kVectors),
-                    name,
+                    row_name(name, tiers),
                     [name, implementations](std::uint32_t chunk) { return check_function_chunk(name, chunk, implementations); },
                     {}});
   }
