@@ -2,7 +2,7 @@
 """Puts the figures of a run of mxact_bench into docs/performance.md: bench/report.py RESULTS.json docs/performance.md
 
 The run has repetitions (--benchmark_repetitions) in random order (--benchmark_enable_random_interleaving). Each figure is the median of its
-repetitions; how far the quartiles lie apart, in percent of the median, is printed beside it. One thread is timed by its processor time, which other
+repetitions; their median distance from it, in percent of it, is printed beside it: a single repetition that went astray changes neither. One thread is timed by its processor time, which other
 work on a shared machine disturbs less; several threads by the clock on the wall, which says nothing while more programs want to run than there are processors: figures of such a
 run are left out.
 """
@@ -41,15 +41,13 @@ def runs_of(results):
 
 
 def spread(values):
-    """Distance of the quartiles in percent of the median."""
-    if len(values) < 3:
-        return 0.0
-    low, middle, high = statistics.quantiles(values, n=4)
-    return 100 * (high - low) / middle
+    """Median distance of the values from their median, in percent of it."""
+    middle = statistics.median(values)
+    return 100 * statistics.median(abs(value - middle) for value in values) / middle
 
 
 def figure(values):
-    return f"{1e-9 / statistics.median(values):.3g} (±{spread(values) / 2:.0f} %)"
+    return f"{1e-9 / statistics.median(values):.3g} (±{spread(values):.0f} %)"
 
 
 def share(values, limit):
@@ -64,7 +62,7 @@ def limits_table(runs):
         cells = []
         for threads in (1, 2):
             values = runs.get((codec, LIMIT, threads))
-            cells.append(f"{bytes_per_element[codec] * 1e-9 / statistics.median(values):.3g} (±{spread(values) / 2:.0f} %)" if values else "")
+            cells.append(f"{bytes_per_element[codec] * 1e-9 / statistics.median(values):.3g} (±{spread(values):.0f} %)" if values else "")
         lines.append(f"| {codec} | {' | '.join(cells)} |")
     return lines
 
@@ -72,7 +70,7 @@ def limits_table(runs):
 def sweep_table(runs):
     lines = ["| all 2^32 patterns and their digests, seconds | 1 thread | 2 threads |", "|---|--:|--:|"]
     for codec in sorted({key[0] for key in runs if key[1] == "sweep"}):
-        cells = [f"{2**32 * statistics.median(values):.3g} (±{spread(values) / 2:.0f} %)" if (values := runs.get((codec, "sweep", threads))) else "" for threads in (1, 2)]
+        cells = [f"{2**32 * statistics.median(values):.3g} (±{spread(values):.0f} %)" if (values := runs.get((codec, "sweep", threads))) else "" for threads in (1, 2)]
         lines.append(f"| {codec} | {' | '.join(cells)} |")
     return lines
 
@@ -120,7 +118,7 @@ def layout_table(runs, crowded):
         for way in ways:
             values = by_way.get(way)
             shares = [share for share, _ in values] if values else []
-            cells.append(f"{statistics.median(shares):.0f} % (±{spread(shares) / 2:.0f} %), {statistics.median(rate for _, rate in values):.1f} GB/s" if values else "")
+            cells.append(f"{statistics.median(shares):.0f} % (±{spread(shares):.0f} %), {statistics.median(rate for _, rate in values):.1f} GB/s" if values else "")
         lines.append(f"| {kind}: {layout} | {LAYOUT_CLASSES[kind]} | {' | '.join(cells)} |")
     return lines
 

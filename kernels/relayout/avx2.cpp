@@ -25,6 +25,13 @@ inline void store(uint8_t* target, const uint8_t* from, int64_t length) {
   if (done < length) memcpy(target + done, from + done, static_cast<size_t>(length - done));
 }
 
+/// Into the caches.
+inline void keep(uint8_t* target, const uint8_t* from, int64_t length) {
+  int64_t done = 0;
+  for (; done + kVector <= length; done += kVector) put(target + done, get(from + done));
+  if (done < length) memcpy(target + done, from + done, static_cast<size_t>(length - done));
+}
+
 inline void load(uint8_t* at, const uint8_t* from, int64_t length) {
   int64_t done = 0;
   for (; done + kLine <= length; done += kLine) {
@@ -85,7 +92,9 @@ void move_tiles(const MxTileCode* code, const MxTileForm* form, const MxTileStri
     mixes(code, scratch);
     steps(code->scatter, code->scatter_count, code->tables, scratch);
     for (int64_t i = 0; i < form->store_count; ++i) {
-      store(target + form->stores[i].offset, scratch + code->target_at + form->stores[i].at, form->stores[i].length);
+      const MxTilePiece piece = form->stores[i];
+      const uint8_t* from = scratch + code->target_at + piece.at;
+      form->stays != 0 ? keep(target + piece.offset, from, piece.length) : store(target + piece.offset, from, piece.length);
     }
   }
 }
@@ -95,7 +104,9 @@ void copy_tiles(const MxTileForm* form, const MxTileStrip* strip) {
   uint8_t* target = strip->target;
   for (int64_t n = 0; n < strip->count; ++n, source += strip->source_step, target += strip->target_step) {
     for (int64_t i = 0; i < form->copy_count; ++i) {
-      store(target + form->copies[i].target, source + form->copies[i].source, form->copies[i].length);
+      const MxTileCopy copy = form->copies[i];
+      form->stays != 0 ? keep(target + copy.target, source + copy.source, copy.length)
+                       : store(target + copy.target, source + copy.source, copy.length);
     }
   }
 }

@@ -21,7 +21,7 @@ constexpr std::size_t kFinishGroup = 4;
 constexpr std::array kKernels{
     TileKernel{{"portable", 0, mx_tiles_portable}, 1},
     TileKernel{{"avx2", kAvx2, mx_tiles_avx2}, 16},
-    TileKernel{{"avx512-vbmi-gfni", kAvx2 | kAvx512 | kAvx512Vbmi | kGfni, mx_tiles_avx512}, 64},
+    TileKernel{{"avx512-vbmi-gfni", kAvx2 | kAvx512 | kAvx512Vbmi | kGfni, mx_tiles_avx512}, 64, true},
 };
 #else
 constexpr std::array kKernels{TileKernel{{"portable", 0, mx_tiles_portable}, 1}};
@@ -152,6 +152,11 @@ Lanes lanes_of(const std::vector<Piece>& pieces, std::int32_t bytes) {
   return {};
 }
 
+bool are_lines(const Lanes& lanes) {
+  constexpr std::int64_t kLine = 64;
+  return lanes.width == kLine && std::ranges::all_of(lanes.lanes, [](const MxTileLane& lane) { return lane.offset % kLine == 0; });
+}
+
 }  // namespace
 
 std::span<const TileKernel> tile_kernels() { return kKernels; }
@@ -177,11 +182,14 @@ TileProgram::TileProgram(const Tiles& tiles, int width) {
   }
   form_count_ = tiles.forms.size();
   for (const TileForm& form : tiles.forms) add_form(form, tiles.is_copy);
-  if (tiles.stage.bytes != 0) add_stage(tiles);
+  if (tiles.stage.bytes != 0) {
+    for (const TileForm& form : tiles.forms) add_form({form.loads, form.fills, form.staged, {}}, tiles.is_copy);
+  }
   for (const FormArrays& f : form_arrays_) {
     const auto count = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
     forms_.push_back({f.loads.data(), f.fills.data(), f.stores.data(), f.copies.data(), f.in.lanes.data(), f.out.lanes.data(), f.in.width,
-                      f.out.width, f.in.whole, f.out.whole, count(f.loads), count(f.fills), count(f.stores), count(f.copies)});
+                      f.out.width, f.in.whole, f.out.whole, are_lines(f.out) ? 1 : 0, forms_.size() < form_count_ ? 0 : 1, count(f.loads),
+                      count(f.fills), count(f.stores), count(f.copies)});
   }
   table_memory_.resize(tables_.size() + kAlign);
   const auto address = reinterpret_cast<std::uintptr_t>(table_memory_.data());
@@ -352,13 +360,6 @@ void TileProgram::add_form(const TileForm& form, bool is_copy) {
     }
   }
   form_arrays_.push_back(std::move(out));
-}
-
-void TileProgram::add_stage(const Tiles& tiles) {
-  for (const TileForm& form : tiles.forms) add_form({form.loads, form.fills, form.staged, {}}, tiles.is_copy);
-  FormArrays whole;
-  for (const Stage::Run& run : tiles.stage.runs) whole.copies.push_back({run.place, run.target, tiles.stage.run});
-  form_arrays_.push_back(std::move(whole));
 }
 
 std::size_t TileProgram::memory() const {

@@ -14,7 +14,8 @@ namespace mx::kernels::relayout {
 /// One implementation of tiles. Rows stand from the plainest to the fastest.
 struct TileKernel {
   KernelRow<MxTileFunction> row;
-  int width;  ///< bytes of a register; 1: it takes the parts of bytes
+  int width;             ///< bytes of a register; 1: it takes the parts of bytes
+  bool streams = false;  ///< it writes a stream beside its tiles (MxTileStream)
 };
 std::span<const TileKernel> tile_kernels();
 /// The last row that the tier runs.
@@ -37,9 +38,8 @@ class TileProgram {
   const MxTileCode& code() const { return code_; }
   const MxTileForm& form(std::size_t index) const { return forms_[index]; }
   std::size_t form_count() const { return form_count_; }
-  /// The same tiles on their way to the stage, and all of a stage on its way to the target.
+  /// The same tiles on their way to the stage.
   const MxTileForm& staged_form(std::size_t index) const { return forms_[form_count_ + index]; }
-  const MxTileForm& stage_form() const { return forms_.back(); }
   std::size_t scratch_bytes() const { return scratch_bytes_; }
   std::size_t memory() const;  ///< bytes of all arrays
 
@@ -58,7 +58,6 @@ class TileProgram {
   void add_registers(const Tiles& tiles, int width);
   std::uint32_t table(std::span<const std::uint8_t> bytes);
   void add_form(const TileForm& form, bool is_copy);
-  void add_stage(const Tiles& tiles);
 
   std::vector<MxTileStep> gather_;
   std::vector<MxTileStep> scatter_;

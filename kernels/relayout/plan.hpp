@@ -15,7 +15,7 @@ namespace mx::kernels::relayout {
 /// A compiled conversion. Cheap to keep: of programs made of digits it holds a tile, whatever the size of the tensor.
 class Plan {
  public:
-  /// Throws Error(usage) when the layouts speak of different tensors.
+  /// Throws Error(usage) when the layouts speak of different tensors, Error(unsupported) for a tier that this processor cannot run.
   Plan(const layout::Layout& from, const layout::Layout& to, const IsaTier& tier)
       : forward_(from, to, tier, Dropped::refused), backward_(to, from, tier, Dropped::refused) {}
 

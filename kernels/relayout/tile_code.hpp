@@ -21,8 +21,8 @@ struct MxTileCopy {
   int64_t length;
 };
 
-/// Neighbouring bytes of a tile, as many for all its lanes, that are neighbours in memory, as far as they are there. What is not there is read as 0 and
-/// not written.
+/// Neighbouring bytes of a tile, as many for all its lanes, that are neighbours in memory, as far as they are there. What is not there is read as 0
+/// and not written.
 struct MxTileLane {
   int64_t offset;  ///< of byte 0 from the tile's place in memory
   uint64_t there;  ///< bit i: byte i lies in memory
@@ -40,6 +40,8 @@ struct MxTileForm {
   int64_t lane_out;
   int64_t whole_in;  ///< 1: all of each lane is there
   int64_t whole_out;
+  int64_t lines_out;  ///< 1: the lanes of the target area are lines of memory where a tile begins on one
+  int64_t stays;      ///< 1: what is written is soon read again, and must stay in the caches
   int64_t load_count;
   int64_t fill_count;
   int64_t store_count;
@@ -115,6 +117,15 @@ struct MxTileCode {
   uint32_t bytes;      ///< of the tile
 };
 
+/// Bytes made before that are written while tiles are moved: after each tile up to `step` of them. What is left goes after the last tile. A kernel
+/// whose row does not say that it streams gets none.
+struct MxTileStream {
+  const uint8_t* source;
+  uint8_t* target;
+  int64_t length;
+  int64_t step;
+};
+
 /// Tiles one behind the other. None at all end a thread's work: what it streamed past the caches is then there for every thread.
 struct MxTileStrip {
   const uint8_t* source;
@@ -123,6 +134,7 @@ struct MxTileStrip {
   int64_t source_step;
   int64_t target_step;
   int64_t ahead;  ///< from a tile's source to where the source of a tile lies that comes somewhat later
+  MxTileStream stream;
 };
 
 /// `scratch` is aligned to 64 bytes and has 64 bytes to spare behind what the code uses.

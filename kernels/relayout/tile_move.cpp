@@ -1,4 +1,4 @@
-// The loops around tiles: which tile lies where, which of them are at an edge, who moves which.
+// The loops around tiles: their order, and which thread moves which.
 
 #include <omp.h>
 
@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "kernels/relayout/move.hpp"
+#include "kernels/relayout/walk.hpp"
 
 namespace mx::kernels::relayout {
 namespace {
@@ -15,10 +16,6 @@ constexpr std::int64_t kLine = 64;
 
 /// Kernels may store up to a register more than they need.
 constexpr std::size_t kScratchSpare = 64;
-
-/// Innermost loops of more tiles than this look ahead along themselves, by so many tiles.
-constexpr std::int64_t kLongLoop = 64;
-constexpr std::int64_t kTilesAhead = 16;
 
 /// More pieces of work than threads, so that none waits long for the last.
 constexpr std::int64_t kShares = 4;
@@ -81,18 +78,18 @@ class TileMove final : public Move {
     for (std::size_t d = 0; d + 1 < tiles_.outer.size(); ++d) (tiles_.outer[d].is_staged ? stage_rows : rows) *= tiles_.outer[d].radix;
     const std::int64_t length = tiles_.outer.back().radix;
     const std::int64_t cuts = has_stage() ? 1 : std::clamp<std::int64_t>((kShares * threads + rows - 1) / rows, 1, length);
-    const auto lines = [](std::size_t bytes) { return (bytes + kScratchAlign - 1) / kScratchAlign * kScratchAlign; };
-    const std::size_t stage_at = lines(program_.scratch_bytes() + kScratchSpare);
-    const std::size_t scratch_bytes = stage_at + lines(static_cast<std::size_t>(tiles_.stage.bytes) + kScratchSpare);
-    std::vector<std::uint8_t> scratch(scratch_bytes * static_cast<std::size_t>(threads) + kScratchAlign);
-    const auto address = reinterpret_cast<std::uintptr_t>(scratch.data());
-    std::uint8_t* aligned = scratch.data() + (kScratchAlign - address % kScratchAlign) % kScratchAlign;
+    const auto lines = [](std::size_t bytes) { return (bytes + kScratchSpare + kScratchAlign - 1) / kScratchAlign * kScratchAlign; };
+    const std::size_t scratch_bytes = lines(program_.scratch_bytes());
+    const std::size_t stage_bytes = has_stage() ? lines(static_cast<std::size_t>(tiles_.stage.bytes)) : 0;
+    const std::size_t thread_bytes = scratch_bytes + 2 * stage_bytes;
+    std::vector<std::uint8_t> memory(thread_bytes * static_cast<std::size_t>(threads) + kScratchAlign);
+    const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+    std::uint8_t* aligned = memory.data() + (kScratchAlign - address % kScratchAlign) % kScratchAlign;
 #pragma omp parallel num_threads(threads)
     {
       // The runtime may give fewer threads than asked for.
-      const auto thread = static_cast<std::size_t>(omp_get_thread_num());
-      std::uint8_t* const own = aligned + thread * scratch_bytes;
-      Walk walk(*this, source.data(), target.data(), own, own + stage_at);
+      std::uint8_t* const own = aligned + static_cast<std::size_t>(omp_get_thread_num()) * thread_bytes;
+      Walk walk(tiles_, kernel_, program_, source.data(), target.data(), {own, {own + scratch_bytes, own + scratch_bytes + stage_bytes}});
 #pragma omp for schedule(static)
       for (std::int64_t item = 0; item < rows * cuts; ++item) {
         if (has_stage()) {
@@ -112,120 +109,6 @@ class TileMove final : public Move {
 
  private:
   bool has_stage() const { return tiles_.stage.bytes != 0; }
-
-  /// One thread's way through the tiles.
-  class Walk {
-   public:
-    Walk(const TileMove& move, const std::uint8_t* source, std::uint8_t* target, std::uint8_t* scratch, std::uint8_t* stage)
-        : move_(move), tiles_(move.tiles_), source_(source), target_(target), scratch_(scratch), stage_(stage), sums_(tiles_.limits.size()) {}
-
-    /// Tiles begin..end of the innermost loop at one combination of the others.
-    void go(std::int64_t row, std::int64_t begin, std::int64_t end) {
-      const Place here = place(row);
-      add_sums(row);
-      const OuterDigit& inner = tiles_.outer.back();
-      // Short loops look ahead to where the next one reads, long ones along their own way.
-      ahead_ = inner.radix > kLongLoop ? kTilesAhead * inner.source_step : place(row + 1).source - here.source;
-      std::int64_t whole = end;
-      for (std::size_t l = 0; l < sums_.size(); ++l) whole = std::min(whole, first_cut(l, inner.weights[l], end));
-      whole = std::max(whole, begin);
-      if (whole > begin) strip(move_.program_.form_count() - 1, here, begin, whole - begin);
-      for (std::int64_t n = whole; n < end;) {
-        const std::size_t form = form_at(n);
-        const std::int64_t first = n;
-        while (++n < end && form_at(n) == form) continue;
-        strip(form, here, first, n - first);
-      }
-    }
-
-    /// All tiles of a stage, `rows` runs of the innermost loop: by way of the stage, but where elements are absent straight to the target.
-    void go_staged(std::int64_t item, std::int64_t rows) {
-      add_sums(item * rows);
-      in_stage_ = true;
-      for (std::size_t l = 0; l < sums_.size(); ++l) {
-        const TileLimit& limit = tiles_.limits[l];
-        if (limit.stage_span != 0 && limit.limit - sums_[l] < limit.stage_span) in_stage_ = false;
-      }
-      for (std::int64_t row = item * rows; row < (item + 1) * rows; ++row) go(row, 0, tiles_.outer.back().radix);
-      if (!in_stage_) return;
-      in_stage_ = false;
-      const MxTileStrip runs{stage_, target_ + place(item * rows).target, 1, 0, 0, 0};
-      move_.kernel_.row.run(&move_.program_.code(), &move_.program_.stage_form(), &runs, scratch_);
-    }
-
-    void end() {
-      const MxTileStrip nothing{source_, target_, 0, 0, 0, 0};
-      move_.kernel_.row.run(&move_.program_.code(), &move_.program_.form(0), &nothing, scratch_);
-    }
-
-   private:
-    /// Offsets of the first tile of the innermost loop, in the stage where that is written.
-    struct Place {
-      std::int64_t source;
-      std::int64_t target;
-    };
-
-    std::int64_t step_out(const OuterDigit& digit) const { return in_stage_ ? digit.stage_step : digit.target_step; }
-
-    Place place(std::int64_t row) const {
-      Place out{tiles_.source_base, in_stage_ ? 0 : tiles_.target_base};
-      for (std::size_t d = tiles_.outer.size() - 1; d-- > 0; row /= tiles_.outer[d].radix) {
-        const OuterDigit& digit = tiles_.outer[d];
-        out.source += row % digit.radix * digit.source_step;
-        out.target += row % digit.radix * step_out(digit);
-      }
-      return out;
-    }
-
-    /// What the limits' sums are there.
-    void add_sums(std::int64_t row) {
-      if (sums_.empty()) return;
-      std::ranges::fill(sums_, 0);
-      for (std::size_t d = tiles_.outer.size() - 1; d-- > 0; row /= tiles_.outer[d].radix) {
-        for (std::size_t l = 0; l < sums_.size(); ++l) sums_[l] += row % tiles_.outer[d].radix * tiles_.outer[d].weights[l];
-      }
-    }
-
-    /// The first tile of the innermost loop that a limit cuts.
-    std::int64_t first_cut(std::size_t l, std::int64_t weight, std::int64_t end) const {
-      const TileLimit& limit = tiles_.limits[l];
-      const std::int64_t room = limit.limit - limit.span - sums_[l];
-      if (room < 0) return 0;
-      return weight == 0 ? end : std::min(end, room / weight + 1);
-    }
-
-    std::size_t form_at(std::int64_t n) const {
-      std::size_t index = 0;
-      for (std::size_t l = 0; l < sums_.size(); ++l) {
-        const TileLimit& limit = tiles_.limits[l];
-        const std::int64_t reach = std::clamp<std::int64_t>(limit.limit - sums_[l] - n * tiles_.outer.back().weights[l], 0, limit.span);
-        index = index * limit.reaches.size() + static_cast<std::size_t>(std::ranges::lower_bound(limit.reaches, reach) - limit.reaches.begin());
-      }
-      return index;
-    }
-
-    void strip(std::size_t form, const Place& at, std::int64_t first, std::int64_t count) {
-      const OuterDigit& inner = tiles_.outer.back();
-      const TileProgram& program = move_.program_;
-      const MxTileStrip strip{source_ + at.source + first * inner.source_step,
-                              (in_stage_ ? stage_ : target_) + at.target + first * step_out(inner),
-                              count,
-                              inner.source_step,
-                              step_out(inner),
-                              ahead_};
-      move_.kernel_.row.run(&program.code(), in_stage_ ? &program.staged_form(form) : &program.form(form), &strip, scratch_);
-    }
-
-    const TileMove& move_;
-    const Tiles& tiles_;
-    const std::uint8_t* source_;
-    std::uint8_t* target_;
-    std::uint8_t* scratch_;
-    std::uint8_t* stage_;
-    bool in_stage_ = false;
-    std::vector<std::int64_t> sums_;
-    std::int64_t ahead_ = 0;
-  };
 
   Tiles tiles_;
   const TileKernel& kernel_;

@@ -38,7 +38,7 @@ enum class Dropped { refused, zero };
 
 class Way {
  public:
-  /// Throws Error(usage) when the layouts speak of different tensors.
+  /// Throws Error(usage) when the layouts speak of different tensors, Error(unsupported) for a tier that this processor cannot run.
   Way(const layout::Layout& from, const layout::Layout& to, const IsaTier& tier, Dropped dropped);
   ~Way();
   Way(Way&&) noexcept;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <functional>
 #include <string>
 #include <variant>
 
@@ -144,6 +145,10 @@ void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversi
   if (f32.size() != codes.size()) {
     throw Error(ErrorCode::usage, std::to_string(f32.size()) + " inputs into " + std::to_string(codes.size()) + " codes");
   }
+  const std::less<const std::uint32_t*> before;
+  const bool overlaps =
+      !f32.empty() && f32.data() != codes.data() && before(f32.data(), codes.data() + codes.size()) && before(codes.data(), f32.data() + f32.size());
+  if (overlaps) throw Error(ErrorCode::usage, "the inputs and the codes overlap without being the same");
   run(f32, required_plan(to, how), codes);
 }
 

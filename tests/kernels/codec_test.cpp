@@ -54,8 +54,7 @@ TEST_CASE("every recipe from every source gives the model's bits on every tier")
       const Packed want = quantized_by_model(elements, shape, the, tensor);
       for (const kernels::IsaTier* tier : tiers_here()) {
         const Packed got = quantized_by_kernel(elements, shape, the, tensor, {tier, 1});
-        INFO("on " << tier->name << ", draw " << draw << ": "
-                        << difference(got, want, format.element->width == 4 ? block / 2 : block));
+        INFO("on " << tier->name << ", draw " << draw << ": " << difference(got, want, format.element->width == 4 ? block / 2 : block));
         CHECK(got == want);
       }
     }
@@ -204,6 +203,49 @@ TEST_CASE("buffers that do not begin at a multiple of their words are refused") 
   INFO(got.message);
   CHECK(got.code == ErrorCode::usage);
   CHECK(got.message.find("not a multiple of 4: 1 beyond one") != std::string::npos);
+}
+
+TEST_CASE("activations do not go into tiles of scales that overlap anything or have another size") {
+  const Recipe& mxfp4 = recipe(profile_named("ocp"), kMxfp4);
+  const Workers plain{&kernels::isa_tiers().front(), 1};
+  // 8 x 64 numbers, 256 bytes of codes and, with padding, 512 or 32 of scales: all of them parts of one memory.
+  constexpr std::size_t kNumbers = 8 * 64 * 4;
+  const std::vector<std::uint32_t> before(1024, 0x3F800000U);
+  std::vector<std::uint32_t> memory = before;
+  const auto bytes = std::as_writable_bytes(std::span(memory));
+  const auto at = [&](std::size_t first, std::size_t count) { return std::span(reinterpret_cast<std::uint8_t*>(bytes.data()) + first, count); };
+  const auto says = [&](std::span<std::uint8_t> codes, std::span<std::uint8_t> scales, ScaleLayout layout, const std::string& words) {
+    const Refused got = refused([&] {
+      kernels::quantize(kernels::f32_bits(std::span(memory).first(512)), {8, 64}, mxfp4, {}, layout, {codes, scales}, plain);
+    });
+    INFO(got.message);
+    CHECK(got.code == ErrorCode::usage);
+    CHECK(got.message.find(words) != std::string::npos);
+    CHECK(memory == before);
+  };
+  for (const auto& [layout, size] : {std::pair(ScaleLayout::sf128x4, std::size_t{512}), std::pair(ScaleLayout::sf8x4, std::size_t{32})}) {
+    says(at(kNumbers, 256), at(kNumbers + 255, size), layout, "the codes and the scales overlap");
+    says(at(kNumbers - 1, 256), at(kNumbers + 512, size), layout, "the elements and the codes overlap");
+    says(at(kNumbers, 256), at(0, size), layout, "the elements and the scales overlap");
+    says(at(kNumbers, 256), at(kNumbers + 512, size - 1), layout, "not " + std::to_string(size - 1));
+    says(at(kNumbers, 255), at(kNumbers + 512, size), layout, "256 bytes, not 255");
+  }
+}
+
+TEST_CASE("scales of fp32 numbers must begin at a multiple of 4") {
+  const Recipe& groups = recipe(profile_named("deepgemm"), kFp8Group128);
+  const std::vector<std::uint32_t> x(128, 0x3F800000U);
+  std::vector<std::uint8_t> codes(128, 0xA5);
+  alignas(8) std::array<std::uint8_t, 8> scales{};
+  const Refused got = refused([&] {
+    kernels::quantize(kernels::f32_bits(x), {1, 128}, groups, {}, ScaleLayout::rows, {codes, std::span(scales).subspan(2, 4)},
+                      {&kernels::isa_tiers().front(), 1});
+  });
+  INFO(got.message);
+  CHECK(got.code == ErrorCode::usage);
+  CHECK(got.message.find("the scales begin at an address that is not a multiple of 4: 2 beyond one") != std::string::npos);
+  CHECK(codes == std::vector<std::uint8_t>(128, 0xA5));
+  CHECK(scales == std::array<std::uint8_t, 8>{});
 }
 
 TEST_CASE("what does not fit a dequantizer is refused before anything is written") {

@@ -50,4 +50,13 @@ TEST_CASE("elementary functions refuse sizes that differ and names that nobody h
   const auto& exp = kernels::elementary_function_named("exp");
   CHECK_THROWS_AS(kernels::apply(exp, two, three, kernels::isa_tiers().front()), Error);
   CHECK_THROWS_WITH(kernels::elementary_function_named("tahn"), Catch::Contains("tanh"));
+  // exp(0) would be 1: what is refused has left the zeros.
+  std::vector<std::uint32_t> zeros(600, 0);
+  const auto first = std::span(zeros).first(599);
+  const auto later = std::span(zeros).last(599);
+  CHECK_THROWS_WITH(kernels::apply(exp, first, later, kernels::isa_tiers().front()), Catch::Contains("overlap"));
+  CHECK_THROWS_WITH(kernels::apply(exp, later, first, kernels::isa_tiers().front()), Catch::Contains("overlap"));
+  const kernels::IsaTier future{"avx1024", 1U << 31};
+  CHECK_THROWS_WITH(kernels::apply(exp, zeros, zeros, future), Catch::Contains("avx1024"));
+  CHECK(zeros == std::vector<std::uint32_t>(600, 0));
 }

@@ -6,16 +6,14 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <exception>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "kernels/functions/functions.hpp"
 #include "model/error.hpp"
-#include "tests/kernels/codec_cases.hpp"
+#include "tests/kernels/proof_rows.hpp"
 
 namespace mx::test {
 namespace {
@@ -28,6 +26,8 @@ struct Options {
   std::uint64_t blocks = 1000000;
   std::vector<std::string> only;
   std::vector<std::string> tiers;
+  std::string shard = "1/1";
+  std::string state;
   int threads = 0;
 };
 
@@ -37,72 +37,11 @@ bool is_wanted(const Options& options, const std::string& name) {
 }
 
 /// The tiers asked for, or all that run here.
-std::vector<const kernels::IsaTier*> tiers_of(const Options& options) {
+Tiers tiers_of(const Options& options) {
   if (options.tiers.empty()) return tiers_here();
-  std::vector<const kernels::IsaTier*> out;
+  Tiers out;
   for (const std::string& name : options.tiers) out.push_back(&kernels::isa_tier_named(name));
   return out;
-}
-
-/// Wrong answers and the first of them.
-class Wrong {
- public:
-  void add(const std::string& what) {
-    if (count_.fetch_add(1) != 0) return;
-    const std::scoped_lock lock(mutex_);
-    first_ = what;
-  }
-  std::uint64_t count() const { return count_; }
-  const std::string& first() const { return first_; }
-
- private:
-  std::atomic<std::uint64_t> count_{0};
-  std::mutex mutex_;
-  std::string first_;
-};
-
-/// Blocks that a thread draws, quantizes by the model once and on every tier, and compares; fewer of squares, which have 16384 elements each.
-constexpr std::uint64_t kBatch = 512;
-constexpr std::uint64_t kSquaresInBatch = 2;
-std::uint64_t batch_of(const BlockFormat& format) { return format.block_rows == 1 ? kBatch : kSquaresInBatch; }
-
-void check_batch(const RecipeCase& the, std::uint64_t batch, const Options& options, Wrong& wrong) {
-  Words random(batch * 1000003U + 20260505U);
-  const BlockFormat& format = *the.recipe->format;
-  const std::size_t block = format.block == 0 ? 64 : static_cast<std::size_t>(format.block);
-  const auto blocks = static_cast<std::size_t>(batch_of(format));
-  const auto block_rows = static_cast<std::size_t>(format.block_rows);
-  const std::size_t rows = format.block == 0 ? blocks : block_rows;
-  const kernels::Shape shape{rows, blocks * block / rows};
-  const TensorScale tensor = tensor_scale_for(tensor_needs(*the.recipe), random());
-  const auto elements = drawn_elements(shape.rows * shape.cols, block, *the.source, random);
-  const Packed want = quantized_by_model(elements, shape, the, tensor);
-  for (const kernels::IsaTier* tier : tiers_of(options)) {
-    if (quantized_by_kernel(elements, shape, the, tensor, {tier, 1}) == want) continue;
-    wrong.add(the.name() + " on " + std::string(tier->name) + ", batch " + std::to_string(batch));
-  }
-}
-
-/// True when nothing was wrong.
-bool check_quantizers(const Options& options, std::uint64_t& compared) {
-  bool all_right = true;
-  std::printf("| quantizer | blocks | wrong batches |\n|---|--:|--:|\n");
-  for (const RecipeCase& the : recipe_cases()) {
-    const bool is_fast = kernels::has_fast_quantize(*the.recipe, *the.source, tensor_scale_for(tensor_needs(*the.recipe), 0));
-    if (!is_fast || !is_wanted(options, the.name())) continue;
-    const std::uint64_t in_batch = batch_of(*the.recipe->format);
-    const std::uint64_t batches = (options.blocks + kBatch - 1) / kBatch;
-    Wrong wrong;
-#pragma omp parallel for schedule(dynamic)
-    for (std::uint64_t batch = 0; batch < batches; ++batch) check_batch(the, batch, options, wrong);
-    compared += batches * in_batch;
-    std::printf("| %s | %llu | %llu |\n", the.name().c_str(), static_cast<unsigned long long>(batches * in_batch),
-                static_cast<unsigned long long>(wrong.count()));
-    std::fflush(stdout);
-    if (wrong.count() != 0) std::fprintf(stderr, "mxact_kernels_proof: WRONG: %s\n", wrong.first().c_str());
-    all_right = all_right && wrong.count() == 0;
-  }
-  return all_right;
 }
 
 /// Scales of a format: every byte, or fp32 numbers of each sign and exponent with a mantissa drawn for each.
@@ -154,43 +93,85 @@ bool check_dequantizers(const Options& options, std::uint64_t& compared) {
   return all_right;
 }
 
-bool check_functions(const Options& options, std::uint64_t& compared) {
-  constexpr std::uint64_t kChunk = std::uint64_t{1} << 16;
-  constexpr std::uint64_t kInputs = std::uint64_t{1} << 32;
-  bool all_right = true;
-  std::printf("| function | inputs | wrong |\n|---|--:|--:|\n");
-  for (const kernels::ElementaryFunction& function : kernels::elementary_functions()) {
-    if (!is_wanted(options, std::string(function.name))) continue;
-    Wrong wrong;
-#pragma omp parallel for schedule(dynamic, 64)
-    for (std::uint64_t first = 0; first < kInputs; first += kChunk) {
-      std::vector<std::uint32_t> x(kChunk);
-      std::vector<std::uint32_t> want(kChunk);
-      std::vector<std::uint32_t> y(kChunk);
-      for (std::uint64_t i = 0; i < kChunk; ++i) {
-        x[i] = static_cast<std::uint32_t>(first + i);
-        want[i] = function.model(x[i]);
-      }
-      for (const kernels::IsaTier* tier : tiers_of(options)) {
-        kernels::apply(function, x, y, *tier);
-        for (std::uint64_t i = 0; i < kChunk; ++i) {
-          if (y[i] != want[i]) wrong.add(std::string(function.name) + " of " + std::to_string(x[i]) + " on " + std::string(tier->name));
-        }
-      }
-    }
-    compared += kInputs;
-    std::printf("| %s | %llu | %llu |\n", std::string(function.name).c_str(), static_cast<unsigned long long>(kInputs),
-                static_cast<unsigned long long>(wrong.count()));
-    std::fflush(stdout);
-    if (wrong.count() != 0) std::fprintf(stderr, "mxact_kernels_proof: WRONG: %s\n", wrong.first().c_str());
-    all_right = all_right && wrong.count() == 0;
+/// What of the rows is checked, now and before. Every wrong chunk is named at once.
+class Checked {
+ public:
+  Checked(const Options& options, const std::vector<ProofRow>& rows) {
+    std::optional<StateFile> file;
+    if (!options.state.empty()) file.emplace(options.state, this_build());
+    if (file) results_ = file->results();
+    const Results known = results_;
+    outcome_ = run_rows(rows, shard_of(options.shard), known, [&](const ChunkKey& key, const ChunkResult& result) {
+      if (file) file->append(key, result);
+      add_result(results_, key, result, "this run");
+      if (result.wrong == 0) return;
+      std::fprintf(stderr, "mxact_kernels_proof: WRONG: %s, chunk %u: %llu inputs, the first 0x%08X\n", key.row.c_str(), key.chunk,
+                   static_cast<unsigned long long>(result.wrong), static_cast<unsigned>(result.first_wrong));
+    });
   }
-  return all_right;
+
+  const Outcome& outcome() const { return outcome_; }
+
+  /// Inputs and wrong ones of a row, whoever checked them.
+  ChunkResult of(const ProofRow& row) const {
+    ChunkResult sum;
+    for (std::uint32_t chunk = 0; chunk < row.chunks; ++chunk) {
+      const auto result = results_.find({row.kind, row.name, chunk});
+      if (result == results_.end()) continue;
+      sum.inputs += result->second.inputs;
+      sum.wrong += result->second.wrong;
+      sum.nearest_log2 = std::min(sum.nearest_log2, result->second.nearest_log2);
+    }
+    return sum;
+  }
+
+ private:
+  Results results_;
+  Outcome outcome_;
+};
+
+unsigned long long printed(std::uint64_t number) { return number; }
+
+/// True when nothing was wrong.
+bool check_quantizers(const Options& options, std::uint64_t& compared) {
+  std::vector<ProofRow> rows;
+  const std::vector<QuantizerProof> proofs =
+      quantizer_proofs(options.blocks, tiers_of(options), [&](const std::string& name) { return is_wanted(options, name); });
+  for (const QuantizerProof& proof : proofs) rows.insert(rows.end(), proof.rows.begin(), proof.rows.end());
+  const Checked checked(options, rows);
+  std::printf("| quantizer | blocks | of | wrong batches' elements |\n|---|--:|--:|--:|\n");
+  for (const QuantizerProof& proof : proofs) {
+    ChunkResult sum;
+    std::uint64_t chunks = 0;
+    for (const ProofRow& row : proof.rows) {
+      const ChunkResult part = checked.of(row);
+      sum.inputs += part.inputs;
+      sum.wrong += part.wrong;
+      chunks += row.chunks;
+    }
+    const std::uint64_t blocks = sum.inputs / kChunkInputs * proof.blocks_per_chunk;
+    compared += blocks;
+    std::printf("| %s | %llu | %llu | %llu |\n", proof.name.c_str(), printed(blocks), printed(chunks * proof.blocks_per_chunk), printed(sum.wrong));
+  }
+  return checked.outcome().wrong == 0;
+}
+
+bool check_functions(const Options& options, std::uint64_t& compared) {
+  const std::vector<ProofRow> rows = function_proofs(tiers_of(options), [&](const std::string& name) { return is_wanted(options, name); });
+  const Checked checked(options, rows);
+  std::printf("| function | inputs | of | wrong |\n|---|--:|--:|--:|\n");
+  for (const ProofRow& row : rows) {
+    const ChunkResult sum = checked.of(row);
+    compared += sum.inputs;
+    std::printf("| %s | %llu | %llu | %llu |\n", row.name.substr(0, row.name.find('/')).c_str(), printed(sum.inputs),
+                printed(std::uint64_t{kChunks} * kChunkInputs), printed(sum.wrong));
+  }
+  return checked.outcome().wrong == 0;
 }
 
 int run(int argc, char** argv) {
   CLI::App app("mxact_kernels_proof: the kernels of every tier that runs here against the model, bit for bit", "mxact_kernels_proof");
-  app.footer("exit status: 0 all right; 1 a wrong answer; 2 usage; 5 nothing was compared");
+  app.footer("exit status: 0 all right; 1 a wrong answer; 2 usage; 3 a bad state file; 5 nothing was compared; 6 resource");
   app.require_subcommand(1);
   Options options;
   using Check = bool (*)(const Options&, std::uint64_t&);
@@ -203,11 +184,17 @@ int run(int argc, char** argv) {
     verb->callback([&check, part] { check = part; });
     return verb;
   };
-  add("quantizers", "blocks of every recipe that a kernel knows", check_quantizers)
-      ->add_option("--blocks", options.blocks, "blocks of each (default 1000000)");
+  const auto add_long = [&](const std::string& name, const std::string& what, Check part) {
+    CLI::App* verb = add(name, what, part);
+    verb->add_option("--shard", options.shard, "i/n: only every n-th chunk, beginning with the i-th (from 1)");
+    verb->add_option("--state", options.state, "remember finished chunks in this file, and skip those that it holds");
+    return verb;
+  };
+  add_long("quantizers", "blocks of every recipe that a kernel knows", check_quantizers)
+      ->add_option("--blocks", options.blocks, "blocks of each (default 1000000), rounded up to chunks of 2^24 elements");
   add("dequantizers", "every code under every scale byte (fp32 scales: every exponent), for each dequantizer that a kernel knows",
       check_dequantizers);
-  add("functions", "all 2^32 arguments of every elementary function", check_functions);
+  add_long("functions", "all 2^32 arguments of every elementary function, against correctly rounded results", check_functions);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
@@ -220,7 +207,7 @@ int run(int argc, char** argv) {
   const bool all_right = check(options, compared);
   std::string tiers;
   for (const kernels::IsaTier* tier : tiers_of(options)) tiers += " " + std::string(tier->name);
-  std::printf("%llu cases on the tiers%s\n", static_cast<unsigned long long>(compared), tiers.c_str());
+  std::printf("%llu cases on the tiers%s\n", printed(compared), tiers.c_str());
   if (compared == 0) return kNothingRan;
   return all_right ? 0 : kWrong;
 }

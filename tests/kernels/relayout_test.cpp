@@ -173,6 +173,8 @@ TEST_CASE("what does not fit is refused before anything is written") {
   check("1025 threads, allowed are 1 to 1024", whole, room, 1025);
 
   CHECK(mx::test::refuses(ErrorCode::usage, "speak of different tensors", [&] { mx::kernels::relayout::plan(rows_of(64, 128, 16), to); }));
+  const IsaTier future{"avx1024", 1U << 31};
+  CHECK(mx::test::refuses(ErrorCode::unsupported, "avx1024", [&] { Plan(from, to, future); }));
   const mx::layout::TensorPlan cast{to, &mx::layout::cast_named("bf16_to_f32")};
   CHECK(mx::test::refuses(ErrorCode::unsupported, "bf16_to_f32", [&] { mx::kernels::relayout::plan(from, cast); }));
 }

@@ -129,6 +129,15 @@ TEST_CASE("the twin refuses what only the model does") {
   codes.resize(2);
   CHECK_THROWS_AS(kernels::encode(one, kE4m3fn, ocp, codes), Error);
   CHECK_THROWS_AS(kernels::sweep_digest(256, kE4m3fn, ocp), Error);
+  CHECK_THROWS_AS(kernels::sweep_digests(kE4m3fn, stochastic), Error);
+  std::vector<std::uint32_t> both(5, 0x3F800000);
+  for (const std::size_t first : {std::size_t{0}, std::size_t{1}}) {
+    const auto inputs = std::span(both).subspan(first, 4);
+    CHECK_THROWS_WITH(kernels::encode(inputs, kE4m3fn, ocp, std::span(both).subspan(1 - first, 4)), Catch::Contains("overlap"));
+    CHECK(both == std::vector<std::uint32_t>(5, 0x3F800000));
+  }
+  kernels::encode(both, kE4m3fn, ocp, both);
+  CHECK(both == std::vector<std::uint32_t>(5, 0x38));
 }
 
 TEST_CASE("a digest word is the sum that the model's codes give") {

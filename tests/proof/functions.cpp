@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <string>
 
 #include "model/error.hpp"
@@ -78,19 +80,42 @@ class Rounded {
   double nearest_log2_ = 0;
 };
 
+const Function& row_of(std::string_view function) {
+  const auto row = std::ranges::find(kFunctions, function, &Function::name);
+  if (row == kFunctions.end()) throw Error(ErrorCode::usage, "no proof of the function '" + std::string(function) + "'");
+  return *row;
+}
+
 }  // namespace
 
 ChunkResult check_function_chunk(std::string_view function, std::uint32_t chunk) {
-  const auto row = std::ranges::find(kFunctions, function, &Function::name);
-  if (row == kFunctions.end()) throw Error(ErrorCode::usage, "no proof of the function '" + std::string(function) + "'");
+  const ManyResults model = [&](std::span<const std::uint32_t> x, std::span<std::uint32_t> y) {
+    std::ranges::transform(x, y.begin(), row_of(function).model);
+  };
+  return check_function_chunk(function, chunk, {&model, 1});
+}
+
+ChunkResult check_function_chunk(std::string_view function, std::uint32_t chunk, std::span<const ManyResults> implementations) {
+  constexpr std::uint32_t kStep = 1U << 12;
   if (chunk >= kChunks) throw Error(ErrorCode::usage, "chunk " + std::to_string(chunk) + " is not in 0..255");
-  Rounded rounded(*row);
+  Rounded rounded(row_of(function));
   ChunkResult result;
-  for (std::uint32_t i = 0; i < kChunkInputs; ++i) {
-    const std::uint32_t x = chunk * kChunkInputs + i;
-    ++result.inputs;
-    if (row->model(x) == rounded(x)) continue;
-    if (result.wrong++ == 0) result.first_wrong = x;
+  std::array<std::uint32_t, kStep> x;
+  std::array<std::uint32_t, kStep> want;
+  std::array<std::uint32_t, kStep> got;
+  std::array<bool, kStep> wrong;
+  for (std::uint32_t first = 0; first < kChunkInputs; first += kStep) {
+    std::iota(x.begin(), x.end(), chunk * kChunkInputs + first);
+    std::ranges::transform(x, want.begin(), std::ref(rounded));
+    wrong.fill(false);
+    for (const ManyResults& implementation : implementations) {
+      implementation(x, got);
+      for (std::uint32_t i = 0; i < kStep; ++i) wrong[i] = wrong[i] || got[i] != want[i];
+    }
+    for (std::uint32_t i = 0; i < kStep; ++i) {
+      ++result.inputs;
+      if (wrong[i] && result.wrong++ == 0) result.first_wrong = x[i];
+    }
   }
   result.nearest_log2 = rounded.nearest_log2();
   mpfr_free_cache();

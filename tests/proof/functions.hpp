@@ -2,6 +2,8 @@
 // One chunk of the proof that an elementary function is correctly rounded in fp32.
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string_view>
 
 namespace mx::test {
@@ -17,5 +19,11 @@ struct ChunkResult {
 
 /// The function's model on the fp32 patterns chunk * 2^24 and on, against MPFR. Throws Error(usage) for an unknown function or chunk > 255.
 ChunkResult check_function_chunk(std::string_view function, std::uint32_t chunk);
+
+/// fp32 patterns to those of a function's results.
+using ManyResults = std::function<void(std::span<const std::uint32_t>, std::span<std::uint32_t>)>;
+
+/// The same for several implementations of the function at once: an input is wrong when any of them is.
+ChunkResult check_function_chunk(std::string_view function, std::uint32_t chunk, std::span<const ManyResults> implementations);
 
 }  // namespace mx::test

@@ -6,7 +6,6 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -33,18 +32,6 @@ struct Options {
   std::string state;
   int threads = 0;
 };
-
-Shard shard_of(const std::string& text) {
-  Shard shard;
-  const char* const end = text.data() + text.size();
-  const auto part = std::from_chars(text.data(), end, shard.part);
-  const bool divided = part.ec == std::errc() && part.ptr != end && *part.ptr == '/';
-  const auto parts = divided ? std::from_chars(part.ptr + 1, end, shard.parts) : part;
-  if (!divided || parts.ec != std::errc() || parts.ptr != end || shard.part < 1 || shard.part > shard.parts) {
-    throw Error(ErrorCode::usage, "--shard '" + text + "' is not i/n with 1 <= i <= n");
-  }
-  return shard;
-}
 
 /// One line for a name that no row has. There are many rows: without a near one it lists what their names begin with.
 [[noreturn]] void unknown_row(const std::vector<ProofRow>& rows, const std::string& wanted) {

@@ -2,10 +2,12 @@
 
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <exception>
 #include <memory>
 #include <mutex>
 
+#include "model/error.hpp"
 #include "tests/proof/conversions.hpp"
 #include "tests/proof/twin.hpp"
 
@@ -66,13 +68,25 @@ std::vector<ProofRow> all_rows() {
   return rows;
 }
 
+Shard shard_of(const std::string& text) {
+  Shard shard;
+  const char* const end = text.data() + text.size();
+  const auto part = std::from_chars(text.data(), end, shard.part);
+  const bool divided = part.ec == std::errc() && part.ptr != end && *part.ptr == '/';
+  const auto parts = divided ? std::from_chars(part.ptr + 1, end, shard.parts) : part;
+  if (!divided || parts.ec != std::errc() || parts.ptr != end || shard.part < 1 || shard.part > shard.parts) {
+    throw Error(ErrorCode::usage, "--shard '" + text + "' is not i/n with 1 <= i <= n");
+  }
+  return shard;
+}
+
 Outcome run_rows(const std::vector<ProofRow>& rows, const Shard& shard, const Results& known,
                  const std::function<void(const ChunkKey&, const ChunkResult&)>& done) {
   Outcome outcome;
   std::vector<Task> tasks;
   std::uint64_t index = 0;
   for (const ProofRow& row : rows) {
-    for (std::uint32_t chunk = 0; chunk < kChunks; ++chunk, ++index) {
+    for (std::uint32_t chunk = 0; chunk < row.chunks; ++chunk, ++index) {
       if (index % shard.parts != shard.part - 1) continue;
       ++outcome.selected;
       const auto result = known.find({row.kind, row.name, chunk});

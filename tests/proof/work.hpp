@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/proof/check.hpp"
 #include "tests/proof/state.hpp"
 
 namespace mx::test {
@@ -16,12 +17,17 @@ inline constexpr std::string_view kFurther = "further";  ///< the same for rarer
 inline constexpr std::string_view kTwin = "twin";        ///< the fast twin's conversions, likewise
 inline constexpr std::string_view kFunctions = "functions";  ///< the model's elementary functions against MPFR
 
-/// A row of the proof: 256 chunks.
+/// Likewise of mxact_kernels_proof.
+inline constexpr std::string_view kVectors = "vectors";        ///< the functions' kernels against MPFR
+inline constexpr std::string_view kQuantizers = "quantizers";  ///< the quantizers' kernels against the model: a chunk has 2^24 elements
+
+/// A row of the proof.
 struct ProofRow {
   std::string kind;
   std::string name;
   std::function<ChunkResult(std::uint32_t)> check;
-  std::function<std::size_t()> thresholds;  ///< how many places there are where the output changes; empty for functions
+  std::function<std::size_t()> thresholds;  ///< how many places there are where the output changes; empty where there are none
+  std::uint32_t chunks = kChunks;
 };
 
 /// Every row of every kind.
@@ -32,6 +38,8 @@ struct Shard {
   std::uint32_t part = 1;
   std::uint32_t parts = 1;
 };
+/// "i/n". Throws Error(usage) for anything else.
+Shard shard_of(const std::string& text);
 
 struct Outcome {
   std::uint64_t selected = 0;  ///< chunks of the rows and the shard

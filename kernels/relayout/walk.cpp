@@ -1,0 +1,200 @@
+#include "kernels/relayout/walk.hpp"
+
+#include <algorithm>
+
+namespace mx::kernels::relayout {
+namespace {
+
+constexpr std::int64_t kLine = 64;
+
+/// A source is asked for at least so many bytes ahead: what memory delivers while it answers one request, with room to spare.
+constexpr std::int64_t kBytesAhead = 8192;
+
+/// Innermost loops of more tiles than this look ahead along themselves, by so many tiles.
+constexpr std::int64_t kLongLoop = 64;
+constexpr std::int64_t kTilesAhead = 16;
+
+std::int64_t divided_up(std::int64_t n, std::int64_t by) { return (n + by - 1) / by; }
+
+}  // namespace
+
+void TileRow::Place::add(const OuterDigit& digit, std::int64_t times) {
+  source += times * digit.source_step;
+  target += times * digit.target_step;
+  stage += times * digit.stage_step;
+  for (std::size_t l = 0; l < sums.size(); ++l) sums[l] += times * digit.weights[l];
+}
+
+void TileRow::Place::add(const Place& other) {
+  source += other.source;
+  target += other.target;
+  stage += other.stage;
+  for (std::size_t l = 0; l < sums.size(); ++l) sums[l] += other.sums[l];
+}
+
+TileRow::TileRow(const Tiles& tiles) : tiles_(tiles), digits_(tiles.outer.size() - 1), changes_(digits_), values_(digits_) {
+  Place back{0, 0, 0, std::vector<std::int64_t>(tiles.limits.size(), 0)};
+  for (std::size_t d = digits_; d-- > 0;) {
+    changes_[d] = back;
+    changes_[d].add(tiles.outer[d], 1);
+    back.add(tiles.outer[d], 1 - tiles.outer[d].radix);
+  }
+  seek(0);
+}
+
+void TileRow::seek(std::int64_t row) {
+  place_ = {tiles_.source_base, tiles_.target_base, 0, std::vector<std::int64_t>(tiles_.limits.size(), 0)};
+  for (std::size_t d = digits_; d-- > 0; row /= tiles_.outer[d].radix) {
+    values_[d] = row % tiles_.outer[d].radix;
+    place_.add(tiles_.outer[d], values_[d]);
+  }
+}
+
+void TileRow::step() {
+  for (std::size_t d = digits_; d-- > 0;) {
+    if (++values_[d] < tiles_.outer[d].radix) return place_.add(changes_[d]);
+    values_[d] = 0;
+  }
+  seek(0);
+}
+
+Walk::Walk(const Tiles& tiles, const TileKernel& kernel, const TileProgram& program, const std::uint8_t* source, std::uint8_t* target,
+           const WalkMemory& memory)
+    : tiles_(tiles),
+      kernel_(kernel),
+      program_(program),
+      source_(source),
+      target_(target),
+      memory_(memory),
+      here_(tiles),
+      later_(tiles),
+      rows_ahead_(divided_up(kBytesAhead, tiles.outer.back().radix * tiles.bytes)) {
+  later_.seek(rows_ahead_);
+}
+
+void Walk::to_row(std::int64_t row) {
+  if (row == row_) return;
+  if (row == row_ + 1) {
+    here_.step();
+    later_.step();
+  } else {
+    here_.seek(row);
+    later_.seek(row + rows_ahead_);
+  }
+  row_ = row;
+}
+
+void Walk::go(std::int64_t row, std::int64_t begin, std::int64_t end) {
+  to_row(row);
+  const OuterDigit& inner = tiles_.outer.back();
+  // Short loops look ahead to where a later one reads, long ones along their own way.
+  ahead_ = inner.radix > kLongLoop ? kTilesAhead * inner.source_step : later_.source() - here_.source();
+  std::int64_t whole = end;
+  for (std::size_t l = 0; l < tiles_.limits.size(); ++l) whole = std::min(whole, first_cut(l, end));
+  whole = std::max(whole, begin);
+  if (whole > begin) strip(program_.form_count() - 1, begin, whole - begin);
+  for (std::int64_t n = whole; n < end;) {
+    const std::size_t form = form_at(n);
+    const std::int64_t first = n;
+    while (++n < end && form_at(n) == form) continue;
+    strip(form, first, n - first);
+  }
+}
+
+bool Walk::stage_is_whole() const {
+  for (std::size_t l = 0; l < tiles_.limits.size(); ++l) {
+    const TileLimit& limit = tiles_.limits[l];
+    if (limit.stage_span != 0 && limit.limit - here_.sum(l) < limit.stage_span) return false;
+  }
+  return true;
+}
+
+void Walk::go_staged(std::int64_t item, std::int64_t rows) {
+  to_row(item * rows);
+  in_stage_ = stage_is_whole();
+  const Leaving filled{memory_.stages[0], target_ + here_.target(), 0, 0};
+  // A tile's share of the stage that leaves meanwhile, in whole lines.
+  const std::int64_t bytes = tiles_.stage.run * static_cast<std::int64_t>(tiles_.stage.runs.size());
+  stream_step_ = divided_up(divided_up(bytes, rows * tiles_.outer.back().radix), kLine) * kLine;
+  for (std::int64_t row = item * rows; row < (item + 1) * rows; ++row) go(row, 0, tiles_.outer.back().radix);
+  write_rest();
+  if (!in_stage_) return;
+  in_stage_ = false;
+  leaving_ = filled;
+  std::swap(memory_.stages[0], memory_.stages[1]);
+  if (!kernel_.streams) write_rest();
+}
+
+void Walk::end() {
+  write_rest();
+  const MxTileStrip nothing{source_, target_, 0, 0, 0, 0, {}};
+  kernel_.row.run(&program_.code(), &program_.form(0), &nothing, memory_.scratch);
+}
+
+std::int64_t Walk::first_cut(std::size_t l, std::int64_t end) const {
+  const TileLimit& limit = tiles_.limits[l];
+  const std::int64_t weight = tiles_.outer.back().weights[l];
+  const std::int64_t room = limit.limit - limit.span - here_.sum(l);
+  if (room < 0) return 0;
+  return room >= (end - 1) * weight ? end : room / weight + 1;
+}
+
+std::size_t Walk::form_at(std::int64_t n) const {
+  std::size_t index = 0;
+  for (std::size_t l = 0; l < tiles_.limits.size(); ++l) {
+    const TileLimit& limit = tiles_.limits[l];
+    const std::int64_t reach = std::clamp<std::int64_t>(limit.limit - here_.sum(l) - n * tiles_.outer.back().weights[l], 0, limit.span);
+    index = index * limit.reaches.size() + static_cast<std::size_t>(std::ranges::lower_bound(limit.reaches, reach) - limit.reaches.begin());
+  }
+  return index;
+}
+
+void Walk::strip(std::size_t form, std::int64_t first, std::int64_t count) {
+  const OuterDigit& inner = tiles_.outer.back();
+  const std::int64_t step_out = in_stage_ ? inner.stage_step : inner.target_step;
+  const std::uint8_t* source = source_ + here_.source() + first * inner.source_step;
+  std::uint8_t* target = (in_stage_ ? memory_.stages[0] + here_.stage() : target_ + here_.target()) + first * step_out;
+  const MxTileForm& pieces = in_stage_ ? program_.staged_form(form) : program_.form(form);
+  while (count > 0) {
+    std::int64_t tiles = count;
+    const MxTileStream stream = next_stream(tiles);
+    const MxTileStrip strip{source, target, tiles, inner.source_step, step_out, ahead_, stream};
+    kernel_.row.run(&program_.code(), &pieces, &strip, memory_.scratch);
+    source += tiles * inner.source_step;
+    target += tiles * step_out;
+    count -= tiles;
+  }
+}
+
+/// What leaves beside `tiles` tiles; fewer of them when a run ends before.
+MxTileStream Walk::next_stream(std::int64_t& tiles) {
+  if (leaving_.run == tiles_.stage.runs.size() || leaving_.stage == nullptr) return {};
+  const Stage::Run& run = tiles_.stage.runs[leaving_.run];
+  const std::int64_t rest = tiles_.stage.run - leaving_.done;
+  tiles = std::min(tiles, divided_up(rest, stream_step_));
+  const MxTileStream stream{leaving_.stage + run.place + leaving_.done, leaving_.target + run.target + leaving_.done,
+                            std::min(rest, tiles * stream_step_), stream_step_};
+  leaving_.done += stream.length;
+  if (leaving_.done == tiles_.stage.run) {
+    leaving_.done = 0;
+    ++leaving_.run;
+  }
+  return stream;
+}
+
+/// All that is left of the stage that leaves.
+void Walk::write_rest() {
+  if (leaving_.stage == nullptr) return;
+  for (; leaving_.run < tiles_.stage.runs.size(); ++leaving_.run, leaving_.done = 0) {
+    const Stage::Run& run = tiles_.stage.runs[leaving_.run];
+    const MxTileCopy rest{run.place + leaving_.done, run.target + leaving_.done, tiles_.stage.run - leaving_.done};
+    MxTileForm form{};
+    form.copies = &rest;
+    form.copy_count = 1;
+    const MxTileStrip strip{leaving_.stage, leaving_.target, 1, 0, 0, 0, {}};
+    kernel_.row.run(&program_.code(), &form, &strip, memory_.scratch);
+  }
+  leaving_ = {};
+}
+
+}  // namespace mx::kernels::relayout
