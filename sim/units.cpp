@@ -110,6 +110,7 @@ bool check_files(const std::vector<HeldUnit>& units, const MergeOptions& options
     });
   }
   rescue.rethrow();
+  if (options.progress && !stopped) options.progress("putting the files in place", total, total);
   return !stopped;
 }
 
@@ -150,10 +151,18 @@ UnitOutcome UnitRunner::run(int unit) {
       return UnitOutcome::there_already;
     }
   }
+  const std::uint64_t bytes = job_.bytes_of(unit);
+  const auto advance = [&](const char* what, std::uint64_t done) {
+    if (options_.progress) options_.progress(fmt::format("unit {}, {}{}", unit, job_.name_of(unit), what), done, bytes);
+  };
   try {
-    WrittenUnit written = job_.write(job_.prepare(unit), options_.directory, true);
+    advance(": reading and converting", 0);
+    PreparedUnit prepared = job_.prepare(unit);
+    advance(": writing", bytes / 2);
+    WrittenUnit written = job_.write(std::move(prepared), options_.directory, true);
     job_.checkpoint().check_unchanged();
     written.writer.commit();
+    advance("", bytes);
     result_ = std::move(written.result);
   } catch (const Stopped&) {
     return UnitOutcome::stopped;
