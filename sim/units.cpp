@@ -29,6 +29,18 @@ void check_plan_of(const UnitRecord& record, const UnitPlan& plan, const fs::pat
     fail(path.string(), fmt::format("is unit {} with the file {}, planned was {}", record.unit, record.result.file, file));
 }
 
+/// A directory holds units of one plan: files of two would have the same names. One record tells, since every run asks.
+void check_directory_of(const UnitPlan& plan, const fs::path& directory) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+    if (!is_record_name(entry.path().filename().string())) continue;
+    const UnitRecord record = read_record(entry.path());
+    if (record.plan != plan.id) {
+      fail(entry.path().string(), fmt::format("is a unit of plan {}, this is plan {}: name another directory, or remove it", record.plan, plan.id));
+    }
+    return;
+  }
+}
+
 /// A record, where it lies, and the file that belongs to it.
 struct HeldUnit {
   UnitRecord record;
@@ -114,6 +126,21 @@ bool check_files(const std::vector<HeldUnit>& units, const MergeOptions& options
   return !stopped;
 }
 
+/// Takes away what killed writers of these units left beside them: ".FILE.PID.NUMBER.tmp".
+void remove_leftovers(const std::vector<HeldUnit>& units, const fs::path& directory) {
+  std::error_code ignored;
+  std::vector<fs::path> left;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored)) {
+    const std::string name = entry.path().filename().string();
+    const auto is_of = [&](const std::string& file) { return name.starts_with("." + file + ".") && name.ends_with(".tmp"); };
+    const bool is_left = std::ranges::any_of(units, [&](const HeldUnit& unit) {
+      return is_of(unit.record.result.file) || is_of(unit.path.filename().string());
+    });
+    if (is_left) left.push_back(entry.path());
+  }
+  for (const fs::path& path : left) fs::remove(path, ignored);
+}
+
 /// The same file under another name, or a copy where the file system has no such thing.
 void link_or_copy(const fs::path& from, const fs::path& to) {
   std::error_code error;
@@ -135,6 +162,7 @@ UnitRunner::UnitRunner(const UnitPlan& plan, const UnitOptions& options)
   std::error_code error;
   fs::create_directories(options_.directory, error);
   if (error) throw Error(ErrorCode::resource, "cannot be created: " + error.message(), options_.directory.string());
+  check_directory_of(plan, options_.directory);
 }
 
 UnitOutcome UnitRunner::run(int unit) {
@@ -191,6 +219,7 @@ ConvertReport merge_units(const UnitPlan& plan, const MergeOptions& options) {
   }
   for (const fs::path& directory : options.directories) {
     std::error_code ignored;
+    remove_leftovers(units, directory);
     fs::remove(directory, ignored);  // only when it is empty
   }
   report.finished = true;
