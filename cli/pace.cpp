@@ -27,9 +27,8 @@ std::string pace_text(std::uint64_t done, std::uint64_t total, double seconds) {
 
 void add_progress_option(Verb verb, std::string& when) {
   verb.add_flag("--progress{always}", when, "percent, rate and time left on stderr: =auto while it is a terminal (default), =always, =never")
-      .check([](const std::string& word) {
-        return std::ranges::find(kWhen, word) == kWhen.end() ? unknown_name("word", word, kWhen) : std::string();
-      });
+      .check(
+          [](const std::string& word) { return std::ranges::find(kWhen, word) == kWhen.end() ? unknown_name("word", word, kWhen) : std::string(); });
 }
 
 PaceLine::PaceLine(const std::string& when) : form_(Form::silent) {

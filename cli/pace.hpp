@@ -17,8 +17,8 @@ std::string pace_text(std::uint64_t done, std::uint64_t total, double seconds);
 /// --progress of every verb that works on whole checkpoints: bare it means always. `when` keeps its word: "auto", "always" or "never".
 void add_progress_option(Verb verb, std::string& when);
 
-/// Bytes a second and the time that is left, by the average since the first call, on stderr: a line that is redrawn in place on a terminal; elsewhere,
-/// when it is always asked for, a line at the beginning, every ten seconds and at the end.
+/// Bytes a second and the time that is left, by the average since the first call, on stderr: a line that is redrawn in place on a terminal;
+/// elsewhere, when it is always asked for, a line at the beginning, every ten seconds and at the end.
 class PaceLine {
  public:
   explicit PaceLine(const std::string& when);

@@ -65,7 +65,8 @@ void print_error_line(const Json& json) {
     const int first = (power - sim::kErrorLineLowest) * sim::kErrorLineBins;
     for (const Json& format : json["formats"]) {
       double worst = 0;
-      for (int bin = first; bin < first + sim::kErrorLineBins; ++bin) worst = std::max(worst, format["worst"][static_cast<std::size_t>(bin)].get<double>());
+      for (int bin = first; bin < first + sim::kErrorLineBins; ++bin)
+        worst = std::max(worst, format["worst"][static_cast<std::size_t>(bin)].get<double>());
       rows.back().push_back(fmt::format("{:.3f} %", 100 * worst));
     }
   }

@@ -102,9 +102,11 @@ int study(const StudyChoices& choices) {
 void add_study(Verb app, Action& action) {
   const Verb verb = app.add_verb("study", "what quantization costs: format x scale rule x distribution of the data");
   const auto choices = std::make_shared<StudyChoices>();
-  const Option rules = verb.add_flag("--rules", choices->rules, "where scale rules part instead: the scale that each takes for the largest magnitude of a block");
+  const Option rules =
+      verb.add_flag("--rules", choices->rules, "where scale rules part instead: the scale that each takes for the largest magnitude of a block");
   const Option line = verb.add_flag("--line", choices->line, "the error of element formats along the real line instead").excludes(rules);
-  const Option profile = verb.add_option("--profile", choices->options.profiles, "torchao-rceil, flashinfer-mx, ...; repeat for several (default: all)");
+  const Option profile =
+      verb.add_option("--profile", choices->options.profiles, "torchao-rceil, flashinfer-mx, ...; repeat for several (default: all)");
   profile.excludes(rules).excludes(line);
   verb.add_option("--format", choices->options.formats,
                   "mxfp4, mxfp8_e4m3, nvfp4, ...; with --line e2m1, e4m3fn, ...; repeat for several (default: all)");

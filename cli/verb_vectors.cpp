@@ -122,7 +122,8 @@ int run(const VectorsOptions& options) {
 void add_vectors(Verb app, Action& action) {
   const Verb verb = app.add_verb("vectors", "the versioned set of vectors as files: mxact vectors -o DIRECTORY");
   const auto options = std::make_shared<VectorsOptions>();
-  verb.add_option("-o,--output", options->output, "write the set below this directory; with --coverage: the page, FILE.html, or the picture, FILE.svg");
+  verb.add_option("-o,--output", options->output,
+                  "write the set below this directory; with --coverage: the page, FILE.html, or the picture, FILE.svg");
   verb.add_option("--check", options->check, "hold the set below this directory against what would be written");
   verb.add_flag("--coverage", options->coverage, "which bins the set's tables hit, and why nothing reaches the others");
   verb.add_flag("--core", options->core, "the part that the repository holds (golden/v1), as .hex");

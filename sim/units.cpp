@@ -133,9 +133,8 @@ void remove_leftovers(const std::vector<HeldUnit>& units, const fs::path& direct
   for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored)) {
     const std::string name = entry.path().filename().string();
     const auto is_of = [&](const std::string& file) { return name.starts_with("." + file + ".") && name.ends_with(".tmp"); };
-    const bool is_left = std::ranges::any_of(units, [&](const HeldUnit& unit) {
-      return is_of(unit.record.result.file) || is_of(unit.path.filename().string());
-    });
+    const bool is_left =
+        std::ranges::any_of(units, [&](const HeldUnit& unit) { return is_of(unit.record.result.file) || is_of(unit.path.filename().string()); });
     if (is_left) left.push_back(entry.path());
   }
   for (const fs::path& path : left) fs::remove(path, ignored);

@@ -190,8 +190,9 @@ Figure draw_difference(const Subject& a, const Subject& b) {
   page.svg.text(kMargin, page.y += kTextLine, "title", "Where two layouts part");
   page.lines("small", "a: " + spec_of(a.choice));
   page.lines("small", "b: " + spec_of(b.choice));
-  const std::string counted = found.differing == 0 ? fmt::format("all {} addresses hold the same", found.addresses)
-                                                   : fmt::format("{} of {} addresses of {} bits differ", found.differing, found.addresses, found.grain_bits);
+  const std::string counted = found.differing == 0
+                                  ? fmt::format("all {} addresses hold the same", found.addresses)
+                                  : fmt::format("{} of {} addresses of {} bits differ", found.differing, found.addresses, found.grain_bits);
   page.lines("small", counted);
   page.y += kTextLine;
   page.panels(grids, room.beside);

@@ -53,10 +53,8 @@ void add_setting(Terms& terms, const Node& root) {
 std::string losses_html(const Node& losses) {
   std::vector<HtmlRow> rows;
   for (const Node& loss : losses.items()) {
-    rows.push_back({{loss["tensor"].text()},
-                    number(loss["units"]),
-                    {std::to_string(loss["layers"].items().size()), "number"},
-                    {loss["what"].text(), "text"}});
+    rows.push_back(
+        {{loss["tensor"].text()}, number(loss["units"]), {std::to_string(loss["layers"].items().size()), "number"}, {loss["what"].text(), "text"}});
   }
   return rows.empty() ? html_paragraph("Nothing was lost: restoring gives the same bytes.")
                       : html_table("what was lost", {"tensor", "units", "layers", "what is lost"}, rows);
@@ -69,7 +67,7 @@ std::int64_t layers_of(const Run& run) { return run.root()["layers"].count(); }
 Outcome conversion_outcome(const Run& run) {
   const Node root = run.root();
   const std::size_t losses = root["losses"].items().size();
-  const std::string lost = losses == 0 ? "nothing lost" : fmt::format("{} kinds of loss", losses);
+  const std::string lost = losses == 0 ? "nothing lost" : fmt::format("{} kind{} of loss", losses, losses == 1 ? "" : "s");
   // What restore read is what convert wrote: it has one number of bytes.
   const std::optional<Node> read = root.find("bytes_in");
   const std::string bytes = read ? fmt::format("{} of experts became {}", bytes_text(read->count()), bytes_text(root["bytes_out"].count()))
@@ -95,7 +93,8 @@ std::string conversion_html(const Run& run) {
 
 Outcome plan_outcome(const Run& run) {
   const std::vector<Node> units = run.root()["units"].items();
-  const std::string counted = fmt::format("{}: {} units of {} planned", run.root()["backend"].text(), units.size(), bytes_text(total(units, "bytes")));
+  const std::string counted =
+      fmt::format("{}: {} units of {} planned", run.root()["backend"].text(), units.size(), bytes_text(total(units, "bytes")));
   return {units.empty() ? Standing::nothing : Standing::shown, counted};
 }
 
@@ -139,7 +138,8 @@ std::string units_html(const Run& run) {
   const std::size_t count = rows.size();
   Terms terms;
   add_words(terms, root, {"plan"});
-  return html_terms(terms) + html_details("Units", std::to_string(count), html_table("units", {"unit", "", "file", "bytes", "digest"}, rows), count <= 24);
+  return html_terms(terms) +
+         html_details("Units", std::to_string(count), html_table("units", {"unit", "", "file", "bytes", "digest"}, rows), count <= 24);
 }
 
 }  // namespace mx::golden

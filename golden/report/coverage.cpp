@@ -113,7 +113,10 @@ std::string coverage_html(const Run& run) {
     for (const Node& axis : table["axes"].items()) {
       const std::int64_t missed = axis["reachable"].count() - axis["hit"].count();
       if (missed == 0) continue;
-      rows.push_back({{table["table"].text()}, {axis["axis"].text()}, {std::to_string(missed), "number"}, {std::to_string(axis["reachable"].count()), "number"}});
+      rows.push_back({{table["table"].text()},
+                      {axis["axis"].text()},
+                      {std::to_string(missed), "number"},
+                      {std::to_string(axis["reachable"].count()), "number"}});
     }
   }
   const std::size_t count = rows.size();

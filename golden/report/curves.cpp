@@ -162,7 +162,8 @@ Figure rules_figure(const Run& run) {
   Svg svg;
   int y = kMargin + 8;
   svg.text(kMargin, y, "title", "Where scale rules part");
-  svg.text(kMargin, y += 20, "soft", "the scale that each rule takes for a block whose largest magnitude lies between 1 and 2; every other power of two repeats it");
+  svg.text(kMargin, y += 20, "soft",
+           "the scale that each rule takes for a block whose largest magnitude lies between 1 and 2; every other power of two repeats it");
   for (const Node& format : run.root()["formats"].items()) {
     const std::vector<Node> rows = format["rows"].items();
     svg.text(kMargin, y += 34, "head", format["format"].text());
@@ -174,8 +175,12 @@ Figure rules_figure(const Run& run) {
       y += RuleStrip::kLine;
     }
   }
-  return {std::move(svg), RuleStrip::kLeft + RuleStrip::kFull + 170, y + kMargin, "mxact study --rules",
-          "which scale each rule takes for which largest magnitude", &kChartLook};
+  return {std::move(svg),
+          RuleStrip::kLeft + RuleStrip::kFull + 170,
+          y + kMargin,
+          "mxact study --rules",
+          "which scale each rule takes for which largest magnitude",
+          &kChartLook};
 }
 
 std::string rules_html(const Run& run) { return html_wide("scale rules", as_part(rules_figure(run))); }
@@ -196,7 +201,8 @@ Figure line_figure(const Run& run) {
   Svg svg;
   int y = kMargin + 8;
   svg.text(kMargin, y, "title", "The relative error of each format along the real line");
-  svg.text(kMargin, y += 20, "soft", "the largest error of each sixteenth of a power of two, rounded to nearest even, saturating; gray: the value becomes zero");
+  svg.text(kMargin, y += 20, "soft",
+           "the largest error of each sixteenth of a power of two, rounded to nearest even, saturating; gray: the value becomes zero");
   y += 40;
   const ErrorCurve curve(svg, static_cast<int>(lowest), static_cast<int>(highest), static_cast<int>(bins));
   curve.scale(y, y + static_cast<int>(formats.size()) * (ErrorCurve::kHeight + ErrorCurve::kGap) - ErrorCurve::kGap);
@@ -204,7 +210,12 @@ Figure line_figure(const Run& run) {
     curve.draw(format, y);
     y += ErrorCurve::kHeight + ErrorCurve::kGap;
   }
-  return {std::move(svg), std::max(kNarrowest, curve.right() + 80), y + kMargin, "mxact study --line", "relative error over x, both logarithmic, format by format", &kChartLook};
+  return {std::move(svg),
+          std::max(kNarrowest, curve.right() + 80),
+          y + kMargin,
+          "mxact study --line",
+          "relative error over x, both logarithmic, format by format",
+          &kChartLook};
 }
 
 std::string line_html(const Run& run) { return html_wide("error along the real line", as_part(line_figure(run))); }

@@ -135,7 +135,8 @@ std::string changes_html(const Run& run) {
   std::vector<HtmlRow> survivors;
   for (const Node& change : run.root()["changes"].items()) {
     if (change["judgement"].text() != "survives") continue;
-    survivors.push_back({{change["table"].text()}, {change["row"].text(), "text"}, {change["change"].text(), "text"}, {change["text"].text(), "text"}});
+    survivors.push_back(
+        {{change["table"].text()}, {change["row"].text(), "text"}, {change["change"].text(), "text"}, {change["text"].text(), "text"}});
   }
   std::vector<std::string> heads;
   std::vector<HtmlRow> rows;

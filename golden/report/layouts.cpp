@@ -82,7 +82,8 @@ Figure diff_figure(const Run& run) {
 
 Outcome diff_outcome(const Run& run) {
   const Node root = run.root();
-  const std::string names = fmt::format("{} and {}", root["a"].text().substr(0, root["a"].text().find(',')), root["b"].text().substr(0, root["b"].text().find(',')));
+  const std::string names =
+      fmt::format("{} and {}", root["a"].text().substr(0, root["a"].text().find(',')), root["b"].text().substr(0, root["b"].text().find(',')));
   if (root["equal"].flag()) return {Standing::shown, names + " hold the same everywhere"};
   if (root.find("values")) return {Standing::shown, names + " change values differently"};
   return {Standing::shown, fmt::format("{} differ at {} of {} addresses", names, root["differing"].count(), root["addresses"].count())};
@@ -95,7 +96,10 @@ std::string diff_html(const Run& run) {
   const Figure figure = diff_figure(run);
   std::vector<HtmlRow> rows;
   for (const Node& one : root["first"].items()) {
-    rows.push_back({{std::to_string(one["address"].count())}, {std::to_string(one["count"].count()), "number"}, {one["a"].text(), "text"}, {one["b"].text(), "text"}});
+    rows.push_back({{std::to_string(one["address"].count())},
+                    {std::to_string(one["count"].count()), "number"},
+                    {one["a"].text(), "text"},
+                    {one["b"].text(), "text"}});
   }
   const std::string first = rows.empty() ? std::string() : html_table("the first addresses that differ", {"address", "count", "a", "b"}, rows);
   return html_wide(figure.title, as_part(figure)) + first;

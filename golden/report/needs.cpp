@@ -94,7 +94,8 @@ class NeedSheet {
       for (std::size_t i = 0; i < ids.size(); ++i) svg_.rect({column(i), y_, kCell - 2, kLine - 2}, "blank");
       for (const Node& need : row["needs"].items()) {
         const auto at = std::ranges::find(ids, need["id"].text());
-        draw_mark(column(static_cast<std::size_t>(at - ids.begin())), mark_of(need), need["statement"].text() + "; otherwise: " + need["consequence"].text());
+        draw_mark(column(static_cast<std::size_t>(at - ids.begin())), mark_of(need),
+                  need["statement"].text() + "; otherwise: " + need["consequence"].text());
       }
       y_ += kLine;
     }
@@ -121,7 +122,8 @@ Outcome needs_outcome(const Run& run) {
       }
     }
   }
-  return {rows == 0 ? Standing::nothing : Standing::shown, fmt::format("{} kernels of backends, {} kinds of constraints, {} needs", rows, ids.size(), needs)};
+  return {rows == 0 ? Standing::nothing : Standing::shown,
+          fmt::format("{} kernels of backends, {} kinds of constraints, {} needs", rows, ids.size(), needs)};
 }
 
 Figure needs_figure(const Run& run) {
@@ -146,9 +148,10 @@ std::string needs_html(const Run& run) {
       }
     }
     const std::string count = std::to_string(rows.size());
-    html += html_details("Needs of " + oracle["oracle"].text(), count,
-                         html_table("needs of " + oracle["oracle"].text(), {"backend", "constraint", "", "what must hold", "otherwise", "grounds", "source"}, rows),
-                         false);
+    html += html_details(
+        "Needs of " + oracle["oracle"].text(), count,
+        html_table("needs of " + oracle["oracle"].text(), {"backend", "constraint", "", "what must hold", "otherwise", "grounds", "source"}, rows),
+        false);
   }
   return html;
 }

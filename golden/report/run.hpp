@@ -32,7 +32,23 @@ struct Outcome {
 };
 
 /// Parts of a report, in its order.
-enum class Part { verdicts, conversions, recorded, digests, differences, matrix, constraints, layouts, numbers, errors, kernels, faults, findings, other, environment };
+enum class Part {
+  verdicts,
+  conversions,
+  recorded,
+  digests,
+  differences,
+  matrix,
+  constraints,
+  layouts,
+  numbers,
+  errors,
+  kernels,
+  faults,
+  findings,
+  other,
+  environment
+};
 inline constexpr std::size_t kParts = 15;
 
 struct Run;

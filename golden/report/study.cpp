@@ -91,7 +91,9 @@ std::string links_table(const Node& result) {
     const std::string& state = link["state"].text();
     const std::optional<Node> text = link.find("text");
     rows.push_back({{link["link"].text()},
-                    {state, state == "BROKEN" ? "failed" : state == "skipped" ? "refused" : "passed"},
+                    {state, state == "BROKEN"    ? "failed"
+                            : state == "skipped" ? "refused"
+                                                 : "passed"},
                     {std::to_string(link["compared"].count()), "number"},
                     {text ? text->text() : "", text ? "text" : "empty"}});
   }

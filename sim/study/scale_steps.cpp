@@ -29,9 +29,7 @@ ScaleStep step_of(const MxRecipe& how, const BlockFormat& format, const Format& 
   return step;
 }
 
-bool are_alike(const ScaleStep& a, const ScaleStep& b) {
-  return a.rule == b.rule && a.below == b.below && a.above == b.above && a.first == b.first;
-}
+bool are_alike(const ScaleStep& a, const ScaleStep& b) { return a.rule == b.rule && a.below == b.below && a.above == b.above && a.first == b.first; }
 
 /// Both are asked in fp32 where the recipe takes it: a narrower source only leaves values out.
 const Format& source_of(const Recipe& recipe) { return takes_source(recipe, kF32) ? kF32 : takes_source(recipe, kBf16) ? kBf16 : kFp16; }

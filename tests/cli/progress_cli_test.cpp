@@ -38,7 +38,8 @@ TEST_CASE("progress goes to stderr when it is asked for: percent, rate and time 
       {"convert " + how + " --force -o " + at("packed"), "layer 0"},
       {"restore " + at("packed") + " --force -o " + at("restored"), "layer 0"},
       {"run " + at("plan.json") + " --again --unit 0,1,2,3", "unit 0, layer 0: reading and converting"},
-      {"verify " + tiny() + " --platform SM90 --backend MARLIN --layers 1 --tp 1 --contract f32-sequential", "layer 0: running the checkpoint's form"},
+      {"verify " + tiny() + " --platform SM90 --backend MARLIN --layers 1 --tp 1 --contract f32-sequential",
+       "layer 0: running the checkpoint's form"},
       {"merge " + at("plan.json"), "checking mxact-layer-0000"},
   };
   for (const auto& row : rows) {
@@ -69,13 +70,14 @@ TEST_CASE("verify ends with 130 when it is interrupted, and gives no verdict") {
   // Far more tokens than are done before the signal comes, which is sent as soon as the first line of progress is there.
   const ScratchDirectory scratch;
   const std::string pipe = quoted(scratch.path() / "progress"), said = quoted(scratch.path() / "said");
-  const std::string script = "mkfifo " + pipe + " && { " + MXACT_PROGRAM + " verify --tokens 64 --progress 2>" + pipe +
-                             " & } && exec 3<" + pipe + " && read -r line <&3 && kill -INT $! && cat <&3 >" + said + "; wait $!";
-  const Run run = run_program("sh -c", "\"" + [&] {
-    std::string escaped;
-    for (const char c : script) escaped += (c == '$' || c == '"' ? std::string("\\") : std::string()) + c;
-    return escaped;
-  }() + "\"");
+  const std::string script = "mkfifo " + pipe + " && { " + MXACT_PROGRAM + " verify --tokens 64 --progress 2>" + pipe + " & } && exec 3<" + pipe +
+                             " && read -r line <&3 && kill -INT $! && cat <&3 >" + said + "; wait $!";
+  const Run run = run_program(
+      "sh -c", "\"" + [&] {
+        std::string escaped;
+        for (const char c : script) escaped += (c == '$' || c == '"' ? std::string("\\") : std::string()) + c;
+        return escaped;
+      }() + "\"");
   INFO(run.out << run.err);
   CHECK(run.status == 130);
   CHECK(run.out.empty());

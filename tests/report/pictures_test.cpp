@@ -20,7 +20,7 @@ std::string picture(Json json) { return as_file(picture_of(named("run.json", std
 
 TEST_CASE("every picture is one file, for light and dark") {
   for (const Json& json : {verify_json(), bench_json(), study_json(), formats_json(), codes_json(), quantize_json(), layout_json(), coverage_json(),
-                          needs_json(), rules_json(), line_json(), diff_json()}) {
+                           needs_json(), rules_json(), line_json(), diff_json()}) {
     const std::string svg = picture(json);
     INFO(svg.substr(0, 300));
     CHECK(is_well_formed(svg));

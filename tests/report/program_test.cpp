@@ -157,6 +157,7 @@ TEST_CASE("pictures by the verbs that have the data") {
       {"quantize mxfp4 $(seq 1 32)", ">block 0: scale 0x82 = 8</text>"},
       {"study --rules --format mxfp4", ">from 1.50000012</text>"},
       {"study --line --format e2m1", "relative error of each format"},
+      {"vectors --coverage --core", ">Bins of the golden vectors</text>"},
       {"audit --needs --oracle mxfp4", ">MARLIN MarlinExperts</text>"},
       {"verify " + checkpoint + " --platform SM100 --tp 1 --layers 1 --contract f32-sequential", ">FLASHINFER_TRTLLM_MXFP4_BF16</text>"},
   };

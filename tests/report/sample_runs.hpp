@@ -192,7 +192,8 @@ inline Json plan_json() {
 
 /// The plan's own file, which run and merge read.
 inline Json plan_file_json() {
-  return Json::parse(R"({"schema": "mxact-plan/1", "program": "mxact 0.1.0", "checkpoint": "/model", "output": "/packed", "backend": "MARLIN", "rank": 0,
+  return Json::parse(
+      R"({"schema": "mxact-plan/1", "program": "mxact 0.1.0", "checkpoint": "/model", "output": "/packed", "backend": "MARLIN", "rank": 0,
     "setting": {"sizes": {"experts": 8, "intermediate": 256, "hidden": 180, "group": 32}, "engine": "2026-05", "platform": "sm90"},
     "files": [{"name": "a.safetensors", "size": 1, "header": "xxh3:02"}],
     "units": [{"unit": 0, "what": "layer 0", "file": "mxact-layer-00000.safetensors", "bytes": 1500000}], "id": "xxh3:01"})");
@@ -205,7 +206,8 @@ inline Json run_units_json() {
 }
 
 inline Json merge_json() {
-  return Json::parse(R"({"schema": "mxact-merge/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "plan": "xxh3:01", "checkpoint": "/model",
+  return Json::parse(
+      R"({"schema": "mxact-merge/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "plan": "xxh3:01", "checkpoint": "/model",
     "output": "/packed", "backend": "MARLIN", "rank": 0, "setting": {"experts": 8, "hidden": 180, "rounded_hidden": 256, "intermediate": 256,
     "rounded_intermediate": 256, "engine": "2026-05", "platform": "sm90"}, "layers": 1, "bytes_in": 1500000, "bytes_out": 1600000, "other_tensors": 3,
     "digest": "xxh3:05", "losses": [{"tensor": "w13_bias", "what": "rounded to fp16", "units": 7, "layers": [0]}]})");
