@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/needs_json.hpp"
 #include "cli/output.hpp"
+#include "cli/picture_file.hpp"
 #include "cli/verbs.hpp"
 #include "model/oracle/audit/findings.hpp"
 #include "model/oracle/audit/findings_text.hpp"
@@ -19,7 +21,10 @@ namespace {
 struct AuditOptions {
   std::string oracle;
   bool json = false;
+  std::string output;
   bool markdown = false;
+  bool needs = false;
+  bool force = false;
 };
 
 std::string info_of(const oracle::Violation& violation) { return oracle::info_text(violation.oracle, violation.smallest); }
@@ -66,6 +71,19 @@ void print_text(const oracle::AuditReport& report) {
              report.checks);
 }
 
+/// What the kernels need, without asking the engine anything.
+int show_needs(const AuditOptions& options, std::span<const std::string_view> oracles) {
+  if (!options.output.empty()) require_svg(options.output, options.force);
+  const Json json = needs_json(oracles);
+  if (!options.output.empty()) write_picture(options.output, json, options.force);
+  if (options.json) {
+    print_json(json);
+  } else if (options.output.empty()) {
+    print_needs(json);
+  }
+  return 0;
+}
+
 int run_audit(const AuditOptions& options) {
   if (options.markdown) {
     fmt::print("{}", oracle::findings_markdown());
@@ -73,6 +91,7 @@ int run_audit(const AuditOptions& options) {
   }
   const std::vector<std::string_view> one = {options.oracle};
   const std::span<const std::string_view> oracles = options.oracle.empty() ? oracle::oracle_names() : std::span<const std::string_view>(one);
+  if (options.needs) return show_needs(options, oracles);
   const oracle::AuditReport report = oracle::audit(oracles);
   const std::vector<std::string> differences = oracle::differences(report, oracles);
   if (options.json) {
@@ -92,6 +111,9 @@ void add_audit(Verb app, Action& action) {
   verb.add_option("--oracle", options->oracle, "this oracle alone: mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8");
   const Option json = verb.add_flag("--json", options->json, "machine-readable output");
   verb.add_flag("--markdown", options->markdown, "the ledger as the oracles' part of docs/findings.md, without an audit").excludes(json);
+  const Option needs = verb.add_flag("--needs", options->needs, "the constraint matrix instead: what each backend's kernels need");
+  verb.add_option("-o,--output", options->output, "writes the constraint matrix, FILE.svg, instead of its table").needs(needs);
+  verb.add_flag("--force", options->force, "overwrite the file");
   verb.callback([&action, options] { action = [options] { return run_audit(*options); }; });
 }
 

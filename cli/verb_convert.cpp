@@ -19,6 +19,7 @@ namespace {
 struct ConvertCommand {
   ConversionChoice choice;
   std::string output;
+  std::string progress;
   bool force = false;
   bool json = false;
 };
@@ -28,6 +29,7 @@ struct RestoreCommand {
   std::string output;
   bool accept_losses = false;
   bool reference = false;
+  std::string progress;
   bool force = false;
   bool json = false;
 };
@@ -43,7 +45,7 @@ int convert(const ConvertCommand& command) {
   sim::ConvertReport report;
   {
     const InterruptWatch watch;
-    PaceLine line;
+    PaceLine line(command.progress);
     options.progress = [&line](const std::string& what, std::uint64_t done, std::uint64_t total) { line.show(what, done, total); };
     options.stop = [&watch] { return watch.interrupted(); };
     report = sim::convert_checkpoint(command.choice.checkpoint, command.output, options);
@@ -66,7 +68,7 @@ int restore(const RestoreCommand& command) {
   sim::RestoreReport report;
   {
     const InterruptWatch watch;
-    PaceLine line;
+    PaceLine line(command.progress);
     options.progress = [&line](const std::string& what, std::uint64_t done, std::uint64_t total) { line.show(what, done, total); };
     options.stop = [&watch] { return watch.interrupted(); };
     report = sim::restore_checkpoint({command.directories.begin(), command.directories.end()}, command.output, options);
@@ -99,6 +101,7 @@ void add_convert(Verb app, Action& action) {
   const auto command = std::make_shared<ConvertCommand>();
   add_conversion_options(verb, command->choice);
   verb.add_option("-o,--output", command->output, "directory to write, new or empty").required();
+  add_progress_option(verb, command->progress);
   verb.add_flag("--force", command->force, "replace files of the same names in the output directory");
   verb.add_flag("--json", command->json, "machine-readable output");
   verb.callback([&action, command] { action = [command] { return convert(*command); }; });
@@ -111,6 +114,7 @@ void add_restore(Verb app, Action& action) {
   verb.add_option("-o,--output", command->output, "directory to write, new or empty").required();
   verb.add_flag("--accept-losses", command->accept_losses, "where the conversion lost something, restore what is left and say so");
   verb.add_flag("--reference", command->reference, "move by the model alone instead of the fast twin");
+  add_progress_option(verb, command->progress);
   verb.add_flag("--force", command->force, "replace files of the same names in the output directory");
   verb.add_flag("--json", command->json, "machine-readable output");
   verb.callback([&action, command] { action = [command] { return restore(*command); }; });

@@ -7,8 +7,11 @@
 
 #include "cli/layout_options.hpp"
 #include "cli/numbers.hpp"
+#include "cli/picture_file.hpp"
 #include "cli/verb_layout.hpp"
+#include "golden/draw/picture.hpp"
 #include "golden/layouts/difference.hpp"
+#include "sim/io/file.hpp"
 
 namespace mx::cli {
 namespace {
@@ -18,6 +21,8 @@ struct Arguments {
   std::string b;
   LayoutOptions options;
   std::int64_t most = 8;
+  std::string output;
+  bool force = false;
 };
 
 constexpr std::int64_t kMostShown = 1 << 20;
@@ -58,13 +63,18 @@ void print_difference(const golden::Subject& a, const golden::Subject& b, const 
 }
 
 int diff(const Arguments& arguments) {
+  if (!arguments.output.empty()) require_svg(arguments.output, arguments.force);
   const std::vector<golden::Field> common = arguments.options.fields();
   const golden::Subject a = golden::resolve(golden::query_from(arguments.a, common));
   const golden::Subject b = golden::resolve(golden::query_from(arguments.b, common));
   const golden::LayoutDifference found = golden::difference(a, b, static_cast<std::size_t>(arguments.most));
+  if (!arguments.output.empty()) {
+    const std::string picture = golden::as_file(golden::draw_difference(a, b));
+    sim::write_file(arguments.output, {reinterpret_cast<const std::uint8_t*>(picture.data()), picture.size()}, arguments.force);
+  }
   if (arguments.options.json)
     print_json(difference_json(a, b, found));
-  else
+  else if (arguments.output.empty())
     print_difference(a, b, found);
   return found.equal() ? 0 : 1;
 }
@@ -77,6 +87,8 @@ void add_layout_diff(Verb layout, Action& action) {
   verb.add_option("A", arguments->a, "a backend or a building block, with choices of its own: TRITON,engine=2026-08").required();
   verb.add_option("B", arguments->b, "the other").required();
   verb.add_option("--first", arguments->most, "how many runs of differing addresses are shown (default 8)").check(whole_number_in(0, kMostShown));
+  verb.add_option("-o,--output", arguments->output, "writes both memories as a picture, FILE.svg, instead of the text");
+  verb.add_flag("--force", arguments->force, "overwrite the file");
   add_layout_options(verb, arguments->options);
   verb.callback([&action, arguments] { action = [arguments] { return diff(*arguments); }; });
 }

@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -34,6 +36,7 @@ struct RunCommand {
   std::string plan;
   std::vector<int> units;
   std::string directory;
+  std::string progress;
   bool again = false;
   bool json = false;
 };
@@ -41,6 +44,7 @@ struct RunCommand {
 struct MergeCommand {
   std::string plan;
   std::vector<std::string> directories;
+  std::string progress;
   bool force = false;
   bool json = false;
 };
@@ -73,13 +77,23 @@ int plan(const PlanCommand& command) {
 
 const char* word_of(sim::UnitOutcome outcome) { return outcome == sim::UnitOutcome::written ? "written" : "there already"; }
 
+/// Bytes that one unit of a plan reads; 0 for a unit that it has not, which the runner refuses.
+std::uint64_t bytes_of(const sim::UnitPlan& plan, int unit) {
+  const auto found = std::ranges::find(plan.units, unit, &sim::PlannedUnit::unit);
+  return found == plan.units.end() ? 0 : found->bytes;
+}
+
 int run_units(const RunCommand& command) {
   const sim::UnitPlan planned = sim::read_plan(command.plan);
+  std::uint64_t done = 0, total = 0;
+  for (const int unit : command.units) total += bytes_of(planned, unit);
+  PaceLine line(command.progress);
   const InterruptWatch watch;
   sim::UnitOptions options;
   options.directory = command.directory.empty() ? sim::units_directory(planned) : std::filesystem::path(command.directory);
   options.program = program_text();
   options.again = command.again;
+  options.progress = [&](const std::string& what, std::uint64_t part, std::uint64_t) { line.show(what, done + part, total); };
   options.stop = [&watch] { return watch.interrupted(); };
   sim::UnitRunner runner(planned, options);
   Json json = json_head("run");
@@ -91,6 +105,7 @@ int run_units(const RunCommand& command) {
       fmt::print(stderr, "mxact: interrupted; unit {} was not written\n", unit);
       return kInterrupted;
     }
+    done += bytes_of(planned, unit);
     const sim::UnitResult& result = runner.result();
     if (!command.json) fmt::print("unit {}  {}  {}  {}\n", unit, result.file, result.digest, word_of(outcome));
     json["units"].push_back({{"unit", unit}, {"file", result.file}, {"size", result.size}, {"digest", result.digest}, {"outcome", word_of(outcome)}});
@@ -109,7 +124,7 @@ int merge(const MergeCommand& command) {
   sim::ConvertReport report;
   {
     const InterruptWatch watch;
-    PaceLine line;
+    PaceLine line(command.progress);
     options.progress = [&line](const std::string& what, std::uint64_t done, std::uint64_t total) { line.show(what, done, total); };
     options.stop = [&watch] { return watch.interrupted(); };
     report = sim::merge_units(planned, options);
@@ -150,6 +165,7 @@ void add_run(Verb app, Action& action) {
   verb.add_option("PLAN", command->plan, "what plan wrote").required();
   verb.add_option("--unit", command->units, "unit, from 0; several with commas").required().listed().check(whole_number_in(0, 1 << 24));
   verb.add_option("--units", command->directory, "directory of the units (default: beside the output, OUTPUT.units)");
+  add_progress_option(verb, command->progress);
   verb.add_flag("--again", command->again, "do what is done already once more");
   verb.add_flag("--json", command->json, "machine-readable output");
   verb.callback([&action, command] { action = [command] { return run_units(*command); }; });
@@ -160,6 +176,7 @@ void add_merge(Verb app, Action& action) {
   const auto command = std::make_shared<MergeCommand>();
   verb.add_option("PLAN", command->plan, "what plan wrote").required();
   verb.add_option("DIRECTORY", command->directories, "directories of the units (default: OUTPUT.units)");
+  add_progress_option(verb, command->progress);
   verb.add_flag("--force", command->force, "replace files of the same names in the output directory");
   verb.add_flag("--json", command->json, "machine-readable output");
   verb.callback([&action, command] { action = [command] { return merge(*command); }; });

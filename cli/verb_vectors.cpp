@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <memory>
+#include <vector>
 
 #include "cli/output.hpp"
+#include "cli/picture_file.hpp"
 #include "cli/verbs.hpp"
 #include "golden/vectors/files/vector_files.hpp"
 #include "model/error.hpp"
@@ -71,11 +73,20 @@ int check(const VectorsOptions& options, golden::SetPart part) {
   return found.missing.empty() && found.different.empty() && found.unknown.empty() ? 0 : kFailed;
 }
 
-/// Bins that the part's tables hit, as text or JSON on stdout, or as a page.
+Json coverage_run_json(const std::vector<golden::TableRecord>& records, golden::SetPart part) {
+  Json json = json_head("vectors");
+  json["set"] = golden::kSetVersion;
+  json["part"] = golden::name_of(part);
+  json["coverage"] = golden::coverage_json(records);
+  return json;
+}
+
+/// Bins that the part's tables hit, as text or JSON on stdout, and as a page or a picture.
 int show_coverage(const VectorsOptions& options, golden::SetPart part) {
+  const bool is_picture = options.output.ends_with(".svg");
   if (!options.output.empty()) {
-    if (!options.output.ends_with(".html"))
-      throw Error(ErrorCode::usage, fmt::format("--coverage -o takes a file that ends in .html, not '{}'", options.output));
+    if (!is_picture && !options.output.ends_with(".html"))
+      throw Error(ErrorCode::usage, fmt::format("--coverage -o takes a file that ends in .html or .svg, not '{}'", options.output));
     sim::require_writable(options.output, options.force);
   }
   std::vector<golden::TableRecord> records;
@@ -83,16 +94,14 @@ int show_coverage(const VectorsOptions& options, golden::SetPart part) {
     ProgressLine line;
     records = golden::set_records(part, shown_on(line));
   }
-  if (!options.output.empty()) {
+  if (is_picture) {
+    write_picture(options.output, coverage_run_json(records, part), options.force);
+  } else if (!options.output.empty()) {
     const std::string page = golden::coverage_html(records);
     sim::write_file(options.output, {reinterpret_cast<const std::uint8_t*>(page.data()), page.size()}, options.force);
   }
   if (options.json) {
-    Json json = json_head("vectors");
-    json["set"] = golden::kSetVersion;
-    json["part"] = golden::name_of(part);
-    json["coverage"] = golden::coverage_json(records);
-    print_json(json);
+    print_json(coverage_run_json(records, part));
   } else {
     fmt::print("{}", golden::coverage_text(records));
   }
@@ -113,7 +122,8 @@ int run(const VectorsOptions& options) {
 void add_vectors(Verb app, Action& action) {
   const Verb verb = app.add_verb("vectors", "the versioned set of vectors as files: mxact vectors -o DIRECTORY");
   const auto options = std::make_shared<VectorsOptions>();
-  verb.add_option("-o,--output", options->output, "write the set below this directory; with --coverage: the page, FILE.html");
+  verb.add_option("-o,--output", options->output,
+                  "write the set below this directory; with --coverage: the page, FILE.html, or the picture, FILE.svg");
   verb.add_option("--check", options->check, "hold the set below this directory against what would be written");
   verb.add_flag("--coverage", options->coverage, "which bins the set's tables hit, and why nothing reaches the others");
   verb.add_flag("--core", options->core, "the part that the repository holds (golden/v1), as .hex");

@@ -11,8 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/interrupt.hpp"
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
+#include "cli/pace.hpp"
 #include "cli/picture_file.hpp"
 #include "cli/verbs.hpp"
 #include "golden/layouts/subject.hpp"
@@ -38,6 +40,7 @@ struct Options {
   std::int64_t tokens = 4;
   std::int64_t seed = 1;
   std::string output;
+  std::string progress;
   bool reference = false;
   bool force = false;
   bool json = false;
@@ -254,10 +257,15 @@ int verify(const Options& options) {
   if (options.checkpoint && options.checkpoint->empty()) throw Error(ErrorCode::usage, "the path is empty", "CHECKPOINT");
   const sim::Checkpoint checkpoint = options.checkpoint ? sim::Checkpoint(*options.checkpoint) : generated_checkpoint(how.seed);
   VerifyReport report;
-  {
-    ProgressLine line;
-    how.progress = [&line](const std::string& text, double fraction) { line.show(text, fraction); };
+  try {
+    const InterruptWatch watch;
+    PaceLine line(options.progress);
+    how.progress = [&line](const std::string& text, std::uint64_t done, std::uint64_t total) { line.show(text, done, total); };
+    how.stop = [&watch] { return watch.interrupted(); };
     report = sim::verify(checkpoint, how);
+  } catch (const sim::Stopped&) {
+    fmt::print(stderr, "mxact: interrupted; not every layer was verified, and no verdict stands\n");
+    return kInterrupted;
   }
   if (!options.checkpoint) report.checkpoint = fmt::format("generated, seed {}", options.seed);
   if (!options.output.empty()) write_picture(options.output, as_json(report, options), options.force);
@@ -287,6 +295,7 @@ void add_verify(Verb app, Action& action) {
   verb.add_option("--tokens", options->tokens, "tokens to generate when the checkpoint brings none (default 4)").check(whole_number_in(1, 65536));
   verb.add_option("--seed", options->seed, "seed of everything generated (default 1)").check(whole_number_in(0, INT64_MAX));
   verb.add_option("-o,--output", options->output, "writes the verdicts as a picture too, FILE.svg");
+  add_progress_option(verb, options->progress);
   verb.add_flag("--reference", options->reference, "convert by the model alone instead of the fast twin");
   verb.add_flag("--force", options->force, "overwrite the picture");
   verb.add_flag("--json", options->json, "machine-readable output");

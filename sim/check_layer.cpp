@@ -200,7 +200,7 @@ class RankCheck {
 
 /// References of every rank that some modelled conversion needs, by tensor parallel size. A size that cannot be cut has none.
 std::map<int, std::vector<RankReference>> references(const LayerInput& input, const VerifyOptions& options, const std::vector<Slots>& slots,
-                                                     std::vector<ConversionResult>& conversions) {
+                                                     std::vector<ConversionResult>& conversions, const StopPoint& stop) {
   std::map<int, std::vector<RankReference>> by_tp;
   for (ConversionResult& result : conversions) {
     if (result.verdict == Verdict::not_modelled || by_tp.count(result.tp) != 0) continue;
@@ -230,6 +230,7 @@ std::map<int, std::vector<RankReference>> references(const LayerInput& input, co
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     rescue.run([&] {
+      stop.check();
       RankReference& reference = *jobs[j].first;
       const auto [rank, c] = jobs[j].second;
       const std::unique_ptr<moe::Experts> experts = moe::canonical_experts(reference.shard);
@@ -247,16 +248,18 @@ std::vector<std::uint32_t> run_canonical(const LayerInput& input, Contract contr
   return moe::run_experts(*experts, config_of(contract, 0), input.x, input.layer.experts.sizes.hidden, route_tokens(input, contract));
 }
 
-void check_layer(const LayerInput& input, const VerifyOptions& options, std::vector<ConversionResult>& conversions, const Advance& advance) {
+void check_layer(const LayerInput& input, const VerifyOptions& options, std::vector<ConversionResult>& conversions, const Advance& advance,
+                 const StopPoint& stop) {
   std::vector<Slots> slots;
   for (Contract contract : options.contracts) slots.push_back(route_tokens(input, contract));
   advance("running the checkpoint's form", 0);
-  const std::map<int, std::vector<RankReference>> by_tp = references(input, options, slots, conversions);
+  const std::map<int, std::vector<RankReference>> by_tp = references(input, options, slots, conversions, stop);
   std::size_t done = 0;
   Rescue rescue;
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t i = 0; i < conversions.size(); ++i) {
     rescue.run([&] {
+      stop.check();
       ConversionResult& result = conversions[i];
       const auto reference = by_tp.find(result.tp);
       if (result.verdict != Verdict::not_modelled && reference != by_tp.end()) {

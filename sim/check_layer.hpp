@@ -22,8 +22,10 @@ struct LayerInput {
 /// Called with a phrase and the fraction of the layer that is done.
 using Advance = std::function<void(const std::string&, double)>;
 
-/// Converts, restores, compares and executes the layer for every conversion that is modelled, on all threads; adds to the results.
-void check_layer(const LayerInput& input, const VerifyOptions& options, std::vector<ConversionResult>& conversions, const Advance& advance);
+/// Converts, restores, compares and executes the layer for every conversion that is modelled, on all threads; adds to the results. Throws Stopped
+/// when that is asked for.
+void check_layer(const LayerInput& input, const VerifyOptions& options, std::vector<ConversionResult>& conversions, const Advance& advance,
+                 const StopPoint& stop);
 
 /// Output of the checkpoint's own form on one rank, fp32 bits [tokens, hidden].
 std::vector<std::uint32_t> run_canonical(const LayerInput& input, Contract contract);

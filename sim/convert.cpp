@@ -28,6 +28,7 @@ void convert_units(const ConversionJob& job, const std::filesystem::path& direct
     done += job.bytes_of(unit);
   }
   writing.wait();
+  if (progress) progress("putting the files in place", total, total);
 }
 
 }  // namespace

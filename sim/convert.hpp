@@ -4,18 +4,15 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "model/layout/packed.hpp"
 #include "sim/mover.hpp"
+#include "sim/progress.hpp"
 #include "sim/stop.hpp"
 
 namespace mx::sim {
-
-/// Called with a phrase, the bytes done and all bytes there are to do.
-using Progress = std::function<void(const std::string& what, std::uint64_t done, std::uint64_t total)>;
 
 /// What a layer lost.
 struct LayerLoss {

@@ -117,6 +117,7 @@ class Restoration {
       ++report_.layers;
     }
     writing.wait();
+    if (options_.progress) options_.progress("putting the files in place", total, total);
     if (!writers.empty()) writers.begin()->second.commit();  // names what never came
   }
 

@@ -29,6 +29,18 @@ void check_plan_of(const UnitRecord& record, const UnitPlan& plan, const fs::pat
     fail(path.string(), fmt::format("is unit {} with the file {}, planned was {}", record.unit, record.result.file, file));
 }
 
+/// A directory holds units of one plan: files of two would have the same names. One record tells, since every run asks.
+void check_directory_of(const UnitPlan& plan, const fs::path& directory) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+    if (!is_record_name(entry.path().filename().string())) continue;
+    const UnitRecord record = read_record(entry.path());
+    if (record.plan != plan.id) {
+      fail(entry.path().string(), fmt::format("is a unit of plan {}, this is plan {}: name another directory, or remove it", record.plan, plan.id));
+    }
+    return;
+  }
+}
+
 /// A record, where it lies, and the file that belongs to it.
 struct HeldUnit {
   UnitRecord record;
@@ -110,7 +122,22 @@ bool check_files(const std::vector<HeldUnit>& units, const MergeOptions& options
     });
   }
   rescue.rethrow();
+  if (options.progress && !stopped) options.progress("putting the files in place", total, total);
   return !stopped;
+}
+
+/// Takes away what killed writers of these units left beside them: ".FILE.PID.NUMBER.tmp".
+void remove_leftovers(const std::vector<HeldUnit>& units, const fs::path& directory) {
+  std::error_code ignored;
+  std::vector<fs::path> left;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored)) {
+    const std::string name = entry.path().filename().string();
+    const auto is_of = [&](const std::string& file) { return name.starts_with("." + file + ".") && name.ends_with(".tmp"); };
+    const bool is_left =
+        std::ranges::any_of(units, [&](const HeldUnit& unit) { return is_of(unit.record.result.file) || is_of(unit.path.filename().string()); });
+    if (is_left) left.push_back(entry.path());
+  }
+  for (const fs::path& path : left) fs::remove(path, ignored);
 }
 
 /// The same file under another name, or a copy where the file system has no such thing.
@@ -134,6 +161,7 @@ UnitRunner::UnitRunner(const UnitPlan& plan, const UnitOptions& options)
   std::error_code error;
   fs::create_directories(options_.directory, error);
   if (error) throw Error(ErrorCode::resource, "cannot be created: " + error.message(), options_.directory.string());
+  check_directory_of(plan, options_.directory);
 }
 
 UnitOutcome UnitRunner::run(int unit) {
@@ -150,10 +178,18 @@ UnitOutcome UnitRunner::run(int unit) {
       return UnitOutcome::there_already;
     }
   }
+  const std::uint64_t bytes = job_.bytes_of(unit);
+  const auto advance = [&](const char* what, std::uint64_t done) {
+    if (options_.progress) options_.progress(fmt::format("unit {}, {}{}", unit, job_.name_of(unit), what), done, bytes);
+  };
   try {
-    WrittenUnit written = job_.write(job_.prepare(unit), options_.directory, true);
+    advance(": reading and converting", 0);
+    PreparedUnit prepared = job_.prepare(unit);
+    advance(": writing", bytes / 2);
+    WrittenUnit written = job_.write(std::move(prepared), options_.directory, true);
     job_.checkpoint().check_unchanged();
     written.writer.commit();
+    advance("", bytes);
     result_ = std::move(written.result);
   } catch (const Stopped&) {
     return UnitOutcome::stopped;
@@ -182,6 +218,7 @@ ConvertReport merge_units(const UnitPlan& plan, const MergeOptions& options) {
   }
   for (const fs::path& directory : options.directories) {
     std::error_code ignored;
+    remove_leftovers(units, directory);
     fs::remove(directory, ignored);  // only when it is empty
   }
   report.finished = true;

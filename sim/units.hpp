@@ -24,13 +24,14 @@ struct UnitOptions {
   std::filesystem::path directory;  ///< where units are put
   std::string program;              ///< must be the plan's
   bool again = false;               ///< also what is there already is done again
+  Progress progress = {};           ///< of the unit in hand: half of its bytes are done when it is converted, all when it is written
   Stop stop = {};
 };
 
 /// Does units of one plan. The file of a unit, then its record: whoever looks sees both whole, or the record is not there.
 class UnitRunner {
  public:
-  /// Opens the checkpoint of the plan. Throws as ConversionJob and check_plan do.
+  /// Opens the checkpoint of the plan. Throws as ConversionJob and check_plan do, and Error(input) when the directory holds units of another plan.
   UnitRunner(const UnitPlan& plan, const UnitOptions& options);
 
   /// Throws Error(usage) when the plan has no such unit, Error(input) when the directory holds that unit of another plan or the checkpoint changes
@@ -54,10 +55,10 @@ struct MergeOptions {
   Stop stop = {};
 };
 
-/// Puts the units of a plan in place, as `convert` would have written them, byte for byte, and removes the records and files that it took. Every unit
-/// must be there once, and every file must still have the digest that its record says. Throws Error(input) for a unit that is missing, there twice,
-/// of another plan or not as it was written; Error as UnitRunner and StagedDirectory do. Whatever stops it before the end leaves the units as they
-/// are.
+/// Puts the units of a plan in place, as `convert` would have written them, byte for byte, and removes the records and files that it took, with
+/// what killed writers of them left. Every unit must be there once, and every file must still have the digest that its record says. Throws
+/// Error(input) for a unit that is missing, there twice, of another plan or not as it was written; Error as UnitRunner and StagedDirectory do.
+/// Whatever stops it before the end leaves the units as they are.
 ConvertReport merge_units(const UnitPlan& plan, const MergeOptions& options);
 
 }  // namespace mx::sim

@@ -206,6 +206,17 @@ ExpectedResult measure(int layer, std::span<const std::uint32_t> got, const Expe
   return result;
 }
 
+/// Bytes of the experts of all layers before each, and of all of them.
+std::vector<std::uint64_t> expert_bytes(const Checkpoint& checkpoint, int layers) {
+  std::vector<std::uint64_t> ends{0};
+  for (int layer = 0; layer < layers; ++layer) {
+    std::uint64_t bytes = ends.back();
+    for (const ExpertTensor& tensor : checkpoint.expert_tensors(layer)) bytes += tensor.at.view->bytes.size();
+    ends.push_back(bytes);
+  }
+  return ends;
+}
+
 }  // namespace
 
 std::string_view name_of(Verdict verdict) {
@@ -259,8 +270,10 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
     for (int tp : options.tp) planner.plan(*platform, tp);
   }
 
+  const StopPoint stop(options.stop);
+  const std::vector<std::uint64_t> ends = expert_bytes(checkpoint, report.layers_verified);
   for (int index = 0; index < report.layers_verified; ++index) {
-    const MoeLayer layer = checkpoint.layer(index);
+    const MoeLayer layer = checkpoint.layer(index, stop);
     const std::optional<Expected> expected = load_expected(checkpoint, index);
     const std::int64_t tokens = expected ? expected->tokens : options.tokens;
     report.tokens = tokens;
@@ -274,13 +287,15 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
     const LayerInput input{layer, expected ? expected->x : generated_tokens(options.seed, index, tokens * report.sizes.hidden), report.top_k,
                            form.use.activation, oracle::scheme_named(form.use.scheme).activation_key};
     const auto advance = [&](const std::string& what, double part) {
-      if (options.progress) {
-        options.progress("layer " + std::to_string(index) + ": " + what, (static_cast<double>(index) + part) / report.layers_verified);
-      }
+      if (!options.progress) return;
+      const std::uint64_t begin = ends[static_cast<std::size_t>(index)];
+      const auto of_this = static_cast<double>(ends[static_cast<std::size_t>(index) + 1] - begin);
+      options.progress("layer " + std::to_string(index) + ": " + what, begin + static_cast<std::uint64_t>(part * of_this), ends.back());
     };
-    check_layer(input, how, report.conversions, advance);
+    check_layer(input, how, report.conversions, advance, stop);
     if (expected && layer.router.present()) report.expected.push_back(measure(index, run_canonical(input, Contract::exact), *expected));
   }
+  if (options.progress) options.progress("every layer", ends.back(), ends.back());
   return report;
 }
 

@@ -14,6 +14,7 @@
 #include "model/oracle/select.hpp"
 #include "sim/checkpoint.hpp"
 #include "sim/mover.hpp"
+#include "sim/progress.hpp"
 
 namespace mx::sim {
 
@@ -103,13 +104,14 @@ struct VerifyOptions {
   std::optional<int> max_layers;
   std::int64_t tokens = 4;  ///< generated when the checkpoint brings none
   std::uint64_t seed = 1;
-  /// Called with a phrase and the fraction done.
-  std::function<void(const std::string&, double)> progress;
+  Progress progress;  ///< in bytes of the verified layers' experts
+  Stop stop = {};
   /// Called with every converted layer before it is checked: a test flips bytes here, and the run must notice.
   std::function<void(layout::PackedLayer&)> tamper;
 };
 
-/// Throws Error(input) when the checkpoint cannot be read, Error(usage) on an unknown platform or backend.
+/// Throws Error(input) when the checkpoint cannot be read, Error(usage) on an unknown platform or backend, Stopped when `options.stop` says so on the
+/// way.
 VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options);
 
 /// Throws Error(usage) when I / tp is not a whole number of scale groups, or of scale blocks.

@@ -17,9 +17,10 @@ enum class CellKind {
   neutral,    ///< padding, written with 0x7F
   unwritten,  ///< padding that holds anything
   cut,        ///< an element without an address
+  same,       ///< of two layouts, what both hold
   outside,    ///< behind the end of memory
 };
-inline constexpr int kCellKinds = 6;
+inline constexpr int kCellKinds = 7;
 
 struct Cell {
   CellKind kind;

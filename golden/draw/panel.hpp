@@ -15,11 +15,12 @@ struct KindRow {
   std::string_view fill;
   std::string_view legend;
 };
-inline constexpr std::array<KindRow, 4> kKinds{{
+inline constexpr std::array<KindRow, 5> kKinds{{
     {CellKind::zero, "url(#zero)", "padding, zero"},
     {CellKind::neutral, "url(#neutral)", "padding, 0x7f"},
     {CellKind::unwritten, "url(#unwritten)", "padding, never written"},
     {CellKind::cut, "url(#cut)", "element without an address"},
+    {CellKind::same, "url(#same)", "the same in both"},
 }};
 
 /// In pixels and cells.

@@ -10,6 +10,7 @@
 #include "golden/draw/grid.hpp"
 #include "golden/draw/panel.hpp"
 #include "golden/draw/svg.hpp"
+#include "golden/layouts/difference.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 
@@ -71,7 +72,7 @@ class Page {
     for (int i = 0; i < kBarWidth; i += 2) svg.rect({kMargin + i, y, 2, kHeight}, "pad", colour_of(i * (kShades - 1) / (kBarWidth - 1)));
     svg.rect({kMargin, y, kBarWidth, kHeight}, "frame");
     std::string text;
-    for (const Grid& grid : grids) text += (text.empty() ? "" : "; ") + grid.places_text;
+    for (const Grid& grid : grids) text += (text.empty() || grid.places_text.empty() ? "" : "; ") + grid.places_text;
     svg.text(kMargin + kBarWidth + 10, y + kText, "small", text);
     y += kLine;
     for (const KindRow& row : kKinds) {
@@ -100,6 +101,53 @@ std::vector<Grid> grids_of(const Subject& subject, const PictureOptions& options
   return grids;
 }
 
+/// Memory of both in lines of one length; cells that hold the same become one kind.
+std::vector<Grid> grids_of_both(const Subject& a, const Subject& b) {
+  const bool labelled = std::max(a.layout.cosize(), b.layout.cosize()) <= kMostLabelled;
+  std::vector<Grid> grids{memory_grid(a, tiles_of(a), 0, labelled)};
+  grids.push_back(memory_grid(b, tiles_of(b), grids.front().columns, labelled));
+  // Cells of one size: the shorter memory ends before the picture does.
+  const std::int64_t rows = std::max(grids[0].rows, grids[1].rows);
+  for (Grid& grid : grids) {
+    grid.rows = rows;
+    grid.cells.resize(static_cast<std::size_t>(rows * grid.columns), {CellKind::outside, 0, {}, {}});
+  }
+  const auto is_same = [](const Cell& one, const Cell& other) { return one.kind == other.kind && one.place == other.place; };
+  for (std::size_t i = 0; i < std::min(grids[0].cells.size(), grids[1].cells.size()); ++i) {
+    if (grids[0].cells[i].kind == CellKind::outside || !is_same(grids[0].cells[i], grids[1].cells[i])) continue;
+    for (Grid& grid : grids) grid.cells[i].kind = CellKind::same;
+  }
+  grids[0].title = "a: " + grids[0].title;
+  grids[1].title = "b: " + grids[1].title;
+  grids[1].places_text.clear();  // as that of the first
+  return grids;
+}
+
+std::string source_text(const Subject& subject) {
+  const layout::Source& source = source_of(subject.choice);
+  return fmt::format("{}: {} {} {} at {}", version_of(subject.choice), source.repository, source.path, source.symbol, source.commit);
+}
+
+/// How much room grids take.
+struct Room {
+  int width;
+  bool beside;
+  /// Room at the right for the name of the columns.
+  int picture() const { return width + 3 * kMargin; }
+};
+
+Room room_of(const std::vector<Grid>& grids) {
+  int together = -kPanelGap;
+  int widest = kNarrowest;
+  for (const Grid& grid : grids) {
+    const int width = shape_of(grid).width;
+    together += width + kPanelGap;
+    widest = std::max(widest, width);
+  }
+  const bool beside = together <= kWidestPicture;
+  return {beside ? std::max(widest, together) : widest, beside};
+}
+
 }  // namespace
 
 Panels panels_named(std::string_view name) {
@@ -112,29 +160,46 @@ Panels panels_named(std::string_view name) {
 
 Figure draw(const Subject& subject, const PictureOptions& options) {
   const std::vector<Grid> grids = grids_of(subject, options);
-  int together = -kPanelGap;
-  int widest = kNarrowest;
-  for (const Grid& grid : grids) {
-    const int width = shape_of(grid).width;
-    together += width + kPanelGap;
-    widest = std::max(widest, width);
-  }
-  const bool beside = together <= kWidestPicture;
-  const int width = beside ? std::max(widest, together) : widest;
+  const Room room = room_of(grids);
   const std::string name = name_of(subject.choice);
-  const layout::Source& source = source_of(subject.choice);
 
-  Page page(width);
+  Page page(room.width);
   page.svg.text(kMargin, page.y += kTextLine, "title", name);
   page.lines("small", choices_of(subject.choice));
   page.y += kTextLine;
-  page.panels(grids, beside);
+  page.panels(grids, room.beside);
   page.y += kTextLine;
   page.legend(grids);
-  page.lines("tick", fmt::format("{}: {} {} {} at {}", version_of(subject.choice), source.repository, source.path, source.symbol, source.commit));
+  page.lines("tick", source_text(subject));
   const std::string description = fmt::format("{}: which address holds which element", spec_of(subject.choice));
-  // Room at the right for the name of the columns.
-  return {std::move(page.svg), width + 3 * kMargin, page.y + kMargin, name, description, &kLayoutLook};
+  return {std::move(page.svg), room.picture(), page.y + kMargin, name, description, &kLayoutLook};
+}
+
+Figure draw_difference(const Subject& a, const Subject& b) {
+  const LayoutDifference found = difference(a, b, 0);
+  if (!found.values.empty()) throw Error(ErrorCode::usage, "they change values differently, and no address says how: " + found.values, "diff");
+  if (a.layout.grain_bits() != b.layout.grain_bits()) {
+    throw Error(ErrorCode::usage,
+                fmt::format("one has addresses of {} bits and the other of {}: cells would not stand for the same", a.layout.grain_bits(),
+                            b.layout.grain_bits()),
+                "diff");
+  }
+  const std::vector<Grid> grids = grids_of_both(a, b);
+  const Room room = room_of(grids);
+  Page page(room.width);
+  page.svg.text(kMargin, page.y += kTextLine, "title", "Where two layouts part");
+  page.lines("small", "a: " + spec_of(a.choice));
+  page.lines("small", "b: " + spec_of(b.choice));
+  const std::string counted = found.differing == 0
+                                  ? fmt::format("all {} addresses hold the same", found.addresses)
+                                  : fmt::format("{} of {} addresses of {} bits differ", found.differing, found.addresses, found.grain_bits);
+  page.lines("small", counted);
+  page.y += kTextLine;
+  page.panels(grids, room.beside);
+  page.y += kTextLine;
+  page.legend(grids);
+  for (const Subject* one : {&a, &b}) page.lines("tick", source_text(*one));
+  return {std::move(page.svg), room.picture(), page.y + kMargin, "mxact layout diff", counted, &kLayoutLook};
 }
 
 }  // namespace mx::golden

@@ -23,6 +23,11 @@ struct PictureOptions {
   std::int64_t line = 0;  ///< addresses in a line of memory; 0: like the tensor's rows
 };
 
+/// Memory under two layouts of one tensor, one below or beside the other, in lines of equal length: what both hold at an address is blank, the rest
+/// coloured by its place in the tensor. Throws Error(usage) as difference does, when they change values differently, when the addresses of one are
+/// finer than the other's, and as draw does.
+Figure draw_difference(const Subject& a, const Subject& b);
+
 /// The picture. Throws Error(usage) when the layout has too many addresses to be seen (kMostCells).
 Figure draw(const Subject& subject, const PictureOptions& options);
 

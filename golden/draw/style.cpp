@@ -36,7 +36,8 @@ constexpr std::string_view kLayoutPatterns =
     "<pattern id=\"unwritten\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\"><rect class=\"hatch-paper\" width=\"6\" height=\"6\"/>"
     "<circle class=\"dots\" cx=\"3\" cy=\"3\" r=\"1.3\"/></pattern>"
     "<pattern id=\"cut\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\"><rect class=\"hatch-paper\" width=\"8\" height=\"8\"/>"
-    "<path class=\"cross\" d=\"M2 2l4 4M6 2l-4 4\"/></pattern>";
+    "<path class=\"cross\" d=\"M2 2l4 4M6 2l-4 4\"/></pattern>"
+    "<pattern id=\"same\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\"><rect class=\"hatch-paper\" width=\"8\" height=\"8\"/></pattern>";
 
 // Blue and orange, and a mark or a word wherever colour says something: told apart by colour-blind readers too.
 constexpr std::array kChartRules{
@@ -67,6 +68,7 @@ constexpr std::array kChartRules{
     StyleRule{".on-passed,.on-failed", "fill:#fff;font-weight:bold;text-anchor:middle", "fill:#fff"},
     StyleRule{".on-mistrusted", "fill:#1b1f24;font-weight:bold;text-anchor:middle", "fill:#1b1f24"},
     StyleRule{".on-refused,.on-unmodelled", "fill:#1b1f24;text-anchor:middle", "fill:#e6edf3"},
+    StyleRule{".on-fill", "fill:#fff;font-weight:bold;text-anchor:middle", "fill:#0d1117"},
     StyleRule{".on-light", "fill:#000;text-anchor:middle;font-size:10px", "fill:#000"},
     StyleRule{".on-dark", "fill:#fff;text-anchor:middle;font-size:10px", "fill:#fff"},
     StyleRule{".own", "fill:none;stroke:#1b1f24;stroke-width:2", "stroke:#e6edf3"},

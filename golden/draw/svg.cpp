@@ -51,6 +51,10 @@ void Svg::text(int x, int y, std::string_view style_class, std::string_view text
   body_ += fmt::format("<text class=\"{}\" x=\"{}\" y=\"{}\">{}</text>\n", style_class, x, y, escaped(text));
 }
 
+void Svg::slanted(int x, int y, std::string_view style_class, std::string_view text) {
+  body_ += fmt::format("<text class=\"{0}\" x=\"{1}\" y=\"{2}\" transform=\"rotate(-45 {1} {2})\">{3}</text>\n", style_class, x, y, escaped(text));
+}
+
 void Svg::Boxes::add(const Box& box) { path_ += fmt::format("M{} {}h{}v{}h-{}z", box.x, box.y, box.width, box.height, box.width); }
 
 void Svg::boxes(const Boxes& boxes, std::string_view style_class, std::string_view fill) {

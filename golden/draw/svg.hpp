@@ -28,6 +28,8 @@ class Svg {
   void circle(int x, int y, int radius, std::string_view style_class, std::string_view hover = {});
   void line(int x1, int y1, int x2, int y2, std::string_view style_class);
   void text(int x, int y, std::string_view style_class, std::string_view text);
+  /// Text that rises to the right, such as the name of a narrow column; it begins at (x, y).
+  void slanted(int x, int y, std::string_view style_class, std::string_view text);
   /// Boxes of one colour as one path: cheap for thousands of them.
   class Boxes {
    public:

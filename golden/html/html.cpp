@@ -45,6 +45,10 @@ std::string html_table(std::string_view label, const std::vector<std::string>& h
   return html_wide(label, html + "</tbody></table>\n");
 }
 
+std::string html_stack(std::string_view label, const std::vector<std::string>& heads, const std::vector<HtmlRow>& rows) {
+  return "<div class=\"stack\">" + html_table(label, heads, rows) + "</div>\n";
+}
+
 std::string html_terms(const std::vector<std::pair<std::string, std::string>>& terms) {
   std::string html = "<dl>\n";
   for (const auto& [term, meaning] : terms) html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escaped(term), escaped(meaning));

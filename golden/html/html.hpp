@@ -24,6 +24,8 @@ using HtmlRow = std::vector<HtmlCell>;
 
 /// A table in a box that scrolls; the first cell of a row is its name. `label` is what a screen reader calls it.
 std::string html_table(std::string_view label, const std::vector<std::string>& heads, const std::vector<HtmlRow>& rows);
+/// The same for a few rows of words: on a phone each row becomes a block instead of scrolling.
+std::string html_stack(std::string_view label, const std::vector<std::string>& heads, const std::vector<HtmlRow>& rows);
 /// A list of terms and what they mean.
 std::string html_terms(const std::vector<std::pair<std::string, std::string>>& terms);
 std::string html_paragraph(std::string_view text, std::string_view style = {});

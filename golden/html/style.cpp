@@ -39,7 +39,10 @@ nav{display:flex;flex-wrap:wrap;gap:.2rem 1rem;margin:.6rem 0}a{color:inherit}
 pre{background:var(--box);padding:.6rem;border-radius:6px;overflow-x:auto;font-size:.78rem;margin:.4rem 0}
 svg{display:block}.none{position:absolute;width:0;height:0}
 @media (max-width:40rem){body{padding:.6rem}tbody th,tbody th.long{min-width:7rem;max-width:7rem;white-space:normal;overflow-wrap:anywhere}
-td.text{min-width:14rem}dl{grid-template-columns:1fr}.verdict b{display:block}}
+td.text{min-width:14rem}
+.stack table,.stack tbody,.stack tr,.stack th,.stack td,.stack td.text{display:block;min-width:0;max-width:none}.stack thead{display:block}.stack thead tr{display:flex;gap:.9rem;border:0}
+.stack tr{padding:.45rem 0;border-top:1px solid var(--line)}.stack td{text-align:left;margin:2px 0}.stack tbody th{position:static}
+dl{grid-template-columns:1fr}.verdict b{display:block}}
 @media print{details{break-inside:avoid}.wide{overflow:visible}}
 )";
 

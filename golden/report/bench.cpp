@@ -123,6 +123,15 @@ std::string per_second(double rate) {
   return fmt::format("{:.3g} {}/s", rate, kPrefixes.at(prefix));
 }
 
+/// The name without how it was timed.
+std::string short_name(std::string name) {
+  for (const std::string_view part : {"/real_time", "/min_time:"}) {
+    const std::size_t at = name.find(part);
+    if (at != std::string::npos) name.erase(at, std::max(name.find('/', at + 1), at + part.size()) - at);
+  }
+  return name;
+}
+
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
 std::vector<Kernel> with_limits(const Run& run) {
@@ -195,7 +204,7 @@ Figure bench_figure(const Run& run) {
   }
   for (const Kernel& kernel : kernels) {
     const int length = static_cast<int>(std::lround(kFull * std::min(*kernel.share, kMostShare)));
-    svg.text(left - 8, y + 16, "code end", shortened(kernel.name, 46));
+    svg.text(left - 8, y + 16, "code end", shortened(short_name(kernel.name), 46));
     svg.rect({left, y + 4, std::max(length, 1), kLine - 8}, "first-fill", {}, fmt::format("{}: {}", kernel.name, percent(*kernel.share)));
     const std::string rate = kernel.rate && kernel.limit ? fmt::format(", {} of {}", per_second(*kernel.rate), per_second(*kernel.limit)) : "";
     svg.text(left + kFull + 14, y + 16, "text", percent(*kernel.share) + rate);

@@ -106,6 +106,7 @@ Outcome device_outcome(const Run& run) {
 }
 
 Outcome vectors_outcome(const Run& run) {
+  if (has_coverage(run)) return coverage_outcome(run);
   const Node root = run.root();
   const std::int64_t files = root["files"].count();
   const std::optional<Node> missing = root.find("missing");
@@ -114,6 +115,13 @@ Outcome vectors_outcome(const Run& run) {
   const std::string counted = fmt::format("{} files are those of the set, {} missing, different or unknown", files, wrong);
   if (files == 0) return {Standing::nothing, counted};
   return {wrong == 0 ? Standing::passed : Standing::failed, counted};
+}
+
+std::string vectors_html(const Run& run) { return has_coverage(run) ? coverage_html(run) : any_html(run); }
+
+Figure vectors_figure(const Run& run) {
+  if (!has_coverage(run)) run.root().fail("says nothing of bins (mxact vectors --coverage --json does): there is nothing to draw");
+  return coverage_figure(run);
 }
 
 Outcome audit_outcome(const Run& run) {

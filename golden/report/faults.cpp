@@ -122,4 +122,34 @@ std::string faults_html(const Run& run) {
   return html + html_wide("faults and laws", as_part(faults_figure(run)));
 }
 
+Outcome changes_outcome(const Run& run) {
+  constexpr std::string_view kSurvives = "survives";
+  const std::vector<Node> changes = run.root()["changes"].items();
+  const auto survivors = std::ranges::count_if(changes, [&](const Node& change) { return change["judgement"].text() == kSurvives; });
+  const std::string counted = fmt::format("{} single changes of the tables, {} that nobody notices", changes.size(), survivors);
+  if (changes.empty()) return {Standing::nothing, counted};
+  return {survivors == 0 ? Standing::passed : Standing::failed, counted};
+}
+
+std::string changes_html(const Run& run) {
+  std::vector<HtmlRow> survivors;
+  for (const Node& change : run.root()["changes"].items()) {
+    if (change["judgement"].text() != "survives") continue;
+    survivors.push_back(
+        {{change["table"].text()}, {change["row"].text(), "text"}, {change["change"].text(), "text"}, {change["text"].text(), "text"}});
+  }
+  std::vector<std::string> heads;
+  std::vector<HtmlRow> rows;
+  for (const Node& table : run.root()["tables"].items()) {
+    heads.clear();
+    rows.emplace_back();
+    for (const auto& [key, value] : table.members()) {
+      heads.push_back(key);
+      rows.back().push_back(key == "table" ? HtmlCell{value.text()} : HtmlCell{std::to_string(value.count()), "number"});
+    }
+  }
+  const std::string html = html_table("changes by table", heads, rows);
+  return survivors.empty() ? html : html + html_table("survivors", {"table", "row", "change", "what it means"}, survivors);
+}
+
 }  // namespace mx::golden

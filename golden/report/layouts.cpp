@@ -62,6 +62,49 @@ std::string layout_html(const Run& run) {
   return html_wide(figure.title, as_part(figure));
 }
 
+Figure diff_figure(const Run& run) {
+  const Node root = run.root();
+  const auto resolved = [](const Node& spec) {
+    try {
+      return resolve(query_from(spec.text(), {}));
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::input) throw;
+      spec.fail(error.what());
+    }
+  };
+  const Subject a = resolved(root["a"]), b = resolved(root["b"]);
+  try {
+    return draw_difference(a, b);
+  } catch (const Error& error) {
+    root["b"].fail(error.what());
+  }
+}
+
+Outcome diff_outcome(const Run& run) {
+  const Node root = run.root();
+  const std::string names =
+      fmt::format("{} and {}", root["a"].text().substr(0, root["a"].text().find(',')), root["b"].text().substr(0, root["b"].text().find(',')));
+  if (root["equal"].flag()) return {Standing::shown, names + " hold the same everywhere"};
+  if (root.find("values")) return {Standing::shown, names + " change values differently"};
+  return {Standing::shown, fmt::format("{} differ at {} of {} addresses", names, root["differing"].count(), root["addresses"].count())};
+}
+
+std::string diff_html(const Run& run) {
+  const Node root = run.root();
+  constexpr std::int64_t kMostDrawn = 1 << 16;  // one cell each, in two pictures of memory
+  if (root.find("values") || root["addresses"].count() > kMostDrawn) return any_html(run);
+  const Figure figure = diff_figure(run);
+  std::vector<HtmlRow> rows;
+  for (const Node& one : root["first"].items()) {
+    rows.push_back({{std::to_string(one["address"].count())},
+                    {std::to_string(one["count"].count()), "number"},
+                    {one["a"].text(), "text"},
+                    {one["b"].text(), "text"}});
+  }
+  const std::string first = rows.empty() ? std::string() : html_table("the first addresses that differ", {"address", "count", "a", "b"}, rows);
+  return html_wide(figure.title, as_part(figure)) + first;
+}
+
 std::string verify_layouts(const Run& run) {
   const std::vector<Node> conversions = run.root()["conversions"].items();
   std::vector<std::string> seen;

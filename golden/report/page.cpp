@@ -18,10 +18,12 @@ struct PartRow {
 /// By Part.
 constexpr std::array<PartRow, kParts> kTitles{{
     {"verdicts", "Verdicts"},
+    {"conversions", "Conversions"},
     {"recorded", "Recorded outputs"},
     {"digests", "Digests of sweeps"},
     {"differences", "Where profiles part"},
     {"matrix", "Backend matrix"},
+    {"constraints", "Constraint matrix"},
     {"layouts", "Layouts"},
     {"numbers", "Number formats"},
     {"errors", "Error heat map"},
@@ -62,7 +64,7 @@ std::string summary(std::span<const Run> runs, std::span<const Outcome> outcomes
          {std::string(runs[i].kind->title), "text"},
          {outcomes[i].counted, "text"}});
   }
-  return html + html_table("runs", {"run", "verdict", "what", "counted"}, rows);
+  return html + html_stack("runs", {"run", "verdict", "what", "counted"}, rows);
 }
 
 /// What one part says, run by run; empty when no run has anything for it.

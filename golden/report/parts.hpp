@@ -40,6 +40,10 @@ Figure quantize_figure(const Run& run);
 /// `layout draw` and `layout show`.
 std::string layout_html(const Run& run);
 Figure layout_figure(const Run& run);
+/// `layout diff`.
+Outcome diff_outcome(const Run& run);
+std::string diff_html(const Run& run);
+Figure diff_figure(const Run& run);
 /// Of `verify`: how each backend that the engine chooses lays out the scales of a small layer.
 std::string verify_layouts(const Run& run);
 
@@ -56,6 +60,10 @@ Outcome faults_outcome(const Run& run);
 std::string faults_html(const Run& run);
 Figure faults_figure(const Run& run);
 
+/// `faults --tables`: single changes of the tables.
+Outcome changes_outcome(const Run& run);
+std::string changes_html(const Run& run);
+
 /// `faults --blind`: what public tolerances let pass.
 Outcome blindness_outcome(const Run& run);
 std::string blindness_html(const Run& run);
@@ -63,8 +71,10 @@ Figure blindness_figure(const Run& run);
 
 /// `ver`: a device's answers.
 Outcome device_outcome(const Run& run);
-/// `vectors`, which writes or checks a set of files.
+/// `vectors`, which writes or checks a set of files, or says what they cover.
 Outcome vectors_outcome(const Run& run);
+std::string vectors_html(const Run& run);
+Figure vectors_figure(const Run& run);
 
 /// `sim`: one deployment, or a comparison of many.
 Outcome sim_outcome(const Run& run);
@@ -72,6 +82,36 @@ std::string sim_html(const Run& run);
 std::string sim_errors(const Run& run);
 std::string sim_findings(const Run& run);
 Figure sim_figure(const Run& run);
+
+/// `convert`, `restore` and `merge`.
+Outcome conversion_outcome(const Run& run);
+std::string conversion_html(const Run& run);
+/// What `plan --json` prints, and the file that it writes.
+Outcome plan_outcome(const Run& run);
+std::string plan_html(const Run& run);
+/// `run`.
+Outcome units_outcome(const Run& run);
+std::string units_html(const Run& run);
+
+/// `vectors --coverage`: which bins the tables hit.
+bool has_coverage(const Run& run);
+Outcome coverage_outcome(const Run& run);
+std::string coverage_html(const Run& run);
+Figure coverage_figure(const Run& run);
+
+/// `audit --needs`: backend x constraint.
+Outcome needs_outcome(const Run& run);
+std::string needs_html(const Run& run);
+Figure needs_figure(const Run& run);
+
+/// `study --rules`: where scale rules part.
+Outcome rules_outcome(const Run& run);
+std::string rules_html(const Run& run);
+Figure rules_figure(const Run& run);
+/// `study --line`: the error along the real line.
+Outcome line_outcome(const Run& run);
+std::string line_html(const Run& run);
+Figure line_figure(const Run& run);
 
 Outcome study_outcome(const Run& run);
 std::string study_html(const Run& run);

@@ -32,8 +32,24 @@ struct Outcome {
 };
 
 /// Parts of a report, in its order.
-enum class Part { verdicts, recorded, digests, differences, matrix, layouts, numbers, errors, kernels, faults, findings, other, environment };
-inline constexpr std::size_t kParts = 13;
+enum class Part {
+  verdicts,
+  conversions,
+  recorded,
+  digests,
+  differences,
+  matrix,
+  constraints,
+  layouts,
+  numbers,
+  errors,
+  kernels,
+  faults,
+  findings,
+  other,
+  environment
+};
+inline constexpr std::size_t kParts = 15;
 
 struct Run;
 

@@ -84,6 +84,22 @@ std::string cells_table(std::string_view label, const std::vector<Node>& cells) 
   return html_table(label, {"backend", "spread", "engine", "verdict", "why", "reported"}, rows);
 }
 
+/// One deployment, link by link.
+std::string links_table(const Node& result) {
+  std::vector<HtmlRow> rows;
+  for (const Node& link : result["links"].items()) {
+    const std::string& state = link["state"].text();
+    const std::optional<Node> text = link.find("text");
+    rows.push_back({{link["link"].text()},
+                    {state, state == "BROKEN"    ? "failed"
+                            : state == "skipped" ? "refused"
+                                                 : "passed"},
+                    {std::to_string(link["compared"].count()), "number"},
+                    {text ? text->text() : "", text ? "text" : "empty"}});
+  }
+  return html_table("links of the deployment", {"link", "", "values compared", "what differs"}, rows);
+}
+
 HeatMap sim_map(const Run& run) {
   HeatMap map("Deployments against exact execution", std::string(kNote));
   const std::optional<Node> cells = run.root().find("cells");
@@ -129,8 +145,10 @@ Outcome sim_outcome(const Run& run) {
 }
 
 std::string sim_html(const Run& run) {
-  const std::optional<Node> cells = run.root().find("cells");
-  return cells ? cells_table("deployments", cells->items()) : any_html(run);
+  const Node root = run.root();
+  if (const std::optional<Node> cells = root.find("cells")) return cells_table("deployments", cells->items());
+  const std::optional<Node> result = root.find("result");
+  return result ? links_table(*result) + html_details("Every value", "", any_html(run), false) : any_html(run);
 }
 
 std::string sim_findings(const Run& run) {

@@ -61,7 +61,9 @@ Measured measure(const std::string& program, const std::string& html, bool dark)
   const ScratchDirectory scratch;
   std::ofstream(scratch.path() / "page.html") << measured(html);
   std::ofstream(scratch.path() / "frames.html") << kFrames;
-  const std::string options = "--headless --no-sandbox --disable-gpu --enable-logging=stderr --virtual-time-budget=30000 --dump-dom";
+  const std::string options =
+      "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+      "--disable-component-update --disable-sync --enable-logging=stderr --virtual-time-budget=30000 --dump-dom";
   const Run run = run_program("timeout 120 " + program, options + " --user-data-dir='" + (scratch.path() / "profile").string() +
                                                             "' --host-resolver-rules='MAP * ~NOTFOUND' --blink-settings=preferredColorScheme=" +
                                                             (dark ? "0" : "1") + " 'file://" + (scratch.path() / "frames.html").string() + "'");

@@ -25,8 +25,8 @@ TEST_CASE("a page has the parts that there is data for, in order, and links to e
   const std::string html = report_html(every_run());
   CHECK(is_well_formed(html));
   std::size_t last = 0;
-  for (const char* id : {"summary", "verdicts", "recorded", "digests", "differences", "layouts", "numbers", "errors", "kernels", "findings", "other",
-                         "environment", "reproduce"}) {
+  for (const char* id : {"summary", "verdicts", "conversions", "recorded", "digests", "differences", "constraints", "layouts", "numbers", "errors",
+                         "kernels", "findings", "other", "environment", "reproduce"}) {
     INFO(id);
     const std::size_t at = html.find(std::string("<h2 id=\"") + id + "\">");
     REQUIRE(at != std::string::npos);

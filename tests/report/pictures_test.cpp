@@ -19,7 +19,8 @@ std::string picture(Json json) { return as_file(picture_of(named("run.json", std
 }  // namespace
 
 TEST_CASE("every picture is one file, for light and dark") {
-  for (const Json& json : {verify_json(), bench_json(), study_json(), formats_json(), codes_json(), quantize_json(), layout_json()}) {
+  for (const Json& json : {verify_json(), bench_json(), study_json(), formats_json(), codes_json(), quantize_json(), layout_json(), coverage_json(),
+                           needs_json(), rules_json(), line_json(), diff_json()}) {
     const std::string svg = picture(json);
     INFO(svg.substr(0, 300));
     CHECK(is_well_formed(svg));
@@ -82,6 +83,63 @@ TEST_CASE("the heat map: a number and a colour for each combination") {
   // The lowest and the highest have the ends of the scale.
   CHECK(times(svg, "#440154") == 1);
   CHECK(times(svg, "#fde725") == 1);
+}
+
+TEST_CASE("bins of golden vectors: a bar for each family and axis, its tables together") {
+  const std::string svg = picture(coverage_json());
+  CHECK(times(svg, ">3 of 4 reachable, 2 tables</text>") == 1);
+  CHECK(times(svg, ">all 2 reachable, 1 tables</text>") == 1);
+  // Of 6 bins of cast/rounding 3 are hit: half of 420 pixels, and two thirds are reachable.
+  CHECK(times(svg, "class=\"first-fill\"") == 2 + 1);
+  CHECK(times(svg, "width=\"210\"") == 1);
+  CHECK(times(svg, "width=\"280\"") == 1);
+  Json none = vectors_json();
+  CHECK(refuses(mx::ErrorCode::input, "says nothing of bins", [&] { picture(none); }));
+}
+
+TEST_CASE("the constraint matrix: a mark for each need of each kernel") {
+  const std::string svg = picture(needs_json());
+  // The legend has one of each.
+  CHECK(times(svg, "class=\"on-mistrusted\"") == 1 + 1);
+  CHECK(times(svg, "class=\"on-failed\"") == 1 + 1);
+  CHECK(times(svg, "class=\"on-unmodelled\"") == 1 + 1);
+  CHECK(times(svg, "class=\"on-refused\"") == 1 + 0);
+  CHECK(times(svg, "class=\"blank\"") == 2 * 2);
+  CHECK(times(svg, ">sizes</text>") == 1);
+  CHECK(times(svg, "H divides by 64; otherwise: it raises") == 1);
+}
+
+TEST_CASE("scale rules: a strip for each, cut where the scale changes") {
+  const std::string svg = picture(rules_json());
+  CHECK(times(svg, ">2^-2</text>") == 2);
+  CHECK(times(svg, ">2^-1</text>") == 1);
+  CHECK(times(svg, ">from 1.5</text>") == 1);
+  CHECK(times(svg, ">all the way</text>") == 1);
+  // The whole of 480 pixels, and two halves.
+  CHECK(times(svg, "width=\"480\"") == 1);
+  CHECK(times(svg, "width=\"240\"") == 2);
+}
+
+TEST_CASE("the error along the real line: a box for each bin that has another height") {
+  const std::string svg = picture(line_json());
+  CHECK(times(svg, "class=\"third-fill\"") == 1);
+  CHECK(times(svg, "class=\"first-fill\"") == 3);
+  CHECK(times(svg, "e2m1: up to 12.5 % from 1 on") == 1);
+  Json few = line_json();
+  few["formats"][0]["worst"].erase(0);
+  CHECK(refuses(mx::ErrorCode::input, "has 3 bins, not 2 for each of 2 powers of two", [&] { picture(few); }));
+}
+
+TEST_CASE("two layouts: what both hold at an address is blank in both") {
+  // 8 x 8 scales: in tiles of 8 x 4 they fill 64 addresses, in tiles of 128 x 4 they need 1024.
+  const std::string svg = picture(diff_json());
+  CHECK(times(svg, ">a: memory, 64 addresses of 8 bits</text>") == 1);
+  CHECK(times(svg, ">b: memory, 1024 addresses of 8 bits</text>") == 1);
+  // off = row * 4 + column in one, row * 16 + column in the other: the first row of the first tile lies at 0..3 in both.
+  CHECK(times(svg, "fill=\"url(#same)\"") == 2 * 4 + 1);
+  Json equal = diff_json();
+  equal["b"] = equal["a"];
+  CHECK(times(picture(equal), "fill=\"url(#same)\"") == 2 * 64 + 1);
 }
 
 TEST_CASE("deployments: a number for each that was executed") {

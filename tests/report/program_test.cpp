@@ -155,6 +155,10 @@ TEST_CASE("pictures by the verbs that have the data") {
       {"formats", ">2^-9 to 448</text>"},
       {"formats --format e5m2", "e5m2: every code"},
       {"quantize mxfp4 $(seq 1 32)", ">block 0: scale 0x82 = 8</text>"},
+      {"study --rules --format mxfp4", ">from 1.50000012</text>"},
+      {"study --line --format e2m1", "relative error of each format"},
+      {"vectors --coverage --core", ">Bins of the golden vectors</text>"},
+      {"audit --needs --oracle mxfp4", ">MARLIN MarlinExperts</text>"},
       {"verify " + checkpoint + " --platform SM100 --tp 1 --layers 1 --contract f32-sequential", ">FLASHINFER_TRTLLM_MXFP4_BF16</text>"},
   };
   for (const auto& row : rows) {
@@ -168,6 +172,10 @@ TEST_CASE("pictures by the verbs that have the data") {
     CHECK(run_mxact(row.arguments + " -o " + in_shell(path)).status == 3);
     CHECK(run_mxact(row.arguments + " -o picture.png").status == 2);
   }
+  // A difference ends with 1, and is drawn all the same.
+  std::filesystem::remove(path);
+  CHECK(run_mxact("layout diff sf_8x4 sf_128x4 --shape 8x8 -o " + in_shell(path)).status == 1);
+  CHECK(content(path).find(">b: memory, 1024 addresses of 8 bits</text>") != std::string::npos);
   CHECK(run_mxact("formats --format f32").err.find("f32 has 32 bits: codes are listed for formats of up to 8") != std::string::npos);
   CHECK(run_mxact("formats --profile ocp -o a.svg").status == 2);
 }

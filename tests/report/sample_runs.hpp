@@ -183,6 +183,86 @@ inline Json blindness_json() {
                 "runs": [{"backend": "MARLIN", "data": "wide", "elements": 2048, "differ": 2000, "accepted": ["aiter"]}]}]})");
 }
 
+inline Json plan_json() {
+  return Json::parse(R"({"schema": "mxact-plan/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "plan": "xxh3:01", "backend": "MARLIN",
+    "setting": {"experts": 8, "hidden": 180, "rounded_hidden": 256, "intermediate": 256, "rounded_intermediate": 256, "engine": "2026-05", "platform": "sm90"},
+    "units": [{"unit": 0, "what": "layer 0", "file": "mxact-layer-00000.safetensors", "bytes": 1500000},
+              {"unit": 1, "what": "shard a.safetensors", "file": "a.safetensors", "bytes": 500000}], "bytes": 2000000})");
+}
+
+/// The plan's own file, which run and merge read.
+inline Json plan_file_json() {
+  return Json::parse(
+      R"({"schema": "mxact-plan/1", "program": "mxact 0.1.0", "checkpoint": "/model", "output": "/packed", "backend": "MARLIN", "rank": 0,
+    "setting": {"sizes": {"experts": 8, "intermediate": 256, "hidden": 180, "group": 32}, "engine": "2026-05", "platform": "sm90"},
+    "files": [{"name": "a.safetensors", "size": 1, "header": "xxh3:02"}],
+    "units": [{"unit": 0, "what": "layer 0", "file": "mxact-layer-00000.safetensors", "bytes": 1500000}], "id": "xxh3:01"})");
+}
+
+inline Json run_units_json() {
+  return Json::parse(R"({"schema": "mxact-run/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "plan": "xxh3:01",
+    "units": [{"unit": 0, "file": "mxact-layer-00000.safetensors", "size": 1600000, "digest": "xxh3:03", "outcome": "written"},
+              {"unit": 1, "file": "a.safetensors", "size": 500100, "digest": "xxh3:04", "outcome": "there already"}]})");
+}
+
+inline Json merge_json() {
+  return Json::parse(
+      R"({"schema": "mxact-merge/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "plan": "xxh3:01", "checkpoint": "/model",
+    "output": "/packed", "backend": "MARLIN", "rank": 0, "setting": {"experts": 8, "hidden": 180, "rounded_hidden": 256, "intermediate": 256,
+    "rounded_intermediate": 256, "engine": "2026-05", "platform": "sm90"}, "layers": 1, "bytes_in": 1500000, "bytes_out": 1600000, "other_tensors": 3,
+    "digest": "xxh3:05", "losses": [{"tensor": "w13_bias", "what": "rounded to fp16", "units": 7, "layers": [0]}]})");
+}
+
+inline Json restore_json() {
+  return Json::parse(R"({"schema": "mxact-restore/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "directories": ["packed"],
+    "output": "/restored", "backend": "MARLIN", "setting": {"experts": 8, "hidden": 180, "rounded_hidden": 256, "intermediate": 256,
+    "rounded_intermediate": 256, "engine": "2026-05", "platform": "sm90"}, "layers": 1, "files": 2, "bytes": 1500000, "losses": []})");
+}
+
+/// Two tables of one family and one of another: 5 bins are hit, 1 is missed, 2 cannot be reached.
+inline Json coverage_json() {
+  return Json::parse(R"({"schema": "mxact-vectors/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "set": "v1", "part": "core",
+    "coverage": {"tables": [
+      {"table": "cast/a", "axes": [{"axis": "rounding", "hit": 1, "reachable": 1, "total": 2, "unreachable": []}]},
+      {"table": "dot/b", "axes": [{"axis": "sum", "hit": 2, "reachable": 2, "total": 2, "unreachable": []}]},
+      {"table": "cast/c", "axes": [{"axis": "rounding", "hit": 2, "reachable": 3, "total": 4, "unreachable": []}]}],
+      "hit": 5, "reachable": 6, "total": 8}})");
+}
+
+inline Json needs_json() {
+  return Json::parse(R"({"schema": "mxact-needs/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "oracles": [{"oracle": "mxfp4", "rows": [
+    {"backend": "MARLIN", "kernel_class": "MarlinExperts", "needs": [
+      {"id": "sizes", "statement": "H divides by 64", "effect": "error", "consequence": "it raises", "grounds": "read", "source": "ops.cu", "reference": ""},
+      {"id": "bias", "statement": "no bias", "effect": "silent corruption", "consequence": "it is dropped", "grounds": "run", "source": "a.py", "reference": ""}]},
+    {"backend": "XPU", "kernel_class": "XPUExperts", "needs": [
+      {"id": "sizes", "statement": "unknown", "effect": "error", "consequence": "unknown", "grounds": "unknown", "source": "none", "reference": ""}]}]}]})");
+}
+
+/// Scales 2^-2 and, from 1.5 on, 2^-1.
+inline Json rules_json() {
+  return Json::parse(R"({"schema": "mxact-scale-rules/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "amax": "1 to 2", "formats": [
+    {"format": "mxfp4", "rows": [{"rule": "floor", "profiles": ["ocp", "torchao-floor"], "below": 125, "above": 125, "first": null},
+                                 {"rule": "rceil", "profiles": ["torchao-rceil"], "below": 125, "above": 126, "first": "0x3fc00000"}]}]})");
+}
+
+inline Json line_json() {
+  return Json::parse(R"({"schema": "mxact-error-line/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "rounding": "nearest_even",
+    "overflow": "saturate", "lowest": -1, "highest": 1, "bins": 2, "samples": 4, "formats": [{"name": "e2m1", "worst": [1, 0.5, 0.125, 0]}]})");
+}
+
+inline Json diff_json() {
+  return Json::parse(R"({"schema": "mxact-layout-diff/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "a": "sf_8x4,shape=1x8x8",
+    "b": "sf_128x4,shape=1x8x8", "equal": false, "address_bits": 8, "addresses": 1024, "differing": 900,
+    "first": [{"address": 1, "count": 3, "a": "one", "b": "two"}], "digits_only_in_a": [], "digits_only_in_b": []})");
+}
+
+inline Json changes_json() {
+  return Json::parse(R"({"schema": "mxact-table-changes/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"},
+    "changes": [{"table": "recipes", "row": "ocp", "change": "rule", "text": "floor to ceil", "judgement": "law"},
+                {"table": "recipes", "row": "hip", "change": "flush", "text": "none to both", "judgement": "survives"}],
+    "tables": [{"table": "recipes", "changes": 2, "law": 1, "survives": 1}], "exit_code": 1})");
+}
+
 inline ReportRun named(const std::string& name, Json json) { return golden::run_of(name, std::move(json)); }
 
 /// One run of each kind.
@@ -207,6 +287,17 @@ inline std::vector<ReportRun> every_run() {
   add("quantize.json", quantize_json());
   add("layout.json", layout_json());
   add("select.json", select_json());
+  add("plan.json", plan_json());
+  add("plan-file.json", plan_file_json());
+  add("run.json", run_units_json());
+  add("merge.json", merge_json());
+  add("restore.json", restore_json());
+  add("coverage.json", coverage_json());
+  add("needs.json", needs_json());
+  add("rules.json", rules_json());
+  add("line.json", line_json());
+  add("diff.json", diff_json());
+  add("changes.json", changes_json());
   return runs;
 }
 

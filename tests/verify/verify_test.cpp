@@ -144,6 +144,31 @@ TEST_CASE("weights that cannot show a misplacement are mistrusted, not passed") 
   CHECK(report.conversions[0].detail.find("w13_weight") != std::string::npos);
 }
 
+TEST_CASE("a verification that is asked to stop does, at whichever step") {
+  const mx::tests::ScratchDirectory scratch;
+  mx::sim::write_synthetic_checkpoint(scratch.path() / "model", {1, 2, 64, 64, 2, 1});
+  const Checkpoint checkpoint(scratch.path() / "model");
+  VerifyOptions options = quick();
+  options.platforms = {"SM90"};
+  options.backends = {"TRITON", "MARLIN"};
+  options.tokens = 1;
+  int asked = 0;
+  options.stop = [&] { return ++asked > 1000000; };
+  std::uint64_t last = 0, total = 0;
+  options.progress = [&](const std::string&, std::uint64_t done, std::uint64_t all) { last = done, total = all; };
+  CHECK(mx::sim::verify(checkpoint, options).exit_code() == 0);
+  // Both ranks of TP=2, the whole layer, and every conversion ask at least once.
+  CHECK(asked > 4);
+  CHECK(last == total);
+  CHECK(total > 0);
+  const int steps = asked;
+  for (int after = 0; after < steps; ++after) {
+    int seen = 0;
+    options.stop = [&] { return seen++ == after; };
+    CHECK_THROWS_AS(mx::sim::verify(checkpoint, options), mx::sim::Stopped);
+  }
+}
+
 TEST_CASE("a run without a cell is not a pass") {
   VerifyOptions options = quick();
   options.platforms = {"SM75"};

@@ -1,0 +1,51 @@
+#include "cli/needs_json.hpp"
+
+#include <fmt/core.h>
+
+#include <string>
+#include <vector>
+
+#include "model/oracle/needs/needs.hpp"
+#include "model/oracle/tables.hpp"
+
+namespace mx::cli {
+
+Json needs_json(std::span<const std::string_view> oracles) {
+  Json json = json_head("needs");
+  json["oracles"] = Json::array();
+  for (const std::string_view name : oracles) {
+    Json rows = Json::array();
+    for (const oracle::BackendRow& backend : oracle::tables_of(name).backends) {
+      for (const std::string_view kernel_class : backend.classes) {
+        Json needs = Json::array();
+        for (const oracle::KernelNeed* need : oracle::needs_of(name, backend.name, kernel_class)) {
+          if (oracle::is_around(*need)) continue;
+          needs.push_back({{"id", need->id},
+                           {"statement", need->statement},
+                           {"effect", oracle::name_of(need->effect)},
+                           {"consequence", need->consequence},
+                           {"grounds", oracle::name_of(need->grounds)},
+                           {"source", need->source},
+                           {"reference", need->reference}});
+        }
+        rows.push_back({{"backend", backend.name}, {"kernel_class", kernel_class}, {"needs", std::move(needs)}});
+      }
+    }
+    json["oracles"].push_back({{"oracle", name}, {"rows", std::move(rows)}});
+  }
+  return json;
+}
+
+void print_needs(const Json& json) {
+  std::vector<std::vector<std::string>> rows{{"oracle", "backend", "class", "constraint", "if broken", "grounds", "what must hold"}};
+  for (const Json& oracle : json["oracles"]) {
+    for (const Json& row : oracle["rows"]) {
+      for (const Json& need : row["needs"]) {
+        rows.push_back({oracle["oracle"], row["backend"], row["kernel_class"], need["id"], need["effect"], need["grounds"], need["statement"]});
+      }
+    }
+  }
+  print_table(rows);
+}
+
+}  // namespace mx::cli

@@ -1,0 +1,18 @@
+#pragma once
+// What every kernel needs, as JSON.
+
+#include <span>
+#include <string_view>
+
+#include "cli/output.hpp"
+
+namespace mx::cli {
+
+/// Needs of every backend and kernel class of these oracles, without those of what surrounds the kernel (exchange, loader), as schema mxact-needs/1.
+/// Throws Error(usage) for an oracle that is not known.
+Json needs_json(std::span<const std::string_view> oracles);
+
+/// The same as a table on stdout: a line for each need.
+void print_needs(const Json& json);
+
+}  // namespace mx::cli
