@@ -64,6 +64,10 @@ std::string program_mistake(std::string_view profile, std::uint64_t& cases);
 /// N4 by dialect: each E8M0 byte, E2M1 code and target as one implementation dequantizes them.
 Outcome dialect_dequantizes(const Law& law);
 
+/// N4 by implementation: every dequantizer of its profiles against the program that it runs (back_programs.hpp); the first mistake of one profile.
+Outcome dequantizers_are_programs(const Law& law);
+std::string back_program_mistake(std::string_view profile, std::uint64_t& cases);
+
 /// N6, N8 of NVFP4: a block's scale and codes; scaling the tensor and its scale. N8: a tensor's own scale matters when dequantizing.
 Outcome nvfp4_scales_and_codes(const Law& law);
 Outcome nvfp4_scale_splits(const Law& law);

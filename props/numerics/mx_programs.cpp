@@ -65,8 +65,8 @@ ProgramOutput torchao(const ProgramInput& in, std::string_view profile) {
   });
 }
 
-// downcast_to_mxfp: times 1 / scale, where the scales 0 and Inf (bytes 0 and 255) have the factor 0. x86 keeps a NaN's sign and makes a negative one of
-// Inf * 0; a GPU has one NaN.
+// downcast_to_mxfp: times 1 / scale, where the scales 0 and Inf (bytes 0 and 255) have the factor 0. x86 keeps a NaN's sign and makes a negative one
+// of Inf * 0; a GPU has one NaN.
 ProgramOutput triton(const ProgramInput& in, std::string_view profile, bool on_x86) {
   const std::uint32_t byte = byte_of(in, profile);
   const float factor = byte == 0 || byte == kNanByte ? 0.0F : power(127 - static_cast<int>(byte));
@@ -91,8 +91,8 @@ ProgramOutput microxcaling(const ProgramInput& in, std::string_view profile) {
 
 float flushed(float x) { return std::fabs(x) < 0x1p-126F ? std::copysign(0.0F, x) : x; }
 
-// cvt_warp_fp16_to_mxfp8 and cvt_warp_fp16_to_fp4: fp8 times rcp.approx.ftz(scale), 0 for 2^127 and Inf for 2^-127 (which fast math flushes, and tests for 0);
-// fp4 times exp2(127 - byte), 1 for byte 0. A NaN becomes the largest number.
+// cvt_warp_fp16_to_mxfp8 and cvt_warp_fp16_to_fp4: fp8 times rcp.approx.ftz(scale), 0 for 2^127 and Inf for 2^-127 (which fast math flushes, and
+// tests for 0); fp4 times exp2(127 - byte), 1 for byte 0. A NaN becomes the largest number.
 ProgramOutput flashinfer(const ProgramInput& in, bool fast_math) {
   const std::uint32_t byte = byte_of(in, fast_math ? "flashinfer-mx-fast-math" : "flashinfer-mx");
   const bool is_fp4 = in.grid->format->name == "e2m1";
@@ -119,8 +119,8 @@ ProgramOutput vllm_mxfp8(const ProgramInput& in) {
   });
 }
 
-// qdq_mxfp4_torch: in the bits of the type half a unit of E2M1's one mantissa bit is added to amax and the mantissa cut; the byte is 0 for what is not
-// finite then. The divisor 2^(byte - 127) is held in the type. 0 / 0 and Inf / Inf are x86's negative NaN.
+// qdq_mxfp4_torch: in the bits of the type half a unit of E2M1's one mantissa bit is added to amax and the mantissa cut; the byte is 0 for what is
+// not finite then. The divisor 2^(byte - 127) is held in the type. 0 / 0 and Inf / Inf are x86's negative NaN.
 ProgramOutput quark(const ProgramInput& in) {
   const bool half = in.type == SourceType::fp16;
   const std::uint32_t amax = largest_of(in.x, false);

@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <random>
-#include <sstream>
+#include <stdexcept>
 
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
 #include "props/numerics/laws.hpp"
+#include "props/numerics/program_tools.hpp"
 #include "props/numerics/programs.hpp"
 
 namespace mx::props::numerics {
@@ -23,22 +24,6 @@ struct Type {
 };
 constexpr std::array<Type, 3> kTypes{{{SourceType::f32, &kF32}, {SourceType::bf16, &kBf16}, {SourceType::fp16, &kFp16}}};
 
-/// Ways of giving the tensor's numbers: none, each alone, pairs; ordinary numbers, and a scale so small that products with it are subnormal.
-constexpr std::array<TensorScale, 7> kTensors{{{},
-                                               {.encode = 0x43654321U, .decode = {}},
-                                               {.encode = {}, .decode = 0x3A123456U},
-                                               {.encode = 0x43654321U, .decode = 0x3B8F1234U},
-                                               {.encode = {}, .decode = {}, .amax_bound = 0x3F812345U},
-                                               {.encode = {}, .decode = 0x00012345U},
-                                               {.encode = 0x02345678U, .decode = 0x00765432U}}};
-
-std::vector<std::string> words_of(std::string_view text) {
-  std::istringstream in{std::string(text)};
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
-}
-
 bool has(std::string_view words, std::string_view word) {
   const std::vector<std::string> all = words_of(words);
   return std::ranges::find(all, word) != all.end();
@@ -46,12 +31,14 @@ bool has(std::string_view words, std::string_view word) {
 
 /// Largest magnitudes: ends and specials, and of every eleventh binade, of all at the ends of the types, mantissas at which rules part ways.
 std::vector<std::uint32_t> amax_patterns(int block) {
-  std::vector<std::uint32_t> patterns{0, 1, 2, 0x003FFFFFU, 0x00400000U, 0x00400001U, 0x007FFFFFU, 0x7F7FFFFFU, kInfinity, kInfinity + 1U, 0x7FC00000U};
+  std::vector<std::uint32_t> patterns{0,           1,           2,         0x003FFFFFU,    0x00400000U, 0x00400001U,
+                                      0x007FFFFFU, 0x7F7FFFFFU, kInfinity, kInfinity + 1U, 0x7FC00000U};
   const std::uint32_t step = block > 1024 ? 60 : block > 32 ? 23 : 11;
   for (std::uint32_t exponent = 1; exponent < 255; ++exponent) {
     const bool end = block <= 32 && (exponent < 12 || exponent > 245 || (exponent > 108 && exponent < 118) || (exponent > 138 && exponent < 144));
     if (!end && exponent % step != 0) continue;
-    for (const std::uint32_t mantissa : {0x0U, 0x1U, 0x3FFFFFU, 0x400000U, 0x400001U, 0x5FFFFFU, 0x600000U, 0x600001U, 0x700000U, 0x780001U, 0x7FFFFFU})
+    for (const std::uint32_t mantissa :
+         {0x0U, 0x1U, 0x3FFFFFU, 0x400000U, 0x400001U, 0x5FFFFFU, 0x600000U, 0x600001U, 0x700000U, 0x780001U, 0x7FFFFFU})
       patterns.push_back(exponent << 23U | mantissa);
   }
   return patterns;
@@ -115,16 +102,9 @@ float value_of(std::uint32_t bits, SourceType type) {
   return number_of(sign | f32);
 }
 
-bool fits(Take take, const std::optional<std::uint32_t>& given) { return take == Take::may || given.has_value() == (take == Take::must); }
-
 bool takes(const Program& program, const Type& type, const TensorScale& tensor) {
   return has(program.sources, type.format->name) && fits(program.encode, tensor.encode) && fits(program.decode, tensor.decode) &&
          fits(program.amax_bound, tensor.amax_bound);
-}
-
-TensorNumbers numbers_of(const TensorScale& tensor) {
-  const auto number = [](const std::optional<std::uint32_t>& bits) { return bits ? std::optional<float>(number_of(*bits)) : std::nullopt; };
-  return {number(tensor.encode), number(tensor.decode), number(tensor.amax_bound)};
 }
 
 /// What the model makes of a block; none where it refuses.
@@ -161,9 +141,7 @@ std::string mistake_of_call(const Program& program, const Recipe& recipe, const 
     if (got != expected) {
       std::string text = std::string(program.profile) + " " + std::string(recipe.format->name) + " of " + std::string(type.format->name);
       for (const std::uint32_t bits : x) text += " " + hex(bits);
-      const auto number = [](const char* name, const std::optional<std::uint32_t>& bits) { return bits ? std::string(name) + hex(*bits) : ""; };
-      text += number(" encode ", tensor.encode) + number(" decode ", tensor.decode) + number(" bound ", tensor.amax_bound);
-      return text + ": " + text_of(got) + ", not " + text_of(expected);
+      return text + text_of_tensor(tensor) + ": " + text_of(got) + ", not " + text_of(expected);
     }
     if (!taken) break;  // a refusal does not look at the numbers
   }
@@ -187,7 +165,7 @@ std::string program_mistake(std::string_view profile, std::uint64_t& cases) {
     if (std::erase(formats, std::string(recipe.format->name)) != 1)
       return std::string(profile) + " has a recipe for " + std::string(recipe.format->name) + " which the program does not have";
     for (const Type& type : kTypes) {
-      for (const TensorScale& tensor : kTensors) {
+      for (const TensorScale& tensor : tensor_scales()) {
         if (std::string mistake = mistake_of_call(*program, recipe, type, tensor, cases); !mistake.empty()) return mistake;
       }
     }

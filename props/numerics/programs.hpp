@@ -23,7 +23,7 @@ struct TensorNumbers {
 
 struct ProgramInput {
   std::vector<float> x;
-  SourceType type;  ///< what x was held in
+  SourceType type;   ///< what x was held in
   const Grid* grid;  ///< of the elements
   TensorNumbers tensor;
 };

@@ -30,8 +30,8 @@ std::uint32_t group_scale_of(const ProgramInput& in, std::string_view profile) {
   return restated_group_scale(amax == kNanBits && facts.ignores_nan ? 0 : amax, facts, facts_of(*in.grid->format));
 }
 
-// per_token_cast_to_fp8, per_block_cast_to_fp8, per_token_cast_to_fp4: x * (1 / s). fp8 is a plain cast; fp4 a search in which ties go toward zero, a NaN is
-// 0 and so is -0. Of two NaNs the reciprocal's stays; an invalid product is x86's negative one.
+// per_token_cast_to_fp8, per_block_cast_to_fp8, per_token_cast_to_fp4: x * (1 / s). fp8 is a plain cast; fp4 a search in which ties go toward zero, a
+// NaN is 0 and so is -0. Of two NaNs the reciprocal's stays; an invalid product is x86's negative one.
 ProgramOutput deepgemm(const ProgramInput& in, std::string_view profile) {
   const std::uint32_t scale = group_scale_of(in, profile);
   const float factor = 1.0F / number_of(scale);
@@ -62,14 +62,12 @@ ProgramOutput vllm_group(const ProgramInput& in, std::string_view profile) {
 const Grid& e4m3() { return grid_of("e4m3fn"); }
 std::uint32_t saturated_scale(float wanted) { return std::isnan(wanted) ? 0x7FU : saturated(e4m3(), wanted); }
 float scale_value(std::uint32_t code) { return code == 0x7FU ? NAN : number_of(e4m3().values[code]); }
-std::uint32_t e2m1_code(const ProgramInput& in, float product, std::uint32_t nan) {
-  return std::isnan(product) ? nan : saturated(*in.grid, product);
-}
+std::uint32_t e2m1_code(const ProgramInput& in, float product, std::uint32_t nan) { return std::isnan(product) ? nan : saturated(*in.grid, product); }
 float sixth() { return 1.0F / 6.0F; }
 float largest_number_of(const ProgramInput& in, bool ignores_nan) { return number_of(largest_of(in.x, ignores_nan)); }
 
-// cvt_warp_fp16_to_fp4: g * (amax / 6) in E4M3; elements times 1 / (scale * (1 / g)), the reciprocals those of rcp.approx.ftz on the fast path. A build with
-// fast math flushes every operand and result.
+// cvt_warp_fp16_to_fp4: g * (amax / 6) in E4M3; elements times 1 / (scale * (1 / g)), the reciprocals those of rcp.approx.ftz on the fast path. A
+// build with fast math flushes every operand and result.
 ProgramOutput flashinfer(const ProgramInput& in, bool fast_path, bool fast_math) {
   const auto ftz = [&](float x) { return fast_math && std::fabs(x) < 0x1p-126F ? std::copysign(0.0F, x) : x; };
   const auto device = [&](float x) { return fast_path && std::fabs(x) < 0x1p-126F ? std::copysign(0.0F, x) : x; };
@@ -174,7 +172,8 @@ constexpr std::array kPrograms{
     Program{"deepgemm", "deepgemm-ue8m0", kDeepGemm, kAnyType, [](const ProgramInput& in) { return deepgemm(in, "deepgemm-ue8m0"); }},
     Program{"vllm", "vllm-group", kVllmGroups, kAnyType, [](const ProgramInput& in) { return vllm_group(in, "vllm-group"); }},
     Program{"vllm", "vllm-group-ue8m0", kVllmGroups, kAnyType, [](const ProgramInput& in) { return vllm_group(in, "vllm-group-ue8m0"); }},
-    Program{"flashinfer", "flashinfer-fast", "nvfp4", kHalves, [](const ProgramInput& in) { return flashinfer(in, true, true); }, Take::must, Take::must},
+    Program{"flashinfer", "flashinfer-fast", "nvfp4", kHalves, [](const ProgramInput& in) { return flashinfer(in, true, true); }, Take::must,
+            Take::must},
     Program{"flashinfer", "flashinfer-exact", "nvfp4", kHalves, [](const ProgramInput& in) { return flashinfer(in, false, true); }, Take::must,
             Take::may},
     Program{"flashinfer", "flashinfer-fast-no-fast-math", "nvfp4", kHalves, [](const ProgramInput& in) { return flashinfer(in, true, false); },
