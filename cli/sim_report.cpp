@@ -90,6 +90,7 @@ Json result_json(const sim::SimulationResult& result) {
                {"sampled_columns", sampled_json(result.outputs.columns)},
                {"links", links_json(result)}};
   json["broken"] = result.broken() == nullptr ? Json() : Json(sim::name_of(result.broken()->link));
+  json["mistrusted"] = result.mistrusted.empty() ? Json() : Json(result.mistrusted);
   json["bit_equal"] = result.bit_equal;
   json["digest"] = result.digest();
   json["worst_share_of_bound"] = finite(result.worst_share);
@@ -126,6 +127,8 @@ void print_result(const sim::SimulationResult& result) {
              decibels(result.reference.sqnr_db), decibels(result.quality.sqnr_db), result.quality.max_ulps);
   if (const sim::LinkCheck* broken = result.broken()) {
     fmt::print("BROKEN {}: {}\n", sim::name_of(broken->link), broken->text);
+  } else if (!result.mistrusted.empty()) {
+    fmt::print("MISTRUSTED: {}\n", result.mistrusted);
   } else if (result.bit_equal) {
     fmt::print("PASSED: bit-equal with one rank\n");
   } else {

@@ -84,6 +84,14 @@ Json head_json(const Options& options, const char* kind, std::string_view format
   return json;
 }
 
+/// 0 identical; 1 they differ; 5 where nothing differs because both are the same.
+int status_of(std::uint64_t differing, bool same) { return differing > 0 ? 1 : same ? 5 : 0; }
+
+void print_identical(std::uint64_t count, std::string_view what, std::string_view by, int status) {
+  fmt::print("identical: {} {}, 0 differ, by {}\n", count, what, by);
+  if (status != 0) fmt::print("MISTRUSTED: a profile was compared with itself; nothing could have differed\n");
+}
+
 int compare_formats(const Options& options) {
   const Format& from = format_named(options.source);
   const Format& to = format_named(options.format);
@@ -101,7 +109,7 @@ int compare_formats(const Options& options) {
     result = golden::compare_conversions(how, other, from, to, shown_by(line, watch, options));
   }
   if (result.interrupted) return say_interrupted();
-  const int status = result.differing == 0 ? 0 : 1;
+  const int status = status_of(result.differing, first.name == second.name);
   const char* by = result.twin ? "the fast twin" : "the model";
   if (options.json) {
     Json json = head_json(options, "conversion", to.name, from);
@@ -125,8 +133,8 @@ int compare_formats(const Options& options) {
     return status;
   }
   fmt::print("{} -> {}: {} ({}) and {} ({})\n", from.name, to.name, first.name, short_text(how), second.name, short_text(other));
-  if (status == 0) {
-    fmt::print("identical: {} inputs, 0 differ, by {}\n", result.inputs, by);
+  if (result.differing == 0) {
+    print_identical(result.inputs, "inputs", by, status);
     return status;
   }
   fmt::print("{} of {} inputs differ ({}), by {}\n", result.differing, result.inputs, share(result.differing, result.inputs), by);
@@ -184,7 +192,8 @@ int compare_blocks(const Options& options) {
     result = golden::compare_recipes(first, second, from, pattern, shown_by(line, watch, options));
   }
   if (result.interrupted) return say_interrupted();
-  const int status = result.differing == 0 ? 0 : 1;
+  const bool same_tensor = first.tensor.encode == second.tensor.encode && first.tensor.decode == second.tensor.decode;
+  const int status = status_of(result.differing, same_tensor && profile_named(options.first).name == profile_named(options.second).name);
   if (options.json) {
     Json json = head_json(options, "recipe", format.name, from);
     json["first"]["scale_rule"] = scale_rule_name(*first.recipe);
@@ -220,8 +229,8 @@ int compare_blocks(const Options& options) {
              scale_rule_name(*second.recipe));
   fmt::print("one block for each input x: x first, every other element {}{}\n", decimal(decode(from, pattern.rest)),
              result.scales_alone ? "; scales alone, one side gives no codes" : "");
-  if (status == 0) {
-    fmt::print("identical: {} blocks, 0 differ, by the model\n", result.blocks);
+  if (result.differing == 0) {
+    print_identical(result.blocks, "blocks", "the model", status);
     return status;
   }
   fmt::print("{} of {} blocks differ ({}): the scale of {}, codes of {}; by the model\n", result.differing, result.blocks,
@@ -255,7 +264,7 @@ void add_compare(Verb app, Action& action) {
   scales("--global-scale", options->global_scale, "tensor's encode scale of two-level recipes, for both profiles or A,B ('none' for a side)");
   scales("--scale", options->scale, "tensor's decode scale or static scale, for both profiles or A,B ('none' for a side)");
   verb.add_flag("--json", options->json, "machine-readable output");
-  verb.footer("exit status: 0 identical; 1 they differ; 2 usage; 130 interrupted");
+  verb.footer("exit status: 0 identical; 1 they differ; 2 usage; 5 a profile with itself; 130 interrupted");
   verb.callback([&action, options] { action = [options] { return means_blocks(*options) ? compare_blocks(*options) : compare_formats(*options); }; });
 }
 

@@ -26,6 +26,9 @@ namespace {
 /// Who noticed a change of a table: words of the helper.
 constexpr std::array<std::string_view, 6> kJudgements{"law", "restated", "record", "crash", "equivalent", "survives"};
 
+/// Exit status of a run that could not have shown anything.
+constexpr int kMistrusted = 5;
+
 struct FaultsOptions {
   std::vector<std::string> names;
   bool first = false;
@@ -61,7 +64,7 @@ Json ask_helper(const std::string& arguments) {
 /// "N2" of "N2/e4m3fn", "S2" of "S2-table/deepseek-v4".
 std::string number_of(const std::string& law) { return law.substr(0, law.find_first_of("/-")); }
 
-/// Numbers of the catalogue in its order: numerics, layouts, semantics, oracle.
+/// Numbers of the catalogue in its order: numerics, layouts, semantics, oracle, tests about tests.
 std::vector<std::string> numbers_of(const Json& laws) {
   std::vector<std::string> numbers;
   for (const Json& law : laws) {
@@ -69,7 +72,7 @@ std::vector<std::string> numbers_of(const Json& laws) {
     if (std::ranges::find(numbers, number) == numbers.end()) numbers.push_back(number);
   }
   std::ranges::sort(numbers, {},
-                    [](const std::string& number) { return std::pair(std::string_view("NLSO").find(number[0]), std::stoi(number.substr(1))); });
+                    [](const std::string& number) { return std::pair(std::string_view("NLSOT").find(number[0]), std::stoi(number.substr(1))); });
   return numbers;
 }
 
@@ -189,20 +192,33 @@ void print_blind(const Json& run) {
   for (const int count : overlooked_by_rule) rows.back().push_back(std::to_string(count));
   fmt::print("\nshown: runs (backend x data) whose output differs in some bit; below each rule: how many of them it lets pass\n\n");
   print_table(rows);
-  fmt::print("\n{} of {} faults do not show in the outputs of this layer\n", run["faults"].size() - static_cast<std::size_t>(shown),
-             run["faults"].size());
+  fmt::print("\n{} of {} faults show in some output\n", shown, run["faults"].size());
+  for (const Json& fault : run["faults"]) {
+    const auto why = fault["no_numbers"].get<std::string>();
+    if (!why.empty()) fmt::print("no rule applies to {}: {}\n", fault["id"].get<std::string>(), why);
+    if (why.empty() && overlooked(fault, tolerances).shown == 0)
+      fmt::print("not shown: {}{}\n", fault["id"].get<std::string>(), fault["threw"] == 0 ? "" : ", and some outputs throw");
+  }
+}
+
+/// 5 when no output shows any of the faults to which rules apply: such data say nothing about the rules.
+int blind_status(const Json& run) {
+  const auto shows = [&](const Json& fault) { return overlooked(fault, run["tolerances"]).shown > 0; };
+  return std::ranges::any_of(run["faults"], shows) ? 0 : kMistrusted;
 }
 
 int blind(const FaultsOptions& options, const std::string& arguments) {
   Json json = json_head("blindness");
   json.update(ask_helper(arguments));
+  const int status = blind_status(json);
+  json["exit_code"] = status;
   if (!options.output.empty()) write_picture(options.output, json, options.force);
   if (options.json) {
     print_json(json);
   } else if (options.output.empty()) {
     print_blind(json);
   }
-  return 0;
+  return status;
 }
 
 /// Counts of each table by who noticed, in the order in which tables come.
@@ -239,20 +255,22 @@ void print_tables(const Json& json) {
   }
 }
 
-/// Exit status 1 when a change that alters an output is noticed by nobody.
+/// Exit status 1 when a change that alters an output is noticed by nobody, 5 when none alters an output.
 int tables(const FaultsOptions& options, const std::string& arguments) {
   if (!options.output.empty()) throw Error(ErrorCode::usage, "changes of tables are not drawn", "--output");
   Json json = json_head("table-changes");
   json.update(ask_helper(arguments));
   json["tables"] = tables_of(json["changes"]);
   const bool survivor = std::ranges::any_of(json["changes"], [](const Json& change) { return change["judgement"] == "survives"; });
-  json["exit_code"] = survivor ? 1 : 0;
+  const bool blind = std::ranges::all_of(json["changes"], [](const Json& change) { return change["judgement"] == "equivalent"; });
+  const int status = survivor ? 1 : blind ? kMistrusted : 0;
+  json["exit_code"] = status;
   if (options.json) {
     print_json(json);
   } else {
     print_tables(json);
   }
-  return survivor ? 1 : 0;
+  return status;
 }
 
 /// The helper's word for what is asked.
@@ -282,14 +300,16 @@ int faults(const FaultsOptions& options) {
   json["numbers"] = numbers_of(run["laws"]);
   json["areas"] = areas_of(run["faults"]);
   const bool survivor = std::ranges::any_of(run["faults"], [](const Json& fault) { return !fault["killed"].get<bool>(); });
-  json["exit_code"] = survivor ? 1 : 0;
+  const bool untried = std::ranges::any_of(run["faults"], [](const Json& fault) { return fault["tried"] == 0; });
+  const int status = survivor ? 1 : untried ? kMistrusted : 0;
+  json["exit_code"] = status;
   if (!options.output.empty()) write_picture(options.output, json, options.force);
   if (options.json) {
     print_json(json);
   } else if (options.output.empty()) {
     print_text(json);
   }
-  return survivor ? 1 : 0;
+  return status;
 }
 
 }  // namespace
@@ -298,7 +318,7 @@ void add_faults(Verb app, Action& action) {
   const Verb verb = app.add_verb("faults", "make the model wrong on purpose and see which laws notice (exit 1 when a fault survives)");
   const auto options = std::make_shared<FaultsOptions>();
   verb.add_option("FAULT", options->names,
-                  "faults or areas (numerics, kernels, layouts, moe, oracle, simulator), with --tables tables; all without one");
+                  "faults or areas (numerics, kernels, layouts, moe, oracle, simulator, checker), with --tables tables; all without one");
   const Option all = verb.add_flag("--all", options->all, "every law under every fault, not only those that the fault's row names: an hour");
   const Option first =
       verb.add_flag("--first", options->first, "laws in their order until one notices: whether the first line of a failure names the right one")

@@ -107,7 +107,7 @@ int simulate(const SimOptions& options, sim::Transport& transport) {
   if (transport.reports() && options.json) print_json(simulation_json(scenario, answer));
   if (transport.reports() && !options.json) print_simulation(scenario, answer);
   if (!answer.refusal.empty()) return static_cast<int>(ErrorCode::unsupported);
-  return answer.simulation.result->broken() == nullptr ? 0 : 1;
+  return answer.simulation.result->exit_code();
 }
 
 /// What goes wrong on one rank is said on every rank, with its own number in front.
@@ -146,7 +146,8 @@ void add_sim(Verb app, Action& action) {
   verb.add_option("--tokens", options->tokens, "how many tokens (default 4)").check(whole_number_in(1, kMostTokens));
   verb.add_option("--seed", options->seed, "of weights and tokens (default 1)").check(whole_number_in(0, INT64_MAX));
   verb.add_option("--experts", options->experts, "this many experts stand for the file's").check(whole_number_in(1, 1 << 16));
-  verb.add_option("--sample", options->sample, "compute this many rows of gate and up and output columns where no fast twin has the contract (default all)")
+  verb.add_option("--sample", options->sample,
+                  "compute this many rows of gate and up and output columns where no fast twin has the contract (default all)")
       .check(whole_number_in(1, 1 << 16));
   verb.add_option("--engine", options->engine, "2026-05 or 2026-08: whose sizes and conversions (default 2026-05)");
   verb.add_flag("--json", options->json, "machine-readable output");

@@ -142,6 +142,7 @@ enum class Fault {
   deepgemm_scales_not_transposed,
   ue8m0_cuts_mantissa,
   bytes_count_elements,
+  need_forgotten,
   // routing and layer
   router_tie_to_higher,
   router_negative_is_zero,
@@ -190,6 +191,25 @@ enum class Fault {
   oracle_ignores_wish,
   oracle_rounds_other_side,
   oracle_ends_without_answer,
+  // checker of devices' streams
+  checker_first_lane_alone,
+  checker_ignores_mask,
+  checker_passes_missing,
+  checker_passes_replaced,
+  checker_hashes_first_lane,
+  checker_wants_order,
+  checker_takes_extra,
+  checker_drops_last_line,
+  checker_takes_cut_line,
+  checker_takes_undriven,
+  checker_takes_too_large,
+  checker_ignores_facts,
+  checker_ignores_version,
+  checker_passes_over_lines,
+  checker_trusts_columns,
+  checker_forgets_mismatch,
+  checker_passes_constants,
+  coverage_counts_missed,
   kCount,  ///< not a fault: how many enumerators stand before it
 };
 

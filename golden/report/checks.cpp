@@ -53,13 +53,16 @@ std::string witness_html(const Run& run) {
   for (const Node& set : run.root()["sets"].items()) {
     const bool differs = set["differing"].count() > 0;
     const bool empty = set["compared"].count() == 0;
+    const std::optional<Node> blind = set.find("entries_mistrusted");
+    const bool mistrusted = blind && blind->count() > 0;
     rows.push_back({{set["set"].text(), {}, set["path"].text()},
-                    {differs ? "\u2717 differs"
-                     : empty ? "nothing compared"
-                             : "\u2713 equal",
-                     differs ? "failed"
-                     : empty ? "mistrusted"
-                             : "passed"},
+                    {differs      ? "\u2717 differs"
+                     : mistrusted ? "? mistrusted"
+                     : empty      ? "nothing compared"
+                                  : "\u2713 equal",
+                     differs               ? "failed"
+                     : empty || mistrusted ? "mistrusted"
+                                           : "passed"},
                     {number(set["compared"]), "number"},
                     {number(set["differing"]), "number"},
                     {number(set["excused"]), "number"},

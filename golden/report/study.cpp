@@ -62,6 +62,11 @@ Outcome comparison_outcome(const std::vector<Node>& cells) {
     failed = failed || (cell["answer"].text() == "chosen" && (!one.result || one.broken));
   }
   const std::string counted = fmt::format("{} cells: {} executed, {} of them broken, {} refused", cells.size(), ran, broken, cells.size() - ran);
+  const auto blind = [](const Node& cell) {
+    const std::optional<Node> result = cell.find("result");
+    return cell["answer"].text() == "chosen" && result && result->find("mistrusted");
+  };
+  if (!failed && std::ranges::any_of(cells, blind)) return {Standing::mistrusted, counted};
   if (failed) return {Standing::failed, counted + "; the engine chooses one that is refused or broken"};
   return {values == 0 ? Standing::nothing : Standing::passed, counted};
 }
@@ -141,6 +146,7 @@ Outcome sim_outcome(const Run& run) {
   const std::string counted =
       fmt::format("{}: {} ranks, {} values compared with a single rank", root["backend"].text(), result["ranks"].count(), compared(result));
   if (const std::optional<Node> broken = result.find("broken")) return {Standing::failed, counted + "; broken: " + broken->text()};
+  if (const std::optional<Node> why = result.find("mistrusted")) return {Standing::mistrusted, counted + "; " + why->text()};
   return {compared(result) == 0 ? Standing::nothing : Standing::passed, counted};
 }
 

@@ -9,10 +9,14 @@
 
 #include "golden/vectors/text.hpp"
 #include "model/error.hpp"
+#include "model/fault.hpp"
 #include "sim/io/quote.hpp"
 
 namespace mx::golden {
 namespace {
+
+using fault::Fault;
+using fault::planted;
 
 /// What simulators say on stdout between their programs' lines.
 struct Chatter {
@@ -41,6 +45,7 @@ std::string_view trimmed(std::string_view line) {
 
 std::uint64_t hash_of(Lanes lanes) {
   std::uint64_t hash = 0x9E3779B97F4A7C15U;
+  if (planted(Fault::checker_hashes_first_lane)) lanes = lanes.first(1);
   for (std::uint32_t lane : lanes) {
     hash = (hash ^ lane) * 0xBF58476D1CE4E5B9U;
     hash ^= hash >> 29U;
@@ -153,7 +158,7 @@ void StreamChecker::take_comment(std::string_view line) {
   if (!line.starts_with(kHead)) return;
   line = trimmed(line.substr(kHead.size()));
   const std::size_t end = std::min(line.find(' '), line.size());
-  if (line.substr(0, end) != kVectorsVersion)
+  if (line.substr(0, end) != kVectorsVersion && !planted(Fault::checker_ignores_version))
     refuse(fmt::format("vectors of version {}, this check is of {}", sim::in_quotes(line.substr(0, end)), kVectorsVersion));
   take_facts(trimmed(line.substr(end)));
 }
@@ -175,7 +180,7 @@ void StreamChecker::take_facts(std::string_view words) {
     const auto fact = std::ranges::find(facts_, word.substr(0, equals), &OpSetting::key);
     if (fact == facts_.end()) refuse(fmt::format("unknown fact {}", sim::in_quotes(word)));
     const std::string_view value = word.substr(std::min(equals + 1, word.size()));
-    if (value != fact->value)
+    if (value != fact->value && !planted(Fault::checker_ignores_facts))
       refuse(fmt::format("the stream has {}={}, this check is of {}={}", fact->key, sim::printable(value), fact->key, fact->value));
     words = trimmed(words.substr(end));
   }
@@ -189,6 +194,8 @@ void StreamChecker::parse(std::string_view line, bool is_cut_off, std::vector<st
   const auto is_no_hex = [](char c) { return std::string_view("0123456789abcdefABCDEFxXzZ_ \t").find(c) == std::string_view::npos; };
   const auto no_vector = [&] { return fmt::format("{} is no vector: expected {}", sim::in_quotes(line), columns_text(all, ", ")); };
   if (count != all.size()) {
+    // Left to the caller, who takes lines without lanes for chatter.
+    if (planted(Fault::checker_passes_over_lines)) return lanes.clear();
     if (std::ranges::any_of(line, is_no_hex)) refuse(no_vector());
     refuse(fmt::format("{} field{}, expected {}: {}{}", count, count == 1 ? "" : "s", all.size(), columns_text(all, ", "),
                        is_cut_off ? " (the stream ends here)" : ""));
@@ -202,14 +209,15 @@ void StreamChecker::parse(std::string_view line, bool is_cut_off, std::vector<st
     if (fault != FieldFault::none) refuse(fmt::format("{}: {} {}", all[i].name, sim::in_quotes(fields_[i]), field_rule(fault, all[i])));
     rest = rest.subspan(width);
   }
-  if (is_cut_off && fields_.back().size() < static_cast<std::size_t>(all.back().digits())) {
+  if (is_cut_off && !planted(Fault::checker_takes_cut_line) && fields_.back().size() < static_cast<std::size_t>(all.back().digits())) {
     refuse(fmt::format("the stream ends within a line: {} has {} of {} digits", all.back().name, fields_.back().size(), all.back().digits()));
   }
 }
 
 void StreamChecker::take_vector(std::string_view line, bool is_cut_off) {
   parse(line, is_cut_off, lanes_);
-  if (report_.checked == report_.expected)
+  if (planted(Fault::checker_passes_over_lines) && lanes_.empty()) return;
+  if (report_.checked == report_.expected && !planted(Fault::checker_takes_extra))
     refuse(fmt::format("a vector more than the {} of the set{}{}", report_.expected, out_of_order_.empty() ? "" : ": ", out_of_order_));
   const Lanes operands = Lanes(lanes_).first(wanted_.size());
   try {
@@ -228,7 +236,7 @@ void StreamChecker::take_vector(std::string_view line, bool is_cut_off) {
 void StreamChecker::check_own_columns() {
   file_lanes(*op_, Lanes(lanes_).first(wanted_.size()), expected_file_);
   const Lanes given = Lanes(lanes_).first(expected_file_.size());
-  if (std::ranges::equal(given, expected_file_)) return;
+  if (std::ranges::equal(given, expected_file_) || planted(Fault::checker_trusts_columns)) return;
   refuse(fmt::format("the vector is not one of this check's: {}, expected {}", hex_text(file_columns(*op_), given),
                      hex_text(file_columns(*op_), expected_file_)));
 }
@@ -247,8 +255,14 @@ void StreamChecker::compare() {
   const Lanes operands = Lanes(lanes_).first(wanted_.size());
   op_->bins(operands, right_, bins_);
   met_.add(bins_);
+  if (report_.checked == 1) first_right_ = right_;
+  for (std::size_t i = 0; i < right_.size(); ++i) answers_vary_ = answers_vary_ || ((first_right_[i] ^ right_[i]) & mask_[i]) != 0;
   bool is_match = true;
-  for (std::size_t i = 0; i < answer_.size(); ++i) is_match = is_match && ((answer_[i] ^ right_[i]) & mask_[i]) == 0;
+  const std::size_t compared = planted(Fault::checker_first_lane_alone) ? 1 : answer_.size();
+  for (std::size_t i = 0; i < compared; ++i) {
+    const std::uint32_t looked_at = planted(Fault::checker_ignores_mask) ? ~0U : mask_[i];
+    is_match = is_match && ((answer_[i] ^ right_[i]) & looked_at) == 0;
+  }
   evidence_.add(operands, right_, mask_, answer_, is_match);
   if (is_match) return;
   ++report_.mismatched;
@@ -264,16 +278,20 @@ void StreamChecker::compare() {
 
 std::string StreamChecker::why_mistrusted() const {
   if (report_.checked == 0) return "no vector came";
-  if (report_.checked < report_.expected) {
+  if (report_.checked < report_.expected && !planted(Fault::checker_passes_missing)) {
     return fmt::format("{} of {} vectors came{}{}", report_.checked, report_.expected, out_of_order_.empty() ? "" : ": ", out_of_order_);
   }
-  if (wanted_sum_ != seen_sum_) return "the operands are not those of the set: " + out_of_order_;
+  if (planted(Fault::checker_wants_order) && first_out_of_order_) return "out of order: " + out_of_order_;
+  if (wanted_sum_ != seen_sum_ && !planted(Fault::checker_passes_replaced)) return "the operands are not those of the set: " + out_of_order_;
+  if (!answers_vary_ && !planted(Fault::checker_passes_constants))
+    return "every right answer is the same: a device that says nothing else would pass";
   return {};
 }
 
 CheckReport StreamChecker::finish() {
-  if (!rest_.empty()) take_line(std::exchange(rest_, {}), true);
+  if (!rest_.empty() && !planted(Fault::checker_drops_last_line)) take_line(std::exchange(rest_, {}), true);
   report_.why_mistrusted = why_mistrusted();
+  if (planted(Fault::checker_forgets_mismatch) && !report_.why_mistrusted.empty()) report_.mismatched = 0;
   report_.verdict = report_.mismatched > 0 ? CheckVerdict::failed : !report_.why_mistrusted.empty() ? CheckVerdict::mistrusted : CheckVerdict::passed;
   if (report_.why_mistrusted.empty()) report_.reordered_from = first_out_of_order_;
   std::ranges::stable_sort(report_.kinds, [](const auto& a, const auto& b) { return a.second > b.second; });

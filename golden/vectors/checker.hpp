@@ -78,6 +78,8 @@ class StreamChecker {
   // Sums of hashes: equal for the same vectors in any order.
   std::uint64_t wanted_sum_ = 0;
   std::uint64_t seen_sum_ = 0;
+  std::vector<std::uint32_t> first_right_;
+  bool answers_vary_ = false;
   std::optional<std::uint64_t> first_out_of_order_;
   std::string out_of_order_;
 

@@ -94,6 +94,10 @@ EntryResult run_entry(const Manifest& manifest, const Entry& entry, const Witnes
     evaluate({manifest, entry, options, sweeps}, result);
     // An output that is skipped whole says nothing: the entry is not equal on the strength of the others.
     result.status = result.differing > 0 ? EntryStatus::differs : result.reason.empty() ? EntryStatus::equal : EntryStatus::nothing_compared;
+    if (result.status == EntryStatus::equal && result.compared > 1 && !result.discriminates) {
+      result.status = EntryStatus::mistrusted;
+      result.reason = "the recorded values could not have failed: one and the same value everywhere agrees with all of them";
+    }
   } catch (const Unmodelled& unknown) {
     unmodelled(result, unknown.what());
   } catch (const NotRun& skipped) {

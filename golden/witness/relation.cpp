@@ -141,6 +141,22 @@ void each_element(const Recorded& recorded, EntryResult& result, Judge judge) {
   }
 }
 
+/// Whether no single value would agree with all that counts: with bits one of them is another, with a distance they lie further apart than twice
+/// that, with a bound that grows with its row zero is outside of it somewhere.
+bool discriminates(const Recorded& recorded) {
+  std::vector<std::uint64_t> words;
+  for (std::int64_t i = 0; i < recorded.values.size(); ++i) {
+    if (!skipped_at(recorded, i)) words.push_back(recorded.values.word(i));
+  }
+  if (recorded.relation.kind == RelationKind::rel)
+    return recorded.relation.max_pow2 < 0 &&
+           std::ranges::any_of(words, [&](std::uint64_t word) { return f64_of(word, *recorded.values.dtype) != 0; });
+  const int bits = 8 * recorded.values.dtype->bytes;
+  const bool exact = recorded.relation.kind != RelationKind::ulp && recorded.relation.kind != RelationKind::steps;
+  const std::uint64_t apart = exact ? 0 : 2 * static_cast<std::uint64_t>(recorded.relation.max);
+  return std::ranges::any_of(words, [&](std::uint64_t word) { return code_distance(word, words.front(), bits) > apart; });
+}
+
 void compare_bits(const Recorded& recorded, const ModelOutput& model, bool nan_equal, EntryResult& result, Findings& findings) {
   each_element(recorded, result, [&](std::int64_t i) {
     const std::uint64_t want = recorded.values.word(i);
@@ -287,6 +303,7 @@ void compare(const Recorded& recorded, const ModelOutput& model, int max_differe
     case RelationKind::ids_as_set: compare_ids(recorded, model, result, findings); break;
   }
   findings.settle();
+  result.discriminates = result.discriminates || discriminates(recorded);
 }
 
 std::string value_text(std::uint64_t word, const Dtype& dtype, const Format* format, bool pairs) {

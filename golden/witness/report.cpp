@@ -22,6 +22,7 @@ constexpr struct {
     {EntryStatus::equal, "equal", "equal"},
     {EntryStatus::differs, "differs", "DIFFERS"},
     {EntryStatus::unmodelled, "unmodelled", "unmodelled"},
+    {EntryStatus::mistrusted, "mistrusted", "MISTRUSTED"},
     {EntryStatus::nothing_compared, "nothing_compared", "nothing compared"},
 };
 
@@ -155,7 +156,10 @@ std::string to_text(const SetResult& set, bool verbose) {
   for (const EntryResult& entry : set.entries) {
     if (verbose || entry.status == EntryStatus::differs || entry.excused > 0) text += entry_text(entry);
   }
-  if (!verbose) text += grouped_text(set, EntryStatus::unmodelled) + grouped_text(set, EntryStatus::nothing_compared);
+  if (!verbose) {
+    for (const EntryStatus status : {EntryStatus::mistrusted, EntryStatus::unmodelled, EntryStatus::nothing_compared})
+      text += grouped_text(set, status);
+  }
   return text;
 }
 
@@ -166,16 +170,18 @@ int exit_code(std::span<const SetResult> sets, bool allow_unmodelled) {
   constexpr int kNothing = 5;
   std::int64_t compared = 0;
   bool differs = false;
+  bool mistrusted = false;
   bool unmodelled = false;
   for (const SetResult& set : sets) {
     for (const EntryResult& entry : set.entries) {
       compared += entry.compared;
       differs = differs || (counts(entry) && entry.status == EntryStatus::differs);
+      mistrusted = mistrusted || (counts(entry) && entry.status == EntryStatus::mistrusted);
       unmodelled = unmodelled || (counts(entry) && entry.status == EntryStatus::unmodelled);
     }
   }
   if (differs) return kFailed;
-  if (compared == 0) return kNothing;
+  if (compared == 0 || mistrusted) return kNothing;
   return unmodelled && !allow_unmodelled ? kUnsupported : kPassed;
 }
 

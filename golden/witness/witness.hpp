@@ -19,6 +19,7 @@ enum class EntryStatus {
   equal,             ///< at least one value was compared and all are within the entry's own relation, or excused by the ledger
   differs,           ///< at least one value is outside it
   unmodelled,        ///< the model does not claim this behaviour, or the entry says something this reader does not know
+  mistrusted,        ///< nothing differs, but recorded values are such that one and the same value everywhere would have agreed too
   nothing_compared,  ///< modelled, but every value of an output is skipped, or sweeps are switched off
 };
 std::string_view name_of(EntryStatus status);
@@ -41,6 +42,7 @@ struct EntryResult {
   std::int64_t differing = 0;            ///< of these, outside the relation
   std::int64_t excused = 0;              ///< of these, outside the relation too, and excused by the ledger: not in `differing`
   std::int64_t skipped = 0;              ///< values that the entry says not to compare
+  bool discriminates = false;            ///< no single value agrees with all that is recorded of some output
   std::vector<std::string> differences;  ///< the first of them, each with everything needed to understand it
   std::vector<ExcusedCount> excuses;     ///< `excused` by output and row
   std::string reason;                    ///< why unmodelled or nothing compared
@@ -87,8 +89,8 @@ nlohmann::ordered_json to_json(const SetResult& set);
 /// Text for people; `verbose` lists every entry, otherwise only those that are not equal.
 std::string to_text(const SetResult& set, bool verbose);
 
-/// 1 when anything of level `must` differs; else 5 when nothing was compared; else 4 when an entry of level `must` is unmodelled and that is not
-/// allowed; else 0.
+/// 1 when anything of level `must` differs; else 5 when nothing was compared or an entry of level `must` is mistrusted; else 4 when an entry of level
+/// `must` is unmodelled and that is not allowed; else 0.
 int exit_code(std::span<const SetResult> sets, bool allow_unmodelled);
 
 }  // namespace mx::golden

@@ -10,6 +10,8 @@ namespace {
 using fault::Fault;
 
 constexpr std::array kFaults{
+    FaultRow{Fault::need_forgotten, "need_forgotten", "model/layout/backend.cpp broken_needs", "the last of a converter's checks is not made",
+             "L2/takes"},
     FaultRow{Fault::sf128x4_columns_swapped, "sf128x4_columns_swapped", "model/layout/blocks.cpp sf128x4",
              "row quarter and column byte of the scale tile change places",
              "L2/stages/sf_128x4 L2/stages/trtllm L2/stages/triton L2/trtllm L2/flashinfer_cutlass L2/nvfp4 L2/fp8"},

@@ -44,7 +44,7 @@ constexpr std::array kFaults{
              "N6/vllm-nvfp4 N6/flashinfer-fast N6/flashinfer-exact N6/torchao-nvfp4 N6/torchao-nvfp4-single N6/triton-kernels-gpu-nvfp4"},
     FaultRow{Fault::nvfp4_reciprocal_twice, "nvfp4_reciprocal_twice", "model/numerics/nvfp4_recipe.cpp multiplier",
              "the reciprocal of the tensor's scale enters twice",
-             "N6/vllm-nvfp4 N6/flashinfer-fast N6/flashinfer-exact N8/vllm-nvfp4 N8/flashinfer-fast N8/flashinfer-exact"},
+             "N6/vllm-nvfp4 N6/flashinfer-fast N6/flashinfer-exact N6/program/flashinfer N8/vllm-nvfp4 N8/flashinfer-fast N8/flashinfer-exact"},
     FaultRow{Fault::nvfp4_multiplier_inverted, "nvfp4_multiplier_inverted", "model/numerics/nvfp4_recipe.cpp quantize",
              "elements are multiplied by their scale instead of divided",
              "N6/vllm-nvfp4 N6/flashinfer-fast N6/flashinfer-exact N6/torchao-nvfp4 N6/torchao-nvfp4-single N6/triton-kernels-nvfp4 "
@@ -61,7 +61,9 @@ constexpr std::array kFaults{
              "the product is exact where the implementation rounds the scale to the target first",
              "N4/triton-kernels-gpu-dequantize N4/torchao-dequantize N4/vllm-dequantize"},
     FaultRow{Fault::dequantize_nan_scale_is_number, "dequantize_nan_scale_is_number", "model/numerics/dequantize.cpp dequantize",
-             "scale byte 255 is a number", "N4/ocp N4/torchao-dequantize N4/triton-kernels-gpu-dequantize"},
+             "scale byte 255 is a number",
+             "N4/ocp N4/torchao-dequantize N4/triton-kernels-gpu-dequantize N4/program/ocp N4/program/torchao N4/program/triton_kernels "
+             "N4/program/vllm"},
     FaultRow{Fault::fp8_scale_floor_lost, "fp8_scale_floor_lost", "model/numerics/fp8_recipe.cpp scale_of", "a token's scale has no floor",
              "N5/vllm-fp8-token"},
     FaultRow{Fault::fp8_divides_by_reciprocal, "fp8_divides_by_reciprocal", "model/numerics/fp8_recipe.cpp quantize",
@@ -73,7 +75,9 @@ constexpr std::array kFaults{
              "a NaN does not reach the largest magnitude where torch.amax lets it",
              "N5/torchao-floor N5/torchao-ceil N5/torchao-rceil N5/torchao-even N5/triton-kernels-floor N5/microxcaling-even "
              "N5/microxcaling-nearest N5/aiter-floor N5/aiter-ceil N5/aiter-rceil N5/aiter-even N5/vllm-mxfp8-torch N5/deepgemm "
-             "N5/deepgemm-ue8m0 N6/triton-kernels-floor N6/triton-kernels-rceil N6/vllm-mxfp8-torch N6/deepgemm N6/deepgemm-ue8m0"},
+             "N5/deepgemm-ue8m0 N6/triton-kernels-floor N6/triton-kernels-rceil N6/vllm-mxfp8-torch N6/deepgemm N6/deepgemm-ue8m0 "
+             "N6/program/ocp N6/program/torchao N6/program/triton_kernels N6/program/microxcaling N6/program/aiter N6/program/vllm "
+             "N6/program/deepgemm"},
     FaultRow{Fault::scale_rounds_down, "scale_rounds_down", "model/numerics/mx_recipe.cpp bumps, exponent_of", "ceil and rceil ignore the mantissa",
              "N5/torchao-ceil N5/torchao-rceil N5/triton-kernels-rceil N5/triton-kernels-gpu-rceil N5/flashinfer-mx "
              "N5/flashinfer-mx-fast-math N5/aiter-ceil N5/aiter-rceil"},

@@ -11,5 +11,6 @@ std::span<const FaultRow> layouts_faults();
 std::span<const FaultRow> moe_faults();
 std::span<const FaultRow> oracle_faults();
 std::span<const FaultRow> simulator_faults();
+std::span<const FaultRow> checker_faults();
 
 }  // namespace mx::props

@@ -12,7 +12,7 @@
 namespace mx::props {
 namespace {
 
-constexpr std::array<Law, 7> kPrograms{{
+constexpr std::array<Law, 8> kPrograms{{
     {"L1/programs", "Of any view program at, inverse, is_padding and gather agree; image and padding fill the allocation", law_addresses},
     {"L1/pieces", "An address map read in pieces is the whole map", law_map_in_pieces},
     {"L1/digits", "A digit normal form computes what the interpreter does; carry-free programs have one", law_digits_agree},
@@ -20,6 +20,7 @@ constexpr std::array<Law, 7> kPrograms{{
      law_digits_are_normal},
     {"L1/is-bijection", "is_bijection says what counting says", law_bijection_test},
     {"L7/powers-of-two", "Where a backend keeps exponents alone, a layer with any other scale is refused, not cut", law_powers_of_two},
+    {"L2/takes", "A converter takes the layers that the documents say it takes, and refuses the others for the check that fails first", law_takes},
     {"L7/apply", "Through any two layouts and back every byte is the same", law_apply_undone},
 }};
 

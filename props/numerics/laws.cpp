@@ -31,6 +31,11 @@ constexpr std::string_view kRecipeScale =
     "the scale of each of this implementation's recipes is the one whose exact threshold amax reaches, and its own byte for zero, Inf and NaN";
 constexpr std::string_view kRecipeBlocks =
     "each element of this implementation's blocks is its quotient rounded as the implementation does, special blocks as recorded";
+constexpr std::string_view kPrograms =
+    "every block, whatever is in it and whatever it was held in, becomes what the implementation's program makes of it; what that does not take is "
+    "refused";
+constexpr std::string_view kBackPrograms =
+    "every code of every format under every scale becomes in every target what the implementation's program makes of it";
 constexpr std::string_view kDialect =
     "each of the 256 E8M0 bytes times each E2M1 code becomes what this implementation makes of it, in each of its targets";
 constexpr std::string_view kNvfp4 =
@@ -155,6 +160,18 @@ constexpr std::array kLaws{
     Law{"N4/vllm-dequantize", kDialect, dialect_dequantizes},
     Law{"N4/marlin", kDialect, dialect_dequantizes},
     Law{"N4/deepseek-v4", kDialect, dialect_dequantizes},
+    Law{"N4/program/ocp", kBackPrograms, dequantizers_are_programs},
+    Law{"N4/program/torchao", kBackPrograms, dequantizers_are_programs},
+    Law{"N4/program/triton_kernels", kBackPrograms, dequantizers_are_programs},
+    Law{"N4/program/vllm", kBackPrograms, dequantizers_are_programs},
+    Law{"N6/program/ocp", kPrograms, recipes_are_programs},
+    Law{"N6/program/torchao", kPrograms, recipes_are_programs},
+    Law{"N6/program/triton_kernels", kPrograms, recipes_are_programs},
+    Law{"N6/program/microxcaling", kPrograms, recipes_are_programs},
+    Law{"N6/program/flashinfer", kPrograms, recipes_are_programs},
+    Law{"N6/program/aiter", kPrograms, recipes_are_programs},
+    Law{"N6/program/vllm", kPrograms, recipes_are_programs},
+    Law{"N6/program/deepgemm", kPrograms, recipes_are_programs},
     Law{"N5/vllm-fp8-token", kTokenScale, fp8_scale_has_floor},
     Law{"N6/vllm-nvfp4", kNvfp4, nvfp4_scales_and_codes},
     Law{"N6/flashinfer-fast", kNvfp4, nvfp4_scales_and_codes},

@@ -55,8 +55,18 @@ Outcome blocks_round_once(const Law& law);
 Outcome recipe_scales_follow_amax(const Law& law);
 Outcome recipe_blocks_round_once(const Law& law);
 
+/// N6 by implementation: every recipe of its profiles against the program that it runs (programs.hpp).
+Outcome recipes_are_programs(const Law& law);
+/// The first block of a profile's recipes that the model quantizes otherwise than the program, or what one has and the other has not; "" for none.
+/// `cases` goes up by what was tried. Throws Error(usage) for an unknown profile.
+std::string program_mistake(std::string_view profile, std::uint64_t& cases);
+
 /// N4 by dialect: each E8M0 byte, E2M1 code and target as one implementation dequantizes them.
 Outcome dialect_dequantizes(const Law& law);
+
+/// N4 by implementation: every dequantizer of its profiles against the program that it runs (back_programs.hpp); the first mistake of one profile.
+Outcome dequantizers_are_programs(const Law& law);
+std::string back_program_mistake(std::string_view profile, std::uint64_t& cases);
 
 /// N6, N8 of NVFP4: a block's scale and codes; scaling the tensor and its scale. N8: a tensor's own scale matters when dequantizing.
 Outcome nvfp4_scales_and_codes(const Law& law);

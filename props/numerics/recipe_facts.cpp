@@ -189,6 +189,12 @@ std::uint32_t restated_code(std::uint32_t f32, std::uint32_t scale, const Grid& 
       case Quotient::reciprocal: magnitude = product(magnitude, quotient(0x3F800000U, scale)); break;
     }
   }
+  return restated_quotient_code(sign | magnitude, grid, rule);
+}
+
+std::uint32_t restated_quotient_code(std::uint32_t quotient_f32, const Grid& grid, const ElementRule& rule) {
+  const std::uint32_t sign = quotient_f32 & kSign;
+  std::uint32_t magnitude = quotient_f32 & ~kSign;
   if (rule.unit_by_log2) magnitude = cut_below_power(magnitude, *grid.format);
   // DeepGEMM's fp4 is its fp8's rule with another rounding and no -0.
   const bool search = rule.quotient == Quotient::reciprocal && grid.format == &kE2m1;

@@ -50,6 +50,9 @@ const ElementRule& element_rule_of(std::string_view profile);
 /// Code of a finite element whose quotient is a normal fp32 number or zero.
 std::uint32_t restated_code(std::uint32_t f32, std::uint32_t scale, const Grid& grid, const ElementRule& rule);
 
+/// Code of a quotient, any fp32 bits but a NaN's.
+std::uint32_t restated_quotient_code(std::uint32_t quotient_f32, const Grid& grid, const ElementRule& rule);
+
 /// A block of fp32 patterns (first, rest, rest, ..., last) and what it becomes.
 struct SpecialBlock {
   std::string_view profile;

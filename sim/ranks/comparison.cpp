@@ -95,10 +95,12 @@ std::string ComparedCell::verdict() const {
   if (simulation.refusal) return "refused: " + simulation.refusal->stage;
   if (!simulation.result) return "refused: " + reason;
   if (const LinkCheck* link = simulation.result->broken()) return "BROKEN: " + std::string(name_of(link->link));
+  if (!simulation.result->mistrusted.empty()) return "MISTRUSTED: " + simulation.result->mistrusted;
   return std::string(name_of(simulation.result->bit_equal ? LinkState::equal : LinkState::bounded));
 }
 
 bool ComparedCell::works() const { return simulation.result && simulation.result->broken() == nullptr; }
+bool ComparedCell::is_mistrusted() const { return works() && !simulation.result->mistrusted.empty(); }
 
 int Comparison::exit_code() const {
   const bool any = std::ranges::any_of(cells, [](const ComparedCell& cell) { return cell.simulation.result.has_value(); });
@@ -109,7 +111,9 @@ int Comparison::exit_code() const {
     if (cell.simulation.result) return 1;
     refused = true;
   }
-  return refused ? static_cast<int>(ErrorCode::unsupported) : 0;
+  if (refused) return static_cast<int>(ErrorCode::unsupported);
+  const auto blind = [](const ComparedCell& cell) { return cell.answer == CellAnswer::chosen && cell.is_mistrusted(); };
+  return std::ranges::any_of(cells, blind) ? 5 : 0;
 }
 
 Selected selected(const std::string& oracle, const oracle::Deployment& deployment, std::string_view backend) {

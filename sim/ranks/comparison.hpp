@@ -55,6 +55,8 @@ struct ComparedCell {
   std::string verdict() const;
   /// It was executed and no link is broken.
   bool works() const;
+  /// It works, and its data could not have shown otherwise.
+  bool is_mistrusted() const;
   /// With what was reported; true where nothing was.
   bool agrees() const { return reported == nullptr || reported->works == works(); }
 };
@@ -62,7 +64,7 @@ struct ComparedCell {
 struct Comparison {
   std::vector<ComparedCell> cells;  ///< backends in the oracle's order, spreads within
   /// Of the cells that the engine chooses by itself: 1 when one is broken, else 4 when a converter refuses one, else 0. Other backends' cells are
-  /// shown and fail nothing. 5 when nothing was executed.
+  /// shown and fail nothing. 5 when nothing was executed, or nothing failed and one of those cells is mistrusted.
   int exit_code() const;
 };
 

@@ -30,6 +30,11 @@ constexpr rows::Word<Link> kLinks[] = {{Link::load, "load"},
 constexpr rows::Word<LinkState> kStates[] = {
     {LinkState::equal, "bit-equal"}, {LinkState::bounded, "within the bound"}, {LinkState::broken, "BROKEN"}, {LinkState::skipped, "skipped"}};
 
+/// More than one output, all of the same bits: a wrong weight or exchange would not have shown.
+bool all_equal(std::span<const std::uint32_t> outputs) {
+  return outputs.size() > 1 && std::ranges::all_of(outputs, [&](std::uint32_t output) { return output == outputs.front(); });
+}
+
 const ExecutionRow& row_for(const SimulationRequest& request, const ModelLayer& layer) {
   return execution_of(layer.experts.form.format, request.backend);
 }
@@ -154,7 +159,8 @@ class Run {
                             .worst_share = 0,
                             .reference = quality(reference_.exact, reference_.out, columns_.size()),
                             .quality = {},
-                            .outputs = reference_.outputs};
+                            .outputs = reference_.outputs,
+                            .mistrusted = {}};
     stage_ = "convert";
     const std::vector<RankRun> ranks = prepared_ranks(result.plan, result.losses);
     stage_ = "execute";
@@ -255,6 +261,8 @@ class Run {
     const LinkInputs inputs{result.plan, layer_, result.execution, tokens_, transport_, here_, ranks, received, stages, reference_, rows_, columns_};
     result.links = check_links(inputs, result.out, result.worst_share);
     result.bit_equal = result.out == reference_.out;
+    if (result.broken() == nullptr && all_equal(reference_.out))
+      result.mistrusted = "every output has the same bits; such weights and tokens cannot show a wrong one";
     result.quality = quality(reference_.exact, result.out, columns_.size());
   }
 
@@ -321,6 +329,8 @@ const LinkCheck* SimulationResult::broken() const {
   const auto found = std::ranges::find(links, LinkState::broken, &LinkCheck::state);
   return found == links.end() ? nullptr : &*found;
 }
+
+int SimulationResult::exit_code() const { return broken() != nullptr ? 1 : mistrusted.empty() ? 0 : 5; }
 
 layout::Arch arch_of(const oracle::Hardware& hardware) {
   switch (hardware.platform) {

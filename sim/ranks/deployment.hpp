@@ -107,11 +107,14 @@ struct SimulationResult {
   Quality reference;                 ///< of the reference against the yardstick
   Quality quality;                   ///< of the deployment
   Outputs outputs;                   ///< that were computed: all where a twin sums
+  std::string mistrusted;            ///< why nothing wrong could have shown: every output has the same bits; empty where it could
 
   /// Of `out`, in a few characters.
   std::string digest() const;
   /// The first link that broke; none when the deployment computes what it should.
   const LinkCheck* broken() const;
+  /// 0 passed, 1 broken, 5 mistrusted.
+  int exit_code() const;
 };
 
 /// The engine or a converter refuses: an answer.

@@ -284,7 +284,11 @@ TEST_CASE("compare says how many inputs differ, by class, and exits as cmp does"
 
   const nlohmann::json same = run_json("compare torch-cpu ml_dtypes e4m3fn --from fp16");
   CHECK(same["differing"] == 0);
-  CHECK(run_mxact("compare triton triton e4m3fn --from bf16").out.find("identical: 65536 inputs, 0 differ") != std::string::npos);
+  const auto itself = run_mxact("compare triton triton e4m3fn --from bf16");
+  CHECK(itself.status == 5);
+  CHECK(itself.out.find("identical: 65536 inputs, 0 differ") != std::string::npos);
+  CHECK(itself.out.find("MISTRUSTED: a profile was compared with itself") != std::string::npos);
+  CHECK(run_mxact("compare torchao-floor torchao-floor mxfp4 --from bf16").status == 5);
 }
 
 TEST_CASE("compare takes block formats") {

@@ -64,6 +64,23 @@ const Change kChanges[] = {
        entry(m)["level"] = "info";
      },
      0, "1 of 8 values differ"},
+    {"recorded values of which none is another than the others",
+     [](Json&, const auto& dir) {
+       write_bytes(dir / "x.bin", bytes_of(std::vector<std::uint32_t>(8, 0)));
+       write_bytes(dir / "codes.bin", std::vector<std::uint8_t>(8, 0));
+     },
+     5, "MISTRUSTED"},
+    {"one of them another one",
+     [](Json&, const auto& dir) {
+       write_bytes(dir / "x.bin", bytes_of({0, 0, 0, 0x3F800000U, 0, 0, 0, 0}));
+       write_bytes(dir / "codes.bin", {0, 0, 0, 0x38, 0, 0, 0, 0});
+     },
+     0, "8 values"},
+    {"a bound that zeros are within",
+     [](Json& m, const auto&) {
+       entry(m)["relation"]["codes"] = {{"kind", "steps"}, {"max", 255}, {"max_count", 8}};
+     },
+     5, "MISTRUSTED"},
     {"another rounding", [](Json& m, const auto&) { params(m)["rounding"] = "toward_positive"; }, 1, "codes[1][3]: recorded 0x00 = 0, model 0x01"},
     {"another NaN code", [](Json& m, const auto&) { params(m)["nan_pos"] = "0xFF"; }, 1, "codes[1][2]"},
 

@@ -1,14 +1,10 @@
-// Activations against MPFR: the operations that each row declares, typed in again one by one, each rounded once to fp32 by a library that shares
-// no code with the model, subnormals, infinities and NaNs included.
+// Activations against MPFR: every row against the operations that it declares, typed in again in activation_formulas.cpp.
 
 #include "model/moe/activation.hpp"
-
-#include <mpfr.h>
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <random>
 #include <set>
 #include <string>
@@ -17,168 +13,22 @@
 #include "model/error.hpp"
 #include "model/numerics/f32.hpp"
 #include "tests/catch.hpp"
-#include "tests/numerics/mpfr_number.hpp"
+#include "tests/moe/activation_formulas.hpp"
 
 namespace {
 
 using namespace mx::moe;
 using mx::Error;
+using mx::test::activation_formulas;
+using mx::test::FormulaSetting;
 using mx::test::IeeeRange;
 using mx::test::kBf16Range;
 using mx::test::kF32Range;
-using mx::test::MpfrNumber;
-using mx::test::rounded_bits;
-
-constexpr IeeeRange kFp16Range{11, -23, 16};
+using mx::test::kFp16Range;
+using mx::test::Single;
 
 std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }
 float number(std::uint32_t pattern) { return std::bit_cast<float>(pattern); }
-bool is_nan(std::uint32_t pattern) { return std::isnan(number(pattern)); }
-
-/// fp32 numbers whose operators are MPFR's, exact or to 400 bits, rounded once to fp32.
-class Single {
- public:
-  explicit Single(float value) : bits_(bits(value)) {}
-  static Single of(std::uint32_t pattern) { return Single(number(pattern)); }
-  std::uint32_t pattern() const { return is_nan(bits_) ? 0x7FC00000U : bits_; }
-  bool nan() const { return is_nan(bits_); }
-
-  friend Single operator+(Single a, Single b) { return binary(mpfr_add, a, b); }
-  friend Single operator*(Single a, Single b) { return binary(mpfr_mul, a, b); }
-  friend Single operator/(Single a, Single b) { return binary(mpfr_div, a, b); }
-  friend Single operator-(Single a) { return Single(-number(a.bits_)); }
-  friend Single exp(Single a) { return unary(mpfr_exp, a); }
-  friend Single log1p(Single a) { return unary(mpfr_log1p, a); }
-  friend Single tanh(Single a) { return unary(mpfr_tanh, a); }
-  friend Single erf(Single a) { return unary(mpfr_erf, a); }
-  friend Single sqrt(Single a) { return unary(mpfr_sqrt, a); }
-  friend Single fma(Single a, Single b, Single c) {
-    MpfrNumber x(24), y(24), z(24), result(2000);
-    mpfr_set_flt(x.get(), number(a.bits_), MPFR_RNDN);
-    mpfr_set_flt(y.get(), number(b.bits_), MPFR_RNDN);
-    mpfr_set_flt(z.get(), number(c.bits_), MPFR_RNDN);
-    mpfr_fma(result.get(), x.get(), y.get(), z.get(), MPFR_RNDN);
-    return rounded(result, kF32Range);
-  }
-  /// Rounded to a smaller type.
-  Single in(const IeeeRange& range) const {
-    MpfrNumber x(24);
-    mpfr_set_flt(x.get(), number(bits_), MPFR_RNDN);
-    return rounded(x, range);
-  }
-  friend bool operator<(Single a, Single b) { return number(a.bits_) < number(b.bits_); }
-
- private:
-  template <typename Operation>
-  static Single binary(Operation operation, Single a, Single b) {
-    MpfrNumber x(24), y(24), result(700);
-    mpfr_set_flt(x.get(), number(a.bits_), MPFR_RNDN);
-    mpfr_set_flt(y.get(), number(b.bits_), MPFR_RNDN);
-    operation(result.get(), x.get(), y.get(), MPFR_RNDN);
-    return rounded(result, kF32Range);
-  }
-  template <typename Function>
-  static Single unary(Function function, Single a) {
-    MpfrNumber x(24), result(400);
-    mpfr_set_flt(x.get(), number(a.bits_), MPFR_RNDN);
-    function(result.get(), x.get(), MPFR_RNDN);
-    return rounded(result, kF32Range);
-  }
-  static Single rounded(MpfrNumber& exact, const IeeeRange& range) {
-    return of(mpfr_nan_p(exact.get()) != 0 ? 0x7FC00000U : rounded_bits(exact.get(), range));
-  }
-
-  std::uint32_t bits_;
-};
-
-/// Constants and type of one evaluation.
-struct Setting {
-  Single alpha, beta, limit, linear_beta;
-  IeeeRange type;
-  Single t(Single x) const { return x.in(type); }
-};
-
-// torch.clamp keeps a NaN; fminf and fmaxf return the bound.
-Single at_most(Single x, Single bound) { return bound < x ? bound : x; }
-Single within(Single x, Single bound) { return at_most(x, bound) < -bound ? -bound : at_most(x, bound); }
-Single fmin_at_most(Single x, Single bound) { return x.nan() ? bound : at_most(x, bound); }
-Single fmin_within(Single x, Single bound) { return x.nan() ? bound : within(x, bound); }
-
-Single sg(Single x) { return Single(1) / (Single(1) + exp(-x)); }
-Single silu_of(Single x) { return x / (Single(1) + exp(-x)); }
-Single gelu_of(Single x) { return (x * Single(0.5F)) * (Single(1) + erf(x * Single(0.70710678118654752F))); }
-Single gelu_tanh_of(Single x) {
-  const Single inner = Single(0.79788456080286536F) * (x + Single(0.044715F) * ((x * x) * x));
-  return (Single(0.5F) * x) * (Single(1) + tanh(inner));
-}
-
-using Formula = Single (*)(Single gate, Single up, const Setting& c);
-
-/// The rows once more, by name.
-const std::map<std::string_view, Formula>& formulas() {
-  static const std::map<std::string_view, Formula> kFormulas{
-      {"swiglu_oai",
-       [](Single x, Single y, const Setting& c) {
-         const Single g = at_most(x, c.limit);
-         return c.t(g / (Single(1) + exp(-(c.alpha * g))) * (within(y, c.limit) + c.beta));
-       }},
-      {"swiglu_oai_torch",
-       [](Single x, Single y, const Setting& c) {
-         const Single g = c.t(at_most(x, c.limit));
-         const Single u = c.t(within(y, c.limit));
-         const Single glu = c.t(g * c.t(sg(c.t(g * c.alpha))));
-         return c.t(c.t(u + c.beta) * glu);
-       }},
-      {"swiglu_oai_cuda",
-       [](Single x, Single y, const Setting& c) {
-         const Single g = fmin_at_most(x, c.limit);
-         return c.t((fmin_within(y, c.limit) + c.beta) * g / (Single(1) + exp(-g * c.alpha)));
-       }},
-      {"swiglu_oai_triton",
-       [](Single x, Single y, const Setting& c) {
-         const Single g = fmin_at_most(x, c.limit);
-         const Single s = g / (Single(1) + exp(-c.alpha * g));
-         return c.t(fma(s, fmin_within(y, c.limit), s));
-       }},
-      {"swiglu_oai_flashinfer",
-       [](Single x, Single y, const Setting& c) {
-         const Single g = fmin_at_most(x, c.limit);
-         return c.t(g * sg(g * c.alpha) * (fmin_within(y, c.limit) + c.beta));
-       }},
-      {"swiglu_oai_aiter",
-       [](Single x, Single y, const Setting& c) {
-         // fminf(fmaxf(y, -7), 7): a NaN meets the lower bound first.
-         const Single u = y.nan() ? Single(-7) : within(y, Single(7));
-         return c.t(fmin_at_most(x, Single(7)) * sg(Single(-1.702F) * -fmin_at_most(x, Single(7))) * (u + Single(1)));
-       }},
-      {"swiglu_oai_uninterleave",
-       [](Single x, Single y, const Setting& c) {
-         const Single g = c.t(fmin_at_most(x, c.limit));
-         const Single u = c.t(fmin_within(y, c.limit));
-         return c.t(c.t(g / (Single(1) + exp(-g * c.alpha))) * (u + c.beta));
-       }},
-      {"swiglu_step", [](Single x, Single y, const Setting& c) { return c.t(fmin_at_most(silu_of(x), c.limit) * fmin_within(y, c.limit)); }},
-      {"silu_and_mul", [](Single x, Single y, const Setting& c) { return c.t(c.t(silu_of(x)) * y); }},
-      {"silu_and_mul_clamp_torch",
-       [](Single x, Single y, const Setting& c) { return c.t(c.t(silu_of(c.t(at_most(x, c.limit)))) * c.t(within(y, c.limit))); }},
-      {"silu_and_mul_clamp_cuda",
-       [](Single x, Single y, const Setting& c) { return c.t(c.t(silu_of(c.t(fmin_at_most(x, c.limit)))) * c.t(fmin_within(y, c.limit))); }},
-      {"gelu_and_mul", [](Single x, Single y, const Setting& c) { return c.t(c.t(gelu_of(x)) * y); }},
-      {"gelu_tanh_and_mul", [](Single x, Single y, const Setting& c) { return c.t(c.t(gelu_tanh_of(x)) * y); }},
-      {"situ_and_mul",
-       [](Single x, Single y, const Setting& c) {
-         const Single gate = c.beta * tanh(x * (Single(1) / c.beta)) / (Single(1) + exp(-x));
-         const Single up = Single(0) < c.linear_beta ? c.linear_beta * tanh(y * (Single(1) / c.linear_beta)) : y;
-         return c.t(gate * up);
-       }},
-      {"silu_no_mul", [](Single x, Single, const Setting& c) { return c.t(silu_of(x)); }},
-      {"gelu_no_mul", [](Single x, Single, const Setting& c) { return c.t(gelu_of(x)); }},
-      {"gelu_tanh_no_mul", [](Single x, Single, const Setting& c) { return c.t(gelu_tanh_of(x)); }},
-      {"relu2_no_mul", [](Single x, Single, const Setting& c) { return c.t(Single(0) < x || x.nan() ? x * x : Single(0)); }},
-      {"relu2_no_mul_cuda", [](Single x, Single, const Setting& c) { return c.t(Single(0) < x ? x * x : Single(0)); }},
-  };
-  return kFormulas;
-}
 
 struct Type {
   const mx::Format& format;
@@ -197,7 +47,7 @@ const std::vector<std::uint32_t>& special_patterns() {
   return kPatterns;
 }
 
-Setting setting_of(const ActivationConstants& constants, const IeeeRange& range) {
+FormulaSetting setting_of(const ActivationConstants& constants, const IeeeRange& range) {
   return {Single::of(constants.alpha), Single::of(constants.beta), Single::of(constants.limit), Single::of(constants.linear_beta), range};
 }
 
@@ -208,13 +58,13 @@ std::string text(const Activation& row, const mx::Format& type, std::uint32_t ga
 }  // namespace
 
 TEST_CASE("every activation equals its declared operations in MPFR, bit for bit") {
-  REQUIRE(formulas().size() == all_activations().size());
+  REQUIRE(activation_formulas().size() == all_activations().size());
   for (const Activation& row : all_activations()) {
     INFO(row.name);
-    REQUIRE(formulas().contains(row.name));
-    const Formula formula = formulas().at(row.name);
+    REQUIRE(activation_formulas().contains(row.name));
+    const mx::test::Formula formula = activation_formulas().at(row.name);
     for (const Type& type : types()) {
-      const Setting setting = setting_of(row.constants, type.range);
+      const FormulaSetting setting = setting_of(row.constants, type.range);
       const auto check = [&](std::uint32_t gate, std::uint32_t up) {
         const std::uint32_t expected = formula(Single::of(gate), Single::of(up), setting).pattern();
         const std::uint32_t got = activate(row, type.format, gate, up, row.constants);
@@ -246,13 +96,13 @@ TEST_CASE("activations under other constants than the source's") {
     for (std::string_view name : {"swiglu_oai", "swiglu_oai_flashinfer", "silu_and_mul_clamp_cuda"}) {
       const Activation& row = activation_named(name);
       INFO(text(row, mx::kBf16, gate, up));
-      const Setting setting = setting_of(constants, kBf16Range);
-      REQUIRE(activate(row, mx::kBf16, gate, up, constants) == formulas().at(name)(Single::of(gate), Single::of(up), setting).pattern());
+      const FormulaSetting setting = setting_of(constants, kBf16Range);
+      REQUIRE(activate(row, mx::kBf16, gate, up, constants) == activation_formulas().at(name)(Single::of(gate), Single::of(up), setting).pattern());
     }
     ActivationConstants situ = constants;
     situ.beta = bits(1.5F);
     const Activation& row = activation_named("situ_and_mul");
-    const Single expected = formulas().at(row.name)(Single::of(gate), Single::of(up), setting_of(situ, kF32Range));
+    const Single expected = activation_formulas().at(row.name)(Single::of(gate), Single::of(up), setting_of(situ, kF32Range));
     REQUIRE(activate(row, mx::kF32, gate, up, situ) == expected.pattern());
   }
 }

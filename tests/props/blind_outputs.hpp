@@ -2,6 +2,7 @@
 // Outputs of an MoE layer on a backend, with a planted fault where it belongs: what a test suite would be shown.
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,12 +20,12 @@ struct DataRow {
 };
 std::span<const DataRow> data_rows();
 
-/// A backend of the mxfp4 execution table.
-struct BackendRow {
-  std::string_view backend;
-  bool blackwell;  ///< sm100, else sm90
+/// What a test suite would be shown: numbers of a backend or of a part, from some data.
+struct Outputs {
+  std::string backend;
+  std::string data;
+  std::vector<float> values;
 };
-std::span<const BackendRow> blind_backends();
 
 /// Which half of the chain a fault is switched on for.
 enum class FaultySide {
@@ -32,8 +33,12 @@ enum class FaultySide {
   execution,   ///< routing, quantizers, products, activation
 };
 
-/// The layer's outputs [tokens * hidden]: one gated layer of 4 experts, hidden and intermediate size 256, 8 tokens with 2 experts each, SwiGLU with
-/// alpha 1.25, beta 1, limit 5. Throws what conversion and execution throw.
-std::vector<float> outputs(const BackendRow& backend, const DataRow& data, fault::Fault fault, FaultySide side);
+/// The outputs [tokens * hidden] of a layer on each of four backends and each kind of data: one gated layer of 4 experts, hidden and intermediate
+/// size 256, 8 tokens with 2 experts each, SwiGLU with alpha 1.25, beta 1, limit 5. Those that throw are left out.
+std::vector<Outputs> layer_outputs(fault::Fault fault, FaultySide side);
+
+/// Outputs of recipes, casts, dequantizers, functions, contracts, routers and activations, each row of their tables apart, with the fault that is
+/// switched on. Rows behind one that throws are left out.
+std::vector<Outputs> part_outputs();
 
 }  // namespace mx::props

@@ -13,11 +13,11 @@
 
 namespace mx::props {
 
-/// One backend and one kind of data.
+/// One backend or part, and one kind of data.
 struct BlindRun {
-  const BackendRow* backend;
-  const DataRow* data;
-  std::int64_t elements;
+  std::string backend;
+  std::string data;
+  std::int64_t elements;       ///< whose right value is a number
   std::int64_t differ;         ///< of them, in some bit
   std::vector<bool> accepted;  ///< by each of all_tolerances()
 };
@@ -26,10 +26,11 @@ struct BlindFault {
   const FaultRow* fault;
   std::vector<BlindRun> runs;  ///< without those that threw or crashed: nobody overlooks them
   int threw;
+  std::string_view no_numbers;  ///< why no tolerance applies, where none does
 };
 
-/// Whether an MoE layer's output can show the fault at all: those of numerics, layouts, moe and the simulator.
-bool reaches_outputs(const FaultRow& row);
+/// Why no rule for outputs applies to what the fault breaks: an answer that is no number, or a tool that compares. "" where one does.
+std::string_view why_no_numbers(const FaultRow& row);
 
 std::vector<BlindFault> run_blind(std::span<const FaultRow> faults, int jobs, unsigned limit_seconds, const std::function<void(std::size_t)>& done);
 

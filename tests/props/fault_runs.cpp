@@ -20,8 +20,8 @@ struct AreaRow {
   std::string_view area;
 };
 constexpr std::array kAreas{
-    AreaRow{"model/numerics/", "numerics"}, AreaRow{"kernels/", "kernels"},     AreaRow{"model/layout/", "layouts"},
-    AreaRow{"model/moe/", "moe"},           AreaRow{"model/oracle/", "oracle"}, AreaRow{"sim/", "simulator"},
+    AreaRow{"model/numerics/", "numerics"}, AreaRow{"kernels/", "kernels"}, AreaRow{"model/layout/", "layouts"}, AreaRow{"model/moe/", "moe"},
+    AreaRow{"model/oracle/", "oracle"},     AreaRow{"sim/", "simulator"},   AreaRow{"golden/", "checker"},
 };
 constexpr auto kAreaNames = [] {
   std::array<std::string_view, kAreas.size()> names{};

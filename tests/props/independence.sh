@@ -4,7 +4,7 @@
 set -u
 objects=$1
 restated="oracle/restated oracle/restated_backends oracle/restated_classes oracle/facts moe/restated
-  numerics/grid numerics/scale_facts numerics/recipe_facts numerics/dyadic layout/stage_formula layout/backend_formula"
+  numerics/grid numerics/scale_facts numerics/recipe_facts numerics/mx_programs numerics/scaled_programs numerics/back_programs numerics/dyadic layout/stage_formula layout/backend_formula layout/restated_takes"
 for family in aiter cpu deepgemm flashinfer fp8 humming marlin nvfp4 triton w4a8; do restated+=" layout/$family/backends layout/$family/stages"; done
 restated=${restated/ layout\/fp8\/stages/ layout\/flashinfer\/sm90_mixed_stages}
 allowed='^mx::(props::|Error::|layout::is_(scale|weight|w13|bias)\(|(layout|oracle)::name_of\()'

@@ -6,9 +6,11 @@
 #include <array>
 #include <exception>
 
+#include "props/numerics/laws.hpp"
 #include "tests/props/all_laws.hpp"
 #include "tests/props/mutant_records.hpp"
 #include "tests/props/processes.hpp"
+#include "tests/props/restated_activations.hpp"
 #include "tests/props/restated_answers.hpp"
 
 namespace mx::props {
@@ -21,13 +23,15 @@ struct Watch {
   std::string_view table;
   std::string_view law;  ///< a whole id, or its beginning where it ends in '*'
 };
+/// Laws that look at a table as a whole, while others are quicker with the changed row alone.
+constexpr std::string_view kOfWholeTables = "L2/takes";
 constexpr std::array kWatches{
     Watch{"recipes", "N5/SUBJECT"},
     Watch{"recipes", "N6/SUBJECT"},
     Watch{"recipes", "N8/SUBJECT"},
     Watch{"dequantizers", "N4/SUBJECT"},
     Watch{"dequantizers", "N8/dequantize"},
-    Watch{"contracts", "N10*"},
+    Watch{"contracts", "N10/SUBJECT"},
     Watch{"contracts", "N11*"},
     Watch{"contracts", "N12*"},
     Watch{"contracts", "N13*"},
@@ -35,6 +39,7 @@ constexpr std::array kWatches{
     Watch{"routers", "S2-table/SUBJECT"},
     Watch{"routers", "S4/routing"},
     Watch{"activations", "S1*"},
+    Watch{"layouts", "L2/takes"},
     Watch{"layouts", "L2/SUBJECT"},
     Watch{"layouts", "L7/SUBJECT"},
     Watch{"layouts", "L8/SUBJECT"},
@@ -57,9 +62,27 @@ bool watches(std::string_view id, const TableMutant& mutant) {
   return named || documented;
 }
 
+void stand_in(const TableMutant& mutant, bool alone) {
+  if (alone && mutant.alone != nullptr) {
+    fault::set_stand_in(mutant.where, {mutant.alone, 1});
+  } else {
+    fault::set_stand_in(mutant.where, {mutant.rows.get(), mutant.count});
+  }
+}
+
+/// What the laws over all profiles of an implementation (N4/program, N6/program) say of the changed one alone.
+std::string broken_program(const TableMutant& mutant) {
+  std::uint64_t cases = 0;
+  if (mutant.table == "recipes" && !numerics::program_mistake(mutant.subject, cases).empty()) return "N6/program";
+  if (mutant.table == "dequantizers" && !numerics::back_program_mistake(mutant.subject, cases).empty()) return "N4/program";
+  return {};
+}
+
 std::string broken_law(const TableMutant& mutant, std::span<const Law> laws) {
+  if (std::string law = broken_program(mutant); !law.empty()) return law;
   for (const Law& law : laws) {
     if (!watches(law.id, mutant)) continue;
+    stand_in(mutant, law.id != kOfWholeTables);
     try {
       if (!law.run(law).held) return std::string(law.id);
     } catch (const std::exception&) {
@@ -71,15 +94,8 @@ std::string broken_law(const TableMutant& mutant, std::span<const Law> laws) {
 
 std::string wrong_answer(const TableMutant& mutant) {
   if (mutant.table == "roundings") return wrong_rounding();
+  if (mutant.table == "activations") return wrong_activation(mutant.subject);
   return mutant.table == "routers" ? wrong_weight_place() : std::string();
-}
-
-void stand_in(const TableMutant& mutant, bool alone) {
-  if (alone && mutant.alone != nullptr) {
-    fault::set_stand_in(mutant.where, {mutant.alone, 1});
-  } else {
-    fault::set_stand_in(mutant.where, {mutant.rows.get(), mutant.count});
-  }
 }
 
 MutantRun tried(const TableMutant& mutant, std::span<const Law> laws, const Records& records) {
@@ -87,10 +103,12 @@ MutantRun tried(const TableMutant& mutant, std::span<const Law> laws, const Reco
   if (std::string law = broken_law(mutant, laws); !law.empty()) return {&mutant, Judgement::law, law};
   stand_in(mutant, false);
   if (std::string wrong = wrong_answer(mutant); !wrong.empty()) return {&mutant, Judgement::restated, wrong};
-  if (std::string entry = records.noticed(mutant); !entry.empty()) return {&mutant, Judgement::record, entry};
   fault::set_stand_in(mutant.where, {});
   const std::string input = mutant.differs();
-  return {&mutant, input.empty() ? Judgement::equivalent : Judgement::survives, input};
+  if (input.empty()) return {&mutant, Judgement::equivalent, input};
+  stand_in(mutant, false);
+  if (std::string entry = records.noticed(mutant); !entry.empty()) return {&mutant, Judgement::record, entry};
+  return {&mutant, Judgement::survives, input};
 }
 
 MutantRun run_of(const TableMutant& mutant, const Said& said) {

@@ -29,7 +29,8 @@ struct MutantRun {
   std::string text;  ///< the law, the entry, or the first input whose output changes
 };
 
-/// Tries every mutant, `jobs` processes at a time; `done` is told how many are finished. Laws first, then the restated answers, then `records`.
+/// Tries every mutant, `jobs` processes at a time; `done` is told how many are finished. Laws first, then the restated answers; then the
+/// exam, and of what changes an output `records`.
 /// Throws Error(resource) when a process cannot be made.
 std::vector<MutantRun> run_mutants(std::span<const TableMutant> mutants, const Records& records, int jobs, unsigned limit_seconds,
                                    const std::function<void(std::size_t)>& done);

@@ -8,6 +8,7 @@
 #include "model/moe/activation.hpp"
 #include "model/moe/routing.hpp"
 #include "model/numerics/f32.hpp"
+#include "props/layout/takes_laws.hpp"
 #include "tests/props/restated_answers.hpp"
 #include "tests/props/table_mutants.hpp"
 
@@ -90,11 +91,10 @@ std::string versions_of(const BackendLayout& row) {
   return row.engines.in_2026_05 ? "2026-05" : "2026-08";
 }
 
-/// A need as it is told, its condition left out.
-std::string needs_text(const BackendLayout& row) {
-  std::string text;
-  for (const layout::Need& need : row.needs) text += layout::text_of(need) + (need.applies == nullptr ? ";" : " at times;");
-  return text;
+/// The check that a setting fails first, as it is told.
+std::string refusal_of(const BackendLayout& row, const layout::Setting& setting) {
+  const std::vector<layout::BrokenNeed> broken = layout::broken_needs(row, setting);
+  return broken.empty() ? std::string() : broken.front().text();
 }
 
 /// Where a row of layouts says anything else; how its memory differs the laws say.
@@ -108,7 +108,9 @@ std::string different_layout(const BackendLayout& own, const BackendLayout& chan
       }
     }
   }
-  if (needs_text(own) != needs_text(changed)) return "needs: " + needs_text(changed);
+  for (const layout::Setting& setting : settings_of(own.format)) {
+    if (own.engines.has(setting.engine) && refusal_of(own, setting) != refusal_of(changed, setting)) return "refuses: " + refusal_of(own, setting);
+  }
   if (own.values != changed.values || own.undo_values != changed.undo_values || own.build != changed.build) return "how tensors are made";
   return {};
 }

@@ -8,10 +8,12 @@
 #include <set>
 #include <string>
 
+#include "model/moe/activation.hpp"
 #include "tests/catch.hpp"
 #include "tests/props/known_survivors.hpp"
 #include "tests/props/mutant_records.hpp"
 #include "tests/props/mutant_runs.hpp"
+#include "tests/props/restated_activations.hpp"
 #include "tests/props/restated_answers.hpp"
 
 namespace {
@@ -45,6 +47,10 @@ TEST_CASE("changes of tables have ids of their own, and every table has some") {
 TEST_CASE("the tables as they are give the restated answers") {
   CHECK(mx::props::wrong_rounding().empty());
   CHECK(mx::props::wrong_weight_place().empty());
+  for (const mx::moe::Activation& row : mx::moe::all_activations()) {
+    INFO(row.name);
+    CHECK(mx::props::wrong_activation(row.name).empty());
+  }
 }
 
 TEST_CASE("known survivors are changes that exist") {

@@ -86,6 +86,35 @@ TEST_CASE("one rank from the packed form has the bits of one rank from the check
   }
 }
 
+TEST_CASE("a deployment whose outputs cannot show a wrong weight is mistrusted, not passed") {
+  Scenario scenario = make_scenario(parse_deployment_file(file_text("SM90", "tp 2", kLayer), "test"), {.tokens = 3});
+  const Selected choice = selected(scenario.oracle, scenario.deployment, "TRITON");
+  const SimulationRequest request{scenario.oracle, scenario.deployment, "TRITON", choice.kernel_class, scenario.engine};
+  const auto simulated = [&] {
+    return simulate(request, scenario.layer, scenario.tokens, run_reference(request, scenario.layer, scenario.tokens, {}), in_process());
+  };
+  const Simulation telling = simulated();
+  REQUIRE(telling.result.has_value());
+  CHECK(telling.result->mistrusted.empty());
+  CHECK(telling.result->exit_code() == 0);
+  // Codes of 0 and no bias behind the second matrix: whatever is exchanged and loaded, the layer gives zeros.
+  for (const layout::Role role : {layout::Role::w2_weight, layout::Role::w2_bias}) std::ranges::fill(scenario.layer.experts[role], std::uint8_t{0});
+  const Simulation blind = simulated();
+  REQUIRE(blind.result.has_value());
+  CHECK(blind.result->broken() == nullptr);
+  CHECK_FALSE(blind.result->mistrusted.empty());
+  CHECK(blind.result->exit_code() == 5);
+
+  Comparison comparison;
+  const Spread& spread = compared_spreads().front();
+  comparison.cells.push_back({"TRITON", &spread, CellAnswer::chosen, choice.kernel_class, {}, blind});
+  CHECK(comparison.cells.front().verdict().starts_with("MISTRUSTED: "));
+  CHECK(comparison.exit_code() == 5);
+  comparison.cells.push_back({"TRITON", &spread, CellAnswer::possible, choice.kernel_class, {}, blind});
+  comparison.cells.front().simulation = telling;
+  CHECK(comparison.exit_code() == 0);
+}
+
 TEST_CASE("tensor parallel ranks have the same activations bit for bit; their sums meet the bound") {
   for (const std::string parallel : {"tp 2", "tp 3", "dp 2", "tp 2 dp 3"}) {
     INFO(parallel);
