@@ -68,7 +68,8 @@ void check_addresses(const Layout& layout) {
     held_at = address;
     // The first copy is not the first in memory where a permutation follows.
     const std::optional<std::int64_t> named = layout.at(*place.coord);
-    const bool holds_it = named && gather[static_cast<std::size_t>(*named)] == gather[a];
+    const bool in_memory = named && *named >= 0 && *named < layout.cosize();
+    const bool holds_it = in_memory && gather[static_cast<std::size_t>(*named)] == gather[a];
     if (layout.repeats() ? !holds_it : named != address) RC_FAIL("at(inverse(a)) is not a at " + std::to_string(a));
   }
   for (std::int64_t i = 0; i < layout.size(); ++i) {

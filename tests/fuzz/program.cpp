@@ -61,6 +61,7 @@ void hold(const Layout& layout) {
     if (!place.coord) continue;
     const auto at = layout.at(*place.coord);
     if (layout.repeats()) {
+      mx::fuzz::require(!at || (*at >= 0 && *at < layout.cosize()), "an address lies in memory");
       mx::fuzz::require(!at || gather[static_cast<std::size_t>(*at)] == gather[static_cast<std::size_t>(address)], "a repeated element is at its first place");
     } else {
       mx::fuzz::require(at == address, "an element is where it is found");

@@ -45,7 +45,7 @@ TEST_CASE("law ids are unique and begin with a number of the catalogue") {
   for (const Law& law : mx::props::all_laws()) {
     INFO(law.id);
     CHECK(ids.insert(law.id).second);
-    CHECK(std::string_view("NLSO").find(law.id[0]) != std::string_view::npos);
+    CHECK(std::string_view("NLSOT").find(law.id[0]) != std::string_view::npos);
   }
   for (std::string_view number : {"N1", "N4", "L1", "L2", "L3", "O1", "O2", "O3", "O4", "O5", "O6"}) {
     INFO(number);

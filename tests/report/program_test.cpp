@@ -115,7 +115,7 @@ TEST_CASE("report: misuse gets one line, and nothing is written") {
   } rows[] = {
       {page, 2, "RUN is required"},
       {run, 2, "--output is required"},
-      {run + " -o report.pdf", 2, "-o takes a file that ends in .html or .svg, not 'report.pdf'"},
+      {run + " -o report.pdf", 2, "-o takes a file that ends in .html, .svg or .xml, not 'report.pdf'"},
       {run + " " + run + page, 2, "is given twice"},
       {run + " " + other + " -o x.svg", 2, "a picture is that of one run, not of 2"},
       {other + " -o " + in_shell(files.scratch.path() / "x.svg"), 2, "has no picture of its own"},
