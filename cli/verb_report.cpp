@@ -24,6 +24,7 @@ struct ReportOptions {
   std::vector<std::string> runs;
   std::string output;
   std::string annotate;
+  std::string picture;
   bool force = false;
   bool json = false;
 };
@@ -65,9 +66,9 @@ Json as_json(const ReportOptions& options, std::span<const golden::Run> runs, st
   return json;
 }
 
-std::string text_of(Form form, std::span<const golden::Run> runs) {
+std::string text_of(Form form, const std::string& picture, std::span<const golden::Run> runs) {
   switch (form) {
-    case Form::picture: return golden::as_file(golden::picture_of(runs.front()));
+    case Form::picture: return golden::as_file(golden::picture_of(runs.front(), picture));
     case Form::junit: return sim::junit_xml("mxact", golden::checks_of(runs));
     default: return golden::report_html(runs);
   }
@@ -81,10 +82,11 @@ int report(const ReportOptions& options) {
   if (form == Form::picture && options.runs.size() != 1) {
     throw Error(ErrorCode::usage, fmt::format("a picture is that of one run, not of {}; a page ends in .html", options.runs.size()));
   }
+  if (!options.picture.empty() && form != Form::picture) throw Error(ErrorCode::usage, "--picture goes with -o FILE.svg", options.output);
   sim::require_writable(options.output, options.force);
   const std::vector<golden::Run> runs = read_runs(options.runs);
   const std::vector<golden::Outcome> outcomes = golden::outcomes_of(runs);
-  const std::string text = text_of(form, runs);
+  const std::string text = text_of(form, options.picture, runs);
   sim::write_file(options.output, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, options.force);
   if (!options.annotate.empty()) {
     std::fputs(sim::github_annotations(golden::checks_of(runs)).c_str(), stdout);
@@ -107,6 +109,7 @@ void add_report(Verb app, Action& action) {
   const auto options = std::make_shared<ReportOptions>();
   verb.add_option("RUN", options->runs, "what a verb printed with --json, or mxact_bench wrote with --benchmark_out").required();
   verb.add_option("-o,--output", options->output, "the page, FILE.html; every single check as JUnit's XML, FILE.xml; or the picture of one run, FILE.svg").required();
+  verb.add_option("--picture", options->picture, "which picture, where a run has several: speed, of mxact_bench (default: the first, kernels under their limits)");
   verb.add_option("--annotate", options->annotate, "github: prints a line for each failure that GitHub shows beside the change");
   verb.add_flag("--force", options->force, "overwrite the file");
   verb.add_flag("--json", options->json, "machine-readable output: the verdict of each run");

@@ -5,8 +5,10 @@
 
 #include "golden/draw/svg.hpp"
 #include "golden/html/html.hpp"
+#include "golden/report/parts.hpp"
 #include "golden/report/report.hpp"
 #include "model/error.hpp"
+#include "model/names.hpp"
 
 namespace mx::golden {
 namespace {
@@ -147,7 +149,31 @@ std::string report_html(std::span<const Run> runs) {
   return html_page(fmt::format("mxact report: {}", word_of(worst(outcomes))), picture_style(), body);
 }
 
-Figure picture_of(const Run& run) {
+namespace {
+
+/// Pictures besides the first one of a kind.
+struct PictureRow {
+  std::string_view schema;
+  std::string_view name;
+  Figure (*figure)(const Run&);
+};
+constexpr std::array kFurtherPictures{PictureRow{"google-benchmark", "speed", speed_figure}};
+
+Figure further_picture(const Run& run, std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const PictureRow& row : kFurtherPictures) {
+    if (row.schema != run.kind->schema) continue;
+    if (row.name == name) return row.figure(run);
+    known.push_back(row.name);
+  }
+  if (known.empty()) throw Error(ErrorCode::usage, fmt::format("a run of {} has one picture at most, none by name", schema_of(run)), run.name);
+  throw Error(ErrorCode::usage, unknown_name("picture", name, known), run.name);
+}
+
+}  // namespace
+
+Figure picture_of(const Run& run, std::string_view name) {
+  if (!name.empty()) return further_picture(run, name);
   if (run.kind->figure != nullptr) return run.kind->figure(run);
   std::string known;
   for (const Kind& kind : kinds()) {

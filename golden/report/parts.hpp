@@ -54,6 +54,9 @@ Outcome bench_outcome(const Run& run);
 std::string bench_html(const Run& run);
 std::string bench_environment(const Run& run);
 Figure bench_figure(const Run& run);
+/// Whether a run of benchmarks has kernels with several numbers of rows.
+bool has_speed(const Run& run);
+Figure speed_figure(const Run& run);
 
 /// `faults`: the model made wrong on purpose.
 Outcome faults_outcome(const Run& run);

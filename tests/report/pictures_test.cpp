@@ -161,3 +161,27 @@ TEST_CASE("a run without a picture says which have one") {
   bench["benchmarks"] = {bench["benchmarks"][5]};
   CHECK(refuses(mx::ErrorCode::input, "there is nothing to draw", [&] { picture(bench); }));
 }
+
+TEST_CASE("speed over the number of rows has a bar for each number, and is asked for by name") {
+  Json bench = bench_json();
+  bench["benchmarks"] = Json::array();
+  const auto add = [&](const std::string& name, double rate) {
+    bench["benchmarks"].push_back({{"name", name}, {"run_name", name}, {"repetitions", 1}, {"real_time", 1.0}, {"rate", rate}});
+  };
+  add("moe_gemm/ours/w:mxfp4/N:64/M:1/threads:1", 1e9);
+  add("moe_gemm/ours/w:mxfp4/N:64/M:16/threads:1", 4e9);
+  add("moe_gemm/peer/w:bf16/N:64/M:16/threads:1", 2e9);
+  add("moe_layer/ours/tokens:8/threads:1/manual_time", 3e9);
+  const auto speed = [&] { return mx::golden::as_file(mx::golden::picture_of(mx::golden::run_of("bench.json", bench), "speed")); };
+  const std::string picture = speed();
+  // A full bar has 30 pixels; the slower ones their share of it.
+  for (const char* part : {"moe_gemm N:64 threads:1", ">ours w:mxfp4<", ">peer w:bf16<", "height=\"30\"", "height=\"15\"", "height=\"8\"", ">4 G/s<", ">2 G/s<", ">1 G/s<"}) {
+    INFO(part);
+    CHECK(picture.find(part) != std::string::npos);
+  }
+  CHECK(picture.find("moe_layer") == std::string::npos);
+  bench["benchmarks"].erase(0);
+  CHECK(refuses(mx::ErrorCode::input, "there is nothing to draw", speed));
+  const mx::golden::Run verify = mx::golden::run_of("verify.json", verify_json());
+  CHECK(refuses(mx::ErrorCode::usage, "one picture at most", [&] { mx::golden::picture_of(verify, "speed"); }));
+}
