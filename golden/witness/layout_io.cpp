@@ -80,7 +80,7 @@ void compare_restored(const layout::PackedLayer& packed, const IoTensors& inputs
       continue;
     }
     findings.compared();
-    if (restored[role] != tensor.bytes) findings.differs([&] { return "backward: restoring does not give input '" + name + "' again"; });
+    if (restored[role] != tensor.bytes) findings.differs([&name = name] { return "backward: restoring does not give input '" + name + "' again"; });
   }
 }
 
@@ -168,7 +168,7 @@ void compare_undone(const ValueCall& call, const layout::StageTensors& inputs, c
     const auto found = undone.find(name);
     findings.compared();
     if (found == undone.end() || found->second.bytes != tensor.bytes)
-      findings.differs([&] { return "backward: the way back does not give input '" + name + "' again"; });
+      findings.differs([&name = name] { return "backward: the way back does not give input '" + name + "' again"; });
   }
 }
 

@@ -65,8 +65,8 @@ void for_rows(const ByExpert& groups, std::int64_t rows, std::int64_t length, co
   Rescue rescue;
 #pragma omp parallel for schedule(dynamic, 8) if (slots * rows * length > kWorthThreads)
   for (std::int64_t job = 0; job < jobs; ++job) {
-    const auto& [expert, positions] = *experts[static_cast<std::size_t>(job / rows)];
-    rescue.run([&] { work(expert, positions, job % rows); });
+    const ByExpert::value_type& group = *experts[static_cast<std::size_t>(job / rows)];
+    rescue.run([&] { work(group.first, group.second, job % rows); });
   }
   rescue.rethrow();
 }
