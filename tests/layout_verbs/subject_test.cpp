@@ -168,7 +168,7 @@ TEST_CASE("wrong coordinates are named") {
                                                                                    {"K=64", "'64' is not a whole number in 0..63"},
                                                                                    {"K=-1", "'-1' is not a whole number"}}) {
     INFO(text);
-    CHECK(refuses(ErrorCode::usage, part, [&] { coordinate_from(text, one.layout); }));
+    CHECK(refuses(ErrorCode::usage, part, [&, &typed = text] { coordinate_from(typed, one.layout); }));
   }
   CHECK(coordinate_from("half=up,K=3", one.layout) == mx::layout::Coord{0, 1, 0, 3});
 }

@@ -127,7 +127,7 @@ int run(int argc, char** argv) {
     verb->add_option("--shard", options.shard, "i/n: only every n-th chunk, beginning with the i-th (from 1)");
     verb->add_option("--state", options.state, "remember finished chunks in this file, and skip those that it holds");
     verb->add_option("--threads", options.threads, "how many threads (default: OpenMP's)")->check(CLI::Range(1, 1024));
-    verb->callback([&kind, name] { kind = name; });
+    verb->callback([&kind, name = name] { kind = name; });
   }
   CLI::App* table = app.add_subcommand("table", "merge state files and print the table of what is proven");
   std::vector<std::string> states;
