@@ -47,7 +47,7 @@ float scale_value(uint8_t byte) {
 /// A code of one column of a panel: K's octet, place in it.
 uint32_t code_at(const uint8_t* codes, std::size_t octet, std::size_t column, std::size_t k) {
   const uint8_t* lane = codes + (octet * kPanelColumns + column) * 4;
-  return lane[(k % 2) * 2 + k / 4] >> (k / 2 % 2 * 4) & 15U;
+  return static_cast<uint32_t>(lane[(k % 2) * 2 + k / 4]) >> (k / 2 % 2 * 4) & 15U;
 }
 
 float bf16_value(uint32_t code) { return flushed(std::bit_cast<float>(code << 16)); }
