@@ -73,6 +73,16 @@ TEST_CASE("every cell of a run is a check, and a failed one is annotated") {
   CHECK(count_of(good, "<failure") == 0);
   CHECK(report("--annotate github", 0).empty());
 
+  // What was only refused still ends the verb with status 4: the run is no green check.
+  const json passed = run;
+  run["cells"][0]["verdict"] = run["conversions"][0]["verdict"] = "REFUSED";
+  run["totals"]["passed"] = run["totals"]["passed"].get<int>() - 1;
+  run["totals"]["refused"] = run["totals"]["refused"].get<int>() + 1;
+  run["exit_code"] = 4;
+  CHECK(report("--annotate github", 4).find("::error title=mxact-verify ") == 0);
+  CHECK(count_of(text_of(scratch.path() / "run.xml"), "<failure") == 1);
+  run = passed;
+
   run["cells"][0]["verdict"] = run["conversions"][0]["verdict"] = "FAILED";
   run["conversions"][0]["detail"] = "w13_weight: \"first\" difference";
   run["totals"]["passed"] = run["totals"]["passed"].get<int>() - 1;
