@@ -16,6 +16,8 @@ struct Asked {
   std::string regressions;
   std::string failures;
   std::string junit;
+  bool help = false;
+  bool list = false;
   std::vector<std::string_view> ids;
 
   bool wants(std::string_view id) const {
@@ -27,8 +29,12 @@ Asked asked_by(std::span<char* const> arguments) {
   Asked asked;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string_view word = arguments[i];
+    if (word == "--help" || word == "-h") asked.help = true;
+    if (word == "--list") asked.list = true;
+    if (asked.help || asked.list) return asked;
     std::string* const taken = word == "--regressions" ? &asked.regressions : word == "--failures" ? &asked.failures : word == "--junit" ? &asked.junit : nullptr;
     if (taken == nullptr) {
+      if (word.starts_with("-")) throw Error(ErrorCode::usage, "no such option: --regressions, --failures, --junit, --list, --help", std::string(word));
       asked.ids.push_back(word);
       continue;
     }
@@ -36,6 +42,27 @@ Asked asked_by(std::span<char* const> arguments) {
     *taken = arguments[i];
   }
   return asked;
+}
+
+constexpr std::string_view kHelp = R"(: laws over random inputs; a failure is shrunk, named after its law, and ends with the line that replays it
+usage: PROGRAM [--regressions DIR] [--failures DIR] [--junit FILE] [ID...]
+
+  ID                 a law, or how the ids of several begin: N2/e4m3fn, N2, L (all without one; --list names them)
+  --regressions DIR  replay the failures of these files first
+  --failures DIR     write each failure as a file
+  --junit FILE       write every law that was run as JUnit's XML
+  --list             name the laws, and run none
+
+RC_PARAMS="max_success=100000 seed=1" sets how often each is tried, and with which random numbers.
+exit status: 0 all held; 1 one did not; 2 usage; 3 a bad file of a failure; 6 resource
+)";
+
+/// A misspelt law among others would otherwise be one that nobody misses.
+void check_ids(const Asked& asked, std::span<const HeldLaw> laws) {
+  for (const std::string_view begin : asked.ids) {
+    if (std::ranges::none_of(laws, [&](const HeldLaw& law) { return law.id.starts_with(begin); }))
+      throw Error(ErrorCode::usage, "no law's id begins so (--list names them)", std::string(begin));
+  }
 }
 
 class Run {
@@ -61,7 +88,7 @@ class Run {
     if (!file.flush()) throw Error(ErrorCode::resource, "cannot be written", asked_.junit);
   }
 
-  bool ran() const { return ran_; }
+  bool ran() const { return !checks_.empty(); }
   bool all_held() const { return all_held_; }
 
  private:
@@ -78,7 +105,6 @@ class Run {
   }
 
   void tell(const HeldLaw& held, const Outcome& outcome, const std::string& how) {
-    ran_ = true;
     checks_.push_back({std::string(program_), held.id + how, outcome.held ? sim::CheckEnd::passed : sim::CheckEnd::failed, outcome.message});
     std::printf("%-6s %s%s (%llu cases): %s\n%s", outcome.held ? "held" : "BROKEN", held.id.c_str(), how.c_str(),
                 static_cast<unsigned long long>(outcome.cases), held.statement.c_str(), outcome.counts.c_str());
@@ -94,7 +120,6 @@ class Run {
   std::span<const HeldLaw> laws_;
   const Asked& asked_;
   std::vector<sim::JunitCase> checks_;
-  bool ran_ = false;
   bool all_held_ = true;
 };
 
@@ -103,16 +128,20 @@ class Run {
 int run_laws(std::string_view program, std::span<const HeldLaw> laws, std::span<char* const> arguments) {
   try {
     const Asked asked = asked_by(arguments);
+    if (asked.help) std::printf("%s%s", std::string(program).c_str(), kHelp.data());
+    if (asked.list) {
+      for (const HeldLaw& law : laws) std::printf("%-40s %s\n", law.id.c_str(), law.statement.c_str());
+    }
+    if (asked.help || asked.list) return 0;
+    check_ids(asked, laws);
     Run run(program, laws, asked);
     run.regressions();
     run.laws();
     run.write_checks();
-    if (run.ran()) return run.all_held() ? 0 : 1;
-    std::fprintf(stderr, "%s: no law of that name; the ids are:\n", std::string(program).c_str());
-    for (const HeldLaw& law : laws) std::fprintf(stderr, "  %s\n", law.id.c_str());
-    return static_cast<int>(ErrorCode::usage);
+    if (!run.ran()) throw Error(ErrorCode::usage, "there is no law to run");
+    return run.all_held() ? 0 : 1;
   } catch (const Error& error) {
-    std::fprintf(stderr, "%s: %s%s%s\n", std::string(program).c_str(), error.where().c_str(), error.where().empty() ? "" : ": ", error.what());
+    std::fprintf(stderr, "%s: %s\n", std::string(program).c_str(), error.what());
     return static_cast<int>(error.code());
   }
 }

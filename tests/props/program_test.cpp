@@ -43,6 +43,20 @@ std::string first_line(const std::string& output, const std::string& law) {
 
 }  // namespace
 
+TEST_CASE("a program of laws says what it takes, and refuses a law or an option that there is not, whatever stands beside it") {
+  const Ran help = ran(kLaws + " --help");
+  CHECK(help.status == 0);
+  CHECK(help.output.find("usage:") != std::string::npos);
+  const Ran list = ran(kLaws + " --list");
+  CHECK(list.status == 0);
+  CHECK(list.output.find("N2/e4m3fn ") != std::string::npos);
+  const Ran misspelt = ran(kLaws + " N1/e2m1 N1/e2m9");
+  CHECK(misspelt.status == 2);
+  CHECK(misspelt.output == "mxact_laws: N1/e2m9: no law's id begins so (--list names them)\n");
+  CHECK(ran(kLaws + " --lits").status == 2);
+  CHECK(ran(kLaws + " --junit").status == 2);
+}
+
 TEST_CASE("an encoder, a converter and an oracle that are right pass the laws that are theirs") {
   const Ran right = ran(kExample + " right");
   INFO(right.output);

@@ -116,7 +116,7 @@ def layouts(run):
     shapes = run.effort(4, 200)
     text = run.text(run.program("tests/props/mxact_laws"), "L1", "L2", env={"RC_PARAMS": f"max_success={shapes} max_discard_ratio=100"})
     counts = [(int(a), number(b)) for a, b in re.findall(r": (\d+) shapes, ([\d,]+) elements", text)]
-    broken = len(re.findall(r"^broken", text, re.M))
+    broken = len(re.findall(r"^BROKEN", text, re.M))
     return whole(shapes >= 200, broken == 0, f"L1 and L2 of {len(counts)} pairs of a row and an engine, {shapes} shapes each, {many(sum(c[1] for c in counts))} elements: {broken} broken",
                  "200 shapes of every row: laws.md has the last such run")
 
@@ -149,7 +149,7 @@ def padding(run):
     shapes = run.effort(8, 200)
     text = run.text(run.program("tests/props/mxact_laws"), "L4", env={"RC_PARAMS": f"max_success={shapes} max_discard_ratio=100"})
     counts = re.findall(r": (\d+) shapes, ([\d,]+) elements", text)
-    broken = len(re.findall(r"^broken", text, re.M))
+    broken = len(re.findall(r"^BROKEN", text, re.M))
     return whole(shapes >= 200, broken == 0 and bool(counts), f"L4: 0x00, 0x7F, 0xFF and random bytes in the padding of {len(counts)} pairs of a row and an engine, {shapes} shapes each: {broken} broken",
                  "200 shapes of every row")
 
