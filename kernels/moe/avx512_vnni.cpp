@@ -1,7 +1,7 @@
 // int8-block by VPDPBUSD: the unsigned factor is twice the weight plus 12, from 0 to 24; sums start from -12 times the sum of the activations.
 // Few rows decode weights in registers; for more a stretch of a panel is decoded once, into the first-level cache.
 
-#include "kernels/moe/avx512_lanes.hpp"
+#include "kernels/moe/avx512_totals.hpp"
 
 namespace mx::kernels::moe {
 namespace {
@@ -208,30 +208,6 @@ constexpr Kind kKind{Octets,
                       decoded_tile<Octets, Rule, 5>, decoded_tile<Octets, Rule, 6>},
                      decode<Octets, Scales>};
 
-/// Calls with (first row of a tile, its height).
-template <class Visit>
-MXACT_INLINE void each_tile(size_t rows, Visit visit) {
-  size_t first = 0;
-  for (size_t t = 0; t < tile_count(rows, kInt8Rows); ++t) {
-    const size_t height = tile_height(rows, kInt8Rows, t);
-    visit(first, height);
-    first += height;
-  }
-}
-
-MXACT_INLINE void clear(float* totals, size_t height) {
-  for (size_t i = 0; i < height * kPanelColumns; ++i) totals[i] = 0;
-}
-
-/// Rows of a tile that is complete. Its stores are under way while the next tile is computed.
-MXACT_INLINE void put(const TileArgs& args, size_t panel, size_t row, size_t height, const float* totals) {
-  for (size_t m = 0; m < height; ++m) {
-    const float* const of_row = totals + m * kPanelColumns;
-    const __m512 sums[1][2] = {{_mm512_load_ps(of_row), _mm512_load_ps(of_row + 16)}};
-    Outputs(args, panel, row + m).store(sums);
-  }
-}
-
 /// A stretch of a panel by all rows.
 void run_stretch(const TileArgs& args, const Kind& kind, size_t panel, size_t first, size_t count, float* totals) {
   const size_t per_block = 4 / kind.octets;  // chains
@@ -241,7 +217,7 @@ void run_stretch(const TileArgs& args, const Kind& kind, size_t panel, size_t fi
   constexpr size_t kLines = kStretch * kPanelColumns / 2 / 64;
   const size_t calls = tile_count(args.rows, kInt8Rows) * count;
   Ahead ahead{args.codes + panel * args.code_stride + (first + count) * kPanelBlockDwords * 4, (kLines + calls - 1) / calls};
-  each_tile(args.rows, [&](size_t row, size_t height) {
+  each_tile<kInt8Rows>(args.rows, [&](size_t row, size_t height) {
     Rows8 rows(args, args.blocks * per_block, row);
     rows.a += first * (kScaleBlock / 4) * height;
     rows.starts += first * per_block * height;
