@@ -76,6 +76,8 @@ struct Columns {
     _mm_prefetch(at + ahead, _MM_HINT_T0);
     return _mm512_load_si512(at);
   }
+  /// The same dwords once more.
+  MXACT_INLINE __m512i again(size_t v) const { return _mm512_load_si512(codes + v / 2 * code_stride + v % 2 * 64); }
   MXACT_INLINE const uint8_t* scales_of(size_t v) const { return scales + (v / 2) * scale_stride + (v % 2) * 16; }
   MXACT_INLINE void next_dwords() { codes += 4 * kPanelColumns; }
   MXACT_INLINE void next_block() { scales += kPanelColumns; }
