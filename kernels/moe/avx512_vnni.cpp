@@ -179,14 +179,19 @@ void encoded_tile(const TileArgs& args, size_t panel, size_t row) {
   Outputs(args, panel, row).store(totals);
 }
 
-/// Lines that are asked for while something else is computed, so many beside each block.
+/// What is asked for beside each block: so many lines, and what the next tile reads of its rows.
 struct Ahead {
   const uint8_t* from;
   size_t lines;
+  size_t to_next_tile;  ///< of rows, in bytes
 
-  MXACT_INLINE void next() {
+  template <size_t Rows>
+  MXACT_INLINE void next(const Rows8& rows) {
     for (size_t i = 0; i < lines; ++i) _mm_prefetch(from + i * 64, _MM_HINT_T0);
     from += lines * 64;
+    // A tile's rows of a stretch are too short a stream for the processor to be ahead of it.
+    const uint8_t* const of_next = reinterpret_cast<const uint8_t*>(rows.a) + to_next_tile;
+    MXACT_UNROLL for (size_t i = 0; i < Rows * kScaleBlock; i += 64) _mm_prefetch(of_next + i, _MM_HINT_T0);
   }
 };
 
@@ -199,7 +204,7 @@ MXACT_INLINE void stretch_tile(Weights weights, Rows8 rows, size_t blocks, float
   }
 #pragma GCC unroll 1
   for (size_t b = 0; b < blocks; ++b) {
-    ahead.next();
+    ahead.next<Rows>(rows);
     add_block<Octets, Rule>(sums, weights, rows);
   }
   MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
@@ -251,13 +256,15 @@ void run_stretch(const TileArgs& args, const Kind& kind, const Stretch& stretch,
   // Codes of the next stretch, of this panel or the one after it, follow in memory.
   constexpr size_t kLines = kStretch * kPanelColumns / 2 / 64;
   const size_t calls = tile_count(args.rows, kVnniRows) * stretch.count;
-  Ahead ahead{args.codes + stretch.panel * args.code_stride + (stretch.first + stretch.count) * kPanelBlockDwords * 4, (kLines + calls - 1) / calls};
+  Ahead ahead{args.codes + stretch.panel * args.code_stride + (stretch.first + stretch.count) * kPanelBlockDwords * 4, (kLines + calls - 1) / calls,
+              0};
   each_tile<kVnniRows>(args.rows, [&](size_t row, size_t height) {
     Rows8 rows(args, args.blocks * per_block, row);
     rows.a += stretch.first * (kScaleBlock / 4) * height;
     rows.starts += stretch.first * per_block * height;
     rows.bases += stretch.first * height;
     float* const of_tile = totals + row * kPanelColumns;
+    ahead.to_next_tile = args.blocks * kScaleBlock * height;
     if (stretch.first == 0) clear(of_tile, height);
     (row == 0 ? kind.kept : kind.ready)[height - 1](args, stretch, weights, rows, of_tile, ahead);
     if (stretch.first + stretch.count == args.blocks) put(args, stretch.panel, row, height, of_tile);
