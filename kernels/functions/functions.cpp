@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "kernels/functions/evaluate.hpp"
+#include "kernels/word_by_word.hpp"
 #include "model/error.hpp"
 #include "model/fault.hpp"
 #include "model/names.hpp"
@@ -78,10 +78,7 @@ const ElementaryFunction& elementary_function_named(std::string_view name) {
 
 void apply(const ElementaryFunction& function, std::span<const std::uint32_t> x, std::span<std::uint32_t> y, const IsaTier& tier) {
   constexpr std::size_t kChunk = 512;
-  if (x.size() != y.size()) throw Error(ErrorCode::usage, std::to_string(x.size()) + " arguments into " + std::to_string(y.size()) + " results");
-  const std::less<const std::uint32_t*> before;
-  const bool overlaps = !x.empty() && x.data() != y.data() && before(x.data(), y.data() + y.size()) && before(y.data(), x.data() + x.size());
-  if (overlaps) throw Error(ErrorCode::usage, "the arguments and the results overlap without being the same");
+  require_word_by_word({"arguments", x}, {"results", y});
   if (!runs_here(tier)) {
     throw Error(ErrorCode::unsupported, "this processor cannot run the instruction sets '" + std::string(tier.name) + "'");
   }

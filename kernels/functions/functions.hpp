@@ -21,8 +21,9 @@ std::span<const ElementaryFunction> elementary_functions();
 const ElementaryFunction& elementary_function_named(std::string_view name);
 
 /// y[i] = function(x[i]), fp32 bits, as the model has them for every input (a NaN is 0x7FC00000). A result that double precision leaves in doubt
-/// comes from the model. x and y may be the same. Before anything is written, throws Error(usage) for sizes that differ and for any other overlap,
-/// Error(unsupported) for a tier that does not run here. The processor must round to nearest even and keep subnormals.
+/// comes from the model. x and y may be the same. Before anything is written, throws Error(usage) for sizes that differ, for memory that
+/// begins at no multiple of 4 bytes and for any other overlap, Error(unsupported) for a tier that does not run here. The processor must round to
+/// nearest even and keep subnormals.
 void apply(const ElementaryFunction& function, std::span<const std::uint32_t> x, std::span<std::uint32_t> y, const IsaTier& tier);
 
 }  // namespace mx::kernels

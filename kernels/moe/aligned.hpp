@@ -1,5 +1,5 @@
 #pragma once
-// Memory that vector loads of a whole cache line may read, large buffers in large pages: a product of few rows is as fast as it reads its weights, and
+// Memory that vector loads of a whole cache line may read, also one that begins at its last byte, large buffers in large pages: a product of few rows is as fast as it reads its weights, and
 // the processor's prefetchers end at a page.
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct LineAllocator {
   LineAllocator(const LineAllocator<U>&) {}  // NOLINT(google-explicit-constructor): containers rebind allocators
 
   T* allocate(std::size_t count) {
-    void* const memory = ::operator new (count * sizeof(T), std::align_val_t{kLine});
+    void* const memory = ::operator new (count * sizeof(T) + kLine, std::align_val_t{kLine});
     ask_for_huge_pages(memory, count * sizeof(T));
     return static_cast<T*>(memory);
   }

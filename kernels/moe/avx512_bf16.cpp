@@ -13,6 +13,12 @@ alignas(64) constexpr uint16_t kLargest[32] = {0x0000, 0x7D80, 0x7E00, 0x7E40, 0
                                                0x7F00, 0x7F40, 0x0000, 0xFD80, 0xFE00, 0xFE40, 0xFE80, 0xFEC0, 0xFF00, 0xFF40};
 alignas(64) constexpr float kValues[16] = {0, 0.5F, 1, 1.5F, 2, 3, 4, 6, -0.0F, -0.5F, -1, -1.5F, -2, -3, -4, -6};
 
+/// What VPERMW looks up of nibble J: of the vector `v` of the columns, whose dwords `codes` are.
+template <size_t J, size_t Vectors>
+MXACT_INLINE __m512i index(const __m512i& codes, const Columns<Vectors>& columns, size_t v) {
+  return J == 2 ? columns.upper_bytes(v) : nibble<J>(codes);
+}
+
 /// Weights as bf16-chain takes them, when every scale byte is in 2..252.
 struct FoldedDecoder {
   __m512i table = _mm512_load_si512(kLargest);
@@ -23,9 +29,9 @@ struct FoldedDecoder {
     const __m512i below = _mm512_sub_epi32(_mm512_set1_epi32(252), bytes);
     taken_off = _mm512_or_si512(_mm512_slli_epi32(below, 7), _mm512_slli_epi32(below, 23));
   }
-  template <size_t J>
-  MXACT_INLINE __m512i pairs(__m512i codes) const {
-    return _mm512_subs_epu16(_mm512_permutexvar_epi16(nibble<J>(codes), table), taken_off);
+  template <size_t J, size_t Vectors>
+  MXACT_INLINE __m512i pairs(const __m512i& codes, const Columns<Vectors>& columns, size_t v) const {
+    return _mm512_subs_epu16(_mm512_permutexvar_epi16(index<J>(codes, columns, v), table), taken_off);
   }
 };
 
@@ -35,8 +41,8 @@ struct CarefulDecoder {
   __m512 scale;
 
   MXACT_INLINE void begin_block(const uint8_t* scales) { scale = scale_values(scales); }
-  template <size_t J>
-  MXACT_INLINE __m512i pairs(__m512i codes) const {
+  template <size_t J, size_t Vectors>
+  MXACT_INLINE __m512i pairs(const __m512i& codes, const Columns<Vectors>&, size_t) const {
     const __m512i even =
         _mm512_castps_si512(_mm512_mul_ps(_mm512_permutexvar_ps(_mm512_srli_epi32(codes, static_cast<unsigned>(4 * J)), table), scale));
     const __m512i odd =
@@ -46,9 +52,10 @@ struct CarefulDecoder {
 };
 
 template <size_t J, size_t Rows, size_t Vectors, class Decoder>
-MXACT_INLINE void chain_pair(__m512 (&sums)[Rows][Vectors], const __m512i (&codes)[Vectors], const Decoder (&decoders)[Vectors], const uint32_t* a) {
+MXACT_INLINE void chain_pair(__m512 (&sums)[Rows][Vectors], const Columns<Vectors>& columns, const __m512i (&codes)[Vectors],
+                             const Decoder (&decoders)[Vectors], const uint32_t* a) {
   __m512i weights[Vectors];
-  MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) weights[v] = decoders[v].template pairs<J>(codes[v]);
+  MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) weights[v] = decoders[v].template pairs<J>(codes[v], columns, v);
   MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
     const __m512bh pair = pair_of(a + J * Rows + m);
     MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) sums[m][v] = dot_pair(sums[m][v], weights[v], pair);
@@ -59,10 +66,10 @@ template <size_t Rows, size_t Vectors, class Decoder>
 MXACT_INLINE void chain_octet(__m512 (&sums)[Rows][Vectors], Columns<Vectors>& columns, const Decoder (&decoders)[Vectors], const uint32_t*& a) {
   __m512i codes[Vectors];
   MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) codes[v] = columns.dwords(v);
-  chain_pair<0>(sums, codes, decoders, a);
-  chain_pair<1>(sums, codes, decoders, a);
-  chain_pair<2>(sums, codes, decoders, a);
-  chain_pair<3>(sums, codes, decoders, a);
+  chain_pair<0>(sums, columns, codes, decoders, a);
+  chain_pair<1>(sums, columns, codes, decoders, a);
+  chain_pair<2>(sums, columns, codes, decoders, a);
+  chain_pair<3>(sums, columns, codes, decoders, a);
   columns.next_dwords();
   a += 4 * Rows;
 }
@@ -89,9 +96,10 @@ MXACT_INLINE void chain(Columns<Vectors> columns, const uint32_t* a, size_t bloc
 }
 
 template <size_t J, size_t Rows, size_t Vectors>
-MXACT_INLINE void block_pair(__m512 (&sums)[Rows][Vectors], const __m512i (&codes)[Vectors], __m512i table, const uint32_t* a) {
+MXACT_INLINE void block_pair(__m512 (&sums)[Rows][Vectors], const Columns<Vectors>& columns, const __m512i (&codes)[Vectors], __m512i table,
+                             const uint32_t* a) {
   __m512i weights[Vectors];
-  MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) weights[v] = _mm512_permutexvar_epi16(nibble<J>(codes[v]), table);
+  MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) weights[v] = _mm512_permutexvar_epi16(index<J>(codes[v], columns, v), table);
   MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
     const __m512bh pair = pair_of(a + J * Rows + m);
     MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) sums[m][v] = dot_pair(sums[m][v], weights[v], pair);
@@ -102,10 +110,10 @@ template <size_t Rows, size_t Vectors>
 MXACT_INLINE void block_octet(__m512 (&sums)[Rows][Vectors], Columns<Vectors>& columns, __m512i table, const uint32_t*& a) {
   __m512i codes[Vectors];
   MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) codes[v] = columns.dwords(v);
-  block_pair<0>(sums, codes, table, a);
-  block_pair<1>(sums, codes, table, a);
-  block_pair<2>(sums, codes, table, a);
-  block_pair<3>(sums, codes, table, a);
+  block_pair<0>(sums, columns, codes, table, a);
+  block_pair<1>(sums, columns, codes, table, a);
+  block_pair<2>(sums, columns, codes, table, a);
+  block_pair<3>(sums, columns, codes, table, a);
   columns.next_dwords();
   a += 4 * Rows;
 }

@@ -2,6 +2,7 @@
 // scales folded in.
 
 #include "kernels/moe/avx512_decode.hpp"
+#include "kernels/moe/avx512_totals.hpp"
 #include "kernels/moe/bf16_product.hpp"
 
 namespace mx::kernels::moe {
@@ -135,30 +136,6 @@ void tile(const uint32_t* weights, const uint32_t* a, size_t pairs, float* total
 }
 constexpr Tile* kTiles[kChainRows] = {tile<1>, tile<2>, tile<3>, tile<4>, tile<5>, tile<6>, tile<7>, tile<8>, tile<9>, tile<10>, tile<11>, tile<12>};
 
-/// Calls with (first row of a tile, its height).
-template <class Visit>
-MXACT_INLINE void each_tile(size_t rows, Visit visit) {
-  size_t first = 0;
-  for (size_t t = 0; t < tile_count(rows, kChainRows); ++t) {
-    const size_t height = tile_height(rows, kChainRows, t);
-    visit(first, height);
-    first += height;
-  }
-}
-
-MXACT_INLINE void clear(float* totals, size_t height) {
-  for (size_t i = 0; i < height * kPanelColumns; ++i) totals[i] = 0;
-}
-
-/// Rows of a tile that is complete. Its stores are under way while the next tile is computed.
-MXACT_INLINE void put(const TileArgs& args, size_t panel, size_t row, size_t height, const float* totals) {
-  for (size_t m = 0; m < height; ++m) {
-    const float* const of_row = totals + m * kPanelColumns;
-    const __m512 sums[1][2] = {{_mm512_load_ps(of_row), _mm512_load_ps(of_row + 16)}};
-    Outputs(args, panel, row + m).store(sums);
-  }
-}
-
 void run(const TileArgs& args, const Kind& kind) {
   alignas(64) uint32_t weights[kStretch / 2 * kPanelColumns];
   alignas(64) float totals[kMostRows * kPanelColumns];
@@ -167,7 +144,7 @@ void run(const TileArgs& args, const Kind& kind) {
     for (size_t first = 0; first < k; first += kStretch) {
       const size_t count = k - first < kStretch ? k - first : kStretch;
       decode_stretch(args, kind, panel, first, count, weights);
-      each_tile(args.rows, [&](size_t row, size_t height) {
+      each_tile<kChainRows>(args.rows, [&](size_t row, size_t height) {
         float* const of_tile = totals + row * kPanelColumns;
         if (first == 0) clear(of_tile, height);
         kTiles[height - 1](weights, args.a + k / 2 * row + first / 2 * height, count / 2, of_tile);

@@ -1,7 +1,7 @@
 // int8-block by VPDPBUSD: the unsigned factor is twice the weight plus 12, from 0 to 24; sums start from -12 times the sum of the activations.
-// Few rows decode weights in registers; for more a stretch of a panel is decoded once, into the first-level cache.
+// Few rows decode weights in registers; of more the first tile does, and leaves what it decoded in the first-level cache for the others.
 
-#include "kernels/moe/avx512_lanes.hpp"
+#include "kernels/moe/avx512_totals.hpp"
 
 namespace mx::kernels::moe {
 namespace {
@@ -47,12 +47,10 @@ struct Rows8 {
       : a(args.a + row * args.blocks * (kScaleBlock / 4)), starts(args.a_starts + row * chains), bases(args.a_bases + row * args.blocks) {}
 };
 
-template <size_t Rows>
-MXACT_INLINE void add_quads(__m512i (&sums)[Rows][2], const __m512i (&weights)[2], const uint32_t* a) {
-  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-    const __m512i quad = _mm512_set1_epi32(static_cast<int>(a[m]));
-    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = _mm512_dpbusd_epi32(sums[m][v], weights[v], quad);
-  }
+/// Four products of each column with a quad of the row. The quad is broadcast by the instruction itself: a register in between, which is what
+/// compilers make of a quad that both vectors of a panel take, costs a slot of the decoder beside each two products, and they are what binds.
+MXACT_INLINE void add_quad(__m512i& sum, __m512i weights, const uint32_t* quad) {
+  asm("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(weights), "m"(*quad));
 }
 
 template <size_t Rows>
@@ -71,16 +69,13 @@ struct Encoded {
   MXACT_INLINE Encoded(const TileArgs& tile, size_t panel)
       : args(tile), columns{tile.codes + panel * tile.code_stride, tile.scales + panel * tile.scale_stride, 0, 0} {}
 
-  /// The next eight of K.
-  MXACT_INLINE void octet(__m512i (&low)[2], __m512i (&high)[2]) {
-    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
-      const __m512i codes = columns.dwords(v);
-      low[v] = _mm512_permutexvar_epi8(codes, table);
-      high[v] = _mm512_permutexvar_epi8(nibble<1>(codes), table);
-    }
-    columns.next_dwords();
+  /// Of the next eight of K those of the low nibbles, or of the high ones.
+  template <size_t J>
+  MXACT_INLINE __m512i quad(size_t v) {
+    return _mm512_permutexvar_epi8(nibble<J>(J == 0 ? columns.dwords(v) : columns.again(v)), table);
   }
-  MXACT_INLINE __m512 scales(size_t v) const { return Scales(args, columns.scales_of(v)); }
+  MXACT_INLINE void next_octet() { columns.next_dwords(); }
+  MXACT_INLINE __m512 scales(size_t v) { return Scales(args, columns.scales_of(v)); }
   MXACT_INLINE void next_scales() { columns.next_block(); }
 };
 
@@ -93,21 +88,64 @@ struct Decoded {
   alignas(64) float scales[kStretch / kSmallestChain][kPanelColumns];
 };
 
+/// Decoded in registers for the first tile of rows, and kept for the others: what that costs runs beside the products.
+template <ScaleValues* Scales>
+struct Kept {
+  Encoded<Scales> encoded;
+  uint32_t* quads;
+  float* of_chain;
+
+  /// From block `first` of the panel on.
+  template <size_t Octets>
+  static MXACT_INLINE Kept from(const TileArgs& args, size_t panel, size_t first, Decoded& out) {
+    Kept kept{Encoded<Scales>(args, panel), out.quads[0], out.scales[0]};
+    kept.encoded.columns.codes += first * kPanelBlockDwords * 4;
+    kept.encoded.columns.scales += first * (4 / Octets) * kPanelColumns;
+    return kept;
+  }
+
+  template <size_t J>
+  MXACT_INLINE __m512i quad(size_t v) {
+    const __m512i weights = encoded.template quad<J>(v);
+    _mm512_store_si512(quads + J * kPanelColumns + v * 16, weights);
+    return weights;
+  }
+  MXACT_INLINE void next_octet() {
+    encoded.next_octet();
+    quads += 2 * kPanelColumns;
+  }
+  MXACT_INLINE __m512 scales(size_t v) {
+    const __m512 values = encoded.scales(v);
+    _mm512_store_ps(of_chain + v * 16, values);
+    return values;
+  }
+  MXACT_INLINE void next_scales() {
+    encoded.next_scales();
+    of_chain += kPanelColumns;
+  }
+};
+
 /// The same read from there.
 struct Ready {
   const uint32_t* quads;
   const float* of_chain;
 
-  MXACT_INLINE void octet(__m512i (&low)[2], __m512i (&high)[2]) {
-    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
-      low[v] = _mm512_load_si512(quads + v * 16);
-      high[v] = _mm512_load_si512(quads + kPanelColumns + v * 16);
-    }
-    quads += 2 * kPanelColumns;
+  template <size_t J>
+  MXACT_INLINE __m512i quad(size_t v) {
+    return _mm512_load_si512(quads + J * kPanelColumns + v * 16);
   }
-  MXACT_INLINE __m512 scales(size_t v) const { return _mm512_load_ps(of_chain + v * 16); }
+  MXACT_INLINE void next_octet() { quads += 2 * kPanelColumns; }
+  MXACT_INLINE __m512 scales(size_t v) { return _mm512_load_ps(of_chain + v * 16); }
   MXACT_INLINE void next_scales() { of_chain += kPanelColumns; }
 };
+
+template <size_t J, size_t Rows, class Weights>
+MXACT_INLINE void add_quads(__m512i (&sums)[Rows][2], Weights& weights, const uint32_t* a) {
+  MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
+    const __m512i of_columns = weights.template quad<J>(v);
+    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) add_quad(sums[m][v], of_columns, a + J * Rows + m);
+  }
+}
 
 /// One scale block of the activations, of the weights `Octets` of K.
 template <size_t Octets, class Rule, size_t Rows, class Weights>
@@ -116,11 +154,9 @@ MXACT_INLINE void add_block(__m512 (&totals)[Rows][2], Weights& weights, Rows8& 
     __m512i sums[Rows][2];
     start(sums, rows);
     MXACT_UNROLL for (size_t octet = 0; octet < Octets; ++octet) {
-      __m512i low[2];
-      __m512i high[2];
-      weights.octet(low, high);
-      add_quads(sums, low, rows.a);
-      add_quads(sums, high, rows.a + Rows);
+      add_quads<0>(sums, weights, rows.a);
+      add_quads<1>(sums, weights, rows.a);
+      weights.next_octet();
       rows.a += 2 * Rows;
     }
     MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
@@ -143,28 +179,32 @@ void encoded_tile(const TileArgs& args, size_t panel, size_t row) {
   Outputs(args, panel, row).store(totals);
 }
 
-/// Lines that are asked for while something else is computed, so many beside each block.
+/// What is asked for beside each block: so many lines, and what the next tile reads of its rows.
 struct Ahead {
   const uint8_t* from;
   size_t lines;
+  size_t to_next_tile;  ///< of rows, in bytes
 
-  MXACT_INLINE void next() {
+  template <size_t Rows>
+  MXACT_INLINE void next(const Rows8& rows) {
     for (size_t i = 0; i < lines; ++i) _mm_prefetch(from + i * 64, _MM_HINT_T0);
     from += lines * 64;
+    // A tile's rows of a stretch are too short a stream for the processor to be ahead of it.
+    const uint8_t* const of_next = reinterpret_cast<const uint8_t*>(rows.a) + to_next_tile;
+    MXACT_UNROLL for (size_t i = 0; i < Rows * kScaleBlock; i += 64) _mm_prefetch(of_next + i, _MM_HINT_T0);
   }
 };
 
 /// `totals` [row][32] goes on from stretch to stretch.
-template <size_t Octets, class Rule, size_t Rows>
-void decoded_tile(const Decoded& decoded, Rows8 rows, size_t blocks, float* totals, Ahead ahead) {
-  Ready weights{decoded.quads[0], decoded.scales[0]};
+template <size_t Octets, class Rule, size_t Rows, class Weights>
+MXACT_INLINE void stretch_tile(Weights weights, Rows8 rows, size_t blocks, float* totals, Ahead ahead) {
   __m512 sums[Rows][2];
   MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
     MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = _mm512_load_ps(totals + m * kPanelColumns + v * 16);
   }
 #pragma GCC unroll 1
   for (size_t b = 0; b < blocks; ++b) {
-    ahead.next();
+    ahead.next<Rows>(rows);
     add_block<Octets, Rule>(sums, weights, rows);
   }
   MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
@@ -172,85 +212,63 @@ void decoded_tile(const Decoded& decoded, Rows8 rows, size_t blocks, float* tota
   }
 }
 
-/// Decodes `count` blocks of a panel from `first` on.
-template <size_t Octets, ScaleValues* Scales>
-void decode(const TileArgs& args, size_t panel, size_t first, size_t count, Decoded& out) {
-  Encoded<Scales> weights(args, panel);
-  weights.columns.codes += first * kPanelBlockDwords * 4;
-  weights.columns.scales += first * (4 / Octets) * kPanelColumns;
-  for (size_t octet = 0; octet < 4 * count; ++octet) {
-    __m512i low[2];
-    __m512i high[2];
-    weights.octet(low, high);
-    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
-      _mm512_store_si512(out.quads[2 * octet] + v * 16, low[v]);
-      _mm512_store_si512(out.quads[2 * octet + 1] + v * 16, high[v]);
-    }
-  }
-  for (size_t chain = 0; chain < count * 4 / Octets; ++chain) {
-    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) _mm512_store_ps(out.scales[chain] + v * 16, weights.scales(v));
-    weights.next_scales();
-  }
+/// Where a stretch of a panel lies.
+struct Stretch {
+  size_t panel;
+  size_t first;  ///< block
+  size_t count;
+};
+
+template <size_t Octets, ScaleValues* Scales, class Rule, size_t Rows>
+void kept_tile(const TileArgs& args, const Stretch& stretch, Decoded& decoded, const Rows8& rows, float* totals, Ahead ahead) {
+  stretch_tile<Octets, Rule, Rows>(Kept<Scales>::template from<Octets>(args, stretch.panel, stretch.first, decoded), rows, stretch.count, totals,
+                                   ahead);
+}
+
+template <size_t Octets, class Rule, size_t Rows>
+void ready_tile(const TileArgs&, const Stretch& stretch, Decoded& decoded, const Rows8& rows, float* totals, Ahead ahead) {
+  stretch_tile<Octets, Rule, Rows>(Ready{decoded.quads[0], decoded.scales[0]}, rows, stretch.count, totals, ahead);
 }
 
 /// The functions of one kind of weights, by the rows of a tile.
+using StretchTile = void(const TileArgs& args, const Stretch& stretch, Decoded& decoded, const Rows8& rows, float* totals, Ahead ahead);
 struct Kind {
   size_t octets;
-  void (*encoded[kInt8Rows])(const TileArgs& args, size_t panel, size_t row);
-  void (*decoded[kInt8Rows])(const Decoded& decoded, Rows8 rows, size_t blocks, float* totals, Ahead ahead);
-  void (*decode)(const TileArgs& args, size_t panel, size_t first, size_t count, Decoded& out);
+  void (*encoded[kVnniRows])(const TileArgs& args, size_t panel, size_t row);
+  StretchTile* kept[kVnniRows];
+  StretchTile* ready[kVnniRows];
 };
 template <size_t Octets, ScaleValues* Scales, class Rule>
-constexpr Kind kKind{Octets,
-                     {encoded_tile<Octets, Scales, Rule, 1>, encoded_tile<Octets, Scales, Rule, 2>, encoded_tile<Octets, Scales, Rule, 3>,
-                      encoded_tile<Octets, Scales, Rule, 4>, encoded_tile<Octets, Scales, Rule, 5>, encoded_tile<Octets, Scales, Rule, 6>},
-                     {decoded_tile<Octets, Rule, 1>, decoded_tile<Octets, Rule, 2>, decoded_tile<Octets, Rule, 3>, decoded_tile<Octets, Rule, 4>,
-                      decoded_tile<Octets, Rule, 5>, decoded_tile<Octets, Rule, 6>},
-                     decode<Octets, Scales>};
-
-/// Calls with (first row of a tile, its height).
-template <class Visit>
-MXACT_INLINE void each_tile(size_t rows, Visit visit) {
-  size_t first = 0;
-  for (size_t t = 0; t < tile_count(rows, kInt8Rows); ++t) {
-    const size_t height = tile_height(rows, kInt8Rows, t);
-    visit(first, height);
-    first += height;
-  }
-}
-
-MXACT_INLINE void clear(float* totals, size_t height) {
-  for (size_t i = 0; i < height * kPanelColumns; ++i) totals[i] = 0;
-}
-
-/// Rows of a tile that is complete. Its stores are under way while the next tile is computed.
-MXACT_INLINE void put(const TileArgs& args, size_t panel, size_t row, size_t height, const float* totals) {
-  for (size_t m = 0; m < height; ++m) {
-    const float* const of_row = totals + m * kPanelColumns;
-    const __m512 sums[1][2] = {{_mm512_load_ps(of_row), _mm512_load_ps(of_row + 16)}};
-    Outputs(args, panel, row + m).store(sums);
-  }
-}
+constexpr Kind kKind{
+    Octets,
+    {encoded_tile<Octets, Scales, Rule, 1>, encoded_tile<Octets, Scales, Rule, 2>, encoded_tile<Octets, Scales, Rule, 3>,
+     encoded_tile<Octets, Scales, Rule, 4>, encoded_tile<Octets, Scales, Rule, 5>, encoded_tile<Octets, Scales, Rule, 6>,
+     encoded_tile<Octets, Scales, Rule, 7>},
+    {kept_tile<Octets, Scales, Rule, 1>, kept_tile<Octets, Scales, Rule, 2>, kept_tile<Octets, Scales, Rule, 3>, kept_tile<Octets, Scales, Rule, 4>,
+     kept_tile<Octets, Scales, Rule, 5>, kept_tile<Octets, Scales, Rule, 6>, kept_tile<Octets, Scales, Rule, 7>},
+    {ready_tile<Octets, Rule, 1>, ready_tile<Octets, Rule, 2>, ready_tile<Octets, Rule, 3>, ready_tile<Octets, Rule, 4>, ready_tile<Octets, Rule, 5>,
+     ready_tile<Octets, Rule, 6>, ready_tile<Octets, Rule, 7>}};
 
 /// A stretch of a panel by all rows.
-void run_stretch(const TileArgs& args, const Kind& kind, size_t panel, size_t first, size_t count, float* totals) {
+void run_stretch(const TileArgs& args, const Kind& kind, const Stretch& stretch, float* totals) {
   const size_t per_block = 4 / kind.octets;  // chains
   Decoded weights;
-  kind.decode(args, panel, first, count, weights);
   // Codes of the next stretch, of this panel or the one after it, follow in memory.
   constexpr size_t kLines = kStretch * kPanelColumns / 2 / 64;
-  const size_t calls = tile_count(args.rows, kInt8Rows) * count;
-  Ahead ahead{args.codes + panel * args.code_stride + (first + count) * kPanelBlockDwords * 4, (kLines + calls - 1) / calls};
-  each_tile(args.rows, [&](size_t row, size_t height) {
+  const size_t calls = tile_count(args.rows, kVnniRows) * stretch.count;
+  Ahead ahead{args.codes + stretch.panel * args.code_stride + (stretch.first + stretch.count) * kPanelBlockDwords * 4, (kLines + calls - 1) / calls,
+              0};
+  each_tile<kVnniRows>(args.rows, [&](size_t row, size_t height) {
     Rows8 rows(args, args.blocks * per_block, row);
-    rows.a += first * (kScaleBlock / 4) * height;
-    rows.starts += first * per_block * height;
-    rows.bases += first * height;
+    rows.a += stretch.first * (kScaleBlock / 4) * height;
+    rows.starts += stretch.first * per_block * height;
+    rows.bases += stretch.first * height;
     float* const of_tile = totals + row * kPanelColumns;
-    if (first == 0) clear(of_tile, height);
-    kind.decoded[height - 1](weights, rows, count, of_tile, ahead);
-    if (first + count == args.blocks) put(args, panel, row, height, of_tile);
-    ahead.from += ahead.lines * count * 64;
+    ahead.to_next_tile = args.blocks * kScaleBlock * height;
+    if (stretch.first == 0) clear(of_tile, height);
+    (row == 0 ? kind.kept : kind.ready)[height - 1](args, stretch, weights, rows, of_tile, ahead);
+    if (stretch.first + stretch.count == args.blocks) put(args, stretch.panel, row, height, of_tile);
+    ahead.from += ahead.lines * stretch.count * 64;
   });
 }
 
@@ -259,13 +277,13 @@ void run_decoded(const TileArgs& args, const Kind& kind) {
   alignas(64) float totals[kMostRows * kPanelColumns];
   for (size_t panel = 0; panel < args.panels; ++panel) {
     for (size_t first = 0; first < args.blocks; first += kBlocks) {
-      run_stretch(args, kind, panel, first, args.blocks - first < kBlocks ? args.blocks - first : kBlocks, totals);
+      run_stretch(args, kind, {panel, first, args.blocks - first < kBlocks ? args.blocks - first : kBlocks}, totals);
     }
   }
 }
 
 void run(const TileArgs& args, const Kind& kind) {
-  if (args.rows > kInt8Rows) return run_decoded(args, kind);
+  if (args.rows > kVnniRows) return run_decoded(args, kind);
   for (size_t panel = 0; panel < args.panels; ++panel) kind.encoded[args.rows - 1](args, panel, 0);
 }
 

@@ -58,12 +58,14 @@ std::uint64_t spread(std::uint64_t word) {
 
 /// Quads of an octet's k 0, 4, 1, 5 and 2, 6, 3, 7: the order in which a lane's bytes hold the weights' low and high nibbles.
 void place_quads(std::span<const std::int8_t* const> rows, std::size_t k, std::uint32_t* to) {
-  for (std::size_t octet = 0; octet < k; octet += 8, to += 2 * rows.size()) {
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-      const auto* const eight = reinterpret_cast<const std::uint8_t*>(rows[row] + octet);
-      const std::uint64_t quads = spread(load_little_endian<std::uint32_t>(eight)) | spread(load_little_endian<std::uint32_t>(eight + 4)) << 8;
-      to[row] = static_cast<std::uint32_t>(quads);
-      to[rows.size() + row] = static_cast<std::uint32_t>(quads >> 32);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const auto* const codes = reinterpret_cast<const std::uint8_t*>(rows[row]);
+    std::uint32_t* quad = to + row;
+    for (std::size_t octet = 0; octet < k; octet += 8, quad += 2 * rows.size()) {
+      const std::uint64_t quads =
+          spread(load_little_endian<std::uint32_t>(codes + octet)) | spread(load_little_endian<std::uint32_t>(codes + octet + 4)) << 8;
+      quad[0] = static_cast<std::uint32_t>(quads);
+      quad[rows.size()] = static_cast<std::uint32_t>(quads >> 32);
     }
   }
 }
@@ -73,10 +75,23 @@ void place_bases(const std::uint8_t* scales, std::size_t blocks, std::size_t hei
   for (std::size_t b = 0; b < blocks; ++b) bases[b * height] = base_of(scales[b]);
 }
 
+/// The sum of a chain of at most 256 numbers, a multiple of 8: four sums of words of 16 bits, of bytes that are 128 larger than they are.
+std::int32_t sum_of(const std::int8_t* chain, std::size_t length) {
+  constexpr std::uint64_t kLow = 0x00FF00FF00FF00FFU;
+  std::uint64_t sums = 0;
+  for (std::size_t i = 0; i < length; i += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, chain + i, sizeof word);
+    word ^= 0x8080808080808080U;
+    sums += (word & kLow) + (word >> 8 & kLow);
+  }
+  return static_cast<std::int32_t>(sums * 0x0001000100010001U >> 48) - static_cast<std::int32_t>(128 * length);
+}
+
 /// Of each chain what its sum starts from, likewise. The sums of 12 times a chain are small, but bases may be the least of all numbers.
 void place_starts(const std::int8_t* row, const std::int32_t* bases, const OperandForm& form, std::size_t height, std::int32_t* starts) {
   for (std::size_t c = 0; c < form.chains(); ++c) {
-    const std::int32_t twelve = 12 * std::accumulate(row + c * form.chain, row + (c + 1) * form.chain, 0);
+    const std::int32_t twelve = 12 * sum_of(row + c * form.chain, form.chain);
     const auto base = static_cast<std::uint32_t>(bases[c * form.chain / kScaleBlock * height]);
     starts[c * height] = static_cast<std::int32_t>(base - static_cast<std::uint32_t>(twelve));
   }
@@ -158,8 +173,9 @@ void fill_int8(Operand& operand, std::size_t index, std::span<const std::int8_t*
     }
   });
   for (const std::uint8_t* row : scales) {
-    const auto [least, most] = std::minmax_element(row, row + row_blocks);
-    block.scales = {std::min(block.scales.least, *least), std::max(block.scales.most, *most)};
+    for (std::size_t b = 0; b < row_blocks; ++b) {
+      block.scales = {std::min(block.scales.least, row[b]), std::max(block.scales.most, row[b])};
+    }
   }
 }
 

@@ -86,6 +86,8 @@ struct Tiling {
 inline constexpr size_t kChainRows = 12;
 inline constexpr size_t kBlockRows = 6;
 inline constexpr size_t kInt8Rows = 6;
+/// The same where the instruction itself broadcasts a row's quad.
+inline constexpr size_t kVnniRows = 7;
 /// A tile of rows that sixteen registers hold.
 inline constexpr size_t kSingleRows = 6;
 
@@ -96,6 +98,7 @@ inline constexpr size_t kStreamedBytes = 8 * kHeldBytes;
 inline constexpr Tiling kChainTiling{kChainRows, RowForm::pairs, kHeldBytes};
 inline constexpr Tiling kBlockTiling{kBlockRows, RowForm::pairs, kHeldBytes};
 inline constexpr Tiling kInt8Tiling{kInt8Rows, RowForm::quads, kHeldBytes};
+inline constexpr Tiling kVnniTiling{kVnniRows, RowForm::quads, kHeldBytes};
 inline constexpr Tiling kDecodedChainTiling{kChainRows, RowForm::pairs, kStreamedBytes};
 inline constexpr Tiling kSingleTiling{kSingleRows, RowForm::singles, kStreamedBytes};
 

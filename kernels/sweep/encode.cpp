@@ -2,11 +2,11 @@
 
 #include <array>
 #include <bit>
-#include <functional>
 #include <string>
 #include <variant>
 
 #include "kernels/sweep/encode_plan.hpp"
+#include "kernels/word_by_word.hpp"
 #include "model/error.hpp"
 
 namespace mx::kernels {
@@ -142,13 +142,7 @@ std::uint64_t chunk_digest(std::uint32_t chunk, const Plan& plan) {
 bool has_encode(const Format& to, const Conversion& how) { return !std::holds_alternative<std::monostate>(plan_for(to, how)); }
 
 void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversion& how, std::span<std::uint32_t> codes) {
-  if (f32.size() != codes.size()) {
-    throw Error(ErrorCode::usage, std::to_string(f32.size()) + " inputs into " + std::to_string(codes.size()) + " codes");
-  }
-  const std::less<const std::uint32_t*> before;
-  const bool overlaps =
-      !f32.empty() && f32.data() != codes.data() && before(f32.data(), codes.data() + codes.size()) && before(codes.data(), f32.data() + f32.size());
-  if (overlaps) throw Error(ErrorCode::usage, "the inputs and the codes overlap without being the same");
+  require_word_by_word({"inputs", f32}, {"codes", codes});
   run(f32, required_plan(to, how), codes);
 }
 

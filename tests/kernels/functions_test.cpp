@@ -3,6 +3,7 @@
 #include "kernels/functions/functions.hpp"
 
 #include <string>
+#include <utility>
 
 #include "model/error.hpp"
 #include "tests/catch.hpp"
@@ -56,6 +57,12 @@ TEST_CASE("elementary functions refuse sizes that differ and names that nobody h
   const auto later = std::span(zeros).last(599);
   CHECK_THROWS_WITH(kernels::apply(exp, first, later, kernels::isa_tiers().front()), Catch::Contains("overlap"));
   CHECK_THROWS_WITH(kernels::apply(exp, later, first, kernels::isa_tiers().front()), Catch::Contains("overlap"));
+  // Words that begin within others: only asked for, never read.
+  const std::span<std::uint32_t> within(reinterpret_cast<std::uint32_t*>(reinterpret_cast<std::uintptr_t>(zeros.data()) + 2), 99);
+  const auto last = std::span(zeros).last(99);
+  for (const auto& [from, to] : {std::pair(within, last), std::pair(last, within), std::pair(within, within)}) {
+    CHECK_THROWS_WITH(kernels::apply(exp, from, to, kernels::isa_tiers().front()), Catch::Contains("not a multiple of 4: 2 beyond one"));
+  }
   const kernels::IsaTier future{"avx1024", 1U << 31};
   CHECK_THROWS_WITH(kernels::apply(exp, zeros, zeros, future), Catch::Contains("avx1024"));
   CHECK(zeros == std::vector<std::uint32_t>(600, 0));

@@ -1,6 +1,9 @@
 // The fast twin against the model, bit for bit, for every conversion that it accepts.
 
 #include "kernels/sweep/encode.hpp"
+
+#include <string>
+
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
 #include "tests/catch.hpp"
@@ -136,6 +139,15 @@ TEST_CASE("the twin refuses what only the model does") {
     CHECK_THROWS_WITH(kernels::encode(inputs, kE4m3fn, ocp, std::span(both).subspan(1 - first, 4)), Catch::Contains("overlap"));
     CHECK(both == std::vector<std::uint32_t>(5, 0x3F800000));
   }
+  // Words that begin within others: only asked for, never read.
+  const auto begin = reinterpret_cast<std::uintptr_t>(both.data());
+  for (const std::size_t byte : {1U, 2U, 3U}) {
+    const std::span<std::uint32_t> within(reinterpret_cast<std::uint32_t*>(begin + byte), 1);
+    const std::string words = "not a multiple of 4: " + std::to_string(byte) + " beyond one";
+    CHECK_THROWS_WITH(kernels::encode(within, kE4m3fn, ocp, std::span(both).last(1)), Catch::Contains("the inputs begin") && Catch::Contains(words));
+    CHECK_THROWS_WITH(kernels::encode(std::span(both).last(1), kE4m3fn, ocp, within), Catch::Contains("the codes begin") && Catch::Contains(words));
+  }
+  CHECK(both == std::vector<std::uint32_t>(5, 0x3F800000));
   kernels::encode(both, kE4m3fn, ocp, both);
   CHECK(both == std::vector<std::uint32_t>(5, 0x38));
 }
