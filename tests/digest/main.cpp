@@ -4,9 +4,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <exception>
-#include <span>
 #include <string>
-#include <string_view>
 
 #include "model/error.hpp"
 #include "tests/digest/digest.hpp"
@@ -36,32 +34,15 @@ Digest digest_of(const Parts& parts, bool verbose, const Arguments&... arguments
   return all;
 }
 
-struct Options {
-  bool parts = false;  ///< their digests too
-  bool model = false;  ///< the model alone
-  bool wrong = false;
-};
-
-Options options_of(std::span<char* const> words) {
-  Options options;
-  for (const std::string_view word : words) {
-    options.parts = options.parts || word == "--parts";
-    options.model = options.model || word == "--model";
-    options.wrong = options.wrong || (word != "--parts" && word != "--model");
-  }
-  return options;
-}
-
-int run(const Options& options) {
-  print("model", digest_of(model_parts(), options.parts));
-  if (options.model) return 0;
+int run(bool verbose) {
+  print("model", digest_of(model_parts(), verbose));
   bool all_same = true;
   std::uint64_t first = 0;
   int cells = 0;
   for (const kernels::IsaTier& tier : kernels::isa_tiers()) {
     if (!kernels::runs_here(tier)) continue;
     for (const int threads : kThreads) {
-      const Digest digest = digest_of(kernel_parts(), options.parts, tier, threads);
+      const Digest digest = digest_of(kernel_parts(), verbose, tier, threads);
       print("kernels " + std::string(tier.name) + " " + std::to_string(threads), digest);
       if (cells++ == 0) first = digest.value();
       all_same = all_same && digest.value() == first;
@@ -75,15 +56,15 @@ int run(const Options& options) {
 }  // namespace mx::test
 
 int main(int argc, char** argv) {
-  const mx::test::Options options = mx::test::options_of({argv + 1, argv + argc});
-  if (options.wrong) {
+  const std::string option = argc == 2 ? argv[1] : "";
+  if (argc > 2 || (argc == 2 && option != "--parts")) {
     std::fprintf(stderr,
-                 "usage: mxact_digest [--parts] [--model]\nPrints the model's digest, and that of the kernels for each tier that runs here and 1, 2, 3 and "
-                 "8 threads; with --parts, what they are made of, with --model the model's alone.\n");
-    return argc == 2 && std::string_view(argv[1]) == "--help" ? 0 : static_cast<int>(mx::ErrorCode::usage);
+                 "usage: mxact_digest [--parts]\nPrints the model's digest, and that of the kernels for each tier that runs here and 1, 2, 3 and 8 "
+                 "threads; with --parts, what they are made of.\n");
+    return option == "--help" ? 0 : static_cast<int>(mx::ErrorCode::usage);
   }
   try {
-    return mx::test::run(options);
+    return mx::test::run(option == "--parts");
   } catch (const mx::Error& error) {
     std::fprintf(stderr, "mxact_digest: error: %s\n", error.what());
     return static_cast<int>(error.code());
