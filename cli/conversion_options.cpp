@@ -69,7 +69,7 @@ void add_conversion_options(Verb verb, ConversionChoice& choice) {
 sim::MoveBy moved_by(bool reference) { return reference ? sim::MoveBy::model : sim::MoveBy::plans; }
 
 sim::ConvertOptions options_of(const ConversionChoice& choice) {
-  sim::ConvertOptions options;
+  sim::ConvertOptions options{};
   options.backend = choice.backend;
   options.program = program_text();
   const std::vector<const sim::SettingKey*> keys = asked_keys();

@@ -42,7 +42,7 @@ void check_verb(const CLI::App& app, const std::vector<std::string>& words) {
 std::vector<std::string> reversed(const std::vector<std::string>& words) {
   std::vector<std::string> arguments;
   for (auto word = words.rbegin(); word != words.rend(); ++word) {
-    const bool value = looks_like_a_value(word->c_str()) && std::isdigit(static_cast<unsigned char>((*word)[1])) == 0;
+    const bool value = looks_like_a_value(*word) && std::isdigit(static_cast<unsigned char>((*word)[1])) == 0;
     arguments.push_back(value ? " " + *word : *word);
   }
   return arguments;

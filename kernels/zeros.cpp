@@ -15,7 +15,8 @@ void ask_for_huge_pages(const void* begin, std::size_t bytes) {
   const std::uintptr_t last = (address + bytes) / kHugePage * kHugePage;
   if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
 #else
-  static_cast<void>(begin), static_cast<void>(bytes);
+  static_cast<void>(begin);
+  static_cast<void>(bytes);
 #endif
 }
 

@@ -82,7 +82,7 @@ rc::detail::TestResult checked(const std::function<void()>& property, const rc::
 }
 
 /// RapidCheck's verdict on a property of that name, or none where another one is to be reproduced.
-std::optional<Outcome> verdict(const Law& law, std::string name, const std::function<void()>& property, int usual_cases) {
+std::optional<Outcome> verdict(const Law& law, const std::string& name, const std::function<void()>& property, int usual_cases) {
   if (law.id.empty()) throw std::logic_error("a property without a name: what replays it would pass over it and call that a success");
   rc::detail::TestMetadata metadata;
   metadata.id = name;

@@ -34,7 +34,8 @@ CellKind kind_of(std::int64_t entry) {
 /// Distances at which tiles repeat, ascending, as lines: the largest strongest.
 void add_edges(std::vector<Edge>& edges, std::vector<std::int64_t> distances, std::int64_t extent) {
   std::ranges::sort(distances);
-  distances.erase(std::ranges::unique(distances).begin(), distances.end());
+  const auto repeated = std::ranges::unique(distances);
+  distances.erase(repeated.begin(), repeated.end());
   std::erase_if(distances, [&](std::int64_t distance) { return distance < 2 || distance >= extent; });
   for (std::int64_t at = 1; at < extent; ++at) {
     int strength = 0;

@@ -9,7 +9,7 @@ void broken(const std::string& message, const std::string& where) { throw Error(
 std::string shown(const Json& value) {
   constexpr std::size_t kLongest = 60;
   std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
+  if (text.size() > kLongest) text.replace(kLongest, std::string::npos, "...");
   return text;
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kStreamFrom = std::size_t{4} << 20;
 
 std::uint32_t code_at(const DequantizeJob& job, std::size_t i) {
-  if (job.how.format->element->width == 4) return job.blocks.codes[i / 2] >> (i % 2 * 4) & 0xFU;
+  if (job.how.format->element->width == 4) return std::uint32_t{job.blocks.codes[i / 2]} >> (i % 2 * 4) & 0xFU;
   return job.blocks.codes[i] & ((1U << job.how.format->element->width) - 1U);
 }
 

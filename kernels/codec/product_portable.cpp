@@ -48,7 +48,7 @@ struct Fp16 {
 };
 
 std::uint32_t code_at(const ProductPlan& plan, const std::uint8_t* codes, std::size_t i) {
-  return plan.width == 4 ? codes[i / 2] >> (i % 2 * 4) & 0xFU : codes[i];
+  return plan.width == 4 ? std::uint32_t{codes[i / 2]} >> (i % 2 * 4) & 0xFU : codes[i];
 }
 
 template <class Target>

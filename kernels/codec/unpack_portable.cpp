@@ -15,7 +15,7 @@ std::uint32_t scaled(std::uint32_t bf16, std::uint32_t moved) {
 }
 
 std::uint32_t code_at(const UnpackPlan& plan, const std::uint8_t* codes, std::size_t i) {
-  return plan.width == 4 ? codes[i / 2] >> (i % 2 * 4) & 0xFU : codes[i];
+  return plan.width == 4 ? std::uint32_t{codes[i / 2]} >> (i % 2 * 4) & 0xFU : codes[i];
 }
 
 template <class Word, std::uint32_t kShift>

@@ -37,8 +37,8 @@ struct RowBlock {
 
 /// What an operand is made of.
 struct OperandForm {
-  std::size_t k;
-  Tiling tiling;          ///< its engine's
+  std::size_t k = 0;
+  Tiling tiling{};        ///< its engine's
   std::size_t chain = 0;  ///< elements of K in a chain: of int8, or for each scale of a bf16 row; 0: rows have none
   bool int8() const { return tiling.form == RowForm::quads; }
   std::size_t dwords() const { return int8() ? k / 4 : tiling.form == RowForm::pairs ? k / 2 : k; }  ///< of a row
@@ -47,8 +47,8 @@ struct OperandForm {
 
 /// One operand, ready for the tiles of one contract.
 struct Operand {
-  OperandForm form;
-  std::size_t rows;
+  OperandForm form{};
+  std::size_t rows = 0;
   Lines<std::uint32_t> data;
   Lines<std::int32_t> bases;
   Lines<std::int32_t> starts;

@@ -37,7 +37,7 @@ class F32Arithmetic {
   static bool less(Number a, Number b) { return f32::less(a, b); }
   static bool is_nan(Number x) { return f32::is_nan(x); }
 
-  Row prepared(Side side, std::vector<Value> values) const;
+  Row prepared(Side side, const std::vector<Value>& values) const;
   /// sum(a[k] * b[k]) + bias.
   Number dot(const Row& a, const Row& b, const Value& bias) const;
   /// sum(a[k] * b[k]) over few terms: exact and rounded once under an exact contract, else one fused multiply-add each from +0.

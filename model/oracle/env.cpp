@@ -1,3 +1,4 @@
+#include "model/column.hpp"
 #include "model/oracle/env.hpp"
 
 #include <algorithm>
@@ -39,11 +40,7 @@ constexpr std::array<EnvRow, 14> kRows = {{
 }};
 static_assert(static_cast<std::size_t>(EnvVariable::humming_moe_gemm_type) + 1 == kRows.size());
 
-constexpr std::array<std::string_view, kRows.size()> kNames = [] {
-  std::array<std::string_view, kRows.size()> names{};
-  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kRows[i].name;
-  return names;
-}();
+constexpr std::array kNames = column_of(kRows, &EnvRow::name);
 
 const EnvRow& row_of(EnvVariable variable) { return kRows[static_cast<std::size_t>(variable)]; }
 

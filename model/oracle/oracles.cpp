@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "model/column.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "model/oracle/tables.hpp"
@@ -18,11 +19,7 @@ constexpr std::array kOracles = {
     OracleRow{"nvfp4", nvfp4_tables}, OracleRow{"fp8", fp8_tables},
     OracleRow{"mxfp8", mxfp8_tables}, OracleRow{"w4a8", w4a8_tables},
 };
-constexpr std::array<std::string_view, kOracles.size()> kNames = [] {
-  std::array<std::string_view, kOracles.size()> names{};
-  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kOracles[i].name;
-  return names;
-}();
+constexpr std::array kNames = column_of(kOracles, &OracleRow::name);
 
 }  // namespace
 

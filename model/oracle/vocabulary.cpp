@@ -1,3 +1,4 @@
+#include "model/column.hpp"
 #include "model/oracle/vocabulary.hpp"
 
 #include <array>
@@ -58,11 +59,7 @@ constexpr std::array<OverrideRow, 12> kOverrides = {{
     {"mxfp4", QuantKey::mxfp4_dynamic},
     {"int8_per_channel_static", QuantKey::int8_static_channel},
 }};
-constexpr std::array<std::string_view, kOverrides.size()> kOverrideNames = [] {
-  std::array<std::string_view, kOverrides.size()> names{};
-  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kOverrides[i].name;
-  return names;
-}();
+constexpr std::array kOverrideNames = column_of(kOverrides, &OverrideRow::name);
 
 constexpr std::array<std::string_view, 3> kDtypes = {"bfloat16", "float16", "float32"};
 

@@ -78,7 +78,7 @@ int largest_byte(const Setting& setting) {
 
 std::uint64_t unit_at(std::span<const std::uint8_t> bytes, std::int64_t unit, int bits) {
   const auto first = static_cast<std::size_t>(unit) * static_cast<std::size_t>(bits);
-  if (bits < 8) return bytes[first / 8] >> (first % 8) & ((1U << bits) - 1U);
+  if (bits < 8) return std::uint32_t{bytes[first / 8]} >> (first % 8) & ((1U << bits) - 1U);
   std::uint64_t value = 0;
   for (std::size_t b = static_cast<std::size_t>(bits) / 8; b-- > 0;) value = value << 8 | bytes[first / 8 + b];
   return value;

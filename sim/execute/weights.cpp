@@ -102,7 +102,7 @@ void unpack(const Units& units, std::int64_t first, std::int64_t count, std::vec
     std::copy_n(units.bytes.begin() + first, count, into.begin());
     return;
   }
-  const auto nibble = [&](std::size_t i) { return static_cast<std::uint8_t>(units.bytes[(at + i) / 2] >> ((at + i) % 2 * 4) & 0xFU); };
+  const auto nibble = [&](std::size_t i) { return static_cast<std::uint8_t>(std::uint32_t{units.bytes[(at + i) / 2]} >> ((at + i) % 2 * 4) & 0xFU); };
   // Two to a byte from the first whole byte on; the loop is plain enough for compilers to make vectors of it.
   const std::size_t head = std::min(at % 2, into.size());
   const std::size_t pairs = (into.size() - head) / 2;

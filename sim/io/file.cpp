@@ -76,7 +76,9 @@ void begin_writing_back(int descriptor, std::uint64_t offset, std::size_t size) 
   constexpr std::size_t kWorthIt = std::size_t{1} << 20;
   if (size >= kWorthIt) ::sync_file_range(descriptor, static_cast<off_t>(offset), static_cast<off_t>(size), SYNC_FILE_RANGE_WRITE);
 #else
-  static_cast<void>(descriptor), static_cast<void>(offset), static_cast<void>(size);
+  static_cast<void>(descriptor);
+  static_cast<void>(offset);
+  static_cast<void>(size);
 #endif
 }
 

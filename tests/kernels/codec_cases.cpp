@@ -170,7 +170,7 @@ std::vector<std::uint32_t> dequantized_by_model(const Packed& blocks, const Shap
     const std::size_t scale_bytes = *format.scale == kF32 ? 4 : 1;
     for (std::size_t i = 0; i < scale_bytes; ++i) scale |= std::uint32_t{blocks.scales[b * scale_bytes + i]} << (8 * i);
     for (std::size_t i : indices_of(b, format, shape)) {
-      const std::uint32_t code = nibbles ? blocks.codes[i / 2] >> (i % 2 * 4) & 0xFU : blocks.codes[i];
+      const std::uint32_t code = nibbles ? std::uint32_t{blocks.codes[i / 2]} >> (i % 2 * 4) & 0xFU : blocks.codes[i];
       out[i] = dequantize(code, scale, how, tensor);
     }
   }

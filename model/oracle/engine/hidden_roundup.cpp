@@ -1,3 +1,4 @@
+#include "model/column.hpp"
 #include "model/oracle/engine/hidden_roundup.hpp"
 
 #include <algorithm>
@@ -26,11 +27,7 @@ constexpr std::array<DtypeRow, 9> kDtypes = {{
     {"int8", 1},
     {"uint8", 1},
 }};
-constexpr std::array<std::string_view, kDtypes.size()> kDtypeNames = [] {
-  std::array<std::string_view, kDtypes.size()> names{};
-  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kDtypes[i].name;
-  return names;
-}();
+constexpr std::array kDtypeNames = column_of(kDtypes, &DtypeRow::name);
 
 // Source: vllm prepare_finalize/deepep_ll.py SUPPORTED_HIDDEN_SIZES; nixl_ep.py has the same.
 constexpr std::array<std::int64_t, 8> kBatchedKernelSizes = {2048, 2560, 3072, 4096, 5120, 6144, 7168, 8192};

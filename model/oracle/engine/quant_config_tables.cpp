@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "model/column.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "model/oracle/engine/quant_config.hpp"
@@ -145,11 +146,7 @@ constexpr std::array<OracleRows, 6> kOracles = {{
     {"mxfp8", kFp8},
     {"w4a8", kW4a8},
 }};
-constexpr std::array<Names, kOracles.size()> kOracleNames = [] {
-  std::array<Names, kOracles.size()> names{};
-  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kOracles[i].oracle;
-  return names;
-}();
+constexpr std::array kOracleNames = column_of(kOracles, &OracleRows::oracle);
 
 }  // namespace
 
