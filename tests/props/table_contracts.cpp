@@ -120,8 +120,7 @@ std::vector<TableMutant> contract_mutants() {
   const std::span<const ContractRow> own = all_contracts();
   for (std::size_t r = 0; r < own.size(); ++r) {
     for (const auto& change : changes_of(own[r])) {
-      const auto rows = std::make_shared<std::vector<ContractRow>>(own.begin(), own.end());
-      (*rows)[r] = change.row;
+      const auto rows = with_row(own, r, change.row);
       all.push_back({"contracts",
                      std::string(own[r].name),
                      change.name,

@@ -15,6 +15,7 @@
 #include "tests/props/mutant_runs.hpp"
 #include "tests/props/restated_activations.hpp"
 #include "tests/props/restated_answers.hpp"
+#include "tests/props/restated_deployments.hpp"
 
 namespace {
 
@@ -38,12 +39,16 @@ TEST_CASE("changes of tables have ids of their own, and every table has some") {
     CHECK(ids.insert(mutant.id()).second);
     tables.insert(mutant.table);
   }
-  CHECK(tables == std::set<std::string>{"activations", "contracts", "dequantizers", "layouts", "recipes", "roundings", "routers"});
+  CHECK(tables == std::set<std::string>{"activations", "contracts", "dequantizers", "exchanges", "layouts", "loaders", "recipes", "roundings",
+                                        "routers", "units"});
 }
 
 TEST_CASE("the tables as they are give the restated answers") {
   CHECK(mx::props::wrong_rounding().empty());
   CHECK(mx::props::wrong_weight_place().empty());
+  CHECK(mx::props::wrong_exchange().empty());
+  CHECK(mx::props::wrong_loader().empty());
+  CHECK(mx::props::wrong_unit().empty());
   for (const mx::moe::Activation& row : mx::moe::all_activations()) {
     INFO(row.name);
     CHECK(mx::props::wrong_activation(row.name).empty());
