@@ -8,8 +8,8 @@
 namespace mx::fault {
 
 /// Tables that their accessor reads through here.
-enum class Table { profiles, contracts, routers, activations, backend_layouts, roundings };
-inline constexpr std::size_t kTableCount = 6;
+enum class Table { profiles, contracts, routers, activations, backend_layouts, roundings, exchanges, loaders, units };
+inline constexpr std::size_t kTableCount = 9;
 
 #ifdef MXACT_FAULTS
 /// Rows of a table.

@@ -49,12 +49,12 @@ std::string linked(std::string_view reference) {
                                                                       {"vllm-ascend", "vllm-project/vllm-ascend"},
                                                                       {"DeepGEMM", "deepseek-ai/DeepGEMM"},
                                                                       {"tt-metal", "tenstorrent/tt-metal"},
-                                                                      {"saturn-vectors", "ucb-bar/saturn-vectors"}};
+                                                                      {"saturn-vectors", "ucb-bar/saturn-vectors"},
+                                                                      {"ROCm/ATOM", "ROCm/ATOM"},
+                                                                      {"1Cat-vLLM", "1CatAI/1Cat-vLLM"}};
   const std::size_t hash = reference.find('#');
-  const auto owner = owners.find(reference.substr(0, hash));
   const std::string text(reference);
-  if (owner == owners.end()) return text;
-  return "[" + text + "](https://github.com/" + owner->second + "/issues/" + text.substr(hash + 1) + ")";
+  return "[" + text + "](https://github.com/" + owners.at(text.substr(0, hash)) + "/issues/" + text.substr(hash + 1) + ")";
 }
 
 }  // namespace

@@ -85,22 +85,7 @@ std::string back_program_mistake(std::string_view profile, std::uint64_t& cases)
 }
 
 Outcome dequantizers_are_programs(const Law& law) {
-  const auto implementation = law.id.substr(law.id.rfind('/') + 1);
-  Exhaustive exhaustive(law);
-  std::uint64_t cases = 0;
-  for (const Profile& profile : all_profiles()) {
-    if (profile.implementation != implementation || profile.dequantizers.empty()) continue;
-    const std::string mistake = back_program_mistake(profile.name, cases);
-    exhaustive.expect(mistake.empty(), [&] { return mistake; });
-  }
-  for (const BackProgram& program : back_programs()) {
-    if (program.implementation != implementation) continue;
-    exhaustive.expect(std::ranges::any_of(all_profiles(), [&](const Profile& profile) { return profile.name == program.profile; }),
-                      [&] { return std::string(program.profile) + " is no profile"; });
-  }
-  Outcome outcome = exhaustive.outcome();
-  outcome.cases += cases;
-  return outcome;
+  return profiles_are_programs(law, &Profile::dequantizers, back_programs(), back_program_mistake);
 }
 
 }  // namespace mx::props::numerics

@@ -60,16 +60,17 @@ Dyadic truncated_to_unit(const Dyadic& number, int unit) {
 
 Dyadic truncated_to_bits(const Dyadic& number, int bits) { return truncated_to_unit(number, number.exponent + width_of(number.magnitude) - bits); }
 
-Dyadic rounded_to_bits(const Dyadic& number, int bits) {
-  const int unit = number.exponent + width_of(number.magnitude) - bits;
+Dyadic rounded_to_unit(const Dyadic& number, int unit) {
   const Dyadic down = truncated_to_unit(number, unit);
   const Dyadic rest = sum(number, {down.magnitude, down.exponent, !down.negative});
   if (rest.magnitude == 0) return number;
   const bool above_half = rest.exponent + width_of(rest.magnitude) > unit - 1 && !(rest.magnitude == 1 && rest.exponent == unit - 1);
   const bool tie = rest.magnitude == 1 && rest.exponent == unit - 1;
   // Stripped: the last bit is one exactly where the exponent is the unit itself.
-  const bool odd = down.exponent == unit;
+  const bool odd = down.magnitude != 0 && down.exponent == unit;
   return above_half || (tie && odd) ? sum(down, {1, unit, number.negative}) : down;
 }
+
+Dyadic rounded_to_bits(const Dyadic& number, int bits) { return rounded_to_unit(number, number.exponent + width_of(number.magnitude) - bits); }
 
 }  // namespace mx::props::numerics

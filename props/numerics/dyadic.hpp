@@ -22,8 +22,9 @@ Dyadic product(const Dyadic& a, const Dyadic& b);
 /// The exact sum; x - x is +0, and so is a sum of zeros unless both are -0.
 Dyadic sum(const Dyadic& a, const Dyadic& b);
 
-/// Toward zero to a multiple of 2^unit.
+/// To a multiple of 2^unit: toward zero, and to nearest even.
 Dyadic truncated_to_unit(const Dyadic& number, int unit);
+Dyadic rounded_to_unit(const Dyadic& number, int unit);
 /// To so many significant bits: toward zero, and to nearest even.
 Dyadic truncated_to_bits(const Dyadic& number, int bits);
 Dyadic rounded_to_bits(const Dyadic& number, int bits);

@@ -190,6 +190,8 @@ constexpr std::array kLaws{
     Law{"N8/dequantize", kMatters, tensor_scale_matters},
     Law{"N8/fnuz", kFnuz, fnuz_keeps_values},
     Law{"N9/exact_sum", kSums, sums_are_integer_sums},
+    Law{"N10/exact", kRestated, exact_is_restated},
+    Law{"N10/f32-sequential", kRestated, f32_sequential_is_restated},
     Law{"N10/bf16-chain", kRestated, bf16_chain_is_restated},
     Law{"N10/bf16-block", kRestated, bf16_block_is_restated},
     Law{"N10/int8-block", kRestated, int8_block_is_restated},

@@ -82,6 +82,8 @@ Outcome fnuz_keeps_values(const Law& law);
 Outcome sums_are_integer_sums(const Law& law);
 
 /// N10: one contract restated in integers. N11 to N13: what holds for all of them.
+Outcome exact_is_restated(const Law& law);
+Outcome f32_sequential_is_restated(const Law& law);
 Outcome hopper_is_restated(const Law& law);
 Outcome bf16_chain_is_restated(const Law& law);
 Outcome bf16_block_is_restated(const Law& law);

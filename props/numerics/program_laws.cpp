@@ -173,23 +173,6 @@ std::string program_mistake(std::string_view profile, std::uint64_t& cases) {
   return formats.empty() ? std::string() : std::string(profile) + " has no recipe for " + formats.front();
 }
 
-Outcome recipes_are_programs(const Law& law) {
-  const std::string implementation = std::string(law.id.substr(law.id.rfind('/') + 1));
-  Exhaustive exhaustive(law);
-  std::uint64_t cases = 0;
-  for (const Profile& profile : all_profiles()) {
-    if (profile.implementation != implementation || profile.recipes.empty()) continue;
-    const std::string mistake = program_mistake(profile.name, cases);
-    exhaustive.expect(mistake.empty(), [&] { return mistake; });
-  }
-  for (const Program& program : all_programs()) {
-    if (program.implementation != implementation) continue;
-    exhaustive.expect(std::ranges::any_of(all_profiles(), [&](const Profile& profile) { return profile.name == program.profile; }),
-                      [&] { return std::string(program.profile) + " is no profile"; });
-  }
-  Outcome outcome = exhaustive.outcome();
-  outcome.cases += cases;
-  return outcome;
-}
+Outcome recipes_are_programs(const Law& law) { return profiles_are_programs(law, &Profile::recipes, all_programs(), program_mistake); }
 
 }  // namespace mx::props::numerics

@@ -7,6 +7,7 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "model/numerics/rows.hpp"
+#include "model/stand_in.hpp"
 
 namespace mx::sim {
 namespace {
@@ -110,10 +111,10 @@ int strength(Grounds grounds) {
 
 }  // namespace
 
-std::span<const UnitRow> unit_rows() { return kUnits; }
+std::span<const UnitRow> unit_rows() { return fault::rows_of<UnitRow>(fault::Table::units, kUnits); }
 
 const UnitRow& unit_on(MatrixUnit unit, Arch arch) {
-  return *std::ranges::find_if(kUnits, [&](const UnitRow& row) { return row.unit == unit && (row.on == nullptr || row.on(arch)); });
+  return *std::ranges::find_if(unit_rows(), [&](const UnitRow& row) { return row.unit == unit && (row.on == nullptr || row.on(arch)); });
 }
 
 std::span<const Quantizer> all_quantizers() { return kQuantizers; }

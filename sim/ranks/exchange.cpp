@@ -6,6 +6,7 @@
 #include "model/error.hpp"
 #include "model/fault.hpp"
 #include "model/numerics/f32.hpp"
+#include "model/stand_in.hpp"
 
 namespace mx::sim {
 namespace {
@@ -227,11 +228,12 @@ std::vector<std::uint32_t> summed_slots(const std::vector<Received>& received, c
 
 }  // namespace
 
-std::span<const ExchangeRow> exchange_rows() { return kExchanges; }
+std::span<const ExchangeRow> exchange_rows() { return fault::rows_of<ExchangeRow>(fault::Table::exchanges, kExchanges); }
 
 const ExchangeRow& exchange_of(std::string_view prepare_class) {
-  const auto* row = std::ranges::find_if(kExchanges, [&](const ExchangeRow& exchange) { return prepare_class.starts_with(exchange.prepare); });
-  if (row != kExchanges.end()) return *row;
+  const std::span<const ExchangeRow> rows = exchange_rows();
+  const auto row = std::ranges::find_if(rows, [&](const ExchangeRow& exchange) { return prepare_class.starts_with(exchange.prepare); });
+  if (row != rows.end()) return *row;
   throw Error(ErrorCode::unsupported, "prepare step " + std::string(prepare_class) + " is not simulated");
 }
 

@@ -6,6 +6,7 @@
 
 #include "model/error.hpp"
 #include "model/fault.hpp"
+#include "model/stand_in.hpp"
 
 namespace mx::sim {
 namespace {
@@ -156,10 +157,10 @@ void check_bias(const Plan& plan, std::vector<BrokenLink>& broken) {
 
 }  // namespace
 
-std::span<const LoaderRow> loader_rows() { return kLoaders; }
+std::span<const LoaderRow> loader_rows() { return fault::rows_of<LoaderRow>(fault::Table::loaders, kLoaders); }
 
 const LoaderRow& loader_of(const layout::Form& form) {
-  return *std::ranges::find_if(kLoaders, [&](const LoaderRow& row) { return row.takes == nullptr || row.takes(form); });
+  return *std::ranges::find_if(loader_rows(), [&](const LoaderRow& row) { return row.takes == nullptr || row.takes(form); });
 }
 
 Plan make_plan(const PlanRequest& request) {

@@ -1,19 +1,9 @@
 #include "tests/props/known_survivors.hpp"
 
-#include <array>
-
 namespace mx::props {
-namespace {
 
-constexpr std::array kKnown{
-    KnownSurvivors{
-        "contracts (exact|f32-sequential|hopper-.*) .*",
-        "N10 restates a contract for the operands that it is meant for: the yardsticks have no restatement, and tensor cores none with scales that "
-        "their instructions do not take, which recorded outputs do not have either"},
-};
-
-}  // namespace
-
-std::span<const KnownSurvivors> known_survivors() { return kKnown; }
+// None at present. A row is the whole id that `mxact faults --tables` prints, and why nobody can notice:
+//   KnownSurvivor{"contracts exact flush on", "..."}
+std::span<const KnownSurvivor> known_survivors() { return {}; }
 
 }  // namespace mx::props

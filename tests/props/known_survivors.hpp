@@ -1,15 +1,15 @@
 #pragma once
-// Changes of tables that alter an output and that no law, restated answer or recorded output notices, each with the reason.
+// Changes of tables that alter an output and that no law, restated answer or recorded output notices, one by one, each with the reason.
 
 #include <span>
 #include <string_view>
 
 namespace mx::props {
 
-struct KnownSurvivors {
-  std::string_view ids;  ///< a regular expression for the whole id
+struct KnownSurvivor {
+  std::string_view id;  ///< TableMutant::id, whole
   std::string_view reason;
 };
-std::span<const KnownSurvivors> known_survivors();
+std::span<const KnownSurvivor> known_survivors();
 
 }  // namespace mx::props

@@ -5,6 +5,8 @@
 #include <set>
 #include <string>
 
+#include "model/numerics/contract.hpp"
+#include "model/numerics/profile.hpp"
 #include "tests/catch.hpp"
 #include "tests/props/all_laws.hpp"
 
@@ -47,9 +49,26 @@ TEST_CASE("law ids are unique and begin with a number of the catalogue") {
     CHECK(ids.insert(law.id).second);
     CHECK(std::string_view("NLSOT").find(law.id[0]) != std::string_view::npos);
   }
-  for (std::string_view number : {"N1", "N4", "L1", "L2", "L3", "O1", "O2", "O3", "O4", "O5", "O6"}) {
+  // All of the catalogue: L9 is part of L1, and T1 and T2 are tests.
+  for (const std::string_view number :
+       {"N1", "N2", "N3", "N4", "N5", "N6",  "N7", "N8", "N9", "N10", "N11", "N12", "N13", "N14", "N15", "L1", "L2", "L3",
+        "L4", "L5", "L6", "L7", "L8", "L10", "S1", "S2", "S3", "S4",  "S5",  "O1",  "O2",  "O3",  "O4",  "O5", "O6"}) {
     INFO(number);
-    CHECK(std::any_of(ids.begin(), ids.end(), [&](std::string_view id) { return id.starts_with(number); }));
+    CHECK(std::any_of(ids.begin(), ids.end(), [&](std::string_view id) { return id.substr(0, id.find_first_of("/-")) == number; }));
+  }
+}
+
+TEST_CASE("every contract has a law that restates it, every dequantizing and quantizing implementation one that holds its programs") {
+  std::set<std::string> ids;
+  for (const Law& law : mx::props::numeric_laws()) ids.emplace(law.id);
+  for (const mx::ContractRow& row : mx::all_contracts()) {
+    INFO(row.name);
+    CHECK(ids.contains("N10/" + std::string(row.name)));
+  }
+  for (const mx::Profile& profile : mx::all_profiles()) {
+    INFO(profile.name);
+    if (!profile.recipes.empty()) CHECK(ids.contains("N6/program/" + std::string(profile.implementation)));
+    if (!profile.dequantizers.empty()) CHECK(ids.contains("N4/program/" + std::string(profile.implementation)));
   }
 }
 

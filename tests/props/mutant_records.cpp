@@ -33,9 +33,33 @@ constexpr std::array<Reads, 5> kReads{{
     {"activations", {"moe_stage", "moe", "", "", ""}},
 }};
 
+/// What entries call the contracts that they execute; those of no row here stand for no device's products.
+struct Accumulation {
+  std::string_view contract;
+  std::string_view word;
+  std::string_view a_format;  ///< "" for any
+};
+constexpr std::array kAccumulations{
+    Accumulation{"hopper-fp8", "fast", ""},
+    Accumulation{"hopper-fp8-promoted", "promoted", ""},
+    Accumulation{"hopper-bf16", "chain16", "bf16"},
+    Accumulation{"hopper-bf16", "mma16", "bf16"},
+    Accumulation{"hopper-fp16", "chain16", "fp16"},
+    Accumulation{"hopper-fp16", "mma16", "fp16"},
+    Accumulation{"hopper-mma-fp8", "mma_fp8_emulated", ""},
+};
+
+bool executes(const golden::Entry& entry, std::string_view contract) {
+  return std::ranges::any_of(kAccumulations, [&](const Accumulation& row) {
+    return row.contract == contract && entry.params.value("accum", "") == row.word &&
+           (row.a_format.empty() || entry.params.value("a_format", "") == row.a_format);
+  });
+}
+
 bool reads(const TableMutant& mutant, const golden::Entry& entry) {
   const auto row = std::ranges::find(kReads, mutant.table, &Reads::table);
   if (row == kReads.end() || std::ranges::find(row->operations, entry.op) == row->operations.end()) return false;
+  if (mutant.where == fault::Table::contracts) return executes(entry, mutant.subject);
   // Of the entries of other implementations none reads the row of this one.
   return mutant.where != fault::Table::profiles || entry.profile.implementation == profile_named(mutant.subject).implementation;
 }

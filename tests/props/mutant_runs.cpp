@@ -12,6 +12,7 @@
 #include "tests/props/processes.hpp"
 #include "tests/props/restated_activations.hpp"
 #include "tests/props/restated_answers.hpp"
+#include "tests/props/restated_deployments.hpp"
 
 namespace mx::props {
 namespace {
@@ -94,6 +95,9 @@ std::string broken_law(const TableMutant& mutant, std::span<const Law> laws) {
 
 std::string wrong_answer(const TableMutant& mutant) {
   if (mutant.table == "roundings") return wrong_rounding();
+  if (mutant.table == "exchanges") return wrong_exchange();
+  if (mutant.table == "loaders") return wrong_loader();
+  if (mutant.table == "units") return wrong_unit();
   if (mutant.table == "activations") return wrong_activation(mutant.subject);
   return mutant.table == "routers" ? wrong_weight_place() : std::string();
 }

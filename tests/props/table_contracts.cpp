@@ -16,20 +16,22 @@ std::string executed(const ContractRow& row, Random random) {
     const Format& a_format = row.a_formats.empty() ? kBf16 : *row.a_formats[random() % row.a_formats.size()];
     const Format& b_format = row.b_formats.empty() ? kBf16 : *row.b_formats[random() % row.b_formats.size()];
     const std::size_t count = random() % 200 + 1;
-    // Codes of all magnitudes, of a narrow band, or of a band with a few far outside it.
-    const std::uint32_t kind = random() % 3;
-    const auto value = [&](const Format& format) {
+    // Codes of all magnitudes, of a narrow band, or of a band with a few far outside it; or subnormals alone on one side.
+    const std::uint32_t kind = random() % 4;
+    const auto value = [&](const Format& format, bool subnormal) {
       const std::uint32_t mask = (1U << format.width) - 1U;
       const auto any = random() & mask;
-      if (kind == 0 || (kind == 2 && random() % 32 == 0)) return decode(format, any);
+      if (kind == 3 && subnormal && format.mantissa_bits > 0)
+        return decode(format, any & ((1U << (format.width - 1)) | ((1U << format.mantissa_bits) - 1U)));
+      if (kind == 0 || kind == 3 || (kind == 2 && random() % 32 == 0)) return decode(format, any);
       const std::uint32_t half = 1U << (format.width - 2);
       return decode(format, (any & (1U << (format.width - 1))) | (half - half / 16 + any % std::max(half / 8, 1U)));
     };
     std::vector<Value> a;
     std::vector<Value> b;
     for (std::size_t k = 0; k < count; ++k) {
-      a.push_back(value(a_format));
-      b.push_back(value(b_format));
+      a.push_back(value(a_format, true));
+      b.push_back(value(b_format, false));
     }
     const auto scale = [&] { return decode(kE8m0, 117 + random() % 20); };
     const int block = row.restart == kScaleBlock ? 32 : row.restart > 0 ? row.restart : static_cast<int>(count);
@@ -56,6 +58,15 @@ std::string different_dot(const ContractRow& own, const ContractRow& changed) {
   return {};
 }
 
+ContractRow aligned(ContractRow row) {
+  const ContractRow& tensor_core = row_of(Contract::hopper_bf16);
+  row.step = Step::aligned;
+  row.group = tensor_core.group;
+  row.alignment_bits = tensor_core.alignment_bits;
+  row.kept_bits = tensor_core.kept_bits;
+  return row;
+}
+
 std::vector<Changes<ContractRow>::Change> changes_of(const ContractRow& row) {
   Changes<ContractRow> changes(row);
   for (const Format* cast : {static_cast<const Format*>(nullptr), &kBf16, &kFp16}) {
@@ -66,10 +77,21 @@ std::vector<Changes<ContractRow>::Change> changes_of(const ContractRow& row) {
   changes.flag("flush", [](ContractRow& r) -> bool& { return r.flush; });
   changes.choice(
       "scales", [](ContractRow& r) -> ScaleEntry& { return r.scales; }, 5);
-  changes.choice(
-      "step", [](ContractRow& r) -> Step& { return r.step; }, 3);
-  if (row.step == Step::aligned) {
-    changes.number("group", [](ContractRow& r) -> int& { return r.group; });
+  const auto step = [](ContractRow& r) -> Step& { return r.step; };
+  for (const Step other : {Step::exact, Step::fused}) {
+    if (other != row.step) changes.add("step " + std::to_string(static_cast<int>(other)), step, other);
+  }
+  if (row.step != Step::aligned) {
+    // A group of none would never end: those of the 16-bit tensor cores.
+    changes.add(
+        "step 2", [](ContractRow& r) -> ContractRow& { return r; }, aligned(row));
+  } else {
+    changes.add(
+        "group - 1", [](ContractRow& r) -> int& { return r.group; }, row.group - 1);
+    // More than 32 are no row: the model has no room for them.
+    if (row.group < 32)
+      changes.add(
+          "group + 1", [](ContractRow& r) -> int& { return r.group; }, row.group + 1);
     changes.number("alignment_bits", [](ContractRow& r) -> int& { return r.alignment_bits; });
     changes.number("kept_bits", [](ContractRow& r) -> int& { return r.kept_bits; });
   }
@@ -98,8 +120,7 @@ std::vector<TableMutant> contract_mutants() {
   const std::span<const ContractRow> own = all_contracts();
   for (std::size_t r = 0; r < own.size(); ++r) {
     for (const auto& change : changes_of(own[r])) {
-      const auto rows = std::make_shared<std::vector<ContractRow>>(own.begin(), own.end());
-      (*rows)[r] = change.row;
+      const auto rows = with_row(own, r, change.row);
       all.push_back({"contracts",
                      std::string(own[r].name),
                      change.name,

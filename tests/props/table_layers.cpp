@@ -17,13 +17,6 @@ namespace {
 
 using Random = Draws;
 
-template <typename Row>
-std::shared_ptr<std::vector<Row>> with_row(std::span<const Row> own, std::size_t at, const Row& row) {
-  const auto rows = std::make_shared<std::vector<Row>>(own.begin(), own.end());
-  (*rows)[at] = row;
-  return rows;
-}
-
 /// fp32 numbers of many magnitudes, specials and ties among them.
 std::uint32_t pick_number(Random& random) {
   constexpr std::array<std::uint32_t, 14> kSpecial{0,           0x80000000U, 0x7F800000U, 0xFF800000U, 0x7FC00000U, 0x3F800000U, 0xBF800000U,
@@ -331,8 +324,8 @@ std::vector<TableMutant> rounding_mutants() {
 
 std::vector<TableMutant> table_mutants() {
   std::vector<TableMutant> all;
-  for (const auto part :
-       {recipe_mutants, dequantizer_mutants, contract_mutants, router_mutants, activation_mutants, layout_mutants, rounding_mutants}) {
+  for (const auto part : {recipe_mutants, dequantizer_mutants, contract_mutants, router_mutants, activation_mutants, layout_mutants, rounding_mutants,
+                          simulator_mutants}) {
     std::vector<TableMutant> of_part = part();
     std::move(of_part.begin(), of_part.end(), std::back_inserter(all));
   }

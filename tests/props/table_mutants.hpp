@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <random>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -37,7 +38,7 @@ std::vector<TableMutant> table_mutants();
 /// So many of them in their order, drawn by a seed that never changes; all where there are no more.
 std::vector<TableMutant> sample_of(std::vector<TableMutant> mutants, std::size_t count);
 
-// By part: table_numbers.cpp, table_contracts.cpp, table_layers.cpp.
+// By part: table_numbers.cpp, table_contracts.cpp, table_layers.cpp, table_simulator.cpp.
 std::vector<TableMutant> recipe_mutants();
 std::vector<TableMutant> dequantizer_mutants();
 std::vector<TableMutant> contract_mutants();
@@ -45,6 +46,15 @@ std::vector<TableMutant> router_mutants();
 std::vector<TableMutant> activation_mutants();
 std::vector<TableMutant> layout_mutants();
 std::vector<TableMutant> rounding_mutants();
+std::vector<TableMutant> simulator_mutants();
+
+/// The rows of a table with another one in a row's place.
+template <typename Row>
+std::shared_ptr<std::vector<Row>> with_row(std::span<const Row> own, std::size_t at, const Row& row) {
+  const auto rows = std::make_shared<std::vector<Row>>(own.begin(), own.end());
+  (*rows)[at] = row;
+  return rows;
+}
 
 /// What a call gives, or that it refuses: outputs that can be compared.
 template <typename Call>

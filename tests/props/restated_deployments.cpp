@@ -1,0 +1,212 @@
+#include "tests/props/restated_deployments.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+
+#include "model/error.hpp"
+#include "model/stand_in.hpp"
+
+namespace mx::props {
+namespace {
+
+using layout::Arch;
+using layout::Form;
+using layout::SourceOrder;
+using layout::WeightFormat;
+using sim::MatrixUnit;
+
+// Exchanges. The words are those of the answers below.
+
+constexpr std::array<std::string_view, 8> kPrepareClasses{"MoEPrepareAndFinalizeNoDPEPModular",
+                                                          "MoEPrepareAndFinalizeNaiveDPEPMonolithic",
+                                                          "DeepEPHTPrepareAndFinalize",
+                                                          "DeepEPLLPrepareAndFinalize",
+                                                          "MoriPrepareAndFinalize",
+                                                          "FlashInferNVLinkTwoSidedPrepareAndFinalize",
+                                                          "FlashInferNVLinkOneSidedPrepareAndFinalize",
+                                                          "NixlEPPrepareAndFinalize"};
+
+struct Exchange {
+  sim::QuantizeTime quantize;
+  sim::SwizzleRule swizzle;
+  sim::Reach reach;
+  sim::RankSum sum;
+
+  friend bool operator==(const Exchange&, const Exchange&) = default;
+};
+
+Exchange restated_exchange(std::string_view prepare) {
+  using sim::QuantizeTime;
+  using sim::RankSum;
+  using sim::Reach;
+  using sim::SwizzleRule;
+  // Nothing moves but in the all-reduce of the engine, which adds bf16 tensors; so does the reduce-scatter behind the all-gather.
+  if (prepare.find("NoDPEP") != std::string_view::npos) return {QuantizeTime::here, SwizzleRule::configured, Reach::own, RankSum::bf16};
+  if (prepare.find("NaiveDPEP") != std::string_view::npos) return {QuantizeTime::before, SwizzleRule::nvfp4_alone, Reach::everyone, RankSum::bf16};
+  // FlashInfer's exchanges quantize first, and swizzle what arrived for NVFP4 alone.
+  if (prepare.starts_with("FlashInfer")) return {QuantizeTime::before, SwizzleRule::nvfp4_alone, Reach::holders, RankSum::f32};
+  // The others move fp8 of blocks, or 16 bits. Low latency and NIXL give each expert rows of its own, and weigh and add slots as they combine.
+  const bool batched = prepare.starts_with("DeepEPLL") || prepare.starts_with("Nixl");
+  const SwizzleRule swizzle = prepare.starts_with("DeepEPHT") ? SwizzleRule::configured : SwizzleRule::never;
+  return {QuantizeTime::blocks_before, swizzle, batched ? Reach::per_expert : Reach::holders, batched ? RankSum::slots_in_f32 : RankSum::f32};
+}
+
+std::optional<Exchange> modelled_exchange(std::string_view prepare) {
+  try {
+    const sim::ExchangeRow& row = sim::exchange_of(prepare);
+    return Exchange{row.quantize, row.swizzle, row.reach, row.sum};
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+// Loaders.
+
+/// What a loader makes of one shard, and whether experts are dealt out by whole divisions.
+struct Load {
+  sim::Interval cut;
+  bool floors_experts;
+
+  friend bool operator==(const Load& a, const Load& b) {
+    return a.cut.first == b.cut.first && a.cut.count == b.cut.count && a.floors_experts == b.floors_experts;
+  }
+};
+
+struct LoadQuestion {
+  Form form;
+  std::int64_t intermediate;
+  std::int64_t allocated;
+  int rank;
+  int tp;
+};
+
+Load restated_load(const LoadQuestion& asked) {
+  const std::int64_t size = asked.intermediate;
+  if (asked.form.format == WeightFormat::mxfp4 && asked.form.order == SourceOrder::gpt_oss) {
+    // per_rank = cdiv(intermediate // 32, tp) * 32; [rank * per_rank : min((rank + 1) * per_rank, intermediate)]; experts // ep.
+    std::int64_t blocks = size / 32 / asked.tp;
+    if (blocks * asked.tp * 32 < size / 32 * 32) ++blocks;
+    const std::int64_t begin = std::min(asked.rank * blocks * 32, size);
+    return {{begin, std::min(begin + blocks * 32, size) - begin}, true};
+  }
+  // loaded_weight.narrow(dim, shard_size * rank, shard_size) with the shard size of the parameter, shortened where the checkpoint ends.
+  const std::int64_t begin = std::min(asked.allocated * asked.rank, size);
+  return {{begin, std::min(asked.allocated, size - begin)}, false};
+}
+
+std::optional<Load> modelled_load(const LoadQuestion& asked) {
+  const std::span<const sim::LoaderRow> rows = sim::loader_rows();
+  if (std::ranges::none_of(rows, [&](const sim::LoaderRow& row) { return row.takes == nullptr || row.takes(asked.form); })) return std::nullopt;
+  const sim::LoaderRow& row = sim::loader_of(asked.form);
+  return Load{row.cut(asked.intermediate, asked.allocated, asked.rank, asked.tp), row.floors_experts};
+}
+
+std::string text_of(const LoadQuestion& asked) {
+  return std::string(layout::name_of(asked.form.format)) + " " + std::string(layout::name_of(asked.form.order)) + " " +
+         std::to_string(asked.intermediate) + " in buffers of " + std::to_string(asked.allocated) + ", rank " + std::to_string(asked.rank) + " of " +
+         std::to_string(asked.tp);
+}
+
+std::string first_load(const std::function<bool(const LoadQuestion& asked)>& differs) {
+  for (const WeightFormat format : {WeightFormat::mxfp4, WeightFormat::nvfp4, WeightFormat::mxfp8, WeightFormat::fp8_tensor}) {
+    for (const SourceOrder order : {SourceOrder::gpt_oss, SourceOrder::standard}) {
+      for (const std::int64_t blocks : {1, 5, 12, 90}) {
+        for (const int tp : {1, 2, 3, 8}) {
+          for (int rank = 0; rank < tp; ++rank) {
+            for (const std::int64_t allocated : {32 * blocks / tp, (32 * blocks / tp + 127) / 128 * 128}) {
+              const LoadQuestion asked{Form(format, order), 32 * blocks, allocated, rank, tp};
+              if (differs(asked)) return text_of(asked);
+            }
+          }
+        }
+      }
+    }
+  }
+  return {};
+}
+
+// Units.
+
+Contract restated_contract(MatrixUnit unit, Arch arch) {
+  const bool hopper = arch == Arch::sm90;
+  const bool no_tensor_cores = arch == Arch::xpu || layout::is_rocm(arch);
+  switch (unit) {
+    case MatrixUnit::bf16: return arch == Arch::cpu ? Contract::bf16_chain : no_tensor_cores ? Contract::f32_sequential : Contract::hopper_bf16;
+    case MatrixUnit::bf16_blocks: return Contract::bf16_block;
+    case MatrixUnit::fp8: return hopper ? Contract::hopper_fp8 : Contract::exact;
+    case MatrixUnit::fp8_blocks: return hopper ? Contract::hopper_fp8_block_128x128 : Contract::exact;
+    case MatrixUnit::fp8_blocks_in_order: return hopper ? Contract::hopper_fp8_block_1x128 : Contract::exact;
+    case MatrixUnit::block_scaled: break;
+  }
+  return Contract::exact;
+}
+
+constexpr std::array kUnitsAsked{MatrixUnit::bf16,       MatrixUnit::bf16_blocks,         MatrixUnit::fp8,
+                                 MatrixUnit::fp8_blocks, MatrixUnit::fp8_blocks_in_order, MatrixUnit::block_scaled};
+
+std::optional<Contract> modelled_contract(MatrixUnit unit, Arch arch) {
+  const std::span<const sim::UnitRow> rows = sim::unit_rows();
+  if (std::ranges::none_of(rows, [&](const sim::UnitRow& row) { return row.unit == unit && (row.on == nullptr || row.on(arch)); }))
+    return std::nullopt;
+  return sim::unit_on(unit, arch).contract;
+}
+
+std::string first_unit(const std::function<bool(MatrixUnit unit, Arch arch)>& differs) {
+  for (const MatrixUnit unit : kUnitsAsked) {
+    for (int arch = 0; arch <= static_cast<int>(Arch::cpu); ++arch) {
+      if (differs(unit, static_cast<Arch>(arch)))
+        return std::string(sim::name_of(unit)) + " on " + std::string(layout::name_of(static_cast<Arch>(arch)));
+    }
+  }
+  return {};
+}
+
+/// The answer with these rows in the table's place.
+template <typename Row, typename Answer>
+auto answered_with(fault::Table table, std::span<const Row> rows, const Answer& answer) {
+  fault::set_stand_in(table, {rows.data(), rows.size()});
+  const auto given = answer();
+  fault::set_stand_in(table, {});
+  return given;
+}
+
+}  // namespace
+
+std::string wrong_exchange() {
+  for (const std::string_view prepare : kPrepareClasses) {
+    if (modelled_exchange(prepare) != restated_exchange(prepare)) return std::string(prepare);
+  }
+  return {};
+}
+
+std::string wrong_loader() {
+  return first_load([](const LoadQuestion& asked) { return modelled_load(asked) != restated_load(asked); });
+}
+
+std::string wrong_unit() {
+  return first_unit([](MatrixUnit unit, Arch arch) { return modelled_contract(unit, arch) != restated_contract(unit, arch); });
+}
+
+std::string different_exchange(std::span<const sim::ExchangeRow> rows) {
+  for (const std::string_view prepare : kPrepareClasses) {
+    if (modelled_exchange(prepare) != answered_with(fault::Table::exchanges, rows, [&] { return modelled_exchange(prepare); }))
+      return std::string(prepare);
+  }
+  return {};
+}
+
+std::string different_loader(std::span<const sim::LoaderRow> rows) {
+  return first_load([rows](const LoadQuestion& asked) {
+    return modelled_load(asked) != answered_with(fault::Table::loaders, rows, [&] { return modelled_load(asked); });
+  });
+}
+
+std::string different_unit(std::span<const sim::UnitRow> rows) {
+  return first_unit([rows](MatrixUnit unit, Arch arch) {
+    return modelled_contract(unit, arch) != answered_with(fault::Table::units, rows, [&] { return modelled_contract(unit, arch); });
+  });
+}
+
+}  // namespace mx::props
