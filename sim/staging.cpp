@@ -1,10 +1,13 @@
 #include "sim/staging.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdio>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -41,6 +44,39 @@ bool is_new_or_empty(const fs::path& target) {
   const bool empty = fs::is_empty(target, error);
   check_system(error, "cannot be listed", target);
   return empty;
+}
+
+bool is_one_of(const std::error_code& error, std::initializer_list<std::errc> known) {
+  return std::ranges::any_of(known, [&](std::errc one) { return error == one; });
+}
+
+/// Gives the staging directory the target's other files, under second names of theirs. False when the file system has no second names, or when the
+/// target holds what can have none.
+bool link_others(const fs::path& target, const fs::path& staging) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(target)) {
+    const fs::path name = staging / entry.path().filename();
+    std::error_code error;
+    if (is_there(name)) continue;
+    if (!fs::is_regular_file(entry.symlink_status(error))) return false;
+    fs::create_hard_link(entry.path(), name, error);
+    if (is_one_of(error, {std::errc::operation_not_permitted, std::errc::operation_not_supported, std::errc::too_many_links})) return false;
+    check_system(error, "cannot be linked to " + name.string(), entry.path());
+  }
+  return true;
+}
+
+/// Both directories change places at once. False when the file system cannot, or the target is where another one is mounted.
+bool exchange(const fs::path& target, const fs::path& staging) {
+#ifdef RENAME_EXCHANGE
+  if (::renameat2(AT_FDCWD, staging.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) return true;
+  const std::error_code error(errno, std::generic_category());
+  if (!is_one_of(error, {std::errc::invalid_argument, std::errc::function_not_supported, std::errc::device_or_resource_busy})) {
+    check_system(error, "cannot be renamed into place", target);
+  }
+#else
+  static_cast<void>(target), static_cast<void>(staging);
+#endif
+  return false;
 }
 
 }  // namespace
@@ -93,6 +129,20 @@ void StagedDirectory::replace_files() {
       throw Error(ErrorCode::input, "only a regular file is replaced", old.string());
     }
   }
+  if (!replace_at_once()) replace_one_by_one(std::move(names));
+}
+
+bool StagedDirectory::replace_at_once() {
+  if (!link_others(target_, staging_)) return false;
+  std::error_code error;
+  fs::permissions(staging_, fs::status(target_, error).permissions(), error);
+  check_system(error, "cannot be given the permissions of the old one", target_);
+  sync_directory(staging_);
+  return exchange(target_, staging_);
+}
+
+/// Without an index nobody takes the directory for a checkpoint while files of two are in it.
+void StagedDirectory::replace_one_by_one(std::vector<fs::path> names) {
   std::error_code error;
   fs::remove(target_ / kIndexName, error);
   check_system(error, "cannot be removed", target_ / kIndexName);

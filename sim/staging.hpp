@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <span>
+#include <vector>
 
 namespace mx::sim {
 
@@ -20,12 +21,15 @@ class StagedDirectory {
 
   const std::filesystem::path& path() const { return staging_; }
 
-  /// Puts the files in place: at once where the target is new or empty, else one by one over those of the same names, the index removed first and
-  /// written last, so that a directory with an index is whole.
+  /// Puts the files in place at once: by a rename where the target is new or empty, else by an exchange of both directories, in which the target's
+  /// other files have come along. Where the file system has no exchange or no second names of files, or the target has directories in it, one by one
+  /// over those of the same names, the index removed first and written last, so that a directory with an index is whole.
   void commit();
 
  private:
   void replace_files();
+  bool replace_at_once();  ///< false: nothing was done, since it cannot be
+  void replace_one_by_one(std::vector<std::filesystem::path> names);
 
   std::filesystem::path target_;
   std::filesystem::path staging_;

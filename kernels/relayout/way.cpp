@@ -9,6 +9,7 @@
 #include "kernels/zeros.hpp"
 #include "model/error.hpp"
 #include "model/layout/address_map.hpp"
+#include "model/layout/one_line.hpp"
 
 namespace mx::kernels::relayout {
 namespace {
@@ -57,7 +58,7 @@ std::pair<Layout, Layout> matched(const Layout& from, const Layout& to) {
   const Layout source = exploded_like(from, to).value_or(from);
   const Layout target = exploded_like(to, from).value_or(to);
   if (source.logical() != target.logical() || source.grain_bits() != target.grain_bits()) {
-    refuse("the layouts speak of different tensors:\n" + from.describe() + "\nand\n" + to.describe());
+    refuse("the layouts speak of different tensors: " + one_line(from) + ", and " + one_line(to));
   }
   return {source, target};
 }

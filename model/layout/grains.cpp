@@ -6,6 +6,7 @@
 #include "model/error.hpp"
 #include "model/fault.hpp"
 #include "model/layout/address_map.hpp"
+#include "model/layout/one_line.hpp"
 
 namespace mx::layout {
 
@@ -113,7 +114,7 @@ std::vector<std::uint8_t> from_row_major(const Layout& to, std::span<const std::
 
 std::vector<std::uint8_t> apply(const Layout& from, std::span<const std::uint8_t> source, const Layout& to, std::uint8_t poison) {
   if (from.logical() != to.logical() || from.grain_bits() != to.grain_bits()) {
-    throw Error(ErrorCode::usage, "the layouts speak of different tensors:\n" + from.describe() + "\nand\n" + to.describe());
+    throw Error(ErrorCode::usage, "the layouts speak of different tensors: " + one_line(from) + ", and " + one_line(to));
   }
   if (static_cast<std::int64_t>(source.size()) != from.bytes()) {
     throw Error(ErrorCode::usage, std::to_string(source.size()) + " bytes where the layout has " + std::to_string(from.bytes()));

@@ -8,6 +8,7 @@
 #include "model/fault.hpp"
 #include "model/layout/address_map.hpp"
 #include "model/layout/grains.hpp"
+#include "model/layout/one_line.hpp"
 
 namespace mx::layout {
 namespace {
@@ -214,7 +215,7 @@ CanonicalLayer restore(PackedLayer packed, OnLoss on_loss, const Mover& mover) {
   LayerUnits units;
   CanonicalLayer layer{setting.sizes, setting.form, {}};
   const auto wrong_sizes = [](Role role, const Layout& layout) {
-    return Error(ErrorCode::usage, "the layout is not one of these sizes:\n" + layout.describe(), std::string(name_of(role)));
+    return Error(ErrorCode::usage, "the layout is not one of these sizes: " + one_line(layout), std::string(name_of(role)));
   };
   for (PackedTensor& tensor : packed.tensors) {
     const Role role = tensor.role;
@@ -263,7 +264,7 @@ Comparison compare(const PackedTensor& packed, const Units& expected) {
   const int from_bits = source_bits(layout, *packed.cast);
   const int bits = layout.grain_bits();
   if (static_cast<std::int64_t>(expected.bytes.size()) != (layout.size() * from_bits + 7) / 8) {
-    throw Error(ErrorCode::usage, "the layout is not one of these sizes:\n" + layout.describe(), std::string(name_of(packed.role)));
+    throw Error(ErrorCode::usage, "the layout is not one of these sizes: " + one_line(layout), std::string(name_of(packed.role)));
   }
   Comparison result;
   for_each_address(layout, [&](std::int64_t address, std::int64_t entry) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <unordered_set>
@@ -210,10 +212,20 @@ void check_token_lengths(std::span<const std::uint8_t> text, const std::string& 
   check(text.size());
 }
 
+/// What the lexer takes without a word: a byte order mark, and a zero byte, which ends the text for it.
+void check_bytes(std::span<const std::uint8_t> text, const std::string& where, std::uint64_t base) {
+  constexpr std::array<std::uint8_t, 3> kMark{0xEF, 0xBB, 0xBF};
+  if (text.size() >= kMark.size() && std::equal(kMark.begin(), kMark.end(), text.begin()))
+    fail(where, base, "begins with a byte order mark, not with JSON");
+  const auto zero = std::find(text.begin(), text.end(), std::uint8_t{0});
+  if (zero != text.end()) fail(where, base + static_cast<std::uint64_t>(zero - text.begin()), "not valid JSON: a zero byte");
+}
+
 Json parse(std::span<const std::uint8_t> text, const JsonLimits& limits, const std::string& where, std::uint64_t base, const JsonMember* member) {
   if (text.size() > limits.bytes) {
     throw Error(ErrorCode::input, fmt::format("{} bytes of JSON, more than the {} allowed", text.size(), limits.bytes), where);
   }
+  check_bytes(text, where, base);
   check_token_lengths(text, where, base);
   return Builder(text, limits, where, base, member).run();
 }

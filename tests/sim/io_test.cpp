@@ -210,6 +210,9 @@ TEST_CASE("JSON out of bounds is refused with its byte offset") {
       {"[1e400]", {"here: byte 10", "number overflow"}},
       {"\"\xFF\"", {"here: byte 101", "UTF-8"}},
       {"// c\n1", {"here: byte 100", "not valid JSON"}},
+      {"\xEF\xBB\xBF{}", {"here: byte 100", "byte order mark"}},
+      {std::string("{}\0x", 4), {"here: byte 102", "a zero byte"}},
+      {std::string("{}\0", 3), {"here: byte 102", "a zero byte"}},
       {std::string(1001, ' '), {"here", "1001 bytes", "1000"}},
   };
   for (const BadText& row : rows) {

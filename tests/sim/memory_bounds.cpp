@@ -1,13 +1,8 @@
 // Hostile files must not make the readers allocate: every allocation of this program is counted.
 
-#include <malloc.h>
-
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
-#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,63 +10,14 @@
 
 #include "sim/checkpoint.hpp"
 #include "sim/convert.hpp"
+#include "tests/allocations.hpp"
 #include "tests/catch.hpp"
 #include "tests/sim/draft.hpp"
-
-namespace {
-
-std::atomic<std::size_t> live{0};
-std::atomic<std::size_t> peak{0};
-
-void* counted_allocation(std::size_t bytes) {
-  void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  const std::size_t now = live += ::malloc_usable_size(memory);
-  std::size_t before = peak;
-  while (before < now && !peak.compare_exchange_weak(before, now)) {
-  }
-  return memory;
-}
-
-void* counted_or_null(std::size_t bytes) noexcept {
-  try {
-    return counted_allocation(bytes);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-
-void counted_release(void* memory) noexcept {
-  if (memory == nullptr) return;
-  live -= ::malloc_usable_size(memory);
-  std::free(memory);
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return counted_allocation(bytes); }
-void* operator new[](std::size_t bytes) { return counted_allocation(bytes); }
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return counted_or_null(bytes); }
-void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return counted_or_null(bytes); }
-void operator delete(void* memory) noexcept { counted_release(memory); }
-void operator delete[](void* memory) noexcept { counted_release(memory); }
-void operator delete(void* memory, std::size_t) noexcept { counted_release(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { counted_release(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { counted_release(memory); }
-void operator delete[](void* memory, const std::nothrow_t&) noexcept { counted_release(memory); }
 
 namespace mx::test {
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
-
-/// Most bytes that were allocated at one time during the call, beyond those before it.
-std::size_t peak_of(const std::function<void()>& call) {
-  const std::size_t before = live;
-  peak = before;
-  call();
-  return peak - before;
-}
 
 /// About `bytes` bytes of numbered copies: text(0) + text(1) + ...
 std::string many(std::size_t bytes, const std::function<std::string(std::size_t)>& text) {

@@ -1,0 +1,222 @@
+#include "tests/corrupt/readers.hpp"
+
+#include "golden/identify/tensor_file.hpp"
+#include "golden/report/report.hpp"
+#include "golden/sweep/recorded.hpp"
+#include "golden/sweep/state.hpp"
+#include "golden/vectors/checker.hpp"
+#include "golden/vectors/families.hpp"
+#include "golden/vectors/files/views.hpp"
+#include "golden/witness/cases.hpp"
+#include "golden/witness/witness.hpp"
+#include "model/numerics/format.hpp"
+#include "sim/checkpoint.hpp"
+#include "sim/convert.hpp"
+#include "sim/converted.hpp"
+#include "sim/deployment_file.hpp"
+#include "sim/io/file.hpp"
+#include "sim/unit_plan.hpp"
+#include "sim/units.hpp"
+#include "tests/sim/draft.hpp"
+
+namespace mx::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One of the seeds that fuzzing begins with: small good files.
+std::string seed(const std::string& name) { return read_bytes(fs::path(MXACT_SOURCE_DIR) / "tests" / "fuzz" / "seeds" / name); }
+
+std::function<void(const fs::path&)> from_seed(const std::string& file, const std::string& name) {
+  return [=](const fs::path& folder) { write_bytes(folder / file, seed(name)); };
+}
+
+std::vector<BadFile> bad_state(const std::string& good) {
+  return bad_lines(good, {.torn = Fate::either, .headless = Fate::refused, .blanks = Fate::refused});
+}
+std::vector<BadFile> bad_table(const std::string& good) {
+  return bad_lines(good, {.torn = Fate::refused, .headless = Fate::either, .blanks = Fate::either});
+}
+
+// Checkpoints and what becomes of them.
+
+void write_checkpoint(const fs::path& folder) {
+  Draft draft = good_draft();
+  draft.config = R"({"model_type": "gpt_oss", "hidden_size": 64, "intermediate_size": 32, "num_hidden_layers": 2, "experts_per_token": 1})";
+  draft.write(folder);
+}
+
+bool read_checkpoint(const fs::path& folder) {
+  sim::Checkpoint{folder};
+  return true;
+}
+
+sim::ConvertOptions conversion() { return {.backend = "TRITON", .setting = {}, .program = "test 1"}; }
+
+void write_plan(const fs::path& folder) {
+  fs::create_directory(folder / "source");
+  write_checkpoint(folder / "source");
+  write_bytes(folder / "plan.json", sim::text_of(sim::make_plan(folder / "source", folder / "packed", conversion())));
+}
+
+void write_unit(const fs::path& folder) {
+  write_plan(folder);
+  const sim::UnitPlan plan = sim::read_plan(folder / "plan.json");
+  sim::UnitRunner(plan, {.directory = folder / "units", .program = "test 1"}).run(0);
+}
+
+void write_converted(const fs::path& folder) {
+  const TemporaryDirectory source;
+  write_checkpoint(source.path());
+  sim::convert_checkpoint(source.path(), folder / "packed", conversion());
+}
+
+/// Opened, and restored: nothing may come of a bad one.
+bool restore(const fs::path& folder) {
+  const TemporaryDirectory elsewhere;
+  sim::restore_checkpoint({folder / "packed"}, elsewhere.path() / "restored", {});
+  return true;
+}
+
+void add_checkpoints(std::vector<Reader>& readers) {
+  const std::string convert = "convert '{}' --backend TRITON --platform SM90 -o '{}/out'";
+  readers.push_back({"safetensors", "two.safetensors", from_seed("two.safetensors", "safetensors/two"),
+                     [](const fs::path& folder) { return sim::SafetensorsFile(folder / "two.safetensors").size() > 0; }, bad_container});
+  readers.push_back({"shard of a checkpoint", kFirstShard, write_checkpoint, read_checkpoint, bad_container, false, "verify '{}'"});
+  readers.push_back({"index of a checkpoint", "model.safetensors.index.json", write_checkpoint, read_checkpoint, bad_json, false, convert});
+  readers.push_back({"config.json", "config.json", write_checkpoint, read_checkpoint, bad_json, false, convert});
+  readers.push_back({"plan of a conversion", "plan.json", write_plan,
+                     [](const fs::path& folder) {
+                       sim::read_plan(folder / "plan.json");
+                       return true;
+                     },
+                     bad_json, true, "run '{}/plan.json' --unit 0"});
+  readers.push_back({"record of a unit", "units/unit-00000.json", write_unit,
+                     [](const fs::path& folder) {
+                       sim::read_record(folder / "units" / "unit-00000.json");
+                       return true;
+                     },
+                     bad_json, false, "merge '{}/plan.json' '{}/units'"});
+  readers.push_back(
+      {"converted layer", "packed/mxact-layer-00000.safetensors", write_converted, restore, bad_container, false, "restore '{}/packed' -o '{}/out'"});
+  readers.push_back(
+      {"converted index", "packed/model.safetensors.index.json", write_converted, restore, bad_json, false, "restore '{}/packed' -o '{}/out'"});
+}
+
+// Deployments.
+
+void add_deployments(std::vector<Reader>& readers) {
+  const auto read = [](const fs::path& folder) {
+    sim::load_deployment_file(folder / "deployment.info");
+    return true;
+  };
+  for (const char* name : {"deepseek-v3-h200", "sim-b200-dp2"})
+    readers.push_back({std::string("deployment ") + name, "deployment.info", from_seed("deployment.info", std::string("deployment/") + name), read,
+                       bad_info, false, "select '{}/deployment.info'"});
+}
+
+// Witnesses and sweeps.
+
+void write_set(const fs::path& folder) {
+  write_bytes(folder / "manifest.json", seed("manifest/decode"));
+  std::string values;
+  for (int code = 0; code < 256; ++code) values += std::string("\0\0\0", 3) + static_cast<char>(code);
+  write_bytes(folder / "d.bin", values);
+}
+
+bool run_set(const fs::path& folder) { return !golden::run_witness(folder, {.sweeps = false, .progress = {}}).empty(); }
+
+const Format& target() { return format_named("e4m3fn"); }
+
+void add_witnesses(std::vector<Reader>& readers) {
+  readers.push_back({"cases of the oracles", "cases.jsonl", from_seed("cases.jsonl", "cases/functions"),
+                     [](const fs::path& folder) {
+                       golden::run_cases(folder / "cases.jsonl", {});
+                       return true;
+                     },
+                     bad_json_lines, false, "witness '{}/cases.jsonl'"});
+  readers.push_back({"manifest of a witness", "manifest.json", write_set, run_set, bad_json, false, "witness '{}'"});
+  readers.push_back({"array of a witness", "d.bin", write_set, run_set, bad_size, false, "witness '{}'"});
+  readers.push_back({"state of a sweep", "sweep.state",
+                     [](const fs::path& folder) {
+                       write_bytes(folder / "sweep.state",
+                                   "mxact-sweep/2 build-1 from=f32 to=e4m3fn\nchunk 3 0x0123456789abcdef\nchunk 17 0x00000000deadbeef\n");
+                     },
+                     [](const fs::path& folder) {
+                       golden::read_sweep_state(folder / "sweep.state");
+                       return true;
+                     },
+                     bad_state, false, "sweep merge '{}/sweep.state'"});
+  readers.push_back({"digests of a sweep", "digests.bin", [](const fs::path& folder) { write_bytes(folder / "digests.bin", std::string(2048, 'd')); },
+                     [](const fs::path& folder) {
+                       golden::recorded_sweep(folder / "digests.bin", target());
+                       return true;
+                     },
+                     bad_size});
+  readers.push_back({"container with a tensor", "tensor.safetensors", from_seed("tensor.safetensors", "safetensors/two"),
+                     [](const fs::path& folder) { return !golden::open_tensor((folder / "tensor.safetensors").string() + ":a").bytes.empty(); },
+                     bad_container});
+}
+
+// Reports.
+
+void add_reports(std::vector<Reader>& readers) {
+  const auto read = [](const fs::path& folder) {
+    const golden::Run run = golden::read_run(folder / "run.json");
+    golden::report_html({&run, 1});
+    return true;
+  };
+  for (const char* name : {"verify", "select", "witness"})
+    readers.push_back({std::string("run for a report: ") + name, "run.json", from_seed("run.json", std::string("json/") + name), read, bad_json,
+                       false, "report '{}/run.json' -o '{}/out.html'"});
+}
+
+// Vectors.
+
+bool check_stream(const fs::path& folder) {
+  static const auto op = golden::op_named("e2m1_to_bf16", {});
+  const std::string text = read_bytes(folder / "stream");
+  golden::StreamChecker checker(*op, golden::VectorSet(*op, {.kind = golden::SetKind::directed}), 4, false);
+  checker.take(text);
+  return checker.finish().verdict == golden::CheckVerdict::passed;
+}
+
+const std::vector<golden::Column>& columns() {
+  static const std::vector<golden::Column> all{{"a", 1, 4}, {"b", 3, 8}, {"c", 1, 16}, {"d", 2, 32}};
+  return all;
+}
+
+void add_vectors(std::vector<Reader>& readers) {
+  readers.push_back({"stream of a device", "stream", from_seed("stream", "stream/right"), check_stream, bad_table});
+  for (const golden::VectorView& view : golden::all_vector_views()) {
+    const bool is_json = view.extension == "json", is_container = view.extension == "safetensors", is_array = view.extension == "npy";
+    const std::string file = "vectors." + std::string(view.extension);
+    const auto prepare = [=, &view](const fs::path& folder) {
+      golden::VectorTable table{"// head\n", columns(), {}};
+      for (std::uint32_t lane = 0; lane < 21; ++lane) table.lanes.push_back(lane % 7 == 0 ? lane / 7 : lane % 7 < 4 ? lane * 11 : lane * 2'000);
+      const golden::FileBytes bytes = view.write(table);
+      write_bytes(folder / file, std::string(bytes.begin(), bytes.end()));
+    };
+    const auto read = [=, &view](const fs::path& folder) {
+      const fs::path path = folder / file;
+      view.read(sim::read_file(path, std::uint64_t{1} << 30), columns(), path.string());
+      return true;
+    };
+    auto* const rules = is_json ? bad_json : is_container ? bad_container : is_array ? bad_size : bad_table;
+    readers.push_back({"vectors as " + std::string(view.extension), file, prepare, read, rules});
+  }
+}
+
+}  // namespace
+
+std::vector<Reader> all_readers() {
+  std::vector<Reader> readers;
+  add_checkpoints(readers);
+  add_deployments(readers);
+  add_witnesses(readers);
+  add_reports(readers);
+  add_vectors(readers);
+  return readers;
+}
+
+}  // namespace mx::test

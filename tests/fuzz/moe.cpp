@@ -1,0 +1,50 @@
+// The fused layer of every tier against the model's, on layers, tokens and choices drawn from the first bytes, whose codes and activations the others
+// replace.
+
+#include <numeric>
+
+#include "tests/fuzz/target.hpp"
+#include "tests/kernels/moe_cases.hpp"
+
+namespace {
+
+using mx::test::Case;
+
+/// Puts bytes anywhere into codes and scales that may be any, and words anywhere into the tokens.
+void replace_values(Case& c, mx::layout::WeightFormat format, mx::fuzz::Bytes& bytes) {
+  std::vector<mx::layout::Role> roles{mx::layout::Role::w13_weight, mx::layout::Role::w2_weight};
+  if (format == mx::layout::WeightFormat::mxfp4) roles.insert(roles.end(), {mx::layout::Role::w13_weight_scale, mx::layout::Role::w2_weight_scale});
+  while (!bytes.empty()) {
+    const std::size_t what = bytes.pick(roles.size() + 2);
+    const std::size_t at = bytes.byte() | static_cast<std::size_t>(bytes.byte()) << 8;
+    if (what < roles.size()) {
+      auto& values = c.layer[roles[what]];
+      values[at % values.size()] = bytes.byte();
+    } else {
+      c.x[at % c.x.size()] = static_cast<std::uint16_t>(bytes.byte() | bytes.byte() << 8);
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  mx::fuzz::Bytes bytes(data, size);
+  const mx::layout::WeightFormat format = mx::test::kFormats[bytes.pick(std::size(mx::test::kFormats))];
+  const mx::Contract contract = mx::test::kContracts[bytes.pick(std::size(mx::test::kContracts))];
+  if (!mx::test::takes(contract, format)) return 0;
+  const bool gated = bytes.pick(4) != 0;
+  const int threads = 1 + static_cast<int>(bytes.pick(3));
+  std::mt19937 random(bytes.word());
+  Case c = mx::test::any_case(random, false, format, gated);
+  const auto block = std::gcd(c.layer.sizes.hidden, c.layer.sizes.intermediate);
+  const mx::moe::ScaledChoices choices = mx::test::any_choices(random, contract, gated, block);
+  replace_values(c, format, bytes);
+  const mx::kernels::moe::PanelLayer panels = mx::kernels::moe::pack(c.layer);
+  const std::vector<std::uint32_t> wanted = mx::test::modelled(c, choices);
+  for (const mx::kernels::IsaTier& tier : mx::kernels::isa_tiers()) {
+    if (mx::kernels::runs_here(tier))
+      mx::fuzz::require(mx::test::run(panels, c, choices, tier, threads) == wanted, "every tier has the model's bits");
+  }
+  return 0;
+}
