@@ -8,15 +8,14 @@
 #include <cctype>
 #include <iostream>
 #include <memory>
-#include <string_view>
 
 #include "build_info.hpp"
 #include "cli/build.hpp"
 #include "cli/numbers.hpp"
+#include "cli/usage_error.hpp"
 #include "cli/verb_help.hpp"
 #include "cli/verb_units.hpp"
 #include "model/error.hpp"
-#include "model/names.hpp"
 
 namespace mx::cli {
 namespace {
@@ -25,18 +24,6 @@ constexpr const char* kFooter =
     "exit status: 0 passed; 1 a check failed; 2 usage; 3 bad input file; 4 unsupported here;\n"
     "             5 nothing ran or mistrusted; 6 resource; 130 interrupted\n"
     "every verb takes --json and --help";
-
-/// The verb as typed, checked before CLI11 does, which would call a misspelt verb an unexpected argument.
-void check_verb(const CLI::App& app, const std::vector<std::string>& words) {
-  if (words.empty() || words[0].starts_with('-')) return;
-  std::vector<std::string> names;
-  for (const CLI::App* verb : app.get_subcommands({})) names.push_back(verb->get_name());
-  std::vector<std::string_view> known(names.begin(), names.end());
-  for (std::string_view name : known) {
-    if (name == words[0]) return;
-  }
-  throw Error(ErrorCode::usage, unknown_name("verb", words[0], known));
-}
 
 /// Arguments as CLI11 wants them: last first. It would take the value "-inf" for an option -i, but not with a space before it.
 std::vector<std::string> reversed(const std::vector<std::string>& words) {
@@ -92,15 +79,14 @@ Action action_for(const std::vector<std::string>& words) {
   app->require_subcommand(1);
   add_verbs(Verb(app.get()), *action);
   try {
-    check_verb(*app, words);
+    check_verbs(*app, words);
     app->parse(reversed(words));
   } catch (const CLI::Success& help) {
     app->exit(help);
     if (!std::cout.flush()) throw Error(ErrorCode::resource, "stdout cannot be written");
     return {};
   } catch (const CLI::ParseError& error) {
-    const std::string verb = app->get_subcommands().empty() ? "" : app->get_subcommands()[0]->get_name() + " ";
-    throw Error(ErrorCode::usage, fmt::format("{} (mxact {}--help lists what it takes)", error.what(), verb));
+    throw Error(ErrorCode::usage, usage_message(*app, error, words));
   }
   return [app, action] { return (*action)(); };
 }

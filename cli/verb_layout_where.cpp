@@ -33,6 +33,8 @@ std::string bits_text(const golden::Piece& piece) {
 Json find_element(const layout::Layout& layout, const std::string& text, const std::string& memory, bool quiet) {
   const golden::ElementPlace place = golden::where_is(layout, golden::coordinate_from(text, layout));
   const std::string element = layout::coord_text(layout.axes_before(0), place.coord);
+  const std::string held =
+      memory.empty() ? std::string() : fmt::format("0x{:x}", golden::read_element(layout, place, golden::open_tensor(memory).bytes, memory));
   Json out{{"coordinate", element}, {"places", Json::array()}};
   for (const golden::Piece& piece : place.pieces) {
     out["places"].push_back(
@@ -44,7 +46,6 @@ Json find_element(const layout::Layout& layout, const std::string& text, const s
   }
   if (place.pieces.empty() && !quiet) fmt::print("{} is cut off: it has no address\n", element);
   if (!memory.empty()) {
-    const std::string held = fmt::format("0x{:x}", golden::read_element(layout, place, golden::open_tensor(memory).bytes));
     out["held"] = held;
     if (!quiet) fmt::print("{} holds {} there\n", memory, held);
   }

@@ -102,13 +102,13 @@ ElementPlace where_is(const Layout& layout, const Coord& coord) {
   return place;
 }
 
-std::uint64_t read_element(const Layout& layout, const ElementPlace& place, std::span<const std::uint8_t> memory) {
+std::uint64_t read_element(const Layout& layout, const ElementPlace& place, std::span<const std::uint8_t> memory, const std::string& name) {
   if (static_cast<std::int64_t>(memory.size()) != layout.bytes()) {
     throw Error(ErrorCode::usage, fmt::format("{} bytes where the layout has {}: another tensor, shape or layout", memory.size(), layout.bytes()),
-                "in");
+                name);
   }
-  if (place.pieces.empty()) throw Error(ErrorCode::usage, "the element is cut off: no memory holds it", "in");
-  if (layout.unit_bits() > 64) throw Error(ErrorCode::usage, fmt::format("elements of {} bits are not printed", layout.unit_bits()), "in");
+  if (place.pieces.empty()) throw Error(ErrorCode::usage, "the element is cut off: no memory holds it", name);
+  if (layout.unit_bits() > 64) throw Error(ErrorCode::usage, fmt::format("elements of {} bits are not printed", layout.unit_bits()), name);
   std::uint64_t element = 0;
   for (const Piece& piece : place.pieces) {
     for (int i = 0; i < piece.bits; ++i) {

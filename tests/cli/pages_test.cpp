@@ -80,7 +80,7 @@ const std::vector<Small>& small_forms() {
        "mxact verify golden/witness/checkpoints/tiny-gpt-oss --platform CPU --tp 1 --json > verify.json"},
       {"docs/scale.md", "mxact plan CHECKPOINT",
        "mxact plan golden/witness/checkpoints/tiny-gpt-oss --backend MARLIN --platform SM90 --converted packed -o plan.json"},
-      {"docs/scale.md", "docs/examples/convert-slurm.sh plan.json", "rm -r packed packed.units && docs/examples/convert-slurm.sh plan.json"},
+      {"docs/scale.md", "docs/examples/convert-slurm.sh plan.json", "rm -r packed && docs/examples/convert-slurm.sh plan.json"},
       {"docs/vectors.md", "./harness run ", "cd toy && ./harness run"},
       {"docs/vectors.md", "sudo apt-get install iverilog", "apt-get install --help"},
       {"docs/vectors.md", "export PATH=", "export PATH=$PWD/build/release/cli:$PATH && mxact --version"},
