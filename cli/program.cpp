@@ -8,11 +8,13 @@
 #include <cctype>
 #include <iostream>
 #include <memory>
+#include <sstream>
 
 #include "build_info.hpp"
 #include "cli/build.hpp"
 #include "cli/numbers.hpp"
 #include "cli/usage_error.hpp"
+#include "cli/verb_examples.hpp"
 #include "cli/verb_help.hpp"
 #include "cli/verb_units.hpp"
 #include "model/error.hpp"
@@ -68,6 +70,16 @@ void add_verbs(const Verb& verbs, Action& action) {
   add_help(verbs, action);
 }
 
+/// The last line of each verb's --help before the exit status.
+void add_examples(CLI::App& program) {
+  for (const VerbExample& example : verb_examples()) {
+    CLI::App* verb = &program;
+    std::istringstream words{std::string(example.verb)};
+    for (std::string word; words >> word;) verb = verb->get_subcommand(word);
+    verb->footer(fmt::format("for example: {}\n\n{}", example.command, kFooter));
+  }
+}
+
 }  // namespace
 
 Action action_for(const std::vector<std::string>& words) {
@@ -77,7 +89,11 @@ Action action_for(const std::vector<std::string>& words) {
   app->footer(kFooter);
   app->set_version_flag("--version", version);
   app->require_subcommand(1);
+  app->get_formatter()->label("SUBCOMMAND", "VERB");
+  app->get_formatter()->label("Subcommands", "Verbs");
+  app->get_formatter()->label("Positionals", "By their place");
   add_verbs(Verb(app.get()), *action);
+  add_examples(*app);
   try {
     check_verbs(*app, words);
     app->parse(reversed(words));

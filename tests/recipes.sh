@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The recipes of HACKING.md are diffs (blocks fenced as "diff NAME") and what one sees after them (blocks fenced as "console NAME").
 # usage: recipes.sh check          every diff has fewer than 40 lines and applies to this tree
-#        recipes.sh try NAME...    applies each to a copy of the tracked files in build/recipes/NAME, builds there, runs the commands of its console block:
+#        recipes.sh try NAME...    applies each to a copy of the tree in build/recipes/NAME, builds there, runs the commands of its console block:
 #                                  each ends with 0 and prints the lines below it. Minutes to half an hour for a recipe; `all` tries every one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -42,7 +42,7 @@ try() {
   [[ -n $(block diff "$name") ]] || fail "no recipe '$name': $(names | tr '\n' ' ')"
   rm -rf "$place"
   mkdir -p "$place"
-  git ls-files -z | tar --create --null --files-from=- | tar --extract --directory="$place"
+  git ls-files -z --cached --others --exclude-standard | tar --create --null --files-from=- | tar --extract --directory="$place"
   block diff "$name" | git apply --directory="build/recipes/$name" -
   cd "$place"
   export CCACHE_BASEDIR=$place CCACHE_NOHASHDIR=1
