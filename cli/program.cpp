@@ -8,15 +8,16 @@
 #include <cctype>
 #include <iostream>
 #include <memory>
-#include <string_view>
+#include <sstream>
 
 #include "build_info.hpp"
 #include "cli/build.hpp"
 #include "cli/numbers.hpp"
+#include "cli/usage_error.hpp"
+#include "cli/verb_examples.hpp"
 #include "cli/verb_help.hpp"
 #include "cli/verb_units.hpp"
 #include "model/error.hpp"
-#include "model/names.hpp"
 
 namespace mx::cli {
 namespace {
@@ -25,18 +26,6 @@ constexpr const char* kFooter =
     "exit status: 0 passed; 1 a check failed; 2 usage; 3 bad input file; 4 unsupported here;\n"
     "             5 nothing ran or mistrusted; 6 resource; 130 interrupted\n"
     "every verb takes --json and --help";
-
-/// The verb as typed, checked before CLI11 does, which would call a misspelt verb an unexpected argument.
-void check_verb(const CLI::App& app, const std::vector<std::string>& words) {
-  if (words.empty() || words[0].starts_with('-')) return;
-  std::vector<std::string> names;
-  for (const CLI::App* verb : app.get_subcommands({})) names.push_back(verb->get_name());
-  std::vector<std::string_view> known(names.begin(), names.end());
-  for (std::string_view name : known) {
-    if (name == words[0]) return;
-  }
-  throw Error(ErrorCode::usage, unknown_name("verb", words[0], known));
-}
 
 /// Arguments as CLI11 wants them: last first. It would take the value "-inf" for an option -i, but not with a space before it.
 std::vector<std::string> reversed(const std::vector<std::string>& words) {
@@ -81,6 +70,16 @@ void add_verbs(const Verb& verbs, Action& action) {
   add_help(verbs, action);
 }
 
+/// The last line of each verb's --help before the exit status.
+void add_examples(CLI::App& program) {
+  for (const VerbExample& example : verb_examples()) {
+    CLI::App* verb = &program;
+    std::istringstream words{std::string(example.verb)};
+    for (std::string word; words >> word;) verb = verb->get_subcommand(word);
+    verb->footer(fmt::format("for example: {}\n\n{}", example.command, kFooter));
+  }
+}
+
 }  // namespace
 
 Action action_for(const std::vector<std::string>& words) {
@@ -90,17 +89,20 @@ Action action_for(const std::vector<std::string>& words) {
   app->footer(kFooter);
   app->set_version_flag("--version", version);
   app->require_subcommand(1);
+  app->get_formatter()->label("SUBCOMMAND", "VERB");
+  app->get_formatter()->label("Subcommands", "Verbs");
+  app->get_formatter()->label("Positionals", "By their place");
   add_verbs(Verb(app.get()), *action);
+  add_examples(*app);
   try {
-    check_verb(*app, words);
+    check_verbs(*app, words);
     app->parse(reversed(words));
   } catch (const CLI::Success& help) {
     app->exit(help);
     if (!std::cout.flush()) throw Error(ErrorCode::resource, "stdout cannot be written");
     return {};
   } catch (const CLI::ParseError& error) {
-    const std::string verb = app->get_subcommands().empty() ? "" : app->get_subcommands()[0]->get_name() + " ";
-    throw Error(ErrorCode::usage, fmt::format("{} (mxact {}--help lists what it takes)", error.what(), verb));
+    throw Error(ErrorCode::usage, usage_message(*app, error, words));
   }
   return [app, action] { return (*action)(); };
 }

@@ -1,4 +1,4 @@
-// mxact layout where: from an element to its address, and from an address to its element.
+// mxact layout where: from an element to its address and to what a file holds there, and from an address to its element.
 
 #include <fmt/core.h>
 
@@ -9,6 +9,7 @@
 #include "cli/layout_options.hpp"
 #include "cli/numbers.hpp"
 #include "cli/verb_layout.hpp"
+#include "golden/identify/tensor_file.hpp"
 #include "golden/layouts/where.hpp"
 #include "model/error.hpp"
 
@@ -19,6 +20,7 @@ struct Arguments {
   std::string name;
   LayoutOptions options;
   std::string coord;
+  std::string memory;
   std::optional<std::int64_t> address;
   std::optional<std::int64_t> byte;
 };
@@ -27,10 +29,12 @@ std::string bits_text(const golden::Piece& piece) {
   return piece.bits == 1 ? fmt::format("bit {}", piece.from_bit) : fmt::format("bits {}..{}", piece.from_bit, piece.from_bit + piece.bits - 1);
 }
 
-/// The element's address, or those of its parts.
-Json find_element(const layout::Layout& layout, const std::string& text, bool quiet) {
+/// The element's address, or those of its parts; and what the file `memory` holds there, if one is named.
+Json find_element(const layout::Layout& layout, const std::string& text, const std::string& memory, bool quiet) {
   const golden::ElementPlace place = golden::where_is(layout, golden::coordinate_from(text, layout));
   const std::string element = layout::coord_text(layout.axes_before(0), place.coord);
+  const std::string held =
+      memory.empty() ? std::string() : fmt::format("0x{:x}", golden::read_element(layout, place, golden::open_tensor(memory).bytes, memory));
   Json out{{"coordinate", element}, {"places", Json::array()}};
   for (const golden::Piece& piece : place.pieces) {
     out["places"].push_back(
@@ -41,6 +45,10 @@ Json find_element(const layout::Layout& layout, const std::string& text, bool qu
                piece.bits == 1 ? "" : "s");
   }
   if (place.pieces.empty() && !quiet) fmt::print("{} is cut off: it has no address\n", element);
+  if (!memory.empty()) {
+    out["held"] = held;
+    if (!quiet) fmt::print("{} holds {} there\n", memory, held);
+  }
   return out;
 }
 
@@ -59,13 +67,14 @@ Json read_addresses(const layout::Layout& layout, std::int64_t first, std::int64
 int where(const Arguments& arguments) {
   const int asked = (arguments.coord.empty() ? 0 : 1) + (arguments.address ? 1 : 0) + (arguments.byte ? 1 : 0);
   if (asked != 1) throw Error(ErrorCode::usage, "say one of --coord, --address, --byte", "layout where");
+  if (!arguments.memory.empty() && arguments.coord.empty()) throw Error(ErrorCode::usage, "--in reads the element of --coord", "layout where");
   const golden::Subject subject = golden::resolve(golden::query_from(arguments.name, arguments.options.fields()));
   const layout::Layout& layout = subject.layout;
   const bool quiet = arguments.options.json;
   Json out = json_head("layout-where");
   out["layout"] = golden::spec_of(subject.choice);
   if (!arguments.coord.empty()) {
-    out.update(find_element(layout, arguments.coord, quiet));
+    out.update(find_element(layout, arguments.coord, arguments.memory, quiet));
   } else if (arguments.address) {
     out["holds"] = read_addresses(layout, *arguments.address, *arguments.address, quiet);
   } else {
@@ -84,6 +93,7 @@ void add_layout_where(Verb layout, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   verb.add_option("NAME", arguments->name, "a backend or a building block (mxact layout list)").required();
   verb.add_option("--coord", arguments->coord, "the element: E=0,half=up,I=3,K=17 or batch=0,rows=3,cols=2; axes not named are 0");
+  verb.add_option("--in", arguments->memory, "memory in that layout, to read the element from: FILE of raw bytes, or FILE.safetensors:TENSOR");
   verb.add_option("--address", arguments->address, "address in memory, counted as the layout does (layout show says in which bits)")
       .check(whole_number_in(0, INT64_MAX));
   verb.add_option("--byte", arguments->byte, "byte in memory").check(whole_number_in(0, INT64_MAX / 8 - 1));

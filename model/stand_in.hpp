@@ -22,13 +22,13 @@ void set_stand_in(Table table, Rows rows) noexcept;
 Rows stand_in(Table table) noexcept;
 
 template <typename Row>
-std::span<const Row> rows_of(Table table, std::span<const Row> own) noexcept {
+std::span<const Row> rows_of(Table table, std::span<const Row> own) noexcept {  ///< those that stand in, or the table's own
   const Rows rows = stand_in(table);
   return rows.data == nullptr ? own : std::span<const Row>(static_cast<const Row*>(rows.data), rows.count);
 }
 #else
 template <typename Row>
-constexpr std::span<const Row> rows_of(Table, std::span<const Row> own) noexcept {
+constexpr std::span<const Row> rows_of(Table, std::span<const Row> own) noexcept {  ///< nothing stands in: the table's own
   return own;
 }
 #endif

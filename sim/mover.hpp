@@ -9,6 +9,6 @@ enum class MoveBy {
   plans,  ///< the fast twin
   model,  ///< the reference itself
 };
-const layout::Mover& mover_of(MoveBy by);
+const layout::Mover& mover_of(MoveBy by);  ///< lives as long as the program
 
 }  // namespace mx::sim

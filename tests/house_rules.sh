@@ -36,5 +36,16 @@ stands_alone "tests/proof/thresholds.hpp tests/proof/thresholds.cpp tests/proof/
   "(none)" "the second oracle of the numerics shares nothing with the model"
 stands_alone "tests/numerics/oracle.hpp tests/numerics/oracle.cpp" '"model/numerics/convert.hpp"' "the search oracle takes the words of conversions from the model, nothing else"
 
+# Headers that include each other in a circle: tsort says which.
+for header in $(find model kernels sim golden cli props tests bench -name '*.hpp'); do sed -n "s|^#include \"\(.*\)\".*|$header \1|p" "$header"; done |
+  tsort >/dev/null || { echo "headers include each other in a circle"; broken=1; }
+
+undocumented=$(find model sim -name '*.hpp' -print0 | xargs -0 awk -f tests/undocumented.awk)
+[[ -z $undocumented ]] || { echo "public functions without a word on what they give (shapes, units, errors, source):"; echo "$undocumented"; broken=1; }
+
+# A file that needs a table of contents is two files. What is longer has its reason here.
+long=$(find model kernels sim golden cli props tests bench \( -name '*.cpp' -o -name '*.hpp' \) -print0 | xargs -0 awk 'FNR == 421 { print FILENAME }')
+[[ -z $long ]] || { echo "more than 420 lines:"; echo "$long"; broken=1; }
+
 [[ $broken -eq 0 ]] && echo "the house stands"
 exit $broken

@@ -102,6 +102,24 @@ ElementPlace where_is(const Layout& layout, const Coord& coord) {
   return place;
 }
 
+std::uint64_t read_element(const Layout& layout, const ElementPlace& place, std::span<const std::uint8_t> memory, const std::string& name) {
+  if (static_cast<std::int64_t>(memory.size()) != layout.bytes()) {
+    throw Error(ErrorCode::usage, fmt::format("{} bytes where the layout has {}: another tensor, shape or layout", memory.size(), layout.bytes()),
+                name);
+  }
+  if (place.pieces.empty()) throw Error(ErrorCode::usage, "the element is cut off: no memory holds it", name);
+  if (layout.unit_bits() > 64) throw Error(ErrorCode::usage, fmt::format("elements of {} bits are not printed", layout.unit_bits()), name);
+  std::uint64_t element = 0;
+  for (const Piece& piece : place.pieces) {
+    for (int i = 0; i < piece.bits; ++i) {
+      const std::int64_t at = piece.byte * 8 + piece.bit + i;
+      const std::uint64_t bit = memory[static_cast<std::size_t>(at / 8)] >> (at % 8) & 1U;
+      element = (element & ~(std::uint64_t{1} << (piece.from_bit + i))) | bit << (piece.from_bit + i);
+    }
+  }
+  return element;
+}
+
 std::string element_text(const Layout& layout, std::int64_t entry) {
   const std::int64_t parts = parts_of(layout);
   const std::vector<Axis>& axes = layout.axes_before(0);

@@ -2,6 +2,7 @@
 // From coordinates to addresses and back, in words.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,11 @@ layout::Coord coordinate_from(std::string_view text, const layout::Layout& layou
 
 /// Every place of an element; of a layout that repeats elements by looking at every address. Throws Error(usage) out of range.
 ElementPlace where_is(const layout::Layout& layout, const layout::Coord& coord);
+
+/// The bits that memory of the layout holds at an element's place, bit 0 of the element lowest; where an element has copies, those of the last.
+/// Throws Error(usage) at `name` when `memory` has not the layout's size, and for an element of more than 64 bits or without a place.
+std::uint64_t read_element(const layout::Layout& layout, const ElementPlace& place, std::span<const std::uint8_t> memory,
+                           const std::string& name = "memory");
 
 /// "E=0 half=up I=3 K=17", with " bits 4..7" for a part of an element; `entry` is a logical index as in Layout::gather().
 std::string element_text(const layout::Layout& layout, std::int64_t entry);

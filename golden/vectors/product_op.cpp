@@ -1,4 +1,4 @@
-// Exact products of two codes, as fp32.
+// Two codes of narrow formats made into one fp32 number: a row for each such operation.
 
 #include <fmt/format.h>
 
@@ -13,41 +13,57 @@ namespace mx::golden {
 namespace {
 
 constexpr std::string_view kFamily = "product";
-constexpr std::string_view kPrefix = "product_";
+
+/// An operation on two codes. Every NaN is the positive quiet one: a device's result of two NaNs has no sign to speak of.
+struct PairRow {
+  std::string_view word;                                ///< "product": the operations are product_A_B for each pair of formats
+  std::string_view rule;                                ///< "exact"
+  std::uint32_t (*of)(const Value& a, const Value& b);  ///< fp32 bits
+};
+
+std::uint32_t product(const Value& a, const Value& b) {
+  const Value exact = exact_product(a, b);
+  return exact.cls == ValueClass::nan ? 0x7FC00000U : to_f32(exact);
+}
+
+constexpr std::array kRows{
+    PairRow{"product", "exact", product},
+};
 
 /// Formats whose products fp32 holds exactly: at most 8 bits, within its range.
 bool is_factor(const Format& format) { return format.width <= 8 && format.encoding != Encoding::exponent_only; }
 
-std::vector<std::pair<const Format*, const Format*>> factor_pairs() {
-  std::vector<std::pair<const Format*, const Format*>> pairs;
-  for (const Format& a : all_formats()) {
-    for (const Format& b : all_formats()) {
-      if (is_factor(a) && is_factor(b)) pairs.emplace_back(&a, &b);
+/// One operation: a row for two formats.
+struct Pair {
+  const PairRow* row;
+  const Format* a;
+  const Format* b;
+};
+
+std::vector<Pair> all_pairs() {
+  std::vector<Pair> pairs;
+  for (const PairRow& row : kRows) {
+    for (const Format& a : all_formats()) {
+      for (const Format& b : all_formats()) {
+        if (is_factor(a) && is_factor(b)) pairs.push_back({&row, &a, &b});
+      }
     }
   }
   return pairs;
 }
 
-std::string name_of(const std::pair<const Format*, const Format*>& pair) {
-  return fmt::format("{}{}_{}", kPrefix, pair.first->name, pair.second->name);
-}
+std::string name_of(const Pair& pair) { return fmt::format("{}_{}_{}", pair.row->word, pair.a->name, pair.b->name); }
 
-std::uint32_t product_of(const Format& a, const Format& b, Lanes operands) {
-  const Value product = exact_product(decode(a, operands[0]), decode(b, operands[1]));
-  // Every NaN is the positive quiet one: a device's product of two NaNs has no sign to speak of.
-  return product.cls == ValueClass::nan ? 0x7FC00000U : to_f32(product);
-}
-
-class ProductOp final : public VectorOp {
+class PairOp final : public VectorOp {
  public:
-  ProductOp(std::string name, const Format& a, const Format& b) : VectorOp(std::move(name), kFamily), a_(a), b_(b) {
-    operands_ = {{"a", 1, a.width, &a_}, {"b", 1, b.width, &b_}};
+  explicit PairOp(const Pair& pair) : VectorOp(name_of(pair), kFamily), row_(*pair.row), a_(*pair.a), b_(*pair.b) {
+    operands_ = {{"a", 1, a_.width, &a_}, {"b", 1, b_.width, &b_}};
     results_ = {{"r", 1, 32, &kF32}};
-    settings_ = {{"product", "exact"}, {"nan", "0x7fc00000"}};
+    settings_ = {{std::string(row_.word), std::string(row_.rule)}, {"nan", "0x7fc00000"}};
     axes_ = {{"a", number_classes()}, {"b", number_classes()}, {"result", number_classes()}};
   }
 
-  void evaluate(Lanes operands, MutableLanes results) const override { results[0] = product_of(a_, b_, operands); }
+  void evaluate(Lanes operands, MutableLanes results) const override { results[0] = row_.of(decode(a_, operands[0]), decode(b_, operands[1])); }
 
   void bins(Lanes operands, Lanes results, std::span<std::uint8_t> bins) const override {
     bins[0] = number_class(operands[0], a_);
@@ -57,7 +73,7 @@ class ProductOp final : public VectorOp {
 
   std::string why_unreachable(std::size_t axis, std::size_t bin) const override {
     if (axis < 2) return why_no_class(bin, axis == 0 ? a_ : b_);
-    return fmt::format("no product of {} and {} is one in fp32", a_.name, b_.name);
+    return fmt::format("no {} of {} and {} is one in fp32", row_.word, a_.name, b_.name);
   }
 
   void directed(const std::function<void(Lanes)>& sink) const override {
@@ -72,12 +88,12 @@ class ProductOp final : public VectorOp {
 
   std::string_view kind(Lanes /*operands*/, Lanes right) const override {
     switch (decode(kF32, right[0]).cls) {
-      case ValueClass::zero: return "zero product";
-      case ValueClass::infinity: return "infinite product";
-      case ValueClass::nan: return "NaN product";
+      case ValueClass::zero: return "zero result";
+      case ValueClass::infinity: return "infinite result";
+      case ValueClass::nan: return "NaN result";
       case ValueClass::finite: break;
     }
-    return "ordinary product";
+    return "ordinary result";
   }
 
   std::vector<WrongRule> wrong_rules() const override {
@@ -99,6 +115,7 @@ class ProductOp final : public VectorOp {
   }
 
  private:
+  PairRow row_;
   Format a_, b_;
 };
 
@@ -106,15 +123,15 @@ class ProductOp final : public VectorOp {
 
 std::vector<std::string> product_names() {
   std::vector<std::string> names;
-  for (const auto& pair : factor_pairs()) names.push_back(name_of(pair));
+  for (const Pair& pair : all_pairs()) names.push_back(name_of(pair));
   return names;
 }
 
 std::unique_ptr<VectorOp> make_product(std::string_view name, const OpOptions& options) {
-  for (const auto& pair : factor_pairs()) {
+  for (const Pair& pair : all_pairs()) {
     if (name_of(pair) != name) continue;
     require_taken(name, options, {});
-    return std::make_unique<ProductOp>(std::string(name), *pair.first, *pair.second);
+    return std::make_unique<PairOp>(pair);
   }
   return nullptr;
 }

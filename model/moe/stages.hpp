@@ -35,7 +35,7 @@ struct Stages {
   ExpertParallel expert_parallel;
 };
 
-Value rounded(const Value& value, StageRounding rounding);
+Value rounded(const Value& value, StageRounding rounding);  ///< to the type that the rounding names, nearest even; none: as it is
 
 /// Replaces a row by what its quantization keeps of it. Throws Error(usage) unless the row is whole blocks.
 void quantize_row(std::vector<Value>& row, Quantization quantization);

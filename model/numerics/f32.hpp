@@ -15,10 +15,10 @@ inline constexpr std::uint32_t kSign = 0x80000000U;
 /// True when this thread rounds to nearest even and keeps subnormals (no FTZ, no DAZ): what loading a library built with fast-math can change.
 bool environment_is_default();
 
-std::uint32_t add(std::uint32_t a, std::uint32_t b);
-std::uint32_t sub(std::uint32_t a, std::uint32_t b);
-std::uint32_t mul(std::uint32_t a, std::uint32_t b);
-std::uint32_t div(std::uint32_t a, std::uint32_t b);
+std::uint32_t add(std::uint32_t a, std::uint32_t b);  ///< bits of a + b, rounded once to nearest even
+std::uint32_t sub(std::uint32_t a, std::uint32_t b);  ///< bits of a - b, rounded once to nearest even
+std::uint32_t mul(std::uint32_t a, std::uint32_t b);  ///< bits of a * b, rounded once to nearest even
+std::uint32_t div(std::uint32_t a, std::uint32_t b);  ///< bits of a / b, rounded once to nearest even
 /// a * b + c, rounded once.
 std::uint32_t fma(std::uint32_t a, std::uint32_t b, std::uint32_t c);
 

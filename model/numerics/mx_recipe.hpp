@@ -106,7 +106,7 @@ constexpr MxScale plain_scale(ScaleRule rule) {
           .overflow_code = 0xFE};
 }
 
-constexpr ElementStep plain_step(const Conversion& element) {
+constexpr ElementStep plain_step(const Conversion& element) {  ///< exact quotients, rounded as `element` says
   return {.operation = ElementOperation::exact,
           .nan_sign = NanSign::positive,
           .zero_sign = ZeroSign::kept,

@@ -25,9 +25,9 @@ constexpr Conversion scale(Rounding rounding, bool saturates, std::uint32_t nan)
 // clamp in both modes (MX 1.0 section 5.3).
 // E8M0 has no zero (code 0 instead) and no sign (NaN instead). UE4M3 is E4M3 without a sign (NaN instead).
 // bf16, fp16 and f32 follow IEEE 754 in both modes, with the positive quiet NaN.
-constexpr std::array<ConversionRow, 13> casts(Rounding rounding, Rounding scale_rounding, bool saturates) {
+constexpr auto casts(Rounding rounding, Rounding scale_rounding, bool saturates) {
   const auto cast = [&](Overflow otherwise, std::uint32_t nan) { return fixed_nan(rounding, saturates ? Overflow::saturate : otherwise, nan); };
-  return {{
+  return std::to_array<ConversionRow>({
       {nullptr, &kE4m3fn, cast(Overflow::nan, 0x7F)},
       {nullptr, &kE5m2, cast(Overflow::inf, 0x7F)},
       {nullptr, &kE4m3fnuz, cast(Overflow::nan, 0x80)},
@@ -41,13 +41,14 @@ constexpr std::array<ConversionRow, 13> casts(Rounding rounding, Rounding scale_
       {nullptr, &kBf16, fixed_nan(rounding, Overflow::ieee, 0x7FC0)},
       {nullptr, &kFp16, fixed_nan(rounding, Overflow::ieee, 0x7E00)},
       {nullptr, &kF32, fixed_nan(rounding, Overflow::ieee, 0x7FC00000)},
-  }};
+  });
 }
 
 /// Both modes of one rounding.
 struct Modes {
-  std::array<ConversionRow, 13> saturating;
-  std::array<ConversionRow, 13> non_saturating;
+  using Casts = decltype(casts(Rounding::nearest_even, Rounding::nearest_even, true));
+  Casts saturating;
+  Casts non_saturating;
 };
 constexpr Modes modes(Rounding rounding, Rounding scale_rounding) {
   return {casts(rounding, scale_rounding, true), casts(rounding, scale_rounding, false)};

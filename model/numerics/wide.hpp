@@ -26,7 +26,7 @@ bool less(const Value& a, const Value& b);
 Value min(const Value& a, const Value& b);
 Value max(const Value& a, const Value& b);
 
-Value from_f64(std::uint64_t bits);
+Value from_f64(std::uint64_t bits);  ///< the value of fp64 bits, exact
 /// fp64 bits, nearest even, overflow to Inf; a NaN is 0x7FF8000000000000.
 std::uint64_t to_f64(const Value& value);
 

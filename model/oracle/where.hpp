@@ -36,11 +36,11 @@ struct Where {
 inline constexpr Where kAnywhere{};
 
 constexpr Where on_cuda(CapRange capability = kAnyCapability) { return {bit(PlatformKind::cuda), capability, {}}; }
-constexpr Where on_rocm(std::span<const std::string_view> gcn_contains_any = {}) {
+constexpr Where on_rocm(std::span<const std::string_view> gcn_contains_any = {}) {  ///< architectures whose name holds one of these parts
   return {bit(PlatformKind::rocm), kAnyCapability, gcn_contains_any};
 }
 
-bool holds(const Where& where, const Hardware& hardware);
+bool holds(const Where& where, const Hardware& hardware);  ///< true on a device of the condition
 /// "cuda capability >= 90 and < 110", "rocm gfx942|gfx950", "any platform".
 std::string text_of(const Where& where);
 

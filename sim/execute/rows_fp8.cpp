@@ -112,9 +112,9 @@ constexpr ExecutionRow cutlass(WeightFormat format, std::string_view backend) {
   return cutlass;
 }
 
-constexpr ExecutionRow marlin(WeightFormat format) {
+constexpr ExecutionRow marlin(WeightFormat format, std::string_view backend = "MARLIN") {
   ExecutionRow marlin =
-      row(format, "MARLIN", "MARLIN", Grounds::published, "E/marlin_moe.py; vllm csrc/moe/marlin_moe_wna16 (read); split of k not modelled");
+      row(format, backend, "MARLIN", Grounds::published, "E/marlin_moe.py; vllm csrc/moe/marlin_moe_wna16 (read); split of k not modelled");
   marlin.unit = MatrixUnit::bf16;
   marlin.first = "none";
   marlin.second = "none";

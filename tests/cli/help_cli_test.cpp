@@ -1,7 +1,7 @@
 // What the program says about itself: help by verb and topic, the manual page, completions. All come from the options themselves.
 
-#include <sstream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -58,6 +58,37 @@ TEST_CASE("help of a verb is what its --help prints, and lists each of its optio
   }
 }
 
+TEST_CASE("the help of every verb ends with an example, which runs where it names nothing of the reader's own") {
+  const mx::tests::ScratchDirectory scratch;
+  for (const char* name : {"docs", "golden"}) std::filesystem::create_symlink(std::filesystem::path(MXACT_SOURCE_DIR) / name, scratch.path() / name);
+  int run = 0;
+  for (const json& verb : every_verb()) {
+    const std::string help = run_mxact(std::string(verb["verb"]) + " --help").out;
+    INFO(verb["verb"]);
+    const std::string mark = "for example: mxact ";
+    const std::size_t begin = help.find(mark);
+    REQUIRE(begin != std::string::npos);
+    const std::string command = help.substr(begin + mark.size(), help.find('\n', begin) - begin - mark.size());
+    INFO(command);
+    // Options are the verb's own, whether or not the example can be run.
+    std::istringstream words(command.substr(0, command.find(" | ")));
+    for (std::string word; words >> word;) {
+      if (word.starts_with("--") && command.find("gen ") != 0) CHECK(help.find(word) != std::string::npos);
+    }
+    bool readers_own = false;
+    for (const char* word : {"MODEL", "CHECKPOINT", "CONVERTED", "PLAN", "FIRST", "DEVICE"})
+      readers_own = readers_own || command.find(word) != std::string::npos;
+    if (readers_own) continue;
+    const Run result = run_program("cd '" + scratch.path().string() + "' && " MXACT_PROGRAM, command);
+    INFO(result.err);
+    // Profiles and layouts that differ end with 1.
+    CHECK(result.status == (command.starts_with("compare") || command.starts_with("layout diff") ? 1 : 0));
+    CHECK(result.out.size() > 10);
+    ++run;
+  }
+  CHECK(run >= 20);
+}
+
 TEST_CASE("help topics are explained, named unlike any verb, and in the manual") {
   const json list = run_json("help");
   const std::string manual = run_mxact("manual").out;
@@ -91,11 +122,11 @@ TEST_CASE("commands that help topics show are ones that the program takes") {
 }
 
 TEST_CASE("an unknown topic, verb or shell gets the nearest name") {
-  for (const auto& [arguments, message] : std::vector<std::pair<std::string, std::string>>{
-           {"help layuot", "unknown verb or topic 'layuot' (did you mean layout?)"},
-           {"help layout wher", "unknown verb or topic 'layout wher' (did you mean layout where?)"},
-           {"completion bsh", "unknown shell 'bsh' (did you mean bash?)"},
-           {"completion", "SHELL"}}) {
+  for (const auto& [arguments, message] :
+       std::vector<std::pair<std::string, std::string>>{{"help layuot", "unknown verb or topic 'layuot' (did you mean layout?)"},
+                                                        {"help layout wher", "unknown verb or topic 'layout wher' (did you mean layout where?)"},
+                                                        {"completion bsh", "unknown shell 'bsh' (did you mean bash?)"},
+                                                        {"completion", "SHELL"}}) {
     const Run run = run_mxact(arguments);
     INFO(arguments);
     CHECK(run.status == 2);

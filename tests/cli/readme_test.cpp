@@ -1,54 +1,50 @@
-// The commands that the README and docs/ show are run, print what the text shows and end with 0, or with the exit status that the text shows.
+// The examples that the README, HACKING.md and docs/ show print what the text shows and end with 0, or with the exit status that the text shows.
 
-#include <filesystem>
-#include <fstream>
-#include <map>
+#include <cstdlib>
 #include <string>
-#include <vector>
 
+#include "tests/cli/pages.hpp"
 #include "tests/cli/run_program.hpp"
 
 namespace {
 
-struct Example {
-  std::string command;   ///< after "$ mxact ", without the exit status
-  int status = 0;        ///< as "  # exit status 1" after the command says
-  std::string expected;  ///< the lines below it, up to a blank one or the end of the block
-};
+using mx::tests::Page;
+using mx::tests::ShownCommand;
+
+const std::filesystem::path kRoot = MXACT_SOURCE_DIR;
 
 /// How many examples each document has.
 const std::map<std::string, int> kExamples{
-    {"README.md", 7},        {"docs/convert.md", 2},     {"docs/deployment.md", 6}, {"docs/faults.md", 1},
-    {"docs/findings.md", 2}, {"docs/history.md", 0},     {"docs/laws.md", 0},       {"docs/sim.md", 4},
-    {"docs/layouts.md", 8},  {"docs/moe-kernels.md", 0}, {"docs/numerics.md", 36},  {"docs/performance.md", 0},
-    {"docs/proofs.md", 0},   {"docs/embed.md", 0},       {"docs/portability.md", 0}, {"docs/sanitizers.md", 0},
-    {"docs/report.md", 3},      {"docs/scale.md", 3},      {"docs/trust.md", 0},       {"docs/vectors.md", 5},
+    {"README.md", 4},           {"HACKING.md", 0},        {"docs/convert.md", 2},     {"docs/deployment.md", 6}, {"docs/faults.md", 1},
+    {"docs/findings.md", 2},    {"docs/history.md", 0},   {"docs/laws.md", 0},        {"docs/sim.md", 4},        {"docs/layouts.md", 8},
+    {"docs/moe-kernels.md", 0}, {"docs/numerics.md", 36}, {"docs/performance.md", 0}, {"docs/proofs.md", 0},     {"docs/embed.md", 0},
+    {"docs/portability.md", 0}, {"docs/report.md", 3},    {"docs/scale.md", 3},       {"docs/vectors.md", 5},    {"docs/walk.md", 31},
+    {"docs/sanitizers.md", 0},  {"docs/trust.md", 0},
 };
 
-Example example_of(const std::string& text) {
-  const std::string mark = "  # exit status ";
-  const std::size_t end = text.find(mark);
-  if (end == std::string::npos) return {text, 0, {}};
-  return {text.substr(0, end), std::stoi(text.substr(end + mark.size())), {}};
+/// Pictures of the pages and the command that writes each, which one of the pages shows.
+const std::map<std::string, std::string> kPictures{
+    {"matrix.svg", "mxact matrix --model gpt-oss-120b --scheme mxfp4 --parallel tp8 -o matrix.svg"},
+    {"sf_128x4.svg", "mxact layout draw sf_128x4 --shape 100x4 --by memory -o sf_128x4.svg"},
+    {"sf_8x4.svg", "mxact layout draw sf_8x4 --shape 12x6 -o sf_8x4.svg"},
+};
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  REQUIRE(file.good());
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
-std::vector<Example> examples_of(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  REQUIRE(stream.good());
-  std::vector<Example> examples;
-  bool inside = false;
-  for (std::string line; std::getline(stream, line);) {
-    const std::string prompt = "$ mxact ";
-    if (line.starts_with(prompt)) {
-      examples.push_back(example_of(line.substr(prompt.size())));
-      inside = true;
-    } else if (line.empty() || line.starts_with("```")) {
-      inside = false;
-    } else if (inside) {
-      examples.back().expected += line + "\n";
-    }
+bool shows(const Page& page, const std::string& command) {
+  for (const ShownCommand& line : page.commands) {
+    if (line.line == command) return true;
   }
-  return examples;
+  for (const ShownCommand& example : page.examples) {
+    if ("mxact " + example.line == command) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -56,26 +52,66 @@ std::vector<Example> examples_of(const std::filesystem::path& file) {
 TEST_CASE("the examples of the README and the docs print what they show") {
   // What an example writes goes into a directory of the test's own, in which the documents' paths are those of the source.
   const mx::tests::ScratchDirectory scratch;
-  for (const char* name : {"README.md", "docs", "golden"}) {
-    std::filesystem::create_symlink(std::filesystem::path(MXACT_SOURCE_DIR) / name, scratch.path() / name);
-  }
+  for (const char* name : {"README.md", "docs", "golden"}) std::filesystem::create_symlink(kRoot / name, scratch.path() / name);
   std::filesystem::current_path(scratch.path());
-  std::map<std::string, int> run{{"README.md", 0}};
-  for (const auto& entry : std::filesystem::directory_iterator("docs")) {
-    if (entry.path().extension() == ".md") run[entry.path().string()] = 0;
-  }
-  for (auto& [file, count] : run) {
-    for (const Example& example : examples_of(file)) {
-      const mx::tests::Run result = mx::tests::run_mxact(example.command);
-      INFO(file << ": mxact " << example.command << "\n" << result.err);
+  std::map<std::string, int> run;
+  for (const Page& page : mx::tests::all_pages(kRoot)) {
+    run[page.path] = 0;
+    for (const ShownCommand& example : page.examples) {
+      const mx::tests::Run result = mx::tests::run_mxact(example.line);
+      INFO(page.path << ": mxact " << example.line << "\n" << result.err);
       // The text may stop before the output does.
       CHECK(result.out.substr(0, example.expected.size()) == example.expected);
       CHECK_FALSE(example.expected.empty());
       CHECK(result.status == example.status);
-      ++count;
+      ++run[page.path];
     }
   }
-  std::filesystem::current_path(MXACT_SOURCE_DIR);
+  std::filesystem::current_path(kRoot);
   // An example that the test no longer sees would be a promise that nobody keeps.
   CHECK(run == kExamples);
+}
+
+TEST_CASE("pictures of the pages are what the commands beside them draw") {
+  const mx::tests::ScratchDirectory scratch;
+  std::filesystem::current_path(scratch.path());
+  const std::vector<Page> pages = mx::tests::all_pages(kRoot);
+  std::size_t pictures = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(kRoot / "docs/pictures")) {
+    const std::string name = entry.path().filename().string();
+    INFO(name);
+    REQUIRE(kPictures.count(name) == 1);
+    const std::string& command = kPictures.at(name);
+    bool shown = false;
+    for (const Page& page : pages) shown = shown || shows(page, command);
+    CHECK(shown);
+    CHECK(mx::tests::run_mxact(command.substr(command.find(' ') + 1)).status == 0);
+    CHECK(text_of(scratch.path() / name) == text_of(entry.path()));
+    ++pictures;
+  }
+  std::filesystem::current_path(kRoot);
+  CHECK(pictures == kPictures.size());
+}
+
+TEST_CASE("figures of the README are those of the pages that it names") {
+  int figures = 0;
+  std::istringstream text(text_of(kRoot / "README.md"));
+  for (std::string line; std::getline(text, line);) {
+    if (!line.starts_with("|") || line.find("**") == std::string::npos) continue;
+    INFO(line);
+    std::string pages;
+    for (std::size_t at = line.find("](docs/"); at != std::string::npos; at = line.find("](docs/", at + 1)) {
+      pages += text_of(kRoot / line.substr(at + 2, line.find(')', at) - at - 2));
+    }
+    for (std::size_t at = line.find("**"); at != std::string::npos; at = line.find("**", at + 1)) {
+      const std::size_t end = line.find("**", at + 2);
+      REQUIRE(end != std::string::npos);
+      const std::string figure = line.substr(at + 2, end - at - 2);
+      INFO(figure);
+      CHECK(pages.find(figure) != std::string::npos);
+      ++figures;
+      at = end;
+    }
+  }
+  CHECK(figures >= 8);
 }

@@ -105,14 +105,15 @@ TEST_CASE("misuse of the vector verbs is one line") {
     int status;
     const char* part;
   };
-  for (const Row& row : {Row{"gen", 2, "OP is required"}, Row{"gen f32_to_e4m3x", 2, "unknown format 'e4m3x'"},
-                         Row{"gen quantise_mxfp4", 2, "did you mean quantize_mxfp4?"}, Row{"gen f32_to_bf16 --set random", 2, "--count is required"},
-                         Row{"gen f32_to_bf16 --set exhaustive", 2, "mxact sweep"}, Row{"gen f32_to_bf16 --count 5", 2, "--count 5"},
-                         Row{"gen f32_to_bf16 --set all", 2, "unknown set 'all'"}, Row{"ver f32_to_bf16 --shape 2x2", 2, "takes no --shape"},
-                         Row{"vectors", 2, "say one of --output"}, Row{"vectors --coverage --check golden", 2, "say one of --output"},
-                         Row{"vectors --coverage -o coverage.txt", 2, "ends in .html"}, Row{"vectors --check /no-such-directory --core", 5, ""},
-                         Row{"gen f32_to_bf16 --seed 5", 2, "--seed 5: a set that is directed has none"},
-                         Row{"gen activation_silu_and_mul --type e4m3fn", 2, "e4m3fn"}}) {
+  for (const Row& row :
+       {Row{"gen", 2, "OP is required"}, Row{"gen f32_to_e4m3x", 2, "unknown format 'e4m3x'"},
+        Row{"gen quantise_mxfp4", 2, "did you mean quantize_mxfp4?"}, Row{"gen f32_to_bf16 --set random", 2, "--count is required"},
+        Row{"gen f32_to_bf16 --set exhaustive", 2, "mxact sweep"}, Row{"gen f32_to_bf16 --count 5", 2, "--count 5"},
+        Row{"gen f32_to_bf16 --set all", 2, "unknown set 'all'"}, Row{"ver f32_to_bf16 --shape 2x2", 2, "takes no --shape"},
+        Row{"vectors", 2, "say one of --output"}, Row{"vectors --coverage --check golden", 2, "say one of --output"},
+        Row{"vectors --coverage -o coverage.txt", 2, "ends in .html"}, Row{"vectors --check /no-such-directory --core", 5, ""},
+        Row{"vectors -o /dev/null/set", 6, "/dev/null/set/v1"}, Row{"gen f32_to_bf16 --seed 5", 2, "--seed 5: a set that is directed has none"},
+        Row{"gen activation_silu_and_mul --type e4m3fn", 2, "e4m3fn"}}) {
     const Run run = run_mxact(row.arguments);
     INFO(row.arguments << "\n" << run.out << run.err);
     CHECK(run.status == row.status);

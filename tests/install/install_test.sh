@@ -12,7 +12,7 @@ equal() { [[ $1 == "$2" ]] || fail "$3: '$1', not '$2'"; }
 page=$(sed -n '/^```cmake$/,/^```$/p' "$source/docs/embed.md" | grep -v '^```')
 [[ -n $page ]] || fail "docs/embed.md shows no CMake"
 while IFS= read -r line; do
-  grep -qF -- "$line" "$source"/tests/install/{consumer,fetch}/CMakeLists.txt || fail "docs/embed.md: '$line' is not what the tests build"
+  grep -qF -- "$line" "$source"/tests/install/{consumer,fetch,laws}/CMakeLists.txt || fail "docs/embed.md: '$line' is not what the tests build"
 done <<< "$page"
 
 cmake --install "$build" --prefix "$work/prefix" > "$work/install.log"
@@ -46,9 +46,28 @@ for file in share/man/man1/mxact.1 share/bash-completion/completions/mxact share
   [[ -e $prefix/$file ]] || fail "$file is not installed"
 done
 
-cmake -S "$source/tests/install/fetch" -B "$work/fetch" -G Ninja -DMXACT_SOURCE_DIR="$source" > "$work/fetch.log" 2>&1 || { cat "$work/fetch.log"; fail "FetchContent"; }
-# Its libraries are the ones that were built above: here it is asked what it would build, and that it is neither tests nor the program.
+# The laws, where they were built: a program of them holds what is right and refuses what is wrong.
+if [[ -e $(find "$prefix" -name mxact-props.cmake) ]]; then
+  cmake -S "$source/tests/install/laws" -B "$work/laws" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DMXACT_LAWS_OF="$source/docs/examples/laws.cpp" > "$work/laws.log" \
+    || { cat "$work/laws.log"; fail "find_package of props"; }
+  cmake --build "$work/laws" > "$work/laws.log" || { cat "$work/laws.log"; fail "the program of laws does not build"; }
+  "$work/laws/my_laws" right N1 > "$work/laws.log" || { cat "$work/laws.log"; fail "the right encoder breaks a law"; }
+  if env -u CI "$work/laws/my_laws" wrong N2 > "$work/laws.log"; then fail "the wrong encoder breaks no law"; fi
+fi
+
+# As the build at hand is configured, so that a compiler cache has every object of it.
+setting() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
+cmake -S "$source/tests/install/fetch" -B "$work/fetch" -G Ninja -DMXACT_SOURCE_DIR="$source" -DCMAKE_BUILD_TYPE="$(setting CMAKE_BUILD_TYPE)" \
+  -DMXACT_WERROR="$(setting MXACT_WERROR)" -DMXACT_SANITIZE="$(setting MXACT_SANITIZE)" -DMXACT_PORTABLE="$(setting MXACT_PORTABLE)" \
+  -DCMAKE_CXX_COMPILER="$(setting CMAKE_CXX_COMPILER)" > "$work/fetch.log" 2>&1 || { cat "$work/fetch.log"; fail "FetchContent"; }
+if [[ -x $(setting MXACT_CCACHE) ]]; then
+  cmake --build "$work/fetch" --target encode > "$work/fetch.log" || { cat "$work/fetch.log"; fail "FetchContent does not build the C program"; }
+  equal "$("$work/fetch/encode")" "$version 0x7e" FetchContent
+else
+  echo "no compiler cache: what FetchContent builds was configured and not built"
+fi
+# The C++ libraries are the ones that were built above: here it is asked what it would build, and that it is neither tests nor the program.
 plan=$(ninja -C "$work/fetch" -n)
 grep -q 'Linking CXX executable where' <<< "$plan" || fail "FetchContent builds no consumer"
 ! grep -qE 'test_|mxact_laws|cli/mxact' <<< "$plan" || fail "FetchContent builds the project's tests"
-echo "installed, consumed by find_package and pkg-config, configured by FetchContent"
+echo "installed, consumed by find_package (C, C++, laws), pkg-config and FetchContent"

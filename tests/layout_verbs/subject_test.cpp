@@ -144,6 +144,10 @@ TEST_CASE("an element whose parts go separate ways has a piece for each") {
   CHECK(place.pieces[1].byte == 2);
   CHECK(place.pieces[1].bit == 4);
   CHECK(content_text(layout, 5) == "row=1 col=2 bits 4..7");
+  // Addresses count 4 bits: 11 is the high half of byte 5, 5 that of byte 2.
+  const std::vector<std::uint8_t> memory{0, 0, 0xA1, 0, 0, 0xB2};
+  CHECK(read_element(layout, place, memory) == 0xAB);
+  CHECK(refuses(ErrorCode::usage, "7 bytes where the layout has 6", [&] { read_element(layout, place, std::vector<std::uint8_t>(7)); }));
 }
 
 TEST_CASE("copies of an element are all found, and one that is cut off has no place") {
@@ -153,9 +157,11 @@ TEST_CASE("copies of an element are all found, and one that is cut off has no pl
   REQUIRE(twice.pieces.size() == 2);
   CHECK(twice.pieces[0].address == 2);
   CHECK(twice.pieces[1].address == 3);
+  CHECK(read_element(copies, twice, std::vector<std::uint8_t>{0, 1, 2, 3, 4, 5}) == 3);
   mx::layout::Layout cut({{"row", 3}}, 8);
   cut.slice("row", 0, 2);
   CHECK(where_is(cut, {2}).pieces.empty());
+  CHECK(refuses(ErrorCode::usage, "cut off", [&] { read_element(cut, where_is(cut, {2}), std::vector<std::uint8_t>(2)); }));
 }
 
 TEST_CASE("wrong coordinates are named") {

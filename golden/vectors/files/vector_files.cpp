@@ -212,6 +212,10 @@ std::size_t write_set(SetPart part, const std::filesystem::path& directory, bool
   std::size_t files = 0;
   if (!force && sim::is_there(directory / kSetVersion))
     throw Error(ErrorCode::input, "there is a set already: --force overwrites it", (directory / kSetVersion).string());
+  // Minutes of computing come before the first file: where nothing can be written is asked first.
+  std::error_code refused;
+  std::filesystem::create_directories(directory / kSetVersion, refused);
+  if (refused) throw Error(ErrorCode::resource, refused.message(), (directory / kSetVersion).string());
   make_set(part, progress, [&](const SetFile& file) {
     const std::filesystem::path path = directory / file.path;
     std::error_code error;
@@ -225,6 +229,7 @@ std::size_t write_set(SetPart part, const std::filesystem::path& directory, bool
 
 SetCheck check_set(SetPart part, const std::filesystem::path& directory, const SetProgress& progress) {
   SetCheck check;
+  if (!sim::is_there(directory / kSetVersion)) return check;
   std::set<std::string> known;
   make_set(part, progress, [&](const SetFile& file) {
     known.insert(file.path);

@@ -40,7 +40,8 @@ std::vector<TableRecord> set_records(SetPart part, const SetProgress& progress);
 /// coverage.html, NOTES.md, manifest.json and SHA256SUMS. Uses all threads; the bytes do not depend on how many.
 void make_set(SetPart part, const SetProgress& progress, const std::function<void(const SetFile& file)>& take);
 
-/// Writes the part below `directory`. Returns the number of files. Throws as sim::write_file does; without `force` nothing is overwritten.
+/// Writes the part below `directory`. Returns the number of files. Throws as sim::write_file does, before anything is
+/// computed where the directory cannot be made; without `force` nothing is overwritten.
 std::size_t write_set(SetPart part, const std::filesystem::path& directory, bool force, const SetProgress& progress);
 
 /// What a directory's set lacks or has otherwise.
@@ -50,6 +51,7 @@ struct SetCheck {
   std::vector<std::string> different;
   std::vector<std::string> unknown;  ///< files that the set does not have
 };
+/// Where `directory` has nothing of the set's name there is nothing to compare, and nothing is listed.
 SetCheck check_set(SetPart part, const std::filesystem::path& directory, const SetProgress& progress);
 
 }  // namespace mx::golden

@@ -82,7 +82,7 @@ constexpr std::array<Words, 1> kFlashinferVersion{"flashinfer-2026-08"};
 constexpr std::array<Words, 2> kTileVersions{"flashinfer-2026-08", "vllm-2026-08"};
 constexpr std::array<Words, 1> kCutlassVersion{"cutlass-2026-08"};
 
-constexpr std::array<StageLayout, 7> kStages{{
+constexpr auto kStages = std::to_array<StageLayout>({
     {"sf_128x4",
      "scale",
      0,
@@ -155,7 +155,7 @@ constexpr std::array<StageLayout, 7> kStages{{
      uneven_columns,
      block_major_k,
      {"flashinfer-ai/flashinfer", "flashinfer/fused_moe/core.py", "convert_to_block_layout", kFlashinfer}},
-}};
+});
 
 }  // namespace
 

@@ -24,7 +24,7 @@ constexpr KernelNeed need(Names id, std::span<const Names> classes, std::span<co
 inline bool is_one_of(Names name, std::span<const Names> names) { return std::find(names.begin(), names.end(), name) != names.end(); }
 inline bool is_one_of(Names name, std::initializer_list<Names> names) { return std::find(names.begin(), names.end(), name) != names.end(); }
 
-inline std::int64_t ranks(const Placement& p) {
+inline std::int64_t ranks(const Placement& p) {  ///< that share the layer: tensor, prefill context and data parallel
   const ParallelRequest& parallel = p.deployment.parallel;
   return std::int64_t{parallel.tp} * parallel.pcp * parallel.dp;
 }
@@ -45,11 +45,11 @@ inline bool is_round_robin(const Placement& p) {
 }
 
 inline bool is_on(const Placement& p, PlatformKind kind) { return p.deployment.hardware.platform == kind; }
-inline bool cuda_in(const Placement& p, int low, int high) {
+inline bool cuda_in(const Placement& p, int low, int high) {  ///< capability within [low, high]
   const std::optional<int>& capability = p.deployment.hardware.capability;
   return is_on(p, PlatformKind::cuda) && capability && *capability >= low && *capability <= high;
 }
-inline bool arch_is(const Placement& p, std::initializer_list<Names> parts) {
+inline bool arch_is(const Placement& p, std::initializer_list<Names> parts) {  ///< a ROCm architecture whose name holds a part
   return is_on(p, PlatformKind::rocm) &&
          std::any_of(parts.begin(), parts.end(), [&](Names part) { return p.deployment.hardware.gcn_arch.find(part) != std::string::npos; });
 }
@@ -63,7 +63,7 @@ inline bool is_gated(const Placement& p) { return p.deployment.layer.is_act_and_
 /// Rows of w13.
 inline std::int64_t w13_rows(const Placement& p) { return (is_gated(p) ? 2 : 1) * p.intermediate; }
 
-inline bool divides(std::int64_t multiple, std::initializer_list<std::int64_t> sizes) {
+inline bool divides(std::int64_t multiple, std::initializer_list<std::int64_t> sizes) {  ///< every size
   return std::all_of(sizes.begin(), sizes.end(), [&](std::int64_t size) { return size % multiple == 0; });
 }
 /// H and I.

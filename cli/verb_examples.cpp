@@ -1,0 +1,50 @@
+#include "cli/verb_examples.hpp"
+
+#include <array>
+
+namespace mx::cli {
+namespace {
+
+constexpr std::array kExamples{
+    VerbExample{"verify", "mxact verify MODEL --platform SM100 --tp 1"},
+    VerbExample{"select", "mxact select docs/examples/gpt-oss-b200.info --explain"},
+    VerbExample{"matrix", "mxact matrix --model gpt-oss-120b --scheme mxfp4 --parallel tp8"},
+    VerbExample{"audit", "mxact audit --oracle nvfp4"},
+    VerbExample{"layout", "mxact layout where sf_128x4 --shape 100x6 --coord rows=5,cols=1"},
+    VerbExample{"layout list", "mxact layout list --backend MARLIN --engine 2026-08"},
+    VerbExample{"layout show", "mxact layout show sf_128x4 --shape 100x6"},
+    VerbExample{"layout where", "mxact layout where TRITON --tensor w2_weight --shape 2x256x256 --coord E=1,N=4,K=3"},
+    VerbExample{"layout draw", "mxact layout draw sf_128x4 --shape 100x4 -o tile.svg"},
+    VerbExample{"layout diff", "mxact layout diff sf_128x4 sf_8x4 --shape 128x8"},
+    VerbExample{"layout identify", "mxact layout identify CHECKPOINT.safetensors:TENSOR DUMP.bin"},
+    VerbExample{"convert", "mxact convert MODEL --backend MARLIN --platform sm90 -o OUT"},
+    VerbExample{"restore", "mxact restore CONVERTED -o OUT"},
+    VerbExample{"plan", "mxact plan MODEL --backend MARLIN --platform sm90 --converted OUT -o plan.json"},
+    VerbExample{"run", "mxact run PLAN.json --unit 0,1"},
+    VerbExample{"merge", "mxact merge PLAN.json"},
+    VerbExample{"witness", "mxact witness golden/witness/numerics/decode"},
+    VerbExample{"sim", "mxact sim docs/examples/sim-b200.info"},
+    VerbExample{"study", "mxact study --rules --format mxfp6_e2m3"},
+    VerbExample{"formats", "mxact formats --format e2m1"},
+    VerbExample{"encode", "mxact encode e4m3fn 1000 -0.001 --profile torch-cpu"},
+    VerbExample{"decode", "mxact decode mxfp4 --scale 0x77 0x7"},
+    VerbExample{"quantize", "mxact quantize mxfp4 $(seq 1 32)"},
+    VerbExample{"compare", "mxact compare ml_dtypes cuda-satfinite e4m3fn --from bf16"},
+    VerbExample{"sweep", "mxact sweep e4m3fn --profile ptx-satfinite --shard 1/256"},
+    VerbExample{"sweep merge", "mxact sweep merge FIRST SECOND --out WHOLE.bin"},
+    VerbExample{"gen", "mxact gen e2m1_to_bf16"},
+    VerbExample{"ver", "mxact gen e2m1_to_bf16 --no-header | DEVICE | mxact ver e2m1_to_bf16"},
+    VerbExample{"report", "mxact report docs/examples/report/doctor.json -o report.html"},
+    VerbExample{"vectors", "mxact vectors --core --check golden"},
+    VerbExample{"faults", "mxact faults oracle_ignores_wish"},
+    VerbExample{"doctor", "mxact doctor"},
+    VerbExample{"help", "mxact help layouts"},
+    VerbExample{"completion", "mxact completion zsh"},
+    VerbExample{"manual", "mxact manual"},
+};
+
+}  // namespace
+
+std::span<const VerbExample> verb_examples() { return kExamples; }
+
+}  // namespace mx::cli

@@ -1,0 +1,88 @@
+#pragma once
+// What the README, HACKING.md and docs/ show: examples with their output, commands, code between backticks.
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+
+namespace mx::tests {
+
+/// A command as a page shows it.
+struct ShownCommand {
+  std::string line{};      ///< without the exit status
+  int status = 0;          ///< as "  # exit status 1" after the command says
+  std::string expected{};  ///< of an example: the lines below it, up to a blank one or the end of the block
+  bool slow = false;       ///< of a command: a small form of it is run
+};
+
+struct Page {
+  std::string path;                    ///< from the root of the repository
+  std::vector<ShownCommand> examples;  ///< lines "$ mxact ..." of any block
+  std::vector<ShownCommand> commands;  ///< lines of blocks fenced as "sh", or as "sh slow" where they take long
+  std::vector<std::string> other;      ///< lines of blocks that name no language, examples and their output aside
+  std::vector<std::string> spans;      ///< code between single backticks
+};
+
+inline ShownCommand shown_command(const std::string& text) {
+  const std::string mark = "  # exit status ";
+  const std::size_t end = text.find(mark);
+  if (end == std::string::npos) return {text};
+  return {text.substr(0, end), std::stoi(text.substr(end + mark.size()))};
+}
+
+/// The code between single backticks of a line of text.
+inline void add_spans(const std::string& line, std::vector<std::string>& spans) {
+  for (std::size_t begin = line.find('`'); begin != std::string::npos; begin = line.find('`', begin + 1)) {
+    const std::size_t end = line.find('`', begin + 1);
+    if (end == std::string::npos) return;
+    spans.push_back(line.substr(begin + 1, end - begin - 1));
+    begin = end;
+  }
+}
+
+inline Page read_page(const std::filesystem::path& root, const std::string& path) {
+  std::ifstream stream(root / path);
+  INFO(path);
+  REQUIRE(stream.good());
+  Page page;
+  page.path = path;
+  std::string fence;  // of the block in hand: "```" and its language
+  bool example = false;
+  const std::string prompt = "$ mxact ";
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with("```")) {
+      fence = fence.empty() ? line : "";
+      example = false;
+    } else if (line.starts_with(prompt)) {
+      page.examples.push_back(shown_command(line.substr(prompt.size())));
+      example = true;
+    } else if (line.empty()) {
+      example = false;
+    } else if (example) {
+      page.examples.back().expected += line + "\n";
+    } else if (fence.empty()) {
+      add_spans(line, page.spans);
+    } else if (fence == "```sh" || fence == "```sh slow") {
+      page.commands.push_back(shown_command(line));
+      page.commands.back().slow = fence != "```sh";
+    } else if (fence == "```") {
+      page.other.push_back(line);
+    }
+  }
+  return page;
+}
+
+/// The README, HACKING.md and every page of docs/.
+inline std::vector<Page> all_pages(const std::filesystem::path& root) {
+  std::vector<Page> pages{read_page(root, "README.md"), read_page(root, "HACKING.md")};
+  for (const auto& entry : std::filesystem::directory_iterator(root / "docs")) {
+    if (entry.path().extension() == ".md") pages.push_back(read_page(root, "docs/" + entry.path().filename().string()));
+  }
+  return pages;
+}
+
+}  // namespace mx::tests
