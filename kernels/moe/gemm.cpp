@@ -37,12 +37,12 @@ constexpr std::array kEngines {
       Engine{Contract::bf16_block, PanelKind::fp8, "bf16-block fp8 avx2", kAvx2 | kF16c, kSingleTiling, bf16_block_fp8_avx2},
       Engine{Contract::int8_block, PanelKind::mxfp4, "int8-block avx2", kAvx2, kInt8Tiling, int8_block_avx2},
       Engine{Contract::int8_block, PanelKind::nvfp4, "int8-block nvfp4 avx2", kAvx2 | kF16c, kInt8Tiling, int8_block_nvfp4_avx2},
-      Engine{Contract::int8_block,  PanelKind::mxfp4, "int8-block avx512-vnni", kAvx512 | kAvx512Vnni | kAvx512Vbmi, kVnniTiling,
-             int8_block_avx512_vnni},
-      Engine{Contract::int8_block,          PanelKind::nvfp4, "int8-block nvfp4 avx512-vnni", kAvx512 | kAvx512Vnni | kAvx512Vbmi, kVnniTiling,
+      Engine{Contract::int8_block, PanelKind::mxfp4,      "int8-block avx512-vnni", kAvx512 | kAvx512Vnni | kAvx512Vbmi,
+             kVnniTiling,          int8_block_avx512_vnni},
+      Engine{Contract::int8_block,        PanelKind::nvfp4, "int8-block nvfp4 avx512-vnni", kAvx512 | kAvx512Vnni | kAvx512Vbmi, kVnniTiling,
              int8_block_nvfp4_avx512_vnni},
-      Engine{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kDecodedChainTiling,
-             bf16_chain_avx512_bf16},
+      Engine{Contract::bf16_chain, PanelKind::mxfp4,      "bf16-chain avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16,
+             kDecodedChainTiling,  bf16_chain_avx512_bf16},
       Engine{Contract::bf16_chain,        PanelKind::mxfp8, "bf16-chain mxfp8 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kDecodedChainTiling,
              bf16_chain_mxfp8_avx512_bf16},
       Engine{Contract::bf16_chain,        PanelKind::nvfp4, "bf16-chain nvfp4 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kDecodedChainTiling,
@@ -110,10 +110,8 @@ void run_gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expe
 
 /// Fills every block of rows; `fill` takes its index and its rows.
 template <class Fill>
-void fill_all(Operand& operand, int threads, Fill fill) {
-  const auto blocks = static_cast<std::size_t>(operand.row_blocks.size());
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (std::size_t index = 0; index < blocks; ++index) fill(index, operand.row_blocks[index]);
+void fill_all(const Operand& operand, Fill fill) {
+  for (std::size_t index = 0; index < operand.row_blocks.size(); ++index) fill(index, operand.row_blocks[index]);
 }
 
 /// Where the rows of a block begin in a row-major array.
@@ -212,8 +210,8 @@ void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, 
   check_buffers(engine.name, out, {input("x", x.codes)});
   Operand operand;
   make_room(operand, {.k = weights.shape.k, .tiling = engine.tiling}, std::array{rows});
-  fill_all(operand, threads,
-           [&](std::size_t index, const RowBlock& block) { fill_bf16(operand, index, row_starts(x.codes.data(), operand.form.k, block)); });
+  fill_all(operand,
+           [&](std::size_t index, const RowBlock& block) { fill_bf16(operand, index, row_starts(x.codes.data(), operand.form.k, block), threads); });
   run_gemm(engine, weights, expert, operand, out, threads);
 }
 
@@ -227,8 +225,8 @@ void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, 
   check_buffers(engine.name, out, {input("x", x.codes), input("scales", x.scales)});
   Operand operand;
   make_room(operand, {.k = weights.shape.k, .tiling = engine.tiling, .chain = chain_of(weights, kScaleBlock)}, std::array{rows});
-  fill_all(operand, threads, [&](std::size_t index, const RowBlock& block) {
-    fill_int8(operand, index, row_starts(x.codes.data(), operand.form.k, block), row_starts(x.scales.data(), weights.shape.blocks(), block));
+  fill_all(operand, [&](std::size_t index, const RowBlock& block) {
+    fill_int8(operand, index, row_starts(x.codes.data(), operand.form.k, block), row_starts(x.scales.data(), weights.shape.blocks(), block), threads);
   });
   run_gemm(engine, weights, expert, operand, out, threads);
 }
@@ -246,8 +244,8 @@ void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, 
   check_buffers(engine.name, out, {input("x", x.codes), input("scales", x.scales)});
   Operand operand;
   make_room(operand, {.k = k, .tiling = engine.tiling, .chain = chain}, std::array{rows});
-  fill_all(operand, threads, [&](std::size_t index, const RowBlock& block) {
-    fill_scaled(operand, index, row_starts(x.codes.data(), k, block), row_starts(x.scales.data(), scales, block), x.block);
+  fill_all(operand, [&](std::size_t index, const RowBlock& block) {
+    fill_scaled(operand, index, row_starts(x.codes.data(), k, block), row_starts(x.scales.data(), scales, block), x.block, threads);
   });
   run_gemm(engine, weights, expert, operand, out, threads);
 }

@@ -32,6 +32,9 @@ void check_size(std::string_view what, std::size_t found, std::size_t wanted) {
 /// Rows that are quantized in one call.
 constexpr std::size_t kStagedAtOnce = 16;
 
+/// Who lays out a block of rows: blocks are spread over the threads here, not what is in them.
+constexpr int kOneThread = 1;
+
 /// A stretch of one product's panels for one block of rows: what a thread takes at a time.
 struct Work {
   std::size_t block;
@@ -191,7 +194,7 @@ void FusedLayer::fill_from_x(std::size_t block, const Sources& sources, Scratch&
   if (x_.bf16.empty() && x_.int8.empty()) {
     scratch.bf16.clear();
     for (const std::size_t row : taken) scratch.bf16.push_back(sources.rows[row]);
-    return fill_bf16(first_, block, scratch.bf16);
+    return fill_bf16(first_, block, scratch.bf16, kOneThread);
   }
   fill(first_, block, x_, taken, scratch);
 }
@@ -209,10 +212,10 @@ void FusedLayer::fill(Operand& operand, std::size_t block, const StagedRows& sta
   if (!stage_.int8()) {
     scratch.bf16.clear();
     for (const std::size_t row : rows) scratch.bf16.push_back(staged.bf16_row(row));
-    if (!stage_.scaled()) return fill_bf16(operand, block, scratch.bf16);
+    if (!stage_.scaled()) return fill_bf16(operand, block, scratch.bf16, kOneThread);
     scratch.f32_scales.clear();
     for (const std::size_t row : rows) scratch.f32_scales.push_back(staged.f32_scale_row(row));
-    return fill_scaled(operand, block, scratch.bf16, scratch.f32_scales, stage_.block_of(staged.length));
+    return fill_scaled(operand, block, scratch.bf16, scratch.f32_scales, stage_.block_of(staged.length), kOneThread);
   }
   scratch.int8.clear();
   scratch.scales.clear();
@@ -220,7 +223,7 @@ void FusedLayer::fill(Operand& operand, std::size_t block, const StagedRows& sta
     scratch.int8.push_back(staged.int8_row(row));
     scratch.scales.push_back(staged.scale_row(row));
   }
-  fill_int8(operand, block, scratch.int8, scratch.scales);
+  fill_int8(operand, block, scratch.int8, scratch.scales, kOneThread);
 }
 
 void FusedLayer::gate_and_up(std::size_t block, std::size_t first, std::size_t count, Scratch& scratch) {

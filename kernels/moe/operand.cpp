@@ -97,14 +97,29 @@ void place_starts(const std::int8_t* row, const std::int32_t* bases, const Opera
   }
 }
 
-/// Calls with (first row of a tile, its height).
-template <class Visit>
-void each_tile(const Operand& operand, const RowBlock& block, Visit visit) {
-  std::size_t first = 0;
-  for (std::size_t tile = 0; tile < tile_count(block.rows, operand.form.tiling.tallest); ++tile) {
-    const std::size_t height = tile_height(block.rows, operand.form.tiling.tallest, tile);
-    visit(first, height);
-    first += height;
+std::size_t tiles_of(const Operand& operand, const RowBlock& block) { return tile_count(block.rows, operand.form.tiling.tallest); }
+
+/// Rows of one tile of a block.
+struct Tile {
+  std::size_t first;
+  std::size_t height;
+};
+Tile tile_of(const Operand& operand, const RowBlock& block, std::size_t index) {
+  const std::size_t tiles = tiles_of(operand, block);
+  return {block.rows / tiles * index + std::min(index, block.rows % tiles), tile_height(block.rows, operand.form.tiling.tallest, index)};
+}
+
+/// The tile's quads, bases and starts.
+void place_int8(Operand& operand, const RowBlock& block, const Tile& tile, std::span<const std::int8_t* const> rows,
+                std::span<const std::uint8_t* const> scales) {
+  const OperandForm& form = operand.form;
+  const std::size_t first = block.first + tile.first;
+  const std::size_t blocks = form.k / kScaleBlock;
+  place_quads(rows.subspan(tile.first, tile.height), form.k, operand.data.data() + first * form.dwords());
+  for (std::size_t row = 0; row < tile.height; ++row) {
+    std::int32_t* const bases = operand.bases.data() + first * blocks + row;
+    place_bases(scales[tile.first + row], blocks, tile.height, bases);
+    place_starts(rows[tile.first + row], bases, form, tile.height, operand.starts.data() + first * form.chains() + row);
   }
 }
 
@@ -137,46 +152,56 @@ void make_room(Operand& operand, const OperandForm& form, std::span<const std::s
   }
 }
 
-void fill_bf16(Operand& operand, std::size_t index, std::span<const std::uint16_t* const> rows) {
+void fill_bf16(Operand& operand, std::size_t index, std::span<const std::uint16_t* const> rows, int threads) {
   RowBlock& block = operand.row_blocks[index];
-  for (const std::uint16_t* row : rows) block.least_exponent = std::min(block.least_exponent, least_exponent(row, operand.form.k));
+  const std::size_t tiles = tiles_of(operand, block);
   const auto place = operand.form.tiling.form == RowForm::singles ? place_singles : place_pairs;
-  each_tile(operand, block, [&](std::size_t first, std::size_t height) {
-    place(rows.subspan(first, height), operand.form.k, operand.data.data() + (block.first + first) * operand.form.dwords());
-  });
+  std::uint8_t least = block.least_exponent;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : least)
+  for (std::size_t t = 0; t < tiles; ++t) {
+    const Tile tile = tile_of(operand, block, t);
+    const auto of_tile = rows.subspan(tile.first, tile.height);
+    place(of_tile, operand.form.k, operand.data.data() + (block.first + tile.first) * operand.form.dwords());
+    for (const std::uint16_t* row : of_tile) least = std::min(least, least_exponent(row, operand.form.k));
+  }
+  block.least_exponent = least;
 }
 
 void fill_scaled(Operand& operand, std::size_t index, std::span<const std::uint16_t* const> rows, std::span<const float* const> scales,
-                 std::size_t block) {
-  fill_bf16(operand, index, rows);
+                 std::size_t block, int threads) {
+  fill_bf16(operand, index, rows, threads);
   const std::size_t chains = operand.form.chains();
-  each_tile(operand, operand.row_blocks[index], [&](std::size_t first, std::size_t height) {
-    float* const to = operand.scales.data() + (operand.row_blocks[index].first + first) * chains;
-    for (std::size_t row = 0; row < height; ++row) {
+  const RowBlock& row_block = operand.row_blocks[index];
+  for (std::size_t t = 0; t < tiles_of(operand, row_block); ++t) {
+    const Tile tile = tile_of(operand, row_block, t);
+    float* const to = operand.scales.data() + (row_block.first + tile.first) * chains;
+    for (std::size_t row = 0; row < tile.height; ++row) {
       for (std::size_t c = 0; c < chains; ++c) {
         const std::size_t scale = fault::planted(fault::Fault::moe_kernel_first_scale) ? 0 : c * operand.form.chain / block;
-        to[c * height + row] = scales[first + row][scale];
+        to[c * tile.height + row] = scales[tile.first + row][scale];
       }
     }
-  });
+  }
 }
 
-void fill_int8(Operand& operand, std::size_t index, std::span<const std::int8_t* const> rows, std::span<const std::uint8_t* const> scales) {
+void fill_int8(Operand& operand, std::size_t index, std::span<const std::int8_t* const> rows, std::span<const std::uint8_t* const> scales,
+               int threads) {
   RowBlock& block = operand.row_blocks[index];
-  const std::size_t row_blocks = operand.form.k / kScaleBlock;
-  each_tile(operand, block, [&](std::size_t first, std::size_t height) {
-    place_quads(rows.subspan(first, height), operand.form.k, operand.data.data() + (block.first + first) * operand.form.dwords());
-    for (std::size_t row = 0; row < height; ++row) {
-      std::int32_t* const bases = operand.bases.data() + (block.first + first) * row_blocks + row;
-      place_bases(scales[first + row], row_blocks, height, bases);
-      place_starts(rows[first + row], bases, operand.form, height, operand.starts.data() + (block.first + first) * operand.form.chains() + row);
-    }
-  });
-  for (const std::uint8_t* row : scales) {
-    for (std::size_t b = 0; b < row_blocks; ++b) {
-      block.scales = {std::min(block.scales.least, row[b]), std::max(block.scales.most, row[b])};
+  const std::size_t tiles = tiles_of(operand, block);
+  std::uint8_t least = block.scales.least;
+  std::uint8_t most = block.scales.most;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : least) reduction(max : most)
+  for (std::size_t t = 0; t < tiles; ++t) {
+    const Tile tile = tile_of(operand, block, t);
+    place_int8(operand, block, tile, rows, scales);
+    for (const std::uint8_t* row : scales.subspan(tile.first, tile.height)) {
+      for (std::size_t b = 0; b < operand.form.k / kScaleBlock; ++b) {
+        least = std::min(least, row[b]);
+        most = std::max(most, row[b]);
+      }
     }
   }
+  block.scales = {least, most};
 }
 
 bool needs_care(Contract contract, const RowBlock& rows, const ScaleRange& columns) {

@@ -60,13 +60,14 @@ struct Operand {
 /// that is not whole blocks of 32.
 void make_room(Operand& operand, const OperandForm& form, std::span<const std::size_t> group_sizes);
 
-/// Fills the block of rows `index`, whose row i is at rows[i] ([K] codes, [K / 32] scale bytes).
-void fill_bf16(Operand& operand, std::size_t index, std::span<const std::uint16_t* const> rows);
-void fill_int8(Operand& operand, std::size_t index, std::span<const std::int8_t* const> rows, std::span<const std::uint8_t* const> scales);
+/// Fills the block of rows `index`, whose row i is at rows[i] ([K] codes, [K / 32] scale bytes), its tiles by so many threads.
+void fill_bf16(Operand& operand, std::size_t index, std::span<const std::uint16_t* const> rows, int threads);
+void fill_int8(Operand& operand, std::size_t index, std::span<const std::int8_t* const> rows, std::span<const std::uint8_t* const> scales,
+               int threads);
 
 /// The same of rows with fp32 scales, [K / block] each; `block` is made of whole chains, or the row.
 void fill_scaled(Operand& operand, std::size_t index, std::span<const std::uint16_t* const> rows, std::span<const float* const> scales,
-                 std::size_t block);
+                 std::size_t block, int threads);
 
 /// True when an engine has to take the careful way for these rows and columns. What the quick one assumes:
 /// bf16-chain: weights times their scales are normal bf16 numbers (bytes 2 to 252), and no product or sum is subnormal: the smallest unit of an
