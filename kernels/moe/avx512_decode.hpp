@@ -53,7 +53,10 @@ struct E4m3 {
   }
 };
 
-MXACT_INLINE __m512bh pair_of(const uint32_t* a) { return reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(*a))); }
+/// The same pair in all lanes. clang 16 recurses without end over _mm512_set1_epi32 as bf16; from a register of four lanes it does not.
+MXACT_INLINE __m512bh pair_of(const uint32_t* a) {
+  return reinterpret_cast<__m512bh>(_mm512_broadcastd_epi32(_mm_cvtsi32_si128(static_cast<int>(*a))));
+}
 MXACT_INLINE __m512 dot_pair(__m512 sum, __m512i weights, __m512bh a) { return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(weights), a); }
 
 }  // namespace
