@@ -95,6 +95,7 @@ std::string broken_law(const TableMutant& mutant, std::span<const Law> laws) {
 
 std::string wrong_answer(const TableMutant& mutant) {
   if (mutant.table == "roundings") return wrong_rounding();
+  if (mutant.table == "layouts") return wrong_block_scales();
   if (mutant.table == "exchanges") return wrong_exchange();
   if (mutant.table == "loaders") return wrong_loader();
   if (mutant.table == "units") return wrong_unit();

@@ -1,8 +1,13 @@
 #include "tests/props/restated_answers.hpp"
 
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
 #include <functional>
+#include <vector>
 
+#include "model/layout/packed.hpp"
 #include "model/moe/routing.hpp"
 #include "model/stand_in.hpp"
 
@@ -59,6 +64,12 @@ std::string first_case(const std::function<bool(std::string_view backend, const 
   return {};
 }
 
+std::vector<std::uint32_t> words_of(const std::vector<std::uint8_t>& bytes) {
+  std::vector<std::uint32_t> words(bytes.size() / 4);
+  std::memcpy(words.data(), bytes.data(), 4 * words.size());
+  return words;
+}
+
 std::int64_t up(std::int64_t size, std::int64_t multiple) { return size % multiple == 0 ? size : size + multiple - size % multiple; }
 
 }  // namespace
@@ -91,6 +102,37 @@ std::string wrong_weight_place() {
   for (const moe::RouterRecipe& router : moe::all_routers()) {
     const moe::WeightPlace place = router.name == "llama4" ? moe::WeightPlace::input : moe::WeightPlace::output;
     if (router.weight_on != place) return std::string(router.name);
+  }
+  return {};
+}
+
+std::string wrong_block_scales() {
+  const auto smallest = std::bit_cast<std::uint32_t>(1e-10F);
+  const std::array<std::uint32_t, 8> kScales{0, 1, smallest - 1, smallest, smallest + 1, 0x3F800000U, 0x3A123456U, 0x00800000U};
+  for (const layout::BackendLayout& row : layout::all_backend_layouts()) {
+    const bool raises = row.backend.starts_with("FLASHINFER");
+    // XPU's kernel takes them as they are; other rows make other numbers of theirs.
+    if (row.format != layout::WeightFormat::fp8_block || (!raises && row.backend != "XPU")) continue;
+    Setting setting;
+    setting.sizes = setting.padded = {1, 256, 512, 128};
+    setting.form = layout::Form(row.format, layout::SourceOrder::standard);
+    setting.engine = row.engines.in_2026_08 ? Engine::v2026_08 : Engine::v2026_05;
+    setting.has_bias = false;
+    layout::CanonicalLayer layer{setting.sizes, setting.form, {}};
+    for (const layout::Role role : layout::kAllRoles) {
+      if (!layout::has_role(row.format, role) || layout::is_bias(role)) continue;
+      layer[role].resize(static_cast<std::size_t>(layout::canonical(role, setting.sizes, setting.form).bytes()));
+      for (std::size_t i = 0; layout::is_scale(role) && i < layer[role].size() / 4; ++i) std::memcpy(&layer[role][4 * i], &kScales[i % 8], 4);
+    }
+    const layout::PackedLayer packed = layout::convert(layer, row, setting);
+    for (const layout::Role role : {layout::Role::w13_weight_scale, layout::Role::w2_weight_scale}) {
+      std::vector<std::uint32_t> wanted = words_of(layer[role]);
+      if (raises) std::ranges::transform(wanted, wanted.begin(), [&](std::uint32_t scale) { return std::max(scale, smallest); });
+      std::vector<std::uint32_t> found = words_of(packed.find(role)->bytes);
+      std::ranges::sort(wanted);
+      std::ranges::sort(found);
+      if (found != wanted) return std::string(row.backend) + " " + std::string(layout::name_of(role));
+    }
   }
   return {};
 }

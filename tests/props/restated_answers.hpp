@@ -24,6 +24,10 @@ std::string wrong_rounding();
 /// transformers models/llama4/modeling_llama4.py Llama4TextMoe.forward.
 std::string wrong_weight_place();
 
+/// The first row of FP8 blocks whose packed scales, in whatever order, are not those of the checkpoint, for FlashInfer's kernels raised to 1e-10.
+/// Source: vllm vllm/model_executor/layers/quantization/utils/flashinfer_utils.py prepare_fp8_moe_layer_for_fi.
+std::string wrong_block_scales();
+
 /// The first for which these rows round otherwise than the table's own; "" where none does.
 std::string different_rounding(std::span<const layout::RoundingRow> rows);
 

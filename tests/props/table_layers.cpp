@@ -90,6 +90,18 @@ std::string refusal_of(const BackendLayout& row, const layout::Setting& setting)
   return broken.empty() ? std::string() : broken.front().text();
 }
 
+/// How a tensor is made, for settings that the row takes.
+std::string made_by(const BackendLayout& row, layout::Role role, const layout::Setting& setting) {
+  return told([&](std::ostream& out) {
+    const layout::TensorPlan plan = row.build(role, setting);
+    out << plan.layout.describe() << plan.cast->name;
+  });
+}
+
+bool takes(const BackendLayout& row, const layout::Setting& setting) {
+  return row.engines.has(setting.engine) && row.converts(setting.form, setting.engine) && refusal_of(row, setting).empty();
+}
+
 /// Where a row of layouts says anything else; how its memory differs the laws say.
 std::string different_layout(const BackendLayout& own, const BackendLayout& changed) {
   for (const layout::SourceOrder order : {layout::SourceOrder::gpt_oss, layout::SourceOrder::standard}) {
@@ -104,7 +116,15 @@ std::string different_layout(const BackendLayout& own, const BackendLayout& chan
   for (const layout::Setting& setting : settings_of(own.format)) {
     if (own.engines.has(setting.engine) && refusal_of(own, setting) != refusal_of(changed, setting)) return "refuses: " + refusal_of(own, setting);
   }
-  if (own.values != changed.values || own.undo_values != changed.undo_values || own.build != changed.build) return "how tensors are made";
+  if (own.values != changed.values || own.undo_values != changed.undo_values) return "values on their way";
+  if (own.build == changed.build) return {};
+  for (const layout::Setting& setting : settings_of(own.format)) {
+    if (!takes(own, setting)) continue;
+    for (const layout::Role role : layout::kAllRoles) {
+      if (!layout::has_role(own.format, role) || (layout::is_bias(role) && !setting.has_bias)) continue;
+      if (made_by(own, role, setting) != made_by(changed, role, setting)) return "how " + std::string(layout::name_of(role)) + " is made";
+    }
+  }
   return {};
 }
 

@@ -46,6 +46,7 @@ TEST_CASE("changes of tables have ids of their own, and every table has some") {
 TEST_CASE("the tables as they are give the restated answers") {
   CHECK(mx::props::wrong_rounding().empty());
   CHECK(mx::props::wrong_weight_place().empty());
+  CHECK(mx::props::wrong_block_scales().empty());
   CHECK(mx::props::wrong_exchange().empty());
   CHECK(mx::props::wrong_loader().empty());
   CHECK(mx::props::wrong_unit().empty());
