@@ -21,7 +21,7 @@ const std::map<std::string, int> kExamples{
     {"README.md", 7},        {"docs/convert.md", 2},     {"docs/deployment.md", 6}, {"docs/faults.md", 1},
     {"docs/findings.md", 2}, {"docs/history.md", 0},     {"docs/laws.md", 0},       {"docs/sim.md", 4},
     {"docs/layouts.md", 8},  {"docs/moe-kernels.md", 0}, {"docs/numerics.md", 36},  {"docs/performance.md", 0},
-    {"docs/proofs.md", 0},   {"docs/embed.md", 0},       {"docs/portability.md", 0},
+    {"docs/proofs.md", 0},   {"docs/embed.md", 0},       {"docs/portability.md", 0}, {"docs/fuzzing.md", 0},
     {"docs/report.md", 3},      {"docs/scale.md", 3},      {"docs/vectors.md", 5},
 };
 
