@@ -24,7 +24,8 @@ void largest(const void* elements, std::size_t groups, std::size_t length, std::
 /// The count of units nearest to a magnitude, with its sign.
 std::uint32_t counted(std::uint32_t f32, float units, const RoundingPlan& how) {
   const float count = std::min(std::bit_cast<float>(f32 & kMagnitude) * units, kLargestCount);
-  const auto whole = static_cast<std::uint32_t>(count);
+  // NaN has no count, and no integer: code 0.
+  const std::uint32_t whole = count >= 0 ? static_cast<std::uint32_t>(count) : 0U;
   const float rest = count - static_cast<float>(whole);
   const bool tie_goes_up = how.sticky != 0 || (how.even != 0 && (whole & 1U) != 0);
   const bool up = how.addend != 0 && (rest > 0.5F || (rest == 0.5F && tie_goes_up));
