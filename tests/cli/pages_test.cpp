@@ -208,6 +208,8 @@ TEST_CASE("the commands of the README and the docs end as the text says") {
         // Simulators run for minutes, each in a test of its own: tests/vectors/page_test.sh.
         if (page.path == "docs/vectors.md") continue;
         ++run[page.path].first;
+        // Programs of others do not load sanitized libraries; every other build runs the line.
+        if (MXACT_SANITIZED != 0 && shown.line.starts_with("MXACT_LIBRARY=")) continue;
       }
       const Run result = place.run(command.line);
       INFO(command.line << "\n" << result.out << result.err);
