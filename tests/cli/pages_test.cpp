@@ -83,6 +83,8 @@ const std::vector<Small>& small_forms() {
       {"docs/scale.md", "mxact plan CHECKPOINT",
        "mxact plan golden/witness/checkpoints/tiny-gpt-oss --backend MARLIN --platform SM90 --converted packed -o plan.json"},
       {"docs/scale.md", "docs/examples/convert-slurm.sh plan.json", "rm -r packed && docs/examples/convert-slurm.sh plan.json"},
+      {"docs/fuzzing.md", "tests/fuzz/fuzz.sh ", "tests/fuzz/fuzz.sh nothing  # exit status 2"},
+      {"docs/sanitizers.md", "tests/analysis/analyse.sh ", "tests/analysis/analyse.sh --help"},
       {"docs/trust.md", "cmake --preset release", "cd source && cmake --list-presets=configure | grep -F '\"release\"'"},
       {"docs/trust.md", "tests/trust/measure.py ", "tests/trust/measure.py --help"},
       {"docs/trust.md", "tests/trust/measure.py --thorough", "tests/trust/measure.py --thorough R6 R99  # exit status 2"},
@@ -99,7 +101,7 @@ const std::map<std::string, std::pair<int, int>> kCommands{
     {"README.md", {4, 3}},        {"HACKING.md", {0, 4}},          {"docs/embed.md", {5, 7}},       {"docs/laws.md", {0, 2}},
     {"docs/numerics.md", {0, 3}}, {"docs/performance.md", {0, 3}}, {"docs/portability.md", {0, 5}}, {"docs/proofs.md", {0, 8}},
     {"docs/report.md", {3, 1}},   {"docs/scale.md", {1, 2}},       {"docs/vectors.md", {0, 3}},     {"docs/walk.md", {1, 0}},
-    {"docs/trust.md", {1, 3}},
+    {"docs/fuzzing.md", {0, 2}},  {"docs/sanitizers.md", {0, 7}},  {"docs/trust.md", {1, 3}},
 };
 
 void write(const std::filesystem::path& path, const std::string& text) { std::ofstream(path) << text; }
