@@ -166,6 +166,11 @@ TEST_CASE("the digits of the 128x4 scale tile") {
   wrong = expected;
   wrong[4].weight = 64;
   CHECK_FALSE(mx::layout::is_bijection(wrong));
+  wrong = expected;
+  wrong[4].stride = 1537;
+  CHECK_FALSE(mx::layout::is_bijection(wrong));
+  wrong[4] = {0, 0, 128, 1536, false};
+  CHECK_FALSE(mx::layout::is_bijection(wrong));
 }
 
 TEST_CASE("which programs have a digit normal form") {
