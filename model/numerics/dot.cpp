@@ -81,10 +81,9 @@ void check_scales(const ContractRow& row, const Operand& operand) {
   }
 }
 
-/// Products in each chain.
+/// Products in each chain, of a contract that restarts.
 std::size_t chain_length(const ContractRow& row, const PreparedOperand& a, const PreparedOperand& b) {
   const std::size_t all = std::max<std::size_t>(a.factors.size(), 1);
-  if (row.restart == 0) return all;
   if (row.restart == kScaleBlock) {
     if (a.scales.empty() && b.scales.empty()) refuse(row, "neither operand has scales, whose blocks its chains are");
     return std::min(a.scales.empty() ? all : a.block, b.scales.empty() ? all : b.block);

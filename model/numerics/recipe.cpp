@@ -33,6 +33,11 @@ bool takes(const GroupRecipe& how, const Format& source) { return holds(how.sour
 bool takes(const Nvfp4Recipe& how, const Format& source) { return holds(how.sources, source); }
 bool takes(const Fp8Recipe& how, const Format& source) { return holds(how.sources, source); }
 
+std::string_view rule_of(const MxRecipe& how) { return name_of(how.scale.rule); }
+std::string_view rule_of(const GroupRecipe& how) { return name_of(how.rule); }
+std::string_view rule_of(const Nvfp4Recipe& how) { return name_of(how.rule); }
+std::string_view rule_of(const Fp8Recipe& how) { return name_of(how.rule); }
+
 TensorNeeds needs_of(const MxRecipe&) { return {}; }
 TensorNeeds needs_of(const GroupRecipe&) { return {}; }
 TensorNeeds needs_of(const Nvfp4Recipe& how) { return tensor_needs(how); }
@@ -68,11 +73,7 @@ const Conversion& element_conversion(const Recipe& recipe) {
 }
 
 std::string_view scale_rule_name(const Recipe& recipe) {
-  if (const auto* how = std::get_if<MxRecipe>(&recipe.how)) return name_of(how->scale.rule);
-  if (const auto* how = std::get_if<GroupRecipe>(&recipe.how)) return name_of(how->rule);
-  if (const auto* how = std::get_if<Nvfp4Recipe>(&recipe.how)) return name_of(how->rule);
-  if (const auto* how = std::get_if<Fp8Recipe>(&recipe.how)) return name_of(how->rule);
-  return recipe.format->name;
+  return std::visit([](const auto& how) { return rule_of(how); }, recipe.how);
 }
 
 }  // namespace mx

@@ -131,7 +131,10 @@ TEST_CASE("roles, orders and sizes by name and number") {
   CHECK(mx::layout::source_order_named("gpt-oss") == SourceOrder::gpt_oss);
   CHECK(refuses(ErrorCode::usage, "did you mean w2_weight", [] { mx::layout::role_named("w2_wieght"); }));
   CHECK(refuses(ErrorCode::usage, "source order", [] { mx::layout::source_order_named("interleaved"); }));
-  CHECK(refuses(ErrorCode::usage, "must be positive", [] { mx::layout::logical_axes(Role::w2_bias, {0, 32, 32}); }));
+  CHECK(refuses(ErrorCode::usage, "weight format", [] { mx::layout::weight_format_named("mxfp5"); }));
+  for (const Sizes& none : {Sizes{0, 32, 32}, Sizes{1, 0, 32}, Sizes{1, 32, 0}, Sizes{1, 32, 32, 0}, Sizes{-1, 32, 32}}) {
+    CHECK(refuses(ErrorCode::usage, "must be positive", [&] { mx::layout::logical_axes(Role::w2_bias, none); }));
+  }
   CHECK(refuses(ErrorCode::usage, "4611686018427387904 is above", [] {
     const Sizes huge{1, std::int64_t{1} << 62, 32};
     find_backend_layout("XPU")->build(Role::w2_bias, {.sizes = huge, .padded = huge, .form = SourceOrder::gpt_oss});
@@ -145,8 +148,10 @@ TEST_CASE("roles, orders and sizes by name and number") {
     mx::layout::stage_layout("trtllm.shuffle_matrix_a", 1, 32, 4, 8, {{"epilogue_tile_m", 0}});
   }));
   CHECK(refuses(ErrorCode::usage, "multiples of the group of 32", [] { mx::layout::logical_axes(Role::w2_bias, {1, 40, 32}); }));
-  CHECK(refuses(ErrorCode::usage, "do not hold", [] { mx::layout::loaded(Role::w2_bias, {1, 64, 64}, {1, 32, 64}, SourceOrder::gpt_oss); }));
-  CHECK(refuses(ErrorCode::usage, "do not hold", [] { mx::layout::loaded(Role::w2_bias, {1, 64, 64}, {2, 64, 64}, SourceOrder::gpt_oss); }));
+  CHECK(refuses(ErrorCode::usage, "multiples of the group of 32", [] { mx::layout::logical_axes(Role::w2_bias, {1, 32, 40}); }));
+  for (const Sizes& padded : {Sizes{1, 32, 64}, Sizes{2, 64, 64}, Sizes{1, 64, 32}, Sizes{1, 64, 64, 16}}) {
+    CHECK(refuses(ErrorCode::usage, "do not hold", [&] { mx::layout::loaded(Role::w2_bias, {1, 64, 64}, padded, SourceOrder::gpt_oss); }));
+  }
 }
 
 TEST_CASE("canonical memory") {
@@ -157,6 +162,47 @@ TEST_CASE("canonical memory") {
   CHECK(mx::layout::canonical(Role::w13_weight_scale, sizes, SourceOrder::gpt_oss).bytes() == 2 * 64 * 2);
   CHECK(mx::layout::canonical(Role::w13_bias, sizes, SourceOrder::gpt_oss).bytes() == 2 * 64 * 2);
   CHECK(mx::layout::canonical(Role::w2_weight, sizes, SourceOrder::gpt_oss).at(Coord{1, 3, 5}) == (64 + 3) * 32 + 5);
+}
+
+TEST_CASE("preconditions read as text") {
+  using mx::layout::Need;
+  using mx::layout::Quantity;
+  using mx::layout::Rule;
+  struct Row {
+    Need need;
+    std::string_view text;
+  };
+  const std::vector<Row> rows{
+      {{Quantity::w13_rows, Rule::multiple_of, 128, "why"}, "2I a multiple of 128: why"},
+      {{Quantity::scale_byte, Rule::at_most, 142, "why"}, "largest scale byte at most 142: why"},
+      {{Quantity::activation_dtype, Rule::at_most, 1, "why"}, "activation dtype at most float8_e4m3fn: why"},
+      {{Quantity::activation_dtype, Rule::equals, 0, "why"}, "activation dtype: why"},
+      {{Quantity::padding, Rule::equals, 0, "why"}, "padding = 0: why"},
+      {{Quantity::has_bias, Rule::equals, 1, "why"}, "biases: why"},
+      {{Quantity::has_input_scale, Rule::equals, 1, "why"}, "input scales: why"},
+      {{Quantity::deepgemm_device, Rule::equals, 1, "why"}, "device: why"},
+      {{Quantity::num_warps, Rule::power_of_two, 0, "why"}, "num_warps a power of two: why"},
+  };
+  for (const Row& row : rows) CHECK(text_of(row.need) == row.text);
+  // No power of two is zero or negative.
+  mx::layout::Setting setting{.sizes = {1, 64, 64}, .padded = {1, 64, 64}, .form = SourceOrder::gpt_oss};
+  const Need& warps = rows.back().need;
+  for (const int count : {-4, 0, 6}) {
+    setting.num_warps = count;
+    CHECK_FALSE(holds(warps, setting));
+    CHECK(mx::layout::BrokenNeed{warps, count}.text() == "num_warps = " + std::to_string(count) + " is not a power of two: why");
+  }
+  setting.num_warps = 4;
+  CHECK(holds(warps, setting));
+}
+
+TEST_CASE("a backend of another format or version says what it converts") {
+  using mx::layout::backend_layout_named;
+  using mx::layout::Engine;
+  using mx::layout::WeightFormat;
+  CHECK(refuses(ErrorCode::usage, "XPU converts mxfp4 of engine", [] { backend_layout_named("XPU", WeightFormat::int4, Engine::v2026_08); }));
+  CHECK(refuses(ErrorCode::usage, "int4, engine 2026-08", [] { backend_layout_named("xpu", WeightFormat::int4, Engine::v2026_08); }));
+  CHECK(refuses(ErrorCode::usage, "unknown backend", [] { backend_layout_named("XPUU", WeightFormat::mxfp4, Engine::v2026_05); }));
 }
 
 }  // namespace

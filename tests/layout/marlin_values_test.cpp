@@ -65,6 +65,7 @@ TEST_CASE("marlin.mxfp4_process_scales") {
   CHECK(refuses(ErrorCode::usage, "scale_byte = 255 is above 249", [&] { made({0, 143}, 1, 1); }));
   CHECK(refuses(ErrorCode::usage, "activation dtype int8", [&] { made({0, 1, 2, 3}, 0, 2); }));
   CHECK(refuses(ErrorCode::usage, "elements = 6 is not a multiple of 4", [&] { made({0, 1, 2, 3, 4, 5}, 0, 0); }));
+  CHECK(refuses(ErrorCode::usage, "scale has elements of 16 bits, not 8", [&] { run_stage(stage, {{"scale", {16, {1, 2}, {0, 1, 2, 3}}}}, {}); }));
 }
 
 TEST_CASE("the factor of NVFP4 scales") {
@@ -152,7 +153,6 @@ TEST_CASE("marlin.fp8_moe: one scale per expert, per shard, per row and per bloc
   constexpr std::int64_t kExperts = 2;
   constexpr std::int64_t kI = 96;
   constexpr std::int64_t kH = 128;
-  constexpr std::int64_t kPadded = 128;  // I to 64, and to 128 for blocks
   const auto weights = [](std::int64_t rows, std::int64_t columns) {
     return mx::layout::StageTensor{8, {kExperts, rows, columns}, Bytes(static_cast<std::size_t>(kExperts * rows * columns), 0x38)};
   };
@@ -171,35 +171,40 @@ TEST_CASE("marlin.fp8_moe: one scale per expert, per shard, per row and per bloc
     std::vector<std::int64_t> w2;
     std::int64_t per13;  // rows of w13 that share a scale
     std::int64_t per2;
+    std::int64_t i = kI;  // of 64 when w13 is a single shard, which is not padded
+    std::int64_t shards = 2;
   };
   const std::vector<Row> rows{{0, {kExperts}, {kExperts}, 2 * kI, kH},
                               {0, {kExperts, 2}, {kExperts, 1}, kI, kH},
                               {1, {kExperts, 2 * kI, 1}, {kExperts, kH, 1}, 1, 1},
+                              {1, {kExperts, 64, 1}, {kExperts, kH, 1}, 1, 1, 64, 1},
                               {2, {kExperts, 2, 1}, {kExperts, 1, 1}, 128, 128}};
   constexpr std::array<std::int64_t, 8> kOffsets{0, 1, 8, 9, 16, 17, 24, 25};
   for (const Row& row : rows) {
-    INFO("mode " << row.mode << " scales of w13 " << row.w13.size());
+    INFO("mode " << row.mode << " scales of w13 " << row.w13.size() << " shards " << row.shards);
+    const std::int64_t rows13 = row.shards * row.i;
+    const std::int64_t padded = (row.i + 63) / 64 * 64;  // for blocks to 128, which is the same here
     const auto out =
-        run_stage(stage, {{"w13", weights(2 * kI, kH)}, {"w2", weights(kH, kI)}, {"w13_scale", scales(row.w13)}, {"w2_scale", scales(row.w2)}},
-                  {{"scale_mode", row.mode}});
-    CHECK(out.at("w13").shape == std::vector<std::int64_t>{kExperts, kH / 16, 4 * 2 * kPadded});
-    CHECK(out.at("w2").shape == std::vector<std::int64_t>{kExperts, kPadded / 16, 4 * kH});
-    CHECK(out.at("w13_scale").shape == std::vector<std::int64_t>{kExperts, 1, 2 * kPadded});
+        run_stage(stage, {{"w13", weights(rows13, kH)}, {"w2", weights(kH, row.i)}, {"w13_scale", scales(row.w13)}, {"w2_scale", scales(row.w2)}},
+                  {{"scale_mode", row.mode}, {"gated", row.shards - 1}});
+    CHECK(out.at("w13").shape == std::vector<std::int64_t>{kExperts, kH / 16, 4 * row.shards * padded});
+    CHECK(out.at("w2").shape == std::vector<std::int64_t>{kExperts, padded / 16, 4 * kH});
+    CHECK(out.at("w13_scale").shape == std::vector<std::int64_t>{kExperts, 1, row.shards * padded});
     CHECK(out.at("w2_scale").shape == std::vector<std::int64_t>{kExperts, 1, kH});
     const auto found = [&](const char* name, std::int64_t i) {
       const Bytes& bytes = out.at(name).bytes;
       return bytes[static_cast<std::size_t>(2 * i)] | bytes[static_cast<std::size_t>(2 * i + 1)] << 8;
     };
-    const std::int64_t scales13 = row.per13 == 128 ? 2 : 2 * kI / row.per13;
+    const std::int64_t scales13 = row.per13 == 128 ? 2 : rows13 / row.per13;
     const std::int64_t scales2 = kH / row.per2;
     for (std::int64_t e = 0; e < kExperts; ++e) {
-      for (std::int64_t p = 0; p < 2 * kPadded; ++p) {
+      for (std::int64_t p = 0; p < row.shards * padded; ++p) {
         // One group: blocks of 32. Then the shards' padding.
         const std::int64_t padded_row = p / 32 * 32 + 2 * (p % 32 / 8) + kOffsets[static_cast<std::size_t>(p % 8)];
-        const bool is_padding = padded_row % kPadded >= kI;
-        const std::int64_t unpadded = padded_row / kPadded * kI + padded_row % kPadded;
+        const bool is_padding = padded_row % padded >= row.i;
+        const std::int64_t unpadded = padded_row / padded * row.i + padded_row % padded;
         const int expected = is_padding ? 0 : code(e * scales13 + unpadded / row.per13);
-        REQUIRE(found("w13_scale", e * 2 * kPadded + p) == expected);
+        REQUIRE(found("w13_scale", e * row.shards * padded + p) == expected);
       }
       for (std::int64_t p = 0; p < kH; ++p) {
         const std::int64_t from = p / 32 * 32 + 2 * (p % 32 / 8) + kOffsets[static_cast<std::size_t>(p % 8)];
@@ -213,7 +218,45 @@ TEST_CASE("marlin.fp8_moe: one scale per expert, per shard, per row and per bloc
               {{"scale_mode", mode}});
   };
   CHECK(refuses(ErrorCode::usage, "w13_scale has 10 scales", [&] { run_with({kExperts, 5}, 0); }));
+  CHECK(refuses(ErrorCode::usage, "w13_scale has 1 scales for 2 experts", [&] { run_with({1}, 0); }));
+  CHECK(refuses(ErrorCode::usage, "w13_scale has 3 scales for 2 experts", [&] { run_with({3}, 0); }));
   CHECK(refuses(ErrorCode::usage, "w13_scale has 1 x 1 blocks", [&] { run_with({kExperts, 1, 1}, 2); }));
+  CHECK(refuses(ErrorCode::usage, "w13_scale has 2 x 2 blocks", [&] { run_with({kExperts, 2, 2}, 2); }));
+  CHECK(refuses(ErrorCode::usage, "w13_scale has 2 x 1 blocks", [&] { run_with({1, 2, 1}, 2); }));
+  CHECK(refuses(ErrorCode::usage, "w13_scale has 2 axes, not 3", [&] { run_with({kExperts, 2}, 2); }));
+}
+
+TEST_CASE("marlin.fp8_moe refuses weights that are no layer") {
+  const auto& stage = value_stage_named("marlin.fp8_moe");
+  using Shape = std::vector<std::int64_t>;
+  const auto tensor = [](int bits, const Shape& shape) {
+    std::int64_t count = bits / 8;
+    for (std::int64_t extent : shape) count *= extent;
+    return mx::layout::StageTensor{bits, shape, Bytes(static_cast<std::size_t>(count))};
+  };
+  struct Row {
+    Shape w13;
+    Shape w2;
+    int bits;  // of an element of w13
+    std::string_view text;
+  };
+  const std::vector<Row> rows{
+      {{2, 192, 128}, {2, 128, 96}, 16, "w13 has elements of 16 bits, not 8"},
+      {{192, 128}, {2, 128, 96}, 8, "w13 has 2 axes, not 3"},
+      {{2, 192, 128}, {128, 96}, 8, "w2 has 2 axes, not 3"},
+      {{2, 191, 128}, {2, 128, 96}, 8, "w13 has 191 rows: gate and up are its halves"},
+      {{2, 192, 112}, {2, 128, 96}, 8, "w13 does not fit the other weight's sizes"},
+      {{2, 192, 128}, {2, 128, 112}, 8, "w2 does not fit the other weight's sizes"},
+      {{2, 192, 128}, {3, 128, 96}, 8, "w2 does not fit the other weight's sizes"},
+  };
+  for (const Row& row : rows) {
+    const StageTensors in{
+        {"w13", tensor(row.bits, row.w13)}, {"w2", tensor(8, row.w2)}, {"w13_scale", tensor(32, {2})}, {"w2_scale", tensor(32, {2})}};
+    CHECK(refuses(ErrorCode::usage, std::string(row.text), [&] { run_stage(stage, in, {}); }));
+  }
+  const StageTensors wide{
+      {"w13", tensor(8, {2, 192, 128})}, {"w2", tensor(8, {2, 128, 96})}, {"w13_scale", tensor(16, {4})}, {"w2_scale", tensor(32, {2})}};
+  CHECK(refuses(ErrorCode::usage, "w13_scale has elements of 16 bits, not 32", [&] { run_stage(stage, wide, {}); }));
 }
 
 TEST_CASE("marlin.nvfp4_moe gives what the backend packs") {

@@ -163,6 +163,21 @@ TEST_CASE("convert refuses what the backend refuses") {
   CHECK(refuses(ErrorCode::input, "8191 bytes where the layout has 8192", [&] { mx::layout::convert(layer, trtllm, sizes); }));
   CHECK(refuses(ErrorCode::input, "w2_weight", [&] { mx::layout::convert(layer, trtllm, sizes); }));
 
+  SECTION("a missing weight") {
+    CanonicalLayer without = filled(sizes, SourceOrder::gpt_oss);
+    without[Role::w2_weight_scale].clear();
+    CHECK(refuses(ErrorCode::input, "w2_weight_scale: missing from the layer", [&] { mx::layout::convert(without, trtllm, sizes); }));
+  }
+  SECTION("a form that no version of the engine converts for it") {
+    using mx::layout::Form;
+    using mx::layout::WeightFormat;
+    CanonicalLayer other = filled(sizes, SourceOrder::standard);
+    other.form = Form(WeightFormat::mxfp4, SourceOrder::standard, false);
+    CHECK(refuses(ErrorCode::usage, "checkpoints of mxfp4 in standard order, not gated, are not converted by engine 2026-05",
+                  [&] { mx::layout::convert(other, trtllm, sizes); }));
+    other.form = Form(WeightFormat::mxfp8, SourceOrder::gpt_oss);
+    CHECK(refuses(ErrorCode::usage, "checkpoints of mxfp8 in gpt_oss order are not converted", [&] { mx::layout::convert(other, trtllm, sizes); }));
+  }
   SECTION("a missing bias") {
     for (SourceOrder order : {SourceOrder::gpt_oss, SourceOrder::standard}) {
       CanonicalLayer without = filled(sizes, order);

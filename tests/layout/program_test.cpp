@@ -1,7 +1,10 @@
+#include <map>
 #include <numeric>
 
 #include "model/layout/address_map.hpp"
+#include "model/layout/grains.hpp"
 #include "model/layout/layout.hpp"
+#include "model/layout/stage.hpp"
 #include "tests/catch.hpp"
 #include "tests/layout/errors.hpp"
 
@@ -163,6 +166,11 @@ TEST_CASE("the digits of the 128x4 scale tile") {
   wrong = expected;
   wrong[4].weight = 64;
   CHECK_FALSE(mx::layout::is_bijection(wrong));
+  wrong = expected;
+  wrong[4].stride = 1537;
+  CHECK_FALSE(mx::layout::is_bijection(wrong));
+  wrong[4] = {0, 0, 128, 1536, false};
+  CHECK_FALSE(mx::layout::is_bijection(wrong));
 }
 
 TEST_CASE("which programs have a digit normal form") {
@@ -241,6 +249,29 @@ TEST_CASE("steps refuse what is outside their domain") {
   CHECK(refuses(ErrorCode::usage, "whole byte", [] { Layout({{"a", 3}}, 8).pad("a", 4, PadContent::neutral).explode(4, "x"); }));
   CHECK(refuses(ErrorCode::usage, "different tensors", [&] { mx::layout::apply(layout, std::vector<std::uint8_t>(24), Layout({{"a", 24}}, 8)); }));
   CHECK(refuses(ErrorCode::usage, "23 bytes", [&] { mx::layout::apply(layout, std::vector<std::uint8_t>(23), layout); }));
+  CHECK(
+      refuses(ErrorCode::usage, "different tensors", [&] { mx::layout::apply(layout, std::vector<std::uint8_t>(24), Layout(layout.logical(), 4)); }));
+  CHECK(refuses(ErrorCode::input, "23 bytes where the layout has 24", [&] { mx::layout::to_row_major(layout, std::vector<std::uint8_t>(23)); }));
+  CHECK(refuses(ErrorCode::usage, "merge: no axes", [&] { layout.merge(std::span<const std::string_view>{}, "n"); }));
+  CHECK(refuses(ErrorCode::usage, "no 1 positions from -1", [&] { layout.slice("a", -1, 1); }));
+  CHECK(refuses(ErrorCode::usage, "no 0 positions from 2", [&] { layout.slice("a", 2, 0); }));
+  CHECK(refuses(ErrorCode::usage, "no 1 positions from 7", [&] { layout.slice("a", 7, 1); }));
+  CHECK(refuses(ErrorCode::usage, "0 bits do not divide", [&] { layout.explode(0, "x"); }));
+  CHECK(refuses(ErrorCode::usage, "entry -1 at 5", [&] { layout.table("a", {0, 1, 2, 3, 4, -1}); }));
+  CHECK(refuses(ErrorCode::usage, "cannot be there 0 times", [&] { layout.repeat("a", 0); }));
+  CHECK(refuses(ErrorCode::usage, "index -1 of axis b", [&] { layout.at(Coord{0, -1}); }));
+  CHECK(refuses(ErrorCode::usage, "address -1", [&] { layout.inverse(-1); }));
+  CHECK(refuses(ErrorCode::usage, "units of 0 bits", [] { Layout({{"a", 1}}, 0); }));
+  CHECK(refuses(ErrorCode::usage, "2^60 bytes", [] { Layout({{"a", std::int64_t{1} << 60}}, 64).bytes(); }));
+  CHECK(refuses(ErrorCode::usage, "no axis c", [&] { mx::layout::blocks::extent_of(layout, "c"); }));
+  CHECK(refuses(ErrorCode::usage, "units of 16 bits, 4-bit elements", [] {
+    Layout words({{"a", 4}}, 16);
+    mx::layout::blocks::explode_bytes(words, "a");
+  }));
+  CHECK(refuses(ErrorCode::usage, "32 entries for axis word_bit of 8", [] {
+    Layout bits({{"a", 2}, {"b", 4}}, 1);
+    mx::layout::blocks::fp4word(bits);
+  }));
   // A step that was refused leaves the layout as it was.
   CHECK(layout.steps().empty());
   CHECK(layout.view() == layout.logical());
@@ -296,6 +327,40 @@ TEST_CASE("an address map refuses what is not there") {
   CHECK(out == Map{1, 2, 3});
   CHECK(refuses(ErrorCode::usage, "addresses 2", [&] { map.read(2, out); }));
   CHECK(refuses(ErrorCode::usage, "addresses -1", [&] { map.read(-1, out); }));
+}
+
+TEST_CASE("layouts have the same addresses when every entry is the same") {
+  const Layout layout({{"a", 6}, {"b", 4}}, 8);
+  Layout other = layout;
+  other.split("a", 2, "o", "i").merge({"o", "i"}, "a");
+  CHECK(mx::layout::same_addresses(layout, other));
+  CHECK_FALSE(mx::layout::same_addresses(layout, Layout(layout).flip("b")));
+  CHECK_FALSE(mx::layout::same_addresses(layout, Layout(layout).pad("a", 7, PadContent::zero)));
+  CHECK_FALSE(mx::layout::same_addresses(Layout(layout).pad("a", 7, PadContent::zero), Layout(layout).pad("a", 7, PadContent::unwritten)));
+}
+
+TEST_CASE("the way back through a cast finds the smallest unit, and says which units are alone") {
+  for (const mx::layout::Cast& cast : mx::layout::all_casts()) {
+    INFO(cast.name);
+    CHECK(&mx::layout::cast_named(cast.name) == &cast);
+    const mx::layout::Uncast back(cast);
+    if (cast.keeps()) {
+      CHECK(back(0x12345678U) == 0x12345678U);
+      CHECK(back.is_recoverable(7));
+      CHECK(back.is_lossless());
+      continue;
+    }
+    std::map<std::uint64_t, std::vector<std::uint64_t>> units;  // that become a value, in ascending order
+    for (std::uint64_t unit = 0; unit < std::uint64_t{1} << cast.from_bits; ++unit) units[cast.make(unit)].push_back(unit);
+    std::size_t wrong = 0;
+    for (const auto& [value, becoming] : units) {
+      wrong += back(value) == becoming.front() ? 0U : 1U;
+      wrong += units.contains(value + 1) || back(value + 1) == std::nullopt ? 0U : 1U;
+      for (const std::uint64_t unit : becoming) wrong += back.is_recoverable(unit) == (becoming.size() == 1) ? 0U : 1U;
+    }
+    CHECK(wrong == 0U);
+    CHECK(back.is_lossless() == (units.size() == std::size_t{1} << cast.from_bits));
+  }
 }
 
 }  // namespace

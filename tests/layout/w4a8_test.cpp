@@ -187,4 +187,20 @@ TEST_CASE("what the W4A8 kernel is told of the tensors") {
   CHECK(strides.b2 == std::array<std::int32_t, 3>{64, 16, 32768});
 }
 
+TEST_CASE("a tensor of group scales to codes and channel scales") {
+  const ValueStage& stage = value_stage_named("w4a8.scales_to_fp8");
+  // bf16 448, 1, -7, 0 and 2^-7; then half of each. Every step is exact: rows of 448 s become s * 8 and the same eighths, 2^-10 a tie to 0.
+  const StageTensor scales{16, {1, 2, 5}, {0xE0, 0x43, 0x80, 0x3F, 0xE0, 0xC0, 0x00, 0x00, 0x00, 0x3C,  //
+                                           0x60, 0x43, 0x00, 0x3F, 0x60, 0xC0, 0x00, 0x00, 0x80, 0x3B}};
+  const StageTensors out = run_stage(stage, {{"s", scales}}, {});
+  CHECK(out.size() == 2U);
+  CHECK(out.at("fp8") == StageTensor{8, {1, 2, 5}, {0x66, 0x20, 0xB6, 0x00, 0x00, 0x66, 0x20, 0xB6, 0x00, 0x00}});
+  CHECK(out.at("chan") == StageTensor{32, {1, 2, 1}, {0, 0, 0, 0x41, 0, 0, 0x80, 0x40}});
+  for (const StageTensor& wrong : {StageTensor{32, {1, 5}, scales.bytes}, StageTensor{16, {}, {}}, StageTensor{16, {2, 0}, {}}}) {
+    CHECK(refuses(ErrorCode::usage, "scales are bf16 [.., groups]", [&] { run_stage(stage, {{"s", wrong}}, {}); }));
+  }
+  CHECK(refuses(ErrorCode::usage, "takes no 'w'", [&] { run_stage(stage, {{"s", scales}, {"w", scales}}, {}); }));
+  CHECK(refuses(ErrorCode::usage, "no input 's'", [&] { run_stage(stage, {}, {}); }));
+}
+
 }  // namespace

@@ -130,4 +130,10 @@ TEST_CASE("order and extremes") {
   // Of equal operands the first.
   CHECK(f32::min(0x80000000U, 0x00000000U) == 0x80000000U);
   CHECK(f32::max(0x80000000U, 0x00000000U) == 0x80000000U);
+  for (const std::uint32_t nan : {0x7F800001U, 0xFFC00000U}) {
+    CHECK(f32::min(0x3F800000U, nan) == f32::kNan);
+    CHECK(f32::max(nan, 0x3F800000U) == f32::kNan);
+    CHECK_FALSE(f32::less(nan, 0x3F800000U));
+    CHECK_FALSE(f32::less(0x3F800000U, nan));
+  }
 }

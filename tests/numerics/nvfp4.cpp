@@ -230,3 +230,23 @@ TEST_CASE("an NVFP4 recipe names the tensor scale that is missing or not taken")
   CHECK(message("vllm-nvfp4", encode_scale(1)) == "accepted");
   CHECK_THROWS_AS(quantize_block(std::vector<std::uint32_t>(15, 0), kF32, recipe_of("vllm-nvfp4"), encode_scale(1)), Error);
 }
+
+TEST_CASE("a recipe says what multiplies the elements where the scale code is zero, for either multiplier") {
+  // 2^-10 / 6 is below half of e4m3's least number, so that the code is 0; then 2^-10 * 2^11 is 2, and 1.5 * 2^-11 * 2^11 is 1.5.
+  constexpr std::uint32_t kTwoTo11 = 0x45000000U;
+  for (const std::string_view profile : {"torchao-nvfp4", "torchao-nvfp4-single"}) {
+    INFO(profile);
+    Recipe changed = recipe_of(profile);
+    auto& how = std::get<Nvfp4Recipe>(changed.how);
+    how.least_scale = 0;
+    how.multiplier_of_zero = kTwoTo11;
+    const TensorScale tensor = how.rule == Nvfp4Scale::per_tensor ? decode_scale(1.0F) : TensorScale{};
+    std::vector<std::uint32_t> x(16, 0);
+    x[3] = 0x3A800000U;
+    x[4] = 0xBA800000U;
+    x[5] = 0x3A400000U;
+    const QuantizedBlock got = quantize_block(x, kF32, changed, tensor);
+    CHECK(got.scale == 0);
+    CHECK(got.codes == std::vector<std::uint32_t>{0, 0, 0, 4, 12, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  }
+}

@@ -187,3 +187,24 @@ TEST_CASE("a square of 128 x 128 weights is one group") {
   CHECK(block.codes[77 * 128 + 5] == 0x7E);
   CHECK(block.codes.back() == 0xC4);
 }
+
+TEST_CASE("an enumerator without a row or word has no name, and says which it was") {
+  const auto message_of = [](const auto& call) -> std::string {
+    try {
+      call();
+    } catch (const Error& error) {
+      CHECK(error.code() == ErrorCode::usage);
+      return error.what();
+    }
+    return "no error";
+  };
+  CHECK(message_of([] { name_of(static_cast<ScaleRule>(99)); }) == "scale rule 99 has no row");
+  CHECK(message_of([] { name_of(static_cast<Rounding>(99)); }) == "enumerator 99 has no name");
+}
+
+TEST_CASE("what no profile defines is refused as such") {
+  BlockFormat unknown = kMxfp4;
+  unknown.name = "mxfp5";
+  CHECK(refusal(std::vector<std::uint32_t>(32, kOne), kF32, "ocp", unknown).find("does not define a recipe for mxfp5; no profile does") !=
+        std::string::npos);
+}

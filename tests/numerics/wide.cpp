@@ -150,6 +150,10 @@ TEST_CASE("wide arithmetic of zeros, infinities and NaNs is IEEE 754's") {
   CHECK(wide::sub(kOne, kOne) == kZero);
   CHECK(wide::add(kInfinity, kMinusInfinity) == kNan);
   CHECK(wide::sub(kInfinity, kOne) == kInfinity);
+  CHECK(wide::add(kMinusInfinity, kMinusInfinity) == kMinusInfinity);
+  CHECK(wide::mul(kInfinity, kZero) == kNan);
+  CHECK(wide::mul(kOne, kMinusInfinity) == kMinusInfinity);
+  CHECK(wide::mul(kOne, kMinusZero) == kMinusZero);
   CHECK(wide::sub(kOne, kInfinity) == kMinusInfinity);
   CHECK(wide::mul(kMinusZero, kInfinity) == kNan);
   CHECK(wide::mul(kMinusInfinity, kMinusInfinity) == kInfinity);
@@ -183,6 +187,11 @@ TEST_CASE("wide arithmetic of zeros, infinities and NaNs is IEEE 754's") {
   CHECK(wide::min(kOne, kMinusInfinity) == kMinusInfinity);
   for (const Value& other : {kOne, kZero, kInfinity, kNan}) {
     CHECK(wide::add(kNan, other) == kNan);
+    CHECK(wide::add(other, kNan) == kNan);
+    CHECK(wide::mul(kNan, other) == kNan);
+    CHECK(wide::div(kNan, other) == kNan);
+    CHECK(wide::min(other, kNan) == kNan);
+    CHECK(wide::max(kNan, other) == kNan);
     CHECK(wide::mul(other, kNan) == kNan);
     CHECK(wide::div(other, kNan) == kNan);
   }

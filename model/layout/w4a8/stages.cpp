@@ -88,7 +88,8 @@ StageTensors pack_scale(const StageTensors& inputs, const StageParams&) {
 
 StageTensors scales_to_fp8(const StageTensors& inputs, const StageParams&) {
   const StageTensor& scales = inputs.at("s");
-  if (scales.bits != 16 || scales.shape.empty()) throw Error(ErrorCode::usage, "scales are bf16 [.., groups]", "w4a8.scales_to_fp8");
+  if (scales.bits != 16 || scales.shape.empty() || scales.shape.back() < 1)
+    throw Error(ErrorCode::usage, "scales are bf16 [.., groups]", "w4a8.scales_to_fp8");
   const std::int64_t groups = scales.shape.back();
   const std::int64_t rows = static_cast<std::int64_t>(scales.bytes.size()) / 2 / groups;
   StageTensor codes{8, scales.shape, std::vector<std::uint8_t>(scales.bytes.size() / 2)};
