@@ -12,6 +12,7 @@
 #include "model/numerics/f32.hpp"
 #include "tests/catch.hpp"
 #include "tests/moe/small_layer.hpp"
+#include "tests/oracle/expect_error.hpp"
 
 namespace {
 
@@ -213,11 +214,61 @@ TEST_CASE("the second bias enters once") {
 TEST_CASE("an expert that does not exist and a wrong width are refused") {
   const CanonicalLayer layer = random_layer({2, 32, 32}, SourceOrder::gpt_oss, 8);
   const auto experts = mx::moe::canonical_experts(layer);
-  const std::vector<std::uint32_t> x(32, 0);
   mx::moe::RunConfig config{};
   config.contract = Contract::exact;
-  const std::vector<std::vector<Slot>> outside{{{2, bits(1.0F)}}};
-  const std::vector<std::vector<Slot>> inside{{{1, bits(1.0F)}}};
-  CHECK_THROWS_AS(mx::moe::run_experts(*experts, config, x, 32, outside), mx::Error);
-  CHECK_THROWS_AS(mx::moe::run_experts(*experts, config, x, 64, inside), mx::Error);
+  struct Refused {
+    std::size_t values;
+    std::int64_t hidden;
+    std::int64_t expert;
+    const char* part;
+  };
+  const Refused cases[] = {
+      {32, 32, 2, "expert 2 is not in 0..1"},
+      {32, 32, -1, "expert -1 is not in 0..1"},
+      {32, 64, 1, "x has 32 values, not rows of 64"},
+      {32, 0, 1, "x has 32 values, not rows of 0"},
+      {64, 64, 1, "x has 64 values, 1 tokens of hidden 64 are routed and the experts take hidden 32"},
+      {32, 16, 1, "x has 32 values, 1 tokens of hidden 16 are routed and the experts take hidden 32"},
+  };
+  for (const Refused& c : cases) {
+    const std::vector<std::uint32_t> x(c.values, 0);
+    const std::vector<std::vector<Slot>> slots{{{c.expert, bits(1.0F)}}};
+    const std::string message = message_of(mx::ErrorCode::usage, [&] { mx::moe::run_experts(*experts, config, x, c.hidden, slots); });
+    INFO(message);
+    CHECK(says(message, c.part));
+  }
+  // Only a layer of values can be told of no columns at all.
+  const mx::moe::LayerChoices<std::uint32_t> choices{mx::moe::GatedKind::silu_and_mul, 0, 0, 0, bits(1.0F), {}};
+  const std::vector<std::vector<Slot>> none;
+  CHECK(says(message_of(mx::ErrorCode::usage,
+                        [&] { mx::moe::run_layer(mx::moe::F32Arithmetic{Contract::exact}, *experts, choices, {}, 0, none, false); }),
+             "0 tokens of hidden 0 are routed"));
+}
+
+TEST_CASE("a NaN of x makes every output the one NaN, whatever its sign and payload") {
+  const CanonicalLayer layer = random_layer({1, 32, 32}, SourceOrder::gpt_oss, 9);
+  std::vector<std::uint32_t> x(32, bf16(0.5F));
+  x[7] = 0xFFA5;
+  const std::vector<std::vector<Slot>> slots{{{0, bits(1.0F)}}};
+  for (const Contract contract : {Contract::exact, Contract::f32_sequential}) {
+    mx::moe::RunConfig config{};
+    config.contract = contract;
+    CHECK(mx::moe::run_experts(*mx::moe::canonical_experts(layer), config, x, 32, slots) == std::vector<std::uint32_t>(32, 0x7FC00000U));
+  }
+}
+
+TEST_CASE("a packed tensor of another length, or of what its cast never makes, is refused") {
+  const CanonicalLayer layer = random_layer({1, 32, 32}, SourceOrder::gpt_oss, 10);
+  // DeepGEMM's scales are fp32 there: 2^(code - 127), made by shifting the code.
+  const mx::layout::PackedLayer packed = mx::layout::convert(
+      layer, mx::layout::backend_layout_named("DEEPGEMM_MXFP4", mx::layout::WeightFormat::mxfp4, mx::layout::Engine::v2026_05), layer.sizes);
+  REQUIRE(mx::moe::packed_experts(packed) != nullptr);
+  const auto refused = [&](Role role, const auto& spoil) {
+    mx::layout::PackedLayer spoilt = packed;
+    for (mx::layout::PackedTensor& tensor : spoilt.tensors)
+      if (tensor.role == role) spoil(tensor.bytes);
+    return message_of(mx::ErrorCode::usage, [&] { mx::moe::packed_experts(spoilt); });
+  };
+  CHECK(says(refused(Role::w2_weight, [](auto& bytes) { bytes.pop_back(); }), "w2_weight: holds 511 bytes, its layout needs 512"));
+  CHECK(says(refused(Role::w2_weight_scale, [](auto& bytes) { bytes[5] = 0x12; }), "element 1 is nothing that e8m0_to_f32_shift makes"));
 }

@@ -10,8 +10,10 @@
 
 #include "model/error.hpp"
 #include "model/moe/routing.hpp"
+#include "model/numerics/convert.hpp"
 #include "model/numerics/wide.hpp"
 #include "tests/catch.hpp"
+#include "tests/moe/activation_formulas.hpp"
 
 namespace {
 
@@ -217,6 +219,50 @@ TEST_CASE("bf16 arithmetic rounds every result") {
   CHECK(slots[1].weight == bits(0.26953125F));
 }
 
+TEST_CASE("the square root of softplus in 64-bit and in bf16 arithmetic") {
+  RouterRecipe plain = mx::moe::router_named("deepseek-v4");
+  plain.renormalise = mx::moe::Renormalise::none;
+  plain.eps = 0;
+  // 25 is beyond the threshold: its own root. The others go through exp and ln(1 + x).
+  const std::vector<float> logits{0.3125F, -1.75F, 25.0F, 20.0F, -9.0F};
+  const RouterSizes all{.top_k = 5};
+  std::vector<mx::Value> wide;
+  for (const float logit : logits) wide.push_back(mx::decode(mx::kF32, bits(logit)));
+  const std::vector<mx::Value> no_bias(5);
+  for (const auto& slot : mx::moe::route_logits<WideArithmetic>(plain, all, wide, no_bias)) {
+    INFO("expert " << slot.expert);
+    const float logit = logits[static_cast<std::size_t>(slot.expert)];
+    mx::test::MpfrNumber x(200);
+    mpfr_set_flt(x.get(), logit, MPFR_RNDN);
+    if (logit <= 20) {
+      mpfr_exp(x.get(), x.get(), MPFR_RNDN);
+      mpfr_log1p(x.get(), x.get(), MPFR_RNDN);
+    }
+    mpfr_sqrt(x.get(), x.get(), MPFR_RNDN);
+    CHECK(mx::wide::to_f64(slot.weight) == std::bit_cast<std::uint64_t>(mpfr_get_d(x.get(), MPFR_RNDN)));
+  }
+  constexpr mx::test::IeeeRange kBf16Range{8, -133, 128};
+  for (const Slot& slot : mx::moe::route_logits<mx::moe::Bf16Arithmetic>(plain, all, bits(logits), bits(std::vector<float>(5, 0.0F)))) {
+    INFO("expert " << slot.expert);
+    const mx::test::Single logit(logits[static_cast<std::size_t>(slot.expert)]);
+    const mx::test::Single soft = mx::test::Single(20) < logit ? logit : log1p(exp(logit).in(kBf16Range)).in(kBf16Range);
+    CHECK(slot.weight == sqrt(soft).in(kBf16Range).pattern());
+  }
+}
+
+TEST_CASE("a fixed table weighs by scores where the choice is the score") {
+  // exp(0), exp(ln 2), exp(ln 4) over their sum: 1/7, 2/7, 4/7, which fp64 has to about its last bit.
+  std::vector<mx::Value> wide;
+  for (const double logit : {0.0, std::log(2.0), std::log(4.0)}) wide.push_back(mx::wide::from_f64(std::bit_cast<std::uint64_t>(logit)));
+  const std::vector<std::int64_t> table{2, 0};
+  const auto slots = mx::moe::weigh_experts<WideArithmetic>(mx::moe::router_named("softmax-topk"), {.top_k = 2}, wide, table);
+  REQUIRE(slots.size() == 2);
+  CHECK(slots[0].expert == 2);
+  CHECK(mx::to_f32(slots[0].weight) == bits(4.0F / 7.0F));
+  CHECK(slots[1].expert == 0);
+  CHECK(mx::to_f32(slots[1].weight) == bits(1.0F / 7.0F));
+}
+
 TEST_CASE("what does not fit together is refused with its numbers") {
   const std::vector<float> six(6, 0.0F);
   const auto says = [&](const std::string& name, const RouterSizes& sizes, const std::vector<float>& logits, const std::vector<float>& bias,
@@ -227,6 +273,7 @@ TEST_CASE("what does not fit together is refused with its numbers") {
   };
   says("deepseek-v3-vllm", {.top_k = 1, .groups = 4}, six, six, "4 groups do not divide 6 experts");
   says("deepseek-v3-vllm", {.top_k = 1, .groups = 0}, six, six, "0 groups");
+  says("deepseek-v3-vllm", {.top_k = 1, .groups = 3, .topk_groups = 0}, six, six, "topk_groups 0 is not in 1..3");
   says("deepseek-v3-vllm", {.top_k = 1, .groups = 3, .topk_groups = 4}, six, six, "topk_groups 4 is not in 1..3");
   says("deepseek-v3-vllm", {.top_k = 1, .groups = 6}, six, six, "groups have one expert");
   says("deepseek-v3-vllm", {.top_k = 5, .groups = 3, .topk_groups = 2}, six, six, "top_k 5 is not in 1..4");

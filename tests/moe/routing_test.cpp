@@ -93,6 +93,16 @@ TEST_CASE("a NaN logit comes first, wherever it stands, and makes the weights Na
   }
 }
 
+TEST_CASE("of two NaN logits the lower expert comes first") {
+  const float nan = std::bit_cast<float>(0x7FC00000U);
+  for (Contract contract : {Contract::exact, Contract::f32_sequential}) {
+    const std::vector<Slot> slots = route_one(contract, router_with({1.0F, nan, 2.0F, nan}), 3);
+    CHECK(slots[0].expert == 1);
+    CHECK(slots[1].expert == 3);
+    CHECK(slots[2].expert == 2);
+  }
+}
+
 TEST_CASE("the sequential softmax sums in order, one fp32 rounding each") {
   // 1, e^-1 and e^-9 rounded to fp32; the running sum rounds differently from the exact sum of the three for some such logits: both are computed
   // here.
@@ -120,6 +130,9 @@ TEST_CASE("a router whose sizes disagree is refused") {
   CHECK_THROWS_AS(route_topk_softmax(Contract::exact, x, Router{2, 2, four, {0}}, 1), mx::Error);
   CHECK_THROWS_AS(route_topk_softmax(Contract::exact, std::span(x).first(1), Router{2, 2, four, {}}, 1), mx::Error);
   CHECK_THROWS_AS(route_topk_softmax(Contract::exact, x, Router{2, 0, {}, {}}, 1), mx::Error);
+  CHECK_THROWS_AS(route_topk_softmax(Contract::exact, x, Router{0, 2, {}, {}}, 1), mx::Error);
+  const std::vector<mx::Value> five(5, x[0]);
+  CHECK_THROWS_AS(route_topk_softmax(Contract::exact, x, Router{2, 2, five, {}}, 1), mx::Error);
   CHECK(route_topk_softmax(Contract::exact, x, Router{2, 2, four, {}}, 1)[0].expert == 0);
 }
 
