@@ -116,9 +116,9 @@ class Search {
       case StepKind::force: return force(step.backends.front(), step.key);
       case StepKind::walk: return walk(step.backends);
       case StepKind::raise: return raise(step);
-      case StepKind::choose_none: return chosen(kNone, "");
+      case StepKind::choose_none: break;
     }
-    return std::nullopt;
+    return chosen(kNone, "");
   }
 
   std::optional<Decision> resolve_requested_key() {
@@ -203,12 +203,11 @@ class Search {
 
   Decision try_in_turn() {
     if (list_.empty()) return refused("ValueError", "moe_backend '" + std::string(wish_) + "' leaves no backend: " + last_reason());
-    for (std::string_view name : list_) {
-      const Attempt attempt = try_backend(name);
-      // Only ValueError moves on, whoever raised it; a missing module or a key without a text form escapes at once.
-      if (attempt.error_type != "ValueError" || name == list_.back()) return answer(name, attempt);
-    }
-    return refused("ValueError", last_reason());
+    auto name = list_.begin();
+    Attempt attempt = try_backend(*name);
+    // Only ValueError moves on, whoever raised it; a missing module or a key without a text form escapes at once.
+    while (attempt.error_type == "ValueError" && *name != list_.back()) attempt = try_backend(*++name);
+    return answer(*name, attempt);
   }
 
   Decision force(std::string_view name, std::optional<QuantKey> key) { return answer(name, try_backend(name, key)); }

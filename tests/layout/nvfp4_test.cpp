@@ -158,7 +158,7 @@ TEST_CASE("NVFP4 for the CUTLASS kernels") {
   }
 }
 
-TEST_CASE("NVFP4 for CuteDSL: blocks of 64 rows; SWIGLUOAI means interleaved rows to the later engine only") {
+TEST_CASE("NVFP4 for CuteDSL: blocks of 64 rows, SWIGLUOAI means interleaved rows to the later engine only") {
   const Sizes sizes{2, 128, 256, 16};
   const auto blocks = [](std::int64_t r) { return r % 128 / 64 * 128 + 64 * (r / 128) + r % 64; };
   const RowOf kept = in_order(256, 256);

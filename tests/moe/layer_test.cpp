@@ -240,9 +240,9 @@ TEST_CASE("an expert that does not exist and a wrong width are refused") {
   // Only a layer of values can be told of no columns at all.
   const mx::moe::LayerChoices<std::uint32_t> choices{mx::moe::GatedKind::silu_and_mul, 0, 0, 0, bits(1.0F), {}};
   const std::vector<std::vector<Slot>> none;
-  CHECK(says(message_of(mx::ErrorCode::usage,
-                        [&] { mx::moe::run_layer(mx::moe::F32Arithmetic{Contract::exact}, *experts, choices, {}, 0, none, false); }),
-             "0 tokens of hidden 0 are routed"));
+  CHECK(says(
+      message_of(mx::ErrorCode::usage, [&] { mx::moe::run_layer(mx::moe::F32Arithmetic{Contract::exact}, *experts, choices, {}, 0, none, false); }),
+      "0 tokens of hidden 0 are routed"));
 }
 
 TEST_CASE("a NaN of x makes every output the one NaN, whatever its sign and payload") {

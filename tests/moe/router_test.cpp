@@ -156,7 +156,7 @@ TEST_CASE("the factor multiplies last") {
   CHECK(routed("deepseek-v2-greedy", doubled, {0.0F, 0.0F})[0].weight == bits(1.0F));
 }
 
-TEST_CASE("a NaN logit is chosen first; infinities saturate") {
+TEST_CASE("a NaN logit is chosen first, infinities saturate") {
   const float nan = std::nanf("");
   for (const RouterRecipe& recipe : mx::moe::all_routers()) {
     if (recipe.score == mx::moe::Score::softmax) continue;  // one NaN makes all of its scores NaN

@@ -207,7 +207,7 @@ TEST_CASE("a wide result beyond the range is refused") {
   CHECK_THROWS_AS(wide::div(kOne, wide::mul(finite(1, 1 << 30), finite(1, 1))), Error);
 }
 
-TEST_CASE("fp64 bits become values and back; other values round to the nearest") {
+TEST_CASE("fp64 bits become values and back, other values round to the nearest") {
   std::mt19937_64 random(17);
   for (int i = 0; i < 100000; ++i) {
     const std::uint64_t bits = random() >> (i % 5 == 0 ? random() % 64U : 0U);

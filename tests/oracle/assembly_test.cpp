@@ -138,7 +138,7 @@ TEST_CASE("the one-sided exchange moves 16-bit, NVFP4 and MXFP8 activations, the
   CHECK(error_type(one_sided("mxfp4", "EMULATION")) == "NotImplementedError");
 }
 
-TEST_CASE("Humming's experts are given the layer; unknown names are refused") {
+TEST_CASE("Humming's experts are given the layer, unknown names are refused") {
   AssemblyRequest of = request({});
   CHECK_FALSE(assembled(of).takes_layer);
   of.backend = "HUMMING";

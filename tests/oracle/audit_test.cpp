@@ -12,11 +12,13 @@
 #include "model/oracle/audit/findings.hpp"
 #include "model/oracle/audit/findings_text.hpp"
 #include "model/oracle/audit/known_places.hpp"
+#include "model/oracle/audit/models.hpp"
 #include "model/oracle/deployment_text.hpp"
 #include "model/oracle/engine/placement.hpp"
 #include "model/oracle/needs/strict.hpp"
 #include "sim/deployment_file.hpp"
 #include "tests/catch.hpp"
+#include "tests/oracle/expect_error.hpp"
 
 using namespace mx::oracle;
 using mx::sim::parse_deployment_file;
@@ -70,6 +72,49 @@ TEST_CASE("every smallest deployment can be read and shows its finding") {
     CHECK(file.oracle == finding.oracle);
     CHECK(shows(finding, file.deployment));
     CHECK(info_text(file.oracle, file.deployment) == finding.smallest);
+  }
+}
+
+TEST_CASE("a placement that shows a finding leads to its row, one by another method to none that takes the method") {
+  int by_method = 0;
+  for (const Finding& finding : findings()) {
+    const KernelNeed& need = need_of(finding);
+    if (&need == &no_needless_refusal()) continue;  // shown by a refusal, which is placed nowhere
+    INFO(finding.oracle << " " << finding.backend << " " << finding.kernel_class << " " << finding.need);
+    const Deployment deployment = parse_deployment_file(finding.smallest, "ledger").deployment;
+    const OracleTables& tables = tables_of(finding.oracle);
+    const auto placement = place(tables, deployment, select(tables, deployment));
+    REQUIRE(placement);
+    CHECK(find_finding(*placement, need) == &finding);
+    if (deployment.quant_method == "own") continue;
+    ++by_method;
+    Deployment own = deployment;
+    own.quant_method = "own";
+    const Placement by_own{
+        own, placement->oracle, placement->backend, placement->kernel_class, placement->hidden, placement->intermediate, placement->weight_key};
+    CHECK(find_finding(by_own, need) == nullptr);
+  }
+  CHECK(by_method > 0);
+}
+
+TEST_CASE("needs, schemes and models that the tables lack are refused by name") {
+  using mx::test::message_of;
+  using mx::test::says;
+  Finding unknown = findings().front();
+  unknown.need = "no_such_need";
+  CHECK(says(message_of(mx::ErrorCode::usage, [&] { need_of(unknown); }), "no need " + std::string(unknown.oracle)));
+  CHECK(says(message_of(mx::ErrorCode::usage, [&] { need_of(unknown); }), " no_such_need"));
+  const std::string scheme(schemes().front().name), model(models().front().name);
+  CHECK(says(message_of(mx::ErrorCode::usage, [&] { scheme_named(scheme + "x"); }), "unknown scheme '" + scheme + "x' (did you mean " + scheme));
+  CHECK(says(message_of(mx::ErrorCode::usage, [&] { model_named(model + "x"); }), "unknown model '" + model + "x' (did you mean "));
+}
+
+TEST_CASE("hardware that no preset has, and empty variables, are written so that they are read back") {
+  const std::string layer = " layer { experts 4 top_k 1 hidden 2048 intermediate 2048 }";
+  for (const char* hardware : {"platform cuda capability 101", "platform rocm gcn_arch gfx1103", "platform cpu amx false"}) {
+    const std::string text = "hardware { " + std::string(hardware) + " }" + layer + " env { VLLM_BATCH_INVARIANT \"\" }";
+    const Deployment deployment = parse_deployment_file(text, "f.info").deployment;
+    CHECK(info_text("mxfp4", deployment) == text);
   }
 }
 

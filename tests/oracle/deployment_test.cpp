@@ -42,6 +42,8 @@ TEST_CASE("parallelism that cannot exist is refused") {
   CHECK(says(message({.dp = 0}), "dp size is 0"));
   CHECK(says(message({.sp = 0}), "sp size is 0"));
   CHECK(says(message({.tp = 1 << 20, .pcp = 1 << 20, .dp = 1 << 20}), "above"));
+  CHECK(says(message({.pcp = 1 << 11, .dp = 1 << 10}), "dp * pcp * tp is above 1048576 processes"));
+  CHECK(says(message({.tp = 2, .pcp = 1 << 10, .dp = 1 << 10}), "dp * pcp * tp is above 1048576 processes"));
   CHECK(says(message({.all2all_backend = "deepep_lowlatency"}), "did you mean deepep_low_latency"));
   CHECK(says(message_of(mx::ErrorCode::usage, [] { derive_ranks({.tp = 2}, {.tp = 2}); }), "tp rank is 2"));
 }

@@ -124,7 +124,7 @@ TEST_CASE("a case line that lacks an input says which") {
   }
 }
 
-TEST_CASE("inputs of functions that break their form are errors; unknown words are unmodelled") {
+TEST_CASE("inputs of functions that break their form are errors, unknown words are unmodelled") {
   struct Row {
     const char* oracle;
     std::function<void(Json& inputs)> change;

@@ -41,6 +41,7 @@ TEST_CASE("torch versions compare as versions, with pre-releases below their rel
       {"2.8.0.dev20250801", false, false},
       {"2.8.0rc1", false, false},
       {"2.8.0a0", false, false},
+      {"2.8.0b2", false, false},
       {"2.8.1.dev1", true, false},
       {"2.8.0+cu128", true, false},
       {"2.8.0.post1", true, false},
@@ -51,7 +52,7 @@ TEST_CASE("torch versions compare as versions, with pre-releases below their rel
     CHECK(at_least(torch_version_of(row.text), {2, 8, 0}) == row.from_2_8_0);
     CHECK(at_least(torch_version_of(row.text), {2, 8, 1}) == row.from_2_8_1);
   }
-  for (const char* text : {"", "two", "2.8.x", "2.8.0.1", "-2.8", "2.8.0 ", "2..8", "99999999999.0"}) {
+  for (const char* text : {"", "two", "2.8.x", "2.8.0.1", "-2.8", "2.8.0 ", "2..8", "99999999999.0", "2.8.0.cpu"}) {
     INFO(text);
     CHECK(says(message_of(mx::ErrorCode::usage, [&] { torch_version_of(text); }), "torch version"));
   }
@@ -59,6 +60,7 @@ TEST_CASE("torch versions compare as versions, with pre-releases below their rel
 
 TEST_CASE("Marlin: the variable, else old devices or missing kernels, but never capability 100 exactly") {
   CHECK(chosen(machine(PlatformKind::cuda, 80)).use_marlin);
+  CHECK(chosen(machine(PlatformKind::cuda, std::nullopt)).use_marlin);
   CHECK_FALSE(chosen(machine(PlatformKind::cuda, 90)).use_marlin);
   CHECK_FALSE(chosen(machine(PlatformKind::cuda, 103)).use_marlin);
   CHECK_FALSE(chosen(machine(PlatformKind::rocm, 80)).use_marlin);
@@ -120,7 +122,7 @@ TEST_CASE("padding: the first of Marlin, FlashInfer, rocm, everything else") {
   CHECK(says(message_of(mx::ErrorCode::usage, [] { legacy_padding(kTriton, PlatformKind::cuda, {1, -5}); }), "intermediate size is -5"));
 }
 
-TEST_CASE("shapes of the parameters; scales of an odd hidden size are cut off") {
+TEST_CASE("shapes of the parameters, scales of an odd hidden size are cut off") {
   const LegacyShapes shapes = legacy_shapes(8, {6350, 384});
   CHECK(shapes.w13_weight == std::array<std::int64_t, 3>{8, 768, 3175});
   CHECK(shapes.w13_weight_scale == std::array<std::int64_t, 3>{8, 768, 198});

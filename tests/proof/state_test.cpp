@@ -179,7 +179,7 @@ TEST_CASE("a run checks what the state does not hold, and adds up both") {
   CHECK(outcome.wrong == 4);
 }
 
-TEST_CASE("shards are disjoint and cover everything; a failure ends the run") {
+TEST_CASE("shards are disjoint and cover everything, a failure ends the run") {
   std::vector<std::uint32_t> checked;
   const std::vector<ProofRow> rows{row_that_counts("a", checked, 200)};
   std::uint64_t wrong = 0;

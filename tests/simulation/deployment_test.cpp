@@ -115,7 +115,7 @@ TEST_CASE("a deployment whose outputs cannot show a wrong weight is mistrusted, 
   CHECK(comparison.exit_code() == 0);
 }
 
-TEST_CASE("tensor parallel ranks have the same activations bit for bit; their sums meet the bound") {
+TEST_CASE("tensor parallel ranks have the same activations bit for bit, their sums meet the bound") {
   for (const std::string parallel : {"tp 2", "tp 3", "dp 2", "tp 2 dp 3"}) {
     INFO(parallel);
     const Simulation simulation = run(file_text("SM90", parallel, kLayer), "TRITON");

@@ -39,7 +39,7 @@ TEST_CASE("distributions are the same bits for the same seed and lie where they 
   CHECK(std::abs(squares / kStudyUnit - 1) < 0.05);
 }
 
-TEST_CASE("floor saturates what lies between 6 and 8 scales, rceil nothing; more bits lose less") {
+TEST_CASE("floor saturates what lies between 6 and 8 scales, rceil nothing, more bits lose less") {
   const Study floor = run_study({.profiles = {"torchao-floor"}, .formats = {"mxfp4"}, .distributions = {"normal"}});
   const Study rceil = run_study({.profiles = {"torchao-rceil"}, .formats = {"mxfp4", "mxfp8_e4m3"}, .distributions = {"normal"}});
   CHECK(cell(floor, "mxfp4", 0).saturated > 0);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,28 @@ namespace {
 
 using Names = std::string_view;
 
+/// When an exchange moves activations that are quantized to fp8 already.
+enum class Fp8Dispatch : std::uint8_t {
+  never,
+  deepep_block,   ///< the platform's fp8 in the exchange's own blocks of (128, 128)
+  token_or_block  ///< any scale per token or per block
+};
+
+/// The prepare/finalize step for one kind of parallelism.
+struct PrepareRow {
+  bool (*holds)(const Parallel& parallel);
+  std::string_view modular;     ///< class name
+  std::string_view monolithic;  ///< the variant for experts that route by themselves; empty: none
+  ActivationFormat format;
+  Fp8Dispatch fp8_dispatch = Fp8Dispatch::never;
+  std::span<const std::string_view> quant_dtypes = {};  ///< the only ones that it moves ("" is unquantized); empty: any
+};
+
 constexpr std::string_view kNaive = "MoEPrepareAndFinalizeNaiveDPEPModular";
 constexpr std::string_view kNaiveMonolithic = "MoEPrepareAndFinalizeNaiveDPEPMonolithic";
 constexpr std::array<Names, 3> kOneSidedDtypes = {"", "nvfp4", "mxfp8"};
 
+/// First match wins; pplx and naive have none. Source: vllm 7e1b45a09 fused_moe/all2all_utils.py maybe_make_prepare_finalize.
 constexpr std::array<PrepareRow, 9> kPrepares = {{
     {[](const Parallel& p) { return !p.use_all2all_kernels() && p.dp_size > 1; }, kNaive, kNaiveMonolithic, ActivationFormat::standard},
     {[](const Parallel& p) { return !p.use_all2all_kernels(); }, "MoEPrepareAndFinalizeNoDPEPModular", "MoEPrepareAndFinalizeNoDPEPMonolithic",
@@ -79,9 +98,9 @@ bool moves_fp8(Fp8Dispatch rule, const AssemblyRequest& request) {
     case Fp8Dispatch::never: return false;
     case Fp8Dispatch::deepep_block:
       return request.quant.quant_dtype() == platform_fp8_dtype(request.hardware) && request.quant.block_shape() == GroupShape{128, 128};
-    case Fp8Dispatch::token_or_block: return request.quant.per_act_token_quant() || request.quant.block_shape().has_value();
+    case Fp8Dispatch::token_or_block: break;
   }
-  return false;
+  return request.quant.per_act_token_quant() || request.quant.block_shape().has_value();
 }
 
 /// Processes that share the experts or the matrices.
@@ -95,8 +114,6 @@ std::int64_t exchanged_hidden(const PrepareRow& row, const AssemblyRequest& requ
 }
 
 }  // namespace
-
-std::span<const PrepareRow> prepare_rows() { return kPrepares; }
 
 Answer<Assembly> assemble(const AssemblyRequest& request) {
   const KernelClass& experts = class_named(request.kernel_class);

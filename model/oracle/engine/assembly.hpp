@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include "model/oracle/answer.hpp"
@@ -12,25 +11,6 @@
 #include "model/oracle/tables.hpp"
 
 namespace mx::oracle {
-
-/// When an exchange moves activations that are quantized to fp8 already.
-enum class Fp8Dispatch : std::uint8_t {
-  never,
-  deepep_block,   ///< the platform's fp8 in the exchange's own blocks of (128, 128)
-  token_or_block  ///< any scale per token or per block
-};
-
-/// The prepare/finalize step for one kind of parallelism.
-struct PrepareRow {
-  bool (*holds)(const Parallel& parallel);
-  std::string_view modular;     ///< class name
-  std::string_view monolithic;  ///< the variant for experts that route by themselves; empty: none
-  ActivationFormat format;
-  Fp8Dispatch fp8_dispatch = Fp8Dispatch::never;
-  std::span<const std::string_view> quant_dtypes = {};  ///< the only ones that it moves ("" is unquantized); empty: any
-};
-/// First match wins; pplx and naive have none. Source: vllm 7e1b45a09 fused_moe/all2all_utils.py maybe_make_prepare_finalize.
-std::span<const PrepareRow> prepare_rows();
 
 /// What is put together.
 struct AssemblyRequest {

@@ -20,9 +20,9 @@ bool admits(BlockRule rule, const std::optional<GroupShape>& block) {
   switch (rule) {
     case BlockRule::any: return true;
     case BlockRule::absent: return !block;
-    case BlockRule::mx: return block == kMxBlock;
+    case BlockRule::mx: break;
   }
-  return false;
+  return block == kMxBlock;
 }
 
 const QuantConfigRow& row_for(std::span<const QuantConfigRow> rows, std::string_view backend, const QuantArguments& arguments) {
@@ -42,9 +42,9 @@ std::optional<GroupShape> shape_of(ShapeRule rule, const std::optional<GroupShap
     case ShapeRule::per_token: return kPerToken;
     case ShapeRule::block_128: return kDeepGemmBlock;
     case ShapeRule::given: return block;
-    case ShapeRule::from_flags: return block ? block : without_block;
+    case ShapeRule::from_flags: break;
   }
-  return std::nullopt;
+  return block ? block : without_block;
 }
 
 std::string dtype_of(std::string_view word, const Hardware& hardware) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 
 #include "model/error.hpp"
@@ -14,10 +15,21 @@ using Names = std::string_view;
 
 constexpr std::int64_t kScaleTileRows = 128;
 
+/// Padding of one backend's weights; multiples are elements.
+struct PreparationRow {
+  std::string_view oracle;
+  std::span<const std::string_view> backends;
+  bool per_tensor_only;  ///< not for checkpoints with a block
+  std::int64_t hidden;
+  std::int64_t intermediate_gated;  ///< 0: a gated layer that needs padding is a NotImplementedError
+  std::int64_t intermediate_not_gated;
+};
+
 constexpr std::array<Names, 1> kNvfp4Trtllm = {"FLASHINFER_TRTLLM"};
 constexpr std::array<Names, 5> kNvfp4Swizzled = {"FLASHINFER_CUTLASS", "FLASHINFER_CUTEDSL", "FLASHINFER_CUTEDSL_BATCHED", "FLASHINFER_B12X",
                                                  "VLLM_CUTLASS"};
 constexpr std::array<Names, 2> kFp8Flashinfer = {"FLASHINFER_TRTLLM", "FLASHINFER_CUTLASS"};
+/// Source (read): vllm 7e1b45a09 quantization/utils/flashinfer_fp4_moe.py, flashinfer_utils.py.
 constexpr std::array<PreparationRow, 3> kRows = {{
     {"nvfp4", kNvfp4Trtllm, false, 256, 16, 128},
     {"nvfp4", kNvfp4Swizzled, false, 1, 0, kScaleTileRows},
@@ -32,8 +44,6 @@ void require(std::int64_t size, std::string_view what) {
 }
 
 }  // namespace
-
-std::span<const PreparationRow> preparation_rows() { return kRows; }
 
 Answer<RoundedSizes> allocated_sizes(const OracleTables& tables, std::string_view backend, const Deployment& deployment) {
   const LayerConfig& layer = deployment.layer;

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include "model/oracle/answer.hpp"
@@ -18,18 +17,6 @@ namespace mx::oracle {
 /// EMULATION.)
 /// Source: vllm 7e1b45a09 fused_moe/layer.py; all2all_utils.py maybe_roundup_layer_hidden_size; oracle/mxfp4.py.
 Answer<RoundedSizes> allocated_sizes(const OracleTables& tables, std::string_view backend, const Deployment& deployment);
-
-/// Padding of one backend's weights; multiples are elements.
-struct PreparationRow {
-  std::string_view oracle;
-  std::span<const std::string_view> backends;
-  bool per_tensor_only;  ///< not for checkpoints with a block
-  std::int64_t hidden;
-  std::int64_t intermediate_gated;  ///< 0: a gated layer that needs padding is a NotImplementedError
-  std::int64_t intermediate_not_gated;
-};
-/// Source (read): vllm 7e1b45a09 quantization/utils/flashinfer_fp4_moe.py, flashinfer_utils.py.
-std::span<const PreparationRow> preparation_rows();
 
 /// Sizes of the prepared weights, from allocated ones; unchanged for a backend without a row. Swizzled scales need w13 in whole tiles of 128 rows:
 /// that is I rows, 2I when gated. Throws Error(usage) for a size outside [1, kLargestSize].
