@@ -20,7 +20,6 @@ constexpr std::int64_t kGroup = 32;
 
 // e2m1 magnitudes in halves: what the codes 0..7 stand for.
 constexpr std::array<int, 8> kHalves{0, 1, 2, 3, 4, 6, 8, 12};
-constexpr int kVanishes = 5;  // 12 / 2^5 is below half of the smallest magnitude
 
 /// The tensors that belong together.
 struct Matrix {
@@ -65,8 +64,10 @@ int fuse(std::span<std::uint8_t> weight, std::span<std::uint8_t> scales, InputDt
       const std::int64_t element = static_cast<std::int64_t>(g) * kGroup + k;
       const auto code = static_cast<std::uint8_t>(get_grain(weight, element, 4));
       const std::uint8_t made = requantized(code, delta);
-      // Exact when the magnitude made, delta powers of two larger, is the one that was there; from kVanishes on it is 0.
-      const bool exact = code != kSign && kHalves[made & 7U] << std::min(delta, kVanishes) == kHalves[code & 7U];
+      // Exact when the magnitude made, delta powers of two larger, is the one that was there.
+      const bool same = made == code && delta == 0;
+      const bool exact =
+          same || (code != kSign && delta < 8 && kHalves[made & 7U] << delta == kHalves[code & 7U] && (made & kSign) == (code & kSign));
       changed.codes += exact ? 0 : 1;
       set_grain(weight, element, 4, made);
     }
@@ -84,6 +85,7 @@ std::uint8_t requantized(std::uint8_t code, int delta) {
   // In units of half of 2^delta: the nearest of kHalves[c] << delta, of two at the same distance the larger.
   const int magnitude = kHalves[code & 7U];
   std::uint8_t nearest = 0;
+  constexpr int kVanishes = 5;  // 12 / 2^5 is below half of the smallest magnitude
   for (std::uint8_t c = 1; c < 8 && delta < kVanishes; ++c) {
     const auto distance = [&](std::uint8_t to) { return std::max(magnitude - (kHalves[to] << delta), (kHalves[to] << delta) - magnitude); };
     if (distance(c) <= distance(nearest)) nearest = c;
