@@ -50,7 +50,7 @@ TEST_CASE("a wrong answer on record fails the run and the table") {
   CHECK(refused.out.empty());
 }
 
-TEST_CASE("misuse of mxact_proof gets one line and exit 2, a bad state exit 3; nothing to do exit 5") {
+TEST_CASE("misuse of mxact_proof gets one line and exit 2, a bad state exit 3, nothing to do exit 5") {
   struct Row {
     std::string arguments;
     int status;
