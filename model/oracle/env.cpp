@@ -1,9 +1,10 @@
-#include "model/column.hpp"
 #include "model/oracle/env.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+
+#include "model/column.hpp"
 
 namespace mx::oracle {
 namespace {

@@ -1,9 +1,9 @@
-#include "model/column.hpp"
 #include "model/oracle/vocabulary.hpp"
 
 #include <array>
 #include <string>
 
+#include "model/column.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 

@@ -1,4 +1,3 @@
-#include "model/column.hpp"
 #include "model/oracle/engine/hidden_roundup.hpp"
 
 #include <algorithm>
@@ -6,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "model/column.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 
