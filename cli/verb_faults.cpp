@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "cli/picture_file.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
+#include "sim/io/quote.hpp"
 
 namespace mx::cli {
 namespace {
@@ -146,11 +148,13 @@ void print_text(const Json& run) {
   }
 }
 
-/// What a shell would take for more than a word is no name of a fault.
-void check_word(const std::string& name) {
-  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+/// What a shell would take for more than what stands in quotes is no name.
+void check_name(const std::string& name) {
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("_-.^+ ").find(static_cast<char>(c)) != std::string_view::npos;
+  };
   if (name.empty() || !std::ranges::all_of(name, plain))
-    throw Error(ErrorCode::usage, "fault '" + name + "': names are of letters, digits and underscores");
+    throw Error(ErrorCode::usage, sim::in_quotes(name) + ": names are of letters, digits, blanks and _ - . ^ +");
 }
 
 /// Of a fault: how many runs show it in some bit, and how many of those each rule accepts.
@@ -250,7 +254,7 @@ void print_tables(const Json& json) {
   print_table(rows);
   for (const Json& change : json["changes"]) {
     if (change["judgement"] != "survives") continue;
-    fmt::print("SURVIVES {} {}: {} ({})\n", change["table"].get<std::string>(), change["row"].get<std::string>(), change["change"].get<std::string>(),
+    fmt::print("SURVIVES {} {} {}: {}\n", change["table"].get<std::string>(), change["row"].get<std::string>(), change["change"].get<std::string>(),
                change["text"].get<std::string>());
   }
 }
@@ -289,8 +293,8 @@ int faults(const FaultsOptions& options) {
   const std::int64_t jobs = options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
   std::string arguments = fmt::format("{} {}", work_of(options), jobs);
   for (const std::string& name : options.names) {
-    check_word(name);
-    arguments += " " + name;
+    check_name(name);
+    arguments += " '" + name + "'";
   }
   if (options.blind) return blind(options, arguments);
   if (options.tables) return tables(options, arguments);
@@ -318,7 +322,8 @@ void add_faults(Verb app, Action& action) {
   const Verb verb = app.add_verb("faults", "make the model wrong on purpose and see which laws notice (exit 1 when a fault survives)");
   const auto options = std::make_shared<FaultsOptions>();
   verb.add_option("FAULT", options->names,
-                  "faults or areas (numerics, kernels, layouts, moe, oracle, simulator, checker), with --tables tables; all without one");
+                  "faults or areas (numerics, kernels, layouts, moe, oracle, simulator, checker), with --tables tables or changes as "
+                  "they are printed; all without one");
   const Option all = verb.add_flag("--all", options->all, "every law under every fault, not only those that the fault's row names: an hour");
   const Option first =
       verb.add_flag("--first", options->first, "laws in their order until one notices: whether the first line of a failure names the right one")

@@ -2,9 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/layout_options.hpp"
@@ -26,10 +28,20 @@ struct Filters {
   bool any() const { return !backend.empty() || !format.empty() || !engine.empty(); }
 };
 
-std::vector<const BackendLayout*> backends(const Filters& filters) {
-  if (!filters.backend.empty() && golden::layout_named(filters.backend).backends.empty()) {
-    throw Error(ErrorCode::usage, fmt::format("{} is a building block, not a backend", filters.backend), "--backend");
+void check_backend(std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const BackendLayout& row : layout::all_backend_layouts()) {
+    if (same_name(row.backend, name)) return;
+    if (std::ranges::find(known, row.backend) == known.end()) known.push_back(row.backend);
   }
+  const auto is_it = [&](const auto& block) { return same_name(block.name, name); };
+  if (std::ranges::any_of(layout::all_stage_layouts(), is_it) || std::ranges::any_of(layout::all_value_stages(), is_it))
+    throw Error(ErrorCode::usage, fmt::format("{} is a building block, not a backend", name), "--backend");
+  throw Error(ErrorCode::usage, unknown_name("backend", name, known), "--backend");
+}
+
+std::vector<const BackendLayout*> backends(const Filters& filters) {
+  if (!filters.backend.empty()) check_backend(filters.backend);
   std::vector<const BackendLayout*> rows;
   for (const BackendLayout& row : layout::all_backend_layouts()) {
     if (!filters.backend.empty() && !same_name(filters.backend, row.backend)) continue;

@@ -45,8 +45,8 @@ void require_one_process(const sim::Transport& transport) {
 
 sim::Scenario scenario_of(const SimOptions& options) {
   const sim::DeploymentFile file = sim::load_deployment_file(options.file, options.oracle);
-  return sim::make_scenario(
-      file, {options.tokens, static_cast<std::uint64_t>(options.seed), options.experts, options.sample, layout::engine_named(options.engine)});
+  return sim::make_scenario(file, {options.tokens, static_cast<std::uint64_t>(options.seed), options.experts, options.sample,
+                                   layout::engine_named(options.engine), options.backend});
 }
 
 int compare(const SimOptions& options) {

@@ -1,11 +1,12 @@
 #include "props/failure_file.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "model/error.hpp"
+#include "sim/io/file.hpp"
+#include "sim/io/json.hpp"
 
 namespace mx::props {
 namespace {
@@ -16,6 +17,7 @@ constexpr std::string_view kTry = "try: ";
 constexpr std::string_view kReplay = "replay: ";
 constexpr std::string_view kDeployment = "deployment.info:";
 constexpr std::string_view kReproduce = "reproduce=";
+constexpr sim::JsonLimits kLimits{.bytes = std::uint64_t{4} << 20, .depth = 2, .memory = std::uint64_t{16} << 20};
 
 std::string text_in(const Json& json, const char* key, const std::filesystem::path& path) {
   if (!json.contains(key) || !json[key].is_string()) throw Error(ErrorCode::input, std::string("no text '") + key + "' in a failure of a law", path);
@@ -35,19 +37,15 @@ std::string stem_of(const FailureFile& failure) {
   return stem;
 }
 
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) throw Error(ErrorCode::resource, "a failure of a law cannot be written", path);
+void write_text(const std::filesystem::path& path, const std::string& text) {
+  sim::write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, true);
 }
 
-std::vector<std::string> lines_in(const Json& json, const char* key) {
-  std::vector<std::string> lines;
-  for (const Json& line : json.value(key, Json::array())) {
-    if (line.is_string()) lines.push_back(line.get<std::string>());
-  }
-  return lines;
+std::vector<std::string> lines_in(const Json& json, const char* key, const std::filesystem::path& path) {
+  const auto is_text = [](const Json& line) { return line.is_string(); };
+  if (!json.contains(key) || !json[key].is_array() || !std::ranges::all_of(json[key], is_text))
+    throw Error(ErrorCode::input, std::string("no lines '") + key + "' in a failure of a law", path);
+  return json[key].get<std::vector<std::string>>();
 }
 
 }  // namespace
@@ -84,22 +82,21 @@ std::filesystem::path write_failure(const std::filesystem::path& directory, cons
                   {"command", failure.command},
                   {"reproduce", failure.reproduce},
                   {"replay", failure.replay}};
-  write_file(path, json.dump(2) + "\n");
+  write_text(path, json.dump(2) + "\n");
   if (failure.deployment.empty()) return path;
   std::string info;
   for (const std::string& line : failure.deployment) info += line + "\n";
-  write_file(directory / (stem_of(failure) + ".info"), info);
+  write_text(directory / (stem_of(failure) + ".info"), info);
   return path;
 }
 
 FailureFile read_failure(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  const Json json = Json::parse(file, nullptr, false);
+  const Json json = sim::parse_json(sim::read_file(path, kLimits.bytes), kLimits, path.string());
   if (!json.is_object()) throw Error(ErrorCode::input, "no failure of a law: not a JSON object", path);
   return {.law = text_in(json, "law", path),
           .program = text_in(json, "program", path),
-          .counterexample = lines_in(json, "counterexample"),
-          .deployment = lines_in(json, "deployment"),
+          .counterexample = lines_in(json, "counterexample", path),
+          .deployment = lines_in(json, "deployment", path),
           .command = text_in(json, "command", path),
           .reproduce = text_in(json, "reproduce", path),
           .replay = text_in(json, "replay", path)};

@@ -96,6 +96,7 @@ Scenario make_scenario(const DeploymentFile& file, const ScenarioOptions& option
                 "a token goes to " + std::to_string(layer.experts_per_token) + " experts, there are " + std::to_string(layer.num_experts));
   }
   const WeightFormat format = format_of(file.oracle, file.deployment.weight_key);
+  if (!options.backend.empty()) static_cast<void>(execution_of(format, options.backend));
   const std::int64_t intermediate = whole_intermediate(scenario.deployment);
   const layout::Sizes sizes{layer.num_experts, intermediate, layer.hidden, std::max<std::int64_t>(layout::group_of(format), 1)};
   layout::check(sizes);

@@ -12,6 +12,7 @@ struct ScenarioOptions {
   std::int64_t experts = 0;  ///< stand for the file's; 0: as many as it says
   std::int64_t sample = 0;   ///< rows of gate and up and output columns that are computed where the model sums; 0: all
   layout::Engine engine = layout::Engine::v2026_05;
+  std::string backend = {};  ///< that will be asked for, looked up before a layer is generated; empty: the engine's choice
 };
 
 /// A deployment with what it runs on.

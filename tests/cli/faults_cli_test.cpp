@@ -26,6 +26,12 @@ TEST_CASE("faults says which laws notice a planted fault") {
   }
 }
 
+TEST_CASE("one change of a table is tried by the id that is printed for it") {
+  const auto changes = mx::tests::run_json("faults --tables 'activations swiglu_oai_cuda limit_is_optional on'")["changes"];
+  REQUIRE(changes.size() == 1);
+  CHECK(changes[0]["judgement"] == "restated");
+}
+
 TEST_CASE("faults names what it does not know") {
   const Run near = run_mxact("faults encode_looses_carry");
   CHECK(near.status == 2);
@@ -38,6 +44,7 @@ TEST_CASE("faults names what it does not know") {
   CHECK(run_mxact("faults --all --first").status == 2);
   CHECK(run_mxact("faults --jobs 0").status == 2);
   CHECK(run_mxact("faults --tables bogus").status == 2);
+  CHECK(run_mxact("faults --tables 'activations swiglu_oai_cuda limit_is_optional'").status == 2);
   CHECK(run_mxact("faults --tables --blind").status == 2);
   CHECK(run_mxact("faults --sample 3").status == 2);
   CHECK(run_mxact("faults -o matrix.txt").status == 2);

@@ -69,6 +69,9 @@ TEST_CASE("sim refuses what contradicts itself") {
   const Run misspelt = run_mxact(kOne + " --backend TRITTON");
   CHECK(misspelt.status == 2);
   CHECK(misspelt.err.find("TRITON") != std::string::npos);
+  const Run misspelt_and_large = run_mxact("sim " + kExamples + "gpt-oss-b200.info --backend TRITTON");
+  CHECK(misspelt_and_large.status == 2);
+  CHECK(misspelt_and_large.err.find("(did you mean TRITON?)") != std::string::npos);
   const Run large = run_mxact("sim " + kExamples + "gpt-oss-b200.info");
   CHECK(large.status == 6);
   CHECK(large.err.find("--experts N") != std::string::npos);

@@ -10,6 +10,7 @@
 #include "golden/witness/cases.hpp"
 #include "golden/witness/witness.hpp"
 #include "model/numerics/format.hpp"
+#include "props/failure_file.hpp"
 #include "sim/checkpoint.hpp"
 #include "sim/convert.hpp"
 #include "sim/converted.hpp"
@@ -85,6 +86,12 @@ void add_checkpoints(std::vector<Reader>& readers) {
   readers.push_back({"shard of a checkpoint", kFirstShard, write_checkpoint, read_checkpoint, bad_container, false, "verify '{}'"});
   readers.push_back({"index of a checkpoint", "model.safetensors.index.json", write_checkpoint, read_checkpoint, bad_json, false, convert});
   readers.push_back({"config.json", "config.json", write_checkpoint, read_checkpoint, bad_json, false, convert});
+  readers.push_back({"hf_quant_config.json", "hf_quant_config.json",
+                     [](const fs::path& folder) {
+                       write_checkpoint(folder);
+                       write_bytes(folder / "hf_quant_config.json", R"({"producer": {"name": "modelopt", "version": "0.33"}, "quantization": {}})");
+                     },
+                     read_checkpoint, bad_json, false, convert});
   readers.push_back({"plan of a conversion", "plan.json", write_plan,
                      [](const fs::path& folder) {
                        sim::read_plan(folder / "plan.json");
@@ -171,6 +178,26 @@ void add_reports(std::vector<Reader>& readers) {
                        false, "report '{}/run.json' -o '{}/out.html'"});
 }
 
+// Laws.
+
+void add_failures(std::vector<Reader>& readers) {
+  readers.push_back({"failure of a law", "N2-e4m3fn.json",
+                     [](const fs::path& folder) {
+                       props::write_failure(folder, {.law = "N2/e4m3fn",
+                                                     .program = "mxact_laws",
+                                                     .counterexample = {"0x41 is 0x42 afterwards"},
+                                                     .deployment = {},
+                                                     .command = "mxact encode e4m3fn 0x41",
+                                                     .reproduce = "",
+                                                     .replay = "mxact_laws N2/e4m3fn"});
+                     },
+                     [](const fs::path& folder) {
+                       props::read_failure(folder / "N2-e4m3fn.json");
+                       return true;
+                     },
+                     bad_json});
+}
+
 // Vectors.
 
 bool check_stream(const fs::path& folder) {
@@ -215,6 +242,7 @@ std::vector<Reader> all_readers() {
   add_deployments(readers);
   add_witnesses(readers);
   add_reports(readers);
+  add_failures(readers);
   add_vectors(readers);
   return readers;
 }

@@ -116,19 +116,23 @@ Json blind_runs(std::span<const FaultRow> faults, int jobs, const Progress& prog
   return json;
 }
 
-/// The changes of the tables that are named, of all without a name; so many of them, or all where the number is 0.
+/// A table, or a change's whole id, or its beginning up to a blank: "recipes", "recipes torchao-rceil", "recipes torchao-rceil mxfp4 scale.bump 1".
+bool is_named(const TableMutant& mutant, std::string_view name) { return (mutant.id() + " ").starts_with(std::string(name) + " "); }
+
+/// The changes that are named, all without a name; so many of them, or all where the number is 0.
 std::vector<TableMutant> wanted_mutants(std::size_t count, std::span<char* const> names) {
   std::vector<TableMutant> mutants = table_mutants();
-  std::vector<std::string> tables;
+  std::vector<std::string> known;
   for (const TableMutant& mutant : mutants) {
-    if (tables.empty() || tables.back() != mutant.table) tables.push_back(mutant.table);
+    if (known.empty() || known.back() != mutant.table) known.push_back(mutant.table);
   }
-  const std::vector<std::string_view> known(tables.begin(), tables.end());
   for (const std::string_view name : names) {
-    if (std::ranges::find(known, name) == known.end()) throw mx::Error(mx::ErrorCode::usage, mx::unknown_name("table", name, known));
+    if (std::ranges::any_of(mutants, [&](const TableMutant& mutant) { return is_named(mutant, name); })) continue;
+    throw mx::Error(mx::ErrorCode::usage,
+                    mx::unknown_name("table or change of one", name, std::vector<std::string_view>(known.begin(), known.end())));
   }
   std::erase_if(mutants, [&](const TableMutant& mutant) {
-    return !names.empty() && std::ranges::find(names, mutant.table, [](const char* name) { return std::string_view(name); }) == names.end();
+    return !names.empty() && std::ranges::none_of(names, [&](const char* name) { return is_named(mutant, name); });
   });
   return count == 0 ? mutants : sample_of(std::move(mutants), count);
 }

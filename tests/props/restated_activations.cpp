@@ -106,13 +106,16 @@ std::string wrong_activation(std::string_view name) {
   const Activation& row = moe::activation_named(name);
   if (row.pairing != facts->pairing) return "the place of up";
   if (!(row.constants == facts->constants)) return "the constants that are configured";
-  const std::array<ActivationConstants, 7> kConstants{{facts->constants,
-                                                       {0x3FA00000U, 0x40200000U, 0x3F000000U, 0x40400000U},
-                                                       {kOne, kOne, 0x40E00000U, 0},
-                                                       {0x3FD9DB23U, kOne, 0x40000000U, 0},
-                                                       {kOne, 0x40000000U, 0, 0x40000000U},
-                                                       {kOne, 0x40000000U, 0xBF800000U, 0},
-                                                       {kOne, 0x7FC00000U, 0x7FC00000U, 0}}};
+  const std::array<ActivationConstants, 10> kConstants{{facts->constants,
+                                                        {0x3FA00000U, 0x40200000U, 0x3F000000U, 0x40400000U},
+                                                        {kOne, kOne, 0x40E00000U, 0},
+                                                        {0x3FD9DB23U, kOne, 0x40000000U, 0},
+                                                        {kOne, 0x40000000U, 0, 0x40000000U},
+                                                        {kOne, 0x40000000U, 0xBF800000U, 0},
+                                                        {kOne, kOne, 0, 0},
+                                                        {kOne, kOne, 0xBF800000U, 0},
+                                                        {kOne, kOne, 0x7FC00000U, 0},
+                                                        {kOne, 0x7FC00000U, 0x7FC00000U, 0}}};
   const std::array<std::pair<const Format*, test::IeeeRange>, 3> kTypes{
       {{&kF32, test::kF32Range}, {&kBf16, test::kBf16Range}, {&kFp16, test::kFp16Range}}};
   for (const ActivationConstants& constants : kConstants) {
