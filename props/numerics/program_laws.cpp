@@ -29,19 +29,31 @@ bool has(std::string_view words, std::string_view word) {
   return std::ranges::find(all, word) != all.end();
 }
 
-/// Largest magnitudes: ends and specials, and of every eleventh binade, of all at the ends of the types, mantissas at which rules part ways.
+/// Largest magnitudes: ends and specials, and mantissas at which rules part ways: some in every binade, all in the binades where scales leave their
+/// format or logarithms come near a whole number, and in every third of the others; fewer for long blocks.
 std::vector<std::uint32_t> amax_patterns(int block) {
   std::vector<std::uint32_t> patterns{0,           1,           2,         0x003FFFFFU,    0x00400000U, 0x00400001U,
                                       0x007FFFFFU, 0x7F7FFFFFU, kInfinity, kInfinity + 1U, 0x7FC00000U};
-  const std::uint32_t step = block > 1024 ? 60 : block > 32 ? 23 : 11;
+  const bool is_short = block <= 32;
+  const std::uint32_t step = block > 1024 ? 60 : is_short ? 3 : 12;
   for (std::uint32_t exponent = 1; exponent < 255; ++exponent) {
-    const bool end = block <= 32 && (exponent < 12 || exponent > 245 || (exponent > 108 && exponent < 118) || (exponent > 138 && exponent < 144));
-    if (!end && exponent % step != 0) continue;
-    for (const std::uint32_t mantissa :
-         {0x0U, 0x1U, 0x3FFFFFU, 0x400000U, 0x400001U, 0x5FFFFFU, 0x600000U, 0x600001U, 0x700000U, 0x780001U, 0x7FFFFFU})
-      patterns.push_back(exponent << 23U | mantissa);
+    const bool whole = exponent % step == 0 || (is_short && (exponent < 16 || exponent > 240 || (exponent > 100 && exponent < 150)));
+    const std::vector<std::uint32_t> mantissas = whole ? std::vector<std::uint32_t>{0x0,      0x1,      0x200000, 0x3FFFFF, 0x400000, 0x400001,
+                                                                                    0x5FFFFF, 0x600000, 0x600001, 0x700000, 0x780001, 0x7FFFFF}
+                                                       : std::vector<std::uint32_t>{0x0, 0x200000, 0x600000, 0x7FFFFF};
+    if (!whole && !is_short) continue;
+    for (const std::uint32_t mantissa : mantissas) patterns.push_back(exponent << 23U | mantissa);
   }
   return patterns;
+}
+
+/// A number whose quotient by a scale that takes the magnitude to a format's largest number lies at a tie of few bits, or next to one.
+std::uint32_t near_tie(std::uint32_t amax, std::mt19937& random) {
+  constexpr std::array kOddParts{3.0F, 7.0F, 15.0F, 127.0F};  // of the largest numbers: 6, 28 and 448 and 57344, 7.5, 127
+  const float odd = static_cast<float>(random() % 32 * 2 + 1);
+  float x = number_of(amax) / kOddParts[random() % kOddParts.size()];
+  while (x * odd > number_of(amax)) x /= 2;
+  return bits_of(x * odd);
 }
 
 /// A number of at most that magnitude: at times a special one, often one of few bits, which is a tie of some format, or next to one.
@@ -59,6 +71,7 @@ std::uint32_t below(std::uint32_t amax, bool specials, std::mt19937& random) {
   if (kind < 12) return sign | cut;
   if (kind < 14) return sign | (cut + 1U);
   if (kind < 16) return sign | (cut == 0 ? 0U : cut - 1U);
+  if (kind < 18) return sign | near_tie(amax, random);
   return sign | (near - static_cast<std::uint32_t>(random() % std::max(near / 16, 1U)));
 }
 
@@ -68,11 +81,12 @@ std::vector<std::vector<std::uint32_t>> blocks_of(int block) {
   std::mt19937 random(7);
   std::vector<std::vector<std::uint32_t>> blocks;
   for (const std::uint32_t amax : amax_patterns(block)) {
-    std::vector<std::uint32_t> x(length);
-    const bool specials = random() % 4 == 0;
-    for (std::uint32_t& bits : x) bits = below(amax, specials, random);
-    x[random() % length] = amax;
-    blocks.push_back(std::move(x));
+    for (const bool specials : {false, true}) {
+      std::vector<std::uint32_t> x(length);
+      for (std::uint32_t& bits : x) bits = below(amax, specials && random() % 4 == 0, random);
+      x[random() % length] = amax;
+      blocks.push_back(std::move(x));
+    }
   }
   for (const std::uint32_t all : {0x7FC00000U, 0xFFC00000U, 0x80000000U, 0x00000000U, 0x7F800000U}) blocks.emplace_back(length, all);
   return blocks;

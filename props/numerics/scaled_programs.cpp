@@ -129,10 +129,12 @@ ProgramOutput torchao_fp8(const ProgramInput& in) {
   return block_of(nan_free(scale), in, [&](float x) { return torch_cast(*in.grid, x / scale, x, scale); });
 }
 
-/// fmaxf over all magnitudes, which starts from 0.
+/// The device's fmaxf over all magnitudes, which starts from 0 and passes every NaN over; the host's own makes a NaN of a signalling one.
 float fmax_of(const ProgramInput& in) {
   float largest = 0;
-  for (const float x : in.x) largest = std::fmax(largest, std::fabs(x));
+  for (const float x : in.x) {
+    if (std::fabs(x) > largest) largest = std::fabs(x);
+  }
   return largest;
 }
 
