@@ -136,11 +136,20 @@ void print_result(const sim::SimulationResult& result) {
   }
 }
 
+/// What the file says of routing and is not executed: tokens are drawn with slots of their own, whose weights meet the outputs.
+std::string not_routed(const oracle::LayerConfig& layer) {
+  std::string text = layer.routing_method == "Renormalize" ? "" : "routing " + layer.routing_method;
+  if (layer.router_weight_on_input) text += (text.empty() ? "" : ", ") + std::string("router_weight_on_input");
+  return text;
+}
+
 void print_scenario(const sim::Scenario& scenario) {
   const oracle::LayerConfig& layer = scenario.deployment.layer;
   fmt::print("{} experts, top {}, hidden {}, intermediate {}, {}, {} weights, {} tokens; engine {}\n", layer.num_experts, layer.experts_per_token,
              layer.hidden, sim::whole_intermediate(scenario.deployment), layer.activation, layout::name_of(scenario.layer.experts.form.format),
              scenario.tokens.slots.size(), layout::name_of(scenario.engine));
+  if (const std::string text = not_routed(layer); !text.empty())
+    fmt::print("not simulated: {}; slots are softmax over the chosen logits, their weights meet the outputs\n", text);
 }
 
 Json scenario_json(const sim::Scenario& scenario) {
@@ -152,7 +161,8 @@ Json scenario_json(const sim::Scenario& scenario) {
           {"activation", layer.activation},
           {"format", layout::name_of(scenario.layer.experts.form.format)},
           {"tokens", scenario.tokens.slots.size()},
-          {"engine", layout::name_of(scenario.engine)}};
+          {"engine", layout::name_of(scenario.engine)},
+          {"not_simulated", not_routed(layer)}};
 }
 
 std::string sums_text(const sim::ComparedCell& cell) {

@@ -62,6 +62,13 @@ TEST_CASE("the legacy method") {
   CHECK(run.out.find("\nlegacy method: path flashinfer, tile_tokens_dim 8, routing Renormalize\n") != std::string::npos);
 }
 
+TEST_CASE("sim says what it does not execute of a file's routing") {
+  const Run run = run_mxact("sim " + kExamples + "llama4-maverick-h200-fp8.info --experts 2 --tokens 1 --sample 1");
+  CHECK(run.status == 0);
+  CHECK(run.out.find("\nnot simulated: routing Llama4, router_weight_on_input; slots are softmax over the chosen logits, ") != std::string::npos);
+  CHECK(run_mxact(kOne).out.find("not simulated") == std::string::npos);
+}
+
 TEST_CASE("sim refuses what contradicts itself") {
   CHECK(run_mxact(kOne + " --compare --legacy").status == 2);
   CHECK(run_mxact(kOne + " --torch 2.8.0").status == 2);

@@ -179,6 +179,7 @@ TEST_CASE("humming.mxfp4_w4a8") {
   for (std::size_t i = 16; i < 32; ++i) expected[i] = 0x19;
   CHECK(out.at("w").bytes == expected);
   CHECK(refuses(ErrorCode::usage, "one byte for each 16", [&] { run_stage(stage, {{"w", {8, {2, 16}, w}}, {"delta", {8, {1}, {0}}}}, {}); }));
+  CHECK(refuses(ErrorCode::usage, "one byte for each 16", [&] { run_stage(stage, {{"w", {8, {2, 16}, w}}, {"delta", {16, {1}, {0, 4}}}}, {}); }));
   CHECK(refuses(ErrorCode::usage, "delta = 128", [&] { run_stage(stage, {{"w", {8, {2, 16}, w}}, {"delta", {8, {2}, {0, 128}}}}, {}); }));
 }
 
@@ -264,9 +265,9 @@ TEST_CASE("scales beside a global scale, for 8-bit activations") {
   const PackedLayer packed = converted(far, InputDtype::float8_e4m3fn);
   REQUIRE(packed.losses.size() == 2U);
   CHECK(packed.losses[0].role == Role::w2_weight);
-  CHECK(packed.losses[0].units == 16);  // 0.25 is rounded up to 0.5; 3 is exact
+  CHECK(packed.losses[0].units == 16);  // 6 becomes 3; 0.5 becomes 0.25, which is rounded up to the code it had
   CHECK(packed.losses[1].units == 1);
-  CHECK(refuses(ErrorCode::usage, "codes rounded for a larger scale", [&] { mx::layout::restore(packed); }));
+  CHECK(refuses(ErrorCode::usage, "codes made anew for a larger scale", [&] { mx::layout::restore(packed); }));
   const CanonicalLayer back = mx::layout::restore(packed, OnLoss::mark);
   CHECK(back[Role::w2_weight_scale][0] == 108);
   CHECK(back[Role::w2_weight_scale][1] == 120);
@@ -283,10 +284,64 @@ TEST_CASE("what no conversion makes is no packed layer of Humming") {
   const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::layout::Engine::v2026_08);
   const CanonicalLayer layer = filled({1, 64, 64}, 200, 1);
   PackedLayer packed = mx::layout::convert(layer, humming, setting_for(layer, Arch::sm90, InputDtype::int8));
-  for (auto& tensor : packed.tensors) {
-    if (tensor.role == Role::w13_global_scale) tensor.bytes = {1, 0, 0, 0x40};
+  const auto refused = [&](Role role, const std::vector<std::uint8_t>& bytes, const std::string& text) {
+    PackedLayer changed = packed;
+    for (auto& tensor : changed.tensors) {
+      if (tensor.role == role) tensor.bytes = bytes;
+    }
+    return refuses(ErrorCode::input, text, [&] { mx::layout::restore(changed, mx::layout::OnLoss::mark); });
+  };
+  // 2 + 2^-22, zero, three times the smallest subnormal, infinity and a NaN.
+  const std::vector<std::vector<std::uint8_t>> no_powers{{1, 0, 0, 0x40}, {0, 0, 0, 0}, {3, 0, 0, 0}, {0, 0, 0x80, 0x7F}, {0, 0, 0xC0, 0x7F}};
+  for (const auto& bytes : no_powers) CHECK(refused(Role::w13_global_scale, bytes, "is not a power of two"));
+  // With a global scale of 2^(200 - 127 - 1), byte s stands for 200 + s; with 2^-149 byte 0 would stand for -21.
+  CHECK(refused(Role::w13_weight_scale, std::vector<std::uint8_t>(packed.find(Role::w13_weight_scale)->bytes.size(), 56),
+                "scale 56 times 2^72 is none of e8m0"));
+  CHECK(refused(Role::w13_global_scale, {1, 0, 0, 0}, "scale 0 times 2^-149 is none of e8m0"));
+
+  packed.setting.sizes.intermediate = 128;
+  CHECK(refuses(ErrorCode::usage, "not one of these sizes", [&] { mx::layout::restore(packed, mx::layout::OnLoss::mark); }));
+}
+
+TEST_CASE("the least scales have a subnormal global scale") {
+  using mx::layout::Arch;
+  using mx::layout::InputDtype;
+  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::layout::Engine::v2026_08);
+  CanonicalLayer layer = filled({1, 64, 64}, 0, 3);
+  for (Role role : {Role::w13_weight, Role::w2_weight}) {
+    for (std::uint8_t& byte : layer[role]) byte &= 0x77;
   }
-  CHECK(refuses(ErrorCode::input, "is not a power of two", [&] { mx::layout::restore(packed, mx::layout::OnLoss::mark); }));
+  layer[Role::w13_weight_scale][0] = 0;
+  for (const InputDtype activations : {InputDtype::float8_e4m3fn, InputDtype::int8}) {
+    const PackedLayer packed = mx::layout::convert(layer, humming, setting_for(layer, Arch::sm90, activations));
+    // 2^-127, for int8 2^-128: bits 22 and 21 of the mantissa.
+    const std::uint8_t third = activations == InputDtype::int8 ? 0x20 : 0x40;
+    CHECK(packed.find(Role::w13_global_scale)->bytes == std::vector<std::uint8_t>{0, 0, third, 0});
+    CHECK(packed.losses.empty());
+    CHECK(mx::layout::restore(packed).tensors == layer.tensors);
+  }
+}
+
+TEST_CASE("zeros lose nothing under a raised scale, however far") {
+  using mx::layout::Arch;
+  using mx::layout::InputDtype;
+  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::layout::Engine::v2026_08);
+  // The first group lies 3 + d below the largest scale of int8's range; its codes are 0, and one is 6.
+  for (const int raised : {1, 4, 7, 8, 40}) {
+    INFO("raised by " << raised);
+    CanonicalLayer layer = filled({1, 64, 64}, 120, 1);
+    for (Role role : {Role::w13_weight, Role::w2_weight}) layer[role].assign(layer[role].size(), 0);
+    layer[Role::w2_weight_scale][0] = static_cast<std::uint8_t>(120 - 3 - raised);
+    const PackedLayer zeros = mx::layout::convert(layer, humming, setting_for(layer, Arch::sm90, InputDtype::int8));
+    REQUIRE(zeros.losses.size() == 1U);
+    CHECK(zeros.losses[0].role == Role::w2_weight_scale);
+    CHECK(zeros.losses[0].units == 1);
+    layer[Role::w2_weight][0] = 0x07;
+    const PackedLayer packed = mx::layout::convert(layer, humming, setting_for(layer, Arch::sm90, InputDtype::int8));
+    REQUIRE(packed.losses.size() == 2U);
+    CHECK(packed.losses[0].role == Role::w2_weight);
+    CHECK(packed.losses[0].units == 1);
+  }
 }
 
 }  // namespace

@@ -64,11 +64,7 @@ int fuse(std::span<std::uint8_t> weight, std::span<std::uint8_t> scales, InputDt
       const std::int64_t element = static_cast<std::int64_t>(g) * kGroup + k;
       const auto code = static_cast<std::uint8_t>(get_grain(weight, element, 4));
       const std::uint8_t made = requantized(code, delta);
-      // Exact when the magnitude made, delta powers of two larger, is the one that was there.
-      const bool same = made == code && delta == 0;
-      const bool exact =
-          same || (code != kSign && delta < 8 && kHalves[made & 7U] << delta == kHalves[code & 7U] && (made & kSign) == (code & kSign));
-      changed.codes += exact ? 0 : 1;
+      changed.codes += made == code ? 0 : 1;
       set_grain(weight, element, 4, made);
     }
     changed.scales += delta == 0 ? 0 : 1;
@@ -111,7 +107,7 @@ void fused_values(LayerUnits& units, const Setting& setting, std::vector<Loss>& 
           fuse(std::span(weight.bytes).subspan(e * codes, codes), std::span(scale.bytes).subspan(e * scales, scales), setting.input_dtype, changed);
       set_grain(global.bytes, static_cast<std::int64_t>(e), 32, power_of_two(global_exponent(lowest, setting.input_dtype)));
     }
-    if (changed.codes > 0) losses.push_back({matrix.weight, "codes rounded for a larger scale, and -0 made +0", changed.codes});
+    if (changed.codes > 0) losses.push_back({matrix.weight, "codes made anew for a larger scale, and -0 made +0", changed.codes});
     if (changed.scales > 0) {
       const std::string range = std::to_string(scale_range(setting.input_dtype));
       losses.push_back({matrix.scale, "scales more than 2^" + range + " below the expert's largest are raised", changed.scales});
