@@ -105,24 +105,45 @@ bool is_refused(const Stream& stream, const std::string& text) {
 
 std::size_t pick_line(const Stream& stream) { return static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(stream.lines.size()) - 1)); }
 
+std::vector<std::uint32_t> mask_of(const Stream& stream, std::size_t line) {
+  std::vector<std::uint32_t> mask(stream.right[line].size());
+  stream.op->mask(stream.operands[line], stream.right[line], mask);
+  return mask;
+}
+
+/// A bit of an answer.
+struct Place {
+  std::size_t line;
+  std::size_t lane;
+  int bit;
+};
+
+/// Any place; now and then one that nobody is to look at, of which most streams have none or few.
+Place pick_place(const Stream& stream) {
+  std::vector<int> bits;  // of each lane
+  for (const golden::Column& column : stream.op->results()) bits.insert(bits.end(), static_cast<std::size_t>(column.lanes), column.bits);
+  std::vector<Place> free;
+  for (std::size_t line = 0; line < stream.lines.size(); ++line) {
+    const std::vector<std::uint32_t> mask = mask_of(stream, line);
+    for (std::size_t lane = 0; lane < mask.size(); ++lane) {
+      for (int bit = 0; bit < bits[lane]; ++bit) {
+        if ((mask[lane] >> bit & 1U) == 0) free.push_back({line, lane, bit});
+      }
+    }
+  }
+  if (!free.empty() && pick(0, 3) == 0) return free[static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(free.size()) - 1))];
+  const auto lane = static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(bits.size()) - 1));
+  return {pick_line(stream), lane, static_cast<int>(pick(0, bits[lane] - 1))};
+}
+
 /// One bit of one answer is turned over, at times behind which vectors are missing: a mismatch, unless nobody is to look at that bit.
 Outcome answers_are_compared(const Law& law) {
   return check_property(law, [] {
     Stream stream = pick_stream();
-    const std::size_t at = pick_line(stream);
+    const auto [at, lane, bit] = pick_place(stream);
     std::vector<std::uint32_t> answer = stream.right[at];
-    const std::vector<golden::Column> columns = stream.op->results();
-    std::vector<std::uint32_t> mask(answer.size());
-    stream.op->mask(stream.operands[at], stream.right[at], mask);
-    const auto lane = static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(answer.size()) - 1));
-    std::size_t before = 0;
-    const auto column = std::ranges::find_if(columns, [&](const golden::Column& c) {
-      before += static_cast<std::size_t>(c.lanes);
-      return lane < before;
-    });
-    const auto bit = static_cast<std::uint32_t>(pick(0, column->bits - 1));
     answer[lane] ^= 1U << bit;
-    const bool seen = (mask[lane] >> bit & 1U) != 0;
+    const bool seen = (mask_of(stream, at)[lane] >> bit & 1U) != 0;
     stream.lines[at] = line_of(stream, stream.operands[at], answer);
     const bool cut = pick(0, 3) == 0 && at + 1 < stream.lines.size();
     if (cut) stream.lines.pop_back();
@@ -140,8 +161,7 @@ Outcome free_bits_are_free(const Law& law) {
     Stream stream = pick_stream();
     for (std::size_t at = 0; at < stream.lines.size(); ++at) {
       std::vector<std::uint32_t> answer = stream.right[at];
-      std::vector<std::uint32_t> mask(answer.size());
-      stream.op->mask(stream.operands[at], stream.right[at], mask);
+      const std::vector<std::uint32_t> mask = mask_of(stream, at);
       std::size_t lane = 0;
       for (const golden::Column& column : stream.op->results()) {
         const std::uint32_t all = column.bits == 32 ? ~0U : (1U << column.bits) - 1U;
@@ -241,8 +261,7 @@ Outcome constants_prove_nothing(const Law& law) {
     const Stream stream = pick_stream(static_cast<std::uint64_t>(pick(1, 3)));
     bool vary = false;
     for (std::size_t at = 0; at < stream.right.size(); ++at) {
-      std::vector<std::uint32_t> mask(stream.right[at].size());
-      stream.op->mask(stream.operands[at], stream.right[at], mask);
+      const std::vector<std::uint32_t> mask = mask_of(stream, at);
       for (std::size_t lane = 0; lane < mask.size(); ++lane) vary = vary || ((stream.right[at][lane] ^ stream.right[0][lane]) & mask[lane]) != 0;
     }
     RC_ASSERT(checked(stream, text_of(stream)).verdict == (vary ? CheckVerdict::passed : CheckVerdict::mistrusted));
