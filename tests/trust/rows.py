@@ -261,7 +261,7 @@ def crashes(run):
 
 
 def flakes(run):
-    repeats = run.effort(3, 1000)
+    repeats = run.effort(50, 1000)
     text = run.text("ctest", "--test-dir", run.build, "-L", "fast", "-j2", "--repeat", f"until-fail:{repeats}", may=(0, 8))
     failed = len(re.findall(r"\*\*\*Failed|\*\*\*Timeout|\*\*\*Exception", text))
     tests = number(found(r"tests passed, \d+ tests failed out of (\d+)", text)[1])
