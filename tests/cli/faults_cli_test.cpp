@@ -32,6 +32,23 @@ TEST_CASE("one change of a table is tried by the id that is printed for it") {
   CHECK(changes[0]["judgement"] == "restated");
 }
 
+TEST_CASE("faults says which tolerances would have let an output with the fault pass") {
+  const auto json = mx::tests::run_json("faults --blind encode_drops_sticky");
+  CHECK(json["exit_code"] == 0);
+  REQUIRE(json["faults"].size() == 1);
+  const auto& runs = json["faults"][0]["runs"];
+  REQUIRE(runs.size() > 100);
+  std::size_t shown = 0;
+  std::size_t overlooked = 0;
+  for (const auto& run : runs) {
+    if (run["differ"] == 0) continue;
+    ++shown;
+    if (!run["accepted"].empty()) ++overlooked;
+  }
+  CHECK(shown > 10);
+  CHECK(overlooked > 0);
+}
+
 TEST_CASE("faults names what it does not know") {
   const Run near = run_mxact("faults encode_looses_carry");
   CHECK(near.status == 2);

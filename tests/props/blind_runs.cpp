@@ -1,5 +1,6 @@
 #include "tests/props/blind_runs.hpp"
 
+#include <omp.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -85,6 +86,8 @@ BlindFault fault_of(const FaultRow& row, std::span<const Outputs> clean, const S
 }  // namespace
 
 std::vector<BlindFault> run_blind(std::span<const FaultRow> faults, int jobs, unsigned limit_seconds, const std::function<void(std::size_t)>& done) {
+  // Processes work side by side, and a child would wait for ever for the threads that its parent had: there are to be none.
+  omp_set_num_threads(1);
   std::vector<Outputs> clean;
   for (const Source source : kSources) std::ranges::move(outputs_of(source, fault::Fault::none, FaultySide::execution), std::back_inserter(clean));
   const auto work = [&](std::size_t i, const Say& say) {
