@@ -90,6 +90,8 @@ std::vector<BlindFault> run_blind(std::span<const FaultRow> faults, int jobs, un
   omp_set_num_threads(1);
   std::vector<Outputs> clean;
   for (const Source source : kSources) std::ranges::move(outputs_of(source, fault::Fault::none, FaultySide::execution), std::back_inserter(clean));
+  const auto is_number = [](float value) { return std::isfinite(value); };
+  std::erase_if(clean, [&](const Outputs& outputs) { return std::ranges::none_of(outputs.values, is_number); });
   const auto work = [&](std::size_t i, const Say& say) {
     if (why_no_numbers(faults[i]).empty()) try_outputs(faults[i], clean, limit_seconds, say);
   };
