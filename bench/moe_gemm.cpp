@@ -49,7 +49,9 @@ const PanelMatrix& weights(const PanelFormat& format, std::size_t columns, std::
 
 double limit(const Engine& engine, const PanelMatrix& matrix, std::size_t rows, int threads) {
   const bool wide = (engine.needs & mx::kernels::kAvx512) != 0;
-  const double peak = engine.contract == mx::Contract::int8_block ? (wide ? int8_dot_peak() : int8_pair_peak()) : wide ? bf16_dot_peak() : f32_fma_peak();
+  const double peak = engine.contract == mx::Contract::int8_block ? (wide ? int8_dot_peak() : int8_pair_peak())
+                      : wide                                      ? bf16_dot_peak()
+                                                                  : f32_fma_peak();
   const double bytes = static_cast<double>(matrix.panel_code_bytes() + matrix.panel_scale_bytes());
   return product_limit(peak, rows, bytes / static_cast<double>(kPanelColumns * matrix.shape.k), threads);
 }

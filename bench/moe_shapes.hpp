@@ -49,8 +49,8 @@ void register_products(std::string_view what, Run run) {
   for (const std::size_t columns : kProductColumns) {
     for (const std::size_t rows : kProductRows) {
       for (const int threads : {1, 2}) {
-        const std::string name = "moe_gemm/" + std::string(what) + "/N:" + std::to_string(columns) + "/M:" + std::to_string(rows) +
-                                 "/threads:" + std::to_string(threads);
+        const std::string name =
+            "moe_gemm/" + std::string(what) + "/N:" + std::to_string(columns) + "/M:" + std::to_string(rows) + "/threads:" + std::to_string(threads);
         auto* entry = benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) { run(state, columns, rows, threads); });
         entry->Unit(benchmark::kMillisecond)->MinTime(0.1);
         if (threads > 1) entry->UseRealTime();

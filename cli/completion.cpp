@@ -83,7 +83,8 @@ std::vector<std::string> zsh_specs(const VerbEntry& verb) {
   int place = 0;
   for (const OptionEntry& option : verb.options) {
     if (option.positional) {
-      specs.push_back(fmt::format("{}:{}:{}", option.repeats ? "*" : std::to_string(++place), zsh_text(option.names.front()), zsh_values(verb, option)));
+      specs.push_back(
+          fmt::format("{}:{}:{}", option.repeats ? "*" : std::to_string(++place), zsh_text(option.names.front()), zsh_values(verb, option)));
       continue;
     }
     for (const std::string& name : option.names) specs.push_back(zsh_option(verb, option, name));

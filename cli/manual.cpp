@@ -52,7 +52,8 @@ std::string topic_roff(const HelpTopic& topic) {
 std::string manual_page(const VerbEntry& program) {
   std::string text = fmt::format(
       ".TH MXACT 1 \"\" \"mxact {}\" \"User Commands\"\n.SH NAME\nmxact \\- {}\n.SH SYNOPSIS\n.B mxact\n\\fIVERB\\fR [\\fIOPTIONS\\fR] ...\n"
-      ".SH DESCRIPTION\nResults go to standard output, progress and errors to standard error. Every verb takes \\fB\\-\\-json\\fR and \\fB\\-\\-help\\fR.\n"
+      ".SH DESCRIPTION\nResults go to standard output, progress and errors to standard error. Every verb takes \\fB\\-\\-json\\fR and "
+      "\\fB\\-\\-help\\fR.\n"
       ".SH VERBS\n",
       MXACT_VERSION, roff(program.meaning.substr(program.meaning.find(": ") + 2)));
   for (const VerbEntry* verb : all_verbs(program)) {

@@ -93,8 +93,8 @@ int doctor(bool as_json) {
     json["healthy"] = healthy;
     print_json(json);
   } else {
-    fmt::print("mxact     {} ({})\ncompiler  {}\nflags     {}\nisa       {}\nkernels   {}\nthreads   {}\nmemory    {:.1f} GiB\n\n",
-               MXACT_VERSION, MXACT_COMMIT, MXACT_COMPILER, MXACT_FLAGS, isa, tiers_text(), omp_get_max_threads(), gib);
+    fmt::print("mxact     {} ({})\ncompiler  {}\nflags     {}\nisa       {}\nkernels   {}\nthreads   {}\nmemory    {:.1f} GiB\n\n", MXACT_VERSION,
+               MXACT_COMMIT, MXACT_COMPILER, MXACT_FLAGS, isa, tiers_text(), omp_get_max_threads(), gib);
     for (const Check& check : checks) fmt::print("{:<8} {}: {}\n", check.passed ? "ok" : "BROKEN", check.name, check.detail);
   }
   return healthy ? 0 : 1;

@@ -1,5 +1,7 @@
 // mxact help, completion, manual: what the program takes, for people and for their shells.
 
+#include "cli/verb_help.hpp"
+
 #include <fmt/core.h>
 #include <fmt/format.h>
 
@@ -14,7 +16,6 @@
 #include "cli/help_topics.hpp"
 #include "cli/manual.hpp"
 #include "cli/output.hpp"
-#include "cli/verb_help.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 
@@ -111,9 +112,8 @@ void add_completion(Verb app, Action& action) {
   const Verb verb = app.add_verb("completion", "completion of command lines for a shell: source <(mxact completion bash)");
   verb.add_option("SHELL", *shell, "bash or zsh").required();
   verb.add_flag("--json", *json, "machine-readable output: what the completion is made of");
-  verb.callback([app, &action, shell, json] {
-    action = [app, shell, json] { return *json ? list_all(option_table(app), true) : completion(app, *shell); };
-  });
+  verb.callback(
+      [app, &action, shell, json] { action = [app, shell, json] { return *json ? list_all(option_table(app), true) : completion(app, *shell); }; });
 }
 
 void add_manual(Verb app, Action& action) {

@@ -105,11 +105,15 @@ int report(const ReportOptions& options) {
 }  // namespace
 
 void add_report(Verb app, Action& action) {
-  const Verb verb = app.add_verb("report", "one self-contained HTML page, or JUnit's XML, from the JSON of any runs; the exit status is that of the worst of them");
+  const Verb verb =
+      app.add_verb("report", "one self-contained HTML page, or JUnit's XML, from the JSON of any runs; the exit status is that of the worst of them");
   const auto options = std::make_shared<ReportOptions>();
   verb.add_option("RUN", options->runs, "what a verb printed with --json, or mxact_bench wrote with --benchmark_out").required();
-  verb.add_option("-o,--output", options->output, "the page, FILE.html; every single check as JUnit's XML, FILE.xml; or the picture of one run, FILE.svg").required();
-  verb.add_option("--picture", options->picture, "which picture, where a run has several: speed, of mxact_bench (default: the first, kernels under their limits)");
+  verb.add_option("-o,--output", options->output,
+                  "the page, FILE.html; every single check as JUnit's XML, FILE.xml; or the picture of one run, FILE.svg")
+      .required();
+  verb.add_option("--picture", options->picture,
+                  "which picture, where a run has several: speed, of mxact_bench (default: the first, kernels under their limits)");
   verb.add_option("--annotate", options->annotate, "github: prints a line for each failure that GitHub shows beside the change");
   verb.add_flag("--force", options->force, "overwrite the file");
   verb.add_flag("--json", options->json, "machine-readable output: the verdict of each run");

@@ -32,9 +32,13 @@ Asked asked_by(std::span<char* const> arguments) {
     if (word == "--help" || word == "-h") asked.help = true;
     if (word == "--list") asked.list = true;
     if (asked.help || asked.list) return asked;
-    std::string* const taken = word == "--regressions" ? &asked.regressions : word == "--failures" ? &asked.failures : word == "--junit" ? &asked.junit : nullptr;
+    std::string* const taken = word == "--regressions" ? &asked.regressions
+                               : word == "--failures"  ? &asked.failures
+                               : word == "--junit"     ? &asked.junit
+                                                       : nullptr;
     if (taken == nullptr) {
-      if (word.starts_with("-")) throw Error(ErrorCode::usage, "no such option: --regressions, --failures, --junit, --list, --help", std::string(word));
+      if (word.starts_with("-"))
+        throw Error(ErrorCode::usage, "no such option: --regressions, --failures, --junit, --list, --help", std::string(word));
       asked.ids.push_back(word);
       continue;
     }

@@ -77,8 +77,8 @@ std::vector<sim::JunitCase> checks_of(std::span<const Run> runs) {
     const Outcome outcome = run.kind->outcome(run);
     const std::vector<JunitCase> cases = cases_of(run);
     all.insert(all.end(), cases.begin(), cases.end());
-    all.push_back({std::string(run.kind->schema), run.name, end_of(outcome.standing),
-                   fmt::format("{}: {}", word_of(outcome.standing), outcome.counted)});
+    all.push_back(
+        {std::string(run.kind->schema), run.name, end_of(outcome.standing), fmt::format("{}: {}", word_of(outcome.standing), outcome.counted)});
   }
   return all;
 }

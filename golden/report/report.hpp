@@ -24,8 +24,8 @@ std::string report_html(std::span<const Run> runs);
 /// Error(input) as outcomes_of does.
 std::vector<sim::JunitCase> checks_of(std::span<const Run> runs);
 
-/// The picture of a run, or of several that its kind has the one of that name. Throws Error(usage) when runs of its kind have none, naming the kinds that do,
-/// and for an unknown name.
+/// The picture of a run, or of several that its kind has the one of that name. Throws Error(usage) when runs of its kind have none, naming the kinds
+/// that do, and for an unknown name.
 Figure picture_of(const Run& run, std::string_view name = {});
 
 }  // namespace mx::golden

@@ -102,7 +102,8 @@ class Sheet {
 
   void head() {
     svg_.text(kMargin, y_, "title", "Speed over the number of rows or tokens");
-    svg_.text(kMargin, y_ += 20, "soft", "operations a second; a bar of full height is the fastest of its group; the line beside it: one standard deviation of the repetitions");
+    svg_.text(kMargin, y_ += 20, "soft",
+              "operations a second; a bar of full height is the fastest of its group; the line beside it: one standard deviation of the repetitions");
   }
 
  private:
@@ -125,7 +126,8 @@ bool has_speed(const Run& run) { return !panels_of(run).empty(); }
 
 Figure speed_figure(const Run& run) {
   const std::map<std::string, Panel> panels = panels_of(run);
-  if (panels.empty()) run.root()["benchmarks"].fail("has no benchmark with a rate for several numbers of rows (M:) or tokens (tokens:): there is nothing to draw");
+  if (panels.empty())
+    run.root()["benchmarks"].fail("has no benchmark with a rate for several numbers of rows (M:) or tokens (tokens:): there is nothing to draw");
   Sheet sheet;
   sheet.head();
   for (const auto& [title, panel] : panels) sheet.draw(title, panel);

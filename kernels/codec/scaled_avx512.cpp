@@ -68,9 +68,9 @@ struct Constants {
 
 [[gnu::always_inline]] inline Constants constants_of(const ScaledPlan& plan) {
   const auto all = [](uint32_t on) { return static_cast<__mmask16>(on != 0 ? 0xFFFF : 0); };
-  return {rounding_of(plan.rounding), set16(plan.half_unit), _mm512_set1_ps(plan.units), all(plan.rounding.addend), all(plan.rounding.sticky),
-          all(plan.rounding.even),    plan.divides != 0,     plan.narrows != 0,          plan.doubts != 0,          plan.units != 0,
-          plan.rounding.width == 4};
+  return {rounding_of(plan.rounding), set16(plan.half_unit),   _mm512_set1_ps(plan.units), all(plan.rounding.addend),
+          all(plan.rounding.sticky),  all(plan.rounding.even), plan.divides != 0,          plan.narrows != 0,
+          plan.doubts != 0,           plan.units != 0,         plan.rounding.width == 4};
 }
 
 /// Finite numbers as the source's type holds them.

@@ -36,7 +36,9 @@ std::uint32_t counted(std::uint32_t f32, float units, const RoundingPlan& how) {
 /// A finite number, within the range of the source's type, as that type holds it: ties go to even.
 template <ElementSource kSource>
 std::uint32_t narrowed(std::uint32_t f32) {
-  [[maybe_unused]] const auto cut = [](std::uint32_t bits, int drop) { return (bits + (1U << (drop - 1)) - 1U + (bits >> drop & 1U)) >> drop << drop; };
+  [[maybe_unused]] const auto cut = [](std::uint32_t bits, int drop) {
+    return (bits + (1U << (drop - 1)) - 1U + (bits >> drop & 1U)) >> drop << drop;
+  };
   if constexpr (kSource == ElementSource::bf16) return cut(f32, 16);
   if constexpr (kSource == ElementSource::fp16) {
     constexpr std::uint32_t kSmallestNormal = 0x38800000U;  // 2^-14

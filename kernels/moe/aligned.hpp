@@ -1,6 +1,6 @@
 #pragma once
-// Memory that vector loads of a whole cache line may read, also one that begins at its last byte, large buffers in large pages: a product of few rows is as fast as it reads its weights, and
-// the processor's prefetchers end at a page.
+// Memory that vector loads of a whole cache line may read, also one that begins at its last byte, large buffers in large pages: a product of few rows
+// is as fast as it reads its weights, and the processor's prefetchers end at a page.
 
 #include <cstddef>
 #include <new>

@@ -25,8 +25,8 @@ MXACT_INLINE __m512 moderate_product(__m512 weight, __m512 scale) {
   const __m512i power = _mm512_and_si512(_mm512_castps_si512(product), _mm512_set1_epi32(0x7F800000));
   const __m512 rounder = _mm512_castsi512_ps(_mm512_add_epi32(power, _mm512_set1_epi32(kRounderBits)));
   const __m512 rounded = _mm512_sub_ps(_mm512_fmadd_ps(weight, scale, rounder), rounder);
-  return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(_mm512_castps_si512(rounded), _mm512_castps_si512(product), _mm512_set1_epi32(INT32_MIN),
-                                                       kFirstOrSecondAndThird));
+  return _mm512_castsi512_ps(
+      _mm512_ternarylogic_epi32(_mm512_castps_si512(rounded), _mm512_castps_si512(product), _mm512_set1_epi32(INT32_MIN), kFirstOrSecondAndThird));
 }
 
 /// The same of any scales.

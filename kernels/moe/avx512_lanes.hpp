@@ -65,7 +65,8 @@ struct Columns {
   static constexpr size_t kAhead = 4096;
   size_t ahead = kAhead;
 
-  /// Behind a panel's last page lies another of those that are read beside each other: of MXFP4, so many blocks from the end, the next ones are meant.
+  /// Behind a panel's last page lies another of those that are read beside each other: of MXFP4, so many blocks from the end, the next ones are
+  /// meant.
   MXACT_INLINE void look_ahead(size_t blocks_left) {
     constexpr size_t kBlocks = kAhead / (kPanelBlockDwords * 4);
     ahead = blocks_left > kBlocks ? kAhead : kAhead + (Vectors / 2 - 1) * code_stride;

@@ -33,16 +33,17 @@ struct TileArgs {
   size_t rows;
   /// Set unless the scales and activations at hand are known to keep away from the ends of their ranges: operand.hpp says how far for each contract.
   bool careful;
-  const uint32_t* a;           ///< tile after tile, each in the engine's RowForm
+  const uint32_t* a;  ///< tile after tile, each in the engine's RowForm
   /// int8: [block][row] in each tile, the bits of the fp32 number 1.5 * 2^23 units, a unit being the block's scale times 2^-7; beyond the scales of
-  /// 2^111 they are no such number, but scale_byte_of() still finds the byte. A whole number of units that is added to the bits is added to the number.
+  /// 2^111 they are no such number, but scale_byte_of() still finds the byte. A whole number of units that is added to the bits is added to the
+  /// number.
   const int32_t* a_bases;
   const int32_t* a_starts;  ///< int8: [chain][row] in each tile, its block's base less 12 times the chain's sum
-  size_t scale_block;     ///< elements of K that share a scale of the weights
-  size_t chain;           ///< bf16-block: elements of K in a chain: 16, 32, 64, 128, or at least K. Scale blocks are made of whole chains
-  float expert_scale;     ///< what scales of the kind e4m3 are multiplied with
-  const float* a_scales;  ///< bf16-block: [chain][row] in each tile; null: the activations have none
-  const float* bias;      ///< [panel][32], or null
+  size_t scale_block;       ///< elements of K that share a scale of the weights
+  size_t chain;             ///< bf16-block: elements of K in a chain: 16, 32, 64, 128, or at least K. Scale blocks are made of whole chains
+  float expert_scale;       ///< what scales of the kind e4m3 are multiplied with
+  const float* a_scales;    ///< bf16-block: [chain][row] in each tile; null: the activations have none
+  const float* bias;        ///< [panel][32], or null
   /// Column c of a row and panel goes to out[panel * panel_stride + row * row_stride + c / 16 * half_stride + c % 16].
   float* out;
   size_t panel_stride;
@@ -51,9 +52,7 @@ struct TileArgs {
 };
 
 /// What a_bases and a_starts are made of, and what a base was made of.
-static inline int32_t base_of(uint8_t scale_byte) {
-  return static_cast<int32_t>((static_cast<uint32_t>(scale_byte + 16) << 23) + 0x00400000U);
-}
+static inline int32_t base_of(uint8_t scale_byte) { return static_cast<int32_t>((static_cast<uint32_t>(scale_byte + 16) << 23) + 0x00400000U); }
 static inline uint8_t scale_byte_of(int32_t base) { return static_cast<uint8_t>((static_cast<uint32_t>(base) >> 23) - 16); }
 
 using TileFunction = void(const TileArgs&);

@@ -37,7 +37,7 @@ struct SharedDigits {
   std::vector<Limit> limits;  ///< of several that hold an absent one wins, else the last
   std::int64_t source_base = 0;
   std::int64_t target_base = 0;
-  std::int64_t target_units = 0;  ///< of its memory
+  std::int64_t target_units = 0;          ///< of its memory
   std::vector<std::int64_t> source_word;  ///< memory unit of each unit of a word of neighbouring ones; empty: words are as they are
   std::vector<std::int64_t> target_word;
 };

@@ -181,8 +181,8 @@ class Builder {
 
   bool add_outer(const SharedDigit& digit, bool is_staged, std::int64_t stage_stride) {
     if (digit.source_stride % per_byte_ != 0 || digit.target_stride % per_byte_ != 0) return false;
-    OuterDigit outer{digit.radix, digit.source_stride / per_byte_, digit.target_stride / per_byte_, is_staged,
-                     stage_stride / per_byte_, std::vector<std::int64_t>(limits_.size(), 0)};
+    OuterDigit outer{digit.radix, digit.source_stride / per_byte_, digit.target_stride / per_byte_,
+                     is_staged,   stage_stride / per_byte_,        std::vector<std::int64_t>(limits_.size(), 0)};
     for (const Share& share : digit.shares) outer.weights[share.limit] += share.weight;
     tiles_.outer.push_back(std::move(outer));
     return true;

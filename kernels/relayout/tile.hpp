@@ -72,8 +72,8 @@ struct Tiles {
   std::int64_t source_base = 0;   ///< in bytes
   std::int64_t target_base = 0;
   std::vector<TileLimit> limits;
-  std::vector<TileForm> forms;               ///< mixed-radix number of the limits' reaches, the last limit fastest; the last form is the whole tile's
-  std::int32_t bytes = 0;                    ///< of a tile, a power of two
+  std::vector<TileForm> forms;  ///< mixed-radix number of the limits' reaches, the last limit fastest; the last form is the whole tile's
+  std::int32_t bytes = 0;       ///< of a tile, a power of two
   Stage stage;
   bool is_copy = false;                      ///< every byte stays where it is in the tile
   std::vector<std::vector<BytePart>> parts;  ///< of each target byte; of a copy empty

@@ -21,7 +21,9 @@ std::uint32_t F32Arithmetic::from(const Value& value) { return value.cls == Valu
 
 Value F32Arithmetic::value(std::uint32_t x) { return decode(kF32, x); }
 
-PreparedOperand F32Arithmetic::prepared(Side side, const std::vector<Value>& values) const { return prepare(*contract_, side, Operand{.elements = values}); }
+PreparedOperand F32Arithmetic::prepared(Side side, const std::vector<Value>& values) const {
+  return prepare(*contract_, side, Operand{.elements = values});
+}
 
 std::uint32_t F32Arithmetic::dot(const PreparedOperand& a, const PreparedOperand& b, const Value& bias) const {
   return mx::dot(*contract_, a, b, Addends{.c = {}, .bias = from(bias)});

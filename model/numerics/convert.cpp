@@ -123,7 +123,8 @@ bool overflows_to_inf(bool negative, Rounding rounding) {
 std::uint32_t overflow_code(const Value& value, const Format& format, const Conversion& how, Flags& flags) {
   const bool infinite = value.cls == ValueClass::infinity;
   bool clamps = how.overflow == Overflow::saturate;
-  if (how.overflow == Overflow::ieee && !infinite && !planted(Fault::overflow_ignores_rounding)) clamps = !overflows_to_inf(value.negative, how.rounding);
+  if (how.overflow == Overflow::ieee && !infinite && !planted(Fault::overflow_ignores_rounding))
+    clamps = !overflows_to_inf(value.negative, how.rounding);
   flags.overflow |= !infinite;
   flags.inexact |= !infinite;
   flags.invalid |= infinite && !has_inf(format);

@@ -13,7 +13,7 @@ Outcome law_bijection_test(const Law& law);     ///< is_bijection agrees with co
 Outcome law_apply_undone(const Law& law);       ///< apply there and back is the identity
 Outcome law_powers_of_two(const Law& law);      ///< scales that are kept as exponents are powers of two or refused
 
-Outcome law_takes(const Law& law);              ///< what each converter takes and refuses is what the documents say
+Outcome law_takes(const Law& law);  ///< what each converter takes and refuses is what the documents say
 
 // One law per library of building blocks: the id ends in "/LIBRARY".
 Outcome law_stage_addresses(const Law& law);             ///< at, inverse, gather and digits agree

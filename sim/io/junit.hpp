@@ -1,5 +1,6 @@
 #pragma once
-// Checks in the form that continuous integration reads: JUnit's XML, and GitHub's annotations. In the header, because programs of laws that link little else write it too.
+// Checks in the form that continuous integration reads: JUnit's XML, and GitHub's annotations. In the header, because programs of laws that link
+// little else write it too.
 
 #include <cstddef>
 #include <span>

@@ -23,7 +23,8 @@ struct Misuse {
 TEST_CASE("help and version answer") {
   const Run version = run_mxact("--version");
   CHECK(version.status == 0);
-  for (const char* word : {"mxact 0.1.0 (", "compiler: ", "flags: ", "-ffp-contract=off", "tiers: portable", ", in use: "}) CHECK(version.out.find(word) != std::string::npos);
+  for (const char* word : {"mxact 0.1.0 (", "compiler: ", "flags: ", "-ffp-contract=off", "tiers: portable", ", in use: "})
+    CHECK(version.out.find(word) != std::string::npos);
   const Run help = run_mxact("--help");
   CHECK(help.status == 0);
   for (const char* verb : {"verify", "select", "matrix", "audit", "layout", "witness", "formats", "encode", "decode", "quantize", "compare", "sweep",

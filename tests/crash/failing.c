@@ -60,19 +60,19 @@ static enum verdict judge(const char* name, int writes_bytes) {
   return fail;
 }
 
-#define FORWARD(result, name, parameters, arguments, writes_bytes, counts)                        \
-  result name parameters {                                                                        \
-    result(*const next) parameters = (result(*) parameters)next_of(#name);                        \
-    if (counts && judge(#name, writes_bytes) == fail) return (result)-1;                          \
-    return next arguments;                                                                        \
+#define FORWARD(result, name, parameters, arguments, writes_bytes, counts) \
+  result name parameters {                                                 \
+    result(*const next) parameters = (result(*) parameters)next_of(#name); \
+    if (counts && judge(#name, writes_bytes) == fail) return (result)-1;   \
+    return next arguments;                                                 \
   }
 
-#define FORWARD_BYTES(name, parameters, short_arguments, arguments)                               \
-  ssize_t name parameters {                                                                       \
-    ssize_t(*const next) parameters = (ssize_t(*) parameters)next_of(#name);                      \
-    const enum verdict verdict = file > STDERR_FILENO ? judge(#name, 1) : go_on;                  \
-    if (verdict == fail) return -1;                                                               \
-    return verdict == stop_short && size > 1 ? next short_arguments : next arguments;             \
+#define FORWARD_BYTES(name, parameters, short_arguments, arguments)                   \
+  ssize_t name parameters {                                                           \
+    ssize_t(*const next) parameters = (ssize_t(*) parameters)next_of(#name);          \
+    const enum verdict verdict = file > STDERR_FILENO ? judge(#name, 1) : go_on;      \
+    if (verdict == fail) return -1;                                                   \
+    return verdict == stop_short && size > 1 ? next short_arguments : next arguments; \
   }
 
 FORWARD_BYTES(write, (int file, const void* bytes, size_t size), (file, bytes, size / 2), (file, bytes, size))
@@ -89,4 +89,5 @@ FORWARD(int, link, (const char* from, const char* to), (from, to), 0, 1)
 FORWARD(ssize_t, sendfile, (int to, int from, off_t* at, size_t size), (to, from, at, size), 0, 1)
 FORWARD(ssize_t, sendfile64, (int to, int from, off64_t* at, size_t size), (to, from, at, size), 0, 1)
 FORWARD(void*, mmap, (void* at, size_t size, int access, int flags, int file, off_t offset), (at, size, access, flags, file, offset), 0, file >= 0)
-FORWARD(void*, mmap64, (void* at, size_t size, int access, int flags, int file, off64_t offset), (at, size, access, flags, file, offset), 0, file >= 0)
+FORWARD(void*, mmap64, (void* at, size_t size, int access, int flags, int file, off64_t offset), (at, size, access, flags, file, offset), 0,
+        file >= 0)

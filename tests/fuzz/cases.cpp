@@ -1,6 +1,7 @@
 // Files of oracle cases, a JSON object a line.
 
 #include "golden/witness/cases.hpp"
+
 #include "tests/fuzz/target.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,9 +1,8 @@
 // Command lines, a word a line: what is no command line of the program is refused in one line. Nothing that is asked for is done.
 
-#include "cli/program.hpp"
-
 #include <utility>
 
+#include "cli/program.hpp"
 #include "tests/fuzz/target.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -13,8 +12,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<std::string> words;
   std::string word;
   for (const char c : mx::fuzz::text_of(data, size)) {
-    if (c == '\n') words.push_back(std::exchange(word, {}));
-    else if (c != '\0') word += c;
+    if (c == '\n')
+      words.push_back(std::exchange(word, {}));
+    else if (c != '\0')
+      word += c;
   }
   if (!word.empty()) words.push_back(word);
   mx::fuzz::expect_answer([&] { mx::cli::action_for(words); });

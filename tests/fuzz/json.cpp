@@ -1,9 +1,10 @@
 // Foreign JSON, and reports made of it: whatever parses is a run that can be shown, or is refused.
 
+#include "sim/io/json.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include "golden/report/report.hpp"
-#include "sim/io/json.hpp"
 #include "tests/fuzz/target.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -19,7 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       mx::fuzz::require(place.coord.has_value() != layout.is_padding(address), "an address holds an element or padding");
       if (place.coord && !layout.repeats()) mx::fuzz::require(layout.at(*place.coord) == address, "an element is where it is found");
     }
-    if (grains <= kSmall && layout.size() <= kSmall) mx::fuzz::require(static_cast<std::int64_t>(layout.gather().size()) == grains, "the map is whole");
+    if (grains <= kSmall && layout.size() <= kSmall)
+      mx::fuzz::require(static_cast<std::int64_t>(layout.gather().size()) == grains, "the map is whole");
   });
   return 0;
 }

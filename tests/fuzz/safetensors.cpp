@@ -1,6 +1,7 @@
 // The container: what opens must be readable to its last byte, and its tensors must lie where the header says.
 
 #include "sim/io/safetensors.hpp"
+
 #include "tests/fuzz/target.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,6 @@
 #pragma once
-// A fuzz target: bytes in; what is wrong with them must come out as mx::Error. Every other exception, crash, sanitizer's finding or broken promise ends the process.
+// A fuzz target: bytes in; what is wrong with them must come out as mx::Error. Every other exception, crash, sanitizer's finding or broken promise
+// ends the process.
 
 #include <cstddef>
 #include <cstdint>

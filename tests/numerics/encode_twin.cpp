@@ -1,9 +1,8 @@
 // The fast twin against the model, bit for bit, for every conversion that it accepts.
 
-#include "kernels/sweep/encode.hpp"
-
 #include <string>
 
+#include "kernels/sweep/encode.hpp"
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
 #include "tests/catch.hpp"

@@ -175,7 +175,8 @@ TEST_CASE("speed over the number of rows has a bar for each number, and is asked
   const auto speed = [&] { return mx::golden::as_file(mx::golden::picture_of(mx::golden::run_of("bench.json", bench), "speed")); };
   const std::string picture = speed();
   // A full bar has 30 pixels; the slower ones their share of it.
-  for (const char* part : {"moe_gemm N:64 threads:1", ">ours w:mxfp4<", ">peer w:bf16<", "height=\"30\"", "height=\"15\"", "height=\"8\"", ">4 G/s<", ">2 G/s<", ">1 G/s<"}) {
+  for (const char* part : {"moe_gemm N:64 threads:1", ">ours w:mxfp4<", ">peer w:bf16<", "height=\"30\"", "height=\"15\"", "height=\"8\"", ">4 G/s<",
+                           ">2 G/s<", ">1 G/s<"}) {
     INFO(part);
     CHECK(picture.find(part) != std::string::npos);
   }
