@@ -58,7 +58,7 @@ std::uint32_t near_tie(std::uint32_t amax, std::mt19937& random) {
 
 /// A number of at most that magnitude: at times a special one, often one of few bits, which is a tie of some format, or next to one.
 std::uint32_t below(std::uint32_t amax, bool specials, std::mt19937& random) {
-  const std::uint32_t sign = random() % 2 << 31U;
+  const std::uint32_t sign = random() % 2 == 0 ? 0 : kSign;
   const std::uint32_t kind = static_cast<std::uint32_t>(random() % 20);
   if (kind == 0) return sign;
   if (kind == 1) return sign | static_cast<std::uint32_t>(random() % 0x00800000U);

@@ -74,7 +74,6 @@ struct NanRow {
   NanRule rule;
 };
 
-constexpr NanRow kGiven{"", NanCode::given, NanRule::fixed};
 constexpr std::array kPayloads{NanRow{"/keep_payload", NanCode::kept, NanRule::keep_payload},
                                NanRow{"/quiet_payload", NanCode::quiet, NanRule::quiet_payload}};
 
