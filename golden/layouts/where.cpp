@@ -113,7 +113,7 @@ std::uint64_t read_element(const Layout& layout, const ElementPlace& place, std:
   for (const Piece& piece : place.pieces) {
     for (int i = 0; i < piece.bits; ++i) {
       const std::int64_t at = piece.byte * 8 + piece.bit + i;
-      const std::uint64_t bit = memory[static_cast<std::size_t>(at / 8)] >> (at % 8) & 1U;
+      const std::uint64_t bit = unsigned{memory[static_cast<std::size_t>(at / 8)]} >> (at % 8) & 1U;
       element = (element & ~(std::uint64_t{1} << (piece.from_bit + i))) | bit << (piece.from_bit + i);
     }
   }

@@ -30,7 +30,7 @@ inline void check(const std::string& set, const std::string& id, const std::vect
   for (const Change& row : changes) {
     INFO(id << ", " << row.name);
     Json changed = manifest;
-    changed["entries"] = {entry};
+    changed["entries"] = Json::array({entry});
     row.change(changed["entries"][0]);
     write_text(scratch.path() / "manifest.json", changed.dump());
     const Outcome outcome = run(scratch.path());

@@ -158,7 +158,7 @@ TEST_CASE("long names are cut between letters") {
 TEST_CASE("a run without a picture says which have one") {
   CHECK(refuses(mx::ErrorCode::usage, "a run of mxact-doctor/1 has no picture of its own (these have: mxact-verify", [] { picture(doctor_json()); }));
   Json bench = bench_json();
-  bench["benchmarks"] = {bench["benchmarks"][5]};
+  bench["benchmarks"] = Json::array({bench["benchmarks"][5]});
   CHECK(refuses(mx::ErrorCode::input, "there is nothing to draw", [&] { picture(bench); }));
 }
 
