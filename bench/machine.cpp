@@ -18,10 +18,11 @@ namespace {
 
 constexpr std::size_t kLargePage = std::size_t{2} << 20;
 
-/// Processor time of this thread: what others run meanwhile on the same core does not count.
-double seconds() {
+/// Processor time of this thread for one thread: what others run meanwhile on the same core does not count. The clock for several, as they are waited
+/// for.
+double seconds(int threads) {
   timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
@@ -135,13 +136,14 @@ MXACT_PEAK(f32_wide_fmas, "vfmadd231ps", "zmm")
 
 bool has_avx2() { return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0; }
 
-/// The median of a few.
-double rate(void (*run)(), double operations) {
+/// The median of a few, `operations` being those of one thread's run.
+double rate(void (*run)(), double operations, int threads) {
   std::array<double, 5> rates;
   for (double& each : rates) {
-    const double start = seconds();
-    run();
-    each = operations / (seconds() - start);
+    const double start = seconds(threads);
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+    for (int i = 0; i < threads; ++i) run();
+    each = threads * operations / (seconds(threads) - start);
   }
   std::nth_element(rates.begin(), rates.begin() + 2, rates.end());
   return rates[2];
@@ -191,46 +193,46 @@ void stream_copy(std::byte* target, const std::byte* source, std::size_t bytes) 
 void stream_copy(std::byte* target, const std::byte* source, std::size_t bytes) { std::memcpy(target, source, bytes); }
 #endif
 
-double memory_read() {
+double memory_read(int threads) {
   static const Memory kMemory(std::size_t{256} << 20);
   const std::span<const std::byte> bytes = kMemory.words<std::byte>();
-  const double start = seconds();
+  const double start = seconds(threads);
   static volatile std::uint64_t seen = 0;
-  seen = seen ^ move(bytes, {}, 1, kLongStep);
-  return static_cast<double>(bytes.size()) / (seconds() - start);
+  seen = seen ^ move(bytes, {}, threads, kLongStep);
+  return static_cast<double>(bytes.size()) / (seconds(threads) - start);
 }
 
-double bf16_dot_peak() {
+double bf16_dot_peak([[maybe_unused]] int threads) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512bf16") != 0) return rate(bf16_dots, 64.0 * kSums * kRounds);
+  if (__builtin_cpu_supports("avx512bf16") != 0) return rate(bf16_dots, 64.0 * kSums * kRounds, threads);
 #endif
   return 0;
 }
 
-double int8_dot_peak() {
+double int8_dot_peak([[maybe_unused]] int threads) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512vnni") != 0) return rate(int8_dots, 128.0 * kSums * kRounds);
+  if (__builtin_cpu_supports("avx512vnni") != 0) return rate(int8_dots, 128.0 * kSums * kRounds, threads);
 #endif
   return 0;
 }
 
-double int8_pair_peak() {
+double int8_pair_peak([[maybe_unused]] int threads) {
 #if defined(__x86_64__)
-  if (has_avx2()) return rate(int8_pairs, 64.0 * kSums * kRounds);
+  if (has_avx2()) return rate(int8_pairs, 64.0 * kSums * kRounds, threads);
 #endif
   return 0;
 }
 
-double f32_fma_peak() {
+double f32_fma_peak([[maybe_unused]] int threads) {
 #if defined(__x86_64__)
-  if (has_avx2()) return rate(f32_fmas, 16.0 * kSums * kRounds);
+  if (has_avx2()) return rate(f32_fmas, 16.0 * kSums * kRounds, threads);
 #endif
   return 0;
 }
 
-double f32_wide_fma_peak() {
+double f32_wide_fma_peak([[maybe_unused]] int threads) {
 #if defined(__x86_64__)
-  if (is_wide()) return rate(f32_wide_fmas, 32.0 * kSums * kRounds);
+  if (is_wide()) return rate(f32_wide_fmas, 32.0 * kSums * kRounds, threads);
 #endif
   return 0;
 }

@@ -42,14 +42,14 @@ std::uint64_t move(std::span<const std::byte> from, std::span<std::byte> to, int
 /// Copies `bytes`, a multiple of 256, between buffers aligned to 64, with the widest non-temporal stores that the processor has.
 void stream_copy(std::byte* target, const std::byte* source, std::size_t bytes);
 
-/// Bytes per second that the calling thread reads from memory, over 256 MiB.
-double memory_read();
+/// Bytes per second that so many threads read from memory together, 256 MiB in all. One thread's seconds are its own processor time.
+double memory_read(int threads);
 
-/// Operations per second of one thread (a multiplication and an addition are two), 0 where the processor lacks the instruction.
-double bf16_dot_peak();      ///< VDPBF16PS, 512 bits
-double int8_dot_peak();      ///< VPDPBUSD, 512 bits
-double int8_pair_peak();     ///< VPMADDUBSW, 256 bits, whose sums of two are yet to be added up
-double f32_fma_peak();       ///< VFMADD231PS, 256 bits
-double f32_wide_fma_peak();  ///< VFMADD231PS, 512 bits
+/// Operations per second of so many threads at the same time (a multiplication and an addition are two), 0 where the processor lacks the instruction.
+double bf16_dot_peak(int threads);      ///< VDPBF16PS, 512 bits
+double int8_dot_peak(int threads);      ///< VPDPBUSD, 512 bits
+double int8_pair_peak(int threads);     ///< VPMADDUBSW, 256 bits, whose sums of two are yet to be added up
+double f32_fma_peak(int threads);       ///< VFMADD231PS, 256 bits
+double f32_wide_fma_peak(int threads);  ///< VFMADD231PS, 512 bits
 
 }  // namespace mx::bench

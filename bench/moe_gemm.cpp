@@ -1,5 +1,5 @@
-// Products of expert weights at gpt-oss sizes, each as a rate and as a share of what the machine allows at the same moment: the smaller of the
-// instruction's peak and of the rate at which one thread reads the weights from memory.
+// Products of expert weights at gpt-oss sizes, each as a rate and as a share of what the machine allows as many threads at the same moment: the
+// smaller of the instruction's peak and of the rate at which they read the weights from memory.
 
 #include <benchmark/benchmark.h>
 
@@ -49,9 +49,9 @@ const PanelMatrix& weights(const PanelFormat& format, std::size_t columns, std::
 
 double limit(const Engine& engine, const PanelMatrix& matrix, std::size_t rows, int threads) {
   const bool wide = (engine.needs & mx::kernels::kAvx512) != 0;
-  const double peak = engine.contract == mx::Contract::int8_block ? (wide ? int8_dot_peak() : int8_pair_peak())
-                      : wide                                      ? bf16_dot_peak()
-                                                                  : f32_fma_peak();
+  const double peak = engine.contract == mx::Contract::int8_block ? (wide ? int8_dot_peak(threads) : int8_pair_peak(threads))
+                      : wide                                      ? bf16_dot_peak(threads)
+                                                                  : f32_fma_peak(threads);
   const double bytes = static_cast<double>(matrix.panel_code_bytes() + matrix.panel_scale_bytes());
   return product_limit(peak, rows, bytes / static_cast<double>(kPanelColumns * matrix.shape.k), threads);
 }

@@ -4,7 +4,8 @@
 The run has repetitions (--benchmark_repetitions) in random order (--benchmark_enable_random_interleaving). Each figure is the median of its repetitions
 with half the distance of its quartiles, in percent of it, beside it. The share of the machine's limit is measured in the same process at the same moment.
 Where the run has peers (libraries that multiply weights which were dequantized for them), an engine's figure ends with how many times the fastest one's
-rate of the same size it is. Two threads are shown as how many times one thread's rate they reach.
+rate of the same size it is. Two threads are shown as how many times one thread's rate they reach, and how many times one thread's limit the machine
+allowed them at the time.
 """
 
 import json
@@ -61,11 +62,14 @@ def figure(runs, key):
 
 
 def to_one_thread(runs, key):
-    """A figure of two threads beside that of one."""
+    """A figure of two threads beside that of one, and the limit of two beside that of one."""
     kind, what, column, _ = key
     one = runs.get((kind, what, column, 1))
     text = f"{1e-9 * rate_of(runs[key]):.0f}"
-    return text if one is None else f"{text}, {rate_of(runs[key]) / rate_of(one):.2f}x"
+    if one is None:
+        return text
+    limit = lambda values: statistics.median(limit for _, _, limit in values)
+    return f"{text}, {rate_of(runs[key]) / rate_of(one):.2f}x of {limit(runs[key]) / limit(one):.2f}x"
 
 
 def tables(runs, threads):
@@ -81,7 +85,7 @@ def tables(runs, threads):
                 of += ", times the fastest peer"
             cell = figure
         else:
-            of = "times one thread"
+            of = f"times one thread, of what its {'limit' if kind == 'moe_gemm' else 'products'} allowed two"
             cell = to_one_thread
         lines += [f"| {threads} thread{'s' if threads > 1 else ''}: 10^9 operations a second, {of} | " + " | ".join(f"{column}={c}" for c in columns) + " |"]
         lines += ["|---|" + "--:|" * len(columns)]

@@ -29,9 +29,10 @@ class Draws {
   std::uint64_t state_ = 1;
 };
 
-/// Operations per second that this moment allows: the smaller of the instruction's `peak` and of the rate at which weights come from memory.
+/// Operations per second that this moment allows so many threads: the smaller of their instruction's `peak` and of the rate at which weights come
+/// from memory.
 inline double product_limit(double peak, std::size_t rows, double bytes_per_weight, int threads) {
-  return threads * std::min(peak, 2 * static_cast<double>(rows) * memory_read() / bytes_per_weight);
+  return std::min(peak, 2 * static_cast<double>(rows) * memory_read(threads) / bytes_per_weight);
 }
 
 /// `limit` is the mean of those before and after the run.

@@ -19,7 +19,7 @@ memory filled(const memory::desc& description, const dnnl::engine& engine, const
 }
 
 void matmul(benchmark::State& state, std::size_t columns, std::size_t rows, int threads) {
-  if (bf16_dot_peak() == 0) return state.SkipWithError("this processor has no products of bf16");
+  if (bf16_dot_peak(1) == 0) return state.SkipWithError("this processor has no products of bf16");
   pin(threads);
   omp_set_num_threads(threads);
   const auto m = static_cast<memory::dim>(rows);
@@ -46,7 +46,7 @@ void matmul(benchmark::State& state, std::size_t columns, std::size_t rows, int 
   stream.wait();
   std::vector<float> out(rows * columns);
   memory result(out_form, engine, out.data());
-  const auto limit = [&] { return product_limit(bf16_dot_peak(), rows, sizeof(std::uint16_t), threads); };
+  const auto limit = [&] { return product_limit(bf16_dot_peak(threads), rows, sizeof(std::uint16_t), threads); };
   const double before = limit();
   std::size_t copy = 0;
   for (auto _ : state) {

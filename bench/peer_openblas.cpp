@@ -20,7 +20,7 @@ void sgemm(benchmark::State& state, std::size_t columns, std::size_t rows, int t
   const auto m = static_cast<blasint>(rows);
   const auto n = static_cast<blasint>(columns);
   const auto k = static_cast<blasint>(kProductK);
-  const auto limit = [&] { return product_limit(std::max(f32_fma_peak(), f32_wide_fma_peak()), rows, sizeof(float), threads); };
+  const auto limit = [&] { return product_limit(std::max(f32_fma_peak(threads), f32_wide_fma_peak(threads)), rows, sizeof(float), threads); };
   const double before = limit();
   std::size_t copy = 0;
   for (auto _ : state) {

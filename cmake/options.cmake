@@ -26,7 +26,7 @@ if(MXACT_SANITIZE)
 endif()
 
 if(MXACT_COVERAGE)
-  add_link_options(--coverage)
+  add_link_options($<$<LINK_LANGUAGE:CXX>:-fprofile-instr-generate>)
 endif()
 if(MXACT_FUZZ)
   target_compile_options(mxact_options INTERFACE $<BUILD_INTERFACE:-fsanitize=fuzzer-no-link>)

@@ -24,4 +24,6 @@ std::string one_line(const std::string& text) {
 Error::Error(ErrorCode code, const std::string& message, std::string where)
     : std::runtime_error(one_line(where.empty() ? message : where + ": " + message)), code_(code), where_(std::move(where)) {}
 
+const std::string& Error::where() const noexcept { return where_; }
+
 }  // namespace mx

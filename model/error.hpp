@@ -24,7 +24,7 @@ class Error : public std::runtime_error {
   Error(ErrorCode code, const std::string& message, std::string where = {});
 
   ErrorCode code() const noexcept { return code_; }
-  const std::string& where() const noexcept { return where_; }
+  const std::string& where() const noexcept;
 
  private:
   ErrorCode code_;

@@ -20,12 +20,6 @@ std::uint64_t pad_grain(std::int64_t entry, std::int64_t address, int bits, std:
 
 namespace {
 
-/// A planted fault: what padding holds is added to the first element.
-void mix_padding(std::span<const std::uint8_t> bytes, std::int64_t address, std::int64_t count, std::span<std::uint8_t> out, int bits) {
-  if (!fault::planted(fault::Fault::restore_mixes_padding)) return;
-  for (std::int64_t i = 0; i < count; ++i) set_grain(out, 0, bits, get_grain(out, 0, bits) | get_grain(bytes, address + i, bits));
-}
-
 /// Elements of which memory may hold several copies.
 class Copies {
  public:
@@ -69,7 +63,9 @@ HeldUnits held_row_major(const Layout& from, std::span<const std::uint8_t> bytes
   if (from.repeats()) copies.emplace(from);
   for_each_run(from, [&](std::int64_t address, std::int64_t entry, std::int64_t count) {
     if (entry < 0) {
-      mix_padding(bytes, address, count, held.bytes, bits);
+      if (fault::planted(fault::Fault::restore_mixes_padding)) {
+        for (std::int64_t i = 0; i < count; ++i) set_grain(held.bytes, 0, bits, get_grain(held.bytes, 0, bits) | get_grain(bytes, address + i, bits));
+      }
     } else if (copies) {
       held.count += copies->take(bytes, address, entry, count, held.bytes);
     } else {

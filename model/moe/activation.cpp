@@ -128,17 +128,12 @@ class Evaluation {
     return f32::mul(f32::mul(kHalf, g), one_plus(f32::tanh(inner)));
   }
 
+  /// By the joins that come after the curve: times_up, fused, times_up_and_beta.
   std::uint32_t joined(std::uint32_t s, std::uint32_t u) const {
-    switch (row_.join) {
-      case Join::none:
-      case Join::before_division: break;  // done before
-      case Join::times_up: return f32::mul(s, u);
-      case Join::times_up_and_beta:
-        if (planted(Fault::activation_adds_beta_last)) return f32::add(f32::mul(s, u), constants_.beta);
-        return f32::mul(s, plus_beta(u));
-      case Join::fused: return f32::fma(s, u, s);
-    }
-    return s;
+    if (row_.join == Join::times_up) return f32::mul(s, u);
+    if (row_.join == Join::fused) return f32::fma(s, u, s);
+    if (planted(Fault::activation_adds_beta_last)) return f32::add(f32::mul(s, u), constants_.beta);
+    return f32::mul(s, plus_beta(u));
   }
 
   const Activation& row_;

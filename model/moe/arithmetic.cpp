@@ -17,6 +17,8 @@ Value chained(std::span<const Value> a, std::span<const Value> b) {
 
 }  // namespace
 
+const ContractRow& F32Arithmetic::contract() const { return *contract_; }
+
 std::uint32_t F32Arithmetic::from(const Value& value) { return value.cls == ValueClass::nan ? f32::kNan : to_f32(value); }
 
 Value F32Arithmetic::value(std::uint32_t x) { return decode(kF32, x); }

@@ -20,7 +20,7 @@ class F32Arithmetic {
   static constexpr Number kOne = f32::kOne;
 
   explicit F32Arithmetic(Contract contract) : contract_(&row_of(contract)) {}
-  const ContractRow& contract() const { return *contract_; }
+  const ContractRow& contract() const;
 
   static Number from(const Value& value);  ///< nearest even, overflow to Inf
   static Value value(Number x);
@@ -32,7 +32,6 @@ class F32Arithmetic {
   static Number sqrt(Number x) { return f32::sqrt(x); }
   static Number exp(Number x) { return f32::exp(x); }
   static Number log1p(Number x) { return f32::log1p(x); }
-  static Number min(Number a, Number b) { return f32::min(a, b); }
   static Number max(Number a, Number b) { return f32::max(a, b); }
   static bool less(Number a, Number b) { return f32::less(a, b); }
   static bool is_nan(Number x) { return f32::is_nan(x); }

@@ -60,10 +60,13 @@ typename A::Number activated(const LayerChoices<typename A::Number>& choices, co
   using Number = typename A::Number;
   const auto swish = [](const Number& x, const Number& inner) { return A::div(x, A::add(A::kOne, A::exp(A::negated(inner)))); };
   if (choices.gated == GatedKind::silu_and_mul) return A::mul(swish(gate, gate), up);
-  if constexpr (std::is_same_v<A, F32Arithmetic>) return swiglu_oai(gate, up, {choices.alpha, choices.beta, choices.limit});
-  const Number g = A::min(gate, choices.limit);
-  const Number u = A::max(A::min(up, choices.limit), A::negated(choices.limit));
-  return A::mul(swish(g, A::mul(choices.alpha, g)), A::add(u, choices.beta));
+  if constexpr (std::is_same_v<A, F32Arithmetic>) {
+    return swiglu_oai(gate, up, {choices.alpha, choices.beta, choices.limit});
+  } else {
+    const Number g = A::min(gate, choices.limit);
+    const Number u = A::max(A::min(up, choices.limit), A::negated(choices.limit));
+    return A::mul(swish(g, A::mul(choices.alpha, g)), A::add(u, choices.beta));
+  }
 }
 
 template <class A>

@@ -34,6 +34,9 @@ if [[ -z $programs ]]; then
   programs=build/fuzz/tests/fuzz
 fi
 
+# Without the stacks of allocations and with real stack frames inputs go two to three times as fast; a finding's replay without these options shows the stacks.
+export ASAN_OPTIONS=malloc_context_size=0:detect_stack_use_after_return=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+
 found=0
 for target in "${targets[@]}"; do
   corpus=build/fuzz/corpus/$target logs=build/fuzz/logs/$target kept=build/fuzz/findings/$target
@@ -43,7 +46,7 @@ for target in "${targets[@]}"; do
   longest=$(find "tests/fuzz/seeds/$target" -type f -printf '%s\n' | sort -n | tail -1)
   started=$SECONDS processes=()
   for ((job = 0; job < jobs; ++job)); do
-    "$programs/fuzz_$target" "$(limit)" -max_len=$((4 * longest + 64)) -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 -artifact_prefix="$kept/" \
+    "$programs/fuzz_$target" "$(limit)" -max_len=$((4 * longest + 64)) -rss_limit_mb=2048 -timeout=20 -interrupted_exitcode=0 -print_final_stats=1 -artifact_prefix="$kept/" \
       "$corpus" "tests/fuzz/seeds/$target" > /dev/null 2> "$logs/$job.log" &
     processes+=($!)
   done

@@ -169,6 +169,11 @@ TEST_CASE("hazard: repeated block scales run over the end of gate where its last
     CHECK_FALSE(scales.at(Coord{0, 1, 0, 0}).has_value());
     const std::vector<std::int64_t> held = scales.gather();
     CHECK(std::ranges::count(held, 0) == 128);
+    // The conversion says so: up's one scale has no place.
+    const PackedLayer packed = converted(filled(ragged.sizes, form, false, any_byte), ragged);
+    const auto cut = std::ranges::find_if(packed.losses, [](const auto& loss) { return loss.units == 1 && loss.role == Role::w13_weight_scale; });
+    REQUIRE(cut != packed.losses.end());
+    CHECK(cut->what == "elements beyond the last whole tile are cut off");
     // Whole blocks: each shard has its own.
     const Setting whole{.sizes = {1, 128, 128, 1}, .padded = {1, 128, 128, 1}, .form = form, .engine = engine};
     const std::vector<std::int64_t> of_whole = row.build(Role::w13_weight_scale, whole).layout.gather();

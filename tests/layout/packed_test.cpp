@@ -97,6 +97,24 @@ TEST_CASE("compare counts every changed bit of every tensor") {
   }
 }
 
+TEST_CASE("what a backend leaves unwritten is counted and not compared") {
+  // triton_kernels 3.7 pads sm100's rows of values from 160 to 256 elements, which nobody writes.
+  mx::layout::Setting setting{.sizes = {2, 160, 96}, .padded = {2, 160, 96}, .form = SourceOrder::gpt_oss};
+  setting.engine = mx::layout::Engine::v2026_08;
+  setting.arch = mx::layout::Arch::sm100;
+  setting.triton_kernels = mx::layout::TritonKernels::v3_7;
+  const CanonicalLayer layer = filled(setting.sizes, SourceOrder::gpt_oss);
+  const BackendLayout& row = mx::layout::backend_layout_named("TRITON", mx::layout::WeightFormat::mxfp4, setting.engine);
+  PackedTensor tensor = *mx::layout::convert(layer, row, setting).find(Role::w2_weight);
+  for (const bool changed : {false, true}) {
+    if (changed) tensor.bytes.back() ^= 0xFF;
+    const Comparison result = mx::layout::compare(tensor, layer);
+    CHECK(result.unwritten == 2 * 96 * (256 - 160));
+    CHECK(result.compared == 2 * 96 * 160);
+    CHECK(result.differing == 0);
+  }
+}
+
 TEST_CASE("a difference is reported with its tensor, index and address") {
   struct Row {
     Role role;

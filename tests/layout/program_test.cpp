@@ -135,6 +135,10 @@ TEST_CASE("explode and pack reach the bits of a unit") {
     CHECK(bits.inverse(5).coord == Coord{0, 1, 2});
     CHECK(bits.pack().view().size() == 2U);
     CHECK(bits.gather() == Map{0, 4, 1, 5, 2, 6, 3, 7});
+    CHECK(bits.at(Coord{0, 1, 2}) == 5);
+    CHECK(bits.inverse(5).coord == Coord{0, 1, 2});
+    CHECK(bits.digits().has_value());
+    CHECK(bits.describe().find("pack the last axis into the unit") != std::string::npos);
   }
 }
 

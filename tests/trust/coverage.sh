@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Which lines and branches of model/ the tests run, counted in a build of its own (preset `coverage`). Branches that only exceptions take are not counted.
+# Which lines and branches of model/ the tests run, counted by clang in a build of its own (preset `coverage`).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -17,13 +17,17 @@ TEXT
 build=build/coverage
 status=0
 if [[ ${1:-} == --as-it-is ]]; then
-  [[ -d $build/model ]] || { echo "coverage: nothing was counted yet in $build" >&2; exit 2; }
+  [[ -d $build/profiles ]] || { echo "coverage: nothing was counted yet in $build" >&2; exit 2; }
 else
   [[ -f $build/build.ninja ]] || cmake --preset coverage >/dev/null
   cmake --build $build >/dev/null
-  find $build -name '*.gcda' -delete
-  # Left out: what other programs build with our libraries, whose linker would need gcov's; what times or draws; and planted faults, which are not this library's.
-  ctest --test-dir $build -E 'installed|verilator|iverilog|browser|house|recipes|fast-math|^fuzz|^faults' --output-on-failure -j"$(nproc)" "$@" >$build/tests.txt || { status=1; tail -n 30 $build/tests.txt >&2; }
+  rm -rf $build/profiles
+  mkdir $build/profiles
+  # A file for each program, into which all its processes add. Left out: what other programs build with our libraries, whose linker would need clang's;
+  # what times or draws; what counts the calls of the C library, the counters' file being one more; and planted faults, which are not this library's.
+  LLVM_PROFILE_FILE=$PWD/$build/profiles/%m.profraw \
+    ctest --test-dir $build -E 'installed|verilator|iverilog|browser|house|recipes|fast-math|^crash|^fuzz|^faults' --output-on-failure -j"$(nproc)" "$@" >$build/tests.txt || { status=1; tail -n 30 $build/tests.txt >&2; }
 fi
-tests/trust/coverage.py $build "${GCOV:-gcov}"
+"${LLVM_PROFDATA:-llvm-profdata-16}" merge -sparse $build/profiles/*.profraw -o $build/all.profdata
+tests/trust/coverage.py $build $build/all.profdata
 exit $status

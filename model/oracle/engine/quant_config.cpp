@@ -82,6 +82,8 @@ QuantConfig config_of(const QuantConfigRow& row, const QuantArguments& arguments
 
 }  // namespace
 
+bool QuantConfig::per_out_ch_quant() const { return w1.shape == kPerToken; }
+
 std::optional<GroupShape> QuantConfig::block_shape() const { return a1.shape == kPerTensor || a1.shape == kPerToken ? std::nullopt : a1.shape; }
 
 std::string_view platform_fp8_dtype(const Hardware& hardware) {

@@ -44,7 +44,7 @@ struct QuantConfig {
 
   const std::string& quant_dtype() const { return a1.dtype; }
   bool per_act_token_quant() const { return a1.shape == kPerToken; }
-  bool per_out_ch_quant() const { return w1.shape == kPerToken; }
+  bool per_out_ch_quant() const;
   /// The activations' group when it is neither a tensor nor a token.
   std::optional<GroupShape> block_shape() const;
 };
