@@ -47,13 +47,17 @@ const PanelMatrix& weights(const PanelFormat& format, std::size_t columns, std::
   return *matrix;
 }
 
-double limit(const Engine& engine, const PanelMatrix& matrix, std::size_t rows, int threads) {
+/// Of the instruction that the engine multiplies with.
+double instruction_peak(const Engine& engine, int threads) {
   const bool wide = (engine.needs & mx::kernels::kAvx512) != 0;
-  const double peak = engine.contract == mx::Contract::int8_block ? (wide ? int8_dot_peak(threads) : int8_pair_peak(threads))
-                      : wide                                      ? bf16_dot_peak(threads)
-                                                                  : f32_fma_peak(threads);
+  if (engine.contract == mx::Contract::int8_block) return wide ? int8_dot_peak(threads) : int8_pair_peak(threads);
+  if ((engine.needs & mx::kernels::kAvx512Bf16) != 0) return bf16_dot_peak(threads);
+  return wide ? f32_wide_fma_peak(threads) : f32_fma_peak(threads);
+}
+
+double limit(const Engine& engine, const PanelMatrix& matrix, std::size_t rows, int threads) {
   const double bytes = static_cast<double>(matrix.panel_code_bytes() + matrix.panel_scale_bytes());
-  return product_limit(peak, rows, bytes / static_cast<double>(kPanelColumns * matrix.shape.k), threads);
+  return product_limit(instruction_peak(engine, threads), rows, bytes / static_cast<double>(kPanelColumns * matrix.shape.k), threads);
 }
 
 /// `block`: a scale of the activations for so many of K, 0 for activations without.

@@ -1,6 +1,7 @@
 // int8-block by AVX2: the unsigned factor is twice the weight plus 12; products of 16 bits are summed by four.
 
-#include "kernels/moe/avx2_decode.hpp"
+#include "kernels/moe/avx2_vectors.hpp"
+#include "kernels/moe/fma_lanes.hpp"
 
 namespace mx::kernels::moe {
 namespace {

@@ -93,7 +93,7 @@ struct Kind {
 constexpr Kind kMxfp4{4, 1, decode<E2m1, E8m0Fold>, nullptr, nullptr};
 constexpr Kind kMxfp8{8, 1, decode<E4m3, E8m0Fold>, nullptr, nullptr};
 constexpr Kind kNvfp4{4, 1, decode<E2m1, E4m3Fold<moderate_product>>, is_expert_moderate, decode<E2m1, E4m3Fold<any_product>>};
-constexpr Kind kFp8{8, 4, decode<E4m3, F32Fold<moderate_product>>, are_moderate, decode<E4m3, F32Fold<any_product>>};
+constexpr Kind kFp8{8, 4, decode<E4m3, F32Fold<moderate_product>>, are_moderate<16>, decode<E4m3, F32Fold<any_product>>};
 
 /// A panel's `count` of K from `first` on.
 void decode_stretch(const TileArgs& args, const Kind& kind, size_t panel, size_t first, size_t count, uint32_t* out) {

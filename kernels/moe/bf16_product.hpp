@@ -37,10 +37,11 @@ inline bool is_moderate(float scale) {
   return magnitude == 0 || (magnitude >= kLeast && magnitude < kMost);
 }
 
-/// The same of an expert's scale, and of the fp32 scales of 16 columns.
+/// The same of an expert's scale, and of the fp32 scales of as many columns.
 inline bool is_expert_moderate(const TileArgs& args, const uint8_t*) { return is_moderate(args.expert_scale); }
+template <size_t Columns>
 inline bool are_moderate(const TileArgs&, const uint8_t* scales) {
-  for (size_t i = 0; i < 16; ++i) {
+  for (size_t i = 0; i < Columns; ++i) {
     float scale;
     memcpy(&scale, scales + i * sizeof scale, sizeof scale);
     if (!is_moderate(scale)) return false;

@@ -1,0 +1,86 @@
+#pragma once
+// Vectors of 8 floats, for the engines of bf16 by fused multiply-adds (fma_lanes.hpp).
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/moe/bf16_product.hpp"
+#include "kernels/moe/tile.hpp"
+
+#define MXACT_UNROLL _Pragma("GCC unroll 16")
+#define MXACT_INLINE inline __attribute__((always_inline))
+
+namespace mx::kernels::moe {
+namespace {
+
+using Floats = __m256;
+using Dwords = __m256i;
+constexpr size_t kWidth = 8;
+
+MXACT_INLINE Floats zeros() { return _mm256_setzero_ps(); }
+MXACT_INLINE Floats all(float x) { return _mm256_set1_ps(x); }
+MXACT_INLINE Floats all_of(const float* from) { return _mm256_broadcast_ss(from); }
+MXACT_INLINE Floats load(const float* from) { return _mm256_loadu_ps(from); }
+MXACT_INLINE void store(float* to, Floats x) { _mm256_storeu_ps(to, x); }
+MXACT_INLINE Floats sum(Floats a, Floats b) { return _mm256_add_ps(a, b); }
+MXACT_INLINE Floats product(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
+MXACT_INLINE Floats fused(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
+MXACT_INLINE Dwords load_dwords(const uint8_t* from) { return _mm256_load_si256(reinterpret_cast<const __m256i*>(from)); }
+
+/// Every NaN as the same.
+MXACT_INLINE Floats one_nan(Floats x) {
+  return _mm256_blendv_ps(x, _mm256_castsi256_ps(_mm256_set1_epi32(0x7FC00000)), _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+}
+
+alignas(32) constexpr float kMagnitudes[8] = {0, 0.5F, 1, 1.5F, 2, 3, 4, 6};
+
+template <int Nibble>
+MXACT_INLINE Floats decoded(Dwords codes) {
+  const __m256i sign = _mm256_and_si256(_mm256_slli_epi32(codes, 28 - 4 * Nibble), _mm256_set1_epi32(INT32_MIN));
+  const __m256 magnitude = _mm256_permutevar8x32_ps(_mm256_load_ps(kMagnitudes), _mm256_srli_epi32(codes, 4 * Nibble));
+  return _mm256_or_ps(magnitude, _mm256_castsi256_ps(sign));
+}
+
+/// 8 scale bytes as fp32: 0 is 2^-127, 255 NaN.
+MXACT_INLINE Floats scale_values(const uint8_t* scales) {
+  const __m256i field = _mm256_slli_epi32(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(scales))), 23);
+  const __m256i zero = _mm256_cmpeq_epi32(field, _mm256_setzero_si256());
+  const __m256i top = _mm256_cmpeq_epi32(field, _mm256_set1_epi32(0x7F800000));
+  const __m256i low = _mm256_or_si256(field, _mm256_and_si256(zero, _mm256_set1_epi32(0x00400000)));
+  return _mm256_castsi256_ps(_mm256_or_si256(low, _mm256_and_si256(top, _mm256_set1_epi32(0x00400000))));
+}
+
+/// Eight e4m3 codes, each in the low byte of a dword whose other bytes are zero. fp16 has e4m3's fields with another bias: 2^-8 of the number, but
+/// for NaN.
+MXACT_INLINE __m256 e4m3_values(__m256i codes) {
+  const __m256i magnitude = _mm256_and_si256(codes, _mm256_set1_epi32(0x7F));
+  const __m256i nan = _mm256_cmpeq_epi32(magnitude, _mm256_set1_epi32(0x7F));
+  const __m256i number = _mm256_or_si256(_mm256_slli_epi32(magnitude, 7), _mm256_slli_epi32(_mm256_and_si256(codes, _mm256_set1_epi32(0x80)), 8));
+  const __m256i fp16 = _mm256_blendv_epi8(number, _mm256_set1_epi32(0x7E00), nan);
+  const __m256i packed = _mm256_packus_epi32(fp16, fp16);
+  const __m128i eight = _mm_unpacklo_epi64(_mm256_castsi256_si128(packed), _mm256_extracti128_si256(packed, 1));
+  return _mm256_mul_ps(_mm256_cvtph_ps(eight), _mm256_set1_ps(256));
+}
+
+/// The e4m3 codes in bytes `Byte` of the dwords.
+template <int Byte>
+MXACT_INLINE Floats decoded_byte(Dwords codes) {
+  return e4m3_values(_mm256_and_si256(_mm256_srli_epi32(codes, 8 * Byte), _mm256_set1_epi32(0xFF)));
+}
+
+MXACT_INLINE Floats e4m3_scales(const uint8_t* scales) {
+  return e4m3_values(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(scales))));
+}
+
+/// bf16_product of weights and moderate scales.
+MXACT_INLINE __m256 moderate_product(__m256 weight, __m256 scale) {
+  const __m256 product = _mm256_mul_ps(weight, scale);
+  const __m256i power = _mm256_and_si256(_mm256_castps_si256(product), _mm256_set1_epi32(0x7F800000));
+  const __m256 rounder = _mm256_castsi256_ps(_mm256_add_epi32(power, _mm256_set1_epi32(kRounderBits)));
+  const __m256 rounded = _mm256_sub_ps(_mm256_fmadd_ps(weight, scale, rounder), rounder);
+  return _mm256_or_ps(rounded, _mm256_and_ps(product, _mm256_set1_ps(-0.0F)));
+}
+
+}  // namespace
+}  // namespace mx::kernels::moe

@@ -1,0 +1,55 @@
+#pragma once
+// Vectors of 16 floats, for the engines of bf16 by fused multiply-adds (fma_lanes.hpp).
+
+#include "kernels/moe/avx512_lanes.hpp"
+#include "kernels/moe/bf16_product.hpp"
+
+namespace mx::kernels::moe {
+namespace {
+
+using Floats = __m512;
+using Dwords = __m512i;
+constexpr size_t kWidth = 16;
+
+MXACT_INLINE Floats zeros() { return _mm512_setzero_ps(); }
+MXACT_INLINE Floats all(float x) { return _mm512_set1_ps(x); }
+MXACT_INLINE Floats all_of(const float* from) { return _mm512_set1_ps(*from); }
+MXACT_INLINE Floats load(const float* from) { return _mm512_loadu_ps(from); }
+MXACT_INLINE void store(float* to, Floats x) { _mm512_storeu_ps(to, x); }
+MXACT_INLINE Floats sum(Floats a, Floats b) { return _mm512_add_ps(a, b); }
+MXACT_INLINE Floats product(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
+MXACT_INLINE Floats fused(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
+MXACT_INLINE Dwords load_dwords(const uint8_t* from) { return _mm512_load_si512(from); }
+
+/// Every NaN as the same.
+MXACT_INLINE Floats one_nan(Floats x) {
+  return _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), _mm512_castsi512_ps(_mm512_set1_epi32(0x7FC00000)));
+}
+
+alignas(64) constexpr float kNumbers[16] = {0, 0.5F, 1, 1.5F, 2, 3, 4, 6, -0.0F, -0.5F, -1, -1.5F, -2, -3, -4, -6};
+
+/// VPERMPS reads four bits of each dword.
+template <int Nibble>
+MXACT_INLINE Floats decoded(Dwords codes) {
+  return _mm512_permutexvar_ps(_mm512_srli_epi32(codes, 4 * Nibble), _mm512_load_ps(kNumbers));
+}
+
+/// The e4m3 codes in bytes `Byte` of the dwords.
+template <int Byte>
+MXACT_INLINE Floats decoded_byte(Dwords codes) {
+  return e4m3_values(_mm512_cvtepi32_epi8(_mm512_srli_epi32(codes, 8 * Byte)));
+}
+
+MXACT_INLINE Floats e4m3_scales(const uint8_t* scales) { return e4m3_values(scales); }
+
+/// bf16_product of weights and moderate scales.
+MXACT_INLINE Floats moderate_product(Floats weight, Floats scale) {
+  const Floats rough = product(weight, scale);
+  const __m512i power = _mm512_and_si512(_mm512_castps_si512(rough), _mm512_set1_epi32(0x7F800000));
+  const Floats rounder = _mm512_castsi512_ps(_mm512_add_epi32(power, _mm512_set1_epi32(kRounderBits)));
+  const Floats rounded = _mm512_sub_ps(fused(weight, scale, rounder), rounder);
+  return _mm512_or_ps(rounded, _mm512_and_ps(rough, all(-0.0F)));
+}
+
+}  // namespace
+}  // namespace mx::kernels::moe

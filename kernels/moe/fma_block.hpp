@@ -1,0 +1,183 @@
+#pragma once
+// bf16-block by fused multiply-adds, of every kind of weights: sums of chains under flushing, their scales without.
+
+#include "kernels/moe/fma_decode.hpp"
+
+namespace mx::kernels::moe {
+namespace {
+
+constexpr size_t kStretch = 128;  // K decoded at once, whole chains: 16 KiB for a panel
+constexpr size_t kShortest = 16;  // K of the smallest chain
+
+/// Scales of a vector's columns.
+using ScaleValues = Floats(const TileArgs& args, const uint8_t* scales);
+
+Floats e8m0_scales(const TileArgs&, const uint8_t* scales) { return scale_values(scales); }
+Floats fp32_scales(const TileArgs&, const uint8_t* scales) { return f32_scales(scales); }
+Floats expert_scales(const TileArgs& args, const uint8_t* scales) { return product(e4m3_scales(scales), all(args.expert_scale)); }
+
+using Decode = void(const uint8_t* codes, size_t k, float* out);
+template <class Codes>
+void decode(const uint8_t* codes, size_t k, float* out) {
+  Codes::decode(codes, k, AsIs(), out);
+}
+
+/// One kind of weights.
+struct Kind {
+  Decode* decode;
+  size_t code_bits;
+  ScaleValues* scales;
+  size_t scale_bytes;
+};
+constexpr Kind kMxfp4{decode<E2m1>, 4, e8m0_scales, 1};
+constexpr Kind kMxfp8{decode<E4m3>, 8, e8m0_scales, 1};
+constexpr Kind kNvfp4{decode<E2m1>, 4, expert_scales, 1};
+constexpr Kind kFp8{decode<E4m3>, 8, fp32_scales, 4};
+
+/// Chains of one stretch of K, of kColumns columns.
+struct Stretch {
+  const float* weights;
+  size_t k;
+  size_t chain;         ///< at most k
+  size_t length;        ///< of the row
+  const float* scales;  ///< [chain][kColumns]
+  size_t chains() const { return (k + chain - 1) / chain; }
+};
+
+/// Sums of a tile's chains, [chain][row][kColumns].
+struct Sums {
+  alignas(64) float at[kStretch / kShortest * kSingleRows * kColumns];
+};
+
+/// To be run under flushing.
+using SumChains = void(const Stretch& stretch, const float* x, Sums& sums);
+template <size_t Rows>
+void sum_chains(const Stretch& stretch, const float* x, Sums& sums) {
+  for (size_t c = 0; c < stretch.chains(); ++c) {
+    const size_t first = c * stretch.chain;
+    Floats part[Rows][2];
+    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) part[m][v] = zeros(); }
+    const size_t count = stretch.k - first < stretch.chain ? stretch.k - first : stretch.chain;
+    multiply(part, stretch.weights + first * kColumns, x + first * Rows, count, stretch.length);
+    store(part, sums.at + c * Rows * kColumns);
+  }
+}
+
+MXACT_INLINE Floats with_row(Floats scale, const float* a_scales, size_t m) {
+  return a_scales == nullptr ? scale : product(all_of(a_scales + m), scale);
+}
+
+/// `a_scales` [chain][row]; null: none.
+using AddChains = void(const Stretch& stretch, const Sums& sums, const float* a_scales, float* totals);
+template <size_t Rows>
+void add_chains(const Stretch& stretch, const Sums& sums, const float* a_scales, float* totals) {
+  Floats registers[Rows][2];
+  load(registers, totals);
+  for (size_t c = 0; c < stretch.chains(); ++c) {
+    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
+      const Floats scale = load(stretch.scales + c * kColumns + v * kWidth);
+      MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+        const Floats part = load(sums.at + (c * Rows + m) * kColumns + v * kWidth);
+        registers[m][v] = fused(part, with_row(scale, a_scales == nullptr ? nullptr : a_scales + c * Rows, m), registers[m][v]);
+      }
+    }
+  }
+  store(registers, totals);
+}
+
+constexpr SumChains* kSumChains[kSingleRows] = {sum_chains<1>, sum_chains<2>, sum_chains<3>, sum_chains<4>, sum_chains<5>, sum_chains<6>};
+constexpr AddChains* kAddChains[kSingleRows] = {add_chains<1>, add_chains<2>, add_chains<3>, add_chains<4>, add_chains<5>, add_chains<6>};
+
+/// One part of a panel, its decoded weights and what becomes of all rows.
+struct Part {
+  alignas(64) float weights[kStretch * kColumns];
+  alignas(64) float scales[kStretch / kShortest * kColumns];
+  alignas(64) float totals[kMostRows * kColumns];  ///< or the sums of chains as long as the row
+};
+
+/// The chains of a stretch from `first` on, a few tiles at a time: switching flushing on and off takes long.
+void add_stretch(const TileArgs& args, size_t first, size_t count, Part (&parts)[kParts]) {
+  constexpr size_t kTilesAtOnce = 2;
+  const size_t length = args.blocks * kScaleBlock;
+  const size_t chains = (length + args.chain - 1) / args.chain;
+  const size_t tiles = tile_count(args.rows, kSingleRows);
+  Sums sums[kParts][kTilesAtOnce];
+  Stretch stretches[kParts];
+  for (size_t p = 0; p < kParts; ++p) stretches[p] = {parts[p].weights, count, args.chain, length, parts[p].scales};
+  size_t row = 0;
+  for (size_t tile = 0; tile < tiles; tile += kTilesAtOnce) {
+    const size_t end = tile + kTilesAtOnce < tiles ? tile + kTilesAtOnce : tiles;
+    const size_t begin_row = row;
+    {
+      const Flushing flushing;
+      for (size_t t = tile; t < end; ++t) {
+        const size_t height = tile_height(args.rows, kSingleRows, t);
+        for (size_t p = 0; p < kParts; ++p) kSumChains[height - 1](stretches[p], singles(args, row, height, first), sums[p][t - tile]);
+        row += height;
+      }
+    }
+    row = begin_row;
+    for (size_t t = tile; t < end; ++t) {
+      const size_t height = tile_height(args.rows, kSingleRows, t);
+      const float* const a_scales = args.a_scales == nullptr ? nullptr : args.a_scales + row * chains + first / args.chain * height;
+      for (size_t p = 0; p < kParts; ++p) kAddChains[height - 1](stretches[p], sums[p][t - tile], a_scales, parts[p].totals + row * kColumns);
+      row += height;
+    }
+  }
+}
+
+/// Chains as long as the row go on through all stretches.
+void continue_chains(const TileArgs& args, size_t first, size_t count, Part& part) {
+  const Flushing flushing;
+  each_tile(args.rows, [&](size_t row, size_t height) {
+    kGoOn[height - 1](part.weights, singles(args, row, height, first), count, args.blocks * kScaleBlock, part.totals + row * kColumns);
+  });
+}
+
+/// The one chain's sums times their scales.
+void scale_sums(const TileArgs& args, const Kind& kind, const uint8_t* scales, float* sums) {
+  for (size_t v = 0; v < 2; ++v) {
+    const Floats scale = kind.scales(args, scales + v * kWidth * kind.scale_bytes);
+    for (size_t row = 0; row < args.rows; ++row) {
+      float* const at = sums + row * kColumns + v * kWidth;
+      store(at, fused(load(at), with_row(scale, args.a_scales, row), zeros()));
+    }
+  }
+}
+
+/// Scales of the chains from `first` of K on; `at`: those of the part's first column.
+void decode_scales(const TileArgs& args, const Kind& kind, const uint8_t* at, size_t first, size_t count, float* out) {
+  for (size_t c = 0; c * args.chain < count; ++c) {
+    const uint8_t* const of_chain = at + (first + c * args.chain) / args.scale_block * kPanelColumns * kind.scale_bytes;
+    for (size_t v = 0; v < 2; ++v) store(out + c * kColumns + v * kWidth, kind.scales(args, of_chain + v * kWidth * kind.scale_bytes));
+  }
+}
+
+void run(const TileArgs& args, const Kind& kind) {
+  Part parts[kParts];
+  const size_t k = args.blocks * kScaleBlock;
+  const bool one_chain = args.chain >= k;
+  for (size_t panel = 0; panel < args.panels; ++panel) {
+    const uint8_t* const codes = args.codes + panel * args.code_stride;
+    const uint8_t* const scales = args.scales + panel * args.scale_stride;
+    for (Part& part : parts) {
+      for (size_t i = 0; i < args.rows * kColumns; ++i) part.totals[i] = 0;
+    }
+    for (size_t first = 0; first < k; first += kStretch) {
+      const size_t count = k - first < kStretch ? k - first : kStretch;
+      for (size_t p = 0; p < kParts; ++p) {
+        kind.decode(codes + p * kColumns * 4 + first * kind.code_bits / 8 * kPanelColumns, count, parts[p].weights);
+        if (!one_chain) decode_scales(args, kind, scales + p * kColumns * kind.scale_bytes, first, count, parts[p].scales);
+        if (one_chain) continue_chains(args, first, count, parts[p]);
+      }
+      if (!one_chain) add_stretch(args, first, count, parts);
+    }
+    for (size_t p = 0; p < kParts; ++p) {
+      if (one_chain) scale_sums(args, kind, scales + p * kColumns * kind.scale_bytes, parts[p].totals);
+      put(args, panel, p, parts[p].totals);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mx::kernels::moe

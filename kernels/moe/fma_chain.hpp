@@ -1,0 +1,96 @@
+#pragma once
+// bf16-chain by fused multiply-adds, of every kind of weights: scales folded in while a stretch is decoded, products under flushing.
+
+#include "kernels/moe/fma_decode.hpp"
+
+namespace mx::kernels::moe {
+namespace {
+
+constexpr size_t kStretch = 192;  // K decoded at once: 24 KiB for a panel
+
+/// Powers of two: exact but for overflow, and what is subnormal counts as zero where it is used.
+struct E8m0Fold {
+  Floats scales[2];
+
+  MXACT_INLINE E8m0Fold(const TileArgs&, const uint8_t* at) : scales{scale_values(at), scale_values(at + kWidth)} {}
+  MXACT_INLINE Floats operator()(size_t v, Floats weight) const { return product(weight, scales[v]); }
+};
+
+using Product = Floats(Floats weight, Floats scale);
+
+/// Exact products with the block's scale, rounded ones with the expert's.
+template <Product* Rounded>
+struct E4m3Fold {
+  Floats scales[2];
+  Floats expert;
+
+  MXACT_INLINE E4m3Fold(const TileArgs& args, const uint8_t* at)
+      : scales{e4m3_scales(at), e4m3_scales(at + kWidth)}, expert(all(args.expert_scale)) {}
+  MXACT_INLINE Floats operator()(size_t v, Floats weight) const { return Rounded(product(weight, scales[v]), expert); }
+};
+
+template <Product* Rounded>
+struct F32Fold {
+  Floats scales[2];
+
+  MXACT_INLINE F32Fold(const TileArgs&, const uint8_t* at) : scales{f32_scales(at), f32_scales(at + kWidth * sizeof(float))} {}
+  MXACT_INLINE Floats operator()(size_t v, Floats weight) const { return Rounded(weight, scales[v]); }
+};
+
+/// Decodes `k` of K that share the scales at `scales`.
+using Decode = void(const TileArgs& args, const uint8_t* codes, const uint8_t* scales, size_t k, float* out);
+template <class Codes, class Fold>
+void decode(const TileArgs& args, const uint8_t* codes, const uint8_t* scales, size_t k, float* out) {
+  Codes::decode(codes, k, Fold(args, scales), out);
+}
+
+/// One kind of weights.
+struct Kind {
+  size_t code_bits;
+  size_t scale_bytes;
+  Decode* decode;
+  bool (*is_moderate)(const TileArgs& args, const uint8_t* scales);  ///< whether `decode` takes these scales; null: it takes all
+  Decode* decode_any;
+};
+constexpr Kind kMxfp4{4, 1, decode<E2m1, E8m0Fold>, nullptr, nullptr};
+constexpr Kind kMxfp8{8, 1, decode<E4m3, E8m0Fold>, nullptr, nullptr};
+constexpr Kind kNvfp4{4, 1, decode<E2m1, E4m3Fold<moderate_product>>, is_expert_moderate, decode<E2m1, E4m3Fold<any_product>>};
+constexpr Kind kFp8{8, 4, decode<E4m3, F32Fold<moderate_product>>, are_moderate<kColumns>, decode<E4m3, F32Fold<any_product>>};
+
+/// Columns [column, column + kColumns) of a panel, `count` of K from `first` on.
+void decode_stretch(const TileArgs& args, const Kind& kind, size_t panel, size_t column, size_t first, size_t count, float* out) {
+  const uint8_t* const codes = args.codes + panel * args.code_stride + column * 4;
+  const uint8_t* const scales = args.scales + panel * args.scale_stride + column * kind.scale_bytes;
+  for (size_t k = first; k < first + count;) {
+    const size_t block = k / args.scale_block;
+    const size_t end = (block + 1) * args.scale_block < first + count ? (block + 1) * args.scale_block : first + count;
+    const uint8_t* const of_block = scales + block * kPanelColumns * kind.scale_bytes;
+    Decode* const chosen = kind.is_moderate == nullptr || kind.is_moderate(args, of_block) ? kind.decode : kind.decode_any;
+    chosen(args, codes + k * kind.code_bits / 8 * kPanelColumns, of_block, end - k, out + (k - first) * kColumns);
+    k = end;
+  }
+}
+
+void run(const TileArgs& args, const Kind& kind) {
+  alignas(64) float weights[kParts][kStretch * kColumns];
+  alignas(64) float totals[kParts][kMostRows * kColumns];
+  const size_t k = args.blocks * kScaleBlock;
+  for (size_t panel = 0; panel < args.panels; ++panel) {
+    for (float(&part)[kMostRows * kColumns] : totals) {
+      for (size_t i = 0; i < args.rows * kColumns; ++i) part[i] = 0;
+    }
+    for (size_t first = 0; first < k; first += kStretch) {
+      const size_t count = k - first < kStretch ? k - first : kStretch;
+      for (size_t part = 0; part < kParts; ++part) decode_stretch(args, kind, panel, part * kColumns, first, count, weights[part]);
+      const Flushing flushing;
+      each_tile(args.rows, [&](size_t row, size_t height) {
+        const float* const x = singles(args, row, height, first);
+        for (size_t part = 0; part < kParts; ++part) kGoOn[height - 1](weights[part], x, count, k, totals[part] + row * kColumns);
+      });
+    }
+    for (size_t part = 0; part < kParts; ++part) put(args, panel, part, totals[part]);
+  }
+}
+
+}  // namespace
+}  // namespace mx::kernels::moe

@@ -1,0 +1,100 @@
+#pragma once
+// What the engines of bf16 by fused multiply-adds share. bf16 products are fp32 fused multiply-adds, odd element first, under FTZ and DAZ, which is
+// what VDPBF16PS computes; weights are decoded to fp32 for a stretch of K that the first-level cache holds, and serve all rows. A tier's vectors are
+// included before (avx2_vectors.hpp, avx512_vectors.hpp). For files of one tier alone: nothing here has a linkage that another tier could pick up.
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/moe/tile.hpp"
+
+namespace mx::kernels::moe {
+namespace {
+
+constexpr size_t kColumns = 2 * kWidth;              // decoded at once
+constexpr size_t kParts = kPanelColumns / kColumns;  // of a panel
+
+/// Subnormals count as zero from here to the end of the scope, before and after each operation.
+class Flushing {
+ public:
+  MXACT_INLINE Flushing() : was_(_mm_getcsr()) {
+    constexpr unsigned kFlush = 0x8040;
+    _mm_setcsr(was_ | kFlush);
+  }
+  MXACT_INLINE ~Flushing() { _mm_setcsr(was_); }
+  Flushing(const Flushing&) = delete;
+  Flushing& operator=(const Flushing&) = delete;
+
+ private:
+  unsigned was_;
+};
+
+/// `count` elements of K in the order of the chain, of rows of `length`. The next tile's are asked for meanwhile: it lies on other pages, where the
+/// processor does not foresee it.
+template <size_t Rows>
+MXACT_INLINE void multiply(Floats (&sums)[Rows][2], const float* weights, const float* x, size_t count, size_t length) {
+#pragma GCC unroll 2
+  for (size_t k = 0; k < count; ++k) {
+    _mm_prefetch(reinterpret_cast<const char*>(x + (length + k) * Rows), _MM_HINT_T0);
+    const Floats low = load(weights + k * kColumns);
+    const Floats high = load(weights + k * kColumns + kWidth);
+    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+      const Floats value = all_of(x + k * Rows + m);
+      sums[m][0] = fused(value, low, sums[m][0]);
+      sums[m][1] = fused(value, high, sums[m][1]);
+    }
+  }
+}
+
+template <size_t Rows>
+MXACT_INLINE void load(Floats (&to)[Rows][2], const float* from) {
+  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) to[m][v] = load(from + m * kColumns + v * kWidth); }
+}
+template <size_t Rows>
+MXACT_INLINE void store(const Floats (&from)[Rows][2], float* to) {
+  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) store(to + m * kColumns + v * kWidth, from[m][v]); }
+}
+
+/// One tile of rows by kColumns columns: chains that go on from `sums` [row][kColumns] over `k` more of `length`. To be run under flushing.
+using GoOn = void(const float* weights, const float* x, size_t k, size_t length, float* sums);
+template <size_t Rows>
+void go_on(const float* weights, const float* x, size_t k, size_t length, float* sums) {
+  Floats registers[Rows][2];
+  load(registers, sums);
+  multiply(registers, weights, x, k, length);
+  store(registers, sums);
+}
+constexpr GoOn* kGoOn[kSingleRows] = {go_on<1>, go_on<2>, go_on<3>, go_on<4>, go_on<5>, go_on<6>};
+
+/// Rows of a tile as fp32, from `first` of K on.
+MXACT_INLINE const float* singles(const TileArgs& args, size_t row, size_t height, size_t first) {
+  return reinterpret_cast<const float*>(args.a) + row * args.blocks * kScaleBlock + first * height;
+}
+
+/// Totals of all rows and one part of a panel's columns to their place, with bias, every NaN the same.
+inline void put(const TileArgs& args, size_t panel, size_t part, const float* totals) {
+  const float* const bias = args.bias == nullptr ? nullptr : args.bias + panel * kPanelColumns + part * kColumns;
+  for (size_t row = 0; row < args.rows; ++row) {
+    float* const out = args.out + panel * args.panel_stride + row * args.row_stride;
+    for (size_t v = 0; v < 2; ++v) {
+      const size_t column = part * kColumns + v * kWidth;
+      const Floats total = load(totals + row * kColumns + v * kWidth);
+      store(out + column / 16 * args.half_stride + column % 16, one_nan(bias == nullptr ? total : sum(total, load(bias + v * kWidth))));
+    }
+  }
+}
+
+/// Calls with (first row of a tile, its height).
+template <class Visit>
+MXACT_INLINE void each_tile(size_t rows, Visit visit) {
+  size_t first = 0;
+  for (size_t t = 0; t < tile_count(rows, kSingleRows); ++t) {
+    const size_t height = tile_height(rows, kSingleRows, t);
+    visit(first, height);
+    first += height;
+  }
+}
+
+}  // namespace
+}  // namespace mx::kernels::moe
