@@ -45,7 +45,9 @@ TEST_CASE("layout list is filtered, and an empty list is not a success") {
   REQUIRE_FALSE(one["backends"].empty());
   for (const nlohmann::json& backend : one["backends"]) CHECK(backend["backend"] == "XPU");
   CHECK_FALSE(one.contains("building_blocks"));
-  for (const nlohmann::json& backend : run_json("layout list --format mxfp4 --engine 2026-08")["backends"]) CHECK(backend["format"] == "mxfp4");
+  const nlohmann::json of_format = run_json("layout list --format mxfp4 --engine 2026-08");
+  REQUIRE_FALSE(of_format["backends"].empty());
+  for (const nlohmann::json& backend : of_format["backends"]) CHECK(backend["format"] == "mxfp4");
   CHECK(run_mxact("layout list --backend XPU --format nvfp4").status == 5);
 }
 
