@@ -27,8 +27,15 @@ struct Forward {
   const std::int64_t*& exploded;
 
   bool operator()(const Split& s) const {
-    const std::int64_t inner = fault::planted(fault::Fault::split_by_outer_extent) ? before[at(s.axis)].extent / s.inner : s.inner;
-    cut(coord, at(s.axis), inner);
+    if (fault::planted(fault::Fault::split_by_outer_extent)) {
+      // Wrong, but still an index of the new axes, whose extents later steps rely on.
+      const std::int64_t parts = before[at(s.axis)].extent / s.inner;
+      cut(coord, at(s.axis), parts);
+      coord[at(s.axis)] %= parts;
+      coord[at(s.axis) + 1] %= s.inner;
+    } else {
+      cut(coord, at(s.axis), s.inner);
+    }
     return true;
   }
   bool operator()(const Merge& s) const {
