@@ -35,10 +35,12 @@ MXACT_INLINE Floats one_nan(Floats x) {
 
 alignas(32) constexpr float kMagnitudes[8] = {0, 0.5F, 1, 1.5F, 2, 3, 4, 6};
 
-template <int Nibble>
-MXACT_INLINE Floats decoded(Dwords codes) {
-  const __m256i sign = _mm256_and_si256(_mm256_slli_epi32(codes, 28 - 4 * Nibble), _mm256_set1_epi32(INT32_MIN));
-  const __m256 magnitude = _mm256_permutevar8x32_ps(_mm256_load_ps(kMagnitudes), _mm256_srli_epi32(codes, 4 * Nibble));
+/// Numbers of a nibble of each dword.
+template <size_t Nibble>
+MXACT_INLINE Floats nibble_at(const uint8_t* dwords) {
+  const __m256i codes = load_dwords(dwords);
+  const __m256i sign = _mm256_and_si256(_mm256_slli_epi32(codes, static_cast<int>(28 - 4 * Nibble)), _mm256_set1_epi32(INT32_MIN));
+  const __m256 magnitude = _mm256_permutevar8x32_ps(_mm256_load_ps(kMagnitudes), _mm256_srli_epi32(codes, static_cast<int>(4 * Nibble)));
   return _mm256_or_ps(magnitude, _mm256_castsi256_ps(sign));
 }
 

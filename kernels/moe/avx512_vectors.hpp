@@ -28,10 +28,13 @@ MXACT_INLINE Floats one_nan(Floats x) {
 
 alignas(64) constexpr float kNumbers[16] = {0, 0.5F, 1, 1.5F, 2, 3, 4, 6, -0.0F, -0.5F, -1, -1.5F, -2, -3, -4, -6};
 
-/// VPERMPS reads four bits of each dword.
-template <int Nibble>
-MXACT_INLINE Floats decoded(Dwords codes) {
-  return _mm512_permutexvar_ps(_mm512_srli_epi32(codes, 4 * Nibble), _mm512_load_ps(kNumbers));
+/// Numbers of a nibble of each dword. VPERMPS reads four bits; an even nibble comes to its place by the load (aligned.hpp has room for its last
+/// bytes).
+template <size_t Nibble>
+MXACT_INLINE Floats nibble_at(const uint8_t* dwords) {
+  const __m512i codes =
+      Nibble % 2 == 0 ? _mm512_loadu_si512(dwords + Nibble / 2) : _mm512_srli_epi32(_mm512_load_si512(dwords), static_cast<unsigned>(4 * Nibble));
+  return _mm512_permutexvar_ps(codes, _mm512_load_ps(kNumbers));
 }
 
 /// The e4m3 codes in bytes `Byte` of the dwords.

@@ -1,7 +1,7 @@
 #pragma once
 // bf16-block by fused multiply-adds, of every kind of weights: sums of chains under flushing, their scales without.
 
-#include "kernels/moe/fma_decode.hpp"
+#include "kernels/moe/fma_few.hpp"
 
 namespace mx::kernels::moe {
 namespace {
@@ -19,8 +19,24 @@ Floats expert_scales(const TileArgs& args, const uint8_t* scales) { return produ
 using Decode = void(const uint8_t* codes, size_t k, float* out);
 template <class Codes>
 void decode(const uint8_t* codes, size_t k, float* out) {
-  Codes::decode(codes, k, AsIs(), out);
+  decode_columns<Codes>(codes, k, AsIs(), out);
 }
+
+/// Chains of `k` of K of some groups, [chain][row][kColumns] to each one's `sums`. To be run under flushing.
+using SumCodes = void(CodePlace& place, const float* x, size_t k, size_t chain, float* const* sums);
+template <class Codes, size_t Rows, size_t Groups>
+void sum_codes(CodePlace& place, const float* x, size_t k, size_t chain, float* const* sums) {
+  for (size_t first = 0; first < k; first += chain) {
+    Floats part[Rows][2 * Groups];
+    clear<Rows, Groups>(part);
+    multiply_codes<Codes, Rows, Groups>(part, place, x + first * Rows, k - first < chain ? k - first : chain, AsIs());
+    store_groups<Rows, Groups>(part, sums, first / chain * Rows * kColumns);
+  }
+}
+template <class Codes>
+constexpr ByShape<SumCodes> kSumCodes{
+    {{sum_codes<Codes, 1, 1>, sum_codes<Codes, 2, 1>, sum_codes<Codes, 3, 1>, sum_codes<Codes, 4, 1>, sum_codes<Codes, 5, 1>, sum_codes<Codes, 6, 1>},
+     {sum_codes<Codes, 1, 2>, kWidth == 16 ? sum_codes<Codes, 2, 2> : nullptr, kWidth == 16 ? sum_codes<Codes, 3, 2> : nullptr}}};
 
 /// One kind of weights.
 struct Kind {
@@ -28,18 +44,17 @@ struct Kind {
   size_t code_bits;
   ScaleValues* scales;
   size_t scale_bytes;
+  const ByShape<SumCodes>& sum_codes;
 };
-constexpr Kind kMxfp4{decode<E2m1>, 4, e8m0_scales, 1};
-constexpr Kind kMxfp8{decode<E4m3>, 8, e8m0_scales, 1};
-constexpr Kind kNvfp4{decode<E2m1>, 4, expert_scales, 1};
-constexpr Kind kFp8{decode<E4m3>, 8, fp32_scales, 4};
+constexpr Kind kMxfp4{decode<E2m1>, 4, e8m0_scales, 1, kSumCodes<E2m1>};
+constexpr Kind kMxfp8{decode<E4m3>, 8, e8m0_scales, 1, kSumCodes<E4m3>};
+constexpr Kind kNvfp4{decode<E2m1>, 4, expert_scales, 1, kSumCodes<E2m1>};
+constexpr Kind kFp8{decode<E4m3>, 8, fp32_scales, 4, kSumCodes<E4m3>};
 
 /// Chains of one stretch of K, of kColumns columns.
 struct Stretch {
-  const float* weights;
   size_t k;
   size_t chain;         ///< at most k
-  size_t length;        ///< of the row
   const float* scales;  ///< [chain][kColumns]
   size_t chains() const { return (k + chain - 1) / chain; }
 };
@@ -50,15 +65,15 @@ struct Sums {
 };
 
 /// To be run under flushing.
-using SumChains = void(const Stretch& stretch, const float* x, Sums& sums);
+using SumChains = void(const Stretch& stretch, const float* weights, const float* x, size_t length, Sums& sums);
 template <size_t Rows>
-void sum_chains(const Stretch& stretch, const float* x, Sums& sums) {
+void sum_chains(const Stretch& stretch, const float* weights, const float* x, size_t length, Sums& sums) {
   for (size_t c = 0; c < stretch.chains(); ++c) {
     const size_t first = c * stretch.chain;
     Floats part[Rows][2];
     MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) part[m][v] = zeros(); }
     const size_t count = stretch.k - first < stretch.chain ? stretch.k - first : stretch.chain;
-    multiply(part, stretch.weights + first * kColumns, x + first * Rows, count, stretch.length);
+    multiply(part, weights + first * kColumns, x + first * Rows, count, length);
     store(part, sums.at + c * Rows * kColumns);
   }
 }
@@ -67,17 +82,17 @@ MXACT_INLINE Floats with_row(Floats scale, const float* a_scales, size_t m) {
   return a_scales == nullptr ? scale : product(all_of(a_scales + m), scale);
 }
 
-/// `a_scales` [chain][row]; null: none.
-using AddChains = void(const Stretch& stretch, const Sums& sums, const float* a_scales, float* totals);
+/// `sums` [chain][row][kColumns], `a_scales` [chain][row]; null: none.
+using AddChains = void(const Stretch& stretch, const float* sums, const float* a_scales, float* totals);
 template <size_t Rows>
-void add_chains(const Stretch& stretch, const Sums& sums, const float* a_scales, float* totals) {
+void add_chains(const Stretch& stretch, const float* sums, const float* a_scales, float* totals) {
   Floats registers[Rows][2];
   load(registers, totals);
   for (size_t c = 0; c < stretch.chains(); ++c) {
     MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
       const Floats scale = load(stretch.scales + c * kColumns + v * kWidth);
       MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-        const Floats part = load(sums.at + (c * Rows + m) * kColumns + v * kWidth);
+        const Floats part = load(sums + (c * Rows + m) * kColumns + v * kWidth);
         registers[m][v] = fused(part, with_row(scale, a_scales == nullptr ? nullptr : a_scales + c * Rows, m), registers[m][v]);
       }
     }
@@ -103,7 +118,7 @@ void add_stretch(const TileArgs& args, size_t first, size_t count, Part (&parts)
   const size_t tiles = tile_count(args.rows, kSingleRows);
   Sums sums[kParts][kTilesAtOnce];
   Stretch stretches[kParts];
-  for (size_t p = 0; p < kParts; ++p) stretches[p] = {parts[p].weights, count, args.chain, length, parts[p].scales};
+  for (size_t p = 0; p < kParts; ++p) stretches[p] = {count, args.chain, parts[p].scales};
   size_t row = 0;
   for (size_t tile = 0; tile < tiles; tile += kTilesAtOnce) {
     const size_t end = tile + kTilesAtOnce < tiles ? tile + kTilesAtOnce : tiles;
@@ -112,7 +127,8 @@ void add_stretch(const TileArgs& args, size_t first, size_t count, Part (&parts)
       const Flushing flushing;
       for (size_t t = tile; t < end; ++t) {
         const size_t height = tile_height(args.rows, kSingleRows, t);
-        for (size_t p = 0; p < kParts; ++p) kSumChains[height - 1](stretches[p], singles(args, row, height, first), sums[p][t - tile]);
+        for (size_t p = 0; p < kParts; ++p)
+          kSumChains[height - 1](stretches[p], parts[p].weights, singles(args, row, height, first), length, sums[p][t - tile]);
         row += height;
       }
     }
@@ -120,7 +136,7 @@ void add_stretch(const TileArgs& args, size_t first, size_t count, Part (&parts)
     for (size_t t = tile; t < end; ++t) {
       const size_t height = tile_height(args.rows, kSingleRows, t);
       const float* const a_scales = args.a_scales == nullptr ? nullptr : args.a_scales + row * chains + first / args.chain * height;
-      for (size_t p = 0; p < kParts; ++p) kAddChains[height - 1](stretches[p], sums[p][t - tile], a_scales, parts[p].totals + row * kColumns);
+      for (size_t p = 0; p < kParts; ++p) kAddChains[height - 1](stretches[p], sums[p][t - tile].at, a_scales, parts[p].totals + row * kColumns);
       row += height;
     }
   }
@@ -153,7 +169,62 @@ void decode_scales(const TileArgs& args, const Kind& kind, const uint8_t* at, si
   }
 }
 
+/// One tile of rows by some groups of columns beside each other, weights decoded in registers.
+struct FewRows {
+  static constexpr size_t kLong = 256;  // of K between flushing and not flushing
+  alignas(64) float sums[kMostGroups][kLong / kShortest * kSingleRows * kColumns];
+  alignas(64) float scales[kLong / kShortest * kColumns];
+  alignas(64) float totals[kMostGroups][kSingleRows * kColumns];
+
+  void add_chains(const TileArgs& args, const Kind& kind, size_t group, size_t groups) {
+    const size_t k = args.blocks * kScaleBlock;
+    CodePlace place = place_of(args, group, groups);
+    float* const at[] = {sums[0], sums[1]};
+    for (size_t first = 0; first < k; first += kLong) {
+      const size_t count = k - first < kLong ? k - first : kLong;
+      {
+        const Flushing flushing;
+        kind.sum_codes.of(groups, args.rows)(place, singles(args, 0, args.rows, first), count, args.chain, at);
+      }
+      const float* const a_scales = args.a_scales == nullptr ? nullptr : args.a_scales + first / args.chain * args.rows;
+      for (size_t g = 0; g < groups; ++g) {
+        decode_scales(args, kind, group_scales(args, group + g, kind.scale_bytes), first, count, scales);
+        kAddChains[args.rows - 1]({count, args.chain, scales}, sums[g], a_scales, totals[g]);
+      }
+    }
+  }
+
+  /// Chains as long as the row.
+  void add_one_chain(const TileArgs& args, const Kind& kind, size_t group, size_t groups) {
+    const size_t k = args.blocks * kScaleBlock;
+    CodePlace place = place_of(args, group, groups);
+    float* const at[] = {totals[0], totals[1]};
+    {
+      const Flushing flushing;
+      kind.sum_codes.of(groups, args.rows)(place, singles(args, 0, args.rows, 0), k, k, at);
+    }
+    for (size_t g = 0; g < groups; ++g) scale_sums(args, kind, group_scales(args, group + g, kind.scale_bytes), totals[g]);
+  }
+};
+
+void run_few(const TileArgs& args, const Kind& kind) {
+  FewRows rows;
+  for (size_t group = 0, groups = 0; group < group_count(args); group += groups) {
+    groups = kind.sum_codes.groups(args.rows, group_count(args) - group);
+    for (float(&totals)[kSingleRows * kColumns] : rows.totals) {
+      for (size_t i = 0; i < args.rows * kColumns; ++i) totals[i] = 0;
+    }
+    if (args.chain >= args.blocks * kScaleBlock) {
+      rows.add_one_chain(args, kind, group, groups);
+    } else {
+      rows.add_chains(args, kind, group, groups);
+    }
+    for (size_t g = 0; g < groups; ++g) put(args, (group + g) / kParts, (group + g) % kParts, rows.totals[g]);
+  }
+}
+
 void run(const TileArgs& args, const Kind& kind) {
+  if (args.rows <= kSingleRows) return run_few(args, kind);
   Part parts[kParts];
   const size_t k = args.blocks * kScaleBlock;
   const bool one_chain = args.chain >= k;

@@ -1,7 +1,7 @@
 #pragma once
 // bf16-chain by fused multiply-adds, of every kind of weights: scales folded in while a stretch is decoded, products under flushing.
 
-#include "kernels/moe/fma_decode.hpp"
+#include "kernels/moe/fma_few.hpp"
 
 namespace mx::kernels::moe {
 namespace {
@@ -12,7 +12,7 @@ constexpr size_t kStretch = 192;  // K decoded at once: 24 KiB for a panel
 struct E8m0Fold {
   Floats scales[2];
 
-  MXACT_INLINE E8m0Fold(const TileArgs&, const uint8_t* at) : scales{scale_values(at), scale_values(at + kWidth)} {}
+  MXACT_INLINE static E8m0Fold of(const TileArgs&, const uint8_t* at) { return {{scale_values(at), scale_values(at + kWidth)}}; }
   MXACT_INLINE Floats operator()(size_t v, Floats weight) const { return product(weight, scales[v]); }
 };
 
@@ -24,8 +24,9 @@ struct E4m3Fold {
   Floats scales[2];
   Floats expert;
 
-  MXACT_INLINE E4m3Fold(const TileArgs& args, const uint8_t* at)
-      : scales{e4m3_scales(at), e4m3_scales(at + kWidth)}, expert(all(args.expert_scale)) {}
+  MXACT_INLINE static E4m3Fold of(const TileArgs& args, const uint8_t* at) {
+    return {{e4m3_scales(at), e4m3_scales(at + kWidth)}, all(args.expert_scale)};
+  }
   MXACT_INLINE Floats operator()(size_t v, Floats weight) const { return Rounded(product(weight, scales[v]), expert); }
 };
 
@@ -33,7 +34,7 @@ template <Product* Rounded>
 struct F32Fold {
   Floats scales[2];
 
-  MXACT_INLINE F32Fold(const TileArgs&, const uint8_t* at) : scales{f32_scales(at), f32_scales(at + kWidth * sizeof(float))} {}
+  MXACT_INLINE static F32Fold of(const TileArgs&, const uint8_t* at) { return {{f32_scales(at), f32_scales(at + kWidth * sizeof(float))}}; }
   MXACT_INLINE Floats operator()(size_t v, Floats weight) const { return Rounded(weight, scales[v]); }
 };
 
@@ -41,8 +42,38 @@ struct F32Fold {
 using Decode = void(const TileArgs& args, const uint8_t* codes, const uint8_t* scales, size_t k, float* out);
 template <class Codes, class Fold>
 void decode(const TileArgs& args, const uint8_t* codes, const uint8_t* scales, size_t k, float* out) {
-  Codes::decode(codes, k, Fold(args, scales), out);
+  decode_columns<Codes>(codes, k, Fold::of(args, scales), out);
 }
+
+/// Whole chains of a tile of some groups, [row][kColumns] to each one's `sums`, weights decoded in registers, their scales bytes. To be run under
+/// flushing.
+using ChainCodes = void(const TileArgs& args, size_t group, float* const* sums);
+template <class Codes, class Fold, size_t Rows, size_t Groups>
+void chain_codes(const TileArgs& args, size_t group, float* const* sums) {
+  const size_t length = args.blocks * kScaleBlock;
+  const float* const x = singles(args, 0, Rows, 0);
+  CodePlace place = place_of(args, group, Groups);
+  Floats chains[Rows][2 * Groups];
+  clear<Rows, Groups>(chains);
+  for (size_t k = 0; k < length; k += args.scale_block) {
+    Fold folds[Groups];
+    MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) {
+      folds[g] = Fold::of(args, group_scales(args, group + g, 1) + k / args.scale_block * kPanelColumns);
+    }
+    multiply_codes<Codes, Rows, Groups>(
+        chains, place, x + k * Rows,
+        length - k < args.scale_block ? length - k : args.scale_block, [&](size_t v, Floats weight) __attribute__((always_inline)) {
+          return folds[v / 2](v % 2, weight);
+        });
+  }
+  store_groups<Rows, Groups>(chains, sums, 0);
+}
+template <class Codes, class Fold>
+constexpr ByShape<ChainCodes> kChainCodes{
+    {{chain_codes<Codes, Fold, 1, 1>, chain_codes<Codes, Fold, 2, 1>, chain_codes<Codes, Fold, 3, 1>, chain_codes<Codes, Fold, 4, 1>,
+      chain_codes<Codes, Fold, 5, 1>, chain_codes<Codes, Fold, 6, 1>},
+     {chain_codes<Codes, Fold, 1, 2>, kWidth == 16 ? chain_codes<Codes, Fold, 2, 2> : nullptr,
+      kWidth == 16 ? chain_codes<Codes, Fold, 3, 2> : nullptr, kWidth == 16 ? chain_codes<Codes, Fold, 4, 2> : nullptr}}};
 
 /// One kind of weights.
 struct Kind {
@@ -51,11 +82,12 @@ struct Kind {
   Decode* decode;
   bool (*is_moderate)(const TileArgs& args, const uint8_t* scales);  ///< whether `decode` takes these scales; null: it takes all
   Decode* decode_any;
+  const ByShape<ChainCodes>* few;  ///< null: few rows are multiplied as many are
 };
-constexpr Kind kMxfp4{4, 1, decode<E2m1, E8m0Fold>, nullptr, nullptr};
-constexpr Kind kMxfp8{8, 1, decode<E4m3, E8m0Fold>, nullptr, nullptr};
-constexpr Kind kNvfp4{4, 1, decode<E2m1, E4m3Fold<moderate_product>>, is_expert_moderate, decode<E2m1, E4m3Fold<any_product>>};
-constexpr Kind kFp8{8, 4, decode<E4m3, F32Fold<moderate_product>>, are_moderate<kColumns>, decode<E4m3, F32Fold<any_product>>};
+constexpr Kind kMxfp4{4, 1, decode<E2m1, E8m0Fold>, nullptr, nullptr, &kChainCodes<E2m1, E8m0Fold>};
+constexpr Kind kMxfp8{8, 1, decode<E4m3, E8m0Fold>, nullptr, nullptr, &kChainCodes<E4m3, E8m0Fold>};
+constexpr Kind kNvfp4{4, 1, decode<E2m1, E4m3Fold<moderate_product>>, is_expert_moderate, decode<E2m1, E4m3Fold<any_product>>, nullptr};
+constexpr Kind kFp8{8, 4, decode<E4m3, F32Fold<moderate_product>>, are_moderate<kColumns>, decode<E4m3, F32Fold<any_product>>, nullptr};
 
 /// Columns [column, column + kColumns) of a panel, `count` of K from `first` on.
 void decode_stretch(const TileArgs& args, const Kind& kind, size_t panel, size_t column, size_t first, size_t count, float* out) {
@@ -71,7 +103,22 @@ void decode_stretch(const TileArgs& args, const Kind& kind, size_t panel, size_t
   }
 }
 
+void run_few(const TileArgs& args, const ByShape<ChainCodes>& few) {
+  alignas(64) float sums[kMostGroups][kSingleRows * kColumns];
+  float* const at[] = {sums[0], sums[1]};
+  for (size_t group = 0, groups = 0; group < group_count(args); group += groups) {
+    groups = few.groups(args.rows, group_count(args) - group);
+    {
+      const Flushing flushing;
+      few.of(groups, args.rows)(args, group, at);
+    }
+    for (size_t g = 0; g < groups; ++g) put(args, (group + g) / kParts, (group + g) % kParts, sums[g]);
+  }
+}
+
 void run(const TileArgs& args, const Kind& kind) {
+  // Under flushing the scale 2^-127 would count as zero.
+  if (args.rows <= kSingleRows && kind.few != nullptr && !args.careful) return run_few(args, *kind.few);
   alignas(64) float weights[kParts][kStretch * kColumns];
   alignas(64) float totals[kParts][kMostRows * kColumns];
   const size_t k = args.blocks * kScaleBlock;

@@ -12,46 +12,58 @@ struct AsIs {
   MXACT_INLINE Floats operator()(size_t, Floats weight) const { return weight; }
 };
 
-/// One vector of columns, whole dwords.
-template <class Dword>
-MXACT_INLINE void each_dword(const uint8_t* codes, size_t count, Dword dword) {
-  for (size_t d = 0; d < count; ++d) {
-    for (size_t v = 0; v < 2; ++v) dword(d, v, load_dwords(codes + (d * kPanelColumns + v * kWidth) * 4));
-  }
-}
-
-MXACT_INLINE void put_pair(float* out, size_t pair, size_t v, Floats odd, Floats even) {
-  store(out + pair * 2 * kColumns + v * kWidth, odd);
-  store(out + (pair * 2 + 1) * kColumns + v * kWidth, even);
-}
-
-/// Decodes `k` of K of kColumns columns, whose dwords begin at `codes`.
+/// Codes in a panel's dwords: weight<I>() is the I-th of each dword's K in the order of a chain, the odd one of each pair first.
 struct E2m1 {
-  static constexpr size_t kBits = 4;
-  template <class Fold>
-  static void decode(const uint8_t* codes, size_t k, const Fold& fold, float* out) {
-    each_dword(
-        codes, k / 8, [&](size_t d, size_t v, Dwords lanes) __attribute__((always_inline)) {
-          put_pair(out, d * 4, v, fold(v, decoded<4>(lanes)), fold(v, decoded<0>(lanes)));
-          put_pair(out, d * 4 + 1, v, fold(v, decoded<5>(lanes)), fold(v, decoded<1>(lanes)));
-          put_pair(out, d * 4 + 2, v, fold(v, decoded<6>(lanes)), fold(v, decoded<2>(lanes)));
-          put_pair(out, d * 4 + 3, v, fold(v, decoded<7>(lanes)), fold(v, decoded<3>(lanes)));
-        });
+  static constexpr size_t kInDword = 8;
+  template <size_t I>
+  MXACT_INLINE static Floats weight(const uint8_t* dwords) {
+    return nibble_at<I / 2 + (I % 2 == 0 ? 4 : 0)>(dwords);
   }
 };
 
 /// A dword's bytes are k 0, 2, 1, 3 of its quad.
 struct E4m3 {
-  static constexpr size_t kBits = 8;
-  template <class Fold>
-  static void decode(const uint8_t* codes, size_t k, const Fold& fold, float* out) {
-    each_dword(
-        codes, k / 4, [&](size_t d, size_t v, Dwords lanes) __attribute__((always_inline)) {
-          put_pair(out, d * 2, v, fold(v, decoded_byte<2>(lanes)), fold(v, decoded_byte<0>(lanes)));
-          put_pair(out, d * 2 + 1, v, fold(v, decoded_byte<3>(lanes)), fold(v, decoded_byte<1>(lanes)));
-        });
+  static constexpr size_t kInDword = 4;
+  template <size_t I>
+  MXACT_INLINE static Floats weight(const uint8_t* dwords) {
+    return decoded_byte<I / 2 + (I % 2 == 0 ? 2 : 0)>(load_dwords(dwords));
   }
 };
+
+/// Calls visit.operator()<I>() for each I of a dword.
+template <class Codes, size_t I = 0, class Visit>
+MXACT_INLINE void each_of_dword(const Visit& visit) {
+  if constexpr (I < Codes::kInDword) {
+    visit.template operator()<I>();
+    each_of_dword<Codes, I + 1>(visit);
+  }
+}
+
+/// Decodes `k` of K of kColumns columns, whose dwords begin at `codes`.
+template <class Codes, class Fold>
+MXACT_INLINE void decode_columns(const uint8_t* codes, size_t k, const Fold& fold, float* out) {
+  for (size_t d = 0; d < k / Codes::kInDword; ++d) {
+    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
+      const uint8_t* const dwords = codes + (d * kPanelColumns + v * kWidth) * 4;
+      each_of_dword<Codes>([&]<size_t I>() __attribute__((always_inline)) {
+        store(out + (d * Codes::kInDword + I) * kColumns + v * kWidth, fold(v, Codes::template weight<I>(dwords)));
+      });
+    }
+  }
+}
+
+/// One dword of K by a tile of rows at `x`, decoded in registers: columns are those of vectors `Vectors`, two for each of `codes`.
+template <class Codes, size_t Rows, size_t Groups, class Fold>
+MXACT_INLINE void multiply_dword(Floats (&sums)[Rows][2 * Groups], const uint8_t* const (&codes)[Groups], const Fold& fold, const float* x) {
+  each_of_dword<Codes>([&]<size_t I>() __attribute__((always_inline)) {
+    Floats weights[2 * Groups];
+    MXACT_UNROLL for (size_t v = 0; v < 2 * Groups; ++v) weights[v] = fold(v, Codes::template weight<I>(codes[v / 2] + v % 2 * kWidth * 4));
+    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+      const Floats value = all_of(x + I * Rows + m);
+      MXACT_UNROLL for (size_t v = 0; v < 2 * Groups; ++v) sums[m][v] = fused(value, weights[v], sums[m][v]);
+    }
+  });
+}
 
 MXACT_INLINE Floats f32_scales(const uint8_t* scales) { return load(reinterpret_cast<const float*>(scales)); }
 
