@@ -125,8 +125,8 @@ void layer(benchmark::State& state, mx::Contract contract, std::size_t count, in
   mx::moe::ScaledChoices choices{.contract = contract, .activation = &row, .constants = row.constants};
   if (int8) choices.recipe = &mx::recipe(mx::profile_named(mx::kOcp), mx::kMxint8Block);
   const Tokens tokens(count);
-  FusedLayer fused(weights(), choices, isa_tier());
-  ProductsAlone alone(engine_for(contract, *weights().w13.format, isa_tier()), tokens, int8);
+  FusedLayer fused(weights(), choices);
+  ProductsAlone alone(engine_in_use(contract, *weights().w13.format), tokens, int8);
   std::vector<float> out(count * kHidden);
   // The first runs take their memory from the system.
   alone.run(threads);

@@ -76,6 +76,8 @@ const IsaTier& isa_tier_named(std::string_view name) {
   throw Error(ErrorCode::usage, unknown_name("tier of instruction sets", name, names), "MXACT_ISA");
 }
 
+bool isa_tier_is_forced() { return std::getenv("MXACT_ISA") != nullptr; }
+
 const IsaTier& isa_tier() {
   if (const char* name = std::getenv("MXACT_ISA")) return isa_tier_named(name);
   const IsaTier* best = &kTiers.front();

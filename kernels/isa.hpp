@@ -41,6 +41,9 @@ const IsaTier& isa_tier_named(std::string_view name);
 /// isa_tier_named().
 const IsaTier& isa_tier();
 
+/// Whether MXACT_ISA is set, so that nothing but its tier's last kernels may run.
+bool isa_tier_is_forced();
+
 /// One implementation of a kernel. Tests and benchmarks iterate over the rows of a table, so none can be added untested.
 template <class Function>
 struct KernelRow {

@@ -5,9 +5,9 @@
 
 namespace mx::kernels::moe {
 
-void bf16_block_avx2(const TileArgs& args) { run(args, kMxfp4); }
-void bf16_block_mxfp8_avx2(const TileArgs& args) { run(args, kMxfp8); }
-void bf16_block_nvfp4_avx2(const TileArgs& args) { run(args, kNvfp4); }
-void bf16_block_fp8_avx2(const TileArgs& args) { run(args, kFp8); }
+void bf16_block_avx2(const TileArgs& args) { run(args, kE8m0Kind<E2m1>); }
+void bf16_block_mxfp8_avx2(const TileArgs& args) { run(args, kE8m0Kind<E4m3>); }
+void bf16_block_nvfp4_avx2(const TileArgs& args) { run(args, kE4m3Kind<E2m1>); }
+void bf16_block_fp8_avx2(const TileArgs& args) { run(args, kF32Kind<E4m3>); }
 
 }  // namespace mx::kernels::moe

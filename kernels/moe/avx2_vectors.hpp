@@ -66,9 +66,9 @@ MXACT_INLINE __m256 e4m3_values(__m256i codes) {
 }
 
 /// The e4m3 codes in bytes `Byte` of the dwords.
-template <int Byte>
+template <size_t Byte>
 MXACT_INLINE Floats decoded_byte(Dwords codes) {
-  return e4m3_values(_mm256_and_si256(_mm256_srli_epi32(codes, 8 * Byte), _mm256_set1_epi32(0xFF)));
+  return e4m3_values(_mm256_and_si256(_mm256_srli_epi32(codes, static_cast<int>(8 * Byte)), _mm256_set1_epi32(0xFF)));
 }
 
 MXACT_INLINE Floats e4m3_scales(const uint8_t* scales) {

@@ -1,13 +1,11 @@
-// bf16-block by fused multiply-adds of 512 bits.
+// bf16-block of weights in e2m1 by fused multiply-adds of 512 bits.
 
 #include "kernels/moe/avx512_vectors.hpp"
 #include "kernels/moe/fma_block.hpp"
 
 namespace mx::kernels::moe {
 
-void bf16_block_avx512(const TileArgs& args) { run(args, kMxfp4); }
-void bf16_block_mxfp8_avx512(const TileArgs& args) { run(args, kMxfp8); }
-void bf16_block_nvfp4_avx512(const TileArgs& args) { run(args, kNvfp4); }
-void bf16_block_fp8_avx512(const TileArgs& args) { run(args, kFp8); }
+void bf16_block_avx512(const TileArgs& args) { run(args, kE8m0Kind<E2m1>); }
+void bf16_block_nvfp4_avx512(const TileArgs& args) { run(args, kE4m3Kind<E2m1>); }
 
 }  // namespace mx::kernels::moe

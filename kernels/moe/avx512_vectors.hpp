@@ -37,11 +37,9 @@ MXACT_INLINE Floats nibble_at(const uint8_t* dwords) {
   return _mm512_permutexvar_ps(codes, _mm512_load_ps(kNumbers));
 }
 
-/// The e4m3 codes in bytes `Byte` of the dwords.
-template <int Byte>
-MXACT_INLINE Floats decoded_byte(Dwords codes) {
-  return e4m3_values(_mm512_cvtepi32_epi8(_mm512_srli_epi32(codes, 8 * Byte)));
-}
+/// The e4m3 codes in bytes `Byte` of the dwords: where there is VBMI (avx512_vbmi_vectors.hpp).
+template <size_t Byte>
+Floats decoded_byte(Dwords codes);
 
 MXACT_INLINE Floats e4m3_scales(const uint8_t* scales) { return e4m3_values(scales); }
 

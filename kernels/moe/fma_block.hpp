@@ -12,9 +12,9 @@ constexpr size_t kShortest = 16;  // K of the smallest chain
 /// Scales of a vector's columns.
 using ScaleValues = Floats(const TileArgs& args, const uint8_t* scales);
 
-Floats e8m0_scales(const TileArgs&, const uint8_t* scales) { return scale_values(scales); }
-Floats fp32_scales(const TileArgs&, const uint8_t* scales) { return f32_scales(scales); }
-Floats expert_scales(const TileArgs& args, const uint8_t* scales) { return product(e4m3_scales(scales), all(args.expert_scale)); }
+inline Floats e8m0_scales(const TileArgs&, const uint8_t* scales) { return scale_values(scales); }
+inline Floats fp32_scales(const TileArgs&, const uint8_t* scales) { return f32_scales(scales); }
+inline Floats expert_scales(const TileArgs& args, const uint8_t* scales) { return product(e4m3_scales(scales), all(args.expert_scale)); }
 
 using Decode = void(const uint8_t* codes, size_t k, float* out);
 template <class Codes>
@@ -46,10 +46,12 @@ struct Kind {
   size_t scale_bytes;
   const ByShape<SumCodes>& sum_codes;
 };
-constexpr Kind kMxfp4{decode<E2m1>, 4, e8m0_scales, 1, kSumCodes<E2m1>};
-constexpr Kind kMxfp8{decode<E4m3>, 8, e8m0_scales, 1, kSumCodes<E4m3>};
-constexpr Kind kNvfp4{decode<E2m1>, 4, expert_scales, 1, kSumCodes<E2m1>};
-constexpr Kind kFp8{decode<E4m3>, 8, fp32_scales, 4, kSumCodes<E4m3>};
+template <class Codes>
+constexpr Kind kE8m0Kind{decode<Codes>, Codes::kBits, e8m0_scales, 1, kSumCodes<Codes>};
+template <class Codes>
+constexpr Kind kE4m3Kind{decode<Codes>, Codes::kBits, expert_scales, 1, kSumCodes<Codes>};
+template <class Codes>
+constexpr Kind kF32Kind{decode<Codes>, Codes::kBits, fp32_scales, 4, kSumCodes<Codes>};
 
 /// Chains of one stretch of K, of kColumns columns.
 struct Stretch {

@@ -10,6 +10,7 @@ constexpr size_t kStretch = 192;  // K decoded at once: 24 KiB for a panel
 
 /// Powers of two: exact but for overflow, and what is subnormal counts as zero where it is used.
 struct E8m0Fold {
+  static constexpr size_t kBytes = 1;
   Floats scales[2];
 
   MXACT_INLINE static E8m0Fold of(const TileArgs&, const uint8_t* at) { return {{scale_values(at), scale_values(at + kWidth)}}; }
@@ -21,6 +22,7 @@ using Product = Floats(Floats weight, Floats scale);
 /// Exact products with the block's scale, rounded ones with the expert's.
 template <Product* Rounded>
 struct E4m3Fold {
+  static constexpr size_t kBytes = 1;
   Floats scales[2];
   Floats expert;
 
@@ -32,6 +34,7 @@ struct E4m3Fold {
 
 template <Product* Rounded>
 struct F32Fold {
+  static constexpr size_t kBytes = 4;
   Floats scales[2];
 
   MXACT_INLINE static F32Fold of(const TileArgs&, const uint8_t* at) { return {{f32_scales(at), f32_scales(at + kWidth * sizeof(float))}}; }
@@ -45,8 +48,7 @@ void decode(const TileArgs& args, const uint8_t* codes, const uint8_t* scales, s
   decode_columns<Codes>(codes, k, Fold::of(args, scales), out);
 }
 
-/// Whole chains of a tile of some groups, [row][kColumns] to each one's `sums`, weights decoded in registers, their scales bytes. To be run under
-/// flushing.
+/// Whole chains of a tile of some groups, [row][kColumns] to each one's `sums`, weights decoded in registers. To be run under flushing.
 using ChainCodes = void(const TileArgs& args, size_t group, float* const* sums);
 template <class Codes, class Fold, size_t Rows, size_t Groups>
 void chain_codes(const TileArgs& args, size_t group, float* const* sums) {
@@ -58,7 +60,7 @@ void chain_codes(const TileArgs& args, size_t group, float* const* sums) {
   for (size_t k = 0; k < length; k += args.scale_block) {
     Fold folds[Groups];
     MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) {
-      folds[g] = Fold::of(args, group_scales(args, group + g, 1) + k / args.scale_block * kPanelColumns);
+      folds[g] = Fold::of(args, group_scales(args, group + g, Fold::kBytes) + k / args.scale_block * kPanelColumns * Fold::kBytes);
     }
     multiply_codes<Codes, Rows, Groups>(
         chains, place, x + k * Rows,
@@ -82,12 +84,24 @@ struct Kind {
   Decode* decode;
   bool (*is_moderate)(const TileArgs& args, const uint8_t* scales);  ///< whether `decode` takes these scales; null: it takes all
   Decode* decode_any;
-  const ByShape<ChainCodes>* few;  ///< null: few rows are multiplied as many are
+  const ByShape<ChainCodes>& few;  ///< for moderate scales, none of which is subnormal
 };
-constexpr Kind kMxfp4{4, 1, decode<E2m1, E8m0Fold>, nullptr, nullptr, &kChainCodes<E2m1, E8m0Fold>};
-constexpr Kind kMxfp8{8, 1, decode<E4m3, E8m0Fold>, nullptr, nullptr, &kChainCodes<E4m3, E8m0Fold>};
-constexpr Kind kNvfp4{4, 1, decode<E2m1, E4m3Fold<moderate_product>>, is_expert_moderate, decode<E2m1, E4m3Fold<any_product>>, nullptr};
-constexpr Kind kFp8{8, 4, decode<E4m3, F32Fold<moderate_product>>, are_moderate<kColumns>, decode<E4m3, F32Fold<any_product>>, nullptr};
+template <class Codes>
+constexpr Kind kE8m0Kind{Codes::kBits, 1, decode<Codes, E8m0Fold>, nullptr, nullptr, kChainCodes<Codes, E8m0Fold>};
+template <class Codes>
+constexpr Kind kE4m3Kind{Codes::kBits,
+                         1,
+                         decode<Codes, E4m3Fold<moderate_product>>,
+                         is_expert_moderate,
+                         decode<Codes, E4m3Fold<any_product>>,
+                         kChainCodes<Codes, E4m3Fold<moderate_product>>};
+template <class Codes>
+constexpr Kind kF32Kind{Codes::kBits,
+                        4,
+                        decode<Codes, F32Fold<moderate_product>>,
+                        are_moderate<kColumns>,
+                        decode<Codes, F32Fold<any_product>>,
+                        kChainCodes<Codes, F32Fold<moderate_product>>};
 
 /// Columns [column, column + kColumns) of a panel, `count` of K from `first` on.
 void decode_stretch(const TileArgs& args, const Kind& kind, size_t panel, size_t column, size_t first, size_t count, float* out) {
@@ -116,9 +130,22 @@ void run_few(const TileArgs& args, const ByShape<ChainCodes>& few) {
   }
 }
 
+/// Whether all scales at hand are.
+bool are_moderate(const TileArgs& args, const Kind& kind) {
+  if (kind.is_moderate == nullptr) return true;
+  const size_t blocks = kind.scale_bytes == 1 ? 1 : (args.blocks * kScaleBlock + args.scale_block - 1) / args.scale_block;  // or one of the expert
+  for (size_t group = 0; group < group_count(args); ++group) {
+    const uint8_t* const scales = group_scales(args, group, kind.scale_bytes);
+    for (size_t block = 0; block < blocks; ++block) {
+      if (!kind.is_moderate(args, scales + block * kPanelColumns * kind.scale_bytes)) return false;
+    }
+  }
+  return true;
+}
+
 void run(const TileArgs& args, const Kind& kind) {
   // Under flushing the scale 2^-127 would count as zero.
-  if (args.rows <= kSingleRows && kind.few != nullptr && !args.careful) return run_few(args, *kind.few);
+  if (args.rows <= kSingleRows && !args.careful && are_moderate(args, kind)) return run_few(args, kind.few);
   alignas(64) float weights[kParts][kStretch * kColumns];
   alignas(64) float totals[kParts][kMostRows * kColumns];
   const size_t k = args.blocks * kScaleBlock;

@@ -14,6 +14,7 @@ struct AsIs {
 
 /// Codes in a panel's dwords: weight<I>() is the I-th of each dword's K in the order of a chain, the odd one of each pair first.
 struct E2m1 {
+  static constexpr size_t kBits = 4;
   static constexpr size_t kInDword = 8;
   template <size_t I>
   MXACT_INLINE static Floats weight(const uint8_t* dwords) {
@@ -23,6 +24,7 @@ struct E2m1 {
 
 /// A dword's bytes are k 0, 2, 1, 3 of its quad.
 struct E4m3 {
+  static constexpr size_t kBits = 8;
   static constexpr size_t kInDword = 4;
   template <size_t I>
   MXACT_INLINE static Floats weight(const uint8_t* dwords) {

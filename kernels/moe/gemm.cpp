@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/moe/buffers.hpp"
+#include "kernels/moe/race.hpp"
 #include "model/error.hpp"
 #include "model/fault.hpp"
 
@@ -38,13 +39,15 @@ constexpr std::array kEngines {
       Engine{Contract::int8_block, PanelKind::mxfp4, "int8-block avx2", kAvx2, kInt8Tiling, int8_block_avx2},
       Engine{Contract::int8_block, PanelKind::nvfp4, "int8-block nvfp4 avx2", kAvx2 | kF16c, kInt8Tiling, int8_block_nvfp4_avx2},
       Engine{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain avx512", kAvx2 | kAvx512, kSingleTiling, bf16_chain_avx512},
-      Engine{Contract::bf16_chain, PanelKind::mxfp8, "bf16-chain mxfp8 avx512", kAvx2 | kAvx512, kSingleTiling, bf16_chain_mxfp8_avx512},
+      Engine{Contract::bf16_chain,          PanelKind::mxfp8, "bf16-chain mxfp8 avx512",
+             kAvx2 | kAvx512 | kAvx512Vbmi, kSingleTiling,    bf16_chain_mxfp8_avx512},
       Engine{Contract::bf16_chain, PanelKind::nvfp4, "bf16-chain nvfp4 avx512", kAvx2 | kAvx512, kSingleTiling, bf16_chain_nvfp4_avx512},
-      Engine{Contract::bf16_chain, PanelKind::fp8, "bf16-chain fp8 avx512", kAvx2 | kAvx512, kSingleTiling, bf16_chain_fp8_avx512},
+      Engine{Contract::bf16_chain, PanelKind::fp8, "bf16-chain fp8 avx512", kAvx2 | kAvx512 | kAvx512Vbmi, kSingleTiling, bf16_chain_fp8_avx512},
       Engine{Contract::bf16_block, PanelKind::mxfp4, "bf16-block avx512", kAvx2 | kAvx512, kSingleTiling, bf16_block_avx512},
-      Engine{Contract::bf16_block, PanelKind::mxfp8, "bf16-block mxfp8 avx512", kAvx2 | kAvx512, kSingleTiling, bf16_block_mxfp8_avx512},
+      Engine{Contract::bf16_block,          PanelKind::mxfp8, "bf16-block mxfp8 avx512",
+             kAvx2 | kAvx512 | kAvx512Vbmi, kSingleTiling,    bf16_block_mxfp8_avx512},
       Engine{Contract::bf16_block, PanelKind::nvfp4, "bf16-block nvfp4 avx512", kAvx2 | kAvx512, kSingleTiling, bf16_block_nvfp4_avx512},
-      Engine{Contract::bf16_block, PanelKind::fp8, "bf16-block fp8 avx512", kAvx2 | kAvx512, kSingleTiling, bf16_block_fp8_avx512},
+      Engine{Contract::bf16_block, PanelKind::fp8, "bf16-block fp8 avx512", kAvx2 | kAvx512 | kAvx512Vbmi, kSingleTiling, bf16_block_fp8_avx512},
       Engine{Contract::int8_block, PanelKind::mxfp4,      "int8-block avx512-vnni", kAvx512 | kAvx512Vnni | kAvx512Vbmi,
              kVnniTiling,          int8_block_avx512_vnni},
       Engine{Contract::int8_block,        PanelKind::nvfp4, "int8-block nvfp4 avx512-vnni", kAvx512 | kAvx512Vnni | kAvx512Vbmi, kVnniTiling,
@@ -147,6 +150,17 @@ const Engine& engine_for(Contract contract, const PanelFormat& format, const Isa
                 "moe");
   }
   return *best;
+}
+
+const Engine& engine_in_use(Contract contract, const PanelFormat& format) {
+  const IsaTier& tier = isa_tier();
+  const Engine& last = engine_for(contract, format, tier);
+#if defined(__x86_64__) && !defined(MXACT_PORTABLE)
+  if ((last.needs & kAvx512Bf16) == 0 || isa_tier_is_forced()) return last;
+  static const bool multiply_adds = multiply_adds_win_avx512_bf16();
+  if (multiply_adds) return engine_for(contract, format, {"multiply-adds", tier.needs & ~kAvx512Bf16});
+#endif
+  return last;
 }
 
 std::size_t chain_of(const PanelMatrix& weights, std::size_t block) {

@@ -30,6 +30,10 @@ std::span<const Engine> engines();
 /// processor cannot run the tier.
 const Engine& engine_for(Contract contract, const PanelFormat& format, const IsaTier& tier);
 
+/// The engine that runs where nobody names a tier: engine_for() of isa_tier(), but multiply-adds of 512 bits instead of VDPBF16PS where this
+/// processor is faster at them (race.hpp, measured once) and MXACT_ISA leaves the choice. Errors as engine_for() and isa_tier().
+const Engine& engine_in_use(Contract contract, const PanelFormat& format);
+
 /// Elements along K in a chain of bf16-block where activations have a scale for each `block` of them (0: none): the smaller of the two blocks, or K.
 /// Throws Error(unsupported) for another `block` than 32, 64, 128 or at least K.
 std::size_t chain_of(const PanelMatrix& weights, std::size_t block);

@@ -56,9 +56,15 @@ std::vector<Work> work_of(const Operand& operand, std::size_t panels) {
 std::span<const KernelRow<CombineFunction>> combine_kernels() { return kCombineKernels; }
 
 FusedLayer::FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const IsaTier& tier)
+    : FusedLayer(weights, choices, engine_for(choices.contract, *weights.w13.format, tier), tier) {}
+
+FusedLayer::FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices)
+    : FusedLayer(weights, choices, engine_in_use(choices.contract, *weights.w13.format), isa_tier()) {}
+
+FusedLayer::FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const Engine& engine, const IsaTier& tier)
     : weights_(weights),
       choices_(choices),
-      engine_(engine_for(choices.contract, *weights.w13.format, tier)),
+      engine_(engine),
       activation_(*choices.activation, choices.constants, tier),
       stage_(choices.contract, choices.recipe, tier),
       combine_(kernel_for<CombineFunction>(kCombineKernels, tier).run),

@@ -42,6 +42,8 @@ class FusedLayer {
   /// `weights` must outlive the layer. Throws Error(unsupported) for choices that no kernel has or a tier that this processor lacks, Error(usage) for
   /// constants that the activation does not take, matrices that do not fit together or to the activation, and rows that are not whole blocks.
   FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const IsaTier& tier);
+  /// On isa_tier(), with engine_in_use().
+  FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices);
 
   /// out: fp32 [tokens, hidden]. Throws Error(usage), before anything is written, for sizes that disagree, experts that do not exist, weights that
   /// are not finite, an `out` or input that is misaligned, and an `out` that overlaps an input.
@@ -68,6 +70,8 @@ class FusedLayer {
     std::vector<const float*> f32_scales;
     CurveScratch curve;
   };
+
+  FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const Engine& engine, const IsaTier& tier);
 
   Sources sources_of(const RoutedTokens& tokens, const SortedPairs& pairs) const;
   void run_experts(std::span<const std::size_t> group_sizes, const Sources& sources, int threads);

@@ -94,7 +94,7 @@ void Product::run_panels() {
   const panels::PanelFormat& format = panels::panel_format_of(row_.format);
   const panels::PanelMatrix matrix =
       panels::pack(shape, format, layout::SourceOrder::standard, {weights_.codes_of(matrix_).bytes, weights_.scales_of(matrix_).bytes, {}, {}});
-  const panels::Engine& engine = panels::engine_for(contract_.contract, format, kernels::isa_tier());
+  const panels::Engine& engine = panels::engine_in_use(contract_.contract, format);
   const auto columns = static_cast<std::size_t>(input_.columns);
   for (auto& [expert, group] : groups_) {
     std::vector<std::uint16_t> x(group.rows.size() * length);

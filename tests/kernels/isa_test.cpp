@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "kernels/moe/gemm.hpp"
+#include "kernels/moe/race.hpp"
 #include "model/error.hpp"
 #include "tests/catch.hpp"
 
@@ -98,4 +100,28 @@ TEST_CASE("a kernel's row is the last one that the tier can run") {
   CHECK(mx::kernels::kernel_for(table, IsaTier{"none", 0}).run() == 0);
   CHECK(mx::kernels::kernel_for(table, IsaTier{"other", mx::kernels::kAvx2}).run() == 0);
   CHECK(mx::kernels::kernel_for(table, IsaTier{"both", mx::kernels::kAvx2 | mx::kernels::kAvx512}).run() == 1);
+}
+
+TEST_CASE("products run on the tier that is forced, else by the instruction that is faster here") {
+  using namespace mx::kernels::moe;
+  for (const PanelFormat& format : panel_formats()) {
+    for (const mx::Contract contract : {mx::Contract::bf16_chain, mx::Contract::bf16_block, mx::Contract::int8_block}) {
+      if (contract == mx::Contract::int8_block && format.code_bits != 4) continue;
+      CAPTURE(name_of(contract), format.kind);
+      for (const IsaTier& tier : mx::kernels::isa_tiers()) {
+        if (!mx::kernels::runs_here(tier)) continue;
+        const ForcedIsa isa{std::string(tier.name)};
+        CHECK(engine_in_use(contract, format).name == engine_for(contract, format, tier).name);
+      }
+      const ForcedIsa free{std::nullopt};
+      const std::uint32_t here = mx::kernels::isa_tier().needs;
+      const std::string_view chosen = engine_in_use(contract, format).name;
+      CHECK(engine_in_use(contract, format).name == chosen);
+      std::uint32_t without = here;
+#if defined(__x86_64__) && !defined(MXACT_PORTABLE)
+      if ((here & mx::kernels::kAvx512Bf16) != 0 && multiply_adds_win_avx512_bf16()) without &= ~mx::kernels::kAvx512Bf16;
+#endif
+      CHECK(chosen == engine_for(contract, format, {"in use", without}).name);
+    }
+  }
 }

@@ -1,0 +1,20 @@
+#pragma once
+// avx512_vectors.hpp with lookups of e4m3 codes.
+
+#include "kernels/moe/avx512_e4m3.hpp"
+#include "kernels/moe/avx512_vectors.hpp"
+
+namespace mx::kernels::moe {
+namespace {
+
+/// Bytes of one vector share their lookups.
+template <size_t Byte>
+MXACT_INLINE Floats decoded_byte(Dwords codes) {
+  __m512i pairs[2];
+  E4m3Table().decode(codes, pairs);
+  const __m512i pair = pairs[Byte % 2];
+  return _mm512_castsi512_ps(Byte < 2 ? _mm512_slli_epi32(pair, 16) : _mm512_and_si512(pair, _mm512_set1_epi32(static_cast<int>(0xFFFF0000U))));
+}
+
+}  // namespace
+}  // namespace mx::kernels::moe
