@@ -167,6 +167,7 @@ void scale_sums(const TileArgs& args, const Kind& kind, const uint8_t* scales, f
 void decode_scales(const TileArgs& args, const Kind& kind, const uint8_t* at, size_t first, size_t count, float* out) {
   for (size_t c = 0; c * args.chain < count; ++c) {
     const uint8_t* const of_chain = at + (first + c * args.chain) / args.scale_block * kPanelColumns * kind.scale_bytes;
+    ask_for_later(args, of_chain);
     for (size_t v = 0; v < 2; ++v) store(out + c * kColumns + v * kWidth, kind.scales(args, of_chain + v * kWidth * kind.scale_bytes));
   }
 }

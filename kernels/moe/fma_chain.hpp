@@ -60,7 +60,9 @@ void chain_codes(const TileArgs& args, size_t group, float* const* sums) {
   for (size_t k = 0; k < length; k += args.scale_block) {
     Fold folds[Groups];
     MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) {
-      folds[g] = Fold::of(args, group_scales(args, group + g, Fold::kBytes) + k / args.scale_block * kPanelColumns * Fold::kBytes);
+      const uint8_t* const scales = group_scales(args, group + g, Fold::kBytes) + k / args.scale_block * kPanelColumns * Fold::kBytes;
+      ask_for_later(args, scales);
+      folds[g] = Fold::of(args, scales);
     }
     multiply_codes<Codes, Rows, Groups>(
         chains, place, x + k * Rows,

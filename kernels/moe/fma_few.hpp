@@ -48,7 +48,6 @@ MXACT_INLINE void multiply_codes(Floats (&sums)[Rows][2 * Groups], CodePlace& pl
   const size_t ahead = place.left > kAhead ? kAhead : kAhead + place.skip;
   const uint8_t* codes[Groups];
   MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) codes[g] = place.codes[g];
-#pragma GCC unroll 2
   for (size_t d = 0; d < k / Codes::kInDword; ++d) {
     MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) {
       for (size_t byte = 0; byte < kColumns * 4; byte += 64) _mm_prefetch(codes[g] + ahead + byte, _MM_HINT_T0);
@@ -59,6 +58,9 @@ MXACT_INLINE void multiply_codes(Floats (&sums)[Rows][2 * Groups], CodePlace& pl
   MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) place.codes[g] = codes[g];
   place.left -= k / Codes::kInDword * kBytes;
 }
+
+/// Asks for the scales that lie as these do in the panel that comes after the next: each panel's are too few for the processor to foresee them.
+MXACT_INLINE void ask_for_later(const TileArgs& args, const uint8_t* scales) { _mm_prefetch(scales + 2 * args.scale_stride, _MM_HINT_T0); }
 
 template <size_t Rows, size_t Groups>
 MXACT_INLINE void clear(Floats (&sums)[Rows][2 * Groups]) {
