@@ -53,7 +53,7 @@ inline void copy_grains(std::span<const std::uint8_t> from, std::int64_t first, 
                         int bits) {
   std::int64_t done = 0;
   if (count * bits >= 8 && first * bits % 8 == 0 && at * bits % 8 == 0) {
-    const std::int64_t in_whole_bytes = std::lcm(bits, 8) / bits;
+    const std::int64_t in_whole_bytes = 8 / std::gcd(bits, 8);
     done = count - count % in_whole_bytes;
     const auto source = from.begin() + first * bits / 8;
     std::copy(source, source + done * bits / 8, to.begin() + at * bits / 8);

@@ -15,7 +15,7 @@ namespace {
 
 std::string hex(std::uint64_t value) {
   char text[32];
-  std::snprintf(text, sizeof text, "0x%llX", static_cast<unsigned long long>(value));
+  static_cast<void>(std::snprintf(text, sizeof text, "0x%llX", static_cast<unsigned long long>(value)));
   return text;
 }
 
@@ -186,6 +186,7 @@ PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, Setting 
   const bool coupled = backend.values != nullptr;
   if (coupled) units = placed_units(std::move(layer), backend, setting, packed.losses, mover);
   for (Role role : kAllRoles) {
+    // NOLINTNEXTLINE(bugprone-use-after-move): it is moved from where they are coupled, and not looked at there.
     std::vector<std::uint8_t>& held = coupled ? units[static_cast<std::size_t>(role)].bytes : layer[role];
     if (held.empty()) continue;
     const std::vector<std::uint8_t> source = std::move(held);

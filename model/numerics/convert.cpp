@@ -78,7 +78,7 @@ bool magnitude_exceeds(const Value& value, const Value& limit) {
 /// Code of a magnitude on the grid, counted on above the largest one as if there were more.
 std::uint64_t magnitude_code(const Value& rounded, const Format& format) {
   const int top = top_exponent(rounded);
-  if (format.encoding == Encoding::exponent_only) return static_cast<std::uint64_t>(top + format.bias);
+  if (format.encoding == Encoding::exponent_only) return static_cast<std::uint64_t>(std::int64_t{top} + format.bias);
   const bool fixed = format.encoding == Encoding::fixed_point;
   if (fixed && top >= format.width) return ~std::uint64_t{0};
   const int up = rounded.exponent - unit_exponent(rounded, format);

@@ -49,6 +49,7 @@ Factor factor_of(const ContractRow& row, const Operand& operand, const Value& va
   Factor factor{cast(row, value), 0, 0};
   factor.f32 = to_f32(factor.value);
   const Format* format = row.cast != nullptr ? row.cast : operand.format;
+  // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): check_format() refuses an operand without a format.
   if (row.step == Step::aligned) factor.nominal_exponent = nominal_exponent(factor.value, *format);
   return factor;
 }
@@ -146,6 +147,7 @@ PreparedOperand prepare(const ContractRow& row, Side side, const Operand& operan
     const std::size_t place = planted(Fault::order_ascending) ? i % period : row.order[i % period];
     const std::size_t k = i / period * period + place;
     Value value = k < count ? operand.elements[k] : Value{};
+    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): check_scales() refuses scales without a block.
     if (folded && k < count) value = exact_product(value, operand.scales[k / static_cast<std::size_t>(operand.block)]);
     prepared.factors.push_back(factor_of(row, operand, value));
   }

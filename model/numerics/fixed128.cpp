@@ -129,9 +129,10 @@ Scaled exp(std::int64_t x_48) {
   return {exp_of_fraction(r), static_cast<int>(n) - 124};
 }
 
+/// Of a number that is not zero.
 Split split(Uint128 significand, int exponent) {
   const int length = bit_length(significand);
-  return {significand << (128 - length), exponent + length - 1};
+  return {significand << (128 - length), exponent + length - 1};  // NOLINT(clang-analyzer-core.UndefinedBinaryOperatorResult): length is at least 1
 }
 
 Split one_plus(const Value& x) {
@@ -175,6 +176,7 @@ Uint128 quotient(Uint128 a, Uint128 b) {
 
 Value just_above(Uint128 number, int unit_exponent, bool negative) {
   const int zeros = 128 - bit_length(number);
+  // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): the number is not zero.
   const auto head = static_cast<std::uint64_t>((number << zeros) >> 64);
   return {.significand = head | 1U, .exponent = unit_exponent + 64 - zeros, .cls = ValueClass::finite, .negative = negative};
 }

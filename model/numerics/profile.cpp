@@ -11,7 +11,7 @@
 namespace mx {
 namespace {
 
-[[noreturn]] void undefined(const Profile& profile, const std::string& what, std::vector<std::string_view> those_that_do) {
+[[noreturn]] void undefined(const Profile& profile, const std::string& what, const std::vector<std::string_view>& those_that_do) {
   std::string message = "profile '" + std::string(profile.name) + "' does not define " + what;
   if (those_that_do.empty()) throw Error(ErrorCode::usage, message + "; no profile does");
   message += "; these do:";
