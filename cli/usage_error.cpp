@@ -43,7 +43,7 @@ std::vector<std::string> names_of_options(const CLI::App& verb) {
   return names;
 }
 
-bool is_option(const std::string& word) { return word.starts_with('-') && !looks_like_a_value(word.c_str()); }
+bool is_option(const std::string& word) { return word.starts_with('-') && !looks_like_a_value(word); }
 
 /// What a verb takes without an option in front: " takes FORMAT CODE.."
 std::string positionals_of(const CLI::App& verb) {

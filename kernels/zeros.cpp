@@ -13,7 +13,7 @@ void ask_for_huge_pages(const void* begin, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(begin);
   const std::uintptr_t first = (address + kHugePage - 1) / kHugePage * kHugePage;
   const std::uintptr_t last = (address + bytes) / kHugePage * kHugePage;
-  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+  if (first < last) ::madvise(static_cast<char*>(const_cast<void*>(begin)) + (first - address), last - first, MADV_HUGEPAGE);
 #else
   static_cast<void>(begin);
   static_cast<void>(bytes);

@@ -74,7 +74,8 @@ bool exchange(const fs::path& target, const fs::path& staging) {
     check_system(error, "cannot be renamed into place", target);
   }
 #else
-  static_cast<void>(target), static_cast<void>(staging);
+  static_cast<void>(target);
+  static_cast<void>(staging);
 #endif
   return false;
 }

@@ -19,7 +19,7 @@ struct Eight {
 /// Largest magnitudes of the four blocks of 32, in four words each, in the order of kBlockPlace.
 [[gnu::always_inline]] inline __m256i largest_of_each(const Eight& x) {
   __m256i block[4];
-  for (int i = 0; i < 4; ++i) block[i] = _mm256_max_epu16(x.v[2 * i], x.v[2 * i + 1]);
+  for (std::size_t i = 0; i < 4; ++i) block[i] = _mm256_max_epu16(x.v[2 * i], x.v[2 * i + 1]);
   const __m256i ab = _mm256_max_epu16(_mm256_permute2x128_si256(block[0], block[1], 0x20), _mm256_permute2x128_si256(block[0], block[1], 0x31));
   const __m256i cd = _mm256_max_epu16(_mm256_permute2x128_si256(block[2], block[3], 0x20), _mm256_permute2x128_si256(block[2], block[3], 0x31));
   __m256i all = _mm256_max_epu16(_mm256_unpacklo_epi64(ab, cd), _mm256_unpackhi_epi64(ab, cd));

@@ -147,6 +147,7 @@ void run(const TileArgs& args, const Kind& kind) {
       each_tile<kChainRows>(args.rows, [&](size_t row, size_t height) {
         float* const of_tile = totals + row * kPanelColumns;
         if (first == 0) clear(of_tile, height);
+        // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): a tile has at most kChainRows rows.
         kTiles[height - 1](weights, args.a + k / 2 * row + first / 2 * height, count / 2, of_tile);
         if (first + count == k) put(args, panel, row, height, of_tile);
       });

@@ -152,8 +152,8 @@ void run(const TileArgs& args, const Kind& kind) {
   alignas(64) float totals[kParts][kMostRows * kColumns];
   const size_t k = args.blocks * kScaleBlock;
   for (size_t panel = 0; panel < args.panels; ++panel) {
-    for (float(&part)[kMostRows * kColumns] : totals) {
-      for (size_t i = 0; i < args.rows * kColumns; ++i) part[i] = 0;
+    for (size_t part = 0; part < kParts; ++part) {
+      for (size_t i = 0; i < args.rows * kColumns; ++i) totals[part][i] = 0;
     }
     for (size_t first = 0; first < k; first += kStretch) {
       const size_t count = k - first < kStretch ? k - first : kStretch;

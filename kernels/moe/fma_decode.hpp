@@ -32,11 +32,16 @@ struct E4m3 {
   }
 };
 
-/// Calls visit.operator()<I>() for each I of a dword.
+template <size_t I>
+struct Index {
+  static constexpr size_t value = I;
+};
+
+/// Calls with each index of a dword's K, as a type.
 template <class Codes, size_t I = 0, class Visit>
 MXACT_INLINE void each_of_dword(const Visit& visit) {
   if constexpr (I < Codes::kInDword) {
-    visit.template operator()<I>();
+    visit(Index<I>());
     each_of_dword<Codes, I + 1>(visit);
   }
 }
@@ -47,8 +52,8 @@ MXACT_INLINE void decode_columns(const uint8_t* codes, size_t k, const Fold& fol
   for (size_t d = 0; d < k / Codes::kInDword; ++d) {
     MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
       const uint8_t* const dwords = codes + (d * kPanelColumns + v * kWidth) * 4;
-      each_of_dword<Codes>([&]<size_t I>() __attribute__((always_inline)) {
-        store(out + (d * Codes::kInDword + I) * kColumns + v * kWidth, fold(v, Codes::template weight<I>(dwords)));
+      each_of_dword<Codes>([&](auto i) __attribute__((always_inline)) {
+        store(out + (d * Codes::kInDword + i.value) * kColumns + v * kWidth, fold(v, Codes::template weight<i.value>(dwords)));
       });
     }
   }
@@ -57,11 +62,11 @@ MXACT_INLINE void decode_columns(const uint8_t* codes, size_t k, const Fold& fol
 /// One dword of K by a tile of rows at `x`, decoded in registers: columns are those of vectors `Vectors`, two for each of `codes`.
 template <class Codes, size_t Rows, size_t Groups, class Fold>
 MXACT_INLINE void multiply_dword(Floats (&sums)[Rows][2 * Groups], const uint8_t* const (&codes)[Groups], const Fold& fold, const float* x) {
-  each_of_dword<Codes>([&]<size_t I>() __attribute__((always_inline)) {
+  each_of_dword<Codes>([&](auto i) __attribute__((always_inline)) {
     Floats weights[2 * Groups];
-    MXACT_UNROLL for (size_t v = 0; v < 2 * Groups; ++v) weights[v] = fold(v, Codes::template weight<I>(codes[v / 2] + v % 2 * kWidth * 4));
+    MXACT_UNROLL for (size_t v = 0; v < 2 * Groups; ++v) weights[v] = fold(v, Codes::template weight<i.value>(codes[v / 2] + v % 2 * kWidth * 4));
     MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-      const Floats value = all_of(x + I * Rows + m);
+      const Floats value = all_of(x + i.value * Rows + m);
       MXACT_UNROLL for (size_t v = 0; v < 2 * Groups; ++v) sums[m][v] = fused(value, weights[v], sums[m][v]);
     }
   });

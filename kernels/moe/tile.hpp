@@ -92,7 +92,7 @@ inline constexpr size_t kSingleRows = 6;
 
 /// Engines that decode weights for each tile stream these past the rows, which fill half of a core's second-level cache of 1 MiB. Those that decode
 /// once for all rows stream the rows.
-inline constexpr size_t kHeldBytes = 512 * 1024;
+inline constexpr size_t kHeldBytes = size_t{512} * 1024;
 inline constexpr size_t kStreamedBytes = 8 * kHeldBytes;
 inline constexpr Tiling kChainTiling{kChainRows, RowForm::pairs, kHeldBytes};
 inline constexpr Tiling kBlockTiling{kBlockRows, RowForm::pairs, kHeldBytes};

@@ -107,7 +107,7 @@ void take_values_back(const Cast& cast, std::span<const std::uint8_t> values, st
   }
   if (wrong == kNone) return;
   char hex[32];
-  std::snprintf(hex, sizeof hex, "0x%llX", static_cast<unsigned long long>(layout::get_grain(values, wrong, cast.to_bits)));
+  static_cast<void>(std::snprintf(hex, sizeof hex, "0x%llX", static_cast<unsigned long long>(layout::get_grain(values, wrong, cast.to_bits))));
   throw Error(ErrorCode::input, "element " + std::to_string(wrong) + " is " + hex + ", which " + std::string(cast.name) + " never makes");
 }
 

@@ -31,7 +31,7 @@ void mx_tiles_portable(const MxTileCode* code, const MxTileForm* form, const MxT
     if (form->store_count == 0) continue;
     for (int64_t i = 0; i < form->load_count; ++i) memcpy(scratch + form->loads[i].at, source + form->loads[i].offset, form->loads[i].length);
     for (int64_t i = 0; i < form->fill_count; ++i) memset(scratch + form->fills[i].at, form->fills[i].content, form->fills[i].length);
-    if (code->part_starts != 0) move_tile(code, scratch, scratch + code->target_at);
+    if (code->part_starts != nullptr) move_tile(code, scratch, scratch + code->target_at);
     for (int64_t i = 0; i < form->store_count; ++i) {
       memcpy(target + form->stores[i].offset, scratch + code->target_at + form->stores[i].at, form->stores[i].length);
     }

@@ -132,7 +132,6 @@ std::optional<Side> side_of(const Layout& layout) {
 
 std::optional<Layout> exploded_like(const Layout& layout, const Layout& like) {
   Layout copy = layout;
-  std::vector<Axis> axes = layout.logical();
   for (std::size_t i = 0; i < like.steps().size(); ++i) {
     const auto* explode = std::get_if<layout::Explode>(&like.steps()[i]);
     if (explode == nullptr) continue;

@@ -57,8 +57,11 @@ tested() {
 tidy() {
   need clang-tidy-16
   configured clang
-  local files findings status=0
-  mapfile -t files < <(sources "$@")
+  local files findings file status=0
+  # Files of another processor's tiers are in no build here.
+  mapfile -t files < <(for file in $(sources "$@"); do
+    if grep -qF "$PWD/$file\"" build/clang/compile_commands.json; then echo "$file"; else echo "left out, as no part of this build: $file" >&2; fi
+  done)
   printf '%s\n' "${files[@]}" | xargs -P "$jobs" -n 1 clang-tidy-16 -p build/clang --quiet >"$log" 2>/dev/null || status=$?
   # A header's finding is told by every file that includes it.
   findings=$(grep -E ': (error|warning): ' "$log" | sort -u || true)
@@ -101,9 +104,9 @@ check_memory() {
   [[ $# -gt 0 ]] || programs=(test_oracle test_info test_moe)
   built release "${programs[@]}"
   for program in "${programs[@]}"; do
-    # valgrind 3.19 knows no AVX-512.
+    # valgrind 3.19 knows no AVX-512, and never flushes subnormals, which one test asks for.
     MXACT_ISA=avx2 OMP_NUM_THREADS=2 valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,indirect \
-      "$(find build/release/tests -name "$program" -type f -executable)" >"$log" 2>&1 || { tail -n 40 "$log"; found=$((found + 1)); }
+      "$(find build/release/tests -name "$program" -type f -executable)" "~outside the default floating-point environment*" >"$log" 2>&1 || { tail -n 40 "$log"; found=$((found + 1)); }
     echo "$program: $(grep -E 'All tests passed|test cases:' "$log" | tail -n 1)"
   done
   verdict "${#programs[@]}" "programs" "$found"
