@@ -69,7 +69,7 @@ bool is_backend(const Decision& decision, std::string_view backend) { return dec
 bool same_answer(const Decision& a, const Decision& b) {
   if (a.choice.has_value() != b.choice.has_value()) return false;
   return a.choice ? a.choice->backend == b.choice->backend && a.choice->kernel_class == b.choice->kernel_class
-                  : a.refusal->error_type == b.refusal->error_type;
+                  : a.refusal && b.refusal && a.refusal->error_type == b.refusal->error_type;
 }
 
 }  // namespace mx::props
