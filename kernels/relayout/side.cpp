@@ -1,6 +1,7 @@
 #include "kernels/relayout/side.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <variant>
 
@@ -89,9 +90,13 @@ Axis* grown(const Layout& layout, std::vector<Axis>& axes, std::size_t count, co
   if (!prefix) return nullptr;
   const std::vector<Axis>& view = prefix->axes_before(prefix->steps().size());
   const std::int64_t old = view[at(pad.axis)].extent;
+  // Axes so long that their multiples are no numbers stay as they are.
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  if (old > kMost / 2) return nullptr;
   std::int64_t stride = 1;
   for (std::size_t i = at(pad.axis) + 1; i < view.size(); ++i) stride *= view[i].extent;
   for (std::size_t a = 0; a < axes.size(); ++a) {
+    if (axes[a].extent > kMost / std::max<std::int64_t>(pad.extent, 2)) continue;
     std::vector<Axis> longer = axes;
     longer[a].extent *= 2;
     const std::optional<Layout> twice = unpadded(layout, longer, count, layout.steps().size());
