@@ -162,7 +162,7 @@ Json source_json(const std::vector<SourceTensor>& tensors) {
     const auto [kind, is_new] = kinds.emplace(pattern, json.size());
     if (is_new) {
       Json entry{{"role", layout::name_of(tensor.role)}};
-      if (tensor.expert >= 0) entry["half"] = kHalfNames[static_cast<std::size_t>(tensor.half + 1)];
+      if (tensor.expert >= 0) entry["half"] = kHalfNames[static_cast<std::size_t>(std::int64_t{tensor.half} + 1)];
       entry.update({{"name", pattern}, {"dtype", tensor.entry.dtype}, {"shape", tensor.entry.shape}});
       if (tensor.expert >= 0)
         entry["shards"] = Json::array();

@@ -48,7 +48,7 @@ LinkCheck of_each_rank(const LinkInputs& inputs, Link link, const std::function<
   for (std::size_t at = 0; at < inputs.here.size(); ++at) here.push_back(packed(check(at)));
   LinkCheck all = equal_link(link, 0);
   for (const Words& words : inputs.transport.all_gather(std::move(here))) {
-    const LinkCheck one = unpacked(link, words);
+    LinkCheck one = unpacked(link, words);
     if (one.state == LinkState::broken) return one;
     all.compared += one.compared;
   }

@@ -56,6 +56,6 @@ struct Study {
 Study run_study(const StudyOptions& options);
 
 /// The values of one block format's tile and everything smaller divide it: 128 x 128.
-inline constexpr std::int64_t kStudyUnit = 128 * 128;
+inline constexpr std::int64_t kStudyUnit = std::int64_t{128} * 128;
 
 }  // namespace mx::sim

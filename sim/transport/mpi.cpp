@@ -56,7 +56,7 @@ class Mpi final : public Transport {
   ~Mpi() override {
     MPI_Barrier(MPI_COMM_WORLD);
     // From here on a launcher that ends this process, since another's status is no 0, has nothing to tell.
-    std::signal(SIGTERM, SIG_IGN);
+    static_cast<void>(std::signal(SIGTERM, SIG_IGN));
     MPI_Finalize();
   }
 
