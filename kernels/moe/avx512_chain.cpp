@@ -3,7 +3,7 @@
 
 #include "kernels/moe/avx512_decode.hpp"
 #include "kernels/moe/avx512_totals.hpp"
-#include "kernels/moe/bf16_product.hpp"
+#include "kernels/moe/avx512_vectors.hpp"
 
 namespace mx::kernels::moe {
 namespace {
@@ -18,18 +18,7 @@ struct E8m0Fold {
   MXACT_INLINE __m512 operator()(__m512 weight) const { return _mm512_mul_ps(weight, scales); }
 };
 
-/// bf16_product of weights and moderate scales.
-MXACT_INLINE __m512 moderate_product(__m512 weight, __m512 scale) {
-  constexpr int kFirstOrSecondAndThird = 0xF8;
-  const __m512 product = _mm512_mul_ps(weight, scale);
-  const __m512i power = _mm512_and_si512(_mm512_castps_si512(product), _mm512_set1_epi32(0x7F800000));
-  const __m512 rounder = _mm512_castsi512_ps(_mm512_add_epi32(power, _mm512_set1_epi32(kRounderBits)));
-  const __m512 rounded = _mm512_sub_ps(_mm512_fmadd_ps(weight, scale, rounder), rounder);
-  return _mm512_castsi512_ps(
-      _mm512_ternarylogic_epi32(_mm512_castps_si512(rounded), _mm512_castps_si512(product), _mm512_set1_epi32(INT32_MIN), kFirstOrSecondAndThird));
-}
-
-/// The same of any scales.
+/// bf16_product of weights and any scales.
 MXACT_INLINE __m512 any_product(__m512 weight, __m512 scale) {
   alignas(64) float weights[16], scales[16];
   _mm512_store_ps(weights, weight);

@@ -40,15 +40,14 @@ MXACT_INLINE __m512 scale_values(const uint8_t* scales) {
 }
 
 /// 16 e4m3 codes as fp32. fp16 has e4m3's fields with another bias: 2^-8 of the number, but for NaN.
-MXACT_INLINE __m512 e4m3_values(__m128i bytes) {
-  const __m256i codes = _mm256_cvtepu8_epi16(bytes);
+MXACT_INLINE __m512 e4m3_values(const uint8_t* bytes) {
+  const __m256i codes = _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes)));
   const __m256i magnitude = _mm256_and_si256(codes, _mm256_set1_epi16(0x7F));
   const __m256i sign = _mm256_slli_epi16(_mm256_and_si256(codes, _mm256_set1_epi16(0x80)), 8);
   const __mmask16 nan = _mm256_cmpeq_epi16_mask(magnitude, _mm256_set1_epi16(0x7F));
   const __m256i fp16 = _mm256_mask_mov_epi16(_mm256_or_si256(sign, _mm256_slli_epi16(magnitude, 7)), nan, _mm256_set1_epi16(0x7E00));
   return _mm512_mul_ps(_mm512_cvtph_ps(fp16), _mm512_set1_ps(256));
 }
-MXACT_INLINE __m512 e4m3_values(const uint8_t* bytes) { return e4m3_values(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes))); }
 
 /// 16 e4m3 scales times the expert's.
 MXACT_INLINE __m512 e4m3_scales(const TileArgs& args, const uint8_t* scales) {

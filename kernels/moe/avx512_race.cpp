@@ -1,3 +1,5 @@
+// How long VDPBF16PS and multiply-adds of 512 bits take here.
+
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>

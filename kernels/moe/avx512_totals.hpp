@@ -7,17 +7,6 @@
 namespace mx::kernels::moe {
 namespace {
 
-/// Cuts rows into tiles of up to `Tallest` and calls with (first row of a tile, its height).
-template <size_t Tallest, class Visit>
-MXACT_INLINE void each_tile(size_t rows, Visit visit) {
-  size_t first = 0;
-  for (size_t t = 0; t < tile_count(rows, Tallest); ++t) {
-    const size_t height = tile_height(rows, Tallest, t);
-    visit(first, height);
-    first += height;
-  }
-}
-
 MXACT_INLINE void clear(float* totals, size_t height) {
   for (size_t i = 0; i < height * kPanelColumns; ++i) totals[i] = 0;
 }

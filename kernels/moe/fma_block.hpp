@@ -73,7 +73,7 @@ void sum_chains(const Stretch& stretch, const float* weights, const float* x, si
   for (size_t c = 0; c < stretch.chains(); ++c) {
     const size_t first = c * stretch.chain;
     Floats part[Rows][2];
-    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) part[m][v] = zeros(); }
+    clear<Rows, 1>(part);
     const size_t count = stretch.k - first < stretch.chain ? stretch.k - first : stretch.chain;
     multiply(part, weights + first * kColumns, x + first * Rows, count, length);
     store(part, sums.at + c * Rows * kColumns);
@@ -147,7 +147,7 @@ void add_stretch(const TileArgs& args, size_t first, size_t count, Part (&parts)
 /// Chains as long as the row go on through all stretches.
 void continue_chains(const TileArgs& args, size_t first, size_t count, Part& part) {
   const Flushing flushing;
-  each_tile(args.rows, [&](size_t row, size_t height) {
+  each_tile<kSingleRows>(args.rows, [&](size_t row, size_t height) {
     kGoOn[height - 1](part.weights, singles(args, row, height, first), count, args.blocks * kScaleBlock, part.totals + row * kColumns);
   });
 }

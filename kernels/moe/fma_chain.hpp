@@ -159,7 +159,7 @@ void run(const TileArgs& args, const Kind& kind) {
       const size_t count = k - first < kStretch ? k - first : kStretch;
       for (size_t part = 0; part < kParts; ++part) decode_stretch(args, kind, panel, part * kColumns, first, count, weights[part]);
       const Flushing flushing;
-      each_tile(args.rows, [&](size_t row, size_t height) {
+      each_tile<kSingleRows>(args.rows, [&](size_t row, size_t height) {
         const float* const x = singles(args, row, height, first);
         for (size_t part = 0; part < kParts; ++part) kGoOn[height - 1](weights[part], x, count, k, totals[part] + row * kColumns);
       });

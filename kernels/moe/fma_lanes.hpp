@@ -85,16 +85,5 @@ inline void put(const TileArgs& args, size_t panel, size_t part, const float* to
   }
 }
 
-/// Calls with (first row of a tile, its height).
-template <class Visit>
-MXACT_INLINE void each_tile(size_t rows, Visit visit) {
-  size_t first = 0;
-  for (size_t t = 0; t < tile_count(rows, kSingleRows); ++t) {
-    const size_t height = tile_height(rows, kSingleRows, t);
-    visit(first, height);
-    first += height;
-  }
-}
-
 }  // namespace
 }  // namespace mx::kernels::moe

@@ -64,6 +64,17 @@ static inline size_t tile_height(size_t rows, size_t tallest, size_t tile) {
   return rows / count + (tile < rows % count ? 1 : 0);
 }
 
+/// Calls with (first row of a tile, its height) for each. `static`: every tier's files have their own.
+template <size_t Tallest, class Visit>
+static inline void each_tile(size_t rows, Visit visit) {
+  size_t first = 0;
+  for (size_t t = 0; t < tile_count(rows, Tallest); ++t) {
+    const size_t height = tile_height(rows, Tallest, t);
+    visit(first, height);
+    first += height;
+  }
+}
+
 /// Rows that an engine takes at once at most.
 inline constexpr size_t kMostRows = 2048;
 

@@ -68,7 +68,7 @@ Product any_product() {
 std::vector<float> by_kernel(Contract contract, const Product& p) {
   const PanelMatrix panels = pack(p.shape, panel_format_of(layout::WeightFormat::mxfp4), layout::SourceOrder::standard,
                                   {.codes = p.codes, .scales = p.scales, .expert_scales = {}, .bias = p.bias});
-  const Engine& engine = engine_for(contract, *panels.format, kernels::isa_tier());
+  const Engine& engine = engine_in_use(contract, *panels.format);
   std::vector<float> out(p.rows * p.shape.columns);
   if (contract == Contract::int8_block) {
     gemm(engine, panels, 0, Int8Rows{p.int8, p.x_scales}, out, 1);
@@ -145,7 +145,7 @@ Outcome law_format_kernels(const Law& law) {
         const PanelMatrix panels = pack(shape, panel_format_of(layout::WeightFormat::fp8_channel), layout::SourceOrder::standard,
                                         {.codes = codes, .scales = scales, .expert_scales = {}, .bias = {}});
         std::vector<float> out(shape.columns);
-        gemm(engine_for(row.contract, *panels.format, kernels::isa_tier()), panels, 0, ScaledRows{x, x_scales, 32}, out, 1);
+        gemm(engine_in_use(row.contract, *panels.format), panels, 0, ScaledRows{x, x_scales, 32}, out, 1);
         std::vector<Value> elements, factors;
         for (const std::uint16_t code : x) elements.push_back(decode(kBf16, code));
         for (const float scale : x_scales) factors.push_back(decode(kF32, bits(scale)));
@@ -209,7 +209,7 @@ Outcome law_layer_kernel(const Law& law) {
         }
         std::vector<float> out(x.size());
         const PanelLayer panels = pack(layer);
-        FusedLayer(panels, choices, kernels::isa_tier())
+        FusedLayer(panels, choices)
             .run({.x = codes, .experts = chosen, .weights = weights, .top_k = static_cast<std::size_t>(top_k), .expert_map = {}}, out, 2);
         const std::vector<std::uint32_t> expected = moe::run_scaled_layer(layer, choices, x, slots, {});
         for (std::size_t i = 0; i < out.size(); ++i) RC_ASSERT(bits(out[i]) == expected[i]);

@@ -62,6 +62,7 @@ tidy() {
   mapfile -t files < <(for file in $(sources "$@"); do
     if grep -qF "$PWD/$file\"" build/clang/compile_commands.json; then echo "$file"; else echo "left out, as no part of this build: $file" >&2; fi
   done)
+  [[ ${#files[@]} -gt 0 ]] || verdict 0 "files" 0
   printf '%s\n' "${files[@]}" | xargs -P "$jobs" -n 1 clang-tidy-16 -p build/clang --quiet >"$log" 2>/dev/null || status=$?
   # A header's finding is told by every file that includes it.
   findings=$(grep -E ': (error|warning): ' "$log" | sort -u || true)
