@@ -14,10 +14,13 @@ import sys
 
 BEGIN = "<!-- begin of the table: bench/report.py writes it -->"
 END = "<!-- end of the table -->"
+SWEEPS_BEGIN = "<!-- begin of the sweeps' table: bench/report.py writes it -->"
+SWEEPS_END = "<!-- end of the sweeps' table -->"
 LAYOUTS_BEGIN = "<!-- begin of the layouts' table: bench/report.py writes it -->"
 LAYOUTS_END = "<!-- end of the layouts' table -->"
 # What is asked of each class of layouts, as a share of a copy past the caches.
 LAYOUT_CLASSES = {"rows": "70 %", "bytes": "70 %", "nibbles": "45 %", "bits": "30 %", "peer": ""}
+SCALING_ASKED = 1.8
 LIMIT = "limit"
 SHORT_STEPS = "limit in short steps"
 MODEL = "model"
@@ -27,7 +30,7 @@ def runs_of(results):
     """{(codec, what, threads): [seconds per element]} of the repetitions, without the aggregates."""
     runs = {}
     for row in results["benchmarks"]:
-        parts = row["name"].removesuffix("/real_time").split("/")
+        parts = row["name"].removesuffix("/real_time").removesuffix("/iterations:1").split("/")
         if row.get("run_type") != "iteration" or len(parts) != 3 or not parts[2].isdigit():
             continue
         codec, what, threads = parts[0], parts[1], int(parts[2])
@@ -68,7 +71,7 @@ def limits_table(runs):
 
 
 def sweep_table(runs):
-    lines = ["| all 2^32 patterns and their digests, seconds | 1 thread | 2 threads |", "|---|--:|--:|"]
+    lines = ["| all 2^32 patterns, and the digest of their codes, seconds | 1 thread | 2 threads |", "|---|--:|--:|"]
     for codec in sorted({key[0] for key in runs if key[1] == "sweep"}):
         cells = [f"{2**32 * statistics.median(values):.3g} (±{spread(values):.0f} %)" if (values := runs.get((codec, "sweep", threads))) else "" for threads in (1, 2)]
         lines.append(f"| {codec} | {' | '.join(cells)} |")
@@ -123,6 +126,32 @@ def layout_table(runs, crowded):
     return lines
 
 
+def scaling_line(what, pairs):
+    """What a second thread brings, from {name: (rate of one thread, rate of two)}."""
+    if not pairs:
+        return []
+    times = {name: two / one for name, (one, two) in pairs.items()}
+    below = sorted(f"{name} ({value:.2f})" for name, value in times.items() if value < SCALING_ASKED)
+    reach = f"all of them at least {SCALING_ASKED}" if not below else f"{len(times) - len(below)} of {len(times)} at least {SCALING_ASKED}; the others: {', '.join(below)}"
+    return ["", f"Two threads do {min(times.values()):.2f} to {max(times.values()):.2f} times what one does, {statistics.median(times.values()):.2f} in the middle, of {what}: {reach}."]
+
+
+def codec_scaling(runs):
+    """Rates of one and of two threads of each codec on the widest tier, both by the processor's time and the clock as the tables have them."""
+    widest = next((tier for tier in ("avx512", "avx2", "portable") if any(key[1] == tier for key in runs)), None)
+    return {codec: tuple(1 / statistics.median(runs[codec, widest, threads]) for threads in (1, 2)) for codec, what, threads in runs if what == widest and threads == 1 and (codec, widest, 2) in runs}
+
+
+def layout_scaling(runs):
+    names = {"apply": "there", "undo": "back"}
+    return {
+        f"{layout} {names[way]}": tuple(statistics.median(rate for _, rate in by_way[way, threads]) for threads in (1, 2))
+        for (kind, layout), by_way in runs.items()
+        for way in names
+        if kind != "peer" and (way, 1) in by_way and (way, 2) in by_way
+    }
+
+
 def replaced(document, begin, end, lines, path):
     if begin not in document or end not in document:
         sys.exit(f"{path} has no table to write: {begin}")
@@ -135,15 +164,17 @@ def main():
         sys.exit("usage: bench/report.py RESULTS.json docs/performance.md")
     with open(sys.argv[1], encoding="utf-8") as file:
         results = json.load(file)
-    runs = runs_of(results)
+    every = runs_of(results)
+    sweeps = {key: values for key, values in every.items() if key[1] == "sweep"}
+    runs = {key: values for key, values in every.items() if key not in sweeps}
     layouts = layout_runs(results)
-    if not runs and not layouts:
-        sys.exit(f"{sys.argv[1]}: no repetitions of codecs or layouts")
+    if not every and not layouts:
+        sys.exit(f"{sys.argv[1]}: no repetitions of codecs, sweeps or layouts")
     context = results["context"]
-    repetitions = max(len(values) for values in [*runs.values(), *(values for ways in layouts.values() for values in ways.values())])
+    repetitions = max(len(values) for values in [*every.values(), *(values for ways in layouts.values() for values in ways.values())])
     crowded = context.get("load_avg", [0])[0] > context["num_cpus"]
     if crowded:
-        runs = {key: values for key, values in runs.items() if key[2] == 1}
+        runs, sweeps = ({key: values for key, values in some.items() if key[2] == 1} for some in (runs, sweeps))
     load = ", ".join(f"{value:.1f}" for value in context.get("load_avg", []))
     head = [
         f"Run of {context['date'][:10]}: {context['num_cpus']} processors, {repetitions} repetitions of each figure in random order, load average {load} at the start.",
@@ -153,10 +184,13 @@ def main():
     with open(sys.argv[2], encoding="utf-8") as file:
         document = file.read()
     if runs:
-        text = [*head, *limits_table(runs), "", *codec_table(runs, 1), "", *([left_out] if crowded else codec_table(runs, 2)), "", *sweep_table(runs)]
+        two = [left_out] if crowded else [*codec_table(runs, 2), *scaling_line("the codecs on the widest tier", codec_scaling(runs))]
+        text = [*head, *limits_table(runs), "", *codec_table(runs, 1), "", *two]
         document = replaced(document, BEGIN, END, text, sys.argv[2])
+    if sweeps:
+        document = replaced(document, SWEEPS_BEGIN, SWEEPS_END, [*head, *sweep_table(sweeps)], sys.argv[2])
     if layouts:
-        text = [*head, *layout_table(layouts, crowded), *(["", left_out] if crowded else [])]
+        text = [*head, *layout_table(layouts, crowded), *(["", left_out] if crowded else scaling_line("the layouts", layout_scaling(layouts)))]
         document = replaced(document, LAYOUTS_BEGIN, LAYOUTS_END, text, sys.argv[2])
     with open(sys.argv[2], "w", encoding="utf-8") as file:
         file.write(document)

@@ -121,7 +121,6 @@ constexpr std::uint64_t mix64(std::uint64_t i) {
 }
 
 constexpr std::uint32_t kChunkInputs = 1U << 24;
-constexpr std::uint32_t kChunks = 256;
 
 std::uint64_t chunk_digest(std::uint32_t chunk, const Plan& plan) {
   constexpr std::uint32_t kStep = 4096;
@@ -147,15 +146,15 @@ void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversi
 }
 
 std::uint64_t sweep_digest(std::uint32_t chunk, const Format& to, const Conversion& how) {
-  if (chunk >= kChunks) throw Error(ErrorCode::usage, "chunk " + std::to_string(chunk) + " of " + std::to_string(kChunks));
+  if (chunk >= kSweepChunks) throw Error(ErrorCode::usage, "chunk " + std::to_string(chunk) + " of " + std::to_string(kSweepChunks));
   return chunk_digest(chunk, required_plan(to, how));
 }
 
 std::vector<std::uint64_t> sweep_digests(const Format& to, const Conversion& how) {
   const Plan plan = required_plan(to, how);
-  std::vector<std::uint64_t> digests(kChunks);
+  std::vector<std::uint64_t> digests(kSweepChunks);
 #pragma omp parallel for schedule(static, 1)
-  for (std::uint32_t chunk = 0; chunk < kChunks; ++chunk) digests[chunk] = chunk_digest(chunk, plan);
+  for (std::uint32_t chunk = 0; chunk < kSweepChunks; ++chunk) digests[chunk] = chunk_digest(chunk, plan);
   return digests;
 }
 

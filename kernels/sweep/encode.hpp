@@ -17,12 +17,15 @@ bool has_encode(const Format& to, const Conversion& how);
 /// Error(unsupported) when has_encode is false. The processor's rounding mode must be nearest even; flushing of subnormals does not matter.
 void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversion& how, std::span<std::uint32_t> codes);
 
-/// Digest of the codes of all 2^32 fp32 patterns, one word per 2^24 inputs (256 words), all threads. The digest of chunk c is the sum over its
+/// Parts of a sweep, of 2^24 inputs each.
+inline constexpr std::uint32_t kSweepChunks = 256;
+
+/// Digest of the codes of all 2^32 fp32 patterns, one word per 2^24 inputs (kSweepChunks words), all threads. The digest of chunk c is the sum over its
 /// patterns i of (code(i) + 1) * mix(i) mod 2^64, mix as recorded witness sets define it ("mix64_sum").
 /// Throws Error(unsupported) when has_encode is false.
 std::vector<std::uint64_t> sweep_digests(const Format& to, const Conversion& how);
 
-/// One word of sweep_digests, by the calling thread: chunk 0 to 255.
+/// One word of sweep_digests, by the calling thread: chunk below kSweepChunks.
 std::uint64_t sweep_digest(std::uint32_t chunk, const Format& to, const Conversion& how);
 
 }  // namespace mx::kernels
