@@ -31,8 +31,9 @@ const PanelMatrix& weights(const PanelFormat& format, std::size_t columns, std::
   std::vector<std::uint8_t> codes(columns * k * static_cast<std::size_t>(format.code_bits) / 8);
   std::vector<std::uint8_t> scales(rows * format.scales_of(k) * format.scale_bytes());
   for (std::uint8_t& byte : codes) byte = static_cast<std::uint8_t>(draws());
-  // Bytes of e8m0 around 1, of e4m3 as well; as fp32 the bytes 0x3F, which are numbers below 1.
-  for (std::uint8_t& byte : scales) byte = f32 ? 0x3F : static_cast<std::uint8_t>((format.scale == PanelScale::e8m0 ? 118 : 40) + draws() % 12);
+  // Bytes of e8m0 around 1, of e4m3 as well; fp32 from 0.5 to below 2, of which no two are alike.
+  for (std::uint8_t& byte : scales) byte = static_cast<std::uint8_t>(f32 ? draws() : (format.scale == PanelScale::e8m0 ? 118 : 40) + draws() % 12);
+  for (std::size_t last = 3; f32 && last < scales.size(); last += 4) scales[last] = 0x3F;
   const std::vector<float> experts(format.scale == PanelScale::e4m3 ? 1 : 0, 0.5F);
   matrix = std::make_unique<PanelMatrix>(pack(one, format, mx::layout::SourceOrder::standard, {codes, scales, experts, {}}));
   const std::size_t copies = kColdBytes / matrix->codes.size() + 1;
@@ -112,7 +113,7 @@ const bool kRegistered = [] {
   for (const Engine& engine : engines()) {
     if (engine.needs == 0) continue;
     for (const PanelFormat& format : panel_formats()) {
-      // A scale for an expert costs what one for a row does.
+      // A scale for an expert costs what those of squares do.
       if (format.kind != engine.kind || format.format == mx::layout::WeightFormat::fp8_tensor) continue;
       register_product(engine, format, kPlain);
       if (engine.contract != mx::Contract::bf16_block || engine.kind != PanelKind::mxfp4) continue;

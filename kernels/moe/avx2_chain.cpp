@@ -7,7 +7,7 @@ namespace mx::kernels::moe {
 
 void bf16_chain_avx2(const TileArgs& args) { run(args, kE8m0Kind<E2m1>); }
 void bf16_chain_mxfp8_avx2(const TileArgs& args) { run(args, kE8m0Kind<E4m3>); }
-void bf16_chain_nvfp4_avx2(const TileArgs& args) { run(args, kE4m3Kind<E2m1>); }
+void bf16_chain_nvfp4_avx2(const TileArgs& args) { run(args, kNvfp4Kind); }
 void bf16_chain_fp8_avx2(const TileArgs& args) { run(args, kF32Kind<E4m3>); }
 
 }  // namespace mx::kernels::moe

@@ -33,14 +33,12 @@ MXACT_INLINE Floats one_nan(Floats x) {
   return _mm256_blendv_ps(x, _mm256_castsi256_ps(_mm256_set1_epi32(0x7FC00000)), _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
 }
 
-alignas(32) constexpr float kMagnitudes[8] = {0, 0.5F, 1, 1.5F, 2, 3, 4, 6};
-
-/// Numbers of a nibble of each dword.
+/// Numbers of a nibble of each dword, by the positive half of a table.
 template <size_t Nibble>
-MXACT_INLINE Floats nibble_at(const uint8_t* dwords) {
+MXACT_INLINE Floats nibble_at(const uint8_t* dwords, const float* table) {
   const __m256i codes = load_dwords(dwords);
   const __m256i sign = _mm256_and_si256(_mm256_slli_epi32(codes, static_cast<int>(28 - 4 * Nibble)), _mm256_set1_epi32(INT32_MIN));
-  const __m256 magnitude = _mm256_permutevar8x32_ps(_mm256_load_ps(kMagnitudes), _mm256_srli_epi32(codes, static_cast<int>(4 * Nibble)));
+  const __m256 magnitude = _mm256_permutevar8x32_ps(_mm256_load_ps(table), _mm256_srli_epi32(codes, static_cast<int>(4 * Nibble)));
   return _mm256_or_ps(magnitude, _mm256_castsi256_ps(sign));
 }
 

@@ -2,6 +2,7 @@
 // scales folded in.
 
 #include "kernels/moe/avx512_decode.hpp"
+#include "kernels/moe/avx512_scaled_e4m3.hpp"
 #include "kernels/moe/avx512_totals.hpp"
 #include "kernels/moe/avx512_vectors.hpp"
 
@@ -57,32 +58,47 @@ MXACT_INLINE __m512i folded(__m512i pair, const Fold& fold) {
 
 /// Decodes `k` of K of 16 columns that share the scales at `scales`: [pair of K][32 columns].
 using Decode = void(const TileArgs& args, const uint8_t* codes, const uint8_t* scales, size_t k, uint32_t* out);
-template <class Codes, class Fold>
-void decode(const TileArgs& args, const uint8_t* codes, const uint8_t* scales, size_t k, uint32_t* out) {
-  const Codes decoder;
-  const Fold fold(args, scales);
+template <class Codes, class Finish>
+MXACT_INLINE void decode_pairs(const Codes& decoder, const uint8_t* codes, size_t k, uint32_t* out, const Finish& finish) {
   for (size_t pair = 0; pair < k / 2; pair += Codes::kPairs) {
     constexpr size_t kAhead = 4096;
     _mm_prefetch(codes + kAhead, _MM_HINT_T0);
     __m512i pairs[Codes::kPairs];
     decoder.decode(_mm512_load_si512(codes), pairs);
-    MXACT_UNROLL for (size_t i = 0; i < Codes::kPairs; ++i) _mm512_store_si512(out + (pair + i) * kPanelColumns, folded(pairs[i], fold));
+    MXACT_UNROLL for (size_t i = 0; i < Codes::kPairs; ++i) _mm512_store_si512(out + (pair + i) * kPanelColumns, finish(pairs[i]));
     codes += kPanelColumns * 4;
   }
 }
+template <class Codes, class Fold>
+void decode(const TileArgs& args, const uint8_t* codes, const uint8_t* scales, size_t k, uint32_t* out) {
+  const Fold fold(args, scales);
+  decode_pairs(Codes(), codes, k, out, [&](__m512i pair) { return folded(pair, fold); });
+}
 
-/// One kind of weights.
+/// The same of e4m3 codes whose columns share one scale.
+void decode_by_products(const TileArgs&, const uint8_t* codes, const uint8_t* scales, size_t k, uint32_t* out) {
+  decode_pairs(E4m3{scaled_e4m3(first_scale(scales))}, codes, k, out, [](__m512i pair) { return pair; });
+}
+
+/// A way to decode the weights of a kind.
+struct Way {
+  bool (*takes)(const TileArgs& args, const uint8_t* scales);  ///< these scales of 16 columns; null: all
+  Decode* decode;
+};
+
+/// One kind of weights; of its ways the first one that takes the scales at hand.
 struct Kind {
   size_t code_bits;
   size_t scale_bytes;
-  Decode* decode;
-  bool (*is_moderate)(const TileArgs& args, const uint8_t* scales);  ///< whether `decode` takes these scales; null: it takes all
-  Decode* decode_any;
+  Way ways[3];
 };
-constexpr Kind kMxfp4{4, 1, decode<E2m1, E8m0Fold>, nullptr, nullptr};
-constexpr Kind kMxfp8{8, 1, decode<E4m3, E8m0Fold>, nullptr, nullptr};
-constexpr Kind kNvfp4{4, 1, decode<E2m1, E4m3Fold<moderate_product>>, is_expert_moderate, decode<E2m1, E4m3Fold<any_product>>};
-constexpr Kind kFp8{8, 4, decode<E4m3, F32Fold<moderate_product>>, are_moderate<16>, decode<E4m3, F32Fold<any_product>>};
+constexpr Kind kMxfp4{4, 1, {{nullptr, decode<E2m1, E8m0Fold>}}};
+constexpr Kind kMxfp8{8, 1, {{nullptr, decode<E4m3, E8m0Fold>}}};
+constexpr Kind kNvfp4{4, 1, {{is_expert_moderate, decode<E2m1, E4m3Fold<moderate_product>>}, {nullptr, decode<E2m1, E4m3Fold<any_product>>}}};
+constexpr Kind kFp8{
+    8,
+    4,
+    {{are_one<16>, decode_by_products}, {are_moderate<16>, decode<E4m3, F32Fold<moderate_product>>}, {nullptr, decode<E4m3, F32Fold<any_product>>}}};
 
 /// A panel's `count` of K from `first` on.
 void decode_stretch(const TileArgs& args, const Kind& kind, size_t panel, size_t first, size_t count, uint32_t* out) {
@@ -93,8 +109,10 @@ void decode_stretch(const TileArgs& args, const Kind& kind, size_t panel, size_t
     const size_t end = (block + 1) * args.scale_block < first + count ? (block + 1) * args.scale_block : first + count;
     for (size_t column = 0; column < kPanelColumns; column += 16) {
       const uint8_t* const of_block = scales + (block * kPanelColumns + column) * kind.scale_bytes;
-      Decode* const chosen = kind.is_moderate == nullptr || kind.is_moderate(args, of_block) ? kind.decode : kind.decode_any;
-      chosen(args, codes + k * kind.code_bits / 8 * kPanelColumns + column * 4, of_block, end - k, out + (k - first) / 2 * kPanelColumns + column);
+      const Way* way = kind.ways;
+      while (way->takes != nullptr && !way->takes(args, of_block)) ++way;
+      way->decode(args, codes + k * kind.code_bits / 8 * kPanelColumns + column * 4, of_block, end - k,
+                  out + (k - first) / 2 * kPanelColumns + column);
     }
     k = end;
   }

@@ -19,17 +19,18 @@ constexpr Bytes bytes_of_e4m3(unsigned shift) {
 constexpr Bytes kLower = bytes_of_e4m3(0);
 constexpr Bytes kUpper = bytes_of_e4m3(8);
 
+/// A code's sign goes with that of its magnitude's number.
 struct E4m3Table {
   __m512i lower[2] = {_mm512_load_si512(kLower.at), _mm512_load_si512(kLower.at + 64)};
   __m512i upper[2] = {_mm512_load_si512(kUpper.at), _mm512_load_si512(kUpper.at + 64)};
 
   /// Two pairs: bytes 0 and 2 of a dword, then 1 and 3.
   MXACT_INLINE void decode(__m512i codes, __m512i (&pairs)[2]) const {
-    constexpr int kFirstOrSecondAndThird = 0xF8;
+    constexpr int kFirstButSecondAndThird = 0x78;
     constexpr int kThirdChooses = 0xE4;  // bits of the first where the third has them, else of the second
     const __m512i low = _mm512_permutex2var_epi8(lower[0], codes, lower[1]);
     const __m512i magnitude = _mm512_permutex2var_epi8(upper[0], codes, upper[1]);
-    const __m512i high = _mm512_ternarylogic_epi32(magnitude, codes, _mm512_set1_epi8(static_cast<char>(0x80)), kFirstOrSecondAndThird);
+    const __m512i high = _mm512_ternarylogic_epi32(magnitude, codes, _mm512_set1_epi8(static_cast<char>(0x80)), kFirstButSecondAndThird);
     const __m512i lower_bytes = _mm512_set1_epi16(0x00FF);
     pairs[0] = _mm512_ternarylogic_epi32(low, _mm512_slli_epi16(high, 8), lower_bytes, kThirdChooses);
     pairs[1] = _mm512_ternarylogic_epi32(_mm512_srli_epi16(low, 8), high, lower_bytes, kThirdChooses);

@@ -6,6 +6,6 @@
 namespace mx::kernels::moe {
 
 void bf16_chain_avx512(const TileArgs& args) { run(args, kE8m0Kind<E2m1>); }
-void bf16_chain_nvfp4_avx512(const TileArgs& args) { run(args, kE4m3Kind<E2m1>); }
+void bf16_chain_nvfp4_avx512(const TileArgs& args) { run(args, kNvfp4Kind); }
 
 }  // namespace mx::kernels::moe

@@ -9,11 +9,15 @@ namespace {
 
 /// Bytes of one vector share their lookups.
 template <size_t Byte>
-MXACT_INLINE Floats decoded_byte(Dwords codes) {
+MXACT_INLINE Floats decoded_byte(Dwords codes, const E4m3Table& table) {
   __m512i pairs[2];
-  E4m3Table().decode(codes, pairs);
+  table.decode(codes, pairs);
   const __m512i pair = pairs[Byte % 2];
   return _mm512_castsi512_ps(Byte < 2 ? _mm512_slli_epi32(pair, 16) : _mm512_and_si512(pair, _mm512_set1_epi32(static_cast<int>(0xFFFF0000U))));
+}
+template <size_t Byte>
+MXACT_INLINE Floats decoded_byte(Dwords codes) {
+  return decoded_byte<Byte>(codes, E4m3Table());
 }
 
 }  // namespace

@@ -26,15 +26,13 @@ MXACT_INLINE Floats one_nan(Floats x) {
   return _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), _mm512_castsi512_ps(_mm512_set1_epi32(0x7FC00000)));
 }
 
-alignas(64) constexpr float kNumbers[16] = {0, 0.5F, 1, 1.5F, 2, 3, 4, 6, -0.0F, -0.5F, -1, -1.5F, -2, -3, -4, -6};
-
-/// Numbers of a nibble of each dword. VPERMPS reads four bits; an even nibble comes to its place by the load (aligned.hpp has room for its last
-/// bytes).
+/// Numbers of a nibble of each dword, by a table (fma_decode.hpp). VPERMPS reads four bits; an even nibble comes to its place by the load
+/// (aligned.hpp has room for its last bytes).
 template <size_t Nibble>
-MXACT_INLINE Floats nibble_at(const uint8_t* dwords) {
+MXACT_INLINE Floats nibble_at(const uint8_t* dwords, const float* table) {
   const __m512i codes =
       Nibble % 2 == 0 ? _mm512_loadu_si512(dwords + Nibble / 2) : _mm512_srli_epi32(_mm512_load_si512(dwords), static_cast<unsigned>(4 * Nibble));
-  return _mm512_permutexvar_ps(codes, _mm512_load_ps(kNumbers));
+  return _mm512_permutexvar_ps(codes, _mm512_load_ps(table));
 }
 
 /// The e4m3 codes in bytes `Byte` of the dwords: where there is VBMI (avx512_vbmi_vectors.hpp).

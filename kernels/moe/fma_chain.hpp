@@ -20,16 +20,36 @@ struct E8m0Fold {
 using Product = Floats(Floats weight, Floats scale);
 
 /// Exact products with the block's scale, rounded ones with the expert's.
-template <Product* Rounded>
-struct E4m3Fold {
+struct AnyE4m3Fold {
   static constexpr size_t kBytes = 1;
   Floats scales[2];
   Floats expert;
 
-  MXACT_INLINE static E4m3Fold of(const TileArgs& args, const uint8_t* at) {
+  MXACT_INLINE static AnyE4m3Fold of(const TileArgs& args, const uint8_t* at) {
     return {{e4m3_scales(at), e4m3_scales(at + kWidth)}, all(args.expert_scale)};
   }
-  MXACT_INLINE Floats operator()(size_t v, Floats weight) const { return Rounded(product(weight, scales[v]), expert); }
+  MXACT_INLINE Floats operator()(size_t v, Floats weight) const { return any_product(product(weight, scales[v]), expert); }
+};
+
+/// Of an expert's scale that is moderate: the scales and one and a half of them are rounded once for their block, of which powers of two are exact.
+struct E4m3Fold {
+  static constexpr size_t kBytes = 1;
+  Floats once[2];
+  Floats one_and_a_half[2];
+
+  MXACT_INLINE static E4m3Fold of(const TileArgs& args, const uint8_t* at) {
+    E4m3Fold fold;
+    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
+      const Floats scales = e4m3_scales(at + v * kWidth);
+      fold.once[v] = moderate_product(scales, all(args.expert_scale));
+      fold.one_and_a_half[v] = moderate_product(product(scales, all(1.5F)), all(args.expert_scale));
+    }
+    return fold;
+  }
+  /// One of the two products is zero.
+  MXACT_INLINE Floats operator()(size_t v, const SplitE2m1::Weight& weight) const {
+    return fused(weight.power_of_one_and_a_half, one_and_a_half[v], product(weight.power, once[v]));
+  }
 };
 
 template <Product* Rounded>
@@ -66,7 +86,7 @@ void chain_codes(const TileArgs& args, size_t group, float* const* sums) {
     }
     multiply_codes<Codes, Rows, Groups>(
         chains, place, x + k * Rows,
-        length - k < args.scale_block ? length - k : args.scale_block, [&](size_t v, Floats weight) __attribute__((always_inline)) {
+        length - k < args.scale_block ? length - k : args.scale_block, [&](size_t v, const auto& weight) __attribute__((always_inline)) {
           return folds[v / 2](v % 2, weight);
         });
   }
@@ -79,31 +99,32 @@ constexpr ByShape<ChainCodes> kChainCodes{
      {chain_codes<Codes, Fold, 1, 2>, kWidth == 16 ? chain_codes<Codes, Fold, 2, 2> : nullptr,
       kWidth == 16 ? chain_codes<Codes, Fold, 3, 2> : nullptr, kWidth == 16 ? chain_codes<Codes, Fold, 4, 2> : nullptr}}};
 
-/// One kind of weights.
+/// A way to decode the weights of a kind.
+struct Way {
+  bool (*takes)(const TileArgs& args, const uint8_t* scales);  ///< these scales of kColumns columns; null: all
+  Decode* decode;
+  const ByShape<ChainCodes>* few;  ///< null: none
+};
+
+/// One kind of weights; of its ways the first one that takes the scales at hand.
 struct Kind {
   size_t code_bits;
   size_t scale_bytes;
-  Decode* decode;
-  bool (*is_moderate)(const TileArgs& args, const uint8_t* scales);  ///< whether `decode` takes these scales; null: it takes all
-  Decode* decode_any;
-  const ByShape<ChainCodes>& few;  ///< for moderate scales, none of which is subnormal
+  Way ways[3];
 };
+template <class Codes, class Fold>
+constexpr Way way(bool (*takes)(const TileArgs& args, const uint8_t* scales)) {
+  return {takes, decode<Codes, Fold>, &kChainCodes<Codes, Fold>};
+}
+/// Chains of few rows run under flushing as a whole, where these ways' folds would not.
+template <class Codes, class Fold>
+constexpr Way kAnyWay{nullptr, decode<Codes, Fold>, nullptr};
+
 template <class Codes>
-constexpr Kind kE8m0Kind{Codes::kBits, 1, decode<Codes, E8m0Fold>, nullptr, nullptr, kChainCodes<Codes, E8m0Fold>};
+constexpr Kind kE8m0Kind{Codes::kBits, 1, {way<Codes, E8m0Fold>(nullptr)}};
+inline constexpr Kind kNvfp4Kind{E2m1::kBits, 1, {way<SplitE2m1, E4m3Fold>(is_expert_moderate), kAnyWay<E2m1, AnyE4m3Fold>}};
 template <class Codes>
-constexpr Kind kE4m3Kind{Codes::kBits,
-                         1,
-                         decode<Codes, E4m3Fold<moderate_product>>,
-                         is_expert_moderate,
-                         decode<Codes, E4m3Fold<any_product>>,
-                         kChainCodes<Codes, E4m3Fold<moderate_product>>};
-template <class Codes>
-constexpr Kind kF32Kind{Codes::kBits,
-                        4,
-                        decode<Codes, F32Fold<moderate_product>>,
-                        are_moderate<kColumns>,
-                        decode<Codes, F32Fold<any_product>>,
-                        kChainCodes<Codes, F32Fold<moderate_product>>};
+constexpr Kind kF32Kind{Codes::kBits, 4, {way<Codes, F32Fold<moderate_product>>(are_moderate<kColumns>), kAnyWay<Codes, F32Fold<any_product>>}};
 
 /// Columns [column, column + kColumns) of a panel, `count` of K from `first` on.
 void decode_stretch(const TileArgs& args, const Kind& kind, size_t panel, size_t column, size_t first, size_t count, float* out) {
@@ -113,8 +134,9 @@ void decode_stretch(const TileArgs& args, const Kind& kind, size_t panel, size_t
     const size_t block = k / args.scale_block;
     const size_t end = (block + 1) * args.scale_block < first + count ? (block + 1) * args.scale_block : first + count;
     const uint8_t* const of_block = scales + block * kPanelColumns * kind.scale_bytes;
-    Decode* const chosen = kind.is_moderate == nullptr || kind.is_moderate(args, of_block) ? kind.decode : kind.decode_any;
-    chosen(args, codes + k * kind.code_bits / 8 * kPanelColumns, of_block, end - k, out + (k - first) * kColumns);
+    const Way* chosen = kind.ways;
+    while (chosen->takes != nullptr && !chosen->takes(args, of_block)) ++chosen;
+    chosen->decode(args, codes + k * kind.code_bits / 8 * kPanelColumns, of_block, end - k, out + (k - first) * kColumns);
     k = end;
   }
 }
@@ -132,22 +154,30 @@ void run_few(const TileArgs& args, const ByShape<ChainCodes>& few) {
   }
 }
 
-/// Whether all scales at hand are.
-bool are_moderate(const TileArgs& args, const Kind& kind) {
-  if (kind.is_moderate == nullptr) return true;
+/// Whether a way takes all scales at hand.
+bool takes_all(const TileArgs& args, const Kind& kind, const Way& way) {
+  if (way.takes == nullptr) return true;
   const size_t blocks = kind.scale_bytes == 1 ? 1 : (args.blocks * kScaleBlock + args.scale_block - 1) / args.scale_block;  // or one of the expert
   for (size_t group = 0; group < group_count(args); ++group) {
     const uint8_t* const scales = group_scales(args, group, kind.scale_bytes);
     for (size_t block = 0; block < blocks; ++block) {
-      if (!kind.is_moderate(args, scales + block * kPanelColumns * kind.scale_bytes)) return false;
+      if (!way.takes(args, scales + block * kPanelColumns * kind.scale_bytes)) return false;
     }
   }
   return true;
 }
 
+/// How few rows are multiplied; null where all scales are not of one such way. Under flushing the scale 2^-127 would count as zero.
+const ByShape<ChainCodes>* few_of(const TileArgs& args, const Kind& kind) {
+  if (args.rows > kSingleRows || args.careful) return nullptr;
+  for (const Way& way : kind.ways) {
+    if (way.few != nullptr && takes_all(args, kind, way)) return way.few;
+  }
+  return nullptr;
+}
+
 void run(const TileArgs& args, const Kind& kind) {
-  // Under flushing the scale 2^-127 would count as zero.
-  if (args.rows <= kSingleRows && !args.careful && are_moderate(args, kind)) return run_few(args, kind.few);
+  if (const ByShape<ChainCodes>* const few = few_of(args, kind)) return run_few(args, *few);
   alignas(64) float weights[kParts][kStretch * kColumns];
   alignas(64) float totals[kParts][kMostRows * kColumns];
   const size_t k = args.blocks * kScaleBlock;

@@ -12,13 +12,32 @@ struct AsIs {
   MXACT_INLINE Floats operator()(size_t, Floats weight) const { return weight; }
 };
 
+alignas(64) constexpr float kNumbers[16] = {0, 0.5F, 1, 1.5F, 2, 3, 4, 6, -0.0F, -0.5F, -1, -1.5F, -2, -3, -4, -6};
+/// Each number is a power of two, or one times 1.5; where it is not, zero stands.
+alignas(64) constexpr float kPowers[16] = {0, 0.5F, 1, 0, 2, 0, 4, 0, -0.0F, -0.5F, -1, -0.0F, -2, -0.0F, -4, -0.0F};
+alignas(64) constexpr float kPowersOfOneAndAHalf[16] = {0, 0, 0, 1, 0, 2, 0, 4, -0.0F, -0.0F, -0.0F, -1, -0.0F, -2, -0.0F, -4};
+
 /// Codes in a panel's dwords: weight<I>() is the I-th of each dword's K in the order of a chain, the odd one of each pair first.
 struct E2m1 {
   static constexpr size_t kBits = 4;
   static constexpr size_t kInDword = 8;
   template <size_t I>
   MXACT_INLINE static Floats weight(const uint8_t* dwords) {
-    return nibble_at<I / 2 + (I % 2 == 0 ? 4 : 0)>(dwords);
+    return nibble_at<kNibble<I>>(dwords, kNumbers);
+  }
+  template <size_t I>
+  static constexpr size_t kNibble = I / 2 + (I % 2 == 0 ? 4 : 0);
+};
+
+/// The same codes for products whose rounding does not see powers of two.
+struct SplitE2m1 : E2m1 {
+  struct Weight {
+    Floats power;
+    Floats power_of_one_and_a_half;
+  };
+  template <size_t I>
+  MXACT_INLINE static Weight weight(const uint8_t* dwords) {
+    return {nibble_at<kNibble<I>>(dwords, kPowers), nibble_at<kNibble<I>>(dwords, kPowersOfOneAndAHalf)};
   }
 };
 
@@ -28,8 +47,10 @@ struct E4m3 {
   static constexpr size_t kInDword = 4;
   template <size_t I>
   MXACT_INLINE static Floats weight(const uint8_t* dwords) {
-    return decoded_byte<I / 2 + (I % 2 == 0 ? 2 : 0)>(load_dwords(dwords));
+    return decoded_byte<kByte<I>>(load_dwords(dwords));
   }
+  template <size_t I>
+  static constexpr size_t kByte = I / 2 + (I % 2 == 0 ? 2 : 0);
 };
 
 template <size_t I>
