@@ -9,7 +9,6 @@ namespace {
 
 /// Codes that a fold looks up.
 struct UndecodedE4m3 {
-  static constexpr size_t kBits = E4m3::kBits;
   static constexpr size_t kInDword = E4m3::kInDword;
   template <size_t Byte>
   struct Weight {
