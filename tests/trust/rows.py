@@ -245,7 +245,7 @@ def analysis(run):
     done = run.effort(parts[:1], parts)
     verdicts = [re.findall(rf"^{part}: .* findings$", run.text("tests/analysis/analyse.sh", part, may=(0, 1)), re.M)[-1] for part in done]
     right = all(verdict.endswith(" 0 findings") for verdict in verdicts)
-    return whole(done == parts, right, "; ".join(verdicts), ", ".join(parts[len(done):]))
+    return whole(done == parts, right, "; ".join(verdicts), ", ".join(parts[len(done):]) + ": sanitizers.md says what they have looked at, and found")
 
 
 def corrupt(run):
