@@ -22,21 +22,21 @@ void note(int signal) {
   }
   const long long elapsed = (now.tv_sec - first_signal.tv_sec) * 1'000'000'000LL + (now.tv_nsec - first_signal.tv_nsec);
   if (elapsed < kOneWishNanoseconds) return;
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
+  static_cast<void>(std::signal(signal, SIG_DFL));
+  static_cast<void>(std::raise(signal));
 }
 
 }  // namespace
 
 InterruptWatch::InterruptWatch() {
   signalled = 0;
-  std::signal(SIGINT, note);
-  std::signal(SIGTERM, note);
+  static_cast<void>(std::signal(SIGINT, note));
+  static_cast<void>(std::signal(SIGTERM, note));
 }
 
 InterruptWatch::~InterruptWatch() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  static_cast<void>(std::signal(SIGINT, SIG_DFL));
+  static_cast<void>(std::signal(SIGTERM, SIG_DFL));
 }
 
 bool InterruptWatch::interrupted() const { return signalled != 0; }

@@ -78,7 +78,7 @@ std::function<std::string(const std::string&)> whole_number_in(std::int64_t low,
 bool looks_like_a_value(const std::string& text) {
   if (text.size() < 2 || text[0] != '-' || text[1] == '-') return false;
   char* end = nullptr;
-  std::strtof(text.c_str(), &end);
+  static_cast<void>(std::strtof(text.c_str(), &end));
   return end == text.c_str() + text.size();
 }
 

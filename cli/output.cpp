@@ -44,7 +44,7 @@ ProgressLine::~ProgressLine() {
 void ProgressLine::show(const std::string& text, double fraction) {
   if (!enabled_) return;
   fmt::print(stderr, "\r\033[K{:3.0f} %  {:.100}", fraction * 100, text);
-  std::fflush(stderr);
+  static_cast<void>(std::fflush(stderr));
   drawn_ = true;
 }
 

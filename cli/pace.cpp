@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "model/names.hpp"
@@ -20,7 +21,7 @@ constexpr std::chrono::seconds kBetweenLines{10};
 std::string pace_text(std::uint64_t done, std::uint64_t total, double seconds) {
   if (done == 0 || done > total || seconds <= 0) return {};
   const double rate = static_cast<double>(done) / seconds;
-  const auto left = static_cast<std::uint64_t>(static_cast<double>(total - done) / rate + 0.5);
+  const auto left = static_cast<std::uint64_t>(std::llround(static_cast<double>(total - done) / rate));
   const std::string speed = rate < 1e6 ? fmt::format("{:.0f} kB/s", rate / 1e3) : fmt::format("{:.{}f} MB/s", rate / 1e6, rate < 1e7 ? 1 : 0);
   return fmt::format("{}, {}:{:02} left", speed, left / 60, left % 60);
 }

@@ -88,7 +88,7 @@ int help(Verb program, const HelpOptions& options) {
       json["program"] = json_of(*verb);
       print_json(json);
     } else {
-      std::fputs(program.help_of(verb->path).c_str(), stdout);
+      fmt::print("{}", program.help_of(verb->path));
     }
     return 0;
   }
@@ -97,9 +97,9 @@ int help(Verb program, const HelpOptions& options) {
 
 int completion(Verb program, const std::string& shell) {
   if (shell == "bash") {
-    std::fputs(bash_completion(option_table(program)).c_str(), stdout);
+    fmt::print("{}", bash_completion(option_table(program)));
   } else if (shell == "zsh") {
-    std::fputs(zsh_completion(option_table(program)).c_str(), stdout);
+    fmt::print("{}", zsh_completion(option_table(program)));
   } else {
     throw Error(ErrorCode::usage, unknown_name("shell", shell, std::vector<std::string_view>{"bash", "zsh"}), "SHELL");
   }
@@ -123,7 +123,7 @@ void add_manual(Verb app, Action& action) {
   verb.callback([app, &action, json] {
     action = [app, json] {
       if (*json) return list_all(option_table(app), true);
-      std::fputs(manual_page(option_table(app)).c_str(), stdout);
+      fmt::print("{}", manual_page(option_table(app)));
       return 0;
     };
   });

@@ -89,7 +89,7 @@ int report(const ReportOptions& options) {
   const std::string text = text_of(form, options.picture, runs);
   sim::write_file(options.output, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, options.force);
   if (!options.annotate.empty()) {
-    std::fputs(sim::github_annotations(golden::checks_of(runs)).c_str(), stdout);
+    fmt::print("{}", sim::github_annotations(golden::checks_of(runs)));
   } else if (options.json) {
     print_json(as_json(options, runs, outcomes, text.size()));
   } else {

@@ -74,7 +74,7 @@ FailureFile failure_of(const Law& law, const Outcome& outcome) {
 std::filesystem::path write_failure(const std::filesystem::path& directory, const FailureFile& failure) {
   std::error_code ignored;
   std::filesystem::create_directories(directory, ignored);
-  const std::filesystem::path path = directory / (stem_of(failure) + ".json");
+  std::filesystem::path path = directory / (stem_of(failure) + ".json");
   const Json json{{"law", failure.law},
                   {"program", failure.program},
                   {"counterexample", failure.counterexample},

@@ -112,7 +112,7 @@ class Run {
     checks_.push_back({std::string(program_), held.id + how, outcome.held ? sim::CheckEnd::passed : sim::CheckEnd::failed, outcome.message});
     std::printf("%-6s %s%s (%llu cases): %s\n%s", outcome.held ? "held" : "BROKEN", held.id.c_str(), how.c_str(),
                 static_cast<unsigned long long>(outcome.cases), held.statement.c_str(), outcome.counts.c_str());
-    std::fflush(stdout);
+    static_cast<void>(std::fflush(stdout));
     if (outcome.held) return;
     all_held_ = false;
     std::printf("%s\n", outcome.message.c_str());
@@ -145,7 +145,7 @@ int run_laws(std::string_view program, std::span<const HeldLaw> laws, std::span<
     if (!run.ran()) throw Error(ErrorCode::usage, "there is no law to run");
     return run.all_held() ? 0 : 1;
   } catch (const Error& error) {
-    std::fprintf(stderr, "%s: %s\n", std::string(program).c_str(), error.what());
+    static_cast<void>(std::fprintf(stderr, "%s: %s\n", std::string(program).c_str(), error.what()));
     return static_cast<int>(error.code());
   }
 }

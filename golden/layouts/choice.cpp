@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 4> kBackendKeys{"shape", "padded", "tenso
 constexpr std::array<std::string_view, 3> kStageKeys{"shape", "unit-bits", "version"};
 
 std::string needed(const LayoutQuery& query, std::string_view key, std::string_view example) {
-  const std::string value = value_of(query, key);
+  std::string value = value_of(query, key);
   if (value.empty()) throw Error(ErrorCode::usage, fmt::format("--{} is missing, for example --{} {}", key, key, example), query.name);
   return value;
 }

@@ -24,7 +24,7 @@ BackendChoice sized(BackendChoice choice, const Pair& padded) {
 
 /// Another layer, without padding.
 BackendChoice reshaped(BackendChoice choice, const Pair& sizes) {
-  choice = sized(std::move(choice), sizes);
+  choice = sized(choice, sizes);
   choice.setting.sizes = choice.setting.padded;
   return choice;
 }
@@ -60,7 +60,7 @@ Subject program_of(StageChoice choice) {
 Subject program_of(BackendChoice choice) {
   layout::check_needs(*choice.row, choice.setting);
   layout::TensorPlan plan = choice.row->build(choice.role, choice.setting);
-  return {std::move(choice), std::move(plan.layout), plan.cast};
+  return {choice, std::move(plan.layout), plan.cast};
 }
 
 std::string_view option_of(const StageChoice&, const StageChoice&) { return "--shape"; }
@@ -68,11 +68,11 @@ std::string_view option_of(const BackendChoice& refused, const BackendChoice& ne
   return next.setting.sizes == refused.setting.sizes ? "--padded" : "--shape";
 }
 
-/// Throws the model's text with the sizes that would do; other refusals than those of sizes have none.
+/// Throws the model's text, of the error that is being handled, with the sizes that would do; other refusals than those of sizes have none.
 template <class AnyChoice>
 [[noreturn]] void refuse(const Error& error, const AnyChoice& choice) {
   const std::optional<AnyChoice> next = next_taken(choice);
-  if (!next || sizes_of(*next) == sizes_of(choice)) throw error;
+  if (!next || sizes_of(*next) == sizes_of(choice)) throw;
   const Pair sizes = sizes_of(*next);
   throw Error(error.code(), fmt::format("{}; the next sizes that it takes are {} {}x{}", error.what(), option_of(choice, *next), sizes[0], sizes[1]));
 }
@@ -93,7 +93,7 @@ std::optional<StageChoice> next_taken(const StageChoice& choice) {
 }
 
 Subject program_of(Choice choice) {
-  return std::visit([](auto&& any) { return program_of(std::move(any)); }, std::move(choice));
+  return std::visit([](const auto& any) { return program_of(any); }, choice);
 }
 
 Subject subject_of(const Choice& choice) {

@@ -123,7 +123,7 @@ std::uint64_t read_element(const Layout& layout, const ElementPlace& place, std:
 std::string element_text(const Layout& layout, std::int64_t entry) {
   const std::int64_t parts = parts_of(layout);
   const std::vector<Axis>& axes = layout.axes_before(0);
-  const std::string text = layout::coord_text(axes, coord_of(entry / parts, axes));
+  std::string text = layout::coord_text(axes, coord_of(entry / parts, axes));
   if (parts == 1) return text;
   const std::int64_t from = entry % parts * layout.grain_bits();
   return layout.grain_bits() == 1 ? fmt::format("{} bit {}", text, from) : fmt::format("{} bits {}..{}", text, from, from + layout.grain_bits() - 1);
@@ -131,7 +131,7 @@ std::string element_text(const Layout& layout, std::int64_t entry) {
 
 std::string address_text(const Layout& layout, std::int64_t address) {
   const int bits = layout.grain_bits();
-  const std::string byte = fmt::format("byte {}", address * bits / 8);
+  std::string byte = fmt::format("byte {}", address * bits / 8);
   if (bits == 8) return byte;
   return fmt::format("address {}, {}{}", address, byte, bits % 8 == 0 ? "" : fmt::format(" bit {}", address * bits % 8));
 }

@@ -19,9 +19,9 @@ CheckEnd end_of(std::string_view word) {
   return CheckEnd::failed;
 }
 
-std::string text_or(const Node& node, std::string_view key, std::string otherwise) {
+std::string text_or(const Node& node, std::string_view key, const std::string& otherwise) {
   const std::optional<Node> found = node.find(key);
-  return found && !found->text().empty() ? found->text() : std::move(otherwise);
+  return found && !found->text().empty() ? found->text() : otherwise;
 }
 
 std::vector<JunitCase> verify_cases(const Run& run) {

@@ -109,7 +109,7 @@ class ErrorCurve {
       svg_.text(right() + 6, y_of(error, y) + 4, "soft", text);
     }
     const std::vector<Node> worst = format["worst"].items();
-    if (worst.size() != static_cast<std::size_t>((highest_ - lowest_) * bins_)) {
+    if (worst.size() != static_cast<std::size_t>(highest_ - lowest_) * static_cast<std::size_t>(bins_)) {
       format["worst"].fail(fmt::format("has {} bins, not {} for each of {} powers of two", worst.size(), bins_, highest_ - lowest_));
     }
     std::size_t begin = 0;

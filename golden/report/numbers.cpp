@@ -275,7 +275,7 @@ class BlockChart {
   }
 
  private:
-  int y_of(double value) const { return y_ + kHeight / 2 - static_cast<int>(std::lround(value / top_ * (kHeight / 2))); }
+  int y_of(double value) const { return y_ + kHeight / 2 - static_cast<int>(std::lround(value / top_ * kHeight / 2)); }
 
   void element(std::size_t i) {
     const Element& one = block_.elements[i];

@@ -12,7 +12,8 @@
 namespace mx::golden {
 namespace {
 
-constexpr int kWordBytes = 8;
+constexpr std::size_t kWordBytes = 8;
+constexpr std::size_t kSweepBytes = std::size_t{kSweepChunks} * kWordBytes;
 constexpr const char* kManifest = "manifest.json";
 
 std::uint64_t word_at(const std::vector<std::uint8_t>& bytes, std::size_t index) {
@@ -22,7 +23,7 @@ std::uint64_t word_at(const std::vector<std::uint8_t>& bytes, std::size_t index)
 }
 
 RecordedSweep from_bytes(const std::string& name, const std::vector<std::uint8_t>& bytes) {
-  if (bytes.size() != kSweepChunks * kWordBytes) {
+  if (bytes.size() != kSweepBytes) {
     throw Error(ErrorCode::input, fmt::format("{} bytes are not the {} digests of 8 bytes of a sweep", bytes.size(), kSweepChunks), name);
   }
   RecordedSweep recorded{name, {}};
@@ -58,7 +59,7 @@ RecordedSweep from_entry(const std::filesystem::path& folder, const std::string&
 
 RecordedSweep recorded_sweep(const std::filesystem::path& path, const Format& to) {
   if (std::filesystem::is_regular_file(path) && path.filename() != kManifest) {
-    return from_bytes(path.string(), sim::read_file(path, kSweepChunks * kWordBytes));
+    return from_bytes(path.string(), sim::read_file(path, kSweepBytes));
   }
   const std::filesystem::path parent = path.parent_path();
   const std::filesystem::path folder = parent.filename() == kManifest ? parent.parent_path() : parent;

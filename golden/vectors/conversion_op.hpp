@@ -42,7 +42,7 @@ struct RoundingCell {
   bool odd;            ///< last bit of the magnitude before it is rounded
   Outcome outcome;
 
-  std::size_t index() const { return (((negative ? 1U : 0U) * 8U + below) * 2U + (odd ? 1U : 0U)) * 4U + static_cast<std::size_t>(outcome); }
+  std::size_t index() const { return ((std::size_t{negative} * 8 + below) * 2 + std::size_t{odd}) * 4 + static_cast<std::size_t>(outcome); }
   static RoundingCell at(std::size_t index);
   static constexpr std::size_t kCount = 128;
   std::string name() const;  ///< "+ GRS=100 odd carry"

@@ -116,7 +116,7 @@ CaseResult evaluated(const Line& line, Evaluate evaluate) {
 std::filesystem::path cases_file(const std::filesystem::path& file) {
   const std::string stem = file.stem().string();
   if (!stem.ends_with(kSupport)) return file;
-  const std::filesystem::path sibling = file.parent_path() / (stem.substr(0, stem.size() - kSupport.size()) + file.extension().string());
+  std::filesystem::path sibling = file.parent_path() / (stem.substr(0, stem.size() - kSupport.size()) + file.extension().string());
   std::error_code failure;
   if (!std::filesystem::is_regular_file(sibling, failure))
     broken("verdicts without the cases they belong to: no " + sibling.filename().string() + " beside it", file.string());

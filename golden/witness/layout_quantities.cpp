@@ -19,9 +19,9 @@ std::int64_t scaled(std::int64_t size, const Json& value, const Json& met) {
   return (size * met.get<std::int64_t>() + from - 1) / from;
 }
 
-/// "x = 64 is not .." without its numbers: the same for every value that breaks a rule.
+/// "x = 64 is not .." without its numbers: the same for every value that breaks a rule. Of the error that is being handled.
 Reason text_only(const Error& error) {
-  if (error.code() != ErrorCode::usage && error.code() != ErrorCode::input) throw error;
+  if (error.code() != ErrorCode::usage && error.code() != ErrorCode::input) throw;
   std::string text = error.what();
   std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
   return {"", text};

@@ -135,7 +135,7 @@ int element_bits(const LayoutEntry& entry) {
 
 /// Bits of a row that a size word gives, or none when it does not speak of that.
 std::optional<std::int64_t> row_bits(const LayoutEntry& entry, Counts counts, std::int64_t value, Fields& params) {
-  const std::int64_t dtype_bits = 8 * entry.input.dtype->bytes;
+  const std::int64_t dtype_bits = std::int64_t{8} * entry.input.dtype->bytes;
   switch (counts) {
     case Counts::columns: return value * dtype_bits;
     case Counts::elements: return value * element_bits(entry);

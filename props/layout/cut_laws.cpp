@@ -28,7 +28,7 @@ bool is_gpt_oss(const Setting& setting) { return setting.form.format == WeightFo
 
 /// gpt-oss: equal runs of whole blocks of 32. Others: as many as the rank's buffer holds.
 Part part_of(const Setting& rank, std::int64_t intermediate, int index, int tp) {
-  const std::int64_t each = is_gpt_oss(rank) ? round_up(intermediate, 32 * tp) / tp : rank.padded.intermediate;
+  const std::int64_t each = is_gpt_oss(rank) ? round_up(intermediate, std::int64_t{32} * tp) / tp : rank.padded.intermediate;
   const std::int64_t first = std::min(index * each, intermediate);
   return {first, std::min(each, intermediate - first)};
 }

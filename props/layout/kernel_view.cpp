@@ -60,7 +60,7 @@ std::int64_t scale_element(const BackendCase& c, Role role, const Matrix& weight
   const std::int64_t row = element / weight.cols % weight.rows;
   const std::int64_t expert = element / (weight.cols * weight.rows);
   std::int64_t scale_row = row;
-  std::int64_t scale_col = col;
+  std::int64_t scale_col = 0;
   switch (c.setting.form.format) {
     case layout::WeightFormat::mxfp4:
     case layout::WeightFormat::mxfp8: scale_col = col / 32; break;
@@ -68,7 +68,7 @@ std::int64_t scale_element(const BackendCase& c, Role role, const Matrix& weight
     case layout::WeightFormat::int4:
     case layout::WeightFormat::fp8_block: scale_col = col / 128; break;
     case layout::WeightFormat::fp8_tensor:
-    case layout::WeightFormat::fp8_channel: scale_col = 0; break;
+    case layout::WeightFormat::fp8_channel: break;
   }
   // Fewer rows of scales: one for the matrix, or one for each block of 128 rows of a shard.
   if (scale.rows == 1) {

@@ -184,7 +184,7 @@ std::uint32_t pick_any(const Grid& grid) {
 
 std::string hex(std::uint64_t bits) {
   char text[24];
-  std::snprintf(text, sizeof text, "0x%llX", static_cast<unsigned long long>(bits));
+  static_cast<void>(std::snprintf(text, sizeof text, "0x%llX", static_cast<unsigned long long>(bits)));
   return text;
 }
 

@@ -250,7 +250,7 @@ std::string_view subject_of(const Law& law) { return law.id.substr(law.id.find('
 std::string encode_line(std::uint32_t f32, const Format& to) { return try_line("mxact encode " + std::string(to.name) + " " + hex(f32)); }
 
 Outcome run_both(const Law& law, const std::function<void()>& property, const std::function<void(Exhaustive&)>& all_cases) {
-  const Outcome random = check_property(law, property);
+  Outcome random = check_property(law, property);
   if (!random.held) return random;
   Exhaustive exhaustive(law);
   all_cases(exhaustive);

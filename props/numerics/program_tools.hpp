@@ -38,7 +38,7 @@ Outcome profiles_are_programs(const Law& law, std::span<const Row> Profile::*row
   std::uint64_t cases = 0;
   for (const Profile& profile : all_profiles()) {
     if (profile.implementation != implementation || (profile.*rows).empty()) continue;
-    const std::string text = mistake(profile.name, cases);
+    std::string text = mistake(profile.name, cases);
     exhaustive.expect(text.empty(), [&] { return text; });
   }
   for (const auto& program : programs) {

@@ -18,7 +18,7 @@ struct ClassRow {
   Text activations;
   Holds keys;
   Holds refused_exchange = [](const Facts&) { return false; };
-  Text routings = "";  ///< "": all
+  Text routings{};  ///< empty: all
   bool ungated = false;
   bool batched = false;
   bool invariant = false;

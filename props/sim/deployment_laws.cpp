@@ -83,7 +83,7 @@ Outcome law_shards(const Law& law) {
         oracle::ParallelRequest parallel;
         (pick(0, 1) == 0 ? parallel.tp : parallel.dp) = ranks;
         // A rank's part is no multiple of what its buffer is rounded up to.
-        const std::int64_t intermediate = ranks * 32 * (2 * pick(0, 1) + 1);
+        const std::int64_t intermediate = std::int64_t{ranks} * 32 * (2 * pick(0, 1) + 1);
         RC_ASSERT(signal_over_noise({"SM90", "TRITON", "OAITritonExperts", parallel, {2, intermediate, 64}}) > kBf16);
       },
       3 * kCases);  // not every draw has ranks that share w2's bias

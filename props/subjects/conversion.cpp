@@ -81,7 +81,7 @@ Outcome codes_return(const Law& law, const ConversionSubject& subject) {
   const auto one = [&] { require_right(wrong_return(subject, codes[numerics::pick_uniform(0, static_cast<std::uint32_t>(codes.size()) - 1)])); };
   return numerics::run_both(law, one, [&](Exhaustive& all) {
     for (const Numbered& code : codes) {
-      const std::string wrong = wrong_return(subject, code);
+      std::string wrong = wrong_return(subject, code);
       all.expect(wrong.empty(), [&] { return wrong; });
     }
   });
@@ -108,7 +108,7 @@ Outcome patterns(const Law& law, const ConversionSubject& subject, bool in_range
     }
     for (std::uint32_t f32 : points) {
       if (is_in_range(grid, f32) != in_range) continue;
-      const std::string wrong = wrong_code(subject, grid, f32);
+      std::string wrong = wrong_code(subject, grid, f32);
       all.expect(wrong.empty(), [&] { return wrong; });
     }
   });
@@ -117,7 +117,7 @@ Outcome patterns(const Law& law, const ConversionSubject& subject, bool in_range
 Outcome bytes_widen(const Law& law, const ConversionSubject& subject) {
   Exhaustive all(law);
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
-    const std::string wrong = wrong_byte(subject, byte);
+    std::string wrong = wrong_byte(subject, byte);
     all.expect(wrong.empty(), [&] { return wrong; });
   }
   return all.outcome();

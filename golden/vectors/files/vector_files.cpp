@@ -46,6 +46,7 @@ std::vector<const OracleSet*> decisions_of(SetPart part) {
 }
 
 /// A row made into files.
+// NOLINTNEXTLINE(bugprone-exception-escape): moving JSON throws nothing.
 struct MadeTable {
   std::vector<SetFile> files;
   TableRecord record;

@@ -14,7 +14,7 @@ using layout::WeightFormat;
 
 /// w13 rows up 0, gate 0, up 1, ..
 Matrix trtllm_matrix(Role role, const Setting& setting) {
-  const Matrix loaded = loaded_with_f32_bias(role, setting);
+  Matrix loaded = loaded_with_f32_bias(role, setting);
   if (!layout::is_w13(role)) return loaded;
   if (is_standard(setting)) return halves_alternating(halves_swapped(loaded));
   return with_rows(loaded, loaded.rows, [](std::int64_t r) { return r ^ 1; });
@@ -27,7 +27,7 @@ Memory trtllm_place(Role role, const Setting&, const Matrix& sizes) {
 
 /// All up rows, then all gate rows.
 Matrix cutlass_matrix(Role role, const Setting& setting) {
-  const Matrix loaded = loaded_matrix(role, setting);
+  Matrix loaded = loaded_matrix(role, setting);
   if (!layout::is_w13(role)) return loaded;
   return halves_swapped(is_standard(setting) ? loaded : pairs_separated(loaded));
 }

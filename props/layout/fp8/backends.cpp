@@ -17,7 +17,7 @@ bool orders(Role role, const Setting& setting) { return layout::is_w13(role) && 
 
 /// Zero rows behind the whole matrix, then half-swap of the padded size.
 Matrix tensor_matrix(Role role, const Setting& setting) {
-  const Matrix loaded = loaded_matrix(role, setting);
+  Matrix loaded = loaded_matrix(role, setting);
   if (!layout::is_weight(role)) return loaded;
   if (!layout::is_w13(role)) return with_size(loaded, loaded.rows, padded_i(setting));
   const Matrix padded = with_size(loaded, shard_count(setting) * padded_i(setting), loaded.cols);

@@ -27,7 +27,7 @@ void draw(Setting& setting) {
 
 /// Rows to 64; weights and biases with 0, scales with 1; the weights' K to a pair of slabs.
 Matrix matrix(Role role, const Setting& setting) {
-  const Matrix loaded = loaded_matrix(role, setting);
+  Matrix loaded = loaded_matrix(role, setting);
   if (!layout::is_weight(role) && !layout::is_scale(role) && !layout::is_bias(role)) return loaded;
   const std::int64_t rows = round_up(loaded.rows, 64);
   const auto same = [](std::int64_t r) { return r; };

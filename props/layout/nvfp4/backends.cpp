@@ -29,7 +29,7 @@ std::int64_t trtllm_i(const Setting& setting) {
 
 /// half-swap, zero rows behind the whole matrix, then its halves alternate.
 Matrix trtllm_matrix(Role role, const Setting& setting) {
-  const Matrix loaded = loaded_matrix(role, setting);
+  Matrix loaded = loaded_matrix(role, setting);
   if (!moves(role)) return loaded;
   const std::int64_t hidden = round_up(setting.padded.hidden, 256);
   const std::int64_t i = trtllm_i(setting);
@@ -48,7 +48,7 @@ bool is_aligned(const Setting& setting) { return trtllm_i(setting) == setting.pa
 
 /// Without gate and up the rows of the tile are filled up: w13's rows, w2's columns.
 Matrix tile_padded(Role role, const Setting& setting) {
-  const Matrix loaded = loaded_matrix(role, setting);
+  Matrix loaded = loaded_matrix(role, setting);
   if (!moves(role) || setting.form.gated) return loaded;
   const std::int64_t i = round_up(setting.padded.intermediate, 128);
   return layout::is_w13(role) ? with_size(loaded, i, loaded.cols) : with_size(loaded, loaded.rows, columns(role, i));
@@ -65,7 +65,7 @@ bool takes_pairs(const Setting& setting) { return setting.engine == Engine::v202
 
 /// [up; gate], then 64 rows of each in turn.
 Matrix cutedsl_matrix(Role role, const Setting& setting) {
-  const Matrix loaded = tile_padded(role, setting);
+  Matrix loaded = tile_padded(role, setting);
   if (!orders(role, setting)) return loaded;
   const Matrix up_first = halves_swapped(takes_pairs(setting) ? pairs_separated(loaded) : loaded);
   return with_rows(up_first, up_first.rows, [&](std::int64_t r) { return r % 128 / 64 * (up_first.rows / 2) + 64 * (r / 128) + r % 64; });
