@@ -7,6 +7,6 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const mx::fuzz::ScratchFolder folder;
   const std::filesystem::path path = folder.write("cases.jsonl", data, size);
-  mx::fuzz::expect_answer([&] { mx::golden::run_cases(path, {}); });
+  mx::fuzz::expect_answer(mx::fuzz::text_of(data, size), [&] { mx::golden::run_cases(path, {}); });
   return 0;
 }

@@ -18,6 +18,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       word += c;
   }
   if (!word.empty()) words.push_back(word);
-  mx::fuzz::expect_answer([&] { mx::cli::action_for(words); });
+  mx::fuzz::expect_answer(mx::fuzz::text_of(data, size), [&] { mx::cli::action_for(words); });
   return 0;
 }

@@ -8,7 +8,7 @@
 #include "tests/fuzz/target.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  mx::fuzz::expect_answer([&] {
+  mx::fuzz::expect_answer(mx::fuzz::text_of(data, size), [&] {
     mx::golden::Json json = mx::sim::parse_json({data, size}, {.bytes = std::uint64_t{1} << 20}, "input");
     const mx::golden::Run run = mx::golden::run_of("input", std::move(json));
     const std::string page = mx::golden::report_html({&run, 1});

@@ -5,7 +5,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::int64_t kSmall = 1 << 14;
-  mx::fuzz::expect_answer([&] {
+  mx::fuzz::expect_answer(mx::fuzz::text_of(data, size), [&] {
     // What is typed ends at a NUL.
     const std::string_view typed = mx::fuzz::text_of(data, size);
     const mx::golden::LayoutQuery query = mx::golden::query_from(typed.substr(0, typed.find('\0')), {});

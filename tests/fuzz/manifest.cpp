@@ -29,7 +29,7 @@ const mx::fuzz::ScratchFolder& folder_with_arrays() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const mx::fuzz::ScratchFolder& folder = folder_with_arrays();
   folder.write("manifest.json", data, size);
-  mx::fuzz::expect_answer([&] {
+  mx::fuzz::expect_answer(mx::fuzz::text_of(data, size), [&] {
     const std::vector<mx::golden::SetResult> results = mx::golden::run_witness(folder.path(), {.sweeps = false, .progress = {}});
     mx::fuzz::require(!results.empty(), "a set that is run has a result");
   });

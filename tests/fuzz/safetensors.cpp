@@ -7,7 +7,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const mx::fuzz::ScratchFolder folder;
   const std::filesystem::path path = folder.write("input.safetensors", data, size);
-  mx::fuzz::expect_answer([&] {
+  mx::fuzz::expect_answer(mx::fuzz::text_of(data, size), [&] {
     const mx::sim::SafetensorsFile file(path);
     std::uint64_t covered = 0;
     for (const auto& [name, tensor] : file.tensors()) {

@@ -6,7 +6,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const auto op = mx::golden::op_named("e2m1_to_bf16", {});
-  mx::fuzz::expect_answer([&] {
+  mx::fuzz::expect_answer(mx::fuzz::text_of(data, size), [&] {
     mx::golden::StreamChecker checker(*op, mx::golden::VectorSet(*op, {.kind = mx::golden::SetKind::directed}), 4, false);
     // The bytes come in two parts: a line may be cut anywhere.
     const std::string_view text = mx::fuzz::text_of(data, size);

@@ -28,19 +28,24 @@ inline void require(bool holds, const char* promise) {
 }
 
 /// What is wrong with an error as an answer to bad input, null when nothing is: it says something beside the place, on one line, in the words of this
-/// program and not in those of a library that it uses, and its code is one of the documented.
-const char* defect_of(const Error& error);
+/// program or of `input`, and not in those of a library that it uses, and its code is one of the documented.
+const char* defect_of(const Error& error, std::string_view input);
 
-/// Runs `use`; an mx::Error without a defect is an answer, everything else that is thrown a finding.
+/// Runs `use`; an mx::Error without a defect is an answer, everything else that is thrown a finding. `input`: text that a message may begin with.
 template <class Use>
-void expect_answer(Use use) {
+void expect_answer(std::string_view input, Use use) {
   try {
     use();
   } catch (const Error& error) {
-    const char* const defect = defect_of(error);
+    const char* const defect = defect_of(error, input);
     if (defect != nullptr) std::fprintf(stderr, "%s\n", error.what());
     require(defect == nullptr, defect);
   }
+}
+
+template <class Use>
+void expect_answer(Use use) {
+  expect_answer({}, use);
 }
 
 /// Numbers from bytes; zeros after the last one.
