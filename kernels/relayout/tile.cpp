@@ -198,10 +198,10 @@ class Builder {
       const auto from = static_cast<std::int32_t>(e.source_place / per_byte_);
       auto part = std::ranges::find(parts, from, &BytePart::source);
       if (part == parts.end()) part = parts.insert(parts.end(), {from, {}});
-      const int low_from = static_cast<int>(e.source_place % per_byte_ * digits_.unit_bits);
-      const int low_to = static_cast<int>(e.target_place % per_byte_ * digits_.unit_bits);
-      for (int bit = 0; bit < digits_.unit_bits; ++bit) {
-        if ((mask >> bit & 1U) != 0) part->rows[static_cast<std::size_t>(low_to + bit)] |= static_cast<std::uint8_t>(1U << (low_from + bit));
+      const auto low_from = static_cast<unsigned>(e.source_place % per_byte_ * digits_.unit_bits);
+      const auto low_to = static_cast<unsigned>(e.target_place % per_byte_ * digits_.unit_bits);
+      for (unsigned bit = 0; bit < static_cast<unsigned>(digits_.unit_bits); ++bit) {
+        if ((mask >> bit & 1U) != 0) part->rows[low_to + bit] |= static_cast<std::uint8_t>(1U << (low_from + bit));
       }
     }
   }
