@@ -38,6 +38,55 @@ constexpr ByShape<SumCodes> kSumCodes{
     {{sum_codes<Codes, 1, 1>, sum_codes<Codes, 2, 1>, sum_codes<Codes, 3, 1>, sum_codes<Codes, 4, 1>, sum_codes<Codes, 5, 1>, sum_codes<Codes, 6, 1>},
      {sum_codes<Codes, 1, 2>, kWidth == 16 ? sum_codes<Codes, 2, 2> : nullptr, kWidth == 16 ? sum_codes<Codes, 3, 2> : nullptr}}};
 
+MXACT_INLINE Floats with_row(Floats scale, const float* a_scales, size_t m) {
+  return a_scales == nullptr ? scale : product(all_of(a_scales + m), scale);
+}
+
+/// The sums of one chain, of vector `v` of a group's columns, to the totals [row][kColumns]; `a_scales` [row], or null.
+template <size_t Rows, size_t Vectors>
+MXACT_INLINE void add_sums(const Floats (&sums)[Rows][Vectors], size_t vector, Floats scale, const float* a_scales, float* totals) {
+  if (a_scales == nullptr) {
+    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) store(totals + m * kColumns, fused(sums[m][vector], scale, load(totals + m * kColumns)));
+  } else {
+    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+      store(totals + m * kColumns, fused(sums[m][vector], product(all_of(a_scales + m), scale), load(totals + m * kColumns)));
+    }
+  }
+}
+
+/// Compilers would carry totals from chain to chain in registers that they do not have.
+MXACT_INLINE void forget_registers() { __asm__ volatile("" ::: "memory"); }
+
+/// Whole chains of some groups, each added to its group's `totals` [row][kColumns] as soon as it is summed. To be run under flushing, which is
+/// nothing to what is added where nothing is subnormal (TileArgs::careful).
+using AddCodes = void(const TileArgs& args, size_t group, float* const* totals);
+template <class Codes, ScaleValues* Scales, size_t Rows, size_t Groups>
+void add_codes(const TileArgs& args, size_t group, float* const* totals) {
+  const size_t k = args.blocks * kScaleBlock;
+  const float* const x = singles(args, 0, Rows, 0);
+  const float* a_scales = args.a_scales;
+  CodePlace place = place_of(args, group, Groups);
+  for (size_t first = 0; first < k; first += args.chain) {
+    Floats part[Rows][2 * Groups];
+    clear<Rows, Groups>(part);
+    multiply_codes<Codes, Rows, Groups>(part, place, x + first * Rows, k - first < args.chain ? k - first : args.chain, AsIs());
+    MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) {
+      const uint8_t* const of_chain = group_scales(args, group + g, 1) + first / args.scale_block * kPanelColumns;
+      ask_for_later(args, of_chain);
+      MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
+        add_sums(part, 2 * g + v, Scales(args, of_chain + v * kWidth), a_scales, totals[g] + v * kWidth);
+      }
+    }
+    forget_registers();
+    if (a_scales != nullptr) a_scales += Rows;
+  }
+}
+template <class Codes, ScaleValues* Scales>
+constexpr ByShape<AddCodes> kAddCodes{{{add_codes<Codes, Scales, 1, 1>, add_codes<Codes, Scales, 2, 1>, add_codes<Codes, Scales, 3, 1>,
+                                        add_codes<Codes, Scales, 4, 1>, add_codes<Codes, Scales, 5, 1>, add_codes<Codes, Scales, 6, 1>},
+                                       {add_codes<Codes, Scales, 1, 2>, kWidth == 16 ? add_codes<Codes, Scales, 2, 2> : nullptr,
+                                        kWidth == 16 ? add_codes<Codes, Scales, 3, 2> : nullptr}}};
+
 /// One kind of weights.
 struct Kind {
   Decode* decode;
@@ -45,13 +94,14 @@ struct Kind {
   ScaleValues* scales;
   size_t scale_bytes;
   const ByShape<SumCodes>& sum_codes;
+  const ByShape<AddCodes>* add_codes;  ///< null: always with care
 };
 template <class Codes>
-constexpr Kind kE8m0Kind{decode<Codes>, Codes::kBits, e8m0_scales, 1, kSumCodes<Codes>};
+constexpr Kind kE8m0Kind{decode<Codes>, Codes::kBits, e8m0_scales, 1, kSumCodes<Codes>, &kAddCodes<Codes, e8m0_scales>};
 template <class Codes>
-constexpr Kind kE4m3Kind{decode<Codes>, Codes::kBits, expert_scales, 1, kSumCodes<Codes>};
+constexpr Kind kE4m3Kind{decode<Codes>, Codes::kBits, expert_scales, 1, kSumCodes<Codes>, &kAddCodes<Codes, expert_scales>};
 template <class Codes>
-constexpr Kind kF32Kind{decode<Codes>, Codes::kBits, fp32_scales, 4, kSumCodes<Codes>};
+constexpr Kind kF32Kind{decode<Codes>, Codes::kBits, fp32_scales, 4, kSumCodes<Codes>, nullptr};
 
 /// Chains of one stretch of K, of kColumns columns.
 struct Stretch {
@@ -80,10 +130,6 @@ void sum_chains(const Stretch& stretch, const float* weights, const float* x, si
   }
 }
 
-MXACT_INLINE Floats with_row(Floats scale, const float* a_scales, size_t m) {
-  return a_scales == nullptr ? scale : product(all_of(a_scales + m), scale);
-}
-
 /// `sums` [chain][row][kColumns], `a_scales` [chain][row]; null: none.
 using AddChains = void(const Stretch& stretch, const float* sums, const float* a_scales, float* totals);
 template <size_t Rows>
@@ -102,8 +148,30 @@ void add_chains(const Stretch& stretch, const float* sums, const float* a_scales
   store(registers, totals);
 }
 
+/// Both at once, under flushing, where nothing is subnormal.
+using MultiplyChains = void(const Stretch& stretch, const float* weights, const float* x, size_t length, const float* a_scales, float* totals);
+template <size_t Rows>
+void multiply_chains(const Stretch& stretch, const float* weights, const float* x, size_t length, const float* a_scales, float* totals) {
+  const float* scales = stretch.scales;
+  const size_t chain = stretch.chain;
+  for (size_t left = stretch.k; left != 0; scales += kColumns) {
+    const size_t count = left < chain ? left : chain;
+    Floats part[Rows][2];
+    clear<Rows, 1>(part);
+    multiply(part, weights, x, count, length);
+    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) add_sums(part, v, load(scales + v * kWidth), a_scales, totals + v * kWidth);
+    forget_registers();
+    left -= count;
+    weights += count * kColumns;
+    x += count * Rows;
+    if (a_scales != nullptr) a_scales += Rows;
+  }
+}
+
 constexpr SumChains* kSumChains[kSingleRows] = {sum_chains<1>, sum_chains<2>, sum_chains<3>, sum_chains<4>, sum_chains<5>, sum_chains<6>};
 constexpr AddChains* kAddChains[kSingleRows] = {add_chains<1>, add_chains<2>, add_chains<3>, add_chains<4>, add_chains<5>, add_chains<6>};
+constexpr MultiplyChains* kMultiplyChains[kSingleRows] = {multiply_chains<1>, multiply_chains<2>, multiply_chains<3>,
+                                                          multiply_chains<4>, multiply_chains<5>, multiply_chains<6>};
 
 /// One part of a panel, its decoded weights and what becomes of all rows.
 struct Part {
@@ -112,11 +180,28 @@ struct Part {
   alignas(64) float totals[kMostRows * kColumns];  ///< or the sums of chains as long as the row
 };
 
+/// Of a stretch's rows from `row` on the scale of its first chain; null where there are none.
+const float* row_scales(const TileArgs& args, size_t row, size_t height, size_t first) {
+  if (args.a_scales == nullptr) return nullptr;
+  const size_t chains = (args.blocks * kScaleBlock + args.chain - 1) / args.chain;
+  return args.a_scales + row * chains + first / args.chain * height;
+}
+
+/// The chains of a stretch where nothing is subnormal.
+void multiply_stretch(const TileArgs& args, size_t first, size_t count, Part (&parts)[kParts]) {
+  const Flushing flushing;
+  each_tile<kSingleRows>(args.rows, [&](size_t row, size_t height) {
+    for (Part& part : parts) {
+      kMultiplyChains[height - 1]({count, args.chain, part.scales}, part.weights, singles(args, row, height, first), args.blocks * kScaleBlock,
+                                  row_scales(args, row, height, first), part.totals + row * kColumns);
+    }
+  });
+}
+
 /// The chains of a stretch from `first` on, a few tiles at a time: switching flushing on and off takes long.
 void add_stretch(const TileArgs& args, size_t first, size_t count, Part (&parts)[kParts]) {
   constexpr size_t kTilesAtOnce = 2;
   const size_t length = args.blocks * kScaleBlock;
-  const size_t chains = (length + args.chain - 1) / args.chain;
   const size_t tiles = tile_count(args.rows, kSingleRows);
   Sums sums[kParts][kTilesAtOnce];
   Stretch stretches[kParts];
@@ -137,7 +222,7 @@ void add_stretch(const TileArgs& args, size_t first, size_t count, Part (&parts)
     row = begin_row;
     for (size_t t = tile; t < end; ++t) {
       const size_t height = tile_height(args.rows, kSingleRows, t);
-      const float* const a_scales = args.a_scales == nullptr ? nullptr : args.a_scales + row * chains + first / args.chain * height;
+      const float* const a_scales = row_scales(args, row, height, first);
       for (size_t p = 0; p < kParts; ++p) kAddChains[height - 1](stretches[p], sums[p][t - tile].at, a_scales, parts[p].totals + row * kColumns);
       row += height;
     }
@@ -217,7 +302,11 @@ void run_few(const TileArgs& args, const Kind& kind) {
     for (float(&totals)[kSingleRows * kColumns] : rows.totals) {
       for (size_t i = 0; i < args.rows * kColumns; ++i) totals[i] = 0;
     }
-    if (args.chain >= args.blocks * kScaleBlock) {
+    if (kind.add_codes != nullptr && !args.careful) {
+      float* const totals[] = {rows.totals[0], rows.totals[1]};
+      const Flushing flushing;
+      kind.add_codes->of(groups, args.rows)(args, group, totals);
+    } else if (args.chain >= args.blocks * kScaleBlock) {
       rows.add_one_chain(args, kind, group, groups);
     } else {
       rows.add_chains(args, kind, group, groups);
@@ -244,7 +333,7 @@ void run(const TileArgs& args, const Kind& kind) {
         if (!one_chain) decode_scales(args, kind, scales + p * kColumns * kind.scale_bytes, first, count, parts[p].scales);
         if (one_chain) continue_chains(args, first, count, parts[p]);
       }
-      if (!one_chain) add_stretch(args, first, count, parts);
+      if (!one_chain) (kind.add_codes != nullptr && !args.careful ? multiply_stretch : add_stretch)(args, first, count, parts);
     }
     for (size_t p = 0; p < kParts; ++p) {
       if (one_chain) scale_sums(args, kind, scales + p * kColumns * kind.scale_bytes, parts[p].totals);

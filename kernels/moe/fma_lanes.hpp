@@ -34,15 +34,17 @@ class Flushing {
 /// processor does not foresee it.
 template <size_t Rows>
 MXACT_INLINE void multiply(Floats (&sums)[Rows][2], const float* weights, const float* x, size_t count, size_t length) {
-#pragma GCC unroll 2
-  for (size_t k = 0; k < count; ++k) {
-    _mm_prefetch(reinterpret_cast<const char*>(x + (length + k) * Rows), _MM_HINT_T0);
-    const Floats low = load(weights + k * kColumns);
-    const Floats high = load(weights + k * kColumns + kWidth);
-    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-      const Floats value = all_of(x + k * Rows + m);
-      sums[m][0] = fused(value, low, sums[m][0]);
-      sums[m][1] = fused(value, high, sums[m][1]);
+  constexpr size_t kStep = kWidth == 8 ? 4 : 2;
+  for (size_t k = 0; k < count; k += kStep) {
+    MXACT_UNROLL for (size_t i = k; i < k + kStep; ++i) {
+      _mm_prefetch(reinterpret_cast<const char*>(x + (length + i) * Rows), _MM_HINT_T0);
+      const Floats low = load(weights + i * kColumns);
+      const Floats high = load(weights + i * kColumns + kWidth);
+      MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+        const Floats value = all_of(x + i * Rows + m);
+        sums[m][0] = fused(value, low, sums[m][0]);
+        sums[m][1] = fused(value, high, sums[m][1]);
+      }
     }
   }
 }

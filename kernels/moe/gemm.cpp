@@ -180,9 +180,9 @@ void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t exp
   const std::size_t panel = expert * weights.shape.panels() + first;
   const float expert_scale = weights.expert_scales.empty() ? 1.0F : weights.expert_scales[expert];
   const bool int8 = operand.form.int8();
-  bool careful = int8 && weights.ranges.empty() && needs_care(block, expert_scale);
+  bool careful = weights.ranges.empty() && needs_care(engine.contract, block, *weights.format, expert_scale);
   for (std::size_t p = 0; p < count && !weights.ranges.empty(); ++p) {
-    careful = careful || needs_care(engine.contract, block, weights.ranges[panel + p]);
+    careful = careful || needs_care(engine.contract, block, *weights.format, weights.ranges[panel + p]);
   }
   const std::size_t code_stride = weights.panel_code_bytes();
   const std::size_t scale_stride = weights.panel_scale_bytes();

@@ -17,6 +17,10 @@ namespace {
 /// The largest scale byte whose base is a number.
 constexpr std::uint8_t kMostBase = 238;
 
+constexpr int kFractionBits = 23;  // of fp32
+
+int exponent_field(float value) { return static_cast<int>(std::bit_cast<std::uint32_t>(value) >> 23 & 0xFFU); }
+
 /// Smallest exponent field of a normal number or NaN, 255 when there is none. One less than a field, a zero wraps around to 255.
 std::uint8_t least_exponent(const std::uint16_t* row, std::size_t k) {
   std::uint8_t least = 254;
@@ -171,7 +175,8 @@ void fill_scaled(Operand& operand, std::size_t index, std::span<const std::uint1
                  std::size_t block, int threads) {
   fill_bf16(operand, index, rows, threads);
   const std::size_t chains = operand.form.chains();
-  const RowBlock& row_block = operand.row_blocks[index];
+  RowBlock& row_block = operand.row_blocks[index];
+  std::uint8_t least = 255;
   for (std::size_t t = 0; t < tiles_of(operand, row_block); ++t) {
     const Tile tile = tile_of(operand, row_block, t);
     float* const to = operand.scales.data() + (row_block.first + tile.first) * chains;
@@ -179,9 +184,11 @@ void fill_scaled(Operand& operand, std::size_t index, std::span<const std::uint1
       for (std::size_t c = 0; c < chains; ++c) {
         const std::size_t scale = fault::planted(fault::Fault::moe_kernel_first_scale) ? 0 : c * operand.form.chain / block;
         to[c * tile.height + row] = scales[tile.first + row][scale];
+        if (to[c * tile.height + row] != 0) least = std::min(least, static_cast<std::uint8_t>(exponent_field(to[c * tile.height + row])));
       }
     }
   }
+  row_block.scales.least = least;
 }
 
 void fill_int8(Operand& operand, std::size_t index, std::span<const std::int8_t* const> rows, std::span<const std::uint8_t* const> scales,
@@ -204,18 +211,38 @@ void fill_int8(Operand& operand, std::size_t index, std::span<const std::int8_t*
   block.scales = {least, most};
 }
 
-bool needs_care(Contract contract, const RowBlock& rows, const ScaleRange& columns) {
+namespace {
+
+/// Of bf16-block: `scale` is the smallest exponent field of the weights' scales, which have `digits` binary digits behind the first.
+bool may_be_subnormal(const RowBlock& rows, const PanelFormat& format, int scale, int digits) {
+  // Units: 2^(exponent - 134) of an activation, 2^-1 or 2^-9 of a code, 2^(exponent - 127 - digits) of a scale, 2^(exponents - 277) of a product of
+  // two.
+  const int code = format.code_bits == 4 ? 1 : 9;
+  const int row = rows.least_exponent;
+  const int row_scale = rows.scales.least;
+  return scale < 1 || row + scale < 135 + code + digits || row_scale + scale < 128 || row + row_scale + scale < 285 + code;
+}
+
+/// Of the columns' scales that are neither zero nor NaN the smallest exponent is this much below the expert's.
+constexpr int kE4m3Below = 9;
+
+}  // namespace
+
+bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& format, const ScaleRange& columns) {
   if (contract == Contract::bf16_chain) return columns.least < 2 || columns.most > 252 || rows.least_exponent + columns.least < 136;
   if (contract == Contract::int8_block) {
     const bool normal = rows.scales.most <= kMostBase && columns.most < 255 && columns.least > 0;
     return !normal || rows.scales.least + columns.least < 135 || rows.scales.most + columns.most > 381;
   }
-  return columns.least == 0 || columns.most == 255;
+  return may_be_subnormal(rows, format, columns.least, 0);
 }
 
-bool needs_care(const RowBlock& rows, float expert_scale) {
+bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& format, float expert_scale) {
+  if (contract == Contract::bf16_chain) return false;
+  if (format.scale != PanelScale::e4m3) return true;
+  if (contract == Contract::bf16_block) return may_be_subnormal(rows, format, exponent_field(expert_scale) - kE4m3Below, kFractionBits);
   // Columns' scales are zero, NaN, or from 2^(exponent - 9) to below 2^(exponent + 10).
-  const int exponent = static_cast<int>(std::bit_cast<std::uint32_t>(expert_scale) >> 23 & 0xFFU) - 127;
+  const int exponent = exponent_field(expert_scale) - 127;
   if (exponent < -100 || exponent > 100 || rows.scales.least < 8 || rows.scales.most > kMostBase) return true;
   return rows.scales.least + exponent < 17 || rows.scales.most + exponent > 244;
 }

@@ -32,7 +32,7 @@ struct RowBlock {
   std::size_t first;  ///< row
   std::size_t rows;
   std::uint8_t least_exponent;  ///< bf16: smallest exponent field of a normal number, 255 when there is none
-  ScaleRange scales;            ///< int8: of all rows
+  ScaleRange scales;  ///< int8: of all rows; fp32 scales: `least` is the smallest exponent field of one that is not zero, 255 when there is none
 };
 
 /// What an operand is made of.
@@ -74,11 +74,12 @@ void fill_scaled(Operand& operand, std::size_t index, std::span<const std::uint1
 /// activation (2^(exponent field - 134)) times that of a weight (2^(byte - 128)) is at least 2^-126.
 /// int8-block: both scales are normal numbers, those of rows such that 2^24 units of their sums are too, and their product is normal also in that
 /// unit, 2^-7.
-/// bf16-block: the weights' scales are normal numbers.
-/// Weights with other scales than E8M0 have one way for all.
-bool needs_care(Contract contract, const RowBlock& rows, const ScaleRange& columns);
-/// The same of int8-block with E4M3 scales, times the expert's: no product of a row's scale with those is beyond the normal numbers, also in the unit
-/// of the sums, and rows' scales are as there.
-bool needs_care(const RowBlock& rows, float expert_scale);
+/// bf16-block: scales and their products are normal numbers, and no sum of chains is subnormal: the smallest unit of an activation times that of a
+/// code and that of the scales is at least 2^-126. `columns`: scales of one panel, E8M0.
+bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& format, const ScaleRange& columns);
+/// The same where scales are others. With those of E4M3, times the expert's, int8-block assumes that no product of a row's scale with them is beyond
+/// the normal numbers, also in the unit of the sums, and that rows' scales are as above. bf16-chain has one way for all of them, and fp32 scales are
+/// not known here.
+bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& format, float expert_scale);
 
 }  // namespace mx::kernels::moe

@@ -1,0 +1,234 @@
+// bf16-block where products, sums and scales come down to the subnormal numbers, from both sides: engines take a quick way above and a careful one
+// below.
+
+#include <bit>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/moe/gemm.hpp"
+#include "model/numerics/block.hpp"
+#include "model/numerics/dot.hpp"
+#include "model/numerics/f32.hpp"
+#include "tests/catch.hpp"
+
+using namespace mx;
+using namespace mx::kernels;
+using namespace mx::kernels::moe;
+using layout::WeightFormat;
+
+namespace {
+
+constexpr std::size_t kK = 64;
+constexpr std::size_t kRowBlock = 32;
+
+struct Format4 {
+  WeightFormat format;
+  const Format* element;
+  const Format* scale;
+  std::size_t block;
+  int unit;  ///< of a code, as a power of two
+};
+constexpr Format4 kFormats[] = {
+    {WeightFormat::mxfp4, &kE2m1, &kE8m0, 32, -1}, {WeightFormat::mxfp8, &kE4m3fn, &kE8m0, 32, -9}, {WeightFormat::nvfp4, &kE2m1, &kE4m3fn, 16, -1}};
+
+/// One column of weights and one row of activations.
+struct Case {
+  std::vector<std::uint32_t> codes, scales, x;
+  float expert;
+  std::vector<float> row_scales;  ///< for kRowBlock of K; empty: none
+
+  std::uint32_t modelled(const Format4& format) const {
+    const ContractRow& row = row_of(Contract::bf16_block);
+    const auto values = [](const Format& of, const std::vector<std::uint32_t>& bits) {
+      std::vector<Value> decoded;
+      for (const std::uint32_t code : bits) decoded.push_back(decode(of, code));
+      return decoded;
+    };
+    std::vector<Value> columns = values(*format.scale, scales);
+    if (format.scale == &kE4m3fn) {
+      for (Value& scale : columns) scale = exact_product(scale, decode(kF32, std::bit_cast<std::uint32_t>(expert)));
+    }
+    std::vector<Value> rows;
+    for (const float scale : row_scales) rows.push_back(decode(kF32, std::bit_cast<std::uint32_t>(scale)));
+    const std::vector<Value> a = values(kBf16, x);
+    const std::vector<Value> b = values(*format.element, codes);
+    const PreparedOperand left =
+        prepare(row, Side::a, {.elements = a, .format = &kBf16, .scales = rows, .block = rows.empty() ? 0 : static_cast<int>(kRowBlock)});
+    const PreparedOperand right =
+        prepare(row, Side::b, {.elements = b, .format = format.element, .scales = columns, .block = static_cast<int>(format.block)});
+    return dot(row, left, right, {});
+  }
+
+  /// The same in every row of the product.
+  std::vector<float> multiplied(const Engine& engine, const Format4& format, std::size_t rows) const {
+    std::vector<std::uint8_t> bytes, scale_bytes;
+    for (std::size_t k = 0; k < kK; k += format.element == &kE2m1 ? 2 : 1) {
+      bytes.push_back(static_cast<std::uint8_t>(format.element == &kE2m1 ? codes[k] | codes[k + 1] << 4 : codes[k]));
+    }
+    for (const std::uint32_t scale : scales) scale_bytes.push_back(static_cast<std::uint8_t>(scale));
+    const std::vector<float> experts{expert};
+    const bool of_experts = format.scale == &kE4m3fn;
+    const PanelMatrix panels = pack({.experts = 1, .halves = 1, .columns = 1, .k = kK}, panel_format_of(format.format), layout::SourceOrder::standard,
+                                    {.codes = bytes,
+                                     .scales = scale_bytes,
+                                     .expert_scales = of_experts ? std::span<const float>(experts) : std::span<const float>(),
+                                     .bias = {}});
+    std::vector<std::uint16_t> all;
+    std::vector<float> all_scales;
+    for (std::size_t row = 0; row < rows; ++row) {
+      all.insert(all.end(), x.begin(), x.end());
+      all_scales.insert(all_scales.end(), row_scales.begin(), row_scales.end());
+    }
+    std::vector<float> out(rows);
+    if (row_scales.empty()) {
+      gemm(engine, panels, 0, Bf16Rows{all}, out, 1);
+    } else {
+      gemm(engine, panels, 0, ScaledRows{all, all_scales, kRowBlock}, out, 1);
+    }
+    return out;
+  }
+};
+
+/// Two terms of K that leave one unit of both, and nothing else: x 1 + 2^-7 and -1 times the smallest code.
+Case one_unit(const Format4& format, int exponent) {
+  Case one{std::vector<std::uint32_t>(kK, 0), std::vector<std::uint32_t>(kK / format.block, 1), std::vector<std::uint32_t>(kK, 0), 1, {}};
+  const auto field = static_cast<std::uint32_t>(exponent) << 7;
+  one.codes[0] = one.codes[1] = 1;
+  one.x[0] = field | 1U;
+  one.x[1] = field | 0x8000U;
+  return one;
+}
+
+/// Codes, signs and significands at random, exponents of activations at one place, so that sums cancel.
+Case cancelling(const Format4& format, int exponent, std::mt19937& random) {
+  Case any = one_unit(format, exponent);
+  for (std::uint32_t& x : any.x) x = static_cast<std::uint32_t>(exponent) << 7 | (random() & 0x807FU);
+  for (std::uint32_t& code : any.codes) code = random() % 4 | (random() % 2 << (format.element == &kE2m1 ? 3 : 7));
+  return any;
+}
+
+/// Every engine in one tile of rows and in several; returns whether the model's answer is subnormal.
+bool hold(const Case& one, const Format4& format, const std::string& what) {
+  const std::uint32_t expected = one.modelled(format);
+  for (const Engine& engine : engines()) {
+    if (engine.contract != Contract::bf16_block || engine.kind != panel_format_of(format.format).kind || (engine.needs & ~isa_of_processor()) != 0)
+      continue;
+    for (const std::size_t rows : {std::size_t{1}, std::size_t{4}, std::size_t{9}}) {
+      INFO(engine.name << ", " << layout::name_of(format.format) << ", " << rows << " rows, " << what);
+      for (const float out : one.multiplied(engine, format, rows)) CHECK(std::bit_cast<std::uint32_t>(out) == expected);
+    }
+  }
+  return (expected & 0x7F800000U) == 0 && (expected & 0x007FFFFFU) != 0;
+}
+
+}  // namespace
+
+TEST_CASE("chains and their sums that come down to the subnormal numbers are the contract's") {
+  std::mt19937 random(3);
+  std::size_t subnormal = 0;
+  std::size_t normal = 0;
+  const auto count = [&](bool is_subnormal) { ++(is_subnormal ? subnormal : normal); };
+  for (const Format4& format : kFormats) {
+    // The exponent of one unit of the output: 2^-126 is the smallest normal number.
+    for (int unit = -131; unit <= -122; ++unit) {
+      for (const int exponent : {60, 100, 140}) {
+        for (const bool with_row_scale : {false, true}) {
+          const int row_scale = with_row_scale ? -20 : 0;
+          const int wanted = unit - (exponent - 134) - format.unit - row_scale;  // of the column's scale
+          const auto finish = [&](Case one) {
+            if (with_row_scale)
+              one.row_scales.assign(kK / kRowBlock, std::ldexp(1.0F + std::ldexp(static_cast<float>(random() % 3), -23), row_scale));
+            if (format.scale == &kE8m0) {
+              for (std::uint32_t& scale : one.scales) scale = static_cast<std::uint32_t>(wanted + 127) + random() % 2;
+            } else {
+              for (std::uint32_t& scale : one.scales) scale = 1 + random() % 2;  // 2^-9 and twice that
+              one.expert = std::ldexp(1.0F + std::ldexp(static_cast<float>(random() % 3), -23), wanted + 9);
+            }
+            return one;
+          };
+          if (wanted < -126 || wanted > 100) continue;
+          const std::string what = "unit 2^" + std::to_string(unit) + ", exponent field " + std::to_string(exponent);
+          count(hold(finish(one_unit(format, exponent)), format, what));
+          count(hold(finish(cancelling(format, exponent, random)), format, what));
+        }
+      }
+    }
+  }
+  CHECK(subnormal > 50);
+  CHECK(normal > 50);
+}
+
+TEST_CASE("chains that leave the last bit of a row's scale, a subnormal number, are the contract's") {
+  std::size_t subnormal = 0;
+  for (const Format4& format : kFormats) {
+    if (format.scale != &kE8m0) continue;
+    for (int unit = -131; unit <= -122; ++unit) {
+      constexpr int kExponent = 110;
+      constexpr int kLastBit = -23;
+      Case one = one_unit(format, kExponent);
+      for (const std::size_t k : {std::size_t{0}, std::size_t{1}}) {
+        one.codes[kRowBlock + k] = 1;
+        one.x[kRowBlock + k] = one.x[k] ^ 0x8000U;
+      }
+      one.row_scales = {1.0F + std::ldexp(1.0F, kLastBit), 1.0F};
+      for (std::uint32_t& scale : one.scales) scale = static_cast<std::uint32_t>(127 + unit - (kExponent - 134) - format.unit - kLastBit);
+      subnormal += hold(one, format, "unit 2^" + std::to_string(unit)) ? 1U : 0U;
+    }
+  }
+  CHECK(subnormal == 10);  // 2^-131 to 2^-127, of two formats
+}
+
+TEST_CASE("chains that leave the last bit of an expert's scale, a subnormal number, are the contract's") {
+  const Format4& format = kFormats[2];
+  std::size_t subnormal = 0;
+  for (int unit = -131; unit <= -122; ++unit) {
+    constexpr int kExponent = 110;
+    constexpr int kLastBit = -23;
+    // Eight units times 9/8 of the expert's scale, rounded down by an eighth of its last bit, less nine units times that scale.
+    Case one = one_unit(format, kExponent);
+    one.x[0] += 7;
+    one.codes[16] = one.codes[17] = 1;
+    one.x[16] = (one.x[0] + 1) | 0x8000U;
+    one.x[17] = one.x[1] & 0x7FFFU;
+    one.scales = {0x39, 0x38, 0x38, 0x38};
+    one.expert = std::ldexp(1.0F + std::ldexp(1.0F, kLastBit), unit - (kExponent - 134) - format.unit - kLastBit);
+    subnormal += hold(one, format, "unit 2^" + std::to_string(unit)) ? 1U : 0U;
+  }
+  CHECK(subnormal == 5);  // 2^-131 to 2^-127
+}
+
+TEST_CASE("subnormal scales of large activations are the contract's") {
+  for (const Format4& format : kFormats) {
+    for (int scale = 0; scale < 6; ++scale) {
+      Case large = one_unit(format, 250);
+      if (format.scale == &kE8m0) {
+        large.scales.assign(large.scales.size(), static_cast<std::uint32_t>(scale));
+      } else {
+        large.expert = std::ldexp(1.75F, scale - 130);
+      }
+      hold(large, format, "scale " + std::to_string(scale));
+      // The same product of two normal numbers.
+      if (format.scale == &kE8m0) large.scales.assign(large.scales.size(), static_cast<std::uint32_t>(scale + 60));
+      large.expert = std::ldexp(large.expert, 60);
+      large.row_scales.assign(kK / kRowBlock, std::ldexp(1.5F, -60));
+      hold(large, format, "scales of rows and columns, " + std::to_string(scale));
+    }
+  }
+}
+
+TEST_CASE("sums of a chain that are subnormal before they are scaled count as zero") {
+  std::size_t zeros = 0;
+  for (const Format4& format : kFormats) {
+    if (format.scale != &kE8m0) continue;
+    for (int exponent = 1; exponent <= 20; ++exponent) {
+      Case one = one_unit(format, exponent);
+      for (std::uint32_t& scale : one.scales) scale = 200;
+      hold(one, format, "exponent field " + std::to_string(exponent));
+      if ((one.modelled(format) & 0x7FFFFFFFU) == 0) ++zeros;
+    }
+  }
+  CHECK(zeros > 10);
+  CHECK(zeros < 40);
+}
