@@ -74,12 +74,9 @@ MXACT_INLINE Floats e4m3_scales(const uint8_t* scales) {
 }
 
 /// bf16_product of weights and moderate scales.
-MXACT_INLINE __m256 moderate_product(__m256 weight, __m256 scale) {
-  const __m256 product = _mm256_mul_ps(weight, scale);
-  const __m256i power = _mm256_and_si256(_mm256_castps_si256(product), _mm256_set1_epi32(0x7F800000));
-  const __m256 rounder = _mm256_castsi256_ps(_mm256_add_epi32(power, _mm256_set1_epi32(kRounderBits)));
-  const __m256 rounded = _mm256_sub_ps(_mm256_fmadd_ps(weight, scale, rounder), rounder);
-  return _mm256_or_ps(rounded, _mm256_and_ps(product, _mm256_set1_ps(-0.0F)));
+MXACT_INLINE Floats moderate_product(Floats weight, Floats scale) {
+  const Floats whole = product(weight, product(scale, all(kSplitter)));
+  return _mm256_sub_ps(whole, _mm256_fnmadd_ps(weight, scale, whole));
 }
 
 }  // namespace

@@ -43,13 +43,8 @@ MXACT_INLINE Floats e4m3_scales(const uint8_t* scales) { return e4m3_values(scal
 
 /// bf16_product of weights and moderate scales.
 MXACT_INLINE Floats moderate_product(Floats weight, Floats scale) {
-  const Floats rough = product(weight, scale);
-  const __m512i power = _mm512_and_si512(_mm512_castps_si512(rough), _mm512_set1_epi32(0x7F800000));
-  const Floats rounder = _mm512_castsi512_ps(_mm512_add_epi32(power, _mm512_set1_epi32(kRounderBits)));
-  const Floats rounded = _mm512_sub_ps(fused(weight, scale, rounder), rounder);
-  constexpr int kFirstOrSecondAndThird = 0xF8;
-  return _mm512_castsi512_ps(
-      _mm512_ternarylogic_epi32(_mm512_castps_si512(rounded), _mm512_castps_si512(rough), _mm512_set1_epi32(INT32_MIN), kFirstOrSecondAndThird));
+  const Floats whole = product(weight, product(scale, all(kSplitter)));
+  return _mm512_sub_ps(whole, _mm512_fnmadd_ps(weight, scale, whole));
 }
 
 }  // namespace

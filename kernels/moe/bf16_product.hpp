@@ -28,8 +28,8 @@ inline float bf16_product(float weight, float scale) {
   return value == 0 && bits >> 63 != 0 ? -0.0F : value;
 }
 
-/// True when the products of a scale with weights (zeros, NaNs, magnitudes from 2^-10 to below 2^12) are zeros, NaNs or normal numbers below 2^112:
-/// what the vectors round.
+/// True when the products of a scale with weights (zeros, NaNs, magnitudes from 2^-10 to 2688) are zeros, NaNs or normal numbers below 2^111.5: what
+/// the vectors round.
 inline bool is_moderate(float scale) {
   constexpr float kLeast = 0x1p-116F;
   constexpr float kMost = 0x1p100F;
@@ -49,9 +49,12 @@ inline bool are_moderate(const TileArgs&, const uint8_t* scales) {
   return true;
 }
 
-/// Bits of 1.5 * 2^16 times a power of two, less those of that power of two: added to a product and taken off again, it rounds the product to eight
-/// bits, nearest even.
-constexpr int32_t kRounderBits = (16 << 23) + 0x00400000;
+/// How vectors round the exact product p of a weight and a moderate scale to eight bits, nearest even (Veltkamp's splitting: T. J. Dekker, A
+/// floating-point technique for extending the available precision, 1971, with a fused multiply-add): c is the weight times the scale times this,
+/// rounded, and d is c - p, rounded. Both end at the eighth bit of p, since 2^16 p does, and so does c - d, which is as far from p as rounding moved
+/// d: half a unit of that bit at most. Where p is a tie, the factors have nine bits together at most, c ends at an even bit, and so does d: the even
+/// one of the two neighbours is left. c is below 2^128, as p is below 2^111.5.
+constexpr float kSplitter = 65537;
 
 }  // namespace
 }  // namespace mx::kernels::moe

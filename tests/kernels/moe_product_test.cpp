@@ -3,8 +3,11 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <vector>
 
 #include "kernels/moe/bf16_product.hpp"
+#include "kernels/moe/gemm.hpp"
 #include "model/numerics/convert.hpp"
 #include "model/numerics/dot.hpp"
 #include "model/numerics/f32.hpp"
@@ -38,7 +41,87 @@ TEST_CASE("a weight times its scale is the exact product, rounded once to bf16")
   CHECK(0x1p-116 * 0x1p-10 == 0x1p-126);
   CHECK(!is_moderate(0x1.fffffep-117F));
   CHECK(is_moderate(-0x1.fffffep99F));
-  CHECK(0x1.fffffep99 * 2688 < 0x1p112);
+  CHECK(0x1.fffffep99 * 2688 * kSplitter < 0x1p128);
   CHECK(!is_moderate(0x1p100F));
   CHECK(!is_moderate(std::numeric_limits<float>::quiet_NaN()));
+}
+
+namespace {
+
+/// Scales whose products with e4m3's numbers are ties of bf16, next to ties, next to powers of two, or any.
+float hard_scale(Draws& random) {
+  const auto bits = static_cast<std::uint32_t>(random());
+  std::uint32_t significand = bits & 0x007FFFFFU;
+  switch (random() % 4) {
+    case 0: significand &= 0x007FFF00U << random() % 12; break;
+    case 1: significand = next_to_tie(bits) & 0x007FFFFFU; break;
+    case 2: {
+      const float near = 1.0F / static_cast<float>(8 + bits % 8);
+      significand = (std::bit_cast<std::uint32_t>(near) + (bits >> 8 & 7U) - 3U) & 0x007FFFFFU;
+      break;
+    }
+    default: break;
+  }
+  return std::bit_cast<float>(significand | (100 + (bits >> 24 & 31U)) << 23);
+}
+
+}  // namespace
+
+TEST_CASE("engines round each code times its channel's scale as the plain code does") {
+  constexpr std::size_t kCodes = 256;
+  constexpr std::size_t kColumns = 32;  // that are decoded in the same way
+  constexpr std::size_t kPanels = 60;
+  Draws random(12);
+  // One scale of each panel is hard, lest all of them go the slow way; of column n row k of the identity takes code k.
+  std::vector<std::uint8_t> codes, scale_bytes;
+  std::vector<float> scales;
+  for (std::size_t n = 0; n < kPanels * kColumns; ++n) {
+    for (std::size_t code = 0; code < kCodes; ++code) codes.push_back(static_cast<std::uint8_t>((code & 0x7FU) == 0x7FU ? 0 : code));
+    scales.push_back(n % kColumns == n / kColumns % kColumns ? hard_scale(random) : std::ldexp(1.37F, static_cast<int>(n % 7)));
+    for (int shift = 0; shift < 32; shift += 8)
+      scale_bytes.push_back(static_cast<std::uint8_t>(std::bit_cast<std::uint32_t>(scales.back()) >> shift));
+  }
+  const PanelMatrix panels =
+      pack({.experts = 1, .halves = 1, .columns = kPanels * kColumns, .k = kCodes}, panel_format_of(layout::WeightFormat::fp8_channel),
+           layout::SourceOrder::standard, {.codes = codes, .scales = scale_bytes, .expert_scales = {}, .bias = {}});
+  std::vector<std::uint16_t> identity(kCodes * kCodes);
+  for (std::size_t k = 0; k < kCodes; ++k) identity[k * kCodes + k] = 0x3F80;
+  for (const Engine& engine : engines()) {
+    if (engine.contract != Contract::bf16_chain || engine.kind != PanelKind::fp8 || (engine.needs & ~mx::kernels::isa_of_processor()) != 0) continue;
+    for (const std::size_t rows : {std::size_t{4}, kCodes}) {
+      std::size_t differing = 0;
+      for (std::size_t first = 0; first < kCodes; first += rows) {
+        std::vector<float> out(rows * kPanels * kColumns);
+        gemm(engine, panels, 0, Bf16Rows{std::span(identity).subspan(first * kCodes, rows * kCodes)}, out, 1);
+        for (std::size_t i = 0; i < out.size(); ++i) {
+          const std::size_t column = i % (kPanels * kColumns);
+          const std::uint8_t code = codes[first + i / (kPanels * kColumns)];
+          const float weight = std::bit_cast<float>(to_f32(decode(kE4m3fn, code)));
+          // The sum of the chain has no negative zero.
+          differing += std::bit_cast<std::uint32_t>(out[i]) != std::bit_cast<std::uint32_t>(bf16_product(weight, scales[column]) + 0.0F) ? 1U : 0U;
+        }
+      }
+      INFO(engine.name << ", " << rows << " rows at once");
+      CHECK(differing == 0);
+    }
+  }
+}
+
+TEST_CASE("splitting rounds the products of every significand with every weight") {
+  // Odd parts of e2m1 times e4m3, which those of e4m3 are among.
+  std::set<int> weights;
+  for (int code = 1; code <= 3; code += 2) {
+    for (int scale = 1; scale < 16; scale += 2) weights.insert(code * scale);
+  }
+  std::size_t wrong = 0;
+  for (const int odd : weights) {
+    const auto weight = static_cast<float>(odd);
+    for (std::uint32_t significand = 0; significand < 1U << 23; ++significand) {
+      const float scale = std::bit_cast<float>(0x3F800000U | significand);
+      const float whole = weight * (scale * kSplitter);
+      wrong += whole - std::fma(-weight, scale, whole) != bf16_product(weight, scale) ? 1U : 0U;
+    }
+  }
+  CHECK(weights.size() == 13);
+  CHECK(wrong == 0);
 }
