@@ -105,7 +105,10 @@ Case one_unit(const Format4& format, int exponent) {
 Case cancelling(const Format4& format, int exponent, std::mt19937& random) {
   Case any = one_unit(format, exponent);
   for (std::uint32_t& x : any.x) x = static_cast<std::uint32_t>(exponent) << 7 | (random() & 0x807FU);
-  for (std::uint32_t& code : any.codes) code = random() % 4 | (random() % 2 << (format.element == &kE2m1 ? 3 : 7));
+  for (std::uint32_t& code : any.codes) {
+    const auto sign = static_cast<std::uint32_t>(random() % 2) << (format.element == &kE2m1 ? 3 : 7);
+    code = static_cast<std::uint32_t>(random() % 4) | sign;
+  }
   return any;
 }
 
