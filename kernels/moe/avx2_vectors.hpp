@@ -28,6 +28,13 @@ MXACT_INLINE Floats product(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
 MXACT_INLINE Floats fused(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
 MXACT_INLINE Dwords load_dwords(const uint8_t* from) { return _mm256_load_si256(reinterpret_cast<const __m256i*>(from)); }
 
+/// Scale bytes in the fields of exponents, and 2 to the difference of two.
+MXACT_INLINE Dwords scale_fields(const uint8_t* scales) {
+  return _mm256_slli_epi32(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(scales))), 23);
+}
+MXACT_INLINE Dwords unit_field() { return _mm256_set1_epi32(0x3F800000); }
+MXACT_INLINE Floats power_between(Dwords from, Dwords to) { return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_sub_epi32(from, to), unit_field())); }
+
 /// Every NaN as the same.
 MXACT_INLINE Floats one_nan(Floats x) {
   return _mm256_blendv_ps(x, _mm256_castsi256_ps(_mm256_set1_epi32(0x7FC00000)), _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
@@ -44,7 +51,7 @@ MXACT_INLINE Floats nibble_at(const uint8_t* dwords, const float* table) {
 
 /// 8 scale bytes as fp32: 0 is 2^-127, 255 NaN.
 MXACT_INLINE Floats scale_values(const uint8_t* scales) {
-  const __m256i field = _mm256_slli_epi32(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(scales))), 23);
+  const __m256i field = scale_fields(scales);
   const __m256i zero = _mm256_cmpeq_epi32(field, _mm256_setzero_si256());
   const __m256i top = _mm256_cmpeq_epi32(field, _mm256_set1_epi32(0x7F800000));
   const __m256i low = _mm256_or_si256(field, _mm256_and_si256(zero, _mm256_set1_epi32(0x00400000)));

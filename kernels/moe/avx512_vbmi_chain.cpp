@@ -32,7 +32,7 @@ struct OneFold {
   }
 };
 
-constexpr Kind kFp8{E4m3::kBits, sizeof(float), {way<UndecodedE4m3, OneFold>(are_one<kColumns>), kF32Kind<E4m3>.ways[0], kF32Kind<E4m3>.ways[1]}};
+constexpr Kind kFp8{E4m3::kBits, sizeof(float), {way<UndecodedE4m3, OneFold>(are_one<kColumns>), kF32Kind<E4m3>.ways[0], kF32Kind<E4m3>.ways[1]}, nullptr};
 
 }  // namespace
 

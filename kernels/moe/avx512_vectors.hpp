@@ -21,6 +21,11 @@ MXACT_INLINE Floats product(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
 MXACT_INLINE Floats fused(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
 MXACT_INLINE Dwords load_dwords(const uint8_t* from) { return _mm512_load_si512(from); }
 
+/// Scale bytes in the fields of exponents, and 2 to the difference of two.
+MXACT_INLINE Dwords scale_fields(const uint8_t* scales) { return exponent_field(scales); }
+MXACT_INLINE Dwords unit_field() { return _mm512_set1_epi32(0x3F800000); }
+MXACT_INLINE Floats power_between(Dwords from, Dwords to) { return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_sub_epi32(from, to), unit_field())); }
+
 /// Every NaN as the same.
 MXACT_INLINE Floats one_nan(Floats x) {
   return _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), _mm512_castsi512_ps(_mm512_set1_epi32(0x7FC00000)));

@@ -99,6 +99,39 @@ constexpr ByShape<ChainCodes> kChainCodes{
      {chain_codes<Codes, Fold, 1, 2>, kWidth == 16 ? chain_codes<Codes, Fold, 2, 2> : nullptr,
       kWidth == 16 ? chain_codes<Codes, Fold, 3, 2> : nullptr, kWidth == 16 ? chain_codes<Codes, Fold, 4, 2> : nullptr}}};
 
+/// The same by weights without their scales, E8M0: sums are in units of their block's (TileArgs::in_units).
+template <class Codes, size_t Rows, size_t Groups>
+void unit_codes(const TileArgs& args, size_t group, float* const* sums) {
+  const size_t length = args.blocks * kScaleBlock;
+  const float* const x = singles(args, 0, Rows, 0);
+  CodePlace place = place_of(args, group, Groups);
+  Floats chains[Rows][2 * Groups];
+  clear<Rows, Groups>(chains);
+  Dwords units[2 * Groups];
+  const auto turn_into = [&](size_t v, Dwords next) __attribute__((always_inline)) {
+    const Floats ratio = power_between(units[v], next);
+    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) chains[m][v] = product(chains[m][v], ratio);
+    units[v] = next;
+  };
+  for (size_t k = 0; k < length; k += args.scale_block) {
+    MXACT_UNROLL for (size_t v = 0; v < 2 * Groups; ++v) {
+      const uint8_t* const scales = group_scales(args, group + v / 2, 1) + k / args.scale_block * kPanelColumns;
+      if (v % 2 == 0) ask_for_later(args, scales);
+      const Dwords fields = scale_fields(scales + v % 2 * kWidth);
+      if (k == 0) units[v] = fields;
+      turn_into(v, fields);
+    }
+    multiply_codes<Codes, Rows, Groups>(chains, place, x + k * Rows, length - k < args.scale_block ? length - k : args.scale_block, AsIs());
+  }
+  MXACT_UNROLL for (size_t v = 0; v < 2 * Groups; ++v) turn_into(v, unit_field());
+  store_groups<Rows, Groups>(chains, sums, 0);
+}
+template <class Codes>
+constexpr ByShape<ChainCodes> kUnitCodes{
+    {{unit_codes<Codes, 1, 1>, unit_codes<Codes, 2, 1>, unit_codes<Codes, 3, 1>, unit_codes<Codes, 4, 1>, unit_codes<Codes, 5, 1>,
+      unit_codes<Codes, 6, 1>},
+     {unit_codes<Codes, 1, 2>, kWidth == 16 ? unit_codes<Codes, 2, 2> : nullptr, kWidth == 16 ? unit_codes<Codes, 3, 2> : nullptr}}};
+
 /// A way to decode the weights of a kind.
 struct Way {
   bool (*takes)(const TileArgs& args, const uint8_t* scales);  ///< these scales of kColumns columns; null: all
@@ -111,6 +144,7 @@ struct Kind {
   size_t code_bits;
   size_t scale_bytes;
   Way ways[3];
+  const ByShape<ChainCodes>* in_units;  ///< few rows, where they may be; null: none
 };
 template <class Codes, class Fold>
 constexpr Way way(bool (*takes)(const TileArgs& args, const uint8_t* scales)) {
@@ -121,10 +155,11 @@ template <class Codes, class Fold>
 constexpr Way kAnyWay{nullptr, decode<Codes, Fold>, nullptr};
 
 template <class Codes>
-constexpr Kind kE8m0Kind{Codes::kBits, 1, {way<Codes, E8m0Fold>(nullptr)}};
-inline constexpr Kind kNvfp4Kind{E2m1::kBits, 1, {way<SplitE2m1, E4m3Fold>(is_expert_moderate), kAnyWay<E2m1, AnyE4m3Fold>}};
+constexpr Kind kE8m0Kind{Codes::kBits, 1, {way<Codes, E8m0Fold>(nullptr)}, &kUnitCodes<Codes>};
+inline constexpr Kind kNvfp4Kind{E2m1::kBits, 1, {way<SplitE2m1, E4m3Fold>(is_expert_moderate), kAnyWay<E2m1, AnyE4m3Fold>}, nullptr};
 template <class Codes>
-constexpr Kind kF32Kind{Codes::kBits, 4, {way<Codes, F32Fold<moderate_product>>(are_moderate<kColumns>), kAnyWay<Codes, F32Fold<any_product>>}};
+constexpr Kind kF32Kind{
+    Codes::kBits, 4, {way<Codes, F32Fold<moderate_product>>(are_moderate<kColumns>), kAnyWay<Codes, F32Fold<any_product>>}, nullptr};
 
 /// Columns [column, column + kColumns) of a panel, `count` of K from `first` on.
 void decode_stretch(const TileArgs& args, const Kind& kind, size_t panel, size_t column, size_t first, size_t count, float* out) {
@@ -170,6 +205,7 @@ bool takes_all(const TileArgs& args, const Kind& kind, const Way& way) {
 /// How few rows are multiplied; null where all scales are not of one such way. Under flushing the scale 2^-127 would count as zero.
 const ByShape<ChainCodes>* few_of(const TileArgs& args, const Kind& kind) {
   if (args.rows > kSingleRows || args.careful) return nullptr;
+  if (args.in_units && kind.in_units != nullptr) return kind.in_units;
   for (const Way& way : kind.ways) {
     if (way.few != nullptr && takes_all(args, kind, way)) return way.few;
   }

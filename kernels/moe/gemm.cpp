@@ -180,13 +180,15 @@ void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t exp
   const std::size_t panel = expert * weights.shape.panels() + first;
   const float expert_scale = weights.expert_scales.empty() ? 1.0F : weights.expert_scales[expert];
   const bool int8 = operand.form.int8();
+  const std::size_t k = weights.shape.k;
   bool careful = weights.ranges.empty() && needs_care(engine.contract, block, *weights.format, expert_scale);
   for (std::size_t p = 0; p < count && !weights.ranges.empty(); ++p) {
     careful = careful || needs_care(engine.contract, block, *weights.format, weights.ranges[panel + p]);
   }
+  bool in_units = engine.contract == Contract::bf16_chain && !weights.ranges.empty();
+  for (std::size_t p = 0; p < count && in_units; ++p) in_units = fits_units(block, *weights.format, k, weights.ranges[panel + p]);
   const std::size_t code_stride = weights.panel_code_bytes();
   const std::size_t scale_stride = weights.panel_scale_bytes();
-  const std::size_t k = weights.shape.k;
   const std::size_t chains = operand.form.chains();
   engine.run({.codes = weights.codes.data() + panel * code_stride,
               .scales = weights.scales.data() + panel * scale_stride,
@@ -196,6 +198,7 @@ void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t exp
               .blocks = blocks,
               .rows = block.rows,
               .careful = careful,
+              .in_units = in_units,
               .a = operand.data.data() + block.first * operand.form.dwords(),
               .a_bases = int8 ? operand.bases.data() + block.first * blocks : nullptr,
               .a_starts = int8 ? operand.starts.data() + block.first * chains : nullptr,

@@ -28,6 +28,16 @@ std::uint8_t least_exponent(const std::uint16_t* row, std::size_t k) {
   return static_cast<std::uint8_t>(least + 1);
 }
 
+/// Largest exponent field of a finite number.
+std::uint8_t most_exponent(const std::uint16_t* row, std::size_t k) {
+  std::uint8_t most = 0;
+  for (std::size_t i = 0; i < k; ++i) {
+    const auto field = static_cast<std::uint8_t>(row[i] >> 7);
+    most = std::max(most, field == 255 ? std::uint8_t{0} : field);
+  }
+  return most;
+}
+
 /// Two bf16 in a dword, the first one in its lower half.
 std::uint32_t pair_at(const std::uint16_t* from) {
   std::uint32_t pair;
@@ -149,7 +159,7 @@ void make_room(Operand& operand, const OperandForm& form, std::span<const std::s
     const std::size_t in_block = tiles == 0 ? 0 : tile_height(tiles, most, 0);
     for (std::size_t left = group_sizes[group]; left != 0;) {
       const std::size_t taken = std::min(in_block * form.tiling.tallest, left);
-      operand.row_blocks.push_back({group, first, taken, 255, {255, 0}});
+      operand.row_blocks.push_back({group, first, taken, 255, 0, {255, 0}});
       first += taken;
       left -= taken;
     }
@@ -161,14 +171,19 @@ void fill_bf16(Operand& operand, std::size_t index, std::span<const std::uint16_
   const std::size_t tiles = tiles_of(operand, block);
   const auto place = operand.form.tiling.form == RowForm::singles ? place_singles : place_pairs;
   std::uint8_t least = block.least_exponent;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : least)
+  std::uint8_t most = block.most_exponent;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : least) reduction(max : most)
   for (std::size_t t = 0; t < tiles; ++t) {
     const Tile tile = tile_of(operand, block, t);
     const auto of_tile = rows.subspan(tile.first, tile.height);
     place(of_tile, operand.form.k, operand.data.data() + (block.first + tile.first) * operand.form.dwords());
-    for (const std::uint16_t* row : of_tile) least = std::min(least, least_exponent(row, operand.form.k));
+    for (const std::uint16_t* row : of_tile) {
+      least = std::min(least, least_exponent(row, operand.form.k));
+      most = std::max(most, most_exponent(row, operand.form.k));
+    }
   }
   block.least_exponent = least;
+  block.most_exponent = most;
 }
 
 void fill_scaled(Operand& operand, std::size_t index, std::span<const std::uint16_t* const> rows, std::span<const float* const> scales,
@@ -213,11 +228,15 @@ void fill_int8(Operand& operand, std::size_t index, std::span<const std::int8_t*
 
 namespace {
 
+/// The smallest unit of a format's codes is 2 to the minus this, and all of them are below 2^9, those of e2m1 below 2^3.
+int code_unit(const PanelFormat& format) { return format.code_bits == 4 ? 1 : 9; }
+int code_limit(const PanelFormat& format) { return format.code_bits == 4 ? 3 : 9; }
+
 /// Of bf16-block: `scale` is the smallest exponent field of the weights' scales, which have `digits` binary digits behind the first.
 bool may_be_subnormal(const RowBlock& rows, const PanelFormat& format, int scale, int digits) {
   // Units: 2^(exponent - 134) of an activation, 2^-1 or 2^-9 of a code, 2^(exponent - 127 - digits) of a scale, 2^(exponents - 277) of a product of
   // two.
-  const int code = format.code_bits == 4 ? 1 : 9;
+  const int code = code_unit(format);
   const int row = rows.least_exponent;
   const int row_scale = rows.scales.least;
   return scale < 1 || row + scale < 135 + code + digits || row_scale + scale < 128 || row + row_scale + scale < 285 + code;
@@ -245,6 +264,16 @@ bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& form
   const int exponent = exponent_field(expert_scale) - 127;
   if (exponent < -100 || exponent > 100 || rows.scales.least < 8 || rows.scales.most > kMostBase) return true;
   return rows.scales.least + exponent < 17 || rows.scales.most + exponent > 244;
+}
+
+bool fits_units(const RowBlock& rows, const PanelFormat& format, std::size_t k, const ScaleRange& columns) {
+  const int apart = columns.most - columns.least;
+  const bool normal = columns.least - 127 - code_unit(format) >= -126 && columns.most - 127 + code_limit(format) <= 128;
+  if (!normal) return false;
+  // Units are 2^(exponent - 134) of an activation and 2^(byte - 127) of a scale.
+  const int unit = rows.least_exponent - 134 - code_unit(format);
+  const int sum = rows.most_exponent - 126 + code_limit(format) + static_cast<int>(std::bit_width(k));
+  return unit + std::min(columns.least - 127, -apart) >= -126 && sum + std::max(columns.most - 127, apart) <= 127;
 }
 
 }  // namespace mx::kernels::moe

@@ -32,6 +32,7 @@ struct RowBlock {
   std::size_t first;  ///< row
   std::size_t rows;
   std::uint8_t least_exponent;  ///< bf16: smallest exponent field of a normal number, 255 when there is none
+  std::uint8_t most_exponent;   ///< largest one of a finite number
   ScaleRange scales;  ///< int8: of all rows; fp32 scales: `least` is the smallest exponent field of one that is not zero, 255 when there is none
 };
 
@@ -81,5 +82,10 @@ bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& form
 /// the normal numbers, also in the unit of the sums, and that rows' scales are as above. bf16-chain has one way for all of them, and fp32 scales are
 /// not known here.
 bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& format, float expert_scale);
+
+/// True when bf16-chain gives the same where weights stay without their scales, E8M0 `columns`, and sums are turned into units of the block's scale
+/// at the begin of each block: a power of two, so that nothing changes but exponents. No weight times its scale and no sum of `k` products, as it is
+/// or in such units, may leave the normal numbers.
+bool fits_units(const RowBlock& rows, const PanelFormat& format, std::size_t k, const ScaleRange& columns);
 
 }  // namespace mx::kernels::moe

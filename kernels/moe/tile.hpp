@@ -33,6 +33,8 @@ struct TileArgs {
   size_t rows;
   /// Set unless the scales and activations at hand are known to keep away from the ends of their ranges: operand.hpp says how far for each contract.
   bool careful;
+  /// bf16-chain: set where sums may be counted in units of their block's scale (operand.hpp).
+  bool in_units;
   const uint32_t* a;  ///< tile after tile, each in the engine's RowForm
   /// int8: [block][row] in each tile, the bits of the fp32 number 1.5 * 2^23 units, a unit being the block's scale times 2^-7; beyond the scales of
   /// 2^111 they are no such number, but scale_byte_of() still finds the byte. A whole number of units that is added to the bits is added to the

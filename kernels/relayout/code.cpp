@@ -23,6 +23,8 @@ constexpr std::array kKernels{
     TileKernel{{"avx2", kAvx2, mx_tiles_avx2}, 16},
     TileKernel{{"avx512-vbmi-gfni", kAvx2 | kAvx512 | kAvx512Vbmi | kGfni, mx_tiles_avx512}, 64, true},
 };
+#elif defined(__AARCH64EL__) && !defined(MXACT_PORTABLE)
+constexpr std::array kKernels{TileKernel{{"portable", 0, mx_tiles_portable}, 1}, TileKernel{{"neon", kNeon, mx_tiles_neon}, 16}};
 #else
 constexpr std::array kKernels{TileKernel{{"portable", 0, mx_tiles_portable}, 1}};
 #endif

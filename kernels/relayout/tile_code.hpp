@@ -143,3 +143,4 @@ typedef void MxTileFunction(const MxTileCode* code, const MxTileForm* form, cons
 MxTileFunction mx_tiles_portable;
 MxTileFunction mx_tiles_avx2;
 MxTileFunction mx_tiles_avx512;
+MxTileFunction mx_tiles_neon;

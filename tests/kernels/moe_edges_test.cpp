@@ -39,8 +39,8 @@ struct Case {
   float expert;
   std::vector<float> row_scales;  ///< for kRowBlock of K; empty: none
 
-  std::uint32_t modelled(const Format4& format) const {
-    const ContractRow& row = row_of(Contract::bf16_block);
+  std::uint32_t modelled(Contract contract, const Format4& format) const {
+    const ContractRow& row = row_of(contract);
     const auto values = [](const Format& of, const std::vector<std::uint32_t>& bits) {
       std::vector<Value> decoded;
       for (const std::uint32_t code : bits) decoded.push_back(decode(of, code));
@@ -112,17 +112,22 @@ Case cancelling(const Format4& format, int exponent, std::mt19937& random) {
   return any;
 }
 
-/// Every engine in one tile of rows and in several; returns whether the model's answer is subnormal.
-bool hold(const Case& one, const Format4& format, const std::string& what) {
-  const std::uint32_t expected = one.modelled(format);
+/// Every engine of the contract in one tile of rows and in several; returns the model's answer.
+std::uint32_t held(Contract contract, const Case& one, const Format4& format, const std::string& what) {
+  const std::uint32_t expected = one.modelled(contract, format);
   for (const Engine& engine : engines()) {
-    if (engine.contract != Contract::bf16_block || engine.kind != panel_format_of(format.format).kind || (engine.needs & ~isa_of_processor()) != 0)
-      continue;
+    if (engine.contract != contract || engine.kind != panel_format_of(format.format).kind || (engine.needs & ~isa_of_processor()) != 0) continue;
     for (const std::size_t rows : {std::size_t{1}, std::size_t{4}, std::size_t{9}}) {
       INFO(engine.name << ", " << layout::name_of(format.format) << ", " << rows << " rows, " << what);
       for (const float out : one.multiplied(engine, format, rows)) CHECK(std::bit_cast<std::uint32_t>(out) == expected);
     }
   }
+  return expected;
+}
+
+/// The same under bf16-block; returns whether the answer is subnormal.
+bool hold(const Case& one, const Format4& format, const std::string& what) {
+  const std::uint32_t expected = held(Contract::bf16_block, one, format, what);
   return (expected & 0x7F800000U) == 0 && (expected & 0x007FFFFFU) != 0;
 }
 
@@ -229,9 +234,67 @@ TEST_CASE("sums of a chain that are subnormal before they are scaled count as ze
       Case one = one_unit(format, exponent);
       for (std::uint32_t& scale : one.scales) scale = 200;
       hold(one, format, "exponent field " + std::to_string(exponent));
-      if ((one.modelled(format) & 0x7FFFFFFFU) == 0) ++zeros;
+      if ((one.modelled(Contract::bf16_block, format) & 0x7FFFFFFFU) == 0) ++zeros;
     }
   }
   CHECK(zeros > 10);
   CHECK(zeros < 40);
+}
+
+TEST_CASE("bf16-chain of blocks whose scales lie far apart is the contract's at both ends of fp32") {
+  std::mt19937 random(5);
+  std::size_t finite = 0;
+  std::size_t infinite = 0;
+  std::size_t zero = 0;
+  for (const Format4& format : kFormats) {
+    if (format.scale != &kE8m0) continue;
+    for (const int exponent : {20, 60, 127, 200, 240}) {
+      for (const int first : {1, 2, 3, 8, 9, 10, 11, 60, 118, 127, 136, 200, 245, 246, 247, 248, 250, 251, 252, 253, 254}) {
+        for (const int step : {-130, -127, -121, -60, -1, 0, 1, 60, 121, 127, 130}) {
+          const int second = first + step;
+          if (second < 1 || second > 254) continue;
+          Case one = random() % 2 == 0 ? one_unit(format, exponent) : cancelling(format, exponent, random);
+          one.scales = {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(second)};
+          // The second block adds its own, takes the first one's sum away again, or nothing.
+          for (std::size_t k = 0; k < 2; ++k) one.x[32 + k] = random() % 3 == 0 ? 0 : one.x[k] ^ 0x8000U;
+          const std::uint32_t largest = format.element == &kE2m1 ? 7 : 0x7E;
+          one.codes[32] = one.codes[33] = random() % 2 == 0 ? largest : static_cast<std::uint32_t>(random() % 8);
+          const std::uint32_t expected =
+              held(Contract::bf16_chain, one, format,
+                   "exponent field " + std::to_string(exponent) + ", scales " + std::to_string(first) + ", " + std::to_string(second));
+          const std::uint32_t magnitude = expected & 0x7FFFFFFFU;
+          ++(magnitude == 0 ? zero : magnitude == 0x7F800000U ? infinite : finite);
+        }
+      }
+    }
+  }
+  CHECK(finite > 100);
+  CHECK(infinite > 100);
+  CHECK(zero > 100);
+}
+
+TEST_CASE("sums of bf16-chain that come down to the smallest normal number, or up to the largest, in units of any block") {
+  // The sum of the first block lies `apart` powers of two from the scale of the second: as it is, or in that block's units, it is next to either end.
+  for (const Format4& format : kFormats) {
+    if (format.scale != &kE8m0) continue;
+    for (int apart = -100; apart <= 100; apart += 20) {
+      for (int end = -6; end <= 6; ++end) {
+        for (const bool large : {false, true}) {
+          constexpr int kScale = 120;
+          const int second = kScale + apart;
+          // One unit, or the sum of two large numbers: exponents of what is left, less those of the scale.
+          const int wanted = large ? 127 + end - (apart < 0 ? -apart : kScale - 127) : -126 + end - (apart > 0 ? -apart : kScale - 127);
+          const int exponent = large ? wanted + 126 - (format.element == &kE2m1 ? 2 : 8) : wanted + 134 - format.unit;
+          if (exponent < 1 || exponent > 254 || second < 2 || second > 252) continue;
+          Case one = one_unit(format, exponent);
+          if (large) {
+            one.x[1] = one.x[0];
+            one.codes[0] = one.codes[1] = format.element == &kE2m1 ? 7 : 0x7E;
+          }
+          one.scales = {kScale, static_cast<std::uint32_t>(second)};
+          held(Contract::bf16_chain, one, format, "apart " + std::to_string(apart) + ", " + std::to_string(end) + " from the end");
+        }
+      }
+    }
+  }
 }
