@@ -28,14 +28,11 @@ std::uint8_t least_exponent(const std::uint16_t* row, std::size_t k) {
   return static_cast<std::uint8_t>(least + 1);
 }
 
-/// Largest exponent field of a finite number.
+/// Largest exponent field of a finite number. One more than a field, 255 wraps around to 0.
 std::uint8_t most_exponent(const std::uint16_t* row, std::size_t k) {
-  std::uint8_t most = 0;
-  for (std::size_t i = 0; i < k; ++i) {
-    const auto field = static_cast<std::uint8_t>(row[i] >> 7);
-    most = std::max(most, field == 255 ? std::uint8_t{0} : field);
-  }
-  return most;
+  std::uint8_t most = 1;
+  for (std::size_t i = 0; i < k; ++i) most = std::max(most, static_cast<std::uint8_t>((row[i] >> 7) + 1));
+  return static_cast<std::uint8_t>(most - 1);
 }
 
 /// Two bf16 in a dword, the first one in its lower half.
