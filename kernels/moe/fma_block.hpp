@@ -38,10 +38,6 @@ constexpr ByShape<SumCodes> kSumCodes{
     {{sum_codes<Codes, 1, 1>, sum_codes<Codes, 2, 1>, sum_codes<Codes, 3, 1>, sum_codes<Codes, 4, 1>, sum_codes<Codes, 5, 1>, sum_codes<Codes, 6, 1>},
      {sum_codes<Codes, 1, 2>, kWidth == 16 ? sum_codes<Codes, 2, 2> : nullptr, kWidth == 16 ? sum_codes<Codes, 3, 2> : nullptr}}};
 
-MXACT_INLINE Floats with_row(Floats scale, const float* a_scales, size_t m) {
-  return a_scales == nullptr ? scale : product(all_of(a_scales + m), scale);
-}
-
 /// The sums of one chain, of vector `v` of a group's columns, to the totals [row][kColumns]; `a_scales` [row], or null.
 template <size_t Rows, size_t Vectors>
 MXACT_INLINE void add_sums(const Floats (&sums)[Rows][Vectors], size_t vector, Floats scale, const float* a_scales, float* totals) {
@@ -128,6 +124,10 @@ void sum_chains(const Stretch& stretch, const float* weights, const float* x, si
     multiply(part, weights + first * kColumns, x + first * Rows, count, length);
     store(part, sums.at + c * Rows * kColumns);
   }
+}
+
+MXACT_INLINE Floats with_row(Floats scale, const float* a_scales, size_t m) {
+  return a_scales == nullptr ? scale : product(all_of(a_scales + m), scale);
 }
 
 /// `sums` [chain][row][kColumns], `a_scales` [chain][row]; null: none.

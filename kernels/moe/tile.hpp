@@ -69,15 +69,11 @@ static inline size_t tile_height(size_t rows, size_t tallest, size_t tile) {
 /// Calls with (first row of a tile, its height) for each. `static`: every tier's files have their own.
 template <size_t Tallest, class Visit>
 static inline void each_tile(size_t rows, Visit visit) {
-  const size_t count = tile_count(rows, Tallest);
-  if (count == 0) return;
-  const size_t low = rows / count;
-  size_t higher = rows % count;
-  for (size_t first = 0; first < rows;) {
-    const size_t height = higher == 0 ? low : low + 1;
+  size_t first = 0;
+  for (size_t t = 0; t < tile_count(rows, Tallest); ++t) {
+    const size_t height = tile_height(rows, Tallest, t);
     visit(first, height);
     first += height;
-    if (higher != 0) --higher;
   }
 }
 

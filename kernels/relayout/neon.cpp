@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kVector = 16;
 
-/// No byte more than `length`. AArch64's stores past the caches are hints that compilers cannot be told of in C.
+/// No byte more than `length`. Stores past the caches are hints on AArch64, for which g++ has no intrinsic.
 inline void move(uint8_t* to, const uint8_t* from, int64_t length) {
   int64_t done = 0;
   for (; done + kVector <= length; done += kVector) vst1q_u8(to + done, vld1q_u8(from + done));
