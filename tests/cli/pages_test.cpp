@@ -152,7 +152,7 @@ class Place {
                   "for ((i = ${array%-*}; i <= ${array#*-}; ++i)); do SLURM_ARRAY_TASK_ID=$i SLURM_CPUS_PER_TASK=1 bash -c \"$wrap\" >&2 || exit; "
                   "done\necho 7\n");
     if (run_program("command", "-v parallel").status != 0) {
-      write_program(root / "bin/parallel", "while read -r unit; do bash -c \"${@: -1}\" < /dev/null || exit; done\n");
+      write_program(root / "bin/parallel", "command=${@: -1}\nwhile read -r unit; do bash -c \"${command//'{}'/$unit}\" < /dev/null || exit; done\n");
     }
     make_toy(root / "toy");
   }
