@@ -61,22 +61,24 @@ struct Columns {
   const uint8_t* scales;
   size_t code_stride;
   size_t scale_stride;
-  /// Memory is asked for a page ahead: decoding leaves the processor's own prefetcher behind.
+  /// Memory is asked for a page ahead, and comes to the first-level cache nearer by: decoding leaves the processor's own prefetchers behind.
   static constexpr size_t kAhead = 4096;
+  static constexpr size_t kNear = 1024;
   size_t ahead = kAhead;
 
-  /// Behind a panel's last page lies another of those that are read beside each other: of MXFP4, so many blocks from the end, the next ones are
-  /// meant.
-  MXACT_INLINE void look_ahead(size_t blocks_left) {
-    constexpr size_t kBlocks = kAhead / (kPanelBlockDwords * 4);
-    ahead = blocks_left > kBlocks ? kAhead : kAhead + (Vectors / 2 - 1) * code_stride;
-  }
+  /// Behind a panel's last page lies another of those that are read beside each other: from there on the next ones are meant. Blocks are those
+  /// of MXFP4.
+  MXACT_INLINE void look_ahead(size_t blocks_left) { look_ahead_of(blocks_left * kPanelBlockDwords * 4); }
+  /// The same of codes of so many bytes that are left of a panel.
+  MXACT_INLINE void look_ahead_of(size_t bytes) { ahead = bytes > kAhead ? kAhead : kAhead + (Vectors / 2 - 1) * code_stride; }
 
-  MXACT_INLINE __m512i dwords(size_t v) const {
+  MXACT_INLINE const uint8_t* codes_of(size_t v) const {
     const uint8_t* const at = codes + v / 2 * code_stride + v % 2 * 64;
-    _mm_prefetch(at + ahead, _MM_HINT_T0);
-    return _mm512_load_si512(at);
+    _mm_prefetch(at + ahead, _MM_HINT_T1);
+    _mm_prefetch(at + kNear, _MM_HINT_T0);
+    return at;
   }
+  MXACT_INLINE __m512i dwords(size_t v) const { return _mm512_load_si512(codes_of(v)); }
   /// The same dwords once more.
   MXACT_INLINE __m512i again(size_t v) const { return _mm512_load_si512(codes + v / 2 * code_stride + v % 2 * 64); }
   /// The same from their second byte on: nibble 2 of every 16-bit word is at its low end, which costs a load instead of a shift. Behind the last

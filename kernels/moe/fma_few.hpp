@@ -40,17 +40,21 @@ inline CodePlace place_of(const TileArgs& args, size_t group, size_t groups) {
 }
 
 /// `k` of K of `Groups` groups by a tile of rows, in the order of the chain. Memory is asked for a page ahead: decoding leaves the processor's own
-/// prefetcher behind.
+/// prefetcher behind. For one or two rows it comes to the first-level cache nearer by; more do not wait for it, but for each instruction.
 template <class Codes, size_t Rows, size_t Groups, class Fold>
 MXACT_INLINE void multiply_codes(Floats (&sums)[Rows][2 * Groups], CodePlace& place, const float* x, size_t k, const Fold& fold) {
   constexpr size_t kAhead = 4096;
+  constexpr size_t kNear = 1024;
   constexpr size_t kBytes = kPanelColumns * 4;
   const size_t ahead = place.left > kAhead ? kAhead : kAhead + place.skip;
   const uint8_t* codes[Groups];
   MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) codes[g] = place.codes[g];
   for (size_t d = 0; d < k / Codes::kInDword; ++d) {
     MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) {
-      for (size_t byte = 0; byte < kColumns * 4; byte += 64) _mm_prefetch(codes[g] + ahead + byte, _MM_HINT_T0);
+      for (size_t byte = 0; byte < kColumns * 4; byte += 64) {
+        _mm_prefetch(codes[g] + ahead + byte, Rows <= 2 ? _MM_HINT_T1 : _MM_HINT_T0);
+        if constexpr (Rows <= 2) _mm_prefetch(codes[g] + kNear + byte, _MM_HINT_T0);
+      }
     }
     multiply_dword<Codes, Rows, Groups>(sums, codes, fold, x + d * Codes::kInDword * Rows);
     MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) codes[g] += kBytes;
