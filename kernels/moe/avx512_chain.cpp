@@ -1,120 +1,181 @@
-// bf16-chain of MXFP8, NVFP4 and FP8 weights, and of many rows by MXFP4 weights, by VDPBF16PS: a stretch of a panel is decoded once for all rows, its
-// scales folded in.
+// bf16-chain of MXFP8, NVFP4 and FP8 weights, and of many rows by MXFP4 weights, by VDPBF16PS. Few rows meet weights that are decoded in registers;
+// for more a stretch of a panel is decoded once.
 
-#include "kernels/moe/avx512_decode.hpp"
-#include "kernels/moe/avx512_scaled_e4m3.hpp"
+#include "kernels/moe/avx512_chain_decoders.hpp"
 #include "kernels/moe/avx512_totals.hpp"
-#include "kernels/moe/avx512_vectors.hpp"
 
 namespace mx::kernels::moe {
 namespace {
 
 constexpr size_t kStretch = 256;  // K decoded at once: 16 KiB
 
-/// Powers of two: exact but for overflow, and what is subnormal the instruction takes as zero.
-struct E8m0Fold {
-  __m512 scales;
-
-  MXACT_INLINE E8m0Fold(const TileArgs&, const uint8_t* at) : scales(scale_values(at)) {}
-  MXACT_INLINE __m512 operator()(__m512 weight) const { return _mm512_mul_ps(weight, scales); }
+/// Some of K from `first` on, and where the scales of the block lie that holds it.
+struct Range {
+  size_t first;
+  size_t count;
+  const uint8_t* scales;
 };
 
-/// bf16_product of weights and any scales.
-MXACT_INLINE __m512 any_product(__m512 weight, __m512 scale) {
-  alignas(64) float weights[16], scales[16];
-  _mm512_store_ps(weights, weight);
-  _mm512_store_ps(scales, scale);
-  for (size_t i = 0; i < 16; ++i) weights[i] = bf16_product(weights[i], scales[i]);
-  return _mm512_load_ps(weights);
-}
-
-using Product = __m512(__m512 weight, __m512 scale);
-
-/// Exact products with the block's scale, rounded ones with the expert's.
-template <Product* Rounded>
-struct E4m3Fold {
-  __m512 scales;
-  __m512 expert;
-
-  MXACT_INLINE E4m3Fold(const TileArgs& args, const uint8_t* at) : scales(e4m3_values(at)), expert(_mm512_set1_ps(args.expert_scale)) {}
-  MXACT_INLINE __m512 operator()(__m512 weight) const { return Rounded(_mm512_mul_ps(weight, scales), expert); }
-};
-
-template <Product* Rounded>
-struct F32Fold {
-  __m512 scales;
-
-  MXACT_INLINE F32Fold(const TileArgs&, const uint8_t* at) : scales(_mm512_loadu_ps(at)) {}
-  MXACT_INLINE __m512 operator()(__m512 weight) const { return Rounded(weight, scales); }
-};
-
-/// Both halves of a pair as fp32, folded, and beside each other again.
-template <class Fold>
-MXACT_INLINE __m512i folded(__m512i pair, const Fold& fold) {
-  const __m512i even = _mm512_castps_si512(fold(_mm512_castsi512_ps(_mm512_slli_epi32(pair, 16))));
-  const __m512i odd = _mm512_castps_si512(fold(_mm512_castsi512_ps(_mm512_and_si512(pair, _mm512_set1_epi32(static_cast<int>(0xFFFF0000U))))));
-  return _mm512_mask_mov_epi16(_mm512_srli_epi32(even, 16), 0xAAAAAAAAU, odd);
-}
-
-/// Decodes `k` of K of 16 columns that share the scales at `scales`: [pair of K][32 columns].
-using Decode = void(const TileArgs& args, const uint8_t* codes, const uint8_t* scales, size_t k, uint32_t* out);
-template <class Codes, class Finish>
-MXACT_INLINE void decode_pairs(const Codes& decoder, const uint8_t* codes, size_t k, uint32_t* out, const Finish& finish) {
-  for (size_t pair = 0; pair < k / 2; pair += Codes::kPairs) {
-    constexpr size_t kAhead = 4096;
-    _mm_prefetch(codes + kAhead, _MM_HINT_T0);
-    __m512i pairs[Codes::kPairs];
-    decoder.decode(_mm512_load_si512(codes), pairs);
-    MXACT_UNROLL for (size_t i = 0; i < Codes::kPairs; ++i) _mm512_store_si512(out + (pair + i) * kPanelColumns, finish(pairs[i]));
-    codes += kPanelColumns * 4;
+/// Decodes a range of a panel, whose codes begin at `codes`: [pair of K][32 columns].
+using Decode = void(const Job& job, const Range& range, const uint8_t* codes, uint32_t* out);
+template <class Decoder>
+void decode(const Job& job, const Range& range, const uint8_t* codes, uint32_t* out) {
+  const size_t block = job.args.scale_block;
+  const uint8_t* scales = range.scales;
+  for (size_t k = 0; k < range.count; scales += kPanelColumns * Decoder::kBytes) {
+    const Decoder decoder = Decoder::of(job, scales);
+    const size_t left = block - (range.first + k) % block;
+    const size_t end = range.count - k < left ? range.count : k + left;
+    for (; k < end; k += 2 * Decoder::kPairs) {
+      constexpr size_t kAhead = 4096;
+      MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
+        _mm_prefetch(codes + v * 64 + kAhead, _MM_HINT_T0);
+        __m512i pairs[Decoder::kPairs];
+        decoder.pairs(v, codes + v * 64, pairs);
+        MXACT_UNROLL for (size_t i = 0; i < Decoder::kPairs; ++i) _mm512_store_si512(out + i * kPanelColumns + v * 16, pairs[i]);
+      }
+      codes += kPanelColumns * 4;
+      out += Decoder::kPairs * kPanelColumns;
+    }
   }
 }
-template <class Codes, class Fold>
-void decode(const TileArgs& args, const uint8_t* codes, const uint8_t* scales, size_t k, uint32_t* out) {
-  const Fold fold(args, scales);
-  decode_pairs(Codes(), codes, k, out, [&](__m512i pair) { return folded(pair, fold); });
+
+/// Whole chains of one tile of rows by the panels from `panel` on; returns how many panels it took. The tiles of few rows agree: where there are
+/// several, each has more than one row.
+using Few = size_t(const Job& job, size_t panel, size_t row);
+
+/// `Vectors` of 16 columns. Sums of a decoder that leaves scales out are in units of their block's (TileArgs::in_units).
+template <class Decoder, size_t Rows, size_t Vectors>
+MXACT_INLINE void few_columns(const Job& job, size_t panel, size_t row) {
+  const TileArgs& args = job.args;
+  Columns<Vectors> columns{args.codes + panel * args.code_stride, args.scales + panel * args.scale_stride, args.code_stride, args.scale_stride};
+  const size_t k = args.blocks * kScaleBlock;
+  const uint32_t* a = args.a + k / 2 * row;
+  __m512 sums[Rows][Vectors];
+  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) sums[m][v] = zeros(); }
+  __m512i units[Vectors];
+  const auto turn_into = [&](size_t v, __m512i next) __attribute__((always_inline)) {
+    const __m512 ratio = power_between(units[v], next);
+    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) sums[m][v] = _mm512_mul_ps(sums[m][v], ratio);
+    units[v] = next;
+  };
+  for (size_t first = 0; first < k; first += args.scale_block) {
+    Decoder decoders[Vectors / 2];
+    MXACT_UNROLL for (size_t p = 0; p < Vectors / 2; ++p) {
+      const uint8_t* const scales = columns.scales + p * args.scale_stride;
+      decoders[p] = Decoder::of(job, scales);
+      if constexpr (Decoder::kInUnits) {
+        MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
+          const __m512i fields = scale_fields(scales + v * 16);
+          if (first == 0) units[2 * p + v] = fields;
+          turn_into(2 * p + v, fields);
+        }
+      }
+    }
+    columns.look_ahead_of((k - first) * 4 / Decoder::kPairs * (kPanelColumns / 2));
+    const size_t end = k - first < args.scale_block ? k : first + args.scale_block;
+#pragma GCC unroll 1
+    for (size_t at = first; at < end; at += 2 * Decoder::kPairs) {
+      __m512i pairs[Vectors][Decoder::kPairs];
+      MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) decoders[v / 2].pairs(v % 2, columns.codes_of(v), pairs[v]);
+      MXACT_UNROLL for (size_t i = 0; i < Decoder::kPairs; ++i) {
+        MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+          const __m512bh two = pair_of(a + i * Rows + m);
+          MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) sums[m][v] = dot_pair(sums[m][v], pairs[v][i], two);
+        }
+      }
+      columns.next_dwords();
+      a += Decoder::kPairs * Rows;
+    }
+    columns.scales += kPanelColumns * Decoder::kBytes;
+  }
+  if constexpr (Decoder::kInUnits) {
+    MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) turn_into(v, unit_field());
+  }
+  Outputs(args, panel, row).store(sums);
 }
 
-/// The same of e4m3 codes whose columns share one scale.
-void decode_by_products(const TileArgs&, const uint8_t* codes, const uint8_t* scales, size_t k, uint32_t* out) {
-  decode_pairs(E4m3{scaled_e4m3(first_scale(scales))}, codes, k, out, [](__m512i pair) { return pair; });
+/// A single row's sums would wait for each other.
+template <class Decoder, size_t Rows>
+size_t few(const Job& job, size_t panel, size_t row) {
+  if (Rows == 1 && panel + 2 <= job.args.panels) {
+    few_columns<Decoder, Rows, 4>(job, panel, row);
+    return 2;
+  }
+  few_columns<Decoder, Rows, 2>(job, panel, row);
+  return 1;
 }
+/// A tile's function by its height, for so many rows in all: codes that are soon decoded are decoded for two tiles sooner than stored and read again.
+struct FewRows {
+  size_t most;
+  Few* of_tile[kChainRows];
+};
+template <class Decoder>
+constexpr FewRows kFewRows{Decoder::kFewTiles * kChainRows,
+                           {few<Decoder, 1>, few<Decoder, 2>, few<Decoder, 3>, few<Decoder, 4>, few<Decoder, 5>, few<Decoder, 6>, few<Decoder, 7>,
+                            few<Decoder, 8>, few<Decoder, 9>, few<Decoder, 10>, few<Decoder, 11>, few<Decoder, 12>}};
 
 /// A way to decode the weights of a kind.
 struct Way {
-  bool (*takes)(const TileArgs& args, const uint8_t* scales);  ///< these scales of 16 columns; null: all
+  bool (*takes)(const TileArgs& args, const uint8_t* scales);  ///< these scales of a panel; null: all
   Decode* decode;
+  const FewRows* few;  ///< null: none
 };
+template <class Decoder>
+constexpr Way way(bool (*takes)(const TileArgs& args, const uint8_t* scales)) {
+  return {takes, decode<Decoder>, &kFewRows<Decoder>};
+}
+/// Of scales or weights that few rows need not be quick with.
+template <class Decoder>
+constexpr Way slow_way(bool (*takes)(const TileArgs& args, const uint8_t* scales)) {
+  return {takes, decode<Decoder>, nullptr};
+}
 
 /// One kind of weights; of its ways the first one that takes the scales at hand.
 struct Kind {
   size_t code_bits;
   size_t scale_bytes;
-  Way ways[3];
+  Way ways[4];
+  void (*prepare)(const TileArgs& args, uint16_t* products);  ///< null: nothing
+  const FewRows* in_units;                                    ///< few rows, where they may be; null: none
 };
-constexpr Kind kMxfp4{4, 1, {{nullptr, decode<E2m1, E8m0Fold>}}};
-constexpr Kind kMxfp8{8, 1, {{nullptr, decode<E4m3, E8m0Fold>}}};
-constexpr Kind kNvfp4{4, 1, {{is_expert_moderate, decode<E2m1, E4m3Fold<moderate_product>>}, {nullptr, decode<E2m1, E4m3Fold<any_product>>}}};
+constexpr Kind kMxfp4{4, 1, {slow_way<Folded<E2m1, E8m0Fold>>(nullptr)}, nullptr, nullptr};
+constexpr Kind kMxfp8{8, 1, {slow_way<Folded<E4m3, E8m0Fold>>(nullptr)}, nullptr, &kFewRows<Unscaled<E4m3>>};
+constexpr Kind kNvfp4{4,
+                      1,
+                      {way<Paired>(takes_paired), slow_way<Folded<E2m1, E4m3Fold<moderate_product>>>(is_expert_moderate),
+                       slow_way<Folded<E2m1, E4m3Fold<any_product>>>(nullptr)},
+                      prepare_paired,
+                      nullptr};
 constexpr Kind kFp8{
     8,
     4,
-    {{are_one<16>, decode_by_products}, {are_moderate<16>, decode<E4m3, F32Fold<moderate_product>>}, {nullptr, decode<E4m3, F32Fold<any_product>>}}};
+    {way<ByProducts>(have_one_scale_each), way<Converted>(are_convertible),
+     slow_way<Folded<E4m3, F32Fold<moderate_product>>>(are_moderate<kPanelColumns>), slow_way<Folded<E4m3, F32Fold<any_product>>>(nullptr)},
+    nullptr,
+    nullptr};
 
-/// A panel's `count` of K from `first` on.
-void decode_stretch(const TileArgs& args, const Kind& kind, size_t panel, size_t first, size_t count, uint32_t* out) {
+const Way& way_of(const TileArgs& args, const Kind& kind, const uint8_t* scales) {
+  const Way* way = kind.ways;
+  while (way->takes != nullptr && !way->takes(args, scales)) ++way;
+  return *way;
+}
+
+/// A panel's K from `first` to `end`.
+void decode_stretch(const Job& job, const Kind& kind, size_t panel, size_t first, size_t end, uint32_t* out) {
+  const TileArgs& args = job.args;
   const uint8_t* const codes = args.codes + panel * args.code_stride;
   const uint8_t* const scales = args.scales + panel * args.scale_stride;
-  for (size_t k = first; k < first + count;) {
-    const size_t block = k / args.scale_block;
-    const size_t end = (block + 1) * args.scale_block < first + count ? (block + 1) * args.scale_block : first + count;
-    for (size_t column = 0; column < kPanelColumns; column += 16) {
-      const uint8_t* const of_block = scales + (block * kPanelColumns + column) * kind.scale_bytes;
-      const Way* way = kind.ways;
-      while (way->takes != nullptr && !way->takes(args, of_block)) ++way;
-      way->decode(args, codes + k * kind.code_bits / 8 * kPanelColumns + column * 4, of_block, end - k,
-                  out + (k - first) / 2 * kPanelColumns + column);
-    }
-    k = end;
+  const auto scales_at = [&](size_t k) { return scales + k / args.scale_block * kPanelColumns * kind.scale_bytes; };
+  for (size_t k = first; k < end;) {
+    const Way& way = way_of(args, kind, scales_at(k));
+    size_t next = k;
+    do {
+      next = (next / args.scale_block + 1) * args.scale_block;
+    } while (next < end && &way_of(args, kind, scales_at(next)) == &way);
+    next = next < end ? next : end;
+    way.decode(job, {k, next - k, scales_at(k)}, codes + k * kind.code_bits / 8 * kPanelColumns, out + (k - first) / 2 * kPanelColumns);
+    k = next;
   }
 }
 
@@ -143,20 +204,52 @@ void tile(const uint32_t* weights, const uint32_t* a, size_t pairs, float* total
 }
 constexpr Tile* kTiles[kChainRows] = {tile<1>, tile<2>, tile<3>, tile<4>, tile<5>, tile<6>, tile<7>, tile<8>, tile<9>, tile<10>, tile<11>, tile<12>};
 
+/// Whether a way takes all scales at hand.
+bool takes_all(const TileArgs& args, const Kind& kind, const Way& way) {
+  if (way.takes == nullptr) return true;
+  const size_t blocks = (args.blocks * kScaleBlock + args.scale_block - 1) / args.scale_block;
+  for (size_t panel = 0; panel < args.panels; ++panel) {
+    const uint8_t* const scales = args.scales + panel * args.scale_stride;
+    for (size_t block = 0; block < blocks; ++block) {
+      if (!way.takes(args, scales + block * kPanelColumns * kind.scale_bytes)) return false;
+    }
+  }
+  return true;
+}
+
+/// How few rows are multiplied; null where there are more, or all scales are not of one such way.
+const FewRows* few_of(const TileArgs& args, const Kind& kind) {
+  if (args.in_units && kind.in_units != nullptr) return args.rows <= kind.in_units->most ? kind.in_units : nullptr;
+  for (const Way& way : kind.ways) {
+    if (way.few != nullptr && args.rows <= way.few->most && takes_all(args, kind, way)) return way.few;
+  }
+  return nullptr;
+}
+
+void run_few(const Job& job, const FewRows& few) {
+  for (size_t panel = 0, taken = 0; panel < job.args.panels; panel += taken) {
+    each_tile<kChainRows>(job.args.rows, [&](size_t row, size_t height) { taken = few.of_tile[height - 1](job, panel, row); });
+  }
+}
+
 void run(const TileArgs& args, const Kind& kind) {
+  alignas(64) uint16_t products[2 * kPairedScales];
+  if (kind.prepare != nullptr) kind.prepare(args, products);
+  const Job job{args, products};
+  if (const FewRows* const few = few_of(args, kind)) return run_few(job, *few);
   alignas(64) uint32_t weights[kStretch / 2 * kPanelColumns];
   alignas(64) float totals[kMostRows * kPanelColumns];
   const size_t k = args.blocks * kScaleBlock;
   for (size_t panel = 0; panel < args.panels; ++panel) {
     for (size_t first = 0; first < k; first += kStretch) {
-      const size_t count = k - first < kStretch ? k - first : kStretch;
-      decode_stretch(args, kind, panel, first, count, weights);
+      const size_t end = k - first < kStretch ? k : first + kStretch;
+      decode_stretch(job, kind, panel, first, end, weights);
       each_tile<kChainRows>(args.rows, [&](size_t row, size_t height) {
         float* const of_tile = totals + row * kPanelColumns;
         if (first == 0) clear(of_tile, height);
         // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): a tile has at most kChainRows rows.
-        kTiles[height - 1](weights, args.a + k / 2 * row + first / 2 * height, count / 2, of_tile);
-        if (first + count == k) put(args, panel, row, height, of_tile);
+        kTiles[height - 1](weights, args.a + k / 2 * row + first / 2 * height, (end - first) / 2, of_tile);
+        if (end == k) put(args, panel, row, height, of_tile);
       });
     }
   }

@@ -24,18 +24,42 @@ struct E4m3Table {
   __m512i lower[2] = {_mm512_load_si512(kLower.at), _mm512_load_si512(kLower.at + 64)};
   __m512i upper[2] = {_mm512_load_si512(kUpper.at), _mm512_load_si512(kUpper.at + 64)};
 
+  /// Of each code the two bytes of its number.
+  struct Halves {
+    __m512i low;
+    __m512i high;
+  };
+  MXACT_INLINE Halves look_up(__m512i codes) const {
+    constexpr int kFirstButSecondAndThird = 0x78;
+    const __m512i magnitude = _mm512_permutex2var_epi8(upper[0], codes, upper[1]);
+    return {_mm512_permutex2var_epi8(lower[0], codes, lower[1]),
+            _mm512_ternarylogic_epi32(magnitude, codes, _mm512_set1_epi8(static_cast<char>(0x80)), kFirstButSecondAndThird)};
+  }
   /// Two pairs: bytes 0 and 2 of a dword, then 1 and 3.
   MXACT_INLINE void decode(__m512i codes, __m512i (&pairs)[2]) const {
-    constexpr int kFirstButSecondAndThird = 0x78;
     constexpr int kThirdChooses = 0xE4;  // bits of the first where the third has them, else of the second
-    const __m512i low = _mm512_permutex2var_epi8(lower[0], codes, lower[1]);
-    const __m512i magnitude = _mm512_permutex2var_epi8(upper[0], codes, upper[1]);
-    const __m512i high = _mm512_ternarylogic_epi32(magnitude, codes, _mm512_set1_epi8(static_cast<char>(0x80)), kFirstButSecondAndThird);
+    const auto [low, high] = look_up(codes);
     const __m512i lower_bytes = _mm512_set1_epi16(0x00FF);
     pairs[0] = _mm512_ternarylogic_epi32(low, _mm512_slli_epi16(high, 8), lower_bytes, kThirdChooses);
     pairs[1] = _mm512_ternarylogic_epi32(_mm512_srli_epi16(low, 8), high, lower_bytes, kThirdChooses);
   }
 };
+
+/// Numbers of sixteen of the codes as fp32: their bytes to the upper halves of dwords, `order` says from where (widening()).
+MXACT_INLINE __m512 widened(const E4m3Table::Halves& halves, const uint8_t* order) {
+  constexpr __mmask64 kUpperHalves = 0xCCCCCCCCCCCCCCCCU;
+  return _mm512_castsi512_ps(_mm512_maskz_permutex2var_epi8(kUpperHalves, halves.low, _mm512_load_si512(order), halves.high));
+}
+/// Dword i takes the code at the byte `first + i * step`.
+constexpr Bytes widening(unsigned first, unsigned step) {
+  Bytes order{};
+  for (unsigned i = 0; i < 16; ++i) {
+    const unsigned byte = first + i * step;
+    order.at[4 * i + 2] = static_cast<uint8_t>(byte);
+    order.at[4 * i + 3] = static_cast<uint8_t>(64 + byte);
+  }
+  return order;
+}
 
 }  // namespace
 }  // namespace mx::kernels::moe

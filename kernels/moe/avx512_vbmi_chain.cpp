@@ -25,14 +25,15 @@ struct OneFold {
   static constexpr size_t kBytes = sizeof(float);
   E4m3Table products;
 
-  MXACT_INLINE static OneFold of(const TileArgs&, const uint8_t* at) { return {scaled_e4m3(first_scale(at))}; }
+  MXACT_INLINE static OneFold of(const Job&, const uint8_t* at) { return {scaled_e4m3(first_scale(at))}; }
   template <size_t Byte>
   MXACT_INLINE Floats operator()(size_t, UndecodedE4m3::Weight<Byte> weight) const {
     return decoded_byte<Byte>(weight.codes, products);
   }
 };
 
-constexpr Kind kFp8{E4m3::kBits, sizeof(float), {way<UndecodedE4m3, OneFold>(are_one<kColumns>), kF32Kind<E4m3>.ways[0], kF32Kind<E4m3>.ways[1]}, nullptr};
+constexpr Kind kFp8{
+    E4m3::kBits, sizeof(float), {way<UndecodedE4m3, OneFold>(are_one<kColumns>), kF32Kind<E4m3>.ways[0], kF32Kind<E4m3>.ways[1]}, nullptr, nullptr};
 
 }  // namespace
 

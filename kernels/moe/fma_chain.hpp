@@ -6,14 +6,21 @@
 namespace mx::kernels::moe {
 namespace {
 
-constexpr size_t kStretch = 192;  // K decoded at once: 24 KiB for a panel
+constexpr size_t kProducts = 256;  // that a kind may prepare
+constexpr size_t kStretch = 192;   // K decoded at once: 24 KiB for a panel
+
+/// What an engine is given, and what its kind of weights has prepared for all panels of it.
+struct Job {
+  const TileArgs& args;
+  const uint16_t* products;
+};
 
 /// Powers of two: exact but for overflow, and what is subnormal counts as zero where it is used.
 struct E8m0Fold {
   static constexpr size_t kBytes = 1;
   Floats scales[2];
 
-  MXACT_INLINE static E8m0Fold of(const TileArgs&, const uint8_t* at) { return {{scale_values(at), scale_values(at + kWidth)}}; }
+  MXACT_INLINE static E8m0Fold of(const Job&, const uint8_t* at) { return {{scale_values(at), scale_values(at + kWidth)}}; }
   MXACT_INLINE Floats operator()(size_t v, Floats weight) const { return product(weight, scales[v]); }
 };
 
@@ -25,8 +32,8 @@ struct AnyE4m3Fold {
   Floats scales[2];
   Floats expert;
 
-  MXACT_INLINE static AnyE4m3Fold of(const TileArgs& args, const uint8_t* at) {
-    return {{e4m3_scales(at), e4m3_scales(at + kWidth)}, all(args.expert_scale)};
+  MXACT_INLINE static AnyE4m3Fold of(const Job& job, const uint8_t* at) {
+    return {{e4m3_scales(at), e4m3_scales(at + kWidth)}, all(job.args.expert_scale)};
   }
   MXACT_INLINE Floats operator()(size_t v, Floats weight) const { return any_product(product(weight, scales[v]), expert); }
 };
@@ -37,12 +44,12 @@ struct E4m3Fold {
   Floats once[2];
   Floats one_and_a_half[2];
 
-  MXACT_INLINE static E4m3Fold of(const TileArgs& args, const uint8_t* at) {
+  MXACT_INLINE static E4m3Fold of(const Job& job, const uint8_t* at) {
     E4m3Fold fold;
     MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
       const Floats scales = e4m3_scales(at + v * kWidth);
-      fold.once[v] = moderate_product(scales, all(args.expert_scale));
-      fold.one_and_a_half[v] = moderate_product(product(scales, all(1.5F)), all(args.expert_scale));
+      fold.once[v] = moderate_product(scales, all(job.args.expert_scale));
+      fold.one_and_a_half[v] = moderate_product(product(scales, all(1.5F)), all(job.args.expert_scale));
     }
     return fold;
   }
@@ -57,21 +64,37 @@ struct F32Fold {
   static constexpr size_t kBytes = 4;
   Floats scales[2];
 
-  MXACT_INLINE static F32Fold of(const TileArgs&, const uint8_t* at) { return {{f32_scales(at), f32_scales(at + kWidth * sizeof(float))}}; }
+  MXACT_INLINE static F32Fold of(const Job&, const uint8_t* at) { return {{f32_scales(at), f32_scales(at + kWidth * sizeof(float))}}; }
   MXACT_INLINE Floats operator()(size_t v, Floats weight) const { return Rounded(weight, scales[v]); }
 };
 
-/// Decodes `k` of K that share the scales at `scales`.
-using Decode = void(const TileArgs& args, const uint8_t* codes, const uint8_t* scales, size_t k, float* out);
+/// Some of K from `first` on, and where the scales of the block lie that holds it.
+struct Range {
+  size_t first;
+  size_t count;
+  const uint8_t* scales;
+};
+
+/// Decodes a range, whose codes begin at `codes`.
+using Decode = void(const Job& job, const Range& range, const uint8_t* codes, float* out);
 template <class Codes, class Fold>
-void decode(const TileArgs& args, const uint8_t* codes, const uint8_t* scales, size_t k, float* out) {
-  decode_columns<Codes>(codes, k, Fold::of(args, scales), out);
+void decode(const Job& job, const Range& range, const uint8_t* codes, float* out) {
+  constexpr size_t kBytes = kPanelColumns * 4 / Codes::kInDword;  // of one K
+  const size_t block = job.args.scale_block;
+  const uint8_t* scales = range.scales;
+  for (size_t k = 0; k < range.count; scales += kPanelColumns * Fold::kBytes) {
+    const size_t left = block - (range.first + k) % block;
+    const size_t count = range.count - k < left ? range.count - k : left;
+    decode_columns<Codes>(codes + k * kBytes, count, Fold::of(job, scales), out + k * kColumns);
+    k += count;
+  }
 }
 
 /// Whole chains of a tile of some groups, [row][kColumns] to each one's `sums`, weights decoded in registers. To be run under flushing.
-using ChainCodes = void(const TileArgs& args, size_t group, float* const* sums);
+using ChainCodes = void(const Job& job, size_t group, float* const* sums);
 template <class Codes, class Fold, size_t Rows, size_t Groups>
-void chain_codes(const TileArgs& args, size_t group, float* const* sums) {
+void chain_codes(const Job& job, size_t group, float* const* sums) {
+  const TileArgs& args = job.args;
   const size_t length = args.blocks * kScaleBlock;
   const float* const x = singles(args, 0, Rows, 0);
   CodePlace place = place_of(args, group, Groups);
@@ -82,7 +105,7 @@ void chain_codes(const TileArgs& args, size_t group, float* const* sums) {
     MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) {
       const uint8_t* const scales = group_scales(args, group + g, Fold::kBytes) + k / args.scale_block * kPanelColumns * Fold::kBytes;
       ask_for_later(args, scales);
-      folds[g] = Fold::of(args, scales);
+      folds[g] = Fold::of(job, scales);
     }
     multiply_codes<Codes, Rows, Groups>(
         chains, place, x + k * Rows,
@@ -101,7 +124,8 @@ constexpr ByShape<ChainCodes> kChainCodes{
 
 /// The same by weights without their scales, E8M0: sums are in units of their block's (TileArgs::in_units).
 template <class Codes, size_t Rows, size_t Groups>
-void unit_codes(const TileArgs& args, size_t group, float* const* sums) {
+void unit_codes(const Job& job, size_t group, float* const* sums) {
+  const TileArgs& args = job.args;
   const size_t length = args.blocks * kScaleBlock;
   const float* const x = singles(args, 0, Rows, 0);
   CodePlace place = place_of(args, group, Groups);
@@ -144,7 +168,8 @@ struct Kind {
   size_t code_bits;
   size_t scale_bytes;
   Way ways[3];
-  const ByShape<ChainCodes>* in_units;  ///< few rows, where they may be; null: none
+  void (*prepare)(const TileArgs& args, uint16_t* products);  ///< null: nothing
+  const ByShape<ChainCodes>* in_units;                        ///< few rows, where they may be; null: none
 };
 template <class Codes, class Fold>
 constexpr Way way(bool (*takes)(const TileArgs& args, const uint8_t* scales)) {
@@ -155,35 +180,45 @@ template <class Codes, class Fold>
 constexpr Way kAnyWay{nullptr, decode<Codes, Fold>, nullptr};
 
 template <class Codes>
-constexpr Kind kE8m0Kind{Codes::kBits, 1, {way<Codes, E8m0Fold>(nullptr)}, &kUnitCodes<Codes>};
-inline constexpr Kind kNvfp4Kind{E2m1::kBits, 1, {way<SplitE2m1, E4m3Fold>(is_expert_moderate), kAnyWay<E2m1, AnyE4m3Fold>}, nullptr};
+constexpr Kind kE8m0Kind{Codes::kBits, 1, {way<Codes, E8m0Fold>(nullptr)}, nullptr, &kUnitCodes<Codes>};
+inline constexpr Kind kNvfp4Kind{E2m1::kBits, 1, {way<SplitE2m1, E4m3Fold>(is_expert_moderate), kAnyWay<E2m1, AnyE4m3Fold>}, nullptr, nullptr};
 template <class Codes>
 constexpr Kind kF32Kind{
-    Codes::kBits, 4, {way<Codes, F32Fold<moderate_product>>(are_moderate<kColumns>), kAnyWay<Codes, F32Fold<any_product>>}, nullptr};
+    Codes::kBits, 4, {way<Codes, F32Fold<moderate_product>>(are_moderate<kColumns>), kAnyWay<Codes, F32Fold<any_product>>}, nullptr, nullptr};
 
-/// Columns [column, column + kColumns) of a panel, `count` of K from `first` on.
-void decode_stretch(const TileArgs& args, const Kind& kind, size_t panel, size_t column, size_t first, size_t count, float* out) {
+const Way& way_of(const TileArgs& args, const Kind& kind, const uint8_t* scales) {
+  const Way* way = kind.ways;
+  while (way->takes != nullptr && !way->takes(args, scales)) ++way;
+  return *way;
+}
+
+/// Columns [column, column + kColumns) of a panel, K from `first` to `end`.
+void decode_stretch(const Job& job, const Kind& kind, size_t panel, size_t column, size_t first, size_t end, float* out) {
+  const TileArgs& args = job.args;
   const uint8_t* const codes = args.codes + panel * args.code_stride + column * 4;
   const uint8_t* const scales = args.scales + panel * args.scale_stride + column * kind.scale_bytes;
-  for (size_t k = first; k < first + count;) {
-    const size_t block = k / args.scale_block;
-    const size_t end = (block + 1) * args.scale_block < first + count ? (block + 1) * args.scale_block : first + count;
-    const uint8_t* const of_block = scales + block * kPanelColumns * kind.scale_bytes;
-    const Way* chosen = kind.ways;
-    while (chosen->takes != nullptr && !chosen->takes(args, of_block)) ++chosen;
-    chosen->decode(args, codes + k * kind.code_bits / 8 * kPanelColumns, of_block, end - k, out + (k - first) * kColumns);
-    k = end;
+  const auto scales_at = [&](size_t k) { return scales + k / args.scale_block * kPanelColumns * kind.scale_bytes; };
+  for (size_t k = first; k < end;) {
+    const Way& way = way_of(args, kind, scales_at(k));
+    size_t next = k;
+    do {
+      next = (next / args.scale_block + 1) * args.scale_block;
+    } while (next < end && &way_of(args, kind, scales_at(next)) == &way);
+    next = next < end ? next : end;
+    way.decode(job, {k, next - k, scales_at(k)}, codes + k * kind.code_bits / 8 * kPanelColumns, out + (k - first) * kColumns);
+    k = next;
   }
 }
 
-void run_few(const TileArgs& args, const ByShape<ChainCodes>& few) {
+void run_few(const Job& job, const ByShape<ChainCodes>& few) {
+  const TileArgs& args = job.args;
   alignas(64) float sums[kMostGroups][kSingleRows * kColumns];
   float* const at[] = {sums[0], sums[1]};
   for (size_t group = 0, groups = 0; group < group_count(args); group += groups) {
     groups = few.groups(args.rows, group_count(args) - group);
     {
       const Flushing flushing;
-      few.of(groups, args.rows)(args, group, at);
+      few.of(groups, args.rows)(job, group, at);
     }
     for (size_t g = 0; g < groups; ++g) put(args, (group + g) / kParts, (group + g) % kParts, sums[g]);
   }
@@ -192,7 +227,7 @@ void run_few(const TileArgs& args, const ByShape<ChainCodes>& few) {
 /// Whether a way takes all scales at hand.
 bool takes_all(const TileArgs& args, const Kind& kind, const Way& way) {
   if (way.takes == nullptr) return true;
-  const size_t blocks = kind.scale_bytes == 1 ? 1 : (args.blocks * kScaleBlock + args.scale_block - 1) / args.scale_block;  // or one of the expert
+  const size_t blocks = (args.blocks * kScaleBlock + args.scale_block - 1) / args.scale_block;
   for (size_t group = 0; group < group_count(args); ++group) {
     const uint8_t* const scales = group_scales(args, group, kind.scale_bytes);
     for (size_t block = 0; block < blocks; ++block) {
@@ -213,7 +248,10 @@ const ByShape<ChainCodes>* few_of(const TileArgs& args, const Kind& kind) {
 }
 
 void run(const TileArgs& args, const Kind& kind) {
-  if (const ByShape<ChainCodes>* const few = few_of(args, kind)) return run_few(args, *few);
+  alignas(64) uint16_t products[kProducts];
+  if (kind.prepare != nullptr) kind.prepare(args, products);
+  const Job job{args, products};
+  if (const ByShape<ChainCodes>* const few = few_of(args, kind)) return run_few(job, *few);
   alignas(64) float weights[kParts][kStretch * kColumns];
   alignas(64) float totals[kParts][kMostRows * kColumns];
   const size_t k = args.blocks * kScaleBlock;
@@ -222,12 +260,12 @@ void run(const TileArgs& args, const Kind& kind) {
       for (size_t i = 0; i < args.rows * kColumns; ++i) totals[part][i] = 0;
     }
     for (size_t first = 0; first < k; first += kStretch) {
-      const size_t count = k - first < kStretch ? k - first : kStretch;
-      for (size_t part = 0; part < kParts; ++part) decode_stretch(args, kind, panel, part * kColumns, first, count, weights[part]);
+      const size_t end = k - first < kStretch ? k : first + kStretch;
+      for (size_t part = 0; part < kParts; ++part) decode_stretch(job, kind, panel, part * kColumns, first, end, weights[part]);
       const Flushing flushing;
       each_tile<kSingleRows>(args.rows, [&](size_t row, size_t height) {
         const float* const x = singles(args, row, height, first);
-        for (size_t part = 0; part < kParts; ++part) kGoOn[height - 1](weights[part], x, count, k, totals[part] + row * kColumns);
+        for (size_t part = 0; part < kParts; ++part) kGoOn[height - 1](weights[part], x, end - first, k, totals[part] + row * kColumns);
       });
     }
     for (size_t part = 0; part < kParts; ++part) put(args, panel, part, totals[part]);

@@ -254,8 +254,9 @@ bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& form
 }
 
 bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& format, float expert_scale) {
-  if (contract == Contract::bf16_chain) return false;
-  if (format.scale != PanelScale::e4m3) return true;
+  if (format.scale != PanelScale::e4m3) return contract != Contract::bf16_chain;
+  // Units: 2^(exponent - 134) of an activation and, of a product with the smallest scale, 2^(exponent - 127 - 9 - 1 - 7).
+  if (contract == Contract::bf16_chain) return rows.least_exponent + exponent_field(expert_scale) < 152;
   if (contract == Contract::bf16_block) return may_be_subnormal(rows, format, exponent_field(expert_scale) - kE4m3Below, kFractionBits);
   // Columns' scales are zero, NaN, or from 2^(exponent - 9) to below 2^(exponent + 10).
   const int exponent = exponent_field(expert_scale) - 127;

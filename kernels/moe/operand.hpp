@@ -79,8 +79,8 @@ void fill_scaled(Operand& operand, std::size_t index, std::span<const std::uint1
 /// code and that of the scales is at least 2^-126. `columns`: scales of one panel, E8M0.
 bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& format, const ScaleRange& columns);
 /// The same where scales are others. With those of E4M3, times the expert's, int8-block assumes that no product of a row's scale with them is beyond
-/// the normal numbers, also in the unit of the sums, and that rows' scales are as above. bf16-chain has one way for all of them, and fp32 scales are
-/// not known here.
+/// the normal numbers, also in the unit of the sums, and that rows' scales are as above; bf16-chain assumes that no sum is subnormal, as above. fp32
+/// scales are not known here, and bf16-chain has its ways for all of them.
 bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& format, float expert_scale);
 
 /// True when bf16-chain gives the same where weights stay without their scales, E8M0 `columns`, and sums are turned into units of the block's scale

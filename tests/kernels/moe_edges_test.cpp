@@ -311,3 +311,29 @@ TEST_CASE("sums of bf16-chain that come down to the smallest normal number, or u
   CHECK(infinite > 5);
   CHECK(zero > 5);
 }
+
+TEST_CASE("a sum of bf16-chain that is flushed to -0 keeps its sign where weights of -0 follow, and only there") {
+  const WeightFacts& format = kFormats[2];
+  std::size_t negative = 0;
+  std::size_t positive = 0;
+  std::size_t normal = 0;
+  // 129 and 194 are 1 + 2^-7 and one and a half times that, rounded to eight bits: what is left of 197 * 129 - 131 * 194 is one unit of both.
+  constexpr int kExponent = 110;
+  for (int unit = -140; unit <= -120; ++unit) {
+    for (const std::uint32_t zero : {0x0U, 0x8U}) {
+      Case one = one_unit(format, kExponent);
+      one.codes.assign(kK, zero);
+      one.x.assign(kK, std::uint32_t{kExponent} << 7);
+      one.codes[0] = 2;
+      one.codes[1] = 3 | 8;
+      one.x[0] |= 197 - 128;
+      one.x[1] |= 131 - 128;
+      one.expert = std::ldexp(1.0F + std::ldexp(1.0F, -7), unit - (kExponent - 134) + 9 + 7);
+      const std::uint32_t expected = held(Contract::bf16_chain, one, format, "unit 2^" + std::to_string(unit) + ", zeros " + std::to_string(zero));
+      ++(!is_zero(expected) ? normal : expected == 0 ? positive : negative);
+    }
+  }
+  CHECK(negative == 14);  // 2^-140 to 2^-127
+  CHECK(positive == 14);
+  CHECK(normal == 14);
+}

@@ -1,0 +1,199 @@
+#pragma once
+// Decoders of the weights of bf16-chain for VDPBF16PS: codes of a dword of K with their scales, as pairs of bf16 of 16 columns.
+//
+// A decoder is made of a panel's scales for a block of K (`of`, kBytes to a scale) and gives kPairs pairs of a vector of dwords of the panel's half
+// `v`. Where kInUnits is set, it leaves the scales to the sums; kFewTiles of rows are decoded for in registers at most.
+
+#include "kernels/moe/avx512_decode.hpp"
+#include "kernels/moe/avx512_paired_e2m1.hpp"
+#include "kernels/moe/avx512_scaled_e4m3.hpp"
+#include "kernels/moe/avx512_vectors.hpp"
+
+namespace mx::kernels::moe {
+namespace {
+
+/// What an engine is given, and what its kind of weights has prepared for all panels of it.
+struct Job {
+  const TileArgs& args;
+  const uint16_t* products;
+};
+
+/// Powers of two: exact but for overflow, and what is subnormal the instruction takes as zero.
+struct E8m0Fold {
+  static constexpr size_t kBytes = 1;
+  __m512 scales;
+
+  MXACT_INLINE E8m0Fold(const TileArgs&, const uint8_t* at) : scales(scale_values(at)) {}
+  MXACT_INLINE __m512 operator()(__m512 weight) const { return _mm512_mul_ps(weight, scales); }
+};
+
+/// bf16_product of weights and any scales.
+MXACT_INLINE __m512 any_product(__m512 weight, __m512 scale) {
+  alignas(64) float weights[16], scales[16];
+  _mm512_store_ps(weights, weight);
+  _mm512_store_ps(scales, scale);
+  for (size_t i = 0; i < 16; ++i) weights[i] = bf16_product(weights[i], scales[i]);
+  return _mm512_load_ps(weights);
+}
+
+using Product = __m512(__m512 weight, __m512 scale);
+
+/// Exact products with the block's scale, rounded ones with the expert's.
+template <Product* Rounded>
+struct E4m3Fold {
+  static constexpr size_t kBytes = 1;
+  __m512 scales;
+  __m512 expert;
+
+  MXACT_INLINE E4m3Fold(const TileArgs& args, const uint8_t* at) : scales(e4m3_values(at)), expert(_mm512_set1_ps(args.expert_scale)) {}
+  MXACT_INLINE __m512 operator()(__m512 weight) const { return Rounded(_mm512_mul_ps(weight, scales), expert); }
+};
+
+template <Product* Rounded>
+struct F32Fold {
+  static constexpr size_t kBytes = sizeof(float);
+  __m512 scales;
+
+  MXACT_INLINE F32Fold(const TileArgs&, const uint8_t* at) : scales(_mm512_loadu_ps(at)) {}
+  MXACT_INLINE __m512 operator()(__m512 weight) const { return Rounded(weight, scales); }
+};
+
+/// Both halves of a pair as fp32, folded, and beside each other again.
+template <class Fold>
+MXACT_INLINE __m512i folded(__m512i pair, const Fold& fold) {
+  const __m512i even = _mm512_castps_si512(fold(_mm512_castsi512_ps(_mm512_slli_epi32(pair, 16))));
+  const __m512i odd = _mm512_castps_si512(fold(_mm512_castsi512_ps(_mm512_and_si512(pair, _mm512_set1_epi32(static_cast<int>(0xFFFF0000U))))));
+  return _mm512_mask_mov_epi16(_mm512_srli_epi32(even, 16), 0xAAAAAAAAU, odd);
+}
+
+/// Any codes with any scales.
+template <class Codes, class Fold>
+struct Folded {
+  static constexpr size_t kPairs = Codes::kPairs;
+  static constexpr size_t kBytes = Fold::kBytes;
+  Codes codes;
+  Fold folds[2];
+
+  MXACT_INLINE static Folded of(const Job& job, const uint8_t* at) { return {Codes(), {Fold(job.args, at), Fold(job.args, at + 16 * kBytes)}}; }
+  MXACT_INLINE void pairs(size_t v, const uint8_t* dwords, __m512i (&out)[kPairs]) const {
+    codes.decode(_mm512_load_si512(dwords), out);
+    MXACT_UNROLL for (size_t i = 0; i < kPairs; ++i) out[i] = folded(out[i], folds[v]);
+  }
+};
+
+/// Codes alone, where sums are in units of their scales.
+template <class Codes>
+struct Unscaled {
+  static constexpr size_t kPairs = Codes::kPairs;
+  static constexpr size_t kBytes = 1;
+  static constexpr bool kInUnits = true;
+  static constexpr size_t kFewTiles = 4;
+  Codes codes;
+
+  MXACT_INLINE static Unscaled of(const Job&, const uint8_t*) { return {}; }
+  MXACT_INLINE void pairs(size_t, const uint8_t* dwords, __m512i (&out)[kPairs]) const { codes.decode(_mm512_load_si512(dwords), out); }
+};
+
+struct Paired {
+  static constexpr size_t kPairs = 4;
+  static constexpr size_t kBytes = 1;
+  static constexpr bool kInUnits = false;
+  static constexpr size_t kFewTiles = 1;
+  PairedScales scales;
+
+  MXACT_INLINE static Paired of(const Job& job, const uint8_t* at) { return {PairedScales::of(job.products, at)}; }
+  MXACT_INLINE void pairs(size_t v, const uint8_t* dwords, __m512i (&out)[kPairs]) const {
+    out[0] = scales.pair(v, words_of<0>(dwords));
+    out[1] = scales.pair(v, words_of<1>(dwords));
+    out[2] = scales.pair(v, words_of<2>(dwords));
+    out[3] = scales.pair(v, words_of<3>(dwords));
+  }
+};
+
+/// e4m3 codes whose columns share one scale in each half.
+struct ByProducts {
+  static constexpr size_t kPairs = E4m3::kPairs;
+  static constexpr size_t kBytes = sizeof(float);
+  static constexpr bool kInUnits = false;
+  static constexpr size_t kFewTiles = 2;
+  E4m3 codes[2];
+
+  MXACT_INLINE static ByProducts of(const Job&, const uint8_t* at) {
+    const float scale = first_scale(at);
+    const float second = first_scale(at + 16 * kBytes);
+    const E4m3Table first = scaled_e4m3(scale);
+    return {{{first}, {second == scale ? first : scaled_e4m3(second)}}};
+  }
+  MXACT_INLINE void pairs(size_t v, const uint8_t* dwords, __m512i (&out)[kPairs]) const { codes[v].decode(_mm512_load_si512(dwords), out); }
+};
+inline bool have_one_scale_each(const TileArgs& args, const uint8_t* scales) {
+  return are_one<16>(args, scales) && are_one<16>(args, scales + 16 * sizeof(float));
+}
+
+/// Scales cut to twenty binary digits: four digits of a weight times these are exact in fp32, which VCVTNE2PS2BF16 then rounds once. True in `good`
+/// where that rounds all of e4m3's eight significands as the whole scale would. The places where a product of one of them begins to round elsewhere
+/// lie apart from each other by more than 2^-15 of them, so that a number of twenty digits is between any two, and those that are such a
+/// place themselves have fewer digits.
+struct Cut {
+  __m512 scales;
+  __mmask16 good;
+};
+inline Cut cut(__m512 scales) {
+  constexpr int kUnit = 16;  // of the twentieth digit
+  const __m512i nearest = _mm512_and_si512(_mm512_add_epi32(_mm512_castps_si512(scales), _mm512_set1_epi32(kUnit / 2)), _mm512_set1_epi32(-kUnit));
+  Cut best{scales, 0};
+  for (int step = -1; step <= 1; ++step) {
+    const __m512 tried = _mm512_castsi512_ps(_mm512_add_epi32(nearest, _mm512_set1_epi32(step * kUnit)));
+    __mmask16 good = 0xFFFF;
+    for (int significand = 8; significand < 16; ++significand) {
+      const __m512 number = _mm512_set1_ps(static_cast<float>(significand));
+      const __m256i found = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(_mm512_mul_ps(number, tried)));
+      const __m512i wanted = _mm512_castps_si512(moderate_product(number, scales));
+      good &= _mm512_cmpeq_epi32_mask(_mm512_slli_epi32(_mm512_cvtepu16_epi32(found), 16), wanted);
+    }
+    best.scales = _mm512_mask_mov_ps(best.scales, good, tried);
+    best.good |= good;
+  }
+  return best;
+}
+
+/// Pairs of the first and of the last eight of 16 dwords: their bytes 0 and 2, and 1 and 3.
+constexpr Bytes kEvenPairs[2] = {widening(0, 2), widening(32, 2)};
+constexpr Bytes kOddPairs[2] = {widening(1, 2), widening(33, 2)};
+
+/// e4m3 codes of which each column has a scale of its own.
+struct Converted {
+  static constexpr size_t kPairs = E4m3::kPairs;
+  static constexpr size_t kBytes = sizeof(float);
+  static constexpr bool kInUnits = false;
+  static constexpr size_t kFewTiles = 1;
+  E4m3Table codes;
+  __m512 scales[2][2];  ///< of eight columns each, twice beside each other
+
+  MXACT_INLINE static Converted of(const Job&, const uint8_t* at) {
+    Converted made;
+    for (size_t v = 0; v < 2; ++v) {
+      const __m512 all = cut(_mm512_loadu_ps(at + v * 16 * kBytes)).scales;
+      made.scales[v][0] = _mm512_permutexvar_ps(_mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7), all);
+      made.scales[v][1] = _mm512_permutexvar_ps(_mm512_setr_epi32(8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15), all);
+    }
+    return made;
+  }
+  MXACT_INLINE void pairs(size_t v, const uint8_t* dwords, __m512i (&out)[kPairs]) const {
+    const E4m3Table::Halves halves = codes.look_up(_mm512_load_si512(dwords));
+    out[0] = pair(v, widened(halves, kEvenPairs[0].at), widened(halves, kEvenPairs[1].at));
+    out[1] = pair(v, widened(halves, kOddPairs[0].at), widened(halves, kOddPairs[1].at));
+  }
+
+ private:
+  MXACT_INLINE __m512i pair(size_t v, __m512 first, __m512 last) const {
+    return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(_mm512_mul_ps(last, scales[v][1]), _mm512_mul_ps(first, scales[v][0])));
+  }
+};
+inline bool are_convertible(const TileArgs& args, const uint8_t* scales) {
+  if (!are_moderate<kPanelColumns>(args, scales)) return false;
+  return (cut(_mm512_loadu_ps(scales)).good & cut(_mm512_loadu_ps(scales + 16 * sizeof(float))).good) == 0xFFFF;
+}
+
+}  // namespace
+}  // namespace mx::kernels::moe
