@@ -59,11 +59,15 @@ MXACT_INLINE void few_columns(const Job& job, size_t panel, size_t row) {
     MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) sums[m][v] = _mm512_mul_ps(sums[m][v], ratio);
     units[v] = next;
   };
+  // A block's scales are looked up while the one before is multiplied.
+  Decoder next[Vectors / 2];
+  MXACT_UNROLL for (size_t p = 0; p < Vectors / 2; ++p) next[p] = Decoder::of(job, columns.scales + p * args.scale_stride);
   for (size_t first = 0; first < k; first += args.scale_block) {
     Decoder decoders[Vectors / 2];
     MXACT_UNROLL for (size_t p = 0; p < Vectors / 2; ++p) {
       const uint8_t* const scales = columns.scales + p * args.scale_stride;
-      decoders[p] = Decoder::of(job, scales);
+      decoders[p] = next[p];
+      next[p] = Decoder::of(job, scales + (k - first > args.scale_block ? kPanelColumns * Decoder::kBytes : 0));
       if constexpr (Decoder::kInUnits) {
         MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
           const __m512i fields = scale_fields(scales + v * 16);

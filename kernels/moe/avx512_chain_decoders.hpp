@@ -131,9 +131,8 @@ inline bool have_one_scale_each(const TileArgs& args, const uint8_t* scales) {
 }
 
 /// Scales cut to twenty binary digits: four digits of a weight times these are exact in fp32, which VCVTNE2PS2BF16 then rounds once. True in `good`
-/// where that rounds all of e4m3's eight significands as the whole scale would. The places where a product of one of them begins to round elsewhere
-/// lie apart from each other by more than 2^-15 of them, so that a number of twenty digits is between any two, and those that are such a
-/// place themselves have fewer digits.
+/// where that rounds all of e4m3's eight significands as the whole scale would. Each of the 2^23 significands of a scale has such a neighbour: the
+/// places where a product begins to round elsewhere lie further apart than numbers of twenty digits, or are such numbers themselves.
 struct Cut {
   __m512 scales;
   __mmask16 good;

@@ -17,10 +17,15 @@ struct E8m0Scales {
 
 struct E4m3Scales {
   static constexpr size_t kBytes = 1;
-  const TileArgs& args;
+  static constexpr Bytes kInOrder = widening(0, 1);
+  E4m3Table table;
+  __m512 expert;
 
-  MXACT_INLINE explicit E4m3Scales(const TileArgs& tile) : args(tile) {}
-  MXACT_INLINE __m512 at(const uint8_t* scales) const { return e4m3_scales(args, scales); }
+  MXACT_INLINE explicit E4m3Scales(const TileArgs& args) : expert(_mm512_set1_ps(args.expert_scale)) {}
+  MXACT_INLINE __m512 at(const uint8_t* scales) const {
+    const __m512i codes = _mm512_castsi128_si512(_mm_loadu_si128(reinterpret_cast<const __m128i*>(scales)));
+    return _mm512_mul_ps(widened(table.look_up(codes), kInOrder.at), expert);
+  }
 };
 
 struct F32Scales {
