@@ -250,7 +250,7 @@ bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& form
     const bool normal = rows.scales.most <= kMostBase && columns.most < 255 && columns.least > 0;
     return !normal || rows.scales.least + columns.least < 135 || rows.scales.most + columns.most > 381;
   }
-  return may_be_subnormal(rows, format, columns.least, 0);
+  return columns.most == 255 || may_be_subnormal(rows, format, columns.least, 0);
 }
 
 bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& format, float expert_scale) {

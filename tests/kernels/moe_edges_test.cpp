@@ -337,3 +337,22 @@ TEST_CASE("a sum of bf16-chain that is flushed to -0 keeps its sign where weight
   CHECK(positive == 14);
   CHECK(normal == 14);
 }
+
+TEST_CASE("a scale that is a NaN among moderate ones is met by the weights of its block alone") {
+  for (const Contract contract : {Contract::bf16_chain, Contract::bf16_block}) {
+    for (const WeightFacts& format : kFormats) {
+      const std::uint32_t nan = format.scale == &kE8m0 ? 0xFF : 0x7F;
+      for (const bool with_row_scale : {false, true}) {
+        if (with_row_scale && contract == Contract::bf16_chain) continue;
+        for (std::size_t block = 0; block < kK / format.block; ++block) {
+          Case one = one_unit(format, 127);
+          if (with_row_scale) one.row_scales.assign(kK / kRowBlock, 1.5F);
+          one.scales.assign(one.scales.size(), format.scale == &kE8m0 ? 120 : 0x38);
+          one.scales[block] = nan;
+          INFO("block " << block);
+          CHECK(f32::is_nan(held(contract, one, format, std::string(name_of(contract)))));
+        }
+      }
+    }
+  }
+}
