@@ -76,7 +76,7 @@ MXACT_INLINE void few_columns(const Job& job, size_t panel, size_t row) {
         }
       }
     }
-    columns.look_ahead_of((k - first) * 4 / Decoder::kPairs * (kPanelColumns / 2));
+    columns.look_ahead_of((k - first) / (2 * Decoder::kPairs) * kPanelColumns * 4);
     const size_t end = k - first < args.scale_block ? k : first + args.scale_block;
 #pragma GCC unroll 1
     for (size_t at = first; at < end; at += 2 * Decoder::kPairs) {
@@ -109,7 +109,7 @@ size_t few(const Job& job, size_t panel, size_t row) {
   few_columns<Decoder, Rows, 2>(job, panel, row);
   return 1;
 }
-/// A tile's function by its height, for so many rows in all: codes that are soon decoded are decoded for two tiles sooner than stored and read again.
+/// A tile's function by its height, for so many rows in all: some codes are decoded again for another tile sooner than they are stored and read.
 struct FewRows {
   size_t most;
   Few* of_tile[kChainRows];

@@ -119,10 +119,9 @@ struct ByProducts {
   E4m3 codes[2];
 
   MXACT_INLINE static ByProducts of(const Job&, const uint8_t* at) {
-    const float scale = first_scale(at);
-    const float second = first_scale(at + 16 * kBytes);
-    const E4m3Table first = scaled_e4m3(scale);
-    return {{{first}, {second == scale ? first : scaled_e4m3(second)}}};
+    const uint8_t* const second = at + 16 * kBytes;
+    const E4m3Table first = scaled_e4m3(first_scale(at));
+    return {{{first}, {memcmp(at, second, kBytes) == 0 ? first : scaled_e4m3(first_scale(second))}}};
   }
   MXACT_INLINE void pairs(size_t v, const uint8_t* dwords, __m512i (&out)[kPairs]) const { codes[v].decode(_mm512_load_si512(dwords), out); }
 };
@@ -141,7 +140,8 @@ inline Cut cut(__m512 scales) {
   constexpr int kUnit = 16;  // of the twentieth digit
   const __m512i nearest = _mm512_and_si512(_mm512_add_epi32(_mm512_castps_si512(scales), _mm512_set1_epi32(kUnit / 2)), _mm512_set1_epi32(-kUnit));
   Cut best{scales, 0};
-  for (int step = -1; step <= 1; ++step) {
+  constexpr int kSteps[] = {0, 1, -1};
+  for (const int step : kSteps) {
     const __m512 tried = _mm512_castsi512_ps(_mm512_add_epi32(nearest, _mm512_set1_epi32(step * kUnit)));
     __mmask16 good = 0xFFFF;
     for (int significand = 8; significand < 16; ++significand) {
@@ -150,7 +150,7 @@ inline Cut cut(__m512 scales) {
       const __m512i wanted = _mm512_castps_si512(moderate_product(number, scales));
       good &= _mm512_cmpeq_epi32_mask(_mm512_slli_epi32(_mm512_cvtepu16_epi32(found), 16), wanted);
     }
-    best.scales = _mm512_mask_mov_ps(best.scales, good, tried);
+    best.scales = _mm512_mask_mov_ps(best.scales, static_cast<__mmask16>(good & ~best.good), tried);
     best.good |= good;
   }
   return best;
