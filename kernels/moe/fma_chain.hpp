@@ -197,17 +197,13 @@ void decode_stretch(const Job& job, const Kind& kind, size_t panel, size_t colum
   const TileArgs& args = job.args;
   const uint8_t* const codes = args.codes + panel * args.code_stride + column * 4;
   const uint8_t* const scales = args.scales + panel * args.scale_stride + column * kind.scale_bytes;
-  const auto scales_at = [&](size_t k) { return scales + k / args.scale_block * kPanelColumns * kind.scale_bytes; };
-  for (size_t k = first; k < end;) {
-    const Way& way = way_of(args, kind, scales_at(k));
-    size_t next = k;
-    do {
-      next = (next / args.scale_block + 1) * args.scale_block;
-    } while (next < end && &way_of(args, kind, scales_at(next)) == &way);
-    next = next < end ? next : end;
-    way.decode(job, {k, next - k, scales_at(k)}, codes + k * kind.code_bits / 8 * kPanelColumns, out + (k - first) * kColumns);
-    k = next;
-  }
+  const auto scales_of = [&](size_t block) { return scales + block * kPanelColumns * kind.scale_bytes; };
+  each_run(
+      first, end, args.scale_block, [&](size_t block) { return &way_of(args, kind, scales_of(block)); },
+      [&](size_t from, size_t to, const Way& way) {
+        way.decode(job, {from, to - from, scales_of(from / args.scale_block)}, codes + from * kind.code_bits / 8 * kPanelColumns,
+                   out + (from - first) * kColumns);
+      });
 }
 
 void run_few(const Job& job, const ByShape<ChainCodes>& few) {
