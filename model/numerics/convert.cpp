@@ -56,16 +56,26 @@ bool tests_unrounded(Overflow overflow) {
 
 std::uint32_t sign_bit(const Format& format) { return format.has_sign ? 1U << (format.width - 1) : 0U; }
 
-[[noreturn]] void refuse(std::string_view what, const Format& format) {
-  throw Error(ErrorCode::usage, std::string(what) + " is not defined for " + std::string(format.name));
+// Refusals stand out of line: what is left of a conversion is small enough to be compiled into its caller.
+
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_overflow(Overflow overflow, const Format& format) {
+  throw Error(ErrorCode::usage, "overflow '" + std::string(name_of(overflow)) + "' is not defined for " + std::string(format.name));
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_payload(const Format& format) {
+  throw Error(ErrorCode::usage, "a NaN with payload is not defined for " + std::string(format.name));
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_nan(const Format& format) {
+  throw Error(ErrorCode::usage, "a NaN into " + std::string(format.name) + ": the conversion refuses it");
 }
 
 void check(const Format& format, const Conversion& how) {
   const bool needs_nan = gives_nan(how.overflow);
   const bool needs_inf = how.overflow == Overflow::inf || how.overflow == Overflow::inf_unrounded || how.overflow == Overflow::ieee;
-  if ((needs_nan && !has_nan(format)) || (needs_inf && !has_inf(format))) refuse("overflow '" + std::string(name_of(how.overflow)) + "'", format);
+  if ((needs_nan && !has_nan(format)) || (needs_inf && !has_inf(format))) refuse_overflow(how.overflow, format);
   const bool needs_payload = how.nan_rule == NanRule::keep_payload || how.nan_rule == NanRule::quiet_payload;
-  if (needs_payload && format.specials != Specials::ieee) refuse("a NaN with payload", format);
+  if (needs_payload && format.specials != Specials::ieee) refuse_payload(format);
 }
 
 /// Of finite values.
@@ -136,7 +146,7 @@ std::uint32_t overflow_code(const Value& value, const Format& format, const Conv
 
 /// A NaN's code; `payload` holds the source's mantissa with its top bit in bit 31.
 std::uint32_t nan_code(bool negative, std::uint32_t payload, const Format& format, const Conversion& how, Flags& flags) {
-  if (how.nan_rule == NanRule::refused) throw Error(ErrorCode::usage, "a NaN into " + std::string(format.name) + ": the conversion refuses it");
+  if (how.nan_rule == NanRule::refused) refuse_nan(format);
   flags.invalid |= !has_nan(format);
   flags.nan = true;
   if (how.nan_rule == NanRule::fixed) return negative && !planted(Fault::nan_loses_sign) ? how.nan_negative : how.nan_positive;

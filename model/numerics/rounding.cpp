@@ -111,34 +111,51 @@ Value round_to_power(const Value& value, const Format& format, const Draw& draw,
   return rounded;
 }
 
-[[noreturn]] void refuse(const std::string& what, const Format& format) {
+// Refusals stand out of line: what is left of a conversion is small enough to be compiled into its caller.
+
+[[noreturn, gnu::cold, gnu::noinline]] void refuse(Rounding rounding, const Format& format) {
+  throw Error(ErrorCode::usage, "rounding '" + std::string(name_of(rounding)) + "' is not defined for " + std::string(format.name));
+}
+
+int most_random_bits(const Format& format, Rounding rounding) {
+  return rounding == Rounding::stochastic_add ? kAlignedBits - format.mantissa_bits : kMostRandomBits;
+}
+
+/// Says what is wrong with the random bits of a conversion that `draws_well` is false of.
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_draw(const Format& format, const Conversion& how, Random random) {
+  const int bits = how.random_bits;
+  const int most = most_random_bits(format, how.rounding);
+  std::string what = "rounding '" + std::string(name_of(how.rounding)) + "'";
+  if (!is_stochastic(how.rounding)) {
+    what += " takes no random bits";
+  } else if (bits < 1 || bits > most) {
+    what += " takes 1 to " + std::to_string(most) + " random bits, not " + std::to_string(bits);
+  } else if (!random) {
+    what += " needs a random number of " + std::to_string(bits) + " bits";
+  } else {
+    what += " takes " + std::to_string(bits) + " random bits, " + std::to_string(*random) + " has more";
+  }
   throw Error(ErrorCode::usage, "a conversion into " + std::string(format.name) + ": " + what);
+}
+
+/// Whether random number and bits are what the rounding takes.
+bool draws_well(const Format& format, const Conversion& how, Random random) {
+  const int bits = how.random_bits;
+  if (!is_stochastic(how.rounding)) return bits == 0 && !random;
+  return bits >= 1 && bits <= most_random_bits(format, how.rounding) && random && (bits == 32 || (*random >> bits) == 0);
 }
 
 }  // namespace
 
 Draw checked_draw(const Format& format, const Conversion& how, Random random) {
-  const int bits = how.random_bits;
-  const auto name = [&] { return "rounding '" + std::string(name_of(how.rounding)) + "'"; };
-  if (!is_stochastic(how.rounding)) {
-    if (bits == 0 && !random) return {.rounding = how.rounding};
-    refuse(name() + " takes no random bits", format);
-  }
-  const int most = how.rounding == Rounding::stochastic_add ? kAlignedBits - format.mantissa_bits : kMostRandomBits;
-  if (bits < 1 || bits > most) refuse(name() + " takes 1 to " + std::to_string(most) + " random bits, not " + std::to_string(bits), format);
-  if (!random) refuse(name() + " needs a random number of " + std::to_string(bits) + " bits", format);
-  if (bits < 32 && (*random >> bits) != 0) {
-    refuse(name() + " takes " + std::to_string(bits) + " random bits, " + std::to_string(*random) + " has more", format);
-  }
-  return {how.rounding, bits, *random};
+  if (!draws_well(format, how, random)) refuse_draw(format, how, random);
+  return {how.rounding, how.random_bits, random.value_or(0)};
 }
 
 Value round(const Value& value, const Format& format, const Draw& draw, Flags& flags) {
   assert(value.cls == ValueClass::zero || value.cls == ValueClass::finite);
   const bool powers_only = draw.rounding == Rounding::magnitude_up || draw.rounding == Rounding::nearest_up;
-  if (powers_only && format.encoding != Encoding::exponent_only) {
-    throw Error(ErrorCode::usage, "rounding '" + std::string(name_of(draw.rounding)) + "' is not defined for " + std::string(format.name));
-  }
+  if (powers_only && format.encoding != Encoding::exponent_only) refuse(draw.rounding, format);
   if (value.cls == ValueClass::zero) return value;
   if (format.encoding == Encoding::exponent_only) return round_to_power(value, format, draw, flags);
   const int unit = unit_exponent(value, format);

@@ -4,6 +4,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/numerics/oracle.hpp"
+#include "tests/proof/specialized_encoder.hpp"
 #include "tests/proof/twin.hpp"
 
 using namespace mx;
@@ -39,6 +40,7 @@ TEST_CASE("every row holds at and around each threshold, in the model and in the
     const ChunkResult model = check_around(steps, model_encoder(proof));
     INFO("first: " << hex(model.first_wrong));
     CHECK(model.wrong == 0);
+    CHECK(check_around(steps, specialized_encoder(proof)).wrong == 0);
     inputs += model.inputs;
     if (!has_twin(proof)) continue;
     ++twins;
@@ -46,6 +48,24 @@ TEST_CASE("every row holds at and around each threshold, in the model and in the
   }
   CHECK(inputs > 3'000'000);
   CHECK(twins >= 20);
+}
+
+TEST_CASE("compiled for its format the model gives the library's codes, for every row and for patterns from everywhere") {
+  std::vector<ConversionProof> proofs = conversion_proofs();
+  const std::vector<ConversionProof> stochastic = stochastic_proofs(16, 0x5D2B);
+  proofs.insert(proofs.end(), stochastic.begin(), stochastic.end());
+  std::vector<std::uint32_t> patterns(1U << 14);
+  std::vector<std::uint32_t> library(patterns.size());
+  std::vector<std::uint32_t> specialized(patterns.size());
+  // An odd step visits different patterns in each row, of every exponent.
+  std::uint32_t pattern = 0;
+  for (const ConversionProof& proof : proofs) {
+    INFO(proof.name);
+    for (std::uint32_t& each : patterns) each = pattern += 0x9E3779B1U;
+    model_encoder(proof)(patterns, library);
+    specialized_encoder(proof)(patterns, specialized);
+    CHECK(library == specialized);
+  }
 }
 
 TEST_CASE("every stochastic direction holds at and around each threshold, for random numbers of few and of many bits") {

@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "model/error.hpp"
-#include "tests/proof/conversions.hpp"
+#include "tests/proof/specialized_encoder.hpp"
 #include "tests/proof/twin.hpp"
 
 namespace mx::test {
@@ -54,11 +54,12 @@ std::vector<ProofRow> all_rows() {
   std::vector<ProofRow> twin;
   for (const ConversionProof& proof : conversion_proofs()) {
     const auto table = std::make_shared<Table>(proof);
-    (proof.further ? further : rows).push_back(conversion_row(proof.further ? kFurther : kConversions, proof.name, table, model_encoder(proof)));
+    (proof.further ? further : rows)
+        .push_back(conversion_row(proof.further ? kFurther : kConversions, proof.name, table, specialized_encoder(proof)));
     if (has_twin(proof)) twin.push_back(conversion_row(kTwin, proof.name, table, twin_encoder(proof)));
   }
   for (const ConversionProof& proof : stochastic_proofs(kRandomBits, kRandom)) {
-    further.push_back(conversion_row(kFurther, proof.name, std::make_shared<Table>(proof), model_encoder(proof)));
+    further.push_back(conversion_row(kFurther, proof.name, std::make_shared<Table>(proof), specialized_encoder(proof)));
   }
   rows.insert(rows.end(), further.begin(), further.end());
   rows.insert(rows.end(), twin.begin(), twin.end());

@@ -1,0 +1,58 @@
+#include "tests/proof/specialized.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <iterator>
+#include <ranges>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+// One translation unit with everything that a conversion runs through, so that the compiler can work out what a format's row decides. A namespace of
+// its own keeps it apart from the library, which the program is linked with as well. The standard library has no `mx`, and is included above.
+#define mx mx_specialized
+#include "model/error.cpp"
+#include "model/names.cpp"
+#include "model/numerics/convert.cpp"
+#include "model/numerics/format.cpp"
+#include "model/numerics/rounding.cpp"
+#include "model/numerics/value.cpp"
+#undef mx
+
+namespace mx::test {
+namespace {
+
+namespace model = mx_specialized;
+
+template <std::size_t Row>
+[[gnu::flatten]] void convert_all(const PlainConversion& plain, std::span<const std::uint32_t> patterns, std::span<std::uint32_t> codes) {
+  static constexpr model::Format kTo = model::kFormats[Row];
+  const model::Conversion how{.rounding = static_cast<model::Rounding>(plain.rounding),
+                              .overflow = static_cast<model::Overflow>(plain.overflow),
+                              .nan_rule = static_cast<model::NanRule>(plain.nan_rule),
+                              .nan_positive = plain.nan_positive,
+                              .nan_negative = plain.nan_negative,
+                              .zero_code = plain.zero_code,
+                              .negative_is_nan = plain.negative_is_nan,
+                              .random_bits = plain.random_bits,
+                              .flush = static_cast<model::Flush>(plain.flush)};
+  const model::Random random = plain.random;
+  model::Flags flags;
+  for (std::size_t i = 0; i < patterns.size(); ++i) codes[i] = model::convert(patterns[i], model::kF32, kTo, how, flags, random);
+}
+
+template <std::size_t... Rows>
+SpecializedConvert find(std::string_view format, std::index_sequence<Rows...> /*rows*/) {
+  SpecializedConvert found = nullptr;
+  ((model::kFormats[Rows].name == format ? void(found = convert_all<Rows>) : void()), ...);
+  return found;
+}
+
+}  // namespace
+
+SpecializedConvert specialized_convert(std::string_view format) { return find(format, std::make_index_sequence<model::kFormats.size()>{}); }
+
+}  // namespace mx::test
