@@ -90,10 +90,15 @@ inline __m512i lanes_at(const MxTileLane* lane, const uint8_t* source, int64_t a
   return _mm512_inserti32x4(value, lane_16(source, lane + 3, ahead), 3);
 }
 
+// A masked store fetches its line even where the mask is empty.
+inline void store_there(uint8_t* p, uint64_t there, __m512i value) {
+  if (there != 0) _mm512_mask_storeu_epi8(p, there, value);
+}
+
 template <bool kWhole>
 inline void lane_to(uint8_t* target, const MxTileLane* lane, __m256i value) {
   uint8_t* p = target + lane->offset;
-  kWhole ? _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), value) : _mm256_mask_storeu_epi8(p, static_cast<__mmask32>(lane->there), value);
+  kWhole ? _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), value) : store_there(p, lane->there, _mm512_castsi256_si512(value));
 }
 
 template <From kFrom>
@@ -119,7 +124,7 @@ inline void give(uint32_t at, __m512i value, uint8_t* scratch, const Ends& ends)
   uint8_t* p = ends.target + lane->offset;
   if (kTo == kToLines) _mm512_stream_si512(reinterpret_cast<__m512i*>(p), value);
   if (kTo == kToLanes64) _mm512_storeu_si512(p, value);
-  if (kTo == kToSome64) _mm512_mask_storeu_epi8(p, lane->there, value);
+  if (kTo == kToSome64) store_there(p, lane->there, value);
 }
 
 /// Each register with the one whose number differs in one bit: the chunks, as qwords, that come from that one.
@@ -237,7 +242,8 @@ void scatter_16(const MxTileForm* form, uint8_t* target, const uint8_t* area, in
   constexpr int kLane = 16;
   const MxTileLane* lane = form->lanes_out;
   for (int64_t at = 0; at < bytes; at += kLane, ++lane) {
-    _mm_mask_storeu_epi8(target + lane->offset, static_cast<__mmask16>(lane->there), _mm_load_si128(reinterpret_cast<const __m128i*>(area + at)));
+    const __m128i value = _mm_load_si128(reinterpret_cast<const __m128i*>(area + at));
+    if (lane->there != 0) _mm_mask_storeu_epi8(target + lane->offset, static_cast<__mmask16>(lane->there), value);
   }
 }
 
@@ -249,7 +255,7 @@ void stream_lines(const MxTileForm* form, uint8_t* target, const uint8_t* area, 
     if (lane->there == ~0ULL) {
       _mm512_stream_si512(reinterpret_cast<__m512i*>(target + lane->offset), value);
     } else {
-      _mm512_mask_storeu_epi8(target + lane->offset, lane->there, value);
+      store_there(target + lane->offset, lane->there, value);
     }
   }
 }
