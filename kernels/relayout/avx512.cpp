@@ -22,20 +22,23 @@ inline void steps(const MxTileStep* list, int64_t count, const uint8_t* tables, 
 }
 
 inline void mixes(const MxTileCode* code, uint8_t* scratch) {
-  for (int64_t i = 0; i < code->mix_count; i += kMxGroup) {
-    const MxTileTerm* terms = code->terms + i * code->terms_per_mix;
+  const uint8_t* const tables = code->tables;
+  const int64_t count = code->terms_per_mix;
+  const MxTileTerm* terms = code->terms;
+  const uint32_t* mix = code->mixes;
+  for (const uint32_t* end = mix + code->mix_count; mix != end; mix += kMxGroup) {
     __m512i sum[kMxGroup];
 #pragma GCC unroll 8
     for (int j = 0; j < kMxGroup; ++j) sum[j] = _mm512_setzero_si512();
-    for (int64_t t = 0; t < code->terms_per_mix; ++t, terms += kMxGroup) {
+    for (int64_t t = 0; t < count; ++t, terms += kMxGroup) {
 #pragma GCC unroll 8
       for (int j = 0; j < kMxGroup; ++j) {
-        const __m512i matrix = _mm512_load_si512(code->tables + terms[j].matrix);
+        const __m512i matrix = _mm512_load_si512(tables + terms[j].matrix);
         sum[j] = _mm512_xor_si512(sum[j], _mm512_gf2p8affine_epi64_epi8(_mm512_load_si512(scratch + terms[j].from), matrix, 0));
       }
     }
 #pragma GCC unroll 8
-    for (int j = 0; j < kMxGroup; ++j) _mm512_store_si512(scratch + code->mixes[i + j], sum[j]);
+    for (int j = 0; j < kMxGroup; ++j) _mm512_store_si512(scratch + mix[j], sum[j]);
   }
 }
 
@@ -44,7 +47,8 @@ inline __m512i permuted(__m512i index, __m512i value) { return _mm512_maskz_perm
 
 /// A tile's ends in memory.
 struct Ends {
-  const MxTileForm* form;
+  const MxTileLane* lanes_in;
+  const MxTileLane* lanes_out;
   const uint8_t* source;
   uint8_t* target;
   int64_t ahead;
@@ -105,7 +109,7 @@ template <From kFrom>
 inline __m512i fetch(uint32_t at, const uint8_t* scratch, const Ends& ends) {
   if (kFrom == kFromScratch) return _mm512_load_si512(scratch + at);
   constexpr int kLane = kFrom == kFromLanes32 || kFrom == kFromSome32 ? 32 : 64;
-  return lanes_at < kLane, kFrom == kFromLanes32 || kFrom == kFromLanes64 > (ends.form->lanes_in + at / kLane, ends.source, ends.ahead);
+  return lanes_at < kLane, kFrom == kFromLanes32 || kFrom == kFromLanes64 > (ends.lanes_in + at / kLane, ends.source, ends.ahead);
 }
 
 template <To kTo>
@@ -115,12 +119,12 @@ inline void give(uint32_t at, __m512i value, uint8_t* scratch, const Ends& ends)
     return;
   }
   if (kTo == kToLanes32 || kTo == kToSome32) {
-    const MxTileLane* lane = ends.form->lanes_out + (at - ends.target_at) / (kVector / 2);
+    const MxTileLane* lane = ends.lanes_out + (at - ends.target_at) / (kVector / 2);
     lane_to<kTo == kToLanes32>(ends.target, lane, _mm512_castsi512_si256(value));
     lane_to<kTo == kToLanes32>(ends.target, lane + 1, _mm512_extracti64x4_epi64(value, 1));
     return;
   }
-  const MxTileLane* lane = ends.form->lanes_out + (at - ends.target_at) / kVector;
+  const MxTileLane* lane = ends.lanes_out + (at - ends.target_at) / kVector;
   uint8_t* p = ends.target + lane->offset;
   if (kTo == kToLines) _mm512_stream_si512(reinterpret_cast<__m512i*>(p), value);
   if (kTo == kToLanes64) _mm512_storeu_si512(p, value);
@@ -138,19 +142,31 @@ inline void exchange(__m512i* value, __mmask8 chunks) {
 }
 
 template <From kFrom, To kTo>
-void blocks_of(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, const Ends& ends) {
+void blocks_of(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, const Ends& in_memory) {
   constexpr __mmask8 kChunks[3] = {0xAA, 0xCC, 0xF0};
-  const __mmask8* chunks = kChunks + 3 - pass->levels;
-  for (int64_t i = 0; i < pass->count; ++i) {
-    const MxTileBlock* block = pass->blocks + i;
-    const uint8_t* sorts = tables + block->sorts;
+  // Copies: what is stored could change the originals, for all that the compiler knows.
+  const Ends ends = in_memory;
+  const int64_t levels = pass->levels;
+  const int64_t orders_too = pass->orders;
+  const __mmask8* chunks = kChunks + 3 - levels;
+  const MxTileBlock* block = pass->blocks;
+  uint32_t sorted_by = block->sorts;
+  __m512i sorts[8];
+#pragma GCC unroll 8
+  for (int j = 0; j < 8; ++j) sorts[j] = _mm512_load_si512(tables + sorted_by + j * kVector);
+  for (const MxTileBlock* end = block + pass->count; block != end; ++block) {
+    if (block->sorts != sorted_by) {
+      sorted_by = block->sorts;
+#pragma GCC unroll 8
+      for (int j = 0; j < 8; ++j) sorts[j] = _mm512_load_si512(tables + sorted_by + j * kVector);
+    }
     __m512i value[8];
 #pragma GCC unroll 8
-    for (int j = 0; j < 8; ++j) value[j] = permuted(_mm512_load_si512(sorts + j * kVector), fetch<kFrom>(block->in[j], scratch, ends));
-    if (pass->levels > 0) exchange<1>(value, chunks[0]);
-    if (pass->levels > 1) exchange<2>(value, chunks[1]);
-    if (pass->levels > 2) exchange<4>(value, chunks[2]);
-    if (pass->orders != 0) {
+    for (int j = 0; j < 8; ++j) value[j] = permuted(sorts[j], fetch<kFrom>(block->in[j], scratch, ends));
+    if (levels > 0) exchange<1>(value, chunks[0]);
+    if (levels > 1) exchange<2>(value, chunks[1]);
+    if (levels > 2) exchange<4>(value, chunks[2]);
+    if (orders_too != 0) {
       const uint8_t* orders = tables + block->orders;
 #pragma GCC unroll 8
       for (int j = 0; j < 8; ++j) value[j] = permuted(_mm512_load_si512(orders + j * kVector), value[j]);
@@ -175,48 +191,43 @@ Blocks* blocks_for(From from, To to) {
   return rows[from](to);
 }
 
-/// The first pass reads as `from` says, the last one writes as `to` says when no finish follows.
-void passes(const MxTileCode* code, uint8_t* scratch, const Ends& ends, From from, To to) {
-  for (int64_t p = 0; p < code->pass_count; ++p) {
-    const bool is_last = p + 1 == code->pass_count && code->finish_count == 0;
-    Blocks* const blocks = blocks_for(p == 0 ? from : kFromScratch, is_last ? to : kToScratch);
-    blocks(code->passes + p, code->tables, scratch, ends);
-  }
-}
-
-/// Bytes of the registers that meet, by the index tables of one term.
+/// Bytes of the registers that meet, and the matrices they go through, by the tables of one term.
 template <bool kPairs>
-inline __m512i met(__m512i a, __m512i index, __m512i b) {
-  return kPairs ? _mm512_permutex2var_epi8(a, index, b) : permuted(index, a);
+inline __m512i term(__m512i a, __m512i b, const uint8_t* tables) {
+  const __m512i index = _mm512_load_si512(tables);
+  const __m512i bytes = kPairs ? _mm512_permutex2var_epi8(a, index, b) : permuted(index, a);
+  return _mm512_gf2p8affine_epi64_epi8(bytes, _mm512_load_si512(tables + kVector), 0);
 }
 
 template <bool kPairs, To kTo>
-void finishes(const MxTileCode* code, uint8_t* scratch, const Ends& ends) {
+void finishes(const MxTileCode* code, uint8_t* scratch, const Ends& in_memory) {
   constexpr int kGroup = 4;
-  for (int64_t i = 0; i < code->finish_count; i += kGroup) {
-    const MxTileFinish* finish = code->finishes + i;
+  const Ends ends = in_memory;
+  const int64_t terms = code->finish_terms;
+  const MxTileFinish* finish = code->finishes;
+  for (const MxTileFinish* end = finish + code->finish_count; finish != end; finish += kGroup) {
+    const uint8_t* tables[kGroup];
     __m512i a[kGroup];
     __m512i b[kGroup];
     __m512i sum[kGroup];
 #pragma GCC unroll 4
     for (int j = 0; j < kGroup; ++j) {
+      tables[j] = code->tables + finish[j].tables;
       a[j] = _mm512_load_si512(scratch + finish[j].a);
       b[j] = kPairs ? _mm512_load_si512(scratch + finish[j].b) : a[j];
-      sum[j] = _mm512_setzero_si512();
+      sum[j] = term<kPairs>(a[j], b[j], tables[j]);
     }
-    for (int64_t t = 0; t < code->finish_terms; ++t) {
+    for (int64_t t = 1; t < terms; ++t) {
 #pragma GCC unroll 4
       for (int j = 0; j < kGroup; ++j) {
-        const uint8_t* table = code->tables + finish[j].tables + t * 2 * kVector;
-        const __m512i bytes = met<kPairs>(a[j], _mm512_load_si512(table), b[j]);
-        sum[j] = _mm512_xor_si512(sum[j], _mm512_gf2p8affine_epi64_epi8(bytes, _mm512_load_si512(table + kVector), 0));
+        tables[j] += 2 * kVector;
+        sum[j] = _mm512_xor_si512(sum[j], term<kPairs>(a[j], b[j], tables[j]));
       }
     }
 #pragma GCC unroll 4
-    for (int j = 0; j < kGroup; ++j) {
-      const __m512i order = _mm512_load_si512(code->tables + finish[j].tables + code->finish_terms * 2 * kVector);
-      give<kTo>(finish[j].out, permuted(order, sum[j]), scratch, ends);
-    }
+    for (int j = 0; j < kGroup; ++j) sum[j] = permuted(_mm512_load_si512(tables[j] + 2 * kVector), sum[j]);
+#pragma GCC unroll 4
+    for (int j = 0; j < kGroup; ++j) give<kTo>(finish[j].out, sum[j], scratch, ends);
   }
 }
 
@@ -261,10 +272,12 @@ void stream_lines(const MxTileForm* form, uint8_t* target, const uint8_t* area, 
 }
 
 void load_all(const MxTileForm* form, const uint8_t* source, int64_t ahead, uint8_t* area) {
-  for (int64_t i = 0; i < form->load_count; ++i) {
-    const uint8_t* from = source + form->loads[i].offset;
-    for (int64_t line = 0; line < form->loads[i].length; line += kVector) ask(from + ahead + line);
-    load(area + form->loads[i].at, from, form->loads[i].length);
+  const MxTilePiece* piece = form->loads;
+  for (const MxTilePiece* end = piece + form->load_count; piece != end; ++piece) {
+    const uint8_t* from = source + piece->offset;
+    const int64_t length = piece->length;
+    for (int64_t line = 0; line < length; line += kVector) ask(from + ahead + line);
+    load(area + piece->at, from, length);
   }
   for (int64_t i = 0; i < form->fill_count; ++i) fill(area + form->fills[i].at, form->fills[i].content, form->fills[i].length);
 }
@@ -275,28 +288,6 @@ void store_all(const MxTileForm* form, uint8_t* target, const uint8_t* area) {
     form->stays != 0 ? keep(target + piece.offset, area + piece.at, piece.length) : store(target + piece.offset, area + piece.at, piece.length);
   }
 }
-
-/// What is left of a stream.
-class Stream {
- public:
-  explicit Stream(const MxTileStream& stream) : rest_(stream) {}
-
-  /// Up to `most` bytes, as far as the last whole line.
-  void write(int64_t most) {
-    int64_t length = rest_.length;
-    if (length > most) length = most - static_cast<int64_t>(reinterpret_cast<uintptr_t>(rest_.target + most) & (kVector - 1));
-    if (length <= 0) return;
-    store(rest_.target, rest_.source, length);
-    rest_.target += length;
-    rest_.source += length;
-    rest_.length -= length;
-  }
-  void step() { write(rest_.step); }
-  void end() { write(rest_.length); }
-
- private:
-  MxTileStream rest_;
-};
 
 From from_of(const MxTileForm* form) {
   if (form->lane_in == 64) return form->whole_in != 0 ? kFromLanes64 : kFromSome64;
@@ -318,24 +309,66 @@ void scatter(const MxTileForm* form, uint8_t* target, const uint8_t* area, int64
   form->lane_out == 16 ? scatter_16(form, target, area, bytes) : store_all(form, target, area);
 }
 
-/// Only passes and finishes read and write lanes in place: a tile of steps and mixes has none.
-void move_tiles(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip, uint8_t* scratch, Stream& stream) {
-  const From from = from_of(form);
-  const To lanes = to_of(form);
-  Ends ends = {form, strip->source, strip->target, strip->ahead, code->target_at};
-  for (int64_t n = 0; n < strip->count; ++n, ends.source += strip->source_step, ends.target += strip->target_step) {
-    const bool on_lines = form->stays == 0 && form->lines_out != 0 && (reinterpret_cast<uintptr_t>(ends.target) & (kVector - 1)) == 0;
-    const To to = !on_lines ? lanes : lanes == kToLanes64 ? kToLines : kToScratch;
-    if (from == kFromScratch) gather(form, ends.source, ends.ahead, scratch, code->bytes);
-    passes(code, scratch, ends, from, to);
-    if (code->finish_count != 0) (code->finish_pairs != 0 ? finishes_for<true>(to) : finishes_for<false>(to))(code, scratch, ends);
-    steps(code->gather, code->gather_count, code->tables, scratch);
-    mixes(code, scratch);
-    steps(code->scatter, code->scatter_count, code->tables, scratch);
-    if (to == kToScratch) {
-      on_lines ? stream_lines(form, ends.target, scratch + code->target_at, code->bytes)
-               : scatter(form, ends.target, scratch + code->target_at, code->bytes);
+/// What a tile goes through, chosen once for a strip. Only passes and finishes read and write lanes in place: a tile of steps and mixes has none.
+class Tile {
+ public:
+  Tile(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip)
+      : code_(code), form_(form), from_(from_of(form)), on_lines_(is_on_lines(form, strip)), to_(to_of(form)) {
+    if (on_lines_) to_ = to_ == kToLanes64 ? kToLines : kToScratch;
+    const bool finishes = code->finish_count != 0;
+    if (finishes) finish_ = code->finish_pairs != 0 ? finishes_for<true>(to_) : finishes_for<false>(to_);
+    const To pass_to = finishes ? kToScratch : to_;
+    first_ = blocks_for(from_, code->pass_count == 1 ? pass_to : kToScratch);
+    last_ = blocks_for(kFromScratch, pass_to);
+  }
+
+  void move(uint8_t* scratch, const Ends& ends) const {
+    if (from_ == kFromScratch) gather(form_, ends.source, ends.ahead, scratch, code_->bytes);
+    code_->pass_count != 0 ? pass(scratch, ends) : mix(scratch);
+    if (to_ != kToScratch) return;
+    const uint8_t* made = scratch + code_->target_at;
+    on_lines_ ? stream_lines(form_, ends.target, made, code_->bytes) : scatter(form_, ends.target, made, code_->bytes);
+  }
+
+ private:
+  static bool is_on_lines(const MxTileForm* form, const MxTileStrip* strip) {
+    const uintptr_t rest = (reinterpret_cast<uintptr_t>(strip->target) | static_cast<uintptr_t>(strip->target_step)) & (kVector - 1);
+    return form->stays == 0 && form->lines_out != 0 && rest == 0;
+  }
+
+  void pass(uint8_t* scratch, const Ends& ends) const {
+    const MxTilePass* pass = code_->passes;
+    const MxTilePass* const last = pass + code_->pass_count - 1;
+    first_(pass, code_->tables, scratch, ends);
+    while (pass != last) {
+      ++pass;
+      (pass == last ? last_ : between_)(pass, code_->tables, scratch, ends);
     }
+    if (finish_ != nullptr) finish_(code_, scratch, ends);
+  }
+
+  void mix(uint8_t* scratch) const {
+    steps(code_->gather, code_->gather_count, code_->tables, scratch);
+    mixes(code_, scratch);
+    steps(code_->scatter, code_->scatter_count, code_->tables, scratch);
+  }
+
+  const MxTileCode* code_;
+  const MxTileForm* form_;
+  From from_;
+  bool on_lines_;
+  To to_;
+  Blocks* first_;
+  Blocks* between_ = blocks_of<kFromScratch, kToScratch>;
+  Blocks* last_;
+  Finishes* finish_ = nullptr;
+};
+
+void move_tiles(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip, uint8_t* scratch, Stream& stream) {
+  const Tile tile(code, form, strip);
+  Ends ends = {form->lanes_in, form->lanes_out, strip->source, strip->target, strip->ahead, code->target_at};
+  for (int64_t n = strip->count; n > 0; --n, ends.source += strip->source_step, ends.target += strip->target_step) {
+    tile.move(scratch, ends);
     stream.step();
   }
 }
@@ -348,7 +381,7 @@ void copy_tiles(const MxTileForm* form, const MxTileStrip* strip, Stream& stream
       const uint8_t* from = source + form->copies[i].source;
       for (int64_t line = 0; line < form->copies[i].length; line += kVector) ask(from + strip->ahead + line);
       const MxTileCopy copy = form->copies[i];
-      form->stays != 0 ? keep(target + copy.target, from, copy.length) : store(target + copy.target, from, copy.length);
+      form->stays != 0 ? keep(target + copy.target, from, copy.length) : store_run(target + copy.target, from, copy.length, *strip->tail);
     }
     stream.step();
   }
@@ -361,5 +394,7 @@ void mx_tiles_avx512(const MxTileCode* code, const MxTileForm* form, const MxTil
   if (form->store_count > 0) move_tiles(code, form, strip, scratch, stream);
   if (form->copy_count > 0) copy_tiles(form, strip, stream);
   stream.end();
-  if (strip->count == 0) _mm_sfence();
+  if (strip->count != 0) return;
+  write_tail(*strip->tail);
+  _mm_sfence();
 }

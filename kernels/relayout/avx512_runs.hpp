@@ -5,6 +5,8 @@
 #include <immintrin.h>
 #include <stdint.h>
 
+#include "kernels/relayout/tile_code.hpp"
+
 namespace {
 
 constexpr int64_t kVector = 64;
@@ -52,5 +54,61 @@ inline void fill(uint8_t* at, uint8_t content, int64_t length) {
   for (; length >= kVector; length -= kVector, at += kVector) _mm512_storeu_si512(at, value);
   if (length > 0) _mm512_mask_storeu_epi8(at, first(length), value);
 }
+
+inline void write_tail(MxTileTail& tail) {
+  const __m512i line = _mm512_load_si512(tail.line);
+  if (tail.end - tail.begin == kVector) {
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(tail.target), line);
+  } else if (tail.end != tail.begin) {
+    _mm512_mask_storeu_epi8(tail.target, first(tail.end) & ~first(tail.begin), line);
+  }
+  tail.begin = tail.end = 0;
+}
+
+/// Bytes within a line, behind those that wait or instead of them.
+inline void add_to_tail(uint8_t* target, const uint8_t* from, int64_t length, MxTileTail& tail) {
+  const int64_t begin = static_cast<int64_t>(reinterpret_cast<uintptr_t>(target) & (kVector - 1));
+  if (tail.begin == tail.end || tail.target + tail.end != target) {
+    write_tail(tail);
+    tail.target = target - begin;
+    tail.begin = tail.end = begin;
+  }
+  const __mmask64 mask = first(length);
+  _mm512_mask_storeu_epi8(tail.line + begin, mask, _mm512_maskz_loadu_epi8(mask, from));
+  tail.end += length;
+  if (tail.end == kVector) write_tail(tail);
+}
+
+/// As store, but what does not fill a line waits for the copy that goes on there.
+inline void store_run(uint8_t* target, const uint8_t* from, int64_t length, MxTileTail& tail) {
+  const int64_t to_line = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(target) & (kVector - 1));
+  const int64_t head = to_line < length ? to_line : length;
+  const int64_t whole = (length - head) & -kVector;
+  if (head > 0) add_to_tail(target, from, head, tail);
+  store(target + head, from + head, whole);
+  if (length > head + whole) add_to_tail(target + head + whole, from + head + whole, length - head - whole, tail);
+}
+
+/// What is left of a stream.
+class Stream {
+ public:
+  explicit Stream(const MxTileStream& stream) : rest_(stream) {}
+
+  /// Up to `most` bytes, as far as the last whole line.
+  void write(int64_t most) {
+    int64_t length = rest_.length;
+    if (length > most) length = most - static_cast<int64_t>(reinterpret_cast<uintptr_t>(rest_.target + most) & (kVector - 1));
+    if (length <= 0) return;
+    store(rest_.target, rest_.source, length);
+    rest_.target += length;
+    rest_.source += length;
+    rest_.length -= length;
+  }
+  void step() { write(rest_.step); }
+  void end() { write(rest_.length); }
+
+ private:
+  MxTileStream rest_;
+};
 
 }  // namespace

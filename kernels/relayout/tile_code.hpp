@@ -126,7 +126,16 @@ struct MxTileStream {
   int64_t step;
 };
 
-/// Tiles one behind the other. None at all end a thread's work: what it streamed past the caches is then there for every thread.
+/// Bytes of a thread's copies that do not fill their line of the target yet: a copy that goes on behind them completes it, so that it is written past
+/// the caches like all others. A kernel whose row does not say that it streams leaves it empty.
+struct MxTileTail {
+  alignas(64) uint8_t line[64];
+  uint8_t* target;  ///< where the line begins
+  int64_t begin;    ///< bytes begin..end of it wait; none where both are the same
+  int64_t end;
+};
+
+/// Tiles one behind the other. None at all end a thread's work: what it streamed past the caches, and its tail, are then there for every thread.
 struct MxTileStrip {
   const uint8_t* source;
   uint8_t* target;
@@ -135,6 +144,7 @@ struct MxTileStrip {
   int64_t target_step;
   int64_t ahead;  ///< from a tile's source to where the source of a tile lies that comes somewhat later
   MxTileStream stream;
+  MxTileTail* tail;
 };
 
 /// `scratch` is aligned to 64 bytes and has 64 bytes to spare behind what the code uses.

@@ -127,7 +127,7 @@ void Walk::go_staged(std::int64_t item, std::int64_t rows) {
 
 void Walk::end() {
   write_rest();
-  const MxTileStrip nothing{source_, target_, 0, 0, 0, 0, {}};
+  const MxTileStrip nothing{source_, target_, 0, 0, 0, 0, {}, &tail_};
   kernel_.row.run(&program_.code(), &program_.form(0), &nothing, memory_.scratch);
 }
 
@@ -158,7 +158,7 @@ void Walk::strip(std::size_t form, std::int64_t first, std::int64_t count) {
   while (count > 0) {
     std::int64_t tiles = count;
     const MxTileStream stream = next_stream(tiles);
-    const MxTileStrip strip{source, target, tiles, inner.source_step, step_out, ahead_, stream};
+    const MxTileStrip strip{source, target, tiles, inner.source_step, step_out, ahead_, stream, &tail_};
     kernel_.row.run(&program_.code(), &pieces, &strip, memory_.scratch);
     source += tiles * inner.source_step;
     target += tiles * step_out;
@@ -191,7 +191,7 @@ void Walk::write_rest() {
     MxTileForm form{};
     form.copies = &rest;
     form.copy_count = 1;
-    const MxTileStrip strip{leaving_.stage, leaving_.target, 1, 0, 0, 0, {}};
+    const MxTileStrip strip{leaving_.stage, leaving_.target, 1, 0, 0, 0, {}, &tail_};
     kernel_.row.run(&program_.code(), &form, &strip, memory_.scratch);
   }
   leaving_ = {};

@@ -92,6 +92,7 @@ class Walk {
   bool in_stage_ = false;
   std::int64_t stream_step_ = 0;  ///< bytes that leave per tile
   Leaving leaving_;
+  MxTileTail tail_{};
 };
 
 }  // namespace mx::kernels::relayout
