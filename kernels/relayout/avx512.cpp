@@ -1,5 +1,7 @@
 // Tiles in registers of 64 bytes: vpermi2b moves bytes, vgf2p8affineqb moves bits.
 
+#include "kernels/relayout/avx512_ends.hpp"
+#include "kernels/relayout/avx512_finishes.hpp"
 #include "kernels/relayout/avx512_runs.hpp"
 #include "kernels/relayout/tile_code.hpp"
 
@@ -40,95 +42,6 @@ inline void mixes(const MxTileCode* code, uint8_t* scratch) {
 #pragma GCC unroll 8
     for (int j = 0; j < kMxGroup; ++j) _mm512_store_si512(scratch + mix[j], sum[j]);
   }
-}
-
-/// The all-ones mask keeps g++ 12 from warning of the intrinsic's own undefined operand.
-inline __m512i permuted(__m512i index, __m512i value) { return _mm512_maskz_permutexvar_epi8(~0ULL, index, value); }
-
-/// A tile's ends in memory.
-struct Ends {
-  const MxTileLane* lanes_in;
-  const MxTileLane* lanes_out;
-  const uint8_t* source;
-  uint8_t* target;
-  int64_t ahead;
-  uint32_t target_at;
-};
-
-/// The line that is read later is asked for, into the second cache alone: there more requests are under way at once.
-inline void ask(const uint8_t* p) { _mm_prefetch(p, _MM_HINT_T1); }
-
-/// Where a pass reads and writes: in the scratch memory, in lanes of the source or of the target of which all or some bytes are there, in whole lines
-/// of the target.
-enum From { kFromScratch, kFromLanes64, kFromLanes32, kFromSome64, kFromSome32, kFroms };
-enum To { kToScratch, kToLines, kToLanes64, kToLanes32, kToSome64, kToSome32, kTos };
-
-template <bool kWhole>
-inline __m512i lane_64(const uint8_t* source, const MxTileLane* lane, int64_t ahead) {
-  const uint8_t* p = source + lane->offset;
-  ask(p + ahead);
-  return kWhole ? _mm512_loadu_si512(p) : _mm512_maskz_loadu_epi8(lane->there, p);
-}
-template <bool kWhole>
-inline __m256i lane_32(const uint8_t* source, const MxTileLane* lane, int64_t ahead) {
-  const uint8_t* p = source + lane->offset;
-  ask(p + ahead);
-  return kWhole ? _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)) : _mm256_maskz_loadu_epi8(static_cast<__mmask32>(lane->there), p);
-}
-inline __m128i lane_16(const uint8_t* source, const MxTileLane* lane, int64_t ahead) {
-  const uint8_t* p = source + lane->offset;
-  ask(p + ahead);
-  return _mm_maskz_loadu_epi8(static_cast<__mmask16>(lane->there), p);
-}
-
-/// The lanes of one register.
-template <int kLane, bool kWhole>
-inline __m512i lanes_at(const MxTileLane* lane, const uint8_t* source, int64_t ahead) {
-  if (kLane == 64) return lane_64<kWhole>(source, lane, ahead);
-  if (kLane == 32) {
-    return _mm512_inserti64x4(_mm512_castsi256_si512(lane_32<kWhole>(source, lane, ahead)), lane_32<kWhole>(source, lane + 1, ahead), 1);
-  }
-  __m512i value = _mm512_castsi128_si512(lane_16(source, lane, ahead));
-  value = _mm512_inserti32x4(value, lane_16(source, lane + 1, ahead), 1);
-  value = _mm512_inserti32x4(value, lane_16(source, lane + 2, ahead), 2);
-  return _mm512_inserti32x4(value, lane_16(source, lane + 3, ahead), 3);
-}
-
-// A masked store fetches its line even where the mask is empty.
-inline void store_there(uint8_t* p, uint64_t there, __m512i value) {
-  if (there != 0) _mm512_mask_storeu_epi8(p, there, value);
-}
-
-template <bool kWhole>
-inline void lane_to(uint8_t* target, const MxTileLane* lane, __m256i value) {
-  uint8_t* p = target + lane->offset;
-  kWhole ? _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), value) : store_there(p, lane->there, _mm512_castsi256_si512(value));
-}
-
-template <From kFrom>
-inline __m512i fetch(uint32_t at, const uint8_t* scratch, const Ends& ends) {
-  if (kFrom == kFromScratch) return _mm512_load_si512(scratch + at);
-  constexpr int kLane = kFrom == kFromLanes32 || kFrom == kFromSome32 ? 32 : 64;
-  return lanes_at < kLane, kFrom == kFromLanes32 || kFrom == kFromLanes64 > (ends.lanes_in + at / kLane, ends.source, ends.ahead);
-}
-
-template <To kTo>
-inline void give(uint32_t at, __m512i value, uint8_t* scratch, const Ends& ends) {
-  if (kTo == kToScratch) {
-    _mm512_store_si512(scratch + at, value);
-    return;
-  }
-  if (kTo == kToLanes32 || kTo == kToSome32) {
-    const MxTileLane* lane = ends.lanes_out + (at - ends.target_at) / (kVector / 2);
-    lane_to<kTo == kToLanes32>(ends.target, lane, _mm512_castsi512_si256(value));
-    lane_to<kTo == kToLanes32>(ends.target, lane + 1, _mm512_extracti64x4_epi64(value, 1));
-    return;
-  }
-  const MxTileLane* lane = ends.lanes_out + (at - ends.target_at) / kVector;
-  uint8_t* p = ends.target + lane->offset;
-  if (kTo == kToLines) _mm512_stream_si512(reinterpret_cast<__m512i*>(p), value);
-  if (kTo == kToLanes64) _mm512_storeu_si512(p, value);
-  if (kTo == kToSome64) store_there(p, lane->there, value);
 }
 
 /// Each register with the one whose number differs in one bit: the chunks, as qwords, that come from that one.
@@ -189,55 +102,6 @@ Blocks* blocks_for(From from, To to) {
   static decltype(blocks_for<kFromScratch>)* const rows[kFroms] = {blocks_for<kFromScratch>, blocks_for<kFromLanes64>, blocks_for<kFromLanes32>,
                                                                    blocks_for<kFromSome64>, blocks_for<kFromSome32>};
   return rows[from](to);
-}
-
-/// Bytes of the registers that meet, and the matrices they go through, by the tables of one term.
-template <bool kPairs>
-inline __m512i term(__m512i a, __m512i b, const uint8_t* tables) {
-  const __m512i index = _mm512_load_si512(tables);
-  const __m512i bytes = kPairs ? _mm512_permutex2var_epi8(a, index, b) : permuted(index, a);
-  return _mm512_gf2p8affine_epi64_epi8(bytes, _mm512_load_si512(tables + kVector), 0);
-}
-
-template <bool kPairs, To kTo>
-void finishes(const MxTileCode* code, uint8_t* scratch, const Ends& in_memory) {
-  constexpr int kGroup = 4;
-  const Ends ends = in_memory;
-  const int64_t terms = code->finish_terms;
-  const MxTileFinish* finish = code->finishes;
-  for (const MxTileFinish* end = finish + code->finish_count; finish != end; finish += kGroup) {
-    const uint8_t* tables[kGroup];
-    __m512i a[kGroup];
-    __m512i b[kGroup];
-    __m512i sum[kGroup];
-#pragma GCC unroll 4
-    for (int j = 0; j < kGroup; ++j) {
-      tables[j] = code->tables + finish[j].tables;
-      a[j] = _mm512_load_si512(scratch + finish[j].a);
-      b[j] = kPairs ? _mm512_load_si512(scratch + finish[j].b) : a[j];
-      sum[j] = term<kPairs>(a[j], b[j], tables[j]);
-    }
-    for (int64_t t = 1; t < terms; ++t) {
-#pragma GCC unroll 4
-      for (int j = 0; j < kGroup; ++j) {
-        tables[j] += 2 * kVector;
-        sum[j] = _mm512_xor_si512(sum[j], term<kPairs>(a[j], b[j], tables[j]));
-      }
-    }
-#pragma GCC unroll 4
-    for (int j = 0; j < kGroup; ++j) sum[j] = permuted(_mm512_load_si512(tables[j] + 2 * kVector), sum[j]);
-#pragma GCC unroll 4
-    for (int j = 0; j < kGroup; ++j) give<kTo>(finish[j].out, sum[j], scratch, ends);
-  }
-}
-
-typedef void Finishes(const MxTileCode* code, uint8_t* scratch, const Ends& ends);
-
-template <bool kPairs>
-Finishes* finishes_for(To to) {
-  static Finishes* const rows[kTos] = {finishes<kPairs, kToScratch>, finishes<kPairs, kToLines>,  finishes<kPairs, kToLanes64>,
-                                       finishes<kPairs, kToLanes32>, finishes<kPairs, kToSome64>, finishes<kPairs, kToSome32>};
-  return rows[to];
 }
 
 /// Lanes that passes do not read in place.
@@ -316,7 +180,7 @@ class Tile {
       : code_(code), form_(form), from_(from_of(form)), on_lines_(is_on_lines(form, strip)), to_(to_of(form)) {
     if (on_lines_) to_ = to_ == kToLanes64 ? kToLines : kToScratch;
     const bool finishes = code->finish_count != 0;
-    if (finishes) finish_ = code->finish_pairs != 0 ? finishes_for<true>(to_) : finishes_for<false>(to_);
+    if (finishes) finish_ = finishes_for(code->finish_kind, to_);
     const To pass_to = finishes ? kToScratch : to_;
     first_ = blocks_for(from_, code->pass_count == 1 ? pass_to : kToScratch);
     last_ = blocks_for(kFromScratch, pass_to);

@@ -6,8 +6,6 @@
 #include <cstring>
 #include <map>
 
-#include "kernels/relayout/registers.hpp"
-
 namespace mx::kernels::relayout {
 namespace {
 
@@ -261,8 +259,9 @@ bool TileProgram::add_even(const Tiles& tiles, int width) {
     return table(all);
   };
   const std::vector<std::vector<Block>>& passes = plan->passes.passes;
+  const bool is_finished = !plan->finishes.empty() || !plan->swaps.empty() || !plan->twins.empty();
   for (std::size_t p = 0; p < passes.size(); ++p) {
-    const bool is_last = p + 1 == passes.size() && plan->finishes.empty();
+    const bool is_last = p + 1 == passes.size() && !is_finished;
     const std::uint32_t to = is_last ? code_.target_at : bytes - from;
     std::vector<MxTileBlock> blocks;
     for (const Block& block : passes[p]) {
@@ -280,8 +279,16 @@ bool TileProgram::add_even(const Tiles& tiles, int width) {
     blocks_.push_back(std::move(blocks));
     from = to;
   }
-  for (std::size_t i = 0; i < plan->finishes.size(); ++i) {
-    const Finish& finish = plan->finishes[i];
+  add_finishes(*plan, from, step);
+  return true;
+}
+
+/// `from`: where the last pass leaves its registers.
+void TileProgram::add_finishes(const EvenPlan& plan, std::uint32_t from, std::uint32_t width) {
+  const auto made = [&](int reg) { return from + static_cast<std::uint32_t>(reg) * width; };
+  const auto target = [&](auto reg) { return code_.target_at + static_cast<std::uint32_t>(reg) * width; };
+  for (std::size_t i = 0; i < plan.finishes.size(); ++i) {
+    const Finish& finish = plan.finishes[i];
     std::vector<std::uint8_t> tables;
     for (const Finish::Term& term : finish.terms) {
       tables.insert(tables.end(), term.index.begin(), term.index.end());
@@ -289,14 +296,25 @@ bool TileProgram::add_even(const Tiles& tiles, int width) {
       tables.insert(tables.end(), matrices.begin(), matrices.begin() + width);
     }
     tables.insert(tables.end(), finish.order.begin(), finish.order.end());
-    const std::uint32_t at = static_cast<std::uint32_t>(i) * step;
-    finishes_.push_back({from + static_cast<std::uint32_t>(finish.a) * step, from + static_cast<std::uint32_t>(finish.b) * step, code_.target_at + at,
-                         table(tables)});
+    finishes_.push_back({made(finish.a), made(finish.b), target(i), 0, table(tables)});
     code_.finish_terms = static_cast<std::int64_t>(finish.terms.size());
-    if (finish.a != finish.b) code_.finish_pairs = 1;
+    if (finish.a != finish.b) code_.finish_kind = kMxPairs;
+  }
+  for (std::size_t i = 0; i < plan.swaps.size(); ++i) {
+    const NibbleSwap& swap = plan.swaps[i];
+    std::vector<std::uint8_t> tables(swap.partners.begin(), swap.partners.end());
+    tables.insert(tables.end(), swap.masks.begin(), swap.masks.end());
+    tables.insert(tables.end(), swap.order.begin(), swap.order.end());
+    finishes_.push_back({made(swap.from), made(swap.from), target(i), 0, table(tables)});
+    code_.finish_kind = kMxSwap;
+  }
+  for (const NibbleTwins& twins : plan.twins) {
+    std::vector<std::uint8_t> tables(twins.low.begin(), twins.low.end());
+    tables.insert(tables.end(), twins.high.begin(), twins.high.end());
+    finishes_.push_back({made(twins.a), made(twins.b), target(twins.targets[0]), target(twins.targets[1]), table(tables)});
+    code_.finish_kind = kMxTwins;
   }
   while (finishes_.size() % kFinishGroup != 0) finishes_.push_back(finishes_.back());
-  return true;
 }
 
 void TileProgram::add_registers(const Tiles& tiles, int width) {

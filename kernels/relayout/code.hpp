@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/isa.hpp"
+#include "kernels/relayout/registers.hpp"
 #include "kernels/relayout/tile.hpp"
 #include "kernels/relayout/tile_code.hpp"
 
@@ -55,6 +56,7 @@ class TileProgram {
 
   void add_parts(const Tiles& tiles);
   bool add_even(const Tiles& tiles, int width);
+  void add_finishes(const EvenPlan& plan, std::uint32_t from, std::uint32_t width);
   void add_registers(const Tiles& tiles, int width);
   std::uint32_t table(std::span<const std::uint8_t> bytes);
   void add_form(const TileForm& form, bool is_copy);

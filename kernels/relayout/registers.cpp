@@ -192,6 +192,53 @@ std::optional<Finish> finish_of(std::span<const std::vector<BytePart>> target, c
   return finish;
 }
 
+/// What a target register is made of: its first wish, how many there are, and the bytes in them.
+struct Met {
+  std::size_t wish;
+  std::size_t registers;
+  Slots bytes;
+};
+
+std::span<const std::vector<BytePart>> target_register(const Tiles& tiles, std::size_t i, std::size_t width) {
+  return std::span(tiles.parts).subspan(i * width, width);
+}
+
+/// Whether halves cross within each register that the passes make: then they are in the plan.
+bool swap_nibbles(const Tiles& tiles, const std::vector<Met>& met, EvenPlan& plan) {
+  std::vector<NibbleSwap> swaps;
+  for (std::size_t i = 0; i < met.size(); ++i) {
+    std::optional<NibbleSwap> swap =
+        nibble_swap(target_register(tiles, i, tiles.parts.size() / met.size()), met[i].bytes, static_cast<int>(met[i].wish));
+    if (!swap) return false;
+    swaps.push_back(std::move(*swap));
+  }
+  plan.swaps = std::move(swaps);
+  return true;
+}
+
+/// Whether two target registers each share what they are made of, the low halves for one and the high ones for the other: then they are in the plan.
+bool join_nibbles(const Tiles& tiles, const std::vector<Met>& met, EvenPlan& plan) {
+  const std::size_t width = tiles.parts.size() / met.size();
+  std::vector<NibbleTwins> twins;
+  std::map<std::size_t, std::vector<std::size_t>> by_wish;
+  for (std::size_t i = 0; i < met.size(); ++i) by_wish[met[i].wish].push_back(i);
+  for (const auto& [wish, targets] : by_wish) {
+    if (targets.size() != 2 || met[targets.front()].registers != 2) return false;
+    const auto pair = [&](std::size_t first, std::size_t second) {
+      std::optional<NibbleTwins> made = nibble_twins(target_register(tiles, first, width), target_register(tiles, second, width), met[first].bytes);
+      if (!made) return false;
+      made->a = static_cast<int>(wish);
+      made->b = static_cast<int>(wish) + 1;
+      made->targets = {static_cast<int>(first), static_cast<int>(second)};
+      twins.push_back(std::move(*made));
+      return true;
+    };
+    if (!pair(targets[0], targets[1]) && !pair(targets[1], targets[0])) return false;
+  }
+  plan.twins = std::move(twins);
+  return true;
+}
+
 }  // namespace
 
 RegisterPlan register_plan(const Tiles& tiles, int width) { return are_whole(tiles) ? whole_bytes(tiles, width) : parts_of_bytes(tiles, width); }
@@ -201,13 +248,13 @@ std::optional<EvenPlan> even_plan(const Tiles& tiles, int width) {
   if (are_whole(tiles)) {
     std::optional<Butterfly> passes = butterfly(width, moved_bytes(tiles, width), Wishes::ordered);
     if (!passes) return std::nullopt;
-    return EvenPlan{std::move(*passes), {}};
+    return EvenPlan{std::move(*passes), {}, {}, {}};
   }
   // Target registers that are made of the same bytes share the registers that bring these together.
   const auto step = static_cast<std::size_t>(width);
   std::vector<Slots> wanted;
   std::map<Slots, std::size_t> firsts;
-  std::vector<std::pair<std::size_t, std::size_t>> met_at;  // per target register: its first wish and how many there are
+  std::vector<Met> met_at;
   for (std::size_t first = 0; first < tiles.parts.size(); first += step) {
     const Slots met = met_bytes(std::span(tiles.parts).subspan(first, step));
     const std::size_t registers = met.size() / step;
@@ -216,20 +263,24 @@ std::optional<EvenPlan> even_plan(const Tiles& tiles, int width) {
     for (std::size_t r = 0; r < registers && is_new; ++r) {
       wanted.emplace_back(met.begin() + static_cast<std::ptrdiff_t>(r * step), met.begin() + static_cast<std::ptrdiff_t>((r + 1) * step));
     }
-    met_at.emplace_back(known->second, registers);
+    met_at.push_back({known->second, registers, {}});
   }
   if (wanted.size() * step != tiles.parts.size()) return std::nullopt;
   std::optional<Butterfly> passes = butterfly(width, wanted, Wishes::met);
   if (!passes) return std::nullopt;
-  EvenPlan plan{std::move(*passes), {}};
+  EvenPlan plan{std::move(*passes), {}, {}, {}};
+  for (Met& met : met_at) {
+    for (std::size_t r = 0; r < met.registers; ++r) {
+      const Slots& made = plan.passes.made[met.wish + r];
+      met.bytes.insert(met.bytes.end(), made.begin(), made.end());
+    }
+  }
+  if (swap_nibbles(tiles, met_at, plan) || join_nibbles(tiles, met_at, plan)) return plan;
   for (std::size_t i = 0; i < met_at.size(); ++i) {
-    const auto [wish, registers] = met_at[i];
-    Slots met = plan.passes.made[wish];
-    if (registers == 2) met.insert(met.end(), plan.passes.made[wish + 1].begin(), plan.passes.made[wish + 1].end());
-    std::optional<Finish> finish = finish_of(std::span(tiles.parts).subspan(i * step, step), met);
+    std::optional<Finish> finish = finish_of(target_register(tiles, i, step), met_at[i].bytes);
     if (!finish) return std::nullopt;
-    finish->a = static_cast<int>(wish);
-    finish->b = static_cast<int>(wish + registers) - 1;
+    finish->a = static_cast<int>(met_at[i].wish);
+    finish->b = static_cast<int>(met_at[i].wish + met_at[i].registers) - 1;
     plan.finishes.push_back(std::move(*finish));
   }
   return plan;

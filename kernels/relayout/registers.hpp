@@ -7,6 +7,7 @@
 
 #include "kernels/relayout/butterfly.hpp"
 #include "kernels/relayout/network.hpp"
+#include "kernels/relayout/nibbles.hpp"
 #include "kernels/relayout/tile.hpp"
 
 namespace mx::kernels::relayout {
@@ -54,11 +55,13 @@ struct Finish {
   std::vector<std::int16_t> order;
 };
 
-/// Tiles whose registers meet evenly: passes that bring the bytes of each target register together, and what is done with them there. Without
-/// finishes the passes make the target.
+/// Tiles whose registers meet evenly: passes that bring the bytes of each target register together, and what is done with them there: one of the
+/// three lists, where it is not empty, makes all target registers. Without any the passes make them.
 struct EvenPlan {
   Butterfly passes;
-  std::vector<Finish> finishes;  ///< by target register, all with as many terms
+  std::vector<Finish> finishes;   ///< by target register, all with as many terms
+  std::vector<NibbleSwap> swaps;  ///< by target register
+  std::vector<NibbleTwins> twins;
 };
 std::optional<EvenPlan> even_plan(const Tiles& tiles, int width);
 

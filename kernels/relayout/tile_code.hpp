@@ -70,11 +70,18 @@ struct MxTileBlock {
   uint32_t sorts;
   uint32_t orders;
 };
-/// Bytes of two registers through matrices, then reordered. Tables: index and matrices of each term, the order at last.
+/// How the registers that the last pass made become the target.
+enum MxTileFinishKind {
+  kMxMatrices,  ///< bytes of a through matrices, then reordered. Tables: index and matrices of each term, the order at last
+  kMxPairs,     ///< likewise bytes of a and b
+  kMxSwap,      ///< NibbleSwap of a in nibbles.hpp. Tables: partners, masks, order
+  kMxTwins,     ///< NibbleTwins of a and b, into out and twin. Tables: low, high
+};
 struct MxTileFinish {
   uint32_t a;
   uint32_t b;
   uint32_t out;
+  uint32_t twin;
   uint32_t tables;
 };
 /// Blocks that make use of none of each other.
@@ -108,7 +115,7 @@ struct MxTileCode {
   int64_t pass_count;
   int64_t finish_count;
   int64_t finish_terms;
-  int64_t finish_pairs;  ///< 0: a and b are the same in all of them
+  enum MxTileFinishKind finish_kind;
   int64_t gather_count;
   int64_t mix_count;
   int64_t terms_per_mix;

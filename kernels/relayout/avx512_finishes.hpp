@@ -1,0 +1,122 @@
+#pragma once
+// What is done with the registers that the passes of a tile made (MxTileFinishKind). For files of the AVX-512 tiers alone.
+
+#include <immintrin.h>
+#include <stdint.h>
+
+#include "kernels/relayout/avx512_ends.hpp"
+#include "kernels/relayout/tile_code.hpp"
+
+namespace {
+
+const int kFinishGroup = 4;
+
+/// Bytes of the registers that meet, and the matrices they go through, by the tables of one term.
+template <bool kPairs>
+inline __m512i term(__m512i a, __m512i b, const uint8_t* tables) {
+  const __m512i index = _mm512_load_si512(tables);
+  const __m512i bytes = kPairs ? _mm512_permutex2var_epi8(a, index, b) : permuted(index, a);
+  return _mm512_gf2p8affine_epi64_epi8(bytes, _mm512_load_si512(tables + kVector), 0);
+}
+
+template <bool kPairs, To kTo>
+void matrices(const MxTileCode* code, uint8_t* scratch, const Ends& in_memory) {
+  const Ends ends = in_memory;
+  const int64_t terms = code->finish_terms;
+  const MxTileFinish* finish = code->finishes;
+  for (const MxTileFinish* end = finish + code->finish_count; finish != end; finish += kFinishGroup) {
+    const uint8_t* tables[kFinishGroup];
+    __m512i a[kFinishGroup];
+    __m512i b[kFinishGroup];
+    __m512i sum[kFinishGroup];
+#pragma GCC unroll 4
+    for (int j = 0; j < kFinishGroup; ++j) {
+      tables[j] = code->tables + finish[j].tables;
+      a[j] = _mm512_load_si512(scratch + finish[j].a);
+      b[j] = kPairs ? _mm512_load_si512(scratch + finish[j].b) : a[j];
+      sum[j] = term<kPairs>(a[j], b[j], tables[j]);
+    }
+    for (int64_t t = 1; t < terms; ++t) {
+#pragma GCC unroll 4
+      for (int j = 0; j < kFinishGroup; ++j) {
+        tables[j] += 2 * kVector;
+        sum[j] = _mm512_xor_si512(sum[j], term<kPairs>(a[j], b[j], tables[j]));
+      }
+    }
+#pragma GCC unroll 4
+    for (int j = 0; j < kFinishGroup; ++j) sum[j] = permuted(_mm512_load_si512(tables[j] + 2 * kVector), sum[j]);
+#pragma GCC unroll 4
+    for (int j = 0; j < kFinishGroup; ++j) give<kTo>(finish[j].out, sum[j], scratch, ends);
+  }
+}
+
+/// `mask` ? a : b, bit by bit.
+inline __m512i chosen(__m512i mask, __m512i a, __m512i b) { return _mm512_ternarylogic_epi64(mask, a, b, 0xCA); }
+
+template <To kTo>
+void swaps(const MxTileCode* code, uint8_t* scratch, const Ends& in_memory) {
+  // The matrix that exchanges the halves of a byte.
+  const __m512i halves = _mm512_set1_epi64(0x1020408001020408);
+  const Ends ends = in_memory;
+  const MxTileFinish* finish = code->finishes;
+  for (const MxTileFinish* end = finish + code->finish_count; finish != end; finish += kFinishGroup) {
+    __m512i made[kFinishGroup];
+#pragma GCC unroll 4
+    for (int j = 0; j < kFinishGroup; ++j) {
+      const uint8_t* tables = code->tables + finish[j].tables;
+      const __m512i a = _mm512_load_si512(scratch + finish[j].a);
+      const __m512i partner = permuted(_mm512_load_si512(tables), a);
+      const __m512i crossed = _mm512_gf2p8affine_epi64_epi8(a, halves, 0);
+      made[j] = permuted(_mm512_load_si512(tables + 2 * kVector), chosen(_mm512_load_si512(tables + kVector), partner, crossed));
+    }
+#pragma GCC unroll 4
+    for (int j = 0; j < kFinishGroup; ++j) give<kTo>(finish[j].out, made[j], scratch, ends);
+  }
+}
+
+template <To kTo>
+void twins(const MxTileCode* code, uint8_t* scratch, const Ends& in_memory) {
+  const __m512i low_half = _mm512_set1_epi8(0x0F);
+  const Ends ends = in_memory;
+  const MxTileFinish* finish = code->finishes;
+  for (const MxTileFinish* end = finish + code->finish_count; finish != end; finish += kFinishGroup) {
+    __m512i first[kFinishGroup];
+    __m512i second[kFinishGroup];
+#pragma GCC unroll 4
+    for (int j = 0; j < kFinishGroup; ++j) {
+      const uint8_t* tables = code->tables + finish[j].tables;
+      const __m512i a = _mm512_load_si512(scratch + finish[j].a);
+      const __m512i b = _mm512_load_si512(scratch + finish[j].b);
+      const __m512i low = _mm512_permutex2var_epi8(a, _mm512_load_si512(tables), b);
+      const __m512i high = _mm512_permutex2var_epi8(a, _mm512_load_si512(tables + kVector), b);
+      first[j] = chosen(low_half, low, _mm512_slli_epi16(high, 4));
+      second[j] = chosen(low_half, _mm512_srli_epi16(low, 4), high);
+    }
+#pragma GCC unroll 4
+    for (int j = 0; j < kFinishGroup; ++j) {
+      give<kTo>(finish[j].out, first[j], scratch, ends);
+      give<kTo>(finish[j].twin, second[j], scratch, ends);
+    }
+  }
+}
+
+typedef void Finishes(const MxTileCode* code, uint8_t* scratch, const Ends& ends);
+
+template <To kTo>
+Finishes* finishes_of(MxTileFinishKind kind) {
+  switch (kind) {
+    case kMxMatrices: return matrices<false, kTo>;
+    case kMxPairs: return matrices<true, kTo>;
+    case kMxSwap: return swaps<kTo>;
+    case kMxTwins: break;
+  }
+  return twins<kTo>;
+}
+
+inline Finishes* finishes_for(MxTileFinishKind kind, To to) {
+  static decltype(finishes_of<kToScratch>)* const rows[kTos] = {finishes_of<kToScratch>, finishes_of<kToLines>,  finishes_of<kToLanes64>,
+                                                                finishes_of<kToLanes32>, finishes_of<kToSome64>, finishes_of<kToSome32>};
+  return rows[to](kind);
+}
+
+}  // namespace
