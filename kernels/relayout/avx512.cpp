@@ -2,6 +2,7 @@
 
 #include "kernels/relayout/avx512_ends.hpp"
 #include "kernels/relayout/avx512_finishes.hpp"
+#include "kernels/relayout/avx512_passes.hpp"
 #include "kernels/relayout/avx512_runs.hpp"
 #include "kernels/relayout/tile_code.hpp"
 
@@ -42,66 +43,6 @@ inline void mixes(const MxTileCode* code, uint8_t* scratch) {
 #pragma GCC unroll 8
     for (int j = 0; j < kMxGroup; ++j) _mm512_store_si512(scratch + mix[j], sum[j]);
   }
-}
-
-/// Each register with the one whose number differs in one bit: the chunks, as qwords, that come from that one.
-template <int kBit>
-inline void exchange(__m512i* value, __mmask8 chunks) {
-  __m512i made[8];
-#pragma GCC unroll 8
-  for (int j = 0; j < 8; ++j) made[j] = _mm512_mask_blend_epi64(chunks, value[j], value[j ^ kBit]);
-#pragma GCC unroll 8
-  for (int j = 0; j < 8; ++j) value[j] = made[j];
-}
-
-template <From kFrom, To kTo>
-void blocks_of(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, const Ends& in_memory) {
-  constexpr __mmask8 kChunks[3] = {0xAA, 0xCC, 0xF0};
-  // Copies: what is stored could change the originals, for all that the compiler knows.
-  const Ends ends = in_memory;
-  const int64_t levels = pass->levels;
-  const int64_t orders_too = pass->orders;
-  const __mmask8* chunks = kChunks + 3 - levels;
-  const MxTileBlock* block = pass->blocks;
-  uint32_t sorted_by = block->sorts;
-  __m512i sorts[8];
-#pragma GCC unroll 8
-  for (int j = 0; j < 8; ++j) sorts[j] = _mm512_load_si512(tables + sorted_by + j * kVector);
-  for (const MxTileBlock* end = block + pass->count; block != end; ++block) {
-    if (block->sorts != sorted_by) {
-      sorted_by = block->sorts;
-#pragma GCC unroll 8
-      for (int j = 0; j < 8; ++j) sorts[j] = _mm512_load_si512(tables + sorted_by + j * kVector);
-    }
-    __m512i value[8];
-#pragma GCC unroll 8
-    for (int j = 0; j < 8; ++j) value[j] = permuted(sorts[j], fetch<kFrom>(block->in[j], scratch, ends));
-    if (levels > 0) exchange<1>(value, chunks[0]);
-    if (levels > 1) exchange<2>(value, chunks[1]);
-    if (levels > 2) exchange<4>(value, chunks[2]);
-    if (orders_too != 0) {
-      const uint8_t* orders = tables + block->orders;
-#pragma GCC unroll 8
-      for (int j = 0; j < 8; ++j) value[j] = permuted(_mm512_load_si512(orders + j * kVector), value[j]);
-    }
-#pragma GCC unroll 8
-    for (int j = 0; j < 8; ++j) give<kTo>(block->out[j], value[j], scratch, ends);
-  }
-}
-
-typedef void Blocks(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, const Ends& ends);
-
-template <From kFrom>
-Blocks* blocks_for(To to) {
-  static Blocks* const blocks[kTos] = {blocks_of<kFrom, kToScratch>, blocks_of<kFrom, kToLines>,  blocks_of<kFrom, kToLanes64>,
-                                       blocks_of<kFrom, kToLanes32>, blocks_of<kFrom, kToSome64>, blocks_of<kFrom, kToSome32>};
-  return blocks[to];
-}
-
-Blocks* blocks_for(From from, To to) {
-  static decltype(blocks_for<kFromScratch>)* const rows[kFroms] = {blocks_for<kFromScratch>, blocks_for<kFromLanes64>, blocks_for<kFromLanes32>,
-                                                                   blocks_for<kFromSome64>, blocks_for<kFromSome32>};
-  return rows[from](to);
 }
 
 /// Lanes that passes do not read in place.

@@ -10,7 +10,7 @@
 namespace mx::kernels::relayout {
 namespace {
 
-constexpr int kMostLevels = 3;
+constexpr int kMostLevels = 4;
 
 struct Register {
   int number;
@@ -155,16 +155,15 @@ class Planner {
   }
 
   static std::vector<Block> blocks_of(const std::vector<Part>& parts, int levels) {
-    const std::size_t per_block = static_cast<std::size_t>(kBlock) >> levels;
+    const std::size_t per_block = block_size(levels) >> levels;
     std::vector<Block> blocks;
     for (std::size_t first = 0; first < parts.size(); first += per_block) {
       Block block{{}, {}, levels, {}, {}};
-      std::size_t at = 0;
       for (std::size_t p = first; p < first + per_block; ++p) {
         const Part& part = parts[std::min(p, parts.size() - 1)];
-        for (std::size_t r = 0; r < part.in.size(); ++r, ++at) {
-          block.in[at] = part.in[r].number;
-          block.out[at] = part.out[r].number;
+        for (std::size_t r = 0; r < part.in.size(); ++r) {
+          block.in.push_back(part.in[r].number);
+          block.out.push_back(part.out[r].number);
         }
         block.sorts.insert(block.sorts.end(), part.sorts.begin(), part.sorts.end());
         block.orders.insert(block.orders.end(), part.orders.begin(), part.orders.end());

@@ -1,8 +1,8 @@
 #pragma once
 // The common case of a network: every register of the source shares equally many bytes with every register of the target that it meets. Then passes
-// of up to three levels over eight registers do it, without a trip to memory between the levels.
+// of up to four levels do it, without a trip to memory between the levels.
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -11,14 +11,15 @@
 
 namespace mx::kernels::relayout {
 
-inline constexpr int kBlock = 8;
+/// Registers of a block that goes through so many levels.
+constexpr std::size_t block_size(int levels) { return levels > 3 ? 16 : 8; }
 
-/// Eight registers in parts of 2^levels, each cut into as many chunks. A register is sorted, so that of register i of a part the chunk for its output
+/// Registers in parts of 2^levels, each cut into as many chunks. A register is sorted, so that of register i of a part the chunk for its output
 /// g is chunk g ^ i. Level l, from 0 on, takes from register i ^ 2^l those chunks whose number has bit l: at last register g has all that output g
 /// needs, each chunk where it was. Then the bytes may be ordered.
 struct Block {
-  std::array<int, kBlock> in;   ///< numbers among the registers that the pass reads
-  std::array<int, kBlock> out;  ///< among those that it writes
+  std::vector<int> in;   ///< numbers among the registers that the pass reads
+  std::vector<int> out;  ///< among those that it writes
   int levels;
   std::vector<std::vector<std::int16_t>> sorts;   ///< per register of `in`: which byte comes to which place
   std::vector<std::vector<std::int16_t>> orders;  ///< likewise per register of `out`; empty: they stay as they are

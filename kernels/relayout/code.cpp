@@ -266,7 +266,7 @@ bool TileProgram::add_even(const Tiles& tiles, int width) {
     std::vector<MxTileBlock> blocks;
     for (const Block& block : passes[p]) {
       MxTileBlock out{};
-      for (std::size_t i = 0; i < kBlock; ++i) {
+      for (std::size_t i = 0; i < block.in.size(); ++i) {
         out.in[i] = from + static_cast<std::uint32_t>(block.in[i]) * step;
         out.out[i] = to + static_cast<std::uint32_t>(block.out[i]) * step;
       }

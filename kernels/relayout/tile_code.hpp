@@ -63,10 +63,10 @@ struct MxTileTerm {
   uint32_t from;
   uint32_t matrix;
 };
-/// Eight registers sorted, exchanged and ordered, as Block in butterfly.hpp says; eight index tables of each kind stand one behind the other.
+/// Registers sorted, exchanged and ordered, as Block in butterfly.hpp says; as many index tables of each kind stand one behind the other.
 struct MxTileBlock {
-  uint32_t in[8];
-  uint32_t out[8];
+  uint32_t in[16];
+  uint32_t out[16];
   uint32_t sorts;
   uint32_t orders;
 };
@@ -88,7 +88,7 @@ struct MxTileFinish {
 struct MxTilePass {
   const struct MxTileBlock* blocks;
   int64_t count;
-  int64_t levels;
+  int64_t levels;  ///< of blocks of sixteen registers 4, of eight up to 3
   int64_t orders;  ///< 1: registers are ordered at last
 };
 
