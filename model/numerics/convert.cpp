@@ -209,16 +209,6 @@ std::uint32_t encode_checked(const Value& value, const Format& format, const Con
 std::string_view name_of(Rounding rounding) { return rows::word_of<Rounding>(kRoundings, rounding); }
 std::string_view name_of(Overflow overflow) { return rows::word_of<Overflow>(kOverflows, overflow); }
 
-bool is_stochastic(Rounding rounding) {
-  switch (rounding) {
-    case Rounding::stochastic_floor:
-    case Rounding::stochastic_odd:
-    case Rounding::stochastic_nearest:
-    case Rounding::stochastic_add: return true;
-    default: return false;
-  }
-}
-
 Rounding rounding_named(std::string_view name) { return rows::named(kRoundings, "rounding", name).value; }
 Overflow overflow_named(std::string_view name) { return rows::named(kOverflows, "overflow rule", name).value; }
 

@@ -111,7 +111,15 @@ std::uint32_t to_f32(std::uint32_t code, const Format& from);
 std::uint32_t to_f32(const Value& value);
 
 /// Whether the rounding takes random bits.
-bool is_stochastic(Rounding rounding);
+constexpr bool is_stochastic(Rounding rounding) {
+  switch (rounding) {
+    case Rounding::stochastic_floor:
+    case Rounding::stochastic_odd:
+    case Rounding::stochastic_nearest:
+    case Rounding::stochastic_add: return true;
+    default: return false;
+  }
+}
 
 std::string_view name_of(Rounding rounding);
 std::string_view name_of(Overflow overflow);

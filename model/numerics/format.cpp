@@ -17,13 +17,6 @@ struct Alias {
 // OFP8 calls its E4M3 "E4M3"; the "fn" (finite, NaN) is the name that LLVM, ml_dtypes and torch gave it.
 constexpr std::array kAliases{Alias{"fp32", "f32"}, Alias{"e4m3", "e4m3fn"}};
 
-constexpr std::uint32_t low_bits(int count) { return count >= 32 ? 0xFFFFFFFFU : (1U << count) - 1U; }
-
-/// Exponent and mantissa field together, without the sign.
-constexpr std::uint32_t magnitude_mask(const Format& format) { return low_bits(format.width - (format.has_sign ? 1 : 0)); }
-
-constexpr std::uint32_t exponent_mask(const Format& format) { return low_bits(format.exponent_bits) << format.mantissa_bits; }
-
 }  // namespace
 
 std::span<const Format> all_formats() { return kFormats; }
@@ -33,34 +26,6 @@ const Format& format_named(std::string_view name) {
     if (same_name(alias.alias, name)) name = alias.name;
   }
   return rows::named(kFormats, "format", name);
-}
-
-std::uint32_t max_finite_code(const Format& format) {
-  const std::uint32_t top = magnitude_mask(format);
-  switch (format.specials) {
-    case Specials::ieee: return exponent_mask(format) - 1U;
-    case Specials::nan_all_ones:
-    case Specials::nan_top_code: return top - 1U;
-    case Specials::nan_negative_zero:
-    case Specials::none: break;
-  }
-  return top;
-}
-
-bool is_nan_code(const Format& format, std::uint32_t code) {
-  const std::uint32_t magnitude = code & magnitude_mask(format);
-  switch (format.specials) {
-    case Specials::ieee: return magnitude > exponent_mask(format);
-    case Specials::nan_all_ones:
-    case Specials::nan_top_code: return magnitude == magnitude_mask(format);
-    case Specials::nan_negative_zero: return code != 0 && magnitude == 0;
-    case Specials::none: break;
-  }
-  return false;
-}
-
-bool is_inf_code(const Format& format, std::uint32_t code) {
-  return format.specials == Specials::ieee && (code & magnitude_mask(format)) == exponent_mask(format);
 }
 
 int max_exponent(const Format& format) {

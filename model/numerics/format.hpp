@@ -63,14 +63,45 @@ std::span<const Format> all_formats();
 /// The format of that name (case, '-' and '_' ignored; "fp32" and "e4m3" are accepted as f32 and e4m3fn). Throws Error(usage).
 const Format& format_named(std::string_view name);
 
+/// Exponent and mantissa field of a code together, without the sign.
+constexpr std::uint32_t magnitude_mask(const Format& format) {
+  const int bits = format.width - (format.has_sign ? 1 : 0);
+  return bits >= 32 ? 0xFFFFFFFFU : (1U << bits) - 1U;
+}
+
+/// The exponent field of a code.
+constexpr std::uint32_t exponent_mask(const Format& format) { return ((1U << format.exponent_bits) - 1U) << format.mantissa_bits; }
+
 /// Code of the largest finite positive value.
-std::uint32_t max_finite_code(const Format& format);
+constexpr std::uint32_t max_finite_code(const Format& format) {
+  const std::uint32_t top = magnitude_mask(format);
+  switch (format.specials) {
+    case Specials::ieee: return exponent_mask(format) - 1U;
+    case Specials::nan_all_ones:
+    case Specials::nan_top_code: return top - 1U;
+    case Specials::nan_negative_zero:
+    case Specials::none: break;
+  }
+  return top;
+}
 
 /// True when the code is a NaN of the format.
-bool is_nan_code(const Format& format, std::uint32_t code);
+constexpr bool is_nan_code(const Format& format, std::uint32_t code) {
+  const std::uint32_t magnitude = code & magnitude_mask(format);
+  switch (format.specials) {
+    case Specials::ieee: return magnitude > exponent_mask(format);
+    case Specials::nan_all_ones:
+    case Specials::nan_top_code: return magnitude == magnitude_mask(format);
+    case Specials::nan_negative_zero: return code != 0 && magnitude == 0;
+    case Specials::none: break;
+  }
+  return false;
+}
 
 /// True when the code is an infinity of the format.
-bool is_inf_code(const Format& format, std::uint32_t code);
+constexpr bool is_inf_code(const Format& format, std::uint32_t code) {
+  return format.specials == Specials::ieee && (code & magnitude_mask(format)) == exponent_mask(format);
+}
 
 /// Exponent of the largest finite value, floor(log2): the emax of MX block scales (e4m3fn 8, e5m2 15, e2m1 2, mxint8 0).
 int max_exponent(const Format& format);

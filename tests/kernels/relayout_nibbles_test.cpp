@@ -21,7 +21,7 @@ using Bytes = std::vector<std::vector<BytePart>>;
 
 }  // namespace
 
-TEST_CASE("partners within a register swap halves; a byte with two partners, or on both sides, does not") {
+TEST_CASE("partners within a register swap halves, but not a byte with two partners or on both sides") {
   const Slots met{10, 11, 20, 21};
   const std::optional<NibbleSwap> swap = nibble_swap(Bytes{byte_of(10, 20, 0), byte_of(10, 20, 1), byte_of(11, 21, 1), byte_of(11, 21, 0)}, met, 7);
   REQUIRE(swap);
