@@ -9,9 +9,9 @@
 namespace mx::kernels {
 namespace {
 
-constexpr size_t kGroup = 128;  // elements that go together
-constexpr size_t kBatch = 16;   // groups between the two passes
-constexpr size_t kAhead = 2;    // batches between what is encoded and what is asked of memory
+constexpr size_t kGroup = 128;   // elements that go together
+constexpr size_t kBatch = 8;     // groups between the two passes
+constexpr size_t kAhead = 4096;  // bytes between what is encoded and what is asked of memory: a first cache of 32 KiB keeps these and two batches
 
 /// The largest magnitude of each vector, in every word of the 128 bits at its place.
 [[gnu::always_inline]] inline __m512i largest_of_each(const Four& x) {
@@ -149,7 +149,7 @@ void run(const PowerPlan& plan, const void* elements, size_t blocks, uint8_t* co
   for (size_t g = 0; g < whole; g += kBatch) {
     const size_t groups = whole - g < kBatch ? whole - g : kBatch;
     measure<kSource, kBlock>(from + g * kBytes, groups, scales + g * kBlocks, irregular, g * kBlocks, scratch, c);
-    const size_t asked = whole - g < kAhead * kBatch ? whole : g + kAhead * kBatch;
+    const size_t asked = whole - g < kAhead / kBytes ? whole : g + kAhead / kBytes;
     encode<kSource, kNibbles, kZeros>(from + g * kBytes, groups, from + asked * kBytes, whole - asked, codes + g * kCodes, scratch, c, streams);
   }
   if (streams) _mm_sfence();
