@@ -34,6 +34,7 @@ constexpr size_t kAhead = 4096;  // bytes between what is encoded and what is as
 struct Constants {
   __m512i least_amax, amax_from, amax_span, zero_scale, scale_addend, scale_offset, half_unit_offset;
   Rounding rounding;
+  Table table;  ///< of codes of four bits
   uint32_t zero_is_irregular;
 };
 
@@ -47,6 +48,7 @@ struct Constants {
   c.scale_offset = set16(plan.scale_offset);
   c.half_unit_offset = set16(plan.half_unit_offset);
   c.rounding = rounding_of(plan.rounding);
+  if (plan.rounding.width == 4) c.table = table_of(c.rounding);
   c.zero_is_irregular = plan.zero_is_regular != 0 ? 0U : ~0U;
   return c;
 }
@@ -125,7 +127,12 @@ template <ElementSource kSource, bool kNibbles, ZeroSigns kZeros>
       } else {
         x = scratch.elements[g].v[j];
       }
-      coded.v[j] = codes_of<kZeros>(x, _mm512_broadcast_i32x4(_mm_load_si128(half_units + j)), c.rounding);
+      const __m512i half_unit = _mm512_broadcast_i32x4(_mm_load_si128(half_units + j));
+      if constexpr (kNibbles) {
+        coded.v[j] = codes_by_table<kZeros>(x, half_unit, c.rounding, c.table);
+      } else {
+        coded.v[j] = codes_of<kZeros>(x, half_unit, c.rounding);
+      }
     }
     if constexpr (kNibbles) {
       store(codes + g * 64, nibbles(coded), streams);

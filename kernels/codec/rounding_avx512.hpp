@@ -76,13 +76,41 @@ template <ZeroSigns kZeros>
   return _mm512_ternarylogic_epi32(code, signs, r.sign, 0xF8);
 }
 
+/// Codes of e2m1 by a magnitude's steps above half of the smallest element: twice what stands above the lowest kBelow bits, one more where those are
+/// not all zero.
+struct Table {
+  __m512i codes[2];
+};
+constexpr int kBelow = 5;
+
+inline Table table_of(const Rounding& r) {
+  const __m512i numbers =
+      _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  const __m512i low_bit = _mm512_set1_epi16(1);
+  const __m512i steps = _mm512_or_si512(_mm512_slli_epi16(_mm512_srli_epi16(numbers, 1), kBelow), _mm512_and_si512(numbers, low_bit));
+  const auto codes = [&](uint16_t first) { return codes_of<ZeroSigns::kept>(_mm512_add_epi16(steps, set16(first)), _mm512_setzero_si512(), r); };
+  return {{codes(0), codes(16 << kBelow)}};
+}
+
+/// codes_of of e2m1, by its table.
+template <ZeroSigns kZeros>
+[[gnu::always_inline]] inline __m512i codes_by_table(__m512i x, __m512i half_unit, const Rounding& r, const Table& table) {
+  const __m512i magnitude = _mm512_ternarylogic_epi32(x, _mm512_set1_epi16(0x7FFF), r.sticky, 0xEA);
+  const __m512i above = _mm512_min_epu16(_mm512_subs_epu16(magnitude, half_unit), r.largest);
+  const __m512i up = _mm512_srli_epi16(_mm512_add_epi16(above, _mm512_set1_epi16((1 << kBelow) - 1)), kBelow);
+  const __m512i index = _mm512_add_epi16(_mm512_srli_epi16(above, kBelow), up);
+  const __m512i code = _mm512_permutex2var_epi16(table.codes[0], index, table.codes[1]);
+  const __m512i moved = _mm512_srli_epi16(x, 12);
+  if constexpr (kZeros == ZeroSigns::kept) return _mm512_ternarylogic_epi32(code, moved, r.sign, 0xF8);
+  const __mmask32 has_sign = kZeros == ZeroSigns::dropped ? _mm512_test_epi16_mask(code, code) : _mm512_test_epi16_mask(x, _mm512_set1_epi16(0x7FFF));
+  return _mm512_ternarylogic_epi32(code, _mm512_maskz_mov_epi16(has_sign, moved), r.sign, 0xF8);
+}
+
 /// 128 codes of 4 bits to 64 bytes.
 [[gnu::always_inline]] inline __m512i nibbles(const Four& codes) {
-  const __m512i byte = _mm512_set1_epi32(0xFF);
+  const __m512i places = _mm512_set1_epi32(16 << 16 | 1);
   Four pairs;
-  for (int i = 0; i < 4; ++i) {
-    pairs.v[i] = _mm512_ternarylogic_epi32(codes.v[i], _mm512_srli_epi32(codes.v[i], 12), byte, 0xA8);  // (a | b) & byte
-  }
+  for (int i = 0; i < 4; ++i) pairs.v[i] = _mm512_madd_epi16(codes.v[i], places);
   const __m512i words = _mm512_packus_epi16(_mm512_packus_epi32(pairs.v[0], pairs.v[1]), _mm512_packus_epi32(pairs.v[2], pairs.v[3]));
   return _mm512_permutexvar_epi32(_mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0), words);
 }
