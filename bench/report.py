@@ -127,29 +127,45 @@ def layout_table(runs, crowded):
 
 
 def scaling_line(what, pairs):
-    """What a second thread brings, from {name: (rate of one thread, rate of two)}."""
+    """What a second thread brings, from {name: (times one thread, times one thread that the limit beside it did)}."""
     if not pairs:
         return []
-    times = {name: two / one for name, (one, two) in pairs.items()}
-    below = sorted(f"{name} ({value:.2f})" for name, value in times.items() if value < SCALING_ASKED)
-    reach = f"all of them at least {SCALING_ASKED}" if not below else f"{len(times) - len(below)} of {len(times)} at least {SCALING_ASKED}; the others: {', '.join(below)}"
-    return ["", f"Two threads do {min(times.values()):.2f} to {max(times.values()):.2f} times what one does, {statistics.median(times.values()):.2f} in the middle, of {what}: {reach}."]
+
+    def range_of(values):
+        return f"{min(values):.2f} to {max(values):.2f} times what one does, {statistics.median(values):.2f} in the middle"
+
+    # Where two threads cannot move twice the bytes, no kernel can do twice the work.
+    judged = {name: times for name, (times, limit) in pairs.items() if limit >= SCALING_ASKED}
+    below = sorted(f"{name} ({times:.2f})" for name, times in judged.items() if times < SCALING_ASKED)
+    line = f"Two threads do {range_of([times for times, _ in pairs.values()])}, of {what}; their limits {range_of([limit for _, limit in pairs.values()])}."
+    if not judged:
+        return ["", f"{line} No limit does {SCALING_ASKED} times."]
+    reach = f"all do at least {SCALING_ASKED}" if not below else f"{len(judged) - len(below)} do at least {SCALING_ASKED}, the others are {', '.join(below)}"
+    return ["", f"{line} Of the {len(judged)} whose limit does at least {SCALING_ASKED} times, {reach}."]
 
 
 def codec_scaling(runs):
-    """Rates of one and of two threads of each codec on the widest tier, both by the processor's time and the clock as the tables have them."""
+    """Of each codec on the widest tier, both by the processor's time and the clock as the tables have them."""
     widest = next((tier for tier in ("avx512", "avx2", "portable") if any(key[1] == tier for key in runs)), None)
-    return {codec: tuple(1 / statistics.median(runs[codec, widest, threads]) for threads in (1, 2)) for codec, what, threads in runs if what == widest and threads == 1 and (codec, widest, 2) in runs}
+    pairs = {}
+    for codec in {key[0] for key in runs if key[1] == widest}:
+        keys = [(codec, what, threads) for what in (widest, LIMIT) for threads in (1, 2)]
+        if all(key in runs for key in keys):
+            one, two, limit_one, limit_two = (statistics.median(runs[key]) for key in keys)
+            pairs[codec] = (one / two, limit_one / limit_two)
+    return pairs
 
 
 def layout_scaling(runs):
     names = {"apply": "there", "undo": "back"}
-    return {
-        f"{layout} {names[way]}": tuple(statistics.median(rate for _, rate in by_way[way, threads]) for threads in (1, 2))
-        for (kind, layout), by_way in runs.items()
-        for way in names
-        if kind != "peer" and (way, 1) in by_way and (way, 2) in by_way
-    }
+    pairs = {}
+    for (kind, layout), by_way in runs.items():
+        for way, name in names.items():
+            if kind == "peer" or (way, 1) not in by_way or (way, 2) not in by_way:
+                continue
+            (share_one, one), (share_two, two) = ([statistics.median(column) for column in zip(*by_way[way, threads])] for threads in (1, 2))
+            pairs[f"{layout} {name}"] = (two / one, two / share_two / (one / share_one))
+    return pairs
 
 
 def replaced(document, begin, end, lines, path):
