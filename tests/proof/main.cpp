@@ -96,14 +96,14 @@ int prove(const std::string& kind, const Options& options) {
   return outcome.wrong > 0 ? kWrong : 0;
 }
 
-int print_table(const std::vector<std::string>& states, const std::string& document) {
+int print_table(const std::vector<std::string>& states, const Kinds& kinds, const std::string& document) {
   State state = read_state(states.front());
   for (std::size_t i = 1; i < states.size(); ++i) merge_state(state, read_state(states[i]), states[i]);
-  const ProofTable table = proof_table(all_rows(), state);
+  const ProofTable table = proof_table(all_rows(), state, kinds);
   if (document.empty()) {
     std::printf("%s", table.text.c_str());
   } else {
-    write_into_document(document, table.text);
+    write_into_document(document, table.text, kinds);
   }
   if (table.wrong > 0) return kWrong;
   return table.incomplete > 0 ? kNothingRan : 0;
@@ -131,9 +131,12 @@ int run(int argc, char** argv) {
   }
   CLI::App* table = app.add_subcommand("table", "merge state files and print the table of what is proven");
   std::vector<std::string> states;
+  Kinds kinds;
   std::string document;
   table->add_option("--state", states, "state files of one build")->required();
-  table->add_option("--into", document, "put the table between the marks of this document instead of printing it");
+  table->add_option("--kind", kinds, "only rows of this kind (conversions, further, twin, functions), and of each other one named like this")
+      ->check(CLI::IsMember({std::string(kConversions), std::string(kFurther), std::string(kTwin), std::string(kFunctions)}));
+  table->add_option("--into", document, "put the table between the marks of this document, which name the kinds, instead of printing it");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
@@ -141,7 +144,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorCode::usage, error.what());
   }
-  return kind.empty() ? print_table(states, document) : prove(kind, options);
+  return kind.empty() ? print_table(states, kinds, document) : prove(kind, options);
 }
 
 }  // namespace

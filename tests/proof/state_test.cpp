@@ -218,6 +218,13 @@ TEST_CASE("the table calls proven only what is complete and right") {
   CHECK(says(table.text, "| b | 2 | incomplete: 4,278,190,080 | 0 | incomplete: 4,278,190,080 | 0 |\n"));
   CHECK(says(table.text, "| c | 2 | 4,294,967,296 | 1 | 4,294,967,296 | 1 |\n"));
   CHECK(says(table.text, "| exp | incomplete: 16,777,216 | 0 | 2^-57.2 |\n"));
+  const ProofTable model = proof_table(rows, state, {std::string(kConversions)});
+  CHECK(says(model.text, "| conversion from fp32 | thresholds | inputs, model | wrong |\n|---|--:|--:|--:|\n| a | 2 | 4,294,967,296 | 0 |\n"));
+  CHECK(!says(model.text, "exp"));
+  const ProofTable twin = proof_table(rows, state, {std::string(kTwin)});
+  CHECK(says(twin.text, "| conversion from fp32 | thresholds | inputs, fast twin | wrong |\n|---|--:|--:|--:|\n| a | 2 | 4,294,967,296 | 0 |\n"));
+  CHECK(model.proven + twin.proven == table.proven);
+  CHECK(says(proof_table(rows, state, {std::string(kFunctions)}).text, "inputs.\n\n| function in fp32 |"));
   state.results[{"twin", "d", 0}] = kRight;
   CHECK(says(message_of(ErrorCode::input, [&] { proof_table(rows, state); }), "'twin d'"));
 }
@@ -228,6 +235,10 @@ TEST_CASE("the table replaces what stands between the marks of a document") {
   const std::string path = files.write("document", document);
   write_into_document(path, "| new |\n");
   CHECK(Files::read(path) == "text\n<!-- mxact_proof table -->\n\n| new |\n\n<!-- end of the table -->\nmore\n");
+  const std::string two = files.write("two", "<!-- mxact_proof table twin -->\na\n<!-- end of the table -->\n" + document);
+  write_into_document(two, "| new |\n", {std::string(kTwin)});
+  CHECK(Files::read(two) == "<!-- mxact_proof table twin -->\n\n| new |\n\n<!-- end of the table -->\n" + document);
+  CHECK(says(message_of(ErrorCode::input, [&] { write_into_document(two, "x", {std::string(kFurther)}); }), "'<!-- mxact_proof table further -->'"));
   const std::string unmarked = files.write("unmarked", "text\n");
   CHECK(says(message_of(ErrorCode::input, [&] { write_into_document(unmarked, "x"); }), "has no lines"));
   CHECK(says(message_of(ErrorCode::resource, [&] { write_into_document(files.path("none"), "x"); }), "cannot be read"));

@@ -15,7 +15,6 @@ namespace mx::test {
 namespace {
 
 constexpr std::uint64_t kAllInputs = std::uint64_t{kChunks} * kChunkInputs;
-constexpr std::string_view kBegin = "<!-- mxact_proof table -->\n";
 constexpr std::string_view kEnd = "<!-- end of the table -->\n";
 
 std::string grouped(std::uint64_t value) {
@@ -55,24 +54,34 @@ void count(const Sum& sum, ProofTable& table) {
   if (complete && sum.wrong == 0) ++table.proven;
 }
 
+bool shows(const Kinds& kinds, std::string_view kind) { return kinds.empty() || std::ranges::find(kinds, kind) != kinds.end(); }
+
+/// Two cells of a row.
+std::string cells(const ProofRow& row, const Results& results, ProofTable& table) {
+  const Sum sum = sum_of(row, results);
+  count(sum, table);
+  return " " + inputs_cell(sum) + " | " + grouped(sum.wrong) + " |";
+}
+
 /// One line per conversion, the twin beside the model.
-std::string conversion_lines(const std::vector<ProofRow>& rows, const Results& results, ProofTable& table) {
-  std::string text = "| conversion from fp32 | thresholds | inputs, model | wrong | inputs, fast twin | wrong |\n|---|--:|--:|--:|--:|--:|\n";
+std::string conversion_lines(const std::vector<ProofRow>& rows, const Results& results, const Kinds& kinds, ProofTable& table) {
+  const bool shows_model = shows(kinds, kConversions) || shows(kinds, kFurther);
+  const bool shows_twin = shows(kinds, kTwin);
+  if (!shows_model && !shows_twin) return {};
+  std::string text = "| conversion from fp32 | thresholds |";
+  if (shows_model) text += " inputs, model | wrong |";
+  if (shows_twin) text += " inputs, fast twin | wrong |";
+  text += std::string("\n|---|--:|") + (shows_model ? "--:|--:|" : "") + (shows_twin ? "--:|--:|" : "") + "\n";
   for (const ProofRow& row : rows) {
     if (row.kind != kConversions && row.kind != kFurther) continue;
-    const Sum model = sum_of(row, results);
-    count(model, table);
-    text += "| " + row.name + " | " + grouped(row.thresholds()) + " | " + inputs_cell(model) + " | " + grouped(model.wrong) + " | ";
     const auto twin = std::ranges::find_if(rows, [&](const ProofRow& other) { return other.kind == kTwin && other.name == row.name; });
-    if (twin == rows.end()) {
-      text += "no fast way | |\n";
-      continue;
-    }
-    const Sum fast = sum_of(*twin, results);
-    count(fast, table);
-    text += inputs_cell(fast) + " | " + grouped(fast.wrong) + " |\n";
+    if (shows_model ? !shows(kinds, row.kind) : twin == rows.end()) continue;
+    text += "| " + row.name + " | " + grouped(row.thresholds()) + " |";
+    if (shows_model) text += cells(row, results, table);
+    if (shows_twin) text += twin == rows.end() ? " no fast way | |" : cells(*twin, results, table);
+    text += "\n";
   }
-  return text;
+  return text + "\n";
 }
 
 std::string function_lines(const std::vector<ProofRow>& rows, const Results& results, ProofTable& table) {
@@ -99,29 +108,34 @@ void check_rows_exist(const std::vector<ProofRow>& rows, const Results& results)
 
 }  // namespace
 
-ProofTable proof_table(const std::vector<ProofRow>& rows, const State& state) {
+ProofTable proof_table(const std::vector<ProofRow>& rows, const State& state, const Kinds& kinds) {
   check_rows_exist(rows, state.results);
   ProofTable table;
-  const std::string conversions = conversion_lines(rows, state.results, table);
-  const std::string functions = function_lines(rows, state.results, table);
+  const std::string conversions = conversion_lines(rows, state.results, kinds, table);
+  const std::string functions = shows(kinds, kFunctions) ? function_lines(rows, state.results, table) + "\n" : "";
   table.text = "Commit " + state.build.commit + ", program " + state.build.digest + ": " + std::to_string(table.proven) + " rows proven, " +
                std::to_string(table.incomplete) + " incomplete, " + std::to_string(table.wrong) + " with wrong answers. A complete row has " +
-               grouped(kAllInputs) + " inputs.\n\n" + conversions + "\n" + functions;
+               grouped(kAllInputs) + " inputs.\n\n" + conversions + functions;
+  table.text.pop_back();
   return table;
 }
 
-void write_into_document(const std::string& path, const std::string& text) {
+void write_into_document(const std::string& path, const std::string& text, const Kinds& kinds) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error(ErrorCode::resource, "cannot be read", path);
   const std::string document{std::istreambuf_iterator<char>(in), {}};
-  const std::size_t begin = document.find(kBegin);
-  const std::size_t end = document.find(kEnd);
-  if (begin == std::string::npos || end == std::string::npos || end < begin) {
-    throw Error(ErrorCode::input, "has no lines '<!-- mxact_proof table -->' and '<!-- end of the table -->' for the table", path);
+  std::string mark = "<!-- mxact_proof table";
+  for (const std::string& kind : kinds) mark += " " + kind;
+  mark += " -->";
+  const std::string first = mark + "\n";
+  const std::size_t begin = document.find(first);
+  const std::size_t end = document.find(kEnd, begin == std::string::npos ? 0 : begin);
+  if (begin == std::string::npos || end == std::string::npos) {
+    throw Error(ErrorCode::input, "has no lines '" + mark + "' and '<!-- end of the table -->' for the table", path);
   }
   const std::string temporary = path + ".new";
   std::ofstream out(temporary, std::ios::binary);
-  out << document.substr(0, begin + kBegin.size()) << "\n" << text << "\n" << document.substr(end);
+  out << document.substr(0, begin + first.size()) << "\n" << text << "\n" << document.substr(end);
   out.close();
   std::error_code error;
   if (out) std::filesystem::rename(temporary, path, error);

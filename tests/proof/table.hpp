@@ -15,11 +15,14 @@ struct ProofTable {
   int wrong = 0;       ///< rows with a wrong answer, complete or not
 };
 
-/// Every row, also those without a result. Throws Error(input) when the state holds a row that does not exist.
-ProofTable proof_table(const std::vector<ProofRow>& rows, const State& state);
+/// Kinds of rows that a table shows; none named: all of them.
+using Kinds = std::vector<std::string>;
 
-/// Puts the text between the marks of a document, the lines "<!-- mxact_proof table -->" and "<!-- end of the table -->".
-/// Throws Error(input) when they are missing or out of order, Error(resource) when the file cannot be read or replaced.
-void write_into_document(const std::string& path, const std::string& text);
+/// Every row of these kinds, also those without a result. Throws Error(input) when the state holds a row that does not exist.
+ProofTable proof_table(const std::vector<ProofRow>& rows, const State& state, const Kinds& kinds = {});
+
+/// Puts the text between the marks of a document, the lines "<!-- mxact_proof table -->", with the kinds, if any, before the arrow, and
+/// "<!-- end of the table -->". Throws Error(input) when they are missing or out of order, Error(resource) when the file cannot be read or replaced.
+void write_into_document(const std::string& path, const std::string& text, const Kinds& kinds = {});
 
 }  // namespace mx::test
