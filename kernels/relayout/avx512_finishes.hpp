@@ -9,8 +9,6 @@
 
 namespace {
 
-const int kFinishGroup = 4;
-
 /// Bytes of the registers that meet, and the matrices they go through, by the tables of one term.
 template <bool kPairs>
 inline __m512i term(__m512i a, __m512i b, const uint8_t* tables) {
@@ -24,13 +22,13 @@ void matrices(const MxTileCode* code, uint8_t* scratch, const Ends& in_memory) {
   const Ends ends = in_memory;
   const int64_t terms = code->finish_terms;
   const MxTileFinish* finish = code->finishes;
-  for (const MxTileFinish* end = finish + code->finish_count; finish != end; finish += kFinishGroup) {
-    const uint8_t* tables[kFinishGroup];
-    __m512i a[kFinishGroup];
-    __m512i b[kFinishGroup];
-    __m512i sum[kFinishGroup];
+  for (const MxTileFinish* end = finish + code->finish_count; finish != end; finish += kMxFinishGroup) {
+    const uint8_t* tables[kMxFinishGroup];
+    __m512i a[kMxFinishGroup];
+    __m512i b[kMxFinishGroup];
+    __m512i sum[kMxFinishGroup];
 #pragma GCC unroll 4
-    for (int j = 0; j < kFinishGroup; ++j) {
+    for (int j = 0; j < kMxFinishGroup; ++j) {
       tables[j] = code->tables + finish[j].tables;
       a[j] = _mm512_load_si512(scratch + finish[j].a);
       b[j] = kPairs ? _mm512_load_si512(scratch + finish[j].b) : a[j];
@@ -38,15 +36,15 @@ void matrices(const MxTileCode* code, uint8_t* scratch, const Ends& in_memory) {
     }
     for (int64_t t = 1; t < terms; ++t) {
 #pragma GCC unroll 4
-      for (int j = 0; j < kFinishGroup; ++j) {
+      for (int j = 0; j < kMxFinishGroup; ++j) {
         tables[j] += 2 * kVector;
         sum[j] = _mm512_xor_si512(sum[j], term<kPairs>(a[j], b[j], tables[j]));
       }
     }
 #pragma GCC unroll 4
-    for (int j = 0; j < kFinishGroup; ++j) sum[j] = permuted(_mm512_load_si512(tables[j] + 2 * kVector), sum[j]);
+    for (int j = 0; j < kMxFinishGroup; ++j) sum[j] = permuted(_mm512_load_si512(tables[j] + 2 * kVector), sum[j]);
 #pragma GCC unroll 4
-    for (int j = 0; j < kFinishGroup; ++j) give<kTo>(finish[j].out, sum[j], scratch, ends);
+    for (int j = 0; j < kMxFinishGroup; ++j) give<kTo>(finish[j].out, sum[j], scratch, ends);
   }
 }
 
@@ -59,10 +57,10 @@ void swaps(const MxTileCode* code, uint8_t* scratch, const Ends& in_memory) {
   const __m512i halves = _mm512_set1_epi64(0x1020408001020408);
   const Ends ends = in_memory;
   const MxTileFinish* finish = code->finishes;
-  for (const MxTileFinish* end = finish + code->finish_count; finish != end; finish += kFinishGroup) {
-    __m512i made[kFinishGroup];
+  for (const MxTileFinish* end = finish + code->finish_count; finish != end; finish += kMxFinishGroup) {
+    __m512i made[kMxFinishGroup];
 #pragma GCC unroll 4
-    for (int j = 0; j < kFinishGroup; ++j) {
+    for (int j = 0; j < kMxFinishGroup; ++j) {
       const uint8_t* tables = code->tables + finish[j].tables;
       const __m512i a = _mm512_load_si512(scratch + finish[j].a);
       const __m512i partner = permuted(_mm512_load_si512(tables), a);
@@ -70,7 +68,7 @@ void swaps(const MxTileCode* code, uint8_t* scratch, const Ends& in_memory) {
       made[j] = permuted(_mm512_load_si512(tables + 2 * kVector), chosen(_mm512_load_si512(tables + kVector), partner, crossed));
     }
 #pragma GCC unroll 4
-    for (int j = 0; j < kFinishGroup; ++j) give<kTo>(finish[j].out, made[j], scratch, ends);
+    for (int j = 0; j < kMxFinishGroup; ++j) give<kTo>(finish[j].out, made[j], scratch, ends);
   }
 }
 
@@ -79,11 +77,11 @@ void twins(const MxTileCode* code, uint8_t* scratch, const Ends& in_memory) {
   const __m512i low_half = _mm512_set1_epi8(0x0F);
   const Ends ends = in_memory;
   const MxTileFinish* finish = code->finishes;
-  for (const MxTileFinish* end = finish + code->finish_count; finish != end; finish += kFinishGroup) {
-    __m512i first[kFinishGroup];
-    __m512i second[kFinishGroup];
+  for (const MxTileFinish* end = finish + code->finish_count; finish != end; finish += kMxFinishGroup) {
+    __m512i first[kMxFinishGroup];
+    __m512i second[kMxFinishGroup];
 #pragma GCC unroll 4
-    for (int j = 0; j < kFinishGroup; ++j) {
+    for (int j = 0; j < kMxFinishGroup; ++j) {
       const uint8_t* tables = code->tables + finish[j].tables;
       const __m512i a = _mm512_load_si512(scratch + finish[j].a);
       const __m512i b = _mm512_load_si512(scratch + finish[j].b);
@@ -93,7 +91,7 @@ void twins(const MxTileCode* code, uint8_t* scratch, const Ends& in_memory) {
       second[j] = chosen(low_half, _mm512_srli_epi16(low, 4), high);
     }
 #pragma GCC unroll 4
-    for (int j = 0; j < kFinishGroup; ++j) {
+    for (int j = 0; j < kMxFinishGroup; ++j) {
       give<kTo>(finish[j].out, first[j], scratch, ends);
       give<kTo>(finish[j].twin, second[j], scratch, ends);
     }

@@ -19,6 +19,17 @@ inline void exchange(__m512i* value, __mmask8 chunks) {
   for (int j = 0; j < 8; ++j) value[j] = made[j];
 }
 
+/// The registers of a block, ordered where there are `orders`, to where they belong.
+template <int kCount, To kTo>
+[[gnu::always_inline]] inline void leave(__m512i* value, const MxTileBlock* block, const uint8_t* orders, uint8_t* scratch, const Ends& ends) {
+  if (orders != nullptr) {
+#pragma GCC unroll 16
+    for (int j = 0; j < kCount; ++j) value[j] = permuted(_mm512_load_si512(orders + j * kVector), value[j]);
+  }
+#pragma GCC unroll 16
+  for (int j = 0; j < kCount; ++j) give<kTo>(block->out[j], value[j], scratch, ends);
+}
+
 /// Up to three levels over eight registers.
 template <From kFrom, To kTo>
 inline void eights(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, const Ends& ends) {
@@ -43,13 +54,7 @@ inline void eights(const MxTilePass* pass, const uint8_t* tables, uint8_t* scrat
     if (levels > 0) exchange<1>(value, chunks[0]);
     if (levels > 1) exchange<2>(value, chunks[1]);
     if (levels > 2) exchange<4>(value, chunks[2]);
-    if (orders_too != 0) {
-      const uint8_t* orders = tables + block->orders;
-#pragma GCC unroll 8
-      for (int j = 0; j < 8; ++j) value[j] = permuted(_mm512_load_si512(orders + j * kVector), value[j]);
-    }
-#pragma GCC unroll 8
-    for (int j = 0; j < 8; ++j) give<kTo>(block->out[j], value[j], scratch, ends);
+    leave<8, kTo>(value, block, orders_too != 0 ? tables + block->orders : nullptr, scratch, ends);
   }
 }
 
@@ -79,13 +84,7 @@ inline void sixteens(const MxTilePass* pass, const uint8_t* tables, uint8_t* scr
     exchange_16<2>(value, 0xCCCC);
     exchange_16<4>(value, 0xF0F0);
     exchange_16<8>(value, 0xFF00);
-    if (orders_too != 0) {
-      const uint8_t* orders = tables + block->orders;
-#pragma GCC unroll 16
-      for (int j = 0; j < 16; ++j) value[j] = permuted(_mm512_load_si512(orders + j * kVector), value[j]);
-    }
-#pragma GCC unroll 16
-    for (int j = 0; j < 16; ++j) give<kTo>(block->out[j], value[j], scratch, ends);
+    leave<16, kTo>(value, block, orders_too != 0 ? tables + block->orders : nullptr, scratch, ends);
   }
 }
 

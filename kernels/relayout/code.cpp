@@ -13,7 +13,6 @@ constexpr std::size_t kAlign = 64;
 
 /// Registers whose kernel has passes and finishes.
 constexpr int kEvenWidth = 64;
-constexpr std::size_t kFinishGroup = 4;
 
 #if defined(__x86_64__) && !defined(MXACT_PORTABLE)
 constexpr std::array kKernels{
@@ -314,7 +313,7 @@ void TileProgram::add_finishes(const EvenPlan& plan, std::uint32_t from, std::ui
     finishes_.push_back({made(twins.a), made(twins.b), target(twins.targets[0]), target(twins.targets[1]), table(tables)});
     code_.finish_kind = kMxTwins;
   }
-  while (finishes_.size() % kFinishGroup != 0) finishes_.push_back(finishes_.back());
+  while (finishes_.size() % kMxFinishGroup != 0) finishes_.push_back(finishes_.back());
 }
 
 void TileProgram::add_registers(const Tiles& tiles, int width) {

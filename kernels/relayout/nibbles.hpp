@@ -34,7 +34,7 @@ struct NibbleTwins {
 /// The parts of a target register's bytes; `met`: the source bytes that `from` holds. None when halves do not cross like that.
 std::optional<NibbleSwap> nibble_swap(std::span<const std::vector<BytePart>> target, const Slots& met, int from);
 
-/// Likewise of the target registers `first` and `second`, whose bytes `met` stand in the registers a and b.
+/// Likewise of the target registers `first` and `second`, whose bytes `met` stand in two registers; whose numbers they are the caller fills in.
 std::optional<NibbleTwins> nibble_twins(std::span<const std::vector<BytePart>> first, std::span<const std::vector<BytePart>> second,
                                         const Slots& met);
 

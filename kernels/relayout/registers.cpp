@@ -204,11 +204,10 @@ std::span<const std::vector<BytePart>> target_register(const Tiles& tiles, std::
 }
 
 /// Whether halves cross within each register that the passes make: then they are in the plan.
-bool swap_nibbles(const Tiles& tiles, const std::vector<Met>& met, EvenPlan& plan) {
+bool swap_nibbles(const Tiles& tiles, std::size_t width, const std::vector<Met>& met, EvenPlan& plan) {
   std::vector<NibbleSwap> swaps;
   for (std::size_t i = 0; i < met.size(); ++i) {
-    std::optional<NibbleSwap> swap =
-        nibble_swap(target_register(tiles, i, tiles.parts.size() / met.size()), met[i].bytes, static_cast<int>(met[i].wish));
+    std::optional<NibbleSwap> swap = nibble_swap(target_register(tiles, i, width), met[i].bytes, static_cast<int>(met[i].wish));
     if (!swap) return false;
     swaps.push_back(std::move(*swap));
   }
@@ -217,8 +216,7 @@ bool swap_nibbles(const Tiles& tiles, const std::vector<Met>& met, EvenPlan& pla
 }
 
 /// Whether two target registers each share what they are made of, the low halves for one and the high ones for the other: then they are in the plan.
-bool join_nibbles(const Tiles& tiles, const std::vector<Met>& met, EvenPlan& plan) {
-  const std::size_t width = tiles.parts.size() / met.size();
+bool join_nibbles(const Tiles& tiles, std::size_t width, const std::vector<Met>& met, EvenPlan& plan) {
   std::vector<NibbleTwins> twins;
   std::map<std::size_t, std::vector<std::size_t>> by_wish;
   for (std::size_t i = 0; i < met.size(); ++i) by_wish[met[i].wish].push_back(i);
@@ -275,7 +273,7 @@ std::optional<EvenPlan> even_plan(const Tiles& tiles, int width) {
       met.bytes.insert(met.bytes.end(), made.begin(), made.end());
     }
   }
-  if (swap_nibbles(tiles, met_at, plan) || join_nibbles(tiles, met_at, plan)) return plan;
+  if (swap_nibbles(tiles, step, met_at, plan) || join_nibbles(tiles, step, met_at, plan)) return plan;
   for (std::size_t i = 0; i < met_at.size(); ++i) {
     std::optional<Finish> finish = finish_of(target_register(tiles, i, step), met_at[i].bytes);
     if (!finish) return std::nullopt;

@@ -50,6 +50,8 @@ struct MxTileForm {
 
 /// Steps that stand together and do not depend on each other, and so many mixes. Lists are filled up by repeating their last entry.
 static const int kMxGroup = 8;
+/// Likewise finishes.
+static const int kMxFinishGroup = 4;
 
 /// A register = two registers through an index table. Registers are offsets in the scratch memory, tables offsets in the tables.
 struct MxTileStep {
@@ -111,7 +113,7 @@ struct MxTileCode {
   const MxTilePart* parts;       ///< by target byte; portable kernel
   const uint32_t* part_starts;   ///< bytes + 1 entries
   const MxTilePass* passes;      ///< with finishes, instead of gather, mixes and scatter
-  const MxTileFinish* finishes;  ///< in whole groups of 4
+  const MxTileFinish* finishes;  ///< in whole groups
   int64_t pass_count;
   int64_t finish_count;
   int64_t finish_terms;

@@ -1,5 +1,5 @@
 #pragma once
-// The model's conversion from fp32, compiled once more for each target format: the library's sources, in a fifth of its time. Nothing of the
+// The model's conversion from fp32, compiled once more for each target format: the library's sources, in a quarter of its time. Nothing of the
 // model is included here, since specialized.cpp compiles it under another name.
 
 #include <cstdint>
