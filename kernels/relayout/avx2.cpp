@@ -3,6 +3,7 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "kernels/relayout/strips.hpp"
 #include "kernels/relayout/tile_code.hpp"
 
 namespace {
@@ -83,9 +84,7 @@ inline void mixes(const MxTileCode* code, uint8_t* scratch) {
 }
 
 void move_tiles(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip, uint8_t* scratch) {
-  const uint8_t* source = strip->source;
-  uint8_t* target = strip->target;
-  for (int64_t n = 0; n < strip->count; ++n, source += strip->source_step, target += strip->target_step) {
+  for_each_tile(*strip, [&](const uint8_t* source, uint8_t* target) {
     for (int64_t i = 0; i < form->load_count; ++i) load(scratch + form->loads[i].at, source + form->loads[i].offset, form->loads[i].length);
     for (int64_t i = 0; i < form->fill_count; ++i) memset(scratch + form->fills[i].at, form->fills[i].content, form->fills[i].length);
     steps(code->gather, code->gather_count, code->tables, scratch);
@@ -96,19 +95,17 @@ void move_tiles(const MxTileCode* code, const MxTileForm* form, const MxTileStri
       const uint8_t* from = scratch + code->target_at + piece.at;
       form->stays != 0 ? keep(target + piece.offset, from, piece.length) : store(target + piece.offset, from, piece.length);
     }
-  }
+  });
 }
 
 void copy_tiles(const MxTileForm* form, const MxTileStrip* strip) {
-  const uint8_t* source = strip->source;
-  uint8_t* target = strip->target;
-  for (int64_t n = 0; n < strip->count; ++n, source += strip->source_step, target += strip->target_step) {
+  for_each_tile(*strip, [&](const uint8_t* source, uint8_t* target) {
     for (int64_t i = 0; i < form->copy_count; ++i) {
       const MxTileCopy copy = form->copies[i];
       form->stays != 0 ? keep(target + copy.target, source + copy.source, copy.length)
                        : store(target + copy.target, source + copy.source, copy.length);
     }
-  }
+  });
 }
 
 }  // namespace

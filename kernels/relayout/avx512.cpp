@@ -4,6 +4,7 @@
 #include "kernels/relayout/avx512_finishes.hpp"
 #include "kernels/relayout/avx512_passes.hpp"
 #include "kernels/relayout/avx512_runs.hpp"
+#include "kernels/relayout/strips.hpp"
 #include "kernels/relayout/tile_code.hpp"
 
 namespace {
@@ -46,12 +47,10 @@ inline void mixes(const MxTileCode* code, uint8_t* scratch) {
 }
 
 /// Lanes that passes do not read in place.
-void gather_16(const MxTileForm* form, const uint8_t* source, int64_t ahead, uint8_t* area, int64_t bytes) {
+void gather_16(const Ends& ends, uint8_t* area, int64_t bytes) {
   constexpr int kLane = 16;
-  const MxTileLane* lane = form->lanes_in;
-  for (int64_t at = 0; at < bytes; at += kVector, lane += kVector / kLane) {
-    _mm512_store_si512(area + at, lanes_at<kLane, false>(lane, source, ahead));
-  }
+  const MxTileLane* lane = ends.lanes_in;
+  for (int64_t at = 0; at < bytes; at += kVector, lane += kVector / kLane) _mm512_store_si512(area + at, lanes_at<kLane, false>(lane, ends));
 }
 
 void scatter_16(const MxTileForm* form, uint8_t* target, const uint8_t* area, int64_t bytes) {
@@ -63,26 +62,12 @@ void scatter_16(const MxTileForm* form, uint8_t* target, const uint8_t* area, in
   }
 }
 
-/// Lanes that are whole lines of the target are streamed past the caches.
-void stream_lines(const MxTileForm* form, uint8_t* target, const uint8_t* area, int64_t bytes) {
-  const MxTileLane* lane = form->lanes_out;
-  for (int64_t at = 0; at < bytes; at += kVector, ++lane) {
-    const __m512i value = _mm512_load_si512(area + at);
-    if (lane->there == ~0ULL) {
-      _mm512_stream_si512(reinterpret_cast<__m512i*>(target + lane->offset), value);
-    } else {
-      store_there(target + lane->offset, lane->there, value);
-    }
-  }
-}
-
-void load_all(const MxTileForm* form, const uint8_t* source, int64_t ahead, uint8_t* area) {
+void load_all(const MxTileForm* form, const Ends& ends, uint8_t* area) {
   const MxTilePiece* piece = form->loads;
   for (const MxTilePiece* end = piece + form->load_count; piece != end; ++piece) {
-    const uint8_t* from = source + piece->offset;
     const int64_t length = piece->length;
-    for (int64_t line = 0; line < length; line += kVector) ask(from + ahead + line);
-    load(area + piece->at, from, length);
+    for (int64_t line = 0; line < length; line += kVector) ask(ends.later + piece->offset + line);
+    load(area + piece->at, ends.source + piece->offset, length);
   }
   for (int64_t i = 0; i < form->fill_count; ++i) fill(area + form->fills[i].at, form->fills[i].content, form->fills[i].length);
 }
@@ -106,8 +91,8 @@ To to_of(const MxTileForm* form) {
   return kToScratch;
 }
 
-void gather(const MxTileForm* form, const uint8_t* source, int64_t ahead, uint8_t* area, int64_t bytes) {
-  form->lane_in == 16 ? gather_16(form, source, ahead, area, bytes) : load_all(form, source, ahead, area);
+void gather(const MxTileForm* form, const Ends& ends, uint8_t* area, int64_t bytes) {
+  form->lane_in == 16 ? gather_16(ends, area, bytes) : load_all(form, ends, area);
 }
 
 void scatter(const MxTileForm* form, uint8_t* target, const uint8_t* area, int64_t bytes) {
@@ -117,9 +102,8 @@ void scatter(const MxTileForm* form, uint8_t* target, const uint8_t* area, int64
 /// What a tile goes through, chosen once for a strip. Only passes and finishes read and write lanes in place: a tile of steps and mixes has none.
 class Tile {
  public:
-  Tile(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip)
-      : code_(code), form_(form), from_(from_of(form)), on_lines_(is_on_lines(form, strip)), to_(to_of(form)) {
-    if (on_lines_) to_ = to_ == kToLanes64 ? kToLines : kToScratch;
+  Tile(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip) : code_(code), form_(form), from_(from_of(form)), to_(to_of(form)) {
+    if (is_on_lines(form, strip)) to_ = to_ == kToLanes64 ? kToLines : kToSomeLines;
     const bool finishes = code->finish_count != 0;
     if (finishes) finish_ = finishes_for(code->finish_kind, to_);
     const To pass_to = finishes ? kToScratch : to_;
@@ -127,21 +111,20 @@ class Tile {
     last_ = blocks_for(kFromScratch, pass_to);
   }
 
-  void move(uint8_t* scratch, const Ends& ends) const {
-    if (from_ == kFromScratch) gather(form_, ends.source, ends.ahead, scratch, code_->bytes);
+  void move(uint8_t* scratch, Ends ends) const {
+    if (from_ == kFromScratch) gather(form_, ends, scratch, code_->bytes);
     code_->pass_count != 0 ? pass(scratch, ends) : mix(scratch);
-    if (to_ != kToScratch) return;
-    const uint8_t* made = scratch + code_->target_at;
-    on_lines_ ? stream_lines(form_, ends.target, made, code_->bytes) : scatter(form_, ends.target, made, code_->bytes);
+    if (to_ == kToScratch) scatter(form_, ends.target, scratch + code_->target_at, code_->bytes);
   }
 
  private:
   static bool is_on_lines(const MxTileForm* form, const MxTileStrip* strip) {
-    const uintptr_t rest = (reinterpret_cast<uintptr_t>(strip->target) | static_cast<uintptr_t>(strip->target_step)) & (kVector - 1);
-    return form->stays == 0 && form->lines_out != 0 && rest == 0;
+    uintptr_t bits = reinterpret_cast<uintptr_t>(strip->target) | static_cast<uintptr_t>(strip->target_step);
+    for (int64_t i = 0; i < strip->place_count; ++i) bits |= static_cast<uintptr_t>(strip->places[i].target);
+    return form->stays == 0 && form->lines_out != 0 && (bits & (kVector - 1)) == 0;
   }
 
-  void pass(uint8_t* scratch, const Ends& ends) const {
+  void pass(uint8_t* scratch, Ends ends) const {
     const MxTilePass* pass = code_->passes;
     const MxTilePass* const last = pass + code_->pass_count - 1;
     first_(pass, code_->tables, scratch, ends);
@@ -161,7 +144,6 @@ class Tile {
   const MxTileCode* code_;
   const MxTileForm* form_;
   From from_;
-  bool on_lines_;
   To to_;
   Blocks* first_;
   Blocks* between_ = blocks_of<kFromScratch, kToScratch>;
@@ -171,17 +153,14 @@ class Tile {
 
 void move_tiles(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip, uint8_t* scratch, Stream& stream) {
   const Tile tile(code, form, strip);
-  Ends ends = {form->lanes_in, form->lanes_out, strip->source, strip->target, strip->ahead, code->target_at};
-  for (int64_t n = strip->count; n > 0; --n, ends.source += strip->source_step, ends.target += strip->target_step) {
-    tile.move(scratch, ends);
+  for_each_tile(*strip, [&](const uint8_t* source, uint8_t* target) {
+    tile.move(scratch, {form->lanes_in, form->lanes_out, source, source + strip->ahead, target});
     stream.step();
-  }
+  });
 }
 
 void copy_tiles(const MxTileForm* form, const MxTileStrip* strip, Stream& stream) {
-  const uint8_t* source = strip->source;
-  uint8_t* target = strip->target;
-  for (int64_t n = 0; n < strip->count; ++n, source += strip->source_step, target += strip->target_step) {
+  for_each_tile(*strip, [&](const uint8_t* source, uint8_t* target) {
     for (int64_t i = 0; i < form->copy_count; ++i) {
       const uint8_t* from = source + form->copies[i].source;
       for (int64_t line = 0; line < form->copies[i].length; line += kVector) ask(from + strip->ahead + line);
@@ -189,7 +168,7 @@ void copy_tiles(const MxTileForm* form, const MxTileStrip* strip, Stream& stream
       form->stays != 0 ? keep(target + copy.target, from, copy.length) : store_run(target + copy.target, from, copy.length, *strip->tail);
     }
     stream.step();
-  }
+  });
 }
 
 }  // namespace

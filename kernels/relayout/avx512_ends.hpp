@@ -17,48 +17,47 @@ struct Ends {
   const MxTileLane* lanes_in;
   const MxTileLane* lanes_out;
   const uint8_t* source;
+  const uint8_t* later;  ///< the source of a tile that comes somewhat later
   uint8_t* target;
-  int64_t ahead;
-  uint32_t target_at;
 };
 
 /// The line that is read later is asked for, into the second cache alone: there more requests are under way at once.
 inline void ask(const uint8_t* p) { _mm_prefetch(p, _MM_HINT_T1); }
 
-/// Where a pass reads and writes: in the scratch memory, in lanes of the source or of the target of which all or some bytes are there, in whole lines
-/// of the target.
+/// Where a pass reads and writes: in the scratch memory, in lanes of the source or of the target of which all or some bytes are there, in lines of
+/// the target of which all or some are there whole.
 enum From { kFromScratch, kFromLanes64, kFromLanes32, kFromSome64, kFromSome32, kFroms };
-enum To { kToScratch, kToLines, kToLanes64, kToLanes32, kToSome64, kToSome32, kTos };
+enum To { kToScratch, kToLines, kToSomeLines, kToLanes64, kToLanes32, kToSome64, kToSome32, kTos };
+
+constexpr int lane_of(From from) { return from == kFromLanes32 || from == kFromSome32 ? 32 : 64; }
+constexpr int lane_of(To to) { return to == kToLanes32 || to == kToSome32 ? 32 : 64; }
 
 template <bool kWhole>
-inline __m512i lane_64(const uint8_t* source, const MxTileLane* lane, int64_t ahead) {
-  const uint8_t* p = source + lane->offset;
-  ask(p + ahead);
+inline __m512i lane_64(const MxTileLane* lane, const Ends& ends) {
+  const uint8_t* p = ends.source + lane->offset;
+  ask(ends.later + lane->offset);
   return kWhole ? _mm512_loadu_si512(p) : _mm512_maskz_loadu_epi8(lane->there, p);
 }
 template <bool kWhole>
-inline __m256i lane_32(const uint8_t* source, const MxTileLane* lane, int64_t ahead) {
-  const uint8_t* p = source + lane->offset;
-  ask(p + ahead);
+inline __m256i lane_32(const MxTileLane* lane, const Ends& ends) {
+  const uint8_t* p = ends.source + lane->offset;
+  ask(ends.later + lane->offset);
   return kWhole ? _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)) : _mm256_maskz_loadu_epi8(static_cast<__mmask32>(lane->there), p);
 }
-inline __m128i lane_16(const uint8_t* source, const MxTileLane* lane, int64_t ahead) {
-  const uint8_t* p = source + lane->offset;
-  ask(p + ahead);
-  return _mm_maskz_loadu_epi8(static_cast<__mmask16>(lane->there), p);
+inline __m128i lane_16(const MxTileLane* lane, const Ends& ends) {
+  ask(ends.later + lane->offset);
+  return _mm_maskz_loadu_epi8(static_cast<__mmask16>(lane->there), ends.source + lane->offset);
 }
 
 /// The lanes of one register.
 template <int kLane, bool kWhole>
-inline __m512i lanes_at(const MxTileLane* lane, const uint8_t* source, int64_t ahead) {
-  if (kLane == 64) return lane_64<kWhole>(source, lane, ahead);
-  if (kLane == 32) {
-    return _mm512_inserti64x4(_mm512_castsi256_si512(lane_32<kWhole>(source, lane, ahead)), lane_32<kWhole>(source, lane + 1, ahead), 1);
-  }
-  __m512i value = _mm512_castsi128_si512(lane_16(source, lane, ahead));
-  value = _mm512_inserti32x4(value, lane_16(source, lane + 1, ahead), 1);
-  value = _mm512_inserti32x4(value, lane_16(source, lane + 2, ahead), 2);
-  return _mm512_inserti32x4(value, lane_16(source, lane + 3, ahead), 3);
+inline __m512i lanes_at(const MxTileLane* lane, const Ends& ends) {
+  if (kLane == 64) return lane_64<kWhole>(lane, ends);
+  if (kLane == 32) return _mm512_inserti64x4(_mm512_castsi256_si512(lane_32<kWhole>(lane, ends)), lane_32<kWhole>(lane + 1, ends), 1);
+  __m512i value = _mm512_castsi128_si512(lane_16(lane, ends));
+  value = _mm512_inserti32x4(value, lane_16(lane + 1, ends), 1);
+  value = _mm512_inserti32x4(value, lane_16(lane + 2, ends), 2);
+  return _mm512_inserti32x4(value, lane_16(lane + 3, ends), 3);
 }
 
 // A masked store fetches its line even where the mask is empty.
@@ -72,30 +71,34 @@ inline void lane_to(uint8_t* target, const MxTileLane* lane, __m256i value) {
   kWhole ? _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), value) : store_there(p, lane->there, _mm512_castsi256_si512(value));
 }
 
+/// A register of the scratch memory, or the one whose lanes begin at `lane`.
 template <From kFrom>
-inline __m512i fetch(uint32_t at, const uint8_t* scratch, const Ends& ends) {
+inline __m512i fetch(uint32_t at, const MxTileLane* lane, const uint8_t* scratch, const Ends& ends) {
   if (kFrom == kFromScratch) return _mm512_load_si512(scratch + at);
-  constexpr int kLane = kFrom == kFromLanes32 || kFrom == kFromSome32 ? 32 : 64;
-  return lanes_at < kLane, kFrom == kFromLanes32 || kFrom == kFromLanes64 > (ends.lanes_in + at / kLane, ends.source, ends.ahead);
+  return lanes_at < lane_of(kFrom), kFrom == kFromLanes32 || kFrom == kFromLanes64 > (lane, ends);
 }
 
+/// Likewise to there.
 template <To kTo>
-inline void give(uint32_t at, __m512i value, uint8_t* scratch, const Ends& ends) {
+inline void give(uint32_t at, const MxTileLane* lane, __m512i value, uint8_t* scratch, const Ends& ends) {
   if (kTo == kToScratch) {
     _mm512_store_si512(scratch + at, value);
     return;
   }
   if (kTo == kToLanes32 || kTo == kToSome32) {
-    const MxTileLane* lane = ends.lanes_out + (at - ends.target_at) / (kVector / 2);
     lane_to<kTo == kToLanes32>(ends.target, lane, _mm512_castsi512_si256(value));
     lane_to<kTo == kToLanes32>(ends.target, lane + 1, _mm512_extracti64x4_epi64(value, 1));
     return;
   }
-  const MxTileLane* lane = ends.lanes_out + (at - ends.target_at) / kVector;
   uint8_t* p = ends.target + lane->offset;
-  if (kTo == kToLines) _mm512_stream_si512(reinterpret_cast<__m512i*>(p), value);
-  if (kTo == kToLanes64) _mm512_storeu_si512(p, value);
-  if (kTo == kToSome64) store_there(p, lane->there, value);
+  const bool is_line = kTo == kToLines || (kTo == kToSomeLines && lane->there == ~0ULL);
+  if (is_line) {
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(p), value);
+  } else if (kTo == kToLanes64) {
+    _mm512_storeu_si512(p, value);
+  } else {
+    store_there(p, lane->there, value);
+  }
 }
 
 }  // namespace

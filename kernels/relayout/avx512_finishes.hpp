@@ -18,8 +18,9 @@ inline __m512i term(__m512i a, __m512i b, const uint8_t* tables) {
 }
 
 template <bool kPairs, To kTo>
-void matrices(const MxTileCode* code, uint8_t* scratch, const Ends& in_memory) {
-  const Ends ends = in_memory;
+void matrices(const MxTileCode* code, uint8_t* scratch, Ends ends) {
+  constexpr int kLanes = kVector / lane_of(kTo);
+  const MxTileLane* lanes = ends.lanes_out;
   const int64_t terms = code->finish_terms;
   const MxTileFinish* finish = code->finishes;
   for (const MxTileFinish* end = finish + code->finish_count; finish != end; finish += kMxFinishGroup) {
@@ -44,7 +45,8 @@ void matrices(const MxTileCode* code, uint8_t* scratch, const Ends& in_memory) {
 #pragma GCC unroll 4
     for (int j = 0; j < kMxFinishGroup; ++j) sum[j] = permuted(_mm512_load_si512(tables[j] + 2 * kVector), sum[j]);
 #pragma GCC unroll 4
-    for (int j = 0; j < kMxFinishGroup; ++j) give<kTo>(finish[j].out, sum[j], scratch, ends);
+    for (int j = 0; j < kMxFinishGroup; ++j) give<kTo>(finish[j].out, lanes + j * kLanes, sum[j], scratch, ends);
+    lanes += kMxFinishGroup * kLanes;
   }
 }
 
@@ -52,10 +54,11 @@ void matrices(const MxTileCode* code, uint8_t* scratch, const Ends& in_memory) {
 inline __m512i chosen(__m512i mask, __m512i a, __m512i b) { return _mm512_ternarylogic_epi64(mask, a, b, 0xCA); }
 
 template <To kTo>
-void swaps(const MxTileCode* code, uint8_t* scratch, const Ends& in_memory) {
+void swaps(const MxTileCode* code, uint8_t* scratch, Ends ends) {
   // The matrix that exchanges the halves of a byte.
   const __m512i halves = _mm512_set1_epi64(0x1020408001020408);
-  const Ends ends = in_memory;
+  constexpr int kLanes = kVector / lane_of(kTo);
+  const MxTileLane* lanes = ends.lanes_out;
   const MxTileFinish* finish = code->finishes;
   for (const MxTileFinish* end = finish + code->finish_count; finish != end; finish += kMxFinishGroup) {
     __m512i made[kMxFinishGroup];
@@ -68,14 +71,16 @@ void swaps(const MxTileCode* code, uint8_t* scratch, const Ends& in_memory) {
       made[j] = permuted(_mm512_load_si512(tables + 2 * kVector), chosen(_mm512_load_si512(tables + kVector), partner, crossed));
     }
 #pragma GCC unroll 4
-    for (int j = 0; j < kMxFinishGroup; ++j) give<kTo>(finish[j].out, made[j], scratch, ends);
+    for (int j = 0; j < kMxFinishGroup; ++j) give<kTo>(finish[j].out, lanes + j * kLanes, made[j], scratch, ends);
+    lanes += kMxFinishGroup * kLanes;
   }
 }
 
 template <To kTo>
-void twins(const MxTileCode* code, uint8_t* scratch, const Ends& in_memory) {
+void twins(const MxTileCode* code, uint8_t* scratch, Ends ends) {
   const __m512i low_half = _mm512_set1_epi8(0x0F);
-  const Ends ends = in_memory;
+  constexpr int kLanes = kVector / lane_of(kTo);
+  const MxTileLane* lanes = ends.lanes_out;
   const MxTileFinish* finish = code->finishes;
   for (const MxTileFinish* end = finish + code->finish_count; finish != end; finish += kMxFinishGroup) {
     __m512i first[kMxFinishGroup];
@@ -92,13 +97,14 @@ void twins(const MxTileCode* code, uint8_t* scratch, const Ends& in_memory) {
     }
 #pragma GCC unroll 4
     for (int j = 0; j < kMxFinishGroup; ++j) {
-      give<kTo>(finish[j].out, first[j], scratch, ends);
-      give<kTo>(finish[j].twin, second[j], scratch, ends);
+      give<kTo>(finish[j].out, lanes + 2 * j * kLanes, first[j], scratch, ends);
+      give<kTo>(finish[j].twin, lanes + (2 * j + 1) * kLanes, second[j], scratch, ends);
     }
+    lanes += 2 * kMxFinishGroup * kLanes;
   }
 }
 
-typedef void Finishes(const MxTileCode* code, uint8_t* scratch, const Ends& ends);
+typedef void Finishes(const MxTileCode* code, uint8_t* scratch, Ends ends);
 
 template <To kTo>
 Finishes* finishes_of(MxTileFinishKind kind) {
@@ -112,8 +118,9 @@ Finishes* finishes_of(MxTileFinishKind kind) {
 }
 
 inline Finishes* finishes_for(MxTileFinishKind kind, To to) {
-  static decltype(finishes_of<kToScratch>)* const rows[kTos] = {finishes_of<kToScratch>, finishes_of<kToLines>,  finishes_of<kToLanes64>,
-                                                                finishes_of<kToLanes32>, finishes_of<kToSome64>, finishes_of<kToSome32>};
+  static decltype(finishes_of<kToScratch>)* const rows[kTos] = {finishes_of<kToScratch>, finishes_of<kToLines>,   finishes_of<kToSomeLines>,
+                                                                finishes_of<kToLanes64>, finishes_of<kToLanes32>, finishes_of<kToSome64>,
+                                                                finishes_of<kToSome32>};
   return rows[to](kind);
 }
 

@@ -21,23 +21,28 @@ inline void exchange(__m512i* value, __mmask8 chunks) {
 
 /// The registers of a block, ordered where there are `orders`, to where they belong.
 template <int kCount, To kTo>
-[[gnu::always_inline]] inline void leave(__m512i* value, const MxTileBlock* block, const uint8_t* orders, uint8_t* scratch, const Ends& ends) {
+[[gnu::always_inline]] inline void leave(__m512i* value, const MxTileBlock* block, const uint8_t* orders, const MxTileLane* lanes, uint8_t* scratch,
+                                         Ends ends) {
   if (orders != nullptr) {
 #pragma GCC unroll 16
     for (int j = 0; j < kCount; ++j) value[j] = permuted(_mm512_load_si512(orders + j * kVector), value[j]);
   }
 #pragma GCC unroll 16
-  for (int j = 0; j < kCount; ++j) give<kTo>(block->out[j], value[j], scratch, ends);
+  for (int j = 0; j < kCount; ++j) give<kTo>(block->out[j], lanes + j * (kVector / lane_of(kTo)), value[j], scratch, ends);
 }
 
 /// Up to three levels over eight registers.
 template <From kFrom, To kTo>
-inline void eights(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, const Ends& ends) {
+inline void eights(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, Ends ends) {
   constexpr __mmask8 kChunks[3] = {0xAA, 0xCC, 0xF0};
   const int64_t levels = pass->levels;
   const int64_t orders_too = pass->orders;
   const __mmask8* chunks = kChunks + 3 - levels;
   const MxTileBlock* block = pass->blocks;
+  constexpr int kLanesIn = kVector / lane_of(kFrom);
+  constexpr int kLanesOut = kVector / lane_of(kTo);
+  const MxTileLane* in = ends.lanes_in;
+  const MxTileLane* out = ends.lanes_out;
   uint32_t sorted_by = block->sorts;
   __m512i sorts[8];
 #pragma GCC unroll 8
@@ -50,11 +55,13 @@ inline void eights(const MxTilePass* pass, const uint8_t* tables, uint8_t* scrat
     }
     __m512i value[8];
 #pragma GCC unroll 8
-    for (int j = 0; j < 8; ++j) value[j] = permuted(sorts[j], fetch<kFrom>(block->in[j], scratch, ends));
+    for (int j = 0; j < 8; ++j) value[j] = permuted(sorts[j], fetch<kFrom>(block->in[j], in + j * kLanesIn, scratch, ends));
     if (levels > 0) exchange<1>(value, chunks[0]);
     if (levels > 1) exchange<2>(value, chunks[1]);
     if (levels > 2) exchange<4>(value, chunks[2]);
-    leave<8, kTo>(value, block, orders_too != 0 ? tables + block->orders : nullptr, scratch, ends);
+    leave<8, kTo>(value, block, orders_too != 0 ? tables + block->orders : nullptr, out, scratch, ends);
+    in += 8 * kLanesIn;
+    out += 8 * kLanesOut;
   }
 }
 
@@ -72,35 +79,41 @@ inline void exchange_16(__m512i* value, __mmask16 chunks) {
 
 /// Four levels over sixteen registers.
 template <From kFrom, To kTo>
-inline void sixteens(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, const Ends& ends) {
+inline void sixteens(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, Ends ends) {
   const int64_t orders_too = pass->orders;
   const MxTileBlock* block = pass->blocks;
+  constexpr int kLanesIn = kVector / lane_of(kFrom);
+  constexpr int kLanesOut = kVector / lane_of(kTo);
+  const MxTileLane* in = ends.lanes_in;
+  const MxTileLane* out = ends.lanes_out;
   for (const MxTileBlock* end = block + pass->count; block != end; ++block) {
     const uint8_t* sorts = tables + block->sorts;
     __m512i value[16];
 #pragma GCC unroll 16
-    for (int j = 0; j < 16; ++j) value[j] = permuted(_mm512_load_si512(sorts + j * kVector), fetch<kFrom>(block->in[j], scratch, ends));
+    for (int j = 0; j < 16; ++j)
+      value[j] = permuted(_mm512_load_si512(sorts + j * kVector), fetch<kFrom>(block->in[j], in + j * kLanesIn, scratch, ends));
     exchange_16<1>(value, 0xAAAA);
     exchange_16<2>(value, 0xCCCC);
     exchange_16<4>(value, 0xF0F0);
     exchange_16<8>(value, 0xFF00);
-    leave<16, kTo>(value, block, orders_too != 0 ? tables + block->orders : nullptr, scratch, ends);
+    leave<16, kTo>(value, block, orders_too != 0 ? tables + block->orders : nullptr, out, scratch, ends);
+    in += 16 * kLanesIn;
+    out += 16 * kLanesOut;
   }
 }
 
 template <From kFrom, To kTo>
-void blocks_of(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, const Ends& in_memory) {
-  // A copy: what is stored could change the original, for all that the compiler knows.
-  const Ends ends = in_memory;
+void blocks_of(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, Ends ends) {
   pass->levels == 4 ? sixteens<kFrom, kTo>(pass, tables, scratch, ends) : eights<kFrom, kTo>(pass, tables, scratch, ends);
 }
 
-typedef void Blocks(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, const Ends& ends);
+typedef void Blocks(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, Ends ends);
 
 template <From kFrom>
 Blocks* blocks_for(To to) {
-  static Blocks* const blocks[kTos] = {blocks_of<kFrom, kToScratch>, blocks_of<kFrom, kToLines>,  blocks_of<kFrom, kToLanes64>,
-                                       blocks_of<kFrom, kToLanes32>, blocks_of<kFrom, kToSome64>, blocks_of<kFrom, kToSome32>};
+  static Blocks* const blocks[kTos] = {blocks_of<kFrom, kToScratch>, blocks_of<kFrom, kToLines>,   blocks_of<kFrom, kToSomeLines>,
+                                       blocks_of<kFrom, kToLanes64>, blocks_of<kFrom, kToLanes32>, blocks_of<kFrom, kToSome64>,
+                                       blocks_of<kFrom, kToSome32>};
   return blocks[to];
 }
 

@@ -16,14 +16,14 @@ constexpr int kEvenWidth = 64;
 
 #if defined(__x86_64__) && !defined(MXACT_PORTABLE)
 constexpr std::array kKernels{
-    TileKernel{{"portable", 0, mx_tiles_portable}, 1},
-    TileKernel{{"avx2", kAvx2, mx_tiles_avx2}, 16},
-    TileKernel{{"avx512-vbmi-gfni", kAvx2 | kAvx512 | kAvx512Vbmi | kGfni, mx_tiles_avx512}, 64, true},
+    TileKernel{{"portable", 0, mx_tiles_portable}, 1, 1024},
+    TileKernel{{"avx2", kAvx2, mx_tiles_avx2}, 16, 1024},
+    TileKernel{{"avx512-vbmi-gfni", kAvx2 | kAvx512 | kAvx512Vbmi | kGfni, mx_tiles_avx512}, 64, 4096, true},
 };
 #elif defined(__AARCH64EL__) && !defined(MXACT_PORTABLE)
-constexpr std::array kKernels{TileKernel{{"portable", 0, mx_tiles_portable}, 1}, TileKernel{{"neon", kNeon, mx_tiles_neon}, 16}};
+constexpr std::array kKernels{TileKernel{{"portable", 0, mx_tiles_portable}, 1, 1024}, TileKernel{{"neon", kNeon, mx_tiles_neon}, 16, 1024}};
 #else
-constexpr std::array kKernels{TileKernel{{"portable", 0, mx_tiles_portable}, 1}};
+constexpr std::array kKernels{TileKernel{{"portable", 0, mx_tiles_portable}, 1, 1024}};
 #endif
 
 std::uint8_t through(const BitMatrix& matrix, unsigned value) {
@@ -124,37 +124,6 @@ class Places {
   std::vector<std::uint32_t> free_;
   std::uint32_t next_ = 0;
 };
-
-std::uint64_t first_bits(std::int32_t count) { return ~std::uint64_t{0} >> (64 - count); }
-
-/// The widest lanes of an area whose bytes, as far as they are there, lie in memory as in the lane; a width of 0 when there are no such.
-Lanes lanes_of(const std::vector<Piece>& pieces, std::int32_t bytes) {
-  for (const std::int32_t width : {64, 32, 16}) {
-    if (bytes % width != 0) continue;
-    Lanes lanes{std::vector<MxTileLane>(static_cast<std::size_t>(bytes / width)), width, 1};
-    bool fits = true;
-    for (const Piece& piece : pieces) {
-      for (std::int32_t at = piece.in_tile, end = at + piece.length; fits && at < end;) {
-        MxTileLane& lane = lanes.lanes[static_cast<std::size_t>(at / width)];
-        const std::int32_t first = at % width;
-        const std::int32_t count = std::min(width - first, end - at);
-        const std::int64_t offset = piece.offset + at - piece.in_tile - first;
-        fits = lane.there == 0 || lane.offset == offset;
-        lane = {offset, lane.there | first_bits(count) << first};
-        at += count;
-      }
-    }
-    if (!fits) continue;
-    lanes.whole = std::ranges::all_of(lanes.lanes, [&](const MxTileLane& lane) { return lane.there == first_bits(width); }) ? 1 : 0;
-    return lanes;
-  }
-  return {};
-}
-
-bool are_lines(const Lanes& lanes) {
-  constexpr std::int64_t kLine = 64;
-  return lanes.width == kLine && std::ranges::all_of(lanes.lanes, [](const MxTileLane& lane) { return lane.offset % kLine == 0; });
-}
 
 }  // namespace
 
@@ -350,6 +319,28 @@ void TileProgram::add_registers(const Tiles& tiles, int width) {
   scratch_bytes_ = places.end();
 }
 
+/// Where in the source area the first pass reads its registers.
+std::vector<std::uint32_t> TileProgram::read_order() const {
+  std::vector<std::uint32_t> order;
+  for (const MxTileBlock& block : blocks_.front())
+    order.insert(order.end(), block.in, block.in + block_size(static_cast<int>(passes_.front().levels)));
+  return order;
+}
+
+/// Where in the target area registers belong, as the finishes, or else the last pass, make them.
+std::vector<std::uint32_t> TileProgram::made_order() const {
+  std::vector<std::uint32_t> order;
+  for (const MxTileFinish& finish : finishes_) {
+    order.push_back(finish.out - code_.target_at);
+    if (code_.finish_kind == kMxTwins) order.push_back(finish.twin - code_.target_at);
+  }
+  if (!finishes_.empty()) return order;
+  for (const MxTileBlock& block : blocks_.back()) {
+    for (std::size_t i = 0; i < block_size(static_cast<int>(passes_.back().levels)); ++i) order.push_back(block.out[i] - code_.target_at);
+  }
+  return order;
+}
+
 void TileProgram::add_form(const TileForm& form, bool is_copy) {
   FormArrays out;
   const auto piece = [](const Piece& p) {
@@ -359,8 +350,9 @@ void TileProgram::add_form(const TileForm& form, bool is_copy) {
   if (!is_copy || !form.fills.empty()) {
     if (!passes_.empty()) {
       const auto bytes = static_cast<std::int32_t>(code_.bytes);
-      if (std::ranges::all_of(form.fills, [](const Fill& fill) { return fill.content == 0; })) out.in = lanes_of(form.loads, bytes);
-      out.out = lanes_of(form.stores, bytes);
+      if (std::ranges::all_of(form.fills, [](const Fill& fill) { return fill.content == 0; }))
+        out.in = in_order(lanes_of(form.loads, bytes), read_order());
+      out.out = in_order(lanes_of(form.stores, bytes), made_order());
     }
     for (const Piece& p : form.loads) out.loads.push_back(piece(p));
     for (const Piece& p : form.stores) out.stores.push_back(piece(p));

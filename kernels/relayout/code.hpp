@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/isa.hpp"
+#include "kernels/relayout/lanes.hpp"
 #include "kernels/relayout/registers.hpp"
 #include "kernels/relayout/tile.hpp"
 #include "kernels/relayout/tile_code.hpp"
@@ -16,18 +17,12 @@ namespace mx::kernels::relayout {
 struct TileKernel {
   KernelRow<MxTileFunction> row;
   int width;             ///< bytes of a register; 1: it takes the parts of bytes
+  std::int64_t tile;     ///< bytes that a tile should have
   bool streams = false;  ///< it writes a stream beside its tiles (MxTileStream)
 };
 std::span<const TileKernel> tile_kernels();
 /// The last row that the tier runs.
 const TileKernel& tile_kernel(const IsaTier& tier);
-
-/// An area of a tile in lanes of `width` bytes.
-struct Lanes {
-  std::vector<MxTileLane> lanes;
-  std::int64_t width = 0;
-  std::int64_t whole = 0;  ///< 1: all of each lane is in memory
-};
 
 /// What the processor executes for Tiles. Neither copied nor moved: the arrays point into it.
 class TileProgram {
@@ -60,6 +55,8 @@ class TileProgram {
   void add_registers(const Tiles& tiles, int width);
   std::uint32_t table(std::span<const std::uint8_t> bytes);
   void add_form(const TileForm& form, bool is_copy);
+  std::vector<std::uint32_t> read_order() const;
+  std::vector<std::uint32_t> made_order() const;
 
   std::vector<MxTileStep> gather_;
   std::vector<MxTileStep> scatter_;

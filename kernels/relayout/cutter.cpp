@@ -121,6 +121,8 @@ std::int64_t Cutter::take_stage(std::int64_t shortest, std::int64_t most, std::i
 
 std::int64_t Cutter::tile_units() const { return values(inside_); }
 
+std::int64_t Cutter::all_units() const { return values(inside_) * values(staged_) * values(outside_); }
+
 /// Moves the lowest `block` values of a digit into the tile or the stage; what is left of it, if anything, stays outside.
 void Cutter::take(std::vector<SharedDigit>::iterator digit, std::int64_t block, std::vector<SharedDigit>& into) {
   const SharedDigit whole = *digit;

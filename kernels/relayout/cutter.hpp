@@ -31,6 +31,7 @@ class Cutter {
   std::int64_t take_stage(std::int64_t shortest, std::int64_t most, std::int64_t all);
 
   std::int64_t tile_units() const;
+  std::int64_t all_units() const;  ///< of all tiles, with what they have beyond the tensor's edges
 
   const std::vector<SharedDigit>& inside() const { return inside_; }
   const std::vector<SharedDigit>& staged() const { return staged_; }

@@ -3,6 +3,7 @@
 #include <arm_neon.h>
 #include <string.h>
 
+#include "kernels/relayout/strips.hpp"
 #include "kernels/relayout/tile_code.hpp"
 
 namespace {
@@ -63,13 +64,11 @@ void move_tile(const MxTileCode* code, const MxTileForm* form, const uint8_t* so
 }  // namespace
 
 void mx_tiles_neon(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip, uint8_t* scratch) {
-  const uint8_t* source = strip->source;
-  uint8_t* target = strip->target;
-  for (int64_t n = 0; n < strip->count; ++n, source += strip->source_step, target += strip->target_step) {
+  for_each_tile(*strip, [&](const uint8_t* source, uint8_t* target) {
     if (form->store_count > 0) move_tile(code, form, source, target, scratch);
     for (int64_t i = 0; i < form->copy_count; ++i) {
       const MxTileCopy copy = form->copies[i];
       move(target + copy.target, source + copy.source, copy.length);
     }
-  }
+  });
 }

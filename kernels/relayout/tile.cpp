@@ -347,18 +347,33 @@ std::int64_t common_run(const SharedDigits& digits) {
   return units * digits.unit_bits / 8;
 }
 
+/// A tile whose run is doubled until the tile has so many units, or until it would have much more beyond the tensor's edges. `cut` takes the runs.
+template <class Cut>
+Cutter grown_tile(const SharedDigits& digits, const TileGoals& goals, std::int64_t enough, std::int64_t run, Cut cut) {
+  Cutter tile(digits);
+  cut(tile, run);
+  std::int64_t least = tile.all_units();
+  while (tile.tile_units() < enough && run < goals.longest_run) {
+    run *= 2;
+    Cutter larger(digits);
+    cut(larger, run);
+    if (8 * larger.all_units() > 9 * least) break;
+    least = std::min(least, larger.all_units());
+    tile = std::move(larger);
+  }
+  return tile;
+}
+
 /// Tiles that fill stages; none where that cannot be or does not pay.
 std::optional<Tiles> staged_tiles(const SharedDigits& digits, const TileGoals& goals) {
   const std::int64_t per_byte = 8 / digits.unit_bits;
   if (digits.target_base % (kLine * per_byte) != 0) return std::nullopt;
-  for (std::int64_t length = goals.source_run;; length *= 2) {
-    Cutter cutter(digits);
-    cutter.take_run(false, goals.source_run * per_byte, goals.shortest_source * per_byte);
-    cutter.take_run(true, length * per_byte, goals.shortest_source * per_byte);
-    if (cutter.tile_units() < goals.tile * per_byte && length < goals.longest_target_run) continue;
-    const std::int64_t run = cutter.take_stage(goals.staged_run * per_byte, goals.stage * per_byte, digits.target_units);
-    return run == 0 ? std::nullopt : Builder(digits, cutter, run).build();
-  }
+  Cutter cutter = grown_tile(digits, goals, goals.staged_tile * per_byte, goals.source_run, [&](Cutter& tile, std::int64_t length) {
+    tile.take_run(false, goals.source_run * per_byte, goals.shortest_source * per_byte);
+    tile.take_run(true, length * per_byte, goals.shortest_source * per_byte);
+  });
+  const std::int64_t run = cutter.take_stage(goals.staged_run * per_byte, goals.stage * per_byte, digits.target_units);
+  return run == 0 ? std::nullopt : Builder(digits, cutter, run).build();
 }
 
 }  // namespace
@@ -371,16 +386,14 @@ std::optional<Tiles> tiles_of(const SharedDigits& digits, const TileGoals& goals
     cutter.take_common_run(goals.copy_run * per_byte);
     return Builder(digits, cutter, 0).build();
   }
-  for (std::int64_t run = goals.target_run;; run *= 2) {
-    Cutter cutter(digits);
-    cutter.take_run(false, run * per_byte, run * per_byte);
-    cutter.take_run(true, goals.source_run * per_byte, goals.shortest_source * per_byte);
-    if (cutter.tile_units() < goals.tile * per_byte && run < goals.longest_target_run) continue;
-    if (!cutter.writes_lines()) {
-      if (std::optional<Tiles> staged = staged_tiles(digits, goals)) return staged;
-    }
-    return Builder(digits, cutter, 0).build();
+  const Cutter cutter = grown_tile(digits, goals, goals.tile * per_byte, goals.target_run, [&](Cutter& tile, std::int64_t length) {
+    tile.take_run(false, length * per_byte, length * per_byte);
+    tile.take_run(true, goals.source_run * per_byte, goals.shortest_source * per_byte);
+  });
+  if (!cutter.writes_lines()) {
+    if (std::optional<Tiles> staged = staged_tiles(digits, goals)) return staged;
   }
+  return Builder(digits, cutter, 0).build();
 }
 
 }  // namespace mx::kernels::relayout

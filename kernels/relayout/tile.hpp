@@ -69,6 +69,7 @@ struct Stage {
 
 struct Tiles {
   std::vector<OuterDigit> outer;  ///< slowest first
+  std::size_t block = 0;          ///< digits before the last one whose tiles are moved together, for each value of the last one
   std::int64_t source_base = 0;   ///< in bytes
   std::int64_t target_base = 0;
   std::vector<TileLimit> limits;
@@ -84,12 +85,13 @@ struct TileGoals {
   std::int64_t source_run;
   std::int64_t shortest_source;  ///< where longer ones waste more
   std::int64_t target_run;
-  std::int64_t tile;                ///< smaller tiles get longer runs in the target,
-  std::int64_t longest_target_run;  ///< up to this
-  std::int64_t shortest_copy;       ///< runs as long as this on both sides are moved as they are
-  std::int64_t copy_run;            ///< and cut into pieces of this length
-  std::int64_t staged_run;          ///< tiles that do not write whole lines make runs of this length in a stage
-  std::int64_t stage;               ///< of at most so many bytes
+  std::int64_t tile;           ///< smaller tiles get longer runs, where that wastes little,
+  std::int64_t longest_run;    ///< up to this
+  std::int64_t shortest_copy;  ///< runs as long as this on both sides are moved as they are
+  std::int64_t copy_run;       ///< and cut into pieces of this length
+  std::int64_t staged_tile;    ///< likewise of tiles that fill a stage
+  std::int64_t staged_run;     ///< tiles that do not write whole lines make runs of this length in a stage
+  std::int64_t stage;          ///< of at most so many bytes
 };
 
 /// Tiles for a move; none when parts of bytes would have to be read or written at an edge.

@@ -34,8 +34,8 @@ struct MxTileForm {
   const MxTileFill* fills;
   const MxTilePiece* stores;
   const MxTileCopy* copies;
-  const MxTileLane* lanes_in;   ///< lanes of `lane_in` bytes of the source area, in order
-  const MxTileLane* lanes_out;  ///< likewise of the target area
+  const MxTileLane* lanes_in;   ///< lanes of `lane_in` bytes of the source area: of 16 in order, of more as the first pass reads them
+  const MxTileLane* lanes_out;  ///< likewise of the target area: as the finishes, or else the last pass, make them
   int64_t lane_in;              ///< 64, 32 or 16; 0: not in lanes, or padding is not all 0
   int64_t lane_out;
   int64_t whole_in;  ///< 1: all of each lane is there
@@ -144,13 +144,22 @@ struct MxTileTail {
   int64_t end;
 };
 
-/// Tiles one behind the other. None at all end a thread's work: what it streamed past the caches, and its tail, are then there for every thread.
+/// Where a tile of a strip lies, from the strip's step.
+struct MxTilePlace {
+  int64_t source;
+  int64_t target;
+};
+
+/// `count` steps one behind the other, of the same tiles each. None at all end a thread's work: what it streamed past the caches, and its tail, are
+/// then there for every thread.
 struct MxTileStrip {
   const uint8_t* source;
   uint8_t* target;
   int64_t count;
   int64_t source_step;
   int64_t target_step;
+  const MxTilePlace* places;
+  int64_t place_count;
   int64_t ahead;  ///< from a tile's source to where the source of a tile lies that comes somewhat later
   MxTileStream stream;
   MxTileTail* tail;
