@@ -47,7 +47,8 @@ inline void mixes(const MxTileCode* code, uint8_t* scratch) {
 }
 
 /// Lanes that passes do not read in place.
-void gather_16(const Ends& ends, uint8_t* area, int64_t bytes) {
+void gather_16(const MxTileForm* form, const uint8_t* source, const uint8_t* later, uint8_t* area, int64_t bytes) {
+  const Ends ends = {form->lanes_in, nullptr, source, later, nullptr};
   constexpr int kLane = 16;
   const MxTileLane* lane = ends.lanes_in;
   for (int64_t at = 0; at < bytes; at += kVector, lane += kVector / kLane) _mm512_store_si512(area + at, lanes_at<kLane, false>(lane, ends));
@@ -62,12 +63,12 @@ void scatter_16(const MxTileForm* form, uint8_t* target, const uint8_t* area, in
   }
 }
 
-void load_all(const MxTileForm* form, const Ends& ends, uint8_t* area) {
+void load_all(const MxTileForm* form, const uint8_t* source, const uint8_t* later, uint8_t* area) {
   const MxTilePiece* piece = form->loads;
   for (const MxTilePiece* end = piece + form->load_count; piece != end; ++piece) {
     const int64_t length = piece->length;
-    for (int64_t line = 0; line < length; line += kVector) ask(ends.later + piece->offset + line);
-    load(area + piece->at, ends.source + piece->offset, length);
+    for (int64_t line = 0; line < length; line += kVector) ask(later + piece->offset + line);
+    load(area + piece->at, source + piece->offset, length);
   }
   for (int64_t i = 0; i < form->fill_count; ++i) fill(area + form->fills[i].at, form->fills[i].content, form->fills[i].length);
 }
@@ -91,8 +92,8 @@ To to_of(const MxTileForm* form) {
   return kToScratch;
 }
 
-void gather(const MxTileForm* form, const Ends& ends, uint8_t* area, int64_t bytes) {
-  form->lane_in == 16 ? gather_16(ends, area, bytes) : load_all(form, ends, area);
+void gather(const MxTileForm* form, const uint8_t* source, const uint8_t* later, uint8_t* area, int64_t bytes) {
+  form->lane_in == 16 ? gather_16(form, source, later, area, bytes) : load_all(form, source, later, area);
 }
 
 void scatter(const MxTileForm* form, uint8_t* target, const uint8_t* area, int64_t bytes) {
@@ -111,10 +112,10 @@ class Tile {
     last_ = blocks_for(kFromScratch, pass_to);
   }
 
-  void move(uint8_t* scratch, Ends ends) const {
-    if (from_ == kFromScratch) gather(form_, ends, scratch, code_->bytes);
-    code_->pass_count != 0 ? pass(scratch, ends) : mix(scratch);
-    if (to_ == kToScratch) scatter(form_, ends.target, scratch + code_->target_at, code_->bytes);
+  void move(const uint8_t* source, const uint8_t* later, uint8_t* target, uint8_t* scratch) const {
+    if (from_ == kFromScratch) gather(form_, source, later, scratch, code_->bytes);
+    code_->pass_count != 0 ? pass(source, later, target, scratch) : mix(scratch);
+    if (to_ == kToScratch) scatter(form_, target, scratch + code_->target_at, code_->bytes);
   }
 
  private:
@@ -124,15 +125,15 @@ class Tile {
     return form->stays == 0 && form->lines_out != 0 && (bits & (kVector - 1)) == 0;
   }
 
-  void pass(uint8_t* scratch, Ends ends) const {
+  void pass(const uint8_t* source, const uint8_t* later, uint8_t* target, uint8_t* scratch) const {
     const MxTilePass* pass = code_->passes;
     const MxTilePass* const last = pass + code_->pass_count - 1;
-    first_(pass, code_->tables, scratch, ends);
+    first_(pass, code_->tables, scratch, form_, source, later, target);
     while (pass != last) {
       ++pass;
-      (pass == last ? last_ : between_)(pass, code_->tables, scratch, ends);
+      (pass == last ? last_ : between_)(pass, code_->tables, scratch, form_, source, later, target);
     }
-    if (finish_ != nullptr) finish_(code_, scratch, ends);
+    if (finish_ != nullptr) finish_(code_, form_->lanes_out, scratch, target);
   }
 
   void mix(uint8_t* scratch) const {
@@ -154,7 +155,7 @@ class Tile {
 void move_tiles(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip, uint8_t* scratch, Stream& stream) {
   const Tile tile(code, form, strip);
   for_each_tile(*strip, [&](const uint8_t* source, uint8_t* target) {
-    tile.move(scratch, {form->lanes_in, form->lanes_out, source, source + strip->ahead, target});
+    tile.move(source, source + strip->ahead, target, scratch);
     stream.step();
   });
 }

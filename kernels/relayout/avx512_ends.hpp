@@ -80,17 +80,17 @@ inline __m512i fetch(uint32_t at, const MxTileLane* lane, const uint8_t* scratch
 
 /// Likewise to there.
 template <To kTo>
-inline void give(uint32_t at, const MxTileLane* lane, __m512i value, uint8_t* scratch, const Ends& ends) {
+inline void give(uint32_t at, const MxTileLane* lane, __m512i value, uint8_t* scratch, uint8_t* target) {
   if (kTo == kToScratch) {
     _mm512_store_si512(scratch + at, value);
     return;
   }
   if (kTo == kToLanes32 || kTo == kToSome32) {
-    lane_to<kTo == kToLanes32>(ends.target, lane, _mm512_castsi512_si256(value));
-    lane_to<kTo == kToLanes32>(ends.target, lane + 1, _mm512_extracti64x4_epi64(value, 1));
+    lane_to<kTo == kToLanes32>(target, lane, _mm512_castsi512_si256(value));
+    lane_to<kTo == kToLanes32>(target, lane + 1, _mm512_extracti64x4_epi64(value, 1));
     return;
   }
-  uint8_t* p = ends.target + lane->offset;
+  uint8_t* p = target + lane->offset;
   const bool is_line = kTo == kToLines || (kTo == kToSomeLines && lane->there == ~0ULL);
   if (is_line) {
     _mm512_stream_si512(reinterpret_cast<__m512i*>(p), value);

@@ -18,9 +18,8 @@ inline __m512i term(__m512i a, __m512i b, const uint8_t* tables) {
 }
 
 template <bool kPairs, To kTo>
-void matrices(const MxTileCode* code, uint8_t* scratch, Ends ends) {
+void matrices(const MxTileCode* code, const MxTileLane* lanes, uint8_t* scratch, uint8_t* target) {
   constexpr int kLanes = kVector / lane_of(kTo);
-  const MxTileLane* lanes = ends.lanes_out;
   const int64_t terms = code->finish_terms;
   const MxTileFinish* finish = code->finishes;
   for (const MxTileFinish* end = finish + code->finish_count; finish != end; finish += kMxFinishGroup) {
@@ -45,7 +44,7 @@ void matrices(const MxTileCode* code, uint8_t* scratch, Ends ends) {
 #pragma GCC unroll 4
     for (int j = 0; j < kMxFinishGroup; ++j) sum[j] = permuted(_mm512_load_si512(tables[j] + 2 * kVector), sum[j]);
 #pragma GCC unroll 4
-    for (int j = 0; j < kMxFinishGroup; ++j) give<kTo>(finish[j].out, lanes + j * kLanes, sum[j], scratch, ends);
+    for (int j = 0; j < kMxFinishGroup; ++j) give<kTo>(finish[j].out, lanes + j * kLanes, sum[j], scratch, target);
     lanes += kMxFinishGroup * kLanes;
   }
 }
@@ -54,11 +53,10 @@ void matrices(const MxTileCode* code, uint8_t* scratch, Ends ends) {
 inline __m512i chosen(__m512i mask, __m512i a, __m512i b) { return _mm512_ternarylogic_epi64(mask, a, b, 0xCA); }
 
 template <To kTo>
-void swaps(const MxTileCode* code, uint8_t* scratch, Ends ends) {
+void swaps(const MxTileCode* code, const MxTileLane* lanes, uint8_t* scratch, uint8_t* target) {
   // The matrix that exchanges the halves of a byte.
   const __m512i halves = _mm512_set1_epi64(0x1020408001020408);
   constexpr int kLanes = kVector / lane_of(kTo);
-  const MxTileLane* lanes = ends.lanes_out;
   const MxTileFinish* finish = code->finishes;
   for (const MxTileFinish* end = finish + code->finish_count; finish != end; finish += kMxFinishGroup) {
     __m512i made[kMxFinishGroup];
@@ -71,16 +69,15 @@ void swaps(const MxTileCode* code, uint8_t* scratch, Ends ends) {
       made[j] = permuted(_mm512_load_si512(tables + 2 * kVector), chosen(_mm512_load_si512(tables + kVector), partner, crossed));
     }
 #pragma GCC unroll 4
-    for (int j = 0; j < kMxFinishGroup; ++j) give<kTo>(finish[j].out, lanes + j * kLanes, made[j], scratch, ends);
+    for (int j = 0; j < kMxFinishGroup; ++j) give<kTo>(finish[j].out, lanes + j * kLanes, made[j], scratch, target);
     lanes += kMxFinishGroup * kLanes;
   }
 }
 
 template <To kTo>
-void twins(const MxTileCode* code, uint8_t* scratch, Ends ends) {
+void twins(const MxTileCode* code, const MxTileLane* lanes, uint8_t* scratch, uint8_t* target) {
   const __m512i low_half = _mm512_set1_epi8(0x0F);
   constexpr int kLanes = kVector / lane_of(kTo);
-  const MxTileLane* lanes = ends.lanes_out;
   const MxTileFinish* finish = code->finishes;
   for (const MxTileFinish* end = finish + code->finish_count; finish != end; finish += kMxFinishGroup) {
     __m512i first[kMxFinishGroup];
@@ -97,14 +94,14 @@ void twins(const MxTileCode* code, uint8_t* scratch, Ends ends) {
     }
 #pragma GCC unroll 4
     for (int j = 0; j < kMxFinishGroup; ++j) {
-      give<kTo>(finish[j].out, lanes + 2 * j * kLanes, first[j], scratch, ends);
-      give<kTo>(finish[j].twin, lanes + (2 * j + 1) * kLanes, second[j], scratch, ends);
+      give<kTo>(finish[j].out, lanes + 2 * j * kLanes, first[j], scratch, target);
+      give<kTo>(finish[j].twin, lanes + (2 * j + 1) * kLanes, second[j], scratch, target);
     }
     lanes += 2 * kMxFinishGroup * kLanes;
   }
 }
 
-typedef void Finishes(const MxTileCode* code, uint8_t* scratch, Ends ends);
+typedef void Finishes(const MxTileCode* code, const MxTileLane* lanes, uint8_t* scratch, uint8_t* target);
 
 template <To kTo>
 Finishes* finishes_of(MxTileFinishKind kind) {

@@ -22,18 +22,18 @@ inline void exchange(__m512i* value, __mmask8 chunks) {
 /// The registers of a block, ordered where there are `orders`, to where they belong.
 template <int kCount, To kTo>
 [[gnu::always_inline]] inline void leave(__m512i* value, const MxTileBlock* block, const uint8_t* orders, const MxTileLane* lanes, uint8_t* scratch,
-                                         Ends ends) {
+                                         const Ends& ends) {
   if (orders != nullptr) {
 #pragma GCC unroll 16
     for (int j = 0; j < kCount; ++j) value[j] = permuted(_mm512_load_si512(orders + j * kVector), value[j]);
   }
 #pragma GCC unroll 16
-  for (int j = 0; j < kCount; ++j) give<kTo>(block->out[j], lanes + j * (kVector / lane_of(kTo)), value[j], scratch, ends);
+  for (int j = 0; j < kCount; ++j) give<kTo>(block->out[j], lanes + j * (kVector / lane_of(kTo)), value[j], scratch, ends.target);
 }
 
 /// Up to three levels over eight registers.
 template <From kFrom, To kTo>
-inline void eights(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, Ends ends) {
+[[gnu::always_inline]] inline void eights(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, const Ends& ends) {
   constexpr __mmask8 kChunks[3] = {0xAA, 0xCC, 0xF0};
   const int64_t levels = pass->levels;
   const int64_t orders_too = pass->orders;
@@ -79,7 +79,7 @@ inline void exchange_16(__m512i* value, __mmask16 chunks) {
 
 /// Four levels over sixteen registers.
 template <From kFrom, To kTo>
-inline void sixteens(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, Ends ends) {
+[[gnu::always_inline]] inline void sixteens(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, const Ends& ends) {
   const int64_t orders_too = pass->orders;
   const MxTileBlock* block = pass->blocks;
   constexpr int kLanesIn = kVector / lane_of(kFrom);
@@ -102,12 +102,16 @@ inline void sixteens(const MxTilePass* pass, const uint8_t* tables, uint8_t* scr
   }
 }
 
+/// A tile's ends come as values one by one: a structure that is stored field by field and loaded as a whole would wait for all stores before it.
 template <From kFrom, To kTo>
-void blocks_of(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, Ends ends) {
+void blocks_of(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, const MxTileForm* form, const uint8_t* source, const uint8_t* later,
+               uint8_t* target) {
+  const Ends ends = {form->lanes_in, form->lanes_out, source, later, target};
   pass->levels == 4 ? sixteens<kFrom, kTo>(pass, tables, scratch, ends) : eights<kFrom, kTo>(pass, tables, scratch, ends);
 }
 
-typedef void Blocks(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, Ends ends);
+typedef void Blocks(const MxTilePass* pass, const uint8_t* tables, uint8_t* scratch, const MxTileForm* form, const uint8_t* source,
+                    const uint8_t* later, uint8_t* target);
 
 template <From kFrom>
 Blocks* blocks_for(To to) {

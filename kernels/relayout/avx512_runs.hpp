@@ -92,23 +92,26 @@ inline void store_run(uint8_t* target, const uint8_t* from, int64_t length, MxTi
 /// What is left of a stream.
 class Stream {
  public:
-  explicit Stream(const MxTileStream& stream) : rest_(stream) {}
+  explicit Stream(const MxTileStream& stream) : source_(stream.source), target_(stream.target), length_(stream.length), step_(stream.step) {}
 
   /// Up to `most` bytes, as far as the last whole line.
   void write(int64_t most) {
-    int64_t length = rest_.length;
-    if (length > most) length = most - static_cast<int64_t>(reinterpret_cast<uintptr_t>(rest_.target + most) & (kVector - 1));
+    int64_t length = length_;
+    if (length > most) length = most - static_cast<int64_t>(reinterpret_cast<uintptr_t>(target_ + most) & (kVector - 1));
     if (length <= 0) return;
-    store(rest_.target, rest_.source, length);
-    rest_.target += length;
-    rest_.source += length;
-    rest_.length -= length;
+    store(target_, source_, length);
+    target_ += length;
+    source_ += length;
+    length_ -= length;
   }
-  void step() { write(rest_.step); }
-  void end() { write(rest_.length); }
+  void step() { write(step_); }
+  void end() { write(length_); }
 
  private:
-  MxTileStream rest_;
+  const uint8_t* source_;
+  uint8_t* target_;
+  int64_t length_;
+  int64_t step_;
 };
 
 }  // namespace

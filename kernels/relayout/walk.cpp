@@ -212,30 +212,31 @@ void Walk::strip(const Row& row, std::size_t form, std::int64_t first, std::int6
   const auto each = static_cast<std::int64_t>(tiles.size());
   const MxTileForm& pieces = in_stage_ ? program_.staged_form(form) : program_.form(form);
   while (count > 0) {
-    std::int64_t steps = count;
-    const MxTileStream stream = next_stream(each, steps);
-    const MxTileStrip strip{source, target, steps, inner.source_step, step_out, tiles.data(), each, ahead_, stream, &tail_};
+    MxTileStrip strip{source, target, count, inner.source_step, step_out, tiles.data(), each, ahead_, {}, &tail_};
+    add_stream(strip);
     kernel_.row.run(&program_.code(), &pieces, &strip, memory_.scratch);
-    source += steps * inner.source_step;
-    target += steps * step_out;
-    count -= steps;
+    source += strip.count * inner.source_step;
+    target += strip.count * step_out;
+    count -= strip.count;
   }
 }
 
-/// What leaves beside `steps` steps of so many tiles; fewer steps when a run ends before.
-MxTileStream Walk::next_stream(std::int64_t tiles, std::int64_t& steps) {
-  if (leaving_.run == tiles_.stage.runs.size() || leaving_.stage == nullptr) return {};
+/// What leaves beside a strip; it gets fewer steps when a run ends before.
+void Walk::add_stream(MxTileStrip& strip) {
+  if (leaving_.run == tiles_.stage.runs.size() || leaving_.stage == nullptr) return;
   const Stage::Run& run = tiles_.stage.runs[leaving_.run];
   const std::int64_t rest = tiles_.stage.run - leaving_.done;
-  steps = std::min(steps, divided_up(rest, tiles * stream_step_));
-  const MxTileStream stream{leaving_.stage + run.place + leaving_.done, leaving_.target + run.target + leaving_.done,
-                            std::min(rest, steps * tiles * stream_step_), stream_step_};
-  leaving_.done += stream.length;
+  const std::int64_t each = strip.place_count * stream_step_;
+  strip.count = std::min(strip.count, divided_up(rest, each));
+  strip.stream.source = leaving_.stage + run.place + leaving_.done;
+  strip.stream.target = leaving_.target + run.target + leaving_.done;
+  strip.stream.length = std::min(rest, strip.count * each);
+  strip.stream.step = stream_step_;
+  leaving_.done += strip.stream.length;
   if (leaving_.done == tiles_.stage.run) {
     leaving_.done = 0;
     ++leaving_.run;
   }
-  return stream;
 }
 
 /// All that is left of the stage that leaves.

@@ -81,7 +81,7 @@ class Walk {
   std::int64_t first_cut(std::size_t l, std::int64_t end) const;
   std::size_t form_at(std::int64_t n) const;
   void strip(const Row& row, std::size_t form, std::int64_t first, std::int64_t count);
-  MxTileStream next_stream(std::int64_t tiles, std::int64_t& steps);
+  void add_stream(MxTileStrip& strip);
   void write_rest();
 
   const Tiles& tiles_;
