@@ -121,17 +121,17 @@ constexpr FewRows kFewRows{Decoder::kFewTiles * kChainRows,
 
 /// A way to decode the weights of a kind.
 struct Way {
-  bool (*takes)(const TileArgs& args, const uint8_t* scales);  ///< these scales of a panel; null: all
+  Takes* takes;  ///< these scales of a panel; null: all
   Decode* decode;
   const FewRows* few;  ///< null: none
 };
 template <class Decoder>
-constexpr Way way(bool (*takes)(const TileArgs& args, const uint8_t* scales)) {
+constexpr Way way(Takes* takes) {
   return {takes, decode<Decoder>, &kFewRows<Decoder>};
 }
 /// Of scales or weights that few rows need not be quick with.
 template <class Decoder>
-constexpr Way slow_way(bool (*takes)(const TileArgs& args, const uint8_t* scales)) {
+constexpr Way slow_way(Takes* takes) {
   return {takes, decode<Decoder>, nullptr};
 }
 
@@ -151,17 +151,17 @@ constexpr Kind kNvfp4{4,
                        slow_way<Folded<E2m1, E4m3Fold<any_product>>>(nullptr)},
                       prepare_paired,
                       nullptr};
-constexpr Kind kFp8{
-    8,
-    4,
-    {way<ByProducts>(have_one_scale_each), way<Converted>(are_convertible),
-     slow_way<Folded<E4m3, F32Fold<moderate_product>>>(are_moderate<kPanelColumns>), slow_way<Folded<E4m3, F32Fold<any_product>>>(nullptr)},
-    nullptr,
-    nullptr};
+constexpr Kind kFp8{8,
+                    4,
+                    {way<ByProducts>(one_by_one<have_one_scale_each, sizeof(float)>), way<Converted>(one_by_one<are_convertible, sizeof(float)>),
+                     slow_way<Folded<E4m3, F32Fold<moderate_product>>>(one_by_one<are_moderate<kPanelColumns>, sizeof(float)>),
+                     slow_way<Folded<E4m3, F32Fold<any_product>>>(nullptr)},
+                    nullptr,
+                    nullptr};
 
 const Way& way_of(const TileArgs& args, const Kind& kind, const uint8_t* scales) {
   const Way* way = kind.ways;
-  while (way->takes != nullptr && !way->takes(args, scales)) ++way;
+  while (way->takes != nullptr && !way->takes(args, scales, 1)) ++way;
   return *way;
 }
 
@@ -205,14 +205,11 @@ void tile(const uint32_t* weights, const uint32_t* a, size_t pairs, float* total
 constexpr Tile* kTiles[kChainRows] = {tile<1>, tile<2>, tile<3>, tile<4>, tile<5>, tile<6>, tile<7>, tile<8>, tile<9>, tile<10>, tile<11>, tile<12>};
 
 /// Whether a way takes all scales at hand.
-bool takes_all(const TileArgs& args, const Kind& kind, const Way& way) {
+bool takes_all(const TileArgs& args, const Way& way) {
   if (way.takes == nullptr) return true;
   const size_t blocks = (args.blocks * kScaleBlock + args.scale_block - 1) / args.scale_block;
   for (size_t panel = 0; panel < args.panels; ++panel) {
-    const uint8_t* const scales = args.scales + panel * args.scale_stride;
-    for (size_t block = 0; block < blocks; ++block) {
-      if (!way.takes(args, scales + block * kPanelColumns * kind.scale_bytes)) return false;
-    }
+    if (!way.takes(args, args.scales + panel * args.scale_stride, blocks)) return false;
   }
   return true;
 }
@@ -221,7 +218,7 @@ bool takes_all(const TileArgs& args, const Kind& kind, const Way& way) {
 const FewRows* few_of(const TileArgs& args, const Kind& kind) {
   if (args.in_units && kind.in_units != nullptr) return args.rows <= kind.in_units->most ? kind.in_units : nullptr;
   for (const Way& way : kind.ways) {
-    if (way.few != nullptr && args.rows <= way.few->most && takes_all(args, kind, way)) return way.few;
+    if (way.few != nullptr && args.rows <= way.few->most && takes_all(args, way)) return way.few;
   }
   return nullptr;
 }

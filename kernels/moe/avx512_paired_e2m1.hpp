@@ -61,10 +61,13 @@ inline void prepare_paired(const TileArgs& args, uint16_t* products) {
 }
 
 /// A positive expert's scale that is moderate, scales of a panel that are numbers and not negative, and sums that are nowhere flushed.
-inline bool takes_paired(const TileArgs& args, const uint8_t* scales) {
-  const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(scales));
-  const bool numbers = _mm256_cmpge_epu8_mask(bytes, _mm256_set1_epi8(0x7F)) == 0;
-  return numbers && !args.careful && args.expert_scale > 0 && is_expert_moderate(args, scales);
+inline bool takes_paired(const TileArgs& args, const uint8_t* scales, size_t blocks) {
+  if (args.careful || !(args.expert_scale > 0) || !is_moderate(args.expert_scale)) return false;
+  __m256i most = _mm256_setzero_si256();
+  for (size_t block = 0; block < blocks; ++block) {
+    most = _mm256_max_epu8(most, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(scales + block * kPanelColumns)));
+  }
+  return _mm256_cmpge_epu8_mask(most, _mm256_set1_epi8(0x7F)) == 0;
 }
 
 /// The words of a nibble J of each dword's halves, of K 2J and 2J + 1, at their low ends (aligned.hpp has room for the last bytes).

@@ -32,8 +32,11 @@ struct OneFold {
   }
 };
 
-constexpr Kind kFp8{
-    E4m3::kBits, sizeof(float), {way<UndecodedE4m3, OneFold>(are_one<kColumns>), kF32Kind<E4m3>.ways[0], kF32Kind<E4m3>.ways[1]}, nullptr, nullptr};
+constexpr Kind kFp8{E4m3::kBits,
+                    sizeof(float),
+                    {way<UndecodedE4m3, OneFold>(one_by_one<are_one<kColumns>, sizeof(float)>), kF32Kind<E4m3>.ways[0], kF32Kind<E4m3>.ways[1]},
+                    nullptr,
+                    nullptr};
 
 }  // namespace
 

@@ -37,8 +37,19 @@ inline bool is_moderate(float scale) {
   return magnitude == 0 || (magnitude >= kLeast && magnitude < kMost);
 }
 
-/// The same of an expert's scale, and of the fp32 scales of as many columns.
-inline bool is_expert_moderate(const TileArgs& args, const uint8_t*) { return is_moderate(args.expert_scale); }
+/// Whether a way to round products takes so many blocks of a panel's scales, one behind the other.
+using Takes = bool(const TileArgs& args, const uint8_t* scales, size_t blocks);
+/// One that looks at blocks one by one, of scales of so many bytes.
+template <bool (*kTakesOne)(const TileArgs& args, const uint8_t* scales), size_t kBytes>
+bool one_by_one(const TileArgs& args, const uint8_t* scales, size_t blocks) {
+  for (size_t block = 0; block < blocks; ++block) {
+    if (!kTakesOne(args, scales + block * kPanelColumns * kBytes)) return false;
+  }
+  return true;
+}
+
+/// Expert's scales that are moderate, and fp32 scales of as many columns.
+inline bool is_expert_moderate(const TileArgs& args, const uint8_t*, size_t) { return is_moderate(args.expert_scale); }
 template <size_t Columns>
 inline bool are_moderate(const TileArgs&, const uint8_t* scales) {
   for (size_t i = 0; i < Columns; ++i) {

@@ -158,7 +158,7 @@ constexpr ByShape<ChainCodes> kUnitCodes{
 
 /// A way to decode the weights of a kind.
 struct Way {
-  bool (*takes)(const TileArgs& args, const uint8_t* scales);  ///< these scales of kColumns columns; null: all
+  Takes* takes;  ///< these scales of kColumns columns; null: all
   Decode* decode;
   const ByShape<ChainCodes>* few;  ///< null: none
 };
@@ -172,7 +172,7 @@ struct Kind {
   const ByShape<ChainCodes>* in_units;                        ///< few rows, where they may be; null: none
 };
 template <class Codes, class Fold>
-constexpr Way way(bool (*takes)(const TileArgs& args, const uint8_t* scales)) {
+constexpr Way way(Takes* takes) {
   return {takes, decode<Codes, Fold>, &kChainCodes<Codes, Fold>};
 }
 /// Chains of few rows run under flushing as a whole, where these ways' folds would not.
@@ -184,11 +184,15 @@ constexpr Kind kE8m0Kind{Codes::kBits, 1, {way<Codes, E8m0Fold>(nullptr)}, nullp
 inline constexpr Kind kNvfp4Kind{E2m1::kBits, 1, {way<SplitE2m1, E4m3Fold>(is_expert_moderate), kAnyWay<E2m1, AnyE4m3Fold>}, nullptr, nullptr};
 template <class Codes>
 constexpr Kind kF32Kind{
-    Codes::kBits, 4, {way<Codes, F32Fold<moderate_product>>(are_moderate<kColumns>), kAnyWay<Codes, F32Fold<any_product>>}, nullptr, nullptr};
+    Codes::kBits,
+    4,
+    {way<Codes, F32Fold<moderate_product>>(one_by_one<are_moderate<kColumns>, sizeof(float)>), kAnyWay<Codes, F32Fold<any_product>>},
+    nullptr,
+    nullptr};
 
 const Way& way_of(const TileArgs& args, const Kind& kind, const uint8_t* scales) {
   const Way* way = kind.ways;
-  while (way->takes != nullptr && !way->takes(args, scales)) ++way;
+  while (way->takes != nullptr && !way->takes(args, scales, 1)) ++way;
   return *way;
 }
 
@@ -225,10 +229,7 @@ bool takes_all(const TileArgs& args, const Kind& kind, const Way& way) {
   if (way.takes == nullptr) return true;
   const size_t blocks = (args.blocks * kScaleBlock + args.scale_block - 1) / args.scale_block;
   for (size_t group = 0; group < group_count(args); ++group) {
-    const uint8_t* const scales = group_scales(args, group, kind.scale_bytes);
-    for (size_t block = 0; block < blocks; ++block) {
-      if (!way.takes(args, scales + block * kPanelColumns * kind.scale_bytes)) return false;
-    }
+    if (!way.takes(args, group_scales(args, group, kind.scale_bytes), blocks)) return false;
   }
   return true;
 }

@@ -356,3 +356,19 @@ TEST_CASE("a scale that is a NaN among moderate ones is met by the weights of it
     }
   }
 }
+
+TEST_CASE("a negative scale among positive ones turns the signs of its block alone") {
+  std::mt19937 random(11);
+  const WeightFacts& nvfp4 = kFormats[2];
+  REQUIRE(nvfp4.scale == &kE4m3fn);
+  for (const Contract contract : {Contract::bf16_chain, Contract::bf16_block}) {
+    for (std::size_t block = 0; block < kK / nvfp4.block; ++block) {
+      Case one = cancelling(nvfp4, 127, random);
+      one.scales.assign(one.scales.size(), 0x3A);
+      const std::uint32_t without = one.modelled(contract, nvfp4);
+      one.scales[block] = 0xBA;
+      INFO("block " << block);
+      CHECK(held(contract, one, nvfp4, std::string(name_of(contract))) != without);
+    }
+  }
+}
