@@ -75,7 +75,8 @@ inline void lane_to(uint8_t* target, const MxTileLane* lane, __m256i value) {
 template <From kFrom>
 inline __m512i fetch(uint32_t at, const MxTileLane* lane, const uint8_t* scratch, const Ends& ends) {
   if (kFrom == kFromScratch) return _mm512_load_si512(scratch + at);
-  return lanes_at < lane_of(kFrom), kFrom == kFromLanes32 || kFrom == kFromLanes64 > (lane, ends);
+  constexpr bool kWhole = kFrom == kFromLanes32 || kFrom == kFromLanes64;
+  return lanes_at<lane_of(kFrom), kWhole>(lane, ends);
 }
 
 /// Likewise to there.

@@ -72,7 +72,8 @@ void put_longest_last(std::vector<OuterDigit>& outer) {
 }
 
 /// Where lines are written whole a source is read one run behind the other; else what is left of a line is written soon. Loops are as long as they
-/// can be; those that fill a stage are the innermost ones, and there is at least one of them.
+/// can be; those that fill a stage are the innermost ones, and there is at least one of them. `quick`: a tile takes no longer than what a row takes by
+/// itself.
 void order_loops(Tiles& tiles, bool quick) {
   std::vector<OuterDigit>& outer = tiles.outer;
   const auto step = writes_lines(tiles) ? &OuterDigit::source_step : &OuterDigit::target_step;

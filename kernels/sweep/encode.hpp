@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/isa.hpp"
 #include "model/numerics/convert.hpp"
 
 namespace mx::kernels {
@@ -14,18 +15,20 @@ bool has_encode(const Format& to, const Conversion& how);
 
 /// Codes of fp32 bit patterns, equal to mx::convert(x, kF32, to, how) for every input. Codes may take the place of the inputs.
 /// Before anything is written, throws Error(usage) for sizes that differ, for memory that begins at no multiple of 4 bytes and for any other overlap,
-/// Error(unsupported) when has_encode is false. The processor's rounding mode must be nearest even; flushing of subnormals does not matter.
-void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversion& how, std::span<std::uint32_t> codes);
+/// Error(unsupported) when has_encode is false or the tier does not run here. The processor's rounding mode must be nearest even; flushing of
+/// subnormals does not matter.
+void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversion& how, std::span<std::uint32_t> codes,
+            const IsaTier& tier = isa_tier());
 
 /// Parts of a sweep, of 2^24 inputs each.
 inline constexpr std::uint32_t kSweepChunks = 256;
 
-/// Digest of the codes of all 2^32 fp32 patterns, one word per 2^24 inputs (kSweepChunks words), all threads. The digest of chunk c is the sum over its
-/// patterns i of (code(i) + 1) * mix(i) mod 2^64, mix as recorded witness sets define it ("mix64_sum").
-/// Throws Error(unsupported) when has_encode is false.
+/// Digest of the codes of all 2^32 fp32 patterns, one word per 2^24 inputs (kSweepChunks words), all threads. The digest of chunk c is the sum over
+/// its patterns i of (code(i) + 1) * mix(i) mod 2^64, mix as recorded witness sets define it ("mix64_sum"). Throws Error(unsupported) when has_encode
+/// is false. By the tier in use.
 std::vector<std::uint64_t> sweep_digests(const Format& to, const Conversion& how);
 
 /// One word of sweep_digests, by the calling thread: chunk below kSweepChunks.
-std::uint64_t sweep_digest(std::uint32_t chunk, const Format& to, const Conversion& how);
+std::uint64_t sweep_digest(std::uint32_t chunk, const Format& to, const Conversion& how, const IsaTier& tier = isa_tier());
 
 }  // namespace mx::kernels

@@ -3,6 +3,7 @@
 #include "kernels/sweep/encode_plan.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace mx::kernels::sweep {
 namespace {
@@ -56,25 +57,25 @@ std::uint32_t power_bits(int exponent) { return static_cast<std::uint32_t>(expon
 
 BySign largest_codes(const Format& to) {
   const std::uint32_t top = max_finite_code(to);
-  if (to.encoding == Encoding::fixed_point) return {top, (0U - top) & low_bits(to.width)};
-  return {top, top | (to.has_sign ? 1U << (to.width - 1) : 0U)};
+  if (to.encoding == Encoding::fixed_point) return {{top, (0U - top) & low_bits(to.width)}};
+  return {{top, top | (to.has_sign ? 1U << (to.width - 1) : 0U)}};
 }
 
 BySign infinity_codes(const Format& to, Overflow overflow) {
   const std::uint32_t above = max_finite_code(to) + 1U;
   const std::uint32_t sign = to.has_sign ? 1U << (to.width - 1) : 0U;
-  if (gives_inf(overflow)) return {above, above | sign};
+  if (gives_inf(overflow)) return {{above, above | sign}};
   if (!gives_nan(overflow)) return largest_codes(to);
-  if (to.specials == Specials::nan_negative_zero) return {sign, sign};
+  if (to.specials == Specials::nan_negative_zero) return {{sign, sign}};
   const std::uint32_t quiet = has_inf(to) ? 1U << (to.mantissa_bits - 1) : 0U;
-  return {above | quiet, above | quiet | sign};
+  return {{above | quiet, above | quiet | sign}};
 }
 
 /// As infinity_codes, but IEEE 754 overflows to the largest value where the magnitude is rounded down.
 BySign overflow_codes(const Format& to, Overflow overflow, const RoundingRow& row) {
   BySign codes = infinity_codes(to, overflow);
   for (std::size_t sign : {0U, 1U}) {
-    if (overflow == Overflow::ieee && row.directions[sign] == Direction::down) codes[sign] = largest_codes(to)[sign];
+    if (overflow == Overflow::ieee && row.directions[sign] == Direction::down) codes.of[sign] = largest_codes(to).of[sign];
   }
   return codes;
 }
@@ -90,10 +91,10 @@ std::uint32_t last_in_range(const Format& to, Overflow overflow, Direction direc
 
 SpecialCodes special_codes(const Format& to, const Conversion& how, const RoundingRow& row, int dropped) {
   SpecialCodes special{};
-  for (std::size_t sign : {0U, 1U}) special.last_in_range[sign] = last_in_range(to, how.overflow, row.directions[sign], dropped);
+  for (std::size_t sign : {0U, 1U}) special.last_in_range.of[sign] = last_in_range(to, how.overflow, row.directions[sign], dropped);
   special.overflow = overflow_codes(to, how.overflow, row);
   special.infinity = infinity_codes(to, how.overflow);
-  special.nan = {how.nan_positive, how.nan_negative};
+  special.nan = {{how.nan_positive, how.nan_negative}};
   const bool flushes = how.flush == Flush::source || how.flush == Flush::both;
   special.source_from = flushes ? kF32MinNormal : 0U;
   if (how.nan_rule == NanRule::fixed) return special;
@@ -103,7 +104,7 @@ SpecialCodes special_codes(const Format& to, const Conversion& how, const Roundi
   if (how.nan_rule == NanRule::keep_payload) {
     special.empty_payload = 1;
   } else {
-    for (std::uint32_t& code : special.nan) code |= 1U << (to.mantissa_bits - 1);
+    for (std::uint32_t& code : special.nan.of) code |= 1U << (to.mantissa_bits - 1);
   }
   return special;
 }
@@ -123,8 +124,8 @@ Plan floating_plan(const Format& to, const Conversion& how, const RoundingRow& r
   plan.min_normal = same_exponents ? 0U : power_bits(min_exponent);
   plan.scale = same_exponents ? 0U : power_bits(static_cast<int>(kFinePlaces) - unit_exponent);
   for (std::size_t sign : {0U, 1U}) {
-    plan.addend[sign] = addend(row.directions[sign], shift);
-    plan.fine_addend[sign] = addend(row.directions[sign], static_cast<int>(kFinePlaces));
+    plan.addend.of[sign] = addend(row.directions[sign], shift);
+    plan.fine_addend.of[sign] = addend(row.directions[sign], static_cast<int>(kFinePlaces));
   }
   plan.even = how.rounding == Rounding::nearest_even ? 1U : 0U;
   const bool flushes = (how.flush == Flush::target || how.flush == Flush::both) && !fixed;
@@ -137,7 +138,7 @@ Plan floating_plan(const Format& to, const Conversion& how, const RoundingRow& r
   plan.negative_code = max_finite_code(to) + 1U;
   const int top_exponent = static_cast<int>(to_f32(max_finite_code(to), to) >> kF32MantissaBits) - kF32.bias;
   plan.special = special_codes(to, how, row, fixed ? shift - top_exponent : shift);
-  if (plan.negative_is_nan) plan.special.overflow[1] = plan.special.infinity[1] = plan.negative_code;
+  if (plan.negative_is_nan) plan.special.overflow.of[1] = plan.special.infinity.of[1] = plan.negative_code;
   return plan;
 }
 
@@ -146,10 +147,10 @@ Plan power_plan(const Format& to, const Conversion& how, RoundingRow row) {
   for (Direction& direction : row.directions) direction = direction == Direction::half_even ? Direction::half_up : direction;
   PowerPlan plan{};
   for (std::size_t sign : {0U, 1U}) {
-    plan.addend[sign] = addend(row.directions[sign], kF32MantissaBits);
+    plan.addend.of[sign] = addend(row.directions[sign], kF32MantissaBits);
     // The subnormals from 2^-127 = 0x400000 on lie in one interval of 22 bits.
     const Direction lowest = row.has_lowest_midpoint ? row.directions[sign] : Direction::up;
-    plan.subnormal_from[sign] = kF32MinNormal - addend(lowest, kF32MantissaBits - 1);
+    plan.subnormal_from.of[sign] = kF32MinNormal - addend(lowest, kF32MantissaBits - 1);
   }
   plan.zero_code = how.zero_code;
   plan.negative_is_nan = how.negative_is_nan;

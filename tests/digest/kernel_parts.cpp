@@ -49,14 +49,14 @@ void dequantize_tensors(Digest& digest, const IsaTier& tier, int threads) {
   }
 }
 
-void encode_scalars(Digest& digest, const IsaTier&, int) {
+void encode_scalars(Digest& digest, const IsaTier& tier, int) {
   Words random(13);
   const std::vector<std::uint32_t> f32 = drawn_elements(2000, 16, kF32, random);
   std::vector<std::uint32_t> codes(f32.size());
   for (const Profile& profile : all_profiles()) {
     for (const ConversionRow& row : profile.conversions) {
       if (!kernels::has_encode(*row.to, row.how)) continue;
-      kernels::encode(f32, *row.to, row.how, codes);
+      kernels::encode(f32, *row.to, row.how, codes, tier);
       digest.add_all<std::uint32_t>(codes);
     }
   }

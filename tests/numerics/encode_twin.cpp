@@ -14,13 +14,18 @@ using namespace mx::test;
 namespace {
 
 void compare(const std::vector<std::uint32_t>& inputs, const Format& to, const Conversion& how, Comparison& comparison) {
-  std::vector<std::uint32_t> codes(inputs.size());
-  kernels::encode(inputs, to, how, codes);
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const std::uint32_t expected = convert(inputs[i], kF32, to, how);
-    comparison.expect(codes[i] == expected, [&] {
-      return std::string(to.name) + " " + text_of(how) + " " + hex(inputs[i]) + ": " + hex(codes[i]) + ", model " + hex(expected);
-    });
+  std::vector<std::uint32_t> expected;
+  for (const std::uint32_t input : inputs) expected.push_back(convert(input, kF32, to, how));
+  for (const kernels::IsaTier& tier : kernels::isa_tiers()) {
+    if (!kernels::runs_here(tier)) continue;
+    std::vector<std::uint32_t> codes(inputs.size());
+    kernels::encode(inputs, to, how, codes, tier);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      comparison.expect(codes[i] == expected[i], [&] {
+        return std::string(tier.name) + ": " + std::string(to.name) + " " + text_of(how) + " " + hex(inputs[i]) + ": " + hex(codes[i]) + ", model " +
+               hex(expected[i]);
+      });
+    }
   }
 }
 
@@ -164,5 +169,8 @@ TEST_CASE("a digest word is the sum that the model's codes give") {
     z ^= z >> 31;
     expected += (std::uint64_t{convert(i, kF32, kE2m1, how)} + 1U) * z;
   }
-  CHECK(kernels::sweep_digest(chunk, kE2m1, how) == expected);
+  for (const kernels::IsaTier& tier : kernels::isa_tiers()) {
+    INFO(tier.name);
+    if (kernels::runs_here(tier)) CHECK(kernels::sweep_digest(chunk, kE2m1, how, tier) == expected);
+  }
 }
