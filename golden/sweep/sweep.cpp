@@ -123,10 +123,17 @@ void sweep(const SweepSubject& subject, const Shard& shard, Digests& digests, co
       go = !stopped;
     });
     if (!go) continue;
-    const std::uint64_t digest = chunk_digest(chunks[i], subject);
+    std::uint64_t digest = 0;
+    std::exception_ptr thrown;
+    try {
+      digest = chunk_digest(chunks[i], subject);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
 #pragma omp critical(mxact_sweep)
     guarded([&] {
       if (failure) return;
+      if (thrown) std::rethrow_exception(thrown);
       digests[static_cast<std::size_t>(chunks[i])] = digest;
       if (hooks.finished) hooks.finished(chunks[i], digest);
     });

@@ -15,8 +15,8 @@ bool has_encode(const Format& to, const Conversion& how);
 
 /// Codes of fp32 bit patterns, equal to mx::convert(x, kF32, to, how) for every input. Codes may take the place of the inputs.
 /// Before anything is written, throws Error(usage) for sizes that differ, for memory that begins at no multiple of 4 bytes and for any other overlap,
-/// Error(unsupported) when has_encode is false or the tier does not run here. The processor's rounding mode must be nearest even; flushing of
-/// subnormals does not matter.
+/// Error(unsupported) when has_encode is false or the tier does not run here, and what isa_tier() throws. The processor's rounding mode must be
+/// nearest even; flushing of subnormals does not matter.
 void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversion& how, std::span<std::uint32_t> codes,
             const IsaTier& tier = isa_tier());
 

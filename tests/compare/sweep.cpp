@@ -2,6 +2,7 @@
 
 #include "golden/sweep/sweep.hpp"
 
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <set>
@@ -98,6 +99,11 @@ TEST_CASE("a sweep does the chunks that are missing, tells each, and stops when 
   // What the hook throws comes out, and no further chunk begins.
   const auto failing = [&] { mx::golden::sweep(kTwin, {}, none, {[](int, std::uint64_t) { throw Error(ErrorCode::resource, "full"); }, {}}); };
   CHECK(says(error_of(failing), ErrorCode::resource, "full"));
+  // So does what a chunk throws: a tier that nobody knows.
+  setenv("MXACT_ISA", "nothing", 1);
+  const auto misled = [&] { mx::golden::sweep(kTwin, {}, none, {}); };
+  CHECK(says(error_of(misled), ErrorCode::usage, "'nothing'"));
+  unsetenv("MXACT_ISA");
 }
 
 TEST_CASE("what cannot be swept is refused") {
