@@ -42,9 +42,12 @@ std::uint32_t detect() {
   return bits;
 }
 #elif defined(__AARCH64EL__) && !defined(MXACT_PORTABLE)
-constexpr std::array kTiers{IsaTier{"portable", 0}, IsaTier{"neon", kNeon}};
+constexpr std::array kTiers{IsaTier{"portable", 0}, IsaTier{"neon", kNeon}, IsaTier{"neon-dotprod", kNeon | kNeonDotprod}};
 
-std::uint32_t detect() { return (getauxval(AT_HWCAP) & HWCAP_ASIMD) != 0 ? kNeon : 0U; }
+std::uint32_t detect() {
+  const unsigned long known = getauxval(AT_HWCAP);
+  return ((known & HWCAP_ASIMD) != 0 ? kNeon : 0U) | ((known & HWCAP_ASIMDDP) != 0 ? kNeonDotprod : 0U);
+}
 #else
 constexpr std::array kTiers{IsaTier{"portable", 0}};
 

@@ -17,6 +17,7 @@ enum IsaBit : std::uint32_t {
   kAvx512Bf16 = 1U << 5,
   kGfni = 1U << 6,
   kNeon = 1U << 7,
+  kNeonDotprod = 1U << 8,
 };
 
 /// A tier: the extensions that its kernels may use. Tiers with more bits come later in isa_tiers().

@@ -7,9 +7,7 @@
 
 #include "kernels/moe/bf16_product.hpp"
 #include "kernels/moe/tile.hpp"
-
-#define MXACT_UNROLL _Pragma("GCC unroll 16")
-#define MXACT_INLINE inline __attribute__((always_inline))
+#include "kernels/moe/x86_flushing.hpp"
 
 namespace mx::kernels::moe {
 namespace {

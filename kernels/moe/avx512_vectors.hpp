@@ -3,6 +3,7 @@
 
 #include "kernels/moe/avx512_lanes.hpp"
 #include "kernels/moe/bf16_product.hpp"
+#include "kernels/moe/x86_flushing.hpp"
 
 namespace mx::kernels::moe {
 namespace {

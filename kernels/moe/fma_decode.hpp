@@ -73,7 +73,7 @@ MXACT_INLINE void decode_columns(const uint8_t* codes, size_t k, const Fold& fol
   for (size_t d = 0; d < k / Codes::kInDword; ++d) {
     MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
       const uint8_t* const dwords = codes + (d * kPanelColumns + v * kWidth) * 4;
-      _mm_prefetch(dwords + 8192, _MM_HINT_T1);
+      ask_for<2>(dwords + 8192);
       Floats weights[Codes::kInDword];  // stores between would part lookups that bytes share
       each_of_dword<Codes>([&](auto i) __attribute__((always_inline)) { weights[i.value] = fold(v, Codes::template weight<i.value>(dwords)); });
       MXACT_UNROLL for (size_t i = 0; i < Codes::kInDword; ++i) store(out + (d * Codes::kInDword + i) * kColumns + v * kWidth, weights[i]);

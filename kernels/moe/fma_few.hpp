@@ -52,8 +52,8 @@ MXACT_INLINE void multiply_codes(Floats (&sums)[Rows][2 * Groups], CodePlace& pl
   for (size_t d = 0; d < k / Codes::kInDword; ++d) {
     MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) {
       for (size_t byte = 0; byte < kColumns * 4; byte += 64) {
-        _mm_prefetch(codes[g] + ahead + byte, Rows <= 2 ? _MM_HINT_T1 : _MM_HINT_T0);
-        if constexpr (Rows <= 2) _mm_prefetch(codes[g] + kNear + byte, _MM_HINT_T0);
+        ask_for<Rows <= 2 ? 2 : 1>(codes[g] + ahead + byte);
+        if constexpr (Rows <= 2) ask_for<1>(codes[g] + kNear + byte);
       }
     }
     multiply_dword<Codes, Rows, Groups>(sums, codes, fold, x + d * Codes::kInDword * Rows);
@@ -64,7 +64,7 @@ MXACT_INLINE void multiply_codes(Floats (&sums)[Rows][2 * Groups], CodePlace& pl
 }
 
 /// Asks for the scales that lie as these do in the panel that comes after the next: each panel's are too few for the processor to foresee them.
-MXACT_INLINE void ask_for_later(const TileArgs& args, const uint8_t* scales) { _mm_prefetch(scales + 2 * args.scale_stride, _MM_HINT_T0); }
+MXACT_INLINE void ask_for_later(const TileArgs& args, const uint8_t* scales) { ask_for<1>(scales + 2 * args.scale_stride); }
 
 template <size_t Rows, size_t Groups>
 MXACT_INLINE void clear(Floats (&sums)[Rows][2 * Groups]) {

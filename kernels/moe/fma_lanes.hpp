@@ -1,9 +1,9 @@
 #pragma once
-// What the engines of bf16 by fused multiply-adds share. bf16 products are fp32 fused multiply-adds, odd element first, under FTZ and DAZ, which is
+// What the engines of bf16 by fused multiply-adds share. bf16 products are fp32 fused multiply-adds, odd element first, under flushing, which is
 // what VDPBF16PS computes; weights are decoded to fp32 for a stretch of K that the first-level cache holds, and serve all rows. A tier's vectors are
-// included before (avx2_vectors.hpp, avx512_vectors.hpp). For files of one tier alone: nothing here has a linkage that another tier could pick up.
+// included before (avx2_vectors.hpp, avx512_vectors.hpp, neon_vectors.hpp). For files of one tier alone: nothing here has a linkage that another tier
+// could pick up.
 
-#include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,20 +15,11 @@ namespace {
 constexpr size_t kColumns = 2 * kWidth;              // decoded at once
 constexpr size_t kParts = kPanelColumns / kColumns;  // of a panel
 
-/// Subnormals count as zero from here to the end of the scope, before and after each operation.
-class Flushing {
- public:
-  MXACT_INLINE Flushing() : was_(_mm_getcsr()) {
-    constexpr unsigned kFlush = 0x8040;
-    _mm_setcsr(was_ | kFlush);
-  }
-  MXACT_INLINE ~Flushing() { _mm_setcsr(was_); }
-  Flushing(const Flushing&) = delete;
-  Flushing& operator=(const Flushing&) = delete;
-
- private:
-  unsigned was_;
-};
+/// Asks for a line, to come to the cache of that level.
+template <int Level>
+MXACT_INLINE void ask_for(const void* line) {
+  __builtin_prefetch(line, 0, 4 - Level);
+}
 
 /// `count` elements of K in the order of the chain, of rows of `length`. The next tile's are asked for meanwhile: it lies on other pages, where the
 /// processor does not foresee it.
@@ -37,7 +28,7 @@ MXACT_INLINE void multiply(Floats (&sums)[Rows][2], const float* weights, const 
   constexpr size_t kStep = kWidth == 8 ? 4 : 2;
   for (size_t k = 0; k < count; k += kStep) {
     MXACT_UNROLL for (size_t i = k; i < k + kStep; ++i) {
-      _mm_prefetch(reinterpret_cast<const char*>(x + (length + i) * Rows), _MM_HINT_T0);
+      ask_for<1>(x + (length + i) * Rows);
       const Floats low = load(weights + i * kColumns);
       const Floats high = load(weights + i * kColumns + kWidth);
       MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {

@@ -67,6 +67,20 @@ constexpr std::array kEngines {
              bf16_block_nvfp4_avx512_bf16},
       Engine{Contract::bf16_block,      PanelKind::fp8, "bf16-block fp8 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kBlockTiling,
              bf16_block_fp8_avx512_bf16},
+#elif defined(__AARCH64EL__) && !defined(MXACT_PORTABLE)
+      Engine{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain neon", kNeon, kSingleTiling, bf16_chain_neon},
+      Engine{Contract::bf16_chain, PanelKind::mxfp8, "bf16-chain mxfp8 neon", kNeon, kSingleTiling, bf16_chain_mxfp8_neon},
+      Engine{Contract::bf16_chain, PanelKind::nvfp4, "bf16-chain nvfp4 neon", kNeon, kSingleTiling, bf16_chain_nvfp4_neon},
+      Engine{Contract::bf16_chain, PanelKind::fp8, "bf16-chain fp8 neon", kNeon, kSingleTiling, bf16_chain_fp8_neon},
+      Engine{Contract::bf16_block, PanelKind::mxfp4, "bf16-block neon", kNeon, kSingleTiling, bf16_block_neon},
+      Engine{Contract::bf16_block, PanelKind::mxfp8, "bf16-block mxfp8 neon", kNeon, kSingleTiling, bf16_block_mxfp8_neon},
+      Engine{Contract::bf16_block, PanelKind::nvfp4, "bf16-block nvfp4 neon", kNeon, kSingleTiling, bf16_block_nvfp4_neon},
+      Engine{Contract::bf16_block, PanelKind::fp8, "bf16-block fp8 neon", kNeon, kSingleTiling, bf16_block_fp8_neon},
+      Engine{Contract::int8_block, PanelKind::mxfp4, "int8-block neon", kNeon, kInt8Tiling, int8_block_neon},
+      Engine{Contract::int8_block, PanelKind::nvfp4, "int8-block nvfp4 neon", kNeon, kInt8Tiling, int8_block_nvfp4_neon},
+      Engine{Contract::int8_block, PanelKind::mxfp4, "int8-block neon-dotprod", kNeon | kNeonDotprod, kInt8Tiling, int8_block_neon_dotprod},
+      Engine{Contract::int8_block, PanelKind::nvfp4, "int8-block nvfp4 neon-dotprod",
+             kNeon | kNeonDotprod, kInt8Tiling,      int8_block_nvfp4_neon_dotprod},
 #endif
 };
 

@@ -50,7 +50,30 @@ uint32_t code_at(const uint8_t* codes, std::size_t octet, std::size_t column, st
   return static_cast<uint32_t>(lane[(k % 2) * 2 + k / 4]) >> (k / 2 % 2 * 4) & 15U;
 }
 
-float bf16_value(uint32_t code) { return flushed(std::bit_cast<float>(code << 16)); }
+/// Activations of one row of a tile, in the two forms of bf16; kTallest: of the tiles of bf16-chain.
+struct Pairs {
+  const uint32_t* a;
+  std::size_t height;
+
+  static constexpr std::size_t kTallest = kChainRows;
+  static Pairs of(const TileArgs& args, std::size_t first, std::size_t row, std::size_t height) {
+    return {args.a + first * args.blocks * (kScaleBlock / 2) + (row - first), height};
+  }
+  float at(std::size_t k) const {
+    const uint32_t pair = a[k / 2 * height];
+    return flushed(std::bit_cast<float>(k % 2 == 0 ? pair << 16 : pair & 0xFFFF0000U));
+  }
+};
+struct Singles {
+  const uint32_t* a;
+  std::size_t height;
+
+  static constexpr std::size_t kTallest = kSingleRows;
+  static Singles of(const TileArgs& args, std::size_t first, std::size_t row, std::size_t height) {
+    return {args.a + first * args.blocks * kScaleBlock + (row - first), height};
+  }
+  float at(std::size_t k) const { return flushed(std::bit_cast<float>(a[(k ^ 1U) * height])); }
+};
 
 /// An e4m3fn code.
 float e4m3_value(uint32_t code) {
@@ -134,33 +157,31 @@ constexpr Kind kMxfp8{e4m3_at, e8m0_at, folded_at<e8m0_at>, 1};
 constexpr Kind kNvfp4{e2m1_at, e4m3_scale_at, folded_e4m3_at, 1};
 constexpr Kind kFp8{e4m3_at, f32_at, folded_at<f32_at>, 4};
 
+template <class Rows>
 void bf16_chain(const TileArgs& args, const Kind& kind) {
   const std::size_t length = args.blocks * kScaleBlock;
-  each_output(args, kChainRows,
+  each_output(args, Rows::kTallest,
               [&](const uint8_t* codes, const uint8_t* scales, std::size_t column, std::size_t row, std::size_t first, std::size_t height) {
-                const uint32_t* a = args.a + first * length / 2 + (row - first);
+                const Rows x = Rows::of(args, first, row, height);
                 const uint8_t* const of_column = scales + column * kind.scale_bytes;
+                const auto weight = [&](std::size_t k) {
+                  return flushed(kind.folded(args, kind.weight(codes, k, column), of_column, k / args.scale_block));
+                };
                 float sum = 0;
                 for (std::size_t k = 0; k < length; k += 2) {
-                  const uint32_t pair = a[k / 2 * height];
-                  const auto weight = [&](std::size_t at) {
-                    return flushed(kind.folded(args, kind.weight(codes, at, column), of_column, at / args.scale_block));
-                  };
-                  sum = flushed_step(bf16_value(pair >> 16), weight(k + 1), sum);
-                  sum = flushed_step(bf16_value(pair & 0xFFFFU), weight(k), sum);
+                  sum = flushed_step(x.at(k + 1), weight(k + 1), sum);
+                  sum = flushed_step(x.at(k), weight(k), sum);
                 }
                 return sum;
               });
 }
 
 /// The sum of the weights and activations of k in [begin, end).
-float block_sum(const Kind& kind, const uint8_t* codes, std::size_t column, std::size_t begin, std::size_t end, const uint32_t* a,
-                std::size_t height) {
+float block_sum(const Kind& kind, const uint8_t* codes, std::size_t column, std::size_t begin, std::size_t end, const Pairs& x) {
   float sum = 0;
   for (std::size_t k = begin; k < end; k += 2) {
-    const uint32_t pair = a[k / 2 * height];
-    sum = flushed_step(bf16_value(pair >> 16), kind.weight(codes, k + 1, column), sum);
-    sum = flushed_step(bf16_value(pair & 0xFFFFU), kind.weight(codes, k, column), sum);
+    sum = flushed_step(x.at(k + 1), kind.weight(codes, k + 1, column), sum);
+    sum = flushed_step(x.at(k), kind.weight(codes, k, column), sum);
   }
   return sum;
 }
@@ -170,11 +191,11 @@ void bf16_block(const TileArgs& args, const Kind& kind) {
   const std::size_t chains = (k + args.chain - 1) / args.chain;
   each_output(args, kBlockRows,
               [&](const uint8_t* codes, const uint8_t* scales, std::size_t column, std::size_t row, std::size_t first, std::size_t height) {
-                const uint32_t* a = args.a + first * k / 2 + (row - first);
+                const Pairs x = Pairs::of(args, first, row, height);
                 float total = 0;
                 for (std::size_t c = 0; c < chains; ++c) {
                   const std::size_t begin = c * args.chain;
-                  const float sum = block_sum(kind, codes, column, begin, std::min(begin + args.chain, k), a, height);
+                  const float sum = block_sum(kind, codes, column, begin, std::min(begin + args.chain, k), x);
                   float scale = kind.scale(args, scales + column * kind.scale_bytes, begin / args.scale_block);
                   if (args.a_scales != nullptr) scale *= args.a_scales[first * chains + c * height + (row - first)];
                   total = std::fma(sum, scale, total);
@@ -200,17 +221,29 @@ void int8_block(const TileArgs& args, const Kind& kind) {
               });
 }
 
+constexpr const Kind& kind_of(PanelKind kind) {
+  switch (kind) {
+    case PanelKind::mxfp4: return kMxfp4;
+    case PanelKind::mxfp8: return kMxfp8;
+    case PanelKind::nvfp4: return kNvfp4;
+    case PanelKind::fp8: break;
+  }
+  return kFp8;
+}
+
 }  // namespace
 
-void bf16_chain_portable(const TileArgs& args) { bf16_chain(args, kMxfp4); }
-void bf16_chain_mxfp8_portable(const TileArgs& args) { bf16_chain(args, kMxfp8); }
-void bf16_chain_nvfp4_portable(const TileArgs& args) { bf16_chain(args, kNvfp4); }
-void bf16_chain_fp8_portable(const TileArgs& args) { bf16_chain(args, kFp8); }
+void bf16_chain_portable(const TileArgs& args) { bf16_chain<Pairs>(args, kMxfp4); }
+void bf16_chain_mxfp8_portable(const TileArgs& args) { bf16_chain<Pairs>(args, kMxfp8); }
+void bf16_chain_nvfp4_portable(const TileArgs& args) { bf16_chain<Pairs>(args, kNvfp4); }
+void bf16_chain_fp8_portable(const TileArgs& args) { bf16_chain<Pairs>(args, kFp8); }
 void bf16_block_portable(const TileArgs& args) { bf16_block(args, kMxfp4); }
 void bf16_block_mxfp8_portable(const TileArgs& args) { bf16_block(args, kMxfp8); }
 void bf16_block_nvfp4_portable(const TileArgs& args) { bf16_block(args, kNvfp4); }
 void bf16_block_fp8_portable(const TileArgs& args) { bf16_block(args, kFp8); }
 void int8_block_portable(const TileArgs& args) { int8_block(args, kMxfp4); }
 void int8_block_nvfp4_portable(const TileArgs& args) { int8_block(args, kNvfp4); }
+
+void bf16_chain_of_singles(const TileArgs& args, PanelKind kind) { bf16_chain<Singles>(args, kind_of(kind)); }
 
 }  // namespace mx::kernels::moe

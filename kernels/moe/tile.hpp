@@ -139,6 +139,8 @@ TileFunction bf16_block_nvfp4_portable;
 TileFunction bf16_block_fp8_portable;
 TileFunction int8_block_portable;
 TileFunction int8_block_nvfp4_portable;
+/// bf16-chain in plain code on rows in the form `singles`, for a tier that leaves some of its work to it.
+void bf16_chain_of_singles(const TileArgs& args, PanelKind kind);
 TileFunction bf16_chain_avx2;
 TileFunction bf16_chain_mxfp8_avx2;
 TileFunction bf16_chain_nvfp4_avx2;
@@ -168,5 +170,17 @@ TileFunction bf16_block_avx512_bf16;
 TileFunction bf16_block_mxfp8_avx512_bf16;
 TileFunction bf16_block_nvfp4_avx512_bf16;
 TileFunction bf16_block_fp8_avx512_bf16;
+TileFunction bf16_chain_neon;
+TileFunction bf16_chain_mxfp8_neon;
+TileFunction bf16_chain_nvfp4_neon;
+TileFunction bf16_chain_fp8_neon;
+TileFunction bf16_block_neon;
+TileFunction bf16_block_mxfp8_neon;
+TileFunction bf16_block_nvfp4_neon;
+TileFunction bf16_block_fp8_neon;
+TileFunction int8_block_neon;
+TileFunction int8_block_nvfp4_neon;
+TileFunction int8_block_neon_dotprod;
+TileFunction int8_block_nvfp4_neon_dotprod;
 
 }  // namespace mx::kernels::moe

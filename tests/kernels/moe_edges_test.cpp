@@ -312,6 +312,29 @@ TEST_CASE("sums of bf16-chain that come down to the smallest normal number, or u
   CHECK(zero > 5);
 }
 
+TEST_CASE("a sum of bf16-chain just below the smallest normal number is one if it rounds to that with 24 bits, else zero") {
+  // 2^-126 less 2^-152, less 2^-151 (a tie), less 1.5 * 2^-151, which would be 2^-126 among subnormal numbers, and less 2^-150, by the second product.
+  struct Less {
+    std::uint32_t x;  ///< times 2^-63
+    bool kept;
+  };
+  constexpr Less kLess[] = {{38U << 7, true}, {39U << 7, true}, {39U << 7 | 0x40U, false}, {40U << 7, false}};
+  for (const WeightFacts& format : kFormats) {
+    for (const Less& less : kLess) {
+      for (const std::uint32_t sign : {0U, 0x8000U}) {
+        Case one = one_unit(format, 64);
+        one.codes[0] = one.codes[1] = format.element == &kE2m1 ? 2 : 0x38;
+        one.scales.assign(one.scales.size(), format.scale == &kE8m0 ? 64 : 0x38);
+        if (format.scale != &kE8m0) one.expert = 0x1p-63F;
+        one.x[1] = 64U << 7 | sign;
+        one.x[0] = less.x | (sign ^ 0x8000U);
+        const std::uint32_t expected = held(Contract::bf16_chain, one, format, "less field " + std::to_string(less.x >> 7));
+        CHECK((expected & 0x7FFFFFFFU) == (less.kept ? 0x00800000U : 0U));
+      }
+    }
+  }
+}
+
 TEST_CASE("a sum of bf16-chain that is flushed to -0 keeps its sign where weights of -0 follow, and only there") {
   const WeightFacts& format = kFormats[2];
   std::size_t negative = 0;
