@@ -65,6 +65,11 @@ std::uint32_t isa_of_processor() {
 
 bool runs_here(const IsaTier& tier) { return (tier.needs & ~isa_of_processor()) == 0; }
 
+void require_runs_here(const IsaTier& tier, std::string_view where) {
+  if (runs_here(tier)) return;
+  throw Error(ErrorCode::unsupported, "this processor cannot run the instruction sets '" + std::string(tier.name) + "'", std::string(where));
+}
+
 const IsaTier& isa_tier_named(std::string_view name) {
   std::vector<std::string_view> names;
   for (const IsaTier& tier : kTiers) {
@@ -72,8 +77,7 @@ const IsaTier& isa_tier_named(std::string_view name) {
       names.push_back(tier.name);
       continue;
     }
-    if (!runs_here(tier))
-      throw Error(ErrorCode::unsupported, "this processor cannot run the instruction sets '" + std::string(name) + "'", "MXACT_ISA");
+    require_runs_here(tier, "MXACT_ISA");
     return tier;
   }
   throw Error(ErrorCode::usage, unknown_name("tier of instruction sets", name, names), "MXACT_ISA");

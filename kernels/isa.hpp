@@ -34,6 +34,8 @@ std::uint32_t isa_of_processor();
 
 /// True when this processor runs the tier's kernels.
 bool runs_here(const IsaTier& tier);
+/// Throws Error(unsupported), with `where` as its place, when this processor does not run them.
+void require_runs_here(const IsaTier& tier, std::string_view where = {});
 
 /// Throws Error(usage) with the nearest name when the build knows no such tier, Error(unsupported) when the processor cannot run it.
 const IsaTier& isa_tier_named(std::string_view name);
@@ -53,11 +55,12 @@ struct KernelRow {
   Function* run;
 };
 
-/// The last row that a tier can run: rows stand from the plainest to the fastest, and the first one needs nothing.
-template <class Function>
-const KernelRow<Function>& kernel_for(std::span<const KernelRow<Function>> rows, const IsaTier& tier) {
-  const KernelRow<Function>* best = &rows.front();
-  for (const KernelRow<Function>& row : rows) {
+/// The last row that a tier can run, of KernelRows or others with `needs`: rows stand from the plainest to the fastest, and the first one needs
+/// nothing.
+template <class Rows>
+const auto& kernel_for(const Rows& rows, const IsaTier& tier) {
+  const auto* best = &rows.front();
+  for (const auto& row : rows) {
     if ((row.needs & ~tier.needs) == 0) best = &row;
   }
   return *best;

@@ -40,8 +40,7 @@ void require_separate(std::span<const Buffer> buffers) {
 
 void require_workers(const Workers& workers) {
   if (workers.threads < 1) refuse(std::to_string(workers.threads) + " threads: at least 1 works");
-  if (runs_here(*workers.tier)) return;
-  throw Error(ErrorCode::unsupported, "this processor cannot run the instruction sets '" + std::string(workers.tier->name) + "'");
+  require_runs_here(*workers.tier);
 }
 
 std::size_t word_bytes(const Format& format) {

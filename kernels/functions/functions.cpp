@@ -18,7 +18,7 @@ namespace {
 constexpr std::array<ElementaryFunction, 6> kFunctions{
     {{"exp", f32::exp}, {"exp2", f32::exp2}, {"log2", f32::log2}, {"log1p", f32::log1p}, {"tanh", f32::tanh}, {"erf", f32::erf}}};
 
-/// The evaluators of a tier, as KernelRow names the functions of one kernel.
+/// The evaluators of a tier.
 struct EvaluatorRow {
   std::uint32_t needs;
   const Evaluators* evaluators;
@@ -29,14 +29,6 @@ constexpr std::array kRows{EvaluatorRow{0, &kEvaluatorsPortable}, EvaluatorRow{k
 #else
 constexpr std::array kRows{EvaluatorRow{0, &kEvaluatorsPortable}};
 #endif
-
-const Evaluators& evaluators_for(const IsaTier& tier) {
-  const EvaluatorRow* best = &kRows.front();
-  for (const EvaluatorRow& row : kRows) {
-    if ((row.needs & ~tier.needs) == 0) best = &row;
-  }
-  return *best->evaluators;
-}
 
 /// Taylor coefficients of erf at the centers. Its derivative g satisfies g' = -2 x g, so that the coefficients of g follow
 /// (n + 1) g[n+1] = -2 x g[n] - 2 g[n-1], and those of erf are g[n-1] / n. From center to center by the series itself, in long double: 64 bits of
@@ -79,12 +71,10 @@ const ElementaryFunction& elementary_function_named(std::string_view name) {
 void apply(const ElementaryFunction& function, std::span<const std::uint32_t> x, std::span<std::uint32_t> y, const IsaTier& tier) {
   constexpr std::size_t kChunk = 512;
   require_word_by_word({"arguments", x}, {"results", y});
-  if (!runs_here(tier)) {
-    throw Error(ErrorCode::unsupported, "this processor cannot run the instruction sets '" + std::string(tier.name) + "'");
-  }
+  require_runs_here(tier);
   static const ErfTable kErf = erf_table();
   const ElementaryFunction& row = elementary_function_named(function.name);
-  Evaluate* const evaluate = evaluators_for(tier).run[&row - kFunctions.data()];
+  Evaluate* const evaluate = kernel_for(kRows, tier).evaluators->run[&row - kFunctions.data()];
   std::array<std::uint32_t, kChunk> results;
   std::array<std::uint32_t, kChunk> doubt;
   for (std::size_t first = 0; first < x.size(); first += kChunk) {

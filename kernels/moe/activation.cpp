@@ -61,7 +61,7 @@ std::optional<Swish> as_swish(const Activation& row, const ActivationConstants& 
 }
 
 TileActivation::TileActivation(const Activation& row, const ActivationConstants& constants, const IsaTier& tier)
-    : row_(&row), constants_(constants), swish_(as_swish(row, constants)), run_(kernel_for<SwishFunction>(kSwishKernels, tier).run), tier_(&tier) {
+    : row_(&row), constants_(constants), swish_(as_swish(row, constants)), run_(kernel_for(kSwishKernels, tier).run), tier_(&tier) {
   mx::moe::activate(row, kF32, 0, 0, constants);  // refuses constants that it cannot take
 }
 

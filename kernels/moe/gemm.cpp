@@ -152,8 +152,7 @@ std::vector<const T*> row_starts(const T* base, std::size_t length, const RowBlo
 std::span<const Engine> engines() { return kEngines; }
 
 const Engine& engine_for(Contract contract, const PanelFormat& format, const IsaTier& tier) {
-  if (!runs_here(tier))
-    throw Error(ErrorCode::unsupported, "this processor cannot run the instruction sets '" + std::string(tier.name) + "'", "MXACT_ISA");
+  require_runs_here(tier, "MXACT_ISA");
   const Engine* best = nullptr;
   for (const Engine& engine : kEngines) {
     if (engine.contract == contract && engine.kind == format.kind && (engine.needs & ~tier.needs) == 0) best = &engine;

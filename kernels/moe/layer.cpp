@@ -67,7 +67,7 @@ FusedLayer::FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& 
       engine_(engine),
       activation_(*choices.activation, choices.constants, tier),
       stage_(choices.contract, choices.recipe, tier),
-      combine_(kernel_for<CombineFunction>(kCombineKernels, tier).run),
+      combine_(kernel_for(kCombineKernels, tier).run),
       hidden_(weights.w13.shape.k),
       intermediate_(weights.w2.shape.k) {
   const PanelShape& w13 = weights.w13.shape;

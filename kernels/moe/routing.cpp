@@ -167,9 +167,7 @@ void try_on_zeros(const RouterRecipe& recipe, const RouterSizes& sizes, std::siz
 
 void route(const RouterRecipe& recipe, const RouterSizes& sizes, std::span<const float> logits, std::size_t experts, std::span<const float> bias,
            const RoutedRoom& out, const IsaTier& tier, int threads) {
-  if (!runs_here(tier)) {
-    throw Error(ErrorCode::unsupported, "this processor cannot run the instruction sets '" + std::string(tier.name) + "'", "MXACT_ISA");
-  }
+  require_runs_here(tier, "MXACT_ISA");
   if (threads < 1) refuse(std::to_string(threads) + " threads");
   try_on_zeros(recipe, sizes, experts, bias.size());
   if (logits.size() % experts != 0) refuse(std::to_string(logits.size()) + " logits are not rows of " + std::to_string(experts));

@@ -52,7 +52,7 @@ RowStage::RowStage(Contract contract, const Recipe* recipe, const IsaTier& tier)
            : recipe == nullptr                ? Way::bf16
            : contract == Contract::bf16_chain ? Way::dequantized
                                               : Way::scaled),
-      quick_(is_quick(recipe) ? kernel_for<QuantizeFunction>(kQuantizeKernels, tier).run : nullptr),
+      quick_(is_quick(recipe) ? kernel_for(kQuantizeKernels, tier).run : nullptr),
       elements_{},
       scales_{} {
   if (int8() && (recipe == nullptr || *recipe->format->element != kMxint8 || *recipe->format->scale != kE8m0)) {

@@ -81,9 +81,7 @@ void check_buffers(std::span<const std::uint8_t> source, const BufferNeed& sourc
 
 Way::Way(const Layout& given_from, const Layout& given_to, const IsaTier& tier, Dropped dropped)
     : source_need_(buffer_need(given_from)), target_need_(buffer_need(given_to)) {
-  if (!runs_here(tier)) {
-    throw Error(ErrorCode::unsupported, "this processor cannot run the instruction sets '" + std::string(tier.name) + "'", "layout conversion");
-  }
+  require_runs_here(tier, "layout conversion");
   const auto [from, to] = matched(given_from, given_to);
   if (dropped == Dropped::refused) refusal_ = missing_elements(from);
   if (!refusal_.empty()) return;

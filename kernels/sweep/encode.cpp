@@ -13,35 +13,24 @@ namespace {
 
 using namespace sweep;
 
-/// One compilation of the loops. Rows stand from the plainest to the fastest.
-struct EncodeKernel {
-  std::uint32_t needs;  ///< IsaBit mask
-  EncodeFloating* floating;
-  EncodePowers* powers;
-  WeighCodes* weigh;
+struct LoopsRow {
+  std::uint32_t needs;
+  const EncodeLoops* loops;
 };
-constexpr std::array kKernels {
-  EncodeKernel{0, encode_floating_portable, encode_powers_portable, weigh_codes_portable},
 #if defined(__x86_64__) && !defined(MXACT_PORTABLE)
-      EncodeKernel{kAvx2, encode_floating_avx2, encode_powers_avx2, weigh_codes_avx2},
-      EncodeKernel{kAvx2 | kAvx512, encode_floating_avx512, encode_powers_avx512, weigh_codes_avx512},
+constexpr std::array kRows{LoopsRow{0, &kEncodePortable}, LoopsRow{kAvx2, &kEncodeAvx2}, LoopsRow{kAvx2 | kAvx512, &kEncodeAvx512}};
+#else
+constexpr std::array kRows{LoopsRow{0, &kEncodePortable}};
 #endif
-};
 
-const EncodeKernel& kernel_of(const IsaTier& tier) {
-  if (!runs_here(tier)) {
-    throw Error(ErrorCode::unsupported, "this processor cannot run the instruction sets '" + std::string(tier.name) + "'", "conversion from fp32");
-  }
-  const EncodeKernel* best = &kKernels.front();
-  for (const EncodeKernel& kernel : kKernels) {
-    if ((kernel.needs & ~tier.needs) == 0) best = &kernel;
-  }
-  return *best;
+const EncodeLoops& loops_of(const IsaTier& tier) {
+  require_runs_here(tier, "conversion from fp32");
+  return *kernel_for(kRows, tier).loops;
 }
 
-void run(std::span<const std::uint32_t> f32, const Plan& plan, const EncodeKernel& kernel, std::span<std::uint32_t> codes) {
-  if (const auto* powers = std::get_if<PowerPlan>(&plan)) return kernel.powers(f32.data(), f32.size(), *powers, codes.data());
-  kernel.floating(f32.data(), f32.size(), std::get<FloatingPlan>(plan), codes.data());
+void run(std::span<const std::uint32_t> f32, const Plan& plan, const EncodeLoops& loops, std::span<std::uint32_t> codes) {
+  if (const auto* powers = std::get_if<PowerPlan>(&plan)) return loops.powers(f32.data(), f32.size(), *powers, codes.data());
+  loops.floating(f32.data(), f32.size(), std::get<FloatingPlan>(plan), codes.data());
 }
 
 Plan required_plan(const Format& to, const Conversion& how) {
@@ -53,7 +42,7 @@ Plan required_plan(const Format& to, const Conversion& how) {
 
 constexpr std::uint32_t kChunkInputs = 1U << 24;
 
-std::uint64_t chunk_digest(std::uint32_t chunk, const Plan& plan, const EncodeKernel& kernel) {
+std::uint64_t chunk_digest(std::uint32_t chunk, const Plan& plan, const EncodeLoops& loops) {
   constexpr std::uint32_t kStep = 4096;
   std::array<std::uint32_t, kStep> inputs;
   std::array<std::uint32_t, kStep> codes;
@@ -61,8 +50,8 @@ std::uint64_t chunk_digest(std::uint32_t chunk, const Plan& plan, const EncodeKe
   for (std::uint32_t offset = 0; offset < kChunkInputs; offset += kStep) {
     const std::uint32_t first = chunk * kChunkInputs + offset;
     for (std::uint32_t i = 0; i < kStep; ++i) inputs[i] = first + i;
-    run(inputs, plan, kernel, codes);
-    digest += kernel.weigh(inputs.data(), codes.data(), kStep);
+    run(inputs, plan, loops, codes);
+    digest += loops.weigh(inputs.data(), codes.data(), kStep);
   }
   return digest;
 }
@@ -73,20 +62,20 @@ bool has_encode(const Format& to, const Conversion& how) { return !std::holds_al
 
 void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversion& how, std::span<std::uint32_t> codes, const IsaTier& tier) {
   require_word_by_word({"inputs", f32}, {"codes", codes});
-  run(f32, required_plan(to, how), kernel_of(tier), codes);
+  run(f32, required_plan(to, how), loops_of(tier), codes);
 }
 
 std::uint64_t sweep_digest(std::uint32_t chunk, const Format& to, const Conversion& how, const IsaTier& tier) {
   if (chunk >= kSweepChunks) throw Error(ErrorCode::usage, "chunk " + std::to_string(chunk) + " of " + std::to_string(kSweepChunks));
-  return chunk_digest(chunk, required_plan(to, how), kernel_of(tier));
+  return chunk_digest(chunk, required_plan(to, how), loops_of(tier));
 }
 
 std::vector<std::uint64_t> sweep_digests(const Format& to, const Conversion& how) {
   const Plan plan = required_plan(to, how);
-  const EncodeKernel& kernel = kernel_of(isa_tier());
+  const EncodeLoops& loops = loops_of(isa_tier());
   std::vector<std::uint64_t> digests(kSweepChunks);
 #pragma omp parallel for schedule(static, 1)
-  for (std::uint32_t chunk = 0; chunk < kSweepChunks; ++chunk) digests[chunk] = chunk_digest(chunk, plan, kernel);
+  for (std::uint32_t chunk = 0; chunk < kSweepChunks; ++chunk) digests[chunk] = chunk_digest(chunk, plan, loops);
   return digests;
 }
 

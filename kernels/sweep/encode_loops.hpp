@@ -98,11 +98,12 @@ inline uint64_t mix64(uint64_t i) {
   return z ^ (z >> 31);
 }
 
-inline void encode_floating(const uint32_t* f32, size_t count, const FloatingPlan& plan, uint32_t* codes) {
+void encode_floating(const uint32_t* f32, size_t count, const FloatingPlan& plan, uint32_t* codes) {
   plan.twos_complement ? floating<true>(f32, count, plan, codes) : floating<false>(f32, count, plan, codes);
 }
+void encode_powers(const uint32_t* f32, size_t count, const PowerPlan& plan, uint32_t* codes) { powers(f32, count, plan, codes); }
 
-inline uint64_t weigh_codes(const uint32_t* f32, const uint32_t* codes, size_t count) {
+uint64_t weigh_codes(const uint32_t* f32, const uint32_t* codes, size_t count) {
   uint64_t sum = 0;
   for (size_t i = 0; i < count; ++i) sum += (uint64_t{codes[i]} + 1U) * mix64(f32[i]);
   return sum;

@@ -57,14 +57,16 @@ struct PowerPlan {
   SpecialCodes special;
 };
 
-/// `count` codes of fp32 bit patterns; they may take the place of the inputs.
-using EncodeFloating = void(const uint32_t* f32, size_t count, const FloatingPlan& plan, uint32_t* codes);
-using EncodePowers = void(const uint32_t* f32, size_t count, const PowerPlan& plan, uint32_t* codes);
-/// The sum over `count` inputs i of (code(i) + 1) * mix(i) mod 2^64, mix as recorded witness sets define it.
-using WeighCodes = uint64_t(const uint32_t* f32, const uint32_t* codes, size_t count);
-
-EncodeFloating encode_floating_portable, encode_floating_avx2, encode_floating_avx512;
-EncodePowers encode_powers_portable, encode_powers_avx2, encode_powers_avx512;
-WeighCodes weigh_codes_portable, weigh_codes_avx2, weigh_codes_avx512;
+/// The loops (encode_loops.hpp) of one tier.
+struct EncodeLoops {
+  /// `count` codes of fp32 bit patterns; they may take the place of the inputs.
+  void (*floating)(const uint32_t* f32, size_t count, const FloatingPlan& plan, uint32_t* codes);
+  void (*powers)(const uint32_t* f32, size_t count, const PowerPlan& plan, uint32_t* codes);
+  /// The sum over `count` inputs i of (code(i) + 1) * mix(i) mod 2^64, mix as recorded witness sets define it.
+  uint64_t (*weigh)(const uint32_t* f32, const uint32_t* codes, size_t count);
+};
+extern const EncodeLoops kEncodePortable;
+extern const EncodeLoops kEncodeAvx2;
+extern const EncodeLoops kEncodeAvx512;
 
 }  // namespace mx::kernels::sweep

@@ -4,10 +4,6 @@
 
 namespace mx::kernels::sweep {
 
-void encode_floating_portable(const uint32_t* f32, size_t count, const FloatingPlan& plan, uint32_t* codes) {
-  encode_floating(f32, count, plan, codes);
-}
-void encode_powers_portable(const uint32_t* f32, size_t count, const PowerPlan& plan, uint32_t* codes) { powers(f32, count, plan, codes); }
-uint64_t weigh_codes_portable(const uint32_t* f32, const uint32_t* codes, size_t count) { return weigh_codes(f32, codes, count); }
+const EncodeLoops kEncodePortable{encode_floating, encode_powers, weigh_codes};
 
 }  // namespace mx::kernels::sweep

@@ -151,6 +151,9 @@ TEST_CASE("the twin refuses what only the model does") {
     CHECK_THROWS_WITH(kernels::encode(within, kE4m3fn, ocp, std::span(both).last(1)), Catch::Contains("the inputs begin") && Catch::Contains(words));
     CHECK_THROWS_WITH(kernels::encode(std::span(both).last(1), kE4m3fn, ocp, within), Catch::Contains("the codes begin") && Catch::Contains(words));
   }
+  const kernels::IsaTier lacking{"all", ~0U};
+  CHECK_THROWS_WITH(kernels::encode(both, kE4m3fn, ocp, both, lacking), Catch::Contains("cannot run the instruction sets 'all'"));
+  CHECK_THROWS_WITH(kernels::sweep_digest(0, kE4m3fn, ocp, lacking), Catch::Contains("cannot run the instruction sets 'all'"));
   CHECK(both == std::vector<std::uint32_t>(5, 0x3F800000));
   kernels::encode(both, kE4m3fn, ocp, both);
   CHECK(both == std::vector<std::uint32_t>(5, 0x38));
