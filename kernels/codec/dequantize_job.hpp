@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "kernels/codec/arguments.hpp"
 #include "kernels/codec/codec.hpp"
@@ -33,9 +34,14 @@ class ScaleFactors {
   ScaleFactors(const Dequantizer& how, const TensorScale& tensor);
   /// fp32 bits for a scale code or for fp32 bits; none where the kernels cannot take it.
   std::optional<std::uint32_t> of(std::uint32_t scale) const;
+  /// Of as many scale codes, 0 where there is none; sets their bits, counted from that of irregular[0] on, where the kernels cannot take one.
+  void look_up(std::span<const std::uint8_t> scales, std::uint32_t* factors, std::uint64_t* irregular) const;
 
  private:
-  std::array<std::uint32_t, 256> factors_{};
+  bool is_regular(std::uint32_t factor) const;
+
+  std::array<std::uint32_t, 256> factors_{};      ///< 0 where there is none
+  std::array<std::uint8_t, 256> is_irregular_{};  ///< 1 there
   bool has_infinity_;
   bool is_f32_;
 };

@@ -31,11 +31,14 @@ void unpack_blocks(const DequantizeJob& job, const Kernel& kernel, std::size_t f
   const std::size_t length = job.grid.block_cols;
   std::array<std::uint32_t, kChunkBlocks> factors;
   std::array<std::uint64_t, kChunkBlocks / 64> irregular{};
-  for (std::size_t b = first; b < last; ++b) {
-    const std::size_t i = b - first;
-    const auto factor = kernel.factors.of(job.tiles.is_row_major() && job.scale_width == 1 ? job.blocks.scales[b] : scale_at(job, b));
-    if (!factor) irregular[i / 64] |= std::uint64_t{1} << (i % 64);
-    factors[i] = factor.value_or(0U);
+  if (job.tiles.is_row_major() && job.scale_width == 1) {
+    kernel.factors.look_up(job.blocks.scales.subspan(first, last - first), factors.data(), irregular.data());
+  } else {
+    for (std::size_t i = 0; i < last - first; ++i) {
+      const auto factor = kernel.factors.of(scale_at(job, first + i));
+      if (!factor) irregular[i / 64] |= std::uint64_t{1} << (i % 64);
+      factors[i] = factor.value_or(0U);
+    }
   }
   kernel.run(kernel.plan, codes_at(job, first * length), factors.data(), last - first, length, numbers_at(job, first * length));
   for (std::size_t word = 0; word < irregular.size(); ++word) {

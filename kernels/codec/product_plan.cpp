@@ -65,14 +65,30 @@ ScaleFactors::ScaleFactors(const Dequantizer& how, const TensorScale& tensor)
   if (is_f32_) return;
   const Dequantizer scale_only = of_scale(how);
   const std::uint32_t one = code_of_one(*how.format->element);
-  for (std::uint32_t code = 0; code < kScaleCodes; ++code) factors_[code] = mx::dequantize(one, code, scale_only, tensor);
+  for (std::uint32_t code = 0; code < kScaleCodes; ++code) {
+    const std::uint32_t factor = mx::dequantize(one, code, scale_only, tensor);
+    is_irregular_[code] = is_regular(factor) ? 0 : 1;
+    factors_[code] = is_regular(factor) ? factor : 0;
+  }
+}
+
+bool ScaleFactors::is_regular(std::uint32_t factor) const {
+  const std::uint32_t magnitude = factor & 0x7FFFFFFFU;
+  return magnitude < kF32Infinity && (magnitude != 0 || !has_infinity_);
 }
 
 std::optional<std::uint32_t> ScaleFactors::of(std::uint32_t scale) const {
-  const std::uint32_t factor = is_f32_ ? scale : factors_[scale];
-  const std::uint32_t magnitude = factor & 0x7FFFFFFFU;
-  const bool is_regular = magnitude < kF32Infinity && (magnitude != 0 || !has_infinity_);
-  return is_regular ? std::optional(factor) : std::nullopt;
+  if (is_f32_) return is_regular(scale) ? std::optional(scale) : std::nullopt;
+  return is_irregular_[scale] == 0 ? std::optional(factors_[scale]) : std::nullopt;
+}
+
+void ScaleFactors::look_up(std::span<const std::uint8_t> scales, std::uint32_t* factors, std::uint64_t* irregular) const {
+  unsigned any = 0;
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    factors[i] = factors_[scales[i]];
+    any |= is_irregular_[scales[i]];
+  }
+  for (std::size_t i = 0; any != 0 && i < scales.size(); ++i) irregular[i / 64] |= std::uint64_t{is_irregular_[scales[i]]} << (i % 64);
 }
 
 }  // namespace mx::kernels
