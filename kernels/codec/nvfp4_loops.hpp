@@ -31,12 +31,12 @@ inline uint32_t widened(uint32_t fp16) {
 }
 
 template <ElementSource kSource>
-void load(const void* elements, size_t first, size_t count, uint32_t* x) {
+void load(const void* elements, size_t count, uint32_t* x) {
   for (size_t i = 0; i < count; ++i) {
     if constexpr (kSource == ElementSource::f32) {
-      x[i] = static_cast<const uint32_t*>(elements)[first + i];
+      x[i] = static_cast<const uint32_t*>(elements)[i];
     } else {
-      const uint32_t word = static_cast<const uint16_t*>(elements)[first + i];
+      const uint32_t word = static_cast<const uint16_t*>(elements)[i];
       x[i] = kSource == ElementSource::bf16 ? word << 16 : widened(word);
     }
   }
@@ -68,16 +68,17 @@ inline float e4m3_number(uint32_t code) {
 }
 
 /// Scales of a batch: what elements are multiplied by, codes, and 1 for irregular blocks.
+template <bool kDividesBySix>
 void scales_of(const Nvfp4Plan& plan, const uint32_t* amax, float* multiplier, uint32_t* code, uint32_t* irregular) {
   for (size_t b = 0; b < kBatch; ++b) {
     const float largest = number(amax[b]);
-    const float part = plan.divides_by_six != 0 ? largest / 6.0F : largest * kSixth;
-    const float exact = plan.divides_by_six != 0 ? part / plan.factor : part * plan.factor;
+    const float part = kDividesBySix ? largest / 6.0F : largest * kSixth;
+    const float exact = kDividesBySix ? part / plan.factor : part * plan.factor;
     const float wanted = exact < plan.least_wanted ? plan.least_wanted : exact;
     const uint32_t scale = e4m3_code(wanted);
     const float s = e4m3_number(scale);
     const float product = s * plan.reciprocal;
-    const float by = plan.divides_by_scale != 0 ? plan.reciprocal / s : 1.0F / product;
+    const float by = (plan.divides_by_scale != 0 ? plan.reciprocal : 1.0F) / (plan.divides_by_scale != 0 ? s : product);
     const bool room = (part >= kSmallestNormal) & (exact <= plan.largest_wanted) & (scale != 0) & (product > kTiny) & (product < kHuge) &
                       (by > kTiny) & (by < kHuge);
     const bool zero = amax[b] == 0;
@@ -87,45 +88,78 @@ void scales_of(const Nvfp4Plan& plan, const uint32_t* amax, float* multiplier, u
   }
 }
 
+/// The elements of a batch, by loops.
 template <ElementSource kSource>
-void run(const Nvfp4Plan& plan, const void* elements, size_t blocks, uint8_t* codes, uint8_t* scales, uint64_t* irregular) {
-  const uint32_t keeps = plan.keeps_zero_sign != 0 ? 8U : 0U;
-  for (size_t first = 0; first < blocks; first += kBatch) {
-    const size_t count = blocks - first < kBatch ? blocks - first : kBatch;
-    alignas(64) uint32_t x[kElements] = {};
-    alignas(64) uint32_t amax[kBatch];
-    alignas(64) float multiplier[kBatch];
-    alignas(64) uint32_t scale[kBatch];
-    alignas(64) uint32_t outside[kBatch];
-    alignas(64) uint8_t packed[kElements / 2];
-    load<kSource>(elements, first * kNvfp4Block, count * kNvfp4Block, x);
+class LoopedBatch {
+ public:
+  explicit LoopedBatch(const Nvfp4Plan& plan) : keeps_(plan.keeps_zero_sign != 0 ? 8U : 0U) {}
+
+  /// Takes kElements elements, which stay where they are until they are encoded.
+  void take(const void* elements) { load<kSource>(elements, kElements, x_); }
+
+  void largest(uint32_t* amax) const {
     for (size_t b = 0; b < kBatch; ++b) {
       uint32_t largest = 0;
       for (size_t i = 0; i < kNvfp4Block; ++i) {
-        const uint32_t magnitude = x[b * kNvfp4Block + i] & 0x7FFFFFFFU;
+        const uint32_t magnitude = x_[b * kNvfp4Block + i] & 0x7FFFFFFFU;
         largest = magnitude > largest ? magnitude : largest;
       }
       amax[b] = largest;
     }
-    scales_of(plan, amax, multiplier, scale, outside);
+  }
+
+  /// Codes of the elements, each times its block's multiplier.
+  void encode(const float* multiplier, uint8_t* codes) {
     for (size_t b = 0; b < kBatch; ++b) {
       for (size_t i = b * kNvfp4Block; i < (b + 1) * kNvfp4Block; ++i) {
-        const float product = number(x[i]) * multiplier[b];
+        const float product = number(x_[i]) * multiplier[b];
         const uint32_t sign = bits_of(product) >> 28 & 8U;
-        x[i] = e2m1_code(product) | (sign & (product == 0.0F ? keeps : 8U));
+        x_[i] = e2m1_code(product) | (sign & (product == 0.0F ? keeps_ : 8U));
       }
     }
-    for (size_t i = 0; i < kElements / 2; ++i) packed[i] = static_cast<uint8_t>(x[2 * i] | x[2 * i + 1] << 4);
-    __builtin_memcpy(codes + first * kNvfp4Block / 2, packed, count * kNvfp4Block / 2);
+    for (size_t i = 0; i < kElements / 2; ++i) codes[i] = static_cast<uint8_t>(x_[2 * i] | x_[2 * i + 1] << 4);
+  }
+
+ private:
+  uint32_t keeps_;
+  alignas(64) uint32_t x_[kElements];
+};
+
+template <ElementSource kSource, template <ElementSource> class Batch>
+void run(const Nvfp4Plan& plan, const void* elements, size_t blocks, uint8_t* codes, uint8_t* scales, uint64_t* irregular) {
+  constexpr size_t kBlockBytes = kNvfp4Block * (kSource == ElementSource::f32 ? 4 : 2);
+  Batch<kSource> batch(plan);
+  alignas(64) uint32_t amax[kBatch];
+  alignas(64) float multiplier[kBatch];
+  alignas(64) uint32_t scale[kBatch];
+  alignas(64) uint32_t outside[kBatch];
+  alignas(64) uint8_t rest[kBatch * kBlockBytes];
+  alignas(64) uint8_t rest_codes[kElements / 2];
+  for (size_t first = 0; first < blocks; first += kBatch) {
+    const size_t count = blocks - first < kBatch ? blocks - first : kBatch;
+    const uint8_t* from = static_cast<const uint8_t*>(elements) + first * kBlockBytes;
+    uint8_t* const to = codes + first * kNvfp4Block / 2;
+    if (count < kBatch) {
+      __builtin_memset(rest, 0, sizeof rest);
+      from = static_cast<const uint8_t*>(__builtin_memcpy(rest, from, count * kBlockBytes));
+    }
+    batch.take(from);
+    batch.largest(amax);
+    (plan.divides_by_six != 0 ? scales_of<true> : scales_of<false>)(plan, amax, multiplier, scale, outside);
+    batch.encode(multiplier, count < kBatch ? rest_codes : to);
+    if (count < kBatch) __builtin_memcpy(to, rest_codes, count * kNvfp4Block / 2);
+    uint64_t left_over = 0;
     for (size_t b = 0; b < count; ++b) {
       scales[first + b] = static_cast<uint8_t>(scale[b]);
-      irregular[(first + b) / 64] |= static_cast<uint64_t>(outside[b]) << ((first + b) % 64);
+      left_over |= static_cast<uint64_t>(outside[b]) << b;
     }
+    irregular[first / 64] |= left_over << (first % 64);
   }
 }
 
+template <template <ElementSource> class Batch>
 void quantize(const Nvfp4Plan& plan, const void* elements, size_t blocks, uint8_t* codes, uint8_t* scales, uint64_t* irregular) {
-  Nvfp4Quantize* const by_source[] = {run<ElementSource::f32>, run<ElementSource::bf16>, run<ElementSource::fp16>};
+  Nvfp4Quantize* const by_source[] = {run<ElementSource::f32, Batch>, run<ElementSource::bf16, Batch>, run<ElementSource::fp16, Batch>};
   by_source[static_cast<uint32_t>(plan.source)](plan, elements, blocks, codes, scales, irregular);
 }
 

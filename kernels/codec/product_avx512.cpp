@@ -23,11 +23,25 @@ struct Constants {
 /// fp32 patterns of the even or odd half of 32 bf16 patterns.
 [[gnu::always_inline]] inline __m512 widened(__m256i bf16) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bf16), 16)); }
 
-/// 16 fp32 patterns to the nearest bf16 ones; NaNs have no payload.
-[[gnu::always_inline]] inline __m256i to_bf16(__m512 x) {
+/// fp32 patterns whose upper halves are the nearest bf16 ones; NaNs have no payload.
+[[gnu::always_inline]] inline __m512i rounded(__m512 x) {
   const __m512i bits = _mm512_castps_si512(x);
-  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-  return _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7FFF)), odd), 16));
+  const __mmask16 odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
+  const __m512i up = _mm512_add_epi32(bits, _mm512_set1_epi32(0x7FFF));
+  return _mm512_mask_add_epi32(up, odd, up, _mm512_set1_epi32(1));
+}
+
+/// 32 fp32 numbers as words of 16 bits.
+template <ElementTarget kTarget>
+[[gnu::always_inline]] inline __m512i words(__m512 low, __m512 high) {
+  if constexpr (kTarget == ElementTarget::bf16) {
+    const __m512i odd_words =
+        _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
+    return _mm512_permutex2var_epi16(rounded(low), odd_words, rounded(high));
+  } else {
+    constexpr int kHow = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(low, kHow)), _mm512_cvtps_ph(high, kHow), 1);
+  }
 }
 
 [[gnu::always_inline]] inline __m512i clamped32(__m512 x, const Constants& c) {
@@ -58,11 +72,8 @@ template <ElementTarget kTarget, uint32_t kWidth, bool kStreams>
     store<kStreams>(to, c.clamps ? clamped32(low, c) : _mm512_castps_si512(low));
     store<kStreams>(to + 64, c.clamps ? clamped32(high, c) : _mm512_castps_si512(high));
   } else {
-    constexpr bool kIsBf16 = kTarget == ElementTarget::bf16;
-    const __m256i a = kIsBf16 ? to_bf16(low) : _mm512_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    const __m256i b = kIsBf16 ? to_bf16(high) : _mm512_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    const __m512i numbers = _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
-    store<kStreams>(to, c.clamps ? clamped16(numbers, kIsBf16 ? 0x7F80 : 0x7C00, c) : numbers);
+    const __m512i numbers = words<kTarget>(low, high);
+    store<kStreams>(to, c.clamps ? clamped16(numbers, kTarget == ElementTarget::bf16 ? 0x7F80 : 0x7C00, c) : numbers);
   }
 }
 

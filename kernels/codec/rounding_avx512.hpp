@@ -39,6 +39,18 @@ template <ElementSource kSource>
   }
 }
 
+/// 16 fp32 numbers from element i on.
+template <ElementSource kSource>
+[[gnu::always_inline]] inline __m512 numbers(const void* elements, size_t i) {
+  if constexpr (kSource == ElementSource::f32) {
+    return _mm512_loadu_ps(static_cast<const uint32_t*>(elements) + i);
+  } else {
+    const __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(static_cast<const uint16_t*>(elements) + i));
+    if constexpr (kSource == ElementSource::fp16) return _mm512_cvtph_ps(words);
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(words), 16));
+  }
+}
+
 /// How elements are rounded, the same for every block.
 struct Rounding {
   __m512i largest, steps_below, addend, even, sticky, sign;

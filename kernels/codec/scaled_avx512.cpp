@@ -13,18 +13,6 @@ constexpr size_t kUnit = 32;              // elements of a vector of 16-bit lane
 constexpr size_t kUnits = kStep / kUnit;  // per step
 constexpr uint32_t kAllUnits = (1U << kUnits) - 1U;
 
-/// 16 fp32 numbers from element i on.
-template <ElementSource kSource>
-[[gnu::always_inline]] inline __m512 numbers(const void* elements, size_t i) {
-  if constexpr (kSource == ElementSource::f32) {
-    return _mm512_loadu_ps(static_cast<const uint32_t*>(elements) + i);
-  } else {
-    const __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(static_cast<const uint16_t*>(elements) + i));
-    if constexpr (kSource == ElementSource::fp16) return _mm512_cvtph_ps(words);
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(words), 16));
-  }
-}
-
 constexpr size_t word_bytes(ElementSource source) { return source == ElementSource::f32 ? 4 : 2; }
 
 template <ElementSource kSource>
