@@ -17,9 +17,6 @@ constexpr std::size_t kPiece = std::size_t{1} << 15;
 constexpr std::size_t kChunkElements = std::size_t{1} << 16;
 constexpr std::size_t kChunkGroups = 2048;
 
-/// The factor of a group that the model will do: any number.
-constexpr std::uint32_t kOne = 0x3F800000U;
-
 /// The kernels of one call.
 struct Kernels {
   const ScaledRecipe& how;
@@ -51,12 +48,7 @@ void quantize_groups(const QuantizeJob& job, const Kernels& kernels, std::size_t
   std::array<std::uint32_t, kChunkGroups> factors;
   std::array<std::uint64_t, kChunkGroups / 64> irregular{};
   kernels.largest(kernels.how.plan.source, elements_at(job, first * length), count, length, amax.data());
-  for (std::size_t g = 0; g < count; ++g) {
-    const auto scaling = scaling_of(kernels.how, amax[g]);
-    if (!scaling) irregular[g / 64] |= std::uint64_t{1} << (g % 64);
-    scales[g] = scaling ? scaling->scale : 0;
-    factors[g] = scaling ? scaling->factor : kOne;
-  }
+  scalings_of(kernels.how, std::span(amax).first(count), scales.data(), factors.data(), irregular.data());
   kernels.encode(kernels.how.plan, elements_at(job, first * length), count, length, factors.data(), codes_at(job, first * length), irregular.data());
   put_scales(job, first, std::span(scales).first(count));
   if (fault::planted(fault::Fault::kernel_keeps_irregular)) return;

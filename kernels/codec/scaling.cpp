@@ -81,29 +81,52 @@ std::optional<Family> family(const Other&, const Format&, const Format&, const T
   return std::nullopt;
 }
 
-/// The exponent's rule alone, for an amax that is not near a power of two; none where that does not say the scale.
-std::optional<std::uint32_t> code_by_exponent(const MxRecipe& how, const Format& element, std::uint32_t amax) {
-  const ScaleRule rule = how.scale.rule;
-  const bool by_log2 = rule == ScaleRule::floor_log2 || rule == ScaleRule::floor_log2_no_emax;
-  const bool is_floor = rule == ScaleRule::floor && how.scale.quotient == AmaxQuotient::exponent_field;
-  const bool near_power = by_log2 && (amax & kMantissa) > kMantissa - kNearPower;
-  if ((!by_log2 && !is_floor) || near_power || amax < std::max(kSmallestNormal, how.scale.least_amax)) return std::nullopt;
-  const std::uint32_t emax = rule == ScaleRule::floor_log2_no_emax ? 0U : static_cast<std::uint32_t>(max_exponent(element));
-  const std::uint32_t exponent = amax >> kMantissaBits;
-  return exponent > emax ? std::optional(exponent - emax) : std::nullopt;
-}
+/// The rules by which amax's exponent alone says the scale.
+class ExponentRule {
+ public:
+  ExponentRule(const MxRecipe& how, const Format& element)
+      : by_log2_(how.scale.rule == ScaleRule::floor_log2 || how.scale.rule == ScaleRule::floor_log2_no_emax),
+        least_amax_(std::max(kSmallestNormal, how.scale.least_amax)),
+        emax_(how.scale.rule == ScaleRule::floor_log2_no_emax ? 0U : static_cast<std::uint32_t>(max_exponent(element))) {
+    const bool is_floor = how.scale.rule == ScaleRule::floor && how.scale.quotient == AmaxQuotient::exponent_field;
+    if (!by_log2_ && !is_floor) least_amax_ = kInfinity;
+  }
 
-std::optional<Scaling> scaling(const ExponentScale& scale, const ScaledRecipe& recipe, std::uint32_t amax) {
-  constexpr std::uint32_t kLargestCode = 254;
-  constexpr std::uint32_t kLeastFactor = 0x00400000U;  // 2^-127
-  const MxRecipe& how = *scale.how;
-  const auto by_exponent = code_by_exponent(how, *recipe.element, amax);
-  const std::uint32_t code = by_exponent ? *by_exponent : scale_code(amax, *recipe.element, how.scale, *scale.source);
-  const ScaleFactor& factor = how.elements->factor;
-  const bool is_exception = (code == 0 && factor.at_0) || (code == kLargestCode && factor.at_254) || code > kLargestCode;
-  if (is_exception) return std::nullopt;
-  return Scaling{code, code == kLargestCode ? kLeastFactor : (kLargestCode - code) << kMantissaBits};
-}
+  /// For an amax that is not near a power of two; none where the exponent does not say the scale.
+  std::optional<std::uint32_t> code(std::uint32_t amax) const {
+    const bool near_power = by_log2_ && (amax & kMantissa) > kMantissa - kNearPower;
+    const std::uint32_t exponent = amax >> kMantissaBits;
+    return !near_power && amax >= least_amax_ && exponent > emax_ ? std::optional(exponent - emax_) : std::nullopt;
+  }
+
+ private:
+  bool by_log2_;
+  std::uint32_t least_amax_;
+  std::uint32_t emax_;
+};
+
+/// What makes a group's scaling of its amax, which is finite.
+class ExponentScaling {
+ public:
+  ExponentScaling(const ExponentScale& scale, const ScaledRecipe& recipe)
+      : scale_(scale), element_(*recipe.element), rule_(*scale.how, *recipe.element), factor_(scale.how->elements->factor) {}
+
+  std::optional<Scaling> operator()(std::uint32_t amax) const {
+    constexpr std::uint32_t kLargestCode = 254;
+    constexpr std::uint32_t kLeastFactor = 0x00400000U;  // 2^-127
+    const auto by_exponent = rule_.code(amax);
+    const std::uint32_t code = by_exponent ? *by_exponent : scale_code(amax, element_, scale_.how->scale, *scale_.source);
+    const bool is_exception = (code == 0 && factor_.at_0) || (code == kLargestCode && factor_.at_254) || code > kLargestCode;
+    if (is_exception) return std::nullopt;
+    return Scaling{code, code == kLargestCode ? kLeastFactor : (kLargestCode - code) << kMantissaBits};
+  }
+
+ private:
+  const ExponentScale& scale_;
+  const Format& element_;
+  ExponentRule rule_;
+  const ScaleFactor& factor_;
+};
 
 /// The power of two that a rule makes of a scale that is normal and finite; none where its exponent does not say it alone.
 std::optional<std::uint32_t> power_of(GroupRule rule, std::uint32_t scale) {
@@ -113,26 +136,43 @@ std::optional<std::uint32_t> power_of(GroupRule rule, std::uint32_t scale) {
   return (scale & ~kMantissa) + (mantissa != 0 ? kSmallestNormal : 0U);
 }
 
-std::optional<Scaling> scaling(const QuotientScale& how, const ScaledRecipe& recipe, std::uint32_t amax) {
-  const std::uint32_t given_amax = amax;
-  amax = std::max(amax, how.least_amax);
-  if (how.amax_bound) amax = std::min(amax, *how.amax_bound);
-  Scaling out{};
-  if (how.inverts) {
-    out.factor = stored(f32::div(how.largest, amax), how.width);
-    out.scale = f32::div(f32::kOne, out.factor);
-  } else {
-    out.scale = how.multiplies_amax ? f32::mul(amax, f32::div(f32::kOne, how.largest)) : f32::div(amax, how.largest);
-    if (how.powers != nullptr) {
-      const auto power = power_of(how.powers->rule, out.scale);
-      out.scale = power ? *power : group_scale(given_amax, *recipe.element, *how.powers);
+/// Of numbers that are not negative, no 0 / 0 and no NaN: f32::div without a call.
+std::uint32_t quotient(std::uint32_t a, std::uint32_t b) { return std::bit_cast<std::uint32_t>(std::bit_cast<float>(a) / std::bit_cast<float>(b)); }
+
+class QuotientScaling {
+ public:
+  QuotientScaling(const QuotientScale& scale, const ScaledRecipe& recipe)
+      : how_(scale), recipe_(recipe), reciprocal_(quotient(f32::kOne, scale.largest)) {}
+
+  std::optional<Scaling> operator()(std::uint32_t given_amax) const {
+    std::uint32_t amax = std::max(given_amax, how_.least_amax);
+    if (how_.amax_bound) amax = std::min(amax, *how_.amax_bound);
+    Scaling out{};
+    if (how_.inverts) {
+      out.factor = quotient(how_.largest, amax);
+      if (how_.width != nullptr) out.factor = stored(out.factor, how_.width);
+      out.scale = quotient(f32::kOne, out.factor);
+    } else {
+      out.scale = how_.multiplies_amax ? f32::mul(amax, reciprocal_) : quotient(amax, how_.largest);
+      if (how_.powers != nullptr) {
+        const auto power = power_of(how_.powers->rule, out.scale);
+        out.scale = power ? *power : group_scale(given_amax, *recipe_.element, *how_.powers);
+      }
+      out.scale = how_.given.value_or(std::max(out.scale, how_.least_scale));
+      out.factor = recipe_.plan.divides != 0 ? out.scale : quotient(f32::kOne, out.scale);
     }
-    out.scale = how.given.value_or(std::max(out.scale, how.least_scale));
-    out.factor = recipe.plan.divides != 0 ? out.scale : f32::div(f32::kOne, out.scale);
+    if (!is_positive_finite(out.scale) || !is_positive_finite(out.factor)) return std::nullopt;
+    return out;
   }
-  if (!is_positive_finite(out.scale) || !is_positive_finite(out.factor)) return std::nullopt;
-  return out;
-}
+
+ private:
+  const QuotientScale& how_;
+  const ScaledRecipe& recipe_;
+  std::uint32_t reciprocal_;  ///< of the largest number
+};
+
+QuotientScaling scaling_by(const QuotientScale& scale, const ScaledRecipe& recipe) { return {scale, recipe}; }
+ExponentScaling scaling_by(const ExponentScale& scale, const ScaledRecipe& recipe) { return {scale, recipe}; }
 
 }  // namespace
 
@@ -163,7 +203,22 @@ std::optional<ScaledRecipe> scaled_recipe(const Recipe& recipe, const Format& so
 
 std::optional<Scaling> scaling_of(const ScaledRecipe& how, std::uint32_t amax) {
   if (amax >= kInfinity) return std::nullopt;
-  return std::visit([&](const auto& scale) { return scaling(scale, how, amax); }, how.scale);
+  return std::visit([&](const auto& scale) { return scaling_by(scale, how)(amax); }, how.scale);
+}
+
+void scalings_of(const ScaledRecipe& how, std::span<const std::uint32_t> amax, std::uint32_t* scales, std::uint32_t* factors,
+                 std::uint64_t* irregular) {
+  std::visit(
+      [&](const auto& scale) {
+        const auto scaling = scaling_by(scale, how);
+        for (std::size_t g = 0; g < amax.size(); ++g) {
+          const std::optional<Scaling> found = amax[g] < kInfinity ? scaling(amax[g]) : std::nullopt;
+          if (!found) irregular[g / 64] |= std::uint64_t{1} << (g % 64);
+          scales[g] = found ? found->scale : 0;
+          factors[g] = found ? found->factor : f32::kOne;
+        }
+      },
+      how.scale);
 }
 
 }  // namespace mx::kernels

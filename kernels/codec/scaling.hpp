@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <variant>
 
 #include "kernels/codec/scaled_plan.hpp"
@@ -45,5 +46,9 @@ struct Scaling {
 
 /// None for a group that is irregular: an element is no finite number, or the scale or factor is none or 0.
 std::optional<Scaling> scaling_of(const ScaledRecipe& how, std::uint32_t amax);
+
+/// The same of as many groups, to `scales` and `factors`: 0 and 1 for an irregular one, whose bit is set, counted from that of irregular[0] on.
+void scalings_of(const ScaledRecipe& how, std::span<const std::uint32_t> amax, std::uint32_t* scales, std::uint32_t* factors,
+                 std::uint64_t* irregular);
 
 }  // namespace mx::kernels
