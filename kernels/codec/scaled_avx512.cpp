@@ -20,24 +20,42 @@ const void* element(const void* elements, size_t i) {
   return static_cast<const uint8_t*>(elements) + i * word_bytes(kSource);
 }
 
-template <ElementSource kSource>
-[[gnu::always_inline]] inline __m512i magnitudes(const void* elements, size_t i) {
-  return _mm512_and_si512(_mm512_castps_si512(numbers<kSource>(elements, i)), _mm512_set1_epi32(0x7FFFFFFF));
+uint32_t largest_f32(const uint32_t* elements, size_t length) {
+  constexpr size_t kVector = 16;
+  const __m512i all = _mm512_set1_epi32(0x7FFFFFFF);
+  __m512i amax = _mm512_setzero_si512();
+  size_t i = 0;
+  for (; i + kVector <= length; i += kVector) amax = _mm512_max_epu32(amax, _mm512_and_si512(_mm512_loadu_si512(elements + i), all));
+  if (i != length) {
+    const auto there = static_cast<__mmask16>((1U << (length - i)) - 1U);
+    amax = _mm512_max_epu32(amax, _mm512_and_si512(_mm512_maskz_loadu_epi32(there, elements + i), all));
+  }
+  return _mm512_reduce_max_epu32(amax);
+}
+
+/// The largest magnitude of words of 16 bits, as it is: in the order of their patterns a NaN is above infinity.
+uint32_t largest_word(const uint16_t* elements, size_t length) {
+  const __m512i all = _mm512_set1_epi16(0x7FFF);
+  __m512i whole = _mm512_setzero_si512();
+  size_t i = 0;
+  for (; i + kUnit <= length; i += kUnit) whole = _mm512_max_epu16(whole, _mm512_and_si512(_mm512_loadu_si512(elements + i), all));
+  if (i != length) {
+    const __mmask32 there = (1U << (length - i)) - 1U;
+    whole = _mm512_max_epu16(whole, _mm512_and_si512(_mm512_maskz_loadu_epi16(there, elements + i), all));
+  }
+  const __m256i half = _mm256_max_epu16(_mm512_castsi512_si256(whole), _mm512_extracti64x4_epi64(whole, 1));
+  const __m128i quarter = _mm_max_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+  // There is an instruction for the smallest word alone.
+  const __m128i least = _mm_minpos_epu16(_mm_xor_si128(quarter, _mm_set1_epi16(-1)));
+  return (static_cast<uint32_t>(_mm_cvtsi128_si32(least)) & 0xFFFFU) ^ 0xFFFFU;
 }
 
 template <ElementSource kSource>
 uint32_t largest_of(const void* elements, size_t length) {
-  __m512i amax[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
-  size_t i = 0;
-  for (; i + kUnit <= length; i += kUnit) {
-    for (size_t j = 0; j < 2; ++j) amax[j] = _mm512_max_epu32(amax[j], magnitudes<kSource>(elements, i + 16 * j));
-  }
-  if (i != length) {
-    alignas(64) uint8_t rest[kUnit * 4] = {};
-    __builtin_memcpy(rest, element<kSource>(elements, i), (length - i) * word_bytes(kSource));
-    for (size_t j = 0; j < 2; ++j) amax[j] = _mm512_max_epu32(amax[j], magnitudes<kSource>(rest, 16 * j));
-  }
-  return _mm512_reduce_max_epu32(_mm512_max_epu32(amax[0], amax[1]));
+  if constexpr (kSource == ElementSource::f32) return largest_f32(static_cast<const uint32_t*>(elements), length);
+  const uint32_t word = largest_word(static_cast<const uint16_t*>(elements), length);
+  if constexpr (kSource == ElementSource::bf16) return word << 16;
+  return static_cast<uint32_t>(_mm_cvtsi128_si32(_mm_castps_si128(_mm_cvtph_ps(_mm_cvtsi32_si128(static_cast<int>(word))))));
 }
 
 template <ElementSource kSource>
@@ -51,14 +69,23 @@ struct Constants {
   __m512i half_unit;
   __m512 units;
   __mmask16 up, away, even;  // for counts of units: whether anything goes up, and which ties
-  bool divides, narrows, doubts, counts, nibbles;
+  bool divides, narrows, doubts, counts, counts_evenly, nibbles;
 };
 
 [[gnu::always_inline]] inline Constants constants_of(const ScaledPlan& plan) {
   const auto all = [](uint32_t on) { return static_cast<__mmask16>(on != 0 ? 0xFFFF : 0); };
-  return {rounding_of(plan.rounding), set16(plan.half_unit),   _mm512_set1_ps(plan.units), all(plan.rounding.addend),
-          all(plan.rounding.sticky),  all(plan.rounding.even), plan.divides != 0,          plan.narrows != 0,
-          plan.doubts != 0,           plan.units != 0,         plan.rounding.width == 4};
+  return {rounding_of(plan.rounding),
+          set16(plan.half_unit),
+          _mm512_set1_ps(plan.units),
+          all(plan.rounding.addend),
+          all(plan.rounding.sticky),
+          all(plan.rounding.even),
+          plan.divides != 0,
+          plan.narrows != 0,
+          plan.doubts != 0,
+          plan.units != 0,
+          plan.rounding.addend != 0 && plan.rounding.even != 0 && plan.rounding.sticky == 0,
+          plan.rounding.width == 4};
 }
 
 /// Finite numbers as the source's type holds them.
@@ -105,9 +132,30 @@ struct Factors {
   return _mm512_cmpeq_epi32_mask(_mm512_and_si512(_mm512_castps_si512(x), top), top);
 }
 
+/// Counts of 64 elements that go to the nearest unit, ties to the even one, as the processor rounds by itself.
+template <ElementSource kSource>
+[[gnu::always_inline]] inline __m512i counts_of(const void* elements, size_t i, const __m512* factors, const Constants& c) {
+  const __m512 most = _mm512_set1_ps(127.0F);
+  const __m512 least = _mm512_set1_ps(-127.0F);
+  __m512i count[4];
+  for (size_t j = 0; j < 4; ++j) {
+    const __m512 x = numbers<kSource>(elements, i + 16 * j);
+    const __m512 units = _mm512_mul_ps(c.divides ? _mm512_div_ps(x, factors[j / 2]) : _mm512_mul_ps(x, factors[j / 2]), c.units);
+    const __m512 within = _mm512_max_ps(_mm512_min_ps(units, most), least);
+    count[j] = _mm512_cvt_roundps_epi32(within, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  }
+  const __m512i words = _mm512_packs_epi16(_mm512_packs_epi32(count[0], count[1]), _mm512_packs_epi32(count[2], count[3]));
+  return _mm512_permutexvar_epi32(_mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0), words);
+}
+
 /// Codes of 128 elements from i on; bit j for a doubtful one in unit j.
 template <ElementSource kSource, ZeroSigns kZeros>
 [[gnu::always_inline]] inline uint32_t step(const void* elements, size_t i, const Factors& factors, const Constants& c, uint8_t* codes) {
+  if (c.counts && c.counts_evenly && !c.narrows && !c.doubts) {
+    _mm512_storeu_si512(codes, counts_of<kSource>(elements, i, factors.v, c));
+    _mm512_storeu_si512(codes + 64, counts_of<kSource>(elements, i + 64, factors.v + 2, c));
+    return 0;
+  }
   Four coded;
   uint32_t doubts = 0;
   for (size_t j = 0; j < kUnits; ++j) {
