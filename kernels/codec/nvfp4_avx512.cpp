@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kPair = 2 * kNvfp4Block;  // elements of a vector of 16-bit lanes
 
-/// Lanes of a and b in turn, the larger one of two that were neighbours.
+/// Lanes of a and b in turn, each the larger one of two.
 [[gnu::always_inline]] inline __m512i halved16(__m512i a, __m512i b) {
   return _mm512_max_epu16(_mm512_unpacklo_epi16(a, b), _mm512_unpackhi_epi16(a, b));
 }

@@ -74,18 +74,10 @@ struct Constants {
 
 [[gnu::always_inline]] inline Constants constants_of(const ScaledPlan& plan) {
   const auto all = [](uint32_t on) { return static_cast<__mmask16>(on != 0 ? 0xFFFF : 0); };
-  return {rounding_of(plan.rounding),
-          set16(plan.half_unit),
-          _mm512_set1_ps(plan.units),
-          all(plan.rounding.addend),
-          all(plan.rounding.sticky),
-          all(plan.rounding.even),
-          plan.divides != 0,
-          plan.narrows != 0,
-          plan.doubts != 0,
-          plan.units != 0,
-          plan.rounding.addend != 0 && plan.rounding.even != 0 && plan.rounding.sticky == 0,
-          plan.rounding.width == 4};
+  const RoundingPlan& r = plan.rounding;
+  const bool counts_evenly = plan.units != 0 && plan.narrows == 0 && plan.doubts == 0 && r.addend != 0 && r.even != 0 && r.sticky == 0;
+  return {rounding_of(r),    set16(plan.half_unit), _mm512_set1_ps(plan.units), all(r.addend),   all(r.sticky), all(r.even),
+          plan.divides != 0, plan.narrows != 0,     plan.doubts != 0,           plan.units != 0, counts_evenly, r.width == 4};
 }
 
 /// Finite numbers as the source's type holds them.
@@ -151,7 +143,7 @@ template <ElementSource kSource>
 /// Codes of 128 elements from i on; bit j for a doubtful one in unit j.
 template <ElementSource kSource, ZeroSigns kZeros>
 [[gnu::always_inline]] inline uint32_t step(const void* elements, size_t i, const Factors& factors, const Constants& c, uint8_t* codes) {
-  if (c.counts && c.counts_evenly && !c.narrows && !c.doubts) {
+  if (c.counts_evenly) {
     _mm512_storeu_si512(codes, counts_of<kSource>(elements, i, factors.v, c));
     _mm512_storeu_si512(codes + 64, counts_of<kSource>(elements, i + 64, factors.v + 2, c));
     return 0;
