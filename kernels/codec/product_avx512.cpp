@@ -31,17 +31,13 @@ struct Constants {
   return _mm512_mask_add_epi32(up, odd, up, _mm512_set1_epi32(1));
 }
 
-/// 32 fp32 numbers as words of 16 bits.
-template <ElementTarget kTarget>
-[[gnu::always_inline]] inline __m512i words(__m512 low, __m512 high) {
-  if constexpr (kTarget == ElementTarget::bf16) {
-    const __m512i odd_words =
-        _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
-    return _mm512_permutex2var_epi16(rounded(low), odd_words, rounded(high));
-  } else {
-    constexpr int kHow = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(low, kHow)), _mm512_cvtps_ph(high, kHow), 1);
-  }
+/// 32 bf16 patterns times factors of the first and the last 16: the even ones and the odd ones, which are fp32 numbers where they stand.
+[[gnu::always_inline]] inline __m512i bf16_products(__m512i x, __m512 first, __m512 last) {
+  const __m512 factors = _mm512_mask_mov_ps(first, 0xFF00, last);
+  const __m512i even = rounded(_mm512_mul_ps(_mm512_castsi512_ps(_mm512_slli_epi32(x, 16)), factors));
+  const __m512i upper = _mm512_and_si512(x, _mm512_set1_epi32(static_cast<int>(0xFFFF0000U)));
+  const __m512i odd = rounded(_mm512_mul_ps(_mm512_castsi512_ps(upper), factors));
+  return _mm512_mask_mov_epi16(_mm512_srli_epi32(even, 16), 0xAAAAAAAAU, odd);
 }
 
 [[gnu::always_inline]] inline __m512i clamped32(__m512 x, const Constants& c) {
@@ -66,14 +62,19 @@ template <ElementTarget kTarget>
 template <ElementTarget kTarget, uint32_t kWidth, bool kStreams>
 [[gnu::always_inline]] inline void unit(const uint8_t* codes, __m512 first, __m512 last, uint8_t* to, const Constants& c) {
   const __m512i x = look_up<kWidth>(codes, c.tables);
+  if constexpr (kTarget == ElementTarget::bf16) {
+    const __m512i numbers = bf16_products(x, first, last);
+    return store<kStreams>(to, c.clamps ? clamped16(numbers, 0x7F80, c) : numbers);
+  }
   const __m512 low = _mm512_mul_ps(widened(_mm512_castsi512_si256(x)), first);
   const __m512 high = _mm512_mul_ps(widened(_mm512_extracti64x4_epi64(x, 1)), last);
   if constexpr (kTarget == ElementTarget::f32) {
     store<kStreams>(to, c.clamps ? clamped32(low, c) : _mm512_castps_si512(low));
     store<kStreams>(to + 64, c.clamps ? clamped32(high, c) : _mm512_castps_si512(high));
   } else {
-    const __m512i numbers = words<kTarget>(low, high);
-    store<kStreams>(to, c.clamps ? clamped16(numbers, kTarget == ElementTarget::bf16 ? 0x7F80 : 0x7C00, c) : numbers);
+    constexpr int kHow = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+    const __m512i numbers = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(low, kHow)), _mm512_cvtps_ph(high, kHow), 1);
+    store<kStreams>(to, c.clamps ? clamped16(numbers, 0x7C00, c) : numbers);
   }
 }
 
