@@ -81,9 +81,13 @@ class VectorBatch {
       Four coded;
       for (size_t j = 0; j < 4; ++j) {
         const size_t at = i + kPair * j;
-        const __m512 low = _mm512_mul_ps(numbers<kSource>(elements_, at), _mm512_set1_ps(multiplier[at / kNvfp4Block]));
-        const __m512 high = _mm512_mul_ps(numbers<kSource>(elements_, at + kNvfp4Block), _mm512_set1_ps(multiplier[at / kNvfp4Block + 1]));
-        coded.v[j] = codes_by_table<kZeros>(upper_halves(_mm512_castps_si512(low), _mm512_castps_si512(high)), half_unit, rounding, table);
+        Two x = two_of<kSource>(elements_, at);
+        __m512 first = _mm512_set1_ps(multiplier[at / kNvfp4Block]);
+        __m512 last = _mm512_set1_ps(multiplier[at / kNvfp4Block + 1]);
+        // Both vectors have elements of both blocks.
+        if constexpr (kSource == ElementSource::bf16) first = last = _mm512_mask_mov_ps(first, 0xFF00, last);
+        x = {{_mm512_mul_ps(x.v[0], first), _mm512_mul_ps(x.v[1], last)}};
+        coded.v[j] = codes_by_table<kZeros>(upper_halves_of<kSource>(x), half_unit, rounding, table);
       }
       _mm512_storeu_si512(codes + i / 2, nibbles(coded));
     }

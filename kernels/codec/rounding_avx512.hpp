@@ -51,6 +51,32 @@ template <ElementSource kSource>
   }
 }
 
+/// 32 elements as fp32 numbers. Of bf16 the even ones and the odd ones, which are fp32 where they stand; else the first 16 and the last 16.
+struct Two {
+  __m512 v[2];
+};
+template <ElementSource kSource>
+[[gnu::always_inline]] inline Two two_of(const void* elements, size_t i) {
+  if constexpr (kSource == ElementSource::bf16) {
+    const __m512i x = load<kSource>(elements, i);
+    const __m512i upper = _mm512_and_si512(x, _mm512_set1_epi32(static_cast<int>(0xFFFF0000U)));
+    return {{_mm512_castsi512_ps(_mm512_slli_epi32(x, 16)), _mm512_castsi512_ps(upper)}};
+  }
+  return {{numbers<kSource>(elements, i), numbers<kSource>(elements, i + 16)}};
+}
+
+/// Upper halves, rounded to odd, of what two_of gave.
+template <ElementSource kSource>
+[[gnu::always_inline]] inline __m512i upper_halves_of(const Two& two) {
+  const __m512i a = _mm512_castps_si512(two.v[0]);
+  const __m512i b = _mm512_castps_si512(two.v[1]);
+  if constexpr (kSource != ElementSource::bf16) return upper_halves(a, b);
+  const __m512i low = _mm512_set1_epi32(0xFFFF);
+  const __m512i upper = _mm512_mask_mov_epi16(_mm512_srli_epi32(a, 16), 0xAAAAAAAAU, b);
+  const __m512i even = _mm512_mask_or_epi32(upper, _mm512_test_epi32_mask(a, low), upper, _mm512_set1_epi32(1));
+  return _mm512_mask_or_epi32(even, _mm512_test_epi32_mask(b, low), even, _mm512_set1_epi32(0x10000));
+}
+
 /// How elements are rounded, the same for every block.
 struct Rounding {
   __m512i largest, steps_below, addend, even, sticky, sign;

@@ -113,9 +113,11 @@ struct Factors {
   return _mm512_mask_sub_epi32(code, _mm512_movepi32_mask(_mm512_castps_si512(x)), _mm512_setzero_si512(), code);
 }
 
-/// Words of 16 bits from two vectors of 32.
-[[gnu::always_inline]] inline __m512i narrowed(__m512i low, __m512i high) {
-  return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi32_epi16(low)), _mm512_cvtepi32_epi16(high), 1);
+/// Words of 16 bits from two vectors of 32, in the order of two_of.
+template <ElementSource kSource>
+[[gnu::always_inline]] inline __m512i narrowed(__m512i a, __m512i b) {
+  if constexpr (kSource == ElementSource::bf16) return _mm512_mask_mov_epi16(a, 0xAAAAAAAAU, _mm512_slli_epi32(b, 16));
+  return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi32_epi16(a)), _mm512_cvtepi32_epi16(b), 1);
 }
 
 /// A magnitude just below a power of two.
@@ -151,17 +153,14 @@ template <ElementSource kSource, ZeroSigns kZeros>
   Four coded;
   uint32_t doubts = 0;
   for (size_t j = 0; j < kUnits; ++j) {
-    __m512 low = numbers<kSource>(elements, i + kUnit * j);
-    __m512 high = numbers<kSource>(elements, i + kUnit * j + 16);
-    low = c.divides ? _mm512_div_ps(low, factors.v[j]) : _mm512_mul_ps(low, factors.v[j]);
-    high = c.divides ? _mm512_div_ps(high, factors.v[j]) : _mm512_mul_ps(high, factors.v[j]);
-    if (c.narrows) {
-      low = narrow<kSource>(low);
-      high = narrow<kSource>(high);
+    Two x = two_of<kSource>(elements, i + kUnit * j);
+    for (__m512& v : x.v) {
+      v = c.divides ? _mm512_div_ps(v, factors.v[j]) : _mm512_mul_ps(v, factors.v[j]);
+      if (c.narrows) v = narrow<kSource>(v);
+      if (c.doubts) doubts |= doubtful(v) != 0 ? 1U << j : 0U;
     }
-    if (c.doubts) doubts |= (doubtful(low) | doubtful(high)) != 0 ? 1U << j : 0U;
-    const __m512i x = upper_halves(_mm512_castps_si512(low), _mm512_castps_si512(high));
-    coded.v[j] = c.counts ? narrowed(counted(low, c), counted(high, c)) : codes_of<kZeros>(x, c.half_unit, c.rounding);
+    coded.v[j] =
+        c.counts ? narrowed<kSource>(counted(x.v[0], c), counted(x.v[1], c)) : codes_of<kZeros>(upper_halves_of<kSource>(x), c.half_unit, c.rounding);
   }
   if (c.counts) {
     for (__m512i& words : coded.v) words = _mm512_and_si512(words, _mm512_set1_epi16(0xFF));
