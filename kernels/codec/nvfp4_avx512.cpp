@@ -60,10 +60,14 @@ class VectorBatch {
   void take(const void* elements) { elements_ = elements; }
 
   void largest(uint32_t* amax) const {
-    if constexpr (kSource == ElementSource::bf16) {
-      _mm512_store_si512(amax, largest_bf16(static_cast<const uint16_t*>(elements_)));
-    } else {
-      _mm512_store_si512(amax, largest_of<kSource>(elements_));
+    constexpr size_t kBytes = kNvfp4Block * (kSource == ElementSource::f32 ? 4 : 2);
+    for (size_t b = 0; b < kBatch; b += 16) {
+      const void* const from = static_cast<const uint8_t*>(elements_) + b * kBytes;
+      if constexpr (kSource == ElementSource::bf16) {
+        _mm512_store_si512(amax + b, largest_bf16(static_cast<const uint16_t*>(from)));
+      } else {
+        _mm512_store_si512(amax + b, largest_of<kSource>(from));
+      }
     }
   }
 

@@ -7,7 +7,7 @@
 namespace mx::kernels {
 namespace {
 
-constexpr size_t kBatch = 16;  // blocks
+constexpr size_t kBatch = 64;  // blocks
 constexpr size_t kElements = kBatch * kNvfp4Block;
 constexpr uint32_t kInfinity = 0x7F800000U;
 /// Numbers between these have room for every step in fp32: no result of one is subnormal, infinite or flushed.
