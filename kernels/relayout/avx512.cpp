@@ -2,6 +2,7 @@
 
 #include "kernels/relayout/avx512_ends.hpp"
 #include "kernels/relayout/avx512_finishes.hpp"
+#include "kernels/relayout/avx512_joins.hpp"
 #include "kernels/relayout/avx512_passes.hpp"
 #include "kernels/relayout/avx512_runs.hpp"
 #include "kernels/relayout/strips.hpp"
@@ -172,9 +173,28 @@ void copy_tiles(const MxTileForm* form, const MxTileStrip* strip, Stream& stream
   });
 }
 
+/// Tiles of a form stand together in a stage, and seldom are there more than two forms.
+void join_tiles(const MxTileCode* code, const MxTileStrip* strip, uint8_t* scratch) {
+  const bool lines = ((reinterpret_cast<uintptr_t>(strip->target) | static_cast<uintptr_t>(strip->target_step)) & (kVector - 1)) == 0;
+  const uint8_t* source = strip->source;
+  uint8_t* target = strip->target;
+  for (int64_t n = strip->count; n > 0; --n, source += strip->source_step, target += strip->target_step) {
+    for (int64_t i = 0, end = 0; i < strip->place_count; i = end) {
+      const MxTileForm* const form = strip->forms[i];
+      while (end < strip->place_count && strip->forms[end] == form) ++end;
+      const Tile tile(code, form, strip);
+      for (const MxTilePlace* place = strip->places + i; place != strip->places + end; ++place) {
+        tile.move(source + place->source, source + place->source + strip->ahead, strip->stage + place->target, scratch);
+      }
+    }
+    lines ? join<true>(code, strip->stage, target) : join<false>(code, strip->stage, target);
+  }
+}
+
 }  // namespace
 
 void mx_tiles_avx512(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip, uint8_t* scratch) {
+  if (strip->forms != nullptr) return join_tiles(code, strip, scratch);
   Stream stream(strip->stream);
   if (form->store_count > 0) move_tiles(code, form, strip, scratch, stream);
   if (form->copy_count > 0) copy_tiles(form, strip, stream);

@@ -2,6 +2,7 @@
 // A move cut into tiles: outer loops, and one small box of digits that is moved through registers. What a tile does with its bytes is the same
 // everywhere; where its pieces lie, and which of them are there, differs at the edges.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -92,7 +93,20 @@ struct TileGoals {
   std::int64_t staged_tile;    ///< likewise of tiles that fill a stage
   std::int64_t staged_run;     ///< tiles that do not write whole lines make runs of this length in a stage
   std::int64_t stage;          ///< of at most so many bytes
+  std::int64_t joined;         ///< likewise of one whose lines are joined; 0: none is
 };
+
+/// The number of a tile's form. `room(l)`: what is left below limit l, or more.
+template <class Room>
+std::size_t form_number(const Tiles& tiles, Room room) {
+  std::size_t number = 0;
+  for (std::size_t l = 0; l < tiles.limits.size(); ++l) {
+    const TileLimit& limit = tiles.limits[l];
+    const std::int64_t reach = std::clamp<std::int64_t>(room(l), 0, limit.span);
+    number = number * limit.reaches.size() + static_cast<std::size_t>(std::ranges::lower_bound(limit.reaches, reach) - limit.reaches.begin());
+  }
+  return number;
+}
 
 /// Tiles for a move; none when parts of bytes would have to be read or written at an edge.
 std::optional<Tiles> tiles_of(const SharedDigits& digits, const TileGoals& goals);

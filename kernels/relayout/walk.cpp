@@ -180,7 +180,7 @@ void Walk::go_staged(std::int64_t item, std::int64_t blocks) {
 
 void Walk::end() {
   write_rest();
-  const MxTileStrip nothing{source_, target_, 0, 0, 0, &kOnePlace, 1, 0, {}, &tail_};
+  const MxTileStrip nothing{source_, target_, 0, 0, 0, &kOnePlace, 1, 0, {}, &tail_, nullptr, nullptr};
   kernel_.row.run(&program_.code(), &program_.form(0), &nothing, memory_.scratch);
 }
 
@@ -193,13 +193,7 @@ std::int64_t Walk::first_cut(std::size_t l, std::int64_t end) const {
 }
 
 std::size_t Walk::form_at(std::int64_t n) const {
-  std::size_t index = 0;
-  for (std::size_t l = 0; l < tiles_.limits.size(); ++l) {
-    const TileLimit& limit = tiles_.limits[l];
-    const std::int64_t reach = std::clamp<std::int64_t>(limit.limit - place_.sums[l] - n * tiles_.outer.back().weights[l], 0, limit.span);
-    index = index * limit.reaches.size() + static_cast<std::size_t>(std::ranges::lower_bound(limit.reaches, reach) - limit.reaches.begin());
-  }
-  return index;
+  return form_number(tiles_, [&](std::size_t l) { return tiles_.limits[l].limit - place_.sums[l] - n * tiles_.outer.back().weights[l]; });
 }
 
 void Walk::strip(const Row& row, std::size_t form, std::int64_t first, std::int64_t count) {
@@ -212,7 +206,7 @@ void Walk::strip(const Row& row, std::size_t form, std::int64_t first, std::int6
   const auto each = static_cast<std::int64_t>(tiles.size());
   const MxTileForm& pieces = in_stage_ ? program_.staged_form(form) : program_.form(form);
   while (count > 0) {
-    MxTileStrip strip{source, target, count, inner.source_step, step_out, tiles.data(), each, ahead_, {}, &tail_};
+    MxTileStrip strip{source, target, count, inner.source_step, step_out, tiles.data(), each, ahead_, {}, &tail_, nullptr, nullptr};
     add_stream(strip);
     kernel_.row.run(&program_.code(), &pieces, &strip, memory_.scratch);
     source += strip.count * inner.source_step;
@@ -248,7 +242,7 @@ void Walk::write_rest() {
     MxTileForm form{};
     form.copies = &rest;
     form.copy_count = 1;
-    const MxTileStrip strip{leaving_.stage, leaving_.target, 1, 0, 0, &kOnePlace, 1, 0, {}, &tail_};
+    const MxTileStrip strip{leaving_.stage, leaving_.target, 1, 0, 0, &kOnePlace, 1, 0, {}, &tail_, nullptr, nullptr};
     kernel_.row.run(&program_.code(), &form, &strip, memory_.scratch);
   }
   leaving_ = {};

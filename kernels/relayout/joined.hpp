@@ -1,0 +1,43 @@
+#pragma once
+// Stages that stay in the first cache. Their tiles leave whole registers, and each line of the target is joined from a few of those: what is read as
+// it was stored need not wait until it has reached the cache, behind all lines of the target that wait to be written.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "kernels/relayout/tile.hpp"
+#include "kernels/relayout/tile_code.hpp"
+
+namespace mx::kernels::relayout {
+
+/// A line of the target: where in the stage each of its bytes lies.
+using JoinedLine = std::array<std::int32_t, 64>;
+
+/// A tile of a stage, from the stage's first one.
+struct StageTile {
+  std::int64_t source;
+  std::int64_t target;
+  std::vector<std::int64_t> sums;
+  std::size_t form;  ///< of a whole stage: the same in all of them
+};
+
+struct Joined {
+  Tiles tiles;                   ///< all digits of the stage are its block's; the one before them counts stages
+  std::vector<StageTile> stage;  ///< tile after tile
+  std::vector<JoinedLine> lines;
+};
+
+/// Tiles whose stages are joined, at most `goals.joined` bytes each; none where the target is not made of runs of whole lines that are as short, or
+/// where more halves of registers meet in a line than MxTileJoin takes.
+std::optional<Joined> joined_tiles(const SharedDigits& digits, const TileGoals& goals);
+
+/// The halves of registers that a line is joined from.
+struct Join {
+  std::array<std::uint32_t, kMxHalves> halves{};  ///< where they begin in the stage
+  std::array<std::uint8_t, 64> index{};           ///< of each byte of the line among theirs
+};
+Join join_of(const JoinedLine& line);
+
+}  // namespace mx::kernels::relayout
