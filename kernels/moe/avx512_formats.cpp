@@ -106,10 +106,11 @@ MXACT_INLINE void tile(const TileArgs& args, size_t panel, size_t row, const Out
   outputs.store(totals);
 }
 
-/// As for the chains of few rows of MXFP4: more columns where there is a single row. Returns the panels that it took.
+/// As for the chains of few rows of MXFP4: more columns where there is a single row, but for codes of 8 bits: there memory sets the pace, and
+/// delivers most to one stream. Returns the panels that it took.
 template <size_t Rows, class Codes, class Scales>
 size_t tile_of_panels(const TileArgs& args, size_t panel, size_t row, const Outputs& outputs) {
-  constexpr size_t kPanels = Rows == 1 ? 2 : 1;
+  constexpr size_t kPanels = Rows == 1 && Codes::kPairs == 4 ? 2 : 1;
   if (kPanels > 1 && panel + kPanels <= args.panels) {
     tile<Rows, 2 * kPanels, Codes, Scales>(args, panel, row, outputs);
     return kPanels;

@@ -59,7 +59,9 @@ struct Columns {
   const uint8_t* scales;
   size_t code_stride;
   size_t scale_stride;
-  /// Memory is asked for a page ahead, and comes to the first-level cache nearer by: decoding leaves the processor's own prefetchers behind.
+  /// Memory is asked for a page ahead: decoding leaves the processor's own prefetchers behind. A panel alone comes straight to the first-level cache,
+  /// past the second one, which would pass on less than memory delivers. A page of each of several panels would not stay there, as they are asked
+  /// for: they come to the second-level cache, and to the first one nearer by.
   static constexpr size_t kAhead = 4096;
   static constexpr size_t kNear = 1024;
   size_t ahead = kAhead;
@@ -72,8 +74,12 @@ struct Columns {
 
   MXACT_INLINE const uint8_t* codes_of(size_t v) const {
     const uint8_t* const at = codes + v / 2 * code_stride + v % 2 * 64;
-    _mm_prefetch(at + ahead, _MM_HINT_T1);
-    _mm_prefetch(at + kNear, _MM_HINT_T0);
+    if constexpr (Vectors == 2) {
+      _mm_prefetch(at + kAhead, _MM_HINT_NTA);
+    } else {
+      _mm_prefetch(at + ahead, _MM_HINT_T1);
+      _mm_prefetch(at + kNear, _MM_HINT_T0);
+    }
     return at;
   }
   MXACT_INLINE __m512i dwords(size_t v) const { return _mm512_load_si512(codes_of(v)); }
