@@ -77,36 +77,36 @@ template <ElementSource kSource>
   return _mm512_mask_or_epi32(even, _mm512_test_epi32_mask(b, low), even, _mm512_set1_epi32(0x10000));
 }
 
-/// How elements are rounded, the same for every block.
+/// How elements are rounded, the same for every block. `normal`: where the element has all of its mantissa, its exponent counted as that of
+/// `largest`; `even`: the bit that decides ties.
 struct Rounding {
-  __m512i largest, steps_below, addend, even, sticky, sign;
-  __m128i mantissa_bits, sign_shift;
+  __m512i largest, normal, addend, even, sticky, sign;
+  __m128i sign_shift;
 };
 
 [[gnu::always_inline]] inline Rounding rounding_of(const RoundingPlan& plan) {
   return {set16(plan.largest),
-          set16(static_cast<uint16_t>(plan.mantissa_bits + 1)),
+          set16(static_cast<uint16_t>((plan.mantissa_bits + 1) << 7)),
           set16(plan.addend),
-          set16(plan.even),
+          set16(static_cast<uint16_t>(plan.even << 8)),
           set16(plan.sticky),
           set16(static_cast<uint16_t>(1U << (plan.width - 1))),
-          _mm_cvtsi32_si128(plan.mantissa_bits),
           _mm_cvtsi32_si128(16 - plan.width)};
 }
 
 /// Codes of 32 elements, given the pattern of half of the smallest positive element. An element's significand of 8 bits is shifted left by its steps
-/// above that, at most so many that mantissa_bits and the leading one come to stand above bit 8, where it is rounded; a carry runs into the exponent.
+/// above that, at most so many that mantissa_bits and the leading one come to stand above bit 8, where it is rounded; the binades that it has beyond
+/// stand in front of it, and a carry runs into them.
 template <ZeroSigns kZeros>
 [[gnu::always_inline]] inline __m512i codes_of(__m512i x, __m512i half_unit, const Rounding& r) {
   const __m512i magnitude = _mm512_ternarylogic_epi32(x, _mm512_set1_epi16(0x7FFF), r.sticky, 0xEA);  // (x & 0x7FFF) | sticky
   const __m512i above = _mm512_min_epu16(_mm512_subs_epu16(magnitude, half_unit), r.largest);
-  const __m512i steps = _mm512_srli_epi16(above, 7);
-  const __m512i low_steps = _mm512_min_epu16(steps, r.steps_below);
-  const __m512i significand = _mm512_ternarylogic_epi32(above, _mm512_set1_epi16(0x7F), _mm512_set1_epi16(0x80), 0xEA);  // (above & 0x7F) | 0x80
-  const __m512i moved_up = _mm512_sllv_epi16(significand, low_steps);
-  const __m512i odd = _mm512_and_si512(_mm512_srli_epi16(moved_up, 8), r.even);
-  const __m512i rounded = _mm512_srli_epi16(_mm512_add_epi16(_mm512_add_epi16(moved_up, r.addend), odd), 8);
-  const __m512i code = _mm512_add_epi16(rounded, _mm512_sll_epi16(_mm512_sub_epi16(steps, low_steps), r.mantissa_bits));
+  const __m512i low = _mm512_min_epu16(above, r.normal);
+  const __m512i binades = _mm512_and_si512(low, _mm512_set1_epi16(static_cast<short>(0xFF80)));
+  const __m512i number = _mm512_add_epi16(_mm512_sub_epi16(above, binades), _mm512_set1_epi16(0x80));
+  const __m512i moved_up = _mm512_sllv_epi16(number, _mm512_srli_epi16(low, 7));
+  const __m512i addend = _mm512_mask_add_epi16(r.addend, _mm512_test_epi16_mask(moved_up, r.even), r.addend, _mm512_set1_epi16(1));
+  const __m512i code = _mm512_srli_epi16(_mm512_add_epi16(moved_up, addend), 8);
   const __m512i moved = _mm512_srl_epi16(x, r.sign_shift);
   if constexpr (kZeros == ZeroSigns::kept) return _mm512_ternarylogic_epi32(code, moved, r.sign, 0xF8);  // code | (moved & sign)
   const __mmask32 has_sign = kZeros == ZeroSigns::dropped ? _mm512_test_epi16_mask(code, code) : _mm512_test_epi16_mask(x, _mm512_set1_epi16(0x7FFF));
