@@ -22,6 +22,15 @@ std::vector<std::int32_t> halves_of(const JoinedLine& line) {
   return found;
 }
 
+/// Whether padding is nearer to some stages than to others: their tiles would have other forms than those of the first one.
+bool pads_differ(const Tiles& tiles) {
+  for (std::size_t l = 0; l < tiles.limits.size(); ++l) {
+    const bool varies = std::ranges::any_of(tiles.outer, [&](const OuterDigit& digit) { return !digit.is_staged && digit.weights[l] != 0; });
+    if (varies && tiles.limits[l].stage_span == 0) return true;
+  }
+  return false;
+}
+
 /// The tiles of the first stage, those of a form together.
 std::vector<StageTile> stage_of(const Tiles& tiles) {
   std::vector<StageTile> stage{{0, 0, std::vector<std::int64_t>(tiles.limits.size(), 0), 0}};
@@ -75,7 +84,7 @@ std::optional<Joined> joined_tiles(const SharedDigits& digits, const TileGoals& 
   small.stage = goals.joined;
   std::optional<Tiles> tiles = tiles_of(digits, small);
   if (!tiles || tiles->stage.bytes == 0 || tiles->stage.runs.size() != 1 || tiles->stage.run % kLine != 0) return std::nullopt;
-  if (tiles->is_copy || tiles->bytes % kRegister != 0) return std::nullopt;
+  if (tiles->is_copy || tiles->bytes % kRegister != 0 || pads_differ(*tiles)) return std::nullopt;
   order_loops(*tiles, true);
   std::vector<OuterDigit>& outer = tiles->outer;
   if (outer.front().is_staged) outer.insert(outer.begin(), {1, 0, 0, false, 0, std::vector<std::int64_t>(tiles->limits.size(), 0)});
