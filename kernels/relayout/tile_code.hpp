@@ -172,7 +172,8 @@ struct MxTileStrip {
   int64_t ahead;  ///< from a tile's source to where the source of a tile lies that comes somewhat later
   MxTileStream stream;
   MxTileTail* tail;
-  const MxTileForm* const* forms;  ///< null, or of each tile: then a step's tiles go to the stage, and from there lines of the target are joined
+  const MxTileForm* const* forms;  ///< null, or of each tile: then a step's tiles go to the stage, and from there lines of the
+                                   ///< target are joined. A kernel whose row does not say that it streams gets none
   uint8_t* stage;
 };
 
