@@ -67,6 +67,7 @@ std::vector<std::string> isa_words() {
   if (__builtin_cpu_supports("avx512f")) words.emplace_back("avx512f");
   if (__builtin_cpu_supports("avx512bw")) words.emplace_back("avx512bw");
   if (__builtin_cpu_supports("avx512vbmi")) words.emplace_back("avx512vbmi");
+  if (__builtin_cpu_supports("avx512vbmi2")) words.emplace_back("avx512vbmi2");
   if (__builtin_cpu_supports("avx512vnni")) words.emplace_back("avx512vnni");
   if (__builtin_cpu_supports("avx512bf16")) words.emplace_back("avx512bf16");
 #elif defined(__aarch64__)

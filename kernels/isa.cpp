@@ -22,7 +22,7 @@ constexpr std::array kTiers{
     IsaTier{"avx2", kAvx2Tier},
     IsaTier{"avx512", kAvx512Tier},
     IsaTier{"avx512-vnni", kAvx512Tier | kAvx512Vnni | kAvx512Vbmi},
-    IsaTier{"avx512-bf16", kAvx512Tier | kAvx512Vnni | kAvx512Vbmi | kAvx512Bf16 | kGfni},
+    IsaTier{"avx512-bf16", kAvx512Tier | kAvx512Vnni | kAvx512Vbmi | kAvx512Vbmi2 | kAvx512Bf16 | kGfni},
 };
 
 std::uint32_t detect() {
@@ -36,6 +36,7 @@ std::uint32_t detect() {
     bits |= kAvx512;
   }
   if (__builtin_cpu_supports("avx512vbmi")) bits |= kAvx512Vbmi;
+  if (__builtin_cpu_supports("avx512vbmi2")) bits |= kAvx512Vbmi2;
   if (__builtin_cpu_supports("avx512vnni")) bits |= kAvx512Vnni;
   if (__builtin_cpu_supports("avx512bf16")) bits |= kAvx512Bf16;
   if (__builtin_cpu_supports("gfni")) bits |= kGfni;

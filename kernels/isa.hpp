@@ -18,6 +18,7 @@ enum IsaBit : std::uint32_t {
   kGfni = 1U << 6,
   kNeon = 1U << 7,
   kNeonDotprod = 1U << 8,
+  kAvx512Vbmi2 = 1U << 9,
 };
 
 /// A tier: the extensions that its kernels may use. Tiers with more bits come later in isa_tiers().

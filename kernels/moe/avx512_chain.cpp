@@ -102,7 +102,7 @@ MXACT_INLINE void few_columns(const Job& job, size_t panel, size_t row) {
 /// A single row's sums would wait for each other.
 template <class Decoder, size_t Rows>
 size_t few(const Job& job, size_t panel, size_t row) {
-  if (Rows == 1 && panel + 2 <= job.args.panels) {
+  if (Rows == 1 && Decoder::kPairs > 2 && panel + 2 <= job.args.panels) {
     few_columns<Decoder, Rows, 4>(job, panel, row);
     return 2;
   }
@@ -153,7 +153,7 @@ constexpr Kind kNvfp4{4,
                       nullptr};
 constexpr Kind kFp8{8,
                     4,
-                    {way<ByProducts>(one_by_one<have_one_scale_each, sizeof(float)>), way<Converted>(one_by_one<are_convertible, sizeof(float)>),
+                    {way<ByProducts>(one_by_one<have_one_scale_each, sizeof(float)>), way<ByColumns>(one_by_one<are_of_columns, sizeof(float)>),
                      slow_way<Folded<E4m3, F32Fold<moderate_product>>>(one_by_one<are_moderate<kPanelColumns>, sizeof(float)>),
                      slow_way<Folded<E4m3, F32Fold<any_product>>>(nullptr)},
                     nullptr,

@@ -4,6 +4,7 @@
 // A decoder is made of a panel's scales for a block of K (`of`, kBytes to a scale) and gives kPairs pairs of a vector of dwords of the panel's half
 // `v`. Where kInUnits is set, it leaves the scales to the sums; kFewTiles of rows are decoded for in registers at most.
 
+#include "kernels/moe/avx512_columns_e4m3.hpp"
 #include "kernels/moe/avx512_decode.hpp"
 #include "kernels/moe/avx512_paired_e2m1.hpp"
 #include "kernels/moe/avx512_scaled_e4m3.hpp"
@@ -129,69 +130,36 @@ inline bool have_one_scale_each(const TileArgs& args, const uint8_t* scales) {
   return are_one<16>(args, scales) && are_one<16>(args, scales + 16 * sizeof(float));
 }
 
-/// Scales cut to twenty binary digits: four digits of a weight times these are exact in fp32, which VCVTNE2PS2BF16 then rounds once. True in `good`
-/// where that rounds all of e4m3's eight significands as the whole scale would. Each of the 2^23 significands of a scale has such a neighbour: the
-/// places where a product begins to round elsewhere lie further apart than numbers of twenty digits, or are such numbers themselves.
-struct Cut {
-  __m512 scales;
-  __mmask16 good;
-};
-inline Cut cut(__m512 scales) {
-  constexpr int kUnit = 16;  // of the twentieth digit
-  const __m512i nearest = _mm512_and_si512(_mm512_add_epi32(_mm512_castps_si512(scales), _mm512_set1_epi32(kUnit / 2)), _mm512_set1_epi32(-kUnit));
-  Cut best{scales, 0};
-  constexpr int kSteps[] = {0, 1, -1};
-  for (const int step : kSteps) {
-    const __m512 tried = _mm512_castsi512_ps(_mm512_add_epi32(nearest, _mm512_set1_epi32(step * kUnit)));
-    __mmask16 good = 0xFFFF;
-    for (int significand = 8; significand < 16; ++significand) {
-      const __m512 number = _mm512_set1_ps(static_cast<float>(significand));
-      const __m256i found = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(_mm512_mul_ps(number, tried)));
-      const __m512i wanted = _mm512_castps_si512(moderate_product(number, scales));
-      good &= _mm512_cmpeq_epi32_mask(_mm512_slli_epi32(_mm512_cvtepu16_epi32(found), 16), wanted);
-    }
-    best.scales = _mm512_mask_mov_ps(best.scales, static_cast<__mmask16>(good & ~best.good), tried);
-    best.good |= good;
-  }
-  return best;
-}
-
-/// Pairs of the first and of the last eight of 16 dwords: their bytes 0 and 2, and 1 and 3.
-constexpr Bytes kEvenPairs[2] = {widening(0, 2), widening(32, 2)};
-constexpr Bytes kOddPairs[2] = {widening(1, 2), widening(33, 2)};
-
 /// e4m3 codes of which each column has a scale of its own.
-struct Converted {
+struct ByColumns {
   static constexpr size_t kPairs = E4m3::kPairs;
   static constexpr size_t kBytes = sizeof(float);
   static constexpr bool kInUnits = false;
-  static constexpr size_t kFewTiles = 1;
-  E4m3Table codes;
-  __m512 scales[2][2];  ///< of eight columns each, twice beside each other
+  static constexpr size_t kFewTiles = 2;
+  const Bytes* below;
+  ColumnScales columns[2];
 
-  MXACT_INLINE static Converted of(const Job&, const uint8_t* at) {
-    Converted made;
-    for (size_t v = 0; v < 2; ++v) {
-      const __m512 all = cut(_mm512_loadu_ps(at + v * 16 * kBytes)).scales;
-      made.scales[v][0] = _mm512_permutexvar_ps(_mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7), all);
-      made.scales[v][1] = _mm512_permutexvar_ps(_mm512_setr_epi32(8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15), all);
-    }
-    return made;
+  MXACT_INLINE static ByColumns of(const Job&, const uint8_t* at) {
+    const RoundedProducts first(at);
+    const RoundedProducts last(at + 16 * kBytes);
+    const int binades = (first.full(false) | last.full(false)) != 0 ? 1 : 0;
+    return {&kBelow[binades], {ColumnScales::of(first, binades), ColumnScales::of(last, binades)}};
   }
   MXACT_INLINE void pairs(size_t v, const uint8_t* dwords, __m512i (&out)[kPairs]) const {
-    const E4m3Table::Halves halves = codes.look_up(_mm512_load_si512(dwords));
-    out[0] = pair(v, widened(halves, kEvenPairs[0].at), widened(halves, kEvenPairs[1].at));
-    out[1] = pair(v, widened(halves, kOddPairs[0].at), widened(halves, kOddPairs[1].at));
-  }
-
- private:
-  MXACT_INLINE __m512i pair(size_t v, __m512 first, __m512 last) const {
-    return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(_mm512_mul_ps(last, scales[v][1]), _mm512_mul_ps(first, scales[v][0])));
+    columns[v].decode(_mm512_load_si512(dwords), *below, out);
   }
 };
-inline bool are_convertible(const TileArgs& args, const uint8_t* scales) {
-  if (!are_moderate<kPanelColumns>(args, scales)) return false;
-  return (cut(_mm512_loadu_ps(scales)).good & cut(_mm512_loadu_ps(scales + 16 * sizeof(float))).good) == 0xFFFF;
+/// Positive and moderate scales, of which a table's bytes have room for those of even exponents, or for those of odd ones.
+inline bool are_of_columns(const TileArgs&, const uint8_t* scales) {
+  unsigned all_are = 0xFFFF;
+  for (size_t i = 0; i < kPanelColumns; i += 16) {
+    const __m512 some = _mm512_loadu_ps(scales + i * ByColumns::kBytes);
+    const unsigned are_large = _mm512_cmp_ps_mask(some, all(kLeastModerate), _CMP_GE_OQ);
+    all_are &= are_large & _mm512_cmp_ps_mask(some, all(kBeyondModerate), _CMP_LT_OQ);
+  }
+  const RoundedProducts first(scales);
+  const RoundedProducts last(scales + 16 * ByColumns::kBytes);
+  return all_are == 0xFFFF && ((first.full(false) | last.full(false)) == 0 || (first.full(true) | last.full(true)) == 0);
 }
 
 }  // namespace

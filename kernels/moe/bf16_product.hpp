@@ -30,11 +30,11 @@ inline float bf16_product(float weight, float scale) {
 
 /// True when the products of a scale with weights (zeros, NaNs, magnitudes from 2^-10 to 2688) are zeros, NaNs or normal numbers below 2^111.5: what
 /// the vectors round.
+constexpr float kLeastModerate = 0x1p-116F;
+constexpr float kBeyondModerate = 0x1p100F;
 inline bool is_moderate(float scale) {
-  constexpr float kLeast = 0x1p-116F;
-  constexpr float kMost = 0x1p100F;
   const float magnitude = scale < 0 ? -scale : scale;
-  return magnitude == 0 || (magnitude >= kLeast && magnitude < kMost);
+  return magnitude == 0 || (magnitude >= kLeastModerate && magnitude < kBeyondModerate);
 }
 
 /// Whether a way to round products takes so many blocks of a panel's scales, one behind the other.

@@ -48,11 +48,13 @@ TEST_CASE("a weight times its scale is the exact product, rounded once to bf16")
 
 namespace {
 
-/// Scales whose products with e4m3's numbers are ties of bf16, next to ties, next to powers of two, or any.
-float hard_scale(Draws& random) {
+/// Scales whose products with e4m3's numbers are ties of bf16, next to ties, next to powers of two, a little below two of these, or any. Those a
+/// little below have only even exponents, only odd ones, or both, in this order from `column` 128 on: engines may treat them together.
+float hard_scale(Draws& random, std::size_t column) {
   const auto bits = static_cast<std::uint32_t>(random());
   std::uint32_t significand = bits & 0x007FFFFFU;
-  switch (random() % 4) {
+  std::uint32_t exponent = 100 + (bits >> 24 & 31U);
+  switch (random() % 5) {
     case 0: significand &= 0x007FFF00U << random() % 12; break;
     case 1: significand = next_to_tie(bits) & 0x007FFFFFU; break;
     case 2: {
@@ -60,9 +62,16 @@ float hard_scale(Draws& random) {
       significand = (std::bit_cast<std::uint32_t>(near) + (bits >> 8 & 7U) - 3U) & 0x007FFFFFU;
       break;
     }
+    case 3: {
+      const std::size_t group = column / 128 % 4;
+      if (group == 0) break;
+      significand = 0x007F0000U + bits % 0x9000U;
+      if (group != 3) exponent = (exponent & ~1U) + (group == 1 ? 0U : 1U);
+      break;
+    }
     default: break;
   }
-  return std::bit_cast<float>(significand | (100 + (bits >> 24 & 31U)) << 23);
+  return std::bit_cast<float>(significand | exponent << 23);
 }
 
 }  // namespace
@@ -76,7 +85,7 @@ TEST_CASE("engines round each code times its channel's scale as the plain code d
   std::vector<float> scales;
   for (std::size_t n = 0; n < kColumns; ++n) {
     for (std::size_t code = 0; code < kCodes; ++code) codes.push_back(static_cast<std::uint8_t>((code & 0x7FU) == 0x7FU ? 0 : code));
-    scales.push_back(hard_scale(random));
+    scales.push_back(hard_scale(random, n));
     for (int shift = 0; shift < 32; shift += 8)
       scale_bytes.push_back(static_cast<std::uint8_t>(std::bit_cast<std::uint32_t>(scales.back()) >> shift));
   }
@@ -103,6 +112,44 @@ TEST_CASE("engines round each code times its channel's scale as the plain code d
       CHECK(differing == 0);
     }
   }
+}
+
+TEST_CASE("engines round the products of every scale's significand with every code's") {
+  constexpr std::size_t kColumns = std::size_t{1} << 17;
+  constexpr std::size_t kK = 32;
+  constexpr std::size_t kRows = 8;
+  constexpr std::uint8_t kOne = 0x38;
+  std::vector<std::uint8_t> codes(kColumns * kK);
+  for (std::size_t n = 0; n < kColumns; ++n) {
+    for (std::size_t k = 0; k < kRows; ++k) codes[n * kK + k] = static_cast<std::uint8_t>(kOne + k);
+  }
+  std::vector<std::uint16_t> identity(kRows * kK);
+  for (std::size_t k = 0; k < kRows; ++k) identity[k * kK + k] = 0x3F80;
+  std::vector<std::uint8_t> scales(kColumns * sizeof(float));
+  std::vector<float> out(kRows * kColumns), expected(kRows * kColumns);
+  std::vector<std::size_t> differing(engines().size());
+  // Of even and of odd exponents.
+  for (std::uint32_t first = 0x3F000000; first < 0x40000000; first += kColumns) {
+    for (std::size_t n = 0; n < kColumns; ++n) {
+      for (std::size_t i = 0; i < sizeof(float); ++i) scales[n * sizeof(float) + i] = static_cast<std::uint8_t>((first + n) >> (8 * i));
+    }
+    const PanelMatrix panels = pack({.experts = 1, .halves = 1, .columns = kColumns, .k = kK}, panel_format_of(layout::WeightFormat::fp8_channel),
+                                    layout::SourceOrder::standard, {.codes = codes, .scales = scales, .expert_scales = {}, .bias = {}});
+    for (std::size_t k = 0; k < kRows; ++k) {
+      const float weight = static_cast<float>(8 + k) / 8;
+      for (std::size_t n = 0; n < kColumns; ++n) {
+        expected[k * kColumns + n] = bf16_product(weight, std::bit_cast<float>(first + static_cast<std::uint32_t>(n)));
+      }
+    }
+    for (std::size_t e = 0; e < engines().size(); ++e) {
+      const Engine& engine = engines()[e];
+      const bool runs = engine.needs != 0 && (engine.needs & ~mx::kernels::isa_of_processor()) == 0;  // one that needs nothing is the plain code
+      if (engine.contract != Contract::bf16_chain || engine.kind != PanelKind::fp8 || !runs) continue;
+      gemm(engine, panels, 0, Bf16Rows{identity}, out, 1);
+      for (std::size_t i = 0; i < out.size(); ++i) differing[e] += out[i] != expected[i] ? 1U : 0U;
+    }
+  }
+  CHECK(differing == std::vector<std::size_t>(engines().size()));
 }
 
 TEST_CASE("splitting rounds the products of every significand with every weight") {
