@@ -16,99 +16,120 @@ struct Range {
   const uint8_t* scales;
 };
 
-/// Decodes a range of a panel, whose codes begin at `codes`: [pair of K][32 columns].
-using Decode = void(const Job& job, const Range& range, const uint8_t* codes, uint32_t* out);
-template <class Decoder>
-void decode(const Job& job, const Range& range, const uint8_t* codes, uint32_t* out) {
+/// Decodes a range of a panel, whose codes begin at `codes`, to `out` [pair of K][32 columns], and calls with [half of a panel][pair] as it goes.
+template <class Decoder, class Visit>
+MXACT_INLINE void each_decoded(const Job& job, const Range& range, const uint8_t* codes, uint32_t* out, Visit visit) {
   const size_t block = job.args.scale_block;
   const uint8_t* scales = range.scales;
   for (size_t k = 0; k < range.count; scales += kPanelColumns * Decoder::kBytes) {
     const Decoder decoder = Decoder::of(job, scales);
     const size_t left = block - (range.first + k) % block;
     const size_t end = range.count - k < left ? range.count : k + left;
+#pragma GCC unroll 1
     for (; k < end; k += 2 * Decoder::kPairs) {
       constexpr size_t kAhead = 4096;
+      __m512i pairs[2][Decoder::kPairs];
       MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
         _mm_prefetch(codes + v * 64 + kAhead, _MM_HINT_T0);
-        __m512i pairs[Decoder::kPairs];
-        decoder.pairs(v, codes + v * 64, pairs);
-        MXACT_UNROLL for (size_t i = 0; i < Decoder::kPairs; ++i) _mm512_store_si512(out + i * kPanelColumns + v * 16, pairs[i]);
+        decoder.pairs(v, codes + v * 64, pairs[v]);
+        MXACT_UNROLL for (size_t i = 0; i < Decoder::kPairs; ++i) _mm512_store_si512(out + i * kPanelColumns + v * 16, pairs[v][i]);
       }
+      visit(pairs);
       codes += kPanelColumns * 4;
       out += Decoder::kPairs * kPanelColumns;
     }
   }
 }
 
-/// Whole chains of one tile of rows by the panels from `panel` on; returns how many panels it took. The tiles of few rows agree: where there are
-/// several, each has more than one row.
-using Few = size_t(const Job& job, size_t panel, size_t row);
+using Decode = void(const Job& job, const Range& range, const uint8_t* codes, uint32_t* out);
+template <class Decoder>
+void decode(const Job& job, const Range& range, const uint8_t* codes, uint32_t* out) {
+  each_decoded<Decoder>(job, range, codes, out, [](const auto&) {});
+}
 
-/// `Vectors` of 16 columns. Sums of a decoder that leaves scales out are in units of their block's (TileArgs::in_units).
-template <class Decoder, size_t Rows, size_t Vectors>
-MXACT_INLINE void few_columns(const Job& job, size_t panel, size_t row) {
+template <size_t Rows>
+MXACT_INLINE void take_up(__m512 (&sums)[Rows][2], const float* totals) {
+  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = _mm512_load_ps(totals + m * kPanelColumns + v * 16);
+  }
+}
+template <size_t Rows>
+MXACT_INLINE void put_down(const __m512 (&sums)[Rows][2], float* totals) {
+  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) _mm512_store_ps(totals + m * kPanelColumns + v * 16, sums[m][v]);
+  }
+}
+
+/// The same while a tile of rows, `a` from the range on, is multiplied by what is decoded: lookups run beside products. `totals`: [row][32].
+using DecodeTile = void(const Job& job, const Range& range, const uint8_t* codes, uint32_t* out, const uint32_t* a, float* totals);
+template <class Decoder, size_t Rows>
+void decode_tile(const Job& job, const Range& range, const uint8_t* codes, uint32_t* out, const uint32_t* a, float* totals) {
+  __m512 sums[Rows][2];
+  take_up(sums, totals);
+  each_decoded<Decoder>(
+      job, range, codes, out, [&](const __m512i(&pairs)[2][Decoder::kPairs]) __attribute__((always_inline)) {
+        MXACT_UNROLL for (size_t i = 0; i < Decoder::kPairs; ++i) {
+          MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+            const __m512bh two = pair_of(a + i * Rows + m);
+            MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = dot_pair(sums[m][v], pairs[v][i], two);
+          }
+        }
+        a += Decoder::kPairs * Rows;
+      });
+  put_down(sums, totals);
+}
+
+/// Whole chains of one tile of rows by a panel. Sums of a decoder that leaves scales out are in units of their block's (TileArgs::in_units).
+using Few = void(const Job& job, size_t panel, size_t row);
+template <class Decoder, size_t Rows>
+void few(const Job& job, size_t panel, size_t row) {
   const TileArgs& args = job.args;
-  Columns<Vectors> columns{args.codes + panel * args.code_stride, args.scales + panel * args.scale_stride, args.code_stride, args.scale_stride};
+  Columns<2> columns{args.codes + panel * args.code_stride, args.scales + panel * args.scale_stride, args.code_stride, args.scale_stride};
   const size_t k = args.blocks * kScaleBlock;
   const uint32_t* a = args.a + k / 2 * row;
-  __m512 sums[Rows][Vectors];
-  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) sums[m][v] = zeros(); }
-  __m512i units[Vectors];
+  __m512 sums[Rows][2];
+  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = zeros(); }
+  __m512i units[2];
   const auto turn_into = [&](size_t v, __m512i next) __attribute__((always_inline)) {
     const __m512 ratio = power_between(units[v], next);
     MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) sums[m][v] = _mm512_mul_ps(sums[m][v], ratio);
     units[v] = next;
   };
   // A block's scales are looked up while the one before is multiplied.
-  Decoder next[Vectors / 2];
-  MXACT_UNROLL for (size_t p = 0; p < Vectors / 2; ++p) next[p] = Decoder::of(job, columns.scales + p * args.scale_stride);
+  Decoder next = Decoder::of(job, columns.scales);
   for (size_t first = 0; first < k; first += args.scale_block) {
-    Decoder decoders[Vectors / 2];
-    MXACT_UNROLL for (size_t p = 0; p < Vectors / 2; ++p) {
-      const uint8_t* const scales = columns.scales + p * args.scale_stride;
-      decoders[p] = next[p];
-      next[p] = Decoder::of(job, scales + (k - first > args.scale_block ? kPanelColumns * Decoder::kBytes : 0));
-      if constexpr (Decoder::kInUnits) {
-        MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
-          const __m512i fields = scale_fields(scales + v * 16);
-          if (first == 0) units[2 * p + v] = fields;
-          turn_into(2 * p + v, fields);
-        }
+    const Decoder decoder = next;
+    if constexpr (Decoder::kInUnits) {
+      MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
+        const __m512i fields = scale_fields(columns.scales + v * 16);
+        if (first == 0) units[v] = fields;
+        turn_into(v, fields);
       }
     }
-    columns.look_ahead_of((k - first) / (2 * Decoder::kPairs) * kPanelColumns * 4);
-    const size_t end = k - first < args.scale_block ? k : first + args.scale_block;
+    columns.scales += kPanelColumns * Decoder::kBytes;
+    const bool is_last = k - first <= args.scale_block;
+    if (!is_last) next = Decoder::of(job, columns.scales);
+    const size_t end = is_last ? k : first + args.scale_block;
 #pragma GCC unroll 1
     for (size_t at = first; at < end; at += 2 * Decoder::kPairs) {
-      __m512i pairs[Vectors][Decoder::kPairs];
-      MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) decoders[v / 2].pairs(v % 2, columns.codes_of(v), pairs[v]);
+      __m512i pairs[2][Decoder::kPairs];
+      MXACT_UNROLL for (size_t v = 0; v < 2; ++v) decoder.pairs(v, columns.codes_of(v), pairs[v]);
       MXACT_UNROLL for (size_t i = 0; i < Decoder::kPairs; ++i) {
         MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
           const __m512bh two = pair_of(a + i * Rows + m);
-          MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) sums[m][v] = dot_pair(sums[m][v], pairs[v][i], two);
+          MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = dot_pair(sums[m][v], pairs[v][i], two);
         }
       }
       columns.next_dwords();
       a += Decoder::kPairs * Rows;
     }
-    columns.scales += kPanelColumns * Decoder::kBytes;
   }
   if constexpr (Decoder::kInUnits) {
-    MXACT_UNROLL for (size_t v = 0; v < Vectors; ++v) turn_into(v, unit_field());
+    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) turn_into(v, unit_field());
   }
   Outputs(args, panel, row).store(sums);
 }
 
-/// A single row's sums would wait for each other.
-template <class Decoder, size_t Rows>
-size_t few(const Job& job, size_t panel, size_t row) {
-  if (Rows == 1 && Decoder::kPairs > 2 && panel + 2 <= job.args.panels) {
-    few_columns<Decoder, Rows, 4>(job, panel, row);
-    return 2;
-  }
-  few_columns<Decoder, Rows, 2>(job, panel, row);
-  return 1;
-}
 /// A tile's function by its height, for so many rows in all: some codes are decoded again for another tile sooner than they are stored and read.
 struct FewRows {
   size_t most;
@@ -123,16 +144,26 @@ constexpr FewRows kFewRows{Decoder::kFewTiles * kChainRows,
 struct Way {
   Takes* takes;  ///< these scales of a panel; null: all
   Decode* decode;
-  const FewRows* few;  ///< null: none
+  DecodeTile* const* tiles;  ///< by their height; null: none
+  const FewRows* few;        ///< null: none
 };
 template <class Decoder>
+constexpr DecodeTile* kDecodeTiles[kChainRows] = {decode_tile<Decoder, 1>,  decode_tile<Decoder, 2>,  decode_tile<Decoder, 3>,
+                                                  decode_tile<Decoder, 4>,  decode_tile<Decoder, 5>,  decode_tile<Decoder, 6>,
+                                                  decode_tile<Decoder, 7>,  decode_tile<Decoder, 8>,  decode_tile<Decoder, 9>,
+                                                  decode_tile<Decoder, 10>, decode_tile<Decoder, 11>, decode_tile<Decoder, 12>};
+template <class Decoder>
 constexpr Way way(Takes* takes) {
-  return {takes, decode<Decoder>, &kFewRows<Decoder>};
+  return {takes, decode<Decoder>, kDecodeTiles<Decoder>, &kFewRows<Decoder>};
 }
-/// Of scales or weights that few rows need not be quick with.
+/// Of weights that few rows do not come here with, and of scales that few rows need not be quick with.
+template <class Decoder>
+constexpr Way way_of_many(Takes* takes) {
+  return {takes, decode<Decoder>, kDecodeTiles<Decoder>, nullptr};
+}
 template <class Decoder>
 constexpr Way slow_way(Takes* takes) {
-  return {takes, decode<Decoder>, nullptr};
+  return {takes, decode<Decoder>, nullptr, nullptr};
 }
 
 /// One kind of weights; of its ways the first one that takes the scales at hand.
@@ -140,16 +171,16 @@ struct Kind {
   size_t code_bits;
   size_t scale_bytes;
   Way ways[4];
-  void (*prepare)(const TileArgs& args, uint16_t* products);  ///< null: nothing
-  const FewRows* in_units;                                    ///< few rows, where they may be; null: none
+  void (*prepare)(const TileArgs& args, Bytes* products);  ///< null: nothing
+  const FewRows* in_units;                                 ///< few rows, where they may be; null: none
 };
-constexpr Kind kMxfp4{4, 1, {slow_way<Folded<E2m1, E8m0Fold>>(nullptr)}, nullptr, nullptr};
-constexpr Kind kMxfp8{8, 1, {slow_way<Folded<E4m3, E8m0Fold>>(nullptr)}, nullptr, &kFewRows<Unscaled<E4m3>>};
+constexpr Kind kMxfp4{4, 1, {way_of_many<Folded<E2m1, E8m0Fold>>(nullptr)}, nullptr, nullptr};
+constexpr Kind kMxfp8{8, 1, {way_of_many<Folded<E4m3, E8m0Fold>>(nullptr)}, nullptr, &kFewRows<Unscaled<E4m3>>};
 constexpr Kind kNvfp4{4,
                       1,
                       {way<Paired>(takes_paired), slow_way<Folded<E2m1, E4m3Fold<moderate_product>>>(is_expert_moderate),
                        slow_way<Folded<E2m1, E4m3Fold<any_product>>>(nullptr)},
-                      prepare_paired,
+                      prepare_paired_bytes,
                       nullptr};
 constexpr Kind kFp8{8,
                     4,
@@ -165,29 +196,13 @@ const Way& way_of(const TileArgs& args, const Kind& kind, const uint8_t* scales)
   return *way;
 }
 
-/// A panel's K from `first` to `end`.
-void decode_stretch(const Job& job, const Kind& kind, size_t panel, size_t first, size_t end, uint32_t* out) {
-  const TileArgs& args = job.args;
-  const uint8_t* const codes = args.codes + panel * args.code_stride;
-  const uint8_t* const scales = args.scales + panel * args.scale_stride;
-  const auto scales_of = [&](size_t block) { return scales + block * kPanelColumns * kind.scale_bytes; };
-  each_run(
-      first, end, args.scale_block, [&](size_t block) { return &way_of(args, kind, scales_of(block)); },
-      [&](size_t from, size_t to, const Way& way) {
-        way.decode(job, {from, to - from, scales_of(from / args.scale_block)}, codes + from * kind.code_bits / 8 * kPanelColumns,
-                   out + (from - first) / 2 * kPanelColumns);
-      });
-}
-
 /// One tile of rows over a stretch; `totals` [row][32] goes on from stretch to stretch.
 using Tile = void(const uint32_t* weights, const uint32_t* a, size_t pairs, float* totals);
 
 template <size_t Rows>
 void tile(const uint32_t* weights, const uint32_t* a, size_t pairs, float* totals) {
   __m512 sums[Rows][2];
-  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = _mm512_load_ps(totals + m * kPanelColumns + v * 16);
-  }
+  take_up(sums, totals);
 #pragma GCC unroll 2
   for (size_t pair = 0; pair < pairs; ++pair) {
     const __m512i low = _mm512_load_si512(weights + pair * kPanelColumns);
@@ -198,11 +213,29 @@ void tile(const uint32_t* weights, const uint32_t* a, size_t pairs, float* total
       sums[m][1] = dot_pair(sums[m][1], high, two);
     }
   }
-  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) _mm512_store_ps(totals + m * kPanelColumns + v * 16, sums[m][v]);
-  }
+  put_down(sums, totals);
 }
 constexpr Tile* kTiles[kChainRows] = {tile<1>, tile<2>, tile<3>, tile<4>, tile<5>, tile<6>, tile<7>, tile<8>, tile<9>, tile<10>, tile<11>, tile<12>};
+
+/// A panel's K from `first` to `end` to `out`, and the first tile of rows by that.
+void decode_stretch(const Job& job, const Kind& kind, size_t panel, size_t first, size_t end, uint32_t* out, float* totals) {
+  const TileArgs& args = job.args;
+  const uint8_t* const codes = args.codes + panel * args.code_stride;
+  const uint8_t* const scales = args.scales + panel * args.scale_stride;
+  const auto scales_of = [&](size_t block) { return scales + block * kPanelColumns * kind.scale_bytes; };
+  const size_t height = tile_height(args.rows, kChainRows, 0);
+  each_run(
+      first, end, args.scale_block, [&](size_t block) { return &way_of(args, kind, scales_of(block)); },
+      [&](size_t from, size_t to, const Way& way) {
+        const Range range{from, to - from, scales_of(from / args.scale_block)};
+        const uint8_t* const of_range = codes + from * kind.code_bits / 8 * kPanelColumns;
+        uint32_t* const weights = out + (from - first) / 2 * kPanelColumns;
+        const uint32_t* const a = args.a + from / 2 * height;
+        if (way.tiles != nullptr) return way.tiles[height - 1](job, range, of_range, weights, a, totals);
+        way.decode(job, range, of_range, weights);
+        kTiles[height - 1](weights, a, (to - from) / 2, totals);
+      });
+}
 
 /// Whether a way takes all scales at hand.
 bool takes_all(const TileArgs& args, const Way& way) {
@@ -224,13 +257,13 @@ const FewRows* few_of(const TileArgs& args, const Kind& kind) {
 }
 
 void run_few(const Job& job, const FewRows& few) {
-  for (size_t panel = 0, taken = 0; panel < job.args.panels; panel += taken) {
-    each_tile<kChainRows>(job.args.rows, [&](size_t row, size_t height) { taken = few.of_tile[height - 1](job, panel, row); });
+  for (size_t panel = 0; panel < job.args.panels; ++panel) {
+    each_tile<kChainRows>(job.args.rows, [&](size_t row, size_t height) { few.of_tile[height - 1](job, panel, row); });
   }
 }
 
 void run(const TileArgs& args, const Kind& kind) {
-  alignas(64) uint16_t products[2 * kPairedScales];
+  Bytes products[kPairedTables];
   if (kind.prepare != nullptr) kind.prepare(args, products);
   const Job job{args, products};
   if (const FewRows* const few = few_of(args, kind)) return run_few(job, *few);
@@ -238,14 +271,14 @@ void run(const TileArgs& args, const Kind& kind) {
   alignas(64) float totals[kMostRows * kPanelColumns];
   const size_t k = args.blocks * kScaleBlock;
   for (size_t panel = 0; panel < args.panels; ++panel) {
+    clear(totals, args.rows);
     for (size_t first = 0; first < k; first += kStretch) {
       const size_t end = k - first < kStretch ? k : first + kStretch;
-      decode_stretch(job, kind, panel, first, end, weights);
+      decode_stretch(job, kind, panel, first, end, weights, totals);
       each_tile<kChainRows>(args.rows, [&](size_t row, size_t height) {
         float* const of_tile = totals + row * kPanelColumns;
-        if (first == 0) clear(of_tile, height);
         // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): a tile has at most kChainRows rows.
-        kTiles[height - 1](weights, args.a + k / 2 * row + first / 2 * height, (end - first) / 2, of_tile);
+        if (row != 0) kTiles[height - 1](weights, args.a + k / 2 * row + first / 2 * height, (end - first) / 2, of_tile);
         if (end == k) put(args, panel, row, height, of_tile);
       });
     }

@@ -16,7 +16,7 @@ namespace {
 /// What an engine is given, and what its kind of weights has prepared for all panels of it.
 struct Job {
   const TileArgs& args;
-  const uint16_t* products;
+  const Bytes* products;
 };
 
 /// Powers of two: exact but for overflow, and what is subnormal the instruction takes as zero.
@@ -95,6 +95,25 @@ struct Unscaled {
   MXACT_INLINE void pairs(size_t, const uint8_t* dwords, __m512i (&out)[kPairs]) const { codes.decode(_mm512_load_si512(dwords), out); }
 };
 
+/// prepare_paired(), the lower bytes of products with 4, the upper ones, and those with 6 likewise.
+constexpr size_t kPairedTables = 4;
+inline void prepare_paired_bytes(const TileArgs& args, Bytes* products) {
+  alignas(64) uint16_t words[2 * kPairedScales];
+  prepare_paired(args, words);
+  for (size_t i = 0; i < 2 * kPairedScales; ++i) {
+    products[i / kPairedScales * 2].at[i % kPairedScales] = static_cast<uint8_t>(words[i]);
+    products[i / kPairedScales * 2 + 1].at[i % kPairedScales] = static_cast<uint8_t>(words[i] >> 8);
+  }
+}
+
+/// Words of 16 columns from `first` on, in both halves of a dword, of two vectors of their bytes.
+constexpr Bytes words_twice(unsigned first) {
+  Bytes order{};
+  for (unsigned i = 0; i < 64; ++i) order.at[i] = static_cast<uint8_t>(first + i / 4 + i % 2 * 64);
+  return order;
+}
+constexpr Bytes kWordsTwice[2] = {words_twice(0), words_twice(16)};
+
 struct Paired {
   static constexpr size_t kPairs = 4;
   static constexpr size_t kBytes = 1;
@@ -102,7 +121,19 @@ struct Paired {
   static constexpr size_t kFewTiles = 1;
   PairedScales scales;
 
-  MXACT_INLINE static Paired of(const Job& job, const uint8_t* at) { return {PairedScales::of(job.products, at)}; }
+  MXACT_INLINE static Paired of(const Job& job, const uint8_t* at) {
+    const __m512i codes = _mm512_castsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
+    const auto looked_up = [&](size_t table) __attribute__((always_inline)) {
+      const Bytes* bytes = job.products + table;
+      asm("" : "+r"(bytes));  // read again, since there are too few registers to keep it in
+      return _mm512_permutex2var_epi8(_mm512_load_si512(bytes->at), codes, _mm512_load_si512(bytes->at + 64));
+    };
+    const auto twice = [&](__m512i low, size_t half, __m512i high) __attribute__((always_inline)) {
+      return _mm512_permutex2var_epi8(low, _mm512_load_si512(kWordsTwice[half].at), high);
+    };
+    const __m512i four_low = looked_up(0), four_high = looked_up(1), six_low = looked_up(2), six_high = looked_up(3);
+    return {{{twice(four_low, 0, four_high), twice(four_low, 1, four_high)}, {twice(six_low, 0, six_high), twice(six_low, 1, six_high)}}};
+  }
   MXACT_INLINE void pairs(size_t v, const uint8_t* dwords, __m512i (&out)[kPairs]) const {
     out[0] = scales.pair(v, words_of<0>(dwords));
     out[1] = scales.pair(v, words_of<1>(dwords));
@@ -116,7 +147,7 @@ struct ByProducts {
   static constexpr size_t kPairs = E4m3::kPairs;
   static constexpr size_t kBytes = sizeof(float);
   static constexpr bool kInUnits = false;
-  static constexpr size_t kFewTiles = 2;
+  static constexpr size_t kFewTiles = 1;
   E4m3 codes[2];
 
   MXACT_INLINE static ByProducts of(const Job&, const uint8_t* at) {
@@ -135,7 +166,7 @@ struct ByColumns {
   static constexpr size_t kPairs = E4m3::kPairs;
   static constexpr size_t kBytes = sizeof(float);
   static constexpr bool kInUnits = false;
-  static constexpr size_t kFewTiles = 2;
+  static constexpr size_t kFewTiles = 1;
   const Bytes* below;
   ColumnScales columns[2];
 

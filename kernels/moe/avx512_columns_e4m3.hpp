@@ -85,8 +85,7 @@ struct ColumnScales {
     const __m512i eighths = _mm512_permutex2var_epi8(_mm512_load_si512(below.at), codes, _mm512_load_si512(below.at + 64));
     const __m512i place = _mm512_ternarylogic_epi32(eighths, _mm512_load_si512(kTableOfColumn.at), _mm512_set1_epi8(7), kThirdChooses);
     const __m512i lows = _mm512_permutex2var_epi8(low[0], place, low[1]);
-    pairs[0] =
-        number<0x00FF>(eighths, _mm512_ternarylogic_epi32(lows, high, _mm512_set1_epi16(0x00FF), kThirdChooses), _mm512_slli_epi16(codes, 8));
+    pairs[0] = number<0x00FF>(eighths, _mm512_ternarylogic_epi32(lows, high, _mm512_set1_epi16(0x00FF), kThirdChooses), _mm512_slli_epi16(codes, 8));
     pairs[1] = number<0xFF00>(eighths, _mm512_shrdi_epi16(lows, high, 8), codes);
   }
 

@@ -68,9 +68,9 @@ struct Columns {
 
   /// Behind a panel's last page lies another of those that are read beside each other: from there on the next ones are meant. Blocks are those
   /// of MXFP4.
-  MXACT_INLINE void look_ahead(size_t blocks_left) { look_ahead_of(blocks_left * kPanelBlockDwords * 4); }
-  /// The same of codes of so many bytes that are left of a panel.
-  MXACT_INLINE void look_ahead_of(size_t bytes) { ahead = bytes > kAhead ? kAhead : kAhead + (Vectors / 2 - 1) * code_stride; }
+  MXACT_INLINE void look_ahead(size_t blocks_left) {
+    ahead = blocks_left * kPanelBlockDwords * 4 > kAhead ? kAhead : kAhead + (Vectors / 2 - 1) * code_stride;
+  }
 
   MXACT_INLINE const uint8_t* codes_of(size_t v) const {
     const uint8_t* const at = codes + v / 2 * code_stride + v % 2 * 64;
