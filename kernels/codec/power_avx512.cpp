@@ -13,21 +13,32 @@ constexpr size_t kGroup = 128;   // elements that go together
 constexpr size_t kBatch = 8;     // groups between the two passes
 constexpr size_t kAhead = 4096;  // bytes between what is encoded and what is asked of memory: a first cache of 32 KiB keeps these and two batches
 
-/// The largest magnitude of each vector, in every word of the 128 bits at its place.
-[[gnu::always_inline]] inline __m512i largest_of_each(const Four& x) {
+/// The largest of each vector, somewhere in the 128 bits at its place.
+[[gnu::always_inline]] inline __m512i largest_in_lanes(const Four& x) {
   const __m512i ab = _mm512_max_epu16(_mm512_shuffle_i64x2(x.v[0], x.v[1], 0x44), _mm512_shuffle_i64x2(x.v[0], x.v[1], 0xEE));
   const __m512i cd = _mm512_max_epu16(_mm512_shuffle_i64x2(x.v[2], x.v[3], 0x44), _mm512_shuffle_i64x2(x.v[2], x.v[3], 0xEE));
-  __m512i all = _mm512_max_epu16(_mm512_shuffle_i64x2(ab, cd, 0x88), _mm512_shuffle_i64x2(ab, cd, 0xDD));
-  all = _mm512_max_epu16(all, _mm512_shuffle_epi32(all, _MM_PERM_BADC));
-  all = _mm512_max_epu16(all, _mm512_shuffle_epi32(all, _MM_PERM_CDAB));
-  return _mm512_max_epu16(all, _mm512_rol_epi32(all, 16));
+  return _mm512_max_epu16(_mm512_shuffle_i64x2(ab, cd, 0x88), _mm512_shuffle_i64x2(ab, cd, 0xDD));
 }
 
-/// The largest of four vectors, in every word.
-[[gnu::always_inline]] inline __m512i largest_of_all(const Four& x) {
-  __m512i all = largest_of_each(x);
-  all = _mm512_max_epu16(all, _mm512_shuffle_i64x2(all, all, 0x4E));
-  return _mm512_max_epu16(all, _mm512_shuffle_i64x2(all, all, 0xB1));
+/// Of each 128 bits of eight vectors the largest word, side by side.
+[[gnu::always_inline]] inline __m512i largest_words(const __m512i (&x)[8]) {
+  __m512i of_two[4];
+  for (size_t i = 0; i < 4; ++i) {
+    of_two[i] = _mm512_max_epu16(_mm512_unpacklo_epi16(x[2 * i], x[2 * i + 1]), _mm512_unpackhi_epi16(x[2 * i], x[2 * i + 1]));
+  }
+  __m512i of_four[2];
+  for (size_t i = 0; i < 2; ++i) {
+    of_four[i] = _mm512_max_epu16(_mm512_unpacklo_epi32(of_two[2 * i], of_two[2 * i + 1]), _mm512_unpackhi_epi32(of_two[2 * i], of_two[2 * i + 1]));
+  }
+  return _mm512_max_epu16(_mm512_unpacklo_epi64(of_four[0], of_four[1]), _mm512_unpackhi_epi64(of_four[0], of_four[1]));
+}
+
+/// Words of an index: of word i what `of` gives.
+template <class Of>
+[[gnu::always_inline]] inline __m512i index_of(Of of) {
+  alignas(64) uint16_t words[32];
+  for (uint16_t i = 0; i < 32; ++i) words[i] = static_cast<uint16_t>(of(i));
+  return _mm512_load_si512(words);
 }
 
 /// What is the same for every block.
@@ -71,17 +82,11 @@ struct Constants {
   }
 }
 
-/// Bits of the blocks of a group that are irregular, the first one lowest.
-template <uint32_t kBlock>
-[[gnu::always_inline]] inline uint64_t irregular_blocks(uint32_t words) {
-  if constexpr (kBlock == 32) return (words & 1U) | (words >> 7 & 2U) | (words >> 14 & 4U) | (words >> 21 & 8U);
-  return words & 1U;
-}
-
 /// What the first pass over some groups leaves for the second one. Two short loops instead of a long one: the processor can work on many groups at
 /// once then, and the way from the elements to their scale is long.
 struct Scratch {
-  __m512i half_units[kBatch];
+  alignas(64) uint32_t half_units[4 * kBatch];  ///< of each vector, in both halves
+  __m512i largest[kBatch];
   Four elements[kBatch];
 };
 
@@ -89,7 +94,6 @@ struct Scratch {
 template <ElementSource kSource, uint32_t kBlock>
 [[gnu::always_inline]] inline void measure(const void* elements, size_t groups, uint8_t* scales, uint64_t* irregular, size_t first_block,
                                            Scratch& scratch, const Constants& c) {
-  constexpr size_t kBlocks = kGroup / kBlock;
   for (size_t g = 0; g < groups; ++g) {
     Four magnitudes;
     for (size_t j = 0; j < 4; ++j) {
@@ -97,28 +101,39 @@ template <ElementSource kSource, uint32_t kBlock>
       if constexpr (kSource != ElementSource::bf16) scratch.elements[g].v[j] = x;
       magnitudes.v[j] = _mm512_and_si512(x, _mm512_set1_epi16(0x7FFF));
     }
-    uint32_t words = 0;
-    const __m512i scale = scales_of(kBlock == 32 ? largest_of_each(magnitudes) : largest_of_all(magnitudes), c, words);
-    scratch.half_units[g] = _mm512_slli_epi16(_mm512_sub_epi16(scale, c.half_unit_offset), 7);
-    if constexpr (kBlock == 32) {
-      const __m512i first = _mm512_permutexvar_epi32(_mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 8, 4, 0), scale);
-      _mm_storeu_si32(scales + g * kBlocks, _mm_cvtepi32_epi8(_mm512_castsi512_si128(first)));
-    } else {
-      scales[g] = static_cast<uint8_t>(_mm_cvtsi128_si32(_mm512_castsi512_si128(scale)));
-    }
-    const size_t b = first_block + g * kBlocks;
-    if (__builtin_expect(words != 0, 0)) irregular[b / 64] |= irregular_blocks<kBlock>(words) << (b % 64);
+    scratch.largest[g] = largest_in_lanes(magnitudes);
   }
+  for (size_t g = groups; g < kBatch; ++g) scratch.largest[g] = _mm512_setzero_si512();
+  static_assert(kBatch == 8);
+  __m512i largest = largest_words(scratch.largest);  // [vector of a group][group]
+  if constexpr (kBlock == 32) {
+    largest = _mm512_permutexvar_epi16(index_of([](unsigned i) { return i % 4 * 8 + i / 4; }), largest);
+  } else {
+    largest = _mm512_max_epu16(largest, _mm512_shuffle_i64x2(largest, largest, 0x4E));
+    largest = _mm512_max_epu16(largest, _mm512_shuffle_i64x2(largest, largest, 0xB1));
+  }
+  uint32_t words = 0;
+  const __m512i scale = scales_of(largest, c, words);
+  const auto blocks = static_cast<uint32_t>(kGroup / kBlock * groups);
+  const uint32_t known = blocks == 32 ? ~0U : (1U << blocks) - 1;
+  _mm256_mask_storeu_epi8(scales, known, _mm512_cvtepi16_epi8(scale));
+  if (__builtin_expect((words & known) != 0, 0)) irregular[first_block / 64] |= uint64_t{words & known} << (first_block % 64);
+  const __m512i half_units = _mm512_slli_epi16(_mm512_sub_epi16(scale, c.half_unit_offset), 7);
+  constexpr unsigned kVectors = kBlock / 32;  // that share a scale
+  const auto twice = [&](unsigned first) {
+    return _mm512_permutexvar_epi16(index_of([&](unsigned i) { return (first + i / 2) / kVectors; }), half_units);
+  };
+  _mm512_store_si512(scratch.half_units, twice(0));
+  _mm512_store_si512(scratch.half_units + 16, twice(16));
 }
 
 /// Second pass: codes. It reads no new memory, so it asks for what a later first pass will read: at most as many groups, of `left` from `ahead` on.
-template <ElementSource kSource, bool kNibbles, ZeroSigns kZeros>
+template <ElementSource kSource, int kWidth, ZeroSigns kZeros>
 [[gnu::always_inline]] inline void encode(const void* elements, size_t groups, const uint8_t* ahead, size_t left, uint8_t* codes,
                                           const Scratch& scratch, const Constants& c, bool streams) {
   constexpr size_t kBytes = kGroup * (kSource == ElementSource::f32 ? 4 : 2);
   for (size_t g = 0; g < groups; ++g) {
     for (size_t line = 0; g < left && line < kBytes; line += 64) _mm_prefetch(ahead + g * kBytes + line, _MM_HINT_T0);
-    const auto* half_units = reinterpret_cast<const __m128i*>(&scratch.half_units[g]);
     Four coded;
     for (size_t j = 0; j < 4; ++j) {
       __m512i x;
@@ -127,14 +142,14 @@ template <ElementSource kSource, bool kNibbles, ZeroSigns kZeros>
       } else {
         x = scratch.elements[g].v[j];
       }
-      const __m512i half_unit = _mm512_broadcast_i32x4(_mm_load_si128(half_units + j));
-      if constexpr (kNibbles) {
+      const __m512i half_unit = _mm512_set1_epi32(static_cast<int>(scratch.half_units[4 * g + j]));
+      if constexpr (kWidth == 4) {
         coded.v[j] = codes_by_table<kZeros>(x, half_unit, c.rounding, c.table);
       } else {
-        coded.v[j] = codes_of<kZeros>(x, half_unit, c.rounding);
+        coded.v[j] = codes_of<kZeros, kWidth>(x, half_unit, c.rounding);
       }
     }
-    if constexpr (kNibbles) {
+    if constexpr (kWidth == 4) {
       store(codes + g * 64, nibbles(coded), streams);
     } else {
       store(codes + g * 128, bytes(coded.v[0], coded.v[1]), streams);
@@ -143,10 +158,10 @@ template <ElementSource kSource, bool kNibbles, ZeroSigns kZeros>
   }
 }
 
-template <ElementSource kSource, uint32_t kBlock, bool kNibbles, ZeroSigns kZeros>
+template <ElementSource kSource, uint32_t kBlock, int kWidth, ZeroSigns kZeros>
 void run(const PowerPlan& plan, const void* elements, size_t blocks, uint8_t* codes, uint8_t* scales, uint64_t* irregular) {
   constexpr size_t kBlocks = kGroup / kBlock;
-  constexpr size_t kCodes = kNibbles ? kGroup / 2 : kGroup;
+  constexpr size_t kCodes = kWidth == 4 ? kGroup / 2 : kGroup;
   constexpr size_t kBytes = kGroup * (kSource == ElementSource::f32 ? 4 : 2);
   const Constants c = constants_of(plan);
   const bool streams = plan.streams != 0 && (reinterpret_cast<uintptr_t>(codes) & 63U) == 0;
@@ -157,7 +172,7 @@ void run(const PowerPlan& plan, const void* elements, size_t blocks, uint8_t* co
     const size_t groups = whole - g < kBatch ? whole - g : kBatch;
     measure<kSource, kBlock>(from + g * kBytes, groups, scales + g * kBlocks, irregular, g * kBlocks, scratch, c);
     const size_t asked = whole - g < kAhead / kBytes ? whole : g + kAhead / kBytes;
-    encode<kSource, kNibbles, kZeros>(from + g * kBytes, groups, from + asked * kBytes, whole - asked, codes + g * kCodes, scratch, c, streams);
+    encode<kSource, kWidth, kZeros>(from + g * kBytes, groups, from + asked * kBytes, whole - asked, codes + g * kCodes, scratch, c, streams);
   }
   if (streams) _mm_sfence();
   const size_t left = blocks - whole * kBlocks;
@@ -169,22 +184,26 @@ void run(const PowerPlan& plan, const void* elements, size_t blocks, uint8_t* co
   uint64_t rest_irregular = 0;
   __builtin_memcpy(rest, from + whole * kBytes, left * kBytes / kBlocks);
   measure<kSource, kBlock>(rest, 1, rest_scales, &rest_irregular, 0, scratch, c);
-  encode<kSource, kNibbles, kZeros>(rest, 1, rest, 0, rest_codes, scratch, c, false);
+  encode<kSource, kWidth, kZeros>(rest, 1, rest, 0, rest_codes, scratch, c, false);
   __builtin_memcpy(codes + whole * kCodes, rest_codes, left * kCodes / kBlocks);
   __builtin_memcpy(scales + whole * kBlocks, rest_scales, left);
   irregular[whole * kBlocks / 64] |= (rest_irregular & ((1U << left) - 1U)) << (whole * kBlocks % 64);
 }
 
+template <ElementSource kSource, uint32_t kBlock, int kWidth>
+PowerQuantize* chosen(ZeroSigns zeros) {
+  return zeros == ZeroSigns::kept ? run<kSource, kBlock, kWidth, ZeroSigns::kept> : run<kSource, kBlock, kWidth, ZeroSigns::dropped>;
+}
+
 template <ElementSource kSource, uint32_t kBlock>
-PowerQuantize* chosen(const PowerPlan& plan) {
-  const bool keeps = plan.rounding.zeros == ZeroSigns::kept;
-  if (plan.rounding.width == 4) return keeps ? run<kSource, kBlock, true, ZeroSigns::kept> : run<kSource, kBlock, true, ZeroSigns::dropped>;
-  return keeps ? run<kSource, kBlock, false, ZeroSigns::kept> : run<kSource, kBlock, false, ZeroSigns::dropped>;
+PowerQuantize* chosen(const RoundingPlan& plan) {
+  if (plan.width == 4) return chosen<kSource, kBlock, 4>(plan.zeros);
+  return plan.width == 6 ? chosen<kSource, kBlock, 6>(plan.zeros) : chosen<kSource, kBlock, 8>(plan.zeros);
 }
 
 template <ElementSource kSource>
 PowerQuantize* chosen(const PowerPlan& plan) {
-  return plan.block == 32 ? chosen<kSource, 32>(plan) : chosen<kSource, 128>(plan);
+  return plan.block == 32 ? chosen<kSource, 32>(plan.rounding) : chosen<kSource, 128>(plan.rounding);
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ template <ElementSource kSource>
 }
 
 /// How elements are rounded, the same for every block. `normal`: where the element has all of its mantissa, its exponent counted as that of
-/// `largest`; `even`: the bit that decides ties.
+/// `largest`; `even`: the bit that decides ties; `sign`: above a code that ends at bit 8, where a shift by `sign_shift` brings an element's.
 struct Rounding {
   __m512i largest, normal, addend, even, sticky, sign;
   __m128i sign_shift;
@@ -90,14 +90,15 @@ struct Rounding {
           set16(plan.addend),
           set16(static_cast<uint16_t>(plan.even << 8)),
           set16(plan.sticky),
-          set16(static_cast<uint16_t>(1U << (plan.width - 1))),
-          _mm_cvtsi32_si128(16 - plan.width)};
+          set16(static_cast<uint16_t>(1U << (plan.width + 7))),
+          _mm_cvtsi32_si128(8 - plan.width)};
 }
 
 /// Codes of 32 elements, given the pattern of half of the smallest positive element. An element's significand of 8 bits is shifted left by its steps
 /// above that, at most so many that mantissa_bits and the leading one come to stand above bit 8, where it is rounded; the binades that it has beyond
-/// stand in front of it, and a carry runs into them.
-template <ZeroSigns kZeros>
+/// stand in front of it, and a carry runs into them. kWidth: of the codes, where the compiler may know it; the sign of 8 bits is in its place
+/// already.
+template <ZeroSigns kZeros, int kWidth>
 [[gnu::always_inline]] inline __m512i codes_of(__m512i x, __m512i half_unit, const Rounding& r) {
   const __m512i magnitude = _mm512_ternarylogic_epi32(x, _mm512_set1_epi16(0x7FFF), r.sticky, 0xEA);  // (x & 0x7FFF) | sticky
   const __m512i above = _mm512_min_epu16(_mm512_subs_epu16(magnitude, half_unit), r.largest);
@@ -106,12 +107,14 @@ template <ZeroSigns kZeros>
   const __m512i number = _mm512_add_epi16(_mm512_sub_epi16(above, binades), _mm512_set1_epi16(0x80));
   const __m512i moved_up = _mm512_sllv_epi16(number, _mm512_srli_epi16(low, 7));
   const __m512i addend = _mm512_mask_add_epi16(r.addend, _mm512_test_epi16_mask(moved_up, r.even), r.addend, _mm512_set1_epi16(1));
-  const __m512i code = _mm512_srli_epi16(_mm512_add_epi16(moved_up, addend), 8);
-  const __m512i moved = _mm512_srl_epi16(x, r.sign_shift);
-  if constexpr (kZeros == ZeroSigns::kept) return _mm512_ternarylogic_epi32(code, moved, r.sign, 0xF8);  // code | (moved & sign)
-  const __mmask32 has_sign = kZeros == ZeroSigns::dropped ? _mm512_test_epi16_mask(code, code) : _mm512_test_epi16_mask(x, _mm512_set1_epi16(0x7FFF));
-  const __m512i signs = _mm512_maskz_mov_epi16(has_sign, moved);
-  return _mm512_ternarylogic_epi32(code, signs, r.sign, 0xF8);
+  const __m512i rounded = _mm512_add_epi16(moved_up, addend);
+  __m512i signs = kWidth == 8 ? x : _mm512_srl_epi16(x, r.sign_shift);
+  if constexpr (kZeros == ZeroSigns::dropped) {
+    signs = _mm512_maskz_mov_epi16(_mm512_test_epi16_mask(rounded, _mm512_set1_epi16(static_cast<short>(0xFF00))), signs);
+  } else if constexpr (kZeros != ZeroSigns::kept) {
+    signs = _mm512_maskz_mov_epi16(_mm512_test_epi16_mask(x, _mm512_set1_epi16(0x7FFF)), signs);
+  }
+  return _mm512_srli_epi16(_mm512_ternarylogic_epi32(rounded, signs, r.sign, 0xF8), 8);  // rounded | (signs & sign)
 }
 
 /// Codes of e2m1 by a magnitude's steps above half of the smallest element: twice what stands above the lowest kBelow bits, one more where those are
@@ -126,7 +129,7 @@ inline Table table_of(const Rounding& r) {
       _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
   const __m512i low_bit = _mm512_set1_epi16(1);
   const __m512i steps = _mm512_or_si512(_mm512_slli_epi16(_mm512_srli_epi16(numbers, 1), kBelow), _mm512_and_si512(numbers, low_bit));
-  const auto codes = [&](uint16_t first) { return codes_of<ZeroSigns::kept>(_mm512_add_epi16(steps, set16(first)), _mm512_setzero_si512(), r); };
+  const auto codes = [&](uint16_t first) { return codes_of<ZeroSigns::kept, 4>(_mm512_add_epi16(steps, set16(first)), _mm512_setzero_si512(), r); };
   return {{codes(0), codes(16 << kBelow)}};
 }
 
@@ -139,9 +142,10 @@ template <ZeroSigns kZeros>
   const __m512i index = _mm512_add_epi16(_mm512_srli_epi16(above, kBelow), up);
   const __m512i code = _mm512_permutex2var_epi16(table.codes[0], index, table.codes[1]);
   const __m512i moved = _mm512_srli_epi16(x, 12);
-  if constexpr (kZeros == ZeroSigns::kept) return _mm512_ternarylogic_epi32(code, moved, r.sign, 0xF8);
+  const __m512i sign = _mm512_set1_epi16(8);
+  if constexpr (kZeros == ZeroSigns::kept) return _mm512_ternarylogic_epi32(code, moved, sign, 0xF8);
   const __mmask32 has_sign = kZeros == ZeroSigns::dropped ? _mm512_test_epi16_mask(code, code) : _mm512_test_epi16_mask(x, _mm512_set1_epi16(0x7FFF));
-  return _mm512_ternarylogic_epi32(code, _mm512_maskz_mov_epi16(has_sign, moved), r.sign, 0xF8);
+  return _mm512_ternarylogic_epi32(code, _mm512_maskz_mov_epi16(has_sign, moved), sign, 0xF8);
 }
 
 /// 128 codes of 4 bits to 64 bytes.

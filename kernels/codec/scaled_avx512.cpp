@@ -159,8 +159,8 @@ template <ElementSource kSource, ZeroSigns kZeros>
       if (c.narrows) v = narrow<kSource>(v);
       if (c.doubts) doubts |= doubtful(v) != 0 ? 1U << j : 0U;
     }
-    coded.v[j] =
-        c.counts ? narrowed<kSource>(counted(x.v[0], c), counted(x.v[1], c)) : codes_of<kZeros>(upper_halves_of<kSource>(x), c.half_unit, c.rounding);
+    coded.v[j] = c.counts ? narrowed<kSource>(counted(x.v[0], c), counted(x.v[1], c))
+                          : codes_of<kZeros, 0>(upper_halves_of<kSource>(x), c.half_unit, c.rounding);
   }
   if (c.counts) {
     for (__m512i& words : coded.v) words = _mm512_and_si512(words, _mm512_set1_epi16(0xFF));
