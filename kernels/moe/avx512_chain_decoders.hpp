@@ -77,7 +77,7 @@ struct Folded {
 
   MXACT_INLINE static Folded of(const Job& job, const uint8_t* at) { return {Codes(), {Fold(job.args, at), Fold(job.args, at + 16 * kBytes)}}; }
   MXACT_INLINE void pairs(size_t v, const uint8_t* dwords, __m512i (&out)[kPairs]) const {
-    codes.decode(_mm512_load_si512(dwords), out);
+    codes.decode(dwords, out);
     MXACT_UNROLL for (size_t i = 0; i < kPairs; ++i) out[i] = folded(out[i], folds[v]);
   }
 };
@@ -92,7 +92,7 @@ struct Unscaled {
   Codes codes;
 
   MXACT_INLINE static Unscaled of(const Job&, const uint8_t*) { return {}; }
-  MXACT_INLINE void pairs(size_t, const uint8_t* dwords, __m512i (&out)[kPairs]) const { codes.decode(_mm512_load_si512(dwords), out); }
+  MXACT_INLINE void pairs(size_t, const uint8_t* dwords, __m512i (&out)[kPairs]) const { codes.decode(dwords, out); }
 };
 
 /// prepare_paired(), the lower bytes of products with 4, the upper ones, and those with 6 likewise.
@@ -155,7 +155,7 @@ struct ByProducts {
     const E4m3Table first = scaled_e4m3(first_scale(at));
     return {{{first}, {memcmp(at, second, kBytes) == 0 ? first : scaled_e4m3(first_scale(second))}}};
   }
-  MXACT_INLINE void pairs(size_t v, const uint8_t* dwords, __m512i (&out)[kPairs]) const { codes[v].decode(_mm512_load_si512(dwords), out); }
+  MXACT_INLINE void pairs(size_t v, const uint8_t* dwords, __m512i (&out)[kPairs]) const { codes[v].decode(dwords, out); }
 };
 inline bool have_one_scale_each(const TileArgs& args, const uint8_t* scales) {
   return are_one<16>(args, scales) && are_one<16>(args, scales + 16 * sizeof(float));

@@ -13,11 +13,11 @@ struct E2m1 {
 
   /// Four pairs from a vector of dwords.
   static constexpr size_t kPairs = 4;
-  MXACT_INLINE void decode(__m512i codes, __m512i (&pairs)[kPairs]) const {
-    pairs[0] = _mm512_permutexvar_epi16(codes, table);
-    pairs[1] = _mm512_permutexvar_epi16(nibble<1>(codes), table);
-    pairs[2] = _mm512_permutexvar_epi16(nibble<2>(codes), table);
-    pairs[3] = _mm512_permutexvar_epi16(nibble<3>(codes), table);
+  MXACT_INLINE void decode(const uint8_t* dwords, __m512i (&pairs)[kPairs]) const {
+    pairs[0] = _mm512_permutexvar_epi16(words_of<0>(dwords), table);
+    pairs[1] = _mm512_permutexvar_epi16(words_of<1>(dwords), table);
+    pairs[2] = _mm512_permutexvar_epi16(words_of<2>(dwords), table);
+    pairs[3] = _mm512_permutexvar_epi16(words_of<3>(dwords), table);
   }
 };
 
@@ -26,7 +26,7 @@ struct E4m3 {
   E4m3Table table;
 
   static constexpr size_t kPairs = 2;
-  MXACT_INLINE void decode(__m512i codes, __m512i (&pairs)[kPairs]) const { table.decode(codes, pairs); }
+  MXACT_INLINE void decode(const uint8_t* dwords, __m512i (&pairs)[kPairs]) const { table.decode(_mm512_load_si512(dwords), pairs); }
 };
 
 /// The same pair in all lanes. clang 16 recurses without end over _mm512_set1_epi32 as bf16; from a register of four lanes it does not.

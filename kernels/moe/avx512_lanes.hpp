@@ -24,6 +24,14 @@ MXACT_INLINE Vector nibble(Vector codes) {
   return _mm512_srli_epi16(codes, static_cast<unsigned>(4 * J));
 }
 
+/// The words of a nibble J of each dword's halves, of K 2J and 2J + 1, at their low ends (aligned.hpp has room for the last bytes).
+template <size_t J>
+MXACT_INLINE __m512i words_of(const uint8_t* dwords) {
+  __m512i bytes = _mm512_loadu_si512(dwords + J / 2);
+  asm("" : "+v"(bytes));  // loaded once
+  return J % 2 == 0 ? bytes : _mm512_srli_epi16(bytes, 4);
+}
+
 /// 16 scale bytes as the exponent field of fp32: their value, but for 0 (2^-127) and 255 (NaN).
 MXACT_INLINE __m512i exponent_field(const uint8_t* scales) {
   return _mm512_slli_epi32(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(scales))), 23);

@@ -70,14 +70,6 @@ inline bool takes_paired(const TileArgs& args, const uint8_t* scales, size_t blo
   return _mm256_cmpge_epu8_mask(most, _mm256_set1_epi8(0x7F)) == 0;
 }
 
-/// The words of a nibble J of each dword's halves, of K 2J and 2J + 1, at their low ends (aligned.hpp has room for the last bytes).
-template <size_t J>
-MXACT_INLINE __m512i words_of(const uint8_t* dwords) {
-  __m512i bytes = _mm512_loadu_si512(dwords + J / 2);
-  asm("" : "+v"(bytes));  // loaded once
-  return J % 2 == 0 ? bytes : _mm512_srli_epi16(bytes, 4);
-}
-
 /// The products of a block's scales, of either half of a panel.
 struct PairedScales {
   __m512i four[2];
