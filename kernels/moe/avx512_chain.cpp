@@ -1,5 +1,5 @@
 // bf16-chain of MXFP8, NVFP4 and FP8 weights, and of many rows by MXFP4 weights, by VDPBF16PS. Few rows meet weights that are decoded in registers;
-// for more a stretch of a panel is decoded once.
+// for more a stretch of a panel is decoded once, while the first of them are multiplied.
 
 #include "kernels/moe/avx512_chain_decoders.hpp"
 #include "kernels/moe/avx512_totals.hpp"
