@@ -60,6 +60,18 @@ MXACT_INLINE void put_down(const __m512 (&sums)[Rows][2], float* totals) {
   }
 }
 
+/// A tile of rows by the pairs of a panel's halves; `a` goes on behind them.
+template <size_t Rows, size_t Pairs>
+MXACT_INLINE void multiply(__m512 (&sums)[Rows][2], const __m512i (&pairs)[2][Pairs], const uint32_t*& a) {
+  MXACT_UNROLL for (size_t i = 0; i < Pairs; ++i) {
+    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+      const __m512bh two = pair_of(a + i * Rows + m);
+      MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = dot_pair(sums[m][v], pairs[v][i], two);
+    }
+  }
+  a += Pairs * Rows;
+}
+
 /// The same while a tile of rows, `a` from the range on, is multiplied by what is decoded: lookups run beside products. `totals`: [row][32].
 using DecodeTile = void(const Job& job, const Range& range, const uint8_t* codes, uint32_t* out, const uint32_t* a, float* totals);
 template <class Decoder, size_t Rows>
@@ -67,15 +79,7 @@ void decode_tile(const Job& job, const Range& range, const uint8_t* codes, uint3
   __m512 sums[Rows][2];
   take_up(sums, totals);
   each_decoded<Decoder>(
-      job, range, codes, out, [&](const __m512i(&pairs)[2][Decoder::kPairs]) __attribute__((always_inline)) {
-        MXACT_UNROLL for (size_t i = 0; i < Decoder::kPairs; ++i) {
-          MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-            const __m512bh two = pair_of(a + i * Rows + m);
-            MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = dot_pair(sums[m][v], pairs[v][i], two);
-          }
-        }
-        a += Decoder::kPairs * Rows;
-      });
+      job, range, codes, out, [&](const __m512i(&pairs)[2][Decoder::kPairs]) __attribute__((always_inline)) { multiply(sums, pairs, a); });
   put_down(sums, totals);
 }
 
@@ -114,14 +118,8 @@ void few(const Job& job, size_t panel, size_t row) {
     for (size_t at = first; at < end; at += 2 * Decoder::kPairs) {
       __m512i pairs[2][Decoder::kPairs];
       MXACT_UNROLL for (size_t v = 0; v < 2; ++v) decoder.pairs(v, columns.codes_of(v), pairs[v]);
-      MXACT_UNROLL for (size_t i = 0; i < Decoder::kPairs; ++i) {
-        MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-          const __m512bh two = pair_of(a + i * Rows + m);
-          MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = dot_pair(sums[m][v], pairs[v][i], two);
-        }
-      }
+      multiply(sums, pairs, a);
       columns.next_dwords();
-      a += Decoder::kPairs * Rows;
     }
   }
   if constexpr (Decoder::kInUnits) {
@@ -142,9 +140,9 @@ constexpr FewRows kFewRows{Decoder::kFewTiles * kChainRows,
 
 /// A way to decode the weights of a kind.
 struct Way {
-  Takes* takes;  ///< these scales of a panel; null: all
-  Decode* decode;
-  DecodeTile* const* tiles;  ///< by their height; null: none
+  Takes* takes;              ///< these scales of a panel; null: all
+  Decode* decode;            ///< null where tiles do
+  DecodeTile* const* tiles;  ///< by their height
   const FewRows* few;        ///< null: none
 };
 template <class Decoder>
@@ -154,12 +152,12 @@ constexpr DecodeTile* kDecodeTiles[kChainRows] = {decode_tile<Decoder, 1>,  deco
                                                   decode_tile<Decoder, 10>, decode_tile<Decoder, 11>, decode_tile<Decoder, 12>};
 template <class Decoder>
 constexpr Way way(Takes* takes) {
-  return {takes, decode<Decoder>, kDecodeTiles<Decoder>, &kFewRows<Decoder>};
+  return {takes, nullptr, kDecodeTiles<Decoder>, &kFewRows<Decoder>};
 }
 /// Of weights that few rows do not come here with, and of scales that few rows need not be quick with.
 template <class Decoder>
 constexpr Way way_of_many(Takes* takes) {
-  return {takes, decode<Decoder>, kDecodeTiles<Decoder>, nullptr};
+  return {takes, nullptr, kDecodeTiles<Decoder>, nullptr};
 }
 template <class Decoder>
 constexpr Way slow_way(Takes* takes) {
@@ -231,7 +229,7 @@ void decode_stretch(const Job& job, const Kind& kind, size_t panel, size_t first
         const uint8_t* const of_range = codes + from * kind.code_bits / 8 * kPanelColumns;
         uint32_t* const weights = out + (from - first) / 2 * kPanelColumns;
         const uint32_t* const a = args.a + from / 2 * height;
-        if (way.tiles != nullptr) return way.tiles[height - 1](job, range, of_range, weights, a, totals);
+        if (way.decode == nullptr) return way.tiles[height - 1](job, range, of_range, weights, a, totals);
         way.decode(job, range, of_range, weights);
         kTiles[height - 1](weights, a, (to - from) / 2, totals);
       });
