@@ -152,6 +152,39 @@ TEST_CASE("engines round the products of every scale's significand with every co
   CHECK(differing == std::vector<std::size_t>(engines().size()));
 }
 
+TEST_CASE("a NaN among the codes makes its column NaN and no other") {
+  constexpr std::size_t kColumns = 128;
+  constexpr std::size_t kK = 64;
+  std::vector<std::uint8_t> scales;
+  for (std::size_t n = 0; n < kColumns; ++n) {
+    const auto bits = std::bit_cast<std::uint32_t>(0.001F * static_cast<float>(n + 1));
+    for (int shift = 0; shift < 32; shift += 8) scales.push_back(static_cast<std::uint8_t>(bits >> shift));
+  }
+  for (const Engine& engine : engines()) {
+    if (engine.contract != Contract::bf16_chain || engine.kind != PanelKind::fp8 || (engine.needs & ~mx::kernels::isa_of_processor()) != 0) continue;
+    for (const std::size_t rows : {std::size_t{1}, std::size_t{5}, std::size_t{40}}) {
+      for (std::size_t k = 0; k < kK; ++k) {
+        std::vector<std::uint8_t> codes(kColumns * kK, 0x38);
+        const std::size_t positive = (7 * k + rows) % kColumns;
+        const std::size_t negative = (positive + 1 + k) % kColumns;
+        codes[positive * kK + k] = 0x7F;
+        codes[negative * kK + k] = 0xFF;
+        const PanelMatrix panels = pack({.experts = 1, .halves = 1, .columns = kColumns, .k = kK}, panel_format_of(layout::WeightFormat::fp8_channel),
+                                        layout::SourceOrder::standard, {.codes = codes, .scales = scales, .expert_scales = {}, .bias = {}});
+        std::vector<float> out(rows * kColumns);
+        gemm(engine, panels, 0, Bf16Rows{std::vector<std::uint16_t>(rows * kK, 0x3F80)}, out, 1);
+        std::size_t wrong = 0;
+        for (std::size_t i = 0; i < out.size(); ++i) {
+          const bool is_nan = i % kColumns == positive || i % kColumns == negative;
+          wrong += std::isnan(out[i]) != is_nan ? 1U : 0U;
+        }
+        INFO(engine.name << ", " << rows << " rows, K " << k);
+        CHECK(wrong == 0);
+      }
+    }
+  }
+}
+
 TEST_CASE("splitting rounds the products of every significand with every weight") {
   // Odd parts of e2m1 times e4m3, which those of e4m3 are among.
   std::set<int> weights;
