@@ -1,8 +1,10 @@
 #pragma once
 // e4m3 codes of which each column has a scale of its own, as bf16-chain rounds their products: pairs of bf16 of 16 columns, put together of integers.
 //
-// Rounding depends on the scale and on the code's significand alone, of which there are eight: what it adds is looked up by column and significand.
-// The code's exponent and significand come from a lookup of their own, which makes numbers of subnormal codes too.
+// Of a scale whose power of two is 2^e and a code whose power of two is 2^x and whose significand is (8 + j) / 8, the rounded product has the bits of
+// 2^(e + x), and 16 j, and what rounding makes of the scale's fraction: 0 to 128, by the scale and j alone. So it is
+//   (bits of 2^(e + 9) + table[column][j]) - 16 * below[code],
+// where below[code] counts the eighths of a binade from the code's magnitude up to 2^9, of subnormal codes too, and ends in bits that say which j.
 
 #include "kernels/moe/avx512_e4m3.hpp"
 #include "kernels/moe/avx512_vectors.hpp"
@@ -35,18 +37,18 @@ constexpr Bytes first_bytes() {
 }
 constexpr Bytes kTableOfColumn = first_bytes();
 
-/// Scales of 16 columns, positive and moderate, times significands of `eighths`, rounded to bf16: as it is without the scale's power of two, that of
-/// their product with 2^8.
+/// Scales of 16 columns, positive and moderate, times significands.
 struct RoundedProducts {
   __m512 scales;
-  __m512i power;
+  __m512i power;  ///< of two, in the scales' products with 2^8: in bf16, as all here
 
   MXACT_INLINE explicit RoundedProducts(const uint8_t* at)
       : scales(_mm512_loadu_ps(at)), power(_mm512_andnot_si512(_mm512_set1_epi32(0x7F), with(8))) {}
+  /// The product with 2^8 times so many eighths.
   MXACT_INLINE __m512i with(int eighths) const {
     return _mm512_srli_epi32(_mm512_castps_si512(moderate_product(all(static_cast<float>(32 * eighths)), scales)), 16);
   }
-  /// What rounding makes of the scale's fraction: 0 to 128, of a significand of 1 to 127.
+  /// What rounding makes of the scale's fraction: 0 to 128, beside eight eighths to 127.
   MXACT_INLINE __m512i more(int eighths) const {
     return _mm512_sub_epi32(_mm512_sub_epi32(with(eighths), power), _mm512_set1_epi32(16 * (eighths - 8)));
   }
