@@ -1,5 +1,6 @@
 // NVFP4 blocks with 512-bit vectors: a batch's largest magnitudes by a tree, its scales by the loops, its codes by a table.
 
+#include "kernels/codec/maxima_avx512.hpp"
 #include "kernels/codec/nvfp4_loops.hpp"
 #include "kernels/codec/rounding_avx512.hpp"
 
@@ -9,9 +10,6 @@ namespace {
 constexpr size_t kPair = 2 * kNvfp4Block;  // elements of a vector of 16-bit lanes
 
 /// Lanes of a and b in turn, each the larger one of two.
-[[gnu::always_inline]] inline __m512i halved16(__m512i a, __m512i b) {
-  return _mm512_max_epu16(_mm512_unpacklo_epi16(a, b), _mm512_unpackhi_epi16(a, b));
-}
 [[gnu::always_inline]] inline __m512i halved32(__m512i a, __m512i b) {
   return _mm512_max_epu32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
 }
@@ -20,11 +18,7 @@ constexpr size_t kPair = 2 * kNvfp4Block;  // elements of a vector of 16-bit lan
 [[gnu::always_inline]] inline __m512i largest_bf16(const uint16_t* words) {
   __m512i v[8];
   for (size_t i = 0; i < 8; ++i) v[i] = _mm512_and_si512(_mm512_loadu_si512(words + kPair * i), _mm512_set1_epi16(0x7FFF));
-  for (size_t i = 0; i < 4; ++i) v[i] = halved16(v[2 * i], v[2 * i + 1]);
-  for (size_t i = 0; i < 2; ++i) {
-    v[i] = _mm512_max_epu16(_mm512_unpacklo_epi32(v[2 * i], v[2 * i + 1]), _mm512_unpackhi_epi32(v[2 * i], v[2 * i + 1]));
-  }
-  const __m512i quarters = _mm512_max_epu16(_mm512_unpacklo_epi64(v[0], v[1]), _mm512_unpackhi_epi64(v[0], v[1]));
+  const __m512i quarters = largest_words(v);
   // Word i of quarters 0 and 1 is of block 2 i, of 2 and 3 of the one behind it.
   const __m512i halves = _mm512_max_epu16(quarters, _mm512_shuffle_i64x2(quarters, quarters, 0xB1));
   const __m512i places = _mm512_set_epi16(23, 0, 7, 0, 22, 0, 6, 0, 21, 0, 5, 0, 20, 0, 4, 0, 19, 0, 3, 0, 18, 0, 2, 0, 17, 0, 1, 0, 16, 0, 0, 0);

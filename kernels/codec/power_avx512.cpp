@@ -1,8 +1,9 @@
-// Power-of-two scales with 512-bit vectors: one vector holds 32 elements in 16 bits each, four vectors go together, so that their largest magnitudes
-// are found and their codes packed by the same instructions.
+// Power-of-two scales with 512-bit vectors: one vector holds 32 elements in 16 bits each. The scales of 32 vectors are found together, and the codes
+// of four are packed by the same instructions.
 
 #include <immintrin.h>
 
+#include "kernels/codec/maxima_avx512.hpp"
 #include "kernels/codec/power_plan.hpp"
 #include "kernels/codec/rounding_avx512.hpp"
 
@@ -18,19 +19,6 @@ constexpr size_t kAhead = 4096;  // bytes between what is encoded and what is as
   const __m512i ab = _mm512_max_epu16(_mm512_shuffle_i64x2(x.v[0], x.v[1], 0x44), _mm512_shuffle_i64x2(x.v[0], x.v[1], 0xEE));
   const __m512i cd = _mm512_max_epu16(_mm512_shuffle_i64x2(x.v[2], x.v[3], 0x44), _mm512_shuffle_i64x2(x.v[2], x.v[3], 0xEE));
   return _mm512_max_epu16(_mm512_shuffle_i64x2(ab, cd, 0x88), _mm512_shuffle_i64x2(ab, cd, 0xDD));
-}
-
-/// Of each 128 bits of eight vectors the largest word, side by side.
-[[gnu::always_inline]] inline __m512i largest_words(const __m512i (&x)[8]) {
-  __m512i of_two[4];
-  for (size_t i = 0; i < 4; ++i) {
-    of_two[i] = _mm512_max_epu16(_mm512_unpacklo_epi16(x[2 * i], x[2 * i + 1]), _mm512_unpackhi_epi16(x[2 * i], x[2 * i + 1]));
-  }
-  __m512i of_four[2];
-  for (size_t i = 0; i < 2; ++i) {
-    of_four[i] = _mm512_max_epu16(_mm512_unpacklo_epi32(of_two[2 * i], of_two[2 * i + 1]), _mm512_unpackhi_epi32(of_two[2 * i], of_two[2 * i + 1]));
-  }
-  return _mm512_max_epu16(_mm512_unpacklo_epi64(of_four[0], of_four[1]), _mm512_unpackhi_epi64(of_four[0], of_four[1]));
 }
 
 /// Words of an index: of word i what `of` gives.

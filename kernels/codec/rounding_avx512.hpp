@@ -96,8 +96,8 @@ struct Rounding {
 
 /// Codes of 32 elements, given the pattern of half of the smallest positive element. An element's significand of 8 bits is shifted left by its steps
 /// above that, at most so many that mantissa_bits and the leading one come to stand above bit 8, where it is rounded; the binades that it has beyond
-/// stand in front of it, and a carry runs into them. kWidth: of the codes, where the compiler may know it; the sign of 8 bits is in its place
-/// already.
+/// stand in front of it, and a carry runs into them. kWidth: of the codes, 0 where only `r` knows it; the
+/// sign of 8 bits is in its place already.
 template <ZeroSigns kZeros, int kWidth>
 [[gnu::always_inline]] inline __m512i codes_of(__m512i x, __m512i half_unit, const Rounding& r) {
   const __m512i magnitude = _mm512_ternarylogic_epi32(x, _mm512_set1_epi16(0x7FFF), r.sticky, 0xEA);  // (x & 0x7FFF) | sticky
