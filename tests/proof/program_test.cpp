@@ -3,6 +3,7 @@
 #include <fstream>
 #include <string>
 
+#include "kernels/isa.hpp"
 #include "tests/cli/run.hpp"
 #include "tests/oracle/expect_error.hpp"
 #include "tests/proof/work.hpp"
@@ -35,12 +36,33 @@ TEST_CASE("a proof runs in pieces, resumes, and its merged table knows what is m
   CHECK(says(table.out, "| e2m1/nearest_even/saturate | 17 | incomplete: 0 | 0 | incomplete: 536,870,912 | 0 |"));
 }
 
+TEST_CASE("what the twin did on one tier does not count for another one") {
+  const ScratchDirectory scratch;
+  const std::string state = in_quotes(scratch.path() / "state");
+  const std::string row = "twin --row e2m1/nearest_even/saturate --shard 1/128 --state " + state;
+  const auto run_on = [](const std::string& tier, const std::string& arguments) {
+    return mx::tests::run_program("MXACT_ISA=" + tier + " " + MXACT_PROOF_PROGRAM, arguments);
+  };
+  const std::string last(mx::kernels::isa_tier().name);
+  const Run plain = run_on("portable", row);
+  CHECK(plain.out == "2 chunks of 2^24 inputs in 1 rows: 2 checked now, 0 before; 0 wrong\n");
+  const Run table = run_on("portable", "table --kind twin --state " + state);
+  CHECK(says(table.out, "inputs, fast twin on portable |"));
+  CHECK(says(table.out, "| e2m1/nearest_even/saturate | 17 | incomplete: 33,554,432 | 0 |"));
+  if (last == "portable") return;
+  const Run other = run_on(last, "table --kind twin --state " + state);
+  CHECK(says(other.out, "inputs, fast twin on " + last + " |"));
+  CHECK(says(other.out, "| e2m1/nearest_even/saturate | 17 | incomplete: 0 | 0 |"));
+  CHECK(run_on(last, row).out == "2 chunks of 2^24 inputs in 1 rows: 2 checked now, 0 before; 0 wrong\n");
+  CHECK(run_on("avx1024", row).status == 2);
+}
+
 TEST_CASE("a wrong answer on record fails the run and the table") {
   const ScratchDirectory scratch;
   const std::filesystem::path path = scratch.path() / "state";
   const Build build = this_build();  // of the test program: another one
-  std::ofstream(path) << "mxact_proof-state-1 build " << build.digest << " commit " << build.commit
-                      << "\ntwin e2m1/nearest_even/saturate 3 16777216 1 03000000 0\n";
+  std::ofstream(path) << "mxact_proof-state-1 build " << build.digest << " commit " << build.commit << "\ntwin e2m1/nearest_even/saturate/"
+                      << mx::kernels::isa_tier().name << " 3 16777216 1 03000000 0\n";
   const Run table = run("table --state " + in_quotes(path));
   CHECK(table.status == 1);
   CHECK(says(table.out, "1 with wrong answers"));

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <set>
 
+#include "kernels/isa.hpp"
 #include "model/error.hpp"
 #include "tests/proof/check.hpp"
 
@@ -33,7 +34,7 @@ struct Sum {
 Sum sum_of(const ProofRow& row, const Results& results) {
   Sum sum;
   for (std::uint32_t chunk = 0; chunk < kChunks; ++chunk) {
-    const auto result = results.find({row.kind, row.name, chunk});
+    const auto result = results.find(key_of(row, chunk));
     if (result == results.end()) continue;
     sum.inputs += result->second.inputs;
     sum.wrong += result->second.wrong;
@@ -63,6 +64,12 @@ std::string cells(const ProofRow& row, const Results& results, ProofTable& table
   return " " + inputs_cell(sum) + " | " + grouped(sum.wrong) + " |";
 }
 
+/// The tier of the twin's rows for the table's head: its column counts what this tier did.
+std::string tier_of_twin(const std::vector<ProofRow>& rows) {
+  const auto twin = std::ranges::find_if(rows, [](const ProofRow& row) { return !row.tier.empty(); });
+  return twin == rows.end() ? "" : " on " + twin->tier;
+}
+
 /// One line per conversion, the twin beside the model.
 std::string conversion_lines(const std::vector<ProofRow>& rows, const Results& results, const Kinds& kinds, ProofTable& table) {
   const bool shows_model = shows(kinds, kConversions) || shows(kinds, kFurther);
@@ -70,7 +77,7 @@ std::string conversion_lines(const std::vector<ProofRow>& rows, const Results& r
   if (!shows_model && !shows_twin) return {};
   std::string text = "| conversion from fp32 | thresholds |";
   if (shows_model) text += " inputs, model | wrong |";
-  if (shows_twin) text += " inputs, fast twin | wrong |";
+  if (shows_twin) text += " inputs, fast twin" + tier_of_twin(rows) + " | wrong |";
   text += std::string("\n|---|--:|") + (shows_model ? "--:|--:|" : "") + (shows_twin ? "--:|--:|" : "") + "\n";
   for (const ProofRow& row : rows) {
     if (row.kind != kConversions && row.kind != kFurther) continue;
@@ -99,7 +106,15 @@ std::string function_lines(const std::vector<ProofRow>& rows, const Results& res
 
 void check_rows_exist(const std::vector<ProofRow>& rows, const Results& results) {
   std::set<std::pair<std::string, std::string>> known;
-  for (const ProofRow& row : rows) known.emplace(row.kind, row.name);
+  for (ProofRow row : rows) {
+    known.emplace(row.kind, key_of(row, 0).row);
+    if (row.tier.empty()) continue;
+    // States of other tiers may be merged; their results are not shown.
+    for (const kernels::IsaTier& tier : kernels::isa_tiers()) {
+      row.tier = tier.name;
+      known.emplace(row.kind, key_of(row, 0).row);
+    }
+  }
   for (const auto& [key, result] : results) {
     if (!known.contains({key.kind, key.row}))
       throw Error(ErrorCode::input, "the state has results of '" + key.kind + " " + key.row + "', which this program does not have");

@@ -48,7 +48,10 @@ struct Task {
 
 }  // namespace
 
+ChunkKey key_of(const ProofRow& row, std::uint32_t chunk) { return {row.kind, row.tier.empty() ? row.name : row.name + "/" + row.tier, chunk}; }
+
 std::vector<ProofRow> all_rows() {
+  const kernels::IsaTier& tier = kernels::isa_tier();
   std::vector<ProofRow> rows;
   std::vector<ProofRow> further;
   std::vector<ProofRow> twin;
@@ -56,7 +59,9 @@ std::vector<ProofRow> all_rows() {
     const auto table = std::make_shared<Table>(proof);
     (proof.further ? further : rows)
         .push_back(conversion_row(proof.further ? kFurther : kConversions, proof.name, table, specialized_encoder(proof)));
-    if (has_twin(proof)) twin.push_back(conversion_row(kTwin, proof.name, table, twin_encoder(proof)));
+    if (!has_twin(proof)) continue;
+    twin.push_back(conversion_row(kTwin, proof.name, table, twin_encoder(proof, tier)));
+    twin.back().tier = tier.name;
   }
   for (const ConversionProof& proof : stochastic_proofs(kRandomBits, kRandom)) {
     further.push_back(conversion_row(kFurther, proof.name, std::make_shared<Table>(proof), specialized_encoder(proof)));
@@ -90,7 +95,7 @@ Outcome run_rows(const std::vector<ProofRow>& rows, const Shard& shard, const Re
     for (std::uint32_t chunk = 0; chunk < row.chunks; ++chunk, ++index) {
       if (index % shard.parts != shard.part - 1) continue;
       ++outcome.selected;
-      const auto result = known.find({row.kind, row.name, chunk});
+      const auto result = known.find(key_of(row, chunk));
       if (result == known.end()) {
         tasks.push_back({&row, chunk});
       } else {
@@ -109,7 +114,7 @@ Outcome run_rows(const std::vector<ProofRow>& rows, const Shard& shard, const Re
       const Task& task = tasks[i];
       const ChunkResult result = task.row->check(task.chunk);
       const std::lock_guard lock(mutex);
-      done({task.row->kind, task.row->name, task.chunk}, result);
+      done(key_of(*task.row, task.chunk), result);
       ++outcome.run;
       outcome.wrong += result.wrong;
     } catch (...) {

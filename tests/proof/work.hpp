@@ -28,9 +28,13 @@ struct ProofRow {
   std::function<ChunkResult(std::uint32_t)> check;
   std::function<std::size_t()> thresholds;  ///< how many places there are where the output changes; empty where there are none
   std::uint32_t chunks = kChunks;
+  std::string tier = {};  ///< of the twin: the instruction sets whose kernel is checked
 };
 
-/// Every row of every kind.
+/// What state files call a chunk of the row: with the tier, so that what one tier did never counts for another one.
+ChunkKey key_of(const ProofRow& row, std::uint32_t chunk);
+
+/// Every row of every kind; of the twin by the tier in use. Throws what kernels::isa_tier() throws.
 std::vector<ProofRow> all_rows();
 
 /// Part `part` of `parts`, from 1: every parts-th chunk.
