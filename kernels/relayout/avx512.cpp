@@ -183,8 +183,9 @@ void join_tiles(const MxTileCode* code, const MxTileStrip* strip, uint8_t* scrat
       const MxTileForm* const form = strip->forms[i];
       while (end < strip->place_count && strip->forms[end] == form) ++end;
       const Tile tile(code, form, strip);
-      for (const MxTilePlace* place = strip->places + i; place != strip->places + end; ++place) {
-        tile.move(source + place->source, source + place->source + strip->ahead, strip->stage + place->target, scratch);
+      for (int64_t t = i; t < end; ++t) {
+        const MxTilePlace place = strip->places[t];
+        tile.move(source + place.source, source + strip->later[t], strip->stage + place.target, scratch);
       }
     }
     lines ? join<true>(code, strip->stage, target) : join<false>(code, strip->stage, target);

@@ -5,8 +5,8 @@
 namespace mx::kernels::relayout {
 namespace {
 
-/// A source is asked for at least so many bytes ahead: somewhat more than beside tiles alone, since lines are written in between.
-constexpr std::int64_t kBytesAhead = 12288;
+/// A source is asked for so many bytes ahead, which need not be a whole stage: asked for that far ahead, pieces of many rows come later.
+constexpr std::int64_t kBytesAhead = 6144;
 
 constexpr MxTilePlace kOnePlace{0, 0};
 
@@ -23,11 +23,14 @@ JoinedWalk::JoinedWalk(const Joined& joined, const TileKernel& kernel, const Til
       target_(target),
       scratch_(scratch),
       stage_(stage),
-      here_(tiles_),
-      ahead_((kBytesAhead + tiles_.stage.bytes - 1) / tiles_.stage.bytes * steps_.source_step) {
-  for (const StageTile& tile : joined.stage) {
-    places_.push_back({tile.source, static_cast<std::int64_t>(places_.size()) * tiles_.bytes});
+      here_(tiles_) {
+  const std::size_t tiles_ahead = static_cast<std::size_t>(std::max<std::int64_t>(1, kBytesAhead / tiles_.bytes));
+  for (std::size_t t = 0; t < joined.stage.size(); ++t) {
+    const StageTile& tile = joined.stage[t];
+    const std::size_t later = t + tiles_ahead;
+    places_.push_back({tile.source, static_cast<std::int64_t>(t) * tiles_.bytes});
     forms_.push_back(&program.staged_form(tile.form));
+    later_.push_back(joined.stage[later % joined.stage.size()].source + static_cast<std::int64_t>(later / joined.stage.size()) * steps_.source_step);
   }
 }
 
@@ -43,7 +46,7 @@ void JoinedWalk::go(std::int64_t block, std::int64_t begin, std::int64_t end) {
 }
 
 void JoinedWalk::end() {
-  const MxTileStrip nothing{source_, target_, 0, 0, 0, &kOnePlace, 1, 0, {}, &tail_, nullptr, nullptr};
+  const MxTileStrip nothing{source_, target_, 0, 0, 0, &kOnePlace, 1, 0, {}, &tail_, nullptr, nullptr, nullptr};
   kernel_.row.run(&program_.code(), &program_.form(0), &nothing, scratch_);
 }
 
@@ -70,10 +73,11 @@ void JoinedWalk::join(std::int64_t first, std::int64_t count) {
                           steps_.target_step,
                           places_.data(),
                           static_cast<std::int64_t>(places_.size()),
-                          ahead_,
+                          0,
                           {},
                           &tail_,
                           forms_.data(),
+                          later_.data(),
                           stage_};
   kernel_.row.run(&program_.code(), forms_.front(), &strip, scratch_);
 }
@@ -93,6 +97,7 @@ void JoinedWalk::move_alone(std::int64_t n, const StageTile& tile) {
                           0,
                           {},
                           &tail_,
+                          nullptr,
                           nullptr,
                           nullptr};
   kernel_.row.run(&program_.code(), &program_.form(form), &strip, scratch_);

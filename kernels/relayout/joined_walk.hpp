@@ -33,9 +33,9 @@ class JoinedWalk {
   std::uint8_t* stage_;
   TileBlock here_;
   std::int64_t block_ = 0;
-  std::int64_t ahead_;
   std::vector<MxTilePlace> places_;  ///< of the stage's tiles
   std::vector<const MxTileForm*> forms_;
+  std::vector<std::int64_t> later_;  ///< of each tile: from its stage's source to what is asked for meanwhile
   MxTileTail tail_{};
 };
 

@@ -174,6 +174,7 @@ struct MxTileStrip {
   MxTileTail* tail;
   const MxTileForm* const* forms;  ///< null, or of each tile: then a step's tiles go to the stage, and from there lines of the
                                    ///< target are joined. A kernel whose row does not say that it streams gets none
+  const int64_t* later;            ///< of each of these tiles, instead of `ahead`: from the step's source to what is soon read
   uint8_t* stage;
 };
 

@@ -1,6 +1,7 @@
 // The loops around tiles: their order, and which thread moves which.
 
 #include <omp.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -125,7 +126,16 @@ class JoinedMove final : public Move {
   std::string_view kind_;
 };
 
-constexpr TileGoals goals(const TileKernel& kernel) {
+/// Bytes of a core's first cache, as far as the system knows them.
+std::int64_t first_cache() {
+  constexpr std::int64_t kUsual = 32768;
+#if defined(_SC_LEVEL1_DCACHE_SIZE)
+  if (const long known = sysconf(_SC_LEVEL1_DCACHE_SIZE); known >= kUsual) return known;
+#endif
+  return kUsual;
+}
+
+TileGoals goals(const TileKernel& kernel) {
   return {.source_run = 64,
           .shortest_source = 16,
           .target_run = 128,
@@ -136,7 +146,7 @@ constexpr TileGoals goals(const TileKernel& kernel) {
           .staged_tile = 1024,
           .staged_run = 1024,
           .stage = 131072,
-          .joined = kernel.streams ? 24576 : 0};
+          .joined = kernel.streams ? first_cache() / 4 * 3 : 0};
 }
 
 }  // namespace
