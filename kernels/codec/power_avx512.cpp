@@ -10,9 +10,12 @@
 namespace mx::kernels {
 namespace {
 
-constexpr size_t kGroup = 128;   // elements that go together
-constexpr size_t kBatch = 8;     // groups between the two passes
-constexpr size_t kAhead = 4096;  // bytes between what is encoded and what is asked of memory: a first cache of 32 KiB keeps these and two batches
+constexpr size_t kGroup = 128;  // elements that go together
+constexpr size_t kBatch = 8;    // groups between the two passes
+/// Bytes between what is worked on and what is asked for: of memory, to come to the second cache, and of that one. A first cache of 32 KiB keeps the
+/// latter and two batches.
+constexpr size_t kFar = 8192;
+constexpr size_t kNear = 4096;
 
 /// The largest of each vector, somewhere in the 128 bits at its place.
 [[gnu::always_inline]] inline __m512i largest_in_lanes(const Four& x) {
@@ -78,11 +81,34 @@ struct Scratch {
   Four elements[kBatch];
 };
 
+template <ElementSource kSource>
+constexpr size_t kGroupBytes = kGroup * (kSource == ElementSource::f32 ? 4 : 2);
+
+/// What lies some bytes ahead: `left` groups from there on.
+struct Later {
+  const uint8_t* from;
+  size_t left;
+};
+template <ElementSource kSource>
+[[gnu::always_inline]] inline Later later(const void* elements, size_t groups, size_t bytes) {
+  constexpr size_t kBytes = kGroupBytes<kSource>;
+  const size_t skipped = groups < bytes / kBytes ? groups : bytes / kBytes;
+  return {static_cast<const uint8_t*>(elements) + skipped * kBytes, groups - skipped};
+}
+
+/// Asks for group `g` of what lies ahead. Both passes ask, so that requests are under way all the time.
+template <ElementSource kSource, _mm_hint kHint>
+[[gnu::always_inline]] inline void ask(const Later& later, size_t g) {
+  constexpr size_t kBytes = kGroupBytes<kSource>;
+  for (size_t line = 0; g < later.left && line < kBytes; line += 64) _mm_prefetch(later.from + g * kBytes + line, kHint);
+}
+
 /// First pass: scales of `groups` groups, and upper halves where the source is not made of them.
 template <ElementSource kSource, uint32_t kBlock>
-[[gnu::always_inline]] inline void measure(const void* elements, size_t groups, uint8_t* scales, uint64_t* irregular, size_t first_block,
-                                           Scratch& scratch, const Constants& c) {
+[[gnu::always_inline]] inline void measure(const void* elements, size_t groups, const Later& far, uint8_t* scales, uint64_t* irregular,
+                                           size_t first_block, Scratch& scratch, const Constants& c) {
   for (size_t g = 0; g < groups; ++g) {
+    ask<kSource, _MM_HINT_T1>(far, g);
     Four magnitudes;
     for (size_t j = 0; j < 4; ++j) {
       const __m512i x = load<kSource>(elements, g * kGroup + 32 * j);
@@ -115,13 +141,12 @@ template <ElementSource kSource, uint32_t kBlock>
   _mm512_store_si512(scratch.half_units + 16, twice(16));
 }
 
-/// Second pass: codes. It reads no new memory, so it asks for what a later first pass will read: at most as many groups, of `left` from `ahead` on.
+/// Second pass: codes.
 template <ElementSource kSource, int kWidth, ZeroSigns kZeros>
-[[gnu::always_inline]] inline void encode(const void* elements, size_t groups, const uint8_t* ahead, size_t left, uint8_t* codes,
-                                          const Scratch& scratch, const Constants& c, bool streams) {
-  constexpr size_t kBytes = kGroup * (kSource == ElementSource::f32 ? 4 : 2);
+[[gnu::always_inline]] inline void encode(const void* elements, size_t groups, const Later& near, uint8_t* codes, const Scratch& scratch,
+                                          const Constants& c, bool streams) {
   for (size_t g = 0; g < groups; ++g) {
-    for (size_t line = 0; g < left && line < kBytes; line += 64) _mm_prefetch(ahead + g * kBytes + line, _MM_HINT_T0);
+    ask<kSource, _MM_HINT_T0>(near, g);
     Four coded;
     for (size_t j = 0; j < 4; ++j) {
       __m512i x;
@@ -150,7 +175,7 @@ template <ElementSource kSource, uint32_t kBlock, int kWidth, ZeroSigns kZeros>
 void run(const PowerPlan& plan, const void* elements, size_t blocks, uint8_t* codes, uint8_t* scales, uint64_t* irregular) {
   constexpr size_t kBlocks = kGroup / kBlock;
   constexpr size_t kCodes = kWidth == 4 ? kGroup / 2 : kGroup;
-  constexpr size_t kBytes = kGroup * (kSource == ElementSource::f32 ? 4 : 2);
+  constexpr size_t kBytes = kGroupBytes<kSource>;
   const Constants c = constants_of(plan);
   const bool streams = plan.streams != 0 && (reinterpret_cast<uintptr_t>(codes) & 63U) == 0;
   const auto* from = static_cast<const uint8_t*>(elements);
@@ -158,9 +183,9 @@ void run(const PowerPlan& plan, const void* elements, size_t blocks, uint8_t* co
   Scratch scratch;
   for (size_t g = 0; g < whole; g += kBatch) {
     const size_t groups = whole - g < kBatch ? whole - g : kBatch;
-    measure<kSource, kBlock>(from + g * kBytes, groups, scales + g * kBlocks, irregular, g * kBlocks, scratch, c);
-    const size_t asked = whole - g < kAhead / kBytes ? whole : g + kAhead / kBytes;
-    encode<kSource, kWidth, kZeros>(from + g * kBytes, groups, from + asked * kBytes, whole - asked, codes + g * kCodes, scratch, c, streams);
+    const uint8_t* const here = from + g * kBytes;
+    measure<kSource, kBlock>(here, groups, later<kSource>(here, whole - g, kFar), scales + g * kBlocks, irregular, g * kBlocks, scratch, c);
+    encode<kSource, kWidth, kZeros>(here, groups, later<kSource>(here, whole - g, kNear), codes + g * kCodes, scratch, c, streams);
   }
   if (streams) _mm_sfence();
   const size_t left = blocks - whole * kBlocks;
@@ -171,8 +196,9 @@ void run(const PowerPlan& plan, const void* elements, size_t blocks, uint8_t* co
   uint8_t rest_scales[kBlocks];
   uint64_t rest_irregular = 0;
   __builtin_memcpy(rest, from + whole * kBytes, left * kBytes / kBlocks);
-  measure<kSource, kBlock>(rest, 1, rest_scales, &rest_irregular, 0, scratch, c);
-  encode<kSource, kWidth, kZeros>(rest, 1, rest, 0, rest_codes, scratch, c, false);
+  constexpr Later kNothing{nullptr, 0};
+  measure<kSource, kBlock>(rest, 1, kNothing, rest_scales, &rest_irregular, 0, scratch, c);
+  encode<kSource, kWidth, kZeros>(rest, 1, kNothing, rest_codes, scratch, c, false);
   __builtin_memcpy(codes + whole * kCodes, rest_codes, left * kCodes / kBlocks);
   __builtin_memcpy(scales + whole * kBlocks, rest_scales, left);
   irregular[whole * kBlocks / 64] |= (rest_irregular & ((1U << left) - 1U)) << (whole * kBlocks % 64);
