@@ -233,7 +233,7 @@ void add_stretch(const TileArgs& args, size_t first, size_t count, Part (&parts)
 void continue_chains(const TileArgs& args, size_t first, size_t count, Part& part) {
   const Flushing flushing;
   each_tile<kSingleRows>(args.rows, [&](size_t row, size_t height) {
-    kGoOn[height - 1](part.weights, singles(args, row, height, first), count, args.blocks * kScaleBlock, part.totals + row * kColumns);
+    kGoOn.of[height - 1](part.weights, singles(args, row, height, first), count, args.blocks * kScaleBlock, part.totals + row * kColumns);
   });
 }
 

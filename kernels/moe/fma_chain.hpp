@@ -260,9 +260,10 @@ void run(const TileArgs& args, const Kind& kind) {
       const size_t end = k - first < kStretch ? k : first + kStretch;
       for (size_t part = 0; part < kParts; ++part) decode_stretch(job, kind, panel, part * kColumns, first, end, weights[part]);
       const Flushing flushing;
-      each_tile<kSingleRows>(args.rows, [&](size_t row, size_t height) {
+      each_tile<kTileRows>(args.rows, [&](size_t row, size_t height) {
         const float* const x = singles(args, row, height, first);
-        for (size_t part = 0; part < kParts; ++part) kGoOn[height - 1](weights[part], x, end - first, k, totals[part] + row * kColumns);
+        if (end == k) ask_for_outputs(args, panel, row, height);
+        for (size_t part = 0; part < kParts; ++part) kGoOn.of[height - 1](weights[part], x, end - first, k, totals[part] + row * kColumns);
       });
     }
     for (size_t part = 0; part < kParts; ++part) put(args, panel, part, totals[part]);

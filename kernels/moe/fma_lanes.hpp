@@ -58,11 +58,33 @@ void go_on(const float* weights, const float* x, size_t k, size_t length, float*
   multiply(registers, weights, x, k, length);
   store(registers, sums);
 }
-constexpr GoOn* kGoOn[kSingleRows] = {go_on<1>, go_on<2>, go_on<3>, go_on<4>, go_on<5>, go_on<6>};
+
+/// Rows of a tile at most.
+constexpr size_t kTileRows = kWidth == 16 ? kWideSingleRows : kSingleRows;
+struct GoOnRows {
+  GoOn* of[kTileRows];
+};
+template <size_t Rows>
+constexpr GoOnRows go_on_rows() {
+  GoOnRows rows{};
+  if constexpr (Rows > 1) rows = go_on_rows<Rows - 1>();
+  rows.of[Rows - 1] = go_on<Rows>;
+  return rows;
+}
+constexpr GoOnRows kGoOn = go_on_rows<kTileRows>();
 
 /// Rows of a tile as fp32, from `first` of K on.
 MXACT_INLINE const float* singles(const TileArgs& args, size_t row, size_t height, size_t first) {
   return reinterpret_cast<const float*>(args.a) + row * args.blocks * kScaleBlock + first * height;
+}
+
+/// Asks for the lines that a tile's outputs will be written to: each lies on a page of its own.
+inline void ask_for_outputs(const TileArgs& args, size_t panel, size_t row, size_t height) {
+  for (size_t m = row; m < row + height; ++m) {
+    float* const out = args.out + panel * args.panel_stride + m * args.row_stride;
+    __builtin_prefetch(out, 1);
+    __builtin_prefetch(out + args.half_stride, 1);
+  }
 }
 
 /// Totals of all rows and one part of a panel's columns to their place, with bias, every NaN the same.

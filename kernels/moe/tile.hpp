@@ -115,8 +115,9 @@ inline constexpr size_t kBlockRows = 6;
 inline constexpr size_t kInt8Rows = 6;
 /// The same where the instruction itself broadcasts a row's quad.
 inline constexpr size_t kVnniRows = 7;
-/// A tile of rows that sixteen registers hold.
+/// A tile of rows that sixteen registers hold, and one that thirty-two do.
 inline constexpr size_t kSingleRows = 6;
+inline constexpr size_t kWideSingleRows = 12;
 
 /// Engines that decode weights for each tile stream these past the rows, which fill half of a core's second-level cache of 1 MiB. Those that decode
 /// once for all rows stream the rows.
@@ -128,6 +129,7 @@ inline constexpr Tiling kInt8Tiling{kInt8Rows, RowForm::quads, kHeldBytes};
 inline constexpr Tiling kVnniTiling{kVnniRows, RowForm::quads, kHeldBytes};
 inline constexpr Tiling kDecodedChainTiling{kChainRows, RowForm::pairs, kStreamedBytes};
 inline constexpr Tiling kSingleTiling{kSingleRows, RowForm::singles, kStreamedBytes};
+inline constexpr Tiling kWideSingleTiling{kWideSingleRows, RowForm::singles, kStreamedBytes};
 
 TileFunction bf16_chain_portable;
 TileFunction bf16_chain_mxfp8_portable;
