@@ -167,31 +167,11 @@ struct ByColumns {
   static constexpr size_t kBytes = sizeof(float);
   static constexpr bool kInUnits = false;
   static constexpr size_t kFewTiles = 1;
-  const Bytes* below;
-  ColumnScales columns[2];
+  PanelScales scales;
 
-  MXACT_INLINE static ByColumns of(const Job&, const uint8_t* at) {
-    const RoundedProducts first(at);
-    const RoundedProducts last(at + 16 * kBytes);
-    const int binades = (first.full(false) | last.full(false)) != 0 ? 1 : 0;
-    return {&kBelow[binades], {ColumnScales::of(first, binades), ColumnScales::of(last, binades)}};
-  }
-  MXACT_INLINE void pairs(size_t v, const uint8_t* dwords, __m512i (&out)[kPairs]) const {
-    columns[v].decode(_mm512_load_si512(dwords), *below, out);
-  }
+  MXACT_INLINE static ByColumns of(const Job&, const uint8_t* at) { return {PanelScales::of(at)}; }
+  MXACT_INLINE void pairs(size_t v, const uint8_t* dwords, __m512i (&out)[kPairs]) const { scales.decode(v, _mm512_load_si512(dwords), out); }
 };
-/// Positive and moderate scales, of which a table's bytes have room for those of even exponents, or for those of odd ones.
-inline bool are_of_columns(const TileArgs&, const uint8_t* scales) {
-  unsigned all_are = 0xFFFF;
-  for (size_t i = 0; i < kPanelColumns; i += 16) {
-    const __m512 some = _mm512_loadu_ps(scales + i * ByColumns::kBytes);
-    const unsigned are_large = _mm512_cmp_ps_mask(some, all(kLeastModerate), _CMP_GE_OQ);
-    all_are &= are_large & _mm512_cmp_ps_mask(some, all(kBeyondModerate), _CMP_LT_OQ);
-  }
-  const RoundedProducts first(scales);
-  const RoundedProducts last(scales + 16 * ByColumns::kBytes);
-  return all_are == 0xFFFF && ((first.full(false) | last.full(false)) == 0 || (first.full(true) | last.full(true)) == 0);
-}
 
 }  // namespace
 }  // namespace mx::kernels::moe

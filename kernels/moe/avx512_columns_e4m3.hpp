@@ -12,8 +12,8 @@
 namespace mx::kernels::moe {
 namespace {
 
-/// How many eighths of a binade a magnitude is below 2^(9 + Binades); below kNumbers what stands for none. Three bits say which significand.
-constexpr unsigned kNumbers = 64;
+/// How many eighths of a binade a magnitude is below 2^(9 + Binades); below kFirstNumber what stands for none. Three bits say which significand.
+constexpr unsigned kFirstNumber = 64;
 constexpr unsigned kZero = 0;
 constexpr unsigned kNan = 1;
 template <unsigned Binades>
@@ -23,7 +23,7 @@ constexpr Bytes bytes_below() {
   for (unsigned i = 0; i < 128; ++i) {
     const unsigned bf16 = bf16_of_e4m3(i);
     const unsigned eighths = (bf16 >> 7) * 8 + (bf16 >> 4 & 7);
-    below.at[i] = static_cast<uint8_t>(i == 0 ? kZero : i == 0x7F ? kNan : kNumbers + kExponent * 8 - eighths);
+    below.at[i] = static_cast<uint8_t>(i == 0 ? kZero : i == 0x7F ? kNan : kFirstNumber + kExponent * 8 - eighths);
   }
   return below;
 }
@@ -64,10 +64,10 @@ struct RoundedProducts {
 struct ColumnScales {
   /// By the lowest three bits of kBelow: what rounding makes of the scale's fraction, with the lowest bit of the exponent above.
   __m512i low[2];
-  __m512i high;  ///< the other bits of the exponent of 2^(9 + Binades) times the scale, kNumbers higher, in each byte
+  __m512i high;  ///< the other bits of the exponent of 2^(9 + Binades) times the scale, kFirstNumber higher, in each byte
 
   MXACT_INLINE static ColumnScales of(const RoundedProducts& products, int binades) {
-    const __m512i power = _mm512_add_epi32(products.power, _mm512_set1_epi32(16 * static_cast<int>(kNumbers) + 128 * (1 + binades)));
+    const __m512i power = _mm512_add_epi32(products.power, _mm512_set1_epi32(16 * static_cast<int>(kFirstNumber) + 128 * (1 + binades)));
     const __m512i lowest = _mm512_and_si512(power, _mm512_set1_epi32(0x80));
     const auto byte = [&](int i) {
       return _mm512_slli_epi32(_mm512_add_epi32(products.more(8 + (8 - i) % 8), lowest), static_cast<unsigned>(8 * (i % 4)));
@@ -88,10 +88,19 @@ struct ColumnScales {
     const __m512i place = _mm512_ternarylogic_epi32(eighths, _mm512_load_si512(kTableOfColumn.at), _mm512_set1_epi8(7), kThirdChooses);
     const __m512i lows = _mm512_permutex2var_epi8(low[0], place, low[1]);
     pairs[0] = number<0x00FF>(eighths, _mm512_ternarylogic_epi32(lows, high, _mm512_set1_epi16(0x00FF), kThirdChooses), _mm512_slli_epi16(codes, 8));
-    pairs[1] = number<0xFF00>(eighths, _mm512_shrdi_epi16(lows, high, 8), codes);
+    pairs[1] = number<0xFF00>(eighths, above(lows), codes);
   }
 
  private:
+  /// The upper bytes of `lows` as the lower ones of words.
+  MXACT_INLINE __m512i above(__m512i lows) const {
+#ifdef __AVX512VBMI2__
+    return _mm512_shrdi_epi16(lows, high, 8);
+#else
+    return _mm512_mask_mov_epi8(_mm512_srli_epi16(lows, 8), 0xAAAAAAAAAAAAAAAAU, high);
+#endif
+  }
+
   /// Of bytes `Byte` of words: the number at the top less what it is below, NaN or zero where that stands for these, and the sign, which is the
   /// uppermost bit of `sign`.
   template <uint16_t Byte>
@@ -103,6 +112,34 @@ struct ColumnScales {
     return _mm512_ternarylogic_epi32(magnitude, sign, _mm512_set1_epi16(static_cast<int16_t>(0x8000)), kFirstButSecondAndThird);
   }
 };
+
+/// A panel's columns.
+struct PanelScales {
+  const Bytes* below;
+  ColumnScales columns[2];
+
+  MXACT_INLINE static PanelScales of(const uint8_t* at) {
+    const RoundedProducts first(at);
+    const RoundedProducts last(at + 16 * sizeof(float));
+    const int binades = (first.full(false) | last.full(false)) != 0 ? 1 : 0;
+    return {&kBelow[binades], {ColumnScales::of(first, binades), ColumnScales::of(last, binades)}};
+  }
+  /// Of the panel's half `v`.
+  MXACT_INLINE void decode(size_t v, __m512i codes, __m512i (&pairs)[2]) const { columns[v].decode(codes, *below, pairs); }
+};
+
+/// Positive and moderate scales, of which a table's bytes have room for those of even exponents, or for those of odd ones.
+inline bool are_of_columns(const TileArgs&, const uint8_t* scales) {
+  unsigned all_are = 0xFFFF;
+  for (size_t i = 0; i < kPanelColumns; i += 16) {
+    const __m512 some = _mm512_loadu_ps(scales + i * sizeof(float));
+    const unsigned are_large = _mm512_cmp_ps_mask(some, all(kLeastModerate), _CMP_GE_OQ);
+    all_are &= are_large & _mm512_cmp_ps_mask(some, all(kBeyondModerate), _CMP_LT_OQ);
+  }
+  const RoundedProducts first(scales);
+  const RoundedProducts last(scales + 16 * sizeof(float));
+  return all_are == 0xFFFF && ((first.full(false) | last.full(false)) == 0 || (first.full(true) | last.full(true)) == 0);
+}
 
 }  // namespace
 }  // namespace mx::kernels::moe

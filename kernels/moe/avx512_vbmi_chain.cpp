@@ -1,5 +1,6 @@
 // bf16-chain of weights in e4m3 by fused multiply-adds of 512 bits.
 
+#include "kernels/moe/avx512_columns_e4m3.hpp"
 #include "kernels/moe/avx512_scaled_e4m3.hpp"
 #include "kernels/moe/avx512_vbmi_vectors.hpp"
 #include "kernels/moe/fma_chain.hpp"
@@ -7,7 +8,7 @@
 namespace mx::kernels::moe {
 namespace {
 
-/// Codes that a fold looks up.
+/// Codes of which a fold makes products.
 struct UndecodedE4m3 {
   static constexpr size_t kInDword = E4m3::kInDword;
   template <size_t Byte>
@@ -32,9 +33,25 @@ struct OneFold {
   }
 };
 
+/// One for each.
+struct ColumnsFold {
+  static constexpr size_t kBytes = sizeof(float);
+  PanelScales scales;
+
+  MXACT_INLINE static ColumnsFold of(const Job&, const uint8_t* at) { return {PanelScales::of(at)}; }
+  template <size_t Byte>
+  MXACT_INLINE Floats operator()(size_t v, UndecodedE4m3::Weight<Byte> weight) const {
+    __m512i pairs[2];
+    scales.decode(v, weight.codes, pairs);
+    return one_of<Byte>(pairs);
+  }
+};
+static_assert(kColumns == kPanelColumns);
+
 constexpr Kind kFp8{E4m3::kBits,
                     sizeof(float),
-                    {way<UndecodedE4m3, OneFold>(one_by_one<are_one<kColumns>, sizeof(float)>), kF32Kind<E4m3>.ways[0], kF32Kind<E4m3>.ways[1]},
+                    {way<UndecodedE4m3, OneFold>(one_by_one<are_one<kColumns>, sizeof(float)>),
+                     way<UndecodedE4m3, ColumnsFold>(one_by_one<are_of_columns, sizeof(float)>), kF32Kind<E4m3>.ways[0], kF32Kind<E4m3>.ways[1]},
                     nullptr,
                     nullptr};
 

@@ -7,13 +7,18 @@
 namespace mx::kernels::moe {
 namespace {
 
-/// Bytes of one vector share their lookups.
+/// Of pairs of bytes 0 and 2, and of 1 and 3, what byte `Byte` became. Bytes of one vector share how these are made.
+template <size_t Byte>
+MXACT_INLINE Floats one_of(const __m512i (&pairs)[2]) {
+  const __m512i pair = pairs[Byte % 2];
+  return _mm512_castsi512_ps(Byte < 2 ? _mm512_slli_epi32(pair, 16) : _mm512_and_si512(pair, _mm512_set1_epi32(static_cast<int>(0xFFFF0000U))));
+}
+
 template <size_t Byte>
 MXACT_INLINE Floats decoded_byte(Dwords codes, const E4m3Table& table) {
   __m512i pairs[2];
   table.decode(codes, pairs);
-  const __m512i pair = pairs[Byte % 2];
-  return _mm512_castsi512_ps(Byte < 2 ? _mm512_slli_epi32(pair, 16) : _mm512_and_si512(pair, _mm512_set1_epi32(static_cast<int>(0xFFFF0000U))));
+  return one_of<Byte>(pairs);
 }
 template <size_t Byte>
 MXACT_INLINE Floats decoded_byte(Dwords codes) {

@@ -167,7 +167,7 @@ struct Way {
 struct Kind {
   size_t code_bits;
   size_t scale_bytes;
-  Way ways[3];
+  Way ways[4];
   void (*prepare)(const TileArgs& args, uint16_t* products);  ///< null: nothing
   const ByShape<ChainCodes>* in_units;                        ///< few rows, where they may be; null: none
 };
