@@ -95,14 +95,15 @@ struct Unscaled {
   MXACT_INLINE void pairs(size_t, const uint8_t* dwords, __m512i (&out)[kPairs]) const { codes.decode(dwords, out); }
 };
 
-/// prepare_paired(), the lower bytes of products with 4, the upper ones, and those with 6 likewise.
-constexpr size_t kPairedTables = 4;
+/// prepare_paired()'s words by bytes: the lower and the upper ones of products, the lower ones of differences, of which the upper ones are all alike.
+constexpr size_t kPairedTables = 3;
 inline void prepare_paired_bytes(const TileArgs& args, Bytes* products) {
   alignas(64) uint16_t words[2 * kPairedScales];
   prepare_paired(args, words);
-  for (size_t i = 0; i < 2 * kPairedScales; ++i) {
-    products[i / kPairedScales * 2].at[i % kPairedScales] = static_cast<uint8_t>(words[i]);
-    products[i / kPairedScales * 2 + 1].at[i % kPairedScales] = static_cast<uint8_t>(words[i] >> 8);
+  for (size_t i = 0; i < kPairedScales; ++i) {
+    products[0].at[i] = static_cast<uint8_t>(words[i]);
+    products[1].at[i] = static_cast<uint8_t>(words[i] >> 8);
+    products[2].at[i] = static_cast<uint8_t>(words[kPairedScales + i]);
   }
 }
 
@@ -131,8 +132,8 @@ struct Paired {
     const auto twice = [&](__m512i low, size_t half, __m512i high) __attribute__((always_inline)) {
       return _mm512_permutex2var_epi8(low, _mm512_load_si512(kWordsTwice[half].at), high);
     };
-    const __m512i four_low = looked_up(0), four_high = looked_up(1), six_low = looked_up(2), six_high = looked_up(3);
-    return {{{twice(four_low, 0, four_high), twice(four_low, 1, four_high)}, {twice(six_low, 0, six_high), twice(six_low, 1, six_high)}}};
+    const __m512i low = looked_up(0), high = looked_up(1), differences = looked_up(2), binades = _mm512_set1_epi8(0x7F);
+    return {{{twice(low, 0, high), twice(low, 1, high)}, {twice(differences, 0, binades), twice(differences, 1, binades)}}};
   }
   MXACT_INLINE void pairs(size_t v, const uint8_t* dwords, __m512i (&out)[kPairs]) const {
     out[0] = scales.pair(v, words_of<0>(dwords));
