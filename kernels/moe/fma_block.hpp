@@ -62,17 +62,22 @@ void add_codes(const TileArgs& args, size_t group, float* const* totals) {
   const float* const x = singles(args, 0, Rows, 0);
   const float* a_scales = args.a_scales;
   CodePlace place = place_of(args, group, Groups);
+  const uint8_t* scales[Groups];
+  MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) scales[g] = group_scales(args, group + g, 1);
+  size_t with_these = args.scale_block;  // of K
   for (size_t first = 0; first < k; first += args.chain) {
     Floats part[Rows][2 * Groups];
     clear<Rows, Groups>(part);
     multiply_codes<Codes, Rows, Groups>(part, place, x + first * Rows, k - first < args.chain ? k - first : args.chain, AsIs());
+    with_these -= args.chain < with_these ? args.chain : with_these;
     MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) {
-      const uint8_t* const of_chain = group_scales(args, group + g, 1) + first / args.scale_block * kPanelColumns;
-      ask_for_later(args, of_chain);
+      ask_for_later(args, scales[g]);
       MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
-        add_sums(part, 2 * g + v, Scales(args, of_chain + v * kWidth), a_scales, totals[g] + v * kWidth);
+        add_sums(part, 2 * g + v, Scales(args, scales[g] + v * kWidth), a_scales, totals[g] + v * kWidth);
       }
+      if (with_these == 0) scales[g] += kPanelColumns;
     }
+    if (with_these == 0) with_these = args.scale_block;
     forget_registers();
     if (a_scales != nullptr) a_scales += Rows;
   }
@@ -94,8 +99,8 @@ struct Kind {
 };
 template <class Codes>
 constexpr Kind kE8m0Kind{decode<Codes>, Codes::kBits, e8m0_scales, 1, kSumCodes<Codes>, &kAddCodes<Codes, e8m0_scales>};
-template <class Codes>
-constexpr Kind kE4m3Kind{decode<Codes>, Codes::kBits, expert_scales, 1, kSumCodes<Codes>, &kAddCodes<Codes, expert_scales>};
+template <class Codes, ScaleValues* Scales = expert_scales>
+constexpr Kind kE4m3Kind{decode<Codes>, Codes::kBits, Scales, 1, kSumCodes<Codes>, &kAddCodes<Codes, Scales>};
 template <class Codes>
 constexpr Kind kF32Kind{decode<Codes>, Codes::kBits, fp32_scales, 4, kSumCodes<Codes>, nullptr};
 

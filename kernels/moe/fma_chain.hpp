@@ -98,14 +98,16 @@ void chain_codes(const Job& job, size_t group, float* const* sums) {
   const size_t length = args.blocks * kScaleBlock;
   const float* const x = singles(args, 0, Rows, 0);
   CodePlace place = place_of(args, group, Groups);
+  const uint8_t* scales[Groups];
+  MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) scales[g] = group_scales(args, group + g, Fold::kBytes);
   Floats chains[Rows][2 * Groups];
   clear<Rows, Groups>(chains);
   for (size_t k = 0; k < length; k += args.scale_block) {
     Fold folds[Groups];
     MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) {
-      const uint8_t* const scales = group_scales(args, group + g, Fold::kBytes) + k / args.scale_block * kPanelColumns * Fold::kBytes;
-      ask_for_later(args, scales);
-      folds[g] = Fold::of(job, scales);
+      ask_for_later(args, scales[g]);
+      folds[g] = Fold::of(job, scales[g]);
+      scales[g] += kPanelColumns * Fold::kBytes;
     }
     multiply_codes<Codes, Rows, Groups>(
         chains, place, x + k * Rows,
@@ -129,6 +131,8 @@ void unit_codes(const Job& job, size_t group, float* const* sums) {
   const size_t length = args.blocks * kScaleBlock;
   const float* const x = singles(args, 0, Rows, 0);
   CodePlace place = place_of(args, group, Groups);
+  const uint8_t* scales[Groups];
+  MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) scales[g] = group_scales(args, group + g, 1);
   Floats chains[Rows][2 * Groups];
   clear<Rows, Groups>(chains);
   Dwords units[2 * Groups];
@@ -139,12 +143,12 @@ void unit_codes(const Job& job, size_t group, float* const* sums) {
   };
   for (size_t k = 0; k < length; k += args.scale_block) {
     MXACT_UNROLL for (size_t v = 0; v < 2 * Groups; ++v) {
-      const uint8_t* const scales = group_scales(args, group + v / 2, 1) + k / args.scale_block * kPanelColumns;
-      if (v % 2 == 0) ask_for_later(args, scales);
-      const Dwords fields = scale_fields(scales + v % 2 * kWidth);
+      if (v % 2 == 0) ask_for_later(args, scales[v / 2]);
+      const Dwords fields = scale_fields(scales[v / 2] + v % 2 * kWidth);
       if (k == 0) units[v] = fields;
       turn_into(v, fields);
     }
+    MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) scales[g] += kPanelColumns;
     multiply_codes<Codes, Rows, Groups>(chains, place, x + k * Rows, length - k < args.scale_block ? length - k : args.scale_block, AsIs());
   }
   MXACT_UNROLL for (size_t v = 0; v < 2 * Groups; ++v) turn_into(v, unit_field());
