@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <vector>
 
 #include "kernels/codec/quantize_job.hpp"
 #include "model/fault.hpp"
@@ -91,28 +92,60 @@ void quantize_large_group(const QuantizeJob& job, const Kernels& kernels, std::s
   put_scale(job, group, scaling->scale);
 }
 
-void quantize_square(const QuantizeJob& job, const Kernels& kernels, std::size_t square) {
+/// A square whose rows lie one behind the other, as groups that share a scale: in the matrix each is too short a way for a kernel.
+struct Square {
+  std::vector<std::byte> elements;
+  std::vector<std::uint8_t> codes;
+  std::vector<std::uint32_t> amax, factors;
+  std::vector<std::uint64_t> irregular;
+
+  explicit Square(const QuantizeJob& job)
+      : elements(job.grid.block_rows * job.grid.block_cols * job.words),
+        codes(job.grid.block_rows * job.grid.block_cols * job.code_bits / 8),
+        amax(job.grid.block_rows),
+        factors(job.grid.block_rows),
+        irregular((job.grid.block_rows + 63) / 64) {}
+};
+
+/// Asks for bytes from `first` on, as far as there are so many.
+void ask_for(std::span<const std::byte> elements, std::size_t first, std::size_t bytes) {
+  constexpr std::size_t kLine = 64;
+  for (std::size_t i = first; i < std::min(first + bytes, elements.size()); i += kLine) __builtin_prefetch(elements.data() + i);
+}
+
+/// Asks for the square beside it meanwhile: a processor does not foresee the rows.
+void quantize_square(const QuantizeJob& job, const Kernels& kernels, std::size_t square, Square& memory) {
   const BlockGrid& grid = job.grid;
   const std::size_t first = square / grid.cols * grid.block_rows * job.shape.cols + square % grid.cols * grid.block_cols;
-  std::uint32_t amax = 0;
-  for (std::size_t row = 0; row < grid.block_rows; ++row) {
-    amax = std::max(amax, kernels.largest_of(elements_at(job, first + row * job.shape.cols), grid.block_cols));
-  }
-  const auto scaling = scaling_of(kernels.how, amax);
-  if (!scaling) return quantize_by_model(job, square);
-  bool regular = true;
+  const std::size_t row_bytes = memory.elements.size() / grid.block_rows;
   for (std::size_t row = 0; row < grid.block_rows; ++row) {
     const std::size_t i = first + row * job.shape.cols;
-    regular = kernels.encode_one(elements_at(job, i), grid.block_cols, scaling->factor, codes_at(job, i)) && regular;
+    ask_for(job.elements.bytes, i * job.words + row_bytes, row_bytes);
+    std::copy_n(elements_at(job, i), row_bytes, memory.elements.data() + row * row_bytes);
   }
-  if (!regular) return quantize_by_model(job, square);
+  kernels.largest(kernels.how.plan.source, memory.elements.data(), grid.block_rows, grid.block_cols, memory.amax.data());
+  const auto scaling = scaling_of(kernels.how, std::ranges::max(memory.amax));
+  if (!scaling) return quantize_by_model(job, square);
+  std::ranges::fill(memory.factors, scaling->factor);
+  std::ranges::fill(memory.irregular, 0);
+  kernels.encode(kernels.how.plan, memory.elements.data(), grid.block_rows, grid.block_cols, memory.factors.data(), memory.codes.data(),
+                 memory.irregular.data());
+  if (std::ranges::any_of(memory.irregular, [](std::uint64_t rows) { return rows != 0; })) return quantize_by_model(job, square);
+  const std::size_t row_codes = memory.codes.size() / grid.block_rows;
+  for (std::size_t row = 0; row < grid.block_rows; ++row) {
+    std::copy_n(memory.codes.data() + row * row_codes, row_codes, codes_at(job, first + row * job.shape.cols));
+  }
   put_scale(job, square, scaling->scale);
 }
 
 void quantize_squares(const QuantizeJob& job, const Kernels& kernels, int threads) {
   const std::size_t squares = job.grid.count();
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (std::size_t square = 0; square < squares; ++square) quantize_square(job, kernels, square);
+#pragma omp parallel num_threads(threads)
+  {
+    Square memory(job);
+#pragma omp for schedule(static)
+    for (std::size_t square = 0; square < squares; ++square) quantize_square(job, kernels, square, memory);
+  }
 }
 
 }  // namespace

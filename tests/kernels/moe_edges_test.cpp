@@ -1,9 +1,11 @@
 // bf16-block and bf16-chain where products, sums and scales come to the ends of fp32, from both sides: engines take a quick way away from them and a
 // careful one near them.
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -117,7 +119,7 @@ std::uint32_t held(Contract contract, const Case& one, const WeightFacts& format
   const std::uint32_t expected = one.modelled(contract, format);
   for (const Engine& engine : engines()) {
     if (engine.contract != contract || engine.kind != panel_format_of(format.format).kind || (engine.needs & ~isa_of_processor()) != 0) continue;
-    for (const std::size_t rows : {std::size_t{1}, std::size_t{4}, std::size_t{9}}) {
+    for (const std::size_t rows : {std::size_t{1}, std::size_t{4}, std::size_t{9}, std::size_t{14}}) {
       INFO(engine.name << ", " << layout::name_of(format.format) << ", " << rows << " rows, " << what);
       for (const float out : one.multiplied(engine, format, rows)) CHECK(std::bit_cast<std::uint32_t>(out) == expected);
     }
@@ -392,6 +394,26 @@ TEST_CASE("a negative scale among positive ones turns the signs of its block alo
       one.scales[block] = 0xBA;
       INFO("block " << block);
       CHECK(held(contract, one, nvfp4, std::string(name_of(contract))) != without);
+    }
+  }
+}
+
+TEST_CASE("each scale of NVFP4 that is a number and not negative is the contract's, whatever the expert's") {
+  std::mt19937 random(17);
+  const WeightFacts& nvfp4 = kFormats[2];
+  REQUIRE(nvfp4.scale == &kE4m3fn);
+  constexpr std::uint32_t kLargest = 0x7E;
+  for (const Contract contract : {Contract::bf16_chain, Contract::bf16_block}) {
+    for (const float expert : {1.37F, -0.83F, 0x1.8p-90F, 0x1.1p95F}) {
+      std::set<std::uint32_t> answers;
+      for (std::uint32_t first = 0; first <= kLargest; first += kK / 16) {
+        Case one = cancelling(nvfp4, 127, random);
+        one.expert = expert;
+        for (std::uint32_t& code : one.codes) code = static_cast<std::uint32_t>(random() % 16);
+        for (std::uint32_t block = 0; block < kK / 16; ++block) one.scales[block] = std::min(first + block, kLargest);
+        answers.insert(held(contract, one, nvfp4, std::string(name_of(contract)) + ", scales from " + std::to_string(first)));
+      }
+      CHECK(answers.size() > 25);  // of 32: they differ
     }
   }
 }
