@@ -192,10 +192,11 @@ const float* row_scales(const TileArgs& args, size_t row, size_t height, size_t 
   return args.a_scales + row * chains + first / args.chain * height;
 }
 
-/// The chains of a stretch where nothing is subnormal.
-void multiply_stretch(const TileArgs& args, size_t first, size_t count, Part (&parts)[kParts]) {
+/// The chains of a stretch of a panel where nothing is subnormal.
+void multiply_stretch(const TileArgs& args, size_t panel, size_t first, size_t count, Part (&parts)[kParts]) {
   const Flushing flushing;
   each_tile<kSingleRows>(args.rows, [&](size_t row, size_t height) {
+    if (first + count == args.blocks * kScaleBlock) ask_for_outputs(args, panel, row, height);
     for (Part& part : parts) {
       kMultiplyChains[height - 1]({count, args.chain, part.scales}, part.weights, singles(args, row, height, first), args.blocks * kScaleBlock,
                                   row_scales(args, row, height, first), part.totals + row * kColumns);
@@ -204,7 +205,7 @@ void multiply_stretch(const TileArgs& args, size_t first, size_t count, Part (&p
 }
 
 /// The chains of a stretch from `first` on, a few tiles at a time: switching flushing on and off takes long.
-void add_stretch(const TileArgs& args, size_t first, size_t count, Part (&parts)[kParts]) {
+void add_stretch(const TileArgs& args, size_t panel, size_t first, size_t count, Part (&parts)[kParts]) {
   constexpr size_t kTilesAtOnce = 2;
   const size_t length = args.blocks * kScaleBlock;
   const size_t tiles = tile_count(args.rows, kSingleRows);
@@ -219,6 +220,7 @@ void add_stretch(const TileArgs& args, size_t first, size_t count, Part (&parts)
       const Flushing flushing;
       for (size_t t = tile; t < end; ++t) {
         const size_t height = tile_height(args.rows, kSingleRows, t);
+        if (first + count == length) ask_for_outputs(args, panel, row, height);
         for (size_t p = 0; p < kParts; ++p)
           kSumChains[height - 1](stretches[p], parts[p].weights, singles(args, row, height, first), length, sums[p][t - tile]);
         row += height;
@@ -338,7 +340,7 @@ void run(const TileArgs& args, const Kind& kind) {
         if (!one_chain) decode_scales(args, kind, scales + p * kColumns * kind.scale_bytes, first, count, parts[p].scales);
         if (one_chain) continue_chains(args, first, count, parts[p]);
       }
-      if (!one_chain) (kind.add_codes != nullptr && !args.careful ? multiply_stretch : add_stretch)(args, first, count, parts);
+      if (!one_chain) (kind.add_codes != nullptr && !args.careful ? multiply_stretch : add_stretch)(args, panel, first, count, parts);
     }
     for (size_t p = 0; p < kParts; ++p) {
       if (one_chain) scale_sums(args, kind, scales + p * kColumns * kind.scale_bytes, parts[p].totals);
