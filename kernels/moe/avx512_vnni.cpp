@@ -47,8 +47,16 @@ struct Rows8 {
       : a(args.a + row * args.blocks * (kScaleBlock / 4)), starts(args.a_starts + row * chains), bases(args.a_bases + row * args.blocks) {}
 };
 
-/// Four products of each column with a quad of the row. The quad is broadcast by the instruction itself: a register in between, which is what
-/// compilers make of a quad that both vectors of a panel take, costs a slot of the decoder beside each two products, and they are what binds.
+/// How a row's quad comes to the two vectors of a panel: broadcast by each instruction, or once into a register, which compilers would make of both.
+/// The register costs a slot of the decoder beside each two products, which is what binds AMD's processors; on Intel's it saves a load, which pays
+/// while weights are decoded. A tile of most rows leaves none.
+enum class Quads { of_each, of_both };
+template <size_t Rows>
+constexpr Quads possible(Quads wanted) {
+  return Rows == kVnniRows ? Quads::of_each : wanted;
+}
+
+/// Four products of each column with a quad of the row.
 MXACT_INLINE void add_quad(__m512i& sum, __m512i weights, const uint32_t* quad) {
   asm("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(weights), "m"(*quad));
 }
@@ -139,23 +147,33 @@ struct Ready {
   MXACT_INLINE void next_scales() { of_chain += kPanelColumns; }
 };
 
-template <size_t J, size_t Rows, class Weights>
+template <size_t J, Quads How, size_t Rows, class Weights>
 MXACT_INLINE void add_quads(__m512i (&sums)[Rows][2], Weights& weights, const uint32_t* a) {
-  MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
-    const __m512i of_columns = weights.template quad<J>(v);
-    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) add_quad(sums[m][v], of_columns, a + J * Rows + m);
+  if constexpr (How == Quads::of_each) {
+    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
+      const __m512i of_columns = weights.template quad<J>(v);
+      MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) add_quad(sums[m][v], of_columns, a + J * Rows + m);
+    }
+  } else {
+    const __m512i first = weights.template quad<J>(0);
+    const __m512i last = weights.template quad<J>(1);
+    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+      const __m512i quad = _mm512_set1_epi32(static_cast<int>(a[J * Rows + m]));
+      sums[m][0] = _mm512_dpbusd_epi32(sums[m][0], first, quad);
+      sums[m][1] = _mm512_dpbusd_epi32(sums[m][1], last, quad);
+    }
   }
 }
 
 /// One scale block of the activations, of the weights `Octets` of K.
-template <size_t Octets, class Rule, size_t Rows, class Weights>
+template <size_t Octets, class Rule, Quads How, size_t Rows, class Weights>
 MXACT_INLINE void add_block(__m512 (&totals)[Rows][2], Weights& weights, Rows8& rows) {
   MXACT_UNROLL for (size_t chain = 0; chain < 4; chain += Octets) {
     __m512i sums[Rows][2];
     start(sums, rows);
     MXACT_UNROLL for (size_t octet = 0; octet < Octets; ++octet) {
-      add_quads<0>(sums, weights, rows.a);
-      add_quads<1>(sums, weights, rows.a);
+      add_quads<0, How>(sums, weights, rows.a);
+      add_quads<1, How>(sums, weights, rows.a);
       weights.next_octet();
       rows.a += 2 * Rows;
     }
@@ -168,14 +186,14 @@ MXACT_INLINE void add_block(__m512 (&totals)[Rows][2], Weights& weights, Rows8& 
   rows.bases += Rows;
 }
 
-template <size_t Octets, ScaleValues* Scales, class Rule, size_t Rows>
+template <size_t Octets, ScaleValues* Scales, class Rule, Quads Wanted, size_t Rows>
 void encoded_tile(const TileArgs& args, size_t panel, size_t row) {
   Encoded<Scales> weights(args, panel);
   Rows8 rows(args, args.blocks * 4 / Octets, row);
   __m512 totals[Rows][2];
   MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) totals[m][v] = _mm512_setzero_ps(); }
 #pragma GCC unroll 1
-  for (size_t b = 0; b < args.blocks; ++b) add_block<Octets, Rule>(totals, weights, rows);
+  for (size_t b = 0; b < args.blocks; ++b) add_block<Octets, Rule, possible<Rows>(Wanted)>(totals, weights, rows);
   Outputs(args, panel, row).store(totals);
 }
 
@@ -196,7 +214,7 @@ struct Ahead {
 };
 
 /// `totals` [row][32] goes on from stretch to stretch.
-template <size_t Octets, class Rule, size_t Rows, class Weights>
+template <size_t Octets, class Rule, Quads Wanted, size_t Rows, class Weights>
 MXACT_INLINE void stretch_tile(Weights weights, Rows8 rows, size_t blocks, float* totals, Ahead ahead) {
   __m512 sums[Rows][2];
   MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
@@ -205,7 +223,7 @@ MXACT_INLINE void stretch_tile(Weights weights, Rows8 rows, size_t blocks, float
 #pragma GCC unroll 1
   for (size_t b = 0; b < blocks; ++b) {
     ahead.next<Rows>(rows);
-    add_block<Octets, Rule>(sums, weights, rows);
+    add_block<Octets, Rule, possible<Rows>(Wanted)>(sums, weights, rows);
   }
   MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
     MXACT_UNROLL for (size_t v = 0; v < 2; ++v) _mm512_store_ps(totals + m * kPanelColumns + v * 16, sums[m][v]);
@@ -219,15 +237,15 @@ struct Stretch {
   size_t count;
 };
 
-template <size_t Octets, ScaleValues* Scales, class Rule, size_t Rows>
+template <size_t Octets, ScaleValues* Scales, class Rule, Quads Wanted, size_t Rows>
 void kept_tile(const TileArgs& args, const Stretch& stretch, Decoded& decoded, const Rows8& rows, float* totals, Ahead ahead) {
-  stretch_tile<Octets, Rule, Rows>(Kept<Scales>::template from<Octets>(args, stretch.panel, stretch.first, decoded), rows, stretch.count, totals,
-                                   ahead);
+  stretch_tile<Octets, Rule, Wanted, Rows>(Kept<Scales>::template from<Octets>(args, stretch.panel, stretch.first, decoded), rows, stretch.count,
+                                           totals, ahead);
 }
 
 template <size_t Octets, class Rule, size_t Rows>
 void ready_tile(const TileArgs&, const Stretch& stretch, Decoded& decoded, const Rows8& rows, float* totals, Ahead ahead) {
-  stretch_tile<Octets, Rule, Rows>(Ready{decoded.quads[0], decoded.scales[0]}, rows, stretch.count, totals, ahead);
+  stretch_tile<Octets, Rule, Quads::of_each, Rows>(Ready{decoded.quads[0], decoded.scales[0]}, rows, stretch.count, totals, ahead);
 }
 
 /// The functions of one kind of weights, by the rows of a tile.
@@ -238,16 +256,17 @@ struct Kind {
   StretchTile* kept[kVnniRows];
   StretchTile* ready[kVnniRows];
 };
-template <size_t Octets, ScaleValues* Scales, class Rule>
-constexpr Kind kKind{
-    Octets,
-    {encoded_tile<Octets, Scales, Rule, 1>, encoded_tile<Octets, Scales, Rule, 2>, encoded_tile<Octets, Scales, Rule, 3>,
-     encoded_tile<Octets, Scales, Rule, 4>, encoded_tile<Octets, Scales, Rule, 5>, encoded_tile<Octets, Scales, Rule, 6>,
-     encoded_tile<Octets, Scales, Rule, 7>},
-    {kept_tile<Octets, Scales, Rule, 1>, kept_tile<Octets, Scales, Rule, 2>, kept_tile<Octets, Scales, Rule, 3>, kept_tile<Octets, Scales, Rule, 4>,
-     kept_tile<Octets, Scales, Rule, 5>, kept_tile<Octets, Scales, Rule, 6>, kept_tile<Octets, Scales, Rule, 7>},
-    {ready_tile<Octets, Rule, 1>, ready_tile<Octets, Rule, 2>, ready_tile<Octets, Rule, 3>, ready_tile<Octets, Rule, 4>, ready_tile<Octets, Rule, 5>,
-     ready_tile<Octets, Rule, 6>, ready_tile<Octets, Rule, 7>}};
+template <size_t Octets, ScaleValues* Scales, class Rule, Quads Wanted, size_t Rows = kVnniRows>
+constexpr Kind kind_of() {
+  Kind kind{Octets, {}, {}, {}};
+  if constexpr (Rows > 1) kind = kind_of<Octets, Scales, Rule, Wanted, Rows - 1>();
+  kind.encoded[Rows - 1] = encoded_tile<Octets, Scales, Rule, Wanted, Rows>;
+  kind.kept[Rows - 1] = kept_tile<Octets, Scales, Rule, Wanted, Rows>;
+  kind.ready[Rows - 1] = ready_tile<Octets, Rule, Rows>;
+  return kind;
+}
+template <size_t Octets, ScaleValues* Scales, class Rule, Quads Wanted>
+constexpr Kind kKind = kind_of<Octets, Scales, Rule, Wanted>();
 
 /// A stretch of a panel by all rows.
 void run_stretch(const TileArgs& args, const Kind& kind, const Stretch& stretch, float* totals) {
@@ -287,9 +306,16 @@ void run(const TileArgs& args, const Kind& kind) {
   for (size_t panel = 0; panel < args.panels; ++panel) kind.encoded[args.rows - 1](args, panel, 0);
 }
 
+template <size_t Octets, ScaleValues* Scales, class Rule>
+void run_here(const TileArgs& args) {
+  run(args, __builtin_cpu_is("amd") != 0 ? kKind<Octets, Scales, Rule, Quads::of_each> : kKind<Octets, Scales, Rule, Quads::of_both>);
+}
+
 }  // namespace
 
-void int8_block_avx512_vnni(const TileArgs& args) { run(args, args.careful ? kKind<4, e8m0, Careful> : kKind<4, moderate_e8m0, Quick>); }
-void int8_block_nvfp4_avx512_vnni(const TileArgs& args) { run(args, args.careful ? kKind<2, e4m3_scales, Careful> : kKind<2, e4m3_scales, Quick>); }
+void int8_block_avx512_vnni(const TileArgs& args) { args.careful ? run_here<4, e8m0, Careful>(args) : run_here<4, moderate_e8m0, Quick>(args); }
+void int8_block_nvfp4_avx512_vnni(const TileArgs& args) {
+  args.careful ? run_here<2, e4m3_scales, Careful>(args) : run_here<2, e4m3_scales, Quick>(args);
+}
 
 }  // namespace mx::kernels::moe

@@ -315,7 +315,8 @@ TEST_CASE("sums of bf16-chain that come down to the smallest normal number, or u
 }
 
 TEST_CASE("a sum of bf16-chain just below the smallest normal number is one if it rounds to that with 24 bits, else zero") {
-  // 2^-126 less 2^-152, less 2^-151 (a tie), less 1.5 * 2^-151, which would be 2^-126 among subnormal numbers, and less 2^-150, by the second product.
+  // 2^-126 less 2^-152, less 2^-151 (a tie), less 1.5 * 2^-151, which would be 2^-126 among subnormal numbers, and less 2^-150, by the second
+  // product.
   struct Less {
     std::uint32_t x;  ///< times 2^-63
     bool kept;
