@@ -82,7 +82,7 @@ struct Scratch {
 };
 
 template <ElementSource kSource>
-constexpr size_t kGroupBytes = kGroup*(kSource == ElementSource::f32 ? 4 : 2);
+constexpr size_t kGroupBytes = (kSource == ElementSource::f32 ? 4 : 2) * kGroup;
 
 /// What lies some bytes ahead: `left` groups from there on.
 struct Later {
