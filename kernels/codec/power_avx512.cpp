@@ -96,11 +96,11 @@ template <ElementSource kSource>
   return {static_cast<const uint8_t*>(elements) + skipped * kBytes, groups - skipped};
 }
 
-/// Asks for group `g` of what lies ahead. Both passes ask, so that requests are under way all the time.
-template <ElementSource kSource, _mm_hint kHint>
+/// Asks for group `g` of what lies ahead, to come to the cache of that level. Both passes ask, so that requests are under way all the time.
+template <ElementSource kSource, int kLevel>
 [[gnu::always_inline]] inline void ask(const Later& later, size_t g) {
   constexpr size_t kBytes = kGroupBytes<kSource>;
-  for (size_t line = 0; g < later.left && line < kBytes; line += 64) _mm_prefetch(later.from + g * kBytes + line, kHint);
+  for (size_t line = 0; g < later.left && line < kBytes; line += 64) __builtin_prefetch(later.from + g * kBytes + line, 0, 4 - kLevel);
 }
 
 /// First pass: scales of `groups` groups, and upper halves where the source is not made of them.
@@ -108,7 +108,7 @@ template <ElementSource kSource, uint32_t kBlock>
 [[gnu::always_inline]] inline void measure(const void* elements, size_t groups, const Later& far, uint8_t* scales, uint64_t* irregular,
                                            size_t first_block, Scratch& scratch, const Constants& c) {
   for (size_t g = 0; g < groups; ++g) {
-    ask<kSource, _MM_HINT_T1>(far, g);
+    ask<kSource, 2>(far, g);
     Four magnitudes;
     for (size_t j = 0; j < 4; ++j) {
       const __m512i x = load<kSource>(elements, g * kGroup + 32 * j);
@@ -146,7 +146,7 @@ template <ElementSource kSource, int kWidth, ZeroSigns kZeros>
 [[gnu::always_inline]] inline void encode(const void* elements, size_t groups, const Later& near, uint8_t* codes, const Scratch& scratch,
                                           const Constants& c, bool streams) {
   for (size_t g = 0; g < groups; ++g) {
-    ask<kSource, _MM_HINT_T0>(near, g);
+    ask<kSource, 1>(near, g);
     Four coded;
     for (size_t j = 0; j < 4; ++j) {
       __m512i x;
