@@ -12,6 +12,9 @@
 namespace mx::kernels::moe {
 namespace {
 
+/// What is quick differs by who made the processor: where a panel alone comes to, and what binds products of int8.
+inline bool is_amd() { return __builtin_cpu_is("amd") != 0; }
+
 /// e2m1 as bf16, twice: VPERMW's index has a fifth bit.
 alignas(64) constexpr uint16_t kE2m1Codes[32] = {0x0000, 0x3F00, 0x3F80, 0x3FC0, 0x4000, 0x4040, 0x4080, 0x40C0, 0x8000, 0xBF00, 0xBF80,
                                                  0xBFC0, 0xC000, 0xC040, 0xC080, 0xC0C0, 0x0000, 0x3F00, 0x3F80, 0x3FC0, 0x4000, 0x4040,
@@ -73,7 +76,7 @@ struct Columns {
   static constexpr size_t kAhead = 4096;
   static constexpr size_t kNear = 1024;
   size_t ahead = kAhead;
-  bool past_second_cache = __builtin_cpu_is("amd") != 0;
+  bool past_second_cache = is_amd();
 
   /// Behind a panel's last page lies another of those that are read beside each other: from there on the next ones are meant. Blocks are those
   /// of MXFP4.

@@ -308,7 +308,7 @@ void run(const TileArgs& args, const Kind& kind) {
 
 template <size_t Octets, ScaleValues* Scales, class Rule>
 void run_here(const TileArgs& args) {
-  run(args, __builtin_cpu_is("amd") != 0 ? kKind<Octets, Scales, Rule, Quads::of_each> : kKind<Octets, Scales, Rule, Quads::of_both>);
+  run(args, is_amd() ? kKind<Octets, Scales, Rule, Quads::of_each> : kKind<Octets, Scales, Rule, Quads::of_both>);
 }
 
 }  // namespace
