@@ -11,7 +11,7 @@ namespace {
 
 /// Each register with the one whose number differs in one bit: the chunks, as qwords, that come from that one.
 template <int kBit>
-inline void exchange(__m512i* value, __mmask8 chunks) {
+[[gnu::always_inline]] inline void exchange(__m512i* value, __mmask8 chunks) {
   __m512i made[8];
 #pragma GCC unroll 8
   for (int j = 0; j < 8; ++j) made[j] = _mm512_mask_blend_epi64(chunks, value[j], value[j ^ kBit]);
@@ -67,7 +67,7 @@ template <From kFrom, To kTo>
 
 /// Of 16 registers: those with 0 at bit `kBit` of their number, and the ones with 1 there, exchange chunks of dwords.
 template <int kBit>
-inline void exchange_16(__m512i* value, __mmask16 chunks) {
+[[gnu::always_inline]] inline void exchange_16(__m512i* value, __mmask16 chunks) {
 #pragma GCC unroll 16
   for (int j = 0; j < 16; ++j) {
     if ((j & kBit) != 0) continue;

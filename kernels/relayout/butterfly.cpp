@@ -121,6 +121,8 @@ class Planner {
       }
     }
     components = std::move(next);
+    // Neighbours among the wishes one soon after the other: of the target's lines in memory, two that stand side by side.
+    if (components.front().wishes.size() == 1) std::ranges::stable_sort(parts, {}, [](const Part& part) { return part.out.front().number; });
     return blocks_of(parts, levels);
   }
 

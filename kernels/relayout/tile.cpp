@@ -31,21 +31,29 @@ void through_word(const std::vector<std::int64_t>& word, std::int64_t& address, 
   place += moved;
 }
 
-/// Places in the tile: the digits inside, those with the smallest strides lowest.
+/// Places in the tile: of the target the digits with the smallest strides lowest. Of the source those of its run, and then as in the target:
+/// registers of a few runs then serve as few lines of the target as they can.
 std::vector<std::int64_t> place_strides(const std::vector<SharedDigit>& inside, bool source) {
   std::vector<std::size_t> order(inside.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   // Where a digit has no stride on a side, only its lowest value is there.
-  const auto key = [&](std::size_t i) {
-    return stride_of(inside[i], source) == 0 ? std::numeric_limits<std::int64_t>::max() : stride_of(inside[i], source);
+  const auto by = [&](bool side) {
+    return [&inside, side](std::size_t i) {
+      return stride_of(inside[i], side) == 0 ? std::numeric_limits<std::int64_t>::max() : stride_of(inside[i], side);
+    };
   };
-  std::ranges::stable_sort(order, {}, key);
+  std::ranges::stable_sort(order, {}, by(source));
   std::vector<std::int64_t> strides(inside.size());
   std::int64_t stride = 1;
-  for (std::size_t i : order) {
-    strides[i] = stride;
-    stride *= inside[i].radix;
-  }
+  auto place = order.begin();
+  const auto put = [&] {
+    strides[*place] = stride;
+    stride *= inside[*place].radix;
+    ++place;
+  };
+  while (source && place != order.end() && stride_of(inside[*place], true) == stride) put();
+  std::ranges::stable_sort(place, order.end(), {}, by(false));
+  while (place != order.end()) put();
   return strides;
 }
 
