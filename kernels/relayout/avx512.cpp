@@ -104,6 +104,7 @@ void scatter(const MxTileForm* form, uint8_t* target, const uint8_t* area, int64
 /// What a tile goes through, chosen once for a strip. Only passes and finishes read and write lanes in place: a tile of steps and mixes has none.
 class Tile {
  public:
+  Tile() = default;
   Tile(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip) : code_(code), form_(form), from_(from_of(form)), to_(to_of(form)) {
     if (is_on_lines(form, strip)) to_ = to_ == kToLanes64 ? kToLines : kToSomeLines;
     const bool finishes = code->finish_count != 0;
@@ -121,9 +122,10 @@ class Tile {
 
  private:
   static bool is_on_lines(const MxTileForm* form, const MxTileStrip* strip) {
+    if (form->stays != 0 || form->lines_out == 0) return false;
     uintptr_t bits = reinterpret_cast<uintptr_t>(strip->target) | static_cast<uintptr_t>(strip->target_step);
     for (int64_t i = 0; i < strip->place_count; ++i) bits |= static_cast<uintptr_t>(strip->places[i].target);
-    return form->stays == 0 && form->lines_out != 0 && (bits & (kVector - 1)) == 0;
+    return (bits & (kVector - 1)) == 0;
   }
 
   void pass(const uint8_t* source, const uint8_t* later, uint8_t* target, uint8_t* scratch) const {
@@ -143,13 +145,13 @@ class Tile {
     steps(code_->scatter, code_->scatter_count, code_->tables, scratch);
   }
 
-  const MxTileCode* code_;
-  const MxTileForm* form_;
-  From from_;
-  To to_;
-  Blocks* first_;
+  const MxTileCode* code_ = nullptr;
+  const MxTileForm* form_ = nullptr;
+  From from_ = kFromScratch;
+  To to_ = kToScratch;
+  Blocks* first_ = nullptr;
   Blocks* between_ = blocks_of<kFromScratch, kToScratch>;
-  Blocks* last_;
+  Blocks* last_ = nullptr;
   Finishes* finish_ = nullptr;
 };
 
@@ -173,23 +175,50 @@ void copy_tiles(const MxTileForm* form, const MxTileStrip* strip, Stream& stream
   });
 }
 
-/// Tiles of a form stand together in a stage, and seldom are there more than two forms.
+/// The ways that a stage's tiles go, by their forms.
+class StageTiles {
+ public:
+  StageTiles(const MxTileCode* code, const MxTileStrip* strip) {
+    for (int64_t i = 0; i < strip->place_count; ++i) {
+      if (find(strip->forms[i]) != count_) continue;
+      forms_[count_] = strip->forms[i];
+      tiles_[count_++] = Tile(code, strip->forms[i], strip);
+    }
+  }
+  const Tile& of(const MxTileForm* form) const { return tiles_[find(form)]; }
+
+ private:
+  int find(const MxTileForm* form) const {
+    int i = 0;
+    while (i < count_ && forms_[i] != form) ++i;
+    return i;
+  }
+
+  const MxTileForm* forms_[kMxStageForms];
+  Tile tiles_[kMxStageForms];
+  int count_ = 0;
+};
+
+/// Lines are joined between tiles: all at once they would wait for each other on their way to memory, and the next tiles behind them.
+template <bool kLines>
 void join_tiles(const MxTileCode* code, const MxTileStrip* strip, uint8_t* scratch) {
-  const bool lines = ((reinterpret_cast<uintptr_t>(strip->target) | static_cast<uintptr_t>(strip->target_step)) & (kVector - 1)) == 0;
+  const StageTiles tiles(code, strip);
   const uint8_t* source = strip->source;
   uint8_t* target = strip->target;
   for (int64_t n = strip->count; n > 0; --n, source += strip->source_step, target += strip->target_step) {
-    for (int64_t i = 0, end = 0; i < strip->place_count; i = end) {
-      const MxTileForm* const form = strip->forms[i];
-      while (end < strip->place_count && strip->forms[end] == form) ++end;
-      const Tile tile(code, form, strip);
-      for (int64_t t = i; t < end; ++t) {
-        const MxTilePlace place = strip->places[t];
-        tile.move(source + place.source, source + strip->later[t], strip->stage + place.target, scratch);
-      }
+    const MxTileJoin* lines = code->joins;
+    for (int64_t t = 0; t < strip->place_count; ++t) {
+      const MxTilePlace place = strip->places[t];
+      tiles.of(strip->forms[t]).move(source + place.source, source + strip->later[t], strip->stage + place.target, scratch);
+      join<kLines>(lines, strip->joins[t], code->tables, strip->stage, target);
+      lines += strip->joins[t];
     }
-    lines ? join<true>(code, strip->stage, target) : join<false>(code, strip->stage, target);
   }
+}
+
+void join_tiles(const MxTileCode* code, const MxTileStrip* strip, uint8_t* scratch) {
+  const bool lines = ((reinterpret_cast<uintptr_t>(strip->target) | static_cast<uintptr_t>(strip->target_step)) & (kVector - 1)) == 0;
+  lines ? join_tiles<true>(code, strip, scratch) : join_tiles<false>(code, strip, scratch);
 }
 
 }  // namespace

@@ -173,7 +173,6 @@ TileProgram::TileProgram(const Tiles& tiles, int width, const std::vector<Joined
   code_.finishes = finishes_.data();
   code_.finish_count = static_cast<std::int64_t>(finishes_.size());
   code_.joins = joins_.data();
-  code_.join_count = static_cast<std::int64_t>(joins_.size());
   code_.gather = gather_.data();
   code_.gather_count = static_cast<std::int64_t>(gather_.size());
   code_.terms = terms_.data();
@@ -324,7 +323,7 @@ void TileProgram::add_registers(const Tiles& tiles, int width) {
 
 void TileProgram::add_join(const JoinedLine& line) {
   const Join join = join_of(line);
-  joins_.push_back({{join.halves[0], join.halves[1], join.halves[2], join.halves[3]}, table(join.index)});
+  joins_.push_back({{join.halves[0], join.halves[1], join.halves[2], join.halves[3]}, table(join.index), static_cast<std::uint32_t>(line.target)});
 }
 
 /// Where in the source area the first pass reads its registers.

@@ -12,21 +12,26 @@
 
 namespace mx::kernels::relayout {
 
-/// A line of the target: where in the stage each of its bytes lies.
-using JoinedLine = std::array<std::int32_t, 64>;
+/// A line of the target, so far from the first tile's target, and where in the stage each of its bytes lies.
+struct JoinedLine {
+  std::int64_t target;
+  std::array<std::int32_t, 64> places;
+};
 
 /// A tile of a stage, from the stage's first one.
 struct StageTile {
   std::int64_t source;
   std::int64_t target;
   std::vector<std::int64_t> sums;
-  std::size_t form;  ///< of a whole stage: the same in all of them
+  std::size_t form;        ///< of a whole stage: the same in all of them
+  std::int64_t place = 0;  ///< in the stage
+  std::int64_t joins = 0;  ///< lines that are joined after it
 };
 
 struct Joined {
-  Tiles tiles;                   ///< all digits of the stage are its block's; the one before them counts stages
-  std::vector<StageTile> stage;  ///< tile after tile
-  std::vector<JoinedLine> lines;
+  Tiles tiles;                    ///< all digits of the stage are its block's; the one before them counts stages
+  std::vector<StageTile> stage;   ///< tile after tile
+  std::vector<JoinedLine> lines;  ///< in the order in which they are joined
 };
 
 /// Tiles whose stages are joined, at most `goals.joined` bytes each; none where the target is not made of runs of whole lines that are as short, or

@@ -28,8 +28,9 @@ JoinedWalk::JoinedWalk(const Joined& joined, const TileKernel& kernel, const Til
   for (std::size_t t = 0; t < joined.stage.size(); ++t) {
     const StageTile& tile = joined.stage[t];
     const std::size_t later = t + tiles_ahead;
-    places_.push_back({tile.source, static_cast<std::int64_t>(t) * tiles_.bytes});
+    places_.push_back({tile.source, tile.place});
     forms_.push_back(&program.staged_form(tile.form));
+    joins_.push_back(tile.joins);
     later_.push_back(joined.stage[later % joined.stage.size()].source + static_cast<std::int64_t>(later / joined.stage.size()) * steps_.source_step);
   }
 }
@@ -46,7 +47,7 @@ void JoinedWalk::go(std::int64_t block, std::int64_t begin, std::int64_t end) {
 }
 
 void JoinedWalk::end() {
-  const MxTileStrip nothing{source_, target_, 0, 0, 0, &kOnePlace, 1, 0, {}, &tail_, nullptr, nullptr, nullptr};
+  const MxTileStrip nothing{source_, target_, 0, 0, 0, &kOnePlace, 1, 0, {}, &tail_, nullptr, nullptr, nullptr, nullptr};
   kernel_.row.run(&program_.code(), &program_.form(0), &nothing, scratch_);
 }
 
@@ -78,6 +79,7 @@ void JoinedWalk::join(std::int64_t first, std::int64_t count) {
                           &tail_,
                           forms_.data(),
                           later_.data(),
+                          joins_.data(),
                           stage_};
   kernel_.row.run(&program_.code(), forms_.front(), &strip, scratch_);
 }
@@ -97,6 +99,7 @@ void JoinedWalk::move_alone(std::int64_t n, const StageTile& tile) {
                           0,
                           {},
                           &tail_,
+                          nullptr,
                           nullptr,
                           nullptr,
                           nullptr};

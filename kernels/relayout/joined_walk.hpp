@@ -36,6 +36,7 @@ class JoinedWalk {
   std::vector<MxTilePlace> places_;  ///< of the stage's tiles
   std::vector<const MxTileForm*> forms_;
   std::vector<std::int64_t> later_;  ///< of each tile: from its stage's source to what is asked for meanwhile
+  std::vector<std::int64_t> joins_;  ///< likewise lines that are joined after it
   MxTileTail tail_{};
 };
 

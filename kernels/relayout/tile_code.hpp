@@ -99,7 +99,10 @@ static const int kMxHalves = 4;
 struct MxTileJoin {
   uint32_t halves[4];
   uint32_t index;
+  uint32_t target;  ///< from the step's target
 };
+/// Tiles of a stage have at most so many forms.
+static const int kMxStageForms = 8;
 
 /// Of a target byte, for the portable kernel: a source byte through a table of 256.
 struct MxTilePart {
@@ -121,8 +124,7 @@ struct MxTileCode {
   const uint32_t* part_starts;     ///< bytes + 1 entries
   const MxTilePass* passes;        ///< with finishes, instead of gather, mixes and scatter
   const MxTileFinish* finishes;    ///< in whole groups
-  const struct MxTileJoin* joins;  ///< of a stage, line after line
-  int64_t join_count;
+  const struct MxTileJoin* joins;  ///< of a stage, in the order in which its tiles complete lines
   int64_t pass_count;
   int64_t finish_count;
   int64_t finish_terms;
@@ -175,6 +177,7 @@ struct MxTileStrip {
   const MxTileForm* const* forms;  ///< null, or of each tile: then a step's tiles go to the stage, and from there lines of the
                                    ///< target are joined. A kernel whose row does not say that it streams gets none
   const int64_t* later;            ///< of each of these tiles, instead of `ahead`: from the step's source to what is soon read
+  const int64_t* joins;            ///< of each of them: the lines that are joined after it
   uint8_t* stage;
 };
 
