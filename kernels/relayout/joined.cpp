@@ -121,13 +121,10 @@ bool has_few_forms(const std::vector<StageTile>& stage) {
   return forms.size() <= static_cast<std::size_t>(kMxStageForms);
 }
 
-}  // namespace
-
-std::optional<Joined> joined_tiles(const SharedDigits& digits, const TileGoals& goals) {
-  if (goals.joined == 0) return std::nullopt;
-  TileGoals small = goals;
-  small.stage = goals.joined;
-  std::optional<Tiles> tiles = tiles_of(digits, small);
+/// Tiles whose stages have at most so many bytes of the target.
+std::optional<Joined> joined_within(const SharedDigits& digits, TileGoals goals, std::int64_t stage_bytes) {
+  goals.stage = stage_bytes;
+  std::optional<Tiles> tiles = tiles_of(digits, goals);
   if (!tiles || tiles->stage.bytes == 0 || tiles->stage.runs.size() != 1 || tiles->stage.run % kLine != 0) return std::nullopt;
   if (tiles->is_copy || tiles->bytes % kRegister != 0 || pads_differ(*tiles)) return std::nullopt;
   order_loops(*tiles, true);
@@ -139,8 +136,17 @@ std::optional<Joined> joined_tiles(const SharedDigits& digits, const TileGoals& 
   if (lines.empty() || !has_few_forms(stage)) return std::nullopt;
   schedule(stage, lines, tiles->bytes);
   tiles->stage.bytes = place(stage, lines, tiles->bytes);
+  if (tiles->stage.bytes > goals.joined) return std::nullopt;
   for (TileForm& form : tiles->forms) form.staged = {{0, 0, tiles->bytes}};
   return Joined{std::move(*tiles), std::move(stage), std::move(lines)};
+}
+
+}  // namespace
+
+std::optional<Joined> joined_tiles(const SharedDigits& digits, const TileGoals& goals) {
+  if (goals.joined == 0) return std::nullopt;
+  std::optional<Joined> small = joined_within(digits, goals, goals.joined);
+  return small ? std::move(small) : joined_within(digits, goals, goals.stage);
 }
 
 Join join_of(const JoinedLine& line) {
