@@ -13,6 +13,14 @@ constexpr std::int32_t kHalf = 32;
 constexpr std::int64_t kLine = 64;
 constexpr std::int32_t kNowhere = -1;
 
+/// A source is asked for so many bytes ahead, which need not be a whole stage.
+constexpr std::int64_t kBytesAhead = 6144;
+
+/// Tiles whose source lies in pieces shorter than two lines come by groups of so many bytes of the target, in the order in which the source is read
+/// in the longest runs, and a whole group ahead: pieces of many rows come late from memory.
+constexpr std::int64_t kShortPiece = 128;
+constexpr std::int64_t kGroup = 16384;
+
 /// Where the halves of registers begin that a line's bytes lie in, each once.
 std::vector<std::int32_t> halves_of(const JoinedLine& line) {
   std::vector<std::int32_t> found;
@@ -32,7 +40,11 @@ bool pads_differ(const Tiles& tiles) {
   return false;
 }
 
-/// The tiles of the first stage, those that complete its first lines first.
+bool has_short_pieces(const Tiles& tiles) {
+  return std::ranges::any_of(tiles.forms.back().loads, [](const Piece& piece) { return piece.length < kShortPiece; });
+}
+
+/// The tiles of the first stage, those that complete its first lines first, as far as they come in groups.
 std::vector<StageTile> stage_of(const Tiles& tiles) {
   std::vector<StageTile> stage{{0, 0, std::vector<std::int64_t>(tiles.limits.size(), 0), 0}};
   for (const OuterDigit& digit : tiles.outer) {
@@ -51,8 +63,14 @@ std::vector<StageTile> stage_of(const Tiles& tiles) {
   for (StageTile& tile : stage) {
     tile.form = form_number(tiles, [&](std::size_t l) { return tiles.limits[l].limit - tile.sums[l]; });
   }
-  std::ranges::stable_sort(stage, {}, &StageTile::target);
+  const std::int64_t together = has_short_pieces(tiles) ? kGroup : 1;
+  std::ranges::stable_sort(stage, {}, [&](const StageTile& tile) { return tile.target / together; });
   return stage;
+}
+
+std::size_t tiles_ahead(const Tiles& tiles, const std::vector<StageTile>& stage) {
+  if (!has_short_pieces(tiles)) return static_cast<std::size_t>(std::max<std::int64_t>(1, kBytesAhead / tiles.bytes));
+  return static_cast<std::size_t>(std::ranges::count_if(stage, [](const StageTile& tile) { return tile.target < kGroup; }));
 }
 
 /// The lines of the stage's run; none when some of their bytes are written by no tile, or lie too far apart.
@@ -124,6 +142,7 @@ bool has_few_forms(const std::vector<StageTile>& stage) {
 /// Tiles whose stages have at most so many bytes of the target.
 std::optional<Joined> joined_within(const SharedDigits& digits, TileGoals goals, std::int64_t stage_bytes) {
   goals.stage = stage_bytes;
+  goals.staged_source_run = kHalf;
   std::optional<Tiles> tiles = tiles_of(digits, goals);
   if (!tiles || tiles->stage.bytes == 0 || tiles->stage.runs.size() != 1 || tiles->stage.run % kLine != 0) return std::nullopt;
   if (tiles->is_copy || tiles->bytes % kRegister != 0 || pads_differ(*tiles)) return std::nullopt;
@@ -138,7 +157,8 @@ std::optional<Joined> joined_within(const SharedDigits& digits, TileGoals goals,
   tiles->stage.bytes = place(stage, lines, tiles->bytes);
   if (tiles->stage.bytes > goals.joined) return std::nullopt;
   for (TileForm& form : tiles->forms) form.staged = {{0, 0, tiles->bytes}};
-  return Joined{std::move(*tiles), std::move(stage), std::move(lines)};
+  const std::size_t ahead = tiles_ahead(*tiles, stage);
+  return Joined{std::move(*tiles), std::move(stage), ahead, std::move(lines)};
 }
 
 }  // namespace

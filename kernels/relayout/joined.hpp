@@ -31,6 +31,7 @@ struct StageTile {
 struct Joined {
   Tiles tiles;                    ///< all digits of the stage are its block's; the one before them counts stages
   std::vector<StageTile> stage;   ///< tile after tile
+  std::size_t ahead;              ///< the source of the tile that comes so many tiles later is asked for
   std::vector<JoinedLine> lines;  ///< in the order in which they are joined
 };
 

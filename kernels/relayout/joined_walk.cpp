@@ -5,9 +5,6 @@
 namespace mx::kernels::relayout {
 namespace {
 
-/// A source is asked for so many bytes ahead, which need not be a whole stage: asked for that far ahead, pieces of many rows come later.
-constexpr std::int64_t kBytesAhead = 6144;
-
 constexpr MxTilePlace kOnePlace{0, 0};
 
 }  // namespace
@@ -24,10 +21,9 @@ JoinedWalk::JoinedWalk(const Joined& joined, const TileKernel& kernel, const Til
       scratch_(scratch),
       stage_(stage),
       here_(tiles_) {
-  const std::size_t tiles_ahead = static_cast<std::size_t>(std::max<std::int64_t>(1, kBytesAhead / tiles_.bytes));
   for (std::size_t t = 0; t < joined.stage.size(); ++t) {
     const StageTile& tile = joined.stage[t];
-    const std::size_t later = t + tiles_ahead;
+    const std::size_t later = t + joined.ahead;
     places_.push_back({tile.source, tile.place});
     forms_.push_back(&program.staged_form(tile.form));
     joins_.push_back(tile.joins);

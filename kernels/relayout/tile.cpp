@@ -376,7 +376,7 @@ Cutter grown_tile(const SharedDigits& digits, const TileGoals& goals, std::int64
 std::optional<Tiles> staged_tiles(const SharedDigits& digits, const TileGoals& goals) {
   const std::int64_t per_byte = 8 / digits.unit_bits;
   if (digits.target_base % (kLine * per_byte) != 0) return std::nullopt;
-  Cutter cutter = grown_tile(digits, goals, goals.staged_tile * per_byte, goals.source_run, [&](Cutter& tile, std::int64_t length) {
+  Cutter cutter = grown_tile(digits, goals, goals.staged_tile * per_byte, goals.staged_source_run, [&](Cutter& tile, std::int64_t length) {
     tile.take_run(false, goals.source_run * per_byte, goals.shortest_source * per_byte);
     tile.take_run(true, length * per_byte, goals.shortest_source * per_byte);
   });

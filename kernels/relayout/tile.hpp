@@ -84,7 +84,8 @@ struct Tiles {
 /// How large the contiguous parts of a tile should be on either side, in bytes.
 struct TileGoals {
   std::int64_t source_run;
-  std::int64_t shortest_source;  ///< where longer ones waste more
+  std::int64_t staged_source_run;  ///< of tiles that fill a stage
+  std::int64_t shortest_source;    ///< where longer ones waste more
   std::int64_t target_run;
   std::int64_t tile;           ///< smaller tiles get longer runs, where that wastes little,
   std::int64_t longest_run;    ///< up to this

@@ -137,6 +137,7 @@ std::int64_t first_cache() {
 
 TileGoals goals(const TileKernel& kernel) {
   return {.source_run = 64,
+          .staged_source_run = 64,
           .shortest_source = 16,
           .target_run = 128,
           .tile = kernel.tile,
