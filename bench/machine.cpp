@@ -132,6 +132,23 @@ MXACT_PEAK(int8_pairs, "vpmaddubsw", "ymm")
 MXACT_PEAK(f32_fmas, "vfmadd231ps", "ymm")
 MXACT_PEAK(f32_wide_fmas, "vfmadd231ps", "zmm")
 #undef MXACT_PEAK
+
+/// Four products of each sum, then what int8-block does with a block's sum: less the float it was counted in, times the scale to the total.
+#define MXACT_SETTLE(SUM, TOTAL) "vsubps %%zmm14, %%zmm" SUM ", %%zmm12\nvfmadd231ps %%zmm12, %%zmm15, %%zmm" TOTAL "\n"
+void int8_blocks() {
+  std::size_t rounds = kRounds;
+  asm volatile("vxorps %%ymm14, %%ymm14, %%ymm14\nvxorps %%ymm15, %%ymm15, %%ymm15\n1:\n"  //
+               MXACT_TWELVE("vpdpbusd", "zmm") MXACT_TWELVE("vpdpbusd", "zmm")             //
+               MXACT_TWELVE("vpdpbusd", "zmm") MXACT_TWELVE("vpdpbusd", "zmm")             //
+               MXACT_SETTLE("0", "16") MXACT_SETTLE("1", "17") MXACT_SETTLE("2", "18")     //
+               MXACT_SETTLE("3", "19") MXACT_SETTLE("4", "20") MXACT_SETTLE("5", "21")     //
+               MXACT_SETTLE("6", "22") MXACT_SETTLE("7", "23") MXACT_SETTLE("8", "24")     //
+               MXACT_SETTLE("9", "25") MXACT_SETTLE("10", "26") MXACT_SETTLE("11", "27") "dec %0\njnz 1b\n"
+               : "+r"(rounds)
+               :
+               : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm14", "xmm15");
+}
+#undef MXACT_SETTLE
 #undef MXACT_TWELVE
 
 bool has_avx2() { return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0; }
@@ -212,6 +229,13 @@ double bf16_dot_peak([[maybe_unused]] int threads) {
 double int8_dot_peak([[maybe_unused]] int threads) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512vnni") != 0) return rate(int8_dots, 128.0 * kSums * kRounds, threads);
+#endif
+  return 0;
+}
+
+double int8_block_peak([[maybe_unused]] int threads) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512vnni") != 0) return rate(int8_blocks, 4 * 128.0 * kSums * kRounds, threads);
 #endif
   return 0;
 }

@@ -48,10 +48,12 @@ const PanelMatrix& weights(const PanelFormat& format, std::size_t columns, std::
   return *matrix;
 }
 
-/// Of the instruction that the engine multiplies with.
+/// Of the instruction that the engine multiplies with. Under int8-block each sum of a block takes two more; NVFP4's blocks of 16 are held against
+/// that.
 double instruction_peak(const Engine& engine, int threads) {
   const bool wide = (engine.needs & mx::kernels::kAvx512) != 0;
-  if (engine.contract == mx::Contract::int8_block) return wide ? int8_dot_peak(threads) : int8_pair_peak(threads);
+  if (engine.contract == mx::Contract::int8_block && !wide) return int8_pair_peak(threads);
+  if (engine.contract == mx::Contract::int8_block) return engine.kind == PanelKind::nvfp4 ? int8_block_peak(threads) : int8_dot_peak(threads);
   if ((engine.needs & mx::kernels::kAvx512Bf16) != 0) return bf16_dot_peak(threads);
   return wide ? f32_wide_fma_peak(threads) : f32_fma_peak(threads);
 }
