@@ -165,8 +165,12 @@ std::optional<Joined> joined_within(const SharedDigits& digits, TileGoals goals,
 
 std::optional<Joined> joined_tiles(const SharedDigits& digits, const TileGoals& goals) {
   if (goals.joined == 0) return std::nullopt;
-  std::optional<Joined> small = joined_within(digits, goals, goals.joined);
-  return small ? std::move(small) : joined_within(digits, goals, goals.stage);
+  std::optional<Joined> joined = joined_within(digits, goals, goals.joined);
+  if (joined) return joined;
+  joined = joined_within(digits, goals, goals.stage);
+  // A long stage's tiles whose source lies in many pieces had rather not wait for single lines.
+  const bool is_quick = joined && joined->tiles.forms.back().loads.size() == 1;
+  return is_quick ? std::move(joined) : std::nullopt;
 }
 
 Join join_of(const JoinedLine& line) {

@@ -28,8 +28,14 @@ struct Row {
   Role role;
 };
 constexpr std::array kRows{Row{"FLASHINFER_TRTLLM_MXFP4_BF16", Arch::sm100, Role::w13_weight_scale},
-                           Row{"TRITON", Arch::sm90, Role::w13_weight_scale}, Row{"TRITON_UNFUSED", Arch::gfx950, Role::w2_weight_scale},
-                           Row{"MARLIN", Arch::sm90, Role::w13_weight_scale}, Row{"AITER_MXFP4_MXFP4", Arch::gfx950, Role::w13_weight}};
+                           Row{"TRITON", Arch::sm90, Role::w13_weight_scale},
+                           Row{"TRITON_UNFUSED", Arch::gfx950, Role::w2_weight_scale},
+                           Row{"MARLIN", Arch::sm90, Role::w13_weight_scale},
+                           Row{"AITER_MXFP4_MXFP4", Arch::gfx950, Role::w13_weight},
+                           Row{"AITER_MXFP4_BF16", Arch::gfx950, Role::w13_weight},
+                           Row{"MARLIN", Arch::sm90, Role::w13_weight},
+                           Row{"HUMMING", Arch::sm90, Role::w2_weight},
+                           Row{"CPU", Arch::cpu, Role::w13_weight}};
 
 /// Experts, intermediate and hidden size: many stages and few, rows that do not fill the last stage, short rows.
 constexpr std::array kSizes{Sizes{1, 288, 2880}, Sizes{2, 160, 2880}, Sizes{3, 320, 704},
