@@ -199,7 +199,7 @@ class StageTiles {
   int count_ = 0;
 };
 
-/// Lines are joined between tiles: all at once they would wait for each other on their way to memory, and the next tiles behind them.
+/// Lines are joined as soon as they are complete, while what they are made of is still in the first cache.
 template <bool kLines>
 void join_tiles(const MxTileCode* code, const MxTileStrip* strip, uint8_t* scratch) {
   const StageTiles tiles(code, strip);
