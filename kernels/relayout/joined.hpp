@@ -1,7 +1,7 @@
 #pragma once
-// Stages that stay in the first cache. Their tiles leave whole registers, and each line of the target is joined from a few of those as soon as they are
-// there: what is read as it was stored need not wait until it has reached the cache, behind all lines of the target that wait to be written. Places of
-// tiles that are no longer needed are used again.
+// Stages that stay in the first cache. Their tiles leave whole registers, and each line of the target is joined from a few of those as soon as they
+// are there: what is read as it was stored need not wait until it has reached the cache, behind all lines of the target that wait to be written.
+// Places of tiles that are no longer needed are used again.
 
 #include <array>
 #include <cstdint>
@@ -36,9 +36,9 @@ struct Joined {
   std::vector<JoinedLine> lines;  ///< in the order in which they are joined
 };
 
-/// Tiles whose stages are joined, runs of at most `goals.stage` bytes of the target; none where the target is not made of runs of whole lines that are
-/// as short, where more halves of registers meet in a line than MxTileJoin takes, or where the tiles that are needed at the same time have more than
-/// `goals.joined` bytes.
+/// Tiles whose stages are joined, runs of at most `goals.stage` bytes of the target; none where the target is not made of runs of whole lines that
+/// are as short, where more halves of registers meet in a line than MxTileJoin takes, or where the tiles that are needed at the same time have more
+/// than `goals.joined` bytes.
 std::optional<Joined> joined_tiles(const SharedDigits& digits, const TileGoals& goals);
 
 /// The halves of registers that a line is joined from.
