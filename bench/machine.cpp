@@ -133,7 +133,8 @@ MXACT_PEAK(f32_fmas, "vfmadd231ps", "ymm")
 MXACT_PEAK(f32_wide_fmas, "vfmadd231ps", "zmm")
 #undef MXACT_PEAK
 
-/// Four products of each sum, then what int8-block does with a block's sum: less the float it was counted in, times the scale to the total.
+/// Four products of each sum, then what int8-block does with a block's sum: less the float it was counted in, times the scale to the total. Totals
+/// lie in registers that cannot be named to a compiler without AVX-512; a caller keeps nothing there.
 #define MXACT_SETTLE(SUM, TOTAL) "vsubps %%zmm14, %%zmm" SUM ", %%zmm12\nvfmadd231ps %%zmm12, %%zmm15, %%zmm" TOTAL "\n"
 void int8_blocks() {
   std::size_t rounds = kRounds;

@@ -139,13 +139,15 @@ bool has_few_forms(const std::vector<StageTile>& stage) {
   return forms.size() <= static_cast<std::size_t>(kMxStageForms);
 }
 
-/// Tiles whose stages have at most so many bytes of the target.
+/// Tiles whose stages have at most so many bytes of the target. Half a register of the source is enough for one pass where a whole one takes two.
 std::optional<Joined> joined_within(const SharedDigits& digits, TileGoals goals, std::int64_t stage_bytes) {
   goals.stage = stage_bytes;
   goals.staged_source_run = kHalf;
   std::optional<Tiles> tiles = tiles_of(digits, goals);
   if (!tiles || tiles->stage.bytes == 0 || tiles->stage.runs.size() != 1 || tiles->stage.run % kLine != 0) return std::nullopt;
   if (tiles->is_copy || tiles->bytes % kRegister != 0 || pads_differ(*tiles)) return std::nullopt;
+  // A long stage's tiles whose source lies in many pieces had rather not wait for single lines.
+  if (stage_bytes > goals.joined && tiles->forms.back().loads.size() != 1) return std::nullopt;
   order_loops(*tiles, true);
   std::vector<OuterDigit>& outer = tiles->outer;
   if (outer.front().is_staged) outer.insert(outer.begin(), {1, 0, 0, false, 0, std::vector<std::int64_t>(tiles->limits.size(), 0)});
@@ -166,11 +168,7 @@ std::optional<Joined> joined_within(const SharedDigits& digits, TileGoals goals,
 std::optional<Joined> joined_tiles(const SharedDigits& digits, const TileGoals& goals) {
   if (goals.joined == 0) return std::nullopt;
   std::optional<Joined> joined = joined_within(digits, goals, goals.joined);
-  if (joined) return joined;
-  joined = joined_within(digits, goals, goals.stage);
-  // A long stage's tiles whose source lies in many pieces had rather not wait for single lines.
-  const bool is_quick = joined && joined->tiles.forms.back().loads.size() == 1;
-  return is_quick ? std::move(joined) : std::nullopt;
+  return joined ? std::move(joined) : joined_within(digits, goals, goals.stage);
 }
 
 Join join_of(const JoinedLine& line) {
