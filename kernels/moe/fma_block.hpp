@@ -153,30 +153,54 @@ void add_chains(const Stretch& stretch, const float* sums, const float* a_scales
   store(registers, totals);
 }
 
-/// Both at once, under flushing, where nothing is subnormal.
-using MultiplyChains = void(const Stretch& stretch, const float* weights, const float* x, size_t length, const float* a_scales, float* totals);
+/// Steps of a chain of `count` between its first and its last one: an even number of them.
 template <size_t Rows>
+MXACT_INLINE void multiply_between(Floats (&sums)[Rows][2], const float* weights, const float* x, size_t count, size_t length) {
+  for (size_t k = 1; k + 1 < count; k += 2) multiply_steps<2>(sums, weights + k * kColumns, x + k * Rows, length);
+}
+
+/// Both at once, under flushing, where nothing is subnormal. A chain's last step, its way to the totals and the next chain's first step are one row's
+/// after another's: stores of all rows at once would hold up the products behind them.
+using MultiplyChains = void(const Stretch& stretch, const float* weights, const float* x, size_t length, const float* a_scales, float* totals);
+template <size_t Rows, bool Scaled>
 void multiply_chains(const Stretch& stretch, const float* weights, const float* x, size_t length, const float* a_scales, float* totals) {
   const float* scales = stretch.scales;
   const size_t chain = stretch.chain;
-  for (size_t left = stretch.k; left != 0; scales += kColumns) {
+  Floats part[Rows][2];
+  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) begin_chain(part[m], all_of(x + m), weights);
+  for (size_t left = stretch.k; left != 0;) {
     const size_t count = left < chain ? left : chain;
-    Floats part[Rows][2];
-    clear<Rows, 1>(part);
-    multiply(part, weights, x, count, length);
-    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) add_sums(part, v, load(scales + v * kWidth), a_scales, totals + v * kWidth);
-    forget_registers();
+    multiply_between(part, weights, x, count, length);
     left -= count;
-    weights += count * kColumns;
-    x += count * Rows;
-    if (a_scales != nullptr) a_scales += Rows;
+    weights += (count - 1) * kColumns;
+    x += (count - 1) * Rows;
+    const float* const next_weights = left != 0 ? weights + kColumns : weights;  // behind the last chain, what is begun comes to nothing
+    const float* const next_x = left != 0 ? x + Rows : x;
+    const Floats low = load(weights);
+    const Floats high = load(weights + kWidth);
+    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+      const Floats value = all_of(x + m);
+      add_product(part[m][0], value, low);
+      add_product(part[m][1], value, high);
+      MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
+        float* const total = totals + m * kColumns + v * kWidth;
+        store(total, fused(part[m][v], with_row(load(scales + v * kWidth), Scaled ? a_scales : nullptr, m), load(total)));
+      }
+      begin_chain(part[m], all_of(next_x + m), next_weights);
+      forget_registers();
+    }
+    weights = next_weights;
+    x = next_x;
+    scales += kColumns;
+    if (Scaled) a_scales += Rows;
   }
 }
 
 constexpr SumChains* kSumChains[kSingleRows] = {sum_chains<1>, sum_chains<2>, sum_chains<3>, sum_chains<4>, sum_chains<5>, sum_chains<6>};
 constexpr AddChains* kAddChains[kSingleRows] = {add_chains<1>, add_chains<2>, add_chains<3>, add_chains<4>, add_chains<5>, add_chains<6>};
-constexpr MultiplyChains* kMultiplyChains[kSingleRows] = {multiply_chains<1>, multiply_chains<2>, multiply_chains<3>,
-                                                          multiply_chains<4>, multiply_chains<5>, multiply_chains<6>};
+template <bool Scaled>
+constexpr MultiplyChains* kMultiplyChains[kSingleRows] = {multiply_chains<1, Scaled>, multiply_chains<2, Scaled>, multiply_chains<3, Scaled>,
+                                                          multiply_chains<4, Scaled>, multiply_chains<5, Scaled>, multiply_chains<6, Scaled>};
 
 /// One part of a panel, its decoded weights and what becomes of all rows.
 struct Part {
@@ -195,11 +219,12 @@ const float* row_scales(const TileArgs& args, size_t row, size_t height, size_t 
 /// The chains of a stretch of a panel where nothing is subnormal.
 void multiply_stretch(const TileArgs& args, size_t panel, size_t first, size_t count, Part (&parts)[kParts]) {
   const Flushing flushing;
+  MultiplyChains* const* const multiply = args.a_scales != nullptr ? kMultiplyChains<true> : kMultiplyChains<false>;
   each_tile<kSingleRows>(args.rows, [&](size_t row, size_t height) {
     if (first + count == args.blocks * kScaleBlock) ask_for_outputs(args, panel, row, height);
     for (Part& part : parts) {
-      kMultiplyChains[height - 1]({count, args.chain, part.scales}, part.weights, singles(args, row, height, first), args.blocks * kScaleBlock,
-                                  row_scales(args, row, height, first), part.totals + row * kColumns);
+      multiply[height - 1]({count, args.chain, part.scales}, part.weights, singles(args, row, height, first), args.blocks * kScaleBlock,
+                           row_scales(args, row, height, first), part.totals + row * kColumns);
     }
   });
 }

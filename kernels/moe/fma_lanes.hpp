@@ -21,23 +21,34 @@ MXACT_INLINE void ask_for(const void* line) {
   __builtin_prefetch(line, 0, 4 - Level);
 }
 
-/// `count` elements of K in the order of the chain, of rows of `length`. The next tile's are asked for meanwhile: it lies on other pages, where the
-/// processor does not foresee it.
-template <size_t Rows>
-MXACT_INLINE void multiply(Floats (&sums)[Rows][2], const float* weights, const float* x, size_t count, size_t length) {
-  constexpr size_t kStep = kWidth == 8 ? 4 : 2;
-  for (size_t k = 0; k < count; k += kStep) {
-    MXACT_UNROLL for (size_t i = k; i < k + kStep; ++i) {
-      ask_for<1>(x + (length + i) * Rows);
-      const Floats low = load(weights + i * kColumns);
-      const Floats high = load(weights + i * kColumns + kWidth);
-      MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
-        const Floats value = all_of(x + i * Rows + m);
-        sums[m][0] = fused(value, low, sums[m][0]);
-        sums[m][1] = fused(value, high, sums[m][1]);
-      }
+constexpr size_t kStep = kWidth == 8 ? 4 : 2;  // of K in one turn of a loop
+
+/// `Steps` elements of K, of rows of `length`. The next tile's are asked for meanwhile: it lies on other pages, where the processor does not foresee
+/// it.
+template <size_t Steps, size_t Rows>
+MXACT_INLINE void multiply_steps(Floats (&sums)[Rows][2], const float* weights, const float* x, size_t length) {
+  MXACT_UNROLL for (size_t i = 0; i < Steps; ++i) {
+    ask_for<1>(x + (length + i) * Rows);
+    const Floats low = load(weights + i * kColumns);
+    const Floats high = load(weights + i * kColumns + kWidth);
+    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+      const Floats value = all_of(x + i * Rows + m);
+      add_product(sums[m][0], value, low);
+      add_product(sums[m][1], value, high);
     }
   }
+}
+
+/// `count` elements of K in the order of the chain.
+template <size_t Rows>
+MXACT_INLINE void multiply(Floats (&sums)[Rows][2], const float* weights, const float* x, size_t count, size_t length) {
+  for (size_t k = 0; k < count; k += kStep) multiply_steps<kStep>(sums, weights + k * kColumns, x + k * Rows, length);
+}
+
+/// A row's first products.
+MXACT_INLINE void begin_chain(Floats (&sums)[2], Floats value, const float* weights) {
+  sums[0] = product(value, load(weights));
+  sums[1] = product(value, load(weights + kWidth));
 }
 
 template <size_t Rows>
