@@ -115,6 +115,8 @@ inline constexpr size_t kBlockRows = 6;
 inline constexpr size_t kInt8Rows = 6;
 /// The same where the instruction itself broadcasts a row's quad.
 inline constexpr size_t kVnniRows = 7;
+/// The same where sixteen registers hold sums of words and of dwords.
+inline constexpr size_t kWordRows = 3;
 /// A tile of rows that sixteen registers hold, and one that thirty-two do.
 inline constexpr size_t kSingleRows = 6;
 inline constexpr size_t kWideSingleRows = 12;
@@ -126,6 +128,7 @@ inline constexpr size_t kStreamedBytes = 8 * kHeldBytes;
 inline constexpr Tiling kChainTiling{kChainRows, RowForm::pairs, kHeldBytes};
 inline constexpr Tiling kBlockTiling{kBlockRows, RowForm::pairs, kHeldBytes};
 inline constexpr Tiling kInt8Tiling{kInt8Rows, RowForm::quads, kHeldBytes};
+inline constexpr Tiling kWordTiling{kWordRows, RowForm::quads, kStreamedBytes};
 inline constexpr Tiling kVnniTiling{kVnniRows, RowForm::quads, kHeldBytes};
 inline constexpr Tiling kDecodedChainTiling{kChainRows, RowForm::pairs, kStreamedBytes};
 inline constexpr Tiling kSingleTiling{kSingleRows, RowForm::singles, kStreamedBytes};
