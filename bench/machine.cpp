@@ -26,7 +26,7 @@ double seconds(int threads) {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Reads a multiple of 64 bytes. Vectors of 512 bits where the processor has them: with narrower ones a core does not reach what memory gives.
+/// Reads a multiple of 64 bytes, by the widest vectors that the processor has: with narrower ones a core does not reach what memory gives.
 std::uint64_t read_narrow(const std::byte* from, std::size_t bytes) {
   std::uint64_t sums[8] = {};
   for (std::size_t i = 0; i < bytes; i += sizeof sums) {
@@ -46,6 +46,18 @@ __attribute__((target("avx512f"))) std::uint64_t read_wide(const std::byte* from
   return words[0] ^ words[1] ^ words[2] ^ words[3] ^ words[4] ^ words[5] ^ words[6] ^ words[7];
 }
 
+__attribute__((target("avx2"))) std::uint64_t read_half(const std::byte* from, std::size_t bytes) {
+  __m256i low = _mm256_setzero_si256();
+  __m256i high = _mm256_setzero_si256();
+  for (std::size_t i = 0; i < bytes; i += 64) {
+    low = _mm256_xor_si256(low, _mm256_load_si256(reinterpret_cast<const __m256i*>(from + i)));
+    high = _mm256_xor_si256(high, _mm256_load_si256(reinterpret_cast<const __m256i*>(from + i + 32)));
+  }
+  alignas(32) std::uint64_t words[4];
+  _mm256_store_si256(reinterpret_cast<__m256i*>(words), _mm256_xor_si256(low, high));
+  return words[0] ^ words[1] ^ words[2] ^ words[3];
+}
+
 /// Without reading the lines that are written.
 __attribute__((target("avx512f"))) void write_wide(std::byte* to, std::size_t bytes, std::uint64_t value) {
   const __m512i line = _mm512_set1_epi64(static_cast<long long>(value));
@@ -58,8 +70,9 @@ void write_narrow(std::byte* to, std::size_t bytes, std::uint64_t value) {
 }
 
 bool is_wide() { return __builtin_cpu_supports("avx512f") != 0; }
+auto* best_read() { return is_wide() ? read_wide : __builtin_cpu_supports("avx2") != 0 ? read_half : read_narrow; }
 #else
-std::uint64_t read_wide(const std::byte* from, std::size_t bytes) { return read_narrow(from, bytes); }
+auto* best_read() { return read_narrow; }
 void write_narrow(std::byte* to, std::size_t bytes, std::uint64_t value) { std::memset(to, static_cast<int>(value), bytes); }
 void write_wide(std::byte* to, std::size_t bytes, std::uint64_t value) { write_narrow(to, bytes, value); }
 bool is_wide() { return false; }
@@ -69,7 +82,7 @@ bool is_wide() { return false; }
 std::uint64_t move_part(std::span<const std::byte> from, std::span<std::byte> to, std::size_t step_bytes) {
   /// What lies so far ahead is asked for, where steps are too short for the processor to see a stream.
   constexpr std::size_t kAhead = 4096;
-  const auto read = is_wide() ? read_wide : read_narrow;
+  const auto read = best_read();
   const auto write = is_wide() ? write_wide : write_narrow;
   const std::size_t steps = std::max<std::size_t>({1, from.size() / step_bytes, to.size() / step_bytes});
   std::uint64_t sum = 0;
