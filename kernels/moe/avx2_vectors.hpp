@@ -58,26 +58,22 @@ MXACT_INLINE Floats scale_values(const uint8_t* scales) {
   return _mm256_castsi256_ps(_mm256_or_si256(low, _mm256_and_si256(top, _mm256_set1_epi32(0x00400000))));
 }
 
-/// Eight e4m3 codes, each in the low byte of a dword whose other bytes are zero. fp16 has e4m3's fields with another bias: 2^-8 of the number, but
-/// for NaN.
-MXACT_INLINE __m256 e4m3_values(__m256i codes) {
-  const __m256i magnitude = _mm256_and_si256(codes, _mm256_set1_epi32(0x7F));
-  const __m256i nan = _mm256_cmpeq_epi32(magnitude, _mm256_set1_epi32(0x7F));
-  const __m256i number = _mm256_or_si256(_mm256_slli_epi32(magnitude, 7), _mm256_slli_epi32(_mm256_and_si256(codes, _mm256_set1_epi32(0x80)), 8));
-  const __m256i fp16 = _mm256_blendv_epi8(number, _mm256_set1_epi32(0x7E00), nan);
-  const __m256i packed = _mm256_packus_epi32(fp16, fp16);
-  const __m128i eight = _mm_unpacklo_epi64(_mm256_castsi256_si128(packed), _mm256_extracti128_si256(packed, 1));
-  return _mm256_mul_ps(_mm256_cvtph_ps(eight), _mm256_set1_ps(256));
-}
-
-/// The e4m3 codes in bytes `Byte` of the dwords.
+/// The e4m3 codes in bytes `Byte` of the dwords. With its fields where fp32 has them, a normal number n is itself; what a subnormal one comes to, as
+/// if its first digit were 1, is below 2^-6, and twice that less 2^-6 is the number.
 template <size_t Byte>
 MXACT_INLINE Floats decoded_byte(Dwords codes) {
-  return e4m3_values(_mm256_and_si256(_mm256_srli_epi32(codes, static_cast<int>(8 * Byte)), _mm256_set1_epi32(0xFF)));
+  constexpr int kUp = 20 - 8 * static_cast<int>(Byte);
+  const __m256i shifted = kUp > 0 ? _mm256_slli_epi32(codes, kUp) : _mm256_srli_epi32(codes, -kUp);
+  const __m256i magnitude = _mm256_and_si256(shifted, _mm256_set1_epi32(0x7F << 20));
+  const __m256i nan = _mm256_cmpeq_epi32(magnitude, _mm256_set1_epi32(0x7F << 20));
+  const __m256i sign = _mm256_and_si256(_mm256_slli_epi32(codes, 24 - 8 * static_cast<int>(Byte)), _mm256_set1_epi32(INT32_MIN));
+  const Floats normal = _mm256_castsi256_ps(_mm256_add_epi32(magnitude, _mm256_set1_epi32(120 << 23)));
+  const Floats number = _mm256_min_ps(normal, fused(normal, all(2), all(-0x1p-6F)));
+  return _mm256_or_ps(number, _mm256_castsi256_ps(_mm256_or_si256(sign, nan)));
 }
 
 MXACT_INLINE Floats e4m3_scales(const uint8_t* scales) {
-  return e4m3_values(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(scales))));
+  return decoded_byte<0>(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(scales))));
 }
 
 /// bf16_product of weights and moderate scales.
