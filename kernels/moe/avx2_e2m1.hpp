@@ -9,18 +9,16 @@
 namespace mx::kernels::moe {
 namespace {
 
-/// Twice some numbers plus 12, of every code, for both halves of a vector.
+/// Twice each code's number plus 12, for both halves of a vector.
 struct Shifted {
   alignas(32) uint8_t bytes[32];
 };
-constexpr Shifted shifted(const float (&numbers)[16]) {
+constexpr Shifted shifted() {
   Shifted table{};
-  for (size_t i = 0; i < 32; ++i) table.bytes[i] = static_cast<uint8_t>(2 * numbers[i % 16] + 12);
+  for (size_t i = 0; i < 32; ++i) table.bytes[i] = static_cast<uint8_t>(2 * kNumbers[i % 16] + 12);
   return table;
 }
-constexpr Shifted kShiftedNumbers = shifted(kNumbers);
-constexpr Shifted kShiftedPowers = shifted(kPowers);
-constexpr Shifted kShiftedPowersOfOneAndAHalf = shifted(kPowersOfOneAndAHalf);
+constexpr Shifted kShifted = shifted();
 
 /// Bytes `Byte` of the dwords, without what lies beside them.
 template <size_t Byte>
@@ -32,10 +30,10 @@ MXACT_INLINE Dwords only_byte(Dwords dwords) {
 /// Numbers of a nibble of each dword. Their bytes go below the digits of a float whose last one counts 1/2, and from that 6 more than the float is
 /// taken.
 template <size_t Nibble>
-MXACT_INLINE Floats unsigned_zero_nibble_at(const uint8_t* dwords, const Shifted& table) {
+MXACT_INLINE Floats unsigned_zero_nibble_at(const uint8_t* dwords) {
   constexpr float kFloat = 0x1.8p22F;
   const Dwords codes = Nibble % 2 == 0 ? load_dwords(dwords) : _mm256_srli_epi16(load_dwords(dwords), 4);
-  const Dwords bytes = _mm256_shuffle_epi8(load_dwords(table.bytes), _mm256_and_si256(codes, _mm256_set1_epi8(15)));
+  const Dwords bytes = _mm256_shuffle_epi8(load_dwords(kShifted.bytes), _mm256_and_si256(codes, _mm256_set1_epi8(15)));
   const Floats number = _mm256_or_ps(_mm256_castsi256_ps(only_byte<Nibble / 2>(bytes)), all(kFloat));
   return _mm256_sub_ps(number, all(kFloat + 6));
 }
@@ -43,14 +41,7 @@ MXACT_INLINE Floats unsigned_zero_nibble_at(const uint8_t* dwords, const Shifted
 struct UnsignedZeroE2m1 : E2m1 {
   template <size_t I>
   MXACT_INLINE static Floats weight(const uint8_t* dwords) {
-    return unsigned_zero_nibble_at<kNibble<I>>(dwords, kShiftedNumbers);
-  }
-};
-
-struct UnsignedZeroSplitE2m1 : E2m1 {
-  template <size_t I>
-  MXACT_INLINE static SplitE2m1::Weight weight(const uint8_t* dwords) {
-    return {unsigned_zero_nibble_at<kNibble<I>>(dwords, kShiftedPowers), unsigned_zero_nibble_at<kNibble<I>>(dwords, kShiftedPowersOfOneAndAHalf)};
+    return unsigned_zero_nibble_at<kNibble<I>>(dwords);
   }
 };
 

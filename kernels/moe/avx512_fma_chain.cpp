@@ -6,19 +6,6 @@
 namespace mx::kernels::moe {
 namespace {
 
-/// Codes of which a fold makes products, in pairs of K.
-struct PairedE2m1 {
-  static constexpr size_t kInDword = E2m1::kInDword;
-  template <size_t I>
-  struct Weight {
-    const uint8_t* dwords;
-  };
-  template <size_t I>
-  MXACT_INLINE static Weight<I> weight(const uint8_t* dwords) {
-    return {dwords};
-  }
-};
-
 struct PairedFold {
   static constexpr size_t kBytes = 1;
   PairedScales scales;

@@ -1,8 +1,8 @@
 #pragma once
-// e2m1 codes times scales of E4M3 and the expert's, as bf16-chain rounds these products: pairs of bf16 of 16 columns. e2m1's numbers are 6 or 4 over
-// powers of two, so that two rounded products of a scale serve all of them: the one with 6, less what the other one differs by, less binades.
+// e2m1 codes times scales of E4M3 and the expert's, as bf16-chain rounds these products (paired_e2m1.hpp): pairs of bf16 of 16 columns.
 
 #include "kernels/moe/avx512_vectors.hpp"
+#include "kernels/moe/paired_e2m1.hpp"
 
 namespace mx::kernels::moe {
 namespace {
@@ -11,22 +11,13 @@ struct Words {
   alignas(64) uint16_t at[32];
 };
 
-/// What each code takes off the product with 6: kDifference's bits where its number is 4 over a power of two, and so many binades, which of zero are
-/// more than there are; with its sign. Where nothing is flushed, the sign of a zero weight decides no bit: sums are never -0.
-constexpr uint16_t kDifference = 0x7F;
-constexpr uint16_t kBinade = 0x80;
-constexpr uint16_t kSign = 0x8000;
-constexpr Words offs() {
-  constexpr uint16_t kBinades[8] = {0xFF, 3, 2, 2, 1, 1, 0, 0};
+/// Twice what each code takes off: VPERMW's index has a fifth bit.
+constexpr Words words_taken_off() {
   Words words{};
-  // Twice: VPERMW's index has a fifth bit.
-  for (size_t i = 0; i < 32; ++i) {
-    const bool is_six = i % 8 == 3 || i % 8 == 5 || i % 8 == 7;
-    words.at[i] = static_cast<uint16_t>((is_six ? 0 : kDifference) | kBinades[i % 8] * kBinade | (i % 16 < 8 ? 0 : kSign));
-  }
+  for (size_t i = 0; i < 32; ++i) words.at[i] = taken_off(i);
   return words;
 }
-constexpr Words kOffs = offs();
+constexpr Words kOff = words_taken_off();
 
 /// Each of sixteen words, from one on, in both halves of a dword.
 constexpr Words twice(uint16_t first) {
@@ -42,7 +33,6 @@ constexpr size_t kPairedScales = 128;  // those that are not negative
 /// Of each scale its rounded product with 6, and then, beside bits that keep binades, what that is above the one with 4: `products` has room for
 /// 2 * kPairedScales. Both products of zero are, so that nothing is left of them.
 inline void prepare_paired(const TileArgs& args, uint16_t* products) {
-  constexpr int kKeepsBinades = 0x7F80;
   alignas(16) uint8_t codes[16];
   for (size_t scale = 0; scale < kPairedScales; scale += 16) {
     for (size_t i = 0; i < 16; ++i) codes[i] = static_cast<uint8_t>(scale + i);
@@ -85,7 +75,7 @@ struct PairedScales {
   /// Products of the codes at the low ends of words, of half `v`.
   MXACT_INLINE __m512i pair(size_t v, __m512i words) const {
     constexpr int kFirstOrSecondAndThird = 0xF8;
-    const __m512i off = _mm512_permutexvar_epi16(words, _mm512_load_si512(kOffs.at));
+    const __m512i off = _mm512_permutexvar_epi16(words, _mm512_load_si512(kOff.at));
     const __m512i magnitude = _mm512_subs_epu16(six[v], _mm512_and_si512(off, differences[v]));
     return _mm512_ternarylogic_epi32(magnitude, off, _mm512_set1_epi16(static_cast<int16_t>(kSign)), kFirstOrSecondAndThird);
   }

@@ -41,6 +41,18 @@ struct SplitE2m1 : E2m1 {
   }
 };
 
+/// The same codes, of which a fold makes products, in pairs of K.
+struct PairedE2m1 : E2m1 {
+  template <size_t I>
+  struct Weight {
+    const uint8_t* dwords;
+  };
+  template <size_t I>
+  MXACT_INLINE static Weight<I> weight(const uint8_t* dwords) {
+    return {dwords};
+  }
+};
+
 /// A dword's bytes are k 0, 2, 1, 3 of its quad.
 struct E4m3 {
   static constexpr size_t kBits = 8;
