@@ -1,5 +1,5 @@
-// Contracts where products, sums and scales come to the ends of fp32, from both sides: engines take a quick way away from them and a careful one near
-// them. And where int8-block comes to the ends of the words that engines sum its products in.
+// bf16-block and bf16-chain where products, sums and scales come to the ends of fp32, from both sides: engines take a quick way away from them and a
+// careful one near them.
 
 #include <algorithm>
 #include <bit>
@@ -417,37 +417,4 @@ TEST_CASE("each scale of NVFP4 that is a number and not negative is the contract
       CHECK(answers.size() > 25);  // of 32: they differ
     }
   }
-}
-
-TEST_CASE("int8-block sums the largest products of either sign without loss") {
-  // By the numbers themselves: codes of e2m1 are 6 or -6, activations a multiple of 1/64, scales 1.
-  std::size_t held = 0;
-  for (const Engine& engine : engines()) {
-    if (engine.contract != Contract::int8_block || (engine.needs & ~isa_of_processor()) != 0) continue;
-    const WeightFacts& format = engine.kind == PanelKind::nvfp4 ? kFormats[2] : kFormats[0];
-    const std::vector<float> one{1};
-    for (const int code : {0x77, 0xFF}) {  // two of them in a byte
-      const std::vector<std::uint8_t> codes(kK / 2, static_cast<std::uint8_t>(code));
-      const std::vector<std::uint8_t> scales(kK / format.block, static_cast<std::uint8_t>(format.scale == &kE8m0 ? 127 : 0x38));
-      const PanelMatrix panels =
-          pack({.experts = 1, .halves = 1, .columns = 1, .k = kK}, panel_format_of(format.format), layout::SourceOrder::standard,
-               {.codes = codes,
-                .scales = scales,
-                .expert_scales = format.scale == &kE8m0 ? std::span<const float>() : std::span<const float>(one),
-                .bias = {}});
-      for (const int x : {-128, 127}) {
-        const float expected = static_cast<float>(x) / 64 * (code == 0x77 ? 6.0F : -6.0F) * kK;
-        for (const std::size_t rows : {1U, 2U, 3U, 6U, 7U, 8U}) {
-          const std::vector<std::int8_t> rows_of_x(rows * kK, static_cast<std::int8_t>(x));
-          const std::vector<std::uint8_t> row_scales(rows * kK / 32, 127);
-          std::vector<float> out(rows);
-          gemm(engine, panels, 0, Int8Rows{rows_of_x, row_scales}, out, 1);
-          INFO(engine.name << ", " << x << " times codes " << code << ", " << rows << " rows");
-          for (const float sum : out) CHECK(sum == expected);
-          ++held;
-        }
-      }
-    }
-  }
-  CHECK(held >= 48);
 }
