@@ -24,8 +24,13 @@ MXACT_INLINE void store(float* to, Floats x) { _mm256_storeu_ps(to, x); }
 MXACT_INLINE Floats sum(Floats a, Floats b) { return _mm256_add_ps(a, b); }
 MXACT_INLINE Floats product(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
 MXACT_INLINE Floats fused(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
-/// To a sum that stays in its register: compilers otherwise run out of the sixteen.
-MXACT_INLINE void add_product(Floats& sum, Floats a, Floats b) { __asm__("vfmadd231ps %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b)); }
+/// A value's products with both vectors of columns, to sums that stay in their registers: compilers otherwise run out of the sixteen.
+MXACT_INLINE void add_products(Floats (&sums)[2], const float* value, Floats low, Floats high) {
+  Floats values;
+  __asm__("vbroadcastss %3, %2\n\tvfmadd231ps %4, %2, %0\n\tvfmadd231ps %5, %2, %1"
+          : "+x"(sums[0]), "+x"(sums[1]), "=&x"(values)
+          : "m"(*value), "x"(low), "x"(high));
+}
 MXACT_INLINE Dwords load_dwords(const uint8_t* from) { return _mm256_load_si256(reinterpret_cast<const __m256i*>(from)); }
 
 /// Scale bytes in the fields of exponents, and 2 to the difference of two.

@@ -20,7 +20,12 @@ MXACT_INLINE void store(float* to, Floats x) { _mm512_storeu_ps(to, x); }
 MXACT_INLINE Floats sum(Floats a, Floats b) { return _mm512_add_ps(a, b); }
 MXACT_INLINE Floats product(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
 MXACT_INLINE Floats fused(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
-MXACT_INLINE void add_product(Floats& sum, Floats a, Floats b) { sum = fused(a, b, sum); }
+/// A value's products with both vectors of columns.
+MXACT_INLINE void add_products(Floats (&sums)[2], const float* value, Floats low, Floats high) {
+  const Floats values = all_of(value);
+  sums[0] = fused(values, low, sums[0]);
+  sums[1] = fused(values, high, sums[1]);
+}
 MXACT_INLINE Dwords load_dwords(const uint8_t* from) { return _mm512_load_si512(from); }
 
 /// Scale bytes in the fields of exponents, and 2 to the difference of two.

@@ -156,7 +156,8 @@ void add_chains(const Stretch& stretch, const float* sums, const float* a_scales
 /// Steps of a chain of `count` between its first and its last one: an even number of them.
 template <size_t Rows>
 MXACT_INLINE void multiply_between(Floats (&sums)[Rows][2], const float* weights, const float* x, size_t count, size_t length) {
-  for (size_t k = 1; k + 1 < count; k += 2) multiply_steps<2>(sums, weights + k * kColumns, x + k * Rows, length);
+  multiply_steps<2>(sums, weights + kColumns, x + Rows, length);
+  for (size_t k = 3; k + 1 < count; k += 4) multiply_steps<4>(sums, weights + k * kColumns, x + k * Rows, length);
 }
 
 /// Both at once, under flushing, where nothing is subnormal. A chain's last step, its way to the totals and the next chain's first step are one row's
@@ -176,15 +177,13 @@ void multiply_chains(const Stretch& stretch, const float* weights, const float* 
     x += (count - 1) * Rows;
     const float* const next_weights = left != 0 ? weights + kColumns : weights;  // behind the last chain, what is begun comes to nothing
     const float* const next_x = left != 0 ? x + Rows : x;
-    const Floats low = load(weights);
-    const Floats high = load(weights + kWidth);
+    const Floats scale[2] = {load(scales), load(scales + kWidth)};
     MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
       const Floats value = all_of(x + m);
-      add_product(part[m][0], value, low);
-      add_product(part[m][1], value, high);
       MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
         float* const total = totals + m * kColumns + v * kWidth;
-        store(total, fused(part[m][v], with_row(load(scales + v * kWidth), Scaled ? a_scales : nullptr, m), load(total)));
+        const Floats whole = fused(value, load(weights + v * kWidth), part[m][v]);
+        store(total, fused(whole, with_row(scale[v], Scaled ? a_scales : nullptr, m), load(total)));
       }
       begin_chain(part[m], all_of(next_x + m), next_weights);
       forget_registers();
@@ -215,6 +214,8 @@ const float* row_scales(const TileArgs& args, size_t row, size_t height, size_t 
   const size_t chains = (args.blocks * kScaleBlock + args.chain - 1) / args.chain;
   return args.a_scales + row * chains + first / args.chain * height;
 }
+
+using MultiplyStretch = void(const TileArgs& args, size_t panel, size_t first, size_t count, Part (&parts)[kParts]);
 
 /// The chains of a stretch of a panel where nothing is subnormal.
 void multiply_stretch(const TileArgs& args, size_t panel, size_t first, size_t count, Part (&parts)[kParts]) {
@@ -262,10 +263,12 @@ void add_stretch(const TileArgs& args, size_t panel, size_t first, size_t count,
 }
 
 /// Chains as long as the row go on through all stretches.
-void continue_chains(const TileArgs& args, size_t first, size_t count, Part& part) {
+void continue_chains(const TileArgs& args, size_t panel, size_t first, size_t count, Part (&parts)[kParts]) {
   const Flushing flushing;
   each_tile<kSingleRows>(args.rows, [&](size_t row, size_t height) {
-    kGoOn.of[height - 1](part.weights, singles(args, row, height, first), count, args.blocks * kScaleBlock, part.totals + row * kColumns);
+    const float* const x = singles(args, row, height, first);
+    if (first + count == args.blocks * kScaleBlock) ask_for_outputs(args, panel, row, height);
+    for (Part& part : parts) kGoOn.of[height - 1](part.weights, x, count, args.blocks * kScaleBlock, part.totals + row * kColumns);
   });
 }
 
@@ -352,6 +355,7 @@ void run(const TileArgs& args, const Kind& kind) {
   Part parts[kParts];
   const size_t k = args.blocks * kScaleBlock;
   const bool one_chain = args.chain >= k;
+  MultiplyStretch* const multiply = one_chain ? continue_chains : kind.add_codes != nullptr && !args.careful ? multiply_stretch : add_stretch;
   for (size_t panel = 0; panel < args.panels; ++panel) {
     const uint8_t* const codes = args.codes + panel * args.code_stride;
     const uint8_t* const scales = args.scales + panel * args.scale_stride;
@@ -363,9 +367,8 @@ void run(const TileArgs& args, const Kind& kind) {
       for (size_t p = 0; p < kParts; ++p) {
         kind.decode(codes + p * kColumns * 4 + first * kind.code_bits / 8 * kPanelColumns, count, parts[p].weights);
         if (!one_chain) decode_scales(args, kind, scales + p * kColumns * kind.scale_bytes, first, count, parts[p].scales);
-        if (one_chain) continue_chains(args, first, count, parts[p]);
       }
-      if (!one_chain) (kind.add_codes != nullptr && !args.careful ? multiply_stretch : add_stretch)(args, panel, first, count, parts);
+      multiply(args, panel, first, count, parts);
     }
     for (size_t p = 0; p < kParts; ++p) {
       if (one_chain) scale_sums(args, kind, scales + p * kColumns * kind.scale_bytes, parts[p].totals);
