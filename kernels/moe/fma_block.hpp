@@ -56,14 +56,14 @@ MXACT_INLINE void forget_registers() { __asm__ volatile("" ::: "memory"); }
 /// Whole chains of some groups, each added to its group's `totals` [row][kColumns] as soon as it is summed. To be run under flushing, which is
 /// nothing to what is added where nothing is subnormal (TileArgs::careful).
 using AddCodes = void(const TileArgs& args, size_t group, float* const* totals);
-template <class Codes, ScaleValues* Scales, size_t Rows, size_t Groups>
+template <class Codes, ScaleValues* Scales, size_t ScaleBytes, size_t Rows, size_t Groups>
 void add_codes(const TileArgs& args, size_t group, float* const* totals) {
   const size_t k = args.blocks * kScaleBlock;
   const float* const x = singles(args, 0, Rows, 0);
   const float* a_scales = args.a_scales;
   CodePlace place = place_of(args, group, Groups);
   const uint8_t* scales[Groups];
-  MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) scales[g] = group_scales(args, group + g, 1);
+  MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) scales[g] = group_scales(args, group + g, ScaleBytes);
   size_t with_these = args.scale_block;  // of K
   for (size_t first = 0; first < k; first += args.chain) {
     Floats part[Rows][2 * Groups];
@@ -73,20 +73,21 @@ void add_codes(const TileArgs& args, size_t group, float* const* totals) {
     MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) {
       ask_for_later(args, scales[g]);
       MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
-        add_sums(part, 2 * g + v, Scales(args, scales[g] + v * kWidth), a_scales, totals[g] + v * kWidth);
+        add_sums(part, 2 * g + v, Scales(args, scales[g] + v * kWidth * ScaleBytes), a_scales, totals[g] + v * kWidth);
       }
-      if (with_these == 0) scales[g] += kPanelColumns;
+      if (with_these == 0) scales[g] += kPanelColumns * ScaleBytes;
     }
     if (with_these == 0) with_these = args.scale_block;
     forget_registers();
     if (a_scales != nullptr) a_scales += Rows;
   }
 }
-template <class Codes, ScaleValues* Scales>
-constexpr ByShape<AddCodes> kAddCodes{{{add_codes<Codes, Scales, 1, 1>, add_codes<Codes, Scales, 2, 1>, add_codes<Codes, Scales, 3, 1>,
-                                        add_codes<Codes, Scales, 4, 1>, add_codes<Codes, Scales, 5, 1>, add_codes<Codes, Scales, 6, 1>},
-                                       {add_codes<Codes, Scales, 1, 2>, kWidth == 16 ? add_codes<Codes, Scales, 2, 2> : nullptr,
-                                        kWidth == 16 ? add_codes<Codes, Scales, 3, 2> : nullptr}}};
+template <class Codes, ScaleValues* Scales, size_t Bytes>
+constexpr ByShape<AddCodes> kAddCodes{
+    {{add_codes<Codes, Scales, Bytes, 1, 1>, add_codes<Codes, Scales, Bytes, 2, 1>, add_codes<Codes, Scales, Bytes, 3, 1>,
+      add_codes<Codes, Scales, Bytes, 4, 1>, add_codes<Codes, Scales, Bytes, 5, 1>, add_codes<Codes, Scales, Bytes, 6, 1>},
+     {add_codes<Codes, Scales, Bytes, 1, 2>, kWidth == 16 ? add_codes<Codes, Scales, Bytes, 2, 2> : nullptr,
+      kWidth == 16 ? add_codes<Codes, Scales, Bytes, 3, 2> : nullptr}}};
 
 /// One kind of weights.
 struct Kind {
@@ -95,14 +96,16 @@ struct Kind {
   ScaleValues* scales;
   size_t scale_bytes;
   const ByShape<SumCodes>& sum_codes;
-  const ByShape<AddCodes>* add_codes;  ///< null: always with care
+  const ByShape<AddCodes>& add_codes;
 };
+template <class Codes, ScaleValues* Scales, size_t Bytes>
+constexpr Kind kKind{decode<Codes>, Codes::kBits, Scales, Bytes, kSumCodes<Codes>, kAddCodes<Codes, Scales, Bytes>};
 template <class Codes>
-constexpr Kind kE8m0Kind{decode<Codes>, Codes::kBits, e8m0_scales, 1, kSumCodes<Codes>, &kAddCodes<Codes, e8m0_scales>};
+constexpr Kind kE8m0Kind = kKind<Codes, e8m0_scales, 1>;
 template <class Codes, ScaleValues* Scales = expert_scales>
-constexpr Kind kE4m3Kind{decode<Codes>, Codes::kBits, Scales, 1, kSumCodes<Codes>, &kAddCodes<Codes, Scales>};
+constexpr Kind kE4m3Kind = kKind<Codes, Scales, 1>;
 template <class Codes>
-constexpr Kind kF32Kind{decode<Codes>, Codes::kBits, fp32_scales, 4, kSumCodes<Codes>, nullptr};
+constexpr Kind kF32Kind = kKind<Codes, fp32_scales, 4>;
 
 /// Chains of one stretch of K, of kColumns columns.
 struct Stretch {
@@ -337,10 +340,10 @@ void run_few(const TileArgs& args, const Kind& kind) {
     for (float(&totals)[kSingleRows * kColumns] : rows.totals) {
       for (size_t i = 0; i < args.rows * kColumns; ++i) totals[i] = 0;
     }
-    if (kind.add_codes != nullptr && !args.careful) {
+    if (!args.careful) {
       float* const totals[] = {rows.totals[0], rows.totals[1]};
       const Flushing flushing;
-      kind.add_codes->of(groups, args.rows)(args, group, totals);
+      kind.add_codes.of(groups, args.rows)(args, group, totals);
     } else if (args.chain >= args.blocks * kScaleBlock) {
       rows.add_one_chain(args, kind, group, groups);
     } else {
@@ -355,7 +358,7 @@ void run(const TileArgs& args, const Kind& kind) {
   Part parts[kParts];
   const size_t k = args.blocks * kScaleBlock;
   const bool one_chain = args.chain >= k;
-  MultiplyStretch* const multiply = one_chain ? continue_chains : kind.add_codes != nullptr && !args.careful ? multiply_stretch : add_stretch;
+  MultiplyStretch* const multiply = one_chain ? continue_chains : args.careful ? add_stretch : multiply_stretch;
   for (size_t panel = 0; panel < args.panels; ++panel) {
     const uint8_t* const codes = args.codes + panel * args.code_stride;
     const uint8_t* const scales = args.scales + panel * args.scale_stride;

@@ -21,11 +21,11 @@ MXACT_INLINE void ask_for(const void* line) {
   __builtin_prefetch(line, 0, 4 - Level);
 }
 
-constexpr size_t kLineFloats = 16;  // of a line of memory
+constexpr size_t kLineFloats = 16;             // of a line of memory
 constexpr size_t kStep = kWidth == 8 ? 4 : 2;  // of K in one turn of a loop
 
-/// `Steps` elements of K, of rows of `length`. The next tile's are asked for meanwhile, line by line: it lies on other pages, where the processor does
-/// not foresee it.
+/// `Steps` elements of K, of rows of `length`. The next tile's are asked for meanwhile, line by line: it lies on other pages, where the processor
+/// does not foresee it.
 template <size_t Steps, size_t Rows>
 MXACT_INLINE void multiply_steps(Floats (&sums)[Rows][2], const float* weights, const float* x, size_t length) {
   MXACT_UNROLL for (size_t ahead = 0; ahead < Steps * Rows; ahead += kLineFloats) ask_for<1>(x + length * Rows + ahead);

@@ -199,7 +199,7 @@ void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t exp
   for (std::size_t p = 0; p < count && !weights.ranges.empty(); ++p) {
     careful = careful || needs_care(engine.contract, block, *weights.format, weights.ranges[panel + p]);
   }
-  bool in_units = engine.contract == Contract::bf16_chain && !weights.ranges.empty();
+  bool in_units = engine.contract == Contract::bf16_chain && weights.format->scale == PanelScale::e8m0;
   for (std::size_t p = 0; p < count && in_units; ++p) in_units = fits_units(block, *weights.format, k, weights.ranges[panel + p]);
   const std::size_t code_stride = weights.panel_code_bytes();
   const std::size_t scale_stride = weights.panel_scale_bytes();

@@ -260,6 +260,7 @@ constexpr int kE4m3Below = 9;
 }  // namespace
 
 bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& format, const ScaleRange& columns) {
+  if (format.scale == PanelScale::f32) return contract != Contract::bf16_chain && may_be_subnormal(rows, format, columns.least, kFractionBits);
   if (contract == Contract::bf16_chain) return columns.least < 2 || columns.most > 252 || rows.least_exponent + columns.least < 136;
   if (contract == Contract::int8_block) {
     const bool normal = rows.scales.most <= kMostBase && columns.most < 255 && columns.least > 0;
@@ -269,7 +270,6 @@ bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& form
 }
 
 bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& format, float expert_scale) {
-  if (format.scale != PanelScale::e4m3) return contract != Contract::bf16_chain;
   // Units: 2^(exponent - 134) of an activation and, of a product with the smallest scale, 2^(exponent - 127 - 9 - 1 - 7).
   if (contract == Contract::bf16_chain) return rows.least_exponent + exponent_field(expert_scale) < 152;
   if (contract == Contract::bf16_block) return may_be_subnormal(rows, format, exponent_field(expert_scale) - kE4m3Below, kFractionBits);

@@ -76,11 +76,10 @@ void fill_scaled(Operand& operand, std::size_t index, std::span<const std::uint1
 /// int8-block: both scales are normal numbers, those of rows such that 2^24 units of their sums are too, and their product is normal also in that
 /// unit, 2^-7.
 /// bf16-block: scales and their products are normal numbers, and no sum of chains is subnormal: the smallest unit of an activation times that of a
-/// code and that of the scales is at least 2^-126. `columns`: scales of one panel, E8M0.
+/// code and that of the scales is at least 2^-126. `columns`: scales of one panel, E8M0 or fp32; for fp32 ones bf16-chain has its ways.
 bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& format, const ScaleRange& columns);
-/// The same where scales are others. With those of E4M3, times the expert's, int8-block assumes that no product of a row's scale with them is beyond
-/// the normal numbers, also in the unit of the sums, and that rows' scales are as above; bf16-chain assumes that no sum is subnormal, as above. fp32
-/// scales are not known here, and bf16-chain has its ways for all of them.
+/// The same of scales of E4M3, times the expert's. int8-block assumes that no product of a row's scale with them is beyond the normal numbers, also
+/// in the unit of the sums, and that rows' scales are as above; bf16-chain assumes that no sum is subnormal, as above.
 bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& format, float expert_scale);
 
 /// True when bf16-chain gives the same where weights stay without their scales, E8M0 `columns`, and sums are turned into units of the block's scale

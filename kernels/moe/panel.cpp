@@ -98,15 +98,23 @@ void each_column(const PanelShape& shape, Visit visit) {
   }
 }
 
-/// Of the columns that are there: those of the padding have scale bytes of 0.
+/// The byte of an E8M0 scale or the exponent field of an fp32 one; `at`: which scale of all. Of -0 and 0 there is no field.
+std::optional<std::uint8_t> exponent_at(const PanelMatrix& matrix, std::size_t at) {
+  if (matrix.format->scale == PanelScale::e8m0) return matrix.scales[at];
+  const std::uint32_t bits = load_little_endian<std::uint32_t>(&matrix.scales[at * 4]);
+  if (bits << 1 == 0) return std::nullopt;
+  return static_cast<std::uint8_t>(bits >> 23);
+}
+
+/// Of the columns that are there: those of the padding have scales of 0.
 void find_ranges(PanelMatrix& matrix) {
   matrix.ranges.assign(matrix.shape.experts * matrix.shape.panels(), {255, 0});
-  const std::size_t blocks = matrix.shape.blocks();
+  const std::size_t blocks = matrix.format->scales_of(matrix.shape.k);
   each_column(matrix.shape, [&](std::size_t, std::size_t, std::size_t, std::size_t panel, std::size_t lane) {
     ScaleRange& range = matrix.ranges[panel];
     for (std::size_t block = 0; block < blocks; ++block) {
-      const std::uint8_t scale = matrix.scales[(panel * blocks + block) * kPanelColumns + lane];
-      range = {std::min(range.least, scale), std::max(range.most, scale)};
+      const std::optional<std::uint8_t> scale = exponent_at(matrix, (panel * blocks + block) * kPanelColumns + lane);
+      if (scale) range = {std::min(range.least, *scale), std::max(range.most, *scale)};
     }
   });
 }
@@ -125,7 +133,7 @@ PanelMatrix packed(const PanelShape& shape, const PanelFormat& format, const Ten
   if (format.scale == PanelScale::e4m3) check_size("experts' scales", from.expert_scales.size(), shape.experts);
   move(from.codes, panel_codes(from.code_axes, format), matrix.codes);
   move(from.scales, panel_scales(from.scale_axes, format), matrix.scales);
-  if (format.scale == PanelScale::e8m0) find_ranges(matrix);
+  if (format.scale != PanelScale::e4m3) find_ranges(matrix);
   return matrix;
 }
 

@@ -34,7 +34,8 @@ void check(const PanelShape& shape);
 layout::Layout panel_codes(const std::vector<layout::Axis>& axes, const PanelFormat& format);
 layout::Layout panel_scales(const std::vector<layout::Axis>& axes, const PanelFormat& format);
 
-/// Smallest and largest scale byte of a panel's columns: what an engine may assume depends on them.
+/// Smallest and largest scale byte of a panel's columns, or exponent field of their fp32 scales that are not zero: what an engine may assume depends
+/// on them.
 struct ScaleRange {
   std::uint8_t least;
   std::uint8_t most;
@@ -47,7 +48,7 @@ struct PanelMatrix {
   const PanelFormat* format;
   Lines<std::uint8_t> codes;         ///< [E][panel][octet or quad of K][32 columns] dwords
   Lines<std::uint8_t> scales;        ///< [E][panel][block][32 columns]
-  std::vector<ScaleRange> ranges;    ///< [E][panel]; empty where scales are not E8M0
+  std::vector<ScaleRange> ranges;    ///< [E][panel]; empty where scales are E4M3
   std::vector<float> expert_scales;  ///< [E], of the kind e4m3; else empty
   std::vector<float> bias;           ///< [E][panel][32 columns]; empty: none
 
