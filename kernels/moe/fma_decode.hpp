@@ -101,7 +101,7 @@ MXACT_INLINE void multiply_dword(Floats (&sums)[Rows][2 * Groups], const uint8_t
     MXACT_UNROLL for (size_t v = 0; v < 2 * Groups; ++v) weights[v] = fold(v, Codes::template weight<i.value>(codes[v / 2] + v % 2 * kWidth * 4));
     MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
       const Floats value = all_of(x + i.value * Rows + m);
-      MXACT_UNROLL for (size_t v = 0; v < 2 * Groups; ++v) sums[m][v] = fused(value, weights[v], sums[m][v]);
+      MXACT_UNROLL for (size_t v = 0; v < 2 * Groups; ++v) add_product(sums[m][v], value, weights[v]);
     }
   });
 }

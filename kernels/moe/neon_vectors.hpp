@@ -71,6 +71,7 @@ MXACT_INLINE void store(float* to, Floats x) {
 MXACT_INLINE Floats sum(Floats a, Floats b) { return {vaddq_f32(a.low, b.low), vaddq_f32(a.high, b.high)}; }
 MXACT_INLINE Floats product(Floats a, Floats b) { return {vmulq_f32(a.low, b.low), vmulq_f32(a.high, b.high)}; }
 MXACT_INLINE Floats fused(Floats a, Floats b, Floats c) { return {vfmaq_f32(c.low, a.low, b.low), vfmaq_f32(c.high, a.high, b.high)}; }
+MXACT_INLINE void add_product(Floats& sum, Floats a, Floats b) { sum = fused(a, b, sum); }
 /// A value's products with both vectors of columns.
 MXACT_INLINE void add_products(Floats (&sums)[2], const float* value, Floats low, Floats high) {
   const Floats values = all_of(value);
