@@ -159,8 +159,7 @@ void add_chains(const Stretch& stretch, const float* sums, const float* a_scales
 /// Steps of a chain of `count` between its first and its last one: an even number of them.
 template <size_t Rows>
 MXACT_INLINE void multiply_between(Floats (&sums)[Rows][2], const float* weights, const float* x, size_t count, size_t length) {
-  multiply_steps<2>(sums, weights + kColumns, x + Rows, length);
-  for (size_t k = 3; k + 1 < count; k += 4) multiply_steps<4>(sums, weights + k * kColumns, x + k * Rows, length);
+  for (size_t k = 1; k + 1 < count; k += 2) multiply_steps<2>(sums, weights + k * kColumns, x + k * Rows, length);
 }
 
 /// Both at once, under flushing, where nothing is subnormal. A chain's last step, its way to the totals and the next chain's first step are one row's
