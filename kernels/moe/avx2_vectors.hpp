@@ -24,6 +24,7 @@ MXACT_INLINE void store(float* to, Floats x) { _mm256_storeu_ps(to, x); }
 MXACT_INLINE Floats sum(Floats a, Floats b) { return _mm256_add_ps(a, b); }
 MXACT_INLINE Floats product(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
 MXACT_INLINE Floats fused(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
+/// Where weights are decoded beside it: six rows were slower with sums held in place.
 MXACT_INLINE void add_product(Floats& sum, Floats a, Floats b) { sum = fused(a, b, sum); }
 /// A value's products with both vectors of columns, to sums that stay in their registers: compilers otherwise run out of the sixteen.
 MXACT_INLINE void add_products(Floats (&sums)[2], const float* value, Floats low, Floats high) {

@@ -20,7 +20,7 @@ MXACT_INLINE void store(float* to, Floats x) { _mm512_storeu_ps(to, x); }
 MXACT_INLINE Floats sum(Floats a, Floats b) { return _mm512_add_ps(a, b); }
 MXACT_INLINE Floats product(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
 MXACT_INLINE Floats fused(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
-/// To a sum that stays in its register: compilers otherwise move sums from one to another, which takes as long as multiplying.
+/// To a sum that stays in its register: compilers otherwise move sums from one to another.
 MXACT_INLINE void add_product(Floats& sum, Floats a, Floats b) { __asm__("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b)); }
 /// A value's products with both vectors of columns.
 MXACT_INLINE void add_products(Floats (&sums)[2], const float* value, Floats low, Floats high) {

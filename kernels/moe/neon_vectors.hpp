@@ -75,8 +75,8 @@ MXACT_INLINE void add_product(Floats& sum, Floats a, Floats b) { sum = fused(a, 
 /// A value's products with both vectors of columns.
 MXACT_INLINE void add_products(Floats (&sums)[2], const float* value, Floats low, Floats high) {
   const Floats values = all_of(value);
-  sums[0] = fused(values, low, sums[0]);
-  sums[1] = fused(values, high, sums[1]);
+  add_product(sums[0], values, low);
+  add_product(sums[1], values, high);
 }
 MXACT_INLINE Dwords load_dwords(const uint8_t* from) { return {vreinterpretq_u32_u8(vld1q_u8(from)), vreinterpretq_u32_u8(vld1q_u8(from + 16))}; }
 /// 8 bytes.

@@ -22,13 +22,14 @@ struct WeightFacts {
   const Format* element;
   const Format* scale;
   std::size_t block;
-  int unit;       ///< of a code, as a power of two
-  std::size_t k;  ///< of its products here: some blocks
+  int unit;                     ///< of a code, as a power of two
+  std::size_t k;                ///< of its products here: some blocks
+  std::uint32_t moderate, nan;  ///< scales, 2^-7 or 1 and no number
 };
-inline constexpr WeightFacts kFormats[] = {{layout::WeightFormat::mxfp4, &kE2m1, &kE8m0, 32, -1, 64},
-                                           {layout::WeightFormat::mxfp8, &kE4m3fn, &kE8m0, 32, -9, 64},
-                                           {layout::WeightFormat::nvfp4, &kE2m1, &kE4m3fn, 16, -1, 64},
-                                           {layout::WeightFormat::fp8_block, &kE4m3fn, &kF32, 128, -9, 256}};
+inline constexpr WeightFacts kFormats[] = {{layout::WeightFormat::mxfp4, &kE2m1, &kE8m0, 32, -1, 64, 120, 0xFF},
+                                           {layout::WeightFormat::mxfp8, &kE4m3fn, &kE8m0, 32, -9, 64, 120, 0xFF},
+                                           {layout::WeightFormat::nvfp4, &kE2m1, &kE4m3fn, 16, -1, 64, 0x38, 0x7F},
+                                           {layout::WeightFormat::fp8_block, &kE4m3fn, &kF32, 128, -9, 256, 0x3C000000, 0x7FC00000}};
 
 inline std::uint32_t bits_of(float value) { return std::bit_cast<std::uint32_t>(value); }
 inline bool is_zero(std::uint32_t bits) { return (bits & 0x7FFFFFFFU) == 0; }
