@@ -6,7 +6,6 @@
 namespace mx::kernels::moe {
 namespace {
 
-constexpr size_t kStretch = 128;  // K decoded at once, whole chains: 16 KiB for a panel
 constexpr size_t kShortest = 16;  // K of the smallest chain
 
 /// Scales of a vector's columns.
@@ -59,7 +58,7 @@ using AddCodes = void(const TileArgs& args, size_t group, float* const* totals);
 template <class Codes, ScaleValues* Scales, size_t ScaleBytes, size_t Rows, size_t Groups>
 void add_codes(const TileArgs& args, size_t group, float* const* totals) {
   const size_t k = args.blocks * kScaleBlock;
-  const float* const x = singles(args, 0, Rows, 0);
+  const float* const x = one_tile(args, 0);
   const float* a_scales = args.a_scales;
   CodePlace place = place_of(args, group, Groups);
   const uint8_t* scales[Groups];
@@ -117,19 +116,19 @@ struct Stretch {
 
 /// Sums of a tile's chains, [chain][row][kColumns].
 struct Sums {
-  alignas(64) float at[kStretch / kShortest * kSingleRows * kColumns];
+  alignas(64) float at[kStretchOfSingles / kShortest * kSingleRows * kColumns];
 };
 
 /// To be run under flushing.
-using SumChains = void(const Stretch& stretch, const float* weights, const float* x, size_t length, Sums& sums);
+using SumChains = void(const Stretch& stretch, const float* weights, const float* x, Sums& sums);
 template <size_t Rows>
-void sum_chains(const Stretch& stretch, const float* weights, const float* x, size_t length, Sums& sums) {
+void sum_chains(const Stretch& stretch, const float* weights, const float* x, Sums& sums) {
   for (size_t c = 0; c < stretch.chains(); ++c) {
     const size_t first = c * stretch.chain;
     Floats part[Rows][2];
     clear<Rows, 1>(part);
     const size_t count = stretch.k - first < stretch.chain ? stretch.k - first : stretch.chain;
-    multiply(part, weights + first * kColumns, x + first * Rows, count, length);
+    multiply(part, weights + first * kColumns, x + first * Rows, count, stretch.k);
     store(part, sums.at + c * Rows * kColumns);
   }
 }
@@ -164,16 +163,16 @@ MXACT_INLINE void multiply_between(Floats (&sums)[Rows][2], const float* weights
 
 /// Both at once, under flushing, where nothing is subnormal. A chain's last step, its way to the totals and the next chain's first step are one row's
 /// after another's: stores of all rows at once would hold up the products behind them.
-using MultiplyChains = void(const Stretch& stretch, const float* weights, const float* x, size_t length, const float* a_scales, float* totals);
+using MultiplyChains = void(const Stretch& stretch, const float* weights, const float* x, const float* a_scales, float* totals);
 template <size_t Rows, bool Scaled>
-void multiply_chains(const Stretch& stretch, const float* weights, const float* x, size_t length, const float* a_scales, float* totals) {
+void multiply_chains(const Stretch& stretch, const float* weights, const float* x, const float* a_scales, float* totals) {
   const float* scales = stretch.scales;
   const size_t chain = stretch.chain;
   Floats part[Rows][2];
   MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) begin_chain(part[m], all_of(x + m), weights);
   for (size_t left = stretch.k; left != 0;) {
     const size_t count = left < chain ? left : chain;
-    multiply_between(part, weights, x, count, length);
+    multiply_between(part, weights, x, count, stretch.k);
     left -= count;
     weights += (count - 1) * kColumns;
     x += (count - 1) * Rows;
@@ -205,8 +204,8 @@ constexpr MultiplyChains* kMultiplyChains[kSingleRows] = {multiply_chains<1, Sca
 
 /// One part of a panel, its decoded weights and what becomes of all rows.
 struct Part {
-  alignas(64) float weights[kStretch * kColumns];
-  alignas(64) float scales[kStretch / kShortest * kColumns];
+  alignas(64) float weights[kStretchOfSingles * kColumns];
+  alignas(64) float scales[kStretchOfSingles / kShortest * kColumns];
   alignas(64) float totals[kMostRows * kColumns];  ///< or the sums of chains as long as the row
 };
 
@@ -226,8 +225,8 @@ void multiply_stretch(const TileArgs& args, size_t panel, size_t first, size_t c
   each_tile<kSingleRows>(args.rows, [&](size_t row, size_t height) {
     if (first + count == args.blocks * kScaleBlock) ask_for_outputs(args, panel, row, height);
     for (Part& part : parts) {
-      multiply[height - 1]({count, args.chain, part.scales}, part.weights, singles(args, row, height, first), args.blocks * kScaleBlock,
-                           row_scales(args, row, height, first), part.totals + row * kColumns);
+      multiply[height - 1]({count, args.chain, part.scales}, part.weights, singles(args, row, first, count), row_scales(args, row, height, first),
+                           part.totals + row * kColumns);
     }
   });
 }
@@ -235,7 +234,6 @@ void multiply_stretch(const TileArgs& args, size_t panel, size_t first, size_t c
 /// The chains of a stretch from `first` on, a few tiles at a time: switching flushing on and off takes long.
 void add_stretch(const TileArgs& args, size_t panel, size_t first, size_t count, Part (&parts)[kParts]) {
   constexpr size_t kTilesAtOnce = 2;
-  const size_t length = args.blocks * kScaleBlock;
   const size_t tiles = tile_count(args.rows, kSingleRows);
   Sums sums[kParts][kTilesAtOnce];
   Stretch stretches[kParts];
@@ -248,9 +246,9 @@ void add_stretch(const TileArgs& args, size_t panel, size_t first, size_t count,
       const Flushing flushing;
       for (size_t t = tile; t < end; ++t) {
         const size_t height = tile_height(args.rows, kSingleRows, t);
-        if (first + count == length) ask_for_outputs(args, panel, row, height);
+        if (first + count == args.blocks * kScaleBlock) ask_for_outputs(args, panel, row, height);
         for (size_t p = 0; p < kParts; ++p)
-          kSumChains[height - 1](stretches[p], parts[p].weights, singles(args, row, height, first), length, sums[p][t - tile]);
+          kSumChains[height - 1](stretches[p], parts[p].weights, singles(args, row, first, count), sums[p][t - tile]);
         row += height;
       }
     }
@@ -268,9 +266,9 @@ void add_stretch(const TileArgs& args, size_t panel, size_t first, size_t count,
 void continue_chains(const TileArgs& args, size_t panel, size_t first, size_t count, Part (&parts)[kParts]) {
   const Flushing flushing;
   each_tile<kSingleRows>(args.rows, [&](size_t row, size_t height) {
-    const float* const x = singles(args, row, height, first);
+    const float* const x = singles(args, row, first, count);
     if (first + count == args.blocks * kScaleBlock) ask_for_outputs(args, panel, row, height);
-    for (Part& part : parts) kGoOn.of[height - 1](part.weights, x, count, args.blocks * kScaleBlock, part.totals + row * kColumns);
+    for (Part& part : parts) kGoOn.of[height - 1](part.weights, x, count, part.totals + row * kColumns);
   });
 }
 
@@ -309,7 +307,7 @@ struct FewRows {
       const size_t count = k - first < kLong ? k - first : kLong;
       {
         const Flushing flushing;
-        kind.sum_codes.of(groups, args.rows)(place, singles(args, 0, args.rows, first), count, args.chain, at);
+        kind.sum_codes.of(groups, args.rows)(place, one_tile(args, first), count, args.chain, at);
       }
       const float* const a_scales = args.a_scales == nullptr ? nullptr : args.a_scales + first / args.chain * args.rows;
       for (size_t g = 0; g < groups; ++g) {
@@ -326,7 +324,7 @@ struct FewRows {
     float* const at[] = {totals[0], totals[1]};
     {
       const Flushing flushing;
-      kind.sum_codes.of(groups, args.rows)(place, singles(args, 0, args.rows, 0), k, k, at);
+      kind.sum_codes.of(groups, args.rows)(place, one_tile(args, 0), k, k, at);
     }
     for (size_t g = 0; g < groups; ++g) scale_sums(args, kind, group_scales(args, group + g, kind.scale_bytes), totals[g]);
   }
@@ -364,8 +362,8 @@ void run(const TileArgs& args, const Kind& kind) {
     for (Part& part : parts) {
       for (size_t i = 0; i < args.rows * kColumns; ++i) part.totals[i] = 0;
     }
-    for (size_t first = 0; first < k; first += kStretch) {
-      const size_t count = k - first < kStretch ? k - first : kStretch;
+    for (size_t first = 0; first < k; first += kStretchOfSingles) {
+      const size_t count = k - first < kStretchOfSingles ? k - first : kStretchOfSingles;
       for (size_t p = 0; p < kParts; ++p) {
         kind.decode(codes + p * kColumns * 4 + first * kind.code_bits / 8 * kPanelColumns, count, parts[p].weights);
         if (!one_chain) decode_scales(args, kind, scales + p * kColumns * kind.scale_bytes, first, count, parts[p].scales);

@@ -7,7 +7,6 @@ namespace mx::kernels::moe {
 namespace {
 
 constexpr size_t kProducts = 256;  // that a kind may prepare
-constexpr size_t kStretch = 192;   // K decoded at once: 24 KiB for a panel
 
 /// What an engine is given, and what its kind of weights has prepared for all panels of it.
 struct Job {
@@ -96,7 +95,7 @@ template <class Codes, class Fold, size_t Rows, size_t Groups>
 void chain_codes(const Job& job, size_t group, float* const* sums) {
   const TileArgs& args = job.args;
   const size_t length = args.blocks * kScaleBlock;
-  const float* const x = singles(args, 0, Rows, 0);
+  const float* const x = one_tile(args, 0);
   CodePlace place = place_of(args, group, Groups);
   const uint8_t* scales[Groups];
   MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) scales[g] = group_scales(args, group + g, Fold::kBytes);
@@ -129,7 +128,7 @@ template <class Codes, size_t Rows, size_t Groups>
 void unit_codes(const Job& job, size_t group, float* const* sums) {
   const TileArgs& args = job.args;
   const size_t length = args.blocks * kScaleBlock;
-  const float* const x = singles(args, 0, Rows, 0);
+  const float* const x = one_tile(args, 0);
   CodePlace place = place_of(args, group, Groups);
   const uint8_t* scales[Groups];
   MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) scales[g] = group_scales(args, group + g, 1);
@@ -253,21 +252,21 @@ void run(const TileArgs& args, const Kind& kind) {
   if (kind.prepare != nullptr) kind.prepare(args, products);
   const Job job{args, products};
   if (const ByShape<ChainCodes>* const few = few_of(args, kind)) return run_few(job, *few);
-  alignas(64) float weights[kParts][kStretch * kColumns];
+  alignas(64) float weights[kParts][kStretchOfSingles * kColumns];
   alignas(64) float totals[kParts][kMostRows * kColumns];
   const size_t k = args.blocks * kScaleBlock;
   for (size_t panel = 0; panel < args.panels; ++panel) {
     for (size_t part = 0; part < kParts; ++part) {
       for (size_t i = 0; i < args.rows * kColumns; ++i) totals[part][i] = 0;
     }
-    for (size_t first = 0; first < k; first += kStretch) {
-      const size_t end = k - first < kStretch ? k : first + kStretch;
+    for (size_t first = 0; first < k; first += kStretchOfSingles) {
+      const size_t end = k - first < kStretchOfSingles ? k : first + kStretchOfSingles;
       for (size_t part = 0; part < kParts; ++part) decode_stretch(job, kind, panel, part * kColumns, first, end, weights[part]);
       const Flushing flushing;
       each_tile<kTileRows>(args.rows, [&](size_t row, size_t height) {
-        const float* const x = singles(args, row, height, first);
+        const float* const x = singles(args, row, first, end - first);
         if (end == k) ask_for_outputs(args, panel, row, height);
-        for (size_t part = 0; part < kParts; ++part) kGoOn.of[height - 1](weights[part], x, end - first, k, totals[part] + row * kColumns);
+        for (size_t part = 0; part < kParts; ++part) kGoOn.of[height - 1](weights[part], x, end - first, totals[part] + row * kColumns);
       });
     }
     for (size_t part = 0; part < kParts; ++part) put(args, panel, part, totals[part]);

@@ -24,11 +24,13 @@ MXACT_INLINE void ask_for(const void* line) {
 constexpr size_t kLineFloats = 16;             // of a line of memory
 constexpr size_t kStep = kWidth == 8 ? 4 : 2;  // of K in one turn of a loop
 
-/// `Steps` elements of K, of rows of `length`. The next tile's are asked for meanwhile, line by line: it lies on other pages, where the processor
-/// does not foresee it.
+/// `Steps` elements of K, of a stretch of `length`. The next tile's are asked for meanwhile, line by line, where a step has instructions to spare:
+/// with 512 bits.
 template <size_t Steps, size_t Rows>
 MXACT_INLINE void multiply_steps(Floats (&sums)[Rows][2], const float* weights, const float* x, size_t length) {
-  MXACT_UNROLL for (size_t ahead = 0; ahead < Steps * Rows; ahead += kLineFloats) ask_for<1>(x + length * Rows + ahead);
+  if constexpr (kWidth == 16) {
+    MXACT_UNROLL for (size_t ahead = 0; ahead < Steps * Rows; ahead += kLineFloats) ask_for<1>(x + length * Rows + ahead);
+  }
   MXACT_UNROLL for (size_t i = 0; i < Steps; ++i) {
     const Floats low = load(weights + i * kColumns);
     const Floats high = load(weights + i * kColumns + kWidth);
@@ -57,13 +59,13 @@ MXACT_INLINE void store(const Floats (&from)[Rows][2], float* to) {
   MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) store(to + m * kColumns + v * kWidth, from[m][v]); }
 }
 
-/// One tile of rows by kColumns columns: chains that go on from `sums` [row][kColumns] over `k` more of `length`. To be run under flushing.
-using GoOn = void(const float* weights, const float* x, size_t k, size_t length, float* sums);
+/// One tile of rows by kColumns columns: chains that go on from `sums` [row][kColumns] over a stretch of `k`. To be run under flushing.
+using GoOn = void(const float* weights, const float* x, size_t k, float* sums);
 template <size_t Rows>
-void go_on(const float* weights, const float* x, size_t k, size_t length, float* sums) {
+void go_on(const float* weights, const float* x, size_t k, float* sums) {
   Floats registers[Rows][2];
   load(registers, sums);
-  multiply(registers, weights, x, k, length);
+  multiply(registers, weights, x, k, k);
   store(registers, sums);
 }
 
@@ -81,10 +83,12 @@ constexpr GoOnRows go_on_rows() {
 }
 constexpr GoOnRows kGoOn = go_on_rows<kTileRows>();
 
-/// Rows of a tile as fp32, from `first` of K on.
-MXACT_INLINE const float* singles(const TileArgs& args, size_t row, size_t height, size_t first) {
-  return reinterpret_cast<const float*>(args.a) + row * args.blocks * kScaleBlock + first * height;
+/// Rows of a tile, from `row` on, as fp32: the stretch of `count` that begins at `first` of K.
+MXACT_INLINE const float* singles(const TileArgs& args, size_t row, size_t first, size_t count) {
+  return reinterpret_cast<const float*>(args.a) + first * args.rows + row * count;
 }
+/// All rows where they are one tile, whose stretches lie one behind the other, from `first` of K on.
+MXACT_INLINE const float* one_tile(const TileArgs& args, size_t first) { return singles(args, 0, first, 0); }
 
 /// Asks for the lines that a tile's outputs will be written to: each lies on a page of its own.
 inline void ask_for_outputs(const TileArgs& args, size_t panel, size_t row, size_t height) {

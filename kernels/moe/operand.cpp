@@ -42,10 +42,10 @@ std::uint32_t pair_at(const std::uint16_t* from) {
   return std::endian::native == std::endian::little ? pair : std::rotl(pair, 16);
 }
 
-/// Pairs of K, all rows of a tile beside each other: one scale block of each row after the other.
-void place_pairs(std::span<const std::uint16_t* const> rows, std::size_t k, std::uint32_t* to) {
+/// Pairs of K from `first` to `end`, all rows of a tile beside each other: one scale block of each row after the other.
+void place_pairs(std::span<const std::uint16_t* const> rows, std::size_t first, std::size_t end, std::uint32_t* to) {
   constexpr std::size_t kPairs = kScaleBlock / 2;
-  for (std::size_t block = 0; block < k; block += kScaleBlock, to += kPairs * rows.size()) {
+  for (std::size_t block = first; block < end; block += kScaleBlock, to += kPairs * rows.size()) {
     for (std::size_t row = 0; row < rows.size(); ++row) {
       for (std::size_t i = 0; i < kPairs; ++i) to[i * rows.size() + row] = pair_at(rows[row] + block + 2 * i);
     }
@@ -59,10 +59,10 @@ void put_two(std::uint64_t dwords, std::uint32_t* to) {
 }
 
 /// The same as fp32, of each pair the odd one first. Two rows at a time: there are as many stores as numbers otherwise.
-void place_singles(std::span<const std::uint16_t* const> rows, std::size_t k, std::uint32_t* to) {
+void place_singles(std::span<const std::uint16_t* const> rows, std::size_t first, std::size_t end, std::uint32_t* to) {
   constexpr std::uint64_t kUpper = 0xFFFF0000FFFF0000U;
   const std::size_t height = rows.size();
-  for (std::size_t block = 0; block < k; block += kScaleBlock, to += kScaleBlock * height) {
+  for (std::size_t block = first; block < end; block += kScaleBlock, to += kScaleBlock * height) {
     for (std::size_t row = 0; row + 1 < height; row += 2) {
       for (std::size_t i = 0; i < kScaleBlock; i += 2) {
         const std::uint64_t pairs = pair_at(rows[row] + block + i) | std::uint64_t{pair_at(rows[row + 1] + block + i)} << 32;
@@ -135,6 +135,19 @@ Tile tile_of(const Operand& operand, const RowBlock& block, std::size_t index) {
   return {block.rows / tiles * index + std::min(index, block.rows % tiles), tile_height(block.rows, operand.form.tiling.tallest, index)};
 }
 
+/// The tile's pairs or singles, in each stretch of K behind those of the tiles before it.
+void place_bf16(Operand& operand, const RowBlock& block, const Tile& tile, std::span<const std::uint16_t* const> rows) {
+  const OperandForm& form = operand.form;
+  const auto place = form.tiling.form == RowForm::singles ? place_singles : place_pairs;
+  const std::size_t stretch = form.tiling.stretch == 0 ? form.k : form.tiling.stretch;
+  std::uint32_t* const to = operand.data.data() + block.first * form.dwords();
+  for (std::size_t first = 0; first < form.k; first += stretch) {
+    const std::size_t end = std::min(first + stretch, form.k);
+    const std::size_t numbers = first * block.rows + tile.first * (end - first);  // before them
+    place(rows, first, end, to + numbers * form.dwords() / form.k);
+  }
+}
+
 /// The tile's quads, bases and starts.
 void place_int8(Operand& operand, const RowBlock& block, const Tile& tile, std::span<const std::int8_t* const> rows,
                 std::span<const std::uint8_t* const> scales) {
@@ -181,14 +194,13 @@ void make_room(Operand& operand, const OperandForm& form, std::span<const std::s
 void fill_bf16(Operand& operand, std::size_t index, std::span<const std::uint16_t* const> rows, int threads) {
   RowBlock& block = operand.row_blocks[index];
   const std::size_t tiles = tiles_of(operand, block);
-  const auto place = operand.form.tiling.form == RowForm::singles ? place_singles : place_pairs;
   std::uint8_t least = block.least_exponent;
   std::uint8_t most = block.most_exponent;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(min : least) reduction(max : most)
   for (std::size_t t = 0; t < tiles; ++t) {
     const Tile tile = tile_of(operand, block, t);
     const auto of_tile = rows.subspan(tile.first, tile.height);
-    place(of_tile, operand.form.k, operand.data.data() + (block.first + tile.first) * operand.form.dwords());
+    place_bf16(operand, block, tile, of_tile);
     for (const std::uint16_t* row : of_tile) {
       least = std::min(least, least_exponent(row, operand.form.k));
       most = std::max(most, most_exponent(row, operand.form.k));

@@ -1,5 +1,6 @@
 #pragma once
-// Activations made ready for an engine: cut into the blocks of rows that it takes at once, and those into tiles (tile.hpp), each tile K by K.
+// Activations made ready for an engine: cut into the blocks of rows that it takes at once, and those into tiles (tile.hpp), each tile K by K. Where
+// an engine decodes a stretch of K for all rows, all tiles' numbers of that stretch lie together, in the order in which they are read.
 
 #include <cstdint>
 #include <span>

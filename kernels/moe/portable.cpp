@@ -50,7 +50,7 @@ uint32_t code_at(const uint8_t* codes, std::size_t octet, std::size_t column, st
   return static_cast<uint32_t>(lane[(k % 2) * 2 + k / 4]) >> (k / 2 % 2 * 4) & 15U;
 }
 
-/// Activations of one row of a tile, in the two forms of bf16; kTallest: of the tiles of bf16-chain.
+/// Activations of one row of a tile, in the two forms of bf16, as the engines of bf16-chain take them.
 struct Pairs {
   const uint32_t* a;
   std::size_t height;
@@ -65,14 +65,18 @@ struct Pairs {
   }
 };
 struct Singles {
-  const uint32_t* a;
+  const TileArgs& args;
+  std::size_t first;  ///< row of the tile
+  std::size_t row;
   std::size_t height;
 
   static constexpr std::size_t kTallest = kSingleRows;
-  static Singles of(const TileArgs& args, std::size_t first, std::size_t row, std::size_t height) {
-    return {args.a + first * args.blocks * kScaleBlock + (row - first), height};
+  static Singles of(const TileArgs& args, std::size_t first, std::size_t row, std::size_t height) { return {args, first, row, height}; }
+  float at(std::size_t k) const {
+    const std::size_t begin = k / kStretchOfSingles * kStretchOfSingles;
+    const std::size_t count = std::min(kStretchOfSingles, args.blocks * kScaleBlock - begin);
+    return flushed(std::bit_cast<float>(args.a[begin * args.rows + first * count + ((k - begin) ^ 1U) * height + (row - first)]));
   }
-  float at(std::size_t k) const { return flushed(std::bit_cast<float>(a[(k ^ 1U) * height])); }
 };
 
 /// An e4m3fn code.

@@ -35,7 +35,7 @@ struct TileArgs {
   bool careful;
   /// bf16-chain: set where sums may be counted in units of their block's scale (operand.hpp).
   bool in_units;
-  const uint32_t* a;  ///< tile after tile, each in the engine's RowForm
+  const uint32_t* a;  ///< stretch after stretch of K (Tiling), of each tile after tile in the engine's RowForm
   /// int8: [block][row] in each tile, the bits of the fp32 number 1.5 * 2^23 units, a unit being the block's scale times 2^-7; beyond the scales of
   /// 2^111 they are no such number, but scale_byte_of() still finds the byte. A whole number of units that is added to the bits is added to the
   /// number.
@@ -107,6 +107,7 @@ struct Tiling {
   size_t tallest;  ///< rows of a tile
   RowForm form;
   size_t block_bytes;  ///< of rows that it is given at once
+  size_t stretch = 0;  ///< K of which the tiles lie one behind the other, as they are read; 0: all of K. Of rows in the form `singles`
 };
 
 /// Tallest tiles of each contract: what 32 vector registers hold.
@@ -121,6 +122,9 @@ inline constexpr size_t kWordRows = 3;
 inline constexpr size_t kSingleRows = 6;
 inline constexpr size_t kWideSingleRows = 12;
 
+/// K that the engines of rows in the form `singles` decode at once for all rows, whole chains of bf16-block: 16 KiB of fp32 for a panel.
+inline constexpr size_t kStretchOfSingles = 128;
+
 /// Engines that decode weights for each tile stream these past the rows, which fill half of a core's second-level cache of 1 MiB. Those that decode
 /// once for all rows stream the rows.
 inline constexpr size_t kHeldBytes = size_t{512} * 1024;
@@ -131,8 +135,8 @@ inline constexpr Tiling kInt8Tiling{kInt8Rows, RowForm::quads, kHeldBytes};
 inline constexpr Tiling kWordTiling{kWordRows, RowForm::quads, kStreamedBytes};
 inline constexpr Tiling kVnniTiling{kVnniRows, RowForm::quads, kHeldBytes};
 inline constexpr Tiling kDecodedChainTiling{kChainRows, RowForm::pairs, kStreamedBytes};
-inline constexpr Tiling kSingleTiling{kSingleRows, RowForm::singles, kStreamedBytes};
-inline constexpr Tiling kWideSingleTiling{kWideSingleRows, RowForm::singles, kStreamedBytes};
+inline constexpr Tiling kSingleTiling{kSingleRows, RowForm::singles, kStreamedBytes, kStretchOfSingles};
+inline constexpr Tiling kWideSingleTiling{kWideSingleRows, RowForm::singles, kStreamedBytes, kStretchOfSingles};
 
 TileFunction bf16_chain_portable;
 TileFunction bf16_chain_mxfp8_portable;
