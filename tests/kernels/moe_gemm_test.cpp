@@ -313,7 +313,7 @@ TEST_CASE("rows of several stretches and tiles are the contract's too") {
   Draws random(10);
   Compared compared;
   for (const WeightFacts& facts : kWeights) {
-    for (const Kind kind : {Kind::usual, Kind::any_scale}) {
+    for (const Kind kind : {Kind::usual, Kind::any_scale, Kind::tiny_activations}) {
       // More of K than any engine decodes at once, not a multiple of it; more rows than any tile has, in tiles of two heights, the tallest of every
       // engine among them.
       const Weights weights(facts, {.experts = 2, .halves = 1, .columns = 40, .k = 1184}, kind, random);
