@@ -178,13 +178,14 @@ void multiply_chains(const Stretch& stretch, const float* weights, const float* 
     x += (count - 1) * Rows;
     const float* const next_weights = left != 0 ? weights + kColumns : weights;  // behind the last chain, what is begun comes to nothing
     const float* const next_x = left != 0 ? x + Rows : x;
-    const Floats scale[2] = {load(scales), load(scales + kWidth)};
+    const Floats of_columns[2] = {load(scales), load(scales + kWidth)};
     MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
       const Floats value = all_of(x + m);
       MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
         float* const total = totals + m * kColumns + v * kWidth;
         const Floats whole = fused(value, load(weights + v * kWidth), part[m][v]);
-        store(total, fused(whole, with_row(scale[v], Scaled ? a_scales : nullptr, m), load(total)));
+        const Floats scale = Scaled ? product(all_of(a_scales + m), load(scales + v * kWidth)) : of_columns[v];
+        store(total, fused(whole, scale, load(total)));
       }
       begin_chain(part[m], all_of(next_x + m), next_weights);
       forget_registers();
