@@ -162,7 +162,8 @@ MXACT_INLINE void multiply_between(Floats (&sums)[Rows][2], const float* weights
 }
 
 /// Both at once, under flushing, where nothing is subnormal. A chain's last step, its way to the totals and the next chain's first step are one row's
-/// after another's: stores of all rows at once would hold up the products behind them.
+/// after another's: stores of all rows at once would hold up the products behind them. Of rows with scales the columns' come from memory again: there
+/// are no registers left.
 using MultiplyChains = void(const Stretch& stretch, const float* weights, const float* x, const float* a_scales, float* totals);
 template <size_t Rows, bool Scaled>
 void multiply_chains(const Stretch& stretch, const float* weights, const float* x, const float* a_scales, float* totals) {
