@@ -85,7 +85,7 @@ constexpr GoOnRows kGoOn = go_on_rows<kTileRows>();
 
 /// Rows of a tile, from `row` on, as fp32: the stretch of `count` that begins at `first` of K.
 MXACT_INLINE const float* singles(const TileArgs& args, size_t row, size_t first, size_t count) {
-  return reinterpret_cast<const float*>(args.a) + first * args.rows + row * count;
+  return reinterpret_cast<const float*>(args.a) + numbers_before(args.rows, row, first, count);
 }
 /// All rows where they are one tile, whose stretches lie one behind the other, from `first` of K on.
 MXACT_INLINE const float* one_tile(const TileArgs& args, size_t first) { return singles(args, 0, first, 0); }

@@ -143,8 +143,7 @@ void place_bf16(Operand& operand, const RowBlock& block, const Tile& tile, std::
   std::uint32_t* const to = operand.data.data() + block.first * form.dwords();
   for (std::size_t first = 0; first < form.k; first += stretch) {
     const std::size_t end = std::min(first + stretch, form.k);
-    const std::size_t numbers = first * block.rows + tile.first * (end - first);  // before them
-    place(rows, first, end, to + numbers * form.dwords() / form.k);
+    place(rows, first, end, to + numbers_before(block.rows, tile.first, first, end - first) * form.dwords() / form.k);
   }
 }
 

@@ -75,7 +75,7 @@ struct Singles {
   float at(std::size_t k) const {
     const std::size_t begin = k / kStretchOfSingles * kStretchOfSingles;
     const std::size_t count = std::min(kStretchOfSingles, args.blocks * kScaleBlock - begin);
-    return flushed(std::bit_cast<float>(args.a[begin * args.rows + first * count + ((k - begin) ^ 1U) * height + (row - first)]));
+    return flushed(std::bit_cast<float>(args.a[numbers_before(args.rows, first, begin, count) + ((k - begin) ^ 1U) * height + (row - first)]));
   }
 };
 

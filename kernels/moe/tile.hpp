@@ -110,6 +110,9 @@ struct Tiling {
   size_t stretch = 0;  ///< K of which the tiles lie one behind the other, as they are read; 0: all of K. Of rows in the form `singles`
 };
 
+/// Numbers of a block of `rows` that lie before those of the tile that begins at `row`, in the stretch of `count` that begins at `first` of K.
+static inline size_t numbers_before(size_t rows, size_t row, size_t first, size_t count) { return first * rows + row * count; }
+
 /// Tallest tiles of each contract: what 32 vector registers hold.
 inline constexpr size_t kChainRows = 12;
 inline constexpr size_t kBlockRows = 6;
