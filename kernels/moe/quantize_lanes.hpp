@@ -10,11 +10,12 @@ namespace mx::kernels::moe {
 namespace {
 
 inline bool quantize_lanes(const float* x, int8_t* codes, uint8_t* scale) {
-  uint32_t bits[kQuantizedBlock];
-  memcpy(bits, x, sizeof bits);
   int32_t largest = 0;
   for (int i = 0; i < kQuantizedBlock; ++i) {
-    const auto magnitude = static_cast<int32_t>(bits[i] & 0x7FFFFFFFU);
+    // Each number by itself: an array of them would be stored in other pieces than it is loaded in.
+    uint32_t bits;
+    memcpy(&bits, x + i, sizeof bits);
+    const auto magnitude = static_cast<int32_t>(bits & 0x7FFFFFFFU);
     largest = largest < magnitude ? magnitude : largest;
   }
   const int32_t field = largest >> 23;
