@@ -1,6 +1,7 @@
 #include "kernels/moe/operand.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <numeric>
@@ -18,6 +19,11 @@ namespace {
 constexpr std::uint8_t kMostBase = 238;
 
 constexpr int kFractionBits = 23;  // of fp32
+
+// Vectors that every processor's compiler has.
+typedef std::uint8_t Bytes __attribute__((vector_size(16)));
+typedef std::uint16_t Words __attribute__((vector_size(16)));
+typedef std::uint32_t Dwords __attribute__((vector_size(16)));
 
 int exponent_field(float value) { return static_cast<int>(std::bit_cast<std::uint32_t>(value) >> 23 & 0xFFU); }
 
@@ -76,22 +82,19 @@ void place_singles(std::span<const std::uint16_t* const> rows, std::size_t first
   }
 }
 
-/// Bytes 0 to 3 of a word in every other byte.
-std::uint64_t spread(std::uint64_t word) {
-  word = (word | word << 16) & 0x0000FFFF0000FFFFU;
-  return (word | word << 8) & 0x00FF00FF00FF00FFU;
-}
-
-/// Quads of an octet's k 0, 4, 1, 5 and 2, 6, 3, 7: the order in which a lane's bytes hold the weights' low and high nibbles.
+/// Quads of an octet's k 0, 4, 1, 5 and 2, 6, 3, 7: the order in which a lane's bytes hold the weights' low and high nibbles. Two octets at a time.
 void place_quads(std::span<const std::int8_t* const> rows, std::size_t k, std::uint32_t* to) {
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    const auto* const codes = reinterpret_cast<const std::uint8_t*>(rows[row]);
     std::uint32_t* quad = to + row;
-    for (std::size_t octet = 0; octet < k; octet += 8, quad += 2 * rows.size()) {
-      const std::uint64_t quads =
-          spread(load_little_endian<std::uint32_t>(codes + octet)) | spread(load_little_endian<std::uint32_t>(codes + octet + 4)) << 8;
-      quad[0] = static_cast<std::uint32_t>(quads);
-      quad[rows.size()] = static_cast<std::uint32_t>(quads >> 32);
+    for (std::size_t i = 0; i < k; i += sizeof(Bytes), quad += 4 * rows.size()) {
+      Dwords codes;
+      std::memcpy(&codes, rows[row] + i, sizeof codes);
+      const auto lower = reinterpret_cast<Bytes>(__builtin_shufflevector(codes, codes, 0, 2, 0, 2));
+      const auto upper = reinterpret_cast<Bytes>(__builtin_shufflevector(codes, codes, 1, 3, 1, 3));
+      const Bytes quads = __builtin_shufflevector(lower, upper, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+      std::array<std::uint32_t, 4> words;
+      std::memcpy(words.data(), &quads, sizeof quads);
+      for (std::size_t w = 0; w < words.size(); ++w) quad[w * rows.size()] = little_endian(words[w]);
     }
   }
 }
@@ -101,17 +104,18 @@ void place_bases(const std::uint8_t* scales, std::size_t blocks, std::size_t hei
   for (std::size_t b = 0; b < blocks; ++b) bases[b * height] = base_of(scales[b]);
 }
 
-/// The sum of a chain of at most 256 numbers, a multiple of 8: four sums of words of 16 bits, of bytes that are 128 larger than they are.
+/// The sum of a chain of at most 256 numbers, a multiple of 16: eight sums of words, of bytes that are 128 larger than they are.
 std::int32_t sum_of(const std::int8_t* chain, std::size_t length) {
-  constexpr std::uint64_t kLow = 0x00FF00FF00FF00FFU;
-  std::uint64_t sums = 0;
-  for (std::size_t i = 0; i < length; i += 8) {
-    std::uint64_t word;
-    std::memcpy(&word, chain + i, sizeof word);
-    word ^= 0x8080808080808080U;
-    sums += (word & kLow) + (word >> 8 & kLow);
+  Words sums{};
+  for (std::size_t i = 0; i < length; i += sizeof(Words)) {
+    Words pairs;
+    std::memcpy(&pairs, chain + i, sizeof pairs);
+    pairs ^= 0x8080;
+    sums += (pairs & 0xFF) + (pairs >> 8);
   }
-  return static_cast<std::int32_t>(sums * 0x0001000100010001U >> 48) - static_cast<std::int32_t>(128 * length);
+  std::array<std::uint64_t, 2> halves;
+  std::memcpy(halves.data(), &sums, sizeof sums);
+  return static_cast<std::int32_t>((halves[0] + halves[1]) * 0x0001000100010001U >> 48) - static_cast<std::int32_t>(128 * length);
 }
 
 /// Of each chain what its sum starts from, likewise. The sums of 12 times a chain are small, but bases may be the least of all numbers.
