@@ -65,32 +65,34 @@ TileActivation::TileActivation(const Activation& row, const ActivationConstants&
   mx::moe::activate(row, kF32, 0, 0, constants);  // refuses constants that it cannot take
 }
 
-void TileActivation::by_swish(const float* gate, const float* up, std::size_t count, float* out) const {
-  std::array<float, kSwishColumns> results;
-  std::uint32_t left = run_(*swish_, gate, up, results.data()) & ((1U << count) - 1U);
-  for (; left != 0; left &= left - 1) {
-    const auto i = static_cast<std::size_t>(std::countr_zero(left));
-    results[i] = value(mx::moe::activate(*row_, kF32, bits(gate[i]), bits(up[i]), constants_));
+void TileActivation::by_swish(const SwishTile& tile) const {
+  run_(*swish_, tile);
+  for (std::size_t row = 0; row < tile.rows; ++row) {
+    const float* const gate = tile.gate + row * tile.stride;
+    const float* const up = tile.up + row * tile.stride;
+    for (std::uint32_t left = tile.unsure[row]; left != 0; left &= left - 1) {
+      const auto i = static_cast<std::size_t>(std::countr_zero(left));
+      tile.out[row * tile.out_stride + i] = value(mx::moe::activate(*row_, kF32, bits(gate[i]), bits(up[i]), constants_));
+    }
   }
-  std::copy_n(results.begin(), count, out);
 }
 
-void TileActivation::operator()(const float* gate, const float* up, std::size_t rows, std::size_t stride, std::size_t count, float* out,
-                                std::size_t out_stride, CurveScratch& scratch) const {
+void TileActivation::operator()(const float* gate, const float* up, std::size_t rows, std::size_t stride, float* out, std::size_t out_stride,
+                                CurveScratch& scratch) const {
   if (swish_) {
-    for (std::size_t row = 0; row < rows; ++row) by_swish(gate + row * stride, up + row * stride, count, out + row * out_stride);
-    return;
+    scratch.unsure.resize(rows);
+    return by_swish({gate, up, stride, rows, out, out_stride, scratch.unsure.data()});
   }
   // The whole tile at once: the functions are the faster the more they are given.
   const auto gathered = [&](const float* from, std::vector<float>& to) {
     to.clear();
-    for (std::size_t row = 0; row < rows; ++row) to.insert(to.end(), from + row * stride, from + row * stride + count);
+    for (std::size_t row = 0; row < rows; ++row) to.insert(to.end(), from + row * stride, from + row * stride + kSwishColumns);
   };
   gathered(gate, scratch.tile_gate);
   if (gated()) gathered(up, scratch.tile_up);
-  scratch.tile_out.resize(rows * count);
+  scratch.tile_out.resize(rows * kSwishColumns);
   activate_all(*row_, constants_, scratch.tile_gate, scratch.tile_up, scratch.tile_out, scratch, *tier_);
-  for (std::size_t row = 0; row < rows; ++row) std::copy_n(scratch.tile_out.data() + row * count, count, out + row * out_stride);
+  for (std::size_t row = 0; row < rows; ++row) std::copy_n(scratch.tile_out.data() + row * kSwishColumns, kSwishColumns, out + row * out_stride);
 }
 
 }  // namespace mx::kernels::moe

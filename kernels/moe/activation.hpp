@@ -27,13 +27,13 @@ class TileActivation {
   /// False for a row of one half.
   bool gated() const { return row_->join != mx::moe::Join::none; }
 
-  /// A tile of `rows` rows, `stride` floats apart, of `count` columns, at most 16, of which 16 can be read: row i goes to out + i * out_stride. `up`
-  /// lies as `gate` does; it is not read where the row has none.
-  void operator()(const float* gate, const float* up, std::size_t rows, std::size_t stride, std::size_t count, float* out, std::size_t out_stride,
+  /// A tile of `rows` rows of 16 columns, `stride` floats apart: row i goes to out + i * out_stride. `up` lies as `gate` does; it is not read where
+  /// the row has none.
+  void operator()(const float* gate, const float* up, std::size_t rows, std::size_t stride, float* out, std::size_t out_stride,
                   CurveScratch& scratch) const;
 
  private:
-  void by_swish(const float* gate, const float* up, std::size_t count, float* out) const;
+  void by_swish(const SwishTile& tile) const;
 
   const mx::moe::Activation* row_;
   mx::moe::ActivationConstants constants_;

@@ -15,6 +15,7 @@ struct CurveScratch {
   std::vector<std::uint32_t> bits;
   std::vector<float> gate, up, curve;
   std::vector<float> tile_gate, tile_up, tile_out;  ///< of who gathers a tile
+  std::vector<std::uint32_t> unsure;                ///< columns of each of its rows
 };
 
 /// out[i] = mx::moe::activate(row, kF32, gate[i], up[i], constants), for constants that it takes; `up` is empty where the row has none.

@@ -1,13 +1,16 @@
 #include "kernels/moe/combine_lanes.hpp"
+#include "kernels/moe/dequantize_lanes.hpp"
 #include "kernels/moe/quantize_lanes.hpp"
 #include "kernels/moe/swish_lanes.hpp"
 
 namespace mx::kernels::moe {
 
-uint32_t swish_avx2(const Swish& swish, const float* gate, const float* up, float* out) { return swish_lanes(swish, gate, up, out); }
+void swish_avx2(const Swish& swish, const SwishTile& tile) { swish_lanes(swish, tile); }
 
 void combine_avx2(const CombineArgs& args) { combine_lanes(args); }
 
 bool quantize_avx2(const float* x, int8_t* codes, uint8_t* scale) { return quantize_lanes(x, codes, scale); }
+
+void dequantize_avx2(uint16_t* codes, size_t count, float scale) { dequantize_lanes(codes, count, scale); }
 
 }  // namespace mx::kernels::moe

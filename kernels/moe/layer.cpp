@@ -241,13 +241,12 @@ void FusedLayer::gate_and_up(std::size_t block, std::size_t first, std::size_t c
   for (std::size_t panel = first; panel < first + count; panel += step) {
     const std::size_t taken = std::min(step, first + count - panel);
     run_tiles(engine_, weights_.w13, rows.group, panel, taken, first_, block, scratch.tile.data(), strides, Bias::added);
-    // Gate and up of 16 columns each, or two vectors of columns without an up.
+    // Gate and up of 16 columns each, or two vectors of columns without an up: the columns are the next product's K, whole panels of them.
     for (std::size_t vector = 0; vector < taken * (kPanelColumns / kSwishColumns); vector += activation_.gated() ? 2U : 1U) {
       const std::size_t column = panel * lanes + (activation_.gated() ? vector / 2 : vector) * kSwishColumns;
-      if (column >= intermediate_) break;
       const float* const gate = scratch.tile.data() + vector / 2 * strides.panel + vector % 2 * kSwishColumns;
-      activation_(gate, gate + kSwishColumns, rows.rows, strides.row, std::min<std::size_t>(kSwishColumns, intermediate_ - column),
-                  act_.data() + rows.first * intermediate_ + column, intermediate_, scratch.curve);
+      activation_(gate, gate + kSwishColumns, rows.rows, strides.row, act_.data() + rows.first * intermediate_ + column, intermediate_,
+                  scratch.curve);
     }
   }
 }

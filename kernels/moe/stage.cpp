@@ -25,6 +25,14 @@ constexpr std::array kQuantizeKernels {
 #endif
 };
 
+constexpr std::array kDequantizeKernels {
+  KernelRow<DequantizeFunction>{"dequantize portable", 0, dequantize_portable},
+#if defined(__x86_64__) && !defined(MXACT_PORTABLE)
+      KernelRow<DequantizeFunction>{"dequantize avx2", kAvx2, dequantize_avx2},
+      KernelRow<DequantizeFunction>{"dequantize avx512", kAvx2 | kAvx512, dequantize_avx512},
+#endif
+};
+
 std::array<std::uint32_t, kBlock> bits_of(const float* x) {
   std::array<std::uint32_t, kBlock> bits;
   for (std::size_t i = 0; i < kBlock; ++i) bits[i] = std::bit_cast<std::uint32_t>(x[i]);
@@ -44,6 +52,7 @@ std::uint16_t to_bf16(std::uint32_t f32) {
 }
 
 std::span<const KernelRow<QuantizeFunction>> quantize_kernels() { return kQuantizeKernels; }
+std::span<const KernelRow<DequantizeFunction>> dequantize_kernels() { return kDequantizeKernels; }
 
 RowStage::RowStage(Contract contract, const Recipe* recipe, const IsaTier& tier)
     : recipe_(recipe),
@@ -53,6 +62,7 @@ RowStage::RowStage(Contract contract, const Recipe* recipe, const IsaTier& tier)
            : contract == Contract::bf16_chain ? Way::dequantized
                                               : Way::scaled),
       quick_(is_quick(recipe) ? kernel_for(kQuantizeKernels, tier).run : nullptr),
+      dequantize_(kernel_for(kDequantizeKernels, tier).run),
       elements_{},
       scales_{} {
   if (int8() && (recipe == nullptr || *recipe->format->element != kMxint8 || *recipe->format->scale != kE8m0)) {
@@ -115,9 +125,16 @@ void RowStage::dequantize_all(std::span<const float> rows, std::size_t length, s
   const std::size_t block = block_of(length);
   std::vector<float> scales(rows.size() / block);
   quantize_scaled(rows, length, codes, scales.data());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const float element = std::bit_cast<float>(static_cast<std::uint32_t>(codes[i]) << 16);
-    codes[i] = to_bf16(std::bit_cast<std::uint32_t>(bf16_product(element, scales[i / block])));
+  for (std::size_t b = 0; b < scales.size(); ++b) {
+    std::uint16_t* const of_block = codes + b * block;
+    if (scales[b] >= kLeastDequantizable) {
+      dequantize_(of_block, block, scales[b]);
+      continue;
+    }
+    for (std::size_t i = 0; i < block; ++i) {
+      const float element = std::bit_cast<float>(static_cast<std::uint32_t>(of_block[i]) << 16);
+      of_block[i] = to_bf16(std::bit_cast<std::uint32_t>(bf16_product(element, scales[b])));
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "kernels/isa.hpp"
 #include "kernels/moe/aligned.hpp"
+#include "kernels/moe/dequantize.hpp"
 #include "kernels/moe/quantize.hpp"
 #include "model/numerics/contract.hpp"
 #include "model/numerics/recipe.hpp"
@@ -16,6 +17,8 @@ namespace mx::kernels::moe {
 
 /// Every implementation of the MXINT8 quantizer, the plainest first.
 std::span<const KernelRow<QuantizeFunction>> quantize_kernels();
+/// And of its counterpart for formats that bf16 holds.
+std::span<const KernelRow<DequantizeFunction>> dequantize_kernels();
 
 /// bf16 of fp32 bits: nearest even, overflow to Inf, NaN stays one.
 std::uint16_t to_bf16(std::uint32_t f32);
@@ -74,7 +77,8 @@ class RowStage {
   const Recipe* recipe_;
   const IsaTier* tier_;
   Way way_;
-  QuantizeFunction* quick_;                  ///< null unless it computes the recipe
+  QuantizeFunction* quick_;  ///< null unless it computes the recipe
+  DequantizeFunction* dequantize_;
   std::array<std::uint16_t, 256> elements_;  ///< bf16 of codes
   std::array<float, 256> scales_;            ///< fp32 of scale bytes
 };

@@ -1,6 +1,7 @@
 #pragma once
 // Activations of the swish family on sixteen columns of an accumulator tile: plain data and C headers alone, since every tier's file includes this.
 
+#include <stddef.h>
 #include <stdint.h>
 
 namespace mx::kernels::moe {
@@ -20,11 +21,23 @@ struct Swish {
   float limit;
 };
 
-/// out[i] = the activation of gate[i] and up[i] for 16 columns. Bit i of the result is set where out[i] may not be the model's: NaNs, exponents far
-/// out, and the one exponential in thousands that lies too near a rounding boundary for arithmetic in doubles.
-using SwishFunction = uint32_t(const Swish& swish, const float* gate, const float* up, float* out);
-
 inline constexpr int kSwishColumns = 16;
+
+/// Rows of 16 columns each.
+struct SwishTile {
+  const float* gate;
+  const float* up;
+  size_t stride;  ///< floats from row to row of both
+  size_t rows;
+  float* out;
+  size_t out_stride;
+  /// Of each row: bit i is set where out[i] may not be the model's: NaNs, exponents far out, and the one exponential in thousands that lies too near
+  /// a rounding boundary for arithmetic in doubles.
+  uint32_t* unsure;
+};
+
+/// Out = the activation of gate and up.
+using SwishFunction = void(const Swish& swish, const SwishTile& tile);
 
 SwishFunction swish_portable;
 SwishFunction swish_avx2;

@@ -8,6 +8,7 @@
 
 #include "kernels/moe/bf16_product.hpp"
 #include "kernels/moe/gemm.hpp"
+#include "kernels/moe/stage.hpp"
 #include "model/numerics/convert.hpp"
 #include "model/numerics/dot.hpp"
 #include "model/numerics/f32.hpp"
@@ -15,6 +16,7 @@
 #include "tests/kernels/moe_draws.hpp"
 
 using namespace mx;
+using namespace mx::kernels;
 using namespace mx::kernels::moe;
 using namespace mx::test;
 
@@ -75,6 +77,39 @@ float hard_scale(Draws& random, std::size_t column) {
 }
 
 }  // namespace
+
+TEST_CASE("activations of every format of 8 bits or fewer come back to bf16 as their exact products, rounded once") {
+  Draws random(33);
+  const ContractRow& row = row_of(Contract::bf16_chain);
+  for (const Format* format : {&kE4m3fn, &kE5m2, &kE2m3, &kE3m2, &kE2m1}) {
+    std::vector<Value> elements;
+    std::vector<std::uint16_t> codes;
+    for (std::uint32_t code = 0; code < 1U << format->width; ++code) {
+      elements.push_back(decode(*format, code));
+      codes.push_back(static_cast<std::uint16_t>(to_f32(elements.back()) >> 16));
+    }
+    for (std::size_t round = 0; round < 300; ++round) {
+      const float edges[] = {kLeastDequantizable, std::numeric_limits<float>::max(), std::numeric_limits<float>::infinity()};
+      const float scale = round < 3 ? edges[round] : hard_scale(random, round);
+      const Value scales[] = {decode(kF32, std::bit_cast<std::uint32_t>(scale))};
+      const PreparedOperand folded =
+          prepare(row, Side::a, {.elements = elements, .format = format, .scales = scales, .block = static_cast<int>(elements.size())});
+      for (const KernelRow<DequantizeFunction>& kernel : dequantize_kernels()) {
+        if ((kernel.needs & ~mx::kernels::isa_of_processor()) != 0) continue;
+        std::vector<std::uint16_t> found = codes;
+        kernel.run(found.data(), found.size(), scale);
+        std::size_t differing = 0;
+        for (std::size_t i = 0; i < found.size(); ++i) {
+          // Of each pair the second comes first.
+          const std::uint32_t expected = folded.factors[i ^ 1U].f32;
+          differing += found[i] != (f32::is_nan(expected) ? 0x7FC0U : expected >> 16) ? 1U : 0U;
+        }
+        INFO(kernel.name << ", " << format->name << " times " << scale);
+        CHECK(differing == 0);
+      }
+    }
+  }
+}
 
 TEST_CASE("engines round each code times its channel's scale as the plain code does") {
   constexpr std::size_t kCodes = 256;
