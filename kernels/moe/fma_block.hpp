@@ -21,6 +21,22 @@ void decode(const uint8_t* codes, size_t k, float* out) {
   decode_columns<Codes>(codes, k, AsIs(), out);
 }
 
+/// Scales of the chains from `first` of K on; `at`: those of the part's first column.
+using DecodeScales = void(const TileArgs& args, const uint8_t* at, size_t first, size_t count, float* out);
+template <ScaleValues* Scales, size_t Bytes>
+void decode_scales(const TileArgs& args, const uint8_t* at, size_t first, size_t count, float* out) {
+  at += first / args.scale_block * kPanelColumns * Bytes;
+  size_t left = args.scale_block - first % args.scale_block;  // of K that these scale
+  for (size_t k = 0; k < count; k += args.chain, out += kColumns) {
+    ask_for_later(args, at);
+    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) store(out + v * kWidth, Scales(args, at + v * kWidth * Bytes));
+    left -= args.chain < left ? args.chain : left;
+    if (left != 0) continue;
+    at += kPanelColumns * Bytes;
+    left = args.scale_block;
+  }
+}
+
 /// Chains of `k` of K of some groups, [chain][row][kColumns] to each one's `sums`. To be run under flushing.
 using SumCodes = void(CodePlace& place, const float* x, size_t k, size_t chain, float* const* sums);
 template <class Codes, size_t Rows, size_t Groups>
@@ -92,13 +108,13 @@ constexpr ByShape<AddCodes> kAddCodes{
 struct Kind {
   Decode* decode;
   size_t code_bits;
-  ScaleValues* scales;
+  DecodeScales* decode_scales;
   size_t scale_bytes;
   const ByShape<SumCodes>& sum_codes;
   const ByShape<AddCodes>& add_codes;
 };
 template <class Codes, ScaleValues* Scales, size_t Bytes>
-constexpr Kind kKind{decode<Codes>, Codes::kBits, Scales, Bytes, kSumCodes<Codes>, kAddCodes<Codes, Scales, Bytes>};
+constexpr Kind kKind{decode<Codes>, Codes::kBits, decode_scales<Scales, Bytes>, Bytes, kSumCodes<Codes>, kAddCodes<Codes, Scales, Bytes>};
 template <class Codes>
 constexpr Kind kE8m0Kind = kKind<Codes, e8m0_scales, 1>;
 template <class Codes, ScaleValues* Scales = expert_scales>
@@ -276,21 +292,14 @@ void continue_chains(const TileArgs& args, size_t panel, size_t first, size_t co
 
 /// The one chain's sums times their scales.
 void scale_sums(const TileArgs& args, const Kind& kind, const uint8_t* scales, float* sums) {
+  alignas(64) float of_columns[kColumns];
+  kind.decode_scales(args, scales, 0, 1, of_columns);
   for (size_t v = 0; v < 2; ++v) {
-    const Floats scale = kind.scales(args, scales + v * kWidth * kind.scale_bytes);
+    const Floats scale = load(of_columns + v * kWidth);
     for (size_t row = 0; row < args.rows; ++row) {
       float* const at = sums + row * kColumns + v * kWidth;
       store(at, fused(load(at), with_row(scale, args.a_scales, row), zeros()));
     }
-  }
-}
-
-/// Scales of the chains from `first` of K on; `at`: those of the part's first column.
-void decode_scales(const TileArgs& args, const Kind& kind, const uint8_t* at, size_t first, size_t count, float* out) {
-  for (size_t c = 0; c * args.chain < count; ++c) {
-    const uint8_t* const of_chain = at + (first + c * args.chain) / args.scale_block * kPanelColumns * kind.scale_bytes;
-    ask_for_later(args, of_chain);
-    for (size_t v = 0; v < 2; ++v) store(out + c * kColumns + v * kWidth, kind.scales(args, of_chain + v * kWidth * kind.scale_bytes));
   }
 }
 
@@ -313,7 +322,7 @@ struct FewRows {
       }
       const float* const a_scales = args.a_scales == nullptr ? nullptr : args.a_scales + first / args.chain * args.rows;
       for (size_t g = 0; g < groups; ++g) {
-        decode_scales(args, kind, group_scales(args, group + g, kind.scale_bytes), first, count, scales);
+        kind.decode_scales(args, group_scales(args, group + g, kind.scale_bytes), first, count, scales);
         kAddChains[args.rows - 1]({count, args.chain, scales}, sums[g], a_scales, totals[g]);
       }
     }
@@ -368,7 +377,7 @@ void run(const TileArgs& args, const Kind& kind) {
       const size_t count = k - first < kStretchOfSingles ? k - first : kStretchOfSingles;
       for (size_t p = 0; p < kParts; ++p) {
         kind.decode(codes + p * kColumns * 4 + first * kind.code_bits / 8 * kPanelColumns, count, parts[p].weights);
-        if (!one_chain) decode_scales(args, kind, scales + p * kColumns * kind.scale_bytes, first, count, parts[p].scales);
+        if (!one_chain) kind.decode_scales(args, scales + p * kColumns * kind.scale_bytes, first, count, parts[p].scales);
       }
       multiply(args, panel, first, count, parts);
     }

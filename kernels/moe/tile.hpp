@@ -80,12 +80,12 @@ static inline void each_tile(size_t rows, Visit visit) {
 /// Calls with (first K, the K behind the last, way) for each run of whole blocks of K, but for its ends, of which `way_of_block` gives the same way.
 template <class WayOfBlock, class Visit>
 static inline void each_run(size_t first, size_t end, size_t block, WayOfBlock way_of_block, Visit visit) {
-  while (first < end) {
-    const auto* const way = way_of_block(first / block);
+  for (size_t index = first / block; first < end;) {
+    const auto* const way = way_of_block(index);
     size_t next = first;
     do {
-      next = (next / block + 1) * block;
-    } while (next < end && way_of_block(next / block) == way);
+      next = ++index * block;
+    } while (next < end && way_of_block(index) == way);
     next = next < end ? next : end;
     visit(first, next, *way);
     first = next;
