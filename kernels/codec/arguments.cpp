@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kernels/codec/scale_tiles.hpp"
+#include "kernels/threads.hpp"
 #include "model/error.hpp"
 
 namespace mx::kernels {
@@ -39,7 +40,7 @@ void require_separate(std::span<const Buffer> buffers) {
 }
 
 void require_workers(const Workers& workers) {
-  if (workers.threads < 1) refuse(std::to_string(workers.threads) + " threads: at least 1 works");
+  require_threads(workers.threads);
   require_runs_here(*workers.tier);
 }
 

@@ -41,8 +41,6 @@ float value(std::uint32_t x) { return std::bit_cast<float>(x); }
 
 }  // namespace
 
-std::span<const KernelRow<SwishFunction>> swish_kernels() { return kSwishKernels; }
-
 std::optional<Swish> as_swish(const Activation& row, const ActivationConstants& constants) {
   const auto* const curve = std::ranges::find(kCurves, row.curve, &CurveRow::curve);
   const auto* const join = std::ranges::find(kJoins, row.join, &JoinRow::from);
@@ -61,7 +59,8 @@ std::optional<Swish> as_swish(const Activation& row, const ActivationConstants& 
 }
 
 TileActivation::TileActivation(const Activation& row, const ActivationConstants& constants, const IsaTier& tier)
-    : row_(&row), constants_(constants), swish_(as_swish(row, constants)), run_(kernel_for(kSwishKernels, tier).run), tier_(&tier) {
+    : row_(&row), constants_(constants), swish_(as_swish(row, constants)), run_(kernel_for(kSwishKernels, tier).run), tier_(tier) {
+  require_runs_here(tier, "activation");
   mx::moe::activate(row, kF32, 0, 0, constants);  // refuses constants that it cannot take
 }
 
@@ -91,7 +90,7 @@ void TileActivation::operator()(const float* gate, const float* up, std::size_t 
   gathered(gate, scratch.tile_gate);
   if (gated()) gathered(up, scratch.tile_up);
   scratch.tile_out.resize(rows * kSwishColumns);
-  activate_all(*row_, constants_, scratch.tile_gate, scratch.tile_up, scratch.tile_out, scratch, *tier_);
+  activate_all(*row_, constants_, scratch.tile_gate, scratch.tile_up, scratch.tile_out, scratch, tier_);
   for (std::size_t row = 0; row < rows; ++row) std::copy_n(scratch.tile_out.data() + row * kSwishColumns, kSwishColumns, out + row * out_stride);
 }
 

@@ -12,16 +12,13 @@
 
 namespace mx::kernels::moe {
 
-/// Every implementation of the swish family, the plainest first.
-std::span<const KernelRow<SwishFunction>> swish_kernels();
-
 /// The row as a swish, or none when it is another curve or clamps otherwise: such rows take the way of curve.hpp.
 std::optional<Swish> as_swish(const mx::moe::Activation& row, const mx::moe::ActivationConstants& constants);
 
 /// One row of the table with its constants, made ready for a tier.
 class TileActivation {
  public:
-  /// Throws Error(usage) as mx::moe::activate does for these constants.
+  /// Throws Error(usage) as mx::moe::activate does for these constants, Error(unsupported) for a tier that does not run here.
   TileActivation(const mx::moe::Activation& row, const mx::moe::ActivationConstants& constants, const IsaTier& tier);
 
   /// False for a row of one half.
@@ -39,7 +36,7 @@ class TileActivation {
   mx::moe::ActivationConstants constants_;
   std::optional<Swish> swish_;
   SwishFunction* run_;
-  const IsaTier* tier_;
+  IsaTier tier_;
 };
 
 }  // namespace mx::kernels::moe

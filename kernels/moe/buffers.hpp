@@ -42,6 +42,15 @@ inline void check_apart(std::string_view place, const Input& written, std::initi
   }
 }
 
+/// Of sizes, or the largest number there is where their product is beyond it.
+inline std::size_t product_of(std::initializer_list<std::size_t> sizes) {
+  std::size_t product = 1;
+  for (const std::size_t size : sizes) {
+    if (__builtin_mul_overflow(product, size, &product)) return SIZE_MAX;
+  }
+  return product;
+}
+
 /// The same of `out`.
 inline void check_buffers(std::string_view place, std::span<float> out, std::initializer_list<Input> inputs) {
   check_apart(place, input("out", std::span<const float>(out)), inputs);

@@ -83,7 +83,7 @@ class Arrays {
     for (float& x : s) x = 1 + x;
   }
 
-  /// What of `inner` goes through the function, plus one, times half of g; `half` either way around gives the same bits.
+  /// What of `inner` goes through the function, plus one, times half of g; either way around the bits are the same.
   void gelu(const char* function, float (*inner)(float)) {
     std::vector<float>& s = scratch_.curve;
     s = scratch_.gate;

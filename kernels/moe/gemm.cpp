@@ -10,6 +10,7 @@
 
 #include "kernels/moe/buffers.hpp"
 #include "kernels/moe/race.hpp"
+#include "kernels/threads.hpp"
 #include "model/error.hpp"
 #include "model/fault.hpp"
 
@@ -91,17 +92,19 @@ constexpr std::array kEngines {
 std::size_t checked_rows(const Engine& engine, const PanelMatrix& weights, std::size_t expert, std::size_t x, std::span<const float> out,
                          int threads) {
   const PanelShape& shape = weights.shape;
+  require_runs_here({engine.name, engine.needs}, engine.name);
   if (weights.format->kind != engine.kind) refuse(engine, "does not read weights in " + std::string(layout::name_of(weights.format->format)));
   if (expert >= shape.experts) {
     refuse(engine, "expert " + std::to_string(expert) + " is not in 0.." + std::to_string(shape.experts - 1));
   }
-  if (threads < 1) refuse(engine, std::to_string(threads) + " threads");
+  require_threads(threads, engine.name);
   if (x % shape.k != 0) refuse(engine, "x has " + std::to_string(x) + " values, not rows of " + std::to_string(shape.k));
   const auto rows = static_cast<std::size_t>(x) / shape.k;
   if (out.size() != rows * shape.halves * shape.columns) {
     refuse(engine, "out has " + std::to_string(out.size()) + " values, not " + std::to_string(rows) + " rows of " +
                        std::to_string(shape.halves * shape.columns));
   }
+  require_apart(engine.name, out, weights);
   return rows;
 }
 
@@ -276,7 +279,7 @@ void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, 
   const std::size_t rows = checked_rows(engine, weights, expert, x.codes.size(), out, threads);
   if (x.block == 0) refuse(engine, "a scale for 0 of K");
   const std::size_t chain = chain_of(weights, x.block);
-  const std::size_t scales = (k + x.block - 1) / x.block;
+  const std::size_t scales = x.block >= k ? 1 : (k + x.block - 1) / x.block;
   if (x.scales.size() != rows * scales) {
     refuse(engine, "x has " + std::to_string(x.scales.size()) + " scales, not " + std::to_string(rows) + " rows of " + std::to_string(scales));
   }

@@ -39,8 +39,9 @@ const Engine& engine_in_use(Contract contract, const PanelFormat& format);
 std::size_t chain_of(const PanelMatrix& weights, std::size_t block);
 
 /// out[row][half * columns + i] = row of `x` times column i of that half of one expert, plus its bias if `weights` has any: fp32, of NaNs 0x7FC00000.
-/// `threads` of at least 1. Throws Error(usage), before anything is written, when a size disagrees, the expert does not exist, the contract takes
-/// other activations, or `out` overlaps an input.
+/// `threads` of 1 to kMostThreads. Throws, before anything is written, Error(usage) when a size disagrees, the expert does not exist, the contract
+/// takes other activations, or `out` overlaps an input or the weights, Error(unsupported) when this processor cannot run the engine. Weights are what
+/// pack() made: their memory is not measured again. The contracts: mx::Contract, model/numerics/contract.hpp.
 void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Bf16Rows& x, std::span<float> out, int threads);
 void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Int8Rows& x, std::span<float> out, int threads);
 void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const ScaledRows& x, std::span<float> out, int threads);
@@ -55,7 +56,7 @@ struct Strides {
 /// Whether outputs get the bias that the weights hold.
 enum class Bias { added, left_out };
 
-/// Panels [first, first + count) of an expert by one block of rows.
+/// Panels [first, first + count) of an expert by one block of rows. Nothing is checked here, nor in run_columns().
 void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t expert, std::size_t first, std::size_t count, const Operand& operand,
                std::size_t row_block, float* out, const Strides& strides, Bias bias);
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "kernels/moe/buffers.hpp"
+#include "kernels/threads.hpp"
 #include "model/error.hpp"
 #include "model/fault.hpp"
 
@@ -53,8 +54,6 @@ std::vector<Work> work_of(const Operand& operand, std::size_t panels) {
 
 }  // namespace
 
-std::span<const KernelRow<CombineFunction>> combine_kernels() { return kCombineKernels; }
-
 FusedLayer::FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const IsaTier& tier)
     : FusedLayer(weights, choices, engine_for(choices.contract, *weights.w13.format, tier), tier) {}
 
@@ -93,16 +92,18 @@ void FusedLayer::run(const RoutedTokens& tokens, std::span<float> out, int threa
   if (tokens.top_k < 1 || tokens.experts.size() % tokens.top_k != 0) {
     refuse(std::to_string(tokens.experts.size()) + " experts are not rows of top_k " + std::to_string(tokens.top_k));
   }
-  if (threads < 1) refuse(std::to_string(threads) + " threads");
+  require_threads(threads, "layer");
   const std::size_t count = tokens.experts.size() / tokens.top_k;
   check_size("weights", tokens.weights.size(), tokens.experts.size());
   check_size("x", tokens.x.size(), count * hidden_);
   check_size("out", out.size(), count * hidden_);
   check_buffers("layer", out,
                 {input("x", tokens.x), input("weights", tokens.weights), input("experts", tokens.experts), input("expert_map", tokens.expert_map)});
+  require_apart_from_weights(out);
   for (std::size_t i = 0; i < tokens.weights.size(); ++i) {
     if (!std::isfinite(tokens.weights[i])) {
-      refuse("the weight of token " + std::to_string(i / tokens.top_k) + ", slot " + std::to_string(i % tokens.top_k) + " is not finite");
+      refuse("the weight of token " + std::to_string(i / tokens.top_k) + ", slot " + std::to_string(i % tokens.top_k) + " is " +
+             std::to_string(tokens.weights[i]) + ", not finite");
     }
   }
   const SortedPairs pairs = sort_pairs(tokens.experts, tokens.expert_map, weights_.w13.shape.experts);
@@ -114,11 +115,12 @@ void FusedLayer::run(const RoutedTokens& tokens, std::span<float> out, int threa
 void FusedLayer::run_batched(const BatchedTokens& tokens, std::span<float> out, int threads) {
   const std::size_t experts = weights_.w13.shape.experts;
   if (choices_.weight_on == mx::moe::WeightPlace::input) refuse("batched tokens come without weights to put on the input");
-  if (threads < 1) refuse(std::to_string(threads) + " threads");
+  require_threads(threads, "layer");
   check_size("counts", tokens.counts.size(), experts);
-  check_size("x", tokens.x.size(), experts * tokens.room * hidden_);
+  check_size("x", tokens.x.size(), product_of({experts, tokens.room, hidden_}));
   check_size("out", out.size(), tokens.x.size());
   check_buffers("layer", out, {input("x", tokens.x), input("counts", tokens.counts)});
+  require_apart_from_weights(out);
   std::vector<std::size_t> group_sizes;
   Sources sources;
   std::vector<float*> to;
@@ -137,6 +139,11 @@ void FusedLayer::run_batched(const BatchedTokens& tokens, std::span<float> out, 
   run_experts(group_sizes, sources, threads);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (std::size_t row = 0; row < to.size(); ++row) std::copy_n(expert_out_.data() + row * hidden_, hidden_, to[row]);
+}
+
+void FusedLayer::require_apart_from_weights(std::span<float> out) const {
+  require_apart("layer", out, weights_.w13);
+  require_apart("layer", out, weights_.w2);
 }
 
 /// A token enters once, or, where the input has the weights, once for each of its pairs.

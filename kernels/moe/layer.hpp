@@ -17,9 +17,6 @@
 
 namespace mx::kernels::moe {
 
-/// Every implementation of the sum, the plainest first.
-std::span<const KernelRow<CombineFunction>> combine_kernels();
-
 /// Tokens with their experts. Weights are fp32 and finite.
 struct RoutedTokens {
   std::span<const std::uint16_t> x;          ///< bf16 codes [tokens, hidden]
@@ -39,14 +36,15 @@ struct BatchedTokens {
 /// A layer ready to run, with the memory that runs share: one run at a time.
 class FusedLayer {
  public:
-  /// `weights` must outlive the layer. Throws Error(unsupported) for choices that no kernel has or a tier that this processor lacks, Error(usage) for
-  /// constants that the activation does not take, matrices that do not fit together or to the activation, and rows that are not whole blocks.
+  /// `weights` must outlive the layer, and what `choices` points to. Throws Error(unsupported) for choices that no kernel has or a tier that this
+  /// processor lacks, Error(usage) for constants that the activation does not take, matrices that do not fit together or to the activation, and rows
+  /// that are not whole blocks.
   FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const IsaTier& tier);
   /// On isa_tier(), with engine_in_use().
   FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices);
 
   /// out: fp32 [tokens, hidden]. Throws Error(usage), before anything is written, for sizes that disagree, experts that do not exist, weights that
-  /// are not finite, an `out` or input that is misaligned, and an `out` that overlaps an input.
+  /// are not finite, an `out` or input that is misaligned, and an `out` that overlaps an input or the weights; for threads beyond 1 to kMostThreads.
   void run(const RoutedTokens& tokens, std::span<float> out, int threads);
 
   /// out: fp32 [experts, room, hidden], of each token its expert's output without a weight; rooms beyond the counts are left alone. Errors as run(),
@@ -73,6 +71,7 @@ class FusedLayer {
 
   FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const Engine& engine, const IsaTier& tier);
 
+  void require_apart_from_weights(std::span<float> out) const;
   Sources sources_of(const RoutedTokens& tokens, const SortedPairs& pairs) const;
   void run_experts(std::span<const std::size_t> group_sizes, const Sources& sources, int threads);
   void stage_x(const Sources& sources, std::size_t first, Scratch& scratch);  ///< some rows from there on

@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "kernels/little_endian.hpp"
+#include "kernels/moe/buffers.hpp"
 #include "kernels/moe/tile.hpp"
 #include "kernels/relayout/plan.hpp"
 #include "kernels/relayout/tensor.hpp"
+#include "kernels/threads.hpp"
 #include "model/error.hpp"
 #include "model/fault.hpp"
 #include "model/layout/grains.hpp"
@@ -31,7 +33,7 @@ std::int64_t extent(std::size_t count) { return static_cast<std::int64_t>(count)
 
 void check_size(std::string_view what, std::size_t found, std::size_t wanted) {
   if (found == wanted) return;
-  refuse(std::string(what) + " has " + std::to_string(found) + " units, its shape needs " + std::to_string(wanted));
+  refuse(std::string(what) + " has " + std::to_string(found) + ", its shape needs " + std::to_string(wanted));
 }
 
 /// Columns of each half, padded to whole panels, and cut into those.
@@ -64,7 +66,7 @@ void move(const Source& from, const Layout& to, Lines<std::uint8_t>& bytes) {
   // Less does not repay waking the other threads.
   constexpr std::int64_t kWorthThreads = std::int64_t{1} << 20;
   bytes.resize(static_cast<std::size_t>(to.bytes()));
-  relayout::apply(relayout::plan(from.memory, to), from.bytes, bytes, to.bytes() < kWorthThreads ? 1 : omp_get_max_threads());
+  relayout::apply(relayout::plan(from.memory, to), from.bytes, bytes, to.bytes() < kWorthThreads ? 1 : std::min(omp_get_max_threads(), kMostThreads));
 }
 
 /// Of each row its fp32 scales, [E, half, N, G], from those of squares, rows or experts.
@@ -75,7 +77,7 @@ std::vector<std::uint8_t> scales_of_rows(const PanelShape& shape, const PanelFor
   const bool of_expert = format.format == layout::WeightFormat::fp8_tensor;
   const std::size_t shared = format.scale_block != 0 ? kSquare : 1;
   const std::size_t groups = (rows + shared - 1) / shared;
-  check_size("scales", scales.size(), 4 * shape.experts * (of_expert ? 1 : shape.halves * groups * along_k));
+  check_size("bytes of scales", scales.size(), 4 * shape.experts * (of_expert ? 1 : shape.halves * groups * along_k));
   std::vector<std::uint8_t> out;
   for (std::size_t half = 0; half < shape.experts * shape.halves; ++half) {
     for (std::size_t row = 0; row < rows; ++row) {
@@ -130,7 +132,7 @@ struct Tensors {
 
 PanelMatrix packed(const PanelShape& shape, const PanelFormat& format, const Tensors& from) {
   PanelMatrix matrix{.shape = shape, .format = &format, .codes = {}, .scales = {}, .ranges = {}, .expert_scales = from.expert_scales, .bias = {}};
-  if (format.scale == PanelScale::e4m3) check_size("experts' scales", from.expert_scales.size(), shape.experts);
+  check_size("experts' scales", from.expert_scales.size(), format.scale == PanelScale::e4m3 ? shape.experts : 0);
   move(from.codes, panel_codes(from.code_axes, format), matrix.codes);
   move(from.scales, panel_scales(from.scale_axes, format), matrix.scales);
   if (format.scale != PanelScale::e4m3) find_ranges(matrix);
@@ -198,6 +200,7 @@ PanelMatrix matrix_of(const Roles& roles, const layout::Sizes& sizes, const layo
   const auto logical = [&](Role role) { return layout::to_row_major(found(role).memory, found(role).bytes); };
   Tensors tensors{
       found(roles.weight), layout::logical_axes(roles.weight, sizes, form), found(roles.scale), layout::logical_axes(roles.scale, sizes, form), {}};
+  check_size("bytes of codes", tensors.codes.bytes.size(), static_cast<std::size_t>(tensors.codes.memory.bytes()));
   std::vector<std::uint8_t> repeated;
   if (format.scale == PanelScale::f32) {
     repeated = scales_of_rows(shape, format, logical(roles.scale));
@@ -254,11 +257,20 @@ Layout panel_scales(const std::vector<Axis>& axes, const PanelFormat& format) {
   return panels;
 }
 
+void require_apart(std::string_view place, std::span<const float> out, const PanelMatrix& matrix) {
+  check_apart(place, input("out", out),
+              {input("the weights' codes", std::span<const std::uint8_t>(matrix.codes)),
+               input("the weights' scales", std::span<const std::uint8_t>(matrix.scales)),
+               input("the experts' scales", std::span<const float>(matrix.expert_scales)), input("the bias", std::span<const float>(matrix.bias))});
+}
+
 PanelMatrix pack(const PanelShape& shape, const PanelFormat& format, layout::SourceOrder order, const RowMajor& from) {
   check(shape);
+  // First of all: once there are so many codes, no product of sizes below is beyond 64 bits.
+  check_size("bytes of codes", from.codes.size(),
+             product_of({shape.experts, shape.halves, shape.columns, shape.k / 8, static_cast<std::size_t>(format.code_bits)}));
   const std::size_t rows = shape.experts * shape.halves * shape.columns;
   const layout::SourceOrder rows_are = shape.halves == 2 ? order : layout::SourceOrder::standard;
-  check_size("codes", from.codes.size() * 8, rows * shape.k * static_cast<std::size_t>(format.code_bits));
   const std::vector<Axis> code_axes = axes_of(shape, "K", shape.k);
   const std::vector<Axis> scale_axes = axes_of(shape, "G", format.scales_of(shape.k));
   const int scale_bits = static_cast<int>(8 * format.scale_bytes());
@@ -269,7 +281,7 @@ PanelMatrix pack(const PanelShape& shape, const PanelFormat& format, layout::Sou
     repeated = scales_of_rows(shape, format, from.scales);
     scales = {Layout(scale_axes, 32), repeated};
   } else {
-    check_size("scales", from.scales.size(), rows * format.scales_of(shape.k));
+    check_size("bytes of scales", from.scales.size(), rows * format.scales_of(shape.k));
   }
   PanelMatrix matrix = packed(shape, format,
                               {{rows_in_order(code_axes, format.code_bits, rows_are), from.codes},

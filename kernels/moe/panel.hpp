@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "kernels/moe/aligned.hpp"
@@ -26,7 +27,7 @@ struct PanelShape {
   friend bool operator==(const PanelShape&, const PanelShape&) = default;
 };
 
-/// Throws Error(usage) naming the size: not positive, or a K that is not whole blocks.
+/// Throws Error(usage) naming the size: not positive, halves other than 1 or 2, or a K that is not whole blocks.
 void check(const PanelShape& shape);
 
 /// The view programs of codes and of scales, from the logical tensors: axes [E, half, N, K] or [E, N, K], and [E, half, N, G] or [E, N, G] with G the
@@ -67,6 +68,9 @@ struct RowMajor {
 
 /// Row-major tensors into panels, rows in `order` where there are two halves. Throws Error(usage) naming a size that disagrees.
 PanelMatrix pack(const PanelShape& shape, const PanelFormat& format, layout::SourceOrder order, const RowMajor& from);
+
+/// Throws Error(usage), with `place` as its place, when `out` overlaps memory of the matrix.
+void require_apart(std::string_view place, std::span<const float> out, const PanelMatrix& matrix);
 
 /// w13 and w2 of a layer.
 struct PanelLayer {

@@ -9,6 +9,7 @@
 
 #include "kernels/functions/functions.hpp"
 #include "kernels/moe/buffers.hpp"
+#include "kernels/threads.hpp"
 #include "model/error.hpp"
 #include "model/fault.hpp"
 #include "model/numerics/convert.hpp"
@@ -26,6 +27,8 @@ using mx::moe::RouterSizes;
 using mx::moe::Score;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+/// What a router is tried with has room for so many.
+constexpr std::size_t kMostExperts = 1 << 16;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(ErrorCode::usage, text, "router"); }
@@ -168,7 +171,8 @@ void try_on_zeros(const RouterRecipe& recipe, const RouterSizes& sizes, std::siz
 void route(const RouterRecipe& recipe, const RouterSizes& sizes, std::span<const float> logits, std::size_t experts, std::span<const float> bias,
            const RoutedRoom& out, const IsaTier& tier, int threads) {
   require_runs_here(tier, "MXACT_ISA");
-  if (threads < 1) refuse(std::to_string(threads) + " threads");
+  require_threads(threads, "router");
+  if (experts > kMostExperts) refuse(std::to_string(experts) + " experts, at most " + std::to_string(kMostExperts) + " are routed to");
   try_on_zeros(recipe, sizes, experts, bias.size());
   if (logits.size() % experts != 0) refuse(std::to_string(logits.size()) + " logits are not rows of " + std::to_string(experts));
   const std::size_t tokens = logits.size() / experts;

@@ -8,6 +8,8 @@
 namespace mx::kernels::moe {
 namespace {
 
+constexpr std::size_t kMost = std::numeric_limits<std::int32_t>::max();
+
 [[noreturn]] void refuse(const std::string& text) { throw Error(ErrorCode::usage, text, "layer"); }
 
 /// The rank's number of a slot's expert, or -1.
@@ -16,19 +18,25 @@ std::int32_t local_expert(std::int32_t expert, std::span<const std::int32_t> map
   if (expert < 0 || static_cast<std::size_t>(expert) >= known) {
     refuse("expert " + std::to_string(expert) + " is not in 0.." + std::to_string(known - 1));
   }
-  const std::int32_t local = map.empty() ? expert : map[static_cast<std::size_t>(expert)];
-  if (local < -1 || (local >= 0 && static_cast<std::size_t>(local) >= experts)) {
+  return map.empty() ? expert : map[static_cast<std::size_t>(expert)];
+}
+
+void check_map(std::span<const std::int32_t> map, std::size_t experts) {
+  for (std::size_t expert = 0; expert < map.size(); ++expert) {
+    const std::int32_t local = map[expert];
+    if (local >= -1 && (local < 0 || static_cast<std::size_t>(local) < experts)) continue;
     refuse("the map sends expert " + std::to_string(expert) + " to " + std::to_string(local) + ", the layer holds " + std::to_string(experts));
   }
-  return local;
 }
 
 }  // namespace
 
 SortedPairs sort_pairs(std::span<const std::int32_t> experts_of_slots, std::span<const std::int32_t> map, std::size_t experts) {
-  if (experts_of_slots.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+  if (experts_of_slots.size() > kMost) {
     refuse(std::to_string(experts_of_slots.size()) + " slots: at most 2^31 - 1 are sorted at once");
   }
+  if (experts < 1 || experts > kMost) refuse("a layer of " + std::to_string(experts) + " experts: there are 1 to 2^31 - 1");
+  check_map(map, experts);
   SortedPairs pairs{std::vector<std::size_t>(experts, 0), {}, std::vector<std::int32_t>(experts_of_slots.size(), -1)};
   std::size_t total = 0;
   for (const std::int32_t expert : experts_of_slots) {

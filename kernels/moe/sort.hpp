@@ -15,7 +15,8 @@ struct SortedPairs {
 };
 
 /// Counting sort of the slots [tokens * top_k] by the rank's expert, which `map` gives (empty: the expert itself). Slots of experts that the rank
-/// does not hold (-1) are left out. Throws Error(usage) for an expert that does not exist and for a map that names one the rank lacks.
+/// does not hold (-1) are left out. Throws Error(usage) for an expert that does not exist, for a map with any entry that is neither -1 nor one of the
+/// rank's, and for more than 2^31 - 1 slots or experts.
 SortedPairs sort_pairs(std::span<const std::int32_t> experts_of_slots, std::span<const std::int32_t> map, std::size_t experts);
 
 }  // namespace mx::kernels::moe

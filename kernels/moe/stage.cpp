@@ -51,12 +51,11 @@ std::uint16_t to_bf16(std::uint32_t f32) {
   return static_cast<std::uint16_t>((f32 + 0x7FFFU + (f32 >> 16 & 1U)) >> 16);
 }
 
-std::span<const KernelRow<QuantizeFunction>> quantize_kernels() { return kQuantizeKernels; }
 std::span<const KernelRow<DequantizeFunction>> dequantize_kernels() { return kDequantizeKernels; }
 
 RowStage::RowStage(Contract contract, const Recipe* recipe, const IsaTier& tier)
     : recipe_(recipe),
-      tier_(&tier),
+      tier_(tier),
       way_(contract == Contract::int8_block   ? Way::int8
            : recipe == nullptr                ? Way::bf16
            : contract == Contract::bf16_chain ? Way::dequantized
@@ -69,7 +68,10 @@ RowStage::RowStage(Contract contract, const Recipe* recipe, const IsaTier& tier)
     refuse(std::string(name_of(contract)) + " takes activations quantized to mxint8, not " +
            (recipe == nullptr ? "bf16" : std::string(recipe->format->name)));
   }
+  require_runs_here(tier, "layer");
   if (recipe == nullptr) return;
+  if (!gives_codes(*recipe)) refuse("the recipe for " + std::string(recipe->format->name) + " gives scales alone");
+  if (!takes_source(*recipe, kF32)) refuse("the recipe for " + std::string(recipe->format->name) + " takes no fp32 numbers, which activations are");
   const TensorNeeds needs = tensor_needs(*recipe);
   if (needs.encode || needs.decode) refuse(std::string(recipe->format->name) + " by this recipe needs a number of the whole tensor");
   if (!int8()) read_tables();
@@ -146,7 +148,7 @@ void RowStage::quantize_scaled(std::span<const float> rows, std::size_t length, 
   // Words, since scales may be fp32.
   std::vector<std::uint32_t> scale_words((sizes.scales + 3) / 4);
   const std::span<std::uint8_t> scale_bytes(reinterpret_cast<std::uint8_t*>(scale_words.data()), sizes.scales);
-  quantize({&kF32, std::as_bytes(rows)}, shape, *recipe_, {}, ScaleLayout::rows, {code_bytes, scale_bytes}, {tier_, 1});
+  quantize({&kF32, std::as_bytes(rows)}, shape, *recipe_, {}, ScaleLayout::rows, {code_bytes, scale_bytes}, {&tier_, 1});
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::uint8_t byte = format.element->width == 4 ? code_bytes[i / 2] : code_bytes[i];
     codes[i] = elements_[format.element->width != 4 ? byte : i % 2 == 0 ? byte & 15U : byte >> 4];

@@ -15,9 +15,7 @@
 
 namespace mx::kernels::moe {
 
-/// Every implementation of the MXINT8 quantizer, the plainest first.
-std::span<const KernelRow<QuantizeFunction>> quantize_kernels();
-/// And of its counterpart for formats that bf16 holds.
+/// Every implementation of the way back to bf16, the plainest first.
 std::span<const KernelRow<DequantizeFunction>> dequantize_kernels();
 
 /// bf16 of fp32 bits: nearest even, overflow to Inf, NaN stays one.
@@ -42,8 +40,9 @@ struct StagedRows {
 class RowStage {
  public:
   /// `recipe` null: rows are rounded to bf16. Throws Error(unsupported) for a contract and recipe that do not go together: int8-block takes MXINT8,
-  /// bf16-chain and bf16-block none or any format whose elements bf16 holds, in blocks along the row; and for a recipe that needs a number of the
-  /// whole tensor.
+  /// bf16-chain and bf16-block none or any format whose elements bf16 holds, in blocks along the row (bf16-block: as chain_of() takes them); for a
+  /// recipe of scales alone, one that takes no fp32 numbers or needs a number of the whole tensor; and for a tier that does not run here. The recipe
+  /// must outlive the stage.
   RowStage(Contract contract, const Recipe* recipe, const IsaTier& tier);
 
   bool int8() const { return way_ == Way::int8; }
@@ -75,7 +74,7 @@ class RowStage {
   void into_int8(std::span<const float> rows, std::int8_t* codes, std::uint8_t* scales) const;
 
   const Recipe* recipe_;
-  const IsaTier* tier_;
+  IsaTier tier_;
   Way way_;
   QuantizeFunction* quick_;  ///< null unless it computes the recipe
   DequantizeFunction* dequantize_;

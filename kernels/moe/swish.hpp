@@ -31,8 +31,8 @@ struct SwishTile {
   size_t rows;
   float* out;
   size_t out_stride;
-  /// Of each row: bit i is set where out[i] may not be the model's: NaNs, exponents far out, and the one exponential in thousands that lies too near
-  /// a rounding boundary for arithmetic in doubles.
+  /// Of each row: bit i is set where out[i] may not be the model's: NaNs, exponents far out, and the one exponential in some hundred thousand that
+  /// lies too near a rounding boundary for arithmetic in doubles.
   uint32_t* unsure;
 };
 

@@ -6,6 +6,7 @@
 
 #include "kernels/relayout/move.hpp"
 #include "kernels/relayout/side.hpp"
+#include "kernels/threads.hpp"
 #include "kernels/zeros.hpp"
 #include "model/error.hpp"
 #include "model/layout/address_map.hpp"
@@ -16,9 +17,8 @@ namespace {
 
 using layout::Layout;
 
-constexpr int kMostThreads = 1024;
-
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorCode::usage, message, "layout conversion"); }
+constexpr std::string_view kPlace = "layout conversion";
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorCode::usage, message, std::string(kPlace)); }
 
 /// A unit of whole bytes, up to 8.
 std::size_t alignment_of(const Layout& layout) {
@@ -73,7 +73,7 @@ BufferNeed buffer_need(const Layout& layout) { return {layout.bytes(), alignment
 
 void check_buffers(std::span<const std::uint8_t> source, const BufferNeed& source_need, std::span<std::uint8_t> target, const BufferNeed& target_need,
                    int threads) {
-  if (threads < 1 || threads > kMostThreads) refuse(std::to_string(threads) + " threads, allowed are 1 to " + std::to_string(kMostThreads));
+  require_threads(threads, kPlace);
   check_buffer(source.data(), source.size(), source_need, "source");
   check_buffer(target.data(), target.size(), target_need, "target");
   if (overlap(source, target)) refuse("the source and the target overlap");

@@ -364,5 +364,5 @@ TEST_CASE("products refuse what they cannot take before they write") {
   refused([&] { check({.experts = 1, .halves = 3, .columns = 5, .k = 64}); }, "3 halves");
   refused([&] { panel_format_of(WeightFormat::int4); }, "no engine multiplies int4");
   const RowMajor short_scales{.codes = fp8.codes, .scales = std::span(fp8.scales).first(8), .expert_scales = {}, .bias = {}};
-  refused([&] { pack(shape, *fp8_panels.format, SourceOrder::standard, short_scales); }, "scales has 8 units");
+  refused([&] { pack(shape, *fp8_panels.format, SourceOrder::standard, short_scales); }, "bytes of scales has 8");
 }

@@ -270,9 +270,9 @@ TEST_CASE("bad input is refused before anything is written") {
   std::vector<float> weights = c.weights;
   weights.back() = std::numeric_limits<float>::infinity();
   tokens.weights = weights;
-  refused(tokens, out, 1, "is not finite");
+  refused(tokens, out, 1, "not finite");
   weights.back() = std::numeric_limits<float>::quiet_NaN();
-  refused(tokens, out, 1, "is not finite");
+  refused(tokens, out, 1, "not finite");
   tokens = c.routed();
   std::vector<std::int32_t> experts = c.experts;
   experts.back() = static_cast<std::int32_t>(c.layer.sizes.experts);
