@@ -5,7 +5,7 @@ The run has repetitions (--benchmark_repetitions) in random order (--benchmark_e
 with half the distance of its quartiles, in percent of it, beside it. The share of the machine's limit is measured in the same process at the same moment.
 Where the run has peers (libraries that multiply weights which were dequantized for them), an engine's figure ends with how many times the fastest one's
 rate of the same size it is. Two threads are shown as how many times one thread's rate they reach, and how many times one thread's limit the machine
-allowed them at the time.
+allowed them at the time. The model's own rate (moe_reference) stands in a table of its own, with how many times that the engines reach.
 """
 
 import json
@@ -22,12 +22,12 @@ def runs_of(results):
     runs = {}
     for row in results["benchmarks"]:
         parts = row["name"].split("/")
-        if row.get("run_type") != "iteration" or parts[0] not in ("moe_gemm", "moe_layer") or "error_occurred" in row:
+        if row.get("run_type") != "iteration" or parts[0] not in ("moe_gemm", "moe_layer", "moe_reference") or "error_occurred" in row:
             continue
         fields = dict(part.split(":", 1) for part in parts[2:] if ":" in part)
         column = int(fields.get("M", fields.get("tokens", "0")))
         words = [parts[1]] + [f"{key}:{fields[key]}" for key in ("w", "x", "N") if key in fields]
-        runs.setdefault((parts[0], " ".join(words), column, int(fields["threads"])), []).append((row["rate"], row["share"], row["limit"]))
+        runs.setdefault((parts[0], " ".join(words), column, int(fields["threads"])), []).append((row["rate"], row.get("share", 0), row.get("limit", 0)))
     return runs
 
 
@@ -98,6 +98,26 @@ def tables(runs, threads):
     return lines
 
 
+def beside_reference(runs):
+    """The model's rate with each contract and format of weights, and how many times that the fastest engine of the smaller matrix is."""
+    references = sorted(key for key in runs if key[0] == "moe_reference")
+    products = [key for key in runs if key[0] == "moe_gemm" and key[3] == 1 and key[1].endswith("N:2880") and not key[1].startswith(PEER)]
+    if not references or not products:
+        return []
+    columns = sorted({key[2] for key in products})
+    lines = ["| 1 thread: the model, 10^6 operations a second, and how many times that the fastest engine is | model | " + " | ".join(f"M={c}" for c in columns) + " |"]
+    lines += ["|---|--:|" + "--:|" * len(columns)]
+    for reference in references:
+        contract, weights = reference[1].split(" ")
+        rate = rate_of(runs[reference])
+        cells = []
+        for column in columns:
+            rates = [rate_of(runs[key]) for key in products if key[2] == column and key[1].startswith(contract) and key[1].endswith(f"{weights} N:2880")]
+            cells.append(f"{max(rates) / rate:.0f}x" if rates else "")
+        lines.append(f"| {reference[1]} | {1e-6 * rate:.0f} | {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
 def roofline(runs):
     """Rates of one thread's products over their limits, both axes logarithmic: what lies on the diagonal is as fast as the machine."""
     size, margin = 480, 60
@@ -138,7 +158,7 @@ def main():
     crowded = context.get("load_avg", [0])[0] > context["num_cpus"]
     repetitions = max(len(values) for values in runs.values())
     text = [f"Run of {context['date'][:10]}: {context['num_cpus']} processors, {repetitions} repetitions of each figure, load average {load} at the start.", "",
-            *tables(runs, 1)]
+            *tables(runs, 1), *beside_reference(runs)]
     text += ["More programs wanted to run than there are processors: figures of two threads are left out."] if crowded else tables(runs, 2)
     with open(sys.argv[2], encoding="utf-8") as file:
         document = file.read()
