@@ -35,10 +35,11 @@ inline double product_limit(double peak, std::size_t rows, double bytes_per_weig
   return std::min(peak, 2 * static_cast<double>(rows) * memory_read(threads) / bytes_per_weight);
 }
 
-/// `limit` is the mean of those before and after the run.
+/// `limit` is the mean of those before and after the run; 0 where none is known for this kind of processor: there is no share then.
 inline void count_product(benchmark::State& state, std::size_t rows, std::size_t columns, double limit) {
   const double operations = 2.0 * static_cast<double>(rows * columns * kProductK) * static_cast<double>(state.iterations());
   state.counters["rate"] = benchmark::Counter(operations, benchmark::Counter::kIsRate);
+  if (limit <= 0) return;
   state.counters["limit"] = limit;
   state.counters["share"] = benchmark::Counter(operations / limit, benchmark::Counter::kIsRate);
 }
