@@ -1,6 +1,8 @@
 #include "tests/kernels/moe_cases.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <numeric>
 
 #include "model/numerics/f32.hpp"
@@ -70,18 +72,16 @@ bool suits(const Recipe& recipe, Contract contract, std::int64_t k) {
   return !needs.encode && !needs.decode && (block == 0 || ((block == 32 || block == 64 || block == 128) && k % block == 0));
 }
 
-/// Any way to quantize rows that the contract takes, every format as often as every other; null: bf16 as it is.
+/// Any way to quantize rows that the contract takes, every length of blocks as often as every other; null: bf16 as it is.
 const Recipe* any_recipe(std::mt19937& random, Contract contract, std::int64_t k) {
-  std::vector<std::vector<const Recipe*>> of_formats;
+  std::map<int, std::vector<const Recipe*>> of_blocks;
   for (const Profile& profile : all_profiles()) {
     for (const Recipe& recipe : profile.recipes) {
-      if (!suits(recipe, contract, k)) continue;
-      const auto same = std::ranges::find_if(of_formats, [&](const auto& recipes) { return recipes.front()->format == recipe.format; });
-      same == of_formats.end() ? of_formats.push_back({&recipe}) : same->push_back(&recipe);
+      if (suits(recipe, contract, k)) of_blocks[recipe.format->block].push_back(&recipe);
     }
   }
-  if (contract != Contract::int8_block) of_formats.push_back({nullptr});
-  const std::vector<const Recipe*>& recipes = of_formats[random() % of_formats.size()];
+  if (contract != Contract::int8_block) of_blocks[-1] = {nullptr};
+  const auto& [block, recipes] = *std::next(of_blocks.begin(), static_cast<std::ptrdiff_t>(random() % of_blocks.size()));
   return recipes[random() % recipes.size()];
 }
 

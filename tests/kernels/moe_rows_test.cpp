@@ -24,7 +24,7 @@ constexpr std::size_t kK = 64;
 constexpr std::size_t kBlock = 32;  ///< of K with a scale
 constexpr std::size_t kBlocks = kK / kBlock;
 
-/// Random weights of moderate scales.
+/// Random weights. Their scales are moderate, but not with the tiny ones of rows.
 PanelMatrix any_panels(WeightFormat weight_format, std::size_t halves, Draws& random) {
   const PanelShape shape{.experts = 1, .halves = halves, .columns = kColumns, .k = kK};
   const PanelFormat& format = panel_format_of(weight_format);
@@ -42,10 +42,10 @@ PanelMatrix any_panels(WeightFormat weight_format, std::size_t halves, Draws& ra
   } else {
     const bool e8m0 = format.scale == PanelScale::e8m0;
     for (std::size_t i = 0; i < halves * kColumns * format.scales_of(kK); ++i) {
-      scales.push_back(static_cast<std::uint8_t>(e8m0 ? 118 + random() % 12 : 1 + random() % 126));
+      scales.push_back(static_cast<std::uint8_t>(e8m0 ? 100 + random() % 28 : 1 + random() % 126));
     }
   }
-  const std::vector<float> experts(format.scale == PanelScale::e4m3 ? 1 : 0, 0.75F);
+  const std::vector<float> experts(format.scale == PanelScale::e4m3 ? 1 : 0, 0x1.8p-20F);
   return pack(shape, format, SourceOrder::standard, {.codes = codes, .scales = scales, .expert_scales = experts, .bias = {}});
 }
 
@@ -56,6 +56,7 @@ enum class Odd { none, tiny, huge };
 struct Rows {
   std::size_t count;
   std::vector<std::uint16_t> bf16;
+  std::vector<std::uint16_t> moderate;  ///< what comes with scales: of these alone some are odd
   std::vector<float> scales;
   std::vector<std::int8_t> int8;
   std::vector<std::uint8_t> int8_scales;
@@ -63,10 +64,11 @@ struct Rows {
   Rows(std::size_t rows, Odd odd, std::size_t odd_row, Draws& random) : count(rows) {
     for (std::size_t row = 0; row < rows; ++row) {
       const Odd kind = row == odd_row ? odd : Odd::none;
-      const std::uint32_t least = kind == Odd::none ? 118 : kind == Odd::tiny ? 1 : 240;
+      const std::uint32_t least = kind == Odd::none ? 118 : kind == Odd::tiny ? 1 : 247;
       const auto field = [&] { return least + static_cast<std::uint32_t>(random() % 8); };
       for (std::size_t k = 0; k < kK; ++k) {
         bf16.push_back(static_cast<std::uint16_t>((random() & 0x807FU) | field() << 7));
+        moderate.push_back(static_cast<std::uint16_t>((random() & 0x807FU) | (118 + random() % 8) << 7));
         int8.push_back(static_cast<std::int8_t>(random()));
       }
       for (std::size_t b = 0; b < kBlocks; ++b) {
@@ -81,7 +83,7 @@ struct Rows {
 std::vector<float> multiplied(const Engine& engine, const PanelMatrix& weights, const Rows& x, bool scaled, std::size_t first, std::size_t count,
                               int threads) {
   std::vector<float> out(count * weights.shape.halves * kColumns, -1);
-  const auto codes = std::span(x.bf16).subspan(first * kK, count * kK);
+  const auto codes = std::span(scaled ? x.moderate : x.bf16).subspan(first * kK, count * kK);
   if (engine.contract == Contract::int8_block) {
     gemm(engine, weights, 0,
          Int8Rows{std::span(x.int8).subspan(first * kK, count * kK), std::span(x.int8_scales).subspan(first * kBlocks, count * kBlocks)}, out,
