@@ -136,6 +136,24 @@ TEST_CASE("rows beyond what an engine takes at once come out as each does alone,
   }
 }
 
+TEST_CASE("few rows come out as each does alone, by any number of threads") {
+  Draws random(24);
+  // Of one tile and of several, where engines have ways for few rows.
+  for (const std::size_t rows : {std::size_t{5}, std::size_t{20}}) {
+    for (const Odd odd : {Odd::tiny, Odd::huge}) {
+      const Rows x(rows, odd, rows - 1, random);
+      for (const WeightFormat format : test::kFormats) {
+        const PanelMatrix weights = any_panels(format, 1 + random() % 2, random);
+        for (const Engine& engine : engines()) {
+          if (engine.kind != weights.format->kind || (engine.needs & ~isa_of_processor()) != 0) continue;
+          hold(engine, weights, x, false, rows - 1);
+          if (engine.contract == Contract::bf16_block) hold(engine, weights, x, true, rows - 1);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("products of no rows are empty") {
   Draws random(22);
   const Rows none(0, Odd::none, 0, random);
