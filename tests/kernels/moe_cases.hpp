@@ -35,11 +35,17 @@ inline bool takes(Contract contract, WeightFormat format) {
   return contract != Contract::int8_block || format == WeightFormat::mxfp4 || format == WeightFormat::nvfp4;
 }
 
-/// `extreme`: scales of MXFP4 and activations of every kind. Some layers have an expert map with experts elsewhere, some all tokens on one expert.
-Case any_case(std::mt19937& random, bool extreme, WeightFormat format = WeightFormat::mxfp4, bool gated = true);
+/// How large layers are: `wide` ones have now and then several stretches of K, that is more than an engine decodes at once, or several squares.
+enum class Width { narrow, wide };
 
-/// Any activation of the table, and activations quantized in a way that the contract takes; rows' lengths are multiples of `k`.
-mx::moe::ScaledChoices any_choices(std::mt19937& random, Contract contract, bool gated = true, std::int64_t k = 32);
+/// `extreme`: scales and activations of every kind. Some layers have an expert map with experts elsewhere, some all tokens on one expert.
+Case any_case(std::mt19937& random, bool extreme, WeightFormat format = WeightFormat::mxfp4, bool gated = true, Width width = Width::narrow);
+
+/// Moderate constants that the activation takes, others than its own unless they are compiled in.
+mx::moe::ActivationConstants any_constants(std::mt19937& random, const mx::moe::Activation& row);
+
+/// Any activation of the table with constants of its own or other ones, and activations quantized in any way that the contract and the layer take.
+mx::moe::ScaledChoices any_choices(std::mt19937& random, Contract contract, const Case& c);
 
 /// fp32 bits of the layer's output.
 std::vector<std::uint32_t> modelled(const Case& c, const mx::moe::ScaledChoices& choices);

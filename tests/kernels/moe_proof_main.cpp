@@ -24,6 +24,28 @@ struct Count {
   std::uint64_t outputs = 0;
 };
 
+/// Rows of one expert of which no engine takes all at once, for layers that are small enough.
+constexpr std::size_t kManyRows = kernels::moe::kMostRows + 100;
+constexpr std::int64_t kFewWeights = 64 * 96;
+
+/// All tokens to one expert.
+void crowd(Case& c) {
+  c.map.clear();
+  std::ranges::fill(c.experts, 0);
+}
+
+/// Tokens and what becomes of them so many times over.
+void repeat(Case& c, std::vector<std::uint32_t>& expected, std::size_t times) {
+  const auto over = [&](auto& values) {
+    const auto once = values;
+    for (std::size_t i = 1; i < times; ++i) values.insert(values.end(), once.begin(), once.end());
+  };
+  over(c.x);
+  over(c.experts);
+  over(c.weights);
+  over(expected);
+}
+
 /// One layer of this number; returns whether all runs gave the model's bits.
 bool hold_layer(std::uint64_t number, Count& count) {
   std::mt19937 random(static_cast<std::uint32_t>(number));
@@ -32,15 +54,19 @@ bool hold_layer(std::uint64_t number, Count& count) {
   std::ranges::copy_if(kFormats, std::back_inserter(formats), [&](WeightFormat format) { return takes(contract, format); });
   const WeightFormat format = formats[random() % formats.size()];
   const bool gated = random() % 4 != 0;
-  const Case c = any_case(random, format == WeightFormat::mxfp4 && random() % 2 == 0, format, gated);
-  const mx::moe::ScaledChoices choices = any_choices(random, contract, gated);
-  const std::vector<std::uint32_t> expected = modelled(c, choices);
+  Case c = any_case(random, random() % 2 == 0, format, gated, Width::wide);
+  const mx::moe::ScaledChoices choices = any_choices(random, contract, c);
+  const bool many = random() % 8 == 0 && c.layer.sizes.intermediate * c.layer.sizes.hidden <= kFewWeights;
+  if (many) crowd(c);
+  std::vector<std::uint32_t> expected = modelled(c, choices);
+  if (many) repeat(c, expected, 1 + kManyRows / c.experts.size());
   const kernels::moe::PanelLayer panels = kernels::moe::pack(c.layer);
   ++count.layers;
   for (const kernels::IsaTier& tier : kernels::isa_tiers()) {
     if (!kernels::runs_here(tier)) continue;
     for (const int threads : {1, 2, 3, 8}) {
-      const std::size_t tokens = 1 + random() % c.tokens();
+      // Of many, most at once.
+      const std::size_t tokens = many ? c.tokens() - random() % (c.tokens() / 16) : 1 + random() % c.tokens();
       const std::string wrong = difference(run_split(panels, c, choices, tier, threads, tokens), expected);
       ++count.runs;
       count.outputs += expected.size();
