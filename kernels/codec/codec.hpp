@@ -71,7 +71,8 @@ struct Workers {
 
 /// Quantizes a matrix: the codes and scales of mx::quantize_block for each of its blocks. Formats without a block length take a row as a block.
 /// Before anything is written, Error(usage) for sizes that do not fit, a buffer that is not aligned to its words (2 or 4 bytes; fp32 scales: 4),
-/// buffers that overlap, threads below 1, and what quantize_block refuses; Error(unsupported) for a tier that this processor cannot run.
+/// buffers that overlap, threads not in 1 to kMostThreads, and what quantize_block refuses; Error(unsupported) for a tier that this processor cannot
+/// run.
 void quantize(const ElementBits& elements, const Shape& shape, const Recipe& recipe, const TensorScale& tensor, ScaleLayout layout,
               const QuantizedRoom& out, const Workers& workers);
 

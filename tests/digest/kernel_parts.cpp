@@ -122,7 +122,7 @@ void run_layers(Digest& digest, const IsaTier& tier, int threads) {
       const Case c = any_case(random, extreme, format);
       const kernels::moe::PanelLayer panels = kernels::moe::pack(c.layer);
       for (const Contract contract : kContracts) {
-        if (takes(contract, format)) digest.add_all<std::uint32_t>(run(panels, c, any_choices(random, contract), tier, threads));
+        if (takes(contract, format)) digest.add_all<std::uint32_t>(run(panels, c, any_choices(random, contract, c), tier, threads));
       }
     }
   }

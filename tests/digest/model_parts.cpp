@@ -136,7 +136,7 @@ void run_layers(Digest& digest) {
   for (const WeightFormat format : kFormats) {
     const Case c = any_case(random, true, format);
     for (const Contract contract : kContracts) {
-      if (takes(contract, format)) digest.add_all<std::uint32_t>(modelled(c, any_choices(random, contract)));
+      if (takes(contract, format)) digest.add_all<std::uint32_t>(modelled(c, any_choices(random, contract, c)));
     }
   }
 }
