@@ -24,6 +24,8 @@ def runs_of(results):
         parts = row["name"].split("/")
         if row.get("run_type") != "iteration" or parts[0] not in ("moe_gemm", "moe_layer", "moe_reference") or "error_occurred" in row:
             continue
+        if parts[0] != "moe_reference" and "limit" not in row:
+            continue  # no limit is known for this kind of processor
         fields = dict(part.split(":", 1) for part in parts[2:] if ":" in part)
         column = int(fields.get("M", fields.get("tokens", "0")))
         words = [parts[1]] + [f"{key}:{fields[key]}" for key in ("w", "x", "N") if key in fields]

@@ -11,6 +11,15 @@
 
 namespace mx::kernels::moe {
 
+/// The product of sizes, or the largest number there is where their product is beyond it.
+inline std::size_t product_of(std::initializer_list<std::size_t> sizes) {
+  std::size_t product = 1;
+  for (const std::size_t size : sizes) {
+    if (__builtin_mul_overflow(product, size, &product)) return SIZE_MAX;
+  }
+  return product;
+}
+
 /// One input, as the memory it occupies.
 struct Input {
   std::string_view name;
@@ -40,15 +49,6 @@ inline void check_apart(std::string_view place, const Input& written, std::initi
       throw Error(ErrorCode::usage, std::string(written.name) + " overlaps " + std::string(buffer.name), std::string(place));
     }
   }
-}
-
-/// Of sizes, or the largest number there is where their product is beyond it.
-inline std::size_t product_of(std::initializer_list<std::size_t> sizes) {
-  std::size_t product = 1;
-  for (const std::size_t size : sizes) {
-    if (__builtin_mul_overflow(product, size, &product)) return SIZE_MAX;
-  }
-  return product;
 }
 
 /// The same of `out`.

@@ -27,9 +27,9 @@ using mx::moe::RouterSizes;
 using mx::moe::Score;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-/// What a router is tried with has room for so many.
-constexpr std::size_t kMostExperts = 1 << 16;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
+/// Each call tries its router on so many zeros: a number that is no layer's would take all memory first.
+constexpr std::size_t kMostExperts = 1 << 16;
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(ErrorCode::usage, text, "router"); }
 

@@ -16,8 +16,8 @@ struct RoutedRoom {
 };
 
 /// Routes tokens by their fp32 logits [tokens, experts]; `bias` [experts] where the recipe's choice adds it, else empty. The same bits for any number
-/// of threads, 1 to kMostThreads. Before anything is written, Error(usage) for sizes that disagree, what route_logits refuses, and for a room that is
-/// misaligned or overlaps an input; Error(unsupported) for a tier that does not run here.
+/// of threads, 1 to kMostThreads. Before anything is written, Error(usage) for sizes that disagree, more than 65536 experts, what route_logits
+/// refuses, and for a room that is misaligned or overlaps an input; Error(unsupported) for a tier that does not run here.
 void route(const mx::moe::RouterRecipe& recipe, const mx::moe::RouterSizes& sizes, std::span<const float> logits, std::size_t experts,
            std::span<const float> bias, const RoutedRoom& out, const IsaTier& tier, int threads);
 

@@ -87,13 +87,15 @@ void hold(const layout::BackendLayout& backend, layout::Engine engine, const Ref
   INFO(backend.backend << ", " << layout::name_of(backend.format) << (engine == layout::Engine::v2026_08 ? ", 2026-08" : ", 2026-05")
                        << (layer.form.order == SourceOrder::gpt_oss ? ", rows of gpt-oss" : ""));
   const PanelLayer found = pack(converted);
-  for (const auto matrix : {&PanelLayer::w13, &PanelLayer::w2}) {
-    const PanelMatrix& expected = reference.panels.*matrix;
-    if (reference.padded != layer.sizes) break;  // then they are larger
-    CHECK((found.*matrix).codes == expected.codes);
-    CHECK((found.*matrix).scales == expected.scales);
-    CHECK((found.*matrix).expert_scales == expected.expert_scales);
-    CHECK((found.*matrix).bias == expected.bias);
+  // Padded ones are larger: of those the outputs alone are compared.
+  if (reference.padded == layer.sizes) {
+    for (const auto matrix : {&PanelLayer::w13, &PanelLayer::w2}) {
+      const PanelMatrix& expected = reference.panels.*matrix;
+      CHECK((found.*matrix).codes == expected.codes);
+      CHECK((found.*matrix).scales == expected.scales);
+      CHECK((found.*matrix).expert_scales == expected.expert_scales);
+      CHECK((found.*matrix).bias == expected.bias);
+    }
   }
   const std::size_t hidden = reference.panels.w13.shape.k;
   CHECK(difference(outputs_of(found, reference.x, hidden, layer.form.gated), reference.outputs) == "");
