@@ -41,7 +41,8 @@ void print_needs(const Json& json) {
   for (const Json& oracle : json["oracles"]) {
     for (const Json& row : oracle["rows"]) {
       for (const Json& need : row["needs"]) {
-        rows.push_back({oracle["oracle"], row["backend"], row["kernel_class"], need["id"], need["effect"], need["grounds"], need["statement"]});
+        rows.push_back({oracle["oracle"].text(), row["backend"].text(), row["kernel_class"].text(), need["id"].text(), need["effect"].text(),
+                        need["grounds"].text(), need["statement"].text()});
       }
     }
   }

@@ -19,7 +19,7 @@ Json json_head(std::string_view verb) {
 }
 
 // Invalid UTF-8 (a file name, say) is replaced rather than refused: the report must come out.
-void print_json(const Json& json) { fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace)); }
+void print_json(const Json& json) { fmt::print("{}\n", json.dump(2, Json::BadText::replaced)); }
 
 void print_table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;

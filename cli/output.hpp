@@ -1,14 +1,15 @@
 #pragma once
 // What every verb prints with: results on stdout, progress on stderr, JSON with a schema id.
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sim/io/json.hpp"
+
 namespace mx::cli {
 
-using Json = nlohmann::ordered_json;
+using sim::Json;
 
 /// An object that begins with "schema": "mxact-VERB/1", then "mxact": version, commit and the command.
 Json json_head(std::string_view verb);

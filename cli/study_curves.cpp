@@ -37,7 +37,7 @@ void print_scale_rules(const Json& json) {
       std::string profiles;
       for (const Json& profile : row["profiles"]) profiles += (profiles.empty() ? "" : ",") + profile.get<std::string>();
       const auto first = row["first"].is_null() ? 0U : static_cast<std::uint32_t>(std::stoul(row["first"].get<std::string>(), nullptr, 16));
-      rows.push_back({format["format"], row["rule"], power(row["below"]), power(row["above"]),
+      rows.push_back({format["format"].text(), row["rule"].text(), power(row["below"]), power(row["above"]),
                       first == 0 ? "never" : fmt::format("{:.9g}", static_cast<double>(std::bit_cast<float>(first))), profiles});
     }
   }
@@ -59,7 +59,7 @@ Json error_line_json(const std::vector<std::string>& formats) {
 
 void print_error_line(const Json& json) {
   std::vector<std::vector<std::string>> rows{{"x from"}};
-  for (const Json& format : json["formats"]) rows[0].push_back(format["name"]);
+  for (const Json& format : json["formats"]) rows[0].push_back(format["name"].text());
   for (int power = sim::kErrorLineLowest; power < sim::kErrorLineHighest; ++power) {
     rows.push_back({fmt::format("2^{}", power)});
     const int first = (power - sim::kErrorLineLowest) * sim::kErrorLineBins;

@@ -28,6 +28,9 @@ namespace {
 /// Who noticed a change of a table: words of the helper.
 constexpr std::array<std::string_view, 6> kJudgements{"law", "restated", "record", "crash", "equivalent", "survives"};
 
+/// Of the helper's answer, which lists every law and change.
+constexpr sim::JsonLimits kAnswer{.bytes = std::uint64_t{256} << 20, .depth = 16, .memory = std::uint64_t{4} << 30};
+
 /// Exit status of a run that could not have shown anything.
 constexpr int kMistrusted = 5;
 
@@ -68,7 +71,7 @@ Json ask_helper(const std::string& arguments) {
   if (!WIFEXITED(status)) throw Error(ErrorCode::resource, "mxact_faults ended by a signal");
   if (WEXITSTATUS(status) != 0)
     throw Error(WEXITSTATUS(status) == static_cast<int>(ErrorCode::usage) ? ErrorCode::usage : ErrorCode::resource, text.substr(0, text.find('\n')));
-  return Json::parse(text);
+  return sim::parse_json(text, kAnswer, "mxact_faults");
 }
 
 /// "N2" of "N2/e4m3fn", "S2" of "S2-table/deepseek-v4".
@@ -78,7 +81,7 @@ std::string number_of(const std::string& law) { return law.substr(0, law.find_fi
 std::vector<std::string> numbers_of(const Json& laws) {
   std::vector<std::string> numbers;
   for (const Json& law : laws) {
-    const std::string number = number_of(law["id"]);
+    const std::string number = number_of(law["id"].text());
     if (std::ranges::find(numbers, number) == numbers.end()) numbers.push_back(number);
   }
   std::ranges::sort(numbers, {},
@@ -93,7 +96,7 @@ bool named_rightly(const Json& fault) {
   if (fault["laws"].empty()) return false;
   const Json& first = fault["laws"][0];
   const auto law = first["law"].get<std::string>();
-  const bool named = std::ranges::any_of(fault["named"], [&](const Json& id) { return number_of(id) == number_of(law); });
+  const bool named = std::ranges::any_of(fault["named"], [&](const Json& id) { return number_of(id.text()) == number_of(law); });
   return named && first["fate"] == "broken" && first["first_line"].get<std::string>().starts_with(law);
 }
 
@@ -117,9 +120,9 @@ Json areas_of(const Json& faults) {
 char mark(const Json& fault, const std::string& number) {
   char mark = '.';
   for (const Json& law : fault["laws"]) {
-    if (number_of(law["law"]) != number) continue;
+    if (number_of(law["law"].text()) != number) continue;
     if (law["fate"] != "broken") return '!';
-    mark = contains(fault["named"], law["law"]) ? '#' : mark == '#' ? '#' : '+';
+    mark = contains(fault["named"], law["law"].text()) ? '#' : mark == '#' ? '#' : '+';
   }
   return mark;
 }
@@ -142,9 +145,9 @@ void print_text(const Json& run) {
   std::vector<std::vector<std::string>> rows{{"area", "faults", "killed", "score"}};
   if (first) rows[0].push_back("right law first");
   for (const Json& area : run["areas"]) {
-    const int faults = area["faults"];
-    const int killed = area["killed"];
-    rows.push_back({area["area"], std::to_string(faults), std::to_string(killed), fmt::format("{:.1f} %", 100.0 * killed / faults)});
+    const int faults = area["faults"].get<int>();
+    const int killed = area["killed"].get<int>();
+    rows.push_back({area["area"].text(), std::to_string(faults), std::to_string(killed), fmt::format("{:.1f} %", 100.0 * killed / faults)});
     if (first) rows.back().push_back(fmt::format("{} of {}", area["named_rightly"].get<int>(), faults));
   }
   print_table(rows);
@@ -175,7 +178,7 @@ Overlooked overlooked(const Json& fault, const Json& tolerances) {
   for (const Json& run : fault["runs"]) {
     if (run["differ"] == 0) continue;
     ++counts.shown;
-    for (std::size_t i = 0; i < tolerances.size(); ++i) counts.accepted[i] += contains(run["accepted"], tolerances[i]["suite"]) ? 1 : 0;
+    for (std::size_t i = 0; i < tolerances.size(); ++i) counts.accepted[i] += contains(run["accepted"], tolerances[i]["suite"].text()) ? 1 : 0;
   }
   return counts;
 }
@@ -194,7 +197,7 @@ void print_blind(const Json& run) {
     const Overlooked counts = overlooked(fault, tolerances);
     if (counts.shown == 0) continue;
     ++shown;
-    rows.push_back({fault["id"], std::to_string(counts.shown)});
+    rows.push_back({fault["id"].text(), std::to_string(counts.shown)});
     for (std::size_t i = 0; i < counts.accepted.size(); ++i) {
       rows.back().push_back(counts.accepted[i] == 0 ? "." : std::to_string(counts.accepted[i]));
       overlooked_by_rule[i] += counts.accepted[i] > 0 ? 1 : 0;
@@ -254,7 +257,7 @@ void print_tables(const Json& json) {
   rows[0].insert(rows[0].end(), kJudgements.begin(), kJudgements.end());
   rows[0].push_back("score");
   for (const Json& table : json["tables"]) {
-    rows.push_back({table["table"], std::to_string(table["changes"].get<int>())});
+    rows.push_back({table["table"].text(), std::to_string(table["changes"].get<int>())});
     for (const std::string_view judgement : kJudgements) rows.back().push_back(std::to_string(table[std::string(judgement)].get<int>()));
     const int told = table["changes"].get<int>() - table["equivalent"].get<int>();
     rows.back().push_back(told == 0 ? "" : fmt::format("{:.1f} %", 100.0 * (told - table["survives"].get<int>()) / told));

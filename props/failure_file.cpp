@@ -1,7 +1,6 @@
 #include "props/failure_file.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "model/error.hpp"
@@ -11,7 +10,7 @@
 namespace mx::props {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using sim::Json;
 
 constexpr std::string_view kTry = "try: ";
 constexpr std::string_view kReplay = "replay: ";

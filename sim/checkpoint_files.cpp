@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,7 +16,6 @@
 namespace mx::sim {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using std::filesystem::path;
 
 constexpr std::string_view kSingleName = "model.safetensors";
@@ -40,13 +38,13 @@ using WeightMap = std::map<std::string, std::string>;
 WeightMap read_index(const path& file) {
   const Json index = read_json_object(file, kIndexLimits);
   const auto map = index.find("weight_map");
-  if (map == index.end()) fail(file.string(), "has no weight_map");
+  if (map == nullptr) fail(file.string(), "has no weight_map");
   if (!map->is_object()) fail(file.string(), "weight_map is not an object");
   WeightMap weights;
   for (const auto& [name, shard] : map->items()) {
     const std::string where = fmt::format("{}: weight_map {}", file.string(), in_quotes(name));
     if (!shard.is_string()) fail(where, fmt::format("names the shard {}, which is not a string", in_quotes(shard.dump())));
-    const std::string& text = shard.get_ref<const std::string&>();
+    const std::string& text = shard.text();
     if (!is_shard_name(text)) {
       fail(where, fmt::format("names the shard {}, which is not a plain *{} file name", in_quotes(text), kSuffix));
     }
@@ -176,11 +174,9 @@ constexpr std::array<ConfigRow, 10> kConfigRows{{
 
 /// A row's value at the top, else in the part of a model of several kinds that speaks of its text.
 const Json* value_of(const Json& json, std::string_view key) {
-  if (const auto found = json.find(key); found != json.end()) return &*found;
-  const auto text = json.find("text_config");
-  if (text == json.end() || !text->is_object()) return nullptr;
-  const auto found = text->find(key);
-  return found == text->end() ? nullptr : &*found;
+  if (const Json* const found = json.find(key); found != nullptr) return found;
+  const Json* const text = json.find("text_config");
+  return text == nullptr ? nullptr : text->find(key);
 }
 
 void collect_words(const Json& json, const std::string& path, std::map<std::string, std::string>& words) {

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "model/error.hpp"
 #include "model/layout/rounding.hpp"
+#include "sim/io/json.hpp"
 #include "sim/io/quote.hpp"
 #include "sim/kernel_platforms.hpp"
 #include "sim/mover.hpp"
@@ -235,7 +235,7 @@ void ConversionJob::write_index(const std::filesystem::path& directory, std::spa
       total += bytes;
     }
   }
-  const nlohmann::ordered_json made{{"program", options_.program},
+  const Json made{{"program", options_.program},
                                     {"form", checkpoint_.form()},
                                     {"backend", backend()},
                                     {"engine", layout::name_of(setting_.engine)},
@@ -243,7 +243,7 @@ void ConversionJob::write_index(const std::filesystem::path& directory, std::spa
                                     {"rank", options_.rank},
                                     {"tp", setting_.tp_size},
                                     {"digests", digests}};
-  const nlohmann::ordered_json index{{"metadata", {{"total_size", total}, {"mxact", made}}}, {"weight_map", weight_map}};
+  const Json index{{"metadata", {{"total_size", total}, {"mxact", made}}}, {"weight_map", weight_map}};
   const std::string text = index.dump(2) + "\n";
   write_file(directory / kIndexName, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), false);
 }

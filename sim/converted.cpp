@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "model/error.hpp"
+#include "sim/io/json.hpp"
 #include "sim/io/quote.hpp"
 #include "sim/tag_fields.hpp"
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,13 +12,12 @@
 #include "model/error.hpp"
 #include "sim/checkpoint.hpp"
 #include "sim/io/file.hpp"
+#include "sim/io/json.hpp"
 #include "sim/io/safetensors.hpp"
 #include "sim/random.hpp"
 
 namespace mx::sim {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kVocabulary = 64;
 constexpr std::int64_t kHeadDim = 32;
@@ -130,7 +128,7 @@ Json config_of(const SyntheticShape& shape) {
   std::vector<std::string> layer_types;
   for (int layer = 0; layer < shape.layers; ++layer) layer_types.emplace_back(layer % 2 == 0 ? "sliding_attention" : "full_attention");
   return {
-      {"architectures", {"GptOssForCausalLM"}},
+      {"architectures", Json::array({"GptOssForCausalLM"})},
       {"model_type", "gpt_oss"},
       {"attention_bias", true},
       {"attention_dropout", 0.0},
@@ -148,7 +146,7 @@ Json config_of(const SyntheticShape& shape) {
       {"num_local_experts", shape.experts},
       {"output_router_logits", false},
       {"quantization_config",
-       {{"modules_to_not_convert", {"model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head"}},
+       {{"modules_to_not_convert", Json::array({"model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head"})},
         {"quant_method", "mxfp4"}}},
       {"rms_norm_eps", 1e-05},
       {"rope_scaling",

@@ -59,7 +59,7 @@ TagFields::TagFields(const Json& json, std::string where) : json_(json), where_(
 
 const Json& TagFields::at(const std::string& key) {
   const auto found = json_.find(key);
-  if (found == json_.end()) fail(where_, fmt::format("'{}' is missing", key));
+  if (found == nullptr) fail(where_, fmt::format("'{}' is missing", key));
   taken_.insert(key);
   return *found;
 }

@@ -1,16 +1,14 @@
 #pragma once
 // Strict reading of the tags' JSON, and settings as JSON. For sim/layout_tags.cpp and sim/converted.cpp.
 
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "model/layout/setting.hpp"
+#include "sim/io/json.hpp"
 
 namespace mx::sim {
-
-using Json = nlohmann::ordered_json;
 
 /// The members of one object, each to be taken once. Throws Error(input) that names the place and the key.
 class TagFields {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "model/error.hpp"

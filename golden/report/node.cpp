@@ -12,7 +12,7 @@ namespace mx::golden {
 namespace {
 
 /// A value in a message: shortened, without line breaks.
-std::string shown(const Json& json) { return json.is_string() ? sim::in_quotes(json.get_ref<const std::string&>()) : sim::printable(json.dump()); }
+std::string shown(const Json& json) { return json.is_string() ? sim::in_quotes(json.text()) : sim::printable(json.dump()); }
 
 }  // namespace
 
@@ -21,7 +21,7 @@ void Node::fail(const std::string& message) const { throw Error(ErrorCode::input
 std::optional<Node> Node::find(std::string_view key) const {
   if (!json_->is_object()) fail(fmt::format("must be an object, not {}", json_->type_name()));
   const auto member = json_->find(key);
-  if (member == json_->end() || member->is_null()) return std::nullopt;
+  if (member == nullptr || member->is_null()) return std::nullopt;
   return Node(*member, fmt::format("{}{}{}", place_, place_.ends_with(": ") ? "" : ".", sim::printable(key)));
 }
 
@@ -47,7 +47,7 @@ std::vector<std::pair<std::string, Node>> Node::members() const {
 
 const std::string& Node::text() const {
   if (!json_->is_string()) fail(fmt::format("must be text, not {}", shown(*json_)));
-  return json_->get_ref<const std::string&>();
+  return json_->text();
 }
 
 std::int64_t Node::integer() const {

@@ -2,7 +2,6 @@
 // A run's JSON read by name and by type; what is missing or of another type is an error that says where.
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,9 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "sim/io/json.hpp"
+
 namespace mx::golden {
 
-using Json = nlohmann::ordered_json;
+using sim::Json;
 
 /// One value of a document that lives longer than it. Every reader throws Error(input) with the place: "run.json: cells[3].verdict".
 class Node {

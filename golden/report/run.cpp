@@ -53,9 +53,9 @@ const Kind& kind_of_schema(const std::string& name, const std::string& schema) {
 const Kind& kind_of(const std::string& name, const Json& json) {
   if (!json.is_object()) fail(name, fmt::format("the top level must be an object, not {}", json.type_name()));
   const auto schema = json.find("schema");
-  if (schema != json.end()) {
+  if (schema != nullptr) {
     if (!schema->is_string()) fail(name, fmt::format("the schema must be text, not {}", schema->type_name()));
-    return kind_of_schema(name, schema->get_ref<const std::string&>());
+    return kind_of_schema(name, schema->text());
   }
   const bool is_benchmark = json.contains("context") && json.contains("benchmarks");
   if (!is_benchmark) fail(name, "has no \"schema\": reports read what a verb of mxact prints with --json, and what mxact_bench writes");

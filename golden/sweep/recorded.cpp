@@ -32,9 +32,9 @@ RecordedSweep from_bytes(const std::string& name, const std::vector<std::uint8_t
 }
 
 void require_param(const Entry& entry, const char* key, const Json& wanted) {
-  const Json found = entry.params.value(key, Json());
-  if (found == wanted) return;
-  throw Error(ErrorCode::usage, fmt::format("the entry has {} {}, the sweep {}", key, found.dump(), wanted.dump()), entry.where);
+  const Json* const found = entry.params.find(key);
+  if ((found == nullptr ? Json() : *found) == wanted) return;
+  throw Error(ErrorCode::usage, fmt::format("the entry has {} {}, the sweep {}", key, found == nullptr ? "null" : found->dump(), wanted.dump()), entry.where);
 }
 
 RecordedSweep from_entry(const std::filesystem::path& folder, const std::string& id, const Format& to) {

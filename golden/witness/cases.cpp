@@ -48,7 +48,7 @@ Json parse(const Line& line) { return sim::parse_json(line.text, {kLineBytes, kL
 std::string text_of(const Json& json, const char* key, const std::string& where) {
   if (!json.is_object()) broken("a line must be an object", where);
   const auto found = json.find(key);
-  if (found == json.end() || !found->is_string()) broken(fmt::format("'{}' must be a text", key), where);
+  if (found == nullptr || !found->is_string()) broken(fmt::format("'{}' must be a text", key), where);
   return found->get<std::string>();
 }
 

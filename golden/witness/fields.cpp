@@ -8,7 +8,7 @@ void broken(const std::string& message, const std::string& where) { throw Error(
 
 std::string shown(const Json& value) {
   constexpr std::size_t kLongest = 60;
-  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = value.dump(-1, Json::BadText::replaced);
   if (text.size() > kLongest) text.replace(kLongest, std::string::npos, "...");
   return text;
 }
@@ -18,12 +18,11 @@ Fields::Fields(const Json& object, std::string what, std::string where, Missing 
   if (!object.is_object()) broken(what_ + " must be an object, not " + shown(object), where_);
 }
 
-bool Fields::has(std::string_view key) const { return object_->contains(std::string(key)); }
+bool Fields::has(std::string_view key) const { return object_->contains(key); }
 
 const Json* Fields::find(std::string_view key) {
   read_.emplace(key);
-  const auto found = object_->find(std::string(key));
-  return found == object_->end() ? nullptr : &*found;
+  return object_->find(key);
 }
 
 const Json& Fields::at(std::string_view key) {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <span>
 #include <stdexcept>
@@ -11,10 +10,11 @@
 #include <string_view>
 
 #include "model/error.hpp"
+#include "sim/io/json.hpp"
 
 namespace mx::golden {
 
-using Json = nlohmann::ordered_json;
+using sim::Json;
 
 /// The entry says something that the model or this reader does not know: reported as unmodelled with this reason.
 class Unmodelled : public std::runtime_error {

@@ -133,7 +133,7 @@ void compare_output(const std::string& name, const IoTensor& recorded, std::span
 std::map<std::string, std::int64_t> read_tolerances(const LayoutEntry& entry, const IoTensors& outputs) {
   std::map<std::string, std::int64_t> tolerances;
   const auto json = entry.json->find("ulp_tolerance");
-  if (json == entry.json->end()) return tolerances;
+  if (json == nullptr) return tolerances;
   Fields fields(*json, "ulp_tolerance", entry.where);
   for (const auto& [name, value] : json->items()) {
     if (!outputs.contains(name)) broken("ulp_tolerance names '" + name + "', which is no output", entry.where);

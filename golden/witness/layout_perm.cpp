@@ -169,7 +169,7 @@ std::uint64_t little_endian(const std::string& hex, const std::string& where) {
 /// Values seen going in and out, both ways.
 void compare_values(const LayoutEntry& entry, const layout::Cast& cast, LayoutFindings& findings) {
   const auto map = entry.json->find("value_map");
-  if (map == entry.json->end()) return;
+  if (map == nullptr) return;
   if (!map->is_object()) broken("value_map must be an object", entry.where);
   const layout::Uncast uncast(cast);
   for (const auto& [from, outputs] : map->items()) {

@@ -130,7 +130,9 @@ void run_error(const LayoutEntry& entry, LayoutFindings& findings) {
   if (entry.input.dtype == nullptr) broken("entry has no 'input'", entry.where);
   const LayoutCall call = call_of(entry);
   if (const auto* backend = std::get_if<BackendCall>(&call)) {
-    const bool asked = entry.json->contains("precondition") && entry.json->at("precondition").value("quantity", "") == "backend";
+    const Json* const precondition = entry.json->find("precondition");
+    const Json* const quantity = precondition == nullptr ? nullptr : precondition->find("quantity");
+    const bool asked = quantity != nullptr && *quantity == "backend";
     if (backend->row() == nullptr && !asked) no_model(entry);
   }
   std::visit([&](const auto& one) { judge(one, entry, findings); }, call);

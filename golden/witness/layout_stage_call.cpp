@@ -148,9 +148,8 @@ std::optional<std::int64_t> row_bits(const LayoutEntry& entry, Counts counts, st
 /// Whether the entry is about an input that is no matrix of the converter's: its sizes say nothing.
 bool has_foreign_input(const LayoutEntry& entry) {
   if (entry.kind != "error" || !entry.json->contains("precondition")) return false;
-  const Json& precondition = entry.json->at("precondition");
-  const auto quantity = precondition.is_object() ? precondition.find("quantity") : precondition.end();
-  return quantity != precondition.end() && (*quantity == "rank" || *quantity == "dtype");
+  const Json* const quantity = entry.json->at("precondition").find("quantity");
+  return quantity != nullptr && (*quantity == "rank" || *quantity == "dtype");
 }
 
 /// Sizes that params state, checked against the input: rows of all experts, and what a row holds.

@@ -68,25 +68,25 @@ constexpr LayoutDtype kLayoutDtypes[] = {{"uint8", 1, -1},    {"int32", 4, -1}, 
 
 std::string text_of(const Json& entry, const char* key, const std::string& where) {
   const auto found = entry.find(key);
-  if (found == entry.end() || !found->is_string()) broken(fmt::format("'{}' must be a text", key), where);
+  if (found == nullptr || !found->is_string()) broken(fmt::format("'{}' must be a text", key), where);
   return found->get<std::string>();
 }
 
 // Files and generated shapes are checked whether or not there is a model: a set that breaks its own form is no witness.
 void check_files(const Json& json, const std::filesystem::path& directory, const std::string& where) {
-  if (const auto files = json.find("files"); files != json.end()) {
+  if (const auto files = json.find("files"); files != nullptr) {
     if (!files->is_object()) broken("files must be an object", where);
     for (const auto& [name, file] : files->items()) {
       if (!file.is_string()) broken("file '" + name + "' must be a name", where);
       const auto units = json.find("dst_units");
-      if (units == json.end() || !units->is_number_unsigned() || units->get<std::uint64_t>() > (std::uint64_t{1} << 40))
+      if (units == nullptr || !units->is_number_unsigned() || units->get<std::uint64_t>() > (std::uint64_t{1} << 40))
         broken("'dst_units' must be a count", where);
       require_size(data_file(directory, file.get<std::string>(), where), 4 * units->get<std::int64_t>(), where);
     }
   }
   for (const char* group : {"inputs", "outputs"}) {
     const auto tensors = json.find(group);
-    if (tensors == json.end()) continue;
+    if (tensors == nullptr) continue;
     if (!tensors->is_object()) broken(fmt::format("{} must be an object", group), where);
     for (const auto& [name, tensor] : tensors->items()) {
       const ArrayShape shape = read_array(tensor, name, where);
@@ -108,7 +108,7 @@ LayoutEntry read_entry(const Json& json, const std::string& file, std::size_t po
   entry.version = text_of(json, "converter_version", entry.where);
   entry.role = text_of(json, "role", entry.where);
   const auto params = json.find("params");
-  if (params == json.end()) broken("entry has no 'params'", entry.where);
+  if (params == nullptr) broken("entry has no 'params'", entry.where);
   entry.params = &*params;
   if (json.contains("arch")) entry.arch = text_of(json, "arch", entry.where);
   return entry;

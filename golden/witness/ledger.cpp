@@ -6,6 +6,7 @@
 
 #include "golden/witness/relation.hpp"
 #include "model/numerics/value.hpp"
+#include "sim/io/json.hpp"
 
 namespace mx::golden {
 
@@ -38,7 +39,7 @@ constexpr LedgerRow kLedger[] = {
 bool has_param(const Json& params, const ParamIs& param) {
   if (param.key.empty()) return true;
   const auto found = params.find(std::string(param.key));
-  return found != params.end() && *found == std::string(param.word);
+  return found != nullptr && *found == std::string(param.word);
 }
 
 bool applies(const LedgerRow& row, const Entry& entry, const std::string& output) {
@@ -68,10 +69,10 @@ std::string ledger_text() {
   return text;
 }
 
-nlohmann::ordered_json ledger_json() {
-  auto rows = nlohmann::ordered_json::array();
+sim::Json ledger_json() {
+  auto rows = sim::Json::array();
   for (const LedgerRow& row : kLedger) {
-    nlohmann::ordered_json one;
+    sim::Json one;
     one["implementation"] = row.implementation;
     one["device"] = row.device;
     one["build"] = row.build;

@@ -13,6 +13,7 @@
 #include "golden/witness/manifest.hpp"
 #include "golden/witness/tensor.hpp"
 #include "golden/witness/witness.hpp"
+#include "sim/io/json.hpp"
 
 namespace mx::golden {
 
@@ -44,7 +45,7 @@ std::span<const LedgerRow> ledger();
 
 /// The whole table, for people and for programs.
 std::string ledger_text();
-nlohmann::ordered_json ledger_json();
+sim::Json ledger_json();
 
 /// "encode, codes: 0 < |x| < 2^-48, at most 1 code apart"
 std::string condition_text(const LedgerRow& row);

@@ -60,7 +60,7 @@ void read_skips(const Json& json, const std::filesystem::path& directory, Entry&
 
 std::string required_text(const Json& object, const char* key, const std::string& where) {
   const auto found = object.find(key);
-  if (found == object.end() || !found->is_string() || found->get<std::string>().empty()) broken(fmt::format("'{}' must be a text", key), where);
+  if (found == nullptr || !found->is_string() || found->get<std::string>().empty()) broken(fmt::format("'{}' must be a text", key), where);
   return found->get<std::string>();
 }
 

@@ -10,6 +10,7 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "model/oracle/select.hpp"
+#include "sim/io/json.hpp"
 
 namespace mx::golden {
 namespace {
@@ -178,7 +179,7 @@ Json evaluate_support(const SelectionRow& row, const oracle::Deployment& deploym
   Json got = Json::object();
   for (const oracle::Candidate& candidate : oracle::support(row.oracle, deployment)) {
     const bool supported = candidate.verdict.supported;
-    got[candidate.backend + "/" + candidate.kernel_class] = {supported, supported ? Json() : Json(candidate.verdict.code)};
+    got[candidate.backend + "/" + candidate.kernel_class] = Json::array({supported, supported ? Json() : Json(candidate.verdict.code)});
   }
   return got;
 }
@@ -228,7 +229,7 @@ CaseResult compare(const Json& got, const Json& expected, const std::string& pre
 std::string place(const Json& one_case) {
   if (!one_case.is_object()) broken("a case must be an object, not " + shown(one_case), "oracle case");
   const auto id = one_case.find("id");
-  if (id == one_case.end() || !id->is_string()) broken("'id' must be a string", "oracle case");
+  if (id == nullptr || !id->is_string()) broken("'id' must be a string", "oracle case");
   return "oracle case " + id->get<std::string>();
 }
 
@@ -250,7 +251,7 @@ CaseResult guarded(const Evaluate& evaluate) {
 /// The recorded derived configuration is held against the model's as well: it is an output of the same engine.
 void compare_derived(const Json& inputs, CaseResult& result) {
   const auto recorded = inputs.find("parallel_derived");
-  if (recorded == inputs.end() || !result.equal) return;
+  if (recorded == nullptr || !result.equal) return;
   Values values(inputs.at("parallel"), "parallel", "");
   CaseResult derived = compare(derived_json(read_parallel(values)), *recorded, "parallel_derived.");
   derived.compared += result.compared;
@@ -260,7 +261,7 @@ void compare_derived(const Json& inputs, CaseResult& result) {
 
 }  // namespace
 
-CaseResult evaluate_oracle_case(const nlohmann::ordered_json& one_case) {
+CaseResult evaluate_oracle_case(const sim::Json& one_case) {
   const std::string where = place(one_case);
   return guarded([&]() -> CaseResult {
     Values values(one_case, "case", where);
@@ -282,7 +283,7 @@ CaseResult evaluate_oracle_case(const nlohmann::ordered_json& one_case) {
   });
 }
 
-CaseResult evaluate_support_case(const nlohmann::ordered_json& one_case, const nlohmann::ordered_json& support) {
+CaseResult evaluate_support_case(const sim::Json& one_case, const sim::Json& support) {
   const std::string where = place(one_case);
   if (place(support) != where) broken("joined with the support line of another case, " + shown(support.at("id")), where);
   return guarded([&]() -> CaseResult {
@@ -304,16 +305,16 @@ CaseResult evaluate_support_case(const nlohmann::ordered_json& one_case, const n
   });
 }
 
-nlohmann::ordered_json oracle_case(const std::string& id, std::string_view oracle, const oracle::Deployment& deployment) {
+sim::Json oracle_case(const std::string& id, std::string_view oracle, const oracle::Deployment& deployment) {
   const SelectionRow& row = selection_named(oracle);
   return {{"id", id}, {"oracle", oracle}, {"inputs", inputs_json(row, deployment)}, {"result", evaluate_selection(row, deployment)}};
 }
 
-nlohmann::ordered_json support_case(const std::string& id, std::string_view oracle, const oracle::Deployment& deployment) {
+sim::Json support_case(const std::string& id, std::string_view oracle, const oracle::Deployment& deployment) {
   return {{"id", id}, {"oracle", oracle}, {"support", evaluate_support(selection_named(oracle), deployment)}};
 }
 
-std::optional<RecordedSelection> recorded_selection(const nlohmann::ordered_json& one_case) {
+std::optional<RecordedSelection> recorded_selection(const sim::Json& one_case) {
   const std::string where = place(one_case);
   Values values(one_case, "case", where);
   const std::string name = values.text("oracle");

@@ -2,12 +2,12 @@
 // Recorded decisions of the engine's real oracles, one JSON object a line, held against the model's tables.
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "model/oracle/deployment.hpp"
+#include "sim/io/json.hpp"
 
 namespace mx::golden {
 
@@ -23,16 +23,16 @@ struct CaseResult {
 
 /// A line of X.jsonl: {"id", "oracle", "inputs", "result"}. An oracle, a key or a word that the model does not know makes the case unmodelled.
 /// Throws Error(input) naming the case and the key when the line breaks its form: a key missing, a value of another type.
-CaseResult evaluate_oracle_case(const nlohmann::ordered_json& one_case);
+CaseResult evaluate_oracle_case(const sim::Json& one_case);
 
 /// The same case with its line of X_support.jsonl: every verdict counts as one value.
-CaseResult evaluate_support_case(const nlohmann::ordered_json& one_case, const nlohmann::ordered_json& support);
+CaseResult evaluate_support_case(const sim::Json& one_case, const sim::Json& support);
 
 /// A line of X.jsonl: a deployment put to one of the selection oracles, and what the model answers. Throws Error(usage) as oracle::select does.
-nlohmann::ordered_json oracle_case(const std::string& id, std::string_view oracle, const oracle::Deployment& deployment);
+sim::Json oracle_case(const std::string& id, std::string_view oracle, const oracle::Deployment& deployment);
 
 /// Its line of X_support.jsonl.
-nlohmann::ordered_json support_case(const std::string& id, std::string_view oracle, const oracle::Deployment& deployment);
+sim::Json support_case(const std::string& id, std::string_view oracle, const oracle::Deployment& deployment);
 
 /// What a case of a selection asks, to be put to other tables.
 struct RecordedSelection {
@@ -40,6 +40,6 @@ struct RecordedSelection {
   oracle::Deployment deployment;
 };
 /// Nothing for a case of a single function. Throws Error(input) as evaluate_oracle_case does, Error(usage) for a word that the model does not know.
-std::optional<RecordedSelection> recorded_selection(const nlohmann::ordered_json& one_case);
+std::optional<RecordedSelection> recorded_selection(const sim::Json& one_case);
 
 }  // namespace mx::golden

@@ -1,10 +1,11 @@
 #pragma once
 // Recorded answers of single functions around the choice of a backend: roundings, quantization configs, the legacy method and others.
 
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "sim/io/json.hpp"
 
 namespace mx::golden {
 
@@ -13,7 +14,7 @@ struct FunctionRow {
   std::string_view oracle;  ///< as the case names it: "mxfp4_round_up"
   /// What the model says, with the keys of the recorded result; {"error_type"} where the engine raises. Throws Error(input) for a line that breaks
   /// its form, Unmodelled and Error(usage) for a word that the model does not know.
-  nlohmann::ordered_json (*evaluate)(const nlohmann::ordered_json& inputs, const std::string& where);
+  sim::Json (*evaluate)(const sim::Json& inputs, const std::string& where);
 };
 
 /// Every function that has a model.

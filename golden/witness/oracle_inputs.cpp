@@ -95,7 +95,7 @@ oracle::Hardware read_hardware(const Json& json, const std::string& where) {
 
 Json hardware_json(const oracle::Hardware& hardware) {
   Json json = {{"platform", oracle::name_of(hardware.platform)}, {"capability", nullptr}};
-  if (hardware.capability) json["capability"] = {*hardware.capability / 10, *hardware.capability % 10};
+  if (hardware.capability) json["capability"] = Json::array({*hardware.capability / 10, *hardware.capability % 10});
   if (!hardware.gcn_arch.empty()) json["gcn_arch"] = hardware.gcn_arch;
   return json;
 }

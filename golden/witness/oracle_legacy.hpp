@@ -1,13 +1,14 @@
 #pragma once
 // Recorded answers of the legacy mxfp4 method. Same contract as FunctionRow::evaluate.
 
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include "sim/io/json.hpp"
 
 namespace mx::golden {
 
-nlohmann::ordered_json evaluate_legacy_mxfp4(const nlohmann::ordered_json& inputs, const std::string& where);
-nlohmann::ordered_json evaluate_legacy_tile_tokens_dim(const nlohmann::ordered_json& inputs, const std::string& where);
-nlohmann::ordered_json evaluate_legacy_can_support(const nlohmann::ordered_json& inputs, const std::string& where);
+sim::Json evaluate_legacy_mxfp4(const sim::Json& inputs, const std::string& where);
+sim::Json evaluate_legacy_tile_tokens_dim(const sim::Json& inputs, const std::string& where);
+sim::Json evaluate_legacy_can_support(const sim::Json& inputs, const std::string& where);
 
 }  // namespace mx::golden

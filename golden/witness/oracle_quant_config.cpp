@@ -10,7 +10,7 @@
 namespace mx::golden {
 namespace {
 
-Json shape_json(const std::optional<oracle::GroupShape>& shape) { return shape ? Json{shape->row, shape->col} : Json(); }
+Json shape_json(const std::optional<oracle::GroupShape>& shape) { return shape ? Json::array({shape->row, shape->col}) : Json(); }
 Json word_json(const std::string& word) { return word.empty() ? Json() : Json(word); }
 Json number_json(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "golden/witness/ledger.hpp"
 #include "golden/witness/witness.hpp"
+#include "sim/io/json.hpp"
 #include "sim/io/quote.hpp"
 
 namespace mx::golden {
@@ -41,10 +41,10 @@ std::string excuses_text(std::span<const ExcusedCount> excuses, std::string_view
   return text;
 }
 
-nlohmann::ordered_json excuses_json(std::span<const ExcusedCount> excuses) {
-  auto json = nlohmann::ordered_json::array();
+sim::Json excuses_json(std::span<const ExcusedCount> excuses) {
+  auto json = sim::Json::array();
   for (const ExcusedCount& one : excuses) {
-    nlohmann::ordered_json row;
+    sim::Json row;
     row["implementation"] = one.row->implementation;
     row["device"] = one.row->device;
     row["build"] = one.row->build;
@@ -117,8 +117,8 @@ std::vector<ExcusedCount> SetResult::excuses() const {
   return all;
 }
 
-nlohmann::ordered_json to_json(const SetResult& set) {
-  nlohmann::ordered_json json;
+sim::Json to_json(const SetResult& set) {
+  sim::Json json;
   json["path"] = set.path.string();
   json["set"] = set.name;
   json["format"] = set.format;
@@ -128,9 +128,9 @@ nlohmann::ordered_json to_json(const SetResult& set) {
   json["skipped"] = set.skipped();
   for (const auto& row : kStatuses) json["entries_" + std::string(row.name)] = set.count(row.status);
   json["excuses"] = excuses_json(set.excuses());
-  auto& entries = json["entries"] = nlohmann::ordered_json::array();
+  auto& entries = json["entries"] = sim::Json::array();
   for (const EntryResult& entry : set.entries) {
-    nlohmann::ordered_json one;
+    sim::Json one;
     one["id"] = entry.id;
     one["level"] = entry.level;
     one["what"] = entry.what;

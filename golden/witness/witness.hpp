@@ -7,11 +7,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "sim/io/json.hpp"
 
 namespace mx::golden {
 
@@ -84,7 +85,7 @@ struct WitnessOptions {
 /// set. Source: golden/witness/FORMAT.md for mxact-witness/1; LayoutRecorder of golden/record.py and golden/witness/oracle.hpp for the others.
 std::vector<SetResult> run_witness(const std::filesystem::path& path, const WitnessOptions& options);
 
-nlohmann::ordered_json to_json(const SetResult& set);
+sim::Json to_json(const SetResult& set);
 
 /// Text for people; `verbose` lists every entry, otherwise only those that are not equal.
 std::string to_text(const SetResult& set, bool verbose);

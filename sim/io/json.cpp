@@ -1,244 +1,176 @@
 #include "sim/io/json.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
-#include <nlohmann/json.hpp>
-#include <string_view>
-#include <unordered_set>
-#include <utility>
-#include <vector>
+#include <ostream>
 
 #include "model/error.hpp"
 #include "sim/io/quote.hpp"
 
 namespace mx::sim {
-namespace {
 
-using Json = nlohmann::ordered_json;
+Json::Json(std::string text) : kind_(Kind::text), payload_{.text = new std::string(std::move(text))} {}
+Json::Json(Array elements) : kind_(Kind::array), payload_{.array = new Array(std::move(elements))} {}
+Json::Json(Object members) : kind_(Kind::object), payload_{.object = new Object(std::move(members))} {}
+Json::Json(std::initializer_list<JsonMember> members) : Json(Object(members)) {}
+Json Json::array(std::initializer_list<Json> elements) { return Json(Array(elements)); }
+Json Json::object() { return Json(Object()); }
 
-/// The lexer keeps everything since the start of the last string or number, so this bounds its memory.
-constexpr std::size_t kLongestToken = std::size_t{1} << 20;
-
-[[noreturn]] void fail(const std::string& where, std::uint64_t offset, const std::string& message) {
-  throw Error(ErrorCode::input, message, fmt::format("{}: byte {}", where, offset));
+Json::Json(const Json& other) : kind_(other.kind_), payload_(other.payload_) {
+  switch (kind_) {
+    case Kind::text: payload_.text = new std::string(*other.payload_.text); break;
+    case Kind::array: payload_.array = new Array(*other.payload_.array); break;
+    case Kind::object: payload_.object = new Object(*other.payload_.object); break;
+    default: break;
+  }
 }
 
-bool is_in(std::uint8_t byte, std::string_view set) { return set.find(static_cast<char>(byte)) != std::string_view::npos; }
+Json::Json(Json&& other) noexcept { swap(other); }
 
-/// Reads bytes for the lexer and publishes how many it has taken, since its callbacks carry no position.
-class CountedBytes {
- public:
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = char;
-
-  CountedBytes(const std::uint8_t* at, const std::uint8_t** taken) : at_(at), taken_(taken) {}
-  char operator*() const { return static_cast<char>(*at_); }
-  CountedBytes& operator++() {
-    *taken_ = ++at_;
-    return *this;
-  }
-  CountedBytes operator++(int) {
-    const CountedBytes before = *this;
-    ++*this;
-    return before;
-  }
-  friend bool operator==(const CountedBytes& a, const CountedBytes& b) { return a.at_ == b.at_; }
-
- private:
-  const std::uint8_t* at_;
-  const std::uint8_t** taken_;
-};
-
-/// Builds values from the parser's events and checks what the parser does not.
-class Builder {
- public:
-  Builder(std::span<const std::uint8_t> text, const JsonLimits& limits, const std::string& where, std::uint64_t base, const JsonMember* member)
-      : text_(text), limits_(limits), where_(where), base_(base), member_(member), taken_(text.data()) {}
-
-  Json run() {
-    const std::uint8_t* const begin = text_.data();
-    Json::sax_parse(CountedBytes(begin, &taken_), CountedBytes(begin + text_.size(), &taken_), this);
-    return std::move(root_);
-  }
-
-  // The parser's interface; names and signatures are those of nlohmann::json_sax.
-  bool null() { return take(Json(nullptr), position()); }
-  bool boolean(bool value) { return take(Json(value), position()); }
-  bool number_integer(std::int64_t value) { return take(Json(value), position()); }
-  bool number_unsigned(std::uint64_t value) { return take(Json(value), position()); }
-  bool number_float(double value, const std::string& digits) {
-    if (digits.find_first_of(".eE") == std::string::npos) {
-      // The lexer has read one byte beyond a number, unless that ends the text.
-      const std::uint64_t beyond = is_in(text_[static_cast<std::size_t>(position() - 1)], "0123456789") ? 0 : 1;
-      fail(where_, base_ + position() - beyond - digits.size(), fmt::format("the integer {} does not fit 64 bits", in_quotes(digits)));
-    }
-    return take(Json(value), position());
-  }
-  bool string(std::string& value) {
-    spend(value.size());
-    return take(Json(std::move(value)), position());
-  }
-  bool binary(Json::binary_t&) { return false; }
-  bool start_object(std::size_t) { return open(Json::object()); }
-  bool start_array(std::size_t) { return open(Json::array()); }
-  bool end_object() { return close(); }
-  bool end_array() { return close(); }
-
-  bool key(std::string& name) {
-    Frame& frame = frames_.back();
-    frame.key_offset = start_of_string();
-    // The caller of a member-wise run knows the members it has; a set of their names would only double the memory.
-    const bool kept_by_caller = member_ != nullptr && frames_.size() == 1;
-    if (!kept_by_caller) {
-      spend(kKeyCost + 2 * name.size());
-      if (!frame.names.insert(name).second) fail_duplicate(name, frame.key_offset);
-    }
-    frame.key = std::move(name);
-    return true;
-  }
-
-  bool parse_error(std::size_t at, const std::string&, const nlohmann::detail::exception& error) {
-    std::string_view text = error.what();
-    // "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error while ...": the offset says it better.
-    if (const std::size_t column = text.find(", column "); column != std::string_view::npos) {
-      if (const std::size_t colon = text.find(": ", column); colon != std::string_view::npos) text.remove_prefix(colon + 2);
-    }
-    fail(where_, base_ + (at > 0 ? at - 1 : 0), "not valid JSON: " + printable(text));
-  }
-
- private:
-  struct Frame {
-    Json value;
-    std::string key;
-    std::uint64_t key_offset = 0;
-    std::unordered_set<std::string> names;
-  };
-  static constexpr std::uint64_t kValueCost = 3 * sizeof(Json);  // vectors grow by doubling and copying
-  static constexpr std::uint64_t kKeyCost = 3 * (sizeof(Json) + sizeof(std::string)) + 64;
-
-  std::uint64_t position() const { return static_cast<std::uint64_t>(taken_ - text_.data()); }
-
-  /// Of the string that ends here. A quote inside it always follows a backslash, the one before it never does.
-  std::uint64_t start_of_string() const {
-    std::uint64_t at = position() - 2;
-    while (text_[at] != '"' || text_[at - 1] == '\\') --at;
-    return base_ + at;
-  }
-
-  [[noreturn]] void fail_duplicate(std::string_view name, std::uint64_t offset) const {
-    fail(where_, offset, fmt::format("the key {} appears twice in one object", in_quotes(name)));
-  }
-
-  void spend(std::uint64_t bytes) {
-    spent_ += bytes;
-    if (spent_ > limits_.memory) fail(where_, base_ + position(), fmt::format("holds more values than {} bytes of memory take", limits_.memory));
-  }
-
-  bool open(Json&& container) {
-    spend(kValueCost);
-    if (frames_.size() >= static_cast<std::size_t>(limits_.depth)) {
-      fail(where_, base_ + position() - 1, fmt::format("nested deeper than {} levels", limits_.depth));
-    }
-    if (frames_.empty() && member_ != nullptr && !container.is_object()) fail(where_, base_ + position() - 1, "the top level must be an object");
-    frames_.push_back({std::move(container), {}, 0, {}});
-    return true;
-  }
-
-  bool close() {
-    Json value = std::move(frames_.back().value);
-    frames_.pop_back();
-    return place(std::move(value));
-  }
-
-  bool take(Json&& value, std::uint64_t at) {
-    spend(kValueCost);
-    if (frames_.empty() && member_ != nullptr) fail(where_, base_ + (at > 0 ? at - 1 : 0), "the top level must be an object");
-    return place(std::move(value));
-  }
-
-  bool place(Json&& value) {
-    if (frames_.empty()) {
-      root_ = std::move(value);
-    } else if (Frame& frame = frames_.back(); frame.value.is_array()) {
-      frame.value.push_back(std::move(value));
-    } else if (member_ != nullptr && frames_.size() == 1) {
-      const std::string name = frame.key;
-      if (!(*member_)(std::move(frame.key), std::move(value), frame.key_offset)) fail_duplicate(name, frame.key_offset);
-      spent_ = 0;
-    } else {
-      // Not operator[]: it looks for the key, one by one.
-      frame.value.get_ref<Json::object_t&>().emplace_back(std::move(frame.key), std::move(value));
-    }
-    return true;
-  }
-
-  std::span<const std::uint8_t> text_;
-  const JsonLimits& limits_;
-  const std::string& where_;
-  std::uint64_t base_;
-  const JsonMember* member_;
-  const std::uint8_t* taken_;
-  std::vector<Frame> frames_;
-  Json root_;
-  std::uint64_t spent_ = 0;
-};
-
-/// Throws when two starts of strings or numbers lie further apart than kLongestToken.
-void check_token_lengths(std::span<const std::uint8_t> text, const std::string& where, std::uint64_t base) {
-  std::size_t start = 0;
-  const auto check = [&](std::size_t end) {
-    if (end - start > kLongestToken) fail(where, base + start, fmt::format("more than {} bytes without a new value", kLongestToken));
-  };
-  for (std::size_t i = 0; i < text.size();) {
-    const bool is_string = text[i] == '"';
-    const bool is_number = is_in(text[i], "-0123456789");
-    if (is_string || is_number) {
-      check(i);
-      start = i;
-    }
-    ++i;
-    if (is_string) {
-      while (i < text.size() && text[i] != '"') i += text[i] == '\\' ? 2U : 1U;
-      ++i;
-    } else if (is_number) {
-      while (i < text.size() && is_in(text[i], "+-.eE0123456789")) ++i;
-    }
-  }
-  check(text.size());
+Json& Json::operator=(Json other) noexcept {
+  swap(other);
+  return *this;
 }
 
-/// What the lexer takes without a word: a byte order mark, and a zero byte, which ends the text for it.
-void check_bytes(std::span<const std::uint8_t> text, const std::string& where, std::uint64_t base) {
-  constexpr std::array<std::uint8_t, 3> kMark{0xEF, 0xBB, 0xBF};
-  if (text.size() >= kMark.size() && std::equal(kMark.begin(), kMark.end(), text.begin()))
-    fail(where, base, "begins with a byte order mark, not with JSON");
-  const auto zero = std::find(text.begin(), text.end(), std::uint8_t{0});
-  if (zero != text.end()) fail(where, base + static_cast<std::uint64_t>(zero - text.begin()), "not valid JSON: a zero byte");
-}
-
-Json parse(std::span<const std::uint8_t> text, const JsonLimits& limits, const std::string& where, std::uint64_t base, const JsonMember* member) {
-  if (text.size() > limits.bytes) {
-    throw Error(ErrorCode::input, fmt::format("{} bytes of JSON, more than the {} allowed", text.size(), limits.bytes), where);
+Json::~Json() {
+  switch (kind_) {
+    case Kind::text: delete payload_.text; break;
+    case Kind::array: delete payload_.array; break;
+    case Kind::object: delete payload_.object; break;
+    default: break;
   }
-  check_bytes(text, where, base);
-  check_token_lengths(text, where, base);
-  return Builder(text, limits, where, base, member).run();
 }
 
-}  // namespace
-
-Json parse_json(std::span<const std::uint8_t> text, const JsonLimits& limits, const std::string& where, std::uint64_t base) {
-  return parse(text, limits, where, base, nullptr);
+void Json::swap(Json& other) noexcept {
+  std::swap(kind_, other.kind_);
+  std::swap(payload_, other.payload_);
 }
 
-void for_each_json_member(std::span<const std::uint8_t> text, const JsonLimits& limits, const std::string& where, std::uint64_t base,
-                          const JsonMember& member) {
-  parse(text, limits, where, base, &member);
+const char* Json::type_name() const {
+  switch (kind_) {
+    case Kind::null: return "null";
+    case Kind::flag: return "boolean";
+    case Kind::integer:
+    case Kind::natural:
+    case Kind::number: return "number";
+    case Kind::text: return "string";
+    case Kind::array: return "array";
+    case Kind::object: return "object";
+  }
+  return "";
 }
+
+void Json::fail(std::string_view wanted) const {
+  throw Error(ErrorCode::input, printable(dump(-1, BadText::replaced).substr(0, 60)) + " is no " + std::string(wanted));
+}
+
+bool Json::flag() const {
+  if (kind_ != Kind::flag) fail("true or false");
+  return payload_.flag;
+}
+
+std::int64_t Json::integer() const {
+  if (kind_ == Kind::natural && std::in_range<std::int64_t>(payload_.natural)) return static_cast<std::int64_t>(payload_.natural);
+  if (kind_ != Kind::integer) fail("integer of 64 bits with a sign");
+  return payload_.integer;
+}
+
+std::uint64_t Json::natural() const {
+  if (kind_ == Kind::integer && payload_.integer >= 0) return static_cast<std::uint64_t>(payload_.integer);
+  if (kind_ != Kind::natural) fail("integer of 64 bits without a sign");
+  return payload_.natural;
+}
+
+double Json::number() const {
+  switch (kind_) {
+    case Kind::number: return payload_.number;
+    case Kind::integer: return static_cast<double>(payload_.integer);
+    case Kind::natural: return static_cast<double>(payload_.natural);
+    default: fail("number");
+  }
+}
+
+const std::string& Json::text() const {
+  if (kind_ != Kind::text) fail("text");
+  return *payload_.text;
+}
+
+std::size_t Json::size() const {
+  if (kind_ == Kind::object) return payload_.object->size();
+  return elements().size();
+}
+
+const Json::Array& Json::elements() const {
+  static const Array none;
+  if (kind_ == Kind::null) return none;
+  if (kind_ != Kind::array) fail("array");
+  return *payload_.array;
+}
+
+const Json& Json::element(std::size_t index) const {
+  const Array& all = elements();
+  if (index >= all.size()) fail("array with an element " + std::to_string(index));
+  return all[index];
+}
+
+void Json::push_back(Json element) {
+  if (kind_ == Kind::null) *this = array();
+  if (kind_ != Kind::array) fail("array");
+  payload_.array->push_back(std::move(element));
+}
+
+const Json::Object& Json::items() const {
+  if (kind_ != Kind::object) fail("object");
+  return *payload_.object;
+}
+
+const Json* Json::find(std::string_view key) const {
+  if (kind_ != Kind::object) return nullptr;
+  const auto found = std::ranges::find(*payload_.object, key, &JsonMember::key);
+  return found == payload_.object->end() ? nullptr : &found->value;
+}
+
+const Json& Json::at(std::string_view key) const {
+  const Json* found = find(key);
+  if (found == nullptr) fail("object with a member " + in_quotes(key));
+  return *found;
+}
+
+Json& Json::member(std::string_view key) {
+  if (kind_ == Kind::null) *this = object();
+  if (const Json* found = find(key); found != nullptr) return const_cast<Json&>(*found);
+  items().push_back({std::string(key), nullptr});
+  return items().back().value;
+}
+
+void Json::update(const Json& members) {
+  for (const auto& [key, value] : members.items()) member(key) = value;
+}
+
+void Json::erase(std::string_view key) {
+  std::erase_if(items(), [&](const JsonMember& member) { return member.key == key; });
+}
+
+void Json::erase(std::size_t index) {
+  static_cast<void>(element(index));
+  payload_.array->erase(begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+bool operator==(const Json& a, const Json& b) {
+  if (a.is_number() && b.is_number()) {
+    if (a.is_number_float() || b.is_number_float()) return a.number() == b.number();
+    if (a.is_number_unsigned()) return b.is_number_unsigned() ? a.payload_.natural == b.payload_.natural : std::cmp_equal(a.payload_.natural, b.payload_.integer);
+    return b.is_number_unsigned() ? b == a : a.payload_.integer == b.payload_.integer;
+  }
+  if (a.kind_ != b.kind_) return false;
+  switch (a.kind_) {
+    case Json::Kind::flag: return a.payload_.flag == b.payload_.flag;
+    case Json::Kind::text: return *a.payload_.text == *b.payload_.text;
+    case Json::Kind::array: return *a.payload_.array == *b.payload_.array;
+    case Json::Kind::object: return *a.payload_.object == *b.payload_.object;
+    default: return true;
+  }
+}
+
+std::ostream& operator<<(std::ostream& out, const Json& json) { return out << json.dump(-1, Json::BadText::replaced); }
 
 }  // namespace mx::sim

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <utility>
@@ -17,8 +16,6 @@
 
 namespace mx::sim {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::array<Dtype, 22> kDtypes{{
     {"BOOL", 8},    {"F4", 4},          {"F6_E2M3", 6},     {"F6_E3M2", 6}, {"U8", 8},   {"I8", 8},   {"F8_E5M2", 8}, {"F8_E4M3", 8},
@@ -105,7 +102,7 @@ class EntryReader {
   const Dtype* dtype() const {
     const Json& value = member("dtype");
     if (!value.is_string()) fail(where_, fmt::format("dtype {} is not a string", in_quotes(value.dump())));
-    const std::string& name = value.get_ref<const std::string&>();
+    const std::string& name = value.text();
     const Dtype* const found = find_dtype(name);
     if (found == nullptr) fail(where_, unknown_dtype(name));
     return found;
@@ -132,7 +129,7 @@ class EntryReader {
  private:
   const Json& member(const char* key) const {
     const auto found = entry_.find(key);
-    if (found == entry_.end()) fail(where_, fmt::format("has no {}", key));
+    if (found == nullptr) fail(where_, fmt::format("has no {}", key));
     return *found;
   }
 
@@ -279,7 +276,7 @@ std::vector<std::uint8_t> safetensors_header(std::span<const TensorEntry> entrie
     if (!names.insert(entry.name).second) throw Error(ErrorCode::usage, "this name is taken already", "tensor " + in_quotes(entry.name));
     const std::uint64_t end = offset + bytes_of(entry);
     // Not operator[]: it looks for the name, one by one.
-    header.get_ref<Json::object_t&>().emplace_back(entry.name, Json{{"dtype", entry.dtype}, {"shape", entry.shape}, {"data_offsets", {offset, end}}});
+    header.items().push_back({entry.name, {{"dtype", entry.dtype}, {"shape", entry.shape}, {"data_offsets", Json::array({offset, end})}}});
     offset = end;
   }
   std::string text = header.dump();

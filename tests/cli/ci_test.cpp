@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "sim/io/json.hpp"
 #include "sim/io/junit.hpp"
 #include "tests/cli/run_program.hpp"
 
@@ -11,7 +12,7 @@ using mx::tests::Run;
 using mx::tests::run_mxact;
 using mx::tests::run_program;
 using mx::tests::ScratchDirectory;
-using nlohmann::json;
+using mx::sim::Json;
 
 const std::string kSource = MXACT_SOURCE_DIR;
 

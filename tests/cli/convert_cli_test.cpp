@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 
+#include "sim/io/json.hpp"
 #include "tests/cli/run_program.hpp"
 
 namespace {
@@ -46,7 +47,7 @@ TEST_CASE("convert and restore print what they did, and cmp finds nothing") {
 
 TEST_CASE("convert lays out for a platform without a kernel when told to") {
   const ScratchDirectory scratch;
-  const nlohmann::json json =
+  const mx::sim::Json json =
       run_json("convert " + tiny() + " --backend DEEPGEMM_MXFP4 --platform gfx950 --any-platform -o " + quoted(scratch.path() / "packed"));
   CHECK(json["setting"]["platform"] == "gfx950");
   CHECK(json["losses"].empty());
@@ -56,7 +57,7 @@ TEST_CASE("convert and restore as JSON, by rank") {
   const ScratchDirectory scratch;
   const auto rank = [&](int i) { return quoted(scratch.path() / std::to_string(i)); };
   for (const int i : {0, 1}) {
-    const nlohmann::json json =
+    const mx::sim::Json json =
         run_json("convert " + tiny() + " --backend TRITON --platform gfx950 --engine 2026-08 --tp 2 --rank " + std::to_string(i) + " -o " + rank(i));
     CHECK(json["schema"] == "mxact-convert/1");
     CHECK(json["backend"] == "TRITON");
@@ -67,7 +68,7 @@ TEST_CASE("convert and restore as JSON, by rank") {
     CHECK(json["layers"] == 2);
     CHECK(json["losses"].empty());
   }
-  const nlohmann::json json = run_json("restore " + rank(1) + " " + rank(0) + " -o " + quoted(scratch.path() / "restored"));
+  const mx::sim::Json json = run_json("restore " + rank(1) + " " + rank(0) + " -o " + quoted(scratch.path() / "restored"));
   CHECK(json["schema"] == "mxact-restore/1");
   CHECK(json["layers"] == 2);
   CHECK(json["bytes"] == 1695744);
@@ -130,25 +131,25 @@ TEST_CASE("a plan is run and merged as typed, and resumed") {
   const std::filesystem::path& at = scratch.path();
   const std::string how = tiny() + " --backend TRITON --platform SM100";
   const std::string plan = quoted(at / "plan.json"), run = "run " + plan;
-  const nlohmann::json whole = run_json("convert " + how + " -o " + quoted(at / "whole"));
-  const nlohmann::json planned = run_json("plan " + how + " --converted " + quoted(at / "packed") + " -o " + plan);
+  const mx::sim::Json whole = run_json("convert " + how + " -o " + quoted(at / "whole"));
+  const mx::sim::Json planned = run_json("plan " + how + " --converted " + quoted(at / "packed") + " -o " + plan);
   CHECK(planned["schema"] == "mxact-plan/1");
   REQUIRE(planned["units"].size() == 4);
   CHECK(planned["units"][3]["what"] == "shard model-00002-of-00002.safetensors");
   // Only the plan is there: overwriting it is asked for.
   CHECK(run_mxact("plan " + how + " --converted " + quoted(at / "packed") + " -o " + plan).status == 3);
-  const nlohmann::json first = run_json(run + " --unit 2,0");
+  const mx::sim::Json first = run_json(run + " --unit 2,0");
   CHECK(first["units"][1]["outcome"] == "written");
   const Run missing = run_mxact("merge " + plan);
   CHECK(missing.status == 3);
   CHECK(missing.err.find("units 1, 3 of 4 are missing") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(at / "packed"));
-  const nlohmann::json second = run_json(run + " --unit 0,1,3");
+  const mx::sim::Json second = run_json(run + " --unit 0,1,3");
   CHECK(second["units"][0]["outcome"] == "there already");
   CHECK(second["units"][0]["digest"] == first["units"][1]["digest"]);
   CHECK(run_mxact(run + " --unit 4").status == 2);
   CHECK(run_mxact("run " + tiny() + "/config.json --unit 0").status == 3);
-  const nlohmann::json merged = run_json("merge " + plan);
+  const mx::sim::Json merged = run_json("merge " + plan);
   CHECK(merged["schema"] == "mxact-merge/1");
   CHECK(merged["digest"] == whole["digest"]);
   CHECK(merged["bytes_out"] == whole["bytes_out"]);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/io/json.hpp"
 #include "tests/cli/run_program.hpp"
 
 namespace {
@@ -13,11 +14,11 @@ using mx::tests::Run;
 using mx::tests::run_json;
 using mx::tests::run_mxact;
 using mx::tests::run_program;
-using nlohmann::json;
+using mx::sim::Json;
 
-void collect(const json& verb, std::vector<json>& all) {
+void collect(const Json& verb, std::vector<json>& all) {
   if (verb["verb"] != "") all.push_back(verb);
-  for (const json& below : verb["verbs"]) collect(below, all);
+  for (const Json& below : verb["verbs"]) collect(below, all);
 }
 
 std::vector<json> every_verb() {
@@ -48,13 +49,13 @@ std::set<std::string> offered(const std::string& words) {
 }  // namespace
 
 TEST_CASE("help of a verb is what its --help prints, and lists each of its options") {
-  for (const json& verb : every_verb()) {
+  for (const Json& verb : every_verb()) {
     const std::string path = verb["verb"];
     INFO(path);
     const Run by_option = run_mxact(path + " --help");
     CHECK(by_option.status == 0);
     CHECK(run_mxact("help " + path).out == by_option.out);
-    for (const json& option : verb["options"]) CHECK(by_option.out.find(std::string(option["names"].back())) != std::string::npos);
+    for (const Json& option : verb["options"]) CHECK(by_option.out.find(std::string(option["names"].back())) != std::string::npos);
   }
 }
 
@@ -62,7 +63,7 @@ TEST_CASE("the help of every verb ends with an example, which runs where it name
   const mx::tests::ScratchDirectory scratch;
   for (const char* name : {"docs", "golden"}) std::filesystem::create_symlink(std::filesystem::path(MXACT_SOURCE_DIR) / name, scratch.path() / name);
   int run = 0;
-  for (const json& verb : every_verb()) {
+  for (const Json& verb : every_verb()) {
     const std::string help = run_mxact(std::string(verb["verb"]) + " --help").out;
     INFO(verb["verb"]);
     const std::string mark = "for example: mxact ";
@@ -93,9 +94,9 @@ TEST_CASE("help topics are explained, named unlike any verb, and in the manual")
   const json list = run_json("help");
   const std::string manual = run_mxact("manual").out;
   std::set<std::string> verbs;
-  for (const json& verb : every_verb()) verbs.insert(verb["verb"]);
+  for (const Json& verb : every_verb()) verbs.insert(verb["verb"]);
   REQUIRE(list["topics"].size() >= 10);
-  for (const json& topic : list["topics"]) {
+  for (const Json& topic : list["topics"]) {
     const std::string name = topic["name"];
     INFO(name);
     CHECK(verbs.count(name) == 0);
@@ -108,7 +109,7 @@ TEST_CASE("help topics are explained, named unlike any verb, and in the manual")
 TEST_CASE("commands that help topics show are ones that the program takes") {
   int shown = 0;
   const json list = run_json("help");
-  for (const json& topic : list["topics"]) {
+  for (const Json& topic : list["topics"]) {
     std::istringstream text(std::string(run_json("help " + std::string(topic["name"]))["text"]));
     for (std::string line; std::getline(text, line);) {
       if (line.rfind("    mxact ", 0) != 0) continue;
@@ -138,7 +139,7 @@ TEST_CASE("an unknown topic, verb or shell gets the nearest name") {
 TEST_CASE("the manual names every verb and option, and troff takes it without a warning") {
   const Run manual = run_mxact("manual");
   REQUIRE(manual.status == 0);
-  for (const json& verb : every_verb()) {
+  for (const Json& verb : every_verb()) {
     std::string path = verb["verb"];
     INFO(path);
     CHECK(manual.out.find(".SS \"mxact " + path + " ") != std::string::npos);
@@ -156,7 +157,7 @@ TEST_CASE("the manual names every verb and option, and troff takes it without a 
 TEST_CASE("bash completes verbs, options and names from the tables") {
   std::set<std::string> verbs;
   const json list = run_json("help");
-  for (const json& verb : list["program"]["verbs"]) verbs.insert(verb["verb"]);
+  for (const Json& verb : list["program"]["verbs"]) verbs.insert(verb["verb"]);
   CHECK(offered("mxact \"\"") == verbs);
   CHECK(offered("mxact lay") == std::set<std::string>{"layout"});
   CHECK(offered("mxact layout w") == std::set<std::string>{"where"});
@@ -168,10 +169,10 @@ TEST_CASE("bash completes verbs, options and names from the tables") {
   CHECK(offered("mxact gen f32_to_e4m3fnu") == std::set<std::string>{"f32_to_e4m3fnuz"});
   CHECK(offered("mxact sweep mer") == std::set<std::string>{"merge"});
   CHECK(offered("mxact help exit") == std::set<std::string>{"exit-status"});
-  for (const json& verb : every_verb()) {
+  for (const Json& verb : every_verb()) {
     const std::string path = verb["verb"];
     std::set<std::string> options;
-    for (const json& option : verb["options"]) {
+    for (const Json& option : verb["options"]) {
       if (option["positional"]) continue;
       for (const std::string name : option["names"]) {
         if (name.rfind("--", 0) == 0) options.insert(name);

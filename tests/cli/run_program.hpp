@@ -1,10 +1,11 @@
 #pragma once
 // Runs mxact.
 
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "sim/io/json.hpp"
 #include "tests/cli/run.hpp"
+#include "tests/json_text.hpp"
 
 namespace mx::tests {
 
@@ -12,12 +13,12 @@ namespace mx::tests {
 inline Run run_mxact(const std::string& arguments, const std::string& input = "/dev/null") { return run_program(MXACT_PROGRAM, arguments, input); }
 
 /// stdout as JSON; the run must have ended with `status` and said nothing on stderr.
-inline nlohmann::json run_json(const std::string& arguments, int status = 0) {
+inline sim::Json run_json(const std::string& arguments, int status = 0) {
   const Run run = run_mxact(arguments + " --json");
   INFO(arguments << "\n" << run.out << run.err);
   REQUIRE(run.status == status);
   REQUIRE(run.err.empty());
-  return nlohmann::json::parse(run.out);
+  return parsed(run.out);
 }
 
 }  // namespace mx::tests

@@ -5,7 +5,9 @@
 #include <iterator>
 #include <string>
 
+#include "sim/io/json.hpp"
 #include "tests/cli/run_program.hpp"
+#include "tests/json_text.hpp"
 
 namespace {
 
@@ -57,16 +59,16 @@ TEST_CASE("streams that check too little end with 5, broken ones with 3") {
 }
 
 TEST_CASE("gen and ver as JSON") {
-  const nlohmann::json set = run_json("gen f32_to_e4m3 --set random --seed 7 --count 100");
+  const mx::sim::Json set = run_json("gen f32_to_e4m3 --set random --seed 7 --count 100");
   CHECK(set["schema"] == "mxact-gen/1");
   CHECK(set["facts"]["op"] == "f32_to_e4m3fn");
   CHECK(set["facts"]["seed"] == "7");
   CHECK(set["columns"][0]["bits"] == 32);
-  const nlohmann::json families = run_json("gen --list");
+  const mx::sim::Json families = run_json("gen --list");
   CHECK(families["families"].size() == 9);
   const Run run = through("e2m1_to_bf16", kDecoder, "--json");
   CHECK(run.status == 0);
-  const nlohmann::json report = nlohmann::json::parse(run.out);
+  const mx::sim::Json report = mx::parsed(run.out);
   CHECK(report["schema"] == "mxact-ver/1");
   CHECK(report["verdict"] == "PASSED");
   CHECK(report["checked"] == 16);
@@ -78,19 +80,19 @@ TEST_CASE("the coverage of the core set as text, JSON and a page") {
   const std::string page = (scratch.path() / "coverage.html").string();
   const Run text = run_mxact("vectors --core --coverage -o '" + page + "'");
   CHECK(text.status == 0);
-  const nlohmann::json coverage = run_json("vectors --core --coverage")["coverage"];
+  const mx::sim::Json coverage = run_json("vectors --core --coverage")["coverage"];
   CHECK(coverage["tables"].size() == 68);
   CHECK(coverage["hit"] == coverage["reachable"]);
   CHECK(coverage["hit"] > 3000);
   CHECK(text.out.starts_with("68 tables: " + coverage["hit"].dump() + " of " + coverage["reachable"].dump() + " reachable bins, "));
   std::ifstream stream(page);
   const std::string html{std::istreambuf_iterator<char>(stream), {}};
-  for (const nlohmann::json& table : coverage["tables"]) {
+  for (const mx::sim::Json& table : coverage["tables"]) {
     INFO(table["table"]);
     CHECK(html.find(table["table"].get<std::string>()) != std::string::npos);
-    for (const nlohmann::json& axis : table["axes"]) {
+    for (const mx::sim::Json& axis : table["axes"]) {
       std::size_t unreachable = 0;
-      for (const nlohmann::json& reason : axis["unreachable"]) {
+      for (const mx::sim::Json& reason : axis["unreachable"]) {
         CHECK_FALSE(reason["reason"].get<std::string>().empty());
         unreachable += reason["bins"].size();
       }

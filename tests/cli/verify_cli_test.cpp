@@ -1,7 +1,9 @@
 #include <filesystem>
 #include <string>
 
+#include "sim/io/json.hpp"
 #include "tests/cli/run_program.hpp"
+#include "tests/json_text.hpp"
 
 namespace {
 
@@ -34,7 +36,7 @@ TEST_CASE("verify without a checkpoint makes one from the seed and leaves nothin
   std::string out;
   for (int c = 0; (c = std::fgetc(pipe)) != EOF;) out += static_cast<char>(c);
   CHECK(pclose(pipe) == 0);
-  const nlohmann::json report = nlohmann::json::parse(out);
+  const mx::sim::Json report = mx::parsed(out);
   CHECK(report["schema"] == "mxact-verify/1");
   CHECK(report["checkpoint"]["path"] == "generated, seed 1");
   CHECK(report["totals"]["passed"].get<int>() > 0);
@@ -43,7 +45,7 @@ TEST_CASE("verify without a checkpoint makes one from the seed and leaves nothin
 }
 
 TEST_CASE("verify's cells add up, in JSON as in the table") {
-  const nlohmann::json report = run_json("verify " + tiny() + " --platform SM100 --platform gfx950 --layers 1 --contract f32-sequential");
+  const mx::sim::Json report = run_json("verify " + tiny() + " --platform SM100 --platform gfx950 --layers 1 --contract f32-sequential");
   const auto& totals = report["totals"];
   CHECK(totals["cells"] == report["cells"].size());
   CHECK(totals["passed"].get<int>() + totals["failed"].get<int>() + totals["mistrusted"].get<int>() + totals["refused"].get<int>() +

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/io/json.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace mx::fuzz {

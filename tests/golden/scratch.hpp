@@ -4,15 +4,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "golden/witness/witness.hpp"
+#include "sim/io/json.hpp"
 
 namespace mx::golden::test {
 
-using Json = nlohmann::ordered_json;
+using sim::Json;
 
 inline std::filesystem::path recorded(const std::string& set) { return std::filesystem::path(MXACT_ROOT) / "golden" / "witness" / set; }
 

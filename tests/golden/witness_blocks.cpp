@@ -24,7 +24,7 @@ Json written(const Scratch& scratch, const std::string& file, const std::string&
     for (std::size_t i = 0; i < bytes_of(dtype); ++i) bytes.push_back(static_cast<std::uint8_t>(word >> (8 * i)));
   }
   write_bytes(scratch.path() / file, bytes);
-  return {{"file", file}, {"dtype", dtype}, {"shape", {words.size()}}};
+  return {{"file", file}, {"dtype", dtype}, {"shape", Json::array({words.size()})}};
 }
 
 Outcome run_by_hand(const ByHand& one) {

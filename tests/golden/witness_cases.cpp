@@ -4,6 +4,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/golden/scratch.hpp"
+#include "tests/json_text.hpp"
 
 namespace mx::golden::test {
 namespace {
@@ -34,7 +35,7 @@ void replace(std::string& text, const std::string& from, const std::string& to) 
 }
 
 std::string with_id(const std::string& line, const std::string& id) {
-  Json json = Json::parse(line);
+  Json json = parsed(line);
   json["id"] = id;
   return json.dump();
 }
@@ -49,7 +50,7 @@ TEST_CASE("a file of cases that breaks its form is refused, one that disagrees i
       {"half a line", [](Files& files) { files.cases.back().resize(files.cases.back().size() / 2); }, 3, "cases.jsonl:3"},
       {"no result",
        [](Files& files) {
-         Json json = Json::parse(files.cases[1]);
+         Json json = parsed(files.cases[1]);
          json.erase("result");
          files.cases[1] = json.dump();
        },
@@ -66,9 +67,9 @@ TEST_CASE("a file of cases that breaks its form is refused, one that disagrees i
     INFO(row.name);
     Files files{first_lines("selections.jsonl", 3), {}};
     std::vector<std::string> ids;
-    for (const std::string& line : files.cases) ids.push_back(Json::parse(line)["id"]);
+    for (const std::string& line : files.cases) ids.push_back(parsed(line)["id"]);
     for (const std::string& line : first_lines("selections_support.jsonl", 100000)) {
-      const std::string id = Json::parse(line)["id"];
+      const std::string id = parsed(line)["id"];
       if (std::find(ids.begin(), ids.end(), id) != ids.end()) files.support.push_back(line);
     }
     REQUIRE(!files.support.empty());

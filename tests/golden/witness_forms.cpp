@@ -4,6 +4,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/golden/scratch.hpp"
+#include "tests/json_text.hpp"
 
 namespace mx::golden::test {
 namespace {
@@ -21,7 +22,7 @@ std::vector<std::uint8_t> bytes_of(const std::vector<std::uint32_t>& words) {
 }
 
 Json small_manifest() {
-  return Json::parse(R"({"format": "mxact-witness/1", "set": "small", "split": "public", "entries": [
+  return parsed(R"({"format": "mxact-witness/1", "set": "small", "split": "public", "entries": [
     {"id": "one", "op": "encode",
      "params": {"source": "f32", "format": "e4m3fn", "rounding": "nearest_even", "overflow": "saturate", "nan_pos": "0x7F", "nan_neg": "0x7F"},
      "profile": {"implementation": "mine", "device": "cpu", "build": "default", "version": "1"},
@@ -116,7 +117,7 @@ const Change kChanges[] = {
      3, "extent -2"},
     {"an output of another shape", [](Json& m, const auto&) { entry(m)["outputs"]["codes"]["shape"] = {8}; }, 3, "another shape"},
     {"too much to generate",
-     [](Json& m, const auto&) { entry(m)["inputs"]["x"] = Json::parse(R"({"generate":"iota","dtype":"f32","shape":[1099511627776]})"); }, 3,
+     [](Json& m, const auto&) { entry(m)["inputs"]["x"] = parsed(R"({"generate":"iota","dtype":"f32","shape":[1099511627776]})"); }, 3,
      "more than 2^26"},
     {"a delta outside",
      [](Json& m, const auto& dir) {
@@ -163,7 +164,7 @@ const Change kChanges[] = {
     {"a parameter that does not apply", [](Json& m, const auto&) { params(m)["zero"] = "0x00"; }, 5, "unknown key 'zero' in params"},
     {"an unknown word", [](Json& m, const auto&) { params(m)["rounding"] = "sideways"; }, 5, "unknown rounding 'sideways'"},
     {"an unknown element type", [](Json& m, const auto&) { entry(m)["inputs"]["x"]["dtype"] = "f80"; }, 5, "unknown dtype 'f80'"},
-    {"an unknown generator", [](Json& m, const auto&) { entry(m)["inputs"]["x"] = Json::parse(R"({"generate":"noise","dtype":"f32","shape":[8]})"); },
+    {"an unknown generator", [](Json& m, const auto&) { entry(m)["inputs"]["x"] = parsed(R"({"generate":"noise","dtype":"f32","shape":[8]})"); },
      5, "unknown generator 'noise'"},
     {"an unknown level", [](Json& m, const auto&) { entry(m)["level"] = "perhaps"; }, 5, "unknown level 'perhaps'"},
     {"an unknown relation",

@@ -2,6 +2,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/golden/layout_changes.hpp"
+#include "tests/json_text.hpp"
 
 namespace mx::golden::test {
 namespace {
@@ -123,7 +124,7 @@ TEST_CASE("padding is compared by place and value", "[witness]") {
     entry["params"]["rows"] = 3;
     entry["input"]["shape"] = {3, 4};
     entry["src_units"] = 12;
-    entry["pad_values"] = Json::parse(one.pads);
+    entry["pad_values"] = parsed(one.pads);
     entry.erase("check_random_seed");
     entry.erase("check_output_fnv1a64");
     for (std::size_t unit = 0; unit < 512; ++unit) {

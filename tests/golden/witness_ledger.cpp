@@ -6,6 +6,7 @@
 #include "golden/witness/ops.hpp"
 #include "tests/catch.hpp"
 #include "tests/golden/scratch.hpp"
+#include "tests/json_text.hpp"
 
 namespace mx::golden::test {
 namespace {
@@ -15,7 +16,7 @@ const std::vector<std::uint32_t> kInputs{0x1B000000, 0x9B000000, 0x3F800000, 0x0
 const std::vector<std::uint8_t> kCodes{0x00, 0x80, 0x38, 0x00, 0x00, 0x00};
 
 Json hip_manifest() {
-  return Json::parse(R"({"format": "mxact-witness/1", "set": "hip", "split": "public", "entries": [
+  return parsed(R"({"format": "mxact-witness/1", "set": "hip", "split": "public", "entries": [
     {"id": "one", "op": "encode",
      "params": {"source": "f32", "format": "e4m3fn", "rounding": "nearest_even", "overflow": "saturate", "nan_pos": "0x7F", "nan_neg": "0xFF"},
      "profile": {"implementation": "hip_header", "device": "cpu", "build": "software-path", "version": "1"},
@@ -188,7 +189,7 @@ TEST_CASE("a stage is excused for few values, and for none once there are more",
     const std::vector<Excuse> excuses = excuses_for(entry, row.output, [] { return Tensor(); });
     Tensor values = bf16_ones(row.values);
     for (std::size_t i = 0; i < row.recorded.size(); ++i) values.set_word(static_cast<std::int64_t>(i), row.recorded[i]);
-    const Recorded recorded{row.output, values, read_relation(Json::parse(R"({"kind":"bits"})"), row.output, "here"), {}, {}, excuses};
+    const Recorded recorded{row.output, values, read_relation(parsed(R"({"kind":"bits"})"), row.output, "here"), {}, {}, excuses};
     EntryResult result;
     compare(recorded, {bf16_ones(row.values), nullptr, false, {}}, 8, "here", result);
     CHECK(result.compared == row.values);

@@ -6,6 +6,7 @@
 #include "golden/witness/relation.hpp"
 #include "tests/catch.hpp"
 #include "tests/golden/scratch.hpp"
+#include "tests/json_text.hpp"
 
 namespace mx::golden::test {
 namespace {
@@ -56,7 +57,7 @@ TEST_CASE("each relation holds up to its edge and not beyond", "[witness]") {
   for (const Row& row : kRows) {
     INFO(row.relation << " on " << row.dtype);
     const std::vector<std::int64_t> shape{1, static_cast<std::int64_t>(row.recorded.size())};
-    const Recorded recorded{"y", tensor(row.dtype, shape, row.recorded), read_relation(Json::parse(row.relation), "y", "here"), {}, {}, {}};
+    const Recorded recorded{"y", tensor(row.dtype, shape, row.recorded), read_relation(parsed(row.relation), "y", "here"), {}, {}, {}};
     EntryResult result;
     compare(recorded, {tensor(row.dtype, shape, row.model), nullptr, false, {}}, 1, "here", result);
     CHECK(result.differing == row.differing);
@@ -69,7 +70,7 @@ TEST_CASE("a relative bound speaks of its own row", "[witness]") {
   // Row 0 has maximum 2^10, row 1 has 1: a difference of 1 is within 2^-10 of the first alone.
   const Recorded recorded{"y",
                           tensor("f32", {2, 2}, {0x44800000, 0, 0x3F800000, 0}),
-                          read_relation(Json::parse(R"({"kind":"rel","of":"row_max","max_pow2":-10})"), "y", ""),
+                          read_relation(parsed(R"({"kind":"rel","of":"row_max","max_pow2":-10})"), "y", ""),
                           {},
                           {},
                           {}};
@@ -82,7 +83,7 @@ TEST_CASE("a relative bound speaks of its own row", "[witness]") {
 TEST_CASE("the words of a relation are exactly those of its row", "[witness]") {
   const auto reason = [](const char* text) -> std::string {
     try {
-      read_relation(Json::parse(text), "y", "here");
+      read_relation(parsed(text), "y", "here");
       return "";
     } catch (const Unmodelled& unknown) {
       return std::string("unmodelled: ") + unknown.what();
@@ -107,7 +108,7 @@ TEST_CASE("skip rules leave out what they say and nothing else", "[witness]") {
   output.dtype = &dtype_named("u8");
   output.shape = {6};
   output.elements = 6;
-  const auto skipped = [&](const char* rule) { return skipped_elements(read_skip_rule(Json::parse(rule), "codes", ".", ""), output, &x, ".", ""); };
+  const auto skipped = [&](const char* rule) { return skipped_elements(read_skip_rule(parsed(rule), "codes", ".", ""), output, &x, ".", ""); };
   CHECK(skipped(R"({"abs_below_pow2":-48})") == std::vector<bool>{false, true, true, false, false, true});
   CHECK(skipped(R"({"input_nan":true})") == std::vector<bool>{false, false, false, true, false, false});
   CHECK(skipped(R"({"input_nan":false})") == std::vector<bool>(6, false));

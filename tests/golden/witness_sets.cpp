@@ -6,6 +6,7 @@
 #include "model/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/golden/scratch.hpp"
+#include "tests/json_text.hpp"
 
 namespace mx::golden::test {
 
@@ -31,7 +32,7 @@ std::vector<std::uint8_t> read_bytes(const std::filesystem::path& file) {
 
 void write_text(const std::filesystem::path& file, const std::string& text) { write_bytes(file, {text.begin(), text.end()}); }
 
-Json read_json(const std::filesystem::path& file) { return Json::parse(std::ifstream(file)); }
+Json read_json(const std::filesystem::path& file) { return parsed_file(file); }
 
 Outcome run(const std::filesystem::path& path, bool allow_unmodelled, int max_differences) {
   WitnessOptions options;

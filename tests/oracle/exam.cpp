@@ -1,27 +1,28 @@
+#include "tests/json_text.hpp"
 #include "tests/oracle/exam.hpp"
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "golden/witness/oracle.hpp"
 #include "model/error.hpp"
 #include "model/oracle/select.hpp"
 #include "props/oracle/law_tools.hpp"
+#include "sim/io/json.hpp"
 
 namespace mx::test {
 namespace {
 
 using namespace oracle;
-using Json = nlohmann::ordered_json;
+using sim::Json;
 using Name = std::string_view;
 using props::RestatedAnswer;
 
 std::vector<Json> lines_of(const std::string& name) {
   std::ifstream file(std::string(MXACT_SOURCE_DIR) + "/golden/witness/oracle/" + name);
   std::vector<Json> lines;
-  for (std::string line; std::getline(file, line);) lines.push_back(Json::parse(line));
+  for (std::string line; std::getline(file, line);) lines.push_back(parsed(line));
   return lines;
 }
 

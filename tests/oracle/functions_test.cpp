@@ -3,17 +3,18 @@
 #include <fstream>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "golden/witness/oracle.hpp"
 #include "golden/witness/oracle_functions.hpp"
+#include "sim/io/json.hpp"
 #include "tests/catch.hpp"
+#include "tests/json_text.hpp"
 #include "tests/oracle/expect_error.hpp"
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using mx::sim::Json;
 using mx::golden::CaseResult;
 using mx::golden::evaluate_oracle_case;
 using mx::test::message_of;
@@ -23,7 +24,7 @@ const std::vector<Json>& cases() {
   static const auto read = [] {
     std::ifstream file(std::string(MXACT_SOURCE_DIR) + "/golden/witness/oracle/functions.jsonl");
     std::vector<Json> all;
-    for (std::string line; std::getline(file, line);) all.push_back(Json::parse(line));
+    for (std::string line; std::getline(file, line);) all.push_back(mx::parsed(line));
     return all;
   }();
   return read;

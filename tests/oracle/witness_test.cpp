@@ -4,16 +4,17 @@
 #include <fstream>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "golden/witness/oracle.hpp"
+#include "sim/io/json.hpp"
 #include "tests/catch.hpp"
+#include "tests/json_text.hpp"
 #include "tests/oracle/expect_error.hpp"
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using mx::sim::Json;
 using mx::golden::CaseResult;
 using mx::golden::evaluate_oracle_case;
 using mx::golden::evaluate_support_case;
@@ -24,7 +25,7 @@ std::map<std::string, Json> read_cases(const std::string& name) {
   std::ifstream file(std::string(MXACT_SOURCE_DIR) + "/golden/witness/oracle/" + name);
   std::map<std::string, Json> cases;
   for (std::string line; std::getline(file, line);) {
-    Json one = Json::parse(line);
+    Json one = mx::parsed(line);
     cases.emplace(one.at("id").get<std::string>(), std::move(one));
   }
   return cases;

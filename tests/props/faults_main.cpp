@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "props/history.hpp"
+#include "sim/io/json.hpp"
 #include "tests/props/all_laws.hpp"
 #include "tests/props/blind_runs.hpp"
 #include "tests/props/fault_runs.hpp"
@@ -23,7 +23,7 @@
 namespace {
 
 using namespace mx::props;
-using Json = nlohmann::ordered_json;
+using sim::Json;
 
 constexpr unsigned kLimitSeconds = 300;
 /// "tables", or "tables:200" for a sample.

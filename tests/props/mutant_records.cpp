@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "golden/witness/layouts.hpp"
@@ -12,6 +11,7 @@
 #include "golden/witness/witness.hpp"
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
+#include "sim/io/json.hpp"
 
 namespace mx::props {
 namespace {

@@ -4,6 +4,7 @@
 #include <sstream>
 #include <string>
 
+#include "sim/io/json.hpp"
 #include "tests/cli/run_program.hpp"
 #include "tests/report/markup.hpp"
 #include "tests/report/sample_runs.hpp"
@@ -63,7 +64,7 @@ TEST_CASE("what the verbs print becomes a page") {
     REQUIRE(run.err.empty());
     runs += " " + files.write(row.name, run.out);
   }
-  const nlohmann::json json = run_json("report" + runs + " -o " + in_shell(files.page()));
+  const sim::Json json = run_json("report" + runs + " -o " + in_shell(files.page()));
   CHECK(json["schema"] == "mxact-report/1");
   CHECK(json["verdict"] == "PASSED");
   CHECK(json["runs"].size() == std::size(rows));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "golden/report/report.hpp"
+#include "tests/json_text.hpp"
 
 namespace mx::tests {
 
@@ -13,7 +14,7 @@ using ReportRun = golden::Run;
 
 /// Two platforms, one of which the engine refuses with two ranks; every other cell passed.
 inline Json verify_json() {
-  return Json::parse(R"({
+  return parsed(R"({
     "schema": "mxact-verify/1",
     "mxact": {"version": "0.1.0", "commit": "0123456789ab", "command": "mxact verify --json"},
     "checkpoint": {"path": "model", "form": "gpt-oss", "layers": 2, "layers_verified": 2, "experts": 8, "hidden": 256, "intermediate": 256,
@@ -47,7 +48,7 @@ inline Json failed_verify_json() {
 }
 
 inline Json witness_json() {
-  return Json::parse(R"({
+  return parsed(R"({
     "schema": "mxact-witness/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"},
     "sets": [{"path": "sets/casts", "set": "casts", "format": "mxact-witness/1", "compared": 100, "differing": 0, "excused": 2, "skipped": 1,
               "entries_equal": 3, "entries_differs": 0, "entries_unmodelled": 1, "entries_nothing_compared": 0,
@@ -58,7 +59,7 @@ inline Json witness_json() {
 }
 
 inline Json audit_json() {
-  return Json::parse(R"({
+  return parsed(R"({
     "schema": "mxact-audit/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "deployments": 10, "choices": 8, "checks": 40,
     "findings": [{"oracle": "mxfp4", "backend": "MARLIN", "kernel_class": "MarlinExperts", "need": "even", "statement": "the ranks divide",
                   "effect": "silent corruption", "consequence": "experts are lost", "grounds": "read", "source": "vllm a.py", "reference": "vllm#1",
@@ -67,21 +68,21 @@ inline Json audit_json() {
 }
 
 inline Json sweep_json() {
-  return Json::parse(R"({
+  return parsed(R"({
     "schema": "mxact-sweep/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "format": "e4m3fn", "profile": "ocp", "conversion": {},
     "shard": "1/256", "complete": true, "digest": "mix64_sum", "chunks": [{"chunk": 0, "inputs": "0x00000000-0x00ffffff", "digest": "0x1"}],
     "against": {"recorded": "sets/sweep", "compared": 1, "differing": []}, "exit_code": 0})");
 }
 
 inline Json compare_json() {
-  return Json::parse(R"({
+  return parsed(R"({
     "schema": "mxact-compare/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "kind": "conversion", "format": "e4m3fn", "from": "bf16",
     "first": {"profile": "ocp"}, "second": {"profile": "ml_dtypes"}, "inputs": 65536, "differing": 5,
     "classes": [{"class": "overflow", "meaning": "too large", "inputs": 5}], "exit_code": 1})");
 }
 
 inline Json bench_json() {
-  return Json::parse(R"({
+  return parsed(R"({
     "context": {"date": "today", "host_name": "a-host-of-mine", "executable": "/home/me/bench", "num_cpus": 2, "caches": []},
     "benchmarks": [
       {"name": "to mxfp4/limit/1", "run_name": "to mxfp4/limit/1", "repetitions": 3, "bytes_per_second": 10e9},
@@ -93,13 +94,13 @@ inline Json bench_json() {
 }
 
 inline Json doctor_json() {
-  return Json::parse(R"({
+  return parsed(R"({
     "schema": "mxact-doctor/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "compiler": "GNU", "flags": "-O3", "isa": ["x86-64"],
     "threads": 2, "memory_gib": 4.5, "checks": [{"name": "rounding", "passed": true, "detail": "nearest"}], "healthy": true})");
 }
 
 inline Json study_json() {
-  return Json::parse(R"({
+  return parsed(R"({
     "schema": "mxact-study/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"},
     "values": 200,
     "rows": [
@@ -111,18 +112,18 @@ inline Json study_json() {
 }
 
 inline Json formats_json() {
-  return Json::parse(R"({"schema": "mxact-formats/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"},
+  return parsed(R"({"schema": "mxact-formats/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"},
     "formats": [{"name": "e2m1"}, {"name": "e4m3fn"}, {"name": "e8m0"}, {"name": "f32"}]})");
 }
 
 inline Json codes_json() {
-  return Json::parse(R"({"schema": "mxact-formats/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"},
+  return parsed(R"({"schema": "mxact-formats/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"},
     "format": {"name": "e2m1"}, "codes": []})");
 }
 
 /// Scale 2^1; codes of e2m1: 0x2 is 1, 0xf is -6.
 inline Json quantize_json() {
-  return Json::parse(R"({"schema": "mxact-quantize/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"},
+  return parsed(R"({"schema": "mxact-quantize/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"},
     "format": "mxfp4", "scale_rule": "floor", "profile": "ocp", "source": "f32", "rows": 1, "block": 2, "block_rows": 1, "dequantized_by": "exact",
     "blocks": [{"scale": "0x80", "elements": [{"input": "0x40000000", "code": "0x2", "dequantized": "0x40000000"},
                                               {"input": "0xc1500000", "code": "0xf", "dequantized": "0xc1400000"}]}],
@@ -130,17 +131,17 @@ inline Json quantize_json() {
 }
 
 inline Json layout_json() {
-  return Json::parse(R"({"schema": "mxact-layout-draw/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"},
+  return parsed(R"({"schema": "mxact-layout-draw/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"},
     "layout": "sf_8x4,shape=12x6", "file": "a.svg", "bytes": 1, "addresses": 128})");
 }
 
 inline Json select_json() {
-  return Json::parse(R"({"schema": "mxact-select/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "oracle": "mxfp4",
+  return parsed(R"({"schema": "mxact-select/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "oracle": "mxfp4",
     "choice": {"backend": "MARLIN", "sizes": [1, 2]}, "trace": [{"backend": "TRITON", "supported": false}, {"backend": "MARLIN", "ok": true}]})");
 }
 
 inline Json sim_json() {
-  return Json::parse(R"({"schema": "mxact-sim/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "layer": {"experts": 4},
+  return parsed(R"({"schema": "mxact-sim/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "layer": {"experts": 4},
     "cells": [
       {"backend": "MARLIN", "spread": "single", "answer": "chosen", "verdict": "bit-equal", "kernel_class": "MarlinExperts",
        "result": {"links": [{"link": "load", "state": "equal", "compared": 10}], "broken": null, "deployment": {"sqnr_db": 30.5}}},
@@ -151,18 +152,18 @@ inline Json sim_json() {
 }
 
 inline Json ver_json() {
-  return Json::parse(R"({"schema": "mxact-ver/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "op": "f32_to_e4m3fn",
+  return parsed(R"({"schema": "mxact-ver/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "op": "f32_to_e4m3fn",
     "verdict": "PASSED", "expected": 10, "checked": 10, "mismatched": 0, "mismatches": [], "kinds": {}, "coverage": []})");
 }
 
 inline Json vectors_json() {
-  return Json::parse(R"({"schema": "mxact-vectors/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "set": "v1", "part": "core",
+  return parsed(R"({"schema": "mxact-vectors/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "set": "v1", "part": "core",
     "files": 3, "missing": [], "different": [], "unknown": []})");
 }
 
 /// Two faults, of which the second survives.
 inline Json faults_json() {
-  return Json::parse(R"({"schema": "mxact-faults/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "extent": "named",
+  return parsed(R"({"schema": "mxact-faults/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "extent": "named",
     "laws": [{"id": "N2/e4m3fn", "statement": "encode rounds once"}, {"id": "L1/programs", "statement": "one to one"}],
     "faults": [
       {"id": "encode_ties_away", "area": "numerics", "place": "model/numerics/rounding.cpp goes_up", "breaks": "ties go away from zero",
@@ -176,7 +177,7 @@ inline Json faults_json() {
 }
 
 inline Json blindness_json() {
-  return Json::parse(R"({"schema": "mxact-blindness/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"},
+  return parsed(R"({"schema": "mxact-blindness/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"},
     "tolerances": [{"suite": "aiter", "rule": "95 % within 0.01", "source": "aiter"}, {"suite": "bits", "rule": "all equal", "source": "mxact"}],
     "data": [{"name": "wide", "note": "normal"}],
     "faults": [{"id": "sim_drops_alpha", "area": "simulator", "breaks": "alpha is not passed on", "threw": 0,
@@ -184,7 +185,7 @@ inline Json blindness_json() {
 }
 
 inline Json plan_json() {
-  return Json::parse(R"({"schema": "mxact-plan/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "plan": "xxh3:01", "backend": "MARLIN",
+  return parsed(R"({"schema": "mxact-plan/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "plan": "xxh3:01", "backend": "MARLIN",
     "setting": {"experts": 8, "hidden": 180, "rounded_hidden": 256, "intermediate": 256, "rounded_intermediate": 256, "engine": "2026-05", "platform": "sm90"},
     "units": [{"unit": 0, "what": "layer 0", "file": "mxact-layer-00000.safetensors", "bytes": 1500000},
               {"unit": 1, "what": "shard a.safetensors", "file": "a.safetensors", "bytes": 500000}], "bytes": 2000000})");
@@ -192,7 +193,7 @@ inline Json plan_json() {
 
 /// The plan's own file, which run and merge read.
 inline Json plan_file_json() {
-  return Json::parse(
+  return parsed(
       R"({"schema": "mxact-plan/1", "program": "mxact 0.1.0", "checkpoint": "/model", "output": "/packed", "backend": "MARLIN", "rank": 0,
     "setting": {"sizes": {"experts": 8, "intermediate": 256, "hidden": 180, "group": 32}, "engine": "2026-05", "platform": "sm90"},
     "files": [{"name": "a.safetensors", "size": 1, "header": "xxh3:02"}],
@@ -200,13 +201,13 @@ inline Json plan_file_json() {
 }
 
 inline Json run_units_json() {
-  return Json::parse(R"({"schema": "mxact-run/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "plan": "xxh3:01",
+  return parsed(R"({"schema": "mxact-run/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "plan": "xxh3:01",
     "units": [{"unit": 0, "file": "mxact-layer-00000.safetensors", "size": 1600000, "digest": "xxh3:03", "outcome": "written"},
               {"unit": 1, "file": "a.safetensors", "size": 500100, "digest": "xxh3:04", "outcome": "there already"}]})");
 }
 
 inline Json merge_json() {
-  return Json::parse(
+  return parsed(
       R"({"schema": "mxact-merge/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "plan": "xxh3:01", "checkpoint": "/model",
     "output": "/packed", "backend": "MARLIN", "rank": 0, "setting": {"experts": 8, "hidden": 180, "rounded_hidden": 256, "intermediate": 256,
     "rounded_intermediate": 256, "engine": "2026-05", "platform": "sm90"}, "layers": 1, "bytes_in": 1500000, "bytes_out": 1600000, "other_tensors": 3,
@@ -214,14 +215,14 @@ inline Json merge_json() {
 }
 
 inline Json restore_json() {
-  return Json::parse(R"({"schema": "mxact-restore/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "directories": ["packed"],
+  return parsed(R"({"schema": "mxact-restore/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "directories": ["packed"],
     "output": "/restored", "backend": "MARLIN", "setting": {"experts": 8, "hidden": 180, "rounded_hidden": 256, "intermediate": 256,
     "rounded_intermediate": 256, "engine": "2026-05", "platform": "sm90"}, "layers": 1, "files": 2, "bytes": 1500000, "losses": []})");
 }
 
 /// Two tables of one family and one of another: 5 bins are hit, 1 is missed, 2 cannot be reached.
 inline Json coverage_json() {
-  return Json::parse(R"({"schema": "mxact-vectors/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "set": "v1", "part": "core",
+  return parsed(R"({"schema": "mxact-vectors/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "set": "v1", "part": "core",
     "coverage": {"tables": [
       {"table": "cast/a", "axes": [{"axis": "rounding", "hit": 1, "reachable": 1, "total": 2, "unreachable": []}]},
       {"table": "dot/b", "axes": [{"axis": "sum", "hit": 2, "reachable": 2, "total": 2, "unreachable": []}]},
@@ -230,7 +231,7 @@ inline Json coverage_json() {
 }
 
 inline Json needs_json() {
-  return Json::parse(R"({"schema": "mxact-needs/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "oracles": [{"oracle": "mxfp4", "rows": [
+  return parsed(R"({"schema": "mxact-needs/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "oracles": [{"oracle": "mxfp4", "rows": [
     {"backend": "MARLIN", "kernel_class": "MarlinExperts", "needs": [
       {"id": "sizes", "statement": "H divides by 64", "effect": "error", "consequence": "it raises", "grounds": "read", "source": "ops.cu", "reference": ""},
       {"id": "bias", "statement": "no bias", "effect": "silent corruption", "consequence": "it is dropped", "grounds": "run", "source": "a.py", "reference": ""}]},
@@ -240,24 +241,24 @@ inline Json needs_json() {
 
 /// Scales 2^-2 and, from 1.5 on, 2^-1.
 inline Json rules_json() {
-  return Json::parse(R"({"schema": "mxact-scale-rules/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "amax": "1 to 2", "formats": [
+  return parsed(R"({"schema": "mxact-scale-rules/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "amax": "1 to 2", "formats": [
     {"format": "mxfp4", "rows": [{"rule": "floor", "profiles": ["ocp", "torchao-floor"], "below": 125, "above": 125, "first": null},
                                  {"rule": "rceil", "profiles": ["torchao-rceil"], "below": 125, "above": 126, "first": "0x3fc00000"}]}]})");
 }
 
 inline Json line_json() {
-  return Json::parse(R"({"schema": "mxact-error-line/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "rounding": "nearest_even",
+  return parsed(R"({"schema": "mxact-error-line/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "rounding": "nearest_even",
     "overflow": "saturate", "lowest": -1, "highest": 1, "bins": 2, "samples": 4, "formats": [{"name": "e2m1", "worst": [1, 0.5, 0.125, 0]}]})");
 }
 
 inline Json diff_json() {
-  return Json::parse(R"({"schema": "mxact-layout-diff/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "a": "sf_8x4,shape=1x8x8",
+  return parsed(R"({"schema": "mxact-layout-diff/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "a": "sf_8x4,shape=1x8x8",
     "b": "sf_128x4,shape=1x8x8", "equal": false, "address_bits": 8, "addresses": 1024, "differing": 900,
     "first": [{"address": 1, "count": 3, "a": "one", "b": "two"}], "digits_only_in_a": [], "digits_only_in_b": []})");
 }
 
 inline Json changes_json() {
-  return Json::parse(R"({"schema": "mxact-table-changes/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"},
+  return parsed(R"({"schema": "mxact-table-changes/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"},
     "changes": [{"table": "recipes", "row": "ocp", "change": "rule", "text": "floor to ceil", "judgement": "law"},
                 {"table": "recipes", "row": "hip", "change": "flush", "text": "none to both", "judgement": "survives"}],
     "tables": [{"table": "recipes", "changes": 2, "law": 1, "survives": 1}], "exit_code": 1})");

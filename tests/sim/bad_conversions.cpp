@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/checkpoint.hpp"
+#include "sim/io/json.hpp"
 #include "sim/kernel_platforms.hpp"
 #include "tests/catch.hpp"
 #include "tests/sim/convert_files.hpp"
@@ -14,7 +15,7 @@ namespace mx::test {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
+using sim::Json;
 
 /// A small checkpoint and its conversion.
 struct Converted {
@@ -52,63 +53,63 @@ TEST_CASE("tags that contradict their tensors, or themselves, are refused") {
   };
   const std::vector<Row> rows{
       {"a later version",
-       [](json& t) { t["version"] = 3; },
+       [](Json& t) { t["version"] = 3; },
        {"the tags have version 3, this program reads version 2", "convert the checkpoint again"}},
       {"tags from before tensors had digests",
-       [](json& t) {
+       [](Json& t) {
          t["version"] = 1;
-         for (json& tensor : t["tensors"]) tensor.erase("content");
+         for (Json& tensor : t["tensors"]) tensor.erase("content");
        },
        {"the tags have version 1, this program reads version 2", "convert the checkpoint again"}},
-      {"no version", [](json& t) { t.erase("version"); }, {"'version' is missing"}},
-      {"no setting", [](json& t) { t.erase("setting"); }, {"'setting' is missing"}},
-      {"no engine", [](json& t) { t["setting"].erase("engine"); }, {"setting", "'engine' is missing"}},
-      {"a key too much", [](json& t) { t["colour"] = 1; }, {"unknown key 'colour'"}},
-      {"a setting too much", [](json& t) { t["setting"]["colour"] = 1; }, {"unknown key 'colour'"}},
-      {"a number for a word", [](json& t) { t["setting"]["engine"] = 5; }, {"'engine' is '5', not a string"}},
-      {"an engine that is not known", [](json& t) { t["setting"]["engine"] = "2026-06"; }, {"setting: engine", "2026-06", "did you mean"}},
-      {"a backend that is not known", [](json& t) { t["backend"] = "TRITOM"; }, {"TRITOM", "did you mean TRITON"}, true},
-      {"another engine than the other layer's", [](json& t) { t["setting"]["engine"] = "2026-08"; }, {"is of another conversion than"}},
-      {"another backend", [](json& t) { t["backend"] = "XPU"; }, {"w13_weight", "program"}, true},
+      {"no version", [](Json& t) { t.erase("version"); }, {"'version' is missing"}},
+      {"no setting", [](Json& t) { t.erase("setting"); }, {"'setting' is missing"}},
+      {"no engine", [](Json& t) { t["setting"].erase("engine"); }, {"setting", "'engine' is missing"}},
+      {"a key too much", [](Json& t) { t["colour"] = 1; }, {"unknown key 'colour'"}},
+      {"a setting too much", [](Json& t) { t["setting"]["colour"] = 1; }, {"unknown key 'colour'"}},
+      {"a number for a word", [](Json& t) { t["setting"]["engine"] = 5; }, {"'engine' is '5', not a string"}},
+      {"an engine that is not known", [](Json& t) { t["setting"]["engine"] = "2026-06"; }, {"setting: engine", "2026-06", "did you mean"}},
+      {"a backend that is not known", [](Json& t) { t["backend"] = "TRITOM"; }, {"TRITOM", "did you mean TRITON"}, true},
+      {"another engine than the other layer's", [](Json& t) { t["setting"]["engine"] = "2026-08"; }, {"is of another conversion than"}},
+      {"another backend", [](Json& t) { t["backend"] = "XPU"; }, {"w13_weight", "program"}, true},
       {"another device",
-       [](json& t) { t["setting"]["platform"] = "sm90"; },
+       [](Json& t) { t["setting"]["platform"] = "sm90"; },
        {"w13_weight", "the setting makes it [E=2, half=2, I=64, K=64, bit=4]"},
        true},
-      {"another program", [](json& t) { t["tensors"][1]["program"] = "fnv1a64:0"; }, {"w13_weight_scale", "'fnv1a64:0'"}},
-      {"another cast", [](json& t) { t["tensors"][2]["cast"] = "keep"; }, {"w13_bias", "the cast 'keep'", "bf16_to_f32"}},
-      {"another name", [](json& t) { t["tensors"][0]["name"] = "w"; }, {"tensor 'w'", "should be named"}},
-      {"another extent", [](json& t) { t["tensors"][0]["logical"][0]["extent"] = 3; }, {"the tags say [E=3", "makes it [E=2"}},
-      {"other sizes", [](json& t) { t["setting"]["sizes"]["hidden"] = 32; }, {"their sizes"}, true},
-      {"other rounded sizes", [](json& t) { t["setting"]["padded"]["hidden"] = 96; }, {"w13_weight", "program"}, true},
-      {"sizes that are no groups", [](json& t) { t["setting"]["sizes"]["hidden"] = 63; }, {"63", "multiples of the group of 32"}},
-      {"sizes beyond everything", [](json& t) { t["setting"]["sizes"]["hidden"] = std::uint64_t{1} << 63; }, {"'hidden' is '9223372036854775808'"}},
+      {"another program", [](Json& t) { t["tensors"][1]["program"] = "fnv1a64:0"; }, {"w13_weight_scale", "'fnv1a64:0'"}},
+      {"another cast", [](Json& t) { t["tensors"][2]["cast"] = "keep"; }, {"w13_bias", "the cast 'keep'", "bf16_to_f32"}},
+      {"another name", [](Json& t) { t["tensors"][0]["name"] = "w"; }, {"tensor 'w'", "should be named"}},
+      {"another extent", [](Json& t) { t["tensors"][0]["logical"][0]["extent"] = 3; }, {"the tags say [E=3", "makes it [E=2"}},
+      {"other sizes", [](Json& t) { t["setting"]["sizes"]["hidden"] = 32; }, {"their sizes"}, true},
+      {"other rounded sizes", [](Json& t) { t["setting"]["padded"]["hidden"] = 96; }, {"w13_weight", "program"}, true},
+      {"sizes that are no groups", [](Json& t) { t["setting"]["sizes"]["hidden"] = 63; }, {"63", "multiples of the group of 32"}},
+      {"sizes beyond everything", [](Json& t) { t["setting"]["sizes"]["hidden"] = std::uint64_t{1} << 63; }, {"'hidden' is '9223372036854775808'"}},
       {"sizes beyond the file",
-       [](json& t) {
+       [](Json& t) {
          for (const char* key : {"sizes", "padded"}) {
            for (const char* size : {"experts", "intermediate", "hidden"}) t["setting"][key][size] = 1 << 18;
          }
        },
        {"their sizes"},
        true},
-      {"rounded sizes beyond the file", [](json& t) { t["setting"]["padded"]["intermediate"] = 1 << 30; }, {"but the file holds"}, true},
-      {"rounded sizes below the sizes", [](json& t) { t["setting"]["padded"]["hidden"] = 32; }, {"do not hold"}},
-      {"a rank beyond the ranks", [](json& t) { t["rank"] = 1; }, {"rank 1 of 1"}},
-      {"a tensor too few", [](json& t) { t["tensors"].erase(2); }, {"w13_bias", "not in the tags"}},
-      {"a tensor twice", [](json& t) { t["tensors"].push_back(t["tensors"][0]); }, {"list w13_weight twice"}},
-      {"a role that is not known", [](json& t) { t["tensors"][0]["role"] = "w3_weight"; }, {"w3_weight"}},
-      {"a source too few", [](json& t) { t["source"].erase(2); }, {"gate_up_proj_bias"}},
+      {"rounded sizes beyond the file", [](Json& t) { t["setting"]["padded"]["intermediate"] = 1 << 30; }, {"but the file holds"}, true},
+      {"rounded sizes below the sizes", [](Json& t) { t["setting"]["padded"]["hidden"] = 32; }, {"do not hold"}},
+      {"a rank beyond the ranks", [](Json& t) { t["rank"] = 1; }, {"rank 1 of 1"}},
+      {"a tensor too few", [](Json& t) { t["tensors"].erase(2); }, {"w13_bias", "not in the tags"}},
+      {"a tensor twice", [](Json& t) { t["tensors"].push_back(t["tensors"][0]); }, {"list w13_weight twice"}},
+      {"a role that is not known", [](Json& t) { t["tensors"][0]["role"] = "w3_weight"; }, {"w3_weight"}},
+      {"a source too few", [](Json& t) { t["source"].erase(2); }, {"gate_up_proj_bias"}},
       {"a source with another shape",
-       [](json& t) {
+       [](Json& t) {
          t["source"][0]["shape"] = {2, 128, 2, 15};
        },
        {"gate_up_proj_blocks", "[2, 128, 2, 15]"}},
-      {"a source with another dtype", [](json& t) { t["source"][0]["dtype"] = "U9"; }, {"unknown dtype 'U9'"}},
-      {"a source elsewhere", [](json& t) { t["source"][0]["shard"] = "../x.safetensors"; }, {"'../x.safetensors'", "not a plain file name"}},
-      {"a source in no shard", [](json& t) { t["source"][0]["shard"] = "x.safetensors"; }, {"x.safetensors"}},
-      {"a source of another name", [](json& t) { t["source"][0]["name"] = "x"; }, {"gate_up_proj_blocks"}},
-      {"the other layer's number", [](json& t) { t["layer"] = 1; }, {"is layer 1, and so is"}},
+      {"a source with another dtype", [](Json& t) { t["source"][0]["dtype"] = "U9"; }, {"unknown dtype 'U9'"}},
+      {"a source elsewhere", [](Json& t) { t["source"][0]["shard"] = "../x.safetensors"; }, {"'../x.safetensors'", "not a plain file name"}},
+      {"a source in no shard", [](Json& t) { t["source"][0]["shard"] = "x.safetensors"; }, {"x.safetensors"}},
+      {"a source of another name", [](Json& t) { t["source"][0]["name"] = "x"; }, {"gate_up_proj_blocks"}},
+      {"the other layer's number", [](Json& t) { t["layer"] = 1; }, {"is layer 1, and so is"}},
       {"losses that are none",
-       [](json& t) {
+       [](Json& t) {
          t["losses"] = json::array({{{"role", "w13_bias"}, {"what", "x"}, {"units", 0}}});
        },
        {"'units' is '0'"}},

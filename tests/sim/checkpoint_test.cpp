@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "sim/io/json.hpp"
 #include "tests/catch.hpp"
+#include "tests/json_text.hpp"
 #include "tests/sim/draft.hpp"
 
 namespace mx::test {
@@ -252,10 +253,10 @@ TEST_CASE("the synthetic checkpoint has the shape, names and files of the record
       CHECK(ours.find(name)->file_offset == view.file_offset);
     }
   }
-  const auto read_json = [](const std::filesystem::path& file) { return nlohmann::json::parse(read_bytes(file)); };
+  const auto read_json = [](const std::filesystem::path& file) { return parsed(read_bytes(file)); };
   const std::string index = "model.safetensors.index.json";
   CHECK(read_json(directory.path() / "new" / index) == read_json(kTiny / index));
-  const nlohmann::json ours = read_json(directory.path() / "new" / "config.json"), theirs = read_json(kTiny / "config.json");
+  const sim::Json ours = read_json(directory.path() / "new" / "config.json"), theirs = read_json(kTiny / "config.json");
   for (const char* const key :
        {"architectures", "model_type", "head_dim", "hidden_size", "intermediate_size", "num_attention_heads", "num_experts_per_tok",
         "num_hidden_layers", "num_key_value_heads", "num_local_experts", "quantization_config", "vocab_size"}) {

@@ -2,14 +2,15 @@
 // What tests of conversions do with directories.
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "sim/convert.hpp"
+#include "sim/io/json.hpp"
 #include "sim/io/safetensors.hpp"
 #include "sim/layout_tags.hpp"
+#include "tests/json_text.hpp"
 #include "tests/sim/draft.hpp"
 
 namespace mx::test {
@@ -43,8 +44,8 @@ inline const std::filesystem::path& restored_from(const std::vector<std::filesys
 }
 
 /// The tags of a layer's file.
-inline nlohmann::json tags_of(const std::filesystem::path& file) {
-  return nlohmann::json::parse(sim::SafetensorsFile(file).metadata().at(std::string(sim::kLayerTagsKey)));
+inline sim::Json tags_of(const std::filesystem::path& file) {
+  return parsed(sim::SafetensorsFile(file).metadata().at(std::string(sim::kLayerTagsKey)));
 }
 
 /// Writes a safetensors file again, its tensors and metadata changed.
@@ -66,9 +67,9 @@ inline void rewrite(const std::filesystem::path& file,
 }
 
 /// Changes the tags of a layer's file.
-inline void retag(const std::filesystem::path& file, const std::function<void(nlohmann::json&)>& change) {
+inline void retag(const std::filesystem::path& file, const std::function<void(sim::Json&)>& change) {
   rewrite(file, [&](std::vector<sim::TensorData>&, std::map<std::string, std::string>& metadata) {
-    nlohmann::json tags = nlohmann::json::parse(metadata.at(std::string(sim::kLayerTagsKey)));
+    sim::Json tags = parsed(metadata.at(std::string(sim::kLayerTagsKey)));
     change(tags);
     metadata[std::string(sim::kLayerTagsKey)] = tags.dump();
   });

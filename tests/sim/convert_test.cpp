@@ -8,13 +8,13 @@
 
 #include <algorithm>
 #include <csignal>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "model/layout/backend.hpp"
 #include "sim/checkpoint.hpp"
+#include "sim/io/json.hpp"
 #include "tests/catch.hpp"
 #include "tests/sim/convert_files.hpp"
 
@@ -151,7 +151,7 @@ TEST_CASE("the tags say what was done") {
   setting.arch = layout::Arch::sm90;
   setting.engine = Engine::v2026_08;
   sim::convert_checkpoint(source, directory.path() / "packed", {.backend = "triton", .setting = setting});
-  const nlohmann::json tags = tags_of(directory.path() / "packed" / "mxact-layer-00001.safetensors");
+  const sim::Json tags = tags_of(directory.path() / "packed" / "mxact-layer-00001.safetensors");
   CHECK(tags["version"] == 2);
   CHECK(tags["backend"] == "TRITON");
   CHECK(tags["prefix"] == "model.layers.1.mlp");
@@ -162,15 +162,15 @@ TEST_CASE("the tags say what was done") {
   CHECK(tags["setting"]["platform"] == "sm90");
   CHECK(tags["setting"]["weight-format"] == "mxfp4");
   CHECK(tags["setting"]["source-order"] == "gpt_oss");
-  CHECK(tags["setting"]["sizes"] == nlohmann::json{{"experts", 2}, {"intermediate", 160}, {"hidden", 96}, {"group", 32}});
-  CHECK(tags["setting"]["padded"] == nlohmann::json{{"experts", 2}, {"intermediate", 192}, {"hidden", 96}, {"group", 32}});
+  CHECK(tags["setting"]["sizes"] == sim::Json{{"experts", 2}, {"intermediate", 160}, {"hidden", 96}, {"group", 32}});
+  CHECK(tags["setting"]["padded"] == sim::Json{{"experts", 2}, {"intermediate", 192}, {"hidden", 96}, {"group", 32}});
   REQUIRE(tags["tensors"].size() == 6);
   CHECK(tags["tensors"][0]["role"] == "w13_weight");
   CHECK(tags["tensors"][0]["name"] == "model.layers.1.mlp.experts.w13_weight");
   CHECK(tags["tensors"][0]["cast"] == "keep");
   CHECK(tags["tensors"][2]["cast"] == "bf16_to_f32");
   REQUIRE(tags["source"].size() == 6);
-  CHECK(tags["source"][4] == nlohmann::json{{"role", "w2_weight_scale"},
+  CHECK(tags["source"][4] == sim::Json{{"role", "w2_weight_scale"},
                                             {"name", "model.layers.1.mlp.experts.down_proj_scales"},
                                             {"dtype", "U8"},
                                             {"shape", {2, 96, 5}},

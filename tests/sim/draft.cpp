@@ -6,8 +6,9 @@
 #include <array>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
+
+#include "sim/io/json.hpp"
 
 namespace mx::test {
 namespace {
@@ -120,7 +121,7 @@ void Draft::write(const std::filesystem::path& directory) const {
     }
   }
   if (config) write_bytes(directory / "config.json", *config);
-  if (has_index) write_bytes(directory / "model.safetensors.index.json", nlohmann::json{{"metadata", {}}, {"weight_map", weight_map}}.dump());
+  if (has_index) write_bytes(directory / "model.safetensors.index.json", sim::Json{{"metadata", {}}, {"weight_map", weight_map}}.dump());
   for (const auto& [file, bytes] : raw) write_bytes(directory / file, bytes);
 }
 

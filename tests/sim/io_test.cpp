@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -32,7 +31,7 @@ std::vector<std::string> names_in(const std::filesystem::path& directory) {
   return names;
 }
 
-nlohmann::ordered_json parse(std::string_view text, const sim::JsonLimits& limits = {.bytes = 1000}) {
+sim::Json parse(std::string_view text, const sim::JsonLimits& limits = {.bytes = 1000}) {
   return sim::parse_json(bytes_of(text), limits, "here", 100);
 }
 
@@ -187,7 +186,7 @@ TEST_CASE("a writer that is killed leaves the old file or the new one") {
 }
 
 TEST_CASE("JSON keeps integers exactly and the order of keys") {
-  const nlohmann::ordered_json json =
+  const sim::Json json =
       parse(R"( {"z": 18446744073709551615, "a": [-9223372036854775808, 9007199254740993, 1.5, true, null, "\u00e9\n"]} )");
   CHECK(json.dump() == R"({"z":18446744073709551615,"a":[-9223372036854775808,9007199254740993,1.5,true,null,"é\n"]})");
   CHECK(parse("7") == 7);

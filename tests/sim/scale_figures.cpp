@@ -11,13 +11,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "model/layout/backend.hpp"
 #include "model/layout/rounding.hpp"
 #include "sim/checkpoint.hpp"
+#include "sim/io/json.hpp"
 #include "sim/mover.hpp"
 #include "sim/random.hpp"
 #include "tests/catch.hpp"
@@ -40,7 +40,7 @@ double seconds_of(const std::function<void()>& work) {
 /// Layers of random bytes, one to a file, as gpt-oss has them.
 void write_checkpoint(const fs::path& directory, int layers) {
   fs::create_directories(directory);
-  nlohmann::json map;
+  sim::Json map;
   std::uint64_t total = 0;
   std::vector<std::uint8_t> random(std::size_t{1} << 22);
   sim::SplitMix64 source(1);
@@ -67,7 +67,7 @@ void write_checkpoint(const fs::path& directory, int layers) {
     }
     writer.commit();
   }
-  write_bytes(directory / "model.safetensors.index.json", nlohmann::json{{"metadata", {{"total_size", total}}}, {"weight_map", map}}.dump());
+  write_bytes(directory / "model.safetensors.index.json", sim::Json{{"metadata", {{"total_size", total}}}, {"weight_map", map}}.dump());
 }
 
 /// Takes a directory's files out of the page cache, so that they are read from the disk.

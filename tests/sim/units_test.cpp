@@ -1,5 +1,6 @@
 // Conversions in units: the same bytes as in one go, whoever does which unit and however often one is killed; what does not fit together is refused.
 
+#include "sim/io/json.hpp"
 #include "sim/units.hpp"
 
 #include <omp.h>
@@ -9,12 +10,12 @@
 
 #include <csignal>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/json_text.hpp"
 #include "tests/sim/convert_files.hpp"
 
 namespace mx::test {
@@ -59,8 +60,8 @@ struct Planned {
 };
 
 /// Changes the JSON of a file.
-void edit(const fs::path& file, const std::function<void(nlohmann::ordered_json&)>& change) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::parse(read_bytes(file));
+void edit(const fs::path& file, const std::function<void(sim::Json&)>& change) {
+  sim::Json json = parsed(read_bytes(file));
   change(json);
   write_bytes(file, json.dump(1) + "\n");
 }

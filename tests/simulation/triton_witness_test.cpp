@@ -7,13 +7,14 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
 #include "model/numerics/convert.hpp"
 #include "sim/execute/kernel.hpp"
+#include "sim/io/json.hpp"
 #include "tests/catch.hpp"
+#include "tests/json_text.hpp"
 
 namespace {
 
@@ -50,7 +51,7 @@ struct RecordedSet {
   explicit RecordedSet(const fs::path& path) : directory(path) {
     std::ifstream file(path / "manifest.json");
     REQUIRE(file.good());
-    const nlohmann::json manifest = nlohmann::json::parse(file);
+    const sim::Json manifest = parsed(file);
     std::set<std::string> stages;
     for (const auto& entry : manifest.at("entries")) {
       if (entry.at("op") == "moe_stage") read_stage(entry, stages);
@@ -69,7 +70,7 @@ struct RecordedSet {
   std::vector<std::uint32_t> words(const std::string& name, std::size_t width) const;
 
  private:
-  void read_stage(const nlohmann::json& entry, std::set<std::string>& stages) {
+  void read_stage(const sim::Json& entry, std::set<std::string>& stages) {
     const auto& params = entry.at("params");
     const std::string stage = params.at("stage");
     stages.insert(stage);

@@ -16,8 +16,10 @@
 #include "golden/witness/oracle.hpp"
 #include "model/error.hpp"
 #include "model/oracle/select.hpp"
+#include "sim/io/json.hpp"
 #include "sim/io/safetensors.hpp"
 #include "tests/catch.hpp"
+#include "tests/json_text.hpp"
 #include "tests/vectors/device.hpp"
 #include "tests/verify/scratch.hpp"
 
@@ -100,7 +102,7 @@ TEST_CASE("decisions are read back as the deployments that were asked, and a cha
     std::string line, support_line;
     REQUIRE(std::getline(cases, line));
     REQUIRE(std::getline(support, support_line));
-    nlohmann::ordered_json one = nlohmann::ordered_json::parse(line);
+    mx::sim::Json one = mx::parsed(line);
     CHECK(one["id"] == id);
     CHECK(ids.insert(id).second);
     const auto read = mx::golden::recorded_selection(one);
@@ -112,7 +114,7 @@ TEST_CASE("decisions are read back as the deployments that were asked, and a cha
     CHECK(decision.refusal.has_value() == one["result"].contains("error_type"));
     if (decision.choice) CHECK(one["result"]["backend"] == decision.choice->backend);
     CHECK(mx::golden::evaluate_oracle_case(one).equal);
-    CHECK(mx::golden::evaluate_support_case(one, nlohmann::ordered_json::parse(support_line)).equal);
+    CHECK(mx::golden::evaluate_support_case(one, mx::parsed(support_line)).equal);
     if (!decision.choice) return;
     one["result"]["backend"] = "ANOTHER";
     CHECK_FALSE(mx::golden::evaluate_oracle_case(one).equal);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "golden/witness/oracle.hpp"
+#include "sim/io/json.hpp"
 
 namespace mx::golden {
 namespace {
@@ -120,7 +121,7 @@ void for_each_oracle_case(const OracleSet& set, const TakeOracleCase& take) {
 OracleFiles oracle_files(const OracleSet& set) {
   OracleFiles files;
   for_each_oracle_case(set, [&](const std::string& id, std::string_view oracle, const oracle::Deployment& deployment) {
-    const nlohmann::ordered_json one_case = oracle_case(id, oracle, deployment);
+    const sim::Json one_case = oracle_case(id, oracle, deployment);
     files.cases += one_case.dump() + "\n";
     files.support += support_case(id, oracle, deployment).dump() + "\n";
     files.refusals += one_case.at("result").contains("error_type") ? 1U : 0U;

@@ -7,6 +7,7 @@
 
 #include "golden/html/html.hpp"
 #include "golden/vectors/text.hpp"
+#include "sim/io/json.hpp"
 
 namespace mx::golden {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 /// The release that wrote the set first: later ones write the same bytes.
 constexpr std::string_view kSetGenerator = "0.1.0";
 
-using Json = nlohmann::ordered_json;
+using sim::Json;
 
 /// What the vectors rely on; the source of a row of the model stands beside that row.
 constexpr std::string_view kDocuments[] = {"OCP Microscaling Formats (MX) Specification 1.0", "OCP 8-bit Floating Point Specification (OFP8) 1.0",

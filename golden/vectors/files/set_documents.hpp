@@ -1,7 +1,6 @@
 #pragma once
 // What stands beside the tables of a set: manifest, coverage, notes, checksums.
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "golden/vectors/files/oracle_cases.hpp"
 #include "golden/vectors/files/set_rows.hpp"
 #include "golden/vectors/files/views.hpp"
+#include "sim/io/json.hpp"
 
 namespace mx::golden {
 
@@ -16,7 +16,7 @@ namespace mx::golden {
 // NOLINTNEXTLINE(bugprone-exception-escape): moving JSON throws nothing.
 struct TableRecord {
   std::string stem;
-  nlohmann::ordered_json manifest;  ///< its entry
+  sim::Json manifest;  ///< its entry
   std::vector<AxisCoverage> coverage;
 };
 
@@ -24,15 +24,15 @@ struct TableRecord {
 TableRecord record_of(const SetRow& row, const VectorOp& op, const VectorTable& table, const std::vector<std::pair<std::string, std::string>>& sums);
 
 /// Entries of a set of decisions, given the SHA-256 sums of its files by name, and of a file of digests.
-nlohmann::ordered_json decisions_record(const OracleFiles& made, const std::string& file,
+sim::Json decisions_record(const OracleFiles& made, const std::string& file,
                                         const std::vector<std::pair<std::string, std::string>>& sums);
-nlohmann::ordered_json digest_record(const DigestRow& row, const std::string& file, const std::string& sum);
+sim::Json digest_record(const DigestRow& row, const std::string& file, const std::string& sum);
 
 /// Everything that a manifest lists.
 struct SetDocuments {
   const std::vector<TableRecord>& tables;
-  std::vector<nlohmann::ordered_json> decisions;
-  std::vector<nlohmann::ordered_json> digests;
+  std::vector<sim::Json> decisions;
+  std::vector<sim::Json> digests;
 };
 /// manifest.json: schema, generator, documents, notes, then every entry.
 std::string manifest_text(const SetDocuments& documents);
@@ -47,7 +47,7 @@ bool misses_bins(const std::vector<TableRecord>& records);
 /// Totals; bins hit and reachable, by table; every unreachable one with its reason.
 std::string coverage_text(const std::vector<TableRecord>& records);
 /// The same as an object.
-nlohmann::ordered_json coverage_json(const std::vector<TableRecord>& records);
+sim::Json coverage_json(const std::vector<TableRecord>& records);
 /// The same as one page without scripts or network, for light and dark.
 std::string coverage_html(const std::vector<TableRecord>& records);
 /// One anchor for each note.

@@ -16,6 +16,7 @@
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
 #include "sim/io/file.hpp"
+#include "sim/io/json.hpp"
 
 namespace mx::golden {
 namespace {
@@ -72,7 +73,7 @@ SetFile digest_file(const DigestRow& row) {
   const SweepSubject subject{&to, conversion(profile_named(row.profile), kF32, to), SweepBy::twin};
   Digests digests;
   sweep(subject, {}, digests, {});
-  nlohmann::ordered_json json;
+  sim::Json json;
   json["schema"] = "mxact-digests/1";
   json["op"] = fmt::format("f32_to_{}", to.name);
   json["profile"] = row.profile;
@@ -104,7 +105,7 @@ class SumList {
 };
 
 /// Both files of a set of decisions, handed on. Returns what the manifest says of them.
-nlohmann::ordered_json add_decisions(const OracleSet& set, SumList& sums) {
+sim::Json add_decisions(const OracleSet& set, SumList& sums) {
   const OracleFiles made = oracle_files(set);
   const SetFile cases = text_file(fmt::format("oracle/{}.jsonl", set.name), made.cases);
   const SetFile support = text_file(fmt::format("oracle/{}_support.jsonl", set.name), made.support);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "golden/vectors/text.hpp"
 #include "model/error.hpp"
@@ -235,12 +234,12 @@ std::vector<std::uint32_t> read_safetensors(std::span<const std::uint8_t> bytes,
 // JSON: columns, and rows of hex.
 
 FileBytes write_json(const VectorTable& table) {
-  nlohmann::ordered_json json;
+  sim::Json json;
   json["schema"] = "mxact-vectors/1";
   for (const Column& column : table.columns) json["columns"].push_back({{"name", column.name}, {"lanes", column.lanes}, {"bits", column.bits}});
-  json["rows"] = nlohmann::ordered_json::array();
+  json["rows"] = sim::Json::array();
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    nlohmann::ordered_json fields = nlohmann::ordered_json::array();
+    sim::Json fields = sim::Json::array();
     std::span<const std::uint32_t> lanes = row_of(table, row);
     for (const Column& column : table.columns) {
       std::string field;
@@ -254,11 +253,11 @@ FileBytes write_json(const VectorTable& table) {
 }
 
 std::vector<std::uint32_t> read_json(std::span<const std::uint8_t> bytes, const std::vector<Column>& columns, const std::string& where) {
-  const nlohmann::ordered_json json = sim::parse_json(bytes, {.bytes = kMostBytes}, where);
+  const sim::Json json = sim::parse_json(bytes, {.bytes = kMostBytes}, where);
   if (!json.is_object() || !json.contains("rows") || !json["rows"].is_array()) throw Error(ErrorCode::input, "no array 'rows'", where);
   std::vector<std::uint32_t> lanes;
   std::size_t row = 0;
-  for (const nlohmann::ordered_json& fields : json["rows"]) {
+  for (const sim::Json& fields : json["rows"]) {
     ++row;
     if (!fields.is_array() || fields.size() != columns.size()) refuse(where, row, fmt::format("the row has not {} fields", columns.size()));
     for (std::size_t i = 0; i < columns.size(); ++i) {

@@ -1,0 +1,22 @@
+#pragma once
+// JSON of the tests' own text and of what a program printed.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "sim/io/file.hpp"
+#include "sim/io/json.hpp"
+
+namespace mx {
+
+/// Bounds that no test reaches.
+inline constexpr sim::JsonLimits kTestLimits{.bytes = std::uint64_t{1} << 28, .depth = 32, .memory = std::uint64_t{1} << 32};
+
+inline sim::Json parsed(std::string_view text) { return sim::parse_json(text, kTestLimits, "text of a test"); }
+
+inline sim::Json parsed_file(const std::filesystem::path& file) {
+  return sim::parse_json(sim::read_file(file, kTestLimits.bytes), kTestLimits, file.string());
+}
+
+}  // namespace mx
