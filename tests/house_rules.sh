@@ -21,6 +21,10 @@ forbid "model" '#include <(fmt|boost|nlohmann|CLI|omp|mpfr)' "model depends on t
 forbid "model" 'std::(exp|exp2|log|log2|pow|tanh|erf|ldexp|frexp|sin|cos)\(' "model calls no libm"
 forbid "props tests golden sim kernels model" 'rc::(check|prop)\(|checkTestable|checkProperty' \
   "a property runs under its law's name: what replays another one would pass over it" "checkProperty(testable, metadata"
+# Foreign headers cost seconds in every file that sees them: each has one door.
+forbid "model kernels sim golden cli props tests bench" '#include <nlohmann/' "JSON is read, held and printed by sim/io/json.hpp" "sim/io/json_p"
+headers=$(grep -rlE --include='*.hpp' '#include <(nlohmann|CLI|boost|fmt/format)' model kernels sim golden cli props tests bench) && {
+  echo "headers that include a foreign one which costs seconds:"; echo "$headers"; broken=1; }
 # The axes of a layout have names too; a half of gate and up is one.
 forbid "model sim kernels golden cli" '\b(backend|name|implementation|device|build|model) *== *"[A-Za-z]' \
   "a backend or an implementation is a row of a table, never a branch" '.name == "half"'
