@@ -181,11 +181,11 @@ T Json::get() const {
     return flag();
   } else if constexpr (std::signed_integral<T>) {
     const std::int64_t value = integer();
-    if (!std::in_range<T>(value)) fail("an integer that fits");
+    if (!std::in_range<T>(value)) fail("integer that fits");
     return static_cast<T>(value);
   } else if constexpr (std::unsigned_integral<T>) {
     const std::uint64_t value = natural();
-    if (!std::in_range<T>(value)) fail("an integer that fits");
+    if (!std::in_range<T>(value)) fail("integer that fits");
     return static_cast<T>(value);
   } else if constexpr (std::floating_point<T>) {
     return static_cast<T>(number());

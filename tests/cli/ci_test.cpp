@@ -8,11 +8,11 @@
 
 namespace {
 
+using mx::sim::Json;
 using mx::tests::Run;
 using mx::tests::run_mxact;
 using mx::tests::run_program;
 using mx::tests::ScratchDirectory;
-using mx::sim::Json;
 
 const std::string kSource = MXACT_SOURCE_DIR;
 
@@ -61,7 +61,7 @@ TEST_CASE("text of any kind is well-formed in XML and in annotations") {
 
 TEST_CASE("every cell of a run is a check, and a failed one is annotated") {
   const ScratchDirectory scratch;
-  json run = mx::tests::run_json("verify --platform SM100 --tp 1");
+  Json run = mx::tests::run_json("verify --platform SM100 --tp 1");
   const auto report = [&](const std::string& options, int status) {
     std::ofstream(scratch.path() / "run.json") << run.dump();
     const Run made = run_mxact("report " + quoted(scratch.path() / "run.json") + " -o " + quoted(scratch.path() / "run.xml") + " --force " + options);
@@ -75,7 +75,7 @@ TEST_CASE("every cell of a run is a check, and a failed one is annotated") {
   CHECK(report("--annotate github", 0).empty());
 
   // What was only refused still ends the verb with status 4: the run is no green check.
-  const json passed = run;
+  const Json passed = run;
   run["cells"][0]["verdict"] = run["conversions"][0]["verdict"] = "REFUSED";
   run["totals"]["passed"] = run["totals"]["passed"].get<int>() - 1;
   run["totals"]["refused"] = run["totals"]["refused"].get<int>() + 1;

@@ -215,7 +215,7 @@ TEST_CASE("quantize refuses what is not a number, also behind a zero byte") {
 TEST_CASE("formats lists every format with its limits") {
   const mx::sim::Json formats = run_json("formats");
   std::vector<std::pair<std::string, std::string>> largest;
-  for (const auto& format : formats["formats"]) largest.emplace_back(format["name"], format["max_finite"]);
+  for (const auto& format : formats["formats"]) largest.emplace_back(format["name"].text(), format["max_finite"].text());
   for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"e4m3fn", "448"},
                                                                                     {"e5m2", "57344"},
                                                                                     {"e4m3fnuz", "240"},

@@ -10,19 +10,19 @@
 
 namespace {
 
+using mx::sim::Json;
 using mx::tests::Run;
 using mx::tests::run_json;
 using mx::tests::run_mxact;
 using mx::tests::run_program;
-using mx::sim::Json;
 
-void collect(const Json& verb, std::vector<json>& all) {
+void collect(const Json& verb, std::vector<Json>& all) {
   if (verb["verb"] != "") all.push_back(verb);
   for (const Json& below : verb["verbs"]) collect(below, all);
 }
 
-std::vector<json> every_verb() {
-  std::vector<json> all;
+std::vector<Json> every_verb() {
+  std::vector<Json> all;
   collect(run_json("help")["program"], all);
   REQUIRE(all.size() >= 35);
   return all;
@@ -50,12 +50,12 @@ std::set<std::string> offered(const std::string& words) {
 
 TEST_CASE("help of a verb is what its --help prints, and lists each of its options") {
   for (const Json& verb : every_verb()) {
-    const std::string path = verb["verb"];
+    const std::string path = verb["verb"].text();
     INFO(path);
     const Run by_option = run_mxact(path + " --help");
     CHECK(by_option.status == 0);
     CHECK(run_mxact("help " + path).out == by_option.out);
-    for (const Json& option : verb["options"]) CHECK(by_option.out.find(std::string(option["names"].back())) != std::string::npos);
+    for (const Json& option : verb["options"]) CHECK(by_option.out.find(option["names"].back().text()) != std::string::npos);
   }
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("the help of every verb ends with an example, which runs where it name
   for (const char* name : {"docs", "golden"}) std::filesystem::create_symlink(std::filesystem::path(MXACT_SOURCE_DIR) / name, scratch.path() / name);
   int run = 0;
   for (const Json& verb : every_verb()) {
-    const std::string help = run_mxact(std::string(verb["verb"]) + " --help").out;
+    const std::string help = run_mxact(verb["verb"].text() + " --help").out;
     INFO(verb["verb"]);
     const std::string mark = "for example: mxact ";
     const std::size_t begin = help.find(mark);
@@ -91,13 +91,13 @@ TEST_CASE("the help of every verb ends with an example, which runs where it name
 }
 
 TEST_CASE("help topics are explained, named unlike any verb, and in the manual") {
-  const json list = run_json("help");
+  const Json list = run_json("help");
   const std::string manual = run_mxact("manual").out;
   std::set<std::string> verbs;
-  for (const Json& verb : every_verb()) verbs.insert(verb["verb"]);
+  for (const Json& verb : every_verb()) verbs.insert(verb["verb"].text());
   REQUIRE(list["topics"].size() >= 10);
   for (const Json& topic : list["topics"]) {
-    const std::string name = topic["name"];
+    const std::string name = topic["name"].text();
     INFO(name);
     CHECK(verbs.count(name) == 0);
     CHECK(run_mxact("help " + name).out.size() > 100);
@@ -108,9 +108,9 @@ TEST_CASE("help topics are explained, named unlike any verb, and in the manual")
 
 TEST_CASE("commands that help topics show are ones that the program takes") {
   int shown = 0;
-  const json list = run_json("help");
+  const Json list = run_json("help");
   for (const Json& topic : list["topics"]) {
-    std::istringstream text(std::string(run_json("help " + std::string(topic["name"]))["text"]));
+    std::istringstream text(run_json("help " + topic["name"].text())["text"].text());
     for (std::string line; std::getline(text, line);) {
       if (line.rfind("    mxact ", 0) != 0) continue;
       std::string verb = line.substr(10, line.find(' ', 10) - 10);
@@ -140,7 +140,7 @@ TEST_CASE("the manual names every verb and option, and troff takes it without a 
   const Run manual = run_mxact("manual");
   REQUIRE(manual.status == 0);
   for (const Json& verb : every_verb()) {
-    std::string path = verb["verb"];
+    std::string path = verb["verb"].text();
     INFO(path);
     CHECK(manual.out.find(".SS \"mxact " + path + " ") != std::string::npos);
   }
@@ -156,8 +156,8 @@ TEST_CASE("the manual names every verb and option, and troff takes it without a 
 
 TEST_CASE("bash completes verbs, options and names from the tables") {
   std::set<std::string> verbs;
-  const json list = run_json("help");
-  for (const Json& verb : list["program"]["verbs"]) verbs.insert(verb["verb"]);
+  const Json list = run_json("help");
+  for (const Json& verb : list["program"]["verbs"]) verbs.insert(verb["verb"].text());
   CHECK(offered("mxact \"\"") == verbs);
   CHECK(offered("mxact lay") == std::set<std::string>{"layout"});
   CHECK(offered("mxact layout w") == std::set<std::string>{"where"});
@@ -170,12 +170,12 @@ TEST_CASE("bash completes verbs, options and names from the tables") {
   CHECK(offered("mxact sweep mer") == std::set<std::string>{"merge"});
   CHECK(offered("mxact help exit") == std::set<std::string>{"exit-status"});
   for (const Json& verb : every_verb()) {
-    const std::string path = verb["verb"];
+    const std::string path = verb["verb"].text();
     std::set<std::string> options;
     for (const Json& option : verb["options"]) {
-      if (option["positional"]) continue;
-      for (const std::string name : option["names"]) {
-        if (name.rfind("--", 0) == 0) options.insert(name);
+      if (option["positional"].flag()) continue;
+      for (const Json& name : option["names"]) {
+        if (name.text().rfind("--", 0) == 0) options.insert(name.text());
       }
     }
     INFO(path);

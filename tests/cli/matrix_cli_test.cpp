@@ -72,7 +72,7 @@ TEST_CASE("matrix as JSON") {
 
 TEST_CASE("the full matrix has at least 20,000 deployments, and every deployment one answer") {
   const mx::sim::Json json = run_json("matrix --full --count");
-  CHECK(json["counts"]["deployments"] >= 20000);
+  CHECK(json["counts"]["deployments"].get<int>() >= 20000);
   CHECK(json["counts"]["chosen"] == json["counts"]["choices"]);
   CHECK(json["counts"]["choices"].get<int>() + json["counts"]["refusals"].get<int>() == json["counts"]["deployments"]);
   const Run text = run_mxact("matrix --count");

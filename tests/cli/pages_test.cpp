@@ -1,7 +1,6 @@
 // The commands that the README, HACKING.md and docs/ show beside their examples: each is run as it stands in the text, or, where it takes long, in a
 // small form that is named here. A command of a page that neither happens to is an error.
 
-#include "sim/io/json.hpp"
 #include "tests/cli/pages.hpp"
 
 #include <algorithm>
@@ -10,15 +9,16 @@
 #include <set>
 #include <string>
 
+#include "sim/io/json.hpp"
 #include "tests/cli/run_program.hpp"
 
 namespace {
 
+using mx::sim::Json;
 using mx::tests::Page;
 using mx::tests::Run;
 using mx::tests::run_program;
 using mx::tests::ShownCommand;
-using mx::sim::Json;
 
 const std::filesystem::path kRoot = MXACT_SOURCE_DIR;
 #ifdef MXACT_SANITIZED
@@ -187,9 +187,9 @@ std::string text_of(const std::filesystem::path& path) {
 
 /// Every verb's path with the names of its options.
 void collect(const Json& verb, std::map<std::string, std::set<std::string>>& verbs) {
-  std::set<std::string>& options = verbs[verb["verb"]];
+  std::set<std::string>& options = verbs[verb["verb"].text()];
   for (const Json& option : verb["options"]) {
-    for (const Json& name : option["names"]) options.insert(std::string(name));
+    for (const Json& name : option["names"]) options.insert(name.text());
   }
   for (const Json& below : verb["verbs"]) collect(below, verbs);
 }

@@ -31,7 +31,7 @@ TEST_CASE("select --diff says what differs, where the searches part, and both an
   const mx::sim::Json json = run_json("select --diff " + example("gpt-oss-h100") + " " + example("gpt-oss-mi300x"));
   CHECK(json["schema"] == "mxact-select-diff/1");
   std::vector<std::string> keys;
-  for (const mx::sim::Json& input : json["inputs"]) keys.push_back(input["key"]);
+  for (const mx::sim::Json& input : json["inputs"]) keys.push_back(input["key"].text());
   for (const char* key : {"hardware.platform", "hardware.capability", "hardware.gcn_arch", "parallel.tp", "software.has_flashinfer"}) {
     INFO(key);
     CHECK(std::find(keys.begin(), keys.end(), key) != keys.end());

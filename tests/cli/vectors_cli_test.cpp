@@ -83,7 +83,7 @@ TEST_CASE("the coverage of the core set as text, JSON and a page") {
   const mx::sim::Json coverage = run_json("vectors --core --coverage")["coverage"];
   CHECK(coverage["tables"].size() == 68);
   CHECK(coverage["hit"] == coverage["reachable"]);
-  CHECK(coverage["hit"] > 3000);
+  CHECK(coverage["hit"].get<int>() > 3000);
   CHECK(text.out.starts_with("68 tables: " + coverage["hit"].dump() + " of " + coverage["reachable"].dump() + " reachable bins, "));
   std::ifstream stream(page);
   const std::string html{std::istreambuf_iterator<char>(stream), {}};

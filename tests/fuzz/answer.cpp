@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 
-#include "sim/io/json.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace mx::fuzz {

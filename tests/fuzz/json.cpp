@@ -2,7 +2,6 @@
 
 #include "sim/io/json.hpp"
 
-
 #include "golden/report/report.hpp"
 #include "tests/fuzz/target.hpp"
 

@@ -19,10 +19,10 @@ inline Json single_layout(const std::string& id, const std::filesystem::path& di
   }
   REQUIRE(!chosen.is_null());
   const auto copy = [&](const std::string& file) { std::filesystem::copy(recorded("layouts") / file, directory / file); };
-  if (chosen.contains("files")) copy(chosen["files"]["perm"]);
+  if (chosen.contains("files")) copy(chosen["files"]["perm"].text());
   for (const char* group : {"inputs", "outputs"}) {
     if (!chosen.contains(group)) continue;
-    for (const auto& [name, tensor] : chosen[group].items()) copy(tensor["file"]);
+    for (const auto& [name, tensor] : chosen[group].items()) copy(tensor["file"].text());
   }
   manifest["entries"] = Json::array({chosen});
   return manifest;

@@ -67,9 +67,9 @@ TEST_CASE("a file of cases that breaks its form is refused, one that disagrees i
     INFO(row.name);
     Files files{first_lines("selections.jsonl", 3), {}};
     std::vector<std::string> ids;
-    for (const std::string& line : files.cases) ids.push_back(parsed(line)["id"]);
+    for (const std::string& line : files.cases) ids.push_back(parsed(line)["id"].text());
     for (const std::string& line : first_lines("selections_support.jsonl", 100000)) {
-      const std::string id = parsed(line)["id"];
+      const std::string id = parsed(line)["id"].text();
       if (std::find(ids.begin(), ids.end(), id) != ids.end()) files.support.push_back(line);
     }
     REQUIRE(!files.support.empty());

@@ -102,20 +102,20 @@ const Change kChanges[] = {
     {"a parent directory", [](Json& m, const auto&) { entry(m)["inputs"]["x"]["file"] = ".."; }, 3, "not a plain file name"},
     {"a shape that overflows",
      [](Json& m, const auto&) {
-       entry(m)["inputs"]["x"]["shape"] = {4294967296, 4294967296, 4294967296};
+       entry(m)["inputs"]["x"]["shape"] = Json::array({4294967296, 4294967296, 4294967296});
      },
      3, "more than 2^40"},
     {"a shape without elements",
      [](Json& m, const auto&) {
-       entry(m)["inputs"]["x"]["shape"] = {0, 4};
+       entry(m)["inputs"]["x"]["shape"] = Json::array({0, 4});
      },
      3, "extent 0"},
     {"a negative extent",
      [](Json& m, const auto&) {
-       entry(m)["inputs"]["x"]["shape"] = {-2, -4};
+       entry(m)["inputs"]["x"]["shape"] = Json::array({-2, -4});
      },
      3, "extent -2"},
-    {"an output of another shape", [](Json& m, const auto&) { entry(m)["outputs"]["codes"]["shape"] = {8}; }, 3, "another shape"},
+    {"an output of another shape", [](Json& m, const auto&) { entry(m)["outputs"]["codes"]["shape"] = Json::array({8}); }, 3, "another shape"},
     {"too much to generate",
      [](Json& m, const auto&) { entry(m)["inputs"]["x"] = parsed(R"({"generate":"iota","dtype":"f32","shape":[1099511627776]})"); }, 3,
      "more than 2^26"},
@@ -164,8 +164,8 @@ const Change kChanges[] = {
     {"a parameter that does not apply", [](Json& m, const auto&) { params(m)["zero"] = "0x00"; }, 5, "unknown key 'zero' in params"},
     {"an unknown word", [](Json& m, const auto&) { params(m)["rounding"] = "sideways"; }, 5, "unknown rounding 'sideways'"},
     {"an unknown element type", [](Json& m, const auto&) { entry(m)["inputs"]["x"]["dtype"] = "f80"; }, 5, "unknown dtype 'f80'"},
-    {"an unknown generator", [](Json& m, const auto&) { entry(m)["inputs"]["x"] = parsed(R"({"generate":"noise","dtype":"f32","shape":[8]})"); },
-     5, "unknown generator 'noise'"},
+    {"an unknown generator", [](Json& m, const auto&) { entry(m)["inputs"]["x"] = parsed(R"({"generate":"noise","dtype":"f32","shape":[8]})"); }, 5,
+     "unknown generator 'noise'"},
     {"an unknown level", [](Json& m, const auto&) { entry(m)["level"] = "perhaps"; }, 5, "unknown level 'perhaps'"},
     {"an unknown relation",
      [](Json& m, const auto&) {
@@ -200,7 +200,7 @@ const Change kChanges[] = {
     {"everything skipped",
      [](Json& m, const auto& dir) {
        write_bytes(dir / "mask.bin", std::vector<std::uint8_t>(8, 1));
-       entry(m)["skip"]["codes"] = {{"mask", {{"file", "mask.bin"}, {"dtype", "u8"}, {"shape", {2, 4}}}}};
+       entry(m)["skip"]["codes"] = {{"mask", {{"file", "mask.bin"}, {"dtype", "u8"}, {"shape", Json::array({2, 4})}}}};
      },
      5, "every value of 'codes' is skipped"},
     {"no entries", [](Json& m, const auto&) { m["entries"] = Json::array(); }, 5, "0 values compared"},

@@ -83,7 +83,7 @@ TEST_CASE("a layer's entry: every parameter matters, contradictions are errors",
          {"sizes that are no blocks", [](Json& e) { e["params"]["I"] = 48; }, 5, "H 256 and I 48 are not whole blocks of 32"},
          {"ids of no expert",
           [](Json& e) {
-            e["inputs"]["ids"] = {{"generate", "iota_plus_1"}, {"dtype", "i32"}, {"shape", {7, 4}}};
+            e["inputs"]["ids"] = {{"generate", "iota_plus_1"}, {"dtype", "i32"}, {"shape", Json::array({7, 4})}};
           },
           3, "'ids' has 8, there are 8 experts"},
          {"ids in another type", [](Json& e) { e["inputs"]["ids"] = e["inputs"]["weights"]; }, 3, "'ids' is f64"},

@@ -48,7 +48,7 @@ const LayoutChange kUnits[] = {
     {"a word from elsewhere", kWords, [](Json& e, const auto& dir) { set_unit(dir, e, 1, 1); }, 1, "recorded unit 1 (batch=0 rows=0 cols=1)"},
     {"a row from elsewhere", kRows, [](Json& e, const auto& dir) { set_unit(dir, e, 1, 2); }, 1, "destination unit 1 (byte 32)"},
     {"a value from elsewhere", kValues, [](Json& e, const auto& dir) { set_unit(dir, e, 1, 1); }, 1, "destination unit 1"},
-    {"padding of another value", kNeutral, [](Json& e, const auto&) { e["pad_values"] = {0}; }, 1, "recorded padding"},
+    {"padding of another value", kNeutral, [](Json& e, const auto&) { e["pad_values"] = Json::array({0}); }, 1, "recorded padding"},
     {"data where the model leaves memory as it was", kUnwritten,
      [](Json& e, const auto& dir) {
        for (std::size_t unit = 64; unit < 128; ++unit) set_unit(dir, e, unit, -1);
@@ -120,7 +120,7 @@ const LayoutChange kBytesInAndOut[] = {
     {"one byte in", kNvfp4, [](Json& e, const auto& dir) { flip_byte(dir, e["inputs"]["w2"], 0, 1); }, 1, "w2[0]"},
     {"an output of another size", kUpcast,
      [](Json& e, const auto& dir) {
-       e["outputs"]["scale"]["shape"] = {255};
+       e["outputs"]["scale"]["shape"] = Json::array({255});
        const Directory file = dir / e["outputs"]["scale"]["file"].template get<std::string>();
        std::vector<std::uint8_t> bytes = read_bytes(file);
        bytes.resize(1020);
@@ -139,7 +139,7 @@ const LayoutChange kBytesInAndOut[] = {
        e["inputs"].erase("w2");
      },
      1, "the model refuses"},
-    {"a file of another size", kUpcast, [](Json& e, const auto&) { e["inputs"]["scale"]["shape"] = {255}; }, 3, "bytes"},
+    {"a file of another size", kUpcast, [](Json& e, const auto&) { e["inputs"]["scale"]["shape"] = Json::array({255}); }, 3, "bytes"},
 };
 
 TEST_CASE("literal bytes are compared element by element", "[witness]") { check_changes(kBytesInAndOut); }
@@ -169,12 +169,12 @@ const LayoutChange kRefusals[] = {
      "the precondition holds"},
     {"a list with what the converter refuses too", kInt8,
      [](Json& e, const auto&) {
-       set_precondition(e, "activation_dtype", "one_of", {"none", "int8"}, "int8");
+       set_precondition(e, "activation_dtype", "one_of", Json::array({"none", "int8"}), "int8");
      },
      3, "the precondition holds"},
     {"a list with a backend that is refused too", kNoCpu,
      [](Json& e, const auto&) {
-       set_precondition(e, "backend", "one_of", {"TRITON", "NONE"}, "CPU");
+       set_precondition(e, "backend", "one_of", Json::array({"TRITON", "NONE"}), "CPU");
      },
      1, "for the same reason (backend)"},
     {"an operator that is none", kCutRows, [](Json& e, const auto&) { set_precondition(e, "rows", "near", 32, 48); }, 5, "unknown operator"},
@@ -189,27 +189,27 @@ const LayoutChange kRefusals[] = {
      [](Json& e, const auto&) {
        e["kind"] = "error";
        e["input"]["dtype"] = "float32";
-       set_precondition(e, "dtype", "one_of", {"float8_e4m3fn"}, "float32");
+       set_precondition(e, "dtype", "one_of", Json::array({"float8_e4m3fn"}), "float32");
      },
      0, "1 equal"},
     {"a dtype that is taken", "sf128x4.vllm_swizzle_blockscale.b1_m128_n16",
      [](Json& e, const auto&) {
        e["kind"] = "error";
-       set_precondition(e, "dtype", "one_of", {"uint8"}, "float8_e4m3fn");
+       set_precondition(e, "dtype", "one_of", Json::array({"uint8"}), "float8_e4m3fn");
      },
      1, "the model does not"},
     {"a rank", "sf128x4.vllm_swizzle_blockscale.b1_m128_n16",
      [](Json& e, const auto&) {
        e["kind"] = "error";
-       e["input"]["shape"] = {1, 1, 128, 16};
-       set_precondition(e, "rank", "one_of", {2, 3}, 4);
+       e["input"]["shape"] = Json::array({1, 1, 128, 16});
+       set_precondition(e, "rank", "one_of", Json::array({2, 3}), 4);
      },
      0, "1 equal"},
     {"elements of whole scales", kGroups,
      [](Json& e, const auto&) {
        e["kind"] = "error";
        e["params"]["size_n"] = 30;
-       e["input"]["shape"] = {4, 30};
+       e["input"]["shape"] = Json::array({4, 30});
        set_precondition(e, "elements", "multiple_of", 64, 120);
      },
      0, "1 equal"},
@@ -224,7 +224,7 @@ const LayoutChange kRefusals[] = {
      [](Json& e, const auto&) {
        e["kind"] = "error";
        e["params"]["hidden"] = 96;
-       e["input"]["shape"] = {1, 128, 48};
+       e["input"]["shape"] = Json::array({1, 128, 48});
        set_precondition(e, "w13_groups", "multiple_of", 2, 3);
      },
      0, "1 equal"},
@@ -232,7 +232,7 @@ const LayoutChange kRefusals[] = {
      [](Json& e, const auto&) {
        e["kind"] = "error";
        e["params"]["hidden"] = 192;
-       e["input"]["shape"] = {1, 256, 192};
+       e["input"]["shape"] = Json::array({1, 256, 192});
        set_precondition(e, "K", "multiple_of", 128, 192);
      },
      0, "1 equal"},
@@ -249,7 +249,7 @@ const LayoutChange kRefusals[] = {
      [](Json& e, const auto&) {
        e["layout"] = "oracle.gpt_oss.NONE";
        e["params"]["backend"] = "NONE";
-       set_precondition(e, "backend", "one_of", {"CPU", "TRITON"}, "NONE");
+       set_precondition(e, "backend", "one_of", Json::array({"CPU", "TRITON"}), "NONE");
      },
      0, "1 equal"},
     {"the largest byte of a scale", kInt8,
@@ -257,7 +257,7 @@ const LayoutChange kRefusals[] = {
        e["params"]["input_dtype"] = "float8_e4m3fn";
        e["params"]["scale_byte"] = 250;
        e["role"] = "w13_weight_scale";
-       e["input"]["shape"] = {1, 128, 4};
+       e["input"]["shape"] = Json::array({1, 128, 4});
        set_precondition(e, "scale_byte", "max", 249, 250);
      },
      0, "1 equal"},

@@ -30,7 +30,7 @@ const LayoutChange kChanges[] = {
     {"a unit that the input does not have", kScale, [](Json& e, const auto& dir) { set_unit(dir, e, 5, 1 << 30); }, 1,
      "which the input does not have"},
     {"a position that is not written", kScale, [](Json& e, const auto& dir) { set_unit(dir, e, 5, -2); }, 0, "1 skipped"},
-    {"another value after the cast", kBias, [](Json& e, const auto&) { e["value_map"]["803f"] = {"00003f80"}; }, 1,
+    {"another value after the cast", kBias, [](Json& e, const auto&) { e["value_map"]["803f"] = Json::array({"00003f80"}); }, 1,
      "value 0x3F80: recorded 0x803F0000, model 0x3F800000"},
     {"another digest of random input", kScale, [](Json& e, const auto&) { e["check_output_fnv1a64"] = "0000000000000000"; }, 1,
      "recorded 0000000000000000"},
@@ -76,20 +76,20 @@ const LayoutChange kChanges[] = {
     {"a path out of the set", kScale, [](Json& e, const auto&) { e["files"]["perm"] = "a/b"; }, 3, "not a plain file name"},
     {"a shape that is not the input's", kScale,
      [](Json& e, const auto&) {
-       e["input"]["shape"] = {128, 8};
+       e["input"]["shape"] = Json::array({128, 8});
      },
      3, "the parameters give 128 rows of 32 bits"},
     {"units that do not divide the output", "sf128x4.flashinfer.b1_m128_n4",
      [](Json& e, const auto& dir) {
        e["params"] = {{"batch", 1}, {"rows", 43}, {"cols", 12}};
-       e["input"]["shape"] = {43, 12};
+       e["input"]["shape"] = Json::array({43, 12});
        e["unit"] = "row";
        e["unit_bits"] = 1376;
        e["src_units"] = 3;
        e["dst_units"] = 8;
        e.erase("check_random_seed");
        e.erase("check_output_fnv1a64");
-       e["output"]["shape"] = {1376};
+       e["output"]["shape"] = Json::array({1376});
        write_bytes(dir / e["files"]["perm"].get<std::string>(), std::vector<std::uint8_t>(32, 0));
      },
      3, "do not divide an output of"},
@@ -122,7 +122,7 @@ TEST_CASE("padding is compared by place and value", "[witness]") {
     Json manifest = single_layout("sf128x4.flashinfer.b1_m128_n4", scratch.path());
     Json& entry = manifest["entries"][0];
     entry["params"]["rows"] = 3;
-    entry["input"]["shape"] = {3, 4};
+    entry["input"]["shape"] = Json::array({3, 4});
     entry["src_units"] = 12;
     entry["pad_values"] = parsed(one.pads);
     entry.erase("check_random_seed");

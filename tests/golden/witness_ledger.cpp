@@ -81,8 +81,8 @@ TEST_CASE("what is excused is named with its reason, for each entry and each set
   const Scratch scratch("ledger_report");
   write_bytes(scratch.path() / "x.bin", {0x00, 0x00, 0x00, 0x1B, 0x00, 0x00, 0x00, 0x9B});
   Json manifest = hip_manifest();
-  manifest["entries"][0]["inputs"]["x"]["shape"] = {2};
-  manifest["entries"][0]["outputs"]["codes"]["shape"] = {2};
+  manifest["entries"][0]["inputs"]["x"]["shape"] = Json::array({2});
+  manifest["entries"][0]["outputs"]["codes"]["shape"] = Json::array({2});
   write_bytes(scratch.path() / "codes.bin", {0x01, 0x82});
   write_text(scratch.path() / "manifest.json", manifest.dump());
   const Outcome outcome = run(scratch.path());

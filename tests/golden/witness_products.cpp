@@ -63,12 +63,12 @@ TEST_CASE("a stage of a layer that contradicts itself, or that the model does no
          {"gates that are no gates", [](Json& e) { e["inputs"]["gate_scal"] = e["inputs"]["gather_src"]; }, 3, "'gate_scal' is i32"},
          {"a histogram of too many slots",
           [](Json& e) {
-            e["inputs"]["expert_hist"] = {{"generate", "iota_plus_1"}, {"dtype", "i32"}, {"shape", {8}}};
+            e["inputs"]["expert_hist"] = {{"generate", "iota_plus_1"}, {"dtype", "i32"}, {"shape", Json::array({8})}};
           },
           3, "expert_hist does not add up"},
          {"slots from outside",
           [](Json& e) {
-            e["inputs"]["gather_src"] = {{"generate", "iota_plus_1"}, {"dtype", "i32"}, {"shape", {28}}};
+            e["inputs"]["gather_src"] = {{"generate", "iota_plus_1"}, {"dtype", "i32"}, {"shape", Json::array({28})}};
           },
           3, "gather_src[27] is 28, of 28 slots"}});
 }

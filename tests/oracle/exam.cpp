@@ -1,4 +1,3 @@
-#include "tests/json_text.hpp"
 #include "tests/oracle/exam.hpp"
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "model/oracle/select.hpp"
 #include "props/oracle/law_tools.hpp"
 #include "sim/io/json.hpp"
+#include "tests/json_text.hpp"
 
 namespace mx::test {
 namespace {
@@ -30,12 +30,13 @@ std::vector<Json> lines_of(const std::string& name) {
 RestatedAnswer recorded_answer(const Json& result, const LayerConfig& layer) {
   if (result.contains("error_type")) return {.error_type = result.at("error_type").get<std::string>()};
   const Json& kernel_class = result.at("kernel_class");
+  const auto size_or = [&](const char* key, std::int64_t otherwise) { return result.contains(key) ? result.at(key).integer() : otherwise; };
   return {result.at("backend").get<std::string>(),
           kernel_class.is_null() ? std::string() : kernel_class.get<std::string>(),
           "",
-          result.value("rounded_hidden", layer.hidden),
-          result.value("rounded_intermediate", layer.intermediate_per_partition),
-          result.value("global_sf_supported", false)};
+          size_or("rounded_hidden", layer.hidden),
+          size_or("rounded_intermediate", layer.intermediate_per_partition),
+          result.contains("global_sf_supported") && result.at("global_sf_supported").flag()};
 }
 
 RestatedAnswer answer_of(const OracleTables& tables, const Deployment& deployment) {

@@ -23,7 +23,7 @@
 namespace {
 
 using namespace mx::props;
-using sim::Json;
+using mx::sim::Json;
 
 constexpr unsigned kLimitSeconds = 300;
 /// "tables", or "tables:200" for a sample.

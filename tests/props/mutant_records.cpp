@@ -50,9 +50,12 @@ constexpr std::array kAccumulations{
 };
 
 bool executes(const golden::Entry& entry, std::string_view contract) {
+  const auto says = [&](const char* key, std::string_view word) {
+    const golden::Json* const found = entry.params.find(key);
+    return found != nullptr && found->text() == word;
+  };
   return std::ranges::any_of(kAccumulations, [&](const Accumulation& row) {
-    return row.contract == contract && entry.params.value("accum", "") == row.word &&
-           (row.a_format.empty() || entry.params.value("a_format", "") == row.a_format);
+    return row.contract == contract && says("accum", row.word) && (row.a_format.empty() || says("a_format", row.a_format));
   });
 }
 
@@ -99,7 +102,7 @@ std::string Records::noticed(const TableMutant& mutant) const {
   some["entries"] = golden::Json::array();
   const std::string backend = "." + mutant.row.substr(0, mutant.row.find(' '));
   for (const golden::Json& entry : sets_->layouts["entries"]) {
-    const std::string layout = entry.value("layout", "") + ".";
+    const std::string layout = entry.at("layout").text() + ".";
     if (layout.find(backend + ".") != std::string::npos) some["entries"].push_back(entry);
   }
   if (some["entries"].empty()) return {};

@@ -54,7 +54,7 @@ const char* const kFrames =
     "<iframe src=\"page.html\" width=\"390\" height=\"844\" style=\"border:0\"></iframe>";
 
 struct Measured {
-  sim::Json frames;
+  Json frames;
   std::string console;  ///< lines of the console
 };
 
@@ -78,7 +78,7 @@ Measured measure(const std::string& program, const std::string& html, bool dark)
     for (std::size_t at = json.find(entity); at != std::string::npos; at = json.find(entity, at + 1))
       json.replace(at, std::string(entity).size(), text);
   }
-  Measured result{parsed(json.empty() ? "[]" : json), ""};
+  Measured result{mx::parsed(json.empty() ? "[]" : json), ""};
   std::istringstream lines(run.err);
   for (std::string line; std::getline(lines, line);) {
     if (line.find("CONSOLE") != std::string::npos) result.console += line + "\n";
@@ -116,11 +116,11 @@ TEST_CASE("a report in a browser: nothing clipped, missing, unreadable, fetched 
     REQUIRE(result.frames.size() == 2);
     for (const auto& frame : result.frames) {
       INFO(frame.dump(1));
-      CHECK(frame["wrong"] == sim::Json::array());
+      CHECK(frame["wrong"] == Json::array());
       CHECK(frame["dark"] == dark);
       // A page that shows little could hide little.
-      CHECK(frame["texts"] > 200);
-      CHECK(frame["shapes"] > 500);
+      CHECK(frame["texts"].get<int>() > 200);
+      CHECK(frame["shapes"].get<int>() > 500);
     }
     CHECK(result.frames[0]["width"] != result.frames[1]["width"]);
   }

@@ -20,12 +20,6 @@ Outcome outcome(Json json) {
   return outcomes_of(runs).front();
 }
 
-/// A member changed.
-Json with(Json json, const char* pointer, Json value) {
-  json[Json::json_pointer(pointer)] = std::move(value);
-  return json;
-}
-
 }  // namespace
 
 TEST_CASE("verify passes, fails, is mistrusted, or checked nothing") {
@@ -66,10 +60,10 @@ TEST_CASE("every other check says what it compared, and nothing compared is not 
   CHECK(outcome(with(witness_json(), "/sets/0/compared", 0)).standing == Standing::nothing);
   CHECK(outcome(with(witness_json(), "/exit_code", 1)).standing == Standing::failed);
   CHECK(outcome(audit_json()).standing == Standing::passed);
-  CHECK(outcome(with(audit_json(), "/differences", Json{"a new finding"})).standing == Standing::failed);
+  CHECK(outcome(with(audit_json(), "/differences", Json::array({"a new finding"}))).standing == Standing::failed);
   CHECK(outcome(with(audit_json(), "/checks", 0)).standing == Standing::nothing);
   CHECK(outcome(sweep_json()).standing == Standing::passed);
-  CHECK(outcome(with(sweep_json(), "/against/differing", Json{0})).standing == Standing::failed);
+  CHECK(outcome(with(sweep_json(), "/against/differing", Json::array({0}))).standing == Standing::failed);
   CHECK(outcome(with(sweep_json(), "/against/compared", 0)).standing == Standing::nothing);
   Json alone = sweep_json();
   alone.erase("against");

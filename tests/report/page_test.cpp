@@ -106,7 +106,7 @@ TEST_CASE("no text of a run becomes markup") {
   Json witness = witness_json();
   witness["sets"][0]["set"] = witness["sets"][0]["path"] = witness["sets"][0]["excuses"][0]["reason"] = evil;
   Json audit = audit_json();
-  audit["differences"] = {evil};
+  audit["differences"] = Json::array({evil});
   for (auto& [key, value] : audit["findings"][0].items()) {
     if (value.is_string()) value = evil;
   }

@@ -64,7 +64,7 @@ TEST_CASE("what the verbs print becomes a page") {
     REQUIRE(run.err.empty());
     runs += " " + files.write(row.name, run.out);
   }
-  const sim::Json json = run_json("report" + runs + " -o " + in_shell(files.page()));
+  const Json json = run_json("report" + runs + " -o " + in_shell(files.page()));
   CHECK(json["schema"] == "mxact-report/1");
   CHECK(json["verdict"] == "PASSED");
   CHECK(json["runs"].size() == std::size(rows));

@@ -2,6 +2,7 @@
 // Runs written by hand, one of each kind that has a part of its own.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "golden/report/report.hpp"
@@ -262,6 +263,34 @@ inline Json changes_json() {
     "changes": [{"table": "recipes", "row": "ocp", "change": "rule", "text": "floor to ceil", "judgement": "law"},
                 {"table": "recipes", "row": "hip", "change": "flush", "text": "none to both", "judgement": "survives"}],
     "tables": [{"table": "recipes", "changes": 2, "law": 1, "survives": 1}], "exit_code": 1})");
+}
+
+/// What is at a path: "/cells/0/verdict". A member that is not there is added.
+inline Json& at_path(Json& json, std::string_view path) {
+  if (path.empty()) return json;
+  const std::string key(path.substr(1, path.find('/', 1) - 1));
+  return at_path(json.is_array() ? json[std::stoul(key)] : json[key], path.substr(1 + key.size()));
+}
+
+/// One value changed.
+inline Json with(Json json, std::string_view path, Json value) {
+  at_path(json, path) = std::move(value);
+  return json;
+}
+
+/// The paths of all values that have no value below them.
+inline std::vector<std::string> paths_in(const Json& json) {
+  if (!json.is_structured() || json.empty()) return {""};
+  std::vector<std::string> paths;
+  const auto add = [&](const std::string& key, const Json& value) {
+    for (const std::string& below : paths_in(value)) paths.push_back("/" + key + below);
+  };
+  if (json.is_array()) {
+    for (std::size_t i = 0; i < json.size(); ++i) add(std::to_string(i), json[i]);
+  } else {
+    for (const auto& [key, value] : json.items()) add(key, value);
+  }
+  return paths;
 }
 
 inline ReportRun named(const std::string& name, Json json) { return golden::run_of(name, std::move(json)); }

@@ -47,7 +47,7 @@ std::string usage_defect(const std::optional<Error>& error, const std::string& p
 TEST_CASE("tags that contradict their tensors, or themselves, are refused") {
   struct Row {
     std::string id;
-    std::function<void(json&)> change;
+    std::function<void(Json&)> change;
     std::vector<std::string> parts;
     bool in_every_layer = false;
   };
@@ -100,7 +100,7 @@ TEST_CASE("tags that contradict their tensors, or themselves, are refused") {
       {"a source too few", [](Json& t) { t["source"].erase(2); }, {"gate_up_proj_bias"}},
       {"a source with another shape",
        [](Json& t) {
-         t["source"][0]["shape"] = {2, 128, 2, 15};
+         t["source"][0]["shape"] = Json::array({2, 128, 2, 15});
        },
        {"gate_up_proj_blocks", "[2, 128, 2, 15]"}},
       {"a source with another dtype", [](Json& t) { t["source"][0]["dtype"] = "U9"; }, {"unknown dtype 'U9'"}},
@@ -110,7 +110,7 @@ TEST_CASE("tags that contradict their tensors, or themselves, are refused") {
       {"the other layer's number", [](Json& t) { t["layer"] = 1; }, {"is layer 1, and so is"}},
       {"losses that are none",
        [](Json& t) {
-         t["losses"] = json::array({{{"role", "w13_bias"}, {"what", "x"}, {"units", 0}}});
+         t["losses"] = Json::array({{{"role", "w13_bias"}, {"what", "x"}, {"units", 0}}});
        },
        {"'units' is '0'"}},
   };

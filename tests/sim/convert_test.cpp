@@ -171,10 +171,10 @@ TEST_CASE("the tags say what was done") {
   CHECK(tags["tensors"][2]["cast"] == "bf16_to_f32");
   REQUIRE(tags["source"].size() == 6);
   CHECK(tags["source"][4] == sim::Json{{"role", "w2_weight_scale"},
-                                            {"name", "model.layers.1.mlp.experts.down_proj_scales"},
-                                            {"dtype", "U8"},
-                                            {"shape", {2, 96, 5}},
-                                            {"shard", kSecondShard}});
+                                       {"name", "model.layers.1.mlp.experts.down_proj_scales"},
+                                       {"dtype", "U8"},
+                                       {"shape", sim::Json::array({2, 96, 5})},
+                                       {"shard", kSecondShard}});
 }
 
 TEST_CASE("the ranks of a conversion are the checkpoint together, in any order, and only together") {

@@ -186,8 +186,7 @@ TEST_CASE("a writer that is killed leaves the old file or the new one") {
 }
 
 TEST_CASE("JSON keeps integers exactly and the order of keys") {
-  const sim::Json json =
-      parse(R"( {"z": 18446744073709551615, "a": [-9223372036854775808, 9007199254740993, 1.5, true, null, "\u00e9\n"]} )");
+  const sim::Json json = parse(R"( {"z": 18446744073709551615, "a": [-9223372036854775808, 9007199254740993, 1.5, true, null, "\u00e9\n"]} )");
   CHECK(json.dump() == R"({"z":18446744073709551615,"a":[-9223372036854775808,9007199254740993,1.5,true,null,"é\n"]})");
   CHECK(parse("7") == 7);
   CHECK(parse("[[[[[[[[]]]]]]]]").dump() == "[[[[[[[[]]]]]]]]");

@@ -1,6 +1,5 @@
 // Conversions in units: the same bytes as in one go, whoever does which unit and however often one is killed; what does not fit together is refused.
 
-#include "sim/io/json.hpp"
 #include "sim/units.hpp"
 
 #include <omp.h>
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/io/json.hpp"
 #include "tests/catch.hpp"
 #include "tests/json_text.hpp"
 #include "tests/sim/convert_files.hpp"

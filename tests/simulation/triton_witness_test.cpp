@@ -49,9 +49,7 @@ struct RecordedSet {
   std::string missing;                       ///< why the set is not held against; empty: it is
 
   explicit RecordedSet(const fs::path& path) : directory(path) {
-    std::ifstream file(path / "manifest.json");
-    REQUIRE(file.good());
-    const sim::Json manifest = parsed(file);
+    const sim::Json manifest = parsed_file(path / "manifest.json");
     std::set<std::string> stages;
     for (const auto& entry : manifest.at("entries")) {
       if (entry.at("op") == "moe_stage") read_stage(entry, stages);
@@ -72,22 +70,22 @@ struct RecordedSet {
  private:
   void read_stage(const sim::Json& entry, std::set<std::string>& stages) {
     const auto& params = entry.at("params");
-    const std::string stage = params.at("stage");
+    const std::string stage = params.at("stage").text();
     stages.insert(stage);
     for (const char* side : {"inputs", "outputs"}) {
       for (const auto& [name, tensor] : entry.at(side).items()) {
         if (tensor.contains("delta")) missing = "stores " + name + " as differences";
-        if (tensor.contains("file")) files[name] = tensor.at("file");
+        if (tensor.contains("file")) files[name] = tensor.at("file").text();
       }
     }
     if (stage == "gemm1") {
-      tokens = params.at("T");
-      top_k = params.at("top_k");
-      sizes = {params.at("E"), params.at("I"), params.at("H"), 32};
+      tokens = params.at("T").integer();
+      top_k = params.at("top_k").integer();
+      sizes = {params.at("E").integer(), params.at("I").integer(), params.at("H").integer(), 32};
     }
     if (stage != "gemm1_swiglu") return;
-    if (params.at("activation") != "swiglu_oai") missing = "has the activation " + std::string(params.at("activation"));
-    const auto bits = [&](const char* key) { return static_cast<std::uint32_t>(std::stoul(std::string(params.at(key)), nullptr, 16)); };
+    if (params.at("activation") != "swiglu_oai") missing = "has the activation " + params.at("activation").text();
+    const auto bits = [&](const char* key) { return static_cast<std::uint32_t>(std::stoul(params.at(key).text(), nullptr, 16)); };
     constants = {bits("alpha"), bits("beta"), bits("limit"), 0};
   }
 };
