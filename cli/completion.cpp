@@ -22,7 +22,7 @@ std::string quoted(std::string_view text) {
 /// What may come next: verbs, then options.
 std::vector<std::string> next_words(const VerbEntry& verb) {
   std::vector<std::string> words;
-  for (const VerbEntry& below : verb.verbs) words.push_back(below.path.substr(below.path.rfind(' ') + 1));
+  for (const VerbEntry& below : verb.verbs) words.emplace_back(name_of(below));
   for (const OptionEntry& option : verb.options) {
     if (!option.positional) words.insert(words.end(), option.names.begin(), option.names.end());
   }
@@ -33,7 +33,7 @@ std::vector<std::string> next_words(const VerbEntry& verb) {
 std::vector<std::string> place_words(const VerbEntry& program, const VerbEntry& verb) {
   std::vector<std::string> words;
   const bool any_verb = verb.path == "help";
-  for (const VerbEntry& below : any_verb ? program.verbs : verb.verbs) words.push_back(below.path.substr(below.path.rfind(' ') + 1));
+  for (const VerbEntry& below : any_verb ? program.verbs : verb.verbs) words.emplace_back(name_of(below));
   for (const OptionEntry& option : verb.options) {
     if (!option.positional) continue;
     const std::vector<std::string> known = known_words(verb, option);
@@ -99,8 +99,7 @@ std::string zsh_case(const VerbEntry& verb) {
     for (const std::string& spec : zsh_specs(verb)) body += " \\\n        " + quoted(spec);
   } else {
     body = "verbs=(";
-    for (const VerbEntry& below : verb.verbs)
-      body += "\n        " + quoted(zsh_text(below.path.substr(below.path.rfind(' ') + 1)) + ":" + below.meaning);
+    for (const VerbEntry& below : verb.verbs) body += "\n        " + quoted(zsh_text(name_of(below)) + ":" + below.meaning);
     body += ")\n      _describe verb verbs";
   }
   return fmt::format("    {})\n      {}\n      ;;\n", quoted(verb.path), body);

@@ -75,13 +75,6 @@ std::function<std::string(const std::string&)> whole_number_in(std::int64_t low,
   };
 }
 
-bool looks_like_a_value(const std::string& text) {
-  if (text.size() < 2 || text[0] != '-' || text[1] == '-') return false;
-  char* end = nullptr;
-  static_cast<void>(std::strtof(text.c_str(), &end));
-  return end == text.c_str() + text.size();
-}
-
 std::string hex(std::uint32_t code, const Format& format) { return fmt::format("0x{:0{}x}", code, (format.width + 3) / 4); }
 
 std::string decimal(const Value& value) {

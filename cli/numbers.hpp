@@ -23,9 +23,6 @@ std::uint32_t parse_bits(const std::string& text, const Format& format);
 /// A check for an integer option: empty when the text is a whole number in low..high, else what is wrong with it.
 std::function<std::string(const std::string&)> whole_number_in(std::int64_t low, std::int64_t high);
 
-/// True for "-0.5", "-.5", "-inf": a value that begins as an option does.
-bool looks_like_a_value(const std::string& text);
-
 /// "0x7e", as wide as the format.
 std::string hex(std::uint32_t code, const Format& format);
 

@@ -1,30 +1,7 @@
 #include "cli/option_table.hpp"
 
-#include <CLI/App.hpp>
-
 namespace mx::cli {
 namespace {
-
-OptionEntry entry_of(const CLI::Option& option) {
-  OptionEntry entry;
-  for (const std::string& name : option.get_snames()) entry.names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) entry.names.push_back("--" + name);
-  entry.positional = entry.names.empty();
-  if (entry.positional) entry.names.push_back(option.get_name(true));
-  entry.meaning = option.get_description();
-  entry.takes_value = option.get_items_expected_max() != 0;
-  entry.required = option.get_required();
-  entry.repeats = option.get_items_expected_max() > 1;
-  return entry;
-}
-
-VerbEntry entry_of(const CLI::App& app, const std::string& path) {
-  VerbEntry entry{path, app.get_description(), {}, {}};
-  for (const CLI::Option* option : app.get_options()) entry.options.push_back(entry_of(*option));
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
-    entry.verbs.push_back(entry_of(*verb, path.empty() ? verb->get_name() : path + " " + verb->get_name()));
-  return entry;
-}
 
 void collect(const VerbEntry& verb, std::vector<const VerbEntry*>& all) {
   all.push_back(&verb);
@@ -33,7 +10,7 @@ void collect(const VerbEntry& verb, std::vector<const VerbEntry*>& all) {
 
 }  // namespace
 
-VerbEntry option_table(Verb program) { return entry_of(program.app(), ""); }
+std::string_view name_of(const VerbEntry& verb) { return std::string_view(verb.path).substr(verb.path.rfind(' ') + 1); }
 
 std::string synopsis(const VerbEntry& verb) {
   std::string text = "[OPTIONS]";

@@ -1,10 +1,9 @@
 #pragma once
-// What the command line takes, as data: the manual page, the completions and their tests read it.
+// What a command line takes, as data: the manual page, the completions and the messages about misuse are made of it.
 
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include "cli/verb.hpp"
 
 namespace mx::cli {
 
@@ -22,12 +21,13 @@ struct OptionEntry {
 struct VerbEntry {
   std::string path;  ///< as typed after the program's name: "layout where"
   std::string meaning;
-  std::vector<OptionEntry> options;
-  std::vector<VerbEntry> verbs;
+  bool needs_verb;                   ///< one of its verbs has to be typed
+  std::vector<OptionEntry> options;  ///< in the order of declaration, which is that of --help
+  std::vector<VerbEntry> verbs;      ///< likewise
 };
 
-/// In the order of declaration, which is that of --help.
-VerbEntry option_table(Verb program);
+/// The last word of its path: "where".
+std::string_view name_of(const VerbEntry& verb);
 
 /// "[OPTIONS] PLAN [DIRECTORY...]": what follows the path in a synopsis.
 std::string synopsis(const VerbEntry& verb);

@@ -1,44 +1,21 @@
 #include "cli/usage_error.hpp"
 
-#include <fmt/format.h>
-
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <cstdlib>
+#include <iterator>
 #include <string_view>
 
-#include "cli/numbers.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 
 namespace mx::cli {
 namespace {
 
-std::vector<std::string> names_of_verbs(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* verb : app.get_subcommands({})) names.push_back(verb->get_name());
-  return names;
-}
-
-std::vector<std::string_view> views(const std::vector<std::string>& names) { return {names.begin(), names.end()}; }
-
-/// The verb that was typed, the deepest one; `path` is what was typed of it: "mxact layout where".
-const CLI::App& verb_of(const CLI::App& program, std::string& path) {
-  const CLI::App* app = &program;
-  path = program.get_name();
-  while (!app->get_subcommands().empty()) {
-    app = app->get_subcommands().front();
-    path += " " + app->get_name();
-  }
-  return *app;
-}
-
 /// Names of the verb's options as they are typed, the long one of each.
-std::vector<std::string> names_of_options(const CLI::App& verb) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : verb.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+std::vector<std::string_view> names_of_options(const VerbEntry& verb) {
+  std::vector<std::string_view> names;
+  for (const OptionEntry& option : verb.options) {
+    std::ranges::copy_if(option.names, std::back_inserter(names), [](const std::string& name) { return name.starts_with("--"); });
   }
   return names;
 }
@@ -46,73 +23,75 @@ std::vector<std::string> names_of_options(const CLI::App& verb) {
 bool is_option(const std::string& word) { return word.starts_with('-') && !looks_like_a_value(word); }
 
 /// What a verb takes without an option in front: " takes FORMAT CODE.."
-std::string positionals_of(const CLI::App& verb) {
+std::string positionals_of(const VerbEntry& verb) {
   std::string text;
-  for (const CLI::Option* option : verb.get_options()) {
-    if (option->get_positional()) text += " " + option->get_name(true) + (option->get_items_expected_max() > 1 ? ".." : "");
+  for (const OptionEntry& option : verb.options) {
+    if (option.positional) text += " " + option.names.front() + (option.repeats ? ".." : "");
   }
   return text.empty() ? " takes options alone" : " takes" + text;
 }
 
-/// CLI11 hands back what it could not place from the last word to the first.
-std::string extras_message(const CLI::App& verb, const std::string& path, const std::vector<std::string>& words) {
-  std::vector<std::string> left = verb.remaining(true);
+std::string extras_message(const Refusal& refusal, const std::vector<std::string>& words) {
+  // The parser has them in an order of its own.
+  std::vector<std::string> left = refusal.left;
   const auto typed_before = [&](const std::string& a, const std::string& b) { return std::ranges::find(words, a) < std::ranges::find(words, b); };
   std::ranges::sort(left, typed_before);
   const auto option = std::ranges::find_if(left, is_option);
-  if (option != left.end()) {
-    const std::vector<std::string> known = names_of_options(verb);
-    return unknown_name("option", option->substr(0, option->find('=')), views(known));
-  }
-  return fmt::format("'{}' is one word too many: {}{}", left.empty() ? "" : left.front(), path, positionals_of(verb));
+  if (option != left.end()) return unknown_name("option", option->substr(0, option->find('=')), names_of_options(refusal.verb));
+  return "'" + (left.empty() ? "" : left.front()) + "' is one word too many: " + refusal.path + positionals_of(refusal.verb);
 }
 
 }  // namespace
 
-void check_verbs(const CLI::App& program, const std::vector<std::string>& words) {
-  const CLI::App* app = &program;
-  std::string path = program.get_name();
-  for (const std::string& word : words) {
-    if (app->get_require_subcommand_min() == 0) return;
-    const std::vector<std::string> names = names_of_verbs(*app);
-    if (word.starts_with('-')) {
-      // --help and --version need no verb; CLI11 knows the program's other options.
-      std::vector<std::string> known = names_of_options(*app);
-      known.emplace_back("-h");
-      if (std::ranges::find(known, word) == known.end()) throw Error(ErrorCode::usage, unknown_name("option", word, views(known)));
-      return;
-    }
-    if (std::ranges::find(names, word) == names.end()) {
-      throw Error(ErrorCode::usage, unknown_name(app == &program ? "verb" : "verb of " + path, word, views(names)));
-    }
-    app = app->get_subcommand(word);
-    path += " " + word;
-  }
-  if (app->get_require_subcommand_min() == 0) return;
-  if (app == &program)
-    throw Error(ErrorCode::usage, "no verb: `mxact verify` is the main job, `mxact help` lists what there is, `mxact --help` the options");
-  throw Error(ErrorCode::usage,
-              fmt::format("no verb: {} takes {} ({} --help says what each does)", path, fmt::join(names_of_verbs(*app), ", "), path));
+bool looks_like_a_value(const std::string& text) {
+  if (text.size() < 2 || text[0] != '-' || text[1] == '-') return false;
+  char* end = nullptr;
+  static_cast<void>(std::strtof(text.c_str(), &end));
+  return end == text.c_str() + text.size();
 }
 
-std::string usage_message(const CLI::App& program, const CLI::ParseError& error, const std::vector<std::string>& words) {
-  std::string path;
-  const CLI::App& verb = verb_of(program, path);
-  std::string message = error.what();
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    message = extras_message(verb, path, words);
-  } else if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
+void check_verbs(const std::string& name, const VerbEntry& program, const std::vector<std::string>& words) {
+  const VerbEntry* verb = &program;
+  std::string path = name;
+  for (const std::string& word : words) {
+    if (!verb->needs_verb) return;
+    if (word.starts_with('-')) {
+      // --help and --version need no verb; the parser knows the program's other options.
+      std::vector<std::string_view> known = names_of_options(*verb);
+      known.emplace_back("-h");
+      if (std::ranges::find(known, word) == known.end()) throw Error(ErrorCode::usage, unknown_name("option", word, known));
+      return;
+    }
+    const auto below = std::ranges::find(verb->verbs, word, name_of);
+    if (below == verb->verbs.end()) {
+      std::vector<std::string_view> known;
+      std::ranges::transform(verb->verbs, std::back_inserter(known), name_of);
+      throw Error(ErrorCode::usage, unknown_name(verb == &program ? "verb" : "verb of " + path, word, known));
+    }
+    verb = &*below;
+    path += " " + word;
+  }
+  if (!verb->needs_verb) return;
+  std::string verbs;
+  for (const VerbEntry& below : verb->verbs) verbs.append(verbs.empty() ? "" : ", ").append(name_of(below));
+  throw Error(ErrorCode::usage, "no verb: " + path + " takes " + verbs + " (" + path + " --help says what each does)");
+}
+
+std::string usage_message(const Refusal& refusal, const std::vector<std::string>& words) {
+  std::string message = refusal.message;
+  if (refusal.reason == Refusal::Reason::extra_words) {
+    message = extras_message(refusal, words);
+  } else if (refusal.reason == Refusal::Reason::no_number) {
     // "Could not convert: --tp = x"
     const std::size_t name = message.find(": ");
     const std::size_t value = message.find(" = ");
     if (name != std::string::npos && value != std::string::npos && name < value) {
-      message = fmt::format("{}: '{}' is no whole number, or too large", message.substr(name + 2, value - name - 2), message.substr(value + 3));
+      message = message.substr(name + 2, value - name - 2) + ": '" + message.substr(value + 3) + "' is no whole number, or too large";
     }
-  } else if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !message.starts_with("-") &&
-             message.find(" is required") != std::string::npos) {
-    message += fmt::format(": {}{}", path, positionals_of(verb));
+  } else if (refusal.reason == Refusal::Reason::missing && !message.starts_with("-") && message.find(" is required") != std::string::npos) {
+    message += ": " + refusal.path + positionals_of(refusal.verb);
   }
-  return fmt::format("{} ({} --help lists what it takes)", message, path);
+  return message + " (" + refusal.path + " --help lists what it takes)";
 }
 
 }  // namespace mx::cli

@@ -1,8 +1,12 @@
 #pragma once
-// What a verb takes, declared without the headers of the command line library, which cost seconds in every file that sees them.
+// What a program and its verbs take, declared without the headers of the command line library, which cost seconds in every file that sees them.
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
+
+#include "cli/option_table.hpp"
 
 namespace CLI {
 class App;
@@ -14,13 +18,13 @@ namespace mx::cli {
 /// An option or a flag of a verb; each condition returns it again. A copy is the same option.
 class Option {
  public:
-  explicit Option(CLI::Option* option) : option_(option) {}
-
   Option required(bool yes = true) const;
   /// Not together with the other one.
   Option excludes(Option other) const;
   /// Only together with the other one.
   Option needs(Option other) const;
+  /// A whole number from `low` to `high`.
+  Option in_range(int low, int high) const;
   /// `problem` says what is wrong with a word; nothing when it is right.
   Option check(const std::function<std::string(const std::string&)>& problem) const;
   Option transform(const std::function<std::string(const std::string&)>& changed) const;
@@ -31,14 +35,15 @@ class Option {
   [[noreturn]] void report_missing() const;
 
  private:
+  friend class Verb;
+  explicit Option(CLI::Option* option) : option_(option) {}
+
   CLI::Option* option_;
 };
 
 /// A verb, or the program itself. A copy is the same verb.
 class Verb {
  public:
-  explicit Verb(CLI::App* app) : app_(app) {}
-
   Verb add_verb(const std::string& name, const std::string& meaning) const;
   /// `names` as they are typed: "FORMAT" for a word by its place, "-o,--output" for an option. `value` must outlive the parse; verb.cpp lists its
   /// types.
@@ -53,19 +58,44 @@ class Verb {
   void callback(const std::function<void()>& then) const;
   /// One of its verbs has to be typed.
   void require_verb() const;
+  /// The end of its --help, and of that of verbs that are added later.
   void footer(const std::string& text) const;
 
   /// True when one of its verbs was typed.
   bool went_on() const;
   /// The first of its own options that was typed; empty when there is none.
   std::string first_given() const;
-  /// What --help prints of the verb with that path below this one: "layout where".
-  std::string help_of(const std::string& path) const;
-  /// For option_table(), which reads all of it.
-  const CLI::App& app() const { return *app_; }
+  /// The verb with that path below this one: "layout where".
+  Verb verb(const std::string& path) const;
+  /// What --help prints.
+  std::string help() const;
+  /// All that it takes, and all below it.
+  VerbEntry option_table() const;
 
  private:
+  friend class Program;
+  explicit Verb(CLI::App* app) : app_(app) {}
+
   CLI::App* app_;
+};
+
+/// What a program takes. Verbs and options are its own, and end with it.
+class Program {
+ public:
+  /// `name` as it is typed; --help begins with the meaning.
+  Program(const std::string& name, const std::string& meaning);
+  ~Program();
+
+  /// The program as a verb without a path.
+  Verb root() const;
+  /// Adds --version, which prints what `text` says.
+  void version_flag(const std::function<std::string()>& text) const;
+  /// Gives every value to who takes it, then calls back; `words` without the program's name. False when help or the version was asked for, which is
+  /// printed then. Throws Error(usage) when the words are none that the program takes, Error(resource) when stdout cannot be written.
+  bool parse(const std::vector<std::string>& words) const;
+
+ private:
+  std::unique_ptr<CLI::App> app_;
 };
 
 }  // namespace mx::cli

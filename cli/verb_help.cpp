@@ -72,7 +72,7 @@ int list_all(const VerbEntry& program, bool as_json) {
 }
 
 int help(Verb program, const HelpOptions& options) {
-  const VerbEntry table = option_table(program);
+  const VerbEntry table = program.option_table();
   if (options.words.empty()) return list_all(table, options.json);
   const std::string asked = fmt::format("{}", fmt::join(options.words, " "));
   Json json = json_head("help");
@@ -88,7 +88,7 @@ int help(Verb program, const HelpOptions& options) {
       json["program"] = json_of(*verb);
       print_json(json);
     } else {
-      fmt::print("{}", program.help_of(verb->path));
+      fmt::print("{}", program.verb(verb->path).help());
     }
     return 0;
   }
@@ -97,9 +97,9 @@ int help(Verb program, const HelpOptions& options) {
 
 int completion(Verb program, const std::string& shell) {
   if (shell == "bash") {
-    fmt::print("{}", bash_completion(option_table(program)));
+    fmt::print("{}", bash_completion(program.option_table()));
   } else if (shell == "zsh") {
-    fmt::print("{}", zsh_completion(option_table(program)));
+    fmt::print("{}", zsh_completion(program.option_table()));
   } else {
     throw Error(ErrorCode::usage, unknown_name("shell", shell, std::vector<std::string_view>{"bash", "zsh"}), "SHELL");
   }
@@ -113,7 +113,7 @@ void add_completion(Verb app, Action& action) {
   verb.add_option("SHELL", *shell, "bash or zsh").required();
   verb.add_flag("--json", *json, "machine-readable output: what the completion is made of");
   verb.callback(
-      [app, &action, shell, json] { action = [app, shell, json] { return *json ? list_all(option_table(app), true) : completion(app, *shell); }; });
+      [app, &action, shell, json] { action = [app, shell, json] { return *json ? list_all(app.option_table(), true) : completion(app, *shell); }; });
 }
 
 void add_manual(Verb app, Action& action) {
@@ -122,8 +122,8 @@ void add_manual(Verb app, Action& action) {
   verb.add_flag("--json", *json, "machine-readable output: what the page is made of");
   verb.callback([app, &action, json] {
     action = [app, json] {
-      if (*json) return list_all(option_table(app), true);
-      fmt::print("{}", manual_page(option_table(app)));
+      if (*json) return list_all(app.option_table(), true);
+      fmt::print("{}", manual_page(app.option_table()));
       return 0;
     };
   });

@@ -2,7 +2,7 @@
 
 # What is hot is in model/ and kernels/: the rest reads, compares and prints.
 mxact_optimize(2 mxact_sim mxact_sim_faultless mxact_sim_faulty mxact_vectors mxact_vectors_faultless mxact_vectors_faulty mxact_props)
-mxact_optimize(1 mxact_golden mxact_cli mxact)
+mxact_optimize(1 mxact_golden mxact_arguments mxact_cli mxact)
 
 set(standard <algorithm> <array> <bit> <cmath> <cstdint> <functional> <map> <memory> <numeric> <optional> <set> <span> <string> <string_view> <utility> <variant> <vector>)
 set(printing ${standard} <filesystem> <fmt/core.h> <fmt/format.h>)

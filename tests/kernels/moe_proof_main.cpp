@@ -1,14 +1,16 @@
 // mxact_moe_proof: random layers in every format, contract and activation, on every tier, number of threads and split of the batch, each against the
 // model, for as long as is asked.
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <iterator>
 #include <string>
 #include <vector>
 
+#include "cli/verb.hpp"
 #include "model/error.hpp"
 #include "tests/kernels/moe_cases.hpp"
 
@@ -82,23 +84,25 @@ bool hold_layer(std::uint64_t number, Count& count) {
   return true;
 }
 
+/// What is wrong with a number that has to be more than zero.
+std::string not_positive(const std::string& word) {
+  char* end = nullptr;
+  const double value = std::strtod(word.c_str(), &end);
+  return *end == '\0' && std::isfinite(value) && value > 0 ? "" : "'" + word + "' is not a positive number";
+}
+
 int prove(int argc, char** argv) {
-  CLI::App app("mxact_moe_proof: the fused layer on every tier, number of threads and split of a batch against the model, bit for bit",
-               "mxact_moe_proof");
-  app.footer("exit status: 0 all right; 1 a wrong answer; 2 usage");
+  const cli::Program program("mxact_moe_proof",
+                             "mxact_moe_proof: the fused layer on every tier, number of threads and split of a batch against the model, bit for bit");
+  const cli::Verb root = program.root();
+  root.footer("exit status: 0 all right; 1 a wrong answer; 2 usage");
   double minutes = 0;
   std::uint64_t layers = 100;
   std::uint64_t first = 0;
-  app.add_option("--minutes", minutes, "go on for so long, whatever --layers says")->check(CLI::PositiveNumber);
-  app.add_option("--layers", layers, "how many layers (default 100)")->check(CLI::PositiveNumber);
-  app.add_option("--first", first, "number of the first layer: each makes its own random numbers");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    throw Error(ErrorCode::usage, error.what());
-  }
+  root.add_option("--minutes", minutes, "go on for so long, whatever --layers says").check(not_positive);
+  root.add_option("--layers", layers, "how many layers (default 100)").check(not_positive);
+  root.add_option("--first", first, "number of the first layer: each makes its own random numbers");
+  if (!program.parse({argv + 1, argv + argc})) return 0;
   const auto begin = std::chrono::steady_clock::now();
   const auto goes_on = [&](std::uint64_t done) {
     if (minutes == 0) return done < layers;

@@ -2,9 +2,6 @@
 
 #include <omp.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -12,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/verb.hpp"
 #include "model/error.hpp"
 #include "tests/kernels/proof_rows.hpp"
 
@@ -170,38 +168,33 @@ bool check_functions(const Options& options, std::uint64_t& compared) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("mxact_kernels_proof: the kernels of every tier that runs here against the model, bit for bit", "mxact_kernels_proof");
-  app.footer("exit status: 0 all right; 1 a wrong answer; 2 usage; 3 a bad state file; 5 nothing was compared; 6 resource");
-  app.require_subcommand(1);
+  const cli::Program program("mxact_kernels_proof", "mxact_kernels_proof: the kernels of every tier that runs here against the model, bit for bit");
+  const cli::Verb root = program.root();
+  root.footer("exit status: 0 all right; 1 a wrong answer; 2 usage; 3 a bad state file; 5 nothing was compared; 6 resource");
+  root.require_verb();
   Options options;
   using Check = bool (*)(const Options&, std::uint64_t&);
   Check check = nullptr;
   const auto add = [&](const std::string& name, const std::string& what, Check part) {
-    CLI::App* verb = app.add_subcommand(name, what);
-    verb->add_option("--only", options.only, "only rows whose name contains one of these");
-    verb->add_option("--tier", options.tiers, "only these tiers (default: all that run here)");
-    verb->add_option("--threads", options.threads, "how many threads (default: OpenMP's)")->check(CLI::Range(1, 1024));
-    verb->callback([&check, part] { check = part; });
+    const cli::Verb verb = root.add_verb(name, what);
+    verb.add_option("--only", options.only, "only rows whose name contains one of these");
+    verb.add_option("--tier", options.tiers, "only these tiers (default: all that run here)");
+    verb.add_option("--threads", options.threads, "how many threads (default: OpenMP's)").in_range(1, 1024);
+    verb.callback([&check, part] { check = part; });
     return verb;
   };
   const auto add_long = [&](const std::string& name, const std::string& what, Check part) {
-    CLI::App* verb = add(name, what, part);
-    verb->add_option("--shard", options.shard, "i/n: only every n-th chunk, beginning with the i-th (from 1)");
-    verb->add_option("--state", options.state, "remember finished chunks in this file, and skip those that it holds");
+    const cli::Verb verb = add(name, what, part);
+    verb.add_option("--shard", options.shard, "i/n: only every n-th chunk, beginning with the i-th (from 1)");
+    verb.add_option("--state", options.state, "remember finished chunks in this file, and skip those that it holds");
     return verb;
   };
   add_long("quantizers", "blocks of every recipe that a kernel knows", check_quantizers)
-      ->add_option("--blocks", options.blocks, "blocks of each (default 1000000), rounded up to chunks of 2^24 elements");
+      .add_option("--blocks", options.blocks, "blocks of each (default 1000000), rounded up to chunks of 2^24 elements");
   add("dequantizers", "every code under every scale byte (fp32 scales: every exponent), for each dequantizer that a kernel knows",
       check_dequantizers);
   add_long("functions", "all 2^32 arguments of every elementary function, against correctly rounded results", check_functions);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    throw Error(ErrorCode::usage, error.what());
-  }
+  if (!program.parse({argv + 1, argv + argc})) return 0;
   if (options.threads > 0) omp_set_num_threads(options.threads);
   std::uint64_t compared = 0;
   const bool all_right = check(options, compared);

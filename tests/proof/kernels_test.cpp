@@ -1,8 +1,9 @@
-// The program mxact_kernels_proof, and what it rests on.
+// The programs mxact_kernels_proof and mxact_moe_proof, and what the former rests on.
 
 #include <algorithm>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "kernels/functions/functions.hpp"
 #include "tests/cli/run.hpp"
@@ -56,4 +57,33 @@ TEST_CASE("the proof of the kernels runs in pieces, resumes, and fails on a wron
   CHECK(none.status == 5);
   CHECK(says(none.out, "0 cases on the tiers"));
   CHECK(run("functions --shard 5/4").status == 2);
+}
+
+TEST_CASE("misuse of the proofs of the kernels gets one line and exit 2, --help exit 0") {
+  struct Row {
+    const char* program;
+    std::string arguments;
+    std::string says;
+  };
+  const std::vector<Row> rows{
+      {MXACT_KERNELS_PROOF_PROGRAM, "", "no verb: mxact_kernels_proof takes quantizers, dequantizers, functions"},
+      {MXACT_KERNELS_PROOF_PROGRAM, "quantizer", "unknown verb 'quantizer' (did you mean quantizers?)"},
+      {MXACT_KERNELS_PROOF_PROGRAM, "quantizers --blocks many", "--blocks: 'many' is no whole number, or too large"},
+      {MXACT_KERNELS_PROOF_PROGRAM, "functions --threads 1025", "--threads: Value 1025 not in range 1 to 1024"},
+      {MXACT_KERNELS_PROOF_PROGRAM, "dequantizers --state file", "unknown option '--state'"},
+      {MXACT_MOE_PROOF_PROGRAM, "--layers 0", "--layers: '0' is not a positive number"},
+      {MXACT_MOE_PROOF_PROGRAM, "--minutes -1", "--minutes: '-1' is not a positive number"},
+      {MXACT_MOE_PROOF_PROGRAM, "--layers 1.5", "--layers: '1.5' is no whole number, or too large"},
+      {MXACT_MOE_PROOF_PROGRAM, "all", "'all' is one word too many: mxact_moe_proof takes options alone"},
+  };
+  for (const Row& row : rows) {
+    const Run result = mx::tests::run_program(row.program, row.arguments);
+    INFO(row.program << " " << row.arguments << "\n" << result.out << result.err);
+    CHECK(result.status == 2);
+    CHECK(says(result.err, row.says));
+    CHECK(std::ranges::count(result.err, '\n') == 1);
+  }
+  const Run help = mx::tests::run_program(MXACT_MOE_PROOF_PROGRAM, "--help");
+  CHECK(help.status == 0);
+  CHECK(says(help.out, "--minutes"));
 }

@@ -2,18 +2,17 @@
 
 #include <omp.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "cli/verb.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "tests/proof/check.hpp"
@@ -32,6 +31,12 @@ struct Options {
   std::string state;
   int threads = 0;
 };
+
+/// What is wrong with the name of a kind.
+std::string unknown_kind(const std::string& name) {
+  constexpr std::string_view kKnown[]{kConversions, kFurther, kTwin, kFunctions};
+  return std::ranges::find(kKnown, name) != std::end(kKnown) ? "" : unknown_name("kind", name, kKnown);
+}
 
 /// One line for a name that no row has. There are many rows: without a near one it lists what their names begin with.
 [[noreturn]] void unknown_row(const std::vector<ProofRow>& rows, const std::string& wanted) {
@@ -110,9 +115,11 @@ int print_table(const std::vector<std::string>& states, const Kinds& kinds, cons
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("mxact_proof: all 2^32 inputs of every conversion and function, held to an oracle that shares nothing with the model", "mxact_proof");
-  app.footer("exit status: 0 all right; 1 a wrong answer; 2 usage; 3 a bad state file; 5 nothing ran, or the table is incomplete; 6 resource");
-  app.require_subcommand(1);
+  const cli::Program program("mxact_proof",
+                             "mxact_proof: all 2^32 inputs of every conversion and function, held to an oracle that shares nothing with the model");
+  const cli::Verb root = program.root();
+  root.footer("exit status: 0 all right; 1 a wrong answer; 2 usage; 3 a bad state file; 5 nothing ran, or the table is incomplete; 6 resource");
+  root.require_verb();
   Options options;
   std::string kind;
   for (const auto& [name, what] : std::vector<std::pair<std::string, std::string>>{
@@ -122,28 +129,22 @@ int run(int argc, char** argv) {
            {std::string(kTwin), "the fast twin's conversions"},
            {std::string(kFunctions), "the model's elementary functions"},
            {"all", "all of these"}}) {
-    CLI::App* verb = app.add_subcommand(name, what);
-    verb->add_option("--row", options.rows, "only the row of this name, or else the rows whose name begins with it (e4m3fn, e4m3fn/toward_zero)");
-    verb->add_option("--shard", options.shard, "i/n: only every n-th chunk, beginning with the i-th (from 1)");
-    verb->add_option("--state", options.state, "remember finished chunks in this file, and skip those that it holds");
-    verb->add_option("--threads", options.threads, "how many threads (default: OpenMP's)")->check(CLI::Range(1, 1024));
-    verb->callback([&kind, name = name] { kind = name; });
+    const cli::Verb verb = root.add_verb(name, what);
+    verb.add_option("--row", options.rows, "only the row of this name, or else the rows whose name begins with it (e4m3fn, e4m3fn/toward_zero)");
+    verb.add_option("--shard", options.shard, "i/n: only every n-th chunk, beginning with the i-th (from 1)");
+    verb.add_option("--state", options.state, "remember finished chunks in this file, and skip those that it holds");
+    verb.add_option("--threads", options.threads, "how many threads (default: OpenMP's)").in_range(1, 1024);
+    verb.callback([&kind, name = name] { kind = name; });
   }
-  CLI::App* table = app.add_subcommand("table", "merge state files and print the table of what is proven");
+  const cli::Verb table = root.add_verb("table", "merge state files and print the table of what is proven");
   std::vector<std::string> states;
   Kinds kinds;
   std::string document;
-  table->add_option("--state", states, "state files of one build")->required();
-  table->add_option("--kind", kinds, "only rows of this kind (conversions, further, twin, functions), and of each other one named like this")
-      ->check(CLI::IsMember({std::string(kConversions), std::string(kFurther), std::string(kTwin), std::string(kFunctions)}));
-  table->add_option("--into", document, "put the table between the marks of this document, which name the kinds, instead of printing it");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    throw Error(ErrorCode::usage, error.what());
-  }
+  table.add_option("--state", states, "state files of one build").required();
+  table.add_option("--kind", kinds, "only rows of this kind (conversions, further, twin, functions), and of each other one named like this")
+      .check(unknown_kind);
+  table.add_option("--into", document, "put the table between the marks of this document, which name the kinds, instead of printing it");
+  if (!program.parse({argv + 1, argv + argc})) return 0;
   return kind.empty() ? print_table(states, kinds, document) : prove(kind, options);
 }
 

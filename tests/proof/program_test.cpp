@@ -82,9 +82,11 @@ TEST_CASE("misuse of mxact_proof gets one line and exit 2, a bad state exit 3, n
   const std::string bad = in_quotes(scratch.path() / "bad");
   std::ofstream(scratch.path() / "bad") << "not a state\n";
   const std::vector<Row> rows{
-      {"", 2, "subcommand"},
-      {"prove", 2, "subcommand"},
-      {"table", 2, "--state is required"},
+      {"", 2, "no verb: mxact_proof takes conversions, further, twin, functions, all, table (mxact_proof --help"},
+      {"prove", 2, "unknown verb 'prove'"},
+      {"table", 2, "--state is required (mxact_proof table --help"},
+      {"table --state one --kind conversion", 2, "--kind: unknown kind 'conversion' (did you mean conversions?)"},
+      {"conversions --rwo e2m1", 2, "unknown option '--rwo' (did you mean --row?)"},
       {"conversions --row e4m3fm", 2, "unknown row 'e4m3fm' (did you mean e4m3fn?)"},
       {"conversions --row exp", 2, "unknown row 'exp'"},
       {"conversions --shard 0/3", 2, "--shard '0/3'"},
