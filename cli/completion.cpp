@@ -13,7 +13,7 @@ namespace mx::cli {
 namespace {
 
 /// In single quotes for a shell.
-std::string quoted(std::string_view text) {
+std::string shell_quoted(std::string_view text) {
   std::string word = "'";
   for (char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return word + "'";
@@ -50,7 +50,7 @@ std::string bash_values(const VerbEntry& verb) {
     const std::vector<std::string> words = known_words(verb, option);
     for (const std::string& name : option.names) {
       // An option whose value is no name completes to files, which is what the rest of them take.
-      cases += fmt::format("    {}) words={};;\n", quoted(verb.path + " " + name), quoted(fmt::format("{}", fmt::join(words, " "))));
+      cases += fmt::format("    {}) words={};;\n", shell_quoted(verb.path + " " + name), shell_quoted(fmt::format("{}", fmt::join(words, " "))));
     }
   }
   return cases;
@@ -96,19 +96,19 @@ std::string zsh_case(const VerbEntry& verb) {
   std::string body;
   if (verb.verbs.empty()) {
     body = "_arguments";
-    for (const std::string& spec : zsh_specs(verb)) body += " \\\n        " + quoted(spec);
+    for (const std::string& spec : zsh_specs(verb)) body += " \\\n        " + shell_quoted(spec);
   } else {
     body = "verbs=(";
-    for (const VerbEntry& below : verb.verbs) body += "\n        " + quoted(zsh_text(name_of(below)) + ":" + below.meaning);
+    for (const VerbEntry& below : verb.verbs) body += "\n        " + shell_quoted(zsh_text(name_of(below)) + ":" + below.meaning);
     body += ")\n      _describe verb verbs";
   }
-  return fmt::format("    {})\n      {}\n      ;;\n", quoted(verb.path), body);
+  return fmt::format("    {})\n      {}\n      ;;\n", shell_quoted(verb.path), body);
 }
 
 std::string verb_pattern(const std::vector<const VerbEntry*>& verbs) {
   std::vector<std::string> paths;
   for (const VerbEntry* verb : verbs) {
-    if (!verb->path.empty()) paths.push_back(quoted(verb->path));
+    if (!verb->path.empty()) paths.push_back(shell_quoted(verb->path));
   }
   return fmt::format("{}", fmt::join(paths, "|"));
 }
@@ -122,8 +122,8 @@ std::string bash_completion(const VerbEntry& program) {
   for (const VerbEntry* verb : verbs) {
     values += bash_values(*verb);
     std::vector<std::string> next = next_words(*verb);
-    words += fmt::format("    {}) words={}; names={};;\n", quoted(verb->path), quoted(fmt::format("{}", fmt::join(next, " "))),
-                         quoted(fmt::format("{}", fmt::join(place_words(program, *verb), " "))));
+    words += fmt::format("    {}) words={}; names={};;\n", shell_quoted(verb->path), shell_quoted(fmt::format("{}", fmt::join(next, " "))),
+                         shell_quoted(fmt::format("{}", fmt::join(place_words(program, *verb), " "))));
   }
   // No reply means files, by `-o default`.
   return "# bash completion of mxact, written by `mxact completion bash`\n_mxact() {\n"
