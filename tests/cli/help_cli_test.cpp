@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/cli/run_program.hpp"
+#include "tests/skip.hpp"
 
 namespace {
 
@@ -13,6 +14,7 @@ using mx::tests::Run;
 using mx::tests::run_json;
 using mx::tests::run_mxact;
 using mx::tests::run_program;
+using mx::tests::skip_without;
 using nlohmann::json;
 
 void collect(const json& verb, std::vector<json>& all) {
@@ -135,7 +137,7 @@ TEST_CASE("an unknown topic, verb or shell gets the nearest name") {
   }
 }
 
-TEST_CASE("the manual names every verb and option, and troff takes it without a warning") {
+TEST_CASE("the manual names every verb and option") {
   const Run manual = run_mxact("manual");
   REQUIRE(manual.status == 0);
   for (const json& verb : every_verb()) {
@@ -144,8 +146,11 @@ TEST_CASE("the manual names every verb and option, and troff takes it without a 
     CHECK(manual.out.find(".SS \"mxact " + path + " ") != std::string::npos);
   }
   for (const char* option : {"\\-\\-triton\\-kernels", "\\-\\-coord", "\\-\\-with\\-expected"}) CHECK(manual.out.find(option) != std::string::npos);
+}
+
+TEST_CASE("troff takes the manual without a warning") {
   if (!installed("groff")) {
-    WARN("groff is not installed: the page was not formatted");
+    skip_without("tool: groff");
     return;
   }
   const Run formatted = run_program("sh", std::string("-c '" MXACT_PROGRAM " manual | groff -man -Tutf8 -ww -z'"));
@@ -184,7 +189,7 @@ TEST_CASE("bash completes verbs, options and names from the tables") {
 
 TEST_CASE("zsh reads its completion") {
   if (!installed("zsh")) {
-    WARN("SKIPPED: zsh is not installed");
+    skip_without("tool: zsh");
     return;
   }
   const Run run = run_program("sh", std::string("-c '" MXACT_PROGRAM " completion zsh | zsh -n'"));
