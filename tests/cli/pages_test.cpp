@@ -135,8 +135,8 @@ void make_toy(const std::filesystem::path& toy) {
   write(toy / "CMakePresets.json", "{\"version\":6,\"configurePresets\":[" + presets + "]}");
 }
 
-/// A directory in which the commands of the pages find what they name: the repository's folders, the build as build/release, mxact on the path, and
-/// stand-ins for the schedulers of clusters where there is none.
+/// A directory in which the commands of the pages find what they name: the repository's folders, the build as build/release, mxact and the tests' Python on
+/// the path, and stand-ins for the schedulers of clusters where there is none.
 class Place {
  public:
   Place() {
@@ -148,6 +148,7 @@ class Place {
     std::filesystem::create_symlink(MXACT_BINARY_DIR, root / "build/release");
     std::filesystem::create_directory(root / "bin");
     std::filesystem::create_symlink(MXACT_PROGRAM, root / "bin/mxact");
+    write_program(root / "bin/python3", "exec '" MXACT_PYTHON "' \"$@\"\n");
     write_program(root / "bin/sbatch",
                   "array=0-0\nwhile [[ $# -gt 0 ]]; do case $1 in --array=*) array=${1#*=} ;; --wrap) wrap=$2; shift ;; esac; shift; done\n"
                   "for ((i = ${array%-*}; i <= ${array#*-}; ++i)); do SLURM_ARRAY_TASK_ID=$i SLURM_CPUS_PER_TASK=1 bash -c \"$wrap\" >&2 || exit; "
