@@ -126,7 +126,7 @@ void make_toy(const std::filesystem::path& toy) {
         "cmake_minimum_required(VERSION 3.25)\nproject(toy LANGUAGES NONE)\nenable_testing()\nadd_test(NAME nothing COMMAND true)\n"
         "file(WRITE ${CMAKE_BINARY_DIR}/cli/mxact \"#!/bin/sh\\necho mxact $@\\n\")\n"
         "file(CHMOD ${CMAKE_BINARY_DIR}/cli/mxact PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)\n"
-        "add_custom_target(my_laws COMMAND cp ${MXACT_LAWS_OF} ${CMAKE_BINARY_DIR}/my_laws)\n");
+        "add_custom_target(mxact)\nadd_custom_target(my_laws COMMAND cp ${MXACT_LAWS_OF} ${CMAKE_BINARY_DIR}/my_laws)\n");
   std::string presets;
   for (const std::string name : {"release", "asan-ubsan"}) {
     presets += std::string(presets.empty() ? "" : ",") + "{\"name\":\"" + name +
