@@ -60,7 +60,7 @@ Json ask_helper(const std::string& arguments) {
   const auto helper = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "mxact_faults";
   if (!std::filesystem::exists(helper))
     throw Error(ErrorCode::unsupported,
-                "no model that can be made wrong stands beside this program: build mxact with its tests (MXACT_BUILD_TESTS=ON)");
+                "no model that can be made wrong stands beside this program: `./harness test` builds it, and so does the target mxact_faults of a build with tests");
   // NOLINTNEXTLINE(cert-env33-c): every word of the user's is quoted.
   std::FILE* const pipe = popen((shell_word(helper.string()) + " " + arguments).c_str(), "r");
   if (pipe == nullptr) throw Error(ErrorCode::resource, "cannot start " + helper.string());

@@ -7,6 +7,7 @@
 
 #include "sim/io/json.hpp"
 #include "tests/cli/run_program.hpp"
+#include "tests/skip.hpp"
 
 namespace {
 
@@ -15,6 +16,7 @@ using mx::tests::Run;
 using mx::tests::run_json;
 using mx::tests::run_mxact;
 using mx::tests::run_program;
+using mx::tests::skip_without;
 
 void collect(const Json& verb, std::vector<Json>& all) {
   if (verb["verb"] != "") all.push_back(verb);
@@ -136,7 +138,7 @@ TEST_CASE("an unknown topic, verb or shell gets the nearest name") {
   }
 }
 
-TEST_CASE("the manual names every verb and option, and troff takes it without a warning") {
+TEST_CASE("the manual names every verb and option") {
   const Run manual = run_mxact("manual");
   REQUIRE(manual.status == 0);
   for (const Json& verb : every_verb()) {
@@ -145,8 +147,11 @@ TEST_CASE("the manual names every verb and option, and troff takes it without a 
     CHECK(manual.out.find(".SS \"mxact " + path + " ") != std::string::npos);
   }
   for (const char* option : {"\\-\\-triton\\-kernels", "\\-\\-coord", "\\-\\-with\\-expected"}) CHECK(manual.out.find(option) != std::string::npos);
+}
+
+TEST_CASE("troff takes the manual without a warning") {
   if (!installed("groff")) {
-    WARN("groff is not installed: the page was not formatted");
+    skip_without("tool: groff");
     return;
   }
   const Run formatted = run_program("sh", std::string("-c '" MXACT_PROGRAM " manual | groff -man -Tutf8 -ww -z'"));
@@ -185,7 +190,7 @@ TEST_CASE("bash completes verbs, options and names from the tables") {
 
 TEST_CASE("zsh reads its completion") {
   if (!installed("zsh")) {
-    WARN("SKIPPED: zsh is not installed");
+    skip_without("tool: zsh");
     return;
   }
   const Run run = run_program("sh", std::string("-c '" MXACT_PROGRAM " completion zsh | zsh -n'"));

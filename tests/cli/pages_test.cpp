@@ -96,6 +96,7 @@ const std::vector<Small>& small_forms() {
       {"docs/trust.md", "tests/trust/measure.py ", "tests/trust/measure.py --help"},
       {"docs/trust.md", "tests/trust/measure.py --thorough", "tests/trust/measure.py --thorough R6 R99  # exit status 2"},
       {"docs/vectors.md", "./harness run ", "cd toy && ./harness run"},
+      {"docs/vectors.md", "ninja -C build/release mxact_c_shared", "ninja -C build/release -n mxact_c_shared mxact_c_static"},
       {"docs/vectors.md", "sudo apt-get install iverilog", "apt-get install --help"},
       {"docs/vectors.md", "export PATH=", "export PATH=$PWD/build/release/cli:$PATH && mxact --version"},
   };
@@ -107,7 +108,7 @@ const std::vector<Small>& small_forms() {
 const std::map<std::string, std::pair<int, int>> kCommands{
     {"README.md", {4, 3}},        {"HACKING.md", {0, 4}},          {"docs/embed.md", {5, 7}},       {"docs/laws.md", {0, 2}},
     {"docs/numerics.md", {0, 3}}, {"docs/performance.md", {0, 3}}, {"docs/portability.md", {0, 5}}, {"docs/proofs.md", {0, 8}},
-    {"docs/report.md", {3, 1}},   {"docs/scale.md", {1, 2}},       {"docs/vectors.md", {0, 3}},     {"docs/walk.md", {1, 0}},
+    {"docs/report.md", {3, 1}},   {"docs/scale.md", {1, 2}},       {"docs/vectors.md", {0, 4}},     {"docs/walk.md", {1, 0}},
     {"docs/fuzzing.md", {0, 2}},  {"docs/sanitizers.md", {0, 7}},  {"docs/trust.md", {1, 3}},
 };
 
@@ -127,7 +128,7 @@ void make_toy(const std::filesystem::path& toy) {
         "cmake_minimum_required(VERSION 3.25)\nproject(toy LANGUAGES NONE)\nenable_testing()\nadd_test(NAME nothing COMMAND true)\n"
         "file(WRITE ${CMAKE_BINARY_DIR}/cli/mxact \"#!/bin/sh\\necho mxact $@\\n\")\n"
         "file(CHMOD ${CMAKE_BINARY_DIR}/cli/mxact PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)\n"
-        "add_custom_target(my_laws COMMAND cp ${MXACT_LAWS_OF} ${CMAKE_BINARY_DIR}/my_laws)\n");
+        "add_custom_target(mxact)\nadd_custom_target(my_laws COMMAND cp ${MXACT_LAWS_OF} ${CMAKE_BINARY_DIR}/my_laws)\n");
   std::string presets;
   for (const std::string name : {"release", "asan-ubsan"}) {
     presets += std::string(presets.empty() ? "" : ",") + "{\"name\":\"" + name +
@@ -136,8 +137,8 @@ void make_toy(const std::filesystem::path& toy) {
   write(toy / "CMakePresets.json", "{\"version\":6,\"configurePresets\":[" + presets + "]}");
 }
 
-/// A directory in which the commands of the pages find what they name: the repository's folders, the build as build/release, mxact on the path, and
-/// stand-ins for the schedulers of clusters where there is none.
+/// A directory in which the commands of the pages find what they name: the repository's folders, the build as build/release, mxact and the tests' Python on
+/// the path, and stand-ins for the schedulers of clusters where there is none.
 class Place {
  public:
   Place() {
@@ -149,6 +150,7 @@ class Place {
     std::filesystem::create_symlink(MXACT_BINARY_DIR, root / "build/release");
     std::filesystem::create_directory(root / "bin");
     std::filesystem::create_symlink(MXACT_PROGRAM, root / "bin/mxact");
+    write_program(root / "bin/python3", "exec '" MXACT_PYTHON "' \"$@\"\n");
     write_program(root / "bin/sbatch",
                   "array=0-0\nwhile [[ $# -gt 0 ]]; do case $1 in --array=*) array=${1#*=} ;; --wrap) wrap=$2; shift ;; esac; shift; done\n"
                   "for ((i = ${array%-*}; i <= ${array#*-}; ++i)); do SLURM_ARRAY_TASK_ID=$i SLURM_CPUS_PER_TASK=1 bash -c \"$wrap\" >&2 || exit; "

@@ -4,22 +4,15 @@
 
 #include "tests/catch.hpp"
 #include "tests/golden/scratch.hpp"
+#include "tests/skip.hpp"
 
 namespace mx::golden::test {
 namespace {
 
-// The first of the usual interpreters that has numpy, or nothing.
-std::string python_with_numpy() {
-  for (const std::string python : {MXACT_PYTHON, "/usr/bin/python3"}) {
-    if (std::system((python + " -c 'import numpy' 2>/dev/null").c_str()) == 0) return python;
-  }
-  return {};
-}
-
 TEST_CASE("what golden/record.py records is verified", "[witness]") {
-  const std::string python = python_with_numpy();
-  if (python.empty()) {
-    WARN("SKIPPED: no python3 with numpy here, golden/record.py was not run");
+  const std::string python = "'" MXACT_PYTHON "'";
+  if (std::system((python + " -c 'import numpy' 2>/dev/null").c_str()) != 0) {
+    tests::skip_without("tool: NumPy of " MXACT_PYTHON);
     return;
   }
   const Scratch scratch("record");

@@ -9,6 +9,7 @@
 #include "tests/catch.hpp"
 #include "tests/numerics/mpfr_number.hpp"
 #include "tests/numerics/oracle.hpp"
+#include "tests/skip.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -113,7 +114,7 @@ void instruction(const std::uint32_t*, const std::uint32_t*, const std::uint32_t
 
 TEST_CASE("bf16-chain is what VDPBF16PS computes") {
   if (!has_instruction()) {
-    WARN("SKIPPED: this processor has no VDPBF16PS; the contract is held against MPFR alone");
+    mx::tests::skip_without("processor feature: VDPBF16PS");
     return;
   }
   std::mt19937 random(20240807);

@@ -3,8 +3,8 @@
 # mpi_test.sh MXACT SOURCE_DIR DYING_RANK; DYING_RANK is empty where the build has no MPI.
 set -u
 mxact=$1 source=$2 dying=$3
-[[ -n $dying ]] || { echo "SKIPPED: this build has no MPI (libopenmpi-dev)"; exit 0; }
-command -v mpirun >/dev/null || { echo "SKIPPED: mpirun is not installed (openmpi-bin)"; exit 0; }
+[[ -n $dying ]] || { echo "SKIPPED: no tool: MPI for this build (libopenmpi-dev)"; exit 0; }
+command -v mpirun >/dev/null || { echo "SKIPPED: no tool: mpirun (openmpi-bin)"; exit 0; }
 # Root in a container of few cores is nothing unusual for a test. Open MPI's own leaks are not looked for.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none OMP_NUM_THREADS=1
 export ASAN_OPTIONS=detect_leaks=0

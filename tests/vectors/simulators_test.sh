@@ -12,7 +12,7 @@ case $simulator in
   verilator) needed=verilator ;;
   *) echo "unknown simulator $simulator"; exit 2 ;;
 esac
-command -v "$needed" >/dev/null || { echo "SKIPPED: $needed is not installed"; exit 0; }
+command -v "$needed" >/dev/null || { echo "SKIPPED: no tool: $needed"; exit 0; }
 
 failed=0
 fail() {
