@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "golden/html/html.hpp"
 #include "golden/report/heat_map.hpp"
 #include "golden/report/parts.hpp"

@@ -19,6 +19,11 @@
 namespace mx::sim {
 
 struct JsonMember;
+/// Whatever stands in braces.
+struct JsonAny {
+  template <typename T>
+  JsonAny(const T&);
+};
 
 /// null, a flag, a number (an integer is exact: int64 or uint64), text, an array, or an object whose members keep their order. Reading a value as what
 /// it is not throws Error(input) that says what it is.
@@ -51,6 +56,8 @@ class Json {
   Json(const std::map<std::string, T>& members);
   /// An object: {{"name", "e2m1"}, {"bits", 4}}. An array says so: Json::array({1, 2}).
   Json(std::initializer_list<JsonMember> members);
+  /// {x} would be x, where an array of one was meant.
+  Json(std::initializer_list<JsonAny>) = delete;
   static Json array(std::initializer_list<Json> elements = {});
   static Json object();
 
@@ -131,11 +138,11 @@ class Json {
   /// Removes an element of an array.
   void erase(std::size_t index);
 
-  /// Numbers are equal by value; objects with the same members in the same order.
+  /// Numbers are equal by value, an integer and another number as doubles; objects with the same members in the same order.
   friend bool operator==(const Json& a, const Json& b);
   friend std::ostream& operator<<(std::ostream& out, const Json& json);
 
-  /// What becomes of text that is no UTF-8: an Error(input), or U+FFFD in the place of each bad byte.
+  /// What becomes of text that is no UTF-8: an Error(input), or U+FFFD in the place of what is bad.
   enum class BadText { refused, replaced };
   /// As text: in one line, or with `indent` blanks a level. A number that is not finite is null.
   std::string dump(int indent = -1, BadText bad_text = BadText::refused) const;
