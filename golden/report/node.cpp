@@ -51,8 +51,7 @@ const std::string& Node::text() const {
 }
 
 std::int64_t Node::integer() const {
-  const bool fits = json_->is_number_integer() && (!json_->is_number_unsigned() || json_->get<std::uint64_t>() <= INT64_MAX);
-  if (!fits) fail(fmt::format("must be a whole number below 2^63, not {}", shown(*json_)));
+  if (!json_->is_int64()) fail(fmt::format("must be a whole number below 2^63, not {}", shown(*json_)));
   return json_->get<std::int64_t>();
 }
 

@@ -41,8 +41,7 @@ std::string Fields::text(std::string_view key) {
 
 std::int64_t Fields::integer(std::string_view key, std::int64_t low, std::int64_t high) {
   const Json& value = at(key);
-  const bool fits = value.is_number_integer() && !(value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX);
-  if (!fits) throw Unmodelled(what_ + " '" + std::string(key) + "' must be an integer, not " + shown(value));
+  if (!value.is_int64()) throw Unmodelled(what_ + " '" + std::string(key) + "' must be an integer, not " + shown(value));
   const auto number = value.get<std::int64_t>();
   if (number < low || number > high) {
     throw Unmodelled(what_ + " '" + std::string(key) + "' is " + std::to_string(number) + ", outside " + std::to_string(low) + ".." +

@@ -106,7 +106,7 @@ PadValues read_pad_values(const LayoutEntry& entry, std::int64_t out_bits) {
   pads.values.emplace();
   for (const Json& value : json) {
     if (!value.is_number_integer()) throw Unmodelled("pad_values holds " + shown(value));
-    pads.values->push_back(value.get<std::uint64_t>());
+    pads.values->push_back(value.is_int64() ? static_cast<std::uint64_t>(value.get<std::int64_t>()) : value.get<std::uint64_t>());
   }
   return pads;
 }

@@ -106,7 +106,7 @@ constexpr ValueWord kValueWords[] = {
 /// The number of a parameter: integers as they are, true and false 1 and 0, words by the table.
 std::int64_t number_of(const std::string& key, const Json& value) {
   if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
-  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_int64()) return value.get<std::int64_t>();
   for (const ValueWord& row : kValueWords) {
     if (row.key == key && value == Json(std::string(row.word))) return row.value;
   }

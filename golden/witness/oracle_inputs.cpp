@@ -64,8 +64,7 @@ bool Values::presence(std::string_view key) {
 }
 
 std::int64_t Values::checked(std::string_view key, const Json& value, std::int64_t low, std::int64_t high) {
-  const bool in_range = value.is_number_integer() && !(value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) &&
-                        value.get<std::int64_t>() >= low && value.get<std::int64_t>() <= high;
+  const bool in_range = value.is_int64() && value.get<std::int64_t>() >= low && value.get<std::int64_t>() <= high;
   if (!in_range) wrong(key, "an integer in [" + std::to_string(low) + ", " + std::to_string(high) + "]", value);
   return value.get<std::int64_t>();
 }

@@ -81,7 +81,7 @@ std::int64_t read_shape(const Json& json, std::vector<std::int64_t>& shape, cons
   if (!json.is_array() || json.empty() || json.size() > kMostAxes) broken(what + ": a shape is 1 to 8 extents, not " + shown(json), where);
   std::int64_t elements = 1;
   for (const Json& extent : json) {
-    const bool positive = extent.is_number_integer() && extent.get<std::int64_t>() > 0;
+    const bool positive = extent.is_int64() && extent.get<std::int64_t>() > 0;
     if (!positive) broken(what + ": extent " + shown(extent) + " is not a positive integer", where);
     const auto length = extent.get<std::int64_t>();
     if (length > kMostElements / elements) broken(what + ": shape " + shown(json) + " has more than 2^40 elements", where);

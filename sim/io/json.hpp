@@ -72,6 +72,8 @@ class Json {
   bool is_number_integer() const { return kind_ == Kind::integer || kind_ == Kind::natural; }
   /// An integer that is not below 0: every such one that was read.
   bool is_number_unsigned() const { return kind_ == Kind::natural; }
+  /// An integer that int64 holds.
+  bool is_int64() const { return kind_ == Kind::integer || (kind_ == Kind::natural && std::in_range<std::int64_t>(payload_.natural)); }
   bool is_number_float() const { return kind_ == Kind::number; }
   bool is_number() const { return is_number_integer() || is_number_float(); }
   bool is_string() const { return kind_ == Kind::text; }
