@@ -1,4 +1,4 @@
-# What makes a build short, told by target name: which headers are precompiled, which sources are compiled in batches, what a planted fault compiles again.
+# What makes a build short, told by target name: the level of optimization, which headers are precompiled, what a planted fault compiles again.
 
 # mxact_optimize(2 mxact_sim ...): the level of a Release build, where what a target does needs no -O3.
 function(mxact_optimize level)
