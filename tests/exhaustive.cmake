@@ -5,6 +5,13 @@ function(mxact_exhaustive name)
   set_tests_properties("exhaustive: ${name}" PROPERTIES LABELS exhaustive TIMEOUT 86400)
 endfunction()
 
+# The sweeps of the ordinary tests, of which those take a part (tests/counts.hpp): all cases.
+foreach(program faults kernels layout mutants numerics simulation vectors)
+  mxact_exhaustive("test_${program} at full counts" test_${program})
+  set_tests_properties("exhaustive: test_${program} at full counts" PROPERTIES ENVIRONMENT "MXACT_COUNTS=full;OMP_WAIT_POLICY=passive")
+endforeach()
+mxact_exhaustive("FetchContent builds a stranger's program" ${CMAKE_CURRENT_SOURCE_DIR}/install/install_test.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} whole)
+mxact_exhaustive("outputs with a fault that a tolerance lets pass" test_cli [.exhaustive])
 mxact_exhaustive("scale rules over all positive fp32 numbers" test_numerics [.exhaustive])
 mxact_exhaustive("recorded sweeps over all fp32 inputs" test_golden [.sweep])
 mxact_exhaustive("compared conversions over all fp32 inputs" test_compare [.sweep])

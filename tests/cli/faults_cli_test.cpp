@@ -32,7 +32,8 @@ TEST_CASE("one change of a table is tried by the id that is printed for it") {
   CHECK(changes[0]["judgement"] == "restated");
 }
 
-TEST_CASE("faults says which tolerances would have let an output with the fault pass") {
+// It runs every backend twice, a quarter of a minute.
+TEST_CASE("faults says which tolerances would have let an output with the fault pass", "[.exhaustive]") {
   const auto json = mx::tests::run_json("faults --blind encode_drops_sticky");
   CHECK(json["exit_code"] == 0);
   REQUIRE(json["faults"].size() == 1);

@@ -109,7 +109,7 @@ TEST_CASE("an interrupted sweep ends with 130, keeps its state and goes on from 
   const ScratchDirectory scratch;
   const auto state = scratch.path() / "state";
   // By the model a whole sweep takes a minute and more.
-  const std::string command = "exec timeout --preserve-status -s INT 5 " MXACT_PROGRAM " sweep e4m3fn --reference --state " + quoted(state) + " 2> " +
+  const std::string command = "exec timeout --preserve-status -s INT 3 " MXACT_PROGRAM " sweep e4m3fn --reference --state " + quoted(state) + " 2> " +
                               quoted(scratch.path() / "stderr") + " > /dev/null";
   const int status = std::system(command.c_str());
   CHECK(WEXITSTATUS(status) == 130);
@@ -125,7 +125,7 @@ TEST_CASE("an interrupted sweep ends with 130, keeps its state and goes on from 
 TEST_CASE("an interrupted comparison of recipes ends with 130 and shows no counts") {
   const ScratchDirectory scratch;
   // Over all of fp32 it takes an hour.
-  const std::string command = "exec timeout --preserve-status -s INT 5 " MXACT_PROGRAM " compare torchao-floor torchao-rceil mxfp4 2> " +
+  const std::string command = "exec timeout --preserve-status -s INT 2 " MXACT_PROGRAM " compare torchao-floor torchao-rceil mxfp4 2> " +
                               quoted(scratch.path() / "stderr") + " > " + quoted(scratch.path() / "stdout");
   const int status = std::system(command.c_str());
   CHECK(WEXITSTATUS(status) == 130);

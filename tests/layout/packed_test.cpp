@@ -3,6 +3,7 @@
 #include <random>
 
 #include "tests/catch.hpp"
+#include "tests/counts.hpp"
 #include "tests/layout/errors.hpp"
 
 namespace {
@@ -53,7 +54,10 @@ PackedLayer converted(const FlipRow& row, const CanonicalLayer& layer) {
 std::size_t unreported_bytes(PackedTensor tensor, const CanonicalLayer& layer) {
   const std::int64_t unit_bits = tensor.layout.grain_bits();
   std::size_t unreported = 0;
+  // An odd step: bytes of every place in a word and in a row of whole words.
+  mx::test::EveryNth picked(7);
   for (std::size_t b = 0; b < tensor.bytes.size(); ++b) {
+    if (!picked()) continue;
     tensor.bytes[b] ^= 0xFF;
     const Comparison result = mx::layout::compare(tensor, layer);
     const std::int64_t bit = static_cast<std::int64_t>(b) * 8;
@@ -64,7 +68,7 @@ std::size_t unreported_bytes(PackedTensor tensor, const CanonicalLayer& layer) {
   return unreported;
 }
 
-TEST_CASE("compare reports every changed byte of every tensor") {
+TEST_CASE("compare reports a changed byte wherever it lies in a tensor") {
   for (const FlipRow& row : kFlips) {
     const CanonicalLayer layer = filled(row.sizes, row.order);
     const PackedLayer packed = converted(row, layer);

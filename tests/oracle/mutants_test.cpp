@@ -11,6 +11,7 @@
 #include "model/oracle/needs/needs.hpp"
 #include "props/oracle/law_tools.hpp"
 #include "tests/catch.hpp"
+#include "tests/counts.hpp"
 #include "tests/oracle/equivalent_mutants.hpp"
 #include "tests/oracle/exam.hpp"
 
@@ -122,12 +123,17 @@ Noticed class_change_noticed(const std::vector<KernelClass>& classes, const Kern
   return is_listed_as(changed) ? Noticed::no : Noticed::by_law;
 }
 
+/// An ordinary run tries one change in so many.
+constexpr std::size_t kOrdinary = 5;
+
 Score score_of_classes() {
   Score score;
+  EveryNth picked(kOrdinary);
   const auto rows = kernel_classes();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Store store;
     for (const Change<KernelClass>& change : class_changes(store, rows[i], asked_of(rows[i].name))) {
+      if (!picked()) continue;
       std::vector<KernelClass> classes(rows.begin(), rows.end());
       classes[i] = change.value;
       count(score, "class " + std::string(rows[i].name) + " " + change.id, class_change_noticed(classes, change.value));
@@ -147,9 +153,11 @@ Noticed oracle_change_noticed(const OracleTables& changed) {
 
 Score score_of_oracles() {
   Score score;
+  EveryNth picked(kOrdinary);
   for (Name oracle : oracle_names()) {
     Store store;
     for (const Change<OracleTables>& change : oracle_changes(store, tables_of(oracle))) {
+      if (!picked()) continue;
       count(score, std::string(oracle) + " " + change.id, oracle_change_noticed(change.value));
     }
   }
@@ -218,10 +226,10 @@ TEST_CASE("single changes of the tables are noticed, all but those that are list
       CHECK(listed == (survivors.contains(id) ? 1 : 0));
     }
   }
-  CHECK(ids.size() > 4500);
+  CHECK(ids.size() > (full_counts() ? 4500U : 900U));
   for (const EquivalentChanges& row : equivalent_changes()) {
     INFO(row.ids << " lists nothing");
-    CHECK(met.contains(row.ids));
+    CHECK((met.contains(row.ids) || !full_counts()));
     CHECK_FALSE(row.reason.empty());
   }
 }

@@ -8,6 +8,7 @@
 #include "model/error.hpp"
 #include "sim/ranks/comparison.hpp"
 #include "tests/catch.hpp"
+#include "tests/counts.hpp"
 #include "tests/simulation/semantic_laws.hpp"
 
 namespace {
@@ -43,7 +44,6 @@ struct Ranks {
   int dp;
 };
 constexpr Ranks kRanks[] = {{1, 1}, {2, 1}, {1, 2}, {3, 1}, {1, 3}, {2, 2}, {4, 2}, {2, 4}, {1, 8}, {8, 1}, {4, 4}};
-constexpr Ranks kMany[] = {{1, 64}};
 
 std::string drawn(Draws& random, const Kernel& kernel, const Ranks& ranks) {
   const int all = ranks.tp * ranks.dp;
@@ -124,22 +124,22 @@ void check(Draws& random, const Ranks& ranks, Counts& counts) {
 TEST_CASE("random deployments add up to one rank, and a token's bits depend neither on its place nor on the others") {
   Draws random(20262);
   Counts counts;
-  for (int round = 0; round < 10; ++round) check(random, one_of(random, kRanks), counts);
-  for (const Ranks& ranks : kMany) check(random, ranks, counts);
-  CHECK(counts.executed >= 6);
+  for (int round = 0; round < mx::test::counted(5, 10); ++round) check(random, one_of(random, kRanks), counts);
+  check(random, {1, mx::test::counted(16, 64)}, counts);
+  CHECK(counts.executed >= mx::test::counted(4, 6));
 }
 
 TEST_CASE("S1: in random deployments every number of a model matters, or is said to be ignored") {
   Draws random(20264);
   int compared = 0;
-  for (int executed = 0; executed < 12;) {
+  for (int executed = 0; executed < mx::test::counted(6, 12);) {
     const LawAnswer answer = law_of_parameters(random);
     executed += answer.compared > 0 ? 1 : 0;
     compared += answer.compared;
     INFO(answer.deployment);
     CHECK(answer.text == "");
   }
-  CHECK(compared >= 60);
+  CHECK(compared >= mx::test::counted(30, 60));
 }
 
 TEST_CASE("S2: random deployments have the bits that the restated routers lead to") {
