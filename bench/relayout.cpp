@@ -7,8 +7,8 @@
 #include "bench/beside_copy.hpp"
 #include "bench/machine.hpp"
 #include "kernels/relayout/plan.hpp"
-#include "model/layout/backend.hpp"
-#include "model/layout/rounding.hpp"
+#include "model/engine/vllm/rounding.hpp"
+#include "model/families/memory.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 
 #include "build_info.hpp"
 #include "kernels/isa.hpp"
-#include "sim/fnv1a.hpp"
-#include "sim/io/file.hpp"
+#include "support/file.hpp"
+#include "support/fnv1a.hpp"
 
 namespace mx::cli {
 

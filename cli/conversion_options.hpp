@@ -6,7 +6,7 @@
 
 #include "cli/output.hpp"
 #include "cli/verb.hpp"
-#include "sim/convert.hpp"
+#include "sim/checkpoint/convert.hpp"
 
 namespace mx::cli {
 

@@ -8,14 +8,14 @@
 
 #include "cli/help_topics.hpp"
 #include "golden/vectors/families.hpp"
-#include "model/layout/backend.hpp"
-#include "model/layout/stage.hpp"
+#include "model/deployment/deployment.hpp"
+#include "model/engine/vllm/tables.hpp"
+#include "model/families/memory.hpp"
+#include "model/families/stage.hpp"
 #include "model/numerics/block.hpp"
 #include "model/numerics/contract.hpp"
 #include "model/numerics/format.hpp"
 #include "model/numerics/profile.hpp"
-#include "model/oracle/deployment.hpp"
-#include "model/oracle/tables.hpp"
 
 namespace mx::cli {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "cli/output.hpp"
 #include "cli/verb.hpp"
-#include "golden/layouts/subject.hpp"
 #include "sim/setting_keys.hpp"
+#include "verbs/layout/subject.hpp"
 
 namespace mx::cli {
 

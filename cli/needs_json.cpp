@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "model/oracle/needs/needs.hpp"
-#include "model/oracle/tables.hpp"
+#include "model/engine/vllm/tables.hpp"
+#include "model/families/needs.hpp"
 
 namespace mx::cli {
 

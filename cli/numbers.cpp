@@ -12,7 +12,7 @@
 #include <optional>
 
 #include "model/error.hpp"
-#include "sim/io/quote.hpp"
+#include "support/quote.hpp"
 
 namespace mx::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 
 namespace mx::cli {
 

@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
-#include "golden/report/report.hpp"
 #include "model/error.hpp"
-#include "sim/io/file.hpp"
+#include "support/file.hpp"
+#include "verbs/report/report.hpp"
 
 namespace mx::cli {
 

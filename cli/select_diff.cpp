@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cli/output.hpp"
-#include "model/oracle/select.hpp"
-#include "sim/deployment_diff.hpp"
+#include "model/engine/vllm/select.hpp"
+#include "verbs/select/deployment_diff.hpp"
 
 namespace mx::cli {
 namespace {

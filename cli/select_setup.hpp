@@ -2,7 +2,7 @@
 // What follows from a choice, for people and as JSON.
 
 #include "cli/output.hpp"
-#include "model/oracle/engine/setup.hpp"
+#include "model/engine/vllm/setup/setup.hpp"
 
 namespace mx::cli {
 

@@ -11,9 +11,9 @@
 #include "cli/output.hpp"
 #include "cli/picture_file.hpp"
 #include "cli/verbs.hpp"
-#include "model/oracle/audit/findings.hpp"
-#include "model/oracle/audit/findings_text.hpp"
-#include "model/oracle/deployment_text.hpp"
+#include "model/audit/deployment_text.hpp"
+#include "model/audit/findings.hpp"
+#include "model/audit/findings_text.hpp"
 
 namespace mx::cli {
 namespace {

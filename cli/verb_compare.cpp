@@ -13,10 +13,10 @@
 #include "cli/output.hpp"
 #include "cli/tensor_scales.hpp"
 #include "cli/verbs.hpp"
-#include "golden/compare/compare.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "model/numerics/profile.hpp"
+#include "verbs/compare/compare.hpp"
 
 namespace mx::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "cli/output.hpp"
 #include "cli/pace.hpp"
 #include "cli/verbs.hpp"
-#include "sim/convert.hpp"
+#include "sim/checkpoint/convert.hpp"
 
 namespace mx::cli {
 namespace {

@@ -12,10 +12,10 @@
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
-#include "golden/compare/demand.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "model/numerics/profile.hpp"
+#include "verbs/compare/demand.hpp"
 
 namespace mx::cli {
 namespace {

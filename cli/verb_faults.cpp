@@ -20,7 +20,7 @@
 #include "cli/picture_file.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
-#include "sim/io/quote.hpp"
+#include "support/quote.hpp"
 
 namespace mx::cli {
 namespace {

@@ -9,9 +9,9 @@
 #include "cli/numbers.hpp"
 #include "cli/picture_file.hpp"
 #include "cli/verb_layout.hpp"
-#include "golden/draw/picture.hpp"
-#include "golden/layouts/difference.hpp"
-#include "sim/io/file.hpp"
+#include "support/file.hpp"
+#include "verbs/draw/picture.hpp"
+#include "verbs/layout/difference.hpp"
 
 namespace mx::cli {
 namespace {

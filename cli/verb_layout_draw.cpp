@@ -8,9 +8,9 @@
 #include "cli/layout_options.hpp"
 #include "cli/numbers.hpp"
 #include "cli/verb_layout.hpp"
-#include "golden/draw/picture.hpp"
 #include "model/error.hpp"
-#include "sim/io/file.hpp"
+#include "support/file.hpp"
+#include "verbs/draw/picture.hpp"
 
 namespace mx::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
 #include "cli/verb_layout.hpp"
-#include "golden/identify/identify.hpp"
-#include "golden/identify/tensor_file.hpp"
+#include "verbs/layout/identify/identify.hpp"
+#include "verbs/layout/identify/tensor_file.hpp"
 
 namespace mx::cli {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "cli/layout_options.hpp"
 #include "cli/verb_layout.hpp"
-#include "golden/layouts/facts.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
+#include "verbs/layout/facts.hpp"
 
 namespace mx::cli {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "cli/layout_options.hpp"
 #include "cli/verb_layout.hpp"
-#include "golden/layouts/facts.hpp"
-#include "golden/layouts/where.hpp"
 #include "sim/setting_keys.hpp"
+#include "verbs/layout/facts.hpp"
+#include "verbs/layout/where.hpp"
 
 namespace mx::cli {
 namespace {

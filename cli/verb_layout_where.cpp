@@ -9,9 +9,9 @@
 #include "cli/layout_options.hpp"
 #include "cli/numbers.hpp"
 #include "cli/verb_layout.hpp"
-#include "golden/identify/tensor_file.hpp"
-#include "golden/layouts/where.hpp"
 #include "model/error.hpp"
+#include "verbs/layout/identify/tensor_file.hpp"
+#include "verbs/layout/where.hpp"
 
 namespace mx::cli {
 namespace {

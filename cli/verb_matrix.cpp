@@ -12,11 +12,11 @@
 
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
-#include "golden/matrix/picture.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
-#include "sim/io/file.hpp"
-#include "sim/matrix_view.hpp"
+#include "support/file.hpp"
+#include "verbs/matrix/matrix_view.hpp"
+#include "verbs/matrix/picture.hpp"
 
 namespace mx::cli {
 namespace {

@@ -14,9 +14,9 @@
 #include "cli/picture_file.hpp"
 #include "cli/tensor_scales.hpp"
 #include "cli/verbs.hpp"
-#include "golden/quantize/quantize.hpp"
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
+#include "verbs/quantize/quantize.hpp"
 
 namespace mx::cli {
 namespace {

@@ -12,10 +12,10 @@
 
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
-#include "golden/report/report.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
-#include "sim/io/file.hpp"
+#include "support/file.hpp"
+#include "verbs/report/report.hpp"
 
 namespace mx::cli {
 namespace {

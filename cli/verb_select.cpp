@@ -11,9 +11,9 @@
 #include "cli/select_diff.hpp"
 #include "cli/select_setup.hpp"
 #include "cli/verbs.hpp"
+#include "model/audit/strict.hpp"
+#include "model/engine/vllm/select.hpp"
 #include "model/error.hpp"
-#include "model/oracle/needs/strict.hpp"
-#include "model/oracle/select.hpp"
 #include "sim/deployment_file.hpp"
 
 namespace mx::cli {

@@ -13,11 +13,11 @@
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
-#include "golden/sweep/recorded.hpp"
-#include "golden/sweep/state.hpp"
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
-#include "sim/io/file.hpp"
+#include "sim/sweep/state.hpp"
+#include "support/file.hpp"
+#include "verbs/sweep/recorded.hpp"
 
 namespace mx::cli {
 namespace {

@@ -18,8 +18,8 @@
 #include "cli/output.hpp"
 #include "cli/pace.hpp"
 #include "model/error.hpp"
-#include "sim/io/file.hpp"
-#include "sim/units.hpp"
+#include "sim/checkpoint/units.hpp"
+#include "support/file.hpp"
 
 namespace mx::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "cli/verbs.hpp"
 #include "golden/vectors/files/vector_files.hpp"
 #include "model/error.hpp"
-#include "sim/io/file.hpp"
+#include "support/file.hpp"
 
 namespace mx::cli {
 namespace {

@@ -17,10 +17,10 @@
 #include "cli/pace.hpp"
 #include "cli/picture_file.hpp"
 #include "cli/verbs.hpp"
-#include "golden/layouts/subject.hpp"
 #include "model/error.hpp"
-#include "model/layout/backend.hpp"
-#include "sim/verify.hpp"
+#include "model/families/memory.hpp"
+#include "sim/verify/verify.hpp"
+#include "verbs/layout/subject.hpp"
 
 namespace mx::cli {
 namespace {

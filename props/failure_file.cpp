@@ -4,8 +4,8 @@
 #include <sstream>
 
 #include "model/error.hpp"
-#include "sim/io/file.hpp"
-#include "sim/io/json.hpp"
+#include "support/file.hpp"
+#include "support/json.hpp"
 
 namespace mx::props {
 namespace {

@@ -29,7 +29,7 @@
 //   L8  gate and up meet row by row where the kernel multiplies them, and are not exchanged; the activation tells them apart
 //   L9  sizes are those of the documents and fill the allocation: part of L1
 //   L10 compare reports every changed unit at its place (ours)
-//   S1  every constant of an activation matters; of other parameters over random deployments: tests/simulation/semantic_laws.cpp
+//   S1  every constant of an activation matters; of other parameters over random deployments: tests/sim/ranks/semantic_laws.cpp
 //   S2  a router chooses and weighs as its restatement does
 //   S3  expert-parallel ranks add up to one rank
 //   S4  renaming experts and reordering tokens renames and reorders results, no more

@@ -7,7 +7,7 @@
 
 #include "model/error.hpp"
 #include "props/failure_file.hpp"
-#include "sim/io/junit.hpp"
+#include "support/junit.hpp"
 
 namespace mx::props {
 namespace {

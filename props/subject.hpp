@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "model/deployment/deployment.hpp"
 #include "model/layout/packed.hpp"
 #include "model/numerics/convert.hpp"
-#include "model/oracle/deployment.hpp"
 #include "props/program.hpp"
 
 namespace mx::props {

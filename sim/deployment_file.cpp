@@ -4,14 +4,14 @@
 #include <utility>
 #include <vector>
 
+#include "model/deployment/vocabulary.hpp"
+#include "model/engine/vllm/env.hpp"
+#include "model/engine/vllm/tables.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
-#include "model/oracle/env.hpp"
-#include "model/oracle/tables.hpp"
-#include "model/oracle/vocabulary.hpp"
-#include "sim/io/file.hpp"
-#include "sim/io/info.hpp"
-#include "sim/io/quote.hpp"
+#include "support/file.hpp"
+#include "support/info.hpp"
+#include "support/quote.hpp"
 
 namespace mx::sim {
 namespace {

@@ -23,7 +23,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/oracle/deployment.hpp"
+#include "model/deployment/deployment.hpp"
 
 namespace mx::sim {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/layout/setting.hpp"
+#include "model/families/setting.hpp"
 
 namespace mx::sim {
 

@@ -11,29 +11,31 @@ forbid() {
   found=$(grep -rnE --include='*.cpp' --include='*.hpp' "$2" $1 | grep -vF -- "${4:-(none)}") && { echo "$3:"; echo "$found"; broken=1; }
 }
 
-forbid "model" '#include "(kernels|sim|golden|cli|props|tests|bench)/' "model may include model only"
-forbid "kernels" '#include "(sim|golden|cli|props|tests|bench)/' "kernels may include model and kernels only"
-forbid "sim" '#include "(golden|cli|props|tests|bench)/' "sim may not look up"
-forbid "golden" '#include "(cli|props|tests|bench)/' "golden may not look up"
+forbid "model" '#include "(kernels|support|sim|golden|verbs|cli|props|tests|bench)/' "model may include model only"
+forbid "kernels" '#include "(support|sim|golden|verbs|cli|props|tests|bench)/' "kernels may include model and kernels only"
+forbid "support" '#include "(kernels|sim|golden|verbs|cli|props|tests|bench)/' "support may include model and support only"
+forbid "sim" '#include "(golden|verbs|cli|props|tests|bench)/' "sim may not look up"
+forbid "golden" '#include "(verbs|cli|props|tests|bench)/' "golden may not look up"
+forbid "verbs" '#include "(cli|props|tests|bench)/' "verbs may not look up"
 forbid "cli" '#include "(props|tests|bench)/' "nothing shipped includes props, tests or bench"
-forbid "model kernels sim golden cli props tests bench" '#include [<"]CLI(/|11)' "CLI11 costs seconds in every file that sees it: cli/verb.hpp hides it" "cli/verb.cpp:"
+forbid "model support kernels sim golden verbs cli props tests bench" '#include [<"]CLI(/|11)' "CLI11 costs seconds in every file that sees it: cli/verb.hpp hides it" "cli/verb.cpp:"
 forbid "model" '#include <(fmt|boost|nlohmann|CLI|omp|mpfr)' "model depends on the standard library alone"
 forbid "model" 'std::(exp|exp2|log|log2|pow|tanh|erf|ldexp|frexp|sin|cos)\(' "model calls no libm"
-forbid "props tests golden sim kernels model" 'rc::(check|prop)\(|checkTestable|checkProperty' \
+forbid "props tests verbs golden sim support kernels model" 'rc::(check|prop)\(|checkTestable|checkProperty' \
   "a property runs under its law's name: what replays another one would pass over it" "checkProperty(testable, metadata"
 # Foreign headers cost seconds in every file that sees them: each has one door.
-forbid "model kernels sim golden cli props tests bench" '#include <nlohmann/' "JSON is read, held and printed by sim/io/json.hpp" "sim/io/json_p"
-headers=$(grep -rlE --include='*.hpp' '#include <(nlohmann|CLI|boost|fmt/format)' model kernels sim golden cli props tests bench) && {
+forbid "model support kernels sim golden verbs cli props tests bench" '#include <nlohmann/' "JSON is read, held and printed by support/json.hpp" "support/json_p"
+headers=$(grep -rlE --include='*.hpp' '#include <(nlohmann|CLI|boost|fmt/format)' model support kernels sim golden verbs cli props tests bench) && {
   echo "headers that include a foreign one which costs seconds:"; echo "$headers"; broken=1; }
 # The axes of a layout have names too; a half of gate and up is one.
-forbid "model sim kernels golden cli" '\b(backend|name|implementation|device|build|model) *== *"[A-Za-z]' \
+forbid "model support sim kernels golden verbs cli" '\b(backend|name|implementation|device|build|model) *== *"[A-Za-z]' \
   "a backend or an implementation is a row of a table, never a branch" '.name == "half"'
 
 # stands_alone FILES ALLOWED WHY: no file may include a part of the project other than tests/ and the ALLOWED header.
 stands_alone() {
   local found
   # shellcheck disable=SC2086
-  found=$(grep -nE '#include "(model|kernels|sim|golden|cli|props|bench)/' $1 | grep -vF "$2") && { echo "$3:"; echo "$found"; broken=1; }
+  found=$(grep -nE '#include "(model|support|kernels|sim|golden|verbs|cli|props|bench)/' $1 | grep -vF "$2") && { echo "$3:"; echo "$found"; broken=1; }
 }
 
 stands_alone "tests/proof/thresholds.hpp tests/proof/thresholds.cpp tests/proof/exact.hpp tests/proof/exact.cpp tests/numerics/facts.hpp tests/numerics/facts.cpp" \
@@ -41,14 +43,14 @@ stands_alone "tests/proof/thresholds.hpp tests/proof/thresholds.cpp tests/proof/
 stands_alone "tests/numerics/oracle.hpp tests/numerics/oracle.cpp" '"model/numerics/convert.hpp"' "the search oracle takes the words of conversions from the model, nothing else"
 
 # Headers that include each other in a circle: tsort says which.
-for header in $(find model kernels sim golden cli props tests bench -name '*.hpp'); do sed -n "s|^#include \"\(.*\)\".*|$header \1|p" "$header"; done |
+for header in $(find model kernels support sim golden verbs cli props tests bench -name '*.hpp'); do sed -n "s|^#include \"\(.*\)\".*|$header \1|p" "$header"; done |
   tsort >/dev/null || { echo "headers include each other in a circle"; broken=1; }
 
-undocumented=$(find model sim -name '*.hpp' -print0 | xargs -0 awk -f tests/undocumented.awk)
+undocumented=$(find model support sim -name '*.hpp' -print0 | xargs -0 awk -f tests/undocumented.awk)
 [[ -z $undocumented ]] || { echo "public functions without a word on what they give (shapes, units, errors, source):"; echo "$undocumented"; broken=1; }
 
 # A file that needs a table of contents is two files. What is longer has its reason here.
-long=$(find model kernels sim golden cli props tests bench \( -name '*.cpp' -o -name '*.hpp' \) -print0 | xargs -0 awk 'FNR == 421 { print FILENAME }')
+long=$(find model kernels support sim golden verbs cli props tests bench \( -name '*.cpp' -o -name '*.hpp' \) -print0 | xargs -0 awk 'FNR == 421 { print FILENAME }')
 [[ -z $long ]] || { echo "more than 420 lines:"; echo "$long"; broken=1; }
 
 [[ $broken -eq 0 ]] && echo "the house stands"

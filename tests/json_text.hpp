@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "sim/io/file.hpp"
-#include "sim/io/json.hpp"
+#include "support/file.hpp"
+#include "support/json.hpp"
 
 namespace mx {
 

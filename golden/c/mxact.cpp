@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "golden/c/calls.hpp"
-#include "model/layout/stage.hpp"
+#include "model/families/stage.hpp"
 #include "model/moe/activation.hpp"
 #include "model/numerics/contract.hpp"
 #include "model/numerics/dot.hpp"

@@ -7,7 +7,7 @@
 #include <bit>
 
 #include "golden/vectors/conversion_op.hpp"
-#include "sim/random.hpp"
+#include "support/random.hpp"
 
 namespace mx::golden {
 namespace {

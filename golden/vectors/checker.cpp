@@ -10,7 +10,7 @@
 #include "golden/vectors/text.hpp"
 #include "model/error.hpp"
 #include "model/fault.hpp"
-#include "sim/io/quote.hpp"
+#include "support/quote.hpp"
 
 namespace mx::golden {
 namespace {

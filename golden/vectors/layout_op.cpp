@@ -8,8 +8,8 @@
 
 #include "golden/vectors/arithmetic_ops.hpp"
 #include "model/error.hpp"
-#include "model/layout/stage.hpp"
-#include "sim/io/quote.hpp"
+#include "model/families/stage.hpp"
+#include "support/quote.hpp"
 
 namespace mx::golden {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "model/numerics/format.hpp"
-#include "sim/random.hpp"
+#include "support/random.hpp"
 
 namespace mx::golden {
 

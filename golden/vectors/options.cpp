@@ -7,7 +7,7 @@
 #include <charconv>
 
 #include "model/error.hpp"
-#include "sim/io/quote.hpp"
+#include "support/quote.hpp"
 
 namespace mx::golden {
 namespace {

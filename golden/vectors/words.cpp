@@ -8,7 +8,7 @@
 
 #include "model/error.hpp"
 #include "model/names.hpp"
-#include "sim/io/quote.hpp"
+#include "support/quote.hpp"
 
 namespace mx::golden {
 namespace {

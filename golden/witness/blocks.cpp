@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "golden/witness/block_tensors.hpp"
-#include "model/layout/backend.hpp"
-#include "model/layout/stage.hpp"
+#include "model/families/memory.hpp"
+#include "model/families/stage.hpp"
 
 namespace mx::golden {
 

@@ -8,8 +8,8 @@
 
 #include "golden/witness/fields.hpp"
 #include "golden/witness/oracle.hpp"
-#include "sim/io/file.hpp"
-#include "sim/io/json.hpp"
+#include "support/file.hpp"
+#include "support/json.hpp"
 
 namespace mx::golden {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "model/error.hpp"
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 
 namespace mx::golden {
 

@@ -8,9 +8,9 @@
 #include <variant>
 
 #include "golden/witness/layout_entry.hpp"
-#include "model/layout/backend.hpp"
-#include "model/layout/stage.hpp"
-#include "model/layout/value_stage.hpp"
+#include "model/families/memory.hpp"
+#include "model/families/stage.hpp"
+#include "model/families/value_stage.hpp"
 
 namespace mx::golden {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "model/layout/stage_input.hpp"
+#include "model/families/stage_input.hpp"
 
 namespace mx::golden {
 

@@ -6,7 +6,7 @@
 
 #include "golden/witness/relation.hpp"
 #include "model/numerics/value.hpp"
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 
 namespace mx::golden {
 

@@ -13,7 +13,7 @@
 #include "golden/witness/manifest.hpp"
 #include "golden/witness/tensor.hpp"
 #include "golden/witness/witness.hpp"
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 
 namespace mx::golden {
 

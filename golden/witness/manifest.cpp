@@ -5,8 +5,8 @@
 #include <set>
 #include <sstream>
 
-#include "sim/io/file.hpp"
-#include "sim/io/json.hpp"
+#include "support/file.hpp"
+#include "support/json.hpp"
 
 namespace mx::golden {
 

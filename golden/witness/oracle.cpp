@@ -7,10 +7,10 @@
 
 #include "golden/witness/oracle_functions.hpp"
 #include "golden/witness/oracle_inputs.hpp"
+#include "model/engine/vllm/select.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
-#include "model/oracle/select.hpp"
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 
 namespace mx::golden {
 namespace {

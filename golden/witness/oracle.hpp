@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "model/oracle/deployment.hpp"
-#include "sim/io/json.hpp"
+#include "model/deployment/deployment.hpp"
+#include "support/json.hpp"
 
 namespace mx::golden {
 

@@ -7,11 +7,11 @@
 #include "golden/witness/oracle_inputs.hpp"
 #include "golden/witness/oracle_legacy.hpp"
 #include "golden/witness/oracle_quant_config.hpp"
-#include "model/oracle/engine/flashinfer_variant.hpp"
-#include "model/oracle/engine/hidden_roundup.hpp"
-#include "model/oracle/engine/routing_method.hpp"
-#include "model/oracle/oracles/fp8_priority.hpp"
-#include "model/oracle/select.hpp"
+#include "model/engine/vllm/oracles/fp8_priority.hpp"
+#include "model/engine/vllm/select.hpp"
+#include "model/engine/vllm/setup/flashinfer_variant.hpp"
+#include "model/engine/vllm/setup/hidden_roundup.hpp"
+#include "model/engine/vllm/setup/routing_method.hpp"
 
 namespace mx::golden {
 namespace {

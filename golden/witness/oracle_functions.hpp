@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 
 namespace mx::golden {
 

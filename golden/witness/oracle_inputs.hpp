@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "golden/witness/fields.hpp"
-#include "model/oracle/deployment.hpp"
-#include "model/oracle/env.hpp"
+#include "model/deployment/deployment.hpp"
+#include "model/engine/vllm/env.hpp"
 
 namespace mx::golden {
 

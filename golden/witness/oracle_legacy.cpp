@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "golden/witness/oracle_inputs.hpp"
-#include "model/oracle/oracles/legacy.hpp"
+#include "model/engine/vllm/oracles/legacy.hpp"
 
 namespace mx::golden {
 namespace {

@@ -4,8 +4,8 @@
 #include <variant>
 
 #include "golden/witness/oracle_inputs.hpp"
-#include "model/oracle/engine/quant_config.hpp"
-#include "model/oracle/select.hpp"
+#include "model/engine/vllm/select.hpp"
+#include "model/engine/vllm/setup/quant_config.hpp"
 
 namespace mx::golden {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 
 namespace mx::golden {
 

@@ -7,8 +7,8 @@
 
 #include "golden/witness/ledger.hpp"
 #include "golden/witness/witness.hpp"
-#include "sim/io/json.hpp"
-#include "sim/io/quote.hpp"
+#include "support/json.hpp"
+#include "support/quote.hpp"
 
 namespace mx::golden {
 

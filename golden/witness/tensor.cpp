@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "sim/io/file.hpp"
+#include "support/file.hpp"
 
 namespace mx::golden {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 
 namespace mx::golden {
 

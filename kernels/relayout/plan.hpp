@@ -7,7 +7,7 @@
 
 #include "kernels/isa.hpp"
 #include "kernels/relayout/way.hpp"
-#include "model/layout/backend.hpp"
+#include "model/families/memory.hpp"
 #include "model/layout/layout.hpp"
 
 namespace mx::kernels::relayout {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "model/families/cutlass_w4a8/values.hpp"
+#include "model/families/marlin/values.hpp"
 #include "model/fault.hpp"
-#include "model/layout/marlin/values.hpp"
-#include "model/layout/w4a8/values.hpp"
 #include "model/numerics/rows.hpp"
 
 namespace mx::layout {

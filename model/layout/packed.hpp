@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/layout/backend.hpp"
+#include "model/families/memory.hpp"
 
 namespace mx::layout {
 

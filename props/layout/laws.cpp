@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/layout/backend.hpp"
-#include "model/layout/stage.hpp"
+#include "model/families/memory.hpp"
+#include "model/families/stage.hpp"
 
 namespace mx::props {
 namespace {

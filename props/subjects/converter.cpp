@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "model/error.hpp"
-#include "props/layout/backend_case.hpp"
-#include "props/layout/kernel_view.hpp"
-#include "props/layout/layers.hpp"
+#include "props/families/kernel_view.hpp"
+#include "props/families/layers.hpp"
+#include "props/families/memory_case.hpp"
 #include "props/subject.hpp"
 #include "props/subjects/tools.hpp"
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <memory>
 
+#include "model/audit/deployment_text.hpp"
+#include "model/engine/vllm/tables.hpp"
 #include "model/error.hpp"
-#include "model/oracle/deployment_text.hpp"
-#include "model/oracle/tables.hpp"
+#include "props/engine/vllm/law_tools.hpp"
 #include "props/failure_file.hpp"
-#include "props/oracle/law_tools.hpp"
 #include "props/subject.hpp"
 #include "props/subjects/tools.hpp"
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "model/families/arithmetic.hpp"
 #include "model/numerics/dot.hpp"
-#include "sim/execute/execution.hpp"
 
 namespace mx::sim {
 

@@ -11,7 +11,7 @@
 #include "model/numerics/convert.hpp"
 #include "model/numerics/f32.hpp"
 #include "sim/execute/product.hpp"
-#include "sim/rescue.hpp"
+#include "support/rescue.hpp"
 
 namespace mx::sim {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "model/layout/grains.hpp"
 #include "model/moe/arithmetic.hpp"
-#include "sim/random.hpp"
+#include "support/random.hpp"
 
 namespace mx::sim {
 namespace {

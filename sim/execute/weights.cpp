@@ -5,14 +5,14 @@
 #include <string>
 #include <utility>
 
+#include "kernels/relayout/mover.hpp"
 #include "model/error.hpp"
+#include "model/families/cutlass_w4a8/values.hpp"
 #include "model/fault.hpp"
 #include "model/layout/grains.hpp"
-#include "model/layout/w4a8/values.hpp"
 #include "model/moe/weight_facts.hpp"
 #include "model/numerics/convert.hpp"
 #include "model/numerics/f32.hpp"
-#include "sim/mover.hpp"
 
 namespace mx::sim {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/families/arithmetic.hpp"
 #include "model/layout/packed.hpp"
 #include "model/numerics/dot.hpp"
-#include "sim/execute/execution.hpp"
 
 namespace mx::sim {
 

@@ -10,7 +10,7 @@
 #include "model/error.hpp"
 #include "model/moe/arithmetic.hpp"
 #include "model/numerics/f32.hpp"
-#include "sim/rescue.hpp"
+#include "support/rescue.hpp"
 
 namespace mx::sim {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "model/error.hpp"
-#include "sim/fnv1a.hpp"
 #include "sim/transport/words.hpp"
+#include "support/fnv1a.hpp"
 
 namespace mx::sim {
 

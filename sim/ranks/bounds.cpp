@@ -6,7 +6,7 @@
 #include <map>
 
 #include "sim/ranks/links.hpp"
-#include "sim/rescue.hpp"
+#include "support/rescue.hpp"
 
 namespace mx::sim {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "model/engine/vllm/tables.hpp"
 #include "model/error.hpp"
 #include "model/numerics/rows.hpp"
-#include "model/oracle/tables.hpp"
 
 namespace mx::sim {
 namespace {

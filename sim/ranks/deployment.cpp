@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/relayout/mover.hpp"
+#include "model/engine/vllm/rounding.hpp"
 #include "model/error.hpp"
 #include "model/fault.hpp"
 #include "model/layout/address_map.hpp"
-#include "model/layout/rounding.hpp"
 #include "model/numerics/rows.hpp"
-#include "sim/fnv1a.hpp"
-#include "sim/mover.hpp"
 #include "sim/ranks/agree.hpp"
 #include "sim/ranks/links.hpp"
+#include "support/fnv1a.hpp"
 
 namespace mx::sim {
 namespace {

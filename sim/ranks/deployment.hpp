@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "model/oracle/engine/setup.hpp"
-#include "model/oracle/select.hpp"
+#include "model/engine/vllm/select.hpp"
+#include "model/engine/vllm/setup/setup.hpp"
 #include "sim/execute/yardstick.hpp"
 #include "sim/ranks/exchange.hpp"
 

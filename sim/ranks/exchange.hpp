@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/oracle/engine/assembly.hpp"
+#include "model/engine/vllm/setup/assembly.hpp"
 #include "sim/execute/kernel.hpp"
 #include "sim/execute/sample_layer.hpp"
 #include "sim/ranks/plan.hpp"

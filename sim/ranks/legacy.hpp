@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/oracle/oracles/legacy.hpp"
+#include "model/engine/vllm/oracles/legacy.hpp"
 #include "sim/ranks/scenario.hpp"
 
 namespace mx::sim {

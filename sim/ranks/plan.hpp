@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "model/deployment/deployment.hpp"
+#include "model/engine/vllm/setup/expert_map.hpp"
+#include "model/families/arithmetic.hpp"
 #include "model/layout/packed.hpp"
-#include "model/oracle/deployment.hpp"
-#include "model/oracle/engine/expert_map.hpp"
-#include "sim/execute/execution.hpp"
 
 namespace mx::sim {
 

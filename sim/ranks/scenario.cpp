@@ -5,7 +5,7 @@
 #include <string>
 
 #include "model/error.hpp"
-#include "sim/run_backend.hpp"
+#include "sim/execute/run_backend.hpp"
 
 namespace mx::sim {
 namespace {

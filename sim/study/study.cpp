@@ -12,7 +12,7 @@
 #include "model/numerics/convert.hpp"
 #include "model/numerics/f32.hpp"
 #include "model/numerics/rows.hpp"
-#include "sim/random.hpp"
+#include "support/random.hpp"
 
 namespace mx::sim {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "sim/io/json.hpp"
-#include "sim/io/junit.hpp"
+#include "support/json.hpp"
+#include "support/junit.hpp"
 #include "tests/cli/run_program.hpp"
 
 namespace {

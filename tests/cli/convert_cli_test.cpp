@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 #include "tests/cli/run_program.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 #include "tests/cli/run_program.hpp"
 #include "tests/skip.hpp"
 

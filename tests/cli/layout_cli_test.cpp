@@ -4,7 +4,7 @@
 #include <sstream>
 #include <string>
 
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 #include "tests/cli/run_program.hpp"
 
 namespace {

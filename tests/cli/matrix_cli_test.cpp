@@ -5,9 +5,9 @@
 #include <sstream>
 #include <string>
 
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 #include "tests/cli/run_program.hpp"
-#include "tests/verify/scratch.hpp"
+#include "tests/sim/verify/scratch.hpp"
 
 namespace {
 

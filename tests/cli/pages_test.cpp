@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 #include "tests/cli/run_program.hpp"
 
 namespace {
@@ -216,7 +216,7 @@ TEST_CASE("the commands of the README and the docs end as the text says") {
         }
         command = mx::tests::shown_command(small->command);
       } else {
-        // Simulators run for minutes, each in a test of its own: tests/vectors/page_test.sh.
+        // Simulators run for minutes, each in a test of its own: tests/golden/vectors/page_test.sh.
         if (page.path == "docs/vectors.md") continue;
         ++run[page.path].first;
         // Programs of others do not load sanitized libraries; every other build runs the line.

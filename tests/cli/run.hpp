@@ -10,7 +10,7 @@
 #include <string>
 
 #include "tests/catch.hpp"
-#include "tests/verify/scratch.hpp"
+#include "tests/sim/verify/scratch.hpp"
 
 namespace mx::tests {
 

@@ -4,9 +4,9 @@
 #include <fstream>
 #include <string>
 
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 #include "tests/cli/run_program.hpp"
-#include "tests/verify/scratch.hpp"
+#include "tests/sim/verify/scratch.hpp"
 
 namespace {
 

@@ -6,9 +6,9 @@
 #include <iterator>
 #include <string>
 
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 #include "tests/cli/run_program.hpp"
-#include "tests/verify/scratch.hpp"
+#include "tests/sim/verify/scratch.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string>
 
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 #include "tests/cli/run_program.hpp"
 #include "tests/json_text.hpp"
 

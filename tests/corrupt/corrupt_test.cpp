@@ -12,7 +12,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/run.hpp"
 #include "tests/corrupt/readers.hpp"
-#include "tests/sim/draft.hpp"
+#include "tests/sim/checkpoint/draft.hpp"
 
 namespace mx::test {
 namespace {

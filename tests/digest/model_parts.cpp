@@ -1,12 +1,12 @@
 #include <array>
 #include <random>
 
+#include "model/audit/audit_space.hpp"
+#include "model/engine/vllm/select.hpp"
 #include "model/error.hpp"
 #include "model/moe/activation.hpp"
 #include "model/numerics/dot.hpp"
 #include "model/numerics/f32.hpp"
-#include "model/oracle/audit/audit_space.hpp"
-#include "model/oracle/select.hpp"
 #include "tests/digest/digest.hpp"
 #include "tests/kernels/codec_cases.hpp"
 #include "tests/kernels/moe_cases.hpp"

@@ -1,6 +1,6 @@
 // INFO files of deployments: what is read can be asked about.
 
-#include "model/oracle/select.hpp"
+#include "model/engine/vllm/select.hpp"
 #include "sim/deployment_file.hpp"
 #include "tests/fuzz/target.hpp"
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/random.hpp"
+#include "support/random.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace {

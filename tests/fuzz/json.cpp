@@ -1,9 +1,9 @@
 // Foreign JSON, and reports made of it: whatever parses is a run that can be shown, or is refused.
 
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 
-#include "golden/report/report.hpp"
 #include "tests/fuzz/target.hpp"
+#include "verbs/report/report.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   mx::fuzz::expect_answer(mx::fuzz::text_of(data, size), [&] {

@@ -1,7 +1,7 @@
 // Layouts as they are typed, "NAME,key=value": what has a program answers both ways.
 
-#include "golden/layouts/subject.hpp"
 #include "tests/fuzz/target.hpp"
+#include "verbs/layout/subject.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::int64_t kSmall = 1 << 14;

@@ -1,6 +1,6 @@
 // The container: what opens must be readable to its last byte, and its tensors must lie where the header says.
 
-#include "sim/io/safetensors.hpp"
+#include "support/safetensors.hpp"
 
 #include "tests/fuzz/target.hpp"
 

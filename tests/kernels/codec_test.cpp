@@ -3,7 +3,7 @@
 #include <array>
 
 #include "model/error.hpp"
-#include "model/layout/stage.hpp"
+#include "model/families/stage.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/codec_cases.hpp"
 

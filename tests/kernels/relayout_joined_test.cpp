@@ -4,7 +4,7 @@
 #include <array>
 
 #include "kernels/relayout/plan.hpp"
-#include "model/layout/rounding.hpp"
+#include "model/engine/vllm/rounding.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/relayout_cases.hpp"
 

@@ -1,10 +1,10 @@
 #include <map>
 #include <numeric>
 
+#include "model/families/stage.hpp"
 #include "model/layout/address_map.hpp"
 #include "model/layout/grains.hpp"
 #include "model/layout/layout.hpp"
-#include "model/layout/stage.hpp"
 #include "tests/catch.hpp"
 #include "tests/layout/errors.hpp"
 

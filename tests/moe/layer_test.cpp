@@ -11,8 +11,8 @@
 #include "model/error.hpp"
 #include "model/numerics/f32.hpp"
 #include "tests/catch.hpp"
+#include "tests/engine/vllm/expect_error.hpp"
 #include "tests/moe/small_layer.hpp"
-#include "tests/oracle/expect_error.hpp"
 
 namespace {
 

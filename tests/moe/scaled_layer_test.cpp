@@ -13,9 +13,9 @@
 #include "model/moe/layer.hpp"
 #include "model/numerics/profile.hpp"
 #include "tests/catch.hpp"
+#include "tests/engine/vllm/expect_error.hpp"
 #include "tests/moe/activation_formulas.hpp"
 #include "tests/moe/any_layer.hpp"
-#include "tests/oracle/expect_error.hpp"
 
 using namespace mx;
 using namespace mx::moe;

@@ -5,7 +5,7 @@
 
 #include "kernels/isa.hpp"
 #include "tests/cli/run.hpp"
-#include "tests/oracle/expect_error.hpp"
+#include "tests/engine/vllm/expect_error.hpp"
 #include "tests/proof/work.hpp"
 
 using namespace mx::test;

@@ -6,10 +6,10 @@
 #include <iterator>
 
 #include "tests/catch.hpp"
-#include "tests/oracle/expect_error.hpp"
+#include "tests/engine/vllm/expect_error.hpp"
 #include "tests/proof/check.hpp"
 #include "tests/proof/table.hpp"
-#include "tests/verify/scratch.hpp"
+#include "tests/sim/verify/scratch.hpp"
 
 using namespace mx;
 using namespace mx::test;

@@ -13,7 +13,7 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "props/history.hpp"
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 #include "tests/props/all_laws.hpp"
 #include "tests/props/blind_runs.hpp"
 #include "tests/props/fault_runs.hpp"

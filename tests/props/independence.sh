@@ -3,10 +3,10 @@
 # none of its functions, but for the names of enumerators, questions about a tensor's role, and the error type.
 set -u
 objects=$1
-restated="oracle/restated oracle/restated_backends oracle/restated_classes oracle/facts moe/restated
-  numerics/grid numerics/scale_facts numerics/recipe_facts numerics/mx_programs numerics/scaled_programs numerics/back_programs numerics/dyadic layout/stage_formula layout/backend_formula layout/restated_takes"
-for family in aiter cpu deepgemm flashinfer fp8 humming marlin nvfp4 triton w4a8; do restated+=" layout/$family/backends layout/$family/stages"; done
-restated=${restated/ layout\/fp8\/stages/ layout\/flashinfer\/sm90_mixed_stages}
+restated="engine/vllm/restated engine/vllm/restated_backends engine/vllm/restated_classes engine/vllm/facts moe/restated
+  numerics/grid numerics/scale_facts numerics/recipe_facts numerics/mx_programs numerics/scaled_programs numerics/back_programs numerics/dyadic families/stage_formula families/memory_formula families/restated_takes
+  families/memory_flashinfer families/memory_fp8 families/memory_nvfp4 families/trtllm/stages families/flashinfer_cutlass/sm90_mixed_stages families/cutedsl/stages"
+for family in aiter cpu cutlass_w4a8 deepgemm humming marlin triton_kernels; do restated+=" families/$family/memory families/$family/stages"; done
 allowed='^mx::(props::|Error::|layout::is_(scale|weight|w13|bias)\(|(layout|oracle)::name_of\()'
 
 # The model's functions that an object refers to.

@@ -11,7 +11,7 @@
 #include "golden/witness/witness.hpp"
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 
 namespace mx::props {
 namespace {

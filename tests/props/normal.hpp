@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "sim/execute/kernel.hpp"
-#include "sim/random.hpp"
+#include "support/random.hpp"
 
 namespace mx::props {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/layout/rounding.hpp"
+#include "model/engine/vllm/rounding.hpp"
 
 namespace mx::props {
 

@@ -3,12 +3,12 @@
 #include <array>
 #include <sstream>
 
-#include "model/layout/backend.hpp"
-#include "model/layout/rounding.hpp"
+#include "model/engine/vllm/rounding.hpp"
+#include "model/families/memory.hpp"
 #include "model/moe/activation.hpp"
 #include "model/moe/routing.hpp"
 #include "model/numerics/f32.hpp"
-#include "props/layout/takes_laws.hpp"
+#include "props/families/takes_laws.hpp"
 #include "tests/props/restated_answers.hpp"
 #include "tests/props/table_mutants.hpp"
 

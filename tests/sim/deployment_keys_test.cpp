@@ -7,10 +7,10 @@
 #include <sstream>
 #include <string>
 
-#include "model/oracle/env.hpp"
+#include "model/engine/vllm/env.hpp"
 #include "sim/deployment_file.hpp"
 #include "tests/catch.hpp"
-#include "tests/oracle/expect_error.hpp"
+#include "tests/engine/vllm/expect_error.hpp"
 
 namespace {
 

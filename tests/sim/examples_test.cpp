@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "model/oracle/select.hpp"
+#include "model/engine/vllm/select.hpp"
 #include "sim/deployment_file.hpp"
 #include "tests/catch.hpp"
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "golden/witness/oracle.hpp"
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 
 namespace mx::golden {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
-#include "golden/html/html.hpp"
 #include "golden/vectors/text.hpp"
-#include "sim/io/json.hpp"
+#include "support/html.hpp"
+#include "support/json.hpp"
 
 namespace mx::golden {
 namespace {

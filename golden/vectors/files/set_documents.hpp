@@ -8,7 +8,7 @@
 #include "golden/vectors/files/oracle_cases.hpp"
 #include "golden/vectors/files/set_rows.hpp"
 #include "golden/vectors/files/views.hpp"
-#include "sim/io/json.hpp"
+#include "support/json.hpp"
 
 namespace mx::golden {
 

@@ -9,14 +9,14 @@
 #include <optional>
 #include <set>
 
-#include "golden/sweep/sweep.hpp"
 #include "golden/vectors/families.hpp"
 #include "golden/vectors/files/oracle_cases.hpp"
 #include "golden/vectors/files/sha256.hpp"
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
-#include "sim/io/file.hpp"
-#include "sim/io/json.hpp"
+#include "sim/sweep/sweep.hpp"
+#include "support/file.hpp"
+#include "support/json.hpp"
 
 namespace mx::golden {
 namespace {

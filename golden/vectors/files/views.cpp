@@ -8,9 +8,9 @@
 #include "golden/vectors/text.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
-#include "sim/io/json.hpp"
-#include "sim/io/quote.hpp"
-#include "sim/io/safetensors.hpp"
+#include "support/json.hpp"
+#include "support/quote.hpp"
+#include "support/safetensors.hpp"
 
 namespace mx::golden {
 namespace {

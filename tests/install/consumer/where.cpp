@@ -3,8 +3,8 @@
 
 #include "golden/vectors/families.hpp"
 #include "kernels/isa.hpp"
-#include "model/layout/stage.hpp"
-#include "sim/io/digest.hpp"
+#include "model/families/stage.hpp"
+#include "support/digest.hpp"
 
 // One name of each library, so that each is linked.
 int main() {

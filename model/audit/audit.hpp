@@ -1,0 +1,43 @@
+#pragma once
+// The audit: every choice of the oracles over a product of deployments, held against the needs of what was chosen.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/deployment/deployment.hpp"
+#include "model/families/needs.hpp"
+
+namespace mx::oracle {
+
+inline constexpr std::string_view kAnyBackend = "any";
+
+/// One class of violations: the oracle may choose this (backend, class) for a deployment that breaks this need.
+struct Violation {
+  std::string_view oracle;
+  std::string_view backend;       ///< kAnyBackend for a need around the kernel
+  std::string_view kernel_class;  ///< empty then
+  const KernelNeed* need;
+  std::uint64_t times;  ///< deployments of the product that show it
+  Deployment smallest;
+};
+
+struct AuditReport {
+  std::uint64_t deployments;
+  std::uint64_t choices;
+  std::uint64_t checks;               ///< of a need of a choice
+  std::vector<Violation> violations;  ///< in the order of the tables: oracle, backend, class, need
+};
+
+/// The other direction, as a need of every class: a device that the kernel takes is not refused. Checked on cuda with everything installed and no
+/// variable set, for classes whose devices are known.
+const KernelNeed& no_needless_refusal();
+
+/// Every violation class of these oracles, each with its smallest deployment. Throws Error(usage) for an unknown name.
+AuditReport audit(std::span<const std::string_view> oracles);
+
+/// True when the oracle's answer to the deployment is this (backend, class) and breaks this need; with kAnyBackend, whatever the answer is.
+bool shows(std::string_view oracle, std::string_view backend, std::string_view kernel_class, const KernelNeed& need, const Deployment& deployment);
+
+}  // namespace mx::oracle

@@ -1,0 +1,255 @@
+#include "model/audit/audit_space.hpp"
+
+#include <array>
+#include <vector>
+
+#include "model/deployment/models.hpp"
+
+namespace mx::oracle {
+namespace {
+
+using Names = std::string_view;
+
+/// Published models that differ in what kernels depend on.
+constexpr std::array<Names, 9> kPublished = {"gpt-oss-20b",  "gpt-oss-120b",  "DeepSeek-V3",     "DeepSeek-V4-Flash", "Qwen3-30B-A3B",
+                                             "Mixtral-8x7B", "Llama-4-Scout", "Nemotron-3-Nano", "MiniMax-M2"};
+
+/// Sizes that no model has.
+constexpr std::array kOdd = {
+    Model{.name = "odd experts", .experts = 6, .top_k = 3, .hidden = 2048, .intermediate = 1024, .routing = "Renormalize"},
+    Model{.name = "odd sizes",
+          .experts = 640,
+          .top_k = 12,
+          .hidden = 1000,
+          .intermediate = 120,
+          .activation = "SWIGLUOAI",
+          .routing = "RenormalizeNaive"},
+    Model{.name = "odd groups",
+          .experts = 64,
+          .top_k = 12,
+          .hidden = 9000,
+          .intermediate = 704,
+          .routing = "RenormalizeNaive",
+          .expert_groups = 8,
+          .topk_group = 3,
+          .routed_scaling = true},
+    Model{.name = "odd activation",
+          .experts = 64,
+          .top_k = 4,
+          .hidden = 2048,
+          .intermediate = 1408,
+          .activation = "SWIGLUSTEP",
+          .routing = "Renormalize"},
+    Model{.name = "odd gelu", .experts = 128, .top_k = 8, .hidden = 2816, .intermediate = 704, .activation = "GELU", .routing = "Renormalize"},
+};
+
+ParallelRequest spread(int tp, int dp, bool experts, Names all2all = "allgather_reducescatter") {
+  return {.tp = tp, .dp = dp, .enable_expert_parallel = experts, .all2all_backend = std::string(all2all)};
+}
+
+std::vector<ParallelRequest> parallelisms() {
+  std::vector<ParallelRequest> all = {spread(1, 1, false), spread(2, 1, false), spread(4, 1, false), spread(8, 1, false),
+                                      spread(3, 1, false), spread(1, 2, false), spread(2, 1, true),  spread(8, 1, true),
+                                      spread(3, 1, true),  spread(2, 2, true),  spread(1, 3, true)};
+  for (Names all2all : {"allgather_reducescatter", "naive", "pplx", "deepep_high_throughput", "deepep_low_latency", "mori", "nixl_ep",
+                        "flashinfer_all2allv", "flashinfer_nvlink_two_sided", "flashinfer_nvlink_one_sided"}) {
+    all.push_back(spread(1, 2, true, all2all));
+  }
+  for (Names all2all : {"deepep_low_latency", "nixl_ep", "mori", "deepep_high_throughput"}) all.push_back(spread(1, 3, true, all2all));
+  ParallelRequest balanced = spread(2, 1, true);
+  balanced.enable_eplb = true;
+  ParallelRequest in_turn = spread(2, 1, true);
+  in_turn.round_robin = true;
+  all.push_back(balanced);
+  all.push_back(in_turn);
+  return all;
+}
+
+/// Something else than usual, on one rank and on two that share the experts.
+struct VariationRow {
+  Names name;
+  void (*apply)(Deployment&);
+};
+
+template <Names const& Name, Names const& Value>
+void set_variable(Deployment& d) {
+  d.env[std::string(Name)] = std::string(Value);
+}
+constexpr Names kOn = "1";
+constexpr Names kOff = "0";
+constexpr Names kBf16 = "VLLM_USE_FLASHINFER_MOE_MXFP4_BF16";
+constexpr Names kMxfp8 = "VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8";
+constexpr Names kMxfp8Cutlass = "VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8_CUTLASS";
+constexpr Names kUseMarlin = "VLLM_MXFP4_USE_MARLIN";
+constexpr Names kFp4 = "VLLM_USE_FLASHINFER_MOE_FP4";
+constexpr Names kFp8 = "VLLM_USE_FLASHINFER_MOE_FP8";
+constexpr Names kForceMarlin = "VLLM_TEST_FORCE_FP8_MARLIN";
+constexpr Names kDeepGemm = "VLLM_USE_DEEP_GEMM";
+constexpr Names kInvariant = "VLLM_BATCH_INVARIANT";
+constexpr Names kAiter = "VLLM_ROCM_USE_AITER";
+constexpr Names kHummingGemm = "VLLM_HUMMING_MOE_GEMM_TYPE";
+constexpr Names kGrouped = "grouped";
+
+constexpr std::array kVariations = {
+    VariationRow{"FlashInfer BF16", set_variable<kBf16, kOn>},
+    VariationRow{"no FlashInfer BF16", set_variable<kBf16, kOff>},
+    VariationRow{"FlashInfer MXFP8", set_variable<kMxfp8, kOn>},
+    VariationRow{"FlashInfer CUTLASS MXFP8", set_variable<kMxfp8Cutlass, kOn>},
+    VariationRow{"Marlin", set_variable<kUseMarlin, kOn>},
+    VariationRow{"FlashInfer FP4", set_variable<kFp4, kOn>},
+    VariationRow{"FlashInfer FP8", set_variable<kFp8, kOn>},
+    VariationRow{"Marlin for FP8", set_variable<kForceMarlin, kOn>},
+    VariationRow{"DeepGEMM", set_variable<kDeepGemm, kOn>},
+    VariationRow{"batch invariance", set_variable<kInvariant, kOn>},
+    VariationRow{"no AITER", set_variable<kAiter, kOff>},
+    VariationRow{"Humming grouped", set_variable<kHummingGemm, kGrouped>},
+    VariationRow{"float16", [](Deployment& d) { d.layer.in_dtype = "float16"; }},
+    VariationRow{"float32", [](Deployment& d) { d.layer.in_dtype = "float32"; }},
+    VariationRow{"float16 through DeepEP",
+                 [](Deployment& d) {
+                   d.layer.in_dtype = "float16";
+                   d.parallel = spread(1, 2, true, "deepep_high_throughput");
+                 }},
+    // Batched classes with what their standard ones are asked above and below.
+    VariationRow{"biases through DeepEP low latency",
+                 [](Deployment& d) {
+                   d.layer.has_bias = true;
+                   d.parallel = spread(1, 2, true, "deepep_low_latency");
+                 }},
+    VariationRow{"float32 through DeepEP low latency",
+                 [](Deployment& d) {
+                   d.layer.in_dtype = "float32";
+                   d.parallel = spread(1, 2, true, "deepep_low_latency");
+                 }},
+    VariationRow{"SILU through DeepEP low latency",
+                 [](Deployment& d) {
+                   d.layer.activation = "SILU";
+                   d.parallel = spread(1, 2, true, "deepep_low_latency");
+                 }},
+    VariationRow{"biases", [](Deployment& d) { d.layer.has_bias = !d.layer.has_bias; }},
+    VariationRow{"not gated", [](Deployment& d) { d.layer.is_act_and_mul = false; }},
+    VariationRow{"LoRA", [](Deployment& d) { d.layer.is_lora_enabled = true; }},
+    VariationRow{"weight on the input", [](Deployment& d) { d.layer.router_weight_on_input = true; }},
+    VariationRow{"weight on the input of one expert through mori",
+                 [](Deployment& d) {
+                   d.layer.router_weight_on_input = true;
+                   d.layer.experts_per_token = 1;
+                   d.parallel = spread(1, 2, true, "mori");
+                 }},
+    VariationRow{"other constants", [](Deployment& d) { d.layer.has_swiglu_alpha = d.layer.has_swiglu_limit = true; }},
+    VariationRow{"groups, scaled",
+                 [](Deployment& d) {
+                   d.layer.expert_groups = 4;
+                   d.layer.topk_group = 2;
+                   d.layer.has_routed_scaling = true;
+                 }},
+    VariationRow{"correction bias", [](Deployment& d) { d.layer.has_correction_bias = true; }},
+    VariationRow{"simulated routing", [](Deployment& d) { d.layer.routing_method = "Simulated"; }},
+    VariationRow{"Llama-4 routing", [](Deployment& d) { d.layer.routing_method = "Llama4"; }},
+    VariationRow{"SWIGLUOAI", [](Deployment& d) { d.layer.activation = "SWIGLUOAI"; }},
+    VariationRow{"DeepSeek-V3 routing with one group for all",
+                 [](Deployment& d) {
+                   d.layer.routing_method = "DeepSeekV3";
+                   d.layer.expert_groups = 16;
+                   d.layer.topk_group = 8;
+                 }},
+    VariationRow{"Humming everywhere", [](Deployment& d) { d.software.humming_installed = true; }},
+    VariationRow{"no AMX", [](Deployment& d) { d.hardware.amx = false; }},
+    VariationRow{"Quark", [](Deployment& d) { d.quant_method = "quark"; }},
+    VariationRow{"Quark, experts exchanged",
+                 [](Deployment& d) {
+                   d.quant_method = "quark";
+                   d.parallel = spread(1, 2, true, "deepep_high_throughput");
+                 }},
+    VariationRow{"Quark, four ranks",
+                 [](Deployment& d) {
+                   d.quant_method = "quark";
+                   d.parallel = spread(4, 1, false);
+                 }},
+    VariationRow{"compressed tensors", [](Deployment& d) { d.quant_method = "compressed_tensors"; }},
+};
+
+struct KeyRow {
+  Names oracle;
+  Names weights;
+  Names activations;
+  bool allow_vllm_cutlass = false;  ///< where the oracle asks, so that its backends are reached
+};
+/// What the engine's quantization methods ask with.
+constexpr std::array kKeys = {
+    KeyRow{"mxfp4", "kMxfp4Static", "None"},
+    KeyRow{"mxfp4", "kMxfp4Static", "kMxfp8Dynamic"},
+    KeyRow{"mxfp4", "kMxfp4Static", "kFp8StaticTensorSym"},
+    KeyRow{"mxfp4", "kMxfp4Static", "kMxfp4Dynamic"},
+    KeyRow{"mxfp4_deepseek_v4", "kMxfp4Static", "None"},
+    KeyRow{"nvfp4", "kNvfp4Static", "kNvfp4Dynamic"},
+    KeyRow{"nvfp4", "kNvfp4Static", "None"},
+    KeyRow{"fp8", "kFp8Static128BlockSym", "kFp8Dynamic128Sym", true},
+    KeyRow{"fp8", "kFp8StaticTensorSym", "kFp8StaticTensorSym", true},
+    KeyRow{"fp8", "kFp8StaticTensorSym", "kFp8DynamicTensorSym", true},
+    KeyRow{"fp8", "kFp8StaticChannelSym", "kFp8DynamicTokenSym", true},
+    KeyRow{"mxfp8", "kMxfp8Static", "None"},
+    KeyRow{"w4a8", "kInt4Static", "kFp8DynamicTokenSym"},
+};
+
+/// One rank's share, rounded up.
+void share(Deployment& deployment, std::int64_t whole) {
+  const std::int64_t ranks = derive(deployment.parallel).tp_size;
+  deployment.layer.intermediate_per_partition = (whole + ranks - 1) / ranks;
+}
+
+void visit_model(const Deployment& usual, const std::vector<ParallelRequest>& parallel, const std::function<void(const Deployment&)>& visit) {
+  const std::int64_t whole = usual.layer.intermediate_per_partition;
+  Deployment deployment = usual;
+  for (const ParallelRequest& request : parallel) {
+    deployment.parallel = request;
+    share(deployment, whole);
+    visit(deployment);
+  }
+  for (const VariationRow& row : kVariations) {
+    for (int ranks : {1, 2}) {
+      deployment = usual;
+      deployment.parallel = spread(ranks, 1, ranks > 1);
+      row.apply(deployment);
+      share(deployment, whole);
+      visit(deployment);
+    }
+  }
+}
+
+}  // namespace
+
+std::span<const ModelRow> audit_models() {
+  static const std::vector<ModelRow> kModels = [] {
+    std::vector<ModelRow> rows;
+    for (Names name : kPublished) rows.push_back({name, layer_of(model_named(name), {})});
+    for (const Model& odd : kOdd) rows.push_back({odd.name, layer_of(odd, {})});
+    return rows;
+  }();
+  return kModels;
+}
+
+void for_each_deployment(const OracleTables& tables, const std::function<void(const Deployment&)>& visit) {
+  const std::vector<ParallelRequest> parallel = parallelisms();
+  std::vector<Names> wishes = {"auto"};
+  for (const UserNameRow& row : tables.user_names) wishes.push_back(row.name);
+  for (const PlatformPreset& preset : all_platforms()) {
+    for (const ModelRow& row : audit_models()) {
+      Deployment usual = deployment_on(preset, {}, row.layer);
+      // AITER is off unless asked for.
+      if (preset.platform == PlatformKind::rocm) usual.env[std::string(kAiter)] = "1";
+      for (const KeyRow& keys : kKeys) {
+        if (keys.oracle != tables.name) continue;
+        usual.weight_key = keys.weights;
+        usual.activation_key = keys.activations;
+        usual.allow_vllm_cutlass = keys.allow_vllm_cutlass;
+        for (Names wish : wishes) {
+          usual.layer.moe_backend = wish;
+          visit_model(usual, parallel, visit);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace mx::oracle

@@ -1,0 +1,15 @@
+#pragma once
+// A deployment written as the INFO text that `mxact select` reads.
+
+#include <string>
+#include <string_view>
+
+#include "model/deployment/deployment.hpp"
+
+namespace mx::oracle {
+
+/// One line, with what differs from the reader's defaults and what it requires; hardware by the name of its preset where there is one.
+/// Reading it gives the deployment again.
+std::string info_text(std::string_view oracle, const Deployment& deployment);
+
+}  // namespace mx::oracle

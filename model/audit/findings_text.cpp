@@ -1,0 +1,101 @@
+#include "model/audit/findings_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "model/audit/findings.hpp"
+#include "model/audit/known_places.hpp"
+#include "model/engine/vllm/tables.hpp"
+
+namespace mx::oracle {
+namespace {
+
+constexpr std::array kEffects = {Effect::silent, Effect::error, Effect::slow};
+
+std::string text(std::string_view part) { return std::string(part); }
+
+std::string subject(const Finding& finding) {
+  if (finding.backend == kAnyBackend) return "every backend of " + text(finding.oracle);
+  return text(finding.oracle) + " " + text(finding.backend) + " (" + text(finding.kernel_class) + ")";
+}
+
+/// A need and the findings about it, in the order of the ledger.
+struct Group {
+  const KernelNeed* need;
+  std::vector<const Finding*> findings;
+};
+
+std::vector<Group> groups() {
+  std::vector<Group> all;
+  for (const Finding& finding : findings()) {
+    const KernelNeed* need = &need_of(finding);
+    auto group = std::find_if(all.begin(), all.end(), [&](const Group& g) { return g.need == need; });
+    if (group == all.end()) group = all.insert(all.end(), {need, {}});
+    group->findings.push_back(&finding);
+  }
+  return all;
+}
+
+std::string group_text(const Group& group) {
+  const KernelNeed& need = *group.need;
+  std::string out = "* **" + text(need.id) + "**: " + text(need.statement) + ". Otherwise: " + text(need.consequence) + ". ";
+  out += "Grounds: " + text(name_of(need.grounds)) + ", " + text(need.source) + (need.reference.empty() ? "" : "; " + text(need.reference)) + ".\n";
+  out += "  Seen in: ";
+  for (const Finding* finding : group.findings) out += (finding == group.findings.front() ? "" : ", ") + subject(*finding);
+  // Of one oracle's rows the shortest text is the plainest deployment.
+  const auto shortest = std::min_element(group.findings.begin(), group.findings.end(),
+                                         [](const Finding* a, const Finding* b) { return a->smallest.size() < b->smallest.size(); });
+  return out + ".\n  Smallest deployment: `" + text((*shortest)->smallest) + "`\n";
+}
+
+std::string place_text(const KnownPlace& place) {
+  std::string where(place.why_unseen);
+  for (const Shown& shown : place.shown) {
+    where += where.empty() ? "" : "; ";
+    const bool any = shown.backend == kAnyBackend;
+    where += text(shown.oracle) + " " + text(shown.backend) + (any ? "" : " (" + text(shown.kernel_class) + ")") + ": " + text(shown.need);
+  }
+  return "| " + std::to_string(place.number) + " | " + text(place.what) + " | " + (place.shown.empty() ? "not shown" : "shown") + " | " + where +
+         " |\n";
+}
+
+/// Needs that are stated and not judged: not known, or not determined by a deployment.
+std::string unjudged_text(bool unknown) {
+  std::string out;
+  std::set<std::pair<std::string_view, std::string_view>> said;
+  for (const NeedTable& table : need_tables()) {
+    for (const KernelNeed& need : table.rows) {
+      if (need.holds != nullptr || (need.grounds == Grounds::unknown) != unknown) continue;
+      const std::string_view of = need.classes.empty() ? std::string_view("every class") : need.classes.front();
+      if (!said.insert({of, need.statement}).second) continue;
+      out += "* " + text(of) + (need.classes.size() > 1 ? " and others: " : ": ") + text(need.statement) + " (" + text(need.source) + ").\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string findings_markdown() {
+  std::string out = "## Oracles\n\n";
+  out += "`mxact audit` finds what follows: choices of the engine's oracles that break a need of what they choose. " +
+         std::to_string(findings().size()) + " findings, one for each (oracle, backend, class, need), grouped by the need.\n";
+  const std::vector<Group> all = groups();
+  for (Effect effect : kEffects) {
+    out += "\n### " + std::string(effect == Effect::silent ? "Silent corruption" : effect == Effect::error ? "Errors" : "Slow paths") + "\n\n";
+    for (const Group& group : all) {
+      if (group.need->effect == effect) out += group_text(group);
+    }
+  }
+  out += "\n### Places known beforehand\n\nFrom reading the engine and its issues, before there was an audit.\n\n";
+  out += "| # | place | | finding, or why it is not seen |\n| --- | --- | --- | --- |\n";
+  for (const KnownPlace& place : known_places()) out += place_text(place);
+  out += "\n### Not known\n\nNo public text says these; nothing is judged by them.\n\n" + unjudged_text(true);
+  out += "\n### Not judged\n\nKnown, but not determined by what a deployment says.\n\n" + unjudged_text(false);
+  return out;
+}
+
+}  // namespace mx::oracle

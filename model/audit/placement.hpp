@@ -1,0 +1,23 @@
+#pragma once
+// What becomes of a choice before the kernel runs: the checkpoint's method may replace the class, the exchange and the method round the sizes.
+
+#include <optional>
+
+#include "model/deployment/deployment.hpp"
+#include "model/engine/vllm/select.hpp"
+#include "model/engine/vllm/tables.hpp"
+#include "model/families/needs.hpp"
+
+namespace mx::oracle {
+
+/// The backend of a method that does not ask the oracle.
+inline constexpr std::string_view kNotAsked = "NOT_ASKED";
+
+/// Where a decision puts the layer, or nothing when it is a refusal or the backend NONE. Refers to the deployment, which must outlive it.
+/// Source: vllm 7e1b45a09 fused_moe/layer.py, quantization/{mxfp4,modelopt,fp8}.py, quark/quark_moe.py, compressed_tensors_moe_w4a4_mxfp4.py.
+std::optional<Placement> place(const OracleTables& tables, const Deployment& deployment, const Decision& decision);
+
+/// The same for one (backend, class) of the tables, chosen or not. Throws Error(usage) for an unknown backend.
+Placement place(const OracleTables& tables, const Deployment& deployment, std::string_view backend, std::string_view kernel_class);
+
+}  // namespace mx::oracle

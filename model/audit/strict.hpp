@@ -1,0 +1,30 @@
+#pragma once
+// Selection that keeps the needs: the engine's own search over tables from which every (backend, class) that cannot do the work is struck.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/engine/vllm/select.hpp"
+#include "model/engine/vllm/tables.hpp"
+#include "model/families/needs.hpp"
+
+namespace mx::oracle {
+
+/// What the engine would have taken, and the need that this breaks.
+struct Skipped {
+  std::string_view backend;
+  std::string_view kernel_class;
+  const KernelNeed* need;
+};
+
+struct StrictDecision {
+  Decision decision;             ///< of the last search; a refusal when nothing is left
+  std::vector<Skipped> skipped;  ///< in the order in which they were chosen and struck
+};
+
+/// The engine's choice where it satisfies every need of its kernel, else what the engine would choose without it, and so on. A wish for one backend
+/// that cannot do the work, or a variable that forces it, ends in a refusal: nothing else is taken instead. Throws as select does.
+StrictDecision select_strict(std::string_view oracle, const Deployment& deployment, Detail detail = Detail::codes);
+
+}  // namespace mx::oracle

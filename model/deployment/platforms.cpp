@@ -1,0 +1,98 @@
+#include <array>
+#include <vector>
+
+#include "model/deployment/deployment.hpp"
+#include "model/error.hpp"
+#include "model/names.hpp"
+
+namespace mx::oracle {
+namespace {
+
+// Capabilities: NVIDIA "CUDA GPU Compute Capability"; rocm: the digits after "gfx", as the engine's rocm.py reads them.
+constexpr std::array kPlatforms = {
+    PlatformPreset{"SM75", PlatformKind::cuda, 75, "", "Turing T4"},
+    PlatformPreset{"SM80", PlatformKind::cuda, 80, "", "Ampere A100"},
+    PlatformPreset{"SM86", PlatformKind::cuda, 86, "", "Ampere A10, RTX 3090"},
+    PlatformPreset{"SM89", PlatformKind::cuda, 89, "", "Ada L40S, RTX 4090"},
+    PlatformPreset{"SM90", PlatformKind::cuda, 90, "", "Hopper H100, H200"},
+    PlatformPreset{"SM100", PlatformKind::cuda, 100, "", "Blackwell B200"},
+    PlatformPreset{"SM103", PlatformKind::cuda, 103, "", "Blackwell B300"},
+    PlatformPreset{"SM110", PlatformKind::cuda, 110, "", "Jetson Thor"},
+    PlatformPreset{"SM120", PlatformKind::cuda, 120, "", "Blackwell RTX 5090, RTX PRO 6000"},
+    PlatformPreset{"SM121", PlatformKind::cuda, 121, "", "DGX Spark GB10"},
+    PlatformPreset{"gfx90a", PlatformKind::rocm, 90, "gfx90a", "Instinct MI210, MI250"},
+    PlatformPreset{"gfx942", PlatformKind::rocm, 94, "gfx942", "Instinct MI300X, MI325X"},
+    PlatformPreset{"gfx950", PlatformKind::rocm, 95, "gfx950", "Instinct MI350X, MI355X"},
+    PlatformPreset{"gfx1100", PlatformKind::rocm, 110, "gfx1100", "Radeon RX 7900"},
+    PlatformPreset{"gfx1201", PlatformKind::rocm, 120, "gfx1201", "Radeon RX 9070"},
+    PlatformPreset{"gfx1250", PlatformKind::rocm, 125, "gfx1250", "Instinct, CDNA of the gfx12 line"},
+    PlatformPreset{"XPU", PlatformKind::xpu, 0, "", "Intel GPU"},
+    PlatformPreset{"CPU", PlatformKind::cpu, 0, "", "any CPU"},
+};
+
+constexpr std::array kSoftware = {
+    SoftwareRow{"has_flashinfer", &Software::has_flashinfer},
+    SoftwareRow{"has_flashinfer_trtllm_fused_moe", &Software::has_flashinfer_trtllm_fused_moe},
+    SoftwareRow{"has_flashinfer_cutlass_fused_moe", &Software::has_flashinfer_cutlass_fused_moe},
+    SoftwareRow{"has_flashinfer_cutedsl_moe_nvfp4", &Software::has_flashinfer_cutedsl_moe_nvfp4},
+    SoftwareRow{"has_flashinfer_cutedsl_grouped_gemm_nt_masked", &Software::has_flashinfer_cutedsl_grouped_gemm_nt_masked},
+    SoftwareRow{"has_flashinfer_b12x_moe", &Software::has_flashinfer_b12x_moe},
+    SoftwareRow{"has_triton_kernels", &Software::has_triton_kernels},
+    SoftwareRow{"has_deep_gemm", &Software::has_deep_gemm},
+    SoftwareRow{"aiter_found", &Software::aiter_found},
+    SoftwareRow{"humming_installed", &Software::humming_installed},
+    SoftwareRow{"cutlass_group_gemm_op", &Software::cutlass_group_gemm_op},
+};
+
+// flashinfer and humming are requirements of the engine on cuda; triton_kernels and deep_gemm come bundled with its cuda build, triton_kernels
+// also with its rocm build; aiter is part of its rocm image. xpu and cpu builds bring none of them.
+// Source: vllm requirements/cuda.txt, docker/Dockerfile.rocm_base, cmake/external_projects/triton_kernels.cmake and deepgemm.cmake.
+constexpr Software kOnCuda = {
+    .has_flashinfer = true,
+    .has_flashinfer_trtllm_fused_moe = true,
+    .has_flashinfer_cutlass_fused_moe = true,
+    .has_flashinfer_cutedsl_moe_nvfp4 = true,
+    .has_flashinfer_cutedsl_grouped_gemm_nt_masked = true,
+    .has_flashinfer_b12x_moe = true,
+    .has_triton_kernels = true,
+    .has_deep_gemm = true,
+    .aiter_found = false,
+    .humming_installed = true,
+    .cutlass_group_gemm_op = true,
+};
+constexpr Software kOnRocm = [] {
+  Software software;
+  software.has_triton_kernels = true;
+  software.aiter_found = true;
+  return software;
+}();
+
+/// In the order of PlatformKind.
+constexpr std::array<Software, 4> kInstalled = {kOnCuda, kOnRocm, Software{}, Software{}};
+
+}  // namespace
+
+std::span<const PlatformPreset> all_platforms() { return kPlatforms; }
+std::span<const SoftwareRow> software_rows() { return kSoftware; }
+
+const PlatformPreset& platform_named(std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const PlatformPreset& preset : kPlatforms) {
+    if (same_name(preset.name, name)) return preset;
+    known.push_back(preset.name);
+  }
+  throw Error(ErrorCode::usage, unknown_name("platform", name, known));
+}
+
+Software software_on(PlatformKind platform) { return kInstalled[static_cast<std::size_t>(platform)]; }
+
+Deployment deployment_on(const PlatformPreset& preset, const ParallelRequest& parallel, const LayerConfig& layer) {
+  Deployment deployment;
+  deployment.hardware = {preset.platform, preset.capability == 0 ? std::nullopt : std::optional(preset.capability), std::string(preset.gcn_arch)};
+  deployment.software = software_on(preset.platform);
+  deployment.parallel = parallel;
+  deployment.layer = layer;
+  return deployment;
+}
+
+}  // namespace mx::oracle

@@ -1,0 +1,326 @@
+#include "model/engine/vllm/check.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "model/error.hpp"
+#include "model/fault.hpp"
+#include "model/names.hpp"
+
+namespace mx::oracle {
+namespace {
+
+using fault::Fault;
+using fault::planted;
+
+constexpr std::string_view kRaised = "exc:";
+
+/// What one check says: yes, no, or the exception that the engine raises while asking.
+enum class Answer { yes, no, value_error, key_error };
+Answer answer(bool yes) { return yes ? Answer::yes : Answer::no; }
+
+/// A subject whose class has been found.
+struct Case {
+  const Subject& subject;
+  const KernelClass& row;
+  const Query& query;
+};
+
+struct CheckRow {
+  std::string_view code;  ///< empty: the class names it
+  Answer (*ask)(const Case& it);
+  std::string (*why)(const Case& it);
+  std::span<const EnvVariable> reads = {};  ///< integers among the variables that asking may read
+};
+
+const KernelClass& row_of(std::span<const KernelClass> classes, std::string_view name) {
+  const auto found = std::find_if(classes.begin(), classes.end(), [&](const KernelClass& row) { return row.name == name; });
+  if (found == classes.end()) throw Error(ErrorCode::usage, "the class table has no row '" + std::string(name) + "'");
+  return *found;
+}
+
+/// The answer for the class itself, or the first other than yes among its halves.
+template <typename Ask>
+Answer of_every_half(const Case& it, const Ask& ask) {
+  if (it.row.halves.empty()) return ask(it.row);
+  for (std::string_view half : it.row.halves) {
+    const Answer one = ask(row_of(it.subject.classes, half));
+    if (one != Answer::yes) return one;
+  }
+  return Answer::yes;
+}
+
+/// Texts of the class itself, or of its halves.
+template <typename Text>
+std::string texts_of_halves(const Case& it, const Text& text) {
+  if (it.row.halves.empty()) return text(it.row);
+  std::string all;
+  for (std::string_view half : it.row.halves) all += (all.empty() ? "" : "; and ") + text(row_of(it.subject.classes, half));
+  return all;
+}
+
+template <typename Word>
+std::string list_text(Mask mask, std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (contains(mask, static_cast<Word>(i))) text += (text.empty() ? "" : " ") + std::string(name_of(static_cast<Word>(i)));
+  }
+  return text;
+}
+
+// in_dtype
+
+Answer ask_dtype(const Case& it) { return answer(it.row.only_dtype.empty() || it.query.deployment.layer.in_dtype == it.row.only_dtype); }
+std::string why_dtype(const Case& it) { return it.query.deployment.layer.in_dtype + " input; the class takes " + std::string(it.row.only_dtype); }
+
+// device
+
+Answer ask_device(const Case& it) {
+  if (planted(Fault::oracle_skips_device_check)) return Answer::yes;
+  const Deployment& deployment = it.query.deployment;
+  return of_every_half(it, [&](const KernelClass& row) {
+    for (const DeviceRule& rule : row.devices) {
+      if (!holds(rule.where, deployment.hardware)) continue;
+      if (planted(Fault::oracle_wants_exact_device) && deployment.hardware.capability.value_or(0) % 10 != 0) continue;
+      const Switch switches = read_switches(deployment.env, rule.switched_on);
+      if (switches == Switch::unreadable) return Answer::value_error;
+      if (switches == Switch::on && (rule.probe == nullptr || deployment.software.*rule.probe)) return Answer::yes;
+    }
+    return Answer::no;
+  });
+}
+
+std::string rule_text(const DeviceRule& rule) {
+  std::string text = text_of(rule.where);
+  for (EnvVariable variable : rule.switched_on) text += " with " + std::string(name_of(variable)) + " on";
+  for (const SoftwareRow& row : software_rows()) {
+    if (row.answer == rule.probe) text += " with " + std::string(row.name);
+  }
+  return text;
+}
+
+std::string why_device(const Case& it) {
+  const Hardware& hardware = it.query.deployment.hardware;
+  std::string text(name_of(hardware.platform));
+  if (hardware.capability) text += " capability " + std::to_string(*hardware.capability);
+  if (!hardware.gcn_arch.empty()) text += " " + hardware.gcn_arch;
+  return text + "; the class needs " + texts_of_halves(it, [](const KernelClass& row) {
+           std::string wanted;
+           for (const DeviceRule& rule : row.devices) wanted += (wanted.empty() ? "" : ", or ") + rule_text(rule);
+           return wanted;
+         });
+}
+
+// no_act_and_mul
+
+Answer ask_gated(const Case& it) {
+  if (it.query.deployment.layer.is_act_and_mul) return Answer::yes;
+  return of_every_half(it, [](const KernelClass& row) { return answer(row.takes_no_act_and_mul); });
+}
+std::string why_gated(const Case&) { return "the class needs a gated activation"; }
+
+// activation
+
+/// What a class takes; the fault widens the set that several classes share, as one slip in the table would.
+Mask accepted_activations(const KernelClass& row) {
+  const bool widened = planted(Fault::oracle_accepts_any_activation) && row.activations == set_of(Activation::swigluoai, Activation::silu);
+  return widened ? kEverything : row.activations;
+}
+
+Answer ask_activation(const Case& it) {
+  return of_every_half(it, [&](const KernelClass& row) { return answer(contains(accepted_activations(row), it.query.activation)); });
+}
+std::string why_activation(const Case& it) {
+  return std::string(name_of(it.query.activation)) + "; the class takes " +
+         texts_of_halves(it, [](const KernelClass& row) { return list_text<Activation>(row.activations, activation_names().size()); });
+}
+
+// quant_scheme
+
+bool has_keys(const KeyPairs& pairs, const Subject& subject) {
+  return contains(pairs.weights, subject.weight_key) && contains(pairs.activations, subject.activation_key);
+}
+
+Answer ask_keys(const Case& it) {
+  const Answer taken = of_every_half(it, [&](const KernelClass& row) {
+    return answer(std::any_of(row.quant.begin(), row.quant.end(), [&](const QuantRule& rule) {
+      return holds(rule.where, it.query.deployment.hardware) &&
+             std::any_of(rule.pairs.begin(), rule.pairs.end(), [&](const KeyPairs& pairs) { return has_keys(pairs, it.subject); });
+    }));
+  });
+  // The engine builds its message from both keys' text forms; two keys have none, and KeyError escapes instead of a reason.
+  const bool printable = has_text_form(it.subject.weight_key) && has_text_form(it.subject.activation_key);
+  return taken == Answer::no && !printable ? Answer::key_error : taken;
+}
+std::string why_keys(const Case& it) {
+  return std::string(name_of(it.subject.weight_key)) + " weights x " + std::string(name_of(it.subject.activation_key)) + " activations";
+}
+
+// parallel_config
+
+struct ParallelFactRow {
+  ParallelFact fact;
+  std::string_view text;
+  bool (*holds)(const Parallel&);
+};
+constexpr std::array kParallelFacts = {
+    ParallelFactRow{ParallelFact::fi_nvl_two_sided, "FlashInfer two-sided NVLink all2all",
+                    [](const Parallel& p) { return p.use_fi_nvl_two_sided_kernels(); }},
+    ParallelFactRow{ParallelFact::fi_nvl_one_sided, "FlashInfer one-sided NVLink all2all",
+                    [](const Parallel& p) { return p.use_fi_nvl_one_sided_kernels(); }},
+    ParallelFactRow{ParallelFact::deepep_ht, "DeepEP high throughput", [](const Parallel& p) { return p.use_deepep_ht_kernels(); }},
+    ParallelFactRow{ParallelFact::all2all_kernels, "all2all kernels", [](const Parallel& p) { return p.use_all2all_kernels(); }},
+    ParallelFactRow{ParallelFact::all2all_other_than_ag_rs, "all2all kernels other than allgather and reduce-scatter",
+                    [](const Parallel& p) { return p.use_all2all_kernels() && !p.use_ag_rs_all2all_kernels(); }},
+    ParallelFactRow{ParallelFact::eplb, "EPLB", [](const Parallel& p) { return p.enable_eplb; }},
+    ParallelFactRow{ParallelFact::dp_above_one, "data parallelism", [](const Parallel& p) { return p.dp_size > 1; }},
+    ParallelFactRow{ParallelFact::ep_above_one, "expert parallelism", [](const Parallel& p) { return p.ep_size > 1; }},
+};
+
+const ParallelFactRow* refused_fact(const KernelClass& row, const Parallel& parallel) {
+  if (planted(Fault::oracle_ignores_parallel)) return nullptr;
+  const auto found = std::find_if(kParallelFacts.begin(), kParallelFacts.end(),
+                                  [&](const ParallelFactRow& fact) { return contains(row.refused_parallel, fact.fact) && fact.holds(parallel); });
+  return found == kParallelFacts.end() ? nullptr : &*found;
+}
+
+Answer ask_parallel(const Case& it) {
+  return of_every_half(it, [&](const KernelClass& row) { return answer(refused_fact(row, it.query.parallel) == nullptr); });
+}
+std::string why_parallel(const Case& it) {
+  return texts_of_halves(it, [&](const KernelClass& row) {
+    const ParallelFactRow* fact = refused_fact(row, it.query.parallel);
+    return fact == nullptr ? "nothing refused by " + std::string(row.name) : "the class refuses " + std::string(fact->text);
+  });
+}
+
+// routing_method
+
+/// The engine's TrtLlmFp8ExpertsMonolithic raises ValueError for keys that it does not list; never met, as the key check comes first.
+Mask accepted_routings(const Case& it) {
+  Mask routings = it.row.routings;
+  for (const RoutingRule& rule : it.row.more_routings) {
+    if (has_keys(rule.keys, it.subject)) routings |= rule.methods;
+  }
+  return routings;
+}
+
+Answer ask_routing(const Case& it) { return answer(contains(accepted_routings(it), it.query.routing)); }
+std::string why_routing(const Case& it) {
+  return std::string(name_of(it.query.routing)) + "; the class takes " + list_text<Routing>(accepted_routings(it), routing_names().size());
+}
+
+// activation_format
+
+Answer ask_format(const Case& it) { return answer(it.query.format() == it.row.format); }
+std::string why_format(const Case& it) {
+  return it.row.format == ActivationFormat::batched_experts ? "standard asked, the class is batched_experts"
+                                                            : "batched_experts asked, the class is standard";
+}
+
+// batch_invariance, lora
+
+Answer ask_invariance(const Case& it) {
+  const Switch invariant = read_switch(it.query.deployment.env, EnvVariable::batch_invariant);
+  if (invariant == Switch::unreadable) return Answer::value_error;
+  return answer(invariant == Switch::off || it.row.batch_invariant);
+}
+std::string why_invariance(const Case&) { return "VLLM_BATCH_INVARIANT is on"; }
+
+Answer ask_lora(const Case& it) { return answer(!it.query.deployment.layer.is_lora_enabled || it.row.lora); }
+std::string why_lora(const Case&) { return "LoRA is enabled"; }
+
+// The Humming classes look at the format and at the preferred GEMM type, at nothing else.
+
+Answer ask_humming_format(const Case& it) { return ask_format(it); }
+
+HummingGemm preferred_gemm(const Case& it) {
+  const std::string text = read_text(it.query.deployment.env, EnvVariable::humming_moe_gemm_type);
+  // Every other text, "indexed", "auto" and unset included, prefers indexed.
+  return text == "grouped" || text == "grouped_contiguous" ? HummingGemm::grouped_contiguous : HummingGemm::indexed;
+}
+Answer ask_humming_gemm(const Case& it) { return answer(it.row.format == ActivationFormat::batched_experts || it.row.humming == preferred_gemm(it)); }
+std::string why_humming_gemm(const Case& it) {
+  return "preferred GEMM type is " + std::string(preferred_gemm(it) == HummingGemm::indexed ? "indexed" : "grouped_contiguous");
+}
+
+constexpr std::array kReadForDevice = {EnvVariable::use_deep_gemm};
+constexpr std::array kReadForInvariance = {EnvVariable::batch_invariant};
+
+// In the engine's order. Its checks of the router logits' dtype and of the hidden size never fail at this version.
+constexpr std::array kBaseChecks = {
+    CheckRow{"in_dtype", ask_dtype, why_dtype},
+    CheckRow{"", ask_device, why_device, kReadForDevice},
+    CheckRow{"no_act_and_mul", ask_gated, why_gated},
+    CheckRow{"activation", ask_activation, why_activation},
+    CheckRow{"quant_scheme", ask_keys, why_keys},
+    CheckRow{"parallel_config", ask_parallel, why_parallel},
+    CheckRow{"routing_method", ask_routing, why_routing},
+    CheckRow{"activation_format", ask_format, why_format},
+    CheckRow{"batch_invariance", ask_invariance, why_invariance, kReadForInvariance},
+    CheckRow{"lora", ask_lora, why_lora},
+};
+constexpr std::array kHummingChecks = {
+    CheckRow{"humming_activation_format", ask_humming_format, why_format},
+    CheckRow{"humming_gemm_type", ask_humming_gemm, why_humming_gemm},
+};
+
+std::string_view code_of(const CheckRow& check, const Case& it, Answer given) {
+  switch (given) {
+    case Answer::value_error: return "exc:ValueError";
+    case Answer::key_error: return "exc:KeyError";
+    default: return check.code.empty() ? it.row.device_code : check.code;
+  }
+}
+
+std::string text_of(const CheckRow& check, const Case& it, Answer given) {
+  return given == Answer::value_error ? unreadable_text(it.query.deployment.env, check.reads) : check.why(it);
+}
+
+void require_size(std::int64_t value, std::string_view what) {
+  if (value >= 1 && value <= kLargestSize) return;
+  throw Error(ErrorCode::usage, std::string(what) + " is " + std::to_string(value) + ", must be in [1, " + std::to_string(kLargestSize) + "]");
+}
+
+}  // namespace
+
+ActivationFormat Query::format() const {
+  return parallel.use_batched_activation_format() ? ActivationFormat::batched_experts : ActivationFormat::standard;
+}
+
+Query resolve(const Deployment& deployment) {
+  const LayerConfig& layer = deployment.layer;
+  require_size(layer.num_experts, "num_experts");
+  require_size(layer.experts_per_token, "experts_per_token");
+  require_size(layer.hidden, "hidden");
+  require_size(layer.intermediate_per_partition, "intermediate_per_partition");
+  const auto dtypes = dtype_names();
+  if (std::find(dtypes.begin(), dtypes.end(), layer.in_dtype) == dtypes.end()) {
+    throw Error(ErrorCode::usage, unknown_name("dtype", layer.in_dtype, dtypes));
+  }
+  return {deployment,
+          derive(deployment.parallel),
+          activation_named(layer.activation),
+          routing_named(layer.routing_method),
+          quant_key_named(deployment.weight_key),
+          quant_key_named(deployment.activation_key),
+          override_key_named(deployment.quantization_override)};
+}
+
+Verdict check_class(const Subject& subject, Detail detail) {
+  const KernelClass& row = row_of(subject.classes, subject.kernel_class);
+  const Case it{subject, row, subject.query};
+  const std::span<const CheckRow> checks = row.humming == HummingGemm::not_humming ? std::span<const CheckRow>(kBaseChecks) : kHummingChecks;
+  for (const CheckRow& check : checks) {
+    const Answer given = check.ask(it);
+    if (given == Answer::yes) continue;
+    return {false, code_of(check, it, given), detail == Detail::texts ? text_of(check, it, given) : std::string()};
+  }
+  return {true, "", ""};
+}
+
+std::string_view raised_type(const Verdict& verdict) {
+  return verdict.code.starts_with(kRaised) ? verdict.code.substr(kRaised.size()) : std::string_view();
+}
+
+}  // namespace mx::oracle

@@ -1,0 +1,339 @@
+#include "model/engine/vllm/select.hpp"
+
+#include <algorithm>
+
+#include "model/engine/vllm/check.hpp"
+#include "model/engine/vllm/setup/flashinfer_variant.hpp"
+#include "model/error.hpp"
+#include "model/fault.hpp"
+#include "model/names.hpp"
+
+namespace mx::oracle {
+namespace {
+
+using fault::Fault;
+using fault::planted;
+
+using Names = std::vector<std::string_view>;
+
+constexpr std::string_view kAuto = "auto";
+constexpr std::string_view kNone = "NONE";
+
+bool listed(std::span<const std::string_view> names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
+
+QuantKey key_for(const OracleTables& tables, const BackendRow& row, QuantKey requested) {
+  switch (tables.keys) {
+    case KeyPolicy::own: return row.own_key;
+    case KeyPolicy::callers: return requested;
+    case KeyPolicy::requested_or_own: break;
+  }
+  return requested != QuantKey::none ? requested : row.own_key;
+}
+
+Verdict missing_module(const BackendRow& row, Detail detail) {
+  return {false, "exc:ModuleNotFoundError", detail == Detail::texts ? "no module named '" + std::string(row.module_name) + "'" : std::string()};
+}
+
+/// What trying one backend gives: its first class that takes the layer, or the exception that the engine's helper raises.
+struct Attempt {
+  std::string_view kernel_class;
+  std::string_view error_type;  ///< empty: supported
+  bool unsupported = false;     ///< the exception is the helper's own ValueError: every class answered, and answered no
+};
+
+/// One search: runs the steps of the tables until one ends it.
+class Search {
+ public:
+  Search(const OracleTables& tables, const Query& query, Detail detail)
+      : tables_(tables), query_(query), detail_(detail), weight_key_(tables.weight_key.value_or(query.caller_weight_key)) {}
+
+  Decision run() {
+    const std::string& wish = query_.deployment.layer.moe_backend;
+    Decision decision = run_steps(wish);
+    if (decision.refusal && wish != kAuto && planted(Fault::oracle_swallows_refusal)) return run_steps(kAuto);
+    return decision;
+  }
+
+ private:
+  Decision run_steps(std::string_view wish) {
+    wish_ = wish;
+    requested_ = tables_.keys == KeyPolicy::callers ? query_.caller_key : QuantKey::none;
+    list_ = priority_order({tables_.priority, tables_.to_front}, query_.deployment.hardware, query_.parallel.ep_size, weight_key_, requested_);
+    for (const Step& step : tables_.steps) {
+      switch (applies(step.when)) {
+        case Switch::off: continue;
+        case Switch::unreadable: return refuse_unreadable(step.when);
+        case Switch::on: break;
+      }
+      if (auto decision = take(step)) return std::move(*decision);
+    }
+    throw Error(ErrorCode::usage, "the steps of oracle " + std::string(tables_.name) + " end without an answer");
+  }
+
+  /// `unreadable` when a variable that the condition reads has a text that the engine's parser refuses.
+  Switch applies(const When& when) const {
+    const auto is = [](const auto& wanted, auto actual) { return !wanted || *wanted == actual; };
+    const bool fits = is(when.named, wish_ != kAuto) && holds(when.where, query_.deployment.hardware) && contains(when.routings, query_.routing) &&
+                      is(when.format, query_.format()) && is(when.allow_vllm_cutlass, query_.deployment.allow_vllm_cutlass);
+    return fits ? variables_fit(when) : Switch::off;
+  }
+
+  Switch variables_fit(const When& when) const {
+    const Environment& environment = query_.deployment.env;
+    if (!when.variables.empty()) {
+      const auto set = [&](EnvVariable variable) { return is_set(environment, variable); };
+      if (planted(Fault::oracle_ignores_environment) || std::none_of(when.variables.begin(), when.variables.end(), set)) return Switch::off;
+      const Switch all = read_switches(environment, when.variables);
+      if (all == Switch::unreadable) return all;
+      if (all != when.switches) return Switch::off;
+    }
+    if (when.variant_set && *when.variant_set != is_set(environment, EnvVariable::flashinfer_moe_backend)) return Switch::off;
+    if (when.variants == kEverything) return Switch::on;
+    const Answer<FlashinferVariant> variant = flashinfer_variant(query_.deployment.hardware.capability, environment);
+    if (std::holds_alternative<Refusal>(variant)) return Switch::unreadable;
+    return contains(when.variants, std::get<FlashinferVariant>(variant)) ? Switch::on : Switch::off;
+  }
+
+  /// The exception of the engine's parser, met while reading the variables of a condition.
+  Decision refuse_unreadable(const When& when) {
+    const Environment& environment = query_.deployment.env;
+    std::string text = unreadable_text(environment, when.variables);
+    if (text.empty()) text = std::get<Refusal>(flashinfer_variant(query_.deployment.hardware.capability, environment)).text;
+    note(wish_, "", {false, "environment", text});
+    return refused("ValueError", text);
+  }
+
+  /// One step; a decision when it ends the search.
+  std::optional<Decision> take(const Step& step) {
+    switch (step.kind) {
+      case StepKind::resolve_key: return resolve_requested_key();
+      case StepKind::candidates: list_.assign(step.backends.begin(), step.backends.end()); return std::nullopt;
+      case StepKind::map_name: return map_name();
+      case StepKind::rewrite: rewrite(); return std::nullopt;
+      case StepKind::filter_keys: filter_keys(); return std::nullopt;
+      case StepKind::remove: remove(step); return std::nullopt;
+      case StepKind::try_in_turn: return try_in_turn();
+      case StepKind::force: return force(step.backends.front(), step.key);
+      case StepKind::walk: return walk(step.backends);
+      case StepKind::raise: return raise(step);
+      case StepKind::choose_none: break;
+    }
+    return chosen(kNone, "");
+  }
+
+  std::optional<Decision> resolve_requested_key() {
+    if (planted(Fault::oracle_ignores_requested_key)) return std::nullopt;
+    requested_ = query_.override_key.value_or(query_.caller_key);
+    if (query_.caller_key == QuantKey::none || query_.caller_key == requested_) return std::nullopt;
+    const std::string text = "checkpoint declares " + std::string(name_of(query_.caller_key)) + " activations, the quantization override asks for " +
+                             std::string(name_of(requested_));
+    note(wish_, "", {false, "activation_key_conflict", text});
+    return refused("ValueError", text);
+  }
+
+  std::optional<Decision> map_name() {
+    if (wish_ == kAuto || planted(Fault::oracle_ignores_wish)) return std::nullopt;
+    const auto row = std::find_if(tables_.user_names.begin(), tables_.user_names.end(), [&](const UserNameRow& r) { return r.name == wish_; });
+    if (row == tables_.user_names.end()) {
+      const std::string text = "moe_backend '" + std::string(wish_) + "' is not known to this oracle";
+      note(wish_, "", {false, "unknown_name", text});
+      return refused("ValueError", text);
+    }
+    list_.assign(row->backends.begin(), row->backends.end());
+    return std::nullopt;
+  }
+
+  void rewrite() {
+    if (query_.format() != ActivationFormat::batched_experts || planted(Fault::oracle_forgets_batched_member)) return;
+    for (std::string_view& name : list_) {
+      const auto row =
+          std::find_if(tables_.batched_rewrites.begin(), tables_.batched_rewrites.end(), [&](const RewriteRow& r) { return r.from == name; });
+      if (row != tables_.batched_rewrites.end()) name = row->to;
+    }
+  }
+
+  /// A requested key keeps the backends that own it, and EMULATION; none keeps those for 16-bit activations, or all if there is none.
+  void filter_keys() {
+    Names kept;
+    for (std::string_view name : list_) {
+      const bool owns = backend_named(tables_, name).own_key == requested_;
+      if (owns || (requested_ != QuantKey::none && name == tables_.survives_key_filter)) kept.push_back(name);
+    }
+    if (kept.empty() && requested_ == QuantKey::none) return;
+    for (std::string_view name : list_) {
+      if (listed(kept, name)) continue;
+      const auto why = [&] {
+        return std::string(name_of(requested_)) + " asked, the backend's is " + std::string(name_of(backend_named(tables_, name).own_key));
+      };
+      note(name, "", {false, "activation_key", detail_ == Detail::texts ? why() : std::string()});
+    }
+    list_ = std::move(kept);
+  }
+
+  void remove(const Step& step) {
+    for (std::string_view name : step.backends) {
+      const auto at = std::find(list_.begin(), list_.end(), name);
+      if (at == list_.end()) continue;
+      list_.erase(at);
+      note(name, "", {false, step.when.variables.empty() ? "caller" : "environment", std::string(step.why)});
+    }
+  }
+
+  /// The engine's helper: first supported class, or ValueError with the reason of the last one.
+  Attempt try_backend(std::string_view name, std::optional<QuantKey> key = {}) {
+    const BackendRow& row = backend_named(tables_, name);
+    if (row.module != nullptr && !(query_.deployment.software.*row.module)) {
+      note(name, "*", missing_module(row, Detail::texts));
+      return {"", "ModuleNotFoundError"};
+    }
+    for (std::string_view class_name : row.classes) {
+      last_.emplace(Subject{tables_.classes, class_name, query_, weight_key_, key.value_or(key_for(tables_, row, requested_))});
+      const Verdict verdict = check_class(*last_, detail_);
+      note(name, class_name, verdict);
+      if (verdict.supported) return {class_name, ""};
+      if (const std::string_view type = raised_type(verdict); !type.empty()) return {"", type};
+    }
+    return {"", "ValueError", true};
+  }
+
+  Decision answer(std::string_view name, const Attempt& attempt) {
+    if (attempt.error_type.empty()) return chosen(name, attempt.kernel_class);
+    return refused(attempt.error_type, std::string(name) + " does not support this deployment: " + last_reason());
+  }
+
+  Decision try_in_turn() {
+    if (list_.empty()) return refused("ValueError", "moe_backend '" + std::string(wish_) + "' leaves no backend: " + last_reason());
+    auto name = list_.begin();
+    Attempt attempt = try_backend(*name);
+    // Only ValueError moves on, whoever raised it; a missing module or a key without a text form escapes at once.
+    while (attempt.error_type == "ValueError" && *name != list_.back()) attempt = try_backend(*++name);
+    return answer(*name, attempt);
+  }
+
+  Decision force(std::string_view name, std::optional<QuantKey> key) { return answer(name, try_backend(name, key)); }
+
+  std::optional<Decision> walk(std::span<const std::string_view> backends) {
+    if (!backends.empty()) list_.assign(backends.begin(), backends.end());
+    if (planted(Fault::oracle_skips_first_candidate) && list_.size() > 1) list_.erase(list_.begin());
+    for (std::string_view name : list_) {
+      const Attempt attempt = try_backend(name);
+      if (!attempt.unsupported) return answer(name, attempt);
+    }
+    return std::nullopt;
+  }
+
+  Decision raise(const Step& step) {
+    for (EnvVariable variable : step.when.variables) {
+      if (is_set(query_.deployment.env, variable)) note(name_of(variable), "", {false, "environment", std::string(step.why)});
+    }
+    return refused(step.error_type, std::string(step.why) + (trace_.empty() ? "" : ": " + last_reason()));
+  }
+
+  /// Why the last candidate failed.
+  std::string last_reason() const {
+    if (trace_.empty()) return {};
+    const Candidate& candidate = trace_.back();
+    const bool silent = candidate.verdict.text.empty() && last_ && !candidate.kernel_class.empty();
+    return std::string(candidate.verdict.code) + ", " + (silent ? check_class(*last_, Detail::texts).text : candidate.verdict.text);
+  }
+
+  void note(std::string_view backend, std::string_view kernel_class, const Verdict& verdict) {
+    trace_.push_back({std::string(backend), std::string(kernel_class), verdict});
+  }
+
+  Decision chosen(std::string_view backend, std::string_view kernel_class) {
+    const LayerConfig& layer = query_.deployment.layer;
+    const RoundedSizes sizes = round_up(tables_, backend, query_.deployment.hardware.platform, layer.hidden, layer.intermediate_per_partition);
+    if (planted(Fault::oracle_hides_refusals) && !trace_.empty()) trace_.erase(trace_.begin(), trace_.end() - 1);
+    return {Choice{std::string(backend), std::string(kernel_class), sizes.hidden, sizes.intermediate}, std::nullopt, std::move(trace_)};
+  }
+
+  Decision refused(std::string_view error_type, const std::string& text) {
+    if (planted(Fault::oracle_ends_without_answer)) return {std::nullopt, std::nullopt, std::move(trace_)};
+    return {std::nullopt, Refusal{std::string(error_type), text}, std::move(trace_)};
+  }
+
+  const OracleTables& tables_;
+  const Query& query_;
+  Detail detail_;
+  QuantKey weight_key_;
+  std::string_view wish_;
+  QuantKey requested_ = QuantKey::none;
+  Names list_;
+  std::optional<Subject> last_;
+  std::vector<Candidate> trace_;
+};
+
+std::int64_t rounded(std::int64_t size, std::int64_t multiple) {
+  if (planted(Fault::oracle_rounds_down) && size >= multiple) return size / multiple * multiple;
+  return (size + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace
+
+const BackendRow& backend_named(const OracleTables& tables, std::string_view name) {
+  for (const BackendRow& row : tables.backends) {
+    if (row.name == name) return row;
+  }
+  Names known;
+  for (const BackendRow& row : tables.backends) known.push_back(row.name);
+  throw Error(ErrorCode::usage, unknown_name("backend", name, known));
+}
+
+Decision select(std::string_view oracle, const Deployment& deployment, Detail detail) { return select(tables_of(oracle), deployment, detail); }
+
+Decision select(const OracleTables& tables, const Deployment& deployment, Detail detail) {
+  const Query query = resolve(deployment);
+  return Search(tables, query, detail).run();
+}
+
+std::vector<Candidate> support(std::string_view oracle, const Deployment& deployment, Detail detail) {
+  return support(tables_of(oracle), deployment, detail);
+}
+
+std::vector<Candidate> support(const OracleTables& tables, const Deployment& deployment, Detail detail) {
+  const Query query = resolve(deployment);
+  const QuantKey weight_key = tables.weight_key.value_or(query.caller_weight_key);
+  std::vector<Candidate> verdicts;
+  for (const BackendRow& row : tables.backends) {
+    if (row.module != nullptr && !(deployment.software.*row.module)) {
+      verdicts.push_back({std::string(row.name), "*", missing_module(row, detail)});
+      continue;
+    }
+    const QuantKey key = key_for(tables, row, query.caller_key);
+    for (std::string_view class_name : row.classes) {
+      verdicts.push_back({std::string(row.name), std::string(class_name), check_class({tables.classes, class_name, query, weight_key, key}, detail)});
+    }
+  }
+  return verdicts;
+}
+
+RoundedSizes round_up(const OracleTables& tables, std::string_view backend, PlatformKind platform, std::int64_t hidden, std::int64_t intermediate) {
+  backend_named(tables, backend);
+  for (std::int64_t size : {hidden, intermediate}) {
+    if (size < 1 || size > kLargestSize) {
+      throw Error(ErrorCode::usage, "size " + std::to_string(size) + " must be in [1, " + std::to_string(kLargestSize) + "]");
+    }
+  }
+  if (tables.roundings.empty()) return {hidden, intermediate};
+  for (const RoundingRow& row : tables.roundings) {
+    if (!row.backends.empty() && !listed(row.backends, backend)) continue;
+    if (row.platform && *row.platform != platform) continue;
+    if (planted(Fault::oracle_rounds_other_side)) return {rounded(hidden, row.intermediate), rounded(intermediate, row.hidden)};
+    return {rounded(hidden, row.hidden), rounded(intermediate, row.intermediate)};
+  }
+  throw Error(ErrorCode::usage, "no rounding rule for backend " + std::string(backend));
+}
+
+QuantKey activation_key(const OracleTables& tables, std::string_view backend) {
+  const BackendRow& row = backend_named(tables, backend);
+  return planted(Fault::oracle_forgets_own_key) ? QuantKey::none : row.own_key;
+}
+
+std::vector<std::string_view> user_names(const OracleTables& tables) {
+  std::vector<std::string_view> names = {kAuto};
+  for (const UserNameRow& row : tables.user_names) names.push_back(row.name);
+  return names;
+}
+
+}  // namespace mx::oracle

@@ -1,0 +1,208 @@
+// AITER's kernels on ROCm: MXFP4 with 16-bit and with MXFP4 activations, FP8 and MXFP8.
+
+#include <array>
+
+#include "model/families/aiter/blocks.hpp"
+#include "model/families/memory.hpp"
+#include "model/families/row_blocks.hpp"
+#include "model/layout/grains.hpp"
+#include "model/numerics/f32.hpp"
+
+namespace mx::layout {
+namespace {
+
+constexpr std::string_view kRowsAxis = "rows";
+
+TensorPlan fp32_bias(Layout layout) { return {std::move(layout), &cast_named("bf16_to_f32")}; }
+
+Layout loaded_units(Role role, const Setting& setting) {
+  return loaded_rows(role, setting, is_bias(role) ? 32 : unit_bits(role, setting.form.format));
+}
+
+/// What follows the order of the rows of an AITER_MXFP4_BF16 tensor.
+TensorPlan shuffled_a16w4(Layout layout, Role role, bool gate_up) {
+  if (is_bias(role)) return fp32_bias(std::move(layout));
+  if (is_scale(role)) return {blocks::aiter_scale_a16w4(layout, kRowsAxis, "G", gate_up), &kKeep};
+  return {blocks::aiter_weight_a16w4(layout, kRowsAxis, "K", gate_up), &kKeep};
+}
+
+/// The older engine separates the pairs of rows of w13 whatever the checkpoint's order.
+TensorPlan build_bf16_2026_05(Role role, const Setting& setting) {
+  Layout layout = loaded_units(role, setting);
+  if (is_w13(role)) blocks::separate_pairs(layout, kRowsAxis);
+  return shuffled_a16w4(std::move(layout), role, is_w13(role));
+}
+
+bool is_standard(const Setting& setting) { return setting.form.order == SourceOrder::standard; }
+/// triton_kernels' strided layout, which moves nothing.
+bool is_strided(const Setting& setting) { return is_standard(setting) && setting.arch == Arch::gfx1250; }
+bool is_situ(const Setting& setting) { return is_standard(setting) && !is_strided(setting) && setting.activation == ConverterActivation::situ; }
+bool is_shuffled(const Setting& setting) { return !is_strided(setting); }
+
+TensorPlan build_bf16_2026_08(Role role, const Setting& setting) {
+  Layout layout = loaded_units(role, setting);
+  if (is_strided(setting)) return is_bias(role) ? fp32_bias(std::move(layout)) : TensorPlan{std::move(layout), &kKeep};
+  if (is_w13(role) && !is_standard(setting)) blocks::separate_pairs(layout, kRowsAxis);
+  if (role == Role::w2_weight_scale && is_situ(setting)) return {blocks::aiter_e8m0(layout, "E", kRowsAxis, "G"), &kKeep};
+  return shuffled_a16w4(std::move(layout), role, is_w13(role) && (!is_situ(setting) || setting.a8w4));
+}
+
+TensorPlan build_mxfp4(Role role, const Setting& setting) {
+  Layout layout = loaded_units(role, setting);
+  if (is_bias(role)) return fp32_bias(std::move(layout));
+  if (is_scale(role)) return {blocks::aiter_e8m0(layout, "E", kRowsAxis, "G"), &kKeep};
+  return {blocks::aiter_weight(layout, kRowsAxis, "K"), &kKeep};
+}
+
+TensorPlan build_mxfp8(Role role, const Setting& setting) {
+  Layout layout = loaded_rows(role, setting, unit_bits(role, WeightFormat::mxfp8));
+  if (role == Role::w2_weight_scale) return {blocks::aiter_e8m0(layout, "E", kRowsAxis, "G"), &kKeep};
+  if (is_bias(role)) return {std::move(layout), &kKeep};
+  return shuffled_a16w4(std::move(layout), role, is_w13(role));
+}
+
+/// Devices whose fp8 is e4m3fnuz: the engine re-reads e4m3fn codes as such, with doubled scales, before it converts.
+/// Source: vllm/model_executor/layers/quantization/utils/w8a8_utils.py, normalize_e4m3fn_to_e4m3fnuz.
+bool has_fnuz(const Setting& setting) { return setting.arch == Arch::gfx942; }
+
+TensorPlan build_fp8(Role role, const Setting& setting) {
+  Layout layout = loaded_rows(role, setting, unit_bits(role, setting.form.format));
+  if (!is_weight(role)) return {std::move(layout), &kKeep};
+  return {blocks::aiter_weight(layout, kRowsAxis, "K"), has_fnuz(setting) ? &cast_named("e4m3fn_to_e4m3fnuz") : &kKeep};
+}
+
+constexpr std::uint32_t kTwo = 0x40000000U;
+constexpr std::uint32_t kHalf = 0x3F000000U;
+
+/// Multiplies every scale and returns how many the inverse factor does not give back.
+std::int64_t multiply(Units& scales, std::uint32_t factor, std::uint32_t inverse) {
+  std::int64_t lost = 0;
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(scales.bytes.size()) / 4; ++i) {
+    const auto scale = static_cast<std::uint32_t>(get_grain(scales.bytes, i, 32));
+    const std::uint32_t product = f32::mul(scale, factor);
+    set_grain(scales.bytes, i, 32, product);
+    lost += f32::mul(product, inverse) == scale ? 0 : 1;
+  }
+  return lost;
+}
+
+void double_scales(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses) {
+  if (!has_fnuz(setting)) return;
+  for (Role role : {Role::w13_weight_scale, Role::w2_weight_scale}) {
+    const std::int64_t lost = multiply(units[static_cast<std::size_t>(role)], kTwo, kHalf);
+    if (lost > 0) losses.push_back({role, "scales of 2^127 and more and NaNs are not doubled", lost});
+  }
+}
+
+void halve_scales(LayerUnits& units, const Setting& setting) {
+  if (!has_fnuz(setting)) return;
+  for (Role role : {Role::w13_weight_scale, Role::w2_weight_scale}) multiply(units[static_cast<std::size_t>(role)], kHalf, kTwo);
+}
+
+// Rows of w13 and w2 are whole tiles in every MXFP4 and MXFP8 layer: sizes are multiples of the group of 32.
+constexpr std::array<Need, 2> kOldBf16Needs{{
+    {Quantity::hidden, Rule::multiple_of, 128, "a tile of w13 has 64 bytes of a row"},
+    {Quantity::intermediate, Rule::multiple_of, 128, "a tile of w2 has 64 bytes of a row"},
+}};
+constexpr std::array<Need, 3> kBf16Needs{{
+    {Quantity::hidden, Rule::multiple_of, 128, "a tile of w13 has 64 bytes of a row", is_shuffled},
+    {Quantity::intermediate, Rule::multiple_of, 128, "a tile of w2 has 64 bytes of a row", is_shuffled},
+    {Quantity::w2_scale_rest, Rule::equals, 0, "the shuffled scales are viewed as experts by rows", is_situ},
+}};
+constexpr std::array<Need, 4> kMxfp4Needs{{
+    {Quantity::hidden, Rule::multiple_of, 64, "a tile of w13 has 32 bytes of a row"},
+    {Quantity::intermediate, Rule::multiple_of, 64, "a tile of w2 has 32 bytes of a row"},
+    {Quantity::w13_scale_rest, Rule::equals, 0, "the shuffled scales are viewed as experts by rows"},
+    {Quantity::w2_scale_rest, Rule::equals, 0, "the shuffled scales are viewed as experts by rows"},
+}};
+constexpr std::array<Need, 3> kMxfp8Needs{{
+    {Quantity::hidden, Rule::multiple_of, 64, "a tile of w13 has 64 bytes of a row"},
+    {Quantity::intermediate, Rule::multiple_of, 64, "a tile of w2 has 64 bytes of a row"},
+    {Quantity::w2_scale_rest, Rule::equals, 0, "the shuffled scales are viewed as experts by rows"},
+}};
+constexpr std::array<Need, 4> kFp8Needs{{
+    {Quantity::w13_rows, Rule::multiple_of, 16, "shuffle_weight asserts whole tiles of 16 rows"},
+    {Quantity::hidden, Rule::multiple_of, 32, "shuffle_weight asserts whole tiles of 32 columns"},
+    {Quantity::w2_rows, Rule::multiple_of, 16, "shuffle_weight asserts whole tiles of 16 rows"},
+    {Quantity::intermediate, Rule::multiple_of, 32, "shuffle_weight asserts whole tiles of 32 columns"},
+}};
+
+constexpr std::string_view kOld = "7e1b45a09252a5b513cd83116aa7a2f310220c34";
+constexpr std::string_view kNew = "017e9f4448b700e85ee16023287b025693c72b9e";
+
+constexpr Source mxfp4_source(std::string_view commit) {
+  return {"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py",
+          "convert_gpt_oss_weight_to_mxfp4_moe_kernel_format, convert_weight_to_mxfp4_moe_kernel_format", commit};
+}
+constexpr Source kFp8Source{"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/fp8.py", "convert_to_fp8_moe_kernel_format", kNew};
+
+constexpr std::string_view kA16w4Summary =
+    "w13 rows gate then up; tiles of 16 rows by 64 bytes, of gate and up in turn; scales in tiles of 32 rows by 8; biases fp32";
+
+constexpr BackendLayout mxfp4_row(std::string_view backend, std::string_view summary, Engines engines, Engines standard, std::span<const Need> needs,
+                                  TensorPlan (*build)(Role, const Setting&)) {
+  return {.format = WeightFormat::mxfp4,
+          .backend = backend,
+          .family = "aiter",
+          .summary = summary,
+          .engines = engines,
+          .standard_order = standard,
+          .gpt_oss_order = engines,
+          .takes_not_gated = false,
+          .needs = needs,
+          .build = build,
+          .values = nullptr,
+          .undo_values = nullptr,
+          .source = mxfp4_source(engines.in_2026_08 ? kNew : kOld)};
+}
+
+constexpr BackendLayout fp8_row(WeightFormat format) {
+  return {.format = format,
+          .backend = "AITER",
+          .family = "aiter",
+          .summary = "tiles of 16 rows by 32 columns, in them 16 bytes of each row; scales as loaded, on gfx942 doubled for e4m3fnuz",
+          .engines = kBothEngines,
+          .standard_order = kBothEngines,
+          .gpt_oss_order = kNoEngine,
+          .takes_not_gated = false,
+          .needs = kFp8Needs,
+          .build = build_fp8,
+          .values = double_scales,
+          .undo_values = halve_scales,
+          .source = kFp8Source};
+}
+
+constexpr BackendLayout mxfp8_row() {
+  return {.format = WeightFormat::mxfp8,
+          .backend = "AITER",
+          .family = "aiter",
+          .summary = "tiles of 16 rows by 64 bytes, of gate and up in turn; scales of w13 in tiles of 32 rows by 8, of w2 over all experts stacked",
+          .engines = kBothEngines,
+          .standard_order = kBothEngines,
+          .gpt_oss_order = kNoEngine,
+          .takes_not_gated = false,
+          .needs = kMxfp8Needs,
+          .build = build_mxfp8,
+          .values = nullptr,
+          .undo_values = nullptr,
+          .source = kFp8Source};
+}
+
+constexpr std::array<BackendLayout, 7> kRows{
+    mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, kOnly2026_05, kOnly2026_05, kOldBf16Needs, build_bf16_2026_05),
+    mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, kOnly2026_08, kOnly2026_08, kBf16Needs, build_bf16_2026_08),
+    mxfp4_row(
+        "AITER_MXFP4_MXFP4",
+        "rows in order; tiles of 16 rows by 32 bytes, in them 16 bytes of each row; scales of all experts stacked in tiles of 32 by 8; biases fp32",
+        kBothEngines, kOnly2026_08, kMxfp4Needs, build_mxfp4),
+    fp8_row(WeightFormat::fp8_tensor),
+    fp8_row(WeightFormat::fp8_channel),
+    fp8_row(WeightFormat::fp8_block),
+    mxfp8_row(),
+};
+
+}  // namespace
+
+std::span<const BackendLayout> aiter_layouts() { return kRows; }
+
+}  // namespace mx::layout

@@ -1,0 +1,169 @@
+#include "model/families/arithmetic.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "model/error.hpp"
+#include "model/names.hpp"
+#include "model/numerics/rows.hpp"
+#include "model/stand_in.hpp"
+
+namespace mx::sim {
+namespace {
+
+using layout::Arch;
+
+bool on_sm90(Arch arch) { return arch == Arch::sm90; }
+bool on_rocm_or_xpu(Arch arch) { return layout::is_rocm(arch) || arch == Arch::xpu; }
+bool on_cpu(Arch arch) { return arch == Arch::cpu; }
+bool on_nvidia(Arch arch) { return !on_rocm_or_xpu(arch) && !on_cpu(arch); }
+
+constexpr std::string_view kRecorded = "outputs of an H200, reproduced bit for bit";
+constexpr std::string_view kLikeHopper = "taken as the H200's; other tensor cores have no recorded outputs";
+constexpr std::string_view kUnpublished = "neither the width nor the order of this unit's sums is published: taken as one rounding of the exact sum";
+constexpr std::string_view kVectorFma = "not published: taken as fp32 fused multiply-adds in ascending k";
+constexpr std::string_view kAmx = "AMX adds the even and the odd products of a tile apart; taken as VDPBF16PS, its sibling (Intel SDM volume 2)";
+
+constexpr std::array kUnits{
+    UnitRow{MatrixUnit::bf16, on_sm90, Contract::hopper_bf16, Grounds::verified, kRecorded},
+    UnitRow{MatrixUnit::bf16, on_nvidia, Contract::hopper_bf16, Grounds::assumed, kLikeHopper},
+    UnitRow{MatrixUnit::bf16, on_cpu, Contract::bf16_chain, Grounds::assumed, kAmx},
+    UnitRow{MatrixUnit::bf16, nullptr, Contract::f32_sequential, Grounds::assumed, kVectorFma},
+    UnitRow{MatrixUnit::bf16_blocks, nullptr, Contract::bf16_block, Grounds::assumed, kAmx},
+    UnitRow{MatrixUnit::fp8, on_sm90, Contract::hopper_fp8, Grounds::verified, kRecorded},
+    UnitRow{MatrixUnit::fp8, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
+    UnitRow{MatrixUnit::fp8_blocks, on_sm90, Contract::hopper_fp8_block_128x128, Grounds::verified, kRecorded},
+    UnitRow{MatrixUnit::fp8_blocks, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
+    UnitRow{MatrixUnit::fp8_blocks_in_order, on_sm90, Contract::hopper_fp8_block_1x128, Grounds::verified, kRecorded},
+    UnitRow{MatrixUnit::fp8_blocks_in_order, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
+    UnitRow{MatrixUnit::block_scaled, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
+};
+
+constexpr Quantizer quantizer(std::string_view name, std::string_view profile, const BlockFormat& format, ScaleScope scope, TensorNumber tensor,
+                              Grounds grounds, std::string_view source) {
+  return {name, profile, &format, scope, tensor, false, grounds, source};
+}
+constexpr Quantizer dequantized(Quantizer row) {
+  row.back_to_bf16 = true;
+  return row;
+}
+
+constexpr std::string_view kVllmFp8 = "vllm csrc/quantization/w8a8/fp8/common.cu (read)";
+constexpr std::string_view kVllmGroup = "vllm per_token_group_quant_fp8, outputs recorded on an H200";
+
+constexpr std::array kQuantizers{
+    Quantizer{"none", {}, nullptr, ScaleScope::none, TensorNumber::none, false, Grounds::definition, "16-bit activations"},
+    quantizer("mxfp8", "flashinfer-mx", kMxfp8E4m3, ScaleScope::block, TensorNumber::none, Grounds::verified,
+              "flashinfer mxfp8_quantize, device functions run on an H200"),
+    quantizer("mxfp4", "vllm-quark-even", kMxfp4, ScaleScope::block, TensorNumber::none, Grounds::assumed,
+              "aiter dynamic_mxfp4_quant: its scale rule is Even; its codes are taken as Quark's"),
+    dequantized(quantizer("mxfp4-emulated", "vllm-quark-even", kMxfp4, ScaleScope::block, TensorNumber::none, Grounds::verified,
+                          "vllm qdq_mxfp4_torch, outputs recorded")),
+    quantizer("fp8-static", "vllm-fp8-static", kFp8E4m3, ScaleScope::tensor, TensorNumber::decode, Grounds::published, kVllmFp8),
+    quantizer("fp8-tensor", "vllm-fp8-tensor", kFp8E4m3, ScaleScope::tensor, TensorNumber::none, Grounds::published, kVllmFp8),
+    quantizer("fp8-token", "vllm-fp8-token", kFp8E4m3, ScaleScope::token, TensorNumber::none, Grounds::published, kVllmFp8),
+    quantizer("fp8-group128", "vllm-group", kFp8Group128, ScaleScope::block, TensorNumber::none, Grounds::verified, kVllmGroup),
+    quantizer("fp8-group128-ue8m0", "vllm-group-ue8m0", kFp8Group128, ScaleScope::block, TensorNumber::none, Grounds::verified, kVllmGroup),
+    quantizer("nvfp4", "flashinfer-exact", kNvfp4, ScaleScope::block, TensorNumber::encode, Grounds::verified,
+              "flashinfer nvfp4 quantization, device functions run on an H200"),
+    dequantized(quantizer("nvfp4-emulated", "vllm-nvfp4", kNvfp4, ScaleScope::block, TensorNumber::encode, Grounds::verified,
+                          "vllm ref_nvfp4_quant, outputs recorded")),
+};
+
+struct KeyRow {
+  std::string_view key;
+  std::string_view quantizer;
+};
+/// Source: vllm fused_moe/config.py, the fp8 quant keys.
+constexpr std::array kKeys{
+    KeyRow{"kFp8StaticTensorSym", "fp8-static"},
+    KeyRow{"kFp8DynamicTensorSym", "fp8-tensor"},
+    KeyRow{"kFp8DynamicTokenSym", "fp8-token"},
+    KeyRow{"kFp8Dynamic128Sym", "fp8-group128"},
+};
+
+constexpr rows::Word<ScaleMemory> kMemories[] = {{ScaleMemory::row_major, "row-major"}, {ScaleMemory::tile_128x4, "128x4 tile"}};
+constexpr rows::Word<ExpertAddress> kAddresses[] = {{ExpertAddress::map, "expert map"},
+                                                    {ExpertAddress::offset, "offset of the rank"},
+                                                    {ExpertAddress::ignored, "global numbers"},
+                                                    {ExpertAddress::refused, "all experts only"}};
+constexpr rows::Word<MatrixUnit> kUnitWords[] = {{MatrixUnit::bf16, "bf16"},
+                                                 {MatrixUnit::bf16_blocks, "bf16, scales per block"},
+                                                 {MatrixUnit::fp8, "fp8"},
+                                                 {MatrixUnit::fp8_blocks, "fp8, scales per 128"},
+                                                 {MatrixUnit::fp8_blocks_in_order, "fp8, scales per 128 one by one"},
+                                                 {MatrixUnit::block_scaled, "block-scaled"}};
+constexpr rows::Word<BiasEntry> kBiases[] = {
+    {BiasEntry::dropped, "dropped"}, {BiasEntry::f32, "fp32 addition"}, {BiasEntry::after_bf16, "bf16 addition"}};
+constexpr rows::Word<SlotRule> kSlotRules[] = {
+    {SlotRule::weighted_rounded, "bf16(y * w)"}, {SlotRule::rounded, "bf16(y), fma with w"}, {SlotRule::rounded_weighted_again, "bf16(bf16(y) * w)"}};
+constexpr rows::Word<SlotSum> kSums[] = {{SlotSum::f32, "fp32"}, {SlotSum::bf16, "bf16"}};
+constexpr rows::Word<SlotOrder> kOrders[] = {{SlotOrder::position, "by slot"}, {SlotOrder::expert, "by expert"}};
+
+int strength(Grounds grounds) {
+  switch (grounds) {
+    case Grounds::assumed: return 0;
+    case Grounds::published: return 1;
+    default: return 2;
+  }
+}
+
+}  // namespace
+
+std::span<const UnitRow> unit_rows() { return fault::rows_of<UnitRow>(fault::Table::units, kUnits); }
+
+const UnitRow& unit_on(MatrixUnit unit, Arch arch) {
+  return *std::ranges::find_if(unit_rows(), [&](const UnitRow& row) { return row.unit == unit && (row.on == nullptr || row.on(arch)); });
+}
+
+std::span<const Quantizer> all_quantizers() { return kQuantizers; }
+const Quantizer& quantizer_named(std::string_view name) { return rows::named(kQuantizers, "quantizer", name); }
+
+const Quantizer* quantizer_of_key(std::string_view activation_key) {
+  const auto* row = std::ranges::find(kKeys, activation_key, &KeyRow::key);
+  return row == kKeys.end() ? nullptr : &quantizer_named(row->quantizer);
+}
+
+std::span<const ExecutionRow> execution_rows() {
+  static const std::vector<ExecutionRow> all = [] {
+    std::vector<ExecutionRow> joined;
+    for (const auto table : {mxfp4_executions(), nvfp4_executions(), fp8_executions()}) joined.insert(joined.end(), table.begin(), table.end());
+    return joined;
+  }();
+  return all;
+}
+
+const ExecutionRow* find_execution(layout::WeightFormat format, std::string_view backend) {
+  for (const ExecutionRow& row : execution_rows()) {
+    if (row.format == format && same_name(row.backend, backend)) return &row;
+  }
+  return nullptr;
+}
+
+const ExecutionRow& execution_of(layout::WeightFormat format, std::string_view backend) {
+  if (const ExecutionRow* row = find_execution(format, backend)) return *row;
+  std::vector<std::string_view> known;
+  for (const ExecutionRow& row : execution_rows()) {
+    if (row.format == format) known.push_back(row.backend);
+  }
+  throw Error(ErrorCode::usage, unknown_name("backend", backend, known), std::string(layout::name_of(format)));
+}
+
+Grounds grounds_of(const ExecutionRow& row, Arch arch, const Quantizer& first, const Quantizer& second) {
+  Grounds weakest = row.grounds;
+  for (const Grounds grounds : {unit_on(row.unit, arch).grounds, first.grounds, second.grounds}) {
+    if (strength(grounds) < strength(weakest)) weakest = grounds;
+  }
+  return weakest;
+}
+
+std::string_view name_of(ScaleMemory memory) { return rows::word_of<ScaleMemory>(kMemories, memory); }
+std::string_view name_of(ExpertAddress address) { return rows::word_of<ExpertAddress>(kAddresses, address); }
+std::string_view name_of(MatrixUnit unit) { return rows::word_of<MatrixUnit>(kUnitWords, unit); }
+std::string_view name_of(BiasEntry entry) { return rows::word_of<BiasEntry>(kBiases, entry); }
+std::string_view name_of(SlotRule rule) { return rows::word_of<SlotRule>(kSlotRules, rule); }
+std::string_view name_of(SlotSum sum) { return rows::word_of<SlotSum>(kSums, sum); }
+std::string_view name_of(SlotOrder order) { return rows::word_of<SlotOrder>(kOrders, order); }
+
+}  // namespace mx::sim

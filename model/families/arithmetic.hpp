@@ -1,0 +1,179 @@
+#pragma once
+// How a backend computes: one row per weight format and backend. What enters its products and in which memory, which unit of the device multiplies,
+// where scales, bias and routing weight enter, what is rounded on the way, in which order slots are summed. `run_experts` (kernel.hpp) executes
+// every row; a row that is not known from recorded outputs or a public source says so.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "model/families/setting.hpp"
+#include "model/moe/activation.hpp"
+#include "model/numerics/block.hpp"
+#include "model/numerics/contract.hpp"
+
+namespace mx::sim {
+
+/// What multiplies. A device's row (unit_on) says under which contract.
+enum class MatrixUnit : std::uint8_t {
+  bf16,                 ///< 16-bit operands; weights times their block scale, rounded to bf16
+  bf16_blocks,          ///< 16-bit operands without scales; each block's sum times its scale
+  fp8,                  ///< fp8 operands, no scale along k
+  fp8_blocks,           ///< fp8 operands; v = fma(S, a * b, v) for each 128 of k
+  fp8_blocks_in_order,  ///< likewise v = fma(S * a, b, v)
+  block_scaled,         ///< block scales are applied inside the instruction
+};
+
+/// A unit on some devices.
+struct UnitRow {
+  MatrixUnit unit;
+  bool (*on)(layout::Arch arch);  ///< null: every device that no earlier row has
+  Contract contract;
+  Grounds grounds;
+  std::string_view source;
+};
+std::span<const UnitRow> unit_rows();
+/// First match.
+const UnitRow& unit_on(MatrixUnit unit, layout::Arch arch);
+
+/// What a quantizer's scale belongs to.
+enum class ScaleScope : std::uint8_t { none, block, token, tensor };
+
+/// The number of the whole tensor that a quantizer needs.
+enum class TensorNumber : std::uint8_t {
+  none,
+  decode,  ///< a calibrated scale
+  encode,  ///< its reciprocal, beside block scales (NVFP4)
+};
+
+/// How activations are quantized in front of a product.
+struct Quantizer {
+  std::string_view name;
+  std::string_view profile;   ///< of the numerics profiles; empty with scope none
+  const BlockFormat* format;  ///< null with scope none
+  ScaleScope scope;
+  TensorNumber tensor;
+  bool back_to_bf16;  ///< dequantized again: the product sees 16-bit numbers
+  Grounds grounds;
+  std::string_view source;
+};
+std::span<const Quantizer> all_quantizers();
+/// Throws Error(usage) with the nearest known name.
+const Quantizer& quantizer_named(std::string_view name);
+/// The quantizer of an activation key of the fp8 oracles ("kFp8DynamicTokenSym"), null when the key is none of them.
+const Quantizer* quantizer_of_key(std::string_view activation_key);
+
+/// How the block scales of a product's first operand lie in memory.
+enum class ScaleMemory : std::uint8_t { row_major, tile_128x4 };
+std::string_view name_of(ScaleMemory memory);
+
+/// Who quantizes what enters the first product.
+enum class QuantizedBy : std::uint8_t {
+  prepare,  ///< the prepare step, before or after an exchange
+  kernel,   ///< the experts themselves, right where they read it
+};
+
+/// What an activation of the model becomes in a backend.
+struct ActivationUse {
+  std::string_view row;  ///< of the activation table; empty: the backend does not take this activation
+  moe::ActivationConstants constants;
+  bool takes_alpha;  ///< the model's own constant replaces that of `constants`
+  bool takes_beta;
+  bool takes_limit;
+  std::string_view limited_row = {};  ///< of a model with a limit; empty: `row`
+};
+
+/// Where a tensor's, token's, channel's and global scales meet the fp32 sum d; a of the activations, w of the weights.
+enum class EpilogueScale : std::uint8_t {
+  product,          ///< d * (a * w)
+  weight_first,     ///< (d * w) * a
+  activation_first  ///< (d * a) * w
+};
+
+/// Where a checkpoint's scale of a whole expert (NVFP4) enters.
+enum class GlobalScale : std::uint8_t {
+  epilogue,  ///< with the other scales behind the sum
+  operand,   ///< multiplied into the block scales exactly
+  refolded,  ///< multiplied into the block scales, which are rounded to their format again
+};
+
+enum class BiasEntry : std::uint8_t {
+  dropped,     ///< never read
+  f32,         ///< one fp32 addition behind the scales
+  after_bf16,  ///< the sum is rounded to bf16, and again after the addition
+};
+
+/// From a slot's second product (with its bias) to its share in the token's sum; w is the routing weight.
+enum class SlotRule : std::uint8_t {
+  weighted_rounded,       ///< bf16(y * w)
+  rounded,                ///< bf16(y), the weight enters the sum by a fused multiply-add
+  rounded_weighted_again  ///< bf16(bf16(y) * w)
+};
+enum class SlotSum : std::uint8_t { f32, bf16 };           ///< the accumulator's type; the result is bf16
+enum class SlotOrder : std::uint8_t { position, expert };  ///< ascending
+
+/// How a kernel finds a global expert among the rank's own under expert parallelism.
+enum class ExpertAddress : std::uint8_t {
+  map,      ///< by the expert map
+  offset,   ///< ep_rank * local experts and on
+  ignored,  ///< the global number indexes the local experts
+  refused,  ///< the kernel asserts that it has all experts
+};
+std::string_view name_of(ExpertAddress address);
+
+/// What the conversion of weights that are not rounded before loading pads sizes to, and the kernel therefore sees.
+struct KernelPadding {
+  std::int64_t hidden = 1;
+  std::int64_t intermediate_2026_05 = 1;
+  std::int64_t intermediate_2026_08 = 1;
+};
+
+struct ExecutionRow {
+  layout::WeightFormat format;
+  std::string_view backend;
+  std::string_view layout;  ///< backend of the layout table; empty: weights stay as they were loaded
+  MatrixUnit unit;
+  std::string_view first;   ///< quantizer of what enters the first product
+  std::string_view second;  ///< of what enters the second
+  bool keyed;               ///< the activation key decides on both instead
+  QuantizedBy by;
+  ScaleMemory scales;  ///< that the kernel reads behind a prepare step
+  EpilogueScale epilogue;
+  GlobalScale global;
+  BiasEntry bias;
+  bool rounds_h13;  ///< the first product is rounded to bf16 in front of the activation
+  ActivationUse swiglu_oai;
+  ActivationUse silu;
+  layout::SourceOrder oai_order;  ///< row order of w13 that the kernel expects its layout to start from
+  layout::SourceOrder silu_order;
+  bool bf16_weights;  ///< routing weights are rounded to bf16
+  SlotRule slot;
+  SlotSum sum;
+  SlotOrder order;
+  ExpertAddress address;
+  KernelPadding padding;
+  Grounds grounds;  ///< of everything but the unit and the quantizers, which have their own
+  std::string_view source;
+};
+
+/// Every row, the tables of the formats joined.
+std::span<const ExecutionRow> execution_rows();
+std::span<const ExecutionRow> mxfp4_executions();
+std::span<const ExecutionRow> nvfp4_executions();
+std::span<const ExecutionRow> fp8_executions();
+
+/// Throws Error(usage) with the nearest known name of the format's.
+const ExecutionRow& execution_of(layout::WeightFormat format, std::string_view backend);
+const ExecutionRow* find_execution(layout::WeightFormat format, std::string_view backend);
+
+/// The weakest of a row's grounds on a device: assumed, published, verified.
+Grounds grounds_of(const ExecutionRow& row, layout::Arch arch, const Quantizer& first, const Quantizer& second);
+
+/// One line for people: what enters, the unit and contract, where the rest goes.
+std::string_view name_of(MatrixUnit unit);
+std::string_view name_of(BiasEntry entry);
+std::string_view name_of(SlotRule rule);
+std::string_view name_of(SlotSum sum);
+std::string_view name_of(SlotOrder order);
+
+}  // namespace mx::sim

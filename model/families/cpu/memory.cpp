@@ -1,0 +1,68 @@
+// The CPU's kernels (AMX): packed in blocks of 32 rows.
+
+#include <array>
+
+#include "model/families/cpu/blocks.hpp"
+#include "model/families/memory.hpp"
+#include "model/families/row_blocks.hpp"
+
+namespace mx::layout {
+namespace {
+
+// The rules of the packing itself hold of every MXFP4 layer: sizes are multiples of the group of 32.
+TensorPlan build_fp4(Role role, const Setting& setting) {
+  if (is_bias(role)) return {loaded_rows(role, setting, 32), &cast_named("bf16_to_f32")};
+  Layout layout = loaded_rows(role, setting, unit_bits(role));
+  if (is_scale(role)) return {blocks::cpu_scale(layout, "rows", "G"), &kKeep};
+  return {blocks::cpu_nibbles(layout, "rows", "K"), &kKeep};
+}
+
+TensorPlan build_fp8(Role role, const Setting& setting) {
+  Layout layout = loaded_rows(role, setting, unit_bits(role, setting.form.format));
+  return {is_weight(role) ? blocks::cpu_vnni2(layout, "rows", "K") : layout, &kKeep};
+}
+
+constexpr std::array<Need, 4> kFp8Needs{{
+    {Quantity::w13_rows, Rule::multiple_of, 16, "convert_weight_packed takes whole tiles of 16 rows"},
+    {Quantity::hidden, Rule::multiple_of, 32, "convert_weight_packed takes whole tiles of 32 columns"},
+    {Quantity::w2_rows, Rule::multiple_of, 16, "convert_weight_packed takes whole tiles of 16 rows"},
+    {Quantity::intermediate, Rule::multiple_of, 32, "convert_weight_packed takes whole tiles of 32 columns"},
+}};
+
+constexpr std::string_view kCommit = "017e9f4448b700e85ee16023287b025693c72b9e";
+
+constexpr std::array<BackendLayout, 2> kRows{{
+    {.format = WeightFormat::mxfp4,
+     .backend = "CPU",
+     .family = "cpu",
+     .summary = "blocks of 32 rows, rows 0..15 in low nibbles and 16..31 in high ones; scales of a block transposed; rows in order; biases fp32",
+     .engines = kBothEngines,
+     .standard_order = kNoEngine,
+     .gpt_oss_order = kBothEngines,
+     .takes_not_gated = false,
+     .needs = {},
+     .build = build_fp4,
+     .values = nullptr,
+     .undo_values = nullptr,
+     .source = {"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py", "convert_gpt_oss_weight_to_mxfp4_moe_kernel_format",
+                kCommit}},
+    {.format = WeightFormat::fp8_block,
+     .backend = "CPU",
+     .family = "cpu",
+     .summary = "blocks of 32 rows, in them pairs of columns; scales as loaded",
+     .engines = kBothEngines,
+     .standard_order = kBothEngines,
+     .gpt_oss_order = kNoEngine,
+     .takes_not_gated = false,
+     .needs = kFp8Needs,
+     .build = build_fp8,
+     .values = nullptr,
+     .undo_values = nullptr,
+     .source = {"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/fp8.py", "convert_to_fp8_moe_kernel_format", kCommit}},
+}};
+
+}  // namespace
+
+std::span<const BackendLayout> cpu_layouts() { return kRows; }
+
+}  // namespace mx::layout

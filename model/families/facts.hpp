@@ -1,0 +1,100 @@
+#pragma once
+// Facts about a placement that several needs speak of. For the need tables alone; derived from the request here, not by the oracle's code.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "model/families/needs.hpp"
+
+namespace mx::oracle::facts {
+
+using Names = std::string_view;
+
+/// A row of a table, in the order of KernelNeed's fields.
+constexpr KernelNeed need(Names id, std::span<const Names> classes, std::span<const Names> backends, Effect effect, Grounds grounds, Names statement,
+                          Names consequence, bool (*holds)(const Placement&), Names source, Names reference = {}) {
+  return {id, classes, backends, effect, grounds, statement, consequence, holds, source, reference};
+}
+
+inline bool is_one_of(Names name, std::span<const Names> names) { return std::find(names.begin(), names.end(), name) != names.end(); }
+inline bool is_one_of(Names name, std::initializer_list<Names> names) { return std::find(names.begin(), names.end(), name) != names.end(); }
+
+inline std::int64_t ranks(const Placement& p) {  ///< that share the layer: tensor, prefill context and data parallel
+  const ParallelRequest& parallel = p.deployment.parallel;
+  return std::int64_t{parallel.tp} * parallel.pcp * parallel.dp;
+}
+inline bool has_ep(const Placement& p) { return p.deployment.parallel.enable_expert_parallel && ranks(p) > 1; }
+inline bool has_dp(const Placement& p) { return p.deployment.parallel.dp > 1; }
+/// Tokens travel between ranks to their experts.
+inline bool exchanges(const Placement& p) { return has_ep(p) && has_dp(p); }
+inline bool exchange_is(const Placement& p, std::initializer_list<Names> names) {
+  return exchanges(p) && is_one_of(p.deployment.parallel.all2all_backend, names);
+}
+inline bool has_batched_exchange(const Placement& p) { return exchange_is(p, {"deepep_low_latency", "nixl_ep"}); }
+/// Experts per rank differ.
+inline bool is_uneven(const Placement& p) { return has_ep(p) && p.deployment.layer.num_experts % ranks(p) != 0; }
+/// The wish for it is heeded under these conditions alone. Source: vllm fused_moe/expert_map_manager.py.
+inline bool is_round_robin(const Placement& p) {
+  const Deployment& d = p.deployment;
+  return has_ep(p) && d.parallel.round_robin && d.layer.expert_groups > 1 && !d.parallel.enable_eplb && (!exchanges(p) || has_batched_exchange(p));
+}
+
+inline bool is_on(const Placement& p, PlatformKind kind) { return p.deployment.hardware.platform == kind; }
+inline bool cuda_in(const Placement& p, int low, int high) {  ///< capability within [low, high]
+  const std::optional<int>& capability = p.deployment.hardware.capability;
+  return is_on(p, PlatformKind::cuda) && capability && *capability >= low && *capability <= high;
+}
+inline bool arch_is(const Placement& p, std::initializer_list<Names> parts) {  ///< a ROCm architecture whose name holds a part
+  return is_on(p, PlatformKind::rocm) &&
+         std::any_of(parts.begin(), parts.end(), [&](Names part) { return p.deployment.hardware.gcn_arch.find(part) != std::string::npos; });
+}
+
+inline bool activation_is(const Placement& p, std::initializer_list<Names> names) { return is_one_of(p.deployment.layer.activation, names); }
+inline bool routing_is(const Placement& p, std::initializer_list<Names> names) { return is_one_of(p.deployment.layer.routing_method, names); }
+inline bool dtype_is(const Placement& p, std::initializer_list<Names> names) { return is_one_of(p.deployment.layer.in_dtype, names); }
+inline bool weights_are(const Placement& p, std::initializer_list<Names> keys) { return is_one_of(p.weight_key, keys); }
+
+inline bool is_gated(const Placement& p) { return p.deployment.layer.is_act_and_mul; }
+/// Rows of w13.
+inline std::int64_t w13_rows(const Placement& p) { return (is_gated(p) ? 2 : 1) * p.intermediate; }
+
+inline bool divides(std::int64_t multiple, std::initializer_list<std::int64_t> sizes) {  ///< every size
+  return std::all_of(sizes.begin(), sizes.end(), [&](std::int64_t size) { return size % multiple == 0; });
+}
+/// H and I.
+inline bool both_divide(const Placement& p, std::int64_t multiple) { return divides(multiple, {p.hidden, p.intermediate}); }
+
+inline bool has_no_bias(const Placement& p) { return !p.deployment.layer.has_bias; }
+/// For classes with built-in constants of SwiGLU-OAI.
+inline bool oai_alpha_is_built_in(const Placement& p) { return !(activation_is(p, {"SWIGLUOAI"}) && p.deployment.layer.has_swiglu_alpha); }
+inline bool oai_limit_is_built_in(const Placement& p) { return !(activation_is(p, {"SWIGLUOAI"}) && p.deployment.layer.has_swiglu_limit); }
+inline bool silu_has_no_limit(const Placement& p) { return !(activation_is(p, {"SILU"}) && p.deployment.layer.has_swiglu_limit); }
+/// For classes that take no constant at all.
+inline bool has_no_constants(const Placement& p) { return oai_alpha_is_built_in(p) && oai_limit_is_built_in(p) && silu_has_no_limit(p); }
+
+/// One thread configuration of the Marlin GEMM divides N x K: 64 x 128, 128 x 64 or a multiple. Source: vllm csrc/moe/marlin_moe_wna16/ops.cu.
+inline bool marlin_takes(std::int64_t n, std::int64_t k) { return (n % 64 == 0 && k % 128 == 0) || (n % 128 == 0 && k % 64 == 0); }
+inline bool marlin_takes_both(const Placement& p) { return marlin_takes(w13_rows(p), p.hidden) && marlin_takes(p.hidden, p.intermediate); }
+inline bool marlin_takes_dtype(const Placement& p) { return dtype_is(p, {"float16"}) || (dtype_is(p, {"bfloat16"}) && !cuda_in(p, 75, 75)); }
+
+}  // namespace mx::oracle::facts
+
+namespace mx::oracle {
+
+// One file each; need_tables() lists them.
+std::span<const KernelNeed> exchange_needs();
+std::span<const KernelNeed> common_needs();
+std::span<const KernelNeed> mxfp4_needs();
+std::span<const KernelNeed> gpt_oss_loader_needs();
+std::span<const KernelNeed> gpt_oss_needs();
+std::span<const KernelNeed> deepseek_v4_needs();
+std::span<const KernelNeed> nvfp4_needs();
+std::span<const KernelNeed> fp8_needs();
+std::span<const KernelNeed> w4a8_needs();
+
+}  // namespace mx::oracle

@@ -1,0 +1,93 @@
+#include <array>
+#include <string>
+
+#include "model/families/marlin/values.hpp"
+#include "model/layout/grains.hpp"
+
+namespace mx::layout::marlin {
+namespace {
+
+/// The two scales of one weight.
+struct ScaleRoles {
+  Role scale;
+  Role global;
+};
+constexpr std::array<ScaleRoles, 2> kScaleRoles{{{Role::w13_weight_scale, Role::w13_global_scale}, {Role::w2_weight_scale, Role::w2_global_scale}}};
+
+Units& of(LayerUnits& units, Role role) { return units[static_cast<std::size_t>(role)]; }
+
+std::int64_t count_of(const Units& units) { return static_cast<std::int64_t>(units.bytes.size()) * 8 / units.bits; }
+
+std::string power_text(int exponent) { return "2^" + std::to_string(exponent); }
+
+void add_loss(std::vector<Loss>& losses, Role role, std::string what, std::int64_t units) {
+  if (units > 0) losses.push_back({role, std::move(what), units});
+}
+
+/// Every unit of a tensor through a function, into units of `bits`.
+template <class Function>
+Units mapped(const Units& from, int bits, Function function) {
+  Units to{bits, std::vector<std::uint8_t>(static_cast<std::size_t>((count_of(from) * bits + 7) / 8))};
+  for (std::int64_t i = 0; i < count_of(from); ++i) {
+    set_grain(to.bytes, i, bits, function(static_cast<std::uint32_t>(get_grain(from.bytes, i, from.bits))));
+  }
+  return to;
+}
+
+/// How many units differ after a function.
+template <class Function>
+std::int64_t count_changed(const Units& units, Function function) {
+  std::int64_t changed = 0;
+  for (std::int64_t i = 0; i < count_of(units); ++i) {
+    const auto unit = static_cast<std::uint32_t>(get_grain(units.bytes, i, units.bits));
+    if (function(unit) != unit) ++changed;
+  }
+  return changed;
+}
+
+}  // namespace
+
+void nvfp4_values(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses) {
+  for (const ScaleRoles& roles : kScaleRoles) {
+    Units& scale = of(units, roles.scale);
+    Units& global = of(units, roles.global);
+    const int factor = nvfp4_factor(scale.bytes, setting.params_dtype);
+    const auto byte_scale = [&](std::uint32_t code) { return nvfp4_scale(static_cast<std::uint8_t>(code), factor); };
+    const auto global_scale = [&](std::uint32_t f32) { return nvfp4_global_scale(f32, factor, setting.params_dtype); };
+    const std::string unknown = factor == 0 ? "" : ", and the factor " + power_text(factor) + " between these and the global scales is not kept";
+    add_loss(losses, roles.scale, "scales below " + power_text(-6 - factor) + " and negative ones become 0, NaNs lose their sign" + unknown,
+             count_changed(scale, [&](std::uint32_t code) { return std::uint32_t{nvfp4_scale_back(byte_scale(code))}; }));
+    add_loss(losses, roles.global, "global scales may overflow" + unknown,
+             count_changed(global, [&](std::uint32_t f32) { return nvfp4_global_scale_back(global_scale(f32), setting.params_dtype); }));
+    scale = mapped(scale, 8, byte_scale);
+    global = mapped(global, 32, global_scale);
+  }
+}
+
+void nvfp4_values_back(LayerUnits& units, const Setting& setting) {
+  for (const ScaleRoles& roles : kScaleRoles) {
+    Units& scale = of(units, roles.scale);
+    Units& global = of(units, roles.global);
+    scale = mapped(scale, 8, [](std::uint32_t byte) { return nvfp4_scale_back(static_cast<std::uint8_t>(byte)); });
+    global = mapped(global, 32, [&](std::uint32_t f32) { return nvfp4_global_scale_back(f32, setting.params_dtype); });
+  }
+}
+
+void fp8_values(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses) {
+  for (const ScaleRoles& roles : kScaleRoles) {
+    Units& scale = of(units, roles.scale);
+    const auto make = [&](std::uint32_t f32) { return fp8_scale(f32, setting.params_dtype); };
+    add_loss(losses, roles.scale, "fp32 scales are rounded into " + std::string(name_of(setting.params_dtype)) + " or overflow there",
+             count_changed(scale, [&](std::uint32_t f32) { return fp8_scale_back(make(f32), setting.params_dtype); }));
+    scale = mapped(scale, 16, make);
+  }
+}
+
+void fp8_values_back(LayerUnits& units, const Setting& setting) {
+  for (const ScaleRoles& roles : kScaleRoles) {
+    Units& scale = of(units, roles.scale);
+    scale = mapped(scale, 32, [&](std::uint32_t code) { return fp8_scale_back(code, setting.params_dtype); });
+  }
+}
+
+}  // namespace mx::layout::marlin

@@ -1,0 +1,262 @@
+// Marlin: weight-only kernels for devices without the formats' own instructions. Rows stay in order; weights lie as the lanes of a warp read them,
+// scales along N first.
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "model/families/fragments.hpp"
+#include "model/families/marlin/values.hpp"
+#include "model/families/memory.hpp"
+#include "model/families/stage.hpp"
+#include "model/fault.hpp"
+
+namespace mx::layout {
+namespace {
+
+using blocks::extent_of;
+
+/// What a checkpoint's format is to Marlin.
+struct FormatRow {
+  WeightFormat format;
+  int weight_bits;
+  std::int64_t group;        ///< elements of a row that share a scale, 0: all of them
+  std::int64_t padded_rows;  ///< what the converter of 2026-08 rounds I up to, where H is a multiple of wide_hidden; 0: it pads nothing
+  std::int64_t wide_hidden;
+  std::int64_t narrow_padded_rows;  ///< the same for other H
+};
+// Source: spec layouts 6.4 and 6.5. A block of 128 x 128 makes the rows that I is rounded up to lcm(64, 128).
+constexpr std::array<FormatRow, 6> kFormats{{
+    {WeightFormat::mxfp4, 4, 32, 0, 1, 0},
+    {WeightFormat::nvfp4, 4, 16, 64, 128, 128},
+    {WeightFormat::mxfp8, 8, 32, 64, 1, 64},
+    {WeightFormat::fp8_tensor, 8, 0, 64, 1, 64},
+    {WeightFormat::fp8_channel, 8, 0, 64, 1, 64},
+    {WeightFormat::fp8_block, 8, 128, 128, 1, 128},
+}};
+
+const FormatRow& row_of(WeightFormat format) { return *std::ranges::find(kFormats, format, &FormatRow::format); }
+
+/// I after the converter's own padding.
+std::int64_t padded_intermediate(const Setting& setting) {
+  const FormatRow& row = row_of(setting.form.format);
+  if (row.padded_rows == 0 || setting.engine == Engine::v2026_05) return setting.padded.intermediate;
+  const std::int64_t multiple = setting.padded.hidden % row.wide_hidden == 0 ? row.padded_rows : row.narrow_padded_rows;
+  return (setting.padded.intermediate + multiple - 1) / multiple * multiple;
+}
+
+bool is_a_8bit(const Setting& setting) { return setting.input_dtype != InputDtype::none; }
+
+/// A loaded tensor as [E, rows, cols], cols being 1 where it has no columns.
+Layout matrix(Layout layout, bool has_columns) {
+  if (layout.view().size() == 1) layout.split("E", 1, "E", "rows");
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i + (has_columns ? 1 : 0) < layout.view().size(); ++i) names.push_back(layout.view()[i].name);
+  const std::vector<std::string_view> rows(names.begin(), names.end());
+  layout.merge(std::span<const std::string_view>(rows), "rows");
+  if (!has_columns) return layout.split("rows", 1, "rows", "cols");
+  const std::string last = layout.view().back().name;
+  return layout.merge({last}, "cols");
+}
+
+/// Zero rows at the end of each shard of w13, zero columns at the end of w2. `columns` is what w2's columns become.
+Layout& pad_intermediate(Layout& layout, Role role, const Setting& setting, std::int64_t columns) {
+  const std::int64_t intermediate = padded_intermediate(setting);
+  if (intermediate == setting.padded.intermediate) return layout;
+  if (!is_w13(role)) return extent_of(layout, "cols") == columns ? layout : layout.pad("cols", columns, PadContent::zero);
+  if (fault::planted(fault::Fault::marlin_shards_padded_together))
+    return layout.pad("rows", (setting.form.gated ? 2 : 1) * intermediate, PadContent::zero);
+  layout.split("rows", setting.padded.intermediate, "shard", "rows").pad("rows", intermediate, PadContent::zero);
+  return layout.merge({"shard", "rows"}, "rows");
+}
+
+/// Reduction length of a weight as the kernel sees it.
+std::int64_t depth_of(Role role, const Setting& setting) { return is_w13(role) ? setting.padded.hidden : padded_intermediate(setting); }
+
+Layout weight(Role role, const Setting& setting) {
+  const int bits = row_of(setting.form.format).weight_bits;
+  Layout layout = matrix(loaded(role, setting.sizes, setting.padded, setting.form), true);
+  pad_intermediate(layout, role, setting, padded_intermediate(setting));
+  return blocks::fragment_order(layout, "rows", "cols", {.weight_bits = bits, .activation_bits = is_a_8bit(setting) ? 8 : 16});
+}
+
+/// [E, rows, cols] -> [E, cols, rows] in blocks.
+Layout& permute_scales(Layout& layout, Role role, const Setting& setting) {
+  const std::int64_t group = row_of(setting.form.format).group;
+  const bool grouped = group != 0 && group < depth_of(role, setting) && !is_a_8bit(setting);
+  layout.permute({"E", "cols", "rows"});
+  return grouped ? blocks::scale_blocks_of_64(layout, "rows") : blocks::scale_blocks_of_32(layout, "rows");
+}
+
+/// Scales of one byte for each group of a row.
+Layout byte_scale(Role role, const Setting& setting) {
+  Layout layout = matrix(loaded(role, setting.sizes, setting.padded, setting.form), true);
+  pad_intermediate(layout, role, setting, padded_intermediate(setting) / setting.padded.group);
+  permute_scales(layout, role, setting);
+  return is_a_8bit(setting) ? layout : blocks::swap_middle_of_four(layout, "rows");
+}
+
+Layout as_loaded(Role role, const Setting& setting) { return loaded(role, setting.sizes, setting.padded, setting.form); }
+
+const Cast& scale_cast(const Setting& setting) {
+  const bool via_fp16 = setting.params_dtype == ParamsDtype::fp16;
+  if (is_a_8bit(setting)) return cast_named(via_fp16 ? "e8m0_via_fp16_plus_6" : "e8m0_plus_6");
+  return via_fp16 ? cast_named("e8m0_via_fp16") : kKeep;
+}
+
+TensorPlan build_mxfp4(Role role, const Setting& setting) {
+  if (is_weight(role)) return {weight(role, setting), &kKeep};
+  if (is_scale(role)) return {byte_scale(role, setting), &scale_cast(setting)};
+  Layout bias = matrix(as_loaded(role, setting), false);
+  blocks::scale_blocks_of_32(bias, "rows");
+  return {std::move(bias), setting.params_dtype == ParamsDtype::fp16 ? &cast_named("bf16_to_fp16") : &kKeep};
+}
+
+TensorPlan build_nvfp4(Role role, const Setting& setting) {
+  if (is_weight(role)) return {weight(role, setting), &kKeep};
+  return {is_scale(role) ? byte_scale(role, setting) : as_loaded(role, setting), &kKeep};
+}
+
+TensorPlan build_mxfp8(Role role, const Setting& setting) {
+  if (is_weight(role)) return {weight(role, setting), &kKeep};
+  if (is_scale(role)) return {byte_scale(role, setting), &scale_cast(setting)};
+  return {as_loaded(role, setting), &kKeep};
+}
+
+TensorPlan build_fp8(Role role, const Setting& setting) {
+  if (is_weight(role)) return {weight(role, setting), &kKeep};
+  if (!is_scale(role)) return {as_loaded(role, setting), &kKeep};
+  constexpr int kParamsBits = 16;
+  Layout given = loaded(role, setting.sizes, setting.padded, setting.form, kParamsBits);
+  return {marlin::fp8_scale_layout(std::move(given), role, setting), &kKeep};
+}
+
+bool not_gated(const Setting& setting) { return !setting.form.gated; }
+bool fp16_params(const Setting& setting) { return is_a_8bit(setting) && setting.params_dtype == ParamsDtype::fp16; }
+bool bf16_params(const Setting& setting) { return is_a_8bit(setting) && setting.params_dtype == ParamsDtype::bf16; }
+
+constexpr std::int64_t kTileN = 64;
+constexpr Need kSixteenBits{Quantity::activation_dtype, Rule::equals, static_cast<std::int64_t>(InputDtype::none),
+                            "only 16-bit activations are supported"};
+constexpr Need kW2Rows{Quantity::w2_rows, Rule::multiple_of, kTileN, "gptq_marlin_repack checks size_n of w2 against its tile"};
+constexpr Need kW13Rows{Quantity::w13_rows, Rule::multiple_of, kTileN, "gptq_marlin_repack checks size_n of w13 against its tile"};
+constexpr Need kHiddenTiles{Quantity::hidden, Rule::multiple_of, 16, "gptq_marlin_repack checks size_k of w13 against its tile"};
+constexpr Need kDepthTiles{Quantity::intermediate, Rule::multiple_of, 16, "gptq_marlin_repack checks size_k of w2 against its tile"};
+constexpr Need kTwoShards{Quantity::intermediate, Rule::multiple_of, 64, "the padding takes the rows of w13 as two shards", not_gated};
+constexpr Need kTwoShardsOfBlocks{Quantity::intermediate, Rule::multiple_of, 128, "the padding takes the rows of w13 as two shards", not_gated};
+
+constexpr std::array<Need, 4> kMxfp4Needs{{
+    {Quantity::activation_dtype, Rule::at_most, static_cast<std::int64_t>(InputDtype::float8_e4m3fn), "int8 activations are not supported"},
+    kW2Rows,
+    {Quantity::scale_byte, Rule::at_most, marlin::kLargestOffsetByte, "6 is added to every scale", bf16_params},
+    {Quantity::scale_byte, Rule::at_most, 142, "larger scales are infinite in fp16, and 6 is added to every scale", fp16_params},
+}};
+constexpr std::array<Need, 2> kNvfp4Needs{{
+    kSixteenBits,
+    {Quantity::hidden, Rule::multiple_of, kTileN, "hidden sizes without a tile are not padded"},
+}};
+constexpr std::array<Need, 3> kNvfp4Needs2026_05{{kSixteenBits, kW13Rows, kW2Rows}};
+constexpr std::array<Need, 4> kFp8Needs{{kSixteenBits, kTwoShards, kHiddenTiles, kW2Rows}};
+constexpr std::array<Need, 4> kBlockNeeds{{kSixteenBits, kTwoShardsOfBlocks, kHiddenTiles, kW2Rows}};
+constexpr std::array<Need, 5> kFp8Needs2026_05{{kSixteenBits, kHiddenTiles, kW13Rows, kDepthTiles, kW2Rows}};
+
+constexpr std::string_view kNewer = "017e9f4448b700e85ee16023287b025693c72b9e";
+constexpr std::string_view kOlder = "7e1b45a09252a5b513cd83116aa7a2f310220c34";
+
+struct Hooks {
+  void (*values)(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses) = nullptr;
+  void (*undo_values)(LayerUnits& units, const Setting& setting) = nullptr;
+};
+constexpr Hooks kNoHooks{};
+constexpr Hooks kNvfp4Hooks{marlin::nvfp4_values, marlin::nvfp4_values_back};
+constexpr Hooks kFp8Hooks{marlin::fp8_values, marlin::fp8_values_back};
+
+/// MXFP4: the same conversion in both versions.
+constexpr BackendLayout mxfp4_row(std::string_view backend) {
+  return {.format = WeightFormat::mxfp4,
+          .backend = backend,
+          .family = "marlin",
+          .summary = "rows as loaded; weights in mma fragments; scales along N in blocks, through the parameters' dtype; biases in blocks of 32",
+          .engines = kBothEngines,
+          .standard_order = kBothEngines,
+          .gpt_oss_order = kBothEngines,
+          .takes_not_gated = false,
+          .needs = kMxfp4Needs,
+          .build = build_mxfp4,
+          .values = nullptr,
+          .undo_values = nullptr,
+          .source = {"vllm-project/vllm", "vllm/model_executor/layers/quantization/utils/marlin_utils_fp4.py", "prepare_moe_mxfp4_layer_for_marlin",
+                     kNewer}};
+}
+
+/// Other formats: one row for each version, which differ in the padding of I and so in what they refuse.
+constexpr BackendLayout row(WeightFormat format, Engine engine, std::string_view summary, std::span<const Need> needs,
+                            TensorPlan (*build)(Role role, const Setting& setting), const Hooks& hooks, std::string_view path,
+                            std::string_view symbol, bool takes_interleaved = true) {
+  const Engines engines = engine == Engine::v2026_08 ? kOnly2026_08 : kOnly2026_05;
+  return {.format = format,
+          .backend = "MARLIN",
+          .family = "marlin",
+          .summary = summary,
+          .engines = engines,
+          .standard_order = engines,
+          .gpt_oss_order = takes_interleaved ? engines : kNoEngine,
+          .takes_not_gated = true,
+          .needs = needs,
+          .build = build,
+          .values = hooks.values,
+          .undo_values = hooks.undo_values,
+          .source = {"vllm-project/vllm", path, symbol, engine == Engine::v2026_08 ? kNewer : kOlder}};
+}
+
+constexpr std::string_view kFp4Path = "vllm/model_executor/layers/quantization/utils/marlin_utils_fp4.py";
+constexpr std::string_view kFp8Path = "vllm/model_executor/layers/quantization/utils/marlin_utils_fp8.py";
+
+constexpr BackendLayout nvfp4_row(Engine engine, std::span<const Need> needs) {
+  return row(WeightFormat::nvfp4, engine, "as MXFP4 with groups of 16; scales S0E5M3 times a factor of the tensor, global scales divided by it",
+             needs, build_nvfp4, kNvfp4Hooks, kFp4Path, "prepare_nvfp4_moe_layer_for_marlin");
+}
+constexpr BackendLayout mxfp8_row(Engine engine, std::span<const Need> needs) {
+  return row(WeightFormat::mxfp8, engine, "weights of 8 bits in mma fragments; scales as those of MXFP4", needs, build_mxfp8, kNoHooks, kFp8Path,
+             "prepare_mxfp8_moe_layer_for_marlin");
+}
+/// A block's scale is repeated over 128 neighbouring rows. Where gate and up alternate those are of both: a scale of either would count for half of
+/// the other's, so that order is not taken with blocks.
+constexpr BackendLayout fp8_row(WeightFormat format, Engine engine, std::span<const Need> needs) {
+  return row(format, engine, "weights of 8 bits in mma fragments; scales repeated to one per row, in the parameters' dtype with the exponent bias",
+             needs, build_fp8, kFp8Hooks, kFp8Path, "prepare_fp8_moe_layer_for_marlin", format != WeightFormat::fp8_block);
+}
+
+constexpr std::array<BackendLayout, 12> kRows{{
+    mxfp4_row("MARLIN"),
+    mxfp4_row("BATCHED_MARLIN"),
+    nvfp4_row(Engine::v2026_05, kNvfp4Needs2026_05),
+    nvfp4_row(Engine::v2026_08, kNvfp4Needs),
+    mxfp8_row(Engine::v2026_05, kFp8Needs2026_05),
+    mxfp8_row(Engine::v2026_08, kFp8Needs),
+    fp8_row(WeightFormat::fp8_tensor, Engine::v2026_05, kFp8Needs2026_05),
+    fp8_row(WeightFormat::fp8_tensor, Engine::v2026_08, kFp8Needs),
+    fp8_row(WeightFormat::fp8_channel, Engine::v2026_05, kFp8Needs2026_05),
+    fp8_row(WeightFormat::fp8_channel, Engine::v2026_08, kFp8Needs),
+    fp8_row(WeightFormat::fp8_block, Engine::v2026_05, kFp8Needs2026_05),
+    fp8_row(WeightFormat::fp8_block, Engine::v2026_08, kBlockNeeds),
+}};
+
+}  // namespace
+
+Layout marlin::fp8_scale_layout(Layout given, Role role, const Setting& setting) {
+  const std::int64_t group = row_of(setting.form.format).group;
+  Layout layout = matrix(std::move(given), group != 0);
+  const std::int64_t rows = is_w13(role) ? (setting.form.gated ? 2 : 1) * setting.padded.intermediate : setting.padded.hidden;
+  const std::int64_t scales = extent_of(layout, "rows");
+  const std::int64_t times = group != 0 ? group : rows / scales;
+  if (times > 1) layout.repeat("rows", times);
+  if (extent_of(layout, "rows") > rows) layout.slice("rows", 0, rows);
+  pad_intermediate(layout, role, setting, group != 0 ? padded_intermediate(setting) / group : 1);
+  return permute_scales(layout, role, setting);
+}
+
+std::span<const BackendLayout> marlin_layouts() { return kRows; }
+
+}  // namespace mx::layout

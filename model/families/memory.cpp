@@ -1,0 +1,172 @@
+#include "model/families/memory.hpp"
+
+#include <string>
+
+#include "model/error.hpp"
+#include "model/fault.hpp"
+#include "model/names.hpp"
+#include "model/stand_in.hpp"
+
+namespace mx::layout {
+namespace {
+
+struct QuantityRow {
+  std::string_view name;
+  std::string_view symbol;
+  std::int64_t (*of)(const Setting& setting);
+};
+
+/// The scales of all experts stacked, rows rounded up to 256 and columns to 8: what of them is left when each row gets as many.
+std::int64_t stacked_rest(const Setting& setting, std::int64_t rows, std::int64_t length) {
+  const std::int64_t stacked = setting.padded.experts * rows;
+  const std::int64_t groups = length / setting.padded.group;
+  return (stacked + 255) / 256 * 256 * ((groups + 7) / 8 * 8) % stacked;
+}
+
+constexpr auto kQuantities = std::to_array<QuantityRow>({
+    {"w13_rows", "2I", [](const Setting& s) { return (s.form.gated ? 2 : 1) * s.padded.intermediate; }},
+    {"w2_rows", "H", [](const Setting& s) { return s.padded.hidden; }},
+    {"w13_groups", "H/group", [](const Setting& s) { return s.padded.hidden / s.padded.group; }},
+    {"w2_groups", "I/group", [](const Setting& s) { return s.padded.intermediate / s.padded.group; }},
+    {"hidden", "H", [](const Setting& s) { return s.padded.hidden; }},
+    {"intermediate", "I", [](const Setting& s) { return s.padded.intermediate; }},
+    {"num_warps", "num_warps", [](const Setting& s) { return std::int64_t{s.num_warps}; }},
+    {"activation_dtype", "activation dtype", [](const Setting& s) { return static_cast<std::int64_t>(s.input_dtype); }},
+    {"has_bias", "biases", [](const Setting& s) { return std::int64_t{s.has_bias}; }},
+    {"input_scale_given", "input scales", [](const Setting& s) { return std::int64_t{s.has_input_scale}; }},
+    {"scale_byte", "largest scale byte", [](const Setting& s) { return std::int64_t{s.largest_scale_byte}; }},
+    {"padding", "padding", [](const Setting& s) { return s.padded.intermediate - s.sizes.intermediate + s.padded.hidden - s.sizes.hidden; }},
+    {"w13_scale_rest", "rest of the scales of w13", [](const Setting& s) { return stacked_rest(s, 2 * s.padded.intermediate, s.padded.hidden); }},
+    {"w2_scale_rest", "rest of the scales of w2", [](const Setting& s) { return stacked_rest(s, s.padded.hidden, s.padded.intermediate); }},
+    {"deepgemm_device", "device", [](const Setting& s) { return std::int64_t{s.arch == Arch::sm90 || s.arch == Arch::sm100}; }},
+});
+
+const QuantityRow& row_of(Quantity quantity) { return kQuantities.at(static_cast<std::size_t>(quantity)); }
+
+/// "is not a multiple of 128 (the next is 256)"
+std::string broken_text(const Need& need, std::int64_t value) {
+  switch (need.rule) {
+    case Rule::multiple_of:
+      return "is not a multiple of " + std::to_string(need.operand) + " (the next is " +
+             std::to_string((value + need.operand - 1) / need.operand * need.operand) + ")";
+    case Rule::at_most: return "is above " + std::to_string(need.operand);
+    case Rule::equals: return "is not " + std::to_string(need.operand);
+    case Rule::power_of_two: break;
+  }
+  return "is not a power of two";
+}
+
+/// What a quantity that is no size says of itself.
+std::string found_text(Quantity quantity, std::int64_t value) {
+  switch (quantity) {
+    case Quantity::has_bias:
+    case Quantity::has_input_scale: return std::string(symbol_of(quantity)) + " are missing";
+    case Quantity::deepgemm_device: return "another " + std::string(symbol_of(quantity));
+    case Quantity::activation_dtype: return std::string(symbol_of(quantity)) + " " + std::string(name_of(static_cast<InputDtype>(value)));
+    default: return std::string(symbol_of(quantity)) + " = " + std::to_string(value);
+  }
+}
+
+std::string operand_text(const Need& need) {
+  if (need.quantity == Quantity::activation_dtype) return std::string(name_of(static_cast<InputDtype>(need.operand)));
+  return std::to_string(need.operand);
+}
+
+bool is_size(Quantity quantity) {
+  return quantity != Quantity::has_bias && quantity != Quantity::has_input_scale && quantity != Quantity::activation_dtype &&
+         quantity != Quantity::deepgemm_device;
+}
+
+std::vector<BackendLayout> joined() {
+  std::vector<BackendLayout> rows;
+  for (const auto family : {trtllm_layouts, flashinfer_cutlass_layouts, identity_layouts, triton_layouts, deepgemm_layouts, marlin_layouts,
+                            humming_layouts, aiter_layouts, cpu_layouts, nvfp4_layouts, fp8_layouts, deepgemm_fp8_layouts, w4a8_layouts}) {
+    const std::span<const BackendLayout> of_family = family();
+    rows.insert(rows.end(), of_family.begin(), of_family.end());
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::string_view symbol_of(Quantity quantity) { return row_of(quantity).symbol; }
+std::string_view name_of(Quantity quantity) { return row_of(quantity).name; }
+std::int64_t value_of(Quantity quantity, const Setting& setting) { return row_of(quantity).of(setting); }
+
+bool holds(const Need& need, const Setting& setting) {
+  if (need.applies != nullptr && !need.applies(setting)) return true;
+  const std::int64_t value = value_of(need.quantity, setting);
+  switch (need.rule) {
+    case Rule::multiple_of: return value % need.operand == 0;
+    case Rule::at_most: return value <= need.operand;
+    case Rule::equals: return value == need.operand;
+    case Rule::power_of_two: break;
+  }
+  return value > 0 && (value & (value - 1)) == 0;
+}
+
+std::string text_of(const Need& need) {
+  std::string rule(symbol_of(need.quantity));
+  switch (need.rule) {
+    case Rule::multiple_of: rule += " a multiple of " + std::to_string(need.operand); break;
+    case Rule::at_most: rule += " at most " + operand_text(need); break;
+    case Rule::equals: rule += is_size(need.quantity) ? " = " + std::to_string(need.operand) : ""; break;
+    case Rule::power_of_two: rule += " a power of two"; break;
+  }
+  return rule + ": " + std::string(need.why);
+}
+
+std::string BrokenNeed::text() const {
+  const std::string found = found_text(need.quantity, value);
+  return (is_size(need.quantity) ? found + " " + broken_text(need, value) : found) + ": " + std::string(need.why);
+}
+
+bool BackendLayout::converts(const Form& form, Engine engine) const {
+  if (form.format != format || !engines.has(engine) || (!form.gated && !takes_not_gated)) return false;
+  return (form.order == SourceOrder::standard ? standard_order : gpt_oss_order).has(engine);
+}
+
+std::span<const BackendLayout> all_backend_layouts() {
+  static const std::vector<BackendLayout> rows = joined();
+  const std::span<const BackendLayout> all = fault::rows_of<BackendLayout>(fault::Table::backend_layouts, rows);
+  return all.subspan(fault::planted(fault::Fault::layout_table_loses_row) ? 1 : 0);
+}
+
+const BackendLayout* find_backend_layout(std::string_view backend, WeightFormat format, Engine engine) {
+  for (const BackendLayout& row : all_backend_layouts()) {
+    if (row.format == format && row.engines.has(engine) && same_name(row.backend, backend)) return &row;
+  }
+  return nullptr;
+}
+
+const BackendLayout& backend_layout_named(std::string_view backend, WeightFormat format, Engine engine) {
+  if (const BackendLayout* row = find_backend_layout(backend, format, engine)) return *row;
+  std::vector<std::string_view> of_format;
+  std::string elsewhere;
+  for (const BackendLayout& row : all_backend_layouts()) {
+    if (row.format == format && row.engines.has(engine)) of_format.push_back(row.backend);
+    if (!same_name(row.backend, backend)) continue;
+    elsewhere += (elsewhere.empty() ? "" : ", ") + std::string(name_of(row.format)) + " of engine " +
+                 std::string(name_of(row.engines.in_2026_05 ? Engine::v2026_05 : Engine::v2026_08));
+  }
+  const std::string where = std::string(name_of(format)) + ", engine " + std::string(name_of(engine));
+  if (elsewhere.empty()) throw Error(ErrorCode::usage, unknown_name("backend", backend, of_format), where);
+  throw Error(ErrorCode::usage, std::string(backend) + " converts " + elsewhere, where);
+}
+
+std::vector<BrokenNeed> broken_needs(const BackendLayout& row, const Setting& setting) {
+  check_padded(setting.sizes, setting.padded);
+  std::vector<BrokenNeed> broken;
+  for (const Need& need : row.needs) {
+    if (fault::planted(fault::Fault::need_forgotten) && &need == &row.needs.back()) continue;
+    if (!holds(need, setting)) broken.push_back({need, value_of(need.quantity, setting)});
+  }
+  return broken;
+}
+
+void check_needs(const BackendLayout& row, const Setting& setting) {
+  const std::vector<BrokenNeed> broken = broken_needs(row, setting);
+  if (!broken.empty()) throw Error(ErrorCode::usage, broken.front().text(), std::string(row.backend));
+}
+
+}  // namespace mx::layout

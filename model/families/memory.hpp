@@ -1,0 +1,142 @@
+#pragma once
+// Which layout each backend gives each tensor: one row per (weight format, backend, engine version), one file per backend family. This table is the
+// answer to "which byte goes where".
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/families/setting.hpp"
+#include "model/layout/cast.hpp"
+#include "model/layout/layout.hpp"
+#include "model/layout/source.hpp"
+#include "model/layout/tensor.hpp"
+
+namespace mx::layout {
+
+/// What a converter's preconditions speak of; each is a number of a Setting's padded sizes or of its options.
+enum class Quantity {
+  w13_rows,          ///< 2I, or I when not gated
+  w2_rows,           ///< H
+  w13_groups,        ///< H / group
+  w2_groups,         ///< I / group
+  hidden,            ///< H
+  intermediate,      ///< I
+  num_warps,         ///< of the Hopper scale layout
+  activation_dtype,  ///< the InputDtype, as its number
+  has_bias,          ///< 0 or 1
+  has_input_scale,   ///< 0 or 1
+  scale_byte,        ///< the largest byte of the scales
+  padding,           ///< what I and H are rounded up by, together
+  w13_scale_rest,    ///< bytes of all experts' shuffled scales that do not divide into E * 2I rows
+  w2_scale_rest,     ///< likewise into E * H rows
+  deepgemm_device,   ///< 1 on a device that DeepGEMM has FP8 kernels for, else 0
+};
+/// "2I", "activation dtype": for messages; and the word of recorded preconditions: "w13_rows", "activation_dtype".
+std::string_view symbol_of(Quantity quantity);
+std::string_view name_of(Quantity quantity);
+std::int64_t value_of(Quantity quantity, const Setting& setting);
+
+enum class Rule {
+  multiple_of,   ///< of the operand
+  at_most,       ///< the operand
+  equals,        ///< the operand
+  power_of_two,  ///< no operand
+};
+
+/// One precondition of a converter.
+struct Need {
+  Quantity quantity;
+  Rule rule;
+  std::int64_t operand;
+  std::string_view why;
+  bool (*applies)(const Setting& setting) = nullptr;  ///< null: always
+};
+bool holds(const Need& need, const Setting& setting);
+/// "2I a multiple of 128: why", for people.
+std::string text_of(const Need& need);
+
+/// A precondition that a setting breaks.
+struct BrokenNeed {
+  Need need;
+  std::int64_t value;
+  std::string text() const;  ///< "2I = 64 is not a multiple of 128 (the next is 128): why"
+};
+
+/// Where one tensor goes and what becomes of its units.
+struct TensorPlan {
+  Layout layout;  ///< units of memory: after the cast
+  const Cast* cast;
+};
+
+/// Units of a tensor in logical row-major order; the first unit in the lowest bits of the first byte.
+struct Units {
+  int bits = 0;
+  std::vector<std::uint8_t> bytes;
+  bool absent() const { return bytes.empty(); }
+};
+/// The units of a layer's tensors, indexed by Role.
+using LayerUnits = std::array<Units, kRoleCount>;
+
+/// What a conversion loses: per code, or per position.
+struct Loss {
+  Role role;
+  std::string what;    ///< "e8m0 codes 1..102 become 0", "scale columns 40..43 are cut off"
+  std::int64_t units;  ///< of this tensor that cannot be restored
+};
+
+/// One backend's conversion of a layer's tensors.
+struct BackendLayout {
+  WeightFormat format;
+  std::string_view backend;  ///< the oracle's name: FLASHINFER_TRTLLM_MXFP4_BF16
+  std::string_view family;   ///< file of model/layout that holds it
+  std::string_view summary;  ///< one line: row order, weight, scale, bias
+  Engines engines;           ///< versions of the engine that this row describes
+  Engines standard_order;    ///< those of them that convert checkpoints in standard order for it
+  Engines gpt_oss_order;     ///< likewise for gpt-oss order
+  bool takes_not_gated;      ///< whether w13 may have a single shard
+  std::span<const Need> needs;
+  /// The packed memory of a tensor, for a setting that breaks no need. Where `values` is given, of the units that it leaves.
+  TensorPlan (*build)(Role role, const Setting& setting);
+  /// Transforms that couple units or tensors (a factor over a whole tensor, scales that alter codes), before the units are placed; also adds and
+  /// removes tensors. Null: there are none. Reports what it loses.
+  void (*values)(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses);
+  /// Undoes `values`. Null with `values` given: what is packed does not determine the checkpoint, and restore refuses.
+  void (*undo_values)(LayerUnits& units, const Setting& setting);
+  Source source;
+
+  bool converts(const Form& form, Engine engine) const;
+};
+
+/// Every modelled backend, each engine version a row of its own where they differ.
+std::span<const BackendLayout> all_backend_layouts();
+/// The row of a backend, or null when its converter is not modelled.
+const BackendLayout* find_backend_layout(std::string_view backend, WeightFormat format = WeightFormat::mxfp4, Engine engine = Engine::v2026_05);
+/// The same; throws Error(usage) with the nearest name, or with the formats that the backend is known for.
+const BackendLayout& backend_layout_named(std::string_view backend, WeightFormat format, Engine engine);
+
+/// Every rule that a setting breaks, in the converter's order of checking; empty when the backend converts such a layer.
+std::vector<BrokenNeed> broken_needs(const BackendLayout& row, const Setting& setting);
+
+/// Throws Error(usage) naming the first broken rule, the value and the operand.
+void check_needs(const BackendLayout& row, const Setting& setting);
+
+/// The rows of each family, joined by all_backend_layouts().
+std::span<const BackendLayout> trtllm_layouts();
+std::span<const BackendLayout> flashinfer_cutlass_layouts();
+std::span<const BackendLayout> identity_layouts();
+std::span<const BackendLayout> triton_layouts();
+std::span<const BackendLayout> deepgemm_layouts();
+std::span<const BackendLayout> marlin_layouts();
+std::span<const BackendLayout> humming_layouts();
+std::span<const BackendLayout> aiter_layouts();
+std::span<const BackendLayout> cpu_layouts();
+std::span<const BackendLayout> nvfp4_layouts();
+std::span<const BackendLayout> fp8_layouts();
+std::span<const BackendLayout> deepgemm_fp8_layouts();
+std::span<const BackendLayout> w4a8_layouts();
+
+}  // namespace mx::layout

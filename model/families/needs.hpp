@@ -1,0 +1,78 @@
+#pragma once
+// What each kernel and converter needs, stated from their own sources and not from the oracle: the other half of the law that a chosen backend must
+// be able to run. Shares no table and no predicate with select; where the two disagree is a finding (findings.hpp).
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/deployment/deployment.hpp"
+#include "model/engine/vllm/select.hpp"
+
+namespace mx::oracle {
+
+/// A choice in its surroundings, with the sizes that the kernel will see.
+struct Placement {
+  const Deployment& deployment;
+  std::string_view oracle;
+  std::string_view backend;
+  std::string_view kernel_class;
+  std::int64_t hidden;          ///< after rounding
+  std::int64_t intermediate;    ///< per partition, after rounding
+  std::string_view weight_key;  ///< kMxfp4Static, kFp8Static128BlockSym, ...
+};
+
+/// What is known about a need: read in source, executed, reported upstream, or not to be had from public text.
+enum class Grounds : std::uint8_t { read, run, reported, unknown };
+std::string_view name_of(Grounds grounds);
+
+/// What breaking a need does: an exception or a crash; wrong numbers without one; the right numbers more slowly.
+enum class Effect : std::uint8_t { error, silent, slow };
+std::string_view name_of(Effect effect);
+
+/// One precondition.
+struct KernelNeed {
+  std::string_view id;                         ///< "sizes", "device", ...; unique for a (backend, class) of an oracle
+  std::span<const std::string_view> classes;   ///< empty: every class
+  std::span<const std::string_view> backends;  ///< empty: every backend with such a class
+  Effect effect;
+  Grounds grounds;
+  std::string_view statement;    ///< what must hold
+  std::string_view consequence;  ///< what happens otherwise
+  /// Null where a deployment does not determine it, and wherever the grounds are unknown: such a need is stated and never broken.
+  bool (*holds)(const Placement& placement);
+  std::string_view source;
+  std::string_view reference = {};  ///< upstream issues and pull requests
+};
+
+/// The needs of one family of weights.
+struct NeedTable {
+  std::span<const std::string_view> oracles;  ///< empty: every oracle
+  /// Of the exchange, the prepare step and the loader around the kernel: the same whatever is chosen, so one finding an oracle.
+  bool around;
+  std::span<const KernelNeed> rows;
+};
+
+/// Around the kernel and common to all, then MXFP4, NVFP4, FP8 with MXFP8, W4A8.
+std::span<const NeedTable> need_tables();
+
+/// True for the needs of a table that says so.
+bool is_around(const KernelNeed& need);
+
+/// The needs of one (backend, class) of an oracle, in the order of the tables.
+std::vector<const KernelNeed*> needs_of(std::string_view oracle, std::string_view backend, std::string_view kernel_class);
+
+inline bool is_broken(const KernelNeed& need, const Placement& placement) { return need.holds != nullptr && !need.holds(placement); }
+
+/// The first need that a placement breaks, or null.
+const KernelNeed* first_broken_need(const Placement& placement);
+
+/// The engine's expert classes by what the needs ask of a class; each is in one list.
+struct ClassList {
+  std::string_view kind;  ///< "monolithic": routes by itself; "batched": takes [E, T, H]; "plain": neither
+  std::span<const std::string_view> classes;
+};
+std::span<const ClassList> class_lists();
+
+}  // namespace mx::oracle

@@ -1,0 +1,87 @@
+#include "model/families/setting.hpp"
+
+#include <string>
+#include <vector>
+
+#include "model/error.hpp"
+#include "model/names.hpp"
+#include "model/numerics/rows.hpp"
+
+namespace mx::layout {
+namespace {
+
+using rows::Word;
+
+constexpr std::array<Word<Engine>, 2> kEngineWords{{{Engine::v2026_05, "2026-05"}, {Engine::v2026_08, "2026-08"}}};
+constexpr std::array<Word<TritonKernels>, 3> kTritonWords{{
+    {TritonKernels::v3_5, "triton_kernels-3.5"},
+    {TritonKernels::v3_7, "triton_kernels-3.7"},
+    {TritonKernels::v2026_08, "triton_kernels-2026-08"},
+}};
+constexpr std::array<Word<ParamsDtype>, 2> kParamsWords{{{ParamsDtype::bf16, "bf16"}, {ParamsDtype::fp16, "fp16"}}};
+constexpr std::array<Word<InputDtype>, 3> kInputWords{
+    {{InputDtype::none, "none"}, {InputDtype::float8_e4m3fn, "float8_e4m3fn"}, {InputDtype::int8, "int8"}}};
+constexpr std::array<Word<ConverterActivation>, 3> kActivationWords{
+    {{ConverterActivation::silu, "SILU"}, {ConverterActivation::swigluoai, "SWIGLUOAI"}, {ConverterActivation::situ, "SITU"}}};
+constexpr std::array<Word<Arch>, 15> kArchWords{{
+    {Arch::sm75, "sm75"},
+    {Arch::sm80, "sm80"},
+    {Arch::sm89, "sm89"},
+    {Arch::sm90, "sm90"},
+    {Arch::sm100, "sm100"},
+    {Arch::sm110, "sm110"},
+    {Arch::sm120, "sm120"},
+    {Arch::gfx90a, "gfx90a"},
+    {Arch::gfx942, "gfx942"},
+    {Arch::gfx950, "gfx950"},
+    {Arch::gfx11, "gfx11"},
+    {Arch::gfx12, "gfx12"},
+    {Arch::gfx1250, "gfx1250"},
+    {Arch::xpu, "xpu"},
+    {Arch::cpu, "cpu"},
+}};
+
+/// Devices whose names stand for a row above.
+struct Alias {
+  std::string_view name;
+  Arch arch;
+};
+constexpr std::array<Alias, 7> kAliases{{
+    {"sm86", Arch::sm80},
+    {"sm103", Arch::sm100},
+    {"sm121", Arch::sm120},
+    {"gfx1100", Arch::gfx11},
+    {"gfx1151", Arch::gfx11},
+    {"gfx1200", Arch::gfx12},
+    {"gfx1201", Arch::gfx12},
+}};
+
+}  // namespace
+
+std::string_view name_of(Engine engine) { return rows::word_of<Engine>(kEngineWords, engine); }
+Engine engine_named(std::string_view name) { return rows::named(kEngineWords, "engine version", name).value; }
+std::string_view name_of(TritonKernels version) { return rows::word_of<TritonKernels>(kTritonWords, version); }
+TritonKernels triton_kernels_named(std::string_view name) { return rows::named(kTritonWords, "triton_kernels version", name).value; }
+std::string_view name_of(Arch arch) { return rows::word_of<Arch>(kArchWords, arch); }
+std::string_view name_of(ParamsDtype dtype) { return rows::word_of<ParamsDtype>(kParamsWords, dtype); }
+ParamsDtype params_dtype_named(std::string_view name) { return rows::named(kParamsWords, "parameter dtype", name).value; }
+std::string_view name_of(InputDtype dtype) { return rows::word_of<InputDtype>(kInputWords, dtype); }
+InputDtype input_dtype_named(std::string_view name) { return rows::named(kInputWords, "activation dtype", name).value; }
+std::string_view name_of(ConverterActivation activation) { return rows::word_of<ConverterActivation>(kActivationWords, activation); }
+ConverterActivation converter_activation_named(std::string_view name) { return rows::named(kActivationWords, "activation", name).value; }
+
+Arch arch_named(std::string_view platform) {
+  for (const Alias& alias : kAliases) {
+    if (same_name(alias.name, platform)) return alias.arch;
+  }
+  return rows::named(kArchWords, "platform", platform).value;
+}
+
+bool is_rocm(Arch arch) { return arch >= Arch::gfx90a && arch <= Arch::gfx1250; }
+
+TritonKernels triton_kernels_of(const Setting& setting) {
+  if (setting.triton_kernels) return *setting.triton_kernels;
+  return is_rocm(setting.arch) && setting.engine == Engine::v2026_08 ? TritonKernels::v3_7 : TritonKernels::v3_5;
+}
+
+}  // namespace mx::layout

@@ -1,0 +1,174 @@
+// triton_kernels: rows stay as loaded; weights and scales get the layout that the device's kernels read.
+
+#include "model/families/triton_kernels/memory.hpp"
+
+#include <array>
+
+#include "model/families/stage.hpp"
+#include "model/families/triton_kernels/blocks.hpp"
+
+namespace mx::layout {
+namespace {
+
+using Name = std::string_view;
+using Swizzle = void (*)(Layout& layout, Name rows, Name cols, const Setting& setting);
+
+/// The kernels' own choice for Hopper is wgmma.
+constexpr std::int64_t kHopperMma = 3;
+
+void strided(Layout&, Name, Name, const Setting&) {}
+
+void hopper_value(Layout& layout, Name rows, Name cols, const Setting& setting) {
+  blocks::hopper_mx_value(layout, rows, cols, triton_kernels_of(setting), kHopperMma);
+}
+
+/// The oracle's conversions take 8 warps; the method before it took 4 with expert parallelism and chunks of at most 512 tokens.
+void hopper_scale(Layout& layout, Name rows, Name cols, const Setting& setting) { blocks::hopper_mx_scale(layout, rows, cols, setting.num_warps); }
+
+void blackwell_value(Layout& layout, Name rows, Name cols, const Setting& setting) {
+  blocks::blackwell_mx_value(layout, rows, cols, triton_kernels_of(setting));
+}
+
+void blackwell_scale(Layout& layout, Name rows, Name cols, const Setting&) { blocks::blackwell_mx_scale(layout, rows, cols); }
+
+void cdna4_scale(Layout& layout, Name rows, Name cols, const Setting&) { blocks::cdna4_mx_scale(layout, rows, cols); }
+
+/// Which layouts a device gets.
+struct DeviceRow {
+  Arch arch;
+  Engines engines;
+  bool (*applies)(const Setting& setting);  // null: always
+  std::int64_t group_multiple;              // scales are zero-padded to it before the swizzle
+  Swizzle value;
+  Swizzle scale;
+};
+
+bool torch_swizzles(const Setting& setting) { return !setting.torch_before_2_8_1; }
+bool few_ranks(const Setting& setting) { return setting.tp_size <= 2; }
+
+/// The first that applies; other devices keep both tensors. Source: _swizzle_mxfp4; triton_kernels, make_default_matmul_mxfp4_w_layout and
+/// make_default_matmul_mxfp4_w_scale_layout.
+constexpr std::array<DeviceRow, 6> kDevices{{
+    {Arch::sm100, kBothEngines, nullptr, 1, blackwell_value, blackwell_scale},
+    {Arch::sm90, kOnly2026_05, torch_swizzles, 1, hopper_value, hopper_scale},
+    {Arch::sm90, kOnly2026_08, torch_swizzles, 4, hopper_value, hopper_scale},
+    {Arch::sm90, kOnly2026_08, nullptr, 4, strided, strided},
+    {Arch::gfx950, kOnly2026_05, nullptr, 1, strided, cdna4_scale},
+    {Arch::gfx950, kOnly2026_08, few_ranks, 1, strided, cdna4_scale},
+}};
+constexpr DeviceRow kOtherDevices{Arch::cpu, kBothEngines, nullptr, 1, strided, strided};
+
+const DeviceRow& device_of(const Setting& setting) {
+  for (const DeviceRow& row : kDevices) {
+    if (row.arch == setting.arch && row.engines.has(setting.engine) && (row.applies == nullptr || row.applies(setting))) return row;
+  }
+  return kOtherDevices;
+}
+
+/// dst[.., c] <- src[.., (c%2)*(n/2) + c/2] on an axis of n.
+void interleave_halves(Layout& layout, Name axis) {
+  const std::string name(axis);
+  layout.split(name, blocks::extent_of(layout, axis) / 2, "side", name);
+  const std::array<std::string, 2> halves{"side", name};
+  const std::array<std::string, 2> pairs{name, "side"};
+  blocks::rearrange(layout, halves, pairs);
+  layout.merge({name, "side"}, name);
+}
+
+/// The helper that TRITON's conversion of standard order calls on w13's tensors means the rows, and takes the last axis: for a bias these are the
+/// rows, for scales the groups, for weights the bytes of packed elements.
+void interleave_last_axis(Layout& layout, Role role) {
+  const std::string name = layout.view().back().name;
+  if (!is_weight(role)) return interleave_halves(layout, name);
+  layout.split(name, 2, name, "nibble");
+  interleave_halves(layout, name);
+  layout.merge({name, "nibble"}, name);
+}
+
+}  // namespace
+
+TensorPlan triton_plan(Role role, const Setting& setting, LastAxis last_axis) {
+  const Cast& cast = is_bias(role) ? cast_named("bf16_to_f32") : kKeep;
+  Layout layout = loaded(role, setting.sizes, setting.padded, setting.form, is_bias(role) ? cast.to_bits : unit_bits(role));
+  if (is_bias(role) && is_w13(role)) layout.merge({layout.view()[1].name, layout.view()[2].name}, "rows");
+  const bool interleaves = last_axis == LastAxis::halves_interleaved && is_w13(role);
+  if (interleaves) interleave_last_axis(layout, role);
+  if (is_bias(role) || setting.before_swizzle) return {std::move(layout), &cast};
+  const std::string rows = blocks::merge_rows(layout);
+  const std::string cols = layout.view().back().name;
+  const DeviceRow& device = device_of(setting);
+  if (is_scale(role)) blocks::pad_to_multiple(layout, cols, device.group_multiple, PadContent::zero);
+  (is_weight(role) ? device.value : device.scale)(layout, rows, cols, setting);
+  return {std::move(layout), &cast};
+}
+
+namespace {
+
+bool from_standard(const Setting& setting) { return setting.form.order == SourceOrder::standard; }
+
+bool swizzles(const Setting& setting, Swizzle scale) { return !setting.before_swizzle && device_of(setting).scale == scale; }
+bool swizzles_for_hopper(const Setting& setting) { return swizzles(setting, hopper_scale); }
+bool swizzles_unpadded_cdna4(const Setting& setting) {
+  return swizzles(setting, cdna4_scale) && !blocks::pads_cdna4_scales(triton_kernels_of(setting));
+}
+
+constexpr Need kOddGroups{Quantity::w13_groups, Rule::multiple_of, 2, "the helper stacks the halves of the scales' last axis, the groups",
+                          from_standard};
+constexpr Need kInputScales{Quantity::has_input_scale, Rule::equals, 1, "activations are quantized with static scales", nullptr};
+constexpr Need kWarps{Quantity::num_warps, Rule::power_of_two, 0, "HopperMXScaleLayout asserts it", swizzles_for_hopper};
+constexpr Need kCdna4W13{Quantity::w13_groups, Rule::multiple_of, 8, "CDNA4MXScaleLayout of this release views tiles of 8 groups without padding",
+                         swizzles_unpadded_cdna4};
+constexpr Need kCdna4W2{Quantity::w2_groups, Rule::multiple_of, 8, "CDNA4MXScaleLayout of this release views tiles of 8 groups without padding",
+                        swizzles_unpadded_cdna4};
+
+constexpr std::array<Need, 4> kTritonNeeds{kOddGroups, kWarps, kCdna4W13, kCdna4W2};
+constexpr std::array<Need, 3> kUnfusedNeeds{kWarps, kCdna4W13, kCdna4W2};
+constexpr std::array<Need, 4> kAiterNeeds{kInputScales, kWarps, kCdna4W13, kCdna4W2};
+
+TensorPlan build_triton(Role role, const Setting& setting) {
+  return triton_plan(role, setting, from_standard(setting) ? LastAxis::halves_interleaved : LastAxis::kept);
+}
+TensorPlan build_unfused(Role role, const Setting& setting) { return triton_plan(role, setting, LastAxis::kept); }
+
+constexpr Source source_of(Engines engines) {
+  return {"vllm-project/vllm", "vllm/model_executor/layers/quantization/utils/mxfp4_utils.py", "_swizzle_mxfp4",
+          engines.in_2026_05 ? "7e1b45a09252a5b513cd83116aa7a2f310220c34" : "017e9f4448b700e85ee16023287b025693c72b9e"};
+}
+
+constexpr BackendLayout row(std::string_view backend, std::string_view summary, Engines engines, Engines standard, std::span<const Need> needs,
+                            TensorPlan (*build)(Role role, const Setting& setting)) {
+  return {.format = WeightFormat::mxfp4,
+          .backend = backend,
+          .family = "triton",
+          .summary = summary,
+          .engines = engines,
+          .standard_order = standard,
+          .gpt_oss_order = engines,
+          .takes_not_gated = false,
+          .needs = needs,
+          .build = build,
+          .values = nullptr,
+          .undo_values = nullptr,
+          .source = source_of(engines)};
+}
+
+constexpr std::string_view kTriton2026_05 =
+    "rows as loaded, w13's last axis interleaved in standard order; sm90, sm100 and gfx950 swizzled for their kernels; biases fp32";
+constexpr std::string_view kTriton2026_08 =
+    "as 2026-05; on sm90 scales are padded to 4 groups first, on gfx950 they are swizzled for at most two ranks";
+constexpr std::string_view kUnfused2026_05 = "rows as loaded; sm90, sm100 and gfx950 swizzled for their kernels; biases fp32";
+
+constexpr std::array<BackendLayout, 6> kRows{{
+    row("TRITON", kTriton2026_05, kOnly2026_05, kOnly2026_05, kTritonNeeds, build_triton),
+    row("TRITON", kTriton2026_08, kOnly2026_08, kOnly2026_08, kTritonNeeds, build_triton),
+    row("TRITON_UNFUSED", kUnfused2026_05, kOnly2026_05, kOnly2026_05, kUnfusedNeeds, build_unfused),
+    row("TRITON_UNFUSED", kTriton2026_08, kOnly2026_08, kOnly2026_08, kUnfusedNeeds, build_unfused),
+    row("AITER_MXFP4_FP8", kUnfused2026_05, kOnly2026_05, kNoEngine, kAiterNeeds, build_unfused),
+    row("AITER_MXFP4_FP8", kTriton2026_08, kOnly2026_08, kOnly2026_08, kAiterNeeds, build_unfused),
+}};
+
+}  // namespace
+
+std::span<const BackendLayout> triton_layouts() { return kRows; }
+
+}  // namespace mx::layout

@@ -1,0 +1,118 @@
+// AITER's kernels. Source: spec layouts 7.5 and rows 5 to 7 and 19 of section 14.
+
+#include <array>
+
+#include "props/families/memory_formula.hpp"
+#include "props/layout/generators.hpp"
+
+namespace mx::props {
+namespace {
+
+using layout::Arch;
+using layout::ConverterActivation;
+using layout::Engine;
+using layout::kBothEngines;
+using layout::kOnly2026_05;
+using layout::kOnly2026_08;
+using layout::Role;
+using layout::Setting;
+using layout::WeightFormat;
+
+Memory a16w4_weight(const Matrix& sizes, bool gate_up) {
+  return stage_memory("aiter.shuffle_weight_a16w4", sizes, 8, {{"gate_up", gate_up ? 1 : 0}});
+}
+Memory a16w4_scale(const Matrix& sizes, bool gate_up) {
+  return stage_memory("aiter.shuffle_scale_a16w4", sizes, 8, {{"gate_up", gate_up ? 1 : 0}, {"experts_given", 1}});
+}
+Memory e8m0(const Matrix& sizes) { return stage_memory("aiter.e8m0_shuffle", sizes, 8); }
+
+void draw_bf16(Setting& setting) {
+  constexpr std::array<Arch, 3> kArchs{Arch::gfx950, Arch::gfx942, Arch::gfx1250};
+  setting.arch = kArchs[static_cast<std::size_t>(pick(0, 2))];
+  constexpr std::array<ConverterActivation, 3> kActivations{ConverterActivation::silu, ConverterActivation::swigluoai, ConverterActivation::situ};
+  setting.activation = kActivations[static_cast<std::size_t>(pick(0, 2))];
+  setting.a8w4 = pick(0, 1) == 1;
+}
+
+/// The triton way: nothing moves.
+bool is_strided(const Setting& setting) { return setting.engine == Engine::v2026_08 && is_standard(setting) && setting.arch == Arch::gfx1250; }
+bool is_situ(const Setting& setting) {
+  return setting.engine == Engine::v2026_08 && is_standard(setting) && !is_strided(setting) && setting.activation == ConverterActivation::situ;
+}
+
+Matrix bf16_matrix(Role role, const Setting& setting) {
+  const Matrix loaded = loaded_with_f32_bias(role, setting);
+  const bool separates = !is_standard(setting) || setting.engine == Engine::v2026_05;
+  return layout::is_w13(role) && separates ? pairs_separated(loaded) : loaded;
+}
+
+Memory bf16_place(Role role, const Setting& setting, const Matrix& sizes) {
+  if (layout::is_bias(role) || is_strided(setting)) return kept(sizes);
+  if (role == Role::w2_weight_scale && is_situ(setting)) return e8m0(sizes);
+  const bool gate_up = layout::is_w13(role) && (!is_situ(setting) || setting.a8w4);
+  return layout::is_weight(role) ? a16w4_weight(sizes, gate_up) : a16w4_scale(sizes, gate_up);
+}
+
+/// The older engine takes halves for pairs.
+bool was_in_pairs(const Setting& setting) { return !is_standard(setting); }
+
+Memory mxfp4_place(Role role, const Setting&, const Matrix& sizes) {
+  if (layout::is_weight(role)) return stage_memory("aiter.shuffle_weight", sizes, 8);
+  return layout::is_scale(role) ? e8m0(sizes) : kept(sizes);
+}
+
+Matrix loaded(Role role, const Setting& setting) { return loaded_matrix(role, setting); }
+
+Memory mxfp8_place(Role role, const Setting&, const Matrix& sizes) {
+  if (role == Role::w2_weight_scale) return e8m0(sizes);
+  if (layout::is_weight(role)) return a16w4_weight(sizes, layout::is_w13(role));
+  return layout::is_scale(role) ? a16w4_scale(sizes, true) : kept(sizes);
+}
+
+Memory fp8_place(Role role, const Setting&, const Matrix& sizes) {
+  return layout::is_weight(role) ? stage_memory("aiter.shuffle_weight", sizes, 8) : kept(sizes);
+}
+
+void draw_fp8(Setting& setting) { setting.arch = pick(0, 1) == 0 ? Arch::gfx942 : Arch::gfx950; }
+
+/// Codes re-read as e4m3fnuz, half as large, with doubled scales; the code of -0 becomes 0.
+bool has_fnuz(const Setting& setting) { return setting.arch == Arch::gfx942; }
+std::uint64_t fp8_cast(Role role, const Setting& setting, std::uint64_t unit) {
+  return layout::is_weight(role) && has_fnuz(setting) && unit == 0x80 ? 0 : unit;
+}
+double fnuz_weight(const Setting&, std::uint64_t unit) { return e4m3_number(unit) / 2; }
+Reading fp8_reading(const Setting& setting) {
+  Reading reading = checkpoint_reading(setting.form.format);
+  if (has_fnuz(setting)) reading.weight = fnuz_weight;
+  return reading;
+}
+
+bool stacks_bf16(Role role, const Setting& setting) { return role == Role::w2_weight_scale && is_situ(setting); }
+bool stacks_scales(Role role, const Setting&) { return layout::is_scale(role); }
+bool stacks_w2_scales(Role role, const Setting&) { return role == Role::w2_weight_scale; }
+
+constexpr BackendFormula bf16(layout::Engines engines, bool (*halves_meet)(const Setting&)) {
+  return {WeightFormat::mxfp4, "AITER_MXFP4_BF16", engines, 128,         128,      draw_bf16, bf16_matrix,
+          bf16_place,          gate_then_up,       nullptr, halves_meet, f32_bias, nullptr,   stacks_bf16};
+}
+constexpr BackendFormula fp8(WeightFormat format) {
+  return {format, "AITER", kBothEngines, 32, 64, draw_fp8, loaded, fp8_place, as_loaded, nullptr, nullptr, fp8_cast, fp8_reading};
+}
+
+constexpr std::array<BackendFormula, 7> kFormulas{{
+    bf16(kOnly2026_05, was_in_pairs),
+    bf16(kOnly2026_08, nullptr),
+    {WeightFormat::mxfp4, "AITER_MXFP4_MXFP4", kBothEngines, 64, 64, nullptr, loaded_with_f32_bias, mxfp4_place, as_loaded, nullptr, nullptr,
+     f32_bias, nullptr, stacks_scales},
+    fp8(WeightFormat::fp8_tensor),
+    fp8(WeightFormat::fp8_channel),
+    fp8(WeightFormat::fp8_block),
+    {WeightFormat::mxfp8, "AITER", kBothEngines, 128, 128, nullptr, loaded, mxfp8_place, as_loaded, nullptr, nullptr, nullptr, nullptr,
+     stacks_w2_scales},
+}};
+
+}  // namespace
+
+std::span<const BackendFormula> aiter_backend_formulas() { return kFormulas; }
+
+}  // namespace mx::props

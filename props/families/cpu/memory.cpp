@@ -1,0 +1,34 @@
+// The CPU's kernels. Source: spec layouts 8.1.
+
+#include <array>
+
+#include "props/families/memory_formula.hpp"
+
+namespace mx::props {
+namespace {
+
+using layout::Role;
+using layout::Setting;
+using layout::WeightFormat;
+
+Memory fp4_place(Role role, const Setting&, const Matrix& sizes) {
+  if (layout::is_weight(role)) return stage_memory("cpu.convert_weight_packed.uint8", sizes, 8);
+  return layout::is_scale(role) ? stage_memory("cpu.convert_scale_packed", sizes, 8) : kept(sizes);
+}
+
+Matrix loaded(Role role, const Setting& setting) { return loaded_matrix(role, setting); }
+
+Memory fp8_place(Role role, const Setting&, const Matrix& sizes) {
+  return layout::is_weight(role) ? stage_memory("cpu.convert_weight_packed.vnni2", sizes, 8) : kept(sizes);
+}
+
+constexpr std::array<BackendFormula, 2> kFormulas{{
+    {WeightFormat::mxfp4, "CPU", layout::kBothEngines, 32, 64, nullptr, loaded_with_f32_bias, fp4_place, as_loaded, nullptr, nullptr, f32_bias},
+    {WeightFormat::fp8_block, "CPU", layout::kBothEngines, 32, 64, nullptr, loaded, fp8_place, as_loaded, nullptr, nullptr, nullptr},
+}};
+
+}  // namespace
+
+std::span<const BackendFormula> cpu_backend_formulas() { return kFormulas; }
+
+}  // namespace mx::props

@@ -1,0 +1,71 @@
+// DeepGEMM with MXFP4 and with FP8 in blocks. Source: spec layouts 4 and row 4 of section 14.
+
+#include <array>
+
+#include "props/families/memory_formula.hpp"
+#include "props/layout/generators.hpp"
+
+namespace mx::props {
+namespace {
+
+using layout::Arch;
+using layout::Engine;
+using layout::Role;
+using layout::Setting;
+using layout::WeightFormat;
+
+bool upcasts(const Setting& setting) { return setting.engine == Engine::v2026_05; }
+
+Matrix mxfp4_matrix(Role role, const Setting& setting) {
+  return layout::is_scale(role) && upcasts(setting) ? loaded_matrix(role, setting, 32) : loaded_matrix(role, setting);
+}
+
+Memory mxfp4_place(Role role, const Setting& setting, const Matrix& sizes) {
+  return layout::is_scale(role) && !upcasts(setting) ? stage_memory("deepgemm.sf_packed_ue8m0", sizes, 8) : kept(sizes);
+}
+
+std::uint64_t mxfp4_cast(Role role, const Setting& setting, std::uint64_t unit) {
+  return layout::is_scale(role) && upcasts(setting) ? unit << 23 : unit;
+}
+
+bool packs(const Setting& setting) { return setting.arch == Arch::sm100; }
+
+/// Scales of blocks of 128 rows become one e8m0 code for every row.
+Matrix fp8_matrix(Role role, const Setting& setting) {
+  if (!layout::is_scale(role) || !packs(setting)) return loaded_matrix(role, setting);
+  const Matrix blocks = loaded_matrix(role, setting, 8);
+  return with_rows(blocks, 128 * blocks.rows, [](std::int64_t r) { return r / 128; });
+}
+
+Memory fp8_place(Role role, const Setting& setting, const Matrix& sizes) {
+  return layout::is_scale(role) && packs(setting) ? stage_memory("deepgemm.sf_packed_ue8m0", sizes, 8) : kept(sizes);
+}
+
+/// The shift makes an fp32 of every code, whose zero and infinity still tell codes 0 and 255.
+double shifted_scale(const Setting&, std::uint64_t unit, double) { return e8m0_number(unit >> 23); }
+double exponent_scale(const Setting&, std::uint64_t unit, double) { return e8m0_number(unit); }
+
+Reading mxfp4_reading(const Setting& setting) {
+  Reading reading = checkpoint_reading(WeightFormat::mxfp4);
+  if (upcasts(setting)) reading.scale = shifted_scale;
+  return reading;
+}
+Reading fp8_reading(const Setting& setting) {
+  Reading reading = checkpoint_reading(WeightFormat::fp8_block);
+  if (packs(setting)) reading.scale = exponent_scale;
+  return reading;
+}
+
+constexpr std::array<BackendFormula, 2> kFormulas{{
+    {WeightFormat::mxfp4, "DEEPGEMM_MXFP4", layout::kBothEngines, 32, 256, nullptr, mxfp4_matrix, mxfp4_place, as_loaded, nullptr, nullptr,
+     mxfp4_cast, mxfp4_reading},
+    {WeightFormat::fp8_block, "DEEPGEMM", layout::kBothEngines, 128, 512,
+     [](Setting& setting) { setting.arch = pick(0, 2) == 0 ? Arch::sm90 : Arch::sm100; }, fp8_matrix, fp8_place, as_loaded, nullptr, nullptr, nullptr,
+     fp8_reading},
+}};
+
+}  // namespace
+
+std::span<const BackendFormula> deepgemm_backend_formulas() { return kFormulas; }
+
+}  // namespace mx::props

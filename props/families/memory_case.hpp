@@ -1,0 +1,41 @@
+#pragma once
+// One conversion to try: a row of the backends' table, its formula and a setting drawn around the edges of its tiles.
+
+#include <functional>
+#include <string>
+
+#include "props/families/memory_formula.hpp"
+#include "props/law.hpp"
+#include "props/layout/checks.hpp"
+
+namespace mx::props {
+
+struct BackendCase {
+  const layout::BackendLayout& row;
+  const BackendFormula& formula;
+  layout::Setting setting;
+};
+
+/// A setting that the row converts. One that it refuses at first, which it must by name, is rounded up until it does not.
+BackendCase random_case(const layout::BackendLayout& row, layout::Engine engine);
+
+/// Sizes, form and options in one line.
+std::string text_of(const layout::Setting& setting);
+
+/// Elements of the tensors that a layer of the setting has.
+std::int64_t element_count(const layout::Setting& setting);
+
+/// Whether a layer of that setting has the tensor.
+bool has_tensor(layout::Role role, const layout::Setting& setting);
+
+/// The memory that the documents give a tensor.
+Memory expected_memory(const BackendCase& c, layout::Role role);
+
+/// One case after another of a row and an engine, each of another shape; so many rows came before it in the law.
+RowProperty row_property(const layout::BackendLayout& row, layout::Engine engine, std::size_t before,
+                         const std::function<void(const BackendCase& c)>& check);
+
+/// A law over the rows of the family that its id ends in, one of their engines after the other.
+Outcome check_family(const Law& law, const std::function<void(const BackendCase& c)>& check, int usual_cases);
+
+}  // namespace mx::props

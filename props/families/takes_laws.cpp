@@ -1,0 +1,123 @@
+// L2: what a converter takes and what it refuses is part of its layout: a setting that it should refuse has no address in the document's formula.
+
+#include "props/families/takes_laws.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include "props/families/restated_takes.hpp"
+#include "props/layout/laws.hpp"
+
+namespace mx::props {
+namespace {
+
+using layout::BackendLayout;
+using layout::Engine;
+using layout::Form;
+using layout::Setting;
+using layout::SourceOrder;
+
+std::optional<Refusal> refusal_of(const BackendLayout& row, const Setting& setting) {
+  const std::vector<layout::BrokenNeed> broken = layout::broken_needs(row, setting);
+  if (broken.empty()) return std::nullopt;
+  return Refusal{broken.front().need.quantity, broken.front().need.operand};
+}
+
+std::string text_of(const std::optional<Refusal>& refusal) {
+  if (!refusal) return "it is taken";
+  return "refused for " + std::string(layout::symbol_of(refusal->quantity)) + " and " + std::to_string(refusal->operand);
+}
+
+std::string text_of(const Form& form, Engine engine) {
+  return std::string(layout::name_of(form.order)) + (form.gated ? "" : " not gated") + " of engine " + std::string(layout::name_of(engine));
+}
+
+bool same(const layout::Engines& a, const layout::Engines& b) { return a.in_2026_05 == b.in_2026_05 && a.in_2026_08 == b.in_2026_08; }
+
+const Takes* takes_of(const BackendLayout& row) {
+  const auto found = std::ranges::find_if(all_takes(), [&](const Takes& takes) {
+    return takes.format == row.format && takes.backend == row.backend && same(takes.engines, row.engines);
+  });
+  return found == all_takes().end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::vector<Form> forms_of(layout::WeightFormat format) {
+  std::vector<Form> forms;
+  for (const SourceOrder order : {SourceOrder::gpt_oss, SourceOrder::standard}) {
+    for (const bool gated : {true, false}) forms.emplace_back(format, order, gated);
+  }
+  return forms;
+}
+
+std::vector<Setting> settings_of(layout::WeightFormat format) {
+  constexpr int kSettings = 3000;
+  std::mt19937 random(13);
+  const auto one_of = [&](std::initializer_list<int> values) { return *(values.begin() + static_cast<std::ptrdiff_t>(random() % values.size())); };
+  const std::int64_t group = std::max<std::int64_t>(layout::group_of(format), 1);
+  const std::int64_t step = group > 1 ? group : 16;  // others are refused before any converter is asked
+  std::vector<Setting> settings;
+  for (int i = 0; i < kSettings; ++i) {
+    const auto size = [&] {
+      const std::int64_t unit = random() % 2 == 0 ? step : std::max<std::int64_t>(step, 64);
+      return unit * one_of({1, 2, 3, 4, 6, 8, 12, 16});
+    };
+    const Form form = forms_of(format)[random() % 4];
+    Setting s{.sizes = {one_of({1, 2, 3, 5}), size(), size(), group}, .padded = {}, .form = form, .engine = layout::kEngines[random() % 2]};
+    s.padded = s.sizes;
+    if (random() % 8 == 0) s.padded.intermediate += 256;
+    if (random() % 8 == 0) s.padded.hidden += 256;
+    s.arch = static_cast<layout::Arch>(random() % 2 == 0 ? one_of({3, 4, 9, 12}) : static_cast<int>(random() % 15));
+    if (random() % 2 == 0) s.triton_kernels = static_cast<layout::TritonKernels>(random() % 3);
+    s.torch_before_2_8_1 = random() % 4 == 0;
+    s.tp_size = one_of({1, 2, 3, 4, 8});
+    s.num_warps = one_of({1, 2, 3, 4, 6, 8});
+    s.params_dtype = static_cast<layout::ParamsDtype>(random() % 2);
+    s.input_dtype = static_cast<layout::InputDtype>(random() % 2 == 0 ? 0 : one_of({1, 2}));
+    s.activation = static_cast<layout::ConverterActivation>(random() % 3);
+    s.a8w4 = random() % 2 == 0;
+    s.has_bias = random() % 4 != 0;
+    s.has_input_scale = random() % 4 != 0;
+    s.largest_scale_byte = one_of({0, 127, 141, 142, 143, 144, 248, 249, 250, 251, 254});
+    s.before_swizzle = random() % 4 == 0;
+    settings.push_back(s);
+  }
+  return settings;
+}
+
+Outcome law_takes(const Law& law) {
+  Exhaustive exhaustive(law);
+  for (const BackendLayout& row : layout::all_backend_layouts()) {
+    const std::string name = std::string(row.backend) + " " + std::string(layout::name_of(row.format));
+    const Takes* takes = takes_of(row);
+    exhaustive.expect(takes != nullptr, [&] { return name + " of these engines is in no document"; });
+    if (takes == nullptr) continue;
+    for (const Engine engine : layout::kEngines) {
+      for (const Form& form : forms_of(row.format)) {
+        const bool standard = form.order == SourceOrder::standard;
+        const bool taken = (standard ? takes->standard_order : takes->gpt_oss_order).has(engine) && (form.gated || takes->not_gated);
+        exhaustive.expect(row.converts(form, engine) == taken, [&] { return name + " and " + text_of(form, engine) + ": taken or not, wrongly"; });
+      }
+    }
+    exhaustive.expect((row.values == nullptr || row.undo_values != nullptr) == takes->restores,
+                      [&] { return name + (takes->restores ? " cannot be restored" : " can be restored"); });
+    for (const Setting& setting : settings_of(row.format)) {
+      if (!row.engines.has(setting.engine)) continue;
+      const std::optional<Refusal> expected = takes->refuses(setting);
+      const std::optional<Refusal> got = refusal_of(row, setting);
+      exhaustive.expect(got == expected, [&] {
+        return name + " E " + std::to_string(setting.sizes.experts) + " IxH " + std::to_string(setting.padded.intermediate) + "x" +
+               std::to_string(setting.padded.hidden) + " " + text_of(setting.form, setting.engine) + " " +
+               std::string(layout::name_of(setting.arch)) + ": " + text_of(got) + ", where the documents say " + text_of(expected);
+      });
+    }
+  }
+  for (const Takes& takes : all_takes()) {
+    exhaustive.expect(std::ranges::any_of(layout::all_backend_layouts(), [&](const BackendLayout& row) { return takes_of(row) == &takes; }),
+                      [&] { return std::string(takes.backend) + " " + std::string(layout::name_of(takes.format)) + " is in no row"; });
+  }
+  return exhaustive.outcome();
+}
+
+}  // namespace mx::props

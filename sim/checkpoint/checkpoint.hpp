@@ -1,0 +1,110 @@
+#pragma once
+// MoE layers of a checkpoint: which files, which names, which shapes. Tensors stay mapped until a layer is asked for.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/layout/packed.hpp"
+#include "sim/checkpoint/checkpoint_files.hpp"
+#include "sim/checkpoint/source_forms.hpp"
+#include "support/stop.hpp"
+
+namespace mx::sim {
+
+/// Router of a layer: weight [E, H] and bias [E], as bf16 codes. Absent when the checkpoint holds experts only.
+struct Router {
+  std::vector<std::uint32_t> weight;
+  std::vector<std::uint32_t> bias;
+  bool present() const { return !weight.empty(); }
+};
+
+/// One MoE layer, read into memory.
+struct MoeLayer {
+  std::string prefix;  ///< "model.layers.0.mlp" or "block.0.mlp"
+  int index;
+  layout::CanonicalLayer experts;
+  Router router;
+  std::int64_t up_scales_dropped = 0;  ///< experts whose up has another global scale than gate: the engine takes gate's for both
+};
+
+/// An expert tensor where it lies in the files, and which part of its role's canonical memory it is.
+struct ExpertTensor {
+  layout::Role role;
+  int expert;  ///< -1: all of them
+  int half;    ///< of w13: 0 gate, 1 up; -1: both, or no halves
+  std::string_view name;
+  LocatedTensor at;
+  std::uint64_t offset;  ///< of its first byte
+  bool stays;            ///< one number of an expert: what is converted is computed from it, and the tensor itself is copied with the others
+};
+
+/// A checkpoint: a .safetensors file; or a directory, where model.safetensors.index.json names the shards if there is one, else
+/// model.safetensors, else model-*-of-*.safetensors. Other files beside them are not weights. A directory holds every layer; a file may be one shard.
+/// config.json and hf_quant_config.json beside the weights, if they are there, must agree with them.
+/// Forms: the rows of source_forms(); which one it is follows from names, dtypes and configuration.
+class Checkpoint {
+ public:
+  /// Throws Error(input): no weights, a missing shard, a shard that lacks a tensor the index promises, a name in two shards, layers that `mxact
+  /// convert` has converted, whatever find_experts refuses.
+  explicit Checkpoint(const std::filesystem::path& path);
+  ~Checkpoint();
+  Checkpoint(Checkpoint&&) noexcept;
+
+  const std::filesystem::path& path() const;
+  std::string form() const;  ///< "gpt-oss (Hugging Face names)"
+  const SourceForm& source_form() const;
+  int layer_count() const;
+  int top_k() const;            ///< num_experts_per_tok of config.json, else 4 as gpt-oss has, at most the number of experts
+  std::uint64_t bytes() const;  ///< of the expert tensors
+  std::vector<std::filesystem::path> files() const;
+  /// The number in the layer's tensor names. Layers are counted from 0; a single shard may begin with a later one.
+  /// This and the next two throw Error(usage) when `layer` is not below layer_count().
+  int layer_index(int layer) const;
+  /// Whether the layers carry expert biases.
+  bool has_bias() const;
+  /// Sizes of a layer without reading it; `group` is the format's.
+  layout::Sizes sizes(int layer) const;
+  /// Throws Error(input) when a file changed since it was opened, Error(unsupported) when gate and up of an FP8 expert have different scales: the
+  /// engine quantizes them again with the larger; Stopped when that is asked for.
+  MoeLayer layer(int layer, const StopPoint& stop = StopPoint()) const;
+  /// The expert tensors that layer() reads, in the order of the roles; same errors.
+  std::vector<ExpertTensor> expert_tensors(int layer) const;
+  /// The weight files with all their tensors.
+  const CheckpointFiles& contents() const;
+  /// Throws Error(input) when a weight file is no longer what was opened.
+  void check_unchanged() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Recorded inputs and outputs beside a checkpoint (expected.safetensors): layers.L.mlp.x and layers.L.mlp.out.f64.
+struct Expected {
+  std::vector<std::uint32_t> x;        ///< bf16 codes [tokens, hidden]
+  std::vector<std::uint64_t> out_f64;  ///< fp64 bits [tokens, hidden]
+  std::int64_t tokens;
+};
+/// Of one layer; none when the directory has no such file. Throws Error(input) when it has one that does not fit the checkpoint.
+std::optional<Expected> load_expected(const Checkpoint& checkpoint, int layer);
+
+/// What the default checkpoint looks like.
+struct SyntheticShape {
+  int layers = 2;
+  int experts = 8;
+  int hidden = 256;
+  int intermediate = 256;
+  int top_k = 4;
+  std::uint64_t seed = 1;
+};
+/// Writes a gpt-oss-shaped checkpoint (config.json, two shards, index) generated from the seed: every tensor's bytes follow from
+/// the seed and its name (splitmix64), scale bytes 117..123, bf16 magnitudes 2^-9..2^-3. The directory must be empty or absent.
+/// Throws Error(usage) for an impossible shape or more than 2^33 weights, Error(input) when the directory is not empty.
+void write_synthetic_checkpoint(const std::filesystem::path& directory, const SyntheticShape& shape);
+
+}  // namespace mx::sim

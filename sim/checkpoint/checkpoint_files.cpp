@@ -1,0 +1,247 @@
+#include "sim/checkpoint/checkpoint_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "model/error.hpp"
+#include "support/json.hpp"
+#include "support/quote.hpp"
+
+namespace mx::sim {
+namespace {
+
+using std::filesystem::path;
+
+constexpr std::string_view kSingleName = "model.safetensors";
+constexpr std::string_view kSuffix = ".safetensors";
+constexpr JsonLimits kIndexLimits{.bytes = std::uint64_t{16} << 20, .depth = 4, .memory = std::uint64_t{64} << 20};
+constexpr JsonLimits kConfigLimits{.bytes = std::uint64_t{1} << 20, .depth = 16, .memory = std::uint64_t{16} << 20};
+
+[[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
+
+Json read_json_object(const path& file, const JsonLimits& limits) {
+  const std::vector<std::uint8_t> text = read_file(file, limits.bytes);
+  Json value = parse_json(text, limits, file.string());
+  if (!value.is_object()) fail(file.string() + ": byte 0", "the top level must be an object");
+  return value;
+}
+
+/// Tensor name -> shard name, as the index lists them.
+using WeightMap = std::map<std::string, std::string>;
+
+WeightMap read_index(const path& file) {
+  const Json index = read_json_object(file, kIndexLimits);
+  const auto map = index.find("weight_map");
+  if (map == nullptr) fail(file.string(), "has no weight_map");
+  if (!map->is_object()) fail(file.string(), "weight_map is not an object");
+  WeightMap weights;
+  for (const auto& [name, shard] : map->items()) {
+    const std::string where = fmt::format("{}: weight_map {}", file.string(), in_quotes(name));
+    if (!shard.is_string()) fail(where, fmt::format("names the shard {}, which is not a string", in_quotes(shard.dump())));
+    const std::string& text = shard.text();
+    if (!is_shard_name(text)) {
+      fail(where, fmt::format("names the shard {}, which is not a plain *{} file name", in_quotes(text), kSuffix));
+    }
+    weights.emplace(name, text);
+  }
+  if (weights.empty()) fail(file.string(), "weight_map is empty");
+  return weights;
+}
+
+/// "model-00001-of-00002.safetensors" -> {1, 2}; the original release writes two dashes.
+struct ShardNumber {
+  unsigned number;
+  unsigned count;
+};
+std::optional<ShardNumber> shard_number(std::string_view name) {
+  const auto take = [&](std::string_view text) {
+    const bool found = name.starts_with(text);
+    if (found) name.remove_prefix(text.size());
+    return found;
+  };
+  const auto take_number = [&](unsigned& value) {
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), value);
+    if (error == std::errc{}) name.remove_prefix(static_cast<std::size_t>(end - name.data()));
+    return error == std::errc{};
+  };
+  ShardNumber shard{};
+  if (!take("model-")) return std::nullopt;
+  take("-");
+  if (!take_number(shard.number) || !take("-of-") || !take_number(shard.count) || name != kSuffix) return std::nullopt;
+  return shard;
+}
+
+/// The numbered shards of a directory; every number from 1 to the count must be there once.
+std::vector<path> numbered_shards(const path& directory) {
+  std::map<unsigned, path> shards;
+  std::optional<std::pair<unsigned, path>> first;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entries(directory, error), end; entries != end; entries.increment(error)) {
+    const std::filesystem::directory_entry& entry = *entries;
+    const std::optional<ShardNumber> shard = shard_number(entry.path().filename().string());
+    if (!shard) continue;
+    if (!first) first = {shard->count, entry.path()};
+    if (shard->number < 1 || shard->number > shard->count) {
+      fail(entry.path().string(), fmt::format("is shard {} of {}", shard->number, shard->count));
+    }
+    if (shard->count != first->first) {
+      fail(entry.path().string(),
+           fmt::format("is one of {} shards, but {} is one of {}", shard->count, first->second.filename().string(), first->first));
+    }
+    if (!shards.emplace(shard->number, entry.path()).second) {
+      fail(entry.path().string(), fmt::format("is shard {}, and so is {}", shard->number, shards[shard->number].filename().string()));
+    }
+  }
+  if (error) fail(directory.string(), "cannot be listed: " + error.message());
+  std::vector<path> files;
+  for (auto& [number, file] : shards) {
+    if (number != files.size() + 1) break;
+    files.push_back(file);
+  }
+  if (first && files.size() != first->first) {
+    fail(directory.string(), fmt::format("shard {} of {} is missing beside {}", files.size() + 1, first->first, first->second.filename().string()));
+  }
+  return files;
+}
+
+void add_file(CheckpointFiles& checkpoint, const path& file) { checkpoint.files.emplace_back(file); }
+
+/// Joins the tensors of all files under their names.
+void collect_tensors(CheckpointFiles& checkpoint) {
+  for (const SafetensorsFile& file : checkpoint.files) {
+    for (const auto& [name, view] : file.tensors()) {
+      const auto [entry, is_new] = checkpoint.tensors.try_emplace(name, LocatedTensor{&file, &view, true});
+      if (!is_new) {
+        fail(fmt::format("{}: tensor {}", file.path().string(), in_quotes(name)),
+             fmt::format("is in {} too", entry->second.file->path().filename().string()));
+      }
+    }
+  }
+}
+
+/// Holds what is there against what the index promises.
+void check_index(CheckpointFiles& checkpoint, const WeightMap& weights, const path& index) {
+  for (const auto& [name, shard] : weights) {
+    const auto found = checkpoint.tensors.find(name);
+    const std::string where = fmt::format("{}: weight_map {}", index.string(), in_quotes(name));
+    if (found == checkpoint.tensors.end()) fail(where, fmt::format("the tensor is not in {}", in_quotes(shard)));
+    const std::string actual = found->second.file->path().filename().string();
+    if (actual != shard) fail(where, fmt::format("the tensor is not in {} but in {}", in_quotes(shard), in_quotes(actual)));
+  }
+  for (auto& [name, tensor] : checkpoint.tensors) tensor.indexed = weights.contains(std::string(name));
+}
+
+void open_indexed(CheckpointFiles& checkpoint, const path& index) {
+  const WeightMap weights = read_index(index);
+  std::set<std::string> shards;
+  for (const auto& [name, shard] : weights) {
+    if (!shards.insert(shard).second) continue;
+    const path file = checkpoint.directory / shard;
+    if (!is_there(file)) {
+      fail(fmt::format("{}: weight_map {}", index.string(), in_quotes(name)), fmt::format("the shard {} does not exist", in_quotes(shard)));
+    }
+  }
+  for (const std::string& shard : shards) add_file(checkpoint, checkpoint.directory / shard);
+  collect_tensors(checkpoint);
+  check_index(checkpoint, weights, index);
+}
+
+/// Keys of a size in config.json. Source: transformers GptOssConfig, MixtralConfig, Qwen3MoeConfig, DeepseekV3Config; openai/gpt-oss
+/// gpt_oss/torch/model.py ModelConfig.
+struct ConfigRow {
+  std::string_view key;
+  std::optional<ConfigSize> CheckpointConfig::*member;
+  std::uint64_t least = 1;
+};
+constexpr std::array<ConfigRow, 10> kConfigRows{{
+    {"num_hidden_layers", &CheckpointConfig::layers},
+    {"num_local_experts", &CheckpointConfig::experts},
+    {"num_experts", &CheckpointConfig::experts},
+    {"n_routed_experts", &CheckpointConfig::experts},
+    {"num_experts_per_tok", &CheckpointConfig::top_k},
+    {"experts_per_token", &CheckpointConfig::top_k},
+    {"hidden_size", &CheckpointConfig::hidden},
+    {"intermediate_size", &CheckpointConfig::intermediate},
+    {"moe_intermediate_size", &CheckpointConfig::expert_intermediate},
+    {"num_nextn_predict_layers", &CheckpointConfig::more_layers, 0},
+}};
+
+/// A row's value at the top, else in the part of a model of several kinds that speaks of its text.
+const Json* value_of(const Json& json, std::string_view key) {
+  if (const Json* const found = json.find(key); found != nullptr) return found;
+  const Json* const text = json.find("text_config");
+  return text == nullptr ? nullptr : text->find(key);
+}
+
+void collect_words(const Json& json, const std::string& path, std::map<std::string, std::string>& words) {
+  if (!json.is_object()) {
+    words[path] = json.is_string() ? json.get<std::string>() : json.dump();
+    return;
+  }
+  for (const auto& [key, value] : json.items()) collect_words(value, path.empty() ? key : path + "." + key, words);
+}
+
+}  // namespace
+
+bool is_shard_name(std::string_view name) {
+  return name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos && name.ends_with(kSuffix);
+}
+
+CheckpointFiles open_checkpoint_files(const path& where) {
+  CheckpointFiles checkpoint{where, true, {}, {}};
+  if (!is_there(where)) fail(where.string(), "there is no such file or directory");
+  if (std::error_code error; !std::filesystem::is_directory(where, error)) {
+    checkpoint.directory = where.parent_path();
+    checkpoint.whole = false;
+    add_file(checkpoint, where);
+    collect_tensors(checkpoint);
+    return checkpoint;
+  }
+  if (const path index = where / kIndexName; is_there(index)) {
+    open_indexed(checkpoint, index);
+    return checkpoint;
+  }
+  if (const path single = where / kSingleName; is_there(single)) {
+    add_file(checkpoint, single);
+  } else {
+    for (const path& shard : numbered_shards(where)) add_file(checkpoint, shard);
+  }
+  if (checkpoint.files.empty()) {
+    fail(where.string(), fmt::format("holds no weights: neither {} nor {} nor model-*-of-*{}", kIndexName, kSingleName, kSuffix));
+  }
+  collect_tensors(checkpoint);
+  return checkpoint;
+}
+
+CheckpointConfig read_checkpoint_config(const path& directory) {
+  CheckpointConfig config;
+  const path file = directory / "config.json";
+  config.path = file;
+  if (const path quantization = directory / "hf_quant_config.json"; is_there(quantization)) {
+    collect_words(read_json_object(quantization, kConfigLimits), "hf_quant_config", config.words);
+  }
+  if (!is_there(file)) return config;
+  const Json json = read_json_object(file, kConfigLimits);
+  collect_words(json, "", config.words);
+  for (const ConfigRow& row : kConfigRows) {
+    const Json* const found = value_of(json, row.key);
+    if (found == nullptr || found->is_null()) continue;
+    constexpr std::uint64_t kLargest = std::uint64_t{1} << 31;
+    if (!found->is_number_unsigned() || found->get<std::uint64_t>() < row.least || found->get<std::uint64_t>() > kLargest) {
+      fail(file.string(), fmt::format("{} is {}, not an integer from {} to {}", row.key, in_quotes(found->dump()), row.least, kLargest));
+    }
+    const auto value = found->get<std::int64_t>();
+    std::optional<ConfigSize>& member = config.*row.member;
+    if (member && member->value != value) fail(file.string(), fmt::format("{} is {}, but {} is {}", row.key, value, member->key, member->value));
+    member = ConfigSize{std::string(row.key), value};
+  }
+  return config;
+}
+
+}  // namespace mx::sim

@@ -1,0 +1,99 @@
+#pragma once
+// A conversion as independent units: each layer's experts, each shard without them. `convert` does all of them in one go, `run` one of them.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/checkpoint/checkpoint.hpp"
+#include "sim/checkpoint/convert.hpp"
+#include "sim/checkpoint/layout_tags.hpp"
+#include "support/tensor_reads.hpp"
+
+namespace mx::sim {
+
+/// What one unit wrote.
+struct UnitResult {
+  std::string file;                              ///< name in the output directory
+  std::uint64_t size = 0;                        ///< of the file
+  std::string digest;                            ///< of the file
+  std::map<std::string, std::uint64_t> tensors;  ///< in the file, with their bytes
+  std::int64_t layers = 0;                       ///< 1 or 0
+  std::int64_t other_tensors = 0;                ///< copied as they are
+  std::uint64_t bytes_in = 0;                    ///< of expert tensors
+  std::uint64_t bytes_out = 0;
+  std::int64_t up_scales_dropped = 0;
+  int largest_scale_byte = 0;  ///< of the layer, where the converter looks at it
+  std::vector<LayerLoss> losses;
+};
+
+/// A unit in memory, ready to be written.
+struct PreparedUnit {
+  int unit;
+  UnitResult result;  ///< as far as it is known before writing
+  std::vector<TensorEntry> entries;
+  std::map<std::string, std::string> metadata;
+  std::vector<layout::PackedTensor> tensors;  ///< of a layer, in the order of the entries
+};
+
+/// A unit that is written and has not its name yet.
+struct WrittenUnit {
+  UnitResult result;
+  SafetensorsWriter writer;  ///< to be committed
+};
+
+class ConversionJob {
+ public:
+  /// Throws as convert_checkpoint does before it writes anything.
+  ConversionJob(const std::filesystem::path& source, const ConvertOptions& options);
+
+  const Checkpoint& checkpoint() const { return checkpoint_; }
+  const layout::Setting& setting() const { return setting_; }
+  std::string backend() const { return std::string(backend_->backend); }
+
+  int units() const;
+  std::string name_of(int unit) const;     ///< "layer 3", "shard model-00001-of-00002.safetensors"
+  std::string file_of(int unit) const;     ///< name of the file that it writes
+  std::uint64_t bytes_of(int unit) const;  ///< that it reads
+  std::uint64_t total_bytes() const;
+  std::vector<TensorPlace> tensors_of(int unit) const;  ///< that it reads, in that order
+
+  /// Reads and converts the layer of a unit; of a shard there is nothing to prepare. Throws Error(input) when the checkpoint changed since it was
+  /// opened, Stopped when `options.stop` says so on the way.
+  PreparedUnit prepare(int unit) const;
+  /// Writes the unit's file into the directory; the same bytes every time. Unless it is committed nothing is left. May run beside the preparation of
+  /// another unit. Throws as prepare does, and Error(resource) as SafetensorsWriter does.
+  WrittenUnit write(PreparedUnit prepared, const std::filesystem::path& directory, bool force) const;
+
+  /// Writes what belongs to no unit, the index last: all units' files must be there. Throws Error(input) when the checkpoint changed.
+  void finish(const std::filesystem::path& directory, std::span<const UnitResult> results) const;
+
+  /// The sum of all units.
+  ConvertReport report(std::span<const UnitResult> results) const;
+
+ private:
+  struct Unit {
+    int layer;                    ///< place among the layers, or -1
+    const SafetensorsFile* file;  ///< of a shard, or null
+  };
+  void check_names() const;
+  void prepare_layer(int layer, PreparedUnit& prepared) const;
+  void prepare_shard(const SafetensorsFile& file, PreparedUnit& prepared) const;
+  void write_index(const std::filesystem::path& directory, std::span<const UnitResult> results) const;
+
+  ConvertOptions options_;
+  StopPoint stop_;
+  Checkpoint checkpoint_;
+  const layout::BackendLayout* backend_;
+  layout::Setting setting_;
+  std::vector<Unit> units_;
+  std::set<std::string_view> moved_;  ///< tensors that go into the layers' files
+};
+
+}  // namespace mx::sim

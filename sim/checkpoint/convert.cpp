@@ -1,0 +1,52 @@
+#include "sim/checkpoint/convert.hpp"
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sim/checkpoint/conversion_job.hpp"
+#include "sim/checkpoint/staging.hpp"
+#include "support/one_behind.hpp"
+
+namespace mx::sim {
+namespace {
+
+/// While one unit is converted, the one before is written and synced, and the system reads the next.
+void convert_units(const ConversionJob& job, const std::filesystem::path& directory, const Progress& progress, std::span<UnitResult> results) {
+  const std::uint64_t total = job.total_bytes();
+  std::uint64_t done = 0;
+  ReadAhead ahead;
+  OneBehind writing;
+  for (int unit = 0; unit < job.units(); ++unit) {
+    if (progress) progress(job.name_of(unit), done, total);
+    if (unit + 1 < job.units()) ahead.start(job.tensors_of(unit + 1));
+    writing.run([&job, &directory, &result = results[static_cast<std::size_t>(unit)], prepared = job.prepare(unit)]() mutable {
+      WrittenUnit written = job.write(std::move(prepared), directory, false);
+      written.writer.commit();
+      result = std::move(written.result);
+    });
+    done += job.bytes_of(unit);
+  }
+  writing.wait();
+  if (progress) progress("putting the files in place", total, total);
+}
+
+}  // namespace
+
+ConvertReport convert_checkpoint(const std::filesystem::path& source, const std::filesystem::path& output, const ConvertOptions& options) {
+  const ConversionJob job(source, options);
+  StagedDirectory staged(output, std::span(&source, 1), options.force);
+  std::vector<UnitResult> results(static_cast<std::size_t>(job.units()));
+  try {
+    convert_units(job, staged.path(), options.progress, results);
+    job.finish(staged.path(), results);
+  } catch (const Stopped&) {
+    return job.report({});
+  }
+  staged.commit();
+  ConvertReport report = job.report(results);
+  report.finished = true;
+  return report;
+}
+
+}  // namespace mx::sim

@@ -1,0 +1,77 @@
+#pragma once
+// A checkpoint into a backend's layouts and back: safetensors in and out, layer by layer. While one layer is converted the one before is written:
+// memory holds two of them and the largest tensor, however large the checkpoint is.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "kernels/relayout/mover.hpp"
+#include "model/layout/packed.hpp"
+#include "support/progress.hpp"
+#include "support/stop.hpp"
+
+namespace mx::sim {
+
+/// What a layer lost.
+struct LayerLoss {
+  int layer;
+  layout::Loss loss;
+};
+
+struct ConvertOptions {
+  std::string backend;
+  layout::Setting setting;  ///< engine, device, versions, options and tp_size; what the checkpoint decides is filled in
+  int rank = 0;             ///< of tp_size
+  MoveBy by = MoveBy::plans;
+  bool asks_for_kernel = false;  ///< a platform on which the engine has no kernel of the MXFP4 backend is refused
+  bool force = false;            ///< files of the same names in the output directory are replaced
+  std::string program = {};      ///< name and version of who converts, for the output; empty: not recorded
+  Progress progress = {};
+  Stop stop = {};
+};
+
+struct ConvertReport {
+  std::string backend;
+  layout::Setting setting;         ///< as it was for the last layer
+  bool finished = false;           ///< false when it was stopped; then nothing was written
+  int layers = 0;                  ///< converted
+  std::int64_t other_tensors = 0;  ///< copied as they are
+  std::uint64_t bytes_in = 0;      ///< of the expert tensors
+  std::uint64_t bytes_out = 0;
+  std::vector<LayerLoss> losses;
+  std::int64_t up_scales_dropped = 0;  ///< experts, over all layers, whose up has another global scale than gate, which counts for both
+  std::string digest;                  ///< of the names and digests of all files that the conversion wrote
+};
+
+/// Writes the directory `output`: each layer's experts in a file of their own, with tags; every shard without them under its own name; the files
+/// beside the weights; an index. Throws Error(usage) when the backend does not take the checkpoint (rule, value and what would do), the rank does not
+/// exist or the output is the source; Error(input) as Checkpoint and StagedDirectory do, and when the checkpoint changes while it is read.
+ConvertReport convert_checkpoint(const std::filesystem::path& source, const std::filesystem::path& output, const ConvertOptions& options);
+
+struct RestoreOptions {
+  bool accept_losses = false;  ///< restore what is left where a conversion lost something
+  MoveBy by = MoveBy::plans;
+  bool force = false;
+  Progress progress = {};
+  Stop stop = {};
+};
+
+struct RestoreReport {
+  std::string backend;
+  layout::Setting setting;
+  bool finished = false;
+  int layers = 0;
+  int shards = 0;                 ///< files written
+  std::uint64_t bytes = 0;        ///< of the restored expert tensors
+  std::vector<LayerLoss> losses;  ///< that were accepted
+};
+
+/// Writes the checkpoint that a conversion was made from, given the directories of all its ranks: the same shards, tensors and order. Throws
+/// Error(usage) when the conversion lost something and that is not accepted, or when what is packed does not determine the checkpoint at all;
+/// Error(input) as open_ranks and read_packed_layer do.
+RestoreReport restore_checkpoint(const std::vector<std::filesystem::path>& directories, const std::filesystem::path& output,
+                                 const RestoreOptions& options);
+
+}  // namespace mx::sim

@@ -1,0 +1,19 @@
+#pragma once
+// On which devices the engine has a kernel of a backend: asked of the oracles before a checkpoint is laid out for one that nothing there reads.
+
+#include <string_view>
+#include <vector>
+
+#include "model/families/setting.hpp"
+
+namespace mx::sim {
+
+/// Names of oracle::all_platforms() on which some class of an MXFP4 backend takes the device and the backend's own types; packages and variables that
+/// a user can add are taken to be there. Of engine 2026-08, whose choice is not modelled, every platform of the same makers.
+/// Throws Error(usage) on a backend that no conversion of MXFP4 is known for.
+std::vector<std::string_view> kernel_platforms(std::string_view backend, layout::Engine engine);
+
+/// Throws Error(unsupported), naming the platforms that have one, when none of them is the setting's device.
+void check_has_kernel(std::string_view backend, const layout::Setting& setting);
+
+}  // namespace mx::sim

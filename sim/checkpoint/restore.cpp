@@ -1,0 +1,268 @@
+// The way back of sim/convert: the shards as they were, from the files of every rank.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "model/error.hpp"
+#include "sim/checkpoint/convert.hpp"
+#include "sim/checkpoint/converted.hpp"
+#include "sim/checkpoint/staging.hpp"
+#include "sim/verify/verify.hpp"
+#include "support/one_behind.hpp"
+#include "support/quote.hpp"
+#include "support/tensor_reads.hpp"
+
+namespace mx::sim {
+namespace {
+
+using layout::CanonicalLayer;
+using layout::Role;
+
+[[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
+
+std::string tensor_place(const SafetensorsFile& file, std::string_view name) {
+  return fmt::format("{}: tensor {}", file.path().string(), in_quotes(name));
+}
+
+/// Sizes of the checkpoint that one of `tp` ranks was cut from.
+layout::Sizes whole_sizes(const LayerTags& tags) {
+  layout::Sizes sizes = tags.setting.sizes;
+  sizes.intermediate *= tags.setting.tp_size;
+  return sizes;
+}
+
+class Restoration {
+ public:
+  Restoration(const std::vector<std::filesystem::path>& directories, const std::filesystem::path& output, const RestoreOptions& options)
+      : options_(options), stop_(options.stop), ranks_(open_ranks(directories)) {
+    report_.backend = first().tags().backend;
+    report_.setting = first().tags().setting;
+    check_losses();
+    for (const auto& [name, shard] : first().shards) entries_.emplace(name, entries_of(name, shard));
+    check_sources();
+    staged_.emplace(output, directories, options.force);
+  }
+
+  RestoreReport run() {
+    try {
+      restore_files();
+    } catch (const Stopped&) {
+      return report_;
+    }
+    for (const ConvertedDirectory& rank : ranks_) {
+      for (const SafetensorsFile& file : rank.files) file.check_unchanged();
+    }
+    report_.shards = static_cast<int>(first().shards.size());
+    copy_companions(first().path, staged_->path());
+    if (is_there(first().path / kSourceIndexName)) copy_plain(first().path / kSourceIndexName, staged_->path() / kIndexName);
+    staged_->commit();
+    report_.finished = true;
+    return report_;
+  }
+
+ private:
+  const ConvertedDirectory& first() const { return ranks_.front(); }
+
+  using Writers = std::map<std::string, SafetensorsWriter>;
+
+  /// Every shard with what was never moved.
+  Writers begun_shards() const {
+    Writers writers;
+    for (const auto& [name, shard] : first().shards) {
+      std::map<std::string, std::string> metadata = shard.file->metadata();
+      metadata.erase(std::string(kShardTagsKey));
+      SafetensorsWriter& writer = writers.try_emplace(name, staged_->path() / name, entries_.at(name), metadata, false).first->second;
+      for (const auto& [tensor, view] : shard.file->tensors()) writer.copy(tensor, *shard.file, view, stop_);
+    }
+    return writers;
+  }
+
+  /// A layer's tensors into their shards; those that are whole are synced and done.
+  void write_layer(const CanonicalLayer& restored, const LayerTags& tags, Writers& writers) const {
+    for (const SourceTensor& source : tags.source) {
+      writers.at(source.shard).put(source.entry.name, bytes_of_source(restored, source), stop_);
+    }
+    commit_whole(writers);
+  }
+
+  static void commit_whole(Writers& writers) {
+    for (auto writer = writers.begin(); writer != writers.end();) {
+      const bool whole = writer->second.is_whole();
+      if (whole) writer->second.commit();
+      writer = whole ? writers.erase(writer) : std::next(writer);
+    }
+  }
+
+  /// While one layer is restored, the one before is written, and the system reads the next.
+  void restore_files() {
+    Writers writers = begun_shards();
+    commit_whole(writers);
+    const std::uint64_t total = source_bytes();
+    ReadAhead ahead;
+    OneBehind writing;
+    for (auto layer = first().layers.begin(); layer != first().layers.end(); ++layer) {
+      const auto& [index, converted] = *layer;
+      stop_.check();
+      if (options_.progress) options_.progress(fmt::format("layer {}", index), report_.bytes, total);
+      if (std::next(layer) != first().layers.end()) ahead.start(tensors_of(std::next(layer)->first));
+      writing.run([this, &tags = converted.tags, &writers, restored = restore_layer(index)] { write_layer(restored, tags, writers); });
+      for (const SourceTensor& source : converted.tags.source) report_.bytes += bytes_of(source.entry);
+      ++report_.layers;
+    }
+    writing.wait();
+    if (options_.progress) options_.progress("putting the files in place", total, total);
+    if (!writers.empty()) writers.begin()->second.commit();  // names what never came
+  }
+
+  /// A layer's tensors of all ranks.
+  std::vector<TensorPlace> tensors_of(int index) const {
+    std::vector<TensorPlace> tensors;
+    for (const ConvertedDirectory& rank : ranks_) {
+      const SafetensorsFile& file = *rank.layers.at(index).file;
+      for (const auto& [name, view] : file.tensors()) tensors.push_back({&file, &view});
+    }
+    return tensors;
+  }
+
+  static std::span<const std::uint8_t> bytes_of_source(const CanonicalLayer& layer, const SourceTensor& source) {
+    const MemoryPart part = part_of(source.expert, source.half, layer.sizes.experts);
+    const std::span<const std::uint8_t> role = layer[source.role];
+    return role.subspan(role.size() / part.count * part.index, role.size() / part.count);
+  }
+
+  std::uint64_t source_bytes() const {
+    std::uint64_t total = 0;
+    for (const auto& [index, layer] : first().layers) {
+      for (const SourceTensor& source : layer.tags.source) total += bytes_of(source.entry);
+    }
+    return total;
+  }
+
+  /// Losses of every rank, unless they are accepted.
+  void check_losses() {
+    for (const ConvertedDirectory& rank : ranks_) {
+      for (const auto& [index, layer] : rank.layers) {
+        for (const layout::Loss& loss : layer.tags.losses) {
+          if (!options_.accept_losses) {
+            throw Error(ErrorCode::usage,
+                        fmt::format("{} of layer {}: {} ({} unit{}); --accept-losses restores what is left", layout::name_of(loss.role), index,
+                                    loss.what, loss.units, loss.units == 1 ? "" : "s"),
+                        layer.file->path().string());
+          }
+          report_.losses.push_back({index, loss});
+        }
+      }
+    }
+  }
+
+  /// The header of a shard: what is left of it, and what went into the layers.
+  std::vector<TensorEntry> entries_of(const std::string& shard_name, const ConvertedShard& shard) const {
+    std::map<std::string, TensorEntry> known;
+    for (const auto& [name, view] : shard.file->tensors()) known.emplace(name, TensorEntry{name, std::string(view.dtype->name), view.shape});
+    for (const auto& [index, layer] : first().layers) {
+      for (const SourceTensor& source : layer.tags.source) {
+        if (source.shard != shard_name) continue;
+        const auto [entry, is_new] = known.emplace(source.entry.name, source.entry);
+        if (!is_new)
+          fail(tensor_place(*layer.file, source.entry.name), fmt::format("came from {}, which has another tensor of this name", shard_name));
+      }
+    }
+    std::vector<TensorEntry> entries;
+    for (const std::string& name : shard.order) {
+      const auto found = known.find(name);
+      if (found == known.end()) fail(tensor_place(*shard.file, name), "is in the order of the shard, but neither there nor in a layer, or twice");
+      entries.push_back(std::move(found->second));
+      known.erase(found);
+    }
+    if (!known.empty()) fail(tensor_place(*shard.file, known.begin()->first), "is not in the order of the shard");
+    return entries;
+  }
+
+  /// What the tags say of the checkpoint's tensors must be what the sizes make them.
+  void check_sources() const {
+    for (const auto& [index, layer] : first().layers) {
+      const LayerTags& tags = layer.tags;
+      for (const SourceTensor& source : tags.source) {
+        const std::string where = tensor_place(*layer.file, source.entry.name);
+        std::uint64_t bytes = 0;
+        try {
+          bytes = bytes_of(source.entry);
+        } catch (const Error& error) {
+          fail(where, error.what());
+        }
+        const layout::Layout memory = layout::canonical(source.role, whole_sizes(tags), tags.setting.form);
+        const std::uint64_t expected =
+            static_cast<std::uint64_t>(memory.bytes()) / part_of(source.expert, source.half, tags.setting.sizes.experts).count;
+        if (bytes == expected) continue;
+        fail(where, fmt::format("the tags call it {} {}, {} bytes, but their sizes make {} of {} bytes", source.entry.dtype,
+                                shape_text(source.entry.shape), bytes, layout::name_of(source.role), expected));
+      }
+    }
+  }
+
+  CanonicalLayer restore_layer(int index) const {
+    const layout::OnLoss on_loss = options_.accept_losses ? layout::OnLoss::mark : layout::OnLoss::refuse;
+    std::vector<CanonicalLayer> parts;
+    for (const ConvertedDirectory& rank : ranks_) {
+      const ConvertedLayer& layer = rank.layers.at(index);
+      try {
+        layout::PackedLayer packed = read_packed_layer(layer.tags, *layer.file, stop_);
+        const std::string changed = changed_content(layer.tags, packed);
+        parts.push_back(layout::restore(std::move(packed), on_loss, mover_of(options_.by)));
+        // Second: bytes that no conversion makes say more of themselves.
+        if (!changed.empty()) fail(layer.file->path().string(), changed);
+      } catch (const Error& error) {
+        const std::string place = layer.file->path().string();
+        if (error.where().starts_with(place)) throw;
+        throw Error(error.code(), error.what(), place);
+      }
+    }
+    CanonicalLayer restored = parts.size() == 1 ? std::move(parts.front()) : join(std::move(parts), mover_of(options_.by));
+    check_roles(restored, first().layers.at(index));
+    return restored;
+  }
+
+  /// The tags name every part of every restored tensor once; what is one number of an expert lies in the shards as it was.
+  static void check_roles(const CanonicalLayer& restored, const ConvertedLayer& layer) {
+    const std::string place = layer.file->path().string();
+    for (const Role role : layout::kAllRoles) {
+      std::set<std::uint64_t> parts;
+      std::uint64_t listed = 0, wanted = restored[role].empty() || is_one_number(role, restored.sizes, restored.form) ? 0 : 1;
+      for (const SourceTensor& source : layer.tags.source) {
+        if (source.role != role) continue;
+        const MemoryPart part = part_of(source.expert, source.half, restored.sizes.experts);
+        if (wanted != 0) wanted = part.count;
+        parts.insert(part.index);
+        ++listed;
+      }
+      if (listed == wanted && parts.size() == listed) continue;
+      fail(place, fmt::format("the tags list {} as a tensor of the checkpoint {} times, and restoring gives {}", layout::name_of(role), listed,
+                              wanted == 0   ? "none"
+                              : wanted == 1 ? "one"
+                                            : std::to_string(wanted)));
+    }
+  }
+
+  const RestoreOptions& options_;
+  const StopPoint stop_;
+  const std::vector<ConvertedDirectory> ranks_;
+  std::map<std::string, std::vector<TensorEntry>> entries_;
+  std::optional<StagedDirectory> staged_;
+  RestoreReport report_;
+};
+
+}  // namespace
+
+RestoreReport restore_checkpoint(const std::vector<std::filesystem::path>& directories, const std::filesystem::path& output,
+                                 const RestoreOptions& options) {
+  return Restoration(directories, output, options).run();
+}
+
+}  // namespace mx::sim

@@ -1,0 +1,66 @@
+#pragma once
+// A conversion written down, so that many processes on many machines do its units, and what each unit leaves behind.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sim/checkpoint/conversion_job.hpp"
+
+namespace mx::sim {
+
+/// A weight file as it was when the plan was made.
+struct PlannedFile {
+  std::string name;
+  std::uint64_t size;
+  std::string header;  ///< digest of names, dtypes, shapes and places
+  friend bool operator==(const PlannedFile&, const PlannedFile&) = default;
+};
+
+struct PlannedUnit {
+  int unit;
+  std::string what;     ///< "layer 3"
+  std::string file;     ///< that it writes
+  std::uint64_t bytes;  ///< that it reads
+};
+
+struct UnitPlan {
+  std::string id;  ///< digest of all the rest
+  std::string program;
+  std::filesystem::path checkpoint;
+  std::filesystem::path output;
+  std::string backend;
+  int rank;
+  layout::Setting setting;  ///< sizes and form of the checkpoint included
+  std::vector<PlannedFile> files;
+  std::vector<PlannedUnit> units;
+};
+
+/// The options that the plan stands for.
+ConvertOptions options_of(const UnitPlan& plan);
+
+/// Plans the units of a conversion; paths become absolute. Throws as ConversionJob does.
+UnitPlan make_plan(const std::filesystem::path& checkpoint, const std::filesystem::path& output, const ConvertOptions& options);
+
+/// As JSON text, and back. Reading throws Error(input): no plan, another version, a value that cannot be, or a plan that was changed by hand (its id
+/// is no longer that of its contents).
+std::string text_of(const UnitPlan& plan);
+UnitPlan read_plan(const std::filesystem::path& path);
+
+/// Throws Error(input) naming the file when the weights are not those of the plan, Error(usage) when another program made it.
+void check_plan(const UnitPlan& plan, const ConversionJob& job, const std::string& program);
+
+/// What a finished unit says of itself, beside its file.
+struct UnitRecord {
+  std::string plan;  ///< id
+  int unit;
+  UnitResult result;
+};
+std::string record_name(int unit);  ///< "unit-00003.json"
+bool is_record_name(const std::string& name);
+std::string text_of(const UnitRecord& record);
+/// Throws Error(input) as read_plan does.
+UnitRecord read_record(const std::filesystem::path& path);
+
+}  // namespace mx::sim

@@ -1,0 +1,102 @@
+#include "sim/execute/run_backend.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "kernels/relayout/mover.hpp"
+#include "model/error.hpp"
+#include "sim/execute/sample_layer.hpp"
+
+namespace mx::sim {
+namespace {
+
+using layout::CanonicalLayer;
+using layout::PackedLayer;
+
+/// At most kComputedRows of 0..count-1.
+std::vector<std::int64_t> computed(std::int64_t count) {
+  const std::int64_t wanted = std::min(count, kComputedRows);
+  std::vector<std::int64_t> rows;
+  for (std::int64_t i = 0; i < wanted; ++i) rows.push_back(i * count / wanted);
+  return rows;
+}
+
+std::string how_text(const Execution& execution, layout::Arch arch) {
+  const std::string_view first = execution.first->name, second = execution.second->name;
+  return fmt::format("{}{} x {}, {}", first, first == second ? "" : fmt::format(" and {}", second), name_of(execution.unit->contract),
+                     name_of(grounds_of(*execution.row, arch, *execution.first, *execution.second)));
+}
+
+/// What the kernel computes from: the layer, or what is left of it where the conversion says that it loses something.
+CanonicalLayer kept(const CanonicalLayer& layer, const PackedLayer& packed) {
+  const layout::BackendLayout& backend = layout::backend_layout_named(packed.backend, packed.setting.form.format, packed.setting.engine);
+  const bool lossy = !packed.losses.empty() && backend.undo_values != nullptr;
+  return lossy ? layout::restore(packed, layout::OnLoss::mark, mover_of(MoveBy::plans)) : layer;
+}
+
+/// One stage of a slot. Sizes differ where the kernel's are padded: what is computed lies in front.
+struct Stage {
+  std::string_view name;
+  std::vector<std::uint32_t> SlotStages::*values;
+};
+constexpr std::array kStages{Stage{"gate", &SlotStages::gate}, Stage{"up", &SlotStages::up}, Stage{"activation", &SlotStages::activation},
+                             Stage{"output", &SlotStages::down}};
+
+void compare_slot(const SlotWork& slot, const Outputs& outputs, const SlotStages& want, const SlotStages& got, BackendRun& run) {
+  for (const Stage& stage : kStages) {
+    const bool is_output = stage.values == &SlotStages::down;
+    const std::vector<std::int64_t>& computed = is_output ? *outputs.columns : *outputs.rows;
+    for (std::size_t i = 0; i < computed.size(); ++i) {
+      const auto at = is_output ? i : static_cast<std::size_t>(computed[i]);
+      const std::uint32_t expected = (want.*stage.values)[at], found = (got.*stage.values)[at];
+      ++run.compared;
+      if (expected == found || ++run.differing > 1) continue;
+      run.first = fmt::format("{} {} of token {}, expert {} is {:#010x} from the packed form and {:#010x} from the checkpoint's", stage.name,
+                              computed[i], slot.row, slot.expert, found, expected);
+    }
+  }
+}
+
+}  // namespace
+
+StaticScales usual_scales(layout::WeightFormat format) {
+  if (format == layout::WeightFormat::nvfp4) return {power_of_two(-8), power_of_two(-8)};
+  return {power_of_two(-6), power_of_two(-4)};
+}
+
+std::optional<BackendRun> run_backend(const CanonicalLayer& layer, const PackedLayer& packed, layout::Arch arch, const BackendInput& input) {
+  const ExecutionRow* const row = find_execution(layer.form.format, packed.backend);
+  if (row == nullptr) return std::nullopt;
+  const Execution execution = execution_on(*row, arch, input.activation_key, {std::string(input.activation), {}}, usual_scales(layer.form.format));
+  try {
+    used_activation(*row, execution.activation);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  Activations x = quantized(*execution.first, input.x, layer.sizes.hidden, execution.scales.first);
+  if (row->scales == ScaleMemory::tile_128x4) x = swizzled(std::move(x));
+  std::vector<SlotWork> slots;
+  for (std::size_t token = 0; token < input.slots.size(); ++token) {
+    for (const moe::Slot& slot : input.slots[token]) slots.push_back({static_cast<std::int64_t>(token), slot.expert});
+  }
+  const Outputs outputs{computed(layer.sizes.intermediate), computed(layer.sizes.hidden)};
+  const std::vector<SlotStages> want = run_slots(execution, Weights::of_checkpoint(kept(layer, packed), *row), x, slots, outputs);
+  const Weights weights = Weights::of_packed(packed, *row, kernel_order(*row, execution.activation));
+  const std::vector<SlotStages> got = run_slots(execution, weights, x, slots, outputs);
+  BackendRun run{how_text(execution, arch), 0, 0, {}, true};
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    compare_slot(slots[i], outputs, want[i], got[i], run);
+    run.all_equal = run.all_equal && std::ranges::all_of(want[i].down, [&](std::uint32_t word) { return word == want[0].down[0]; });
+  }
+  return run;
+}
+
+bool keeps_weights(layout::WeightFormat format, std::string_view backend) {
+  const ExecutionRow* const row = find_execution(format, backend);
+  return row != nullptr && row->layout.empty();
+}
+
+}  // namespace mx::sim

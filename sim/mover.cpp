@@ -1,9 +1,0 @@
-#include "sim/mover.hpp"
-
-#include "kernels/relayout/tensor.hpp"
-
-namespace mx::sim {
-
-const layout::Mover& mover_of(MoveBy by) { return by == MoveBy::plans ? kernels::relayout::kMoveByPlans : layout::kMoveByUnits; }
-
-}  // namespace mx::sim

@@ -1,0 +1,33 @@
+#pragma once
+// One layer through every planned conversion: the middle of sim/verify.
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/verify/verify.hpp"
+
+namespace mx::sim {
+
+/// A layer with the tokens it is run on.
+struct LayerInput {
+  const MoeLayer& layer;
+  std::vector<std::uint32_t> x;  ///< bf16 codes [tokens, hidden]
+  int top_k;
+  std::string_view activation;      ///< the engine's name
+  std::string_view activation_key;  ///< of the oracles
+};
+
+/// Called with a phrase and the fraction of the layer that is done.
+using Advance = std::function<void(const std::string&, double)>;
+
+/// Converts, restores, compares and executes the layer for every conversion that is modelled, on all threads; adds to the results. Throws Stopped
+/// when that is asked for.
+void check_layer(const LayerInput& input, const VerifyOptions& options, std::vector<ConversionResult>& conversions, const Advance& advance,
+                 const StopPoint& stop);
+
+/// Output of the checkpoint's own form on one rank, fp32 bits [tokens, hidden].
+std::vector<std::uint32_t> run_canonical(const LayerInput& input, Contract contract);
+
+}  // namespace mx::sim

@@ -1,0 +1,302 @@
+#include "sim/verify/verify.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "model/deployment/models.hpp"
+#include "model/engine/vllm/tables.hpp"
+#include "model/error.hpp"
+#include "model/moe/layer.hpp"
+#include "model/names.hpp"
+#include "sim/execute/run_backend.hpp"
+#include "sim/verify/check_layer.hpp"
+#include "support/random.hpp"
+
+namespace mx::sim {
+namespace {
+
+using layout::Sizes;
+
+oracle::LayerConfig layer_config(const Checkpoint& checkpoint, const Sizes& sizes, int tp) {
+  oracle::LayerConfig config;
+  config.num_experts = sizes.experts;
+  config.experts_per_token = checkpoint.top_k();
+  config.hidden = sizes.hidden;
+  config.intermediate_per_partition = sizes.intermediate / tp;
+  config.activation = checkpoint.source_form().use.activation;
+  config.routing_method = checkpoint.source_form().use.routing;
+  config.has_bias = checkpoint.has_bias();
+  return config;
+}
+
+/// The oracle that the engine asks about such a checkpoint.
+const oracle::OracleTables& oracle_of(const Checkpoint& checkpoint) {
+  return oracle::tables_of(oracle::scheme_named(checkpoint.source_form().use.scheme).oracle);
+}
+
+/// The first version of the engine whose converter of the backend takes the form, else the first there is.
+layout::Engine engine_for(std::string_view backend, const layout::Form& form) {
+  const auto takes = [&](layout::Engine engine) {
+    const layout::BackendLayout* const row = layout::find_backend_layout(backend, form.format, engine);
+    return row != nullptr && row->converts(form, engine);
+  };
+  const auto found = std::ranges::find_if(layout::kEngines, takes);
+  return found == layout::kEngines.end() ? layout::kEngines.front() : *found;
+}
+
+/// Cells of one platform and tensor parallel size: the automatic choice, then every backend that answers to a name of its own.
+class CellPlanner {
+ public:
+  CellPlanner(const Checkpoint& checkpoint, const VerifyOptions& options, VerifyReport& report)
+      : checkpoint_(checkpoint), options_(options), report_(report) {}
+
+  void plan(const oracle::PlatformPreset& platform, int tp) {
+    std::set<std::string> seen;
+    if (report_.sizes.intermediate % tp != 0) {
+      oracle::Decision decision;
+      decision.refusal = oracle::Refusal{
+          "AssertionError", "intermediate size " + std::to_string(report_.sizes.intermediate) + " is not divisible by " + std::to_string(tp)};
+      report_.cells.push_back({std::string(platform.name), tp, "auto", std::move(decision), std::nullopt});
+      return;
+    }
+    if (checkpoint_.source_form().use.asks_oracle) add(platform, tp, "auto", seen);
+    for (std::string_view name : oracle::user_names(oracle_of(checkpoint_))) {
+      if (name != "auto") add(platform, tp, std::string(name), seen);
+    }
+  }
+
+ private:
+  void add(const oracle::PlatformPreset& platform, int tp, const std::string& request, std::set<std::string>& seen) {
+    oracle::LayerConfig config = layer_config(checkpoint_, report_.sizes, tp);
+    config.moe_backend = request;
+    oracle::ParallelRequest parallel;
+    parallel.tp = tp;
+    oracle::Deployment deployment = oracle::deployment_on(platform, parallel, config);
+    const oracle::Scheme& scheme = oracle::scheme_named(checkpoint_.source_form().use.scheme);
+    deployment.weight_key = scheme.weight_key;
+    deployment.activation_key = scheme.activation_key;
+    deployment.allow_vllm_cutlass = scheme.allow_vllm_cutlass;
+    deployment.quant_method = checkpoint_.source_form().use.quant_method;
+    oracle::Decision decision = oracle::select(oracle_of(checkpoint_), deployment);
+    const bool chosen = decision.choice.has_value();
+    if (!chosen && request != "auto") return;  // a name that the platform cannot serve is no cell
+    if (chosen && !wanted(decision.choice->backend)) return;
+    if (chosen && !seen.insert(decision.choice->backend).second) return;
+    Cell cell{std::string(platform.name), tp, request, std::move(decision), std::nullopt};
+    if (chosen) cell.conversion = conversion_of(platform, *cell.decision.choice, tp);
+    report_.cells.push_back(std::move(cell));
+  }
+
+  bool wanted(std::string_view backend) const {
+    return options_.backends.empty() ||
+           std::any_of(options_.backends.begin(), options_.backends.end(), [&](const std::string& name) { return same_name(name, backend); });
+  }
+
+  std::size_t conversion_of(const oracle::PlatformPreset& platform, const oracle::Choice& choice, int tp) {
+    ConversionResult result{};
+    result.backend = choice.backend;
+    result.tp = tp;
+    result.sizes = report_.sizes;
+    result.sizes.intermediate = report_.sizes.intermediate / tp;
+    result.padded = result.sizes;
+    if (checkpoint_.source_form().use.rounds) {
+      result.padded.hidden = choice.rounded_hidden;
+      result.padded.intermediate = choice.rounded_intermediate;
+    }
+    result.form = checkpoint_.source_form().form;
+    result.engine = engine_for(choice.backend, result.form);
+    result.arch = layout::arch_named(platform.name);
+    const std::string programs = programs_of(result);
+    const auto same = [&](const ConversionResult& other) {
+      return other.backend == result.backend && other.tp == result.tp && other.padded == result.padded && programs_of(other) == programs;
+    };
+    const auto known = std::find_if(report_.conversions.begin(), report_.conversions.end(), same);
+    if (known != report_.conversions.end()) return static_cast<std::size_t>(known - report_.conversions.begin());
+    result.verdict = backend_of(result) == nullptr ? Verdict::not_modelled : Verdict::passed;
+    if (result.verdict == Verdict::not_modelled && keeps_weights(result.form.format, result.backend))
+      result.detail = "reads the weights as they were loaded: there is nothing to convert";
+    report_.conversions.push_back(result);
+    return report_.conversions.size() - 1;
+  }
+
+  /// What the backend does with every tensor on the result's device; empty where it refuses or is not modelled.
+  static std::string programs_of(const ConversionResult& result) {
+    const layout::BackendLayout* backend = backend_of(result);
+    if (backend == nullptr) return {};
+    const layout::Setting setting = setting_of(result);
+    if (!layout::broken_needs(*backend, setting).empty()) return {};
+    std::string text;
+    for (layout::Role role : layout::kAllRoles) {
+      if (layout::has_role(result.form.format, role)) text += backend->build(role, setting).layout.describe() + "\n";
+    }
+    return text;
+  }
+
+  const Checkpoint& checkpoint_;
+  const VerifyOptions& options_;
+  VerifyReport& report_;
+};
+
+std::vector<const oracle::PlatformPreset*> chosen_platforms(const std::vector<std::string>& names) {
+  std::vector<const oracle::PlatformPreset*> platforms;
+  if (names.empty()) {
+    for (const oracle::PlatformPreset& preset : oracle::all_platforms()) platforms.push_back(&preset);
+  }
+  for (const std::string& name : names) platforms.push_back(&oracle::platform_named(name));
+  return platforms;
+}
+
+void check_options(const Checkpoint& checkpoint, const VerifyOptions& options) {
+  std::vector<std::string_view> known;
+  for (const oracle::BackendRow& row : oracle_of(checkpoint).backends) known.push_back(row.name);
+  for (const std::string& name : options.backends) {
+    if (std::none_of(known.begin(), known.end(), [&](std::string_view other) { return same_name(name, other); })) {
+      throw Error(ErrorCode::usage, unknown_name("backend", name, known));
+    }
+  }
+  for (int tp : options.tp) {
+    if (tp < 1 || tp > 1024) throw Error(ErrorCode::usage, "tensor parallel size " + std::to_string(tp) + " is not in 1..1024");
+  }
+  if (options.tokens < 1 || options.tokens > 65536) {
+    throw Error(ErrorCode::usage, "token count " + std::to_string(options.tokens) + " is not in 1..65536");
+  }
+}
+
+/// bf16 codes of about unit size: sign, exponents 2^-4 to 2^1, random mantissa.
+std::vector<std::uint32_t> generated_tokens(std::uint64_t seed, int layer, std::int64_t count) {
+  constexpr std::uint64_t kTokens = 0x746F6B656E73;  // "tokens": another stream than the weights of the same seed
+  SplitMix64 random(seed ^ (kTokens + static_cast<std::uint64_t>(layer)));
+  std::vector<std::uint32_t> codes;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::uint64_t word = random.next();
+    const auto exponent = static_cast<std::uint32_t>(123U + (word >> 8U) % 6U);
+    const std::uint32_t sign = (word & 1U) == 0 ? 0 : 0x8000U;
+    codes.push_back(sign | exponent << 7U | static_cast<std::uint32_t>(word >> 1U & 0x7FU));
+  }
+  return codes;
+}
+
+/// The distance of fp32 results from a float64 reference, in units of the last fp32 place of each row's largest reference.
+ExpectedResult measure(int layer, std::span<const std::uint32_t> got, const Expected& expected) {
+  ExpectedResult result;
+  result.layer = layer;
+  bool all_zero = true;
+  const std::size_t width = expected.out_f64.size() / static_cast<std::size_t>(expected.tokens);
+  for (std::size_t row = 0; row < static_cast<std::size_t>(expected.tokens); ++row) {
+    double largest = 0;
+    for (std::size_t n = 0; n < width; ++n) largest = std::max(largest, std::abs(std::bit_cast<double>(expected.out_f64[row * width + n])));
+    const double ulp = largest > 0 ? std::ldexp(1.0, std::max(std::ilogb(largest) - 23, -149)) : 0x1p-149;
+    all_zero = all_zero && largest == 0;
+    for (std::size_t n = 0; n < width; ++n) {
+      const double reference = std::bit_cast<double>(expected.out_f64[row * width + n]);
+      const double distance = std::abs(static_cast<double>(std::bit_cast<float>(got[row * width + n])) - reference) / ulp;
+      ++result.values;
+      // Written so that a NaN on either side counts as the worst.
+      if (!(distance <= result.worst_ulp)) {
+        result.worst_ulp = std::isnan(distance) ? HUGE_VAL : distance;
+        result.token = static_cast<std::int64_t>(row);
+        result.column = static_cast<std::int64_t>(n);
+      }
+    }
+  }
+  if (result.values > 0 && result.worst_ulp <= kExpectedUlps) result.verdict = all_zero ? Verdict::mistrusted : Verdict::passed;
+  return result;
+}
+
+/// Bytes of the experts of all layers before each, and of all of them.
+std::vector<std::uint64_t> expert_bytes(const Checkpoint& checkpoint, int layers) {
+  std::vector<std::uint64_t> ends{0};
+  for (int layer = 0; layer < layers; ++layer) {
+    std::uint64_t bytes = ends.back();
+    for (const ExpertTensor& tensor : checkpoint.expert_tensors(layer)) bytes += tensor.at.view->bytes.size();
+    ends.push_back(bytes);
+  }
+  return ends;
+}
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::passed: return "PASSED";
+    case Verdict::failed: return "FAILED";
+    case Verdict::mistrusted: return "MISTRUSTED";
+    case Verdict::not_modelled: return "NOT YET MODELLED";
+    case Verdict::refused: return "REFUSED";
+  }
+  return "?";
+}
+
+Verdict VerifyReport::verdict(const Cell& cell) const { return cell.conversion ? conversions[*cell.conversion].verdict : Verdict::refused; }
+
+std::int64_t VerifyReport::count(Verdict wanted) const {
+  return std::count_if(cells.begin(), cells.end(), [&](const Cell& cell) { return verdict(cell) == wanted; });
+}
+
+std::int64_t VerifyReport::broken_choices() const {
+  return std::count_if(cells.begin(), cells.end(),
+                       [&](const Cell& cell) { return cell.request == "auto" && cell.conversion && verdict(cell) == Verdict::refused; });
+}
+
+int VerifyReport::exit_code() const {
+  const auto any_expected = [&](Verdict wanted) {
+    return std::any_of(expected.begin(), expected.end(), [&](const ExpectedResult& result) { return result.verdict == wanted; });
+  };
+  if (count(Verdict::failed) > 0 || any_expected(Verdict::failed)) return 1;
+  if (broken_choices() > 0) return 4;
+  if (count(Verdict::passed) == 0 || count(Verdict::mistrusted) > 0 || any_expected(Verdict::mistrusted)) return 5;
+  return 0;
+}
+
+VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) {
+  check_options(checkpoint, options);
+  VerifyReport report{};
+  report.checkpoint = checkpoint.path().string();
+  report.form = checkpoint.form();
+  report.sizes = checkpoint.sizes(0);
+  report.layers = checkpoint.layer_count();
+  report.layers_verified = std::min(report.layers, options.max_layers.value_or(report.layers));
+  report.top_k = checkpoint.top_k();
+  const SourceForm& form = checkpoint.source_form();
+  VerifyOptions how = options;
+  if (form.form.format != layout::WeightFormat::mxfp4) how.contracts.clear();
+  report.contracts = how.contracts;
+  report.router_source = "checkpoint";
+  CellPlanner planner(checkpoint, how, report);
+  for (const oracle::PlatformPreset* platform : chosen_platforms(options.platforms)) {
+    for (int tp : options.tp) planner.plan(*platform, tp);
+  }
+
+  const StopPoint stop(options.stop);
+  const std::vector<std::uint64_t> ends = expert_bytes(checkpoint, report.layers_verified);
+  for (int index = 0; index < report.layers_verified; ++index) {
+    const MoeLayer layer = checkpoint.layer(index, stop);
+    const std::optional<Expected> expected = load_expected(checkpoint, index);
+    const std::int64_t tokens = expected ? expected->tokens : options.tokens;
+    report.tokens = tokens;
+    report.token_source = expected ? "expected.safetensors" : "generated, seed " + std::to_string(options.seed);
+    if (!layer.router.present()) {
+      const bool reads = std::ranges::any_of(form.namings, [](const Naming& naming) { return !naming.router_weight.empty(); });
+      report.router_source =
+          std::string(reads ? "none in the checkpoint" : "not read in this form") + ": token t goes to experts t, t+1, ... with weights 1/4";
+      if (expected) report.router_source += "; the recorded outputs, which need one, are not compared";
+    }
+    const LayerInput input{layer, expected ? expected->x : generated_tokens(options.seed, index, tokens * report.sizes.hidden), report.top_k,
+                           form.use.activation, oracle::scheme_named(form.use.scheme).activation_key};
+    const auto advance = [&](const std::string& what, double part) {
+      if (!options.progress) return;
+      const std::uint64_t begin = ends[static_cast<std::size_t>(index)];
+      const auto of_this = static_cast<double>(ends[static_cast<std::size_t>(index) + 1] - begin);
+      options.progress("layer " + std::to_string(index) + ": " + what, begin + static_cast<std::uint64_t>(part * of_this), ends.back());
+    };
+    check_layer(input, how, report.conversions, advance, stop);
+    if (expected && layer.router.present()) report.expected.push_back(measure(index, run_canonical(input, Contract::exact), *expected));
+  }
+  if (options.progress) options.progress("every layer", ends.back(), ends.back());
+  return report;
+}
+
+}  // namespace mx::sim

@@ -1,0 +1,131 @@
+#pragma once
+// The main job: a checkpoint through every backend on every platform. Select, round and pad, convert, restore, compare bytes with the
+// checkpoint, execute from the converted form, compare bits with execution from the checkpoint's form.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/relayout/mover.hpp"
+#include "model/engine/vllm/select.hpp"
+#include "model/layout/packed.hpp"
+#include "model/numerics/dot.hpp"
+#include "sim/checkpoint/checkpoint.hpp"
+#include "support/progress.hpp"
+
+namespace mx::sim {
+
+enum class Verdict {
+  passed,        ///< every comparison was bit-equal and could have failed
+  failed,        ///< a difference was found
+  mistrusted,    ///< nothing differed, but the data could not have told right from wrong
+  not_modelled,  ///< the backend's converter is not in mxact yet
+  refused,       ///< the converter or the sharding cannot take these sizes
+};
+std::string_view name_of(Verdict verdict);
+
+/// What one conversion (backend, tensor parallel size, rounded sizes) showed, over all layers, ranks and contracts.
+struct ConversionResult {
+  std::string backend;
+  int tp;
+  layout::Sizes sizes;    ///< of one rank, before rounding
+  layout::Sizes padded;   ///< after rounding
+  layout::Arch arch;      ///< of the first platform that needs it; those on which the backend packs alike share it
+  layout::Form form;      ///< of the checkpoint
+  layout::Engine engine;  ///< the first whose converter takes the form
+  Verdict verdict;
+  std::string detail;  ///< first difference, or why it is refused, mistrusted or not modelled; of what passed, why nothing was restored, else empty
+  std::string execution = {};  ///< how it was executed, where that is the backend's own way
+  std::int64_t units_compared = 0;
+  std::int64_t units_differing = 0;
+  std::int64_t outputs_compared = 0;
+  std::int64_t outputs_differing = 0;
+};
+
+/// The row that a conversion follows, or null.
+const layout::BackendLayout* backend_of(const ConversionResult& result);
+
+/// What a conversion sees besides the tensors; biases as checkpoints of gpt-oss have them.
+layout::Setting setting_of(const ConversionResult& result);
+
+/// One cell of the table: what the engine's oracle says for a platform and what the conversion behind it showed.
+struct Cell {
+  std::string platform;
+  int tp;
+  std::string request;  ///< "auto", or the backend name asked for
+  oracle::Decision decision;
+  std::optional<std::size_t> conversion;  ///< index into VerifyReport::conversions; none when the oracle refuses
+};
+
+/// Exact execution against a recorded float64 output.
+struct ExpectedResult {
+  int layer;
+  std::int64_t values = 0;
+  double worst_ulp = 0;  ///< largest difference, in fp32 ulps of the row's largest output
+  std::int64_t token = 0;
+  std::int64_t column = 0;
+  Verdict verdict = Verdict::failed;  ///< passed, failed, or mistrusted when every recorded output is 0
+};
+
+struct VerifyReport {
+  std::string checkpoint;
+  std::string form;
+  layout::Sizes sizes;
+  int layers;
+  int layers_verified;
+  int top_k;
+  std::int64_t tokens;
+  std::string token_source;  ///< "expected.safetensors" or "generated, seed 1"
+  std::string router_source;
+  std::vector<Contract> contracts;  ///< of MXFP4; other formats are executed as each backend computes: ConversionResult::execution
+  std::vector<ConversionResult> conversions;
+  std::vector<Cell> cells;
+  std::vector<ExpectedResult> expected;
+
+  Verdict verdict(const Cell& cell) const;
+  /// Cells with that verdict; cells that the oracle refuses are counted as refused.
+  std::int64_t count(Verdict verdict) const;
+  /// Cells in which the engine chooses a backend by itself whose converter then refuses the checkpoint: a finding about the engine.
+  std::int64_t broken_choices() const;
+  /// 0 passed; 1 a difference; 4 the engine chooses a backend that refuses the checkpoint; 5 nothing passed or something is mistrusted.
+  /// What is not modelled yet does not count.
+  int exit_code() const;
+};
+
+struct VerifyOptions {
+  std::vector<std::string> platforms;  ///< preset names; empty: all
+  std::vector<std::string> backends;   ///< only cells of these backends; empty: all
+  std::vector<int> tp{1, 2};
+  MoveBy by = MoveBy::plans;  ///< converts; results are compared by the model
+  std::vector<Contract> contracts{Contract::exact, Contract::f32_sequential};
+  std::optional<int> max_layers;
+  std::int64_t tokens = 4;  ///< generated when the checkpoint brings none
+  std::uint64_t seed = 1;
+  Progress progress;  ///< in bytes of the verified layers' experts
+  Stop stop = {};
+  /// Called with every converted layer before it is checked: a test flips bytes here, and the run must notice.
+  std::function<void(layout::PackedLayer&)> tamper;
+};
+
+/// Throws Error(input) when the checkpoint cannot be read, Error(usage) on an unknown platform or backend, Stopped when `options.stop` says so on the
+/// way.
+VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options);
+
+/// Throws Error(usage) when I / tp is not a whole number of scale groups, or of scale blocks.
+void check_cut(const layout::Sizes& sizes, layout::WeightFormat format, int tp);
+
+/// Rank `rank` of `tp`: rows of gate and up, and columns of w2, from rank * I / tp on; the w2 bias is on every rank (only the first adds it).
+/// Throws as check_cut does.
+layout::CanonicalLayer shard(const layout::CanonicalLayer& layer, int rank, int tp, const layout::Mover& mover = layout::kMoveByUnits);
+
+/// What every rank of one layer was cut from, the ranks in order. Throws Error(input) when their tensors are not of one size, or when what is whole
+/// on every rank differs between them.
+layout::CanonicalLayer join(std::vector<layout::CanonicalLayer> ranks, const layout::Mover& mover = layout::kMoveByUnits);
+
+/// Largest tolerated distance of `exact` execution from a float64 reference, in fp32 ulps of the row's largest output.
+inline constexpr double kExpectedUlps = 4;
+
+}  // namespace mx::sim

@@ -1,0 +1,317 @@
+#include "support/info.hpp"
+
+#include <algorithm>
+#include <boost/property_tree/info_parser.hpp>
+#include <boost/property_tree/ptree.hpp>
+#include <charconv>
+#include <sstream>
+#include <utility>
+
+#include "model/error.hpp"
+#include "model/names.hpp"
+#include "support/file.hpp"
+#include "support/quote.hpp"
+
+namespace mx::sim {
+namespace {
+
+[[noreturn]] void fail(const std::string& message, const std::string& where) { throw Error(ErrorCode::input, message, where); }
+
+std::string at_line(const std::string& file, std::size_t line) { return file + ":" + std::to_string(line); }
+
+bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_key(std::string_view word) {
+  const auto part = [](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '.'; };
+  return !word.empty() && is_letter(word.front()) && std::all_of(word.begin(), word.end(), part);
+}
+
+/// A key as the scan meets it. property_tree keeps order but no line numbers, so both are walked side by side.
+struct ScannedKey {
+  std::string key;
+  std::size_t line;
+  bool has_value = false;
+};
+
+/// Finds keys and their lines, and refuses what property_tree would take silently: zero bytes, includes, deep nesting, braces within words.
+class Scan {
+ public:
+  Scan(std::string_view text, const std::string& file) : file_(file) {
+    if (text.size() > kLargestInfoFile) fail("is larger than " + std::to_string(kLargestInfoFile) + " bytes", file);
+    while (!text.empty()) {
+      ++line_;
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      scan_line(text.substr(0, end));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    if (depth_ != 0) fail("'{' is never closed", at_line(file_, open_.back()));
+  }
+
+  const std::vector<ScannedKey>& keys() const { return keys_; }
+
+ private:
+  void scan_line(std::string_view rest) {
+    if (rest.find('\0') != std::string_view::npos) refuse("a zero byte");
+    expects_value_ = false;
+    skip_blanks(rest);
+    if (rest.starts_with('#')) refuse("directives such as #include are not supported: one file says everything");
+    while (!rest.empty() && rest.front() != ';') {
+      token(rest);
+      skip_blanks(rest);
+    }
+  }
+
+  void token(std::string_view& rest) {
+    switch (rest.front()) {
+      case '{':
+        open();
+        rest.remove_prefix(1);
+        return;
+      case '}':
+        close();
+        rest.remove_prefix(1);
+        return;
+      case '"': quoted(rest); return;
+      default: word(rest);
+    }
+  }
+
+  void open() {
+    if (!may_open_) refuse("'{' must follow a key");
+    if (++depth_ > kDeepestInfoBlock) refuse("blocks nest deeper than " + std::to_string(kDeepestInfoBlock));
+    if (keys_.back().has_value) refuse("'" + keys_.back().key + "' has a value and a block");
+    open_.push_back(line_);
+    expects_value_ = may_open_ = false;
+  }
+
+  void close() {
+    if (depth_ == 0) refuse("'}' closes nothing");
+    --depth_;
+    open_.pop_back();
+    expects_value_ = may_open_ = false;
+  }
+
+  void quoted(std::string_view& rest) {
+    if (!expects_value_) refuse("a quoted text is no key");
+    std::size_t end = 1;
+    while (end < rest.size() && rest[end] != '"') end += rest[end] == '\\' ? 2U : 1U;
+    if (end >= rest.size()) refuse("a quoted text is not closed on its line");
+    value();
+    rest.remove_prefix(end + 1);
+    if (!rest.empty() && !is_blank(rest.front()) && std::string_view(";{}").find(rest.front()) == std::string_view::npos) {
+      refuse("a quoted text must be followed by a blank; continued lines are not supported");
+    }
+  }
+
+  void word(std::string_view& rest) {
+    const auto ends = [](char c) { return is_blank(c) || c == ';'; };
+    const auto end = static_cast<std::size_t>(std::find_if(rest.begin(), rest.end(), ends) - rest.begin());
+    const std::string_view found = rest.substr(0, end);
+    if (found.find('\\') != std::string_view::npos) refuse("a backslash stands within quotes only; continued lines are not supported");
+    if (found.find_first_of("{}\"") != std::string_view::npos)
+      refuse(in_quotes(found) + ": braces need blanks around them, quotes go around a whole value");
+    if (expects_value_) {
+      value();
+    } else {
+      if (!is_key(found)) refuse(in_quotes(found) + " is no key: a value is one word, or quoted");
+      keys_.push_back({std::string(found), line_});
+      expects_value_ = may_open_ = true;
+    }
+    rest.remove_prefix(end);
+  }
+
+  void value() {
+    keys_.back().has_value = true;
+    expects_value_ = false;
+  }
+
+  static void skip_blanks(std::string_view& rest) {
+    while (!rest.empty() && is_blank(rest.front())) rest.remove_prefix(1);
+  }
+
+  [[noreturn]] void refuse(const std::string& message) const { fail(message, at_line(file_, line_)); }
+
+  const std::string& file_;
+  std::vector<ScannedKey> keys_;
+  std::vector<std::size_t> open_;
+  std::size_t line_ = 0;
+  int depth_ = 0;
+  bool expects_value_ = false;
+  bool may_open_ = false;
+};
+
+struct Node {
+  std::string key;
+  std::string value;
+  std::size_t line = 1;
+  bool has_value = false;
+  std::vector<std::shared_ptr<const Node>> children;
+  mutable bool read = false;
+  mutable std::vector<std::string> asked;  ///< every key that was asked for here: what a misspelt one may have meant
+};
+
+/// Walks property_tree's result and the scan in the same order. The two were written apart; where they disagree, neither is believed.
+std::shared_ptr<const Node> build(const boost::property_tree::ptree& tree, const Node& self, const std::vector<ScannedKey>& keys, std::size_t& next,
+                                  const std::string& file) {
+  auto node = std::make_shared<Node>(self);
+  for (const auto& [key, subtree] : tree) {
+    if (next == keys.size() || keys[next].key != key) fail("cannot be read without doubt near '" + key + "'", at_line(file, node->line));
+    const ScannedKey& scanned = keys[next++];
+    for (const auto& sibling : node->children) {
+      if (same_name(sibling->key, key)) fail("'" + key + "' is already given in line " + std::to_string(sibling->line), at_line(file, scanned.line));
+    }
+    Node child;
+    child.key = self.key.empty() ? key : self.key + "." + key;
+    child.value = subtree.data();
+    child.line = scanned.line;
+    child.has_value = scanned.has_value;
+    node->children.push_back(build(subtree, child, keys, next, file));
+  }
+  return node;
+}
+
+std::string last_part(const std::string& dotted) { return dotted.substr(dotted.rfind('.') == std::string::npos ? 0 : dotted.rfind('.') + 1); }
+
+}  // namespace
+
+struct InfoNode::Impl {
+  std::string file;
+  std::shared_ptr<const Node> node;
+
+  /// Marks the key as known and, when it is there, as read.
+  const Node* find(std::string_view key) const {
+    if (std::find(node->asked.begin(), node->asked.end(), key) == node->asked.end()) node->asked.emplace_back(key);
+    for (const auto& child : node->children) {
+      if (!same_name(last_part(child->key), key)) continue;
+      child->read = true;
+      return child.get();
+    }
+    return nullptr;
+  }
+
+  const std::string& value_of(const Node& child) const {
+    if (!child.children.empty()) fail(child.key + " takes a value, not a block", at_line(file, child.line));
+    if (!child.has_value) fail(child.key + " has no value", at_line(file, child.line));
+    return child.value;
+  }
+
+  std::string dotted(std::string_view key) const { return node->key.empty() ? std::string(key) : node->key + "." + std::string(key); }
+
+  /// A required key that is missing is most often one that is misspelt.
+  [[noreturn]] void missing(std::string_view key) const {
+    const std::string_view known[] = {key};
+    for (const auto& child : node->children) {
+      const std::string name = last_part(child->key);
+      if (!child->read && !nearest_name(name, known).empty()) {
+        fail("unknown key '" + child->key + "' (did you mean " + std::string(key) + "?)", at_line(file, child->line));
+      }
+    }
+    fail(dotted(key) + " is missing", at_line(file, node->line));
+  }
+
+  void finish(const Node& block) const {
+    for (const auto& child : block.children) {
+      if (!child->read) {
+        std::vector<std::string_view> known(block.asked.begin(), block.asked.end());
+        fail(unknown_name(block.key.empty() ? "key" : "key of " + block.key, last_part(child->key), known), at_line(file, child->line));
+      }
+      finish(*child);
+    }
+  }
+};
+
+InfoNode::InfoNode(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+InfoNode InfoNode::load(const std::filesystem::path& path) {
+  const std::vector<std::uint8_t> bytes = read_file(path, kLargestInfoFile);
+  return parse(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), path.string());
+}
+
+InfoNode InfoNode::parse(std::string_view text, const std::string& where) {
+  const Scan scan(text, where);
+  boost::property_tree::ptree tree;
+  try {
+    std::istringstream stream{std::string(text)};
+    boost::property_tree::read_info(stream, tree);
+  } catch (const boost::property_tree::info_parser_error& error) {
+    fail(error.message(), at_line(where, error.line()));
+  }
+  std::size_t next = 0;
+  auto root = build(tree, Node{}, scan.keys(), next, where);
+  if (next != scan.keys().size()) fail("cannot be read without doubt near '" + scan.keys()[next].key + "'", at_line(where, scan.keys()[next].line));
+  return InfoNode(std::make_shared<Impl>(Impl{where, std::move(root)}));
+}
+
+std::optional<InfoNode> InfoNode::child(std::string_view key) const {
+  const Node* found = impl_->find(key);
+  if (found == nullptr) return std::nullopt;
+  if (found->has_value) fail(found->key + " takes a block in braces, not a value", at_line(impl_->file, found->line));
+  const auto same = [&](const std::shared_ptr<const Node>& node) { return node.get() == found; };
+  return InfoNode(std::make_shared<Impl>(Impl{impl_->file, *std::find_if(impl_->node->children.begin(), impl_->node->children.end(), same)}));
+}
+
+bool InfoNode::has(std::string_view key) const {
+  const auto named = [&](const std::shared_ptr<const Node>& node) { return same_name(last_part(node->key), key); };
+  return std::any_of(impl_->node->children.begin(), impl_->node->children.end(), named);
+}
+
+std::string InfoNode::text(std::string_view key) const {
+  const Node* found = impl_->find(key);
+  if (found == nullptr) impl_->missing(key);
+  return impl_->value_of(*found);
+}
+
+std::string InfoNode::text_or(std::string_view key, std::string_view fallback) const {
+  const Node* found = impl_->find(key);
+  return found == nullptr ? std::string(fallback) : impl_->value_of(*found);
+}
+
+std::int64_t InfoNode::integer(std::string_view key, std::int64_t low, std::int64_t high) const {
+  const std::string value = text(key);
+  std::int64_t number = 0;
+  const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (code == std::errc() && end == value.data() + value.size() && number >= low && number <= high) return number;
+  fail(impl_->dotted(key) + " is " + in_quotes(value) + ", must be a whole number in [" + std::to_string(low) + ", " + std::to_string(high) + "]",
+       where(key));
+}
+
+std::int64_t InfoNode::integer_or(std::string_view key, std::int64_t fallback, std::int64_t low, std::int64_t high) const {
+  return impl_->find(key) == nullptr ? fallback : integer(key, low, high);
+}
+
+bool InfoNode::boolean_or(std::string_view key, bool fallback) const {
+  if (impl_->find(key) == nullptr) return fallback;
+  const std::string value = text(key);
+  if (same_name(value, "true")) return true;
+  if (same_name(value, "false")) return false;
+  fail(impl_->dotted(key) + " is " + in_quotes(value) + ", must be true or false", where(key));
+}
+
+std::string InfoNode::choice_or(std::string_view key, std::string_view fallback, std::span<const std::string_view> known) const {
+  if (impl_->find(key) == nullptr) return std::string(fallback);
+  const std::string value = text(key);
+  for (std::string_view name : known) {
+    if (same_name(name, value)) return std::string(name);
+  }
+  fail(impl_->dotted(key) + ": " + unknown_name("name", value, known), where(key));
+}
+
+std::vector<std::pair<std::string, std::string>> InfoNode::entries() const {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const auto& child : impl_->node->children) {
+    child->read = true;
+    all.emplace_back(last_part(child->key), impl_->value_of(*child));
+  }
+  return all;
+}
+
+std::string InfoNode::where() const { return at_line(impl_->file, impl_->node->line); }
+
+std::string InfoNode::where(std::string_view key) const {
+  const Node* found = impl_->find(key);
+  return found == nullptr ? where() : at_line(impl_->file, found->line);
+}
+
+void InfoNode::finish() const { impl_->finish(*impl_->node); }
+
+}  // namespace mx::sim

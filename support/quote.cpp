@@ -1,0 +1,23 @@
+#include "support/quote.hpp"
+
+#include <fmt/format.h>
+
+namespace mx::sim {
+namespace {
+
+std::string escaped(std::string_view text, std::string_view also) {
+  constexpr std::size_t kLongest = 120;
+  std::string result;
+  for (const char c : text.substr(0, kLongest)) {
+    const bool plain = c >= 0x20 && c < 0x7F && also.find(c) == std::string_view::npos;
+    result += plain ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  }
+  return result + (text.size() > kLongest ? "..." : "");
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) { return escaped(text, {}); }
+std::string in_quotes(std::string_view text) { return "'" + escaped(text, "'\\") + "'"; }
+
+}  // namespace mx::sim

@@ -1,0 +1,193 @@
+// The audit and its ledger, the places known beforehand, the smallest deployments, strict selection, and the document.
+
+#include "model/audit/audit.hpp"
+
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "model/audit/audit_space.hpp"
+#include "model/audit/deployment_text.hpp"
+#include "model/audit/findings.hpp"
+#include "model/audit/findings_text.hpp"
+#include "model/audit/known_places.hpp"
+#include "model/audit/placement.hpp"
+#include "model/audit/strict.hpp"
+#include "model/deployment/models.hpp"
+#include "model/error.hpp"
+#include "sim/deployment_file.hpp"
+#include "tests/catch.hpp"
+#include "tests/engine/vllm/expect_error.hpp"
+
+using namespace mx::oracle;
+using mx::sim::parse_deployment_file;
+
+namespace {
+
+std::string answer(const StrictDecision& strict) {
+  std::string text;
+  for (const Skipped& one : strict.skipped) text += "-" + std::string(one.backend) + ":" + std::string(one.need->id) + " ";
+  return text + (strict.decision.choice ? strict.decision.choice->backend : strict.decision.refusal->error_type);
+}
+
+std::string strict(const std::string& info) {
+  const mx::sim::DeploymentFile file = parse_deployment_file(info, "f.info");
+  return answer(select_strict(file.oracle, file.deployment));
+}
+
+}  // namespace
+
+TEST_CASE("the audit finds what the ledger lists") {
+  const AuditReport report = audit(oracle_names());
+  CHECK(report.deployments > 1000000);
+  CHECK(report.choices > 100000);
+  CHECK(report.violations.size() == findings().size());
+  for (const std::string& line : differences(report, oracle_names())) FAIL_CHECK(line);
+}
+
+TEST_CASE("an unexpected, a vanished and a changed finding are differences") {
+  const std::string_view oracles[] = {"w4a8"};
+  AuditReport report = audit(oracles);
+  REQUIRE(differences(report, oracles).empty());
+  const Violation first = report.violations.front();
+  report.violations.erase(report.violations.begin());
+  REQUIRE(differences(report, oracles).size() == 1);
+  CHECK(differences(report, oracles)[0].starts_with("vanished: w4a8 "));
+  report.violations.push_back(first);
+  report.violations.back().smallest.layer.hidden += 256;
+  CHECK(differences(report, oracles)[0].starts_with("another smallest deployment: w4a8 "));
+  report.violations.back() = first;
+  report.violations.back().backend = "MARLIN";
+  const std::vector<std::string> lines = differences(report, oracles);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].starts_with("new: w4a8 MARLIN"));
+  CHECK(lines[1].starts_with("vanished: "));
+}
+
+TEST_CASE("every smallest deployment can be read and shows its finding") {
+  for (const Finding& finding : findings()) {
+    INFO(finding.oracle << " " << finding.backend << " " << finding.kernel_class << " " << finding.need << ": " << finding.smallest);
+    const mx::sim::DeploymentFile file = parse_deployment_file(finding.smallest, "ledger");
+    CHECK(file.oracle == finding.oracle);
+    CHECK(shows(finding, file.deployment));
+    CHECK(info_text(file.oracle, file.deployment) == finding.smallest);
+  }
+}
+
+TEST_CASE("a placement that shows a finding leads to its row, one by another method to none that takes the method") {
+  int by_method = 0;
+  for (const Finding& finding : findings()) {
+    const KernelNeed& need = need_of(finding);
+    if (&need == &no_needless_refusal()) continue;  // shown by a refusal, which is placed nowhere
+    INFO(finding.oracle << " " << finding.backend << " " << finding.kernel_class << " " << finding.need);
+    const Deployment deployment = parse_deployment_file(finding.smallest, "ledger").deployment;
+    const OracleTables& tables = tables_of(finding.oracle);
+    const auto placement = place(tables, deployment, select(tables, deployment));
+    REQUIRE(placement);
+    CHECK(find_finding(*placement, need) == &finding);
+    if (deployment.quant_method == "own") continue;
+    ++by_method;
+    Deployment own = deployment;
+    own.quant_method = "own";
+    const Placement by_own{
+        own, placement->oracle, placement->backend, placement->kernel_class, placement->hidden, placement->intermediate, placement->weight_key};
+    CHECK(find_finding(by_own, need) == nullptr);
+  }
+  CHECK(by_method > 0);
+}
+
+TEST_CASE("needs, schemes and models that the tables lack are refused by name") {
+  using mx::test::message_of;
+  using mx::test::says;
+  Finding unknown = findings().front();
+  unknown.need = "no_such_need";
+  CHECK(says(message_of(mx::ErrorCode::usage, [&] { need_of(unknown); }), "no need " + std::string(unknown.oracle)));
+  CHECK(says(message_of(mx::ErrorCode::usage, [&] { need_of(unknown); }), " no_such_need"));
+  const std::string scheme(schemes().front().name), model(models().front().name);
+  CHECK(says(message_of(mx::ErrorCode::usage, [&] { scheme_named(scheme + "x"); }), "unknown scheme '" + scheme + "x' (did you mean " + scheme));
+  CHECK(says(message_of(mx::ErrorCode::usage, [&] { model_named(model + "x"); }), "unknown model '" + model + "x' (did you mean "));
+}
+
+TEST_CASE("hardware that no preset has, and empty variables, are written so that they are read back") {
+  const std::string layer = " layer { experts 4 top_k 1 hidden 2048 intermediate 2048 }";
+  for (const char* hardware : {"platform cuda capability 101", "platform rocm gcn_arch gfx1103", "platform cpu amx false"}) {
+    const std::string text = "hardware { " + std::string(hardware) + " }" + layer + " env { VLLM_BATCH_INVARIANT \"\" }";
+    const Deployment deployment = parse_deployment_file(text, "f.info").deployment;
+    CHECK(info_text("mxfp4", deployment) == text);
+  }
+}
+
+TEST_CASE("places known beforehand are findings or say why they are not seen") {
+  int number = 0;
+  for (const KnownPlace& place : known_places()) {
+    INFO(place.number << " " << place.what);
+    CHECK(place.number == ++number);
+    CHECK(place.shown.empty() != place.why_unseen.empty());
+    for (const Shown& shown : place.shown) {
+      INFO(shown.backend << " " << shown.need);
+      CHECK(find_finding(shown.oracle, shown.backend, shown.kernel_class, shown.need) != nullptr);
+    }
+  }
+  CHECK(number == 28);
+  // What is called unreachable is: the needs are there, and no finding breaks them.
+  for (const Finding& finding : findings()) {
+    CHECK(finding.need != "fn_codes");
+    const bool aiter = finding.oracle.starts_with("mxfp4") && finding.kernel_class == "AiterExperts";
+    CHECK_FALSE((aiter && (finding.need == "sizes" || finding.need == "device")));
+  }
+}
+
+TEST_CASE("a known device that is refused is a finding") {
+  CHECK(find_finding("nvfp4", "FLASHINFER_TRTLLM", "TrtLlmNvFp4ExpertsModular", "refused") != nullptr);
+  CHECK(find_finding("mxfp4", "TRITON", "OAITritonExperts", "refused") == nullptr);  // its devices are not known
+}
+
+TEST_CASE("strict selection skips what cannot do the work and says why") {
+  const std::string layer = " layer { experts 128 top_k 8 hidden 2048 intermediate 768 activation SILU bias false }";
+  CHECK(strict("platform SM100" + layer) == "-FLASHINFER_TRTLLM_MXFP4_BF16:oai_constants -FLASHINFER_TRTLLM_MXFP4_BF16:oai_constants MARLIN");
+  CHECK(strict("platform SM90 layer { experts 128 top_k 4 hidden 2880 intermediate 2880 }") == "TRITON");
+  CHECK(strict("platform SM100 backend deep_gemm layer { experts 128 top_k 8 hidden 2048 intermediate 768 activation SILU }") ==
+        "-DEEPGEMM_MXFP4:bias ValueError");
+  CHECK(strict("platform SM100 env { VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8_CUTLASS 1 }" + layer) ==
+        "-FLASHINFER_CUTLASS_MXFP4_MXFP8:oai_constants ValueError");
+  CHECK(strict("platform SM100 quant_method compressed_tensors layer { experts 128 top_k 4 hidden 2880 intermediate 2880 bias false }") ==
+        "-NOT_ASKED:sizes FLASHINFER_TRTLLM_MXFP4_BF16");
+  CHECK(strict("platform SM100 quant_method compressed_tensors layer { experts 128 top_k 4 hidden 3072 intermediate 3072 bias false }") ==
+        "NOT_ASKED");
+  CHECK(strict("oracle w4a8 platform SM100" + layer) == "-CUTLASS:device NotImplementedError");
+}
+
+TEST_CASE("strict selection never breaks a need and changes nothing that works") {
+  constexpr std::uint64_t kStride = 211;  // prime, so that every dimension of the product is met
+  std::uint64_t index = 0, skipping = 0;
+  for (std::string_view oracle : oracle_names()) {
+    const OracleTables& tables = tables_of(oracle);
+    for_each_deployment(tables, [&](const Deployment& deployment) {
+      if (index++ % kStride != 0) return;
+      const StrictDecision decision = select_strict(oracle, deployment);
+      const Decision plain = select(tables, deployment);
+      if (!decision.skipped.empty()) ++skipping;
+      if (decision.decision.choice && decision.decision.choice->backend != kNotAsked) {
+        Deployment asked = deployment;
+        if (!decision.skipped.empty() && decision.skipped.front().backend == kNotAsked) asked.quant_method = "own";
+        const auto placement = place(tables, asked, decision.decision);
+        const bool clean = !placement || first_broken_need(*placement) == nullptr;
+        if (!clean) FAIL_CHECK(info_text(oracle, deployment));
+      }
+      const auto placement = place(tables, deployment, plain);
+      const bool works = placement && placement->backend != kNotAsked && first_broken_need(*placement) == nullptr;
+      if (works && (!decision.decision.choice || decision.decision.choice->backend != plain.choice->backend))
+        FAIL_CHECK(info_text(oracle, deployment));
+    });
+  }
+  CHECK(skipping > 100);
+}
+
+TEST_CASE("the document holds the ledger") {
+  std::ifstream stream(std::string(MXACT_SOURCE_DIR) + "/docs/findings.md");
+  REQUIRE(stream.good());
+  std::stringstream text;
+  text << stream.rdbuf();
+  CHECK(text.str().find(findings_markdown()) != std::string::npos);
+}

@@ -1,0 +1,140 @@
+#include <array>
+
+#include "model/families/memory.hpp"
+#include "model/families/stage.hpp"
+#include "model/families/value_stage.hpp"
+#include "model/layout/packed.hpp"
+#include "tests/catch.hpp"
+#include "tests/layout/errors.hpp"
+#include "tests/layout/formula.hpp"
+
+namespace {
+
+using mx::ErrorCode;
+using mx::layout::Engine;
+using mx::layout::Layout;
+using mx::layout::PadContent;
+using mx::layout::Role;
+using mx::layout::stage_layout;
+using mx::test::Map;
+using mx::test::refuses;
+using mx::test::round_up;
+
+/// Bytes of the packed scales of a batch; `tail` lies beyond the rows.
+Map packed(std::int64_t batch, std::int64_t mn, std::int64_t k, std::int64_t tail) {
+  const std::int64_t aligned = round_up(mn, 4);
+  const std::int64_t words = round_up(k, 4) / 4;
+  return mx::test::mapped(batch * words * aligned * 4, [=](std::int64_t address) {
+    const std::int64_t row = address / 4 % aligned;
+    const std::int64_t col = address / (4 * aligned) % words * 4 + address % 4;
+    if (row >= mn) return tail;
+    return col < k ? (address / (4 * aligned * words) * mn + row) * k + col : Layout::kPadZero;
+  });
+}
+
+TEST_CASE("DeepGEMM's packed scales") {
+  constexpr std::int64_t kTail = Layout::kPadUnwritten;
+  CHECK(stage_layout("deepgemm.sf_packed_ue8m0", 1, 128, 4, 8).gather() == packed(1, 128, 4, kTail));
+  CHECK(stage_layout("deepgemm.sf_packed_ue8m0", 1, 100, 5, 8).gather() == packed(1, 100, 5, kTail));
+  CHECK(stage_layout("deepgemm.sf_packed_ue8m0", 1, 3, 7, 8).gather() == packed(1, 3, 7, kTail));
+  CHECK(stage_layout("deepgemm.sf_packed_ue8m0", 2, 6, 8, 8).gather() == packed(2, 6, 8, kTail));
+  CHECK(refuses(ErrorCode::usage, "dtype = 16", [] { stage_layout("deepgemm.sf_packed_ue8m0", 1, 4, 4, 16); }));
+}
+
+TEST_CASE("packed scales of fp32 keep the exponent") {
+  const Layout bytes = stage_layout("deepgemm.sf_packed_ue8m0", 1, 3, 5, 8);
+  const Layout floats = stage_layout("deepgemm.sf_packed_ue8m0", 1, 3, 5, 32);
+  CHECK(floats.bytes() == bytes.bytes());
+  const Map from_bytes = bytes.gather();
+  const Map from_floats = floats.gather();
+  for (std::size_t bit = 0; bit < from_floats.size(); ++bit) {
+    const std::int64_t scale = from_bytes[bit / 8];
+    CHECK(from_floats[bit] == (scale < 0 ? scale : 32 * scale + 23 + static_cast<std::int64_t>(bit % 8)));
+  }
+  CHECK_FALSE(floats.at(mx::layout::Coord{0, 0, 0, 22}).has_value());
+  CHECK_FALSE(floats.at(mx::layout::Coord{0, 0, 0, 31}).has_value());
+}
+
+TEST_CASE("DeepGEMM's fp32 scales lie column by column") {
+  for (std::int64_t mn : {100, 101, 4, 1}) {
+    const std::int64_t aligned = round_up(mn, 4);
+    const Map expected = mx::test::mapped(2 * 5 * aligned, [=](std::int64_t address) {
+      const std::int64_t row = address % aligned;
+      return row < mn ? (address / (5 * aligned) * mn + row) * 5 + address / aligned % 5 : Layout::kPadUnwritten;
+    });
+    CHECK(stage_layout("deepgemm.sf_mn_major_fp32", 2, mn, 5, 32).gather() == expected);
+  }
+}
+
+TEST_CASE("hazard: DeepGEMM leaves the rows beyond the matrix unwritten") {
+  const Layout layout = stage_layout("deepgemm.sf_packed_ue8m0", 1, 3, 4, 8);
+  CHECK(layout.inverse(11).coord == mx::layout::Coord{0, 2, 3});
+  for (std::int64_t address = 12; address < 16; ++address) CHECK(layout.inverse(address).content == PadContent::unwritten);
+  // Several experts of odd size take a path that starts from zeros: 2 x 3 x 5 is no whole number of words an expert.
+  CHECK(stage_layout("deepgemm.sf_packed_ue8m0", 2, 3, 5, 8).gather() == packed(2, 3, 5, Layout::kPadZero));
+}
+
+TEST_CASE("hazard: DeepGEMM's upcast makes e8m0 code 0 zero and 255 infinite") {
+  mx::layout::StageTensor codes{8, {256}, {}};
+  for (int code = 0; code < 256; ++code) codes.bytes.push_back(static_cast<std::uint8_t>(code));
+  const auto out = run_stage(mx::layout::value_stage_named("deepgemm.e8m0_to_fp32"), {{"scale", codes}}, {}).at("scale");
+  CHECK(out.bits == 32);
+  CHECK(out.shape == codes.shape);
+  const auto bits = [&](std::size_t code) {
+    std::uint32_t value = 0;
+    for (std::size_t b = 4; b-- > 0;) value = value << 8 | out.bytes[4 * code + b];
+    return value;
+  };
+  CHECK(bits(0) == 0x00000000U);  // 2^-127 as fp32 is 0x00400000
+  CHECK(bits(1) == 0x00800000U);
+  CHECK(bits(127) == 0x3F800000U);
+  CHECK(bits(254) == 0x7F000000U);
+  CHECK(bits(255) == 0x7F800000U);  // not a NaN
+  CHECK(refuses(ErrorCode::usage, "elements of 16 bits", [] {
+    run_stage(mx::layout::value_stage_named("deepgemm.e8m0_to_fp32"), {{"scale", {16, {1}, {0, 0}}}}, {});
+  }));
+}
+
+mx::layout::TensorPlan planned(Engine engine, Role role) {
+  const mx::layout::Sizes sizes{2, 96, 160};
+  const auto& row = mx::layout::backend_layout_named("DEEPGEMM_MXFP4", mx::layout::WeightFormat::mxfp4, engine);
+  return row.build(role, {.sizes = sizes, .padded = sizes, .form = mx::layout::SourceOrder::gpt_oss, .engine = engine});
+}
+
+TEST_CASE("the engine's versions hand DeepGEMM fp32 scales, later packed ones") {
+  const auto upcast = planned(Engine::v2026_05, Role::w13_weight_scale);
+  CHECK(upcast.layout.bytes() == 2 * 192 * 5 * 4);
+  CHECK(upcast.cast->make(200) == std::uint64_t{200} << 23);
+  // Row 2i + half, 5 scales a row.
+  CHECK(upcast.layout.at(mx::layout::Coord{1, 1, 7, 3}) == (192 + 15) * 5 + 3);
+
+  const auto words = planned(Engine::v2026_08, Role::w13_weight_scale);
+  CHECK(words.cast->keeps());
+  CHECK(words.layout.bytes() == 2 * 192 * 8);
+  CHECK(words.layout.at(mx::layout::Coord{1, 1, 7, 3}) == 2 * 192 * 4 + 15 * 4 + 3);
+  CHECK(words.layout.at(mx::layout::Coord{1, 1, 7, 4}) == 2 * 192 * 4 + 192 * 4 + 15 * 4);
+  CHECK(words.layout.inverse(192 * 4 + 1).content == PadContent::zero);
+
+  for (Engine engine : mx::layout::kEngines) {
+    CHECK(planned(engine, Role::w13_weight).layout.at(mx::layout::Coord{0, 1, 7, 9}) == 15 * 160 + 9);
+    CHECK(planned(engine, Role::w2_bias).cast->keeps());
+  }
+}
+
+TEST_CASE("DeepGEMM's layers come back") {
+  const mx::layout::Sizes sizes{2, 32, 160};
+  for (Engine engine : mx::layout::kEngines) {
+    mx::layout::CanonicalLayer layer{sizes, mx::layout::SourceOrder::standard, {}};
+    std::uint8_t next = 0;
+    for (Role role : mx::layout::kRoles) {
+      layer[role].resize(static_cast<std::size_t>(mx::layout::canonical(role, sizes, layer.form).bytes()));
+      for (std::uint8_t& byte : layer[role]) byte = next++;
+    }
+    const auto& row = mx::layout::backend_layout_named("DEEPGEMM_MXFP4", mx::layout::WeightFormat::mxfp4, engine);
+    const auto packed_layer = mx::layout::convert(layer, row, {.sizes = sizes, .padded = {2, 64, 192}, .form = layer.form, .engine = engine});
+    CHECK(packed_layer.losses.empty());
+    CHECK(mx::layout::restore(packed_layer).tensors == layer.tensors);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,133 @@
+// Needs: what a placement breaks, from the kernels' own limits; and that the tables say where each comes from.
+
+#include "model/families/needs.hpp"
+
+#include <set>
+#include <string>
+
+#include "model/audit/placement.hpp"
+#include "model/engine/vllm/tables.hpp"
+#include "tests/catch.hpp"
+
+using namespace mx::oracle;
+
+namespace {
+
+Deployment on(std::string_view platform) {
+  LayerConfig layer{.num_experts = 128, .experts_per_token = 4, .hidden = 2880, .intermediate_per_partition = 2880};
+  layer.has_bias = false;
+  return deployment_on(platform_named(platform), {}, layer);
+}
+
+/// Ids of the broken needs, in order, with a blank between.
+std::string broken(const Placement& placement) {
+  std::string ids;
+  for (const KernelNeed* need : needs_of(placement.oracle, placement.backend, placement.kernel_class)) {
+    if (is_broken(*need, placement)) ids += (ids.empty() ? "" : " ") + std::string(need->id);
+  }
+  return ids;
+}
+
+}  // namespace
+
+TEST_CASE("needs of MXFP4 classes name what is broken") {
+  const Deployment deployment = on("SM100");
+  const auto broken_at = [&](std::string_view backend, std::string_view kernel_class, std::int64_t hidden, std::int64_t intermediate) {
+    return broken({deployment, "mxfp4", backend, kernel_class, hidden, intermediate, "kMxfp4Static"});
+  };
+  CHECK(broken_at("FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsModular", 3072, 3072).empty());
+  CHECK(broken_at("FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsModular", 2880, 2880) == "sizes");
+  CHECK(broken_at("FLASHINFER_CUTLASS_MXFP4_BF16", "FlashInferExperts", 2944, 2944) == "device");
+  CHECK(broken_at("MARLIN", "MarlinExperts", 3072, 2944).empty());
+  CHECK(broken_at("MARLIN", "MarlinExperts", 2880, 2880) == "sizes");
+  CHECK(broken_at("BATCHED_MARLIN", "BatchedMarlinExperts", 3072, 2944) == "format");
+  CHECK(broken_at("AITER_MXFP4_BF16", "AiterExperts", 3072, 3072) == "device");
+  CHECK(broken_at("CPU", "CPUExpertsMxfp4", 2880, 2880) == "device");
+  CHECK(broken_at("TRITON", "OAITritonExperts", 1000, 2880) == "hidden_blocks");
+}
+
+TEST_CASE("needs of FP8 classes follow the launcher's limits") {
+  Deployment deployment = on("SM100");
+  LayerConfig& layer = deployment.layer;
+  layer = {.num_experts = 256, .experts_per_token = 8, .hidden = 7168, .intermediate_per_partition = 2048};
+  layer.activation = "SILU";
+  layer.routing_method = "DeepSeekV3";
+  layer.has_bias = false;
+  layer.expert_groups = 8;
+  layer.topk_group = 4;
+  const auto broken_now = [&](std::string_view key) {
+    return broken({deployment, "fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsMonolithic", layer.hidden, layer.intermediate_per_partition, key});
+  };
+  const std::string_view block = "kFp8Static128BlockSym";
+  CHECK(broken_now(block).empty());
+  CHECK(broken_now("kFp8StaticTensorSym") == "topk_group");
+  layer.experts_per_token = 9;
+  CHECK(broken_now(block) == "router_limits");
+  layer.experts_per_token = 11;
+  CHECK(broken_now(block) == "top_k router_limits");
+  layer.experts_per_token = 8;
+  layer.num_experts = 516;
+  CHECK(broken_now(block) == "experts router_limits");  // 516 experts do not divide into 8 groups either
+  layer.num_experts = 256;
+  layer.activation = "RELU2_NO_MUL";
+  CHECK(broken_now(block) == "block_activation");
+  layer.activation = "SILU";
+  layer.intermediate_per_partition = 2080;
+  CHECK(broken_now(block) == "blocks sizes");
+  layer.intermediate_per_partition = 2048;
+  layer.router_weight_on_input = true;
+  CHECK(broken_now(block) == "weight_on_input");
+}
+
+TEST_CASE("sizes are rounded as the exchange and the method do before the kernel sees them") {
+  Deployment deployment = on("SM100");
+  const auto sizes = [&](std::string_view oracle, std::string_view backend, std::string_view kernel_class) {
+    const Placement placement = place(tables_of(oracle), deployment, backend, kernel_class);
+    return std::to_string(placement.hidden) + "x" + std::to_string(placement.intermediate);
+  };
+  CHECK(sizes("mxfp4", "TRITON", "OAITritonExperts") == "2880x2880");
+  CHECK(sizes("mxfp4", "EMULATION", "OCP_MXQuantizationEmulationTritonExperts") == "2880x2880");
+  deployment.layer.intermediate_per_partition = 720;
+  CHECK(sizes("mxfp4", "EMULATION", "OCP_MXQuantizationEmulationTritonExperts") == "2880x768");
+  deployment.quant_method = "quark";
+  CHECK(sizes("mxfp4", "EMULATION", "OCP_MXQuantizationEmulationTritonExperts") == "2880x720");
+  CHECK(place(tables_of("mxfp4"), deployment, "TRITON", "OAITritonExperts").kernel_class == "OAITritonMxfp4ExpertsMonolithic");
+  deployment.quant_method = "own";
+  deployment.parallel = {.dp = 2, .enable_expert_parallel = true, .all2all_backend = "deepep_low_latency"};
+  CHECK(sizes("mxfp4", "BATCHED_MARLIN", "BatchedMarlinExperts") == "3072x768");
+  deployment.parallel = {};
+  deployment.weight_key = "kNvfp4Static";
+  CHECK(sizes("nvfp4", "FLASHINFER_TRTLLM", "TrtLlmNvFp4ExpertsModular") == "3072x720");
+  deployment.layer.is_act_and_mul = false;
+  CHECK(sizes("nvfp4", "FLASHINFER_TRTLLM", "TrtLlmNvFp4ExpertsModular") == "3072x768");
+  deployment.weight_key = "kFp8StaticTensorSym";
+  CHECK(sizes("fp8", "FLASHINFER_CUTLASS", "FlashInferExperts") == "2880x768");
+}
+
+TEST_CASE("a method that asks no oracle is placed whatever the oracle says") {
+  Deployment deployment = on("SM100");
+  deployment.quant_method = "compressed_tensors";
+  const auto placement = place(tables_of("mxfp4"), deployment, Decision{{}, Refusal{"ValueError", ""}, {}});
+  REQUIRE(placement);
+  CHECK(placement->backend == kNotAsked);
+  CHECK(placement->kernel_class == "CutlassExpertsMxfp4");
+  CHECK(broken(*placement) == "sizes");
+  deployment = on("SM90");
+  deployment.quant_method = "compressed_tensors";
+  CHECK_FALSE(place(tables_of("mxfp4"), deployment, Decision{{}, Refusal{"ValueError", ""}, {}}));
+}
+
+TEST_CASE("every need says what it is, where it comes from, and judges only what is known") {
+  std::set<std::string_view> classes;
+  for (const ClassList& list : class_lists()) classes.insert(list.classes.begin(), list.classes.end());
+  for (const NeedTable& table : need_tables()) {
+    for (const KernelNeed& need : table.rows) {
+      INFO(need.id << ": " << need.statement);
+      CHECK_FALSE(need.statement.empty());
+      CHECK_FALSE(need.consequence.empty());
+      CHECK_FALSE(need.source.empty());
+      if (need.grounds == Grounds::unknown) CHECK(need.holds == nullptr);
+      for (std::string_view name : need.classes) CHECK(classes.contains(name));
+    }
+  }
+}

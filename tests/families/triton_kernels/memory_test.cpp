@@ -1,0 +1,218 @@
+// What the engine does around triton_kernels: row orders, devices, versions.
+
+#include "model/families/memory.hpp"
+#include "model/families/stage.hpp"
+#include "model/families/triton_kernels/memory.hpp"
+#include "model/layout/packed.hpp"
+#include "tests/catch.hpp"
+#include "tests/layout/errors.hpp"
+#include "tests/layout/formula.hpp"
+
+namespace {
+
+using mx::ErrorCode;
+using mx::layout::Arch;
+using mx::layout::backend_layout_named;
+using mx::layout::BackendLayout;
+using mx::layout::Coord;
+using mx::layout::Engine;
+using mx::layout::Layout;
+using mx::layout::Role;
+using mx::layout::Setting;
+using mx::layout::Sizes;
+using mx::layout::SourceOrder;
+using mx::layout::stage_layout;
+using mx::layout::StageParams;
+using mx::layout::TritonKernels;
+using mx::layout::WeightFormat;
+using mx::test::Map;
+using mx::test::refuses;
+
+constexpr Sizes kSizes{2, 96, 160};
+
+Setting setting_of(Arch arch, Engine engine, const Sizes& sizes = kSizes, SourceOrder order = SourceOrder::gpt_oss) {
+  return {.sizes = sizes, .padded = sizes, .form = order, .engine = engine, .arch = arch};
+}
+
+const BackendLayout& row_of(std::string_view backend, Engine engine) { return backend_layout_named(backend, WeightFormat::mxfp4, engine); }
+
+Layout built(std::string_view backend, Role role, const Setting& setting) { return row_of(backend, setting.engine).build(role, setting).layout; }
+
+/// w2's tensor as a matrix of bytes in a stage's layout.
+Map staged(std::string_view name, std::string_view version, const Sizes& sizes, std::int64_t cols, StageParams params = {}) {
+  return stage_layout(mx::layout::stage_named(name),
+                      {.version = version, .batch = sizes.experts, .rows = sizes.hidden, .cols = cols, .unit_bits = 8, .params = std::move(params)})
+      .gather();
+}
+
+/// A row-major tensor of 4-bit elements, each row padded to a number of them.
+Map rows_of_elements(const Sizes& sizes, std::int64_t padded, std::int64_t pad) {
+  const mx::test::Matrix src{sizes.experts * sizes.hidden, sizes.intermediate, pad};
+  return mx::test::mapped(src.rows * padded, [&](std::int64_t address) { return src.at(address / padded, address % padded); });
+}
+
+TEST_CASE("each device's weights and scales") {
+  const std::int64_t bytes = kSizes.intermediate / 2;
+  const std::int64_t groups = kSizes.intermediate / 32;
+  const Map as_loaded = rows_of_elements(kSizes, kSizes.intermediate, -1);
+  const Map scales_as_loaded = mx::test::mapped(kSizes.experts * kSizes.hidden * groups, [](std::int64_t address) { return address; });
+  for (std::string_view backend : {"TRITON", "TRITON_UNFUSED", "AITER_MXFP4_FP8"}) {
+    for (Engine engine : mx::layout::kEngines) {
+      CAPTURE(backend, mx::layout::name_of(engine));
+      const auto weight = [&](const Setting& setting) { return built(backend, Role::w2_weight, setting).gather(); };
+      const auto scale = [&](const Setting& setting) { return built(backend, Role::w2_weight_scale, setting).gather(); };
+
+      const Setting sm100 = setting_of(Arch::sm100, engine);
+      CHECK(weight(sm100) == rows_of_elements(kSizes, 256, Layout::kPadZero));
+      CHECK(scale(sm100) == staged("triton.BlackwellMXScaleLayout", "triton_kernels-3.5", kSizes, groups));
+
+      Setting sm90 = setting_of(Arch::sm90, engine);
+      CHECK(weight(sm90) == staged("triton.HopperMXValueLayout", "triton_kernels-3.5", kSizes, bytes));
+      sm90.num_warps = 4;
+      sm90.triton_kernels = TritonKernels::v2026_08;
+      CHECK(weight(sm90) == staged("triton.HopperMXValueLayout", "triton_kernels-2026-08", kSizes, bytes));
+      // 3 groups: 4 columns of scales either way.
+      CHECK(scale(sm90) == staged("triton.HopperMXScaleLayout", "triton_kernels-3.5", kSizes, groups, {{"num_warps", 4}}));
+      sm90.torch_before_2_8_1 = true;
+      CHECK(weight(sm90) == as_loaded);
+
+      for (Arch arch : {Arch::sm80, Arch::sm120, Arch::gfx942, Arch::gfx1250}) {
+        CHECK(weight(setting_of(arch, engine)) == as_loaded);
+        CHECK(scale(setting_of(arch, engine)) == scales_as_loaded);
+      }
+    }
+  }
+}
+
+TEST_CASE("gfx950's scales by ranks and release") {
+  const Sizes sizes{1, 256, 256};
+  const Map swizzled = staged("triton.CDNA4MXScaleLayout", "triton_kernels-3.5", sizes, 8);
+  const Map as_loaded = mx::test::mapped(256 * 8, [](std::int64_t address) { return address; });
+  for (int ranks : {1, 2, 4}) {
+    Setting setting = setting_of(Arch::gfx950, Engine::v2026_05, sizes);
+    setting.tp_size = ranks;
+    CHECK(built("TRITON", Role::w2_weight_scale, setting).gather() == swizzled);
+    setting.engine = Engine::v2026_08;
+    CHECK(built("TRITON", Role::w2_weight_scale, setting).gather() == (ranks <= 2 ? swizzled : as_loaded));
+    CHECK(built("TRITON", Role::w2_weight, setting).gather() == rows_of_elements(sizes, 256, -1));
+  }
+  // The release of the older engine does not pad what is uneven: H/32 of w13 is 5, I/32 of w2 is 3.
+  const auto first_broken = [](Setting setting) {
+    const auto broken = broken_needs(row_of("AITER_MXFP4_FP8", setting.engine), setting);
+    return broken.empty() ? std::string_view() : name_of(broken.front().need.quantity);
+  };
+  CHECK(first_broken(setting_of(Arch::gfx950, Engine::v2026_05)) == "w13_groups");
+  CHECK(first_broken(setting_of(Arch::gfx950, Engine::v2026_05, {1, 96, 256})) == "w2_groups");
+  CHECK(first_broken(setting_of(Arch::gfx950, Engine::v2026_08)).empty());
+  CHECK(first_broken(setting_of(Arch::gfx942, Engine::v2026_05)).empty());
+}
+
+TEST_CASE("before the swizzle nothing is padded") {
+  for (Engine engine : mx::layout::kEngines) {
+    Setting setting = setting_of(Arch::sm90, engine);
+    setting.before_swizzle = true;
+    CHECK(built("TRITON", Role::w2_weight, setting).gather() == rows_of_elements(kSizes, 96, -1));
+    CHECK(built("TRITON", Role::w2_weight_scale, setting).bytes() == 2 * 160 * 3);
+  }
+}
+
+TEST_CASE("the later engine pads Hopper's scales to 4 groups first") {
+  const Sizes sizes{1, 160, 256};
+  CHECK(built("TRITON", Role::w2_weight_scale, setting_of(Arch::sm90, Engine::v2026_05, sizes)).bytes() == 256 * 6);
+  CHECK(built("TRITON", Role::w2_weight_scale, setting_of(Arch::sm90, Engine::v2026_08, sizes)).bytes() == 256 * 8);
+  Setting unswizzled = setting_of(Arch::sm90, Engine::v2026_08, sizes);
+  unswizzled.torch_before_2_8_1 = true;
+  CHECK(built("TRITON", Role::w2_weight_scale, unswizzled).bytes() == 256 * 8);
+}
+
+TEST_CASE("rows of w13 stay as loaded") {
+  for (std::string_view backend : {"TRITON", "TRITON_UNFUSED", "AITER_MXFP4_FP8"}) {
+    Setting setting = setting_of(Arch::gfx942, Engine::v2026_08);
+    // gpt-oss row 2i + half; 160 elements or 5 scales a row.
+    CHECK(built(backend, Role::w13_weight, setting).at(Coord{1, 1, 7, 9}) == (192 + 15) * 160 + 9);
+    CHECK(built(backend, Role::w13_weight_scale, setting).at(Coord{1, 1, 7, 3}) == (192 + 15) * 5 + 3);
+    CHECK(built(backend, Role::w13_bias, setting).at(Coord{1, 1, 7}) == 192 + 15);
+    CHECK(built(backend, Role::w13_bias, setting).bytes() == 2 * 192 * 4);
+  }
+  for (std::string_view backend : {"TRITON_UNFUSED", "AITER_MXFP4_FP8"}) {
+    Setting setting = setting_of(Arch::gfx942, Engine::v2026_08, kSizes, SourceOrder::standard);
+    CHECK(built(backend, Role::w13_weight, setting).at(Coord{1, 1, 7, 9}) == (192 + 96 + 7) * 160 + 9);
+    CHECK(built(backend, Role::w13_bias, setting).at(Coord{1, 1, 7}) == 192 + 96 + 7);
+  }
+}
+
+TEST_CASE("hazard: TRITON interleaves the packed columns of standard weights and scales, not their rows") {
+  const Sizes sizes{1, 64, 128};
+  const Setting setting = setting_of(Arch::gfx942, Engine::v2026_05, sizes, SourceOrder::standard);
+  const Layout weight = built("TRITON", Role::w13_weight, setting);
+  const Layout scale = built("TRITON", Role::w13_weight_scale, setting);
+  const Layout bias = built("TRITON", Role::w13_bias, setting);
+  // Byte c of a row of 64 bytes comes from byte (c%2)*32 + c/2; row 3 of up stays row 67.
+  for (std::int64_t byte = 0; byte < 64; ++byte) {
+    const std::int64_t from = byte % 2 * 32 + byte / 2;
+    CHECK(weight.inverse(67 * 128 + 2 * byte).coord == Coord{0, 1, 3, 2 * from});
+    CHECK(weight.inverse(67 * 128 + 2 * byte + 1).coord == Coord{0, 1, 3, 2 * from + 1});
+  }
+  for (std::int64_t group = 0; group < 4; ++group) CHECK(scale.inverse(67 * 4 + group).coord == Coord{0, 1, 3, group % 2 * 2 + group / 2});
+  // The bias's last axis is its rows: gate and up alternate, so that it no longer belongs to the rows of the weight.
+  for (std::int64_t row = 0; row < 128; ++row) CHECK(bias.inverse(row).coord == Coord{0, row % 2, row / 2});
+  // w2 is left alone.
+  CHECK(built("TRITON", Role::w2_weight, setting).inverse(3 * 64 + 5).coord == Coord{0, 3, 5});
+
+  const Setting odd = setting_of(Arch::gfx942, Engine::v2026_05, {1, 64, 96}, SourceOrder::standard);
+  CHECK(refuses(ErrorCode::usage, "H/group = 3 is not a multiple of 2", [&] { check_needs(row_of("TRITON", odd.engine), odd); }));
+  CHECK_NOTHROW(check_needs(row_of("TRITON_UNFUSED", odd.engine), odd));
+  CHECK_NOTHROW(check_needs(row_of("TRITON", odd.engine), setting_of(Arch::gfx942, Engine::v2026_05, {1, 64, 96})));
+}
+
+TEST_CASE("which engine converts which order for triton_kernels") {
+  using mx::layout::Form;
+  for (Engine engine : mx::layout::kEngines) {
+    for (std::string_view backend : {"TRITON", "TRITON_UNFUSED", "AITER_MXFP4_FP8"}) {
+      CHECK(row_of(backend, engine).converts(Form(SourceOrder::gpt_oss), engine));
+      CHECK_FALSE(row_of(backend, engine).converts(Form(WeightFormat::mxfp4, SourceOrder::gpt_oss, false), engine));
+      const bool standard = backend != "AITER_MXFP4_FP8" || engine == Engine::v2026_08;
+      CHECK(row_of(backend, engine).converts(Form(SourceOrder::standard), engine) == standard);
+    }
+  }
+}
+
+TEST_CASE("AITER_MXFP4_FP8 needs input scales, Hopper's scales a power of two of warps") {
+  Setting setting = setting_of(Arch::gfx942, Engine::v2026_08);
+  setting.has_input_scale = false;
+  CHECK(refuses(ErrorCode::usage, "input scales are missing", [&] { check_needs(row_of("AITER_MXFP4_FP8", setting.engine), setting); }));
+  CHECK_NOTHROW(check_needs(row_of("TRITON", setting.engine), setting));
+  Setting hopper = setting_of(Arch::sm90, Engine::v2026_08);
+  hopper.num_warps = 6;
+  CHECK(refuses(ErrorCode::usage, "num_warps = 6 is not a power of two", [&] { check_needs(row_of("TRITON", hopper.engine), hopper); }));
+  hopper.before_swizzle = true;
+  CHECK_NOTHROW(check_needs(row_of("TRITON", hopper.engine), hopper));
+}
+
+TEST_CASE("layers for triton_kernels come back from every device") {
+  for (Arch arch : {Arch::sm90, Arch::sm100, Arch::gfx950, Arch::gfx942}) {
+    for (SourceOrder order : {SourceOrder::gpt_oss, SourceOrder::standard}) {
+      const Sizes sizes{1, 64, 96};
+      mx::layout::CanonicalLayer layer{sizes, order, {}};
+      std::uint8_t next = 0;
+      for (Role role : mx::layout::kRoles) {
+        layer[role].resize(static_cast<std::size_t>(mx::layout::canonical(role, sizes, layer.form).bytes()));
+        for (std::uint8_t& byte : layer[role]) byte = next = static_cast<std::uint8_t>(5 * next + 1);
+      }
+      Setting setting = setting_of(arch, Engine::v2026_08, sizes, order);
+      setting.padded = {1, 96, 128};
+      const auto packed = mx::layout::convert(layer, row_of("TRITON", setting.engine), setting);
+      CHECK(packed.losses.empty());
+      CHECK(mx::layout::restore(packed).tensors == layer.tensors);
+    }
+  }
+}
+
+TEST_CASE("the way to triton_kernels for backends that take it in part") {
+  const Setting setting = setting_of(Arch::gfx1250, Engine::v2026_08, kSizes, SourceOrder::standard);
+  const auto plan = mx::layout::triton_plan(Role::w13_bias, setting, mx::layout::LastAxis::kept);
+  CHECK(plan.cast->to_bits == 32);
+  CHECK(plan.layout.at(Coord{1, 1, 7}) == 192 + 96 + 7);
+}
+
+}  // namespace

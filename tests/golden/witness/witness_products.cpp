@@ -1,0 +1,77 @@
+// Sets of matrix products and of stages of a layer: what contradicts itself, and what the model does not claim.
+
+#include "tests/golden/witness/changes.hpp"
+
+namespace mx::golden::test {
+namespace {
+
+TEST_CASE("a matrix product that contradicts itself, or that no contract describes", "[witness]") {
+  check("gemm_hopper", "gemm.blk1x128_1x128.promoted.f32",
+        {{"as written", [](Json&) {}, 0, "8192 values"},
+         // 4 scales for each of 64 rows would be 256 of them, one for each row and 128 of K; the file has exactly those.
+         {"another place of the scales", [](Json& e) { e["params"]["scaling"] = "block_1x128_128x128"; }, 3, "'scale_b' has another shape"},
+         {"scales that nobody reads", [](Json& e) { e["params"]["scaling"] = "none"; }, 5, "unknown input 'scale_a'"},
+         // One chain over all of K has no place where a block's scale could enter.
+         {"fast accumulation", [](Json& e) { e["params"]["accum"] = "fast"; }, 5, "scales of 128 along K with accum fast"},
+         {"another format", [](Json& e) { e["params"]["a_format"] = "e5m2"; }, 1, "d[0][0]: recorded"},
+         {"a transposed b", [](Json& e) { e["params"]["b_layout"] = "KN"; }, 3, "'b' has another shape"},
+         {"an unknown layout", [](Json& e) { e["params"]["b_layout"] = "NKN"; }, 5, "unknown b_layout 'NKN'"},
+         {"an unknown accumulation", [](Json& e) { e["params"]["accum"] = "slow"; }, 5, "no model of gemm with accum slow of e4m3fn by e4m3fn"},
+         {"an accumulation of another operation", [](Json& e) { e["params"]["accum"] = "mma16"; }, 5, "no model of gemm with accum mma16"},
+         {"a format that the contract does not take", [](Json& e) { e["params"]["b_format"] = "e4m3fnuz"; }, 5, "operand b is e4m3fnuz"},
+         {"no K", [](Json& e) { e["params"].erase("K"); }, 5, "params has no 'K'"},
+         {"a K of 0", [](Json& e) { e["params"]["K"] = 0; }, 5, "outside 1..1048576"},
+         {"an unknown parameter", [](Json& e) { e["params"]["split_k"] = 2; }, 5, "unknown key 'split_k' in params"}});
+  check("gemm_hopper", "gemm.e4e4_scaled_k256.fast.bf16",
+        {{"as written", [](Json&) {}, 0, "256 values"},
+         {"another scale", [](Json& e) { e["params"]["scale_a"] = "0x3EBE0000"; }, 1, "recorded"},
+         {"no scale", [](Json& e) { e["params"].erase("scale_b"); }, 5, "params has no 'scale_b'"},
+         {"scales that do not apply", [](Json& e) { e["params"]["scaling"] = "none"; }, 5, "unknown key 'scale_a' in params"},
+         {"promoted sums", [](Json& e) { e["params"]["accum"] = "promoted"; }, 1, "recorded"}});
+  check("gemm_hopper", "gemm.e4e4_bias_k256.promoted.bf16",
+        {{"as written", [](Json&) {}, 0, "256 values"}, {"no bias", [](Json& e) { e["inputs"].erase("bias"); }, 1, "recorded"}});
+  check("gemm_hopper", "mma_sync.bf16",
+        {{"as written", [](Json&) {}, 0, "3072 values"},
+         {"read as fp16", [](Json& e) { e["params"]["a_format"] = "fp16"; }, 5, "no model of mma_sync with accum mma16 of fp16 by bf16"},
+         {"another K", [](Json& e) { e["params"]["K"] = 32; }, 5, "no model of accum mma16 with K 32"},
+         {"no C", [](Json& e) { e["inputs"].erase("c"); }, 3, "no input 'c'"}});
+}
+
+TEST_CASE("a stage of a layer that contradicts itself, or that the model does not claim", "[witness]") {
+  check("moe_0", "triton.sort",
+        {{"as written", [](Json&) {}, 0, "64 values"},
+         {"fewer experts a token", [](Json& e) { e["params"]["top_k"] = 3; }, 3, "another shape"},
+         {"an unknown stage", [](Json& e) { e["params"]["stage"] = "gemm3"; }, 5, "unknown stage 'gemm3'"}});
+  check("moe_0", "triton.gemm1_swiglu",
+        {{"as written", [](Json&) {}, 0, "7168 values"},
+         {"another accumulation", [](Json& e) { e["params"]["accum"] = "fast"; }, 5, "no model of moe_stage with accum fast"},
+         {"another activation", [](Json& e) { e["params"]["activation"] = "silu_and_mul"; }, 5, "no model of moe_stage with activation silu_and_mul"},
+         {"another beta", [](Json& e) { e["params"]["beta"] = "0x00000000"; }, 5, "beta other than 1"},
+         // 1.702, 7 and 1 of the entry, as the nearest fp64 numbers; 1.702 is no fp32 number.
+         {"constants in fp64",
+          [](Json& e) {
+            e["params"]["alpha"] = "0x3FFB3B645A1CAC08";
+            e["params"]["limit"] = "0x401C000000000000";
+            e["params"]["beta"] = "0x3FF0000000000000";
+          },
+          0, "7168 values"},
+         {"no limit", [](Json& e) { e["params"].erase("limit"); }, 5, "params has no 'limit'"},
+         {"another alpha", [](Json& e) { e["params"]["alpha"] = "0x3F800000"; }, 1, "recorded"},
+         {"a lower limit", [](Json& e) { e["params"]["limit"] = "0x3F800000"; }, 1, "recorded"}});
+  check("moe_0", "triton.gemm2_combine",
+        {{"as written", [](Json&) {}, 0, "1792 values"},
+         {"gates that are no gates", [](Json& e) { e["inputs"]["gate_scal"] = e["inputs"]["gather_src"]; }, 3, "'gate_scal' is i32"},
+         {"a histogram of too many slots",
+          [](Json& e) {
+            e["inputs"]["expert_hist"] = {{"generate", "iota_plus_1"}, {"dtype", "i32"}, {"shape", Json::array({8})}};
+          },
+          3, "expert_hist does not add up"},
+         {"slots from outside",
+          [](Json& e) {
+            e["inputs"]["gather_src"] = {{"generate", "iota_plus_1"}, {"dtype", "i32"}, {"shape", Json::array({28})}};
+          },
+          3, "gather_src[27] is 28, of 28 slots"}});
+}
+
+}  // namespace
+}  // namespace mx::golden::test

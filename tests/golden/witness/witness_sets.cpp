@@ -1,0 +1,175 @@
+// The recorded sets that the project carries, held against the model.
+
+#include <unistd.h>
+
+#include "kernels/sweep/encode.hpp"
+#include "model/error.hpp"
+#include "tests/catch.hpp"
+#include "tests/golden/witness/scratch.hpp"
+#include "tests/json_text.hpp"
+
+namespace mx::golden::test {
+
+Scratch::Scratch(const std::string& name)
+    : path_(std::filesystem::temp_directory_path() / ("mxact_golden_" + name + "_" + std::to_string(::getpid()))) {
+  std::filesystem::remove_all(path_);
+  std::filesystem::create_directories(path_);
+}
+
+Scratch::~Scratch() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+void write_bytes(const std::filesystem::path& file, const std::vector<std::uint8_t>& bytes) {
+  std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+std::vector<std::uint8_t> read_bytes(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+void write_text(const std::filesystem::path& file, const std::string& text) { write_bytes(file, {text.begin(), text.end()}); }
+
+Json read_json(const std::filesystem::path& file) { return parsed_file(file); }
+
+Outcome run(const std::filesystem::path& path, bool allow_unmodelled, int max_differences) {
+  WitnessOptions options;
+  options.sweeps = false;
+  options.max_differences = max_differences;
+  Outcome outcome;
+  try {
+    outcome.sets = run_witness(path, options);
+    outcome.exit = exit_code(outcome.sets, allow_unmodelled);
+    for (const SetResult& set : outcome.sets) outcome.text += to_text(set, true);
+  } catch (const Error& error) {
+    outcome.exit = static_cast<int>(error.code());
+    outcome.text = error.what();
+  }
+  return outcome;
+}
+
+namespace {
+
+struct RecordedSet {
+  std::string path;
+  std::int64_t entries;
+  std::int64_t compared;  ///< exactly: a comparison that quietly does less is a failure
+};
+
+// Counts of values follow from the shapes in the manifests and their skip rules.
+const RecordedSet kSets[] = {
+    {"numerics/decode", 35, 7088},
+    {"numerics/encode16", 94, 94 * 65536},
+    {"numerics/encode32", 81, 81 * 38188 - 56763},
+    {"numerics/layout", 5, 7168},
+    // Every output but what the masks leave out: codes that microxcaling and vLLM do not give.
+    {"numerics/block32", 114, 1462624 - 7248},
+    // Scales and codes of 119 rows of 128: whole tensor, rows, groups of 64; codes alone under a given scale; for two formats.
+    {"numerics/fp8_scaled", 8, 2 * (4 * 119 * 128 + 1 + 119 + 2 * 119)},
+    {"numerics/gemm_hopper", 68, 66560},
+    {"numerics/mma_extremes", 4, 4 * 64 * 16 * 8},
+    // Logits and slots; fourteen outputs of whole layers of 7 tokens; of one of them, each slot's stages; the fused stages' slots, products and
+    // output.
+    {"numerics/moe_0", 19, 7 * 8 + 2 * 28 + 14 * 7 * 256 + 28 * (512 + 256 + 256) - 7 * 256 + (28 + 8 + 28) + 28 * (512 + 256) + 7 * 256},
+    // Logits of 24 tokens for 32 experts, six routers' ids and weights, one dense row a token.
+    {"numerics/routing", 8, 24 * 32 + 6 * 2 * 24 * 6 + 24 * 32},
+};
+
+TEST_CASE("recorded numerics sets equal the model", "[witness]") {
+  for (const RecordedSet& expected : kSets) {
+    INFO(expected.path);
+    const Outcome outcome = run(recorded(expected.path));
+    INFO(outcome.text);
+    REQUIRE(outcome.sets.size() == 1);
+    CHECK(outcome.exit == 0);
+    CHECK(outcome.sets[0].count(EntryStatus::equal) == expected.entries);
+    CHECK(static_cast<std::int64_t>(outcome.sets[0].entries.size()) == expected.entries);
+    CHECK(outcome.sets[0].compared() == expected.compared);
+    CHECK(outcome.sets[0].differing() == 0);
+  }
+}
+
+TEST_CASE("recorded layouts and oracle decisions equal the model", "[witness]") {
+  const std::pair<std::string, std::int64_t> least_compared[] = {{"layouts", 1400000}, {"oracle", 7000}};
+  for (const auto& [path, least] : least_compared) {
+    INFO(path);
+    const Outcome outcome = run(recorded(path));
+    INFO(outcome.text);
+    CHECK(outcome.exit == 0);
+    REQUIRE(!outcome.sets.empty());
+    for (const SetResult& set : outcome.sets) {
+      CHECK(set.compared() > least);
+      CHECK(set.count(EntryStatus::equal) == static_cast<std::int64_t>(set.entries.size()));
+    }
+  }
+}
+
+TEST_CASE("a directory above sets is searched in order", "[witness]") {
+  const Outcome outcome = run(recorded("numerics"));
+  std::vector<std::string> names;
+  for (const SetResult& set : outcome.sets) names.push_back(set.name);
+  CHECK(names == std::vector<std::string>{"block32", "decode", "encode16", "encode32", "fp8_scaled", "gemm_hopper", "layout", "mma_extremes", "moe_0",
+                                          "routing", "sweep32"});
+}
+
+TEST_CASE("sweeps that are switched off are reported, not passed", "[witness]") {
+  const Outcome outcome = run(recorded("numerics/sweep32"));
+  CHECK(outcome.exit == 5);
+  REQUIRE(outcome.sets.size() == 1);
+  CHECK(outcome.sets[0].count(EntryStatus::nothing_compared) == 14);
+  CHECK(outcome.text.find("switched off") != std::string::npos);
+}
+
+// One chunk of a sweep with arithmetic of its own: the digest is written out here, the codes come from the fast twin.
+TEST_CASE("one chunk of 2^24 inputs gives the recorded digest", "[witness]") {
+  struct Chunk {
+    std::string file;
+    const Format* to;
+    Conversion how;
+    std::uint64_t chunk;
+  };
+  // PTX cvt.rn.satfinite.e4m3x2.f32: NaN is 0x7F without sign. Chunk 0x43 holds 128..512, where the format ends; 0x3F and 0xBD are ordinary.
+  const Conversion satfinite{Rounding::nearest_even, Overflow::saturate, NanRule::fixed, 0x7F, 0x7F, 0, false};
+  const Conversion to_bf16{Rounding::nearest_even, Overflow::ieee, NanRule::fixed, 0x7FFF, 0x7FFF, 0, false};
+  const Chunk chunks[] = {
+      {"e4m3fn.cuda_hw.satfinite.u64.bin", &kE4m3fn, satfinite, 0x43},
+      {"e4m3fn.cuda_hw.satfinite.u64.bin", &kE4m3fn, satfinite, 0xBD},
+      {"bf16.cuda.nearest_even_u16_code.u64.bin", &kBf16, to_bf16, 0x7F},
+  };
+  constexpr std::size_t kStep = 1U << 16;
+  for (const Chunk& one : chunks) {
+    INFO(one.file << " chunk " << one.chunk);
+    const std::vector<std::uint8_t> bytes = read_bytes(recorded("numerics/sweep32") / one.file);
+    REQUIRE(bytes.size() == 256 * 8);
+    std::uint64_t want = 0;
+    for (std::size_t b = 0; b < 8; ++b) want |= static_cast<std::uint64_t>(bytes[8 * one.chunk + b]) << (8 * b);
+
+    std::vector<std::uint32_t> x(kStep);
+    std::vector<std::uint32_t> codes(kStep);
+    std::uint64_t digest = 0;
+    for (std::uint64_t first = one.chunk << 24; first < (one.chunk + 1) << 24; first += kStep) {
+      for (std::size_t i = 0; i < kStep; ++i) x[i] = static_cast<std::uint32_t>(first + i);
+      kernels::encode(x, *one.to, one.how, codes);
+      for (std::size_t i = 0; i < kStep; ++i) {
+        std::uint64_t z = first + i + 0x9E3779B97F4A7C15U;
+        z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
+        z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
+        digest += (codes[i] + std::uint64_t{1}) * (z ^ (z >> 31U));
+      }
+    }
+    CHECK(digest == want);
+  }
+}
+
+TEST_CASE("every recorded sweep over all 2^32 inputs equals the model", "[.sweep]") {
+  const std::vector<SetResult> sets = run_witness(recorded("numerics/sweep32"), {});
+  REQUIRE(sets.size() == 1);
+  INFO(to_text(sets[0], true));
+  CHECK(exit_code(sets, false) == 0);
+  CHECK(sets[0].compared() == 14 * 256);
+}
+
+}  // namespace
+}  // namespace mx::golden::test

@@ -1,0 +1,168 @@
+// Hostile files must not make the readers allocate: every allocation of this program is counted.
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/checkpoint/checkpoint.hpp"
+#include "sim/checkpoint/convert.hpp"
+#include "tests/allocations.hpp"
+#include "tests/catch.hpp"
+#include "tests/sim/checkpoint/draft.hpp"
+
+namespace mx::test {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+/// About `bytes` bytes of numbered copies: text(0) + text(1) + ...
+std::string many(std::size_t bytes, const std::function<std::string(std::size_t)>& text) {
+  std::string result;
+  for (std::size_t i = 0; result.size() < bytes; ++i) result += text(i);
+  result.pop_back();  // the last comma
+  return result;
+}
+
+std::string repeated(const std::string& text, std::size_t bytes) {
+  return many(bytes, [&](std::size_t) { return text; });
+}
+
+struct Hostile {
+  std::string id;
+  std::string header;
+  bool accepted = false;
+};
+
+std::vector<Hostile> hostile_headers() {
+  constexpr std::size_t size = 12 * kMiB;
+  const auto empty_tensor = [](std::size_t i) { return "\"" + std::to_string(i) + R"(":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},)"; };
+  return {
+      {"many empty tensors", "{" + many(size, empty_tensor) + "}"},
+      {"few empty tensors", "{" + many(kMiB / 2, empty_tensor) + "}", true},
+      {"one long shape", R"({"a":{"dtype":"U8","shape":[)" + repeated("0,", size) + R"(],"data_offsets":[0,0]}})"},
+      {"many long shapes", "{" +
+                               many(size,
+                                    [](std::size_t i) {
+                                      return "\"" + std::to_string(i) + R"(":{"dtype":"U8","shape":[0)" + repeated(",0", 62) +
+                                             R"(],"data_offsets":[0,0]},)";
+                                    }) +
+                               "}"},
+      {"empty lists", R"({"a":[)" + repeated("[],", size) + "]}"},
+      {"empty objects", R"({"a":[)" + repeated("{},", size) + "]}"},
+      {"small objects", R"({"a":[)" + repeated("{\"\":0},", size) + "]}"},
+      {"numbers", R"({"a":[)" + repeated("1.5,", size) + "]}"},
+      {"literals", R"({"a":[)" + repeated("null,", size) + "]}"},
+      {"metadata of many keys", R"({"__metadata__":{)" + many(size, [](std::size_t i) { return "\"" + std::to_string(i) + "\":\"\","; }) + "}}"},
+      {"metadata of one long text", R"({"__metadata__":{"k":")" + std::string(size, 'x') + "\"}}"},
+      {"metadata of escapes", R"({"__metadata__":{"k":")" + repeated("\\u20ac", size) + "c\"}}"},
+      {"a long name", "{\"" + std::string(size, 'n') + "\":0}"},
+      {"a long number", "{\"a\":" + std::string(size, '1') + "}"},
+      {"blanks", "{" + std::string(size, ' ') + "}"},
+      {"lists and blanks", R"({"a":[)" + repeated("[]," + std::string(kMiB - 100, ' '), size) + "]}"},
+      {"open lists", R"({"a":)" + std::string(size, '[') + "}"},
+      {"a string without end", "{\"" + std::string(size, 'n') + "}"},
+      {"backslashes", "{\"" + std::string(size, '\\') + "}"},
+      {"zeros", "{" + std::string(size, '\0') + "}"},
+      {"trailing spaces", "{}" + std::string(size, ' '), true},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("allocations are counted") {
+  const auto allocate = [] {
+    const std::vector<char> bytes(kMiB);
+    // A compiler may leave out an allocation that nobody sees.
+    asm volatile("" : : "r"(bytes.data()) : "memory");
+  };
+  CHECK(peak_of(allocate) >= kMiB);
+  CHECK(peak_of([] {}) == 0);
+}
+
+TEST_CASE("a claim of 90 MB in 100 bytes allocates nothing of that size") {
+  const TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "claim.safetensors";
+  for (const std::uint64_t claim : {std::uint64_t{90'000'000}, std::uint64_t{100'000'000}, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
+    write_bytes(file, container_claiming(claim, "{}", 90));
+    CHECK(peak_of([&] { CHECK(input_error_defect(error_of([&] { sim::SafetensorsFile{file}; }), {file.string(), "byte 0"}) == ""); }) < 64 * 1024);
+  }
+  const std::string huge = R"({"a":{"dtype":"F64","shape":[1000000000000],"data_offsets":[0,8000000000000]}})";
+  write_bytes(file, container(huge, 20));
+  CHECK(peak_of([&] { CHECK(input_error_defect(error_of([&] { sim::SafetensorsFile{file}; }), {"'a'", "8000000000000"}) == ""); }) < 64 * 1024);
+}
+
+TEST_CASE("no header takes more memory than twice the file and 4 MiB") {
+  const TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "hostile.safetensors";
+  for (const Hostile& row : hostile_headers()) {
+    INFO(row.id);
+    write_bytes(file, container(row.header));
+    std::optional<Error> error;
+    const std::size_t memory = peak_of([&] { error = error_of([&] { sim::SafetensorsFile{file}; }); });
+    CHECK(memory <= 2 * row.header.size() + 4 * kMiB);
+    if (row.accepted) {
+      CHECK_FALSE(error);
+    } else {
+      CHECK(input_error_defect(error, {file.string()}) == "");
+    }
+  }
+}
+
+TEST_CASE("data stay mapped until a layer is asked for") {
+  const TemporaryDirectory directory;
+  sim::write_synthetic_checkpoint(directory.path() / "new", {.layers = 2, .experts = 16, .hidden = 512, .intermediate = 512, .top_k = 4});
+  const std::filesystem::path path = directory.path() / "new";
+  CHECK(peak_of([&] {
+          const sim::Checkpoint checkpoint(path);
+          CHECK(checkpoint.bytes() > 12 * kMiB);
+        }) < kMiB);
+  const sim::Checkpoint checkpoint(path);
+  CHECK(peak_of([&] { static_cast<void>(checkpoint.layer(0)); }) < 2 * checkpoint.bytes() / 2);
+}
+
+TEST_CASE("conversions both ways hold two layers and the largest tensor, however many layers there are") {
+  const auto peaks = [](int layers) {
+    const TemporaryDirectory directory;
+    const std::filesystem::path source = directory.path() / "source", packed = directory.path() / "packed", restored = directory.path() / "restored";
+    sim::write_synthetic_checkpoint(source, {.layers = layers, .experts = 16, .hidden = 256, .intermediate = 256, .top_k = 4});
+    const std::size_t convert = peak_of([&] { sim::convert_checkpoint(source, packed, {.backend = "FLASHINFER_TRTLLM_MXFP4_BF16", .setting = {}}); });
+    const std::size_t restore = peak_of([&] { sim::restore_checkpoint({packed}, restored, {}); });
+    return std::pair(convert, restore);
+  };
+  // Of a layer: gate and up 16 x 512 x 256 elements of half a byte, down half of that; one byte of scale for 32 elements; biases and router.
+  constexpr std::size_t largest = 16 * 512 * 256 / 2;
+  constexpr std::size_t layer = largest + largest / 2 + (largest + largest / 2) / 16;
+  constexpr std::size_t other = 3 * kMiB / 2;  // headers, tags, buffers; a third layer would not fit
+  const auto [convert_few, restore_few] = peaks(2);
+  const auto [convert_many, restore_many] = peaks(12);
+  // One layer that is written while the next is converted; of two layers alone, and of many.
+  for (const std::size_t peak : {convert_few, restore_few, convert_many, restore_many}) CHECK(peak < 2 * layer + largest + other);
+}
+
+TEST_CASE("a hostile index or config takes bounded memory") {
+  const TemporaryDirectory directory;
+  good_draft().write(directory.path());
+  const std::filesystem::path index = directory.path() / "model.safetensors.index.json", config = directory.path() / "config.json";
+  const std::string good_index = read_bytes(index);
+  const auto checkpoint_peak = [&] {
+    return peak_of([&] { CHECK(input_error_defect(error_of([&] { sim::Checkpoint{directory.path()}; }), {directory.path().string()}) == ""); });
+  };
+  const std::vector<std::string> texts{
+      R"({"weight_map":{)" + many(15 * kMiB, [](std::size_t i) { return "\"" + std::to_string(i) + R"(":".safetensors",)"; }) + "}}",
+      R"({"weight_map":[)" + repeated("0,", 15 * kMiB) + "]}",
+      R"({"weight_map":[)" + repeated("[],", 15 * kMiB) + "]}",
+  };
+  for (const std::string& text : texts) {
+    write_bytes(index, text);
+    CHECK(checkpoint_peak() <= text.size() + 68 * kMiB);
+  }
+  write_bytes(index, good_index);
+  write_bytes(config, "[" + repeated("0,", 1'000'000) + "]");
+  CHECK(checkpoint_peak() <= 20 * kMiB);
+}
+
+}  // namespace mx::test

@@ -1,0 +1,121 @@
+// The strict INFO reader: what it takes, and what it says about files that are wrong.
+
+#include "support/info.hpp"
+
+#include <string>
+
+#include "tests/catch.hpp"
+#include "tests/engine/vllm/expect_error.hpp"
+
+using mx::sim::InfoNode;
+using mx::test::message_of;
+using mx::test::says;
+
+namespace {
+
+std::string refused(const std::string& text) {
+  return message_of(mx::ErrorCode::input, [&] { InfoNode::parse(text, "f.info"); });
+}
+
+}  // namespace
+
+TEST_CASE("values, blocks, comments and quotes are read") {
+  const InfoNode root =
+      InfoNode::parse("; comment\na 1 ; after\nb {\r\n  c \"two words ; { }\" \n d \"a\\tb\\\"\"}\n\ne\n{ f true }\ng { h 1 } i x\n", "f.info");
+  CHECK(root.integer("a", 0, 5) == 1);
+  const auto b = root.child("b");
+  REQUIRE(b);
+  CHECK(b->text("c") == "two words ; { }");
+  CHECK(b->text("d") == "a\tb\"");
+  CHECK(b->where("c") == "f.info:4");
+  CHECK(root.child("e")->boolean_or("f", false));
+  CHECK(root.child("e")->where() == "f.info:7");
+  CHECK(root.child("g")->integer("h", 0, 1) == 1);
+  CHECK(root.text("I") == "x");
+  CHECK(root.text_or("absent", "z") == "z");
+  CHECK(root.integer_or("absent", 7, 0, 9) == 7);
+  CHECK_FALSE(root.child("absent"));
+  CHECK_FALSE(root.has("absent"));
+  root.finish();
+}
+
+TEST_CASE("an empty file is an empty block") {
+  for (const char* text : {"", "; nothing"}) {
+    const InfoNode node = InfoNode::parse(text, "f.info");
+    CHECK(node.entries().empty());
+    CHECK_NOTHROW(node.finish());
+  }
+}
+
+TEST_CASE("files that are no INFO of ours") {
+  struct Row {
+    std::string text;
+    const char* part;
+  };
+  const Row rows[] = {
+      {"a {\n b 1\n", "f.info:1: '{' is never closed"},
+      {"a 1\n}\n", "f.info:2: '}' closes nothing"},
+      {"{\n}", "f.info:1: '{' must follow a key"},
+      {"a { }\n{ }", "f.info:2: '{' must follow a key"},
+      {"a 1 {\n b 2 }", "'a' has a value and a block"},
+      {"#include \"other.info\"", "f.info:1: directives such as #include"},
+      {"a 1\n  #define x", "f.info:2: directives"},
+      {"a 1\nb 2\na 3\n", "f.info:3: 'a' is already given in line 1"},
+      {"use_ep 1\nUSE-EP 2\n", "already given in line 1"},
+      {"a 1 2\n", "f.info:1: '2' is no key"},
+      {"a{ b 1 }", "braces need blanks"},
+      {"a { b 1}", "braces need blanks"},
+      {"a \"open\n", "not closed on its line"},
+      {"a \"x\" \\\n \"y\"", "f.info:1: a backslash stands within quotes only; continued lines are not supported"},
+      {"a \"x\"\\\n", "must be followed by a blank"},
+      {"a \"\\q\"\n", "f.info:1: unknown escape"},
+      {"\"a\" 1\n", "quoted text is no key"},
+      {std::string("a 1\nb \0 2\n", 10), "f.info:2: a zero byte"},
+      {"\xEF\xBB\xBF"
+       "a 1",
+       "is no key"},
+      {"a { b { c { d { e { f { g { h { i { j 1 } } } } } } } } }", "nest deeper than 8"},
+      {std::string((1 << 20) + 1, ' '), "larger than 1048576 bytes"},
+  };
+  for (const Row& row : rows) {
+    INFO(row.text.substr(0, 60));
+    const std::string message = refused(row.text);
+    INFO(message);
+    CHECK(says(message, row.part));
+  }
+}
+
+TEST_CASE("deep nesting is refused before it can hurt") {
+  CHECK(refused("a { b { c { d { e { f { g { h { i 1 } } } } } } } }") == "no error");
+  std::string text;
+  for (int i = 0; i < 200000; ++i) text += "a{\n";
+  CHECK(says(refused(text), "braces need blanks"));
+  text.clear();
+  for (int i = 0; i < 200000; ++i) text += "a {\n";
+  CHECK(says(refused(text), "f.info:9: blocks nest deeper than 8"));
+}
+
+TEST_CASE("values that break their rule") {
+  const InfoNode root = InfoNode::parse("n 12x\nbig 99\nb maybe\nblock { x 1 }\nc triton\nempty\nhuge 99999999999999999999\n", "f.info");
+  const auto message = [&](const auto& read) { return message_of(mx::ErrorCode::input, [&] { read(root); }); };
+  constexpr std::string_view kKnown[] = {"tritonx", "marlin"};
+  CHECK(message([](const InfoNode& r) { r.integer("n", 0, 50); }) == "f.info:1: n is '12x', must be a whole number in [0, 50]");
+  CHECK(message([](const InfoNode& r) { r.integer("big", 0, 50); }) == "f.info:2: big is '99', must be a whole number in [0, 50]");
+  CHECK(says(message([](const InfoNode& r) { r.integer("huge", 0, 50); }), "f.info:7"));
+  CHECK(message([](const InfoNode& r) { r.boolean_or("b", true); }) == "f.info:3: b is 'maybe', must be true or false");
+  CHECK(says(message([](const InfoNode& r) { r.text("block"); }), "f.info:4: block takes a value, not a block"));
+  CHECK(says(message([](const InfoNode& r) { r.child("n"); }), "f.info:1: n takes a block"));
+  CHECK(says(message([&](const InfoNode& r) { r.choice_or("c", "marlin", kKnown); }), "did you mean tritonx"));
+  CHECK(message([](const InfoNode& r) { r.text("empty"); }) == "f.info:6: empty has no value");
+  CHECK(message([](const InfoNode& r) { r.text("absent"); }) == "f.info:1: absent is missing");
+}
+
+TEST_CASE("a key that nobody asked for is an error with the nearest one that somebody did") {
+  const InfoNode root = InfoNode::parse("hidden 1\nlayer {\n experst 3\n zzzzzz 1\n}\n", "f.info");
+  root.integer("hidden", 0, 9);
+  const auto layer = root.child("layer");
+  layer->integer_or("experts", 1, 0, 9);
+  const std::string message = message_of(mx::ErrorCode::input, [&] { root.finish(); });
+  CHECK(says(message, "f.info:3: unknown key of layer 'experst' (did you mean experts?)"));
+  CHECK(says(message_of(mx::ErrorCode::input, [] { InfoNode::load("/nonexistent/x.info"); }), "x.info"));
+}

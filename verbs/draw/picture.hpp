@@ -1,0 +1,34 @@
+#pragma once
+// A layout as an SVG picture: the tensor coloured by address, memory coloured by place in the tensor.
+
+#include <cstdint>
+#include <string_view>
+
+#include "verbs/draw/figure.hpp"
+#include "verbs/layout/subject.hpp"
+
+namespace mx::golden {
+
+/// Which grids a picture shows.
+enum class Panels {
+  both,
+  logical,  ///< the tensor, coloured by address
+  memory,   ///< memory with its padding, coloured by place in the tensor
+};
+/// Throws Error(usage) with the nearest name: both, logical, memory.
+Panels panels_named(std::string_view name);
+
+struct PictureOptions {
+  Panels panels = Panels::both;
+  std::int64_t line = 0;  ///< addresses in a line of memory; 0: like the tensor's rows
+};
+
+/// Memory under two layouts of one tensor, one below or beside the other, in lines of equal length: what both hold at an address is blank, the rest
+/// coloured by its place in the tensor. Throws Error(usage) as difference does, when they change values differently, when the addresses of one are
+/// finer than the other's, and as draw does.
+Figure draw_difference(const Subject& a, const Subject& b);
+
+/// The picture. Throws Error(usage) when the layout has too many addresses to be seen (kMostCells).
+Figure draw(const Subject& subject, const PictureOptions& options);
+
+}  // namespace mx::golden

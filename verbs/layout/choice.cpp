@@ -1,0 +1,198 @@
+// From names and choices as typed to rows of the tables.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+#include "model/engine/vllm/rounding.hpp"
+#include "model/error.hpp"
+#include "model/names.hpp"
+#include "sim/setting_keys.hpp"
+#include "verbs/layout/shape.hpp"
+#include "verbs/layout/subject.hpp"
+
+namespace mx::golden {
+namespace {
+
+using layout::BackendLayout;
+using layout::Setting;
+using layout::Sizes;
+using layout::WeightFormat;
+
+constexpr std::array<std::string_view, 4> kBackendKeys{"shape", "padded", "tensor", "format"};
+constexpr std::array<std::string_view, 3> kStageKeys{"shape", "unit-bits", "version"};
+
+std::string needed(const LayoutQuery& query, std::string_view key, std::string_view example) {
+  std::string value = value_of(query, key);
+  if (value.empty()) throw Error(ErrorCode::usage, fmt::format("--{} is missing, for example --{} {}", key, key, example), query.name);
+  return value;
+}
+
+/// Throws unless every key of the query is one of `known`.
+void check_keys(const LayoutQuery& query, const std::vector<std::string_view>& known) {
+  for (const Field& field : query.fields) {
+    const auto same = [&](std::string_view key) { return same_name(key, field.key); };
+    if (std::ranges::none_of(known, same)) throw Error(ErrorCode::usage, unknown_name("choice", field.key, known), query.name);
+  }
+}
+
+StageChoice stage_choice(const layout::StageLayout& stage, const LayoutQuery& query) {
+  std::vector<std::string_view> known(kStageKeys.begin(), kStageKeys.end());
+  for (const layout::StageParam& param : stage.params) known.push_back(param.key);
+  check_keys(query, known);
+  const auto [batch, rows, cols] = shape_from(needed(query, "shape", "128x64"), kMatrixShape);
+  const std::string bits = value_of(query, "unit-bits");
+  constexpr int kByte = 8;
+  const int standard_bits = stage.unit_bits != 0 ? stage.unit_bits : kByte;
+  const std::string version = value_of(query, "version");
+  StageChoice choice{&stage,
+                     {.version = stage.versions.front(),
+                      .batch = batch,
+                      .rows = rows,
+                      .cols = cols,
+                      .unit_bits = bits.empty() ? standard_bits : static_cast<int>(sim::whole_number("unit-bits", bits, 1, 64)),
+                      .params = {}}};
+  if (!version.empty()) {
+    const auto found = std::ranges::find_if(stage.versions, [&](std::string_view label) { return same_name(label, version); });
+    if (found == stage.versions.end()) throw Error(ErrorCode::usage, unknown_name("version", version, stage.versions), query.name);
+    choice.request.version = *found;
+  }
+  for (const layout::StageParam& param : stage.params) {
+    const std::string value = value_of(query, param.key);
+    choice.request.params[std::string(param.key)] = value.empty() ? param.standard : sim::whole_number(param.key, value, param.low, param.high);
+  }
+  return choice;
+}
+
+/// The one format that the backend converts, or the one asked for.
+WeightFormat format_of(const Named& named, const LayoutQuery& query) {
+  const std::string asked = value_of(query, "format");
+  if (!asked.empty()) return layout::weight_format_named(asked);
+  std::string formats;
+  for (const BackendLayout* row : named.backends) {
+    const std::string word(layout::name_of(row->format));
+    if (formats.find(word) == std::string::npos) formats += (formats.empty() ? "" : ", ") + word;
+  }
+  if (formats.find(',') == std::string::npos) return named.backends.front()->format;
+  throw Error(ErrorCode::usage, "--format is missing: it converts " + formats, query.name);
+}
+
+/// Row order of the checkpoint: the one asked for, else gpt_oss unless the engine converts nothing but standard order for this backend.
+layout::SourceOrder order_of(const BackendLayout& row, const Setting& setting, const LayoutQuery& query) {
+  const std::string asked = value_of(query, "source-order");
+  if (!asked.empty()) return layout::source_order_named(asked);
+  return row.gpt_oss_order.has(setting.engine) ? layout::SourceOrder::gpt_oss : layout::SourceOrder::standard;
+}
+
+void check_form(const BackendLayout& row, const Setting& setting) {
+  if (row.converts(setting.form, setting.engine)) return;
+  const std::string order = fmt::format("{} order{}", layout::name_of(setting.form.order), setting.form.gated ? "" : ", not gated,");
+  throw Error(ErrorCode::usage, fmt::format("checkpoints in {} are not converted by engine {}", order, layout::name_of(setting.engine)),
+              std::string(row.backend));
+}
+
+/// Throws unless the form has the tensor or the conversion may make it.
+void check_role(const BackendLayout& row, layout::Role role) {
+  if (layout::has_role(row.format, role) || row.values != nullptr) return;
+  throw Error(ErrorCode::usage, fmt::format("{} has no {}", layout::name_of(row.format), layout::name_of(role)), std::string(row.backend));
+}
+
+/// The model's check, with the next sizes that hold whole groups.
+void check_groups(const Sizes& sizes) {
+  try {
+    layout::check(sizes);
+  } catch (const Error& error) {
+    const auto whole = [&](std::int64_t size) { return (size + sizes.group - 1) / sizes.group * sizes.group; };
+    throw Error(error.code(), fmt::format("{}; the next sizes that are: --shape {}x{}x{}", error.what(), sizes.experts, whole(sizes.intermediate),
+                                          whole(sizes.hidden)));
+  }
+}
+
+BackendChoice backend_choice(const Named& named, const LayoutQuery& query) {
+  std::vector<std::string_view> known(kBackendKeys.begin(), kBackendKeys.end());
+  for (const sim::SettingKey& key : sim::setting_keys()) known.push_back(key.key);
+  check_keys(query, known);
+  const layout::Role role = layout::role_named(needed(query, "tensor", "w13_weight"));
+  const auto [experts, intermediate, hidden] = shape_from(needed(query, "shape", "128x256, intermediate x hidden"), kLayerShape);
+  const WeightFormat format = format_of(named, query);
+  const Sizes sizes{experts, intermediate, hidden, std::max<std::int64_t>(layout::group_of(format), 1)};
+  check_groups(sizes);
+  Setting setting{.sizes = sizes, .padded = sizes, .form = {format, layout::SourceOrder::gpt_oss}};
+  for (const Field& field : query.fields) {
+    if (const sim::SettingKey* key = sim::find_setting_key(field.key)) key->set(setting, field.value);
+  }
+  const BackendLayout& row = layout::backend_layout_named(query.name, format, setting.engine);
+  check_role(row, role);
+  setting.form.order = order_of(row, setting, query);
+  check_form(row, setting);
+  const std::string padded = value_of(query, "padded");
+  setting.padded = layout::rounded_up(row.backend, setting);
+  if (!padded.empty()) {
+    const auto [one, padded_intermediate, padded_hidden] = shape_from(padded, kLayerShape);
+    setting.padded = {one == 1 ? experts : one, padded_intermediate, padded_hidden, sizes.group};
+  }
+  layout::check_padded(sizes, setting.padded);
+  return {&row, role, setting};
+}
+
+}  // namespace
+
+LayoutQuery query_from(std::string_view text, const std::vector<Field>& common) {
+  LayoutQuery query{{}, common};
+  const std::string_view whole = text;
+  for (bool first = true;; first = false) {
+    const std::size_t end = text.find(',');
+    const std::string_view part = text.substr(0, end);
+    const std::size_t equals = part.find('=');
+    if (first) {
+      query.name = part;
+    } else if (equals == std::string_view::npos) {
+      throw Error(ErrorCode::usage, fmt::format("'{}' is not key=value", part), std::string(whole));
+    } else {
+      query.fields.push_back({std::string(part.substr(0, equals)), std::string(part.substr(equals + 1))});
+    }
+    if (end == std::string_view::npos) return query;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string value_of(const LayoutQuery& query, std::string_view key) {
+  std::string value;
+  for (const Field& field : query.fields) {
+    if (same_name(field.key, key)) value = field.value;
+  }
+  return value;
+}
+
+Named layout_named(std::string_view name) {
+  Named named;
+  std::vector<std::string_view> known;
+  const auto is_it = [&](std::string_view other) {
+    if (std::ranges::find(known, other) == known.end()) known.push_back(other);
+    return same_name(other, name);
+  };
+  for (const layout::StageLayout& stage : layout::all_stage_layouts()) {
+    if (is_it(stage.name)) named.stage = &stage;
+  }
+  for (const layout::ValueStage& stage : layout::all_value_stages()) {
+    if (is_it(stage.name)) named.value_stage = &stage;
+  }
+  for (const BackendLayout& row : layout::all_backend_layouts()) {
+    if (is_it(row.backend)) named.backends.push_back(&row);
+  }
+  if (named.stage == nullptr && named.value_stage == nullptr && named.backends.empty()) {
+    throw Error(ErrorCode::usage, unknown_name("layout", name, known));
+  }
+  return named;
+}
+
+Choice choice_of(const LayoutQuery& query) {
+  const Named named = layout_named(query.name);
+  if (named.stage != nullptr) return stage_choice(*named.stage, query);
+  if (!named.backends.empty()) return backend_choice(named, query);
+  throw Error(ErrorCode::usage, "it changes values, so no address holds an element of its input; mxact layout show says what it does",
+              std::string(named.value_stage->name));
+}
+
+}  // namespace mx::golden

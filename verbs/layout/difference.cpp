@@ -1,0 +1,132 @@
+#include "verbs/layout/difference.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <span>
+
+#include "model/error.hpp"
+#include "model/layout/address_map.hpp"
+#include "verbs/layout/where.hpp"
+
+namespace mx::golden {
+namespace {
+
+using layout::AddressMap;
+using layout::Axis;
+using layout::Digit;
+using layout::Layout;
+
+constexpr std::int64_t kBehind = std::numeric_limits<std::int64_t>::min();
+
+std::string shape_text(const Layout& layout) {
+  std::string text;
+  for (const Axis& axis : layout.axes_before(0)) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", axis.name, axis.extent);
+  return text;
+}
+
+/// A layout's map at addresses finer than its own.
+class FineMap {
+ public:
+  FineMap(const Layout& layout, int grain) : layout_(layout), map_(layout), parts_(layout.grain_bits() / grain) {}
+
+  std::int64_t size() const { return map_.size() * parts_; }
+  std::int64_t parts() const { return parts_; }
+  /// Entries from `first` on, a multiple of the parts; kBehind after the end.
+  void read(std::int64_t first, std::span<std::int64_t> out) {
+    const std::int64_t begin = first / parts_;
+    const std::int64_t count = std::clamp<std::int64_t>(map_.size() - begin, 0, static_cast<std::int64_t>(out.size()) / parts_);
+    entries_.resize(static_cast<std::size_t>(count));
+    if (count > 0) map_.read(begin, entries_);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const std::size_t whole = i / static_cast<std::size_t>(parts_);
+      const std::int64_t entry = whole < entries_.size() ? entries_[whole] : kBehind;
+      out[i] = entry < 0 ? entry : entry * parts_ + static_cast<std::int64_t>(i) % parts_;
+    }
+  }
+  /// What lies at a fine address.
+  std::string text(std::int64_t address, std::int64_t entry) const {
+    return entry == kBehind ? "behind the end" : content_text(layout_, address / parts_);
+  }
+
+ private:
+  const Layout& layout_;
+  AddressMap map_;
+  std::int64_t parts_;
+  std::vector<std::int64_t> entries_;
+};
+
+/// What two layouts hold at one address.
+struct Pair {
+  std::int64_t a;
+  std::int64_t b;
+};
+
+/// The next element, or more of the same padding.
+bool follows(std::int64_t entry, std::int64_t before) { return entry < 0 ? entry == before : entry == before + 1; }
+
+std::vector<Digit> without(const std::vector<Digit>& digits, const std::vector<Digit>& others) {
+  std::vector<Digit> out;
+  std::ranges::copy_if(digits, std::back_inserter(out), [&](const Digit& digit) { return std::ranges::find(others, digit) == others.end(); });
+  return out;
+}
+
+void check_tensors(const Layout& a, const Layout& b) {
+  const auto same = [](const Axis& one, const Axis& other) { return one.extent == other.extent; };
+  if (std::ranges::equal(a.axes_before(0), b.axes_before(0), same)) return;
+  throw Error(ErrorCode::usage, fmt::format("they take different tensors: [{}] and [{}]", shape_text(a), shape_text(b)), "diff");
+}
+
+}  // namespace
+
+LayoutDifference difference(const Subject& a, const Subject& b, std::size_t most) {
+  check_tensors(a.layout, b.layout);
+  LayoutDifference result;
+  if (a.cast != b.cast || a.layout.unit_bits() != b.layout.unit_bits()) {
+    result.values = fmt::format("{} of {} bits and {} of {} bits", a.cast->name, a.layout.unit_bits(), b.cast->name, b.layout.unit_bits());
+    return result;
+  }
+  result.grain_bits = std::gcd(a.layout.grain_bits(), b.layout.grain_bits());
+  FineMap map_a(a.layout, result.grain_bits);
+  FineMap map_b(b.layout, result.grain_bits);
+  result.addresses = std::max(map_a.size(), map_b.size());
+  const std::int64_t chunk = 64 * map_a.parts() * map_b.parts();
+  std::vector<std::int64_t> entries_a(static_cast<std::size_t>(chunk));
+  std::vector<std::int64_t> entries_b(static_cast<std::size_t>(chunk));
+  Pair last{};
+  std::int64_t length = 0;
+  std::size_t runs = 0;
+  std::int64_t last_address = -1;
+  for (std::int64_t first = 0; first < result.addresses; first += chunk) {
+    map_a.read(first, entries_a);
+    map_b.read(first, entries_b);
+    for (std::size_t i = 0; i < entries_a.size(); ++i) {
+      const Pair pair{entries_a[i], entries_b[i]};
+      if (pair.a == pair.b) continue;
+      ++result.differing;
+      const std::int64_t address = first + static_cast<std::int64_t>(i);
+      const bool goes_on = address == last_address + 1 && follows(pair.a, last.a) && follows(pair.b, last.b);
+      last = pair;
+      last_address = address;
+      if (goes_on) {
+        ++length;
+      } else {
+        length = 1;
+        ++runs;
+        if (runs <= most) result.first.push_back({address, 0, map_a.text(address, pair.a), map_b.text(address, pair.b)});
+      }
+      if (runs <= most) result.first.back().count = length;
+    }
+  }
+  const auto digits_a = a.layout.digits();
+  const auto digits_b = b.layout.digits();
+  if (result.differing > 0 && digits_a && digits_b && a.layout.grain_bits() == b.layout.grain_bits()) {
+    result.only_a = without(*digits_a, *digits_b);
+    result.only_b = without(*digits_b, *digits_a);
+  }
+  return result;
+}
+
+}  // namespace mx::golden

@@ -1,0 +1,90 @@
+#pragma once
+// What the layout verbs speak of: a name of the tables with everything else that a layout depends on, resolved into a program.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "model/families/memory.hpp"
+#include "model/families/stage.hpp"
+#include "model/families/value_stage.hpp"
+
+namespace mx::golden {
+
+/// One choice: "engine" = "2026-08".
+struct Field {
+  std::string key;
+  std::string value;
+};
+
+/// A name and the choices for it, of which the last one of a key holds.
+struct LayoutQuery {
+  std::string name;
+  std::vector<Field> fields;
+};
+/// From "NAME" or "NAME,key=value,key=value", behind the choices of `common`. Throws Error(usage) on a part without "=".
+LayoutQuery query_from(std::string_view text, const std::vector<Field>& common);
+/// The last value of a key, or "".
+std::string value_of(const LayoutQuery& query, std::string_view key);
+
+/// What a name stands for in the tables: a building block, one that changes values, or a backend (a row per format and engine).
+struct Named {
+  const layout::StageLayout* stage = nullptr;
+  const layout::ValueStage* value_stage = nullptr;
+  std::vector<const layout::BackendLayout*> backends;
+};
+/// Throws Error(usage) with the nearest name.
+Named layout_named(std::string_view name);
+
+/// A tensor of a backend's layer, in one setting.
+struct BackendChoice {
+  const layout::BackendLayout* row;
+  layout::Role role;
+  layout::Setting setting;
+};
+/// A building block and what it is asked to lay out.
+struct StageChoice {
+  const layout::StageLayout* stage;
+  layout::StageRequest request;
+};
+using Choice = std::variant<StageChoice, BackendChoice>;
+
+/// One tensor's way into memory.
+struct Subject {
+  Choice choice;
+  layout::Layout layout;
+  const layout::Cast* cast;  ///< what becomes of the values, beside their way
+};
+
+/// Keys of a backend: shape (IxH or ExIxH), padded (IxH; by default what the engine rounds up to, where its rule is known), tensor, format, and those
+/// of setting_keys(). Keys of a building block: shape (RxC or BxRxC), unit-bits, version, and its parameters. Shapes also by names: "E=1,I=128,H=64".
+/// Throws Error(usage) when a key or value is unknown or missing, or when the name has no addresses. Needs are not checked.
+Choice choice_of(const LayoutQuery& query);
+/// The program. Throws Error(usage) when the converter refuses: the rule and the value.
+Subject program_of(Choice choice);
+/// The same; the error says the next sizes too that the converter takes, which takes a search.
+Subject subject_of(const Choice& choice);
+inline Subject resolve(const LayoutQuery& query) { return subject_of(choice_of(query)); }
+
+std::string name_of(const Choice& choice);     ///< "sf_128x4", "FLASHINFER_TRTLLM_MXFP4_BF16 w13_weight"
+std::string choices_of(const Choice& choice);  ///< "shape=1x128x4,unit-bits=8": the choices that query_from makes it of
+std::string spec_of(const Choice& choice);     ///< "sf_128x4,shape=1x128x4,unit-bits=8"
+const layout::Source& source_of(const Choice& choice);
+std::string version_of(const Choice& choice);  ///< "flashinfer-2026-08", "engine 2026-05"
+
+/// The digits that describe a layout's tiles: its own, or, where padding has none, those of the next larger sizes that have.
+struct Tiles {
+  std::vector<layout::Digit> digits;
+  std::string of;  ///< the larger sizes, "" for the subject's own
+};
+/// None when no sizes near by have digits: the program carries.
+std::optional<Tiles> tiles_of(const Subject& subject);
+
+/// The choice with the next sizes that its converter takes, its own if it takes them: padded sizes of a layer or, where padding is refused, another
+/// layer's sizes; rows and columns of a building block. None when none near by would do.
+std::optional<BackendChoice> next_taken(const BackendChoice& choice);
+std::optional<StageChoice> next_taken(const StageChoice& choice);
+
+}  // namespace mx::golden

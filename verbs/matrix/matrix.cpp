@@ -1,0 +1,163 @@
+#include "verbs/matrix/matrix.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "model/engine/vllm/env.hpp"
+#include "model/error.hpp"
+#include "model/names.hpp"
+#include "support/rescue.hpp"
+
+namespace mx::sim {
+namespace {
+
+using oracle::ParallelRequest;
+
+/// Eight ranks, or two times four: one machine of each of the common kinds.
+ParallelRequest spread(int tp, int dp, bool experts, std::string_view all2all = "allgather_reducescatter") {
+  return {.tp = tp, .dp = dp, .enable_expert_parallel = experts, .all2all_backend = std::string(all2all)};
+}
+
+std::vector<Spread> all_spreads() {
+  std::vector<Spread> rows = {
+      {"tp1", "one rank", spread(1, 1, false)},
+      {"tp2", "2 tensor parallel ranks", spread(2, 1, false)},
+      {"tp4", "4 tensor parallel ranks", spread(4, 1, false)},
+      {"tp8", "8 tensor parallel ranks", spread(8, 1, false)},
+      {"tp8-ep", "8 ranks, experts split", spread(8, 1, true)},
+      {"tp8-ep-eplb", "8 ranks, experts split and balanced", spread(8, 1, true)},
+      {"dp8", "8 data parallel ranks", spread(1, 8, false)},
+      {"tp2-dp4-ep", "2 x 4 ranks, experts split, all-gather", spread(2, 4, true)},
+      {"dp8-ep", "8 data parallel ranks, experts split, all-gather", spread(1, 8, true)},
+      {"dp8-ep-deepep-ht", "the same, DeepEP high throughput", spread(1, 8, true, "deepep_high_throughput")},
+      {"dp8-ep-deepep-ll", "the same, DeepEP low latency", spread(1, 8, true, "deepep_low_latency")},
+      {"dp8-ep-nixl", "the same, NIXL", spread(1, 8, true, "nixl_ep")},
+      {"dp8-ep-mori", "the same, MoRI", spread(1, 8, true, "mori")},
+      {"dp8-ep-nvlink-two-sided", "the same, FlashInfer NVLink two-sided", spread(1, 8, true, "flashinfer_nvlink_two_sided")},
+      {"dp8-ep-nvlink-one-sided", "the same, FlashInfer NVLink one-sided", spread(1, 8, true, "flashinfer_nvlink_one_sided")},
+  };
+  for (Spread& row : rows) row.request.enable_eplb = row.name.ends_with("-eplb");
+  return rows;
+}
+
+/// The rows of a table that the names ask for, in their order; all rows for no name.
+template <typename Row>
+std::vector<const Row*> rows_named(std::string_view what, const std::vector<std::string>& names, std::span<const Row> table) {
+  std::vector<const Row*> rows;
+  std::vector<std::string_view> known;
+  for (const Row& row : table) {
+    known.push_back(row.name);
+    if (names.empty()) rows.push_back(&row);
+  }
+  for (const std::string& name : names) {
+    const auto row = std::find_if(table.begin(), table.end(), [&](const Row& r) { return same_name(r.name, name); });
+    if (row == table.end()) throw Error(ErrorCode::usage, unknown_name(what, name, known));
+    if (std::find(rows.begin(), rows.end(), &*row) != rows.end()) {
+      throw Error(ErrorCode::usage, std::string(what) + " " + std::string(row->name) + " is given twice");
+    }
+    rows.push_back(&*row);
+  }
+  return rows;
+}
+
+bool listed(std::span<const std::string_view> names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
+
+/// Oracles by name; an empty list is all of them.
+std::vector<const oracle::OracleTables*> oracles_of(const MatrixRequest& request) {
+  std::vector<const oracle::OracleTables*> tables;
+  for (const std::string& name : request.oracles) tables.push_back(&oracle::tables_of(name));
+  if (request.oracles.empty()) {
+    for (std::string_view name : oracle::oracle_names()) tables.push_back(&oracle::tables_of(name));
+  }
+  return tables;
+}
+
+std::vector<MatrixSection> sections_of(const MatrixRequest& request) {
+  const auto schemes = rows_named("scheme", request.schemes, oracle::schemes());
+  const auto tables = oracles_of(request);
+  const bool as_published = request.schemes.empty() && !request.every_scheme;
+  std::vector<MatrixSection> sections;
+  for (const oracle::Model* model : rows_named("model", request.models, oracle::models())) {
+    for (const oracle::Scheme* scheme : schemes) {
+      if (as_published && !listed(model->published, scheme->name)) continue;
+      const auto asked = std::find_if(tables.begin(), tables.end(), [&](const auto* one) { return one->name == scheme->oracle; });
+      if (asked != tables.end()) sections.push_back({model, scheme, *asked, {}});
+    }
+  }
+  return sections;
+}
+
+void require_variables(const std::map<std::string, std::string>& env) {
+  for (const auto& [name, value] : env) {
+    if (!listed(oracle::env_names(), name)) throw Error(ErrorCode::usage, unknown_name("variable", name, oracle::env_names()));
+  }
+}
+
+constexpr std::string_view kMissingClasses = "*";
+
+/// The verdicts of one backend's classes, which stand together in their order.
+MatrixCell cell_of(const oracle::BackendRow& row, std::span<const oracle::Candidate> verdicts) {
+  const auto name = [&](std::size_t i) { return verdicts[i].kernel_class == kMissingClasses ? kMissingClasses : row.classes[i]; };
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    if (verdicts[i].verdict.supported) return {CellState::possible, name(i), {}, {}};
+  }
+  if (verdicts.empty()) return {CellState::refused, {}, {}, {}};
+  const std::size_t last = verdicts.size() - 1;
+  return {CellState::refused, name(last), verdicts[last].verdict.code, verdicts[last].verdict.text};
+}
+
+MatrixAnswer answer_of(const oracle::OracleTables& tables, const oracle::Deployment& deployment, oracle::Detail detail) {
+  const std::vector<oracle::Candidate> verdicts = oracle::support(tables, deployment, detail);
+  const oracle::Decision decision = oracle::select(tables, deployment, detail);
+  MatrixAnswer answer;
+  if (decision.refusal) answer.refusal = decision.refusal->error_type;
+  std::size_t at = 0;
+  for (const oracle::BackendRow& row : tables.backends) {
+    std::size_t end = at;
+    while (end < verdicts.size() && verdicts[end].backend == row.name) ++end;
+    answer.cells.push_back(cell_of(row, std::span(verdicts).subspan(at, end - at)));
+    at = end;
+    if (!decision.choice || decision.choice->backend != row.name) continue;
+    const auto chosen = std::find(row.classes.begin(), row.classes.end(), decision.choice->kernel_class);
+    answer.chosen = answer.cells.size() - 1;
+    // Its classes need not have taken the deployment: the cpu is forced with other keys than it was asked with, NONE has no classes.
+    answer.cells.back() = {CellState::chosen, chosen == row.classes.end() ? std::string_view() : *chosen, {}, {}};
+  }
+  return answer;
+}
+
+constexpr std::array<std::string_view, 3> kStates = {"chosen", "possible", "refused"};
+
+}  // namespace
+
+std::span<const Spread> spreads() {
+  static const std::vector<Spread> kSpreads = all_spreads();
+  return kSpreads;
+}
+
+std::string_view name_of(CellState state) { return kStates[static_cast<std::size_t>(state)]; }
+
+Matrix run_matrix(const MatrixRequest& request, oracle::Detail detail) {
+  require_variables(request.env);
+  Matrix matrix{rows_named("platform", request.platforms, oracle::all_platforms()), rows_named("parallelism", request.spreads, spreads()),
+                sections_of(request)};
+  if (matrix.sections.empty()) throw Error(ErrorCode::usage, "no checkpoint of these models comes in these schemes for these oracles");
+  const std::size_t in_section = matrix.platforms.size() * matrix.spreads.size();
+  for (MatrixSection& section : matrix.sections) section.answers.resize(in_section);
+  Rescue rescue;
+#pragma omp parallel for schedule(static, 16)
+  for (std::size_t i = 0; i < matrix.deployments(); ++i) {
+    rescue.run([&] {
+      MatrixSection& section = matrix.sections[i / in_section];
+      const oracle::PlatformPreset& platform = *matrix.platforms[i % matrix.platforms.size()];
+      const Spread& spread = *matrix.spreads[i % in_section / matrix.platforms.size()];
+      oracle::Deployment deployment = oracle::deployment_of(*section.model, *section.scheme, platform, spread.request);
+      deployment.env = request.env;
+      section.answers[i % in_section] = answer_of(*section.tables, deployment, detail);
+    });
+  }
+  rescue.rethrow();
+  return matrix;
+}
+
+}  // namespace mx::sim

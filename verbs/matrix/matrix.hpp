@@ -1,0 +1,85 @@
+#pragma once
+// What an engine's oracles answer over a product of models, schemes, platforms and parallelisms, backend by backend.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/deployment/deployment.hpp"
+#include "model/deployment/models.hpp"
+#include "model/engine/vllm/select.hpp"
+#include "model/engine/vllm/tables.hpp"
+
+namespace mx::sim {
+
+/// A named way of spreading a layer.
+struct Spread {
+  std::string_view name;   ///< for the command line: "tp8-ep"
+  std::string_view title;  ///< for people
+  oracle::ParallelRequest request;
+};
+/// One rank, tensor parallel, data parallel, and every exchange of tokens that turns kernels on.
+std::span<const Spread> spreads();
+
+/// One backend for one deployment.
+enum class CellState : std::uint8_t {
+  chosen,
+  possible,  ///< another is chosen, or none, but some class of this one takes the deployment
+  refused,
+};
+std::string_view name_of(CellState state);
+
+struct MatrixCell {
+  CellState state;
+  std::string_view kernel_class;  ///< chosen: the class; possible: the first that takes it; refused: the last one asked, "*" or empty without one
+  std::string_view code;          ///< refused: the first failing check of that class, as Verdict::code
+  std::string text;               ///< refused and asked for with Detail::texts: what was asked, what the class takes
+};
+
+/// One deployment: what the engine answers, and a cell for each backend of the oracle's table.
+struct MatrixAnswer {
+  std::optional<std::size_t> chosen;  ///< backend, by its place in the table
+  std::string refusal;                ///< the engine's exception when there is no choice
+  std::vector<MatrixCell> cells;
+};
+
+/// One checkpoint on every platform with every parallelism.
+struct MatrixSection {
+  const oracle::Model* model;
+  const oracle::Scheme* scheme;
+  const oracle::OracleTables* tables;
+  std::vector<MatrixAnswer> answers;  ///< [spread][platform]
+};
+
+/// The axes, each as names of the tables. An empty axis is all of its table; with `schemes` empty each model comes in the schemes of its published
+/// checkpoints, and with `oracles` not empty only in those that ask one of these oracles.
+struct MatrixRequest {
+  std::vector<std::string> models = {};
+  std::vector<std::string> schemes = {};
+  std::vector<std::string> oracles = {};
+  std::vector<std::string> platforms = {};
+  std::vector<std::string> spreads = {};
+  std::map<std::string, std::string> env = {};  ///< variables that are set everywhere
+  bool every_scheme = false;                    ///< every model in every scheme, published or not
+};
+
+struct Matrix {
+  std::vector<const oracle::PlatformPreset*> platforms;
+  std::vector<const Spread*> spreads;
+  std::vector<MatrixSection> sections;
+
+  std::size_t deployments() const { return sections.size() * platforms.size() * spreads.size(); }
+  const MatrixAnswer& answer(const MatrixSection& section, std::size_t spread, std::size_t platform) const {
+    return section.answers[spread * platforms.size() + platform];
+  }
+};
+
+/// Asks the oracles; deployments are shared out over threads, the result is the same for any number of them. Throws Error(usage) for an unknown name
+/// (with the nearest), a name given twice, an unknown variable, and a request that leaves no deployment.
+Matrix run_matrix(const MatrixRequest& request, oracle::Detail detail = oracle::Detail::codes);
+
+}  // namespace mx::sim

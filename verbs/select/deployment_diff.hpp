@@ -1,0 +1,27 @@
+#pragma once
+// Why two deployments get different answers: the inputs that differ, and where the two searches part.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/engine/vllm/select.hpp"
+#include "sim/deployment_file.hpp"
+
+namespace mx::sim {
+
+/// One input, by the name of its key in a deployment file: "parallel.tp". Values as text, "not set" for a variable that is absent.
+struct InputDifference {
+  std::string key;
+  std::string a;
+  std::string b;
+};
+
+/// What differs, in the order of the documents. Sizes are compared per rank, as the oracles see them.
+std::vector<InputDifference> input_differences(const DeploymentFile& a, const DeploymentFile& b);
+
+/// The first step (candidate, class, verdict) of the two searches that is not the same in both; none when all are. One trace may end there.
+std::optional<std::size_t> first_parting(const oracle::Decision& a, const oracle::Decision& b);
+
+}  // namespace mx::sim
