@@ -14,6 +14,7 @@
 #include "model/audit/deployment_text.hpp"
 #include "model/audit/findings.hpp"
 #include "model/audit/findings_text.hpp"
+#include "model/engine/vllm/tables.hpp"
 
 namespace mx::cli {
 namespace {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/deployment/deployment.hpp"
+#include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
 #include "model/numerics/convert.hpp"
 #include "props/program.hpp"

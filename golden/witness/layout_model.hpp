@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "golden/witness/layout_call.hpp"
+#include "model/families/convert.hpp"
 #include "model/layout/cast.hpp"
 #include "model/layout/layout.hpp"
 #include "model/layout/packed.hpp"

@@ -10,6 +10,7 @@
 
 #include "kernels/moe/aligned.hpp"
 #include "kernels/moe/panel_format.hpp"
+#include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
 
 namespace mx::kernels::moe {

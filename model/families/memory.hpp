@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "model/families/setting.hpp"
-#include "model/layout/cast.hpp"
-#include "model/layout/layout.hpp"
+#include "model/layout/plan.hpp"
 #include "model/layout/source.hpp"
 #include "model/layout/tensor.hpp"
 
@@ -64,28 +63,6 @@ struct BrokenNeed {
   Need need;
   std::int64_t value;
   std::string text() const;  ///< "2I = 64 is not a multiple of 128 (the next is 128): why"
-};
-
-/// Where one tensor goes and what becomes of its units.
-struct TensorPlan {
-  Layout layout;  ///< units of memory: after the cast
-  const Cast* cast;
-};
-
-/// Units of a tensor in logical row-major order; the first unit in the lowest bits of the first byte.
-struct Units {
-  int bits = 0;
-  std::vector<std::uint8_t> bytes;
-  bool absent() const { return bytes.empty(); }
-};
-/// The units of a layer's tensors, indexed by Role.
-using LayerUnits = std::array<Units, kRoleCount>;
-
-/// What a conversion loses: per code, or per position.
-struct Loss {
-  Role role;
-  std::string what;    ///< "e8m0 codes 1..102 become 0", "scale columns 40..43 are cut off"
-  std::int64_t units;  ///< of this tensor that cannot be restored
 };
 
 /// One backend's conversion of a layer's tensors.

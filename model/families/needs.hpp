@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "model/deployment/deployment.hpp"
-#include "model/engine/vllm/select.hpp"
 
 namespace mx::oracle {
 

@@ -43,11 +43,6 @@ class Uncast {
   std::vector<Entry> entries_;  // by value, then unit; empty for the identity
 };
 
-/// Every transform, the identity first.
-std::span<const Cast> all_casts();
-/// Throws Error(usage) with the nearest name.
-const Cast& cast_named(std::string_view name);
-
-extern const Cast& kKeep;  ///< the identity
+extern const Cast kKeep;  ///< the identity
 
 }  // namespace mx::layout

@@ -19,29 +19,12 @@ std::string hex(std::uint64_t value) {
   return text;
 }
 
-bool slices(const Layout& layout) {
-  return std::ranges::any_of(layout.steps(), [](const Step& step) { return std::holds_alternative<Slice>(step); });
-}
-
-/// What `work` does, with the tensor's name on errors.
-template <class Work>
-auto named(Role role, Work work) {
-  try {
-    return work();
-  } catch (const Error& error) {
-    throw Error(error.code(), error.what(), std::string(name_of(role)));
-  }
-}
-
 std::vector<std::uint8_t> named_row_major(Role role, const Layout& layout, std::span<const std::uint8_t> bytes) {
   return named(role, [&] { return to_row_major(layout, bytes); });
 }
 
 /// Bits of the units that a plan places, before its cast.
 int source_bits(const Layout& layout, const Cast& cast) { return cast.keeps() ? layout.grain_bits() : cast.from_bits; }
-
-/// The tensor's units in logical order, before the cast.
-Layout row_major(const Layout& layout, const Cast& cast) { return {layout.axes_before(0), cast.keeps() ? layout.unit_bits() : cast.from_bits}; }
 
 /// Memory units in row-major order -> units before the cast; every one must be what the cast makes of its result.
 std::vector<std::uint8_t> undo_cast(const TensorPlan& from, std::vector<std::uint8_t> memory) {
@@ -67,63 +50,6 @@ std::vector<std::uint8_t> take_by_units(const TensorPlan& from, std::span<const 
   return from_row_major(to, undo_cast(from, held_row_major(from.layout, memory).bytes), 0);
 }
 
-/// Throws Error(input) when the bytes do not fit their layout.
-void check_fit(Role role, const Layout& layout, std::span<const std::uint8_t> bytes) {
-  if (static_cast<std::int64_t>(bytes.size()) == layout.bytes()) return;
-  throw Error(ErrorCode::input, std::to_string(bytes.size()) + " bytes where the layout has " + std::to_string(layout.bytes()),
-              std::string(name_of(role)));
-}
-
-/// Counts the units that a cast cannot give back, in whatever order they stand.
-void note_cast_loss(Role role, const Cast& cast, std::span<const std::uint8_t> units, std::vector<Loss>& losses) {
-  if (cast.keeps()) return;
-  const Uncast uncast(cast);
-  if (uncast.is_lossless()) return;
-  std::vector<bool> is_lost(std::size_t{1} << cast.from_bits);
-  for (std::size_t unit = 0; unit < is_lost.size(); ++unit) is_lost[unit] = !uncast.is_recoverable(unit);
-  std::int64_t lost = 0;
-  for (std::int64_t i = 0; i < static_cast<std::int64_t>(units.size()) * 8 / cast.from_bits; ++i) {
-    if (is_lost[static_cast<std::size_t>(get_grain(units, i, cast.from_bits))]) ++lost;
-  }
-  if (lost > 0) losses.push_back({role, std::string(cast.summary), lost});
-}
-
-/// Counts the units that have no place in memory.
-void note_cut(Role role, const Layout& layout, std::vector<Loss>& losses) {
-  const std::vector<std::uint8_t> nothing(static_cast<std::size_t>(layout.bytes()));
-  const std::int64_t held = held_row_major(layout, nothing).count;
-  if (held < layout.size()) losses.push_back({role, "elements beyond the last whole tile are cut off", layout.size() - held});
-}
-
-/// One tensor into its backend's memory; adds what it loses.
-PackedTensor packed_tensor(Role role, TensorPlan plan, const Layout& memory, std::span<const std::uint8_t> source, std::vector<Loss>& losses,
-                           const Mover& mover) {
-  check_fit(role, memory, source);
-  note_cast_loss(role, *plan.cast, source, losses);
-  if (slices(plan.layout)) note_cut(role, plan.layout, losses);
-  std::vector<std::uint8_t> bytes = named(role, [&] { return mover.place(memory, source, plan); });
-  return {role, std::move(plan.layout), plan.cast, std::move(bytes)};
-}
-
-/// A tensor of a large model is no longer held than it is needed.
-void give_back(std::vector<std::uint8_t>& bytes) { std::vector<std::uint8_t>().swap(bytes); }
-
-/// Of scales that are bytes; 0 for others.
-int largest_scale_byte(const CanonicalLayer& layer) {
-  int largest = 0;
-  for (const Role role : {Role::w13_weight_scale, Role::w2_weight_scale}) {
-    if (unit_bits(role, layer.form.format) != 8) continue;
-    for (const std::uint8_t byte : layer[role]) largest = std::max(largest, int{byte});
-  }
-  return largest;
-}
-
-/// The first version of the engine that converts the form, or the first there is.
-Engine first_engine(const BackendLayout& backend, const Form& form) {
-  const auto found = std::ranges::find_if(kEngines, [&](Engine engine) { return backend.converts(form, engine); });
-  return found != kEngines.end() ? *found : kEngines.front();
-}
-
 Coord coord_of(std::int64_t index, const std::vector<Axis>& axes) {
   Coord coord(axes.size());
   for (std::size_t i = axes.size(); i-- > 0;) {
@@ -135,118 +61,13 @@ Coord coord_of(std::int64_t index, const std::vector<Axis>& axes) {
 
 }  // namespace
 
-const PackedTensor* PackedLayer::find(Role role) const {
-  for (const PackedTensor& tensor : tensors) {
-    if (tensor.role == role) return &tensor;
-  }
-  return nullptr;
-}
-
-void PackedLayer::require(std::string_view wanted) const {
-  if (backend != wanted && !fault::planted(fault::Fault::any_backend_takes_any)) {
-    throw Error(ErrorCode::usage, "the layer is packed for " + backend + ", not for " + std::string(wanted), backend);
-  }
+void check_fit(Role role, const Layout& layout, std::span<const std::uint8_t> bytes) {
+  if (static_cast<std::int64_t>(bytes.size()) == layout.bytes()) return;
+  throw Error(ErrorCode::input, std::to_string(bytes.size()) + " bytes where the layout has " + std::to_string(layout.bytes()),
+              std::string(name_of(role)));
 }
 
 const Mover kMoveByUnits{"model", place_by_units, take_by_units};
-
-LayerUnits placed_units(CanonicalLayer layer, const BackendLayout& backend, const Setting& setting, std::vector<Loss>& losses, const Mover& mover) {
-  LayerUnits units;
-  for (Role role : kAllRoles) {
-    if (layer[role].empty()) continue;
-    const Layout memory = canonical(role, layer.sizes, layer.form);
-    check_fit(role, memory, layer[role]);
-    const TensorPlan logical{row_major(memory, kKeep), &kKeep};
-    units[static_cast<std::size_t>(role)] = {memory.unit_bits(), named(role, [&] { return mover.place(memory, layer[role], logical); })};
-    give_back(layer[role]);
-  }
-  if (backend.values != nullptr) backend.values(units, setting, losses);
-  return units;
-}
-
-PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, Setting setting, const Mover& mover) {
-  setting.sizes = layer.sizes;
-  setting.form = layer.form;
-  setting.has_bias = layer.has_bias();
-  setting.largest_scale_byte = largest_scale_byte(layer);
-  if (!backend.converts(layer.form, setting.engine)) {
-    throw Error(ErrorCode::usage,
-                "checkpoints of " + std::string(name_of(layer.form.format)) + " in " + std::string(name_of(layer.form.order)) + " order" +
-                    (layer.form.gated ? "" : ", not gated,") + " are not converted by engine " + std::string(name_of(setting.engine)),
-                std::string(backend.backend));
-  }
-  check_needs(backend, setting);
-  for (Role role : kAllRoles) {
-    if (layer[role].empty() && !is_bias(role) && has_role(layer.form.format, role)) {
-      throw Error(ErrorCode::input, "missing from the layer", std::string(name_of(role)));
-    }
-  }
-  PackedLayer packed{std::string(backend.backend), setting, {}, {}};
-  LayerUnits units;
-  const bool coupled = backend.values != nullptr;
-  if (coupled) units = placed_units(std::move(layer), backend, setting, packed.losses, mover);
-  for (Role role : kAllRoles) {
-    // NOLINTNEXTLINE(bugprone-use-after-move): it is moved from where they are coupled, and not looked at there.
-    std::vector<std::uint8_t>& held = coupled ? units[static_cast<std::size_t>(role)].bytes : layer[role];
-    if (held.empty()) continue;
-    const std::vector<std::uint8_t> source = std::move(held);
-    TensorPlan plan = backend.build(role, setting);
-    const Layout memory = coupled ? row_major(plan.layout, *plan.cast) : canonical(role, setting.sizes, setting.form);
-    packed.tensors.push_back(packed_tensor(role, std::move(plan), memory, source, packed.losses, mover));
-  }
-  return packed;
-}
-
-PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, const Sizes& padded) {
-  const Setting setting{.sizes = layer.sizes, .padded = padded, .form = layer.form, .engine = first_engine(backend, layer.form)};
-  return convert(std::move(layer), backend, setting);
-}
-
-CanonicalLayer restore(PackedLayer packed, OnLoss on_loss, const Mover& mover) {
-  const Setting& setting = packed.setting;
-  const BackendLayout& backend = backend_layout_named(packed.backend, setting.form.format, setting.engine);
-  if (on_loss == OnLoss::refuse && !packed.losses.empty()) {
-    const Loss& loss = packed.losses.front();
-    throw Error(ErrorCode::usage, loss.what + " (" + std::to_string(loss.units) + " units)", std::string(name_of(loss.role)));
-  }
-  if (backend.values != nullptr && backend.undo_values == nullptr) {
-    throw Error(ErrorCode::usage, "what is packed does not determine the checkpoint's values", packed.backend);
-  }
-  const bool coupled = backend.undo_values != nullptr;
-  LayerUnits units;
-  CanonicalLayer layer{setting.sizes, setting.form, {}};
-  const auto wrong_sizes = [](Role role, const Layout& layout) {
-    return Error(ErrorCode::usage, "the layout is not one of these sizes: " + one_line(layout), std::string(name_of(role)));
-  };
-  for (PackedTensor& tensor : packed.tensors) {
-    const Role role = tensor.role;
-    check_fit(role, tensor.layout, tensor.bytes);
-    const Layout memory = coupled ? row_major(tensor.layout, *tensor.cast) : canonical(role, setting.sizes, setting.form);
-    if (memory.logical() != tensor.layout.axes_before(0)) throw wrong_sizes(role, tensor.layout);
-    std::vector<std::uint8_t> taken = named(role, [&] { return mover.take({tensor.layout, tensor.cast}, tensor.bytes, memory); });
-    give_back(tensor.bytes);
-    if (coupled) {
-      units[static_cast<std::size_t>(role)] = {memory.unit_bits(), std::move(taken)};
-    } else {
-      layer[role] = std::move(taken);
-    }
-  }
-  if (coupled) backend.undo_values(units, setting);
-  for (Role role : kAllRoles) {
-    Units& of_role = units[static_cast<std::size_t>(role)];
-    if (layer[role].empty() && of_role.absent()) {
-      if (is_bias(role) || !has_role(setting.form.format, role)) continue;
-      throw Error(ErrorCode::input, "missing from the packed layer", std::string(name_of(role)));
-    }
-    if (of_role.absent()) continue;
-    const Layout memory = canonical(role, setting.sizes, setting.form);
-    if (static_cast<std::int64_t>(of_role.bytes.size()) != memory.bytes()) throw wrong_sizes(role, packed.find(role)->layout);
-    const Layout logical = row_major(memory, kKeep);
-    layer[role] = named(role, [&] { return mover.place(logical, of_role.bytes, {memory, &kKeep}); });
-    give_back(of_role.bytes);
-  }
-  return layer;
-}
 
 std::string Mismatch::text() const {
   const std::string place = coord.has_value() ? coord_text(axes, *coord) : "padding";

@@ -123,24 +123,20 @@ std::unique_ptr<Experts> canonical_experts(const layout::CanonicalLayer& layer) 
   return std::make_unique<MappedExperts>(layer.sizes, std::move(readers));
 }
 
-std::unique_ptr<Experts> packed_experts(const layout::PackedLayer& layer) {
-  const layout::BackendLayout& backend = layout::backend_layout_named(layer.backend, layer.setting.form.format, layer.setting.engine);
-  // A kernel does not know where the checkpoint ended: it reads the padded sizes.
-  layout::Setting kernel_view = layer.setting;
-  kernel_view.sizes = layer.setting.padded;
+std::unique_ptr<Experts> memory_experts(const layout::Sizes& sizes, std::span<const ExpertMemory> tensors) {
   std::array<Reader, 6> readers;
-  for (const layout::PackedTensor& tensor : layer.tensors) {
-    const auto [memory, cast] = backend.build(tensor.role, kernel_view);
-    if (memory.bytes() != static_cast<std::int64_t>(tensor.bytes.size())) {
-      throw Error(ErrorCode::usage, "holds " + std::to_string(tensor.bytes.size()) + " bytes, its layout needs " + std::to_string(memory.bytes()),
+  for (const ExpertMemory& tensor : tensors) {
+    if (tensor.layout.bytes() != static_cast<std::int64_t>(tensor.bytes.size())) {
+      throw Error(ErrorCode::usage,
+                  "holds " + std::to_string(tensor.bytes.size()) + " bytes, its layout needs " + std::to_string(tensor.layout.bytes()),
                   std::string(layout::name_of(tensor.role)));
     }
     // A bias is read in the type that it was widened to.
-    const bool as_is = cast->keeps() || layout::is_bias(tensor.role);
-    readers[static_cast<std::size_t>(tensor.role)] = as_is ? Reader(memory, tensor.bytes) : Reader(memory, tensor.bytes, *cast);
+    const bool as_is = tensor.cast->keeps() || layout::is_bias(tensor.role);
+    readers[static_cast<std::size_t>(tensor.role)] = as_is ? Reader(tensor.layout, tensor.bytes) : Reader(tensor.layout, tensor.bytes, *tensor.cast);
   }
   require_weights(readers);
-  return std::make_unique<MappedExperts>(layer.setting.padded, std::move(readers));
+  return std::make_unique<MappedExperts>(sizes, std::move(readers));
 }
 
 }  // namespace mx::moe

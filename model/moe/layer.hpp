@@ -30,9 +30,15 @@ class Experts {
 /// Reads the checkpoint's form. Throws Error(usage) when a weight or scale is missing or of another size than the layer's.
 std::unique_ptr<Experts> canonical_experts(const layout::CanonicalLayer& layer);
 
-/// Reads a backend's packed form where its layout says, at its padded sizes: what a kernel that trusts the layout would read. Throws Error(usage)
-/// when the backend is not modelled or a tensor is missing.
-std::unique_ptr<Experts> packed_experts(const layout::PackedLayer& layer);
+/// One tensor in some memory.
+struct ExpertMemory {
+  layout::Role role;
+  layout::Layout layout;
+  const layout::Cast* cast;
+  std::span<const std::uint8_t> bytes;
+};
+/// Reads memory where its layouts say. Throws Error(usage) when a tensor's bytes do not fit its layout or a weight is missing.
+std::unique_ptr<Experts> memory_experts(const layout::Sizes& sizes, std::span<const ExpertMemory> tensors);
 
 /// Gate and up of one expert, combined: what `activation.hpp` says of fp32, the same operations in the same order of any arithmetic.
 enum class GatedKind {

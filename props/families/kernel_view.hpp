@@ -1,6 +1,7 @@
 #pragma once
 // What a kernel makes of packed tensors: it looks for each element of its matrices where the documents place it, and finds what the model put there.
 
+#include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
 #include "props/families/memory_case.hpp"
 

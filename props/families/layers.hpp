@@ -1,6 +1,7 @@
 #pragma once
 // Layers to convert: random ones, and ones that every conversion keeps.
 
+#include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
 
 namespace mx::props {

@@ -9,8 +9,8 @@
 #include "model/engine/vllm/rounding.hpp"
 #include "model/error.hpp"
 #include "sim/checkpoint/kernel_platforms.hpp"
+#include "sim/checkpoint/shard.hpp"
 #include "sim/checkpoint/staging.hpp"
-#include "sim/verify/verify.hpp"
 #include "support/json.hpp"
 #include "support/quote.hpp"
 

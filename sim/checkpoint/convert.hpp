@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/relayout/mover.hpp"
+#include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
 #include "support/progress.hpp"
 #include "support/stop.hpp"

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
 #include "support/safetensors.hpp"
 

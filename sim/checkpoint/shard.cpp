@@ -1,4 +1,4 @@
-// Tensor parallel sharding of a layer, through the layouts: a shard is a slice of the logical tensor.
+#include "sim/checkpoint/shard.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "model/error.hpp"
-#include "sim/verify/verify.hpp"
 
 namespace mx::sim {
 namespace {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
 #include "model/moe/routing.hpp"
 #include "sim/execute/kernel.hpp"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/families/arithmetic.hpp"
+#include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
 #include "model/numerics/dot.hpp"
 

@@ -5,9 +5,11 @@
 #include <utility>
 
 #include "model/error.hpp"
+#include "model/families/experts.hpp"
 #include "model/layout/address_map.hpp"
 #include "model/moe/layer.hpp"
 #include "model/numerics/convert.hpp"
+#include "sim/checkpoint/shard.hpp"
 #include "sim/execute/run_backend.hpp"
 #include "support/rescue.hpp"
 

@@ -11,6 +11,7 @@
 #include "model/error.hpp"
 #include "model/moe/layer.hpp"
 #include "model/names.hpp"
+#include "sim/checkpoint/shard.hpp"
 #include "sim/execute/run_backend.hpp"
 #include "sim/verify/check_layer.hpp"
 #include "support/random.hpp"

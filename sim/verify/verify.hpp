@@ -11,6 +11,7 @@
 
 #include "kernels/relayout/mover.hpp"
 #include "model/engine/vllm/select.hpp"
+#include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
 #include "model/numerics/dot.hpp"
 #include "sim/checkpoint/checkpoint.hpp"
@@ -113,17 +114,6 @@ struct VerifyOptions {
 /// Throws Error(input) when the checkpoint cannot be read, Error(usage) on an unknown platform or backend, Stopped when `options.stop` says so on the
 /// way.
 VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options);
-
-/// Throws Error(usage) when I / tp is not a whole number of scale groups, or of scale blocks.
-void check_cut(const layout::Sizes& sizes, layout::WeightFormat format, int tp);
-
-/// Rank `rank` of `tp`: rows of gate and up, and columns of w2, from rank * I / tp on; the w2 bias is on every rank (only the first adds it).
-/// Throws as check_cut does.
-layout::CanonicalLayer shard(const layout::CanonicalLayer& layer, int rank, int tp, const layout::Mover& mover = layout::kMoveByUnits);
-
-/// What every rank of one layer was cut from, the ranks in order. Throws Error(input) when their tensors are not of one size, or when what is whole
-/// on every rank differs between them.
-layout::CanonicalLayer join(std::vector<layout::CanonicalLayer> ranks, const layout::Mover& mover = layout::kMoveByUnits);
 
 /// Largest tolerated distance of `exact` execution from a float64 reference, in fp32 ulps of the row's largest output.
 inline constexpr double kExpectedUlps = 4;

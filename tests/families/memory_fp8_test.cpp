@@ -1,5 +1,6 @@
 // FP8 and MXFP8 with FlashInfer, and XPU's fp8, against plain loops.
 
+#include "model/families/convert.hpp"
 #include "model/families/stage.hpp"
 #include "model/layout/packed.hpp"
 #include "tests/catch.hpp"

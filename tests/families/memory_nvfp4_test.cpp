@@ -1,5 +1,6 @@
 // NVFP4 backends against plain loops over their row orders, gated and not, and the padding that comes behind both shards.
 
+#include "model/families/convert.hpp"
 #include "model/families/stage.hpp"
 #include "model/layout/packed.hpp"
 #include "tests/catch.hpp"

@@ -5,6 +5,8 @@
 #include "kernels/relayout/cast_units.hpp"
 #include "kernels/relayout/tensor.hpp"
 #include "model/error.hpp"
+#include "model/families/casts.hpp"
+#include "model/families/convert.hpp"
 #include "model/layout/grains.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/relayout_cases.hpp"

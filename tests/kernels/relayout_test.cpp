@@ -2,6 +2,7 @@
 #include <array>
 
 #include "kernels/relayout/plan.hpp"
+#include "model/families/casts.hpp"
 #include "tests/catch.hpp"
 #include "tests/counts.hpp"
 #include "tests/kernels/relayout_cases.hpp"
@@ -56,7 +57,8 @@ void check(const RelayoutCase& c, Count& count, mx::test::EveryNth& picked) {
   const Bytes source = mx::test::random_bytes(c.from.bytes(), static_cast<std::uint32_t>(count.cases));
   const Bytes wanted = mx::test::by_model(c.from, source, c.to);
   const std::vector<const IsaTier*> all = tiers();
-  // Plans take time to make: an ordinary run makes one of a case, by turns on each tier; a full one the plainest and the fastest always, one of the others by turns.
+  // Plans take time to make: an ordinary run makes one of a case, by turns on each tier; a full one the plainest and the fastest always, one of the
+  // others by turns.
   const IsaTier* const turn = all[count.cases % all.size()];
   for (const IsaTier* tier : mx::test::full_counts() ? std::vector{all.front(), turn, all.back()} : std::vector{turn}) {
     INFO(tier->name);

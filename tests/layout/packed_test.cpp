@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "model/families/convert.hpp"
 #include "tests/catch.hpp"
 #include "tests/counts.hpp"
 #include "tests/layout/errors.hpp"

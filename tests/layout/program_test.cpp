@@ -1,6 +1,7 @@
 #include <map>
 #include <numeric>
 
+#include "model/families/casts.hpp"
 #include "model/families/stage.hpp"
 #include "model/layout/address_map.hpp"
 #include "model/layout/grains.hpp"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/families/experts.hpp"
 #include "model/numerics/f32.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"

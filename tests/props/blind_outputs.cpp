@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "model/families/convert.hpp"
 #include "model/layout/grains.hpp"
 #include "model/layout/packed.hpp"
 #include "model/moe/arithmetic.hpp"

@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
 #include "model/moe/routing.hpp"
 #include "model/stand_in.hpp"

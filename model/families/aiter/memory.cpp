@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/families/aiter/blocks.hpp"
+#include "model/families/casts.hpp"
 #include "model/families/memory.hpp"
 #include "model/families/row_blocks.hpp"
 #include "model/layout/grains.hpp"

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "model/families/casts.hpp"
 #include "model/families/cutlass_w4a8/values.hpp"
 #include "model/families/memory.hpp"
 #include "model/families/row_blocks.hpp"

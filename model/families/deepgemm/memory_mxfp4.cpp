@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "model/families/casts.hpp"
 #include "model/families/deepgemm/blocks.hpp"
 #include "model/families/memory.hpp"
 #include "model/families/stage.hpp"

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/error.hpp"
+#include "model/families/casts.hpp"
 #include "model/families/deepgemm/blocks.hpp"
 #include "model/families/stage.hpp"
 #include "model/families/value_stage.hpp"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/families/casts.hpp"
 #include "model/families/fragments.hpp"
 #include "model/families/marlin/values.hpp"
 #include "model/families/memory.hpp"

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "model/error.hpp"
+#include "model/families/convert.hpp"
 #include "model/families/value_stage.hpp"
 #include "model/layout/grains.hpp"
 #include "model/layout/packed.hpp"

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "model/families/casts.hpp"
 #include "model/families/stage.hpp"
 #include "model/families/triton_kernels/blocks.hpp"
 

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "model/families/casts.hpp"
 #include "model/families/memory.hpp"
 #include "model/families/stage.hpp"
 #include "model/fault.hpp"

@@ -3,6 +3,7 @@
 #include <rapidcheck.h>
 
 #include "model/error.hpp"
+#include "model/families/convert.hpp"
 #include "model/layout/grains.hpp"
 #include "model/layout/packed.hpp"
 #include "props/layout/laws.hpp"

@@ -1,5 +1,7 @@
 // AITER: building blocks against their formulas, element by element; backends against those; what is surprising about them.
 
+#include "model/families/casts.hpp"
+#include "model/families/convert.hpp"
 #include "model/families/stage.hpp"
 #include "model/layout/packed.hpp"
 #include "tests/catch.hpp"

@@ -1,5 +1,6 @@
 // The CPU's packing against its formulas, element by element, and what it does to a last half block.
 
+#include "model/families/convert.hpp"
 #include "model/families/stage.hpp"
 #include "model/layout/packed.hpp"
 #include "tests/catch.hpp"

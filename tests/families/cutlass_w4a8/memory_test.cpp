@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "model/families/convert.hpp"
 #include "model/families/cutlass_w4a8/values.hpp"
 #include "model/families/stage.hpp"
 #include "model/families/value_stage.hpp"

@@ -1,5 +1,6 @@
 #include <array>
 
+#include "model/families/convert.hpp"
 #include "model/families/memory.hpp"
 #include "model/families/stage.hpp"
 #include "model/families/value_stage.hpp"

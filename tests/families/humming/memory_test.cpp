@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <random>
 
+#include "model/families/convert.hpp"
 #include "model/families/humming/values.hpp"
 #include "model/families/stage.hpp"
 #include "model/families/value_stage.hpp"

@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
 
 namespace mx::test {

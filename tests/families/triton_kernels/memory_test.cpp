@@ -1,6 +1,8 @@
 // What the engine does around triton_kernels: row orders, devices, versions.
 
 #include "model/families/memory.hpp"
+
+#include "model/families/convert.hpp"
 #include "model/families/stage.hpp"
 #include "model/families/triton_kernels/memory.hpp"
 #include "model/layout/packed.hpp"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
 #include "tests/sim/checkpoint/draft.hpp"
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/checkpoint/checkpoint.hpp"
+#include "sim/checkpoint/shard.hpp"
 #include "sim/verify/verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/sim/checkpoint/convert_files.hpp"

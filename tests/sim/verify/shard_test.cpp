@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "sim/checkpoint/shard.hpp"
 #include "sim/verify/verify.hpp"
 #include "tests/catch.hpp"
 
