@@ -128,7 +128,12 @@ const Quantizer* quantizer_of_key(std::string_view activation_key) {
 std::span<const ExecutionRow> execution_rows() {
   static const std::vector<ExecutionRow> all = [] {
     std::vector<ExecutionRow> joined;
-    for (const auto table : {mxfp4_executions(), nvfp4_executions(), fp8_executions()}) joined.insert(joined.end(), table.begin(), table.end());
+    for (const auto table : {deepgemm_executions(), trtllm_executions(), flashinfer_cutlass_executions(), cutedsl_executions(), b12x_executions(),
+                             vllm_cutlass_executions(), marlin_executions(), aiter_executions(), triton_kernels_executions(), triton_moe_executions(),
+                             xpu_executions(), cpu_executions(), emulation_executions(), humming_executions(), cutlass_w4a8_executions()}) {
+      joined.insert(joined.end(), table.begin(), table.end());
+    }
+    std::ranges::stable_sort(joined, {}, [](const ExecutionRow& row) { return row.format; });
     return joined;
   }();
   return all;

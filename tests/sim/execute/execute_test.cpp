@@ -86,8 +86,8 @@ TEST_CASE("every backend of the oracles has a row that executes it") {
     }
     CHECK(rows > 0);
   }
-  CHECK(mxfp4_executions().size() == 16);
-  CHECK(nvfp4_executions().size() == 8);
+  CHECK(std::ranges::count(execution_rows(), WeightFormat::mxfp4, &ExecutionRow::format) == 16);
+  CHECK(std::ranges::count(execution_rows(), WeightFormat::nvfp4, &ExecutionRow::format) == 8);
 }
 
 TEST_CASE("every row executes from its own packed tensors with the bits of the checkpoint's form") {

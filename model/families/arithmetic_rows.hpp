@@ -1,0 +1,123 @@
+#pragma once
+// What the rows of families/*/arithmetic.cpp start from: what most kernels of a format share. Each row changes what is its own.
+
+#include "model/families/arithmetic.hpp"
+
+namespace mx::sim {
+
+inline constexpr moe::ActivationConstants kOai{0x3FD9DB23U, 0x3F800000U, 0x40E00000U, 0};  // 1.702, 1, 7
+inline constexpr moe::ActivationConstants kNone{0, 0, 0, 0};
+
+inline constexpr ActivationUse kRefused{{}, kNone, false, false, false};
+inline constexpr ActivationUse kSilu{"silu_and_mul", kNone, false, false, false};
+inline constexpr ActivationUse kLimitedSilu{"silu_and_mul", kNone, false, false, true, "silu_and_mul_clamp_cuda"};
+/// The constants of SwiGLU-OAI are compiled in.
+constexpr ActivationUse wired(std::string_view row) { return {row, kOai, false, false, false}; }
+constexpr ActivationUse takes(std::string_view row, bool alpha, bool beta, bool limit) { return {row, kOai, alpha, beta, limit}; }
+inline constexpr ActivationUse kOaiWired = wired("swiglu_oai_cuda");
+
+/// MXFP4: a 16-bit kernel.
+constexpr ExecutionRow mxfp4_row(std::string_view backend, Grounds grounds, std::string_view source) {
+  return {.format = layout::WeightFormat::mxfp4,
+          .backend = backend,
+          .layout = backend,
+          .unit = MatrixUnit::bf16,
+          .first = "none",
+          .second = "none",
+          .keyed = false,
+          .by = QuantizedBy::prepare,
+          .scales = ScaleMemory::row_major,
+          .epilogue = EpilogueScale::product,
+          .global = GlobalScale::epilogue,
+          .bias = BiasEntry::f32,
+          .rounds_h13 = true,
+          .swiglu_oai = wired("swiglu_oai_cuda"),
+          .silu = kSilu,
+          .oai_order = layout::SourceOrder::gpt_oss,
+          .silu_order = layout::SourceOrder::standard,
+          .bf16_weights = false,
+          .slot = SlotRule::rounded,
+          .sum = SlotSum::f32,
+          .order = SlotOrder::position,
+          .address = ExpertAddress::map,
+          .padding = {},
+          .grounds = grounds,
+          .source = source};
+}
+
+/// NVFP4: block scales inside the instruction, activations quantized likewise.
+constexpr ExecutionRow nvfp4_row(std::string_view backend, ScaleMemory scales, ExpertAddress address, Grounds grounds, std::string_view source) {
+  return {.format = layout::WeightFormat::nvfp4,
+          .backend = backend,
+          .layout = backend,
+          .unit = MatrixUnit::block_scaled,
+          .first = "nvfp4",
+          .second = "nvfp4",
+          .keyed = false,
+          .by = QuantizedBy::prepare,
+          .scales = scales,
+          .epilogue = EpilogueScale::product,
+          .global = GlobalScale::epilogue,
+          .bias = BiasEntry::dropped,
+          .rounds_h13 = false,
+          .swiglu_oai = kRefused,
+          .silu = kSilu,
+          .oai_order = layout::SourceOrder::gpt_oss,
+          .silu_order = layout::SourceOrder::standard,
+          .bf16_weights = false,
+          .slot = SlotRule::rounded,
+          .sum = SlotSum::f32,
+          .order = SlotOrder::position,
+          .address = address,
+          .padding = {},
+          .grounds = grounds,
+          .source = source};
+}
+
+/// The quantizer that goes with a format unless the activation key says otherwise.
+constexpr std::string_view usual_quantizer(layout::WeightFormat format) {
+  switch (format) {
+    case layout::WeightFormat::fp8_tensor: return "fp8-static";
+    case layout::WeightFormat::fp8_block: return "fp8-group128";
+    case layout::WeightFormat::mxfp8: return "mxfp8";
+    default: return "fp8-token";
+  }
+}
+
+/// The unit likewise.
+constexpr MatrixUnit usual_unit(layout::WeightFormat format) {
+  if (format == layout::WeightFormat::fp8_block) return MatrixUnit::fp8_blocks;
+  return format == layout::WeightFormat::mxfp8 ? MatrixUnit::block_scaled : MatrixUnit::fp8;
+}
+
+/// FP8, MXFP8 and W4A8: activations quantized as the format or the activation key says.
+constexpr ExecutionRow fp8_row(layout::WeightFormat format, std::string_view backend, std::string_view layout, Grounds grounds,
+                               std::string_view source) {
+  return {.format = format,
+          .backend = backend,
+          .layout = layout,
+          .unit = usual_unit(format),
+          .first = usual_quantizer(format),
+          .second = usual_quantizer(format),
+          .keyed = format == layout::WeightFormat::fp8_tensor || format == layout::WeightFormat::fp8_channel,
+          .by = QuantizedBy::prepare,
+          .scales = ScaleMemory::row_major,
+          .epilogue = EpilogueScale::product,
+          .global = GlobalScale::epilogue,
+          .bias = BiasEntry::dropped,
+          .rounds_h13 = true,
+          .swiglu_oai = kRefused,
+          .silu = kSilu,
+          .oai_order = layout::SourceOrder::gpt_oss,
+          .silu_order = layout::SourceOrder::standard,
+          .bf16_weights = false,
+          .slot = SlotRule::rounded,
+          .sum = SlotSum::f32,
+          .order = SlotOrder::position,
+          .address = ExpertAddress::map,
+          .padding = {},
+          .grounds = grounds,
+          .source = source};
+}
+
+}  // namespace mx::sim

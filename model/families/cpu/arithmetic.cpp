@@ -1,0 +1,41 @@
+// How The CPU's kernels compute. Sources: vllm at 7e1b45a09 and its libraries, files named in each row.
+
+#include <array>
+
+#include "model/families/arithmetic_rows.hpp"
+
+namespace mx::sim {
+namespace {
+
+using layout::WeightFormat;
+
+/// SwiGLU-OAI runs when alpha and limit are both given; a limit beside SILU is not looked at.
+constexpr ExecutionRow mxfp4() {
+  ExecutionRow row = mxfp4_row("CPU", Grounds::assumed, "E/cpu_moe.py; vllm csrc/cpu/sgl-kernels/moe.cpp (read); its sum over slots is not known");
+  row.by = QuantizedBy::kernel;
+  row.swiglu_oai = takes("swiglu_oai", true, false, true);
+  row.address = ExpertAddress::ignored;
+  return row;
+}
+
+constexpr ExecutionRow fp8() {
+  ExecutionRow cpu =
+      fp8_row(WeightFormat::fp8_block, "CPU", "CPU", Grounds::assumed, "E/cpu_moe.py CPUExpertsFp8; vllm csrc/cpu/sgl-kernels/moe_fp8.cpp (read)");
+  cpu.unit = MatrixUnit::bf16_blocks;
+  cpu.first = "none";
+  cpu.second = "none";
+  cpu.by = QuantizedBy::kernel;
+  cpu.address = ExpertAddress::ignored;
+  return cpu;
+}
+
+constexpr std::array kRows{
+    mxfp4(),
+    fp8(),
+};
+
+}  // namespace
+
+std::span<const ExecutionRow> cpu_executions() { return kRows; }
+
+}  // namespace mx::sim

@@ -1,0 +1,31 @@
+// How FlashInfer's CuTe DSL kernels compute. Sources: vllm at 7e1b45a09 and its libraries, files named in each row.
+
+#include <array>
+
+#include "model/families/arithmetic_rows.hpp"
+
+namespace mx::sim {
+namespace {
+
+constexpr ExecutionRow cutedsl() {
+  return nvfp4_row("FLASHINFER_CUTEDSL", ScaleMemory::row_major, ExpertAddress::offset, Grounds::published, "E/flashinfer_cutedsl_moe.py (read)");
+}
+
+/// Rows arrive as bf16, an expert's at a time; the experts quantize them.
+constexpr ExecutionRow batched() {
+  ExecutionRow batched = nvfp4_row("FLASHINFER_CUTEDSL_BATCHED", ScaleMemory::tile_128x4, ExpertAddress::map, Grounds::published,
+                                   "E/flashinfer_cutedsl_batched_moe.py; prepare_finalize/deepep_ll.py leaves nvfp4 as bf16 (read)");
+  batched.by = QuantizedBy::kernel;
+  return batched;
+}
+
+constexpr std::array kRows{
+    cutedsl(),
+    batched(),
+};
+
+}  // namespace
+
+std::span<const ExecutionRow> cutedsl_executions() { return kRows; }
+
+}  // namespace mx::sim

@@ -1,0 +1,67 @@
+// How Marlin computes. Sources: vllm at 7e1b45a09 and its libraries, files named in each row.
+
+#include <array>
+
+#include "model/families/arithmetic_rows.hpp"
+
+namespace mx::sim {
+namespace {
+
+using layout::WeightFormat;
+
+/// Marlin: what leaves a product is bf16 before bias and weight, and so is the sum over at most four slots.
+constexpr ExecutionRow mxfp4(std::string_view backend) {
+  ExecutionRow row = mxfp4_row(backend, Grounds::published,
+                               "E/marlin_moe.py; vllm csrc/moe/marlin_moe_wna16, moe_align_sum_kernels.cu (read); its split of k is not modelled");
+  row.bias = BiasEntry::after_bf16;
+  row.silu = kLimitedSilu;
+  row.slot = SlotRule::rounded_weighted_again;
+  row.sum = SlotSum::bf16;
+  return row;
+}
+
+constexpr ExecutionRow nvfp4() {
+  ExecutionRow marlin = nvfp4_row("MARLIN", ScaleMemory::row_major, ExpertAddress::map, Grounds::published,
+                                  "E/marlin_moe.py; vllm csrc/moe/marlin_moe_wna16 (read); its split of k is not modelled");
+  marlin.unit = MatrixUnit::bf16;
+  marlin.first = "none";
+  marlin.second = "none";
+  marlin.bias = BiasEntry::after_bf16;
+  marlin.rounds_h13 = true;
+  marlin.swiglu_oai = kOaiWired;
+  marlin.silu = kLimitedSilu;
+  marlin.slot = SlotRule::rounded_weighted_again;
+  marlin.sum = SlotSum::bf16;
+  return marlin;
+}
+
+constexpr ExecutionRow fp8(WeightFormat format, std::string_view backend = "MARLIN") {
+  ExecutionRow marlin =
+      fp8_row(format, backend, "MARLIN", Grounds::published, "E/marlin_moe.py; vllm csrc/moe/marlin_moe_wna16 (read); split of k not modelled");
+  marlin.unit = MatrixUnit::bf16;
+  marlin.first = "none";
+  marlin.second = "none";
+  marlin.keyed = false;
+  marlin.bias = BiasEntry::after_bf16;
+  marlin.swiglu_oai = kOaiWired;
+  marlin.silu = kLimitedSilu;
+  marlin.slot = SlotRule::rounded_weighted_again;
+  marlin.sum = SlotSum::bf16;
+  return marlin;
+}
+
+constexpr std::array kRows{
+    mxfp4("BATCHED_MARLIN"),
+    mxfp4("MARLIN"),
+    nvfp4(),
+    fp8(WeightFormat::fp8_tensor),
+    fp8(WeightFormat::fp8_channel),
+    fp8(WeightFormat::fp8_block),
+    fp8(WeightFormat::mxfp8),
+};
+
+}  // namespace
+
+std::span<const ExecutionRow> marlin_executions() { return kRows; }
+
+}  // namespace mx::sim
