@@ -28,11 +28,17 @@ struct Group {
   std::vector<const Finding*> findings;
 };
 
+/// Families state some needs in the same words: one group.
+bool says_the_same(const KernelNeed& a, const KernelNeed& b) {
+  return a.id == b.id && a.effect == b.effect && a.grounds == b.grounds && a.statement == b.statement && a.consequence == b.consequence &&
+         a.source == b.source && a.reference == b.reference;
+}
+
 std::vector<Group> groups() {
   std::vector<Group> all;
   for (const Finding& finding : findings()) {
     const KernelNeed* need = &need_of(finding);
-    auto group = std::find_if(all.begin(), all.end(), [&](const Group& g) { return g.need == need; });
+    auto group = std::find_if(all.begin(), all.end(), [&](const Group& g) { return says_the_same(*g.need, *need); });
     if (group == all.end()) group = all.insert(all.end(), {need, {}});
     group->findings.push_back(&finding);
   }

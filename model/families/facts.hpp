@@ -21,6 +21,16 @@ constexpr KernelNeed need(Names id, std::span<const Names> classes, std::span<co
   return {id, classes, backends, effect, grounds, statement, consequence, holds, source, reference};
 }
 
+// The oracles that choose among the classes of a format.
+inline constexpr std::array<Names, 2> kMxfp4Oracles = {"mxfp4", "mxfp4_deepseek_v4"};
+inline constexpr std::array<Names, 1> kNvfp4Oracles = {"nvfp4"};
+inline constexpr std::array<Names, 2> kFp8Oracles = {"fp8", "mxfp8"};
+inline constexpr std::array<Names, 1> kW4a8Oracles = {"w4a8"};
+
+inline constexpr Names kDropped = "the biases are left out of the result";
+inline constexpr Names kBuiltInInstead = "1.702, 1 and 7 are used instead";
+inline constexpr Names kTorchError = "an error in the first batch";
+
 inline bool is_one_of(Names name, std::span<const Names> names) { return std::find(names.begin(), names.end(), name) != names.end(); }
 inline bool is_one_of(Names name, std::initializer_list<Names> names) { return std::find(names.begin(), names.end(), name) != names.end(); }
 
@@ -59,6 +69,13 @@ inline bool routing_is(const Placement& p, std::initializer_list<Names> names) {
 inline bool dtype_is(const Placement& p, std::initializer_list<Names> names) { return is_one_of(p.deployment.layer.in_dtype, names); }
 inline bool weights_are(const Placement& p, std::initializer_list<Names> keys) { return is_one_of(p.weight_key, keys); }
 
+inline bool is_silu(const Placement& p) { return activation_is(p, {"SILU"}); }
+inline bool is_bfloat16(const Placement& p) { return dtype_is(p, {"bfloat16"}); }
+inline bool is_16_bit(const Placement& p) { return dtype_is(p, {"float16", "bfloat16"}); }
+inline bool is_block(const Placement& p) { return weights_are(p, {"kFp8Static128BlockSym"}); }
+inline bool is_mxfp8(const Placement& p) { return weights_are(p, {"kMxfp8Static"}); }
+inline bool is_per_tensor(const Placement& p) { return weights_are(p, {"kFp8StaticTensorSym"}); }
+
 inline bool is_gated(const Placement& p) { return p.deployment.layer.is_act_and_mul; }
 /// Rows of w13.
 inline std::int64_t w13_rows(const Placement& p) { return (is_gated(p) ? 2 : 1) * p.intermediate; }
@@ -89,12 +106,25 @@ namespace mx::oracle {
 // One file each; need_tables() lists them.
 std::span<const KernelNeed> exchange_needs();
 std::span<const KernelNeed> common_needs();
-std::span<const KernelNeed> mxfp4_needs();
+std::span<const NeedTable> format_needs();
 std::span<const KernelNeed> gpt_oss_loader_needs();
 std::span<const KernelNeed> gpt_oss_needs();
 std::span<const KernelNeed> deepseek_v4_needs();
-std::span<const KernelNeed> nvfp4_needs();
-std::span<const KernelNeed> fp8_needs();
-std::span<const KernelNeed> w4a8_needs();
+// The families', each in its folder.
+std::span<const NeedTable> trtllm_needs();
+std::span<const NeedTable> flashinfer_cutlass_needs();
+std::span<const NeedTable> cutedsl_needs();
+std::span<const NeedTable> b12x_needs();
+std::span<const NeedTable> deepgemm_needs();
+std::span<const NeedTable> marlin_needs();
+std::span<const NeedTable> triton_kernels_needs();
+std::span<const NeedTable> triton_moe_needs();
+std::span<const NeedTable> aiter_needs();
+std::span<const NeedTable> xpu_needs();
+std::span<const NeedTable> cpu_needs();
+std::span<const NeedTable> emulation_needs();
+std::span<const NeedTable> humming_needs();
+std::span<const NeedTable> vllm_cutlass_needs();
+std::span<const NeedTable> cutlass_w4a8_needs();
 
 }  // namespace mx::oracle

@@ -13,12 +13,8 @@ using facts::Names;
 constexpr std::array<Names, 4> kGrounds = {"read", "run", "reported", "unknown"};
 constexpr std::array<Names, 3> kEffects = {"error", "silent corruption", "slow path"};
 
-constexpr std::array<Names, 2> kMxfp4 = {"mxfp4", "mxfp4_deepseek_v4"};
 constexpr std::array<Names, 1> kGptOss = {"mxfp4"};
 constexpr std::array<Names, 1> kDeepseek = {"mxfp4_deepseek_v4"};
-constexpr std::array<Names, 1> kNvfp4 = {"nvfp4"};
-constexpr std::array<Names, 2> kFp8 = {"fp8", "mxfp8"};
-constexpr std::array<Names, 1> kW4a8 = {"w4a8"};
 
 }  // namespace
 
@@ -26,14 +22,19 @@ std::string_view name_of(Grounds grounds) { return kGrounds[static_cast<std::siz
 std::string_view name_of(Effect effect) { return kEffects[static_cast<std::size_t>(effect)]; }
 
 std::span<const NeedTable> need_tables() {
-  static const std::array kTables = {
-      NeedTable{{}, true, exchange_needs()},      NeedTable{kGptOss, true, gpt_oss_loader_needs()},
-      NeedTable{{}, false, common_needs()},       NeedTable{kMxfp4, false, mxfp4_needs()},
-      NeedTable{kGptOss, false, gpt_oss_needs()}, NeedTable{kDeepseek, false, deepseek_v4_needs()},
-      NeedTable{kNvfp4, false, nvfp4_needs()},    NeedTable{kFp8, false, fp8_needs()},
-      NeedTable{kW4a8, false, w4a8_needs()},
-  };
-  return kTables;
+  static const std::vector<NeedTable> tables = [] {
+    std::vector<NeedTable> joined{{{}, true, exchange_needs()}, {kGptOss, true, gpt_oss_loader_needs()}, {{}, false, common_needs()}};
+    for (const auto of :
+         {format_needs, trtllm_needs, flashinfer_cutlass_needs, cutedsl_needs, b12x_needs, deepgemm_needs, marlin_needs, triton_kernels_needs,
+          triton_moe_needs, aiter_needs, xpu_needs, cpu_needs, emulation_needs, humming_needs, vllm_cutlass_needs, cutlass_w4a8_needs}) {
+      const std::span<const NeedTable> family = of();
+      joined.insert(joined.end(), family.begin(), family.end());
+    }
+    joined.push_back({kGptOss, false, gpt_oss_needs()});
+    joined.push_back({kDeepseek, false, deepseek_v4_needs()});
+    return joined;
+  }();
+  return tables;
 }
 
 bool is_around(const KernelNeed& need) {

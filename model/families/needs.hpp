@@ -45,7 +45,7 @@ struct KernelNeed {
   std::string_view reference = {};  ///< upstream issues and pull requests
 };
 
-/// The needs of one family of weights.
+/// Needs of some oracles' classes.
 struct NeedTable {
   std::span<const std::string_view> oracles;  ///< empty: every oracle
   /// Of the exchange, the prepare step and the loader around the kernel: the same whatever is chosen, so one finding an oracle.
@@ -53,7 +53,7 @@ struct NeedTable {
   std::span<const KernelNeed> rows;
 };
 
-/// Around the kernel and common to all, then MXFP4, NVFP4, FP8 with MXFP8, W4A8.
+/// Around the kernel, common to all, of formats, of each family, of checkpoints.
 std::span<const NeedTable> need_tables();
 
 /// True for the needs of a table that says so.

@@ -49,8 +49,10 @@ constexpr std::array kNeeds = {
          nullptr, "vllm compressed_tensors_moe_w4a8_fp8.py"),
 };
 
+constexpr std::array kTables = {NeedTable{kW4a8Oracles, false, kNeeds}};
+
 }  // namespace
 
-std::span<const KernelNeed> w4a8_needs() { return kNeeds; }
+std::span<const NeedTable> cutlass_w4a8_needs() { return kTables; }
 
 }  // namespace mx::oracle

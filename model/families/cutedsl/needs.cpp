@@ -1,0 +1,43 @@
+// What FlashInfer's CuTe DSL kernels need: the kernels, their converters and the engine's classes around them. E/ is vllm fused_moe/experts/ at
+// 7e1b45a09, fi is flashinfer-ai/flashinfer at 41e5aa29a.
+
+#include <array>
+
+#include "model/families/facts.hpp"
+
+namespace mx::oracle {
+namespace {
+
+using namespace facts;
+using enum Effect;
+using enum Grounds;
+
+constexpr std::array<Names, 1> kCuteDslStandard = {"FlashInferCuteDSLExperts"};
+constexpr std::array<Names, 1> kCuteDslBatched = {"FlashInferCuteDSLBatchedExperts"};
+constexpr std::array<Names, 2> kCuteDsl = {"FlashInferCuteDSLExperts", "FlashInferCuteDSLBatchedExperts"};
+
+constexpr std::array kNeeds = {
+    need(
+        "device", kCuteDslStandard, {}, error, read, "SM100 or SM103 exactly", "an error in the wrapper",
+        [](const Placement& p) { return cuda_in(p, 100, 100) || cuda_in(p, 103, 103); }, "fi flashinfer/fused_moe/cute_dsl/fused_moe.py"),
+    need(
+        "device", kCuteDslBatched, {}, error, read, "SM major 10", "no such kernel", [](const Placement& p) { return cuda_in(p, 100, 109); },
+        "fi flashinfer/cute_dsl/blockscaled_gemm.py"),
+    need("activation", kCuteDsl, {}, silent, read, "SILU, fixed", "computed as SwiGLU", is_silu, "E/flashinfer_cutedsl_moe.py"),
+    need("dtype", kCuteDsl, {}, error, read, "float16 or bfloat16", "an assertion", is_16_bit, "E/flashinfer_cutedsl_moe.py"),
+    need(
+        "scale_rows", kCuteDsl, {}, error, run, "rows of w13 in whole tiles of 128 when gated", "NotImplementedError: padding for w1 and w3",
+        [](const Placement& p) { return !is_gated(p) || w13_rows(p) % 128 == 0; },
+        "vllm quantization/utils/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_fi_or_cutlass"),
+    need("bias", kCuteDsl, {}, silent, read, "no biases", kDropped, has_no_bias, "E/: biases are passed as none; has_bias is not among the checks"),
+    need("silu_limit", kCuteDsl, {}, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
+         "E/: config limit is not forwarded", "vllm pull request 42209"),
+};
+
+constexpr std::array kTables = {NeedTable{kNvfp4Oracles, false, kNeeds}};
+
+}  // namespace
+
+std::span<const NeedTable> cutedsl_needs() { return kTables; }
+
+}  // namespace mx::oracle

@@ -1,0 +1,83 @@
+// What the emulations need: the kernels, their converters and the engine's classes around them. E/ is vllm fused_moe/experts/ at 7e1b45a09, fi is
+// flashinfer-ai/flashinfer at 41e5aa29a.
+
+#include <array>
+
+#include "model/families/facts.hpp"
+
+namespace mx::oracle {
+namespace {
+
+using namespace facts;
+using enum Effect;
+using enum Grounds;
+
+/// What the caller or the user's configuration asks for; they agree, or selection has refused.
+Names requested_key(const Placement& p) {
+  struct Row {
+    Names word, key;
+  };
+  constexpr std::array kOverrides = {Row{"fp8_per_tensor_static", "kFp8StaticTensorSym"},
+                                     Row{"fp8_per_tensor_dynamic", "kFp8DynamicTensorSym"},
+                                     Row{"fp8_per_token", "kFp8DynamicTokenSym"},
+                                     Row{"fp8_per_block_static", "kFp8Static128BlockSym"},
+                                     Row{"fp8_per_block_dynamic", "kFp8Dynamic128Sym"},
+                                     Row{"mxfp8", "kMxfp8Dynamic"},
+                                     Row{"mxfp4", "kMxfp4Dynamic"},
+                                     Row{"int8_per_channel_static", "kInt8StaticChannelSym"}};
+  for (const Row& row : kOverrides) {
+    if (row.word == p.deployment.quantization_override) return row.key;
+  }
+  return p.deployment.activation_key;
+}
+
+namespace mxfp4 {
+
+constexpr std::array<Names, 1> kEmulation = {"OCP_MXQuantizationEmulationTritonExperts"};
+
+constexpr std::array kNeeds = {
+    need(
+        "device", kEmulation, {}, error, read, "cuda, rocm or xpu: Triton", "no Triton",
+        [](const Placement& p) { return !is_on(p, PlatformKind::cpu); }, "E/triton_moe.py"),
+    need(
+        "scheme", kEmulation, {}, error, read, "16-bit, MXFP4, MXFP6 or FP8 per tensor activations: the schemes that are emulated",
+        "an assertion on ocp_mx_scheme",
+        [](const Placement& p) {
+          return is_one_of(requested_key(p), {"None", "kMxfp4Dynamic", "kFp8StaticTensorSym", "kFp8DynamicTensorSym"});
+        },
+        "E/ocp_mx_emulation_moe.py", "vllm issues 46752, 46629"),
+    need("oai_alpha", kEmulation, {}, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
+         "E/: config alpha and beta are not forwarded", "vllm issue 49747"),
+    need("oai_limit", kEmulation, {}, silent, read, "the limit of SWIGLUOAI is 7", kBuiltInInstead, oai_limit_is_built_in,
+         "E/: config limit is not forwarded"),
+    need("silu_limit", kEmulation, {}, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
+         "E/: config limit is not forwarded"),
+};
+
+}  // namespace mxfp4
+
+namespace nvfp4 {
+
+constexpr std::array<Names, 1> kEmulation = {"Nvfp4QuantizationEmulationTritonExperts"};
+
+constexpr std::array kNeeds = {
+    need("silu_limit", kEmulation, {}, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
+         "E/: config limit is not forwarded", "vllm pull request 42209"),
+    need("oai_alpha", kEmulation, {}, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead", oai_alpha_is_built_in,
+         "E/: config alpha and beta are not forwarded"),
+    need("oai_limit", kEmulation, {}, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
+         "E/: config limit is not forwarded", "vllm pull request 42209"),
+    need(
+        "device", kEmulation, {}, error, read, "cuda, rocm or xpu: Triton", "no Triton",
+        [](const Placement& p) { return !is_on(p, PlatformKind::cpu); }, "E/triton_moe.py"),
+};
+
+}  // namespace nvfp4
+
+constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, NeedTable{kNvfp4Oracles, false, nvfp4::kNeeds}};
+
+}  // namespace
+
+std::span<const NeedTable> emulation_needs() { return kTables; }
+
+}  // namespace mx::oracle

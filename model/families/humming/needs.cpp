@@ -1,0 +1,31 @@
+// What Humming needs: the kernels, their converters and the engine's classes around them. E/ is vllm fused_moe/experts/ at 7e1b45a09, fi is
+// flashinfer-ai/flashinfer at 41e5aa29a.
+
+#include <array>
+
+#include "model/families/facts.hpp"
+
+namespace mx::oracle {
+namespace {
+
+using namespace facts;
+using enum Effect;
+using enum Grounds;
+
+constexpr std::array<Names, 3> kHumming = {"BatchedHummingGroupedExperts", "HummingGroupedExperts", "HummingIndexedExperts"};
+
+constexpr std::array kNeeds = {
+    need(
+        "device", kHumming, {}, error, read, "cuda from capability 75 on", "no such kernel", [](const Placement& p) { return cuda_in(p, 75, 1000); },
+        "E/fused_humming_moe.py _supports_current_device, which selection never asks"),
+    need("kernel_sizes", kHumming, {}, error, unknown, "sizes for which some block configuration fits", "ValueError", nullptr,
+         "E/fused_humming_moe.py: computed from the layer's metadata"),
+};
+
+constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, kNeeds}};
+
+}  // namespace
+
+std::span<const NeedTable> humming_needs() { return kTables; }
+
+}  // namespace mx::oracle

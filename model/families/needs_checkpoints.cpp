@@ -1,0 +1,121 @@
+// What a format needs whatever computes it, and what the checkpoints of gpt-oss and of DeepSeek-V4 need of loaders, methods and converters. E/ is
+// vllm fused_moe/experts/ at 7e1b45a09.
+
+#include <array>
+
+#include "model/families/facts.hpp"
+
+namespace mx::oracle {
+namespace {
+
+using namespace facts;
+using enum Effect;
+using enum Grounds;
+
+constexpr std::array<Names, 2> kTrtllm = {"TrtLlmMxfp4ExpertsMonolithic", "TrtLlmMxfp4ExpertsModular"};
+constexpr std::array<Names, 2> kTriton = {"OAITritonMxfp4ExpertsMonolithic", "OAITritonExperts"};
+constexpr std::array<Names, 1> kTritonBackend = {"TRITON"};
+constexpr std::array<Names, 1> kTritonUnfused = {"UnfusedOAITritonExperts"};
+constexpr std::array<Names, 1> kUnfusedBackend = {"TRITON_UNFUSED"};
+constexpr std::array<Names, 1> kAiter = {"AiterExperts"};
+constexpr std::array<Names, 1> kAiterBf16 = {"AITER_MXFP4_BF16"};
+constexpr std::array<Names, 1> kCpu = {"CPUExpertsMxfp4"};
+constexpr std::array<Names, 7> kNotOfStandard = {
+    "FLASHINFER_CUTLASS_MXFP4_BF16", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "XPU", "EMULATION", "AITER_MXFP4_MXFP4", "AITER_MXFP4_FP8", "CPU"};
+constexpr std::array<Names, 2> kFlashinferMembers = {"FLASHINFER_TRTLLM", "FLASHINFER_CUTLASS"};
+
+/// compressed-tensors checkpoints do not pass through gpt-oss's loader.
+bool has_own_loader(const Placement& p) { return p.deployment.quant_method == "compressed_tensors"; }
+
+/// Elements of I that the gpt-oss loader copies to one rank: whole blocks of 32, rounded up.
+std::int64_t loaded_per_rank(const Placement& p) {
+  if (has_ep(p)) return p.deployment.layer.intermediate_per_partition;
+  const std::int64_t blocks = p.deployment.layer.intermediate_per_partition * ranks(p) / 32;
+  return 32 * ((blocks + ranks(p) - 1) / ranks(p));
+}
+
+constexpr std::array kMxfp4 = {
+    need(
+        "hidden_blocks", {}, {}, silent, read, "H holds whole blocks of 32", "the scales of the last block are cut off",
+        [](const Placement& p) { return p.hidden % 32 == 0; }, "OCP MX v1.0 section 5; vllm quantization/mxfp4.py: H // 32 scales"),
+    need(
+        "intermediate_blocks", {}, {}, silent, read, "I holds whole blocks of 32", "the scales of the last block are cut off",
+        [](const Placement& p) { return p.intermediate % 32 == 0; }, "OCP MX v1.0 section 5; vllm quantization/mxfp4.py: I // 32 scales"),
+};
+
+constexpr std::array kNvfp4 = {
+    need(
+        "blocks", {}, {}, error, read, "H and I hold whole blocks of 16", "the scales of the checkpoint do not fit",
+        [](const Placement& p) { return both_divide(p, 16); }, "vllm quantization/modelopt.py: group size 16"),
+};
+
+constexpr std::array kFp8 = {
+    need(
+        "blocks", {}, {}, error, read, "block-scaled weights have whole blocks of 128 rows in I", "ValueError when the weights are made",
+        [](const Placement& p) { return !is_block(p) || p.intermediate % 128 == 0; }, "vllm quantization/fp8.py Fp8MoEMethod.create_weights"),
+    need(
+        "mx_blocks", {}, {}, error, read, "MXFP8 weights have whole blocks of 32 in H and I", "the scales of the checkpoint do not fit",
+        [](const Placement& p) { return !is_mxfp8(p) || both_divide(p, 32); }, "OCP MX v1.0 section 5"),
+    need(
+        "shard_padding", {}, kFlashinferMembers, silent, run,
+        "a gated I of per-tensor weights is a multiple of 16: the padding goes behind both shards", "gate and up rows pair with an offset",
+        [](const Placement& p) { return !is_per_tensor(p) || !is_gated(p) || p.deployment.layer.intermediate_per_partition % 16 == 0; },
+        "vllm quantization/utils/flashinfer_utils.py; seen with I = 96 and I = 40"),
+};
+
+constexpr std::array kFormats = {NeedTable{kMxfp4Oracles, false, kMxfp4}, NeedTable{kNvfp4Oracles, false, kNvfp4},
+                                 NeedTable{kFp8Oracles, false, kFp8}};
+
+// gpt-oss: Q/ is vllm quantization/, whose method for it always passes alpha, beta and limit.
+constexpr std::array kLoaderNeeds = {
+    need(
+        "loaded_experts", {}, {}, silent, read, "the experts divide by the ranks: a rank loads G // ep of them", "the last experts are never loaded",
+        [](const Placement& p) { return !is_uneven(p) || has_own_loader(p); }, "vllm models/gpt_oss.py _load_weights_mxfp4"),
+};
+
+constexpr std::array kGptOssNeeds = {
+    need(
+        "shard_room", {}, {}, error, reported, "a rank's buffer has room for the whole blocks of 32 that the loader cuts",
+        "the copy does not fit its buffer", [](const Placement& p) { return p.intermediate >= loaded_per_rank(p) || has_own_loader(p); },
+        "vllm models/gpt_oss.py _load_weights_mxfp4; quantization/quark/quark_moe.py: EMULATION is not rounded", "vllm issue 43979"),
+    need(
+        "oai_constants", kTrtllm, {}, silent, read, "SWIGLUOAI: the method always passes alpha, beta and limit", "SILU is computed as SwiGLU-OAI",
+        [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); }, "vllm quantization/mxfp4.py; E/trtllm_mxfp4_moe.py"),
+    need(
+        "oai_constants", kCpu, {}, silent, read, "SWIGLUOAI: the presence of alpha and limit chooses it, and the method always passes them",
+        "SILU is computed as SwiGLU-OAI", [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); },
+        "vllm quantization/mxfp4.py; csrc/cpu/sgl-kernels/moe.cpp"),
+    need(
+        "two_data_ranks", kTriton, kTritonBackend, error, reported, "no data parallelism together with expert parallelism", "errors, cause not known",
+        [](const Placement& p) { return !exchanges(p); }, "not known", "vllm pull request 37128"),
+};
+
+// DeepSeek-V4: [w1; w3] rows, converted by the function for standard checkpoints; alpha and beta are not passed.
+constexpr std::array kDeepseekNeeds = {
+    need(
+        "converter", {}, kNotOfStandard, error, read, "a converter for standard checkpoints",
+        "ValueError: Unsupported mxfp4_backend for Mxfp4MoEMethod", [](const Placement&) { return false; },
+        "vllm oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format"),
+    need(
+        "row_order", kAiter, kAiterBf16, silent, read, "rows that alternate gate and up: w13 is de-interleaved whatever its order",
+        "the rows of [w1; w3] are shuffled as if they alternated", [](const Placement&) { return false; },
+        "vllm oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format, fixed in pull requests of 2026-05-29 and 2026-06-26"),
+    need(
+        "row_order", kTriton, {}, silent, run, "rows that alternate gate and up: of w13 the packed K axis is interleaved, not the rows",
+        "weights and scales are shuffled along K", [](const Placement&) { return false; },
+        "vllm oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format, standard TRITON"),
+    need(
+        "no_constants", kTrtllm, {}, silent, read, "SILU: without alpha and beta the kernel computes SwiGLU", "SWIGLUOAI is computed as SwiGLU",
+        [](const Placement& p) { return activation_is(p, {"SILU"}); }, "E/trtllm_mxfp4_moe.py; vllm models/deepseek_v4/quant_config.py"),
+    need("unfused_rows", kTritonUnfused, kUnfusedBackend, silent, unknown, "the row order that the unfused activation reads behind this converter",
+         "not known", nullptr, "vllm oracle/mxfp4.py: no reorder for standard TRITON_UNFUSED"),
+};
+
+}  // namespace
+
+std::span<const NeedTable> format_needs() { return kFormats; }
+std::span<const KernelNeed> gpt_oss_loader_needs() { return kLoaderNeeds; }
+std::span<const KernelNeed> gpt_oss_needs() { return kGptOssNeeds; }
+std::span<const KernelNeed> deepseek_v4_needs() { return kDeepseekNeeds; }
+
+}  // namespace mx::oracle

@@ -1,0 +1,58 @@
+// What triton_kernels needs: the kernels, their converters and the engine's classes around them. E/ is vllm fused_moe/experts/ at 7e1b45a09, fi is
+// flashinfer-ai/flashinfer at 41e5aa29a.
+
+#include <array>
+
+#include "model/families/facts.hpp"
+
+namespace mx::oracle {
+namespace {
+
+using namespace facts;
+using enum Effect;
+using enum Grounds;
+
+constexpr std::array<Names, 3> kTritonKernels = {"OAITritonMxfp4ExpertsMonolithic", "OAITritonExperts", "UnfusedOAITritonExperts"};
+constexpr std::array<Names, 2> kTriton = {"OAITritonMxfp4ExpertsMonolithic", "OAITritonExperts"};
+constexpr std::array<Names, 1> kTritonUnfused = {"UnfusedOAITritonExperts"};
+constexpr std::array<Names, 1> kTritonMonolithic = {"OAITritonMxfp4ExpertsMonolithic"};
+
+constexpr std::array kNeeds = {
+    need(
+        "device", kTritonKernels, {}, error, read, "cuda or rocm", "no Triton",
+        [](const Placement& p) { return is_on(p, PlatformKind::cuda) || is_on(p, PlatformKind::rocm); }, "triton-lang/triton python/triton_kernels"),
+    need("architectures", kTritonKernels, {}, error, unknown, "the architectures that triton_kernels takes", "not known", nullptr, "no public text",
+         "vllm issue 40301"),
+    need(
+        "sizes", kTritonKernels, {}, error, read, "I even: gate and up alternate in pairs", "a shape error",
+        [](const Placement& p) { return p.intermediate % 2 == 0; }, "E/gpt_oss_triton_kernels_moe.py"),
+    need(
+        "dtype", kTritonKernels, {}, error, read, "bfloat16", "an assertion", [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
+        "E/gpt_oss_triton_kernels_moe.py"),
+    need(
+        "activation", kTriton, {}, error, read, "SWIGLUOAI", "an assertion", [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); },
+        "E/gpt_oss_triton_kernels_moe.py OAITritonExperts.apply"),
+    need(
+        "activation", kTritonUnfused, {}, error, read, "SILU, GELU, SWIGLUOAI or SWIGLUSTEP", "an error",
+        [](const Placement& p) {
+          return activation_is(p, {"SILU", "GELU", "SWIGLUOAI", "SWIGLUSTEP"});
+        },
+        "E/gpt_oss_triton_kernels_moe.py UnfusedOAITritonExperts.activation"),
+    need(
+        "expert_groups", kTritonMonolithic, {}, silent, read, "no groups of experts: they are ignored", "the router chooses among all experts",
+        [](const Placement& p) { return p.deployment.layer.expert_groups <= 1; }, "E/gpt_oss_triton_kernels_moe.py"),
+    need("dropped_rows", kTritonUnfused, {}, silent, unknown, "whether rows of absent experts are cleared before they are summed", "not known",
+         nullptr, "E/gpt_oss_triton_kernels_moe.py moe_sum"),
+    need("oai_alpha", kTriton, {}, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
+         "E/: config alpha and beta are not forwarded", "vllm issue 49747"),
+    need("oai_limit", kTriton, {}, silent, read, "the limit of SWIGLUOAI is 7", kBuiltInInstead, oai_limit_is_built_in,
+         "E/: config limit is not forwarded"),
+};
+
+constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, kNeeds}};
+
+}  // namespace
+
+std::span<const NeedTable> triton_kernels_needs() { return kTables; }
+
+}  // namespace mx::oracle

@@ -1,0 +1,36 @@
+// What vLLM's Triton kernels need: the kernels, their converters and the engine's classes around them. E/ is vllm fused_moe/experts/ at 7e1b45a09, fi
+// is flashinfer-ai/flashinfer at 41e5aa29a.
+
+#include <array>
+
+#include "model/families/facts.hpp"
+
+namespace mx::oracle {
+namespace {
+
+using namespace facts;
+using enum Effect;
+using enum Grounds;
+
+constexpr std::array<Names, 2> kTriton = {"TritonExperts", "BatchedTritonExperts"};
+constexpr std::array<Names, 1> kNoSiluLimit = {"TritonExperts"};
+
+constexpr std::array kNeeds = {
+    need(
+        "device", kTriton, {}, error, read, "cuda, rocm or xpu: Triton", "no Triton", [](const Placement& p) { return !is_on(p, PlatformKind::cpu); },
+        "E/triton_moe.py"),
+    need("silu_limit", kNoSiluLimit, {}, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
+         "E/: config limit is not forwarded"),
+    need("oai_alpha", kTriton, {}, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead", oai_alpha_is_built_in,
+         "E/: config alpha and beta are not forwarded"),
+    need("oai_limit", kTriton, {}, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
+         "E/: config limit is not forwarded"),
+};
+
+constexpr std::array kTables = {NeedTable{kFp8Oracles, false, kNeeds}};
+
+}  // namespace
+
+std::span<const NeedTable> triton_moe_needs() { return kTables; }
+
+}  // namespace mx::oracle

@@ -1,0 +1,58 @@
+// What Intel's XPU kernels need: the kernels, their converters and the engine's classes around them. E/ is vllm fused_moe/experts/ at 7e1b45a09, fi
+// is flashinfer-ai/flashinfer at 41e5aa29a.
+
+#include <array>
+
+#include "model/families/facts.hpp"
+
+namespace mx::oracle {
+namespace {
+
+using namespace facts;
+using enum Effect;
+using enum Grounds;
+
+namespace mxfp4 {
+
+constexpr std::array<Names, 1> kXpu = {"XPUExpertsMXFp4"};
+
+constexpr std::array kNeeds = {
+    need(
+        "device", kXpu, {}, error, read, "xpu", "no such kernel", [](const Placement& p) { return is_on(p, PlatformKind::xpu); },
+        "E/xpu_moe.py: vllm_xpu_kernels"),
+    need("kernel_sizes", kXpu, {}, error, unknown, "sizes, dtypes and activations of the kernels", "not known", nullptr,
+         "vllm_xpu_kernels xpu_fused_moe is not public text"),
+    need("oai_alpha", kXpu, {}, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
+         "E/: config alpha and beta are not forwarded", "vllm issue 49747"),
+    need("oai_limit", kXpu, {}, silent, read, "the limit of SWIGLUOAI is 7", kBuiltInInstead, oai_limit_is_built_in,
+         "E/: config limit is not forwarded"),
+    need("silu_limit", kXpu, {}, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit, "E/: config limit is not forwarded"),
+};
+
+}  // namespace mxfp4
+
+namespace fp8 {
+
+constexpr std::array<Names, 2> kXpu = {"XPUExpertsFp8", "XPUExpertsMxfp8"};
+
+constexpr std::array kNeeds = {
+    need(
+        "device", kXpu, {}, error, read, "xpu", "no such kernel", [](const Placement& p) { return is_on(p, PlatformKind::xpu); }, "E/xpu_moe.py"),
+    need("kernel_sizes", kXpu, {}, error, unknown, "sizes, dtypes and activations of the kernels", "not known", nullptr,
+         "vllm_xpu_kernels xpu_fused_moe is not public text"),
+    need("silu_limit", kXpu, {}, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit, "E/: config limit is not forwarded"),
+    need("oai_alpha", kXpu, {}, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead", oai_alpha_is_built_in,
+         "E/: config alpha and beta are not forwarded"),
+    need("oai_limit", kXpu, {}, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
+         "E/: config limit is not forwarded"),
+};
+
+}  // namespace fp8
+
+constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, NeedTable{kFp8Oracles, false, fp8::kNeeds}};
+
+}  // namespace
+
+std::span<const NeedTable> xpu_needs() { return kTables; }
+
+}  // namespace mx::oracle
