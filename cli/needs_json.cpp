@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/engine/vllm/tables.hpp"
-#include "model/families/needs.hpp"
+#include "model/audit/needs.hpp"
 
 namespace mx::cli {
 

@@ -12,9 +12,18 @@ forbid() {
 }
 
 forbid "model" '#include "(kernels|support|sim|golden|verbs|cli|props|tests|bench)/' "model may include model only"
+forbid "model/numerics" '#include "model/(layout|moe|deployment|families|engine|audit)/' "model/numerics looks at no other room"
+forbid "model/layout" '#include "model/(moe|deployment|families|engine|audit)/' "model/layout is the algebra alone, over numerics"
+forbid "model/moe" '#include "model/(deployment|families|engine|audit)/' "model/moe stands on numerics and layout"
+forbid "model/deployment" '#include "model/(numerics|layout|moe|families|engine|audit)/' "model/deployment looks at no other room"
+forbid "model/families" '#include "model/(engine|audit)/' "families know no engine: a need is what kernels and converters need"
+# The version and the device that roundings ask for stand in the families' setting.
+forbid "model/engine" '#include "model/(numerics|layout|moe|families|audit)/' "an engine knows no family: a choice is what its sources say" '"model/families/setting.hpp"'
 forbid "kernels" '#include "(support|sim|golden|verbs|cli|props|tests|bench)/' "kernels may include model and kernels only"
 forbid "support" '#include "(kernels|sim|golden|verbs|cli|props|tests|bench)/' "support may include model and support only"
 forbid "sim" '#include "(golden|verbs|cli|props|tests|bench)/' "sim may not look up"
+forbid "sim/execute sim/transport sim/study sim/sweep sim/checkpoint" '#include "sim/(verify|ranks)/' "verify and ranks stand on the other rooms of sim"
+forbid "sim/execute sim/transport sim/study sim/sweep" '#include "sim/checkpoint/' "checkpoints are read by verify, not by what executes"
 forbid "golden" '#include "(verbs|cli|props|tests|bench)/' "golden may not look up"
 forbid "verbs" '#include "(cli|props|tests|bench)/' "verbs may not look up"
 forbid "cli" '#include "(props|tests|bench)/' "nothing shipped includes props, tests or bench"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/deployment/deployment.hpp"
-#include "model/families/needs.hpp"
+#include "model/audit/needs.hpp"
 
 namespace mx::oracle {
 

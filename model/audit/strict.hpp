@@ -7,7 +7,7 @@
 
 #include "model/engine/vllm/select.hpp"
 #include "model/engine/vllm/tables.hpp"
-#include "model/families/needs.hpp"
+#include "model/audit/needs.hpp"
 
 namespace mx::oracle {
 

@@ -103,13 +103,8 @@ inline bool marlin_takes_dtype(const Placement& p) { return dtype_is(p, {"float1
 
 namespace mx::oracle {
 
-// One file each; need_tables() lists them.
-std::span<const KernelNeed> exchange_needs();
-std::span<const KernelNeed> common_needs();
+/// Of each format.
 std::span<const NeedTable> format_needs();
-std::span<const KernelNeed> gpt_oss_loader_needs();
-std::span<const KernelNeed> gpt_oss_needs();
-std::span<const KernelNeed> deepseek_v4_needs();
 // The families', each in its folder.
 std::span<const NeedTable> trtllm_needs();
 std::span<const NeedTable> flashinfer_cutlass_needs();

@@ -53,25 +53,6 @@ struct NeedTable {
   std::span<const KernelNeed> rows;
 };
 
-/// Around the kernel, common to all, of formats, of each family, of checkpoints.
-std::span<const NeedTable> need_tables();
-
-/// True for the needs of a table that says so.
-bool is_around(const KernelNeed& need);
-
-/// The needs of one (backend, class) of an oracle, in the order of the tables.
-std::vector<const KernelNeed*> needs_of(std::string_view oracle, std::string_view backend, std::string_view kernel_class);
-
 inline bool is_broken(const KernelNeed& need, const Placement& placement) { return need.holds != nullptr && !need.holds(placement); }
-
-/// The first need that a placement breaks, or null.
-const KernelNeed* first_broken_need(const Placement& placement);
-
-/// The engine's expert classes by what the needs ask of a class; each is in one list.
-struct ClassList {
-  std::string_view kind;  ///< "monolithic": routes by itself; "batched": takes [E, T, H]; "plain": neither
-  std::span<const std::string_view> classes;
-};
-std::span<const ClassList> class_lists();
 
 }  // namespace mx::oracle

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "model/families/memory.hpp"
-#include "model/families/needs.hpp"
+#include "model/audit/needs.hpp"
 #include "props/engine/vllm/law_tools.hpp"
 
 namespace mx::props {

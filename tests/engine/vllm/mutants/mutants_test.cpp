@@ -8,7 +8,7 @@
 #include <regex>
 #include <set>
 
-#include "model/families/needs.hpp"
+#include "model/audit/needs.hpp"
 #include "props/engine/vllm/law_tools.hpp"
 #include "tests/catch.hpp"
 #include "tests/counts.hpp"

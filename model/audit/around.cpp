@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "model/audit/around.hpp"
+#include "model/audit/needs.hpp"
 #include "model/engine/vllm/env.hpp"
 #include "model/families/facts.hpp"
 

@@ -1,8 +1,8 @@
-// What a format needs whatever computes it, and what the checkpoints of gpt-oss and of DeepSeek-V4 need of loaders, methods and converters. E/ is
-// vllm fused_moe/experts/ at 7e1b45a09.
+// What the checkpoints of gpt-oss and of DeepSeek-V4 need of loaders, methods and converters, whoever computes. E/ is vllm fused_moe/experts/ at 7e1b45a09.
 
 #include <array>
 
+#include "model/audit/around.hpp"
 #include "model/families/facts.hpp"
 
 namespace mx::oracle {
@@ -22,7 +22,6 @@ constexpr std::array<Names, 1> kAiterBf16 = {"AITER_MXFP4_BF16"};
 constexpr std::array<Names, 1> kCpu = {"CPUExpertsMxfp4"};
 constexpr std::array<Names, 7> kNotOfStandard = {
     "FLASHINFER_CUTLASS_MXFP4_BF16", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "XPU", "EMULATION", "AITER_MXFP4_MXFP4", "AITER_MXFP4_FP8", "CPU"};
-constexpr std::array<Names, 2> kFlashinferMembers = {"FLASHINFER_TRTLLM", "FLASHINFER_CUTLASS"};
 
 /// compressed-tensors checkpoints do not pass through gpt-oss's loader.
 bool has_own_loader(const Placement& p) { return p.deployment.quant_method == "compressed_tensors"; }
@@ -33,38 +32,6 @@ std::int64_t loaded_per_rank(const Placement& p) {
   const std::int64_t blocks = p.deployment.layer.intermediate_per_partition * ranks(p) / 32;
   return 32 * ((blocks + ranks(p) - 1) / ranks(p));
 }
-
-constexpr std::array kMxfp4 = {
-    need(
-        "hidden_blocks", {}, {}, silent, read, "H holds whole blocks of 32", "the scales of the last block are cut off",
-        [](const Placement& p) { return p.hidden % 32 == 0; }, "OCP MX v1.0 section 5; vllm quantization/mxfp4.py: H // 32 scales"),
-    need(
-        "intermediate_blocks", {}, {}, silent, read, "I holds whole blocks of 32", "the scales of the last block are cut off",
-        [](const Placement& p) { return p.intermediate % 32 == 0; }, "OCP MX v1.0 section 5; vllm quantization/mxfp4.py: I // 32 scales"),
-};
-
-constexpr std::array kNvfp4 = {
-    need(
-        "blocks", {}, {}, error, read, "H and I hold whole blocks of 16", "the scales of the checkpoint do not fit",
-        [](const Placement& p) { return both_divide(p, 16); }, "vllm quantization/modelopt.py: group size 16"),
-};
-
-constexpr std::array kFp8 = {
-    need(
-        "blocks", {}, {}, error, read, "block-scaled weights have whole blocks of 128 rows in I", "ValueError when the weights are made",
-        [](const Placement& p) { return !is_block(p) || p.intermediate % 128 == 0; }, "vllm quantization/fp8.py Fp8MoEMethod.create_weights"),
-    need(
-        "mx_blocks", {}, {}, error, read, "MXFP8 weights have whole blocks of 32 in H and I", "the scales of the checkpoint do not fit",
-        [](const Placement& p) { return !is_mxfp8(p) || both_divide(p, 32); }, "OCP MX v1.0 section 5"),
-    need(
-        "shard_padding", {}, kFlashinferMembers, silent, run,
-        "a gated I of per-tensor weights is a multiple of 16: the padding goes behind both shards", "gate and up rows pair with an offset",
-        [](const Placement& p) { return !is_per_tensor(p) || !is_gated(p) || p.deployment.layer.intermediate_per_partition % 16 == 0; },
-        "vllm quantization/utils/flashinfer_utils.py; seen with I = 96 and I = 40"),
-};
-
-constexpr std::array kFormats = {NeedTable{kMxfp4Oracles, false, kMxfp4}, NeedTable{kNvfp4Oracles, false, kNvfp4},
-                                 NeedTable{kFp8Oracles, false, kFp8}};
 
 // gpt-oss: Q/ is vllm quantization/, whose method for it always passes alpha, beta and limit.
 constexpr std::array kLoaderNeeds = {
@@ -113,7 +80,6 @@ constexpr std::array kDeepseekNeeds = {
 
 }  // namespace
 
-std::span<const NeedTable> format_needs() { return kFormats; }
 std::span<const KernelNeed> gpt_oss_loader_needs() { return kLoaderNeeds; }
 std::span<const KernelNeed> gpt_oss_needs() { return kGptOssNeeds; }
 std::span<const KernelNeed> deepseek_v4_needs() { return kDeepseekNeeds; }

@@ -1,6 +1,6 @@
 // Needs: what a placement breaks, from the kernels' own limits; and that the tables say where each comes from.
 
-#include "model/families/needs.hpp"
+#include "model/audit/needs.hpp"
 
 #include <set>
 #include <string>

@@ -1,0 +1,20 @@
+#pragma once
+// Needs of the engine's code around a kernel: exchanges, placement of experts, loaders, methods. For need_tables() alone.
+
+#include <span>
+
+#include "model/families/needs.hpp"
+
+namespace mx::oracle {
+
+/// Of exchanges and prepare steps.
+std::span<const KernelNeed> exchange_needs();
+/// Of classes whatever their weights are.
+std::span<const KernelNeed> common_needs();
+/// Of gpt-oss checkpoints: of their loader, then of the method and its converters.
+std::span<const KernelNeed> gpt_oss_loader_needs();
+std::span<const KernelNeed> gpt_oss_needs();
+/// Of DeepSeek-V4's.
+std::span<const KernelNeed> deepseek_v4_needs();
+
+}  // namespace mx::oracle

@@ -1,0 +1,60 @@
+#include "model/audit/needs.hpp"
+
+#include "model/audit/around.hpp"
+#include "model/families/facts.hpp"
+
+namespace mx::oracle {
+namespace {
+
+using facts::is_one_of;
+using facts::Names;
+
+constexpr std::array<Names, 1> kGptOss = {"mxfp4"};
+constexpr std::array<Names, 1> kDeepseek = {"mxfp4_deepseek_v4"};
+
+}  // namespace
+
+std::span<const NeedTable> need_tables() {
+  static const std::vector<NeedTable> tables = [] {
+    std::vector<NeedTable> joined{{{}, true, exchange_needs()}, {kGptOss, true, gpt_oss_loader_needs()}, {{}, false, common_needs()}};
+    for (const auto of :
+         {format_needs, trtllm_needs, flashinfer_cutlass_needs, cutedsl_needs, b12x_needs, deepgemm_needs, marlin_needs, triton_kernels_needs,
+          triton_moe_needs, aiter_needs, xpu_needs, cpu_needs, emulation_needs, humming_needs, vllm_cutlass_needs, cutlass_w4a8_needs}) {
+      const std::span<const NeedTable> family = of();
+      joined.insert(joined.end(), family.begin(), family.end());
+    }
+    joined.push_back({kGptOss, false, gpt_oss_needs()});
+    joined.push_back({kDeepseek, false, deepseek_v4_needs()});
+    return joined;
+  }();
+  return tables;
+}
+
+bool is_around(const KernelNeed& need) {
+  const auto holds = [&](const NeedTable& table) { return &need >= table.rows.data() && &need < table.rows.data() + table.rows.size(); };
+  for (const NeedTable& table : need_tables()) {
+    if (table.around && holds(table)) return true;
+  }
+  return false;
+}
+
+std::vector<const KernelNeed*> needs_of(std::string_view oracle, std::string_view backend, std::string_view kernel_class) {
+  const auto concerns = [](std::span<const Names> names, Names name) { return names.empty() || is_one_of(name, names); };
+  std::vector<const KernelNeed*> needs;
+  for (const NeedTable& table : need_tables()) {
+    if (!concerns(table.oracles, oracle)) continue;
+    for (const KernelNeed& need : table.rows) {
+      if (concerns(need.classes, kernel_class) && concerns(need.backends, backend)) needs.push_back(&need);
+    }
+  }
+  return needs;
+}
+
+const KernelNeed* first_broken_need(const Placement& placement) {
+  for (const KernelNeed* need : needs_of(placement.oracle, placement.backend, placement.kernel_class)) {
+    if (is_broken(*need, placement)) return need;
+  }
+  return nullptr;
+}
+
+}  // namespace mx::oracle

@@ -1,0 +1,31 @@
+#pragma once
+// Every need, of families and of the engine's code around them, in one order, and which of them a choice breaks.
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/families/needs.hpp"
+
+namespace mx::oracle {
+
+/// Around the kernel, common to all, of formats, of each family, of checkpoints.
+std::span<const NeedTable> need_tables();
+
+/// True for the needs of a table that says so.
+bool is_around(const KernelNeed& need);
+
+/// The needs of one (backend, class) of an oracle, in the order of the tables.
+std::vector<const KernelNeed*> needs_of(std::string_view oracle, std::string_view backend, std::string_view kernel_class);
+
+/// The first need that a placement breaks, or null.
+const KernelNeed* first_broken_need(const Placement& placement);
+
+/// The engine's expert classes by what the needs ask of a class; each is in one list.
+struct ClassList {
+  std::string_view kind;  ///< "monolithic": routes by itself; "batched": takes [E, T, H]; "plain": neither
+  std::span<const std::string_view> classes;
+};
+std::span<const ClassList> class_lists();
+
+}  // namespace mx::oracle
