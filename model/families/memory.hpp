@@ -69,7 +69,7 @@ struct BrokenNeed {
 struct BackendLayout {
   WeightFormat format;
   std::string_view backend;  ///< the oracle's name: FLASHINFER_TRTLLM_MXFP4_BF16
-  std::string_view family;   ///< file of model/layout that holds it
+  std::string_view family;   ///< by which laws and lists name it
   std::string_view summary;  ///< one line: row order, weight, scale, bias
   Engines engines;           ///< versions of the engine that this row describes
   Engines standard_order;    ///< those of them that convert checkpoints in standard order for it

@@ -229,7 +229,8 @@ TEST_CASE("single changes of the tables are noticed, all but those that are list
   CHECK(ids.size() > (full_counts() ? 4500U : 900U));
   for (const EquivalentChanges& row : equivalent_changes()) {
     INFO(row.ids << " lists nothing");
-    CHECK((met.contains(row.ids) || !full_counts()));
+    // A part of the changes need not meet every row.
+    if (full_counts()) CHECK(met.contains(row.ids));
     CHECK_FALSE(row.reason.empty());
   }
 }
