@@ -18,7 +18,7 @@ namespace {
 using namespace mx::kernels::moe;
 using namespace mx::bench;
 
-/// As many experts as kColdBytes takes, all alike: no engine's time depends on codes.
+/// As many experts as kColdBytes takes, all alike: no kernel's time depends on codes.
 const PanelMatrix& weights(const PanelFormat& format, std::size_t columns, std::size_t k) {
   static std::map<std::pair<const PanelFormat*, std::size_t>, std::unique_ptr<PanelMatrix>> made;
   std::unique_ptr<PanelMatrix>& matrix = made[{&format, columns}];
@@ -48,26 +48,26 @@ const PanelMatrix& weights(const PanelFormat& format, std::size_t columns, std::
   return *matrix;
 }
 
-/// Of the instruction that the engine multiplies with. Under int8-block each sum of a block takes two more; NVFP4's blocks of 16 are held against
+/// Of the instruction that the kernel multiplies with. Under int8-block each sum of a block takes two more; NVFP4's blocks of 16 are held against
 /// that.
-double instruction_peak(const Engine& engine, int threads) {
-  const bool wide = (engine.needs & mx::kernels::kAvx512) != 0;
-  if (engine.contract == mx::Contract::int8_block && !wide) return int8_pair_peak(threads);
-  if (engine.contract == mx::Contract::int8_block) return engine.kind == PanelKind::nvfp4 ? int8_block_peak(threads) : int8_dot_peak(threads);
-  if ((engine.needs & mx::kernels::kAvx512Bf16) != 0) return bf16_dot_peak(threads);
+double instruction_peak(const GemmKernel& kernel, int threads) {
+  const bool wide = (kernel.needs & mx::kernels::kAvx512) != 0;
+  if (kernel.contract == mx::Contract::int8_block && !wide) return int8_pair_peak(threads);
+  if (kernel.contract == mx::Contract::int8_block) return kernel.kind == PanelKind::nvfp4 ? int8_block_peak(threads) : int8_dot_peak(threads);
+  if ((kernel.needs & mx::kernels::kAvx512Bf16) != 0) return bf16_dot_peak(threads);
   return wide ? f32_wide_fma_peak(threads) : f32_fma_peak(threads);
 }
 
-double limit(const Engine& engine, const PanelMatrix& matrix, std::size_t rows, int threads) {
+double limit(const GemmKernel& kernel, const PanelMatrix& matrix, std::size_t rows, int threads) {
   const double bytes = static_cast<double>(matrix.panel_code_bytes() + matrix.panel_scale_bytes());
-  return product_limit(instruction_peak(engine, threads), rows, bytes / static_cast<double>(kPanelColumns * matrix.shape.k), threads);
+  return product_limit(instruction_peak(kernel, threads), rows, bytes / static_cast<double>(kPanelColumns * matrix.shape.k), threads);
 }
 
 /// `block`: a scale of the activations for so many of K, 0 for activations without.
-void product(benchmark::State& state, const Engine& engine, const PanelFormat& format, std::size_t block, std::size_t columns, std::size_t rows,
+void product(benchmark::State& state, const GemmKernel& kernel, const PanelFormat& format, std::size_t block, std::size_t columns, std::size_t rows,
              int threads) {
   constexpr std::size_t kK = kProductK;
-  if ((engine.needs & ~mx::kernels::isa_of_processor()) != 0) return state.SkipWithError("this processor cannot run it");
+  if ((kernel.needs & ~mx::kernels::isa_of_processor()) != 0) return state.SkipWithError("this processor cannot run it");
   pin(threads);
   const PanelMatrix& matrix = weights(format, columns, kK);
   Draws draws;
@@ -79,20 +79,20 @@ void product(benchmark::State& state, const Engine& engine, const PanelFormat& f
   const std::vector<float> x_scales(block == 0 ? 0 : rows * ((kK + block - 1) / block), 0.25F);
   Lines<float> out(rows * columns);
   const std::size_t copies = rows < kColdRows ? matrix.shape.experts : 1;
-  const double allowed = limit(engine, matrix, rows, threads);
+  const double allowed = limit(kernel, matrix, rows, threads);
   std::size_t expert = 0;
   for (auto _ : state) {
-    if (engine.contract == mx::Contract::int8_block) {
-      gemm(engine, matrix, expert, Int8Rows{int8, scales}, out, threads);
+    if (kernel.contract == mx::Contract::int8_block) {
+      gemm(kernel, matrix, expert, Int8Rows{int8, scales}, out, threads);
     } else if (block != 0) {
-      gemm(engine, matrix, expert, ScaledRows{bf16, x_scales, block}, out, threads);
+      gemm(kernel, matrix, expert, ScaledRows{bf16, x_scales, block}, out, threads);
     } else {
-      gemm(engine, matrix, expert, Bf16Rows{bf16}, out, threads);
+      gemm(kernel, matrix, expert, Bf16Rows{bf16}, out, threads);
     }
     benchmark::DoNotOptimize(out.data());
     expert = (expert + 1) % copies;
   }
-  count_product(state, rows, columns, (allowed + limit(engine, matrix, rows, threads)) / 2);
+  count_product(state, rows, columns, (allowed + limit(kernel, matrix, rows, threads)) / 2);
 }
 
 /// Activations with scales are measured on one format: they cost the same on all.
@@ -103,23 +103,23 @@ struct Rows {
 constexpr Rows kPlain{"", 0};
 constexpr Rows kScaled[] = {{"/x:mxfp8", 32}, {"/x:fp8-g128", 128}};
 
-void register_product(const Engine& engine, const PanelFormat& format, const Rows& x) {
-  const std::string what = std::string(engine.name) + "/w:" + std::string(mx::layout::name_of(format.format)) + x.name;
-  register_products(what, [&engine, &format, &x](benchmark::State& state, std::size_t columns, std::size_t rows, int threads) {
-    product(state, engine, format, x.block, columns, rows, threads);
+void register_product(const GemmKernel& kernel, const PanelFormat& format, const Rows& x) {
+  const std::string what = std::string(kernel.name) + "/w:" + std::string(mx::layout::name_of(format.format)) + x.name;
+  register_products(what, [&kernel, &format, &x](benchmark::State& state, std::size_t columns, std::size_t rows, int threads) {
+    product(state, kernel, format, x.block, columns, rows, threads);
   });
 }
 
-/// Every engine of the build but the portable ones, which have no limit to be held against.
+/// Every kernel of the build but the portable ones, which have no limit to be held against.
 const bool kRegistered = [] {
-  for (const Engine& engine : engines()) {
-    if (engine.needs == 0) continue;
+  for (const GemmKernel& kernel : gemm_kernels()) {
+    if (kernel.needs == 0) continue;
     for (const PanelFormat& format : panel_formats()) {
       // A scale for an expert costs what those of squares do.
-      if (format.kind != engine.kind || format.format == mx::layout::WeightFormat::fp8_tensor) continue;
-      register_product(engine, format, kPlain);
-      if (engine.contract != mx::Contract::bf16_block || engine.kind != PanelKind::mxfp4) continue;
-      for (const Rows& x : kScaled) register_product(engine, format, x);
+      if (format.kind != kernel.kind || format.format == mx::layout::WeightFormat::fp8_tensor) continue;
+      register_product(kernel, format, kPlain);
+      if (kernel.contract != mx::Contract::bf16_block || kernel.kind != PanelKind::mxfp4) continue;
+      for (const Rows& x : kScaled) register_product(kernel, format, x);
     }
   }
   return true;

@@ -68,11 +68,11 @@ struct Tokens {
 /// The layer's two products on operands that are ready, and nothing else.
 class ProductsAlone {
  public:
-  ProductsAlone(const Engine& engine, const Tokens& tokens, bool int8)
-      : engine_(engine), pairs_(sort_pairs(tokens.experts, {}, kExperts)), out_(pairs_.slot_of.size() * kHidden * 2) {
+  ProductsAlone(const GemmKernel& kernel, const Tokens& tokens, bool int8)
+      : kernel_(kernel), pairs_(sort_pairs(tokens.experts, {}, kExperts)), out_(pairs_.slot_of.size() * kHidden * 2) {
     const std::size_t chain = int8 ? kScaleBlock : 0;
-    make_room(first_, {.k = kHidden, .tiling = engine.tiling, .chain = chain}, pairs_.group_sizes);
-    make_room(second_, {.k = kIntermediate, .tiling = engine.tiling, .chain = chain}, pairs_.group_sizes);
+    make_room(first_, {.k = kHidden, .tiling = kernel.tiling, .chain = chain}, pairs_.group_sizes);
+    make_room(second_, {.k = kIntermediate, .tiling = kernel.tiling, .chain = chain}, pairs_.group_sizes);
     std::ranges::fill(first_.data, int8 ? 0x01020304U : 0x3F803F80U);
     std::ranges::fill(second_.data, int8 ? 0x01020304U : 0x3F803F80U);
     for (Operand* operand : {&first_, &second_}) {
@@ -99,11 +99,11 @@ class ProductsAlone {
     for (std::size_t i = 0; i < operand.row_blocks.size() * stretches; ++i) {
       const std::size_t block = i / stretches;
       const std::size_t first = i % stretches * kPanels;
-      run_columns(engine_, matrix, operand.row_blocks[block].group, operand, block, first, std::min(first + kPanels, panels), out_, Bias::added);
+      run_columns(kernel_, matrix, operand.row_blocks[block].group, operand, block, first, std::min(first + kPanels, panels), out_, Bias::added);
     }
   }
 
-  const Engine& engine_;
+  const GemmKernel& kernel_;
   SortedPairs pairs_;
   Operand first_;
   Operand second_;
@@ -126,7 +126,7 @@ void layer(benchmark::State& state, mx::Contract contract, std::size_t count, in
   if (int8) choices.recipe = &mx::recipe(mx::profile_named(mx::kOcp), mx::kMxint8Block);
   const Tokens tokens(count);
   FusedLayer fused(weights(), choices);
-  ProductsAlone alone(engine_in_use(contract, *weights().w13.format), tokens, int8);
+  ProductsAlone alone(gemm_kernel_in_use(contract, *weights().w13.format), tokens, int8);
   std::vector<float> out(count * kHidden);
   // The first runs take their memory from the system.
   alone.run(threads);

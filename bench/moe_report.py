@@ -18,7 +18,7 @@ END = "<!-- end of the table -->"
 
 
 def runs_of(results):
-    """{(what, column, threads): [(rate, share, limit)]}: what is an engine with its formats and N, or a layer's contract; column is M or tokens."""
+    """{(what, column, threads): [(rate, share, limit)]}: what is a kernel with its formats and N, or a layer's contract; column is M or tokens."""
     runs = {}
     for row in results["benchmarks"]:
         parts = row["name"].split("/")
@@ -101,13 +101,13 @@ def tables(runs, threads):
 
 
 def beside_reference(runs):
-    """The model's rate with each contract and format of weights, and how many times that the fastest engine of the smaller matrix is."""
+    """The model's rate with each contract and format of weights, and how many times that the fastest kernel of the smaller matrix is."""
     references = sorted(key for key in runs if key[0] == "moe_reference")
     products = [key for key in runs if key[0] == "moe_gemm" and key[3] == 1 and key[1].endswith("N:2880") and not key[1].startswith(PEER)]
     if not references or not products:
         return []
     columns = sorted({key[2] for key in products})
-    lines = ["| 1 thread: the model, 10^6 operations a second, and how many times that the fastest engine is | model | " + " | ".join(f"M={c}" for c in columns) + " |"]
+    lines = ["| 1 thread: the model, 10^6 operations a second, and how many times that the fastest kernel is | model | " + " | ".join(f"M={c}" for c in columns) + " |"]
     lines += ["|---|--:|" + "--:|" * len(columns)]
     for reference in references:
         contract, weights = reference[1].split(" ")

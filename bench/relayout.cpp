@@ -7,8 +7,8 @@
 #include "bench/beside_copy.hpp"
 #include "bench/machine.hpp"
 #include "kernels/relayout/plan.hpp"
-#include "model/engine/vllm/rounding.hpp"
 #include "model/families/memory.hpp"
+#include "sim/rounding.hpp"
 
 namespace {
 
@@ -35,7 +35,7 @@ Layout panels_of(const Layout& tensor) {
 mx::kernels::relayout::Plan plan_of(const Row& row) {
   mx::layout::Setting setting{.sizes = {row.experts, 2880, 2880}, .padded = {}, .form = mx::layout::SourceOrder::gpt_oss, .arch = row.arch};
   setting.padded = setting.sizes;
-  setting.padded = mx::layout::rounded_up(row.backend, setting);
+  setting.padded = mx::sim::rounded_up(row.backend, setting);
   const mx::layout::TensorPlan tensor = mx::layout::find_backend_layout(row.backend)->build(row.role, setting);
   if (row.kind == Row::into_panels) return mx::kernels::relayout::plan(tensor.layout, panels_of(tensor.layout));
   return mx::kernels::relayout::plan(mx::layout::canonical(row.role, setting.sizes, setting.form), tensor);

@@ -120,7 +120,7 @@ void print_sizes(const Setting& setting) {
 }
 
 void print_conversion(const sim::ConvertReport& report, int rank) {
-  fmt::print("backend  {} on {}, engine {}{}\n", report.backend, layout::name_of(report.setting.arch), layout::name_of(report.setting.engine),
+  fmt::print("backend  {} on {}, engine {}{}\n", report.backend, layout::name_of(report.setting.arch), name_of(report.setting.engine),
              rank_text(report.setting, rank));
   print_sizes(report.setting);
   fmt::print("layers   {}, experts {} -> {} bytes; {} other tensors as they were\n", report.layers, report.bytes_in, report.bytes_out,

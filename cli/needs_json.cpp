@@ -5,20 +5,21 @@
 #include <string>
 #include <vector>
 
-#include "model/engine/vllm/tables.hpp"
 #include "model/audit/needs.hpp"
+#include "model/engine/vllm/tables.hpp"
 
 namespace mx::cli {
 
-Json needs_json(std::span<const std::string_view> oracles) {
+Json needs_json(Engine engine, std::span<const std::string_view> oracles) {
   Json json = json_head("needs");
+  json["engine"] = name_of(engine);
   json["oracles"] = Json::array();
   for (const std::string_view name : oracles) {
     Json rows = Json::array();
-    for (const oracle::BackendRow& backend : oracle::tables_of(name).backends) {
+    for (const oracle::BackendRow& backend : oracle::tables_of(engine, name).backends) {
       for (const std::string_view kernel_class : backend.classes) {
         Json needs = Json::array();
-        for (const oracle::KernelNeed* need : oracle::needs_of(name, backend.name, kernel_class)) {
+        for (const oracle::KernelNeed* need : oracle::needs_of(engine, name, backend.name, kernel_class)) {
           if (oracle::is_around(*need)) continue;
           needs.push_back({{"id", need->id},
                            {"statement", need->statement},

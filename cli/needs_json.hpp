@@ -5,12 +5,13 @@
 #include <string_view>
 
 #include "cli/output.hpp"
+#include "model/deployment/version.hpp"
 
 namespace mx::cli {
 
 /// Needs of every backend and kernel class of these oracles, without those of what surrounds the kernel (exchange, loader), as schema mxact-needs/1.
 /// Throws Error(usage) for an oracle that is not known.
-Json needs_json(std::span<const std::string_view> oracles);
+Json needs_json(Engine engine, std::span<const std::string_view> oracles);
 
 /// The same as a table on stdout: a line for each need.
 void print_needs(const Json& json);

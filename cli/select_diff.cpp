@@ -20,9 +20,9 @@ struct Side {
   oracle::Decision decision;
 };
 
-Side load(const std::string& name, std::string_view oracle) {
-  sim::DeploymentFile file = sim::load_deployment_file(name, oracle);
-  oracle::Decision decision = oracle::select(file.oracle, file.deployment, oracle::Detail::texts);
+Side load(const std::string& name, std::string_view oracle, Engine engine) {
+  sim::DeploymentFile file = sim::load_deployment_file(name, oracle, engine);
+  oracle::Decision decision = oracle::select(engine, file.oracle, file.deployment, oracle::Detail::texts);
   return {name, std::move(file), std::move(decision)};
 }
 
@@ -70,8 +70,8 @@ void print_text(const std::array<Side, 2>& sides, const std::vector<sim::InputDi
 
 }  // namespace
 
-int select_diff(const std::string& file_a, const std::string& file_b, std::string_view oracle, bool json) {
-  const std::array<Side, 2> sides = {load(file_a, oracle), load(file_b, oracle)};
+int select_diff(const std::string& file_a, const std::string& file_b, std::string_view oracle, Engine engine, bool json) {
+  const std::array<Side, 2> sides = {load(file_a, oracle, engine), load(file_b, oracle, engine)};
   const std::vector<sim::InputDifference> inputs = sim::input_differences(sides[0].file, sides[1].file);
   const std::optional<std::size_t> parting = sim::first_parting(sides[0].decision, sides[1].decision);
   if (!json) {

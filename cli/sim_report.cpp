@@ -147,7 +147,7 @@ void print_scenario(const sim::Scenario& scenario) {
   const oracle::LayerConfig& layer = scenario.deployment.layer;
   fmt::print("{} experts, top {}, hidden {}, intermediate {}, {}, {} weights, {} tokens; engine {}\n", layer.num_experts, layer.experts_per_token,
              layer.hidden, sim::whole_intermediate(scenario.deployment), layer.activation, layout::name_of(scenario.layer.experts.form.format),
-             scenario.tokens.slots.size(), layout::name_of(scenario.engine));
+             scenario.tokens.slots.size(), name_of(scenario.engine));
   if (const std::string text = not_routed(layer); !text.empty())
     fmt::print("not simulated: {}; slots are softmax over the chosen logits, their weights meet the outputs\n", text);
 }
@@ -161,7 +161,7 @@ Json scenario_json(const sim::Scenario& scenario) {
           {"activation", layer.activation},
           {"format", layout::name_of(scenario.layer.experts.form.format)},
           {"tokens", scenario.tokens.slots.size()},
-          {"engine", layout::name_of(scenario.engine)},
+          {"engine", name_of(scenario.engine)},
           {"not_simulated", not_routed(layer)}};
 }
 

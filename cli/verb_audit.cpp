@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/engine_option.hpp"
 #include "cli/needs_json.hpp"
 #include "cli/output.hpp"
 #include "cli/picture_file.hpp"
@@ -20,6 +21,7 @@ namespace mx::cli {
 namespace {
 
 struct AuditOptions {
+  std::string engine;
   std::string oracle;
   bool json = false;
   std::string output;
@@ -28,10 +30,11 @@ struct AuditOptions {
   bool force = false;
 };
 
-std::string info_of(const oracle::Violation& violation) { return oracle::info_text(violation.oracle, violation.smallest); }
+std::string info_of(const oracle::Violation& violation) { return oracle::info_text(oracle::kLedgerEngine, violation.oracle, violation.smallest); }
 
 Json as_json(const oracle::AuditReport& report, const std::vector<std::string>& differences) {
   Json json = json_head("audit");
+  json["engine"] = name_of(report.engine);
   json["deployments"] = report.deployments;
   json["choices"] = report.choices;
   json["checks"] = report.checks;
@@ -68,14 +71,14 @@ void print_text(const oracle::AuditReport& report) {
     fmt::print("    {}: {}{}{}\n", oracle::name_of(need.grounds), need.source, need.reference.empty() ? "" : "; ", need.reference);
     fmt::print("    {}\n", info_of(violation));
   }
-  fmt::print("{} findings in {} deployments: {} choices, {} needs checked\n", report.violations.size(), report.deployments, report.choices,
-             report.checks);
+  fmt::print("{}: {} findings in {} deployments: {} choices, {} needs checked\n", name_of(report.engine), report.violations.size(),
+             report.deployments, report.choices, report.checks);
 }
 
 /// What the kernels need, without asking the engine anything.
 int show_needs(const AuditOptions& options, std::span<const std::string_view> oracles) {
   if (!options.output.empty()) require_svg(options.output, options.force);
-  const Json json = needs_json(oracles);
+  const Json json = needs_json(engine_named(options.engine), oracles);
   if (!options.output.empty()) write_picture(options.output, json, options.force);
   if (options.json) {
     print_json(json);
@@ -93,7 +96,7 @@ int run_audit(const AuditOptions& options) {
   const std::vector<std::string_view> one = {options.oracle};
   const std::span<const std::string_view> oracles = options.oracle.empty() ? oracle::oracle_names() : std::span<const std::string_view>(one);
   if (options.needs) return show_needs(options, oracles);
-  const oracle::AuditReport report = oracle::audit(oracles);
+  const oracle::AuditReport report = oracle::audit(engine_named(options.engine), oracles);
   const std::vector<std::string> differences = oracle::differences(report, oracles);
   if (options.json) {
     print_json(as_json(report, differences));
@@ -110,6 +113,7 @@ void add_audit(Verb app, Action& action) {
   const Verb verb = app.add_verb("audit", "every place where an engine's choice breaks its kernel's needs (exit 1 when the ledger disagrees)");
   const auto options = std::make_shared<AuditOptions>();
   verb.add_option("--oracle", options->oracle, "this oracle alone: mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8");
+  add_engine_option(verb, options->engine);
   const Option json = verb.add_flag("--json", options->json, "machine-readable output");
   verb.add_flag("--markdown", options->markdown, "the ledger as the oracles' part of docs/findings.md, without an audit").excludes(json);
   const Option needs = verb.add_flag("--needs", options->needs, "the constraint matrix instead: what each backend's kernels need");

@@ -87,7 +87,7 @@ int restore(const RestoreCommand& command) {
     print_json(json);
     return 0;
   }
-  fmt::print("backend  {} on {}, engine {}\n", report.backend, layout::name_of(report.setting.arch), layout::name_of(report.setting.engine));
+  fmt::print("backend  {} on {}, engine {}\n", report.backend, layout::name_of(report.setting.arch), name_of(report.setting.engine));
   print_sizes(report.setting);
   fmt::print("layers   {} restored into {} files, experts {} bytes\n", report.layers, report.shards, report.bytes);
   if (!report.losses.empty()) print_losses(report.losses);

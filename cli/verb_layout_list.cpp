@@ -42,11 +42,12 @@ void check_backend(std::string_view name) {
 
 std::vector<const BackendLayout*> backends(const Filters& filters) {
   if (!filters.backend.empty()) check_backend(filters.backend);
+  const auto engine = filters.engine.empty() ? std::nullopt : std::optional(layout::conversion_engine_named(filters.engine));
   std::vector<const BackendLayout*> rows;
   for (const BackendLayout& row : layout::all_backend_layouts()) {
     if (!filters.backend.empty() && !same_name(filters.backend, row.backend)) continue;
     if (!filters.format.empty() && layout::weight_format_named(filters.format) != row.format) continue;
-    if (!filters.engine.empty() && !row.engines.has(layout::engine_named(filters.engine))) continue;
+    if (engine && !row.engines.has(*engine)) continue;
     rows.push_back(&row);
   }
   return rows;
@@ -152,7 +153,7 @@ void add_layout_list(Verb layout, Action& action) {
   const auto filters = std::make_shared<Filters>();
   verb.add_option("--backend", filters->backend, "this backend only");
   verb.add_option("--format", filters->format, "this weight format only: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel, fp8_block, int4");
-  verb.add_option("--engine", filters->engine, "this version of the engine only: 2026-05, 2026-08");
+  verb.add_option("--engine", filters->engine, "this version of the engine only: vllm@2026-05, vllm@2026-08");
   verb.add_flag("--json", filters->json, "machine-readable output");
   verb.callback([&action, filters] { action = [filters] { return list(*filters); }; });
 }

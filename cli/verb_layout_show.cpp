@@ -75,7 +75,7 @@ Json backend_json(const layout::BackendLayout& row) {
 }
 
 void print_backend(const layout::BackendLayout& row) {
-  const auto engines = [](const layout::Engines& set) {
+  const auto engines = [](const Versions& set) {
     const std::string text = golden::engines_text(set);
     return text.empty() ? std::string("not converted") : "engine " + text;
   };

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/engine_option.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
@@ -23,6 +24,7 @@ namespace {
 
 struct MatrixOptions {
   sim::MatrixRequest request;
+  std::string engine;
   std::vector<std::string> variables;
   std::string output;
   bool explain = false;
@@ -124,6 +126,7 @@ Json section_json(const sim::Matrix& matrix, const sim::MatrixSection& section, 
 
 Json as_json(const sim::Matrix& matrix, const MatrixOptions& options) {
   Json json = json_head("matrix");
+  json["engine"] = name_of(matrix.engine);
   json["platforms"] = Json::array();
   for (const oracle::PlatformPreset* platform : matrix.platforms) json["platforms"].push_back({{"name", platform->name}, {"title", platform->title}});
   json["parallel"] = Json::array();
@@ -176,7 +179,8 @@ void print_spread(const sim::Matrix& matrix, const sim::MatrixSection& section, 
 
 void print_text(const sim::Matrix& matrix, bool explain) {
   for (const sim::MatrixSection& section : matrix.sections) {
-    fmt::print("{} in {}: oracle {}, {}\n", section.model->name, section.scheme->name, section.scheme->oracle, section.scheme->title);
+    fmt::print("{} in {}: oracle {}, {}; engine {}\n", section.model->name, section.scheme->name, section.scheme->oracle, section.scheme->title,
+               name_of(matrix.engine));
     for (const sim::MatrixGroup& group : sim::equal_spreads(matrix, section)) {
       fmt::print("\n{}\n", sim::spread_names(matrix, group));
       print_spread(matrix, section, group.members.front(), explain);
@@ -197,6 +201,7 @@ std::string picture_of(const sim::Matrix& matrix, const std::filesystem::path& p
 int run(const MatrixOptions& given) {
   MatrixOptions options = given;
   options.request.env = variables_of(given.variables);
+  options.request.engine = engine_named(given.engine);
   if (!options.output.empty()) sim::require_writable(options.output, options.force);
   const auto start = std::chrono::steady_clock::now();
   const sim::Matrix matrix = sim::run_matrix(options.request, options.explain ? oracle::Detail::texts : oracle::Detail::codes);
@@ -225,6 +230,7 @@ void add_matrix(Verb app, Action& action) {
   const Option scheme = verb.add_option("--scheme", options->request.schemes,
                                         "mxfp4, nvfp4, fp8-block, ...; repeat for several (default: those of the model's published checkpoints)");
   verb.add_option("--oracle", options->request.oracles, "schemes of this oracle alone: mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8");
+  add_engine_option(verb, options->engine);
   verb.add_option("--platform", options->request.platforms, "SM100, gfx950, CPU, ...; repeat for several (default: every preset)");
   verb.add_option("--parallel", options->request.spreads, "tp8, dp8-ep-deepep-ll, ...; repeat for several (default: every row of the table)");
   verb.add_option("--env", options->variables, "NAME=VALUE, a variable that is set everywhere; repeat for several");

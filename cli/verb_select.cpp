@@ -7,12 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "cli/engine_option.hpp"
 #include "cli/output.hpp"
 #include "cli/select_diff.hpp"
 #include "cli/select_setup.hpp"
 #include "cli/verbs.hpp"
 #include "model/audit/strict.hpp"
-#include "model/engine/vllm/select.hpp"
+#include "model/engine/vllm/resolve.hpp"
 #include "model/error.hpp"
 #include "sim/deployment_file.hpp"
 
@@ -22,6 +23,7 @@ namespace {
 struct SelectOptions {
   std::vector<std::string> files;
   std::string oracle;
+  std::string engine;
   bool explain = false;
   bool strict = false;
   bool diff = false;
@@ -45,18 +47,27 @@ Json choice_json(const sim::DeploymentFile& file, const oracle::OracleTables& ta
   return json;
 }
 
-Json as_json(const sim::DeploymentFile& file, const oracle::OracleTables& tables, const oracle::Decision& decision) {
+/// Where the engine raises; null where it does not.
+Json failure_json(const std::optional<oracle::Failure>& failure) {
+  if (!failure) return nullptr;
+  return {{"stage", failure->stage}, {"error_type", failure->refusal.error_type}, {"text", failure->refusal.text}};
+}
+
+Json as_json(const sim::DeploymentFile& file, const oracle::OracleTables& tables, const oracle::Resolution& resolution) {
+  const oracle::Decision& decision = resolution.decision;
   Json json = json_head("select");
+  json["engine"] = name_of(resolution.engine);
   json["oracle"] = file.oracle;
   json["platform"] = oracle::name_of(file.deployment.hardware.platform);
   json["weight_key"] = file.deployment.weight_key;
   json["activation_key"] = file.deployment.activation_key;
   if (decision.choice) {
     json["choice"] = choice_json(file, tables, *decision.choice);
-    json["setup"] = setup_json(oracle::set_up(tables, file.deployment, *decision.choice));
+    json["setup"] = setup_json(*resolution.setup);
   } else {
     json["refusal"] = {{"error_type", decision.refusal->error_type}, {"text", decision.refusal->text}};
   }
+  json["failure"] = failure_json(resolution.failure);
   json["trace"] = Json::array();
   for (const oracle::Candidate& candidate : decision.trace) {
     json["trace"].push_back({{"backend", candidate.backend},
@@ -121,14 +132,17 @@ int select(const SelectOptions& options) {
   if (options.files.size() != (options.diff ? 2 : 1)) {
     throw Error(ErrorCode::usage, options.diff ? "--diff takes two files" : "DEPLOYMENT is given twice; two files are for --diff");
   }
-  if (options.diff) return select_diff(options.files[0], options.files[1], options.oracle, options.json);
-  const sim::DeploymentFile file = sim::load_deployment_file(options.files[0], options.oracle);
-  const oracle::OracleTables& tables = oracle::tables_of(file.oracle);
-  const oracle::StrictDecision strict = options.strict ? oracle::select_strict(file.oracle, file.deployment, oracle::Detail::texts)
-                                                       : oracle::StrictDecision{oracle::select(tables, file.deployment, oracle::Detail::texts), {}};
-  const oracle::Decision& decision = strict.decision;
+  const Engine engine = engine_named(options.engine);
+  if (options.diff) return select_diff(options.files[0], options.files[1], options.oracle, engine, options.json);
+  const sim::DeploymentFile file = sim::load_deployment_file(options.files[0], options.oracle, engine);
+  const oracle::OracleTables& tables = oracle::tables_of(engine, file.oracle);
+  constexpr oracle::Detail kTexts = oracle::Detail::texts;
+  const oracle::StrictDecision strict = options.strict ? oracle::select_strict(engine, file.oracle, file.deployment, kTexts)
+                                                       : oracle::StrictDecision{oracle::select(tables, file.deployment, kTexts), {}};
+  const oracle::Resolution resolution = oracle::resolve(tables, file.deployment, strict.decision);
+  const oracle::Decision& decision = resolution.decision;
   if (options.json) {
-    Json json = as_json(file, tables, decision);
+    Json json = as_json(file, tables, resolution);
     if (options.strict) json["skipped"] = skipped_json(strict.skipped);
     print_json(json);
   } else {
@@ -138,9 +152,10 @@ int select(const SelectOptions& options) {
       fmt::print("no backend: {}: {}\n", decision.refusal->error_type, decision.refusal->text);
     }
     print_skipped(strict.skipped);
+    fmt::print("engine {}\n", name_of(engine));
     if (options.explain) {
       print_trace(decision);
-      if (decision.choice) print_setup(oracle::set_up(tables, file.deployment, *decision.choice));
+      if (resolution.setup) print_setup(*resolution.setup);
     }
   }
   return decision.choice ? 0 : static_cast<int>(ErrorCode::unsupported);
@@ -153,6 +168,7 @@ void add_select(Verb app, Action& action) {
   const auto options = std::make_shared<SelectOptions>();
   verb.add_option("DEPLOYMENT", options->files, "INFO file that describes the deployment (docs/examples); two of them with --diff").required();
   verb.add_option("--oracle", options->oracle, "mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8 or w4a8, instead of the file's (default mxfp4)");
+  add_engine_option(verb, options->engine);
   const Option explain =
       verb.add_flag("--explain", options->explain, "list every candidate with its first failing check, and what follows from the choice");
   const Option strict = verb.add_flag("--strict", options->strict, "never a backend whose kernel's needs are broken; says what was skipped and why");

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/engine_option.hpp"
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
 #include "cli/sim_report.hpp"
@@ -24,7 +25,7 @@ struct SimOptions {
   std::string file;
   std::string oracle;
   std::string backend;
-  std::string engine = "2026-05";
+  std::string engine;
   std::int64_t tokens = 4;
   std::int64_t seed = 1;
   std::int64_t experts = 0;
@@ -44,9 +45,8 @@ void require_one_process(const sim::Transport& transport) {
 }
 
 sim::Scenario scenario_of(const SimOptions& options) {
-  const sim::DeploymentFile file = sim::load_deployment_file(options.file, options.oracle);
-  return sim::make_scenario(file, {options.tokens, static_cast<std::uint64_t>(options.seed), options.experts, options.sample,
-                                   layout::engine_named(options.engine), options.backend});
+  const sim::DeploymentFile file = sim::load_deployment_file(options.file, options.oracle, engine_named(options.engine));
+  return sim::make_scenario(file, {options.tokens, static_cast<std::uint64_t>(options.seed), options.experts, options.sample, options.backend});
 }
 
 int compare(const SimOptions& options) {
@@ -64,7 +64,7 @@ int compare(const SimOptions& options) {
 /// The backend that is asked for, or the engine's choice; empty when the engine refuses.
 std::string backend_of(const sim::Scenario& scenario, const std::string& wanted, std::string& refusal) {
   if (!wanted.empty()) return std::string(sim::execution_of(scenario.layer.experts.form.format, wanted).backend);
-  const oracle::Decision decision = oracle::select(scenario.oracle, scenario.deployment);
+  const oracle::Decision decision = oracle::select(scenario.engine, scenario.oracle, scenario.deployment);
   if (decision.choice) return decision.choice->backend;
   refusal = decision.refusal->error_type + ": " + decision.refusal->text;
   return {};
@@ -74,7 +74,7 @@ std::string backend_of(const sim::Scenario& scenario, const std::string& wanted,
 sim::SimulationRequest oracle_request(const sim::Scenario& scenario, const SimOptions& options, SimAnswer& answer) {
   answer.backend = backend_of(scenario, options.backend, answer.refusal);
   if (!answer.backend.empty()) {
-    answer.selected = sim::selected(scenario.oracle, scenario.deployment, answer.backend);
+    answer.selected = sim::selected(scenario.engine, scenario.oracle, scenario.deployment, answer.backend);
     if (answer.selected.answer == sim::CellAnswer::refused) answer.refusal = "no class of the backend accepts it: " + answer.selected.reason;
   }
   return sim::request_of(scenario, scenario.deployment, answer.backend, answer.selected.kernel_class);
@@ -149,7 +149,7 @@ void add_sim(Verb app, Action& action) {
   verb.add_option("--sample", options->sample,
                   "compute this many rows of gate and up and output columns where no fast twin has the contract (default all)")
       .check(whole_number_in(1, 1 << 16));
-  verb.add_option("--engine", options->engine, "2026-05 or 2026-08: whose sizes and conversions (default 2026-05)");
+  add_engine_option(verb, options->engine);
   verb.add_flag("--json", options->json, "machine-readable output");
   verb.callback([&action, options] { action = [options] { return run(*options); }; });
 }

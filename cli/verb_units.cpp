@@ -69,7 +69,7 @@ int plan(const PlanCommand& command) {
     print_json(json);
     return 0;
   }
-  fmt::print("backend  {} on {}, engine {}\n", made.backend, layout::name_of(made.setting.arch), layout::name_of(made.setting.engine));
+  fmt::print("backend  {} on {}, engine {}\n", made.backend, layout::name_of(made.setting.arch), name_of(made.setting.engine));
   print_sizes(made.setting);
   fmt::print("units    {}, 0..{}, of {} bytes in all\n", made.units.size(), made.units.size() - 1, bytes);
   return 0;

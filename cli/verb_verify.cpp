@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/engine_option.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
@@ -34,6 +35,7 @@ struct Options {
   std::optional<std::string> checkpoint;  ///< none: generate one
   std::vector<std::string> platforms;
   std::vector<std::string> backends;
+  std::string engine;
   std::vector<int> tp{1, 2};
   std::vector<std::string> contracts;
   int layers = 0;
@@ -120,12 +122,13 @@ std::string contracts_text(const VerifyReport& report) {
 }
 
 /// One line that runs the same check again.
-std::string replay(const Options& options, const Cell& cell) {
+std::string replay(const Options& options, Engine engine, const Cell& cell) {
   std::string path;
   for (char c : options.checkpoint.value_or("")) path += c == '\'' ? std::string("'\\''") : std::string(1, c);
   std::string line = options.checkpoint ? fmt::format("mxact verify '{}'", path) : "mxact verify";
   line += fmt::format(" --platform {} --backend {} --tp {} --tokens {} --seed {}", cell.platform, cell.decision.choice->backend, cell.tp,
                       options.tokens, options.seed);
+  if (engine != kDefaultEngine) line += fmt::format(" --engine {}", name_of(engine));
   for (const std::string& contract : options.contracts) line += " --contract " + contract;
   if (options.layers > 0) line += fmt::format(" --layers {}", options.layers);
   if (options.reference) line += " --reference";
@@ -138,7 +141,8 @@ void print_text(const VerifyReport& report, const Options& options) {
   fmt::print("layers      {} of {}: {} experts, hidden {}, intermediate {}, top {}\n", report.layers_verified, report.layers, sizes.experts,
              sizes.hidden, sizes.intermediate, report.top_k);
   fmt::print("tokens      {} a layer, {}; router: {}\n", report.tokens, report.token_source, report.router_source);
-  fmt::print("contracts   {}\n\n", contracts_text(report));
+  fmt::print("contracts   {}\n", contracts_text(report));
+  fmt::print("engine      {}\n\n", name_of(report.engine));
   print_cells(report);
   fmt::print("\n");
   for (const ConversionResult& result : report.conversions) {
@@ -157,7 +161,7 @@ void print_text(const VerifyReport& report, const Options& options) {
   if (report.count(Verdict::passed) == 0 && report.count(Verdict::failed) == 0) fmt::print("nothing passed: nothing was verified\n");
   for (const Cell& cell : report.cells) {
     if (report.verdict(cell) != Verdict::failed) continue;
-    fmt::print("replay: {}\n", replay(options, cell));
+    fmt::print("replay: {}\n", replay(options, report.engine, cell));
     break;
   }
 }
@@ -188,6 +192,7 @@ Json conversion_json(const ConversionResult& result) {
 
 Json as_json(const VerifyReport& report, const Options& options) {
   Json json = json_head("verify");
+  json["engine"] = name_of(report.engine);
   json["checkpoint"] = {{"path", report.checkpoint},
                         {"form", report.form},
                         {"layers", report.layers},
@@ -245,6 +250,7 @@ int verify(const Options& options) {
   sim::VerifyOptions how;
   how.platforms = options.platforms;
   how.backends = options.backends;
+  how.engine = engine_named(options.engine);
   how.tp = options.tp;
   how.tokens = options.tokens;
   how.by = options.reference ? sim::MoveBy::model : sim::MoveBy::plans;
@@ -289,6 +295,7 @@ void add_verify(Verb app, Action& action) {
   };
   list("--platform", options->platforms, "only these platforms: SM75 .. SM121, gfx90a .. gfx1250, XPU, CPU");
   list("--backend", options->backends, "only these backends");
+  add_engine_option(verb, options->engine);
   list("--tp", options->tp, "tensor parallel sizes (default 1,2)");
   list("--contract", options->contracts, "arithmetic contracts (default exact,f32-sequential)");
   verb.add_option("--layers", options->layers, "verify the first N layers only").check(whole_number_in(1, 1 << 20));

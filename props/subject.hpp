@@ -37,7 +37,7 @@ struct ConverterSubject {
   std::string name;
   std::string backend;  ///< with format and engine a row of layout::all_backend_layouts()
   layout::WeightFormat format;
-  layout::Engine engine;
+  Engine engine;
   /// Checkpoint bytes (layout::canonical of each role) -> packed bytes.
   std::function<LayerBytes(const LayerBytes& source, const layout::Setting& setting)> convert;
   /// The way back; empty where there is none.

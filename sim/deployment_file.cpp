@@ -178,12 +178,12 @@ void read_call(const InfoNode& root, const oracle::OracleTables& tables, oracle:
 
 }  // namespace
 
-DeploymentFile parse_deployment_file(std::string_view text, const std::string& where, std::string_view oracle) {
+DeploymentFile parse_deployment_file(std::string_view text, const std::string& where, std::string_view oracle, Engine engine) {
   const InfoNode root = InfoNode::parse(text, where);
-  DeploymentFile file;
+  DeploymentFile file{engine, {}, {}};
   file.oracle = root.choice_or("oracle", "mxfp4", oracle::oracle_names());
   if (!oracle.empty()) file.oracle = oracle;
-  const oracle::OracleTables& tables = oracle::tables_of(file.oracle);
+  const oracle::OracleTables& tables = oracle::tables_of(engine, file.oracle);
   oracle::Deployment& deployment = file.deployment;
   read_platform(root, deployment);
   if (const auto parallel = root.child("parallel")) deployment.parallel = read_parallel(*parallel);
@@ -205,9 +205,9 @@ DeploymentFile parse_deployment_file(std::string_view text, const std::string& w
   return file;
 }
 
-DeploymentFile load_deployment_file(const std::filesystem::path& path, std::string_view oracle) {
+DeploymentFile load_deployment_file(const std::filesystem::path& path, std::string_view oracle, Engine engine) {
   const std::vector<std::uint8_t> bytes = read_file(path, kLargestInfoFile);
-  return parse_deployment_file(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), path.string(), oracle);
+  return parse_deployment_file(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), path.string(), oracle, engine);
 }
 
 oracle::Deployment load_deployment(const std::filesystem::path& path) { return load_deployment_file(path).deployment; }

@@ -24,19 +24,22 @@
 #include <string_view>
 
 #include "model/deployment/deployment.hpp"
+#include "model/deployment/version.hpp"
 
 namespace mx::sim {
 
-/// What a file asks: which of the engine's oracles, and for what. Keys that it leaves out are those that callers of the oracle usually pass.
+/// What a file asks: which of an engine's oracles, and for what. Keys that it leaves out are those that callers of the oracle usually pass.
 struct DeploymentFile {
+  Engine engine;
   std::string oracle;
   oracle::Deployment deployment;
 };
 
-/// Reads and checks a deployment file; a name in `oracle` replaces the file's. Throws Error(input) naming file, line, key, value and rule, and the
-/// nearest known name, also for a key that the oracle does not read; Error(usage) for an unknown name in `oracle`.
-DeploymentFile load_deployment_file(const std::filesystem::path& path, std::string_view oracle = {});
-DeploymentFile parse_deployment_file(std::string_view text, const std::string& where, std::string_view oracle = {});
+/// Reads and checks a deployment file for an engine; a name in `oracle` replaces the file's. Throws Error(input) naming file, line, key, value and
+/// rule, and the nearest known name, also for a key that the oracle does not read; Error(usage) for an unknown name in `oracle`, Error(unsupported)
+/// for an engine that has no tables of the oracle.
+DeploymentFile load_deployment_file(const std::filesystem::path& path, std::string_view oracle = {}, Engine engine = kDefaultEngine);
+DeploymentFile parse_deployment_file(std::string_view text, const std::string& where, std::string_view oracle = {}, Engine engine = kDefaultEngine);
 /// The deployment alone.
 oracle::Deployment load_deployment(const std::filesystem::path& path);
 oracle::Deployment parse_deployment(std::string_view text, const std::string& where);

@@ -28,7 +28,7 @@ constexpr int kMostWarps = 1 << 10;
 
 constexpr std::array<Text, 2> kBools{"no", "yes"};
 constexpr std::array<Text, 2> kOrders{"gpt_oss", "standard"};
-constexpr std::array<Text, 2> kEngineTrials{"2026-05", "2026-08"};
+constexpr std::array<Text, 2> kEngineTrials{"vllm@2026-05", "vllm@2026-08"};
 constexpr std::array<Text, 15> kPlatforms{"sm75",   "sm80",   "sm89",  "sm90",  "sm100",   "sm110", "sm120", "gfx90a",
                                           "gfx942", "gfx950", "gfx11", "gfx12", "gfx1250", "xpu",   "cpu"};
 constexpr std::array<Text, 4> kTritons{"engine", "triton_kernels-3.5", "triton_kernels-3.7", "triton_kernels-2026-08"};
@@ -44,8 +44,8 @@ constexpr std::array<SettingKey, 16> kKeys{{
      [](Setting& s, Text v) { s.form.order = layout::source_order_named(v); }, [](const Setting& s) { return std::string(name_of(s.form.order)); }},
     {"not-gated", kYesNo, "w13 is one matrix, without gate and up", kBools, [](Setting& s, Text v) { s.form.gated = !yes_or_no("not-gated", v); },
      [](const Setting& s) { return word(!s.form.gated); }},
-    {"engine", "2026-05 or 2026-08", "version of the engine", kEngineTrials, [](Setting& s, Text v) { s.engine = layout::engine_named(v); },
-     [](const Setting& s) { return std::string(name_of(s.engine)); }},
+    {"engine", "vllm@2026-05 or vllm@2026-08, by month, release or commit", "version of the engine", kEngineTrials,
+     [](Setting& s, Text v) { s.engine = layout::conversion_engine_named(v); }, [](const Setting& s) { return std::string(name_of(s.engine)); }},
     {"platform", "sm75 .. sm120, gfx90a .. gfx1250, xpu, cpu", "device", kPlatforms, [](Setting& s, Text v) { s.arch = layout::arch_named(v); },
      [](const Setting& s) { return std::string(name_of(s.arch)); }},
     {"triton-kernels", "triton_kernels-3.5, -3.7, -2026-08, or engine: the one it is built against", "release of triton_kernels", kTritons,

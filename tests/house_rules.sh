@@ -17,8 +17,7 @@ forbid "model/layout" '#include "model/(moe|deployment|families|engine|audit)/' 
 forbid "model/moe" '#include "model/(deployment|families|engine|audit)/' "model/moe stands on numerics and layout"
 forbid "model/deployment" '#include "model/(numerics|layout|moe|families|engine|audit)/' "model/deployment looks at no other room"
 forbid "model/families" '#include "model/(engine|audit)/' "families know no engine: a need is what kernels and converters need"
-# The version and the device that roundings ask for stand in the families' setting.
-forbid "model/engine" '#include "model/(numerics|layout|moe|families|audit)/' "an engine knows no family: a choice is what its sources say" '"model/families/setting.hpp"'
+forbid "model/engine" '#include "model/(numerics|layout|moe|families|audit)/' "an engine knows no family: a choice is what its sources say"
 forbid "kernels" '#include "(support|sim|golden|verbs|cli|props|tests|bench)/' "kernels may include model and kernels only"
 forbid "support" '#include "(kernels|sim|golden|verbs|cli|props|tests|bench)/' "support may include model and support only"
 forbid "sim" '#include "(golden|verbs|cli|props|tests|bench)/' "sim may not look up"

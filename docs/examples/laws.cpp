@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
   const ConverterSubject converter{.name = "my-xpu",
                                    .backend = "XPU",
                                    .format = mx::layout::WeightFormat::fp8_tensor,
-                                   .engine = mx::layout::Engine::v2026_08,
+                                   .engine = mx::kVllm2026_08,
                                    .convert = [wrong](const LayerBytes& layer, const mx::layout::Setting& s) { return for_xpu(layer, s, wrong); },
                                    .restore = from_xpu};
   const OracleSubject oracle{.name = "my-w4a8", .oracle = "w4a8", .choose = [wrong](const Deployment& d) { return choose_w4a8(d, wrong); }};

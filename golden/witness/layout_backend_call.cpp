@@ -39,7 +39,7 @@ constexpr WholeName kWholeNames[] = {
 
 constexpr EnumWord<WeightFormat> kScaleModes[] = {
     {"tensor", WeightFormat::fp8_tensor}, {"channel", WeightFormat::fp8_channel}, {"block", WeightFormat::fp8_block}, {"mxfp8", WeightFormat::mxfp8}};
-constexpr EnumWord<layout::Engine> kEngineLabels[] = {{"vllm-2026-08", layout::Engine::v2026_08}};
+constexpr EnumWord<Engine> kEngineLabels[] = {{"vllm-2026-08", kVllm2026_08}};
 constexpr EnumWord<layout::ParamsDtype> kParamsDtypes[] = {{"bf16", layout::ParamsDtype::bf16}, {"fp16", layout::ParamsDtype::fp16}};
 constexpr EnumWord<layout::InputDtype> kInputDtypes[] = {
     {"none", layout::InputDtype::none}, {"float8_e4m3fn", layout::InputDtype::float8_e4m3fn}, {"int8", layout::InputDtype::int8}};

@@ -161,8 +161,8 @@ Json inputs_json(const SelectionRow& row, const oracle::Deployment& deployment) 
 }
 
 /// What the model says, with the keys of the recorded result.
-Json evaluate_selection(const SelectionRow& row, const oracle::Deployment& deployment) {
-  const oracle::Decision decision = oracle::select(row.oracle, deployment);
+Json evaluate_selection(Engine engine, const SelectionRow& row, const oracle::Deployment& deployment) {
+  const oracle::Decision decision = oracle::select(engine, row.oracle, deployment);
   if (decision.refusal) return {{"error_type", decision.refusal->error_type}};
   const oracle::Choice& choice = *decision.choice;
   Json got = {{"backend", choice.backend}, {"kernel_class", choice.kernel_class.empty() ? Json() : Json(choice.kernel_class)}};
@@ -170,14 +170,15 @@ Json evaluate_selection(const SelectionRow& row, const oracle::Deployment& deplo
     got["rounded_hidden"] = choice.rounded_hidden;
     got["rounded_intermediate"] = choice.rounded_intermediate;
   }
-  if (row.says_global_sf) got["global_sf_supported"] = oracle::backend_named(oracle::tables_of(row.oracle), choice.backend).global_sf_supported;
+  if (row.says_global_sf)
+    got["global_sf_supported"] = oracle::backend_named(oracle::tables_of(engine, row.oracle), choice.backend).global_sf_supported;
   return got;
 }
 
 /// Every candidate's verdict, with the keys of the recorded support.
-Json evaluate_support(const SelectionRow& row, const oracle::Deployment& deployment) {
+Json evaluate_support(Engine engine, const SelectionRow& row, const oracle::Deployment& deployment) {
   Json got = Json::object();
-  for (const oracle::Candidate& candidate : oracle::support(row.oracle, deployment)) {
+  for (const oracle::Candidate& candidate : oracle::support(engine, row.oracle, deployment)) {
     const bool supported = candidate.verdict.supported;
     got[candidate.backend + "/" + candidate.kernel_class] = Json::array({supported, supported ? Json() : Json(candidate.verdict.code)});
   }
@@ -233,9 +234,12 @@ std::string place(const Json& one_case) {
   return "oracle case " + id->get<std::string>();
 }
 
+/// The engine that a case was recorded from; without one it is that of the first recordings.
+Engine engine_of(Values& values) { return values.has("engine") ? engine_named(values.text("engine")) : kVllm2026_05; }
+
 CaseResult unmodelled(const std::string& why) { return {false, false, 0, "", "", why}; }
 
-/// Names that the model does not know arrive as usage errors: they make the case unmodelled, like unknown words met in reading.
+/// Names and versions that the model does not know arrive as errors: they make the case unmodelled, like unknown words met in reading.
 template <typename Evaluate>
 CaseResult guarded(const Evaluate& evaluate) {
   try {
@@ -243,7 +247,7 @@ CaseResult guarded(const Evaluate& evaluate) {
   } catch (const Unmodelled& reason) {
     return unmodelled(reason.what());
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::usage) throw;
+    if (error.code() != ErrorCode::usage && error.code() != ErrorCode::unsupported) throw;
     return unmodelled(error.what());
   }
 }
@@ -266,17 +270,19 @@ CaseResult evaluate_oracle_case(const sim::Json& one_case) {
   return guarded([&]() -> CaseResult {
     Values values(one_case, "case", where);
     values.ignore("id");
+    const Engine engine = engine_of(values);
     const std::string name = values.text("oracle");
     const Json& inputs = values.at("inputs");
     Json expected = values.at("result");
     if (!expected.is_object()) values.wrong("result", "an object", expected);
     const FunctionRow* function = oracle_function(name);
     const SelectionRow* selection = selection_row(name);
+    if (function != nullptr && engine != kVllm2026_05) return unmodelled("no model for " + name + " of " + std::string(name_of(engine)));
     if (function == nullptr && selection == nullptr) return unmodelled("no model for oracle " + name);
     values.finish();
     expected.erase("error");  // the engine's text is for people; its type is the answer
     const Json got =
-        function != nullptr ? function->evaluate(inputs, where) : evaluate_selection(*selection, read_deployment(*selection, inputs, where));
+        function != nullptr ? function->evaluate(inputs, where) : evaluate_selection(engine, *selection, read_deployment(*selection, inputs, where));
     CaseResult result = compare(spelt_out(got), spelt_out(expected));
     compare_derived(inputs, result);
     return result;
@@ -290,6 +296,7 @@ CaseResult evaluate_support_case(const sim::Json& one_case, const sim::Json& sup
     Values line(support, "support line", where);
     line.ignore("id");
     Values values(one_case, "case", where);
+    const Engine engine = engine_of(values);
     const std::string name = line.text("oracle");
     if (values.text("oracle") != name) line.wrong("oracle", "that of its case", name);
     const SelectionRow* selection = selection_row(name);
@@ -301,17 +308,17 @@ CaseResult evaluate_support_case(const sim::Json& one_case, const sim::Json& sup
       const bool shaped = verdict.is_array() && verdict.size() == 2 && verdict[0].is_boolean() && (verdict[1].is_null() || verdict[1].is_string());
       if (!shaped) line.wrong(key, "[supported, code or null]", verdict);
     }
-    return compare(evaluate_support(*selection, read_deployment(*selection, values.at("inputs"), where)), expected);
+    return compare(evaluate_support(engine, *selection, read_deployment(*selection, values.at("inputs"), where)), expected);
   });
 }
 
 sim::Json oracle_case(const std::string& id, std::string_view oracle, const oracle::Deployment& deployment) {
   const SelectionRow& row = selection_named(oracle);
-  return {{"id", id}, {"oracle", oracle}, {"inputs", inputs_json(row, deployment)}, {"result", evaluate_selection(row, deployment)}};
+  return {{"id", id}, {"oracle", oracle}, {"inputs", inputs_json(row, deployment)}, {"result", evaluate_selection(kVllm2026_05, row, deployment)}};
 }
 
 sim::Json support_case(const std::string& id, std::string_view oracle, const oracle::Deployment& deployment) {
-  return {{"id", id}, {"oracle", oracle}, {"support", evaluate_support(selection_named(oracle), deployment)}};
+  return {{"id", id}, {"oracle", oracle}, {"support", evaluate_support(kVllm2026_05, selection_named(oracle), deployment)}};
 }
 
 std::optional<RecordedSelection> recorded_selection(const sim::Json& one_case) {
@@ -319,7 +326,7 @@ std::optional<RecordedSelection> recorded_selection(const sim::Json& one_case) {
   Values values(one_case, "case", where);
   const std::string name = values.text("oracle");
   const SelectionRow* selection = selection_row(name);
-  if (selection == nullptr) return std::nullopt;
+  if (selection == nullptr || engine_of(values) != kVllm2026_05) return std::nullopt;
   return RecordedSelection{name, read_deployment(*selection, values.at("inputs"), where)};
 }
 

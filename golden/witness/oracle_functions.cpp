@@ -21,8 +21,10 @@ Json refused(const oracle::Refusal& refusal) { return {{"error_type", refusal.er
 Json evaluate_round_up(const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   const oracle::Hardware hardware = read_hardware(values.at("hardware"), where);
-  const oracle::RoundedSizes sizes = oracle::round_up(oracle::mxfp4_tables(), values.text("backend"), hardware.platform, values.size("hidden_size"),
-                                                      values.size("intermediate_size"));
+  const oracle::OracleTables& tables = oracle::mxfp4_tables();
+  const oracle::BackendRow& backend = oracle::backend_named(tables, values.text("backend"));
+  const oracle::RoundedSizes given{values.size("hidden_size"), values.size("intermediate_size")};
+  const oracle::RoundedSizes sizes = oracle::rounded_up(tables.roundings, {tables.engine, backend.name, hardware.platform, false, given});
   values.finish();
   return {{"hidden_size", sizes.hidden}, {"intermediate_size", sizes.intermediate}};
 }

@@ -85,7 +85,7 @@ Json evaluate_nvfp4_quant_config(const Json& inputs, const std::string& where) {
   const std::string backend = values.text("backend");
   values.finish();
   Json got = config_json(oracle::quant_config("nvfp4", backend, {}));
-  got["global_sf_supported"] = oracle::backend_named(oracle::tables_of("nvfp4"), backend).global_sf_supported;
+  got["global_sf_supported"] = oracle::backend_named(oracle::nvfp4_tables(), backend).global_sf_supported;
   return got;
 }
 

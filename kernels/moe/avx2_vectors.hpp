@@ -1,5 +1,5 @@
 #pragma once
-// Vectors of 8 floats, for the engines of bf16 by fused multiply-adds (fma_lanes.hpp).
+// Vectors of 8 floats, for the kernels of bf16 by fused multiply-adds (fma_lanes.hpp).
 
 #include <immintrin.h>
 #include <stddef.h>

@@ -13,7 +13,7 @@
 namespace mx::kernels::moe {
 namespace {
 
-/// What an engine is given, and what its kind of weights has prepared for all panels of it.
+/// What a kernel is given, and what its kind of weights has prepared for all panels of it.
 struct Job {
   const TileArgs& args;
   const Bytes* products;

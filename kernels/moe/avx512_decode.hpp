@@ -1,5 +1,5 @@
 #pragma once
-// Codes of MXFP8, NVFP4 and FP8 weights as pairs of bf16 in registers, for the AVX-512 engines of bf16.
+// Codes of MXFP8, NVFP4 and FP8 weights as pairs of bf16 in registers, for the AVX-512 kernels of bf16.
 
 #include "kernels/moe/avx512_e4m3.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the AVX-512 engines share: 16 columns a vector, one dword of codes a lane. For files of these tiers alone: nothing here has a
+// What the AVX-512 kernels share: 16 columns a vector, one dword of codes a lane. For files of these tiers alone: nothing here has a
 // linkage that another tier could pick up.
 
 #include <immintrin.h>

@@ -1,5 +1,5 @@
 #pragma once
-// Totals of rows [row][32] that engines keep beside a panel that they decode once, stretch by stretch of K, for all rows. As avx512_lanes.hpp:
+// Totals of rows [row][32] that kernels keep beside a panel that they decode once, stretch by stretch of K, for all rows. As avx512_lanes.hpp:
 // nothing here has a linkage that another tier could pick up.
 
 #include "kernels/moe/avx512_lanes.hpp"

@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kProducts = 256;  // that a kind may prepare
 
-/// What an engine is given, and what its kind of weights has prepared for all panels of it.
+/// What a kernel is given, and what its kind of weights has prepared for all panels of it.
 struct Job {
   const TileArgs& args;
   const uint16_t* products;

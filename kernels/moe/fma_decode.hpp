@@ -1,5 +1,5 @@
 #pragma once
-// Codes of a panel's weights and their scales as fp32, for the engines of bf16 by fused multiply-adds: [pair of K][odd, even][kColumns].
+// Codes of a panel's weights and their scales as fp32, for the kernels of bf16 by fused multiply-adds: [pair of K][odd, even][kColumns].
 
 #include "kernels/moe/bf16_product.hpp"
 #include "kernels/moe/fma_lanes.hpp"

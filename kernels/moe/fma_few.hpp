@@ -1,5 +1,5 @@
 #pragma once
-// Few rows by the engines of bf16 by fused multiply-adds: all in one tile, which weights that are decoded in registers meet once.
+// Few rows by the kernels of bf16 by fused multiply-adds: all in one tile, which weights that are decoded in registers meet once.
 
 #include "kernels/moe/fma_decode.hpp"
 

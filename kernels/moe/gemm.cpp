@@ -17,106 +17,109 @@
 namespace mx::kernels::moe {
 namespace {
 
-constexpr std::array kEngines {
-  Engine{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain portable", 0, kChainTiling, bf16_chain_portable},
-      Engine{Contract::bf16_chain, PanelKind::mxfp8, "bf16-chain mxfp8 portable", 0, kChainTiling, bf16_chain_mxfp8_portable},
-      Engine{Contract::bf16_chain, PanelKind::nvfp4, "bf16-chain nvfp4 portable", 0, kChainTiling, bf16_chain_nvfp4_portable},
-      Engine{Contract::bf16_chain, PanelKind::fp8, "bf16-chain fp8 portable", 0, kChainTiling, bf16_chain_fp8_portable},
-      Engine{Contract::bf16_block, PanelKind::mxfp4, "bf16-block portable", 0, kBlockTiling, bf16_block_portable},
-      Engine{Contract::bf16_block, PanelKind::mxfp8, "bf16-block mxfp8 portable", 0, kBlockTiling, bf16_block_mxfp8_portable},
-      Engine{Contract::bf16_block, PanelKind::nvfp4, "bf16-block nvfp4 portable", 0, kBlockTiling, bf16_block_nvfp4_portable},
-      Engine{Contract::bf16_block, PanelKind::fp8, "bf16-block fp8 portable", 0, kBlockTiling, bf16_block_fp8_portable},
-      Engine{Contract::int8_block, PanelKind::mxfp4, "int8-block portable", 0, kInt8Tiling, int8_block_portable},
-      Engine{Contract::int8_block, PanelKind::nvfp4, "int8-block nvfp4 portable", 0, kInt8Tiling, int8_block_nvfp4_portable},
+constexpr std::array kGemmKernels {
+  GemmKernel{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain portable", 0, kChainTiling, bf16_chain_portable},
+      GemmKernel{Contract::bf16_chain, PanelKind::mxfp8, "bf16-chain mxfp8 portable", 0, kChainTiling, bf16_chain_mxfp8_portable},
+      GemmKernel{Contract::bf16_chain, PanelKind::nvfp4, "bf16-chain nvfp4 portable", 0, kChainTiling, bf16_chain_nvfp4_portable},
+      GemmKernel{Contract::bf16_chain, PanelKind::fp8, "bf16-chain fp8 portable", 0, kChainTiling, bf16_chain_fp8_portable},
+      GemmKernel{Contract::bf16_block, PanelKind::mxfp4, "bf16-block portable", 0, kBlockTiling, bf16_block_portable},
+      GemmKernel{Contract::bf16_block, PanelKind::mxfp8, "bf16-block mxfp8 portable", 0, kBlockTiling, bf16_block_mxfp8_portable},
+      GemmKernel{Contract::bf16_block, PanelKind::nvfp4, "bf16-block nvfp4 portable", 0, kBlockTiling, bf16_block_nvfp4_portable},
+      GemmKernel{Contract::bf16_block, PanelKind::fp8, "bf16-block fp8 portable", 0, kBlockTiling, bf16_block_fp8_portable},
+      GemmKernel{Contract::int8_block, PanelKind::mxfp4, "int8-block portable", 0, kInt8Tiling, int8_block_portable},
+      GemmKernel{Contract::int8_block, PanelKind::nvfp4, "int8-block nvfp4 portable", 0, kInt8Tiling, int8_block_nvfp4_portable},
 #if defined(__x86_64__) && !defined(MXACT_PORTABLE)
-      Engine{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain avx2", kAvx2, kSingleTiling, bf16_chain_avx2},
-      Engine{Contract::bf16_chain, PanelKind::mxfp8, "bf16-chain mxfp8 avx2", kAvx2 | kF16c, kSingleTiling, bf16_chain_mxfp8_avx2},
-      Engine{Contract::bf16_chain, PanelKind::nvfp4, "bf16-chain nvfp4 avx2", kAvx2 | kF16c, kSingleTiling, bf16_chain_nvfp4_avx2},
-      Engine{Contract::bf16_chain, PanelKind::fp8, "bf16-chain fp8 avx2", kAvx2 | kF16c, kSingleTiling, bf16_chain_fp8_avx2},
-      Engine{Contract::bf16_block, PanelKind::mxfp4, "bf16-block avx2", kAvx2, kSingleTiling, bf16_block_avx2},
-      Engine{Contract::bf16_block, PanelKind::mxfp8, "bf16-block mxfp8 avx2", kAvx2 | kF16c, kSingleTiling, bf16_block_mxfp8_avx2},
-      Engine{Contract::bf16_block, PanelKind::nvfp4, "bf16-block nvfp4 avx2", kAvx2 | kF16c, kSingleTiling, bf16_block_nvfp4_avx2},
-      Engine{Contract::bf16_block, PanelKind::fp8, "bf16-block fp8 avx2", kAvx2 | kF16c, kSingleTiling, bf16_block_fp8_avx2},
-      Engine{Contract::int8_block, PanelKind::mxfp4, "int8-block avx2", kAvx2, kWordTiling, int8_block_avx2},
-      Engine{Contract::int8_block, PanelKind::nvfp4, "int8-block nvfp4 avx2", kAvx2 | kF16c, kWordTiling, int8_block_nvfp4_avx2},
-      Engine{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain avx512", kAvx2 | kAvx512, kWideSingleTiling, bf16_chain_avx512},
-      Engine{Contract::bf16_chain,          PanelKind::mxfp8,  "bf16-chain mxfp8 avx512",
-             kAvx2 | kAvx512 | kAvx512Vbmi, kWideSingleTiling, bf16_chain_mxfp8_avx512},
-      Engine{Contract::bf16_chain, PanelKind::nvfp4, "bf16-chain nvfp4 avx512", kAvx2 | kAvx512, kWideSingleTiling, bf16_chain_nvfp4_avx512},
-      Engine{Contract::bf16_chain, PanelKind::fp8, "bf16-chain fp8 avx512", kAvx2 | kAvx512 | kAvx512Vbmi, kWideSingleTiling, bf16_chain_fp8_avx512},
-      Engine{Contract::bf16_block, PanelKind::mxfp4, "bf16-block avx512", kAvx2 | kAvx512, kSingleTiling, bf16_block_avx512},
-      Engine{Contract::bf16_block,          PanelKind::mxfp8, "bf16-block mxfp8 avx512",
-             kAvx2 | kAvx512 | kAvx512Vbmi, kSingleTiling,    bf16_block_mxfp8_avx512},
-      Engine{Contract::bf16_block, PanelKind::nvfp4, "bf16-block nvfp4 avx512", kAvx2 | kAvx512, kSingleTiling, bf16_block_nvfp4_avx512},
-      Engine{Contract::bf16_block, PanelKind::fp8, "bf16-block fp8 avx512", kAvx2 | kAvx512 | kAvx512Vbmi, kSingleTiling, bf16_block_fp8_avx512},
-      Engine{Contract::int8_block, PanelKind::mxfp4,      "int8-block avx512-vnni", kAvx512 | kAvx512Vnni | kAvx512Vbmi,
-             kVnniTiling,          int8_block_avx512_vnni},
-      Engine{Contract::int8_block,        PanelKind::nvfp4, "int8-block nvfp4 avx512-vnni", kAvx512 | kAvx512Vnni | kAvx512Vbmi, kVnniTiling,
-             int8_block_nvfp4_avx512_vnni},
-      Engine{Contract::bf16_chain, PanelKind::mxfp4,      "bf16-chain avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16,
-             kDecodedChainTiling,  bf16_chain_avx512_bf16},
-      Engine{Contract::bf16_chain,        PanelKind::mxfp8, "bf16-chain mxfp8 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kDecodedChainTiling,
-             bf16_chain_mxfp8_avx512_bf16},
-      Engine{Contract::bf16_chain,        PanelKind::nvfp4, "bf16-chain nvfp4 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kDecodedChainTiling,
-             bf16_chain_nvfp4_avx512_bf16},
-      Engine{Contract::bf16_chain,         PanelKind::fp8,
-             "bf16-chain fp8 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Vbmi2 | kAvx512Bf16,
-             kDecodedChainTiling,          bf16_chain_fp8_avx512_bf16},
-      Engine{Contract::bf16_block, PanelKind::mxfp4, "bf16-block avx512-bf16", kAvx512 | kAvx512Bf16, kBlockTiling, bf16_block_avx512_bf16},
-      Engine{Contract::bf16_block,        PanelKind::mxfp8, "bf16-block mxfp8 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kBlockTiling,
-             bf16_block_mxfp8_avx512_bf16},
-      Engine{Contract::bf16_block,        PanelKind::nvfp4, "bf16-block nvfp4 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kBlockTiling,
-             bf16_block_nvfp4_avx512_bf16},
-      Engine{Contract::bf16_block,      PanelKind::fp8, "bf16-block fp8 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kBlockTiling,
-             bf16_block_fp8_avx512_bf16},
+      GemmKernel{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain avx2", kAvx2, kSingleTiling, bf16_chain_avx2},
+      GemmKernel{Contract::bf16_chain, PanelKind::mxfp8, "bf16-chain mxfp8 avx2", kAvx2 | kF16c, kSingleTiling, bf16_chain_mxfp8_avx2},
+      GemmKernel{Contract::bf16_chain, PanelKind::nvfp4, "bf16-chain nvfp4 avx2", kAvx2 | kF16c, kSingleTiling, bf16_chain_nvfp4_avx2},
+      GemmKernel{Contract::bf16_chain, PanelKind::fp8, "bf16-chain fp8 avx2", kAvx2 | kF16c, kSingleTiling, bf16_chain_fp8_avx2},
+      GemmKernel{Contract::bf16_block, PanelKind::mxfp4, "bf16-block avx2", kAvx2, kSingleTiling, bf16_block_avx2},
+      GemmKernel{Contract::bf16_block, PanelKind::mxfp8, "bf16-block mxfp8 avx2", kAvx2 | kF16c, kSingleTiling, bf16_block_mxfp8_avx2},
+      GemmKernel{Contract::bf16_block, PanelKind::nvfp4, "bf16-block nvfp4 avx2", kAvx2 | kF16c, kSingleTiling, bf16_block_nvfp4_avx2},
+      GemmKernel{Contract::bf16_block, PanelKind::fp8, "bf16-block fp8 avx2", kAvx2 | kF16c, kSingleTiling, bf16_block_fp8_avx2},
+      GemmKernel{Contract::int8_block, PanelKind::mxfp4, "int8-block avx2", kAvx2, kWordTiling, int8_block_avx2},
+      GemmKernel{Contract::int8_block, PanelKind::nvfp4, "int8-block nvfp4 avx2", kAvx2 | kF16c, kWordTiling, int8_block_nvfp4_avx2},
+      GemmKernel{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain avx512", kAvx2 | kAvx512, kWideSingleTiling, bf16_chain_avx512},
+      GemmKernel{Contract::bf16_chain,          PanelKind::mxfp8,  "bf16-chain mxfp8 avx512",
+                 kAvx2 | kAvx512 | kAvx512Vbmi, kWideSingleTiling, bf16_chain_mxfp8_avx512},
+      GemmKernel{Contract::bf16_chain, PanelKind::nvfp4, "bf16-chain nvfp4 avx512", kAvx2 | kAvx512, kWideSingleTiling, bf16_chain_nvfp4_avx512},
+      GemmKernel{Contract::bf16_chain,          PanelKind::fp8,    "bf16-chain fp8 avx512",
+                 kAvx2 | kAvx512 | kAvx512Vbmi, kWideSingleTiling, bf16_chain_fp8_avx512},
+      GemmKernel{Contract::bf16_block, PanelKind::mxfp4, "bf16-block avx512", kAvx2 | kAvx512, kSingleTiling, bf16_block_avx512},
+      GemmKernel{Contract::bf16_block,          PanelKind::mxfp8, "bf16-block mxfp8 avx512",
+                 kAvx2 | kAvx512 | kAvx512Vbmi, kSingleTiling,    bf16_block_mxfp8_avx512},
+      GemmKernel{Contract::bf16_block, PanelKind::nvfp4, "bf16-block nvfp4 avx512", kAvx2 | kAvx512, kSingleTiling, bf16_block_nvfp4_avx512},
+      GemmKernel{Contract::bf16_block, PanelKind::fp8, "bf16-block fp8 avx512", kAvx2 | kAvx512 | kAvx512Vbmi, kSingleTiling, bf16_block_fp8_avx512},
+      GemmKernel{Contract::int8_block, PanelKind::mxfp4,      "int8-block avx512-vnni", kAvx512 | kAvx512Vnni | kAvx512Vbmi,
+                 kVnniTiling,          int8_block_avx512_vnni},
+      GemmKernel{Contract::int8_block,        PanelKind::nvfp4, "int8-block nvfp4 avx512-vnni", kAvx512 | kAvx512Vnni | kAvx512Vbmi, kVnniTiling,
+                 int8_block_nvfp4_avx512_vnni},
+      GemmKernel{Contract::bf16_chain, PanelKind::mxfp4,      "bf16-chain avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16,
+                 kDecodedChainTiling,  bf16_chain_avx512_bf16},
+      GemmKernel{
+          Contract::bf16_chain,        PanelKind::mxfp8, "bf16-chain mxfp8 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kDecodedChainTiling,
+          bf16_chain_mxfp8_avx512_bf16},
+      GemmKernel{
+          Contract::bf16_chain,        PanelKind::nvfp4, "bf16-chain nvfp4 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kDecodedChainTiling,
+          bf16_chain_nvfp4_avx512_bf16},
+      GemmKernel{Contract::bf16_chain,         PanelKind::fp8,
+                 "bf16-chain fp8 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Vbmi2 | kAvx512Bf16,
+                 kDecodedChainTiling,          bf16_chain_fp8_avx512_bf16},
+      GemmKernel{Contract::bf16_block, PanelKind::mxfp4, "bf16-block avx512-bf16", kAvx512 | kAvx512Bf16, kBlockTiling, bf16_block_avx512_bf16},
+      GemmKernel{Contract::bf16_block,        PanelKind::mxfp8, "bf16-block mxfp8 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kBlockTiling,
+                 bf16_block_mxfp8_avx512_bf16},
+      GemmKernel{Contract::bf16_block,        PanelKind::nvfp4, "bf16-block nvfp4 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kBlockTiling,
+                 bf16_block_nvfp4_avx512_bf16},
+      GemmKernel{Contract::bf16_block,      PanelKind::fp8, "bf16-block fp8 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Bf16, kBlockTiling,
+                 bf16_block_fp8_avx512_bf16},
 #elif defined(__AARCH64EL__) && !defined(MXACT_PORTABLE)
-      Engine{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain neon", kNeon, kSingleTiling, bf16_chain_neon},
-      Engine{Contract::bf16_chain, PanelKind::mxfp8, "bf16-chain mxfp8 neon", kNeon, kSingleTiling, bf16_chain_mxfp8_neon},
-      Engine{Contract::bf16_chain, PanelKind::nvfp4, "bf16-chain nvfp4 neon", kNeon, kSingleTiling, bf16_chain_nvfp4_neon},
-      Engine{Contract::bf16_chain, PanelKind::fp8, "bf16-chain fp8 neon", kNeon, kSingleTiling, bf16_chain_fp8_neon},
-      Engine{Contract::bf16_block, PanelKind::mxfp4, "bf16-block neon", kNeon, kSingleTiling, bf16_block_neon},
-      Engine{Contract::bf16_block, PanelKind::mxfp8, "bf16-block mxfp8 neon", kNeon, kSingleTiling, bf16_block_mxfp8_neon},
-      Engine{Contract::bf16_block, PanelKind::nvfp4, "bf16-block nvfp4 neon", kNeon, kSingleTiling, bf16_block_nvfp4_neon},
-      Engine{Contract::bf16_block, PanelKind::fp8, "bf16-block fp8 neon", kNeon, kSingleTiling, bf16_block_fp8_neon},
-      Engine{Contract::int8_block, PanelKind::mxfp4, "int8-block neon", kNeon, kInt8Tiling, int8_block_neon},
-      Engine{Contract::int8_block, PanelKind::nvfp4, "int8-block nvfp4 neon", kNeon, kInt8Tiling, int8_block_nvfp4_neon},
-      Engine{Contract::int8_block, PanelKind::mxfp4, "int8-block neon-dotprod", kNeon | kNeonDotprod, kInt8Tiling, int8_block_neon_dotprod},
-      Engine{Contract::int8_block, PanelKind::nvfp4, "int8-block nvfp4 neon-dotprod",
-             kNeon | kNeonDotprod, kInt8Tiling,      int8_block_nvfp4_neon_dotprod},
+      GemmKernel{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain neon", kNeon, kSingleTiling, bf16_chain_neon},
+      GemmKernel{Contract::bf16_chain, PanelKind::mxfp8, "bf16-chain mxfp8 neon", kNeon, kSingleTiling, bf16_chain_mxfp8_neon},
+      GemmKernel{Contract::bf16_chain, PanelKind::nvfp4, "bf16-chain nvfp4 neon", kNeon, kSingleTiling, bf16_chain_nvfp4_neon},
+      GemmKernel{Contract::bf16_chain, PanelKind::fp8, "bf16-chain fp8 neon", kNeon, kSingleTiling, bf16_chain_fp8_neon},
+      GemmKernel{Contract::bf16_block, PanelKind::mxfp4, "bf16-block neon", kNeon, kSingleTiling, bf16_block_neon},
+      GemmKernel{Contract::bf16_block, PanelKind::mxfp8, "bf16-block mxfp8 neon", kNeon, kSingleTiling, bf16_block_mxfp8_neon},
+      GemmKernel{Contract::bf16_block, PanelKind::nvfp4, "bf16-block nvfp4 neon", kNeon, kSingleTiling, bf16_block_nvfp4_neon},
+      GemmKernel{Contract::bf16_block, PanelKind::fp8, "bf16-block fp8 neon", kNeon, kSingleTiling, bf16_block_fp8_neon},
+      GemmKernel{Contract::int8_block, PanelKind::mxfp4, "int8-block neon", kNeon, kInt8Tiling, int8_block_neon},
+      GemmKernel{Contract::int8_block, PanelKind::nvfp4, "int8-block nvfp4 neon", kNeon, kInt8Tiling, int8_block_nvfp4_neon},
+      GemmKernel{Contract::int8_block, PanelKind::mxfp4, "int8-block neon-dotprod", kNeon | kNeonDotprod, kInt8Tiling, int8_block_neon_dotprod},
+      GemmKernel{Contract::int8_block, PanelKind::nvfp4, "int8-block nvfp4 neon-dotprod",
+                 kNeon | kNeonDotprod, kInt8Tiling,      int8_block_nvfp4_neon_dotprod},
 #endif
 };
 
-[[noreturn]] void refuse(const Engine& engine, const std::string& text) { throw Error(ErrorCode::usage, text, std::string(engine.name)); }
+[[noreturn]] void refuse(const GemmKernel& kernel, const std::string& text) { throw Error(ErrorCode::usage, text, std::string(kernel.name)); }
 
 /// Rows of x; checks everything about a call that does not depend on the kind of activations.
-std::size_t checked_rows(const Engine& engine, const PanelMatrix& weights, std::size_t expert, std::size_t x, std::span<const float> out,
+std::size_t checked_rows(const GemmKernel& kernel, const PanelMatrix& weights, std::size_t expert, std::size_t x, std::span<const float> out,
                          int threads) {
   const PanelShape& shape = weights.shape;
-  require_runs_here({engine.name, engine.needs}, engine.name);
-  if (weights.format->kind != engine.kind) refuse(engine, "does not read weights in " + std::string(layout::name_of(weights.format->format)));
+  require_runs_here({kernel.name, kernel.needs}, kernel.name);
+  if (weights.format->kind != kernel.kind) refuse(kernel, "does not read weights in " + std::string(layout::name_of(weights.format->format)));
   if (expert >= shape.experts) {
-    refuse(engine, "expert " + std::to_string(expert) + " is not in 0.." + std::to_string(shape.experts - 1));
+    refuse(kernel, "expert " + std::to_string(expert) + " is not in 0.." + std::to_string(shape.experts - 1));
   }
-  require_threads(threads, engine.name);
-  if (x % shape.k != 0) refuse(engine, "x has " + std::to_string(x) + " values, not rows of " + std::to_string(shape.k));
+  require_threads(threads, kernel.name);
+  if (x % shape.k != 0) refuse(kernel, "x has " + std::to_string(x) + " values, not rows of " + std::to_string(shape.k));
   const auto rows = static_cast<std::size_t>(x) / shape.k;
   if (out.size() != rows * shape.halves * shape.columns) {
-    refuse(engine, "out has " + std::to_string(out.size()) + " values, not " + std::to_string(rows) + " rows of " +
+    refuse(kernel, "out has " + std::to_string(out.size()) + " values, not " + std::to_string(rows) + " rows of " +
                        std::to_string(shape.halves * shape.columns));
   }
-  require_apart(engine.name, out, weights);
+  require_apart(kernel.name, out, weights);
   return rows;
 }
 
 /// The panel that some columns are missing from: through a scratch.
-void run_last_panel(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Operand& operand, std::size_t index,
+void run_last_panel(const GemmKernel& kernel, const PanelMatrix& weights, std::size_t expert, const Operand& operand, std::size_t index,
                     std::span<float> out, Bias bias) {
   const PanelShape& shape = weights.shape;
   const RowBlock& block = operand.row_blocks[index];
   const std::size_t lanes = shape.lanes();
   const std::size_t first = (shape.panels() - 1) * lanes;
   Lines<float> sums(block.rows * kPanelColumns);
-  run_tiles(engine, weights, expert, shape.panels() - 1, 1, operand, index, sums.data(), {0, kPanelColumns, kPanelColumns / 2}, bias);
+  run_tiles(kernel, weights, expert, shape.panels() - 1, 1, operand, index, sums.data(), {0, kPanelColumns, kPanelColumns / 2}, bias);
   for (std::size_t row = 0; row < block.rows; ++row) {
     for (std::size_t half = 0; half < shape.halves; ++half) {
       const float* from = sums.data() + row * kPanelColumns + half * lanes;
@@ -125,14 +128,14 @@ void run_last_panel(const Engine& engine, const PanelMatrix& weights, std::size_
   }
 }
 
-void run_gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Operand& operand, std::span<float> out, int threads) {
+void run_gemm(const GemmKernel& kernel, const PanelMatrix& weights, std::size_t expert, const Operand& operand, std::span<float> out, int threads) {
   const std::size_t panels = weights.shape.panels();
 #pragma omp parallel num_threads(threads)
   {
     const auto thread = static_cast<std::size_t>(omp_get_thread_num());
     const auto team = static_cast<std::size_t>(omp_get_num_threads());
     for (std::size_t index = 0; index < operand.row_blocks.size(); ++index) {
-      run_columns(engine, weights, expert, operand, index, panels * thread / team, panels * (thread + 1) / team, out, Bias::added);
+      run_columns(kernel, weights, expert, operand, index, panels * thread / team, panels * (thread + 1) / team, out, Bias::added);
     }
   }
 }
@@ -153,13 +156,13 @@ std::vector<const T*> row_starts(const T* base, std::size_t length, const RowBlo
 
 }  // namespace
 
-std::span<const Engine> engines() { return kEngines; }
+std::span<const GemmKernel> gemm_kernels() { return kGemmKernels; }
 
-const Engine& engine_for(Contract contract, const PanelFormat& format, const IsaTier& tier) {
+const GemmKernel& gemm_kernel_for(Contract contract, const PanelFormat& format, const IsaTier& tier) {
   require_runs_here(tier, "MXACT_ISA");
-  const Engine* best = nullptr;
-  for (const Engine& engine : kEngines) {
-    if (engine.contract == contract && engine.kind == format.kind && (engine.needs & ~tier.needs) == 0) best = &engine;
+  const GemmKernel* best = nullptr;
+  for (const GemmKernel& kernel : kGemmKernels) {
+    if (kernel.contract == contract && kernel.kind == format.kind && (kernel.needs & ~tier.needs) == 0) best = &kernel;
   }
   if (best == nullptr) {
     throw Error(ErrorCode::unsupported,
@@ -169,13 +172,13 @@ const Engine& engine_for(Contract contract, const PanelFormat& format, const Isa
   return *best;
 }
 
-const Engine& engine_in_use(Contract contract, const PanelFormat& format) {
+const GemmKernel& gemm_kernel_in_use(Contract contract, const PanelFormat& format) {
   const IsaTier& tier = isa_tier();
-  const Engine& last = engine_for(contract, format, tier);
+  const GemmKernel& last = gemm_kernel_for(contract, format, tier);
 #if defined(__x86_64__) && !defined(MXACT_PORTABLE)
   if ((last.needs & kAvx512Bf16) == 0 || isa_tier_is_forced()) return last;
   static const bool multiply_adds = multiply_adds_win_avx512_bf16();
-  if (multiply_adds) return engine_for(contract, format, {"multiply-adds", tier.needs & ~kAvx512Bf16});
+  if (multiply_adds) return gemm_kernel_for(contract, format, {"multiply-adds", tier.needs & ~kAvx512Bf16});
 #endif
   return last;
 }
@@ -185,12 +188,12 @@ std::size_t chain_of(const PanelMatrix& weights, std::size_t block) {
   const std::size_t of_weights = std::min(weights.format->block_of(k), k);
   if (block == 0 || block >= k) return of_weights;
   if (block != 32 && block != 64 && block != 128) {
-    throw Error(ErrorCode::unsupported, "no engine takes activations with a scale for " + std::to_string(block) + " of K: 32, 64, 128 or all", "moe");
+    throw Error(ErrorCode::unsupported, "no kernel takes activations with a scale for " + std::to_string(block) + " of K: 32, 64, 128 or all", "moe");
   }
   return std::min(of_weights, block);
 }
 
-void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t expert, std::size_t first, std::size_t count, const Operand& operand,
+void run_tiles(const GemmKernel& kernel, const PanelMatrix& weights, std::size_t expert, std::size_t first, std::size_t count, const Operand& operand,
                std::size_t row_block, float* out, const Strides& strides, Bias bias) {
   const RowBlock& block = operand.row_blocks[row_block];
   const std::size_t blocks = weights.shape.blocks();
@@ -198,16 +201,16 @@ void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t exp
   const float expert_scale = weights.expert_scales.empty() ? 1.0F : weights.expert_scales[expert];
   const bool int8 = operand.form.int8();
   const std::size_t k = weights.shape.k;
-  bool careful = weights.ranges.empty() && needs_care(engine.contract, block, *weights.format, expert_scale);
+  bool careful = weights.ranges.empty() && needs_care(kernel.contract, block, *weights.format, expert_scale);
   for (std::size_t p = 0; p < count && !weights.ranges.empty(); ++p) {
-    careful = careful || needs_care(engine.contract, block, *weights.format, weights.ranges[panel + p]);
+    careful = careful || needs_care(kernel.contract, block, *weights.format, weights.ranges[panel + p]);
   }
-  bool in_units = engine.contract == Contract::bf16_chain && weights.format->scale == PanelScale::e8m0;
+  bool in_units = kernel.contract == Contract::bf16_chain && weights.format->scale == PanelScale::e8m0;
   for (std::size_t p = 0; p < count && in_units; ++p) in_units = fits_units(block, *weights.format, k, weights.ranges[panel + p]);
   const std::size_t code_stride = weights.panel_code_bytes();
   const std::size_t scale_stride = weights.panel_scale_bytes();
   const std::size_t chains = operand.form.chains();
-  engine.run({.codes = weights.codes.data() + panel * code_stride,
+  kernel.run({.codes = weights.codes.data() + panel * code_stride,
               .scales = weights.scales.data() + panel * scale_stride,
               .code_stride = code_stride,
               .scale_stride = scale_stride,
@@ -232,7 +235,7 @@ void run_tiles(const Engine& engine, const PanelMatrix& weights, std::size_t exp
               .half_stride = strides.half});
 }
 
-void run_columns(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Operand& operand, std::size_t row_block,
+void run_columns(const GemmKernel& kernel, const PanelMatrix& weights, std::size_t expert, const Operand& operand, std::size_t row_block,
                  std::size_t begin, std::size_t end, std::span<float> out, Bias bias) {
   const PanelShape& shape = weights.shape;
   const RowBlock& block = operand.row_blocks[row_block];
@@ -241,55 +244,55 @@ void run_columns(const Engine& engine, const PanelMatrix& weights, std::size_t e
   float* const rows = out.data() + block.first * strides.row;
   const std::size_t step = kPanelsAtOnce;
   for (std::size_t panel = begin; panel < whole; panel += step) {
-    run_tiles(engine, weights, expert, panel, std::min(step, whole - panel), operand, row_block, rows + panel * strides.panel, strides, bias);
+    run_tiles(kernel, weights, expert, panel, std::min(step, whole - panel), operand, row_block, rows + panel * strides.panel, strides, bias);
   }
-  if (end > whole) run_last_panel(engine, weights, expert, operand, row_block, out, bias);
+  if (end > whole) run_last_panel(kernel, weights, expert, operand, row_block, out, bias);
 }
 
-void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Bf16Rows& x, std::span<float> out, int threads) {
-  if (engine.contract == Contract::int8_block) refuse(engine, "takes MXINT8 activations, not bf16");
-  const std::size_t rows = checked_rows(engine, weights, expert, x.codes.size(), out, threads);
-  check_buffers(engine.name, out, {input("x", x.codes)});
+void gemm(const GemmKernel& kernel, const PanelMatrix& weights, std::size_t expert, const Bf16Rows& x, std::span<float> out, int threads) {
+  if (kernel.contract == Contract::int8_block) refuse(kernel, "takes MXINT8 activations, not bf16");
+  const std::size_t rows = checked_rows(kernel, weights, expert, x.codes.size(), out, threads);
+  check_buffers(kernel.name, out, {input("x", x.codes)});
   Operand operand;
-  make_room(operand, {.k = weights.shape.k, .tiling = engine.tiling}, std::array{rows});
+  make_room(operand, {.k = weights.shape.k, .tiling = kernel.tiling}, std::array{rows});
   fill_all(operand,
            [&](std::size_t index, const RowBlock& block) { fill_bf16(operand, index, row_starts(x.codes.data(), operand.form.k, block), threads); });
-  run_gemm(engine, weights, expert, operand, out, threads);
+  run_gemm(kernel, weights, expert, operand, out, threads);
 }
 
-void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const Int8Rows& x, std::span<float> out, int threads) {
-  if (engine.contract != Contract::int8_block) refuse(engine, "takes bf16 activations, not MXINT8");
-  const std::size_t rows = checked_rows(engine, weights, expert, x.codes.size(), out, threads);
+void gemm(const GemmKernel& kernel, const PanelMatrix& weights, std::size_t expert, const Int8Rows& x, std::span<float> out, int threads) {
+  if (kernel.contract != Contract::int8_block) refuse(kernel, "takes bf16 activations, not MXINT8");
+  const std::size_t rows = checked_rows(kernel, weights, expert, x.codes.size(), out, threads);
   if (x.scales.size() != rows * weights.shape.blocks()) {
-    refuse(engine, "x has " + std::to_string(x.scales.size()) + " scales, not " + std::to_string(rows) + " rows of " +
+    refuse(kernel, "x has " + std::to_string(x.scales.size()) + " scales, not " + std::to_string(rows) + " rows of " +
                        std::to_string(weights.shape.blocks()));
   }
-  check_buffers(engine.name, out, {input("x", x.codes), input("scales", x.scales)});
+  check_buffers(kernel.name, out, {input("x", x.codes), input("scales", x.scales)});
   Operand operand;
-  make_room(operand, {.k = weights.shape.k, .tiling = engine.tiling, .chain = chain_of(weights, kScaleBlock)}, std::array{rows});
+  make_room(operand, {.k = weights.shape.k, .tiling = kernel.tiling, .chain = chain_of(weights, kScaleBlock)}, std::array{rows});
   fill_all(operand, [&](std::size_t index, const RowBlock& block) {
     fill_int8(operand, index, row_starts(x.codes.data(), operand.form.k, block), row_starts(x.scales.data(), weights.shape.blocks(), block), threads);
   });
-  run_gemm(engine, weights, expert, operand, out, threads);
+  run_gemm(kernel, weights, expert, operand, out, threads);
 }
 
-void gemm(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const ScaledRows& x, std::span<float> out, int threads) {
-  if (engine.contract != Contract::bf16_block) refuse(engine, "takes activations without scales beside them");
+void gemm(const GemmKernel& kernel, const PanelMatrix& weights, std::size_t expert, const ScaledRows& x, std::span<float> out, int threads) {
+  if (kernel.contract != Contract::bf16_block) refuse(kernel, "takes activations without scales beside them");
   const std::size_t k = weights.shape.k;
-  const std::size_t rows = checked_rows(engine, weights, expert, x.codes.size(), out, threads);
-  if (x.block == 0) refuse(engine, "a scale for 0 of K");
+  const std::size_t rows = checked_rows(kernel, weights, expert, x.codes.size(), out, threads);
+  if (x.block == 0) refuse(kernel, "a scale for 0 of K");
   const std::size_t chain = chain_of(weights, x.block);
   const std::size_t scales = x.block >= k ? 1 : (k + x.block - 1) / x.block;
   if (x.scales.size() != rows * scales) {
-    refuse(engine, "x has " + std::to_string(x.scales.size()) + " scales, not " + std::to_string(rows) + " rows of " + std::to_string(scales));
+    refuse(kernel, "x has " + std::to_string(x.scales.size()) + " scales, not " + std::to_string(rows) + " rows of " + std::to_string(scales));
   }
-  check_buffers(engine.name, out, {input("x", x.codes), input("scales", x.scales)});
+  check_buffers(kernel.name, out, {input("x", x.codes), input("scales", x.scales)});
   Operand operand;
-  make_room(operand, {.k = k, .tiling = engine.tiling, .chain = chain}, std::array{rows});
+  make_room(operand, {.k = k, .tiling = kernel.tiling, .chain = chain}, std::array{rows});
   fill_all(operand, [&](std::size_t index, const RowBlock& block) {
     fill_scaled(operand, index, row_starts(x.codes.data(), k, block), row_starts(x.scales.data(), scales, block), x.block, threads);
   });
-  run_gemm(engine, weights, expert, operand, out, threads);
+  run_gemm(kernel, weights, expert, operand, out, threads);
 }
 
 }  // namespace mx::kernels::moe

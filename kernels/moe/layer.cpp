@@ -55,15 +55,15 @@ std::vector<Work> work_of(const Operand& operand, std::size_t panels) {
 }  // namespace
 
 FusedLayer::FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const IsaTier& tier)
-    : FusedLayer(weights, choices, engine_for(choices.contract, *weights.w13.format, tier), tier) {}
+    : FusedLayer(weights, choices, gemm_kernel_for(choices.contract, *weights.w13.format, tier), tier) {}
 
 FusedLayer::FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices)
-    : FusedLayer(weights, choices, engine_in_use(choices.contract, *weights.w13.format), isa_tier()) {}
+    : FusedLayer(weights, choices, gemm_kernel_in_use(choices.contract, *weights.w13.format), isa_tier()) {}
 
-FusedLayer::FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const Engine& engine, const IsaTier& tier)
+FusedLayer::FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const GemmKernel& kernel, const IsaTier& tier)
     : weights_(weights),
       choices_(choices),
-      engine_(engine),
+      kernel_(kernel),
       activation_(*choices.activation, choices.constants, tier),
       stage_(choices.contract, choices.recipe, tier),
       combine_(kernel_for(kCombineKernels, tier).run),
@@ -169,8 +169,8 @@ void FusedLayer::run_experts(std::span<const std::size_t> group_sizes, const Sou
   act_.resize(pairs * intermediate_);
   expert_out_.resize(pairs * hidden_);
   stage_.make_room(x_, as_is ? 0 : sources.rows.size(), hidden_);
-  make_room(first_, {.k = hidden_, .tiling = engine_.tiling, .chain = first_chain_}, group_sizes);
-  make_room(second_, {.k = intermediate_, .tiling = engine_.tiling, .chain = second_chain_}, group_sizes);
+  make_room(first_, {.k = hidden_, .tiling = kernel_.tiling, .chain = first_chain_}, group_sizes);
+  make_room(second_, {.k = intermediate_, .tiling = kernel_.tiling, .chain = second_chain_}, group_sizes);
   scratch_.resize(std::max(scratch_.size(), static_cast<std::size_t>(threads)));
   const std::vector<Work> gate_and_up_work = work_of(first_, weights_.w13.shape.panels());
   const std::vector<Work> down_work = work_of(second_, weights_.w2.shape.panels());
@@ -247,7 +247,7 @@ void FusedLayer::gate_and_up(std::size_t block, std::size_t first, std::size_t c
   scratch.tile.resize(step * rows.rows * kPanelColumns);
   for (std::size_t panel = first; panel < first + count; panel += step) {
     const std::size_t taken = std::min(step, first + count - panel);
-    run_tiles(engine_, weights_.w13, rows.group, panel, taken, first_, block, scratch.tile.data(), strides, Bias::added);
+    run_tiles(kernel_, weights_.w13, rows.group, panel, taken, first_, block, scratch.tile.data(), strides, Bias::added);
     // Gate and up of 16 columns each, or two vectors of columns without an up: the columns are the next product's K, whole panels of them.
     for (std::size_t vector = 0; vector < taken * (kPanelColumns / kSwishColumns); vector += activation_.gated() ? 2U : 1U) {
       const std::size_t column = panel * lanes + (activation_.gated() ? vector / 2 : vector) * kSwishColumns;
@@ -260,7 +260,7 @@ void FusedLayer::gate_and_up(std::size_t block, std::size_t first, std::size_t c
 
 void FusedLayer::down(std::size_t block, std::size_t first, std::size_t count) {
   const RowBlock& rows = second_.row_blocks[block];
-  run_columns(engine_, weights_.w2, rows.group, second_, block, first, first + count, expert_out_,
+  run_columns(kernel_, weights_.w2, rows.group, second_, block, first, first + count, expert_out_,
               choices_.add_w2_bias ? Bias::added : Bias::left_out);
 }
 

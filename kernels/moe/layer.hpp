@@ -40,7 +40,7 @@ class FusedLayer {
   /// processor lacks, Error(usage) for constants that the activation does not take, matrices that do not fit together or to the activation, and rows
   /// that are not whole blocks.
   FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const IsaTier& tier);
-  /// On isa_tier(), with engine_in_use().
+  /// On isa_tier(), with gemm_kernel_in_use().
   FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices);
 
   /// out: fp32 [tokens, hidden]. Throws Error(usage), before anything is written, for sizes that disagree, experts that do not exist, weights that
@@ -69,7 +69,7 @@ class FusedLayer {
     CurveScratch curve;
   };
 
-  FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const Engine& engine, const IsaTier& tier);
+  FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const GemmKernel& kernel, const IsaTier& tier);
 
   void require_apart_from_weights(std::span<float> out) const;
   Sources sources_of(const RoutedTokens& tokens, const SortedPairs& pairs) const;
@@ -84,7 +84,7 @@ class FusedLayer {
 
   const PanelLayer& weights_;
   mx::moe::ScaledChoices choices_;
-  const Engine& engine_;
+  const GemmKernel& kernel_;
   TileActivation activation_;
   RowStage stage_;
   CombineFunction* combine_;

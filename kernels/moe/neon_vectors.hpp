@@ -1,5 +1,5 @@
 #pragma once
-// Vectors of 8 floats, two registers of AArch64 each, for the engines of bf16 by fused multiply-adds (fma_lanes.hpp).
+// Vectors of 8 floats, two registers of AArch64 each, for the kernels of bf16 by fused multiply-adds (fma_lanes.hpp).
 
 #include <arm_neon.h>
 #include <stddef.h>

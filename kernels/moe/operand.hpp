@@ -1,6 +1,6 @@
 #pragma once
-// Activations made ready for an engine: cut into the blocks of rows that it takes at once, and those into tiles (tile.hpp), each tile K by K. Where
-// an engine decodes a stretch of K for all rows, all tiles' numbers of that stretch lie together, in the order in which they are read.
+// Activations made ready for a kernel: cut into the blocks of rows that it takes at once, and those into tiles (tile.hpp), each tile K by K. Where
+// a kernel decodes a stretch of K for all rows, all tiles' numbers of that stretch lie together, in the order in which they are read.
 
 #include <cstdint>
 #include <span>
@@ -27,7 +27,7 @@ struct ScaledRows {
   std::size_t block;
 };
 
-/// Consecutive rows that an engine multiplies at once, and what it may assume about them.
+/// Consecutive rows that a kernel multiplies at once, and what it may assume about them.
 struct RowBlock {
   std::size_t group;  ///< whose rows these are: an expert
   std::size_t first;  ///< row
@@ -40,7 +40,7 @@ struct RowBlock {
 /// What an operand is made of.
 struct OperandForm {
   std::size_t k = 0;
-  Tiling tiling{};        ///< its engine's
+  Tiling tiling{};        ///< its kernel's
   std::size_t chain = 0;  ///< elements of K in a chain: of int8, or for each scale of a bf16 row; 0: rows have none
   bool int8() const { return tiling.form == RowForm::quads; }
   std::size_t dwords() const { return int8() ? k / 4 : tiling.form == RowForm::pairs ? k / 2 : k; }  ///< of a row
@@ -71,7 +71,7 @@ void fill_int8(Operand& operand, std::size_t index, std::span<const std::int8_t*
 void fill_scaled(Operand& operand, std::size_t index, std::span<const std::uint16_t* const> rows, std::span<const float* const> scales,
                  std::size_t block, int threads);
 
-/// True when an engine has to take the careful way for these rows and columns. What the quick one assumes:
+/// True when a kernel has to take the careful way for these rows and columns. What the quick one assumes:
 /// bf16-chain: weights times their scales are normal bf16 numbers (bytes 2 to 252), and no product or sum is subnormal: the smallest unit of an
 /// activation (2^(exponent field - 134)) times that of a weight (2^(byte - 128)) is at least 2^-126.
 /// int8-block: both scales are normal numbers, those of rows such that 2^24 units of their sums are too, and their product is normal also in that

@@ -235,7 +235,7 @@ void check(const PanelShape& shape) {
   positive("K", shape.k);
   if (shape.halves != 1 && shape.halves != 2) refuse(std::to_string(shape.halves) + " halves: a matrix has one, or gate and up");
   if (shape.k % kScaleBlock != 0) {
-    refuse("K " + std::to_string(shape.k) + " is not a multiple of " + std::to_string(kScaleBlock) + ", the least that engines take");
+    refuse("K " + std::to_string(shape.k) + " is not a multiple of " + std::to_string(kScaleBlock) + ", the least that kernels take");
   }
 }
 

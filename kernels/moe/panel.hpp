@@ -1,5 +1,5 @@
 #pragma once
-// Expert weights in panels, the form that the GEMM engines read: 32 columns side by side, one dword of codes each, so that a vector holds the same K
+// Expert weights in panels, the form that the GEMM kernels read: 32 columns side by side, one dword of codes each, so that a vector holds the same K
 // of its columns and sums never cross lanes. Of a gated matrix half of a panel's columns are gate, the others the same columns of up.
 // panel_codes() and panel_scales() say where everything lies; pack() is the fast way there.
 
@@ -36,7 +36,7 @@ void check(const PanelShape& shape);
 layout::Layout panel_codes(const std::vector<layout::Axis>& axes, const PanelFormat& format);
 layout::Layout panel_scales(const std::vector<layout::Axis>& axes, const PanelFormat& format);
 
-/// Smallest and largest scale byte of a panel's columns, or exponent field of their fp32 scales that are not zero: what an engine may assume depends
+/// Smallest and largest scale byte of a panel's columns, or exponent field of their fp32 scales that are not zero: what a kernel may assume depends
 /// on them.
 struct ScaleRange {
   std::uint8_t least;

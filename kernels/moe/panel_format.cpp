@@ -27,7 +27,7 @@ std::span<const PanelFormat> panel_formats() { return kFormats; }
 
 const PanelFormat& panel_format_of(WeightFormat format) {
   const auto* const found = std::ranges::find(kFormats, format, &PanelFormat::format);
-  if (found == kFormats.end()) throw Error(ErrorCode::unsupported, "no engine multiplies " + std::string(layout::name_of(format)), "panels");
+  if (found == kFormats.end()) throw Error(ErrorCode::unsupported, "no kernel multiplies " + std::string(layout::name_of(format)), "panels");
   return *found;
 }
 

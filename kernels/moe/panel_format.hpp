@@ -21,7 +21,7 @@ enum class PanelScale : std::uint8_t {
 /// One format of weights in panels.
 struct PanelFormat {
   layout::WeightFormat format;
-  PanelKind kind;  ///< which engines read it
+  PanelKind kind;  ///< which kernels read it
   int code_bits;
   PanelScale scale;
   std::size_t scale_block;  ///< elements along K that share a scale; 0: the whole row
@@ -33,7 +33,7 @@ struct PanelFormat {
 };
 
 std::span<const PanelFormat> panel_formats();
-/// Throws Error(unsupported) for int4, which no engine multiplies.
+/// Throws Error(unsupported) for int4, which no kernel multiplies.
 const PanelFormat& panel_format_of(layout::WeightFormat format);
 
 }  // namespace mx::kernels::moe

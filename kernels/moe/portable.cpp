@@ -1,4 +1,4 @@
-// The engines in plain scalar code, for processors without a tier of their own.
+// The kernels in plain scalar code, for processors without a tier of their own.
 
 #include <algorithm>
 #include <array>
@@ -50,7 +50,7 @@ uint32_t code_at(const uint8_t* codes, std::size_t octet, std::size_t column, st
   return static_cast<uint32_t>(lane[(k % 2) * 2 + k / 4]) >> (k / 2 % 2 * 4) & 15U;
 }
 
-/// Activations of one row of a tile, in the two forms of bf16, as the engines of bf16-chain take them.
+/// Activations of one row of a tile, in the two forms of bf16, as the kernels of bf16-chain take them.
 struct Pairs {
   const uint32_t* a;
   std::size_t height;

@@ -1,7 +1,7 @@
 #pragma once
-// What a GEMM engine of one instruction set is given: plain data and C headers alone, since every tier's file includes this.
+// What a GEMM kernel of one instruction set is given: plain data and C headers alone, since every tier's file includes this.
 //
-// Weights lie in panels of 32 columns (panel.hpp), activations in tiles of a few rows (operand.hpp). An engine multiplies a block of rows by a few
+// Weights lie in panels of 32 columns (panel.hpp), activations in tiles of a few rows (operand.hpp). A kernel multiplies a block of rows by a few
 // panels over the whole K: each output is the contract's dot product plus the bias of its column, of NaNs 0x7FC00000.
 
 #include <stddef.h>
@@ -35,7 +35,7 @@ struct TileArgs {
   bool careful;
   /// bf16-chain: set where sums may be counted in units of their block's scale (operand.hpp).
   bool in_units;
-  const uint32_t* a;  ///< stretch after stretch of K (Tiling), of each tile after tile in the engine's RowForm
+  const uint32_t* a;  ///< stretch after stretch of K (Tiling), of each tile after tile in the kernel's RowForm
   /// int8: [block][row] in each tile, the bits of the fp32 number 1.5 * 2^23 units, a unit being the block's scale times 2^-7; beyond the scales of
   /// 2^111 they are no such number, but scale_byte_of() still finds the byte. A whole number of units that is added to the bits is added to the
   /// number.
@@ -92,7 +92,7 @@ static inline void each_run(size_t first, size_t end, size_t block, WayOfBlock w
   }
 }
 
-/// Rows that an engine takes at once at most.
+/// Rows that a kernel takes at once at most.
 inline constexpr size_t kMostRows = 2048;
 
 /// How the rows of a tile lie beside each other.
@@ -102,7 +102,7 @@ enum class RowForm {
   quads,    ///< [quad of K][row]: four int8 in a dword
 };
 
-/// How an engine takes its rows.
+/// How a kernel takes its rows.
 struct Tiling {
   size_t tallest;  ///< rows of a tile
   RowForm form;
@@ -125,10 +125,10 @@ inline constexpr size_t kWordRows = 3;
 inline constexpr size_t kSingleRows = 6;
 inline constexpr size_t kWideSingleRows = 12;
 
-/// K that the engines of rows in the form `singles` decode at once for all rows, whole chains of bf16-block: 16 KiB of fp32 for a panel.
+/// K that the kernels of rows in the form `singles` decode at once for all rows, whole chains of bf16-block: 16 KiB of fp32 for a panel.
 inline constexpr size_t kStretchOfSingles = 128;
 
-/// Engines that decode weights for each tile stream these past the rows, which fill half of a core's second-level cache of 1 MiB. Those that decode
+/// Kernels that decode weights for each tile stream these past the rows, which fill half of a core's second-level cache of 1 MiB. Those that decode
 /// once for all rows stream the rows.
 inline constexpr size_t kHeldBytes = size_t{512} * 1024;
 inline constexpr size_t kStreamedBytes = 8 * kHeldBytes;

@@ -1,5 +1,5 @@
 #pragma once
-// What engines ask of the compiler.
+// What kernels ask of the compiler.
 
 /// In front of a loop whose registers must not be looked up.
 #define MXACT_UNROLL _Pragma("GCC unroll 16")

@@ -1,5 +1,5 @@
 #pragma once
-// How x86 counts subnormal numbers as zero, for the engines by fused multiply-adds.
+// How x86 counts subnormal numbers as zero, for the kernels by fused multiply-adds.
 
 #include <immintrin.h>
 

@@ -98,7 +98,7 @@ class Auditor {
   Entry& entry(const Placement& placement) {
     Entry& entry = entries_[{placement.backend.data(), placement.kernel_class.data()}];
     if (entry.backend.empty()) {
-      entry = {placement.backend, placement.kernel_class, needs_of(tables_.name, placement.backend, placement.kernel_class), {}};
+      entry = {placement.backend, placement.kernel_class, needs_of(tables_.engine, tables_.name, placement.backend, placement.kernel_class), {}};
     }
     return entry;
   }
@@ -210,14 +210,15 @@ class Auditor {
 
 const KernelNeed& no_needless_refusal() { return kNoNeedlessRefusal; }
 
-AuditReport audit(std::span<const std::string_view> oracles) {
-  AuditReport report{};
-  for (std::string_view oracle : oracles) Auditor(tables_of(oracle)).run(report);
+AuditReport audit(Engine engine, std::span<const std::string_view> oracles) {
+  AuditReport report{engine, 0, 0, 0, {}};
+  for (std::string_view oracle : oracles) Auditor(tables_of(engine, oracle)).run(report);
   return report;
 }
 
-bool shows(std::string_view oracle, std::string_view backend, std::string_view kernel_class, const KernelNeed& need, const Deployment& deployment) {
-  const std::vector<const KernelNeed*> broken = Auditor(tables_of(oracle)).broken_by({backend, kernel_class, &need}, deployment);
+bool shows(Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class, const KernelNeed& need,
+           const Deployment& deployment) {
+  const std::vector<const KernelNeed*> broken = Auditor(tables_of(engine, oracle)).broken_by({backend, kernel_class, &need}, deployment);
   return std::find(broken.begin(), broken.end(), &need) != broken.end();
 }
 

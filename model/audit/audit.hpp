@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/deployment/deployment.hpp"
 #include "model/audit/needs.hpp"
+#include "model/deployment/deployment.hpp"
 
 namespace mx::oracle {
 
@@ -24,6 +24,7 @@ struct Violation {
 };
 
 struct AuditReport {
+  Engine engine;
   std::uint64_t deployments;
   std::uint64_t choices;
   std::uint64_t checks;               ///< of a need of a choice
@@ -34,10 +35,11 @@ struct AuditReport {
 /// variable set, for classes whose devices are known.
 const KernelNeed& no_needless_refusal();
 
-/// Every violation class of these oracles, each with its smallest deployment. Throws Error(usage) for an unknown name.
-AuditReport audit(std::span<const std::string_view> oracles);
+/// Every violation class of these oracles, each with its smallest deployment. Throws as tables_of does.
+AuditReport audit(Engine engine, std::span<const std::string_view> oracles);
 
 /// True when the oracle's answer to the deployment is this (backend, class) and breaks this need; with kAnyBackend, whatever the answer is.
-bool shows(std::string_view oracle, std::string_view backend, std::string_view kernel_class, const KernelNeed& need, const Deployment& deployment);
+bool shows(Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class, const KernelNeed& need,
+           const Deployment& deployment);
 
 }  // namespace mx::oracle

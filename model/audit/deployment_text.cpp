@@ -91,8 +91,8 @@ Block layer_block(const LayerConfig& layer, std::int64_t shards) {
 
 }  // namespace
 
-std::string info_text(std::string_view oracle, const Deployment& deployment) {
-  const OracleTables& tables = tables_of(oracle);
+std::string info_text(Engine engine, std::string_view oracle, const Deployment& deployment) {
+  const OracleTables& tables = tables_of(engine, oracle);
   Block root;
   root.add_if_other("oracle", oracle, "mxfp4");
   add_hardware(root, deployment.hardware);

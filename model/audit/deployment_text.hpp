@@ -5,11 +5,12 @@
 #include <string_view>
 
 #include "model/deployment/deployment.hpp"
+#include "model/deployment/version.hpp"
 
 namespace mx::oracle {
 
 /// One line, with what differs from the reader's defaults and what it requires; hardware by the name of its preset where there is one.
 /// Reading it gives the deployment again.
-std::string info_text(std::string_view oracle, const Deployment& deployment);
+std::string info_text(Engine engine, std::string_view oracle, const Deployment& deployment);
 
 }  // namespace mx::oracle

@@ -48,13 +48,13 @@ const Finding* find_finding(const Placement& placement, const KernelNeed& need) 
 }
 
 bool shows(const Finding& finding, const Deployment& deployment) {
-  return shows(finding.oracle, finding.backend, finding.kernel_class, need_of(finding), deployment);
+  return shows(kLedgerEngine, finding.oracle, finding.backend, finding.kernel_class, need_of(finding), deployment);
 }
 
 const KernelNeed& need_of(const Finding& finding) {
   if (finding.need == no_needless_refusal().id) return no_needless_refusal();
   // "any" is in no list of backends: the needs around the kernel are left.
-  for (const KernelNeed* need : needs_of(finding.oracle, finding.backend, finding.kernel_class)) {
+  for (const KernelNeed* need : needs_of(kLedgerEngine, finding.oracle, finding.backend, finding.kernel_class)) {
     if (need->id == finding.need) return *need;
   }
   throw Error(ErrorCode::usage, "no need " + name_of(finding.oracle, finding.backend, finding.kernel_class, finding.need));
@@ -65,7 +65,7 @@ std::vector<std::string> differences(const AuditReport& report, std::span<const 
   for (const Violation& violation : report.violations) {
     const std::string name = name_of(violation.oracle, violation.backend, violation.kernel_class, violation.need->id);
     const Finding* known = find_finding(violation.oracle, violation.backend, violation.kernel_class, violation.need->id);
-    const std::string smallest = info_text(violation.oracle, violation.smallest);
+    const std::string smallest = info_text(kLedgerEngine, violation.oracle, violation.smallest);
     if (known == nullptr) {
       lines.push_back("new: " + name + ": " + smallest);
     } else if (known->smallest != smallest) {

@@ -11,6 +11,9 @@
 
 namespace mx::oracle {
 
+/// Whose choices the ledger is about.
+inline constexpr Engine kLedgerEngine = kVllm2026_05;
+
 /// One class of violations. Effect, grounds, consequence and reference are those of the need.
 struct Finding {
   std::string_view oracle;

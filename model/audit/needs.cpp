@@ -38,20 +38,20 @@ bool is_around(const KernelNeed& need) {
   return false;
 }
 
-std::vector<const KernelNeed*> needs_of(std::string_view oracle, std::string_view backend, std::string_view kernel_class) {
+std::vector<const KernelNeed*> needs_of(Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class) {
   const auto concerns = [](std::span<const Names> names, Names name) { return names.empty() || is_one_of(name, names); };
   std::vector<const KernelNeed*> needs;
   for (const NeedTable& table : need_tables()) {
     if (!concerns(table.oracles, oracle)) continue;
     for (const KernelNeed& need : table.rows) {
-      if (concerns(need.classes, kernel_class) && concerns(need.backends, backend)) needs.push_back(&need);
+      if (need.versions.has(engine) && concerns(need.classes, kernel_class) && concerns(need.backends, backend)) needs.push_back(&need);
     }
   }
   return needs;
 }
 
 const KernelNeed* first_broken_need(const Placement& placement) {
-  for (const KernelNeed* need : needs_of(placement.oracle, placement.backend, placement.kernel_class)) {
+  for (const KernelNeed* need : needs_of(placement.engine, placement.oracle, placement.backend, placement.kernel_class)) {
     if (is_broken(*need, placement)) return need;
   }
   return nullptr;

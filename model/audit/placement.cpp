@@ -74,7 +74,7 @@ RoundedSizes sizes_of(const OracleTables& tables, const Deployment& deployment, 
     if (row.oracle != tables.name || !listed(row.backends, backend) || row.weight_key != weight_key) continue;
     if (row.gated == deployment.layer.is_act_and_mul) return {up(given.hidden, row.hidden), up(given.intermediate, row.intermediate)};
   }
-  return round_up(tables, backend, deployment.hardware.platform, given.hidden, given.intermediate);
+  return round_up(tables, backend, deployment, given);
 }
 
 Names weight_key_of(const OracleTables& tables, const Deployment& deployment) {
@@ -91,7 +91,7 @@ Placement place(const OracleTables& tables, const Deployment& deployment, std::s
   const Names weight_key = weight_key_of(tables, deployment);
   const RoundedSizes sizes = sizes_of(tables, deployment, row.name, weight_key, method);
   const Names used = replaced ? row.classes.front() : chosen == row.classes.end() ? Names() : *chosen;
-  return {deployment, tables.name, row.name, used, sizes.hidden, sizes.intermediate, weight_key};
+  return {deployment, tables.engine, tables.name, row.name, used, sizes.hidden, sizes.intermediate, weight_key};
 }
 
 std::optional<Placement> place(const OracleTables& tables, const Deployment& deployment, const Decision& decision) {
@@ -101,6 +101,7 @@ std::optional<Placement> place(const OracleTables& tables, const Deployment& dep
     if (hardware.platform != PlatformKind::cuda || hardware.capability.value_or(0) / 10 != method->major) return std::nullopt;
     const LayerConfig& layer = deployment.layer;
     return Placement{deployment,
+                     tables.engine,
                      tables.name,
                      kNotAsked,
                      method->asks_nobody_for,

@@ -37,8 +37,8 @@ class Strikable {
 
 }  // namespace
 
-StrictDecision select_strict(std::string_view oracle, const Deployment& deployment, Detail detail) {
-  const OracleTables& whole = tables_of(oracle);
+StrictDecision select_strict(Engine engine, std::string_view oracle, const Deployment& deployment, Detail detail) {
+  const OracleTables& whole = tables_of(engine, oracle);
   Strikable left(whole);
   Deployment asked = deployment;
   StrictDecision strict;

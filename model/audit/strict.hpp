@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "model/audit/needs.hpp"
 #include "model/engine/vllm/select.hpp"
 #include "model/engine/vllm/tables.hpp"
-#include "model/audit/needs.hpp"
 
 namespace mx::oracle {
 
@@ -25,6 +25,6 @@ struct StrictDecision {
 
 /// The engine's choice where it satisfies every need of its kernel, else what the engine would choose without it, and so on. A wish for one backend
 /// that cannot do the work, or a variable that forces it, ends in a refusal: nothing else is taken instead. Throws as select does.
-StrictDecision select_strict(std::string_view oracle, const Deployment& deployment, Detail detail = Detail::codes);
+StrictDecision select_strict(Engine engine, std::string_view oracle, const Deployment& deployment, Detail detail = Detail::codes);
 
 }  // namespace mx::oracle

@@ -15,7 +15,7 @@ namespace {
 using layout::Arch;
 
 bool on_sm90(Arch arch) { return arch == Arch::sm90; }
-bool on_rocm_or_xpu(Arch arch) { return layout::is_rocm(arch) || arch == Arch::xpu; }
+bool on_rocm_or_xpu(Arch arch) { return layout::platform_of(arch) == oracle::PlatformKind::rocm || arch == Arch::xpu; }
 bool on_cpu(Arch arch) { return arch == Arch::cpu; }
 bool on_nvidia(Arch arch) { return !on_rocm_or_xpu(arch) && !on_cpu(arch); }
 

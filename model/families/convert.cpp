@@ -64,8 +64,8 @@ int largest_scale_byte(const CanonicalLayer& layer) {
 
 /// The first version of the engine that converts the form, or the first there is.
 Engine first_engine(const BackendLayout& backend, const Form& form) {
-  const auto found = std::ranges::find_if(kEngines, [&](Engine engine) { return backend.converts(form, engine); });
-  return found != kEngines.end() ? *found : kEngines.front();
+  const auto found = std::ranges::find_if(kConversionEngines, [&](Engine engine) { return backend.converts(form, engine); });
+  return found != kConversionEngines.end() ? *found : kConversionEngines.front();
 }
 
 }  // namespace

@@ -147,7 +147,7 @@ const BackendLayout& backend_layout_named(std::string_view backend, WeightFormat
     if (row.format == format && row.engines.has(engine)) of_format.push_back(row.backend);
     if (!same_name(row.backend, backend)) continue;
     elsewhere += (elsewhere.empty() ? "" : ", ") + std::string(name_of(row.format)) + " of engine " +
-                 std::string(name_of(row.engines.in_2026_05 ? Engine::v2026_05 : Engine::v2026_08));
+                 std::string(name_of(row.engines.has(kVllm2026_05) ? kVllm2026_05 : kVllm2026_08));
   }
   const std::string where = std::string(name_of(format)) + ", engine " + std::string(name_of(engine));
   if (elsewhere.empty()) throw Error(ErrorCode::usage, unknown_name("backend", backend, of_format), where);

@@ -71,9 +71,9 @@ struct BackendLayout {
   std::string_view backend;  ///< the oracle's name: FLASHINFER_TRTLLM_MXFP4_BF16
   std::string_view family;   ///< by which laws and lists name it
   std::string_view summary;  ///< one line: row order, weight, scale, bias
-  Engines engines;           ///< versions of the engine that this row describes
-  Engines standard_order;    ///< those of them that convert checkpoints in standard order for it
-  Engines gpt_oss_order;     ///< likewise for gpt-oss order
+  Versions engines;           ///< versions of the engine that this row describes
+  Versions standard_order;    ///< those of them that convert checkpoints in standard order for it
+  Versions gpt_oss_order;     ///< likewise for gpt-oss order
   bool takes_not_gated;      ///< whether w13 may have a single shard
   std::span<const Need> needs;
   /// The packed memory of a tensor, for a setting that breaks no need. Where `values` is given, of the units that it leaves.
@@ -91,7 +91,7 @@ struct BackendLayout {
 /// Every modelled backend, each engine version a row of its own where they differ.
 std::span<const BackendLayout> all_backend_layouts();
 /// The row of a backend, or null when its converter is not modelled.
-const BackendLayout* find_backend_layout(std::string_view backend, WeightFormat format = WeightFormat::mxfp4, Engine engine = Engine::v2026_05);
+const BackendLayout* find_backend_layout(std::string_view backend, WeightFormat format = WeightFormat::mxfp4, Engine engine = kVllm2026_05);
 /// The same; throws Error(usage) with the nearest name, or with the formats that the backend is known for.
 const BackendLayout& backend_layout_named(std::string_view backend, WeightFormat format, Engine engine);
 

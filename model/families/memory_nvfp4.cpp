@@ -62,7 +62,7 @@ constexpr std::int64_t kCuteDslRows = 64;
 
 void cutedsl_rows(Layout& layout, const Setting& setting) {
   if (!setting.form.gated) return;
-  if (setting.engine == Engine::v2026_08 && setting.activation == ConverterActivation::swigluoai) blocks::separate_pairs(layout, kRowsAxis);
+  if (setting.engine == kVllm2026_08 && setting.activation == ConverterActivation::swigluoai) blocks::separate_pairs(layout, kRowsAxis);
   blocks::swap_halves(layout, kRowsAxis);
   blocks::alternate_halves(layout, kRowsAxis, kCuteDslRows);
 }
@@ -91,7 +91,7 @@ constexpr Source kSource{"vllm-project/vllm", "vllm/model_executor/layers/quanti
                          "prepare_nvfp4_moe_layer_for_fi_or_cutlass", "017e9f4448b700e85ee16023287b025693c72b9e"};
 constexpr Source kOldSource{kSource.repository, kSource.path, kSource.symbol, "7e1b45a09252a5b513cd83116aa7a2f310220c34"};
 
-constexpr BackendLayout row(std::string_view backend, std::string_view summary, Engines engines, std::span<const Need> needs,
+constexpr BackendLayout row(std::string_view backend, std::string_view summary, Versions engines, std::span<const Need> needs,
                             TensorPlan (*build)(Role, const Setting&)) {
   return {.format = WeightFormat::nvfp4,
           .backend = backend,
@@ -99,13 +99,13 @@ constexpr BackendLayout row(std::string_view backend, std::string_view summary, 
           .summary = summary,
           .engines = engines,
           .standard_order = engines,
-          .gpt_oss_order = kNoEngine,
+          .gpt_oss_order = kNever,
           .takes_not_gated = true,
           .needs = needs,
           .build = build,
           .values = nullptr,
           .undo_values = nullptr,
-          .source = engines.in_2026_08 ? kSource : kOldSource};
+          .source = engines.has(kVllm2026_08) ? kSource : kOldSource};
 }
 
 /// Takes rows interleaved as in gpt-oss as well: with SWIGLUOAI it expects them so.
@@ -125,14 +125,14 @@ constexpr std::string_view kKeptSummary = "weights as loaded; scales in the 128x
 constexpr std::string_view kCuteDslSummary = "w13 blocks of 64 up rows and 64 gate rows alternate; scales in the 128x4 tile";
 
 constexpr std::array<BackendLayout, 8> kRows{
-    row("FLASHINFER_TRTLLM", kTrtllmSummary, kOnly2026_05, kTrtllmOldNeeds, build_trtllm<16>),
-    row("FLASHINFER_TRTLLM", kTrtllmSummary, kOnly2026_08, {}, build_trtllm<64>),
-    row("FLASHINFER_CUTLASS", kUpFirstSummary, kBothEngines, kTileNeeds, build_cutlass<up_first>),
-    row("FLASHINFER_B12X", kUpFirstSummary, kBothEngines, kTileNeeds, build_cutlass<up_first>),
-    row("VLLM_CUTLASS", kKeptSummary, kBothEngines, kTileNeeds, build_cutlass<keep_rows>),
-    gated_only(row("FLASHINFER_CUTEDSL", kCuteDslSummary, kOnly2026_05, kTileNeeds, build_cutlass<cutedsl_rows>)),
-    from_any_order(row("FLASHINFER_CUTEDSL", kCuteDslSummary, kOnly2026_08, kTileNeeds, build_cutlass<cutedsl_rows>)),
-    row("FLASHINFER_CUTEDSL_BATCHED", kKeptSummary, kBothEngines, kTileNeeds, build_cutlass<keep_rows>),
+    row("FLASHINFER_TRTLLM", kTrtllmSummary, before(kVllm2026_08), kTrtllmOldNeeds, build_trtllm<16>),
+    row("FLASHINFER_TRTLLM", kTrtllmSummary, since(kVllm2026_08), {}, build_trtllm<64>),
+    row("FLASHINFER_CUTLASS", kUpFirstSummary, since(kVllm2026_05), kTileNeeds, build_cutlass<up_first>),
+    row("FLASHINFER_B12X", kUpFirstSummary, since(kVllm2026_05), kTileNeeds, build_cutlass<up_first>),
+    row("VLLM_CUTLASS", kKeptSummary, since(kVllm2026_05), kTileNeeds, build_cutlass<keep_rows>),
+    gated_only(row("FLASHINFER_CUTEDSL", kCuteDslSummary, before(kVllm2026_08), kTileNeeds, build_cutlass<cutedsl_rows>)),
+    from_any_order(row("FLASHINFER_CUTEDSL", kCuteDslSummary, since(kVllm2026_08), kTileNeeds, build_cutlass<cutedsl_rows>)),
+    row("FLASHINFER_CUTEDSL_BATCHED", kKeptSummary, since(kVllm2026_05), kTileNeeds, build_cutlass<keep_rows>),
 };
 
 std::vector<StageNeed> broken_interleave(const StageRequest& request) {

@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "model/deployment/deployment.hpp"
+#include "model/deployment/version.hpp"
 
 namespace mx::oracle {
 
 /// A choice in its surroundings, with the sizes that the kernel will see.
 struct Placement {
   const Deployment& deployment;
+  Engine engine;
   std::string_view oracle;
   std::string_view backend;
   std::string_view kernel_class;
@@ -43,6 +45,7 @@ struct KernelNeed {
   bool (*holds)(const Placement& placement);
   std::string_view source;
   std::string_view reference = {};  ///< upstream issues and pull requests
+  Versions versions = since(kVllm2026_05);  ///< of the engine, with what it is built against
 };
 
 /// Needs of some oracles' classes.

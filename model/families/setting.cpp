@@ -12,7 +12,6 @@ namespace {
 
 using rows::Word;
 
-constexpr std::array<Word<Engine>, 2> kEngineWords{{{Engine::v2026_05, "2026-05"}, {Engine::v2026_08, "2026-08"}}};
 constexpr std::array<Word<TritonKernels>, 3> kTritonWords{{
     {TritonKernels::v3_5, "triton_kernels-3.5"},
     {TritonKernels::v3_7, "triton_kernels-3.7"},
@@ -58,8 +57,11 @@ constexpr std::array<Alias, 7> kAliases{{
 
 }  // namespace
 
-std::string_view name_of(Engine engine) { return rows::word_of<Engine>(kEngineWords, engine); }
-Engine engine_named(std::string_view name) { return rows::named(kEngineWords, "engine version", name).value; }
+Engine conversion_engine_named(std::string_view name) {
+  const Engine engine = engine_named(name);
+  require_tables(engine, kConversionEngines, "conversions");
+  return engine;
+}
 std::string_view name_of(TritonKernels version) { return rows::word_of<TritonKernels>(kTritonWords, version); }
 TritonKernels triton_kernels_named(std::string_view name) { return rows::named(kTritonWords, "triton_kernels version", name).value; }
 std::string_view name_of(Arch arch) { return rows::word_of<Arch>(kArchWords, arch); }
@@ -77,11 +79,15 @@ Arch arch_named(std::string_view platform) {
   return rows::named(kArchWords, "platform", platform).value;
 }
 
-bool is_rocm(Arch arch) { return arch >= Arch::gfx90a && arch <= Arch::gfx1250; }
+oracle::PlatformKind platform_of(Arch arch) {
+  if (arch == Arch::xpu) return oracle::PlatformKind::xpu;
+  if (arch == Arch::cpu) return oracle::PlatformKind::cpu;
+  return arch >= Arch::gfx90a && arch <= Arch::gfx1250 ? oracle::PlatformKind::rocm : oracle::PlatformKind::cuda;
+}
 
 TritonKernels triton_kernels_of(const Setting& setting) {
   if (setting.triton_kernels) return *setting.triton_kernels;
-  return is_rocm(setting.arch) && setting.engine == Engine::v2026_08 ? TritonKernels::v3_7 : TritonKernels::v3_5;
+  return platform_of(setting.arch) == oracle::PlatformKind::rocm && setting.engine >= kVllm2026_08 ? TritonKernels::v3_7 : TritonKernels::v3_5;
 }
 
 }  // namespace mx::layout

@@ -8,29 +8,16 @@
 #include <span>
 #include <string_view>
 
+#include "model/deployment/deployment.hpp"
+#include "model/deployment/version.hpp"
 #include "model/layout/tensor.hpp"
 
 namespace mx::layout {
 
-/// Versions of the engine whose conversions differ. Source: vllm-project/vllm.
-enum class Engine {
-  v2026_05,  ///< 7e1b45a09252a5b513cd83116aa7a2f310220c34, 2026-05-22
-  v2026_08,  ///< 017e9f4448b700e85ee16023287b025693c72b9e, 2026-08-17
-};
-inline constexpr std::array<Engine, 2> kEngines{Engine::v2026_05, Engine::v2026_08};
-std::string_view name_of(Engine engine);     ///< "2026-05"
-Engine engine_named(std::string_view name);  ///< throws Error(usage)
-
-/// A set of engine versions, as rows of tables name it.
-struct Engines {
-  bool in_2026_05;
-  bool in_2026_08;
-  constexpr bool has(Engine engine) const { return engine == Engine::v2026_05 ? in_2026_05 : in_2026_08; }
-};
-inline constexpr Engines kBothEngines{true, true};
-inline constexpr Engines kOnly2026_05{true, false};
-inline constexpr Engines kOnly2026_08{false, true};
-inline constexpr Engines kNoEngine{false, false};
+/// Versions of the engine whose conversions are known. Source: vllm-project/vllm at the commits of engine_named.
+inline constexpr std::array<Engine, 2> kConversionEngines{kVllm2026_05, kVllm2026_08};
+/// One of them, as engine_named reads it; throws as it does, and Error(unsupported) for a version whose conversions are not known.
+Engine conversion_engine_named(std::string_view name);
 
 /// Releases of triton_kernels whose layouts differ. Source: triton-lang/triton.
 enum class TritonKernels {
@@ -46,7 +33,7 @@ enum class Arch { sm75, sm80, sm89, sm90, sm100, sm110, sm120, gfx90a, gfx942, g
 std::string_view name_of(Arch arch);  ///< "sm100"
 /// The nearest row at or below a platform's name: SM103 is sm100, SM121 sm120, gfx1201 gfx12. Throws Error(usage) on an unknown name.
 Arch arch_named(std::string_view platform);
-bool is_rocm(Arch arch);
+oracle::PlatformKind platform_of(Arch arch);
 
 /// The dtype of the layer's parameters.
 enum class ParamsDtype { bf16, fp16 };
@@ -68,7 +55,7 @@ struct Setting {
   Sizes sizes;
   Sizes padded;
   Form form;
-  Engine engine = Engine::v2026_05;
+  Engine engine = kVllm2026_05;
   Arch arch = Arch::sm100;                                          ///< TRITON, AITER
   std::optional<TritonKernels> triton_kernels = std::nullopt;       ///< TRITON; none: the release that the engine is built against on that device
   bool torch_before_2_8_1 = false;                                  ///< TRITON on sm90

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "model/engine/vllm/rounding.hpp"
 #include "model/error.hpp"
+#include "sim/rounding.hpp"
 #include "props/failure_file.hpp"
 #include "props/layout/generators.hpp"
 
@@ -14,7 +14,6 @@ namespace mx::props {
 namespace {
 
 using layout::BackendLayout;
-using layout::Engine;
 using layout::Form;
 using layout::Role;
 using layout::Setting;
@@ -72,7 +71,7 @@ Sizes random_padding(const BackendLayout& row, const Setting& setting) {
   if (setting.form.format != WeightFormat::mxfp4) return setting.sizes;
   const std::int64_t kind = pick(0, 2);
   if (kind == 0) return setting.sizes;
-  const Sizes rounded = layout::rounded_up(row.backend, setting);
+  const Sizes rounded = sim::rounded_up(row.backend, setting);
   return kind == 1 && rounded != setting.sizes ? rounded : up_to(setting.sizes, 128);
 }
 
@@ -102,7 +101,7 @@ std::string show_command(const BackendLayout& row, const Setting& s) {
   const auto flag = [](bool set, const char* option) { return set ? " --" + std::string(option) : std::string(); };
   return "mxact layout show " + std::string(row.backend) + " --format " + std::string(layout::name_of(s.form.format)) + " --shape " +
          std::to_string(s.sizes.experts) + "x" + sizes_text(s.sizes) + " --padded " + sizes_text(s.padded) + " --source-order " +
-         std::string(layout::name_of(s.form.order)) + flag(!s.form.gated, "not-gated") + " --engine " + std::string(layout::name_of(s.engine)) +
+         std::string(layout::name_of(s.form.order)) + flag(!s.form.gated, "not-gated") + " --engine " + std::string(name_of(s.engine)) +
          " --platform " + std::string(layout::name_of(s.arch)) + " --triton-kernels " + std::string(layout::name_of(layout::triton_kernels_of(s))) +
          flag(s.torch_before_2_8_1, "torch-before-2-8-1") + " --tp " + std::to_string(s.tp_size) + " --num-warps " + std::to_string(s.num_warps) +
          " --params-dtype " + std::string(layout::name_of(s.params_dtype)) + " --input-dtype " + std::string(layout::name_of(s.input_dtype)) +
@@ -157,7 +156,9 @@ RowProperty row_property(const BackendLayout& row, Engine engine, std::size_t be
     check(c);
     tally->add(shape, element_count(c.setting));
   };
-  return {std::string(row.backend) + " " + std::string(layout::name_of(row.format)) + " " + std::string(layout::name_of(engine)), property,
+  // Recorded failures replay under this name.
+  const std::string_view month = name_of(engine).substr(name_of(engine).find('@') + 1);
+  return {std::string(row.backend) + " " + std::string(layout::name_of(row.format)) + " " + std::string(month), property,
           [tally] { return tally->text(); }};
 }
 
@@ -166,7 +167,7 @@ Outcome check_family(const Law& law, const std::function<void(const BackendCase&
   std::vector<RowProperty> rows;
   for (const BackendLayout& row : layout::all_backend_layouts()) {
     if (row.family != family) continue;
-    for (Engine engine : layout::kEngines) {
+    for (Engine engine : layout::kConversionEngines) {
       if (row.engines.has(engine)) rows.push_back(row_property(row, engine, rows.size(), check));
     }
   }

@@ -17,7 +17,7 @@ struct BackendCase {
 };
 
 /// A setting that the row converts. One that it refuses at first, which it must by name, is rounded up until it does not.
-BackendCase random_case(const layout::BackendLayout& row, layout::Engine engine);
+BackendCase random_case(const layout::BackendLayout& row, Engine engine);
 
 /// Sizes, form and options in one line.
 std::string text_of(const layout::Setting& setting);
@@ -32,7 +32,7 @@ bool has_tensor(layout::Role role, const layout::Setting& setting);
 Memory expected_memory(const BackendCase& c, layout::Role role);
 
 /// One case after another of a row and an engine, each of another shape; so many rows came before it in the law.
-RowProperty row_property(const layout::BackendLayout& row, layout::Engine engine, std::size_t before,
+RowProperty row_property(const layout::BackendLayout& row, Engine engine, std::size_t before,
                          const std::function<void(const BackendCase& c)>& check);
 
 /// A law over the rows of the family that its id ends in, one of their engines after the other.

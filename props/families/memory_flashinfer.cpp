@@ -7,7 +7,6 @@
 namespace mx::props {
 namespace {
 
-using layout::kBothEngines;
 using layout::Role;
 using layout::Setting;
 using layout::WeightFormat;
@@ -42,14 +41,14 @@ Memory cutlass_bf16_place(Role role, const Setting&, const Matrix& sizes) {
 }
 
 constexpr BackendFormula trtllm(std::string_view backend) {
-  return {WeightFormat::mxfp4, backend, kBothEngines, 64, 128, nullptr, trtllm_matrix, trtllm_place, up_first_pairs, nullptr, nullptr, f32_bias};
+  return {WeightFormat::mxfp4, backend, since(kVllm2026_05), 64, 128, nullptr, trtllm_matrix, trtllm_place, up_first_pairs, nullptr, nullptr, f32_bias};
 }
 constexpr std::array<BackendFormula, 2> kTrtllm{trtllm("FLASHINFER_TRTLLM_MXFP4_BF16"), trtllm("FLASHINFER_TRTLLM_MXFP4_MXFP8")};
 
 constexpr std::array<BackendFormula, 2> kCutlass{{
-    {WeightFormat::mxfp4, "FLASHINFER_CUTLASS_MXFP4_BF16", kBothEngines, 128, 128, nullptr, cutlass_matrix, cutlass_bf16_place, up_then_gate, nullptr,
+    {WeightFormat::mxfp4, "FLASHINFER_CUTLASS_MXFP4_BF16", since(kVllm2026_05), 128, 128, nullptr, cutlass_matrix, cutlass_bf16_place, up_then_gate, nullptr,
      nullptr, nullptr},
-    {WeightFormat::mxfp4, "FLASHINFER_CUTLASS_MXFP4_MXFP8", kBothEngines, 128, 128, nullptr, cutlass_matrix, cutlass_mxfp8_place, up_then_gate,
+    {WeightFormat::mxfp4, "FLASHINFER_CUTLASS_MXFP4_MXFP8", since(kVllm2026_05), 128, 128, nullptr, cutlass_matrix, cutlass_mxfp8_place, up_then_gate,
      nullptr, nullptr, nullptr},
 }};
 
@@ -58,7 +57,7 @@ Matrix loaded(Role role, const Setting& setting) { return loaded_matrix(role, se
 Memory kept_place(Role, const Setting&, const Matrix& sizes) { return kept(sizes); }
 
 constexpr BackendFormula identity(std::string_view backend) {
-  return {WeightFormat::mxfp4, backend, kBothEngines, 32, 64, nullptr, loaded, kept_place, as_loaded, nullptr, nullptr, nullptr};
+  return {WeightFormat::mxfp4, backend, since(kVllm2026_05), 32, 64, nullptr, loaded, kept_place, as_loaded, nullptr, nullptr, nullptr};
 }
 constexpr std::array<BackendFormula, 2> kIdentity{identity("XPU"), identity("EMULATION")};
 

@@ -46,7 +46,7 @@ Extent extent_of(Role role, const Setting& setting, const Sizes& sizes) {
   return {1, 1, 1};
 }
 
-const BackendFormula& backend_formula(std::string_view backend, WeightFormat format, layout::Engine engine) {
+const BackendFormula& backend_formula(std::string_view backend, WeightFormat format, Engine engine) {
   for (const auto family : {trtllm_backend_formulas, flashinfer_cutlass_backend_formulas, identity_backend_formulas, triton_backend_formulas,
                             deepgemm_backend_formulas, marlin_backend_formulas, humming_backend_formulas, aiter_backend_formulas,
                             cpu_backend_formulas, nvfp4_backend_formulas, fp8_backend_formulas, w4a8_backend_formulas}) {

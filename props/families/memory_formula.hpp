@@ -43,7 +43,7 @@ Reading checkpoint_reading(layout::WeightFormat format);
 struct BackendFormula {
   layout::WeightFormat format;
   std::string_view backend;
-  layout::Engines engines;
+  Versions engines;
   /// Sizes are drawn around the edges of these tiles, of I and of H.
   std::int64_t tile_i;
   std::int64_t tile_h;
@@ -65,7 +65,7 @@ struct BackendFormula {
 };
 
 /// The formula of a backend. Throws Error(usage) where there is none.
-const BackendFormula& backend_formula(std::string_view backend, layout::WeightFormat format, layout::Engine engine);
+const BackendFormula& backend_formula(std::string_view backend, layout::WeightFormat format, Engine engine);
 
 /// Memory of a matrix that lies at these places, in grains of at most its units.
 Memory composed(const Memory& place, const Matrix& matrix);

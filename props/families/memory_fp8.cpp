@@ -73,7 +73,7 @@ using RowsOf = RowPair (*)(std::int64_t, std::int64_t, const Setting&);
 
 constexpr BackendFormula row(WeightFormat format, std::string_view backend, std::int64_t tile_i, std::int64_t tile_h, MatrixOf matrix, PlaceOf place,
                              RowsOf rows, bool (*halves_meet)(const Setting&) = nullptr) {
-  return {format, backend, layout::kBothEngines, tile_i, tile_h, nullptr, matrix, place, rows, nullptr, halves_meet, nullptr};
+  return {format, backend, since(kVllm2026_05), tile_i, tile_h, nullptr, matrix, place, rows, nullptr, halves_meet, nullptr};
 }
 
 constexpr std::array<BackendFormula, 8> kFormulas{

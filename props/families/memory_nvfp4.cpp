@@ -9,10 +9,6 @@ namespace mx::props {
 namespace {
 
 using layout::ConverterActivation;
-using layout::Engine;
-using layout::kBothEngines;
-using layout::kOnly2026_05;
-using layout::kOnly2026_08;
 using layout::Role;
 using layout::Setting;
 using layout::WeightFormat;
@@ -23,7 +19,7 @@ std::int64_t columns(Role role, std::int64_t elements) { return layout::is_scale
 
 /// What TRT-LLM's conversion makes of I: with two shards the multiple grew from 16 to 64.
 std::int64_t trtllm_i(const Setting& setting) {
-  const std::int64_t multiple = !setting.form.gated ? 128 : setting.engine == Engine::v2026_05 ? 16 : 64;
+  const std::int64_t multiple = !setting.form.gated ? 128 : setting.engine == kVllm2026_05 ? 16 : 64;
   return round_up(setting.padded.intermediate, multiple);
 }
 
@@ -61,7 +57,7 @@ Matrix up_first_matrix(Role role, const Setting& setting) {
   return orders(role, setting) ? halves_swapped(loaded) : loaded;
 }
 
-bool takes_pairs(const Setting& setting) { return setting.engine == Engine::v2026_08 && setting.activation == ConverterActivation::swigluoai; }
+bool takes_pairs(const Setting& setting) { return setting.engine == kVllm2026_08 && setting.activation == ConverterActivation::swigluoai; }
 
 /// [up; gate], then 64 rows of each in turn.
 Matrix cutedsl_matrix(Role role, const Setting& setting) {
@@ -87,14 +83,14 @@ Memory tile_place(Role role, const Setting&, const Matrix& sizes) {
 using MatrixOf = Matrix (*)(Role, const Setting&);
 using RowsOf = RowPair (*)(std::int64_t, std::int64_t, const Setting&);
 
-constexpr BackendFormula trtllm(layout::Engines engines) {
+constexpr BackendFormula trtllm(Versions engines) {
   return {WeightFormat::nvfp4, "FLASHINFER_TRTLLM", engines,        64,      256,        nullptr,
           trtllm_matrix,       trtllm_place,        up_first_pairs, nullptr, is_aligned, nullptr};
 }
-constexpr BackendFormula tiled(std::string_view backend, layout::Engines engines, MatrixOf matrix, RowsOf rows) {
+constexpr BackendFormula tiled(std::string_view backend, Versions engines, MatrixOf matrix, RowsOf rows) {
   return {WeightFormat::nvfp4, backend, engines, 64, 128, nullptr, matrix, tile_place, rows, nullptr, nullptr, nullptr};
 }
-constexpr BackendFormula cutedsl(layout::Engines engines) {
+constexpr BackendFormula cutedsl(Versions engines) {
   return {WeightFormat::nvfp4,
           "FLASHINFER_CUTEDSL",
           engines,
@@ -110,14 +106,14 @@ constexpr BackendFormula cutedsl(layout::Engines engines) {
 }
 
 constexpr std::array<BackendFormula, 8> kFormulas{
-    trtllm(kOnly2026_05),
-    trtllm(kOnly2026_08),
-    tiled("FLASHINFER_CUTLASS", kBothEngines, up_first_matrix, up_then_gate),
-    tiled("FLASHINFER_B12X", kBothEngines, up_first_matrix, up_then_gate),
-    tiled("VLLM_CUTLASS", kBothEngines, tile_padded, gate_then_up),
-    cutedsl(kOnly2026_05),
-    cutedsl(kOnly2026_08),
-    tiled("FLASHINFER_CUTEDSL_BATCHED", kBothEngines, tile_padded, gate_then_up),
+    trtllm(before(kVllm2026_08)),
+    trtllm(since(kVllm2026_08)),
+    tiled("FLASHINFER_CUTLASS", since(kVllm2026_05), up_first_matrix, up_then_gate),
+    tiled("FLASHINFER_B12X", since(kVllm2026_05), up_first_matrix, up_then_gate),
+    tiled("VLLM_CUTLASS", since(kVllm2026_05), tile_padded, gate_then_up),
+    cutedsl(before(kVllm2026_08)),
+    cutedsl(since(kVllm2026_08)),
+    tiled("FLASHINFER_CUTEDSL_BATCHED", since(kVllm2026_05), tile_padded, gate_then_up),
 };
 
 }  // namespace

@@ -6,8 +6,6 @@ namespace mx::props {
 namespace {
 
 using layout::Arch;
-using layout::Engine;
-using layout::Engines;
 using layout::InputDtype;
 using layout::Quantity;
 using layout::Setting;
@@ -56,14 +54,14 @@ Answer cutlass_folds(const Setting& s) {
 TritonKernels release_of(const Setting& s) {
   const bool rocm = s.arch == Arch::gfx90a || s.arch == Arch::gfx942 || s.arch == Arch::gfx950 || s.arch == Arch::gfx11 || s.arch == Arch::gfx12 ||
                     s.arch == Arch::gfx1250;
-  return s.triton_kernels.value_or(rocm && s.engine == Engine::v2026_08 ? TritonKernels::v3_7 : TritonKernels::v3_5);
+  return s.triton_kernels.value_or(rocm && s.engine == kVllm2026_08 ? TritonKernels::v3_7 : TritonKernels::v3_5);
 }
 /// 2: what the layouts of triton_kernels assert.
 Answer triton_swizzles(const Setting& s) {
   if (s.before_swizzle) return std::nullopt;
   if (s.arch == Arch::sm90 && !s.torch_before_2_8_1 && s.num_warps != 1 && s.num_warps != 2 && s.num_warps != 4 && s.num_warps != 8)
     return Refusal{Quantity::num_warps, 0};
-  const bool cdna4 = s.arch == Arch::gfx950 && (s.engine == Engine::v2026_05 || s.tp_size <= 2);
+  const bool cdna4 = s.arch == Arch::gfx950 && (s.engine == kVllm2026_05 || s.tp_size <= 2);
   if (cdna4 && release_of(s) == TritonKernels::v3_5) return first_broken({groups13(s, 8), groups2(s, 8)});
   return std::nullopt;
 }
@@ -147,10 +145,10 @@ Answer w4a8(const Setting& s) {
   return s.padded == s.sizes ? std::nullopt : Answer(Refusal{Quantity::padding, 0});
 }
 
-constexpr Engines kBoth{true, true};
-constexpr Engines kOld{true, false};
-constexpr Engines kNew{false, true};
-constexpr Engines kNo{false, false};
+constexpr Versions kBoth = since(kVllm2026_05);
+constexpr Versions kOld = before(kVllm2026_08);
+constexpr Versions kNew = since(kVllm2026_08);
+constexpr Versions kNo = kNever;
 constexpr WeightFormat kMxfp4 = WeightFormat::mxfp4;
 constexpr WeightFormat kNvfp4 = WeightFormat::nvfp4;
 constexpr WeightFormat kMxfp8 = WeightFormat::mxfp8;

@@ -21,9 +21,9 @@ struct Refusal {
 struct Takes {
   layout::WeightFormat format;
   std::string_view backend;
-  layout::Engines engines;
-  layout::Engines standard_order;
-  layout::Engines gpt_oss_order;
+  Versions engines;
+  Versions standard_order;
+  Versions gpt_oss_order;
   bool not_gated;
   bool restores;  ///< whether the checkpoint can be had back from what is packed
   std::optional<Refusal> (*refuses)(const layout::Setting& setting);

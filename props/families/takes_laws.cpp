@@ -12,7 +12,6 @@ namespace mx::props {
 namespace {
 
 using layout::BackendLayout;
-using layout::Engine;
 using layout::Form;
 using layout::Setting;
 using layout::SourceOrder;
@@ -29,10 +28,10 @@ std::string text_of(const std::optional<Refusal>& refusal) {
 }
 
 std::string text_of(const Form& form, Engine engine) {
-  return std::string(layout::name_of(form.order)) + (form.gated ? "" : " not gated") + " of engine " + std::string(layout::name_of(engine));
+  return std::string(layout::name_of(form.order)) + (form.gated ? "" : " not gated") + " of engine " + std::string(name_of(engine));
 }
 
-bool same(const layout::Engines& a, const layout::Engines& b) { return a.in_2026_05 == b.in_2026_05 && a.in_2026_08 == b.in_2026_08; }
+bool same(const Versions& a, const Versions& b) { return a.has(kVllm2026_05) == b.has(kVllm2026_05) && a.has(kVllm2026_08) == b.has(kVllm2026_08); }
 
 const Takes* takes_of(const BackendLayout& row) {
   const auto found = std::ranges::find_if(all_takes(), [&](const Takes& takes) {
@@ -64,7 +63,7 @@ std::vector<Setting> settings_of(layout::WeightFormat format) {
       return unit * one_of({1, 2, 3, 4, 6, 8, 12, 16});
     };
     const Form form = forms_of(format)[random() % 4];
-    Setting s{.sizes = {one_of({1, 2, 3, 5}), size(), size(), group}, .padded = {}, .form = form, .engine = layout::kEngines[random() % 2]};
+    Setting s{.sizes = {one_of({1, 2, 3, 5}), size(), size(), group}, .padded = {}, .form = form, .engine = layout::kConversionEngines[random() % 2]};
     s.padded = s.sizes;
     if (random() % 8 == 0) s.padded.intermediate += 256;
     if (random() % 8 == 0) s.padded.hidden += 256;
@@ -93,7 +92,7 @@ Outcome law_takes(const Law& law) {
     const Takes* takes = takes_of(row);
     exhaustive.expect(takes != nullptr, [&] { return name + " of these engines is in no document"; });
     if (takes == nullptr) continue;
-    for (const Engine engine : layout::kEngines) {
+    for (const Engine engine : layout::kConversionEngines) {
       for (const Form& form : forms_of(row.format)) {
         const bool standard = form.order == SourceOrder::standard;
         const bool taken = (standard ? takes->standard_order : takes->gpt_oss_order).has(engine) && (form.gated || takes->not_gated);

@@ -68,12 +68,12 @@ Product any_product() {
 std::vector<float> by_kernel(Contract contract, const Product& p) {
   const PanelMatrix panels = pack(p.shape, panel_format_of(layout::WeightFormat::mxfp4), layout::SourceOrder::standard,
                                   {.codes = p.codes, .scales = p.scales, .expert_scales = {}, .bias = p.bias});
-  const Engine& engine = engine_in_use(contract, *panels.format);
+  const GemmKernel& kernel = gemm_kernel_in_use(contract, *panels.format);
   std::vector<float> out(p.rows * p.shape.columns);
   if (contract == Contract::int8_block) {
-    gemm(engine, panels, 0, Int8Rows{p.int8, p.x_scales}, out, 1);
+    gemm(kernel, panels, 0, Int8Rows{p.int8, p.x_scales}, out, 1);
   } else {
-    gemm(engine, panels, 0, Bf16Rows{p.bf16}, out, 1);
+    gemm(kernel, panels, 0, Bf16Rows{p.bf16}, out, 1);
   }
   return out;
 }
@@ -145,7 +145,7 @@ Outcome law_format_kernels(const Law& law) {
         const PanelMatrix panels = pack(shape, panel_format_of(layout::WeightFormat::fp8_channel), layout::SourceOrder::standard,
                                         {.codes = codes, .scales = scales, .expert_scales = {}, .bias = {}});
         std::vector<float> out(shape.columns);
-        gemm(engine_in_use(row.contract, *panels.format), panels, 0, ScaledRows{x, x_scales, 32}, out, 1);
+        gemm(gemm_kernel_in_use(row.contract, *panels.format), panels, 0, ScaledRows{x, x_scales, 32}, out, 1);
         std::vector<Value> elements, factors;
         for (const std::uint16_t code : x) elements.push_back(decode(kBf16, code));
         for (const float scale : x_scales) factors.push_back(decode(kF32, bits(scale)));

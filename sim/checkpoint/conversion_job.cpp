@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "kernels/relayout/mover.hpp"
-#include "model/engine/vllm/rounding.hpp"
 #include "model/error.hpp"
 #include "sim/checkpoint/kernel_platforms.hpp"
 #include "sim/checkpoint/shard.hpp"
 #include "sim/checkpoint/staging.hpp"
+#include "sim/rounding.hpp"
 #include "support/json.hpp"
 #include "support/quote.hpp"
 
@@ -49,20 +49,20 @@ Setting setting_of(const Checkpoint& checkpoint, const layout::BackendLayout& ba
   setting.sizes.intermediate /= setting.tp_size;
   setting.form = form.form;
   setting.has_bias = checkpoint.has_bias();
-  setting.padded = form.use.rounds ? layout::rounded_up(backend.backend, setting) : setting.sizes;
+  setting.padded = form.use.rounds ? sim::rounded_up(backend.backend, setting) : setting.sizes;
   return setting;
 }
 
 void check_form(const layout::BackendLayout& backend, const Setting& setting) {
   if (backend.converts(setting.form, setting.engine)) return;
-  const auto other = std::ranges::find_if(layout::kEngines, [&](layout::Engine engine) {
+  const auto other = std::ranges::find_if(layout::kConversionEngines, [&](Engine engine) {
     const layout::BackendLayout* const row = layout::find_backend_layout(backend.backend, setting.form.format, engine);
     return row != nullptr && row->converts(setting.form, engine);
   });
   throw Error(ErrorCode::usage,
-              fmt::format("engine {} does not convert checkpoints of {} in {} order for it{}", layout::name_of(setting.engine),
+              fmt::format("engine {} does not convert checkpoints of {} in {} order for it{}", name_of(setting.engine),
                           layout::name_of(setting.form.format), layout::name_of(setting.form.order),
-                          other == layout::kEngines.end() ? "" : fmt::format("; engine {} does", layout::name_of(*other))),
+                          other == layout::kConversionEngines.end() ? "" : fmt::format("; engine {} does", mx::name_of(*other))),
               std::string(backend.backend));
 }
 
@@ -236,13 +236,13 @@ void ConversionJob::write_index(const std::filesystem::path& directory, std::spa
     }
   }
   const Json made{{"program", options_.program},
-                                    {"form", checkpoint_.form()},
-                                    {"backend", backend()},
-                                    {"engine", layout::name_of(setting_.engine)},
-                                    {"platform", layout::name_of(setting_.arch)},
-                                    {"rank", options_.rank},
-                                    {"tp", setting_.tp_size},
-                                    {"digests", digests}};
+                  {"form", checkpoint_.form()},
+                  {"backend", backend()},
+                  {"engine", mx::name_of(setting_.engine)},
+                  {"platform", layout::name_of(setting_.arch)},
+                  {"rank", options_.rank},
+                  {"tp", setting_.tp_size},
+                  {"digests", digests}};
   const Json index{{"metadata", {{"total_size", total}, {"mxact", made}}}, {"weight_map", weight_map}};
   const std::string text = index.dump(2) + "\n";
   write_file(directory / kIndexName, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), false);

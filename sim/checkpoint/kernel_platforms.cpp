@@ -10,45 +10,43 @@
 namespace mx::sim {
 namespace {
 
+constexpr std::string_view kOracle = "mxfp4";
+
 /// What a layer of other sizes, another activation or another spread would not change.
 bool is_for_good(std::string_view code) { return code.starts_with("device") || code == "quant_scheme" || code.starts_with("exc:"); }
 
-bool has_kernel(std::string_view backend, const oracle::PlatformPreset& platform) {
+bool has_kernel(const oracle::OracleTables& tables, std::string_view backend, const oracle::PlatformPreset& platform) {
   // SILU, which every class takes: activations are looked at before types.
   const oracle::LayerConfig layer{
       .num_experts = 32, .experts_per_token = 4, .hidden = 2880, .intermediate_per_partition = 2880, .activation = "SILU"};
   oracle::Deployment deployment = oracle::deployment_on(platform, {}, layer);
   deployment.env = {{"VLLM_ROCM_USE_AITER", "1"}};
-  const std::vector<oracle::Candidate> verdicts = oracle::support(oracle::mxfp4_tables(), deployment);
+  const std::vector<oracle::Candidate> verdicts = oracle::support(tables, deployment);
   return std::ranges::any_of(verdicts, [&](const oracle::Candidate& c) { return c.backend == backend && !is_for_good(c.verdict.code); });
 }
 
 }  // namespace
 
-std::vector<std::string_view> kernel_platforms(std::string_view backend, layout::Engine engine) {
+std::vector<std::string_view> kernel_platforms(std::string_view backend, Engine engine) {
   const std::string_view name = layout::backend_layout_named(backend, layout::WeightFormat::mxfp4, engine).backend;
-  const auto all = oracle::all_platforms();
+  const oracle::OracleTables& tables = oracle::tables_of(engine, kOracle);
   std::vector<std::string_view> platforms;
-  for (const oracle::PlatformPreset& platform : all) {
-    const bool some = engine == layout::Engine::v2026_05 ? has_kernel(name, platform) : std::ranges::any_of(all, [&](const auto& other) {
-      return other.platform == platform.platform && has_kernel(name, other);
-    });
-    if (some) platforms.push_back(platform.name);
+  for (const oracle::PlatformPreset& platform : oracle::all_platforms()) {
+    if (has_kernel(tables, name, platform)) platforms.push_back(platform.name);
   }
   return platforms;
 }
 
 void check_has_kernel(std::string_view backend, const layout::Setting& setting) {
+  if (oracle::find_tables(setting.engine, kOracle) == nullptr) return;
   const std::vector<std::string_view> platforms = kernel_platforms(backend, setting.engine);
   if (std::ranges::any_of(platforms, [&](std::string_view name) { return layout::arch_named(name) == setting.arch; })) return;
   const std::string_view known = layout::backend_layout_named(backend, layout::WeightFormat::mxfp4, setting.engine).backend;
   std::string names;
   for (std::string_view name : platforms) names += (names.empty() ? "" : ", ") + std::string(name);
   throw Error(ErrorCode::unsupported,
-              "engine " + std::string(layout::name_of(setting.engine)) + " has no kernel of " + std::string(known) + " on " +
-                  std::string(layout::name_of(setting.arch)) +
-                  (setting.engine == layout::Engine::v2026_05 ? "; it has on " : "; it can have one only on ") + names +
-                  " (--any-platform converts all the same)",
+              "engine " + std::string(name_of(setting.engine)) + " has no kernel of " + std::string(known) + " on " +
+                  std::string(layout::name_of(setting.arch)) + "; it has on " + names + " (--any-platform converts all the same)",
               "--platform");
 }
 

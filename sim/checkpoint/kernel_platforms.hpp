@@ -9,11 +9,12 @@
 namespace mx::sim {
 
 /// Names of oracle::all_platforms() on which some class of an MXFP4 backend takes the device and the backend's own types; packages and variables that
-/// a user can add are taken to be there. Of engine 2026-08, whose choice is not modelled, every platform of the same makers.
-/// Throws Error(usage) on a backend that no conversion of MXFP4 is known for.
-std::vector<std::string_view> kernel_platforms(std::string_view backend, layout::Engine engine);
+/// a user can add are taken to be there. Throws Error(usage) on a backend that no conversion of MXFP4 is known for, Error(unsupported) for an engine
+/// whose choices are not known.
+std::vector<std::string_view> kernel_platforms(std::string_view backend, Engine engine);
 
-/// Throws Error(unsupported), naming the platforms that have one, when none of them is the setting's device.
+/// Throws Error(unsupported), naming the platforms that have one, when none of them is the setting's device. Of an engine whose choices are not known
+/// nothing is asked.
 void check_has_kernel(std::string_view backend, const layout::Setting& setting);
 
 }  // namespace mx::sim

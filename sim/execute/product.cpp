@@ -38,8 +38,8 @@ bool is_bf16(const Quantizer& quantizer) { return quantizer.scope == ScaleScope:
 bool has_panels(Contract contract, layout::WeightFormat format) {
   const auto known = std::ranges::find(panels::panel_formats(), format, &panels::PanelFormat::format);
   if (known == panels::panel_formats().end()) return false;
-  return std::ranges::any_of(panels::engines(), [&](const panels::Engine& engine) {
-    return engine.contract == contract && engine.kind == known->kind && engine.needs == 0;
+  return std::ranges::any_of(panels::gemm_kernels(), [&](const panels::GemmKernel& kernel) {
+    return kernel.contract == contract && kernel.kind == known->kind && kernel.needs == 0;
   });
 }
 
@@ -94,7 +94,7 @@ void Product::run_panels() {
   const panels::PanelFormat& format = panels::panel_format_of(row_.format);
   const panels::PanelMatrix matrix =
       panels::pack(shape, format, layout::SourceOrder::standard, {weights_.codes_of(matrix_).bytes, weights_.scales_of(matrix_).bytes, {}, {}});
-  const panels::Engine& engine = panels::engine_in_use(contract_.contract, format);
+  const panels::GemmKernel& kernel = panels::gemm_kernel_in_use(contract_.contract, format);
   const auto columns = static_cast<std::size_t>(input_.columns);
   for (auto& [expert, group] : groups_) {
     std::vector<std::uint16_t> x(group.rows.size() * length);
@@ -102,7 +102,7 @@ void Product::run_panels() {
       for (std::size_t k = 0; k < columns; ++k) x[i * length + k] = static_cast<std::uint16_t>(input_.codes[group.rows[i] * columns + k]);
     }
     group.sums.resize(group.rows.size() * shape.halves * shape.columns);
-    panels::gemm(engine, matrix, static_cast<std::size_t>(expert), panels::Bf16Rows{x}, group.sums, omp_get_max_threads());
+    panels::gemm(kernel, matrix, static_cast<std::size_t>(expert), panels::Bf16Rows{x}, group.sums, omp_get_max_threads());
   }
 }
 

@@ -129,8 +129,7 @@ Sizes kernel_sizes(const ExecutionRow& row, const layout::Setting& setting) {
   Sizes sizes = setting.padded;
   const KernelPadding& padding = row.padding;
   sizes.hidden = up_to(sizes.hidden, padding.hidden);
-  sizes.intermediate =
-      up_to(sizes.intermediate, setting.engine == layout::Engine::v2026_05 ? padding.intermediate_2026_05 : padding.intermediate_2026_08);
+  sizes.intermediate = up_to(sizes.intermediate, setting.engine == kVllm2026_05 ? padding.intermediate_2026_05 : padding.intermediate_2026_08);
   return sizes;
 }
 

@@ -15,7 +15,7 @@ void require_same_deployment(const SimulationRequest& request, const ModelLayer&
   const oracle::ParallelRequest& parallel = request.deployment.parallel;
   Fnv1a digest;
   for (const std::string& word : {request.backend, request.kernel_class, parallel.all2all_backend}) digest.add_all(word);
-  digest.add_all(std::vector{parallel.tp, parallel.dp, static_cast<int>(parallel.enable_expert_parallel), static_cast<int>(request.engine)});
+  digest.add_all(std::vector{parallel.tp, parallel.dp, static_cast<int>(parallel.enable_expert_parallel), request.engine.month});
   for (Role role : layout::kAllRoles) digest.add_bytes(layer.experts[role]);
   digest.add_all(tokens.x);
   for (const auto& slots : tokens.slots) {

@@ -67,7 +67,7 @@ std::vector<ComparedCell> cells_of(const Scenario& scenario, const std::string& 
     ComparedCell cell{backend, &spread, CellAnswer::refused, {}, {}, {}, reported_of(scenario.deployment.hardware, backend, spread.name)};
     try {
       const oracle::Deployment deployment = respread(scenario.deployment, parallel);
-      const Selected choice = selected(scenario.oracle, deployment, backend);
+      const Selected choice = selected(scenario.engine, scenario.oracle, deployment, backend);
       cell.answer = choice.answer;
       cell.kernel_class = choice.kernel_class;
       cell.reason = choice.reason;
@@ -116,11 +116,11 @@ int Comparison::exit_code() const {
   return std::ranges::any_of(cells, blind) ? 5 : 0;
 }
 
-Selected selected(const std::string& oracle, const oracle::Deployment& deployment, std::string_view backend) {
-  const oracle::Decision decision = oracle::select(oracle, deployment);
+Selected selected(Engine engine, const std::string& oracle, const oracle::Deployment& deployment, std::string_view backend) {
+  const oracle::Decision decision = oracle::select(engine, oracle, deployment);
   if (decision.choice && decision.choice->backend == backend) return {CellAnswer::chosen, decision.choice->kernel_class, {}};
   std::string reason = "no class";
-  for (const oracle::Candidate& candidate : oracle::support(oracle, deployment)) {
+  for (const oracle::Candidate& candidate : oracle::support(engine, oracle, deployment)) {
     if (candidate.backend != backend) continue;
     if (candidate.verdict.supported) return {CellAnswer::possible, candidate.kernel_class, {}};
     reason = candidate.verdict.code;
@@ -131,7 +131,7 @@ Selected selected(const std::string& oracle, const oracle::Deployment& deploymen
 Comparison compare_backends(const Scenario& scenario, const CompareProgress& progress) {
   Comparison comparison;
   std::vector<std::string> backends;
-  for (const oracle::BackendRow& row : oracle::tables_of(scenario.oracle).backends) {
+  for (const oracle::BackendRow& row : oracle::tables_of(scenario.engine, scenario.oracle).backends) {
     if (find_execution(scenario.layer.experts.form.format, row.name) != nullptr) backends.emplace_back(row.name);
   }
   ExactOutputs exact(scenario.layer, scenario.tokens);

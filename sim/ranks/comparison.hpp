@@ -81,6 +81,6 @@ struct Selected {
   std::string kernel_class;
   std::string reason;
 };
-Selected selected(const std::string& oracle, const oracle::Deployment& deployment, std::string_view backend);
+Selected selected(Engine engine, const std::string& oracle, const oracle::Deployment& deployment, std::string_view backend);
 
 }  // namespace mx::sim

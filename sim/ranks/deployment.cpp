@@ -4,13 +4,13 @@
 #include <array>
 
 #include "kernels/relayout/mover.hpp"
-#include "model/engine/vllm/rounding.hpp"
 #include "model/error.hpp"
 #include "model/fault.hpp"
 #include "model/layout/address_map.hpp"
 #include "model/numerics/rows.hpp"
 #include "sim/ranks/agree.hpp"
 #include "sim/ranks/links.hpp"
+#include "sim/rounding.hpp"
 #include "support/fnv1a.hpp"
 
 namespace mx::sim {
@@ -77,7 +77,7 @@ CanonicalLayer after_losses(const CanonicalLayer& layer, const layout::BackendLa
   return packed.losses.empty() ? layer : layout::restore(packed, layout::OnLoss::mark, mover_of(MoveBy::plans));
 }
 
-const layout::BackendLayout* layout_of(const ExecutionRow& row, layout::Engine engine) {
+const layout::BackendLayout* layout_of(const ExecutionRow& row, Engine engine) {
   return row.layout.empty() ? nullptr : &layout::backend_layout_named(row.layout, row.format, engine);
 }
 
@@ -181,20 +181,14 @@ class Run {
   Assembled engine_setup() {
     const oracle::Choice choice{request_.backend, request_.kernel_class, request_.deployment.layer.hidden,
                                 request_.deployment.layer.intermediate_per_partition};
-    const oracle::Setup setup = oracle::set_up(oracle::tables_of(request_.oracle), request_.deployment, choice);
+    const oracle::Setup setup = oracle::set_up(oracle::tables_of(request_.engine, request_.oracle), request_.deployment, choice);
     stage_ = "allocate";
     const Allocation sizes = allocation(setup);
     stage_ = "assemble";
     return {sizes, assembly_of(setup, sizes.hidden)};
   }
 
-  Allocation allocation(const oracle::Setup& setup) const {
-    if (request_.engine == layout::Engine::v2026_08) {
-      layout::Sizes sizes = layer_.experts.sizes;
-      sizes.intermediate = request_.deployment.layer.intermediate_per_partition;
-      const layout::Sizes rounded = layout::rounded_up(request_.backend, setting_for(request_, layer_, sizes, parallel_.tp_size));
-      return {rounded.hidden, rounded.intermediate};
-    }
+  static Allocation allocation(const oracle::Setup& setup) {
     const oracle::RoundedSizes& sizes = value_of(setup.allocated);
     return {sizes.hidden, sizes.intermediate};
   }
@@ -363,7 +357,7 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
   const ExecutionRow& row = row_for(request, layer);
   const layout::Sizes& whole = layer.experts.sizes;
   layout::Setting setting = setting_for(request, layer, whole, 1);
-  setting.padded = layout::rounded_up(request.backend, setting);
+  setting.padded = sim::rounded_up(request.backend, setting);
   const layout::Sizes padded = kernel_sizes(row, setting);
   const CanonicalLayer wide = padded_layer(layer.experts, padded);
   setting.sizes = setting.padded = padded;

@@ -57,7 +57,7 @@ struct SimulationRequest {
   oracle::Deployment deployment;
   std::string backend;
   std::string kernel_class;
-  layout::Engine engine = layout::Engine::v2026_05;
+  Engine engine = kDefaultEngine;
   std::optional<FixedSetup> fixed = std::nullopt;  ///< instead of what follows from the oracle's choice
   SumsBy sums = SumsBy::model;
 };

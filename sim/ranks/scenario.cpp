@@ -87,7 +87,7 @@ oracle::Deployment respread(const oracle::Deployment& deployment, const oracle::
 }
 
 Scenario make_scenario(const DeploymentFile& file, const ScenarioOptions& options) {
-  Scenario scenario{file.oracle, file.deployment, options.engine, {}, {}, {}, SumsBy::model};
+  Scenario scenario{file.oracle, file.deployment, file.engine, {}, {}, {}, SumsBy::model};
   oracle::LayerConfig& layer = scenario.deployment.layer;
   if (!layer.is_act_and_mul) throw Error(ErrorCode::unsupported, "a layer without gate (act_and_mul false) is not simulated");
   if (options.experts > 0) layer.num_experts = options.experts;

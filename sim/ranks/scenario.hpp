@@ -11,7 +11,6 @@ struct ScenarioOptions {
   std::uint64_t seed = 1;
   std::int64_t experts = 0;  ///< stand for the file's; 0: as many as it says
   std::int64_t sample = 0;   ///< rows of gate and up and output columns that are computed where the model sums; 0: all
-  layout::Engine engine = layout::Engine::v2026_05;
   std::string backend = {};  ///< that will be asked for, looked up before a layer is generated; empty: the engine's choice
 };
 
@@ -19,7 +18,7 @@ struct ScenarioOptions {
 struct Scenario {
   std::string oracle;
   oracle::Deployment deployment;
-  layout::Engine engine;
+  Engine engine;
   ModelLayer layer;
   SampleTokens tokens;
   Outputs sample;  ///< of what the model sums

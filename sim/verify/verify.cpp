@@ -34,18 +34,8 @@ oracle::LayerConfig layer_config(const Checkpoint& checkpoint, const Sizes& size
 }
 
 /// The oracle that the engine asks about such a checkpoint.
-const oracle::OracleTables& oracle_of(const Checkpoint& checkpoint) {
-  return oracle::tables_of(oracle::scheme_named(checkpoint.source_form().use.scheme).oracle);
-}
-
-/// The first version of the engine whose converter of the backend takes the form, else the first there is.
-layout::Engine engine_for(std::string_view backend, const layout::Form& form) {
-  const auto takes = [&](layout::Engine engine) {
-    const layout::BackendLayout* const row = layout::find_backend_layout(backend, form.format, engine);
-    return row != nullptr && row->converts(form, engine);
-  };
-  const auto found = std::ranges::find_if(layout::kEngines, takes);
-  return found == layout::kEngines.end() ? layout::kEngines.front() : *found;
+const oracle::OracleTables& oracle_of(const Checkpoint& checkpoint, Engine engine) {
+  return oracle::tables_of(engine, oracle::scheme_named(checkpoint.source_form().use.scheme).oracle);
 }
 
 /// Cells of one platform and tensor parallel size: the automatic choice, then every backend that answers to a name of its own.
@@ -64,7 +54,7 @@ class CellPlanner {
       return;
     }
     if (checkpoint_.source_form().use.asks_oracle) add(platform, tp, "auto", seen);
-    for (std::string_view name : oracle::user_names(oracle_of(checkpoint_))) {
+    for (std::string_view name : oracle::user_names(oracle_of(checkpoint_, options_.engine))) {
       if (name != "auto") add(platform, tp, std::string(name), seen);
     }
   }
@@ -81,7 +71,7 @@ class CellPlanner {
     deployment.activation_key = scheme.activation_key;
     deployment.allow_vllm_cutlass = scheme.allow_vllm_cutlass;
     deployment.quant_method = checkpoint_.source_form().use.quant_method;
-    oracle::Decision decision = oracle::select(oracle_of(checkpoint_), deployment);
+    oracle::Decision decision = oracle::select(oracle_of(checkpoint_, options_.engine), deployment);
     const bool chosen = decision.choice.has_value();
     if (!chosen && request != "auto") return;  // a name that the platform cannot serve is no cell
     if (chosen && !wanted(decision.choice->backend)) return;
@@ -108,7 +98,7 @@ class CellPlanner {
       result.padded.intermediate = choice.rounded_intermediate;
     }
     result.form = checkpoint_.source_form().form;
-    result.engine = engine_for(choice.backend, result.form);
+    result.engine = options_.engine;
     result.arch = layout::arch_named(platform.name);
     const std::string programs = programs_of(result);
     const auto same = [&](const ConversionResult& other) {
@@ -152,7 +142,7 @@ std::vector<const oracle::PlatformPreset*> chosen_platforms(const std::vector<st
 
 void check_options(const Checkpoint& checkpoint, const VerifyOptions& options) {
   std::vector<std::string_view> known;
-  for (const oracle::BackendRow& row : oracle_of(checkpoint).backends) known.push_back(row.name);
+  for (const oracle::BackendRow& row : oracle_of(checkpoint, options.engine).backends) known.push_back(row.name);
   for (const std::string& name : options.backends) {
     if (std::none_of(known.begin(), known.end(), [&](std::string_view other) { return same_name(name, other); })) {
       throw Error(ErrorCode::usage, unknown_name("backend", name, known));
@@ -255,6 +245,7 @@ int VerifyReport::exit_code() const {
 VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) {
   check_options(checkpoint, options);
   VerifyReport report{};
+  report.engine = options.engine;
   report.checkpoint = checkpoint.path().string();
   report.form = checkpoint.form();
   report.sizes = checkpoint.sizes(0);

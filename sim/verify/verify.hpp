@@ -32,11 +32,11 @@ std::string_view name_of(Verdict verdict);
 struct ConversionResult {
   std::string backend;
   int tp;
-  layout::Sizes sizes;    ///< of one rank, before rounding
-  layout::Sizes padded;   ///< after rounding
-  layout::Arch arch;      ///< of the first platform that needs it; those on which the backend packs alike share it
-  layout::Form form;      ///< of the checkpoint
-  layout::Engine engine;  ///< the first whose converter takes the form
+  layout::Sizes sizes;   ///< of one rank, before rounding
+  layout::Sizes padded;  ///< after rounding
+  layout::Arch arch;     ///< of the first platform that needs it; those on which the backend packs alike share it
+  layout::Form form;     ///< of the checkpoint
+  Engine engine;
   Verdict verdict;
   std::string detail;  ///< first difference, or why it is refused, mistrusted or not modelled; of what passed, why nothing was restored, else empty
   std::string execution = {};  ///< how it was executed, where that is the backend's own way
@@ -72,6 +72,7 @@ struct ExpectedResult {
 };
 
 struct VerifyReport {
+  Engine engine;
   std::string checkpoint;
   std::string form;
   layout::Sizes sizes;
@@ -97,6 +98,7 @@ struct VerifyReport {
 };
 
 struct VerifyOptions {
+  Engine engine = kDefaultEngine;      ///< whose choices, sizes and conversions are verified
   std::vector<std::string> platforms;  ///< preset names; empty: all
   std::vector<std::string> backends;   ///< only cells of these backends; empty: all
   std::vector<int> tp{1, 2};

@@ -33,13 +33,13 @@ std::string answer(const StrictDecision& strict) {
 
 std::string strict(const std::string& info) {
   const mx::sim::DeploymentFile file = parse_deployment_file(info, "f.info");
-  return answer(select_strict(file.oracle, file.deployment));
+  return answer(select_strict(mx::kVllm2026_05, file.oracle, file.deployment));
 }
 
 }  // namespace
 
 TEST_CASE("the audit finds what the ledger lists") {
-  const AuditReport report = audit(oracle_names());
+  const AuditReport report = audit(mx::kVllm2026_05, oracle_names());
   CHECK(report.deployments > 1000000);
   CHECK(report.choices > 100000);
   CHECK(report.violations.size() == findings().size());
@@ -48,7 +48,7 @@ TEST_CASE("the audit finds what the ledger lists") {
 
 TEST_CASE("an unexpected, a vanished and a changed finding are differences") {
   const std::string_view oracles[] = {"w4a8"};
-  AuditReport report = audit(oracles);
+  AuditReport report = audit(mx::kVllm2026_05, oracles);
   REQUIRE(differences(report, oracles).empty());
   const Violation first = report.violations.front();
   report.violations.erase(report.violations.begin());
@@ -71,7 +71,7 @@ TEST_CASE("every smallest deployment can be read and shows its finding") {
     const mx::sim::DeploymentFile file = parse_deployment_file(finding.smallest, "ledger");
     CHECK(file.oracle == finding.oracle);
     CHECK(shows(finding, file.deployment));
-    CHECK(info_text(file.oracle, file.deployment) == finding.smallest);
+    CHECK(info_text(mx::kVllm2026_05, file.oracle, file.deployment) == finding.smallest);
   }
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("a placement that shows a finding leads to its row, one by another met
     if (&need == &no_needless_refusal()) continue;  // shown by a refusal, which is placed nowhere
     INFO(finding.oracle << " " << finding.backend << " " << finding.kernel_class << " " << finding.need);
     const Deployment deployment = parse_deployment_file(finding.smallest, "ledger").deployment;
-    const OracleTables& tables = tables_of(finding.oracle);
+    const OracleTables& tables = tables_of(mx::kVllm2026_05, finding.oracle);
     const auto placement = place(tables, deployment, select(tables, deployment));
     REQUIRE(placement);
     CHECK(find_finding(*placement, need) == &finding);
@@ -90,8 +90,14 @@ TEST_CASE("a placement that shows a finding leads to its row, one by another met
     ++by_method;
     Deployment own = deployment;
     own.quant_method = "own";
-    const Placement by_own{
-        own, placement->oracle, placement->backend, placement->kernel_class, placement->hidden, placement->intermediate, placement->weight_key};
+    const Placement by_own{own,
+                           placement->engine,
+                           placement->oracle,
+                           placement->backend,
+                           placement->kernel_class,
+                           placement->hidden,
+                           placement->intermediate,
+                           placement->weight_key};
     CHECK(find_finding(by_own, need) == nullptr);
   }
   CHECK(by_method > 0);
@@ -114,7 +120,7 @@ TEST_CASE("hardware that no preset has, and empty variables, are written so that
   for (const char* hardware : {"platform cuda capability 101", "platform rocm gcn_arch gfx1103", "platform cpu amx false"}) {
     const std::string text = "hardware { " + std::string(hardware) + " }" + layer + " env { VLLM_BATCH_INVARIANT \"\" }";
     const Deployment deployment = parse_deployment_file(text, "f.info").deployment;
-    CHECK(info_text("mxfp4", deployment) == text);
+    CHECK(info_text(mx::kVllm2026_05, "mxfp4", deployment) == text);
   }
 }
 
@@ -162,10 +168,10 @@ TEST_CASE("strict selection never breaks a need and changes nothing that works")
   constexpr std::uint64_t kStride = 211;  // prime, so that every dimension of the product is met
   std::uint64_t index = 0, skipping = 0;
   for (std::string_view oracle : oracle_names()) {
-    const OracleTables& tables = tables_of(oracle);
+    const OracleTables& tables = tables_of(mx::kVllm2026_05, oracle);
     for_each_deployment(tables, [&](const Deployment& deployment) {
       if (index++ % kStride != 0) return;
-      const StrictDecision decision = select_strict(oracle, deployment);
+      const StrictDecision decision = select_strict(mx::kVllm2026_05, oracle, deployment);
       const Decision plain = select(tables, deployment);
       if (!decision.skipped.empty()) ++skipping;
       if (decision.decision.choice && decision.decision.choice->backend != kNotAsked) {
@@ -173,12 +179,12 @@ TEST_CASE("strict selection never breaks a need and changes nothing that works")
         if (!decision.skipped.empty() && decision.skipped.front().backend == kNotAsked) asked.quant_method = "own";
         const auto placement = place(tables, asked, decision.decision);
         const bool clean = !placement || first_broken_need(*placement) == nullptr;
-        if (!clean) FAIL_CHECK(info_text(oracle, deployment));
+        if (!clean) FAIL_CHECK(info_text(mx::kVllm2026_05, oracle, deployment));
       }
       const auto placement = place(tables, deployment, plain);
       const bool works = placement && placement->backend != kNotAsked && first_broken_need(*placement) == nullptr;
       if (works && (!decision.decision.choice || decision.decision.choice->backend != plain.choice->backend))
-        FAIL_CHECK(info_text(oracle, deployment));
+        FAIL_CHECK(info_text(mx::kVllm2026_05, oracle, deployment));
     });
   }
   CHECK(skipping > 100);

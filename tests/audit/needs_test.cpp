@@ -22,7 +22,7 @@ Deployment on(std::string_view platform) {
 /// Ids of the broken needs, in order, with a blank between.
 std::string broken(const Placement& placement) {
   std::string ids;
-  for (const KernelNeed* need : needs_of(placement.oracle, placement.backend, placement.kernel_class)) {
+  for (const KernelNeed* need : needs_of(placement.engine, placement.oracle, placement.backend, placement.kernel_class)) {
     if (is_broken(*need, placement)) ids += (ids.empty() ? "" : " ") + std::string(need->id);
   }
   return ids;
@@ -33,7 +33,7 @@ std::string broken(const Placement& placement) {
 TEST_CASE("needs of MXFP4 classes name what is broken") {
   const Deployment deployment = on("SM100");
   const auto broken_at = [&](std::string_view backend, std::string_view kernel_class, std::int64_t hidden, std::int64_t intermediate) {
-    return broken({deployment, "mxfp4", backend, kernel_class, hidden, intermediate, "kMxfp4Static"});
+    return broken({deployment, mx::kVllm2026_05, "mxfp4", backend, kernel_class, hidden, intermediate, "kMxfp4Static"});
   };
   CHECK(broken_at("FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsModular", 3072, 3072).empty());
   CHECK(broken_at("FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsModular", 2880, 2880) == "sizes");
@@ -56,7 +56,8 @@ TEST_CASE("needs of FP8 classes follow the launcher's limits") {
   layer.expert_groups = 8;
   layer.topk_group = 4;
   const auto broken_now = [&](std::string_view key) {
-    return broken({deployment, "fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsMonolithic", layer.hidden, layer.intermediate_per_partition, key});
+    return broken({deployment, mx::kVllm2026_05, "fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsMonolithic", layer.hidden,
+                   layer.intermediate_per_partition, key});
   };
   const std::string_view block = "kFp8Static128BlockSym";
   CHECK(broken_now(block).empty());
@@ -82,7 +83,7 @@ TEST_CASE("needs of FP8 classes follow the launcher's limits") {
 TEST_CASE("sizes are rounded as the exchange and the method do before the kernel sees them") {
   Deployment deployment = on("SM100");
   const auto sizes = [&](std::string_view oracle, std::string_view backend, std::string_view kernel_class) {
-    const Placement placement = place(tables_of(oracle), deployment, backend, kernel_class);
+    const Placement placement = place(tables_of(mx::kVllm2026_05, oracle), deployment, backend, kernel_class);
     return std::to_string(placement.hidden) + "x" + std::to_string(placement.intermediate);
   };
   CHECK(sizes("mxfp4", "TRITON", "OAITritonExperts") == "2880x2880");
@@ -91,7 +92,7 @@ TEST_CASE("sizes are rounded as the exchange and the method do before the kernel
   CHECK(sizes("mxfp4", "EMULATION", "OCP_MXQuantizationEmulationTritonExperts") == "2880x768");
   deployment.quant_method = "quark";
   CHECK(sizes("mxfp4", "EMULATION", "OCP_MXQuantizationEmulationTritonExperts") == "2880x720");
-  CHECK(place(tables_of("mxfp4"), deployment, "TRITON", "OAITritonExperts").kernel_class == "OAITritonMxfp4ExpertsMonolithic");
+  CHECK(place(tables_of(mx::kVllm2026_05, "mxfp4"), deployment, "TRITON", "OAITritonExperts").kernel_class == "OAITritonMxfp4ExpertsMonolithic");
   deployment.quant_method = "own";
   deployment.parallel = {.dp = 2, .enable_expert_parallel = true, .all2all_backend = "deepep_low_latency"};
   CHECK(sizes("mxfp4", "BATCHED_MARLIN", "BatchedMarlinExperts") == "3072x768");
@@ -107,14 +108,14 @@ TEST_CASE("sizes are rounded as the exchange and the method do before the kernel
 TEST_CASE("a method that asks no oracle is placed whatever the oracle says") {
   Deployment deployment = on("SM100");
   deployment.quant_method = "compressed_tensors";
-  const auto placement = place(tables_of("mxfp4"), deployment, Decision{{}, Refusal{"ValueError", ""}, {}});
+  const auto placement = place(tables_of(mx::kVllm2026_05, "mxfp4"), deployment, Decision{{}, Refusal{"ValueError", ""}, {}});
   REQUIRE(placement);
   CHECK(placement->backend == kNotAsked);
   CHECK(placement->kernel_class == "CutlassExpertsMxfp4");
   CHECK(broken(*placement) == "sizes");
   deployment = on("SM90");
   deployment.quant_method = "compressed_tensors";
-  CHECK_FALSE(place(tables_of("mxfp4"), deployment, Decision{{}, Refusal{"ValueError", ""}, {}}));
+  CHECK_FALSE(place(tables_of(mx::kVllm2026_05, "mxfp4"), deployment, Decision{{}, Refusal{"ValueError", ""}, {}}));
 }
 
 TEST_CASE("every need says what it is, where it comes from, and judges only what is known") {

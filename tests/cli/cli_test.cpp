@@ -102,7 +102,7 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"layout show FLASHINFER_TRTLLM_MXFP4_BF16 --tensor w13_weight --shape 128x128 --padded 160x128", 2, "2I = 320 is not a multiple of 128"},
       {"layout list --backend sf_128x4", 2, "sf_128x4 is a building block, not a backend"},
       {"layout list --backend NOPE", 2, "--backend: unknown backend 'NOPE' (known: FLASHINFER_TRTLLM_MXFP4_BF16 "},
-      {"layout list --engine 2026-06", 2, "unknown engine version '2026-06'"},
+      {"layout list --engine vlm@2026-05", 2, "unknown engine 'vlm' (did you mean vllm?)"},
       {"layout where XPU --format mxfp4 --tensor w13_weight --shape 32x32 --coord E=5", 2, "'5' is not a whole number in 0..0"},
       {"layout where XPU --format mxfp4 --tensor w13_weight --shape 32x32 --coord half=left", 2, "'left' is not a whole number in 0..1"},
       {"layout where XPU --format mxfp4 --tensor w13_weight --shape 32x32 --coord J=1", 2, "unknown axis 'J'"},

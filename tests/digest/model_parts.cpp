@@ -157,7 +157,7 @@ void choose_backends(Digest& digest) {
   constexpr std::uint64_t kEvery = 4001;
   std::uint64_t deployments = 0;
   for (const std::string_view name : oracle::oracle_names()) {
-    const oracle::OracleTables& tables = oracle::tables_of(name);
+    const oracle::OracleTables& tables = oracle::tables_of(kVllm2026_05, name);
     oracle::for_each_deployment(tables, [&](const oracle::Deployment& deployment) {
       if (++deployments % kEvery != 0) return;
       const oracle::Decision decision = oracle::select(tables, deployment, oracle::Detail::texts);

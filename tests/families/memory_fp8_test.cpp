@@ -18,7 +18,7 @@ using mx::test::refuses;
 using mx::test::rounded_up;
 
 Setting setting_of(WeightFormat format, const Sizes& sizes, bool gated = true) {
-  return {.sizes = sizes, .padded = sizes, .form = Form(format, SourceOrder::standard, gated), .engine = Engine::v2026_08};
+  return {.sizes = sizes, .padded = sizes, .form = Form(format, SourceOrder::standard, gated), .engine = mx::kVllm2026_08};
 }
 
 /// Units of [experts, rows, cols] as [packed_rows, packed_cols], row r of them from row_of(r), at or above `rows` and `cols` zero.
@@ -49,8 +49,8 @@ TEST_CASE("FP8 per tensor: padding behind both shards, then the halves of the pa
         const std::int64_t from = mx::test::shuffled_128(r);
         return gated ? swapped(mx::test::alternating(from, all)) : from;
       };
-      const BackendLayout& cutlass = backend_layout_named("FLASHINFER_CUTLASS", WeightFormat::fp8_tensor, Engine::v2026_08);
-      const BackendLayout& trtllm = backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::fp8_tensor, Engine::v2026_08);
+      const BackendLayout& cutlass = backend_layout_named("FLASHINFER_CUTLASS", WeightFormat::fp8_tensor, mx::kVllm2026_08);
+      const BackendLayout& trtllm = backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::fp8_tensor, mx::kVllm2026_08);
       REQUIRE(cutlass.converts(setting.form, setting.engine));
       CHECK(checkpoint_addresses(cutlass, Role::w13_weight, setting) == moved(2, rows, 64, all, 64, swapped));
       CHECK(checkpoint_addresses(cutlass, Role::w2_weight, setting) == moved(2, 64, size, 64, padded, same));
@@ -63,7 +63,7 @@ TEST_CASE("FP8 per tensor: padding behind both shards, then the halves of the pa
 
 TEST_CASE("hazard: FP8 padding comes behind both shards, so that gate and up no longer pair") {
   // I = 40 becomes 48. The padded matrix is gate 0..39, up 0..39, 16 rows of zero; its upper half, which the kernel takes for up, begins with up 8.
-  const BackendLayout& row = backend_layout_named("FLASHINFER_CUTLASS", WeightFormat::fp8_tensor, Engine::v2026_08);
+  const BackendLayout& row = backend_layout_named("FLASHINFER_CUTLASS", WeightFormat::fp8_tensor, mx::kVllm2026_08);
   const Layout weight = row.build(Role::w13_weight, setting_of(WeightFormat::fp8_tensor, {1, 40, 16, 1})).layout;
   CHECK(weight.inverse(0).coord == Coord{0, 1, 8, 0});
   CHECK(weight.inverse(48 * 16).coord == Coord{0, 0, 0, 0});
@@ -77,8 +77,8 @@ TEST_CASE("FP8 by blocks") {
     const Setting setting = setting_of(WeightFormat::fp8_block, sizes, gated);
     const std::int64_t rows = gated ? 256 : 128;
     const auto swapped = [&](std::int64_t r) { return gated ? (r + 128) % 256 : r; };
-    const BackendLayout& cutlass = backend_layout_named("FLASHINFER_CUTLASS", WeightFormat::fp8_block, Engine::v2026_08);
-    const BackendLayout& trtllm = backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::fp8_block, Engine::v2026_08);
+    const BackendLayout& cutlass = backend_layout_named("FLASHINFER_CUTLASS", WeightFormat::fp8_block, mx::kVllm2026_08);
+    const BackendLayout& trtllm = backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::fp8_block, mx::kVllm2026_08);
     CHECK(checkpoint_addresses(cutlass, Role::w13_weight, setting) == moved(2, rows, 256, rows, 256, swapped));
     CHECK(checkpoint_addresses(cutlass, Role::w2_weight, setting) == moved(2, 256, 128, 256, 128, same));
     const Map scale = gated ? Map{2, 3, 0, 1, 6, 7, 4, 5} : Map{0, 1, 2, 3};
@@ -104,8 +104,8 @@ TEST_CASE("block scales below 1e-10 are raised, and that is a loss") {
   layer[Role::w13_weight_scale] = {0xFF, 0xE6, 0xDB, 0x2E, 0x00, 0x00, 0x00, 0x00};
   layer[Role::w2_weight_scale] = {0x01, 0x00, 0xC0, 0xFF};
   for (const char* backend : {"FLASHINFER_CUTLASS", "FLASHINFER_TRTLLM"}) {
-    const PackedLayer packed = convert(layer, backend_layout_named(backend, WeightFormat::fp8_block, Engine::v2026_08),
-                                       {.sizes = layer.sizes, .padded = layer.sizes, .form = form, .engine = Engine::v2026_08});
+    const PackedLayer packed = convert(layer, backend_layout_named(backend, WeightFormat::fp8_block, mx::kVllm2026_08),
+                                       {.sizes = layer.sizes, .padded = layer.sizes, .form = form, .engine = mx::kVllm2026_08});
     CHECK(packed.find(Role::w13_weight_scale)->bytes == std::vector<std::uint8_t>{0xFF, 0xE6, 0xDB, 0x2E, 0xFF, 0xE6, 0xDB, 0x2E});
     CHECK(packed.find(Role::w2_weight_scale)->bytes == layer[Role::w2_weight_scale]);
     REQUIRE(packed.losses.size() == 1U);
@@ -114,7 +114,7 @@ TEST_CASE("block scales below 1e-10 are raised, and that is a loss") {
     CHECK(restore(packed, OnLoss::mark)[Role::w13_weight] == layer[Role::w13_weight]);
   }
   layer[Role::w13_weight_scale] = {0x00, 0x00, 0x80, 0x3F, 0x00, 0x00, 0x00, 0x40};
-  const PackedLayer kept = convert(layer, backend_layout_named("FLASHINFER_CUTLASS", WeightFormat::fp8_block, Engine::v2026_08), layer.sizes);
+  const PackedLayer kept = convert(layer, backend_layout_named("FLASHINFER_CUTLASS", WeightFormat::fp8_block, mx::kVllm2026_08), layer.sizes);
   CHECK(restore(kept)[Role::w13_weight_scale] == layer[Role::w13_weight_scale]);
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("MXFP8 for TRT-LLM") {
       const std::int64_t from = mx::test::shuffled_128(r);
       return gated ? (mx::test::alternating(from, 128) + 64) % 128 : from;
     };
-    const BackendLayout& row = backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::mxfp8, Engine::v2026_08);
+    const BackendLayout& row = backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::mxfp8, mx::kVllm2026_08);
     CHECK(checkpoint_addresses(row, Role::w13_weight, setting) == moved(2, 128, 128, 128, 128, source));
     Map scale(2 * 512);
     for (std::int64_t e = 0; e < 2; ++e)
@@ -146,7 +146,7 @@ TEST_CASE("hazard: scales for TRT-LLM stay e8m0 bytes, whatever their tag says")
   layer[Role::w2_weight].assign(128 * 128, 0x38);
   layer[Role::w13_weight_scale].assign(256 * 4, 0x7F);
   layer[Role::w2_weight_scale].assign(128 * 4, 0x80);
-  const PackedLayer packed = convert(layer, backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::mxfp8, Engine::v2026_08), layer.sizes);
+  const PackedLayer packed = convert(layer, backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::mxfp8, mx::kVllm2026_08), layer.sizes);
   CHECK(packed.find(Role::w13_weight_scale)->bytes == layer[Role::w13_weight_scale]);
   CHECK(packed.find(Role::w2_weight_scale)->bytes == layer[Role::w2_weight_scale]);
   CHECK(packed.losses.empty());
@@ -156,7 +156,7 @@ TEST_CASE("XPU transposes fp8 weights and block scales") {
   const Sizes sizes{2, 128, 256, 1};
   for (const WeightFormat format : {WeightFormat::fp8_tensor, WeightFormat::fp8_channel, WeightFormat::fp8_block}) {
     const Setting setting = setting_of(format, sizes);
-    const BackendLayout& row = backend_layout_named("XPU", format, Engine::v2026_08);
+    const BackendLayout& row = backend_layout_named("XPU", format, mx::kVllm2026_08);
     Map transposed;
     for (std::int64_t e = 0; e < 2; ++e)
       for (std::int64_t k = 0; k < 128; ++k)
@@ -182,7 +182,7 @@ TEST_CASE("DeepGEMM keeps block scales on sm90 and packs those of every row on s
   };
   for (std::uint32_t i = 0; i < 10; ++i) power(layer[Role::w13_weight_scale], 100 + i);
   for (std::uint32_t i = 0; i < 5; ++i) power(layer[Role::w2_weight_scale], 120 + i);
-  const BackendLayout& row = backend_layout_named("DEEPGEMM", WeightFormat::fp8_block, Engine::v2026_08);
+  const BackendLayout& row = backend_layout_named("DEEPGEMM", WeightFormat::fp8_block, mx::kVllm2026_08);
   Setting setting = setting_of(WeightFormat::fp8_block, layer.sizes);
   setting.arch = Arch::sm90;
   CHECK(convert(layer, row, setting).find(Role::w13_weight_scale)->bytes == layer[Role::w13_weight_scale]);
@@ -208,7 +208,7 @@ TEST_CASE("DeepGEMM keeps block scales on sm90 and packs those of every row on s
 
 TEST_CASE("FP8 converters refuse what their source refuses") {
   const auto refused = [](const std::string& text, WeightFormat format, const Setting& setting) {
-    const BackendLayout& row = backend_layout_named("FLASHINFER_TRTLLM", format, Engine::v2026_08);
+    const BackendLayout& row = backend_layout_named("FLASHINFER_TRTLLM", format, mx::kVllm2026_08);
     return refuses(ErrorCode::usage, text, [&] { check_needs(row, setting); });
   };
   Setting setting = setting_of(WeightFormat::fp8_tensor, {1, 64, 48, 1});

@@ -72,7 +72,7 @@ RowOf padded_to(RowOf rows, std::int64_t count) {
   return rows;
 }
 
-Setting setting_of(const Sizes& sizes, bool gated, Engine engine = Engine::v2026_08, SourceOrder order = SourceOrder::standard) {
+Setting setting_of(const Sizes& sizes, bool gated, mx::Engine engine = mx::kVllm2026_08, SourceOrder order = SourceOrder::standard) {
   return {
       .sizes = sizes, .padded = sizes, .form = Form(WeightFormat::nvfp4, order, gated), .engine = engine, .activation = ConverterActivation::silu};
 }
@@ -116,16 +116,16 @@ TEST_CASE("NVFP4 for TRT-LLM: padding in both directions, both engine versions")
     for (const Sizes& sizes : {Sizes{2, 64, 256, 16}, Sizes{1, 96, 128, 16}, Sizes{1, 160, 272, 16}}) {
       check_backend("FLASHINFER_TRTLLM", setting_of(sizes, gated), trtllm(sizes, gated, 64));
     }
-    check_backend("FLASHINFER_TRTLLM", setting_of({1, 192, 256, 16}, gated, Engine::v2026_05), trtllm({1, 192, 256, 16}, gated, 16));
+    check_backend("FLASHINFER_TRTLLM", setting_of({1, 192, 256, 16}, gated, mx::kVllm2026_05), trtllm({1, 192, 256, 16}, gated, 16));
   }
-  const Setting narrow = setting_of({1, 96, 256, 16}, true, Engine::v2026_05);
-  const BackendLayout& row = backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::nvfp4, Engine::v2026_05);
+  const Setting narrow = setting_of({1, 96, 256, 16}, true, mx::kVllm2026_05);
+  const BackendLayout& row = backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::nvfp4, mx::kVllm2026_05);
   CHECK(refuses(ErrorCode::usage, "2I = 192 is not a multiple of 128", [&] { check_needs(row, narrow); }));
 }
 
 TEST_CASE("hazard: NVFP4 padding for TRT-LLM comes behind both shards, so that gate and up no longer pair") {
   // I = 96 becomes 128. The padded matrix is up 0..95, gate 0..95, 64 rows of zero; its halves pair up i with gate i + 32.
-  const BackendLayout& row = backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::nvfp4, Engine::v2026_08);
+  const BackendLayout& row = backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::nvfp4, mx::kVllm2026_08);
   const Setting setting = setting_of({1, 96, 256, 16}, true);
   const Layout weight = row.build(Role::w13_weight, setting).layout;
   const auto row_of = [&](std::int64_t half, std::int64_t i) { return *weight.at(Coord{0, half, i, 0}) / 256; };
@@ -145,7 +145,7 @@ TEST_CASE("NVFP4 for the CUTLASS kernels") {
   const Sizes whole{2, 64, 144, 16};
   const RowOf kept = in_order(128, 128);
   const RowOf w2 = in_order(144, 144);
-  for (const Engine engine : kEngines) {
+  for (const mx::Engine engine : kConversionEngines) {
     const Setting setting = setting_of(whole, true, engine);
     for (const char* backend : {"FLASHINFER_CUTLASS", "FLASHINFER_B12X"}) check_backend(backend, setting, {halves_swapped(kept), w2, 144, 64});
     for (const char* backend : {"VLLM_CUTLASS", "FLASHINFER_CUTEDSL_BATCHED"}) check_backend(backend, setting, {kept, w2, 144, 64});
@@ -154,7 +154,7 @@ TEST_CASE("NVFP4 for the CUTLASS kernels") {
   const Sizes odd{1, 80, 144, 16};
   for (const char* backend : {"FLASHINFER_CUTLASS", "FLASHINFER_B12X", "VLLM_CUTLASS", "FLASHINFER_CUTEDSL_BATCHED", "FLASHINFER_CUTEDSL"}) {
     check_backend(backend, setting_of(odd, false), {in_order(80, 128), w2, 144, 128});
-    const BackendLayout& row = backend_layout_named(backend, WeightFormat::nvfp4, Engine::v2026_08);
+    const BackendLayout& row = backend_layout_named(backend, WeightFormat::nvfp4, mx::kVllm2026_08);
     CHECK(refuses(ErrorCode::usage, "2I = 160 is not a multiple of 128", [&] { check_needs(row, setting_of(odd, true)); }));
   }
 }
@@ -166,17 +166,17 @@ TEST_CASE("NVFP4 for CuteDSL: blocks of 64 rows, SWIGLUOAI means interleaved row
   const RowOf w2 = in_order(256, 256);
   const RowOf halves = reordered(halves_swapped(kept), blocks);
   check_backend("FLASHINFER_CUTEDSL", setting_of(sizes, true), {halves, w2, 256, 128});
-  check_backend("FLASHINFER_CUTEDSL", setting_of(sizes, true, Engine::v2026_05), {halves, w2, 256, 128});
+  check_backend("FLASHINFER_CUTEDSL", setting_of(sizes, true, mx::kVllm2026_05), {halves, w2, 256, 128});
 
-  Setting interleaved = setting_of(sizes, true, Engine::v2026_08, SourceOrder::gpt_oss);
+  Setting interleaved = setting_of(sizes, true, mx::kVllm2026_08, SourceOrder::gpt_oss);
   interleaved.activation = ConverterActivation::swigluoai;
   const RowOf up_first = reordered(kept, [](std::int64_t r) { return r < 128 ? 2 * r + 1 : 2 * (r - 128); });
   check_backend("FLASHINFER_CUTEDSL", interleaved, {reordered(up_first, blocks), w2, 256, 128});
-  Setting older = setting_of(sizes, true, Engine::v2026_05);
+  Setting older = setting_of(sizes, true, mx::kVllm2026_05);
   older.activation = ConverterActivation::swigluoai;
   check_backend("FLASHINFER_CUTEDSL", older, {halves, w2, 256, 128});
-  CHECK_FALSE(backend_layout_named("FLASHINFER_CUTEDSL", WeightFormat::nvfp4, Engine::v2026_05)
-                  .converts(Form(WeightFormat::nvfp4, SourceOrder::standard, false), Engine::v2026_05));
+  CHECK_FALSE(backend_layout_named("FLASHINFER_CUTEDSL", WeightFormat::nvfp4, mx::kVllm2026_05)
+                  .converts(Form(WeightFormat::nvfp4, SourceOrder::standard, false), mx::kVllm2026_05));
 }
 
 TEST_CASE("the interleave of CuteDSL as a block") {

@@ -25,8 +25,8 @@ TEST_CASE("the table of backends") {
   for (const BackendLayout& row : mx::layout::all_backend_layouts()) {
     INFO(row.backend << " " << mx::layout::name_of(row.format));
     CHECK(row.source.commit.size() == 40U);
-    CHECK((row.engines.in_2026_05 || row.engines.in_2026_08));
-    for (mx::layout::Engine engine : mx::layout::kEngines) {
+    CHECK((row.engines.has(mx::kVllm2026_05) || row.engines.has(mx::kVllm2026_08)));
+    for (mx::Engine engine : mx::layout::kConversionEngines) {
       CHECK((find_backend_layout(row.backend, row.format, engine) == &row) == row.engines.has(engine));
     }
   }
@@ -198,11 +198,11 @@ TEST_CASE("preconditions read as text") {
 
 TEST_CASE("a backend of another format or version says what it converts") {
   using mx::layout::backend_layout_named;
-  using mx::layout::Engine;
+  using mx::Engine;
   using mx::layout::WeightFormat;
-  CHECK(refuses(ErrorCode::usage, "XPU converts mxfp4 of engine", [] { backend_layout_named("XPU", WeightFormat::int4, Engine::v2026_08); }));
-  CHECK(refuses(ErrorCode::usage, "int4, engine 2026-08", [] { backend_layout_named("xpu", WeightFormat::int4, Engine::v2026_08); }));
-  CHECK(refuses(ErrorCode::usage, "unknown backend", [] { backend_layout_named("XPUU", WeightFormat::mxfp4, Engine::v2026_05); }));
+  CHECK(refuses(ErrorCode::usage, "XPU converts mxfp4 of engine", [] { backend_layout_named("XPU", WeightFormat::int4, mx::kVllm2026_08); }));
+  CHECK(refuses(ErrorCode::usage, "int4, engine vllm@2026-08", [] { backend_layout_named("xpu", WeightFormat::int4, mx::kVllm2026_08); }));
+  CHECK(refuses(ErrorCode::usage, "unknown backend", [] { backend_layout_named("XPUU", WeightFormat::mxfp4, mx::kVllm2026_05); }));
 }
 
 }  // namespace

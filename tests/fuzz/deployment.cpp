@@ -7,7 +7,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   mx::fuzz::expect_answer(mx::fuzz::text_of(data, size), [&] {
     const mx::sim::DeploymentFile file = mx::sim::parse_deployment_file(mx::fuzz::text_of(data, size), "input.info");
-    mx::oracle::select(file.oracle, file.deployment);
+    mx::oracle::select(mx::kVllm2026_05, file.oracle, file.deployment);
   });
   return 0;
 }

@@ -112,14 +112,14 @@ TEST_CASE("products run on the tier that is forced, else by one of the instructi
       for (const IsaTier& tier : mx::kernels::isa_tiers()) {
         if (!mx::kernels::runs_here(tier)) continue;
         const ForcedIsa isa{std::string(tier.name)};
-        CHECK(engine_in_use(contract, format).name == engine_for(contract, format, tier).name);
+        CHECK(gemm_kernel_in_use(contract, format).name == gemm_kernel_for(contract, format, tier).name);
       }
       const ForcedIsa free{std::nullopt};
       const IsaTier& tier = mx::kernels::isa_tier();
-      const std::string_view last = engine_for(contract, format, tier).name;
-      const std::string_view other = engine_for(contract, format, {"other", tier.needs & ~mx::kernels::kAvx512Bf16}).name;
-      const std::string_view chosen = engine_in_use(contract, format).name;
-      CHECK(engine_in_use(contract, format).name == chosen);
+      const std::string_view last = gemm_kernel_for(contract, format, tier).name;
+      const std::string_view other = gemm_kernel_for(contract, format, {"other", tier.needs & ~mx::kernels::kAvx512Bf16}).name;
+      const std::string_view chosen = gemm_kernel_in_use(contract, format).name;
+      CHECK(gemm_kernel_in_use(contract, format).name == chosen);
       CHECK((chosen == last || chosen == other));
       if (last != other) by_multiply_adds.insert(chosen == other);
     }

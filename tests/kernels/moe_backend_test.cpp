@@ -71,7 +71,7 @@ struct Packed {
   std::size_t padded = 0;
 };
 
-void hold(const layout::BackendLayout& backend, layout::Engine engine, const Reference& reference, Packed& packed) {
+void hold(const layout::BackendLayout& backend, Engine engine, const Reference& reference, Packed& packed) {
   const CanonicalLayer& layer = reference.layer;
   layout::PackedLayer converted;
   try {
@@ -84,7 +84,7 @@ void hold(const layout::BackendLayout& backend, layout::Engine engine, const Ref
     CHECK_THROWS_AS(pack(converted), Error);
     return;
   }
-  INFO(backend.backend << ", " << layout::name_of(backend.format) << (engine == layout::Engine::v2026_08 ? ", 2026-08" : ", 2026-05")
+  INFO(backend.backend << ", " << layout::name_of(backend.format) << (engine == kVllm2026_08 ? ", 2026-08" : ", 2026-05")
                        << (layer.form.order == SourceOrder::gpt_oss ? ", rows of gpt-oss" : ""));
   const PanelLayer found = pack(converted);
   // Padded ones are larger: of those the outputs alone are compared.
@@ -103,7 +103,7 @@ void hold(const layout::BackendLayout& backend, layout::Engine engine, const Ref
   packed.padded += found.w13.shape == reference.panels.w13.shape ? 0U : 1U;
 }
 
-Packed hold_all(layout::Engine engine, const Sized& sized) {
+Packed hold_all(Engine engine, const Sized& sized) {
   std::mt19937 random(17);
   Packed packed;
   for (const WeightFormat format : test::kFormats) {
@@ -123,14 +123,12 @@ constexpr Sized kPadded{192, 320, 256, 512};
 
 }  // namespace
 
-TEST_CASE("panels from a backend's memory are those from the checkpoint") {
-  CHECK(hold_all(layout::Engine::v2026_08, {256, 256, 256, 256}).all > 30);
-}
+TEST_CASE("panels from a backend's memory are those from the checkpoint") { CHECK(hold_all(kVllm2026_08, {256, 256, 256, 256}).all > 30); }
 
-TEST_CASE("what a backend pads adds nothing to a layer's outputs") { CHECK(hold_all(layout::Engine::v2026_08, kPadded).padded > 10); }
+TEST_CASE("what a backend pads adds nothing to a layer's outputs") { CHECK(hold_all(kVllm2026_08, kPadded).padded > 10); }
 
-TEST_CASE("what a backend of 2026-05 pads adds nothing to a layer's outputs") { CHECK(hold_all(layout::Engine::v2026_05, kPadded).padded > 10); }
+TEST_CASE("what a backend of 2026-05 pads adds nothing to a layer's outputs") { CHECK(hold_all(kVllm2026_05, kPadded).padded > 10); }
 
 TEST_CASE("what a backend pads adds nothing to the outputs of experts without a gate") {
-  CHECK(hold_all(layout::Engine::v2026_08, {192, 256, 256, 256, false}).padded > 5);
+  CHECK(hold_all(kVllm2026_08, {192, 256, 256, 256, false}).padded > 5);
 }

@@ -31,7 +31,7 @@ std::uint32_t EdgeCase::modelled(Contract contract, const WeightFacts& format) c
   return dot(row, left, right, {});
 }
 
-std::vector<float> EdgeCase::multiplied(const Engine& engine, const WeightFacts& format, std::size_t rows) const {
+std::vector<float> EdgeCase::multiplied(const GemmKernel& kernel, const WeightFacts& format, std::size_t rows) const {
   std::vector<std::uint8_t> bytes, scale_bytes;
   for (std::size_t k = 0; k < format.k; k += format.element == &kE2m1 ? 2 : 1) {
     bytes.push_back(static_cast<std::uint8_t>(format.element == &kE2m1 ? codes[k] | codes[k + 1] << 4 : codes[k]));
@@ -52,9 +52,9 @@ std::vector<float> EdgeCase::multiplied(const Engine& engine, const WeightFacts&
   }
   std::vector<float> out(rows);
   if (row_scales.empty()) {
-    gemm(engine, panels, 0, Bf16Rows{all}, out, 1);
+    gemm(kernel, panels, 0, Bf16Rows{all}, out, 1);
   } else {
-    gemm(engine, panels, 0, ScaledRows{all, all_scales, kRowBlock}, out, 1);
+    gemm(kernel, panels, 0, ScaledRows{all, all_scales, kRowBlock}, out, 1);
   }
   return out;
 }
@@ -84,11 +84,11 @@ EdgeCase cancelling(const WeightFacts& format, int exponent, std::mt19937& rando
 
 std::uint32_t held(Contract contract, const EdgeCase& one, const WeightFacts& format, const std::string& what) {
   const std::uint32_t expected = one.modelled(contract, format);
-  for (const Engine& engine : engines()) {
-    if (engine.contract != contract || engine.kind != panel_format_of(format.format).kind || (engine.needs & ~isa_of_processor()) != 0) continue;
+  for (const GemmKernel& kernel : gemm_kernels()) {
+    if (kernel.contract != contract || kernel.kind != panel_format_of(format.format).kind || (kernel.needs & ~isa_of_processor()) != 0) continue;
     for (const std::size_t rows : {std::size_t{1}, std::size_t{4}, std::size_t{9}, std::size_t{14}}) {
-      INFO(engine.name << ", " << layout::name_of(format.format) << ", " << rows << " rows, " << what);
-      for (const float out : one.multiplied(engine, format, rows)) CHECK(bits_of(out) == expected);
+      INFO(kernel.name << ", " << layout::name_of(format.format) << ", " << rows << " rows, " << what);
+      for (const float out : one.multiplied(kernel, format, rows)) CHECK(bits_of(out) == expected);
     }
   }
   return expected;

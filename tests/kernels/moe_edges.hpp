@@ -1,5 +1,5 @@
 #pragma once
-// One column of weights by one row of activations where products, sums and scales come to the ends of fp32: engines take a quick way away from them
+// One column of weights by one row of activations where products, sums and scales come to the ends of fp32: kernels take a quick way away from them
 // and a careful one near them.
 
 #include <bit>
@@ -42,7 +42,7 @@ struct EdgeCase {
 
   std::uint32_t modelled(Contract contract, const WeightFacts& format) const;
   /// The same in every row of the product.
-  std::vector<float> multiplied(const kernels::moe::Engine& engine, const WeightFacts& format, std::size_t rows) const;
+  std::vector<float> multiplied(const kernels::moe::GemmKernel& kernel, const WeightFacts& format, std::size_t rows) const;
 };
 
 /// Two terms of K that leave one unit of both, and nothing else: x 1 + 2^-7 and -1 times the smallest code.
@@ -50,7 +50,7 @@ EdgeCase one_unit(const WeightFacts& format, int exponent);
 /// Codes, signs and significands at random, exponents of activations at one place, so that sums cancel.
 EdgeCase cancelling(const WeightFacts& format, int exponent, std::mt19937& random);
 
-/// Every engine of the contract in one tile of rows and in several; returns the model's answer.
+/// Every kernel of the contract in one tile of rows and in several; returns the model's answer.
 std::uint32_t held(Contract contract, const EdgeCase& one, const WeightFacts& format, const std::string& what);
 /// The same under bf16-block; returns whether the answer is subnormal.
 bool hold(const EdgeCase& one, const WeightFacts& format, const std::string& what);

@@ -1,4 +1,4 @@
-// Every engine against the model, bit for bit: random shapes with all tails, scale bytes at both ends, activations of every kind.
+// Every kernel against the model, bit for bit: random shapes with all tails, scale bytes at both ends, activations of every kind.
 
 #include <algorithm>
 #include <bit>
@@ -213,16 +213,16 @@ struct Activations {
   }
 };
 
-std::vector<float> run(const Engine& engine, const PanelMatrix& weights, std::size_t expert, const RowKind& kind, const Activations& x,
+std::vector<float> run(const GemmKernel& kernel, const PanelMatrix& weights, std::size_t expert, const RowKind& kind, const Activations& x,
                        std::size_t rows, int threads) {
   const PanelShape& shape = weights.shape;
   std::vector<float> out(rows * shape.halves * shape.columns, -1.0F);
-  if (engine.contract == Contract::int8_block) {
-    gemm(engine, weights, expert, Int8Rows{x.int8, x.int8_scales}, out, threads);
+  if (kernel.contract == Contract::int8_block) {
+    gemm(kernel, weights, expert, Int8Rows{x.int8, x.int8_scales}, out, threads);
   } else if (kind.block != 0) {
-    gemm(engine, weights, expert, ScaledRows{x.widened, x.scales, std::min(kind.block, shape.k)}, out, threads);
+    gemm(kernel, weights, expert, ScaledRows{x.widened, x.scales, std::min(kind.block, shape.k)}, out, threads);
   } else {
-    gemm(engine, weights, expert, Bf16Rows{x.bf16}, out, threads);
+    gemm(kernel, weights, expert, Bf16Rows{x.bf16}, out, threads);
   }
   return out;
 }
@@ -254,9 +254,9 @@ std::vector<Expected> modelled(const RowKind& kind, const Weights& weights, std:
   return expected;
 }
 
-bool runs(const Engine& engine) { return (engine.needs & ~mx::kernels::isa_of_processor()) == 0; }
+bool runs(const GemmKernel& kernel) { return (kernel.needs & ~mx::kernels::isa_of_processor()) == 0; }
 
-/// Holds every engine of a contract and kind of weights against the model; returns how many outputs were compared, of those how many are numbers.
+/// Holds every kernel of a contract and kind of weights against the model; returns how many outputs were compared, of those how many are numbers.
 struct Compared {
   std::size_t outputs = 0;
   std::size_t numbers = 0;
@@ -265,9 +265,9 @@ void hold(const Weights& weights, const RowKind& row_kind, Kind kind, std::size_
   const PanelMatrix panels = weights.packed();
   const Activations x(row_kind, rows, weights.shape.k, kind, random);
   const std::vector<Expected> expected = modelled(row_kind, weights, 1, x, rows);
-  for (const Engine& engine : engines()) {
-    if (engine.contract != row_kind.contract || engine.kind != panels.format->kind || !runs(engine)) continue;
-    const std::vector<float> out = run(engine, panels, 1, row_kind, x, rows, 1);
+  for (const GemmKernel& kernel : gemm_kernels()) {
+    if (kernel.contract != row_kind.contract || kernel.kind != panels.format->kind || !runs(kernel)) continue;
+    const std::vector<float> out = run(kernel, panels, 1, row_kind, x, rows, 1);
     std::size_t differing = 0;
     std::string first;
     for (const Expected& e : expected) {
@@ -276,7 +276,7 @@ void hold(const Weights& weights, const RowKind& row_kind, Kind kind, std::size_
       if (found != e.bits && differing++ == 0) first = std::to_string(e.index) + ": " + f32::text(found) + ", model " + f32::text(e.bits);
     }
     compared.outputs += expected.size();
-    INFO(engine.name << ", " << layout::name_of(weights.facts.format) << ", kind " << static_cast<int>(kind) << ", " << rows
+    INFO(kernel.name << ", " << layout::name_of(weights.facts.format) << ", kind " << static_cast<int>(kind) << ", " << rows
                      << " rows with scales for " << row_kind.block << ", " << weights.shape.halves << " x " << weights.shape.columns << " columns, K "
                      << weights.shape.k << ", at " << first);
     CHECK(differing == 0);
@@ -285,7 +285,7 @@ void hold(const Weights& weights, const RowKind& row_kind, Kind kind, std::size_
 
 }  // namespace
 
-TEST_CASE("every engine computes its contract, whatever the shape and the numbers") {
+TEST_CASE("every kernel computes its contract, whatever the shape and the numbers") {
   Draws random(7);
   Compared compared;
   for (const WeightFacts& facts : kWeights) {
@@ -314,8 +314,8 @@ TEST_CASE("rows of several stretches and tiles are the contract's too") {
   Compared compared;
   for (const WeightFacts& facts : kWeights) {
     for (const Kind kind : {Kind::usual, Kind::any_scale, Kind::tiny_activations}) {
-      // More of K than any engine decodes at once, not a multiple of it; more rows than any tile has, in tiles of two heights, the tallest of every
-      // engine among them.
+      // More of K than any kernel decodes at once, not a multiple of it; more rows than any tile has, in tiles of two heights, the tallest of every
+      // kernel among them.
       const Weights weights(facts, {.experts = 2, .halves = 1, .columns = 40, .k = 1184}, kind, random);
       for (const RowKind& row_kind : kRowKinds) {
         if (row_kind.contract == Contract::int8_block && facts.element != &kE2m1) continue;
@@ -334,8 +334,8 @@ TEST_CASE("products refuse what they cannot take before they write") {
   const PanelMatrix panels = mxfp4.packed();
   const PanelMatrix fp8_panels = fp8.packed();
   const IsaTier& tier = isa_tier();
-  const Engine& engine = engine_for(Contract::bf16_block, *panels.format, tier);
-  const Engine& int8 = engine_for(Contract::int8_block, *panels.format, tier);
+  const GemmKernel& kernel = gemm_kernel_for(Contract::bf16_block, *panels.format, tier);
+  const GemmKernel& int8 = gemm_kernel_for(Contract::int8_block, *panels.format, tier);
   const std::vector<std::uint16_t> x(128, 0x3F80);
   const std::vector<float> scales(4, 1.0F);
   std::vector<float> out(11, -1.0F);
@@ -344,25 +344,25 @@ TEST_CASE("products refuse what they cannot take before they write") {
     CHECK_THROWS_WITH(call(), Catch::Matchers::Contains(words));
     CHECK(out == std::vector<float>(11, -1.0F));
   };
-  refused([&] { gemm(engine, fp8_panels, 0, Bf16Rows{x}, room, 1); }, "does not read weights in fp8_channel");
-  refused([&] { gemm(engine, panels, 1, Bf16Rows{x}, room, 1); }, "expert 1 is not in 0..0");
-  refused([&] { gemm(engine, panels, 0, Bf16Rows{std::span(x).first(100)}, room, 1); }, "x has 100 values, not rows of 64");
-  refused([&] { gemm(engine, panels, 0, Bf16Rows{x}, room.first(9), 1); }, "out has 9 values, not 2 rows of 5");
-  refused([&] { gemm(engine, panels, 0, Bf16Rows{x}, room, 0); }, "0 threads");
+  refused([&] { gemm(kernel, fp8_panels, 0, Bf16Rows{x}, room, 1); }, "does not read weights in fp8_channel");
+  refused([&] { gemm(kernel, panels, 1, Bf16Rows{x}, room, 1); }, "expert 1 is not in 0..0");
+  refused([&] { gemm(kernel, panels, 0, Bf16Rows{std::span(x).first(100)}, room, 1); }, "x has 100 values, not rows of 64");
+  refused([&] { gemm(kernel, panels, 0, Bf16Rows{x}, room.first(9), 1); }, "out has 9 values, not 2 rows of 5");
+  refused([&] { gemm(kernel, panels, 0, Bf16Rows{x}, room, 0); }, "0 threads");
   refused([&] { gemm(int8, panels, 0, Bf16Rows{x}, room, 1); }, "takes MXINT8 activations, not bf16");
-  refused([&] { gemm(engine, panels, 0, ScaledRows{x, std::span(scales).first(3), 32}, room, 1); }, "x has 3 scales, not 2 rows of 2");
-  refused([&] { gemm(engine, panels, 0, ScaledRows{x, scales, 16}, room, 1); }, "a scale for 16 of K: 32, 64, 128 or all");
-  refused([&] { gemm(engine, panels, 0, ScaledRows{x, scales, 0}, room, 1); }, "a scale for 0 of K");
+  refused([&] { gemm(kernel, panels, 0, ScaledRows{x, std::span(scales).first(3), 32}, room, 1); }, "x has 3 scales, not 2 rows of 2");
+  refused([&] { gemm(kernel, panels, 0, ScaledRows{x, scales, 16}, room, 1); }, "a scale for 16 of K: 32, 64, 128 or all");
+  refused([&] { gemm(kernel, panels, 0, ScaledRows{x, scales, 0}, room, 1); }, "a scale for 0 of K");
   const std::span<float> misaligned(reinterpret_cast<float*>(reinterpret_cast<char*>(out.data()) + 1), 10);
-  refused([&] { gemm(engine, panels, 0, Bf16Rows{x}, misaligned, 1); }, "out is misaligned");
-  refused([&] { gemm(engine, panels, 0, ScaledRows{x, std::span<const float>(out).first(4), 32}, room, 1); }, "out overlaps scales");
-  refused([&] { engine_for(Contract::exact, *panels.format, tier); }, "no kernel computes the contract exact");
-  refused([&] { engine_for(Contract::int8_block, *fp8_panels.format, tier); }, "int8-block of weights in fp8_channel");
+  refused([&] { gemm(kernel, panels, 0, Bf16Rows{x}, misaligned, 1); }, "out is misaligned");
+  refused([&] { gemm(kernel, panels, 0, ScaledRows{x, std::span<const float>(out).first(4), 32}, room, 1); }, "out overlaps scales");
+  refused([&] { gemm_kernel_for(Contract::exact, *panels.format, tier); }, "no kernel computes the contract exact");
+  refused([&] { gemm_kernel_for(Contract::int8_block, *fp8_panels.format, tier); }, "int8-block of weights in fp8_channel");
   // No processor has all extensions of both architectures.
-  refused([&] { engine_for(Contract::bf16_block, *panels.format, IsaTier{"all", ~0U}); }, "cannot run the instruction sets 'all'");
+  refused([&] { gemm_kernel_for(Contract::bf16_block, *panels.format, IsaTier{"all", ~0U}); }, "cannot run the instruction sets 'all'");
   refused([&] { check({.experts = 1, .halves = 1, .columns = 5, .k = 48}); }, "K 48 is not a multiple of 32");
   refused([&] { check({.experts = 1, .halves = 3, .columns = 5, .k = 64}); }, "3 halves");
-  refused([&] { panel_format_of(WeightFormat::int4); }, "no engine multiplies int4");
+  refused([&] { panel_format_of(WeightFormat::int4); }, "no kernel multiplies int4");
   const RowMajor short_scales{.codes = fp8.codes, .scales = std::span(fp8.scales).first(8), .expert_scales = {}, .bias = {}};
   refused([&] { pack(shape, *fp8_panels.format, SourceOrder::standard, short_scales); }, "bytes of scales has 8");
 }

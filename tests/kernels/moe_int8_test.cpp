@@ -1,4 +1,4 @@
-// int8-block at the ends of the words that engines sum its products in.
+// int8-block at the ends of the words that kernels sum its products in.
 
 #include <string>
 #include <vector>
@@ -17,9 +17,9 @@ constexpr std::size_t kK = 64;
 TEST_CASE("int8-block sums the largest products of either sign without loss") {
   // By the numbers themselves: codes of e2m1 are 6 or -6, activations a multiple of 1/64, scales 1.
   std::size_t held = 0;
-  for (const Engine& engine : engines()) {
-    if (engine.contract != Contract::int8_block || (engine.needs & ~isa_of_processor()) != 0) continue;
-    const bool nvfp4 = engine.kind == PanelKind::nvfp4;
+  for (const GemmKernel& kernel : gemm_kernels()) {
+    if (kernel.contract != Contract::int8_block || (kernel.needs & ~isa_of_processor()) != 0) continue;
+    const bool nvfp4 = kernel.kind == PanelKind::nvfp4;
     const PanelFormat& format = panel_format_of(nvfp4 ? layout::WeightFormat::nvfp4 : layout::WeightFormat::mxfp4);
     const std::vector<float> one{1};
     for (const int code : {0x77, 0xFF}) {  // two of them in a byte
@@ -34,8 +34,8 @@ TEST_CASE("int8-block sums the largest products of either sign without loss") {
           const std::vector<std::int8_t> rows_of_x(rows * kK, static_cast<std::int8_t>(x));
           const std::vector<std::uint8_t> row_scales(rows * kK / 32, 127);
           std::vector<float> out(rows);
-          gemm(engine, panels, 0, Int8Rows{rows_of_x, row_scales}, out, 1);
-          INFO(engine.name << ", " << x << " times codes " << code << ", " << rows << " rows");
+          gemm(kernel, panels, 0, Int8Rows{rows_of_x, row_scales}, out, 1);
+          INFO(kernel.name << ", " << x << " times codes " << code << ", " << rows << " rows");
           for (const float sum : out) CHECK(sum == expected);
           ++held;
         }

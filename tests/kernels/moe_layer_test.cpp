@@ -182,7 +182,7 @@ TEST_CASE("every tier, number of threads and split of a batch gives one output")
   }
 }
 
-TEST_CASE("tokens that lie by expert give their experts' outputs in every engine") {
+TEST_CASE("tokens that lie by expert give their experts' outputs in every kernel") {
   std::mt19937 random(13);
   constexpr std::size_t kRoom = 4;
   for (const WeightFormat format : kFormats) {

@@ -1,4 +1,4 @@
-// One weight times its scale, as the plain code of bf16-chain's engines computes it, against the model.
+// One weight times its scale, as the plain code of bf16-chain's kernels computes it, against the model.
 
 #include <bit>
 #include <cmath>
@@ -31,7 +31,7 @@ TEST_CASE("a weight times its scale is the exact product, rounded once to bf16")
     const Value scales[] = {decode(kF32, scale)};
     const Value weights[] = {weight};
     const PreparedOperand folded = prepare(row, Side::b, {.elements = weights, .format = &kE4m3fn, .scales = scales, .block = 1});
-    // The element comes second in its pair; what is subnormal the engines flush.
+    // The element comes second in its pair; what is subnormal the kernels flush.
     const std::uint32_t expected = folded.factors[1].f32;
     const auto bits = std::bit_cast<std::uint32_t>(found);
     const std::uint32_t flushed = (bits & 0x7F800000U) == 0 ? bits & 0x80000000U : bits;
@@ -51,7 +51,7 @@ TEST_CASE("a weight times its scale is the exact product, rounded once to bf16")
 namespace {
 
 /// Scales whose products with e4m3's numbers are ties of bf16, next to ties, next to powers of two, a little below two of these, or any. Those a
-/// little below have only even exponents, only odd ones, or both, in this order from `column` 128 on: engines may treat them together.
+/// little below have only even exponents, only odd ones, or both, in this order from `column` 128 on: kernels may treat them together.
 float hard_scale(Draws& random, std::size_t column) {
   const auto bits = static_cast<std::uint32_t>(random());
   std::uint32_t significand = bits & 0x007FFFFFU;
@@ -111,7 +111,7 @@ TEST_CASE("activations of every format of 8 bits or fewer come back to bf16 as t
   }
 }
 
-TEST_CASE("engines round each code times its channel's scale as the plain code does") {
+TEST_CASE("kernels round each code times its channel's scale as the plain code does") {
   constexpr std::size_t kCodes = 256;
   constexpr std::size_t kColumns = 1920;
   Draws random(12);
@@ -128,13 +128,13 @@ TEST_CASE("engines round each code times its channel's scale as the plain code d
                                   layout::SourceOrder::standard, {.codes = codes, .scales = scale_bytes, .expert_scales = {}, .bias = {}});
   std::vector<std::uint16_t> identity(kCodes * kCodes);
   for (std::size_t k = 0; k < kCodes; ++k) identity[k * kCodes + k] = 0x3F80;
-  for (const Engine& engine : engines()) {
-    if (engine.contract != Contract::bf16_chain || engine.kind != PanelKind::fp8 || (engine.needs & ~mx::kernels::isa_of_processor()) != 0) continue;
+  for (const GemmKernel& kernel : gemm_kernels()) {
+    if (kernel.contract != Contract::bf16_chain || kernel.kind != PanelKind::fp8 || (kernel.needs & ~mx::kernels::isa_of_processor()) != 0) continue;
     for (const std::size_t rows : {std::size_t{4}, kCodes}) {
       std::size_t differing = 0;
       for (std::size_t first = 0; first < kCodes; first += rows) {
         std::vector<float> out(rows * kColumns);
-        gemm(engine, panels, 0, Bf16Rows{std::span(identity).subspan(first * kCodes, rows * kCodes)}, out, 1);
+        gemm(kernel, panels, 0, Bf16Rows{std::span(identity).subspan(first * kCodes, rows * kCodes)}, out, 1);
         for (std::size_t i = 0; i < out.size(); ++i) {
           const std::size_t column = i % kColumns;
           const std::uint8_t code = codes[first + i / kColumns];
@@ -143,7 +143,7 @@ TEST_CASE("engines round each code times its channel's scale as the plain code d
           differing += std::bit_cast<std::uint32_t>(out[i]) != std::bit_cast<std::uint32_t>(bf16_product(weight, scales[column]) + 0.0F) ? 1U : 0U;
         }
       }
-      INFO(engine.name << ", " << rows << " rows at once");
+      INFO(kernel.name << ", " << rows << " rows at once");
       CHECK(differing == 0);
     }
   }
@@ -161,7 +161,7 @@ float rounded_to_bf16(double product) {
 
 }  // namespace
 
-TEST_CASE("engines round the products of every scale's significand with every code's") {
+TEST_CASE("kernels round the products of every scale's significand with every code's") {
   constexpr std::size_t kColumns = std::size_t{1} << 17;
   constexpr std::size_t kK = 32;
   constexpr std::size_t kRows = 8;
@@ -174,7 +174,7 @@ TEST_CASE("engines round the products of every scale's significand with every co
   for (std::size_t k = 0; k < kRows; ++k) identity[k * kK + k] = 0x3F80;
   std::vector<std::uint8_t> scales(kColumns * sizeof(float));
   std::vector<float> out(kRows * kColumns), expected(kRows * kColumns);
-  std::vector<std::size_t> differing(engines().size());
+  std::vector<std::size_t> differing(gemm_kernels().size());
   // Of even and of odd exponents.
   for (std::uint32_t first = 0x3F000000; first < 0x40000000; first += kColumns) {
     for (std::size_t n = 0; n < kColumns; ++n) {
@@ -188,15 +188,15 @@ TEST_CASE("engines round the products of every scale's significand with every co
         expected[k * kColumns + n] = rounded_to_bf16(weight * std::bit_cast<float>(first + static_cast<std::uint32_t>(n)));
       }
     }
-    for (std::size_t e = 0; e < engines().size(); ++e) {
-      const Engine& engine = engines()[e];
-      const bool runs = engine.needs != 0 && (engine.needs & ~mx::kernels::isa_of_processor()) == 0;  // the portable one takes most of a minute
-      if (engine.contract != Contract::bf16_chain || engine.kind != PanelKind::fp8 || !runs) continue;
-      gemm(engine, panels, 0, Bf16Rows{identity}, out, 1);
+    for (std::size_t e = 0; e < gemm_kernels().size(); ++e) {
+      const GemmKernel& kernel = gemm_kernels()[e];
+      const bool runs = kernel.needs != 0 && (kernel.needs & ~mx::kernels::isa_of_processor()) == 0;  // the portable one takes most of a minute
+      if (kernel.contract != Contract::bf16_chain || kernel.kind != PanelKind::fp8 || !runs) continue;
+      gemm(kernel, panels, 0, Bf16Rows{identity}, out, 1);
       for (std::size_t i = 0; i < out.size(); ++i) differing[e] += out[i] != expected[i] ? 1U : 0U;
     }
   }
-  CHECK(differing == std::vector<std::size_t>(engines().size()));
+  CHECK(differing == std::vector<std::size_t>(gemm_kernels().size()));
 }
 
 TEST_CASE("a NaN among the codes makes its column NaN and no other") {
@@ -207,8 +207,8 @@ TEST_CASE("a NaN among the codes makes its column NaN and no other") {
     const auto bits = std::bit_cast<std::uint32_t>(0.001F * static_cast<float>(n + 1));
     for (int shift = 0; shift < 32; shift += 8) scales.push_back(static_cast<std::uint8_t>(bits >> shift));
   }
-  for (const Engine& engine : engines()) {
-    if (engine.contract != Contract::bf16_chain || engine.kind != PanelKind::fp8 || (engine.needs & ~mx::kernels::isa_of_processor()) != 0) continue;
+  for (const GemmKernel& kernel : gemm_kernels()) {
+    if (kernel.contract != Contract::bf16_chain || kernel.kind != PanelKind::fp8 || (kernel.needs & ~mx::kernels::isa_of_processor()) != 0) continue;
     for (const std::size_t rows : {std::size_t{1}, std::size_t{5}, std::size_t{40}}) {
       for (std::size_t k = 0; k < kK; ++k) {
         std::vector<std::uint8_t> codes(kColumns * kK, 0x38);
@@ -219,13 +219,13 @@ TEST_CASE("a NaN among the codes makes its column NaN and no other") {
         const PanelMatrix panels = pack({.experts = 1, .halves = 1, .columns = kColumns, .k = kK}, panel_format_of(layout::WeightFormat::fp8_channel),
                                         layout::SourceOrder::standard, {.codes = codes, .scales = scales, .expert_scales = {}, .bias = {}});
         std::vector<float> out(rows * kColumns);
-        gemm(engine, panels, 0, Bf16Rows{std::vector<std::uint16_t>(rows * kK, 0x3F80)}, out, 1);
+        gemm(kernel, panels, 0, Bf16Rows{std::vector<std::uint16_t>(rows * kK, 0x3F80)}, out, 1);
         std::size_t wrong = 0;
         for (std::size_t i = 0; i < out.size(); ++i) {
           const bool is_nan = i % kColumns == positive || i % kColumns == negative;
           wrong += std::isnan(out[i]) != is_nan ? 1U : 0U;
         }
-        INFO(engine.name << ", " << rows << " rows, K " << k);
+        INFO(kernel.name << ", " << rows << " rows, K " << k);
         CHECK(wrong == 0);
       }
     }

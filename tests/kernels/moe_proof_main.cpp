@@ -26,7 +26,7 @@ struct Count {
   std::uint64_t outputs = 0;
 };
 
-/// Rows of one expert of which no engine takes all at once, for layers that are small enough.
+/// Rows of one expert of which no kernel takes all at once, for layers that are small enough.
 constexpr std::size_t kManyRows = kernels::moe::kMostRows + 100;
 constexpr std::int64_t kFewWeights = 64 * 96;
 

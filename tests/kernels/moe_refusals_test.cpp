@@ -42,7 +42,7 @@ void refused(Call call, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("each recipe of activations gives the model's bits, or both refuse, but for blocks that no engine has chains for") {
+TEST_CASE("each recipe of activations gives the model's bits, or both refuse, but for blocks that no kernel has chains for") {
   std::mt19937 random(5);
   const Case c = two_tokens(random, WeightFormat::mxfp4, 128);
   const PanelLayer panels = pack(c.layer);
@@ -90,10 +90,10 @@ TEST_CASE("instruction sets that this processor lacks are refused, not run") {
   const IsaTier nobodys{"nobody's", kNobodys};
   std::vector<float> out(64, -1);
   const std::vector<float> before = out;
-  for (Engine engine : engines()) {
-    if (engine.kind != PanelKind::mxfp4 || engine.contract == Contract::int8_block) continue;
-    engine.needs |= kNobodys;
-    refused([&] { gemm(engine, panels.w13, 0, Bf16Rows{std::span(c.x).first(32)}, out, 1); }, "cannot run the instruction sets");
+  for (GemmKernel kernel : gemm_kernels()) {
+    if (kernel.kind != PanelKind::mxfp4 || kernel.contract == Contract::int8_block) continue;
+    kernel.needs |= kNobodys;
+    refused([&] { gemm(kernel, panels.w13, 0, Bf16Rows{std::span(c.x).first(32)}, out, 1); }, "cannot run the instruction sets");
     CHECK(out == before);
   }
   const ScaledChoices choices = choices_of(Contract::bf16_block);
@@ -123,14 +123,14 @@ TEST_CASE("an output that is part of the weights is refused") {
   PanelLayer panels = pack(c.layer);
   if (panels.w2.bias.empty()) panels.w2.bias.assign(2 * panels.w2.shape.panels() * kPanelColumns, 0.25F);
   if (panels.w13.bias.empty()) panels.w13.bias.assign(2 * panels.w13.shape.panels() * kPanelColumns, 0.25F);
-  const Engine& engine = engine_for(Contract::bf16_block, *panels.w2.format, isa_tier());
+  const GemmKernel& kernel = gemm_kernel_for(Contract::bf16_block, *panels.w2.format, isa_tier());
   const std::span<const std::uint16_t> row = std::span(c.x).first(64);
   const auto floats_in = [](Lines<std::uint8_t>& bytes) { return std::span(reinterpret_cast<float*>(bytes.data()), 64); };
   const Lines<std::uint8_t> codes = panels.w2.codes;
   const std::vector<float> bias = panels.w2.bias;
-  refused([&] { gemm(engine, panels.w2, 0, Bf16Rows{row}, floats_in(panels.w2.codes), 1); }, "out overlaps the weights' codes");
-  refused([&] { gemm(engine, panels.w2, 0, Bf16Rows{row}, floats_in(panels.w2.scales), 1); }, "out overlaps the weights' scales");
-  refused([&] { gemm(engine, panels.w2, 0, Bf16Rows{row}, std::span(panels.w2.bias).first(64), 1); }, "out overlaps the bias");
+  refused([&] { gemm(kernel, panels.w2, 0, Bf16Rows{row}, floats_in(panels.w2.codes), 1); }, "out overlaps the weights' codes");
+  refused([&] { gemm(kernel, panels.w2, 0, Bf16Rows{row}, floats_in(panels.w2.scales), 1); }, "out overlaps the weights' scales");
+  refused([&] { gemm(kernel, panels.w2, 0, Bf16Rows{row}, std::span(panels.w2.bias).first(64), 1); }, "out overlaps the bias");
   FusedLayer layer(panels, choices_of(Contract::bf16_block), isa_tier());
   refused([&] { layer.run(c.routed(), std::span(panels.w2.bias).first(128), 1); }, "out overlaps the bias");
   refused([&] { layer.run(c.routed(), std::span(reinterpret_cast<float*>(panels.w13.codes.data()), 128), 1); }, "out overlaps the weights' codes");
@@ -145,14 +145,14 @@ TEST_CASE("more threads than anybody has are refused everywhere, as none are") {
   const Case c = two_tokens(random, WeightFormat::mxfp4, 32);
   const PanelLayer panels = pack(c.layer);
   FusedLayer layer(panels, choices_of(Contract::bf16_block), isa_tier());
-  const Engine& engine = engine_for(Contract::bf16_block, *panels.w13.format, isa_tier());
+  const GemmKernel& kernel = gemm_kernel_for(Contract::bf16_block, *panels.w13.format, isa_tier());
   std::vector<float> out(64, -1);
   const std::vector<std::int32_t> counts{1, 1};
   std::vector<std::int32_t> experts(1);
   std::vector<float> weights(1);
   for (const int threads : {0, -1, 1025, 100000, std::numeric_limits<int>::max()}) {
     const std::string words = std::to_string(threads) + " threads, allowed are 1 to 1024";
-    refused([&] { gemm(engine, panels.w13, 0, Bf16Rows{std::span(c.x).first(32)}, out, threads); }, words);
+    refused([&] { gemm(kernel, panels.w13, 0, Bf16Rows{std::span(c.x).first(32)}, out, threads); }, words);
     refused([&] { layer.run(c.routed(), out, threads); }, words);
     refused([&] { layer.run_batched({.x = c.x, .counts = counts, .room = 1}, out, threads); }, words);
     refused(
@@ -189,14 +189,14 @@ TEST_CASE("rows' scales for more than all of K are those for all of K") {
   std::mt19937 random(11);
   const Case c = two_tokens(random, WeightFormat::mxfp4, 64);
   const PanelLayer panels = pack(c.layer);
-  const Engine& engine = engine_for(Contract::bf16_block, *panels.w2.format, isa_tier());
+  const GemmKernel& kernel = gemm_kernel_for(Contract::bf16_block, *panels.w2.format, isa_tier());
   const std::vector<float> scales{0.5F, 3.0F};
   std::vector<float> out(128, -1), expected(128);
-  gemm(engine, panels.w2, 1, ScaledRows{c.x, scales, 64}, expected, 1);
-  gemm(engine, panels.w2, 1, ScaledRows{c.x, scales, kHuge}, out, 1);
+  gemm(kernel, panels.w2, 1, ScaledRows{c.x, scales, 64}, expected, 1);
+  gemm(kernel, panels.w2, 1, ScaledRows{c.x, scales, kHuge}, out, 1);
   CHECK(bits_of(out) == bits_of(expected));
-  refused([&] { gemm(engine, panels.w2, 1, ScaledRows{c.x, {}, kHuge}, out, 1); }, "x has 0 scales, not 2 rows of 1");
-  refused([&] { gemm(engine, panels.w2, 1, ScaledRows{c.x, scales, 0}, out, 1); }, "a scale for 0 of K");
+  refused([&] { gemm(kernel, panels.w2, 1, ScaledRows{c.x, {}, kHuge}, out, 1); }, "x has 0 scales, not 2 rows of 1");
+  refused([&] { gemm(kernel, panels.w2, 1, ScaledRows{c.x, scales, 0}, out, 1); }, "a scale for 0 of K");
 }
 
 TEST_CASE("panels of impossible sizes are refused before memory is taken") {

@@ -1,4 +1,4 @@
-// More rows than an engine takes at once by teams of threads, and no rows at all.
+// More rows than a kernel takes at once by teams of threads, and no rows at all.
 
 #include <algorithm>
 #include <bit>
@@ -80,43 +80,43 @@ struct Rows {
 };
 
 /// `count` rows from `first` on; `scaled`: with a scale for each block.
-std::vector<float> multiplied(const Engine& engine, const PanelMatrix& weights, const Rows& x, bool scaled, std::size_t first, std::size_t count,
+std::vector<float> multiplied(const GemmKernel& kernel, const PanelMatrix& weights, const Rows& x, bool scaled, std::size_t first, std::size_t count,
                               int threads) {
   std::vector<float> out(count * weights.shape.halves * kColumns, -1);
   const auto codes = std::span(scaled ? x.moderate : x.bf16).subspan(first * kK, count * kK);
-  if (engine.contract == Contract::int8_block) {
-    gemm(engine, weights, 0,
+  if (kernel.contract == Contract::int8_block) {
+    gemm(kernel, weights, 0,
          Int8Rows{std::span(x.int8).subspan(first * kK, count * kK), std::span(x.int8_scales).subspan(first * kBlocks, count * kBlocks)}, out,
          threads);
   } else if (scaled) {
-    gemm(engine, weights, 0, ScaledRows{codes, std::span(x.scales).subspan(first * kBlocks, count * kBlocks), kBlock}, out, threads);
+    gemm(kernel, weights, 0, ScaledRows{codes, std::span(x.scales).subspan(first * kBlocks, count * kBlocks), kBlock}, out, threads);
   } else {
-    gemm(engine, weights, 0, Bf16Rows{codes}, out, threads);
+    gemm(kernel, weights, 0, Bf16Rows{codes}, out, threads);
   }
   return out;
 }
 
 /// Every team's outputs are those of one thread, and of that those of rows alone: of many rows, with the last, and of `odd`.
-void hold(const Engine& engine, const PanelMatrix& weights, const Rows& x, bool scaled, std::size_t odd) {
-  INFO(engine.name << ", " << layout::name_of(weights.format->format) << (scaled ? ", rows with scales" : ""));
+void hold(const GemmKernel& kernel, const PanelMatrix& weights, const Rows& x, bool scaled, std::size_t odd) {
+  INFO(kernel.name << ", " << layout::name_of(weights.format->format) << (scaled ? ", rows with scales" : ""));
   const std::size_t length = weights.shape.halves * kColumns;
-  const std::vector<std::uint32_t> by_one = bits_of(multiplied(engine, weights, x, scaled, 0, x.count, 1));
+  const std::vector<std::uint32_t> by_one = bits_of(multiplied(kernel, weights, x, scaled, 0, x.count, 1));
   const auto is_alone = [&](std::size_t row) {
     const auto begin = by_one.begin() + static_cast<std::ptrdiff_t>(row * length);
-    CHECK(difference({begin, begin + static_cast<std::ptrdiff_t>(length)}, bits_of(multiplied(engine, weights, x, scaled, row, 1, 1))) == "");
+    CHECK(difference({begin, begin + static_cast<std::ptrdiff_t>(length)}, bits_of(multiplied(kernel, weights, x, scaled, row, 1, 1))) == "");
   };
   constexpr std::size_t kStep = 37;
   for (std::size_t row = x.count % kStep; row <= x.count; row += kStep) is_alone(row - 1);
   is_alone(odd);
   for (const int threads : {2, 3, 8}) {
     INFO(threads << " threads");
-    CHECK(difference(bits_of(multiplied(engine, weights, x, scaled, 0, x.count, threads)), by_one) == "");
+    CHECK(difference(bits_of(multiplied(kernel, weights, x, scaled, 0, x.count, threads)), by_one) == "");
   }
 }
 
 }  // namespace
 
-TEST_CASE("rows beyond what an engine takes at once come out as each does alone, by any number of threads") {
+TEST_CASE("rows beyond what an kernel takes at once come out as each does alone, by any number of threads") {
   Draws random(21);
   // The second block of rows begins before the odd row, which lies in one of its later tiles, of a team's last thread and not of its first.
   constexpr std::size_t kRows = kMostRows + 152;
@@ -125,12 +125,12 @@ TEST_CASE("rows beyond what an engine takes at once come out as each does alone,
     const Rows x(kRows, odd, kOddRow, random);
     for (const WeightFormat format : test::kFormats) {
       const PanelMatrix weights = any_panels(format, format == WeightFormat::mxfp4 ? 1 : 1 + random() % 2, random);
-      for (const Engine& engine : engines()) {
-        if (engine.kind != weights.format->kind || (engine.needs & ~isa_of_processor()) != 0) continue;
+      for (const GemmKernel& kernel : gemm_kernels()) {
+        if (kernel.kind != weights.format->kind || (kernel.needs & ~isa_of_processor()) != 0) continue;
         // Plain code takes its time.
-        if (engine.needs == 0 && (format != WeightFormat::mxfp4 || odd == Odd::huge)) continue;
-        hold(engine, weights, x, false, kOddRow);
-        if (engine.contract == Contract::bf16_block && odd == Odd::tiny) hold(engine, weights, x, true, kOddRow);
+        if (kernel.needs == 0 && (format != WeightFormat::mxfp4 || odd == Odd::huge)) continue;
+        hold(kernel, weights, x, false, kOddRow);
+        if (kernel.contract == Contract::bf16_block && odd == Odd::tiny) hold(kernel, weights, x, true, kOddRow);
       }
     }
   }
@@ -138,16 +138,16 @@ TEST_CASE("rows beyond what an engine takes at once come out as each does alone,
 
 TEST_CASE("few rows come out as each does alone, by any number of threads") {
   Draws random(24);
-  // Of one tile and of several, where engines have ways for few rows.
+  // Of one tile and of several, where kernels have ways for few rows.
   for (const std::size_t rows : {std::size_t{5}, std::size_t{20}}) {
     for (const Odd odd : {Odd::tiny, Odd::huge}) {
       const Rows x(rows, odd, rows - 1, random);
       for (const WeightFormat format : test::kFormats) {
         const PanelMatrix weights = any_panels(format, 1 + random() % 2, random);
-        for (const Engine& engine : engines()) {
-          if (engine.kind != weights.format->kind || (engine.needs & ~isa_of_processor()) != 0) continue;
-          hold(engine, weights, x, false, rows - 1);
-          if (engine.contract == Contract::bf16_block) hold(engine, weights, x, true, rows - 1);
+        for (const GemmKernel& kernel : gemm_kernels()) {
+          if (kernel.kind != weights.format->kind || (kernel.needs & ~isa_of_processor()) != 0) continue;
+          hold(kernel, weights, x, false, rows - 1);
+          if (kernel.contract == Contract::bf16_block) hold(kernel, weights, x, true, rows - 1);
         }
       }
     }
@@ -159,9 +159,9 @@ TEST_CASE("products of no rows are empty") {
   const Rows none(0, Odd::none, 0, random);
   for (const WeightFormat format : test::kFormats) {
     const PanelMatrix weights = any_panels(format, 2, random);
-    for (const Engine& engine : engines()) {
-      if (engine.kind != weights.format->kind || (engine.needs & ~isa_of_processor()) != 0) continue;
-      for (const int threads : {1, 3}) CHECK(multiplied(engine, weights, none, engine.contract == Contract::bf16_block, 0, 0, threads).empty());
+    for (const GemmKernel& kernel : gemm_kernels()) {
+      if (kernel.kind != weights.format->kind || (kernel.needs & ~isa_of_processor()) != 0) continue;
+      for (const int threads : {1, 3}) CHECK(multiplied(kernel, weights, none, kernel.contract == Contract::bf16_block, 0, 0, threads).empty());
     }
   }
 }

@@ -35,7 +35,7 @@ constexpr std::array<SizeRow, 9> kSizes{{
 /// What else converters look at, one variation each.
 std::vector<Setting> settings(const BackendLayout& row, const SizeRow& sizes) {
   std::vector<Setting> out;
-  for (layout::Engine engine : layout::kEngines) {
+  for (Engine engine : layout::kConversionEngines) {
     if (!row.engines.has(engine)) continue;
     for (layout::SourceOrder order : {layout::SourceOrder::gpt_oss, layout::SourceOrder::standard}) {
       Setting setting{.sizes = sizes.sizes, .padded = sizes.padded, .form = layout::Form(row.format, order), .engine = engine};

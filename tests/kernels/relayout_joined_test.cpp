@@ -4,7 +4,7 @@
 #include <array>
 
 #include "kernels/relayout/plan.hpp"
-#include "model/engine/vllm/rounding.hpp"
+#include "sim/rounding.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/relayout_cases.hpp"
 
@@ -63,7 +63,7 @@ TEST_CASE("rows of any length come back from scattered layouts, wherever in a li
   for (const Row& row : kRows) {
     for (const Sizes& sizes : kSizes) {
       mx::layout::Setting setting{.sizes = sizes, .padded = sizes, .form = mx::layout::SourceOrder::gpt_oss, .arch = row.arch};
-      setting.padded = mx::layout::rounded_up(row.backend, setting);
+      setting.padded = mx::sim::rounded_up(row.backend, setting);
       const Layout from = mx::layout::canonical(row.role, sizes, setting.form);
       const Layout to = mx::layout::find_backend_layout(row.backend)->build(row.role, setting).layout;
       INFO(row.backend << " " << sizes.experts << " " << sizes.intermediate << " " << sizes.hidden);

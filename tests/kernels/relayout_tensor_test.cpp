@@ -112,7 +112,7 @@ TEST_CASE("converters give the same with plans as with the model, and refuse the
   std::size_t converted = 0;
   for (const mx::layout::BackendLayout& row : mx::layout::all_backend_layouts()) {
     for (const mx::layout::SourceOrder order : {mx::layout::SourceOrder::gpt_oss, mx::layout::SourceOrder::standard}) {
-      const mx::layout::Engine engine = row.engines.in_2026_05 ? mx::layout::Engine::v2026_05 : mx::layout::Engine::v2026_08;
+      const mx::Engine engine = row.engines.has(mx::kVllm2026_05) ? mx::kVllm2026_05 : mx::kVllm2026_08;
       const mx::layout::Form form(row.format, order);
       if (!row.converts(form, engine)) continue;
       mx::layout::Sizes sizes{2, 96, 160};

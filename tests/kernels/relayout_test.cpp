@@ -135,7 +135,7 @@ TEST_CASE("the MXFP4 weights of every backend go into the panels of the CPU in o
   const mx::layout::Form form = mx::layout::SourceOrder::gpt_oss;
   std::size_t rows = 0;
   for (const mx::layout::BackendLayout& row : mx::layout::all_backend_layouts()) {
-    for (const mx::layout::Engine engine : mx::layout::kEngines) {
+    for (const mx::Engine engine : mx::layout::kConversionEngines) {
       if (row.format != mx::layout::WeightFormat::mxfp4 || !row.engines.has(engine)) continue;
       for (const mx::layout::Arch arch : {mx::layout::Arch::sm90, mx::layout::Arch::sm100, mx::layout::Arch::gfx950}) {
         const mx::layout::Setting setting{.sizes = sizes, .padded = {2, 256, 256}, .form = form, .engine = engine, .arch = arch};

@@ -105,7 +105,7 @@ TEST_CASE("compare counts every changed bit of every tensor") {
 TEST_CASE("what a backend leaves unwritten is counted and not compared") {
   // triton_kernels 3.7 pads sm100's rows of values from 160 to 256 elements, which nobody writes.
   mx::layout::Setting setting{.sizes = {2, 160, 96}, .padded = {2, 160, 96}, .form = SourceOrder::gpt_oss};
-  setting.engine = mx::layout::Engine::v2026_08;
+  setting.engine = mx::kVllm2026_08;
   setting.arch = mx::layout::Arch::sm100;
   setting.triton_kernels = mx::layout::TritonKernels::v3_7;
   const CanonicalLayer layer = filled(setting.sizes, SourceOrder::gpt_oss);
@@ -196,7 +196,7 @@ TEST_CASE("convert refuses what the backend refuses") {
     using mx::layout::WeightFormat;
     CanonicalLayer other = filled(sizes, SourceOrder::standard);
     other.form = Form(WeightFormat::mxfp4, SourceOrder::standard, false);
-    CHECK(refuses(ErrorCode::usage, "checkpoints of mxfp4 in standard order, not gated, are not converted by engine 2026-05",
+    CHECK(refuses(ErrorCode::usage, "checkpoints of mxfp4 in standard order, not gated, are not converted by engine vllm@2026-05",
                   [&] { mx::layout::convert(other, trtllm, sizes); }));
     other.form = Form(WeightFormat::mxfp8, SourceOrder::gpt_oss);
     CHECK(refuses(ErrorCode::usage, "checkpoints of mxfp8 in gpt_oss order are not converted", [&] { mx::layout::convert(other, trtllm, sizes); }));

@@ -261,8 +261,8 @@ TEST_CASE("a NaN of x makes every output the one NaN, whatever its sign and payl
 TEST_CASE("a packed tensor of another length, or of what its cast never makes, is refused") {
   const CanonicalLayer layer = random_layer({1, 32, 32}, SourceOrder::gpt_oss, 10);
   // DeepGEMM's scales are fp32 there: 2^(code - 127), made by shifting the code.
-  const mx::layout::PackedLayer packed = mx::layout::convert(
-      layer, mx::layout::backend_layout_named("DEEPGEMM_MXFP4", mx::layout::WeightFormat::mxfp4, mx::layout::Engine::v2026_05), layer.sizes);
+  const mx::layout::PackedLayer packed =
+      mx::layout::convert(layer, mx::layout::backend_layout_named("DEEPGEMM_MXFP4", mx::layout::WeightFormat::mxfp4, mx::kVllm2026_05), layer.sizes);
   REQUIRE(mx::moe::packed_experts(packed) != nullptr);
   const auto refused = [&](Role role, const auto& spoil) {
     mx::layout::PackedLayer spoilt = packed;

@@ -18,10 +18,9 @@ namespace mx::props {
 namespace {
 
 using fault::Fault;
+using layout::Arch;
 using layout::CanonicalLayer;
 using layout::Role;
-
-using layout::Arch;
 using layout::WeightFormat;
 
 constexpr std::int64_t kSize = 256;  // hidden and intermediate
@@ -143,9 +142,9 @@ Tokens routed_tokens() {
 }
 
 layout::PackedLayer packed_for(const BackendRow& backend, CanonicalLayer layer) {
-  const layout::BackendLayout& layout = layout::backend_layout_named(backend.backend, backend.format, layout::Engine::v2026_05);
+  const layout::BackendLayout& layout = layout::backend_layout_named(backend.backend, backend.format, kVllm2026_05);
   const layout::Sizes sizes = sizes_of(backend);
-  layout::Setting setting{.sizes = sizes, .padded = sizes, .form = form_of(backend), .engine = layout::Engine::v2026_05};
+  layout::Setting setting{.sizes = sizes, .padded = sizes, .form = form_of(backend), .engine = kVllm2026_05};
   setting.arch = backend.arch;
   return layout::convert(std::move(layer), layout, setting);
 }

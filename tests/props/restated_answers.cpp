@@ -11,13 +11,13 @@
 #include "model/layout/packed.hpp"
 #include "model/moe/routing.hpp"
 #include "model/stand_in.hpp"
+#include "sim/rounding.hpp"
 
 namespace mx::props {
 namespace {
 
 using layout::Arch;
 using layout::ConverterActivation;
-using layout::Engine;
 using layout::Setting;
 using layout::Sizes;
 
@@ -43,7 +43,7 @@ constexpr std::array<ConverterActivation, 3> kActivations{ConverterActivation::s
 
 /// The first case for which `differs`, as text.
 std::string first_case(const std::function<bool(std::string_view backend, const Setting& setting)>& differs) {
-  for (const Engine engine : layout::kEngines) {
+  for (const Engine engine : layout::kConversionEngines) {
     for (const std::string_view backend : kBackends) {
       for (const Arch arch : kArchs) {
         for (const ConverterActivation activation : kActivations) {
@@ -54,7 +54,7 @@ std::string first_case(const std::function<bool(std::string_view backend, const 
             setting.arch = arch;
             setting.activation = activation;
             if (differs(backend, setting))
-              return std::string(backend) + " " + std::string(layout::name_of(engine)) + " " + std::string(layout::name_of(arch)) + " " +
+              return std::string(backend) + " " + std::string(name_of(engine)) + " " + std::string(layout::name_of(arch)) + " " +
                      std::string(layout::name_of(activation)) + " " + std::to_string(setting.sizes.intermediate) + " x " +
                      std::to_string(setting.sizes.hidden);
           }
@@ -76,7 +76,7 @@ std::int64_t up(std::int64_t size, std::int64_t multiple) { return size % multip
 }  // namespace
 
 Multiples restated_rounding(std::string_view backend, const Setting& setting) {
-  const bool newer = setting.engine == Engine::v2026_08;
+  const bool newer = setting.engine == kVllm2026_08;
   const bool rocm = setting.arch == Arch::gfx942 || setting.arch == Arch::gfx950;
   if (newer && backend == "EMULATION") return {32, 32};
   if (backend == "DEEPGEMM_MXFP4") return {128, 128};
@@ -94,7 +94,7 @@ Multiples restated_rounding(std::string_view backend, const Setting& setting) {
 std::string wrong_rounding() {
   return first_case([](std::string_view backend, const Setting& setting) {
     const Multiples to = restated_rounding(backend, setting);
-    const Sizes got = layout::rounded_up(backend, setting);
+    const Sizes got = sim::rounded_up(backend, setting);
     return got.hidden != up(setting.sizes.hidden, to.hidden) || got.intermediate != up(setting.sizes.intermediate, to.intermediate);
   });
 }
@@ -117,7 +117,7 @@ std::string wrong_block_scales() {
     Setting setting;
     setting.sizes = setting.padded = {1, 256, 512, 128};
     setting.form = layout::Form(row.format, layout::SourceOrder::standard);
-    setting.engine = row.engines.in_2026_08 ? Engine::v2026_08 : Engine::v2026_05;
+    setting.engine = row.engines.has(kVllm2026_08) ? kVllm2026_08 : kVllm2026_05;
     setting.has_bias = false;
     layout::CanonicalLayer layer{setting.sizes, setting.form, {}};
     for (const layout::Role role : layout::kAllRoles) {
@@ -138,11 +138,11 @@ std::string wrong_block_scales() {
   return {};
 }
 
-std::string different_rounding(std::span<const layout::RoundingRow> rows) {
+std::string different_rounding(std::span<const oracle::RoundingRow> rows) {
   return first_case([rows](std::string_view backend, const Setting& setting) {
-    const Sizes own = layout::rounded_up(backend, setting);
+    const Sizes own = sim::rounded_up(backend, setting);
     fault::set_stand_in(fault::Table::roundings, {rows.data(), rows.size()});
-    const Sizes other = layout::rounded_up(backend, setting);
+    const Sizes other = sim::rounded_up(backend, setting);
     fault::set_stand_in(fault::Table::roundings, {});
     return !(own == other);
   });

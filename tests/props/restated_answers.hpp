@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "model/engine/vllm/rounding.hpp"
+#include "model/families/setting.hpp"
 
 namespace mx::props {
 
@@ -29,6 +30,6 @@ std::string wrong_weight_place();
 std::string wrong_block_scales();
 
 /// The first for which these rows round otherwise than the table's own; "" where none does.
-std::string different_rounding(std::span<const layout::RoundingRow> rows);
+std::string different_rounding(std::span<const oracle::RoundingRow> rows);
 
 }  // namespace mx::props

@@ -131,7 +131,7 @@ std::string first_load(const std::function<bool(const LoadQuestion& asked)>& dif
 
 Contract restated_contract(MatrixUnit unit, Arch arch) {
   const bool hopper = arch == Arch::sm90;
-  const bool no_tensor_cores = arch == Arch::xpu || layout::is_rocm(arch);
+  const bool no_tensor_cores = arch == Arch::xpu || layout::platform_of(arch) == oracle::PlatformKind::rocm;
   switch (unit) {
     case MatrixUnit::bf16: return arch == Arch::cpu ? Contract::bf16_chain : no_tensor_cores ? Contract::f32_sequential : Contract::hopper_bf16;
     case MatrixUnit::bf16_blocks: return Contract::bf16_block;

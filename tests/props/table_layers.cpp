@@ -3,12 +3,12 @@
 #include <array>
 #include <sstream>
 
-#include "model/engine/vllm/rounding.hpp"
 #include "model/families/memory.hpp"
 #include "model/moe/activation.hpp"
 #include "model/moe/routing.hpp"
 #include "model/numerics/f32.hpp"
 #include "props/families/takes_laws.hpp"
+#include "sim/rounding.hpp"
 #include "tests/props/restated_answers.hpp"
 #include "tests/props/table_mutants.hpp"
 
@@ -80,8 +80,8 @@ std::string different_activation(const moe::Activation& own, const moe::Activati
 using layout::BackendLayout;
 
 std::string versions_of(const BackendLayout& row) {
-  if (row.engines.in_2026_05 && row.engines.in_2026_08) return "both";
-  return row.engines.in_2026_05 ? "2026-05" : "2026-08";
+  if (row.engines.has(kVllm2026_05) && row.engines.has(kVllm2026_08)) return "both";
+  return row.engines.has(kVllm2026_05) ? "2026-05" : "2026-08";
 }
 
 /// The check that a setting fails first, as it is told.
@@ -106,10 +106,10 @@ bool takes(const BackendLayout& row, const layout::Setting& setting) {
 std::string different_layout(const BackendLayout& own, const BackendLayout& changed) {
   for (const layout::SourceOrder order : {layout::SourceOrder::gpt_oss, layout::SourceOrder::standard}) {
     for (const bool gated : {true, false}) {
-      for (const layout::Engine engine : layout::kEngines) {
+      for (const Engine engine : layout::kConversionEngines) {
         const layout::Form form(own.format, order, gated);
         if (own.converts(form, engine) != changed.converts(form, engine))
-          return std::string(layout::name_of(order)) + (gated ? "" : " not gated") + " of engine " + std::string(layout::name_of(engine));
+          return std::string(layout::name_of(order)) + (gated ? "" : " not gated") + " of engine " + std::string(name_of(engine));
       }
     }
   }
@@ -159,29 +159,43 @@ std::vector<std::pair<std::string, std::vector<layout::Need>>> need_changes(std:
   return all;
 }
 
+/// A range of versions becomes each other one that there is.
+template <class Row, class Member>
+void add_versions(Changes<Row>& changes, const std::string& name, const Versions& own, Member member) {
+  struct Range {
+    std::string_view name;
+    Versions versions;
+  };
+  const std::array<Range, 4> ranges{
+      {{"all", since(kVllm2026_05)}, {"the older", before(kVllm2026_08)}, {"the newer", since(kVllm2026_08)}, {"none", kNever}}};
+  const auto same = [&](const Versions& other) {
+    return std::ranges::all_of(layout::kConversionEngines, [&](Engine engine) { return own.has(engine) == other.has(engine); });
+  };
+  for (const Range& range : ranges) {
+    if (!same(range.versions)) changes.add(name + " " + std::string(range.name), member, range.versions);
+  }
+}
+
 std::vector<Changes<BackendLayout>::Change> changes_of(const BackendLayout& row, std::span<const BackendLayout> all) {
   Changes<BackendLayout> changes(row);
-  changes.flag("engines 2026-05", [](BackendLayout& r) -> bool& { return r.engines.in_2026_05; });
-  changes.flag("engines 2026-08", [](BackendLayout& r) -> bool& { return r.engines.in_2026_08; });
-  changes.flag("standard order 2026-05", [](BackendLayout& r) -> bool& { return r.standard_order.in_2026_05; });
-  changes.flag("standard order 2026-08", [](BackendLayout& r) -> bool& { return r.standard_order.in_2026_08; });
-  changes.flag("gpt-oss order 2026-05", [](BackendLayout& r) -> bool& { return r.gpt_oss_order.in_2026_05; });
-  changes.flag("gpt-oss order 2026-08", [](BackendLayout& r) -> bool& { return r.gpt_oss_order.in_2026_08; });
+  add_versions(changes, "engines", row.engines, [](BackendLayout& r) -> Versions& { return r.engines; });
+  add_versions(changes, "standard order", row.standard_order, [](BackendLayout& r) -> Versions& { return r.standard_order; });
+  add_versions(changes, "gpt-oss order", row.gpt_oss_order, [](BackendLayout& r) -> Versions& { return r.gpt_oss_order; });
   changes.flag("takes not gated", [](BackendLayout& r) -> bool& { return r.takes_not_gated; });
   for (const BackendLayout& other : all) {
     if (other.format != row.format || other.build == row.build || other.family != row.family) continue;
     changes.add(
-        "build of " + std::string(other.backend) + " " + versions_of(other), [](BackendLayout & r) -> auto& { return r.build; }, other.build);
+        "build of " + std::string(other.backend) + " " + versions_of(other), [](BackendLayout& r) -> auto& { return r.build; }, other.build);
   }
   if (row.values != nullptr) {
     using Values = decltype(BackendLayout::values);
     changes.add(
-        "values dropped", [](BackendLayout & r) -> auto& { return r.values; }, Values{nullptr});
+        "values dropped", [](BackendLayout& r) -> auto& { return r.values; }, Values{nullptr});
   }
   if (row.undo_values != nullptr) {
     using Undo = decltype(BackendLayout::undo_values);
     changes.add(
-        "undo_values dropped", [](BackendLayout & r) -> auto& { return r.undo_values; }, Undo{nullptr});
+        "undo_values dropped", [](BackendLayout& r) -> auto& { return r.undo_values; }, Undo{nullptr});
   }
   return changes.all();
 }
@@ -298,18 +312,17 @@ std::vector<TableMutant> layout_mutants() {
 
 std::vector<TableMutant> rounding_mutants() {
   std::vector<TableMutant> all;
-  const std::span<const layout::RoundingRow> own = layout::rounding_rows();
-  const auto add = [&](std::size_t r, const std::string& change, std::vector<layout::RoundingRow> changed) {
-    const auto rows = std::make_shared<std::vector<layout::RoundingRow>>(std::move(changed));
+  const std::span<const oracle::RoundingRow> own = oracle::rounding_rows();
+  const auto add = [&](std::size_t r, const std::string& change, std::vector<oracle::RoundingRow> changed) {
+    const auto rows = std::make_shared<std::vector<oracle::RoundingRow>>(std::move(changed));
     all.push_back({"roundings", "row " + std::to_string(r), change, "", fault::Table::roundings, {rows, rows->data()}, rows->size(), [rows] {
                      return different_rounding(*rows);
                    }});
   };
   for (std::size_t r = 0; r < own.size(); ++r) {
-    using Row = layout::RoundingRow;
+    using Row = oracle::RoundingRow;
     Changes<Row> changes(own[r]);
-    changes.flag("engines 2026-05", [](Row& row) -> bool& { return row.engines.in_2026_05; });
-    changes.flag("engines 2026-08", [](Row& row) -> bool& { return row.engines.in_2026_08; });
+    add_versions(changes, "versions", own[r].versions, [](Row& row) -> Versions& { return row.versions; });
     for (const std::int64_t factor : {2, 4}) {
       changes.add(
           "hidden * " + std::to_string(factor), [](Row& row) -> std::int64_t& { return row.hidden; }, own[r].hidden* factor);
@@ -321,14 +334,15 @@ std::vector<TableMutant> rounding_mutants() {
           "hidden / 2", [](Row& row) -> std::int64_t& { return row.hidden; }, own[r].hidden / 2);
     changes.add(
         "intermediate / 2", [](Row& row) -> std::int64_t& { return row.intermediate; }, own[r].intermediate / 2);
-    if (own[r].applies != nullptr)
+    if (own[r].platform)
       changes.add(
-          "always", [](Row & row) -> auto& { return row.applies; }, decltype(Row::applies){nullptr});
+          "every platform", [](Row& row) -> auto& { return row.platform; }, std::optional<oracle::PlatformKind>());
+    changes.flag("activations", [](Row& row) -> bool& { return row.silu_or_situ; });
     if (!own[r].backends.empty()) {
       changes.add(
-          "every backend", [](Row & row) -> auto& { return row.backends; }, std::span<const std::string_view>());
+          "every backend", [](Row& row) -> auto& { return row.backends; }, std::span<const std::string_view>());
       changes.add(
-          "its first backend left out", [](Row & row) -> auto& { return row.backends; }, own[r].backends.subspan(1));
+          "its first backend left out", [](Row& row) -> auto& { return row.backends; }, own[r].backends.subspan(1));
     }
     for (const auto& change : changes.all()) add(r, change.name, *with_row(own, r, change.row));
     if (r + 1 == own.size()) continue;

@@ -27,7 +27,7 @@ TEST_CASE("the example works and chooses what it says") {
   const Deployment deployment = mx::sim::load_deployment(std::string(MXACT_SOURCE_DIR) + "/docs/examples/gpt-oss-b200.info");
   CHECK(deployment.layer.intermediate_per_partition == 1440);
   CHECK(deployment.hardware.capability == 100);
-  const Decision decision = select("mxfp4", deployment);
+  const Decision decision = select(mx::kVllm2026_05, "mxfp4", deployment);
   REQUIRE(decision.choice);
   CHECK(decision.choice->backend == "FLASHINFER_TRTLLM_MXFP4_BF16");
   CHECK(decision.choice->rounded_intermediate == 1536);

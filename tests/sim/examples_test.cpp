@@ -57,7 +57,7 @@ TEST_CASE("every example deployment chooses what is said of it") {
     INFO(example.file);
     const mx::sim::DeploymentFile file = mx::sim::load_deployment_file(examples() / (std::string(example.file) + ".info"));
     CHECK(file.oracle == example.oracle);
-    const mx::oracle::Decision decision = mx::oracle::select(file.oracle, file.deployment);
+    const mx::oracle::Decision decision = mx::oracle::select(mx::kVllm2026_05, file.oracle, file.deployment);
     REQUIRE(decision.choice);
     CHECK(decision.choice->backend == example.backend);
     CHECK(decision.choice->kernel_class == example.kernel_class);

@@ -161,7 +161,7 @@ def oracle(run):
     sets, values, wrong = held(run, "golden/witness/oracle")
     audit = run.json(run.program("cli/mxact"), "audit")
     return Figure(f"{many(audit['deployments'])} deployments decided; {many(values - wrong)} of {many(values)} recorded answers of the engine agree", MET if wrong == 0 else MISSED,
-                  "the recording has the engines of 2026-05 and 2026-08 only")
+                  "the recordings have two commits of the engine, both of May 2026 (`vllm@2026-05`)")
 
 
 def mutations(run):

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
-#include "model/engine/vllm/rounding.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
+#include "sim/rounding.hpp"
 #include "sim/setting_keys.hpp"
 #include "verbs/layout/shape.hpp"
 #include "verbs/layout/subject.hpp"
@@ -88,7 +88,7 @@ layout::SourceOrder order_of(const BackendLayout& row, const Setting& setting, c
 void check_form(const BackendLayout& row, const Setting& setting) {
   if (row.converts(setting.form, setting.engine)) return;
   const std::string order = fmt::format("{} order{}", layout::name_of(setting.form.order), setting.form.gated ? "" : ", not gated,");
-  throw Error(ErrorCode::usage, fmt::format("checkpoints in {} are not converted by engine {}", order, layout::name_of(setting.engine)),
+  throw Error(ErrorCode::usage, fmt::format("checkpoints in {} are not converted by engine {}", order, name_of(setting.engine)),
               std::string(row.backend));
 }
 
@@ -127,7 +127,7 @@ BackendChoice backend_choice(const Named& named, const LayoutQuery& query) {
   setting.form.order = order_of(row, setting, query);
   check_form(row, setting);
   const std::string padded = value_of(query, "padded");
-  setting.padded = layout::rounded_up(row.backend, setting);
+  setting.padded = sim::rounded_up(row.backend, setting);
   if (!padded.empty()) {
     const auto [one, padded_intermediate, padded_hidden] = shape_from(padded, kLayerShape);
     setting.padded = {one == 1 ? experts : one, padded_intermediate, padded_hidden, sizes.group};

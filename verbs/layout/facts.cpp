@@ -50,7 +50,7 @@ LayoutFacts facts_of(const Subject& subject) {
 std::optional<Subject> awkward(const BackendLayout& row, Role role, layout::Arch arch) {
   const std::int64_t group = std::max<std::int64_t>(layout::group_of(row.format), 1);
   const std::int64_t size = kAwkwardGroups * std::max(group, kLargestGroup);
-  const layout::Engine engine = row.engines.in_2026_05 ? layout::Engine::v2026_05 : layout::Engine::v2026_08;
+  const Engine engine = row.engines.has(kVllm2026_05) ? kVllm2026_05 : kVllm2026_08;
   const layout::SourceOrder order = row.gpt_oss_order.has(engine) ? layout::SourceOrder::gpt_oss : layout::SourceOrder::standard;
   const Sizes sizes{1, size, size, group};
   const std::optional<BackendChoice> choice =
@@ -99,10 +99,10 @@ std::vector<Role> roles_of(const BackendLayout& row) {
   return roles;
 }
 
-std::string engines_text(const layout::Engines& engines) {
+std::string engines_text(const Versions& engines) {
   std::string text;
-  for (layout::Engine engine : layout::kEngines) {
-    if (engines.has(engine)) text += (text.empty() ? "" : ", ") + std::string(layout::name_of(engine));
+  for (Engine engine : layout::kConversionEngines) {
+    if (engines.has(engine)) text += (text.empty() ? "" : ", ") + std::string(name_of(engine));
   }
   return text;
 }

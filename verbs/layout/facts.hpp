@@ -24,6 +24,6 @@ LayoutFacts facts_of(const layout::BackendLayout& row, layout::Role role);
 std::vector<layout::Role> roles_of(const layout::BackendLayout& row);
 
 /// "2026-05, 2026-08"
-std::string engines_text(const layout::Engines& engines);
+std::string engines_text(const Versions& engines);
 
 }  // namespace mx::golden

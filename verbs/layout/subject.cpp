@@ -140,7 +140,7 @@ const layout::Source& source_of(const Choice& choice) {
 
 std::string version_of(const Choice& choice) {
   if (const auto* stage = std::get_if<StageChoice>(&choice)) return std::string(stage->request.version);
-  return fmt::format("engine {}", layout::name_of(std::get<BackendChoice>(choice).setting.engine));
+  return fmt::format("engine {}", mx::name_of(std::get<BackendChoice>(choice).setting.engine));
 }
 
 }  // namespace mx::golden

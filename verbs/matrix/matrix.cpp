@@ -65,9 +65,9 @@ bool listed(std::span<const std::string_view> names, std::string_view name) { re
 /// Oracles by name; an empty list is all of them.
 std::vector<const oracle::OracleTables*> oracles_of(const MatrixRequest& request) {
   std::vector<const oracle::OracleTables*> tables;
-  for (const std::string& name : request.oracles) tables.push_back(&oracle::tables_of(name));
+  for (const std::string& name : request.oracles) tables.push_back(&oracle::tables_of(request.engine, name));
   if (request.oracles.empty()) {
-    for (std::string_view name : oracle::oracle_names()) tables.push_back(&oracle::tables_of(name));
+    for (std::string_view name : oracle::oracle_names()) tables.push_back(&oracle::tables_of(request.engine, name));
   }
   return tables;
 }
@@ -139,8 +139,8 @@ std::string_view name_of(CellState state) { return kStates[static_cast<std::size
 
 Matrix run_matrix(const MatrixRequest& request, oracle::Detail detail) {
   require_variables(request.env);
-  Matrix matrix{rows_named("platform", request.platforms, oracle::all_platforms()), rows_named("parallelism", request.spreads, spreads()),
-                sections_of(request)};
+  Matrix matrix{request.engine, rows_named("platform", request.platforms, oracle::all_platforms()),
+                rows_named("parallelism", request.spreads, spreads()), sections_of(request)};
   if (matrix.sections.empty()) throw Error(ErrorCode::usage, "no checkpoint of these models comes in these schemes for these oracles");
   const std::size_t in_section = matrix.platforms.size() * matrix.spreads.size();
   for (MatrixSection& section : matrix.sections) section.answers.resize(in_section);

@@ -58,6 +58,7 @@ struct MatrixSection {
 /// The axes, each as names of the tables. An empty axis is all of its table; with `schemes` empty each model comes in the schemes of its published
 /// checkpoints, and with `oracles` not empty only in those that ask one of these oracles.
 struct MatrixRequest {
+  Engine engine = kDefaultEngine;
   std::vector<std::string> models = {};
   std::vector<std::string> schemes = {};
   std::vector<std::string> oracles = {};
@@ -68,6 +69,7 @@ struct MatrixRequest {
 };
 
 struct Matrix {
+  Engine engine;
   std::vector<const oracle::PlatformPreset*> platforms;
   std::vector<const Spread*> spreads;
   std::vector<MatrixSection> sections;
@@ -79,7 +81,8 @@ struct Matrix {
 };
 
 /// Asks the oracles; deployments are shared out over threads, the result is the same for any number of them. Throws Error(usage) for an unknown name
-/// (with the nearest), a name given twice, an unknown variable, and a request that leaves no deployment.
+/// (with the nearest), a name given twice, an unknown variable, a request that leaves no
+/// deployment, and as tables_of does.
 Matrix run_matrix(const MatrixRequest& request, oracle::Detail detail = oracle::Detail::codes);
 
 }  // namespace mx::sim

@@ -53,7 +53,7 @@ sim::MatrixSection section_of(const Node& node, const sim::Matrix& matrix) {
   sim::MatrixSection section{};
   section.model = row_named<oracle::Model>(node["model"], "model", oracle::models());
   section.scheme = row_named<oracle::Scheme>(node["scheme"], "scheme", oracle::schemes());
-  section.tables = &oracle::tables_of(section.scheme->oracle);
+  section.tables = &oracle::tables_of(matrix.engine, section.scheme->oracle);
   const std::vector<Node> deployments = node["deployments"].items();
   if (deployments.size() != matrix.spreads.size() * matrix.platforms.size()) {
     node["deployments"].fail(fmt::format("has {} elements, not one for each of {} parallelisms on {} platforms", deployments.size(),
@@ -70,7 +70,8 @@ sim::MatrixSection section_of(const Node& node, const sim::Matrix& matrix) {
 }
 
 sim::Matrix matrix_of(const Run& run) {
-  sim::Matrix matrix;
+  sim::Matrix matrix{};
+  matrix.engine = engine_named(run.root()["engine"].text());
   for (const Node& one : run.root()["platforms"].items()) {
     matrix.platforms.push_back(row_named<oracle::PlatformPreset>(one["name"], "platform", oracle::all_platforms()));
   }

@@ -288,7 +288,7 @@ ActivationFormat Query::format() const {
   return parallel.use_batched_activation_format() ? ActivationFormat::batched_experts : ActivationFormat::standard;
 }
 
-Query resolve(const Deployment& deployment) {
+Query query_of(const Deployment& deployment) {
   const LayerConfig& layer = deployment.layer;
   require_size(layer.num_experts, "num_experts");
   require_size(layer.experts_per_token, "experts_per_token");

@@ -25,7 +25,7 @@ struct Query {
 };
 
 /// Throws Error(usage) for a deployment that cannot exist: an unknown name, a size or a group that is not positive or absurdly large.
-Query resolve(const Deployment& deployment);
+Query query_of(const Deployment& deployment);
 
 /// One class, and the keys that it is asked about.
 struct Subject {

@@ -1,6 +1,8 @@
 // The engine's oracles by name.
 
 #include <array>
+#include <string>
+#include <vector>
 
 #include "model/column.hpp"
 #include "model/engine/vllm/tables.hpp"
@@ -11,13 +13,17 @@ namespace mx::oracle {
 namespace {
 
 struct OracleRow {
+  Engine engine;
   std::string_view name;
   const OracleTables& (*tables)();
 };
 constexpr std::array kOracles = {
-    OracleRow{"mxfp4", mxfp4_tables}, OracleRow{"mxfp4_deepseek_v4", mxfp4_deepseek_v4_tables},
-    OracleRow{"nvfp4", nvfp4_tables}, OracleRow{"fp8", fp8_tables},
-    OracleRow{"mxfp8", mxfp8_tables}, OracleRow{"w4a8", w4a8_tables},
+    OracleRow{kVllm2026_05, "mxfp4", mxfp4_tables},
+    OracleRow{kVllm2026_05, "mxfp4_deepseek_v4", mxfp4_deepseek_v4_tables},
+    OracleRow{kVllm2026_05, "nvfp4", nvfp4_tables},
+    OracleRow{kVllm2026_05, "fp8", fp8_tables},
+    OracleRow{kVllm2026_05, "mxfp8", mxfp8_tables},
+    OracleRow{kVllm2026_05, "w4a8", w4a8_tables},
 };
 constexpr std::array kNames = column_of(kOracles, &OracleRow::name);
 
@@ -25,11 +31,21 @@ constexpr std::array kNames = column_of(kOracles, &OracleRow::name);
 
 std::span<const std::string_view> oracle_names() { return kNames; }
 
-const OracleTables& tables_of(std::string_view oracle) {
+const OracleTables* find_tables(Engine engine, std::string_view oracle) {
   for (const OracleRow& row : kOracles) {
-    if (row.name == oracle) return row.tables();
+    if (row.engine == engine && row.name == oracle) return &row.tables();
   }
-  throw Error(ErrorCode::usage, unknown_name("oracle", oracle, kNames));
+  return nullptr;
+}
+
+const OracleTables& tables_of(Engine engine, std::string_view oracle) {
+  if (const OracleTables* const found = find_tables(engine, oracle)) return *found;
+  std::vector<Engine> with;
+  for (const OracleRow& row : kOracles) {
+    if (row.name == oracle) with.push_back(row.engine);
+  }
+  if (with.empty()) throw Error(ErrorCode::usage, unknown_name("oracle", oracle, kNames));
+  no_tables(engine, with, "oracle " + std::string(oracle));
 }
 
 }  // namespace mx::oracle

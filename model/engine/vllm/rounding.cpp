@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <string>
 
-#include "model/stand_in.hpp"
+#include "model/error.hpp"
+#include "model/fault.hpp"
 
-namespace mx::layout {
+namespace mx::oracle {
 namespace {
 
 using Names = std::string_view;
@@ -18,44 +21,54 @@ constexpr std::array<Names, 1> kAiterBf16{"AITER_MXFP4_BF16"};
 constexpr std::array<Names, 1> kCpu{"CPU"};
 constexpr std::array<Names, 1> kEmulation{"EMULATION"};
 
-bool on_rocm(const Setting& setting) { return is_rocm(setting.arch); }
-bool on_xpu(const Setting& setting) { return setting.arch == Arch::xpu; }
-bool on_rocm_with_silu_or_situ(const Setting& setting) { return is_rocm(setting.arch) && setting.activation != ConverterActivation::swigluoai; }
+constexpr Versions kAll = since(kVllm2026_05);
 
 /// Source: vllm 7e1b45a09 (2026-05) and 017e9f444 (2026-08), the if-chain in its order.
 constexpr std::array<RoundingRow, 11> kRows{{
-    {kOnly2026_08, kEmulation, nullptr, 32, 32},
-    {kBothEngines, kDeepGemm, nullptr, 128, 128},
-    {kBothEngines, kMarlin, on_xpu, 128, 128},
-    {kBothEngines, kMarlin, nullptr, 256, 128},
-    {kOnly2026_05, kTrtllm, nullptr, 256, 256},
-    {kOnly2026_08, kTrtllm, nullptr, 256, 128},
-    {kBothEngines, kCutlass, nullptr, 128, 128},
-    {kOnly2026_08, kAiterBf16, on_rocm_with_silu_or_situ, 128, 128},
-    {kBothEngines, {}, on_rocm, 256, 256},
-    {kBothEngines, kCpu, nullptr, 32, 32},
-    {kBothEngines, {}, nullptr, 1, 64},
+    {since(kVllm2026_08), kEmulation, std::nullopt, false, 32, 32},
+    {kAll, kDeepGemm, std::nullopt, false, 128, 128},
+    {kAll, kMarlin, PlatformKind::xpu, false, 128, 128},
+    {kAll, kMarlin, std::nullopt, false, 256, 128},
+    {before(kVllm2026_08), kTrtllm, std::nullopt, false, 256, 256},
+    {since(kVllm2026_08), kTrtllm, std::nullopt, false, 256, 128},
+    {kAll, kCutlass, std::nullopt, false, 128, 128},
+    {since(kVllm2026_08), kAiterBf16, PlatformKind::rocm, true, 128, 128},
+    {kAll, {}, PlatformKind::rocm, false, 256, 256},
+    {kAll, kCpu, std::nullopt, false, 32, 32},
+    {kAll, {}, std::nullopt, false, 1, 64},
 }};
 
-bool applies(const RoundingRow& row, std::string_view backend, const Setting& setting) {
-  return row.engines.has(setting.engine) && (row.backends.empty() || std::ranges::find(row.backends, backend) != row.backends.end()) &&
-         (row.applies == nullptr || row.applies(setting));
+bool applies(const RoundingRow& row, const RoundingRequest& request) {
+  return row.versions.has(request.engine) && (row.backends.empty() || std::ranges::find(row.backends, request.backend) != row.backends.end()) &&
+         (!row.platform || *row.platform == request.platform) && (!row.silu_or_situ || request.silu_or_situ);
 }
 
-std::int64_t up_to(std::int64_t size, std::int64_t multiple) { return (size + multiple - 1) / multiple * multiple; }
+std::int64_t up_to(std::int64_t size, std::int64_t multiple) {
+  if (fault::planted(fault::Fault::oracle_rounds_down) && size >= multiple) return size / multiple * multiple;
+  return (size + multiple - 1) / multiple * multiple;
+}
 
 }  // namespace
 
-std::span<const RoundingRow> rounding_rows() { return fault::rows_of<RoundingRow>(fault::Table::roundings, kRows); }
+std::span<const RoundingRow> rounding_rows() { return kRows; }
 
-Sizes rounded_up(std::string_view backend, const Setting& setting) {
-  check(setting.sizes);
-  Sizes padded = setting.sizes;
-  if (setting.form.format != WeightFormat::mxfp4) return padded;
-  const auto row = std::ranges::find_if(rounding_rows(), [&](const RoundingRow& r) { return applies(r, backend, setting); });
-  padded.hidden = up_to(padded.hidden, row->hidden);
-  padded.intermediate = up_to(padded.intermediate, row->intermediate);
-  return padded;
+std::vector<RoundingRow> roundings_of(Engine engine) {
+  std::vector<RoundingRow> rows;
+  std::ranges::copy_if(kRows, std::back_inserter(rows), [&](const RoundingRow& row) { return row.versions.has(engine); });
+  return rows;
 }
 
-}  // namespace mx::layout
+RoundedSizes rounded_up(std::span<const RoundingRow> rows, const RoundingRequest& request) {
+  const auto [hidden, intermediate] = request.sizes;
+  for (std::int64_t size : {hidden, intermediate}) {
+    if (size < 1 || size > kLargestSize) {
+      throw Error(ErrorCode::usage, "size " + std::to_string(size) + " must be in [1, " + std::to_string(kLargestSize) + "]");
+    }
+  }
+  const auto row = std::ranges::find_if(rows, [&](const RoundingRow& r) { return applies(r, request); });
+  if (row == rows.end()) throw Error(ErrorCode::usage, "no rounding rule for backend " + std::string(request.backend));
+  if (fault::planted(fault::Fault::oracle_rounds_other_side)) return {up_to(hidden, row->intermediate), up_to(intermediate, row->hidden)};
+  return {up_to(hidden, row->hidden), up_to(intermediate, row->intermediate)};
+}
+
+}  // namespace mx::oracle

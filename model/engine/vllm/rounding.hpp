@@ -1,29 +1,50 @@
 #pragma once
-// What the engine rounds the sizes of its buffers up to before a checkpoint is loaded: one table for both versions. Converters then take the sizes
+// What the engine rounds the sizes of its buffers up to before a checkpoint is loaded: one table for all versions. Converters then take the sizes
 // that they get.
 // Source: vllm-project/vllm, vllm/model_executor/layers/fused_moe/oracle/mxfp4.py, mxfp4_round_up_hidden_size_and_intermediate_size.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
-#include "model/families/setting.hpp"
+#include "model/deployment/deployment.hpp"
+#include "model/deployment/version.hpp"
 
-namespace mx::layout {
+namespace mx::oracle {
 
 /// Sizes go up to these multiples, in elements; the first row that applies decides.
 struct RoundingRow {
-  Engines engines;
+  Versions versions;
   std::span<const std::string_view> backends;  ///< empty: every one
-  bool (*applies)(const Setting& setting);     ///< null: always
+  std::optional<PlatformKind> platform;        ///< none: every one
+  bool silu_or_situ;                           ///< for layers with these activations alone
   std::int64_t hidden;
   std::int64_t intermediate;
 };
 
+/// Of MXFP4, which alone is rounded before loading; all versions' rows.
 std::span<const RoundingRow> rounding_rows();
+/// Those of one version.
+std::vector<RoundingRow> roundings_of(Engine engine);
 
-/// `setting.sizes` rounded up for a backend, by its engine, device and activation. Only MXFP4 is rounded before loading: other formats keep their
-/// sizes. Throws Error(usage) as check(sizes) does.
-Sizes rounded_up(std::string_view backend, const Setting& setting);
+/// A layer's sizes in elements.
+struct RoundedSizes {
+  std::int64_t hidden;
+  std::int64_t intermediate;
+};
 
-}  // namespace mx::layout
+/// What is rounded for.
+struct RoundingRequest {
+  Engine engine;
+  std::string_view backend;
+  PlatformKind platform;
+  bool silu_or_situ;  ///< the layer's activation is one of these
+  RoundedSizes sizes;
+};
+
+/// Sizes after the first row that applies. Throws Error(usage) where none does, and for a size outside [1, kLargestSize].
+RoundedSizes rounded_up(std::span<const RoundingRow> rows, const RoundingRequest& request);
+
+}  // namespace mx::oracle

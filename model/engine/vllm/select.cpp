@@ -243,7 +243,7 @@ class Search {
 
   Decision chosen(std::string_view backend, std::string_view kernel_class) {
     const LayerConfig& layer = query_.deployment.layer;
-    const RoundedSizes sizes = round_up(tables_, backend, query_.deployment.hardware.platform, layer.hidden, layer.intermediate_per_partition);
+    const RoundedSizes sizes = round_up(tables_, backend, query_.deployment, {layer.hidden, layer.intermediate_per_partition});
     if (planted(Fault::oracle_hides_refusals) && !trace_.empty()) trace_.erase(trace_.begin(), trace_.end() - 1);
     return {Choice{std::string(backend), std::string(kernel_class), sizes.hidden, sizes.intermediate}, std::nullopt, std::move(trace_)};
   }
@@ -264,11 +264,6 @@ class Search {
   std::vector<Candidate> trace_;
 };
 
-std::int64_t rounded(std::int64_t size, std::int64_t multiple) {
-  if (planted(Fault::oracle_rounds_down) && size >= multiple) return size / multiple * multiple;
-  return (size + multiple - 1) / multiple * multiple;
-}
-
 }  // namespace
 
 const BackendRow& backend_named(const OracleTables& tables, std::string_view name) {
@@ -280,19 +275,21 @@ const BackendRow& backend_named(const OracleTables& tables, std::string_view nam
   throw Error(ErrorCode::usage, unknown_name("backend", name, known));
 }
 
-Decision select(std::string_view oracle, const Deployment& deployment, Detail detail) { return select(tables_of(oracle), deployment, detail); }
+Decision select(Engine engine, std::string_view oracle, const Deployment& deployment, Detail detail) {
+  return select(tables_of(engine, oracle), deployment, detail);
+}
 
 Decision select(const OracleTables& tables, const Deployment& deployment, Detail detail) {
-  const Query query = resolve(deployment);
+  const Query query = query_of(deployment);
   return Search(tables, query, detail).run();
 }
 
-std::vector<Candidate> support(std::string_view oracle, const Deployment& deployment, Detail detail) {
-  return support(tables_of(oracle), deployment, detail);
+std::vector<Candidate> support(Engine engine, std::string_view oracle, const Deployment& deployment, Detail detail) {
+  return support(tables_of(engine, oracle), deployment, detail);
 }
 
 std::vector<Candidate> support(const OracleTables& tables, const Deployment& deployment, Detail detail) {
-  const Query query = resolve(deployment);
+  const Query query = query_of(deployment);
   const QuantKey weight_key = tables.weight_key.value_or(query.caller_weight_key);
   std::vector<Candidate> verdicts;
   for (const BackendRow& row : tables.backends) {
@@ -308,21 +305,11 @@ std::vector<Candidate> support(const OracleTables& tables, const Deployment& dep
   return verdicts;
 }
 
-RoundedSizes round_up(const OracleTables& tables, std::string_view backend, PlatformKind platform, std::int64_t hidden, std::int64_t intermediate) {
+RoundedSizes round_up(const OracleTables& tables, std::string_view backend, const Deployment& deployment, const RoundedSizes& sizes) {
   backend_named(tables, backend);
-  for (std::int64_t size : {hidden, intermediate}) {
-    if (size < 1 || size > kLargestSize) {
-      throw Error(ErrorCode::usage, "size " + std::to_string(size) + " must be in [1, " + std::to_string(kLargestSize) + "]");
-    }
-  }
-  if (tables.roundings.empty()) return {hidden, intermediate};
-  for (const RoundingRow& row : tables.roundings) {
-    if (!row.backends.empty() && !listed(row.backends, backend)) continue;
-    if (row.platform && *row.platform != platform) continue;
-    if (planted(Fault::oracle_rounds_other_side)) return {rounded(hidden, row.intermediate), rounded(intermediate, row.hidden)};
-    return {rounded(hidden, row.hidden), rounded(intermediate, row.intermediate)};
-  }
-  throw Error(ErrorCode::usage, "no rounding rule for backend " + std::string(backend));
+  if (tables.roundings.empty()) return sizes;
+  const std::string& activation = deployment.layer.activation;
+  return rounded_up(tables.roundings, {tables.engine, backend, deployment.hardware.platform, activation == "SILU" || activation == "SITU", sizes});
 }
 
 QuantKey activation_key(const OracleTables& tables, std::string_view backend) {

@@ -55,26 +55,22 @@ struct Decision {
 enum class Detail { codes, texts };
 
 /// What the engine's oracle of that name answers. Total: every deployment gives a choice or a refusal; throws Error(usage) only for an oracle that
-/// does not exist or a deployment that cannot (an unknown activation name, sizes that are not positive).
-Decision select(std::string_view oracle, const Deployment& deployment, Detail detail = Detail::codes);
-/// The same from given tables: another engine version, or one with a mistake planted in it.
+/// does not exist or a deployment that cannot (an unknown activation name, sizes that are not positive), Error(unsupported) as tables_of does.
+Decision select(Engine engine, std::string_view oracle, const Deployment& deployment, Detail detail = Detail::codes);
+/// The same from given tables, which may have a mistake planted in them.
 Decision select(const OracleTables& tables, const Deployment& deployment, Detail detail = Detail::codes);
 
 /// Verdict of every (backend, class) pair for a deployment, as the recorded support files list them: with the caller's activation key where the
 /// oracle takes one and there is one, else the backend's own; the quantization override is not applied. Throws as select does.
-std::vector<Candidate> support(std::string_view oracle, const Deployment& deployment, Detail detail = Detail::codes);
+std::vector<Candidate> support(Engine engine, std::string_view oracle, const Deployment& deployment, Detail detail = Detail::codes);
 std::vector<Candidate> support(const OracleTables& tables, const Deployment& deployment, Detail detail = Detail::codes);
 
 /// Throws Error(usage) with the nearest known name.
 const BackendRow& backend_named(const OracleTables& tables, std::string_view name);
 
-/// Sizes after the backend's round-up rule, in elements; the given ones where the oracle rounds nothing. Throws Error(usage) for an unknown backend
-/// or a size outside [1, kLargestSize].
-struct RoundedSizes {
-  std::int64_t hidden;
-  std::int64_t intermediate;
-};
-RoundedSizes round_up(const OracleTables& tables, std::string_view backend, PlatformKind platform, std::int64_t hidden, std::int64_t intermediate);
+/// Sizes that a backend's buffers get for a deployment whose layer has those given, by the rounding rule; as given where the oracle rounds nothing.
+/// Throws Error(usage) for an unknown backend and as rounded_up does.
+RoundedSizes round_up(const OracleTables& tables, std::string_view backend, const Deployment& deployment, const RoundedSizes& sizes);
 
 /// The backend's own activation key ("None" for 16-bit activations). Throws Error(usage) for an unknown backend.
 QuantKey activation_key(const OracleTables& tables, std::string_view backend);

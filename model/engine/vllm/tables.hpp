@@ -7,10 +7,12 @@
 #include <span>
 #include <string_view>
 
+#include "model/deployment/version.hpp"
 #include "model/deployment/vocabulary.hpp"
 #include "model/deployment/where.hpp"
 #include "model/engine/vllm/env.hpp"
 #include "model/engine/vllm/oracles/fp8_priority.hpp"
+#include "model/engine/vllm/rounding.hpp"
 
 namespace mx::oracle {
 
@@ -101,14 +103,6 @@ struct RewriteRow {
   std::string_view to;
 };
 
-/// Sizes go up to these multiples; the first row that matches. No backend names: any.
-struct RoundingRow {
-  std::span<const std::string_view> backends;
-  std::optional<PlatformKind> platform;
-  std::int64_t hidden;
-  std::int64_t intermediate;
-};
-
 /// Which activation key a backend's classes are asked with.
 enum class KeyPolicy : std::uint8_t {
   requested_or_own,  ///< the requested one if there is one, else the backend's own
@@ -153,8 +147,9 @@ struct Step {
   std::string_view why = {};         ///< of remove and raise, for people
 };
 
-/// One oracle.
+/// One oracle of one version.
 struct OracleTables {
+  Engine engine;
   std::string_view name;
   std::optional<QuantKey> weight_key;  ///< none: the caller's
   KeyPolicy keys;
@@ -174,8 +169,10 @@ struct OracleTables {
 
 /// mxfp4 (gpt-oss path), mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8.
 std::span<const std::string_view> oracle_names();
-/// Throws Error(usage) with the nearest known name.
-const OracleTables& tables_of(std::string_view oracle);
+/// Throws Error(usage) with the nearest known name, Error(unsupported) for a version that has no tables of this oracle, naming those that have.
+const OracleTables& tables_of(Engine engine, std::string_view oracle);
+/// Null for a version or an oracle without tables.
+const OracleTables* find_tables(Engine engine, std::string_view oracle);
 
 /// Source: vllm 7e1b45a09 fused_moe/oracle/mxfp4.py select_mxfp4_moe_backend.
 const OracleTables& mxfp4_tables();

@@ -140,7 +140,7 @@ constexpr Source kFp8Source{"vllm-project/vllm", "vllm/model_executor/layers/fus
 constexpr std::string_view kA16w4Summary =
     "w13 rows gate then up; tiles of 16 rows by 64 bytes, of gate and up in turn; scales in tiles of 32 rows by 8; biases fp32";
 
-constexpr BackendLayout mxfp4_row(std::string_view backend, std::string_view summary, Engines engines, Engines standard, std::span<const Need> needs,
+constexpr BackendLayout mxfp4_row(std::string_view backend, std::string_view summary, Versions engines, Versions standard, std::span<const Need> needs,
                                   TensorPlan (*build)(Role, const Setting&)) {
   return {.format = WeightFormat::mxfp4,
           .backend = backend,
@@ -154,7 +154,7 @@ constexpr BackendLayout mxfp4_row(std::string_view backend, std::string_view sum
           .build = build,
           .values = nullptr,
           .undo_values = nullptr,
-          .source = mxfp4_source(engines.in_2026_08 ? kNew : kOld)};
+          .source = mxfp4_source(engines.has(kVllm2026_08) ? kNew : kOld)};
 }
 
 constexpr BackendLayout fp8_row(WeightFormat format) {
@@ -162,9 +162,9 @@ constexpr BackendLayout fp8_row(WeightFormat format) {
           .backend = "AITER",
           .family = "aiter",
           .summary = "tiles of 16 rows by 32 columns, in them 16 bytes of each row; scales as loaded, on gfx942 doubled for e4m3fnuz",
-          .engines = kBothEngines,
-          .standard_order = kBothEngines,
-          .gpt_oss_order = kNoEngine,
+          .engines = since(kVllm2026_05),
+          .standard_order = since(kVllm2026_05),
+          .gpt_oss_order = kNever,
           .takes_not_gated = false,
           .needs = kFp8Needs,
           .build = build_fp8,
@@ -178,9 +178,9 @@ constexpr BackendLayout mxfp8_row() {
           .backend = "AITER",
           .family = "aiter",
           .summary = "tiles of 16 rows by 64 bytes, of gate and up in turn; scales of w13 in tiles of 32 rows by 8, of w2 over all experts stacked",
-          .engines = kBothEngines,
-          .standard_order = kBothEngines,
-          .gpt_oss_order = kNoEngine,
+          .engines = since(kVllm2026_05),
+          .standard_order = since(kVllm2026_05),
+          .gpt_oss_order = kNever,
           .takes_not_gated = false,
           .needs = kMxfp8Needs,
           .build = build_mxfp8,
@@ -190,12 +190,12 @@ constexpr BackendLayout mxfp8_row() {
 }
 
 constexpr std::array<BackendLayout, 7> kRows{
-    mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, kOnly2026_05, kOnly2026_05, kOldBf16Needs, build_bf16_2026_05),
-    mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, kOnly2026_08, kOnly2026_08, kBf16Needs, build_bf16_2026_08),
+    mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, before(kVllm2026_08), before(kVllm2026_08), kOldBf16Needs, build_bf16_2026_05),
+    mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, since(kVllm2026_08), since(kVllm2026_08), kBf16Needs, build_bf16_2026_08),
     mxfp4_row(
         "AITER_MXFP4_MXFP4",
         "rows in order; tiles of 16 rows by 32 bytes, in them 16 bytes of each row; scales of all experts stacked in tiles of 32 by 8; biases fp32",
-        kBothEngines, kOnly2026_08, kMxfp4Needs, build_mxfp4),
+        since(kVllm2026_05), since(kVllm2026_08), kMxfp4Needs, build_mxfp4),
     fp8_row(WeightFormat::fp8_tensor),
     fp8_row(WeightFormat::fp8_channel),
     fp8_row(WeightFormat::fp8_block),

@@ -24,7 +24,7 @@ TensorPlan build_packed(Role role, const Setting& setting) {
   return {std::move(layout), &kKeep};
 }
 
-constexpr BackendLayout row(std::string_view summary, Engines engines, TensorPlan (*build)(Role role, const Setting& setting),
+constexpr BackendLayout row(std::string_view summary, Versions engines, TensorPlan (*build)(Role role, const Setting& setting),
                             std::string_view commit) {
   return {.format = WeightFormat::mxfp4,
           .backend = "DEEPGEMM_MXFP4",
@@ -43,9 +43,9 @@ constexpr BackendLayout row(std::string_view summary, Engines engines, TensorPla
 }
 
 constexpr std::array<BackendLayout, 2> kRows{{
-    row("weights and biases as loaded; scales fp32 in row order (code 0 becomes 0, 255 infinity), packed at run time", kOnly2026_05, build_upcast,
+    row("weights and biases as loaded; scales fp32 in row order (code 0 becomes 0, 255 infinity), packed at run time", before(kVllm2026_08), build_upcast,
         "7e1b45a09252a5b513cd83116aa7a2f310220c34"),
-    row("weights and biases as loaded; scales four to a word, words column by column", kOnly2026_08, build_packed,
+    row("weights and biases as loaded; scales four to a word, words column by column", since(kVllm2026_08), build_packed,
         "017e9f4448b700e85ee16023287b025693c72b9e"),
 }};
 

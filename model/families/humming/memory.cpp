@@ -63,9 +63,9 @@ constexpr std::array<BackendLayout, 1> kRows{{
      .summary =
          "rows as loaded, padded to 64; weights in mma fragments; scales along N in blocks; for 8-bit activations scales small numbers beside a "
          "global one",
-     .engines = kBothEngines,
-     .standard_order = kBothEngines,
-     .gpt_oss_order = kBothEngines,
+     .engines = since(kVllm2026_05),
+     .standard_order = since(kVllm2026_05),
+     .gpt_oss_order = since(kVllm2026_05),
      .takes_not_gated = false,
      .needs = kNeeds,
      .build = build,

@@ -42,7 +42,7 @@ const FormatRow& row_of(WeightFormat format) { return *std::ranges::find(kFormat
 /// I after the converter's own padding.
 std::int64_t padded_intermediate(const Setting& setting) {
   const FormatRow& row = row_of(setting.form.format);
-  if (row.padded_rows == 0 || setting.engine == Engine::v2026_05) return setting.padded.intermediate;
+  if (row.padded_rows == 0 || setting.engine == kVllm2026_05) return setting.padded.intermediate;
   const std::int64_t multiple = setting.padded.hidden % row.wide_hidden == 0 ? row.padded_rows : row.narrow_padded_rows;
   return (setting.padded.intermediate + multiple - 1) / multiple * multiple;
 }
@@ -179,9 +179,9 @@ constexpr BackendLayout mxfp4_row(std::string_view backend) {
           .backend = backend,
           .family = "marlin",
           .summary = "rows as loaded; weights in mma fragments; scales along N in blocks, through the parameters' dtype; biases in blocks of 32",
-          .engines = kBothEngines,
-          .standard_order = kBothEngines,
-          .gpt_oss_order = kBothEngines,
+          .engines = since(kVllm2026_05),
+          .standard_order = since(kVllm2026_05),
+          .gpt_oss_order = since(kVllm2026_05),
           .takes_not_gated = false,
           .needs = kMxfp4Needs,
           .build = build_mxfp4,
@@ -195,20 +195,20 @@ constexpr BackendLayout mxfp4_row(std::string_view backend) {
 constexpr BackendLayout row(WeightFormat format, Engine engine, std::string_view summary, std::span<const Need> needs,
                             TensorPlan (*build)(Role role, const Setting& setting), const Hooks& hooks, std::string_view path,
                             std::string_view symbol, bool takes_interleaved = true) {
-  const Engines engines = engine == Engine::v2026_08 ? kOnly2026_08 : kOnly2026_05;
+  const Versions engines = engine == kVllm2026_08 ? since(kVllm2026_08) : before(kVllm2026_08);
   return {.format = format,
           .backend = "MARLIN",
           .family = "marlin",
           .summary = summary,
           .engines = engines,
           .standard_order = engines,
-          .gpt_oss_order = takes_interleaved ? engines : kNoEngine,
+          .gpt_oss_order = takes_interleaved ? engines : kNever,
           .takes_not_gated = true,
           .needs = needs,
           .build = build,
           .values = hooks.values,
           .undo_values = hooks.undo_values,
-          .source = {"vllm-project/vllm", path, symbol, engine == Engine::v2026_08 ? kNewer : kOlder}};
+          .source = {"vllm-project/vllm", path, symbol, engine == kVllm2026_08 ? kNewer : kOlder}};
 }
 
 constexpr std::string_view kFp4Path = "vllm/model_executor/layers/quantization/utils/marlin_utils_fp4.py";
@@ -232,16 +232,16 @@ constexpr BackendLayout fp8_row(WeightFormat format, Engine engine, std::span<co
 constexpr std::array<BackendLayout, 12> kRows{{
     mxfp4_row("MARLIN"),
     mxfp4_row("BATCHED_MARLIN"),
-    nvfp4_row(Engine::v2026_05, kNvfp4Needs2026_05),
-    nvfp4_row(Engine::v2026_08, kNvfp4Needs),
-    mxfp8_row(Engine::v2026_05, kFp8Needs2026_05),
-    mxfp8_row(Engine::v2026_08, kFp8Needs),
-    fp8_row(WeightFormat::fp8_tensor, Engine::v2026_05, kFp8Needs2026_05),
-    fp8_row(WeightFormat::fp8_tensor, Engine::v2026_08, kFp8Needs),
-    fp8_row(WeightFormat::fp8_channel, Engine::v2026_05, kFp8Needs2026_05),
-    fp8_row(WeightFormat::fp8_channel, Engine::v2026_08, kFp8Needs),
-    fp8_row(WeightFormat::fp8_block, Engine::v2026_05, kFp8Needs2026_05),
-    fp8_row(WeightFormat::fp8_block, Engine::v2026_08, kBlockNeeds),
+    nvfp4_row(kVllm2026_05, kNvfp4Needs2026_05),
+    nvfp4_row(kVllm2026_08, kNvfp4Needs),
+    mxfp8_row(kVllm2026_05, kFp8Needs2026_05),
+    mxfp8_row(kVllm2026_08, kFp8Needs),
+    fp8_row(WeightFormat::fp8_tensor, kVllm2026_05, kFp8Needs2026_05),
+    fp8_row(WeightFormat::fp8_tensor, kVllm2026_08, kFp8Needs),
+    fp8_row(WeightFormat::fp8_channel, kVllm2026_05, kFp8Needs2026_05),
+    fp8_row(WeightFormat::fp8_channel, kVllm2026_08, kFp8Needs),
+    fp8_row(WeightFormat::fp8_block, kVllm2026_05, kFp8Needs2026_05),
+    fp8_row(WeightFormat::fp8_block, kVllm2026_08, kBlockNeeds),
 }};
 
 }  // namespace

@@ -104,7 +104,7 @@ Setting setting_of(Words stage, const StageTensors& inputs, const StageParams& p
   return {.sizes = sizes,
           .padded = sizes,
           .form = {format, SourceOrder::standard, gated},
-          .engine = Engine::v2026_08,
+          .engine = kVllm2026_08,
           .params_dtype = dtype_of(params, dtype_key),
           .input_dtype = activations_of(params),
           .has_bias = false};

@@ -37,7 +37,7 @@ void cdna4_scale(Layout& layout, Name rows, Name cols, const Setting&) { blocks:
 /// Which layouts a device gets.
 struct DeviceRow {
   Arch arch;
-  Engines engines;
+  Versions engines;
   bool (*applies)(const Setting& setting);  // null: always
   std::int64_t group_multiple;              // scales are zero-padded to it before the swizzle
   Swizzle value;
@@ -50,14 +50,14 @@ bool few_ranks(const Setting& setting) { return setting.tp_size <= 2; }
 /// The first that applies; other devices keep both tensors. Source: _swizzle_mxfp4; triton_kernels, make_default_matmul_mxfp4_w_layout and
 /// make_default_matmul_mxfp4_w_scale_layout.
 constexpr std::array<DeviceRow, 6> kDevices{{
-    {Arch::sm100, kBothEngines, nullptr, 1, blackwell_value, blackwell_scale},
-    {Arch::sm90, kOnly2026_05, torch_swizzles, 1, hopper_value, hopper_scale},
-    {Arch::sm90, kOnly2026_08, torch_swizzles, 4, hopper_value, hopper_scale},
-    {Arch::sm90, kOnly2026_08, nullptr, 4, strided, strided},
-    {Arch::gfx950, kOnly2026_05, nullptr, 1, strided, cdna4_scale},
-    {Arch::gfx950, kOnly2026_08, few_ranks, 1, strided, cdna4_scale},
+    {Arch::sm100, since(kVllm2026_05), nullptr, 1, blackwell_value, blackwell_scale},
+    {Arch::sm90, before(kVllm2026_08), torch_swizzles, 1, hopper_value, hopper_scale},
+    {Arch::sm90, since(kVllm2026_08), torch_swizzles, 4, hopper_value, hopper_scale},
+    {Arch::sm90, since(kVllm2026_08), nullptr, 4, strided, strided},
+    {Arch::gfx950, before(kVllm2026_08), nullptr, 1, strided, cdna4_scale},
+    {Arch::gfx950, since(kVllm2026_08), few_ranks, 1, strided, cdna4_scale},
 }};
-constexpr DeviceRow kOtherDevices{Arch::cpu, kBothEngines, nullptr, 1, strided, strided};
+constexpr DeviceRow kOtherDevices{Arch::cpu, since(kVllm2026_05), nullptr, 1, strided, strided};
 
 const DeviceRow& device_of(const Setting& setting) {
   for (const DeviceRow& row : kDevices) {
@@ -131,12 +131,12 @@ TensorPlan build_triton(Role role, const Setting& setting) {
 }
 TensorPlan build_unfused(Role role, const Setting& setting) { return triton_plan(role, setting, LastAxis::kept); }
 
-constexpr Source source_of(Engines engines) {
+constexpr Source source_of(Versions engines) {
   return {"vllm-project/vllm", "vllm/model_executor/layers/quantization/utils/mxfp4_utils.py", "_swizzle_mxfp4",
-          engines.in_2026_05 ? "7e1b45a09252a5b513cd83116aa7a2f310220c34" : "017e9f4448b700e85ee16023287b025693c72b9e"};
+          engines.has(kVllm2026_05) ? "7e1b45a09252a5b513cd83116aa7a2f310220c34" : "017e9f4448b700e85ee16023287b025693c72b9e"};
 }
 
-constexpr BackendLayout row(std::string_view backend, std::string_view summary, Engines engines, Engines standard, std::span<const Need> needs,
+constexpr BackendLayout row(std::string_view backend, std::string_view summary, Versions engines, Versions standard, std::span<const Need> needs,
                             TensorPlan (*build)(Role role, const Setting& setting)) {
   return {.format = WeightFormat::mxfp4,
           .backend = backend,
@@ -160,12 +160,12 @@ constexpr std::string_view kTriton2026_08 =
 constexpr std::string_view kUnfused2026_05 = "rows as loaded; sm90, sm100 and gfx950 swizzled for their kernels; biases fp32";
 
 constexpr std::array<BackendLayout, 6> kRows{{
-    row("TRITON", kTriton2026_05, kOnly2026_05, kOnly2026_05, kTritonNeeds, build_triton),
-    row("TRITON", kTriton2026_08, kOnly2026_08, kOnly2026_08, kTritonNeeds, build_triton),
-    row("TRITON_UNFUSED", kUnfused2026_05, kOnly2026_05, kOnly2026_05, kUnfusedNeeds, build_unfused),
-    row("TRITON_UNFUSED", kTriton2026_08, kOnly2026_08, kOnly2026_08, kUnfusedNeeds, build_unfused),
-    row("AITER_MXFP4_FP8", kUnfused2026_05, kOnly2026_05, kNoEngine, kAiterNeeds, build_unfused),
-    row("AITER_MXFP4_FP8", kTriton2026_08, kOnly2026_08, kOnly2026_08, kAiterNeeds, build_unfused),
+    row("TRITON", kTriton2026_05, before(kVllm2026_08), before(kVllm2026_08), kTritonNeeds, build_triton),
+    row("TRITON", kTriton2026_08, since(kVllm2026_08), since(kVllm2026_08), kTritonNeeds, build_triton),
+    row("TRITON_UNFUSED", kUnfused2026_05, before(kVllm2026_08), before(kVllm2026_08), kUnfusedNeeds, build_unfused),
+    row("TRITON_UNFUSED", kTriton2026_08, since(kVllm2026_08), since(kVllm2026_08), kUnfusedNeeds, build_unfused),
+    row("AITER_MXFP4_FP8", kUnfused2026_05, before(kVllm2026_08), kNever, kAiterNeeds, build_unfused),
+    row("AITER_MXFP4_FP8", kTriton2026_08, since(kVllm2026_08), since(kVllm2026_08), kAiterNeeds, build_unfused),
 }};
 
 }  // namespace

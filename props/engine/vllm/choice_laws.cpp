@@ -18,7 +18,7 @@ using oracle::Deployment;
 RestatedAnswer answer_of(std::string_view oracle, const Decision& decision) {
   if (decision.refusal) return {.error_type = decision.refusal->error_type};
   const oracle::Choice& choice = *decision.choice;
-  const bool global_sf = oracle::backend_named(oracle::tables_of(oracle), choice.backend).global_sf_supported;
+  const bool global_sf = oracle::backend_named(oracle::tables_of(kVllm2026_05, oracle), choice.backend).global_sf_supported;
   return {choice.backend, choice.kernel_class, "", choice.rounded_hidden, choice.rounded_intermediate, global_sf};
 }
 
@@ -31,7 +31,7 @@ std::string text_of(const RestatedAnswer& answer) {
 /// Some key that the search may have asked with lets the class take the layer: the caller's, the override's, the backend's own or none.
 bool takes(std::string_view oracle, const Deployment& deployment, const oracle::Choice& choice) {
   Facts facts(deployment);
-  const oracle::OracleTables& tables = oracle::tables_of(oracle);
+  const oracle::OracleTables& tables = oracle::tables_of(kVllm2026_05, oracle);
   if (tables.weight_key) facts.weight = name_of(*tables.weight_key);
   const std::string_view own = restated_backend(oracle, choice.backend)->own_key;
   for (std::string_view key : {std::string_view(deployment.activation_key), own, std::string_view("None"), std::string_view("kMxfp8Dynamic")}) {
@@ -56,9 +56,9 @@ Outcome choice_takes_the_layer(const Law& law) {
 Outcome choice_satisfies_needs(const Law& law) {
   return on_random(law, {.possible = true}, [](std::string_view oracle, const Deployment& deployment) {
     const Decided it = decided(oracle, deployment);
-    const auto placement = oracle::place(oracle::tables_of(oracle), deployment, it.decision);
+    const auto placement = oracle::place(oracle::tables_of(kVllm2026_05, oracle), deployment, it.decision);
     if (!placement) return;
-    for (const oracle::KernelNeed* need : oracle::needs_of(oracle, placement->backend, placement->kernel_class)) {
+    for (const oracle::KernelNeed* need : oracle::needs_of(kVllm2026_05, oracle, placement->backend, placement->kernel_class)) {
       if (!oracle::is_broken(*need, *placement)) continue;
       require(oracle::find_finding(*placement, *need) != nullptr,
               "breaks a need in a way that no finding covers: " + std::string(need->id) + ", " + std::string(need->statement), it);
@@ -70,7 +70,7 @@ Outcome audit_and_ledger_agree(const Law& law) {
   Exhaustive cases(law);
   for (std::string_view oracle : oracle::oracle_names()) {
     const std::string_view one[] = {oracle};
-    const oracle::AuditReport report = oracle::audit(one);
+    const oracle::AuditReport report = oracle::audit(kVllm2026_05, one);
     for (const oracle::Violation& violation : report.violations) {
       cases.expect(violation.times > 0, [&] { return std::string(violation.need->id) + " is broken by nothing"; });
     }
@@ -82,7 +82,7 @@ Outcome audit_and_ledger_agree(const Law& law) {
 
 Outcome verdicts_are_as_restated(const Law& law) {
   return on_random(law, {}, [](std::string_view oracle, const Deployment& deployment) {
-    const std::vector<oracle::Candidate> support = oracle::support(oracle, deployment);
+    const std::vector<oracle::Candidate> support = oracle::support(kVllm2026_05, oracle, deployment);
     const std::vector<RestatedVerdict> restated = restated_support(oracle, deployment);
     for (const RestatedVerdict& said : restated) {
       const auto found = std::find_if(support.begin(), support.end(), [&](const oracle::Candidate& candidate) {
@@ -103,12 +103,15 @@ Outcome sizes_round_up(const Law& law) {
   constexpr std::array kKinds = {cuda, rocm, xpu, cpu};
   constexpr std::int64_t kSizes = 600;
   for (std::string_view oracle : oracle::oracle_names()) {
+    const oracle::OracleTables& tables = oracle::tables_of(kVllm2026_05, oracle);
     for (const RestatedBackend& backend : restated_backends()) {
       if (!has_word(backend.oracles, oracle)) continue;
       for (oracle::PlatformKind kind : kKinds) {
         const Multiples to = restated_multiples(backend, kind);
+        oracle::Deployment deployment{};
+        deployment.hardware.platform = kind;
         for (std::int64_t size = 1; size <= kSizes; ++size) {
-          const oracle::RoundedSizes sizes = oracle::round_up(oracle::tables_of(oracle), backend.name, kind, size, kSizes + 1 - size);
+          const oracle::RoundedSizes sizes = oracle::round_up(tables, backend.name, deployment, {size, kSizes + 1 - size});
           const auto least = [](std::int64_t rounded, std::int64_t from, std::int64_t multiple) {
             return rounded >= from && rounded < from + multiple && rounded % multiple == 0;
           };
@@ -147,7 +150,7 @@ Outcome order_is_as_restated(const Law& law) {
   return on_random(law, {}, [](std::string_view oracle, const Deployment& deployment) {
     // The DeepSeek-V4 path takes other lists on rocm, as steps of its search.
     if (oracle == "mxfp4_deepseek_v4" && deployment.hardware.platform == oracle::PlatformKind::rocm) return;
-    const std::string difference = order_difference(oracle::tables_of(oracle), deployment);
+    const std::string difference = order_difference(oracle::tables_of(kVllm2026_05, oracle), deployment);
     require(difference.empty(), difference, decided(oracle, deployment));
   });
 }
@@ -156,7 +159,7 @@ namespace {
 
 /// "BACKEND/Class" of the first class of the list that takes the deployment, each asked on its own; "" for none.
 std::string first_supported(std::string_view oracle, const Deployment& deployment) {
-  const std::vector<oracle::Candidate> support = oracle::support(oracle, deployment);
+  const std::vector<oracle::Candidate> support = oracle::support(kVllm2026_05, oracle, deployment);
   for (std::string_view backend : restated_priority(oracle, Facts(deployment))) {
     // The gpt-oss path keeps the backends of the key that is asked for; both it and the fp8 oracle drop what the caller does not allow.
     if (oracle == "mxfp4" && restated_backend(oracle, backend)->own_key != deployment.activation_key) continue;
@@ -195,8 +198,8 @@ std::size_t rank_of(std::string_view oracle, const Deployment& deployment, const
 
 /// Everything that `less` may use `more` may use, and its choice stands no lower in the list.
 void require_no_less(std::string_view oracle, const Deployment& less, const Deployment& more, const std::string& step) {
-  const std::vector<oracle::Candidate> before = oracle::support(oracle, less);
-  const std::vector<oracle::Candidate> after = oracle::support(oracle, more);
+  const std::vector<oracle::Candidate> before = oracle::support(kVllm2026_05, oracle, less);
+  const std::vector<oracle::Candidate> after = oracle::support(kVllm2026_05, oracle, more);
   const Decided it = decided(oracle, more);
   for (const oracle::Candidate& candidate : before) {
     if (!candidate.verdict.supported) continue;
@@ -205,7 +208,7 @@ void require_no_less(std::string_view oracle, const Deployment& less, const Depl
     });
     require(kept, step + " takes away " + candidate.backend + "/" + candidate.kernel_class, it);
   }
-  const Decision first = oracle::select(oracle, less);
+  const Decision first = oracle::select(kVllm2026_05, oracle, less);
   require(rank_of(oracle, more, it.decision) <= rank_of(oracle, less, first), step + " gives less than before: " + describe(first), it);
 }
 

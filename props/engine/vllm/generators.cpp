@@ -242,7 +242,7 @@ std::string info_file(Text oracle, const Deployment& deployment) {
   std::string file;
   std::string indent;
   bool is_key = true;
-  const std::string text = oracle::info_text(oracle, deployment);
+  const std::string text = oracle::info_text(kVllm2026_05, oracle, deployment);
   for (Text word : words_of(text)) {
     if (word == "{" || word == "}") {
       if (word == "}") indent.resize(indent.size() - 2);

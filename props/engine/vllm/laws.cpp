@@ -41,7 +41,7 @@ constexpr std::array kLaws = {
 std::span<const Law> oracle_laws() { return kLaws; }
 
 Decided decided(std::string_view oracle, const Deployment& deployment, oracle::Detail detail) {
-  return {oracle, deployment, oracle::select(oracle, deployment, detail)};
+  return {oracle, deployment, oracle::select(kVllm2026_05, oracle, deployment, detail)};
 }
 
 Outcome on_random(const Law& law, const DeploymentKind& kind, const std::function<void(std::string_view, const Deployment&)>& check) {

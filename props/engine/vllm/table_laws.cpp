@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "model/families/memory.hpp"
 #include "model/audit/needs.hpp"
+#include "model/families/memory.hpp"
 #include "props/engine/vllm/law_tools.hpp"
 
 namespace mx::props {
@@ -101,7 +101,7 @@ void check_needs(Exhaustive& cases, const OracleTables& tables) {
     for (Text class_name : row.classes) {
       const auto name = std::string(tables.name) + " " + std::string(row.name) + "/" + std::string(class_name);
       cases.expect(class_named(class_name) != nullptr, [&] { return name + " has no row"; });
-      const auto needs = oracle::needs_of(tables.name, row.name, class_name);
+      const auto needs = oracle::needs_of(kVllm2026_05, tables.name, row.name, class_name);
       const bool own_need = std::any_of(needs.begin(), needs.end(), [](const oracle::KernelNeed* need) { return !oracle::is_around(*need); });
       cases.expect(own_need, [&] { return name + " has no need"; });
     }
@@ -137,9 +137,9 @@ void check_classes(Exhaustive& cases) {
 Outcome tables_are_complete(const Law& law) {
   Exhaustive cases(law);
   for (Text name : oracle::oracle_names()) {
-    const std::vector<std::string> differences = table_differences(oracle::tables_of(name));
+    const std::vector<std::string> differences = table_differences(oracle::tables_of(kVllm2026_05, name));
     cases.expect(differences.empty(), [&] { return differences.front(); });
-    check_needs(cases, oracle::tables_of(name));
+    check_needs(cases, oracle::tables_of(kVllm2026_05, name));
   }
   check_classes(cases);
   return cases.outcome();

@@ -146,8 +146,8 @@ Outcome fallback_is_visible(const Law& law) {
 Outcome strict_says_what_it_skipped(const Law& law) {
   return on_random(law, {}, [](Text oracle, const Deployment& deployment) {
     const Decided it = decided(oracle, deployment);
-    const oracle::StrictDecision strict = oracle::select_strict(oracle, deployment);
-    const auto placement = oracle::place(oracle::tables_of(oracle), deployment, it.decision);
+    const oracle::StrictDecision strict = oracle::select_strict(kVllm2026_05, oracle, deployment);
+    const auto placement = oracle::place(oracle::tables_of(kVllm2026_05, oracle), deployment, it.decision);
     const oracle::KernelNeed* broken = placement ? oracle::first_broken_need(*placement) : nullptr;
     if (broken == nullptr) {
       require(strict.skipped.empty() && same_answer(strict.decision, it.decision), "strict selection differs and the engine's choice breaks no need",

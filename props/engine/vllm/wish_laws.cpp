@@ -46,12 +46,12 @@ Outcome wish_is_met_or_refused(const Law& law) {
       require(!it.decision.refusal || it.decision.refusal->error_type != "NotImplementedError", "a wish is refused as if there had been none", it);
     } else {
       deployment.layer.moe_backend = "auto";
-      require(same_answer(it.decision, oracle::select(oracle, deployment)), "an oracle without names listens to one", it);
+      require(same_answer(it.decision, oracle::select(kVllm2026_05, oracle, deployment)), "an oracle without names listens to one", it);
     }
     for (Text name : kSteering) {
       if (!is_read_by_classes(name)) deployment.env.erase(std::string(name));
     }
-    require(same_answer(it.decision, oracle::select(oracle, deployment)), "a variable changes a wish", {oracle, drawn, it.decision});
+    require(same_answer(it.decision, oracle::select(kVllm2026_05, oracle, deployment)), "a variable changes a wish", {oracle, drawn, it.decision});
   });
 }
 
@@ -158,7 +158,8 @@ Outcome variables_end_the_search(const Law& law) {
           // Off is then as good as unset.
           Deployment unset = drawn;
           unset.env.erase(std::string(row.variable));
-          require(same_answer(off.decision, oracle::select(oracle, unset)), std::string(row.variable) + " is off and still has an effect", off);
+          require(same_answer(off.decision, oracle::select(kVllm2026_05, oracle, unset)),
+                  std::string(row.variable) + " is off and still has an effect", off);
         }
       },
       kUsualCases);
@@ -185,7 +186,7 @@ Outcome requested_key_is_honoured(const Law& law) {
       Deployment by_caller = deployment;
       by_caller.activation_key = std::string(key);
       by_caller.quantization_override = "unset";
-      require(same_answer(it.decision, oracle::select("mxfp4", by_caller)), "the caller's key and the override differ in effect", it);
+      require(same_answer(it.decision, oracle::select(kVllm2026_05, "mxfp4", by_caller)), "the caller's key and the override differ in effect", it);
     }
   });
 }

@@ -23,8 +23,8 @@ Memory fp8_place(Role role, const Setting&, const Matrix& sizes) {
 }
 
 constexpr std::array<BackendFormula, 2> kFormulas{{
-    {WeightFormat::mxfp4, "CPU", layout::kBothEngines, 32, 64, nullptr, loaded_with_f32_bias, fp4_place, as_loaded, nullptr, nullptr, f32_bias},
-    {WeightFormat::fp8_block, "CPU", layout::kBothEngines, 32, 64, nullptr, loaded, fp8_place, as_loaded, nullptr, nullptr, nullptr},
+    {WeightFormat::mxfp4, "CPU", since(kVllm2026_05), 32, 64, nullptr, loaded_with_f32_bias, fp4_place, as_loaded, nullptr, nullptr, f32_bias},
+    {WeightFormat::fp8_block, "CPU", since(kVllm2026_05), 32, 64, nullptr, loaded, fp8_place, as_loaded, nullptr, nullptr, nullptr},
 }};
 
 }  // namespace

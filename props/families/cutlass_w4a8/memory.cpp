@@ -33,7 +33,7 @@ double scale(const Setting&, std::uint64_t unit, double second) { return -e4m3_n
 Reading reading(const Setting&) { return {weight, scale}; }
 
 constexpr std::array<BackendFormula, 1> kFormulas{{
-    {layout::WeightFormat::int4, "CUTLASS", layout::kBothEngines, 256, 256, nullptr, matrix, place, as_loaded, nullptr, nullptr, cast, reading},
+    {layout::WeightFormat::int4, "CUTLASS", since(kVllm2026_05), 256, 256, nullptr, matrix, place, as_loaded, nullptr, nullptr, cast, reading},
 }};
 
 }  // namespace

@@ -9,12 +9,11 @@ namespace mx::props {
 namespace {
 
 using layout::Arch;
-using layout::Engine;
 using layout::Role;
 using layout::Setting;
 using layout::WeightFormat;
 
-bool upcasts(const Setting& setting) { return setting.engine == Engine::v2026_05; }
+bool upcasts(const Setting& setting) { return setting.engine == kVllm2026_05; }
 
 Matrix mxfp4_matrix(Role role, const Setting& setting) {
   return layout::is_scale(role) && upcasts(setting) ? loaded_matrix(role, setting, 32) : loaded_matrix(role, setting);
@@ -57,9 +56,9 @@ Reading fp8_reading(const Setting& setting) {
 }
 
 constexpr std::array<BackendFormula, 2> kFormulas{{
-    {WeightFormat::mxfp4, "DEEPGEMM_MXFP4", layout::kBothEngines, 32, 256, nullptr, mxfp4_matrix, mxfp4_place, as_loaded, nullptr, nullptr,
+    {WeightFormat::mxfp4, "DEEPGEMM_MXFP4", since(kVllm2026_05), 32, 256, nullptr, mxfp4_matrix, mxfp4_place, as_loaded, nullptr, nullptr,
      mxfp4_cast, mxfp4_reading},
-    {WeightFormat::fp8_block, "DEEPGEMM", layout::kBothEngines, 128, 512,
+    {WeightFormat::fp8_block, "DEEPGEMM", since(kVllm2026_05), 128, 512,
      [](Setting& setting) { setting.arch = pick(0, 2) == 0 ? Arch::sm90 : Arch::sm100; }, fp8_matrix, fp8_place, as_loaded, nullptr, nullptr, nullptr,
      fp8_reading},
 }};

@@ -28,7 +28,7 @@ layout::CanonicalLayer layer_of_ones(const layout::Sizes& sizes) {
 }
 
 bool converts(const layout::CanonicalLayer& layer) {
-  layout::Setting setting{.sizes = layer.sizes, .padded = layer.sizes, .form = kForm, .engine = layout::Engine::v2026_05};
+  layout::Setting setting{.sizes = layer.sizes, .padded = layer.sizes, .form = kForm, .engine = kVllm2026_05};
   setting.arch = layout::Arch::sm100;
   try {
     layout::convert(layer, layout::backend_layout_named("DEEPGEMM", kForm.format, setting.engine), setting);

@@ -9,7 +9,6 @@
 namespace mx::props {
 namespace {
 
-using layout::Engine;
 using layout::InputDtype;
 using layout::ParamsDtype;
 using layout::Role;
@@ -22,7 +21,7 @@ bool is_4bit(const Setting& setting) { return setting.form.format == WeightForma
 /// I after the converter's own padding, which the engine of 2026-05 and MXFP4 do not have.
 std::int64_t padded_i(const Setting& setting) {
   const std::int64_t i = setting.padded.intermediate;
-  if (setting.engine == Engine::v2026_05) return i;
+  if (setting.engine == kVllm2026_05) return i;
   switch (setting.form.format) {
     case WeightFormat::nvfp4: return round_up(i, setting.padded.hidden % 128 == 0 ? 64 : 128);
     case WeightFormat::mxfp8:
@@ -166,9 +165,9 @@ bool has_whole_blocks(const Setting& setting) {
 }
 
 constexpr BackendFormula mxfp4(std::string_view backend) {
-  return {WeightFormat::mxfp4, backend, layout::kBothEngines, 64, 64, draw_mxfp4, matrix, place, as_loaded, nullptr, nullptr, mxfp4_cast, reading};
+  return {WeightFormat::mxfp4, backend, since(kVllm2026_05), 64, 64, draw_mxfp4, matrix, place, as_loaded, nullptr, nullptr, mxfp4_cast, reading};
 }
-constexpr BackendFormula other(WeightFormat format, layout::Engines engines) {
+constexpr BackendFormula other(WeightFormat format, Versions engines) {
   return {format,
           "MARLIN",
           engines,
@@ -183,8 +182,8 @@ constexpr BackendFormula other(WeightFormat format, layout::Engines engines) {
           format == WeightFormat::mxfp8 ? mxfp4_cast : nullptr,
           reading};
 }
-constexpr layout::Engines kOld = layout::kOnly2026_05;
-constexpr layout::Engines kNew = layout::kOnly2026_08;
+constexpr Versions kOld = before(kVllm2026_08);
+constexpr Versions kNew = since(kVllm2026_08);
 
 constexpr std::array<BackendFormula, 12> kFormulas{
     mxfp4("MARLIN"),

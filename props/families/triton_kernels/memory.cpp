@@ -9,9 +9,6 @@ namespace mx::props {
 namespace {
 
 using layout::Arch;
-using layout::Engine;
-using layout::kOnly2026_05;
-using layout::kOnly2026_08;
 using layout::Role;
 using layout::Setting;
 using layout::TritonKernels;
@@ -24,7 +21,7 @@ std::string_view release_of(const Setting& setting) {
   if (setting.triton_kernels == TritonKernels::v3_7) return "triton_kernels-3.7";
   if (setting.triton_kernels == TritonKernels::v2026_08) return "triton_kernels-2026-08";
   if (setting.triton_kernels == TritonKernels::v3_5) return "triton_kernels-3.5";
-  return is_rocm_device(setting.arch) && setting.engine == Engine::v2026_08 ? "triton_kernels-3.7" : "triton_kernels-3.5";
+  return is_rocm_device(setting.arch) && setting.engine == kVllm2026_08 ? "triton_kernels-3.7" : "triton_kernels-3.5";
 }
 
 void draw(Setting& setting) {
@@ -42,12 +39,12 @@ void draw(Setting& setting) {
 }
 
 bool swizzles_sm90(const Setting& setting) { return setting.arch == Arch::sm90 && !setting.torch_before_2_8_1; }
-bool swizzles_gfx950(const Setting& setting) { return setting.arch == Arch::gfx950 && (setting.engine == Engine::v2026_05 || setting.tp_size <= 2); }
+bool swizzles_gfx950(const Setting& setting) { return setting.arch == Arch::gfx950 && (setting.engine == kVllm2026_05 || setting.tp_size <= 2); }
 
 /// The later engine pads the groups of scales to 4 on sm90, whatever follows.
 Matrix before_swizzle(Role role, const Setting& setting) {
   const Matrix loaded = loaded_with_f32_bias(role, setting);
-  const bool pads = layout::is_scale(role) && setting.arch == Arch::sm90 && setting.engine == Engine::v2026_08 && !setting.before_swizzle;
+  const bool pads = layout::is_scale(role) && setting.arch == Arch::sm90 && setting.engine == kVllm2026_08 && !setting.before_swizzle;
   return pads ? with_size(loaded, loaded.rows, round_up(loaded.cols, 4)) : loaded;
 }
 
@@ -61,7 +58,7 @@ Matrix last_axis_interleaved(Role role, const Setting& setting) {
     const std::int64_t unit = c / per_unit;
     return (unit % 2 * (n / 2) + unit / 2) * per_unit + c % per_unit;
   });
-  const bool pads = layout::is_scale(role) && setting.arch == Arch::sm90 && setting.engine == Engine::v2026_08 && !setting.before_swizzle;
+  const bool pads = layout::is_scale(role) && setting.arch == Arch::sm90 && setting.engine == kVllm2026_08 && !setting.before_swizzle;
   return pads ? with_size(moved, moved.rows, round_up(moved.cols, 4)) : moved;
 }
 
@@ -91,21 +88,21 @@ RowPair gate_first_pairs(std::int64_t i, std::int64_t, const Setting&) { return 
 
 bool unless_interleaved(const Setting& setting) { return !interleaves(setting); }
 
-constexpr BackendFormula triton(layout::Engines engines) {
+constexpr BackendFormula triton(Versions engines) {
   return {WeightFormat::mxfp4, "TRITON",           engines, 64, 128, draw, triton_matrix, place, gate_first_pairs,
           unless_interleaved,  unless_interleaved, f32_bias};
 }
-constexpr BackendFormula as_they_are(std::string_view backend, layout::Engines engines) {
+constexpr BackendFormula as_they_are(std::string_view backend, Versions engines) {
   return {WeightFormat::mxfp4, backend, engines, 64, 128, draw, before_swizzle, place, as_loaded, nullptr, nullptr, f32_bias};
 }
 
 constexpr std::array<BackendFormula, 6> kFormulas{
-    triton(kOnly2026_05),
-    triton(kOnly2026_08),
-    as_they_are("TRITON_UNFUSED", kOnly2026_05),
-    as_they_are("TRITON_UNFUSED", kOnly2026_08),
-    as_they_are("AITER_MXFP4_FP8", kOnly2026_05),
-    as_they_are("AITER_MXFP4_FP8", kOnly2026_08),
+    triton(before(kVllm2026_08)),
+    triton(since(kVllm2026_08)),
+    as_they_are("TRITON_UNFUSED", before(kVllm2026_08)),
+    as_they_are("TRITON_UNFUSED", since(kVllm2026_08)),
+    as_they_are("AITER_MXFP4_FP8", before(kVllm2026_08)),
+    as_they_are("AITER_MXFP4_FP8", since(kVllm2026_08)),
 };
 
 }  // namespace

@@ -29,7 +29,7 @@ Deployment with_env(Deployment deployment, const std::string& name, const std::s
   return deployment;
 }
 
-Decision select_texts(const Deployment& deployment) { return select("mxfp4", deployment, Detail::texts); }
+Decision select_texts(const Deployment& deployment) { return select(mx::kVllm2026_05, "mxfp4", deployment, Detail::texts); }
 
 std::string answer(const Deployment& deployment) {
   const Decision decision = select_texts(deployment);
@@ -131,7 +131,7 @@ TEST_CASE("quirks of the search") {
   SECTION("a key whose dtype has no text raises KeyError in the check") {
     Deployment deployment = on("SM100");
     deployment.activation_key = "kInt4Static";
-    for (const Candidate& candidate : support("mxfp4", deployment)) {
+    for (const Candidate& candidate : support(mx::kVllm2026_05, "mxfp4", deployment)) {
       if (candidate.backend == "TRITON") CHECK(candidate.verdict.code == "exc:KeyError");
     }
   }
@@ -141,7 +141,7 @@ TEST_CASE("a deployment that cannot exist is a usage error") {
   const auto message = [](const std::function<void(Deployment&)>& change) {
     Deployment deployment = on("SM100");
     change(deployment);
-    return message_of(mx::ErrorCode::usage, [&] { select("mxfp4", deployment); });
+    return message_of(mx::ErrorCode::usage, [&] { select(mx::kVllm2026_05, "mxfp4", deployment); });
   };
   CHECK(says(message([](Deployment& d) { d.layer.activation = "SWIGLU"; }), "did you mean"));
   CHECK(says(message([](Deployment& d) { d.layer.routing_method = "Renormalise"; }), "did you mean Renormalize"));
@@ -153,9 +153,9 @@ TEST_CASE("a deployment that cannot exist is a usage error") {
   CHECK(says(message([](Deployment& d) { d.activation_key = "mxfp8"; }), "unknown quantization key 'mxfp8'"));
   CHECK(says(message([](Deployment& d) { d.quantization_override = "mxfp9"; }), "did you mean mxfp"));
   CHECK(says(message([](Deployment& d) { d.parallel.all2all_backend = "none"; }), "unknown all2all backend 'none'"));
-  CHECK(says(message_of(mx::ErrorCode::usage, [] { round_up(mxfp4_tables(), "MARLYN", PlatformKind::cuda, 1, 1); }), "did you mean MARLIN"));
+  CHECK(says(message_of(mx::ErrorCode::usage, [] { round_up(mxfp4_tables(), "MARLYN", on("SM100"), {1, 1}); }), "did you mean MARLIN"));
   CHECK(says(message_of(mx::ErrorCode::usage, [] { activation_key(mxfp4_tables(), "AITER"); }), "unknown backend"));
-  CHECK(says(message_of(mx::ErrorCode::usage, [] { round_up(mxfp4_tables(), "MARLIN", PlatformKind::cuda, 0, 1); }), "size 0"));
+  CHECK(says(message_of(mx::ErrorCode::usage, [] { round_up(mxfp4_tables(), "MARLIN", on("SM100"), {0, 1}); }), "size 0"));
 }
 
 TEST_CASE("another table is another oracle") {

@@ -102,7 +102,7 @@ Map nibbles_of(const Map& bytes) {
   return map;
 }
 
-Setting setting_of(const Sizes& sizes, const Form& form, Engine engine) {
+Setting setting_of(const Sizes& sizes, const Form& form, mx::Engine engine) {
   return {.sizes = sizes, .padded = sizes, .form = form, .engine = engine, .arch = Arch::gfx950, .activation = ConverterActivation::silu};
 }
 
@@ -197,11 +197,11 @@ TEST_CASE("hazard: AITER_MXFP4_BF16 separates pairs of rows, the older engine al
   const Sizes sizes{2, 128, 256};
   struct Case {
     SourceOrder order;
-    Engine engine;
+    mx::Engine engine;
     bool pairs;
   };
-  for (const Case& c : {Case{SourceOrder::gpt_oss, Engine::v2026_05, true}, Case{SourceOrder::gpt_oss, Engine::v2026_08, true},
-                        Case{SourceOrder::standard, Engine::v2026_05, true}, Case{SourceOrder::standard, Engine::v2026_08, false}}) {
+  for (const Case& c : {Case{SourceOrder::gpt_oss, mx::kVllm2026_05, true}, Case{SourceOrder::gpt_oss, mx::kVllm2026_08, true},
+                        Case{SourceOrder::standard, mx::kVllm2026_05, true}, Case{SourceOrder::standard, mx::kVllm2026_08, false}}) {
     const BackendLayout& row = backend_layout_named("AITER_MXFP4_BF16", WeightFormat::mxfp4, c.engine);
     const Setting setting = setting_of(sizes, c.order, c.engine);
     REQUIRE(row.converts(setting.form, c.engine));
@@ -219,8 +219,8 @@ TEST_CASE("hazard: AITER_MXFP4_BF16 separates pairs of rows, the older engine al
 
 TEST_CASE("AITER_MXFP4_BF16 with SITU and on gfx1250") {
   const Sizes sizes{1, 128, 256};
-  const BackendLayout& row = backend_layout_named("AITER_MXFP4_BF16", WeightFormat::mxfp4, Engine::v2026_08);
-  Setting setting = setting_of(sizes, SourceOrder::standard, Engine::v2026_08);
+  const BackendLayout& row = backend_layout_named("AITER_MXFP4_BF16", WeightFormat::mxfp4, mx::kVllm2026_08);
+  Setting setting = setting_of(sizes, SourceOrder::standard, mx::kVllm2026_08);
   setting.activation = ConverterActivation::situ;
   for (const bool a8w4 : {false, true}) {
     setting.a8w4 = a8w4;
@@ -240,8 +240,8 @@ TEST_CASE("AITER_MXFP4_BF16 with SITU and on gfx1250") {
 }
 
 TEST_CASE("AITER_MXFP4_MXFP4 shuffles the scales of all experts as one matrix") {
-  const BackendLayout& row = backend_layout_named("AITER_MXFP4_MXFP4", WeightFormat::mxfp4, Engine::v2026_08);
-  const Setting setting = setting_of({2, 128, 192}, SourceOrder::gpt_oss, Engine::v2026_08);
+  const BackendLayout& row = backend_layout_named("AITER_MXFP4_MXFP4", WeightFormat::mxfp4, mx::kVllm2026_08);
+  const Setting setting = setting_of({2, 128, 192}, SourceOrder::gpt_oss, mx::kVllm2026_08);
   CHECK(checkpoint_addresses(row, Role::w13_weight, setting) == nibbles_of(shuffled_weight(2, 256, 96, 1)));
   CHECK(checkpoint_addresses(row, Role::w13_weight_scale, setting) == e8m0(512, 6));
   CHECK(checkpoint_addresses(row, Role::w2_weight, setting) == nibbles_of(shuffled_weight(2, 192, 64, 1)));
@@ -249,23 +249,23 @@ TEST_CASE("AITER_MXFP4_MXFP4 shuffles the scales of all experts as one matrix") 
   CHECK(broken_needs(row, setting).size() == 1U);
   CHECK(broken_needs(row, setting).front().text() == "rest of the scales of w2 = 256 is not 0: the shuffled scales are viewed as experts by rows");
   // 384 rows become 512, and their 8 bytes become 16 in 256 rows: the last axis holds what was never written.
-  const Setting grown = setting_of({1, 128, 128}, SourceOrder::gpt_oss, Engine::v2026_08);
+  const Setting grown = setting_of({1, 128, 128}, SourceOrder::gpt_oss, mx::kVllm2026_08);
   CHECK(broken_needs(row, grown).empty());
   CHECK(row.build(Role::w2_weight_scale, grown).layout.bytes() == 256 * 8);
-  CHECK_FALSE(backend_layout_named("AITER_MXFP4_MXFP4", WeightFormat::mxfp4, Engine::v2026_05).converts(SourceOrder::standard, Engine::v2026_05));
+  CHECK_FALSE(backend_layout_named("AITER_MXFP4_MXFP4", WeightFormat::mxfp4, mx::kVllm2026_05).converts(SourceOrder::standard, mx::kVllm2026_05));
 }
 
 TEST_CASE("AITER fp8 and MXFP8") {
   const Form block(WeightFormat::fp8_block, SourceOrder::standard);
-  const Setting setting = setting_of({2, 160, 96, 1}, block, Engine::v2026_08);
-  const BackendLayout& row = backend_layout_named("AITER", WeightFormat::fp8_block, Engine::v2026_08);
+  const Setting setting = setting_of({2, 160, 96, 1}, block, mx::kVllm2026_08);
+  const BackendLayout& row = backend_layout_named("AITER", WeightFormat::fp8_block, mx::kVllm2026_08);
   CHECK(checkpoint_addresses(row, Role::w13_weight, setting) == shuffled_weight(2, 320, 96, 1));
   CHECK(checkpoint_addresses(row, Role::w2_weight, setting) == shuffled_weight(2, 96, 160, 1));
   CHECK(checkpoint_addresses(row, Role::w13_weight_scale, setting) == Map{0, 1, 2, 3, 4, 5, 6, 7});
 
   const Form mx(WeightFormat::mxfp8, SourceOrder::standard);
-  const Setting mxfp8 = setting_of({2, 64, 128}, mx, Engine::v2026_08);
-  const BackendLayout& mx_row = backend_layout_named("AITER", WeightFormat::mxfp8, Engine::v2026_08);
+  const Setting mxfp8 = setting_of({2, 64, 128}, mx, mx::kVllm2026_08);
+  const BackendLayout& mx_row = backend_layout_named("AITER", WeightFormat::mxfp8, mx::kVllm2026_08);
   CHECK(checkpoint_addresses(mx_row, Role::w13_weight, mxfp8) == a16w4_weight(2, 128, 128, true));
   CHECK(checkpoint_addresses(mx_row, Role::w13_weight_scale, mxfp8) == a16w4_scale(2, 128, 4, true));
   CHECK(checkpoint_addresses(mx_row, Role::w2_weight, mxfp8) == a16w4_weight(2, 128, 64, false));
@@ -280,12 +280,12 @@ TEST_CASE("hazard: on gfx942 fp8 codes are read as e4m3fnuz, with doubled scales
   layer[Role::w2_weight].assign(32 * 32, 0x7E);
   layer[Role::w13_weight_scale] = {0x00, 0x00, 0x80, 0x3F};  // 1.0
   layer[Role::w2_weight_scale] = {0x01, 0x00, 0x00, 0x00};   // the smallest fp32
-  const BackendLayout& row = backend_layout_named("AITER", WeightFormat::fp8_tensor, Engine::v2026_08);
-  const PackedLayer plain = convert(layer, row, setting_of(layer.sizes, form, Engine::v2026_08));
+  const BackendLayout& row = backend_layout_named("AITER", WeightFormat::fp8_tensor, mx::kVllm2026_08);
+  const PackedLayer plain = convert(layer, row, setting_of(layer.sizes, form, mx::kVllm2026_08));
   CHECK(plain.losses.empty());
   CHECK(plain.find(Role::w13_weight_scale)->bytes == layer[Role::w13_weight_scale]);
 
-  Setting setting = setting_of(layer.sizes, form, Engine::v2026_08);
+  Setting setting = setting_of(layer.sizes, form, mx::kVllm2026_08);
   setting.arch = Arch::gfx942;
   const PackedLayer packed = convert(layer, row, setting);
   CHECK(packed.find(Role::w13_weight_scale)->bytes == std::vector<std::uint8_t>{0x00, 0x00, 0x00, 0x40});

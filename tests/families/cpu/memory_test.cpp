@@ -96,19 +96,19 @@ TEST_CASE("the CPU's blocks refuse what their source refuses") {
 
 TEST_CASE("the CPU backend") {
   const Sizes sizes{2, 32, 64};
-  const BackendLayout& fp4 = backend_layout_named("CPU", WeightFormat::mxfp4, Engine::v2026_05);
+  const BackendLayout& fp4 = backend_layout_named("CPU", WeightFormat::mxfp4, mx::kVllm2026_05);
   const Setting setting{.sizes = sizes, .padded = sizes, .form = SourceOrder::gpt_oss};
   CHECK(checkpoint_addresses(fp4, Role::w13_weight, setting) == packed_nibbles(2, 64, 32));
   CHECK(checkpoint_addresses(fp4, Role::w2_weight, setting) == packed_nibbles(2, 64, 16));
   CHECK(checkpoint_addresses(fp4, Role::w13_weight_scale, setting) == scales(2, 64, 2));
   CHECK(checkpoint_addresses(fp4, Role::w2_weight_scale, setting) == scales(2, 64, 1));
   CHECK(fp4.build(Role::w13_bias, setting).cast->name == "bf16_to_f32");
-  CHECK_FALSE(fp4.converts(SourceOrder::standard, Engine::v2026_05));
+  CHECK_FALSE(fp4.converts(SourceOrder::standard, mx::kVllm2026_05));
 
   const Form form(WeightFormat::fp8_block, SourceOrder::standard);
   const Sizes odd{1, 32, 160, 1};
   Setting blocks{.sizes = odd, .padded = odd, .form = form};
-  const BackendLayout& fp8 = backend_layout_named("CPU", WeightFormat::fp8_block, Engine::v2026_08);
+  const BackendLayout& fp8 = backend_layout_named("CPU", WeightFormat::fp8_block, mx::kVllm2026_08);
   CHECK(checkpoint_addresses(fp8, Role::w13_weight, blocks) == vnni2(1, 64, 160));
   CHECK(checkpoint_addresses(fp8, Role::w2_weight, blocks) == vnni2(1, 160, 32));
   CHECK(checkpoint_addresses(fp8, Role::w13_weight_scale, blocks) == Map{0, 1, 2, 3});

@@ -12,7 +12,7 @@
 namespace {
 
 using mx::ErrorCode;
-using mx::layout::Engine;
+using mx::Engine;
 using mx::layout::Layout;
 using mx::layout::PadContent;
 using mx::layout::Role;
@@ -103,20 +103,20 @@ mx::layout::TensorPlan planned(Engine engine, Role role) {
 }
 
 TEST_CASE("the engine's versions hand DeepGEMM fp32 scales, later packed ones") {
-  const auto upcast = planned(Engine::v2026_05, Role::w13_weight_scale);
+  const auto upcast = planned(mx::kVllm2026_05, Role::w13_weight_scale);
   CHECK(upcast.layout.bytes() == 2 * 192 * 5 * 4);
   CHECK(upcast.cast->make(200) == std::uint64_t{200} << 23);
   // Row 2i + half, 5 scales a row.
   CHECK(upcast.layout.at(mx::layout::Coord{1, 1, 7, 3}) == (192 + 15) * 5 + 3);
 
-  const auto words = planned(Engine::v2026_08, Role::w13_weight_scale);
+  const auto words = planned(mx::kVllm2026_08, Role::w13_weight_scale);
   CHECK(words.cast->keeps());
   CHECK(words.layout.bytes() == 2 * 192 * 8);
   CHECK(words.layout.at(mx::layout::Coord{1, 1, 7, 3}) == 2 * 192 * 4 + 15 * 4 + 3);
   CHECK(words.layout.at(mx::layout::Coord{1, 1, 7, 4}) == 2 * 192 * 4 + 192 * 4 + 15 * 4);
   CHECK(words.layout.inverse(192 * 4 + 1).content == PadContent::zero);
 
-  for (Engine engine : mx::layout::kEngines) {
+  for (Engine engine : mx::layout::kConversionEngines) {
     CHECK(planned(engine, Role::w13_weight).layout.at(mx::layout::Coord{0, 1, 7, 9}) == 15 * 160 + 9);
     CHECK(planned(engine, Role::w2_bias).cast->keeps());
   }
@@ -124,7 +124,7 @@ TEST_CASE("the engine's versions hand DeepGEMM fp32 scales, later packed ones") 
 
 TEST_CASE("DeepGEMM's layers come back") {
   const mx::layout::Sizes sizes{2, 32, 160};
-  for (Engine engine : mx::layout::kEngines) {
+  for (Engine engine : mx::layout::kConversionEngines) {
     mx::layout::CanonicalLayer layer{sizes, mx::layout::SourceOrder::standard, {}};
     std::uint8_t next = 0;
     for (Role role : mx::layout::kRoles) {

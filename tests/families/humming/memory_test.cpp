@@ -200,7 +200,7 @@ Setting setting_for(const CanonicalLayer& layer, mx::layout::Arch arch, mx::layo
   return {.sizes = layer.sizes,
           .padded = layer.sizes,
           .form = layer.form,
-          .engine = mx::layout::Engine::v2026_08,
+          .engine = mx::kVllm2026_08,
           .arch = arch,
           .input_dtype = activations};
 }
@@ -208,7 +208,7 @@ Setting setting_for(const CanonicalLayer& layer, mx::layout::Arch arch, mx::layo
 TEST_CASE("a layer for Humming and back") {
   using mx::layout::Arch;
   using mx::layout::InputDtype;
-  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::layout::Engine::v2026_08);
+  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_08);
   const CanonicalLayer layer = filled({2, 64, 96}, 100, 56);
   for (const Arch arch : {Arch::sm80, Arch::sm90}) {
     const PackedLayer packed = mx::layout::convert(layer, humming, setting_for(layer, arch, InputDtype::none));
@@ -237,7 +237,7 @@ TEST_CASE("scales beside a global scale, for 8-bit activations") {
   using mx::layout::Arch;
   using mx::layout::InputDtype;
   using mx::layout::OnLoss;
-  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::layout::Engine::v2026_08);
+  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_08);
   const auto converted = [&](const CanonicalLayer& layer, InputDtype activations) {
     return mx::layout::convert(layer, humming, setting_for(layer, Arch::sm90, activations));
   };
@@ -282,7 +282,7 @@ TEST_CASE("scales beside a global scale, for 8-bit activations") {
 TEST_CASE("what no conversion makes is no packed layer of Humming") {
   using mx::layout::Arch;
   using mx::layout::InputDtype;
-  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::layout::Engine::v2026_08);
+  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_08);
   const CanonicalLayer layer = filled({1, 64, 64}, 200, 1);
   PackedLayer packed = mx::layout::convert(layer, humming, setting_for(layer, Arch::sm90, InputDtype::int8));
   const auto refused = [&](Role role, const std::vector<std::uint8_t>& bytes, const std::string& text) {
@@ -307,7 +307,7 @@ TEST_CASE("what no conversion makes is no packed layer of Humming") {
 TEST_CASE("the least scales have a subnormal global scale") {
   using mx::layout::Arch;
   using mx::layout::InputDtype;
-  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::layout::Engine::v2026_08);
+  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_08);
   CanonicalLayer layer = filled({1, 64, 64}, 0, 3);
   for (Role role : {Role::w13_weight, Role::w2_weight}) {
     for (std::uint8_t& byte : layer[role]) byte &= 0x77;
@@ -326,7 +326,7 @@ TEST_CASE("the least scales have a subnormal global scale") {
 TEST_CASE("zeros lose nothing under a raised scale, however far") {
   using mx::layout::Arch;
   using mx::layout::InputDtype;
-  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::layout::Engine::v2026_08);
+  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_08);
   // The first group lies 3 + d below the largest scale of int8's range; its codes are 0, and one is 6.
   for (const int raised : {1, 4, 7, 8, 40}) {
     INFO("raised by " << raised);

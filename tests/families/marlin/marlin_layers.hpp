@@ -47,7 +47,7 @@ inline layout::CanonicalLayer filled(const layout::Sizes& sizes, const layout::F
 
 inline std::uint8_t any_byte(std::mt19937& engine) { return static_cast<std::uint8_t>(engine()); }
 
-inline layout::Setting setting_for(const layout::CanonicalLayer& layer, layout::Engine engine = layout::Engine::v2026_08) {
+inline layout::Setting setting_for(const layout::CanonicalLayer& layer, Engine engine = kVllm2026_08) {
   return {.sizes = layer.sizes, .padded = layer.sizes, .form = layer.form, .engine = engine};
 }
 

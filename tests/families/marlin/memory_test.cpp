@@ -16,7 +16,7 @@ using mx::ErrorCode;
 using mx::layout::backend_layout_named;
 using mx::layout::CanonicalLayer;
 using mx::layout::Coord;
-using mx::layout::Engine;
+using mx::Engine;
 using mx::layout::Form;
 using mx::layout::InputDtype;
 using mx::layout::Layout;
@@ -46,7 +46,7 @@ TEST_CASE("MXFP4 for Marlin and back") {
     for (const SourceOrder order : {SourceOrder::gpt_oss, SourceOrder::standard}) {
       INFO(backend << " " << mx::layout::name_of(order));
       const CanonicalLayer layer = filled({2, 32, 128}, order, true, any_byte);
-      for (const Engine engine : mx::layout::kEngines) {
+      for (const Engine engine : mx::layout::kConversionEngines) {
         const PackedLayer packed = converted(layer, setting_for(layer, engine), backend);
         CHECK(packed.losses.empty());
         CHECK(mx::layout::restore(packed).tensors == layer.tensors);
@@ -160,7 +160,7 @@ TEST_CASE("what fp16 parameters lose of MXFP4") {
 
 TEST_CASE("hazard: repeated block scales run over the end of gate where its last block is not whole") {
   const Form form{WeightFormat::fp8_block, SourceOrder::standard};
-  for (const Engine engine : mx::layout::kEngines) {
+  for (const Engine engine : mx::layout::kConversionEngines) {
     // I = 64: one block of gate and one of up for 2I = 128 rows. Gate's scale is repeated 128 times, up's cut off.
     const Setting ragged{.sizes = {1, 64, 128, 1}, .padded = {1, 64, 128, 1}, .form = form, .engine = engine};
     const auto& row = backend_layout_named("MARLIN", WeightFormat::fp8_block, engine);
@@ -188,8 +188,8 @@ TEST_CASE("hazard: Marlin pads gate and up each at its own end") {
     INFO(mx::layout::name_of(format));
     const std::int64_t group = std::max(mx::layout::group_of(format), std::int64_t{1});
     const Form form{format, SourceOrder::standard};
-    const Setting setting{.sizes = {1, 96, 128, group}, .padded = {1, 96, 128, group}, .form = form, .engine = Engine::v2026_08};
-    const auto& row = backend_layout_named("MARLIN", format, Engine::v2026_08);
+    const Setting setting{.sizes = {1, 96, 128, group}, .padded = {1, 96, 128, group}, .form = form, .engine = mx::kVllm2026_08};
+    const auto& row = backend_layout_named("MARLIN", format, mx::kVllm2026_08);
     const Layout weight = row.build(Role::w13_weight, setting).layout;
     CHECK(weight.cosize() == 256 * 128);
     const int bits = mx::layout::unit_bits(Role::w13_weight, format);
@@ -207,8 +207,8 @@ TEST_CASE("hazard: Marlin pads gate and up each at its own end") {
 
     // The engine of 2026-05 pads nothing: 2I = 192 is three tiles as it is.
     Setting older = setting;
-    older.engine = Engine::v2026_05;
-    CHECK(backend_layout_named("MARLIN", format, Engine::v2026_05).build(Role::w13_weight, older).layout.cosize() == 192 * 128);
+    older.engine = mx::kVllm2026_05;
+    CHECK(backend_layout_named("MARLIN", format, mx::kVllm2026_05).build(Role::w13_weight, older).layout.cosize() == 192 * 128);
   }
 }
 
@@ -216,8 +216,8 @@ TEST_CASE("padding of I by the other sizes") {
   const auto padded_rows = [](WeightFormat format, std::int64_t intermediate, std::int64_t hidden, bool gated) {
     const std::int64_t group = std::max(mx::layout::group_of(format), std::int64_t{1});
     const Sizes sizes{1, intermediate, hidden, group};
-    const Setting setting{.sizes = sizes, .padded = sizes, .form = {format, SourceOrder::standard, gated}, .engine = Engine::v2026_08};
-    return backend_layout_named("MARLIN", format, Engine::v2026_08).build(Role::w13_weight, setting).layout.cosize() / hidden;
+    const Setting setting{.sizes = sizes, .padded = sizes, .form = {format, SourceOrder::standard, gated}, .engine = mx::kVllm2026_08};
+    return backend_layout_named("MARLIN", format, mx::kVllm2026_08).build(Role::w13_weight, setting).layout.cosize() / hidden;
   };
   CHECK(padded_rows(WeightFormat::nvfp4, 144, 128, true) == 2 * 192);
   CHECK(padded_rows(WeightFormat::nvfp4, 144, 64, true) == 2 * 256);  // H no multiple of 128: I to 128
@@ -238,31 +238,31 @@ TEST_CASE("Marlin's preconditions in both versions of the engine") {
     std::string_view quantity;  // the first that is broken; empty: accepted
   };
   const std::vector<Row> rows{
-      {WeightFormat::mxfp4, Engine::v2026_05, 32, 64, InputDtype::none, true, ""},
-      {WeightFormat::mxfp4, Engine::v2026_08, 32, 96, InputDtype::none, true, "w2_rows"},
-      {WeightFormat::mxfp4, Engine::v2026_08, 32, 96, InputDtype::int8, true, "activation_dtype"},
-      {WeightFormat::mxfp4, Engine::v2026_08, 32, 64, InputDtype::float8_e4m3fn, true, ""},
-      {WeightFormat::nvfp4, Engine::v2026_08, 48, 64, InputDtype::none, true, ""},
-      {WeightFormat::nvfp4, Engine::v2026_08, 48, 96, InputDtype::none, true, "hidden"},
-      {WeightFormat::nvfp4, Engine::v2026_08, 48, 96, InputDtype::float8_e4m3fn, true, "activation_dtype"},
-      {WeightFormat::nvfp4, Engine::v2026_05, 48, 64, InputDtype::none, true, "w13_rows"},
-      {WeightFormat::nvfp4, Engine::v2026_05, 96, 64, InputDtype::none, true, ""},
-      {WeightFormat::nvfp4, Engine::v2026_05, 96, 64, InputDtype::none, false, "w13_rows"},
-      {WeightFormat::nvfp4, Engine::v2026_08, 96, 64, InputDtype::none, false, ""},
-      {WeightFormat::fp8_tensor, Engine::v2026_08, 40, 64, InputDtype::none, true, ""},
-      {WeightFormat::fp8_tensor, Engine::v2026_08, 40, 64, InputDtype::none, false, "intermediate"},
-      {WeightFormat::fp8_tensor, Engine::v2026_08, 64, 64, InputDtype::none, false, ""},
-      {WeightFormat::fp8_tensor, Engine::v2026_08, 64, 72, InputDtype::none, true, "hidden"},
-      {WeightFormat::fp8_tensor, Engine::v2026_08, 64, 80, InputDtype::none, true, "w2_rows"},
-      {WeightFormat::fp8_channel, Engine::v2026_05, 40, 64, InputDtype::none, true, "w13_rows"},
-      {WeightFormat::fp8_channel, Engine::v2026_05, 32, 64, InputDtype::none, true, ""},
-      {WeightFormat::fp8_block, Engine::v2026_08, 192, 64, InputDtype::none, false, "intermediate"},
-      {WeightFormat::fp8_block, Engine::v2026_08, 192, 64, InputDtype::int8, true, "activation_dtype"},
-      {WeightFormat::mxfp8, Engine::v2026_05, 32, 64, InputDtype::none, false, "w13_rows"},
-      {WeightFormat::mxfp8, Engine::v2026_08, 96, 96, InputDtype::none, true, "w2_rows"},
+      {WeightFormat::mxfp4, mx::kVllm2026_05, 32, 64, InputDtype::none, true, ""},
+      {WeightFormat::mxfp4, mx::kVllm2026_08, 32, 96, InputDtype::none, true, "w2_rows"},
+      {WeightFormat::mxfp4, mx::kVllm2026_08, 32, 96, InputDtype::int8, true, "activation_dtype"},
+      {WeightFormat::mxfp4, mx::kVllm2026_08, 32, 64, InputDtype::float8_e4m3fn, true, ""},
+      {WeightFormat::nvfp4, mx::kVllm2026_08, 48, 64, InputDtype::none, true, ""},
+      {WeightFormat::nvfp4, mx::kVllm2026_08, 48, 96, InputDtype::none, true, "hidden"},
+      {WeightFormat::nvfp4, mx::kVllm2026_08, 48, 96, InputDtype::float8_e4m3fn, true, "activation_dtype"},
+      {WeightFormat::nvfp4, mx::kVllm2026_05, 48, 64, InputDtype::none, true, "w13_rows"},
+      {WeightFormat::nvfp4, mx::kVllm2026_05, 96, 64, InputDtype::none, true, ""},
+      {WeightFormat::nvfp4, mx::kVllm2026_05, 96, 64, InputDtype::none, false, "w13_rows"},
+      {WeightFormat::nvfp4, mx::kVllm2026_08, 96, 64, InputDtype::none, false, ""},
+      {WeightFormat::fp8_tensor, mx::kVllm2026_08, 40, 64, InputDtype::none, true, ""},
+      {WeightFormat::fp8_tensor, mx::kVllm2026_08, 40, 64, InputDtype::none, false, "intermediate"},
+      {WeightFormat::fp8_tensor, mx::kVllm2026_08, 64, 64, InputDtype::none, false, ""},
+      {WeightFormat::fp8_tensor, mx::kVllm2026_08, 64, 72, InputDtype::none, true, "hidden"},
+      {WeightFormat::fp8_tensor, mx::kVllm2026_08, 64, 80, InputDtype::none, true, "w2_rows"},
+      {WeightFormat::fp8_channel, mx::kVllm2026_05, 40, 64, InputDtype::none, true, "w13_rows"},
+      {WeightFormat::fp8_channel, mx::kVllm2026_05, 32, 64, InputDtype::none, true, ""},
+      {WeightFormat::fp8_block, mx::kVllm2026_08, 192, 64, InputDtype::none, false, "intermediate"},
+      {WeightFormat::fp8_block, mx::kVllm2026_08, 192, 64, InputDtype::int8, true, "activation_dtype"},
+      {WeightFormat::mxfp8, mx::kVllm2026_05, 32, 64, InputDtype::none, false, "w13_rows"},
+      {WeightFormat::mxfp8, mx::kVllm2026_08, 96, 96, InputDtype::none, true, "w2_rows"},
   };
   for (const Row& row : rows) {
-    INFO(mx::layout::name_of(row.format) << " " << mx::layout::name_of(row.engine) << " I " << row.intermediate << " H " << row.hidden);
+    INFO(mx::layout::name_of(row.format) << " " << mx::name_of(row.engine) << " I " << row.intermediate << " H " << row.hidden);
     const Sizes sizes{1, row.intermediate, row.hidden, std::max(mx::layout::group_of(row.format), std::int64_t{1})};
     const Setting setting{.sizes = sizes,
                           .padded = sizes,
@@ -278,8 +278,8 @@ TEST_CASE("NVFP4, MXFP8 and FP8 for Marlin and back") {
   for (const WeightFormat format :
        {WeightFormat::nvfp4, WeightFormat::mxfp8, WeightFormat::fp8_tensor, WeightFormat::fp8_channel, WeightFormat::fp8_block}) {
     for (const bool gated : {true, false}) {
-      for (const Engine engine : mx::layout::kEngines) {
-        INFO(mx::layout::name_of(format) << (gated ? "" : " not gated") << " " << mx::layout::name_of(engine));
+      for (const Engine engine : mx::layout::kConversionEngines) {
+        INFO(mx::layout::name_of(format) << (gated ? "" : " not gated") << " " << mx::name_of(engine));
         const std::int64_t group = std::max(mx::layout::group_of(format), std::int64_t{1});
         // A largest NVFP4 scale above 224 keeps the factor at 1.
         CanonicalLayer layer =

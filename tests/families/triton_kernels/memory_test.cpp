@@ -17,7 +17,7 @@ using mx::layout::Arch;
 using mx::layout::backend_layout_named;
 using mx::layout::BackendLayout;
 using mx::layout::Coord;
-using mx::layout::Engine;
+using mx::Engine;
 using mx::layout::Layout;
 using mx::layout::Role;
 using mx::layout::Setting;
@@ -59,8 +59,8 @@ TEST_CASE("each device's weights and scales") {
   const Map as_loaded = rows_of_elements(kSizes, kSizes.intermediate, -1);
   const Map scales_as_loaded = mx::test::mapped(kSizes.experts * kSizes.hidden * groups, [](std::int64_t address) { return address; });
   for (std::string_view backend : {"TRITON", "TRITON_UNFUSED", "AITER_MXFP4_FP8"}) {
-    for (Engine engine : mx::layout::kEngines) {
-      CAPTURE(backend, mx::layout::name_of(engine));
+    for (Engine engine : mx::layout::kConversionEngines) {
+      CAPTURE(backend, mx::name_of(engine));
       const auto weight = [&](const Setting& setting) { return built(backend, Role::w2_weight, setting).gather(); };
       const auto scale = [&](const Setting& setting) { return built(backend, Role::w2_weight_scale, setting).gather(); };
 
@@ -91,10 +91,10 @@ TEST_CASE("gfx950's scales by ranks and release") {
   const Map swizzled = staged("triton.CDNA4MXScaleLayout", "triton_kernels-3.5", sizes, 8);
   const Map as_loaded = mx::test::mapped(256 * 8, [](std::int64_t address) { return address; });
   for (int ranks : {1, 2, 4}) {
-    Setting setting = setting_of(Arch::gfx950, Engine::v2026_05, sizes);
+    Setting setting = setting_of(Arch::gfx950, mx::kVllm2026_05, sizes);
     setting.tp_size = ranks;
     CHECK(built("TRITON", Role::w2_weight_scale, setting).gather() == swizzled);
-    setting.engine = Engine::v2026_08;
+    setting.engine = mx::kVllm2026_08;
     CHECK(built("TRITON", Role::w2_weight_scale, setting).gather() == (ranks <= 2 ? swizzled : as_loaded));
     CHECK(built("TRITON", Role::w2_weight, setting).gather() == rows_of_elements(sizes, 256, -1));
   }
@@ -103,14 +103,14 @@ TEST_CASE("gfx950's scales by ranks and release") {
     const auto broken = broken_needs(row_of("AITER_MXFP4_FP8", setting.engine), setting);
     return broken.empty() ? std::string_view() : name_of(broken.front().need.quantity);
   };
-  CHECK(first_broken(setting_of(Arch::gfx950, Engine::v2026_05)) == "w13_groups");
-  CHECK(first_broken(setting_of(Arch::gfx950, Engine::v2026_05, {1, 96, 256})) == "w2_groups");
-  CHECK(first_broken(setting_of(Arch::gfx950, Engine::v2026_08)).empty());
-  CHECK(first_broken(setting_of(Arch::gfx942, Engine::v2026_05)).empty());
+  CHECK(first_broken(setting_of(Arch::gfx950, mx::kVllm2026_05)) == "w13_groups");
+  CHECK(first_broken(setting_of(Arch::gfx950, mx::kVllm2026_05, {1, 96, 256})) == "w2_groups");
+  CHECK(first_broken(setting_of(Arch::gfx950, mx::kVllm2026_08)).empty());
+  CHECK(first_broken(setting_of(Arch::gfx942, mx::kVllm2026_05)).empty());
 }
 
 TEST_CASE("before the swizzle nothing is padded") {
-  for (Engine engine : mx::layout::kEngines) {
+  for (Engine engine : mx::layout::kConversionEngines) {
     Setting setting = setting_of(Arch::sm90, engine);
     setting.before_swizzle = true;
     CHECK(built("TRITON", Role::w2_weight, setting).gather() == rows_of_elements(kSizes, 96, -1));
@@ -120,16 +120,16 @@ TEST_CASE("before the swizzle nothing is padded") {
 
 TEST_CASE("the later engine pads Hopper's scales to 4 groups first") {
   const Sizes sizes{1, 160, 256};
-  CHECK(built("TRITON", Role::w2_weight_scale, setting_of(Arch::sm90, Engine::v2026_05, sizes)).bytes() == 256 * 6);
-  CHECK(built("TRITON", Role::w2_weight_scale, setting_of(Arch::sm90, Engine::v2026_08, sizes)).bytes() == 256 * 8);
-  Setting unswizzled = setting_of(Arch::sm90, Engine::v2026_08, sizes);
+  CHECK(built("TRITON", Role::w2_weight_scale, setting_of(Arch::sm90, mx::kVllm2026_05, sizes)).bytes() == 256 * 6);
+  CHECK(built("TRITON", Role::w2_weight_scale, setting_of(Arch::sm90, mx::kVllm2026_08, sizes)).bytes() == 256 * 8);
+  Setting unswizzled = setting_of(Arch::sm90, mx::kVllm2026_08, sizes);
   unswizzled.torch_before_2_8_1 = true;
   CHECK(built("TRITON", Role::w2_weight_scale, unswizzled).bytes() == 256 * 8);
 }
 
 TEST_CASE("rows of w13 stay as loaded") {
   for (std::string_view backend : {"TRITON", "TRITON_UNFUSED", "AITER_MXFP4_FP8"}) {
-    Setting setting = setting_of(Arch::gfx942, Engine::v2026_08);
+    Setting setting = setting_of(Arch::gfx942, mx::kVllm2026_08);
     // gpt-oss row 2i + half; 160 elements or 5 scales a row.
     CHECK(built(backend, Role::w13_weight, setting).at(Coord{1, 1, 7, 9}) == (192 + 15) * 160 + 9);
     CHECK(built(backend, Role::w13_weight_scale, setting).at(Coord{1, 1, 7, 3}) == (192 + 15) * 5 + 3);
@@ -137,7 +137,7 @@ TEST_CASE("rows of w13 stay as loaded") {
     CHECK(built(backend, Role::w13_bias, setting).bytes() == 2 * 192 * 4);
   }
   for (std::string_view backend : {"TRITON_UNFUSED", "AITER_MXFP4_FP8"}) {
-    Setting setting = setting_of(Arch::gfx942, Engine::v2026_08, kSizes, SourceOrder::standard);
+    Setting setting = setting_of(Arch::gfx942, mx::kVllm2026_08, kSizes, SourceOrder::standard);
     CHECK(built(backend, Role::w13_weight, setting).at(Coord{1, 1, 7, 9}) == (192 + 96 + 7) * 160 + 9);
     CHECK(built(backend, Role::w13_bias, setting).at(Coord{1, 1, 7}) == 192 + 96 + 7);
   }
@@ -145,7 +145,7 @@ TEST_CASE("rows of w13 stay as loaded") {
 
 TEST_CASE("hazard: TRITON interleaves the packed columns of standard weights and scales, not their rows") {
   const Sizes sizes{1, 64, 128};
-  const Setting setting = setting_of(Arch::gfx942, Engine::v2026_05, sizes, SourceOrder::standard);
+  const Setting setting = setting_of(Arch::gfx942, mx::kVllm2026_05, sizes, SourceOrder::standard);
   const Layout weight = built("TRITON", Role::w13_weight, setting);
   const Layout scale = built("TRITON", Role::w13_weight_scale, setting);
   const Layout bias = built("TRITON", Role::w13_bias, setting);
@@ -161,30 +161,30 @@ TEST_CASE("hazard: TRITON interleaves the packed columns of standard weights and
   // w2 is left alone.
   CHECK(built("TRITON", Role::w2_weight, setting).inverse(3 * 64 + 5).coord == Coord{0, 3, 5});
 
-  const Setting odd = setting_of(Arch::gfx942, Engine::v2026_05, {1, 64, 96}, SourceOrder::standard);
+  const Setting odd = setting_of(Arch::gfx942, mx::kVllm2026_05, {1, 64, 96}, SourceOrder::standard);
   CHECK(refuses(ErrorCode::usage, "H/group = 3 is not a multiple of 2", [&] { check_needs(row_of("TRITON", odd.engine), odd); }));
   CHECK_NOTHROW(check_needs(row_of("TRITON_UNFUSED", odd.engine), odd));
-  CHECK_NOTHROW(check_needs(row_of("TRITON", odd.engine), setting_of(Arch::gfx942, Engine::v2026_05, {1, 64, 96})));
+  CHECK_NOTHROW(check_needs(row_of("TRITON", odd.engine), setting_of(Arch::gfx942, mx::kVllm2026_05, {1, 64, 96})));
 }
 
 TEST_CASE("which engine converts which order for triton_kernels") {
   using mx::layout::Form;
-  for (Engine engine : mx::layout::kEngines) {
+  for (Engine engine : mx::layout::kConversionEngines) {
     for (std::string_view backend : {"TRITON", "TRITON_UNFUSED", "AITER_MXFP4_FP8"}) {
       CHECK(row_of(backend, engine).converts(Form(SourceOrder::gpt_oss), engine));
       CHECK_FALSE(row_of(backend, engine).converts(Form(WeightFormat::mxfp4, SourceOrder::gpt_oss, false), engine));
-      const bool standard = backend != "AITER_MXFP4_FP8" || engine == Engine::v2026_08;
+      const bool standard = backend != "AITER_MXFP4_FP8" || engine == mx::kVllm2026_08;
       CHECK(row_of(backend, engine).converts(Form(SourceOrder::standard), engine) == standard);
     }
   }
 }
 
 TEST_CASE("AITER_MXFP4_FP8 needs input scales, Hopper's scales a power of two of warps") {
-  Setting setting = setting_of(Arch::gfx942, Engine::v2026_08);
+  Setting setting = setting_of(Arch::gfx942, mx::kVllm2026_08);
   setting.has_input_scale = false;
   CHECK(refuses(ErrorCode::usage, "input scales are missing", [&] { check_needs(row_of("AITER_MXFP4_FP8", setting.engine), setting); }));
   CHECK_NOTHROW(check_needs(row_of("TRITON", setting.engine), setting));
-  Setting hopper = setting_of(Arch::sm90, Engine::v2026_08);
+  Setting hopper = setting_of(Arch::sm90, mx::kVllm2026_08);
   hopper.num_warps = 6;
   CHECK(refuses(ErrorCode::usage, "num_warps = 6 is not a power of two", [&] { check_needs(row_of("TRITON", hopper.engine), hopper); }));
   hopper.before_swizzle = true;
@@ -201,7 +201,7 @@ TEST_CASE("layers for triton_kernels come back from every device") {
         layer[role].resize(static_cast<std::size_t>(mx::layout::canonical(role, sizes, layer.form).bytes()));
         for (std::uint8_t& byte : layer[role]) byte = next = static_cast<std::uint8_t>(5 * next + 1);
       }
-      Setting setting = setting_of(arch, Engine::v2026_08, sizes, order);
+      Setting setting = setting_of(arch, mx::kVllm2026_08, sizes, order);
       setting.padded = {1, 96, 128};
       const auto packed = mx::layout::convert(layer, row_of("TRITON", setting.engine), setting);
       CHECK(packed.losses.empty());
@@ -211,7 +211,7 @@ TEST_CASE("layers for triton_kernels come back from every device") {
 }
 
 TEST_CASE("the way to triton_kernels for backends that take it in part") {
-  const Setting setting = setting_of(Arch::gfx1250, Engine::v2026_08, kSizes, SourceOrder::standard);
+  const Setting setting = setting_of(Arch::gfx1250, mx::kVllm2026_08, kSizes, SourceOrder::standard);
   const auto plan = mx::layout::triton_plan(Role::w13_bias, setting, mx::layout::LastAxis::kept);
   CHECK(plan.cast->to_bits == 32);
   CHECK(plan.layout.at(Coord{1, 1, 7}) == 192 + 96 + 7);

@@ -110,7 +110,7 @@ TEST_CASE("decisions are read back as the deployments that were asked, and a cha
     CHECK(read->oracle == oracle);
     CHECK(read->deployment == deployment);
     // The answer by the model's own interface, not by the words of the file.
-    const mx::oracle::Decision decision = mx::oracle::select(oracle, deployment);
+    const mx::oracle::Decision decision = mx::oracle::select(mx::kVllm2026_05, oracle, deployment);
     CHECK(decision.refusal.has_value() == one["result"].contains("error_type"));
     if (decision.choice) CHECK(one["result"]["backend"] == decision.choice->backend);
     CHECK(mx::golden::evaluate_oracle_case(one).equal);

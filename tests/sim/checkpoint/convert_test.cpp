@@ -22,7 +22,7 @@ namespace mx::test {
 namespace {
 
 namespace fs = std::filesystem;
-using layout::Engine;
+
 using layout::Setting;
 
 /// A device that each backend runs on; TRITON's layouts differ between devices.
@@ -41,7 +41,7 @@ struct Case {
 std::vector<Case> every_case() {
   std::vector<Case> cases;
   for (const layout::BackendLayout& row : layout::all_backend_layouts()) {
-    for (const Engine engine : layout::kEngines) {
+    for (const Engine engine : layout::kConversionEngines) {
       if (!row.converts(layout::SourceOrder::gpt_oss, engine)) continue;
       for (const layout::Arch arch : archs_of(row.family)) {
         cases.push_back({std::string(row.backend), {.sizes = {}, .padded = {}, .form = {}, .engine = engine, .arch = arch}});
@@ -52,7 +52,7 @@ std::vector<Case> every_case() {
 }
 
 std::string name_of(const Case& c) {
-  return c.backend + " " + std::string(layout::name_of(c.setting.engine)) + " " + std::string(layout::name_of(c.setting.arch));
+  return c.backend + " " + std::string(name_of(c.setting.engine)) + " " + std::string(layout::name_of(c.setting.arch));
 }
 
 sim::ConvertOptions options_of(const Case& c) { return {.backend = c.backend, .setting = c.setting}; }
@@ -149,7 +149,7 @@ TEST_CASE("the tags say what was done") {
   sim::write_synthetic_checkpoint(source, {.layers = 2, .experts = 2, .hidden = 96, .intermediate = 160, .top_k = 2});
   Setting setting{};
   setting.arch = layout::Arch::sm90;
-  setting.engine = Engine::v2026_08;
+  setting.engine = kVllm2026_08;
   sim::convert_checkpoint(source, directory.path() / "packed", {.backend = "triton", .setting = setting});
   const sim::Json tags = tags_of(directory.path() / "packed" / "mxact-layer-00001.safetensors");
   CHECK(tags["version"] == 2);
@@ -158,7 +158,7 @@ TEST_CASE("the tags say what was done") {
   CHECK(tags["layer"] == 1);
   CHECK(tags["rank"] == 0);
   CHECK(tags["losses"].empty());
-  CHECK(tags["setting"]["engine"] == "2026-08");
+  CHECK(tags["setting"]["engine"] == "vllm@2026-08");
   CHECK(tags["setting"]["platform"] == "sm90");
   CHECK(tags["setting"]["weight-format"] == "mxfp4");
   CHECK(tags["setting"]["source-order"] == "gpt_oss");
@@ -198,7 +198,7 @@ TEST_CASE("the ranks of a conversion are the checkpoint together, in any order, 
     const fs::path other = directory.path() / "other";
     Setting setting{};
     setting.tp_size = 3;
-    setting.engine = Engine::v2026_08;
+    setting.engine = kVllm2026_08;
     sim::convert_checkpoint(source, other, {.backend = backend, .setting = setting, .rank = 2});
     CHECK(input_error_defect(error_of([&] { restored_from({ranks[2], ranks[1], other}, restored); }), {other.string(), "another conversion"}) == "");
     fs::remove_all(other);
@@ -274,7 +274,9 @@ TEST_CASE("a file that cannot grow ends the work, and leaves nothing") {
   struct rlimit before {};
   REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  const struct rlimit small { 40'000, before.rlim_max };
+  const struct rlimit small {
+    40'000, before.rlim_max
+  };
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
   const std::optional<Error> there = error_of([&] { sim::convert_checkpoint(source, directory.path() / "other", triton()); });
   const std::optional<Error> back = error_of([&] { sim::restore_checkpoint({packed}, restored, {}); });

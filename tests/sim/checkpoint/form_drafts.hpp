@@ -28,7 +28,7 @@ struct FormCase {
   std::string quantization;  ///< quantization_config of config.json, and further keys
   bool inverse;              ///< the global scale in the file is the inverse of the factor
   std::string backend;
-  layout::Engine engine;
+  Engine engine;
 };
 const std::vector<FormCase>& form_cases();
 const FormCase& form_case(const std::string& title);

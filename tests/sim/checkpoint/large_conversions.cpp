@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "model/engine/vllm/rounding.hpp"
 #include "model/families/memory.hpp"
 #include "sim/checkpoint/checkpoint.hpp"
+#include "sim/rounding.hpp"
 #include "support/random.hpp"
 #include "tests/catch.hpp"
 #include "tests/sim/checkpoint/convert_files.hpp"
@@ -34,6 +34,7 @@ bool is_cuda(Arch arch) { return arch <= Arch::sm120; }
 bool is_cuda_or_xpu(Arch arch) { return is_cuda(arch) || arch == Arch::xpu; }
 bool is_cpu(Arch arch) { return arch == Arch::cpu; }
 bool is_xpu(Arch arch) { return arch == Arch::xpu; }
+bool is_rocm(Arch arch) { return layout::platform_of(arch) == oracle::PlatformKind::rocm; }
 bool is_any(Arch) { return true; }
 
 /// Makers whose devices a backend has kernels for, by the beginning of its name; the first row that fits.
@@ -47,7 +48,7 @@ constexpr std::array<Devices, 9> kDevices{{
     {"HUMMING", is_cuda},
     {"MARLIN", is_cuda_or_xpu},
     {"BATCHED_MARLIN", is_cuda},
-    {"AITER", layout::is_rocm},
+    {"AITER", is_rocm},
     {"CPU", is_cpu},
     {"XPU", is_xpu},
     {"", is_any},
@@ -73,19 +74,19 @@ void add_once(std::vector<std::string>& names, std::string_view name) {
 std::vector<Case> cases_of(const layout::Sizes& sizes) {
   std::vector<Case> cases;
   for (const layout::BackendLayout& row : layout::all_backend_layouts()) {
-    for (const layout::Engine engine : layout::kEngines) {
+    for (const Engine engine : layout::kConversionEngines) {
       if (!row.converts(layout::SourceOrder::gpt_oss, engine)) continue;
       for (const Arch arch : kArchs) {
         if (!runs_on(row.backend, arch)) continue;
         Setting setting{.sizes = sizes, .padded = {}, .form = {}, .engine = engine, .arch = arch};
-        setting.padded = layout::rounded_up(row.backend, setting);
+        setting.padded = sim::rounded_up(row.backend, setting);
         if (!layout::broken_needs(row, setting).empty()) continue;
         std::string programs;
         for (const layout::Role role : layout::kRoles) programs += sim::program_digest(row.build(role, setting).layout);
         auto same = std::ranges::find_if(cases, [&](const Case& c) { return c.backend == row.backend && c.programs == programs; });
         if (same == cases.end()) same = cases.insert(same, {std::string(row.backend), setting, programs, {}, {}});
         add_once(same->platforms, layout::name_of(arch));
-        add_once(same->engines, layout::name_of(engine));
+        add_once(same->engines, name_of(engine));
       }
     }
   }
@@ -161,7 +162,7 @@ void convert_every_way(const layout::Sizes& sizes) {
   int identical = 0;
   const std::vector<Case> cases = cases_of(sizes);
   for (const Case& c : cases) {
-    INFO(c.backend << " on " << layout::name_of(c.setting.arch) << ", engine " << layout::name_of(c.setting.engine));
+    INFO(c.backend << " on " << layout::name_of(c.setting.arch) << ", engine " << name_of(c.setting.engine));
     const Run there = run([&] { return sim::convert_checkpoint(source, packed, {.backend = c.backend, .setting = c.setting}).losses.empty(); });
     CHECK(there.good);
     const Run back = run([&] { return sim::restore_checkpoint({packed}, restored, {}).finished; });

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "kernels/relayout/mover.hpp"
-#include "model/engine/vllm/rounding.hpp"
 #include "model/families/memory.hpp"
 #include "sim/checkpoint/checkpoint.hpp"
+#include "sim/rounding.hpp"
 #include "support/json.hpp"
 #include "support/random.hpp"
 #include "tests/catch.hpp"
@@ -122,7 +122,7 @@ double seconds_of_kernels(const fs::path& source, const sim::ConvertOptions& opt
   const layout::CanonicalLayer layer = sim::Checkpoint(source).layer(0).experts;
   layout::Setting setting{};
   setting.sizes = setting.padded = kSizes;
-  setting.padded = layout::rounded_up(options.backend, setting);
+  setting.padded = sim::rounded_up(options.backend, setting);
   const layout::BackendLayout& backend = *layout::find_backend_layout(options.backend);
   std::vector<double> times;
   for (int i = 0; i < 3; ++i) {

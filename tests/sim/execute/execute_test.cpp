@@ -30,7 +30,7 @@ ModelActivation model_of(const ExecutionRow& row) {
 layout::Arch device_of(const ExecutionRow& row) {
   for (const layout::Arch arch : {layout::Arch::sm90, layout::Arch::sm100, layout::Arch::gfx950, layout::Arch::xpu, layout::Arch::cpu}) {
     if (row.layout.empty()) return arch;
-    const layout::BackendLayout& backend = layout::backend_layout_named(row.layout, row.format, layout::Engine::v2026_05);
+    const layout::BackendLayout& backend = layout::backend_layout_named(row.layout, row.format, kVllm2026_05);
     const layout::Setting setting{.sizes = {2, 256, 256, 1}, .padded = {2, 256, 256, 1}, .form = {}, .arch = arch};
     bool device_fits = true;
     for (const layout::Need& need : backend.needs)
@@ -57,7 +57,7 @@ const std::set<std::pair<std::string_view, WeightFormat>>& oracle_pairs() {
                                                                  {"mxfp8", WeightFormat::mxfp8},
                                                                  {"w4a8", WeightFormat::int4}};
     for (const auto& [oracle, format] : formats) {
-      for (const oracle::BackendRow& row : oracle::tables_of(oracle).backends) {
+      for (const oracle::BackendRow& row : oracle::tables_of(kVllm2026_05, oracle).backends) {
         if (!row.classes.empty()) all.emplace(row.name, format);
       }
     }
@@ -77,7 +77,7 @@ TEST_CASE("every backend of the oracles has a row that executes it") {
     INFO(backend << " " << layout::name_of(format));
     CHECK(find_execution(format, backend) != nullptr);
   }
-  for (const oracle::BackendRow& row : oracle::tables_of("fp8").backends) {
+  for (const oracle::BackendRow& row : oracle::tables_of(kVllm2026_05, "fp8").backends) {
     if (row.classes.empty()) continue;
     INFO(row.name);
     int rows = 0;
@@ -107,7 +107,7 @@ TEST_CASE("every row executes from its own packed tensors with the bits of the c
       CHECK(run_slots(execution, Weights::of_checkpoint(layer, row), read, slots, {}).size() == slots.size());
       continue;
     }
-    const layout::BackendLayout& backend = layout::backend_layout_named(row.layout, row.format, layout::Engine::v2026_05);
+    const layout::BackendLayout& backend = layout::backend_layout_named(row.layout, row.format, kVllm2026_05);
     const layout::Setting setting{.sizes = sizes, .padded = sizes, .form = form, .arch = device_of(row)};
     const layout::PackedLayer packed = layout::convert(layer, backend, setting);
     // What a conversion says that it loses is not there to be executed; W4A8 loses what its own split of the scales rounds away.

@@ -65,7 +65,7 @@ std::optional<Place> place_of(const OracleBackends& of, const std::string& backe
                                    " }\nlayer { experts 2 top_k 2 hidden 256 intermediate 256 routing Renormalize activation " + activation + " }\n" +
                                    "env { VLLM_ROCM_USE_AITER 1 }\n";
           const DeploymentFile file = parse_deployment_file(text, "test");
-          const Selected choice = selected(file.oracle, file.deployment, backend);
+          const Selected choice = selected(file.engine, file.oracle, file.deployment, backend);
           if (choice.answer != CellAnswer::refused) return Place{make_scenario(file, {.tokens = 2}), choice.kernel_class};
         }
       }

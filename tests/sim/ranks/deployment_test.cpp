@@ -22,7 +22,7 @@ const std::string kLayer = "experts 4 top_k 4 hidden 96 intermediate 96";
 
 Simulation run(const std::string& text, const std::string& backend) {
   const Scenario scenario = make_scenario(parse_deployment_file(text, "test"), {.tokens = 3});
-  const Selected choice = selected(scenario.oracle, scenario.deployment, backend);
+  const Selected choice = selected(scenario.engine, scenario.oracle, scenario.deployment, backend);
   REQUIRE(choice.answer != CellAnswer::refused);
   const SimulationRequest request{scenario.oracle, scenario.deployment, backend, choice.kernel_class, scenario.engine};
   return simulate(request, scenario.layer, scenario.tokens, run_reference(request, scenario.layer, scenario.tokens, {}), in_process());
@@ -88,7 +88,7 @@ TEST_CASE("one rank from the packed form has the bits of one rank from the check
 
 TEST_CASE("a deployment whose outputs cannot show a wrong weight is mistrusted, not passed") {
   Scenario scenario = make_scenario(parse_deployment_file(file_text("SM90", "tp 2", kLayer), "test"), {.tokens = 3});
-  const Selected choice = selected(scenario.oracle, scenario.deployment, "TRITON");
+  const Selected choice = selected(scenario.engine, scenario.oracle, scenario.deployment, "TRITON");
   const SimulationRequest request{scenario.oracle, scenario.deployment, "TRITON", choice.kernel_class, scenario.engine};
   const auto simulated = [&] {
     return simulate(request, scenario.layer, scenario.tokens, run_reference(request, scenario.layer, scenario.tokens, {}), in_process());

@@ -54,14 +54,14 @@ struct Drawn {
 
 /// The class of a backend that accepts a deployment.
 std::optional<std::string> class_of(const oracle::Deployment& deployment, std::string_view backend) {
-  for (const oracle::Candidate& candidate : oracle::support("mxfp4", deployment)) {
+  for (const oracle::Candidate& candidate : oracle::support(kVllm2026_05, "mxfp4", deployment)) {
     if (candidate.backend == backend && candidate.verdict.supported) return candidate.kernel_class;
   }
   return std::nullopt;
 }
 
 std::optional<Drawn> drawn(Draws& random, std::int64_t experts) {
-  const auto& backends = oracle::tables_of("mxfp4").backends;
+  const auto& backends = oracle::tables_of(kVllm2026_05, "mxfp4").backends;
   const std::string backend(backends[random() % backends.size()].name);
   const ExecutionRow* row = find_execution(layout::WeightFormat::mxfp4, backend);
   const Ranks ranks = one_of(random, kRanks);

@@ -122,7 +122,7 @@ TEST_CASE("the whole product: every answer is that of a single search") {
         const MatrixAnswer& answer = matrix.answer(section, spread, platform);
         const oracle::Deployment deployment =
             oracle::deployment_of(*section.model, *section.scheme, *matrix.platforms[platform], matrix.spreads[spread]->request);
-        const oracle::Decision decision = oracle::select(section.scheme->oracle, deployment);
+        const oracle::Decision decision = oracle::select(mx::kVllm2026_05, section.scheme->oracle, deployment);
         const auto chosen = std::count_if(answer.cells.begin(), answer.cells.end(), [](const MatrixCell& c) { return c.state == CellState::chosen; });
         const bool right = decision.choice
                                ? answer.chosen && chosen == 1 && section.tables->backends[*answer.chosen].name == decision.choice->backend &&

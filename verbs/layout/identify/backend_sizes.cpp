@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "model/engine/vllm/rounding.hpp"
+#include "sim/rounding.hpp"
 
 namespace mx::golden {
 namespace {
@@ -43,9 +43,9 @@ std::optional<Sizes> sizes_for(Role role, const Form& form, const Matrix& matrix
   return std::nullopt;
 }
 
-std::optional<layout::Engine> first_engine(const BackendLayout& row, const Form& form) {
-  const auto found = std::ranges::find_if(layout::kEngines, [&](layout::Engine engine) { return row.converts(form, engine); });
-  return found == layout::kEngines.end() ? std::nullopt : std::optional(*found);
+std::optional<Engine> first_engine(const BackendLayout& row, const Form& form) {
+  const auto found = std::ranges::find_if(layout::kConversionEngines, [&](Engine engine) { return row.converts(form, engine); });
+  return found == layout::kConversionEngines.end() ? std::nullopt : std::optional(*found);
 }
 
 /// Forms that the row converts and that matter to the tensor: w2 lies the same way in all of them.
@@ -74,7 +74,7 @@ std::vector<Setting> settings_for(const BackendLayout& row, Role role, const Mat
     std::vector<Sizes> tried;
     const std::optional<BackendChoice> taken = next_taken(BackendChoice{&row, role, setting});
     const bool same_layer = taken && taken->setting.sizes == *sizes;
-    for (const Sizes& padded : {*sizes, layout::rounded_up(row.backend, setting), same_layer ? taken->setting.padded : *sizes}) {
+    for (const Sizes& padded : {*sizes, sim::rounded_up(row.backend, setting), same_layer ? taken->setting.padded : *sizes}) {
       if (std::ranges::find(tried, padded) != tried.end()) continue;
       tried.push_back(padded);
       setting.padded = padded;

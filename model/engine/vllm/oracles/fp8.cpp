@@ -129,6 +129,7 @@ constexpr std::array kSteps = {
 
 const OracleTables& fp8_tables() {
   static const OracleTables tables = {
+      .engine = kVllm2026_05,
       .name = "fp8",
       .weight_key = std::nullopt,
       .keys = KeyPolicy::callers,

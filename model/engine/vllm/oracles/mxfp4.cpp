@@ -140,18 +140,12 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::raise, .error_type = "NotImplementedError", .why = "no backend supports this deployment"},
 };
 
-constexpr std::array<Names, 2> kMarlins = {"MARLIN", "BATCHED_MARLIN"};
-constexpr std::array kRoundings = {
-    RoundingRow{kDeepGemm, std::nullopt, 128, 128}, RoundingRow{kMarlins, PlatformKind::xpu, 128, 128},
-    RoundingRow{kMarlins, std::nullopt, 256, 128},  RoundingRow{kTrtllm, std::nullopt, 256, 256},
-    RoundingRow{kCutlass, std::nullopt, 128, 128},  RoundingRow{{}, PlatformKind::rocm, 256, 256},
-    RoundingRow{kCpu, std::nullopt, 32, 32},        RoundingRow{{}, std::nullopt, 1, 64},
-};
-
 }  // namespace
 
 const OracleTables& mxfp4_tables() {
+  static const std::vector<RoundingRow> roundings = roundings_of(kVllm2026_05);
   static const OracleTables tables = {
+      .engine = kVllm2026_05,
       .name = "mxfp4",
       .weight_key = QuantKey::mxfp4_static,
       .keys = KeyPolicy::requested_or_own,
@@ -165,7 +159,7 @@ const OracleTables& mxfp4_tables() {
       .batched_rewrites = kRewrites,
       .survives_key_filter = "EMULATION",
       .steps = kSteps,
-      .roundings = kRoundings,
+      .roundings = roundings,
   };
   return tables;
 }

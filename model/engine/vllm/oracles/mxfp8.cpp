@@ -44,6 +44,7 @@ constexpr std::array kSteps = {
 
 const OracleTables& mxfp8_tables() {
   static const OracleTables tables = {
+      .engine = kVllm2026_05,
       .name = "mxfp8",
       .weight_key = QuantKey::mxfp8_static,
       .keys = KeyPolicy::own,

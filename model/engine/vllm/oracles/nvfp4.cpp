@@ -96,6 +96,7 @@ constexpr std::array kSteps = {
 
 const OracleTables& nvfp4_tables() {
   static const OracleTables tables = {
+      .engine = kVllm2026_05,
       .name = "nvfp4",
       .weight_key = std::nullopt,
       .keys = KeyPolicy::callers,

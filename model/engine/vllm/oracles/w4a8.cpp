@@ -26,6 +26,7 @@ constexpr std::array kSteps = {
 
 const OracleTables& w4a8_tables() {
   static const OracleTables tables = {
+      .engine = kVllm2026_05,
       .name = "w4a8",
       .weight_key = std::nullopt,
       .keys = KeyPolicy::callers,

@@ -49,7 +49,7 @@ Answer<RoundedSizes> allocated_sizes(const OracleTables& tables, std::string_vie
   const LayerConfig& layer = deployment.layer;
   const auto exchanged = hidden_for_exchange(layer.hidden, layer.in_dtype, derive(deployment.parallel));
   if (const auto* refusal = std::get_if<Refusal>(&exchanged)) return *refusal;
-  return round_up(tables, backend, deployment.hardware.platform, std::get<std::int64_t>(exchanged), layer.intermediate_per_partition);
+  return round_up(tables, backend, deployment, {std::get<std::int64_t>(exchanged), layer.intermediate_per_partition});
 }
 
 Answer<RoundedSizes> prepared_sizes(std::string_view oracle, std::string_view backend, bool gated, bool has_block, const RoundedSizes& sizes) {

@@ -89,7 +89,7 @@ bool fails(const OracleTables& tables, const std::vector<AnswerExam>& exams) {
 bool fails(std::span<const KernelClass> classes, Name kernel_class, const std::vector<VerdictExam>& exams) {
   return std::any_of(exams.begin(), exams.end(), [&](const VerdictExam& exam) {
     // One backend is enough to ask one class.
-    OracleTables tables = tables_of(exam.oracle);
+    OracleTables tables = tables_of(kVllm2026_05, exam.oracle);
     const BackendRow row = backend_named(tables, exam.backend);
     tables.backends = {&row, 1};
     tables.classes = classes;
@@ -128,10 +128,12 @@ bool fails_sizes(const OracleTables& tables) {
     if (!props::has_word(backend.oracles, tables.name)) continue;
     for (const PlatformKind kind : {PlatformKind::cuda, PlatformKind::rocm, PlatformKind::xpu, PlatformKind::cpu}) {
       const props::Multiples to = props::restated_multiples(backend, kind);
+      Deployment deployment{};
+      deployment.hardware.platform = kind;
       for (const std::int64_t size : {1, 40, 100, 200, 300}) {
         const auto rounded = [&](std::int64_t multiple) { return (size + multiple - 1) / multiple * multiple; };
         try {
-          const RoundedSizes sizes = round_up(tables, backend.name, kind, size, size);
+          const RoundedSizes sizes = round_up(tables, backend.name, deployment, {size, size});
           if (sizes.hidden != rounded(to.hidden) || sizes.intermediate != rounded(to.intermediate)) return true;
         } catch (const Error&) {
           return true;

@@ -90,7 +90,7 @@ Asked asked_of(Name kernel_class) {
   Asked asked{0, 0, true};
   const std::vector<Name> through = asked_through(kernel_class);
   for (Name oracle : oracle_names()) {
-    const OracleTables& tables = tables_of(oracle);
+    const OracleTables& tables = tables_of(mx::kVllm2026_05, oracle);
     for (const BackendRow& row : tables.backends) {
       for (Name name : through) {
         if (!names(row, name)) continue;
@@ -156,7 +156,7 @@ Score score_of_oracles() {
   EveryNth picked(kOrdinary);
   for (Name oracle : oracle_names()) {
     Store store;
-    for (const Change<OracleTables>& change : oracle_changes(store, tables_of(oracle))) {
+    for (const Change<OracleTables>& change : oracle_changes(store, tables_of(mx::kVllm2026_05, oracle))) {
       if (!picked()) continue;
       count(score, std::string(oracle) + " " + change.id, oracle_change_noticed(change.value));
     }
@@ -176,7 +176,7 @@ TEST_CASE("the tables as they are pass every exam") {
     CHECK(exams->size() > 5000);
     for (const auto& [oracle, answers] : exams->answers) {
       INFO(oracle);
-      CHECK_FALSE(fails(tables_of(oracle), answers));
+      CHECK_FALSE(fails(tables_of(mx::kVllm2026_05, oracle), answers));
     }
     for (const auto& [name, verdicts] : exams->verdicts) {
       if (name == "*") continue;

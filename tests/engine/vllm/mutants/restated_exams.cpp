@@ -269,8 +269,8 @@ std::vector<Deployment> usual_deployments(Name oracle) {
       if (batched) usual.parallel = {.dp = 2, .enable_expert_parallel = true, .all2all_backend = "deepep_low_latency"};
       usual.layer.activation = oracle == "mxfp4" ? "SWIGLUOAI" : "SILU";
       usual.allow_vllm_cutlass = true;
-      usual.weight_key = name_of(tables_of(oracle).usual_weight_key);
-      usual.activation_key = name_of(tables_of(oracle).usual_activation_key);
+      usual.weight_key = name_of(tables_of(kVllm2026_05, oracle).usual_weight_key);
+      usual.activation_key = name_of(tables_of(kVllm2026_05, oracle).usual_activation_key);
       all.push_back(usual);
       // A key without a text form raises in the first class that takes the activation.
       all.push_back(usual);
@@ -309,7 +309,7 @@ void add_steered(Exams& exams, Name oracle) {
       Deployment set = usual;
       set.env[std::string(first.first)] = first.second;
       add_each(all, set, settings, [](Deployment& d, const auto& second) { d.env[std::string(second.first)] = second.second; });
-      const bool usual_keys = set.weight_key == name_of(tables_of(oracle).usual_weight_key);
+      const bool usual_keys = set.weight_key == name_of(tables_of(kVllm2026_05, oracle).usual_weight_key);
       if (usual_keys) add_missing_packages(all, set);
     }
   }

@@ -23,7 +23,7 @@ struct Chosen {
 
 Chosen chosen(const std::string& example) {
   const auto file = mx::sim::load_deployment_file(std::string(MXACT_SOURCE_DIR) + "/docs/examples/" + example + ".info");
-  const OracleTables& tables = tables_of(file.oracle);
+  const OracleTables& tables = tables_of(mx::kVllm2026_05, file.oracle);
   const Decision decision = select(tables, file.deployment);
   REQUIRE(decision.choice);
   return {file.deployment, &tables, *decision.choice};

@@ -8,6 +8,7 @@
 #include "model/engine/vllm/select.hpp"
 #include "model/engine/vllm/tables.hpp"
 #include "model/families/memory.hpp"
+#include "sim/rounding.hpp"
 #include "tests/catch.hpp"
 #include "tests/layout/errors.hpp"
 
@@ -20,7 +21,7 @@ struct Device {
   mx::oracle::PlatformKind kind;
 };
 
-Setting setting_of(Engine engine, Arch arch, std::int64_t intermediate, std::int64_t hidden) {
+Setting setting_of(mx::Engine engine, Arch arch, std::int64_t intermediate, std::int64_t hidden) {
   Setting setting;
   setting.sizes = {1, intermediate, hidden, 32};
   setting.engine = engine;
@@ -40,8 +41,10 @@ TEST_CASE("the rounding of 2026-05 is the oracle's, for every backend on every k
   for (const auto& row : mx::oracle::mxfp4_tables().backends) {
     for (const Device& device : devices) {
       for (const std::int64_t size : {32, 64, 96, 128, 160, 256, 288, 1440, 2880, 4096}) {
-        const auto want = mx::oracle::round_up(mx::oracle::mxfp4_tables(), row.name, device.kind, size, 4128 - size);
-        const Sizes got = rounded_up(row.name, setting_of(Engine::v2026_05, device.arch, 4128 - size, size));
+        mx::oracle::Deployment deployment{};
+        deployment.hardware.platform = device.kind;
+        const auto want = mx::oracle::round_up(mx::oracle::mxfp4_tables(), row.name, deployment, {size, 4128 - size});
+        const Sizes got = mx::sim::rounded_up(row.name, setting_of(mx::kVllm2026_05, device.arch, 4128 - size, size));
         INFO(row.name << " " << name_of(device.arch) << " " << size);
         CHECK(got.hidden == want.hidden);
         CHECK(got.intermediate == want.intermediate);
@@ -79,22 +82,22 @@ TEST_CASE("the rounding of 2026-08 differs for TRT-LLM, EMULATION and AITER's bf
   };
   for (const Row& row : rows) {
     INFO(row.backend);
-    Setting setting = setting_of(Engine::v2026_05, row.arch, 2880, 2912);
+    Setting setting = setting_of(mx::kVllm2026_05, row.arch, 2880, 2912);
     setting.activation = row.activation;
-    CHECK(text(rounded_up(row.backend, setting)) == row.older);
-    setting.engine = Engine::v2026_08;
-    CHECK(text(rounded_up(row.backend, setting)) == row.newer);
+    CHECK(text(mx::sim::rounded_up(row.backend, setting)) == row.older);
+    setting.engine = mx::kVllm2026_08;
+    CHECK(text(mx::sim::rounded_up(row.backend, setting)) == row.newer);
   }
   // EMULATION of 2026-05 rounds I to 64, of 2026-08 both to 32.
-  CHECK(text(rounded_up("EMULATION", setting_of(Engine::v2026_05, Arch::sm90, 96, 96))) == "128 x 96");
-  CHECK(text(rounded_up("EMULATION", setting_of(Engine::v2026_08, Arch::sm90, 96, 96))) == "96 x 96");
+  CHECK(text(mx::sim::rounded_up("EMULATION", setting_of(mx::kVllm2026_05, Arch::sm90, 96, 96))) == "128 x 96");
+  CHECK(text(mx::sim::rounded_up("EMULATION", setting_of(mx::kVllm2026_08, Arch::sm90, 96, 96))) == "96 x 96");
 }
 
 TEST_CASE("formats that are not rounded keep their sizes, and impossible sizes are refused") {
-  Setting setting = setting_of(Engine::v2026_05, Arch::sm90, 96, 96);
+  Setting setting = setting_of(mx::kVllm2026_05, Arch::sm90, 96, 96);
   setting.form = {WeightFormat::nvfp4, SourceOrder::standard};
   setting.sizes.group = 16;
-  CHECK(text(rounded_up("MARLIN", setting)) == "96 x 96");
+  CHECK(text(mx::sim::rounded_up("MARLIN", setting)) == "96 x 96");
   setting.sizes.hidden = 0;
-  CHECK(mx::test::refuses(mx::ErrorCode::usage, "must be positive", [&] { rounded_up("MARLIN", setting); }));
+  CHECK(mx::test::refuses(mx::ErrorCode::usage, "must be positive", [&] { mx::sim::rounded_up("MARLIN", setting); }));
 }

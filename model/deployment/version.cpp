@@ -1,0 +1,138 @@
+#include "model/deployment/version.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "model/error.hpp"
+#include "model/names.hpp"
+
+namespace mx {
+namespace {
+
+struct EngineRow {
+  Engine engine;
+  std::string_view name;
+};
+constexpr std::array kEngineRows{
+    EngineRow{kVllm2026_05, "vllm@2026-05"},
+    EngineRow{kVllm2026_08, "vllm@2026-08"},
+    EngineRow{kVllm2026_11, "vllm@2026-11"},
+};
+constexpr std::array kKnown{kVllm2026_05, kVllm2026_08, kVllm2026_11};
+
+/// A state of the sources that a version stands for: its release, where there is one, and its commit, as far as it is known.
+struct SourceRow {
+  std::string_view release;
+  std::string_view commit;
+  Engine engine;
+};
+/// Oldest first. Source: vllm-project/vllm; releases and their commits as the published wheels say them.
+constexpr std::array kSources{
+    SourceRow{"", "7e1b45a09252a5b513cd83116aa7a2f310220c34", kVllm2026_05},
+    SourceRow{"0.22.0", "0b3ba88f1", kVllm2026_05},
+    SourceRow{"0.22.1", "0decac0d9", kVllm2026_05},
+    SourceRow{"", "017e9f4448b700e85ee16023287b025693c72b9e", kVllm2026_08},
+    SourceRow{"", "7ca49fbe4bab019e55d57cdc4b7fd3d55c67c1a6", kVllm2026_08},
+    SourceRow{"0.29.0", "98dff2a81", kVllm2026_08},
+    SourceRow{"0.33.0", "4ba787ec9", kVllm2026_11},
+};
+
+constexpr std::string_view kProject = "vllm";
+constexpr std::size_t kShortestCommit = 7;
+
+std::string names_of(std::span<const Engine> engines) {
+  std::string names;
+  for (Engine engine : engines) names += (names.empty() ? "" : ", ") + std::string(name_of(engine));
+  return names;
+}
+
+bool is_month(std::string_view text) {
+  constexpr std::string_view kForm = "0000-00";
+  return text.size() == kForm.size() &&
+         std::ranges::equal(text, kForm, [](char c, char form) { return form == '-' ? c == '-' : c >= '0' && c <= '9'; });
+}
+
+bool is_commit(std::string_view text) {
+  return text.size() >= kShortestCommit && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+/// Numbers between dots, "0.22.1"; none when the text is no release.
+std::vector<int> numbers_of(std::string_view text) {
+  constexpr int kMost = 100'000;
+  std::vector<int> numbers{0};
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool digit = text[i] >= '0' && text[i] <= '9';
+    const bool dot = text[i] == '.' && i > 0 && text[i - 1] != '.' && i + 1 < text.size();
+    if ((!digit && !dot) || numbers.back() > kMost) return {};
+    dot ? numbers.push_back(0) : void(numbers.back() = 10 * numbers.back() + (text[i] - '0'));
+  }
+  return numbers.size() > 1 ? numbers : std::vector<int>();
+}
+
+Engine of_month(std::string_view month) {
+  for (const EngineRow& row : kEngineRows) {
+    if (row.name.ends_with(month)) return row.engine;
+  }
+  throw Error(ErrorCode::unsupported, "engine " + std::string(kProject) + "@" + std::string(month) + " is not known: " + names_of(kKnown) + " are");
+}
+
+Engine of_commit(std::string_view commit) {
+  for (const SourceRow& row : kSources) {
+    if (row.commit.starts_with(commit) || commit.starts_with(row.commit)) return row.engine;
+  }
+  std::string known;
+  for (const SourceRow& row : kSources) known += (known.empty() ? "" : ", ") + std::string(row.commit.substr(0, 9));
+  throw Error(ErrorCode::unsupported, "commit " + std::string(commit) + " of " + std::string(kProject) + " is not known: " + known + " are");
+}
+
+Engine of_release(std::string_view release) {
+  const std::vector<int> asked = numbers_of(release);
+  const SourceRow* below = nullptr;
+  const SourceRow* above = nullptr;
+  for (const SourceRow& row : kSources) {
+    if (row.release.empty()) continue;
+    if (row.release == release) return row.engine;
+    if (numbers_of(row.release) < asked) below = &row;
+    if (above == nullptr && numbers_of(row.release) > asked) above = &row;
+  }
+  const auto text = [](const SourceRow& row) { return std::string(row.release) + " is " + std::string(name_of(row.engine)); };
+  std::string nearest = below == nullptr ? "" : text(*below);
+  if (above != nullptr) nearest += (nearest.empty() ? "" : ", ") + text(*above);
+  throw Error(ErrorCode::unsupported, "release " + std::string(kProject) + "==" + std::string(release) + " is not known: of the nearest " + nearest);
+}
+
+}  // namespace
+
+std::span<const Engine> known_engines() { return kKnown; }
+
+std::string_view name_of(Engine engine) { return std::ranges::find(kEngineRows, engine, &EngineRow::engine)->name; }
+
+Engine engine_named(std::string_view name) {
+  std::string_view version = name;
+  const std::string_view sign = name.find('@') != std::string_view::npos ? "@" : "==";
+  const std::size_t mark = name.find(sign);
+  if (mark != std::string_view::npos) {
+    const std::array kProjects{kProject};
+    const std::string_view project = name.substr(0, mark);
+    if (project != kProject) throw Error(ErrorCode::usage, unknown_name("engine", project, kProjects), std::string(name));
+    version = name.substr(mark + sign.size());
+  }
+  if (is_month(version)) return of_month(version);
+  if (is_commit(version)) return of_commit(version);
+  if (!numbers_of(version).empty()) return of_release(version);
+  throw Error(ErrorCode::usage, "'" + std::string(name) + "' is no version of an engine: " + names_of(kKnown) +
+                                    ", a release as vllm==0.22.1, or a commit of at least 7 digits");
+}
+
+void no_tables(Engine engine, std::span<const Engine> with, std::string_view what) {
+  throw Error(ErrorCode::unsupported, std::string(name_of(engine)) + " has no tables of " + std::string(what) + "; " + names_of(with) +
+                                          (with.size() == 1 ? " has" : " have"));
+}
+
+void require_tables(Engine engine, std::span<const Engine> with, std::string_view what) {
+  if (std::ranges::find(with, engine) == with.end()) no_tables(engine, with, what);
+}
+
+}  // namespace mx

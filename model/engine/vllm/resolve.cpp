@@ -1,0 +1,53 @@
+#include "model/engine/vllm/resolve.hpp"
+
+#include <array>
+#include <variant>
+
+#include "model/column.hpp"
+
+namespace mx::oracle {
+namespace {
+
+template <class T>
+const Refusal* refusal_of(const std::optional<Answer<T>>& answer) {
+  return answer ? std::get_if<Refusal>(&*answer) : nullptr;
+}
+
+/// What a stage raised, or null.
+struct Stage {
+  std::string_view name;
+  const Refusal* (*raised)(const Resolution& resolution);
+};
+constexpr std::array kStages{
+    Stage{"selection", [](const Resolution& r) { return r.decision.refusal ? &*r.decision.refusal : nullptr; }},
+    Stage{"allocation", [](const Resolution& r) { return r.setup ? std::get_if<Refusal>(&r.setup->allocated) : nullptr; }},
+    Stage{"preparation", [](const Resolution& r) { return r.setup ? refusal_of(r.setup->prepared) : nullptr; }},
+    Stage{"configuration", [](const Resolution& r) { return r.setup ? refusal_of(r.setup->quant) : nullptr; }},
+    Stage{"construction", [](const Resolution& r) { return r.setup ? refusal_of(r.setup->assembly) : nullptr; }},
+};
+constexpr std::array kNames = column_of(kStages, &Stage::name);
+
+}  // namespace
+
+std::span<const std::string_view> stage_names() { return kNames; }
+
+Resolution resolve(const OracleTables& tables, const Deployment& deployment, Decision decision) {
+  Resolution resolution{tables.engine, deployment.layer.moe_backend, std::move(decision), std::nullopt, std::nullopt};
+  if (resolution.decision.choice) resolution.setup = set_up(tables, deployment, *resolution.decision.choice);
+  for (const Stage& stage : kStages) {
+    const Refusal* const raised = stage.raised(resolution);
+    if (raised == nullptr) continue;
+    resolution.failure = Failure{stage.name, *raised};
+    break;
+  }
+  return resolution;
+}
+
+Resolution resolve(Engine engine, const Deployment& deployment, const LayerRequest& layer, Detail detail) {
+  const OracleTables& tables = tables_of(engine, layer.oracle);
+  Deployment with_layer = deployment;
+  with_layer.layer = layer.config;
+  return resolve(tables, with_layer, select(tables, with_layer, detail));
+}
+
+}  // namespace mx::oracle

@@ -1,0 +1,44 @@
+#pragma once
+// What an engine makes of one layer of a deployment, stage by stage: each stage is a table whose output is the next one's input, and an engine that
+// fails, fails at one of them.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "model/engine/vllm/select.hpp"
+#include "model/engine/vllm/setup/setup.hpp"
+
+namespace mx::oracle {
+
+/// One of a model's layers, and the oracle that the engine asks about it. A model's layers need not be answered alike.
+struct LayerRequest {
+  std::string_view oracle;
+  LayerConfig config;
+};
+
+/// selection, allocation, preparation, configuration, construction: in the engine's order.
+std::span<const std::string_view> stage_names();
+
+/// Where an engine raises.
+struct Failure {
+  std::string_view stage;
+  Refusal refusal;
+};
+
+struct Resolution {
+  Engine engine;
+  std::string asked;           ///< the backend that the user names, or "auto"
+  Decision decision;           ///< kernel, class and sizes, or why none; with the trace
+  std::optional<Setup> setup;  ///< what follows from a choice
+  std::optional<Failure> failure;
+};
+
+/// The engine's answer for the deployment with that layer in the place of its own. Throws as select does.
+Resolution resolve(Engine engine, const Deployment& deployment, const LayerRequest& layer, Detail detail = Detail::codes);
+
+/// What follows from a decision that was made already.
+Resolution resolve(const OracleTables& tables, const Deployment& deployment, Decision decision);
+
+}  // namespace mx::oracle

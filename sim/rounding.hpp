@@ -1,0 +1,14 @@
+#pragma once
+// Sizes of the buffers that the engine loads a layer into, for what converters see of it.
+
+#include <string_view>
+
+#include "model/families/setting.hpp"
+
+namespace mx::sim {
+
+/// `setting.sizes` rounded up for a backend as its engine rounds them before loading: MXFP4 by the engine's table, other formats not at all. Throws
+/// Error(usage) as layout::check(sizes) does, Error(unsupported) for a version whose rounding is not known.
+layout::Sizes rounded_up(std::string_view backend, const layout::Setting& setting);
+
+}  // namespace mx::sim

@@ -1,0 +1,74 @@
+// An engine's answer stage by stage: what was asked, what follows, and where it fails. Expected stages are worked out by hand from the examples.
+
+#include "model/engine/vllm/resolve.hpp"
+
+#include <string>
+
+#include "sim/deployment_file.hpp"
+#include "tests/catch.hpp"
+#include "tests/engine/vllm/expect_error.hpp"
+
+using namespace mx::oracle;
+using mx::test::message_of;
+using mx::test::says;
+
+namespace {
+
+mx::sim::DeploymentFile example(const std::string& name) {
+  return mx::sim::load_deployment_file(std::string(MXACT_SOURCE_DIR) + "/docs/examples/" + name + ".info");
+}
+
+Resolution resolved(const mx::sim::DeploymentFile& file, const LayerConfig& layer) {
+  return resolve(mx::kVllm2026_05, file.deployment, {file.oracle, layer});
+}
+
+}  // namespace
+
+TEST_CASE("a deployment that runs goes through every stage") {
+  const auto file = example("gpt-oss-b200-deepep");
+  const Resolution resolution = resolved(file, file.deployment.layer);
+  CHECK(resolution.engine == mx::kVllm2026_05);
+  CHECK(resolution.asked == "auto");
+  REQUIRE(resolution.decision.choice);
+  REQUIRE(resolution.setup);
+  CHECK(std::get<Assembly>(*resolution.setup->assembly).prepare_class == "DeepEPLLPrepareAndFinalize");
+  CHECK_FALSE(resolution.failure);
+}
+
+TEST_CASE("where an engine raises is named by its stage") {
+  // A wish that the device cannot serve.
+  auto file = example("gpt-oss-b200");
+  LayerConfig layer = file.deployment.layer;
+  layer.moe_backend = "aiter";
+  const Resolution refused = resolved(file, layer);
+  CHECK(refused.asked == "aiter");
+  REQUIRE(refused.failure);
+  CHECK(refused.failure->stage == "selection");
+  CHECK(refused.failure->refusal.error_type == refused.decision.refusal->error_type);
+  CHECK_FALSE(refused.setup);
+  // The low-latency exchange has no hidden size above its largest.
+  file = example("gpt-oss-b200-deepep");
+  layer = file.deployment.layer;
+  layer.hidden = 16384;
+  const Resolution unallocated = resolved(file, layer);
+  REQUIRE(unallocated.decision.choice);
+  REQUIRE(unallocated.failure);
+  CHECK(unallocated.failure->stage == "allocation");
+}
+
+TEST_CASE("each layer of a deployment gets its own answer") {
+  const auto file = example("gpt-oss-b200");
+  LayerConfig other = file.deployment.layer;
+  other.hidden = 4096;
+  CHECK(resolved(file, other).decision.choice->rounded_hidden == 4096);
+  CHECK(resolved(file, file.deployment.layer).decision.choice->rounded_hidden == 3072);
+}
+
+TEST_CASE("no version's tables answer for another") {
+  const auto file = example("gpt-oss-b200");
+  const auto refusal = [&](mx::Engine engine) {
+    return message_of(mx::ErrorCode::unsupported, [&] { resolve(engine, file.deployment, {"nvfp4", file.deployment.layer}); });
+  };
+  CHECK(says(refusal(mx::kVllm2026_08), "vllm@2026-08 has no tables of oracle nvfp4; vllm@2026-05 has"));
+  CHECK(says(refusal(mx::kVllm2026_11), "vllm@2026-11 has no tables of oracle nvfp4"));
+}
