@@ -141,7 +141,8 @@ class Scan {
 };
 
 struct Node {
-  std::string key;
+  std::string name;  ///< as the file has it
+  std::string key;   ///< with the names of the blocks around it, dotted
   std::string value;
   std::size_t line = 1;
   bool has_value = false;
@@ -158,9 +159,10 @@ std::shared_ptr<const Node> build(const boost::property_tree::ptree& tree, const
     if (next == keys.size() || keys[next].key != key) fail("cannot be read without doubt near '" + key + "'", at_line(file, node->line));
     const ScannedKey& scanned = keys[next++];
     for (const auto& sibling : node->children) {
-      if (same_name(sibling->key, key)) fail("'" + key + "' is already given in line " + std::to_string(sibling->line), at_line(file, scanned.line));
+      if (same_name(sibling->name, key)) fail("'" + key + "' is already given in line " + std::to_string(sibling->line), at_line(file, scanned.line));
     }
     Node child;
+    child.name = key;
     child.key = self.key.empty() ? key : self.key + "." + key;
     child.value = subtree.data();
     child.line = scanned.line;
@@ -170,8 +172,6 @@ std::shared_ptr<const Node> build(const boost::property_tree::ptree& tree, const
   return node;
 }
 
-std::string last_part(const std::string& dotted) { return dotted.substr(dotted.rfind('.') == std::string::npos ? 0 : dotted.rfind('.') + 1); }
-
 }  // namespace
 
 struct InfoNode::Impl {
@@ -179,14 +179,19 @@ struct InfoNode::Impl {
   std::shared_ptr<const Node> node;
 
   /// Marks the key as known and, when it is there, as read.
-  const Node* find(std::string_view key) const {
+  std::shared_ptr<const Node> find(std::string_view key) const {
     if (std::find(node->asked.begin(), node->asked.end(), key) == node->asked.end()) node->asked.emplace_back(key);
     for (const auto& child : node->children) {
-      if (!same_name(last_part(child->key), key)) continue;
+      if (!same_name(child->name, key)) continue;
       child->read = true;
-      return child.get();
+      return child;
     }
     return nullptr;
+  }
+
+  InfoNode block_of(const std::shared_ptr<const Node>& child) const {
+    if (child->has_value) fail(child->key + " takes a block in braces, not a value", at_line(file, child->line));
+    return InfoNode(std::make_shared<Impl>(Impl{file, child}));
   }
 
   const std::string& value_of(const Node& child) const {
@@ -201,8 +206,7 @@ struct InfoNode::Impl {
   [[noreturn]] void missing(std::string_view key) const {
     const std::string_view known[] = {key};
     for (const auto& child : node->children) {
-      const std::string name = last_part(child->key);
-      if (!child->read && !nearest_name(name, known).empty()) {
+      if (!child->read && !nearest_name(child->name, known).empty()) {
         fail("unknown key '" + child->key + "' (did you mean " + std::string(key) + "?)", at_line(file, child->line));
       }
     }
@@ -213,7 +217,7 @@ struct InfoNode::Impl {
     for (const auto& child : block.children) {
       if (!child->read) {
         std::vector<std::string_view> known(block.asked.begin(), block.asked.end());
-        fail(unknown_name(block.key.empty() ? "key" : "key of " + block.key, last_part(child->key), known), at_line(file, child->line));
+        fail(unknown_name(block.key.empty() ? "key" : "key of " + block.key, child->name, known), at_line(file, child->line));
       }
       finish(*child);
     }
@@ -243,26 +247,33 @@ InfoNode InfoNode::parse(std::string_view text, const std::string& where) {
 }
 
 std::optional<InfoNode> InfoNode::child(std::string_view key) const {
-  const Node* found = impl_->find(key);
+  const auto found = impl_->find(key);
   if (found == nullptr) return std::nullopt;
-  if (found->has_value) fail(found->key + " takes a block in braces, not a value", at_line(impl_->file, found->line));
-  const auto same = [&](const std::shared_ptr<const Node>& node) { return node.get() == found; };
-  return InfoNode(std::make_shared<Impl>(Impl{impl_->file, *std::find_if(impl_->node->children.begin(), impl_->node->children.end(), same)}));
+  return impl_->block_of(found);
+}
+
+std::vector<std::pair<std::string, InfoNode>> InfoNode::blocks() const {
+  std::vector<std::pair<std::string, InfoNode>> all;
+  for (const auto& child : impl_->node->children) {
+    child->read = true;
+    all.emplace_back(child->name, impl_->block_of(child));
+  }
+  return all;
 }
 
 bool InfoNode::has(std::string_view key) const {
-  const auto named = [&](const std::shared_ptr<const Node>& node) { return same_name(last_part(node->key), key); };
+  const auto named = [&](const std::shared_ptr<const Node>& node) { return same_name(node->name, key); };
   return std::any_of(impl_->node->children.begin(), impl_->node->children.end(), named);
 }
 
 std::string InfoNode::text(std::string_view key) const {
-  const Node* found = impl_->find(key);
+  const auto found = impl_->find(key);
   if (found == nullptr) impl_->missing(key);
   return impl_->value_of(*found);
 }
 
 std::string InfoNode::text_or(std::string_view key, std::string_view fallback) const {
-  const Node* found = impl_->find(key);
+  const auto found = impl_->find(key);
   return found == nullptr ? std::string(fallback) : impl_->value_of(*found);
 }
 
@@ -300,7 +311,7 @@ std::vector<std::pair<std::string, std::string>> InfoNode::entries() const {
   std::vector<std::pair<std::string, std::string>> all;
   for (const auto& child : impl_->node->children) {
     child->read = true;
-    all.emplace_back(last_part(child->key), impl_->value_of(*child));
+    all.emplace_back(child->name, impl_->value_of(*child));
   }
   return all;
 }
@@ -308,7 +319,7 @@ std::vector<std::pair<std::string, std::string>> InfoNode::entries() const {
 std::string InfoNode::where() const { return at_line(impl_->file, impl_->node->line); }
 
 std::string InfoNode::where(std::string_view key) const {
-  const Node* found = impl_->find(key);
+  const auto found = impl_->find(key);
   return found == nullptr ? where() : at_line(impl_->file, found->line);
 }
 

@@ -27,6 +27,8 @@ class InfoNode {
 
   /// The block of that name.
   std::optional<InfoNode> child(std::string_view key) const;
+  /// All keys of this node with their blocks, in the order of the file, marked as read (for open sets whose keys are data).
+  std::vector<std::pair<std::string, InfoNode>> blocks() const;
   bool has(std::string_view key) const;
   std::string text(std::string_view key) const;
   std::string text_or(std::string_view key, std::string_view fallback) const;

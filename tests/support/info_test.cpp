@@ -39,6 +39,28 @@ TEST_CASE("values, blocks, comments and quotes are read") {
   root.finish();
 }
 
+TEST_CASE("a key with a dot is one name") {
+  const InfoNode root = InfoNode::parse("a.b 1\nb 2\n", "f.info");
+  CHECK(root.text("b") == "2");
+  CHECK(says(message_of(mx::ErrorCode::input, [&] { root.finish(); }), "f.info:1: unknown key 'a.b'"));
+}
+
+TEST_CASE("blocks whose keys are data are listed in the order of the file, and count as read") {
+  const InfoNode root = InfoNode::parse("b { x 1 }\na-1 { }\nc", "f.info");
+  const auto blocks = root.blocks();
+  REQUIRE(blocks.size() == 3);
+  CHECK(blocks[0].first == "b");
+  CHECK(blocks[1].first == "a-1");
+  CHECK(blocks[2].first == "c");
+  CHECK(blocks[1].second.where() == "f.info:2");
+  CHECK(says(message_of(mx::ErrorCode::input, [&] { root.finish(); }), "f.info:1: unknown key of b 'x'"));
+  CHECK(blocks[0].second.text("x") == "1");
+  CHECK(blocks[1].second.blocks().empty());
+  root.finish();
+  const InfoNode value = InfoNode::parse("a { }\nb 1\n", "f.info");
+  CHECK(says(message_of(mx::ErrorCode::input, [&] { value.blocks(); }), "f.info:2: b takes a block in braces, not a value"));
+}
+
 TEST_CASE("an empty file is an empty block") {
   for (const char* text : {"", "; nothing"}) {
     const InfoNode node = InfoNode::parse(text, "f.info");
@@ -62,6 +84,7 @@ TEST_CASE("files that are no INFO of ours") {
       {"a 1\n  #define x", "f.info:2: directives"},
       {"a 1\nb 2\na 3\n", "f.info:3: 'a' is already given in line 1"},
       {"use_ep 1\nUSE-EP 2\n", "already given in line 1"},
+      {"a {\n b {\n  c 1\n  d 2\n  C 3\n }\n}\n", "f.info:5: 'C' is already given in line 3"},
       {"a 1 2\n", "f.info:1: '2' is no key"},
       {"a{ b 1 }", "braces need blanks"},
       {"a { b 1}", "braces need blanks"},
