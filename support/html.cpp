@@ -2,7 +2,15 @@
 
 #include <fmt/core.h>
 
+#include <span>
+
+#include "model/embedded.hpp"
 #include "support/svg.hpp"
+
+namespace mx::embedded {
+// Text on its ground has a contrast of at least 4.5 in both lights; what a colour says, a word or a mark says too.
+extern const std::span<const EmbeddedFile> page_style;
+}  // namespace mx::embedded
 
 namespace mx::golden {
 namespace {
@@ -28,9 +36,9 @@ std::string html_page(std::string_view title, std::string_view style, std::strin
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>{}</title>\n<style>{}{}</style>\n</head>\n"
+      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>{}</title>\n<style>\n{}{}</style>\n</head>\n"
       "<body>\n{}</body>\n</html>\n",
-      escaped(title), kPageStyle, style, body);
+      escaped(title), embedded::page_style[0].bytes, style, body);
 }
 
 std::string html_table(std::string_view label, const std::vector<std::string>& heads, const std::vector<HtmlRow>& rows) {

@@ -8,10 +8,8 @@
 
 namespace mx::golden {
 
-/// The style sheet of every page: colours for light and dark, tables that scroll within themselves.
-extern const std::string_view kPageStyle;
-
-/// A page. `style` is CSS beside kPageStyle, `body` is HTML. Its policy forbids scripts and the network.
+/// A page, with the style sheet of every page, support/page.css: colours for light and dark, tables that scroll within themselves. `style` is CSS
+/// beside it, `body` is HTML. Its policy forbids scripts and the network.
 std::string html_page(std::string_view title, std::string_view style, std::string_view body);
 
 /// One cell; text is escaped.
