@@ -16,6 +16,7 @@
 #include "model/audit/findings.hpp"
 #include "model/audit/findings_text.hpp"
 #include "model/engine/vllm/tables.hpp"
+#include "sim/findings_file.hpp"
 
 namespace mx::cli {
 namespace {
@@ -90,14 +91,14 @@ int show_needs(const AuditOptions& options, std::span<const std::string_view> or
 
 int run_audit(const AuditOptions& options) {
   if (options.markdown) {
-    fmt::print("{}", oracle::findings_markdown());
+    fmt::print("{}", oracle::findings_markdown(sim::known_findings(), sim::known_places()));
     return 0;
   }
   const std::vector<std::string_view> one = {options.oracle};
   const std::span<const std::string_view> oracles = options.oracle.empty() ? oracle::oracle_names() : std::span<const std::string_view>(one);
   if (options.needs) return show_needs(options, oracles);
   const oracle::AuditReport report = oracle::audit(engine_named(options.engine), oracles);
-  const std::vector<std::string> differences = oracle::differences(report, oracles);
+  const std::vector<std::string> differences = oracle::differences(report, oracles, sim::known_findings());
   if (options.json) {
     print_json(as_json(report, differences));
   } else {

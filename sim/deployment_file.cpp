@@ -178,29 +178,34 @@ void read_call(const InfoNode& root, const oracle::OracleTables& tables, oracle:
 
 }  // namespace
 
+oracle::Deployment read_deployment(const InfoNode& block, std::string_view oracle, Engine engine) {
+  const oracle::OracleTables& tables = oracle::tables_of(engine, oracle);
+  oracle::Deployment deployment;
+  read_platform(block, deployment);
+  if (const auto parallel = block.child("parallel")) deployment.parallel = read_parallel(*parallel);
+  const auto layer = block.child("layer");
+  if (!layer) {
+    block.text("layer");
+  } else {
+    deployment.layer = read_layer(*layer, deployment.parallel);
+  }
+  deployment.layer.moe_backend = block.choice_or("backend", "auto", oracle::moe_backend_names());
+  read_call(block, tables, deployment);
+  if (const auto env = block.child("env")) deployment.env = read_environment(*env);
+  if (const auto software = block.child("software")) {
+    for (const oracle::SoftwareRow& row : oracle::software_rows()) {
+      deployment.software.*row.answer = software->boolean_or(row.name, deployment.software.*row.answer);
+    }
+  }
+  return deployment;
+}
+
 DeploymentFile parse_deployment_file(std::string_view text, const std::string& where, std::string_view oracle, Engine engine) {
   const InfoNode root = InfoNode::parse(text, where);
   DeploymentFile file{engine, {}, {}};
   file.oracle = root.choice_or("oracle", "mxfp4", oracle::oracle_names());
   if (!oracle.empty()) file.oracle = oracle;
-  const oracle::OracleTables& tables = oracle::tables_of(engine, file.oracle);
-  oracle::Deployment& deployment = file.deployment;
-  read_platform(root, deployment);
-  if (const auto parallel = root.child("parallel")) deployment.parallel = read_parallel(*parallel);
-  const auto layer = root.child("layer");
-  if (!layer) {
-    root.text("layer");
-  } else {
-    deployment.layer = read_layer(*layer, deployment.parallel);
-  }
-  deployment.layer.moe_backend = root.choice_or("backend", "auto", oracle::moe_backend_names());
-  read_call(root, tables, deployment);
-  if (const auto env = root.child("env")) deployment.env = read_environment(*env);
-  if (const auto software = root.child("software")) {
-    for (const oracle::SoftwareRow& row : oracle::software_rows()) {
-      deployment.software.*row.answer = software->boolean_or(row.name, deployment.software.*row.answer);
-    }
-  }
+  file.deployment = read_deployment(root, file.oracle, engine);
   root.finish();
   return file;
 }

@@ -5,7 +5,7 @@
 //   parallel { tp 2  pcp 1  dp 1  sp 1  expert_parallel false  all2all allgather_reducescatter  eplb false }
 //   layer { experts 128  top_k 4  hidden 2880  intermediate 2880  activation SWIGLUOAI  routing Renormalize  dtype bfloat16
 //           bias true  act_and_mul true  lora false }
-//   oracle mxfp4                    ; which of the engine's oracles is asked
+//   oracle mxfp4                    ; which of an engine's oracles is asked
 //   backend auto                    ; moe_backend
 //   weight_key kNvfp4Static         ; of the checkpoint, for the oracles that take it from their caller
 //   activation_key None             ; what the checkpoint declares
@@ -28,6 +28,8 @@
 
 namespace mx::sim {
 
+class InfoNode;
+
 /// What a file asks: which of an engine's oracles, and for what. Keys that it leaves out are those that callers of the oracle usually pass.
 struct DeploymentFile {
   Engine engine;
@@ -40,6 +42,8 @@ struct DeploymentFile {
 /// for an engine that has no tables of the oracle.
 DeploymentFile load_deployment_file(const std::filesystem::path& path, std::string_view oracle = {}, Engine engine = kDefaultEngine);
 DeploymentFile parse_deployment_file(std::string_view text, const std::string& where, std::string_view oracle = {}, Engine engine = kDefaultEngine);
+/// A deployment for this oracle that is a block of another file, whose reader calls finish(). Throws in the same way.
+oracle::Deployment read_deployment(const InfoNode& block, std::string_view oracle, Engine engine);
 /// The deployment alone.
 oracle::Deployment load_deployment(const std::filesystem::path& path);
 oracle::Deployment parse_deployment(std::string_view text, const std::string& where);

@@ -1,6 +1,6 @@
 #pragma once
-// Findings: where the engine's own choice breaks its kernel's needs. This is the ledger that the audit is held against: a violation that no row
-// knows is a failure, and so is a row that the audit no longer sees.
+// Findings: where the engine's own choice breaks its kernel's needs. The ledger that the audit is held against is data (findings_*.info beside this
+// file, read by sim/findings_file.hpp): a violation that no row of it knows is a failure, and so is a row that the audit no longer sees.
 
 #include <span>
 #include <string>
@@ -14,30 +14,31 @@ namespace mx::oracle {
 /// Whose choices the ledger is about.
 inline constexpr Engine kLedgerEngine = kVllm2026_05;
 
-/// One class of violations. Effect, grounds, consequence and reference are those of the need.
-struct Finding {
-  std::string_view oracle;
-  std::string_view backend;  ///< or kAnyBackend
-  std::string_view kernel_class;
-  std::string_view need;      ///< id
-  std::string_view smallest;  ///< INFO text of the smallest deployment that shows it
+/// Which class of violations. Effect, grounds, consequence and reference are those of the need.
+struct FindingId {
+  std::string oracle;
+  std::string backend;       ///< or kAnyBackend
+  std::string kernel_class;  ///< empty then
+  std::string need;          ///< id
 };
 
-/// Every finding, in the order of the audit.
-const std::vector<Finding>& findings();
+struct Finding : FindingId {
+  Deployment smallest;  ///< that shows it
+};
 
-/// The row of this violation, or null.
-const Finding* find_finding(std::string_view oracle, std::string_view backend, std::string_view kernel_class, std::string_view need);
+/// The ledger's row of this violation, or null.
+const Finding* find_finding(std::span<const Finding> ledger, std::string_view oracle, std::string_view backend, std::string_view kernel_class,
+                            std::string_view need);
 /// The row that knows that a placement breaks a need, or null. A row that takes a quantization method to show excuses no other one.
-const Finding* find_finding(const Placement& placement, const KernelNeed& need);
+const Finding* find_finding(std::span<const Finding> ledger, const Placement& placement, const KernelNeed& need);
 
 /// The need that a finding is about. Throws Error(usage) when the tables have none of that id.
-const KernelNeed& need_of(const Finding& finding);
+const KernelNeed& need_of(const FindingId& finding);
 
 /// True when the engine's answer to the deployment shows the finding.
-bool shows(const Finding& finding, const Deployment& deployment);
+bool shows(const FindingId& finding, const Deployment& deployment);
 
 /// What an audit of these oracles and the ledger disagree about, one line each; empty when they agree.
-std::vector<std::string> differences(const AuditReport& report, std::span<const std::string_view> oracles);
+std::vector<std::string> differences(const AuditReport& report, std::span<const std::string_view> oracles, std::span<const Finding> ledger);
 
 }  // namespace mx::oracle

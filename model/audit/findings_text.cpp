@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/audit/findings.hpp"
-#include "model/audit/known_places.hpp"
+#include "model/audit/deployment_text.hpp"
 #include "model/engine/vllm/tables.hpp"
 
 namespace mx::oracle {
@@ -34,9 +33,9 @@ bool says_the_same(const KernelNeed& a, const KernelNeed& b) {
          a.source == b.source && a.reference == b.reference;
 }
 
-std::vector<Group> groups() {
+std::vector<Group> groups(std::span<const Finding> ledger) {
   std::vector<Group> all;
-  for (const Finding& finding : findings()) {
+  for (const Finding& finding : ledger) {
     const KernelNeed* need = &need_of(finding);
     auto group = std::find_if(all.begin(), all.end(), [&](const Group& g) { return says_the_same(*g.need, *need); });
     if (group == all.end()) group = all.insert(all.end(), {need, {}});
@@ -45,21 +44,28 @@ std::vector<Group> groups() {
   return all;
 }
 
+/// The smallest deployment of the group whose text is the shortest.
+std::string plainest(const Group& group) {
+  std::string shortest;
+  for (const Finding* finding : group.findings) {
+    std::string deployment = info_text(kLedgerEngine, finding->oracle, finding->smallest);
+    if (shortest.empty() || deployment.size() < shortest.size()) shortest = std::move(deployment);
+  }
+  return shortest;
+}
+
 std::string group_text(const Group& group) {
   const KernelNeed& need = *group.need;
   std::string out = "* **" + text(need.id) + "**: " + text(need.statement) + ". Otherwise: " + text(need.consequence) + ". ";
   out += "Grounds: " + text(name_of(need.grounds)) + ", " + text(need.source) + (need.reference.empty() ? "" : "; " + text(need.reference)) + ".\n";
   out += "  Seen in: ";
   for (const Finding* finding : group.findings) out += (finding == group.findings.front() ? "" : ", ") + subject(*finding);
-  // Of one oracle's rows the shortest text is the plainest deployment.
-  const auto shortest = std::min_element(group.findings.begin(), group.findings.end(),
-                                         [](const Finding* a, const Finding* b) { return a->smallest.size() < b->smallest.size(); });
-  return out + ".\n  Smallest deployment: `" + text((*shortest)->smallest) + "`\n";
+  return out + ".\n  Smallest deployment: `" + plainest(group) + "`\n";
 }
 
 std::string place_text(const KnownPlace& place) {
   std::string where(place.why_unseen);
-  for (const Shown& shown : place.shown) {
+  for (const FindingId& shown : place.shown) {
     where += where.empty() ? "" : "; ";
     const bool any = shown.backend == kAnyBackend;
     where += text(shown.oracle) + " " + text(shown.backend) + (any ? "" : " (" + text(shown.kernel_class) + ")") + ": " + text(shown.need);
@@ -85,11 +91,11 @@ std::string unjudged_text(bool unknown) {
 
 }  // namespace
 
-std::string findings_markdown() {
+std::string findings_markdown(std::span<const Finding> ledger, std::span<const KnownPlace> places) {
   std::string out = "## Oracles\n\n";
-  out += "`mxact audit` finds what follows: choices of the engine's oracles that break a need of what they choose. " +
-         std::to_string(findings().size()) + " findings, one for each (oracle, backend, class, need), grouped by the need.\n";
-  const std::vector<Group> all = groups();
+  out += "`mxact audit` finds what follows: choices of the engine's oracles that break a need of what they choose. " + std::to_string(ledger.size()) +
+         " findings, one for each (oracle, backend, class, need), grouped by the need.\n";
+  const std::vector<Group> all = groups(ledger);
   for (Effect effect : kEffects) {
     out += "\n### " + std::string(effect == Effect::silent ? "Silent corruption" : effect == Effect::error ? "Errors" : "Slow paths") + "\n\n";
     for (const Group& group : all) {
@@ -98,7 +104,7 @@ std::string findings_markdown() {
   }
   out += "\n### Places known beforehand\n\nFrom reading the engine and its issues, before there was an audit.\n\n";
   out += "| # | place | | finding, or why it is not seen |\n| --- | --- | --- | --- |\n";
-  for (const KnownPlace& place : known_places()) out += place_text(place);
+  for (const KnownPlace& place : places) out += place_text(place);
   out += "\n### Not known\n\nNo public text says these; nothing is judged by them.\n\n" + unjudged_text(true);
   out += "\n### Not judged\n\nKnown, but not determined by what a deployment says.\n\n" + unjudged_text(false);
   return out;

@@ -17,10 +17,13 @@
 #include "model/deployment/models.hpp"
 #include "model/error.hpp"
 #include "sim/deployment_file.hpp"
+#include "sim/findings_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 
 using namespace mx::oracle;
+using mx::sim::known_findings;
+using mx::sim::known_places;
 using mx::sim::parse_deployment_file;
 
 namespace {
@@ -42,63 +45,79 @@ TEST_CASE("the audit finds what the ledger lists") {
   const AuditReport report = audit(mx::kVllm2026_05, oracle_names());
   CHECK(report.deployments > 1000000);
   CHECK(report.choices > 100000);
-  CHECK(report.violations.size() == findings().size());
-  for (const std::string& line : differences(report, oracle_names())) FAIL_CHECK(line);
+  CHECK(report.violations.size() == known_findings().size());
+  for (const std::string& line : differences(report, oracle_names(), known_findings())) FAIL_CHECK(line);
 }
 
 TEST_CASE("an unexpected, a vanished and a changed finding are differences") {
   const std::string_view oracles[] = {"w4a8"};
   AuditReport report = audit(mx::kVllm2026_05, oracles);
-  REQUIRE(differences(report, oracles).empty());
+  REQUIRE(differences(report, oracles, known_findings()).empty());
   const Violation first = report.violations.front();
   report.violations.erase(report.violations.begin());
-  REQUIRE(differences(report, oracles).size() == 1);
-  CHECK(differences(report, oracles)[0].starts_with("vanished: w4a8 "));
+  REQUIRE(differences(report, oracles, known_findings()).size() == 1);
+  CHECK(differences(report, oracles, known_findings())[0].starts_with("vanished: w4a8 "));
   report.violations.push_back(first);
   report.violations.back().smallest.layer.hidden += 256;
-  CHECK(differences(report, oracles)[0].starts_with("another smallest deployment: w4a8 "));
+  CHECK(differences(report, oracles, known_findings())[0].starts_with("another smallest deployment: w4a8 "));
   report.violations.back() = first;
   report.violations.back().backend = "MARLIN";
-  const std::vector<std::string> lines = differences(report, oracles);
+  const std::vector<std::string> lines = differences(report, oracles, known_findings());
   REQUIRE(lines.size() == 2);
   CHECK(lines[0].starts_with("new: w4a8 MARLIN"));
   CHECK(lines[1].starts_with("vanished: "));
 }
 
-TEST_CASE("every smallest deployment can be read and shows its finding") {
-  for (const Finding& finding : findings()) {
-    INFO(finding.oracle << " " << finding.backend << " " << finding.kernel_class << " " << finding.need << ": " << finding.smallest);
-    const mx::sim::DeploymentFile file = parse_deployment_file(finding.smallest, "ledger");
+TEST_CASE("a row too few, one too many and a changed one are differences") {
+  const std::string_view oracles[] = {"w4a8"};
+  const AuditReport report = audit(mx::kVllm2026_05, oracles);
+  std::vector<Finding> ledger(known_findings().begin(), known_findings().end());
+  const Finding last = ledger.back();
+  REQUIRE(last.oracle == "w4a8");
+  const std::string name = "w4a8 " + last.backend + "/" + last.kernel_class + " " + last.need;
+  ledger.pop_back();
+  REQUIRE(differences(report, oracles, ledger).size() == 1);
+  CHECK(differences(report, oracles, ledger)[0] == "new: " + name + ": " + info_text(mx::kVllm2026_05, "w4a8", last.smallest));
+  ledger.push_back(last);
+  ledger.back().smallest.layer.hidden += 256;
+  REQUIRE(differences(report, oracles, ledger).size() == 1);
+  CHECK(differences(report, oracles, ledger)[0].starts_with("another smallest deployment: " + name + ": "));
+  ledger.back() = last;
+  ledger.push_back(last);
+  ledger.back().need = "device_of_nobody";
+  CHECK(differences(report, oracles, ledger) ==
+        std::vector<std::string>{"vanished: w4a8 " + last.backend + "/" + last.kernel_class + " device_of_nobody"});
+}
+
+TEST_CASE("every smallest deployment shows its finding, and its text is read back") {
+  for (const Finding& finding : known_findings()) {
+    const std::string text = info_text(mx::kVllm2026_05, finding.oracle, finding.smallest);
+    INFO(finding.oracle << " " << finding.backend << " " << finding.kernel_class << " " << finding.need << ": " << text);
+    CHECK(shows(finding, finding.smallest));
+    const mx::sim::DeploymentFile file = parse_deployment_file(text, "ledger");
     CHECK(file.oracle == finding.oracle);
-    CHECK(shows(finding, file.deployment));
-    CHECK(info_text(mx::kVllm2026_05, file.oracle, file.deployment) == finding.smallest);
+    CHECK(file.deployment == finding.smallest);
   }
 }
 
 TEST_CASE("a placement that shows a finding leads to its row, one by another method to none that takes the method") {
   int by_method = 0;
-  for (const Finding& finding : findings()) {
+  for (const Finding& finding : known_findings()) {
     const KernelNeed& need = need_of(finding);
     if (&need == &no_needless_refusal()) continue;  // shown by a refusal, which is placed nowhere
     INFO(finding.oracle << " " << finding.backend << " " << finding.kernel_class << " " << finding.need);
-    const Deployment deployment = parse_deployment_file(finding.smallest, "ledger").deployment;
+    const Deployment& deployment = finding.smallest;
     const OracleTables& tables = tables_of(mx::kVllm2026_05, finding.oracle);
     const auto placement = place(tables, deployment, select(tables, deployment));
     REQUIRE(placement);
-    CHECK(find_finding(*placement, need) == &finding);
+    CHECK(find_finding(known_findings(), *placement, need) == &finding);
     if (deployment.quant_method == "own") continue;
     ++by_method;
     Deployment own = deployment;
     own.quant_method = "own";
-    const Placement by_own{own,
-                           placement->engine,
-                           placement->oracle,
-                           placement->backend,
-                           placement->kernel_class,
-                           placement->hidden,
-                           placement->intermediate,
-                           placement->weight_key};
-    CHECK(find_finding(by_own, need) == nullptr);
+    const Placement by_own{
+        own, placement->engine, placement->oracle, placement->backend, placement->kernel_class, placement->hidden, placement->intermediate, placement->weight_key};
+    CHECK(find_finding(known_findings(), by_own, need) == nullptr);
   }
   CHECK(by_method > 0);
 }
@@ -106,9 +125,9 @@ TEST_CASE("a placement that shows a finding leads to its row, one by another met
 TEST_CASE("needs, schemes and models that the tables lack are refused by name") {
   using mx::test::message_of;
   using mx::test::says;
-  Finding unknown = findings().front();
+  Finding unknown = known_findings().front();
   unknown.need = "no_such_need";
-  CHECK(says(message_of(mx::ErrorCode::usage, [&] { need_of(unknown); }), "no need " + std::string(unknown.oracle)));
+  CHECK(says(message_of(mx::ErrorCode::usage, [&] { need_of(unknown); }), "no need " + unknown.oracle));
   CHECK(says(message_of(mx::ErrorCode::usage, [&] { need_of(unknown); }), " no_such_need"));
   const std::string scheme(schemes().front().name), model(models().front().name);
   CHECK(says(message_of(mx::ErrorCode::usage, [&] { scheme_named(scheme + "x"); }), "unknown scheme '" + scheme + "x' (did you mean " + scheme));
@@ -130,14 +149,14 @@ TEST_CASE("places known beforehand are findings or say why they are not seen") {
     INFO(place.number << " " << place.what);
     CHECK(place.number == ++number);
     CHECK(place.shown.empty() != place.why_unseen.empty());
-    for (const Shown& shown : place.shown) {
+    for (const FindingId& shown : place.shown) {
       INFO(shown.backend << " " << shown.need);
-      CHECK(find_finding(shown.oracle, shown.backend, shown.kernel_class, shown.need) != nullptr);
+      CHECK(find_finding(known_findings(), shown.oracle, shown.backend, shown.kernel_class, shown.need) != nullptr);
     }
   }
   CHECK(number == 28);
   // What is called unreachable is: the needs are there, and no finding breaks them.
-  for (const Finding& finding : findings()) {
+  for (const Finding& finding : known_findings()) {
     CHECK(finding.need != "fn_codes");
     const bool aiter = finding.oracle.starts_with("mxfp4") && finding.kernel_class == "AiterExperts";
     CHECK_FALSE((aiter && (finding.need == "sizes" || finding.need == "device")));
@@ -145,8 +164,8 @@ TEST_CASE("places known beforehand are findings or say why they are not seen") {
 }
 
 TEST_CASE("a known device that is refused is a finding") {
-  CHECK(find_finding("nvfp4", "FLASHINFER_TRTLLM", "TrtLlmNvFp4ExpertsModular", "refused") != nullptr);
-  CHECK(find_finding("mxfp4", "TRITON", "OAITritonExperts", "refused") == nullptr);  // its devices are not known
+  CHECK(find_finding(known_findings(), "nvfp4", "FLASHINFER_TRTLLM", "TrtLlmNvFp4ExpertsModular", "refused") != nullptr);
+  CHECK(find_finding(known_findings(), "mxfp4", "TRITON", "OAITritonExperts", "refused") == nullptr);  // its devices are not known
 }
 
 TEST_CASE("strict selection skips what cannot do the work and says why") {
@@ -195,5 +214,5 @@ TEST_CASE("the document holds the ledger") {
   REQUIRE(stream.good());
   std::stringstream text;
   text << stream.rdbuf();
-  CHECK(text.str().find(findings_markdown()) != std::string::npos);
+  CHECK(text.str().find(findings_markdown(known_findings(), known_places())) != std::string::npos);
 }

@@ -13,6 +13,7 @@
 #include "sim/checkpoint/unit_plan.hpp"
 #include "sim/checkpoint/units.hpp"
 #include "sim/deployment_file.hpp"
+#include "sim/findings_file.hpp"
 #include "sim/sweep/state.hpp"
 #include "support/file.hpp"
 #include "tests/sim/checkpoint/draft.hpp"
@@ -120,6 +121,27 @@ void add_deployments(std::vector<Reader>& readers) {
   for (const char* name : {"deepseek-v3-h200", "sim-b200-dp2"})
     readers.push_back({std::string("deployment ") + name, "deployment.info", from_seed("deployment.info", std::string("deployment/") + name), read,
                        bad_info, false, "select '{}/deployment.info'"});
+}
+
+// The ledger.
+
+std::function<void(const fs::path&)> from_ledger(const std::string& name) {
+  return [=](const fs::path& folder) { write_bytes(folder / name, read_bytes(fs::path(MXACT_SOURCE_DIR) / "model" / "audit" / name)); };
+}
+
+void add_ledger(std::vector<Reader>& readers) {
+  readers.push_back({"ledger of findings", "findings_w4a8.info", from_ledger("findings_w4a8.info"),
+                     [](const fs::path& folder) {
+                       const fs::path path = folder / "findings_w4a8.info";
+                       return !sim::parse_findings(read_bytes(path), path.string()).empty();
+                     },
+                     bad_info});
+  readers.push_back({"known places", "known_places.info", from_ledger("known_places.info"),
+                     [](const fs::path& folder) {
+                       const fs::path path = folder / "known_places.info";
+                       return !sim::parse_known_places(read_bytes(path), path.string()).empty();
+                     },
+                     bad_info});
 }
 
 // Witnesses and sweeps.
@@ -240,6 +262,7 @@ std::vector<Reader> all_readers() {
   std::vector<Reader> readers;
   add_checkpoints(readers);
   add_deployments(readers);
+  add_ledger(readers);
   add_witnesses(readers);
   add_reports(readers);
   add_failures(readers);

@@ -8,6 +8,7 @@
 #include "model/audit/findings.hpp"
 #include "model/audit/placement.hpp"
 #include "props/engine/vllm/law_tools.hpp"
+#include "sim/findings_file.hpp"
 
 namespace mx::props {
 namespace {
@@ -60,7 +61,7 @@ Outcome choice_satisfies_needs(const Law& law) {
     if (!placement) return;
     for (const oracle::KernelNeed* need : oracle::needs_of(kVllm2026_05, oracle, placement->backend, placement->kernel_class)) {
       if (!oracle::is_broken(*need, *placement)) continue;
-      require(oracle::find_finding(*placement, *need) != nullptr,
+      require(oracle::find_finding(sim::known_findings(), *placement, *need) != nullptr,
               "breaks a need in a way that no finding covers: " + std::string(need->id) + ", " + std::string(need->statement), it);
     }
   });
@@ -74,7 +75,7 @@ Outcome audit_and_ledger_agree(const Law& law) {
     for (const oracle::Violation& violation : report.violations) {
       cases.expect(violation.times > 0, [&] { return std::string(violation.need->id) + " is broken by nothing"; });
     }
-    const std::vector<std::string> differences = oracle::differences(report, one);
+    const std::vector<std::string> differences = oracle::differences(report, one, sim::known_findings());
     cases.expect(differences.empty(), [&] { return std::string(oracle) + ": " + differences.front(); });
   }
   return cases.outcome();
