@@ -50,6 +50,8 @@ std::vector<const BackendLayout*> backends(const Filters& filters) {
     if (engine && !row.engines.has(*engine)) continue;
     rows.push_back(&row);
   }
+  // The table goes family by family; people look a format up.
+  std::ranges::stable_sort(rows, {}, &BackendLayout::format);
   return rows;
 }
 

@@ -121,7 +121,9 @@ std::vector<Finding> read_built_in() {
 std::vector<Finding> parse_findings(std::string_view text, const std::string& where) {
   const InfoNode root = InfoNode::parse(text, where);
   std::vector<Finding> findings;
-  visit_groups(root, [&](const FindingId& id, const InfoNode& block) { findings.push_back({id, read_deployment(block, id.oracle, oracle::kLedgerEngine)}); });
+  visit_groups(root, [&](const FindingId& id, const InfoNode& block) {
+    findings.push_back({id, read_deployment(block, id.oracle, oracle::kLedgerEngine)});
+  });
   root.finish();
   return findings;
 }

@@ -221,7 +221,7 @@ constexpr struct {
 } kRoles[] = {{"weight"},    {"scale"},           {"bias"},    {"rows"}, {"w13_weight"}, {"w13_weight_scale"}, {"w13_bias"},
               {"w2_weight"}, {"w2_weight_scale"}, {"w2_bias"}, {"all"}};
 
-constexpr std::string_view kSwizzledFamily = "triton";  // of backends with something before a last layout
+constexpr std::string_view kSwizzledFamily = "triton_kernels";  // of backends with something before a last layout
 
 }  // namespace
 

@@ -60,7 +60,8 @@ std::vector<std::string> differences(const AuditReport& report, std::span<const 
     if (known == nullptr) {
       lines.push_back("new: " + name + ": " + smallest);
     } else {
-      lines.push_back("another smallest deployment: " + name + ": " + smallest + "; the ledger has: " + info_text(kLedgerEngine, known->oracle, known->smallest));
+      lines.push_back("another smallest deployment: " + name + ": " + smallest +
+                      "; the ledger has: " + info_text(kLedgerEngine, known->oracle, known->smallest));
     }
   }
   for (const Finding& finding : ledger) {

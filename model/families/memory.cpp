@@ -79,8 +79,9 @@ bool is_size(Quantity quantity) {
 
 std::vector<BackendLayout> joined() {
   std::vector<BackendLayout> rows;
-  for (const auto family : {trtllm_layouts, flashinfer_cutlass_layouts, identity_layouts, triton_layouts, deepgemm_layouts, marlin_layouts,
-                            humming_layouts, aiter_layouts, cpu_layouts, nvfp4_layouts, fp8_layouts, deepgemm_fp8_layouts, w4a8_layouts}) {
+  for (const auto family :
+       {trtllm_layouts, flashinfer_cutlass_layouts, b12x_layouts, vllm_cutlass_layouts, cutedsl_layouts, xpu_layouts, emulation_layouts,
+        triton_kernels_layouts, deepgemm_layouts, marlin_layouts, humming_layouts, aiter_layouts, cpu_layouts, cutlass_w4a8_layouts}) {
     const std::span<const BackendLayout> of_family = family();
     rows.insert(rows.end(), of_family.begin(), of_family.end());
   }

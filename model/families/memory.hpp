@@ -69,11 +69,11 @@ struct BrokenNeed {
 struct BackendLayout {
   WeightFormat format;
   std::string_view backend;  ///< the oracle's name: FLASHINFER_TRTLLM_MXFP4_BF16
-  std::string_view family;   ///< by which laws and lists name it
+  std::string_view family;   ///< the folder's name; laws and lists go by it
   std::string_view summary;  ///< one line: row order, weight, scale, bias
-  Versions engines;           ///< versions of the engine that this row describes
-  Versions standard_order;    ///< those of them that convert checkpoints in standard order for it
-  Versions gpt_oss_order;     ///< likewise for gpt-oss order
+  Versions engines;          ///< versions of the engine that this row describes
+  Versions standard_order;   ///< those of them that convert checkpoints in standard order for it
+  Versions gpt_oss_order;    ///< likewise for gpt-oss order
   bool takes_not_gated;      ///< whether w13 may have a single shard
   std::span<const Need> needs;
   /// The packed memory of a tensor, for a setting that breaks no need. Where `values` is given, of the units that it leaves.
@@ -104,16 +104,17 @@ void check_needs(const BackendLayout& row, const Setting& setting);
 /// The rows of each family, joined by all_backend_layouts().
 std::span<const BackendLayout> trtllm_layouts();
 std::span<const BackendLayout> flashinfer_cutlass_layouts();
-std::span<const BackendLayout> identity_layouts();
-std::span<const BackendLayout> triton_layouts();
+std::span<const BackendLayout> b12x_layouts();
+std::span<const BackendLayout> vllm_cutlass_layouts();
+std::span<const BackendLayout> cutedsl_layouts();
+std::span<const BackendLayout> xpu_layouts();
+std::span<const BackendLayout> emulation_layouts();
+std::span<const BackendLayout> triton_kernels_layouts();
 std::span<const BackendLayout> deepgemm_layouts();
 std::span<const BackendLayout> marlin_layouts();
 std::span<const BackendLayout> humming_layouts();
 std::span<const BackendLayout> aiter_layouts();
 std::span<const BackendLayout> cpu_layouts();
-std::span<const BackendLayout> nvfp4_layouts();
-std::span<const BackendLayout> fp8_layouts();
-std::span<const BackendLayout> deepgemm_fp8_layouts();
-std::span<const BackendLayout> w4a8_layouts();
+std::span<const BackendLayout> cutlass_w4a8_layouts();
 
 }  // namespace mx::layout

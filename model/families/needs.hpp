@@ -44,7 +44,7 @@ struct KernelNeed {
   /// Null where a deployment does not determine it, and wherever the grounds are unknown: such a need is stated and never broken.
   bool (*holds)(const Placement& placement);
   std::string_view source;
-  std::string_view reference = {};  ///< upstream issues and pull requests
+  std::string_view reference = {};          ///< upstream issues and pull requests
   Versions versions = since(kVllm2026_05);  ///< of the engine, with what it is built against
 };
 

@@ -9,8 +9,8 @@ namespace {
 
 std::vector<StageLayout> joined() {
   std::vector<StageLayout> rows;
-  for (const auto library : {flashinfer_stages, aiter_stages, cpu_stages, nvfp4_stages, w4a8_stages, triton_stages, deepgemm_stages,
-                             sm90_mixed_stages, marlin_stages, humming_stages}) {
+  for (const auto library : {trtllm_stages, aiter_stages, cpu_stages, cutedsl_stages, cutlass_w4a8_stages, triton_kernels_stages, deepgemm_stages,
+                             flashinfer_cutlass_stages, marlin_stages, humming_stages}) {
     const std::span<const StageLayout> of_library = library();
     rows.insert(rows.end(), of_library.begin(), of_library.end());
   }

@@ -75,17 +75,17 @@ Layout stage_layout(std::string_view name, std::int64_t batch, std::int64_t rows
 /// Every rule that a request breaks; other errors are thrown as by stage_layout.
 std::vector<StageNeed> broken_needs(const StageLayout& stage, StageRequest request);
 
-/// The rows of each library, joined by all_stage_layouts().
-std::span<const StageLayout> flashinfer_stages();
-std::span<const StageLayout> triton_stages();
+/// The rows of each family, joined by all_stage_layouts().
+std::span<const StageLayout> trtllm_stages();
+std::span<const StageLayout> triton_kernels_stages();
 std::span<const StageLayout> deepgemm_stages();
-std::span<const StageLayout> sm90_mixed_stages();
+std::span<const StageLayout> flashinfer_cutlass_stages();
 std::span<const StageLayout> marlin_stages();
 std::span<const StageLayout> humming_stages();
 std::span<const StageLayout> aiter_stages();
 std::span<const StageLayout> cpu_stages();
-std::span<const StageLayout> nvfp4_stages();
-std::span<const StageLayout> w4a8_stages();
+std::span<const StageLayout> cutedsl_stages();
+std::span<const StageLayout> cutlass_w4a8_stages();
 
 /// Fills in the standard values of what is declared; throws Error(usage) on a value out of range and on a parameter that is not declared.
 void complete_params(std::string_view stage, std::span<const StageParam> declared, StageParams& params);

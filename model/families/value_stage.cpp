@@ -8,7 +8,7 @@ namespace {
 
 std::vector<ValueStage> joined() {
   std::vector<ValueStage> rows;
-  for (const auto library : {deepgemm_value_stages, marlin_value_stages, humming_value_stages, w4a8_value_stages}) {
+  for (const auto library : {deepgemm_value_stages, marlin_value_stages, humming_value_stages, cutlass_w4a8_value_stages}) {
     const std::span<const ValueStage> of_library = library();
     rows.insert(rows.end(), of_library.begin(), of_library.end());
   }

@@ -46,10 +46,10 @@ const ValueStage& value_stage_named(std::string_view name);
 /// Fills in the standard parameters, checks parameters and that the inputs are those of the row, and runs it.
 StageTensors run_stage(const ValueStage& stage, const StageTensors& inputs, StageParams params);
 
-/// The rows of each library, joined by all_value_stages().
+/// The rows of each family, joined by all_value_stages().
 std::span<const ValueStage> deepgemm_value_stages();
 std::span<const ValueStage> marlin_value_stages();
 std::span<const ValueStage> humming_value_stages();
-std::span<const ValueStage> w4a8_value_stages();
+std::span<const ValueStage> cutlass_w4a8_value_stages();
 
 }  // namespace mx::layout

@@ -11,7 +11,6 @@ using layout::CanonicalLayer;
 using layout::Role;
 using layout::Setting;
 using layout::WeightFormat;
-
 using Random = std::mt19937;
 
 Random seeded() { return Random(static_cast<std::uint32_t>(pick(0, 1000000))); }
@@ -117,7 +116,7 @@ CanonicalLayer wild_layer(const layout::BackendLayout& row, const Setting& setti
   Random random = seeded();
   for (Role role : layout::kAllRoles) {
     // Scales that a backend turns into exponents have to be powers of two.
-    const bool exponents = layout::is_scale(role) && row.family == "deepgemm_fp8";
+    const bool exponents = layout::is_scale(role) && row.backend == "DEEPGEMM";
     if (exponents) continue;
     for (std::uint8_t& byte : layer[role]) byte = static_cast<std::uint8_t>(random());
     if (!layout::is_scale(role) || layout::unit_bits(role, setting.form.format) != 8) continue;

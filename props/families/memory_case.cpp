@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "model/error.hpp"
-#include "sim/rounding.hpp"
 #include "props/failure_file.hpp"
 #include "props/layout/generators.hpp"
+#include "sim/rounding.hpp"
 
 namespace mx::props {
 namespace {

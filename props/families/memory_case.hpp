@@ -32,8 +32,7 @@ bool has_tensor(layout::Role role, const layout::Setting& setting);
 Memory expected_memory(const BackendCase& c, layout::Role role);
 
 /// One case after another of a row and an engine, each of another shape; so many rows came before it in the law.
-RowProperty row_property(const layout::BackendLayout& row, Engine engine, std::size_t before,
-                         const std::function<void(const BackendCase& c)>& check);
+RowProperty row_property(const layout::BackendLayout& row, Engine engine, std::size_t before, const std::function<void(const BackendCase& c)>& check);
 
 /// A law over the rows of the family that its id ends in, one of their engines after the other.
 Outcome check_family(const Law& law, const std::function<void(const BackendCase& c)>& check, int usual_cases);

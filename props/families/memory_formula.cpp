@@ -47,9 +47,10 @@ Extent extent_of(Role role, const Setting& setting, const Sizes& sizes) {
 }
 
 const BackendFormula& backend_formula(std::string_view backend, WeightFormat format, Engine engine) {
-  for (const auto family : {trtllm_backend_formulas, flashinfer_cutlass_backend_formulas, identity_backend_formulas, triton_backend_formulas,
-                            deepgemm_backend_formulas, marlin_backend_formulas, humming_backend_formulas, aiter_backend_formulas,
-                            cpu_backend_formulas, nvfp4_backend_formulas, fp8_backend_formulas, w4a8_backend_formulas}) {
+  for (const auto family :
+       {trtllm_backend_formulas, flashinfer_cutlass_backend_formulas, b12x_backend_formulas, vllm_cutlass_backend_formulas, cutedsl_backend_formulas,
+        xpu_backend_formulas, emulation_backend_formulas, triton_kernels_backend_formulas, deepgemm_backend_formulas, marlin_backend_formulas,
+        humming_backend_formulas, aiter_backend_formulas, cpu_backend_formulas, cutlass_w4a8_backend_formulas}) {
     for (const BackendFormula& row : family()) {
       if (row.backend == backend && row.format == format && row.engines.has(engine)) return row;
     }

@@ -12,8 +12,8 @@ namespace mx::props {
 std::int64_t round_up(std::int64_t size, std::int64_t multiple) { return (size + multiple - 1) / multiple * multiple; }
 
 const StageFormula& stage_formula(std::string_view stage) {
-  for (const auto library : {flashinfer_formulas, sm90_mixed_formulas, triton_formulas, deepgemm_formulas, marlin_formulas, humming_formulas,
-                             aiter_formulas, cpu_formulas, nvfp4_formulas, w4a8_formulas}) {
+  for (const auto library : {trtllm_formulas, flashinfer_cutlass_formulas, triton_kernels_formulas, deepgemm_formulas, marlin_formulas,
+                             humming_formulas, aiter_formulas, cpu_formulas, cutedsl_formulas, cutlass_w4a8_formulas}) {
     const std::span<const StageFormula> rows = library();
     const auto found = std::ranges::find(rows, stage, &StageFormula::stage);
     if (found != rows.end()) return *found;

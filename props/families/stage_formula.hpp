@@ -58,16 +58,16 @@ struct StageFormula {
 /// The formula of a block. Throws Error(usage) where there is none.
 const StageFormula& stage_formula(std::string_view stage);
 
-std::span<const StageFormula> flashinfer_formulas();
-std::span<const StageFormula> sm90_mixed_formulas();
-std::span<const StageFormula> triton_formulas();
+std::span<const StageFormula> trtllm_formulas();
+std::span<const StageFormula> flashinfer_cutlass_formulas();
+std::span<const StageFormula> triton_kernels_formulas();
 std::span<const StageFormula> deepgemm_formulas();
 std::span<const StageFormula> marlin_formulas();
 std::span<const StageFormula> humming_formulas();
 std::span<const StageFormula> aiter_formulas();
 std::span<const StageFormula> cpu_formulas();
-std::span<const StageFormula> nvfp4_formulas();
-std::span<const StageFormula> w4a8_formulas();
+std::span<const StageFormula> cutedsl_formulas();
+std::span<const StageFormula> cutlass_w4a8_formulas();
 
 /// A size that is a multiple of `step`: a few tiles, or up to two steps less or more.
 std::int64_t pick_near(std::int64_t step, std::int64_t tile);

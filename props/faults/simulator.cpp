@@ -17,10 +17,11 @@ constexpr std::array kFaults{
     FaultRow{Fault::sim_ignores_limit, "sim_ignores_limit", "sim/execute/kernel.cpp used_activation", "the model's limit is not passed on",
              "S1/constants"},
     FaultRow{Fault::sim_shard_from_padded, "sim_shard_from_padded", "sim/ranks/plan.cpp cut_in_blocks",
-             "a shard begins at a multiple of the padded size: the last ranks load nothing (vllm#42595)", "L6/shards L6/cut/triton L6/cut/marlin"},
+             "a shard begins at a multiple of the padded size: the last ranks load nothing (vllm#42595)",
+             "L6/shards L6/cut/triton_kernels L6/cut/marlin"},
     FaultRow{Fault::sim_bias_on_every_rank, "sim_bias_on_every_rank", "sim/ranks/plan.cpp make_plan", "each tensor parallel rank adds the bias of w2",
-             "L6/shards L6/cut/trtllm L6/cut/flashinfer_cutlass L6/cut/identity L6/cut/triton L6/cut/deepgemm L6/cut/marlin L6/cut/humming "
-             "L6/cut/aiter L6/cut/cpu L6/cut/nvfp4 L6/cut/fp8 L6/cut/deepgemm_fp8 L6/cut/w4a8"},
+             "L6/shards L6/cut/trtllm L6/cut/flashinfer_cutlass L6/cut/b12x L6/cut/vllm_cutlass L6/cut/cutedsl L6/cut/xpu L6/cut/emulation "
+             "L6/cut/triton_kernels L6/cut/deepgemm L6/cut/marlin L6/cut/humming L6/cut/aiter L6/cut/cpu L6/cut/cutlass_w4a8"},
     FaultRow{Fault::sim_expert_offset_twice, "sim_expert_offset_twice", "sim/ranks/plan.cpp looked_for",
              "the rank's first expert is subtracted twice (flashinfer#3547)", "S3/deployments"},
     FaultRow{Fault::sim_scales_stay_linear, "sim_scales_stay_linear", "sim/ranks/exchange.cpp swizzles",

@@ -115,8 +115,14 @@ TEST_CASE("a placement that shows a finding leads to its row, one by another met
     ++by_method;
     Deployment own = deployment;
     own.quant_method = "own";
-    const Placement by_own{
-        own, placement->engine, placement->oracle, placement->backend, placement->kernel_class, placement->hidden, placement->intermediate, placement->weight_key};
+    const Placement by_own{own,
+                           placement->engine,
+                           placement->oracle,
+                           placement->backend,
+                           placement->kernel_class,
+                           placement->hidden,
+                           placement->intermediate,
+                           placement->weight_key};
     CHECK(find_finding(known_findings(), by_own, need) == nullptr);
   }
   CHECK(by_method > 0);

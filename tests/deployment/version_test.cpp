@@ -58,18 +58,13 @@ TEST_CASE("a row holds from its first version on, up to its last and not with it
 
 // Source: the published wheels of the releases and the commits that the recordings were made from.
 TEST_CASE("months, releases and commits name a version") {
-  const std::vector<std::pair<std::string, Engine>> names{{"2026-05", kVllm2026_05},
-                                                          {"vllm@2026-08", kVllm2026_08},
-                                                          {"vllm==0.22.0", kVllm2026_05},
-                                                          {"vllm==0.22.1", kVllm2026_05},
-                                                          {"vllm==0.29.0", kVllm2026_08},
-                                                          {"vllm==0.33.0", kVllm2026_11},
-                                                          {"7e1b45a", kVllm2026_05},
-                                                          {"vllm@7e1b45a09252a5b513cd83116aa7a2f310220c34", kVllm2026_05},
-                                                          {"0decac0d9", kVllm2026_05},
-                                                          {"vllm@017e9f444", kVllm2026_08},
-                                                          {"7ca49fbe4", kVllm2026_08},
-                                                          {"4ba787ec9", kVllm2026_11}};
+  const std::vector<std::pair<std::string, Engine>> names{
+      {"2026-05", kVllm2026_05},      {"vllm@2026-08", kVllm2026_08},
+      {"vllm==0.22.0", kVllm2026_05}, {"vllm==0.22.1", kVllm2026_05},
+      {"vllm==0.29.0", kVllm2026_08}, {"vllm==0.33.0", kVllm2026_11},
+      {"7e1b45a", kVllm2026_05},      {"vllm@7e1b45a09252a5b513cd83116aa7a2f310220c34", kVllm2026_05},
+      {"0decac0d9", kVllm2026_05},    {"vllm@017e9f444", kVllm2026_08},
+      {"7ca49fbe4", kVllm2026_08},    {"4ba787ec9", kVllm2026_11}};
   for (const auto& [name, engine] : names) {
     INFO(name);
     CHECK(engine_named(name) == engine);
@@ -88,8 +83,9 @@ TEST_CASE("what is not mapped is refused by name, with what is") {
   CHECK(misspelt("vlm@2026-05") == "vlm@2026-05: unknown engine 'vlm' (did you mean vllm?)");
   for (const std::string name : {"", "newest", "vllm@", "vllm", "vllm==", "2026-5", "7e1b45", "0.", ".1", "0..1", "vllm==0.22.1 ", "vllm=0.22.1"}) {
     INFO(name);
-    CHECK(misspelt(name) == "'" + name + "' is no version of an engine: vllm@2026-05, vllm@2026-08, vllm@2026-11, a release as vllm==0.22.1, or a "
-                                         "commit of at least 7 digits");
+    CHECK(misspelt(name) == "'" + name +
+                                "' is no version of an engine: vllm@2026-05, vllm@2026-08, vllm@2026-11, a release as vllm==0.22.1, or a "
+                                "commit of at least 7 digits");
   }
 }
 

@@ -2,6 +2,7 @@
 // Address maps for tests: what a layout holds, as numbers that plain loops over a converter's formula give too.
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "model/families/memory.hpp"
@@ -24,6 +25,12 @@ inline Map checkpoint_addresses(const layout::BackendLayout& row, layout::Role r
   }
   for (std::int64_t& entry : packed) entry = entry < 0 ? entry : address_of[static_cast<std::size_t>(entry)];
   return packed;
+}
+
+/// An MXFP4 backend's layout of a tensor whose sizes nothing rounds up.
+inline layout::Layout built(std::string_view backend, layout::Role role, const layout::Sizes& sizes,
+                            layout::SourceOrder order = layout::SourceOrder::gpt_oss) {
+  return layout::find_backend_layout(backend)->build(role, {.sizes = sizes, .padded = sizes, .form = order}).layout;
 }
 
 inline std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }

@@ -16,10 +16,6 @@ using mx::layout::Sizes;
 using mx::layout::SourceOrder;
 using mx::test::refuses;
 
-Layout built(std::string_view backend, Role role, const Sizes& sizes, SourceOrder order = SourceOrder::gpt_oss) {
-  return find_backend_layout(backend)->build(role, {.sizes = sizes, .padded = sizes, .form = order}).layout;
-}
-
 TEST_CASE("the table of backends") {
   // The engine's own names, for MXFP4; each engine version finds its own row, and no row is out of reach.
   for (const BackendLayout& row : mx::layout::all_backend_layouts()) {
@@ -35,33 +31,6 @@ TEST_CASE("the table of backends") {
     CHECK(find_backend_layout(backend) != nullptr);
   }
   CHECK(find_backend_layout("NONE") == nullptr);
-}
-
-TEST_CASE("row order of w13 in the TRT-LLM layout") {
-  // Rows 0, 1, 8 and 9 hold up 0, up 2, gate 0 and gate 2, whatever the checkpoint's order: swap2, then shuffle_matrix_a.
-  for (SourceOrder order : {SourceOrder::gpt_oss, SourceOrder::standard}) {
-    const Layout bias = built("FLASHINFER_TRTLLM_MXFP4_BF16", Role::w13_bias, {1, 128, 128}, order);
-    CHECK(bias.inverse(0).coord == Coord{0, 1, 0});
-    CHECK(bias.inverse(1).coord == Coord{0, 1, 2});
-    CHECK(bias.inverse(8).coord == Coord{0, 0, 0});
-    CHECK(bias.inverse(9).coord == Coord{0, 0, 2});
-    CHECK(bias.bytes() == 256 * 4);
-    // A weight's rows are the bias's, its nibbles stay in order.
-    const Layout weight = built("FLASHINFER_TRTLLM_MXFP4_BF16", Role::w13_weight, {1, 128, 128}, order);
-    CHECK(weight.inverse(9 * 128 + 77).coord == Coord{0, 0, 2, 77});
-    // Scale 3 of row 9 lies in line 9 of the tile.
-    const Layout scale = built("FLASHINFER_TRTLLM_MXFP4_BF16", Role::w13_weight_scale, {1, 128, 128}, order);
-    CHECK(scale.inverse(9 * 16 + 3).coord == Coord{0, 0, 2, 3});
-  }
-}
-
-TEST_CASE("row order of w13 in the FlashInfer CUTLASS layout") {
-  const Sizes sizes{2, 128, 128};
-  const Layout weight = built("FLASHINFER_CUTLASS_MXFP4_MXFP8", Role::w13_weight, sizes);
-  CHECK(weight.at(Coord{1, 1, 5, 9}) == (256 + 5) * 128 + 9);
-  CHECK(weight.at(Coord{1, 0, 5, 9}) == (256 + 128 + 5) * 128 + 9);
-  CHECK(built("FLASHINFER_CUTLASS_MXFP4_MXFP8", Role::w2_weight, sizes).at(Coord{1, 5, 9}) == (128 + 5) * 128 + 9);
-  CHECK(built("FLASHINFER_CUTLASS_MXFP4_MXFP8", Role::w13_bias, sizes).bytes() == 2 * 256 * 2);
 }
 
 TEST_CASE("XPU and EMULATION keep the loaded buffers") {
@@ -197,8 +166,8 @@ TEST_CASE("preconditions read as text") {
 }
 
 TEST_CASE("a backend of another format or version says what it converts") {
-  using mx::layout::backend_layout_named;
   using mx::Engine;
+  using mx::layout::backend_layout_named;
   using mx::layout::WeightFormat;
   CHECK(refuses(ErrorCode::usage, "XPU converts mxfp4 of engine", [] { backend_layout_named("XPU", WeightFormat::int4, mx::kVllm2026_08); }));
   CHECK(refuses(ErrorCode::usage, "int4, engine vllm@2026-08", [] { backend_layout_named("xpu", WeightFormat::int4, mx::kVllm2026_08); }));

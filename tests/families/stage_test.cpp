@@ -49,6 +49,17 @@ TEST_CASE("the 128x4 scale tile") {
   }
 }
 
+TEST_CASE("hazard: the 128x4 tile of a stack of experts equals theirs only when rows are multiples of 128") {
+  const auto stacked = [](std::int64_t rows) { return stage_layout("sf_128x4", 1, 2 * rows, 4, 8).gather(); };
+  const auto by_expert = [](std::int64_t rows) { return stage_layout("sf_128x4", 2, rows, 4, 8).gather(); };
+  CHECK(stacked(128) == by_expert(128));
+  CHECK(stacked(64).size() == 512U);
+  CHECK(by_expert(64).size() == 1024U);
+  // Byte 8 is row 64 of the stack, the first of the second expert; by expert it is padding.
+  CHECK(stacked(64)[8] == 64 * 4);
+  CHECK(by_expert(64)[8] == Layout::kPadZero);
+}
+
 TEST_CASE("the 8x4 scale tile") {
   // 9 rows and 5 columns are two by two tiles of 32 bytes: row 8 opens the third tile, column 4 the second.
   const Layout tile = stage_layout("sf_8x4", 1, 9, 5, 8);

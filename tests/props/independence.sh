@@ -5,8 +5,9 @@ set -u
 objects=$1
 restated="engine/vllm/restated engine/vllm/restated_backends engine/vllm/restated_classes engine/vllm/facts moe/restated
   numerics/grid numerics/scale_facts numerics/recipe_facts numerics/mx_programs numerics/scaled_programs numerics/back_programs numerics/dyadic families/stage_formula families/memory_formula families/restated_takes
-  families/memory_flashinfer families/memory_fp8 families/memory_nvfp4 families/trtllm/stages families/flashinfer_cutlass/sm90_mixed_stages families/cutedsl/stages"
+  families/matrix_formula families/trtllm/stages families/flashinfer_cutlass/sm90_mixed_stages families/cutedsl/stages"
 for family in aiter cpu cutlass_w4a8 deepgemm humming marlin triton_kernels; do restated+=" families/$family/memory families/$family/stages"; done
+for family in b12x cutedsl emulation flashinfer_cutlass trtllm vllm_cutlass xpu; do restated+=" families/$family/memory"; done
 allowed='^mx::(props::|Error::|layout::is_(scale|weight|w13|bias)\(|(layout|oracle)::name_of\()'
 
 # The model's functions that an object refers to.

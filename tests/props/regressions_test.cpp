@@ -74,7 +74,7 @@ TEST_CASE("record the failures again", "[.record]") {
                                   {"sf128x4_only_padded", "L2/flashinfer_cutlass"},
                                   {"shuffle_a_wrong_stride", "L2/trtllm"},
                                   {"restore_mixes_padding", "L4/marlin"},
-                                  {"halves_not_swapped", "L8/nvfp4"},
+                                  {"halves_not_swapped", "L8/trtllm"},
                                   {"router_negative_is_zero", "S2/deepseek-v3-vllm"},
                                   {"oracle_ignores_wish", "O2/wish"},
                                   {"oracle_moves_nothing_to_front", "O3/order"},

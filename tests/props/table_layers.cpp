@@ -176,6 +176,11 @@ void add_versions(Changes<Row>& changes, const std::string& name, const Versions
   }
 }
 
+/// Rows whose builds are taken for one another: of one family, or branches of one converter.
+bool are_mistaken(const BackendLayout& a, const BackendLayout& b) {
+  return a.format == b.format && (a.family == b.family || a.source.symbol == b.source.symbol);
+}
+
 std::vector<Changes<BackendLayout>::Change> changes_of(const BackendLayout& row, std::span<const BackendLayout> all) {
   Changes<BackendLayout> changes(row);
   add_versions(changes, "engines", row.engines, [](BackendLayout& r) -> Versions& { return r.engines; });
@@ -183,7 +188,7 @@ std::vector<Changes<BackendLayout>::Change> changes_of(const BackendLayout& row,
   add_versions(changes, "gpt-oss order", row.gpt_oss_order, [](BackendLayout& r) -> Versions& { return r.gpt_oss_order; });
   changes.flag("takes not gated", [](BackendLayout& r) -> bool& { return r.takes_not_gated; });
   for (const BackendLayout& other : all) {
-    if (other.format != row.format || other.build == row.build || other.family != row.family) continue;
+    if (other.build == row.build || !are_mistaken(other, row)) continue;
     changes.add(
         "build of " + std::string(other.backend) + " " + versions_of(other), [](BackendLayout& r) -> auto& { return r.build; }, other.build);
   }

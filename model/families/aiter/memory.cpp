@@ -1,10 +1,11 @@
 // AITER's kernels on ROCm: MXFP4 with 16-bit and with MXFP4 activations, FP8 and MXFP8.
 
+#include "model/families/memory.hpp"
+
 #include <array>
 
 #include "model/families/aiter/blocks.hpp"
 #include "model/families/casts.hpp"
-#include "model/families/memory.hpp"
 #include "model/families/row_blocks.hpp"
 #include "model/layout/grains.hpp"
 #include "model/numerics/f32.hpp"
@@ -140,8 +141,8 @@ constexpr Source kFp8Source{"vllm-project/vllm", "vllm/model_executor/layers/fus
 constexpr std::string_view kA16w4Summary =
     "w13 rows gate then up; tiles of 16 rows by 64 bytes, of gate and up in turn; scales in tiles of 32 rows by 8; biases fp32";
 
-constexpr BackendLayout mxfp4_row(std::string_view backend, std::string_view summary, Versions engines, Versions standard, std::span<const Need> needs,
-                                  TensorPlan (*build)(Role, const Setting&)) {
+constexpr BackendLayout mxfp4_row(std::string_view backend, std::string_view summary, Versions engines, Versions standard,
+                                  std::span<const Need> needs, TensorPlan (*build)(Role, const Setting&)) {
   return {.format = WeightFormat::mxfp4,
           .backend = backend,
           .family = "aiter",

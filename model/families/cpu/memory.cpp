@@ -1,10 +1,11 @@
 // The CPU's kernels (AMX): packed in blocks of 32 rows.
 
+#include "model/families/memory.hpp"
+
 #include <array>
 
 #include "model/families/casts.hpp"
 #include "model/families/cpu/blocks.hpp"
-#include "model/families/memory.hpp"
 #include "model/families/row_blocks.hpp"
 
 namespace mx::layout {

@@ -1,10 +1,11 @@
 // W4A8 with CUTLASS on sm90: int4 weights re-coded and reordered, group scales as e4m3 in eight multiples, a channel scale per row.
 
+#include "model/families/memory.hpp"
+
 #include <array>
 
 #include "model/families/casts.hpp"
 #include "model/families/cutlass_w4a8/values.hpp"
-#include "model/families/memory.hpp"
 #include "model/families/row_blocks.hpp"
 #include "model/fault.hpp"
 #include "model/layout/grains.hpp"
@@ -72,7 +73,7 @@ void split_scales(LayerUnits& units, const Setting& setting, std::vector<Loss>& 
 constexpr std::array<BackendLayout, 1> kRows{{
     {.format = WeightFormat::int4,
      .backend = "CUTLASS",
-     .family = "w4a8",
+     .family = "cutlass_w4a8",
      .summary = "weights re-coded and in blocks of 16 rows by 32 columns; group scales [K/128, N] in e4m3, eight multiples each; channel scales fp32",
      .engines = since(kVllm2026_05),
      .standard_order = since(kVllm2026_05),
@@ -89,6 +90,6 @@ constexpr std::array<BackendLayout, 1> kRows{{
 
 }  // namespace
 
-std::span<const BackendLayout> w4a8_layouts() { return kRows; }
+std::span<const BackendLayout> cutlass_w4a8_layouts() { return kRows; }
 
 }  // namespace mx::layout

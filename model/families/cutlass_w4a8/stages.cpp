@@ -179,7 +179,7 @@ constexpr std::array<ValueStage, 5> kValueStages{{
 
 }  // namespace
 
-std::span<const StageLayout> w4a8_stages() { return kStages; }
-std::span<const ValueStage> w4a8_value_stages() { return kValueStages; }
+std::span<const StageLayout> cutlass_w4a8_stages() { return kStages; }
+std::span<const ValueStage> cutlass_w4a8_value_stages() { return kValueStages; }
 
 }  // namespace mx::layout

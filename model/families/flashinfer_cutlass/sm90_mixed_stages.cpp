@@ -162,6 +162,6 @@ constexpr std::array<StageLayout, 4> kStages{{
 
 }  // namespace
 
-std::span<const StageLayout> sm90_mixed_stages() { return kStages; }
+std::span<const StageLayout> flashinfer_cutlass_stages() { return kStages; }
 
 }  // namespace mx::layout

@@ -1,10 +1,11 @@
 // Humming: Marlin's fragments with more cases. Rows stay as loaded; what a tile lacks is padded, with zero weights and scales of one.
 
+#include "model/families/memory.hpp"
+
 #include <array>
 
 #include "model/families/fragments.hpp"
 #include "model/families/humming/values.hpp"
-#include "model/families/memory.hpp"
 #include "model/families/stage.hpp"
 #include "model/fault.hpp"
 

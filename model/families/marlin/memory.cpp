@@ -1,6 +1,8 @@
 // Marlin: weight-only kernels for devices without the formats' own instructions. Rows stay in order; weights lie as the lanes of a warp read them,
 // scales along N first.
 
+#include "model/families/memory.hpp"
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -9,7 +11,6 @@
 #include "model/families/casts.hpp"
 #include "model/families/fragments.hpp"
 #include "model/families/marlin/values.hpp"
-#include "model/families/memory.hpp"
 #include "model/families/stage.hpp"
 #include "model/fault.hpp"
 

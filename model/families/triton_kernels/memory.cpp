@@ -140,7 +140,7 @@ constexpr BackendLayout row(std::string_view backend, std::string_view summary, 
                             TensorPlan (*build)(Role role, const Setting& setting)) {
   return {.format = WeightFormat::mxfp4,
           .backend = backend,
-          .family = "triton",
+          .family = "triton_kernels",
           .summary = summary,
           .engines = engines,
           .standard_order = standard,
@@ -170,6 +170,6 @@ constexpr std::array<BackendLayout, 6> kRows{{
 
 }  // namespace
 
-std::span<const BackendLayout> triton_layouts() { return kRows; }
+std::span<const BackendLayout> triton_kernels_layouts() { return kRows; }
 
 }  // namespace mx::layout

@@ -203,6 +203,6 @@ constexpr std::array<StageLayout, 8> kStages{{
 
 }  // namespace
 
-std::span<const StageLayout> triton_stages() { return kStages; }
+std::span<const StageLayout> triton_kernels_stages() { return kStages; }
 
 }  // namespace mx::layout

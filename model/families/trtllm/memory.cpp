@@ -1,57 +1,133 @@
-// TRT-LLM generated kernels on sm100: rows of w13 alternate up and gate whatever the checkpoint's order, then all rows are shuffled for the
-// 128-row epilogue tile; scales follow their rows into the 128x4 tile.
+// TRT-LLM generated kernels: all rows are shuffled for the epilogue tile of 128 rows (of FP8 in blocks, 64), the rows of w13 alternate up and gate
+// before (of FP8 in blocks they are up then gate); scales follow their rows into the 128x4 tile.
 
 #include <array>
 
+#include "model/families/block_scales.hpp"
 #include "model/families/casts.hpp"
-#include "model/families/memory.hpp"
-#include "model/families/stage.hpp"
+#include "model/families/matrix.hpp"
+#include "model/families/memory_rows.hpp"
+#include "model/families/row_blocks.hpp"
 #include "model/fault.hpp"
 
 namespace mx::layout {
 namespace {
 
-bool from_gpt_oss(const Setting& setting) { return setting.form.order == SourceOrder::gpt_oss; }
+constexpr std::string_view kRowsAxis = "rows";
 
-constexpr std::array<Need, 5> kNeeds{{
-    {Quantity::has_bias, Rule::equals, 1, "both must exist in gpt-oss order", from_gpt_oss},
-    {Quantity::w13_rows, Rule::multiple_of, 128, "get_shuffle_matrix_sf_a_row_indices asserts the rows of w13"},
-    {Quantity::w2_rows, Rule::multiple_of, 128, "get_shuffle_matrix_sf_a_row_indices asserts the rows of w2"},
-    {Quantity::w13_groups, Rule::multiple_of, 4, "the interleaved scales of w13 must fit the shape of the scales"},
-    {Quantity::w2_groups, Rule::multiple_of, 4, "the interleaved scales of w2 must fit the shape of the scales"},
-}};
-
-TensorPlan build(Role role, const Setting& setting) {
+/// MXFP4, whatever the checkpoint's order.
+TensorPlan build_mxfp4(Role role, const Setting& setting) {
   const Cast& cast = is_bias(role) ? cast_named("bf16_to_f32") : kKeep;
   Layout layout = padded_tensor(role, setting.sizes, setting.padded, is_bias(role) ? cast.to_bits : unit_bits(role));
   if (is_w13(role)) blocks::up_gate_interleaved(layout);
-  const std::string_view rows = is_w13(role) ? "rows" : "N";
+  const std::string_view rows = is_w13(role) ? kRowsAxis : "N";
   if (!is_scale(role) || !fault::planted(fault::Fault::scale_rows_not_shuffled)) blocks::shuffle_a128(layout, rows);
   if (is_scale(role)) blocks::sf128x4(layout, rows, "G");
   return {std::move(layout), &cast};
 }
 
-constexpr Source kSource{"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py",
-                         "convert_gpt_oss_weight_to_mxfp4_moe_kernel_format, convert_weight_to_mxfp4_moe_kernel_format",
-                         "017e9f4448b700e85ee16023287b025693c72b9e"};
-
-constexpr BackendLayout row(std::string_view backend) {
-  return {.format = WeightFormat::mxfp4,
-          .backend = backend,
-          .family = "trtllm",
-          .summary = "w13 rows up 0, gate 0, up 1, ..; all rows shuffled in blocks of 32; scales in the 128x4 tile; biases fp32 in row order",
-          .engines = since(kVllm2026_05),
-          .standard_order = since(kVllm2026_05),
-          .gpt_oss_order = since(kVllm2026_05),
-          .takes_not_gated = false,
-          .needs = kNeeds,
-          .build = build,
-          .values = nullptr,
-          .undo_values = nullptr,
-          .source = kSource};
+/// The planted fault takes the other version's.
+template <std::int64_t multiple>
+std::int64_t nvfp4_multiple() {
+  return fault::planted(fault::Fault::nvfp4_padding_of_other_engine) ? 64 + 16 - multiple : multiple;
 }
 
-constexpr std::array<BackendLayout, 2> kRows{row("FLASHINFER_TRTLLM_MXFP4_BF16"), row("FLASHINFER_TRTLLM_MXFP4_MXFP8")};
+/// NVFP4: padded in both directions behind the halves, which alternate afterwards; `gated_multiple` is what I is padded to with two shards.
+template <std::int64_t gated_multiple>
+TensorPlan build_nvfp4(Role role, const Setting& setting) {
+  Layout layout = loaded_units(role, setting);
+  if (!moves(role)) return {std::move(layout), &kKeep};
+  const bool gated = setting.form.gated;
+  const std::int64_t hidden = next_multiple(setting.padded.hidden, 256);
+  const std::int64_t intermediate = next_multiple(setting.padded.intermediate, gated ? nvfp4_multiple<gated_multiple>() : 128);
+  if (is_w13(role)) rows_up_first(layout, setting);
+  pad_rows(layout, is_w13(role) ? (gated ? 2 : 1) * intermediate : hidden);
+  pad_columns(layout, role, setting, is_w13(role) ? hidden : intermediate);
+  if (is_w13(role) && gated) blocks::alternate_halves(layout, kRowsAxis, 1);
+  blocks::shuffle_a128(layout, kRowsAxis);
+  if (is_scale(role)) blocks::sf128x4(layout, kRowsAxis, "G");
+  return {std::move(layout), &kKeep};
+}
+
+TensorPlan build_fp8_tensor(Role role, const Setting& setting) {
+  Layout layout = fp8_padded_up_first(role, setting);
+  if (!is_weight(role)) return {std::move(layout), &kKeep};
+  if (is_w13(role) && setting.form.gated) blocks::alternate_halves(layout, kRowsAxis, 1);
+  return {blocks::shuffle_a128(layout, kRowsAxis), &kKeep};
+}
+
+TensorPlan build_fp8_block(Role role, const Setting& setting) {
+  Layout layout = fp8_up_first(role, setting);
+  if (!is_weight(role)) return {std::move(layout), &kKeep};
+  blocks::shuffle_a64(layout, kRowsAxis).split("K", 128, "K.block", "K");
+  return {layout.permute({"E", "K.block", "rows", "K"}), &kKeep};
+}
+
+TensorPlan build_mxfp8(Role role, const Setting& setting) {
+  Layout layout = fp8_up_first(role, setting);
+  if (!moves(role)) return {std::move(layout), &kKeep};
+  if (is_w13(role) && setting.form.gated) blocks::alternate_halves(layout, kRowsAxis, 1);
+  blocks::shuffle_a128(layout, kRowsAxis);
+  if (is_scale(role)) blocks::sf128x4(layout, kRowsAxis, "G");
+  return {std::move(layout), &kKeep};
+}
+
+constexpr std::array<Need, 5> kMxfp4Needs{{
+    kBiasesOfGptOss,
+    {Quantity::w13_rows, Rule::multiple_of, 128, "get_shuffle_matrix_sf_a_row_indices asserts the rows of w13"},
+    {Quantity::w2_rows, Rule::multiple_of, 128, "get_shuffle_matrix_sf_a_row_indices asserts the rows of w2"},
+    kTileColumnsW13,
+    kTileColumnsW2,
+}};
+constexpr std::array<Need, 1> kNvfp4OldNeeds{
+    {{Quantity::w13_rows, Rule::multiple_of, 128, "I is padded to 16 only, and the scale index asserts the rows of w13", is_gated}}};
+constexpr std::array<Need, 2> kTensorNeeds{{
+    {Quantity::has_input_scale, Rule::equals, 1, "rotate_weights_for_fi_trtllm_fp8_per_tensor_moe is called with both"},
+    {Quantity::w2_rows, Rule::multiple_of, 32, "shuffle_matrix_a asserts the rows of w2"},
+}};
+constexpr std::array<Need, 4> kBlockNeeds{{
+    {Quantity::w13_rows, Rule::multiple_of, 16, "shuffle_matrix_a asserts the rows of w13"},
+    {Quantity::hidden, Rule::multiple_of, 128, "convert_to_block_layout asserts the columns of w13"},
+    {Quantity::w2_rows, Rule::multiple_of, 16, "shuffle_matrix_a asserts the rows of w2"},
+    {Quantity::intermediate, Rule::multiple_of, 128, "convert_to_block_layout asserts the columns of w2"},
+}};
+constexpr std::array<Need, 4> kMxfp8Needs{{
+    {Quantity::w13_rows, Rule::multiple_of, 128, "shuffle_matrix_sf_a asserts the rows of w13"},
+    {Quantity::w2_rows, Rule::multiple_of, 128, "shuffle_matrix_sf_a asserts the rows of w2"},
+    kTileColumnsW13,
+    kTileColumnsW2,
+}};
+
+constexpr BackendLayout mxfp4(std::string_view backend) {
+  return mxfp4_row("trtllm", backend,
+                   "w13 rows up 0, gate 0, up 1, ..; all rows shuffled in blocks of 32; scales in the 128x4 tile; biases fp32 in row order",
+                   kMxfp4Needs, build_mxfp4);
+}
+
+constexpr BackendLayout nvfp4(Versions engines, std::span<const Need> needs, Build build) {
+  return nvfp4_row("trtllm", "FLASHINFER_TRTLLM",
+                   "w13 rows up 0, gate 0, up 1, .. of the halves padded at the end of the matrix; all rows shuffled in blocks of 32; scales in the "
+                   "128x4 tile",
+                   engines, needs, build);
+}
+
+constexpr BackendLayout fp8(WeightFormat format, std::string_view summary, std::span<const Need> needs, Build build) {
+  return fp8_row("trtllm", format, "FLASHINFER_TRTLLM", summary, needs, build);
+}
+
+constexpr std::array<BackendLayout, 7> kRows{
+    mxfp4("FLASHINFER_TRTLLM_MXFP4_BF16"),
+    mxfp4("FLASHINFER_TRTLLM_MXFP4_MXFP8"),
+    nvfp4(before(kVllm2026_08), kNvfp4OldNeeds, build_nvfp4<16>),
+    nvfp4(since(kVllm2026_08), {}, build_nvfp4<64>),
+    fp8(WeightFormat::fp8_tensor, "w13 rows up 0, gate 0, up 1, .. of the halves padded at the end of the matrix; all rows shuffled in blocks of 32",
+        kTensorNeeds, build_fp8_tensor),
+    with_raised_scales(fp8(WeightFormat::fp8_block,
+                           "w13 and its scales up then gate; rows shuffled in blocks of 16, columns in blocks of 128; scales at least 1e-10",
+                           kBlockNeeds, build_fp8_block)),
+    fp8(WeightFormat::mxfp8, "w13 rows up 0, gate 0, up 1, ..; all rows shuffled in blocks of 32; scales in the 128x4 tile", kMxfp8Needs,
+        build_mxfp8),
+};
 
 }  // namespace
 

@@ -159,6 +159,6 @@ constexpr auto kStages = std::to_array<StageLayout>({
 
 }  // namespace
 
-std::span<const StageLayout> flashinfer_stages() { return kStages; }
+std::span<const StageLayout> trtllm_stages() { return kStages; }
 
 }  // namespace mx::layout

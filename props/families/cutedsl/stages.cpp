@@ -30,6 +30,6 @@ constexpr std::array<StageFormula, 1> kFormulas{{
 
 }  // namespace
 
-std::span<const StageFormula> nvfp4_formulas() { return kFormulas; }
+std::span<const StageFormula> cutedsl_formulas() { return kFormulas; }
 
 }  // namespace mx::props

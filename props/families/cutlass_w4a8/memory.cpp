@@ -38,6 +38,6 @@ constexpr std::array<BackendFormula, 1> kFormulas{{
 
 }  // namespace
 
-std::span<const BackendFormula> w4a8_backend_formulas() { return kFormulas; }
+std::span<const BackendFormula> cutlass_w4a8_backend_formulas() { return kFormulas; }
 
 }  // namespace mx::props

@@ -39,6 +39,6 @@ constexpr std::array<StageFormula, 1> kFormulas{{
 
 }  // namespace
 
-std::span<const StageFormula> w4a8_formulas() { return kFormulas; }
+std::span<const StageFormula> cutlass_w4a8_formulas() { return kFormulas; }
 
 }  // namespace mx::props

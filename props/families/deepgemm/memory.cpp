@@ -56,8 +56,8 @@ Reading fp8_reading(const Setting& setting) {
 }
 
 constexpr std::array<BackendFormula, 2> kFormulas{{
-    {WeightFormat::mxfp4, "DEEPGEMM_MXFP4", since(kVllm2026_05), 32, 256, nullptr, mxfp4_matrix, mxfp4_place, as_loaded, nullptr, nullptr,
-     mxfp4_cast, mxfp4_reading},
+    {WeightFormat::mxfp4, "DEEPGEMM_MXFP4", since(kVllm2026_05), 32, 256, nullptr, mxfp4_matrix, mxfp4_place, as_loaded, nullptr, nullptr, mxfp4_cast,
+     mxfp4_reading},
     {WeightFormat::fp8_block, "DEEPGEMM", since(kVllm2026_05), 128, 512,
      [](Setting& setting) { setting.arch = pick(0, 2) == 0 ? Arch::sm90 : Arch::sm100; }, fp8_matrix, fp8_place, as_loaded, nullptr, nullptr, nullptr,
      fp8_reading},

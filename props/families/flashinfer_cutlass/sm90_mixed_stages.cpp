@@ -97,6 +97,6 @@ constexpr std::array<StageFormula, 4> kFormulas{{
 
 }  // namespace
 
-std::span<const StageFormula> sm90_mixed_formulas() { return kFormulas; }
+std::span<const StageFormula> flashinfer_cutlass_formulas() { return kFormulas; }
 
 }  // namespace mx::props

@@ -107,6 +107,6 @@ constexpr std::array<BackendFormula, 6> kFormulas{
 
 }  // namespace
 
-std::span<const BackendFormula> triton_backend_formulas() { return kFormulas; }
+std::span<const BackendFormula> triton_kernels_backend_formulas() { return kFormulas; }
 
 }  // namespace mx::props

@@ -152,6 +152,6 @@ Memory cdna4_scales(const StageRequest& r, std::int64_t rows, std::int64_t cols,
   });
 }
 
-std::span<const StageFormula> triton_formulas() { return kFormulas; }
+std::span<const StageFormula> triton_kernels_formulas() { return kFormulas; }
 
 }  // namespace mx::props

@@ -127,6 +127,6 @@ Memory tiled_scales(const StageRequest& r, std::int64_t group_multiple) {
   });
 }
 
-std::span<const StageFormula> flashinfer_formulas() { return kFormulas; }
+std::span<const StageFormula> trtllm_formulas() { return kFormulas; }
 
 }  // namespace mx::props

@@ -1,18 +1,20 @@
+#include "model/families/memory.hpp"
+
 #include <array>
 
 #include "model/families/convert.hpp"
-#include "model/families/memory.hpp"
 #include "model/families/stage.hpp"
 #include "model/families/value_stage.hpp"
 #include "model/layout/packed.hpp"
 #include "tests/catch.hpp"
+#include "tests/families/fp8_maps.hpp"
 #include "tests/layout/errors.hpp"
 #include "tests/layout/formula.hpp"
 
 namespace {
 
-using mx::ErrorCode;
 using mx::Engine;
+using mx::ErrorCode;
 using mx::layout::Layout;
 using mx::layout::PadContent;
 using mx::layout::Role;
@@ -136,6 +138,42 @@ TEST_CASE("DeepGEMM's layers come back") {
     CHECK(packed_layer.losses.empty());
     CHECK(mx::layout::restore(packed_layer).tensors == layer.tensors);
   }
+}
+
+TEST_CASE("DeepGEMM keeps block scales on sm90 and packs those of every row on sm100") {
+  using namespace mx::layout;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
+  const Form form(WeightFormat::fp8_block, SourceOrder::standard);
+  CanonicalLayer layer{{1, 128, 640, 1}, form, {}};
+  layer[Role::w13_weight].assign(256 * 640, 0x38);
+  layer[Role::w2_weight].assign(640 * 128, 0x38);
+  const auto power = [](std::vector<std::uint8_t>& scales, std::uint32_t exponent) {
+    const std::uint32_t bits = exponent << 23;
+    for (unsigned shift = 0; shift < 32; shift += 8) scales.push_back(static_cast<std::uint8_t>(bits >> shift));
+  };
+  for (std::uint32_t i = 0; i < 10; ++i) power(layer[Role::w13_weight_scale], 100 + i);
+  for (std::uint32_t i = 0; i < 5; ++i) power(layer[Role::w2_weight_scale], 120 + i);
+  const BackendLayout& row = backend_layout_named("DEEPGEMM", WeightFormat::fp8_block, mx::kVllm2026_08);
+  Setting setting = mx::test::fp8_setting(WeightFormat::fp8_block, layer.sizes);
+  setting.arch = Arch::sm90;
+  CHECK(convert(layer, row, setting).find(Role::w13_weight_scale)->bytes == layer[Role::w13_weight_scale]);
+
+  setting.arch = Arch::sm100;
+  const PackedLayer packed = convert(layer, row, setting);
+  // Word (p, i) at 256 p + i holds the exponents of columns 4p .. 4p+3 of row i; five columns are two words.
+  const std::vector<std::uint8_t>& words = packed.find(Role::w13_weight_scale)->bytes;
+  REQUIRE(words.size() == 2U * 256 * 4);
+  for (std::size_t p = 0; p < 2; ++p) {
+    for (std::size_t i = 0; i < 256; ++i) {
+      for (std::size_t j = 0; j < 4; ++j) REQUIRE(words[(p * 256 + i) * 4 + j] == (4 * p + j < 5 ? 100 + i / 128 * 5 + 4 * p + j : 0));
+    }
+  }
+  CHECK(packed.losses.empty());
+  CHECK(restore(packed).tensors == layer.tensors);
+
+  layer[Role::w2_weight_scale][0] = 1;
+  CHECK(refuses(ErrorCode::unsupported, "scale 0 has bits 0x3c000001", [&] { convert(layer, row, setting); }));
+  setting.arch = Arch::gfx950;
+  CHECK(refuses(ErrorCode::usage, "another device: DeepGEMM has FP8 kernels", [&] { check_needs(row, setting); }));
 }
 
 }  // namespace

@@ -197,12 +197,7 @@ CanonicalLayer filled(const mx::layout::Sizes& sizes, std::uint8_t lowest_scale,
 }
 
 Setting setting_for(const CanonicalLayer& layer, mx::layout::Arch arch, mx::layout::InputDtype activations) {
-  return {.sizes = layer.sizes,
-          .padded = layer.sizes,
-          .form = layer.form,
-          .engine = mx::kVllm2026_08,
-          .arch = arch,
-          .input_dtype = activations};
+  return {.sizes = layer.sizes, .padded = layer.sizes, .form = layer.form, .engine = mx::kVllm2026_08, .arch = arch, .input_dtype = activations};
 }
 
 TEST_CASE("a layer for Humming and back") {

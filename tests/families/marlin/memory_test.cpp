@@ -12,11 +12,11 @@
 
 namespace {
 
+using mx::Engine;
 using mx::ErrorCode;
 using mx::layout::backend_layout_named;
 using mx::layout::CanonicalLayer;
 using mx::layout::Coord;
-using mx::Engine;
 using mx::layout::Form;
 using mx::layout::InputDtype;
 using mx::layout::Layout;

@@ -12,12 +12,12 @@
 
 namespace {
 
+using mx::Engine;
 using mx::ErrorCode;
 using mx::layout::Arch;
 using mx::layout::backend_layout_named;
 using mx::layout::BackendLayout;
 using mx::layout::Coord;
-using mx::Engine;
 using mx::layout::Layout;
 using mx::layout::Role;
 using mx::layout::Setting;

@@ -27,7 +27,7 @@ using layout::Setting;
 
 /// A device that each backend runs on; TRITON's layouts differ between devices.
 std::vector<layout::Arch> archs_of(std::string_view family) {
-  if (family == "triton") return {layout::Arch::sm90, layout::Arch::sm100, layout::Arch::gfx950, layout::Arch::gfx942};
+  if (family == "triton_kernels") return {layout::Arch::sm90, layout::Arch::sm100, layout::Arch::gfx950, layout::Arch::gfx942};
   if (family == "aiter") return {layout::Arch::gfx950, layout::Arch::gfx1250};
   return {layout::Arch::sm100};
 }

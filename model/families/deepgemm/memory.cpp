@@ -1,12 +1,16 @@
-// DeepGEMM with FP8 weights and scales per 128 x 128: as loaded on sm90; on sm100 the scales become e8m0, one per row, packed.
+// DeepGEMM: weights and biases as loaded. Scales of MXFP4 leave e8m0. Scales of FP8 per 128 x 128 stay as loaded on sm90; on sm100 they become e8m0,
+// one per row, packed.
 
 #include <array>
 #include <cstdint>
 
 #include "model/error.hpp"
+#include "model/families/casts.hpp"
 #include "model/families/deepgemm/blocks.hpp"
-#include "model/families/memory.hpp"
+#include "model/families/matrix.hpp"
+#include "model/families/memory_rows.hpp"
 #include "model/families/row_blocks.hpp"
+#include "model/families/stage.hpp"
 #include "model/fault.hpp"
 #include "model/layout/grains.hpp"
 #include "model/numerics/f32.hpp"
@@ -14,12 +18,26 @@
 namespace mx::layout {
 namespace {
 
+TensorPlan build_upcast(Role role, const Setting& setting) {
+  const Cast& cast = is_scale(role) ? cast_named("e8m0_to_f32_shift") : kKeep;
+  return {loaded(role, setting.sizes, setting.padded, setting.form, is_scale(role) ? cast.to_bits : unit_bits(role)), &cast};
+}
+
+/// The upcast and the packing, which takes the exponent back out, leave every code as it was.
+TensorPlan build_packed(Role role, const Setting& setting) {
+  Layout layout = loaded(role, setting.sizes, setting.padded, setting.form);
+  if (!is_scale(role)) return {std::move(layout), &kKeep};
+  const std::string rows = blocks::merge_rows(layout);
+  blocks::deepgemm_packed_ue8m0(layout, rows, "G");
+  return {std::move(layout), &kKeep};
+}
+
 constexpr std::int64_t kBlockRows = 128;
 
 bool packs(const Setting& setting) { return setting.arch == Arch::sm100; }
 
-TensorPlan build(Role role, const Setting& setting) {
-  if (!is_scale(role) || !packs(setting)) return {loaded_rows(role, setting, unit_bits(role, setting.form.format)), &kKeep};
+TensorPlan build_fp8(Role role, const Setting& setting) {
+  if (!is_scale(role) || !packs(setting)) return {loaded_units(role, setting), &kKeep};
   Layout layout = loaded_rows(role, setting, 8);
   layout.repeat("rows", kBlockRows);
   return {blocks::deepgemm_packed_ue8m0(layout, "rows", "KB"), &kKeep};
@@ -58,30 +76,37 @@ void from_exponents(LayerUnits& units, const Setting& setting) {
   }
 }
 
-constexpr std::array<Need, 3> kNeeds{{
+constexpr std::array<Need, 3> kFp8Needs{{
     {Quantity::deepgemm_device, Rule::equals, 1, "DeepGEMM has FP8 kernels for sm90 and sm100"},
     {Quantity::intermediate, Rule::multiple_of, kBlockRows, "the scales of gate and up are whole blocks", packs},
     {Quantity::hidden, Rule::multiple_of, kBlockRows, "the rows of w2 are whole blocks", packs},
 }};
 
-constexpr std::array<BackendLayout, 1> kRows{{
-    {.format = WeightFormat::fp8_block,
-     .backend = "DEEPGEMM",
-     .family = "deepgemm_fp8",
-     .summary = "weights as loaded; scales as loaded on sm90, on sm100 e8m0 for every row, four to a word, words column by column",
-     .engines = since(kVllm2026_05),
-     .standard_order = since(kVllm2026_05),
-     .gpt_oss_order = kNever,
-     .takes_not_gated = false,
-     .needs = kNeeds,
-     .build = build,
-     .values = to_exponents,
-     .undo_values = from_exponents,
-     .source = {"deepseek-ai/DeepGEMM", "csrc/apis/layout.hpp", "transform_sf_into_required_layout", "54e22612409371d6364144b69086735beb54e98b"}},
-}};
+constexpr BackendLayout mxfp4(std::string_view summary, Versions engines, Build build) {
+  BackendLayout row = mxfp4_row("deepgemm", "DEEPGEMM_MXFP4", summary, {}, build);
+  row.engines = row.standard_order = row.gpt_oss_order = engines;
+  if (!engines.has(kVllm2026_08)) row.source.commit = kCommit2026_05;
+  return row;
+}
+
+constexpr BackendLayout fp8() {
+  BackendLayout row = gated_only(fp8_row(
+      "deepgemm", WeightFormat::fp8_block, "DEEPGEMM",
+      "weights as loaded; scales as loaded on sm90, on sm100 e8m0 for every row, four to a word, words column by column", kFp8Needs, build_fp8));
+  row.values = to_exponents;
+  row.undo_values = from_exponents;
+  row.source = {"deepseek-ai/DeepGEMM", "csrc/apis/layout.hpp", "transform_sf_into_required_layout", "54e22612409371d6364144b69086735beb54e98b"};
+  return row;
+}
+
+constexpr std::array<BackendLayout, 3> kRows{
+    mxfp4("weights and biases as loaded; scales fp32 in row order (code 0 becomes 0, 255 infinity), packed at run time", before(kVllm2026_08), build_upcast),
+    mxfp4("weights and biases as loaded; scales four to a word, words column by column", since(kVllm2026_08), build_packed),
+    fp8(),
+};
 
 }  // namespace
 
-std::span<const BackendLayout> deepgemm_fp8_layouts() { return kRows; }
+std::span<const BackendLayout> deepgemm_layouts() { return kRows; }
 
 }  // namespace mx::layout

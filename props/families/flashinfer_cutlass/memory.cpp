@@ -1,0 +1,42 @@
+// FlashInfer's CUTLASS kernels. Source: spec layouts 3 (MXFP4), 10 (NVFP4) and 11 (FP8).
+
+#include <array>
+
+#include "props/families/matrix_formula.hpp"
+
+namespace mx::props {
+namespace {
+
+using layout::Role;
+using layout::Setting;
+using layout::WeightFormat;
+
+/// All up rows, then all gate rows.
+Matrix mxfp4_matrix(Role role, const Setting& setting) {
+  Matrix loaded = loaded_matrix(role, setting);
+  if (!layout::is_w13(role)) return loaded;
+  return halves_swapped(is_standard(setting) ? loaded : pairs_separated(loaded));
+}
+
+Memory folded_place(Role role, const Setting&, const Matrix& sizes) {
+  if (layout::is_weight(role)) return stage_memory("cutlass_sm90_mixed.weight.fp4", sizes, 8);
+  return layout::is_scale(role) ? stage_memory("cutlass_sm90_mixed.scale", sizes, 8, {{"group_size", 32}}) : kept(sizes);
+}
+
+constexpr BackendFormula mxfp4(std::string_view backend, PlaceOf place) {
+  return {WeightFormat::mxfp4, backend, since(kVllm2026_05), 128, 128, nullptr, mxfp4_matrix, place, up_then_gate, nullptr, nullptr, nullptr};
+}
+
+constexpr std::array<BackendFormula, 5> kFormulas{
+    mxfp4("FLASHINFER_CUTLASS_MXFP4_BF16", folded_place),
+    mxfp4("FLASHINFER_CUTLASS_MXFP4_MXFP8", tile_place),
+    nvfp4_tiled("FLASHINFER_CUTLASS", tile_padded_up_first, up_then_gate),
+    fp8_formula(WeightFormat::fp8_tensor, "FLASHINFER_CUTLASS", 16, 32, fp8_padded_up_first, kept_place, up_then_gate, fp8_is_aligned),
+    fp8_formula(WeightFormat::fp8_block, "FLASHINFER_CUTLASS", 128, 128, fp8_up_first, kept_place, up_then_gate),
+};
+
+}  // namespace
+
+std::span<const BackendFormula> flashinfer_cutlass_backend_formulas() { return kFormulas; }
+
+}  // namespace mx::props
