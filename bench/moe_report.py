@@ -89,7 +89,7 @@ def tables(runs, threads):
         else:
             of = f"times one thread, of what its {'limit' if kind == 'moe_gemm' else 'products'} allowed two"
             cell = to_one_thread
-        lines += [f"| {threads} thread{'s' if threads > 1 else ''}: 10^9 operations a second, {of} | " + " | ".join(f"{column}={c}" for c in columns) + " |"]
+        lines += [f"| {threads} thread{'s' if threads > 1 else ''}: GFLOP/s, {of} | " + " | ".join(f"{column}={c}" for c in columns) + " |"]
         lines += ["|---|" + "--:|" * len(columns)]
         # The larger products first, the peers last.
         order = lambda what: (-int(size_of(what)) if kind == "moe_gemm" else 0, what.startswith(PEER), what)
@@ -107,7 +107,7 @@ def beside_reference(runs):
     if not references or not products:
         return []
     columns = sorted({key[2] for key in products})
-    lines = ["| 1 thread: the model, 10^6 operations a second, and how many times that the fastest kernel is | model | " + " | ".join(f"M={c}" for c in columns) + " |"]
+    lines = ["| 1 thread: the model, MFLOP/s, and how many times that the fastest kernel is | model | " + " | ".join(f"M={c}" for c in columns) + " |"]
     lines += ["|---|--:|" + "--:|" * len(columns)]
     for reference in references:
         contract, weights = reference[1].split(" ")
@@ -138,7 +138,7 @@ def roofline(runs):
         if low < math.log10(tick * 1e9) < high:
             svg.append(f'<text x="{place(tick * 1e9):.1f}" y="{whole - margin + 18}" text-anchor="middle">{tick}</text>')
             svg.append(f'<text x="{margin - 6}" y="{flip(tick * 1e9) + 4:.1f}" text-anchor="end">{tick}</text>')
-    svg.append(f'<text x="{whole / 2}" y="{whole - 16}" text-anchor="middle">limit of the machine, 10^9 operations a second, one thread</text>')
+    svg.append(f'<text x="{whole / 2}" y="{whole - 16}" text-anchor="middle">limit of the machine, GFLOP/s, one thread</text>')
     svg.append(f'<text x="16" y="{whole / 2}" text-anchor="middle" transform="rotate(-90 16 {whole / 2})">measured</text>')
     for x, y, (_, what, column, _) in points:
         svg.append(f'<circle cx="{place(x):.1f}" cy="{flip(y):.1f}" r="4" fill="{colours[what.split(" ")[0]]}" fill-opacity="0.6"><title>{what}, M={column}: {100 * y / x:.0f} %</title></circle>')

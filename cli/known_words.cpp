@@ -67,6 +67,10 @@ void add_oracles(Words& words) {
   for (std::string_view oracle : oracle::oracle_names()) words.emplace(oracle);
 }
 
+void add_engines(Words& words) {
+  for (Engine engine : known_engines()) words.emplace(name_of(engine));
+}
+
 void add_profiles(Words& words) { add_names(words, all_profiles()); }
 void add_contracts(Words& words) { add_names(words, all_contracts()); }
 void add_topics(Words& words) { add_names(words, help_topics()); }
@@ -78,14 +82,23 @@ struct WordsRow {
   void (*add)(Words&);
 };
 constexpr std::array kRows{
-    WordsRow{"", "--backend", add_backends},        WordsRow{"layout", "--platform", add_devices},
-    WordsRow{"convert", "--platform", add_devices}, WordsRow{"plan", "--platform", add_devices},
-    WordsRow{"", "--platform", add_platforms},      WordsRow{"", "--oracle", add_oracles},
-    WordsRow{"", "--profile", add_profiles},        WordsRow{"compare", "PROFILE", add_profiles},
-    WordsRow{"", "--contract", add_contracts},      WordsRow{"layout", "--format", add_weight_formats},
-    WordsRow{"", "--format", add_formats},          WordsRow{"", "FORMAT", add_formats},
-    WordsRow{"layout", "NAME", add_layouts},        WordsRow{"layout diff", "", add_layouts},
-    WordsRow{"gen", "OP", add_operations},          WordsRow{"ver", "OP", add_operations},
+    WordsRow{"", "--backend", add_backends},
+    WordsRow{"layout", "--platform", add_devices},
+    WordsRow{"convert", "--platform", add_devices},
+    WordsRow{"plan", "--platform", add_devices},
+    WordsRow{"", "--platform", add_platforms},
+    WordsRow{"", "--oracle", add_oracles},
+    WordsRow{"", "--engine", add_engines},
+    WordsRow{"", "--profile", add_profiles},
+    WordsRow{"compare", "PROFILE", add_profiles},
+    WordsRow{"", "--contract", add_contracts},
+    WordsRow{"layout", "--format", add_weight_formats},
+    WordsRow{"", "--format", add_formats},
+    WordsRow{"", "FORMAT", add_formats},
+    WordsRow{"layout", "NAME", add_layouts},
+    WordsRow{"layout diff", "", add_layouts},
+    WordsRow{"gen", "OP", add_operations},
+    WordsRow{"ver", "OP", add_operations},
     WordsRow{"help", "TOPIC", add_topics},
 };
 

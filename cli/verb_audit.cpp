@@ -114,9 +114,11 @@ void add_audit(Verb app, Action& action) {
   const Verb verb = app.add_verb("audit", "every place where an engine's choice breaks its kernel's needs (exit 1 when the ledger disagrees)");
   const auto options = std::make_shared<AuditOptions>();
   verb.add_option("--oracle", options->oracle, "this oracle alone: mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8");
-  add_engine_option(verb, options->engine);
+  const Option engine = add_engine_option(verb, options->engine);
   const Option json = verb.add_flag("--json", options->json, "machine-readable output");
-  verb.add_flag("--markdown", options->markdown, "the ledger as the oracles' part of docs/findings.md, without an audit").excludes(json);
+  verb.add_flag("--markdown", options->markdown, "the ledger as the oracles' part of docs/findings.md, without an audit")
+      .excludes(json)
+      .excludes(engine);
   const Option needs = verb.add_flag("--needs", options->needs, "the constraint matrix instead: what each backend's kernels need");
   verb.add_option("-o,--output", options->output, "writes the constraint matrix, FILE.svg, instead of its table").needs(needs);
   verb.add_flag("--force", options->force, "overwrite the file");

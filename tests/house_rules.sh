@@ -48,7 +48,7 @@ stands_alone() {
 
 stands_alone "tests/proof/thresholds.hpp tests/proof/thresholds.cpp tests/proof/exact.hpp tests/proof/exact.cpp tests/numerics/facts.hpp tests/numerics/facts.cpp" \
   "(none)" "the second oracle of the numerics shares nothing with the model"
-stands_alone "tests/numerics/oracle.hpp tests/numerics/oracle.cpp" '"model/numerics/convert.hpp"' "the search oracle takes the words of conversions from the model, nothing else"
+stands_alone "tests/numerics/search_encoder.hpp tests/numerics/search_encoder.cpp" '"model/numerics/convert.hpp"' "the search takes the words of conversions from the model, nothing else"
 
 # Headers that include each other in a circle: tsort says which.
 for header in $(find model kernels support sim golden verbs cli props tests bench -name '*.hpp'); do sed -n "s|^#include \"\(.*\)\".*|$header \1|p" "$header"; done |

@@ -1,6 +1,6 @@
 // int8-block by AVX2: the unsigned factor is twice the weight plus 12, from 0 to 24; sums start from -12 times the sum of the activations. Products
 // are summed by sixteen in words, where they stay below 2^15: two of them at most 24 * 128 * 2 by VPMADDUBSW, four times.
-// Up to two rows decode weights in registers; for more they are decoded once, a stretch of K at a time, into the first-level cache.
+// Up to two rows decode weights in registers; for more they are decoded once, a stretch of K at a time, into the L1 cache.
 
 #include "kernels/moe/avx2_vectors.hpp"
 #include "kernels/moe/fma_lanes.hpp"
@@ -46,7 +46,7 @@ struct Rows8 {
   const int32_t* bases;
 };
 
-/// Weights that are decoded in registers, chain by chain. Memory is asked for a page ahead, and nearer by for the first-level cache.
+/// Weights that are decoded in registers, chain by chain. Memory is prefetched a page ahead, and nearer by into L1.
 template <ScaleValues* Scales>
 struct Encoded {
   const TileArgs& args;

@@ -1,5 +1,5 @@
 // bf16-block of MXFP8, NVFP4 and FP8 weights by VDPBF16PS, decoded in registers for each tile of rows: lookups run beside the products, and a panel
-// that was decoded once for all rows, into the first-level cache, took longer (0.70 to 0.72 of the limit at 256 rows instead of 0.80 to 0.83).
+// that was decoded once for all rows, into the L1 cache, took longer (0.70 to 0.72 of the limit at 256 rows instead of 0.80 to 0.83).
 
 #include "kernels/moe/avx512_decode.hpp"
 

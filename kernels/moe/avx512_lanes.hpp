@@ -70,7 +70,7 @@ struct Columns {
   const uint8_t* scales;
   size_t code_stride;
   size_t scale_stride;
-  /// Memory is asked for a page ahead: decoding leaves the processor's own prefetchers behind. A panel alone comes to the first-level cache. AMD's
+  /// Memory is prefetched a page ahead: decoding leaves the processor's own prefetchers behind. A panel alone comes to the L1 cache. AMD's
   /// second one would pass on a quarter less than memory delivers; past it, Intel's processors get a third less. A page of each of several panels
   /// would not stay in the first one, as they are asked for: they come to the second one, and to the first one nearer by.
   static constexpr size_t kAhead = 4096;

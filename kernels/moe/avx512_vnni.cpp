@@ -1,5 +1,5 @@
 // int8-block by VPDPBUSD: the unsigned factor is twice the weight plus 12, from 0 to 24; sums start from -12 times the sum of the activations.
-// Few rows decode weights in registers; of more the first tile does, and leaves what it decoded in the first-level cache for the others.
+// Few rows decode weights in registers; of more the first tile does, and leaves what it decoded in the L1 cache for the others.
 
 #include "kernels/moe/avx512_totals.hpp"
 

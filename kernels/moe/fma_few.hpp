@@ -39,8 +39,8 @@ inline CodePlace place_of(const TileArgs& args, size_t group, size_t groups) {
   return place;
 }
 
-/// `k` of K of `Groups` groups by a tile of rows, in the order of the chain. Memory is asked for a page ahead: decoding leaves the processor's own
-/// prefetcher behind. For one or two rows it comes to the first-level cache nearer by; more do not wait for it, but for each instruction.
+/// `k` of K of `Groups` groups by a tile of rows, in the order of the chain. Memory is prefetched a page ahead: decoding leaves the processor's own
+/// prefetcher behind. For one or two rows it comes to the L1 cache nearer by; more do not wait for it, but for each instruction.
 template <class Codes, size_t Rows, size_t Groups, class Fold>
 MXACT_INLINE void multiply_codes(Floats (&sums)[Rows][2 * Groups], CodePlace& place, const float* x, size_t k, const Fold& fold) {
   constexpr size_t kAhead = 4096;

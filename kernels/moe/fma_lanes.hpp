@@ -1,6 +1,6 @@
 #pragma once
 // What the kernels of bf16 by fused multiply-adds share. bf16 products are fp32 fused multiply-adds, odd element first, under flushing, which is
-// what VDPBF16PS computes; weights are decoded to fp32 for a stretch of K that the first-level cache holds, and serve all rows. A tier's vectors are
+// what VDPBF16PS computes; weights are decoded to fp32 for a stretch of K that the L1 cache holds, and serve all rows. A tier's vectors are
 // included before (avx2_vectors.hpp, avx512_vectors.hpp, neon_vectors.hpp). For files of one tier alone: nothing here has a linkage that another tier
 // could pick up.
 

@@ -128,7 +128,7 @@ inline constexpr size_t kWideSingleRows = 12;
 /// K that the kernels of rows in the form `singles` decode at once for all rows, whole chains of bf16-block: 16 KiB of fp32 for a panel.
 inline constexpr size_t kStretchOfSingles = 128;
 
-/// Kernels that decode weights for each tile stream these past the rows, which fill half of a core's second-level cache of 1 MiB. Those that decode
+/// Kernels that decode weights for each tile stream these past the rows, which fill half of a core's L2 cache of 1 MiB. Those that decode
 /// once for all rows stream the rows.
 inline constexpr size_t kHeldBytes = size_t{512} * 1024;
 inline constexpr size_t kStreamedBytes = 8 * kHeldBytes;

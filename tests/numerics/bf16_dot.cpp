@@ -8,7 +8,7 @@
 #include "model/numerics/dot.hpp"
 #include "tests/catch.hpp"
 #include "tests/numerics/mpfr_number.hpp"
-#include "tests/numerics/oracle.hpp"
+#include "tests/numerics/search_encoder.hpp"
 #include "tests/skip.hpp"
 
 #if defined(__x86_64__)

@@ -7,7 +7,7 @@
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
 #include "tests/catch.hpp"
-#include "tests/numerics/oracle.hpp"
+#include "tests/numerics/search_encoder.hpp"
 
 using namespace mx;
 using namespace mx::test;
@@ -55,7 +55,7 @@ TEST_CASE("quantized blocks are the definition's, for every block format") {
     const BlockFormat& format = block_format_named(row.block_format);
     const Conversion how = conversion(ocp, kF32, *format.element);
     const FormatFacts& facts = facts_of(*format.element);
-    const SearchEncoder oracle(facts);
+    const SearchEncoder search(facts);
     const std::vector<std::uint32_t> boundaries = boundary_patterns(facts);
     for (int round = 0; round < 20000; ++round) {
       const std::vector<std::uint32_t> block = random_block(random, 32U, boundaries);
@@ -71,7 +71,7 @@ TEST_CASE("quantized blocks are the definition's, for every block format") {
       comparison.expect(quantized.scale == scale && quantized.codes.size() == block.size(), describe);
       for (std::size_t i = 0; i < block.size(); ++i) {
         const double element = scale == 0xFF ? NAN : std::ldexp(f32_value(block[i]), 127 - static_cast<int>(scale));
-        const std::uint32_t expected = oracle.encode(element, how);
+        const std::uint32_t expected = search.encode(element, how);
         comparison.expect(quantized.codes[i] == expected, [&] {
           return std::string(format.name) + " scale " + hex(scale) + " element " + hex(block[i]) + ": " + hex(quantized.codes[i]) + ", expected " +
                  hex(expected);

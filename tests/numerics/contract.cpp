@@ -11,7 +11,7 @@
 #include "model/numerics/dot.hpp"
 #include "tests/catch.hpp"
 #include "tests/numerics/mpfr_number.hpp"
-#include "tests/numerics/oracle.hpp"
+#include "tests/numerics/search_encoder.hpp"
 
 using namespace mx;
 using namespace mx::test;

@@ -8,7 +8,7 @@
 #include "model/numerics/profile.hpp"
 #include "tests/catch.hpp"
 #include "tests/counts.hpp"
-#include "tests/numerics/oracle.hpp"
+#include "tests/numerics/search_encoder.hpp"
 
 using namespace mx;
 using namespace mx::test;
@@ -16,12 +16,12 @@ using namespace mx::test;
 namespace {
 
 void compare_all(const Format& from, const std::vector<std::uint32_t>& patterns, const Format& to, Comparison& comparison) {
-  const SearchEncoder oracle(facts_of(to));
+  const SearchEncoder search(facts_of(to));
   std::vector<double> values;
   for (std::uint32_t code : patterns) values.push_back(f32_value(to_f32(code, from)));
   for (const Conversion& how : all_conversions(facts_of(to))) {
     for (std::size_t i = 0; i < patterns.size(); ++i) {
-      const std::uint32_t expected = oracle.encode(values[i], how);
+      const std::uint32_t expected = search.encode(values[i], how);
       const std::uint32_t code = convert(patterns[i], from, to, how);
       comparison.expect(code == expected, [&] {
         return std::string(from.name) + " " + hex(patterns[i]) + " -> " + std::string(to.name) + " " + text_of(how) + ": " + hex(code) +
@@ -228,13 +228,13 @@ TEST_CASE("the ocp profiles round in every direction, saturating or not, from ev
         expected.rounding = facts.name == "e8m0" && rounding == Rounding::nearest_even ? Rounding::toward_zero : rounding;
         const bool clamps = saturates || !facts.has_nan;
         expected.overflow = facts.width > 8 ? Overflow::ieee : clamps ? Overflow::saturate : facts.has_inf ? Overflow::inf : Overflow::nan;
-        const SearchEncoder oracle(facts);
+        const SearchEncoder search(facts);
         for (const Format* from : {&kF32, &kBf16, &kFp16}) {
           for (std::uint32_t pattern : boundary_patterns(facts)) {
             if (!picked()) continue;
             const std::uint32_t code = *from == kF32 ? pattern : convert(pattern, kF32, *from, conversion(profile_named("ocp-rz"), kF32, *from));
             const std::uint32_t got = convert(code, *from, to, conversion(profile, *from, to));
-            comparison.expect(got == oracle.encode(f32_value(to_f32(code, *from)), expected), [&] {
+            comparison.expect(got == search.encode(f32_value(to_f32(code, *from)), expected), [&] {
               return std::string(profile.name) + " " + std::string(from->name) + " " + hex(code) + " -> " + std::string(to.name) + ": " + hex(got);
             });
           }

@@ -6,7 +6,7 @@
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
 #include "tests/catch.hpp"
-#include "tests/numerics/oracle.hpp"
+#include "tests/numerics/search_encoder.hpp"
 
 using namespace mx;
 using namespace mx::test;

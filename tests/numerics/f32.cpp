@@ -9,7 +9,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/numerics/mpfr_number.hpp"
-#include "tests/numerics/oracle.hpp"
+#include "tests/numerics/search_encoder.hpp"
 
 using namespace mx;
 using namespace mx::test;

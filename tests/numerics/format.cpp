@@ -6,7 +6,7 @@
 #include "model/numerics/convert.hpp"
 #include "model/numerics/value.hpp"
 #include "tests/catch.hpp"
-#include "tests/numerics/oracle.hpp"
+#include "tests/numerics/search_encoder.hpp"
 
 using namespace mx;
 using namespace mx::test;

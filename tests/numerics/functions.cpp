@@ -12,7 +12,7 @@
 #include "model/numerics/f32.hpp"
 #include "tests/catch.hpp"
 #include "tests/numerics/mpfr_number.hpp"
-#include "tests/numerics/oracle.hpp"
+#include "tests/numerics/search_encoder.hpp"
 
 using namespace mx;
 using namespace mx::test;

@@ -5,7 +5,7 @@
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
 #include "tests/catch.hpp"
-#include "tests/numerics/scaled_oracle.hpp"
+#include "tests/numerics/scaled_cases.hpp"
 
 using namespace mx;
 using namespace mx::test;

@@ -10,7 +10,7 @@
 #include "props/numerics/scale_facts.hpp"
 #include "tests/catch.hpp"
 #include "tests/numerics/mpfr_number.hpp"
-#include "tests/numerics/oracle.hpp"
+#include "tests/numerics/search_encoder.hpp"
 
 using namespace mx;
 using namespace mx::test;

@@ -5,7 +5,7 @@
 #include "model/error.hpp"
 #include "model/numerics/convert.hpp"
 #include "tests/catch.hpp"
-#include "tests/numerics/oracle.hpp"
+#include "tests/numerics/search_encoder.hpp"
 
 using namespace mx;
 using namespace mx::test;

@@ -13,7 +13,7 @@
 #include "model/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/numerics/mpfr_number.hpp"
-#include "tests/numerics/oracle.hpp"
+#include "tests/numerics/search_encoder.hpp"
 
 using namespace mx;
 using namespace mx::test;

@@ -9,7 +9,7 @@
 
 namespace mx::test {
 
-/// One row of the proof: the same conversion in the oracle's words and in the model's.
+/// One row of the proof: the same conversion in the judge's words and in the model's.
 struct ConversionProof {
   std::string name;  ///< format/direction/overflow, and for formats without a sign what becomes of negative values
   const FormatFacts* facts;

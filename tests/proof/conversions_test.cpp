@@ -3,7 +3,7 @@
 #include "tests/proof/conversions.hpp"
 
 #include "tests/catch.hpp"
-#include "tests/numerics/oracle.hpp"
+#include "tests/numerics/search_encoder.hpp"
 #include "tests/proof/specialized_encoder.hpp"
 #include "tests/proof/twin.hpp"
 

@@ -13,7 +13,7 @@
 #include "model/error.hpp"
 #include "model/numerics/f32.hpp"
 #include "tests/numerics/mpfr_number.hpp"
-#include "tests/numerics/oracle.hpp"
+#include "tests/numerics/search_encoder.hpp"
 #include "tests/proof/check.hpp"
 
 namespace mx::test {

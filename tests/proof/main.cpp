@@ -116,7 +116,7 @@ int print_table(const std::vector<std::string>& states, const Kinds& kinds, cons
 
 int run(int argc, char** argv) {
   const cli::Program program("mxact_proof",
-                             "mxact_proof: all 2^32 inputs of every conversion and function, held to an oracle that shares nothing with the model");
+                             "mxact_proof: all 2^32 inputs of every conversion and function, held to a judge that shares nothing with the model");
   const cli::Verb root = program.root();
   root.footer("exit status: 0 all right; 1 a wrong answer; 2 usage; 3 a bad state file; 5 nothing ran, or the table is incomplete; 6 resource");
   root.require_verb();

@@ -9,7 +9,7 @@
 
 namespace mx::test {
 
-/// Direction of rounding, in words of this oracle's own.
+/// Direction of rounding, in words of its own.
 enum class Direction {
   nearest_even,
   nearest_away,

@@ -1,4 +1,4 @@
-// The tables of thresholds against numbers from the documents. This program is linked without the model: the oracle stands alone.
+// The tables of thresholds against numbers from the documents. This program is linked without the model: they stand alone.
 
 #include "tests/proof/thresholds.hpp"
 

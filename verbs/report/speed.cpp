@@ -103,7 +103,7 @@ class Sheet {
   void head() {
     svg_.text(kMargin, y_, "title", "Speed over the number of rows or tokens");
     svg_.text(kMargin, y_ += 20, "soft",
-              "operations a second; a bar of full height is the fastest of its group; the line beside it: one standard deviation of the repetitions");
+              "FLOP/s; a bar of full height is the fastest of its group; the line beside it: one standard deviation of the repetitions");
   }
 
  private:

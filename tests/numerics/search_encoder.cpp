@@ -1,4 +1,4 @@
-#include "tests/numerics/oracle.hpp"
+#include "tests/numerics/search_encoder.hpp"
 
 #include <algorithm>
 #include <array>

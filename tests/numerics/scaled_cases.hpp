@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "tests/numerics/oracle.hpp"
+#include "tests/numerics/search_encoder.hpp"
 
 namespace mx::test {
 
