@@ -22,6 +22,7 @@ Json needs_json(Engine engine, std::span<const std::string_view> oracles) {
         for (const oracle::KernelNeed* need : oracle::needs_of(engine, name, backend.name, kernel_class)) {
           if (oracle::is_around(*need)) continue;
           needs.push_back({{"id", need->id},
+                           {"of", oracle::name_of(need->of)},
                            {"statement", need->statement},
                            {"effect", oracle::name_of(need->effect)},
                            {"consequence", need->consequence},
@@ -38,12 +39,12 @@ Json needs_json(Engine engine, std::span<const std::string_view> oracles) {
 }
 
 void print_needs(const Json& json) {
-  std::vector<std::vector<std::string>> rows{{"oracle", "backend", "class", "constraint", "if broken", "grounds", "what must hold"}};
+  std::vector<std::vector<std::string>> rows{{"oracle", "backend", "class", "constraint", "of", "if broken", "grounds", "what must hold"}};
   for (const Json& oracle : json["oracles"]) {
     for (const Json& row : oracle["rows"]) {
       for (const Json& need : row["needs"]) {
-        rows.push_back({oracle["oracle"].text(), row["backend"].text(), row["kernel_class"].text(), need["id"].text(), need["effect"].text(),
-                        need["grounds"].text(), need["statement"].text()});
+        rows.push_back({oracle["oracle"].text(), row["backend"].text(), row["kernel_class"].text(), need["id"].text(), need["of"].text(),
+                        need["effect"].text(), need["grounds"].text(), need["statement"].text()});
       }
     }
   }

@@ -46,6 +46,7 @@ Json as_json(const oracle::AuditReport& report, const std::vector<std::string>& 
                                 {"backend", violation.backend},
                                 {"kernel_class", violation.kernel_class},
                                 {"need", need.id},
+                                {"of", oracle::name_of(need.of)},
                                 {"statement", need.statement},
                                 {"effect", oracle::name_of(need.effect)},
                                 {"consequence", need.consequence},

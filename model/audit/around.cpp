@@ -1,8 +1,9 @@
 // Needs that hold whatever the weights are: exchange, placement of experts, weights on the input, empty batches.
 
+#include "model/audit/around.hpp"
+
 #include <array>
 
-#include "model/audit/around.hpp"
 #include "model/audit/needs.hpp"
 #include "model/engine/vllm/env.hpp"
 #include "model/families/facts.hpp"
@@ -13,6 +14,7 @@ namespace {
 using namespace facts;
 using enum Effect;
 using enum Grounds;
+using enum NeedOf;
 
 // The base class of each. Source: vllm fused_moe/experts/.
 constexpr std::array<Names, 7> kMonolithic = {
@@ -106,82 +108,82 @@ constexpr std::array<std::int64_t, 8> kDeepEpHidden = {2048, 2560, 3072, 4096, 5
 // E/ is vllm fused_moe/experts/ at 7e1b45a09, fi is flashinfer-ai/flashinfer at 41e5aa29a.
 constexpr std::array kExchangeNeeds = {
     need(
-        "exchange", {}, {}, error, read, "the exchange between ranks exists",
+        "exchange", {}, {}, engine, error, read, "the exchange between ranks exists",
         "an assertion at assembly; the launcher turns pplx and naive into allgather_reducescatter before",
         [](const Placement& p) {
           return !exchange_is(p, {"pplx", "naive"});
         },
         "vllm fused_moe/all2all_utils.py maybe_make_prepare_finalize; config/parallel.py"),
-    need("eplb", {}, {}, error, read, "the quantization method supports expert load balancing where it is asked for",
+    need("eplb", {}, {}, engine, error, read, "the quantization method supports expert load balancing where it is asked for",
          "the layer refuses after selection", nullptr, "vllm fused_moe/layer.py"),
     need(
-        "exchange_hidden", {}, {}, error, run, "DeepEP low latency and NIXL exchange hidden sizes of a list that ends at 8192",
+        "exchange_hidden", {}, {}, engine, error, run, "DeepEP low latency and NIXL exchange hidden sizes of a list that ends at 8192",
         "ValueError when the hidden size is rounded up",
         [](const Placement& p) {
           return !has_batched_exchange(p) || std::find(kDeepEpHidden.begin(), kDeepEpHidden.end(), p.hidden) != kDeepEpHidden.end();
         },
         "vllm fused_moe/prepare_finalize/deepep_ll.py SUPPORTED_HIDDEN_SIZES"),
     need(
-        "combine_dtype", {}, {}, error, read, "DeepEP high throughput combines bfloat16", "an assertion in the combine step",
+        "combine_dtype", {}, {}, engine, error, read, "DeepEP high throughput combines bfloat16", "an assertion in the combine step",
         [](const Placement& p) { return !exchange_is(p, {"deepep_high_throughput"}) || dtype_is(p, {"bfloat16"}); },
         "vllm fused_moe/prepare_finalize/deepep_ht.py"),
     need(
-        "even_exchange", {}, {}, silent, read, "the experts divide by the ranks: DeepEP low latency, NIXL and mori take G // ep as local count",
-        "the experts beyond are not reached",
+        "even_exchange", {}, {}, engine, silent, read,
+        "the experts divide by the ranks: DeepEP low latency, NIXL and mori take G // ep as local count", "the experts beyond are not reached",
         [](const Placement& p) {
           return !is_uneven(p) || !exchange_is(p, {"deepep_low_latency", "nixl_ep", "mori"});
         },
         "vllm fused_moe/all2all_utils.py"),
     need(
-        "weight_of_one", {}, {}, error, read, "a weight on the input belongs to one expert a token", "an assertion in the prepare step",
+        "weight_of_one", {}, {}, engine, error, read, "a weight on the input belongs to one expert a token", "an assertion in the prepare step",
         [](const Placement& p) {
           return !has_weight_on_input(p) || is_one_of(p.kernel_class, kMonolithic) || p.deployment.layer.experts_per_token == 1;
         },
         "vllm fused_moe/prepare_finalize/"),
     need(
-        "mori_weight", {}, {}, error, read, "mori takes no weight on the input", "an assertion in its prepare step",
+        "mori_weight", {}, {}, engine, error, read, "mori takes no weight on the input", "an assertion in its prepare step",
         [](const Placement& p) { return !has_weight_on_input(p) || !exchange_is(p, {"mori"}); }, "vllm fused_moe/prepare_finalize/mori.py"),
-    need("empty_batch", {}, {}, error, unknown, "what a class does with no tokens at all", "not known, DeepGEMM and TRT-LLM aside", nullptr,
-         "no public text"),
+    need("empty_batch", {}, {}, kernel_class, error, unknown, "what a class does with no tokens at all", "not known, DeepGEMM and TRT-LLM aside",
+         nullptr, "no public text"),
 };
 
 constexpr std::array kNeeds = {
     need(
-        "format", {}, {}, error, read, "a batched exchange meets a batched class, any other a standard one", "the tensors have another rank",
+        "format", {}, {}, engine, error, read, "a batched exchange meets a batched class, any other a standard one", "the tensors have another rank",
         [](const Placement& p) { return has_batched_exchange(p) == is_one_of(p.kernel_class, kBatched); },
         "vllm modular_kernel.py: [E, T, H] or [M, H] hidden states"),
     need(
-        "router", kMonolithic, {}, error, read,
+        "router", kMonolithic, {}, engine, error, read,
         "a kernel that routes by itself gets router logits: no exchange of chosen experts, no relocated experts",
         "no prepare step fits the class; under EPLB the kernel chooses logical experts where physical ones are stored",
         [](const Placement& p) { return !p.deployment.parallel.enable_eplb && (!exchanges(p) || exchange_is(p, {"allgather_reducescatter"})); },
         "vllm fused_moe/prepare_finalize/: monolithic variants of no-DP/EP and naive DP/EP alone"),
     need(
-        "even_ranges", kOffset, {}, silent, read, "the experts divide by the ranks: the first local expert is ep_rank * E",
+        "even_ranges", kOffset, {}, kernel_class, silent, read, "the experts divide by the ranks: the first local expert is ep_rank * E",
         "from the first rank with one expert fewer on, tokens meet the wrong experts", [](const Placement& p) { return !is_uneven(p); },
         "E/: local_expert_offset; vllm fused_moe/expert_map_manager.py determine_expert_map"),
     need(
-        "even_ranges", kFlashinfer, {}, error, read, "the experts divide by the ranks", "an error in the kernel's launcher",
+        "even_ranges", kFlashinfer, {}, kernel, error, read, "the experts divide by the ranks", "an error in the kernel's launcher",
         [](const Placement& p) { return !is_uneven(p); }, "fi csrc/fused_moe/cutlass_backend/flashinfer_cutlass_fused_moe_binding.cu"),
     need(
-        "linear_placement", kRanges, {}, silent, read, "a rank's experts are consecutive", "tokens meet the wrong experts",
+        "linear_placement", kRanges, {}, kernel_class, silent, read, "a rank's experts are consecutive", "tokens meet the wrong experts",
         [](const Placement& p) { return !is_round_robin(p); }, "E/: local_expert_offset; vllm fused_moe/expert_map_manager.py: round robin"),
     need(
-        "expert_mask", kMapped, {}, silent, read, "the expert map is a map",
+        "expert_mask", kMapped, {}, engine, silent, read, "the expert map is a map",
         "with AITER's fused MoE on, the layer hands every class a mask of zeros and ones instead",
         [](const Placement& p) { return !has_ep(p) || !hands_out_mask(p); }, "vllm fused_moe/layer.py expert_map"),
     need(
-        "weight_twice", kWeightTwice, {}, silent, read, "the router weight is not on the input: the class applies it in any case",
+        "weight_twice", kWeightTwice, {}, kernel_class, silent, read, "the router weight is not on the input: the class applies it in any case",
         "the weight is applied twice", [](const Placement& p) { return !has_weight_on_input(p); },
         "E/: apply_router_weight_on_input of each class; not run", "vllm pull request 43694"),
     need(
-        "weight_late", kWeightLate, {}, silent, read, "the router weight is not on the input: the monolithic prepare ignores it",
+        "weight_late", kWeightLate, {}, engine, silent, read, "the router weight is not on the input: the monolithic prepare ignores it",
         "the weight goes on the output of a layer that is not linear", [](const Placement& p) { return !has_weight_on_input(p); },
         "vllm fused_moe/prepare_finalize/no_dp_ep.py, monolithic variant; not run"),
     need(
-        "humming_weight", kHumming, {}, error, read, "no weight on the input", "an assertion in apply",
+        "humming_weight", kHumming, {}, kernel_class, error, read, "no weight on the input", "an assertion in apply",
         [](const Placement& p) { return !has_weight_on_input(p); }, "E/fused_humming_moe.py apply"),
-    need("tokens", kTrtllm, {}, error, read, "at least one token: the number of tokens is no part of a deployment",
+    need("tokens", kTrtllm, {}, kernel, error, read, "at least one token: the number of tokens is no part of a deployment",
          "an error in the kernel's routing", nullptr, "fi csrc/trtllm_batched_gemm_runner.cu: routeAct requires numTokens > 0"),
 };
 

@@ -16,6 +16,7 @@ namespace {
 constexpr KernelNeed kNoNeedlessRefusal{"refused",
                                         {},
                                         {},
+                                        NeedOf::kernel_class,
                                         Effect::slow,
                                         Grounds::read,
                                         "a device that the kernel takes is not refused",

@@ -1,4 +1,5 @@
-// What the checkpoints of gpt-oss and of DeepSeek-V4 need of loaders, methods and converters, whoever computes. E/ is vllm fused_moe/experts/ at 7e1b45a09.
+// What the checkpoints of gpt-oss and of DeepSeek-V4 need of loaders, methods and converters, whoever computes. E/ is vllm fused_moe/experts/ at
+// 7e1b45a09.
 
 #include <array>
 
@@ -11,6 +12,7 @@ namespace {
 using namespace facts;
 using enum Effect;
 using enum Grounds;
+using enum NeedOf;
 
 constexpr std::array<Names, 2> kTrtllm = {"TrtLlmMxfp4ExpertsMonolithic", "TrtLlmMxfp4ExpertsModular"};
 constexpr std::array<Names, 2> kTriton = {"OAITritonMxfp4ExpertsMonolithic", "OAITritonExperts"};
@@ -36,46 +38,50 @@ std::int64_t loaded_per_rank(const Placement& p) {
 // gpt-oss: Q/ is vllm quantization/, whose method for it always passes alpha, beta and limit.
 constexpr std::array kLoaderNeeds = {
     need(
-        "loaded_experts", {}, {}, silent, read, "the experts divide by the ranks: a rank loads G // ep of them", "the last experts are never loaded",
-        [](const Placement& p) { return !is_uneven(p) || has_own_loader(p); }, "vllm models/gpt_oss.py _load_weights_mxfp4"),
+        "loaded_experts", {}, {}, engine, silent, read, "the experts divide by the ranks: a rank loads G // ep of them",
+        "the last experts are never loaded", [](const Placement& p) { return !is_uneven(p) || has_own_loader(p); },
+        "vllm models/gpt_oss.py _load_weights_mxfp4"),
 };
 
 constexpr std::array kGptOssNeeds = {
     need(
-        "shard_room", {}, {}, error, reported, "a rank's buffer has room for the whole blocks of 32 that the loader cuts",
+        "shard_room", {}, {}, engine, error, reported, "a rank's buffer has room for the whole blocks of 32 that the loader cuts",
         "the copy does not fit its buffer", [](const Placement& p) { return p.intermediate >= loaded_per_rank(p) || has_own_loader(p); },
         "vllm models/gpt_oss.py _load_weights_mxfp4; quantization/quark/quark_moe.py: EMULATION is not rounded", "vllm issue 43979"),
     need(
-        "oai_constants", kTrtllm, {}, silent, read, "SWIGLUOAI: the method always passes alpha, beta and limit", "SILU is computed as SwiGLU-OAI",
-        [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); }, "vllm quantization/mxfp4.py; E/trtllm_mxfp4_moe.py"),
+        "oai_constants", kTrtllm, {}, engine, silent, read, "SWIGLUOAI: the method always passes alpha, beta and limit",
+        "SILU is computed as SwiGLU-OAI", [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); },
+        "vllm quantization/mxfp4.py; E/trtllm_mxfp4_moe.py"),
     need(
-        "oai_constants", kCpu, {}, silent, read, "SWIGLUOAI: the presence of alpha and limit chooses it, and the method always passes them",
+        "oai_constants", kCpu, {}, engine, silent, read, "SWIGLUOAI: the presence of alpha and limit chooses it, and the method always passes them",
         "SILU is computed as SwiGLU-OAI", [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); },
         "vllm quantization/mxfp4.py; csrc/cpu/sgl-kernels/moe.cpp"),
     need(
-        "two_data_ranks", kTriton, kTritonBackend, error, reported, "no data parallelism together with expert parallelism", "errors, cause not known",
-        [](const Placement& p) { return !exchanges(p); }, "not known", "vllm pull request 37128"),
+        "two_data_ranks", kTriton, kTritonBackend, engine, error, reported, "no data parallelism together with expert parallelism",
+        "errors, cause not known", [](const Placement& p) { return !exchanges(p); }, "not known", "vllm pull request 37128"),
 };
 
 // DeepSeek-V4: [w1; w3] rows, converted by the function for standard checkpoints; alpha and beta are not passed.
 constexpr std::array kDeepseekNeeds = {
     need(
-        "converter", {}, kNotOfStandard, error, read, "a converter for standard checkpoints",
+        "converter", {}, kNotOfStandard, converter, error, read, "a converter for standard checkpoints",
         "ValueError: Unsupported mxfp4_backend for Mxfp4MoEMethod", [](const Placement&) { return false; },
         "vllm oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format"),
     need(
-        "row_order", kAiter, kAiterBf16, silent, read, "rows that alternate gate and up: w13 is de-interleaved whatever its order",
+        "row_order", kAiter, kAiterBf16, converter, silent, read, "rows that alternate gate and up: w13 is de-interleaved whatever its order",
         "the rows of [w1; w3] are shuffled as if they alternated", [](const Placement&) { return false; },
         "vllm oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format, fixed in pull requests of 2026-05-29 and 2026-06-26"),
     need(
-        "row_order", kTriton, {}, silent, run, "rows that alternate gate and up: of w13 the packed K axis is interleaved, not the rows",
+        "row_order", kTriton, {}, converter, silent, run, "rows that alternate gate and up: of w13 the packed K axis is interleaved, not the rows",
         "weights and scales are shuffled along K", [](const Placement&) { return false; },
         "vllm oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format, standard TRITON"),
     need(
-        "no_constants", kTrtllm, {}, silent, read, "SILU: without alpha and beta the kernel computes SwiGLU", "SWIGLUOAI is computed as SwiGLU",
-        [](const Placement& p) { return activation_is(p, {"SILU"}); }, "E/trtllm_mxfp4_moe.py; vllm models/deepseek_v4/quant_config.py"),
-    need("unfused_rows", kTritonUnfused, kUnfusedBackend, silent, unknown, "the row order that the unfused activation reads behind this converter",
-         "not known", nullptr, "vllm oracle/mxfp4.py: no reorder for standard TRITON_UNFUSED"),
+        "no_constants", kTrtllm, {}, kernel_class, silent, read, "SILU: without alpha and beta the kernel computes SwiGLU",
+        "SWIGLUOAI is computed as SwiGLU", [](const Placement& p) { return activation_is(p, {"SILU"}); },
+        "E/trtllm_mxfp4_moe.py; vllm models/deepseek_v4/quant_config.py"),
+    need("unfused_rows", kTritonUnfused, kUnfusedBackend, converter, silent, unknown,
+         "the row order that the unfused activation reads behind this converter", "not known", nullptr,
+         "vllm oracle/mxfp4.py: no reorder for standard TRITON_UNFUSED"),
 };
 
 }  // namespace

@@ -29,8 +29,8 @@ struct Group {
 
 /// Families state some needs in the same words: one group.
 bool says_the_same(const KernelNeed& a, const KernelNeed& b) {
-  return a.id == b.id && a.effect == b.effect && a.grounds == b.grounds && a.statement == b.statement && a.consequence == b.consequence &&
-         a.source == b.source && a.reference == b.reference;
+  return a.id == b.id && a.of == b.of && a.effect == b.effect && a.grounds == b.grounds && a.statement == b.statement &&
+         a.consequence == b.consequence && a.source == b.source && a.reference == b.reference;
 }
 
 std::vector<Group> groups(std::span<const Finding> ledger) {

@@ -32,11 +32,21 @@ std::string_view name_of(Grounds grounds);
 enum class Effect : std::uint8_t { error, silent, slow };
 std::string_view name_of(Effect effect);
 
+/// Whose need it is: whose sources say so. A kernel's and a library's own hold whoever calls it; the others are this engine's.
+enum class NeedOf : std::uint8_t {
+  kernel,        ///< the kernel or its library
+  converter,     ///< the conversion of weights, with the library's layout helpers that it calls
+  kernel_class,  ///< the engine's expert class
+  engine,        ///< its other code: exchange, placement of experts, loader, method
+};
+std::string_view name_of(NeedOf of);  ///< "kernel", "converter", "class", "engine"
+
 /// One precondition.
 struct KernelNeed {
   std::string_view id;                         ///< "sizes", "device", ...; unique for a (backend, class) of an oracle
   std::span<const std::string_view> classes;   ///< empty: every class
   std::span<const std::string_view> backends;  ///< empty: every backend with such a class
+  NeedOf of;
   Effect effect;
   Grounds grounds;
   std::string_view statement;    ///< what must hold
@@ -51,7 +61,8 @@ struct KernelNeed {
 /// Needs of some oracles' classes.
 struct NeedTable {
   std::span<const std::string_view> oracles;  ///< empty: every oracle
-  /// Of the exchange, the prepare step and the loader around the kernel: the same whatever is chosen, so one finding an oracle.
+  /// Of the exchange, the prepare step and the loader around the kernel: the same whatever is chosen, so one finding an oracle. More than
+  /// NeedOf::engine, since most of the engine's other code suits some classes and not others.
   bool around;
   std::span<const KernelNeed> rows;
 };

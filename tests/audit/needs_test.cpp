@@ -129,6 +129,9 @@ TEST_CASE("every need says what it is, where it comes from, and judges only what
       CHECK_FALSE(need.source.empty());
       if (need.grounds == Grounds::unknown) CHECK(need.holds == nullptr);
       for (std::string_view name : need.classes) CHECK(classes.contains(name));
+      if (need.source.starts_with("fi ") || need.source.starts_with("deepseek-ai/"))
+        CHECK((need.of == NeedOf::kernel || need.of == NeedOf::converter));
+      if (need.source.starts_with("vllm fused_moe/")) CHECK(need.of == NeedOf::engine);
     }
   }
 }

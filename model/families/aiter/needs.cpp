@@ -11,6 +11,7 @@ namespace {
 using namespace facts;
 using enum Effect;
 using enum Grounds;
+using enum NeedOf;
 
 namespace mxfp4 {
 
@@ -21,38 +22,39 @@ constexpr std::array<Names, 1> kAiterFp8 = {"AiterW4A8ExpertsMonolithic"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kAiterBoth, {}, error, reported, "gfx950", "a crash on gfx942", [](const Placement& p) { return arch_is(p, {"gfx950"}); },
+        "device", kAiterBoth, {}, kernel, error, reported, "gfx950", "a crash on gfx942", [](const Placement& p) { return arch_is(p, {"gfx950"}); },
         "ROCm/aiter CK FP4 stage kernels", "vllm pull request 37787"),
     need(
-        "sizes", kAiterBoth, {}, error, reported, "I a multiple of 256", "device_gemm does not support this GEMM problem",
+        "sizes", kAiterBoth, {}, kernel, error, reported, "I a multiple of 256", "device_gemm does not support this GEMM problem",
         [](const Placement& p) { return p.intermediate % 256 == 0; }, "ROCm/aiter CK FP4 stage kernels", "vllm issue 35893, pull request 37787"),
     need(
-        "dtype", kAiter, {}, error, read, "float16 or bfloat16", kTorchError,
+        "dtype", kAiter, {}, kernel_class, error, read, "float16 or bfloat16", kTorchError,
         [](const Placement& p) {
           return dtype_is(p, {"float16", "bfloat16"});
         },
         "E/rocm_aiter_moe.py"),
     need(
-        "activation", kAiter, {}, error, read, "SILU, GELU or SWIGLUOAI", "an error",
+        "activation", kAiter, {}, kernel_class, error, read, "SILU, GELU or SWIGLUOAI", "an error",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "GELU", "SWIGLUOAI"});
         },
         "E/rocm_aiter_moe.py"),
-    need("bias", kAiter, kAiterMxfp4, silent, read, "no biases with quantized activations", kDropped, has_no_bias, "E/rocm_aiter_moe.py"),
+    need("bias", kAiter, kAiterMxfp4, kernel_class, silent, read, "no biases with quantized activations", kDropped, has_no_bias,
+         "E/rocm_aiter_moe.py"),
     need(
-        "dtype", kAiterFp8, {}, error, read, "bfloat16", kTorchError, [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
+        "dtype", kAiterFp8, {}, kernel_class, error, read, "bfloat16", kTorchError, [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
         "E/aiter_mxfp4_w4a8_moe.py"),
     need(
-        "activation", kAiterFp8, {}, silent, read, "SWIGLUOAI, fixed", "computed as SwiGLU-OAI",
+        "activation", kAiterFp8, {}, kernel_class, silent, read, "SWIGLUOAI, fixed", "computed as SwiGLU-OAI",
         [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); }, "E/aiter_mxfp4_w4a8_moe.py"),
     need(
-        "expert_map", kAiterFp8, {}, silent, read, "no expert parallelism: the map is received and ignored", "global ids meet local weights",
-        [](const Placement& p) { return !has_ep(p); }, "E/aiter_mxfp4_w4a8_moe.py apply"),
-    need("oai_alpha", kAiterBoth, {}, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
+        "expert_map", kAiterFp8, {}, kernel_class, silent, read, "no expert parallelism: the map is received and ignored",
+        "global ids meet local weights", [](const Placement& p) { return !has_ep(p); }, "E/aiter_mxfp4_w4a8_moe.py apply"),
+    need("oai_alpha", kAiterBoth, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
          "E/: config alpha and beta are not forwarded", "vllm issue 49747"),
-    need("oai_limit", kAiterBoth, {}, silent, read, "the limit of SWIGLUOAI is 7", kBuiltInInstead, oai_limit_is_built_in,
+    need("oai_limit", kAiterBoth, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", kBuiltInInstead, oai_limit_is_built_in,
          "E/: config limit is not forwarded"),
-    need("silu_limit", kAiter, {}, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
+    need("silu_limit", kAiter, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
          "E/: config limit is not forwarded"),
 };
 
@@ -64,33 +66,34 @@ constexpr std::array<Names, 1> kAiter = {"AiterExperts"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kAiter, {}, error, read, "gfx942 or gfx950", "no such kernel",
+        "device", kAiter, {}, kernel, error, read, "gfx942 or gfx950", "no such kernel",
         [](const Placement& p) {
           return arch_is(p, {"gfx942", "gfx950"});
         },
         "ROCm/aiter"),
     need(
-        "sizes", kAiter, {}, error, run, "rows in 16 and columns in 32 for the shuffle: 2I, H and I", "an assertion in shuffle_weight",
+        "sizes", kAiter, {}, converter, error, run, "rows in 16 and columns in 32 for the shuffle: 2I, H and I", "an assertion in shuffle_weight",
         [](const Placement& p) {
           return divides(32, {p.hidden, p.intermediate}) && w13_rows(p) % 16 == 0;
         },
         "ROCm/aiter aiter/ops/shuffle.py"),
-    need("dtype", kAiter, {}, error, read, "float16 or bfloat16", "an error in the first batch", is_16_bit, "E/rocm_aiter_moe.py"),
+    need("dtype", kAiter, {}, kernel_class, error, read, "float16 or bfloat16", "an error in the first batch", is_16_bit, "E/rocm_aiter_moe.py"),
     need(
-        "activation", kAiter, {}, error, read, "SILU, GELU or SWIGLUOAI", "an error",
+        "activation", kAiter, {}, kernel_class, error, read, "SILU, GELU or SWIGLUOAI", "an error",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "GELU", "SWIGLUOAI"});
         },
         "E/rocm_aiter_moe.py"),
     need(
-        "block_weight", kAiter, {}, error, read, "no weight on the input with block scales", "an assertion",
+        "block_weight", kAiter, {}, kernel_class, error, read, "no weight on the input with block scales", "an assertion",
         [](const Placement& p) { return !is_block(p) || !p.deployment.layer.router_weight_on_input; }, "E/rocm_aiter_moe.py"),
-    need("bias", kAiter, {}, silent, read, "no biases", kDropped, has_no_bias, "E/: biases are not passed; has_bias is not among the checks"),
-    need("silu_limit", kAiter, {}, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
+    need("bias", kAiter, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
+         "E/: biases are not passed; has_bias is not among the checks"),
+    need("silu_limit", kAiter, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
          "E/: config limit is not forwarded"),
-    need("oai_alpha", kAiter, {}, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead", oai_alpha_is_built_in,
+    need("oai_alpha", kAiter, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead", oai_alpha_is_built_in,
          "E/: config alpha and beta are not forwarded"),
-    need("oai_limit", kAiter, {}, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
+    need("oai_limit", kAiter, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
          "E/: config limit is not forwarded"),
 };
 

@@ -11,30 +11,33 @@ namespace {
 using namespace facts;
 using enum Effect;
 using enum Grounds;
+using enum NeedOf;
 
 constexpr std::array<Names, 1> kB12x = {"FlashInferB12xExperts"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kB12x, {}, error, read, "SM12x", "no such kernel", [](const Placement& p) { return cuda_in(p, 120, 129); },
+        "device", kB12x, {}, kernel, error, read, "SM12x", "no such kernel", [](const Placement& p) { return cuda_in(p, 120, 129); },
         "fi flashinfer/fused_moe/cute_dsl/b12x_moe.py"),
-    need("cuda_13", kB12x, {}, error, read, "CUDA 13: the toolkit is no part of a deployment", "an error in the wrapper", nullptr,
+    need("cuda_13", kB12x, {}, kernel, error, read, "CUDA 13: the toolkit is no part of a deployment", "an error in the wrapper", nullptr,
          "fi flashinfer/fused_moe/cute_dsl/b12x_moe.py"),
-    need("folded_scales", kB12x, {}, silent, read, "block scales that stay exact when the global scale is folded into e4m3: a matter of values",
+    need("folded_scales", kB12x, {}, converter, silent, read,
+         "block scales that stay exact when the global scale is folded into e4m3: a matter of values",
          "weights are rounded again, saturated or flushed", nullptr, "E/flashinfer_b12x_moe.py process_weights_after_loading"),
     need(
-        "one_rank", kB12x, {}, error, read, "no expert parallelism: num_local_experts is num_experts", "NotImplementedError",
+        "one_rank", kB12x, {}, kernel, error, read, "no expert parallelism: num_local_experts is num_experts", "NotImplementedError",
         [](const Placement& p) { return !has_ep(p); }, "fi flashinfer/fused_moe/cute_dsl/b12x_moe.py, refused by the class by 2026-08",
         "vllm pull request 40082"),
-    need("activation", kB12x, {}, silent, read, "SILU, fixed", "computed as SwiGLU", is_silu, "E/flashinfer_b12x_moe.py"),
-    need("dtype", kB12x, {}, error, read, "bfloat16", "an assertion", is_bfloat16, "fi flashinfer/fused_moe/cute_dsl/b12x_moe.py"),
+    need("activation", kB12x, {}, kernel_class, silent, read, "SILU, fixed", "computed as SwiGLU", is_silu, "E/flashinfer_b12x_moe.py"),
+    need("dtype", kB12x, {}, kernel, error, read, "bfloat16", "an assertion", is_bfloat16, "fi flashinfer/fused_moe/cute_dsl/b12x_moe.py"),
     need(
-        "scale_rows", kB12x, {}, error, run, "rows of w13 in whole tiles of 128 when gated", "NotImplementedError: padding for w1 and w3",
+        "scale_rows", kB12x, {}, converter, error, run, "rows of w13 in whole tiles of 128 when gated", "NotImplementedError: padding for w1 and w3",
         [](const Placement& p) { return !is_gated(p) || w13_rows(p) % 128 == 0; },
         "vllm quantization/utils/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_fi_or_cutlass"),
-    need("bias", kB12x, {}, silent, read, "no biases", kDropped, has_no_bias, "E/: biases are passed as none; has_bias is not among the checks"),
-    need("silu_limit", kB12x, {}, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit, "E/: config limit is not forwarded",
-         "vllm pull request 42209"),
+    need("bias", kB12x, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
+         "E/: biases are passed as none; has_bias is not among the checks"),
+    need("silu_limit", kB12x, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
+         "E/: config limit is not forwarded", "vllm pull request 42209"),
 };
 
 constexpr std::array kTables = {NeedTable{kNvfp4Oracles, false, kNeeds}};

@@ -11,6 +11,7 @@ namespace {
 using namespace facts;
 using enum Effect;
 using enum Grounds;
+using enum NeedOf;
 
 namespace mxfp4 {
 
@@ -18,32 +19,34 @@ constexpr std::array<Names, 1> kCpu = {"CPUExpertsMxfp4"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kCpu, {}, error, read, "cpu", "no such operator", [](const Placement& p) { return is_on(p, PlatformKind::cpu); }, "E/cpu_moe.py"),
+        "device", kCpu, {}, kernel_class, error, read, "cpu", "no such operator", [](const Placement& p) { return is_on(p, PlatformKind::cpu); },
+        "E/cpu_moe.py"),
     need(
-        "amx", kCpu, {}, error, read, "a processor with AMX: the other builds lack the operators", "no such operator",
+        "amx", kCpu, {}, kernel, error, read, "a processor with AMX: the other builds lack the operators", "no such operator",
         [](const Placement& p) { return p.deployment.hardware.amx; }, "vllm cmake/cpu_extension.cmake VLLM_EXT_SRC_SGL"),
     need(
-        "sizes", kCpu, {}, error, run, "2I, H and I multiples of 32: packed rows of 16, scale rows of 32, K of 32", "an error in the packing",
+        "sizes", kCpu, {}, converter, error, run, "2I, H and I multiples of 32: packed rows of 16, scale rows of 32, K of 32",
+        "an error in the packing",
         [](const Placement& p) {
           return divides(32, {w13_rows(p), p.hidden, p.intermediate});
         },
         "vllm csrc/cpu/sgl-kernels/gemm.cpp TILE_N, TILE_K, BLOCK_N"),
     need(
-        "dtype", kCpu, {}, error, read, "float16 or bfloat16", "an error in dispatch",
+        "dtype", kCpu, {}, kernel, error, read, "float16 or bfloat16", "an error in dispatch",
         [](const Placement& p) {
           return dtype_is(p, {"float16", "bfloat16"});
         },
         "vllm csrc/cpu/sgl-kernels/moe.cpp"),
     need(
-        "activation", kCpu, {}, silent, read, "SILU or SWIGLUOAI: the argument is not read", "computed as one of the two",
+        "activation", kCpu, {}, kernel, silent, read, "SILU or SWIGLUOAI: the argument is not read", "computed as one of the two",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "SWIGLUOAI"});
         },
         "vllm csrc/cpu/sgl-kernels/moe.cpp"),
-    need("silu_limit", kCpu, {}, silent, read, "SILU without a limit: a limit alone is ignored", "nothing is clamped", silu_has_no_limit,
+    need("silu_limit", kCpu, {}, kernel, silent, read, "SILU without a limit: a limit alone is ignored", "nothing is clamped", silu_has_no_limit,
          "vllm csrc/cpu/sgl-kernels/moe.cpp"),
     need(
-        "expert_map", kCpu, {}, silent, read, "no expert parallelism: the map is ignored", "global ids meet local weights",
+        "expert_map", kCpu, {}, kernel_class, silent, read, "no expert parallelism: the map is ignored", "global ids meet local weights",
         [](const Placement& p) { return !has_ep(p); }, "E/cpu_moe.py apply"),
 };
 
@@ -55,25 +58,27 @@ constexpr std::array<Names, 1> kCpu = {"CPUExpertsFp8"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kCpu, {}, error, read, "cpu", "no such operator", [](const Placement& p) { return is_on(p, PlatformKind::cpu); }, "E/cpu_moe.py"),
+        "device", kCpu, {}, kernel_class, error, read, "cpu", "no such operator", [](const Placement& p) { return is_on(p, PlatformKind::cpu); },
+        "E/cpu_moe.py"),
     need(
-        "amx", kCpu, {}, error, read, "a processor with AMX: the other builds lack the operators", "no such operator",
+        "amx", kCpu, {}, kernel, error, read, "a processor with AMX: the other builds lack the operators", "no such operator",
         [](const Placement& p) { return p.deployment.hardware.amx; }, "vllm cmake/cpu_extension.cmake VLLM_EXT_SRC_SGL"),
     need(
-        "sizes", kCpu, {}, error, read, "rows of w13 and w2 multiples of 16, H and I of 32", "an error in the packing",
+        "sizes", kCpu, {}, converter, error, read, "rows of w13 and w2 multiples of 16, H and I of 32", "an error in the packing",
         [](const Placement& p) {
           return both_divide(p, 32) && divides(16, {w13_rows(p), p.hidden});
         },
         "vllm csrc/cpu/sgl-kernels/gemm.cpp"),
-    need("block_size", kCpu, {}, error, read, "block scales", "an error: block_size is required", is_block, "E/cpu_moe.py"),
-    need("activation", kCpu, {}, silent, read, "SILU, fixed", "computed as SILU", is_silu, "E/cpu_moe.py"),
+    need("block_size", kCpu, {}, kernel_class, error, read, "block scales", "an error: block_size is required", is_block, "E/cpu_moe.py"),
+    need("activation", kCpu, {}, kernel_class, silent, read, "SILU, fixed", "computed as SILU", is_silu, "E/cpu_moe.py"),
     need(
-        "dtype", kCpu, {}, error, read, "bfloat16", "an error in dispatch", [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
+        "dtype", kCpu, {}, kernel, error, read, "bfloat16", "an error in dispatch", [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
         "vllm csrc/cpu/sgl-kernels/moe_fp8.cpp"),
     need(
-        "expert_map", kCpu, {}, silent, read, "no expert parallelism: the map is ignored", "global ids meet local weights",
+        "expert_map", kCpu, {}, kernel_class, silent, read, "no expert parallelism: the map is ignored", "global ids meet local weights",
         [](const Placement& p) { return !has_ep(p); }, "E/cpu_moe.py apply"),
-    need("bias", kCpu, {}, silent, read, "no biases", kDropped, has_no_bias, "E/: biases are not passed; has_bias is not among the checks"),
+    need("bias", kCpu, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
+         "E/: biases are not passed; has_bias is not among the checks"),
 };
 
 }  // namespace fp8

@@ -11,6 +11,7 @@ namespace {
 using namespace facts;
 using enum Effect;
 using enum Grounds;
+using enum NeedOf;
 
 constexpr std::array<Names, 1> kCuteDslStandard = {"FlashInferCuteDSLExperts"};
 constexpr std::array<Names, 1> kCuteDslBatched = {"FlashInferCuteDSLBatchedExperts"};
@@ -18,19 +19,20 @@ constexpr std::array<Names, 2> kCuteDsl = {"FlashInferCuteDSLExperts", "FlashInf
 
 constexpr std::array kNeeds = {
     need(
-        "device", kCuteDslStandard, {}, error, read, "SM100 or SM103 exactly", "an error in the wrapper",
+        "device", kCuteDslStandard, {}, kernel, error, read, "SM100 or SM103 exactly", "an error in the wrapper",
         [](const Placement& p) { return cuda_in(p, 100, 100) || cuda_in(p, 103, 103); }, "fi flashinfer/fused_moe/cute_dsl/fused_moe.py"),
     need(
-        "device", kCuteDslBatched, {}, error, read, "SM major 10", "no such kernel", [](const Placement& p) { return cuda_in(p, 100, 109); },
+        "device", kCuteDslBatched, {}, kernel, error, read, "SM major 10", "no such kernel", [](const Placement& p) { return cuda_in(p, 100, 109); },
         "fi flashinfer/cute_dsl/blockscaled_gemm.py"),
-    need("activation", kCuteDsl, {}, silent, read, "SILU, fixed", "computed as SwiGLU", is_silu, "E/flashinfer_cutedsl_moe.py"),
-    need("dtype", kCuteDsl, {}, error, read, "float16 or bfloat16", "an assertion", is_16_bit, "E/flashinfer_cutedsl_moe.py"),
+    need("activation", kCuteDsl, {}, kernel_class, silent, read, "SILU, fixed", "computed as SwiGLU", is_silu, "E/flashinfer_cutedsl_moe.py"),
+    need("dtype", kCuteDsl, {}, kernel_class, error, read, "float16 or bfloat16", "an assertion", is_16_bit, "E/flashinfer_cutedsl_moe.py"),
     need(
-        "scale_rows", kCuteDsl, {}, error, run, "rows of w13 in whole tiles of 128 when gated", "NotImplementedError: padding for w1 and w3",
-        [](const Placement& p) { return !is_gated(p) || w13_rows(p) % 128 == 0; },
+        "scale_rows", kCuteDsl, {}, converter, error, run, "rows of w13 in whole tiles of 128 when gated",
+        "NotImplementedError: padding for w1 and w3", [](const Placement& p) { return !is_gated(p) || w13_rows(p) % 128 == 0; },
         "vllm quantization/utils/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_fi_or_cutlass"),
-    need("bias", kCuteDsl, {}, silent, read, "no biases", kDropped, has_no_bias, "E/: biases are passed as none; has_bias is not among the checks"),
-    need("silu_limit", kCuteDsl, {}, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
+    need("bias", kCuteDsl, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
+         "E/: biases are passed as none; has_bias is not among the checks"),
+    need("silu_limit", kCuteDsl, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
          "E/: config limit is not forwarded", "vllm pull request 42209"),
 };
 

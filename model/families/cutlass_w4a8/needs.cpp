@@ -10,43 +10,44 @@ namespace {
 using namespace facts;
 using enum Effect;
 using enum Grounds;
+using enum NeedOf;
 
 constexpr std::array<Names, 1> kCutlass = {"CutlassExpertsW4A8Fp8"};
 
 // E/ is vllm fused_moe/experts/ at 4438b6e7d.
 constexpr std::array kNeeds = {
     need(
-        "device", kCutlass, {}, error, read, "SM90 exactly: the kernels are compiled for sm_90a", "no kernel image",
+        "device", kCutlass, {}, kernel, error, read, "SM90 exactly: the kernels are compiled for sm_90a", "no kernel image",
         [](const Placement& p) { return cuda_in(p, 90, 90); }, "vllm CMakeLists.txt W4A8_ARCHS"),
     need(
-        "sizes", kCutlass, {}, error, run, "H and I multiples of 256", "an assertion in the method, or an error in the reordering",
+        "sizes", kCutlass, {}, converter, error, run, "H and I multiples of 256", "an assertion in the method, or an error in the reordering",
         [](const Placement& p) { return both_divide(p, 256); },
         "vllm compressed_tensors_moe_w4a8_fp8.py; csrc/quantization/cutlass_w4a8: K a multiple of 256"),
     need(
-        "rows", kCutlass, {}, error, run, "rows of w13 and w2 multiples of 16", "n must be divisible by 16",
+        "rows", kCutlass, {}, kernel, error, run, "rows of w13 and w2 multiples of 16", "n must be divisible by 16",
         [](const Placement& p) {
           return divides(16, {w13_rows(p), p.hidden});
         },
         "vllm csrc/quantization/cutlass_w4a8"),
-    need("gated", kCutlass, {}, error, read, "a gated layer", "strides of 2I rows", is_gated, "E/cutlass_moe.py CutlassExpertsW4A8Fp8"),
+    need("gated", kCutlass, {}, kernel_class, error, read, "a gated layer", "strides of 2I rows", is_gated, "E/cutlass_moe.py CutlassExpertsW4A8Fp8"),
     need(
-        "dtype", kCutlass, {}, error, read, "bfloat16 output", "an assertion", [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
-        "E/cutlass_moe.py CutlassExpertsW4A8Fp8"),
+        "dtype", kCutlass, {}, kernel_class, error, read, "bfloat16 output", "an assertion",
+        [](const Placement& p) { return dtype_is(p, {"bfloat16"}); }, "E/cutlass_moe.py CutlassExpertsW4A8Fp8"),
     need(
-        "activation", kCutlass, {}, error, read, "SILU, GELU or SWIGLUOAI", "an error",
+        "activation", kCutlass, {}, kernel_class, error, read, "SILU, GELU or SWIGLUOAI", "an error",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "GELU", "SWIGLUOAI"});
         },
         "E/cutlass_moe.py CutlassExpertsW4A8Fp8"),
     need(
-        "one_sided", kCutlass, {}, error, read, "FlashInfer's one-sided exchange takes unquantized, nvfp4 or mxfp8 activations",
+        "one_sided", kCutlass, {}, engine, error, read, "FlashInfer's one-sided exchange takes unquantized, nvfp4 or mxfp8 activations",
         "NotImplementedError", [](const Placement& p) { return !exchange_is(p, {"flashinfer_nvlink_one_sided"}); },
         "vllm fused_moe/all2all_utils.py maybe_make_prepare_finalize"),
-    need("bias", kCutlass, {}, silent, read, "no biases", "the biases are left out of the result", has_no_bias, "E/cutlass_moe.py"),
-    need("constants", kCutlass, {}, silent, read, "1.702, 1 and 7 with SWIGLUOAI, no limit with SILU", "the built-in ones are used", has_no_constants,
-         "E/cutlass_moe.py: config alpha, beta and limit are not forwarded"),
-    need("groups", kCutlass, {}, error, read, "groups of 128, symmetric, no group order: no part of a deployment", "an assertion in the method",
-         nullptr, "vllm compressed_tensors_moe_w4a8_fp8.py"),
+    need("bias", kCutlass, {}, kernel_class, silent, read, "no biases", "the biases are left out of the result", has_no_bias, "E/cutlass_moe.py"),
+    need("constants", kCutlass, {}, kernel_class, silent, read, "1.702, 1 and 7 with SWIGLUOAI, no limit with SILU", "the built-in ones are used",
+         has_no_constants, "E/cutlass_moe.py: config alpha, beta and limit are not forwarded"),
+    need("groups", kCutlass, {}, engine, error, read, "groups of 128, symmetric, no group order: no part of a deployment",
+         "an assertion in the method", nullptr, "vllm compressed_tensors_moe_w4a8_fp8.py"),
 };
 
 constexpr std::array kTables = {NeedTable{kW4a8Oracles, false, kNeeds}};

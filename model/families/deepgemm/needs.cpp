@@ -11,6 +11,7 @@ namespace {
 using namespace facts;
 using enum Effect;
 using enum Grounds;
+using enum NeedOf;
 
 namespace mxfp4 {
 
@@ -18,18 +19,18 @@ constexpr std::array<Names, 1> kDeepGemm = {"DeepGemmFP4Experts"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kDeepGemm, {}, error, read, "SM major 10: packed FP4", "an assertion", [](const Placement& p) { return cuda_in(p, 100, 109); },
-        "deepseek-ai/DeepGEMM csrc/apis/gemm.hpp, csrc/utils/layout.hpp"),
+        "device", kDeepGemm, {}, kernel, error, read, "SM major 10: packed FP4", "an assertion",
+        [](const Placement& p) { return cuda_in(p, 100, 109); }, "deepseek-ai/DeepGEMM csrc/apis/gemm.hpp, csrc/utils/layout.hpp"),
     need(
-        "sizes", kDeepGemm, {}, error, read, "H and I multiples of 128: activations are quantized in groups of 128 before both GEMMs",
+        "sizes", kDeepGemm, {}, kernel_class, error, read, "H and I multiples of 128: activations are quantized in groups of 128 before both GEMMs",
         "an assertion in the quantizer", [](const Placement& p) { return both_divide(p, 128); }, "E/deep_gemm_moe.py DeepGemmFP4Experts"),
     need(
-        "dtype", kDeepGemm, {}, error, read, "bfloat16 output", "an assertion", [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
+        "dtype", kDeepGemm, {}, kernel, error, read, "bfloat16 output", "an assertion", [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
         "deepseek-ai/DeepGEMM csrc/apis/gemm.hpp"),
     need(
-        "activation", kDeepGemm, {}, error, read, "SILU: SWIGLUSTEP asserts under UE8M0 scales, the default there", "an assertion",
+        "activation", kDeepGemm, {}, kernel_class, error, read, "SILU: SWIGLUSTEP asserts under UE8M0 scales, the default there", "an assertion",
         [](const Placement& p) { return activation_is(p, {"SILU"}); }, "E/deep_gemm_moe.py DeepGemmFP4Experts.apply"),
-    need("bias", kDeepGemm, {}, silent, read, "no biases", kDropped, has_no_bias, "E/deep_gemm_moe.py DeepGemmFP4Experts.apply"),
+    need("bias", kDeepGemm, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias, "E/deep_gemm_moe.py DeepGemmFP4Experts.apply"),
 };
 
 }  // namespace mxfp4
@@ -42,34 +43,36 @@ constexpr std::array<Names, 2> kNoBias = {"TritonOrDeepGemmExperts", "BatchedDee
 
 constexpr std::array kNeeds = {
     need(
-        "device", kDeepGemm, {}, error, read, "SM90 or SM major 10", "no such kernel",
+        "device", kDeepGemm, {}, kernel, error, read, "SM90 or SM major 10", "no such kernel",
         [](const Placement& p) { return cuda_in(p, 90, 90) || cuda_in(p, 100, 109); }, "deepseek-ai/DeepGEMM csrc/apis/gemm.hpp"),
     need(
-        "device", kBatchedDeepGemm, {}, error, read, "SM90 or SM major 10", "no such kernel",
+        "device", kBatchedDeepGemm, {}, kernel, error, read, "SM90 or SM major 10", "no such kernel",
         [](const Placement& p) { return cuda_in(p, 90, 90) || cuda_in(p, 100, 109); }, "deepseek-ai/DeepGEMM csrc/apis/gemm.hpp"),
     need(
-        "sizes", kDeepGemm, {}, error, read, "H and I multiples of 128: with UE8M0 scales, the default, no shape is turned away",
+        "sizes", kDeepGemm, {}, kernel_class, error, read, "H and I multiples of 128: with UE8M0 scales, the default, no shape is turned away",
         "an assertion in DeepGEMM", [](const Placement& p) { return both_divide(p, 128); }, "E/triton_deep_gemm_moe.py, E/deep_gemm_moe.py"),
-    need("small_intermediate", kDeepGemm, {}, slow, read, "I above 512, or UE8M0 scales: those are a switch of the environment that no oracle reads",
-         "TritonExperts runs without a word", nullptr, "E/deep_gemm_moe.py _valid_deep_gemm", "vllm pull request 22208"),
+    need("small_intermediate", kDeepGemm, {}, kernel_class, slow, read,
+         "I above 512, or UE8M0 scales: those are a switch of the environment that no oracle reads", "TritonExperts runs without a word", nullptr,
+         "E/deep_gemm_moe.py _valid_deep_gemm", "vllm pull request 22208"),
     need(
-        "sizes", kBatchedDeepGemm, {}, error, read, "H and I multiples of 128", "an assertion",
+        "sizes", kBatchedDeepGemm, {}, kernel_class, error, read, "H and I multiples of 128", "an assertion",
         [](const Placement& p) { return both_divide(p, 128); }, "E/batched_deep_gemm_moe.py"),
     need(
-        "activation", kDeepGemm, {}, error, read, "SILU or SWIGLUSTEP", "an error",
+        "activation", kDeepGemm, {}, kernel_class, error, read, "SILU or SWIGLUSTEP", "an error",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "SWIGLUSTEP"});
         },
         "E/deep_gemm_moe.py"),
-    need("activation", kBatchedDeepGemm, {}, silent, read, "SILU, fixed", "computed as SILU", is_silu, "E/batched_deep_gemm_moe.py"),
+    need("activation", kBatchedDeepGemm, {}, kernel_class, silent, read, "SILU, fixed", "computed as SILU", is_silu, "E/batched_deep_gemm_moe.py"),
     need(
-        "dtype", kDeepGemm, {}, error, read, "bfloat16 output", "an assertion", [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
+        "dtype", kDeepGemm, {}, kernel, error, read, "bfloat16 output", "an assertion", [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
         "deepseek-ai/DeepGEMM csrc/apis/gemm.hpp"),
     need(
-        "dtype", kBatchedDeepGemm, {}, error, read, "bfloat16 output", "an assertion", [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
-        "deepseek-ai/DeepGEMM csrc/apis/gemm.hpp"),
-    need("bias", kNoBias, {}, silent, read, "no biases", kDropped, has_no_bias, "E/: biases are not passed; has_bias is not among the checks"),
-    need("silu_limit", kBatchedDeepGemm, {}, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
+        "dtype", kBatchedDeepGemm, {}, kernel, error, read, "bfloat16 output", "an assertion",
+        [](const Placement& p) { return dtype_is(p, {"bfloat16"}); }, "deepseek-ai/DeepGEMM csrc/apis/gemm.hpp"),
+    need("bias", kNoBias, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
+         "E/: biases are not passed; has_bias is not among the checks"),
+    need("silu_limit", kBatchedDeepGemm, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
          "E/: config limit is not forwarded"),
 };
 

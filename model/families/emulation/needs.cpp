@@ -11,6 +11,7 @@ namespace {
 using namespace facts;
 using enum Effect;
 using enum Grounds;
+using enum NeedOf;
 
 /// What the caller or the user's configuration asks for; they agree, or selection has refused.
 Names requested_key(const Placement& p) {
@@ -37,20 +38,20 @@ constexpr std::array<Names, 1> kEmulation = {"OCP_MXQuantizationEmulationTritonE
 
 constexpr std::array kNeeds = {
     need(
-        "device", kEmulation, {}, error, read, "cuda, rocm or xpu: Triton", "no Triton",
+        "device", kEmulation, {}, kernel_class, error, read, "cuda, rocm or xpu: Triton", "no Triton",
         [](const Placement& p) { return !is_on(p, PlatformKind::cpu); }, "E/triton_moe.py"),
     need(
-        "scheme", kEmulation, {}, error, read, "16-bit, MXFP4, MXFP6 or FP8 per tensor activations: the schemes that are emulated",
+        "scheme", kEmulation, {}, kernel_class, error, read, "16-bit, MXFP4, MXFP6 or FP8 per tensor activations: the schemes that are emulated",
         "an assertion on ocp_mx_scheme",
         [](const Placement& p) {
           return is_one_of(requested_key(p), {"None", "kMxfp4Dynamic", "kFp8StaticTensorSym", "kFp8DynamicTensorSym"});
         },
         "E/ocp_mx_emulation_moe.py", "vllm issues 46752, 46629"),
-    need("oai_alpha", kEmulation, {}, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
+    need("oai_alpha", kEmulation, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
          "E/: config alpha and beta are not forwarded", "vllm issue 49747"),
-    need("oai_limit", kEmulation, {}, silent, read, "the limit of SWIGLUOAI is 7", kBuiltInInstead, oai_limit_is_built_in,
+    need("oai_limit", kEmulation, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", kBuiltInInstead, oai_limit_is_built_in,
          "E/: config limit is not forwarded"),
-    need("silu_limit", kEmulation, {}, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
+    need("silu_limit", kEmulation, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
          "E/: config limit is not forwarded"),
 };
 
@@ -61,14 +62,14 @@ namespace nvfp4 {
 constexpr std::array<Names, 1> kEmulation = {"Nvfp4QuantizationEmulationTritonExperts"};
 
 constexpr std::array kNeeds = {
-    need("silu_limit", kEmulation, {}, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
+    need("silu_limit", kEmulation, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
          "E/: config limit is not forwarded", "vllm pull request 42209"),
-    need("oai_alpha", kEmulation, {}, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead", oai_alpha_is_built_in,
-         "E/: config alpha and beta are not forwarded"),
-    need("oai_limit", kEmulation, {}, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
+    need("oai_alpha", kEmulation, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead",
+         oai_alpha_is_built_in, "E/: config alpha and beta are not forwarded"),
+    need("oai_limit", kEmulation, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
          "E/: config limit is not forwarded", "vllm pull request 42209"),
     need(
-        "device", kEmulation, {}, error, read, "cuda, rocm or xpu: Triton", "no Triton",
+        "device", kEmulation, {}, kernel_class, error, read, "cuda, rocm or xpu: Triton", "no Triton",
         [](const Placement& p) { return !is_on(p, PlatformKind::cpu); }, "E/triton_moe.py"),
 };
 

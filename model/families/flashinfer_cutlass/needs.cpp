@@ -11,6 +11,7 @@ namespace {
 using namespace facts;
 using enum Effect;
 using enum Grounds;
+using enum NeedOf;
 
 namespace mxfp4 {
 
@@ -20,33 +21,33 @@ constexpr std::array<Names, 1> kCutlassMxfp8 = {"FLASHINFER_CUTLASS_MXFP4_MXFP8"
 
 constexpr std::array kNeeds = {
     need(
-        "device", kFlashinfer, kCutlassBf16, error, read, "SM90: mixed-input GEMM", "no such kernel",
+        "device", kFlashinfer, kCutlassBf16, kernel, error, read, "SM90: mixed-input GEMM", "no such kernel",
         [](const Placement& p) { return cuda_in(p, 90, 90); }, "fi flashinfer/fused_moe/core.py, use_w4_group_scaling"),
     need(
-        "device", kFlashinfer, kCutlassMxfp8, error, read, "a module of 100, 103, 120 or 121", "no such kernel",
+        "device", kFlashinfer, kCutlassMxfp8, kernel, error, read, "a module of 100, 103, 120 or 121", "no such kernel",
         [](const Placement& p) { return cuda_in(p, 100, 109) || cuda_in(p, 120, 129); },
         "fi flashinfer/fused_moe/core.py get_cutlass_fused_moe_module", "flashinfer issue 3134: 110 excluded"),
     need(
-        "sizes", kFlashinfer, {}, error, run, "H and I multiples of 128: scale tiles of 4 groups along K", "a reshape error in the converter",
-        [](const Placement& p) { return both_divide(p, 128); },
+        "sizes", kFlashinfer, {}, converter, error, run, "H and I multiples of 128: scale tiles of 4 groups along K",
+        "a reshape error in the converter", [](const Placement& p) { return both_divide(p, 128); },
         "fi csrc/fused_moe/cutlass_backend/flashinfer_cutlass_fused_moe_binding.cu; SM90: interleave of 4 scales per 128 of K, 64 rows"),
     need(
-        "dtype", kFlashinfer, {}, error, read, "bfloat16: asserted for the mixed GEMM, and biases must have the output's type", kTorchError,
-        [](const Placement& p) { return dtype_is(p, {"bfloat16"}); }, "E/flashinfer_cutlass_moe.py apply"),
+        "dtype", kFlashinfer, {}, kernel_class, error, read, "bfloat16: asserted for the mixed GEMM, and biases must have the output's type",
+        kTorchError, [](const Placement& p) { return dtype_is(p, {"bfloat16"}); }, "E/flashinfer_cutlass_moe.py apply"),
     need(
-        "activation", kFlashinfer, {}, error, read, "an activation that is mapped", "KeyError",
+        "activation", kFlashinfer, {}, engine, error, read, "an activation that is mapped", "KeyError",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "RELU2_NO_MUL", "SWIGLUOAI"});
         },
         "vllm quantization/utils/flashinfer_utils.py activation_to_flashinfer_type"),
     need(
-        "oai_constants", kFlashinfer, {}, silent, read, "SWIGLUOAI: alpha, beta and limit are always passed, and switch the kernel to it",
-        "another activation is computed as SwiGLU-OAI", [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); },
-        "E/flashinfer_cutlass_moe.py apply; fi cutlass_fused_moe_kernels.cuh"),
-    need("oai_alpha", kFlashinfer, {}, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
+        "oai_constants", kFlashinfer, {}, kernel_class, silent, read,
+        "SWIGLUOAI: alpha, beta and limit are always passed, and switch the kernel to it", "another activation is computed as SwiGLU-OAI",
+        [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); }, "E/flashinfer_cutlass_moe.py apply; fi cutlass_fused_moe_kernels.cuh"),
+    need("oai_alpha", kFlashinfer, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
          "E/flashinfer_cutlass_moe.py apply"),
     need(
-        "swizzled_scales", kFlashinfer, kCutlassMxfp8, silent, read,
+        "swizzled_scales", kFlashinfer, kCutlassMxfp8, engine, silent, read,
         "activation scales arrive swizzled: not through a gathering or FlashInfer exchange, which send them linear",
         "NaN logits with a healthy server",
         [](const Placement& p) {
@@ -55,8 +56,8 @@ constexpr std::array kNeeds = {
         },
         "vllm fused_moe/prepare_finalize/naive_dp_ep.py and flashinfer ones: swizzle after the exchange for nvfp4 only",
         "vllm issue 42118; pull requests 42133, 49335"),
-    need("garbage", kFlashinfer, kCutlassBf16, silent, unknown, "the conditions under which the SM90 kernel gave silent garbage", "score 0.0000",
-         nullptr, "no public text", "flashinfer issue 3334"),
+    need("garbage", kFlashinfer, kCutlassBf16, kernel, silent, unknown, "the conditions under which the SM90 kernel gave silent garbage",
+         "score 0.0000", nullptr, "no public text", "flashinfer issue 3334"),
 };
 
 }  // namespace mxfp4
@@ -67,28 +68,29 @@ constexpr std::array<Names, 1> kFlashinfer = {"FlashInferExperts"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kFlashinfer, {}, error, read, "a module with FP4 of 100, 103, 120 or 121", "no such kernel",
+        "device", kFlashinfer, {}, kernel, error, read, "a module with FP4 of 100, 103, 120 or 121", "no such kernel",
         [](const Placement& p) { return cuda_in(p, 100, 109) || cuda_in(p, 120, 129); },
         "fi flashinfer/fused_moe/core.py get_cutlass_fused_moe_module"),
     need(
-        "sizes", kFlashinfer, {}, error, read, "H and I multiples of 32: 16-byte operands", "an error in the kernel",
+        "sizes", kFlashinfer, {}, kernel, error, read, "H and I multiples of 32: 16-byte operands", "an error in the kernel",
         [](const Placement& p) { return both_divide(p, 32); }, "fi csrc/fused_moe/cutlass_backend/cutlass_fused_moe_kernels.cuh"),
     need(
-        "activation", kFlashinfer, {}, error, read, "an activation that is mapped", "KeyError",
+        "activation", kFlashinfer, {}, engine, error, read, "an activation that is mapped", "KeyError",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "RELU2_NO_MUL", "SWIGLUOAI"});
         },
         "vllm quantization/utils/flashinfer_utils.py activation_to_flashinfer_type"),
     need(
-        "oai_constants", kFlashinfer, {}, silent, read, "no SWIGLUOAI: alpha, beta and limit are passed for MXFP4 alone",
+        "oai_constants", kFlashinfer, {}, kernel_class, silent, read, "no SWIGLUOAI: alpha, beta and limit are passed for MXFP4 alone",
         "SWIGLUOAI is computed as SwiGLU", [](const Placement& p) { return !activation_is(p, {"SWIGLUOAI"}); },
         "E/flashinfer_cutlass_moe.py apply, mended by 2026-08"),
-    need("dtype", kFlashinfer, {}, error, read, "float16 or bfloat16", "an error in the first batch", is_16_bit, "E/flashinfer_cutlass_moe.py"),
+    need("dtype", kFlashinfer, {}, kernel_class, error, read, "float16 or bfloat16", "an error in the first batch", is_16_bit,
+         "E/flashinfer_cutlass_moe.py"),
     need(
-        "scale_rows", kFlashinfer, {}, error, run, "rows of w13 in whole tiles of 128 when gated", "NotImplementedError: padding for w1 and w3",
-        [](const Placement& p) { return !is_gated(p) || w13_rows(p) % 128 == 0; },
+        "scale_rows", kFlashinfer, {}, converter, error, run, "rows of w13 in whole tiles of 128 when gated",
+        "NotImplementedError: padding for w1 and w3", [](const Placement& p) { return !is_gated(p) || w13_rows(p) % 128 == 0; },
         "vllm quantization/utils/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_fi_or_cutlass"),
-    need("bias", kFlashinfer, {}, silent, read, "no biases", kDropped, has_no_bias,
+    need("bias", kFlashinfer, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
          "E/: biases are passed as none; has_bias is not among the checks"),
 };
 
@@ -100,44 +102,45 @@ constexpr std::array<Names, 1> kFlashinfer = {"FlashInferExperts"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kFlashinfer, {}, error, read, "a module of 90, 100, 103, 120 or 121; block scales at 90", "no such kernel",
+        "device", kFlashinfer, {}, kernel, error, read, "a module of 90, 100, 103, 120 or 121; block scales at 90", "no such kernel",
         [](const Placement& p) { return cuda_in(p, 90, 90) || (!is_block(p) && (cuda_in(p, 100, 109) || cuda_in(p, 120, 129))); },
         "fi flashinfer/fused_moe/core.py get_cutlass_fused_moe_module"),
     need(
-        "sizes", kFlashinfer, {}, error, read, "H and I multiples of 16: 16-byte operands", "an error in the kernel",
+        "sizes", kFlashinfer, {}, kernel, error, read, "H and I multiples of 16: 16-byte operands", "an error in the kernel",
         [](const Placement& p) { return both_divide(p, 16); }, "fi csrc/fused_moe/cutlass_backend/cutlass_fused_moe_kernels.cuh"),
     need(
-        "activation", kFlashinfer, {}, error, read, "an activation that is mapped", "KeyError",
+        "activation", kFlashinfer, {}, engine, error, read, "an activation that is mapped", "KeyError",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "RELU2_NO_MUL", "SWIGLUOAI"});
         },
         "vllm quantization/utils/flashinfer_utils.py activation_to_flashinfer_type"),
     need(
-        "oai_constants", kFlashinfer, {}, silent, read, "no SWIGLUOAI: alpha, beta and limit are passed for MXFP4 alone",
+        "oai_constants", kFlashinfer, {}, kernel_class, silent, read, "no SWIGLUOAI: alpha, beta and limit are passed for MXFP4 alone",
         "SWIGLUOAI is computed as SwiGLU", [](const Placement& p) { return !activation_is(p, {"SWIGLUOAI"}); },
         "E/flashinfer_cutlass_moe.py apply, mended by 2026-08"),
     need(
-        "dtype", kFlashinfer, {}, error, read, "float16 or bfloat16; bfloat16 with block scales", "an assertion",
+        "dtype", kFlashinfer, {}, kernel_class, error, read, "float16 or bfloat16; bfloat16 with block scales", "an assertion",
         [](const Placement& p) { return dtype_is(p, {"bfloat16"}) || (dtype_is(p, {"float16"}) && !is_block(p)); },
         "E/flashinfer_cutlass_moe.py apply"),
     need(
-        "large_batches", kFlashinfer, {}, error, reported,
+        "large_batches", kFlashinfer, {}, kernel, error, reported,
         "block scales at capability 90: no expert parallelism with batches above 16k tokens, whose number is no part of a deployment",
         "fails above 16k tokens, where DEEPGEMM was expected", [](const Placement& p) { return !is_block(p) || !has_ep(p); },
         "kernel limit not known", "vllm issue 34249"),
     need(
-        "one_sided", kFlashinfer, {}, error, read, "FlashInfer's one-sided exchange takes unquantized, nvfp4 or mxfp8 activations",
+        "one_sided", kFlashinfer, {}, engine, error, read, "FlashInfer's one-sided exchange takes unquantized, nvfp4 or mxfp8 activations",
         "NotImplementedError", [](const Placement& p) { return !exchange_is(p, {"flashinfer_nvlink_one_sided"}); },
         "vllm fused_moe/all2all_utils.py maybe_make_prepare_finalize"),
     need(
-        "exchange_scale", kFlashinfer, {}, silent, read,
+        "exchange_scale", kFlashinfer, {}, engine, silent, read,
         "a static activation scale does not meet FlashInfer's two-sided exchange: it quantizes by another",
         "activations are quantized without their scale",
         [](const Placement& p) {
           return !is_per_tensor(p) || !exchange_is(p, {"flashinfer_all2allv", "flashinfer_nvlink_two_sided"});
         },
         "vllm fused_moe/prepare_finalize/: a1_gscale, not a1_scale"),
-    need("bias", kFlashinfer, {}, silent, read, "no biases", kDropped, has_no_bias, "E/: biases are not passed; has_bias is not among the checks"),
+    need("bias", kFlashinfer, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
+         "E/: biases are not passed; has_bias is not among the checks"),
 };
 
 }  // namespace fp8

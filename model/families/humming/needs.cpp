@@ -11,14 +11,15 @@ namespace {
 using namespace facts;
 using enum Effect;
 using enum Grounds;
+using enum NeedOf;
 
 constexpr std::array<Names, 3> kHumming = {"BatchedHummingGroupedExperts", "HummingGroupedExperts", "HummingIndexedExperts"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kHumming, {}, error, read, "cuda from capability 75 on", "no such kernel", [](const Placement& p) { return cuda_in(p, 75, 1000); },
-        "E/fused_humming_moe.py _supports_current_device, which selection never asks"),
-    need("kernel_sizes", kHumming, {}, error, unknown, "sizes for which some block configuration fits", "ValueError", nullptr,
+        "device", kHumming, {}, kernel_class, error, read, "cuda from capability 75 on", "no such kernel",
+        [](const Placement& p) { return cuda_in(p, 75, 1000); }, "E/fused_humming_moe.py _supports_current_device, which selection never asks"),
+    need("kernel_sizes", kHumming, {}, kernel_class, error, unknown, "sizes for which some block configuration fits", "ValueError", nullptr,
          "E/fused_humming_moe.py: computed from the layer's metadata"),
 };
 

@@ -11,6 +11,7 @@ namespace {
 using namespace facts;
 using enum Effect;
 using enum Grounds;
+using enum NeedOf;
 
 namespace mxfp4 {
 
@@ -18,14 +19,16 @@ constexpr std::array<Names, 2> kMarlin = {"MarlinExperts", "BatchedMarlinExperts
 
 constexpr std::array kNeeds = {
     need(
-        "device", kMarlin, {}, error, read, "cuda from capability 75 on", "no such kernel", [](const Placement& p) { return cuda_in(p, 75, 1000); },
-        "vllm csrc/moe/marlin_moe_wna16/ops.cu"),
-    need("sizes", kMarlin, {}, error, read, "a thread configuration divides both GEMMs: N = 2I, K = H and N = H, K = I",
+        "device", kMarlin, {}, kernel, error, read, "cuda from capability 75 on", "no such kernel",
+        [](const Placement& p) { return cuda_in(p, 75, 1000); }, "vllm csrc/moe/marlin_moe_wna16/ops.cu"),
+    need("sizes", kMarlin, {}, kernel, error, read, "a thread configuration divides both GEMMs: N = 2I, K = H and N = H, K = I",
          "an error in the repacking or in the kernel", marlin_takes_both, "vllm csrc/moe/marlin_moe_wna16/ops.cu"),
-    need("dtype", kMarlin, {}, error, read, "float16 or bfloat16; float16 alone at capability 75", "no such kernel", marlin_takes_dtype,
+    need("dtype", kMarlin, {}, kernel, error, read, "float16 or bfloat16; float16 alone at capability 75", "no such kernel", marlin_takes_dtype,
          "vllm csrc/moe/marlin_moe_wna16/ops.cu"),
-    need("oai_alpha", kMarlin, {}, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in, "E/marlin_moe.py"),
-    need("oai_limit", kMarlin, {}, silent, read, "the limit of SWIGLUOAI is 7", kBuiltInInstead, oai_limit_is_built_in, "E/marlin_moe.py"),
+    need("oai_alpha", kMarlin, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
+         "E/marlin_moe.py"),
+    need("oai_limit", kMarlin, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", kBuiltInInstead, oai_limit_is_built_in,
+         "E/marlin_moe.py"),
 };
 
 }  // namespace mxfp4
@@ -35,16 +38,16 @@ namespace nvfp4 {
 constexpr std::array<Names, 1> kMarlin = {"MarlinExperts"};
 
 constexpr std::array kNeeds = {
-    need("oai_alpha", kMarlin, {}, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead", oai_alpha_is_built_in,
-         "E/: config alpha and beta are not forwarded"),
-    need("oai_limit", kMarlin, {}, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
+    need("oai_alpha", kMarlin, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead",
+         oai_alpha_is_built_in, "E/: config alpha and beta are not forwarded"),
+    need("oai_limit", kMarlin, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
          "E/: config limit is not forwarded", "vllm pull request 42209"),
     need(
-        "device", kMarlin, {}, error, read, "cuda from capability 75 on", "no such kernel", [](const Placement& p) { return cuda_in(p, 75, 1000); },
-        "vllm csrc/moe/marlin_moe_wna16/ops.cu"),
-    need("sizes", kMarlin, {}, error, run, "a thread configuration divides both GEMMs: N = 2I, K = H and N = H, K = I; nothing pads",
+        "device", kMarlin, {}, kernel, error, read, "cuda from capability 75 on", "no such kernel",
+        [](const Placement& p) { return cuda_in(p, 75, 1000); }, "vllm csrc/moe/marlin_moe_wna16/ops.cu"),
+    need("sizes", kMarlin, {}, kernel, error, run, "a thread configuration divides both GEMMs: N = 2I, K = H and N = H, K = I; nothing pads",
          "an error in the repacking or in the kernel", marlin_takes_both, "vllm csrc/moe/marlin_moe_wna16/ops.cu; gptq_marlin_repack"),
-    need("dtype", kMarlin, {}, error, read, "float16 or bfloat16; float16 alone at capability 75", "no such kernel", marlin_takes_dtype,
+    need("dtype", kMarlin, {}, kernel, error, read, "float16 or bfloat16; float16 alone at capability 75", "no such kernel", marlin_takes_dtype,
          "vllm csrc/moe/marlin_moe_wna16/ops.cu"),
 };
 
@@ -56,18 +59,18 @@ constexpr std::array<Names, 1> kMarlin = {"MarlinExperts"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kMarlin, {}, error, read, "cuda from capability 75 on", "no such kernel", [](const Placement& p) { return cuda_in(p, 75, 1000); },
-        "vllm csrc/moe/marlin_moe_wna16/ops.cu"),
+        "device", kMarlin, {}, kernel, error, read, "cuda from capability 75 on", "no such kernel",
+        [](const Placement& p) { return cuda_in(p, 75, 1000); }, "vllm csrc/moe/marlin_moe_wna16/ops.cu"),
     need(
-        "fn_codes", kMarlin, {}, error, read, "weights in e4m3fn, not in the fnuz form of gfx94x", "NotImplementedError",
+        "fn_codes", kMarlin, {}, kernel_class, error, read, "weights in e4m3fn, not in the fnuz form of gfx94x", "NotImplementedError",
         [](const Placement& p) { return !arch_is(p, {"gfx94"}); }, "E/marlin_moe.py"),
-    need("sizes", kMarlin, {}, error, run, "a thread configuration divides both GEMMs: N = 2I, K = H and N = H, K = I; nothing pads",
+    need("sizes", kMarlin, {}, kernel, error, run, "a thread configuration divides both GEMMs: N = 2I, K = H and N = H, K = I; nothing pads",
          "an error in the repacking or in the kernel", marlin_takes_both, "vllm csrc/moe/marlin_moe_wna16/ops.cu; gptq_marlin_repack"),
-    need("dtype", kMarlin, {}, error, read, "float16 or bfloat16; float16 alone at capability 75", "no such kernel", marlin_takes_dtype,
+    need("dtype", kMarlin, {}, kernel, error, read, "float16 or bfloat16; float16 alone at capability 75", "no such kernel", marlin_takes_dtype,
          "vllm csrc/moe/marlin_moe_wna16/ops.cu"),
-    need("oai_alpha", kMarlin, {}, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead", oai_alpha_is_built_in,
-         "E/: config alpha and beta are not forwarded"),
-    need("oai_limit", kMarlin, {}, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
+    need("oai_alpha", kMarlin, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead",
+         oai_alpha_is_built_in, "E/: config alpha and beta are not forwarded"),
+    need("oai_limit", kMarlin, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
          "E/: config limit is not forwarded"),
 };
 

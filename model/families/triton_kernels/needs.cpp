@@ -11,6 +11,7 @@ namespace {
 using namespace facts;
 using enum Effect;
 using enum Grounds;
+using enum NeedOf;
 
 constexpr std::array<Names, 3> kTritonKernels = {"OAITritonMxfp4ExpertsMonolithic", "OAITritonExperts", "UnfusedOAITritonExperts"};
 constexpr std::array<Names, 2> kTriton = {"OAITritonMxfp4ExpertsMonolithic", "OAITritonExperts"};
@@ -19,33 +20,34 @@ constexpr std::array<Names, 1> kTritonMonolithic = {"OAITritonMxfp4ExpertsMonoli
 
 constexpr std::array kNeeds = {
     need(
-        "device", kTritonKernels, {}, error, read, "cuda or rocm", "no Triton",
+        "device", kTritonKernels, {}, kernel, error, read, "cuda or rocm", "no Triton",
         [](const Placement& p) { return is_on(p, PlatformKind::cuda) || is_on(p, PlatformKind::rocm); }, "triton-lang/triton python/triton_kernels"),
-    need("architectures", kTritonKernels, {}, error, unknown, "the architectures that triton_kernels takes", "not known", nullptr, "no public text",
-         "vllm issue 40301"),
+    need("architectures", kTritonKernels, {}, kernel, error, unknown, "the architectures that triton_kernels takes", "not known", nullptr,
+         "no public text", "vllm issue 40301"),
     need(
-        "sizes", kTritonKernels, {}, error, read, "I even: gate and up alternate in pairs", "a shape error",
+        "sizes", kTritonKernels, {}, kernel_class, error, read, "I even: gate and up alternate in pairs", "a shape error",
         [](const Placement& p) { return p.intermediate % 2 == 0; }, "E/gpt_oss_triton_kernels_moe.py"),
     need(
-        "dtype", kTritonKernels, {}, error, read, "bfloat16", "an assertion", [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
-        "E/gpt_oss_triton_kernels_moe.py"),
+        "dtype", kTritonKernels, {}, kernel_class, error, read, "bfloat16", "an assertion",
+        [](const Placement& p) { return dtype_is(p, {"bfloat16"}); }, "E/gpt_oss_triton_kernels_moe.py"),
     need(
-        "activation", kTriton, {}, error, read, "SWIGLUOAI", "an assertion", [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); },
-        "E/gpt_oss_triton_kernels_moe.py OAITritonExperts.apply"),
+        "activation", kTriton, {}, kernel_class, error, read, "SWIGLUOAI", "an assertion",
+        [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); }, "E/gpt_oss_triton_kernels_moe.py OAITritonExperts.apply"),
     need(
-        "activation", kTritonUnfused, {}, error, read, "SILU, GELU, SWIGLUOAI or SWIGLUSTEP", "an error",
+        "activation", kTritonUnfused, {}, kernel_class, error, read, "SILU, GELU, SWIGLUOAI or SWIGLUSTEP", "an error",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "GELU", "SWIGLUOAI", "SWIGLUSTEP"});
         },
         "E/gpt_oss_triton_kernels_moe.py UnfusedOAITritonExperts.activation"),
     need(
-        "expert_groups", kTritonMonolithic, {}, silent, read, "no groups of experts: they are ignored", "the router chooses among all experts",
-        [](const Placement& p) { return p.deployment.layer.expert_groups <= 1; }, "E/gpt_oss_triton_kernels_moe.py"),
-    need("dropped_rows", kTritonUnfused, {}, silent, unknown, "whether rows of absent experts are cleared before they are summed", "not known",
-         nullptr, "E/gpt_oss_triton_kernels_moe.py moe_sum"),
-    need("oai_alpha", kTriton, {}, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
+        "expert_groups", kTritonMonolithic, {}, kernel_class, silent, read, "no groups of experts: they are ignored",
+        "the router chooses among all experts", [](const Placement& p) { return p.deployment.layer.expert_groups <= 1; },
+        "E/gpt_oss_triton_kernels_moe.py"),
+    need("dropped_rows", kTritonUnfused, {}, kernel_class, silent, unknown, "whether rows of absent experts are cleared before they are summed",
+         "not known", nullptr, "E/gpt_oss_triton_kernels_moe.py moe_sum"),
+    need("oai_alpha", kTriton, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
          "E/: config alpha and beta are not forwarded", "vllm issue 49747"),
-    need("oai_limit", kTriton, {}, silent, read, "the limit of SWIGLUOAI is 7", kBuiltInInstead, oai_limit_is_built_in,
+    need("oai_limit", kTriton, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", kBuiltInInstead, oai_limit_is_built_in,
          "E/: config limit is not forwarded"),
 };
 

@@ -11,6 +11,7 @@ namespace {
 using namespace facts;
 using enum Effect;
 using enum Grounds;
+using enum NeedOf;
 
 // Limits of the router inside the kernel. Source: fi csrc/trtllm_fused_moe_runner.cu and its DeepSeek routing.
 bool router_takes_deepseek(const Placement& p) {
@@ -35,36 +36,38 @@ constexpr std::array<Names, 1> kTrtllmModular = {"TrtLlmMxfp4ExpertsModular"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kTrtllm, {}, error, read, "SM major 10 or 12", "an error in the launcher",
+        "device", kTrtllm, {}, kernel, error, read, "SM major 10 or 12", "an error in the launcher",
         [](const Placement& p) { return cuda_in(p, 100, 109) || cuda_in(p, 120, 129); }, "fi csrc/trtllm_fused_moe_kernel_launcher.cu, device check",
         "vllm issue 43906"),
     need(
-        "sizes", kTrtllm, {}, error, run, "rows of both tensors and columns of both scales in tiles of 128 x 4: 2I, H, H/32 and I/32",
+        "sizes", kTrtllm, {}, converter, error, run, "rows of both tensors and columns of both scales in tiles of 128 x 4: 2I, H, H/32 and I/32",
         "an assertion or a reshape error in the converter",
         [](const Placement& p) {
           return divides(128, {w13_rows(p), p.hidden, p.intermediate});
         },
         "fi flashinfer/utils.py get_shuffle_matrix_sf_a_row_indices, 128 rows; block_scale_interleave, 4 columns"),
-    need("kernel_sizes", kTrtllm, {}, error, unknown, "sizes below the rounding of 256 that some kernel takes",
+    need("kernel_sizes", kTrtllm, {}, kernel, error, unknown, "sizes below the rounding of 256 that some kernel takes",
          "the list of compiled kernels decides", nullptr, "fi csrc/trtllm_batched_gemm_runner.cu"),
     need(
-        "dtype", kTrtllm, {}, error, read, "16-bit activations and outputs are bfloat16", kTorchError,
+        "dtype", kTrtllm, {}, kernel_class, error, read, "16-bit activations and outputs are bfloat16", kTorchError,
         [](const Placement& p) { return dtype_is(p, {"bfloat16"}); }, "E/trtllm_mxfp4_moe.py: bf16 or mxfp8 in, bf16 out"),
     need(
-        "activation", kTrtllm, {}, silent, read, "SILU or SWIGLUOAI: the argument is not forwarded", "computed as SwiGLU",
+        "activation", kTrtllm, {}, kernel_class, silent, read, "SILU or SWIGLUOAI: the argument is not forwarded", "computed as SwiGLU",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "SWIGLUOAI"});
         },
         "E/trtllm_mxfp4_moe.py apply"),
-    need("gated", kTrtllm, {}, error, read, "a gated layer", "w13 has 2I rows for the kernel", is_gated, "E/trtllm_mxfp4_moe.py apply"),
+    need("gated", kTrtllm, {}, kernel_class, error, read, "a gated layer", "w13 has 2I rows for the kernel", is_gated, "E/trtllm_mxfp4_moe.py apply"),
     need(
-        "expert_groups", kTrtllmMonolithic, {}, silent, read, "no groups of experts: they are not forwarded", "the router chooses among all experts",
-        [](const Placement& p) { return p.deployment.layer.expert_groups <= 1; }, "E/trtllm_mxfp4_moe.py apply"),
+        "expert_groups", kTrtllmMonolithic, {}, kernel_class, silent, read, "no groups of experts: they are not forwarded",
+        "the router chooses among all experts", [](const Placement& p) { return p.deployment.layer.expert_groups <= 1; },
+        "E/trtllm_mxfp4_moe.py apply"),
     need(
-        "routed_scaling", kTrtllmMonolithic, {}, silent, read, "no scaling of the routed sum: it is not forwarded", "a factor of 1 is used",
-        [](const Placement& p) { return !p.deployment.layer.has_routed_scaling; }, "E/trtllm_mxfp4_moe.py apply", "vllm issues 43769, 44007"),
+        "routed_scaling", kTrtllmMonolithic, {}, kernel_class, silent, read, "no scaling of the routed sum: it is not forwarded",
+        "a factor of 1 is used", [](const Placement& p) { return !p.deployment.layer.has_routed_scaling; }, "E/trtllm_mxfp4_moe.py apply",
+        "vllm issues 43769, 44007"),
     need(
-        "unpadded_output", kTrtllmModular, {}, error, reported, "behind an exchange the hidden size needs no padding",
+        "unpadded_output", kTrtllmModular, {}, engine, error, reported, "behind an exchange the hidden size needs no padding",
         "the finalize step allocates the padded hidden size, the kernel writes the given one",
         [](const Placement& p) { return !exchanges(p) || p.hidden == p.deployment.layer.hidden; }, "vllm modular_kernel.py finalize",
         "vllm issue 52051"),
@@ -79,47 +82,49 @@ constexpr std::array<Names, 1> kTrtllmMonolithic = {"TrtLlmNvFp4ExpertsMonolithi
 
 constexpr std::array kNeeds = {
     need(
-        "device", kTrtllm, {}, error, read, "SM major 10 or 12", "an error in the launcher",
+        "device", kTrtllm, {}, kernel, error, read, "SM major 10 or 12", "an error in the launcher",
         [](const Placement& p) { return cuda_in(p, 100, 109) || cuda_in(p, 120, 129); }, "fi csrc/trtllm_fused_moe_kernel_launcher.cu, device check",
         "vllm issue 43906"),
     need(
-        "scale_rows", kTrtllm, {}, error, run, "rows of w13 and w2 in tiles of 128, columns of their scales in fours", "AssertionError: M % 128 == 0",
+        "scale_rows", kTrtllm, {}, converter, error, run, "rows of w13 and w2 in tiles of 128, columns of their scales in fours",
+        "AssertionError: M % 128 == 0",
         [](const Placement& p) {
           return divides(128, {w13_rows(p), p.hidden}) && divides(64, {p.intermediate});
         },
         "fi flashinfer/utils.py get_shuffle_matrix_sf_a_row_indices; I is rounded to 16 when gated",
         "vllm issue 46879, pull request 46880; flashinfer issue 3206"),
-    need("kernel_sizes", kTrtllm, {}, error, unknown, "sizes for which a kernel is compiled", "the list of compiled kernels decides", nullptr,
+    need("kernel_sizes", kTrtllm, {}, kernel, error, unknown, "sizes for which a kernel is compiled", "the list of compiled kernels decides", nullptr,
          "fi csrc/trtllm_batched_gemm_runner.cu"),
     need(
-        "activation", kTrtllm, {}, error, read, "SILU, GELU or RELU2_NO_MUL", "the launcher throws",
+        "activation", kTrtllm, {}, kernel, error, read, "SILU, GELU or RELU2_NO_MUL", "the launcher throws",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "GELU", "RELU2_NO_MUL"});
         },
         "E/trtllm_nvfp4_moe.py; fi launcher"),
-    need("dtype", kTrtllm, {}, error, read, "float16 or bfloat16", "an error in the first batch", is_16_bit, "E/trtllm_nvfp4_moe.py"),
+    need("dtype", kTrtllm, {}, kernel_class, error, read, "float16 or bfloat16", "an error in the first batch", is_16_bit, "E/trtllm_nvfp4_moe.py"),
     need(
-        "router_case", kTrtllmMonolithic, {}, error, read, "a routing method with a case in the kernel: Simulated has none",
+        "router_case", kTrtllmMonolithic, {}, kernel, error, read, "a routing method with a case in the kernel: Simulated has none",
         "Unimplemented routing method", [](const Placement& p) { return !routing_is(p, {"Simulated"}); }, "fi csrc/trtllm_fused_moe_runner.cu"),
-    need("router_limits", kTrtllmMonolithic, {}, error, read, "DeepSeekV3: at most 22 experts a token, 8 groups, 4 of them a token",
+    need("router_limits", kTrtllmMonolithic, {}, kernel, error, read, "DeepSeekV3: at most 22 experts a token, 8 groups, 4 of them a token",
          "an error in the launcher", router_takes_deepseek, "fi csrc/trtllm_fused_moe_runner.cu"),
     need(
-        "llama4_one", kTrtllmMonolithic, {}, error, read, "Llama4: one expert a token", "an error in the launcher",
+        "llama4_one", kTrtllmMonolithic, {}, kernel, error, read, "Llama4: one expert a token", "an error in the launcher",
         [](const Placement& p) { return !routing_is(p, {"Llama4"}) || p.deployment.layer.experts_per_token == 1; },
         "fi csrc/trtllm_fused_moe_runner.cu"),
     need(
-        "llama4_weight", kTrtllmMonolithic, {}, error, read, "Llama4 routing if and only if the weight is on the input", "an assertion",
+        "llama4_weight", kTrtllmMonolithic, {}, kernel_class, error, read, "Llama4 routing if and only if the weight is on the input", "an assertion",
         [](const Placement& p) { return routing_is(p, {"Llama4"}) == p.deployment.layer.router_weight_on_input; }, "E/trtllm_nvfp4_moe.py apply"),
     need(
-        "correction_bias", kTrtllmMonolithic, {}, silent, reported, "no correction bias that bfloat16 cannot hold: it is cast",
+        "correction_bias", kTrtllmMonolithic, {}, kernel_class, silent, reported, "no correction bias that bfloat16 cannot hold: it is cast",
         "experts with close scores change places", [](const Placement& p) { return !p.deployment.layer.has_correction_bias; },
         "E/trtllm_nvfp4_moe.py apply", "flashinfer issue 2909"),
     need(
-        "routed_scaling", kTrtllmMonolithic, {}, silent, read, "no scaling of the routed sum with MiniMax2: 1 is used whatever is passed",
+        "routed_scaling", kTrtllmMonolithic, {}, kernel, silent, read, "no scaling of the routed sum with MiniMax2: 1 is used whatever is passed",
         "a factor of 1 is used", [](const Placement& p) { return !routing_is(p, {"MiniMax2"}) || !p.deployment.layer.has_routed_scaling; },
         "fi csrc/trtllm_fused_moe_runner.cu"),
-    need("bias", kTrtllm, {}, silent, read, "no biases", kDropped, has_no_bias, "E/: biases are passed as none; has_bias is not among the checks"),
-    need("silu_limit", kTrtllm, {}, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
+    need("bias", kTrtllm, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
+         "E/: biases are passed as none; has_bias is not among the checks"),
+    need("silu_limit", kTrtllm, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
          "E/: config limit is not forwarded", "vllm pull request 42209"),
 };
 
@@ -133,73 +138,76 @@ constexpr std::array<Names, 1> kTrtllmModular = {"TrtLlmFp8ExpertsModular"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kTrtllm, {}, error, read, "SM major 10", "an error in the launcher", [](const Placement& p) { return cuda_in(p, 100, 109); },
-        "fi csrc/trtllm_fused_moe_kernel_launcher.cu"),
+        "device", kTrtllm, {}, kernel, error, read, "SM major 10", "an error in the launcher",
+        [](const Placement& p) { return cuda_in(p, 100, 109); }, "fi csrc/trtllm_fused_moe_kernel_launcher.cu"),
     need(
-        "sizes", kTrtllm, {}, error, read, "H and I multiples of 128 with block or MX scales", "an error in the converter or the launcher",
+        "sizes", kTrtllm, {}, kernel, error, read, "H and I multiples of 128 with block or MX scales", "an error in the converter or the launcher",
         [](const Placement& p) { return is_per_tensor(p) || both_divide(p, 128); },
         "fi csrc/trtllm_fused_moe_kernel_launcher.cu; block-major K of 128"),
     need(
-        "shuffle_rows", kTrtllm, {}, error, run, "rows of w13 and w2 in groups of 32 with per-tensor scales", "an assertion in the shuffle",
+        "shuffle_rows", kTrtllm, {}, converter, error, run, "rows of w13 and w2 in groups of 32 with per-tensor scales",
+        "an assertion in the shuffle",
         [](const Placement& p) {
           return !is_per_tensor(p) || divides(32, {w13_rows(p), p.hidden});
         },
         "fi flashinfer/utils.py get_shuffle_matrix_a_row_indices"),
-    need("kernel_sizes", kTrtllm, {}, error, unknown, "smallest sizes with per-tensor scales", "not known", nullptr,
+    need("kernel_sizes", kTrtllm, {}, kernel, error, unknown, "smallest sizes with per-tensor scales", "not known", nullptr,
          "fi csrc/trtllm_fused_moe_kernel_launcher.cu checks none"),
-    need("dtype", kTrtllm, {}, error, read, "float16 or bfloat16", "an error in the first batch", is_16_bit, "E/trtllm_fp8_moe.py"),
+    need("dtype", kTrtllm, {}, kernel_class, error, read, "float16 or bfloat16", "an error in the first batch", is_16_bit, "E/trtllm_fp8_moe.py"),
     need(
-        "activation", kTrtllm, {}, error, read, "SILU or RELU2_NO_MUL", "an assertion",
+        "activation", kTrtllm, {}, kernel_class, error, read, "SILU or RELU2_NO_MUL", "an assertion",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "RELU2_NO_MUL"});
         },
         "E/trtllm_fp8_moe.py"),
     need(
-        "block_activation", kTrtllmMonolithic, {}, error, read, "SILU with block or MX scales, though the class lists RELU2_NO_MUL", "an assertion",
-        [](const Placement& p) { return is_per_tensor(p) || is_silu(p); }, "E/trtllm_fp8_moe.py apply"),
-    need("forwarded_activation", kTrtllmModular, {}, silent, read, "SILU: the activation is not forwarded, though the class lists RELU2_NO_MUL",
-         "computed as SwiGLU, or a shape error", is_silu, "E/trtllm_fp8_moe.py TrtLlmFp8ExpertsModular.apply"),
+        "block_activation", kTrtllmMonolithic, {}, kernel_class, error, read, "SILU with block or MX scales, though the class lists RELU2_NO_MUL",
+        "an assertion", [](const Placement& p) { return is_per_tensor(p) || is_silu(p); }, "E/trtllm_fp8_moe.py apply"),
+    need("forwarded_activation", kTrtllmModular, {}, kernel_class, silent, read,
+         "SILU: the activation is not forwarded, though the class lists RELU2_NO_MUL", "computed as SwiGLU, or a shape error", is_silu,
+         "E/trtllm_fp8_moe.py TrtLlmFp8ExpertsModular.apply"),
     need(
-        "experts", kTrtllm, {}, error, read, "at most 512 experts, in fours, with block or MX scales", "an assertion",
+        "experts", kTrtllm, {}, kernel_class, error, read, "at most 512 experts, in fours, with block or MX scales", "an assertion",
         [](const Placement& p) {
           const std::int64_t experts = p.deployment.layer.num_experts;
           return is_per_tensor(p) || (experts % 4 == 0 && experts <= 512);
         },
         "E/trtllm_fp8_moe.py apply"),
     need(
-        "top_k", kTrtllm, {}, error, read, "at most 10 experts a token with block or MX scales", "an assertion",
+        "top_k", kTrtllm, {}, kernel_class, error, read, "at most 10 experts a token with block or MX scales", "an assertion",
         [](const Placement& p) {
           return is_per_tensor(p) || p.deployment.layer.experts_per_token <= std::min<std::int64_t>(p.deployment.layer.num_experts, 10);
         },
         "E/trtllm_fp8_moe.py apply"),
     need(
-        "router_limits", kTrtllmMonolithic, {}, error, read,
+        "router_limits", kTrtllmMonolithic, {}, kernel, error, read,
         "DeepSeekV3: 8 experts a token up to 384 experts, else 22, groups that divide; other methods: no groups, at most 32 of more experts",
         "an error in the launcher", [](const Placement& p) { return is_per_tensor(p) || router_takes(p); },
         "fi csrc/trtllm_fused_moe_kernel_launcher.cu"),
     need(
-        "router_case", kTrtllmMonolithic, {}, error, read, "a routing method with a case in the kernel: Simulated has none",
+        "router_case", kTrtllmMonolithic, {}, kernel, error, read, "a routing method with a case in the kernel: Simulated has none",
         "Unimplemented routing method", [](const Placement& p) { return !routing_is(p, {"Simulated"}); },
         "fi csrc/trtllm_fused_moe_runner.cu: cases 0 to 8"),
     need(
-        "topk_group", kTrtllmMonolithic, {}, silent, read, "per-tensor scales: no groups of experts, topk_group is not forwarded",
+        "topk_group", kTrtllmMonolithic, {}, kernel_class, silent, read, "per-tensor scales: no groups of experts, topk_group is not forwarded",
         "the router works with no group or refuses",
         [](const Placement& p) { return !is_per_tensor(p) || !routing_is(p, {"DeepSeekV3"}) || p.deployment.layer.topk_group <= 1; },
         "E/trtllm_fp8_moe.py apply, mended by 2026-08"),
     need(
-        "correction_bias", kTrtllmMonolithic, {}, silent, read, "per-tensor scales: no correction bias that bfloat16 cannot hold, it is cast",
-        "experts with close scores change places", [](const Placement& p) { return !is_per_tensor(p) || !p.deployment.layer.has_correction_bias; },
-        "E/trtllm_fp8_moe.py apply"),
+        "correction_bias", kTrtllmMonolithic, {}, kernel_class, silent, read,
+        "per-tensor scales: no correction bias that bfloat16 cannot hold, it is cast", "experts with close scores change places",
+        [](const Placement& p) { return !is_per_tensor(p) || !p.deployment.layer.has_correction_bias; }, "E/trtllm_fp8_moe.py apply"),
     need(
-        "weight_on_input", kTrtllm, {}, error, read, "no weight on the input with block or MX scales", "an assertion",
+        "weight_on_input", kTrtllm, {}, kernel_class, error, read, "no weight on the input with block or MX scales", "an assertion",
         [](const Placement& p) { return is_per_tensor(p) || !p.deployment.layer.router_weight_on_input; }, "E/trtllm_fp8_moe.py apply"),
     need(
-        "llama4_weight", kTrtllmMonolithic, {}, error, read, "per-tensor scales: Llama4 routing if and only if the weight is on the input",
-        "an assertion",
+        "llama4_weight", kTrtllmMonolithic, {}, kernel_class, error, read,
+        "per-tensor scales: Llama4 routing if and only if the weight is on the input", "an assertion",
         [](const Placement& p) { return !is_per_tensor(p) || routing_is(p, {"Llama4"}) == p.deployment.layer.router_weight_on_input; },
         "E/trtllm_fp8_moe.py apply"),
-    need("bias", kTrtllm, {}, silent, read, "no biases", kDropped, has_no_bias, "E/: biases are not passed; has_bias is not among the checks"),
-    need("silu_limit", kTrtllm, {}, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
+    need("bias", kTrtllm, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
+         "E/: biases are not passed; has_bias is not among the checks"),
+    need("silu_limit", kTrtllm, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
          "E/: config limit is not forwarded"),
 };
 

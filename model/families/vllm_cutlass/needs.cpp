@@ -11,6 +11,7 @@ namespace {
 using namespace facts;
 using enum Effect;
 using enum Grounds;
+using enum NeedOf;
 
 namespace mxfp4 {
 
@@ -18,22 +19,22 @@ constexpr std::array<Names, 1> kCutlass = {"CutlassExpertsMxfp4"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kCutlass, {}, error, read, "SM major 10", "no such kernel", [](const Placement& p) { return cuda_in(p, 100, 109); },
+        "device", kCutlass, {}, kernel_class, error, read, "SM major 10", "no such kernel", [](const Placement& p) { return cuda_in(p, 100, 109); },
         "E/cutlass_moe.py"),
     need(
-        "sizes", kCutlass, {}, error, read, "rows and scale columns in whole tiles of 128 x 4: nothing pads", "a reshape error",
+        "sizes", kCutlass, {}, kernel_class, error, read, "rows and scale columns in whole tiles of 128 x 4: nothing pads", "a reshape error",
         [](const Placement& p) {
           return divides(128, {w13_rows(p), p.hidden, p.intermediate});
         },
         "E/cutlass_moe.py; vllm compressed_tensors_moe_w4a4_mxfp4.py: torch.empty, no rounding"),
     need(
-        "wish", kCutlass, {}, silent, reported, "the user names no backend: moe_backend is not looked at", "another backend than wished",
+        "wish", kCutlass, {}, engine, silent, reported, "the user names no backend: moe_backend is not looked at", "another backend than wished",
         [](const Placement& p) { return p.deployment.layer.moe_backend == "auto"; },
         "vllm compressed_tensors_moe_w4a4_mxfp4.py: the oracle is not asked", "vllm pull request 55232"),
     need(
-        "one_rank", kCutlass, {}, error, read, "no expert parallelism: asked of nobody", "a shape error",
+        "one_rank", kCutlass, {}, kernel_class, error, read, "no expert parallelism: asked of nobody", "a shape error",
         [](const Placement& p) { return !has_ep(p); }, "E/cutlass_moe.py"),
-    need("bias", kCutlass, {}, silent, read, "no biases", kDropped, has_no_bias, "E/cutlass_moe.py"),
+    need("bias", kCutlass, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias, "E/cutlass_moe.py"),
 };
 
 }  // namespace mxfp4
@@ -44,33 +45,35 @@ constexpr std::array<Names, 1> kCutlass = {"CutlassExpertsFp4"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kCutlass, {}, error, read, "capability 100 to 129", "NOT_IMPLEMENTED", [](const Placement& p) { return cuda_in(p, 100, 129); },
-        "vllm csrc/libtorch_stable/quantization/fp4/nvfp4_blockwise_moe_kernel.cu"),
+        "device", kCutlass, {}, kernel, error, read, "capability 100 to 129", "NOT_IMPLEMENTED",
+        [](const Placement& p) { return cuda_in(p, 100, 129); }, "vllm csrc/libtorch_stable/quantization/fp4/nvfp4_blockwise_moe_kernel.cu"),
     need(
-        "sizes", kCutlass, {}, error, read, "H and I multiples of 32, rows of w13 and w2 multiples of 8", "an error in the kernel",
+        "sizes", kCutlass, {}, kernel, error, read, "H and I multiples of 32, rows of w13 and w2 multiples of 8", "an error in the kernel",
         [](const Placement& p) {
           return both_divide(p, 32) && divides(8, {w13_rows(p), p.hidden});
         },
         "vllm csrc/libtorch_stable/quantization/fp4/nvfp4_blockwise_moe_kernel.cu AlignmentA, AlignmentB"),
     need(
-        "dtype", kCutlass, {}, error, read, "float16 or bfloat16; at capability 120 to 129 the output is bfloat16 only", "an error in the kernel",
-        [](const Placement& p) { return is_bfloat16(p) || (dtype_is(p, {"float16"}) && !cuda_in(p, 120, 129)); },
+        "dtype", kCutlass, {}, kernel, error, read, "float16 or bfloat16; at capability 120 to 129 the output is bfloat16 only",
+        "an error in the kernel", [](const Placement& p) { return is_bfloat16(p) || (dtype_is(p, {"float16"}) && !cuda_in(p, 120, 129)); },
         "vllm csrc/libtorch_stable/quantization/fp4/nvfp4_blockwise_moe_kernel.cu"),
     need(
-        "one_rank", kCutlass, {}, error, read, "no expert parallelism", "a shape error", [](const Placement& p) { return !has_ep(p); },
+        "one_rank", kCutlass, {}, kernel_class, error, read, "no expert parallelism", "a shape error", [](const Placement& p) { return !has_ep(p); },
         "E/cutlass_moe.py"),
-    need("gate_order", kCutlass, {}, silent, unknown, "the row order of a SWIGLUOAI checkpoint in NVFP4: the activation reads alternating columns",
-         "not known", nullptr, "E/cutlass_moe.py; vllm fused_moe/activation.py"),
+    need("gate_order", kCutlass, {}, kernel_class, silent, unknown,
+         "the row order of a SWIGLUOAI checkpoint in NVFP4: the activation reads alternating columns", "not known", nullptr,
+         "E/cutlass_moe.py; vllm fused_moe/activation.py"),
     need(
-        "scale_rows", kCutlass, {}, error, run, "rows of w13 in whole tiles of 128 when gated", "NotImplementedError: padding for w1 and w3",
-        [](const Placement& p) { return !is_gated(p) || w13_rows(p) % 128 == 0; },
+        "scale_rows", kCutlass, {}, converter, error, run, "rows of w13 in whole tiles of 128 when gated",
+        "NotImplementedError: padding for w1 and w3", [](const Placement& p) { return !is_gated(p) || w13_rows(p) % 128 == 0; },
         "vllm quantization/utils/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_fi_or_cutlass"),
-    need("bias", kCutlass, {}, silent, read, "no biases", kDropped, has_no_bias, "E/: biases are passed as none; has_bias is not among the checks"),
-    need("silu_limit", kCutlass, {}, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
+    need("bias", kCutlass, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
+         "E/: biases are passed as none; has_bias is not among the checks"),
+    need("silu_limit", kCutlass, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
          "E/: config limit is not forwarded", "vllm pull request 42209"),
-    need("oai_alpha", kCutlass, {}, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead", oai_alpha_is_built_in,
-         "E/: config alpha and beta are not forwarded"),
-    need("oai_limit", kCutlass, {}, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
+    need("oai_alpha", kCutlass, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead",
+         oai_alpha_is_built_in, "E/: config alpha and beta are not forwarded"),
+    need("oai_limit", kCutlass, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
          "E/: config limit is not forwarded", "vllm pull request 42209"),
 };
 
@@ -82,24 +85,25 @@ constexpr std::array<Names, 2> kCutlass = {"TritonOrCutlassExperts", "CutlassBat
 
 constexpr std::array kNeeds = {
     need(
-        "device", kCutlass, {}, error, read, "cuda, capability 90 to 109", "no such kernel", [](const Placement& p) { return cuda_in(p, 90, 109); },
-        "vllm csrc/quantization/w8a8/cutlass/moe/"),
+        "device", kCutlass, {}, kernel, error, read, "cuda, capability 90 to 109", "no such kernel",
+        [](const Placement& p) { return cuda_in(p, 90, 109); }, "vllm csrc/quantization/w8a8/cutlass/moe/"),
     need(
-        "sizes", kCutlass, {}, error, read, "H and I multiples of 16, rows of w13 and w2 multiples of 8", "an error in the kernel",
+        "sizes", kCutlass, {}, kernel, error, read, "H and I multiples of 16, rows of w13 and w2 multiples of 8", "an error in the kernel",
         [](const Placement& p) {
           return both_divide(p, 16) && divides(8, {w13_rows(p), p.hidden});
         },
         "vllm csrc/quantization/w8a8/cutlass/moe/"),
-    need("gated", kCutlass, {}, error, read, "a gated layer", "an assertion", is_gated, "E/cutlass_moe.py"),
-    need("dtype", kCutlass, {}, error, read, "float16 or bfloat16", "an error in the kernel", is_16_bit, "E/cutlass_moe.py"),
-    need("cuda_version", kCutlass, {}, error, read, "CUDA 12.3 at capability 90, 12.8 from 100 on: the toolkit is no part of a deployment",
+    need("gated", kCutlass, {}, kernel_class, error, read, "a gated layer", "an assertion", is_gated, "E/cutlass_moe.py"),
+    need("dtype", kCutlass, {}, kernel_class, error, read, "float16 or bfloat16", "an error in the kernel", is_16_bit, "E/cutlass_moe.py"),
+    need("cuda_version", kCutlass, {}, kernel, error, read, "CUDA 12.3 at capability 90, 12.8 from 100 on: the toolkit is no part of a deployment",
          "no such kernel", nullptr, "vllm csrc/quantization/w8a8/cutlass/scaled_mm_entry.cu"),
-    need("bias", kCutlass, {}, silent, read, "no biases", kDropped, has_no_bias, "E/: biases are not passed; has_bias is not among the checks"),
-    need("silu_limit", kCutlass, {}, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
+    need("bias", kCutlass, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
+         "E/: biases are not passed; has_bias is not among the checks"),
+    need("silu_limit", kCutlass, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
          "E/: config limit is not forwarded"),
-    need("oai_alpha", kCutlass, {}, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead", oai_alpha_is_built_in,
-         "E/: config alpha and beta are not forwarded"),
-    need("oai_limit", kCutlass, {}, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
+    need("oai_alpha", kCutlass, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead",
+         oai_alpha_is_built_in, "E/: config alpha and beta are not forwarded"),
+    need("oai_limit", kCutlass, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
          "E/: config limit is not forwarded"),
 };
 

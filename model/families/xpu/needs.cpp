@@ -11,6 +11,7 @@ namespace {
 using namespace facts;
 using enum Effect;
 using enum Grounds;
+using enum NeedOf;
 
 namespace mxfp4 {
 
@@ -18,15 +19,16 @@ constexpr std::array<Names, 1> kXpu = {"XPUExpertsMXFp4"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kXpu, {}, error, read, "xpu", "no such kernel", [](const Placement& p) { return is_on(p, PlatformKind::xpu); },
+        "device", kXpu, {}, kernel_class, error, read, "xpu", "no such kernel", [](const Placement& p) { return is_on(p, PlatformKind::xpu); },
         "E/xpu_moe.py: vllm_xpu_kernels"),
-    need("kernel_sizes", kXpu, {}, error, unknown, "sizes, dtypes and activations of the kernels", "not known", nullptr,
+    need("kernel_sizes", kXpu, {}, kernel, error, unknown, "sizes, dtypes and activations of the kernels", "not known", nullptr,
          "vllm_xpu_kernels xpu_fused_moe is not public text"),
-    need("oai_alpha", kXpu, {}, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
+    need("oai_alpha", kXpu, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
          "E/: config alpha and beta are not forwarded", "vllm issue 49747"),
-    need("oai_limit", kXpu, {}, silent, read, "the limit of SWIGLUOAI is 7", kBuiltInInstead, oai_limit_is_built_in,
+    need("oai_limit", kXpu, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", kBuiltInInstead, oai_limit_is_built_in,
          "E/: config limit is not forwarded"),
-    need("silu_limit", kXpu, {}, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit, "E/: config limit is not forwarded"),
+    need("silu_limit", kXpu, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
+         "E/: config limit is not forwarded"),
 };
 
 }  // namespace mxfp4
@@ -37,13 +39,15 @@ constexpr std::array<Names, 2> kXpu = {"XPUExpertsFp8", "XPUExpertsMxfp8"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kXpu, {}, error, read, "xpu", "no such kernel", [](const Placement& p) { return is_on(p, PlatformKind::xpu); }, "E/xpu_moe.py"),
-    need("kernel_sizes", kXpu, {}, error, unknown, "sizes, dtypes and activations of the kernels", "not known", nullptr,
+        "device", kXpu, {}, kernel_class, error, read, "xpu", "no such kernel", [](const Placement& p) { return is_on(p, PlatformKind::xpu); },
+        "E/xpu_moe.py"),
+    need("kernel_sizes", kXpu, {}, kernel, error, unknown, "sizes, dtypes and activations of the kernels", "not known", nullptr,
          "vllm_xpu_kernels xpu_fused_moe is not public text"),
-    need("silu_limit", kXpu, {}, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit, "E/: config limit is not forwarded"),
-    need("oai_alpha", kXpu, {}, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead", oai_alpha_is_built_in,
+    need("silu_limit", kXpu, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
+         "E/: config limit is not forwarded"),
+    need("oai_alpha", kXpu, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead", oai_alpha_is_built_in,
          "E/: config alpha and beta are not forwarded"),
-    need("oai_limit", kXpu, {}, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
+    need("oai_limit", kXpu, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
          "E/: config limit is not forwarded"),
 };
 
