@@ -10,6 +10,17 @@
 
 namespace mx::cli {
 
+void add_need(Json& json, const oracle::KernelNeed& need) {
+  json["of"] = oracle::name_of(need.of);
+  json["statement"] = need.statement;
+  json["effect"] = oracle::name_of(need.effect);
+  json["consequence"] = need.consequence;
+  json["grounds"] = oracle::name_of(need.grounds);
+  json["source"] = need.source;
+  json["reference"] = need.reference;
+  json["until"] = need.versions.until ? Json(name_of(*need.versions.until)) : Json();
+}
+
 Json needs_json(Engine engine, std::span<const std::string_view> oracles) {
   Json json = json_head("needs");
   json["engine"] = name_of(engine);
@@ -21,14 +32,8 @@ Json needs_json(Engine engine, std::span<const std::string_view> oracles) {
         Json needs = Json::array();
         for (const oracle::KernelNeed* need : oracle::needs_of(engine, name, backend.name, kernel_class)) {
           if (oracle::is_around(*need)) continue;
-          needs.push_back({{"id", need->id},
-                           {"of", oracle::name_of(need->of)},
-                           {"statement", need->statement},
-                           {"effect", oracle::name_of(need->effect)},
-                           {"consequence", need->consequence},
-                           {"grounds", oracle::name_of(need->grounds)},
-                           {"source", need->source},
-                           {"reference", need->reference}});
+          needs.push_back({{"id", need->id}});
+          add_need(needs.back(), *need);
         }
         rows.push_back({{"backend", backend.name}, {"kernel_class", kernel_class}, {"needs", std::move(needs)}});
       }

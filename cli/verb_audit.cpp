@@ -41,20 +41,12 @@ Json as_json(const oracle::AuditReport& report, const std::vector<std::string>& 
   json["checks"] = report.checks;
   json["findings"] = Json::array();
   for (const oracle::Violation& violation : report.violations) {
-    const oracle::KernelNeed& need = *violation.need;
-    json["findings"].push_back({{"oracle", violation.oracle},
-                                {"backend", violation.backend},
-                                {"kernel_class", violation.kernel_class},
-                                {"need", need.id},
-                                {"of", oracle::name_of(need.of)},
-                                {"statement", need.statement},
-                                {"effect", oracle::name_of(need.effect)},
-                                {"consequence", need.consequence},
-                                {"grounds", oracle::name_of(need.grounds)},
-                                {"source", need.source},
-                                {"reference", need.reference},
-                                {"times", violation.times},
-                                {"smallest", info_of(violation)}});
+    Json finding = {
+        {"oracle", violation.oracle}, {"backend", violation.backend}, {"kernel_class", violation.kernel_class}, {"need", violation.need->id}};
+    add_need(finding, *violation.need);
+    finding["times"] = violation.times;
+    finding["smallest"] = info_of(violation);
+    json["findings"].push_back(std::move(finding));
   }
   json["differences"] = differences;
   return json;
@@ -70,7 +62,7 @@ void print_text(const oracle::AuditReport& report) {
     const oracle::KernelNeed& need = *violation.need;
     fmt::print("  {}: {}\n", need.id, need.statement);
     fmt::print("    {}: {}\n", oracle::name_of(need.effect), need.consequence);
-    fmt::print("    {}: {}{}{}\n", oracle::name_of(need.grounds), need.source, need.reference.empty() ? "" : "; ", need.reference);
+    fmt::print("    {}: {}\n", oracle::name_of(need.grounds), source_text(need));
     fmt::print("    {}\n", info_of(violation));
   }
   fmt::print("{}: {} findings in {} deployments: {} choices, {} needs checked\n", name_of(report.engine), report.violations.size(),

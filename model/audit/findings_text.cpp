@@ -30,7 +30,7 @@ struct Group {
 /// Families state some needs in the same words: one group.
 bool says_the_same(const KernelNeed& a, const KernelNeed& b) {
   return a.id == b.id && a.of == b.of && a.effect == b.effect && a.grounds == b.grounds && a.statement == b.statement &&
-         a.consequence == b.consequence && a.source == b.source && a.reference == b.reference;
+         a.consequence == b.consequence && a.source == b.source && a.reference == b.reference && a.versions.until == b.versions.until;
 }
 
 std::vector<Group> groups(std::span<const Finding> ledger) {
@@ -57,7 +57,7 @@ std::string plainest(const Group& group) {
 std::string group_text(const Group& group) {
   const KernelNeed& need = *group.need;
   std::string out = "* **" + text(need.id) + "**: " + text(need.statement) + ". Otherwise: " + text(need.consequence) + ". ";
-  out += "Grounds: " + text(name_of(need.grounds)) + ", " + text(need.source) + (need.reference.empty() ? "" : "; " + text(need.reference)) + ".\n";
+  out += "Grounds: " + text(name_of(need.grounds)) + ", " + source_text(need) + ".\n";
   out += "  Seen in: ";
   for (const Finding* finding : group.findings) out += (finding == group.findings.front() ? "" : ", ") + subject(*finding);
   return out + ".\n  Smallest deployment: `" + plainest(group) + "`\n";

@@ -17,8 +17,9 @@ using Names = std::string_view;
 
 /// A row of a table, in the order of KernelNeed's fields.
 constexpr KernelNeed need(Names id, std::span<const Names> classes, std::span<const Names> backends, NeedOf of, Effect effect, Grounds grounds,
-                          Names statement, Names consequence, bool (*holds)(const Placement&), Names source, Names reference = {}) {
-  return {id, classes, backends, of, effect, grounds, statement, consequence, holds, source, reference};
+                          Names statement, Names consequence, bool (*holds)(const Placement&), Names source, Names reference = {},
+                          Versions versions = since(kVllm2026_05)) {
+  return {id, classes, backends, of, effect, grounds, statement, consequence, holds, source, reference, versions};
 }
 
 // The oracles that choose among the classes of a format.

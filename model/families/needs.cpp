@@ -19,4 +19,11 @@ std::string_view name_of(Grounds grounds) { return kGrounds[static_cast<std::siz
 std::string_view name_of(Effect effect) { return kEffects[static_cast<std::size_t>(effect)]; }
 std::string_view name_of(NeedOf of) { return kOwners[static_cast<std::size_t>(of)]; }
 
+std::string source_text(const KernelNeed& need) {
+  std::string text(need.source);
+  if (!need.reference.empty()) text.append("; ").append(need.reference);
+  if (need.versions.until) text.append("; mended in ").append(mx::name_of(*need.versions.until));
+  return text;
+}
+
 }  // namespace mx::oracle

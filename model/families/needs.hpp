@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -57,6 +58,9 @@ struct KernelNeed {
   std::string_view reference = {};          ///< upstream issues and pull requests
   Versions versions = since(kVllm2026_05);  ///< of the engine, with what it is built against
 };
+
+/// The source, upstream issues and the version that mends it: "E/marlin_moe.py; vllm issue 49747; mended in vllm@2026-08".
+std::string source_text(const KernelNeed& need);
 
 /// Needs of some oracles' classes.
 struct NeedTable {

@@ -118,6 +118,18 @@ TEST_CASE("a method that asks no oracle is placed whatever the oracle says") {
   CHECK_FALSE(place(tables_of(mx::kVllm2026_05, "mxfp4"), deployment, Decision{{}, Refusal{"ValueError", ""}, {}}));
 }
 
+TEST_CASE("a need ends with the version that mends it, and says so") {
+  const auto need_at = [](mx::Engine engine) -> const KernelNeed* {
+    for (const KernelNeed* need : needs_of(engine, "fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsMonolithic")) {
+      if (need->id == "topk_group") return need;
+    }
+    return nullptr;
+  };
+  REQUIRE(need_at(mx::kVllm2026_05) != nullptr);
+  CHECK(source_text(*need_at(mx::kVllm2026_05)) == "E/trtllm_fp8_moe.py apply; mended in vllm@2026-08");
+  CHECK(need_at(mx::kVllm2026_08) == nullptr);
+}
+
 TEST_CASE("every need says what it is, where it comes from, and judges only what is known") {
   std::set<std::string_view> classes;
   for (const ClassList& list : class_lists()) classes.insert(list.classes.begin(), list.classes.end());

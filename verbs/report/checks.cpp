@@ -142,7 +142,6 @@ std::string audit_html(const Run& run) {
   for (const Node& difference : run.root()["differences"].items()) html += html_paragraph("differs from the ledger: " + difference.text(), "failed");
   std::map<std::string, std::vector<HtmlRow>> by_oracle;
   for (const Node& one : run.root()["findings"].items()) {
-    const std::string reference = one["reference"].text().empty() ? one["source"].text() : one["source"].text() + "; " + one["reference"].text();
     const bool silent = one["effect"].text() == "silent corruption";
     by_oracle[one["oracle"].text()].push_back({{one["backend"].text(), {}, one["kernel_class"].text()},
                                                {one["effect"].text(), silent ? "failed" : "refused"},
@@ -150,7 +149,7 @@ std::string audit_html(const Run& run) {
                                                {one["grounds"].text()},
                                                {number(one["times"]), "number"},
                                                {one["smallest"].text(), "code"},
-                                               {reference, "text"}});
+                                               {source_of_need(one), "text"}});
   }
   const std::vector<std::string> heads{"backend", "effect", "need, and what follows", "grounds", "times", "smallest deployment", "source"};
   for (const auto& [oracle, rows] : by_oracle) {

@@ -110,6 +110,13 @@ class NeedSheet {
 
 }  // namespace
 
+std::string source_of_need(const Node& need) {
+  std::string source = need["source"].text();
+  if (!need["reference"].text().empty()) source += "; " + need["reference"].text();
+  if (const auto until = need.find("until")) source += "; mended in " + until->text();
+  return source;
+}
+
 Outcome needs_outcome(const Run& run) {
   std::size_t rows = 0, needs = 0;
   std::set<std::string> ids;
@@ -144,7 +151,7 @@ std::string needs_html(const Run& run) {
                         {need["statement"].text(), "text"},
                         {need["consequence"].text(), "text"},
                         {need["grounds"].text()},
-                        {need["source"].text(), "text"}});
+                        {source_of_need(need), "text"}});
       }
     }
     const std::string count = std::to_string(rows.size());

@@ -105,6 +105,8 @@ Figure coverage_figure(const Run& run);
 /// `audit --needs`: backend x constraint.
 Outcome needs_outcome(const Run& run);
 std::string needs_html(const Run& run);
+/// Where a need is read, the upstream issues, and the version that mends it.
+std::string source_of_need(const Node& need);
 Figure needs_figure(const Run& run);
 
 /// `study --rules`: where scale rules part.

@@ -82,8 +82,8 @@ constexpr std::array kNeeds = {
         "vllm quantization/utils/flashinfer_utils.py activation_to_flashinfer_type"),
     need(
         "oai_constants", kFlashinfer, {}, kernel_class, silent, read, "no SWIGLUOAI: alpha, beta and limit are passed for MXFP4 alone",
-        "SWIGLUOAI is computed as SwiGLU", [](const Placement& p) { return !activation_is(p, {"SWIGLUOAI"}); },
-        "E/flashinfer_cutlass_moe.py apply, mended by 2026-08"),
+        "SWIGLUOAI is computed as SwiGLU", [](const Placement& p) { return !activation_is(p, {"SWIGLUOAI"}); }, "E/flashinfer_cutlass_moe.py apply",
+        {}, before(kVllm2026_08)),
     need("dtype", kFlashinfer, {}, kernel_class, error, read, "float16 or bfloat16", "an error in the first batch", is_16_bit,
          "E/flashinfer_cutlass_moe.py"),
     need(
@@ -116,8 +116,8 @@ constexpr std::array kNeeds = {
         "vllm quantization/utils/flashinfer_utils.py activation_to_flashinfer_type"),
     need(
         "oai_constants", kFlashinfer, {}, kernel_class, silent, read, "no SWIGLUOAI: alpha, beta and limit are passed for MXFP4 alone",
-        "SWIGLUOAI is computed as SwiGLU", [](const Placement& p) { return !activation_is(p, {"SWIGLUOAI"}); },
-        "E/flashinfer_cutlass_moe.py apply, mended by 2026-08"),
+        "SWIGLUOAI is computed as SwiGLU", [](const Placement& p) { return !activation_is(p, {"SWIGLUOAI"}); }, "E/flashinfer_cutlass_moe.py apply",
+        {}, before(kVllm2026_08)),
     need(
         "dtype", kFlashinfer, {}, kernel_class, error, read, "float16 or bfloat16; bfloat16 with block scales", "an assertion",
         [](const Placement& p) { return dtype_is(p, {"bfloat16"}) || (dtype_is(p, {"float16"}) && !is_block(p)); },

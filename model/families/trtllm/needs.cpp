@@ -192,7 +192,7 @@ constexpr std::array kNeeds = {
         "topk_group", kTrtllmMonolithic, {}, kernel_class, silent, read, "per-tensor scales: no groups of experts, topk_group is not forwarded",
         "the router works with no group or refuses",
         [](const Placement& p) { return !is_per_tensor(p) || !routing_is(p, {"DeepSeekV3"}) || p.deployment.layer.topk_group <= 1; },
-        "E/trtllm_fp8_moe.py apply, mended by 2026-08"),
+        "E/trtllm_fp8_moe.py apply", {}, before(kVllm2026_08)),
     need(
         "correction_bias", kTrtllmMonolithic, {}, kernel_class, silent, read,
         "per-tensor scales: no correction bias that bfloat16 cannot hold, it is cast", "experts with close scores change places",

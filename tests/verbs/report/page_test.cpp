@@ -52,6 +52,13 @@ TEST_CASE("the verdict comes first, and a run that checked nothing says so") {
   CHECK(has(page(empty), "<b>NOTHING CHECKED</b> A run that should have checked something compared nothing. It proves nothing."));
 }
 
+TEST_CASE("a finding says where its need is read, and which version mends it") {
+  CHECK(has(page(audit_json()), "vllm a.py; vllm#1; mended in vllm@2026-08"));
+  Json lasting = audit_json();
+  lasting["findings"][0]["until"] = nullptr;
+  CHECK_FALSE(has(page(lasting), "mended"));
+}
+
 TEST_CASE("a deployment that is broken is a finding, whether the engine chooses it or not") {
   const std::string html = page(sim_json());
   const std::string findings = html.substr(html.find("<h2 id=\"findings\">"));
