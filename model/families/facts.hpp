@@ -87,6 +87,9 @@ inline bool divides(std::int64_t multiple, std::initializer_list<std::int64_t> s
 /// H and I.
 inline bool both_divide(const Placement& p, std::int64_t multiple) { return divides(multiple, {p.hidden, p.intermediate}); }
 
+/// No precondition of the backend's converter is broken (memory.hpp): its own table says which sizes it takes. True where none is modelled.
+bool converter_takes(const Placement& p);
+
 inline bool has_no_bias(const Placement& p) { return !p.deployment.layer.has_bias; }
 /// For classes with built-in constants of SwiGLU-OAI.
 inline bool oai_alpha_is_built_in(const Placement& p) { return !(activation_is(p, {"SWIGLUOAI"}) && p.deployment.layer.has_swiglu_alpha); }

@@ -1,30 +1,16 @@
 #include "sim/ranks/scenario.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "model/error.hpp"
+#include "model/families/weight_key.hpp"
 #include "sim/execute/run_backend.hpp"
 
 namespace mx::sim {
 namespace {
 
 using layout::WeightFormat;
-
-struct KeyFormat {
-  std::string_view key;
-  WeightFormat format;
-};
-constexpr std::array kFormats{
-    KeyFormat{"kMxfp4Static", WeightFormat::mxfp4},
-    KeyFormat{"kNvfp4Static", WeightFormat::nvfp4},
-    KeyFormat{"kMxfp8Static", WeightFormat::mxfp8},
-    KeyFormat{"kFp8StaticTensorSym", WeightFormat::fp8_tensor},
-    KeyFormat{"kFp8StaticChannelSym", WeightFormat::fp8_channel},
-    KeyFormat{"kFp8Static128BlockSym", WeightFormat::fp8_block},
-    KeyFormat{"kInt4Static", WeightFormat::int4},
-};
 
 constexpr std::uint32_t kOne = 0x3F800000U;
 constexpr std::uint32_t kAlpha = 0x3FD9DB23U;       // 1.702
@@ -59,8 +45,7 @@ std::optional<std::vector<std::int64_t>> spread_over(std::int64_t count, std::in
 }  // namespace
 
 WeightFormat format_of(std::string_view oracle, std::string_view weight_key) {
-  const auto* row = std::ranges::find(kFormats, weight_key, &KeyFormat::key);
-  if (row != kFormats.end()) return row->format;
+  if (const auto format = layout::format_of_key(weight_key)) return *format;
   throw Error(ErrorCode::unsupported, "weights of key " + std::string(weight_key) + " are not simulated", "oracle " + std::string(oracle));
 }
 

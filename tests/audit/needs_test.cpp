@@ -118,6 +118,16 @@ TEST_CASE("a method that asks no oracle is placed whatever the oracle says") {
   CHECK_FALSE(place(tables_of(mx::kVllm2026_05, "mxfp4"), deployment, Decision{{}, Refusal{"ValueError", ""}, {}}));
 }
 
+TEST_CASE("a need of a converter is what the converter of that version takes") {
+  const Deployment deployment = on("SM100");
+  const auto broken_at = [&](mx::Engine engine, std::int64_t intermediate) {
+    return broken({deployment, engine, "nvfp4", "FLASHINFER_TRTLLM", "TrtLlmNvFp4ExpertsModular", 3072, intermediate, "kNvfp4Static"});
+  };
+  CHECK(broken_at(mx::kVllm2026_05, 704) == "activation");
+  CHECK(broken_at(mx::kVllm2026_05, 720) == "scale_rows activation");
+  CHECK(broken_at(mx::kVllm2026_08, 720) == "activation");  // pads it
+}
+
 TEST_CASE("a need ends with the version that mends it, and says so") {
   const auto need_at = [](mx::Engine engine) -> const KernelNeed* {
     for (const KernelNeed* need : needs_of(engine, "fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsMonolithic")) {

@@ -71,12 +71,8 @@ constexpr std::array kNeeds = {
           return arch_is(p, {"gfx942", "gfx950"});
         },
         "ROCm/aiter"),
-    need(
-        "sizes", kAiter, {}, converter, error, run, "rows in 16 and columns in 32 for the shuffle: 2I, H and I", "an assertion in shuffle_weight",
-        [](const Placement& p) {
-          return divides(32, {p.hidden, p.intermediate}) && w13_rows(p) % 16 == 0;
-        },
-        "ROCm/aiter aiter/ops/shuffle.py"),
+    need("sizes", kAiter, {}, converter, error, run, "rows in 16 and columns in 32 for the shuffle: 2I, H and I", "an assertion in shuffle_weight",
+         converter_takes, "ROCm/aiter aiter/ops/shuffle.py"),
     need("dtype", kAiter, {}, kernel_class, error, read, "float16 or bfloat16", "an error in the first batch", is_16_bit, "E/rocm_aiter_moe.py"),
     need(
         "activation", kAiter, {}, kernel_class, error, read, "SILU, GELU or SWIGLUOAI", "an error",

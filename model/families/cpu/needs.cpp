@@ -63,12 +63,8 @@ constexpr std::array kNeeds = {
     need(
         "amx", kCpu, {}, kernel, error, read, "a processor with AMX: the other builds lack the operators", "no such operator",
         [](const Placement& p) { return p.deployment.hardware.amx; }, "vllm cmake/cpu_extension.cmake VLLM_EXT_SRC_SGL"),
-    need(
-        "sizes", kCpu, {}, converter, error, read, "rows of w13 and w2 multiples of 16, H and I of 32", "an error in the packing",
-        [](const Placement& p) {
-          return both_divide(p, 32) && divides(16, {w13_rows(p), p.hidden});
-        },
-        "vllm csrc/cpu/sgl-kernels/gemm.cpp"),
+    need("sizes", kCpu, {}, converter, error, read, "rows of w13 and w2 multiples of 16, H and I of 32", "an error in the packing", converter_takes,
+         "vllm csrc/cpu/sgl-kernels/gemm.cpp"),
     need("block_size", kCpu, {}, kernel_class, error, read, "block scales", "an error: block_size is required", is_block, "E/cpu_moe.py"),
     need("activation", kCpu, {}, kernel_class, silent, read, "SILU, fixed", "computed as SILU", is_silu, "E/cpu_moe.py"),
     need(

@@ -26,10 +26,9 @@ constexpr std::array kNeeds = {
         "fi flashinfer/cute_dsl/blockscaled_gemm.py"),
     need("activation", kCuteDsl, {}, kernel_class, silent, read, "SILU, fixed", "computed as SwiGLU", is_silu, "E/flashinfer_cutedsl_moe.py"),
     need("dtype", kCuteDsl, {}, kernel_class, error, read, "float16 or bfloat16", "an assertion", is_16_bit, "E/flashinfer_cutedsl_moe.py"),
-    need(
-        "scale_rows", kCuteDsl, {}, converter, error, run, "rows of w13 in whole tiles of 128 when gated",
-        "NotImplementedError: padding for w1 and w3", [](const Placement& p) { return !is_gated(p) || w13_rows(p) % 128 == 0; },
-        "vllm quantization/utils/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_fi_or_cutlass"),
+    need("scale_rows", kCuteDsl, {}, converter, error, run, "rows of w13 in whole tiles of 128 when gated",
+         "NotImplementedError: padding for w1 and w3", converter_takes,
+         "vllm quantization/utils/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_fi_or_cutlass"),
     need("bias", kCuteDsl, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
          "E/: biases are passed as none; has_bias is not among the checks"),
     need("silu_limit", kCuteDsl, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,

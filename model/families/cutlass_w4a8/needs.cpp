@@ -19,10 +19,8 @@ constexpr std::array kNeeds = {
     need(
         "device", kCutlass, {}, kernel, error, read, "SM90 exactly: the kernels are compiled for sm_90a", "no kernel image",
         [](const Placement& p) { return cuda_in(p, 90, 90); }, "vllm CMakeLists.txt W4A8_ARCHS"),
-    need(
-        "sizes", kCutlass, {}, converter, error, run, "H and I multiples of 256", "an assertion in the method, or an error in the reordering",
-        [](const Placement& p) { return both_divide(p, 256); },
-        "vllm compressed_tensors_moe_w4a8_fp8.py; csrc/quantization/cutlass_w4a8: K a multiple of 256"),
+    need("sizes", kCutlass, {}, converter, error, run, "H and I multiples of 256", "an assertion in the method, or an error in the reordering",
+         converter_takes, "vllm compressed_tensors_moe_w4a8_fp8.py; csrc/quantization/cutlass_w4a8: K a multiple of 256"),
     need(
         "rows", kCutlass, {}, kernel, error, run, "rows of w13 and w2 multiples of 16", "n must be divisible by 16",
         [](const Placement& p) {

@@ -27,10 +27,9 @@ constexpr std::array kNeeds = {
         "device", kFlashinfer, kCutlassMxfp8, kernel, error, read, "a module of 100, 103, 120 or 121", "no such kernel",
         [](const Placement& p) { return cuda_in(p, 100, 109) || cuda_in(p, 120, 129); },
         "fi flashinfer/fused_moe/core.py get_cutlass_fused_moe_module", "flashinfer issue 3134: 110 excluded"),
-    need(
-        "sizes", kFlashinfer, {}, converter, error, run, "H and I multiples of 128: scale tiles of 4 groups along K",
-        "a reshape error in the converter", [](const Placement& p) { return both_divide(p, 128); },
-        "fi csrc/fused_moe/cutlass_backend/flashinfer_cutlass_fused_moe_binding.cu; SM90: interleave of 4 scales per 128 of K, 64 rows"),
+    need("sizes", kFlashinfer, {}, converter, error, run, "H and I multiples of 128: scale tiles of 4 groups along K",
+         "a reshape error in the converter", converter_takes,
+         "fi csrc/fused_moe/cutlass_backend/flashinfer_cutlass_fused_moe_binding.cu; SM90: interleave of 4 scales per 128 of K, 64 rows"),
     need(
         "dtype", kFlashinfer, {}, kernel_class, error, read, "bfloat16: asserted for the mixed GEMM, and biases must have the output's type",
         kTorchError, [](const Placement& p) { return dtype_is(p, {"bfloat16"}); }, "E/flashinfer_cutlass_moe.py apply"),
@@ -86,10 +85,9 @@ constexpr std::array kNeeds = {
         {}, before(kVllm2026_08)),
     need("dtype", kFlashinfer, {}, kernel_class, error, read, "float16 or bfloat16", "an error in the first batch", is_16_bit,
          "E/flashinfer_cutlass_moe.py"),
-    need(
-        "scale_rows", kFlashinfer, {}, converter, error, run, "rows of w13 in whole tiles of 128 when gated",
-        "NotImplementedError: padding for w1 and w3", [](const Placement& p) { return !is_gated(p) || w13_rows(p) % 128 == 0; },
-        "vllm quantization/utils/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_fi_or_cutlass"),
+    need("scale_rows", kFlashinfer, {}, converter, error, run, "rows of w13 in whole tiles of 128 when gated",
+         "NotImplementedError: padding for w1 and w3", converter_takes,
+         "vllm quantization/utils/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_fi_or_cutlass"),
     need("bias", kFlashinfer, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
          "E/: biases are passed as none; has_bias is not among the checks"),
 };

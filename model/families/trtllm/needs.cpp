@@ -39,13 +39,9 @@ constexpr std::array kNeeds = {
         "device", kTrtllm, {}, kernel, error, read, "SM major 10 or 12", "an error in the launcher",
         [](const Placement& p) { return cuda_in(p, 100, 109) || cuda_in(p, 120, 129); }, "fi csrc/trtllm_fused_moe_kernel_launcher.cu, device check",
         "vllm issue 43906"),
-    need(
-        "sizes", kTrtllm, {}, converter, error, run, "rows of both tensors and columns of both scales in tiles of 128 x 4: 2I, H, H/32 and I/32",
-        "an assertion or a reshape error in the converter",
-        [](const Placement& p) {
-          return divides(128, {w13_rows(p), p.hidden, p.intermediate});
-        },
-        "fi flashinfer/utils.py get_shuffle_matrix_sf_a_row_indices, 128 rows; block_scale_interleave, 4 columns"),
+    need("sizes", kTrtllm, {}, converter, error, run, "rows of both tensors and columns of both scales in tiles of 128 x 4: 2I, H, H/32 and I/32",
+         "an assertion or a reshape error in the converter", converter_takes,
+         "fi flashinfer/utils.py get_shuffle_matrix_sf_a_row_indices, 128 rows; block_scale_interleave, 4 columns"),
     need("kernel_sizes", kTrtllm, {}, kernel, error, unknown, "sizes below the rounding of 256 that some kernel takes",
          "the list of compiled kernels decides", nullptr, "fi csrc/trtllm_batched_gemm_runner.cu"),
     need(
@@ -85,14 +81,9 @@ constexpr std::array kNeeds = {
         "device", kTrtllm, {}, kernel, error, read, "SM major 10 or 12", "an error in the launcher",
         [](const Placement& p) { return cuda_in(p, 100, 109) || cuda_in(p, 120, 129); }, "fi csrc/trtllm_fused_moe_kernel_launcher.cu, device check",
         "vllm issue 43906"),
-    need(
-        "scale_rows", kTrtllm, {}, converter, error, run, "rows of w13 and w2 in tiles of 128, columns of their scales in fours",
-        "AssertionError: M % 128 == 0",
-        [](const Placement& p) {
-          return divides(128, {w13_rows(p), p.hidden}) && divides(64, {p.intermediate});
-        },
-        "fi flashinfer/utils.py get_shuffle_matrix_sf_a_row_indices; I is rounded to 16 when gated",
-        "vllm issue 46879, pull request 46880; flashinfer issue 3206"),
+    need("scale_rows", kTrtllm, {}, converter, error, run, "rows of w13 and w2 in tiles of 128, columns of their scales in fours",
+         "AssertionError: M % 128 == 0", converter_takes, "fi flashinfer/utils.py get_shuffle_matrix_sf_a_row_indices; I is rounded to 16 when gated",
+         "vllm issue 46879, pull request 46880; flashinfer issue 3206"),
     need("kernel_sizes", kTrtllm, {}, kernel, error, unknown, "sizes for which a kernel is compiled", "the list of compiled kernels decides", nullptr,
          "fi csrc/trtllm_batched_gemm_runner.cu"),
     need(
@@ -146,10 +137,7 @@ constexpr std::array kNeeds = {
         "fi csrc/trtllm_fused_moe_kernel_launcher.cu; block-major K of 128"),
     need(
         "shuffle_rows", kTrtllm, {}, converter, error, run, "rows of w13 and w2 in groups of 32 with per-tensor scales",
-        "an assertion in the shuffle",
-        [](const Placement& p) {
-          return !is_per_tensor(p) || divides(32, {w13_rows(p), p.hidden});
-        },
+        "an assertion in the shuffle", [](const Placement& p) { return !is_per_tensor(p) || converter_takes(p); },
         "fi flashinfer/utils.py get_shuffle_matrix_a_row_indices"),
     need("kernel_sizes", kTrtllm, {}, kernel, error, unknown, "smallest sizes with per-tensor scales", "not known", nullptr,
          "fi csrc/trtllm_fused_moe_kernel_launcher.cu checks none"),

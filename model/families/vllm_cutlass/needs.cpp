@@ -63,10 +63,9 @@ constexpr std::array kNeeds = {
     need("gate_order", kCutlass, {}, kernel_class, silent, unknown,
          "the row order of a SWIGLUOAI checkpoint in NVFP4: the activation reads alternating columns", "not known", nullptr,
          "E/cutlass_moe.py; vllm fused_moe/activation.py"),
-    need(
-        "scale_rows", kCutlass, {}, converter, error, run, "rows of w13 in whole tiles of 128 when gated",
-        "NotImplementedError: padding for w1 and w3", [](const Placement& p) { return !is_gated(p) || w13_rows(p) % 128 == 0; },
-        "vllm quantization/utils/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_fi_or_cutlass"),
+    need("scale_rows", kCutlass, {}, converter, error, run, "rows of w13 in whole tiles of 128 when gated",
+         "NotImplementedError: padding for w1 and w3", converter_takes,
+         "vllm quantization/utils/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_fi_or_cutlass"),
     need("bias", kCutlass, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
          "E/: biases are passed as none; has_bias is not among the checks"),
     need("silu_limit", kCutlass, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
