@@ -2,7 +2,9 @@
 // flashinfer-ai/flashinfer at 41e5aa29a.
 
 #include <array>
+#include <optional>
 
+#include "model/deployment/vocabulary.hpp"
 #include "model/families/facts.hpp"
 
 namespace mx::oracle {
@@ -15,21 +17,8 @@ using enum NeedOf;
 
 /// What the caller or the user's configuration asks for; they agree, or selection has refused.
 Names requested_key(const Placement& p) {
-  struct Row {
-    Names word, key;
-  };
-  constexpr std::array kOverrides = {Row{"fp8_per_tensor_static", "kFp8StaticTensorSym"},
-                                     Row{"fp8_per_tensor_dynamic", "kFp8DynamicTensorSym"},
-                                     Row{"fp8_per_token", "kFp8DynamicTokenSym"},
-                                     Row{"fp8_per_block_static", "kFp8Static128BlockSym"},
-                                     Row{"fp8_per_block_dynamic", "kFp8Dynamic128Sym"},
-                                     Row{"mxfp8", "kMxfp8Dynamic"},
-                                     Row{"mxfp4", "kMxfp4Dynamic"},
-                                     Row{"int8_per_channel_static", "kInt8StaticChannelSym"}};
-  for (const Row& row : kOverrides) {
-    if (row.word == p.deployment.quantization_override) return row.key;
-  }
-  return p.deployment.activation_key;
+  const std::optional<QuantKey> key = override_key_named(p.deployment.quantization_override);
+  return key ? name_of(*key) : p.deployment.activation_key;
 }
 
 namespace mxfp4 {
