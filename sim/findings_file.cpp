@@ -54,7 +54,7 @@ Names classes_of(std::string_view oracle, std::string_view backend) {
     if (row.name == backend) return {row.classes.begin(), row.classes.end()};
   }
   Names names;
-  for (const oracle::ClassList& list : oracle::class_lists()) names.insert(names.end(), list.classes.begin(), list.classes.end());
+  for (const oracle::KernelClassFacts& row : oracle::kernel_class_facts()) names.emplace_back(row.name);
   return names;
 }
 

@@ -4,7 +4,6 @@
 
 #include <array>
 
-#include "model/audit/needs.hpp"
 #include "model/engine/vllm/env.hpp"
 #include "model/families/facts.hpp"
 
@@ -16,84 +15,30 @@ using enum Effect;
 using enum Grounds;
 using enum NeedOf;
 
-// The base class of each. Source: vllm fused_moe/experts/.
-constexpr std::array<Names, 7> kMonolithic = {
-    "TrtLlmMxfp4ExpertsMonolithic", "OAITritonMxfp4ExpertsMonolithic", "AiterW4A8ExpertsMonolithic", "CPUExpertsMxfp4", "CPUExpertsFp8",
-    "TrtLlmNvFp4ExpertsMonolithic", "TrtLlmFp8ExpertsMonolithic"};
-constexpr std::array<Names, 6> kBatched = {"BatchedMarlinExperts",   "BatchedHummingGroupedExperts", "FlashInferCuteDSLBatchedExperts",
-                                           "BatchedDeepGemmExperts", "BatchedTritonExperts",         "CutlassBatchedExpertsFp8"};
-constexpr std::array<Names, 26> kPlain = {"TrtLlmMxfp4ExpertsModular",
-                                          "DeepGemmExperts",
-                                          "TrtLlmNvFp4ExpertsModular",
-                                          "TrtLlmFp8ExpertsModular",
-                                          "DeepGemmFP4Experts",
-                                          "FlashInferExperts",
-                                          "OAITritonExperts",
-                                          "UnfusedOAITritonExperts",
-                                          "MarlinExperts",
-                                          "AiterExperts",
-                                          "XPUExpertsMXFp4",
-                                          "XPUExpertsFp8",
-                                          "XPUExpertsMxfp8",
-                                          "OCP_MXQuantizationEmulationTritonExperts",
-                                          "Nvfp4QuantizationEmulationTritonExperts",
-                                          "HummingGroupedExperts",
-                                          "HummingIndexedExperts",
-                                          "FlashInferCuteDSLExperts",
-                                          "FlashInferB12xExperts",
-                                          "CutlassExpertsFp4",
-                                          "CutlassExpertsMxfp4",
-                                          "TritonOrDeepGemmExperts",
-                                          "TritonOrCutlassExperts",
-                                          "TritonExperts",
-                                          "CutlassExpertsW4A8Fp8",
-                                          "CutlassExpertsFp8"};
-constexpr std::array kClassLists = {ClassList{"monolithic", kMonolithic}, ClassList{"batched", kBatched}, ClassList{"plain", kPlain}};
+using Facts = KernelClassFacts;
 
-// local_expert_offset = ep_rank * E instead of a map.
-constexpr std::array<Names, 10> kOffset = {"TrtLlmMxfp4ExpertsMonolithic",
-                                           "TrtLlmMxfp4ExpertsModular",
-                                           "TrtLlmNvFp4ExpertsMonolithic",
-                                           "TrtLlmNvFp4ExpertsModular",
-                                           "TrtLlmFp8ExpertsMonolithic",
-                                           "TrtLlmFp8ExpertsModular",
-                                           "FlashInferCuteDSLExperts",
-                                           "XPUExpertsMXFp4",
-                                           "XPUExpertsFp8",
-                                           "XPUExpertsMxfp8"};
-constexpr std::array<Names, 1> kFlashinfer = {"FlashInferExperts"};
-constexpr std::array<Names, 11> kRanges = {"TrtLlmMxfp4ExpertsMonolithic",
-                                           "TrtLlmMxfp4ExpertsModular",
-                                           "TrtLlmNvFp4ExpertsMonolithic",
-                                           "TrtLlmNvFp4ExpertsModular",
-                                           "TrtLlmFp8ExpertsMonolithic",
-                                           "TrtLlmFp8ExpertsModular",
-                                           "FlashInferCuteDSLExperts",
-                                           "XPUExpertsMXFp4",
-                                           "XPUExpertsFp8",
-                                           "XPUExpertsMxfp8",
-                                           "FlashInferExperts"};
-constexpr std::array<Names, 6> kTrtllm = {"TrtLlmMxfp4ExpertsMonolithic", "TrtLlmMxfp4ExpertsModular",  "TrtLlmNvFp4ExpertsMonolithic",
-                                          "TrtLlmNvFp4ExpertsModular",    "TrtLlmFp8ExpertsMonolithic", "TrtLlmFp8ExpertsModular"};
-// Classes of ROCm other than AITER's own that index by the expert map.
-constexpr std::array<Names, 6> kMapped = {"OAITritonMxfp4ExpertsMonolithic",
-                                          "OAITritonExperts",
-                                          "UnfusedOAITritonExperts",
-                                          "TritonExperts",
-                                          "OCP_MXQuantizationEmulationTritonExperts",
-                                          "Nvfp4QuantizationEmulationTritonExperts"};
-constexpr std::array<Names, 3> kHumming = {"BatchedHummingGroupedExperts", "HummingGroupedExperts", "HummingIndexedExperts"};
-// The weight is applied although prepare has multiplied the input by it.
-constexpr std::array<Names, 17> kWeightTwice = {"TritonOrCutlassExperts",    "CutlassExpertsFp8",     "MarlinExperts",
-                                                "UnfusedOAITritonExperts",   "OAITritonExperts",      "FlashInferExperts",
-                                                "FlashInferCuteDSLExperts",  "FlashInferB12xExperts", "TrtLlmMxfp4ExpertsModular",
-                                                "TrtLlmNvFp4ExpertsModular", "XPUExpertsMXFp4",       "XPUExpertsFp8",
-                                                "XPUExpertsMxfp8",           "AiterExperts",          "CutlassExpertsFp4",
-                                                "CutlassExpertsMxfp4",       "CutlassExpertsW4A8Fp8"};
-// The monolithic prepare step does not multiply the input; these kernels know no weight on the input.
-constexpr std::array<Names, 6> kWeightLate = {
-    "TrtLlmMxfp4ExpertsMonolithic", "OAITritonMxfp4ExpertsMonolithic", "AiterW4A8ExpertsMonolithic", "CPUExpertsMxfp4", "CPUExpertsFp8",
-    "TrtLlmNvFp4ExpertsMonolithic"};
+constexpr bool is_monolithic(const Facts& f) { return f.kind == ClassKind::monolithic; }
+constexpr bool starts_at_offset(const Facts& f) { return f.experts == ExpertIds::offset; }
+constexpr bool divides_experts(const Facts& f) { return f.experts == ExpertIds::range; }
+constexpr bool wants_a_range(const Facts& f) { return starts_at_offset(f) || divides_experts(f); }
+constexpr bool reads_map(const Facts& f) { return f.experts == ExpertIds::map; }
+constexpr bool applies_twice(const Facts& f) { return f.weight == WeightOnInput::twice; }
+constexpr bool applies_late(const Facts& f) { return f.weight == WeightOnInput::late; }
+constexpr bool refuses_weight(const Facts& f) { return f.weight == WeightOnInput::refused; }
+constexpr bool needs_tokens(const Facts& f) { return f.needs_tokens; }
+
+/// A row about classes of several families.
+constexpr KernelNeed need_where(Names id, bool (*of_classes)(const Facts&), NeedOf of, Effect effect, Grounds grounds, Names statement,
+                                Names consequence, bool (*holds)(const Placement&), Names source, Names reference = {}) {
+  KernelNeed row = need(id, {}, {}, of, effect, grounds, statement, consequence, holds, source, reference);
+  row.of_classes = of_classes;
+  return row;
+}
+
+bool kind_is(const Placement& p, ClassKind kind) {
+  const Facts* facts = find_class_facts(p.kernel_class);
+  return facts != nullptr && facts->kind == kind;
+}
 
 /// The layer hands out the mask of AITER's fused MoE where it should hand out the map.
 bool hands_out_mask(const Placement& p) {
@@ -136,9 +81,7 @@ constexpr std::array kExchangeNeeds = {
         "vllm fused_moe/all2all_utils.py"),
     need(
         "weight_of_one", {}, {}, engine, error, read, "a weight on the input belongs to one expert a token", "an assertion in the prepare step",
-        [](const Placement& p) {
-          return !has_weight_on_input(p) || is_one_of(p.kernel_class, kMonolithic) || p.deployment.layer.experts_per_token == 1;
-        },
+        [](const Placement& p) { return !has_weight_on_input(p) || kind_is(p, ClassKind::monolithic) || p.deployment.layer.experts_per_token == 1; },
         "vllm fused_moe/prepare_finalize/"),
     need(
         "mori_weight", {}, {}, engine, error, read, "mori takes no weight on the input", "an assertion in its prepare step",
@@ -150,46 +93,45 @@ constexpr std::array kExchangeNeeds = {
 constexpr std::array kNeeds = {
     need(
         "format", {}, {}, engine, error, read, "a batched exchange meets a batched class, any other a standard one", "the tensors have another rank",
-        [](const Placement& p) { return has_batched_exchange(p) == is_one_of(p.kernel_class, kBatched); },
+        [](const Placement& p) { return has_batched_exchange(p) == kind_is(p, ClassKind::batched); },
         "vllm modular_kernel.py: [E, T, H] or [M, H] hidden states"),
-    need(
-        "router", kMonolithic, {}, engine, error, read,
+    need_where(
+        "router", is_monolithic, engine, error, read,
         "a kernel that routes by itself gets router logits: no exchange of chosen experts, no relocated experts",
         "no prepare step fits the class; under EPLB the kernel chooses logical experts where physical ones are stored",
         [](const Placement& p) { return !p.deployment.parallel.enable_eplb && (!exchanges(p) || exchange_is(p, {"allgather_reducescatter"})); },
         "vllm fused_moe/prepare_finalize/: monolithic variants of no-DP/EP and naive DP/EP alone"),
-    need(
-        "even_ranges", kOffset, {}, kernel_class, silent, read, "the experts divide by the ranks: the first local expert is ep_rank * E",
+    need_where(
+        "even_ranges", starts_at_offset, kernel_class, silent, read, "the experts divide by the ranks: the first local expert is ep_rank * E",
         "from the first rank with one expert fewer on, tokens meet the wrong experts", [](const Placement& p) { return !is_uneven(p); },
         "E/: local_expert_offset; vllm fused_moe/expert_map_manager.py determine_expert_map"),
-    need(
-        "even_ranges", kFlashinfer, {}, kernel, error, read, "the experts divide by the ranks", "an error in the kernel's launcher",
+    need_where(
+        "even_ranges", divides_experts, kernel, error, read, "the experts divide by the ranks", "an error in the kernel's launcher",
         [](const Placement& p) { return !is_uneven(p); }, "fi csrc/fused_moe/cutlass_backend/flashinfer_cutlass_fused_moe_binding.cu"),
-    need(
-        "linear_placement", kRanges, {}, kernel_class, silent, read, "a rank's experts are consecutive", "tokens meet the wrong experts",
+    need_where(
+        "linear_placement", wants_a_range, kernel_class, silent, read, "a rank's experts are consecutive", "tokens meet the wrong experts",
         [](const Placement& p) { return !is_round_robin(p); }, "E/: local_expert_offset; vllm fused_moe/expert_map_manager.py: round robin"),
-    need(
-        "expert_mask", kMapped, {}, engine, silent, read, "the expert map is a map",
+    need_where(
+        "expert_mask", reads_map, engine, silent, read, "the expert map is a map",
         "with AITER's fused MoE on, the layer hands every class a mask of zeros and ones instead",
         [](const Placement& p) { return !has_ep(p) || !hands_out_mask(p); }, "vllm fused_moe/layer.py expert_map"),
-    need(
-        "weight_twice", kWeightTwice, {}, kernel_class, silent, read, "the router weight is not on the input: the class applies it in any case",
+    need_where(
+        "weight_twice", applies_twice, kernel_class, silent, read, "the router weight is not on the input: the class applies it in any case",
         "the weight is applied twice", [](const Placement& p) { return !has_weight_on_input(p); },
         "E/: apply_router_weight_on_input of each class; not run", "vllm pull request 43694"),
-    need(
-        "weight_late", kWeightLate, {}, engine, silent, read, "the router weight is not on the input: the monolithic prepare ignores it",
+    need_where(
+        "weight_late", applies_late, engine, silent, read, "the router weight is not on the input: the monolithic prepare ignores it",
         "the weight goes on the output of a layer that is not linear", [](const Placement& p) { return !has_weight_on_input(p); },
         "vllm fused_moe/prepare_finalize/no_dp_ep.py, monolithic variant; not run"),
-    need(
-        "humming_weight", kHumming, {}, kernel_class, error, read, "no weight on the input", "an assertion in apply",
+    need_where(
+        "humming_weight", refuses_weight, kernel_class, error, read, "no weight on the input", "an assertion in apply",
         [](const Placement& p) { return !has_weight_on_input(p); }, "E/fused_humming_moe.py apply"),
-    need("tokens", kTrtllm, {}, kernel, error, read, "at least one token: the number of tokens is no part of a deployment",
-         "an error in the kernel's routing", nullptr, "fi csrc/trtllm_batched_gemm_runner.cu: routeAct requires numTokens > 0"),
+    need_where("tokens", needs_tokens, kernel, error, read, "at least one token: the number of tokens is no part of a deployment",
+               "an error in the kernel's routing", nullptr, "fi csrc/trtllm_batched_gemm_runner.cu: routeAct requires numTokens > 0"),
 };
 
 }  // namespace
 
-std::span<const ClassList> class_lists() { return kClassLists; }
 std::span<const KernelNeed> exchange_needs() { return kExchangeNeeds; }
 std::span<const KernelNeed> common_needs() { return kNeeds; }
 

@@ -81,9 +81,10 @@ std::string unjudged_text(bool unknown) {
   for (const NeedTable& table : need_tables()) {
     for (const KernelNeed& need : table.rows) {
       if (need.holds != nullptr || (need.grounds == Grounds::unknown) != unknown) continue;
-      const std::string_view of = need.classes.empty() ? std::string_view("every class") : need.classes.front();
+      const std::vector<std::string_view> classes = classes_of(need);
+      const std::string_view of = classes.empty() ? std::string_view("every class") : classes.front();
       if (!said.insert({of, need.statement}).second) continue;
-      out += "* " + text(of) + (need.classes.size() > 1 ? " and others: " : ": ") + text(need.statement) + " (" + text(need.source) + ").\n";
+      out += "* " + text(of) + (classes.size() > 1 ? " and others: " : ": ") + text(need.statement) + " (" + text(need.source) + ").\n";
     }
   }
   return out;

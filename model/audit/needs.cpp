@@ -38,13 +38,26 @@ bool is_around(const KernelNeed& need) {
   return false;
 }
 
+std::vector<std::string_view> classes_of(const KernelNeed& need) {
+  if (need.of_classes == nullptr) return {need.classes.begin(), need.classes.end()};
+  std::vector<std::string_view> names;
+  for (const KernelClassFacts& facts : kernel_class_facts()) {
+    if (need.of_classes(facts)) names.push_back(facts.name);
+  }
+  return names;
+}
+
 std::vector<const KernelNeed*> needs_of(Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class) {
-  const auto concerns = [](std::span<const Names> names, Names name) { return names.empty() || is_one_of(name, names); };
+  const auto listed = [](std::span<const Names> names, Names name) { return names.empty() || is_one_of(name, names); };
+  const KernelClassFacts* facts = find_class_facts(kernel_class);
+  const auto about_class = [&](const KernelNeed& need) {
+    return need.of_classes == nullptr ? listed(need.classes, kernel_class) : facts != nullptr && need.of_classes(*facts);
+  };
   std::vector<const KernelNeed*> needs;
   for (const NeedTable& table : need_tables()) {
-    if (!concerns(table.oracles, oracle)) continue;
+    if (!listed(table.oracles, oracle)) continue;
     for (const KernelNeed& need : table.rows) {
-      if (need.versions.has(engine) && concerns(need.classes, kernel_class) && concerns(need.backends, backend)) needs.push_back(&need);
+      if (need.versions.has(engine) && about_class(need) && listed(need.backends, backend)) needs.push_back(&need);
     }
   }
   return needs;

@@ -21,11 +21,7 @@ std::vector<const KernelNeed*> needs_of(Engine engine, std::string_view oracle, 
 /// The first need that a placement breaks, or null.
 const KernelNeed* first_broken_need(const Placement& placement);
 
-/// The engine's expert classes by what the needs ask of a class; each is in one list.
-struct ClassList {
-  std::string_view kind;  ///< "monolithic": routes by itself; "batched": takes [E, T, H]; "plain": neither
-  std::span<const std::string_view> classes;
-};
-std::span<const ClassList> class_lists();
+/// The classes that a need is about; none: every class.
+std::vector<std::string_view> classes_of(const KernelNeed& need);
 
 }  // namespace mx::oracle

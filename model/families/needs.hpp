@@ -10,6 +10,7 @@
 
 #include "model/deployment/deployment.hpp"
 #include "model/deployment/version.hpp"
+#include "model/families/kernel_class.hpp"
 
 namespace mx::oracle {
 
@@ -57,6 +58,8 @@ struct KernelNeed {
   std::string_view source;
   std::string_view reference = {};          ///< upstream issues and pull requests
   Versions versions = since(kVllm2026_05);  ///< of the engine, with what it is built against
+  /// Null: the classes named. Else those, of whatever family, for which it is true.
+  bool (*of_classes)(const KernelClassFacts& facts) = nullptr;
 };
 
 /// The source, upstream issues and the version that mends it: "E/marlin_moe.py; vllm issue 49747; mended in vllm@2026-08".

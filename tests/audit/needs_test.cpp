@@ -142,7 +142,7 @@ TEST_CASE("a need ends with the version that mends it, and says so") {
 
 TEST_CASE("every need says what it is, where it comes from, and judges only what is known") {
   std::set<std::string_view> classes;
-  for (const ClassList& list : class_lists()) classes.insert(list.classes.begin(), list.classes.end());
+  for (const KernelClassFacts& row : kernel_class_facts()) CHECK(classes.insert(row.name).second);
   for (const NeedTable& table : need_tables()) {
     for (const KernelNeed& need : table.rows) {
       INFO(need.id << ": " << need.statement);
@@ -151,6 +151,7 @@ TEST_CASE("every need says what it is, where it comes from, and judges only what
       CHECK_FALSE(need.source.empty());
       if (need.grounds == Grounds::unknown) CHECK(need.holds == nullptr);
       for (std::string_view name : need.classes) CHECK(classes.contains(name));
+      if (need.of_classes != nullptr) CHECK_FALSE(classes_of(need).empty());
       if (need.source.starts_with("fi ") || need.source.starts_with("deepseek-ai/"))
         CHECK((need.of == NeedOf::kernel || need.of == NeedOf::converter));
       if (need.source.starts_with("vllm fused_moe/")) CHECK(need.of == NeedOf::engine);

@@ -95,10 +95,16 @@ constexpr std::array kNeeds = {
 
 }  // namespace fp8
 
+constexpr std::array kClasses = {
+    KernelClassFacts{"AiterExperts", ClassKind::plain, ExpertIds::other, WeightOnInput::twice},
+    KernelClassFacts{"AiterW4A8ExpertsMonolithic", ClassKind::monolithic, ExpertIds::other, WeightOnInput::late},
+};
+
 constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, NeedTable{kFp8Oracles, false, fp8::kNeeds}};
 
 }  // namespace
 
 std::span<const NeedTable> aiter_needs() { return kTables; }
+std::span<const KernelClassFacts> aiter_classes() { return kClasses; }
 
 }  // namespace mx::oracle

@@ -38,10 +38,15 @@ constexpr std::array kNeeds = {
          "E/: config limit is not forwarded", "vllm pull request 42209"),
 };
 
+constexpr std::array kClasses = {
+    KernelClassFacts{"FlashInferB12xExperts", ClassKind::plain, ExpertIds::other, WeightOnInput::twice},
+};
+
 constexpr std::array kTables = {NeedTable{kNvfp4Oracles, false, kNeeds}};
 
 }  // namespace
 
 std::span<const NeedTable> b12x_needs() { return kTables; }
+std::span<const KernelClassFacts> b12x_classes() { return kClasses; }
 
 }  // namespace mx::oracle

@@ -79,10 +79,16 @@ constexpr std::array kNeeds = {
 
 }  // namespace fp8
 
+constexpr std::array kClasses = {
+    KernelClassFacts{"CPUExpertsMxfp4", ClassKind::monolithic, ExpertIds::other, WeightOnInput::late},
+    KernelClassFacts{"CPUExpertsFp8", ClassKind::monolithic, ExpertIds::other, WeightOnInput::late},
+};
+
 constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, NeedTable{kFp8Oracles, false, fp8::kNeeds}};
 
 }  // namespace
 
 std::span<const NeedTable> cpu_needs() { return kTables; }
+std::span<const KernelClassFacts> cpu_classes() { return kClasses; }
 
 }  // namespace mx::oracle

@@ -35,10 +35,16 @@ constexpr std::array kNeeds = {
          "E/: config limit is not forwarded", "vllm pull request 42209"),
 };
 
+constexpr std::array kClasses = {
+    KernelClassFacts{"FlashInferCuteDSLExperts", ClassKind::plain, ExpertIds::offset, WeightOnInput::twice},
+    KernelClassFacts{"FlashInferCuteDSLBatchedExperts", ClassKind::batched, ExpertIds::other, WeightOnInput::heeded},
+};
+
 constexpr std::array kTables = {NeedTable{kNvfp4Oracles, false, kNeeds}};
 
 }  // namespace
 
 std::span<const NeedTable> cutedsl_needs() { return kTables; }
+std::span<const KernelClassFacts> cutedsl_classes() { return kClasses; }
 
 }  // namespace mx::oracle

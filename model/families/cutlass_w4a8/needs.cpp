@@ -48,10 +48,15 @@ constexpr std::array kNeeds = {
          "an assertion in the method", nullptr, "vllm compressed_tensors_moe_w4a8_fp8.py"),
 };
 
+constexpr std::array kClasses = {
+    KernelClassFacts{"CutlassExpertsW4A8Fp8", ClassKind::plain, ExpertIds::other, WeightOnInput::twice},
+};
+
 constexpr std::array kTables = {NeedTable{kW4a8Oracles, false, kNeeds}};
 
 }  // namespace
 
 std::span<const NeedTable> cutlass_w4a8_needs() { return kTables; }
+std::span<const KernelClassFacts> cutlass_w4a8_classes() { return kClasses; }
 
 }  // namespace mx::oracle

@@ -78,10 +78,18 @@ constexpr std::array kNeeds = {
 
 }  // namespace fp8
 
+constexpr std::array kClasses = {
+    KernelClassFacts{"DeepGemmFP4Experts", ClassKind::plain, ExpertIds::other, WeightOnInput::heeded},
+    KernelClassFacts{"DeepGemmExperts", ClassKind::plain, ExpertIds::other, WeightOnInput::heeded},
+    KernelClassFacts{"TritonOrDeepGemmExperts", ClassKind::plain, ExpertIds::other, WeightOnInput::heeded},
+    KernelClassFacts{"BatchedDeepGemmExperts", ClassKind::batched, ExpertIds::other, WeightOnInput::heeded},
+};
+
 constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, NeedTable{kFp8Oracles, false, fp8::kNeeds}};
 
 }  // namespace
 
 std::span<const NeedTable> deepgemm_needs() { return kTables; }
+std::span<const KernelClassFacts> deepgemm_classes() { return kClasses; }
 
 }  // namespace mx::oracle

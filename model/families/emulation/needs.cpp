@@ -64,10 +64,16 @@ constexpr std::array kNeeds = {
 
 }  // namespace nvfp4
 
+constexpr std::array kClasses = {
+    KernelClassFacts{"OCP_MXQuantizationEmulationTritonExperts", ClassKind::plain, ExpertIds::map, WeightOnInput::heeded},
+    KernelClassFacts{"Nvfp4QuantizationEmulationTritonExperts", ClassKind::plain, ExpertIds::map, WeightOnInput::heeded},
+};
+
 constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, NeedTable{kNvfp4Oracles, false, nvfp4::kNeeds}};
 
 }  // namespace
 
 std::span<const NeedTable> emulation_needs() { return kTables; }
+std::span<const KernelClassFacts> emulation_classes() { return kClasses; }
 
 }  // namespace mx::oracle

@@ -143,11 +143,16 @@ constexpr std::array kNeeds = {
 
 }  // namespace fp8
 
+constexpr std::array kClasses = {
+    KernelClassFacts{"FlashInferExperts", ClassKind::plain, ExpertIds::range, WeightOnInput::twice},
+};
+
 constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, NeedTable{kNvfp4Oracles, false, nvfp4::kNeeds},
                                 NeedTable{kFp8Oracles, false, fp8::kNeeds}};
 
 }  // namespace
 
 std::span<const NeedTable> flashinfer_cutlass_needs() { return kTables; }
+std::span<const KernelClassFacts> flashinfer_cutlass_classes() { return kClasses; }
 
 }  // namespace mx::oracle

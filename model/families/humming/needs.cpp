@@ -23,10 +23,17 @@ constexpr std::array kNeeds = {
          "E/fused_humming_moe.py: computed from the layer's metadata"),
 };
 
+constexpr std::array kClasses = {
+    KernelClassFacts{"BatchedHummingGroupedExperts", ClassKind::batched, ExpertIds::other, WeightOnInput::refused},
+    KernelClassFacts{"HummingGroupedExperts", ClassKind::plain, ExpertIds::other, WeightOnInput::refused},
+    KernelClassFacts{"HummingIndexedExperts", ClassKind::plain, ExpertIds::other, WeightOnInput::refused},
+};
+
 constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, kNeeds}};
 
 }  // namespace
 
 std::span<const NeedTable> humming_needs() { return kTables; }
+std::span<const KernelClassFacts> humming_classes() { return kClasses; }
 
 }  // namespace mx::oracle

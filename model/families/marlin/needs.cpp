@@ -76,11 +76,17 @@ constexpr std::array kNeeds = {
 
 }  // namespace fp8
 
+constexpr std::array kClasses = {
+    KernelClassFacts{"MarlinExperts", ClassKind::plain, ExpertIds::other, WeightOnInput::twice},
+    KernelClassFacts{"BatchedMarlinExperts", ClassKind::batched, ExpertIds::other, WeightOnInput::heeded},
+};
+
 constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, NeedTable{kNvfp4Oracles, false, nvfp4::kNeeds},
                                 NeedTable{kFp8Oracles, false, fp8::kNeeds}};
 
 }  // namespace
 
 std::span<const NeedTable> marlin_needs() { return kTables; }
+std::span<const KernelClassFacts> marlin_classes() { return kClasses; }
 
 }  // namespace mx::oracle

@@ -51,10 +51,17 @@ constexpr std::array kNeeds = {
          "E/: config limit is not forwarded"),
 };
 
+constexpr std::array kClasses = {
+    KernelClassFacts{"OAITritonMxfp4ExpertsMonolithic", ClassKind::monolithic, ExpertIds::map, WeightOnInput::late},
+    KernelClassFacts{"OAITritonExperts", ClassKind::plain, ExpertIds::map, WeightOnInput::twice},
+    KernelClassFacts{"UnfusedOAITritonExperts", ClassKind::plain, ExpertIds::map, WeightOnInput::twice},
+};
+
 constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, kNeeds}};
 
 }  // namespace
 
 std::span<const NeedTable> triton_kernels_needs() { return kTables; }
+std::span<const KernelClassFacts> triton_kernels_classes() { return kClasses; }
 
 }  // namespace mx::oracle

@@ -28,10 +28,16 @@ constexpr std::array kNeeds = {
          "E/: config limit is not forwarded"),
 };
 
+constexpr std::array kClasses = {
+    KernelClassFacts{"TritonExperts", ClassKind::plain, ExpertIds::map, WeightOnInput::heeded},
+    KernelClassFacts{"BatchedTritonExperts", ClassKind::batched, ExpertIds::other, WeightOnInput::heeded},
+};
+
 constexpr std::array kTables = {NeedTable{kFp8Oracles, false, kNeeds}};
 
 }  // namespace
 
 std::span<const NeedTable> triton_moe_needs() { return kTables; }
+std::span<const KernelClassFacts> triton_moe_classes() { return kClasses; }
 
 }  // namespace mx::oracle

@@ -201,11 +201,21 @@ constexpr std::array kNeeds = {
 
 }  // namespace fp8
 
+constexpr std::array kClasses = {
+    KernelClassFacts{"TrtLlmMxfp4ExpertsMonolithic", ClassKind::monolithic, ExpertIds::offset, WeightOnInput::late, true},
+    KernelClassFacts{"TrtLlmMxfp4ExpertsModular", ClassKind::plain, ExpertIds::offset, WeightOnInput::twice, true},
+    KernelClassFacts{"TrtLlmNvFp4ExpertsMonolithic", ClassKind::monolithic, ExpertIds::offset, WeightOnInput::late, true},
+    KernelClassFacts{"TrtLlmNvFp4ExpertsModular", ClassKind::plain, ExpertIds::offset, WeightOnInput::twice, true},
+    KernelClassFacts{"TrtLlmFp8ExpertsMonolithic", ClassKind::monolithic, ExpertIds::offset, WeightOnInput::heeded, true},
+    KernelClassFacts{"TrtLlmFp8ExpertsModular", ClassKind::plain, ExpertIds::offset, WeightOnInput::heeded, true},
+};
+
 constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, NeedTable{kNvfp4Oracles, false, nvfp4::kNeeds},
                                 NeedTable{kFp8Oracles, false, fp8::kNeeds}};
 
 }  // namespace
 
 std::span<const NeedTable> trtllm_needs() { return kTables; }
+std::span<const KernelClassFacts> trtllm_classes() { return kClasses; }
 
 }  // namespace mx::oracle

@@ -108,11 +108,20 @@ constexpr std::array kNeeds = {
 
 }  // namespace fp8
 
+constexpr std::array kClasses = {
+    KernelClassFacts{"CutlassExpertsMxfp4", ClassKind::plain, ExpertIds::other, WeightOnInput::twice},
+    KernelClassFacts{"CutlassExpertsFp4", ClassKind::plain, ExpertIds::other, WeightOnInput::twice},
+    KernelClassFacts{"TritonOrCutlassExperts", ClassKind::plain, ExpertIds::other, WeightOnInput::twice},
+    KernelClassFacts{"CutlassExpertsFp8", ClassKind::plain, ExpertIds::other, WeightOnInput::twice},
+    KernelClassFacts{"CutlassBatchedExpertsFp8", ClassKind::batched, ExpertIds::other, WeightOnInput::heeded},
+};
+
 constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, NeedTable{kNvfp4Oracles, false, nvfp4::kNeeds},
                                 NeedTable{kFp8Oracles, false, fp8::kNeeds}};
 
 }  // namespace
 
 std::span<const NeedTable> vllm_cutlass_needs() { return kTables; }
+std::span<const KernelClassFacts> vllm_cutlass_classes() { return kClasses; }
 
 }  // namespace mx::oracle

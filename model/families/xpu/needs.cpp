@@ -53,10 +53,17 @@ constexpr std::array kNeeds = {
 
 }  // namespace fp8
 
+constexpr std::array kClasses = {
+    KernelClassFacts{"XPUExpertsMXFp4", ClassKind::plain, ExpertIds::offset, WeightOnInput::twice},
+    KernelClassFacts{"XPUExpertsFp8", ClassKind::plain, ExpertIds::offset, WeightOnInput::twice},
+    KernelClassFacts{"XPUExpertsMxfp8", ClassKind::plain, ExpertIds::offset, WeightOnInput::twice},
+};
+
 constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, NeedTable{kFp8Oracles, false, fp8::kNeeds}};
 
 }  // namespace
 
 std::span<const NeedTable> xpu_needs() { return kTables; }
+std::span<const KernelClassFacts> xpu_classes() { return kClasses; }
 
 }  // namespace mx::oracle

@@ -103,14 +103,11 @@ Asked asked_of(Name kernel_class) {
   return asked.as_half ? within_other_half(kernel_class, through.back(), asked) : asked;
 }
 
-/// Law O5/tables: a class that routes by itself, or takes batched activations, is in that list of the needs and in no other.
-bool is_listed_as(const KernelClass& row) {
+/// Law O5/tables: the needs know whether a class routes by itself, or takes batched activations.
+bool is_known_as(const KernelClass& row) {
   const Name kind = row.monolithic ? "monolithic" : row.format == ActivationFormat::batched_experts ? "batched" : "plain";
-  for (const ClassList& list : class_lists()) {
-    const bool listed = std::find(list.classes.begin(), list.classes.end(), row.name) != list.classes.end();
-    if (listed != (list.kind == kind)) return false;
-  }
-  return true;
+  const KernelClassFacts* facts = find_class_facts(row.name);
+  return facts != nullptr && name_of(facts->kind) == kind;
 }
 
 Noticed class_change_noticed(const std::vector<KernelClass>& classes, const KernelClass& changed) {
@@ -120,7 +117,7 @@ Noticed class_change_noticed(const std::vector<KernelClass>& classes, const Kern
       if (found != exams->verdicts.end() && fails(classes, name, found->second)) return exams == &recorded() ? Noticed::by_record : Noticed::by_law;
     }
   }
-  return is_listed_as(changed) ? Noticed::no : Noticed::by_law;
+  return is_known_as(changed) ? Noticed::no : Noticed::by_law;
 }
 
 /// An ordinary run tries one change in so many.
