@@ -133,7 +133,7 @@ enum class Fault {
   halves_not_swapped,
   row_groups_of_one,
   cpu_scales_not_transposed,
-  nvfp4_padding_of_other_engine,
+  padding_of_other_engine,
   block_scales_not_swapped,
   w4a8_nibbles_exchanged,
   w4a8_rows_padded,

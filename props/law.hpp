@@ -27,7 +27,7 @@
 //   L6  packing commutes with giving experts to ranks, and what tensor parallel ranks load, convert and execute adds up to the layer
 //   L7  packing is undone by restoring, but for what is reported lost
 //   L8  gate and up meet row by row where the kernel multiplies them, and are not exchanged; the activation tells them apart
-//   L9  sizes are those of the documents and fill the allocation: part of L1
+//   L9  sizes are those of the documents: what a converter pads them to; that they fill the allocation is part of L1
 //   L10 compare reports every changed unit at its place (ours)
 //   S1  every constant of an activation matters; of other parameters over random deployments: tests/sim/ranks/semantic_laws.cpp
 //   S2  a router chooses and weighs as its restatement does

@@ -235,9 +235,9 @@ std::vector<Reason> reasons_against(const BackendCall& call) {
   if (call.byte && call.role && layout::is_scale(*call.role)) setting.largest_scale_byte = *call.byte;
   try {
     for (const layout::BrokenNeed& broken : layout::broken_needs(*row, setting)) {
-      const auto& [quantity, rule, operand, why, applies] = broken.need;
-      reasons.push_back(
-          {std::string(layout::name_of(quantity)), fmt::format("{} {} {} {}", layout::name_of(quantity), static_cast<int>(rule), operand, why)});
+      const layout::Need& need = broken.need;
+      const std::string_view word = layout::name_of(need.quantity);
+      reasons.push_back({std::string(word), fmt::format("{} {} {} {}", word, static_cast<int>(need.rule), need.operand, need.why)});
     }
   } catch (const Error& error) {
     reasons.push_back(text_only(error));

@@ -121,13 +121,6 @@ enum class ExpertAddress : std::uint8_t {
 };
 std::string_view name_of(ExpertAddress address);
 
-/// What the conversion of weights that are not rounded before loading pads sizes to, and the kernel therefore sees.
-struct KernelPadding {
-  std::int64_t hidden = 1;
-  std::int64_t intermediate_2026_05 = 1;
-  std::int64_t intermediate_2026_08 = 1;
-};
-
 struct ExecutionRow {
   layout::WeightFormat format;
   std::string_view backend;
@@ -151,7 +144,6 @@ struct ExecutionRow {
   SlotSum sum;
   SlotOrder order;
   ExpertAddress address;
-  KernelPadding padding;
   Grounds grounds;  ///< of everything but the unit and the quantizers, which have their own
   std::string_view source;
 };

@@ -40,7 +40,6 @@ constexpr ExecutionRow mxfp4_row(std::string_view backend, Grounds grounds, std:
           .sum = SlotSum::f32,
           .order = SlotOrder::position,
           .address = ExpertAddress::map,
-          .padding = {},
           .grounds = grounds,
           .source = source};
 }
@@ -69,7 +68,6 @@ constexpr ExecutionRow nvfp4_row(std::string_view backend, ScaleMemory scales, E
           .sum = SlotSum::f32,
           .order = SlotOrder::position,
           .address = address,
-          .padding = {},
           .grounds = grounds,
           .source = source};
 }
@@ -115,7 +113,6 @@ constexpr ExecutionRow fp8_row(layout::WeightFormat format, std::string_view bac
           .sum = SlotSum::f32,
           .order = SlotOrder::position,
           .address = ExpertAddress::map,
-          .padding = {},
           .grounds = grounds,
           .source = source};
 }

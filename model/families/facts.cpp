@@ -1,7 +1,6 @@
 #include "model/families/facts.hpp"
 
 #include "model/families/memory.hpp"
-#include "model/families/weight_key.hpp"
 
 namespace mx::oracle::facts {
 namespace {

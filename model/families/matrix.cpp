@@ -22,16 +22,13 @@ Layout loaded_units(Role role, const Setting& setting) { return loaded_rows(role
 
 bool moves(Role role) { return is_weight(role) || is_scale(role); }
 
-std::int64_t next_multiple(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
-
-void pad_rows(Layout& layout, std::int64_t rows) {
+void pad_matrix(Layout& layout, Role role, const Setting& setting, const Sizes& sizes) {
+  const std::int64_t rows = is_w13(role) ? (setting.form.gated ? 2 : 1) * sizes.intermediate : sizes.hidden;
   if (rows != blocks::extent_of(layout, kRowsAxis)) layout.pad(kRowsAxis, rows, PadContent::zero);
-}
-
-void pad_columns(Layout& layout, Role role, const Setting& setting, std::int64_t elements) {
-  const std::string columns = layout.view().back().name;
-  const std::int64_t extent = is_scale(role) ? elements / setting.padded.group : elements;
-  if (extent != blocks::extent_of(layout, columns)) layout.pad(columns, extent, PadContent::zero);
+  const std::int64_t elements = is_w13(role) ? sizes.hidden : sizes.intermediate;
+  const std::int64_t columns = is_scale(role) ? elements / sizes.group : elements;
+  const std::string name = layout.view().back().name;
+  if (columns != blocks::extent_of(layout, name)) layout.pad(name, columns, PadContent::zero);
 }
 
 void rows_kept(Layout&, const Setting&) {}
@@ -43,10 +40,7 @@ void rows_up_first(Layout& layout, const Setting& setting) {
 TensorPlan nvfp4_tiled(Role role, const Setting& setting, RowOrder order) {
   Layout layout = loaded_units(role, setting);
   if (!moves(role)) return {std::move(layout), &kKeep};
-  if (!setting.form.gated) {
-    const std::int64_t intermediate = next_multiple(setting.padded.intermediate, 128);
-    is_w13(role) ? pad_rows(layout, intermediate) : pad_columns(layout, role, setting, intermediate);
-  }
+  pad_matrix(layout, role, setting, padded_by(kNvfp4TilePadding, setting));
   if (is_w13(role)) order(layout, setting);
   if (is_scale(role)) blocks::sf128x4(layout, kRowsAxis, "G");
   return {std::move(layout), &kKeep};
@@ -55,13 +49,8 @@ TensorPlan nvfp4_tiled(Role role, const Setting& setting, RowOrder order) {
 Layout fp8_padded_up_first(Role role, const Setting& setting) {
   Layout layout = loaded_units(role, setting);
   if (!is_weight(role)) return layout;
-  const std::int64_t intermediate = next_multiple(setting.padded.intermediate, setting.form.gated ? 16 : 128);
-  if (!is_w13(role)) {
-    pad_columns(layout, role, setting, intermediate);
-    return layout;
-  }
-  pad_rows(layout, (setting.form.gated ? 2 : 1) * intermediate);
-  rows_up_first(layout, setting);
+  pad_matrix(layout, role, setting, padded_by(kFp8TensorPadding, setting));
+  if (is_w13(role)) rows_up_first(layout, setting);
   return layout;
 }
 

@@ -2,10 +2,7 @@
 // What several families' converters do to a tensor as it was loaded: keep it, or order and pad its rows and columns as those of one matrix, in which
 // gate and up are halves. Padding comes behind the whole matrix, not behind each half.
 
-#include <cstdint>
-
-#include "model/families/setting.hpp"
-#include "model/layout/plan.hpp"
+#include "model/families/memory.hpp"
 
 namespace mx::layout {
 
@@ -18,22 +15,21 @@ Layout loaded_units(Role role, const Setting& setting);
 /// What is ordered and padded: weights and scales that are matrices. Biases and numbers of an expert stay.
 bool moves(Role role);
 
-/// The least multiple that is no smaller.
-std::int64_t next_multiple(std::int64_t value, std::int64_t multiple);
-
-/// Zero rows behind all others, and zero columns up to those of `elements` elements.
-void pad_rows(Layout& layout, std::int64_t rows);
-void pad_columns(Layout& layout, Role role, const Setting& setting, std::int64_t elements);
+/// Zero rows behind all others, and zero columns, up to a matrix of these sizes.
+void pad_matrix(Layout& layout, Role role, const Setting& setting, const Sizes& sizes);
 
 /// How a converter orders the rows of w13.
 using RowOrder = void (*)(Layout& layout, const Setting& setting);
 void rows_kept(Layout& layout, const Setting& setting);
 void rows_up_first(Layout& layout, const Setting& setting);  ///< all up rows before all gate rows
 
-/// NVFP4 for kernels that differ in the order of the rows of w13: scales go into the 128x4 tile. One shard is padded to what the tile takes.
+/// NVFP4 for kernels that differ in the order of the rows of w13: scales go into the 128x4 tile. One shard is padded to what the tile takes, gate and
+/// up are not.
+inline constexpr ConverterPadding kNvfp4TilePadding{.not_gated = 128};
 TensorPlan nvfp4_tiled(Role role, const Setting& setting, RowOrder order);
 
 /// FP8 with scales per tensor: weights padded, then the halves of the padded matrix swapped.
+inline constexpr ConverterPadding kFp8TensorPadding{.gated = 16, .not_gated = 128};
 Layout fp8_padded_up_first(Role role, const Setting& setting);
 /// FP8 with scales of blocks or groups, MXFP8: weights and scales up first.
 Layout fp8_up_first(Role role, const Setting& setting);

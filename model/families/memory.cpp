@@ -77,6 +77,16 @@ bool is_size(Quantity quantity) {
          quantity != Quantity::deepgemm_device;
 }
 
+std::int64_t next_multiple(std::int64_t size, std::int64_t multiple) { return (size + multiple - 1) / multiple * multiple; }
+
+/// The same conversion as another version of the engine does it; the row itself where there is no such version.
+const BackendLayout& of_other_engine(const BackendLayout& row) {
+  for (const BackendLayout& other : all_backend_layouts()) {
+    if (other.format == row.format && other.backend == row.backend && &other != &row) return other;
+  }
+  return row;
+}
+
 std::vector<BackendLayout> joined() {
   std::vector<BackendLayout> rows;
   for (const auto family :
@@ -153,6 +163,18 @@ const BackendLayout& backend_layout_named(std::string_view backend, WeightFormat
   const std::string where = std::string(name_of(format)) + ", engine " + std::string(name_of(engine));
   if (elsewhere.empty()) throw Error(ErrorCode::usage, unknown_name("backend", backend, of_format), where);
   throw Error(ErrorCode::usage, std::string(backend) + " converts " + elsewhere, where);
+}
+
+Sizes padded_by(const ConverterPadding& padding, const Setting& setting) {
+  Sizes sizes = setting.padded;
+  const bool is_wide = sizes.hidden % padding.wide == 0;
+  sizes.intermediate = next_multiple(sizes.intermediate, !is_wide ? padding.narrow : setting.form.gated ? padding.gated : padding.not_gated);
+  sizes.hidden = next_multiple(sizes.hidden, padding.hidden);
+  return sizes;
+}
+
+Sizes padded_by(const BackendLayout& row, const Setting& setting) {
+  return padded_by(fault::planted(fault::Fault::padding_of_other_engine) ? of_other_engine(row).padding : row.padding, setting);
 }
 
 std::vector<BrokenNeed> broken_needs(const BackendLayout& row, const Setting& setting) {

@@ -53,6 +53,7 @@ struct Need {
   std::int64_t operand;
   std::string_view why;
   bool (*applies)(const Setting& setting) = nullptr;  ///< null: always
+  std::string_view raises = {};                       ///< the exception that the engine ends with as it prepares weights, where that is known
 };
 bool holds(const Need& need, const Setting& setting);
 /// "2I a multiple of 128: why", for people.
@@ -63,6 +64,16 @@ struct BrokenNeed {
   Need need;
   std::int64_t value;
   std::string text() const;  ///< "2I = 64 is not a multiple of 128 (the next is 128): why"
+};
+
+/// What a converter makes of sizes that the engine has rounded: the next multiples of these numbers of elements, zeros behind. What a block fills its
+/// own tile with is that block's, and no size of the kernel's. Source: the row's.
+struct ConverterPadding {
+  std::int64_t hidden = 1;     ///< of H
+  std::int64_t gated = 1;      ///< of I, of a layer with gate and up
+  std::int64_t not_gated = 1;  ///< of I, of one without a gate
+  std::int64_t wide = 1;       ///< where H is no multiple of this ..
+  std::int64_t narrow = 1;     ///< .. I becomes one of this instead
 };
 
 /// One backend's conversion of a layer's tensors.
@@ -76,6 +87,7 @@ struct BackendLayout {
   Versions gpt_oss_order;    ///< likewise for gpt-oss order
   bool takes_not_gated;      ///< whether w13 may have a single shard
   std::span<const Need> needs;
+  ConverterPadding padding = {};
   /// The packed memory of a tensor, for a setting that breaks no need. Where `values` is given, of the units that it leaves.
   TensorPlan (*build)(Role role, const Setting& setting);
   /// Transforms that couple units or tensors (a factor over a whole tensor, scales that alter codes), before the units are placed; also adds and
@@ -94,6 +106,10 @@ std::span<const BackendLayout> all_backend_layouts();
 const BackendLayout* find_backend_layout(std::string_view backend, WeightFormat format = WeightFormat::mxfp4, Engine engine = kVllm2026_05);
 /// The same; throws Error(usage) with the nearest name, or with the formats that the backend is known for.
 const BackendLayout& backend_layout_named(std::string_view backend, WeightFormat format, Engine engine);
+
+/// Sizes of the matrices that a converter makes, which its kernel works with: a setting's padded ones, padded once more.
+Sizes padded_by(const BackendLayout& row, const Setting& setting);
+Sizes padded_by(const ConverterPadding& padding, const Setting& setting);
 
 /// Every rule that a setting breaks, in the converter's order of checking; empty when the backend converts such a layer.
 std::vector<BrokenNeed> broken_needs(const BackendLayout& row, const Setting& setting);

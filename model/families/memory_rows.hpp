@@ -16,7 +16,8 @@ inline constexpr std::string_view kCommit2026_08 = "017e9f4448b700e85ee16023287b
 
 /// MXFP4: one converter for each order of the checkpoint's rows.
 inline constexpr Source kMxfp4Converter{"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py",
-                                        "convert_gpt_oss_weight_to_mxfp4_moe_kernel_format, convert_weight_to_mxfp4_moe_kernel_format", kCommit2026_08};
+                                        "convert_gpt_oss_weight_to_mxfp4_moe_kernel_format, convert_weight_to_mxfp4_moe_kernel_format",
+                                        kCommit2026_08};
 inline constexpr Source kNvfp4Converter{"vllm-project/vllm", "vllm/model_executor/layers/quantization/utils/flashinfer_fp4_moe.py",
                                         "prepare_nvfp4_moe_layer_for_fi_or_cutlass", kCommit2026_08};
 /// FP8 for FlashInfer's kernels.
@@ -81,6 +82,11 @@ constexpr BackendLayout fp8_row(std::string_view family, WeightFormat format, st
           .source = kFp8Converter};
 }
 
+/// The row of a converter that pads.
+constexpr BackendLayout with_padding(BackendLayout row, const ConverterPadding& padding) {
+  row.padding = padding;
+  return row;
+}
 /// The row for two shards of w13, gate and up, alone.
 constexpr BackendLayout gated_only(BackendLayout row) {
   row.takes_not_gated = false;
@@ -106,7 +112,13 @@ inline constexpr Need kBiasesOfGptOss{Quantity::has_bias, Rule::equals, 1, "both
 inline constexpr Need kTileColumnsW13{Quantity::w13_groups, Rule::multiple_of, 4, "the interleaved scales of w13 must fit the shape of the scales"};
 inline constexpr Need kTileColumnsW2{Quantity::w2_groups, Rule::multiple_of, 4, "the interleaved scales of w2 must fit the shape of the scales"};
 /// NVFP4's converters pad one shard to the rows of that tile, gate and up not.
-inline constexpr std::array<Need, 1> kNvfp4TileNeeds{{{Quantity::w13_rows, Rule::multiple_of, 128, "gate and up together are not padded", is_gated}}};
+inline constexpr std::array<Need, 1> kNvfp4TileNeeds{
+    {{Quantity::w13_rows, Rule::multiple_of, 128, "gate and up together are not padded", is_gated, "NotImplementedError"}}};
+
+/// NVFP4 whose scales lie in that tile, as nvfp4_tiled makes it.
+constexpr BackendLayout nvfp4_tiled_row(std::string_view family, std::string_view backend, std::string_view summary, Versions engines, Build build) {
+  return with_padding(nvfp4_row(family, backend, summary, engines, kNvfp4TileNeeds, build), kNvfp4TilePadding);
+}
 
 inline constexpr std::string_view kNvfp4UpFirst = "w13 rows up then gate; scales in the 128x4 tile";
 inline constexpr std::string_view kNvfp4Kept = "weights as loaded; scales in the 128x4 tile";

@@ -1,5 +1,6 @@
 #include "model/families/setting.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,17 @@ constexpr std::array<Word<Arch>, 15> kArchWords{{
     {Arch::cpu, "cpu"},
 }};
 
+/// Keys of the engine. Source: vllm quantization/utils/quant_utils.py.
+constexpr std::array<Word<WeightFormat>, 7> kKeyWords{{
+    {WeightFormat::mxfp4, "kMxfp4Static"},
+    {WeightFormat::nvfp4, "kNvfp4Static"},
+    {WeightFormat::mxfp8, "kMxfp8Static"},
+    {WeightFormat::fp8_tensor, "kFp8StaticTensorSym"},
+    {WeightFormat::fp8_channel, "kFp8StaticChannelSym"},
+    {WeightFormat::fp8_block, "kFp8Static128BlockSym"},
+    {WeightFormat::int4, "kInt4Static"},
+}};
+
 /// Devices whose names stand for a row above.
 struct Alias {
   std::string_view name;
@@ -56,6 +68,11 @@ constexpr std::array<Alias, 7> kAliases{{
 }};
 
 }  // namespace
+
+std::optional<WeightFormat> format_of_key(std::string_view weight_key) {
+  const auto found = std::ranges::find(kKeyWords, weight_key, &Word<WeightFormat>::name);
+  return found != kKeyWords.end() ? std::optional(found->value) : std::nullopt;
+}
 
 Engine conversion_engine_named(std::string_view name) {
   const Engine engine = engine_named(name);

@@ -28,6 +28,9 @@ enum class TritonKernels {
 std::string_view name_of(TritonKernels version);  ///< "triton_kernels-3.5"
 TritonKernels triton_kernels_named(std::string_view name);
 
+/// The format of weights with a quantization key of the engine; none for keys of other formats.
+std::optional<WeightFormat> format_of_key(std::string_view weight_key);
+
 /// The devices that conversions tell apart.
 enum class Arch { sm75, sm80, sm89, sm90, sm100, sm110, sm120, gfx90a, gfx942, gfx950, gfx11, gfx12, gfx1250, xpu, cpu };
 std::string_view name_of(Arch arch);  ///< "sm100"

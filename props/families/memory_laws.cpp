@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
+#include <string>
 
 #include "model/error.hpp"
 #include "model/layout/address_map.hpp"
@@ -126,10 +127,29 @@ void check_has_no_padding(const BackendCase& c) {
   }
 }
 
+/// A kernel that knows a row's padded sizes alone reads the matrices of the documents, and as much memory as was made.
+void check_sizes(const BackendCase& c) {
+  BackendCase kernel = c;
+  kernel.setting.sizes = kernel.setting.padded = layout::padded_by(c.row, c.setting);
+  const layout::Sizes& sizes = kernel.setting.sizes;
+  for (const Role role : {Role::w13_weight, Role::w2_weight}) {
+    const bool first = layout::is_w13(role);
+    const std::int64_t rows = round_up(first ? shard_count(c.setting) * sizes.intermediate : sizes.hidden, c.formula.block_rows);
+    const std::int64_t cols = first ? sizes.hidden : sizes.intermediate;
+    const Matrix matrix = c.formula.matrix(role, c.setting);
+    if (matrix.rows != rows || matrix.cols != cols) {
+      RC_FAIL(std::string(layout::name_of(role)) + " is " + std::to_string(matrix.rows) + " x " + std::to_string(matrix.cols) + ", its row says " +
+              std::to_string(rows) + " x " + std::to_string(cols));
+    }
+    RC_ASSERT(c.row.build(role, c.setting).layout.bytes() == kernel.row.build(role, kernel.setting).layout.bytes());
+  }
+}
+
 // Cases of an ordinary run; RC_PARAMS="max_success=..." asks for more.
 constexpr int kCases = 2;
 constexpr int kFormulaCases = 4;  // cheap, and the law that most faults break
 constexpr int kPairCases = 8;     // cheaper still
+constexpr int kSizeCases = 40;    // a padding shows in few of them: where a size lies between two multiples
 constexpr int kAddressCases = 1;  // every address through the interpreter and back takes its time
 
 }  // namespace
@@ -275,6 +295,8 @@ Outcome law_gate_meets_up(const Law& law) {
       },
       kPairCases);
 }
+
+Outcome law_sizes_are_padded(const Law& law) { return check_family(law, check_sizes, kSizeCases); }
 
 Outcome law_compare_sees_every_change(const Law& law) {
   return check_family(

@@ -36,7 +36,7 @@ constexpr std::array<LawOfMany, 2> kOfLibraries{{
     {"L2/stages/", "Building blocks lie where their documents' formulas have them, and refuse what those do not cover", law_stage_formulas},
 }};
 
-constexpr std::array<LawOfMany, 9> kOfFamilies{{
+constexpr std::array<LawOfMany, 10> kOfFamilies{{
     {"L1/", "Every element has one address, image and padding fill an allocation of the documented size, and digits are the program",
      law_backend_addresses},
     {"L2/", "Every unit of the checkpoint lies at the address of the documents' formula, cast as they say; padding holds what they say",
@@ -50,6 +50,8 @@ constexpr std::array<LawOfMany, 9> kOfFamilies{{
     {"L7/", "restore(convert(x)) = x but for what is reported lost, and what is packed for one backend is refused by every other",
      law_restore_converts_back},
     {"L8/", "A kernel multiplies gate row i with up row i, except where a recorded hazard says otherwise", law_gate_meets_up},
+    {"L9/", "The matrices of w13 and w2 that a conversion makes have the sizes that its row's padding gives, which are those of the documents",
+     law_sizes_are_padded},
     {"L10/", "One changed bit anywhere in a packed tensor is one difference, at its place", law_compare_sees_every_change},
 }};
 

@@ -32,8 +32,6 @@ constexpr MatrixRoles kRolesOf[] = {
 };
 const MatrixRoles& roles_of(Matrix matrix) { return kRolesOf[static_cast<std::size_t>(matrix)]; }
 
-std::int64_t up_to(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
-
 /// Memory in logical order. A layout that keeps every element in one place is read by the fast twin.
 std::vector<std::uint8_t> row_major(const Layout& memory, std::span<const std::uint8_t> bytes) {
   const bool slices = std::ranges::any_of(memory.steps(), [](const layout::Step& step) { return std::holds_alternative<layout::Slice>(step); });
@@ -125,14 +123,6 @@ Value refolded(const Value& scale, const Value& global) {
 
 }  // namespace
 
-Sizes kernel_sizes(const ExecutionRow& row, const layout::Setting& setting) {
-  Sizes sizes = setting.padded;
-  const KernelPadding& padding = row.padding;
-  sizes.hidden = up_to(sizes.hidden, padding.hidden);
-  sizes.intermediate = up_to(sizes.intermediate, setting.engine == kVllm2026_05 ? padding.intermediate_2026_05 : padding.intermediate_2026_08);
-  return sizes;
-}
-
 Weights Weights::of_checkpoint(const layout::CanonicalLayer& layer, const ExecutionRow& row) {
   Weights weights(layer.sizes, layer.form, row);
   for (Role role : layout::kAllRoles) {
@@ -151,7 +141,7 @@ Weights Weights::of_packed(const layout::PackedLayer& packed, const ExecutionRow
   // speaks of the checkpoint's sizes.
   layout::Setting view = packed.setting;
   const bool changes_values = backend.undo_values != nullptr && packed.setting.form.format != WeightFormat::mxfp4;
-  if (!changes_values) view.sizes = view.padded = kernel_sizes(row, packed.setting);
+  if (!changes_values) view.sizes = view.padded = layout::padded_by(backend, packed.setting);
   view.form.order = planted(fault::Fault::sim_swaps_gate_and_up) && order == layout::SourceOrder::gpt_oss ? layout::SourceOrder::standard : order;
   Weights weights(view.sizes, view.form, row);
   for (const layout::PackedTensor& tensor : packed.tensors) {

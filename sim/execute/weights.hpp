@@ -81,7 +81,4 @@ class Weights {
   layout::LayerUnits units_;
 };
 
-/// Sizes that a backend's kernel works with: the setting's padded ones, or what its conversion pads them to.
-layout::Sizes kernel_sizes(const ExecutionRow& row, const layout::Setting& setting);
-
 }  // namespace mx::sim

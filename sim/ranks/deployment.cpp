@@ -358,10 +358,11 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
   const layout::Sizes& whole = layer.experts.sizes;
   layout::Setting setting = setting_for(request, layer, whole, 1);
   setting.padded = sim::rounded_up(request.backend, setting);
-  const layout::Sizes padded = kernel_sizes(row, setting);
+  const layout::BackendLayout* const backend = layout_of(row, request.engine);
+  const layout::Sizes padded = backend == nullptr ? setting.padded : layout::padded_by(*backend, setting);
   const CanonicalLayer wide = padded_layer(layer.experts, padded);
   setting.sizes = setting.padded = padded;
-  const Weights weights = Weights::of_checkpoint(after_losses(wide, layout_of(row, request.engine), setting), row);
+  const Weights weights = Weights::of_checkpoint(after_losses(wide, backend, setting), row);
   Execution execution = execution_on(row, setting.arch, request.deployment.activation_key, layer.activation, layer.scales);
   execution.sums = request.sums;
   Reference reference{execution, twin_of(execution).empty() ? sample : Outputs{}, padded, {}, {}, {}, {}};

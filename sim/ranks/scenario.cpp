@@ -4,7 +4,6 @@
 #include <string>
 
 #include "model/error.hpp"
-#include "model/families/weight_key.hpp"
 #include "sim/execute/run_backend.hpp"
 
 namespace mx::sim {

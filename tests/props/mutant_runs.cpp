@@ -42,6 +42,7 @@ constexpr std::array kWatches{
     Watch{"activations", "S1*"},
     Watch{"layouts", "L2/takes"},
     Watch{"layouts", "L2/SUBJECT"},
+    Watch{"layouts", "L9/SUBJECT"},
     Watch{"layouts", "L7/SUBJECT"},
     Watch{"layouts", "L8/SUBJECT"},
     Watch{"layouts", "L3/SUBJECT"},

@@ -117,9 +117,10 @@ std::string different_layout(const BackendLayout& own, const BackendLayout& chan
     if (own.engines.has(setting.engine) && refusal_of(own, setting) != refusal_of(changed, setting)) return "refuses: " + refusal_of(own, setting);
   }
   if (own.values != changed.values || own.undo_values != changed.undo_values) return "values on their way";
-  if (own.build == changed.build) return {};
   for (const layout::Setting& setting : settings_of(own.format)) {
     if (!takes(own, setting)) continue;
+    if (layout::padded_by(own, setting) != layout::padded_by(changed, setting)) return "the sizes that a kernel works with";
+    if (own.build == changed.build) continue;
     for (const layout::Role role : layout::kAllRoles) {
       if (!layout::has_role(own.format, role) || (layout::is_bias(role) && !setting.has_bias)) continue;
       if (made_by(own, role, setting) != made_by(changed, role, setting)) return "how " + std::string(layout::name_of(role)) + " is made";
@@ -181,12 +182,31 @@ bool are_mistaken(const BackendLayout& a, const BackendLayout& b) {
   return a.format == b.format && (a.family == b.family || a.source.symbol == b.source.symbol);
 }
 
+/// Each number of a converter's padding doubled; where there is no padding, one to whole tiles.
+void add_padding(Changes<BackendLayout>& changes, const layout::ConverterPadding& own) {
+  using Padding = layout::ConverterPadding;
+  struct Number {
+    const char* name;
+    std::int64_t Padding::*member;
+  };
+  const auto add = [&](const Number& number) {
+    const std::int64_t value = own.*number.member == 1 ? 128 : 2 * (own.*number.member);
+    changes.add(
+        "padding." + std::string(number.name) + " " + std::to_string(value),
+        [member = number.member](BackendLayout& r) -> std::int64_t& { return r.padding.*member; }, value);
+  };
+  for (const Number& number : {Number{"hidden", &Padding::hidden}, {"gated", &Padding::gated}, {"not gated", &Padding::not_gated}}) add(number);
+  if (own.wide == 1) return;
+  for (const Number& number : {Number{"wide", &Padding::wide}, {"narrow", &Padding::narrow}}) add(number);
+}
+
 std::vector<Changes<BackendLayout>::Change> changes_of(const BackendLayout& row, std::span<const BackendLayout> all) {
   Changes<BackendLayout> changes(row);
   add_versions(changes, "engines", row.engines, [](BackendLayout& r) -> Versions& { return r.engines; });
   add_versions(changes, "standard order", row.standard_order, [](BackendLayout& r) -> Versions& { return r.standard_order; });
   add_versions(changes, "gpt-oss order", row.gpt_oss_order, [](BackendLayout& r) -> Versions& { return r.gpt_oss_order; });
   changes.flag("takes not gated", [](BackendLayout& r) -> bool& { return r.takes_not_gated; });
+  add_padding(changes, row.padding);
   for (const BackendLayout& other : all) {
     if (other.build == row.build || !are_mistaken(other, row)) continue;
     changes.add(

@@ -11,7 +11,7 @@ namespace {
 TensorPlan build(Role role, const Setting& setting) { return nvfp4_tiled(role, setting, rows_up_first); }
 
 constexpr std::array<BackendLayout, 1> kRows{
-    nvfp4_row("b12x", "FLASHINFER_B12X", kNvfp4UpFirst, since(kVllm2026_05), kNvfp4TileNeeds, build),
+    nvfp4_tiled_row("b12x", "FLASHINFER_B12X", kNvfp4UpFirst, since(kVllm2026_05), build),
 };
 
 }  // namespace

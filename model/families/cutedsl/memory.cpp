@@ -29,14 +29,14 @@ constexpr BackendLayout from_any_order(BackendLayout row) {
 }
 
 constexpr BackendLayout row(Versions engines) {
-  return nvfp4_row("cutedsl", "FLASHINFER_CUTEDSL", "w13 blocks of 64 up rows and 64 gate rows alternate; scales in the 128x4 tile", engines,
-                   kNvfp4TileNeeds, build);
+  return nvfp4_tiled_row("cutedsl", "FLASHINFER_CUTEDSL", "w13 blocks of 64 up rows and 64 gate rows alternate; scales in the 128x4 tile", engines,
+                         build);
 }
 
 constexpr std::array<BackendLayout, 3> kRows{
     gated_only(row(before(kVllm2026_08))),
     from_any_order(row(since(kVllm2026_08))),
-    nvfp4_row("cutedsl", "FLASHINFER_CUTEDSL_BATCHED", kNvfp4Kept, since(kVllm2026_05), kNvfp4TileNeeds, build_batched),
+    nvfp4_tiled_row("cutedsl", "FLASHINFER_CUTEDSL_BATCHED", kNvfp4Kept, since(kVllm2026_05), build_batched),
 };
 
 std::vector<StageNeed> broken_interleave(const StageRequest& request) {

@@ -45,7 +45,6 @@ constexpr ExecutionRow fp8(WeightFormat format) {
   cutlass.silu = kLimitedSilu;
   cutlass.address = ExpertAddress::offset;
   if (format == WeightFormat::fp8_block) cutlass.by = QuantizedBy::kernel;
-  if (format == WeightFormat::fp8_tensor) cutlass.padding = {1, 16, 16};
   return cutlass;
 }
 

@@ -63,8 +63,9 @@ constexpr std::array<BackendLayout, 5> kRows{
           kFoldNeeds, build_mxfp4_bf16),
     mxfp4("FLASHINFER_CUTLASS_MXFP4_MXFP8", "w13 rows up then gate; weights otherwise as they are; scales in the 128x4 tile; biases bf16", kTileNeeds,
           build_mxfp4_mxfp8),
-    nvfp4_row("flashinfer_cutlass", "FLASHINFER_CUTLASS", kNvfp4UpFirst, since(kVllm2026_05), kNvfp4TileNeeds, build_nvfp4),
-    fp8(WeightFormat::fp8_tensor, "w13 rows up then gate, of the halves padded at the end of the matrix", build_fp8_tensor),
+    nvfp4_tiled_row("flashinfer_cutlass", "FLASHINFER_CUTLASS", kNvfp4UpFirst, since(kVllm2026_05), build_nvfp4),
+    with_padding(fp8(WeightFormat::fp8_tensor, "w13 rows up then gate, of the halves padded at the end of the matrix", build_fp8_tensor),
+                 kFp8TensorPadding),
     with_raised_scales(fp8(WeightFormat::fp8_block, "w13 and its scales up then gate; scales at least 1e-10", build_fp8_block)),
 };
 

@@ -24,29 +24,26 @@ struct FormatRow {
   WeightFormat format;
   int weight_bits;
   std::int64_t group;        ///< elements of a row that share a scale, 0: all of them
-  std::int64_t padded_rows;  ///< what the converter of 2026-08 rounds I up to, where H is a multiple of wide_hidden; 0: it pads nothing
-  std::int64_t wide_hidden;
-  std::int64_t narrow_padded_rows;  ///< the same for other H
+  ConverterPadding padding;  ///< since 2026-08; each shard at its own end
 };
 // Source: spec layouts 6.4 and 6.5. A block of 128 x 128 makes the rows that I is rounded up to lcm(64, 128).
 constexpr std::array<FormatRow, 6> kFormats{{
-    {WeightFormat::mxfp4, 4, 32, 0, 1, 0},
-    {WeightFormat::nvfp4, 4, 16, 64, 128, 128},
-    {WeightFormat::mxfp8, 8, 32, 64, 1, 64},
-    {WeightFormat::fp8_tensor, 8, 0, 64, 1, 64},
-    {WeightFormat::fp8_channel, 8, 0, 64, 1, 64},
-    {WeightFormat::fp8_block, 8, 128, 128, 1, 128},
+    {WeightFormat::mxfp4, 4, 32, {}},
+    {WeightFormat::nvfp4, 4, 16, {.gated = 64, .not_gated = 64, .wide = 128, .narrow = 128}},
+    {WeightFormat::mxfp8, 8, 32, {.gated = 64, .not_gated = 64}},
+    {WeightFormat::fp8_tensor, 8, 0, {.gated = 64, .not_gated = 64}},
+    {WeightFormat::fp8_channel, 8, 0, {.gated = 64, .not_gated = 64}},
+    {WeightFormat::fp8_block, 8, 128, {.gated = 128, .not_gated = 128}},
 }};
 
-const FormatRow& row_of(WeightFormat format) { return *std::ranges::find(kFormats, format, &FormatRow::format); }
+constexpr const FormatRow& row_of(WeightFormat format) { return *std::ranges::find(kFormats, format, &FormatRow::format); }
+
+constexpr ConverterPadding padding_of(WeightFormat format, Engine engine) {
+  return since(kVllm2026_08).has(engine) ? row_of(format).padding : ConverterPadding{};
+}
 
 /// I after the converter's own padding.
-std::int64_t padded_intermediate(const Setting& setting) {
-  const FormatRow& row = row_of(setting.form.format);
-  if (row.padded_rows == 0 || setting.engine == kVllm2026_05) return setting.padded.intermediate;
-  const std::int64_t multiple = setting.padded.hidden % row.wide_hidden == 0 ? row.padded_rows : row.narrow_padded_rows;
-  return (setting.padded.intermediate + multiple - 1) / multiple * multiple;
-}
+std::int64_t padded_intermediate(const Setting& setting) { return padded_by(padding_of(setting.form.format, setting.engine), setting).intermediate; }
 
 bool is_a_8bit(const Setting& setting) { return setting.input_dtype != InputDtype::none; }
 
@@ -206,6 +203,7 @@ constexpr BackendLayout row(WeightFormat format, Engine engine, std::string_view
           .gpt_oss_order = takes_interleaved ? engines : kNever,
           .takes_not_gated = true,
           .needs = needs,
+          .padding = padding_of(format, engine),
           .build = build,
           .values = hooks.values,
           .undo_values = hooks.undo_values,

@@ -28,7 +28,6 @@ constexpr ExecutionRow nvfp4() {
   ExecutionRow trtllm = nvfp4_row("FLASHINFER_TRTLLM", ScaleMemory::row_major, ExpertAddress::offset, Grounds::assumed,
                                   "E/trtllm_nvfp4_moe.py; fi FP4BlockScaleLauncher (read); rounding lies in cubins");
   trtllm.bf16_weights = true;
-  trtllm.padding = {256, 16, 64};
   return trtllm;
 }
 
@@ -38,7 +37,6 @@ constexpr ExecutionRow fp8(WeightFormat format) {
   trtllm.rounds_h13 = false;
   trtllm.bf16_weights = true;
   trtllm.address = ExpertAddress::offset;
-  if (format == WeightFormat::fp8_tensor) trtllm.padding = {1, 16, 16};
   return trtllm;
 }
 

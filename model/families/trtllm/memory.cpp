@@ -26,24 +26,17 @@ TensorPlan build_mxfp4(Role role, const Setting& setting) {
   return {std::move(layout), &cast};
 }
 
-/// The planted fault takes the other version's.
-template <std::int64_t multiple>
-std::int64_t nvfp4_multiple() {
-  return fault::planted(fault::Fault::nvfp4_padding_of_other_engine) ? 64 + 16 - multiple : multiple;
-}
+/// NVFP4: the versions of the engine differ in what they pad I of gate and up to.
+constexpr ConverterPadding nvfp4_padding(std::int64_t gated) { return {.hidden = 256, .gated = gated, .not_gated = 128}; }
 
-/// NVFP4: padded in both directions behind the halves, which alternate afterwards; `gated_multiple` is what I is padded to with two shards.
-template <std::int64_t gated_multiple>
+/// Padded in both directions behind the halves, which alternate afterwards.
+template <ConverterPadding padding>
 TensorPlan build_nvfp4(Role role, const Setting& setting) {
   Layout layout = loaded_units(role, setting);
   if (!moves(role)) return {std::move(layout), &kKeep};
-  const bool gated = setting.form.gated;
-  const std::int64_t hidden = next_multiple(setting.padded.hidden, 256);
-  const std::int64_t intermediate = next_multiple(setting.padded.intermediate, gated ? nvfp4_multiple<gated_multiple>() : 128);
   if (is_w13(role)) rows_up_first(layout, setting);
-  pad_rows(layout, is_w13(role) ? (gated ? 2 : 1) * intermediate : hidden);
-  pad_columns(layout, role, setting, is_w13(role) ? hidden : intermediate);
-  if (is_w13(role) && gated) blocks::alternate_halves(layout, kRowsAxis, 1);
+  pad_matrix(layout, role, setting, padded_by(padding, setting));
+  if (is_w13(role) && setting.form.gated) blocks::alternate_halves(layout, kRowsAxis, 1);
   blocks::shuffle_a128(layout, kRowsAxis);
   if (is_scale(role)) blocks::sf128x4(layout, kRowsAxis, "G");
   return {std::move(layout), &kKeep};
@@ -104,11 +97,13 @@ constexpr BackendLayout mxfp4(std::string_view backend) {
                    kMxfp4Needs, build_mxfp4);
 }
 
-constexpr BackendLayout nvfp4(Versions engines, std::span<const Need> needs, Build build) {
-  return nvfp4_row("trtllm", "FLASHINFER_TRTLLM",
-                   "w13 rows up 0, gate 0, up 1, .. of the halves padded at the end of the matrix; all rows shuffled in blocks of 32; scales in the "
-                   "128x4 tile",
-                   engines, needs, build);
+template <ConverterPadding padding>
+constexpr BackendLayout nvfp4(Versions engines, std::span<const Need> needs) {
+  return with_padding(nvfp4_row("trtllm", "FLASHINFER_TRTLLM",
+                                "w13 rows up 0, gate 0, up 1, .. of the halves padded at the end of the matrix; all rows shuffled in blocks of 32; "
+                                "scales in the 128x4 tile",
+                                engines, needs, build_nvfp4<padding>),
+                      padding);
 }
 
 constexpr BackendLayout fp8(WeightFormat format, std::string_view summary, std::span<const Need> needs, Build build) {
@@ -118,10 +113,12 @@ constexpr BackendLayout fp8(WeightFormat format, std::string_view summary, std::
 constexpr std::array<BackendLayout, 7> kRows{
     mxfp4("FLASHINFER_TRTLLM_MXFP4_BF16"),
     mxfp4("FLASHINFER_TRTLLM_MXFP4_MXFP8"),
-    nvfp4(before(kVllm2026_08), kNvfp4OldNeeds, build_nvfp4<16>),
-    nvfp4(since(kVllm2026_08), {}, build_nvfp4<64>),
-    fp8(WeightFormat::fp8_tensor, "w13 rows up 0, gate 0, up 1, .. of the halves padded at the end of the matrix; all rows shuffled in blocks of 32",
-        kTensorNeeds, build_fp8_tensor),
+    nvfp4<nvfp4_padding(16)>(before(kVllm2026_08), kNvfp4OldNeeds),
+    nvfp4<nvfp4_padding(64)>(since(kVllm2026_08), {}),
+    with_padding(fp8(WeightFormat::fp8_tensor,
+                     "w13 rows up 0, gate 0, up 1, .. of the halves padded at the end of the matrix; all rows shuffled in blocks of 32", kTensorNeeds,
+                     build_fp8_tensor),
+                 kFp8TensorPadding),
     with_raised_scales(fp8(WeightFormat::fp8_block,
                            "w13 and its scales up then gate; rows shuffled in blocks of 16, columns in blocks of 128; scales at least 1e-10",
                            kBlockNeeds, build_fp8_block)),

@@ -11,7 +11,7 @@ namespace {
 TensorPlan build(Role role, const Setting& setting) { return nvfp4_tiled(role, setting, rows_kept); }
 
 constexpr std::array<BackendLayout, 1> kRows{
-    nvfp4_row("vllm_cutlass", "VLLM_CUTLASS", kNvfp4Kept, since(kVllm2026_05), kNvfp4TileNeeds, build),
+    nvfp4_tiled_row("vllm_cutlass", "VLLM_CUTLASS", kNvfp4Kept, since(kVllm2026_05), build),
 };
 
 }  // namespace

@@ -62,7 +62,8 @@ Reading reading(const Setting& setting) {
 }
 
 constexpr std::array<BackendFormula, 1> kFormulas{{
-    {layout::WeightFormat::mxfp4, "HUMMING", since(kVllm2026_05), 64, 64, draw, matrix, place, as_loaded, nullptr, nullptr, nullptr, reading},
+    {layout::WeightFormat::mxfp4, "HUMMING", since(kVllm2026_05), 64, 64, draw, matrix, place, as_loaded, nullptr, nullptr, nullptr, reading, nullptr,
+     64},
 }};
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The execution table: complete, and every row runs from its own packed tensors with the bits that it has from the checkpoint's own form.
 
+#include <array>
 #include <set>
 #include <string>
 
@@ -123,5 +124,38 @@ TEST_CASE("every row executes from its own packed tensors with the bits of the c
       CHECK((got[i].down == want[i].down));
       CHECK(std::set<std::uint32_t>(want[i].down.begin(), want[i].down.end()).size() > 100);
     }
+  }
+}
+
+TEST_CASE("a kernel works with the sizes that its converter padded to") {
+  struct Padded {
+    const char* backend;
+    WeightFormat format;
+    Engine engine;
+    bool gated;
+    std::int64_t intermediate, hidden;
+    std::int64_t padded_intermediate, padded_hidden;
+  };
+  const auto wanted = std::to_array<Padded>({
+      {"FLASHINFER_TRTLLM", WeightFormat::nvfp4, kVllm2026_05, true, 64, 224, 64, 256},
+      {"FLASHINFER_TRTLLM", WeightFormat::nvfp4, kVllm2026_08, true, 64, 224, 64, 256},
+      {"FLASHINFER_TRTLLM", WeightFormat::nvfp4, kVllm2026_05, false, 32, 224, 128, 256},
+      {"FLASHINFER_TRTLLM", WeightFormat::fp8_tensor, kVllm2026_05, true, 48, 32, 48, 32},
+      {"FLASHINFER_TRTLLM", WeightFormat::fp8_tensor, kVllm2026_05, false, 48, 32, 128, 32},
+      {"FLASHINFER_CUTLASS", WeightFormat::fp8_tensor, kVllm2026_08, false, 48, 40, 128, 40},
+      {"VLLM_CUTLASS", WeightFormat::nvfp4, kVllm2026_05, false, 96, 64, 128, 64},
+      {"MARLIN", WeightFormat::mxfp8, kVllm2026_05, true, 96, 64, 96, 64},
+      {"MARLIN", WeightFormat::mxfp8, kVllm2026_08, true, 96, 64, 128, 64},
+  });
+  for (const Padded& want : wanted) {
+    const layout::Form form(want.format, SourceOrder::standard, want.gated);
+    const layout::Sizes sizes{2, want.intermediate, want.hidden, std::max<std::int64_t>(layout::group_of(want.format), 1)};
+    const layout::BackendLayout& backend = layout::backend_layout_named(want.backend, want.format, want.engine);
+    const layout::Setting setting{.sizes = sizes, .padded = sizes, .form = form, .engine = want.engine};
+    const layout::PackedLayer packed = layout::convert(sample_layer(sizes, form, false, 7), backend, setting);
+    const layout::Sizes got = Weights::of_packed(packed, execution_of(want.format, want.backend), SourceOrder::standard).sizes();
+    INFO(want.backend << " " << layout::name_of(want.format) << (want.gated ? "" : " not gated") << " of " << name_of(want.engine));
+    CHECK(got.intermediate == want.padded_intermediate);
+    CHECK(got.hidden == want.padded_hidden);
   }
 }
