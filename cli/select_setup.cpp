@@ -97,9 +97,10 @@ Json assembly_json(const oracle::Answer<oracle::Assembly>& answer) {
 
 }  // namespace
 
-void print_setup(const oracle::Setup& setup) {
+void print_setup(const oracle::Resolution& resolution) {
+  const oracle::Setup& setup = *resolution.setup;
   fmt::print("\nwhat follows:\nallocated: {}\n", sizes_text(setup.allocated));
-  if (setup.prepared) fmt::print("prepared:  {}\n", sizes_text(*setup.prepared));
+  if (resolution.prepared) fmt::print("prepared:  {}\n", sizes_text(*resolution.prepared));
   if (setup.quant) {
     if (const auto* refusal = std::get_if<Refusal>(&*setup.quant)) {
       fmt::print("quantization: {}\n", raised(*refusal));
@@ -116,9 +117,10 @@ void print_setup(const oracle::Setup& setup) {
   }
 }
 
-Json setup_json(const oracle::Setup& setup) {
+Json setup_json(const oracle::Resolution& resolution) {
+  const oracle::Setup& setup = *resolution.setup;
   Json json = {{"allocated", sizes_json(setup.allocated)}};
-  json["prepared"] = setup.prepared ? sizes_json(*setup.prepared) : Json();
+  json["prepared"] = resolution.prepared ? sizes_json(*resolution.prepared) : Json();
   json["quant_config"] = setup.quant ? quant_json(*setup.quant) : Json();
   json["kernel"] = setup.assembly ? assembly_json(*setup.assembly) : Json();
   return json;

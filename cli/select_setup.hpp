@@ -2,11 +2,12 @@
 // What follows from a choice, for people and as JSON.
 
 #include "cli/output.hpp"
-#include "model/engine/vllm/setup/setup.hpp"
+#include "model/audit/resolve.hpp"
 
 namespace mx::cli {
 
-void print_setup(const oracle::Setup& setup);
-Json setup_json(const oracle::Setup& setup);
+/// Of a resolution with a setup.
+void print_setup(const oracle::Resolution& resolution);
+Json setup_json(const oracle::Resolution& resolution);
 
 }  // namespace mx::cli

@@ -12,8 +12,8 @@
 #include "cli/select_diff.hpp"
 #include "cli/select_setup.hpp"
 #include "cli/verbs.hpp"
+#include "model/audit/resolve.hpp"
 #include "model/audit/strict.hpp"
-#include "model/engine/vllm/resolve.hpp"
 #include "model/error.hpp"
 #include "sim/deployment_file.hpp"
 
@@ -63,7 +63,7 @@ Json as_json(const sim::DeploymentFile& file, const oracle::OracleTables& tables
   json["activation_key"] = file.deployment.activation_key;
   if (decision.choice) {
     json["choice"] = choice_json(file, tables, *decision.choice);
-    json["setup"] = setup_json(*resolution.setup);
+    json["setup"] = setup_json(resolution);
   } else {
     json["refusal"] = {{"error_type", decision.refusal->error_type}, {"text", decision.refusal->text}};
   }
@@ -155,7 +155,7 @@ int select(const SelectOptions& options) {
     fmt::print("engine {}\n", name_of(engine));
     if (options.explain) {
       print_trace(decision);
-      if (resolution.setup) print_setup(*resolution.setup);
+      if (resolution.setup) print_setup(resolution);
     }
   }
   return decision.choice ? 0 : static_cast<int>(ErrorCode::unsupported);

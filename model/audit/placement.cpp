@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "model/deployment/vocabulary.hpp"
 #include "model/engine/vllm/setup/hidden_roundup.hpp"
+#include "model/families/memory.hpp"
 
 namespace mx::oracle {
 namespace {
@@ -29,29 +31,7 @@ constexpr std::array kMethods = {
     MethodRow{"compressed_tensors", "mxfp4", "CutlassExpertsMxfp4", 10, false, {}},
 };
 
-/// Sizes that a method pads when it prepares weights of an oracle that rounds nothing; the first row that matches.
-struct PaddingRow {
-  Names oracle;
-  std::span<const Names> backends;
-  Names weight_key;
-  bool gated;
-  std::int64_t hidden;
-  std::int64_t intermediate;
-};
-
-constexpr std::array<Names, 1> kTrtllm = {"FLASHINFER_TRTLLM"};
-constexpr std::array<Names, 2> kFlashinfer = {"FLASHINFER_TRTLLM", "FLASHINFER_CUTLASS"};
-constexpr std::array<Names, 4> kTiled = {"FLASHINFER_CUTLASS", "FLASHINFER_CUTEDSL_BATCHED", "FLASHINFER_B12X", "VLLM_CUTLASS"};
-// Source: vllm quantization/utils/flashinfer_fp4_moe.py, flashinfer_utils.py.
-constexpr std::array kPaddings = {
-    PaddingRow{"nvfp4", kTrtllm, "kNvfp4Static", true, 256, 16},          PaddingRow{"nvfp4", kTrtllm, "kNvfp4Static", false, 256, 128},
-    PaddingRow{"nvfp4", kTiled, "kNvfp4Static", false, 1, 128},           PaddingRow{"fp8", kFlashinfer, "kFp8StaticTensorSym", true, 1, 16},
-    PaddingRow{"fp8", kFlashinfer, "kFp8StaticTensorSym", false, 1, 128},
-};
-
 bool listed(std::span<const Names> names, Names name) { return std::find(names.begin(), names.end(), name) != names.end(); }
-
-std::int64_t up(std::int64_t size, std::int64_t multiple) { return (size + multiple - 1) / multiple * multiple; }
 
 const MethodRow* method_of(const OracleTables& tables, const Deployment& deployment) {
   for (const MethodRow& row : kMethods) {
@@ -67,31 +47,58 @@ std::int64_t exchanged_hidden(const Deployment& deployment) {
   return hidden != nullptr ? *hidden : deployment.layer.hidden;
 }
 
-RoundedSizes sizes_of(const OracleTables& tables, const Deployment& deployment, Names backend, Names weight_key, const MethodRow* method) {
-  const RoundedSizes given{exchanged_hidden(deployment), deployment.layer.intermediate_per_partition};
-  if (method != nullptr && listed(method->not_rounded, backend)) return given;
-  for (const PaddingRow& row : kPaddings) {
-    if (row.oracle != tables.name || !listed(row.backends, backend) || row.weight_key != weight_key) continue;
-    if (row.gated == deployment.layer.is_act_and_mul) return {up(given.hidden, row.hidden), up(given.intermediate, row.intermediate)};
-  }
-  return round_up(tables, backend, deployment, given);
-}
-
 Names weight_key_of(const OracleTables& tables, const Deployment& deployment) {
   return tables.weight_key ? name_of(*tables.weight_key) : name_of(quant_key_named(deployment.weight_key));
 }
 
+/// How a backend's converter sees a layer of those sizes.
+struct Converted {
+  const layout::BackendLayout* row;  ///< null: none is modelled, weights stay as they were loaded
+  layout::Setting setting;
+};
+Converted converted(const OracleTables& tables, const Deployment& deployment, Names backend, const RoundedSizes& sizes) {
+  const std::optional<layout::WeightFormat> format = layout::format_of_key(weight_key_of(tables, deployment));
+  if (!format) return {};
+  const LayerConfig& layer = deployment.layer;
+  const layout::Sizes padded{layer.num_experts, sizes.intermediate, sizes.hidden, std::max<std::int64_t>(layout::group_of(*format), 1)};
+  return {layout::find_backend_layout(backend, *format, tables.engine),
+          {.sizes = padded, .padded = padded, .form = {*format, layout::SourceOrder::standard, layer.is_act_and_mul}, .engine = tables.engine}};
+}
+
+RoundedSizes padded_sizes(const Converted& converted, const RoundedSizes& sizes) {
+  if (converted.row == nullptr) return sizes;
+  const layout::Sizes padded = layout::padded_by(*converted.row, converted.setting);
+  return {padded.hidden, padded.intermediate};
+}
+
+RoundedSizes sizes_of(const OracleTables& tables, const Deployment& deployment, Names backend, const MethodRow* method) {
+  const RoundedSizes given{exchanged_hidden(deployment), deployment.layer.intermediate_per_partition};
+  if (method != nullptr && listed(method->not_rounded, backend)) return given;
+  const RoundedSizes rounded = round_up(tables, backend, deployment, given);
+  return padded_sizes(converted(tables, deployment, backend, rounded), rounded);
+}
+
 }  // namespace
+
+Answer<RoundedSizes> prepared_sizes(const OracleTables& tables, const Deployment& deployment, std::string_view backend, const RoundedSizes& sizes) {
+  const Converted weights = converted(tables, deployment, backend, sizes);
+  if (weights.row != nullptr) {
+    for (const layout::Need& need : weights.row->needs) {
+      if (need.raises.empty() || layout::holds(need, weights.setting)) continue;
+      return Refusal{std::string(need.raises), layout::BrokenNeed{need, layout::value_of(need.quantity, weights.setting)}.text()};
+    }
+  }
+  return padded_sizes(weights, sizes);
+}
 
 Placement place(const OracleTables& tables, const Deployment& deployment, std::string_view backend, std::string_view kernel_class) {
   const BackendRow& row = backend_named(tables, backend);
   const MethodRow* method = method_of(tables, deployment);
   const auto chosen = std::find(row.classes.begin(), row.classes.end(), kernel_class);
   const bool replaced = method != nullptr && method->first_class && !row.classes.empty();
-  const Names weight_key = weight_key_of(tables, deployment);
-  const RoundedSizes sizes = sizes_of(tables, deployment, row.name, weight_key, method);
+  const RoundedSizes sizes = sizes_of(tables, deployment, row.name, method);
   const Names used = replaced ? row.classes.front() : chosen == row.classes.end() ? Names() : *chosen;
-  return {deployment, tables.engine, tables.name, row.name, used, sizes.hidden, sizes.intermediate, weight_key};
+  return {deployment, tables.engine, tables.name, row.name, used, sizes.hidden, sizes.intermediate, weight_key_of(tables, deployment)};
 }
 
 std::optional<Placement> place(const OracleTables& tables, const Deployment& deployment, const Decision& decision) {

@@ -53,9 +53,8 @@ bool has_config(const OracleTables& tables, std::string_view backend) {
 
 Setup set_up(const OracleTables& tables, const Deployment& deployment, const Choice& choice) {
   const QuantArguments arguments = arguments_of(tables, deployment, choice);
-  Setup setup{.allocated = allocated_sizes(tables, choice.backend, deployment), .prepared = {}, .quant = {}, .assembly = {}};
+  Setup setup{.allocated = allocated_sizes(tables, choice.backend, deployment), .quant = {}, .assembly = {}};
   const auto* sizes = std::get_if<RoundedSizes>(&setup.allocated);
-  if (sizes) setup.prepared = prepared_sizes(tables.name, choice.backend, deployment.layer.is_act_and_mul, arguments.block_shape.has_value(), *sizes);
   if (has_config(tables, choice.backend)) setup.quant = quant_config(tables.name, choice.backend, arguments);
   const auto* quant = setup.quant ? std::get_if<QuantConfig>(&*setup.quant) : nullptr;
   if (sizes && quant && !choice.kernel_class.empty()) {

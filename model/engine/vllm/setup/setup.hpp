@@ -1,5 +1,5 @@
 #pragma once
-// What follows from a choice: the sizes that the engine allocates and prepares, the quantization that kernels are told of, the kernel put together.
+// What follows from a choice: the sizes that the engine allocates, the quantization that kernels are told of, the kernel put together.
 
 #include <optional>
 
@@ -12,7 +12,6 @@ namespace mx::oracle {
 /// Every part may be the engine's exception instead; a part that needs an earlier one is absent after its exception.
 struct Setup {
   Answer<RoundedSizes> allocated;
-  std::optional<Answer<RoundedSizes>> prepared;
   std::optional<Answer<QuantConfig>> quant;  ///< absent for HUMMING, whose config comes from the layer's own schemas
   std::optional<Answer<Assembly>> assembly;  ///< absent without a kernel class, too
 };

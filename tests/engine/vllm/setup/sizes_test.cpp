@@ -43,21 +43,3 @@ TEST_CASE("the exchange rounds before the backend does") {
   CHECK(text(allocated_sizes(mxfp4_tables(), "TRITON", deployment("SM90", {}, 2880))) == "2880 x 1472");
   CHECK(text(allocated_sizes(mxfp4_tables(), "BATCHED_MARLIN", deployment("SM90", low_latency, 9000))) == "ValueError");
 }
-
-TEST_CASE("padding of the weights themselves") {
-  CHECK(text(prepared_sizes("nvfp4", "FLASHINFER_TRTLLM", true, false, {2880, 1441})) == "3072 x 1456");
-  CHECK(text(prepared_sizes("nvfp4", "FLASHINFER_TRTLLM", false, false, {2880, 1441})) == "3072 x 1536");
-  for (const char* backend : {"FLASHINFER_CUTLASS", "FLASHINFER_CUTEDSL", "FLASHINFER_CUTEDSL_BATCHED", "FLASHINFER_B12X", "VLLM_CUTLASS"}) {
-    CHECK(text(prepared_sizes("nvfp4", backend, false, false, {2880, 1441})) == "2880 x 1536");
-    CHECK(text(prepared_sizes("nvfp4", backend, true, false, {2880, 1472})) == "2880 x 1472");
-    CHECK(text(prepared_sizes("nvfp4", backend, true, false, {2880, 1440})) == "NotImplementedError");
-  }
-  for (const char* backend : {"FLASHINFER_TRTLLM", "FLASHINFER_CUTLASS"}) {
-    CHECK(text(prepared_sizes("fp8", backend, true, false, {2880, 1441})) == "2880 x 1456");
-    CHECK(text(prepared_sizes("fp8", backend, false, false, {2880, 1441})) == "2880 x 1536");
-    CHECK(text(prepared_sizes("fp8", backend, true, true, {2880, 1441})) == "2880 x 1441");
-  }
-  CHECK(text(prepared_sizes("nvfp4", "MARLIN", true, false, {2881, 1441})) == "2881 x 1441");
-  CHECK(text(prepared_sizes("fp8", "TRITON", true, false, {2881, 1441})) == "2881 x 1441");
-  CHECK(says(message_of(mx::ErrorCode::usage, [] { prepared_sizes("fp8", "TRITON", true, false, {0, 1}); }), "hidden size is 0"));
-}

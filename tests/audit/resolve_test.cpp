@@ -1,6 +1,6 @@
 // An engine's answer stage by stage: what was asked, what follows, and where it fails. Expected stages are worked out by hand from the examples.
 
-#include "model/engine/vllm/resolve.hpp"
+#include "model/audit/resolve.hpp"
 
 #include <string>
 
@@ -54,6 +54,27 @@ TEST_CASE("where an engine raises is named by its stage") {
   REQUIRE(unallocated.decision.choice);
   REQUIRE(unallocated.failure);
   CHECK(unallocated.failure->stage == "allocation");
+  CHECK_FALSE(unallocated.prepared);
+  // Gate and up of 2 * 96 rows fill no whole tiles, and the converter does not pad them.
+  file = example("llama4-scout-b200-nvfp4");
+  layer = file.deployment.layer;
+  layer.intermediate_per_partition = 96;
+  layer.moe_backend = "flashinfer_cutlass";
+  const Resolution unprepared = resolved(file, layer);
+  REQUIRE(unprepared.failure);
+  CHECK(unprepared.failure->stage == "preparation");
+  CHECK(unprepared.failure->refusal.error_type == "NotImplementedError");
+  CHECK(says(unprepared.failure->refusal.text, "2I = 192 is not a multiple of 128"));
+}
+
+TEST_CASE("prepared sizes are those of the kernel's tiles, not those that were allocated") {
+  const auto file = example("nemotron-nano-b200-nvfp4");
+  const Resolution resolution = resolved(file, file.deployment.layer);
+  REQUIRE(resolution.setup);
+  CHECK(std::get<RoundedSizes>(resolution.setup->allocated).hidden == 2688);
+  REQUIRE(resolution.prepared);
+  CHECK(std::get<RoundedSizes>(*resolution.prepared).hidden == 2816);
+  CHECK(std::get<RoundedSizes>(*resolution.prepared).intermediate == 1920);
 }
 
 TEST_CASE("each layer of a deployment gets its own answer") {

@@ -1,8 +1,9 @@
-#include "model/engine/vllm/resolve.hpp"
+#include "model/audit/resolve.hpp"
 
 #include <array>
 #include <variant>
 
+#include "model/audit/placement.hpp"
 #include "model/column.hpp"
 
 namespace mx::oracle {
@@ -21,7 +22,7 @@ struct Stage {
 constexpr std::array kStages{
     Stage{"selection", [](const Resolution& r) { return r.decision.refusal ? &*r.decision.refusal : nullptr; }},
     Stage{"allocation", [](const Resolution& r) { return r.setup ? std::get_if<Refusal>(&r.setup->allocated) : nullptr; }},
-    Stage{"preparation", [](const Resolution& r) { return r.setup ? refusal_of(r.setup->prepared) : nullptr; }},
+    Stage{"preparation", [](const Resolution& r) { return refusal_of(r.prepared); }},
     Stage{"configuration", [](const Resolution& r) { return r.setup ? refusal_of(r.setup->quant) : nullptr; }},
     Stage{"construction", [](const Resolution& r) { return r.setup ? refusal_of(r.setup->assembly) : nullptr; }},
 };
@@ -32,8 +33,13 @@ constexpr std::array kNames = column_of(kStages, &Stage::name);
 std::span<const std::string_view> stage_names() { return kNames; }
 
 Resolution resolve(const OracleTables& tables, const Deployment& deployment, Decision decision) {
-  Resolution resolution{tables.engine, deployment.layer.moe_backend, std::move(decision), std::nullopt, std::nullopt};
-  if (resolution.decision.choice) resolution.setup = set_up(tables, deployment, *resolution.decision.choice);
+  Resolution resolution{tables.engine, deployment.layer.moe_backend, std::move(decision), std::nullopt, std::nullopt, std::nullopt};
+  if (resolution.decision.choice) {
+    const Choice& choice = *resolution.decision.choice;
+    resolution.setup = set_up(tables, deployment, choice);
+    const auto* const sizes = std::get_if<RoundedSizes>(&resolution.setup->allocated);
+    if (sizes != nullptr) resolution.prepared = prepared_sizes(tables, deployment, choice.backend, *sizes);
+  }
   for (const Stage& stage : kStages) {
     const Refusal* const raised = stage.raised(resolution);
     if (raised == nullptr) continue;

@@ -32,6 +32,8 @@ struct Resolution {
   std::string asked;           ///< the backend that the user names, or "auto"
   Decision decision;           ///< kernel, class and sizes, or why none; with the trace
   std::optional<Setup> setup;  ///< what follows from a choice
+  /// Sizes of the converted weights; absent where none were allocated.
+  std::optional<Answer<RoundedSizes>> prepared;
   std::optional<Failure> failure;
 };
 
