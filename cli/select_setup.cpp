@@ -50,8 +50,7 @@ void print_quant(const QuantConfig& quant) {
 }
 
 void print_assembly(const oracle::Assembly& assembly) {
-  const bool batched = assembly.format == oracle::ActivationFormat::batched_experts;
-  fmt::print("tokens reach the experts through {}, {}{}\n", assembly.prepare_class, batched ? "BatchedExperts" : "Standard",
+  fmt::print("tokens reach the experts through {}, {}{}\n", assembly.prepare_class, oracle::name_of(assembly.format),
              assembly.fp8_dispatch ? ", quantized to fp8 before they are sent" : "");
   if (assembly.num_dispatchers) fmt::print("dispatchers {}\n", *assembly.num_dispatchers);
 }
@@ -87,7 +86,7 @@ Json assembly_json(const oracle::Answer<oracle::Assembly>& answer) {
   if (const auto* refusal = std::get_if<Refusal>(&answer)) return refusal_json(*refusal);
   const auto& assembly = std::get<oracle::Assembly>(answer);
   return {{"prepare_class", assembly.prepare_class},
-          {"format", assembly.format == oracle::ActivationFormat::batched_experts ? "BatchedExperts" : "Standard"},
+          {"format", oracle::name_of(assembly.format)},
           {"fp8_dispatch", assembly.fp8_dispatch},
           {"exchanged_hidden", assembly.exchanged_hidden},
           {"num_dispatchers", assembly.num_dispatchers ? Json(*assembly.num_dispatchers) : Json()},

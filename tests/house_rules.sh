@@ -39,6 +39,16 @@ headers=$(grep -rlE --include='*.hpp' '#include <(nlohmann|CLI|boost|fmt/format)
 forbid "model support sim kernels golden verbs cli" '\b(backend|name|implementation|device|build|model) *== *"[A-Za-z]' \
   "a backend or an implementation is a row of a table, never a branch" '.name == "half"'
 
+# An engine's words for backends and classes: in a family's own rows, in the engine, in what holds one against the other, in recordings. Needs of a
+# format name the members of FlashInfer, and accuracies that others reported name backends.
+words=$(grep -rnE --include='*.cpp' --include='*.hpp' \
+  '"(BATCHED_)?(MARLIN|FLASHINFER_[A-Z0-9_]+|TRITON(_UNFUSED)?|AITER[A-Z0-9_]*|DEEPGEMM[A-Z0-9_]*|HUMMING|VLLM_CUTLASS|EMULATION)"|"[A-Za-z0-9_]*Experts[A-Za-z0-9_]*"' \
+  model sim verbs cli kernels support golden/vectors | grep -vE '^(model/families/[a-z0-9_]+/|model/engine/|model/audit/|model/families/needs_formats\.cpp:|sim/ranks/comparison\.cpp:)') && {
+  echo "words of an engine outside of the families' folders, the engine and the audit:"; echo "$words"; broken=1; }
+# A family's folder is the family's: others ask through the tables at the root.
+folders=$(grep -rnE --include='*.cpp' --include='*.hpp' '#include "model/families/[a-z0-9_]+/' model sim verbs cli kernels support golden |
+  grep -vE '^model/families/') && { echo "a family's folder is included from outside of families/:"; echo "$folders"; broken=1; }
+
 # stands_alone FILES ALLOWED WHY: no file may include a part of the project other than tests/ and the ALLOWED header.
 stands_alone() {
   local found

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "model/families/setting.hpp"
+#include "model/layout/plan.hpp"
 #include "model/moe/activation.hpp"
 #include "model/numerics/block.hpp"
 #include "model/numerics/contract.hpp"
@@ -144,6 +145,8 @@ struct ExecutionRow {
   SlotSum sum;
   SlotOrder order;
   ExpertAddress address;
+  /// What the checkpoint's scales become on the way to the kernel, where it reads others; null: nothing.
+  void (*prepare_scales)(layout::LayerUnits& units, const layout::Sizes& sizes) = nullptr;
   Grounds grounds;  ///< of everything but the unit and the quantizers, which have their own
   std::string_view source;
 };

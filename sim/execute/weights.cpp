@@ -7,7 +7,6 @@
 
 #include "kernels/relayout/mover.hpp"
 #include "model/error.hpp"
-#include "model/families/cutlass_w4a8/values.hpp"
 #include "model/fault.hpp"
 #include "model/layout/grains.hpp"
 #include "model/moe/weight_facts.hpp"
@@ -69,29 +68,6 @@ Value chosen_multiple(std::uint64_t multiples, std::uint32_t uint4b8) {
   return number;
 }
 
-/// What an int4 checkpoint's group scales become before the kernel: eight multiples a group, and a scale for each row.
-void split_group_scales(layout::LayerUnits& units, const Sizes& sizes) {
-  for (const Matrix matrix : {Matrix::w13, Matrix::w2}) {
-    const MatrixRoles& roles = roles_of(matrix);
-    Units& groups = units[static_cast<std::size_t>(roles.scale)];
-    const std::int64_t length = (matrix == Matrix::w13 ? sizes.hidden : sizes.intermediate) / sizes.group;
-    const std::int64_t rows = static_cast<std::int64_t>(groups.bytes.size()) / 2 / length;
-    Units multiples{64, std::vector<std::uint8_t>(static_cast<std::size_t>(rows * length) * 8)};
-    Units channels{32, std::vector<std::uint8_t>(static_cast<std::size_t>(rows) * 4)};
-    std::vector<std::uint16_t> row(static_cast<std::size_t>(length));
-    std::vector<std::uint8_t> codes(row.size());
-    for (std::int64_t r = 0; r < rows; ++r) {
-      for (std::int64_t g = 0; g < length; ++g)
-        row[static_cast<std::size_t>(g)] = static_cast<std::uint16_t>(layout::get_grain(groups.bytes, r * length + g, 16));
-      layout::set_grain(channels.bytes, r, 32, layout::w4a8_quantize_scales(row, codes));
-      for (std::int64_t g = 0; g < length; ++g)
-        layout::set_grain(multiples.bytes, r * length + g, 64, layout::w4a8_expand(codes[static_cast<std::size_t>(g)]));
-    }
-    units[static_cast<std::size_t>(roles.channel)] = std::move(channels);
-    groups = std::move(multiples);
-  }
-}
-
 /// Units of 4 or 8 bits, one to a byte.
 void unpack(const Units& units, std::int64_t first, std::int64_t count, std::vector<std::uint8_t>& into) {
   into.resize(static_cast<std::size_t>(count));
@@ -131,7 +107,7 @@ Weights Weights::of_checkpoint(const layout::CanonicalLayer& layer, const Execut
     weights.units_[static_cast<std::size_t>(role)] = {memory.unit_bits(), row_major(memory, layer[role])};
   }
   weights.require_weights();
-  if (layer.form.format == WeightFormat::int4) split_group_scales(weights.units_, layer.sizes);
+  if (row.prepare_scales != nullptr) row.prepare_scales(weights.units_, layer.sizes);
   return weights;
 }
 

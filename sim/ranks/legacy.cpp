@@ -9,21 +9,6 @@
 namespace mx::sim {
 namespace {
 
-/// The backend of the later oracle with the kernels, row orders and scale layouts of a path. Source: vllm ae067888d quantization/mxfp4.py,
-/// process_weights_after_loading and apply: pair swap and 128-row shuffle for FlashInfer, Marlin's repack, triton_kernels' swizzles.
-struct PathRow {
-  oracle::LegacyPath path;
-  bool (*holds)(const oracle::LegacyChoice& choice);
-  std::string_view backend;
-};
-constexpr std::array kPaths{
-    PathRow{oracle::LegacyPath::marlin, nullptr, "MARLIN"},
-    PathRow{oracle::LegacyPath::flashinfer, [](const oracle::LegacyChoice& choice) { return choice.flashinfer_mxfp8; },
-            "FLASHINFER_TRTLLM_MXFP4_MXFP8"},
-    PathRow{oracle::LegacyPath::flashinfer, nullptr, "FLASHINFER_TRTLLM_MXFP4_BF16"},
-    PathRow{oracle::LegacyPath::triton, nullptr, "TRITON"},
-};
-
 constexpr std::string_view kNoExchange = "MoEPrepareAndFinalizeNoDPEPModular";
 constexpr std::array<int, 3> kTorchWithSwizzle{2, 8, 1};
 
@@ -70,18 +55,17 @@ oracle::Answer<LegacyRun> legacy_run(const Scenario& scenario, std::string_view 
       oracle::legacy_path(choice, parallel.enable_eplb, parallel.use_ep, layer_of(deployment, parallel.use_ep));
   if (const auto* refusal = std::get_if<oracle::Refusal>(&taken)) return *refusal;
   const oracle::LegacyPath path = std::get<oracle::LegacyPath>(taken);
-  const auto& row = *std::ranges::find_if(
-      kPaths, [&](const PathRow& candidate) { return candidate.path == path && (candidate.holds == nullptr || candidate.holds(choice)); });
   const oracle::LegacySizes padded =
       oracle::legacy_padding(choice, deployment.hardware.platform, {deployment.layer.hidden, deployment.layer.intermediate_per_partition});
   const FixedSetup fixed{padded.hidden, padded.intermediate, kNoExchange, oracle::legacy_num_warps(parallel.use_ep),
                          !oracle::at_least(version, kTorchWithSwizzle)};
   const bool renormalizes = deployment.layer.routing_method.starts_with("Renormalize");
   const auto tokens = static_cast<std::int64_t>(scenario.tokens.slots.size());
-  return LegacyRun{oracle::name_of(path),
-                   {scenario.oracle, deployment, std::string(row.backend), "Mxfp4MoEMethod", scenario.engine, fixed, scenario.sums},
-                   oracle::legacy_tile_tokens_dim(tokens, deployment.layer.experts_per_token, deployment.layer.num_experts),
-                   oracle::name_of(oracle::legacy_flashinfer_routing(renormalizes))};
+  return LegacyRun{
+      oracle::name_of(path),
+      {scenario.oracle, deployment, std::string(oracle::legacy_backend(path, choice)), "Mxfp4MoEMethod", scenario.engine, fixed, scenario.sums},
+      oracle::legacy_tile_tokens_dim(tokens, deployment.layer.experts_per_token, deployment.layer.num_experts),
+      oracle::name_of(oracle::legacy_flashinfer_routing(renormalizes))};
 }
 
 }  // namespace mx::sim

@@ -288,6 +288,8 @@ ActivationFormat Query::format() const {
   return parallel.use_batched_activation_format() ? ActivationFormat::batched_experts : ActivationFormat::standard;
 }
 
+std::string_view name_of(ActivationFormat format) { return format == ActivationFormat::standard ? "Standard" : "BatchedExperts"; }
+
 Query query_of(const Deployment& deployment) {
   const LayerConfig& layer = deployment.layer;
   require_size(layer.num_experts, "num_experts");

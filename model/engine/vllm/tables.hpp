@@ -54,6 +54,7 @@ enum class ParallelFact : std::uint8_t {
 };
 
 enum class ActivationFormat : std::uint8_t { standard, batched_experts };
+std::string_view name_of(ActivationFormat format);  ///< the engine's: "Standard", "BatchedExperts"
 
 /// The Humming classes replace the whole check by a comparison of GEMM types.
 enum class HummingGemm : std::uint8_t { not_humming, indexed, grouped_contiguous, grouped_masked };

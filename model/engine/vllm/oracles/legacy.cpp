@@ -137,6 +137,12 @@ bool legacy_can_support(const LegacyLayer& layer) {
 
 std::string_view name_of(LegacyPath path) { return kPaths[static_cast<std::size_t>(path)]; }
 
+std::string_view legacy_backend(LegacyPath path, const LegacyChoice& choice) {
+  constexpr std::array<std::string_view, 3> kBackends{"MARLIN", "FLASHINFER_TRTLLM_MXFP4_BF16", "TRITON"};
+  const bool quantizes = path == LegacyPath::flashinfer && choice.flashinfer_mxfp8;
+  return quantizes ? "FLASHINFER_TRTLLM_MXFP4_MXFP8" : kBackends[static_cast<std::size_t>(path)];
+}
+
 Answer<LegacyPath> legacy_path(const LegacyChoice& choice, bool enable_eplb, bool use_ep, const LegacyLayer& layer) {
   if (enable_eplb) return Refusal{"NotImplementedError", "EPLB is not supported for mxfp4"};
   if (choice.use_marlin) return LegacyPath::marlin;
