@@ -162,16 +162,19 @@ RowProperty row_property(const BackendLayout& row, Engine engine, std::size_t be
           [tally] { return tally->text(); }};
 }
 
-Outcome check_family(const Law& law, const std::function<void(const BackendCase& c)>& check, int usual_cases) {
-  const std::string_view family = law.id.substr(law.id.rfind('/') + 1);
+Outcome check_backends(const Law& law, std::string_view family, const std::function<void(const BackendCase& c)>& check, int usual_cases) {
   std::vector<RowProperty> rows;
   for (const BackendLayout& row : layout::all_backend_layouts()) {
-    if (row.family != family) continue;
+    if (!family.empty() && row.family != family) continue;
     for (Engine engine : layout::kConversionEngines) {
       if (row.engines.has(engine)) rows.push_back(row_property(row, engine, rows.size(), check));
     }
   }
   return check_rows(law, rows, usual_cases);
+}
+
+Outcome check_family(const Law& law, const std::function<void(const BackendCase& c)>& check, int usual_cases) {
+  return check_backends(law, law.id.substr(law.id.rfind('/') + 1), check, usual_cases);
 }
 
 }  // namespace mx::props

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "props/families/memory_formula.hpp"
 #include "props/law.hpp"
@@ -34,7 +35,10 @@ Memory expected_memory(const BackendCase& c, layout::Role role);
 /// One case after another of a row and an engine, each of another shape; so many rows came before it in the law.
 RowProperty row_property(const layout::BackendLayout& row, Engine engine, std::size_t before, const std::function<void(const BackendCase& c)>& check);
 
-/// A law over the rows of the family that its id ends in, one of their engines after the other.
+/// A law over the rows of a family, or over all rows without a name, one of their engines after the other.
+Outcome check_backends(const Law& law, std::string_view family, const std::function<void(const BackendCase& c)>& check, int usual_cases);
+
+/// The same over the family that the law's id ends in.
 Outcome check_family(const Law& law, const std::function<void(const BackendCase& c)>& check, int usual_cases);
 
 }  // namespace mx::props

@@ -296,7 +296,7 @@ Outcome law_gate_meets_up(const Law& law) {
       kPairCases);
 }
 
-Outcome law_sizes_are_padded(const Law& law) { return check_family(law, check_sizes, kSizeCases); }
+Outcome law_sizes_are_padded(const Law& law) { return check_backends(law, {}, check_sizes, kSizeCases); }
 
 Outcome law_compare_sees_every_change(const Law& law) {
   return check_family(

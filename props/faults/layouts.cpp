@@ -113,7 +113,7 @@ constexpr std::array kFaults{
     FaultRow{Fault::cpu_scales_not_transposed, "cpu_scales_not_transposed", "model/families/cpu/blocks.cpp cpu_scale",
              "scales of a block lie row by row", "L2/stages/cpu L2/cpu L3/cpu"},
     FaultRow{Fault::padding_of_other_engine, "padding_of_other_engine", "model/families/memory.cpp padded_by",
-             "a kernel is taken for one that the engine's other version padded for", "L9/trtllm L9/marlin"},
+             "a kernel is taken for one that the engine's other version padded for", "L9/padding"},
     FaultRow{Fault::block_scales_not_swapped, "block_scales_not_swapped", "model/families/matrix.cpp fp8_up_first",
              "scales of blocks keep gate before up where the weights change it",
              "L2/trtllm L2/flashinfer_cutlass L3/trtllm"},

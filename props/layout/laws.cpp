@@ -12,7 +12,7 @@
 namespace mx::props {
 namespace {
 
-constexpr std::array<Law, 8> kPrograms{{
+constexpr std::array<Law, 9> kPrograms{{
     {"L1/programs", "Of any view program at, inverse, is_padding and gather agree; image and padding fill the allocation", law_addresses},
     {"L1/pieces", "An address map read in pieces is the whole map", law_map_in_pieces},
     {"L1/digits", "A digit normal form computes what the interpreter does; carry-free programs have one", law_digits_agree},
@@ -21,6 +21,8 @@ constexpr std::array<Law, 8> kPrograms{{
     {"L1/is-bijection", "is_bijection says what counting says", law_bijection_test},
     {"L7/powers-of-two", "Where a backend keeps exponents alone, a layer with any other scale is refused, not cut", law_powers_of_two},
     {"L2/takes", "A converter takes the layers that the documents say it takes, and refuses the others for the check that fails first", law_takes},
+    {"L9/padding", "The matrices of w13 and w2 that a conversion makes have the sizes that its row's padding gives, which are those of the documents",
+     law_sizes_are_padded},
     {"L7/apply", "Through any two layouts and back every byte is the same", law_apply_undone},
 }};
 
@@ -36,7 +38,7 @@ constexpr std::array<LawOfMany, 2> kOfLibraries{{
     {"L2/stages/", "Building blocks lie where their documents' formulas have them, and refuse what those do not cover", law_stage_formulas},
 }};
 
-constexpr std::array<LawOfMany, 10> kOfFamilies{{
+constexpr std::array<LawOfMany, 9> kOfFamilies{{
     {"L1/", "Every element has one address, image and padding fill an allocation of the documented size, and digits are the program",
      law_backend_addresses},
     {"L2/", "Every unit of the checkpoint lies at the address of the documents' formula, cast as they say; padding holds what they say",
@@ -50,8 +52,6 @@ constexpr std::array<LawOfMany, 10> kOfFamilies{{
     {"L7/", "restore(convert(x)) = x but for what is reported lost, and what is packed for one backend is refused by every other",
      law_restore_converts_back},
     {"L8/", "A kernel multiplies gate row i with up row i, except where a recorded hazard says otherwise", law_gate_meets_up},
-    {"L9/", "The matrices of w13 and w2 that a conversion makes have the sizes that its row's padding gives, which are those of the documents",
-     law_sizes_are_padded},
     {"L10/", "One changed bit anywhere in a packed tensor is one difference, at its place", law_compare_sees_every_change},
 }};
 

@@ -13,7 +13,8 @@ Outcome law_bijection_test(const Law& law);     ///< is_bijection agrees with co
 Outcome law_apply_undone(const Law& law);       ///< apply there and back is the identity
 Outcome law_powers_of_two(const Law& law);      ///< scales that are kept as exponents are powers of two or refused
 
-Outcome law_takes(const Law& law);  ///< what each converter takes and refuses is what the documents say
+Outcome law_takes(const Law& law);             ///< what each converter takes and refuses is what the documents say
+Outcome law_sizes_are_padded(const Law& law);  ///< the matrices that a conversion makes have the sizes that its row says
 
 // One law per library of building blocks: the id ends in "/LIBRARY".
 Outcome law_stage_addresses(const Law& law);             ///< at, inverse, gather and digits agree
@@ -26,7 +27,6 @@ Outcome law_tags_arrive(const Law& law);            ///< every unit lies where t
 Outcome law_dequantize_commutes(const Law& law);    ///< what a kernel dequantizes is the checkpoint's number
 Outcome law_padding_is_ignored(const Law& law);     ///< padding does not reach what is restored
 Outcome law_experts_apart(const Law& law);          ///< an expert lies alone as it lies among others
-Outcome law_sizes_are_padded(const Law& law);       ///< the matrices that a conversion makes have the sizes that its row says
 Outcome law_ranks_cut(const Law& law);              ///< tensor parallel ranks hold their parts, padded and packed each by itself
 Outcome law_restore_converts_back(const Law& law);  ///< restoring undoes converting, but for what is reported lost
 Outcome law_gate_meets_up(const Law& law);          ///< a kernel multiplies gate row i with up row i
