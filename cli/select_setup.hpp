@@ -1,13 +1,11 @@
 #pragma once
-// What follows from a choice, for people and as JSON.
+// What follows from a choice, for people.
 
-#include "cli/output.hpp"
 #include "model/audit/resolve.hpp"
 
 namespace mx::cli {
 
 /// Of a resolution with a setup.
 void print_setup(const oracle::Resolution& resolution);
-Json setup_json(const oracle::Resolution& resolution);
 
 }  // namespace mx::cli

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,10 +11,9 @@
 #include "cli/select_diff.hpp"
 #include "cli/select_setup.hpp"
 #include "cli/verbs.hpp"
-#include "model/audit/resolve.hpp"
-#include "model/audit/strict.hpp"
 #include "model/error.hpp"
 #include "sim/deployment_file.hpp"
+#include "verbs/select/answer.hpp"
 
 namespace mx::cli {
 namespace {
@@ -30,55 +28,6 @@ struct SelectOptions {
   bool json = false;
 };
 
-/// True where the oracle says whether one activation scale may serve the experts of all ranks.
-bool says_global_sf(const oracle::OracleTables& tables) {
-  return std::any_of(tables.backends.begin(), tables.backends.end(), [](const oracle::BackendRow& row) { return row.global_sf_supported; });
-}
-
-Json choice_json(const sim::DeploymentFile& file, const oracle::OracleTables& tables, const oracle::Choice& choice) {
-  const oracle::LayerConfig& layer = file.deployment.layer;
-  Json json = {{"backend", choice.backend},
-               {"kernel_class", choice.kernel_class.empty() ? Json() : Json(choice.kernel_class)},
-               {"hidden", layer.hidden},
-               {"rounded_hidden", choice.rounded_hidden},
-               {"intermediate_per_partition", layer.intermediate_per_partition},
-               {"rounded_intermediate", choice.rounded_intermediate}};
-  if (says_global_sf(tables)) json["global_sf_supported"] = oracle::backend_named(tables, choice.backend).global_sf_supported;
-  return json;
-}
-
-/// Where the engine raises; null where it does not.
-Json failure_json(const std::optional<oracle::Failure>& failure) {
-  if (!failure) return nullptr;
-  return {{"stage", failure->stage}, {"error_type", failure->refusal.error_type}, {"text", failure->refusal.text}};
-}
-
-Json as_json(const sim::DeploymentFile& file, const oracle::OracleTables& tables, const oracle::Resolution& resolution) {
-  const oracle::Decision& decision = resolution.decision;
-  Json json = json_head("select");
-  json["engine"] = name_of(resolution.engine);
-  json["oracle"] = file.oracle;
-  json["platform"] = oracle::name_of(file.deployment.hardware.platform);
-  json["weight_key"] = file.deployment.weight_key;
-  json["activation_key"] = file.deployment.activation_key;
-  if (decision.choice) {
-    json["choice"] = choice_json(file, tables, *decision.choice);
-    json["setup"] = setup_json(resolution);
-  } else {
-    json["refusal"] = {{"error_type", decision.refusal->error_type}, {"text", decision.refusal->text}};
-  }
-  json["failure"] = failure_json(resolution.failure);
-  json["trace"] = Json::array();
-  for (const oracle::Candidate& candidate : decision.trace) {
-    json["trace"].push_back({{"backend", candidate.backend},
-                             {"kernel_class", candidate.kernel_class},
-                             {"supported", candidate.verdict.supported},
-                             {"code", candidate.verdict.code},
-                             {"text", candidate.verdict.text}});
-  }
-  return json;
-}
-
 void print_trace(const oracle::Decision& decision) {
   std::vector<std::vector<std::string>> rows{{"candidate", "kernel class", "verdict", "first failing check"}};
   for (const oracle::Candidate& candidate : decision.trace) {
@@ -88,20 +37,6 @@ void print_trace(const oracle::Decision& decision) {
   }
   fmt::print("\nin the order in which the engine looks:\n");
   print_table(rows);
-}
-
-Json skipped_json(const std::vector<oracle::Skipped>& skipped) {
-  Json json = Json::array();
-  for (const oracle::Skipped& one : skipped) {
-    json.push_back({{"backend", one.backend},
-                    {"kernel_class", one.kernel_class},
-                    {"need", one.need->id},
-                    {"statement", one.need->statement},
-                    {"effect", oracle::name_of(one.need->effect)},
-                    {"consequence", one.need->consequence},
-                    {"source", one.need->source}});
-  }
-  return json;
 }
 
 void print_skipped(const std::vector<oracle::Skipped>& skipped) {
@@ -122,7 +57,7 @@ void print_choice(const sim::DeploymentFile& file, const oracle::OracleTables& t
     fmt::print("hidden {} -> {}, intermediate per partition {} -> {}\n", layer.hidden, choice.rounded_hidden, layer.intermediate_per_partition,
                choice.rounded_intermediate);
   }
-  if (says_global_sf(tables)) {
+  if (sim::says_global_sf(tables)) {
     const bool supported = oracle::backend_named(tables, choice.backend).global_sf_supported;
     fmt::print("one activation scale for the experts of all ranks: {}\n", supported ? "supported" : "not supported");
   }
@@ -136,14 +71,12 @@ int select(const SelectOptions& options) {
   if (options.diff) return select_diff(options.files[0], options.files[1], options.oracle, engine, options.json);
   const sim::DeploymentFile file = sim::load_deployment_file(options.files[0], options.oracle, engine);
   const oracle::OracleTables& tables = oracle::tables_of(engine, file.oracle);
-  constexpr oracle::Detail kTexts = oracle::Detail::texts;
-  const oracle::StrictDecision strict = options.strict ? oracle::select_strict(engine, file.oracle, file.deployment, kTexts)
-                                                       : oracle::StrictDecision{oracle::select(tables, file.deployment, kTexts), {}};
-  const oracle::Resolution resolution = oracle::resolve(tables, file.deployment, strict.decision);
+  const sim::SelectAnswer answer = sim::ask(file, options.strict);
+  const oracle::Resolution& resolution = answer.resolution;
   const oracle::Decision& decision = resolution.decision;
   if (options.json) {
-    Json json = as_json(file, tables, resolution);
-    if (options.strict) json["skipped"] = skipped_json(strict.skipped);
+    Json json = json_head("select");
+    json.update(sim::answer_json(file, answer, options.strict));
     print_json(json);
   } else {
     if (decision.choice) {
@@ -151,7 +84,7 @@ int select(const SelectOptions& options) {
     } else {
       fmt::print("no backend: {}: {}\n", decision.refusal->error_type, decision.refusal->text);
     }
-    print_skipped(strict.skipped);
+    print_skipped(answer.skipped);
     fmt::print("engine {}\n", name_of(engine));
     if (options.explain) {
       print_trace(decision);

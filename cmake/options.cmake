@@ -41,3 +41,8 @@ function(mxact_library name)
   set_target_properties(mxact_${name} PROPERTIES EXPORT_NAME ${name})
   target_link_libraries(mxact_${name} PUBLIC mxact_options)
 endfunction()
+
+# What a shared object is made of too (libmxact.so, the Python extension): position-independent, and hidden, so that calls among them stay direct.
+function(mxact_for_shared_objects target)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+endfunction()

@@ -200,14 +200,25 @@ oracle::Deployment read_deployment(const InfoNode& block, std::string_view oracl
   return deployment;
 }
 
-DeploymentFile parse_deployment_file(std::string_view text, const std::string& where, std::string_view oracle, Engine engine) {
-  const InfoNode root = InfoNode::parse(text, where);
+namespace {
+
+DeploymentFile read_root(const InfoNode& root, std::string_view oracle, Engine engine) {
   DeploymentFile file{engine, {}, {}};
   file.oracle = root.choice_or("oracle", "mxfp4", oracle::oracle_names());
   if (!oracle.empty()) file.oracle = oracle;
   file.deployment = read_deployment(root, file.oracle, engine);
   root.finish();
   return file;
+}
+
+}  // namespace
+
+DeploymentFile parse_deployment_file(std::string_view text, const std::string& where, std::string_view oracle, Engine engine) {
+  return read_root(InfoNode::parse(text, where), oracle, engine);
+}
+
+DeploymentFile deployment_file_of(const Json& object, const std::string& where, std::string_view oracle, Engine engine) {
+  return read_root(InfoNode::of(object, where), oracle, engine);
 }
 
 DeploymentFile load_deployment_file(const std::filesystem::path& path, std::string_view oracle, Engine engine) {

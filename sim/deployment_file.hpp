@@ -29,6 +29,7 @@
 namespace mx::sim {
 
 class InfoNode;
+class Json;
 
 /// What a file asks: which of an engine's oracles, and for what. Keys that it leaves out are those that callers of the oracle usually pass.
 struct DeploymentFile {
@@ -42,6 +43,8 @@ struct DeploymentFile {
 /// for an engine that has no tables of the oracle.
 DeploymentFile load_deployment_file(const std::filesystem::path& path, std::string_view oracle = {}, Engine engine = kDefaultEngine);
 DeploymentFile parse_deployment_file(std::string_view text, const std::string& where, std::string_view oracle = {}, Engine engine = kDefaultEngine);
+/// The same of a nested object with the keys of a file.
+DeploymentFile deployment_file_of(const Json& object, const std::string& where, std::string_view oracle = {}, Engine engine = kDefaultEngine);
 /// A deployment for this oracle that is a block of another file, whose reader calls finish(). Throws in the same way.
 oracle::Deployment read_deployment(const InfoNode& block, std::string_view oracle, Engine engine);
 /// The deployment alone.

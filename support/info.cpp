@@ -10,6 +10,7 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "support/file.hpp"
+#include "support/json.hpp"
 #include "support/quote.hpp"
 
 namespace mx::sim {
@@ -17,7 +18,10 @@ namespace {
 
 [[noreturn]] void fail(const std::string& message, const std::string& where) { throw Error(ErrorCode::input, message, where); }
 
-std::string at_line(const std::string& file, std::size_t line) { return file + ":" + std::to_string(line); }
+/// What was no file has no lines.
+constexpr std::size_t kNoLine = 0;
+
+std::string at_line(const std::string& file, std::size_t line) { return line == kNoLine ? file : file + ":" + std::to_string(line); }
 
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -172,6 +176,39 @@ std::shared_ptr<const Node> build(const boost::property_tree::ptree& tree, const
   return node;
 }
 
+/// Text, a number or a flag as a file has it.
+std::string value_text(const Json& value, const std::string& key, const std::string& where) {
+  if (value.is_string()) {
+    if (value.text().find('\0') != std::string::npos) fail(key + " has a zero byte", where);
+    return value.text();
+  }
+  if (value.is_boolean() || value.is_number()) return value.dump();
+  fail(key + " is " + (value.is_array() ? "an array" : value.type_name()) + ", must be text, a number, a flag or a block", where);
+}
+
+std::shared_ptr<const Node> build(const Json& object, const Node& self, int depth, const std::string& where) {
+  if (depth > kDeepestInfoBlock) fail("blocks nest deeper than " + std::to_string(kDeepestInfoBlock), where);
+  auto node = std::make_shared<Node>(self);
+  for (const auto& [key, value] : object.items()) {
+    if (!is_key(key)) fail(in_quotes(key) + " is no key", where);
+    for (const auto& sibling : node->children) {
+      if (same_name(sibling->name, key)) fail("'" + key + "' is already given as '" + sibling->name + "'", where);
+    }
+    Node child;
+    child.name = key;
+    child.key = self.key.empty() ? key : self.key + "." + key;
+    child.line = kNoLine;
+    if (value.is_object()) {
+      node->children.push_back(build(value, child, depth + 1, where));
+      continue;
+    }
+    child.value = value_text(value, child.key, where);
+    child.has_value = true;
+    node->children.push_back(std::make_shared<Node>(child));
+  }
+  return node;
+}
+
 }  // namespace
 
 struct InfoNode::Impl {
@@ -244,6 +281,13 @@ InfoNode InfoNode::parse(std::string_view text, const std::string& where) {
   auto root = build(tree, Node{}, scan.keys(), next, where);
   if (next != scan.keys().size()) fail("cannot be read without doubt near '" + scan.keys()[next].key + "'", at_line(where, scan.keys()[next].line));
   return InfoNode(std::make_shared<Impl>(Impl{where, std::move(root)}));
+}
+
+InfoNode InfoNode::of(const Json& object, const std::string& where) {
+  if (!object.is_object()) fail(std::string("is ") + object.type_name() + ", must be an object", where);
+  Node self;
+  self.line = kNoLine;
+  return InfoNode(std::make_shared<Impl>(Impl{where, build(object, self, 0, where)}));
 }
 
 std::optional<InfoNode> InfoNode::child(std::string_view key) const {

@@ -12,6 +12,8 @@
 
 namespace mx::sim {
 
+class Json;
+
 /// Bounds of a configuration file.
 inline constexpr std::uint64_t kLargestInfoFile = 1 << 20;  ///< bytes
 inline constexpr int kDeepestInfoBlock = 8;
@@ -24,6 +26,9 @@ class InfoNode {
   /// Throws Error(input) as read_file does, and for what INFO or the rules above forbid.
   static InfoNode load(const std::filesystem::path& path);
   static InfoNode parse(std::string_view text, const std::string& where);
+  /// The same of a nested object: a member is a block, text, a number or a flag. Rules and errors are those of a file; what has no line is placed in
+  /// `where` alone.
+  static InfoNode of(const Json& object, const std::string& where);
 
   /// The block of that name.
   std::optional<InfoNode> child(std::string_view key) const;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/engine/vllm/select.hpp"
+#include "support/json.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 
@@ -183,4 +184,21 @@ TEST_CASE("mistakes in a deployment file") {
     CHECK(says(message, row.part));
     CHECK(message.starts_with("f.info"));
   }
+}
+
+TEST_CASE("a nested object is a deployment as a file is") {
+  using mx::sim::Json;
+  const Json object{{"platform", "SM100"},
+                    {"oracle", "nvfp4"},
+                    {"layer", {{"experts", 128}, {"top_k", 4}, {"hidden", 2880}, {"intermediate", 2880}, {"bias", false}}},
+                    {"parallel", {{"tp", 2}}}};
+  const mx::sim::DeploymentFile file = mx::sim::deployment_file_of(object, "deployment");
+  CHECK(file.oracle == "nvfp4");
+  CHECK(file.deployment.layer.intermediate_per_partition == 1440);
+  CHECK_FALSE(file.deployment.layer.has_bias);
+  CHECK(mx::sim::deployment_file_of(object, "deployment", "mxfp4").oracle == "mxfp4");
+  Json wrong = object;
+  wrong["layer"]["hidn"] = 1;
+  CHECK(message_of(mx::ErrorCode::input, [&] { mx::sim::deployment_file_of(wrong, "deployment"); }) ==
+        "deployment: unknown key of layer 'hidn' (did you mean hidden?)");
 }

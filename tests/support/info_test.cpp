@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "support/json.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 
@@ -141,4 +142,27 @@ TEST_CASE("a key that nobody asked for is an error with the nearest one that som
   const std::string message = message_of(mx::ErrorCode::input, [&] { root.finish(); });
   CHECK(says(message, "f.info:3: unknown key of layer 'experst' (did you mean experts?)"));
   CHECK(says(message_of(mx::ErrorCode::input, [] { InfoNode::load("/nonexistent/x.info"); }), "x.info"));
+}
+
+TEST_CASE("a nested object is read as a file is, and wrong ones are refused in its words") {
+  using mx::sim::Json;
+  const InfoNode root = InfoNode::of(Json{{"a", 1}, {"b", {{"c", "two words ; { }"}, {"f", true}}}, {"env", {{"X", -3}}}, {"i", "x"}}, "object");
+  CHECK(root.integer("A", 0, 5) == 1);
+  const auto b = root.child("b");
+  REQUIRE(b);
+  CHECK(b->text("c") == "two words ; { }");
+  CHECK(b->boolean_or("f", false));
+  CHECK(b->where("c") == "object");
+  CHECK(root.child("env")->entries().front().second == "-3");
+  CHECK(message_of(mx::ErrorCode::input, [&] { root.finish(); }) == "object: unknown key 'i' (did you mean A?)");
+  const auto refused_object = [](const Json& object) { return message_of(mx::ErrorCode::input, [&] { InfoNode::of(object, "object").finish(); }); };
+  CHECK(refused_object(Json{{"a", nullptr}}) == "object: a is null, must be text, a number, a flag or a block");
+  CHECK(refused_object(Json{{"a", {{"b", Json::array({1})}}}}) == "object: a.b is an array, must be text, a number, a flag or a block");
+  CHECK(refused_object(Json{{"a", 1}, {"A", 2}}) == "object: 'A' is already given as 'a'");
+  CHECK(refused_object(Json{{"a b", 1}}) == "object: 'a b' is no key");
+  CHECK(refused_object(Json(3)) == "object: is number, must be an object");
+  CHECK(refused_object(Json{{"a", std::string("x\0y", 3)}}) == "object: a has a zero byte");
+  Json deep{{"a", 1}};
+  for (int i = 0; i < 9; ++i) deep = Json{{"a", deep}};
+  CHECK(refused_object(deep) == "object: blocks nest deeper than 8");
 }
