@@ -1,0 +1,138 @@
+#include "kernels/codec/whole_bytes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "kernels/codec/arguments.hpp"
+#include "model/error.hpp"
+
+namespace mx::kernels {
+namespace {
+
+/// Elements that a thread takes at a time: their packed codes stay in a cache.
+constexpr std::size_t kBandElements = std::size_t{1} << 16;
+
+/// Codes of 4 bits in blocks along the rows: two in a byte for the kernels. Every other format has a byte for each code there too.
+bool is_packed(const BlockFormat& format) { return format.element->width == 4; }
+
+void unpack(std::span<const std::uint8_t> packed, std::uint8_t* codes) {
+  for (std::size_t i = 0; i < packed.size(); ++i) {
+    codes[2 * i] = packed[i] & 0xFU;
+    codes[2 * i + 1] = packed[i] >> 4U;
+  }
+}
+
+/// Returns what the bytes have together above a code.
+unsigned pack(std::span<const std::uint8_t> codes, std::uint8_t* packed) {
+  unsigned above = 0;
+  for (std::size_t i = 0; i < codes.size() / 2; ++i) {
+    const unsigned low = codes[2 * i];
+    const unsigned high = codes[2 * i + 1];
+    above |= low | high;
+    packed[i] = static_cast<std::uint8_t>(low | high << 4U);
+  }
+  return above >> 4U;
+}
+
+void require_codes(std::span<const std::uint8_t> codes, const Format& format, std::size_t first) {
+  if (format.width >= 8) return;
+  const auto wide = std::ranges::find_if(codes, [&](unsigned code) { return code >> format.width != 0; });
+  if (wide == codes.end()) return;
+  throw Error(ErrorCode::usage, "element " + std::to_string(first + static_cast<std::size_t>(wide - codes.begin())) + " is " + std::to_string(*wide) +
+                                    ", but codes of " + std::string(format.name) + " have " + std::to_string(format.width) + " bits");
+}
+
+/// A matrix cut into runs of whole blocks, each a row of its own: what is packed has its blocks along the rows.
+struct Bands {
+  std::size_t elements;  ///< of all
+  std::size_t band;      ///< of one, the last may have fewer
+  std::size_t block;
+  std::size_t count() const { return (elements + band - 1) / band; }
+  std::size_t first(std::size_t i) const { return i * band; }
+  std::size_t size(std::size_t i) const { return std::min(band, elements - first(i)); }
+};
+Bands bands_of(const Shape& shape, const BlockGrid& grid) {
+  const std::size_t block = grid.block_cols;
+  return {shape.rows * shape.cols, std::max(kBandElements / block, std::size_t{1}) * block, block};
+}
+
+/// Every band by one of the threads; what one throws first is thrown behind them.
+template <class Work>
+void for_each_band(const Bands& bands, int threads, const Work& work) {
+  std::exception_ptr failed;
+  const std::size_t count = bands.count();
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (std::size_t i = 0; i < count; ++i) {
+    try {
+      work(bands.first(i), bands.size(i));
+    } catch (...) {
+#pragma omp critical(mxact_whole_bytes)
+      if (!failed) failed = std::current_exception();
+    }
+  }
+  if (failed) std::rethrow_exception(failed);
+}
+
+/// The checks of what is handed over whole, before the bands.
+void require_whole(const Shape& shape, const BlockFormat& format, std::span<const Buffer> buffers, std::size_t words, const Workers& workers) {
+  require_workers(workers);
+  const QuantizedSizes sizes = whole_byte_sizes(shape, format);
+  require_size(buffers[0], shape.rows * shape.cols * words, shape);
+  require_size(buffers[1], sizes.codes, shape);
+  require_size(buffers[2], sizes.scales, shape);
+  require_separate(buffers);
+}
+
+}  // namespace
+
+QuantizedSizes whole_byte_sizes(const Shape& shape, const BlockFormat& format) {
+  return {shape.rows * shape.cols, block_grid(shape, format).count() * scale_bytes(format)};
+}
+
+void quantize_whole_bytes(const ElementBits& elements, const Shape& shape, const Recipe& recipe, const TensorScale& tensor, const QuantizedRoom& out,
+                          const Workers& workers) {
+  const BlockFormat& format = *recipe.format;
+  if (!is_packed(format)) return quantize(elements, shape, recipe, tensor, ScaleLayout::rows, out, workers);
+  const std::size_t words = word_bytes(*elements.format);
+  const std::size_t scale = scale_bytes(format);
+  require_whole(shape, format,
+                std::array<Buffer, 3>{
+                    {{"elements", elements.bytes, words}, {"codes", std::as_bytes(out.codes), 1}, {"scales", std::as_bytes(out.scales), scale}}},
+                words, workers);
+  const Bands bands = bands_of(shape, block_grid(shape, format));
+  for_each_band(bands, workers.threads, [&](std::size_t first, std::size_t count) {
+    std::vector<std::uint8_t> packed(count / 2);
+    const QuantizedRoom room{packed, out.scales.subspan(first / bands.block * scale, count / bands.block * scale)};
+    quantize({elements.format, elements.bytes.subspan(first * words, count * words)}, {1, count}, recipe, tensor, ScaleLayout::rows, room,
+             {workers.tier, 1});
+    unpack(packed, out.codes.data() + first);
+  });
+}
+
+void dequantize_whole_bytes(const QuantizedBits& blocks, const Shape& shape, const Dequantizer& how, const TensorScale& tensor,
+                            const ElementRoom& out, const Workers& workers) {
+  const BlockFormat& format = *how.format;
+  const std::size_t words = word_bytes(*out.format);
+  const std::size_t scale = scale_bytes(format);
+  require_whole(shape, format,
+                std::array<Buffer, 3>{
+                    {{"elements", out.bytes, words}, {"codes", std::as_bytes(blocks.codes), 1}, {"scales", std::as_bytes(blocks.scales), scale}}},
+                words, workers);
+  if (!is_packed(format)) {
+    require_codes(blocks.codes, *format.element, 0);
+    return dequantize(blocks, shape, how, tensor, ScaleLayout::rows, out, workers);
+  }
+  const Bands bands = bands_of(shape, block_grid(shape, format));
+  for_each_band(bands, workers.threads, [&](std::size_t first, std::size_t count) {
+    std::vector<std::uint8_t> packed(count / 2);
+    const auto codes = blocks.codes.subspan(first, count);
+    if (pack(codes, packed.data()) != 0) require_codes(codes, *format.element, first);
+    dequantize({packed, blocks.scales.subspan(first / bands.block * scale, count / bands.block * scale)}, {1, count}, how, tensor, ScaleLayout::rows,
+               {out.format, out.bytes.subspan(first * words, count * words)}, {workers.tier, 1});
+  });
+}
+
+}  // namespace mx::kernels

@@ -1,0 +1,135 @@
+#include "kernels/sweep/codes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "kernels/codec/arguments.hpp"
+#include "kernels/sweep/encode.hpp"
+#include "model/error.hpp"
+
+namespace mx::kernels {
+namespace {
+
+/// Codes that a thread takes at a time.
+constexpr std::size_t kPiece = 4096;
+
+using Words = std::array<std::uint32_t, kPiece>;
+
+template <class Word>
+void widen(const std::byte* from, std::size_t count, std::uint32_t* to) {
+  for (std::size_t i = 0; i < count; ++i) {
+    Word word;
+    std::memcpy(&word, from + i * sizeof(Word), sizeof(Word));
+    to[i] = word;
+  }
+}
+template <class Word>
+void narrow(const std::uint32_t* from, std::size_t count, std::byte* to) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto word = static_cast<Word>(from[i]);
+    std::memcpy(to + i * sizeof(Word), &word, sizeof(Word));
+  }
+}
+
+void read_words(const CodeBits& from, std::size_t first, std::size_t count, std::uint32_t* to) {
+  const std::size_t bytes = code_bytes(*from.format);
+  const std::byte* const at = from.bytes.data() + first * bytes;
+  if (bytes == 1) return widen<std::uint8_t>(at, count, to);
+  if (bytes == 2) return widen<std::uint16_t>(at, count, to);
+  std::memcpy(to, at, count * bytes);
+}
+
+void write_words(const CodeRoom& to, std::size_t first, std::size_t count, const std::uint32_t* from) {
+  const std::size_t bytes = code_bytes(*to.format);
+  std::byte* const at = to.bytes.data() + first * bytes;
+  if (bytes == 1) return narrow<std::uint8_t>(from, count, at);
+  if (bytes == 2) return narrow<std::uint16_t>(from, count, at);
+  std::memcpy(at, from, count * bytes);
+}
+
+/// A word may have more bits than a code.
+void require_codes(std::span<const std::uint32_t> words, const Format& format, std::size_t first) {
+  if (format.width % 8 == 0) return;
+  const auto wide = std::ranges::find_if(words, [&](std::uint32_t word) { return word >> format.width != 0; });
+  if (wide == words.end()) return;
+  throw Error(ErrorCode::usage, "element " + std::to_string(first + static_cast<std::size_t>(wide - words.begin())) + " is " + std::to_string(*wide) +
+                                    ", but codes of " + std::string(format.name) + " have " + std::to_string(format.width) + " bits");
+}
+
+std::vector<std::uint32_t> table_of(const Format& from, const Format& to, const Conversion& how) {
+  std::vector<std::uint32_t> table(std::size_t{1} << from.width);
+  for (std::uint32_t code = 0; code < table.size(); ++code) table[code] = convert(code, from, to, how);
+  return table;
+}
+
+/// How the codes of a piece are converted, in place.
+class Converter {
+ public:
+  Converter(const Format& from, const Format& to, const Conversion& how, std::size_t count, const IsaTier& tier)
+      : from_(from), to_(to), how_(how), tier_(tier), is_fast_(from == kF32 && has_encode(to, how)) {
+    // A table is worth its codes; one with a NaN that is refused cannot be made.
+    if (from.width <= 16 && how.nan_rule != NanRule::refused && count >> from.width != 0) table_ = table_of(from, to, how);
+  }
+
+  void convert_piece(std::span<std::uint32_t> words) const {
+    if (is_fast_) return encode(words, to_, how_, words, tier_);
+    if (table_.empty()) {
+      for (std::uint32_t& word : words) word = convert(word, from_, to_, how_);
+    } else {
+      for (std::uint32_t& word : words) word = table_[word];
+    }
+  }
+
+ private:
+  const Format& from_;
+  const Format& to_;
+  const Conversion& how_;
+  const IsaTier& tier_;
+  bool is_fast_;
+  std::vector<std::uint32_t> table_;
+};
+
+}  // namespace
+
+std::size_t code_bytes(const Format& format) { return format.width <= 8 ? 1 : format.width <= 16 ? 2 : 4; }
+
+void convert_codes(const CodeBits& from, const Conversion& how, const CodeRoom& to, const Workers& workers) {
+  require_workers(workers);
+  if (is_stochastic(how.rounding)) {
+    throw Error(ErrorCode::usage, "rounding " + std::string(name_of(how.rounding)) + " takes random bits: codes are converted one by one");
+  }
+  const std::size_t width = code_bytes(*from.format);
+  const std::size_t count = from.bytes.size() / width;
+  if (from.bytes.size() % width != 0 || to.bytes.size() != count * code_bytes(*to.format)) {
+    throw Error(ErrorCode::usage, std::to_string(from.bytes.size()) + " bytes of " + std::string(from.format->name) + " into " +
+                                      std::to_string(to.bytes.size()) + " of " + std::string(to.format->name) + ": sizes that do not fit");
+  }
+  const std::array<Buffer, 2> buffers{{{"codes", from.bytes, width}, {"results", to.bytes, code_bytes(*to.format)}}};
+  require_separate(buffers);
+  const Converter converter(*from.format, *to.format, how, count, *workers.tier);
+  const std::size_t pieces = (count + kPiece - 1) / kPiece;
+  std::exception_ptr failed;
+#pragma omp parallel for schedule(static) num_threads(workers.threads)
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    try {
+      alignas(64) Words words;
+      const std::size_t first = piece * kPiece;
+      const auto some = std::span(words).first(std::min(kPiece, count - first));
+      read_words(from, first, some.size(), some.data());
+      require_codes(some, *from.format, first);
+      converter.convert_piece(some);
+      write_words(to, first, some.size(), some.data());
+    } catch (...) {
+#pragma omp critical(mxact_convert_codes)
+      if (!failed) failed = std::current_exception();
+    }
+  }
+  if (failed) std::rethrow_exception(failed);
+}
+
+}  // namespace mx::kernels
