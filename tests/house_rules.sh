@@ -26,17 +26,19 @@ forbid "sim/execute sim/transport sim/study sim/sweep" '#include "sim/checkpoint
 forbid "golden" '#include "(verbs|cli|props|tests|bench)/' "golden may not look up"
 forbid "verbs" '#include "(cli|props|tests|bench)/' "verbs may not look up"
 forbid "cli" '#include "(props|tests|bench)/' "nothing shipped includes props, tests or bench"
+forbid "python" '#include "(cli|props|tests|bench)/' "python stands on verbs and what is below, as cli does"
+forbid "model support kernels sim golden verbs cli props tests bench" '#include ["<](python|nanobind)/' "nothing includes python, and nanobind is its own"
 forbid "model support kernels sim golden verbs cli props tests bench" '#include [<"]CLI(/|11)' "CLI11 costs seconds in every file that sees it: cli/verb.hpp hides it" "cli/verb.cpp:"
 forbid "model" '#include <(fmt|boost|nlohmann|CLI|omp|mpfr)' "model depends on the standard library alone"
 forbid "model" 'std::(exp|exp2|log|log2|pow|tanh|erf|ldexp|frexp|sin|cos)\(' "model calls no libm"
 forbid "props tests verbs golden sim support kernels model" 'rc::(check|prop)\(|checkTestable|checkProperty' \
   "a property runs under its law's name: what replays another one would pass over it" "checkProperty(testable, metadata"
 # Foreign headers cost seconds in every file that sees them: each has one door.
-forbid "model support kernels sim golden verbs cli props tests bench" '#include <nlohmann/' "JSON is read, held and printed by support/json.hpp" "support/json_p"
+forbid "model support kernels sim golden verbs cli python props tests bench" '#include <nlohmann/' "JSON is read, held and printed by support/json.hpp" "support/json_p"
 headers=$(grep -rlE --include='*.hpp' '#include <(nlohmann|CLI|boost|fmt/format)' model support kernels sim golden verbs cli props tests bench) && {
   echo "headers that include a foreign one which costs seconds:"; echo "$headers"; broken=1; }
 # The axes of a layout have names too; a half of gate and up is one.
-forbid "model support sim kernels golden verbs cli" '\b(backend|name|implementation|device|build|model) *== *"[A-Za-z]' \
+forbid "model support sim kernels golden verbs cli python" '\b(backend|name|implementation|device|build|model) *== *"[A-Za-z]' \
   "a backend or an implementation is a row of a table, never a branch" '.name == "half"'
 
 # An engine's words for backends and classes: in a family's own rows, in the engine, in what holds one against the other, in recordings. Needs of a
@@ -68,7 +70,7 @@ undocumented=$(find model support sim -name '*.hpp' -print0 | xargs -0 awk -f te
 [[ -z $undocumented ]] || { echo "public functions without a word on what they give (shapes, units, errors, source):"; echo "$undocumented"; broken=1; }
 
 # A file that needs a table of contents is two files. What is longer has its reason here.
-long=$(find model kernels support sim golden verbs cli props tests bench \( -name '*.cpp' -o -name '*.hpp' \) -print0 | xargs -0 awk 'FNR == 421 { print FILENAME }')
+long=$(find model kernels support sim golden verbs cli python props tests bench \( -name '*.cpp' -o -name '*.hpp' -o -name '*.py' \) -print0 | xargs -0 awk 'FNR == 421 { print FILENAME }')
 [[ -z $long ]] || { echo "more than 420 lines:"; echo "$long"; broken=1; }
 
 [[ $broken -eq 0 ]] && echo "the house stands"

@@ -76,8 +76,11 @@ class Converter {
     if (from.width <= 16 && how.nan_rule != NanRule::refused && count >> from.width != 0) table_ = table_of(from, to, how);
   }
 
+  bool is_fast() const { return is_fast_; }
+  /// fp32 bits where they lie.
+  void encode_piece(std::span<const std::uint32_t> f32, std::span<std::uint32_t> codes) const { encode(f32, to_, how_, codes, tier_); }
+
   void convert_piece(std::span<std::uint32_t> words) const {
-    if (is_fast_) return encode(words, to_, how_, words, tier_);
     if (table_.empty()) {
       for (std::uint32_t& word : words) word = convert(word, from_, to_, how_);
     } else {
@@ -112,6 +115,7 @@ void convert_codes(const CodeBits& from, const Conversion& how, const CodeRoom& 
   const std::array<Buffer, 2> buffers{{{"codes", from.bytes, width}, {"results", to.bytes, code_bytes(*to.format)}}};
   require_separate(buffers);
   const Converter converter(*from.format, *to.format, how, count, *workers.tier);
+  const auto* const f32 = reinterpret_cast<const std::uint32_t*>(from.bytes.data());  // where the source is
   const std::size_t pieces = (count + kPiece - 1) / kPiece;
   std::exception_ptr failed;
 #pragma omp parallel for schedule(static) num_threads(workers.threads)
@@ -120,9 +124,13 @@ void convert_codes(const CodeBits& from, const Conversion& how, const CodeRoom& 
       alignas(64) Words words;
       const std::size_t first = piece * kPiece;
       const auto some = std::span(words).first(std::min(kPiece, count - first));
-      read_words(from, first, some.size(), some.data());
-      require_codes(some, *from.format, first);
-      converter.convert_piece(some);
+      if (converter.is_fast()) {
+        converter.encode_piece({f32 + first, some.size()}, some);
+      } else {
+        read_words(from, first, some.size(), some.data());
+        require_codes(some, *from.format, first);
+        converter.convert_piece(some);
+      }
       write_words(to, first, some.size(), some.data());
     } catch (...) {
 #pragma omp critical(mxact_convert_codes)

@@ -1,0 +1,44 @@
+#pragma once
+// What the files of the extension share. Python's side checks types and shapes and says what is wrong with them; here are names, sizes and bits.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "kernels/codec/codec.hpp"
+#include "model/numerics/profile.hpp"
+#include "support/json.hpp"
+
+namespace mx::python {
+
+namespace nb = nanobind;
+
+/// Bytes of an array, which Python's side has made contiguous.
+using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Room = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+inline std::span<const std::uint8_t> span_of(const Bytes& bytes) { return {bytes.data(), bytes.size()}; }
+inline std::span<std::uint8_t> span_of(const Room& room) { return {room.data(), room.size()}; }
+
+/// The best tier of this processor, on as many threads as mxact.threads() says.
+kernels::Workers workers();
+
+/// What Python has for a JSON value, and the reverse: Error(input) for what JSON has not, naming the key.
+nb::object to_python(const sim::Json& json);
+sim::Json to_json(nb::handle value, const std::string& where, const std::string& key);
+
+void bind_blocks(nb::module_& module);
+void bind_conversions(nb::module_& module);
+void bind_products(nb::module_& module);
+void bind_select(nb::module_& module);
+void bind_tables(nb::module_& module);
+void bind_threads(nb::module_& module);
+
+}  // namespace mx::python

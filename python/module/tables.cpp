@@ -1,0 +1,72 @@
+// Names of the tables, and the facts of a row that shapes follow from.
+
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "kernels/sweep/codes.hpp"
+#include "model/deployment/version.hpp"
+#include "model/families/memory.hpp"
+#include "model/families/stage.hpp"
+#include "model/numerics/contract.hpp"
+#include "python/module/core.hpp"
+
+namespace mx::python {
+namespace {
+
+using Names = std::vector<std::string>;
+
+template <class Rows>
+Names names_of(const Rows& rows) {
+  Names names;
+  for (const auto& row : rows) names.emplace_back(row.name);
+  return names;
+}
+
+Names engines() {
+  Names names;
+  for (const Engine engine : known_engines()) names.emplace_back(name_of(engine));
+  return names;
+}
+
+Names backends(const std::optional<std::string>& engine) {
+  const std::optional<Engine> asked = engine ? std::optional(layout::conversion_engine_named(*engine)) : std::nullopt;
+  Names names;
+  for (const layout::BackendLayout& row : layout::all_backend_layouts()) {
+    if (asked && !row.engines.has(*asked)) continue;
+    if (std::ranges::find(names, row.backend) == names.end()) names.emplace_back(row.backend);
+  }
+  return names;
+}
+
+/// The name in the table, and the bytes of the word that holds a code.
+std::tuple<std::string, std::size_t> format_facts(const std::string& name) {
+  const Format& format = format_named(name);
+  return {std::string(format.name), kernels::code_bytes(format)};
+}
+
+/// The name in the table, element and scale format, elements of a block along a row (0: the row) and rows of a block.
+std::tuple<std::string, std::string, std::string, int, int> block_format_facts(const std::string& name) {
+  const BlockFormat& format = block_format_named(name);
+  return {std::string(format.name), std::string(format.element->name), std::string(format.scale->name), format.block / format.block_rows,
+          format.block_rows};
+}
+
+}  // namespace
+
+void bind_tables(nb::module_& module) {
+  module.def("formats", [] { return names_of(all_formats()); });
+  module.def("block_formats", [] { return names_of(all_block_formats()); });
+  module.def("profiles", [] { return names_of(all_profiles()); });
+  module.def("contracts", [] { return names_of(all_contracts()); });
+  module.def("layouts", [] { return names_of(layout::all_stage_layouts()); });
+  module.def("engines", engines);
+  module.def("backends", backends, nb::arg("engine").none());
+  module.def(
+      "profile_name", [](const std::string& name) { return std::string(profile_named(name).name); }, nb::arg("name"));
+  module.def("format_facts", format_facts, nb::arg("name"));
+  module.def("block_format_facts", block_format_facts, nb::arg("name"));
+}
+
+}  // namespace mx::python

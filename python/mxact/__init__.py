@@ -1,0 +1,42 @@
+"""The bit-exact authority for microscaled MoE inference: arrays in, answers out.
+
+    import numpy, mxact
+    q = mxact.quantize(numpy.float32([[0.3] * 32]), "mxfp4", profile="torchao-rceil")
+    mxact.dequantize(q)
+
+Every answer has the bits of the model. What cannot be answered raises mxact.Error: one sentence that names the value and the rule.
+"""
+
+from importlib.metadata import PackageNotFoundError as _PackageNotFoundError
+from importlib.metadata import version as _version
+
+from mxact._blocks import Quantized, TensorScale, dequantize, quantize
+from mxact._conversions import convert
+from mxact._error import Error
+from mxact._products import dot
+from mxact._select import select
+from mxact._tables import backends, block_formats, contracts, engines, formats, layouts, profiles, threads
+
+try:
+    __version__: str = _version("mxact")
+except _PackageNotFoundError:  # run from a build folder
+    __version__ = "unknown"
+
+__all__ = [
+    "Error",
+    "Quantized",
+    "TensorScale",
+    "backends",
+    "block_formats",
+    "contracts",
+    "convert",
+    "dequantize",
+    "dot",
+    "engines",
+    "formats",
+    "layouts",
+    "profiles",
+    "quantize",
+    "select",
+    "threads",
+]

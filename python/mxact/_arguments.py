@@ -1,0 +1,129 @@
+"""What callers hand over, checked before the C++ side sees it: a word, a flag, an array of codes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from mxact import _core
+from mxact._error import Error
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+# Formats that NumPy or ml_dtypes have a dtype for; codes of all others are unsigned integers.
+_DTYPES: dict[str, np.dtype[Any]] = {
+    "e4m3fn": np.dtype(ml_dtypes.float8_e4m3fn),
+    "e5m2": np.dtype(ml_dtypes.float8_e5m2),
+    "e4m3fnuz": np.dtype(ml_dtypes.float8_e4m3fnuz),
+    "e5m2fnuz": np.dtype(ml_dtypes.float8_e5m2fnuz),
+    "e2m3": np.dtype(ml_dtypes.float6_e2m3fn),
+    "e3m2": np.dtype(ml_dtypes.float6_e3m2fn),
+    "e2m1": np.dtype(ml_dtypes.float4_e2m1fn),
+    "e8m0": np.dtype(ml_dtypes.float8_e8m0fnu),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "fp16": np.dtype(np.float16),
+    "f32": np.dtype(np.float32),
+}
+_FORMATS = {dtype: name for name, dtype in _DTYPES.items()}
+_UNSIGNED: dict[int, np.dtype[Any]] = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32)}
+# Devices of DLPack whose memory this processor reads: the host's own, and pinned memory.
+_HOST = (1, 3, 11)
+
+
+def word(name: str, value: object) -> str:
+    """A name of some table."""
+    if not isinstance(value, str):
+        raise Error(f"{name} is of type {type(value).__name__}, must be text", place=name)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise Error(f"{name} is no UTF-8: {value!r}", place=name) from None
+    return value
+
+
+def optional_word(name: str, value: object) -> str | None:
+    return None if value is None else word(name, value)
+
+
+def flag(name: str, value: object) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise Error(f"{name} is {value!r}, must be True or False", place=name)
+    return bool(value)
+
+
+def integer(name: str, value: object) -> int:
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        number = int(value)
+        if -(1 << 31) <= number < 1 << 31:
+            return number
+    raise Error(f"{name} is {value!r}, must be a whole number of at most 31 bits", place=name)
+
+
+def f32_bits(name: str, value: object) -> int:
+    """fp32 bits of a number, the nearest where fp32 has it not."""
+    if isinstance(value, (bool, str, bytes)):
+        raise Error(f"{name} is {value!r}, must be a number", place=name)
+    try:
+        with np.errstate(over="ignore"):
+            return int(np.float32(float(value)).view(np.uint32))  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        raise Error(f"{name} is of type {type(value).__name__}, must be a number", place=name) from None
+
+
+def dtype_of(format_name: str) -> np.dtype[Any]:
+    """The dtype of codes of a format."""
+    name, size = _core.format_facts(format_name)
+    return _DTYPES.get(name, _UNSIGNED[size])
+
+
+def array(name: str, value: object) -> Array:
+    """A NumPy array of what has one, or shows its memory."""
+    if not isinstance(value, np.ndarray):
+        _require_host(name, value)
+        try:
+            value = np.asarray(value)
+        except Exception as problem:  # noqa: BLE001  (another library's, of any kind)
+            raise Error(f"{name} is of type {type(value).__name__}, which NumPy makes no array of: {problem}", place=name) from None
+    if isinstance(value, np.ma.MaskedArray):
+        raise Error(f"{name} is a masked array: fill what is masked", place=name)
+    return value
+
+
+def _require_host(name: str, value: object) -> None:
+    device = getattr(value, "__dlpack_device__", None)
+    if device is None:
+        return
+    try:
+        kind, number = device()
+        kind = int(kind)
+    except Exception as problem:  # noqa: BLE001  (likewise)
+        raise Error(f"{name} is of type {type(value).__name__}, which does not say where its memory is: {problem}", place=name) from None
+    if kind not in _HOST:
+        raise Error(f"{name} is in the memory of device {kind}:{number}: copy it to the host", place=name)
+
+
+def format_of(name: str, values: Array, source: object) -> str:
+    """The format of an array's codes: what its dtype says, or `source` for unsigned integers."""
+    wanted = None if source is None else _core.format_facts(word("source", source))
+    known = _FORMATS.get(values.dtype)
+    if known is not None:
+        if wanted is not None and wanted[0] != known:
+            raise Error(f"{name} is {values.dtype}, which has codes of {known}, not of {wanted[0]}", place=name)
+        return known
+    if values.dtype.kind != "u" or values.dtype.itemsize not in _UNSIGNED:
+        names = ", ".join(str(dtype) for dtype in _FORMATS)
+        raise Error(f"{name} is {values.dtype}, must be one of {names}, or codes as unsigned integers with their format in source", place=name)
+    if not values.dtype.isnative:
+        raise Error(f"{name} is {values.dtype.newbyteorder('S')} of the other byte order: copy it into this machine's", place=name)
+    if wanted is None:
+        raise Error(f"{name} is {values.dtype}: say in source which format its codes have", place=name)
+    if wanted[1] != values.dtype.itemsize:
+        raise Error(f"{name} is {values.dtype}, but codes of {wanted[0]} are {_UNSIGNED[wanted[1]]}", place=name)
+    return wanted[0]
+
+
+def flat_bytes(values: Array) -> Array:
+    """All bytes in order; a view where the array is contiguous."""
+    return np.require(values, requirements=["C", "A"]).reshape(-1).view(np.uint8)

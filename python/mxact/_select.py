@@ -1,0 +1,40 @@
+"""What an engine chooses for a deployment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from mxact import _core
+from mxact._arguments import flag, optional_word, word
+from mxact._error import Error
+
+
+def select(deployment: object, engine: str | None = None, oracle: str | None = None, strict: bool = False) -> dict[str, Any]:
+    """Which backend the engine would choose, and why.
+
+    deployment: a path (text without line ends and braces, or os.PathLike), the text of such a file, or a nested dict with its keys (docs/deployment.md):
+    {"platform": "B200", "layer": {"experts": 128, "top_k": 4, "hidden": 2880, "intermediate": 2880}}.
+    engine: a month ("2026-05"), a release ("vllm==0.22.1") or a commit; without it the default that the answer names. oracle: instead of the
+    deployment's. strict: never a backend whose kernel's needs are broken; "skipped" then says what was left out.
+    Returns what `mxact select --json` prints behind its head: "engine", "oracle", "choice" with "setup" or, where the engine refuses, "refusal"
+    (which is an answer, not an error), "failure", "trace". Sizes are elements.
+    Raises mxact.Error: "input" for what breaks the rules of deployment files, in a dict as in a file; "usage" or "unsupported" for unknown names.
+    """
+    asked, name, is_strict = optional_word("engine", engine), optional_word("oracle", oracle) or "", flag("strict", strict)
+    if isinstance(deployment, Mapping):
+        return _core.select_dict(_plain(deployment), asked, name, is_strict)
+    if isinstance(deployment, os.PathLike):
+        deployment = os.fspath(deployment)
+    elif isinstance(deployment, str) and any(sign in deployment for sign in "\n{"):
+        return _core.select_text(word("deployment", deployment), asked, name, is_strict)
+    if not isinstance(deployment, str):
+        raise Error(f"deployment is of type {type(deployment).__name__}, must be a path, text or a dict", place="deployment")
+    return _core.select_file(word("deployment", deployment), asked, name, is_strict)
+
+
+def _plain(value: Mapping[Any, Any], depth: int = 0) -> dict[Any, Any]:
+    """Other mappings as dicts; what nests deeper than any file may is refused there."""
+    deepest = 16
+    return {key: _plain(member, depth + 1) if isinstance(member, Mapping) and depth < deepest else member for key, member in value.items()}

@@ -1,0 +1,54 @@
+"""Names that the other calls take."""
+
+from __future__ import annotations
+
+from mxact import _core
+from mxact._arguments import integer, optional_word
+
+
+def formats() -> list[str]:
+    """Number formats: what convert() takes and gives. `mxact formats` shows their bits, ranges and sources."""
+    return _core.formats()
+
+
+def block_formats() -> list[str]:
+    """Block formats: what quantize() takes. `mxact formats` shows elements, scales and block lengths."""
+    return _core.block_formats()
+
+
+def profiles() -> list[str]:
+    """Profiles: whose rounding, scale rule, overflow and NaN is meant. `mxact formats --profile NAME` shows what one does."""
+    return _core.profiles()
+
+
+def contracts() -> list[str]:
+    """Contracts of dot products. `mxact formats` shows what each does and on which grounds."""
+    return _core.contracts()
+
+
+def layouts() -> list[str]:
+    """Layouts that are building blocks. `mxact layout show NAME` shows one."""
+    return _core.layouts()
+
+
+def backends(engine: str | None = None) -> list[str]:
+    """Backends whose layouts the model has: of every version of an engine, or of the one that `engine` names.
+
+    Raises mxact.Error for a version that has no tables of conversions, naming those that have.
+    """
+    return _core.backends(optional_word("engine", engine))
+
+
+def engines() -> list[str]:
+    """Versions of engines, the oldest first."""
+    return _core.engines()
+
+
+def threads(n: int | None = None) -> int:
+    """On how many threads calls run; with `n`, from 1 to 1024, from now on on so many. Results do not depend on it.
+
+    In the beginning as many as OpenMP would take. A forked child has one and takes no more.
+    """
+    if n is not None:
+        _core.set_threads(integer("threads", n))
+    return _core.threads()

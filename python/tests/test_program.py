@@ -1,0 +1,165 @@
+"""The package and the program give the same bits and the same documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mxact
+from conftest import SOURCE, finite_f32, hard_f32, program
+
+
+def test_every_profile_quantizes_as_the_program_does() -> None:
+    tried = 0
+    for profile in mxact.profiles():
+        for format in mxact.block_formats():
+            rows, columns = (128, 128) if format.endswith("128x128") else (3, 128)
+            x = hard_f32(rows * columns, 7).reshape(rows, columns)
+            try:
+                q = mxact.quantize(x.view(np.float32), format, profile=profile)
+            except mxact.Error as error:
+                assert error.code == "usage", error
+                continue
+            blocks = program("quantize", format, "--profile", profile, "--rows", str(rows), values=x)
+            assert [int(block["scale"], 16) for block in blocks["blocks"]] == q.scales.view(f"u{q.scales.itemsize}").reshape(-1).tolist(), (profile, format)
+            codes = [int(element["code"], 16) for block in blocks["blocks"] for element in block["elements"]]
+            # Squares come one after the other, and here is one.
+            assert codes == q.codes.view(np.uint8).reshape(-1).tolist(), (profile, format)
+            tried += 1
+    assert tried >= 60
+
+
+def test_every_profile_dequantizes_as_the_program_does() -> None:
+    tried = 0
+    for profile in mxact.profiles():
+        for format in mxact.block_formats():
+            x = hard_f32(256, 11).reshape(2, 128)
+            try:
+                q = mxact.quantize(x.view(np.float32), format, profile=profile)
+            except mxact.Error:
+                continue
+            blocks = program("quantize", format, "--profile", profile, "--rows", "2", values=x)
+            expected = [int(element["dequantized"], 16) for block in blocks["blocks"] for element in block["elements"]]
+            assert mxact.dequantize(q).view(np.uint32).reshape(-1).tolist() == expected, (profile, format)
+            tried += 1
+    assert tried >= 60
+
+
+def test_every_conversion_from_fp32_is_the_programs() -> None:
+    tried = 0
+    x = hard_f32(200, 3)
+    for profile in mxact.profiles():
+        for format in mxact.formats():
+            try:
+                codes = mxact.convert(x.view(np.float32), format, profile=profile)
+            except mxact.Error as error:
+                assert error.code == "usage", error
+                continue
+            results = program("encode", format, "--profile", profile, values=x)["results"]
+            assert [int(result["code"], 16) for result in results] == codes.view(f"u{codes.itemsize}").tolist(), (profile, format)
+            tried += 1
+    assert tried >= 150
+
+
+@pytest.mark.parametrize("source", ["bf16", "fp16", "e4m3fn", "e5m2", "e2m1", "e8m0", "mxint8"])
+def test_narrow_sources(source: str) -> None:
+    width = {"bf16": 16, "fp16": 16, "e2m1": 4}.get(source, 8)
+    every = np.arange(1 << width).astype(np.uint16 if width == 16 else np.uint8)
+    # All codes at once go by a table, a few of them by the model.
+    some = every[:: max(1, every.size // 100)]
+    for target in ("f32", "bf16", "e4m3fn", "e2m3"):
+        codes = mxact.convert(every, target, source=source)
+        results = program("encode", target, "--from", source, values=some, bits=width)["results"]
+        few = mxact.convert(some, target, source=source)
+        assert [int(result["code"], 16) for result in results] == few.view(f"u{few.itemsize}").tolist()
+        assert np.array_equal(codes.view(f"u{codes.itemsize}")[:: max(1, every.size // 100)], few.view(f"u{few.itemsize}"))
+
+
+def without_head(document: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in document.items() if key not in ("schema", "mxact")}
+
+
+def test_choices_of_the_example_deployments(examples: list[Path]) -> None:
+    tried = 0
+    for path in examples:
+        for engine in mxact.engines()[:2]:
+            for strict in (False, True):
+                try:
+                    answer = mxact.select(path, engine=engine, strict=strict)
+                except mxact.Error as error:  # a simulation's file, or no such oracle in that version
+                    assert error.code in ("input", "unsupported"), error
+                    continue
+                words = ["select", str(path), "--engine", engine, *(["--strict"] if strict else [])]
+                assert answer == without_head(program(*words, status=0 if "choice" in answer else 4))
+                assert answer == mxact.select(path.read_text(), engine=engine, strict=strict)
+                assert answer == mxact.select(str(path), engine=engine, strict=strict)
+                tried += 1
+    assert tried >= 40
+
+
+def test_a_dict_is_a_file() -> None:
+    layer = {"experts": 128, "top_k": 4, "hidden": 2880, "intermediate": 2880}
+    deployment = {"platform": "SM100", "layer": layer, "parallel": {"tp": np.int64(2)}, "env": {"VLLM_MXFP4_USE_MARLIN": 1}, "backend": "auto"}
+    text = "platform SM100\nlayer { experts 128 top_k 4 hidden 2880 intermediate 2880 }\nparallel { tp 2 }\nenv { VLLM_MXFP4_USE_MARLIN 1 }\nbackend auto\n"
+    text = text.replace(" top_k", "\ntop_k").replace(" hidden", "\nhidden").replace(" intermediate", "\nintermediate")
+    assert mxact.select(deployment) == mxact.select(text)
+    for where, key, value, sentence in [
+        ("layer", "hiden", 2880, "deployment: unknown key of layer 'hiden' (did you mean hidden?)"),
+        ("layer", "top_k", 129, "deployment: layer.top_k is '129', must be a whole number in [1, 128]"),
+        ("layer", "hidden", 2880.5, "deployment: layer.hidden is '2880.5', must be a whole number in [1, 1048576]"),
+        ("layer", "bias", "perhaps", "deployment: layer.bias is 'perhaps', must be true or false"),
+        ("layer", "hidden", None, "deployment: layer.hidden is of type NoneType, must be text, a number, a flag or a dict"),
+        ("layer", "hidden", {"of": 1}, "deployment: layer.hidden takes a value, not a block"),
+        ("parallel", "TP", 2, "deployment: 'tp' is already given as 'TP'"),
+        ("", "layer", 3, "deployment: layer takes a block in braces, not a value"),
+        ("", "platform", "SM10", "deployment: platform: unknown name 'SM10' (did you mean SM80?)"),
+        ("", "no key", 1, "deployment: 'no key' is no key"),
+        ("", 7, 1, "deployment: has a key that is no text but of type int"),
+    ]:
+        broken: dict[Any, Any] = {**deployment, "layer": dict(layer), "parallel": {}}
+        target = broken[where] if where else broken
+        target[key] = value
+        if key == "TP":
+            target["tp"] = 1
+        with pytest.raises(mxact.Error) as refused:
+            mxact.select(broken)
+        assert str(refused.value) == sentence
+        assert (refused.value.code, refused.value.place) == ("input", "deployment")
+
+
+def test_dot_products_of_the_contracts() -> None:
+    # By hand: 1 * 2 + 3 * 4, exact in every contract that takes fp32 numbers.
+    a, b = np.float32([1, 3]), np.float32([2, 4])
+    assert mxact.dot(a, b, "exact") == np.float32(14)
+    assert mxact.dot(a, b, "exact", c=1, bias=0.5) == np.float32(15.5)
+    # An exact sum in Python's own rationals, rounded once.
+    from fractions import Fraction
+
+    x, y = finite_f32(64, 1), finite_f32(64, 2)
+    x, y = np.clip(x, -1e9, 1e9), np.clip(y, -1e9, 1e9)
+    total = sum(Fraction(float(p)) * Fraction(float(r)) for p, r in zip(x, y, strict=True))
+    low, high = np.float32(float(total)), mxact.dot(x, y, "exact")
+    assert abs(Fraction(float(high)) - total) <= abs(Fraction(float(low)) - total)
+    q = mxact.quantize(x, "mxfp4"), mxact.quantize(y, "mxfp4")
+    numbers = [mxact.dequantize(one).astype(np.float64) for one in q]
+    exact = sum(Fraction(p) * Fraction(r) for p, r in zip(*(one.tolist() for one in numbers), strict=True))
+    assert mxact.dot(*q, "exact") == np.float32(float(exact))
+
+
+def test_names_are_those_of_the_program() -> None:
+    tables = program("formats")
+    assert mxact.formats() == [row["name"] for row in tables["formats"]]
+    assert mxact.block_formats() == [row["name"] for row in tables["block_formats"]]
+    assert mxact.profiles() == [row["name"] for row in tables["profiles"]]
+    assert mxact.contracts() == [row["name"] for row in tables["contracts"]]
+    layouts = program("layout", "list")
+    assert mxact.layouts() == [row["name"] for row in layouts["building_blocks"]]
+    assert sorted(mxact.backends()) == sorted({row["backend"] for row in layouts["backends"]})
+    for engine in ("vllm@2026-05", "vllm@2026-08"):
+        rows = program("layout", "list", "--engine", engine)["backends"]
+        assert sorted(mxact.backends(engine=engine)) == sorted({row["backend"] for row in rows})
+    version = (SOURCE / "CMakeLists.txt").read_text().split("project(mxact VERSION ")[1].split()[0]
+    assert mxact.__version__ == version
