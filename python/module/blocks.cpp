@@ -1,5 +1,9 @@
 // Tensors to block codes and back.
 
+#include <nanobind/stl/pair.h>
+
+#include <utility>
+
 #include "kernels/codec/whole_bytes.hpp"
 #include "python/module/core.hpp"
 
@@ -9,9 +13,9 @@ namespace {
 using Bits = std::optional<std::uint32_t>;
 
 /// Which of the tensor's numbers the recipe cannot do without: the encode scale, the decode scale.
-nb::tuple recipe_needs(const std::string& format, const std::string& profile, const std::string& source) {
+std::pair<bool, bool> recipe_needs(const std::string& format, const std::string& profile, const std::string& source) {
   const TensorNeeds needs = tensor_needs(recipe(profile_named(profile), block_format_named(format), format_named(source)));
-  return nb::make_tuple(needs.encode, needs.decode);
+  return {needs.encode, needs.decode};
 }
 
 /// An empty tensor has no block to try the recipe on: errors are those of a block of zeros.

@@ -32,7 +32,7 @@ kernels::Workers workers();
 
 /// What Python has for a JSON value, and the reverse: Error(input) for what JSON has not, naming the key.
 nb::object to_python(const sim::Json& json);
-sim::Json to_json(nb::handle value, const std::string& where, const std::string& key);
+sim::Json to_json(nb::handle value, const std::string& where, const std::string& key = {}, int depth = 0);
 
 void bind_blocks(nb::module_& module);
 void bind_conversions(nb::module_& module);

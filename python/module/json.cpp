@@ -1,7 +1,5 @@
 // JSON values as Python's, and the reverse.
 
-#include <algorithm>
-
 #include "model/error.hpp"
 #include "python/module/core.hpp"
 
@@ -55,9 +53,9 @@ nb::object to_python(const Json& json) {
   return nb::none();
 }
 
-Json to_json(nb::handle value, const std::string& where, const std::string& key) {
+Json to_json(nb::handle value, const std::string& where, const std::string& key, int depth) {
   constexpr int kDeepest = 16;
-  if (std::ranges::count(key, '.') > kDeepest) refuse(key, "nests too deep", where);
+  if (depth > kDeepest) refuse(key, "nests too deep", where);
   if (nb::isinstance<nb::bool_>(value)) return Json(nb::cast<bool>(value));
   if (nb::isinstance<nb::str>(value)) return Json(text_of(value, key, where));
   if (nb::isinstance<nb::float_>(value)) return Json(nb::cast<double>(value));
@@ -66,7 +64,7 @@ Json to_json(nb::handle value, const std::string& where, const std::string& key)
     for (const auto& [name, member] : nb::borrow<nb::dict>(value)) {
       if (!nb::isinstance<nb::str>(name)) refuse(key, "has a key that is no text but of type " + type_of(name), where);
       const std::string word = text_of(name, key, where);
-      object[word] = to_json(member, where, key.empty() ? word : key + "." + word);
+      object[word] = to_json(member, where, key.empty() ? word : key + "." + word, depth + 1);
     }
     return object;
   }

@@ -36,7 +36,7 @@ nb::dict select_text(const std::string& text, const std::optional<std::string>& 
 }
 
 nb::dict select_dict(const nb::dict& deployment, const std::optional<std::string>& engine, const std::string& oracle, bool strict) {
-  const Json object = to_json(deployment, "deployment", "");
+  const Json object = to_json(deployment, "deployment");
   return answer_of([&] { return sim::deployment_file_of(object, "deployment", oracle, engine_of(engine)); }, strict);
 }
 

@@ -88,7 +88,8 @@ def array(name: str, value: object) -> Array:
             raise Error(f"{name} is of type {type(value).__name__}, which NumPy makes no array of: {problem}", place=name) from None
     if isinstance(value, np.ma.MaskedArray):
         raise Error(f"{name} is a masked array: fill what is masked", place=name)
-    return value
+    # A matrix, a view of records: their memory is that of an array.
+    return np.asarray(value)
 
 
 def _require_host(name: str, value: object) -> None:

@@ -66,25 +66,25 @@ def _scale_for(value: object, format: str, profile: str, source: str) -> TensorS
     return TensorScale(encode=number) if encode else TensorScale(decode=number)
 
 
-def _axis(value: object, ndim: int) -> int:
+def _axis(x: str, value: object, ndim: int) -> int:
     axis = integer("axis", value)
     if ndim == 0:
-        raise Error("x has no axes: blocks lie along one", place="x")
+        raise Error(f"{x} has no axes: blocks lie along one", place=x)
     if not -ndim <= axis < ndim:
         raise Error(f"axis is {axis}, must be in [{-ndim}, {ndim}) for {ndim} axes", place="axis")
     return axis % ndim
 
 
-def _block_shape(shape: tuple[int, ...], format: str) -> tuple[int, ...]:
-    """How many blocks a tensor with its blocks along the last axis has along each."""
+def _block_shape(x: str, shape: tuple[int, ...], format: str) -> tuple[int, ...]:
+    """How many blocks a tensor, named x, with its blocks along the last axis has along each."""
     name, _, _, columns, rows = _core.block_format_facts(format)
     block = columns or shape[-1]
     if rows > 1 and len(shape) < 2:
-        raise Error(f"x has one axis: {name} has blocks of {rows} rows and {columns} columns", place="x")
+        raise Error(f"{x} has one axis: {name} has blocks of {rows} rows and {columns} columns", place="x")
     if block and shape[-1] % block != 0:
-        raise Error(f"x has {shape[-1]} elements along its blocks, must be a multiple of {block}: {name} has blocks of {block}", place="x")
+        raise Error(f"{x} has {shape[-1]} elements along its blocks, must be a multiple of {block}: {name} has blocks of {block}", place=x)
     if rows > 1 and shape[-2] % rows != 0:
-        raise Error(f"x has {shape[-2]} rows, must be a multiple of {rows}: {name} has blocks of {rows} rows and {columns} columns", place="x")
+        raise Error(f"{x} has {shape[-2]} rows, must be a multiple of {rows}: {name} has blocks of {rows} rows and {columns} columns", place=x)
     blocks = shape[-1] // block if block else 0
     leading = shape[:-2] + (shape[-2] // rows,) if rows > 1 else shape[:-1]
     return leading + (blocks,)
@@ -107,10 +107,10 @@ def quantize(x: object, format: str, profile: str = "ocp", axis: int = -1, tenso
     name, element, scale, _, _ = _core.block_format_facts(word("format", format))
     called = _core.profile_name(word("profile", profile))
     tensor = _scale_for(tensor_scale, name, called, kind)
-    along = _axis(axis, values.ndim)
+    along = _axis("x", axis, values.ndim)
     moved = np.moveaxis(values, along, -1)
     codes = np.empty(moved.shape, dtype_of(element))
-    scales = np.empty(_block_shape(moved.shape, name), dtype_of(scale))
+    scales = np.empty(_block_shape("x", moved.shape, name), dtype_of(scale))
     _core.quantize(name, called, kind, prod(moved.shape[:-1]), moved.shape[-1], *_tensor_bits(tensor), flat_bytes(moved), _room(codes), _room(scales))
     return Quantized(np.moveaxis(codes, -1, along), np.moveaxis(scales, -1, along), tensor, name, called, kind, along)
 
@@ -136,9 +136,9 @@ def dequantize(q: Quantized, to: str = "f32", profile: str | None = None, tensor
     target = _core.format_facts(word("to", to))[0]
     codes = _of_format("q.codes", q.codes, element)
     scales = _of_format("q.scales", q.scales, scale)
-    along = _axis(q.axis, codes.ndim)
+    along = _axis("q.codes", q.axis, codes.ndim)
     moved = np.moveaxis(codes, along, -1)
-    blocks = _block_shape(moved.shape, name)
+    blocks = _block_shape("q.codes", moved.shape, name)
     if scales.ndim != codes.ndim or np.moveaxis(scales, along, -1).shape != blocks:
         raise Error(f"q.scales has shape {scales.shape}, must have one scale for each block of q.codes, whose shape is {codes.shape}", place="q.scales")
     by = optional_word("profile", profile)

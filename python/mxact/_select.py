@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from mxact import _core
 from mxact._arguments import flag, optional_word, word
 from mxact._error import Error
@@ -29,12 +31,21 @@ def select(deployment: object, engine: str | None = None, oracle: str | None = N
         deployment = os.fspath(deployment)
     elif isinstance(deployment, str) and any(sign in deployment for sign in "\n{"):
         return _core.select_text(word("deployment", deployment), asked, name, is_strict)
+    if isinstance(deployment, str) and "\0" in deployment:
+        raise Error("deployment has a zero byte", place="deployment")
     if not isinstance(deployment, str):
         raise Error(f"deployment is of type {type(deployment).__name__}, must be a path, text or a dict", place="deployment")
     return _core.select_file(word("deployment", deployment), asked, name, is_strict)
 
 
 def _plain(value: Mapping[Any, Any], depth: int = 0) -> dict[Any, Any]:
-    """Other mappings as dicts; what nests deeper than any file may is refused there."""
+    """Other mappings as dicts and NumPy's numbers as Python's. What nests deeper than any file may is left to be refused."""
     deepest = 16
-    return {key: _plain(member, depth + 1) if isinstance(member, Mapping) and depth < deepest else member for key, member in value.items()}
+    plain: dict[Any, Any] = {}
+    for key, member in value.items():
+        if isinstance(member, Mapping) and depth < deepest:
+            member = _plain(member, depth + 1)
+        elif isinstance(member, np.generic):
+            member = member.item()
+        plain[key] = member
+    return plain

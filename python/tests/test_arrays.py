@@ -86,6 +86,26 @@ def test_what_is_not_taken_is_an_error_of_the_package(kind: tuple[np.dtype[Any],
             assert "\n" not in str(error)
 
 
+KEYS = st.sampled_from(["platform", "hardware", "layer", "parallel", "env", "software", "experts", "top_k", "hidden", "tp", "bias"]) | st.text(max_size=5) | st.integers()
+VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from(["SM100", "cuda", np.int8(3), np.bool_(True), np.float32(2), b"x", [1]])
+
+
+@given(st.recursive(VALUES, lambda below: st.dictionaries(KEYS, below, max_size=4), max_leaves=12))
+def test_any_deployment_is_answered_or_refused(deployment: Any) -> None:
+    try:
+        mxact.select(deployment)
+    except mxact.Error as error:
+        assert "\n" not in str(error)
+
+
+def test_other_classes_of_arrays() -> None:
+    x = hard_f32(64, 4).view(np.float32)
+    with pytest.warns(PendingDeprecationWarning):
+        matrix = np.matrix(x)
+    assert same(mxact.convert(matrix, "e5m2"), mxact.convert(x.reshape(1, 64), "e5m2"))
+    assert same(mxact.quantize(memoryview(x), "mxfp4").codes, mxact.quantize(x, "mxfp4").codes)
+
+
 class OfADevice:
     """An array as DLPack shows it, in the memory of a GPU."""
 
@@ -94,6 +114,11 @@ class OfADevice:
 
     def __array__(self) -> np.ndarray[Any, Any]:
         raise AssertionError("device memory was read")
+
+
+def nested(depth: int, key: str = "layer") -> dict[str, Any]:
+    """A dict in a dict in a dict."""
+    return {key: nested(depth - 1, key)} if depth else {}
 
 
 ROW = np.zeros(64, np.float32)
@@ -140,6 +165,9 @@ ROW = np.zeros(64, np.float32)
         (lambda: mxact.select({}, oracle="mxfp5"), "unknown oracle 'mxfp5' (did you mean mxfp4?)"),
         (lambda: mxact.select({}, engine="2025-01"), "2025-01"),
         (lambda: mxact.select({}, strict="yes"), "strict is 'yes', must be True or False"),
+        (lambda: mxact.select("a\0b"), "deployment has a zero byte"),
+        (lambda: mxact.select(nested(40)), "deployment: "),
+        (lambda: mxact.select(nested(40, "")), "nests too deep"),
         (lambda: mxact.threads(0), "0 threads, allowed are 1 to 1024"),
         (lambda: mxact.threads(1025), "1025 threads, allowed are 1 to 1024"),
         (lambda: mxact.threads("2"), "threads is '2', must be a whole number"),
