@@ -93,8 +93,9 @@ def _block_shape(x: str, shape: tuple[int, ...], format: str) -> tuple[int, ...]
 def quantize(x: object, format: str, profile: str = "ocp", axis: int = -1, tensor_scale: object = None, source: str | None = None) -> Quantized:
     """A tensor quantized block by block, as an implementation does it.
 
-    x: array of at least one axis; float32, float16 or bfloat16 (uint16 or uint32 bits with `source`). On the host; contiguous along `axis` it is read
-    where it lies, else copied. Blocks lie along `axis`, whose length is a multiple of the block's; a format without a block length takes all of it.
+    x: array of at least one axis; float32, float16 or bfloat16 (uint16 or uint32 bits with `source`). On the host; where it is C-contiguous and `axis`
+    its last, it is read where it lies, else copied. Blocks lie along `axis`, whose length is a multiple of the block's; a format without a block
+    length takes all of it.
     format: a name of mxact.block_formats(). profile: a name of mxact.profiles().
     tensor_scale: for recipes that take one, a TensorScale, or the one number that the recipe needs (fp32, rounded to nearest).
     Returns Quantized: codes of x's shape and scales of the shape of blocks, each in its dtype of NumPy or ml_dtypes or as unsigned integers.

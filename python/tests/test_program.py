@@ -32,6 +32,29 @@ def test_every_profile_quantizes_as_the_program_does() -> None:
     assert tried >= 60
 
 
+@pytest.mark.parametrize("source", ["bf16", "fp16"])
+def test_sources_of_16_bits(source: str) -> None:
+    x = np.random.default_rng(5).integers(0, 1 << 16, (2, 128), dtype=np.uint16)
+    for format in ("mxfp4", "mxfp8_e4m3", "mxfp6_e3m2", "mxint8"):
+        q = mxact.quantize(x, format, source=source)
+        blocks = program("quantize", format, "--from", source, "--rows", "2", values=x, bits=16)["blocks"]
+        assert [int(block["scale"], 16) for block in blocks] == q.scales.view(np.uint8).reshape(-1).tolist()
+        assert [int(element["code"], 16) for block in blocks for element in block["elements"]] == q.codes.view(np.uint8).reshape(-1).tolist()
+
+
+def test_squares_are_quantized_each_by_itself() -> None:
+    x = finite_f32(2 * 256 * 384, 8).reshape(2, 256, 384)
+    q = mxact.quantize(x, "fp8_e4m3_128x128", profile="deepgemm")
+    assert q.scales.shape == (2, 2, 3)
+    numbers = mxact.dequantize(q)
+    for i, row, column in np.ndindex(2, 2, 3):
+        part = i, slice(128 * row, 128 * (row + 1)), slice(128 * column, 128 * (column + 1))
+        one = mxact.quantize(x[part], "fp8_e4m3_128x128", profile="deepgemm")
+        assert q.codes[part].tobytes() == one.codes.tobytes()
+        assert q.scales[i, row, column] == one.scales[0, 0]
+        assert numbers[part].tobytes() == mxact.dequantize(one).tobytes()
+
+
 def test_every_profile_dequantizes_as_the_program_does() -> None:
     tried = 0
     for profile in mxact.profiles():
