@@ -17,7 +17,7 @@ def select(deployment: object, engine: str | None = None, oracle: str | None = N
     """Which backend the engine would choose, and why.
 
     deployment: a path (text without line ends and braces, or os.PathLike), the text of such a file, or a nested dict with its keys (docs/deployment.md):
-    {"platform": "B200", "layer": {"experts": 128, "top_k": 4, "hidden": 2880, "intermediate": 2880}}.
+    {"platform": "SM100", "layer": {"experts": 128, "top_k": 4, "hidden": 2880, "intermediate": 2880}}.
     engine: a month ("2026-05"), a release ("vllm==0.22.1") or a commit; without it the default that the answer names. oracle: instead of the
     deployment's. strict: never a backend whose kernel's needs are broken; "skipped" then says what was left out.
     Returns what `mxact select --json` prints behind its head: "engine", "oracle", "choice" with "setup" or, where the engine refuses, "refusal"
