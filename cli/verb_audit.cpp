@@ -31,7 +31,9 @@ struct AuditOptions {
   bool force = false;
 };
 
-std::string info_of(const oracle::Violation& violation) { return oracle::info_text(oracle::kLedgerEngine, violation.oracle, violation.smallest); }
+std::string info_of(const oracle::AuditReport& report, const oracle::Violation& violation) {
+  return oracle::info_text(report.engine, violation.oracle, violation.smallest);
+}
 
 Json as_json(const oracle::AuditReport& report, const std::vector<std::string>& differences) {
   Json json = json_head("audit");
@@ -45,7 +47,7 @@ Json as_json(const oracle::AuditReport& report, const std::vector<std::string>& 
         {"oracle", violation.oracle}, {"backend", violation.backend}, {"kernel_class", violation.kernel_class}, {"need", violation.need->id}};
     add_need(finding, *violation.need);
     finding["times"] = violation.times;
-    finding["smallest"] = info_of(violation);
+    finding["smallest"] = info_of(report, violation);
     json["findings"].push_back(std::move(finding));
   }
   json["differences"] = differences;
@@ -63,7 +65,7 @@ void print_text(const oracle::AuditReport& report) {
     fmt::print("  {}: {}\n", need.id, need.statement);
     fmt::print("    {}: {}\n", oracle::name_of(need.effect), need.consequence);
     fmt::print("    {}: {}\n", oracle::name_of(need.grounds), source_text(need));
-    fmt::print("    {}\n", info_of(violation));
+    fmt::print("    {}\n", info_of(report, violation));
   }
   fmt::print("{}: {} findings in {} deployments: {} choices, {} needs checked\n", name_of(report.engine), report.violations.size(),
              report.deployments, report.choices, report.checks);

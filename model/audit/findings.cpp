@@ -56,7 +56,7 @@ std::vector<std::string> differences(const AuditReport& report, std::span<const 
     const std::string name = name_of(violation.oracle, violation.backend, violation.kernel_class, violation.need->id);
     const Finding* known = find_finding(ledger, violation.oracle, violation.backend, violation.kernel_class, violation.need->id);
     if (known != nullptr && known->smallest == violation.smallest) continue;
-    const std::string smallest = info_text(kLedgerEngine, violation.oracle, violation.smallest);
+    const std::string smallest = info_text(report.engine, violation.oracle, violation.smallest);
     if (known == nullptr) {
       lines.push_back("new: " + name + ": " + smallest);
     } else {

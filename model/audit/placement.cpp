@@ -60,9 +60,9 @@ Converted converted(const OracleTables& tables, const Deployment& deployment, Na
   const std::optional<layout::WeightFormat> format = layout::format_of_key(weight_key_of(tables, deployment));
   if (!format) return {};
   const LayerConfig& layer = deployment.layer;
-  const layout::Sizes padded{layer.num_experts, sizes.intermediate, sizes.hidden, std::max<std::int64_t>(layout::group_of(*format), 1)};
   return {layout::find_backend_layout(backend, *format, tables.engine),
-          {.sizes = padded, .padded = padded, .form = {*format, layout::SourceOrder::standard, layer.is_act_and_mul}, .engine = tables.engine}};
+          layout::rounded_setting(*format, layer.is_act_and_mul,
+                                  {.experts = layer.num_experts, .intermediate = sizes.intermediate, .hidden = sizes.hidden}, tables.engine)};
 }
 
 RoundedSizes padded_sizes(const Converted& converted, const RoundedSizes& sizes) {

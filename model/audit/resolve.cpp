@@ -4,7 +4,6 @@
 #include <variant>
 
 #include "model/audit/placement.hpp"
-#include "model/column.hpp"
 
 namespace mx::oracle {
 namespace {
@@ -26,11 +25,8 @@ constexpr std::array kStages{
     Stage{"configuration", [](const Resolution& r) { return r.setup ? refusal_of(r.setup->quant) : nullptr; }},
     Stage{"construction", [](const Resolution& r) { return r.setup ? refusal_of(r.setup->assembly) : nullptr; }},
 };
-constexpr std::array kNames = column_of(kStages, &Stage::name);
 
 }  // namespace
-
-std::span<const std::string_view> stage_names() { return kNames; }
 
 Resolution resolve(const OracleTables& tables, const Deployment& deployment, Decision decision) {
   Resolution resolution{tables.engine, deployment.layer.moe_backend, std::move(decision), std::nullopt, std::nullopt, std::nullopt};

@@ -3,7 +3,6 @@
 // fails, fails at one of them.
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,12 +17,9 @@ struct LayerRequest {
   LayerConfig config;
 };
 
-/// selection, allocation, preparation, configuration, construction: in the engine's order.
-std::span<const std::string_view> stage_names();
-
 /// Where an engine raises.
 struct Failure {
-  std::string_view stage;
+  std::string_view stage;  ///< selection, allocation, preparation, configuration or construction: in the engine's order
   Refusal refusal;
 };
 

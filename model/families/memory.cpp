@@ -133,7 +133,7 @@ std::string BrokenNeed::text() const {
 }
 
 bool BackendLayout::converts(const Form& form, Engine engine) const {
-  if (form.format != format || !engines.has(engine) || (!form.gated && !takes_not_gated)) return false;
+  if (form.format != format || !has_conversions(engine) || !engines.has(engine) || (!form.gated && !takes_not_gated)) return false;
   return (form.order == SourceOrder::standard ? standard_order : gpt_oss_order).has(engine);
 }
 
@@ -144,6 +144,7 @@ std::span<const BackendLayout> all_backend_layouts() {
 }
 
 const BackendLayout* find_backend_layout(std::string_view backend, WeightFormat format, Engine engine) {
+  if (!has_conversions(engine)) return nullptr;
   for (const BackendLayout& row : all_backend_layouts()) {
     if (row.format == format && row.engines.has(engine) && same_name(row.backend, backend)) return &row;
   }
@@ -151,6 +152,7 @@ const BackendLayout* find_backend_layout(std::string_view backend, WeightFormat 
 }
 
 const BackendLayout& backend_layout_named(std::string_view backend, WeightFormat format, Engine engine) {
+  require_tables(engine, kConversionEngines, "conversions");
   if (const BackendLayout* row = find_backend_layout(backend, format, engine)) return *row;
   std::vector<std::string_view> of_format;
   std::string elsewhere;

@@ -74,6 +74,8 @@ std::optional<WeightFormat> format_of_key(std::string_view weight_key) {
   return found != kKeyWords.end() ? std::optional(found->value) : std::nullopt;
 }
 
+bool has_conversions(Engine engine) { return std::ranges::find(kConversionEngines, engine) != kConversionEngines.end(); }
+
 Engine conversion_engine_named(std::string_view name) {
   const Engine engine = engine_named(name);
   require_tables(engine, kConversionEngines, "conversions");
@@ -100,6 +102,11 @@ oracle::PlatformKind platform_of(Arch arch) {
   if (arch == Arch::xpu) return oracle::PlatformKind::xpu;
   if (arch == Arch::cpu) return oracle::PlatformKind::cpu;
   return arch >= Arch::gfx90a && arch <= Arch::gfx1250 ? oracle::PlatformKind::rocm : oracle::PlatformKind::cuda;
+}
+
+Setting rounded_setting(WeightFormat format, bool gated, Sizes sizes, Engine engine) {
+  sizes.group = std::max<std::int64_t>(1, group_of(format));
+  return {.sizes = sizes, .padded = sizes, .form = {format, SourceOrder::standard, gated}, .engine = engine};
 }
 
 TritonKernels triton_kernels_of(const Setting& setting) {

@@ -16,6 +16,7 @@ namespace mx::layout {
 
 /// Versions of the engine whose conversions are known. Source: vllm-project/vllm at the commits of engine_named.
 inline constexpr std::array<Engine, 2> kConversionEngines{kVllm2026_05, kVllm2026_08};
+bool has_conversions(Engine engine);
 /// One of them, as engine_named reads it; throws as it does, and Error(unsupported) for a version whose conversions are not known.
 Engine conversion_engine_named(std::string_view name);
 
@@ -73,6 +74,10 @@ struct Setting {
   int largest_scale_byte = 0;   ///< MARLIN with 8-bit activations: of w13 and w2; convert() fills it in
   bool before_swizzle = false;  ///< TRITON family: stop before the layout of triton_kernels
 };
+
+/// The setting of a layer whose sizes the engine has rounded already, with the groups of its format and its rows in the standard order. What else a
+/// converter looks at has its default, which breaks no precondition.
+Setting rounded_setting(WeightFormat format, bool gated, Sizes sizes, Engine engine);
 
 /// The release of triton_kernels that applies: the one asked for, else the engine's own for the device.
 /// Source: vllm requirements and cmake/external_projects: v3.5.1 on cuda for both engines; on ROCm v3.5.1, later a branch of 3.6.

@@ -33,6 +33,17 @@ TEST_CASE("the table of backends") {
   CHECK(find_backend_layout("NONE") == nullptr);
 }
 
+TEST_CASE("no row answers for a version whose conversions are not known, however open its end") {
+  using mx::layout::WeightFormat;
+  for (const BackendLayout& row : mx::layout::all_backend_layouts()) {
+    INFO(row.backend << " " << mx::layout::name_of(row.format));
+    CHECK(find_backend_layout(row.backend, row.format, mx::kVllm2026_11) == nullptr);
+    CHECK_FALSE(row.converts({row.format, SourceOrder::standard}, mx::kVllm2026_11));
+    CHECK(refuses(ErrorCode::unsupported, "vllm@2026-11 has no tables of conversions; vllm@2026-05, vllm@2026-08 have",
+                  [&] { mx::layout::backend_layout_named(row.backend, row.format, mx::kVllm2026_11); }));
+  }
+}
+
 TEST_CASE("XPU and EMULATION keep the loaded buffers") {
   const Sizes sizes{1, 32, 64};
   const Sizes padded{1, 64, 96};

@@ -71,7 +71,9 @@ sim::MatrixSection section_of(const Node& node, const sim::Matrix& matrix) {
 
 sim::Matrix matrix_of(const Run& run) {
   sim::Matrix matrix{};
-  matrix.engine = engine_named(run.root()["engine"].text());
+  // Runs from before there were several versions name none: they are of the first.
+  const std::optional<Node> engine = run.root().find("engine");
+  matrix.engine = engine ? engine_named(engine->text()) : kVllm2026_05;
   for (const Node& one : run.root()["platforms"].items()) {
     matrix.platforms.push_back(row_named<oracle::PlatformPreset>(one["name"], "platform", oracle::all_platforms()));
   }

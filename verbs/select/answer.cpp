@@ -47,10 +47,9 @@ bool says_global_sf(const oracle::OracleTables& tables) {
 
 SelectAnswer ask(const DeploymentFile& file, bool strict) {
   constexpr oracle::Detail kTexts = oracle::Detail::texts;
-  const oracle::OracleTables& tables = oracle::tables_of(file.engine, file.oracle);
-  oracle::StrictDecision found = strict ? oracle::select_strict(file.engine, file.oracle, file.deployment, kTexts)
-                                        : oracle::StrictDecision{oracle::select(tables, file.deployment, kTexts), {}};
-  return {oracle::resolve(tables, file.deployment, std::move(found.decision)), std::move(found.skipped)};
+  if (!strict) return {oracle::resolve(file.engine, file.deployment, {file.oracle, file.deployment.layer}, kTexts), {}};
+  oracle::StrictDecision found = oracle::select_strict(file.engine, file.oracle, file.deployment, kTexts);
+  return {oracle::resolve(oracle::tables_of(file.engine, file.oracle), file.deployment, std::move(found.decision)), std::move(found.skipped)};
 }
 
 Json answer_json(const DeploymentFile& file, const SelectAnswer& answer, bool strict) {
