@@ -20,9 +20,9 @@ using sim::LayerLoss;
 /// Fields of a setting that the checkpoint decides, or that are not for whole conversions.
 constexpr std::array<std::string_view, 5> kNotAsked{"source-order", "not-gated", "has-bias", "largest-scale-byte", "before-swizzle"};
 
-std::vector<const sim::SettingKey*> asked_keys() {
-  std::vector<const sim::SettingKey*> keys;
-  for (const sim::SettingKey& key : sim::setting_keys()) {
+std::vector<const layout::SettingKey*> asked_keys() {
+  std::vector<const layout::SettingKey*> keys;
+  for (const layout::SettingKey& key : layout::setting_keys()) {
     if (std::ranges::find(kNotAsked, key.key) == kNotAsked.end()) keys.push_back(&key);
   }
   return keys;
@@ -56,7 +56,7 @@ std::string rank_text(const Setting& setting, int rank) { return setting.tp_size
 void add_conversion_options(Verb verb, ConversionChoice& choice) {
   verb.add_option("CHECKPOINT", choice.checkpoint, "a .safetensors file or a model directory").required();
   verb.add_option("--backend", choice.backend, "backend (mxact layout list)").required();
-  const std::vector<const sim::SettingKey*> keys = asked_keys();
+  const std::vector<const layout::SettingKey*> keys = asked_keys();
   choice.values.resize(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     add_setting_option(verb, *keys[i], choice.values[i]).required(keys[i]->key == "platform");
@@ -72,7 +72,7 @@ sim::ConvertOptions options_of(const ConversionChoice& choice) {
   sim::ConvertOptions options{};
   options.backend = choice.backend;
   options.program = program_text();
-  const std::vector<const sim::SettingKey*> keys = asked_keys();
+  const std::vector<const layout::SettingKey*> keys = asked_keys();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (!choice.values[i].empty()) keys[i]->set(options.setting, choice.values[i]);
   }
@@ -110,7 +110,7 @@ Json conversion_setting_json(const Setting& setting) {
             {"rounded_hidden", setting.padded.hidden},
             {"intermediate", setting.sizes.intermediate},
             {"rounded_intermediate", setting.padded.intermediate}};
-  for (const sim::SettingKey& key : sim::setting_keys()) json[std::string(key.key)] = key.get(setting);
+  for (const layout::SettingKey& key : layout::setting_keys()) json[std::string(key.key)] = key.get(setting);
   return json;
 }
 

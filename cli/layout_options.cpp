@@ -24,7 +24,7 @@ constexpr std::array<Choice, 6> kChoices{{
     {"version", "of a building block's converter (default: the engine's)"},
 }};
 
-bool is_flag(const sim::SettingKey& key) { return key.trials.size() == 2 && key.trials.front() == "no"; }
+bool is_flag(const layout::SettingKey& key) { return key.trials.size() == 2 && key.trials.front() == "no"; }
 
 const layout::Axis& axis_of(const layout::Layout& layout, const layout::Digit& digit) {
   return layout.logical()[static_cast<std::size_t>(digit.axis)];
@@ -40,7 +40,7 @@ std::vector<golden::Field> LayoutOptions::fields() const {
     ++i;
   };
   for (const Choice& choice : kChoices) add(choice.key);
-  for (const sim::SettingKey& key : sim::setting_keys()) add(key.key);
+  for (const layout::SettingKey& key : layout::setting_keys()) add(key.key);
   for (const std::string& word : sets) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos) throw Error(ErrorCode::usage, fmt::format("'{}' is not KEY=VALUE", word), "--set");
@@ -49,17 +49,17 @@ std::vector<golden::Field> LayoutOptions::fields() const {
   return fields;
 }
 
-Option add_setting_option(Verb verb, const sim::SettingKey& key, std::string& value) {
+Option add_setting_option(Verb verb, const layout::SettingKey& key, std::string& value) {
   const std::string meaning = fmt::format("{}: {}", key.meaning, key.takes);
   if (is_flag(key)) return verb.add_flag(fmt::format("--{}{{yes}}", key.key), value, meaning);
   return verb.add_option("--" + std::string(key.key), value, meaning);
 }
 
 void add_layout_options(Verb verb, LayoutOptions& options) {
-  options.values.resize(kChoices.size() + sim::setting_keys().size());
+  options.values.resize(kChoices.size() + layout::setting_keys().size());
   std::size_t i = 0;
   for (const Choice& choice : kChoices) verb.add_option("--" + std::string(choice.key), options.values[i++], std::string(choice.meaning));
-  for (const sim::SettingKey& key : sim::setting_keys()) add_setting_option(verb, key, options.values[i++]);
+  for (const layout::SettingKey& key : layout::setting_keys()) add_setting_option(verb, key, options.values[i++]);
   verb.add_option("--set", options.sets, "KEY=VALUE: a parameter of a building block (mxact layout show NAME lists them), or any choice above");
   verb.add_flag("--json", options.json, "machine-readable output");
 }

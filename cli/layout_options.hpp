@@ -7,7 +7,7 @@
 
 #include "cli/output.hpp"
 #include "cli/verb.hpp"
-#include "sim/setting_keys.hpp"
+#include "model/families/setting_keys.hpp"
 #include "verbs/layout/subject.hpp"
 
 namespace mx::cli {
@@ -23,7 +23,7 @@ struct LayoutOptions {
 };
 
 /// Adds the option of one field of a setting; `value` is "" until it is given.
-Option add_setting_option(Verb verb, const sim::SettingKey& key, std::string& value);
+Option add_setting_option(Verb verb, const layout::SettingKey& key, std::string& value);
 
 /// Adds --shape, --tensor, --engine and all the others, --set and --json.
 void add_layout_options(Verb verb, LayoutOptions& options);

@@ -9,7 +9,7 @@
 
 #include "cli/layout_options.hpp"
 #include "cli/verb_layout.hpp"
-#include "sim/setting_keys.hpp"
+#include "model/families/setting_keys.hpp"
 #include "verbs/layout/facts.hpp"
 #include "verbs/layout/where.hpp"
 

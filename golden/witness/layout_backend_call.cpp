@@ -71,14 +71,14 @@ constexpr SettingWord kSettingWords[] = {
     {"hidden", [](Fields& p, BackendCall& c) { c.setting.sizes.hidden = p.integer("hidden", 1, kLargestSize); }},
     {"gated", [](Fields& p, BackendCall& c) { c.setting.form.gated = p.boolean("gated"); }},
     {"activation", [](Fields& p, BackendCall& c) { c.setting.activation = row_named(kActivations, "activation", p.text("activation")).value; }},
-    {"a8w4", [](Fields& p, BackendCall& c) { c.setting.a8w4 = p.boolean("a8w4"); }},
+    {"a8w4", [](Fields& p, BackendCall& c) { c.setting.aiter.a8w4 = p.boolean("a8w4"); }},
     {"params_dtype", [](Fields& p, BackendCall& c) { c.setting.params_dtype = row_named(kParamsDtypes, "dtype", p.text("params_dtype")).value; }},
     {"orig_dtype", [](Fields& p, BackendCall& c) { c.setting.params_dtype = row_named(kParamsDtypes, "dtype", p.text("orig_dtype")).value; }},
     {"input_dtype", [](Fields& p, BackendCall& c) { c.setting.input_dtype = row_named(kInputDtypes, "dtype", p.text("input_dtype")).value; }},
     {"has_bias", [](Fields& p, BackendCall& c) { c.setting.has_bias = p.boolean("has_bias"); }},
     {"input_scale_given", [](Fields& p, BackendCall& c) { c.setting.has_input_scale = p.boolean("input_scale_given"); }},
     {"scale_byte", [](Fields& p, BackendCall& c) { c.byte = static_cast<std::uint8_t>(p.integer("scale_byte", 0, 255)); }},
-    {"num_warps", [](Fields& p, BackendCall& c) { c.setting.num_warps = static_cast<int>(p.integer("num_warps", 1, 1 << 20)); }},
+    {"num_warps", [](Fields& p, BackendCall& c) { c.setting.triton.num_warps = static_cast<int>(p.integer("num_warps", 1, 1 << 20)); }},
 };
 
 const WholeName& whole_name(const LayoutEntry& entry) {
@@ -116,7 +116,7 @@ BackendCall backend_call(const LayoutEntry& entry) {
   if (std::ranges::none_of(kEngineLabels, [&](const auto& label) { return label.word == entry.version; }))
     no_model(entry, " at version " + entry.version);
   call.setting.arch = row_named(kArchs, "arch", entry.arch).value;
-  call.setting.before_swizzle = entry.stage == "before_swizzle";
+  call.setting.triton.before_swizzle = entry.stage == "before_swizzle";
   call.setting.activation = name.activation;
 
   Fields params(*entry.params, "params", entry.where);

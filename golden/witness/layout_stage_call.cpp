@@ -279,7 +279,7 @@ LayoutCall call_of(const LayoutEntry& entry) {
   }
   BackendCall call = backend_call(entry);
   const layout::BackendLayout* row = call.row();
-  if (call.setting.before_swizzle && row != nullptr && row->family != kSwizzledFamily)
+  if (call.setting.triton.before_swizzle && row != nullptr && row->family != kSwizzledFamily)
     throw Unmodelled("no layout model for stage " + entry.stage + " of " + entry.layout);
   return call;
 }

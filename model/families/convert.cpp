@@ -101,7 +101,7 @@ PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, Setting 
   setting.sizes = layer.sizes;
   setting.form = layer.form;
   setting.has_bias = layer.has_bias();
-  setting.largest_scale_byte = largest_scale_byte(layer);
+  setting.marlin.largest_scale_byte = largest_scale_byte(layer);
   if (!backend.converts(layer.form, setting.engine)) {
     throw Error(ErrorCode::usage,
                 "checkpoints of " + std::string(name_of(layer.form.format)) + " in " + std::string(name_of(layer.form.order)) + " order" +

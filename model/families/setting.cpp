@@ -13,11 +13,6 @@ namespace {
 
 using rows::Word;
 
-constexpr std::array<Word<TritonKernels>, 3> kTritonWords{{
-    {TritonKernels::v3_5, "triton_kernels-3.5"},
-    {TritonKernels::v3_7, "triton_kernels-3.7"},
-    {TritonKernels::v2026_08, "triton_kernels-2026-08"},
-}};
 constexpr std::array<Word<ParamsDtype>, 2> kParamsWords{{{ParamsDtype::bf16, "bf16"}, {ParamsDtype::fp16, "fp16"}}};
 constexpr std::array<Word<InputDtype>, 3> kInputWords{
     {{InputDtype::none, "none"}, {InputDtype::float8_e4m3fn, "float8_e4m3fn"}, {InputDtype::int8, "int8"}}};
@@ -81,8 +76,6 @@ Engine conversion_engine_named(std::string_view name) {
   require_tables(engine, kConversionEngines, "conversions");
   return engine;
 }
-std::string_view name_of(TritonKernels version) { return rows::word_of<TritonKernels>(kTritonWords, version); }
-TritonKernels triton_kernels_named(std::string_view name) { return rows::named(kTritonWords, "triton_kernels version", name).value; }
 std::string_view name_of(Arch arch) { return rows::word_of<Arch>(kArchWords, arch); }
 std::string_view name_of(ParamsDtype dtype) { return rows::word_of<ParamsDtype>(kParamsWords, dtype); }
 ParamsDtype params_dtype_named(std::string_view name) { return rows::named(kParamsWords, "parameter dtype", name).value; }
@@ -110,7 +103,7 @@ Setting rounded_setting(WeightFormat format, bool gated, Sizes sizes, Engine eng
 }
 
 TritonKernels triton_kernels_of(const Setting& setting) {
-  if (setting.triton_kernels) return *setting.triton_kernels;
+  if (setting.triton.release) return *setting.triton.release;
   return platform_of(setting.arch) == oracle::PlatformKind::rocm && setting.engine >= kVllm2026_08 ? TritonKernels::v3_7 : TritonKernels::v3_5;
 }
 

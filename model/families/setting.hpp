@@ -10,6 +10,9 @@
 
 #include "model/deployment/deployment.hpp"
 #include "model/deployment/version.hpp"
+#include "model/families/aiter/parameters.hpp"
+#include "model/families/marlin/parameters.hpp"
+#include "model/families/triton_kernels/parameters.hpp"
 #include "model/layout/tensor.hpp"
 
 namespace mx::layout {
@@ -19,15 +22,6 @@ inline constexpr std::array<Engine, 2> kConversionEngines{kVllm2026_05, kVllm202
 bool has_conversions(Engine engine);
 /// One of them, as engine_named reads it; throws as it does, and Error(unsupported) for a version whose conversions are not known.
 Engine conversion_engine_named(std::string_view name);
-
-/// Releases of triton_kernels whose layouts differ. Source: triton-lang/triton.
-enum class TritonKernels {
-  v3_5,     ///< abce3c88f05e8dba40bfacf68acf0ee3869afb5e
-  v3_7,     ///< 9d9a2d7ac0b8b22d1888cb95056c94a64a4beed4; 3.6 is taken to be the same
-  v2026_08  ///< 000df03e481fdd68099e4807feac102b9d7dd0de
-};
-std::string_view name_of(TritonKernels version);  ///< "triton_kernels-3.5"
-TritonKernels triton_kernels_named(std::string_view name);
 
 /// The format of weights with a quantization key of the engine; none for keys of other formats.
 std::optional<WeightFormat> format_of_key(std::string_view weight_key);
@@ -44,7 +38,7 @@ enum class ParamsDtype { bf16, fp16 };
 std::string_view name_of(ParamsDtype dtype);
 ParamsDtype params_dtype_named(std::string_view name);
 
-/// Activation dtype asked of Marlin by the engine's VLLM_MARLIN_INPUT_DTYPE; `none` is 16 bits.
+/// Activation dtype asked of Marlin (VLLM_MARLIN_INPUT_DTYPE) and of Humming; `none` is 16 bits.
 enum class InputDtype { none, float8_e4m3fn, int8 };
 std::string_view name_of(InputDtype dtype);
 InputDtype input_dtype_named(std::string_view name);
@@ -54,25 +48,23 @@ enum class ConverterActivation { silu, swigluoai, situ };
 std::string_view name_of(ConverterActivation activation);
 ConverterActivation converter_activation_named(std::string_view name);
 
-/// One conversion's surroundings. `sizes` are the checkpoint's (this rank's), `padded` what the engine rounded its buffers up to.
+/// One conversion's surroundings. `sizes` are the checkpoint's (this rank's), `padded` what the engine rounded its buffers up to. Behind what every
+/// converter sees stands what one family looks at.
 struct Setting {
   Sizes sizes;
   Sizes padded;
   Form form;
   Engine engine = kVllm2026_05;
-  Arch arch = Arch::sm100;                                          ///< TRITON, AITER
-  std::optional<TritonKernels> triton_kernels = std::nullopt;       ///< TRITON; none: the release that the engine is built against on that device
-  bool torch_before_2_8_1 = false;                                  ///< TRITON on sm90
-  int tp_size = 1;                                                  ///< TRITON on gfx950
-  int num_warps = 8;                                                ///< TRITON on sm90: of the scale layout
-  ParamsDtype params_dtype = ParamsDtype::bf16;                     ///< MARLIN
-  InputDtype input_dtype = InputDtype::none;                        ///< MARLIN
-  ConverterActivation activation = ConverterActivation::swigluoai;  ///< AITER_MXFP4_BF16, NVFP4 CUTEDSL
-  bool a8w4 = false;                                                ///< AITER_MXFP4_BF16 with situ
+  Arch arch = Arch::sm100;
+  int tp_size = 1;
+  ParamsDtype params_dtype = ParamsDtype::bf16;
+  InputDtype input_dtype = InputDtype::none;
+  ConverterActivation activation = ConverterActivation::swigluoai;
   bool has_bias = true;
-  bool has_input_scale = true;  ///< AITER_MXFP4_FP8: static input scales are given
-  int largest_scale_byte = 0;   ///< MARLIN with 8-bit activations: of w13 and w2; convert() fills it in
-  bool before_swizzle = false;  ///< TRITON family: stop before the layout of triton_kernels
+  bool has_input_scale = true;  ///< static input scales are given
+  TritonParameters triton = {};
+  AiterParameters aiter = {};
+  MarlinParameters marlin = {};
 };
 
 /// The setting of a layer whose sizes the engine has rounded already, with the groups of its format and its rows in the standard order. What else a

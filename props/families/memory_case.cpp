@@ -103,10 +103,10 @@ std::string show_command(const BackendLayout& row, const Setting& s) {
          std::to_string(s.sizes.experts) + "x" + sizes_text(s.sizes) + " --padded " + sizes_text(s.padded) + " --source-order " +
          std::string(layout::name_of(s.form.order)) + flag(!s.form.gated, "not-gated") + " --engine " + std::string(name_of(s.engine)) +
          " --platform " + std::string(layout::name_of(s.arch)) + " --triton-kernels " + std::string(layout::name_of(layout::triton_kernels_of(s))) +
-         flag(s.torch_before_2_8_1, "torch-before-2-8-1") + " --tp " + std::to_string(s.tp_size) + " --num-warps " + std::to_string(s.num_warps) +
-         " --params-dtype " + std::string(layout::name_of(s.params_dtype)) + " --input-dtype " + std::string(layout::name_of(s.input_dtype)) +
-         " --activation " + std::string(layout::name_of(s.activation)) + flag(s.a8w4, "a8w4") + flag(s.before_swizzle, "before-swizzle") +
-         (s.has_bias ? "" : " --set has-bias=no");
+         flag(s.triton.torch_before_2_8_1, "torch-before-2-8-1") + " --tp " + std::to_string(s.tp_size) + " --num-warps " +
+         std::to_string(s.triton.num_warps) + " --params-dtype " + std::string(layout::name_of(s.params_dtype)) + " --input-dtype " +
+         std::string(layout::name_of(s.input_dtype)) + " --activation " + std::string(layout::name_of(s.activation)) + flag(s.aiter.a8w4, "a8w4") +
+         flag(s.triton.before_swizzle, "before-swizzle") + (s.has_bias ? "" : " --set has-bias=no");
 }
 
 }  // namespace
@@ -124,9 +124,9 @@ BackendCase random_case(const BackendLayout& row, Engine engine) {
 
 std::string text_of(const Setting& s) {
   return shape_text(s) + " " + std::string(layout::name_of(s.arch)) + " " + std::string(layout::name_of(layout::triton_kernels_of(s))) + " tp " +
-         std::to_string(s.tp_size) + " warps " + std::to_string(s.num_warps) + " " + std::string(layout::name_of(s.params_dtype)) + " " +
-         std::string(layout::name_of(s.input_dtype)) + " " + std::string(layout::name_of(s.activation)) + (s.a8w4 ? " a8w4" : "") +
-         (s.torch_before_2_8_1 ? " older torch" : "") + (s.before_swizzle ? " before the swizzle" : "");
+         std::to_string(s.tp_size) + " warps " + std::to_string(s.triton.num_warps) + " " + std::string(layout::name_of(s.params_dtype)) + " " +
+         std::string(layout::name_of(s.input_dtype)) + " " + std::string(layout::name_of(s.activation)) + (s.aiter.a8w4 ? " a8w4" : "") +
+         (s.triton.torch_before_2_8_1 ? " older torch" : "") + (s.triton.before_swizzle ? " before the swizzle" : "");
 }
 
 bool has_tensor(Role role, const Setting& setting) {

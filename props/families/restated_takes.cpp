@@ -54,12 +54,13 @@ Answer cutlass_folds(const Setting& s) {
 TritonKernels release_of(const Setting& s) {
   const bool rocm = s.arch == Arch::gfx90a || s.arch == Arch::gfx942 || s.arch == Arch::gfx950 || s.arch == Arch::gfx11 || s.arch == Arch::gfx12 ||
                     s.arch == Arch::gfx1250;
-  return s.triton_kernels.value_or(rocm && s.engine == kVllm2026_08 ? TritonKernels::v3_7 : TritonKernels::v3_5);
+  return s.triton.release.value_or(rocm && s.engine == kVllm2026_08 ? TritonKernels::v3_7 : TritonKernels::v3_5);
 }
 /// 2: what the layouts of triton_kernels assert.
 Answer triton_swizzles(const Setting& s) {
-  if (s.before_swizzle) return std::nullopt;
-  if (s.arch == Arch::sm90 && !s.torch_before_2_8_1 && s.num_warps != 1 && s.num_warps != 2 && s.num_warps != 4 && s.num_warps != 8)
+  if (s.triton.before_swizzle) return std::nullopt;
+  if (s.arch == Arch::sm90 && !s.triton.torch_before_2_8_1 && s.triton.num_warps != 1 && s.triton.num_warps != 2 && s.triton.num_warps != 4 &&
+      s.triton.num_warps != 8)
     return Refusal{Quantity::num_warps, 0};
   const bool cdna4 = s.arch == Arch::gfx950 && (s.engine == kVllm2026_05 || s.tp_size <= 2);
   if (cdna4 && release_of(s) == TritonKernels::v3_5) return first_broken({groups13(s, 8), groups2(s, 8)});
@@ -77,7 +78,7 @@ Answer marlin_mxfp4(const Setting& s) {
   if (s.input_dtype == InputDtype::int8) return Refusal{Quantity::activation_dtype, static_cast<std::int64_t>(InputDtype::float8_e4m3fn)};
   if (s.padded.hidden % 64 != 0) return Refusal{Quantity::w2_rows, 64};
   const std::int64_t most = s.params_dtype == layout::ParamsDtype::bf16 ? 249 : 142;
-  if (s.input_dtype != InputDtype::none && s.largest_scale_byte > most) return Refusal{Quantity::scale_byte, most};
+  if (s.input_dtype != InputDtype::none && s.marlin.largest_scale_byte > most) return Refusal{Quantity::scale_byte, most};
   return std::nullopt;
 }
 Answer sixteen_bits(const Setting& s, Answer otherwise) {

@@ -68,18 +68,18 @@ std::vector<Setting> settings_of(layout::WeightFormat format) {
     if (random() % 8 == 0) s.padded.intermediate += 256;
     if (random() % 8 == 0) s.padded.hidden += 256;
     s.arch = static_cast<layout::Arch>(random() % 2 == 0 ? one_of({3, 4, 9, 12}) : static_cast<int>(random() % 15));
-    if (random() % 2 == 0) s.triton_kernels = static_cast<layout::TritonKernels>(random() % 3);
-    s.torch_before_2_8_1 = random() % 4 == 0;
+    if (random() % 2 == 0) s.triton.release = static_cast<layout::TritonKernels>(random() % 3);
+    s.triton.torch_before_2_8_1 = random() % 4 == 0;
     s.tp_size = one_of({1, 2, 3, 4, 8});
-    s.num_warps = one_of({1, 2, 3, 4, 6, 8});
+    s.triton.num_warps = one_of({1, 2, 3, 4, 6, 8});
     s.params_dtype = static_cast<layout::ParamsDtype>(random() % 2);
     s.input_dtype = static_cast<layout::InputDtype>(random() % 2 == 0 ? 0 : one_of({1, 2}));
     s.activation = static_cast<layout::ConverterActivation>(random() % 3);
-    s.a8w4 = random() % 2 == 0;
+    s.aiter.a8w4 = random() % 2 == 0;
     s.has_bias = random() % 4 != 0;
     s.has_input_scale = random() % 4 != 0;
-    s.largest_scale_byte = one_of({0, 127, 141, 142, 143, 144, 248, 249, 250, 251, 254});
-    s.before_swizzle = random() % 4 == 0;
+    s.marlin.largest_scale_byte = one_of({0, 127, 141, 142, 143, 144, 248, 249, 250, 251, 254});
+    s.triton.before_swizzle = random() % 4 == 0;
     settings.push_back(s);
   }
   return settings;

@@ -166,7 +166,7 @@ void ConversionJob::prepare_layer(int layer, PreparedUnit& prepared) const {
   PackedLayer packed = layout::convert(std::move(canonical.experts), *backend_, setting_, mover_of(options_.by));
   tags.setting = packed.setting;
   tags.losses = packed.losses;
-  result.largest_scale_byte = packed.setting.largest_scale_byte;
+  result.largest_scale_byte = packed.setting.marlin.largest_scale_byte;
   for (const PackedTensor& tensor : packed.tensors) {
     stop_.check();
     prepared.entries.push_back(packed_entry(tags.prefix, tensor));
@@ -260,7 +260,7 @@ ConvertReport ConversionJob::report(std::span<const UnitResult> results) const {
     report.bytes_out += result.bytes_out;
     report.up_scales_dropped += result.up_scales_dropped;
     report.losses.insert(report.losses.end(), result.losses.begin(), result.losses.end());
-    if (result.layers > 0) report.setting.largest_scale_byte = result.largest_scale_byte;
+    if (result.layers > 0) report.setting.marlin.largest_scale_byte = result.largest_scale_byte;
     digests.emplace(result.file, result.digest);
   }
   std::string text;

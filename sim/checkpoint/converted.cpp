@@ -18,7 +18,7 @@ namespace {
 /// What all files of one conversion have in common, as text.
 std::string common_text(const LayerTags& tags) {
   layout::Setting setting = tags.setting;
-  setting.largest_scale_byte = 0;
+  setting.marlin.largest_scale_byte = 0;
   return tags.backend + setting_json(setting).dump();
 }
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "model/error.hpp"
-#include "sim/setting_keys.hpp"
+#include "model/families/setting_keys.hpp"
 #include "support/quote.hpp"
 
 namespace mx::sim {
@@ -47,8 +47,11 @@ Sizes read_sizes(const Json& json, const std::string& where) {
 
 /// Does not compile when a setting gets another field, which must then become a row of setting_keys() or a member of setting_json().
 [[maybe_unused]] void check_fields(const Setting& setting) {
-  [[maybe_unused]] const auto& [sizes, padded, form, engine, arch, triton_kernels, torch_before_2_8_1, tp_size, num_warps, params_dtype, input_dtype,
-                                activation, a8w4, has_bias, has_input_scale, largest_scale_byte, before_swizzle] = setting;
+  [[maybe_unused]] const auto& [sizes, padded, form, engine, arch, tp_size, params_dtype, input_dtype, activation, has_bias, has_input_scale, triton,
+                                aiter, marlin] = setting;
+  [[maybe_unused]] const auto& [release, torch_before_2_8_1, num_warps, before_swizzle] = triton;
+  [[maybe_unused]] const auto& [a8w4] = aiter;
+  [[maybe_unused]] const auto& [largest_scale_byte] = marlin;
 }
 
 }  // namespace
@@ -112,7 +115,7 @@ void TagFields::finish() const {
 
 Json setting_json(const Setting& setting) {
   Json json{{"sizes", sizes_json(setting.sizes)}, {"padded", sizes_json(setting.padded)}, {"weight-format", layout::name_of(setting.form.format)}};
-  for (const SettingKey& row : setting_keys()) json[std::string(row.key)] = row.get(setting);
+  for (const layout::SettingKey& row : layout::setting_keys()) json[std::string(row.key)] = row.get(setting);
   return json;
 }
 
@@ -122,7 +125,7 @@ Setting read_setting(const Json& json, const std::string& where) {
   setting.sizes = read_sizes(fields.at("sizes"), where + ": sizes");
   setting.padded = read_sizes(fields.at("padded"), where + ": padded");
   setting.form.format = word(fields, "weight-format", layout::weight_format_named);
-  for (const SettingKey& row : setting_keys()) {
+  for (const layout::SettingKey& row : layout::setting_keys()) {
     word(fields, std::string(row.key), [&](const std::string& text) { row.set(setting, text); });
   }
   fields.finish();

@@ -53,8 +53,8 @@ layout::Setting setting_for(const SimulationRequest& request, const ModelLayer& 
                           .activation = converter_activation(layer.activation),
                           .has_bias = layer.experts.has_bias()};
   if (request.fixed) {
-    setting.num_warps = request.fixed->num_warps;
-    setting.torch_before_2_8_1 = request.fixed->torch_before_2_8_1;
+    setting.triton.num_warps = request.fixed->num_warps;
+    setting.triton.torch_before_2_8_1 = request.fixed->torch_before_2_8_1;
   }
   return setting;
 }

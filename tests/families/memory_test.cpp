@@ -168,11 +168,11 @@ TEST_CASE("preconditions read as text") {
   mx::layout::Setting setting{.sizes = {1, 64, 64}, .padded = {1, 64, 64}, .form = SourceOrder::gpt_oss};
   const Need& warps = rows.back().need;
   for (const int count : {-4, 0, 6}) {
-    setting.num_warps = count;
+    setting.triton.num_warps = count;
     CHECK_FALSE(holds(warps, setting));
     CHECK(mx::layout::BrokenNeed{warps, count}.text() == "num_warps = " + std::to_string(count) + " is not a power of two: why");
   }
-  setting.num_warps = 4;
+  setting.triton.num_warps = 4;
   CHECK(holds(warps, setting));
 }
 

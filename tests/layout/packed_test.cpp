@@ -107,7 +107,7 @@ TEST_CASE("what a backend leaves unwritten is counted and not compared") {
   mx::layout::Setting setting{.sizes = {2, 160, 96}, .padded = {2, 160, 96}, .form = SourceOrder::gpt_oss};
   setting.engine = mx::kVllm2026_08;
   setting.arch = mx::layout::Arch::sm100;
-  setting.triton_kernels = mx::layout::TritonKernels::v3_7;
+  setting.triton.release = mx::layout::TritonKernels::v3_7;
   const CanonicalLayer layer = filled(setting.sizes, SourceOrder::gpt_oss);
   const BackendLayout& row = mx::layout::backend_layout_named("TRITON", mx::layout::WeightFormat::mxfp4, setting.engine);
   PackedTensor tensor = *mx::layout::convert(layer, row, setting).find(Role::w2_weight);

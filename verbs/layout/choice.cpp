@@ -6,9 +6,9 @@
 #include <array>
 
 #include "model/error.hpp"
+#include "model/families/setting_keys.hpp"
 #include "model/names.hpp"
 #include "sim/rounding.hpp"
-#include "sim/setting_keys.hpp"
 #include "verbs/layout/shape.hpp"
 #include "verbs/layout/subject.hpp"
 
@@ -51,7 +51,7 @@ StageChoice stage_choice(const layout::StageLayout& stage, const LayoutQuery& qu
                       .batch = batch,
                       .rows = rows,
                       .cols = cols,
-                      .unit_bits = bits.empty() ? standard_bits : static_cast<int>(sim::whole_number("unit-bits", bits, 1, 64)),
+                      .unit_bits = bits.empty() ? standard_bits : static_cast<int>(layout::whole_number("unit-bits", bits, 1, 64)),
                       .params = {}}};
   if (!version.empty()) {
     const auto found = std::ranges::find_if(stage.versions, [&](std::string_view label) { return same_name(label, version); });
@@ -60,7 +60,7 @@ StageChoice stage_choice(const layout::StageLayout& stage, const LayoutQuery& qu
   }
   for (const layout::StageParam& param : stage.params) {
     const std::string value = value_of(query, param.key);
-    choice.request.params[std::string(param.key)] = value.empty() ? param.standard : sim::whole_number(param.key, value, param.low, param.high);
+    choice.request.params[std::string(param.key)] = value.empty() ? param.standard : layout::whole_number(param.key, value, param.low, param.high);
   }
   return choice;
 }
@@ -111,7 +111,7 @@ void check_groups(const Sizes& sizes) {
 
 BackendChoice backend_choice(const Named& named, const LayoutQuery& query) {
   std::vector<std::string_view> known(kBackendKeys.begin(), kBackendKeys.end());
-  for (const sim::SettingKey& key : sim::setting_keys()) known.push_back(key.key);
+  for (const layout::SettingKey& key : layout::setting_keys()) known.push_back(key.key);
   check_keys(query, known);
   const layout::Role role = layout::role_named(needed(query, "tensor", "w13_weight"));
   const auto [experts, intermediate, hidden] = shape_from(needed(query, "shape", "128x256, intermediate x hidden"), kLayerShape);
@@ -120,7 +120,7 @@ BackendChoice backend_choice(const Named& named, const LayoutQuery& query) {
   check_groups(sizes);
   Setting setting{.sizes = sizes, .padded = sizes, .form = {format, layout::SourceOrder::gpt_oss}};
   for (const Field& field : query.fields) {
-    if (const sim::SettingKey* key = sim::find_setting_key(field.key)) key->set(setting, field.value);
+    if (const layout::SettingKey* key = layout::find_setting_key(field.key)) key->set(setting, field.value);
   }
   const BackendLayout& row = layout::backend_layout_named(query.name, format, setting.engine);
   check_role(row, role);

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/families/setting_keys.hpp"
 #include "model/names.hpp"
-#include "sim/setting_keys.hpp"
 
 namespace mx::golden {
 namespace {
@@ -33,7 +33,7 @@ std::vector<std::string_view> cut(std::string_view text, char at) {
 }
 
 std::int64_t number(const ShapePart& part, std::string_view text) {
-  return sim::whole_number(fmt::format("shape {}", part.name), text, 1, part.most);
+  return layout::whole_number(fmt::format("shape {}", part.name), text, 1, part.most);
 }
 
 std::array<std::int64_t, 3> by_names(std::string_view text, const ShapeParts& parts) {

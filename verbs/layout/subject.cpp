@@ -5,7 +5,7 @@
 #include <array>
 
 #include "model/error.hpp"
-#include "sim/setting_keys.hpp"
+#include "model/families/setting_keys.hpp"
 #include "verbs/layout/acceptable.hpp"
 
 namespace mx::golden {
@@ -124,7 +124,7 @@ std::string choices_of(const Choice& choice) {
   const Setting base{.sizes = setting.sizes, .padded = setting.padded, .form = {setting.form.format, setting.form.order}};
   return fmt::format("tensor={},shape={}x{}x{},padded={}x{},format={},source-order={}{}", layout::name_of(backend.role), setting.sizes.experts,
                      setting.sizes.intermediate, setting.sizes.hidden, setting.padded.intermediate, setting.padded.hidden,
-                     layout::name_of(setting.form.format), layout::name_of(setting.form.order), sim::setting_text(setting, base));
+                     layout::name_of(setting.form.format), layout::name_of(setting.form.order), layout::setting_text(setting, base));
 }
 
 std::string spec_of(const Choice& choice) {

@@ -6,9 +6,9 @@
 #include <span>
 
 #include "model/error.hpp"
+#include "model/families/setting_keys.hpp"
 #include "model/layout/address_map.hpp"
 #include "model/names.hpp"
-#include "sim/setting_keys.hpp"
 
 namespace mx::golden {
 namespace {
@@ -46,7 +46,7 @@ std::int64_t index_from(std::string_view text, const Axis& axis) {
   // The axis of gate and up has words for its two indexes.
   if (axis.name == "half" && same_name(text, "gate")) return 0;
   if (axis.name == "half" && same_name(text, "up") && axis.extent == 2) return 1;
-  return sim::whole_number("axis " + axis.name, text, 0, axis.extent - 1);
+  return layout::whole_number("axis " + axis.name, text, 0, axis.extent - 1);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TensorPlan build_bf16_2026_08(Role role, const Setting& setting) {
   if (is_strided(setting)) return is_bias(role) ? fp32_bias(std::move(layout)) : TensorPlan{std::move(layout), &kKeep};
   if (is_w13(role) && !is_standard(setting)) blocks::separate_pairs(layout, kRowsAxis);
   if (role == Role::w2_weight_scale && is_situ(setting)) return {blocks::aiter_e8m0(layout, "E", kRowsAxis, "G"), &kKeep};
-  return shuffled_a16w4(std::move(layout), role, is_w13(role) && (!is_situ(setting) || setting.a8w4));
+  return shuffled_a16w4(std::move(layout), role, is_w13(role) && (!is_situ(setting) || setting.aiter.a8w4));
 }
 
 TensorPlan build_mxfp4(Role role, const Setting& setting) {

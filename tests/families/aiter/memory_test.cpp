@@ -223,7 +223,7 @@ TEST_CASE("AITER_MXFP4_BF16 with SITU and on gfx1250") {
   Setting setting = setting_of(sizes, SourceOrder::standard, mx::kVllm2026_08);
   setting.activation = ConverterActivation::situ;
   for (const bool a8w4 : {false, true}) {
-    setting.a8w4 = a8w4;
+    setting.aiter.a8w4 = a8w4;
     CHECK(checkpoint_addresses(row, Role::w13_weight, setting) == nibbles_of(a16w4_weight(1, 256, 128, a8w4)));
     CHECK(checkpoint_addresses(row, Role::w13_weight_scale, setting) == a16w4_scale(1, 256, 8, a8w4));
     CHECK(checkpoint_addresses(row, Role::w2_weight_scale, setting) == e8m0(256, 4));

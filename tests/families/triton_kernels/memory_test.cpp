@@ -70,12 +70,12 @@ TEST_CASE("each device's weights and scales") {
 
       Setting sm90 = setting_of(Arch::sm90, engine);
       CHECK(weight(sm90) == staged("triton.HopperMXValueLayout", "triton_kernels-3.5", kSizes, bytes));
-      sm90.num_warps = 4;
-      sm90.triton_kernels = TritonKernels::v2026_08;
+      sm90.triton.num_warps = 4;
+      sm90.triton.release = TritonKernels::v2026_08;
       CHECK(weight(sm90) == staged("triton.HopperMXValueLayout", "triton_kernels-2026-08", kSizes, bytes));
       // 3 groups: 4 columns of scales either way.
       CHECK(scale(sm90) == staged("triton.HopperMXScaleLayout", "triton_kernels-3.5", kSizes, groups, {{"num_warps", 4}}));
-      sm90.torch_before_2_8_1 = true;
+      sm90.triton.torch_before_2_8_1 = true;
       CHECK(weight(sm90) == as_loaded);
 
       for (Arch arch : {Arch::sm80, Arch::sm120, Arch::gfx942, Arch::gfx1250}) {
@@ -112,7 +112,7 @@ TEST_CASE("gfx950's scales by ranks and release") {
 TEST_CASE("before the swizzle nothing is padded") {
   for (Engine engine : mx::layout::kConversionEngines) {
     Setting setting = setting_of(Arch::sm90, engine);
-    setting.before_swizzle = true;
+    setting.triton.before_swizzle = true;
     CHECK(built("TRITON", Role::w2_weight, setting).gather() == rows_of_elements(kSizes, 96, -1));
     CHECK(built("TRITON", Role::w2_weight_scale, setting).bytes() == 2 * 160 * 3);
   }
@@ -123,7 +123,7 @@ TEST_CASE("the later engine pads Hopper's scales to 4 groups first") {
   CHECK(built("TRITON", Role::w2_weight_scale, setting_of(Arch::sm90, mx::kVllm2026_05, sizes)).bytes() == 256 * 6);
   CHECK(built("TRITON", Role::w2_weight_scale, setting_of(Arch::sm90, mx::kVllm2026_08, sizes)).bytes() == 256 * 8);
   Setting unswizzled = setting_of(Arch::sm90, mx::kVllm2026_08, sizes);
-  unswizzled.torch_before_2_8_1 = true;
+  unswizzled.triton.torch_before_2_8_1 = true;
   CHECK(built("TRITON", Role::w2_weight_scale, unswizzled).bytes() == 256 * 8);
 }
 
@@ -185,9 +185,9 @@ TEST_CASE("AITER_MXFP4_FP8 needs input scales, Hopper's scales a power of two of
   CHECK(refuses(ErrorCode::usage, "input scales are missing", [&] { check_needs(row_of("AITER_MXFP4_FP8", setting.engine), setting); }));
   CHECK_NOTHROW(check_needs(row_of("TRITON", setting.engine), setting));
   Setting hopper = setting_of(Arch::sm90, mx::kVllm2026_08);
-  hopper.num_warps = 6;
+  hopper.triton.num_warps = 6;
   CHECK(refuses(ErrorCode::usage, "num_warps = 6 is not a power of two", [&] { check_needs(row_of("TRITON", hopper.engine), hopper); }));
-  hopper.before_swizzle = true;
+  hopper.triton.before_swizzle = true;
   CHECK_NOTHROW(check_needs(row_of("TRITON", hopper.engine), hopper));
 }
 

@@ -272,7 +272,7 @@ TEST_CASE("what a converter or an option refuses is said before anything is writ
   CHECK(refused("MARLIN", int8, 0, "activation dtype int8") == "");
   layout::Setting hopper{};
   hopper.arch = layout::Arch::sm90;
-  hopper.num_warps = 3;
+  hopper.triton.num_warps = 3;
   CHECK(refused("TRITON", hopper, 0, "num_warps = 3 is not a power of two") == "");
   CHECK(refused("AITER_MXFP4_FP8", {.sizes = {}, .padded = {}, .form = {}, .has_input_scale = false}, 0, "input scales are missing") == "");
 }

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/setting_keys.hpp"
+#include "model/families/setting_keys.hpp"
 #include "tests/catch.hpp"
 #include "tests/layout/errors.hpp"
 #include "tests/verbs/layout/formulas.hpp"
@@ -102,7 +102,7 @@ TEST_CASE("wrong choices are named with what is known") {
 
 TEST_CASE("every field of a setting is set and read back by its key") {
   mx::layout::Setting setting{.sizes = {1, 32, 32}, .padded = {1, 32, 32}, .form = {}};
-  for (const mx::sim::SettingKey& key : mx::sim::setting_keys()) {
+  for (const mx::layout::SettingKey& key : mx::layout::setting_keys()) {
     for (std::string_view value : key.trials) {
       INFO(key.key << "=" << value);
       key.set(setting, value);

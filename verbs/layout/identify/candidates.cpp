@@ -4,7 +4,7 @@
 #include <set>
 
 #include "model/error.hpp"
-#include "sim/setting_keys.hpp"
+#include "model/families/setting_keys.hpp"
 #include "verbs/layout/identify/backend_sizes.hpp"
 
 namespace mx::golden {
@@ -94,7 +94,7 @@ void add_stage(const StageLayout& stage, const Matrix& matrix, std::vector<Subje
 }
 
 /// The setting with one field changed; its row must still be the same.
-BackendChoice changed(BackendChoice choice, const sim::SettingKey& key, std::string_view value) {
+BackendChoice changed(BackendChoice choice, const layout::SettingKey& key, std::string_view value) {
   key.set(choice.setting, value);
   return choice;
 }
@@ -102,14 +102,14 @@ BackendChoice changed(BackendChoice choice, const sim::SettingKey& key, std::str
 bool fits(const BackendChoice& choice) { return choice.row->converts(choice.setting.form, choice.setting.engine); }
 
 /// Fields besides the form, which the shape decides.
-bool is_free(const sim::SettingKey& key) { return key.key != std::string_view("source-order") && key.key != std::string_view("not-gated"); }
+bool is_free(const layout::SettingKey& key) { return key.key != std::string_view("source-order") && key.key != std::string_view("not-gated"); }
 
 /// From a first choice to every program that other settings give.
 void add_settings(const BackendChoice& first, Programs& programs) {
   std::vector<BackendChoice> open{first};
   if (programs.add(first)) {
-    for (const sim::SettingKey& one : sim::setting_keys()) {
-      for (const sim::SettingKey& other : sim::setting_keys()) {
+    for (const layout::SettingKey& one : layout::setting_keys()) {
+      for (const layout::SettingKey& other : layout::setting_keys()) {
         if (!is_free(one) || !is_free(other) || &one >= &other) continue;
         for (std::string_view value : one.trials) {
           for (std::string_view other_value : other.trials) {
@@ -123,7 +123,7 @@ void add_settings(const BackendChoice& first, Programs& programs) {
   while (!open.empty()) {
     const BackendChoice from = open.back();
     open.pop_back();
-    for (const sim::SettingKey& key : sim::setting_keys()) {
+    for (const layout::SettingKey& key : layout::setting_keys()) {
       if (!is_free(key)) continue;
       for (std::string_view value : key.trials) {
         const BackendChoice tried = changed(from, key, value);

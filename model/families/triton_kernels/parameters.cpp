@@ -1,0 +1,52 @@
+// Words for what triton_kernels' converters look at.
+
+#include "model/families/triton_kernels/parameters.hpp"
+
+#include <array>
+
+#include "model/families/setting_key_rows.hpp"
+#include "model/names.hpp"
+#include "model/numerics/rows.hpp"
+
+namespace mx::layout {
+namespace {
+
+using rows::Word;
+using Text = std::string_view;
+
+constexpr std::array<Word<TritonKernels>, 3> kReleases{{
+    {TritonKernels::v3_5, "triton_kernels-3.5"},
+    {TritonKernels::v3_7, "triton_kernels-3.7"},
+    {TritonKernels::v2026_08, "triton_kernels-2026-08"},
+}};
+
+constexpr int kMostWarps = 1 << 10;
+constexpr std::array<Text, 4> kTrials{"engine", "triton_kernels-3.5", "triton_kernels-3.7", "triton_kernels-2026-08"};
+constexpr std::array<Text, 5> kWarps{"1", "2", "4", "8", "16"};
+
+void set_release(Setting& setting, Text value) {
+  setting.triton.release = same_name(value, "engine") ? std::nullopt : std::optional(triton_kernels_named(value));
+}
+
+constexpr std::array<SettingKey, 4> kKeys{{
+    {"triton-kernels", "triton_kernels-3.5, -3.7, -2026-08, or engine: the one it is built against", "release of triton_kernels", kTrials,
+     set_release, [](const Setting& s) { return std::string(s.triton.release ? name_of(*s.triton.release) : "engine"); }},
+    {"torch-before-2-8-1", kYesNo, "torch is older than 2.8.1", kBools,
+     [](Setting& s, Text v) { s.triton.torch_before_2_8_1 = yes_or_no("torch-before-2-8-1", v); },
+     [](const Setting& s) { return word_of(s.triton.torch_before_2_8_1); }},
+    {"num-warps", "1 or more", "warps of the Hopper scale layout", kWarps,
+     [](Setting& s, Text v) { s.triton.num_warps = static_cast<int>(whole_number("num-warps", v, 1, kMostWarps)); },
+     [](const Setting& s) { return std::to_string(s.triton.num_warps); }},
+    {"before-swizzle", kYesNo, "stop before the layout of triton_kernels", kBools,
+     [](Setting& s, Text v) { s.triton.before_swizzle = yes_or_no("before-swizzle", v); },
+     [](const Setting& s) { return word_of(s.triton.before_swizzle); }},
+}};
+
+}  // namespace
+
+std::string_view name_of(TritonKernels version) { return rows::word_of<TritonKernels>(kReleases, version); }
+TritonKernels triton_kernels_named(std::string_view name) { return rows::named(kReleases, "triton_kernels version", name).value; }
+
+std::span<const SettingKey> triton_setting_keys() { return kKeys; }
+
+}  // namespace mx::layout
