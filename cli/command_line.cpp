@@ -1,6 +1,6 @@
 #include "cli/command_line.hpp"
 
-#include <string_view>
+#include "support/quote.hpp"
 
 namespace mx::cli {
 namespace {
@@ -10,22 +10,21 @@ std::string& remembered() {
   return line;
 }
 
-/// In quotes where a shell would read it otherwise.
-std::string shell_word(std::string_view word) {
-  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+./=,:@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) return std::string(word);
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
+std::chrono::system_clock::time_point& started() {
+  static std::chrono::system_clock::time_point time;
+  return time;
 }
 
 }  // namespace
 
 void remember_command_line(int argc, char** argv) {
+  started() = std::chrono::system_clock::now();
   remembered() = "mxact";
-  for (int i = 1; i < argc; ++i) remembered() += " " + shell_word(argv[i]);
+  for (int i = 1; i < argc; ++i) remembered() += " " + sim::shell_word(argv[i]);
 }
 
 const std::string& command_line() { return remembered(); }
+
+std::chrono::system_clock::time_point start_of_program() { return started(); }
 
 }  // namespace mx::cli

@@ -69,7 +69,7 @@ Json as_json(const ReportOptions& options, std::span<const golden::Run> runs, st
 std::string text_of(Form form, const std::string& picture, std::span<const golden::Run> runs) {
   switch (form) {
     case Form::picture: return golden::as_file(golden::picture_of(runs.front(), picture));
-    case Form::junit: return sim::junit_xml("mxact", golden::checks_of(runs));
+    case Form::junit: return sim::junit_xml({"mxact report"}, golden::checks_of(runs));
     default: return golden::report_html(runs);
   }
 }

@@ -2,21 +2,21 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
 #include <memory>
 #include <new>
 #include <string>
 #include <vector>
 
+#include "cli/document.hpp"
 #include "cli/engine_option.hpp"
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
-#include "cli/sim_report.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
 #include "sim/ranks/comparison.hpp"
 #include "sim/ranks/legacy.hpp"
 #include "sim/transport/transport.hpp"
+#include "verbs/sim/sim_document.hpp"
 
 namespace mx::cli {
 namespace {
@@ -33,7 +33,7 @@ struct SimOptions {
   std::string torch = "2.8.0";
   bool compare = false;
   bool legacy = false;
-  bool json = false;
+  DocumentOptions out;
 };
 
 constexpr std::int64_t kMostTokens = 4096;
@@ -53,12 +53,7 @@ int compare(const SimOptions& options) {
   const sim::Scenario scenario = scenario_of(options);
   ProgressLine line;
   const sim::Comparison comparison = sim::compare_backends(scenario, [&](const std::string& text, double fraction) { line.show(text, fraction); });
-  if (options.json) {
-    print_json(comparison_json(scenario, comparison));
-  } else {
-    print_comparison(scenario, comparison);
-  }
-  return comparison.exit_code();
+  return show(verbs::comparison_document(scenario, comparison), options.out);
 }
 
 /// The backend that is asked for, or the engine's choice; empty when the engine refuses.
@@ -71,7 +66,7 @@ std::string backend_of(const sim::Scenario& scenario, const std::string& wanted,
 }
 
 /// What the oracle's choice leads to, or the backend that was asked for.
-sim::SimulationRequest oracle_request(const sim::Scenario& scenario, const SimOptions& options, SimAnswer& answer) {
+sim::SimulationRequest oracle_request(const sim::Scenario& scenario, const SimOptions& options, verbs::SimAnswer& answer) {
   answer.backend = backend_of(scenario, options.backend, answer.refusal);
   if (!answer.backend.empty()) {
     answer.selected = sim::selected(scenario.engine, scenario.oracle, scenario.deployment, answer.backend);
@@ -80,7 +75,7 @@ sim::SimulationRequest oracle_request(const sim::Scenario& scenario, const SimOp
   return sim::request_of(scenario, scenario.deployment, answer.backend, answer.selected.kernel_class);
 }
 
-sim::SimulationRequest legacy_request(const sim::Scenario& scenario, const SimOptions& options, SimAnswer& answer) {
+sim::SimulationRequest legacy_request(const sim::Scenario& scenario, const SimOptions& options, verbs::SimAnswer& answer) {
   const oracle::Answer<sim::LegacyRun> run = sim::legacy_run(scenario, options.torch);
   if (const auto* refusal = std::get_if<oracle::Refusal>(&run)) {
     answer.refusal = refusal->error_type + ": " + refusal->text;
@@ -97,22 +92,21 @@ int simulate(const SimOptions& options, sim::Transport& transport) {
   const sim::Scenario scenario = scenario_of(options);
   const oracle::ParallelRequest& parallel = scenario.deployment.parallel;
   static_cast<void>(transport.ranks_here(parallel.dp * parallel.tp));
-  SimAnswer answer;
+  verbs::SimAnswer answer;
   const sim::SimulationRequest request = options.legacy ? legacy_request(scenario, options, answer) : oracle_request(scenario, options, answer);
   if (answer.refusal.empty()) {
     const sim::Reference reference = sim::run_reference(request, scenario.layer, scenario.tokens, scenario.sample);
     answer.simulation = sim::simulate(request, scenario.layer, scenario.tokens, reference, transport);
     if (answer.simulation.refusal) answer.refusal = answer.simulation.refusal->stage + ": " + answer.simulation.refusal->text;
   }
-  if (transport.reports() && options.json) print_json(simulation_json(scenario, answer));
-  if (transport.reports() && !options.json) print_simulation(scenario, answer);
-  if (!answer.refusal.empty()) return static_cast<int>(ErrorCode::unsupported);
-  return answer.simulation.result->exit_code();
+  const verbs::Document document = verbs::simulation_document(scenario, answer);
+  return transport.reports() ? show(document, options.out) : document.exit_code;
 }
 
 /// What goes wrong on one rank is said on every rank, with its own number in front.
 int run(const SimOptions& options) {
   sim::Transport& transport = sim::launched();
+  if (transport.reports()) require_outputs(options.out);
   const auto told = [&](ErrorCode code, const std::string& text) {
     const Error error(code, text);
     transport.fail(error);
@@ -150,7 +144,7 @@ void add_sim(Verb app, Action& action) {
                   "compute this many rows of gate and up and output columns where no fast twin has the contract (default all)")
       .check(whole_number_in(1, 1 << 16));
   add_engine_option(verb, options->engine);
-  verb.add_flag("--json", options->json, "machine-readable output");
+  add_check_options(verb, options->out);
   verb.callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

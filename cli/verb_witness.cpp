@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/document.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
-#include "golden/witness/ledger.hpp"
-#include "golden/witness/witness.hpp"
+#include "verbs/witness/witness_document.hpp"
 
 namespace mx::cli {
 namespace {
@@ -22,36 +22,11 @@ struct Options {
   bool skip_sweeps = false;
   bool verbose = false;
   bool ledger = false;
-  bool json = false;
+  DocumentOptions out;
 };
 
-void print_totals(const std::vector<golden::SetResult>& sets, int status) {
-  std::int64_t compared = 0;
-  std::int64_t differing = 0;
-  std::int64_t excused = 0;
-  std::int64_t unmodelled = 0;
-  for (const golden::SetResult& set : sets) {
-    compared += set.compared();
-    differing += set.differing();
-    excused += set.excused();
-    unmodelled += set.count(golden::EntryStatus::unmodelled);
-  }
-  fmt::print("{} sets: {} values compared, {} differ, {} excused; {} entries not modelled; exit {}\n", sets.size(), compared, differing, excused,
-             unmodelled, status);
-}
-
-int print_ledger(bool as_json) {
-  if (as_json) {
-    Json json = json_head("witness");
-    json["ledger"] = golden::ledger_json();
-    print_json(json);
-  } else {
-    fmt::print("{}", golden::ledger_text());
-  }
-  return 0;
-}
-
 int witness(const Options& options) {
+  require_outputs(options.out);
   std::vector<golden::SetResult> sets;
   {
     ProgressLine line;
@@ -65,18 +40,7 @@ int witness(const Options& options) {
       for (golden::SetResult& set : golden::run_witness(path, how)) sets.push_back(std::move(set));
     }
   }
-  const int status = golden::exit_code(sets, options.allow_unmodelled);
-  if (options.json) {
-    Json json = json_head("witness");
-    json["sets"] = Json::array();
-    for (const golden::SetResult& set : sets) json["sets"].push_back(golden::to_json(set));
-    json["exit_code"] = status;
-    print_json(json);
-    return status;
-  }
-  for (const golden::SetResult& set : sets) fmt::print("{}", golden::to_text(set, options.verbose));
-  print_totals(sets, status);
-  return status;
+  return show(verbs::witness_document(sets, options.allow_unmodelled, options.verbose), options.out);
 }
 
 }  // namespace
@@ -90,10 +54,10 @@ void add_witness(Verb app, Action& action) {
   verb.add_flag("--skip-sweeps", options->skip_sweeps, "leave out sweeps over all 2^32 inputs (listed as not compared)");
   verb.add_flag("--verbose", options->verbose, "one line per entry");
   verb.add_flag("--ledger", options->ledger, "show which recorded values are excused, and why, instead of running").excludes(paths);
-  verb.add_flag("--json", options->json, "machine-readable output");
+  add_check_options(verb, options->out);
   verb.callback([&action, options, paths] {
     if (!options->ledger && options->paths.empty()) paths.report_missing();
-    action = [options] { return options->ledger ? print_ledger(options->json) : witness(*options); };
+    action = [options] { return options->ledger ? show(verbs::ledger_document(), options->out) : witness(*options); };
   });
 }
 

@@ -1,8 +1,11 @@
 #include "props/program.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <sstream>
+#include <string>
 #include <string_view>
 
 #include "model/error.hpp"
@@ -69,6 +72,23 @@ void check_ids(const Asked& asked, std::span<const HeldLaw> laws) {
   }
 }
 
+/// The lines of a failure's message: the first says what broke, the last begins with "replay: ", those between are the smallest case.
+sim::JunitCase check_of(const Outcome& outcome) {
+  sim::JunitCase check{{}, {}, outcome.held ? sim::CheckEnd::passed : sim::CheckEnd::failed, {}};
+  if (outcome.held) return check;
+  constexpr std::string_view kReplay = "replay: ";
+  std::istringstream lines(outcome.message);
+  std::getline(lines, check.message);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(kReplay)) {
+      check.replay = line.substr(kReplay.size());
+    } else {
+      check.place += (check.place.empty() ? "" : "\n") + line;
+    }
+  }
+  return check;
+}
+
 class Run {
  public:
   Run(std::string_view program, std::span<const HeldLaw> laws, const Asked& asked) : program_(program), laws_(laws), asked_(asked) {}
@@ -80,7 +100,7 @@ class Run {
 
   void laws() {
     for (const HeldLaw& held : laws_) {
-      if (asked_.wants(held.id)) tell(held, outcome_of(held), "");
+      if (asked_.wants(held.id)) tell(held, "");
     }
   }
 
@@ -88,7 +108,7 @@ class Run {
   void write_checks() const {
     if (asked_.junit.empty()) return;
     std::ofstream file(asked_.junit);
-    file << sim::junit_xml(program_, checks_);
+    file << sim::junit_xml({std::string(program_)}, checks_);
     if (!file.flush()) throw Error(ErrorCode::resource, "cannot be written", asked_.junit);
   }
 
@@ -105,11 +125,17 @@ class Run {
     const auto held = std::ranges::find(laws_, failure.law, &HeldLaw::id);
     if (held == laws_.end()) throw Error(ErrorCode::input, "no law '" + failure.law + "'", path);
     const Replaying replaying(failure.reproduce);
-    tell(*held, outcome_of(*held), " as in " + path.filename().string());
+    tell(*held, " as in " + path.filename().string());
   }
 
-  void tell(const HeldLaw& held, const Outcome& outcome, const std::string& how) {
-    checks_.push_back({std::string(program_), held.id + how, outcome.held ? sim::CheckEnd::passed : sim::CheckEnd::failed, outcome.message});
+  void tell(const HeldLaw& held, const std::string& how) {
+    const auto start = std::chrono::steady_clock::now();
+    const Outcome outcome = outcome_of(held);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    checks_.push_back(check_of(outcome));
+    checks_.back().group = program_;
+    checks_.back().name = held.id + how;
+    checks_.back().seconds = seconds.count();
     std::printf("%-6s %s%s (%llu cases): %s\n%s", outcome.held ? "held" : "BROKEN", held.id.c_str(), how.c_str(),
                 static_cast<unsigned long long>(outcome.cases), held.statement.c_str(), outcome.counts.c_str());
     static_cast<void>(std::fflush(stdout));

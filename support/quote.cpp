@@ -20,4 +20,12 @@ std::string escaped(std::string_view text, std::string_view also) {
 std::string printable(std::string_view text) { return escaped(text, {}); }
 std::string in_quotes(std::string_view text) { return "'" + escaped(text, "'\\") + "'"; }
 
+std::string shell_word(std::string_view word) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+./=,:@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) return std::string(word);
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 }  // namespace mx::sim

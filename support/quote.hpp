@@ -12,4 +12,7 @@ std::string printable(std::string_view text);
 /// The same in single quotes, quotes and backslashes escaped too.
 std::string in_quotes(std::string_view text);
 
+/// A word as a shell reads it back: in quotes where it would read it otherwise.
+std::string shell_word(std::string_view word);
+
 }  // namespace mx::sim

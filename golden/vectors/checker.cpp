@@ -105,6 +105,7 @@ StreamChecker::StreamChecker(const VectorOp& op, VectorSet set, std::size_t show
       with_expected_(with_expected),
       show_(show),
       met_(op),
+      wrong_(op),
       evidence_(op) {
   const auto longest = [](const std::vector<Column>& all) {
     return std::accumulate(all.begin(), all.end(), std::size_t{0},
@@ -115,6 +116,7 @@ StreamChecker::StreamChecker(const VectorOp& op, VectorSet set, std::size_t show
   wanted_.resize(lane_count(op.operands()));
   for (auto* lanes : {&right_, &mask_, &answer_}) lanes->resize(results);
   bins_.resize(op.axes().size());
+  for (const CoverageAxis& axis : op.axes()) first_wrong_.emplace_back(axis.bins.size(), 0);
   report_.expected = set_.count();
 }
 
@@ -266,6 +268,10 @@ void StreamChecker::compare() {
   evidence_.add(operands, right_, mask_, answer_, is_match);
   if (is_match) return;
   ++report_.mismatched;
+  wrong_.add(bins_);
+  for (std::size_t axis = 0; axis < bins_.size(); ++axis) {
+    if (bins_[axis] != 0 && first_wrong_[axis][bins_[axis] - 1U] == 0) first_wrong_[axis][bins_[axis] - 1U] = line_;
+  }
   if (report_.first.size() < show_) report_.first.push_back({line_, {operands.begin(), operands.end()}, right_, answer_});
   const std::string_view kind = op_->kind(operands, right_);
   const auto row = std::ranges::find(report_.kinds, kind, &std::pair<std::string, std::uint64_t>::first);
@@ -288,6 +294,18 @@ std::string StreamChecker::why_mistrusted() const {
   return {};
 }
 
+std::vector<BinCheck> StreamChecker::bin_checks(const Coverage& reachable) const {
+  std::vector<BinCheck> checks;
+  for (std::size_t axis = 0; axis < op_->axes().size(); ++axis) {
+    const CoverageAxis& row = op_->axes()[axis];
+    for (std::size_t bin = 0; bin < row.bins.size(); ++bin) {
+      if (reachable.is_hit(axis, bin))
+        checks.push_back({row.name, row.bins[bin], met_.hits(axis, bin), wrong_.hits(axis, bin), first_wrong_[axis][bin]});
+    }
+  }
+  return checks;
+}
+
 CheckReport StreamChecker::finish() {
   if (!rest_.empty() && !planted(Fault::checker_drops_last_line)) take_line(std::exchange(rest_, {}), true);
   report_.why_mistrusted = why_mistrusted();
@@ -296,7 +314,9 @@ CheckReport StreamChecker::finish() {
   if (report_.why_mistrusted.empty()) report_.reordered_from = first_out_of_order_;
   std::ranges::stable_sort(report_.kinds, [](const auto& a, const auto& b) { return a.second > b.second; });
   report_.explanations = evidence_.explanations();
-  report_.coverage = coverage_report(*op_, met_, directed_coverage(*op_));
+  const Coverage reachable = directed_coverage(*op_);
+  report_.coverage = coverage_report(*op_, met_, reachable);
+  report_.bins = bin_checks(reachable);
   return std::move(report_);
 }
 

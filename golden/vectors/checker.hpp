@@ -21,6 +21,15 @@ struct Mismatch {
   std::vector<std::uint32_t> answer;
 };
 
+/// What came of the vectors of one bin that can be met.
+struct BinCheck {
+  std::string axis;
+  std::string bin;
+  std::uint64_t checked;
+  std::uint64_t wrong;
+  std::uint64_t first_wrong;  ///< its line; 0: none
+};
+
 enum class CheckVerdict { passed, failed, mistrusted };
 std::string_view name_of(CheckVerdict verdict);
 
@@ -35,6 +44,7 @@ struct CheckReport {
   std::vector<Explanation> explanations;                     ///< the best first
   std::optional<std::uint64_t> reordered_from;               ///< line at which the order of the set was left, all vectors being there
   std::vector<AxisCoverage> coverage;
+  std::vector<BinCheck> bins;
 };
 
 class StreamChecker {
@@ -60,6 +70,7 @@ class StreamChecker {
   [[noreturn]] void refuse(const std::string& what) const;
   const std::vector<Column>& columns() const { return with_expected_ ? file_and_answer_ : operands_and_answer_; }
   std::string why_mistrusted() const;
+  std::vector<BinCheck> bin_checks(const Coverage& reachable) const;
 
   const VectorOp* op_;
   VectorSet set_;
@@ -85,6 +96,8 @@ class StreamChecker {
 
   CheckReport report_{};
   Coverage met_;
+  Coverage wrong_;
+  std::vector<std::vector<std::uint64_t>> first_wrong_;  // lines, by axis and bin
   Evidence evidence_;
 };
 

@@ -61,29 +61,6 @@ std::vector<bool> tiny_inputs(const Tensor& x, std::int64_t pow2) {
 
 std::span<const LedgerRow> ledger() { return kLedger; }
 
-std::string ledger_text() {
-  std::string text;
-  for (const LedgerRow& row : kLedger) {
-    text += fmt::format("{}/{}/{}\n  {}\n  {}\n", row.implementation, row.device, row.build, condition_text(row), row.reason);
-  }
-  return text;
-}
-
-sim::Json ledger_json() {
-  auto rows = sim::Json::array();
-  for (const LedgerRow& row : kLedger) {
-    sim::Json one;
-    one["implementation"] = row.implementation;
-    one["device"] = row.device;
-    one["build"] = row.build;
-    one["op"] = row.op;
-    one["condition"] = condition_text(row);
-    one["reason"] = row.reason;
-    rows.push_back(std::move(one));
-  }
-  return rows;
-}
-
 std::string condition_text(const LedgerRow& row) {
   const LedgerCondition& condition = row.condition;
   std::string text(row.op.empty() ? "any operation" : row.op);

@@ -13,7 +13,6 @@
 #include "golden/witness/manifest.hpp"
 #include "golden/witness/tensor.hpp"
 #include "golden/witness/witness.hpp"
-#include "support/json.hpp"
 
 namespace mx::golden {
 
@@ -42,10 +41,6 @@ struct LedgerRow {
 };
 
 std::span<const LedgerRow> ledger();
-
-/// The whole table, for people and for programs.
-std::string ledger_text();
-sim::Json ledger_json();
 
 /// "encode, codes: 0 < |x| < 2^-48, at most 1 code apart"
 std::string condition_text(const LedgerRow& row);

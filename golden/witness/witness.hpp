@@ -12,8 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "support/json.hpp"
-
 namespace mx::golden {
 
 enum class EntryStatus {
@@ -48,6 +46,7 @@ struct EntryResult {
   std::vector<ExcusedCount> excuses;     ///< `excused` by output and row
   std::string reason;                    ///< why unmodelled or nothing compared
 
+  bool counts() const { return level != "info"; }
   std::string_view first_difference() const { return differences.empty() ? std::string_view() : std::string_view(differences.front()); }
 };
 
@@ -84,11 +83,6 @@ struct WitnessOptions {
 /// above those. Throws Error(input) that names file, entry and value when a manifest, a data file or a case breaks its form, and when there is no
 /// set. Source: golden/witness/FORMAT.md for mxact-witness/1; LayoutRecorder of golden/record.py and golden/witness/oracle.hpp for the others.
 std::vector<SetResult> run_witness(const std::filesystem::path& path, const WitnessOptions& options);
-
-sim::Json to_json(const SetResult& set);
-
-/// Text for people; `verbose` lists every entry, otherwise only those that are not equal.
-std::string to_text(const SetResult& set, bool verbose);
 
 /// 1 when anything of level `must` differs; else 5 when nothing was compared or an entry of level `must` is mistrusted; else 4 when an entry of level
 /// `must` is unmodelled and that is not allowed; else 0.

@@ -30,7 +30,8 @@ Outcome shown_outcome(const Run&) { return {Standing::shown, "nothing to check: 
 
 Outcome coded_outcome(const Run& run) {
   const std::optional<Node> code = run.root().find("exit_code");
-  return code ? Outcome{standing_of_code(*code), fmt::format("ended with exit status {}", code->integer())} : shown_outcome(run);
+  return code && code->integer() != 0 ? Outcome{standing_of_code(*code), fmt::format("ended with exit status {}", code->integer())}
+                                      : shown_outcome(run);
 }
 
 Outcome witness_outcome(const Run& run) {

@@ -16,7 +16,7 @@ using sim::JunitCase;
 CheckEnd end_of(std::string_view word) {
   if (word == "PASSED" || word == "equal") return CheckEnd::passed;
   if (word == "REFUSED" || word == "NOT YET MODELLED" || word == "unmodelled") return CheckEnd::skipped;
-  return CheckEnd::failed;
+  return word == "MISTRUSTED" || word == "mistrusted" ? CheckEnd::mistrusted : CheckEnd::failed;
 }
 
 std::string text_or(const Node& node, std::string_view key, const std::string& otherwise) {
@@ -67,7 +67,10 @@ std::vector<JunitCase> cases_of(const Run& run) {
 }
 
 /// A run whose verb would end with another status than 0 is never green, nor only skipped.
-CheckEnd end_of(Standing standing) { return exit_code(standing) == 0 ? CheckEnd::passed : CheckEnd::failed; }
+CheckEnd end_of(Standing standing) {
+  if (exit_code(standing) == 0) return CheckEnd::passed;
+  return standing == Standing::mistrusted || standing == Standing::nothing ? CheckEnd::mistrusted : CheckEnd::failed;
+}
 
 }  // namespace
 

@@ -9,7 +9,7 @@ namespace mx::golden {
 
 /// Of runs that check nothing by design.
 Outcome shown_outcome(const Run& run);
-/// Of runs that say "exit_code": 0 passed, 1 failed, 4 refused, 5 mistrusted; without one they are shown.
+/// Of runs that say "exit_code": 1 failed, 4 refused, 5 mistrusted; without one, or with 0, they are shown.
 Outcome coded_outcome(const Run& run);
 /// Any JSON: members as terms, arrays of objects as tables.
 std::string any_html(const Run& run);

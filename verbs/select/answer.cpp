@@ -1,13 +1,27 @@
 #include "verbs/select/answer.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "model/error.hpp"
+
 namespace mx::sim {
 namespace {
 
-Json choice_json(const DeploymentFile& file, const oracle::OracleTables& tables, const oracle::Choice& choice) {
+using verbs::Document;
+using verbs::in_json;
+using verbs::Table;
+
+/// True where the oracle says whether one activation scale may serve the experts of all ranks.
+bool says_global_sf(const oracle::OracleTables& tables) {
+  return std::any_of(tables.backends.begin(), tables.backends.end(), [](const oracle::BackendRow& row) { return row.global_sf_supported; });
+}
+
+void add_choice(Document& document, const DeploymentFile& file, const oracle::Choice& choice) {
+  const oracle::OracleTables& tables = oracle::tables_of(file.engine, file.oracle);
   const oracle::LayerConfig& layer = file.deployment.layer;
   Json json = {{"backend", choice.backend},
                {"kernel_class", choice.kernel_class.empty() ? Json() : Json(choice.kernel_class)},
@@ -15,8 +29,35 @@ Json choice_json(const DeploymentFile& file, const oracle::OracleTables& tables,
                {"rounded_hidden", choice.rounded_hidden},
                {"intermediate_per_partition", layer.intermediate_per_partition},
                {"rounded_intermediate", choice.rounded_intermediate}};
-  if (says_global_sf(tables)) json["global_sf_supported"] = oracle::backend_named(tables, choice.backend).global_sf_supported;
-  return json;
+  document.line(fmt::format("{} ({})", choice.backend,
+                            choice.kernel_class.empty() ? "no kernel class: the engine goes on without a backend" : choice.kernel_class));
+  if (!tables.weight_key) document.line(fmt::format("{} weights, {} activations", file.deployment.weight_key, file.deployment.activation_key));
+  if (tables.roundings.empty()) {
+    document.line(
+        fmt::format("hidden {}, intermediate per partition {}: this oracle rounds nothing", layer.hidden, layer.intermediate_per_partition));
+  } else {
+    document.line(fmt::format("hidden {} -> {}, intermediate per partition {} -> {}", layer.hidden, choice.rounded_hidden,
+                              layer.intermediate_per_partition, choice.rounded_intermediate));
+  }
+  if (says_global_sf(tables)) {
+    const bool supported = oracle::backend_named(tables, choice.backend).global_sf_supported;
+    json["global_sf_supported"] = supported;
+    document.line(fmt::format("one activation scale for the experts of all ranks: {}", supported ? "supported" : "not supported"));
+  }
+  document.value("choice", std::move(json));
+}
+
+void add_skipped(Document& document, const std::vector<oracle::Skipped>& skipped) {
+  Table table{"skipped",
+              {in_json("backend"), in_json("kernel_class"), in_json("need"), in_json("statement"), in_json("effect"), in_json("consequence"),
+               in_json("source")}};
+  for (const oracle::Skipped& one : skipped) {
+    const oracle::KernelNeed& need = *one.need;
+    table.add({one.backend, one.kernel_class, need.id, need.statement, oracle::name_of(need.effect), need.consequence, need.source});
+    document.line(fmt::format("skipped {} ({}): needs {}; otherwise {}: {}", one.backend, one.kernel_class, need.statement,
+                              oracle::name_of(need.effect), need.consequence));
+  }
+  document.value(table.key, table.json());
 }
 
 /// Where the engine raises; null where it does not.
@@ -25,25 +66,22 @@ Json failure_json(const std::optional<oracle::Failure>& failure) {
   return {{"stage", failure->stage}, {"error_type", failure->refusal.error_type}, {"text", failure->refusal.text}};
 }
 
-Json skipped_json(const std::vector<oracle::Skipped>& skipped) {
-  Json json = Json::array();
-  for (const oracle::Skipped& one : skipped) {
-    json.push_back({{"backend", one.backend},
-                    {"kernel_class", one.kernel_class},
-                    {"need", one.need->id},
-                    {"statement", one.need->statement},
-                    {"effect", oracle::name_of(one.need->effect)},
-                    {"consequence", one.need->consequence},
-                    {"source", one.need->source}});
+Table trace_of(const oracle::Decision& decision) {
+  Table table{
+      "trace",
+      {{"backend", "candidate"}, {"kernel_class", "kernel class"}, {"supported", "verdict"}, in_json("code"), {"text", "first failing check"}}};
+  for (const oracle::Candidate& candidate : decision.trace) {
+    const oracle::Verdict& verdict = candidate.verdict;
+    table.add({candidate.backend,
+               {candidate.kernel_class, candidate.kernel_class.empty() ? "-" : candidate.kernel_class},
+               {verdict.supported, verdict.supported ? "supported" : "rejected"},
+               verdict.code,
+               {verdict.text, verdict.supported ? "" : fmt::format("{}: {}", verdict.code, verdict.text)}});
   }
-  return json;
+  return table;
 }
 
 }  // namespace
-
-bool says_global_sf(const oracle::OracleTables& tables) {
-  return std::any_of(tables.backends.begin(), tables.backends.end(), [](const oracle::BackendRow& row) { return row.global_sf_supported; });
-}
 
 SelectAnswer ask(const DeploymentFile& file, bool strict) {
   constexpr oracle::Detail kTexts = oracle::Detail::texts;
@@ -52,33 +90,37 @@ SelectAnswer ask(const DeploymentFile& file, bool strict) {
   return {oracle::resolve(oracle::tables_of(file.engine, file.oracle), file.deployment, std::move(found.decision)), std::move(found.skipped)};
 }
 
-Json answer_json(const DeploymentFile& file, const SelectAnswer& answer, bool strict) {
-  const oracle::OracleTables& tables = oracle::tables_of(file.engine, file.oracle);
+Document select_document(const DeploymentFile& file, const SelectAnswer& answer, bool strict, bool explain) {
   const oracle::Resolution& resolution = answer.resolution;
   const oracle::Decision& decision = resolution.decision;
-  Json json;
-  json["engine"] = name_of(resolution.engine);
-  json["oracle"] = file.oracle;
-  json["platform"] = oracle::name_of(file.deployment.hardware.platform);
-  json["weight_key"] = file.deployment.weight_key;
-  json["activation_key"] = file.deployment.activation_key;
+  Document document{"select", std::string(name_of(resolution.engine))};
+  document.value("oracle", file.oracle);
+  document.value("platform", oracle::name_of(file.deployment.hardware.platform));
+  document.value("weight_key", file.deployment.weight_key);
+  document.value("activation_key", file.deployment.activation_key);
   if (decision.choice) {
-    json["choice"] = choice_json(file, tables, *decision.choice);
-    json["setup"] = setup_json(resolution);
+    add_choice(document, file, *decision.choice);
   } else {
-    json["refusal"] = {{"error_type", decision.refusal->error_type}, {"text", decision.refusal->text}};
+    document.exit_code = static_cast<int>(ErrorCode::unsupported);
+    document.value("refusal", {{"error_type", decision.refusal->error_type}, {"text", decision.refusal->text}});
+    document.line(fmt::format("no backend: {}: {}", decision.refusal->error_type, decision.refusal->text));
   }
-  json["failure"] = failure_json(resolution.failure);
-  json["trace"] = Json::array();
-  for (const oracle::Candidate& candidate : decision.trace) {
-    json["trace"].push_back({{"backend", candidate.backend},
-                             {"kernel_class", candidate.kernel_class},
-                             {"supported", candidate.verdict.supported},
-                             {"code", candidate.verdict.code},
-                             {"text", candidate.verdict.text}});
+  if (strict) add_skipped(document, answer.skipped);
+  document.line(fmt::format("engine {}", document.engine));
+  document.value("failure", failure_json(resolution.failure));
+  Table trace = trace_of(decision);
+  if (explain) {
+    document.line("\nin the order in which the engine looks:");
+    document.table(std::move(trace));
+  } else {
+    document.value("trace", trace.json());
   }
-  if (strict) json["skipped"] = skipped_json(answer.skipped);
-  return json;
+  if (resolution.setup) add_setup(document, resolution, explain);
+  return document;
+}
+
+Json answer_json(const DeploymentFile& file, const SelectAnswer& answer, bool strict) {
+  return verbs::body_json(select_document(file, answer, strict, false));
 }
 
 }  // namespace mx::sim

@@ -1,13 +1,13 @@
 #pragma once
-// What an engine answers for a deployment, and the document that says it: `mxact select --json`, and a dict in Python.
+// What an engine answers for a deployment, and the document that says it: `mxact select`, and a dict in Python.
 
-#include <string>
 #include <vector>
 
 #include "model/audit/resolve.hpp"
 #include "model/audit/strict.hpp"
 #include "sim/deployment_file.hpp"
 #include "support/json.hpp"
+#include "verbs/document/document.hpp"
 
 namespace mx::sim {
 
@@ -19,14 +19,14 @@ struct SelectAnswer {
 /// Asks the oracle of the file; `strict`: never a backend whose kernel's needs are broken. Throws as select does.
 SelectAnswer ask(const DeploymentFile& file, bool strict);
 
-/// True where the oracle says whether one activation scale may serve the experts of all ranks.
-bool says_global_sf(const oracle::OracleTables& tables);
+/// "engine", "oracle", the two keys, "choice" with "setup" or "refusal", "failure", "trace"; under `strict` also "skipped". `explain`: the text has
+/// the trace and the setup too.
+verbs::Document select_document(const DeploymentFile& file, const SelectAnswer& answer, bool strict, bool explain);
 
-/// The members of the document behind its head: "engine", "oracle", the two keys, "choice" with "setup" or "refusal", "failure", "trace"; under
-/// `strict` also "skipped".
+/// What that document says, without its head.
 Json answer_json(const DeploymentFile& file, const SelectAnswer& answer, bool strict);
 
-/// What follows from a resolution's choice: "allocated", "prepared", "quant_config", "kernel".
-Json setup_json(const oracle::Resolution& resolution);
+/// What follows from a resolution's choice: "setup" with "allocated", "prepared", "quant_config", "kernel"; in the text where `explain`.
+void add_setup(verbs::Document& document, const oracle::Resolution& resolution, bool explain);
 
 }  // namespace mx::sim

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/engine/vllm/select.hpp"
 #include "sim/deployment_file.hpp"
+#include "verbs/document/document.hpp"
 
 namespace mx::sim {
 
@@ -23,5 +25,17 @@ std::vector<InputDifference> input_differences(const DeploymentFile& a, const De
 
 /// The first step (candidate, class, verdict) of the two searches that is not the same in both; none when all are. One trace may end there.
 std::optional<std::size_t> first_parting(const oracle::Decision& a, const oracle::Decision& b);
+
+/// A deployment with the answer to it.
+struct AskedDeployment {
+  std::string name;  ///< of the file, as typed
+  DeploymentFile file;
+  oracle::Decision decision;  ///< with texts
+};
+/// `oracle` replaces that of the file unless empty. Throws as load_deployment_file and select do.
+AskedDeployment asked_deployment(const std::string& file, std::string_view oracle, Engine engine);
+
+/// `mxact select --diff`: inputs that differ, where the searches part, and both answers.
+verbs::Document deployment_diff_document(const AskedDeployment& a, const AskedDeployment& b);
 
 }  // namespace mx::sim

@@ -9,6 +9,7 @@
 
 #include "golden/witness/witness.hpp"
 #include "support/json.hpp"
+#include "verbs/witness/witness_document.hpp"
 
 namespace mx::golden::test {
 
@@ -43,5 +44,9 @@ struct Outcome {
 };
 /// Sweeps off; an Error becomes its code and what().
 Outcome run(const std::filesystem::path& path, bool allow_unmodelled = false, int max_differences = 1);
+
+/// What `mxact witness` says of one set.
+inline verbs::Document document_of(const SetResult& set, bool verbose = false) { return verbs::witness_document({&set, 1}, false, verbose); }
+inline std::string text_of(const SetResult& set, bool verbose) { return verbs::to_text(document_of(set, verbose)); }
 
 }  // namespace mx::golden::test

@@ -89,13 +89,13 @@ TEST_CASE("what is excused is named with its reason, for each entry and each set
   REQUIRE(outcome.sets.size() == 1);
   CHECK(outcome.exit == 0);
   // Entries with excused values are listed without being asked for.
-  const std::string text = to_text(outcome.sets[0], false);
+  const std::string text = text_of(outcome.sets[0], false);
   INFO(text);
   CHECK(text.find("2 values compared, 0 differ, 2 excused, 0 skipped") != std::string::npos);
   CHECK(text.find("\n  2 excused: hip_header/cpu/software-path: the header shifts") != std::string::npos);
   CHECK(text.find("equal            one [encode]: 2 values, 2 excused\n      2 excused: hip_header/cpu/software-path: the header shifts") !=
         std::string::npos);
-  const Json json = to_json(outcome.sets[0]);
+  const Json json = body_json(document_of(outcome.sets[0]))["sets"][0];
   CHECK(json["compared"] == 2);
   CHECK(json["differing"] == 0);
   CHECK(json["excused"] == 2);
@@ -215,14 +215,15 @@ TEST_CASE("the recorded stages need no excuse", "[witness]") {
 }
 
 TEST_CASE("every row of the ledger says whom it excuses, when and why", "[witness]") {
+  const verbs::Document document = verbs::ledger_document();
   for (const LedgerRow& row : ledger()) {
     CHECK_FALSE(row.implementation.empty());
     CHECK_FALSE(row.reason.empty());
     CHECK_FALSE(row.condition.output.empty());
     CHECK(row.condition.at_most > 0);
-    CHECK(ledger_text().find(condition_text(row)) != std::string::npos);
+    CHECK(to_text(document).find(condition_text(row)) != std::string::npos);
   }
-  CHECK(ledger_json().size() == ledger().size());
+  CHECK(body_json(document)["ledger"].size() == ledger().size());
 }
 
 }  // namespace

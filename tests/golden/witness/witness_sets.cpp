@@ -42,7 +42,7 @@ Outcome run(const std::filesystem::path& path, bool allow_unmodelled, int max_di
   try {
     outcome.sets = run_witness(path, options);
     outcome.exit = exit_code(outcome.sets, allow_unmodelled);
-    for (const SetResult& set : outcome.sets) outcome.text += to_text(set, true);
+    for (const SetResult& set : outcome.sets) outcome.text += text_of(set, true);
   } catch (const Error& error) {
     outcome.exit = static_cast<int>(error.code());
     outcome.text = error.what();
@@ -166,7 +166,7 @@ TEST_CASE("one chunk of 2^24 inputs gives the recorded digest", "[witness]") {
 TEST_CASE("every recorded sweep over all 2^32 inputs equals the model", "[.sweep]") {
   const std::vector<SetResult> sets = run_witness(recorded("numerics/sweep32"), {});
   REQUIRE(sets.size() == 1);
-  INFO(to_text(sets[0], true));
+  INFO(text_of(sets[0], true));
   CHECK(exit_code(sets, false) == 0);
   CHECK(sets[0].compared() == 14 * 256);
 }

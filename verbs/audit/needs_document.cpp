@@ -1,14 +1,8 @@
-#include "cli/needs_json.hpp"
-
-#include <fmt/core.h>
-
-#include <string>
-#include <vector>
-
 #include "model/audit/needs.hpp"
 #include "model/engine/vllm/tables.hpp"
+#include "verbs/audit/audit_document.hpp"
 
-namespace mx::cli {
+namespace mx::verbs {
 
 void add_need(Json& json, const oracle::KernelNeed& need) {
   json["of"] = oracle::name_of(need.of);
@@ -21,10 +15,12 @@ void add_need(Json& json, const oracle::KernelNeed& need) {
   json["until"] = need.versions.until ? Json(name_of(*need.versions.until)) : Json();
 }
 
-Json needs_json(Engine engine, std::span<const std::string_view> oracles) {
-  Json json = json_head("needs");
-  json["engine"] = name_of(engine);
-  json["oracles"] = Json::array();
+Document needs_document(Engine engine, std::span<const std::string_view> oracles) {
+  Document document{"needs", std::string(name_of(engine))};
+  Table lines{{},
+              {in_text("oracle"), in_text("backend"), in_text("class"), in_text("constraint"), in_text("of"), in_text("if broken"),
+               in_text("grounds"), in_text("what must hold")}};
+  Json all = Json::array();
   for (const std::string_view name : oracles) {
     Json rows = Json::array();
     for (const oracle::BackendRow& backend : oracle::tables_of(engine, name).backends) {
@@ -34,26 +30,17 @@ Json needs_json(Engine engine, std::span<const std::string_view> oracles) {
           if (oracle::is_around(*need)) continue;
           needs.push_back({{"id", need->id}});
           add_need(needs.back(), *need);
+          const Json& said = needs.back();
+          lines.add({name, backend.name, kernel_class, need->id, said["of"], said["effect"], said["grounds"], need->statement});
         }
         rows.push_back({{"backend", backend.name}, {"kernel_class", kernel_class}, {"needs", std::move(needs)}});
       }
     }
-    json["oracles"].push_back({{"oracle", name}, {"rows", std::move(rows)}});
+    all.push_back({{"oracle", name}, {"rows", std::move(rows)}});
   }
-  return json;
+  document.value("oracles", std::move(all));
+  document.table(std::move(lines));
+  return document;
 }
 
-void print_needs(const Json& json) {
-  std::vector<std::vector<std::string>> rows{{"oracle", "backend", "class", "constraint", "of", "if broken", "grounds", "what must hold"}};
-  for (const Json& oracle : json["oracles"]) {
-    for (const Json& row : oracle["rows"]) {
-      for (const Json& need : row["needs"]) {
-        rows.push_back({oracle["oracle"].text(), row["backend"].text(), row["kernel_class"].text(), need["id"].text(), need["of"].text(),
-                        need["effect"].text(), need["grounds"].text(), need["statement"].text()});
-      }
-    }
-  }
-  print_table(rows);
-}
-
-}  // namespace mx::cli
+}  // namespace mx::verbs

@@ -1,0 +1,79 @@
+#include "verbs/audit/audit_document.hpp"
+
+#include <fmt/core.h>
+
+#include "model/audit/deployment_text.hpp"
+#include "model/audit/findings_text.hpp"
+
+namespace mx::verbs {
+namespace {
+
+using oracle::AuditReport;
+using oracle::Violation;
+using sim::CheckEnd;
+
+std::string info_of(const AuditReport& report, const Violation& violation) {
+  return oracle::info_text(report.engine, violation.oracle, violation.smallest);
+}
+
+std::string in_class(std::string_view kernel_class) { return kernel_class.empty() ? std::string() : fmt::format(" ({})", kernel_class); }
+
+void add_findings(Document& document, const AuditReport& report) {
+  std::string_view oracle, backend, kernel_class;
+  Json findings = Json::array();
+  for (const Violation& violation : report.violations) {
+    const oracle::KernelNeed& need = *violation.need;
+    Json finding = {{"oracle", violation.oracle}, {"backend", violation.backend}, {"kernel_class", violation.kernel_class}, {"need", need.id}};
+    add_need(finding, need);
+    finding["times"] = violation.times;
+    finding["smallest"] = info_of(report, violation);
+    findings.push_back(std::move(finding));
+    if (violation.oracle != oracle || violation.backend != backend || violation.kernel_class != kernel_class) {
+      oracle = violation.oracle, backend = violation.backend, kernel_class = violation.kernel_class;
+      document.line(fmt::format("{} {}{}", oracle, backend, in_class(kernel_class)));
+    }
+    document.line(fmt::format("  {}: {}", need.id, need.statement));
+    document.line(fmt::format("    {}: {}", oracle::name_of(need.effect), need.consequence));
+    document.line(fmt::format("    {}: {}", oracle::name_of(need.grounds), source_text(need)));
+    document.line(fmt::format("    {}", info_of(report, violation)));
+  }
+  document.value("findings", std::move(findings));
+}
+
+sim::JunitCase case_of(const AuditReport& report, const Violation& violation, std::span<const oracle::Finding> ledger) {
+  const oracle::KernelNeed& need = *violation.need;
+  const oracle::Finding* known = find_finding(ledger, violation.oracle, violation.backend, violation.kernel_class, need.id);
+  const bool is_new = known == nullptr || !(known->smallest == violation.smallest);
+  return {fmt::format("mxact.audit.{}", violation.oracle), fmt::format("{}{}: {}", violation.backend, in_class(violation.kernel_class), need.id),
+          is_new ? CheckEnd::failed : CheckEnd::skipped,
+          fmt::format("{}: needs {}; otherwise {}: {}",
+                      known == nullptr ? "new"
+                      : is_new         ? "another smallest deployment"
+                                       : "known",
+                      need.statement, oracle::name_of(need.effect), need.consequence),
+          info_of(report, violation)};
+}
+
+}  // namespace
+
+Document audit_document(const AuditReport& report, std::span<const std::string_view> oracles, std::span<const oracle::Finding> ledger) {
+  Document document{"audit", std::string(name_of(report.engine))};
+  document.value("deployments", report.deployments);
+  document.value("choices", report.choices);
+  document.value("checks", report.checks);
+  add_findings(document, report);
+  document.line(fmt::format("{}: {} findings in {} deployments: {} choices, {} needs checked", document.engine, report.violations.size(),
+                            report.deployments, report.choices, report.checks));
+  for (const Violation& violation : report.violations) document.cases.push_back(case_of(report, violation, ledger));
+  const std::vector<std::string> differences = oracle::differences(report, oracles, ledger);
+  for (const std::string& line : differences) {
+    document.line("differs from the ledger: " + line);
+    constexpr std::string_view kVanished = "vanished: ";
+    if (line.starts_with(kVanished)) document.cases.push_back({"mxact.audit.ledger", line.substr(kVanished.size()), CheckEnd::failed, line});
+  }
+  document.value("differences", differences);
+  document.ended(differences.empty() ? 0 : 1);
+  return document;
+}
+
+}  // namespace mx::verbs

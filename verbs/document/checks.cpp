@@ -1,0 +1,128 @@
+// A document for continuous integration: JUnit's XML and Markdown.
+
+#include <algorithm>
+#include <sstream>
+
+#include "verbs/document/document.hpp"
+
+namespace mx::verbs {
+namespace {
+
+using sim::CheckEnd;
+using sim::JunitCase;
+
+/// The cases, and the run as a whole unless it passed.
+std::vector<JunitCase> all_cases(const Document& document, const Head& head) {
+  std::vector<JunitCase> cases = document.cases;
+  if (document.exit_code != 0) {
+    const std::string why = "exit status " + std::to_string(document.exit_code);
+    constexpr int kMistrusted = 5;
+    cases.push_back({"mxact." + document.verb,
+                     "the run",
+                     document.exit_code == kMistrusted ? CheckEnd::mistrusted : CheckEnd::failed,
+                     document.verdict.empty() ? why : document.verdict + ": " + why,
+                     {},
+                     head.command,
+                     {},
+                     head.seconds});
+  }
+  return cases;
+}
+
+/// One cell of a table, or a line of text, without what Markdown or HTML would read as its own.
+std::string plain(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '<': escaped += "&lt;"; break;
+      case '&': escaped += "&amp;"; break;
+      case '\n': escaped += "<br>"; break;
+      case '|':
+      case '\\':
+      case '`':
+      case '*':
+      case '_':
+      case '[':
+      case '~':
+      case '#': escaped += std::string("\\") + c; break;
+      default: escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string markdown_row(const std::vector<std::string>& cells) {
+  std::string line = "|";
+  for (const std::string& cell : cells) line += " " + plain(cell) + " |";
+  return line + "\n";
+}
+
+std::string markdown_table(const std::vector<std::vector<std::string>>& rows) {
+  std::string text = markdown_row(rows.front()) + "|";
+  for (std::size_t i = 0; i < rows.front().size(); ++i) text += " --- |";
+  text += "\n";
+  for (std::size_t i = 1; i < rows.size(); ++i) text += markdown_row(rows[i]);
+  return text + "\n";
+}
+
+std::string_view word_of(CheckEnd end) {
+  switch (end) {
+    case CheckEnd::passed: return "passed";
+    case CheckEnd::skipped: return "skipped";
+    case CheckEnd::mistrusted: return "mistrusted";
+    case CheckEnd::failed: break;
+  }
+  return "failed";
+}
+
+std::string cases_markdown(const std::vector<JunitCase>& cases) {
+  if (cases.empty()) return "";
+  std::vector<std::string> head, counts;
+  for (const CheckEnd end : {CheckEnd::failed, CheckEnd::mistrusted, CheckEnd::skipped, CheckEnd::passed}) {
+    head.emplace_back(word_of(end));
+    counts.push_back(std::to_string(std::ranges::count(cases, end, &JunitCase::end)));
+  }
+  std::string text = markdown_table({head, counts});
+  std::vector<std::vector<std::string>> rows{{"", "case", "why", "place", "again"}};
+  for (const JunitCase& one : cases) {
+    if (one.end == CheckEnd::failed || one.end == CheckEnd::mistrusted)
+      rows.push_back({std::string(word_of(one.end)), one.group + " " + one.name, one.message, one.place, one.replay});
+  }
+  return rows.size() > 1 ? text + markdown_table(rows) : text;
+}
+
+}  // namespace
+
+std::string to_junit(const Document& document, const Head& head) {
+  sim::JunitRun run{"mxact " + document.verb, head.started, head.seconds, {}};
+  run.properties = {{"version", head.version}, {"commit", head.commit}, {"command", head.command}, {"processor", head.processor}};
+  if (!document.engine.empty()) run.properties.emplace_back("engine", document.engine);
+  if (!document.verdict.empty()) run.properties.emplace_back("verdict", document.verdict);
+  return sim::junit_xml(run, all_cases(document, head));
+}
+
+std::string to_markdown(const Document& document, const Head& head) {
+  std::string text = "### mxact " + document.verb;
+  if (!document.verdict.empty()) text += ": " + plain(document.verdict);
+  text += "\n\n" + plain(head.command) + "\n\n" + cases_markdown(document.cases);
+  bool in_lines = false;
+  const auto add_line = [&](const std::string& lines) {
+    std::istringstream stream(lines);
+    for (std::string line; std::getline(stream, line);) {
+      text += plain(line) + (line.empty() ? "\n" : "  \n");
+      in_lines = !line.empty();
+    }
+  };
+  for (const Entry& entry : document.entries) {
+    if (const auto* line = std::get_if<Line>(&entry)) add_line(line->text);
+    if (const auto* note = std::get_if<Note>(&entry)) add_line(note->text);
+    if (const auto* field = std::get_if<Field>(&entry)) add_line(field->label + ": " + field->text);
+    const auto* table = std::get_if<Table>(&entry);
+    if (table == nullptr || table->rows.empty()) continue;
+    text += (in_lines ? "\n" : "") + markdown_table(table->text());
+    in_lines = false;
+  }
+  return text;
+}
+
+}  // namespace mx::verbs

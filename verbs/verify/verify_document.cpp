@@ -1,0 +1,236 @@
+#include "verbs/verify/verify_document.hpp"
+
+#include <fmt/core.h>
+
+#include "model/families/memory.hpp"
+#include "support/quote.hpp"
+#include "verbs/layout/subject.hpp"
+
+namespace mx::verbs {
+namespace {
+
+using sim::CheckEnd;
+using sim::ConversionResult;
+using sim::Verdict;
+using sim::VerifyReport;
+
+constexpr std::string_view kSuite = "mxact.verify";
+
+std::string sizes_text(std::int64_t from, std::int64_t to) { return from == to ? std::to_string(from) : fmt::format("{} -> {}", from, to); }
+
+/// What was compared, or why nothing was.
+std::string evidence(const ConversionResult& result) {
+  switch (result.verdict) {
+    case Verdict::passed:
+      return fmt::format("{} units, {} outputs{}{}{}{}", result.units_compared, result.outputs_compared, result.execution.empty() ? "" : ": ",
+                         result.execution, result.detail.empty() ? "" : "; ", result.detail);
+    case Verdict::failed:
+      return fmt::format("{} of {} units, {} of {} outputs differ", result.units_differing, result.units_compared, result.outputs_differing,
+                         result.outputs_compared);
+    case Verdict::mistrusted:
+    case Verdict::refused:
+    case Verdict::not_modelled: return result.detail;
+  }
+  return "";
+}
+
+std::string contracts_text(const VerifyReport& report) {
+  if (report.contracts.empty()) return "each backend's own, at most 128 rows and columns of each product: quantizers x contract, and on what grounds";
+  std::string text;
+  for (Contract contract : report.contracts) text += (text.empty() ? "" : ", ") + std::string(name_of(contract));
+  return text;
+}
+
+/// One line that runs the same check again.
+std::string replay(const VerifyAsked& asked, Engine engine, const sim::Cell& cell) {
+  std::string line = "mxact verify";
+  if (asked.checkpoint) line += " " + sim::shell_word(*asked.checkpoint);
+  line += fmt::format(" --platform {} --backend {} --tp {} --tokens {} --seed {}", cell.platform, cell.decision.choice->backend, cell.tp,
+                      asked.tokens, asked.seed);
+  if (engine != kDefaultEngine) line += fmt::format(" --engine {}", name_of(engine));
+  for (const std::string& contract : asked.contracts) line += " --contract " + contract;
+  if (asked.layers > 0) line += fmt::format(" --layers {}", asked.layers);
+  if (asked.reference) line += " --reference";
+  return line;
+}
+
+std::string refusal_text(const sim::Cell& cell) { return cell.decision.refusal->error_type + ": " + cell.decision.refusal->text; }
+
+Table cells_of(const VerifyReport& report, const VerifyAsked& asked) {
+  Table table{"cells",
+              {{"platform", "platform"},
+               {"tp", "TP"},
+               in_json("request"),
+               {"backend", "backend"},
+               in_json("kernel_class"),
+               in_json("conversion"),
+               in_text("how"),
+               in_text("hidden"),
+               in_text("intermediate"),
+               {"verdict", "verdict"},
+               in_json("refusal"),
+               in_text("compared"),
+               in_json("again")}};
+  std::string last;
+  for (const sim::Cell& cell : report.cells) {
+    const std::string group = cell.platform + std::to_string(cell.tp);
+    const bool first = group != last;
+    last = group;
+    const Verdict verdict = report.verdict(cell);
+    const Cell platform{cell.platform, first ? cell.platform : ""};
+    const Cell tp{cell.tp, first ? std::to_string(cell.tp) : ""};
+    const std::string how = cell.request == "auto" ? "chosen" : "as " + cell.request;
+    const Cell none = Cell::none();
+    if (!cell.conversion) {
+      const oracle::Refusal& refusal = *cell.decision.refusal;
+      Cell no_backend = none;
+      no_backend.text = "-";
+      table.add({platform, tp, cell.request, no_backend, none, none, how, "", "", name_of(verdict),
+                 Json{{"error_type", refusal.error_type}, {"text", refusal.text}}, refusal_text(cell), none});
+      continue;
+    }
+    const ConversionResult& result = report.conversions[*cell.conversion];
+    table.add({platform, tp, cell.request, result.backend, cell.decision.choice->kernel_class, *cell.conversion, how,
+               sizes_text(result.sizes.hidden, result.padded.hidden), sizes_text(result.sizes.intermediate, result.padded.intermediate),
+               name_of(verdict), none, evidence(result), verdict == Verdict::failed ? Cell(replay(asked, report.engine, cell)) : none});
+  }
+  return table;
+}
+
+/// What the layout verbs and reports take for the scales of w2; null where the backend is not modelled.
+Json layout_json(const ConversionResult& result) {
+  const layout::BackendLayout* row = sim::backend_of(result);
+  if (row == nullptr) return nullptr;
+  return golden::spec_of(golden::BackendChoice{row, layout::Role::w2_weight_scale, sim::setting_of(result)});
+}
+
+Json conversion_json(const ConversionResult& result) {
+  return {{"backend", result.backend},
+          {"tp", result.tp},
+          {"hidden", result.sizes.hidden},
+          {"rounded_hidden", result.padded.hidden},
+          {"intermediate", result.sizes.intermediate},
+          {"rounded_intermediate", result.padded.intermediate},
+          {"layout", layout_json(result)},
+          {"verdict", name_of(result.verdict)},
+          {"detail", result.detail},
+          {"execution", result.execution},
+          {"units_compared", result.units_compared},
+          {"units_differing", result.units_differing},
+          {"outputs_compared", result.outputs_compared},
+          {"outputs_differing", result.outputs_differing}};
+}
+
+CheckEnd end_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::passed: return CheckEnd::passed;
+    case Verdict::failed: return CheckEnd::failed;
+    case Verdict::mistrusted: return CheckEnd::mistrusted;
+    case Verdict::refused:
+    case Verdict::not_modelled: break;
+  }
+  return CheckEnd::skipped;
+}
+
+sim::JunitCase case_of(const VerifyReport& report, const VerifyAsked& asked, const sim::Cell& cell) {
+  const Verdict verdict = report.verdict(cell);
+  sim::JunitCase one{fmt::format("{}.{}.tp{}", kSuite, cell.platform, cell.tp), {}, end_of(verdict), {}};
+  one.file = report.checkpoint;
+  if (!cell.conversion) {
+    one.name = fmt::format("no backend ({})", cell.request);
+    one.message = fmt::format("{}: {}", name_of(verdict), refusal_text(cell));
+    return one;
+  }
+  const ConversionResult& result = report.conversions[*cell.conversion];
+  one.name = fmt::format("{} ({})", result.backend, cell.request);
+  one.message = fmt::format("{}: {}", name_of(verdict), evidence(result));
+  if (verdict == Verdict::failed) one.place = result.detail;
+  if (verdict == Verdict::failed || verdict == Verdict::mistrusted) one.replay = replay(asked, report.engine, cell);
+  return one;
+}
+
+std::string expected_text(const sim::ExpectedResult& expected) {
+  return fmt::format(
+      "{} layer {}: exact execution is within {:.3f} ulp of the recorded float64 output (limit {}; {} values; worst at token {}, column {})",
+      name_of(expected.verdict), expected.layer, expected.worst_ulp, sim::kExpectedUlps, expected.values, expected.token, expected.column);
+}
+
+void add_expected(Document& document, const VerifyReport& report) {
+  Table table{
+      "expected",
+      {in_json("layer"), in_json("values"), in_json("worst_ulp"), in_json("limit_ulp"), in_json("token"), in_json("column"), in_json("verdict")}};
+  for (const sim::ExpectedResult& expected : report.expected) {
+    const std::string text = expected_text(expected);
+    table.add({expected.layer, expected.values, expected.worst_ulp, sim::kExpectedUlps, expected.token, expected.column, name_of(expected.verdict)});
+    document.line(text);
+    document.cases.push_back({std::string(kSuite) + ".recorded",
+                              fmt::format("layer {}", expected.layer),
+                              end_of(expected.verdict),
+                              text,
+                              fmt::format("token {}, column {}", expected.token, expected.column),
+                              {},
+                              report.checkpoint});
+  }
+  document.value(table.key, table.json());
+}
+
+}  // namespace
+
+Document verify_document(const VerifyReport& report, const VerifyAsked& asked) {
+  const layout::Sizes& sizes = report.sizes;
+  Document document{"verify", std::string(name_of(report.engine))};
+  document.field("checkpoint", "checkpoint",
+                 {{"path", report.checkpoint},
+                  {"form", report.form},
+                  {"layers", report.layers},
+                  {"layers_verified", report.layers_verified},
+                  {"experts", sizes.experts},
+                  {"hidden", sizes.hidden},
+                  {"intermediate", sizes.intermediate},
+                  {"top_k", report.top_k}},
+                 fmt::format("{} ({})", report.checkpoint, report.form));
+  document.field("layers", {}, {},
+                 fmt::format("{} of {}: {} experts, hidden {}, intermediate {}, top {}", report.layers_verified, report.layers, sizes.experts,
+                             sizes.hidden, sizes.intermediate, report.top_k));
+  document.field("tokens", "tokens",
+                 {{"count", report.tokens}, {"source", report.token_source}, {"router", report.router_source}, {"seed", asked.seed}},
+                 fmt::format("{} a layer, {}; router: {}", report.tokens, report.token_source, report.router_source));
+  Json contracts = Json::array();
+  for (Contract contract : report.contracts) contracts.push_back(name_of(contract));
+  document.field("contracts", "contracts", std::move(contracts), contracts_text(report));
+  document.field("engine", {}, {}, document.engine);
+  document.line();
+  Json conversions = Json::array();
+  for (const ConversionResult& result : report.conversions) conversions.push_back(conversion_json(result));
+  document.value("conversions", std::move(conversions));
+  document.table(cells_of(report, asked));
+  document.line();
+  for (const sim::Cell& cell : report.cells) document.cases.push_back(case_of(report, asked, cell));
+  for (const ConversionResult& result : report.conversions) {
+    if (result.verdict == Verdict::failed) document.line(fmt::format("FAILED {} TP={}: {}", result.backend, result.tp, result.detail));
+  }
+  add_expected(document, report);
+  document.value("totals", {{"cells", report.cells.size()},
+                            {"passed", report.count(Verdict::passed)},
+                            {"failed", report.count(Verdict::failed)},
+                            {"mistrusted", report.count(Verdict::mistrusted)},
+                            {"refused", report.count(Verdict::refused)},
+                            {"not_modelled", report.count(Verdict::not_modelled)}});
+  document.line(fmt::format("{} cells: {} passed, {} failed, {} mistrusted, {} refused, {} not yet modelled", report.cells.size(),
+                            report.count(Verdict::passed), report.count(Verdict::failed), report.count(Verdict::mistrusted),
+                            report.count(Verdict::refused), report.count(Verdict::not_modelled)));
+  if (report.broken_choices() > 0) {
+    document.note(
+        fmt::format("{} cells in which the engine itself chooses a backend whose converter then refuses this checkpoint", report.broken_choices()));
+  }
+  if (report.count(Verdict::passed) == 0 && report.count(Verdict::failed) == 0) document.note("nothing passed: nothing was verified");
+  for (const sim::Cell& cell : report.cells) {
+    if (report.verdict(cell) != Verdict::failed) continue;
+    document.line("replay: " + replay(asked, report.engine, cell));
+    break;
+  }
+  document.ended(report.exit_code());
+  return document;
+}
+
+}  // namespace mx::verbs
