@@ -15,7 +15,7 @@ constexpr std::array kTopics{
               "5    nothing ran, or the data could not have told right from wrong (MISTRUSTED)\n"
               "6    resource: disk full, out of memory, a file that cannot be read or written\n"
               "70   a mistake of mxact itself: please report it\n"
-              "130  interrupted; what was complete stays, what was not is gone"},
+              "130  interrupted (SIGINT), 143 ended from outside (SIGTERM); what was complete stays, what was not is gone"},
     HelpTopic{"verdicts", "the words that end a check",
               "PASSED      everything was compared, bit for bit, and is equal\n"
               "FAILED      the first difference follows, with its place, both values and a command that repeats it\n"

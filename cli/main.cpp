@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/program.hpp"
 #include "model/error.hpp"
 
@@ -36,6 +37,7 @@ int fail(int status, const std::string& message) {
 
 int run(int argc, char** argv) {
   remember_command_line(argc, argv);
+  quit_on_signals();
   const Action action = action_for({argv + 1, argv + argc});
   const int status = action ? action() : 0;
   if (std::fflush(stdout) != 0) return fail(kResource, "stdout cannot be written");

@@ -59,7 +59,7 @@ golden::Progress shown_by(ProgressLine& line, const InterruptWatch& watch, const
 
 int say_interrupted() {
   fmt::print(stderr, "mxact: interrupted: what was compared so far is no result and is not shown\n");
-  return kInterrupted;
+  return interrupted_status();
 }
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
@@ -105,7 +105,7 @@ int compare_formats(const Options& options) {
   golden::ConversionComparison result;
   {
     ProgressLine line;
-    const InterruptWatch watch;
+    const InterruptWatch watch(EndBy::a_moment);
     result = golden::compare_conversions(how, other, from, to, shown_by(line, watch, options));
   }
   if (result.interrupted) return say_interrupted();
@@ -188,7 +188,7 @@ int compare_blocks(const Options& options) {
   golden::RecipeComparison result;
   {
     ProgressLine line;
-    const InterruptWatch watch;
+    const InterruptWatch watch(EndBy::a_moment);
     result = golden::compare_recipes(first, second, from, pattern, shown_by(line, watch, options));
   }
   if (result.interrupted) return say_interrupted();

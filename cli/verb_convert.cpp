@@ -36,7 +36,7 @@ struct RestoreCommand {
 
 int interrupted() {
   fmt::print(stderr, "mxact: interrupted; nothing was written\n");
-  return kInterrupted;
+  return interrupted_status();
 }
 
 int convert(const ConvertCommand& command) {
@@ -44,7 +44,7 @@ int convert(const ConvertCommand& command) {
   options.force = command.force;
   sim::ConvertReport report;
   {
-    const InterruptWatch watch;
+    const InterruptWatch watch(EndBy::good_order);
     PaceLine line(command.progress);
     options.progress = [&line](const std::string& what, std::uint64_t done, std::uint64_t total) { line.show(what, done, total); };
     options.stop = [&watch] { return watch.interrupted(); };
@@ -67,7 +67,7 @@ int restore(const RestoreCommand& command) {
   sim::RestoreOptions options{.accept_losses = command.accept_losses, .by = moved_by(command.reference), .force = command.force};
   sim::RestoreReport report;
   {
-    const InterruptWatch watch;
+    const InterruptWatch watch(EndBy::good_order);
     PaceLine line(command.progress);
     options.progress = [&line](const std::string& what, std::uint64_t done, std::uint64_t total) { line.show(what, done, total); };
     options.stop = [&watch] { return watch.interrupted(); };

@@ -73,7 +73,7 @@ std::vector<int> known_chunks(const Digests& digests) {
 }
 
 int report_status(const Report& report, const std::vector<int>& differing) {
-  if (report.interrupted) return kInterrupted;
+  if (report.interrupted) return interrupted_status();
   return differing.empty() ? 0 : 1;
 }
 
@@ -136,7 +136,7 @@ void run_sweep(const golden::SweepSubject& subject, const SweepOptions& options,
   }
   const std::size_t total = golden::missing_chunks({}, report.shard).size();
   std::size_t done = total - golden::missing_chunks(report.digests, report.shard).size();
-  const InterruptWatch watch;
+  const InterruptWatch watch(EndBy::good_order);
   ProgressLine line;
   golden::SweepHooks hooks;
   hooks.stop = [&] { return watch.interrupted(); };

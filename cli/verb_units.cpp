@@ -88,7 +88,7 @@ int run_units(const RunCommand& command) {
   std::uint64_t done = 0, total = 0;
   for (const int unit : command.units) total += bytes_of(planned, unit);
   PaceLine line(command.progress);
-  const InterruptWatch watch;
+  const InterruptWatch watch(EndBy::good_order);
   sim::UnitOptions options;
   options.directory = command.directory.empty() ? sim::units_directory(planned) : std::filesystem::path(command.directory);
   options.program = program_text();
@@ -103,7 +103,7 @@ int run_units(const RunCommand& command) {
     const sim::UnitOutcome outcome = runner.run(unit);
     if (outcome == sim::UnitOutcome::stopped) {
       fmt::print(stderr, "mxact: interrupted; unit {} was not written\n", unit);
-      return kInterrupted;
+      return interrupted_status();
     }
     done += bytes_of(planned, unit);
     const sim::UnitResult& result = runner.result();
@@ -123,7 +123,7 @@ int merge(const MergeCommand& command) {
   options.force = command.force;
   sim::ConvertReport report;
   {
-    const InterruptWatch watch;
+    const InterruptWatch watch(EndBy::good_order);
     PaceLine line(command.progress);
     options.progress = [&line](const std::string& what, std::uint64_t done, std::uint64_t total) { line.show(what, done, total); };
     options.stop = [&watch] { return watch.interrupted(); };
@@ -131,7 +131,7 @@ int merge(const MergeCommand& command) {
   }
   if (!report.finished) {
     fmt::print(stderr, "mxact: interrupted; nothing was put in place, the units are as they were\n");
-    return kInterrupted;
+    return interrupted_status();
   }
   if (!command.json) {
     print_conversion(report, planned.rank);

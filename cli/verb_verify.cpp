@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -31,9 +32,11 @@ struct Options {
   std::vector<int> tp{1, 2};
   std::vector<std::string> contracts;
   int layers = 0;
+  std::int64_t experts = 0;
   std::int64_t tokens = 4;
   std::int64_t seed = 1;
   std::string progress;
+  bool no_execute = false;
   bool reference = false;
   DocumentOptions out;
 };
@@ -67,7 +70,17 @@ sim::Checkpoint generated_checkpoint(std::uint64_t seed) {
   return sim::Checkpoint(temporary.path() / "gpt-oss-generated");
 }
 
+/// Memory that is freed stays with the process: fresh pages for every layer-sized buffer would cost as much as all comparisons.
+void keep_memory() {
+#ifdef __GLIBC__
+  constexpr int kNever = -1;
+  static_cast<void>(mallopt(M_MMAP_MAX, 0));
+  static_cast<void>(mallopt(M_TRIM_THRESHOLD, kNever));
+#endif
+}
+
 int verify(const Options& options) {
+  keep_memory();
   require_outputs(options.out);
   sim::VerifyOptions how;
   how.platforms = options.platforms;
@@ -78,27 +91,26 @@ int verify(const Options& options) {
   how.by = options.reference ? sim::MoveBy::model : sim::MoveBy::plans;
   how.seed = static_cast<std::uint64_t>(options.seed);
   if (options.layers > 0) how.max_layers = options.layers;
-  if (!options.contracts.empty()) {
-    how.contracts.clear();
-    for (const std::string& name : options.contracts) how.contracts.push_back(contract_named(name));
-  }
+  if (options.experts > 0) how.max_experts = options.experts;
+  how.executes = !options.no_execute;
+  for (const std::string& name : options.contracts) how.contracts.push_back(contract_named(name));
   if (options.checkpoint && options.checkpoint->empty()) throw Error(ErrorCode::usage, "the path is empty", "CHECKPOINT");
   const sim::Checkpoint checkpoint = options.checkpoint ? sim::Checkpoint(*options.checkpoint) : generated_checkpoint(how.seed);
   sim::VerifyReport report;
   try {
-    const InterruptWatch watch;
+    const InterruptWatch watch(EndBy::a_moment);
     PaceLine line(options.progress);
     how.progress = [&line](const std::string& text, std::uint64_t done, std::uint64_t total) { line.show(text, done, total); };
     how.stop = [&watch] { return watch.interrupted(); };
     report = sim::verify(checkpoint, how);
   } catch (const sim::Stopped&) {
     fmt::print(stderr, "mxact: interrupted; not every layer was verified, and no verdict stands\n");
-    return kInterrupted;
+    return interrupted_status();
   }
   if (!options.checkpoint) report.checkpoint = fmt::format("generated, seed {}", options.seed);
-  return show(
-      verbs::verify_document(report, {options.checkpoint, options.contracts, options.layers, options.tokens, options.seed, options.reference}),
-      options.out);
+  return show(verbs::verify_document(report, {options.checkpoint, options.contracts, options.layers, options.experts, options.tokens, options.seed,
+                                              options.no_execute, options.reference}),
+              options.out);
 }
 
 }  // namespace
@@ -116,13 +128,17 @@ void add_verify(Verb app, Action& action) {
   list("--backend", options->backends, "only these backends");
   add_engine_option(verb, options->engine);
   list("--tp", options->tp, "tensor parallel sizes (default 1,2)");
-  list("--contract", options->contracts, "arithmetic contracts (default exact,f32-sequential)");
+  const Option contracts =
+      list("--contract", options->contracts, "arithmetic contracts of the products, in the place of each backend's own (mxact formats lists them)");
   verb.add_option("--layers", options->layers, "verify the first N layers only").check(whole_number_in(1, 1 << 20));
+  verb.add_option("--experts", options->experts, "verify the first N experts of each layer only; tokens that the router sends elsewhere are left out")
+      .check(whole_number_in(1, 1 << 20));
   verb.add_option("--tokens", options->tokens, "tokens to generate when the checkpoint brings none (default 4)").check(whole_number_in(1, 65536));
   verb.add_option("--seed", options->seed, "seed of everything generated (default 1)").check(whole_number_in(0, INT64_MAX));
   add_picture_option(verb, options->out, "writes the verdicts as a picture too, FILE.svg", false);
   add_progress_option(verb, options->progress);
-  verb.add_flag("--reference", options->reference, "convert by the model alone instead of the fast twin");
+  verb.add_flag("--no-execute", options->no_execute, "compare the bytes alone: nothing is executed").excludes(contracts);
+  verb.add_flag("--reference", options->reference, "convert and sum by the model alone instead of the fast twins");
   add_check_options(verb, options->out);
   verb.callback([&action, options] { action = [options] { return verify(*options); }; });
 }

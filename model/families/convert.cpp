@@ -49,9 +49,6 @@ PackedTensor packed_tensor(Role role, TensorPlan plan, const Layout& memory, std
   return {role, std::move(plan.layout), plan.cast, std::move(bytes)};
 }
 
-/// A tensor of a large model is no longer held than it is needed.
-void give_back(std::vector<std::uint8_t>& bytes) { std::vector<std::uint8_t>().swap(bytes); }
-
 /// Of scales that are bytes; 0 for others.
 int largest_scale_byte(const CanonicalLayer& layer) {
   int largest = 0;
@@ -61,6 +58,38 @@ int largest_scale_byte(const CanonicalLayer& layer) {
   }
   return largest;
 }
+
+/// A packed layer without its tensors. Throws where the backend takes no such layer.
+PackedLayer begun(const CanonicalLayer& layer, const BackendLayout& backend, Setting setting) {
+  setting.sizes = layer.sizes;
+  setting.form = layer.form;
+  setting.has_bias = layer.has_bias();
+  setting.marlin.largest_scale_byte = largest_scale_byte(layer);
+  if (!backend.converts(layer.form, setting.engine)) {
+    throw Error(ErrorCode::usage,
+                "checkpoints of " + std::string(name_of(layer.form.format)) + " in " + std::string(name_of(layer.form.order)) + " order" +
+                    (layer.form.gated ? "" : ", not gated,") + " are not converted by engine " + std::string(name_of(setting.engine)),
+                std::string(backend.backend));
+  }
+  check_needs(backend, setting);
+  for (Role role : kAllRoles) {
+    if (layer[role].empty() && !is_bias(role) && has_role(layer.form.format, role)) {
+      throw Error(ErrorCode::input, "missing from the layer", std::string(name_of(role)));
+    }
+  }
+  return {std::string(backend.backend), std::move(setting), {}, {}};
+}
+
+/// A tensor as the checkpoint has it, or the units that its values were coupled into, in the layer's packed form.
+PackedTensor placed_tensor(Role role, std::span<const std::uint8_t> source, const BackendLayout& backend, PackedLayer& packed, const Mover& mover) {
+  TensorPlan plan = backend.build(role, packed.setting);
+  const bool coupled = backend.values != nullptr;
+  const Layout memory = coupled ? row_major(plan.layout, *plan.cast) : canonical(role, packed.setting.sizes, packed.setting.form);
+  return packed_tensor(role, std::move(plan), memory, source, packed.losses, mover);
+}
+
+/// A tensor of a large model is no longer held than it is needed.
+void give_back(std::vector<std::uint8_t>& bytes) { std::vector<std::uint8_t>().swap(bytes); }
 
 /// The first version of the engine that converts the form, or the first there is.
 Engine first_engine(const BackendLayout& backend, const Form& form) {
@@ -97,42 +126,32 @@ LayerUnits placed_units(CanonicalLayer layer, const BackendLayout& backend, cons
   return units;
 }
 
-PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, Setting setting, const Mover& mover) {
-  setting.sizes = layer.sizes;
-  setting.form = layer.form;
-  setting.has_bias = layer.has_bias();
-  setting.marlin.largest_scale_byte = largest_scale_byte(layer);
-  if (!backend.converts(layer.form, setting.engine)) {
-    throw Error(ErrorCode::usage,
-                "checkpoints of " + std::string(name_of(layer.form.format)) + " in " + std::string(name_of(layer.form.order)) + " order" +
-                    (layer.form.gated ? "" : ", not gated,") + " are not converted by engine " + std::string(name_of(setting.engine)),
-                std::string(backend.backend));
-  }
-  check_needs(backend, setting);
+PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, Setting setting, const Mover& mover) {
+  if (backend.values != nullptr) return convert(CanonicalLayer(layer), backend, std::move(setting), mover);
+  PackedLayer packed = begun(layer, backend, std::move(setting));
   for (Role role : kAllRoles) {
-    if (layer[role].empty() && !is_bias(role) && has_role(layer.form.format, role)) {
-      throw Error(ErrorCode::input, "missing from the layer", std::string(name_of(role)));
-    }
+    if (!layer[role].empty()) packed.tensors.push_back(placed_tensor(role, layer[role], backend, packed, mover));
   }
-  PackedLayer packed{std::string(backend.backend), setting, {}, {}};
+  return packed;
+}
+
+PackedLayer convert(CanonicalLayer&& layer, const BackendLayout& backend, Setting setting, const Mover& mover) {
+  PackedLayer packed = begun(layer, backend, std::move(setting));
   LayerUnits units;
   const bool coupled = backend.values != nullptr;
-  if (coupled) units = placed_units(std::move(layer), backend, setting, packed.losses, mover);
+  if (coupled) units = placed_units(std::move(layer), backend, packed.setting, packed.losses, mover);
   for (Role role : kAllRoles) {
     // NOLINTNEXTLINE(bugprone-use-after-move): it is moved from where they are coupled, and not looked at there.
     std::vector<std::uint8_t>& held = coupled ? units[static_cast<std::size_t>(role)].bytes : layer[role];
     if (held.empty()) continue;
     const std::vector<std::uint8_t> source = std::move(held);
-    TensorPlan plan = backend.build(role, setting);
-    const Layout memory = coupled ? row_major(plan.layout, *plan.cast) : canonical(role, setting.sizes, setting.form);
-    packed.tensors.push_back(packed_tensor(role, std::move(plan), memory, source, packed.losses, mover));
+    packed.tensors.push_back(placed_tensor(role, source, backend, packed, mover));
   }
   return packed;
 }
 
-PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, const Sizes& padded) {
-  const Setting setting{.sizes = layer.sizes, .padded = padded, .form = layer.form, .engine = first_engine(backend, layer.form)};
-  return convert(std::move(layer), backend, setting);
+PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, const Sizes& padded) {
+  return convert(layer, backend, {.sizes = layer.sizes, .padded = padded, .form = layer.form, .engine = first_engine(backend, layer.form)});
 }
 
 CanonicalLayer restore(PackedLayer packed, OnLoss on_loss, const Mover& mover) {

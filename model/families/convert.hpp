@@ -24,11 +24,12 @@ struct PackedLayer {
 };
 
 /// Checkpoint form -> backend form. `setting`'s sizes, form and has_bias are taken from the layer. Throws Error(usage) when the backend refuses the
-/// setting or the form, Error(input) when a tensor's bytes do not fit the sizes or a tensor is missing. Absent biases stay absent. A layer that is
-/// moved in gives its tensors up one by one, so that memory holds little more than the layer and its largest tensor.
-PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, Setting setting, const Mover& mover = kMoveByUnits);
+/// setting or the form, Error(input) when a tensor's bytes do not fit the sizes or a tensor is missing. Absent biases stay absent.
+PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, Setting setting, const Mover& mover = kMoveByUnits);
+/// The same; the layer gives its tensors up one by one, so that memory holds little more than the layer and its largest tensor.
+PackedLayer convert(CanonicalLayer&& layer, const BackendLayout& backend, Setting setting, const Mover& mover = kMoveByUnits);
 /// The same with nothing but sizes to say, by the first version of the engine that converts the form.
-PackedLayer convert(CanonicalLayer layer, const BackendLayout& backend, const Sizes& padded);
+PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, const Sizes& padded);
 
 /// What restore does where the conversion lost something.
 enum class OnLoss {

@@ -1,6 +1,7 @@
 #include "model/layout/packed.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <utility>
 
@@ -59,6 +60,28 @@ Coord coord_of(std::int64_t index, const std::vector<Axis>& axes) {
   return coord;
 }
 
+/// Throws unless the memory fits its layout, and the units its logical axes.
+void check_units(Role role, const TensorPlan& plan, std::span<const std::uint8_t> memory, const Units& expected) {
+  check_fit(role, plan.layout, memory);
+  if (static_cast<std::int64_t>(expected.bytes.size()) == (plan.layout.size() * source_bits(plan.layout, *plan.cast) + 7) / 8) return;
+  throw Error(ErrorCode::usage, "the layout is not one of these sizes: " + one_line(plan.layout), std::string(name_of(role)));
+}
+
+/// Calls visit(address, entry) for the addresses of the pieces that are looked at, in ascending order, as long as it answers true.
+template <class Visit>
+void for_each_compared(const Layout& layout, const Pieces& pieces, Visit visit) {
+  const AddressMap map(layout);
+  std::array<std::int64_t, kComparedPiece> entries;
+  for (std::int64_t piece = pieces.from; piece * kComparedPiece < map.size(); piece += pieces.every) {
+    const std::int64_t first = piece * kComparedPiece;
+    const auto some = std::span(entries).first(static_cast<std::size_t>(std::min(map.size() - first, kComparedPiece)));
+    map.read(first, some);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      if (!visit(first + static_cast<std::int64_t>(i), some[i])) return;
+    }
+  }
+}
+
 }  // namespace
 
 void check_fit(Role role, const Layout& layout, std::span<const std::uint8_t> bytes) {
@@ -80,31 +103,42 @@ Comparison compare(const PackedTensor& packed, const CanonicalLayer& layer) {
   return compare(packed, Units{memory.grain_bits(), named_row_major(packed.role, memory, layer[packed.role])});
 }
 
-Comparison compare(const PackedTensor& packed, const Units& expected) {
-  const Layout& layout = packed.layout;
-  check_fit(packed.role, layout, packed.bytes);
-  const int from_bits = source_bits(layout, *packed.cast);
-  const int bits = layout.grain_bits();
-  if (static_cast<std::int64_t>(expected.bytes.size()) != (layout.size() * from_bits + 7) / 8) {
-    throw Error(ErrorCode::usage, "the layout is not one of these sizes: " + one_line(layout), std::string(name_of(packed.role)));
-  }
+Comparison compare(const PackedTensor& packed, const Units& expected, const Pieces& pieces) {
+  const TensorPlan plan{packed.layout, packed.cast};
+  check_units(packed.role, plan, packed.bytes, expected);
+  const int from_bits = source_bits(packed.layout, *packed.cast);
+  const int bits = packed.layout.grain_bits();
   Comparison result;
-  for_each_address(layout, [&](std::int64_t address, std::int64_t entry) {
+  result.units = packed.layout.cosize();
+  for_each_compared(packed.layout, pieces, [&](std::int64_t address, std::int64_t entry) {
     if (entry == Layout::kPadUnwritten) {
       ++result.unwritten;
-      return;
+      return true;
     }
-    if (entry < 0 && fault::planted(fault::Fault::compare_skips_padding)) return;
+    if (entry < 0 && fault::planted(fault::Fault::compare_skips_padding)) return true;
     ++result.compared;
     const std::uint64_t wanted = entry < 0 ? pad_grain(entry, address, bits, 0) : packed.cast->make(get_grain(expected.bytes, entry, from_bits));
     const std::uint64_t found = get_grain(packed.bytes, address, bits);
-    if (wanted == found) return;
-    if (++result.differing > 1) return;
-    const std::optional<Coord> coord = entry < 0 ? std::nullopt : std::optional(coord_of(entry, layout.logical()));
+    if (wanted == found || ++result.differing > 1) return true;
+    const std::optional<Coord> coord = entry < 0 ? std::nullopt : std::optional(coord_of(entry, packed.layout.logical()));
     if (fault::planted(fault::Fault::compare_names_next_place)) ++address;
-    result.first = Mismatch{packed.role, layout.logical(), coord, address * bits / 8, static_cast<int>(address * bits % 8), wanted, found};
+    result.first = Mismatch{packed.role, packed.layout.logical(), coord, address * bits / 8, static_cast<int>(address * bits % 8), wanted, found};
+    return true;
   });
   return result;
+}
+
+bool holds(Role role, const Layout& layout, std::span<const std::uint8_t> memory, const Units& expected, const Pieces& pieces) {
+  check_units(role, {layout, &kKeep}, memory, expected);
+  const int bits = layout.grain_bits();
+  bool same = true;
+  for_each_compared(layout, pieces, [&](std::int64_t address, std::int64_t entry) {
+    if (entry == Layout::kPadUnwritten) return true;
+    const std::uint64_t wanted = entry < 0 ? pad_grain(entry, address, bits, 0) : get_grain(expected.bytes, entry, bits);
+    same = wanted == get_grain(memory, address, bits);
+    return same;
+  });
+  return same;
 }
 
 }  // namespace mx::layout

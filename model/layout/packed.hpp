@@ -69,7 +69,8 @@ struct Mismatch {
 };
 
 struct Comparison {
-  std::int64_t compared = 0;  ///< units compared, padding included
+  std::int64_t units = 0;     ///< in memory, padding included
+  std::int64_t compared = 0;  ///< of them
   std::int64_t differing = 0;
   std::int64_t unwritten = 0;  ///< positions that may hold anything
   std::optional<Mismatch> first;
@@ -80,7 +81,16 @@ struct Comparison {
 /// compared after the cast. For backends without coupled values. Throws Error(input) when the packed bytes or the checkpoint's do not fit their
 /// layout.
 Comparison compare(const PackedTensor& packed, const CanonicalLayer& layer);
+/// The part of a tensor's memory that is looked at: of the pieces of kComparedPiece addresses number `from`, from + every, ...
+struct Pieces {
+  std::int64_t every = 1;
+  std::int64_t from = 0;
+};
+inline constexpr std::int64_t kComparedPiece = 4096;
+
 /// The same against units already at hand: placed_units()[role].
-Comparison compare(const PackedTensor& packed, const Units& expected);
+Comparison compare(const PackedTensor& packed, const Units& expected, const Pieces& pieces = {});
+/// Whether memory that lies as a layout says holds these units.
+bool holds(Role role, const Layout& layout, std::span<const std::uint8_t> memory, const Units& expected, const Pieces& pieces = {});
 
 }  // namespace mx::layout

@@ -50,7 +50,7 @@ ByExpert by_expert(std::span<const SlotWork> slots, const Weights& weights, cons
 }
 
 /// Products of fewer multiplications than this are not worth a thread.
-constexpr std::int64_t kWorthThreads = std::int64_t{1} << 24;
+constexpr std::int64_t kWorthThreads = std::int64_t{1} << 20;
 
 /// Runs work(expert, positions, row) for every expert and row of its matrix, on all threads where there is enough to do.
 template <class Work>

@@ -24,18 +24,22 @@ std::vector<std::int64_t> computed(std::int64_t count) {
   return rows;
 }
 
-std::string how_text(const Execution& execution, layout::Arch arch) {
+std::string how_text(const Execution& execution, layout::Arch arch, bool is_asked) {
   const std::string_view first = execution.first->name, second = execution.second->name;
   return fmt::format("{}{} x {}, {}", first, first == second ? "" : fmt::format(" and {}", second), name_of(execution.unit->contract),
-                     name_of(grounds_of(*execution.row, arch, *execution.first, *execution.second)));
+                     is_asked ? "as asked" : name_of(grounds_of(*execution.row, arch, *execution.first, *execution.second)));
 }
 
-/// What the kernel computes from: the layer, or what is left of it where the conversion says that it loses something.
-CanonicalLayer kept(const CanonicalLayer& layer, const PackedLayer& packed) {
+/// What the kernel computes from: the checkpoint's numbers, or what is left of them where the conversion says that it loses something.
+Weights wanted_weights(const BackendSource& source, const PackedLayer& packed, const ExecutionRow& row) {
   const layout::BackendLayout& backend = layout::backend_layout_named(packed.backend, packed.setting.form.format, packed.setting.engine);
   const bool lossy = !packed.losses.empty() && backend.undo_values != nullptr;
-  return lossy ? layout::restore(packed, layout::OnLoss::mark, mover_of(MoveBy::plans)) : layer;
+  if (!lossy) return Weights::of_checkpoint(source.layer.sizes, source.layer.form, source.units, row);
+  return Weights::of_checkpoint(layout::restore(packed, layout::OnLoss::mark, mover_of(MoveBy::plans)), row);
 }
+
+/// The quick sums where they have an answer: panels would read whole matrices for the few rows that are computed.
+SumsBy sums_of(const BackendSource& source, const UnitRow& unit) { return kernels::dot::takes(row_of(unit.contract)) ? source.sums : SumsBy::model; }
 
 /// One stage of a slot. Sizes differ where the kernel's are padded: what is computed lies in front.
 struct Stage {
@@ -67,26 +71,38 @@ StaticScales usual_scales(layout::WeightFormat format) {
   return {power_of_two(-6), power_of_two(-4)};
 }
 
-std::optional<BackendRun> run_backend(const CanonicalLayer& layer, const PackedLayer& packed, layout::Arch arch, const BackendInput& input) {
+std::optional<BackendRun> run_backend(const BackendSource& source, const PackedLayer& packed, layout::Arch arch, const BackendInput& input) {
+  const CanonicalLayer& layer = source.layer;
   const ExecutionRow* const row = find_execution(layer.form.format, packed.backend);
   if (row == nullptr) return std::nullopt;
-  const Execution execution = execution_on(*row, arch, input.activation_key, {std::string(input.activation), {}}, usual_scales(layer.form.format));
+  Execution execution = execution_on(*row, arch, input.activation_key, {std::string(input.activation), {}}, usual_scales(layer.form.format));
+  UnitRow unit = *execution.unit;
+  unit.contract = source.contract.value_or(unit.contract);
+  execution.unit = &unit;
+  execution.sums = sums_of(source, unit);
   try {
     used_activation(*row, execution.activation);
   } catch (const Error&) {
     return std::nullopt;
   }
-  Activations x = quantized(*execution.first, input.x, layer.sizes.hidden, execution.scales.first);
-  if (row->scales == ScaleMemory::tile_128x4) x = swizzled(std::move(x));
+  BackendRun run{how_text(execution, arch, source.contract.has_value()), 0, 0, {}, true, {}};
   std::vector<SlotWork> slots;
   for (std::size_t token = 0; token < input.slots.size(); ++token) {
     for (const moe::Slot& slot : input.slots[token]) slots.push_back({static_cast<std::int64_t>(token), slot.expert});
   }
   const Outputs outputs{computed(layer.sizes.intermediate), computed(layer.sizes.hidden)};
-  const std::vector<SlotStages> want = run_slots(execution, Weights::of_checkpoint(kept(layer, packed), *row), x, slots, outputs);
   const Weights weights = Weights::of_packed(packed, *row, kernel_order(*row, execution.activation));
-  const std::vector<SlotStages> got = run_slots(execution, weights, x, slots, outputs);
-  BackendRun run{how_text(execution, arch), 0, 0, {}, true};
+  const Weights wanted = wanted_weights(source, packed, *row);
+  std::vector<SlotStages> got, want;
+  try {
+    Activations x = quantized(*execution.first, input.x, layer.sizes.hidden, execution.scales.first);
+    if (row->scales == ScaleMemory::tile_128x4) x = swizzled(std::move(x));
+    got = run_slots(execution, weights, x, slots, outputs);
+    want = run_slots(execution, wanted, x, slots, outputs);
+  } catch (const Error& error) {
+    run.refused = error.what();
+    return run;
+  }
   for (std::size_t i = 0; i < slots.size(); ++i) {
     compare_slot(slots[i], outputs, want[i], got[i], run);
     run.all_equal = run.all_equal && std::ranges::all_of(want[i].down, [&](std::uint32_t word) { return word == want[0].down[0]; });

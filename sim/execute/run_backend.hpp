@@ -12,6 +12,7 @@
 #include "model/layout/packed.hpp"
 #include "model/moe/routing.hpp"
 #include "sim/execute/kernel.hpp"
+#include "sim/execute/weights.hpp"
 
 namespace mx::sim {
 
@@ -21,6 +22,14 @@ struct BackendInput {
   std::string_view activation_key;            ///< of the oracles, decides on the quantizer where the backend leaves it to the checkpoint
   std::span<const std::uint32_t> x;           ///< bf16 codes [tokens, hidden]
   std::vector<std::vector<moe::Slot>> slots;  ///< by token
+};
+
+/// What it is executed from and by whom.
+struct BackendSource {
+  const layout::CanonicalLayer& layer;
+  SharedUnits units;  ///< of the layer
+  SumsBy sums = SumsBy::model;
+  std::optional<Contract> contract = {};  ///< of the products in the place of the device's own
 };
 
 /// Calibrated scales of the activations under which generated tokens use the range of what the format's kernels quantize to.
@@ -35,12 +44,12 @@ struct BackendRun {
   std::int64_t differing = 0;
   std::string first;       ///< of the differences
   bool all_equal = false;  ///< every output has the same bits: they could not have shown a wrong weight
+  std::string refused;     ///< why the kernel cannot run on this layer; then nothing was compared
 };
 
 /// Executes `packed` and, in the checkpoint's form, the layer it was made from. `arch` is the device. None when the backend has no row in the table
 /// of executions, or takes no such activation. Throws Error as Weights::of_packed does.
-std::optional<BackendRun> run_backend(const layout::CanonicalLayer& layer, const layout::PackedLayer& packed, layout::Arch arch,
-                                      const BackendInput& input);
+std::optional<BackendRun> run_backend(const BackendSource& source, const layout::PackedLayer& packed, layout::Arch arch, const BackendInput& input);
 
 /// Whether the backend reads the checkpoint's tensors as they were loaded, so that nothing is converted.
 bool keeps_weights(layout::WeightFormat format, std::string_view backend);

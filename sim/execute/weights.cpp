@@ -99,15 +99,29 @@ Value refolded(const Value& scale, const Value& global) {
 
 }  // namespace
 
-Weights Weights::of_checkpoint(const layout::CanonicalLayer& layer, const ExecutionRow& row) {
-  Weights weights(layer.sizes, layer.form, row);
+SharedUnits logical_units(const layout::CanonicalLayer& layer) {
+  layout::LayerUnits units;
   for (Role role : layout::kAllRoles) {
     if (layer[role].empty()) continue;
     const Layout memory = layout::canonical(role, layer.sizes, layer.form);
-    weights.units_[static_cast<std::size_t>(role)] = {memory.unit_bits(), row_major(memory, layer[role])};
+    layout::check_fit(role, memory, layer[role]);
+    units[static_cast<std::size_t>(role)] = {memory.unit_bits(), row_major(memory, layer[role])};
   }
+  return std::make_shared<const layout::LayerUnits>(std::move(units));
+}
+
+Weights Weights::of_checkpoint(const layout::CanonicalLayer& layer, const ExecutionRow& row) {
+  return of_checkpoint(layer.sizes, layer.form, logical_units(layer), row);
+}
+
+Weights Weights::of_checkpoint(const Sizes& sizes, const layout::Form& form, SharedUnits units, const ExecutionRow& row) {
+  Weights weights(sizes, form, row);
+  weights.units_ = std::move(units);
   weights.require_weights();
-  if (row.prepare_scales != nullptr) row.prepare_scales(weights.units_, layer.sizes);
+  if (row.prepare_scales == nullptr) return weights;
+  layout::LayerUnits prepared = *weights.units_;
+  row.prepare_scales(prepared, sizes);
+  weights.units_ = std::make_shared<const layout::LayerUnits>(std::move(prepared));
   return weights;
 }
 
@@ -120,10 +134,12 @@ Weights Weights::of_packed(const layout::PackedLayer& packed, const ExecutionRow
   if (!changes_values) view.sizes = view.padded = layout::padded_by(backend, packed.setting);
   view.form.order = planted(fault::Fault::sim_swaps_gate_and_up) && order == layout::SourceOrder::gpt_oss ? layout::SourceOrder::standard : order;
   Weights weights(view.sizes, view.form, row);
+  layout::LayerUnits units;
   for (const layout::PackedTensor& tensor : packed.tensors) {
-    weights.units_[static_cast<std::size_t>(tensor.role)] = read_units(backend.build(tensor.role, view), tensor);
+    units[static_cast<std::size_t>(tensor.role)] = read_units(backend.build(tensor.role, view), tensor);
   }
-  if (backend.undo_values != nullptr) backend.undo_values(weights.units_, view);
+  if (backend.undo_values != nullptr) backend.undo_values(units, view);
+  weights.units_ = std::make_shared<const layout::LayerUnits>(std::move(units));
   weights.require_weights();
   return weights;
 }

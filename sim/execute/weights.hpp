@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "model/families/arithmetic.hpp"
@@ -33,11 +34,17 @@ struct CodedRow {
   std::uint32_t total;
 };
 
+/// A checkpoint's tensors in logical order, as several readers share them. Absent ones stay absent.
+using SharedUnits = std::shared_ptr<const layout::LayerUnits>;
+SharedUnits logical_units(const layout::CanonicalLayer& layer);
+
 /// Weights in logical order, whichever memory they were read from.
 class Weights {
  public:
   /// The checkpoint's own form. Throws Error(usage) when a weight or scale is missing or of another size.
   static Weights of_checkpoint(const layout::CanonicalLayer& layer, const ExecutionRow& row);
+  /// The same from logical_units() of a layer of these sizes and form.
+  static Weights of_checkpoint(const layout::Sizes& sizes, const layout::Form& form, SharedUnits units, const ExecutionRow& row);
   /// A backend's packed tensors, read where the kernel looks for them: at its padded sizes, and in the row order that its activation expects. Throws
   /// Error(usage) when a tensor is missing, is of another size than the kernel's layout or holds what no conversion makes.
   static Weights of_packed(const layout::PackedLayer& packed, const ExecutionRow& row, layout::SourceOrder order);
@@ -66,7 +73,7 @@ class Weights {
 
  private:
   Weights(const layout::Sizes& sizes, const layout::Form& form, const ExecutionRow& row) : sizes_(sizes), form_(form), row_(&row) {}
-  const layout::Units& units_of(layout::Role role) const { return units_[static_cast<std::size_t>(role)]; }
+  const layout::Units& units_of(layout::Role role) const { return (*units_)[static_cast<std::size_t>(role)]; }
   std::uint64_t unit(layout::Role role, std::int64_t index) const;
   void require_weights() const;
   /// Number of a row among all of its matrix.
@@ -78,7 +85,7 @@ class Weights {
   layout::Sizes sizes_;
   layout::Form form_;
   const ExecutionRow* row_;
-  layout::LayerUnits units_;
+  SharedUnits units_;
 };
 
 }  // namespace mx::sim

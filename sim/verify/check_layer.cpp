@@ -1,11 +1,12 @@
 #include "sim/verify/check_layer.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include "model/error.hpp"
-#include "model/families/experts.hpp"
 #include "model/layout/address_map.hpp"
 #include "model/moe/layer.hpp"
 #include "model/numerics/convert.hpp"
@@ -35,7 +36,7 @@ using layout::CanonicalLayer;
 using layout::PackedLayer;
 using layout::PackedTensor;
 using layout::Role;
-using Slots = std::vector<std::vector<moe::Slot>>;
+using Slots = std::vector<std::vector<moe::Slot>>;  // of every token
 
 /// Slots of every token: from the checkpoint's router, or in rotation when it has none.
 Slots route_tokens(const LayerInput& input, Contract contract) {
@@ -57,36 +58,68 @@ Slots route_tokens(const LayerInput& input, Contract contract) {
   return slots;
 }
 
-moe::RunConfig config_of(Contract contract, int rank) {
-  moe::RunConfig config{};
-  config.contract = contract;
-  config.add_w2_bias = rank == 0;
-  return config;
-}
-
-/// What is shared by all conversions of one tensor parallel size: each rank's shard and its output per contract.
+/// One rank's shard, shared by all conversions of a tensor parallel size.
 struct RankReference {
   CanonicalLayer shard;
-  std::vector<std::vector<std::uint32_t>> outputs;  ///< by contract, in the order of the options
+  SharedUnits units;  ///< of the shard
 };
 
-bool all_equal(std::span<const std::uint32_t> words) {
-  return std::all_of(words.begin(), words.end(), [&](std::uint32_t word) { return word == words[0]; });
+/// Units of a tensor's memory that the model's addresses are held to at most. Where there are more, pieces at equal distances are.
+constexpr std::int64_t kComparedUnits = std::int64_t{1} << 24;
+
+/// By all threads, each with pieces of its own.
+layout::Comparison compared(const PackedTensor& tensor, const layout::Units& expected) {
+  const std::int64_t every = compared_every(tensor.layout.cosize());
+  const int threads = omp_get_max_threads();
+  std::vector<layout::Comparison> parts(static_cast<std::size_t>(threads));
+  Rescue rescue;
+#pragma omp parallel for schedule(static, 1)
+  for (int i = 0; i < threads; ++i) {
+    rescue.run([&] { parts[static_cast<std::size_t>(i)] = layout::compare(tensor, expected, {every * threads, every * i}); });
+  }
+  rescue.rethrow();
+  layout::Comparison all;
+  for (layout::Comparison& part : parts) {
+    all.units = part.units;
+    all.compared += part.compared;
+    all.differing += part.differing;
+    all.unwritten += part.unwritten;
+    if (part.first && (!all.first || part.first->byte_address < all.first->byte_address)) all.first = std::move(part.first);
+  }
+  return all;
+}
+
+/// By all threads.
+bool equal(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) {
+  if (a.size() != b.size()) return false;
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  const std::size_t pieces = (a.size() + kPiece - 1) / kPiece;
+  bool same = true;
+#pragma omp parallel for schedule(static) reduction(&& : same)
+  for (std::size_t i = 0; i < pieces; ++i) {
+    const std::size_t size = std::min(kPiece, a.size() - i * kPiece);
+    same = same && std::ranges::equal(a.subspan(i * kPiece, size), b.subspan(i * kPiece, size));
+  }
+  return same;
 }
 
 /// True when the layout moves units, yet memory looks as if it had not: no misplacement could have shown.
-bool nothing_to_see(const PackedTensor& tensor, const CanonicalLayer& layer, const layout::Sizes& padded) {
+bool nothing_to_see(const PackedTensor& tensor, const RankReference& reference, const layout::Sizes& padded) {
+  const CanonicalLayer& layer = reference.shard;
   if (!tensor.cast->keeps() || layer[tensor.role].empty()) return false;
   const layout::Layout loaded = layout::loaded(tensor.role, layer.sizes, padded, layer.form);
-  if (layout::apply(layout::canonical(tensor.role, layer.sizes, layer.form), layer[tensor.role], loaded) != tensor.bytes) return false;
-  return !layout::same_addresses(loaded, tensor.layout);
+  if (loaded.bytes() != static_cast<std::int64_t>(tensor.bytes.size())) return false;
+  const layout::Units& units = (*reference.units)[static_cast<std::size_t>(tensor.role)];
+  const auto looks_loaded = [&](std::int64_t every) { return layout::holds(tensor.role, loaded, tensor.bytes, units, {every, 0}); };
+  return looks_loaded(compared_every(loaded.cosize())) && !layout::same_addresses(loaded, tensor.layout) && looks_loaded(1);
 }
 
 /// One conversion on one rank.
 class RankCheck {
  public:
-  RankCheck(const RankReference& reference, const std::vector<Slots>& slots, const LayerInput& input, const VerifyOptions& options, int rank)
-      : reference_(reference), slots_(slots), input_(input), options_(options), rank_(rank) {}
+  RankCheck(const RankReference& reference, const Slots& slots, const LayerInput& input, const VerifyOptions& options, int rank,
+            const StopPoint& stop)
+      : reference_(reference), slots_(slots), input_(input), options_(options), rank_(rank), stop_(stop) {}
 
   /// Adds this rank's counts to `result`; the first trouble decides verdict and detail.
   void run(ConversionResult& result) {
@@ -100,12 +133,12 @@ class RankCheck {
     }
     if (options_.tamper) options_.tamper(packed);
     try {
+      stop_.check();
       compare_bytes(packed, backend, result);
-      if (result.form.format == layout::WeightFormat::mxfp4) {
-        execute(packed, result);
-      } else {
-        execute_as_backend(packed, result);
-      }
+      stop_.check();
+      if (options_.executes) execute(packed, result);
+      stop_.check();
+      restore(std::move(packed), backend, result);
     } catch (const Error& error) {
       settle(result, Verdict::failed, error.what());
     }
@@ -124,92 +157,77 @@ class RankCheck {
     // Where a conversion couples values, what it makes of them is held; where to is what the comparison shows.
     layout::LayerUnits placed;
     std::vector<layout::Loss> losses;
-    const bool coupled = backend.values != nullptr && result.form.format != layout::WeightFormat::mxfp4;
-    if (coupled) placed = layout::placed_units(reference_.shard, backend, packed.setting, losses);
+    if (backend.values != nullptr) placed = layout::placed_units(reference_.shard, backend, packed.setting, losses, mover_of(options_.by));
+    const layout::LayerUnits& expected = backend.values != nullptr ? placed : *reference_.units;
     for (const PackedTensor& tensor : packed.tensors) {
-      const layout::Comparison comparison =
-          coupled ? layout::compare(tensor, placed[static_cast<std::size_t>(tensor.role)]) : layout::compare(tensor, reference_.shard);
+      const layout::Units& units = expected[static_cast<std::size_t>(tensor.role)];
+      const layout::Comparison comparison = compared(tensor, units);
+      result.units += comparison.units;
       result.units_compared += comparison.compared;
       result.units_differing += comparison.differing;
       if (comparison.first) settle(result, Verdict::failed, comparison.first->text());
-      if (nothing_to_see(tensor, reference_.shard, packed.setting.padded)) {
+      if (nothing_to_see(tensor, reference_, packed.setting.padded)) {
         settle(result, Verdict::mistrusted,
                std::string(layout::name_of(tensor.role)) +
                    ": the layout moves units but the packed bytes equal the checkpoint's; such data cannot show a misplacement");
       }
     }
-    if (result.form.format != layout::WeightFormat::mxfp4 &&
-        (!packed.losses.empty() || (backend.values != nullptr && backend.undo_values == nullptr))) {
+  }
+
+  void restore(PackedLayer packed, const layout::BackendLayout& backend, ConversionResult& result) const {
+    if (!packed.losses.empty() || (backend.values != nullptr && backend.undo_values == nullptr)) {
       if (result.verdict == Verdict::passed) result.detail = "not restored: the conversion loses values";
       return;
     }
-    const CanonicalLayer restored = layout::restore(packed, layout::OnLoss::refuse, mover_of(options_.by));
+    const CanonicalLayer restored = layout::restore(std::move(packed), layout::OnLoss::refuse, mover_of(options_.by));
     for (Role role : layout::kAllRoles) {
-      if (restored[role] == reference_.shard[role]) continue;
+      if (equal(restored[role], reference_.shard[role])) continue;
       settle(result, Verdict::failed, "restoring " + std::string(layout::name_of(role)) + " does not give the checkpoint's bytes back");
     }
   }
 
+  /// Quantizers, roundings and sums as the backend has them; the products under its own contract, or under each that is asked for.
   void execute(const PackedLayer& packed, ConversionResult& result) const {
-    if (options_.contracts.empty()) return;
-    const std::unique_ptr<moe::Experts> experts = moe::packed_experts(packed);
-    for (std::size_t c = 0; c < options_.contracts.size(); ++c) {
-      const std::vector<std::uint32_t> got =
-          moe::run_experts(*experts, config_of(options_.contracts[c], rank_), input_.x, reference_.shard.sizes.hidden, slots_[c]);
-      const std::vector<std::uint32_t>& want = reference_.outputs[c];
-      result.outputs_compared += static_cast<std::int64_t>(want.size());
-      if (all_equal(want)) settle(result, Verdict::mistrusted, "every output has the same bits; such tokens cannot show a wrong weight");
-      for (std::size_t i = 0; i < want.size(); ++i) {
-        if (got[i] == want[i]) continue;
-        if (result.outputs_differing++ == 0) settle(result, Verdict::failed, difference(options_.contracts[c], i, want[i], got[i]));
-      }
-    }
+    if (options_.contracts.empty()) return execute(packed, {}, result);
+    for (const Contract contract : options_.contracts) execute(packed, contract, result);
   }
 
-  /// Formats other than MXFP4: quantizers, products, roundings and sums as the backend has them.
-  void execute_as_backend(const PackedLayer& packed, ConversionResult& result) const {
-    const std::optional<BackendRun> run = run_backend(reference_.shard, packed, result.arch,
-                                                      {input_.activation, input_.activation_key, input_.x, route_tokens(input_, Contract::exact)});
+  void execute(const PackedLayer& packed, std::optional<Contract> contract, ConversionResult& result) const {
+    const SumsBy sums = options_.by == MoveBy::model ? SumsBy::model : SumsBy::twins;
+    const std::optional<BackendRun> run = run_backend({reference_.shard, reference_.units, sums, contract}, packed, result.arch,
+                                                      {input_.activation, input_.activation_key, input_.x, slots_});
     if (!run) {
       result.execution = "not executed: how the backend computes this layer is not modelled";
       return;
     }
-    result.execution = run->how;
+    if (result.execution.find(run->how) == std::string::npos) result.execution += (result.execution.empty() ? "" : "; ") + run->how;
+    if (!run->refused.empty()) return settle(result, Verdict::refused, run->refused);
     result.outputs_compared += run->compared;
     if (run->all_equal) settle(result, Verdict::mistrusted, "every output has the same bits; such tokens cannot show a wrong weight");
     if (run->differing > 0) settle(result, Verdict::failed, run->first);
     result.outputs_differing += run->differing;
   }
 
-  std::string difference(Contract contract, std::size_t index, std::uint32_t want, std::uint32_t got) const {
-    const auto hidden = static_cast<std::size_t>(reference_.shard.sizes.hidden);
-    const auto hex = [](std::uint32_t word) {
-      constexpr std::string_view kDigits = "0123456789abcdef";
-      std::string text = "0x";
-      for (int shift = 28; shift >= 0; shift -= 4) text += kDigits[(word >> shift) & 0xFU];
-      return text;
-    };
-    return "output under " + std::string(name_of(contract)) + " at token " + std::to_string(index / hidden) + ", column " +
-           std::to_string(index % hidden) + " is " + hex(got) + " from the packed form and " + hex(want) + " from the checkpoint's";
-  }
-
   const RankReference& reference_;
-  const std::vector<Slots>& slots_;
+  const Slots& slots_;
   const LayerInput& input_;
   const VerifyOptions& options_;
   int rank_;
+  const StopPoint& stop_;
 };
 
 /// References of every rank that some modelled conversion needs, by tensor parallel size. A size that cannot be cut has none.
-std::map<int, std::vector<RankReference>> references(const LayerInput& input, const VerifyOptions& options, const std::vector<Slots>& slots,
+std::map<int, std::vector<RankReference>> references(const LayerInput& input, const VerifyOptions& options,
                                                      std::vector<ConversionResult>& conversions, const StopPoint& stop) {
   std::map<int, std::vector<RankReference>> by_tp;
   for (ConversionResult& result : conversions) {
     if (result.verdict == Verdict::not_modelled || by_tp.count(result.tp) != 0) continue;
     std::vector<RankReference>& ranks = by_tp[result.tp];
     for (int rank = 0; rank < result.tp; ++rank) {
+      stop.check();
       try {
         ranks.push_back({shard(input.layer.experts, rank, result.tp, mover_of(options.by)), {}});
+        ranks.back().units = logical_units(ranks.back().shard);
       } catch (const Error& error) {
         for (ConversionResult& other : conversions) {
           if (other.tp != result.tp || other.verdict != Verdict::passed) continue;
@@ -219,46 +237,39 @@ std::map<int, std::vector<RankReference>> references(const LayerInput& input, co
         ranks.clear();
         break;
       }
-      ranks.back().outputs.resize(options.contracts.size());
     }
   }
-  std::vector<std::pair<RankReference*, std::pair<int, std::size_t>>> jobs;
-  for (auto& [tp, ranks] : by_tp) {
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      for (std::size_t c = 0; c < options.contracts.size(); ++c) jobs.push_back({&ranks[rank], {static_cast<int>(rank), c}});
-    }
-  }
-  Rescue rescue;
-#pragma omp parallel for schedule(dynamic)
-  for (std::size_t j = 0; j < jobs.size(); ++j) {
-    rescue.run([&] {
-      stop.check();
-      RankReference& reference = *jobs[j].first;
-      const auto [rank, c] = jobs[j].second;
-      const std::unique_ptr<moe::Experts> experts = moe::canonical_experts(reference.shard);
-      reference.outputs[c] = moe::run_experts(*experts, config_of(options.contracts[c], rank), input.x, reference.shard.sizes.hidden, slots[c]);
-    });
-  }
-  rescue.rethrow();
   return by_tp;
+}
+
+/// Layers of fewer bytes are too small for the threads of one conversion: each thread takes conversions of its own.
+constexpr std::size_t kWorthThreads = std::size_t{1} << 24;
+
+std::size_t bytes_of(const CanonicalLayer& layer) {
+  std::size_t bytes = 0;
+  for (const std::vector<std::uint8_t>& tensor : layer.tensors) bytes += tensor.size();
+  return bytes;
 }
 
 }  // namespace
 
+std::int64_t compared_every(std::int64_t units) { return units <= kComparedUnits ? 1 : ((units + kComparedUnits - 1) / kComparedUnits | 1); }
+
 std::vector<std::uint32_t> run_canonical(const LayerInput& input, Contract contract) {
   const std::unique_ptr<moe::Experts> experts = moe::canonical_experts(input.layer.experts);
-  return moe::run_experts(*experts, config_of(contract, 0), input.x, input.layer.experts.sizes.hidden, route_tokens(input, contract));
+  moe::RunConfig config{};
+  config.contract = contract;
+  return moe::run_experts(*experts, config, input.x, input.layer.experts.sizes.hidden, route_tokens(input, contract));
 }
 
 void check_layer(const LayerInput& input, const VerifyOptions& options, std::vector<ConversionResult>& conversions, const Advance& advance,
                  const StopPoint& stop) {
-  std::vector<Slots> slots;
-  for (Contract contract : options.contracts) slots.push_back(route_tokens(input, contract));
-  advance("running the checkpoint's form", 0);
-  const std::map<int, std::vector<RankReference>> by_tp = references(input, options, slots, conversions, stop);
+  const Slots slots = route_tokens(input, Contract::exact);
+  advance("the checkpoint's form", 0);
+  const std::map<int, std::vector<RankReference>> by_tp = references(input, options, conversions, stop);
   std::size_t done = 0;
   Rescue rescue;
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (bytes_of(input.layer.experts) < kWorthThreads)
   for (std::size_t i = 0; i < conversions.size(); ++i) {
     rescue.run([&] {
       stop.check();
@@ -266,12 +277,11 @@ void check_layer(const LayerInput& input, const VerifyOptions& options, std::vec
       const auto reference = by_tp.find(result.tp);
       if (result.verdict != Verdict::not_modelled && reference != by_tp.end()) {
         for (std::size_t rank = 0; rank < reference->second.size(); ++rank) {
-          RankCheck(reference->second[rank], slots, input, options, static_cast<int>(rank)).run(result);
+          RankCheck(reference->second[rank], slots, input, options, static_cast<int>(rank), stop).run(result);
         }
       }
 #pragma omp critical(mxact_progress)
-      advance(result.backend + ", TP=" + std::to_string(result.tp),
-              0.3 + 0.7 * static_cast<double>(++done) / static_cast<double>(conversions.size()));
+      advance(result.backend + ", TP=" + std::to_string(result.tp), static_cast<double>(++done) / static_cast<double>(conversions.size()));
     });
   }
   rescue.rethrow();

@@ -91,6 +91,7 @@ class CellPlanner {
     result.backend = choice.backend;
     result.tp = tp;
     result.sizes = report_.sizes;
+    result.sizes.experts = report_.experts_verified;
     result.sizes.intermediate = report_.sizes.intermediate / tp;
     result.padded = result.sizes;
     if (checkpoint_.source_form().use.rounds) {
@@ -197,6 +198,17 @@ ExpectedResult measure(int layer, std::span<const std::uint32_t> got, const Expe
   return result;
 }
 
+/// The layer as if it had no more experts. They are the outermost axis of every tensor.
+MoeLayer first_experts(MoeLayer layer, std::int64_t count) {
+  const auto all = static_cast<std::size_t>(layer.experts.sizes.experts), kept = static_cast<std::size_t>(count);
+  const auto cut = [&](auto& values) { values.resize(values.size() / all * kept); };
+  for (std::vector<std::uint8_t>& tensor : layer.experts.tensors) cut(tensor);
+  cut(layer.router.weight);
+  cut(layer.router.bias);
+  layer.experts.sizes.experts = count;
+  return layer;
+}
+
 /// Bytes of the experts of all layers before each, and of all of them.
 std::vector<std::uint64_t> expert_bytes(const Checkpoint& checkpoint, int layers) {
   std::vector<std::uint64_t> ends{0};
@@ -251,13 +263,14 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
   report.sizes = checkpoint.sizes(0);
   report.layers = checkpoint.layer_count();
   report.layers_verified = std::min(report.layers, options.max_layers.value_or(report.layers));
-  report.top_k = checkpoint.top_k();
+  report.experts_verified = std::min(report.sizes.experts, options.max_experts.value_or(report.sizes.experts));
+  report.top_k = static_cast<int>(std::min<std::int64_t>(checkpoint.top_k(), report.experts_verified));
   const SourceForm& form = checkpoint.source_form();
-  VerifyOptions how = options;
-  if (form.form.format != layout::WeightFormat::mxfp4) how.contracts.clear();
-  report.contracts = how.contracts;
+  report.executed = options.executes;
+  report.compared_every = 1;
+  report.contracts = options.contracts;
   report.router_source = "checkpoint";
-  CellPlanner planner(checkpoint, how, report);
+  CellPlanner planner(checkpoint, options, report);
   for (const oracle::PlatformPreset* platform : chosen_platforms(options.platforms)) {
     for (int tp : options.tp) planner.plan(*platform, tp);
   }
@@ -265,8 +278,10 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
   const StopPoint stop(options.stop);
   const std::vector<std::uint64_t> ends = expert_bytes(checkpoint, report.layers_verified);
   for (int index = 0; index < report.layers_verified; ++index) {
-    const MoeLayer layer = checkpoint.layer(index, stop);
-    const std::optional<Expected> expected = load_expected(checkpoint, index);
+    const MoeLayer layer = first_experts(checkpoint.layer(index, stop), report.experts_verified);
+    // Recorded outputs are of all experts.
+    const bool whole = report.experts_verified == report.sizes.experts;
+    const std::optional<Expected> expected = whole ? load_expected(checkpoint, index) : std::nullopt;
     const std::int64_t tokens = expected ? expected->tokens : options.tokens;
     report.tokens = tokens;
     report.token_source = expected ? "expected.safetensors" : "generated, seed " + std::to_string(options.seed);
@@ -284,8 +299,12 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
       const auto of_this = static_cast<double>(ends[static_cast<std::size_t>(index) + 1] - begin);
       options.progress("layer " + std::to_string(index) + ": " + what, begin + static_cast<std::uint64_t>(part * of_this), ends.back());
     };
-    check_layer(input, how, report.conversions, advance, stop);
+    check_layer(input, options, report.conversions, advance, stop);
     if (expected && layer.router.present()) report.expected.push_back(measure(index, run_canonical(input, Contract::exact), *expected));
+  }
+  for (const ConversionResult& result : report.conversions) {
+    const std::int64_t units = result.padded.experts * 2 * result.padded.intermediate * result.padded.hidden;
+    report.compared_every = std::max(report.compared_every, compared_every(units));
   }
   if (options.progress) options.progress("every layer", ends.back(), ends.back());
   return report;

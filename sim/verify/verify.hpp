@@ -39,8 +39,9 @@ struct ConversionResult {
   Engine engine;
   Verdict verdict;
   std::string detail;  ///< first difference, or why it is refused, mistrusted or not modelled; of what passed, why nothing was restored, else empty
-  std::string execution = {};  ///< how it was executed, where that is the backend's own way
-  std::int64_t units_compared = 0;
+  std::string execution = {};       ///< how it was executed: quantizers x contract, and on what grounds
+  std::int64_t units = 0;           ///< in the packed tensors, padding included
+  std::int64_t units_compared = 0;  ///< of them, with the model's addresses; all of the checkpoint's are restored
   std::int64_t units_differing = 0;
   std::int64_t outputs_compared = 0;
   std::int64_t outputs_differing = 0;
@@ -78,14 +79,19 @@ struct VerifyReport {
   layout::Sizes sizes;
   int layers;
   int layers_verified;
+  std::int64_t experts_verified;  ///< of sizes.experts, the first of each layer
   int top_k;
   std::int64_t tokens;
   std::string token_source;  ///< "expected.safetensors" or "generated, seed 1"
   std::string router_source;
-  std::vector<Contract> contracts;  ///< of MXFP4; other formats are executed as each backend computes: ConversionResult::execution
+  bool executed;                    ///< or bytes alone were compared
+  std::vector<Contract> contracts;  ///< that were asked for; empty: each backend's own, which ConversionResult::execution names
   std::vector<ConversionResult> conversions;
   std::vector<Cell> cells;
   std::vector<ExpectedResult> expected;
+
+  /// Pieces of memory between two that are held to the model's addresses, in the largest tensor of all conversions; 1: every unit is.
+  std::int64_t compared_every;
 
   Verdict verdict(const Cell& cell) const;
   /// Cells with that verdict; cells that the oracle refuses are counted as refused.
@@ -102,10 +108,12 @@ struct VerifyOptions {
   std::vector<std::string> platforms;  ///< preset names; empty: all
   std::vector<std::string> backends;   ///< only cells of these backends; empty: all
   std::vector<int> tp{1, 2};
-  MoveBy by = MoveBy::plans;  ///< converts; results are compared by the model
-  std::vector<Contract> contracts{Contract::exact, Contract::f32_sequential};
+  MoveBy by = MoveBy::plans;          ///< converts; results are compared by the model
+  bool executes = true;               ///< else the bytes alone are compared
+  std::vector<Contract> contracts{};  ///< of the products; empty: each backend's own
   std::optional<int> max_layers;
-  std::int64_t tokens = 4;  ///< generated when the checkpoint brings none
+  std::optional<std::int64_t> max_experts;  ///< the first of each layer; the router chooses among them
+  std::int64_t tokens = 4;                  ///< generated when the checkpoint brings none
   std::uint64_t seed = 1;
   Progress progress;  ///< in bytes of the verified layers' experts
   Stop stop = {};

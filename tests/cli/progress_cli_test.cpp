@@ -39,7 +39,7 @@ TEST_CASE("progress goes to stderr when it is asked for: percent, rate and time 
       {"restore " + at("packed") + " --force -o " + at("restored"), "layer 0"},
       {"run " + at("plan.json") + " --again --unit 0,1,2,3", "unit 0, layer 0: reading and converting"},
       {"verify " + tiny() + " --platform SM90 --backend MARLIN --layers 1 --tp 1 --contract f32-sequential",
-       "layer 0: running the checkpoint's form"},
+       "layer 0: the checkpoint's form"},
       {"merge " + at("plan.json"), "checking mxact-layer-0000"},
   };
   for (const auto& row : rows) {
@@ -66,12 +66,13 @@ TEST_CASE("progress goes to stderr when it is asked for: percent, rate and time 
   }
 }
 
-TEST_CASE("verify ends with 130 when it is interrupted, and gives no verdict") {
+TEST_CASE("verify ends with the signal's status when it is interrupted, and gives no verdict") {
+  const auto [signal, status] = GENERATE(std::pair("INT", 130), std::pair("TERM", 143));
   // Far more tokens than are done before the signal comes, which is sent as soon as the first line of progress is there.
   const ScratchDirectory scratch;
   const std::string pipe = quoted(scratch.path() / "progress"), said = quoted(scratch.path() / "said");
   const std::string script = "mkfifo " + pipe + " && { " + MXACT_PROGRAM + " verify --tokens 64 --progress 2>" + pipe + " & } && exec 3<" + pipe +
-                             " && read -r line <&3 && kill -INT $! && cat <&3 >" + said + "; wait $!";
+                             " && read -r line <&3 && kill -" + signal + " $! && cat <&3 >" + said + "; wait $!";
   const Run run = run_program(
       "sh -c", "\"" + [&] {
         std::string escaped;
@@ -79,7 +80,7 @@ TEST_CASE("verify ends with 130 when it is interrupted, and gives no verdict") {
         return escaped;
       }() + "\"");
   INFO(run.out << run.err);
-  CHECK(run.status == 130);
+  CHECK(run.status == status);
   CHECK(run.out.empty());
   std::ifstream stream(scratch.path() / "said");
   std::string last;

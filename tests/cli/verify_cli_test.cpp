@@ -16,7 +16,7 @@ std::string tiny() { return std::string("'") + MXACT_SOURCE_DIR + "/golden/witne
 }  // namespace
 
 TEST_CASE("verify prints a table and exits 0 when every cell is bit-equal") {
-  const Run run = run_mxact("verify " + tiny() + " --platform SM90 --platform SM100 --platform XPU --contract f32-sequential");
+  const Run run = run_mxact("verify " + tiny() + " --platform SM90 --platform SM100 --platform XPU");
   INFO(run.out << run.err);
   CHECK(run.status == 0);
   CHECK(run.err.empty());
@@ -27,9 +27,32 @@ TEST_CASE("verify prints a table and exits 0 when every cell is bit-equal") {
   CHECK(run.out.find("replay:") == std::string::npos);
 }
 
+TEST_CASE("verify says what it leaves out: experts, execution, contracts that are not the backend's") {
+  const std::string cell = "verify " + tiny() + " --platform SM100 --backend FLASHINFER_TRTLLM_MXFP4_BF16 --tp 1 --layers 1 --json";
+  const auto answer = [&](const std::string& arguments) {
+    const Run run = run_mxact(cell + arguments);
+    INFO(run.err);
+    CHECK(run.status == 0);
+    return mx::parsed(run.out);
+  };
+  const mx::sim::Json whole = answer(""), few = answer(" --experts 2"), bytes = answer(" --no-execute"), asked = answer(" --contract exact");
+  CHECK(whole["checkpoint"]["experts_verified"] == 8);
+  CHECK(whole["conversions"][0]["execution"] == "none x hopper-bf16, assumed");
+  CHECK(few["checkpoint"]["experts_verified"] == 2);
+  CHECK(4 * few["conversions"][0]["units"].get<std::int64_t>() == whole["conversions"][0]["units"].get<std::int64_t>());
+  CHECK(few["conversions"][0]["outputs_compared"].get<std::int64_t>() > 0);
+  CHECK(few["expected"].size() == 0);  // recorded outputs are of all experts
+  CHECK(bytes["conversions"][0]["outputs_compared"] == 0);
+  CHECK(bytes["conversions"][0]["units_compared"] == whole["conversions"][0]["units_compared"]);
+  CHECK(asked["conversions"][0]["execution"] == "none x exact, as asked");
+  CHECK(asked["contracts"][0] == "exact");
+  CHECK(run_mxact(cell + " --no-execute --contract exact").status == 2);
+  CHECK(run_mxact(cell + " --experts 0").status == 2);
+}
+
 TEST_CASE("verify without a checkpoint makes one from the seed and leaves nothing behind") {
   const mx::tests::ScratchDirectory scratch;
-  const std::string arguments = "verify --platform SM100 --tp 1 --layers 1 --tokens 1 --contract f32-sequential --json";
+  const std::string arguments = "verify --platform SM100 --tp 1 --layers 1 --tokens 1 --json";
   const std::string environment = "TMPDIR='" + scratch.path().string() + "' ";
   FILE* pipe = popen((environment + MXACT_PROGRAM + " " + arguments).c_str(), "r");
   REQUIRE(pipe != nullptr);
@@ -45,7 +68,7 @@ TEST_CASE("verify without a checkpoint makes one from the seed and leaves nothin
 }
 
 TEST_CASE("verify's cells add up, in JSON as in the table") {
-  const mx::sim::Json report = run_json("verify " + tiny() + " --platform SM100 --platform gfx950 --layers 1 --contract f32-sequential");
+  const mx::sim::Json report = run_json("verify " + tiny() + " --platform SM100 --platform gfx950 --layers 1");
   const auto& totals = report["totals"];
   CHECK(totals["cells"] == report["cells"].size());
   CHECK(totals["passed"].get<int>() + totals["failed"].get<int>() + totals["mistrusted"].get<int>() + totals["refused"].get<int>() +

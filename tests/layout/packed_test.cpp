@@ -3,6 +3,7 @@
 #include <random>
 
 #include "model/families/convert.hpp"
+#include "model/layout/grains.hpp"
 #include "tests/catch.hpp"
 #include "tests/counts.hpp"
 #include "tests/layout/errors.hpp"
@@ -100,6 +101,29 @@ TEST_CASE("compare counts every changed bit of every tensor") {
       }
     }
   }
+}
+
+TEST_CASE("a part of memory: pieces at equal distances are compared, their parts together are the whole") {
+  const CanonicalLayer layer = filled({2, 128, 128}, SourceOrder::gpt_oss);
+  const PackedLayer packed = mx::layout::convert(layer, *find_backend_layout("FLASHINFER_TRTLLM_MXFP4_BF16"), Sizes{2, 128, 128});
+  PackedTensor tensor = *packed.find(Role::w13_weight);
+  const mx::layout::Layout memory = mx::layout::canonical(Role::w13_weight, layer.sizes, layer.form);
+  const mx::layout::Units units{4, mx::layout::to_row_major(memory, layer[Role::w13_weight])};
+  const std::int64_t pieces = tensor.layout.cosize() / mx::layout::kComparedPiece;
+  REQUIRE(pieces == 16);  // 2 * 256 * 128 nibbles
+  // One nibble of the piece number 6.
+  tensor.bytes[6 * mx::layout::kComparedPiece / 2 + 9] ^= 0x20;
+  std::int64_t compared = 0;
+  for (std::int64_t from = 0; from < 3; ++from) {
+    const Comparison part = mx::layout::compare(tensor, units, {3, from});
+    CHECK(part.units == tensor.layout.cosize());
+    CHECK(part.differing == (from == 6 % 3 ? 1 : 0));
+    CHECK(mx::layout::holds(Role::w13_weight, tensor.layout, tensor.bytes, units, {3, from}) == (from != 6 % 3));
+    compared += part.compared;
+  }
+  CHECK(compared == tensor.layout.cosize());
+  CHECK(mx::layout::compare(tensor, units).differing == 1);
+  CHECK(mx::layout::compare(tensor, units, {1, pieces}).compared == 0);
 }
 
 TEST_CASE("what a backend leaves unwritten is counted and not compared") {

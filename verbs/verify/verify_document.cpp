@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "model/families/memory.hpp"
+#include "sim/execute/run_backend.hpp"
 #include "support/quote.hpp"
 #include "verbs/layout/subject.hpp"
 
@@ -34,11 +35,40 @@ std::string evidence(const ConversionResult& result) {
   return "";
 }
 
+std::string experts_text(const VerifyReport& report) {
+  const std::int64_t all = report.sizes.experts;
+  return report.experts_verified == all ? std::to_string(all) : fmt::format("{} of {}", report.experts_verified, all);
+}
+
 std::string contracts_text(const VerifyReport& report) {
-  if (report.contracts.empty()) return "each backend's own, at most 128 rows and columns of each product: quantizers x contract, and on what grounds";
+  if (!report.executed) return "none: nothing is executed";
+  if (report.contracts.empty()) return "each backend's own: quantizers x contract, and on what grounds";
   std::string text;
   for (Contract contract : report.contracts) text += (text.empty() ? "" : ", ") + std::string(name_of(contract));
   return text;
+}
+
+/// What is not looked at, and what therefore does not show.
+std::string sample_text(const VerifyReport& report) {
+  const std::int64_t rows = std::min(report.sizes.intermediate, sim::kComputedRows);
+  const std::int64_t columns = std::min(report.sizes.hidden, sim::kComputedRows);
+  const bool all_units = report.compared_every == 1;
+  const bool all_outputs = rows == report.sizes.intermediate && columns == report.sizes.hidden;
+  std::string text = "every unit is restored";
+  std::string hidden;
+  if (all_units) {
+    text += " and compared at its address";
+  } else {
+    text += fmt::format("; of large tensors 1 in {} pieces of {} units is compared at its address", report.compared_every, layout::kComparedPiece);
+    hidden = "what lies wrong between pieces and is restored to its place";
+  }
+  if (report.executed && all_outputs) text += "; every output is computed";
+  if (report.executed && !all_outputs) {
+    text += fmt::format("; {} of {} rows of gate and up and {} of {} outputs are computed, over all of K", rows, report.sizes.intermediate, columns,
+                        report.sizes.hidden);
+    hidden += std::string(hidden.empty() ? "" : ", and ") + "what a kernel computes wrong in other rows";
+  }
+  return hidden.empty() ? text : text + "; not seen: " + hidden;
 }
 
 /// One line that runs the same check again.
@@ -50,6 +80,8 @@ std::string replay(const VerifyAsked& asked, Engine engine, const sim::Cell& cel
   if (engine != kDefaultEngine) line += fmt::format(" --engine {}", name_of(engine));
   for (const std::string& contract : asked.contracts) line += " --contract " + contract;
   if (asked.layers > 0) line += fmt::format(" --layers {}", asked.layers);
+  if (asked.experts > 0) line += fmt::format(" --experts {}", asked.experts);
+  if (asked.no_execute) line += " --no-execute";
   if (asked.reference) line += " --reference";
   return line;
 }
@@ -115,6 +147,7 @@ Json conversion_json(const ConversionResult& result) {
           {"verdict", name_of(result.verdict)},
           {"detail", result.detail},
           {"execution", result.execution},
+          {"units", result.units},
           {"units_compared", result.units_compared},
           {"units_differing", result.units_differing},
           {"outputs_compared", result.outputs_compared},
@@ -185,12 +218,13 @@ Document verify_document(const VerifyReport& report, const VerifyAsked& asked) {
                   {"layers", report.layers},
                   {"layers_verified", report.layers_verified},
                   {"experts", sizes.experts},
+                  {"experts_verified", report.experts_verified},
                   {"hidden", sizes.hidden},
                   {"intermediate", sizes.intermediate},
                   {"top_k", report.top_k}},
                  fmt::format("{} ({})", report.checkpoint, report.form));
   document.field("layers", {}, {},
-                 fmt::format("{} of {}: {} experts, hidden {}, intermediate {}, top {}", report.layers_verified, report.layers, sizes.experts,
+                 fmt::format("{} of {}: {} experts, hidden {}, intermediate {}, top {}", report.layers_verified, report.layers, experts_text(report),
                              sizes.hidden, sizes.intermediate, report.top_k));
   document.field("tokens", "tokens",
                  {{"count", report.tokens}, {"source", report.token_source}, {"router", report.router_source}, {"seed", asked.seed}},
@@ -198,6 +232,8 @@ Document verify_document(const VerifyReport& report, const VerifyAsked& asked) {
   Json contracts = Json::array();
   for (Contract contract : report.contracts) contracts.push_back(name_of(contract));
   document.field("contracts", "contracts", std::move(contracts), contracts_text(report));
+  document.field("sample", "sample", {{"compared_every", report.compared_every}, {"rows", sim::kComputedRows}, {"text", sample_text(report)}},
+                 sample_text(report));
   document.field("engine", {}, {}, document.engine);
   document.line();
   Json conversions = Json::array();

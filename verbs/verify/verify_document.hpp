@@ -16,8 +16,10 @@ struct VerifyAsked {
   std::optional<std::string> checkpoint;  ///< none: generated from the seed
   std::vector<std::string> contracts;     ///< only those given
   int layers = 0;                         ///< 0: all
+  std::int64_t experts = 0;               ///< 0: all
   std::int64_t tokens = 4;
   std::int64_t seed = 1;
+  bool no_execute = false;
   bool reference = false;
 };
 

@@ -66,7 +66,7 @@ TEST_CASE("JUnit: a run that does not end with 0 is never green") {
   CHECK(to_junit(empty, kHead).find(R"(<error message="MISTRUSTED: exit status 5" type="MISTRUSTED">)") != std::string::npos);
 }
 
-TEST_CASE("Markdown: the verdict, what did not pass with its place, then tables; nothing is read as markup") {
+TEST_CASE("Markdown: the verdict, what did not pass with its place, then tables, and nothing is read as markup") {
   Document document = sample(1);
   document.field("size", "size", 3);
   document.line("a_b <i>");
