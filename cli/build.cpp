@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "build_info.hpp"
-#include "kernels/isa.hpp"
 #include "support/file.hpp"
 #include "support/fnv1a.hpp"
 
@@ -17,15 +16,6 @@ std::string build_name() {
   sim::Fnv1a digest;
   digest.add_bytes(sim::read_file("/proc/self/exe", kLargestProgram));
   return fmt::format("build={:016x} commit={}", digest.value(), MXACT_COMMIT);
-}
-
-std::string tiers_text() {
-  std::string text;
-  for (const kernels::IsaTier& tier : kernels::isa_tiers()) {
-    if (kernels::runs_here(tier)) text += std::string(tier.name) + " ";
-  }
-  text.back() = ',';
-  return text + " in use: " + std::string(kernels::isa_tier().name);
 }
 
 }  // namespace mx::cli

@@ -78,12 +78,12 @@ void require_outputs(const DocumentOptions& options) {
   }
 }
 
-int show(const verbs::Document& document, const DocumentOptions& options) {
+int show(const verbs::Document& document, const DocumentOptions& options, bool text) {
   const verbs::Head by = head();
   // Invalid UTF-8 (a file name, say) is replaced rather than refused: the report must come out.
   if (options.json) {
-    fmt::print("{}\n", verbs::to_json(document, by).dump(2, sim::Json::BadText::replaced));
-  } else if (options.picture.empty() || !options.picture_alone) {
+    fmt::print("{}", verbs::to_json(document, by).dump(2, sim::Json::BadText::replaced) + "\n");
+  } else if (text && (options.picture.empty() || !options.picture_alone)) {
     fmt::print("{}", verbs::to_text(document, terminal_width()));
   }
   if (!options.picture.empty())

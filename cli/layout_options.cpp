@@ -26,10 +26,6 @@ constexpr std::array<Choice, 6> kChoices{{
 
 bool is_flag(const layout::SettingKey& key) { return key.trials.size() == 2 && key.trials.front() == "no"; }
 
-const layout::Axis& axis_of(const layout::Layout& layout, const layout::Digit& digit) {
-  return layout.logical()[static_cast<std::size_t>(digit.axis)];
-}
-
 }  // namespace
 
 std::vector<golden::Field> LayoutOptions::fields() const {
@@ -61,42 +57,7 @@ void add_layout_options(Verb verb, LayoutOptions& options) {
   for (const Choice& choice : kChoices) verb.add_option("--" + std::string(choice.key), options.values[i++], std::string(choice.meaning));
   for (const layout::SettingKey& key : layout::setting_keys()) add_setting_option(verb, key, options.values[i++]);
   verb.add_option("--set", options.sets, "KEY=VALUE: a parameter of a building block (mxact layout show NAME lists them), or any choice above");
-  verb.add_flag("--json", options.json, "machine-readable output");
-}
-
-std::string axes_text(const std::vector<layout::Axis>& axes) {
-  std::string text;
-  for (const layout::Axis& axis : axes) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", axis.name, axis.extent);
-  return text;
-}
-
-std::string source_text(const layout::Source& source) {
-  return fmt::format("{} {} {} at {}", source.repository, source.path, source.symbol, source.commit);
-}
-
-Json source_json(const layout::Source& source) {
-  return {{"repository", source.repository}, {"path", source.path}, {"symbol", source.symbol}, {"commit", source.commit}};
-}
-
-Json digits_json(const layout::Layout& layout, const std::vector<layout::Digit>& digits) {
-  Json json = Json::array();
-  for (const layout::Digit& digit : digits) {
-    json.push_back({{"axis", axis_of(layout, digit).name},
-                    {"weight", digit.weight},
-                    {"radix", digit.radix},
-                    {"stride", digit.stride},
-                    {"flipped", digit.flipped}});
-  }
-  return json;
-}
-
-std::string digits_text(const layout::Layout& layout, const std::vector<layout::Digit>& digits) {
-  std::string text;
-  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
-    text += fmt::format("  {:<6} / {:<6} % {:<6} stride {}{}\n", axis_of(layout, *digit).name, digit->weight, digit->radix, digit->stride,
-                        digit->flipped ? "  (counted down)" : "");
-  }
-  return text;
+  add_json_option(verb, options.out);
 }
 
 }  // namespace mx::cli

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/output.hpp"
+#include "cli/document.hpp"
 #include "cli/verb.hpp"
 #include "model/families/setting_keys.hpp"
 #include "verbs/layout/subject.hpp"
@@ -16,7 +16,7 @@ namespace mx::cli {
 struct LayoutOptions {
   std::vector<std::string> values;
   std::vector<std::string> sets;
-  bool json = false;
+  DocumentOptions out;
 
   /// Throws Error(usage) on a --set without "=".
   std::vector<golden::Field> fields() const;
@@ -27,14 +27,5 @@ Option add_setting_option(Verb verb, const layout::SettingKey& key, std::string&
 
 /// Adds --shape, --tensor, --engine and all the others, --set and --json.
 void add_layout_options(Verb verb, LayoutOptions& options);
-
-/// "E 1, half 2, I 128, K 256"
-std::string axes_text(const std::vector<layout::Axis>& axes);
-/// "org/repository path symbol at commit"
-std::string source_text(const layout::Source& source);
-Json source_json(const layout::Source& source);
-Json digits_json(const layout::Layout& layout, const std::vector<layout::Digit>& digits);
-/// One line per digit, slowest first.
-std::string digits_text(const layout::Layout& layout, const std::vector<layout::Digit>& digits);
 
 }  // namespace mx::cli

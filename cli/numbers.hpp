@@ -1,32 +1,16 @@
 #pragma once
-// Numbers as people type them: hex bits or a decimal value.
+// Numbers among the words of a command line.
 
 #include <cstdint>
 #include <functional>
 #include <string>
 
-#include "model/numerics/format.hpp"
-#include "model/numerics/value.hpp"
-
 namespace mx::cli {
-
-/// Code of `format` from text: "0x3f80" is the bits themselves; anything else is a decimal value ("1.5", "-inf", "nan"). A decimal is rounded to
-/// nearest for f32; for every other format it must be exactly a value of it. Throws Error(usage) naming the text and the rule.
-std::uint32_t parse_code(const std::string& text, const Format& format);
 
 /// Without the spaces before it: how a value such as -inf, which looks like an option, comes through the command line.
 std::string trimmed(const std::string& word);
 
-/// Only hex or plain decimal integers, in range for the format's width.
-std::uint32_t parse_bits(const std::string& text, const Format& format);
-
 /// A check for an integer option: empty when the text is a whole number in low..high, else what is wrong with it.
 std::function<std::string(const std::string&)> whole_number_in(std::int64_t low, std::int64_t high);
-
-/// "0x7e", as wide as the format.
-std::string hex(std::uint32_t code, const Format& format);
-
-/// Exact decimal value, or inf / nan with sign: "-0.015625".
-std::string decimal(const Value& value);
 
 }  // namespace mx::cli

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/output.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/verb.hpp"
 
 namespace mx::cli {

@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "build_info.hpp"
-#include "cli/build.hpp"
 #include "cli/verb_examples.hpp"
 #include "cli/verb_help.hpp"
 #include "cli/verb_units.hpp"
 #include "model/error.hpp"
+#include "verbs/doctor/doctor_document.hpp"
 
 namespace mx::cli {
 namespace {
@@ -20,7 +20,8 @@ constexpr const char* kFooter =
     "every verb takes --json and --help";
 
 std::string version() {
-  return fmt::format("mxact {} ({})\ncompiler: {}\nflags: {}\ntiers: {}", MXACT_VERSION, MXACT_COMMIT, MXACT_COMPILER, MXACT_FLAGS, tiers_text());
+  return fmt::format("mxact {} ({})\ncompiler: {}\nflags: {}\ntiers: {}", MXACT_VERSION, MXACT_COMMIT, MXACT_COMPILER, MXACT_FLAGS,
+                     verbs::tiers_text());
 }
 
 void add_verbs(const Verb& verbs, Action& action) {

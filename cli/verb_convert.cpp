@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "cli/conversion_options.hpp"
+#include "cli/document.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/output.hpp"
 #include "cli/pace.hpp"
 #include "cli/verbs.hpp"
-#include "sim/checkpoint/convert.hpp"
+#include "verbs/convert/convert_document.hpp"
 
 namespace mx::cli {
 namespace {
@@ -20,8 +20,7 @@ struct ConvertCommand {
   ConversionChoice choice;
   std::string output;
   std::string progress;
-  bool force = false;
-  bool json = false;
+  DocumentOptions out;
 };
 
 struct RestoreCommand {
@@ -30,8 +29,7 @@ struct RestoreCommand {
   bool accept_losses = false;
   bool reference = false;
   std::string progress;
-  bool force = false;
-  bool json = false;
+  DocumentOptions out;
 };
 
 int interrupted() {
@@ -41,7 +39,7 @@ int interrupted() {
 
 int convert(const ConvertCommand& command) {
   sim::ConvertOptions options = options_of(command.choice);
-  options.force = command.force;
+  options.force = command.out.force;
   sim::ConvertReport report;
   {
     const InterruptWatch watch(EndBy::good_order);
@@ -51,20 +49,11 @@ int convert(const ConvertCommand& command) {
     report = sim::convert_checkpoint(command.choice.checkpoint, command.output, options);
   }
   if (!report.finished) return interrupted();
-  if (!command.json) {
-    print_conversion(report, options.rank);
-    return 0;
-  }
-  Json json = json_head("convert");
-  json["checkpoint"] = command.choice.checkpoint;
-  json["output"] = command.output;
-  add_conversion(json, report, options.rank);
-  print_json(json);
-  return 0;
+  return show(verbs::convert_document(report, command.choice.checkpoint, command.output, options.rank), command.out);
 }
 
 int restore(const RestoreCommand& command) {
-  sim::RestoreOptions options{.accept_losses = command.accept_losses, .by = moved_by(command.reference), .force = command.force};
+  sim::RestoreOptions options{.accept_losses = command.accept_losses, .by = moved_by(command.reference), .force = command.out.force};
   sim::RestoreReport report;
   {
     const InterruptWatch watch(EndBy::good_order);
@@ -74,24 +63,7 @@ int restore(const RestoreCommand& command) {
     report = sim::restore_checkpoint({command.directories.begin(), command.directories.end()}, command.output, options);
   }
   if (!report.finished) return interrupted();
-  if (command.json) {
-    Json json = json_head("restore");
-    json["directories"] = command.directories;
-    json["output"] = command.output;
-    json["backend"] = report.backend;
-    json["setting"] = conversion_setting_json(report.setting);
-    json["layers"] = report.layers;
-    json["files"] = report.shards;
-    json["bytes"] = report.bytes;
-    json["losses"] = losses_json(report.losses);
-    print_json(json);
-    return 0;
-  }
-  fmt::print("backend  {} on {}, engine {}\n", report.backend, layout::name_of(report.setting.arch), name_of(report.setting.engine));
-  print_sizes(report.setting);
-  fmt::print("layers   {} restored into {} files, experts {} bytes\n", report.layers, report.shards, report.bytes);
-  if (!report.losses.empty()) print_losses(report.losses);
-  return 0;
+  return show(verbs::restore_document(report, command.directories, command.output), command.out);
 }
 
 }  // namespace
@@ -102,8 +74,8 @@ void add_convert(Verb app, Action& action) {
   add_conversion_options(verb, command->choice);
   verb.add_option("-o,--output", command->output, "directory to write, new or empty").required();
   add_progress_option(verb, command->progress);
-  verb.add_flag("--force", command->force, "replace files of the same names in the output directory");
-  verb.add_flag("--json", command->json, "machine-readable output");
+  verb.add_flag("--force", command->out.force, "replace files of the same names in the output directory");
+  add_json_option(verb, command->out);
   verb.callback([&action, command] { action = [command] { return convert(*command); }; });
 }
 
@@ -115,8 +87,8 @@ void add_restore(Verb app, Action& action) {
   verb.add_flag("--accept-losses", command->accept_losses, "where the conversion lost something, restore what is left and say so");
   verb.add_flag("--reference", command->reference, "move by the model alone instead of the fast twin");
   add_progress_option(verb, command->progress);
-  verb.add_flag("--force", command->force, "replace files of the same names in the output directory");
-  verb.add_flag("--json", command->json, "machine-readable output");
+  verb.add_flag("--force", command->out.force, "replace files of the same names in the output directory");
+  add_json_option(verb, command->out);
   verb.callback([&action, command] { action = [command] { return restore(*command); }; });
 }
 

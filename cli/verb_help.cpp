@@ -8,14 +8,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/completion.hpp"
+#include "cli/document.hpp"
 #include "cli/help_topics.hpp"
 #include "cli/manual.hpp"
-#include "cli/output.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 
@@ -24,41 +25,40 @@ namespace {
 
 struct HelpOptions {
   std::vector<std::string> words;
-  bool json = false;
+  DocumentOptions out;
 };
 
-Json json_of(const VerbEntry& verb) {
-  Json json{{"verb", verb.path}, {"meaning", verb.meaning}, {"options", Json::array()}, {"verbs", Json::array()}};
-  for (const OptionEntry& option : verb.options) {
-    json["options"].push_back({{"names", option.names},
-                               {"meaning", option.meaning},
-                               {"positional", option.positional},
-                               {"takes_value", option.takes_value},
-                               {"required", option.required},
-                               {"repeats", option.repeats}});
-  }
-  for (const VerbEntry& below : verb.verbs) json["verbs"].push_back(json_of(below));
-  return json;
+verbs::Table options_of(const VerbEntry& verb) {
+  verbs::Table options{{},
+                       {verbs::in_json("names"), verbs::in_json("meaning"), verbs::in_json("positional"), verbs::in_json("takes_value"),
+                        verbs::in_json("required"), verbs::in_json("repeats")}};
+  for (const OptionEntry& option : verb.options)
+    options.add({option.names, option.meaning, option.positional, option.takes_value, option.required, option.repeats});
+  return options;
 }
 
-int list_all(const VerbEntry& program, bool as_json) {
-  if (as_json) {
-    Json json = json_head("help");
-    json["program"] = json_of(program);
-    for (const HelpTopic& topic : help_topics()) json["topics"].push_back({{"name", topic.name}, {"meaning", topic.meaning}});
-    print_json(json);
-    return 0;
-  }
-  std::vector<std::vector<std::string>> rows{{"verb", "what it does (mxact help VERB)"}};
+/// Verbs with their options and their own verbs.
+verbs::Table table_of(std::span<const VerbEntry> entries) {
+  verbs::Table table{{}, {verbs::in_json("verb"), verbs::in_json("meaning"), verbs::in_json("options"), verbs::in_json("verbs")}};
+  for (const VerbEntry& verb : entries) table.add({verb.path, verb.meaning, options_of(verb).json(), table_of(verb.verbs).json()});
+  return table;
+}
+
+void add_program(verbs::Document& document, const VerbEntry& verb) { document.value("program", table_of({&verb, 1}).json().front()); }
+
+verbs::Document list_of_all(const VerbEntry& program) {
+  verbs::Document document{"help"};
+  add_program(document, program);
+  verbs::Table below{{}, {verbs::in_text("verb"), verbs::in_text("what it does (mxact help VERB)")}};
   for (const VerbEntry* verb : all_verbs(program)) {
-    if (!verb->path.empty()) rows.push_back({verb->path, verb->meaning});
+    if (!verb->path.empty()) below.add({verb->path, verb->meaning});
   }
-  print_table(rows);
-  fmt::print("\n");
-  rows = {{"topic", "what it explains (mxact help TOPIC)"}};
-  for (const HelpTopic& topic : help_topics()) rows.push_back({std::string(topic.name), std::string(topic.meaning)});
-  print_table(rows);
-  return 0;
+  verbs::Table topics{"topics", {{"name", "topic"}, {"meaning", "what it explains (mxact help TOPIC)"}}};
+  for (const HelpTopic& topic : help_topics()) topics.add({topic.name, topic.meaning});
+  document.table(std::move(below));
+  document.line();
+  document.table(std::move(topics));
+  return document;
 }
 
 /// Everything that can be asked about, for the nearest name.
@@ -73,24 +73,24 @@ int list_all(const VerbEntry& program, bool as_json) {
 
 int help(Verb program, const HelpOptions& options) {
   const VerbEntry table = program.option_table();
-  if (options.words.empty()) return list_all(table, options.json);
+  if (options.words.empty()) return show(list_of_all(table), options.out);
   const std::string asked = fmt::format("{}", fmt::join(options.words, " "));
-  Json json = json_head("help");
+  verbs::Document document{"help"};
   for (const HelpTopic& topic : help_topics()) {
     if (topic.name != asked) continue;
-    json.update({{"topic", topic.name}, {"meaning", topic.meaning}, {"text", topic.text}});
-    options.json ? print_json(json) : fmt::print("{}: {}\n\n{}\n", topic.name, topic.meaning, topic.text);
-    return 0;
+    document.value("topic", topic.name);
+    document.value("meaning", topic.meaning);
+    document.value("text", topic.text);
+    document.line(fmt::format("{}: {}\n\n{}", topic.name, topic.meaning, topic.text));
+    return show(document, options.out);
   }
   for (const VerbEntry* verb : all_verbs(table)) {
     if (verb->path.empty() || verb->path != asked) continue;
-    if (options.json) {
-      json["program"] = json_of(*verb);
-      print_json(json);
-    } else {
-      fmt::print("{}", program.verb(verb->path).help());
-    }
-    return 0;
+    add_program(document, *verb);
+    std::string text = program.verb(verb->path).help();
+    if (text.ends_with('\n')) text.pop_back();
+    document.line(std::move(text));
+    return show(document, options.out);
   }
   report_unknown(table, asked);
 }
@@ -108,21 +108,22 @@ int completion(Verb program, const std::string& shell) {
 
 void add_completion(Verb app, Action& action) {
   const auto shell = std::make_shared<std::string>();
-  const auto json = std::make_shared<bool>(false);
+  const auto out = std::make_shared<DocumentOptions>();
   const Verb verb = app.add_verb("completion", "completion of command lines for a shell: source <(mxact completion bash)");
   verb.add_option("SHELL", *shell, "bash or zsh").required();
-  verb.add_flag("--json", *json, "machine-readable output: what the completion is made of");
-  verb.callback(
-      [app, &action, shell, json] { action = [app, shell, json] { return *json ? list_all(app.option_table(), true) : completion(app, *shell); }; });
+  add_json_option(verb, *out, "machine-readable output: what the completion is made of");
+  verb.callback([app, &action, shell, out] {
+    action = [app, shell, out] { return out->json ? show(list_of_all(app.option_table()), *out) : completion(app, *shell); };
+  });
 }
 
 void add_manual(Verb app, Action& action) {
-  const auto json = std::make_shared<bool>(false);
+  const auto out = std::make_shared<DocumentOptions>();
   const Verb verb = app.add_verb("manual", "the manual page, mxact(1): mxact manual | man -l -");
-  verb.add_flag("--json", *json, "machine-readable output: what the page is made of");
-  verb.callback([app, &action, json] {
-    action = [app, json] {
-      if (*json) return list_all(app.option_table(), true);
+  add_json_option(verb, *out, "machine-readable output: what the page is made of");
+  verb.callback([app, &action, out] {
+    action = [app, out] {
+      if (out->json) return show(list_of_all(app.option_table()), *out);
       fmt::print("{}", manual_page(app.option_table()));
       return 0;
     };
@@ -135,7 +136,7 @@ void add_help(Verb app, Action& action) {
   const auto options = std::make_shared<HelpOptions>();
   const Verb verb = app.add_verb("help", "a verb, as its --help does, or a topic; without either the list of both");
   verb.add_option("TOPIC", options->words, "verb (layout where) or topic (exit-status)");
-  verb.add_flag("--json", options->json, "machine-readable output");
+  add_json_option(verb, options->out);
   verb.callback([app, &action, options] { action = [app, options] { return help(app, *options); }; });
   add_completion(app, action);
   add_manual(app, action);

@@ -11,6 +11,7 @@
 #include "model/error.hpp"
 #include "support/file.hpp"
 #include "verbs/draw/picture.hpp"
+#include "verbs/layout/layout_document.hpp"
 
 namespace mx::cli {
 namespace {
@@ -27,7 +28,7 @@ struct Arguments {
 int draw(const Arguments& arguments) {
   const golden::PictureOptions options{.panels = golden::panels_named(arguments.by), .line = arguments.line};
   const bool to_stdout = arguments.output == "-";
-  if (to_stdout && arguments.options.json) throw Error(ErrorCode::usage, "--json and a picture on stdout exclude each other", "layout draw");
+  if (to_stdout && arguments.options.out.json) throw Error(ErrorCode::usage, "--json and a picture on stdout exclude each other", "layout draw");
   if (!to_stdout) sim::require_writable(arguments.output, arguments.force);
   const golden::Subject subject = golden::resolve(golden::query_from(arguments.name, arguments.options.fields()));
   const std::string picture = golden::as_file(golden::draw(subject, options));
@@ -36,18 +37,7 @@ int draw(const Arguments& arguments) {
     return 0;
   }
   sim::write_file(arguments.output, std::span(reinterpret_cast<const std::uint8_t*>(picture.data()), picture.size()), arguments.force);
-  if (arguments.options.json) {
-    Json out = json_head("layout-draw");
-    out["layout"] = golden::spec_of(subject.choice);
-    out["file"] = arguments.output;
-    out["bytes"] = picture.size();
-    out["addresses"] = subject.layout.cosize();
-    print_json(out);
-    return 0;
-  }
-  fmt::print("{}: {}, {} addresses of {} bits\n", arguments.output, golden::name_of(subject.choice), subject.layout.cosize(),
-             subject.layout.grain_bits());
-  return 0;
+  return show(verbs::layout_draw_document(subject, arguments.output, picture.size()), arguments.options.out);
 }
 
 }  // namespace

@@ -10,12 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/output.hpp"
+#include "cli/document.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "support/file.hpp"
-#include "verbs/report/report.hpp"
+#include "verbs/report/report_document.hpp"
 
 namespace mx::cli {
 namespace {
@@ -25,8 +25,7 @@ struct ReportOptions {
   std::string output;
   std::string annotate;
   std::string picture;
-  bool force = false;
-  bool json = false;
+  DocumentOptions out;
 };
 
 /// A page, its checks for continuous integration or, of one run, its picture: the ending of the file's name says which.
@@ -50,22 +49,6 @@ std::vector<golden::Run> read_runs(const std::vector<std::string>& paths) {
   return runs;
 }
 
-Json as_json(const ReportOptions& options, std::span<const golden::Run> runs, std::span<const golden::Outcome> outcomes, std::size_t bytes) {
-  Json json = json_head("report");
-  json["file"] = options.output;
-  json["bytes"] = bytes;
-  json["runs"] = Json::array();
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    json["runs"].push_back({{"file", runs[i].name},
-                            {"schema", fmt::format("{}/{}", runs[i].kind->schema, runs[i].kind->version)},
-                            {"verdict", golden::word_of(outcomes[i].standing)},
-                            {"counted", outcomes[i].counted}});
-  }
-  json["verdict"] = golden::word_of(golden::worst(outcomes));
-  json["exit_code"] = golden::exit_code(golden::worst(outcomes));
-  return json;
-}
-
 std::string text_of(Form form, const std::string& picture, std::span<const golden::Run> runs) {
   switch (form) {
     case Form::picture: return golden::as_file(golden::picture_of(runs.front(), picture));
@@ -77,29 +60,22 @@ std::string text_of(Form form, const std::string& picture, std::span<const golde
 int report(const ReportOptions& options) {
   if (!options.annotate.empty() && options.annotate != "github")
     throw Error(ErrorCode::usage, unknown_name("service", options.annotate, std::vector<std::string_view>{"github"}), "--annotate");
-  if (!options.annotate.empty() && options.json) throw Error(ErrorCode::usage, "--annotate and --json both write to standard output");
+  if (!options.annotate.empty() && options.out.json) throw Error(ErrorCode::usage, "--annotate and --json both write to standard output");
   const Form form = form_of(options.output);
   if (form == Form::picture && options.runs.size() != 1) {
     throw Error(ErrorCode::usage, fmt::format("a picture is that of one run, not of {}; a page ends in .html", options.runs.size()));
   }
   if (!options.picture.empty() && form != Form::picture) throw Error(ErrorCode::usage, "--picture goes with -o FILE.svg", options.output);
-  sim::require_writable(options.output, options.force);
+  sim::require_writable(options.output, options.out.force);
   const std::vector<golden::Run> runs = read_runs(options.runs);
   const std::vector<golden::Outcome> outcomes = golden::outcomes_of(runs);
   const std::string text = text_of(form, options.picture, runs);
-  sim::write_file(options.output, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, options.force);
+  sim::write_file(options.output, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, options.out.force);
   if (!options.annotate.empty()) {
     fmt::print("{}", sim::github_annotations(golden::checks_of(runs)));
-  } else if (options.json) {
-    print_json(as_json(options, runs, outcomes, text.size()));
-  } else {
-    std::vector<std::vector<std::string>> rows{{"run", "verdict", "counted"}};
-    for (std::size_t i = 0; i < runs.size(); ++i)
-      rows.push_back({runs[i].name, std::string(golden::word_of(outcomes[i].standing)), outcomes[i].counted});
-    print_table(rows);
-    fmt::print("{}: {}\n", options.output, golden::word_of(golden::worst(outcomes)));
+    return golden::exit_code(golden::worst(outcomes));
   }
-  return golden::exit_code(golden::worst(outcomes));
+  return show(verbs::report_document(runs, outcomes, options.output, text.size()), options.out);
 }
 
 }  // namespace
@@ -115,8 +91,8 @@ void add_report(Verb app, Action& action) {
   verb.add_option("--picture", options->picture,
                   "which picture, where a run has several: speed, of mxact_bench (default: the first, kernels under their limits)");
   verb.add_option("--annotate", options->annotate, "github: prints a line for each failure that GitHub shows beside the change");
-  verb.add_flag("--force", options->force, "overwrite the file");
-  verb.add_flag("--json", options->json, "machine-readable output: the verdict of each run");
+  verb.add_flag("--force", options->out.force, "overwrite the file");
+  add_json_option(verb, options->out, "machine-readable output: the verdict of each run");
   verb.callback([&action, options] { action = [options] { return report(*options); }; });
 }
 

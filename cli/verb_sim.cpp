@@ -10,7 +10,7 @@
 #include "cli/document.hpp"
 #include "cli/engine_option.hpp"
 #include "cli/numbers.hpp"
-#include "cli/output.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
 #include "sim/ranks/comparison.hpp"

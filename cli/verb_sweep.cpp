@@ -9,26 +9,21 @@
 #include <vector>
 
 #include "cli/build.hpp"
-#include "cli/conversion_text.hpp"
+#include "cli/document.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/output.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
-#include "model/numerics/profile.hpp"
-#include "sim/sweep/state.hpp"
 #include "support/file.hpp"
-#include "verbs/sweep/recorded.hpp"
+#include "verbs/sweep/sweep_document.hpp"
 
 namespace mx::cli {
 namespace {
 
-using golden::Digests;
-
 struct OutputOptions {
   std::string against;
   std::string out;
-  bool force = false;
-  bool json = false;
+  DocumentOptions document;
 };
 
 struct SweepOptions {
@@ -40,76 +35,11 @@ struct SweepOptions {
   OutputOptions output;
 };
 
-std::string digest_text(std::uint64_t digest) { return fmt::format("0x{:016x}", digest); }
-
-/// Where the digests come from, and what they are held against.
-// NOLINTNEXTLINE(bugprone-exception-escape): moving JSON throws nothing.
-struct Report {
-  std::string title;
-  Json about;
-  const Format* to;
-  Digests digests{};
-  golden::Shard shard;
-  bool interrupted = false;
-};
-
-void print_against(const golden::RecordedSweep& recorded, const std::vector<int>& compared, const std::vector<int>& differing,
-                   const Digests& digests) {
-  fmt::print("{} of {} chunks differ from {}\n", differing.size(), compared.size(), recorded.name);
-  for (int chunk : differing) {
-    const auto i = static_cast<std::size_t>(chunk);
-    fmt::print("chunk {} (fp32 {}): recorded {}, here {}\n", chunk, golden::patterns_text(chunk), digest_text(recorded.digests[i]),
-               digest_text(*digests[i]));
-  }
-}
-
-/// Chunks that have a digest.
-std::vector<int> known_chunks(const Digests& digests) {
-  std::vector<int> known;
-  for (int chunk = 0; chunk < golden::kSweepChunks; ++chunk) {
-    if (digests[static_cast<std::size_t>(chunk)]) known.push_back(chunk);
-  }
-  return known;
-}
-
-int report_status(const Report& report, const std::vector<int>& differing) {
-  if (report.interrupted) return interrupted_status();
-  return differing.empty() ? 0 : 1;
-}
-
-int print_report(const Report& report, const OutputOptions& options, const std::optional<golden::RecordedSweep>& recorded) {
-  const std::vector<int> known = known_chunks(report.digests);
-  std::vector<int> differing;
-  if (recorded) differing = golden::differing_chunks(report.digests, *recorded);
-  const int status = report_status(report, differing);
-  if (options.json) {
-    Json json = report.about;
-    json["complete"] = golden::missing_chunks(report.digests, report.shard).empty();
-    json["digest"] = "mix64_sum";
-    json["chunks"] = Json::array();
-    for (int chunk : known) {
-      json["chunks"].push_back(
-          {{"chunk", chunk}, {"inputs", golden::patterns_text(chunk)}, {"digest", digest_text(*report.digests[static_cast<std::size_t>(chunk)])}});
-    }
-    if (recorded) json["against"] = {{"recorded", recorded->name}, {"compared", known.size()}, {"differing", differing}};
-    json["exit_code"] = status;
-    print_json(json);
-    return status;
-  }
-  fmt::print("{}\n", report.title);
-  std::vector<std::vector<std::string>> rows{{"chunk", "fp32 inputs", "digest"}};
-  for (int chunk : known) {
-    rows.push_back({std::to_string(chunk), golden::patterns_text(chunk), digest_text(*report.digests[static_cast<std::size_t>(chunk)])});
-  }
-  print_table(rows);
-  if (recorded) print_against(*recorded, known, differing, report.digests);
-  return status;
-}
-
 /// The report comes first: it is there even when the disk refuses the file.
-int print_and_write(const Report& report, const OutputOptions& options, const std::optional<golden::RecordedSweep>& recorded) {
-  const int status = print_report(report, options, recorded);
-  if (!report.interrupted && !options.out.empty()) golden::write_sweep(options.out, report.digests, options.force);
+int show_and_write(verbs::Document document, const verbs::Swept& swept, const OutputOptions& options, bool interrupted = false) {
+  if (interrupted) document.exit_code = interrupted_status();
+  const int status = show(document, options.document);
+  if (!interrupted && !options.out.empty()) golden::write_sweep(options.out, swept.digests, options.document.force);
   return status;
 }
 
@@ -122,20 +52,20 @@ std::optional<golden::RecordedSweep> recorded_of(const OutputOptions& options, c
 void check_out(const OutputOptions& options, bool whole) {
   if (options.out.empty()) return;
   if (!whole) throw Error(ErrorCode::usage, "--out writes all 256 digests: merge the states of the shards first");
-  if (!options.force && sim::is_there(options.out)) throw Error(ErrorCode::input, "exists already; --force overwrites it", options.out);
-  sim::require_writable(options.out, options.force);
+  if (!options.document.force && sim::is_there(options.out)) throw Error(ErrorCode::input, "exists already; --force overwrites it", options.out);
+  sim::require_writable(options.out, options.document.force);
 }
 
-/// The shard's chunks, those of the state file not again.
-void run_sweep(const golden::SweepSubject& subject, const SweepOptions& options, Report& report) {
+/// The shard's chunks, those of the state file not again. False when it was interrupted.
+bool run_sweep(const golden::SweepSubject& subject, const SweepOptions& options, verbs::Swept& swept) {
   golden::require_sweepable(subject);
   std::optional<golden::SweepState> state;
   if (!options.state.empty()) {
     state.emplace(options.state, subject, build_name());
-    report.digests = state->known();
+    swept.digests = state->known();
   }
-  const std::size_t total = golden::missing_chunks({}, report.shard).size();
-  std::size_t done = total - golden::missing_chunks(report.digests, report.shard).size();
+  const std::size_t total = golden::missing_chunks({}, swept.shard).size();
+  std::size_t done = total - golden::missing_chunks(swept.digests, swept.shard).size();
   const InterruptWatch watch(EndBy::good_order);
   ProgressLine line;
   golden::SweepHooks hooks;
@@ -145,8 +75,8 @@ void run_sweep(const golden::SweepSubject& subject, const SweepOptions& options,
     ++done;
     line.show(fmt::format("chunk {} of {}", done, total), static_cast<double>(done) / static_cast<double>(total));
   };
-  golden::sweep(subject, report.shard, report.digests, hooks);
-  report.interrupted = !golden::missing_chunks(report.digests, report.shard).empty();
+  golden::sweep(subject, swept.shard, swept.digests, hooks);
+  return golden::missing_chunks(swept.digests, swept.shard).empty();
 }
 
 int sweep_profile(const SweepOptions& options) {
@@ -154,25 +84,16 @@ int sweep_profile(const SweepOptions& options) {
   const Format& to = format_named(options.format);
   const Profile& profile = profile_named(options.profile);
   const golden::SweepSubject subject{&to, conversion(profile, kF32, to), options.reference ? golden::SweepBy::model : golden::SweepBy::twin};
-  Report report;
-  report.to = &to;
-  report.shard = golden::shard_from(options.shard);
-  report.title = fmt::format("f32 -> {}, profile {}: {}; by the {}", to.name, profile.name, short_text(subject.how), golden::name_of(subject.by));
-  report.about = json_head("sweep");
-  report.about["format"] = to.name;
-  report.about["profile"] = profile.name;
-  report.about["conversion"] = conversion_json(subject.how, to);
-  report.about["computed_by"] = golden::name_of(subject.by);
-  report.about["shard"] = fmt::format("{}/{}", report.shard.index, report.shard.count);
-  check_out(options.output, report.shard.count == 1);
-  const std::optional<golden::RecordedSweep> recorded = recorded_of(options.output, to);
-  run_sweep(subject, options, report);
-  if (report.interrupted) {
-    const std::size_t left = golden::missing_chunks(report.digests, report.shard).size();
+  verbs::Swept swept{{}, golden::shard_from(options.shard)};
+  check_out(options.output, swept.shard.count == 1);
+  swept.recorded = recorded_of(options.output, to);
+  const bool finished = run_sweep(subject, options, swept);
+  if (!finished) {
+    const std::size_t left = golden::missing_chunks(swept.digests, swept.shard).size();
     fmt::print(stderr, "mxact: interrupted, {} chunks left; {}\n", left,
                options.state.empty() ? "without --state they are lost" : "the same command goes on from " + options.state);
   }
-  return print_and_write(report, options.output, recorded);
+  return show_and_write(verbs::sweep_document(subject, profile, swept), swept, options.output, !finished);
 }
 
 struct MergeOptions {
@@ -186,16 +107,8 @@ int merge_states(const MergeOptions& options) {
   const std::vector<int> missing = golden::missing_chunks(merged.digests);
   if (!missing.empty()) throw Error(ErrorCode::input, "the states leave out chunks " + golden::chunks_text(missing));
   check_out(options.output, true);
-  Report report;
-  report.digests = merged.digests;
-  report.title = fmt::format("{} state{} of one sweep: {}; {}", paths.size(), paths.size() == 1 ? "" : "s", merged.identity, merged.build);
-  report.to = &golden::target_of(merged);
-  report.about = json_head("sweep-merge");
-  report.about["states"] = options.states;
-  report.about["conversion"] = merged.identity;
-  report.about["build"] = merged.build;
-  const std::optional<golden::RecordedSweep> recorded = recorded_of(options.output, *report.to);
-  return print_and_write(report, options.output, recorded);
+  const verbs::Swept swept{merged.digests, {}, recorded_of(options.output, golden::target_of(merged))};
+  return show_and_write(verbs::sweep_merge_document(merged, options.states, swept), swept, options.output);
 }
 
 /// Options before the word merge would be those of a sweep, which is not run.
@@ -208,8 +121,8 @@ void require_no_options_before_merge(Verb sweep) {
 void add_output_options(Verb verb, OutputOptions& options) {
   verb.add_option("--against", options.against, "recorded digests: SET/ENTRY of a witness set, or a file of 256 u64");
   verb.add_option("--out", options.out, "write the 256 digests as raw little-endian u64");
-  verb.add_flag("--force", options.force, "overwrite --out");
-  verb.add_flag("--json", options.json, "machine-readable output");
+  verb.add_flag("--force", options.document.force, "overwrite --out");
+  add_json_option(verb, options.document);
 }
 
 }  // namespace

@@ -13,13 +13,14 @@
 #include <vector>
 
 #include "cli/conversion_options.hpp"
+#include "cli/document.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/numbers.hpp"
-#include "cli/output.hpp"
 #include "cli/pace.hpp"
 #include "model/error.hpp"
 #include "sim/checkpoint/units.hpp"
 #include "support/file.hpp"
+#include "verbs/convert/convert_document.hpp"
 
 namespace mx::cli {
 namespace {
@@ -28,8 +29,7 @@ struct PlanCommand {
   ConversionChoice choice;
   std::string converted;
   std::string output;
-  bool force = false;
-  bool json = false;
+  DocumentOptions out;
 };
 
 struct RunCommand {
@@ -38,44 +38,23 @@ struct RunCommand {
   std::string directory;
   std::string progress;
   bool again = false;
-  bool json = false;
+  DocumentOptions out;
 };
 
 struct MergeCommand {
   std::string plan;
   std::vector<std::string> directories;
   std::string progress;
-  bool force = false;
-  bool json = false;
+  DocumentOptions out;
 };
 
 int plan(const PlanCommand& command) {
-  sim::require_writable(command.output, command.force);
+  sim::require_writable(command.output, command.out.force);
   const sim::UnitPlan made = sim::make_plan(command.choice.checkpoint, command.converted, options_of(command.choice));
   const std::string text = sim::text_of(made);
-  sim::write_file(command.output, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), command.force);
-  std::uint64_t bytes = 0;
-  for (const sim::PlannedUnit& unit : made.units) bytes += unit.bytes;
-  if (command.json) {
-    Json json = json_head("plan");
-    json["plan"] = made.id;
-    json["backend"] = made.backend;
-    json["setting"] = conversion_setting_json(made.setting);
-    json["units"] = Json::array();
-    for (const sim::PlannedUnit& unit : made.units) {
-      json["units"].push_back({{"unit", unit.unit}, {"what", unit.what}, {"file", unit.file}, {"bytes", unit.bytes}});
-    }
-    json["bytes"] = bytes;
-    print_json(json);
-    return 0;
-  }
-  fmt::print("backend  {} on {}, engine {}\n", made.backend, layout::name_of(made.setting.arch), name_of(made.setting.engine));
-  print_sizes(made.setting);
-  fmt::print("units    {}, 0..{}, of {} bytes in all\n", made.units.size(), made.units.size() - 1, bytes);
-  return 0;
+  sim::write_file(command.output, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), command.out.force);
+  return show(verbs::plan_document(made), command.out);
 }
-
-const char* word_of(sim::UnitOutcome outcome) { return outcome == sim::UnitOutcome::written ? "written" : "there already"; }
 
 /// Bytes that one unit of a plan reads; 0 for a unit that it has not, which the runner refuses.
 std::uint64_t bytes_of(const sim::UnitPlan& plan, int unit) {
@@ -96,22 +75,20 @@ int run_units(const RunCommand& command) {
   options.progress = [&](const std::string& what, std::uint64_t part, std::uint64_t) { line.show(what, done + part, total); };
   options.stop = [&watch] { return watch.interrupted(); };
   sim::UnitRunner runner(planned, options);
-  Json json = json_head("run");
-  json["plan"] = planned.id;
-  json["units"] = Json::array();
+  std::vector<verbs::UnitDone> units;
   for (const int unit : command.units) {
     const sim::UnitOutcome outcome = runner.run(unit);
     if (outcome == sim::UnitOutcome::stopped) {
+      verbs::Document document = verbs::run_document(planned, units);
+      document.exit_code = interrupted_status();
+      show(document, command.out);
       fmt::print(stderr, "mxact: interrupted; unit {} was not written\n", unit);
       return interrupted_status();
     }
     done += bytes_of(planned, unit);
-    const sim::UnitResult& result = runner.result();
-    if (!command.json) fmt::print("unit {}  {}  {}  {}\n", unit, result.file, result.digest, word_of(outcome));
-    json["units"].push_back({{"unit", unit}, {"file", result.file}, {"size", result.size}, {"digest", result.digest}, {"outcome", word_of(outcome)}});
+    units.push_back({unit, runner.result(), outcome});
   }
-  if (command.json) print_json(json);
-  return 0;
+  return show(verbs::run_document(planned, units), command.out);
 }
 
 int merge(const MergeCommand& command) {
@@ -120,7 +97,7 @@ int merge(const MergeCommand& command) {
   options.directories.assign(command.directories.begin(), command.directories.end());
   if (options.directories.empty()) options.directories.push_back(sim::units_directory(planned));
   options.program = program_text();
-  options.force = command.force;
+  options.force = command.out.force;
   sim::ConvertReport report;
   {
     const InterruptWatch watch(EndBy::good_order);
@@ -133,17 +110,7 @@ int merge(const MergeCommand& command) {
     fmt::print(stderr, "mxact: interrupted; nothing was put in place, the units are as they were\n");
     return interrupted_status();
   }
-  if (!command.json) {
-    print_conversion(report, planned.rank);
-    return 0;
-  }
-  Json json = json_head("merge");
-  json["plan"] = planned.id;
-  json["checkpoint"] = planned.checkpoint.string();
-  json["output"] = planned.output.string();
-  add_conversion(json, report, planned.rank);
-  print_json(json);
-  return 0;
+  return show(verbs::merge_document(report, planned), command.out);
 }
 
 }  // namespace
@@ -154,8 +121,8 @@ void add_plan(Verb app, Action& action) {
   add_conversion_options(verb, command->choice);
   verb.add_option("--converted", command->converted, "directory that merge writes, new or empty").required();
   verb.add_option("-o,--output", command->output, "file to write the plan to").required();
-  verb.add_flag("--force", command->force, "overwrite the plan");
-  verb.add_flag("--json", command->json, "machine-readable output");
+  verb.add_flag("--force", command->out.force, "overwrite the plan");
+  add_json_option(verb, command->out);
   verb.callback([&action, command] { action = [command] { return plan(*command); }; });
 }
 
@@ -167,7 +134,7 @@ void add_run(Verb app, Action& action) {
   verb.add_option("--units", command->directory, "directory of the units (default: beside the output, OUTPUT.units)");
   add_progress_option(verb, command->progress);
   verb.add_flag("--again", command->again, "do what is done already once more");
-  verb.add_flag("--json", command->json, "machine-readable output");
+  add_json_option(verb, command->out);
   verb.callback([&action, command] { action = [command] { return run_units(*command); }; });
 }
 
@@ -177,8 +144,8 @@ void add_merge(Verb app, Action& action) {
   verb.add_option("PLAN", command->plan, "what plan wrote").required();
   verb.add_option("DIRECTORY", command->directories, "directories of the units (default: OUTPUT.units)");
   add_progress_option(verb, command->progress);
-  verb.add_flag("--force", command->force, "replace files of the same names in the output directory");
-  verb.add_flag("--json", command->json, "machine-readable output");
+  verb.add_flag("--force", command->out.force, "replace files of the same names in the output directory");
+  add_json_option(verb, command->out);
   verb.callback([&action, command] { action = [command] { return merge(*command); }; });
 }
 

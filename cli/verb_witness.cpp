@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/document.hpp"
-#include "cli/output.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/verbs.hpp"
 #include "verbs/witness/witness_document.hpp"
 

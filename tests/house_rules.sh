@@ -37,6 +37,9 @@ forbid "props tests verbs golden sim support kernels model" 'rc::(check|prop)\(|
 forbid "model support kernels sim golden verbs cli python props tests bench" '#include <nlohmann/' "JSON is read, held and printed by support/json.hpp" "support/json_p"
 headers=$(grep -rlE --include='*.hpp' '#include <(nlohmann|CLI|boost|fmt/format)' model support kernels sim golden verbs cli props tests bench) && {
   echo "headers that include a foreign one which costs seconds:"; echo "$headers"; broken=1; }
+# Pages, pictures and vectors are printed as they are: fmt::print("{}", page).
+forbid "cli" 'fmt::print\("([^{]|\{[^}]|\{\}[^"])|Json::(array|object)|\["[a-z]|push_back\(\{\{|print_table' \
+  "what a verb says is a document of verbs/, and cli/document.cpp prints it"
 # The axes of a layout have names too; a half of gate and up is one.
 forbid "model support sim kernels golden verbs cli python" '\b(backend|name|implementation|device|build|model) *== *"[A-Za-z]' \
   "a backend or an implementation is a row of a table, never a branch" '.name == "half"'

@@ -95,7 +95,7 @@ Json body_json(const Document& document) {
   Json json = Json::object();
   if (!document.engine.empty()) json["engine"] = document.engine;
   for (const Entry& entry : document.entries) {
-    if (const auto* value = std::get_if<Value>(&entry)) json[value->key] = value->value;
+    if (const auto* member = std::get_if<Member>(&entry)) json[member->key] = member->value;
     if (const auto* field = std::get_if<Field>(&entry); field != nullptr && !field->key.empty()) json[field->key] = field->value;
     if (const auto* table = std::get_if<Table>(&entry); table != nullptr && !table->key.empty()) json[table->key] = table->json();
   }

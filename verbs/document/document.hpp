@@ -65,7 +65,7 @@ struct Table {
 Table text_alone(Table table);
 
 /// What stands in JSON alone.
-struct Value {
+struct Member {
   std::string key;
   Json value;
 };
@@ -84,7 +84,7 @@ struct Field {
 struct Note {
   std::string text;
 };
-using Entry = std::variant<Value, Line, Field, Table, Note>;
+using Entry = std::variant<Member, Line, Field, Table, Note>;
 
 /// What a verb says.
 struct Document {
@@ -96,7 +96,7 @@ struct Document {
   int exit_code = 0;
   std::vector<sim::JunitCase> cases = {};
 
-  void value(std::string key, Json json) { entries.push_back(Value{std::move(key), std::move(json)}); }
+  void value(std::string key, Json json) { entries.push_back(Member{std::move(key), std::move(json)}); }
   void line(std::string text = {}) { entries.push_back(Line{std::move(text)}); }
   void field(std::string label, std::string key, Json json);
   void field(std::string label, std::string key, Json json, std::string text);

@@ -29,11 +29,11 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   return lines;
 }
 
-void append_fields(std::string& text, std::span<const Entry> fields) {
+void append_fields(std::string& text, std::span<const Entry* const> fields) {
   std::size_t widest = 0;
-  for (const Entry& entry : fields) widest = std::max(widest, width_of(std::get<Field>(entry).label));
-  for (const Entry& entry : fields) {
-    const auto& field = std::get<Field>(entry);
+  for (const Entry* entry : fields) widest = std::max(widest, width_of(std::get<Field>(*entry).label));
+  for (const Entry* entry : fields) {
+    const auto& field = std::get<Field>(*entry);
     text += field.label + std::string(widest + kGap - width_of(field.label), ' ') + field.text + "\n";
   }
 }
@@ -69,14 +69,17 @@ std::string table_text(const std::vector<std::vector<std::string>>& rows, std::s
 }
 
 std::string to_text(const Document& document, std::size_t width) {
+  std::vector<const Entry*> entries;
+  for (const Entry& entry : document.entries) {
+    if (!std::holds_alternative<Member>(entry)) entries.push_back(&entry);
+  }
   std::string text;
-  const std::vector<Entry>& entries = document.entries;
   for (auto entry = entries.begin(); entry != entries.end(); ++entry) {
-    if (const auto* line = std::get_if<Line>(&*entry)) text += line->text + "\n";
-    if (const auto* note = std::get_if<Note>(&*entry)) text += note->text + "\n";
-    if (const auto* table = std::get_if<Table>(&*entry); table != nullptr && !table->rows.empty()) text += table_text(table->text(), width);
-    if (!std::holds_alternative<Field>(*entry)) continue;
-    const auto end = std::find_if_not(entry, entries.end(), [](const Entry& one) { return std::holds_alternative<Field>(one); });
+    if (const auto* line = std::get_if<Line>(*entry)) text += line->text + "\n";
+    if (const auto* note = std::get_if<Note>(*entry)) text += note->text + "\n";
+    if (const auto* table = std::get_if<Table>(*entry); table != nullptr && !table->rows.empty()) text += table_text(table->text(), width);
+    if (!std::holds_alternative<Field>(**entry)) continue;
+    const auto end = std::find_if_not(entry, entries.end(), [](const Entry* one) { return std::holds_alternative<Field>(*one); });
     append_fields(text, {entry, end});
     entry = std::prev(end);
   }

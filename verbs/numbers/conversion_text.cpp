@@ -1,10 +1,10 @@
-#include "cli/conversion_text.hpp"
+#include "verbs/numbers/conversion_text.hpp"
 
 #include <fmt/core.h>
 
-#include "cli/numbers.hpp"
+#include "verbs/numbers/numbers.hpp"
 
-namespace mx::cli {
+namespace mx::verbs {
 namespace {
 
 const char* nan_rule_word(NanRule rule) {
@@ -66,4 +66,4 @@ std::string flag_words(const Flags& flags) {
   return words;
 }
 
-}  // namespace mx::cli
+}  // namespace mx::verbs

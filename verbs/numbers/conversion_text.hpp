@@ -4,10 +4,12 @@
 #include <string>
 #include <string_view>
 
-#include "cli/output.hpp"
 #include "model/numerics/convert.hpp"
+#include "support/json.hpp"
 
-namespace mx::cli {
+namespace mx::verbs {
+
+using sim::Json;
 
 /// "nearest_even, saturate"
 std::string short_text(const Conversion& how);
@@ -24,4 +26,4 @@ std::string_view flush_word(Flush flush);
 /// "inexact overflow saturated"; empty when none is set.
 std::string flag_words(const Flags& flags);
 
-}  // namespace mx::cli
+}  // namespace mx::verbs

@@ -1,0 +1,133 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "model/error.hpp"
+#include "model/names.hpp"
+#include "verbs/layout/facts.hpp"
+#include "verbs/layout/layout_document.hpp"
+#include "verbs/layout/words.hpp"
+
+namespace mx::verbs {
+namespace {
+
+using layout::BackendLayout;
+
+void check_backend(std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const BackendLayout& row : layout::all_backend_layouts()) {
+    if (same_name(row.backend, name)) return;
+    if (std::ranges::find(known, row.backend) == known.end()) known.push_back(row.backend);
+  }
+  const auto is_it = [&](const auto& block) { return same_name(block.name, name); };
+  if (std::ranges::any_of(layout::all_stage_layouts(), is_it) || std::ranges::any_of(layout::all_value_stages(), is_it))
+    throw Error(ErrorCode::usage, fmt::format("{} is a building block, not a backend", name), "--backend");
+  throw Error(ErrorCode::usage, unknown_name("backend", name, known), "--backend");
+}
+
+std::vector<const BackendLayout*> backends(const LayoutFilters& filters) {
+  if (!filters.backend.empty()) check_backend(filters.backend);
+  const auto engine = filters.engine.empty() ? std::nullopt : std::optional(layout::conversion_engine_named(filters.engine));
+  std::vector<const BackendLayout*> rows;
+  for (const BackendLayout& row : layout::all_backend_layouts()) {
+    if (!filters.backend.empty() && !same_name(filters.backend, row.backend)) continue;
+    if (!filters.format.empty() && layout::weight_format_named(filters.format) != row.format) continue;
+    if (engine && !row.engines.has(*engine)) continue;
+    rows.push_back(&row);
+  }
+  // The table goes family by family; people look a format up.
+  std::ranges::stable_sort(rows, {}, &BackendLayout::format);
+  return rows;
+}
+
+std::string bits_text(const golden::LayoutFacts& facts) {
+  const std::string unit = facts.unit_bits == 0 ? "any" : std::to_string(facts.unit_bits);
+  return facts.unit_bits == 0 || facts.unit_bits == facts.memory_bits ? unit : fmt::format("{} in {}", unit, facts.memory_bits);
+}
+
+Cell place_of(const layout::Source& source) { return {source_json(source), fmt::format("{} {}", source.path, source.symbol)}; }
+
+/// Units, padding and the way back: these columns, and their cells behind others.
+const std::vector<Column> kFacts{in_text("bits"), in_json("unit_bits"), in_json("address_bits"), {"padding", "padding"}, {"way_back", "way back"}};
+void add_facts(std::vector<Cell>& row, const golden::LayoutFacts& facts) {
+  for (Cell cell : {Cell(bits_text(facts)), Cell(facts.unit_bits), Cell(facts.memory_bits), Cell(facts.padding), Cell(facts.way_back)})
+    row.push_back(std::move(cell));
+}
+
+void add_columns(Table& table, const std::vector<Column>& columns) { table.columns.insert(table.columns.end(), columns.begin(), columns.end()); }
+
+Json backend_json(const BackendLayout& row, const Table& tensors) {
+  return {{"backend", row.backend},
+          {"format", layout::name_of(row.format)},
+          {"engines", golden::engines_text(row.engines)},
+          {"gpt_oss_order", golden::engines_text(row.gpt_oss_order)},
+          {"standard_order", golden::engines_text(row.standard_order)},
+          {"not_gated", row.takes_not_gated},
+          {"family", row.family},
+          {"summary", row.summary},
+          {"source", source_json(row.source)},
+          {"tensors", tensors.json()}};
+}
+
+void add_backends(Document& document, const std::vector<const BackendLayout*>& rows) {
+  Table lines{{}, {in_text("backend"), in_text("format"), in_text("engines"), {"tensor", "tensor"}}};
+  add_columns(lines, kFacts);
+  lines.columns.push_back(in_text("source"));
+  Json backends = Json::array();
+  for (const BackendLayout* row : rows) {
+    Table tensors{{}, lines.columns};
+    for (layout::Role role : golden::roles_of(*row)) {
+      std::vector<Cell> cells{row->backend, layout::name_of(row->format), golden::engines_text(row->engines), layout::name_of(role)};
+      add_facts(cells, golden::facts_of(*row, role));
+      cells.push_back(place_of(row->source));
+      tensors.add(std::move(cells));
+    }
+    backends.push_back(backend_json(*row, tensors));
+    lines.rows.insert(lines.rows.end(), tensors.rows.begin(), tensors.rows.end());
+  }
+  constexpr int kNothing = 5;
+  if (lines.rows.empty()) {
+    document.line("no backend has this format with this engine");
+    document.exit_code = kNothing;
+  }
+  document.value("backends", std::move(backends));
+  document.table(std::move(lines));
+}
+
+void add_blocks(Document& document) {
+  Table blocks{"building_blocks", {{"name", "building block"}, {"role", "of"}}};
+  add_columns(blocks, kFacts);
+  add_columns(blocks, {{"versions", "versions"}, {"source", "source"}, in_json("summary"), in_json("formula")});
+  for (const layout::StageLayout& stage : layout::all_stage_layouts()) {
+    std::vector<Cell> cells{stage.name, stage.role};
+    add_facts(cells, golden::facts_of(stage));
+    for (Cell cell : {Cell(stage.versions), place_of(stage.source), Cell(stage.summary), Cell(stage.formula)}) cells.push_back(std::move(cell));
+    blocks.add(std::move(cells));
+  }
+  document.line();
+  document.table(std::move(blocks));
+  Table values{"value_blocks",
+               {{"name", "changes values"},
+                {"inputs", "from"},
+                {"outputs", "to"},
+                {"versions", "versions"},
+                {"source", "source"},
+                in_json("summary"),
+                in_json("formula")}};
+  for (const layout::ValueStage& stage : layout::all_value_stages())
+    values.add({stage.name, stage.inputs, stage.outputs, stage.versions, place_of(stage.source), stage.summary, stage.formula});
+  document.line();
+  document.table(std::move(values));
+}
+
+}  // namespace
+
+Document layout_list_document(const LayoutFilters& filters) {
+  Document document{"layout-list"};
+  add_backends(document, backends(filters));
+  if (!filters.any()) add_blocks(document);
+  return document;
+}
+
+}  // namespace mx::verbs

@@ -1,0 +1,176 @@
+#include "verbs/matrix/matrix_document.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+#include "verbs/matrix/matrix_view.hpp"
+
+namespace mx::verbs {
+namespace {
+
+using sim::CellState;
+using sim::Matrix;
+using sim::MatrixAnswer;
+using sim::MatrixGroup;
+using sim::MatrixSection;
+
+struct Counts {
+  std::size_t deployments = 0;
+  std::size_t choices = 0;
+  std::array<std::size_t, 3> cells{};  ///< by CellState
+};
+
+Counts& operator+=(Counts& sum, const Counts& more) {
+  sum.deployments += more.deployments;
+  sum.choices += more.choices;
+  for (std::size_t i = 0; i < sum.cells.size(); ++i) sum.cells[i] += more.cells[i];
+  return sum;
+}
+
+Counts count(const MatrixSection& section) {
+  Counts counts{section.answers.size()};
+  for (const MatrixAnswer& answer : section.answers) {
+    if (answer.chosen) ++counts.choices;
+    for (const sim::MatrixCell& cell : answer.cells) ++counts.cells[static_cast<std::size_t>(cell.state)];
+  }
+  return counts;
+}
+
+Json counts_json(const Counts& counts) {
+  return {{"deployments", counts.deployments}, {"choices", counts.choices},   {"refusals", counts.deployments - counts.choices},
+          {"chosen", counts.cells[0]},         {"possible", counts.cells[1]}, {"refused", counts.cells[2]}};
+}
+
+/// Axes, variables and sums: what every document of a matrix begins with.
+Document begun(const Matrix& matrix, const std::map<std::string, std::string>& env) {
+  Document document{"matrix", std::string(name_of(matrix.engine))};
+  const auto names = [&](const char* key, const auto& axis) {
+    Table table{key, {in_json("name"), in_json("title")}};
+    for (const auto* one : axis) table.add({one->name, one->title});
+    document.value(key, table.json());
+  };
+  names("platforms", matrix.platforms);
+  names("parallel", matrix.spreads);
+  document.value("env", env);
+  Counts all;
+  for (const MatrixSection& section : matrix.sections) all += count(section);
+  document.value("counts", counts_json(all));
+  return document;
+}
+
+Json backends_json(const MatrixSection& section, const MatrixAnswer& answer, bool explain) {
+  Table table{{}, {in_json("backend"), in_json("state"), in_json("kernel_class"), in_json("code"), in_json("text")}};
+  for (std::size_t i = 0; i < answer.cells.size(); ++i) {
+    const sim::MatrixCell& cell = answer.cells[i];
+    table.add({section.tables->backends[i].name, sim::name_of(cell.state), cell.kernel_class,
+               cell.state == CellState::refused ? Cell(cell.code) : Cell::none(), explain && !cell.text.empty() ? Cell(cell.text) : Cell::none()});
+  }
+  return table.json_by_name();
+}
+
+Json section_json(const Matrix& matrix, const MatrixSection& section, bool explain) {
+  Table deployments{{}, {in_json("parallel"), in_json("platform"), in_json("chosen"), in_json("refusal"), in_json("backends")}};
+  for (std::size_t spread = 0; spread < matrix.spreads.size(); ++spread) {
+    for (std::size_t platform = 0; platform < matrix.platforms.size(); ++platform) {
+      const MatrixAnswer& answer = matrix.answer(section, spread, platform);
+      deployments.add({matrix.spreads[spread]->name, matrix.platforms[platform]->name,
+                       answer.chosen ? Json(section.tables->backends[*answer.chosen].name) : Json(),
+                       answer.chosen ? Cell::none() : Cell(answer.refusal), backends_json(section, answer, explain)});
+    }
+  }
+  return {{"model", section.model->name},
+          {"scheme", section.scheme->name},
+          {"oracle", section.scheme->oracle},
+          {"weight_key", section.scheme->weight_key},
+          {"activation_key", section.scheme->activation_key},
+          {"counts", counts_json(count(section))},
+          {"deployments", deployments.json()}};
+}
+
+/// The platforms of each group above each other, then a line for each backend.
+Table table_of(const Matrix& matrix, const MatrixSection& section, std::size_t spread, const std::vector<MatrixGroup>& platforms) {
+  std::size_t height = 1;
+  for (const MatrixGroup& group : platforms) height = std::max(height, group.members.size());
+  Table table{{}, {in_text("")}};
+  for (const MatrixGroup& group : platforms) table.columns.push_back(in_text(std::string(matrix.platforms[group.members.front()]->name)));
+  for (std::size_t line = 1; line < height; ++line) {
+    std::vector<Cell> row{""};
+    for (const MatrixGroup& group : platforms)
+      row.emplace_back(line < group.members.size() ? matrix.platforms[group.members[line]]->name : std::string_view());
+    table.add(std::move(row));
+  }
+  for (const sim::MatrixLine& line : sim::lines_of(matrix, section, spread, platforms)) {
+    std::vector<Cell> row{line.name};
+    for (const sim::MatrixWord& word : line.words) row.emplace_back(word.text);
+    table.add(std::move(row));
+  }
+  return table;
+}
+
+void add_reasons(Document& document, const Matrix& matrix, const MatrixSection& section, std::size_t spread,
+                 const std::vector<MatrixGroup>& platforms) {
+  for (const MatrixGroup& group : platforms) {
+    const MatrixAnswer& answer = matrix.answer(section, spread, group.members.front());
+    const std::string_view platform = matrix.platforms[group.members.front()]->name;
+    if (!answer.chosen) document.line(fmt::format("  {}: the engine raises {}", platform, answer.refusal));
+    for (std::size_t i = 0; i < answer.cells.size(); ++i) {
+      const sim::MatrixCell& cell = answer.cells[i];
+      if (cell.state != CellState::refused || cell.code.empty()) continue;
+      document.line(fmt::format("  {} {} ({}): {}: {}", platform, section.tables->backends[i].name, cell.kernel_class, cell.code, cell.text));
+    }
+  }
+}
+
+void add_section(Document& document, const Matrix& matrix, const MatrixSection& section, bool explain) {
+  document.line(fmt::format("{} in {}: oracle {}, {}; engine {}", section.model->name, section.scheme->name, section.scheme->oracle,
+                            section.scheme->title, document.engine));
+  for (const MatrixGroup& group : sim::equal_spreads(matrix, section)) {
+    const std::size_t spread = group.members.front();
+    const std::vector<MatrixGroup> platforms = sim::equal_platforms(matrix, section, spread);
+    document.line("\n" + sim::spread_names(matrix, group));
+    document.table(table_of(matrix, section, spread, platforms));
+    if (explain) add_reasons(document, matrix, section, spread, platforms);
+  }
+  document.line();
+}
+
+}  // namespace
+
+Document matrix_document(const Matrix& matrix, const std::map<std::string, std::string>& env, bool explain) {
+  Document document = begun(matrix, env);
+  Json sections = Json::array();
+  for (const MatrixSection& section : matrix.sections) {
+    sections.push_back(section_json(matrix, section, explain));
+    add_section(document, matrix, section, explain);
+  }
+  document.value("sections", std::move(sections));
+  for (const sim::LegendRow& row : sim::legend_of(matrix)) document.line(fmt::format("{:<9}{}", row.word, row.meaning));
+  return document;
+}
+
+Document matrix_counts_document(const Matrix& matrix, const std::map<std::string, std::string>& env) {
+  Document document = begun(matrix, env);
+  Table table{{},
+              {in_text("oracle"), in_text("deployments"), in_text("a backend is chosen"), in_text("the engine raises"), in_text("cells possible"),
+               in_text("cells refused")}};
+  const auto add = [&](std::string_view name, const Counts& c) {
+    table.add({name, c.deployments, c.choices, c.deployments - c.choices, c.cells[1], c.cells[2]});
+  };
+  Counts all;
+  for (std::string_view name : oracle::oracle_names()) {
+    Counts one;
+    for (const MatrixSection& section : matrix.sections) {
+      if (section.tables->name == name) one += count(section);
+    }
+    if (one.deployments == 0) continue;
+    add(name, one);
+    all += one;
+  }
+  add("all", all);
+  document.table(std::move(table));
+  return document;
+}
+
+}  // namespace mx::verbs

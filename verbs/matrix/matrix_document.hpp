@@ -1,0 +1,19 @@
+#pragma once
+// What `mxact matrix` says.
+
+#include <map>
+#include <string>
+
+#include "verbs/document/document.hpp"
+#include "verbs/matrix/matrix.hpp"
+
+namespace mx::verbs {
+
+/// Every cell, as tables in which what looks the same is shown once. `explain`: with what was asked and what the class takes, for every refusal.
+/// `env` are the variables that were set.
+Document matrix_document(const sim::Matrix& matrix, const std::map<std::string, std::string>& env, bool explain);
+
+/// How many deployments, choices and refusals; in the text by oracle.
+Document matrix_counts_document(const sim::Matrix& matrix, const std::map<std::string, std::string>& env);
+
+}  // namespace mx::verbs

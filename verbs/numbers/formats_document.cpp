@@ -1,0 +1,203 @@
+#include "verbs/numbers/formats_document.hpp"
+
+#include <fmt/core.h>
+
+#include "model/error.hpp"
+#include "model/numerics/contract.hpp"
+#include "model/numerics/profile.hpp"
+#include "verbs/numbers/conversion_text.hpp"
+#include "verbs/numbers/numbers.hpp"
+
+namespace mx::verbs {
+namespace {
+
+std::uint32_t smallest_positive_code(const Format& format) {
+  // E8M0 has no zero: code 0 is its smallest value.
+  return format.encoding == Encoding::exponent_only ? 0 : 1;
+}
+
+std::string special_codes(const Format& format) {
+  if (format.width > 8) return "IEEE 754";
+  std::string inf;
+  std::string nan;
+  for (std::uint32_t code = 0; code >> format.width == 0; ++code) {
+    if (is_inf_code(format, code)) inf += " " + hex(code, format);
+    if (is_nan_code(format, code)) nan += " " + hex(code, format);
+  }
+  return (inf.empty() ? "" : "Inf" + inf + (nan.empty() ? "" : ", ")) + (nan.empty() ? "" : "NaN" + nan) + (inf.empty() && nan.empty() ? "none" : "");
+}
+
+/// "32", "128x128", or "any" for a format that takes whatever is handed over.
+std::string block_text(const BlockFormat& format) {
+  if (format.block_rows > 1) return fmt::format("{}x{}", format.block_rows, format.block / format.block_rows);
+  return format.block == 0 ? "any" : std::to_string(format.block);
+}
+
+Table formats_table() {
+  return {"formats",
+          {{"name", "format"},
+           {"bits", "bits"},
+           {"exponent_bits", "exp"},
+           {"mantissa_bits", "man"},
+           {"bias", "bias"},
+           in_json("signed"),
+           in_json("max_finite_code"),
+           {"max_finite", "largest"},
+           {"smallest_positive", "smallest"},
+           in_text("specials"),
+           {"source", "source"}}};
+}
+
+void add_format(Table& table, const Format& format) {
+  const std::uint32_t top = max_finite_code(format);
+  const std::string largest = decimal(decode(format, top));
+  table.add({format.name,
+             format.width,
+             format.exponent_bits,
+             format.mantissa_bits,
+             format.bias,
+             format.has_sign,
+             hex(top, format),
+             {largest, fmt::format("{} ({})", largest, hex(top, format))},
+             decimal(decode(format, smallest_positive_code(format))),
+             special_codes(format),
+             format.source});
+}
+
+/// The source format of a conversion; a row without one is for every source that has no row of its own.
+std::string from_text(const ConversionRow& row) { return row.from == nullptr ? "any other" : std::string(row.from->name); }
+
+Table conversions_of(const Profile& profile) {
+  Table table{{},
+              {{"from", "from"},
+               {"to", "to"},
+               {"rounding", "rounding"},
+               {"overflow", "overflow"},
+               in_json("nan_rule"),
+               in_json("nan_positive"),
+               in_json("nan_negative"),
+               in_text("NaN +, -"),
+               {"zero", "zero"},
+               {"negative", "negative"},
+               {"random_bits", "random bits"},
+               {"flush", "flushes"}}};
+  for (const ConversionRow& row : profile.conversions) {
+    const Json how = conversion_json(row.how, *row.to);
+    const auto said = [&](const char* key) { return how.contains(key) ? Cell(how[key]) : Cell::none(); };
+    table.add({from_text(row),
+               row.to->name,
+               how["rounding"],
+               how["overflow"],
+               how["nan_rule"],
+               said("nan_positive"),
+               said("nan_negative"),
+               nan_text(row.how, *row.to),
+               said("zero"),
+               said("negative"),
+               {row.how.random_bits, row.how.random_bits == 0 ? "" : std::to_string(row.how.random_bits)},
+               how["flush"]});
+  }
+  return table;
+}
+
+Table recipes_of(const Profile& profile) {
+  Table table{{}, {{"format", "recipe"}, {"scale_rule", "scale rule"}, {"element", "elements"}, {"source", "source"}}};
+  for (const Recipe& recipe : profile.recipes) {
+    Cell element = Cell::none();
+    element.text = "scales alone";
+    if (gives_codes(recipe)) element = {conversion_json(element_conversion(recipe), *recipe.format->element), short_text(element_conversion(recipe))};
+    table.add({recipe.format->name, scale_rule_name(recipe), std::move(element), recipe.source});
+  }
+  return table;
+}
+
+Table dequantizers_of(const Profile& profile) {
+  Table table{{}, {{"format", "dequantizes"}, {"target", "to"}, {"source", "source"}}};
+  for (const Dequantizer& row : profile.dequantizers) table.add({row.format->name, row.target->name, row.source});
+  return table;
+}
+
+/// Codes are listed where there are few enough to be read.
+const Format& narrow_format(const std::string& name) {
+  constexpr int kWidest = 8;
+  const Format& format = format_named(name);
+  if (format.width <= kWidest) return format;
+  throw Error(ErrorCode::usage, fmt::format("{} has {} bits: codes are listed for formats of up to {}", format.name, format.width, kWidest),
+              "--format");
+}
+
+}  // namespace
+
+Document formats_document() {
+  Document document{"formats"};
+  Table formats = formats_table();
+  for (const Format& format : all_formats()) add_format(formats, format);
+  document.table(std::move(formats));
+  Table blocks{
+      "block_formats",
+      {{"name", "block format"}, {"element", "element"}, {"scale", "scale"}, {"block", "block"}, in_json("block_rows"), {"source", "source"}}};
+  for (const BlockFormat& block : all_block_formats())
+    blocks.add({block.name, block.element->name, block.scale->name, {block.block, block_text(block)}, block.block_rows, block.source});
+  document.line();
+  document.table(std::move(blocks));
+  Table profiles{"profiles",
+                 {{"name", "profile"},
+                  {"implementation", "implementation"},
+                  {"operation", "operation"},
+                  {"device", "device"},
+                  {"build", "build"},
+                  in_json("source")}};
+  for (const Profile& p : all_profiles()) profiles.add({p.name, p.implementation, p.operation, p.device, p.build, p.source});
+  document.line();
+  document.table(std::move(profiles));
+  Table contracts{"contracts",
+                  {{"name", "contract"},
+                   {"grounds", "grounds"},
+                   {"operands", "operands"},
+                   {"accumulation", "accumulation"},
+                   {"bias", "bias"},
+                   in_json("source")}};
+  for (const ContractRow& c : all_contracts()) contracts.add({c.name, name_of(c.grounds), c.operands, c.accumulation, c.bias, c.source});
+  document.line();
+  document.table(std::move(contracts));
+  return document;
+}
+
+Document profile_document(const std::string& name) {
+  const Profile& profile = profile_named(name);
+  Document document{"formats"};
+  Json json = {{"name", profile.name},           {"implementation", profile.implementation},
+               {"operation", profile.operation}, {"device", profile.device},
+               {"build", profile.build},         {"source", profile.source}};
+  document.line(fmt::format("{}: {}, {}, on {}, build {}\nsource: {}", profile.name, profile.implementation, profile.operation, profile.device,
+                            profile.build, profile.source));
+  // The first table follows the head, each other one a blank line; a table without rows is left out.
+  bool first = true;
+  const auto add = [&](const char* key, Table table) {
+    json[key] = table.json();
+    if (table.rows.empty()) return;
+    if (!first) document.line();
+    first = false;
+    document.table(std::move(table));
+  };
+  add("conversions", conversions_of(profile));
+  add("recipes", recipes_of(profile));
+  add("dequantizers", dequantizers_of(profile));
+  document.value("profile", std::move(json));
+  return document;
+}
+
+Document codes_document(const std::string& name) {
+  const Format& format = narrow_format(name);
+  Document document{"formats"};
+  Table one = formats_table();
+  add_format(one, format);
+  document.value("format", one.json().front());
+  document.line(fmt::format("{}: {} bits, bias {}; {}", format.name, format.width, format.bias, format.source));
+  Table codes{"codes", {{"code", "code"}, {"value", "value"}}};
+  for (std::uint32_t code = 0; code >> format.width == 0; ++code) codes.add({hex(code, format), decimal(decode(format, code))});
+  document.table(std::move(codes));
+  return document;
+}
+
+}  // namespace mx::verbs

@@ -1,0 +1,17 @@
+#pragma once
+// What `mxact formats` says.
+
+#include <string>
+
+#include "verbs/document/document.hpp"
+
+namespace mx::verbs {
+
+/// Every number format, block format, profile and arithmetic contract that the model has.
+Document formats_document();
+/// One profile with all its rows. Throws Error(usage) for an unknown name.
+Document profile_document(const std::string& profile);
+/// Every code of one format. Throws Error(usage) for an unknown name, and for a format of more than 8 bits.
+Document codes_document(const std::string& format);
+
+}  // namespace mx::verbs

@@ -1,0 +1,79 @@
+#include "verbs/numbers/numbers.hpp"
+
+#include <fmt/core.h>
+
+#include <bit>
+#include <cctype>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+#include "model/error.hpp"
+#include "support/quote.hpp"
+
+namespace mx::verbs {
+namespace {
+
+[[noreturn]] void refuse(const std::string& text, const std::string& rule) {
+  throw Error(ErrorCode::usage, fmt::format("{} {}", sim::in_quotes(text), rule));
+}
+
+std::optional<std::uint64_t> whole_number(const std::string& text, int base) {
+  if (text.empty() || std::isalnum(static_cast<unsigned char>(text[0])) == 0) return std::nullopt;
+  char* end = nullptr;
+  errno = 0;
+  const unsigned long long value = std::strtoull(text.c_str(), &end, base);
+  if (end != text.c_str() + text.size() || errno != 0) return std::nullopt;
+  return value;
+}
+
+bool is_hex(const std::string& text) { return text.size() > 1 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X'); }
+
+}  // namespace
+
+std::uint32_t parse_bits(const std::string& text, const Format& format) {
+  const std::optional<std::uint64_t> value = whole_number(text, is_hex(text) ? 16 : 10);
+  if (!value) refuse(text, "is not a code: give bits as 0x.. or a whole number");
+  if (*value >> format.width != 0) refuse(text, fmt::format("does not fit the {} bits of {}", format.width, format.name));
+  return static_cast<std::uint32_t>(*value);
+}
+
+std::uint32_t parse_code(const std::string& text, const Format& format) {
+  if (is_hex(text)) return parse_bits(text, format);
+  char* end = nullptr;
+  errno = 0;
+  const float nearest = std::strtof(text.c_str(), &end);
+  if (text.empty() || end != text.c_str() + text.size() || std::isspace(static_cast<unsigned char>(text[0])) != 0) {
+    refuse(text, "is not a number: give bits as 0x.. or a decimal value");
+  }
+  // Silently taking 1e400 for Inf, or 1e-400 for 0, would show flags of another value.
+  if (errno == ERANGE && (nearest == 0 || std::isinf(nearest))) refuse(text, "is out of the range of f32: give bits as 0x..");
+  if (format.name == kF32.name) return std::bit_cast<std::uint32_t>(nearest);
+  // Rounding here would hide one from the user: the value must be on the source grid already.
+  const double exact = std::strtod(text.c_str(), nullptr);
+  for (std::uint32_t code = 0; code >> format.width == 0; ++code) {
+    const Value value = decode(format, code);
+    if (value.cls == ValueClass::nan ? std::isnan(exact)
+                                     : std::strtod(decimal(value).c_str(), nullptr) == exact && std::signbit(exact) == value.negative) {
+      return code;
+    }
+  }
+  refuse(text, fmt::format("is not a value of {}: give its bits as 0x..", format.name));
+}
+
+std::string hex(std::uint32_t code, const Format& format) { return fmt::format("0x{:0{}x}", code, (format.width + 3) / 4); }
+
+std::string decimal(const Value& value) {
+  const std::string sign = value.negative ? "-" : "";
+  switch (value.cls) {
+    case ValueClass::zero: return sign + "0";
+    case ValueClass::infinity: return sign + "inf";
+    case ValueClass::nan: return sign + "nan";
+    case ValueClass::finite: break;
+  }
+  const double magnitude = std::ldexp(static_cast<double>(value.significand), value.exponent);
+  return sign + fmt::format("{}", magnitude);
+}
+
+}  // namespace mx::verbs

@@ -1,0 +1,79 @@
+#include "verbs/quantize/quantize_document.hpp"
+
+#include <fmt/core.h>
+
+#include "verbs/numbers/numbers.hpp"
+
+namespace mx::verbs {
+namespace {
+
+using golden::QuantizedMatrix;
+
+/// Elements of one block; of a tile with their places.
+Table elements_of(const golden::QuantizeRequest& request, std::span<const std::uint32_t> values, const QuantizedMatrix& matrix, std::size_t b) {
+  const QuantizedBlock& block = matrix.blocks[b];
+  const bool tile = matrix.block_rows > 1;
+  Table table{{}, {{"input", "input"}, {"code", "code"}, {"dequantized", "dequantized"}}};
+  if (tile) table.columns.insert(table.columns.begin(), {{"row", "row"}, {"column", "column"}});
+  for (std::size_t i = 0; i < block.codes.size(); ++i) {
+    const std::uint32_t input = values[matrix.index(b, i)];
+    const std::uint32_t output = matrix.dequantized[b * static_cast<std::size_t>(matrix.block) + i];
+    std::vector<Cell> row{{hex(input, *request.source), decimal(decode(*request.source, input))},
+                          hex(block.codes[i], *request.format->element),
+                          {hex(output, kF32), decimal(decode(kF32, output))}};
+    const auto place = matrix.place(b, i);
+    if (tile) row.insert(row.begin(), {Cell(place.row), Cell(place.column)});
+    table.add(std::move(row));
+  }
+  return table;
+}
+
+void add_memory(Document& document, const golden::ScaleLayout& layout, const std::vector<std::uint32_t>& scales, const Format& format) {
+  Json memory = Json::array();
+  for (std::uint32_t scale : scales) memory.push_back(hex(scale, format));
+  if (!layout.stage.empty()) {
+    document.line(fmt::format("scales in memory, {}: {} of {} bits", layout.name, scales.size(), format.width));
+    constexpr std::size_t kLine = 16;
+    std::string line;
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+      line += (i % kLine == 0 ? "" : " ") + memory[i].text();
+      if ((i + 1) % kLine == 0 || i + 1 == scales.size()) document.line(std::exchange(line, {}));
+    }
+  }
+  document.value("scales", {{"layout", layout.name}, {"memory", std::move(memory)}});
+}
+
+}  // namespace
+
+Document quantize_document(const golden::QuantizeRequest& request, std::span<const std::uint32_t> values, const golden::ScaleLayout& layout) {
+  const BlockFormat& format = *request.format;
+  const Recipe& how = recipe(*request.profile, format, *request.source);
+  const QuantizedMatrix matrix = golden::quantize_matrix(values, request);
+  Document document{"quantize"};
+  document.value("format", format.name);
+  document.value("scale_rule", scale_rule_name(how));
+  document.value("profile", request.profile->name);
+  document.value("source", request.source->name);
+  document.value("rows", matrix.rows);
+  document.value("block", matrix.block);
+  document.value("block_rows", matrix.block_rows);
+  document.value("dequantized_by", matrix.dequantizer == nullptr ? "exact" : "profile");
+  document.line(fmt::format("{}: blocks of {}, scale rule {}, profile {}", format.name, matrix.block, scale_rule_name(how), request.profile->name));
+  if (gives_codes(how))
+    document.line("dequantized " +
+                  (matrix.dequantizer == nullptr ? std::string("exactly, code times scale") : fmt::format("as {} does", request.profile->name)));
+  Json blocks = Json::array();
+  for (std::size_t b = 0; b < matrix.blocks.size(); ++b) {
+    const std::uint32_t code = matrix.blocks[b].scale;
+    const std::string scale = hex(code, *format.scale);
+    Table elements = elements_of(request, values, matrix, b);
+    document.line(fmt::format("block {}: scale {} = {}", b, scale, decimal(decode(*format.scale, code))));
+    blocks.push_back({{"scale", scale}, {"elements", elements.json()}});
+    document.table(std::move(elements));
+  }
+  document.value("blocks", std::move(blocks));
+  add_memory(document, layout, golden::scales_in(layout, matrix, format), *format.scale);
+  return document;
+}
+
+}  // namespace mx::verbs
