@@ -80,11 +80,19 @@ constexpr std::array kTopics{
               "CI               set by continuous integration: a replay is not a test"},
     HelpTopic{"json", "what --json prints",
               "One object. \"schema\" is mxact-VERB/N and changes its number when a meaning changes; \"mxact\" holds\n"
-              "version, commit and the command line. Errors go to standard error in any case. `mxact report` takes\n"
-              "such files, of any number of runs, and makes one page of them.\n"
+              "version, commit, command line, processor and time; \"exit_code\" is the exit status. The JSON Schema is\n"
+              "docs/schema/mxact.json. Errors go to standard error in any case. `mxact report` takes such files, of\n"
+              "any number of runs, and makes one page of them.\n"
               "\n"
               "    mxact verify --json > verify.json\n"
               "    mxact report verify.json -o report.html"},
+    HelpTopic{"checks", "what continuous integration reads",
+              "verify, witness, ver, sim and audit write every check that they make: --junit as JUnit's XML, --markdown\n"
+              "as a summary for a page. A difference is a failure; what was compared on data that could not have told\n"
+              "right from wrong is an error of type MISTRUSTED; what was not compared is skipped and says why. A run\n"
+              "that does not end with 0 has a failing check of its own. Files are overwritten with --force alone.\n"
+              "\n"
+              "    mxact verify MODEL --junit checks.xml --markdown summary.md"},
 };
 
 }  // namespace
