@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
 #include "support/file.hpp"
+#include "support/stopwatch.hpp"
 #include "verbs/matrix/matrix_document.hpp"
 #include "verbs/matrix/picture.hpp"
 
@@ -56,15 +56,15 @@ int run(const MatrixOptions& given) {
   options.request.env = variables_of(given.variables);
   options.request.engine = engine_named(given.engine);
   if (!options.output.empty()) sim::require_writable(options.output, options.out.force);
-  const auto start = std::chrono::steady_clock::now();
+  const sim::Stopwatch watch;
   const sim::Matrix matrix = sim::run_matrix(options.request, options.explain ? oracle::Detail::texts : oracle::Detail::codes);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  const double seconds = watch.seconds();
   if (!options.output.empty()) {
     const std::string picture = picture_of(matrix, options.output);
     sim::write_file(options.output, {reinterpret_cast<const std::uint8_t*>(picture.data()), picture.size()}, options.out.force);
   }
   if (!options.count) return show(verbs::matrix_document(matrix, options.request.env, options.explain), options.out, options.output.empty());
-  if (!options.out.json) fmt::print(stderr, "{} deployments in {:.3f} s\n", matrix.deployments(), seconds.count());
+  if (!options.out.json) fmt::print(stderr, "{} deployments in {:.3f} s\n", matrix.deployments(), seconds);
   return show(verbs::matrix_counts_document(matrix, options.request.env), options.out);
 }
 

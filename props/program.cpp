@@ -1,7 +1,6 @@
 #include "props/program.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -11,6 +10,7 @@
 #include "model/error.hpp"
 #include "props/failure_file.hpp"
 #include "support/junit.hpp"
+#include "support/stopwatch.hpp"
 
 namespace mx::props {
 namespace {
@@ -129,13 +129,12 @@ class Run {
   }
 
   void tell(const HeldLaw& held, const std::string& how) {
-    const auto start = std::chrono::steady_clock::now();
+    const sim::Stopwatch watch;
     const Outcome outcome = outcome_of(held);
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     checks_.push_back(check_of(outcome));
     checks_.back().group = program_;
     checks_.back().name = held.id + how;
-    checks_.back().seconds = seconds.count();
+    checks_.back().seconds = watch.seconds();
     std::printf("%-6s %s%s (%llu cases): %s\n%s", outcome.held ? "held" : "BROKEN", held.id.c_str(), how.c_str(),
                 static_cast<unsigned long long>(outcome.cases), held.statement.c_str(), outcome.counts.c_str());
     static_cast<void>(std::fflush(stdout));

@@ -7,6 +7,7 @@
 #include "golden/witness/manifest.hpp"
 #include "golden/witness/ops.hpp"
 #include "golden/witness/witness.hpp"
+#include "support/stopwatch.hpp"
 
 namespace mx::golden {
 
@@ -29,7 +30,11 @@ SetResult run_numerics_set(const fs::path& directory, const Json& json, const Wi
   const Manifest manifest = read_manifest(directory, json);
   SetResult set{directory, manifest.set, "mxact-witness/1", {}};
   if (!manifest.unmodelled.empty()) set.entries.push_back(manifest_unmodelled(manifest.unmodelled));
-  for (const Entry& entry : manifest.entries) set.entries.push_back(run_entry(manifest, entry, options, sweeps));
+  for (const Entry& entry : manifest.entries) {
+    const sim::Stopwatch watch;
+    set.entries.push_back(run_entry(manifest, entry, options, sweeps));
+    set.entries.back().seconds = watch.seconds();
+  }
   return set;
 }
 

@@ -45,6 +45,7 @@ struct EntryResult {
   std::vector<std::string> differences;  ///< the first of them, each with everything needed to understand it
   std::vector<ExcusedCount> excuses;     ///< `excused` by output and row
   std::string reason;                    ///< why unmodelled or nothing compared
+  double seconds = 0;                    ///< that it took
 
   bool counts() const { return level != "info"; }
   std::string_view first_difference() const { return differences.empty() ? std::string_view() : std::string_view(differences.front()); }

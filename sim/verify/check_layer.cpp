@@ -13,6 +13,7 @@
 #include "sim/checkpoint/shard.hpp"
 #include "sim/execute/run_backend.hpp"
 #include "support/rescue.hpp"
+#include "support/stopwatch.hpp"
 
 namespace mx::sim {
 
@@ -275,10 +276,12 @@ void check_layer(const LayerInput& input, const VerifyOptions& options, std::vec
       stop.check();
       ConversionResult& result = conversions[i];
       const auto reference = by_tp.find(result.tp);
+      const Stopwatch watch;
       if (result.verdict != Verdict::not_modelled && reference != by_tp.end()) {
         for (std::size_t rank = 0; rank < reference->second.size(); ++rank) {
           RankCheck(reference->second[rank], slots, input, options, static_cast<int>(rank), stop).run(result);
         }
+        result.seconds += watch.seconds();
       }
 #pragma omp critical(mxact_progress)
       advance(result.backend + ", TP=" + std::to_string(result.tp), static_cast<double>(++done) / static_cast<double>(conversions.size()));

@@ -45,6 +45,7 @@ struct ConversionResult {
   std::int64_t units_differing = 0;
   std::int64_t outputs_compared = 0;
   std::int64_t outputs_differing = 0;
+  double seconds = 0;  ///< that converting, restoring, comparing and executing took
 };
 
 /// The row that a conversion follows, or null.

@@ -177,6 +177,7 @@ sim::JunitCase case_of(const VerifyReport& report, const VerifyAsked& asked, con
   const ConversionResult& result = report.conversions[*cell.conversion];
   one.name = fmt::format("{} ({})", result.backend, cell.request);
   one.message = fmt::format("{}: {}", name_of(verdict), evidence(result));
+  if (result.seconds > 0) one.seconds = result.seconds;
   if (verdict == Verdict::failed) one.place = result.detail;
   if (verdict == Verdict::failed || verdict == Verdict::mistrusted) one.replay = replay(asked, report.engine, cell);
   return one;

@@ -131,7 +131,8 @@ sim::JunitCase case_of(const SetResult& set, const EntryResult& entry) {
           fmt::format("{}{} [{}]{}", counts ? "" : "for information: ", row_of(entry.status).text, entry.what, evidence(entry)),
           std::string(entry.first_difference()),
           "mxact witness --verbose " + sim::shell_word(set.path.string()),
-          set.path.string()};
+          set.path.string(),
+          entry.seconds > 0 ? std::optional(entry.seconds) : std::nullopt};
 }
 
 }  // namespace
