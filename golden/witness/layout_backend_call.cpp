@@ -30,26 +30,39 @@ constexpr WholeName kWholeNames[] = {
     {"nvfp4_moe.", ".swigluoai", "", WeightFormat::nvfp4, SourceOrder::gpt_oss, ConverterActivation::swigluoai},
     {"nvfp4_moe.", "", "", WeightFormat::nvfp4, SourceOrder::standard},
     {"fp8_moe.", ".tensor", "", WeightFormat::fp8_tensor, SourceOrder::standard},
+    {"fp8_moe.", ".channel", "", WeightFormat::fp8_channel, SourceOrder::standard},
     {"fp8_moe.", ".block", "", WeightFormat::fp8_block, SourceOrder::standard},
     {"fp8_moe.", ".mxfp8", "", WeightFormat::mxfp8, SourceOrder::standard},
     {"marlin.nvfp4_moe", "", "MARLIN", WeightFormat::nvfp4, SourceOrder::standard},
     {"marlin.mxfp8_moe", "", "MARLIN", WeightFormat::mxfp8, SourceOrder::standard},
     {"marlin.fp8_moe", "", "MARLIN", std::nullopt, SourceOrder::standard},
+    {"w4a8_moe.", "", "", WeightFormat::int4, SourceOrder::standard},
 };
 
 constexpr EnumWord<WeightFormat> kScaleModes[] = {
     {"tensor", WeightFormat::fp8_tensor}, {"channel", WeightFormat::fp8_channel}, {"block", WeightFormat::fp8_block}, {"mxfp8", WeightFormat::mxfp8}};
-constexpr EnumWord<Engine> kEngineLabels[] = {{"vllm-2026-08", kVllm2026_08}};
+constexpr EnumWord<Engine> kEngineLabels[] = {{"vllm-2026-05", kVllm2026_05}, {"vllm-2026-08", kVllm2026_08}, {"vllm-2026-08-22", kVllm2026_08}};
 constexpr EnumWord<layout::ParamsDtype> kParamsDtypes[] = {{"bf16", layout::ParamsDtype::bf16}, {"fp16", layout::ParamsDtype::fp16}};
 constexpr EnumWord<layout::InputDtype> kInputDtypes[] = {
     {"none", layout::InputDtype::none}, {"float8_e4m3fn", layout::InputDtype::float8_e4m3fn}, {"int8", layout::InputDtype::int8}};
 constexpr EnumWord<ConverterActivation> kActivations[] = {
     {"SILU", ConverterActivation::silu}, {"SWIGLUOAI", ConverterActivation::swigluoai}, {"SITU", ConverterActivation::situ}};
 // Where a word names several devices, conversions do not tell them apart.
-constexpr EnumWord<Arch> kArchs[] = {
-    {"any", Arch::sm100},       {"sm75+", Arch::sm75},      {"sm80", Arch::sm80},         {"sm89+", Arch::sm89},  {"sm90", Arch::sm90},
-    {"sm90/sm100", Arch::sm90}, {"sm100", Arch::sm100},     {"sm100/sm120", Arch::sm100}, {"sm120", Arch::sm120}, {"gfx942/gfx950", Arch::gfx942},
-    {"gfx950", Arch::gfx950},   {"gfx1250", Arch::gfx1250}, {"x86_amx", Arch::cpu},       {"xpu", Arch::xpu}};
+constexpr EnumWord<Arch> kArchs[] = {{"any", Arch::sm100},
+                                     {"sm75+", Arch::sm75},
+                                     {"sm80", Arch::sm80},
+                                     {"sm89+", Arch::sm89},
+                                     {"sm90", Arch::sm90},
+                                     {"sm90/sm100", Arch::sm90},
+                                     {"sm100", Arch::sm100},
+                                     {"sm100/sm120", Arch::sm100},
+                                     {"sm120", Arch::sm120},
+                                     {"gfx942", Arch::gfx942},
+                                     {"gfx942/gfx950", Arch::gfx942},
+                                     {"gfx950", Arch::gfx950},
+                                     {"gfx1250", Arch::gfx1250},
+                                     {"x86_amx", Arch::cpu},
+                                     {"xpu", Arch::xpu}};
 
 /// Roles of layout sets. NVFP4 and FP8 tensors have shorter names in ids only.
 constexpr EnumWord<std::optional<layout::Role>> kRoles[] = {{"w13_weight", layout::Role::w13_weight},

@@ -16,8 +16,14 @@ namespace {
 using layout::Role;
 
 /// Names of a layer's tensors in `inputs` and `outputs`.
-constexpr EnumWord<Role> kTensorNames[] = {{"w13", Role::w13_weight}, {"w13_scale", Role::w13_weight_scale}, {"w13_scale_2", Role::w13_global_scale},
-                                           {"w2", Role::w2_weight},   {"w2_scale", Role::w2_weight_scale},   {"w2_scale_2", Role::w2_global_scale}};
+constexpr EnumWord<Role> kTensorNames[] = {{"w13", Role::w13_weight},
+                                           {"w13_scale", Role::w13_weight_scale},
+                                           {"w13_scale_2", Role::w13_global_scale},
+                                           {"w2", Role::w2_weight},
+                                           {"w2_scale", Role::w2_weight_scale},
+                                           {"w2_scale_2", Role::w2_global_scale},
+                                           {"w13_chan", Role::w13_channel_scale},
+                                           {"w2_chan", Role::w2_channel_scale}};
 
 /// A tensor of an entry, with its bytes.
 struct IoTensor {

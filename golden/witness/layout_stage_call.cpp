@@ -211,8 +211,9 @@ template <typename Row>
 const Row* known_row(std::span<const Row> rows, const LayoutEntry& entry) {
   const auto found = std::ranges::find(rows, std::string_view(entry.layout), &Row::name);
   if (found == rows.end()) return nullptr;
-  if (std::ranges::find(found->versions, std::string_view(entry.version)) == found->versions.end()) no_model(entry, " at version " + entry.version);
-  return &*found;
+  if (std::ranges::find(found->versions, std::string_view(entry.version)) != found->versions.end()) return &*found;
+  if (entry.stage == "stage-level") no_model(entry, " at version " + entry.version);
+  return nullptr;  // a whole conversion, whose backend's row may know the version
 }
 
 /// Roles of building blocks are for people; the words are those of the vocabulary.
