@@ -11,6 +11,7 @@
 #include "model/deployment/deployment.hpp"
 #include "model/deployment/version.hpp"
 #include "model/families/aiter/parameters.hpp"
+#include "model/families/deepgemm/parameters.hpp"
 #include "model/families/marlin/parameters.hpp"
 #include "model/families/triton_kernels/parameters.hpp"
 #include "model/layout/tensor.hpp"
@@ -65,6 +66,7 @@ struct Setting {
   TritonParameters triton = {};
   AiterParameters aiter = {};
   MarlinParameters marlin = {};
+  DeepgemmParameters deepgemm = {};
 };
 
 /// The setting of a layer whose sizes the engine has rounded already, with the groups of its format and its rows in the standard order. What else a

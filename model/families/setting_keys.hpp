@@ -36,5 +36,6 @@ std::int64_t whole_number(std::string_view what, std::string_view text, std::int
 std::span<const SettingKey> triton_setting_keys();
 std::span<const SettingKey> aiter_setting_keys();
 std::span<const SettingKey> marlin_setting_keys();
+std::span<const SettingKey> deepgemm_setting_keys();
 
 }  // namespace mx::layout

@@ -1,5 +1,6 @@
 #include "props/families/layers.hpp"
 
+#include <algorithm>
 #include <random>
 
 #include "props/layout/generators.hpp"
@@ -61,6 +62,18 @@ std::vector<std::uint8_t> tame_scales(Role role, const Setting& setting, Random&
   }
 }
 
+/// Every block of 128 x 128 has the largest code, so that quantizing it anew for a power of two changes nothing.
+void fill_blocks(Role role, const Setting& setting, std::vector<std::uint8_t>& codes) {
+  if (setting.form.format != WeightFormat::fp8_block) return;
+  const std::vector<layout::Axis> axes = layout::logical_axes(role, setting.sizes, setting.form);
+  const std::int64_t cols = axes.back().extent;
+  const std::int64_t rows = axes[axes.size() - 2].extent;
+  constexpr std::int64_t kBlock = 128;
+  for (std::int64_t u = 0; u < static_cast<std::int64_t>(codes.size()); ++u) {
+    if (u / cols % rows % kBlock == 0 && u % cols % kBlock == 0) codes[static_cast<std::size_t>(u)] = 0x7E;
+  }
+}
+
 /// bf16 numbers of 2^-8 to 2^7, whose eight bits fp16 has too.
 std::uint64_t tame_bias(Random& random) {
   return static_cast<std::uint64_t>(119 + below(random, 16)) << 7 | static_cast<std::uint64_t>(below(random, 128)) |
@@ -100,6 +113,7 @@ CanonicalLayer tame_layer(const Setting& setting) {
     if (!layout::has_role(setting.form.format, role) || (layout::is_bias(role) && !setting.has_bias)) continue;
     if (layout::is_weight(role)) {
       layer[role] = units_of(role, setting, [&](std::int64_t) { return tame_weight(random, setting.form.format); });
+      fill_blocks(role, setting, layer[role]);
     } else if (layout::is_scale(role)) {
       layer[role] = tame_scales(role, setting, random);
     } else if (layout::is_bias(role)) {
@@ -115,10 +129,16 @@ CanonicalLayer wild_layer(const layout::BackendLayout& row, const Setting& setti
   CanonicalLayer layer = tame_layer(setting);
   Random random = seeded();
   for (Role role : layout::kAllRoles) {
-    // Scales that a backend turns into exponents have to be powers of two.
-    const bool exponents = layout::is_scale(role) && row.backend == "DEEPGEMM";
-    if (exponents) continue;
+    // A block with a NaN or an infinity has no scale that DeepGEMM could read.
+    const bool to_numbers = row.family == "deepgemm" && row.format == WeightFormat::fp8_block;
+    if (to_numbers && layout::is_scale(role)) {
+      layer[role] = units_of(role, setting, [&](std::int64_t) { return power_of_two(random) | static_cast<std::uint64_t>(below(random, 1 << 23)); });
+      continue;
+    }
     for (std::uint8_t& byte : layer[role]) byte = static_cast<std::uint8_t>(random());
+    if (to_numbers && layout::is_weight(role))
+      std::ranges::replace_if(
+          layer[role], [](std::uint8_t code) { return (code & 0x7FU) == 0x7F; }, std::uint8_t{0});
     if (!layout::is_scale(role) || layout::unit_bits(role, setting.form.format) != 8) continue;
     for (std::uint8_t& byte : layer[role]) byte = static_cast<std::uint8_t>(byte % (largest_byte(setting) + 1));
   }

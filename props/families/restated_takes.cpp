@@ -137,7 +137,9 @@ Answer trtllm_blocks(const Setting& s) { return first_broken({rows13(s, 16), hid
 Answer trtllm_mxfp8(const Setting& s) { return first_broken({rows13(s, 128), rows2(s, 128), groups13(s, 4), groups2(s, 4)}); }
 Answer deepgemm_fp8(const Setting& s) {
   if (s.arch != Arch::sm90 && s.arch != Arch::sm100) return Refusal{Quantity::deepgemm_device, 1};
-  return s.arch == Arch::sm100 ? first_broken({intermediate(s, 128), hidden(s, 128)}) : std::nullopt;
+  // 4.1: blocks quantized anew are whole ones of gate and of up; packed scales are those of whole blocks of rows.
+  if (!s.deepgemm.e8m0) return std::nullopt;
+  return first_broken({intermediate(s, 128), hidden(s, s.arch == Arch::sm100 ? 128 : 1)});
 }
 
 // 12: the method asserts both, and nothing is rounded up.
@@ -211,6 +213,7 @@ constexpr std::array kTakes{
     Takes{kChannel, "XPU", kBoth, kBoth, kNo, false, true, nothing},
     Takes{kBlock, "XPU", kBoth, kBoth, kNo, false, true, nothing},
     Takes{kBlock, "DEEPGEMM", kBoth, kBoth, kNo, false, true, deepgemm_fp8},
+    Takes{kBlock, "BATCHED_DEEPGEMM", kBoth, kBoth, kNo, false, true, deepgemm_fp8},
     Takes{WeightFormat::int4, "CUTLASS", kBoth, kBoth, kNo, false, false, w4a8},
 };
 

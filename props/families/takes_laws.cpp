@@ -76,6 +76,7 @@ std::vector<Setting> settings_of(layout::WeightFormat format) {
     s.input_dtype = static_cast<layout::InputDtype>(random() % 2 == 0 ? 0 : one_of({1, 2}));
     s.activation = static_cast<layout::ConverterActivation>(random() % 3);
     s.aiter.a8w4 = random() % 2 == 0;
+    s.deepgemm.e8m0 = random() % 4 != 0;
     s.has_bias = random() % 4 != 0;
     s.has_input_scale = random() % 4 != 0;
     s.marlin.largest_scale_byte = one_of({0, 127, 141, 142, 143, 144, 248, 249, 250, 251, 254});

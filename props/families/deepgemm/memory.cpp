@@ -1,4 +1,4 @@
-// DeepGEMM with MXFP4 and with FP8 in blocks. Source: spec layouts 4 and row 4 of section 14.
+// DeepGEMM with MXFP4 and with FP8 in blocks. Source: spec layouts 4, 4.1 and row 4 of section 14. What becomes of the numbers is power_law.cpp's.
 
 #include <array>
 
@@ -27,7 +27,7 @@ std::uint64_t mxfp4_cast(Role role, const Setting& setting, std::uint64_t unit) 
   return layout::is_scale(role) && upcasts(setting) ? unit << 23 : unit;
 }
 
-bool packs(const Setting& setting) { return setting.arch == Arch::sm100; }
+bool packs(const Setting& setting) { return setting.arch == Arch::sm100 && setting.deepgemm.e8m0; }
 
 /// Scales of blocks of 128 rows become one e8m0 code for every row.
 Matrix fp8_matrix(Role role, const Setting& setting) {
@@ -55,12 +55,32 @@ Reading fp8_reading(const Setting& setting) {
   return reading;
 }
 
-constexpr std::array<BackendFormula, 2> kFormulas{{
+void draw_fp8(Setting& setting) {
+  setting.arch = pick(0, 2) == 0 ? Arch::sm90 : Arch::sm100;
+  setting.deepgemm.e8m0 = pick(0, 3) != 0;
+}
+
+constexpr BackendFormula fp8(std::string_view backend) {
+  return {WeightFormat::fp8_block,
+          backend,
+          since(kVllm2026_05),
+          128,
+          512,
+          draw_fp8,
+          fp8_matrix,
+          fp8_place,
+          as_loaded,
+          nullptr,
+          nullptr,
+          nullptr,
+          fp8_reading};
+}
+
+constexpr std::array<BackendFormula, 3> kFormulas{{
     {WeightFormat::mxfp4, "DEEPGEMM_MXFP4", since(kVllm2026_05), 32, 256, nullptr, mxfp4_matrix, mxfp4_place, as_loaded, nullptr, nullptr, mxfp4_cast,
      mxfp4_reading},
-    {WeightFormat::fp8_block, "DEEPGEMM", since(kVllm2026_05), 128, 512,
-     [](Setting& setting) { setting.arch = pick(0, 2) == 0 ? Arch::sm90 : Arch::sm100; }, fp8_matrix, fp8_place, as_loaded, nullptr, nullptr, nullptr,
-     fp8_reading},
+    fp8("DEEPGEMM"),
+    fp8("BATCHED_DEEPGEMM"),
 }};
 
 }  // namespace

@@ -15,10 +15,19 @@ namespace {
 
 using mx::Engine;
 using mx::ErrorCode;
+using mx::layout::Arch;
+using mx::layout::backend_layout_named;
+using mx::layout::BackendLayout;
+using mx::layout::CanonicalLayer;
+using mx::layout::Form;
 using mx::layout::Layout;
+using mx::layout::PackedLayer;
 using mx::layout::PadContent;
 using mx::layout::Role;
+using mx::layout::Setting;
+using mx::layout::SourceOrder;
 using mx::layout::stage_layout;
+using mx::layout::WeightFormat;
 using mx::test::Map;
 using mx::test::refuses;
 using mx::test::round_up;
@@ -140,40 +149,90 @@ TEST_CASE("DeepGEMM's layers come back") {
   }
 }
 
-TEST_CASE("DeepGEMM keeps block scales on sm90 and packs those of every row on sm100") {
-  using namespace mx::layout;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
-  const Form form(WeightFormat::fp8_block, SourceOrder::standard);
-  CanonicalLayer layer{{1, 128, 640, 1}, form, {}};
-  layer[Role::w13_weight].assign(256 * 640, 0x38);
-  layer[Role::w2_weight].assign(640 * 128, 0x38);
+// Blocks whose largest code is above 224 and whose scale is a power of two stay as they are.
+CanonicalLayer layer_of_powers() {
+  CanonicalLayer layer{{1, 128, 640, 1}, Form(WeightFormat::fp8_block, SourceOrder::standard), {}};
+  layer[Role::w13_weight].assign(256 * 640, 0x7E);
+  layer[Role::w2_weight].assign(640 * 128, 0x7E);
   const auto power = [](std::vector<std::uint8_t>& scales, std::uint32_t exponent) {
     const std::uint32_t bits = exponent << 23;
     for (unsigned shift = 0; shift < 32; shift += 8) scales.push_back(static_cast<std::uint8_t>(bits >> shift));
   };
-  for (std::uint32_t i = 0; i < 10; ++i) power(layer[Role::w13_weight_scale], 100 + i);
+  for (std::uint32_t i = 0; i < 10; ++i) power(layer[Role::w13_weight_scale], 110 + i);
   for (std::uint32_t i = 0; i < 5; ++i) power(layer[Role::w2_weight_scale], 120 + i);
-  const BackendLayout& row = backend_layout_named("DEEPGEMM", WeightFormat::fp8_block, mx::kVllm2026_08);
+  return layer;
+}
+
+TEST_CASE("DeepGEMM keeps block scales on sm90 and packs those of every row on sm100") {
+  const CanonicalLayer layer = layer_of_powers();
   Setting setting = mx::test::fp8_setting(WeightFormat::fp8_block, layer.sizes);
-  setting.arch = Arch::sm90;
-  CHECK(convert(layer, row, setting).find(Role::w13_weight_scale)->bytes == layer[Role::w13_weight_scale]);
+  for (const char* backend : {"DEEPGEMM", "BATCHED_DEEPGEMM"}) {
+    const BackendLayout& row = backend_layout_named(backend, WeightFormat::fp8_block, mx::kVllm2026_08);
+    setting.arch = Arch::sm90;
+    CHECK(convert(layer, row, setting).find(Role::w13_weight_scale)->bytes == layer[Role::w13_weight_scale]);
 
-  setting.arch = Arch::sm100;
-  const PackedLayer packed = convert(layer, row, setting);
-  // Word (p, i) at 256 p + i holds the exponents of columns 4p .. 4p+3 of row i; five columns are two words.
-  const std::vector<std::uint8_t>& words = packed.find(Role::w13_weight_scale)->bytes;
-  REQUIRE(words.size() == 2U * 256 * 4);
-  for (std::size_t p = 0; p < 2; ++p) {
-    for (std::size_t i = 0; i < 256; ++i) {
-      for (std::size_t j = 0; j < 4; ++j) REQUIRE(words[(p * 256 + i) * 4 + j] == (4 * p + j < 5 ? 100 + i / 128 * 5 + 4 * p + j : 0));
+    setting.arch = Arch::sm100;
+    const PackedLayer packed = convert(layer, row, setting);
+    // Word (p, i) at 256 p + i holds the exponents of columns 4p .. 4p+3 of row i; five columns are two words.
+    const std::vector<std::uint8_t>& words = packed.find(Role::w13_weight_scale)->bytes;
+    REQUIRE(words.size() == 2U * 256 * 4);
+    for (std::size_t p = 0; p < 2; ++p) {
+      for (std::size_t i = 0; i < 256; ++i) {
+        for (std::size_t j = 0; j < 4; ++j) REQUIRE(words[(p * 256 + i) * 4 + j] == (4 * p + j < 5 ? 110 + i / 128 * 5 + 4 * p + j : 0));
+      }
     }
+    CHECK(packed.losses.empty());
+    CHECK(restore(packed).tensors == layer.tensors);
+    setting.arch = Arch::gfx950;
+    CHECK(refuses(ErrorCode::usage, "another device: DeepGEMM has FP8 kernels", [&] { check_needs(row, setting); }));
   }
-  CHECK(packed.losses.empty());
-  CHECK(restore(packed).tensors == layer.tensors);
+}
 
-  layer[Role::w2_weight_scale][0] = 1;
-  CHECK(refuses(ErrorCode::unsupported, "scale 0 has bits 0x3c000001", [&] { convert(layer, row, setting); }));
-  setting.arch = Arch::gfx950;
-  CHECK(refuses(ErrorCode::usage, "another device: DeepGEMM has FP8 kernels", [&] { check_needs(row, setting); }));
+// s' = 2^ceil(log2(max(amax, 1e-4) / 448)) by hand.
+TEST_CASE("DeepGEMM's blocks are quantized anew for powers of two, and the loss is told") {
+  const BackendLayout& row = backend_layout_named("DEEPGEMM", WeightFormat::fp8_block, mx::kVllm2026_05);
+  CanonicalLayer layer = layer_of_powers();
+  Setting setting = mx::test::fp8_setting(WeightFormat::fp8_block, layer.sizes);
+  setting.engine = mx::kVllm2026_05;
+  setting.arch = Arch::sm90;
+  const auto set_scale = [&](std::size_t at, std::uint32_t bits) {
+    for (std::size_t b = 0; b < 4; ++b) layer[Role::w2_weight_scale][4 * at + b] = static_cast<std::uint8_t>(bits >> (8 * b));
+  };
+  const auto block = [&](std::size_t at) { return layer[Role::w2_weight].begin() + static_cast<std::ptrdiff_t>(at * 128 * 128); };
+  set_scale(0, 0x3FC00000);                // 1.5 * 448 = 672: s' = 2, 448 becomes 336
+  std::fill_n(block(1), 128 * 128, 0x38);  // ones times 2^-6, amax 2^-6: s' = 2^-14, codes 2^8
+  std::fill_n(block(2), 128 * 128, 0x80);  // zeros of either sign: amax is taken as 1e-4, s' = 2^-22
+  set_scale(3, 0x3C800001);                // the next number above 2^-6, whose logarithm in fp32 is -6
+  const PackedLayer packed = convert(layer, row, setting);
+  const std::vector<std::uint8_t>& codes = packed.find(Role::w2_weight)->bytes;
+  const std::vector<std::uint8_t>& scales = packed.find(Role::w2_weight_scale)->bytes;
+  const auto scale = [&](std::size_t at) { return scales[4 * at + 3] << 8 | scales[4 * at + 2]; };
+  CHECK(codes[0] == 0x7A);  // 320 of 320, 336 and 352: a tie goes to the even code
+  CHECK(scale(0) == 0x4000);
+  CHECK(codes[128 * 128] == 0x78);
+  CHECK(scale(1) == 0x3880);
+  CHECK(codes[2 * 128 * 128] == 0x80);
+  CHECK(scale(2) == 0x3480);
+  CHECK(scale(3) == 0x3C80);
+  CHECK(codes[3 * 128 * 128] == 0x7E);
+  CHECK(scale(4) == 124 << 7);
+  REQUIRE(packed.losses.size() == 2);
+  CHECK(packed.losses[0].role == Role::w2_weight);
+  CHECK(packed.losses[0].units == 2 * 128 * 128);
+  CHECK(packed.losses[1].units == 4);
+  CHECK(refuses(ErrorCode::usage, "quantized anew", [&] { restore(packed); }));
+
+  setting.deepgemm.e8m0 = false;
+  for (const Arch arch : {Arch::sm90, Arch::sm100}) {
+    setting.arch = arch;
+    const PackedLayer kept = convert(layer, row, setting);
+    CHECK(kept.losses.empty());
+    CHECK(kept.find(Role::w2_weight)->bytes == layer[Role::w2_weight]);
+    CHECK(kept.find(Role::w2_weight_scale)->bytes == layer[Role::w2_weight_scale]);
+  }
+  setting.deepgemm.e8m0 = true;
+  *block(4) = 0x7F;
+  CHECK(refuses(ErrorCode::unsupported, "block 4 has a NaN or an infinity: its scale is 0x7fc00000", [&] { convert(layer, row, setting); }));
 }
 
 }  // namespace
