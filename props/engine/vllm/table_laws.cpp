@@ -178,7 +178,6 @@ struct OneSidedRow {
 constexpr std::array kWithoutLayout = {
     OneSidedRow{WeightFormat::nvfp4, "EMULATION", "reads the checkpoint's tensors as they are"},
     OneSidedRow{WeightFormat::fp8_block, "TRITON BATCHED_TRITON", "reads the checkpoint's tensors as they are"},
-    OneSidedRow{WeightFormat::fp8_block, "BATCHED_DEEPGEMM", "is converted as DEEPGEMM is"},
     OneSidedRow{WeightFormat::fp8_tensor, "TRITON BATCHED_TRITON VLLM_CUTLASS BATCHED_VLLM_CUTLASS", "reads the checkpoint's tensors as they are"},
     OneSidedRow{WeightFormat::fp8_channel, "TRITON BATCHED_TRITON VLLM_CUTLASS BATCHED_VLLM_CUTLASS", "reads the checkpoint's tensors as they are"},
     OneSidedRow{WeightFormat::mxfp8, "XPU", "no public text states its conversion"},
