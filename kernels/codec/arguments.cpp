@@ -44,6 +44,11 @@ void require_workers(const Workers& workers) {
   require_runs_here(*workers.tier);
 }
 
+void refuse_code(const Format& format, std::uint32_t word, std::size_t element) {
+  refuse("element " + std::to_string(element) + " is " + std::to_string(word) + ", but codes of " + std::string(format.name) + " have " +
+         std::to_string(format.width) + " bits");
+}
+
 std::size_t word_bytes(const Format& format) {
   if (format == kF32) return 4;
   if (format == kBf16 || format == kFp16) return 2;

@@ -2,6 +2,7 @@
 // What quantize and dequantize ask of their arguments before they write anything.
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -22,6 +23,9 @@ void require_size(const Buffer& buffer, std::size_t bytes, const Shape& shape);
 void require_separate(std::span<const Buffer> buffers);
 /// Error(usage) for no threads, Error(unsupported) for a tier that does not run here.
 void require_workers(const Workers& workers);
+
+/// Throws Error(usage) for an element whose word has bits above those of a code.
+[[noreturn]] void refuse_code(const Format& format, std::uint32_t word, std::size_t element);
 
 /// Bytes of a word of an element: 4 of fp32, 2 of bf16 and fp16; Error(usage) for another format.
 std::size_t word_bytes(const Format& format);

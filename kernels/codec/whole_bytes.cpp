@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <exception>
-#include <string>
 #include <vector>
 
 #include "kernels/codec/arguments.hpp"
-#include "model/error.hpp"
+#include "kernels/pieces.hpp"
 
 namespace mx::kernels {
 namespace {
@@ -41,8 +39,7 @@ void require_codes(std::span<const std::uint8_t> codes, const Format& format, st
   if (format.width >= 8) return;
   const auto wide = std::ranges::find_if(codes, [&](unsigned code) { return code >> format.width != 0; });
   if (wide == codes.end()) return;
-  throw Error(ErrorCode::usage, "element " + std::to_string(first + static_cast<std::size_t>(wide - codes.begin())) + " is " + std::to_string(*wide) +
-                                    ", but codes of " + std::string(format.name) + " have " + std::to_string(format.width) + " bits");
+  refuse_code(format, *wide, first + static_cast<std::size_t>(wide - codes.begin()));
 }
 
 /// A matrix cut into runs of whole blocks, each a row of its own: what is packed has its blocks along the rows.
@@ -59,21 +56,9 @@ Bands bands_of(const Shape& shape, const BlockGrid& grid) {
   return {shape.rows * shape.cols, std::max(kBandElements / block, std::size_t{1}) * block, block};
 }
 
-/// Every band by one of the threads; what one throws first is thrown behind them.
 template <class Work>
 void for_each_band(const Bands& bands, int threads, const Work& work) {
-  std::exception_ptr failed;
-  const std::size_t count = bands.count();
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (std::size_t i = 0; i < count; ++i) {
-    try {
-      work(bands.first(i), bands.size(i));
-    } catch (...) {
-#pragma omp critical(mxact_whole_bytes)
-      if (!failed) failed = std::current_exception();
-    }
-  }
-  if (failed) std::rethrow_exception(failed);
+  for_each_piece(bands.count(), threads, [&](std::size_t i) { work(bands.first(i), bands.size(i)); });
 }
 
 /// The checks of what is handed over whole, before the bands.

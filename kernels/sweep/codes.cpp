@@ -4,11 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <exception>
 #include <string>
 #include <vector>
 
 #include "kernels/codec/arguments.hpp"
+#include "kernels/pieces.hpp"
 #include "kernels/sweep/encode.hpp"
 #include "model/error.hpp"
 
@@ -57,8 +57,7 @@ void require_codes(std::span<const std::uint32_t> words, const Format& format, s
   if (format.width % 8 == 0) return;
   const auto wide = std::ranges::find_if(words, [&](std::uint32_t word) { return word >> format.width != 0; });
   if (wide == words.end()) return;
-  throw Error(ErrorCode::usage, "element " + std::to_string(first + static_cast<std::size_t>(wide - words.begin())) + " is " + std::to_string(*wide) +
-                                    ", but codes of " + std::string(format.name) + " have " + std::to_string(format.width) + " bits");
+  refuse_code(format, *wide, first + static_cast<std::size_t>(wide - words.begin()));
 }
 
 std::vector<std::uint32_t> table_of(const Format& from, const Format& to, const Conversion& how) {
@@ -116,28 +115,19 @@ void convert_codes(const CodeBits& from, const Conversion& how, const CodeRoom& 
   require_separate(buffers);
   const Converter converter(*from.format, *to.format, how, count, *workers.tier);
   const auto* const f32 = reinterpret_cast<const std::uint32_t*>(from.bytes.data());  // where the source is
-  const std::size_t pieces = (count + kPiece - 1) / kPiece;
-  std::exception_ptr failed;
-#pragma omp parallel for schedule(static) num_threads(workers.threads)
-  for (std::size_t piece = 0; piece < pieces; ++piece) {
-    try {
-      alignas(64) Words words;
-      const std::size_t first = piece * kPiece;
-      const auto some = std::span(words).first(std::min(kPiece, count - first));
-      if (converter.is_fast()) {
-        converter.encode_piece({f32 + first, some.size()}, some);
-      } else {
-        read_words(from, first, some.size(), some.data());
-        require_codes(some, *from.format, first);
-        converter.convert_piece(some);
-      }
-      write_words(to, first, some.size(), some.data());
-    } catch (...) {
-#pragma omp critical(mxact_convert_codes)
-      if (!failed) failed = std::current_exception();
+  for_each_piece((count + kPiece - 1) / kPiece, workers.threads, [&](std::size_t piece) {
+    alignas(64) Words words;
+    const std::size_t first = piece * kPiece;
+    const auto some = std::span(words).first(std::min(kPiece, count - first));
+    if (converter.is_fast()) {
+      converter.encode_piece({f32 + first, some.size()}, some);
+    } else {
+      read_words(from, first, some.size(), some.data());
+      require_codes(some, *from.format, first);
+      converter.convert_piece(some);
     }
-  }
-  if (failed) std::rethrow_exception(failed);
+    write_words(to, first, some.size(), some.data());
+  });
 }
 
 }  // namespace mx::kernels

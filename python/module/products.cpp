@@ -5,8 +5,8 @@
 #include <cstring>
 #include <tuple>
 
+#include "kernels/codec/arguments.hpp"
 #include "kernels/sweep/codes.hpp"
-#include "model/error.hpp"
 #include "model/numerics/contract.hpp"
 #include "model/numerics/dot.hpp"
 #include "python/module/core.hpp"
@@ -20,10 +20,7 @@ std::vector<Value> values_of(const Format& format, std::span<const std::uint8_t>
   for (std::size_t at = 0; at < bytes.size(); at += width) {
     std::uint32_t code = 0;
     std::memcpy(&code, bytes.data() + at, width);
-    if (format.width < 32 && code >> format.width != 0) {
-      throw Error(ErrorCode::usage, "element " + std::to_string(at / width) + " is " + std::to_string(code) + ", but codes of " +
-                                        std::string(format.name) + " have " + std::to_string(format.width) + " bits");
-    }
+    if (format.width < 32 && code >> format.width != 0) kernels::refuse_code(format, code, at / width);
     values.push_back(decode(format, code));
   }
   return values;

@@ -9,6 +9,7 @@ import threading
 import time
 
 import numpy as np
+import pytest
 
 import mxact
 from conftest import hard_f32
@@ -30,6 +31,21 @@ def test_results_do_not_depend_on_threads() -> None:
             q = mxact.quantize(x, "mxfp4", profile="torchao-rceil")
             answers.append((q.codes.tobytes(), q.scales.tobytes(), mxact.dequantize(q).tobytes(), mxact.convert(x, "e5m2").tobytes()))
         assert answers[0] == answers[1] == answers[2]
+    finally:
+        mxact.threads(before)
+
+
+def test_the_first_wrong_code_is_named_by_any_number_of_threads() -> None:
+    codes = np.zeros((4096, 1024), np.uint8)
+    codes[1000, 3] = codes[4000, 0] = 16
+    q = mxact.Quantized(codes, np.zeros((4096, 32), np.uint8), None, "mxfp4", "ocp", "f32", 1)
+    before = mxact.threads()
+    try:
+        for count in (1, 4):
+            mxact.threads(count)
+            for call in (lambda: mxact.convert(codes, "f32", source="e2m1"), lambda: mxact.dequantize(q)):
+                with pytest.raises(mxact.Error, match="element 1024003 is 16, but codes of e2m1 have 4 bits"):
+                    call()
     finally:
         mxact.threads(before)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -108,12 +109,12 @@ def without_head(document: dict[str, Any]) -> dict[str, Any]:
 def test_choices_of_the_example_deployments(examples: list[Path]) -> None:
     tried = 0
     for path in examples:
-        for engine in mxact.engines()[:2]:
+        for engine in mxact.engines():
             for strict in (False, True):
                 try:
                     answer = mxact.select(path, engine=engine, strict=strict)
-                except mxact.Error as error:  # a simulation's file, or no such oracle in that version
-                    assert error.code in ("input", "unsupported"), error
+                except mxact.Error as error:
+                    assert engine != "vllm@2026-05" and str(error).startswith(f"{engine} has no tables of oracle"), error
                     continue
                 words = ["select", str(path), "--engine", engine, *(["--strict"] if strict else [])]
                 assert answer == without_head(program(*words, status=0 if "choice" in answer else 4))
@@ -153,23 +154,37 @@ def test_a_dict_is_a_file() -> None:
         assert (refused.value.code, refused.value.place) == ("input", "deployment")
 
 
+def nearest_f32(exact: Fraction) -> np.float32:
+    """The nearest fp32 number, of two equally near ones the even one, for what is not too large for fp32."""
+    size = abs(exact)
+    exponent = size.numerator.bit_length() - size.denominator.bit_length()
+    exponent -= size < Fraction(2) ** exponent
+    step = Fraction(2) ** (max(exponent, -126) - 23)
+    return np.float32(float(round(exact / step) * step))
+
+
+def test_the_nearest_fp32_number() -> None:
+    one = Fraction(1 << 24)
+    for numerator, nearest in [(one + 1, 1 << 24), (one + 2, (1 << 24) + 2), (one + 3, (1 << 24) + 4), (one + Fraction(101, 100), (1 << 24) + 2), (1 - one * 2 - 3, 2 - one * 2 - 4)]:
+        assert nearest_f32(Fraction(numerator)) == np.float32(float(nearest))
+    tiny = Fraction(1, 1 << 149)
+    assert [nearest_f32(tiny * part).view(np.uint32) for part in (Fraction(1, 2), Fraction(51, 100), Fraction(3, 2), Fraction(1))] == [0, 1, 2, 1]
+
+
 def test_dot_products_of_the_contracts() -> None:
     # By hand: 1 * 2 + 3 * 4, exact in every contract that takes fp32 numbers.
     a, b = np.float32([1, 3]), np.float32([2, 4])
     assert mxact.dot(a, b, "exact") == np.float32(14)
     assert mxact.dot(a, b, "exact", c=1, bias=0.5) == np.float32(15.5)
     # An exact sum in Python's own rationals, rounded once.
-    from fractions import Fraction
-
     x, y = finite_f32(64, 1), finite_f32(64, 2)
     x, y = np.clip(x, -1e9, 1e9), np.clip(y, -1e9, 1e9)
     total = sum(Fraction(float(p)) * Fraction(float(r)) for p, r in zip(x, y, strict=True))
-    low, high = np.float32(float(total)), mxact.dot(x, y, "exact")
-    assert abs(Fraction(float(high)) - total) <= abs(Fraction(float(low)) - total)
+    assert mxact.dot(x, y, "exact").view(np.uint32) == nearest_f32(total).view(np.uint32)
     q = mxact.quantize(x, "mxfp4"), mxact.quantize(y, "mxfp4")
     numbers = [mxact.dequantize(one).astype(np.float64) for one in q]
     exact = sum(Fraction(p) * Fraction(r) for p, r in zip(*(one.tolist() for one in numbers), strict=True))
-    assert mxact.dot(*q, "exact") == np.float32(float(exact))
+    assert mxact.dot(*q, "exact").view(np.uint32) == nearest_f32(exact).view(np.uint32)
 
 
 def test_names_are_those_of_the_program() -> None:
