@@ -48,7 +48,8 @@ struct ConversionComparison {
 std::vector<DifferenceClass> conversion_classes();
 
 /// Every code of `from` (all 2^32 patterns of f32, all 65536 of bf16 and fp16) through both conversions, by all threads; the result does not depend
-/// on how many. Throws Error(usage) for stochastic conversions: their result is not a function of the input.
+/// on how many. A conversion with itself is not computed. Throws Error(usage) for stochastic conversions: their result is not a function of the
+/// input.
 ConversionComparison compare_conversions(const Conversion& first, const Conversion& second, const Format& from, const Format& to,
                                          const Progress& progress = {});
 
@@ -94,7 +95,8 @@ struct RecipeComparison {
 
 std::vector<DifferenceClass> recipe_classes();
 
-/// Every code of `from` as the x of one block through both recipes of the same block format, by the model, by all threads.
+/// Every code of `from` as the x of one block through both recipes of the same block format, by the model, by all threads: the ends of each run of
+/// neighbours that make the same are computed, since scales and codes are monotonic within a binade.
 /// Throws Error(usage) for recipes of different block formats and for what quantize_block refuses.
 RecipeComparison compare_recipes(const RecipeSide& first, const RecipeSide& second, const Format& from, const BlockPattern& pattern,
                                  const Progress& progress = {});

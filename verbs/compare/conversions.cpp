@@ -183,6 +183,7 @@ ConversionComparison compare_conversions(const Conversion& first, const Conversi
   result.inputs = pattern_count(from);
   result.twin = from == kF32 && kernels::has_encode(to, first) && kernels::has_encode(to, second);
   for (const ClassRow& row : kClasses) result.classes.push_back({row.difference, 0, {}});
+  if (&first == &second) return result;
   const auto run = [&](std::uint64_t begin, std::uint64_t inputs) {
     return result.twin ? piece_by_twin(begin, inputs, first, second, range) : piece_by_model(begin, inputs, first, second, from, range);
   };

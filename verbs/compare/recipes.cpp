@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <string>
 
 #include "model/error.hpp"
@@ -112,13 +113,21 @@ struct Counted {
 };
 using Tally = std::array<Counted, kClasses.size()>;
 
-void count(Tally& tally, const Difference& difference, std::uint32_t input, const BlockFormat& format) {
+/// So many neighbours from `input` on, which differ alike.
+void count(Tally& tally, const Difference& difference, std::uint32_t input, std::uint64_t blocks, const BlockFormat& format) {
   std::size_t row = 0;
   while (!kClasses[row].takes(difference, format)) ++row;
   Counted& counted = tally[row];
-  if (counted.blocks++ == 0) counted.example = BlockExample{input, difference.first, difference.second};
-  counted.scales += scales_differ(difference) ? 1U : 0U;
-  counted.codes += codes_differ(difference) ? 1U : 0U;
+  if (counted.blocks == 0) counted.example = BlockExample{input, difference.first, difference.second};
+  counted.blocks += blocks;
+  counted.scales += scales_differ(difference) ? blocks : 0U;
+  counted.codes += codes_differ(difference) ? blocks : 0U;
+}
+
+/// Behind the last pattern of x's sign and exponent; zero and infinity stand alone.
+std::uint64_t end_of_binade(std::uint64_t x, const Format& from) {
+  const std::uint64_t mantissas = std::uint64_t{1} << static_cast<unsigned>(from.mantissa_bits);
+  return x % mantissas == 0 ? x + 1 : (x / mantissas + 1) * mantissas;
 }
 
 /// The recipe on blocks of two: x and one that stands for all others, which are alike and get the same code.
@@ -171,11 +180,22 @@ RecipeComparison compare_recipes(const RecipeSide& first, const RecipeSide& seco
   const std::uint32_t rest_magnitude = to_f32(pattern.rest, from) & kMagnitude;
   const auto run = [&](std::uint64_t begin, std::uint64_t blocks) {
     Tally tally{};
-    for (std::uint64_t i = begin; i < begin + blocks; ++i) {
-      const auto x = static_cast<std::uint32_t>(i);
+    // Within a binade a scale never falls when x grows, and under one scale a code never steps back: what x makes, it makes until it is left for
+    // good.
+    for (std::uint64_t first_of_run = begin; first_of_run < begin + blocks;) {
+      const auto x = static_cast<std::uint32_t>(first_of_run);
       const Side a = quantize_first(x, pattern.rest, from);
       const Side b = quantize_second(x, pattern.rest, from);
-      if (a != b) count(tally, {std::max(to_f32(x, from) & kMagnitude, rest_magnitude), a, b}, x, format);
+      const auto makes_the_same = [&](std::uint64_t other) {
+        const auto y = static_cast<std::uint32_t>(other);
+        return quantize_first(y, pattern.rest, from) == a && quantize_second(y, pattern.rest, from) == b;
+      };
+      const std::uint64_t end = std::min(begin + blocks, end_of_binade(first_of_run, from));
+      const auto others = std::views::iota(first_of_run + 1, end);
+      const std::uint64_t next = others.empty() || makes_the_same(end - 1) ? end : *std::ranges::partition_point(others, makes_the_same);
+      const Difference difference{std::max(to_f32(x, from) & kMagnitude, rest_magnitude), a, b};
+      if (a != b) count(tally, difference, x, next - first_of_run, format);
+      first_of_run = next;
     }
     return tally;
   };

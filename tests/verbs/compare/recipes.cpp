@@ -1,11 +1,15 @@
 // Comparing block recipes: counts over all bf16 inputs against what the rules say about them.
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
 #include "tests/catch.hpp"
+#include "tests/counts.hpp"
 #include "verbs/compare/compare.hpp"
 
 namespace {
@@ -32,6 +36,33 @@ mx::Recipe with_element(const mx::Recipe& recipe, const mx::Conversion& element)
   mx::Recipe changed = recipe;
   std::get<mx::MxRecipe>(changed.how).elements->step.encode = element;
   return changed;
+}
+
+/// What a recipe needs of the tensor, some usual number for each.
+mx::golden::RecipeSide side_of(const mx::Recipe& recipe) {
+  mx::golden::RecipeSide side{&recipe, {}};
+  const mx::TensorNeeds needs = mx::tensor_needs(recipe);
+  if (needs.encode) side.tensor.encode = 0x43A80000U;  // 336
+  if (needs.decode) side.tensor.decode = 0x3C23D70AU;  // 0.01
+  return side;
+}
+
+/// Blocks of two, each quantized on its own.
+std::uint64_t differing_one_by_one(const mx::golden::RecipeSide& first, const mx::golden::RecipeSide& second, std::uint32_t rest, bool scales_alone) {
+  mx::BlockFormat format = *first.recipe->format;
+  format.block = 2;
+  const auto made = [&](const mx::golden::RecipeSide& side, std::uint32_t x) {
+    const mx::Recipe pair{&format, side.recipe->how, side.recipe->source};
+    const std::array<std::uint32_t, 2> block{x, rest};
+    if (scales_alone) return mx::QuantizedBlock{mx::block_scale(block, mx::kBf16, pair, side.tensor), {}};
+    return mx::quantize_block(block, mx::kBf16, pair, side.tensor);
+  };
+  std::uint64_t differing = 0;
+  for (std::uint32_t x = 0; x < 65536; ++x) {
+    const mx::QuantizedBlock a = made(first, x), b = made(second, x);
+    differing += a.scale != b.scale || a.codes != b.codes ? 1U : 0U;
+  }
+  return differing;
 }
 
 }  // namespace
@@ -112,4 +143,27 @@ TEST_CASE("what stands for the rest of a block gets the code that the rest gets"
 TEST_CASE("recipes of different block formats cannot be compared") {
   const mx::Profile& ocp = mx::profile_named("ocp");
   CHECK_THROWS_AS(compare_recipes({&mx::recipe(ocp, mx::kMxfp4), {}}, {&mx::recipe(ocp, mx::kMxfp8E4m3), {}}, mx::kBf16, {}), mx::Error);
+}
+
+TEST_CASE("runs of neighbours: every pair of recipes differs on as many blocks as one by one") {
+  // Every bf16 pattern, alone in its block and beside another number.
+  int pairs = 0;
+  mx::test::EveryNth picked(5);
+  for (const mx::BlockFormat& format : mx::all_block_formats()) {
+    std::vector<mx::golden::RecipeSide> sides;
+    for (const mx::Profile& profile : mx::all_profiles()) {
+      const mx::Recipe* const recipe = mx::find_recipe(profile, format);
+      if (recipe != nullptr && mx::takes_source(*recipe, mx::kBf16)) sides.push_back(side_of(*recipe));
+    }
+    for (std::size_t i = 1; i < sides.size(); ++i) {
+      if (!picked()) continue;
+      for (const std::uint32_t rest : {0U, 0x3FABU}) {
+        INFO(format.name << " " << i << " beside " << rest);
+        const RecipeComparison result = compare_recipes(sides[i - 1], sides[i], mx::kBf16, {rest});
+        CHECK(result.differing == differing_one_by_one(sides[i - 1], sides[i], rest, result.scales_alone));
+        ++pairs;
+      }
+    }
+  }
+  CHECK(pairs > 0);
 }
