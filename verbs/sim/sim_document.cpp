@@ -186,9 +186,15 @@ CheckEnd end_of(sim::LinkState state) {
   return state == sim::LinkState::broken ? CheckEnd::failed : state == sim::LinkState::skipped ? CheckEnd::skipped : CheckEnd::passed;
 }
 
-CheckEnd end_of(const sim::ComparedCell& cell) {
-  if (!cell.simulation.result) return CheckEnd::skipped;
-  return !cell.works() ? CheckEnd::failed : cell.is_mistrusted() ? CheckEnd::mistrusted : CheckEnd::passed;
+/// Cells that the engine does not choose fail nothing, here as in the exit code.
+sim::JunitCase case_of(const sim::ComparedCell& cell) {
+  const CheckEnd end = !cell.simulation.result ? CheckEnd::skipped
+                       : !cell.works()         ? CheckEnd::failed
+                       : cell.is_mistrusted()  ? CheckEnd::mistrusted
+                                               : CheckEnd::passed;
+  const bool counts = cell.answer == sim::CellAnswer::chosen || end == CheckEnd::passed || end == CheckEnd::skipped;
+  return {"mxact.sim." + cell.backend, std::string(cell.spread->name), counts ? end : CheckEnd::skipped,
+          (counts ? "" : "not the engine's choice: ") + cell.verdict(), why_text(cell)};
 }
 
 /// Of a cell that was reported: whether it works, and why not.
@@ -265,7 +271,7 @@ Document comparison_document(const sim::Scenario& scenario, const sim::Compariso
                why.empty() ? Cell::none() : Cell(why),
                cell.simulation.result ? Cell(result_json(*cell.simulation.result)) : Cell::none()});
     last = cell.backend;
-    document.cases.push_back({"mxact.sim." + cell.backend, std::string(cell.spread->name), end_of(cell), cell.verdict(), why});
+    document.cases.push_back(case_of(cell));
   }
   document.table(std::move(table));
   document.line();
