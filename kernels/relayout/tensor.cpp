@@ -24,7 +24,9 @@ bool is(const Layout& layout, const Layout& row_major) {
 
 std::vector<std::uint8_t> whole(const TensorMove& move, std::span<const std::uint8_t> source) {
   std::vector<std::uint8_t> target = zeros(static_cast<std::size_t>(move.target_bytes()));
-  move.run(source, target, omp_get_max_threads());
+  // Waking threads, and letting them wait for each other, takes longer than moving few bytes.
+  constexpr std::size_t kWorthThreads = std::size_t{1} << 20;
+  move.run(source, target, source.size() < kWorthThreads ? 1 : omp_get_max_threads());
   return target;
 }
 

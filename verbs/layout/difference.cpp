@@ -19,6 +19,7 @@ using layout::Axis;
 using layout::Digit;
 using layout::Layout;
 
+constexpr std::int64_t kChunk = 4096;  // addresses that are read at once, and a few more where grains differ
 constexpr std::int64_t kBehind = std::numeric_limits<std::int64_t>::min();
 
 std::string shape_text(const Layout& layout) {
@@ -35,15 +36,17 @@ class FineMap {
   std::int64_t size() const { return map_.size() * parts_; }
   std::int64_t parts() const { return parts_; }
   /// Entries from `first` on, a multiple of the parts; kBehind after the end.
-  void read(std::int64_t first, std::span<std::int64_t> out) {
+  void read(std::int64_t first, std::span<std::int64_t> out) const {
     const std::int64_t begin = first / parts_;
-    const std::int64_t count = std::clamp<std::int64_t>(map_.size() - begin, 0, static_cast<std::int64_t>(out.size()) / parts_);
-    entries_.resize(static_cast<std::size_t>(count));
-    if (count > 0) map_.read(begin, entries_);
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      const std::size_t whole = i / static_cast<std::size_t>(parts_);
-      const std::int64_t entry = whole < entries_.size() ? entries_[whole] : kBehind;
-      out[i] = entry < 0 ? entry : entry * parts_ + static_cast<std::int64_t>(i) % parts_;
+    const auto count = static_cast<std::size_t>(std::clamp<std::int64_t>(map_.size() - begin, 0, static_cast<std::int64_t>(out.size()) / parts_));
+    const auto parts = static_cast<std::size_t>(parts_);
+    // The whole entries stand in front; from the last on each becomes its parts.
+    if (count > 0) map_.read(begin, out.first(count));
+    std::ranges::fill(out.subspan(count * parts), kBehind);
+    if (parts == 1) return;
+    for (std::size_t whole = count; whole-- > 0;) {
+      const std::int64_t entry = out[whole];
+      for (std::size_t part = parts; part-- > 0;) out[whole * parts + part] = entry < 0 ? entry : entry * parts_ + static_cast<std::int64_t>(part);
     }
   }
   /// What lies at a fine address.
@@ -55,7 +58,6 @@ class FineMap {
   const Layout& layout_;
   AddressMap map_;
   std::int64_t parts_;
-  std::vector<std::int64_t> entries_;
 };
 
 /// What two layouts hold at one address.
@@ -66,6 +68,22 @@ struct Pair {
 
 /// The next element, or more of the same padding.
 bool follows(std::int64_t entry, std::int64_t before) { return entry < 0 ? entry == before : entry == before + 1; }
+
+/// Addresses from `first` on that hold different entries, by all threads.
+std::int64_t differing_from(std::int64_t first, const FineMap& a, const FineMap& b, std::int64_t chunk, std::int64_t addresses) {
+  const std::int64_t count = std::max<std::int64_t>(0, (addresses - first + chunk - 1) / chunk);
+  std::int64_t differing = 0;
+#pragma omp parallel for schedule(static) reduction(+ : differing)
+  for (std::int64_t i = 0; i < count; ++i) {
+    thread_local std::vector<std::int64_t> entries_a, entries_b;
+    entries_a.resize(static_cast<std::size_t>(chunk));
+    entries_b.resize(static_cast<std::size_t>(chunk));
+    a.read(first + i * chunk, entries_a);
+    b.read(first + i * chunk, entries_b);
+    for (std::size_t k = 0; k < entries_a.size(); ++k) differing += entries_a[k] != entries_b[k] ? 1 : 0;
+  }
+  return differing;
+}
 
 std::vector<Digit> without(const std::vector<Digit>& digits, const std::vector<Digit>& others) {
   std::vector<Digit> out;
@@ -89,19 +107,22 @@ LayoutDifference difference(const Subject& a, const Subject& b, std::size_t most
     return result;
   }
   result.grain_bits = std::gcd(a.layout.grain_bits(), b.layout.grain_bits());
-  FineMap map_a(a.layout, result.grain_bits);
-  FineMap map_b(b.layout, result.grain_bits);
+  const FineMap map_a(a.layout, result.grain_bits);
+  const FineMap map_b(b.layout, result.grain_bits);
   result.addresses = std::max(map_a.size(), map_b.size());
-  const std::int64_t chunk = 64 * map_a.parts() * map_b.parts();
+  const std::int64_t whole = map_a.parts() * map_b.parts();
+  const std::int64_t chunk = (kChunk + whole - 1) / whole * whole;
   std::vector<std::int64_t> entries_a(static_cast<std::size_t>(chunk));
   std::vector<std::int64_t> entries_b(static_cast<std::size_t>(chunk));
   Pair last{};
   std::int64_t length = 0;
   std::size_t runs = 0;
   std::int64_t last_address = -1;
-  for (std::int64_t first = 0; first < result.addresses; first += chunk) {
+  std::int64_t first = 0;
+  for (; first < result.addresses && runs <= most; first += chunk) {
     map_a.read(first, entries_a);
     map_b.read(first, entries_b);
+    if (entries_a == entries_b) continue;
     for (std::size_t i = 0; i < entries_a.size(); ++i) {
       const Pair pair{entries_a[i], entries_b[i]};
       if (pair.a == pair.b) continue;
@@ -120,6 +141,7 @@ LayoutDifference difference(const Subject& a, const Subject& b, std::size_t most
       if (runs <= most) result.first.back().count = length;
     }
   }
+  result.differing += differing_from(first, map_a, map_b, chunk, result.addresses);
   const auto digits_a = a.layout.digits();
   const auto digits_b = b.layout.digits();
   if (result.differing > 0 && digits_a && digits_b && a.layout.grain_bits() == b.layout.grain_bits()) {
