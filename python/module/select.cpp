@@ -1,8 +1,18 @@
 // What an engine answers for a deployment.
 
-#include <filesystem>
+#include "model/engine/vllm/select.hpp"
 
+#include <nanobind/stl/tuple.h>
+
+#include <filesystem>
+#include <tuple>
+
+#include "model/audit/deployment_text.hpp"
+#include "model/deployment/deployment.hpp"
 #include "model/deployment/version.hpp"
+#include "model/deployment/vocabulary.hpp"
+#include "model/engine/vllm/env.hpp"
+#include "model/engine/vllm/tables.hpp"
 #include "python/module/core.hpp"
 #include "sim/deployment_file.hpp"
 #include "verbs/select/answer.hpp"
@@ -40,9 +50,53 @@ nb::dict select_dict(const nb::dict& deployment, const std::optional<std::string
   return answer_of([&] { return sim::deployment_file_of(object, "deployment", oracle, engine_of(engine)); }, strict);
 }
 
+/// The names that a deployment is made of; of the oracle's own, "oracles" has the names of `backend` for each.
+nb::dict deployment_words(const std::optional<std::string>& engine) {
+  Json platforms = Json::array();
+  for (const oracle::PlatformPreset& preset : oracle::all_platforms()) platforms.push_back(preset.name);
+  Json software = Json::array();
+  for (const oracle::SoftwareRow& row : oracle::software_rows()) software.push_back(row.name);
+  Json oracles = Json::object();
+  for (const std::string_view name : oracle::oracle_names()) {
+    const oracle::OracleTables* const tables = oracle::find_tables(engine_of(engine), name);
+    if (tables != nullptr) oracles[std::string(name)] = oracle::user_names(*tables);
+  }
+  return nb::borrow<nb::dict>(to_python({{"platform", platforms},
+                                         {"software", software},
+                                         {"oracles", oracles},
+                                         {"activation", oracle::activation_names()},
+                                         {"routing", oracle::routing_names()},
+                                         {"dtype", oracle::dtype_names()},
+                                         {"all2all", oracle::all2all_names()},
+                                         {"key", oracle::quant_key_names()},
+                                         {"quantization_override", oracle::override_names()},
+                                         {"quant_method", oracle::quant_method_names()},
+                                         {"env", oracle::env_names()}}));
+}
+
+/// The deployment as a line that `mxact select` reads.
+std::string deployment_line(const nb::dict& deployment, const std::optional<std::string>& engine, const std::string& oracle) {
+  const DeploymentFile file = sim::deployment_file_of(to_json(deployment, "deployment"), "deployment", oracle, engine_of(engine));
+  return oracle::info_text(file.engine, file.oracle, file.deployment);
+}
+
+/// Class, need, statement and consequence of what a choice of the backend breaks whatever class of it runs.
+std::optional<std::tuple<std::string, std::string, std::string, std::string>> broken_need(const nb::dict& deployment,
+                                                                                          const std::optional<std::string>& engine,
+                                                                                          const std::string& oracle, const std::string& backend) {
+  const DeploymentFile file = sim::deployment_file_of(to_json(deployment, "deployment"), "deployment", oracle, engine_of(engine));
+  const std::optional<sim::BrokenNeed> broken = sim::broken_by(file, backend);
+  if (!broken) return std::nullopt;
+  return std::tuple(std::string(broken->kernel_class), std::string(broken->need->id), std::string(broken->need->statement),
+                    std::string(broken->need->consequence));
+}
+
 }  // namespace
 
 void bind_select(nb::module_& module) {
+  module.def("deployment_words", deployment_words, nb::arg("engine").none());
+  module.def("deployment_line", deployment_line, nb::arg("deployment"), nb::arg("engine").none(), nb::arg("oracle"));
+  module.def("broken_need", broken_need, nb::arg("deployment"), nb::arg("engine").none(), nb::arg("oracle"), nb::arg("backend"));
   module.def("select_file", select_file, nb::arg("path"), nb::arg("engine").none(), nb::arg("oracle"), nb::arg("strict"));
   module.def("select_text", select_text, nb::arg("text"), nb::arg("engine").none(), nb::arg("oracle"), nb::arg("strict"));
   module.def("select_dict", select_dict, nb::arg("deployment"), nb::arg("engine").none(), nb::arg("oracle"), nb::arg("strict"));

@@ -37,5 +37,5 @@ CXX=$compiler "$work/venv/bin/pip" wheel --quiet --disable-pip-version-check --n
 cd "$work"
 export MXACT_PROGRAM=$build/cli/mxact MXACT_SOURCE=$source PYTHONDONTWRITEBYTECODE=1
 "$work/venv/bin/ruff" check --no-cache "$source/python"
-"$work/venv/bin/mypy" --cache-dir "$work/mypy" --no-error-summary -p mxact
+"$work/venv/bin/mypy" --cache-dir "$work/mypy" --no-error-summary -p mxact -p mxact_pytest
 "$work/venv/bin/python" -m pytest -q -p no:cacheprovider --rootdir "$source" "$source/python/tests" "$@"

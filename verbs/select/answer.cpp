@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "model/audit/placement.hpp"
 #include "model/error.hpp"
 
 namespace mx::sim {
@@ -82,6 +83,17 @@ Table trace_of(const oracle::Decision& decision) {
 }
 
 }  // namespace
+
+std::optional<BrokenNeed> broken_by(const DeploymentFile& file, std::string_view backend) {
+  const oracle::OracleTables& tables = oracle::tables_of(file.engine, file.oracle);
+  std::optional<BrokenNeed> first;
+  for (const std::string_view kernel_class : oracle::backend_named(tables, backend).classes) {
+    const oracle::KernelNeed* const need = oracle::first_broken_need(oracle::place(tables, file.deployment, backend, kernel_class));
+    if (need == nullptr) return std::nullopt;
+    if (!first) first = BrokenNeed{kernel_class, need};
+  }
+  return first;
+}
 
 SelectAnswer ask(const DeploymentFile& file, bool strict) {
   constexpr oracle::Detail kTexts = oracle::Detail::texts;

@@ -1,8 +1,12 @@
 #pragma once
 // What an engine answers for a deployment, and the document that says it: `mxact select`, and a dict in Python.
 
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "model/audit/needs.hpp"
 #include "model/audit/resolve.hpp"
 #include "model/audit/strict.hpp"
 #include "sim/deployment_file.hpp"
@@ -18,6 +22,15 @@ struct SelectAnswer {
 
 /// Asks the oracle of the file; `strict`: never a backend whose kernel's needs are broken. Throws as select does.
 SelectAnswer ask(const DeploymentFile& file, bool strict);
+
+/// What a choice of a backend breaks.
+struct BrokenNeed {
+  std::string_view kernel_class;
+  const oracle::KernelNeed* need;
+};
+/// The need that the first class of a backend breaks, when each of its classes breaks one for this deployment; nothing when some class keeps all.
+/// Throws Error(usage) for a backend that is none of the oracle's.
+std::optional<BrokenNeed> broken_by(const DeploymentFile& file, std::string_view backend);
 
 /// "engine", "oracle", the two keys, "choice" with "setup" or "refusal", "failure", "trace"; under `strict` also "skipped". `explain`: the text has
 /// the trace and the setup too.

@@ -1,0 +1,126 @@
+// mxact_planted FAULT: a quantizer and an oracle with one planted fault, as somebody else's program. Python's tests hold it to the laws that the
+// package has for the outside. A request is a line of JSON, then as many bytes as its "bytes" says; so is an answer, which has "error" where there is
+// none.
+
+#include <cstdio>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "kernels/codec/whole_bytes.hpp"
+#include "model/engine/vllm/select.hpp"
+#include "model/error.hpp"
+#include "model/fault.hpp"
+#include "model/numerics/profile.hpp"
+#include "props/faults.hpp"
+#include "sim/deployment_file.hpp"
+#include "support/json.hpp"
+
+namespace {
+
+using namespace mx;
+using sim::Json;
+
+struct Answer {
+  Json head = Json::object();
+  std::vector<std::uint8_t> bytes;
+};
+
+std::optional<std::uint32_t> number_of(const Json& request, const char* key) {
+  return request[key].is_null() ? std::nullopt : std::optional(request[key].get<std::uint32_t>());
+}
+
+/// The model's own recipe block by block: the kernels are a second program, which faults of the model leave alone.
+void quantize_by_model(const std::vector<std::uint8_t>& elements, const kernels::Shape& shape, const Format& source, const Recipe& recipe,
+                       const TensorScale& tensor, std::uint8_t* codes, std::uint8_t* scales) {
+  const BlockFormat& format = *recipe.format;
+  const std::size_t word = source == kF32 ? 4 : 2;
+  const std::size_t scale_bytes = *format.scale == kF32 ? 4 : 1;
+  const auto block_rows = static_cast<std::size_t>(format.block_rows);
+  const std::size_t columns = format.block == 0 ? shape.cols : static_cast<std::size_t>(format.block) / block_rows;
+  for (std::size_t row = 0; row < shape.rows; row += block_rows) {
+    for (std::size_t column = 0; column < shape.cols; column += columns) {
+      std::vector<std::uint32_t> block;
+      std::vector<std::size_t> places;
+      for (std::size_t i = 0; i < block_rows * columns; ++i) {
+        places.push_back((row + i / columns) * shape.cols + column + i % columns);
+        std::uint32_t bits = 0;
+        for (std::size_t byte = 0; byte < word; ++byte) bits |= static_cast<std::uint32_t>(elements[places.back() * word + byte]) << 8 * byte;
+        block.push_back(bits);
+      }
+      const QuantizedBlock quantized = quantize_block(block, source, recipe, tensor);
+      for (std::size_t i = 0; i < places.size(); ++i) codes[places[i]] = static_cast<std::uint8_t>(quantized.codes[i]);
+      for (std::size_t byte = 0; byte < scale_bytes; ++byte) *scales++ = static_cast<std::uint8_t>(quantized.scale >> 8 * byte);
+    }
+  }
+}
+
+Answer quantize(const Json& request, const std::vector<std::uint8_t>& elements) {
+  const Format& source = format_named(request["source"].text());
+  const Recipe& recipe = mx::recipe(profile_named(request["profile"].text()), block_format_named(request["format"].text()), source);
+  const kernels::Shape shape{request["rows"].get<std::size_t>(), request["cols"].get<std::size_t>()};
+  const TensorScale tensor{number_of(request, "encode"), number_of(request, "decode"), number_of(request, "amax_bound")};
+  const kernels::QuantizedSizes sizes = kernels::whole_byte_sizes(shape, *recipe.format);
+  Answer answer;
+  answer.bytes.resize(sizes.codes + sizes.scales);
+  std::uint8_t* const scales = answer.bytes.data() + sizes.codes;
+  if (request["kernels"].flag()) {
+    // Words begin at multiples of their size.
+    std::vector<std::uint32_t> words((elements.size() + 3) / 4);
+    std::copy(elements.begin(), elements.end(), reinterpret_cast<std::uint8_t*>(words.data()));
+    std::vector<std::uint32_t> scale_words((sizes.scales + 3) / 4);
+    const std::span scale_room(reinterpret_cast<std::uint8_t*>(scale_words.data()), sizes.scales);
+    kernels::quantize_whole_bytes({&source, std::as_bytes(std::span(words)).first(elements.size())}, shape, recipe, tensor,
+                                  {std::span(answer.bytes).first(sizes.codes), scale_room}, {&kernels::isa_tier(), 1});
+    std::copy(scale_room.begin(), scale_room.end(), scales);
+  } else {
+    quantize_by_model(elements, shape, source, recipe, tensor, answer.bytes.data(), scales);
+  }
+  return answer;
+}
+
+Answer select(const Json& request) {
+  const sim::DeploymentFile file = sim::deployment_file_of(request["deployment"], "deployment", request["oracle"].text(), kDefaultEngine);
+  const oracle::Decision decision = oracle::select(file.engine, file.oracle, file.deployment);
+  Answer answer;
+  if (decision.choice) answer.head["backend"] = decision.choice->backend;
+  return answer;
+}
+
+Answer answer_to(const Json& request, const std::vector<std::uint8_t>& bytes) {
+  try {
+    return request["op"].text() == "select" ? select(request) : quantize(request, bytes);
+  } catch (const Error& error) {
+    Answer answer;
+    answer.head["error"] = error.what();
+    return answer;
+  }
+}
+
+void plant(const std::string& id) {
+  for (const props::FaultRow& row : props::all_faults()) {
+    if (row.id == id) return fault::set_active(row.fault);
+  }
+  if (id != "none") throw Error(ErrorCode::usage, "unknown fault '" + id + "'");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    plant(argc == 2 ? argv[1] : "");
+    for (std::string line; std::getline(std::cin, line);) {
+      const Json request = sim::parse_json(line, {.bytes = std::uint64_t{1} << 20, .depth = 8}, "request");
+      std::vector<std::uint8_t> bytes(request["bytes"].get<std::size_t>());
+      std::cin.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+      Answer answer = answer_to(request, bytes);
+      answer.head["bytes"] = answer.bytes.size();
+      std::cout << answer.head.dump() << '\n';
+      std::cout.write(reinterpret_cast<const char*>(answer.bytes.data()), static_cast<std::streamsize>(answer.bytes.size())).flush();
+    }
+    return 0;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return static_cast<int>(error.code());
+  }
+}
