@@ -36,6 +36,7 @@ sim::Json to_json(nb::handle value, const std::string& where, const std::string&
 
 void bind_blocks(nb::module_& module);
 void bind_conversions(nb::module_& module);
+void bind_layers(nb::module_& module);
 void bind_products(nb::module_& module);
 void bind_select(nb::module_& module);
 void bind_tables(nb::module_& module);

@@ -44,6 +44,7 @@ NB_MODULE(_core, module) {
   nb::register_exception_translator(translate);
   bind_blocks(module);
   bind_conversions(module);
+  bind_layers(module);
   bind_products(module);
   bind_select(module);
   bind_tables(module);

@@ -13,6 +13,7 @@ from importlib.metadata import version as _version
 from mxact._blocks import Quantized, TensorScale, dequantize, quantize
 from mxact._conversions import convert
 from mxact._error import Error
+from mxact._layers import Loss, Packed, pack, unpack
 from mxact._products import dot
 from mxact._select import select
 from mxact._tables import backends, block_formats, contracts, engines, formats, layouts, profiles, threads
@@ -24,6 +25,8 @@ except _PackageNotFoundError:  # run from a build folder
 
 __all__ = [
     "Error",
+    "Loss",
+    "Packed",
     "Quantized",
     "TensorScale",
     "backends",
@@ -35,8 +38,10 @@ __all__ = [
     "engines",
     "formats",
     "layouts",
+    "pack",
     "profiles",
     "quantize",
     "select",
     "threads",
+    "unpack",
 ]

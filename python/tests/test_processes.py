@@ -55,6 +55,10 @@ def test_a_forked_child_has_one_thread_and_ends() -> None:
         import os, numpy, mxact
         x = numpy.random.default_rng(0).standard_normal((512, 512), dtype=numpy.float32)
         mxact.threads(4)
+        weights = numpy.random.default_rng(0).integers(0, 256, (2, 256, 512), dtype=numpy.uint8)
+        scales = weights[:, :, :32] >> 1
+        layer = {"w13_weight": weights, "w13_weight_scale": scales, "w2_weight": weights[:, :, :64].repeat(4, 1), "w2_weight_scale": scales[:, :, :4].repeat(4, 1)}
+        memory = mxact.pack(layer, "FLASHINFER_TRTLLM_MXFP4_BF16", order="standard")["w13_weight"].tobytes()
         first = mxact.quantize(x, "mxfp4", profile="torchao-rceil").codes.tobytes()
         child = os.fork()
         if child == 0:
@@ -64,6 +68,7 @@ def test_a_forked_child_has_one_thread_and_ends() -> None:
                 good = good and q.codes.tobytes() == first
                 mxact.dequantize(q), mxact.convert(x, "e4m3fn")
                 mxact.quantize(x, "fp8_e4m3", profile="torchao-fp8"), mxact.dot(x[0], x[1], "exact")
+                good = good and mxact.pack(layer, "FLASHINFER_TRTLLM_MXFP4_BF16", order="standard")["w13_weight"].tobytes() == memory
             try:
                 mxact.threads(2)
                 good = False

@@ -1,0 +1,146 @@
+// Layers into backends' memory and back.
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <omp.h>
+
+#include <tuple>
+#include <utility>
+
+#include "kernels/relayout/tensor.hpp"
+#include "model/error.hpp"
+#include "model/families/convert.hpp"
+#include "python/module/core.hpp"
+#include "sim/checkpoint/layout_tags.hpp"
+#include "verbs/layout/subject.hpp"
+
+namespace mx::python {
+namespace {
+
+using Fields = std::vector<std::pair<std::string, std::string>>;
+/// Name, dtype (U8, BF16, F16, F32), shape, bytes.
+using Tensor = std::tuple<std::string, std::string, std::vector<std::int64_t>, nb::object>;
+/// Tensor, what is lost, units of it.
+using Loss = std::tuple<std::string, std::string, std::int64_t>;
+
+/// Moves take as many threads as OpenMP would: those of mxact.threads().
+class Team {
+ public:
+  Team() : before_(omp_get_max_threads()) { omp_set_num_threads(workers().threads); }
+  ~Team() { omp_set_num_threads(before_); }
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+ private:
+  int before_;
+};
+
+golden::BackendChoice backend_choice(const golden::LayoutQuery& query) {
+  if (golden::layout_named(query.name).backends.empty()) {
+    throw Error(ErrorCode::usage, "'" + query.name + "' is a building block and no backend");
+  }
+  return std::get<golden::BackendChoice>(golden::choice_of(query));
+}
+
+golden::BackendChoice choice_of(const std::string& backend, const Fields& fields) {
+  golden::LayoutQuery query{backend, {}};
+  for (const auto& [key, value] : fields) query.fields.push_back({key, value});
+  return backend_choice(query);
+}
+
+/// An array of bytes that owns them.
+nb::object bytes_of(std::vector<std::uint8_t>&& bytes) {
+  auto* const kept = new std::vector<std::uint8_t>(std::move(bytes));
+  const nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<std::vector<std::uint8_t>*>(memory); });
+  return nb::cast(nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+}
+
+layout::CanonicalLayer layer_of(const golden::BackendChoice& choice, const std::vector<std::pair<std::string, Bytes>>& tensors) {
+  layout::CanonicalLayer layer{choice.setting.sizes, choice.setting.form, {}};
+  for (const auto& [name, bytes] : tensors) {
+    const layout::Role role = layout::role_named(name);
+    if (!layout::has_role(choice.row->format, role)) {
+      throw Error(ErrorCode::usage, std::string(layout::name_of(choice.row->format)) + " has no " + name, name);
+    }
+    layer[role].assign(bytes.data(), bytes.data() + bytes.size());
+  }
+  return layer;
+}
+
+std::vector<Loss> losses_of(const std::vector<layout::Loss>& losses) {
+  std::vector<Loss> all;
+  for (const layout::Loss& loss : losses) all.emplace_back(layout::name_of(loss.role), loss.what, loss.units);
+  return all;
+}
+
+/// The choices that packed it, as "NAME,key=value,...", its tensors, what it lost.
+std::tuple<std::string, std::vector<Tensor>, std::vector<Loss>> pack(const std::string& backend, const Fields& fields,
+                                                                     const std::vector<std::pair<std::string, Bytes>>& tensors) {
+  golden::BackendChoice choice = choice_of(backend, fields);
+  layout::PackedLayer packed;
+  {
+    layout::CanonicalLayer layer = layer_of(choice, tensors);
+    const nb::gil_scoped_release unlocked;
+    const Team team;
+    packed = layout::convert(std::move(layer), *choice.row, choice.setting, kernels::relayout::kMoveByPlans);
+  }
+  choice.setting = packed.setting;
+  std::vector<Tensor> made;
+  for (layout::PackedTensor& tensor : packed.tensors) {
+    const sim::TensorEntry entry = sim::packed_entry("", tensor);
+    made.emplace_back(layout::name_of(tensor.role), entry.dtype, std::vector<std::int64_t>(entry.shape.begin(), entry.shape.end()),
+                      bytes_of(std::move(tensor.bytes)));
+  }
+  return {golden::spec_of(choice), std::move(made), losses_of(packed.losses)};
+}
+
+/// A tensor's dtype and shape in a checkpoint: experts, rows with gate and up in one axis, and bytes or numbers of a row.
+std::pair<std::string, std::vector<std::int64_t>> checkpoint_form(layout::Role role, const layout::Setting& setting) {
+  const int bits = layout::unit_bits(role, setting.form.format);
+  std::vector<std::int64_t> shape;
+  for (const layout::Axis& axis : layout::logical_axes(role, setting.sizes, setting.form)) {
+    if (shape.size() == 2 && layout::is_w13(role) && axis.name != "K" && axis.name != "G" && axis.name != "KB") {
+      shape.back() *= axis.extent;
+    } else {
+      shape.push_back(axis.extent);
+    }
+  }
+  if (bits == 4) shape.back() /= 2;
+  if (bits == 32) return {"F32", shape};
+  if (bits == 16) return {layout::is_bias(role) && setting.params_dtype == layout::ParamsDtype::fp16 ? "F16" : "BF16", shape};
+  return {"U8", shape};
+}
+
+std::vector<Tensor> unpack(const std::string& spec, const std::vector<std::pair<std::string, Bytes>>& tensors, const std::vector<Loss>& losses,
+                           bool accept_losses) {
+  const golden::BackendChoice choice = backend_choice(golden::query_from(spec, {}));
+  layout::PackedLayer packed{std::string(choice.row->backend), choice.setting, {}, {}};
+  for (const auto& [name, what, units] : losses) packed.losses.push_back({layout::role_named(name), what, units});
+  for (const auto& [name, bytes] : tensors) {
+    const layout::Role role = layout::role_named(name);
+    layout::TensorPlan plan = choice.row->build(role, choice.setting);
+    packed.tensors.push_back({role, std::move(plan.layout), plan.cast, {bytes.data(), bytes.data() + bytes.size()}});
+  }
+  layout::CanonicalLayer layer;
+  {
+    const nb::gil_scoped_release unlocked;
+    const Team team;
+    layer = layout::restore(std::move(packed), accept_losses ? layout::OnLoss::mark : layout::OnLoss::refuse, kernels::relayout::kMoveByPlans);
+  }
+  std::vector<Tensor> restored;
+  for (const layout::Role role : layout::kAllRoles) {
+    if (layer[role].empty()) continue;
+    auto [dtype, shape] = checkpoint_form(role, choice.setting);
+    restored.emplace_back(layout::name_of(role), std::move(dtype), std::move(shape), bytes_of(std::move(layer[role])));
+  }
+  return restored;
+}
+
+}  // namespace
+
+void bind_layers(nb::module_& module) {
+  module.def("pack", pack, nb::arg("backend"), nb::arg("fields"), nb::arg("tensors"));
+  module.def("unpack", unpack, nb::arg("spec"), nb::arg("tensors"), nb::arg("losses"), nb::arg("accept_losses"));
+}
+
+}  // namespace mx::python

@@ -1,0 +1,141 @@
+"""Layers into the memory of an engine's backends, and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import ml_dtypes
+import numpy as np
+
+from mxact import _core
+from mxact._arguments import Array, array, flag, flat_bytes, integer, word
+from mxact._error import Error
+
+_DTYPES = {"U8": np.dtype(np.uint8), "BF16": np.dtype(ml_dtypes.bfloat16), "F16": np.dtype(np.float16), "F32": np.dtype(np.float32)}
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What the way back cannot give again. tensor: its name. what: in words. units: how many elements of it."""
+
+    tensor: str
+    what: str
+    units: int
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """A layer as a backend's kernel reads it.
+
+    tensors: by name (w13_weight, w13_weight_scale, w13_bias, w2_weight, ...), each contiguous, with the axes of its memory as shape, as `mxact convert`
+    writes it; values of 4 and 8 bits as uint8, all else as it is after the converter's casts. losses: what cannot be restored, empty for a bijection. spec: the backend with every choice, as
+    `mxact layout where` takes them; unpack() goes by it.
+    """
+
+    tensors: dict[str, Array]
+    losses: tuple[Loss, ...]
+    spec: str
+
+    def __getitem__(self, name: str) -> Array:
+        return self.tensors[name]
+
+
+def _plainly(call: Callable[..., Result], *arguments: Any) -> Result:
+    """The program's sentences speak of its options; here they are arguments."""
+    try:
+        return call(*arguments)
+    except Error as error:
+        raise Error(re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), error.message), error.code, error.place) from None
+
+
+def _text(name: str, value: object) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    return str(integer(name, value)) if isinstance(value, (int, np.integer)) else word(name, value)
+
+
+def _bytes(name: str, value: object) -> tuple[tuple[int, ...], Array]:
+    """Shape and bytes of a tensor; codes of 4 bits that have a byte each are put two in a byte, the even one low."""
+    values = array(name, value)
+    if values.dtype == ml_dtypes.float4_e2m1fn:
+        if values.ndim == 0 or values.shape[-1] % 2:
+            raise Error(f"{name} has shape {values.shape}: rows of 4-bit codes end within a byte", place=name)
+        codes = values.view(np.uint8) & 15
+        values = codes[..., ::2] | codes[..., 1::2] << 4
+    if values.dtype.hasobject or not values.dtype.isnative:
+        raise Error(f"{name} is {values.dtype}, must be an array of this machine's numbers", place=name)
+    return values.shape, flat_bytes(values)
+
+
+def _sizes(shapes: Mapping[str, tuple[int, ...]], gated: bool) -> str:
+    for name in ("w13_weight", "w2_weight"):
+        if name not in shapes:
+            raise Error(f"layer has no {name}", place="layer")
+        if len(shapes[name]) < 3 or 0 in shapes[name]:
+            raise Error(f"{name} has shape {shapes[name]}, must have experts, rows and bytes of a row", place=name)
+    experts, rows = shapes["w13_weight"][:2]
+    if shapes["w2_weight"][0] != experts:
+        raise Error(f"w2_weight has {shapes['w2_weight'][0]} experts, w13_weight {experts}", place="w2_weight")
+    if gated and rows % 2:
+        raise Error(f"w13_weight has {rows} rows, must have as many of gate as of up; not_gated=True says that there is one matrix", place="w13_weight")
+    return f"{experts}x{rows // 2 if gated else rows}x{shapes['w2_weight'][1]}"
+
+
+def pack(
+    layer: object,
+    backend: str,
+    engine: str | None = None,
+    platform: str | None = None,
+    format: str | None = None,
+    order: str | None = None,
+    **parameters: object,
+) -> Packed:
+    """A layer's tensors where the engine's converter for a backend puts them.
+
+    layer: a mapping of names to arrays on the host, experts first. w13_weight [E, 2I, bytes of a row], gate before up or by turns as `order` says, or
+    [E, I, ...] with not_gated=True; w2_weight [E, H, bytes of a row]; elements of 4 bits two in a byte, the even one low, or in ml_dtypes' float4_e2m1fn
+    one in each; w13_weight_scale and w2_weight_scale; of some formats w13_global_scale and w2_global_scale; both biases or none. More axes behind the
+    rows, as gpt-oss has them, are taken as one. Bytes are what counts: uint8, ml_dtypes' dtypes, bfloat16, float32.
+    backend: a name of mxact.backends(). engine: a version of mxact.engines() that has its conversions. platform: "sm100", "gfx950", ...; the default is
+    the program's. format: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel, fp8_block or int4, needed where the backend converts several. order: "gpt_oss"
+    (gate and up by turns) or "standard" (gate before up). parameters: the other choices of `mxact layout where`, with _ for -: padded="128x256",
+    tp=2, not_gated=True, num_warps=4, ...
+    Returns Packed. Raises mxact.Error: unknown names, sizes that the converter refuses (the sentence has the next that it takes), tensors that do not
+    fit each other or are missing. Source: the backend's row; `mxact layout show` prints it.
+    """
+    if not isinstance(layer, Mapping):
+        raise Error(f"layer is of type {type(layer).__name__}, must be a mapping of names to arrays", place="layer")
+    tensors = {word("layer", name): _bytes(str(name), value) for name, value in layer.items() if value is not None}
+    gated = not flag("not_gated", parameters.get("not_gated", False))
+    given = {"engine": engine, "platform": platform, "format": format, "source_order": order, **parameters}
+    for name in ("shape", "tensor", "has_bias"):
+        if name in parameters:
+            raise Error(f"{name} is not given: the layer's tensors say it", place=name)
+    sizes = _sizes({name: shape for name, (shape, _) in tensors.items()}, gated)
+    fields = [("shape", sizes), ("tensor", "w13_weight")]
+    fields += [(name.replace("_", "-"), _text(name, value)) for name, value in given.items() if value is not None]
+    spec, made, losses = _plainly(_core.pack, word("backend", backend), fields, [(name, data) for name, (_, data) in tensors.items()])
+    return Packed(_arrays(made), tuple(Loss(*loss) for loss in losses), spec)
+
+
+def _arrays(made: list[Any]) -> dict[str, Array]:
+    return {name: data.view(_DTYPES[dtype]).reshape(shape) for name, dtype, shape, data in made}
+
+
+def unpack(packed: Packed, accept_losses: bool = False) -> dict[str, Array]:
+    """The layer that was packed: pack()'s way back.
+
+    packed: of pack(), or with other arrays of the same sizes in its `tensors`. accept_losses: restore what is left where the conversion lost something:
+    elements that were cut off are 0, of those that became equal the smallest is taken.
+    Returns the tensors by name, [experts, rows, bytes of a row]; values of 4 and 8 bits as uint8.
+    Raises mxact.Error: losses that are not accepted, memory that no conversion makes, sizes that do not fit, a conversion without a way back.
+    """
+    if not isinstance(packed, Packed):
+        raise Error(f"packed is of type {type(packed).__name__}, must be Packed", place="packed")
+    tensors = [(word("packed", name), _bytes(str(name), value)[1]) for name, value in packed.tensors.items()]
+    losses = [(loss.tensor, loss.what, loss.units) for loss in packed.losses]
+    return _arrays(_plainly(_core.unpack, word("packed.spec", packed.spec), tensors, losses, flag("accept_losses", accept_losses)))

@@ -1,0 +1,164 @@
+"""Layers packed for backends: where recordings of the engine's converters have every unit, and back."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import mxact
+from conftest import SOURCE
+
+Array = np.ndarray[Any, np.dtype[Any]]
+RECORDED = SOURCE / "golden/witness/layouts"
+
+
+def mxfp4_layer(experts: int, intermediate: int, hidden: int, seed: int = 1) -> dict[str, Array]:
+    """Any codes; scales without NaN; biases of bf16 without NaN."""
+    random = np.random.default_rng(seed)
+    rows = {"w13": (2 * intermediate, hidden), "w2": (hidden, intermediate)}
+    layer: dict[str, Array] = {}
+    for name, (count, columns) in rows.items():
+        layer[f"{name}_weight"] = random.integers(0, 256, (experts, count, columns // 2), dtype=np.uint8)
+        layer[f"{name}_weight_scale"] = random.integers(110, 140, (experts, count, columns // 32), dtype=np.uint8)
+        layer[f"{name}_bias"] = random.standard_normal((experts, count)).astype(ml_dtypes.bfloat16)
+    return layer
+
+
+def units(values: Array, bits: int) -> Array:
+    """Units of so many bits in the order of memory, each as bytes; two nibbles of a byte, the low one first."""
+    data = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
+    if bits == 4:
+        return np.stack([data & 15, data >> 4], axis=-1).reshape(-1, 1)
+    return data.reshape(-1, bits // 8)
+
+
+def entries() -> list[dict[str, Any]]:
+    """Recorded conversions of whole MXFP4 layers, a tensor each."""
+    all_entries = json.loads((RECORDED / "manifest.json").read_text())["entries"]
+    return [one for one in all_entries if one["kind"] == "perm" and one["stage"] == "full" and one["layout"].startswith("oracle.")]
+
+
+def packed_as(entry: dict[str, Any]) -> tuple[dict[str, Array], mxact.Packed]:
+    order, backend = entry["layout"].split(".")[1:]
+    params = dict(entry["params"])
+    experts, intermediate, hidden = params.pop("E"), params.pop("intermediate"), params.pop("hidden")
+    layer = mxfp4_layer(experts, intermediate, hidden)
+    words = {"bfloat16": "bf16", "float16": "fp16", None: "none"}
+    options = {name: words.get(value, value) for name, value in params.items()}
+    # The converter was called with a layer whose sizes nothing had rounded before.
+    options |= {"platform": entry["arch"].rstrip("+"), "format": "mxfp4", "order": order, "padded": f"{intermediate}x{hidden}"}
+    return layer, mxact.pack(layer, backend, engine="2026-08", **options)
+
+
+def cast(entry: dict[str, Any], source: Array, memory: Array) -> Array:
+    """Values that change on the way: biases as NumPy casts them, scale bytes by what the recording says is added."""
+    if source.dtype != np.uint8:
+        return source.astype(memory.dtype)
+    added = {int(after[0], 16) - int(before, 16) for before, after in entry["value_map"].items()}
+    assert len(added) == 1
+    return source + np.uint8(added.pop())
+
+
+def test_every_unit_is_where_the_engine_had_it() -> None:
+    compared = 0
+    backends = set()
+    for entry in entries():
+        layer, packed = packed_as(entry)
+        source, memory = layer[entry["role"]], packed[entry["role"]]
+        perm = np.fromfile(RECORDED / entry["files"]["perm"], np.int32)
+        if entry["unit"] == "bit":
+            expected, found = (np.unpackbits(units(one, 8).reshape(-1), bitorder="little").reshape(-1, 1) for one in (source, memory))
+        elif entry["unit"] == "value":
+            expected, found = (units(one, 8 * memory.itemsize) for one in (cast(entry, source, memory), memory))
+        else:
+            expected, found = (units(one, entry["unit_bits"]) for one in (source, memory))
+        assert len(found) == entry["dst_units"] == len(perm), entry["id"]
+        held = perm >= 0
+        assert np.array_equal(found[held], expected[perm[held]]), entry["id"]
+        if entry.get("pad_values") == [0]:
+            assert not found[perm == -1].any(), entry["id"]
+        compared += int(held.sum())
+        backends.add(entry["layout"])
+    assert len(backends) == 10
+    assert compared > 100_000
+
+
+def test_the_way_back() -> None:
+    layer = mxfp4_layer(3, 256, 512)
+    backends = 0
+    for engine in ("2026-05", "2026-08"):
+        for backend in mxact.backends(engine=engine):
+            try:
+                packed = mxact.pack(layer, backend, engine=engine, format="mxfp4", order="standard")
+            except mxact.Error as error:
+                assert error.code == "usage", error
+                assert "converts" in str(error) or "are not converted" in str(error), error
+                continue
+            back = mxact.unpack(pickle.loads(pickle.dumps(packed)), accept_losses=bool(packed.losses))
+            assert not packed.losses or packed.losses[0].units > 0
+            for name, values in layer.items():
+                assert back[name].shape == values.shape
+                if not any(loss.tensor == name for loss in packed.losses):
+                    assert back[name].tobytes() == values.tobytes(), (backend, engine, name)
+            backends += 1
+    assert backends >= 24
+
+
+def test_other_formats_and_forms() -> None:
+    random = np.random.default_rng(2)
+    nvfp4 = {name: random.integers(0, 256, shape, dtype=np.uint8) for name, shape in {"w13_weight": (2, 512, 128), "w2_weight": (2, 256, 128)}.items()}
+    nvfp4 |= {name: random.integers(1, 120, shape, dtype=np.uint8) for name, shape in {"w13_weight_scale": (2, 512, 16), "w2_weight_scale": (2, 256, 16)}.items()}
+    nvfp4 |= {"w13_global_scale": np.float32([0.5, 2]), "w2_global_scale": np.float32([1, 4])}
+    packed = mxact.pack(nvfp4, "VLLM_CUTLASS", order="standard")
+    assert {name: values.tobytes() for name, values in mxact.unpack(packed).items()} == {name: values.tobytes() for name, values in nvfp4.items()}
+    # A code in each byte is the same as two in one; so are gpt-oss's blocks of 16 bytes.
+    layer = mxfp4_layer(2, 64, 128)
+    pairs = np.stack([layer["w13_weight"] & 15, layer["w13_weight"] >> 4], axis=-1).reshape(2, 128, 128).view(ml_dtypes.float4_e2m1fn)
+    for same in (pairs, layer["w13_weight"].reshape(2, 128, -1, 16)):
+        assert mxact.pack({**layer, "w13_weight": same}, "EMULATION")["w13_weight"].tobytes() == mxact.pack(layer, "EMULATION")["w13_weight"].tobytes()
+    without = mxact.pack({name: values for name, values in layer.items() if "bias" not in name}, "EMULATION")
+    assert sorted(without.tensors) == ["w13_weight", "w13_weight_scale", "w2_weight", "w2_weight_scale"]
+
+
+LAYER = mxfp4_layer(2, 64, 128)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: mxact.pack([], "XPU"), "layer is of type list, must be a mapping of names to arrays"),
+        (lambda: mxact.pack({}, "XPU"), "layer has no w13_weight"),
+        (lambda: mxact.pack({**LAYER, "w13_weight": LAYER["w13_weight"][0]}, "XPU"), "w13_weight has shape (128, 64), must have experts, rows"),
+        (lambda: mxact.pack({**LAYER, "w13_weight": LAYER["w13_weight"][:, :127]}, "XPU"), "w13_weight has 127 rows, must have as many of gate"),
+        (lambda: mxact.pack({**LAYER, "w2_weight": LAYER["w2_weight"][:1]}, "XPU"), "w2_weight has 1 experts, w13_weight 2"),
+        (lambda: mxact.pack({**LAYER, "w3": LAYER["w2_weight"]}, "XPU", format="mxfp4"), "w3"),
+        (lambda: mxact.pack({**LAYER, "w13_global_scale": np.float32([1, 2])}, "XPU", format="mxfp4"), "mxfp4 has no w13_global_scale"),
+        (lambda: mxact.pack({**LAYER, "w2_weight_scale": None}, "XPU", format="mxfp4"), "missing from the layer"),
+        (lambda: mxact.pack({**LAYER, "w2_weight": LAYER["w2_weight"][:, :, :8]}, "XPU", format="mxfp4"), "2048 bytes where the layout has 8192"),
+        (lambda: mxact.pack({**LAYER, "w2_bias": ["a"]}, "XPU", format="mxfp4"), "bytes where the layout has"),
+        (lambda: mxact.pack(LAYER, "XPV", format="mxfp4"), "unknown layout 'XPV' (did you mean XPU?)"),
+        (lambda: mxact.pack(LAYER, "sf_128x4"), "'sf_128x4' is a building block and no backend"),
+        (lambda: mxact.pack(LAYER, "XPU"), "format is missing: it converts mxfp4, "),
+        (lambda: mxact.pack(LAYER, "XPU", format="mxfp5"), "mxfp5"),
+        (lambda: mxact.pack(LAYER, "XPU", engine="2026-11", format="mxfp4"), "vllm@2026-11"),
+        (lambda: mxact.pack(LAYER, "XPU", format="mxfp4", order="up_first"), "up_first"),
+        (lambda: mxact.pack(LAYER, "XPU", format="mxfp4", platform="sm1"), "sm1"),
+        (lambda: mxact.pack(LAYER, "XPU", format="mxfp4", colour="red"), "unknown choice 'colour'"),
+        (lambda: mxact.pack(LAYER, "XPU", format="mxfp4", shape="1x2"), "shape is not given: the layer's tensors say it"),
+        (lambda: mxact.pack(LAYER, "XPU", format="mxfp4", padded=1.5), "padded is of type float, must be text"),
+        (lambda: mxact.unpack(3), "packed is of type int, must be Packed"),
+        (lambda: mxact.unpack(mxact.Packed({}, (), "XPU")), "tensor is missing"),
+        (lambda: mxact.unpack(mxact.Packed({}, (), "sf_128x4,shape=8x8")), "a building block and no backend"),
+    ],
+)
+def test_sentences(call: Any, sentence: str) -> None:
+    with pytest.raises(mxact.Error) as refused:
+        call()
+    assert sentence in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert "--" not in str(refused.value)
