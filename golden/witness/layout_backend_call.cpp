@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "golden/witness/layout_call.hpp"
+#include "model/families/setting_keys.hpp"
 
 namespace mx::golden {
 
@@ -41,7 +42,14 @@ constexpr WholeName kWholeNames[] = {
 
 constexpr EnumWord<WeightFormat> kScaleModes[] = {
     {"tensor", WeightFormat::fp8_tensor}, {"channel", WeightFormat::fp8_channel}, {"block", WeightFormat::fp8_block}, {"mxfp8", WeightFormat::mxfp8}};
-constexpr EnumWord<Engine> kEngineLabels[] = {{"vllm-2026-05", kVllm2026_05}, {"vllm-2026-08", kVllm2026_08}, {"vllm-2026-08-22", kVllm2026_08}};
+
+/// A label, and the libraries that ran where they are not those that the engine asks for.
+struct EngineLabel {
+  std::string_view word;
+  Engine engine;
+  std::string_view flashinfer = "engine";
+};
+constexpr EngineLabel kEngineLabels[] = {{"vllm-2026-05", kVllm2026_05}, {"vllm-2026-08", kVllm2026_08, "0.6.18"}, {"vllm-2026-08-22", kVllm2026_08}};
 constexpr EnumWord<layout::ParamsDtype> kParamsDtypes[] = {{"bf16", layout::ParamsDtype::bf16}, {"fp16", layout::ParamsDtype::fp16}};
 constexpr EnumWord<layout::InputDtype> kInputDtypes[] = {
     {"none", layout::InputDtype::none}, {"float8_e4m3fn", layout::InputDtype::float8_e4m3fn}, {"int8", layout::InputDtype::int8}};
@@ -124,11 +132,10 @@ BackendCall backend_call(const LayoutEntry& entry) {
   const std::size_t end = entry.layout.size() - name.suffix.size();
   call.backend = name.backend.empty() ? entry.layout.substr(name.prefix.size(), end - name.prefix.size()) : std::string(name.backend);
   call.role = row_named(kRoles, "role", entry.role).value;
-  for (const auto& label : kEngineLabels) {
-    if (label.word == entry.version) call.setting.engine = label.value;
-  }
-  if (std::ranges::none_of(kEngineLabels, [&](const auto& label) { return label.word == entry.version; }))
-    no_model(entry, " at version " + entry.version);
+  const auto label = std::ranges::find(kEngineLabels, std::string_view(entry.version), &EngineLabel::word);
+  if (label == std::end(kEngineLabels)) no_model(entry, " at version " + entry.version);
+  call.setting.engine = label->engine;
+  layout::find_setting_key("flashinfer")->set(call.setting, label->flashinfer);
   call.setting.arch = row_named(kArchs, "arch", entry.arch).value;
   call.setting.triton.before_swizzle = entry.stage == "before_swizzle";
   call.setting.activation = name.activation;

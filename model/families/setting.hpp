@@ -12,6 +12,7 @@
 #include "model/deployment/version.hpp"
 #include "model/families/aiter/parameters.hpp"
 #include "model/families/deepgemm/parameters.hpp"
+#include "model/families/flashinfer_cutlass/parameters.hpp"
 #include "model/families/marlin/parameters.hpp"
 #include "model/families/triton_kernels/parameters.hpp"
 #include "model/layout/tensor.hpp"
@@ -67,6 +68,7 @@ struct Setting {
   AiterParameters aiter = {};
   MarlinParameters marlin = {};
   DeepgemmParameters deepgemm = {};
+  FlashinferParameters flashinfer = {};
 };
 
 /// The setting of a layer whose sizes the engine has rounded already, with the groups of its format and its rows in the standard order. What else a

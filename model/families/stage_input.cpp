@@ -58,6 +58,7 @@ constexpr StageInput kInputs[] = {
     {"trtllm.shuffle_matrix_sf_a", "", kMatrix, kBytes, "row indices are made for a matrix of bytes",
      flashinfer("flashinfer/quantization/fp4_quantization.py", "shuffle_matrix_sf_a")},
     {"cutlass_sm90_mixed.weight.fp4", "", kExperts, kBytes, kSm90, flashinfer(kMixed, "interleave_fp4_weights_for_sm90_mixed_gemm")},
+    {"cutlass_sm90_mixed.weight.fp4_nibbles", "", kExperts, kBytes, kSm90, flashinfer(kMixed, "interleave_fp4_weights_for_sm90_mixed_gemm")},
     {"cutlass_sm90_mixed.weight.int4", "", kExperts, kBytes, kSm90, flashinfer(kMixed, "interleave_int4_weights_for_sm90_mixed_gemm")},
     {"cutlass_sm90_mixed.weight.fp4_fp8", "", kExperts, kBytes, kSm90, flashinfer(kMixed, "interleave_fp4_fp8_weights_for_sm90_mixed_gemm")},
     {"cutlass_sm90_mixed.scale",

@@ -45,9 +45,10 @@ Answer trtllm(const Setting& s) {
   return first_broken({rows13(s, 128), rows2(s, 128), groups13(s, 4), groups2(s, 4)});
 }
 Answer cutlass_tiles(const Setting& s) { return trtllm(s); }
-// On sm90 scales are folded in blocks of 64 rows.
-Answer cutlass_folds(const Setting& s) {
+// On sm90 scales are folded in blocks of 64 rows since FlashInfer 0.6.18; before, rows are interleaved in blocks of 16.
+Answer cutlass_mixed(const Setting& s) {
   if (!is_standard(s) && !s.has_bias) return Refusal{Quantity::has_bias, 1};
+  if (s.flashinfer.release != layout::Flashinfer::v0_6_18) return first_broken({rows13(s, 16), rows2(s, 16), groups13(s, 4), groups2(s, 4)});
   return first_broken({rows13(s, 64), groups13(s, 4), rows2(s, 64), groups2(s, 4)});
 }
 
@@ -162,7 +163,7 @@ constexpr WeightFormat kBlock = WeightFormat::fp8_block;
 constexpr std::array kTakes{
     Takes{kMxfp4, "FLASHINFER_TRTLLM_MXFP4_BF16", kBoth, kBoth, kBoth, false, true, trtllm},
     Takes{kMxfp4, "FLASHINFER_TRTLLM_MXFP4_MXFP8", kBoth, kBoth, kBoth, false, true, trtllm},
-    Takes{kMxfp4, "FLASHINFER_CUTLASS_MXFP4_BF16", kBoth, kNew, kBoth, false, true, cutlass_folds},
+    Takes{kMxfp4, "FLASHINFER_CUTLASS_MXFP4_BF16", kBoth, kNew, kBoth, false, true, cutlass_mixed},
     Takes{kMxfp4, "FLASHINFER_CUTLASS_MXFP4_MXFP8", kBoth, kNew, kBoth, false, true, cutlass_tiles},
     Takes{kMxfp4, "XPU", kBoth, kNew, kBoth, false, true, nothing},
     Takes{kMxfp4, "EMULATION", kBoth, kNew, kBoth, false, true, nothing},

@@ -11,10 +11,19 @@
 namespace mx::layout {
 namespace {
 
+/// Whether bits are scattered and scales folded for the product on sm90.
+bool folds(const Setting& setting) { return flashinfer_of(setting) == Flashinfer::v0_6_18; }
+bool keeps_nibbles(const Setting& setting) { return !folds(setting); }
+
 TensorPlan build_mxfp4_bf16(Role role, const Setting& setting) {
   Layout layout = padded_tensor(role, setting.sizes, setting.padded, unit_bits(role));
   if (is_w13(role)) blocks::up_before_gate(layout);
   const std::string_view rows = is_w13(role) ? "rows" : "N";
+  if (!folds(setting)) {
+    if (is_weight(role)) blocks::sm90_mixed_fp4_nibbles(layout, rows, "K");
+    if (is_scale(role)) blocks::sm90_mixed_scale_lines(layout, rows, "G", setting.padded.group);
+    return {std::move(layout), &kKeep};
+  }
   if (is_weight(role)) blocks::sm90_mixed_fp4(layout, rows, "K");
   if (is_scale(role)) blocks::sm90_mixed_scale(layout, rows, "G", setting.padded.group);
   return {std::move(layout), &kKeep};
@@ -34,11 +43,13 @@ TensorPlan build_fp8_tensor(Role role, const Setting& setting) { return {fp8_pad
 TensorPlan build_fp8_block(Role role, const Setting& setting) { return {fp8_up_first(role, setting), &kKeep}; }
 
 /// The weights' own rules, rows of 16 and 64 elements along K, follow from those of the scales.
-constexpr std::array<Need, 5> kFoldNeeds{{
+constexpr std::array<Need, 7> kMixedNeeds{{
     kBiasesOfGptOss,
-    {Quantity::w13_rows, Rule::multiple_of, 64, "the scales of w13 are folded in blocks of 64 rows"},
+    {Quantity::w13_rows, Rule::multiple_of, 16, "rows of w13 are interleaved in blocks of 16, unchecked", keeps_nibbles},
+    {Quantity::w2_rows, Rule::multiple_of, 16, "rows of w2 are interleaved in blocks of 16, unchecked", keeps_nibbles},
+    {Quantity::w13_rows, Rule::multiple_of, 64, "the scales of w13 are folded in blocks of 64 rows", folds},
     {Quantity::w13_groups, Rule::multiple_of, 4, "a line holds the scales of 128 elements of w13"},
-    {Quantity::w2_rows, Rule::multiple_of, 64, "the scales of w2 are folded in blocks of 64 rows"},
+    {Quantity::w2_rows, Rule::multiple_of, 64, "the scales of w2 are folded in blocks of 64 rows", folds},
     {Quantity::w2_groups, Rule::multiple_of, 4, "a line holds the scales of 128 elements of w2"},
 }};
 constexpr std::array<Need, 5> kTileNeeds{{
@@ -59,8 +70,10 @@ constexpr BackendLayout fp8(WeightFormat format, std::string_view summary, Build
 
 constexpr std::array<BackendLayout, 5> kRows{
     mxfp4("FLASHINFER_CUTLASS_MXFP4_BF16",
-          "w13 rows up then gate; weights in words from rows 8 apart with scattered bits; scales folded into lines of 16 bytes; biases bf16",
-          kFoldNeeds, build_mxfp4_bf16),
+          "w13 rows up then gate; weights in bytes of two elements from rows 8 apart, scales of 128 elements side by side; since FlashInfer 0.6.18 "
+          "words from "
+          "rows 8 apart with scattered bits, and scales folded into lines of 16 bytes; biases bf16",
+          kMixedNeeds, build_mxfp4_bf16),
     mxfp4("FLASHINFER_CUTLASS_MXFP4_MXFP8", "w13 rows up then gate; weights otherwise as they are; scales in the 128x4 tile; biases bf16", kTileNeeds,
           build_mxfp4_mxfp8),
     nvfp4_tiled_row("flashinfer_cutlass", "FLASHINFER_CUTLASS", kNvfp4UpFirst, since(kVllm2026_05), build_nvfp4),

@@ -47,6 +47,22 @@ Layout& sm90_mixed_fp4(Layout& layout, std::string_view rows, std::string_view c
   return fp4word(layout);
 }
 
+Layout& sm90_mixed_fp4_nibbles(Layout& layout, std::string_view rows, std::string_view cols) {
+  split_off(layout, rows, {{"upper", 2}, {"row", 8}});
+  if (layout.grain_bits() == 8) {
+    layout.explode(4, "nibble");
+    split_off(layout, cols, {{"L", 2}, {"h", 2}, {"c", 2}, {"t", 4}});
+  } else {
+    split_off(layout, cols, {{"L", 2}, {"h", 2}, {"c", 2}, {"t", 4}, {"nibble", 2}});
+  }
+  return order(layout, {rows, "h", "row", cols, "L", "t", "c", "nibble", "upper"});
+}
+
+Layout& sm90_mixed_scale_lines(Layout& layout, std::string_view rows, std::string_view cols, std::int64_t group_size) {
+  split_off(layout, cols, {{"scale", kLineElements / group_size}});
+  return order(layout, {cols, rows, "scale"});
+}
+
 Layout& sm90_mixed_scale(Layout& layout, std::string_view rows, std::string_view cols, std::int64_t group_size) {
   const std::int64_t per_line = kLineElements / group_size;
   const std::int64_t slices = kLineBits / layout.grain_bits() / per_line;
@@ -78,6 +94,11 @@ Layout weight_fp4(const StageRequest& request) {
   return blocks::sm90_mixed_fp4(layout, "rows", "cols");
 }
 
+Layout weight_fp4_nibbles(const StageRequest& request) {
+  Layout layout = matrix(request);
+  return blocks::sm90_mixed_fp4_nibbles(layout, "rows", "cols");
+}
+
 Layout weight_int4(const StageRequest& request) {
   Layout layout = matrix(request);
   return blocks::sm90_mixed_pairs(layout, "rows", "cols");
@@ -107,17 +128,33 @@ Broken uneven_scale(const StageRequest& request) {
   return broken;
 }
 
+/// Its rows are free.
+Broken uneven_lines(const StageRequest& request) {
+  Broken broken;
+  const std::int64_t group_size = request.param("group_size");
+  if (blocks::kLineElements % group_size != 0) return {{"group_size", group_size, 0, "it must divide 128"}};
+  need_multiple(broken, "groups", request.cols, blocks::kLineElements / group_size, "a line holds the scales of 128 elements along K");
+  return broken;
+}
+
+Layout scale_lines(const StageRequest& request) {
+  Layout layout = matrix(request);
+  return blocks::sm90_mixed_scale_lines(layout, "rows", "cols", request.param("group_size"));
+}
+
 Layout scale(const StageRequest& request) {
   Layout layout = matrix(request);
   return blocks::sm90_mixed_scale(layout, "rows", "cols", request.param("group_size"));
 }
 
 constexpr std::array<Words, 1> kVersion{"flashinfer-2026-08"};
+constexpr std::array<Words, 1> kBefore0618{"flashinfer-0.6.17"};
+constexpr Words k0617 = "v0.6.17";
 constexpr Words kFlashinfer = "flashinfer-ai/flashinfer";
 constexpr Words kCommit = "fb28d7242b3506a2348265962041acc1fb56cca4";
 constexpr Words kKernels = "csrc/nv_internal/tensorrt_llm/kernels/cutlass_kernels/moe_gemm/moe_gemm_mixed_utils.cu";
 
-constexpr std::array<StageLayout, 4> kStages{{
+constexpr std::array<StageLayout, 6> kStages{{
     {"cutlass_sm90_mixed.weight.fp4",
      "weight",
      8,
@@ -128,6 +165,27 @@ constexpr std::array<StageLayout, 4> kStages{{
      uneven_weight,
      weight_fp4,
      {kFlashinfer, kKernels, "interleave_fp4_weights_for_sm90_mixed_gemm", kCommit}},
+    {"cutlass_sm90_mixed.weight.fp4_nibbles",
+     "weight",
+     8,
+     "bytes of two elements from rows 8 apart, before FlashInfer 0.6.18",
+     "byte column 32*p+l of rows r and r+8 (r%16<8) to row r+8*(l/8%2), columns c=32*p+16*(l/16)+4*(l%4)+2*(l%8/4) (low nibbles) and c+1 (high), the "
+     "element of row r low",
+     kBefore0618,
+     {},
+     uneven_weight,
+     weight_fp4_nibbles,
+     {kFlashinfer, kKernels, "interleave_fp4_weights_for_sm90_mixed_gemm", k0617}},
+    {"cutlass_sm90_mixed.scale_lines",
+     "scale",
+     0,
+     "the scales of 128 elements of every row side by side, before FlashInfer 0.6.18",
+     "q=128/group_size: [kb][q*r+x] <- src[r][kb*q+x]",
+     kBefore0618,
+     kGroupSize,
+     uneven_lines,
+     scale_lines,
+     {kFlashinfer, "flashinfer/fused_moe/prepare.py", "interleave_moe_scales_for_sm90_mixed_gemm", k0617}},
     {"cutlass_sm90_mixed.weight.int4",
      "weight",
      8,

@@ -37,6 +37,37 @@ Memory fp4(const StageRequest& r) {
   });
 }
 
+/// 3.2a, scattered: elements 2l and 2l+1 of a row's 64, of rows r and r+8.
+Memory fp4_nibbles(const StageRequest& r) {
+  Memory memory{4, std::vector<std::int64_t>(static_cast<std::size_t>(r.batch * r.rows * r.cols * 2))};
+  for (std::int64_t row = 0; row < r.batch * r.rows; ++row) {
+    for (std::int64_t k = 0; k < 2 * r.cols; ++k) {
+      const std::int64_t l = k % 64 / 2;
+      const std::int64_t upper = row / 16 * 16 + row % 8;
+      const std::int64_t byte = k / 64 * 32 + 16 * (l / 16) + 4 * (l % 4) + 2 * (l % 8 / 4) + k % 2;
+      const std::int64_t to = ((upper + 8 * (l / 8 % 2)) * r.cols + byte) * 2 + row / 8 % 2;
+      memory.sources[static_cast<std::size_t>(to)] = row * 2 * r.cols + k;
+    }
+  }
+  return memory;
+}
+
+Memory scale_lines(const StageRequest& r) {
+  const std::int64_t q = 128 / r.param("group_size");
+  return gathered(r, r.unit_bits, r.rows * r.cols, Layout::kPadZero, [&](std::int64_t p) {
+    return Spot{p % (q * r.rows) / q, p / (q * r.rows) * q + p % q};
+  });
+}
+
+bool takes_lines(const StageRequest& r) { return 128 % r.param("group_size") == 0 && r.cols % (128 / r.param("group_size")) == 0; }
+
+void draw_lines(StageRequest& r) {
+  r.unit_bits = static_cast<int>(pick_of({8, 16}));
+  r.params["group_size"] = pick_of({32, 16, 64, 128});
+  r.rows = pick_near(16, 64);
+  r.cols = pick_near(128 / r.param("group_size"), 8);
+}
+
 /// The byte at row n, byte column b: units of two bytes.
 Spot int4_byte(std::int64_t n, std::int64_t b) {
   const std::int64_t v = b / 2 % 16;
@@ -88,7 +119,9 @@ Memory scale(const StageRequest& r) {
   });
 }
 
-constexpr std::array<StageFormula, 4> kFormulas{{
+constexpr std::array<StageFormula, 6> kFormulas{{
+    {"cutlass_sm90_mixed.weight.fp4_nibbles", draw_weight, takes_weight, fp4_nibbles},
+    {"cutlass_sm90_mixed.scale_lines", draw_lines, takes_lines, scale_lines},
     {"cutlass_sm90_mixed.weight.fp4", draw_weight, takes_weight, fp4},
     {"cutlass_sm90_mixed.weight.int4", draw_weight, takes_weight, int4},
     {"cutlass_sm90_mixed.weight.fp4_fp8", draw_weight, takes_weight, fp4_fp8},

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "model/families/memory.hpp"
+#include "model/families/setting.hpp"
 #include "model/families/stage.hpp"
 #include "tests/catch.hpp"
 #include "tests/families/fp4word.hpp"
@@ -116,7 +117,8 @@ TEST_CASE("FLASHINFER_CUTLASS_MXFP4_BF16 packs up before gate") {
   const Sizes sizes{1, 128, 128};
   const auto& row = *mx::layout::find_backend_layout("FLASHINFER_CUTLASS_MXFP4_BF16");
   for (SourceOrder order : {SourceOrder::gpt_oss, SourceOrder::standard}) {
-    const mx::layout::Setting setting{.sizes = sizes, .padded = sizes, .form = order};
+    mx::layout::Setting setting{.sizes = sizes, .padded = sizes, .form = order};
+    setting.flashinfer.release = mx::layout::Flashinfer::v0_6_18;
     const Map weight = row.build(Role::w13_weight, setting).layout.gather();
     const Map scale = row.build(Role::w13_weight_scale, setting).layout.gather();
     // Matrix row r of [up; gate] is logical row (r + 128) % 256 of [gate; up].
@@ -133,7 +135,9 @@ TEST_CASE("FLASHINFER_CUTLASS_MXFP4_BF16 packs up before gate") {
 TEST_CASE("FLASHINFER_CUTLASS_MXFP4_BF16 refuses what does not fold") {
   const auto first_broken = [](const Sizes& sizes) -> std::string {
     const auto& row = *mx::layout::find_backend_layout("FLASHINFER_CUTLASS_MXFP4_BF16");
-    const auto broken = broken_needs(row, {.sizes = sizes, .padded = sizes, .form = SourceOrder::gpt_oss});
+    mx::layout::Setting setting{.sizes = sizes, .padded = sizes, .form = SourceOrder::gpt_oss};
+    setting.flashinfer.release = mx::layout::Flashinfer::v0_6_18;
+    const auto broken = broken_needs(row, setting);
     return broken.empty() ? "" : std::string(name_of(broken.front().need.quantity));
   };
   CHECK(first_broken({1, 128, 128}).empty());
@@ -141,6 +145,33 @@ TEST_CASE("FLASHINFER_CUTLASS_MXFP4_BF16 refuses what does not fold") {
   CHECK(first_broken({1, 2880, 2880}) == "w13_groups");
   CHECK(first_broken({1, 96, 128}) == "w2_groups");
   CHECK(first_broken({1, 128, 96}) == "w13_groups");
+}
+
+// By hand from the kernel of 0.6.17: byte column 0 of rows 0 and 8 fills bytes 0 and 1 of row 0, byte column 8 those of row 8.
+TEST_CASE("before FlashInfer 0.6.18 elements of rows 8 apart share a byte, and scales lie by 128 elements") {
+  const Sizes sizes{1, 128, 128};
+  const auto& row = *mx::layout::find_backend_layout("FLASHINFER_CUTLASS_MXFP4_BF16");
+  const mx::layout::Setting setting{.sizes = sizes, .padded = sizes, .form = SourceOrder::standard};
+  const Map weight = row.build(Role::w2_weight, setting).layout.gather();
+  CHECK(Map(weight.begin(), weight.begin() + 8) == Map{0, 8 * 128, 1, 8 * 128 + 1, 8, 8 * 128 + 8, 9, 8 * 128 + 9});
+  CHECK(weight[8 * 128] == 16);
+  const Map scale = row.build(Role::w2_weight_scale, setting).layout.gather();
+  CHECK(Map(scale.begin(), scale.begin() + 6) == Map{0, 1, 2, 3, 4, 5});
+  const Sizes wide{1, 256, 128};
+  const Map two = row.build(Role::w2_weight_scale, {.sizes = wide, .padded = wide, .form = SourceOrder::standard}).layout.gather();
+  CHECK(Map(two.begin() + 3, two.begin() + 6) == Map{3, 8, 9});
+  CHECK(two[128 * 4] == 4);
+}
+
+TEST_CASE("releases of FlashInfer by name") {
+  using mx::layout::Flashinfer;
+  using mx::layout::flashinfer_named;
+  for (const char* release : {"0.6.11.post2", "0.6.16.post3", "0.6.17"}) CHECK(flashinfer_named(release) == Flashinfer::v0_6_11);
+  for (const char* release : {"0.6.18", "0.7.0.post1", "0.7.2.post1"}) CHECK(flashinfer_named(release) == Flashinfer::v0_6_18);
+  CHECK(refuses(ErrorCode::unsupported, "release 0.6.10 of FlashInfer is not known: 0.6.11.post2 to 0.6.17, 0.6.18 to 0.7.2.post1 are",
+                [] { flashinfer_named("0.6.10"); }));
+  CHECK(refuses(ErrorCode::unsupported, "release 0.8.0", [] { flashinfer_named("0.8.0"); }));
+  CHECK(refuses(ErrorCode::usage, "'newest' is no release", [] { flashinfer_named("newest"); }));
 }
 
 }  // namespace
