@@ -43,7 +43,7 @@ constexpr std::array kTopics{
               "--address counts as the layout does (layout show says in which bits), --byte counts bytes.\n"
               "\n"
               "    mxact layout show sf_128x4 --shape 100x6\n"
-              "    mxact layout where TRITON --tensor w2_weight --shape 2x256x256 --coord E=1,N=4,K=3\n"
+              "    mxact layout where TRITON --format mxfp4 --tensor w2_weight --shape 2x256x256 --coord E=1,N=4,K=3\n"
               "    mxact layout draw sf_128x4 --shape 128x8 -o scales.svg"},
     HelpTopic{"deployments", "the files that select and sim read",
               "An INFO file says the hardware, the software, the parallelism and the layer. A misspelt key is an\n"

@@ -13,7 +13,7 @@ constexpr std::array kExamples{
     VerbExample{"layout", "mxact layout where sf_128x4 --shape 100x6 --coord rows=5,cols=1"},
     VerbExample{"layout list", "mxact layout list --backend MARLIN --engine 2026-08"},
     VerbExample{"layout show", "mxact layout show sf_128x4 --shape 100x6"},
-    VerbExample{"layout where", "mxact layout where TRITON --tensor w2_weight --shape 2x256x256 --coord E=1,N=4,K=3"},
+    VerbExample{"layout where", "mxact layout where TRITON --format mxfp4 --tensor w2_weight --shape 2x256x256 --coord E=1,N=4,K=3"},
     VerbExample{"layout draw", "mxact layout draw sf_128x4 --shape 100x4 -o tile.svg"},
     VerbExample{"layout diff", "mxact layout diff sf_128x4 sf_8x4 --shape 128x8"},
     VerbExample{"layout identify", "mxact layout identify CHECKPOINT.safetensors:TENSOR DUMP.bin"},

@@ -93,6 +93,7 @@ constexpr SettingWord kSettingWords[] = {
     {"gated", [](Fields& p, BackendCall& c) { c.setting.form.gated = p.boolean("gated"); }},
     {"activation", [](Fields& p, BackendCall& c) { c.setting.activation = row_named(kActivations, "activation", p.text("activation")).value; }},
     {"a8w4", [](Fields& p, BackendCall& c) { c.setting.aiter.a8w4 = p.boolean("a8w4"); }},
+    {"a16", [](Fields& p, BackendCall& c) { c.setting.b12x.a16 = p.boolean("a16"); }},
     {"deep_gemm_e8m0", [](Fields& p, BackendCall& c) { c.setting.deepgemm.e8m0 = p.boolean("deep_gemm_e8m0"); }},
     {"params_dtype", [](Fields& p, BackendCall& c) { c.setting.params_dtype = row_named(kParamsDtypes, "dtype", p.text("params_dtype")).value; }},
     {"orig_dtype", [](Fields& p, BackendCall& c) { c.setting.params_dtype = row_named(kParamsDtypes, "dtype", p.text("orig_dtype")).value; }},

@@ -14,7 +14,7 @@ constexpr std::string_view kRowsAxis = "rows";
 
 TensorPlan as_loaded(Role role, const Setting& setting) {
   Layout layout = loaded(role, setting.sizes, setting.padded, setting.form);
-  if (is_scale(role) && fault::planted(fault::Fault::identity_scale_rows_flipped)) layout.flip(layout.view()[1].name);
+  if (is_scale(role) && layout.view().size() > 1 && fault::planted(fault::Fault::identity_scale_rows_flipped)) layout.flip(layout.view()[1].name);
   return {std::move(layout), &kKeep};
 }
 

@@ -6,7 +6,7 @@
 
 namespace mx::layout {
 
-/// MXFP4 in the loaded buffers as they are.
+/// A tensor in the loaded buffer as it is.
 TensorPlan as_loaded(Role role, const Setting& setting);
 
 /// The loaded buffer in units of its format, its rows as one axis `rows`.

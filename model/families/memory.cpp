@@ -39,6 +39,7 @@ constexpr auto kQuantities = std::to_array<QuantityRow>({
     {"w13_scale_rest", "rest of the scales of w13", [](const Setting& s) { return stacked_rest(s, 2 * s.padded.intermediate, s.padded.hidden); }},
     {"w2_scale_rest", "rest of the scales of w2", [](const Setting& s) { return stacked_rest(s, s.padded.hidden, s.padded.intermediate); }},
     {"deepgemm_device", "device", [](const Setting& s) { return std::int64_t{s.arch == Arch::sm90 || s.arch == Arch::sm100}; }},
+    {"deepgemm_packs", "device", [](const Setting& s) { return std::int64_t{s.arch == Arch::sm100}; }},
 });
 
 const QuantityRow& row_of(Quantity quantity) { return kQuantities.at(static_cast<std::size_t>(quantity)); }
@@ -61,7 +62,8 @@ std::string found_text(Quantity quantity, std::int64_t value) {
   switch (quantity) {
     case Quantity::has_bias:
     case Quantity::has_input_scale: return std::string(symbol_of(quantity)) + " are missing";
-    case Quantity::deepgemm_device: return "another " + std::string(symbol_of(quantity));
+    case Quantity::deepgemm_device:
+    case Quantity::deepgemm_packs: return "another " + std::string(symbol_of(quantity));
     case Quantity::activation_dtype: return std::string(symbol_of(quantity)) + " " + std::string(name_of(static_cast<InputDtype>(value)));
     default: return std::string(symbol_of(quantity)) + " = " + std::to_string(value);
   }
@@ -74,7 +76,7 @@ std::string operand_text(const Need& need) {
 
 bool is_size(Quantity quantity) {
   return quantity != Quantity::has_bias && quantity != Quantity::has_input_scale && quantity != Quantity::activation_dtype &&
-         quantity != Quantity::deepgemm_device;
+         quantity != Quantity::deepgemm_device && quantity != Quantity::deepgemm_packs;
 }
 
 std::int64_t next_multiple(std::int64_t size, std::int64_t multiple) { return (size + multiple - 1) / multiple * multiple; }

@@ -33,6 +33,7 @@ enum class Quantity {
   w13_scale_rest,    ///< bytes of all experts' shuffled scales that do not divide into E * 2I rows
   w2_scale_rest,     ///< likewise into E * H rows
   deepgemm_device,   ///< 1 on a device that DeepGEMM has FP8 kernels for, else 0
+  deepgemm_packs,    ///< 1 on a device whose kernels take packed scales, else 0
 };
 /// "2I", "activation dtype": for messages; and the word of recorded preconditions: "w13_rows", "activation_dtype".
 std::string_view symbol_of(Quantity quantity);

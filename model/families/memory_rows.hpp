@@ -13,6 +13,7 @@ namespace mx::layout {
 
 inline constexpr std::string_view kCommit2026_05 = "7e1b45a09252a5b513cd83116aa7a2f310220c34";
 inline constexpr std::string_view kCommit2026_08 = "017e9f4448b700e85ee16023287b025693c72b9e";
+inline constexpr std::string_view kCommit2026_08_22 = "7ca49fbe4bab019e55d57cdc4b7fd3d55c67c1a6";  // what is not yet in the one above
 
 /// MXFP4: one converter for each order of the checkpoint's rows.
 inline constexpr Source kMxfp4Converter{"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py",
@@ -95,6 +96,24 @@ constexpr BackendLayout gated_only(BackendLayout row) {
 /// Checkpoints in standard order are converted by the engine's later version alone.
 constexpr BackendLayout standard_since_2026_08(BackendLayout row) {
   row.standard_order = since(kVllm2026_08);
+  return row;
+}
+
+/// Of these versions alone.
+constexpr BackendLayout in_versions(BackendLayout row, Versions engines) {
+  row.engines = row.standard_order = engines;
+  if (!engines.has(kVllm2026_08)) row.source.commit = kCommit2026_05;
+  return row;
+}
+
+inline constexpr Source kFp8Oracle{"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/fp8.py", "convert_to_fp8_moe_kernel_format",
+                                   kCommit2026_08};
+
+/// FP8 and MXFP8 for what computes from the loaded buffers.
+constexpr BackendLayout fp8_as_loaded_row(std::string_view family, WeightFormat format, std::string_view backend,
+                                          Versions engines = since(kVllm2026_05)) {
+  BackendLayout row = in_versions(gated_only(fp8_row(family, format, backend, "weights and scales as loaded", {}, as_loaded)), engines);
+  row.source = kFp8Oracle;
   return row;
 }
 

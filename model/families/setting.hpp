@@ -11,6 +11,7 @@
 #include "model/deployment/deployment.hpp"
 #include "model/deployment/version.hpp"
 #include "model/families/aiter/parameters.hpp"
+#include "model/families/b12x/parameters.hpp"
 #include "model/families/deepgemm/parameters.hpp"
 #include "model/families/flashinfer_cutlass/parameters.hpp"
 #include "model/families/marlin/parameters.hpp"
@@ -69,6 +70,7 @@ struct Setting {
   MarlinParameters marlin = {};
   DeepgemmParameters deepgemm = {};
   FlashinferParameters flashinfer = {};
+  B12xParameters b12x = {};
 };
 
 /// The setting of a layer whose sizes the engine has rounded already, with the groups of its format and its rows in the standard order. What else a

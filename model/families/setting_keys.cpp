@@ -50,7 +50,8 @@ constexpr std::array<SettingKey, 10> kEveryConverter{{
 
 std::vector<SettingKey> joined() {
   std::vector<SettingKey> rows(kEveryConverter.begin(), kEveryConverter.end());
-  for (const auto family : {triton_setting_keys, aiter_setting_keys, marlin_setting_keys, deepgemm_setting_keys, flashinfer_setting_keys}) {
+  for (const auto family :
+       {triton_setting_keys, aiter_setting_keys, marlin_setting_keys, deepgemm_setting_keys, flashinfer_setting_keys, b12x_setting_keys}) {
     const std::span<const SettingKey> of_family = family();
     rows.insert(rows.end(), of_family.begin(), of_family.end());
   }

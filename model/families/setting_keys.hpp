@@ -38,5 +38,6 @@ std::span<const SettingKey> aiter_setting_keys();
 std::span<const SettingKey> marlin_setting_keys();
 std::span<const SettingKey> deepgemm_setting_keys();
 std::span<const SettingKey> flashinfer_setting_keys();
+std::span<const SettingKey> b12x_setting_keys();
 
 }  // namespace mx::layout

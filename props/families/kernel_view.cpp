@@ -91,6 +91,17 @@ double second_scale(const BackendCase& c, const PackedLayer& packed, Role global
   return of_experts == nullptr || c.setting.form.format == layout::WeightFormat::fp8_tensor ? 1 : f32_number(unit_at(of_experts->bytes, expert, 32));
 }
 
+/// Second scales of 16 bits, one for each row that a kernel reads; empty where there are none.
+std::vector<double> scales_of_rows(const BackendCase& c, const PackedLayer& packed, Role global, const Matrix& weight) {
+  const PackedTensor* of_rows = packed.find(global);
+  if (of_rows == nullptr || of_rows->layout.grain_bits() != 16) return {};
+  const Memory place = c.formula.place(global, c.setting, {weight.experts, weight.rows, 1, 16, {}});
+  std::vector<double> scales(place.sources.size());
+  for (std::size_t a = 0; a < scales.size(); ++a)
+    scales[static_cast<std::size_t>(place.sources[a])] = f32_number(unit_at(of_rows->bytes, static_cast<std::int64_t>(a), 16) << 16);
+  return scales;
+}
+
 bool same_number(double a, double b) { return a == b || (a != a && b != b); }
 
 /// The checkpoint's number of a weight with its scales.
@@ -153,6 +164,7 @@ std::int64_t count_misread(const BackendCase& c, const CanonicalLayer& layer, co
   const PackedTensor& scale_tensor = *packed.find(roles.scale);
   const Reading reading = c.formula.reading == nullptr ? checkpoint_reading(c.setting.form.format) : c.formula.reading(c.setting);
   const std::int64_t per_expert = weight.matrix.rows * weight.matrix.cols;
+  const std::vector<double> of_rows = scales_of_rows(c, packed, roles.global, weight.matrix);
   const std::int64_t cols = layout::is_w13(roles.weight) ? c.setting.sizes.hidden : c.setting.sizes.intermediate;
   std::int64_t misread = 0;
   std::int64_t seen = 0;
@@ -160,7 +172,8 @@ std::int64_t count_misread(const BackendCase& c, const CanonicalLayer& layer, co
     const std::int64_t unit = unit_read(weight, element);
     if (unit < 0) continue;
     ++seen;
-    const double second = second_scale(c, packed, roles.global, roles.channel, element / per_expert, unit / cols);
+    const double second = of_rows.empty() ? second_scale(c, packed, roles.global, roles.channel, element / per_expert, unit / cols)
+                                          : of_rows[static_cast<std::size_t>(element / weight.matrix.cols)];
     const double number =
         reading.weight(c.setting, bits_read(weight, weight_tensor, element)) *
         reading.scale(c.setting, bits_read(scale, scale_tensor, scale_element(c, roles.weight, weight.matrix, scale.matrix, element)), second);

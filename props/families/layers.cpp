@@ -43,7 +43,9 @@ std::uint64_t power_of_two(Random& random) { return static_cast<std::uint64_t>(1
 std::vector<std::uint8_t> tame_scales(Role role, const Setting& setting, Random& random) {
   switch (setting.form.format) {
     case WeightFormat::mxfp4:
-    case WeightFormat::mxfp8: return units_of(role, setting, [&](std::int64_t) { return static_cast<std::uint64_t>(118 + below(random, 4)); });
+    case WeightFormat::mxfp8:
+      return units_of(role, setting,
+                      [&](std::int64_t) { return static_cast<std::uint64_t>(124 + below(random, 4)); });  // beside what is padded with 127
     case WeightFormat::nvfp4:
       return units_of(role, setting,
                       [&](std::int64_t u) { return u == 0 ? std::uint64_t{0x7E} : static_cast<std::uint64_t>(8 + below(random, 119)); });

@@ -32,6 +32,10 @@ Matrix fp8_up_first(layout::Role role, const layout::Setting& setting);
 constexpr BackendFormula mxfp4_as_loaded(std::string_view backend) {
   return {layout::WeightFormat::mxfp4, backend, since(kVllm2026_05), 32, 64, nullptr, loaded_bits, kept_place, as_loaded, nullptr, nullptr, nullptr};
 }
+/// FP8 and MXFP8 as loaded.
+constexpr BackendFormula fp8_as_loaded(layout::WeightFormat format, std::string_view backend, Versions engines = since(kVllm2026_05)) {
+  return {format, backend, engines, 32, 64, nullptr, loaded_bits, kept_place, as_loaded, nullptr, nullptr, nullptr};
+}
 constexpr BackendFormula nvfp4_tiled(std::string_view backend, MatrixOf matrix, RowsOf rows) {
   return {layout::WeightFormat::nvfp4, backend, since(kVllm2026_05), 64, 128, nullptr, matrix, tile_place, rows, nullptr, nullptr, nullptr};
 }

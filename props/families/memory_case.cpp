@@ -106,7 +106,7 @@ std::string show_command(const BackendLayout& row, const Setting& s) {
          flag(s.triton.torch_before_2_8_1, "torch-before-2-8-1") + " --tp " + std::to_string(s.tp_size) + " --num-warps " +
          std::to_string(s.triton.num_warps) + " --params-dtype " + std::string(layout::name_of(s.params_dtype)) + " --input-dtype " +
          std::string(layout::name_of(s.input_dtype)) + " --activation " + std::string(layout::name_of(s.activation)) + flag(s.aiter.a8w4, "a8w4") +
-         flag(s.triton.before_swizzle, "before-swizzle") + (s.deepgemm.e8m0 ? "" : " --deep-gemm-e8m0 no") +
+         flag(s.triton.before_swizzle, "before-swizzle") + flag(s.b12x.a16, "a16") + (s.deepgemm.e8m0 ? "" : " --deep-gemm-e8m0 no") +
          (s.flashinfer.release ? " --flashinfer " + std::string(layout::name_of(*s.flashinfer.release)) : "") +
          (s.has_bias ? "" : " --set has-bias=no");
 }
@@ -128,7 +128,7 @@ std::string text_of(const Setting& s) {
   return shape_text(s) + " " + std::string(layout::name_of(s.arch)) + " " + std::string(layout::name_of(layout::triton_kernels_of(s))) + " tp " +
          std::to_string(s.tp_size) + " warps " + std::to_string(s.triton.num_warps) + " " + std::string(layout::name_of(s.params_dtype)) + " " +
          std::string(layout::name_of(s.input_dtype)) + " " + std::string(layout::name_of(s.activation)) + (s.aiter.a8w4 ? " a8w4" : "") +
-         (s.triton.torch_before_2_8_1 ? " older torch" : "") + (s.triton.before_swizzle ? " before the swizzle" : "") +
+         (s.triton.torch_before_2_8_1 ? " older torch" : "") + (s.triton.before_swizzle ? " before the swizzle" : "") + (s.b12x.a16 ? " a16" : "") +
          (s.deepgemm.e8m0 ? "" : " without e8m0") +
          (s.flashinfer.release ? " FlashInfer " + std::string(layout::name_of(*s.flashinfer.release)) : "");
 }

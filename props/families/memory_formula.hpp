@@ -62,8 +62,9 @@ struct BackendFormula {
   Reading (*reading)(const layout::Setting& setting) = nullptr;
   /// Whether all experts' matrices of a tensor are one; null: never.
   bool (*stacks)(layout::Role role, const layout::Setting& setting) = nullptr;
-  /// A block fills the rows of each matrix of its own accord, up to a multiple of these.
+  /// The rows and columns of each matrix are filled up to multiples of these, which a kernel that knows the layer's sizes passes over.
   std::int64_t block_rows = 1;
+  std::int64_t block_cols = 1;
 };
 
 /// The formula of a backend. Throws Error(usage) where there is none.

@@ -135,7 +135,7 @@ void check_sizes(const BackendCase& c) {
   for (const Role role : {Role::w13_weight, Role::w2_weight}) {
     const bool first = layout::is_w13(role);
     const std::int64_t rows = round_up(first ? shard_count(c.setting) * sizes.intermediate : sizes.hidden, c.formula.block_rows);
-    const std::int64_t cols = first ? sizes.hidden : sizes.intermediate;
+    const std::int64_t cols = round_up(first ? sizes.hidden : sizes.intermediate, c.formula.block_cols);
     const Matrix matrix = c.formula.matrix(role, c.setting);
     if (matrix.rows != rows || matrix.cols != cols) {
       RC_FAIL(std::string(layout::name_of(role)) + " is " + std::to_string(matrix.rows) + " x " + std::to_string(matrix.cols) + ", its row says " +

@@ -96,9 +96,6 @@ Answer marlin_blocks(const Setting& s) {
   return sixteen_bits(s, first_broken({intermediate(s, s.form.gated ? 1 : 128), hidden(s, 16), rows2(s, 64)}));
 }
 
-// 6: sizes that fused scales would pad are not modelled.
-Answer humming(const Setting& s) { return s.input_dtype == InputDtype::none ? std::nullopt : first_broken({intermediate(s, 64), hidden(s, 64)}); }
-
 /// Shuffled scales of all experts lie in tiles of 256 rows and 8 groups, and are viewed as experts by rows.
 bool views_as_rows(const Setting& s, std::int64_t rows, std::int64_t length) {
   std::int64_t all = s.padded.experts * rows;
@@ -109,23 +106,17 @@ bool views_as_rows(const Setting& s, std::int64_t rows, std::int64_t length) {
   return all * columns % rows_of_all == 0;
 }
 // 7.
-Answer aiter_bf16_2026_05(const Setting& s) { return first_broken({hidden(s, 128), intermediate(s, 128)}); }
+Answer aiter_bf16_2026_05(const Setting& s) { return first_broken({hidden(s, 128), intermediate(s, 128), groups13(s, 8), groups2(s, 8)}); }
 Answer aiter_bf16(const Setting& s) {
   if (is_standard(s) && s.arch == Arch::gfx1250) return std::nullopt;
-  if (const Answer broken = aiter_bf16_2026_05(s)) return broken;
-  const bool situ = is_standard(s) && s.activation == layout::ConverterActivation::situ;
-  if (situ && !views_as_rows(s, s.padded.hidden, s.padded.intermediate)) return Refusal{Quantity::w2_scale_rest, 0};
-  return std::nullopt;
+  return first_broken({hidden(s, 128), intermediate(s, 128)});
 }
-Answer aiter_mxfp8(const Setting& s) {
-  if (const Answer broken = first_broken({hidden(s, 64), intermediate(s, 64)})) return broken;
-  if (!views_as_rows(s, s.padded.hidden, s.padded.intermediate)) return Refusal{Quantity::w2_scale_rest, 0};
-  return std::nullopt;
-}
+Answer aiter_mxfp8(const Setting& s) { return first_broken({hidden(s, 64), intermediate(s, 64)}); }
 Answer aiter_mxfp4(const Setting& s) {
   if (const Answer broken = first_broken({hidden(s, 64), intermediate(s, 64)})) return broken;
   if (!views_as_rows(s, 2 * s.padded.intermediate, s.padded.hidden)) return Refusal{Quantity::w13_scale_rest, 0};
-  return aiter_mxfp8(s);
+  if (!views_as_rows(s, s.padded.hidden, s.padded.intermediate)) return Refusal{Quantity::w2_scale_rest, 0};
+  return std::nullopt;
 }
 Answer tiles_16x32(const Setting& s) { return first_broken({rows13(s, 16), hidden(s, 32), rows2(s, 16), intermediate(s, 32)}); }
 
@@ -142,6 +133,13 @@ Answer deepgemm_fp8(const Setting& s) {
   if (!s.deepgemm.e8m0) return std::nullopt;
   return first_broken({intermediate(s, 128), hidden(s, s.arch == Arch::sm100 ? 128 : 1)});
 }
+
+Answer deepgemm_mxfp8(const Setting& s) { return s.arch == Arch::sm100 ? std::nullopt : Answer(Refusal{Quantity::deepgemm_packs, 1}); }
+
+// 8.3: formats beside MXFP4, and 4.2.
+Answer humming_formats(const Setting& s) { return sixteen_bits(s, std::nullopt); }
+Answer humming_blocks(const Setting& s) { return sixteen_bits(s, first_broken({intermediate(s, 128)})); }
+Answer mega(const Setting& s) { return first_broken({rows13(s, 128), rows2(s, 128)}); }
 
 // 12: the method asserts both, and nothing is rounded up.
 Answer w4a8(const Setting& s) {
@@ -187,16 +185,23 @@ constexpr std::array kTakes{
     Takes{kChannel, "MARLIN", kNew, kNew, kNew, true, true, marlin_fp8},
     Takes{kBlock, "MARLIN", kOld, kOld, kNo, true, true, marlin_fp8_2026_05},
     Takes{kBlock, "MARLIN", kNew, kNew, kNo, true, true, marlin_blocks},
-    Takes{kMxfp4, "HUMMING", kBoth, kBoth, kBoth, false, true, humming},
+    Takes{kMxfp4, "HUMMING", kBoth, kBoth, kBoth, false, true, nothing},
+    Takes{kMxfp8, "HUMMING", kNew, kNew, kNo, false, true, humming_formats},
+    Takes{kNvfp4, "HUMMING", kNew, kNew, kNo, false, true, humming_formats},
+    Takes{kTensor, "HUMMING", kNew, kNew, kNo, false, true, humming_formats},
+    Takes{kChannel, "HUMMING", kNew, kNew, kNo, false, true, humming_formats},
+    Takes{kBlock, "HUMMING", kNew, kNew, kNo, false, true, humming_blocks},
+    Takes{kMxfp4, "DEEPGEMM_MEGA_MOE", kBoth, kBoth, kNo, false, true, mega},
     Takes{kMxfp4, "AITER_MXFP4_BF16", kOld, kOld, kOld, false, true, aiter_bf16_2026_05},
     Takes{kMxfp4, "AITER_MXFP4_BF16", kNew, kNew, kNew, false, true, aiter_bf16},
     Takes{kMxfp4, "AITER_MXFP4_MXFP4", kBoth, kNew, kBoth, false, true, aiter_mxfp4},
-    Takes{kTensor, "AITER", kBoth, kBoth, kNo, false, true, tiles_16x32},
-    Takes{kChannel, "AITER", kBoth, kBoth, kNo, false, true, tiles_16x32},
-    Takes{kBlock, "AITER", kBoth, kBoth, kNo, false, true, tiles_16x32},
-    Takes{kMxfp8, "AITER", kBoth, kBoth, kNo, false, true, aiter_mxfp8},
+    Takes{kTensor, "AITER", kBoth, kBoth, kNo, true, true, tiles_16x32},
+    Takes{kChannel, "AITER", kBoth, kBoth, kNo, true, true, tiles_16x32},
+    Takes{kBlock, "AITER", kBoth, kBoth, kNo, true, true, tiles_16x32},
+    Takes{kMxfp8, "AITER_MXFP8", kNew, kNew, kNo, false, true, aiter_mxfp8},
     Takes{kMxfp4, "CPU", kBoth, kNo, kBoth, false, true, nothing},
-    Takes{kBlock, "CPU", kBoth, kBoth, kNo, false, true, tiles_16x32},
+    Takes{kTensor, "CPU", kBoth, kBoth, kNo, true, true, tiles_16x32},
+    Takes{kBlock, "CPU", kBoth, kBoth, kNo, true, true, tiles_16x32},
     Takes{kNvfp4, "FLASHINFER_TRTLLM", kOld, kOld, kNo, true, true, nvfp4_tiles},
     Takes{kNvfp4, "FLASHINFER_TRTLLM", kNew, kNew, kNo, true, true, nothing},
     Takes{kNvfp4, "FLASHINFER_CUTLASS", kBoth, kBoth, kNo, true, true, nvfp4_tiles},
@@ -210,9 +215,32 @@ constexpr std::array kTakes{
     Takes{kBlock, "FLASHINFER_CUTLASS", kBoth, kBoth, kNo, true, true, nothing},
     Takes{kBlock, "FLASHINFER_TRTLLM", kBoth, kBoth, kNo, true, true, trtllm_blocks},
     Takes{kMxfp8, "FLASHINFER_TRTLLM", kBoth, kBoth, kNo, true, true, trtllm_mxfp8},
-    Takes{kTensor, "XPU", kBoth, kBoth, kNo, false, true, nothing},
-    Takes{kChannel, "XPU", kBoth, kBoth, kNo, false, true, nothing},
-    Takes{kBlock, "XPU", kBoth, kBoth, kNo, false, true, nothing},
+    Takes{kTensor, "XPU", kBoth, kBoth, kNo, true, true, nothing},
+    Takes{kChannel, "XPU", kOld, kOld, kNo, true, true, nothing},
+    Takes{kChannel, "XPU", kNew, kNew, kNo, true, true, nothing},
+    Takes{kBlock, "XPU", kOld, kOld, kNo, true, true, nothing},
+    Takes{kBlock, "XPU", kNew, kNew, kNo, true, true, nothing},
+    Takes{kMxfp8, "XPU", kOld, kOld, kNo, true, true, nothing},
+    Takes{kMxfp8, "XPU", kNew, kNew, kNo, true, true, nothing},
+    Takes{kTensor, "TRITON", kBoth, kBoth, kNo, false, true, nothing},
+    Takes{kChannel, "TRITON", kBoth, kBoth, kNo, false, true, nothing},
+    Takes{kBlock, "TRITON", kBoth, kBoth, kNo, false, true, nothing},
+    Takes{kTensor, "BATCHED_TRITON", kBoth, kBoth, kNo, false, true, nothing},
+    Takes{kChannel, "BATCHED_TRITON", kBoth, kBoth, kNo, false, true, nothing},
+    Takes{kBlock, "BATCHED_TRITON", kBoth, kBoth, kNo, false, true, nothing},
+    Takes{kMxfp8, "TRITON_MXFP8", kNew, kNew, kNo, false, true, nothing},
+    Takes{kTensor, "VLLM_CUTLASS", kBoth, kBoth, kNo, false, true, nothing},
+    Takes{kChannel, "VLLM_CUTLASS", kBoth, kBoth, kNo, false, true, nothing},
+    Takes{kTensor, "BATCHED_VLLM_CUTLASS", kBoth, kBoth, kNo, false, true, nothing},
+    Takes{kChannel, "BATCHED_VLLM_CUTLASS", kBoth, kBoth, kNo, false, true, nothing},
+    Takes{kTensor, "HPC", kNew, kNew, kNo, false, true, nothing},
+    Takes{kBlock, "HPC", kNew, kNew, kNo, false, true, nothing},
+    Takes{kNvfp4, "EMULATION", kBoth, kBoth, kNo, false, true, nothing},
+    Takes{kMxfp8, "EMULATION", kNew, kNew, kNo, false, true, nothing},
+    Takes{kNvfp4, "B12X", kNew, kNew, kNo, true, true, nothing},
+    Takes{kMxfp4, "B12X_MXFP4_MXFP8", kNew, kNew, kNo, false, true, nothing},
+    Takes{kMxfp4, "B12X_MXFP4_BF16", kNew, kNew, kNo, false, true, nothing},
+    Takes{kMxfp8, "DEEPGEMM", kNew, kNew, kNo, false, true, deepgemm_mxfp8},
     Takes{kBlock, "DEEPGEMM", kBoth, kBoth, kNo, false, true, deepgemm_fp8},
     Takes{kBlock, "BATCHED_DEEPGEMM", kBoth, kBoth, kNo, false, true, deepgemm_fp8},
     Takes{WeightFormat::int4, "CUTLASS", kBoth, kBoth, kNo, false, false, w4a8},

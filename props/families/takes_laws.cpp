@@ -77,6 +77,7 @@ std::vector<Setting> settings_of(layout::WeightFormat format) {
     s.activation = static_cast<layout::ConverterActivation>(random() % 3);
     s.aiter.a8w4 = random() % 2 == 0;
     s.deepgemm.e8m0 = random() % 4 != 0;
+    s.b12x.a16 = random() % 2 == 0;
     if (random() % 2 == 0) s.flashinfer.release = static_cast<layout::Flashinfer>(random() % 2);
     s.has_bias = random() % 4 != 0;
     s.has_input_scale = random() % 4 != 0;

@@ -102,14 +102,16 @@ void halve_scales(LayerUnits& units, const Setting& setting) {
 }
 
 // Rows of w13 and w2 are whole tiles in every MXFP4 and MXFP8 layer: sizes are multiples of the group of 32.
-constexpr std::array<Need, 2> kOldBf16Needs{{
+/// AITER v0.1.13 pads no groups of scales, later releases do.
+constexpr std::array<Need, 4> kOldBf16Needs{{
     {Quantity::hidden, Rule::multiple_of, 128, "a tile of w13 has 64 bytes of a row"},
     {Quantity::intermediate, Rule::multiple_of, 128, "a tile of w2 has 64 bytes of a row"},
+    {Quantity::w13_groups, Rule::multiple_of, 8, "a tile of the scales of w13 has 8 groups"},
+    {Quantity::w2_groups, Rule::multiple_of, 8, "a tile of the scales of w2 has 8 groups"},
 }};
-constexpr std::array<Need, 3> kBf16Needs{{
+constexpr std::array<Need, 2> kBf16Needs{{
     {Quantity::hidden, Rule::multiple_of, 128, "a tile of w13 has 64 bytes of a row", is_shuffled},
     {Quantity::intermediate, Rule::multiple_of, 128, "a tile of w2 has 64 bytes of a row", is_shuffled},
-    {Quantity::w2_scale_rest, Rule::equals, 0, "the shuffled scales are viewed as experts by rows", is_situ},
 }};
 constexpr std::array<Need, 4> kMxfp4Needs{{
     {Quantity::hidden, Rule::multiple_of, 64, "a tile of w13 has 32 bytes of a row"},
@@ -117,10 +119,9 @@ constexpr std::array<Need, 4> kMxfp4Needs{{
     {Quantity::w13_scale_rest, Rule::equals, 0, "the shuffled scales are viewed as experts by rows"},
     {Quantity::w2_scale_rest, Rule::equals, 0, "the shuffled scales are viewed as experts by rows"},
 }};
-constexpr std::array<Need, 3> kMxfp8Needs{{
+constexpr std::array<Need, 2> kMxfp8Needs{{
     {Quantity::hidden, Rule::multiple_of, 64, "a tile of w13 has 64 bytes of a row"},
     {Quantity::intermediate, Rule::multiple_of, 64, "a tile of w2 has 64 bytes of a row"},
-    {Quantity::w2_scale_rest, Rule::equals, 0, "the shuffled scales are viewed as experts by rows"},
 }};
 constexpr std::array<Need, 4> kFp8Needs{{
     {Quantity::w13_rows, Rule::multiple_of, 16, "shuffle_weight asserts whole tiles of 16 rows"},
@@ -166,7 +167,7 @@ constexpr BackendLayout fp8_row(WeightFormat format) {
           .engines = since(kVllm2026_05),
           .standard_order = since(kVllm2026_05),
           .gpt_oss_order = kNever,
-          .takes_not_gated = false,
+          .takes_not_gated = true,
           .needs = kFp8Needs,
           .build = build_fp8,
           .values = double_scales,
@@ -176,11 +177,11 @@ constexpr BackendLayout fp8_row(WeightFormat format) {
 
 constexpr BackendLayout mxfp8_row() {
   return {.format = WeightFormat::mxfp8,
-          .backend = "AITER",
+          .backend = "AITER_MXFP8",
           .family = "aiter",
           .summary = "tiles of 16 rows by 64 bytes, of gate and up in turn; scales of w13 in tiles of 32 rows by 8, of w2 over all experts stacked",
-          .engines = since(kVllm2026_05),
-          .standard_order = since(kVllm2026_05),
+          .engines = since(kVllm2026_08),
+          .standard_order = since(kVllm2026_08),
           .gpt_oss_order = kNever,
           .takes_not_gated = false,
           .needs = kMxfp8Needs,

@@ -1,11 +1,10 @@
 // The CPU's kernels (AMX): packed in blocks of 32 rows.
 
-#include "model/families/memory.hpp"
-
 #include <array>
 
 #include "model/families/casts.hpp"
 #include "model/families/cpu/blocks.hpp"
+#include "model/families/memory_rows.hpp"
 #include "model/families/row_blocks.hpp"
 
 namespace mx::layout {
@@ -31,9 +30,13 @@ constexpr std::array<Need, 4> kFp8Needs{{
     {Quantity::intermediate, Rule::multiple_of, 32, "convert_weight_packed takes whole tiles of 32 columns"},
 }};
 
-constexpr std::string_view kCommit = "017e9f4448b700e85ee16023287b025693c72b9e";
+constexpr BackendLayout fp8(WeightFormat format) {
+  BackendLayout row = fp8_row("cpu", format, "CPU", "blocks of 32 rows, in them pairs of columns; scales as loaded", kFp8Needs, build_fp8);
+  row.source = kFp8Oracle;
+  return row;
+}
 
-constexpr std::array<BackendLayout, 2> kRows{{
+constexpr std::array<BackendLayout, 3> kRows{{
     {.format = WeightFormat::mxfp4,
      .backend = "CPU",
      .family = "cpu",
@@ -47,20 +50,9 @@ constexpr std::array<BackendLayout, 2> kRows{{
      .values = nullptr,
      .undo_values = nullptr,
      .source = {"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py", "convert_gpt_oss_weight_to_mxfp4_moe_kernel_format",
-                kCommit}},
-    {.format = WeightFormat::fp8_block,
-     .backend = "CPU",
-     .family = "cpu",
-     .summary = "blocks of 32 rows, in them pairs of columns; scales as loaded",
-     .engines = since(kVllm2026_05),
-     .standard_order = since(kVllm2026_05),
-     .gpt_oss_order = kNever,
-     .takes_not_gated = false,
-     .needs = kFp8Needs,
-     .build = build_fp8,
-     .values = nullptr,
-     .undo_values = nullptr,
-     .source = {"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/fp8.py", "convert_to_fp8_moe_kernel_format", kCommit}},
+                kCommit2026_08}},
+    fp8(WeightFormat::fp8_tensor),
+    fp8(WeightFormat::fp8_block),
 }};
 
 }  // namespace

@@ -69,12 +69,61 @@ constexpr BackendLayout fp8(std::string_view backend) {
   return row;
 }
 
-constexpr std::array<BackendLayout, 4> kRows{
+TensorPlan build_mxfp8(Role role, const Setting& setting) {
+  Layout layout = loaded_units(role, setting);
+  return {is_scale(role) ? blocks::deepgemm_packed_ue8m0(layout, "rows", "G") : layout, &kKeep};
+}
+
+constexpr std::array<Need, 1> kMxfp8Needs{{{Quantity::deepgemm_packs, Rule::equals, 1, "DeepGEMM has no transform of such scales but for sm100"}}};
+
+constexpr BackendLayout mxfp8() {
+  BackendLayout row = in_versions(gated_only(fp8_row("deepgemm", WeightFormat::mxfp8, "DEEPGEMM",
+                                                     "weights as loaded; scales four to a word, words column by column", kMxfp8Needs, build_mxfp8)),
+                                  since(kVllm2026_08));
+  row.source = kFp8Oracle;
+  return row;
+}
+
+constexpr std::int64_t kMegaRows = 128;
+
+/// The order that the kernel of whole layers reads within every 128 rows of scales.
+Layout& spread_rows(Layout& layout) {
+  blocks::split_off(layout, "rows", {{"quarter", 4}, {"row", kMegaRows / 4}});
+  blocks::order(layout, {"rows", "row", "quarter"});
+  return layout.merge({"rows", "row", "quarter"}, "rows");
+}
+
+TensorPlan build_mega(Role role, const Setting& setting) {
+  Layout layout = loaded_rows(role, setting, unit_bits(role));
+  if (is_w13(role) && !is_bias(role)) blocks::alternate_halves(layout, "rows", 8);
+  if (is_scale(role)) blocks::deepgemm_packed_ue8m0(spread_rows(layout), "rows", "G");
+  return {std::move(layout), &kKeep};
+}
+
+constexpr std::array<Need, 2> kMegaNeeds{{
+    {Quantity::w13_rows, Rule::multiple_of, kMegaRows, "the rows of scales of w13 are spread in blocks of 128"},
+    {Quantity::w2_rows, Rule::multiple_of, kMegaRows, "the rows of scales of w2 are spread in blocks of 128"},
+}};
+
+/// DeepSeek-V4's mega MoE, moe_backend deep_gemm_mega_moe: no member of the oracle's enum.
+constexpr BackendLayout mega() {
+  BackendLayout row = mxfp4_row(
+      "deepgemm", "DEEPGEMM_MEGA_MOE",
+      "w13 rows in blocks of 8 of gate and up in turn; scales as their rows, spread within every 128, four to a word, words column by column",
+      kMegaNeeds, build_mega);
+  row.gpt_oss_order = kNever;
+  row.source = {"deepseek-ai/DeepGEMM", "deep_gemm/mega", "transform_weights_for_mega_moe", "54e22612409371d6364144b69086735beb54e98b"};
+  return row;
+}
+
+constexpr std::array<BackendLayout, 6> kRows{
     mxfp4("weights and biases as loaded; scales fp32 in row order (code 0 becomes 0, 255 infinity), packed at run time", before(kVllm2026_08),
           build_upcast),
     mxfp4("weights and biases as loaded; scales four to a word, words column by column", since(kVllm2026_08), build_packed),
     fp8("DEEPGEMM"),
     fp8("BATCHED_DEEPGEMM"),
+    mxfp8(),
+    mega(),
 };
 
 }  // namespace

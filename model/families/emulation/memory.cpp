@@ -1,4 +1,4 @@
-// The engine's emulation: MXFP4 as loaded.
+// The engine's emulation: every format as loaded.
 
 #include <array>
 
@@ -7,7 +7,18 @@
 namespace mx::layout {
 namespace {
 
-constexpr std::array<BackendLayout, 1> kRows{as_loaded_row("emulation", "EMULATION")};
+constexpr BackendLayout nvfp4() {
+  BackendLayout row = gated_only(nvfp4_row("emulation", "EMULATION", "weights and scales as loaded", since(kVllm2026_05), {}, as_loaded));
+  row.source.path = "vllm/model_executor/layers/fused_moe/oracle/nvfp4.py";
+  row.source.symbol = "convert_to_nvfp4_moe_kernel_format";
+  return row;
+}
+
+constexpr std::array<BackendLayout, 3> kRows{
+    as_loaded_row("emulation", "EMULATION"),
+    nvfp4(),
+    fp8_as_loaded_row("emulation", WeightFormat::mxfp8, "EMULATION", since(kVllm2026_08)),
+};
 
 }  // namespace
 

@@ -149,7 +149,8 @@ Layout scale(const StageRequest& request) {
 
 constexpr std::array<Words, 1> kVersion{"flashinfer-2026-08"};
 constexpr std::array<Words, 1> kBefore0618{"flashinfer-0.6.17"};
-constexpr Words k0617 = "v0.6.17";
+/// The engine's commit that asks for that release.
+constexpr Source of_0617(Words symbol) { return {"vllm-project/vllm", "requirements/cuda.txt", symbol, "7ca49fbe4bab019e55d57cdc4b7fd3d55c67c1a6"}; }
 constexpr Words kFlashinfer = "flashinfer-ai/flashinfer";
 constexpr Words kCommit = "fb28d7242b3506a2348265962041acc1fb56cca4";
 constexpr Words kKernels = "csrc/nv_internal/tensorrt_llm/kernels/cutlass_kernels/moe_gemm/moe_gemm_mixed_utils.cu";
@@ -175,17 +176,10 @@ constexpr std::array<StageLayout, 6> kStages{{
      {},
      uneven_weight,
      weight_fp4_nibbles,
-     {kFlashinfer, kKernels, "interleave_fp4_weights_for_sm90_mixed_gemm", k0617}},
-    {"cutlass_sm90_mixed.scale_lines",
-     "scale",
-     0,
-     "the scales of 128 elements of every row side by side, before FlashInfer 0.6.18",
-     "q=128/group_size: [kb][q*r+x] <- src[r][kb*q+x]",
-     kBefore0618,
-     kGroupSize,
-     uneven_lines,
-     scale_lines,
-     {kFlashinfer, "flashinfer/fused_moe/prepare.py", "interleave_moe_scales_for_sm90_mixed_gemm", k0617}},
+     of_0617("flashinfer 0.6.17: interleave_fp4_weights_for_sm90_mixed_gemm")},
+    {"cutlass_sm90_mixed.scale_lines", "scale", 0, "the scales of 128 elements of every row side by side, before FlashInfer 0.6.18",
+     "q=128/group_size: [kb][q*r+x] <- src[r][kb*q+x]", kBefore0618, kGroupSize, uneven_lines, scale_lines,
+     of_0617("flashinfer 0.6.17: interleave_moe_scales_for_sm90_mixed_gemm")},
     {"cutlass_sm90_mixed.weight.int4",
      "weight",
      8,

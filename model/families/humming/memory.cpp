@@ -1,4 +1,5 @@
-// Humming: Marlin's fragments with more cases. Rows stay as loaded; what a tile lacks is padded, with zero weights and scales of one.
+// Humming: Marlin's fragments with more cases. Rows stay as loaded; the engine pads N to 256 and K to 128 before anything else, with zeros and with
+// scales of one. Source: spec layouts 8.3.
 
 #include "model/families/memory.hpp"
 
@@ -6,74 +7,173 @@
 
 #include "model/families/fragments.hpp"
 #include "model/families/humming/values.hpp"
+#include "model/families/memory_rows.hpp"
+#include "model/families/row_blocks.hpp"
 #include "model/families/stage.hpp"
 #include "model/fault.hpp"
 
 namespace mx::layout {
 namespace {
 
-bool is_a_8bit(const Setting& setting) { return setting.input_dtype != InputDtype::none; }
+using humming::is_a_8bit;
+using humming::kPaddedColumns;
+using humming::kPaddedRows;
 
 /// Kernels on sm90 use wgmma, all others mma.
 bool uses_wgmma(const Setting& setting) { return setting.arch == Arch::sm90; }
 
 blocks::Fragments fragments_of(const Setting& setting) {
-  // Activations of 8 bits mean fused scales, for which the halves of a fragment stay as they are.
-  return {.weight_bits = 4, .activation_bits = is_a_8bit(setting) ? 8 : 16, .transposed = uses_wgmma(setting) && !is_a_8bit(setting)};
+  // Activations of 8 bits mean fused scales or mxmma, for which the halves of a fragment stay as they are.
+  return {.weight_bits = unit_bits(Role::w13_weight, setting.form.format),
+          .activation_bits = is_a_8bit(setting) ? 8 : 16,
+          .transposed = uses_wgmma(setting) && !is_a_8bit(setting)};
 }
 
-/// Scales in groups of 32 multiply the result only where 8-bit activations run on mma.
-bool scale_is_on_c(const Setting& setting) { return !uses_wgmma(setting) && is_a_8bit(setting); }
-
-/// The loaded tensor [E, rows, cols] or [E, rows].
-Layout matrix(Role role, const Setting& setting) {
-  Layout layout = loaded(role, setting.sizes, setting.padded, setting.form);
-  if (!is_w13(role)) return layout.merge({"N"}, "rows");
-  const std::string first = layout.view()[1].name;
-  const std::string second = layout.view()[2].name;
-  return layout.merge({first, second}, "rows");
+/// The loaded tensor [E, rows, cols] or [E, rows], padded.
+Layout padded(Role role, const Setting& setting) {
+  Layout layout = loaded_rows(role, setting, unit_bits(role, setting.form.format));
+  const bool has_one = is_scale(role) && setting.form.format != WeightFormat::nvfp4;  // e4m3 scales are padded with zero
+  const PadContent content = has_one && !fault::planted(fault::Fault::humming_scales_padded_with_zero) ? PadContent::neutral : PadContent::zero;
+  blocks::pad_to_multiple(layout, "rows", kPaddedRows, content);
+  if (is_weight(role)) blocks::pad_to_multiple(layout, "K", kPaddedColumns, PadContent::zero);
+  if (is_scale(role)) blocks::pad_to_multiple(layout, "G", kPaddedColumns / setting.padded.group, content);
+  return layout;
 }
 
-TensorPlan build(Role role, const Setting& setting) {
-  if (!is_weight(role) && !is_scale(role) && !is_bias(role)) return {loaded(role, setting.sizes, setting.padded, setting.form), &kKeep};
-  Layout layout = matrix(role, setting);
-  blocks::pad_to_multiple(layout, "rows", blocks::kFragmentRows,
-                          is_scale(role) && !fault::planted(fault::Fault::humming_scales_padded_with_zero) ? PadContent::neutral : PadContent::zero);
-  if (is_bias(role)) {
-    blocks::scale_blocks_of_32(layout, "rows");
-  } else if (is_weight(role)) {
-    blocks::pad_to_multiple(layout, "K", 2 * blocks::fragment_columns(fragments_of(setting)), PadContent::zero);
-    blocks::fragment_order(layout, "rows", "K", fragments_of(setting));
-  } else {
-    layout.permute({"E", "G", "rows"});
-    scale_is_on_c(setting) ? blocks::scale_blocks_of_32(layout, "rows") : blocks::scale_blocks_of_64(layout, "rows");
+/// Within a word the magnitude bits of unit p are those of value p, while the signs follow the units' order. Source: process_mxfp4_w4a8 of 0.1.12.
+Layout& magnitudes_in_value_order(Layout& layout) {
+  constexpr std::int64_t kUnits = 8;
+  constexpr std::int64_t kRun = 4;  // values of a lane beside each other along K
+  layout.explode(1, "bit");
+  const std::vector<Axis> view = layout.view();
+  std::vector<std::string_view> word;
+  std::int64_t bits = 1;
+  for (auto axis = view.rbegin(); bits < 4 * kUnits; ++axis) {
+    bits *= axis->extent;
+    word.insert(word.begin(), axis->name);
   }
+  layout.merge(std::span<const std::string_view>(word), "word_bit");
+  std::vector<std::int64_t> source(4 * kUnits);
+  for (std::int64_t value = 0; value < kUnits; ++value) {
+    const std::int64_t unit = value / kRun + value % kRun * (kUnits / kRun);  // the unit that holds it
+    for (std::int64_t bit = 0; bit < 3; ++bit) source[static_cast<std::size_t>(4 * value + bit)] = 4 * unit + bit;
+    source[static_cast<std::size_t>(4 * value + 3)] = 4 * value + 3;
+  }
+  return layout.table("word_bit", std::move(source));
+}
+
+TensorPlan build_weight(Role role, const Setting& setting) {
+  Layout layout = padded(role, setting);
+  blocks::fragment_order(layout, "rows", "K", fragments_of(setting));
+  if (humming::splits_signs(setting)) magnitudes_in_value_order(layout);
   return {std::move(layout), &kKeep};
 }
 
-// With fused scales, whether padding counts among an expert's scales differs between releases: such sizes are left out.
-constexpr std::array<Need, 2> kNeeds{{
-    {Quantity::intermediate, Rule::multiple_of, 64, "fused scales are modelled without padding", is_a_8bit},
-    {Quantity::hidden, Rule::multiple_of, 64, "fused scales are modelled without padding", is_a_8bit},
-}};
+TensorPlan build_scale(Role role, const Setting& setting) {
+  if (humming::is_mxmma(setting)) {
+    Layout layout = padded(role, setting);
+    blocks::split_off(layout, "rows", {{"half", 2}, {"row", 8}});
+    blocks::split_off(layout, "G", {{"pair", 2}});
+    return {layout.permute({"E", "G", "rows", "row", "half", "pair"}), &kKeep};
+  }
+  Layout layout = humming::fuses(setting) ? humming::fused_scales(role, setting) : padded(role, setting);
+  layout.permute({"E", "G", "rows"});
+  return {blocks::scale_blocks_of_64(layout, "rows"), &kKeep};
+}
 
-constexpr std::array<BackendLayout, 1> kRows{{
-    {.format = WeightFormat::mxfp4,
-     .backend = "HUMMING",
-     .family = "humming",
-     .summary =
-         "rows as loaded, padded to 64; weights in mma fragments; scales along N in blocks; for 8-bit activations scales small numbers beside a "
-         "global one",
-     .engines = since(kVllm2026_05),
-     .standard_order = since(kVllm2026_05),
-     .gpt_oss_order = since(kVllm2026_05),
-     .takes_not_gated = false,
-     .needs = kNeeds,
-     .build = build,
-     .values = humming::fused_values,
-     .undo_values = humming::fused_values_back,
-     .source = {"mgoin/humming", "humming/layer.py", "HummingMethod.transform_humming_layer", "a6455de3edd09d8ee0f1fb657475606fd2f02532"}},
-}};
+TensorPlan build(Role role, const Setting& setting) {
+  if (is_weight(role)) return build_weight(role, setting);
+  if (is_scale(role)) return build_scale(role, setting);
+  if (is_bias(role)) {
+    Layout layout = padded(role, setting);
+    return {blocks::scale_blocks_of_32(layout, "rows"), &kKeep};
+  }
+  Layout layout = humming::global_scales(role, setting);
+  return {layout.view().size() == 1 ? layout : blocks::scale_blocks_of_32(layout, "rows"), &kKeep};
+}
+
+/// MXFP8 and NVFP4: nothing is fused.
+TensorPlan build_groups(Role role, const Setting& setting) {
+  if (!is_weight(role) && !is_scale(role)) return {loaded_units(role, setting), &kKeep};
+  Layout layout = padded(role, setting);
+  if (is_weight(role)) return {blocks::fragment_order(layout, "rows", "K", fragments_of(setting)), &kKeep};
+  layout.permute({"E", "G", "rows"});
+  return {blocks::scale_blocks_of_64(layout, "rows"), &kKeep};
+}
+
+/// FP8: scales in bf16, one for each row, of blocks also for each 128 of K; without groups they multiply the result.
+TensorPlan build_fp8(Role role, const Setting& setting) {
+  if (is_bias(role)) return {loaded_units(role, setting), &kKeep};
+  if (is_weight(role)) {
+    Layout layout = padded(role, setting);
+    return {blocks::fragment_order(layout, "rows", "K", fragments_of(setting)), &kKeep};
+  }
+  Layout layout = loaded_rows(role, setting, 16);
+  const std::int64_t rows = is_w13(role) ? 2 * setting.padded.intermediate : setting.padded.hidden;
+  if (setting.form.format == WeightFormat::fp8_tensor) layout.split("E", 1, "E", "rows").repeat("rows", rows);
+  if (setting.form.format == WeightFormat::fp8_block) layout.repeat("rows", 128);
+  if (blocks::extent_of(layout, "rows") > rows) layout.slice("rows", 0, rows);
+  blocks::pad_to_multiple(layout, "rows", kPaddedRows, PadContent::zero);
+  if (setting.form.format != WeightFormat::fp8_block) return {blocks::scale_blocks_of_32(layout, "rows"), &kKeep};
+  layout.permute({"E", "KB", "rows"});
+  return {blocks::scale_blocks_of_64(layout, "rows"), &kKeep};
+}
+
+constexpr Need kSixteenBits{Quantity::activation_dtype, Rule::equals, static_cast<std::int64_t>(InputDtype::none),
+                            "weights of this format are converted for 16-bit activations"};
+constexpr std::array<Need, 1> kGroupNeeds{kSixteenBits};
+constexpr std::array<Need, 2> kBlockNeeds{
+    {kSixteenBits, {Quantity::intermediate, Rule::multiple_of, 128, "the scales of gate and up are whole blocks"}}};
+
+constexpr std::string_view kMxfp4Summary =
+    "rows as loaded, N padded to 256 and K to 128; weights in mma fragments; scales along N in blocks of 64; for 8-bit activations scales small "
+    "numbers beside a global one, but on sm120 since 2026-08 in pairs";
+constexpr std::string_view kGroupSummary = "rows as loaded, N padded to 256 and K to 128; weights in mma fragments; scales along N in blocks of 64";
+constexpr std::string_view kFp8Summary =
+    "rows as loaded, N padded to 256 and K to 128; weights in mma fragments; scales bf16, one for each row, in blocks";
+
+constexpr BackendLayout kMxfp4{
+    .format = WeightFormat::mxfp4,
+    .backend = "HUMMING",
+    .family = "humming",
+    .summary = kMxfp4Summary,
+    .engines = since(kVllm2026_05),
+    .standard_order = since(kVllm2026_05),
+    .gpt_oss_order = since(kVllm2026_05),
+    .takes_not_gated = false,
+    .needs = {},
+    .build = build,
+    .values = humming::fused_values,
+    .undo_values = humming::fused_values_back,
+    .source = {"mgoin/humming", "humming/layer.py", "HummingMethod.transform_humming_layer", "a6455de3edd09d8ee0f1fb657475606fd2f02532"}};
+
+constexpr BackendLayout of_2026_08(WeightFormat format, Build build, std::string_view summary, std::span<const Need> needs) {
+  BackendLayout row = kMxfp4;
+  row.format = format;
+  row.summary = summary;
+  row.engines = row.standard_order = since(kVllm2026_08);
+  row.gpt_oss_order = kNever;
+  row.needs = needs;
+  row.build = build;
+  row.values = nullptr;
+  row.undo_values = nullptr;
+  return row;
+}
+constexpr BackendLayout fp8(WeightFormat format, std::span<const Need> needs) {
+  BackendLayout row = of_2026_08(format, build_fp8, kFp8Summary, needs);
+  row.values = humming::scales_to_bf16;
+  row.undo_values = humming::scales_from_bf16;
+  return row;
+}
+
+constexpr std::array<BackendLayout, 6> kRows{
+    kMxfp4,
+    of_2026_08(WeightFormat::mxfp8, build_groups, kGroupSummary, kGroupNeeds),
+    of_2026_08(WeightFormat::nvfp4, build_groups, kGroupSummary, kGroupNeeds),
+    fp8(WeightFormat::fp8_tensor, kGroupNeeds),
+    fp8(WeightFormat::fp8_channel, kGroupNeeds),
+    fp8(WeightFormat::fp8_block, kBlockNeeds),
+};
 
 }  // namespace
 

@@ -6,10 +6,12 @@
 #include <string>
 
 #include "model/error.hpp"
+#include "model/families/row_blocks.hpp"
 #include "model/families/value_stage.hpp"
 #include "model/layout/grains.hpp"
 #include "model/numerics/convert.hpp"
 #include "model/numerics/f32.hpp"
+#include "model/numerics/profile.hpp"
 
 namespace mx::layout {
 namespace humming {
@@ -32,48 +34,152 @@ constexpr std::array<Matrix, 2> kMatrices{
 
 Units& of(LayerUnits& units, Role role) { return units[static_cast<std::size_t>(role)]; }
 
-/// fp32 bits of 2^exponent; below 2^-126 a subnormal.
-std::uint32_t power_of_two(int exponent) {
-  return exponent < -126 ? std::uint32_t{1} << (149 + exponent) : static_cast<std::uint32_t>(exponent + 127) << 23U;
+/// What one scale's power of two is called in a dtype: a number's sign, exponent and fraction bits.
+struct FloatBits {
+  int bias;
+  int fraction;
+  std::uint32_t infinity;
+};
+constexpr FloatBits kFp32Bits{127, 23, 0x7F800000U};
+constexpr FloatBits kBf16Bits{127, 7, 0x7F80U};
+constexpr FloatBits kFp16Bits{15, 10, 0x7C00U};
+
+/// Bits of 2^exponent, to nearest even: subnormal, 0 or infinite where the dtype ends.
+std::uint32_t power_of_two(int exponent, const FloatBits& to) {
+  if (exponent > to.bias) return to.infinity;
+  if (exponent > -to.bias) return static_cast<std::uint32_t>(exponent + to.bias) << to.fraction;
+  const int bit = exponent + to.bias - 1 + to.fraction;
+  return bit < 0 ? 0 : std::uint32_t{1} << bit;
 }
 
-/// Exponent of an fp32 power of two, subnormal or not. Throws Error(input) on any other number.
-int exponent_of(std::uint32_t f32) {
-  const std::uint32_t exponent = f32 >> 23U;
-  const std::uint32_t mantissa = f32 & 0x7FFFFFU;
-  if (exponent != 0 && exponent < 255 && mantissa == 0) return static_cast<int>(exponent) - 127;
-  if (exponent == 0 && std::has_single_bit(mantissa)) return std::countr_zero(mantissa) - 149;
-  throw Error(ErrorCode::input, "global scale " + f32::text(f32) + " is not a power of two", "HUMMING");
+/// Exponent of a power of two, subnormal or not. Throws Error(input) on any other number.
+int exponent_of(std::uint32_t bits, const FloatBits& of) {
+  const std::uint32_t exponent = bits >> of.fraction;
+  const std::uint32_t fraction = bits & ((std::uint32_t{1} << of.fraction) - 1);
+  if (exponent != 0 && bits < of.infinity && fraction == 0) return static_cast<int>(exponent) - of.bias;
+  if (exponent == 0 && std::has_single_bit(fraction)) return std::countr_zero(fraction) - of.bias + 1 - of.fraction;
+  throw Error(ErrorCode::input, "global scale with bits " + f32::text(bits) + " is not a power of two", "HUMMING");
 }
 
-/// What the exponent of the global scale is beside that of an expert's lowest scale byte.
-int global_exponent(int lowest, InputDtype activations) { return lowest - 127 - (activations == InputDtype::int8 ? 1 : 0); }
+std::int64_t up_to(std::int64_t size, std::int64_t multiple) { return (size + multiple - 1) / multiple * multiple; }
+
+/// Whether each row has its own largest scale.
+bool by_rows(const Setting& setting) { return setting.input_dtype == InputDtype::int8 && is_0_1_12(setting); }
+/// What the stored scale of the lowest byte is.
+int lowest_stored(const Setting& setting) { return splits_signs(setting) ? 1 : 0; }
+/// What the exponent of the global scale is beside the lowest byte.
+int global_offset(const Setting& setting) { return 127 + (is_0_1_12(setting) || setting.input_dtype == InputDtype::int8 ? 1 : 0); }
+
+const FloatBits& global_bits(const Setting& setting) {
+  if (!by_rows(setting)) return kFp32Bits;
+  return setting.params_dtype == ParamsDtype::bf16 ? kBf16Bits : kFp16Bits;
+}
+
+/// One tensor pair in the order of its loaded buffer.
+struct Buffers {
+  Layout weight;
+  Layout scale;
+  std::int64_t experts;
+  std::int64_t rows;
+  std::int64_t groups;
+  std::int64_t padded_rows;
+  std::int64_t padded_groups;
+};
+Buffers buffers_of(const Matrix& matrix, const Setting& setting) {
+  const auto of_role = [&](Role role) { return loaded(role, setting.sizes, setting.padded, setting.form); };
+  const Layout merged = loaded_rows(matrix.scale, setting, 8);
+  const std::int64_t rows = merged.view()[1].extent;
+  const std::int64_t groups = merged.view()[2].extent;
+  return {of_role(matrix.weight),
+          of_role(matrix.scale),
+          setting.sizes.experts,
+          rows,
+          groups,
+          up_to(rows, kPaddedRows),
+          up_to(groups, kPaddedColumns / setting.padded.group)};
+}
+
+/// The scales of the padded matrix: a byte 127 behind the rows and, up to release 0.1.0, behind the groups, where later the row's largest stands.
+std::vector<std::uint8_t> padded_scales(const Buffers& b, std::span<const std::uint8_t> scales, bool repeats_largest) {
+  constexpr std::uint8_t kScaleOfOne = 127;
+  std::vector<std::uint8_t> padded(static_cast<std::size_t>(b.experts * b.padded_rows * b.padded_groups), kScaleOfOne);
+  for (std::int64_t row = 0; row < b.experts * b.rows; ++row) {
+    const auto from = scales.begin() + row * b.groups;
+    const auto to = padded.begin() + (row / b.rows * b.padded_rows + row % b.rows) * b.padded_groups;
+    if (repeats_largest) std::fill_n(to, b.padded_groups, *std::max_element(from, from + b.groups));
+    std::copy(from, from + b.groups, to);
+  }
+  return padded;
+}
 
 struct Changed {
   std::int64_t codes = 0;
   std::int64_t scales = 0;
 };
 
-/// One expert: re-quantizes its codes, lowers its scales and returns the byte that they now count from.
-int fuse(std::span<std::uint8_t> weight, std::span<std::uint8_t> scales, InputDtype activations, Changed& changed) {
-  const auto [least, largest] = std::ranges::minmax(scales);
-  const int lowest = largest - std::min(largest - least, scale_range(activations));
-  for (std::size_t g = 0; g < scales.size(); ++g) {
-    const int delta = std::max(int{scales[g]}, lowest) - scales[g];
-    for (std::int64_t k = 0; k < kGroup; ++k) {
-      const std::int64_t element = static_cast<std::int64_t>(g) * kGroup + k;
-      const auto code = static_cast<std::uint8_t>(get_grain(weight, element, 4));
-      const std::uint8_t made = requantized(code, delta);
-      changed.codes += made == code ? 0 : 1;
-      set_grain(weight, element, 4, made);
-    }
-    changed.scales += delta == 0 ? 0 : 1;
-    scales[g] = static_cast<std::uint8_t>(scales[g] + delta - lowest);
+/// Re-quantizes the codes of one group.
+void requantize_group(std::span<std::uint8_t> weight, std::int64_t group, int delta) {
+  for (std::int64_t element = group * kGroup; element < (group + 1) * kGroup; ++element) {
+    set_grain(weight, element, 4, requantized(static_cast<std::uint8_t>(get_grain(weight, element, 4)), delta));
   }
-  return lowest;
+}
+
+std::int64_t differing_codes(std::span<const std::uint8_t> before, std::span<const std::uint8_t> after) {
+  std::int64_t differing = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const int changed = before[i] ^ after[i];
+    differing += ((changed & 0xF) != 0 ? 1 : 0) + (changed >> 4 != 0 ? 1 : 0);
+  }
+  return differing;
+}
+
+void fuse(LayerUnits& units, const Matrix& matrix, const Setting& setting, Changed& changed) {
+  const Buffers b = buffers_of(matrix, setting);
+  std::vector<std::uint8_t> weight = from_row_major(b.weight, of(units, matrix.weight).bytes, 0);
+  std::vector<std::uint8_t> scales = padded_scales(b, from_row_major(b.scale, of(units, matrix.scale).bytes, 0), is_0_1_12(setting));
+  std::vector<std::uint8_t> raised(static_cast<std::size_t>(b.experts * b.rows * b.groups));
+  const std::int64_t scope_rows = by_rows(setting) ? 1 : b.padded_rows;
+  Units global{by_rows(setting) ? 16 : 32, {}};
+  global.bytes.resize(static_cast<std::size_t>(b.experts * b.padded_rows / scope_rows * global.bits / 8));
+  for (std::int64_t scope = 0; scope < b.experts * b.padded_rows / scope_rows; ++scope) {
+    const auto of_scope = std::span(scales).subspan(static_cast<std::size_t>(scope * scope_rows * b.padded_groups),
+                                                    static_cast<std::size_t>(scope_rows * b.padded_groups));
+    const auto [least, largest] = std::ranges::minmax(of_scope);
+    const int lowest = largest - std::min(largest - least, scale_range(setting));
+    for (std::int64_t row = scope * scope_rows; row < (scope + 1) * scope_rows; ++row) {
+      const std::int64_t in_expert = row % b.padded_rows;
+      for (std::int64_t g = 0; g < b.padded_groups; ++g) {
+        std::uint8_t& scale = scales[static_cast<std::size_t>(row * b.padded_groups + g)];
+        const int delta = std::max(int{scale}, lowest) - scale;
+        if (in_expert < b.rows && g < b.groups) {
+          const std::int64_t group = (row / b.padded_rows * b.rows + in_expert) * b.groups + g;
+          requantize_group(weight, group, delta);
+          raised[static_cast<std::size_t>(group)] = delta == 0 ? 0 : 1;
+        }
+        scale = static_cast<std::uint8_t>(scale + delta - lowest + lowest_stored(setting));
+      }
+    }
+    const bool of_padding = by_rows(setting) && scope % b.padded_rows >= b.rows;
+    set_grain(global.bytes, scope, global.bits, of_padding ? 0 : power_of_two(lowest - global_offset(setting), global_bits(setting)));
+  }
+  // What the engine rounded sizes up by is no part of the checkpoint.
+  changed.scales = std::ranges::count(to_row_major(b.scale, raised), 1);
+  std::vector<std::uint8_t> codes = to_row_major(b.weight, weight);
+  changed.codes = differing_codes(of(units, matrix.weight).bytes, codes);
+  of(units, matrix.weight).bytes = std::move(codes);
+  of(units, matrix.scale).bytes = std::move(scales);
+  of(units, matrix.global) = std::move(global);
 }
 
 }  // namespace
+
+bool is_a_8bit(const Setting& setting) { return setting.input_dtype != InputDtype::none; }
+bool is_0_1_12(const Setting& setting) { return setting.engine >= kVllm2026_08; }
+bool is_mxmma(const Setting& setting) {
+  return is_0_1_12(setting) && setting.arch == Arch::sm120 && setting.input_dtype == InputDtype::float8_e4m3fn;
+}
+bool fuses(const Setting& setting) { return is_a_8bit(setting) && !is_mxmma(setting); }
+bool splits_signs(const Setting& setting) { return is_0_1_12(setting) && fuses(setting) && setting.input_dtype == InputDtype::float8_e4m3fn; }
 
 std::uint8_t requantized(std::uint8_t code, int delta) {
   if (code == kSign) return 0;
@@ -89,49 +195,85 @@ std::uint8_t requantized(std::uint8_t code, int delta) {
   return static_cast<std::uint8_t>((code & kSign) | nearest);
 }
 
-int scale_range(InputDtype activations) { return activations == InputDtype::int8 ? 3 : 12; }
+int scale_range(const Setting& setting) {
+  if (setting.input_dtype == InputDtype::int8) return 3;
+  return is_0_1_12(setting) ? 11 : 12;
+}
+
+Layout fused_scales(Role role, const Setting& setting) {
+  const Buffers b = buffers_of(is_w13(role) ? kMatrices[0] : kMatrices[1], setting);
+  return Layout({{"E", b.experts}, {"rows", b.padded_rows}, {"G", b.padded_groups}}, 8);
+}
+
+Layout global_scales(Role role, const Setting& setting) {
+  const Buffers b = buffers_of(role == Role::w13_global_scale ? kMatrices[0] : kMatrices[1], setting);
+  if (by_rows(setting)) return Layout({{"E", b.experts}, {"rows", b.padded_rows}}, 16);
+  return Layout({{"E", b.experts}}, 32);
+}
 
 void fused_values(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses) {
-  if (setting.input_dtype == InputDtype::none) return;
+  if (!fuses(setting)) return;
   for (const Matrix& matrix : kMatrices) {
-    Units& weight = of(units, matrix.weight);
-    Units& scale = of(units, matrix.scale);
-    const auto experts = static_cast<std::size_t>(setting.sizes.experts);
-    const std::size_t codes = weight.bytes.size() / experts;
-    const std::size_t scales = scale.bytes.size() / experts;
-    Units& global = of(units, matrix.global);
-    global = {32, std::vector<std::uint8_t>(4 * experts)};
     Changed changed;
-    for (std::size_t e = 0; e < experts; ++e) {
-      const int lowest =
-          fuse(std::span(weight.bytes).subspan(e * codes, codes), std::span(scale.bytes).subspan(e * scales, scales), setting.input_dtype, changed);
-      set_grain(global.bytes, static_cast<std::int64_t>(e), 32, power_of_two(global_exponent(lowest, setting.input_dtype)));
-    }
+    fuse(units, matrix, setting, changed);
     if (changed.codes > 0) losses.push_back({matrix.weight, "codes made anew for a larger scale, and -0 made +0", changed.codes});
     if (changed.scales > 0) {
-      const std::string range = std::to_string(scale_range(setting.input_dtype));
-      losses.push_back({matrix.scale, "scales more than 2^" + range + " below the expert's largest are raised", changed.scales});
+      const std::string range = std::to_string(scale_range(setting));
+      const std::string whose = by_rows(setting) ? "the row's" : "the expert's";
+      losses.push_back({matrix.scale, "scales more than 2^" + range + " below " + whose + " largest are raised", changed.scales});
     }
   }
 }
 
 void fused_values_back(LayerUnits& units, const Setting& setting) {
-  if (setting.input_dtype == InputDtype::none) return;
+  if (!fuses(setting)) return;
   for (const Matrix& matrix : kMatrices) {
+    const Buffers b = buffers_of(matrix, setting);
     Units& scale = of(units, matrix.scale);
     Units& global = of(units, matrix.global);
-    const std::size_t scales = scale.bytes.size() / static_cast<std::size_t>(setting.sizes.experts);
-    for (std::size_t i = 0; i < scale.bytes.size(); ++i) {
-      const auto expert = static_cast<std::int64_t>(i / scales);
-      const int exponent = exponent_of(static_cast<std::uint32_t>(get_grain(global.bytes, expert, 32)));
-      const int byte = scale.bytes[i] + exponent - global_exponent(0, setting.input_dtype);
+    if (static_cast<std::int64_t>(scale.bytes.size()) != b.experts * b.padded_rows * b.padded_groups)
+      throw Error(ErrorCode::usage, "the layout is not one of these sizes", std::string(name_of(matrix.scale)));
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(b.experts * b.rows * b.groups));
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(bytes.size()); ++i) {
+      const std::int64_t row = i / b.groups / b.rows * b.padded_rows + i / b.groups % b.rows;
+      const std::int64_t scope = by_rows(setting) ? row : row / b.padded_rows;
+      const int stored = scale.bytes[static_cast<std::size_t>(row * b.padded_groups + i % b.groups)];
+      const int exponent = exponent_of(static_cast<std::uint32_t>(get_grain(global.bytes, scope, global.bits)), global_bits(setting));
+      const int byte = stored - lowest_stored(setting) + exponent + global_offset(setting);
       if (byte < 0 || byte > 255) {
-        throw Error(ErrorCode::input, "scale " + std::to_string(scale.bytes[i]) + " times 2^" + std::to_string(exponent) + " is none of e8m0",
-                    "HUMMING");
+        throw Error(ErrorCode::input, "scale " + std::to_string(stored) + " times 2^" + std::to_string(exponent) + " is none of e8m0", "HUMMING");
       }
-      scale.bytes[i] = static_cast<std::uint8_t>(byte);
+      bytes[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(byte);
     }
+    scale.bytes = to_row_major(b.scale, bytes);
     global = {};
+  }
+}
+
+void scales_to_bf16(LayerUnits& units, const Setting&, std::vector<Loss>& losses) {
+  static const Conversion& how = conversion(profile_named("torch-cuda"), kF32, kBf16);
+  for (const Matrix& matrix : kMatrices) {
+    Units& scale = of(units, matrix.scale);
+    Units rounded{16, std::vector<std::uint8_t>(scale.bytes.size() / 2)};
+    std::int64_t changed = 0;
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(scale.bytes.size()) / 4; ++i) {
+      const auto f32 = static_cast<std::uint32_t>(get_grain(scale.bytes, i, 32));
+      const auto bf16 = static_cast<std::uint32_t>(convert(f32, kF32, kBf16, how));
+      changed += bf16 << 16U == f32 ? 0 : 1;
+      set_grain(rounded.bytes, i, 16, bf16);
+    }
+    if (changed > 0) losses.push_back({matrix.scale, "fp32 scales are rounded to bf16", changed});
+    scale = std::move(rounded);
+  }
+}
+
+void scales_from_bf16(LayerUnits& units, const Setting&) {
+  for (const Matrix& matrix : kMatrices) {
+    Units& scale = of(units, matrix.scale);
+    Units wide{32, std::vector<std::uint8_t>(scale.bytes.size() * 2)};
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(scale.bytes.size()) / 2; ++i)
+      set_grain(wide.bytes, i, 32, get_grain(scale.bytes, i, 16) << 16U);
+    scale = std::move(wide);
   }
 }
 

@@ -15,12 +15,36 @@ namespace mx::layout::humming {
 std::uint8_t requantized(std::uint8_t code, int delta);
 inline constexpr int kLargestDelta = 127;
 
-/// How far below an expert's largest scale its others may stay: 12 for e4m3 activations, 3 for int8.
-int scale_range(InputDtype activations);
+inline constexpr std::int64_t kPaddedRows = 256;
+inline constexpr std::int64_t kPaddedColumns = 128;
 
-// The hooks of the backend's row: without effect for 16-bit activations.
+/// Whether 8-bit activations are asked for.
+bool is_a_8bit(const Setting& setting);
+/// Whether the engine asks for humming-kernels 0.1.12, in 2026-08, and not for 0.1.0.
+bool is_0_1_12(const Setting& setting);
+/// Kernels that multiply scaled blocks themselves: 0.1.12 on sm120 with fp8 activations.
+bool is_mxmma(const Setting& setting);
+/// Whether scales become small numbers beside a global scale.
+bool fuses(const Setting& setting);
+/// Whether the bits of a word's codes part: 0.1.12 with fp8 activations.
+bool splits_signs(const Setting& setting);
+
+/// How far below the largest scale of an expert (of a row, for int8 of 0.1.12) others may stay: 3 for int8, 12 for e4m3 activations, 11 of 0.1.12.
+int scale_range(const Setting& setting);
+
+/// Row-major memory of what fused_values makes: all scales of the padded matrix, as they lie in the loaded buffer; global scales per expert in fp32,
+/// for int8 of 0.1.12 per row in the parameters' dtype.
+Layout fused_scales(Role role, const Setting& setting);
+Layout global_scales(Role role, const Setting& setting);
+
+// The hooks of the backend's row: without effect where nothing is fused.
 
 void fused_values(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses);
+/// Throws Error(input) for a global scale that is no power of two, and for a scale that is none of e8m0.
 void fused_values_back(LayerUnits& units, const Setting& setting);
+
+/// FP8: fp32 scales rounded to bf16, which is reported where it changes them; and back.
+void scales_to_bf16(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses);
+void scales_from_bf16(LayerUnits& units, const Setting& setting);
 
 }  // namespace mx::layout::humming

@@ -1,10 +1,12 @@
-// triton_kernels: rows stay as loaded; weights and scales get the layout that the device's kernels read.
+// triton_kernels: rows stay as loaded; weights and scales get the layout that the device's kernels read. The engine's own Triton kernels read FP8 as
+// it was loaded.
 
 #include "model/families/triton_kernels/memory.hpp"
 
 #include <array>
 
 #include "model/families/casts.hpp"
+#include "model/families/memory_rows.hpp"
 #include "model/families/stage.hpp"
 #include "model/families/triton_kernels/blocks.hpp"
 
@@ -161,13 +163,23 @@ constexpr std::string_view kTriton2026_08 =
     "as 2026-05; on sm90 scales are padded to 4 groups first, on gfx950 they are swizzled for at most two ranks";
 constexpr std::string_view kUnfused2026_05 = "rows as loaded; sm90, sm100 and gfx950 swizzled for their kernels; biases fp32";
 
-constexpr std::array<BackendLayout, 6> kRows{{
+/// The engine's own Triton kernels.
+constexpr BackendLayout fp8(WeightFormat format, std::string_view backend) { return fp8_as_loaded_row("triton_kernels", format, backend); }
+
+constexpr std::array<BackendLayout, 13> kRows{{
     row("TRITON", kTriton2026_05, before(kVllm2026_08), before(kVllm2026_08), kTritonNeeds, build_triton),
     row("TRITON", kTriton2026_08, since(kVllm2026_08), since(kVllm2026_08), kTritonNeeds, build_triton),
     row("TRITON_UNFUSED", kUnfused2026_05, before(kVllm2026_08), before(kVllm2026_08), kUnfusedNeeds, build_unfused),
     row("TRITON_UNFUSED", kTriton2026_08, since(kVllm2026_08), since(kVllm2026_08), kUnfusedNeeds, build_unfused),
     row("AITER_MXFP4_FP8", kUnfused2026_05, before(kVllm2026_08), kNever, kAiterNeeds, build_unfused),
     row("AITER_MXFP4_FP8", kTriton2026_08, since(kVllm2026_08), since(kVllm2026_08), kAiterNeeds, build_unfused),
+    fp8(WeightFormat::fp8_tensor, "TRITON"),
+    fp8(WeightFormat::fp8_channel, "TRITON"),
+    fp8(WeightFormat::fp8_block, "TRITON"),
+    fp8(WeightFormat::fp8_tensor, "BATCHED_TRITON"),
+    fp8(WeightFormat::fp8_channel, "BATCHED_TRITON"),
+    fp8(WeightFormat::fp8_block, "BATCHED_TRITON"),
+    fp8_as_loaded_row("triton_kernels", WeightFormat::mxfp8, "TRITON_MXFP8", since(kVllm2026_08)),
 }};
 
 }  // namespace

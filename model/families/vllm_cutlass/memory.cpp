@@ -1,4 +1,4 @@
-// The engine's own CUTLASS kernels: NVFP4 with the rows as loaded.
+// The engine's own CUTLASS kernels: NVFP4 with the rows as loaded, FP8 as loaded; and HPC's kernels, which take FP8 as loaded too.
 
 #include <array>
 
@@ -10,8 +10,17 @@ namespace {
 
 TensorPlan build(Role role, const Setting& setting) { return nvfp4_tiled(role, setting, rows_kept); }
 
-constexpr std::array<BackendLayout, 1> kRows{
+constexpr BackendLayout fp8(WeightFormat format, std::string_view backend) { return fp8_as_loaded_row("vllm_cutlass", format, backend); }
+constexpr BackendLayout hpc(WeightFormat format) { return fp8_as_loaded_row("vllm_cutlass", format, "HPC", since(kVllm2026_08)); }
+
+constexpr std::array<BackendLayout, 7> kRows{
     nvfp4_tiled_row("vllm_cutlass", "VLLM_CUTLASS", kNvfp4Kept, since(kVllm2026_05), build),
+    fp8(WeightFormat::fp8_tensor, "VLLM_CUTLASS"),
+    fp8(WeightFormat::fp8_channel, "VLLM_CUTLASS"),
+    fp8(WeightFormat::fp8_tensor, "BATCHED_VLLM_CUTLASS"),
+    fp8(WeightFormat::fp8_channel, "BATCHED_VLLM_CUTLASS"),
+    hpc(WeightFormat::fp8_tensor),
+    hpc(WeightFormat::fp8_block),
 };
 
 }  // namespace

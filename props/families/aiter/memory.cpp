@@ -103,7 +103,7 @@ constexpr std::array<BackendFormula, 7> kFormulas{{
     fp8(WeightFormat::fp8_tensor),
     fp8(WeightFormat::fp8_channel),
     fp8(WeightFormat::fp8_block),
-    {WeightFormat::mxfp8, "AITER", since(kVllm2026_05), 128, 128, nullptr, loaded, mxfp8_place, as_loaded, nullptr, nullptr, nullptr, nullptr,
+    {WeightFormat::mxfp8, "AITER_MXFP8", since(kVllm2026_08), 128, 128, nullptr, loaded, mxfp8_place, as_loaded, nullptr, nullptr, nullptr, nullptr,
      stacks_w2_scales},
 }};
 

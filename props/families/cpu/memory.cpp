@@ -22,8 +22,9 @@ Memory fp8_place(Role role, const Setting&, const Matrix& sizes) {
   return layout::is_weight(role) ? stage_memory("cpu.convert_weight_packed.vnni2", sizes, 8) : kept(sizes);
 }
 
-constexpr std::array<BackendFormula, 2> kFormulas{{
+constexpr std::array<BackendFormula, 3> kFormulas{{
     {WeightFormat::mxfp4, "CPU", since(kVllm2026_05), 32, 64, nullptr, loaded_with_f32_bias, fp4_place, as_loaded, nullptr, nullptr, f32_bias},
+    {WeightFormat::fp8_tensor, "CPU", since(kVllm2026_05), 32, 64, nullptr, loaded, fp8_place, as_loaded, nullptr, nullptr, nullptr},
     {WeightFormat::fp8_block, "CPU", since(kVllm2026_05), 32, 64, nullptr, loaded, fp8_place, as_loaded, nullptr, nullptr, nullptr},
 }};
 

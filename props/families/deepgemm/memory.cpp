@@ -76,11 +76,38 @@ constexpr BackendFormula fp8(std::string_view backend) {
           fp8_reading};
 }
 
-constexpr std::array<BackendFormula, 3> kFormulas{{
+Memory mxfp8_place(Role role, const Setting&, const Matrix& sizes) {
+  return layout::is_scale(role) ? stage_memory("deepgemm.sf_packed_ue8m0", sizes, 8) : kept(sizes);
+}
+Matrix mxfp8_matrix(Role role, const Setting& setting) { return loaded_matrix(role, setting); }
+
+/// 4.2: row 16b + 8h + i of w13 is row 8b + i of half h; scales then row 4i + j <- 32j + i of every 128.
+Matrix mega_matrix(Role role, const Setting& setting) {
+  Matrix rows = loaded_matrix(role, setting);
+  if (layout::is_bias(role)) return rows;
+  const std::int64_t half = rows.rows / 2;
+  if (layout::is_w13(role)) rows = with_rows(rows, rows.rows, [=](std::int64_t r) { return r / 8 % 2 * half + r / 16 * 8 + r % 8; });
+  return rows;
+}
+Memory mega_place(Role role, const Setting&, const Matrix& sizes) {
+  if (!layout::is_scale(role)) return kept(sizes);
+  Memory memory = stage_memory("deepgemm.sf_packed_ue8m0", sizes, 8);
+  for (std::int64_t& source : memory.sources) {
+    const std::int64_t row = source / sizes.cols;
+    if (source >= 0) source = (row / 128 * 128 + row % 4 * 32 + row % 128 / 4) * sizes.cols + source % sizes.cols;
+  }
+  return memory;
+}
+RowPair mega_rows(std::int64_t i, std::int64_t, const Setting&) { return {i / 8 * 16 + i % 8, i / 8 * 16 + 8 + i % 8}; }
+
+constexpr std::array<BackendFormula, 5> kFormulas{{
+    {WeightFormat::mxfp4, "DEEPGEMM_MEGA_MOE", since(kVllm2026_05), 128, 128, nullptr, mega_matrix, mega_place, mega_rows, nullptr, nullptr, nullptr},
     {WeightFormat::mxfp4, "DEEPGEMM_MXFP4", since(kVllm2026_05), 32, 256, nullptr, mxfp4_matrix, mxfp4_place, as_loaded, nullptr, nullptr, mxfp4_cast,
      mxfp4_reading},
     fp8("DEEPGEMM"),
     fp8("BATCHED_DEEPGEMM"),
+    {WeightFormat::mxfp8, "DEEPGEMM", since(kVllm2026_08), 32, 256, [](Setting& setting) { setting.arch = Arch::sm100; }, mxfp8_matrix, mxfp8_place,
+     as_loaded, nullptr, nullptr, nullptr},
 }};
 
 }  // namespace

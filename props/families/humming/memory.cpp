@@ -14,56 +14,150 @@ using layout::InputDtype;
 using layout::Layout;
 using layout::Role;
 using layout::Setting;
+using layout::WeightFormat;
 
 bool is_a_8bit(const Setting& setting) { return setting.input_dtype != InputDtype::none; }
+bool is_int8(const Setting& setting) { return setting.input_dtype == InputDtype::int8; }
 bool is_wgmma(const Setting& setting) { return setting.arch == Arch::sm90; }
+/// Release 0.1.12, in 2026-08.
+bool is_later(const Setting& setting) { return setting.engine == kVllm2026_08; }
+bool is_mxmma(const Setting& setting) { return is_later(setting) && setting.arch == Arch::sm120 && is_a_8bit(setting) && !is_int8(setting); }
+bool fuses(const Setting& setting) { return is_a_8bit(setting) && !is_mxmma(setting); }
 
 void draw(Setting& setting) {
   constexpr std::array<Arch, 4> kArchs{Arch::sm90, Arch::sm100, Arch::sm80, Arch::sm120};
   setting.arch = kArchs[static_cast<std::size_t>(pick(0, 3))];
-  // 8-bit activations leave no padding to look at.
-  if (pick(0, 2) == 0) setting.input_dtype = pick(0, 1) == 0 ? InputDtype::float8_e4m3fn : InputDtype::int8;
+  if (pick(0, 2) != 0) setting.input_dtype = pick(0, 1) == 0 ? InputDtype::float8_e4m3fn : InputDtype::int8;
 }
 
-/// Rows to 64; weights and biases with 0, scales with 1; the weights' K to a pair of slabs.
+/// The rows of 256 and columns of 128 that the engine pads to: weights and biases with 0, scales with 1. Scales that were fused are numbers of their
+/// own, of the padding too.
 Matrix matrix(Role role, const Setting& setting) {
+  if (!layout::is_weight(role) && !layout::is_scale(role) && !layout::is_bias(role)) return loaded_matrix(role, setting);
   Matrix loaded = loaded_matrix(role, setting);
-  if (!layout::is_weight(role) && !layout::is_scale(role) && !layout::is_bias(role)) return loaded;
-  const std::int64_t rows = round_up(loaded.rows, 64);
-  const auto same = [](std::int64_t r) { return r; };
-  const Matrix padded = with_rows(loaded, rows, same, layout::is_scale(role) ? Layout::kPadNeutral : Layout::kPadZero);
-  return layout::is_weight(role) ? with_size(padded, rows, round_up(loaded.cols, is_a_8bit(setting) ? 64 : 32)) : padded;
+  const std::int64_t rows = round_up(loaded.rows, 256);
+  const std::int64_t cols = layout::is_weight(role) ? round_up(loaded.cols, 128) : layout::is_scale(role) ? round_up(loaded.cols, 4) : loaded.cols;
+  if (layout::is_scale(role) && fuses(setting)) {
+    Matrix made{loaded.experts, rows, cols, loaded.bits, {}};
+    for (std::int64_t unit = 0; unit < loaded.experts * rows * cols; ++unit) made.units.push_back(unit);
+    return made;
+  }
+  const auto same = [](std::int64_t at) { return at; };
+  const std::int64_t outside = layout::is_scale(role) ? Layout::kPadNeutral : Layout::kPadZero;
+  return with_columns(with_rows(loaded, rows, same, outside), cols, same, outside);
+}
+
+/// The sign bits alone follow the order of units, u <- (u % 2) * 4 + u / 2; magnitudes stand by value.
+Memory signs_apart(const Memory& units) {
+  Memory bits = refined(units, 1);
+  const Memory in_order = bits;
+  for (std::size_t bit = 0; bit < bits.sources.size(); ++bit) {
+    const std::size_t value = bit % 32 / 4;
+    if (bit % 4 == 3) continue;
+    bits.sources[bit] = in_order.sources[bit / 32 * 32 + (value % 4 * 2 + value / 4) * 4 + bit % 4];
+  }
+  return bits;
+}
+
+Memory mxmma_scales(const Matrix& sizes) {
+  Memory memory{8, {}};
+  for (std::int64_t e = 0; e < sizes.experts; ++e) {
+    for (std::int64_t gb = 0; gb < sizes.cols / 2; ++gb) {
+      for (std::int64_t nb = 0; nb < sizes.rows / 16; ++nb) {
+        for (std::int64_t at = 0; at < 32; ++at)
+          memory.sources.push_back((e * sizes.rows + 16 * nb + 8 * (at / 2 % 2) + at / 4) * sizes.cols + 2 * gb + at % 2);
+      }
+    }
+  }
+  return memory;
 }
 
 Memory place(Role role, const Setting& setting, const Matrix& sizes) {
   if (layout::is_weight(role)) {
     const std::int64_t transposed = is_wgmma(setting) && !is_a_8bit(setting) ? 1 : 0;
-    return stage_memory(is_a_8bit(setting) ? "humming.repack.w4a8" : "humming.repack.w4a16", sizes, 4,
-                        {{"weight_bits", 4},
-                         {"activation_bits", is_a_8bit(setting) ? 8 : 16},
-                         {"transpose_mini_block", transposed},
-                         {"padded_n", 0},
-                         {"padded_k", 0}});
+    const Memory units = stage_memory(is_a_8bit(setting) ? "humming.repack.w4a8" : "humming.repack.w4a16", sizes, 4,
+                                      {{"weight_bits", 4},
+                                       {"activation_bits", is_a_8bit(setting) ? 8 : 16},
+                                       {"transpose_mini_block", transposed},
+                                       {"padded_n", 0},
+                                       {"padded_k", 0}});
+    return is_later(setting) && fuses(setting) && !is_int8(setting) ? signs_apart(units) : units;
   }
-  if (layout::is_scale(role)) {
-    return stage_memory("humming.scale", sizes, 8, {{"to_apply_on_c", !is_wgmma(setting) && is_a_8bit(setting) ? 1 : 0}});
-  }
-  return layout::is_bias(role) ? stage_memory("humming.bias", sizes, 16) : kept(sizes);
+  if (layout::is_scale(role)) return is_mxmma(setting) ? mxmma_scales(sizes) : stage_memory("humming.scale", sizes, 8, {{"to_apply_on_c", 0}});
+  // Global scales of rows lie as biases do.
+  return sizes.bits == 16 ? stage_memory("humming.bias", sizes, 16) : kept(sizes);
 }
 
-/// With 8-bit activations a scale counts from the expert's lowest, whose power of two is the global scale; for int8 that is halved.
+/// With 8-bit activations a scale counts from the lowest, whose power of two is the global scale; int8 and the later release halve that, and the
+/// later release counts from 1 for e4m3.
 double fused_scale(const Setting& setting, std::uint64_t unit, double second) {
-  return std::ldexp(second, static_cast<int>(unit) + (setting.input_dtype == InputDtype::int8 ? 1 : 0));
+  const int counted = static_cast<int>(unit) - (is_later(setting) && !is_int8(setting) ? 1 : 0);
+  return std::ldexp(second, counted + (is_int8(setting) || is_later(setting) ? 1 : 0));
 }
 Reading reading(const Setting& setting) {
   Reading reading = checkpoint_reading(setting.form.format);
-  if (is_a_8bit(setting)) reading.scale = fused_scale;
+  if (fuses(setting)) reading.scale = fused_scale;
   return reading;
 }
 
-constexpr std::array<BackendFormula, 1> kFormulas{{
-    {layout::WeightFormat::mxfp4, "HUMMING", since(kVllm2026_05), 64, 64, draw, matrix, place, as_loaded, nullptr, nullptr, nullptr, reading, nullptr,
-     64},
+/// The rows of the loaded matrix, whatever is padded behind them.
+RowPair rows_of(std::int64_t i, std::int64_t, const Setting& setting) { return as_loaded(i, 2 * setting.padded.intermediate, setting); }
+
+// 2026-08 has other formats too, for 16-bit activations.
+
+bool has_groups(const Setting& setting) { return setting.form.format == WeightFormat::mxfp8 || setting.form.format == WeightFormat::nvfp4; }
+
+/// Scales of FP8 are repeated to one for each row.
+Matrix format_matrix(Role role, const Setting& setting) {
+  if (!layout::is_weight(role) && !layout::is_scale(role)) return loaded_matrix(role, setting);
+  const bool spread = layout::is_scale(role) && !has_groups(setting);
+  Matrix loaded = spread ? loaded_matrix(role, setting, 16) : loaded_matrix(role, setting);
+  const Matrix weight = loaded_matrix(layout::is_w13(role) ? Role::w13_weight : Role::w2_weight, setting);
+  if (spread)
+    loaded = with_rows(loaded, weight.rows, [&](std::int64_t r) { return loaded.rows == weight.rows ? r : loaded.rows == 1 ? 0 : r / 128; });
+  const std::int64_t rows = round_up(weight.rows, 256);
+  const std::int64_t depth = round_up(weight.cols, 128);
+  const std::int64_t cols = layout::is_weight(role) ? depth : has_groups(setting) ? depth / setting.padded.group : loaded.cols;
+  const auto same = [](std::int64_t at) { return at; };
+  const bool has_one = layout::is_scale(role) && setting.form.format == WeightFormat::mxfp8;
+  const std::int64_t outside = has_one ? Layout::kPadNeutral : Layout::kPadZero;
+  return with_columns(with_rows(loaded, rows, same, outside), cols, same, outside);
+}
+
+Memory format_place(Role role, const Setting& setting, const Matrix& sizes) {
+  if (layout::is_scale(role)) {
+    const bool on_c = setting.form.format == WeightFormat::fp8_tensor || setting.form.format == WeightFormat::fp8_channel;
+    return stage_memory("humming.scale", sizes, sizes.bits, {{"to_apply_on_c", on_c ? 1 : 0}});
+  }
+  if (!layout::is_weight(role)) return kept(sizes);
+  const int bits = setting.form.format == WeightFormat::nvfp4 ? 4 : 8;
+  return stage_memory(
+      bits == 4 ? "humming.repack.w4a16" : "humming.repack.w8a16", sizes, bits,
+      {{"weight_bits", bits}, {"activation_bits", 16}, {"transpose_mini_block", is_wgmma(setting) ? 1 : 0}, {"padded_n", 0}, {"padded_k", 0}});
+}
+
+double bf16_scale(const Setting&, std::uint64_t unit, double) { return f32_number(unit << 16); }
+Reading format_reading(const Setting& setting) {
+  Reading reading = checkpoint_reading(setting.form.format);
+  if (!has_groups(setting)) reading.scale = bf16_scale;
+  return reading;
+}
+
+void draw_device(Setting& setting) { setting.arch = pick(0, 1) == 0 ? Arch::sm90 : Arch::sm80; }
+
+constexpr BackendFormula of_format(WeightFormat format) {
+  return {format,  "HUMMING", since(kVllm2026_08), 128,     128, draw_device, format_matrix, format_place, rows_of, nullptr,
+          nullptr, nullptr,   format_reading,      nullptr, 256, 128};
+}
+
+constexpr std::array<BackendFormula, 6> kFormulas{{
+    of_format(WeightFormat::mxfp8),
+    of_format(WeightFormat::nvfp4),
+    of_format(WeightFormat::fp8_tensor),
+    of_format(WeightFormat::fp8_channel),
+    of_format(WeightFormat::fp8_block),
+    {layout::WeightFormat::mxfp4, "HUMMING", since(kVllm2026_05), 128, 128, draw, matrix, place, rows_of, nullptr, nullptr, nullptr, reading, nullptr,
+     256, 128},
 }};
 
 }  // namespace

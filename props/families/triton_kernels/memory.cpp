@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "props/families/memory_formula.hpp"
+#include "props/families/matrix_formula.hpp"
 #include "props/layout/generators.hpp"
 
 namespace mx::props {
@@ -96,13 +96,21 @@ constexpr BackendFormula as_they_are(std::string_view backend, Versions engines)
   return {WeightFormat::mxfp4, backend, engines, 64, 128, draw, before_swizzle, place, as_loaded, nullptr, nullptr, f32_bias};
 }
 
-constexpr std::array<BackendFormula, 6> kFormulas{
+constexpr std::array<BackendFormula, 13> kFormulas{
     triton(before(kVllm2026_08)),
     triton(since(kVllm2026_08)),
     as_they_are("TRITON_UNFUSED", before(kVllm2026_08)),
     as_they_are("TRITON_UNFUSED", since(kVllm2026_08)),
     as_they_are("AITER_MXFP4_FP8", before(kVllm2026_08)),
     as_they_are("AITER_MXFP4_FP8", since(kVllm2026_08)),
+    // 8.2: the engine's own kernels.
+    fp8_as_loaded(WeightFormat::fp8_tensor, "TRITON"),
+    fp8_as_loaded(WeightFormat::fp8_channel, "TRITON"),
+    fp8_as_loaded(WeightFormat::fp8_block, "TRITON"),
+    fp8_as_loaded(WeightFormat::fp8_tensor, "BATCHED_TRITON"),
+    fp8_as_loaded(WeightFormat::fp8_channel, "BATCHED_TRITON"),
+    fp8_as_loaded(WeightFormat::fp8_block, "BATCHED_TRITON"),
+    fp8_as_loaded(WeightFormat::mxfp8, "TRITON_MXFP8", since(kVllm2026_08)),
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The engine's own CUTLASS kernels with NVFP4. Source: spec layouts 10.
+// The engine's own CUTLASS kernels, and HPC's, which take FP8 as loaded. Source: spec layouts 8.2 and 10.
 
 #include <array>
 
@@ -7,7 +7,17 @@
 namespace mx::props {
 namespace {
 
-constexpr std::array<BackendFormula, 1> kFormulas{nvfp4_tiled("VLLM_CUTLASS", tile_padded, gate_then_up)};
+using layout::WeightFormat;
+
+constexpr std::array<BackendFormula, 7> kFormulas{
+    nvfp4_tiled("VLLM_CUTLASS", tile_padded, gate_then_up),
+    fp8_as_loaded(WeightFormat::fp8_tensor, "VLLM_CUTLASS"),
+    fp8_as_loaded(WeightFormat::fp8_channel, "VLLM_CUTLASS"),
+    fp8_as_loaded(WeightFormat::fp8_tensor, "BATCHED_VLLM_CUTLASS"),
+    fp8_as_loaded(WeightFormat::fp8_channel, "BATCHED_VLLM_CUTLASS"),
+    fp8_as_loaded(WeightFormat::fp8_tensor, "HPC", since(kVllm2026_08)),
+    fp8_as_loaded(WeightFormat::fp8_block, "HPC", since(kVllm2026_08)),
+};
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// XPU: MXFP4 as loaded, FP8 transposed. Source: spec layouts 8.2.
+// XPU: MXFP4 as loaded, FP8 and MXFP8 transposed. Source: spec layouts 8.2.
 
 #include <array>
 
@@ -9,20 +9,27 @@ namespace {
 
 using layout::WeightFormat;
 
-/// Weights, and scales with rows and columns.
-Memory transposed_place(layout::Role role, const layout::Setting&, const Matrix& sizes) {
-  return layout::is_bias(role) ? kept(sizes) : transposed(sizes);
+/// Weights; and scales with rows and columns in the later version.
+Memory transposed_place(layout::Role role, const layout::Setting& setting, const Matrix& sizes) {
+  const bool moves = layout::is_weight(role) || (layout::is_scale(role) && setting.engine == kVllm2026_08);
+  return moves ? transposed(sizes) : kept(sizes);
 }
 
-constexpr BackendFormula fp8(WeightFormat format, std::int64_t tile_i, std::int64_t tile_h) {
-  return fp8_formula(format, "XPU", tile_i, tile_h, loaded_bits, transposed_place, as_loaded);
+constexpr BackendFormula fp8(WeightFormat format, Versions engines, std::int64_t tile_i, std::int64_t tile_h) {
+  return {format, "XPU", engines, tile_i, tile_h, nullptr, loaded_bits, transposed_place, as_loaded, nullptr, nullptr, nullptr};
 }
+constexpr Versions kOld = before(kVllm2026_08);
+constexpr Versions kNew = since(kVllm2026_08);
 
-constexpr std::array<BackendFormula, 4> kFormulas{
+constexpr std::array<BackendFormula, 8> kFormulas{
     mxfp4_as_loaded("XPU"),
-    fp8(WeightFormat::fp8_tensor, 16, 32),
-    fp8(WeightFormat::fp8_channel, 16, 32),
-    fp8(WeightFormat::fp8_block, 128, 128),
+    fp8(WeightFormat::fp8_tensor, since(kVllm2026_05), 16, 32),
+    fp8(WeightFormat::fp8_channel, kOld, 16, 32),
+    fp8(WeightFormat::fp8_channel, kNew, 16, 32),
+    fp8(WeightFormat::fp8_block, kOld, 128, 128),
+    fp8(WeightFormat::fp8_block, kNew, 128, 128),
+    fp8(WeightFormat::mxfp8, kOld, 32, 64),
+    fp8(WeightFormat::mxfp8, kNew, 32, 64),
 };
 
 }  // namespace

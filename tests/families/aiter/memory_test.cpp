@@ -265,7 +265,7 @@ TEST_CASE("AITER fp8 and MXFP8") {
 
   const Form mx(WeightFormat::mxfp8, SourceOrder::standard);
   const Setting mxfp8 = setting_of({2, 64, 128}, mx, mx::kVllm2026_08);
-  const BackendLayout& mx_row = backend_layout_named("AITER", WeightFormat::mxfp8, mx::kVllm2026_08);
+  const BackendLayout& mx_row = backend_layout_named("AITER_MXFP8", WeightFormat::mxfp8, mx::kVllm2026_08);
   CHECK(checkpoint_addresses(mx_row, Role::w13_weight, mxfp8) == a16w4_weight(2, 128, 128, true));
   CHECK(checkpoint_addresses(mx_row, Role::w13_weight_scale, mxfp8) == a16w4_scale(2, 128, 4, true));
   CHECK(checkpoint_addresses(mx_row, Role::w2_weight, mxfp8) == a16w4_weight(2, 128, 64, false));

@@ -196,27 +196,27 @@ CanonicalLayer filled(const mx::layout::Sizes& sizes, std::uint8_t lowest_scale,
   return layer;
 }
 
-Setting setting_for(const CanonicalLayer& layer, mx::layout::Arch arch, mx::layout::InputDtype activations) {
-  return {.sizes = layer.sizes, .padded = layer.sizes, .form = layer.form, .engine = mx::kVllm2026_08, .arch = arch, .input_dtype = activations};
+Setting setting_for(const CanonicalLayer& layer, mx::layout::Arch arch, mx::layout::InputDtype activations, mx::Engine engine = mx::kVllm2026_05) {
+  return {.sizes = layer.sizes, .padded = layer.sizes, .form = layer.form, .engine = engine, .arch = arch, .input_dtype = activations};
 }
 
 TEST_CASE("a layer for Humming and back") {
   using mx::layout::Arch;
   using mx::layout::InputDtype;
-  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_08);
-  const CanonicalLayer layer = filled({2, 64, 96}, 100, 56);
+  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_05);
+  const CanonicalLayer layer = filled({2, 128, 384}, 100, 56);
   for (const Arch arch : {Arch::sm80, Arch::sm90}) {
     const PackedLayer packed = mx::layout::convert(layer, humming, setting_for(layer, arch, InputDtype::none));
     CHECK(packed.losses.empty());
     CHECK(mx::layout::restore(packed).tensors == layer.tensors);
-    // w2 has 96 rows, which are padded to 128: with weights 0 and scales of one.
-    CHECK(packed.find(Role::w2_weight)->bytes.size() == 2U * 128 * 64 / 2);
+    // w2 has 384 rows, which are padded to 512: with weights 0 and scales of one.
+    CHECK(packed.find(Role::w2_weight)->bytes.size() == 2U * 512 * 128 / 2);
     const auto& scale = packed.find(Role::w2_weight_scale)->bytes;
-    CHECK(scale.size() == 2U * 128 * 2);
-    CHECK(std::ranges::count(scale, 0x7F) == 2 * 32 * 2 + std::ranges::count(layer[Role::w2_weight_scale], 0x7F));
+    CHECK(scale.size() == 2U * 512 * 4);
+    CHECK(std::ranges::count(scale, 0x7F) == 2 * 128 * 4 + std::ranges::count(layer[Role::w2_weight_scale], 0x7F));
     // Rows keep their order: the weight is humming.repack of the loaded bytes.
     const bool wgmma = arch == Arch::sm90;
-    const Map map = stage_layout("humming.repack.w4a16", 2, 128, 96, 4, {{"transpose_mini_block", wgmma ? 1 : 0}}).gather();
+    const Map map = stage_layout("humming.repack.w4a16", 2, 256, 384, 4, {{"transpose_mini_block", wgmma ? 1 : 0}}).gather();
     const auto& loaded = layer[Role::w13_weight];
     const auto& made = packed.find(Role::w13_weight)->bytes;
     std::size_t equal = 0;
@@ -232,12 +232,12 @@ TEST_CASE("scales beside a global scale, for 8-bit activations") {
   using mx::layout::Arch;
   using mx::layout::InputDtype;
   using mx::layout::OnLoss;
-  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_08);
+  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_05);
   const auto converted = [&](const CanonicalLayer& layer, InputDtype activations) {
     return mx::layout::convert(layer, humming, setting_for(layer, Arch::sm90, activations));
   };
   // Scales within the range lose nothing, as long as no code is -0.
-  CanonicalLayer near = filled({2, 64, 64}, 120, 4);
+  CanonicalLayer near = filled({2, 128, 256}, 120, 4);
   for (Role role : {Role::w13_weight, Role::w2_weight}) {
     for (std::uint8_t& byte : near[role]) byte &= 0x77;
   }
@@ -270,15 +270,64 @@ TEST_CASE("scales beside a global scale, for 8-bit activations") {
   CHECK(back[Role::w2_weight][0] == 0x51);
   CHECK(back[Role::w13_weight] == far[Role::w13_weight]);
   CHECK_FALSE(back.has_bias() != far.has_bias());
+}
 
-  CHECK(refuses(ErrorCode::usage, "I = 96 is not a multiple of 64", [&] { converted(filled({1, 96, 64}, 120, 2), InputDtype::int8); }));
+// Spec layouts 8.3: 320 rows and bytes of 100 to 112.
+TEST_CASE("hazard: Humming's padding counts as a scale of one, so that lower scales are raised and their codes vanish") {
+  using mx::layout::Arch;
+  using mx::layout::InputDtype;
+  CanonicalLayer layer = filled({1, 160, 256}, 100, 13);
+  for (Role role : {Role::w13_weight, Role::w2_weight}) layer[role].assign(layer[role].size(), 0x22);
+  layer[Role::w13_weight_scale][0] = 100;
+  layer[Role::w13_weight_scale][1] = 112;
+  const auto converted = [&](mx::Engine engine, const CanonicalLayer& of) {
+    return mx::layout::convert(of, backend_layout_named("HUMMING", WeightFormat::mxfp4, engine),
+                               setting_for(of, Arch::sm90, InputDtype::float8_e4m3fn, engine));
+  };
+  const PackedLayer packed = converted(mx::kVllm2026_05, layer);
+  // The lowest byte is 127 - 12 = 115: a scale of 100 is raised by 15, which no code outlives, one of 112 by 3, after which 1 is 0.125 and 0.
+  CHECK(packed.losses[0].units == 320 * 256);
+  CHECK(packed.losses[1].units == 320 * 8);
+  // In 2026-08 the range is 11 and stored scales count from 1: 115 is 0 before, 116 is 1 now.
+  CHECK(packed.find(Role::w13_global_scale)->bytes == std::vector<std::uint8_t>{0, 0, 0x80, 0x39});  // 2^-12
+  const PackedLayer later = converted(mx::kVllm2026_08, layer);
+  CHECK(later.find(Role::w13_global_scale)->bytes == std::vector<std::uint8_t>{0, 0, 0x80, 0x39});  // 2^(116 - 127) / 2
+  CHECK(std::ranges::min(packed.find(Role::w13_weight_scale)->bytes) == 0);
+  CHECK(std::ranges::min(later.find(Role::w13_weight_scale)->bytes) == 1);
+  CHECK(std::ranges::max(later.find(Role::w13_weight_scale)->bytes) == 12);
+}
+
+TEST_CASE("Humming 0.1.12 has a global scale for each row with int8, and no fused scales on sm120 with e4m3") {
+  using mx::layout::Arch;
+  using mx::layout::InputDtype;
+  CanonicalLayer layer = filled({1, 128, 256}, 120, 1);
+  for (Role role : {Role::w13_weight, Role::w2_weight}) layer[role].assign(layer[role].size(), 0x22);
+  // Row 0 of w2 alone has a scale four below its largest.
+  layer[Role::w2_weight_scale][0] = 116;
+  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_08);
+  const PackedLayer packed = mx::layout::convert(layer, humming, setting_for(layer, Arch::sm80, InputDtype::int8, mx::kVllm2026_08));
+  REQUIRE(packed.losses.size() == 2U);
+  CHECK(packed.losses[0].units == 32);
+  CHECK(packed.losses[1].units == 1);
+  // bf16 of 2^(117 - 127) / 2 for row 0, of 2^(120 - 127) / 2 for the others.
+  const auto& global = packed.find(Role::w2_global_scale)->bytes;
+  REQUIRE(global.size() == 512U);
+  CHECK((global[0] | global[1] << 8) == 0x3A00);
+  for (std::size_t row = 1; row < 256; ++row) REQUIRE((global[2 * row] | global[2 * row + 1] << 8) == 0x3B80);
+  CHECK(mx::layout::restore(packed, mx::layout::OnLoss::mark)[Role::w2_weight_scale][0] == 117);
+
+  const PackedLayer pairs = mx::layout::convert(layer, humming, setting_for(layer, Arch::sm120, InputDtype::float8_e4m3fn, mx::kVllm2026_08));
+  CHECK(pairs.losses.empty());
+  CHECK(pairs.find(Role::w2_global_scale) == nullptr);
+  CHECK(pairs.find(Role::w2_weight_scale)->bytes[0] == 116);
+  CHECK(mx::layout::restore(pairs).tensors == layer.tensors);
 }
 
 TEST_CASE("what no conversion makes is no packed layer of Humming") {
   using mx::layout::Arch;
   using mx::layout::InputDtype;
-  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_08);
-  const CanonicalLayer layer = filled({1, 64, 64}, 200, 1);
+  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_05);
+  const CanonicalLayer layer = filled({1, 128, 256}, 200, 1);
   PackedLayer packed = mx::layout::convert(layer, humming, setting_for(layer, Arch::sm90, InputDtype::int8));
   const auto refused = [&](Role role, const std::vector<std::uint8_t>& bytes, const std::string& text) {
     PackedLayer changed = packed;
@@ -295,15 +344,15 @@ TEST_CASE("what no conversion makes is no packed layer of Humming") {
                 "scale 56 times 2^72 is none of e8m0"));
   CHECK(refused(Role::w13_global_scale, {1, 0, 0, 0}, "scale 0 times 2^-149 is none of e8m0"));
 
-  packed.setting.sizes.intermediate = 128;
+  packed.setting.sizes.intermediate = packed.setting.padded.intermediate = 256;
   CHECK(refuses(ErrorCode::usage, "not one of these sizes", [&] { mx::layout::restore(packed, mx::layout::OnLoss::mark); }));
 }
 
 TEST_CASE("the least scales have a subnormal global scale") {
   using mx::layout::Arch;
   using mx::layout::InputDtype;
-  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_08);
-  CanonicalLayer layer = filled({1, 64, 64}, 0, 3);
+  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_05);
+  CanonicalLayer layer = filled({1, 128, 256}, 0, 3);
   for (Role role : {Role::w13_weight, Role::w2_weight}) {
     for (std::uint8_t& byte : layer[role]) byte &= 0x77;
   }
@@ -321,11 +370,11 @@ TEST_CASE("the least scales have a subnormal global scale") {
 TEST_CASE("zeros lose nothing under a raised scale, however far") {
   using mx::layout::Arch;
   using mx::layout::InputDtype;
-  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_08);
+  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_05);
   // The first group lies 3 + d below the largest scale of int8's range; its codes are 0, and one is 6.
   for (const int raised : {1, 4, 7, 8, 40}) {
     INFO("raised by " << raised);
-    CanonicalLayer layer = filled({1, 64, 64}, 120, 1);
+    CanonicalLayer layer = filled({1, 128, 256}, 120, 1);
     for (Role role : {Role::w13_weight, Role::w2_weight}) layer[role].assign(layer[role].size(), 0);
     layer[Role::w2_weight_scale][0] = static_cast<std::uint8_t>(120 - 3 - raised);
     const PackedLayer zeros = mx::layout::convert(layer, humming, setting_for(layer, Arch::sm90, InputDtype::int8));
