@@ -50,8 +50,8 @@ def packed_as(entry: dict[str, Any]) -> tuple[dict[str, Array], mxact.Packed]:
     layer = mxfp4_layer(experts, intermediate, hidden)
     words = {"bfloat16": "bf16", "float16": "fp16", None: "none"}
     options = {name: words.get(value, value) for name, value in params.items()}
-    # The converter was called with a layer whose sizes nothing had rounded before.
-    options |= {"platform": entry["arch"].rstrip("+"), "format": "mxfp4", "order": order, "padded": f"{intermediate}x{hidden}"}
+    # The converter was called with a layer whose sizes nothing had rounded before, and with FlashInfer's main branch of August.
+    options |= {"flashinfer": "0.6.18", "platform": entry["arch"].rstrip("+"), "format": "mxfp4", "order": order, "padded": f"{intermediate}x{hidden}"}
     return layer, mxact.pack(layer, backend, engine="2026-08", **options)
 
 
@@ -114,14 +114,14 @@ def test_other_formats_and_forms() -> None:
     nvfp4 = {name: random.integers(0, 256, shape, dtype=np.uint8) for name, shape in {"w13_weight": (2, 512, 128), "w2_weight": (2, 256, 128)}.items()}
     nvfp4 |= {name: random.integers(1, 120, shape, dtype=np.uint8) for name, shape in {"w13_weight_scale": (2, 512, 16), "w2_weight_scale": (2, 256, 16)}.items()}
     nvfp4 |= {"w13_global_scale": np.float32([0.5, 2]), "w2_global_scale": np.float32([1, 4])}
-    packed = mxact.pack(nvfp4, "VLLM_CUTLASS", order="standard")
+    packed = mxact.pack(nvfp4, "VLLM_CUTLASS", format="nvfp4", order="standard")
     assert {name: values.tobytes() for name, values in mxact.unpack(packed).items()} == {name: values.tobytes() for name, values in nvfp4.items()}
     # A code in each byte is the same as two in one; so are gpt-oss's blocks of 16 bytes.
     layer = mxfp4_layer(2, 64, 128)
     pairs = np.stack([layer["w13_weight"] & 15, layer["w13_weight"] >> 4], axis=-1).reshape(2, 128, 128).view(ml_dtypes.float4_e2m1fn)
     for same in (pairs, layer["w13_weight"].reshape(2, 128, -1, 16)):
-        assert mxact.pack({**layer, "w13_weight": same}, "EMULATION")["w13_weight"].tobytes() == mxact.pack(layer, "EMULATION")["w13_weight"].tobytes()
-    without = mxact.pack({name: values for name, values in layer.items() if "bias" not in name}, "EMULATION")
+        assert mxact.pack({**layer, "w13_weight": same}, "EMULATION", format="mxfp4")["w13_weight"].tobytes() == mxact.pack(layer, "EMULATION", format="mxfp4")["w13_weight"].tobytes()
+    without = mxact.pack({name: values for name, values in layer.items() if "bias" not in name}, "EMULATION", format="mxfp4")
     assert sorted(without.tensors) == ["w13_weight", "w13_weight_scale", "w2_weight", "w2_weight_scale"]
 
 
