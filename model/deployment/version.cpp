@@ -78,22 +78,22 @@ Engine of_month(std::string_view month) {
   throw Error(ErrorCode::unsupported, "engine " + std::string(kProject) + "@" + std::string(month) + " is not known: " + names_of(kKnown) + " are");
 }
 
-Engine of_commit(std::string_view commit) {
+const SourceRow& of_commit(std::string_view commit) {
   for (const SourceRow& row : kSources) {
-    if (row.commit.starts_with(commit) || commit.starts_with(row.commit)) return row.engine;
+    if (row.commit.starts_with(commit) || commit.starts_with(row.commit)) return row;
   }
   std::string known;
   for (const SourceRow& row : kSources) known += (known.empty() ? "" : ", ") + std::string(row.commit.substr(0, 9));
   throw Error(ErrorCode::unsupported, "commit " + std::string(commit) + " of " + std::string(kProject) + " is not known: " + known + " are");
 }
 
-Engine of_release(std::string_view release) {
+const SourceRow& of_release(std::string_view release) {
   const std::vector<int> asked = numbers_of(release);
   const SourceRow* below = nullptr;
   const SourceRow* above = nullptr;
   for (const SourceRow& row : kSources) {
     if (row.release.empty()) continue;
-    if (row.release == release) return row.engine;
+    if (row.release == release) return row;
     if (numbers_of(row.release) < asked) below = &row;
     if (above == nullptr && numbers_of(row.release) > asked) above = &row;
   }
@@ -109,7 +109,15 @@ std::span<const Engine> known_engines() { return kKnown; }
 
 std::string_view name_of(Engine engine) { return std::ranges::find(kEngineRows, engine, &EngineRow::engine)->name; }
 
-Engine engine_named(std::string_view name) {
+namespace {
+
+/// A version as it was named: a month, or a state of the sources.
+struct Named {
+  Engine engine;
+  std::string_view release;
+};
+
+Named named(std::string_view name) {
   std::string_view version = name;
   const std::string_view sign = name.find('@') != std::string_view::npos ? "@" : "==";
   const std::size_t mark = name.find(sign);
@@ -119,12 +127,19 @@ Engine engine_named(std::string_view name) {
     if (project != kProject) throw Error(ErrorCode::usage, unknown_name("engine", project, kProjects), std::string(name));
     version = name.substr(mark + sign.size());
   }
-  if (is_month(version)) return of_month(version);
-  if (is_commit(version)) return of_commit(version);
-  if (!numbers_of(version).empty()) return of_release(version);
+  const auto of_source = [](const SourceRow& row) { return Named{row.engine, row.release}; };
+  if (is_month(version)) return {of_month(version), {}};
+  if (is_commit(version)) return of_source(of_commit(version));
+  if (!numbers_of(version).empty()) return of_source(of_release(version));
   throw Error(ErrorCode::usage, "'" + std::string(name) + "' is no version of an engine: " + names_of(kKnown) +
                                     ", a release as vllm==0.22.1, or a commit of at least 7 digits");
 }
+
+}  // namespace
+
+Engine engine_named(std::string_view name) { return named(name).engine; }
+
+std::string_view release_named(std::string_view name) { return named(name).release; }
 
 void no_tables(Engine engine, std::span<const Engine> with, std::string_view what) {
   throw Error(ErrorCode::unsupported, std::string(name_of(engine)) + " has no tables of " + std::string(what) + "; " + names_of(with) +

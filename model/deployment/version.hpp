@@ -50,6 +50,10 @@ std::string_view name_of(Engine engine);  ///< "vllm@2026-05"
 /// none of these.
 Engine engine_named(std::string_view name);
 
+/// The release that a name as engine_named takes it says, "0.29.0", itself or by its commit; empty for a month and for a commit of no release. Throws
+/// as engine_named does.
+std::string_view release_named(std::string_view name);
+
 /// Throws Error(unsupported): "vllm@2026-11 has no tables of conversions; vllm@2026-05, vllm@2026-08 have".
 [[noreturn]] void no_tables(Engine engine, std::span<const Engine> with, std::string_view what);
 /// The same unless `engine` is one of `with`.

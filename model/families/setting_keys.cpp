@@ -30,7 +30,11 @@ constexpr std::array<SettingKey, 10> kEveryConverter{{
     {"not-gated", kYesNo, "w13 is one matrix, without gate and up", kBools, [](Setting& s, Text v) { s.form.gated = !yes_or_no("not-gated", v); },
      [](const Setting& s) { return word_of(!s.form.gated); }},
     {"engine", "vllm@2026-05 or vllm@2026-08, by month, release or commit", "version of the engine", kEngineTrials,
-     [](Setting& s, Text v) { s.engine = conversion_engine_named(v); }, [](const Setting& s) { return std::string(mx::name_of(s.engine)); }},
+     [](Setting& s, Text v) {
+       s.engine = conversion_engine_named(v);
+       if (const auto asked = flashinfer_asked_by(release_named(v))) s.flashinfer.release = asked;
+     },
+     [](const Setting& s) { return std::string(mx::name_of(s.engine)); }},
     {"platform", "sm75 .. sm120, gfx90a .. gfx1250, xpu, cpu", "device", kPlatforms, [](Setting& s, Text v) { s.arch = arch_named(v); },
      [](const Setting& s) { return std::string(name_of(s.arch)); }},
     {"tp", "1 or more", "tensor parallel size", kRanks,

@@ -20,11 +20,13 @@ constexpr std::array<Names, 2> kCutlass{"FLASHINFER_CUTLASS_MXFP4_BF16", "FLASHI
 constexpr std::array<Names, 1> kAiterBf16{"AITER_MXFP4_BF16"};
 constexpr std::array<Names, 1> kCpu{"CPU"};
 constexpr std::array<Names, 1> kEmulation{"EMULATION"};
+constexpr std::array<Names, 2> kB12x{"B12X_MXFP4_MXFP8", "B12X_MXFP4_BF16"};
 
 constexpr Versions kAll = since(kVllm2026_05);
 
-/// Source: vllm 7e1b45a09 (2026-05) and 017e9f444 (2026-08), the if-chain in its order.
-constexpr std::array<RoundingRow, 11> kRows{{
+/// Source: vllm 7e1b45a09 (2026-05) and 017e9f444 (2026-08), the if-chain in its order; B12X at 7ca49fbe4.
+constexpr std::array<RoundingRow, 12> kRows{{
+    {since(kVllm2026_08), kB12x, std::nullopt, false, 1, 1},
     {since(kVllm2026_08), kEmulation, std::nullopt, false, 32, 32},
     {kAll, kDeepGemm, std::nullopt, false, 128, 128},
     {kAll, kMarlin, PlatformKind::xpu, false, 128, 128},

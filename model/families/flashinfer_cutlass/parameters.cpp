@@ -71,6 +71,10 @@ Flashinfer flashinfer_named(Text release) {
   throw Error(ErrorCode::unsupported, "release " + std::string(release) + " of FlashInfer is not known: " + known + " are", "flashinfer");
 }
 
+std::optional<Flashinfer> flashinfer_asked_by(Text engine_release) {
+  return engine_release == "0.29.0" ? std::optional(Flashinfer::v0_6_18) : std::nullopt;
+}
+
 Flashinfer flashinfer_of(const Setting& setting) { return setting.flashinfer.release.value_or(Flashinfer::v0_6_11); }
 
 std::span<const SettingKey> flashinfer_setting_keys() { return kKeys; }

@@ -21,8 +21,11 @@ struct FlashinferParameters {
   std::optional<Flashinfer> release = std::nullopt;  ///< none: the release that the engine's version asks for
 };
 
+/// The release that a release of the engine asks for where it is not the one of its month: vllm 0.29.0 asks for 0.6.18 or later.
+std::optional<Flashinfer> flashinfer_asked_by(std::string_view engine_release);
+
 /// The release that applies. Source: vllm requirements/cuda.txt: 0.6.11.post2 at 7e1b45a09, 0.6.16.post3 at 017e9f444, 0.6.17 at 7ca49fbe4; 0.29.0
-/// and later ask for 0.6.18 or a later one, which has to be said.
+/// and later ask for 0.6.18 or a later one.
 Flashinfer flashinfer_of(const Setting& setting);
 
 }  // namespace mx::layout

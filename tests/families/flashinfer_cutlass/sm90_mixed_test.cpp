@@ -2,6 +2,7 @@
 
 #include "model/families/memory.hpp"
 #include "model/families/setting.hpp"
+#include "model/families/setting_keys.hpp"
 #include "model/families/stage.hpp"
 #include "tests/catch.hpp"
 #include "tests/families/fp4word.hpp"
@@ -161,6 +162,19 @@ TEST_CASE("before FlashInfer 0.6.18 elements of rows 8 apart share a byte, and s
   const Map two = row.build(Role::w2_weight_scale, {.sizes = wide, .padded = wide, .form = SourceOrder::standard}).layout.gather();
   CHECK(Map(two.begin() + 3, two.begin() + 6) == Map{3, 8, 9});
   CHECK(two[128 * 4] == 4);
+}
+
+TEST_CASE("a release of the engine that asks for a later FlashInfer says so with its name") {
+  const auto release_by = [](const char* engine) {
+    mx::layout::Setting setting{.sizes = {1, 128, 128}, .padded = {1, 128, 128}, .form = SourceOrder::standard};
+    mx::layout::find_setting_key("engine")->set(setting, engine);
+    CHECK(setting.engine == mx::kVllm2026_08);
+    return flashinfer_of(setting);
+  };
+  CHECK(release_by("vllm==0.29.0") == mx::layout::Flashinfer::v0_6_18);
+  CHECK(release_by("98dff2a81") == mx::layout::Flashinfer::v0_6_18);
+  CHECK(release_by("vllm@2026-08") == mx::layout::Flashinfer::v0_6_11);
+  CHECK(release_by("7ca49fbe4") == mx::layout::Flashinfer::v0_6_11);
 }
 
 TEST_CASE("releases of FlashInfer by name") {
