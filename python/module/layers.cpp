@@ -1,9 +1,11 @@
 // Layers into backends' memory and back.
 
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <omp.h>
 
+#include <array>
 #include <tuple>
 #include <utility>
 
@@ -13,6 +15,7 @@
 #include "python/module/core.hpp"
 #include "sim/checkpoint/layout_tags.hpp"
 #include "verbs/layout/subject.hpp"
+#include "verbs/layout/where.hpp"
 
 namespace mx::python {
 namespace {
@@ -111,6 +114,41 @@ std::pair<std::string, std::vector<std::int64_t>> checkpoint_form(layout::Role r
   return {"U8", shape};
 }
 
+/// A layer that the backend takes, as near to the sizes of the fields as there is one, without padding: experts, I and H, and each tensor's name,
+/// dtype and shape.
+std::pair<std::array<std::int64_t, 3>, std::vector<std::tuple<std::string, std::string, std::vector<std::int64_t>>>> layer_form(
+    const std::string& backend, const Fields& fields) {
+  golden::BackendChoice choice = choice_of(backend, fields);
+  if (const auto taken = golden::next_taken(choice)) choice = *taken;
+  choice.setting.sizes = choice.setting.padded;
+  layout::check_needs(*choice.row, choice.setting);
+  std::vector<std::tuple<std::string, std::string, std::vector<std::int64_t>>> tensors;
+  for (const layout::Role role : layout::kAllRoles) {
+    if (!layout::has_role(choice.row->format, role) || (layout::is_bias(role) && !choice.setting.has_bias)) continue;
+    auto [dtype, shape] = checkpoint_form(role, choice.setting);
+    tensors.emplace_back(layout::name_of(role), std::move(dtype), std::move(shape));
+  }
+  const layout::Sizes& sizes = choice.setting.sizes;
+  return {{sizes.experts, sizes.intermediate, sizes.hidden}, std::move(tensors)};
+}
+
+/// What lies at a byte of a packed tensor, in words.
+std::string content_at(const std::string& spec, const std::string& tensor, std::int64_t byte) {
+  golden::BackendChoice choice = backend_choice(golden::query_from(spec, {}));
+  const layout::TensorPlan plan = choice.row->build(layout::role_named(tensor), choice.setting);
+  return golden::content_text(plan.layout, byte * 8 / plan.layout.grain_bits());
+}
+
+/// The formats that a version of the engine converts for a backend.
+std::vector<std::string> layer_formats(const std::string& backend, const std::optional<std::string>& engine) {
+  const Engine version = engine ? layout::conversion_engine_named(*engine) : kVllm2026_05;
+  std::vector<std::string> formats;
+  for (const layout::BackendLayout* row : golden::layout_named(backend).backends) {
+    if (row->engines.has(version)) formats.emplace_back(layout::name_of(row->format));
+  }
+  return formats;
+}
+
 std::vector<Tensor> unpack(const std::string& spec, const std::vector<std::pair<std::string, Bytes>>& tensors, const std::vector<Loss>& losses,
                            bool accept_losses) {
   const golden::BackendChoice choice = backend_choice(golden::query_from(spec, {}));
@@ -140,6 +178,9 @@ std::vector<Tensor> unpack(const std::string& spec, const std::vector<std::pair<
 
 void bind_layers(nb::module_& module) {
   module.def("pack", pack, nb::arg("backend"), nb::arg("fields"), nb::arg("tensors"));
+  module.def("layer_form", layer_form, nb::arg("backend"), nb::arg("fields"));
+  module.def("layer_formats", layer_formats, nb::arg("backend"), nb::arg("engine").none());
+  module.def("content_at", content_at, nb::arg("spec"), nb::arg("tensor"), nb::arg("byte"));
   module.def("unpack", unpack, nb::arg("spec"), nb::arg("tensors"), nb::arg("losses"), nb::arg("accept_losses"));
 }
 

@@ -14,7 +14,7 @@ from mxact import _core
 from mxact._arguments import Array, array, flag, flat_bytes, integer, word
 from mxact._error import Error
 
-_DTYPES = {"U8": np.dtype(np.uint8), "BF16": np.dtype(ml_dtypes.bfloat16), "F16": np.dtype(np.float16), "F32": np.dtype(np.float32)}
+DTYPES = {"U8": np.dtype(np.uint8), "BF16": np.dtype(ml_dtypes.bfloat16), "F16": np.dtype(np.float16), "F32": np.dtype(np.float32)}
 Result = TypeVar("Result")
 
 
@@ -44,7 +44,7 @@ class Packed:
         return self.tensors[name]
 
 
-def _plainly(call: Callable[..., Result], *arguments: Any) -> Result:
+def plainly(call: Callable[..., Result], *arguments: Any) -> Result:
     """The program's sentences speak of its options; here they are arguments."""
     try:
         return call(*arguments)
@@ -58,7 +58,7 @@ def _text(name: str, value: object) -> str:
     return str(integer(name, value)) if isinstance(value, (int, np.integer)) else word(name, value)
 
 
-def _bytes(name: str, value: object) -> tuple[tuple[int, ...], Array]:
+def bytes_of(name: str, value: object) -> tuple[tuple[int, ...], Array]:
     """Shape and bytes of a tensor; codes of 4 bits that have a byte each are put two in a byte, the even one low."""
     values = array(name, value)
     if values.dtype == ml_dtypes.float4_e2m1fn:
@@ -109,21 +109,25 @@ def pack(
     """
     if not isinstance(layer, Mapping):
         raise Error(f"layer is of type {type(layer).__name__}, must be a mapping of names to arrays", place="layer")
-    tensors = {word("layer", name): _bytes(str(name), value) for name, value in layer.items() if value is not None}
+    tensors = {word("layer", name): bytes_of(str(name), value) for name, value in layer.items() if value is not None}
     gated = not flag("not_gated", parameters.get("not_gated", False))
-    given = {"engine": engine, "platform": platform, "format": format, "source_order": order, **parameters}
-    for name in ("shape", "tensor", "has_bias"):
-        if name in parameters:
-            raise Error(f"{name} is not given: the layer's tensors say it", place=name)
     sizes = _sizes({name: shape for name, (shape, _) in tensors.items()}, gated)
-    fields = [("shape", sizes), ("tensor", "w13_weight")]
-    fields += [(name.replace("_", "-"), _text(name, value)) for name, value in given.items() if value is not None]
-    spec, made, losses = _plainly(_core.pack, word("backend", backend), fields, [(name, data) for name, (_, data) in tensors.items()])
+    fields = fields_of(sizes, {"engine": engine, "platform": platform, "format": format, "source_order": order, **parameters})
+    spec, made, losses = plainly(_core.pack, word("backend", backend), fields, [(name, data) for name, (_, data) in tensors.items()])
     return Packed(_arrays(made), tuple(Loss(*loss) for loss in losses), spec)
 
 
+def fields_of(sizes: str, choices: Mapping[str, object]) -> list[tuple[str, str]]:
+    """Sizes and choices as the program takes them."""
+    for name in ("shape", "tensor", "has_bias"):
+        if name in choices:
+            raise Error(f"{name} is not given: the layer's tensors say it", place=name)
+    given = [(name.replace("_", "-"), _text(name, value)) for name, value in choices.items() if value is not None]
+    return [("shape", sizes), ("tensor", "w13_weight"), *given]
+
+
 def _arrays(made: list[Any]) -> dict[str, Array]:
-    return {name: data.view(_DTYPES[dtype]).reshape(shape) for name, dtype, shape, data in made}
+    return {name: data.view(DTYPES[dtype]).reshape(shape) for name, dtype, shape, data in made}
 
 
 def unpack(packed: Packed, accept_losses: bool = False) -> dict[str, Array]:
@@ -136,6 +140,6 @@ def unpack(packed: Packed, accept_losses: bool = False) -> dict[str, Array]:
     """
     if not isinstance(packed, Packed):
         raise Error(f"packed is of type {type(packed).__name__}, must be Packed", place="packed")
-    tensors = [(word("packed", name), _bytes(str(name), value)[1]) for name, value in packed.tensors.items()]
+    tensors = [(word("packed", name), bytes_of(str(name), value)[1]) for name, value in packed.tensors.items()]
     losses = [(loss.tensor, loss.what, loss.units) for loss in packed.losses]
-    return _arrays(_plainly(_core.unpack, word("packed.spec", packed.spec), tensors, losses, flag("accept_losses", accept_losses)))
+    return _arrays(plainly(_core.unpack, word("packed.spec", packed.spec), tensors, losses, flag("accept_losses", accept_losses)))

@@ -1,4 +1,4 @@
-"""Somebody else's quantizer and oracle with one planted fault: mxact_planted, which is the model with the faults that `mxact faults` prints."""
+"""Somebody else's quantizer, converter and oracle with one planted fault: mxact_planted, which is the model with the faults that `mxact faults` prints."""
 
 from __future__ import annotations
 
@@ -61,6 +61,22 @@ class Planted:
             return codes, np.frombuffer(data[x.size :], np.uint32 if scale == "f32" else np.uint8).reshape(shape)
 
         return quantize
+
+    def converter(self, backend: str, fields: list[tuple[str, str]]) -> Any:
+        """By the model unit by unit; the fields without shape and padded, which every layer has of its own."""
+
+        def convert(layer: dict[str, Array]) -> dict[str, Array]:
+            experts, rows = layer["w13_weight"].shape[:2]
+            sizes = f"{rows // 2}x{layer['w2_weight'].shape[1]}"
+            head = {"op": "convert", "backend": backend, "fields": [("shape", f"{experts}x{sizes}"), ("padded", sizes), ("tensor", "w13_weight"), *fields]}
+            answer, data = self.ask({**head, "tensors": [(name, values.nbytes) for name, values in layer.items()]}, b"".join(values.tobytes() for values in layer.values()))
+            packed, at = {}, 0
+            for name, size in answer["tensors"]:
+                packed[name] = np.frombuffer(data[at : at + size], np.uint8)
+                at += size
+            return packed
+
+        return convert
 
     def oracle(self, name: str) -> Any:
         def choose(deployment: dict[str, Any]) -> str:

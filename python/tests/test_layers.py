@@ -50,8 +50,10 @@ def packed_as(entry: dict[str, Any]) -> tuple[dict[str, Array], mxact.Packed]:
     layer = mxfp4_layer(experts, intermediate, hidden)
     words = {"bfloat16": "bf16", "float16": "fp16", None: "none"}
     options = {name: words.get(value, value) for name, value in params.items()}
-    # The converter was called with a layer whose sizes nothing had rounded before, and with FlashInfer's main branch of August.
-    options |= {"flashinfer": "0.6.18", "platform": entry["arch"].rstrip("+"), "format": "mxfp4", "order": order, "padded": f"{intermediate}x{hidden}"}
+    # The converter was called with a layer whose sizes nothing had rounded before.
+    options |= {"platform": entry["arch"].rstrip("+"), "format": "mxfp4", "order": order, "padded": f"{intermediate}x{hidden}"}
+    if backend == "FLASHINFER_CUTLASS_MXFP4_BF16":
+        options["flashinfer"] = "0.6.18"  # what was installed, and no release that this version of the engine asks for
     return layer, mxact.pack(layer, backend, engine="2026-08", **options)
 
 

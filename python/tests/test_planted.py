@@ -1,14 +1,16 @@
-"""Every fault that can be planted into a quantizer or an oracle is noticed from outside."""
+"""Every fault that can be planted into a quantizer, a converter or an oracle is noticed from outside."""
 
 from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 from conftest import SOURCE
 from mxact import _core
-from mxact.testing import _quantizers, assert_oracle, assert_quantizer
+from mxact._layers import fields_of
+from mxact.testing import _converters, _quantizers, assert_converter, assert_oracle, assert_quantizer
 from planted import Planted
 
 # Which quantizer shows a fault: block format, profile, source. A recipe that takes a tensor's number is given one.
@@ -63,7 +65,47 @@ ORACLES = {
     "oracle_moves_nothing_to_front": "fp8",
     "oracle_ignores_wish": "mxfp4",
 }
-# What no quantizer and no oracle has, by the reason.
+# Which converter: backend, version, format, order, sizes of the layer as experts x intermediate x hidden; then other choices.
+CONVERTERS = {
+    "sf128x4_columns_swapped": "FLASHINFER_TRTLLM_MXFP4_BF16 2026-08 mxfp4 standard 2x256x512",
+    "sf128x4_rows_mixed": "FLASHINFER_TRTLLM_MXFP4_BF16 2026-08 mxfp4 standard 2x256x512",
+    "shuffle_a_wrong_stride": "FLASHINFER_TRTLLM_MXFP4_BF16 2026-08 mxfp4 standard 2x256x512",
+    "gate_up_not_flipped": "FLASHINFER_TRTLLM_MXFP4_BF16 2026-08 mxfp4 standard 2x256x512",
+    "scale_rows_not_shuffled": "FLASHINFER_TRTLLM_MXFP4_BF16 2026-08 mxfp4 standard 2x256x512",
+    "pad_content_wrong": "DEEPGEMM 2026-05 fp8_block standard 2x256x512 platform=sm100",
+    "inverse_ignores_padding": "DEEPGEMM 2026-05 fp8_block standard 2x256x512 platform=sm100",
+    "halves_padded_together": "XPU 2026-08 mxfp4 standard 2x64x128 padded=128x256",
+    "padding_before_elements": "XPU 2026-08 mxfp4 standard 2x64x128 padded=128x256",
+    "bias_cast_to_low_half": "FLASHINFER_TRTLLM_MXFP4_BF16 2026-08 mxfp4 standard 2x256x512",
+    "last_expert_first": "FLASHINFER_TRTLLM_MXFP4_BF16 2026-08 mxfp4 standard 2x256x512",
+    "up_loaded_as_gate": "FLASHINFER_TRTLLM_MXFP4_BF16 2026-08 mxfp4 standard 2x256x512",
+    "scale_groups_reversed": "FLASHINFER_TRTLLM_MXFP4_BF16 2026-08 mxfp4 standard 2x256x512",
+    "restore_drops_last_unit": "EMULATION 2026-08 mxfp4 gpt_oss 2x256x512",
+    "fp4word_nibbles_exchanged": "FLASHINFER_CUTLASS_MXFP4_BF16 2026-08 mxfp4 standard 2x256x512 flashinfer=0.6.18",
+    "hopper_padding_of_later_release": "TRITON 2026-05 mxfp4 gpt_oss 2x32x64 platform=sm90",
+    "hopper_scale_lanes_exchanged": "TRITON 2026-08 mxfp4 standard 2x256x512 platform=sm90",
+    "cdna4_pairs_exchanged": "AITER_MXFP4_MXFP4 2026-08 mxfp4 standard 2x256x512",
+    "deepgemm_words_row_major": "DEEPGEMM 2026-05 fp8_block standard 2x256x2048 platform=sm100",
+    "deepgemm_scales_not_transposed": "DEEPGEMM 2026-05 fp8_block standard 2x256x2048 platform=sm100",
+    "fragment_halves_exchanged": "MARLIN 2026-08 mxfp4 standard 2x256x512",
+    "scale_fours_kept": "MARLIN 2026-08 mxfp4 standard 2x256x512",
+    "marlin_shards_padded_together": "MARLIN 2026-08 nvfp4 standard 2x96x256",
+    "humming_scales_padded_with_zero": "HUMMING 2026-08 mxfp4 standard 2x96x160",
+    "aiter_chunks_in_lanes": "AITER_MXFP4_MXFP4 2026-08 mxfp4 standard 2x256x512",
+    "pairs_not_separated": "AITER_MXFP4_BF16 2026-08 mxfp4 gpt_oss 2x256x512",
+    "halves_not_swapped": "FLASHINFER_B12X 2026-05 nvfp4 standard 2x256x512",
+    "row_groups_of_one": "FLASHINFER_CUTEDSL 2026-05 nvfp4 standard 2x256x512",
+    "cpu_scales_not_transposed": "CPU 2026-08 mxfp4 gpt_oss 2x256x512",
+    "block_scales_not_swapped": "FLASHINFER_TRTLLM 2026-05 fp8_block standard 2x256x512",
+    "w4a8_nibbles_exchanged": "CUTLASS 2026-05 int4 standard 2x256x512",
+    "w4a8_rows_padded": "CUTLASS 2026-05 int4 standard 2x256x512",
+    "layout_table_loses_row": "FLASHINFER_TRTLLM_MXFP4_BF16 2026-08 mxfp4 standard 2x256x512",
+    "identity_scale_rows_flipped": "XPU 2026-08 mxfp4 standard 2x256x512",
+    "sf128x4_pads_to_lanes": "TRITON 2026-08 mxfp4 standard 1x32x64",
+    "sf128x4_only_padded": "FLASHINFER_TRTLLM_MXFP4_BF16 2026-08 mxfp4 standard 2x256x512",
+    "bytes_count_elements": "FLASHINFER_TRTLLM_MXFP4_BF16 2026-08 mxfp4 standard 2x256x512",
+}
+# What none of them has, by the reason.
 CANNOT_BE_SAID = {
     "a dequantizer's": "fixed_point_loses_sign e8m0_zero_is_zero e8m0_top_is_infinite block_ignores_nan_scale dequantize_ignores_tensor_scale "
     "dequantize_does_not_clamp dequantize_field_is_value dequantize_rounds_late dequantize_nan_scale_is_number fnuz_scale_not_doubled "
@@ -75,6 +117,11 @@ CANNOT_BE_SAID = {
     "a function's, or of wide arithmetic": "exp_series_too_short ln_series_too_short erf_series_too_short wide_ties_away wide_drops_sticky "
     "wide_quotient_loses_rest wide_root_rounds_down kernel_trusts_double",
     "an MoE kernel's": "moe_kernel_unpaired moe_kernel_drops_bias moe_kernel_slots_reversed moe_kernel_first_scale moe_kernel_keeps_all_groups",
+    "of refusals, and converters are asked for what the backend takes": "need_forgotten padding_of_other_engine",
+    "of a building block that no backend has": "sf8x4_columns_first",
+    "of the model's own tools: maps, comparison, the way back": "compare_skips_padding digit_flip_lost map_read_from_run_start bijection_accepts_gap "
+    "restore_mixes_padding split_by_outer_extent compare_names_next_place any_backend_takes_any",
+    "of scales that are no powers of two, which a converter quantizes anew before": "ue8m0_cuts_mantissa",
     "changes the sizes, and an oracle answers with a backend's name": "oracle_rounds_down oracle_rounds_other_side",
     "changes what is said beside the name": "oracle_forgets_own_key oracle_hides_refusals strict_hides_skips",
     "changes the text of a refusal, and any exception is one": "oracle_ends_without_answer",
@@ -96,9 +143,9 @@ def planted_in(area: str) -> list[str]:
 
 def test_every_fault_is_in_one_table() -> None:
     reasons = [fault for faults in CANNOT_BE_SAID.values() for fault in faults.split()]
-    there = [fault for area in ("numerics", "kernels", "oracle") for fault in planted_in(area)]
-    assert sorted(there) == sorted([*QUANTIZERS, *ORACLES, *reasons])
-    assert len(there) > 90
+    there = [fault for area in ("numerics", "kernels", "layouts", "oracle") for fault in planted_in(area)]
+    assert sorted(there) == sorted([*QUANTIZERS, *CONVERTERS, *ORACLES, *reasons])
+    assert len(there) > 140
 
 
 def hold(planted: Planted, subject: str, kernels: bool) -> None:
@@ -111,6 +158,31 @@ def hold(planted: Planted, subject: str, kernels: bool) -> None:
 def test_faults_of_quantizers(fault: str) -> None:
     with Planted(fault) as planted, pytest.raises(AssertionError, match="(?s)the quantizer of .* differs from profile .*x = .*replay: pytest"):
         hold(planted, QUANTIZERS[fault], fault in planted_in("kernels"))
+
+
+def hold_converter(planted: Planted, subject: str) -> None:
+    """On one layer: the law's own have no padding, and this is enough."""
+    backend, engine, format, order, sizes, *words = subject.split()
+    other = {"padded": sizes.split("x", 1)[1], **dict(word.split("=") for word in words)}
+    choices = {"engine": engine, "format": format, "source_order": order, **other}
+    bias = "gpt_oss" in order or format == "mxfp4"
+    _, tensors = _core.layer_form(backend, [*fields_of(sizes, {**choices, "padded": sizes.split("x", 1)[1]}), ("has-bias", "yes" if bias else "no")])
+    random = np.random.default_rng(3)
+    layer = {name: _converters._tensor(name, dtype, tuple(shape), format, random) for name, dtype, shape in tensors}
+    converter = planted.converter(backend, [(name.replace("_", "-"), value) for name, value in choices.items()])
+    assert_converter(converter, backend, engine=engine, format=format, order=order, layer=layer, **other)
+
+
+@pytest.mark.parametrize("fault", CONVERTERS)
+def test_faults_of_converters(fault: str) -> None:
+    with Planted(fault) as planted, pytest.raises(AssertionError, match="(?s)(, must be |, must have |the converter raises ).*replay: pytest"):
+        hold_converter(planted, CONVERTERS[fault])
+
+
+def test_without_a_fault_converters_hold() -> None:
+    with Planted("none") as planted:
+        for subject in sorted(set(CONVERTERS.values())):
+            hold_converter(planted, subject)
 
 
 @pytest.mark.parametrize("fault", ORACLES)

@@ -1,6 +1,6 @@
-// mxact_planted FAULT: a quantizer and an oracle with one planted fault, as somebody else's program. Python's tests hold it to the laws that the
-// package has for the outside. A request is a line of JSON, then as many bytes as its "bytes" says; so is an answer, which has "error" where there is
-// none.
+// mxact_planted FAULT: a quantizer, a converter and an oracle with one planted fault, as somebody else's program. Python's tests hold it to the laws
+// that the package has for the outside. A request is a line of JSON, then as many bytes as its "bytes" says; so is an answer, which has "error" where
+// there is none.
 
 #include <cstdio>
 #include <iostream>
@@ -10,11 +10,13 @@
 #include "kernels/codec/whole_bytes.hpp"
 #include "model/engine/vllm/select.hpp"
 #include "model/error.hpp"
+#include "model/families/convert.hpp"
 #include "model/fault.hpp"
 #include "model/numerics/profile.hpp"
 #include "props/faults.hpp"
 #include "sim/deployment_file.hpp"
 #include "support/json.hpp"
+#include "verbs/layout/subject.hpp"
 
 namespace {
 
@@ -87,9 +89,31 @@ Answer select(const Json& request) {
   return answer;
 }
 
+/// A layer into a backend's memory, unit by unit: the model's own way.
+Answer convert(const Json& request, const std::vector<std::uint8_t>& bytes) {
+  golden::LayoutQuery query{request["backend"].text(), {}};
+  for (const Json& field : request["fields"]) query.fields.push_back({field[0].text(), field[1].text()});
+  const auto choice = std::get<golden::BackendChoice>(golden::choice_of(query));
+  layout::CanonicalLayer layer{choice.setting.sizes, choice.setting.form, {}};
+  auto at = bytes.begin();
+  for (const Json& tensor : request["tensors"]) {
+    const auto end = at + tensor[1].get<std::ptrdiff_t>();
+    layer[layout::role_named(tensor[0].text())].assign(at, end);
+    at = end;
+  }
+  Answer answer;
+  answer.head["tensors"] = Json::array();
+  for (const layout::PackedTensor& tensor : layout::convert(layer, *choice.row, choice.setting).tensors) {
+    answer.head["tensors"].push_back(Json::array({layout::name_of(tensor.role), tensor.bytes.size()}));
+    answer.bytes.insert(answer.bytes.end(), tensor.bytes.begin(), tensor.bytes.end());
+  }
+  return answer;
+}
+
 Answer answer_to(const Json& request, const std::vector<std::uint8_t>& bytes) {
   try {
-    return request["op"].text() == "select" ? select(request) : quantize(request, bytes);
+    const std::string& op = request["op"].text();
+    return op == "select" ? select(request) : op == "convert" ? convert(request, bytes) : quantize(request, bytes);
   } catch (const Error& error) {
     Answer answer;
     answer.head["error"] = error.what();

@@ -1,4 +1,4 @@
-"""Laws for code that is not mxact's: quantizers and oracles, held against the model bit for bit.
+"""Laws for code that is not mxact's: quantizers, converters and oracles, held against the model bit for bit.
 
     from mxact.testing import assert_quantizer
     def test_my_quantizer():
@@ -14,9 +14,10 @@ except ModuleNotFoundError as _missing:
     raise ModuleNotFoundError("mxact.testing needs hypothesis: pip install 'mxact[testing]'") from _missing
 
 from mxact.testing._bits import assert_bits_equal
+from mxact.testing._converters import assert_converter, layers
 from mxact.testing._oracles import assert_oracle
 from mxact.testing._quantizers import assert_quantizer
 from mxact.testing._runs import Settings, settings
 from mxact.testing._strategies import blocks, deployments, formats
 
-__all__ = ["Settings", "assert_bits_equal", "assert_oracle", "assert_quantizer", "blocks", "deployments", "formats", "settings"]
+__all__ = ["Settings", "assert_bits_equal", "assert_converter", "assert_oracle", "assert_quantizer", "blocks", "deployments", "formats", "layers", "settings"]

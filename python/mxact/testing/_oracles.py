@@ -10,7 +10,7 @@ from mxact import _core
 from mxact._arguments import flag, optional_word, word
 from mxact._error import Error
 from mxact._select import select
-from mxact.testing._runs import compared, for_all, replay_line, settings
+from mxact.testing._runs import compared, for_all, settings, told
 from mxact.testing._strategies import deployments, draw_deployment, is_read, oracle_words
 
 # Deployments that are drawn beside those of hypothesis, which take a hundred times as long.
@@ -43,17 +43,18 @@ def assert_oracle(fn: Callable[[dict[str, Any]], str], engine: str | None = None
         compared(1)
         what, refusal = wrong(deployment)
         if what:
-            raise AssertionError(f"{what}\ndeployment: {_core.deployment_line(deployment, asked, name)}\n{replay_line()}") from refusal
+            raise AssertionError(f"{what}\ndeployment: {_core.deployment_line(deployment, asked, name)}") from refusal
 
-    choose = random.Random(settings.seed).choice
-    for _ in range(_CASES):
-        deployment = draw_deployment(choose, name, words)
-        if not is_read(deployment, asked, name):
-            continue
-        if wrong(deployment)[0]:
-            check(_smallest(deployment, lambda one: is_read(one, asked, name) and bool(wrong(one)[0])))
-        compared(1)
-    for_all(deployments(name, asked), check)
+    with told():
+        choose = random.Random(settings.seed).choice
+        for _ in range(_CASES):
+            deployment = draw_deployment(choose, name, words)
+            if not is_read(deployment, asked, name):
+                continue
+            if wrong(deployment)[0]:
+                check(_smallest(deployment, lambda one: is_read(one, asked, name) and bool(wrong(one)[0])))
+            compared(1)
+        for_all(deployments(name, asked), check)
     settings.held.append(f"oracle {name}")
 
 
@@ -81,7 +82,7 @@ def _ask(fn: Callable[[dict[str, Any]], str], deployment: dict[str, Any]) -> tup
     except Exception as refusal:  # noqa: BLE001  (a refusal of any kind is an answer)
         return None, refusal
     if not isinstance(answer, str):
-        raise AssertionError(f"the answer is {answer!r} of type {type(answer).__name__}, must be the name of a backend\n{replay_line()}")  # noqa: TRY004
+        raise AssertionError(f"the answer is {answer!r} of type {type(answer).__name__}, must be the name of a backend")  # noqa: TRY004
     return answer, None
 
 

@@ -15,7 +15,7 @@ from mxact._blocks import Quantized, TensorScale, _scale_for, quantize
 from mxact._error import Error
 from mxact._tables import profiles
 from mxact.testing._bits import bits_of, code_text, place_text
-from mxact.testing._runs import compared, for_all, replay_line, settings
+from mxact.testing._runs import compared, for_all, settings, told
 from mxact.testing._strategies import block_shape, blocks, hard_batch, source_of
 
 # Elements of a batch that is asked in one call, beside what hypothesis draws.
@@ -48,9 +48,10 @@ def assert_quantizer(
     law.refuse_what_cannot_be()
     random = np.random.default_rng(settings.seed)
     rows, columns = block_shape(law.format)
-    for _ in range(_BATCHES):
-        law.check_batch(hard_batch(law.format, law.source, max(_BATCH // (rows * columns), 100), random), law.some_scale(random))
-    for_all(st.tuples(blocks(law.format, law.source), law.scales()), lambda case: law.check(*case))
+    with told(law.explanation):
+        for _ in range(_BATCHES):
+            law.check_batch(hard_batch(law.format, law.source, max(_BATCH // (rows * columns), 100), random), law.some_scale(random))
+        for_all(st.tuples(blocks(law.format, law.source), law.scales()), lambda case: law.check(*case))
     settings.held.append(f"quantizer {law.format} {law.profile} {law.source}")
 
 
@@ -110,9 +111,9 @@ class _Law:
         try:
             given = self.fn(own) if self.given is None else self.fn(own, np.float32(value) if self.drawn else self.given)
         except Exception as problem:
-            raise AssertionError(f"the quantizer raises {type(problem).__name__}: {problem}\nfor x = {_text(x)}\n{replay_line()}") from problem
+            raise AssertionError(f"the quantizer raises {type(problem).__name__}: {problem}\nfor x = {_text(x)}") from problem
         if not isinstance(given, tuple) or len(given) != 2:
-            raise AssertionError(f"the quantizer returns {type(given).__name__}, must return codes and scales\n{replay_line()}")
+            raise AssertionError(f"the quantizer returns {type(given).__name__}, must return codes and scales")
         codes = self.of_format("codes", given[0], self.element, x.shape)
         whole = _core.block_format_facts(self.format)[3] == 0
         blocks_of_a_row = 1 if whole else x.shape[1] // columns
@@ -123,9 +124,9 @@ class _Law:
             values = array(name, value)
             format_of(name, values, format)
         except Error as wrong:
-            raise AssertionError(f"the quantizer's {wrong}\n{replay_line()}") from wrong
+            raise AssertionError(f"the quantizer's {wrong}") from wrong
         if values.shape != shape and not (name == "scales" and values.size == np.prod(shape) and values.ndim < 2):
-            raise AssertionError(f"the quantizer's {name} have shape {values.shape}, must have {shape}\n{replay_line()}")
+            raise AssertionError(f"the quantizer's {name} have shape {values.shape}, must have {shape}")
         return bits_of(np.ascontiguousarray(values)).reshape(shape)
 
     def check(self, x: Array, value: float) -> None:
@@ -142,7 +143,7 @@ class _Law:
         if wrong_codes.any():
             lines.append(_first("codes", codes, right.codes, wrong_codes, self.element, x))
         scale = f"\ntensor scale: {value!r}" if self.drawn else ""
-        raise AssertionError("\n".join(lines) + f"\nx = {_text(x)}{scale}\n{self.explanation()}{replay_line()}")
+        raise AssertionError("\n".join(lines) + f"\nx = {_text(x)}{scale}")
 
     def check_batch(self, x: Array, value: float) -> None:
         """The same for many blocks at once; the first that is wrong is made as small as it goes."""

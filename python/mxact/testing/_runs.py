@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +36,15 @@ def replay_line() -> str:
     """The command that draws the same cases again."""
     test = os.environ.get("PYTEST_CURRENT_TEST", "").rsplit(" ", 1)[0]
     return f'replay: pytest "{test}" --mxact-seed={settings.seed}' if test else f"replay: mxact.testing.settings.seed = {settings.seed}"
+
+
+@contextmanager
+def told(explain: Callable[[], str] = str) -> Iterator[None]:
+    """Behind what is wrong stand what explains it, asked once, and how to repeat it."""
+    try:
+        yield
+    except AssertionError as failed:
+        raise AssertionError(f"{failed}\n{explain()}{replay_line()}") from failed.__cause__
 
 
 def compared(count: int) -> None:

@@ -1,0 +1,183 @@
+"""A converter of somebody else, held to the engine's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from mxact import _core
+from mxact._arguments import Array, array, optional_word, word
+from mxact._error import Error
+from mxact._layers import DTYPES, Packed, fields_of, pack, plainly
+from mxact.testing._runs import compared, for_all, settings, told
+
+Layer = dict[str, Array]
+# E8M0 scales of small numbers, fp32 scales that are powers of two, biases that bf16 and fp16 both have: no conversion refuses or rounds them.
+_SMALL_POWERS = np.float32(2) ** np.arange(-12, 0)
+
+
+def _tensor(name: str, dtype: str, shape: tuple[int, ...], format: str, random: np.random.Generator) -> Array:
+    kind = DTYPES[dtype]
+    if name.endswith("_bias"):
+        return (random.integers(1, 256, shape) / random.choice([-64, 64], shape)).astype(kind)
+    if kind != np.uint8:
+        return random.choice(_SMALL_POWERS, shape).astype(kind)
+    if name.endswith("_scale"):
+        return random.integers(8, 120, shape, dtype=np.uint8) if format == "nvfp4" else random.integers(112, 132, shape, dtype=np.uint8)
+    if format in ("mxfp4", "nvfp4", "int4"):
+        return random.integers(0, 256, shape, dtype=np.uint8)
+    return random.integers(1, 127, shape, dtype=np.uint8) | random.choice(np.array([0, 128], np.uint8), shape)
+
+
+def _choices(backend: str, engine: str | None, platform: str | None, format: str | None, order: str | None, parameters: Mapping[str, object]) -> dict[str, object]:
+    known = plainly(_core.layer_formats, word("backend", backend), optional_word("engine", engine))
+    if format is None and len(known) != 1:
+        raise Error(f"format is missing: {backend} converts {', '.join(known) or 'nothing in this version'}", place="format")
+    return {"engine": engine, "platform": platform, "format": format or known[0], "source_order": order, **parameters}
+
+
+def layers(
+    backend: str,
+    engine: str | None = None,
+    platform: str | None = None,
+    format: str | None = None,
+    order: str | None = None,
+    bias: bool = True,
+    **parameters: object,
+) -> st.SearchStrategy[Layer]:
+    """Layers that the engine's converter for a backend takes, as tensors by name in a checkpoint's form (mxact.pack), of sizes that nothing rounds.
+
+    All arguments but bias as of mxact.pack. bias: whether there are biases. Shrinks to one expert and the smallest sizes.
+    Raises mxact.Error: unknown names, a backend that takes no layer of that kind near small sizes.
+    """
+    choices = _choices(backend, engine, platform, format, order, parameters)
+
+    def form_of(experts: int, tiles: tuple[int, int]) -> Any:
+        intermediate, hidden = 128 * tiles[0], 128 * tiles[1]
+        fields = fields_of(f"{experts}x{intermediate}x{hidden}", {**choices, "padded": f"{intermediate}x{hidden}"})
+        return plainly(_core.layer_form, backend, [*fields, ("has-bias", "yes" if bias else "no")])
+
+    form_of(1, (1, 1))
+
+    @st.composite
+    def draw(chosen: st.DrawFn) -> Layer:
+        tiles = chosen(st.tuples(st.integers(1, 4), st.integers(1, 4)))
+        _, tensors = form_of(chosen(st.integers(1, 3)), tiles)
+        random = np.random.default_rng(chosen(st.integers(0, 15)))
+        return {name: _tensor(name, dtype, tuple(shape), str(choices["format"]), random) for name, dtype, shape in tensors}
+
+    return draw()
+
+
+def assert_converter(
+    fn: Callable[[Layer], Mapping[str, Any]],
+    backend: str,
+    engine: str | None = None,
+    platform: str | None = None,
+    layer: Mapping[str, Any] | None = None,
+    format: str | None = None,
+    order: str | None = None,
+    bias: bool = True,
+    **parameters: object,
+) -> None:
+    """fn packs every layer as the engine's converter for the backend does, byte for byte.
+
+    fn: takes a layer's tensors by name, in a checkpoint's form as mxact.pack takes them, and returns the packed ones by the same names: arrays on the
+    host of any dtype and shape. Their memory counts, in ascending addresses; a transposed view stands for the memory that it shows.
+    layer: one layer to try; without it layers of all small sizes that the backend takes. All else as of mxact.pack. bias: whether drawn layers have
+    biases. Memory that the converter never writes is not compared.
+    Raises AssertionError: the first byte of the smallest layer that differs, what must lie there, whether the other order of rows explains the
+    answer or the tensor is as it was, and the line that draws the layer again; also for a tensor that is missing, too many or of another size, and for an fn that raises.
+    mxact.Error: as pack(). Source: the backend's row; `mxact layout show` prints it.
+    """
+    if not callable(fn):
+        raise Error(f"fn is of type {type(fn).__name__}, must be a function", place="fn")
+    choices = _choices(backend, engine, platform, format, order, parameters)
+    named = {name.replace("source_order", "order"): value for name, value in choices.items()}
+
+    def packed_of(tensors: Mapping[str, Any], **other: object) -> Packed:
+        sizes = {} if layer is not None else {"padded": _padded(tensors, bool(parameters.get("not_gated")))}
+        return pack(tensors, backend, **{**sizes, **named, **other})  # type: ignore[arg-type]
+
+    wrong: list[tuple[Layer, str]] = []
+
+    def check(tensors: Layer) -> None:
+        compared(1)
+        difference = _difference(_answer(fn, tensors), packed_of(tensors))
+        if difference:
+            wrong.append((tensors, difference[0]))
+            shapes = ", ".join(f"{one} {tensors[one].shape}" for one in ("w13_weight", "w2_weight"))
+            raise AssertionError(f"{difference[1]}\nlayer: {shapes}")
+
+    with told(lambda: _explanation(fn, *wrong[-1], packed_of) if wrong else ""):
+        if layer is not None:
+            check({name: np.array(array(name, value)) for name, value in layer.items() if value is not None})
+        else:
+            for_all(layers(backend, engine, platform, format, order, bias, **parameters), check)
+    settings.held.append(f"converter {backend} {choices['format']}")
+
+
+def _padded(tensors: Mapping[str, Any], not_gated: bool) -> str:
+    rows = tensors["w13_weight"].shape[1]
+    return f"{rows if not_gated else rows // 2}x{tensors['w2_weight'].shape[1]}"
+
+
+def _answer(fn: Callable[[Layer], Mapping[str, Any]], tensors: Layer) -> dict[str, Array]:
+    try:
+        given = fn({name: values.copy() for name, values in tensors.items()})
+    except Exception as problem:
+        raise AssertionError(f"the converter raises {type(problem).__name__}: {problem}") from problem
+    if not isinstance(given, Mapping):
+        raise AssertionError(f"the converter returns {type(given).__name__}, must return a mapping of names to arrays")  # noqa: TRY004
+    return {str(name): memory_of(str(name), value) for name, value in given.items() if value is not None}
+
+
+def memory_of(name: str, value: object) -> Array:
+    """The bytes of an array in ascending addresses."""
+    try:
+        values = array(name, value)
+    except Error as wrong:
+        raise AssertionError(f"the converter's {wrong}") from wrong
+    if values.dtype.hasobject:
+        raise AssertionError(f"the converter's {name} is {values.dtype}")
+    storage = values.transpose(np.argsort([-stride for stride in values.strides], kind="stable")) if values.ndim else values
+    return np.ascontiguousarray(storage if storage.flags.c_contiguous else values).reshape(-1).view(np.uint8)
+
+
+def _difference(found: dict[str, Array], right: Packed) -> tuple[str, str] | None:
+    """The tensor, and what is wrong with it."""
+    for name, values in right.tensors.items():
+        if name not in found:
+            return name, f"the converter gives no {name}: it gives {', '.join(found) or 'nothing'}"
+        expected, given = memory_of(name, values), found[name]
+        if given.size != expected.size:
+            return name, f"the converter's {name} has {given.size} bytes, must have {expected.size}"
+        wrong = given != expected
+        for byte in np.flatnonzero(wrong):
+            content = plainly(_core.content_at, right.spec, name, int(byte))
+            if "never written" in content:
+                continue
+            count = int(np.count_nonzero(wrong))
+            return name, f"{name} byte {byte}: 0x{given[byte]:02x}, must be 0x{expected[byte]:02x} ({content}); {count} of {wrong.size} bytes differ"
+    extra = sorted(set(found) - set(right.tensors))
+    return (extra[0], f"the converter gives {', '.join(extra)}, which the backend has not") if extra else None
+
+
+def _explanation(fn: Callable[[Layer], Mapping[str, Any]], tensors: Layer, name: str, packed_of: Callable[..., Packed]) -> str:
+    """Whether fn took the rows in the other order, or left the tensor as it was."""
+    found = _answer(fn, tensors).get(name)
+    if found is None or name not in tensors:
+        return ""
+    if np.array_equal(found, memory_of(name, tensors[name])):
+        return f"{name} is as the checkpoint has it\n"
+    for order in ("gpt_oss", "standard"):
+        try:
+            other = packed_of(tensors, order=order)[name]
+        except Error:
+            continue
+        if np.array_equal(found, memory_of(name, other)):
+            return f"{name} is that of a layer in {order} order\n"
+    return ""
