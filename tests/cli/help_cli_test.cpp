@@ -166,7 +166,7 @@ TEST_CASE("bash completes verbs, options and names from the tables") {
   CHECK(offered("mxact \"\"") == verbs);
   CHECK(offered("mxact lay") == std::set<std::string>{"layout"});
   CHECK(offered("mxact layout w") == std::set<std::string>{"where"});
-  CHECK(offered("mxact layout where TRITON_") == std::set<std::string>{"TRITON_UNFUSED"});
+  CHECK(offered("mxact layout where TRITON_") == std::set<std::string>{"TRITON_MXFP8", "TRITON_UNFUSED"});
   CHECK(offered("mxact layout where TRITON --coo") == std::set<std::string>{"--coord"});
   CHECK(offered("mxact convert model --backend MARL") == std::set<std::string>{"MARLIN"});
   CHECK(offered("mxact convert model --platform sm12") == std::set<std::string>{"sm120", "sm121"});
