@@ -57,7 +57,12 @@ InterruptWatch::InterruptWatch(EndBy end) {
   handle(note);
 }
 
-InterruptWatch::~InterruptWatch() { handle(quit); }
+InterruptWatch::~InterruptWatch() {
+  // What is left to do is said in good order: nothing cuts it off in the middle of a line.
+  const itimerval none{};
+  static_cast<void>(setitimer(ITIMER_REAL, &none, nullptr));
+  handle(quit);
+}
 
 bool InterruptWatch::interrupted() const { return signalled != 0; }
 

@@ -68,6 +68,9 @@ struct RankReference {
 /// Units of a tensor's memory that the model's addresses are held to at most. Where there are more, pieces at equal distances are.
 constexpr std::int64_t kComparedUnits = std::int64_t{1} << 24;
 
+/// Of the pieces of a tensor's memory, one of how many is compared. Odd, so that they meet every part of a tile.
+std::int64_t compared_every(std::int64_t units) { return units <= kComparedUnits ? 1 : ((units + kComparedUnits - 1) / kComparedUnits | 1); }
+
 /// By all threads, each with pieces of its own.
 layout::Comparison compared(const PackedTensor& tensor, const layout::Units& expected) {
   const std::int64_t every = compared_every(tensor.layout.cosize());
@@ -164,6 +167,7 @@ class RankCheck {
       const layout::Units& units = expected[static_cast<std::size_t>(tensor.role)];
       const layout::Comparison comparison = compared(tensor, units);
       result.units += comparison.units;
+      result.compared_every = std::max(result.compared_every, compared_every(comparison.units));
       result.units_compared += comparison.compared;
       result.units_differing += comparison.differing;
       if (comparison.first) settle(result, Verdict::failed, comparison.first->text());
@@ -253,8 +257,6 @@ std::size_t bytes_of(const CanonicalLayer& layer) {
 }
 
 }  // namespace
-
-std::int64_t compared_every(std::int64_t units) { return units <= kComparedUnits ? 1 : ((units + kComparedUnits - 1) / kComparedUnits | 1); }
 
 std::vector<std::uint32_t> run_canonical(const LayerInput& input, Contract contract) {
   const std::unique_ptr<moe::Experts> experts = moe::canonical_experts(input.layer.experts);

@@ -27,9 +27,6 @@ using Advance = std::function<void(const std::string&, double)>;
 void check_layer(const LayerInput& input, const VerifyOptions& options, std::vector<ConversionResult>& conversions, const Advance& advance,
                  const StopPoint& stop);
 
-/// Of the pieces of a tensor's memory, one of how many is held to the model's addresses. Odd, so that they meet every part of a tile.
-std::int64_t compared_every(std::int64_t units);
-
 /// Output of the checkpoint's own form on one rank, fp32 bits [tokens, hidden].
 std::vector<std::uint32_t> run_canonical(const LayerInput& input, Contract contract);
 

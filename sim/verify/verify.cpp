@@ -303,8 +303,7 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
     if (expected && layer.router.present()) report.expected.push_back(measure(index, run_canonical(input, Contract::exact), *expected));
   }
   for (const ConversionResult& result : report.conversions) {
-    const std::int64_t units = result.padded.experts * 2 * result.padded.intermediate * result.padded.hidden;
-    report.compared_every = std::max(report.compared_every, compared_every(units));
+    report.compared_every = std::max(report.compared_every, result.compared_every);
   }
   if (options.progress) options.progress("every layer", ends.back(), ends.back());
   return report;

@@ -42,6 +42,7 @@ struct ConversionResult {
   std::string execution = {};       ///< how it was executed: quantizers x contract, and on what grounds
   std::int64_t units = 0;           ///< in the packed tensors, padding included
   std::int64_t units_compared = 0;  ///< of them, with the model's addresses; all of the checkpoint's are restored
+  std::int64_t compared_every = 1;  ///< of the pieces of its largest tensor's memory; 1: every unit is compared
   std::int64_t units_differing = 0;
   std::int64_t outputs_compared = 0;
   std::int64_t outputs_differing = 0;
@@ -91,8 +92,7 @@ struct VerifyReport {
   std::vector<Cell> cells;
   std::vector<ExpectedResult> expected;
 
-  /// Pieces of memory between two that are held to the model's addresses, in the largest tensor of all conversions; 1: every unit is.
-  std::int64_t compared_every;
+  std::int64_t compared_every;  ///< the largest of all conversions
 
   Verdict verdict(const Cell& cell) const;
   /// Cells with that verdict; cells that the oracle refuses are counted as refused.

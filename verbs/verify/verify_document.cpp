@@ -59,7 +59,7 @@ std::string sample_text(const VerifyReport& report) {
   if (all_units) {
     text += " and compared at its address";
   } else {
-    text += fmt::format("; of large tensors 1 in {} pieces of {} units is compared at its address", report.compared_every, layout::kComparedPiece);
+    text += fmt::format("; of large tensors at least 1 in {} pieces of {} units is compared at its address", report.compared_every, layout::kComparedPiece);
     hidden = "what lies wrong between pieces and is restored to its place";
   }
   if (report.executed && all_outputs) text += "; every output is computed";

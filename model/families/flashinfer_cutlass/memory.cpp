@@ -71,8 +71,7 @@ constexpr BackendLayout fp8(WeightFormat format, std::string_view summary, Build
 constexpr std::array<BackendLayout, 5> kRows{
     mxfp4("FLASHINFER_CUTLASS_MXFP4_BF16",
           "w13 rows up then gate; weights in bytes of two elements from rows 8 apart, scales of 128 elements side by side; since FlashInfer 0.6.18 "
-          "words from "
-          "rows 8 apart with scattered bits, and scales folded into lines of 16 bytes; biases bf16",
+          "words from rows 8 apart with scattered bits, and scales folded into lines of 16 bytes; biases bf16",
           kMixedNeeds, build_mxfp4_bf16),
     mxfp4("FLASHINFER_CUTLASS_MXFP4_MXFP8", "w13 rows up then gate; weights otherwise as they are; scales in the 128x4 tile; biases bf16", kTileNeeds,
           build_mxfp4_mxfp8),

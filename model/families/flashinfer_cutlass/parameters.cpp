@@ -2,6 +2,7 @@
 
 #include "model/families/flashinfer_cutlass/parameters.hpp"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -25,6 +26,14 @@ constexpr std::array<ReleaseRow, 2> kReleases{{
     {Flashinfer::v0_6_11, "0.6.11.post2", "0.6.17"},
     {Flashinfer::v0_6_18, "0.6.18", "0.7.2.post1"},
 }};
+
+/// Releases of the engine that ask for another FlashInfer than the commits of their month.
+struct AskedRow {
+  Text engine_release;
+  Flashinfer release;
+};
+// Source: vllm-project/vllm, requirements/cuda.txt.
+constexpr std::array<AskedRow, 1> kAsked{{{"0.29.0", Flashinfer::v0_6_18}}};
 
 /// Numbers of a release, "0.6.11.post2" as 0 6 11 2; none where the text is no release.
 std::vector<int> numbers_of(Text text) {
@@ -72,7 +81,8 @@ Flashinfer flashinfer_named(Text release) {
 }
 
 std::optional<Flashinfer> flashinfer_asked_by(Text engine_release) {
-  return engine_release == "0.29.0" ? std::optional(Flashinfer::v0_6_18) : std::nullopt;
+  const auto row = std::ranges::find(kAsked, engine_release, &AskedRow::engine_release);
+  return row == kAsked.end() ? std::nullopt : std::optional(row->release);
 }
 
 Flashinfer flashinfer_of(const Setting& setting) { return setting.flashinfer.release.value_or(Flashinfer::v0_6_11); }
