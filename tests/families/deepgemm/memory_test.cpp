@@ -7,7 +7,7 @@
 #include "model/families/value_stage.hpp"
 #include "model/layout/packed.hpp"
 #include "tests/catch.hpp"
-#include "tests/families/fp8_maps.hpp"
+#include "tests/families/maps.hpp"
 #include "tests/layout/errors.hpp"
 #include "tests/layout/formula.hpp"
 
@@ -165,7 +165,7 @@ CanonicalLayer layer_of_powers() {
 
 TEST_CASE("DeepGEMM keeps block scales on sm90 and packs those of every row on sm100") {
   const CanonicalLayer layer = layer_of_powers();
-  Setting setting = mx::test::fp8_setting(WeightFormat::fp8_block, layer.sizes);
+  Setting setting = mx::test::standard_setting(WeightFormat::fp8_block, layer.sizes);
   for (const char* backend : {"DEEPGEMM", "BATCHED_DEEPGEMM"}) {
     const BackendLayout& row = backend_layout_named(backend, WeightFormat::fp8_block, mx::kVllm2026_08);
     setting.arch = Arch::sm90;
@@ -192,7 +192,7 @@ TEST_CASE("DeepGEMM keeps block scales on sm90 and packs those of every row on s
 TEST_CASE("DeepGEMM's blocks are quantized anew for powers of two, and the loss is told") {
   const BackendLayout& row = backend_layout_named("DEEPGEMM", WeightFormat::fp8_block, mx::kVllm2026_05);
   CanonicalLayer layer = layer_of_powers();
-  Setting setting = mx::test::fp8_setting(WeightFormat::fp8_block, layer.sizes);
+  Setting setting = mx::test::standard_setting(WeightFormat::fp8_block, layer.sizes);
   setting.engine = mx::kVllm2026_05;
   setting.arch = Arch::sm90;
   const auto set_scale = [&](std::size_t at, std::uint32_t bits) {

@@ -1,136 +1,36 @@
-#include <array>
+// Mixed-input weights on Hopper: refusals, and what FlashInfer's releases change.
 
 #include "model/families/memory.hpp"
 #include "model/families/setting.hpp"
 #include "model/families/setting_keys.hpp"
 #include "model/families/stage.hpp"
 #include "tests/catch.hpp"
-#include "tests/families/fp4word.hpp"
 #include "tests/layout/errors.hpp"
 
 namespace {
 
 using mx::ErrorCode;
-using mx::layout::Layout;
 using mx::layout::Role;
 using mx::layout::Sizes;
 using mx::layout::SourceOrder;
 using mx::layout::stage_layout;
-using mx::test::Map;
-using mx::test::Matrix;
+using Map = std::vector<std::int64_t>;
 using mx::test::refuses;
 
-struct Shape {
-  std::int64_t batch;
-  std::int64_t rows;
-  std::int64_t bytes;
-};
-constexpr std::array<Shape, 3> kShapes{{{1, 16, 32}, {2, 32, 64}, {1, 48, 96}}};
-
-Map fp4_bits(const Shape& shape) {
-  const Matrix src{shape.rows, shape.bytes};
-  Map bits;
-  for (std::int64_t n = 0; n < shape.rows; ++n) {
-    for (std::int64_t w = 0; w < shape.bytes / 4; ++w) {
-      const std::int64_t row = 16 * (n / 16) + n % 8;
-      const std::int64_t col = 32 * (w / 8) + 16 * (w % 8 / 4) + 8 * (n % 16 / 8) + w % 4;
-      mx::test::append_fp4word(bits, {src.at(row, col), src.at(row + 8, col), src.at(row, col + 4), src.at(row + 8, col + 4)});
-    }
-  }
-  return bits;
-}
-
-/// Bytes of the order that int4 weights get.
-Map pair_bytes(const Shape& shape) {
-  const Matrix src{shape.rows, shape.bytes};
-  Map bytes;
-  for (std::int64_t n = 0; n < shape.rows; ++n) {
-    for (std::int64_t u = 0; u < shape.bytes / 2; ++u) {
-      const std::int64_t row = 16 * (n / 16) + n % 8 + 8 * (u % 2);
-      const std::int64_t unit = 16 * (u / 16) + 8 * (u % 16 / 8) + 4 * (n % 16 / 8) + u % 8 / 2;
-      bytes.push_back(src.at(row, 2 * unit));
-      bytes.push_back(src.at(row, 2 * unit + 1));
-    }
-  }
-  return bytes;
-}
-
-TEST_CASE("mixed-input weights on Hopper") {
-  for (const Shape& shape : kShapes) {
-    const auto repeated = [&](const Map& one, std::int64_t units) { return mx::test::repeated(one, shape.batch, shape.rows * shape.bytes * units); };
-    const auto laid_out = [&](const char* name) { return stage_layout(name, shape.batch, shape.rows, shape.bytes, 8).gather(); };
-    CHECK(laid_out("cutlass_sm90_mixed.weight.fp4") == repeated(fp4_bits(shape), 8));
-    const Map pairs = pair_bytes(shape);
-    CHECK(laid_out("cutlass_sm90_mixed.weight.int4") == repeated(pairs, 1));
-
-    // The sign bits of each word move, source bit -> destination bit.
-    constexpr std::array<std::array<std::size_t, 2>, 8> kSigns{{{3, 7}, {7, 15}, {11, 23}, {15, 31}, {19, 3}, {23, 11}, {27, 19}, {31, 27}}};
-    Map bits;
-    for (std::int64_t byte : pairs) {
-      for (std::int64_t bit = 0; bit < 8; ++bit) bits.push_back(8 * byte + bit);
-    }
-    Map moved = bits;
-    for (std::size_t word = 0; word < bits.size(); word += 32) {
-      for (const auto& [from, to] : kSigns) moved[word + to] = bits[word + from];
-    }
-    CHECK(laid_out("cutlass_sm90_mixed.weight.fp4_fp8") == repeated(moved, 8));
-  }
+TEST_CASE("mixed-input weights and folded scales refuse what their source refuses") {
   for (const char* name : {"cutlass_sm90_mixed.weight.fp4", "cutlass_sm90_mixed.weight.int4", "cutlass_sm90_mixed.weight.fp4_fp8"}) {
     CHECK(refuses(ErrorCode::usage, "rows = 8 is not a multiple of 16", [&] { stage_layout(name, 1, 8, 32, 8); }));
     CHECK(refuses(ErrorCode::usage, "K = 96 is not a multiple of 64", [&] { stage_layout(name, 1, 16, 48, 8); }));
   }
-}
-
-TEST_CASE("folded scales on Hopper for every group and element size") {
-  for (std::int64_t group_size : {8, 16, 32, 64, 128}) {
-    for (int bits : {8, 16, 32, 64}) {
-      const std::int64_t per_line = 128 / group_size;
-      const std::int64_t columns = 128 / bits;
-      CAPTURE(group_size, bits);
-      if (columns % per_line != 0) {
-        CHECK(refuses(ErrorCode::usage, "group_size = ", [&] {
-          stage_layout("cutlass_sm90_mixed.scale", 1, 64, per_line, bits, {{"group_size", group_size}});
-        }));
-        continue;
-      }
-      const std::int64_t lines = 64 / (columns / per_line);
-      const std::int64_t rows = 128;
-      const std::int64_t cols = 3 * per_line;
-      const Map one = mx::test::mapped(rows * cols, [&](std::int64_t address) {
-        const std::int64_t x = address % columns;
-        const std::int64_t f = address / columns % lines;
-        const std::int64_t kb = address / (columns * lines) % 3;
-        const std::int64_t rb = address / (columns * lines * 3);
-        return (64 * rb + x / per_line * lines + f) * cols + kb * per_line + x % per_line;
-      });
-      const Layout layout = stage_layout("cutlass_sm90_mixed.scale", 2, rows, cols, bits, {{"group_size", group_size}});
-      CHECK(layout.gather() == mx::test::repeated(one, 2, rows * cols));
-    }
-  }
-  CHECK(refuses(ErrorCode::usage, "rows = 96 is not a multiple of 64", [] { stage_layout("cutlass_sm90_mixed.scale", 1, 96, 4, 8); }));
-  // K = 2880 unpadded.
-  CHECK(refuses(ErrorCode::usage, "groups = 90 is not a multiple of 4", [] { stage_layout("cutlass_sm90_mixed.scale", 1, 64, 90, 8); }));
-  CHECK(refuses(ErrorCode::usage, "group_size = 48", [] { stage_layout("cutlass_sm90_mixed.scale", 1, 64, 4, 8, {{"group_size", 48}}); }));
-  CHECK(refuses(ErrorCode::usage, "dtype = 12", [] { stage_layout("cutlass_sm90_mixed.scale", 1, 64, 4, 12); }));
-}
-
-TEST_CASE("FLASHINFER_CUTLASS_MXFP4_BF16 packs up before gate") {
-  const Sizes sizes{1, 128, 128};
-  const auto& row = *mx::layout::find_backend_layout("FLASHINFER_CUTLASS_MXFP4_BF16");
-  for (SourceOrder order : {SourceOrder::gpt_oss, SourceOrder::standard}) {
-    mx::layout::Setting setting{.sizes = sizes, .padded = sizes, .form = order};
-    setting.flashinfer.release = mx::layout::Flashinfer::v0_6_18;
-    const Map weight = row.build(Role::w13_weight, setting).layout.gather();
-    const Map scale = row.build(Role::w13_weight_scale, setting).layout.gather();
-    // Matrix row r of [up; gate] is logical row (r + 128) % 256 of [gate; up].
-    const Map bits = fp4_bits({1, 256, 64});
-    Map expected;
-    for (std::int64_t bit : bits) expected.push_back((bit + 128 * 512) % (256 * 512));
-    CHECK(weight == expected);
-    // The first line of scales: rows 0, 16, 32 and 48 of up, four groups each.
-    CHECK(Map(scale.begin(), scale.begin() + 6) == Map{128 * 4, 128 * 4 + 1, 128 * 4 + 2, 128 * 4 + 3, 144 * 4, 144 * 4 + 1});
-  }
-  CHECK(row.build(Role::w2_bias, {.sizes = sizes, .padded = sizes, .form = SourceOrder::gpt_oss}).cast->keeps());
+  const auto refused = [](const std::string& text, std::int64_t rows, std::int64_t groups, int bits, mx::layout::StageParams params = {}) {
+    return refuses(ErrorCode::usage, text, [&] { stage_layout("cutlass_sm90_mixed.scale", 1, rows, groups, bits, std::move(params)); });
+  };
+  CHECK(refused("rows = 96 is not a multiple of 64", 96, 4, 8));
+  CHECK(refused("groups = 90 is not a multiple of 4", 64, 90, 8));  // K = 2880 unpadded
+  CHECK(refused("group_size = 48", 64, 4, 8, {{"group_size", 48}}));
+  // 16 groups of 8 in a line of 128 elements, which holds 2 units of 64 bits.
+  CHECK(refused("group_size = ", 64, 16, 64, {{"group_size", 8}}));
+  CHECK(refused("dtype = 12", 64, 4, 12));
 }
 
 TEST_CASE("FLASHINFER_CUTLASS_MXFP4_BF16 refuses what does not fold") {

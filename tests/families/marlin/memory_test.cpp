@@ -41,65 +41,6 @@ std::uint8_t normal_e4m3(std::mt19937& engine) { return static_cast<std::uint8_t
 std::uint8_t fp16_power(std::mt19937& engine) { return static_cast<std::uint8_t>(103 + engine() % 40); }
 std::uint8_t below_250(std::mt19937& engine) { return static_cast<std::uint8_t>(engine() % 250); }
 
-TEST_CASE("MXFP4 for Marlin and back") {
-  for (const char* backend : {"MARLIN", "BATCHED_MARLIN"}) {
-    for (const SourceOrder order : {SourceOrder::gpt_oss, SourceOrder::standard}) {
-      INFO(backend << " " << mx::layout::name_of(order));
-      const CanonicalLayer layer = filled({2, 32, 128}, order, true, any_byte);
-      for (const Engine engine : mx::layout::kConversionEngines) {
-        const PackedLayer packed = converted(layer, setting_for(layer, engine), backend);
-        CHECK(packed.losses.empty());
-        CHECK(mx::layout::restore(packed).tensors == layer.tensors);
-      }
-    }
-  }
-  // With sizes rounded up, nibbles and scales of the padding are 0.
-  const CanonicalLayer layer = filled({1, 32, 64}, SourceOrder::standard, true, any_byte);
-  Setting setting = setting_for(layer);
-  setting.padded = {1, 128, 256};
-  const PackedLayer packed = converted(layer, setting);
-  CHECK(packed.find(Role::w13_weight)->bytes.size() == 256U * 256 / 2);
-  CHECK(packed.find(Role::w2_bias)->bytes.size() == 256U * 2);
-  CHECK(mx::layout::restore(packed).tensors == layer.tensors);
-}
-
-TEST_CASE("MXFP4 tensors are Marlin's blocks on the loaded bytes") {
-  // Two groups in w13; one in w2, whose scales therefore lie in blocks of 32.
-  const CanonicalLayer layer = filled({1, 32, 64}, SourceOrder::gpt_oss, true, any_byte);
-  const PackedLayer packed = converted(layer, setting_for(layer));
-  const auto nibble = [](const Bytes& bytes, std::int64_t n) { return bytes[static_cast<std::size_t>(n / 2)] >> n % 2 * 4 & 0xF; };
-  const auto word = [](const Bytes& bytes, std::int64_t n) {
-    return bytes[static_cast<std::size_t>(2 * n)] | bytes[static_cast<std::size_t>(2 * n + 1)] << 8;
-  };
-  struct Row {
-    Role weight;
-    Role scale;
-    Role bias;
-    std::int64_t rows;
-    std::int64_t columns;
-  };
-  for (const Row& row :
-       {Row{Role::w13_weight, Role::w13_weight_scale, Role::w13_bias, 64, 64}, Row{Role::w2_weight, Role::w2_weight_scale, Role::w2_bias, 64, 32}}) {
-    INFO(mx::layout::name_of(row.weight));
-    const auto weight = mx::layout::stage_layout("marlin.repack.w4a16", 1, row.rows, row.columns, 4).gather();
-    for (std::size_t i = 0; i < weight.size(); ++i) {
-      REQUIRE(nibble(packed.find(row.weight)->bytes, static_cast<std::int64_t>(i)) == nibble(layer[row.weight], weight[i]));
-    }
-    const std::int64_t groups = row.columns / 32;
-    const auto blocks =
-        mx::layout::stage_layout("marlin.permute_scales", 1, groups, row.rows, 8, {{"group_size", 32}, {"size_k", row.columns}}).gather();
-    constexpr std::array<std::size_t, 4> kFours{0, 2, 1, 3};
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-      const std::int64_t from = blocks[i / 4 * 4 + kFours[i % 4]];
-      REQUIRE(packed.find(row.scale)->bytes[i] == layer[row.scale][static_cast<std::size_t>(from % row.rows * groups + from / row.rows)]);
-    }
-    const auto bias = mx::layout::stage_layout("marlin.permute_bias", 1, 1, row.rows, 16).gather();
-    for (std::size_t i = 0; i < bias.size(); ++i) {
-      REQUIRE(word(packed.find(row.bias)->bytes, static_cast<std::int64_t>(i)) == word(layer[row.bias], bias[i]));
-    }
-  }
-}
-
 TEST_CASE("MXFP4 with 8-bit activations") {
   CanonicalLayer layer = filled({1, 64, 64}, SourceOrder::gpt_oss, false, below_250);
   Setting setting = setting_for(layer);
@@ -271,25 +212,6 @@ TEST_CASE("Marlin's preconditions in both versions of the engine") {
                           .input_dtype = row.activations};
     const auto broken = mx::layout::broken_needs(backend_layout_named("MARLIN", row.format, row.engine), setting);
     CHECK((broken.empty() ? "" : name_of(broken.front().need.quantity)) == row.quantity);
-  }
-}
-
-TEST_CASE("NVFP4, MXFP8 and FP8 for Marlin and back") {
-  for (const WeightFormat format :
-       {WeightFormat::nvfp4, WeightFormat::mxfp8, WeightFormat::fp8_tensor, WeightFormat::fp8_channel, WeightFormat::fp8_block}) {
-    for (const bool gated : {true, false}) {
-      for (const Engine engine : mx::layout::kConversionEngines) {
-        INFO(mx::layout::name_of(format) << (gated ? "" : " not gated") << " " << mx::name_of(engine));
-        const std::int64_t group = std::max(mx::layout::group_of(format), std::int64_t{1});
-        // A largest NVFP4 scale above 224 keeps the factor at 1.
-        CanonicalLayer layer =
-            filled({2, 128, 128, group}, {format, SourceOrder::standard, gated}, false, format == WeightFormat::nvfp4 ? normal_e4m3 : any_byte);
-        layer[Role::w13_weight_scale][0] = layer[Role::w2_weight_scale][0] = format == WeightFormat::nvfp4 ? 126 : layer[Role::w2_weight_scale][0];
-        const PackedLayer packed = converted(layer, setting_for(layer, engine));
-        CHECK(packed.losses.empty());
-        CHECK(mx::layout::restore(packed).tensors == layer.tensors);
-      }
-    }
   }
 }
 

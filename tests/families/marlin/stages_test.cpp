@@ -1,4 +1,4 @@
-// Marlin's building blocks against the tables of the specification, evaluated by plain loops, element by element.
+// Marlin's building blocks: the specification's example, refusals, and what is surprising about them.
 
 #include <algorithm>
 #include <array>
@@ -29,61 +29,11 @@ struct Variant {
 constexpr std::array<Variant, 4> kVariants{
     {{"marlin.repack.w4a16", 4, false}, {"marlin.repack.w4a8", 4, true}, {"marlin.repack.w8a16", 8, false}, {"marlin.repack.w8a8", 8, true}}};
 
-/// The element k, n that value i of lane th and word column wp is, relative to its tile.
-std::array<std::int64_t, 2> value_of(bool is_a_8bit, std::int64_t th, std::int64_t wp, std::int64_t i) {
-  if (is_a_8bit) return {4 * (th % 4) + i % 4 + 16 * (i / 4), 16 * (wp / 2) + 8 * (wp % 2) + th / 4};
-  constexpr std::array<std::int64_t, 4> kOffsets{0, 1, 8, 9};
-  return {2 * (th % 4) + kOffsets[static_cast<std::size_t>(i % 4)], 16 * wp + th / 4 + 8 * (i / 4)};
-}
-
-/// Which value a unit of a word is, low unit first; 8-bit weights have two words of four.
-std::int64_t value_in_word(const Variant& variant, std::int64_t unit) {
-  constexpr std::array<std::array<std::int64_t, 8>, 4> kOrders{
-      {{0, 2, 4, 6, 1, 3, 5, 7}, {0, 4, 1, 5, 2, 6, 3, 7}, {0, 2, 1, 3, 4, 6, 5, 7}, {0, 1, 2, 3, 4, 5, 6, 7}}};
-  const std::size_t order = (variant.bits == 4 ? 0U : 2U) + (variant.is_a_8bit ? 1U : 0U);
-  return kOrders[order][static_cast<std::size_t>(unit)];
-}
-
-/// The whole matrix [N, K] by the table; half a tile at the end of K is dropped and the rest of the output unwritten.
-Map repacked(const Variant& variant, std::int64_t rows, std::int64_t columns) {
-  const std::int64_t tile_k = variant.is_a_8bit ? 32 : 16;
-  const std::int64_t tile_n = variant.is_a_8bit ? 32 : 64;
-  Map map;
-  for (std::int64_t kt = 0; kt < columns / tile_k; ++kt) {
-    for (std::int64_t nt = 0; nt < rows / tile_n; ++nt) {
-      for (std::int64_t position = 0; position < 32 * 4 * 8; ++position) {
-        const auto [k, n] = value_of(variant.is_a_8bit, position / 32, position / 8 % 4, value_in_word(variant, position % 8));
-        map.push_back((tile_n * nt + n) * columns + tile_k * kt + k);
-      }
-    }
-  }
-  map.resize(static_cast<std::size_t>(rows * columns), Layout::kPadUnwritten);
-  return map;
-}
-
-TEST_CASE("marlin.repack by its four tables") {
-  for (const Variant& variant : kVariants) {
-    for (std::int64_t rows : {64, 128, 192}) {
-      for (std::int64_t columns : {32, 64, 96, 160}) {
-        INFO(variant.stage << " N " << rows << " K " << columns);
-        CHECK(stage_layout(variant.stage, 1, rows, columns, variant.bits).gather() == repacked(variant, rows, columns));
-      }
-    }
-  }
-  // The example of the specification: word 0 is row 0 with k 0 and 8, row 8 with k 0 and 8, then k 1 and 9.
+TEST_CASE("a word of marlin.repack: the specification's example") {
+  // Word 0 is row 0 with k 0 and 8, row 8 with k 0 and 8, then k 1 and 9.
   Map first = stage_layout("marlin.repack.w4a16", 1, 64, 16, 4).gather();
   first.resize(8);
   CHECK(first == Map{0, 8, 8 * 16, 8 * 16 + 8, 1, 9, 8 * 16 + 1, 8 * 16 + 9});
-}
-
-TEST_CASE("experts are repacked one by one") {
-  const Map one = stage_layout("marlin.repack.w8a8", 1, 64, 48, 8).gather();
-  const Map three = stage_layout("marlin.repack.w8a8", 3, 64, 48, 8).gather();
-  REQUIRE(three.size() == 3 * one.size());
-  for (std::size_t i = 0; i < three.size(); ++i) {
-    const std::int64_t entry = one[i % one.size()];
-    REQUIRE(three[i] == (entry < 0 ? entry : entry + static_cast<std::int64_t>(i / one.size() * one.size())));
-  }
 }
 
 TEST_CASE("hazard: half a tile of K passes the checks for 8-bit activations and is lost") {
@@ -92,7 +42,6 @@ TEST_CASE("hazard: half a tile of K passes the checks for 8-bit activations and 
       INFO(variant.stage << " K " << columns);
       const Layout layout = stage_layout(variant.stage, 1, 64, columns, variant.bits);
       const Map map = layout.gather();
-      CHECK(map == repacked(variant, 64, columns));
       const auto unwritten = static_cast<std::int64_t>(std::ranges::count(map, Layout::kPadUnwritten));
       CHECK(unwritten == (variant.is_a_8bit ? 64 * 16 : 0));
       // The last 16 columns have no place.
@@ -116,40 +65,14 @@ TEST_CASE("hazard: the checks of the repack do not know the tile of 8-bit activa
   }
 }
 
-/// Scales of `count` in blocks of 64: spec layouts 6.2.
-Map blocks_of_64(std::int64_t count) {
-  Map map;
-  for (std::int64_t p = 0; p < count; ++p) map.push_back(64 * (p / 64) + p % 64 / 8 + 8 * (p % 8));
-  return map;
-}
-Map blocks_of_32(std::int64_t count) {
-  constexpr std::array<std::int64_t, 8> kOffsets{0, 1, 8, 9, 16, 17, 24, 25};
-  Map map;
-  for (std::int64_t p = 0; p < count; ++p) map.push_back(32 * (p / 32) + 2 * (p % 32 / 8) + kOffsets[static_cast<std::size_t>(p % 8)]);
-  return map;
-}
-
-TEST_CASE("marlin.permute_scales") {
-  const auto map = [](std::int64_t groups, std::int64_t rows, mx::layout::StageParams params) {
-    return stage_layout("marlin.permute_scales", 1, groups, rows, 8, std::move(params)).gather();
+TEST_CASE("marlin.permute_scales and marlin.permute_bias refuse what fills no block") {
+  const auto refused = [](const std::string& text, const char* stage, std::int64_t groups, std::int64_t rows, int bits,
+                          mx::layout::StageParams params) {
+    return refuses(ErrorCode::usage, text, [&] { stage_layout(stage, 1, groups, rows, bits, std::move(params)); });
   };
-  CHECK(map(4, 64, {{"group_size", 32}, {"size_k", 128}}) == blocks_of_64(256));
-  CHECK(map(4, 64, {{"group_size", 32}}) == blocks_of_64(256));
-  // Blocks run on from one group to the next where N does not fill them.
-  CHECK(map(4, 48, {{"group_size", 32}, {"size_k", 128}}) == blocks_of_64(192));
-  CHECK(map(3, 192, {{"group_size", 16}, {"size_k", 48}}) == blocks_of_64(576));
-  // One group, whole rows, 8-bit activations.
-  CHECK(map(1, 64, {{"group_size", 32}, {"size_k", 32}}) == blocks_of_32(64));
-  CHECK(map(1, 64, {{"group_size", 32}}) == blocks_of_32(64));
-  CHECK(map(1, 96, {{"group_size", -1}, {"size_k", 128}}) == blocks_of_32(96));
-  CHECK(map(4, 24, {{"group_size", 32}, {"size_k", 128}, {"is_a_8bit", 1}}) == blocks_of_32(96));
-  CHECK(refuses(ErrorCode::usage, "elements = 120 is not a multiple of 64", [&] { map(2, 60, {{"group_size", 32}}); }));
-  CHECK(refuses(ErrorCode::usage, "elements = 48 is not a multiple of 32", [&] { map(1, 48, {{"group_size", -1}}); }));
-}
-
-TEST_CASE("marlin.permute_bias") {
-  CHECK(stage_layout("marlin.permute_bias", 1, 1, 96, 16).gather() == blocks_of_32(96));
-  CHECK(refuses(ErrorCode::usage, "elements = 40 is not a multiple of 32", [] { stage_layout("marlin.permute_bias", 1, 1, 40, 16); }));
+  CHECK(refused("elements = 120 is not a multiple of 64", "marlin.permute_scales", 2, 60, 8, {{"group_size", 32}}));
+  CHECK(refused("elements = 48 is not a multiple of 32", "marlin.permute_scales", 1, 48, 8, {{"group_size", -1}}));
+  CHECK(refused("elements = 40 is not a multiple of 32", "marlin.permute_bias", 1, 40, 16, {}));
 }
 
 TEST_CASE("padding of a dense layer") {

@@ -3,12 +3,10 @@
 #include "model/families/memory.hpp"
 
 #include "model/families/convert.hpp"
-#include "model/families/stage.hpp"
 #include "model/families/triton_kernels/memory.hpp"
 #include "model/layout/packed.hpp"
 #include "tests/catch.hpp"
 #include "tests/layout/errors.hpp"
-#include "tests/layout/formula.hpp"
 
 namespace {
 
@@ -23,11 +21,7 @@ using mx::layout::Role;
 using mx::layout::Setting;
 using mx::layout::Sizes;
 using mx::layout::SourceOrder;
-using mx::layout::stage_layout;
-using mx::layout::StageParams;
-using mx::layout::TritonKernels;
 using mx::layout::WeightFormat;
-using mx::test::Map;
 using mx::test::refuses;
 
 constexpr Sizes kSizes{2, 96, 160};
@@ -40,66 +34,9 @@ const BackendLayout& row_of(std::string_view backend, Engine engine) { return ba
 
 Layout built(std::string_view backend, Role role, const Setting& setting) { return row_of(backend, setting.engine).build(role, setting).layout; }
 
-/// w2's tensor as a matrix of bytes in a stage's layout.
-Map staged(std::string_view name, std::string_view version, const Sizes& sizes, std::int64_t cols, StageParams params = {}) {
-  return stage_layout(mx::layout::stage_named(name),
-                      {.version = version, .batch = sizes.experts, .rows = sizes.hidden, .cols = cols, .unit_bits = 8, .params = std::move(params)})
-      .gather();
-}
-
-/// A row-major tensor of 4-bit elements, each row padded to a number of them.
-Map rows_of_elements(const Sizes& sizes, std::int64_t padded, std::int64_t pad) {
-  const mx::test::Matrix src{sizes.experts * sizes.hidden, sizes.intermediate, pad};
-  return mx::test::mapped(src.rows * padded, [&](std::int64_t address) { return src.at(address / padded, address % padded); });
-}
-
-TEST_CASE("each device's weights and scales") {
-  const std::int64_t bytes = kSizes.intermediate / 2;
-  const std::int64_t groups = kSizes.intermediate / 32;
-  const Map as_loaded = rows_of_elements(kSizes, kSizes.intermediate, -1);
-  const Map scales_as_loaded = mx::test::mapped(kSizes.experts * kSizes.hidden * groups, [](std::int64_t address) { return address; });
-  for (std::string_view backend : {"TRITON", "TRITON_UNFUSED", "AITER_MXFP4_FP8"}) {
-    for (Engine engine : mx::layout::kConversionEngines) {
-      CAPTURE(backend, mx::name_of(engine));
-      const auto weight = [&](const Setting& setting) { return built(backend, Role::w2_weight, setting).gather(); };
-      const auto scale = [&](const Setting& setting) { return built(backend, Role::w2_weight_scale, setting).gather(); };
-
-      const Setting sm100 = setting_of(Arch::sm100, engine);
-      CHECK(weight(sm100) == rows_of_elements(kSizes, 256, Layout::kPadZero));
-      CHECK(scale(sm100) == staged("triton.BlackwellMXScaleLayout", "triton_kernels-3.5", kSizes, groups));
-
-      Setting sm90 = setting_of(Arch::sm90, engine);
-      CHECK(weight(sm90) == staged("triton.HopperMXValueLayout", "triton_kernels-3.5", kSizes, bytes));
-      sm90.triton.num_warps = 4;
-      sm90.triton.release = TritonKernels::v2026_08;
-      CHECK(weight(sm90) == staged("triton.HopperMXValueLayout", "triton_kernels-2026-08", kSizes, bytes));
-      // 3 groups: 4 columns of scales either way.
-      CHECK(scale(sm90) == staged("triton.HopperMXScaleLayout", "triton_kernels-3.5", kSizes, groups, {{"num_warps", 4}}));
-      sm90.triton.torch_before_2_8_1 = true;
-      CHECK(weight(sm90) == as_loaded);
-
-      for (Arch arch : {Arch::sm80, Arch::sm120, Arch::gfx942, Arch::gfx1250}) {
-        CHECK(weight(setting_of(arch, engine)) == as_loaded);
-        CHECK(scale(setting_of(arch, engine)) == scales_as_loaded);
-      }
-    }
-  }
-}
-
-TEST_CASE("gfx950's scales by ranks and release") {
-  const Sizes sizes{1, 256, 256};
-  const Map swizzled = staged("triton.CDNA4MXScaleLayout", "triton_kernels-3.5", sizes, 8);
-  const Map as_loaded = mx::test::mapped(256 * 8, [](std::int64_t address) { return address; });
-  for (int ranks : {1, 2, 4}) {
-    Setting setting = setting_of(Arch::gfx950, mx::kVllm2026_05, sizes);
-    setting.tp_size = ranks;
-    CHECK(built("TRITON", Role::w2_weight_scale, setting).gather() == swizzled);
-    setting.engine = mx::kVllm2026_08;
-    CHECK(built("TRITON", Role::w2_weight_scale, setting).gather() == (ranks <= 2 ? swizzled : as_loaded));
-    CHECK(built("TRITON", Role::w2_weight, setting).gather() == rows_of_elements(sizes, 256, -1));
-  }
-  // The release of the older engine does not pad what is uneven: H/32 of w13 is 5, I/32 of w2 is 3.
-  const auto first_broken = [](Setting setting) {
+TEST_CASE("the older engine's release refuses gfx950's uneven scales") {
+  // It does not pad them: H/32 of w13 is 5, I/32 of w2 is 3.
+  const auto first_broken = [](const Setting& setting) {
     const auto broken = broken_needs(row_of("AITER_MXFP4_FP8", setting.engine), setting);
     return broken.empty() ? std::string_view() : name_of(broken.front().need.quantity);
   };
@@ -107,15 +44,6 @@ TEST_CASE("gfx950's scales by ranks and release") {
   CHECK(first_broken(setting_of(Arch::gfx950, mx::kVllm2026_05, {1, 96, 256})) == "w2_groups");
   CHECK(first_broken(setting_of(Arch::gfx950, mx::kVllm2026_08)).empty());
   CHECK(first_broken(setting_of(Arch::gfx942, mx::kVllm2026_05)).empty());
-}
-
-TEST_CASE("before the swizzle nothing is padded") {
-  for (Engine engine : mx::layout::kConversionEngines) {
-    Setting setting = setting_of(Arch::sm90, engine);
-    setting.triton.before_swizzle = true;
-    CHECK(built("TRITON", Role::w2_weight, setting).gather() == rows_of_elements(kSizes, 96, -1));
-    CHECK(built("TRITON", Role::w2_weight_scale, setting).bytes() == 2 * 160 * 3);
-  }
 }
 
 TEST_CASE("the later engine pads Hopper's scales to 4 groups first") {
@@ -189,25 +117,6 @@ TEST_CASE("AITER_MXFP4_FP8 needs input scales, Hopper's scales a power of two of
   CHECK(refuses(ErrorCode::usage, "num_warps = 6 is not a power of two", [&] { check_needs(row_of("TRITON", hopper.engine), hopper); }));
   hopper.triton.before_swizzle = true;
   CHECK_NOTHROW(check_needs(row_of("TRITON", hopper.engine), hopper));
-}
-
-TEST_CASE("layers for triton_kernels come back from every device") {
-  for (Arch arch : {Arch::sm90, Arch::sm100, Arch::gfx950, Arch::gfx942}) {
-    for (SourceOrder order : {SourceOrder::gpt_oss, SourceOrder::standard}) {
-      const Sizes sizes{1, 64, 96};
-      mx::layout::CanonicalLayer layer{sizes, order, {}};
-      std::uint8_t next = 0;
-      for (Role role : mx::layout::kRoles) {
-        layer[role].resize(static_cast<std::size_t>(mx::layout::canonical(role, sizes, layer.form).bytes()));
-        for (std::uint8_t& byte : layer[role]) byte = next = static_cast<std::uint8_t>(5 * next + 1);
-      }
-      Setting setting = setting_of(arch, mx::kVllm2026_08, sizes, order);
-      setting.padded = {1, 96, 128};
-      const auto packed = mx::layout::convert(layer, row_of("TRITON", setting.engine), setting);
-      CHECK(packed.losses.empty());
-      CHECK(mx::layout::restore(packed).tensors == layer.tensors);
-    }
-  }
 }
 
 TEST_CASE("the way to triton_kernels for backends that take it in part") {
