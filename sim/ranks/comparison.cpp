@@ -6,6 +6,7 @@
 #include "model/engine/vllm/tables.hpp"
 #include "model/error.hpp"
 #include "model/numerics/rows.hpp"
+#include "support/stopwatch.hpp"
 
 namespace mx::sim {
 namespace {
@@ -74,7 +75,9 @@ std::vector<ComparedCell> cells_of(const Scenario& scenario, const std::string& 
       if (cell.answer != CellAnswer::refused) {
         const SimulationRequest request = request_of(scenario, deployment, backend, choice.kernel_class);
         if (!reference) reference = run_reference(request, scenario.layer, scenario.tokens, scenario.sample, exact);
+        const Stopwatch watch;
         cell.simulation = simulate(request, scenario.layer, scenario.tokens, *reference, in_process());
+        cell.seconds = watch.seconds();
       }
     } catch (const Error& error) {
       if (error.code() == ErrorCode::input || error.code() == ErrorCode::resource) throw;

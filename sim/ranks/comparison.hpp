@@ -50,6 +50,7 @@ struct ComparedCell {
   std::string reason;        ///< of a refusal
   Simulation simulation;     ///< empty when refused
   const ReportedRow* reported = nullptr;
+  double seconds = 0;  ///< that simulating it took, without the reference that a backend's cells share
 
   /// One word or two: "bit-equal", "within the bound", "BROKEN: dispatch", "refused: shape".
   std::string verdict() const;

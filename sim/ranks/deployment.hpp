@@ -90,6 +90,7 @@ struct LinkCheck {
   LinkState state;
   std::int64_t compared = 0;
   std::string text = {};  ///< what is broken, or how the bound is met
+  double seconds = 0;     ///< that the check took in this process
 };
 
 struct SimulationResult {

@@ -9,6 +9,7 @@
 #include "model/numerics/f32.hpp"
 #include "sim/ranks/loaded_tensor.hpp"
 #include "sim/transport/words.hpp"
+#include "support/stopwatch.hpp"
 
 namespace mx::sim {
 namespace {
@@ -321,7 +322,9 @@ std::vector<LinkCheck> check_links(const LinkInputs& inputs, std::span<const std
       links.push_back({static_cast<Link>(links.size()), LinkState::skipped, 0, {}});
       continue;
     }
+    const Stopwatch watch;
     links.push_back(check());
+    links.back().seconds = watch.seconds();
   }
   return links;
 }

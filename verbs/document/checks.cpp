@@ -11,9 +11,22 @@ namespace {
 using sim::CheckEnd;
 using sim::JunitCase;
 
+/// The cases with their times. Those that were checked along with others, like the bins of one stream, share equally what the run took besides the
+/// cases that were timed alone.
+std::vector<JunitCase> timed_cases(const Document& document, const Head& head) {
+  std::vector<JunitCase> cases = document.cases;
+  double rest = head.seconds;
+  for (const JunitCase& one : cases) rest -= one.seconds.value_or(0);
+  const auto untimed = std::ranges::count_if(cases, [](const JunitCase& one) { return !one.seconds; });
+  for (JunitCase& one : cases) {
+    if (!one.seconds) one.seconds = std::max(rest, 0.0) / static_cast<double>(untimed);
+  }
+  return cases;
+}
+
 /// The cases, and the run as a whole unless it passed.
 std::vector<JunitCase> all_cases(const Document& document, const Head& head) {
-  std::vector<JunitCase> cases = document.cases;
+  std::vector<JunitCase> cases = timed_cases(document, head);
   if (document.exit_code != 0) {
     const std::string why = "exit status " + std::to_string(document.exit_code);
     constexpr int kMistrusted = 5;

@@ -193,8 +193,14 @@ sim::JunitCase case_of(const sim::ComparedCell& cell) {
                        : cell.is_mistrusted()  ? CheckEnd::mistrusted
                                                : CheckEnd::passed;
   const bool counts = cell.answer == sim::CellAnswer::chosen || end == CheckEnd::passed || end == CheckEnd::skipped;
-  return {"mxact.sim." + cell.backend, std::string(cell.spread->name), counts ? end : CheckEnd::skipped,
-          (counts ? "" : "not the engine's choice: ") + cell.verdict(), why_text(cell)};
+  return {"mxact.sim." + cell.backend,
+          std::string(cell.spread->name),
+          counts ? end : CheckEnd::skipped,
+          (counts ? "" : "not the engine's choice: ") + cell.verdict(),
+          why_text(cell),
+          {},
+          {},
+          cell.seconds};
 }
 
 /// Of a cell that was reported: whether it works, and why not.
@@ -233,8 +239,14 @@ Document simulation_document(const sim::Scenario& scenario, const SimAnswer& ans
   document.line(fmt::format("{}: {} ({}), {}", parallel, answer.backend, answer.selected.kernel_class, sim::name_of(answer.selected.answer)));
   add_result(document, *result);
   for (const sim::LinkCheck& check : result->links)
-    document.cases.push_back(
-        {suite, fmt::format("{}: {}", parallel, sim::name_of(check.link)), end_of(check.state), std::string(sim::name_of(check.state)), check.text});
+    document.cases.push_back({suite,
+                              fmt::format("{}: {}", parallel, sim::name_of(check.link)),
+                              end_of(check.state),
+                              std::string(sim::name_of(check.state)),
+                              check.text,
+                              {},
+                              {},
+                              check.seconds});
   if (!result->mistrusted.empty()) document.cases.push_back({suite, parallel + ": data", CheckEnd::mistrusted, result->mistrusted});
   document.ended(result->exit_code());
   return document;
