@@ -53,7 +53,9 @@ int compare(const SimOptions& options) {
   const sim::Scenario scenario = scenario_of(options);
   ProgressLine line;
   const sim::Comparison comparison = sim::compare_backends(scenario, [&](const std::string& text, double fraction) { line.show(text, fraction); });
-  return show(verbs::comparison_document(scenario, comparison), options.out);
+  verbs::Document document = verbs::comparison_document(scenario, comparison);
+  document.about(options.file);
+  return show(document, options.out);
 }
 
 /// The backend that is asked for, or the engine's choice; empty when the engine refuses.
@@ -99,7 +101,8 @@ int simulate(const SimOptions& options, sim::Transport& transport) {
     answer.simulation = sim::simulate(request, scenario.layer, scenario.tokens, reference, transport);
     if (answer.simulation.refusal) answer.refusal = answer.simulation.refusal->stage + ": " + answer.simulation.refusal->text;
   }
-  const verbs::Document document = verbs::simulation_document(scenario, answer);
+  verbs::Document document = verbs::simulation_document(scenario, answer);
+  document.about(options.file);
   return transport.reports() ? show(document, options.out) : document.exit_code;
 }
 

@@ -104,6 +104,8 @@ TEST_CASE("JUnit of failing verbs is valid, names the place, and counts what it 
                    std::to_string(cases("<error ")) + "\" skipped=\"" + std::to_string(cases("<skipped ")) + "\"") != std::string::npos);
     // Each case and the run as a whole say how long they took.
     CHECK(cases(" time=\"") == cases("<testcase ") + 1);
+    // Where a file was read, each case names it.
+    if (row.input == "/dev/null" && !row.command.starts_with("audit")) CHECK(cases(" file=\"") + (row.status == 0 ? 0 : 1) == cases("<testcase "));
     CHECK((cases("<failure ") > 0) == (row.status == 1));
     CHECK(cases("<error ") == static_cast<std::size_t>(row.errors));
     const std::string markdown = text_of(at / "summary.md");

@@ -101,6 +101,10 @@ struct Document {
   void field(std::string label, std::string key, Json json);
   void field(std::string label, std::string key, Json json, std::string text);
   void table(Table rows) { entries.push_back(std::move(rows)); }
+  /// The file that the checks are about, for those that name none.
+  void about(const std::string& file) {
+    for (sim::JunitCase& one : cases) one.file = one.file.empty() ? file : one.file;
+  }
   void note(std::string text) { entries.push_back(Note{std::move(text)}); }
   /// Of a verb that checks something: its exit code, and the verdict that this stands for. 0 PASSED, 1 FAILED, 4 REFUSED, 5 MISTRUSTED.
   void ended(int code);
