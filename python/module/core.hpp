@@ -34,9 +34,11 @@ kernels::Workers workers();
 nb::object to_python(const sim::Json& json);
 sim::Json to_json(nb::handle value, const std::string& where, const std::string& key = {}, int depth = 0);
 
+void bind_audit(nb::module_& module);
 void bind_blocks(nb::module_& module);
 void bind_conversions(nb::module_& module);
 void bind_layers(nb::module_& module);
+void bind_layouts(nb::module_& module);
 void bind_products(nb::module_& module);
 void bind_select(nb::module_& module);
 void bind_tables(nb::module_& module);

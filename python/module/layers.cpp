@@ -3,7 +3,6 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
-#include <omp.h>
 
 #include <array>
 #include <tuple>
@@ -12,31 +11,19 @@
 #include "kernels/relayout/tensor.hpp"
 #include "model/error.hpp"
 #include "model/families/convert.hpp"
-#include "python/module/core.hpp"
+#include "model/families/setting_keys.hpp"
+#include "python/module/memory.hpp"
+#include "sim/checkpoint/conversion_job.hpp"
 #include "sim/checkpoint/layout_tags.hpp"
-#include "verbs/layout/subject.hpp"
 #include "verbs/layout/where.hpp"
 
 namespace mx::python {
 namespace {
 
-using Fields = std::vector<std::pair<std::string, std::string>>;
 /// Name, dtype (U8, BF16, F16, F32), shape, bytes.
 using Tensor = std::tuple<std::string, std::string, std::vector<std::int64_t>, nb::object>;
 /// Tensor, what is lost, units of it.
 using Loss = std::tuple<std::string, std::string, std::int64_t>;
-
-/// Moves take as many threads as OpenMP would: those of mxact.threads().
-class Team {
- public:
-  Team() : before_(omp_get_max_threads()) { omp_set_num_threads(workers().threads); }
-  ~Team() { omp_set_num_threads(before_); }
-  Team(const Team&) = delete;
-  Team& operator=(const Team&) = delete;
-
- private:
-  int before_;
-};
 
 golden::BackendChoice backend_choice(const golden::LayoutQuery& query) {
   if (golden::layout_named(query.name).backends.empty()) {
@@ -45,18 +32,7 @@ golden::BackendChoice backend_choice(const golden::LayoutQuery& query) {
   return std::get<golden::BackendChoice>(golden::choice_of(query));
 }
 
-golden::BackendChoice choice_of(const std::string& backend, const Fields& fields) {
-  golden::LayoutQuery query{backend, {}};
-  for (const auto& [key, value] : fields) query.fields.push_back({key, value});
-  return backend_choice(query);
-}
-
-/// An array of bytes that owns them.
-nb::object bytes_of(std::vector<std::uint8_t>&& bytes) {
-  auto* const kept = new std::vector<std::uint8_t>(std::move(bytes));
-  const nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<std::vector<std::uint8_t>*>(memory); });
-  return nb::cast(nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
-}
+golden::BackendChoice choice_of(const std::string& backend, const Fields& fields) { return backend_choice(query_of(backend, fields)); }
 
 layout::CanonicalLayer layer_of(const golden::BackendChoice& choice, const std::vector<std::pair<std::string, Bytes>>& tensors) {
   layout::CanonicalLayer layer{choice.setting.sizes, choice.setting.form, {}};
@@ -76,9 +52,20 @@ std::vector<Loss> losses_of(const std::vector<layout::Loss>& losses) {
   return all;
 }
 
-/// The choices that packed it, as "NAME,key=value,...", its tensors, what it lost.
-std::tuple<std::string, std::vector<Tensor>, std::vector<Loss>> pack(const std::string& backend, const Fields& fields,
-                                                                     const std::vector<std::pair<std::string, Bytes>>& tensors) {
+/// The choices that packed a layer, as "NAME,key=value,...", its tensors, what it lost.
+using PackedParts = std::tuple<std::string, std::vector<Tensor>, std::vector<Loss>>;
+
+PackedParts parts_of(const golden::BackendChoice& choice, std::vector<layout::PackedTensor>&& tensors, const std::vector<layout::Loss>& losses) {
+  std::vector<Tensor> made;
+  for (layout::PackedTensor& tensor : tensors) {
+    const sim::TensorEntry entry = sim::packed_entry("", tensor);
+    made.emplace_back(layout::name_of(tensor.role), entry.dtype, std::vector<std::int64_t>(entry.shape.begin(), entry.shape.end()),
+                      bytes_of(std::move(tensor.bytes)));
+  }
+  return {golden::spec_of(choice), std::move(made), losses_of(losses)};
+}
+
+PackedParts pack(const std::string& backend, const Fields& fields, const std::vector<std::pair<std::string, Bytes>>& tensors) {
   golden::BackendChoice choice = choice_of(backend, fields);
   layout::PackedLayer packed;
   {
@@ -88,13 +75,40 @@ std::tuple<std::string, std::vector<Tensor>, std::vector<Loss>> pack(const std::
     packed = layout::convert(std::move(layer), *choice.row, choice.setting, kernels::relayout::kMoveByPlans);
   }
   choice.setting = packed.setting;
-  std::vector<Tensor> made;
-  for (layout::PackedTensor& tensor : packed.tensors) {
-    const sim::TensorEntry entry = sim::packed_entry("", tensor);
-    made.emplace_back(layout::name_of(tensor.role), entry.dtype, std::vector<std::int64_t>(entry.shape.begin(), entry.shape.end()),
-                      bytes_of(std::move(tensor.bytes)));
+  return parts_of(choice, std::move(packed.tensors), packed.losses);
+}
+
+/// The unit that converts the layer whose tensors' names have this number.
+int unit_of(const sim::ConversionJob& job, int layer) {
+  const sim::Checkpoint& checkpoint = job.checkpoint();
+  for (int i = 0; i < checkpoint.layer_count(); ++i) {
+    if (checkpoint.layer_index(i) == layer) return i;
   }
-  return {golden::spec_of(choice), std::move(made), losses_of(packed.losses)};
+  throw Error(ErrorCode::usage,
+              "layer " + std::to_string(layer) + " is not in " + std::to_string(checkpoint.layer_index(0)) + ".." +
+                  std::to_string(checkpoint.layer_index(checkpoint.layer_count() - 1)),
+              checkpoint.path().string());
+}
+
+/// A checkpoint's layer, as `mxact convert --any-platform` packs it; the checkpoint decides what the fields do not say.
+PackedParts pack_checkpoint(const std::string& path, int layer, int rank, const std::string& backend, const Fields& fields) {
+  sim::ConvertOptions options{.backend = backend, .setting = {}, .rank = rank};
+  for (const auto& [key, value] : fields) {
+    const layout::SettingKey* const known = layout::find_setting_key(key);
+    if (known == nullptr) throw Error(ErrorCode::usage, "'" + key + "' is no choice of a checkpoint's conversion", backend);
+    known->set(options.setting, value);
+  }
+  sim::PreparedUnit unit;
+  sim::LayerTags tags;
+  {
+    const nb::gil_scoped_release unlocked;
+    const Team team;
+    const sim::ConversionJob job(path, options);
+    unit = job.prepare(unit_of(job, layer));
+    tags = sim::read_layer_tags(unit.metadata.at(std::string(sim::kLayerTagsKey)), path);
+  }
+  const layout::BackendLayout& row = layout::backend_layout_named(tags.backend, tags.setting.form.format, tags.setting.engine);
+  return parts_of({&row, layout::Role::w13_weight, tags.setting}, std::move(unit.tensors), tags.losses);
 }
 
 /// A tensor's dtype and shape in a checkpoint: experts, rows with gate and up in one axis, and bytes or numbers of a row.
@@ -178,6 +192,7 @@ std::vector<Tensor> unpack(const std::string& spec, const std::vector<std::pair<
 
 void bind_layers(nb::module_& module) {
   module.def("pack", pack, nb::arg("backend"), nb::arg("fields"), nb::arg("tensors"));
+  module.def("pack_checkpoint", pack_checkpoint, nb::arg("path"), nb::arg("layer"), nb::arg("rank"), nb::arg("backend"), nb::arg("fields"));
   module.def("layer_form", layer_form, nb::arg("backend"), nb::arg("fields"));
   module.def("layer_formats", layer_formats, nb::arg("backend"), nb::arg("engine").none());
   module.def("content_at", content_at, nb::arg("spec"), nb::arg("tensor"), nb::arg("byte"));

@@ -42,9 +42,11 @@ NB_MODULE(_core, module) {
   using namespace mx::python;
   module.doc() = "The C++ side of mxact: names, sizes and bits. Use the package mxact.";
   nb::register_exception_translator(translate);
+  bind_audit(module);
   bind_blocks(module);
   bind_conversions(module);
   bind_layers(module);
+  bind_layouts(module);
   bind_products(module);
   bind_select(module);
   bind_tables(module);

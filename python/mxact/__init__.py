@@ -14,8 +14,9 @@ from mxact._blocks import Quantized, TensorScale, dequantize, quantize
 from mxact._conversions import convert
 from mxact._error import Error
 from mxact._layers import Loss, Packed, pack, unpack
+from mxact._layouts import Layout, layout
 from mxact._products import dot
-from mxact._select import select
+from mxact._select import audit, needs, select
 from mxact._tables import backends, block_formats, contracts, engines, formats, layouts, profiles, threads
 
 try:
@@ -25,10 +26,12 @@ except _PackageNotFoundError:  # run from a build folder
 
 __all__ = [
     "Error",
+    "Layout",
     "Loss",
     "Packed",
     "Quantized",
     "TensorScale",
+    "audit",
     "backends",
     "block_formats",
     "contracts",
@@ -37,7 +40,9 @@ __all__ = [
     "dot",
     "engines",
     "formats",
+    "layout",
     "layouts",
+    "needs",
     "pack",
     "profiles",
     "quantize",

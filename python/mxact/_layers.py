@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -52,7 +53,7 @@ def plainly(call: Callable[..., Result], *arguments: Any) -> Result:
         raise Error(re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), error.message), error.code, error.place) from None
 
 
-def _text(name: str, value: object) -> str:
+def text_of(name: str, value: object) -> str:
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     return str(integer(name, value)) if isinstance(value, (int, np.integer)) else word(name, value)
@@ -86,34 +87,58 @@ def _sizes(shapes: Mapping[str, tuple[int, ...]], gated: bool) -> str:
 
 
 def pack(
-    layer: object,
+    source: object,
+    /,
     backend: str,
     engine: str | None = None,
     platform: str | None = None,
     format: str | None = None,
     order: str | None = None,
+    layer: int | None = None,
+    rank: int | None = None,
     **parameters: object,
 ) -> Packed:
     """A layer's tensors where the engine's converter for a backend puts them.
 
-    layer: a mapping of names to arrays on the host, experts first. w13_weight [E, 2I, bytes of a row], gate before up or by turns as `order` says, or
+    source: a layer, or the path of a checkpoint (a .safetensors file or a model's directory) with `layer`, the number in its tensors' names. A layer is a
+    mapping of names to arrays on the host, experts first. w13_weight [E, 2I, bytes of a row], gate before up or by turns as `order` says, or
     [E, I, ...] with not_gated=True; w2_weight [E, H, bytes of a row]; elements of 4 bits two in a byte, the even one low, or in ml_dtypes' float4_e2m1fn
     one in each; w13_weight_scale and w2_weight_scale; of some formats w13_global_scale and w2_global_scale; both biases or none. More axes behind the
     rows, as gpt-oss has them, are taken as one. Bytes are what counts: uint8, ml_dtypes' dtypes, bfloat16, float32.
     backend: a name of mxact.backends(). engine: a version of mxact.engines() that has its conversions. platform: "sm100", "gfx950", ...; the default is
     the program's. format: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel, fp8_block or int4, needed where the backend converts several. order: "gpt_oss"
     (gate and up by turns) or "standard" (gate before up). parameters: the other choices of `mxact layout where`, with _ for -: padded="128x256",
-    tp=2, not_gated=True, num_warps=4, ...
+    tp=2, not_gated=True, num_warps=4, ... A checkpoint says format, order, sizes and biases itself; with tp of it, `rank` says which part is packed.
     Returns Packed. Raises mxact.Error: unknown names, sizes that the converter refuses (the sentence has the next that it takes), tensors that do not
     fit each other or are missing. Source: the backend's row; `mxact layout show` prints it.
     """
-    if not isinstance(layer, Mapping):
-        raise Error(f"layer is of type {type(layer).__name__}, must be a mapping of names to arrays", place="layer")
-    tensors = {word("layer", name): bytes_of(str(name), value) for name, value in layer.items() if value is not None}
+    if isinstance(source, (str, os.PathLike)):
+        return _pack_checkpoint(source, backend, layer, rank, {"engine": engine, "platform": platform, "format": format, "order": order, **parameters})
+    if layer is not None or rank is not None:
+        raise Error("layer and rank choose from a checkpoint, whose path was not given", place="layer")
+    if not isinstance(source, Mapping):
+        raise Error(f"source is of type {type(source).__name__}, must be a mapping of names to arrays or a checkpoint's path", place="source")
+    tensors = {word("source", name): bytes_of(str(name), value) for name, value in source.items() if value is not None}
     gated = not flag("not_gated", parameters.get("not_gated", False))
     sizes = _sizes({name: shape for name, (shape, _) in tensors.items()}, gated)
     fields = fields_of(sizes, {"engine": engine, "platform": platform, "format": format, "source_order": order, **parameters})
     spec, made, losses = plainly(_core.pack, word("backend", backend), fields, [(name, data) for name, (_, data) in tensors.items()])
+    return Packed(_arrays(made), tuple(Loss(*loss) for loss in losses), spec)
+
+
+def _pack_checkpoint(path: str | os.PathLike[str], backend: str, layer: int | None, rank: int | None, choices: dict[str, object]) -> Packed:
+    for name in ("format", "order", "padded", "source_order", "not_gated", "has_bias", "largest_scale_byte", "before_swizzle"):
+        if choices.get(name) is not None:
+            raise Error(f"{name} is not given: the checkpoint says it", place=name)
+    if layer is None:
+        raise Error("layer is missing: which layer of the checkpoint is packed", place="layer")
+    if choices.get("tp") is not None and rank is None:
+        raise Error(f"rank is missing: which of the {choices['tp']} ranks is packed", place="rank")
+    where = word("source", os.fspath(path))
+    if "\0" in where:
+        raise Error("source has a zero byte", place="source")
+    fields = [(name.replace("_", "-"), text_of(name, value)) for name, value in choices.items() if value is not None]
+    spec, made, losses = plainly(_core.pack_checkpoint, where, integer("layer", layer), integer("rank", rank or 0), word("backend", backend), fields)
     return Packed(_arrays(made), tuple(Loss(*loss) for loss in losses), spec)
 
 
@@ -122,7 +147,7 @@ def fields_of(sizes: str, choices: Mapping[str, object]) -> list[tuple[str, str]
     for name in ("shape", "tensor", "has_bias"):
         if name in choices:
             raise Error(f"{name} is not given: the layer's tensors say it", place=name)
-    given = [(name.replace("_", "-"), _text(name, value)) for name, value in choices.items() if value is not None]
+    given = [(name.replace("_", "-"), text_of(name, value)) for name, value in choices.items() if value is not None]
     return [("shape", sizes), ("tensor", "w13_weight"), *given]
 
 

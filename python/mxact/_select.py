@@ -38,6 +38,26 @@ def select(deployment: object, engine: str | None = None, oracle: str | None = N
     return _core.select_file(word("deployment", deployment), asked, name, is_strict)
 
 
+def needs(engine: str | None = None, oracle: str | None = None) -> dict[str, Any]:
+    """What each backend's kernels need of a layer, a platform and their surroundings.
+
+    engine: a version of mxact.engines(); without it the default. oracle: mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8 or w4a8; without it all.
+    Returns what `mxact audit --needs --json` prints behind its head: by oracle, backend and kernel class each need with its statement, what happens where
+    it is broken, on which grounds, its source. Raises mxact.Error: unknown names, a version without tables of the oracle.
+    """
+    return _core.needs(optional_word("engine", engine), optional_word("oracle", oracle))
+
+
+def audit(engine: str | None = None, oracle: str | None = None) -> dict[str, Any]:
+    """Every place where the engine's choice breaks a need of the kernel that it chose, each with its smallest deployment.
+
+    engine, oracle: as of needs(). Takes seconds for all oracles.
+    Returns what `mxact audit --json` prints behind its head: "findings", and in "differences" where they are not those of the ledger.
+    Raises mxact.Error: as needs().
+    """
+    return _core.audit(optional_word("engine", engine), optional_word("oracle", oracle))
+
+
 def _plain(value: Mapping[Any, Any], depth: int = 0) -> dict[Any, Any]:
     """Other mappings as dicts and NumPy's numbers as Python's. What nests deeper than any file may is left to be refused."""
     deepest = 16

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -11,7 +13,7 @@ import numpy as np
 import pytest
 
 import mxact
-from conftest import SOURCE
+from conftest import PROGRAM, SOURCE
 
 Array = np.ndarray[Any, np.dtype[Any]]
 RECORDED = SOURCE / "golden/witness/layouts"
@@ -133,7 +135,7 @@ LAYER = mxfp4_layer(2, 64, 128)
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: mxact.pack([], "XPU"), "layer is of type list, must be a mapping of names to arrays"),
+        (lambda: mxact.pack([], "XPU"), "source is of type list, must be a mapping of names to arrays or a checkpoint's path"),
         (lambda: mxact.pack({}, "XPU"), "layer has no w13_weight"),
         (lambda: mxact.pack({**LAYER, "w13_weight": LAYER["w13_weight"][0]}, "XPU"), "w13_weight has shape (128, 64), must have experts, rows"),
         (lambda: mxact.pack({**LAYER, "w13_weight": LAYER["w13_weight"][:, :127]}, "XPU"), "w13_weight has 127 rows, must have as many of gate"),
@@ -164,3 +166,48 @@ def test_sentences(call: Any, sentence: str) -> None:
     assert sentence in str(refused.value)
     assert "\n" not in str(refused.value)
     assert "--" not in str(refused.value)
+
+
+CHECKPOINT = SOURCE / "golden/witness/checkpoints/tiny-gpt-oss"
+THEIRS = {"w13_weight": "gate_up_proj_blocks", "w13_weight_scale": "gate_up_proj_scales", "w2_weight": "down_proj_blocks", "w2_bias": "down_proj_bias"}
+
+
+def tensors_of(file: Path) -> dict[str, bytes]:
+    data = file.read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    head = json.loads(data[8 : 8 + size])
+    return {name: data[8 + size + one["data_offsets"][0] : 8 + size + one["data_offsets"][1]] for name, one in head.items() if name != "__metadata__"}
+
+
+@pytest.mark.parametrize(("backend", "platform", "tp"), [("FLASHINFER_TRTLLM_MXFP4_BF16", "sm100", None), ("TRITON", "sm90", None), ("EMULATION", "sm90", 2)])
+def test_a_checkpoints_layer_is_what_convert_writes(tmp_path: Path, backend: str, platform: str, tp: int | None) -> None:
+    whole = {name: data for shard in CHECKPOINT.glob("*.safetensors") for name, data in tensors_of(shard).items()}
+    rank = None if tp is None else tp - 1
+    words = [] if tp is None else ["--tp", str(tp), "--rank", str(rank)]
+    command = [PROGRAM, "convert", str(CHECKPOINT), "--backend", backend, "--platform", platform, "--any-platform", *words, "-o", str(tmp_path / "out")]
+    subprocess.run(command, check=True, capture_output=True)
+    options = {} if tp is None else {"tp": tp, "rank": rank}
+    for layer in range(2):
+        written = tensors_of(tmp_path / f"out/mxact-layer-{layer:05}.safetensors")
+        packed = mxact.pack(CHECKPOINT, backend, platform=platform, layer=layer, **options)
+        assert {name.rsplit(".", 1)[1]: data for name, data in written.items()} == {name: values.tobytes() for name, values in packed.tensors.items()}
+        if tp is None and not packed.losses:
+            back = mxact.unpack(packed)
+            assert all(back[name].tobytes() == whole[f"model.layers.{layer}.mlp.experts.{theirs}"] for name, theirs in THEIRS.items())
+
+
+def test_what_a_checkpoint_is_not_asked() -> None:
+    for call, sentence in [
+        (lambda: mxact.pack(CHECKPOINT, "TRITON"), "layer is missing"),
+        (lambda: mxact.pack(CHECKPOINT, "TRITON", layer=7), "layer 7 is not in 0.."),
+        (lambda: mxact.pack(CHECKPOINT, "TRITON", layer=0, order="standard"), "order is not given: the checkpoint says it"),
+        (lambda: mxact.pack(CHECKPOINT, "TRITON", layer=0, tp=2), "rank is missing"),
+        (lambda: mxact.pack(CHECKPOINT, "TRITON", layer=0, tp=2, rank=2), "rank 2 is not in 0..1"),
+        (lambda: mxact.pack(CHECKPOINT, "TRITON", layer=0, warps=2), "'warps' is no choice of a checkpoint's conversion"),
+        (lambda: mxact.pack(CHECKPOINT / "nothing", "TRITON", layer=0), "nothing"),
+        (lambda: mxact.pack("a\0b", "TRITON", layer=0), "source has a zero byte"),
+        (lambda: mxact.pack(LAYER, "XPU", layer=0), "layer and rank choose from a checkpoint"),
+    ]:
+        with pytest.raises(mxact.Error) as refused:
+            call()
+        assert sentence in str(refused.value)

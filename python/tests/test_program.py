@@ -124,6 +124,20 @@ def test_choices_of_the_example_deployments(examples: list[Path]) -> None:
     assert tried >= 40
 
 
+def test_needs_and_audit_are_those_of_the_program() -> None:
+    assert mxact.needs(engine="vllm@2026-05") == without_head(program("audit", "--needs", "--engine", "vllm@2026-05"))
+    assert mxact.needs(oracle="fp8") == without_head(program("audit", "--needs", "--oracle", "fp8"))
+    assert mxact.audit(oracle="w4a8") == without_head(program("audit", "--oracle", "w4a8"))
+    for call, sentence in [
+        (lambda: mxact.needs(oracle="fp9"), "fp9"),
+        (lambda: mxact.audit(engine="vllm@2020-01"), "vllm@2020-01"),
+        (lambda: mxact.audit(oracle=3), "oracle is of type int"),  # type: ignore[arg-type]
+    ]:
+        with pytest.raises(mxact.Error) as refused:
+            call()
+        assert sentence in str(refused.value)
+
+
 def test_a_dict_is_a_file() -> None:
     layer = {"experts": 128, "top_k": 4, "hidden": 2880, "intermediate": 2880}
     deployment = {"platform": "SM100", "layer": layer, "parallel": {"tp": np.int64(2)}, "env": {"VLLM_MXFP4_USE_MARLIN": 1}, "backend": "auto"}

@@ -1,0 +1,44 @@
+// What kernels need, and where an engine's choices break it.
+
+#include "model/audit/audit.hpp"
+
+#include "model/engine/vllm/tables.hpp"
+#include "python/module/core.hpp"
+#include "sim/findings_file.hpp"
+#include "verbs/audit/audit_document.hpp"
+
+namespace mx::python {
+namespace {
+
+/// The document of `make`, worked out without the lock of the interpreter.
+template <class Make>
+nb::dict document_of(const std::optional<std::string>& engine, const std::optional<std::string>& oracle, const Make& make) {
+  sim::Json body;
+  {
+    const nb::gil_scoped_release unlocked;
+    const Engine version = engine ? engine_named(*engine) : kDefaultEngine;
+    std::vector<std::string_view> oracles;
+    if (oracle) oracles = {*oracle};
+    body = verbs::body_json(make(version, oracle ? std::span<const std::string_view>(oracles) : oracle::oracle_names()));
+  }
+  return nb::borrow<nb::dict>(to_python(body));
+}
+
+nb::dict needs(const std::optional<std::string>& engine, const std::optional<std::string>& oracle) {
+  return document_of(engine, oracle, verbs::needs_document);
+}
+
+nb::dict audit(const std::optional<std::string>& engine, const std::optional<std::string>& oracle) {
+  return document_of(engine, oracle, [](Engine version, std::span<const std::string_view> oracles) {
+    return verbs::audit_document(oracle::audit(version, oracles), oracles, sim::known_findings());
+  });
+}
+
+}  // namespace
+
+void bind_audit(nb::module_& module) {
+  module.def("needs", needs, nb::arg("engine").none(), nb::arg("oracle").none());
+  module.def("audit", audit, nb::arg("engine").none(), nb::arg("oracle").none());
+}
+
+}  // namespace mx::python

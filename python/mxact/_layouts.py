@@ -1,0 +1,139 @@
+"""Where a layout puts each element, and what lies at each address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mxact import _core
+from mxact._arguments import Array, array, word
+from mxact._error import Error
+from mxact._layers import bytes_of, plainly, text_of
+
+_UNSIGNED: dict[int, np.dtype[Any]] = {8: np.dtype(np.uint8), 16: np.dtype(np.uint16), 32: np.dtype(np.uint32)}
+PADDING = {-1: "zero", -2: "unwritten", -3: "neutral"}
+
+
+class Layout:
+    """One tensor's way into memory, of mxact.layout().
+
+    name: the layout's, with every choice as `mxact layout where` takes them. axes: the tensor's, by name with their extents, slowest first; of an
+    element whose bits go separate ways the last ones count its parts ("nibble", "bit"). size: addresses, padding included. address_bits: bits that one
+    address counts. nbytes: of the memory. memory_axes: the axes of the memory in ascending addresses.
+    """
+
+    def __init__(self, handle: _core.Layout) -> None:
+        self._handle = handle
+        self.name: str = handle.spec()
+        self.axes: dict[str, int] = dict(handle.axes())
+        self.memory_axes: dict[str, int] = dict(handle.memory_axes())
+        self.size: int = handle.size()
+        self.address_bits: int = handle.address_bits()
+        self.nbytes: int = handle.bytes()
+
+    def __repr__(self) -> str:
+        return f"mxact.Layout({self.name})"
+
+    def where(self, **coordinate: object) -> Any:
+        """The address of an element, or of many.
+
+        coordinate: an index, or an array of them, for each axis by its name: where(E=0, half=1, I=3, K=numpy.arange(32)); an axis that is not named is 0;
+        arrays are broadcast against each other.
+        Returns an int, or an int64 array of their common shape: the address in units of `address_bits`; -1 for an element that the layout drops; of one
+        that is there several times the first place.
+        Raises mxact.Error: an unknown axis, an index out of range, arrays that do not go together.
+        """
+        unknown = [name for name in coordinate if name not in self.axes]
+        if unknown:
+            raise Error(f"axis {unknown[0]!r} is none of {', '.join(self.axes)}", place=unknown[0])
+        indexes = [_indexes(name, coordinate.get(name, 0)) for name in self.axes]
+        try:
+            grid = np.broadcast_arrays(*indexes)
+        except ValueError:
+            shapes = ", ".join(f"{name} {index.shape}" for name, index in zip(self.axes, indexes, strict=True) if index.ndim)
+            raise Error(f"indexes have shapes {shapes}, which do not go together", place="coordinate") from None
+        addresses = np.empty(grid[0].shape, np.int64)
+        self._handle.where(np.stack(grid, axis=-1).reshape(-1), addresses.reshape(-1))
+        return addresses if addresses.ndim else int(addresses)
+
+    def what(self, address: object) -> dict[str, Any]:
+        """The element at an address, or at many.
+
+        address: an int or an array of them, from 0 to size - 1.
+        Returns the index on each axis by its name, ints or int64 arrays of the address's shape. Padding has the same negative number on every axis: -1
+        where it holds zero, -2 where the converter never writes, -3 where it holds the neutral scale 0x7f. content() says it in words.
+        Raises mxact.Error: out of range.
+        """
+        addresses = _indexes("address", address)
+        found = np.empty((addresses.size, len(self.axes)), np.int64)
+        self._handle.what(np.ascontiguousarray(addresses).reshape(-1), found.reshape(-1))
+        columns = [found[:, i].reshape(addresses.shape) for i in range(len(self.axes))]
+        return {name: column if column.ndim else int(column) for name, column in zip(self.axes, columns, strict=True)}
+
+    def content(self, address: int) -> str:
+        """What lies at an address, in words: "E=0 half=up I=3 K=17" or "padding, zero"."""
+        return self._handle.content(int(_indexes("address", address).reshape(())))
+
+    def apply(self, tensor: object) -> Array:
+        """The memory of a tensor.
+
+        tensor: an array on the host whose bytes are those of the checkpoint: row-major, elements of 4 bits two in a byte, the even one low (or one in
+        each in ml_dtypes' float4_e2m1fn). Where the converter casts the elements, this casts them too; what it computes out of several tensors is pack()'s.
+        Returns the memory in ascending addresses, an array of one axis: unsigned integers of the unit's width, uint8 for other widths; 0 where nothing is
+        written. Raises mxact.Error: another number of bytes, a value that the converter refuses.
+        """
+        return self._typed(plainly(self._handle.apply, bytes_of("tensor", tensor)[1]), self._handle.memory_bits())
+
+    def restore(self, memory: object) -> Array:
+        """The tensor whose memory it is: apply()'s way back.
+
+        memory: an array on the host, its bytes in ascending addresses. Elements that the layout drops become 0; of values that the cast makes equal the
+        smallest is taken; of copies all must be the same.
+        Returns an array with the tensor's axes: unsigned integers of the element's width; of 4 bits two in a byte along the last axis. Other widths: the
+        bytes, one axis. Raises mxact.Error: another number of bytes, memory that no conversion makes.
+        """
+        axes, bits = self._handle.tensor()
+        shape = [extent for _, extent in axes]
+        values = self._typed(plainly(self._handle.restore, bytes_of("memory", memory)[1]), bits)
+        if bits == 4 and shape[-1] % 2 == 0:
+            return values.reshape([*shape[:-1], shape[-1] // 2])
+        return values.reshape(shape) if bits in _UNSIGNED else values
+
+    @staticmethod
+    def _typed(data: Any, bits: int) -> Array:
+        values: Array = data.view(_UNSIGNED.get(bits, _UNSIGNED[8]))
+        return values
+
+
+def _indexes(name: str, value: object) -> Array:
+    values = array(name, value)
+    if values.dtype.kind not in "iu" or values.dtype.itemsize > 8:
+        raise Error(f"{name} is {values.dtype}, must be whole numbers", place=name)
+    if values.dtype == np.uint64 and values.size and int(values.max()) >> 63:
+        raise Error(f"{name} has {int(values.max())}, which is out of range", place=name)
+    return values.astype(np.int64)
+
+
+def _shape_text(shape: object) -> str:
+    if isinstance(shape, Mapping):
+        return ",".join(f"{word('shape', name)}={text_of('shape', size)}" for name, size in shape.items())
+    if isinstance(shape, Sequence) and not isinstance(shape, str):
+        return "x".join(text_of("shape", size) for size in shape)
+    return word("shape", shape)
+
+
+def layout(name: str, shape: object, engine: str | None = None, **parameters: object) -> Layout:
+    """A layout of mxact.layouts(), or that of one tensor of a backend, in one shape.
+
+    name: a building block or a backend. shape: of a building block (rows, columns) or (batch, rows, columns) in elements; of a backend (I, H) or
+    (E, I, H): experts, intermediate and hidden size; or text ("128x64"), or a dict by names ({"E": 8, "I": 256, "H": 128}).
+    engine: a version of mxact.engines(), for backends. parameters: every other choice of `mxact layout where`, with _ for -: tensor="w13_weight" (which a
+    backend needs), format=, source_order=, platform=, padded="128x256", tp=2, unit_bits=, num_warps=, ...
+    Returns Layout. Raises mxact.Error: unknown names and choices, a shape that the converter refuses (the sentence has the next that it takes).
+    Source: the row; `mxact layout show NAME` prints it.
+    """
+    choices = {"engine": engine, **parameters}
+    fields = [(key.replace("_", "-"), text_of(key, value)) for key, value in choices.items() if value is not None]
+    return Layout(plainly(_core.Layout, word("name", name), [("shape", _shape_text(shape)), *fields]))
