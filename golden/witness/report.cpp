@@ -51,7 +51,9 @@ int exit_code(std::span<const SetResult> sets, bool allow_unmodelled) {
   bool differs = false;
   bool mistrusted = false;
   bool unmodelled = false;
+  bool unreadable = false;
   for (const SetResult& set : sets) {
+    unreadable = unreadable || !set.readable;
     for (const EntryResult& entry : set.entries) {
       compared += entry.compared;
       differs = differs || (entry.counts() && entry.status == EntryStatus::differs);
@@ -60,7 +62,7 @@ int exit_code(std::span<const SetResult> sets, bool allow_unmodelled) {
     }
   }
   if (differs) return kFailed;
-  if (compared == 0 || mistrusted) return kNothing;
+  if (compared == 0 || unreadable || mistrusted) return kNothing;
   return unmodelled && !allow_unmodelled ? kUnsupported : kPassed;
 }
 

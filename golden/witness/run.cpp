@@ -1,6 +1,8 @@
 // Finds witness sets and runs each in its form.
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
 #include "golden/witness/cases.hpp"
 #include "golden/witness/layouts.hpp"
@@ -17,6 +19,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* kManifest = "manifest.json";
 
+/// Forms of numerics sets: each later one adds words and changes the meaning of none.
+constexpr std::string_view kNumericsForms[] = {"mxact-witness/1", "mxact-witness/2", "mxact-witness/3"};
+constexpr std::string_view kLayoutForm = "layout-vectors/2";
+constexpr std::string_view kUnknownForm = "unknown";
+
 EntryResult manifest_unmodelled(const std::string& reason) {
   EntryResult result;
   result.id = "(manifest)";
@@ -28,7 +35,7 @@ EntryResult manifest_unmodelled(const std::string& reason) {
 
 SetResult run_numerics_set(const fs::path& directory, const Json& json, const WitnessOptions& options, SweepCache& sweeps) {
   const Manifest manifest = read_manifest(directory, json);
-  SetResult set{directory, manifest.set, "mxact-witness/1", {}};
+  SetResult set{directory, manifest.set, json.at("format").get<std::string>(), {}};
   if (!manifest.unmodelled.empty()) set.entries.push_back(manifest_unmodelled(manifest.unmodelled));
   for (const Entry& entry : manifest.entries) {
     const sim::Stopwatch watch;
@@ -38,14 +45,28 @@ SetResult run_numerics_set(const fs::path& directory, const Json& json, const Wi
   return set;
 }
 
+/// A set in a form that this reader does not know: one entry that says so, since other sets may be readable.
+SetResult unknown_set(const fs::path& directory, const Json& format) {
+  const fs::path absolute = fs::absolute(directory).lexically_normal();
+  const fs::path name = absolute.has_filename() ? absolute.filename() : absolute.parent_path().filename();
+  std::string known;
+  for (const std::string_view form : kNumericsForms) known += std::string(form) + ", ";
+  SetResult set{directory, name.string(), std::string(kUnknownForm), {}};
+  set.readable = false;
+  set.entries.push_back(manifest_unmodelled("unknown format " + shown(format) + ": this reads " + known + std::string(kLayoutForm)));
+  return set;
+}
+
 SetResult run_set(const fs::path& directory, const WitnessOptions& options, SweepCache& sweeps) {
   const fs::path file = directory / kManifest;
   const Json json = load_json(file);
   if (!json.is_object() || !json.contains("format")) broken("a manifest is an object with 'format'", file.string());
   const Json& format = json.at("format");
-  if (format == "mxact-witness/1") return run_numerics_set(directory, json, options, sweeps);
-  if (format == "layout-vectors/2") return run_layout_set(directory, json, options);
-  broken("unknown format " + shown(format) + ": this reads mxact-witness/1 and layout-vectors/2", file.string());
+  if (!format.is_string()) broken("'format' must be a text, not " + shown(format), file.string());
+  const auto word = format.get<std::string>();
+  if (std::ranges::find(kNumericsForms, word) != std::end(kNumericsForms)) return run_numerics_set(directory, json, options, sweeps);
+  if (word == kLayoutForm) return run_layout_set(directory, json, options);
+  return unknown_set(directory, format);
 }
 
 // A set is a directory with a manifest, or a file of cases; directories above are searched, links to directories are not followed.

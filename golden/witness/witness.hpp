@@ -1,7 +1,7 @@
 #pragma once
 // Holds the model against recorded outputs of real implementations (witnesses): anyone's, as long as they are written down in one of three forms.
-//   mxact-witness/1    a directory with manifest.json and raw arrays: conversions, block quantization, layers (golden/record.py writes it)
-//   layout-vectors/2   a directory with manifest.json and index arrays or digests: what a converter did with known bytes
+//   mxact-witness/1    (and /2, /3, which add words) a directory with manifest.json and raw arrays: conversions, block quantization, layers
+//   (golden/record.py writes it) layout-vectors/2   a directory with manifest.json and index arrays or digests: what a converter did with known bytes
 //   X.jsonl            one oracle case a line, joined by id with X_support.jsonl beside it
 
 #include <cstdint>
@@ -55,8 +55,9 @@ struct EntryResult {
 struct SetResult {
   std::filesystem::path path;
   std::string name;    ///< as the set calls itself
-  std::string format;  ///< one of the three forms
+  std::string format;  ///< one of the three forms with its version; "unknown" for another one
   std::vector<EntryResult> entries;
+  bool readable = true;  ///< false: its form is not known, and its one entry says so
 
   std::int64_t count(EntryStatus status) const;  ///< entries with this status, of any level
   std::int64_t compared() const;                 ///< values, of any level
@@ -85,8 +86,8 @@ struct WitnessOptions {
 /// set. Source: golden/witness/FORMAT.md for mxact-witness/1; LayoutRecorder of golden/record.py and golden/witness/oracle.hpp for the others.
 std::vector<SetResult> run_witness(const std::filesystem::path& path, const WitnessOptions& options);
 
-/// 1 when anything of level `must` differs; else 5 when nothing was compared or an entry of level `must` is mistrusted; else 4 when an entry of level
-/// `must` is unmodelled and that is not allowed; else 0.
+/// 1 when anything of level `must` differs; else 5 when nothing was compared, a set is not readable or an entry of level `must` is mistrusted; else 4
+/// when an entry of level `must` is unmodelled and that is not allowed; else 0.
 int exit_code(std::span<const SetResult> sets, bool allow_unmodelled);
 
 }  // namespace mx::golden

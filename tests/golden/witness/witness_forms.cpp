@@ -149,7 +149,9 @@ const Change kChanges[] = {
      3, "relation for 'scales', which is no output"},
     {"no input", [](Json& m, const auto&) { entry(m)["inputs"] = Json::object(); }, 3, "no input 'x'"},
     {"a source that the input is not", [](Json& m, const auto&) { params(m)["source"] = "bf16"; }, 3, "'x' is f32, the parameters say bf16"},
-    {"an unknown format", [](Json& m, const auto&) { m["format"] = "mxact-witness/2"; }, 3, "unknown format \"mxact-witness/2\""},
+    {"an unknown format", [](Json& m, const auto&) { m["format"] = "mxact-witness/9"; }, 5, "unknown format \"mxact-witness/9\""},
+    {"a format that is no text", [](Json& m, const auto&) { m["format"] = 3; }, 3, "'format' must be a text, not 3"},
+    {"a later format with the words of the first", [](Json& m, const auto&) { m["format"] = "mxact-witness/3"; }, 0, "(mxact-witness/3)"},
     {"no format", [](Json& m, const auto&) { m.erase("format"); }, 3, "'format'"},
     {"entries that are no list", [](Json& m, const auto&) { m["entries"] = 7; }, 3, "entries must be an array"},
     {"a file that nobody has",
@@ -240,6 +242,27 @@ TEST_CASE("a set that breaks its form, says something unknown, or disagrees", "[
     CHECK(outcome.text.find(row.exit == 3 ? "manifest.json" : scratch.path().string()) != std::string::npos);
     if (row.exit == 4) CHECK(run(scratch.path(), true).exit == 0);
   }
+}
+
+TEST_CASE("a set in an unknown form does not keep the others from being read", "[witness]") {
+  const Scratch scratch("beside");
+  Json manifest = small_manifest();
+  for (const char* name : {"a", "b"}) {
+    std::filesystem::create_directory(scratch.path() / name);
+    write_small(scratch.path() / name, manifest);
+    manifest["format"] = "mxact-witness/9";
+  }
+  for (const bool allow : {false, true}) {
+    const Outcome outcome = run(scratch.path(), allow);
+    INFO(outcome.text);
+    CHECK(outcome.exit == 5);
+    REQUIRE(outcome.sets.size() == 2);
+    CHECK(outcome.sets[0].count(EntryStatus::equal) == 1);
+    CHECK(outcome.sets[1].name == "b");
+    CHECK(outcome.sets[1].count(EntryStatus::unmodelled) == 1);
+  }
+  write_bytes(scratch.path() / "a" / "codes.bin", std::vector<std::uint8_t>(8, 0x55));
+  CHECK(run(scratch.path()).exit == 1);
 }
 
 TEST_CASE("a manifest that is no JSON is refused with its place", "[witness]") {
