@@ -32,7 +32,7 @@ constexpr std::array kTopics{
               "    mxact compare ml_dtypes cuda-satfinite e4m3fn    # where two of them part"},
     HelpTopic{"contracts", "how a dot product is ordered and rounded",
               "A contract says in which order products are added, grouped, scaled and rounded, and on what\n"
-              "grounds: verified on hardware, published, or assumed. 'exact' is one rounding of the exact sum.\n"
+              "grounds: run, read in its source, assumed, ... (the legend stands under the list). 'exact' is one rounding of the exact sum.\n"
               "\n"
               "    mxact formats                                    # all of them, with their grounds\n"
               "    mxact verify --contract exact,hopper-bf16"},

@@ -86,7 +86,7 @@ constexpr std::array kExchangeNeeds = {
     need(
         "mori_weight", {}, {}, engine, error, read, "mori takes no weight on the input", "an assertion in its prepare step",
         [](const Placement& p) { return !has_weight_on_input(p) || !exchange_is(p, {"mori"}); }, "vllm fused_moe/prepare_finalize/mori.py"),
-    need("empty_batch", {}, {}, kernel_class, error, unknown, "what a class does with no tokens at all", "not known, DeepGEMM and TRT-LLM aside",
+    need("empty_batch", {}, {}, kernel_class, error, assumed, "what a class does with no tokens at all", "not known, DeepGEMM and TRT-LLM aside",
          nullptr, "no public text"),
 };
 

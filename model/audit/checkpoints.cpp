@@ -45,7 +45,7 @@ constexpr std::array kLoaderNeeds = {
 
 constexpr std::array kGptOssNeeds = {
     need(
-        "shard_room", {}, {}, engine, error, reported, "a rank's buffer has room for the whole blocks of 32 that the loader cuts",
+        "shard_room", {}, {}, engine, error, published, "a rank's buffer has room for the whole blocks of 32 that the loader cuts",
         "the copy does not fit its buffer", [](const Placement& p) { return p.intermediate >= loaded_per_rank(p) || has_own_loader(p); },
         "vllm models/gpt_oss.py _load_weights_mxfp4; quantization/quark/quark_moe.py: EMULATION is not rounded", "vllm issue 43979"),
     need(
@@ -57,7 +57,7 @@ constexpr std::array kGptOssNeeds = {
         "SILU is computed as SwiGLU-OAI", [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); },
         "vllm quantization/mxfp4.py; csrc/cpu/sgl-kernels/moe.cpp"),
     need(
-        "two_data_ranks", kTriton, kTritonBackend, engine, error, reported, "no data parallelism together with expert parallelism",
+        "two_data_ranks", kTriton, kTritonBackend, engine, error, published, "no data parallelism together with expert parallelism",
         "errors, cause not known", [](const Placement& p) { return !exchanges(p); }, "not known", "vllm pull request 37128"),
 };
 
@@ -79,7 +79,7 @@ constexpr std::array kDeepseekNeeds = {
         "no_constants", kTrtllm, {}, kernel_class, silent, read, "SILU: without alpha and beta the kernel computes SwiGLU",
         "SWIGLUOAI is computed as SwiGLU", [](const Placement& p) { return activation_is(p, {"SILU"}); },
         "E/trtllm_mxfp4_moe.py; vllm models/deepseek_v4/quant_config.py"),
-    need("unfused_rows", kTritonUnfused, kUnfusedBackend, converter, silent, unknown,
+    need("unfused_rows", kTritonUnfused, kUnfusedBackend, converter, silent, assumed,
          "the row order that the unfused activation reads behind this converter", "not known", nullptr,
          "vllm oracle/mxfp4.py: no reorder for standard TRITON_UNFUSED"),
 };

@@ -80,7 +80,7 @@ std::string unjudged_text(bool unknown) {
   std::set<std::pair<std::string_view, std::string_view>> said;
   for (const NeedTable& table : need_tables()) {
     for (const KernelNeed& need : table.rows) {
-      if (need.holds != nullptr || (need.grounds == Grounds::unknown) != unknown) continue;
+      if (need.holds != nullptr || (need.grounds == Grounds::assumed) != unknown) continue;
       const std::vector<std::string_view> classes = classes_of(need);
       const std::string_view of = classes.empty() ? std::string_view("every class") : classes.front();
       if (!said.insert({of, need.statement}).second) continue;

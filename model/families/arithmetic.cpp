@@ -1,10 +1,9 @@
-#include "model/families/arithmetic.hpp"
-
 #include <algorithm>
 #include <array>
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/families/arithmetic_rows.hpp"
 #include "model/names.hpp"
 #include "model/numerics/rows.hpp"
 #include "model/stand_in.hpp"
@@ -14,11 +13,6 @@ namespace {
 
 using layout::Arch;
 
-bool on_sm90(Arch arch) { return arch == Arch::sm90; }
-bool on_rocm_or_xpu(Arch arch) { return layout::platform_of(arch) == oracle::PlatformKind::rocm || arch == Arch::xpu; }
-bool on_cpu(Arch arch) { return arch == Arch::cpu; }
-bool on_nvidia(Arch arch) { return !on_rocm_or_xpu(arch) && !on_cpu(arch); }
-
 constexpr std::string_view kRecorded = "outputs of an H200, reproduced bit for bit";
 constexpr std::string_view kLikeHopper = "taken as the H200's; other tensor cores have no recorded outputs";
 constexpr std::string_view kUnpublished = "neither the width nor the order of this unit's sums is published: taken as one rounding of the exact sum";
@@ -26,23 +20,24 @@ constexpr std::string_view kVectorFma = "not published: taken as fp32 fused mult
 constexpr std::string_view kAmx = "AMX adds the even and the odd products of a tile apart; taken as VDPBF16PS, its sibling (Intel SDM volume 2)";
 
 constexpr std::array kUnits{
-    UnitRow{MatrixUnit::bf16, on_sm90, Contract::hopper_bf16, Grounds::verified, kRecorded},
+    UnitRow{MatrixUnit::bf16, on_sm90, Contract::hopper_bf16, Grounds::run, kRecorded},
     UnitRow{MatrixUnit::bf16, on_nvidia, Contract::hopper_bf16, Grounds::assumed, kLikeHopper},
     UnitRow{MatrixUnit::bf16, on_cpu, Contract::bf16_chain, Grounds::assumed, kAmx},
     UnitRow{MatrixUnit::bf16, nullptr, Contract::f32_sequential, Grounds::assumed, kVectorFma},
     UnitRow{MatrixUnit::bf16_blocks, nullptr, Contract::bf16_block, Grounds::assumed, kAmx},
-    UnitRow{MatrixUnit::fp8, on_sm90, Contract::hopper_fp8, Grounds::verified, kRecorded},
+    UnitRow{MatrixUnit::fp8, on_sm90, Contract::hopper_fp8, Grounds::run, kRecorded},
     UnitRow{MatrixUnit::fp8, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
-    UnitRow{MatrixUnit::fp8_blocks, on_sm90, Contract::hopper_fp8_block_128x128, Grounds::verified, kRecorded},
+    UnitRow{MatrixUnit::fp8_blocks, on_sm90, Contract::hopper_fp8_block_128x128, Grounds::run, kRecorded},
     UnitRow{MatrixUnit::fp8_blocks, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
-    UnitRow{MatrixUnit::fp8_blocks_in_order, on_sm90, Contract::hopper_fp8_block_1x128, Grounds::verified, kRecorded},
+    UnitRow{MatrixUnit::fp8_blocks_in_order, on_sm90, Contract::hopper_fp8_block_1x128, Grounds::run, kRecorded},
     UnitRow{MatrixUnit::fp8_blocks_in_order, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
     UnitRow{MatrixUnit::block_scaled, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
 };
 
 constexpr Quantizer quantizer(std::string_view name, std::string_view profile, const BlockFormat& format, ScaleScope scope, TensorNumber tensor,
-                              Grounds grounds, std::string_view source) {
-  return {name, profile, &format, scope, tensor, false, grounds, source};
+                              Grounds grounds, std::string_view source, std::span<const Recording> recordings = {},
+                              std::span<const KnownDifference> differences = {}) {
+  return {name, profile, &format, scope, tensor, false, grounds, source, recordings, differences};
 }
 constexpr Quantizer dequantized(Quantizer row) {
   row.back_to_bf16 = true;
@@ -52,23 +47,39 @@ constexpr Quantizer dequantized(Quantizer row) {
 constexpr std::string_view kVllmFp8 = "vllm csrc/quantization/w8a8/fp8/common.cu (read)";
 constexpr std::string_view kVllmGroup = "vllm per_token_group_quant_fp8, outputs recorded on an H200";
 
+constexpr std::string_view kBlockSet = "golden/witness/numerics/block32";
+constexpr std::array kMxfp8Runs{Recording{kBlockSet, "bf16.e4m3fn.rceil.flashinfer"}};
+constexpr std::array kQuarkRuns{Recording{kBlockSet, "bf16.e2m1.qdq_even.vllm_ref"}};
+constexpr std::array kGroupRuns{Recording{kBlockSet, "f32.e4m3fn.group128.group_amax.vllm_triton_gpu"}};
+constexpr std::array kGroupPowerRuns{Recording{kBlockSet, "f32.e4m3fn.group128.group_pow2_log2.vllm_triton_gpu"}};
+constexpr std::array kNvfp4Runs{Recording{kBlockSet, ".exact.flashinfer"}};
+constexpr std::array kNvfp4EmulatedRuns{Recording{kBlockSet, "bf16.e2m1.nvfp4.g336.vllm_ref"}};
+
+/// What was recorded is vLLM's fallback in Triton; the kernel that CUDA runs divides.
+constexpr std::array kGroupDiffers{
+    KnownDifference{on_nvidia,
+                    "contiguous activations: the CUDA kernel divides the largest magnitude by 448, the recorded fallback "
+                    "multiplies by the rounded 1/448; half of the scales differ by one unit, NaN becomes -448",
+                    kH100}};
+
 constexpr std::array kQuantizers{
     Quantizer{"none", {}, nullptr, ScaleScope::none, TensorNumber::none, false, Grounds::definition, "16-bit activations"},
-    quantizer("mxfp8", "flashinfer-mx", kMxfp8E4m3, ScaleScope::block, TensorNumber::none, Grounds::verified,
-              "flashinfer mxfp8_quantize, device functions run on an H200"),
+    quantizer("mxfp8", "flashinfer-mx", kMxfp8E4m3, ScaleScope::block, TensorNumber::none, Grounds::run_by_parts,
+              "flashinfer mxfp8_quantize, its device functions run on an H200 without the kernel around them", kMxfp8Runs),
     quantizer("mxfp4", "vllm-quark-even", kMxfp4, ScaleScope::block, TensorNumber::none, Grounds::assumed,
               "aiter dynamic_mxfp4_quant: its scale rule is Even; its codes are taken as Quark's"),
-    dequantized(quantizer("mxfp4-emulated", "vllm-quark-even", kMxfp4, ScaleScope::block, TensorNumber::none, Grounds::verified,
-                          "vllm qdq_mxfp4_torch, outputs recorded")),
-    quantizer("fp8-static", "vllm-fp8-static", kFp8E4m3, ScaleScope::tensor, TensorNumber::decode, Grounds::published, kVllmFp8),
-    quantizer("fp8-tensor", "vllm-fp8-tensor", kFp8E4m3, ScaleScope::tensor, TensorNumber::none, Grounds::published, kVllmFp8),
-    quantizer("fp8-token", "vllm-fp8-token", kFp8E4m3, ScaleScope::token, TensorNumber::none, Grounds::published, kVllmFp8),
-    quantizer("fp8-group128", "vllm-group", kFp8Group128, ScaleScope::block, TensorNumber::none, Grounds::verified, kVllmGroup),
-    quantizer("fp8-group128-ue8m0", "vllm-group-ue8m0", kFp8Group128, ScaleScope::block, TensorNumber::none, Grounds::verified, kVllmGroup),
-    quantizer("nvfp4", "flashinfer-exact", kNvfp4, ScaleScope::block, TensorNumber::encode, Grounds::verified,
-              "flashinfer nvfp4 quantization, device functions run on an H200"),
-    dequantized(quantizer("nvfp4-emulated", "vllm-nvfp4", kNvfp4, ScaleScope::block, TensorNumber::encode, Grounds::verified,
-                          "vllm ref_nvfp4_quant, outputs recorded")),
+    dequantized(quantizer("mxfp4-emulated", "vllm-quark-even", kMxfp4, ScaleScope::block, TensorNumber::none, Grounds::run,
+                          "vllm qdq_mxfp4_torch, outputs recorded", kQuarkRuns)),
+    quantizer("fp8-static", "vllm-fp8-static", kFp8E4m3, ScaleScope::tensor, TensorNumber::decode, Grounds::read, kVllmFp8),
+    quantizer("fp8-tensor", "vllm-fp8-tensor", kFp8E4m3, ScaleScope::tensor, TensorNumber::none, Grounds::read, kVllmFp8),
+    quantizer("fp8-token", "vllm-fp8-token", kFp8E4m3, ScaleScope::token, TensorNumber::none, Grounds::read, kVllmFp8),
+    quantizer("fp8-group128", "vllm-group", kFp8Group128, ScaleScope::block, TensorNumber::none, Grounds::run, kVllmGroup, kGroupRuns, kGroupDiffers),
+    quantizer("fp8-group128-ue8m0", "vllm-group-ue8m0", kFp8Group128, ScaleScope::block, TensorNumber::none, Grounds::run, kVllmGroup,
+              kGroupPowerRuns, kGroupDiffers),
+    quantizer("nvfp4", "flashinfer-exact", kNvfp4, ScaleScope::block, TensorNumber::encode, Grounds::run_by_parts,
+              "flashinfer nvfp4 quantization, its device functions run on an H200 without the kernel around them", kNvfp4Runs),
+    dequantized(quantizer("nvfp4-emulated", "vllm-nvfp4", kNvfp4, ScaleScope::block, TensorNumber::encode, Grounds::run,
+                          "vllm ref_nvfp4_quant, outputs recorded", kNvfp4EmulatedRuns)),
 };
 
 struct KeyRow {
@@ -101,11 +112,11 @@ constexpr rows::Word<SlotRule> kSlotRules[] = {
 constexpr rows::Word<SlotSum> kSums[] = {{SlotSum::f32, "fp32"}, {SlotSum::bf16, "bf16"}};
 constexpr rows::Word<SlotOrder> kOrders[] = {{SlotOrder::position, "by slot"}, {SlotOrder::expert, "by expert"}};
 
-int strength(Grounds grounds) {
-  switch (grounds) {
-    case Grounds::assumed: return 0;
-    case Grounds::published: return 1;
-    default: return 2;
+/// Adds those of a row that are seen on the device, each once.
+void add_differences(std::vector<KnownDifference>& to, std::span<const KnownDifference> rows, Arch arch) {
+  for (const KnownDifference& row : rows) {
+    if (row.on != nullptr && !row.on(arch)) continue;
+    if (std::ranges::find(to, row.where, &KnownDifference::where) == to.end()) to.push_back(row);
   }
 }
 
@@ -156,11 +167,21 @@ const ExecutionRow& execution_of(layout::WeightFormat format, std::string_view b
 }
 
 Grounds grounds_of(const ExecutionRow& row, Arch arch, const Quantizer& first, const Quantizer& second) {
-  Grounds weakest = row.grounds;
-  for (const Grounds grounds : {unit_on(row.unit, arch).grounds, first.grounds, second.grounds}) {
-    if (strength(grounds) < strength(weakest)) weakest = grounds;
-  }
-  return weakest;
+  return weaker(weaker(row.grounds, unit_on(row.unit, arch).grounds), weaker(first.grounds, second.grounds));
+}
+
+std::vector<KnownDifference> differences_of(const ExecutionRow& row, Arch arch, const Quantizer& first, const Quantizer& second) {
+  std::vector<KnownDifference> differences;
+  for (const auto rows : {row.differences, first.differences, second.differences}) add_differences(differences, rows, arch);
+  const UnitRow& unit = unit_on(row.unit, arch);
+  const ContractRow& contract = row_of(unit.contract);
+  if (needs_recording(unit.grounds) && !contract.known_to_differ.empty()) differences.push_back({nullptr, contract.known_to_differ, kH100});
+  return differences;
+}
+
+std::string grounds_text(Grounds grounds, std::span<const KnownDifference> differences) {
+  std::string text(name_of(grounds));
+  return differences.empty() ? text : text + ", " + std::string(kKnownToDiffer);
 }
 
 std::string_view name_of(ScaleMemory memory) { return rows::word_of<ScaleMemory>(kMemories, memory); }

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/families/setting.hpp"
 #include "model/layout/plan.hpp"
@@ -25,12 +27,19 @@ enum class MatrixUnit : std::uint8_t {
   block_scaled,         ///< block scales are applied inside the instruction
 };
 
+/// Where a real kernel was seen to contradict a row.
+struct KnownDifference {
+  bool (*on)(layout::Arch arch);  ///< null: every device
+  std::string_view where;         ///< for people: which layers, and what the kernel does instead
+  std::string_view source;        ///< whose outputs showed it
+};
+
 /// A unit on some devices.
 struct UnitRow {
   MatrixUnit unit;
   bool (*on)(layout::Arch arch);  ///< null: every device that no earlier row has
   Contract contract;
-  Grounds grounds;
+  Grounds grounds;  ///< run: of the contract's recordings
   std::string_view source;
 };
 std::span<const UnitRow> unit_rows();
@@ -57,6 +66,8 @@ struct Quantizer {
   bool back_to_bf16;  ///< dequantized again: the product sees 16-bit numbers
   Grounds grounds;
   std::string_view source;
+  std::span<const Recording> recordings = {};  ///< of rows that were run
+  std::span<const KnownDifference> differences = {};
 };
 std::span<const Quantizer> all_quantizers();
 /// Throws Error(usage) with the nearest known name.
@@ -149,6 +160,8 @@ struct ExecutionRow {
   void (*prepare_scales)(layout::LayerUnits& units, const layout::Sizes& sizes) = nullptr;
   Grounds grounds;  ///< of everything but the unit and the quantizers, which have their own
   std::string_view source;
+  std::span<const Recording> recordings = {};  ///< of rows that were run
+  std::span<const KnownDifference> differences = {};
 };
 
 /// Every row, those of one format together.
@@ -174,8 +187,12 @@ std::span<const ExecutionRow> xpu_executions();
 const ExecutionRow& execution_of(layout::WeightFormat format, std::string_view backend);
 const ExecutionRow* find_execution(layout::WeightFormat format, std::string_view backend);
 
-/// The weakest of a row's grounds on a device: assumed, published, verified.
+/// The weakest grounds of a row on a device: its own, its unit's and its quantizers'.
 Grounds grounds_of(const ExecutionRow& row, layout::Arch arch, const Quantizer& first, const Quantizer& second);
+/// Where the row, its quantizers and its unit's contract are known to differ on a device; each once.
+std::vector<KnownDifference> differences_of(const ExecutionRow& row, layout::Arch arch, const Quantizer& first, const Quantizer& second);
+/// "read", or "read, known to differ".
+std::string grounds_text(Grounds grounds, std::span<const KnownDifference> differences);
 
 /// One line for people: what enters, the unit and contract, where the rest goes.
 std::string_view name_of(MatrixUnit unit);

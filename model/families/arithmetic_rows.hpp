@@ -16,6 +16,24 @@ constexpr ActivationUse wired(std::string_view row) { return {row, kOai, false, 
 constexpr ActivationUse takes(std::string_view row, bool alpha, bool beta, bool limit) { return {row, kOai, alpha, beta, limit}; }
 inline constexpr ActivationUse kOaiWired = wired("swiglu_oai_cuda");
 
+inline bool on_sm90(layout::Arch arch) { return arch == layout::Arch::sm90; }
+inline bool on_nvidia(layout::Arch arch) { return layout::platform_of(arch) == oracle::PlatformKind::cuda; }
+inline bool on_cpu(layout::Arch arch) { return arch == layout::Arch::cpu; }
+
+/// Whose outputs showed a known difference.
+inline constexpr std::string_view kH100 = "outputs of an H100, vllm at 7e1b45a09, not recorded here";
+inline constexpr std::string_view kElsewhere = "outputs of the kernel, not recorded here";
+inline constexpr std::string_view kWholeLayers = "ordinary layers; where in the kernel is not known here";
+
+/// The engine's sum of slots, of rows that add in bf16.
+inline constexpr KnownDifference kSlotSum{on_nvidia, "top_k other than 2, 3 and 4: slots are summed in fp32, in four accumulators, and rounded once",
+                                          kH100};
+
+constexpr ExecutionRow with_differences(ExecutionRow row, std::span<const KnownDifference> differences) {
+  row.differences = differences;
+  return row;
+}
+
 /// MXFP4: a 16-bit kernel.
 constexpr ExecutionRow mxfp4_row(std::string_view backend, Grounds grounds, std::string_view source) {
   return {.format = layout::WeightFormat::mxfp4,

@@ -9,13 +9,11 @@ namespace {
 
 using facts::Names;
 
-constexpr std::array<Names, 4> kGrounds = {"read", "run", "reported", "unknown"};
 constexpr std::array<Names, 3> kEffects = {"error", "silent corruption", "slow path"};
 constexpr std::array<Names, 4> kOwners = {"kernel", "converter", "class", "engine"};
 
 }  // namespace
 
-std::string_view name_of(Grounds grounds) { return kGrounds[static_cast<std::size_t>(grounds)]; }
 std::string_view name_of(Effect effect) { return kEffects[static_cast<std::size_t>(effect)]; }
 std::string_view name_of(NeedOf of) { return kOwners[static_cast<std::size_t>(of)]; }
 

@@ -11,6 +11,7 @@
 #include "model/deployment/deployment.hpp"
 #include "model/deployment/version.hpp"
 #include "model/families/kernel_class.hpp"
+#include "model/grounds.hpp"
 
 namespace mx::oracle {
 
@@ -25,10 +26,6 @@ struct Placement {
   std::int64_t intermediate;    ///< per partition, after rounding
   std::string_view weight_key;  ///< kMxfp4Static, kFp8Static128BlockSym, ...
 };
-
-/// What is known about a need: read in source, executed, reported upstream, or not to be had from public text.
-enum class Grounds : std::uint8_t { read, run, reported, unknown };
-std::string_view name_of(Grounds grounds);
 
 /// What breaking a need does: an exception or a crash; wrong numbers without one; the right numbers more slowly.
 enum class Effect : std::uint8_t { error, silent, slow };
@@ -50,10 +47,10 @@ struct KernelNeed {
   std::span<const std::string_view> backends;  ///< empty: every backend with such a class
   NeedOf of;
   Effect effect;
-  Grounds grounds;
+  Grounds grounds;               ///< published: reported upstream; assumed: not to be had from public text
   std::string_view statement;    ///< what must hold
   std::string_view consequence;  ///< what happens otherwise
-  /// Null where a deployment does not determine it, and wherever the grounds are unknown: such a need is stated and never broken.
+  /// Null where a deployment does not determine it, and wherever the grounds are assumed: such a need is stated and never broken.
   bool (*holds)(const Placement& placement);
   std::string_view source;
   std::string_view reference = {};          ///< upstream issues and pull requests

@@ -33,9 +33,20 @@ constexpr std::string_view kChains128 = "groups of 32 as in hopper-fp8, in chain
 constexpr std::string_view kAfterScales = "one fp32 add after the scales";
 constexpr std::string_view kAfterChain = "one fp32 add after the chain";
 
+constexpr std::string_view kHopperSet = "golden/witness/numerics/gemm_hopper";
+constexpr std::string_view kExtremesSet = "golden/witness/numerics/mma_extremes";
+constexpr std::array kFastRuns{Recording{kHopperSet, ".fast.f32"}, Recording{kHopperSet, ".fast.bf16"}};
+constexpr std::array kPromotedRuns{Recording{kHopperSet, "k160.promoted.f32"}, Recording{kHopperSet, "k160.promoted.bf16"}};
+constexpr std::array kRowBlockRuns{Recording{kHopperSet, "gemm.blk1x128_1x128."}};
+constexpr std::array kBlockRuns{Recording{kHopperSet, "gemm.blk1x128_128x128."}};
+constexpr std::array kBf16Runs{Recording{kHopperSet, "gemm.bf16_"}, Recording{kHopperSet, "mma_sync.bf16"}, Recording{kExtremesSet, "mma_sync.bf16"}};
+constexpr std::array kFp16Runs{Recording{kHopperSet, "gemm.fp16_"}, Recording{kHopperSet, "mma_sync.fp16"}, Recording{kExtremesSet, "mma_sync.fp16"}};
+constexpr std::array kMmaFp8Runs{Recording{kHopperSet, "mma_sync.e4m3fn"}, Recording{kHopperSet, "mma_sync.e5m2"}};
+constexpr std::array kVdpbf16ps{Recording{"tests/numerics/bf16_dot.cpp"}};
+
 /// What all contracts of the FP8 wgmma instruction share.
 constexpr ContractRow hopper_fp8(Contract contract, std::string_view name, std::string_view accumulation, int restart, ScaleEntry scales,
-                                 std::string_view source) {
+                                 std::span<const Recording> recordings) {
   return {.contract = contract,
           .name = name,
           .operands = "e4m3fn or e5m2 codes as they are",
@@ -54,12 +65,14 @@ constexpr ContractRow hopper_fp8(Contract contract, std::string_view name, std::
           .restart = restart,
           .bias_in_sum = false,
           .nan = kCudaNan,
-          .grounds = Grounds::verified,
-          .source = source};
+          .grounds = Grounds::run,
+          .source = kHopperSource,
+          .recordings = recordings};
 }
 
 /// What the 16-bit instructions (wgmma and mma.sync alike) share.
-constexpr ContractRow hopper_16(Contract contract, std::string_view name, std::string_view operands, const Format* cast) {
+constexpr ContractRow hopper_16(Contract contract, std::string_view name, std::string_view operands, const Format* cast,
+                                std::span<const Recording> recordings, std::string_view known_to_differ) {
   return {.contract = contract,
           .name = name,
           .operands = operands,
@@ -78,8 +91,10 @@ constexpr ContractRow hopper_16(Contract contract, std::string_view name, std::s
           .restart = 0,
           .bias_in_sum = false,
           .nan = kCudaNan,
-          .grounds = Grounds::verified,
-          .source = kHopperSource};
+          .grounds = Grounds::run,
+          .source = kHopperSource,
+          .recordings = recordings,
+          .known_to_differ = known_to_differ};
 }
 
 constexpr std::array kContracts{
@@ -141,8 +156,9 @@ constexpr std::array kContracts{
                 .restart = 0,
                 .bias_in_sum = false,
                 .nan = f32::kNan,
-                .grounds = Grounds::verified,
-                .source = "Intel SDM volume 2, VDPBF16PS; held against the instruction by tests/numerics/bf16_dot.cpp"},
+                .grounds = Grounds::run,
+                .source = "Intel SDM volume 2, VDPBF16PS; held against the instruction by tests/numerics/bf16_dot.cpp",
+                .recordings = kVdpbf16ps},
     ContractRow{.contract = Contract::bf16_block,
                 .name = "bf16-block",
                 .operands = "without their scale, rounded to bf16, nearest even, subnormals flushed",
@@ -186,12 +202,13 @@ constexpr std::array kContracts{
         .source = "8-bit integer dot products with 32-bit sums"},
     hopper_fp8(Contract::hopper_fp8, "hopper-fp8",
                "groups of 32 truncated to 13 bits below their largest exponent and to 14 significant bits, one chain from C", 0,
-               ScaleEntry::total_product, kHopperSource),
-    hopper_fp8(Contract::hopper_fp8_promoted, "hopper-fp8-promoted", kChains128, kPromotion, ScaleEntry::total_product, kHopperSource),
-    hopper_fp8(Contract::hopper_fp8_block_1x128, "hopper-fp8-block-1x128", kChains128, kPromotion, ScaleEntry::chain_one_by_one, kHopperSource),
-    hopper_fp8(Contract::hopper_fp8_block_128x128, "hopper-fp8-block-128x128", kChains128, kPromotion, ScaleEntry::chain_product, kHopperSource),
-    hopper_16(Contract::hopper_bf16, "hopper-bf16", "times their scale, rounded to bf16, nearest even", &kBf16),
-    hopper_16(Contract::hopper_fp16, "hopper-fp16", "times their scale, rounded to fp16, nearest even", &kFp16),
+               ScaleEntry::total_product, kFastRuns),
+    hopper_fp8(Contract::hopper_fp8_promoted, "hopper-fp8-promoted", kChains128, kPromotion, ScaleEntry::total_product, kPromotedRuns),
+    hopper_fp8(Contract::hopper_fp8_block_1x128, "hopper-fp8-block-1x128", kChains128, kPromotion, ScaleEntry::chain_one_by_one, kRowBlockRuns),
+    hopper_fp8(Contract::hopper_fp8_block_128x128, "hopper-fp8-block-128x128", kChains128, kPromotion, ScaleEntry::chain_product, kBlockRuns),
+    hopper_16(Contract::hopper_bf16, "hopper-bf16", "times their scale, rounded to bf16, nearest even", &kBf16, kBf16Runs,
+              "a group of products below 2^-132 behind a sum of zero: the device truncates to 2^-158 and no lower"),
+    hopper_16(Contract::hopper_fp16, "hopper-fp16", "times their scale, rounded to fp16, nearest even", &kFp16, kFp16Runs, {}),
     ContractRow{.contract = Contract::hopper_mma_fp8,
                 .name = "hopper-mma-fp8",
                 .operands = "e4m3fn or e5m2 codes as fp16, exactly",
@@ -210,12 +227,10 @@ constexpr std::array kContracts{
                 .restart = 32,
                 .bias_in_sum = false,
                 .nan = kCudaNan,
-                .grounds = Grounds::verified,
-                .source = kHopperSource},
+                .grounds = Grounds::run,
+                .source = kHopperSource,
+                .recordings = kMmaFp8Runs},
 };
-
-constexpr rows::Word<Grounds> kGrounds[] = {
-    {Grounds::definition, "definition"}, {Grounds::verified, "verified"}, {Grounds::published, "published"}, {Grounds::assumed, "assumed"}};
 
 }  // namespace
 
@@ -226,7 +241,5 @@ const ContractRow& row_of(Contract contract) { return *std::ranges::find(all_con
 Contract contract_named(std::string_view name) { return rows::named(all_contracts(), "contract", name).contract; }
 
 std::string_view name_of(Contract contract) { return row_of(contract).name; }
-
-std::string_view name_of(Grounds grounds) { return rows::word_of<Grounds>(kGrounds, grounds); }
 
 }  // namespace mx

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "model/grounds.hpp"
 #include "model/numerics/format.hpp"
 
 namespace mx {
@@ -24,14 +25,6 @@ enum class Contract {
   hopper_bf16,
   hopper_fp16,
   hopper_mma_fp8,
-};
-
-/// Why a contract is believed to be what it says.
-enum class Grounds {
-  definition,  ///< ours: there is nothing else to agree with
-  verified,    ///< held against outputs of the hardware, bit for bit
-  published,   ///< a public document says so
-  assumed,     ///< neither
 };
 
 /// How one product enters a chain.
@@ -78,6 +71,8 @@ struct ContractRow {
   std::uint32_t nan;  ///< fp32 bits of every NaN result
   Grounds grounds;
   std::string_view source;
+  std::span<const Recording> recordings = {};  ///< of rows that were run
+  std::string_view known_to_differ = {};       ///< where a device was seen to contradict the row; empty: nowhere
 };
 
 inline constexpr int kScaleBlock = -1;
@@ -88,6 +83,5 @@ const ContractRow& row_of(Contract contract);
 /// Throws Error(usage) with the nearest known name.
 Contract contract_named(std::string_view name);
 std::string_view name_of(Contract contract);
-std::string_view name_of(Grounds grounds);
 
 }  // namespace mx

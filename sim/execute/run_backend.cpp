@@ -25,9 +25,11 @@ std::vector<std::int64_t> computed(std::int64_t count) {
 }
 
 std::string how_text(const Execution& execution, layout::Arch arch, bool is_asked) {
-  const std::string_view first = execution.first->name, second = execution.second->name;
-  return fmt::format("{}{} x {}, {}", first, first == second ? "" : fmt::format(" and {}", second), name_of(execution.unit->contract),
-                     is_asked ? "as asked" : name_of(grounds_of(*execution.row, arch, *execution.first, *execution.second)));
+  const ExecutionRow& row = *execution.row;
+  const Quantizer &first = *execution.first, &second = *execution.second;
+  const std::string grounds = grounds_text(grounds_of(row, arch, first, second), differences_of(row, arch, first, second));
+  return fmt::format("{}{} x {}, {}", first.name, first.name == second.name ? "" : fmt::format(" and {}", second.name),
+                     name_of(execution.unit->contract), is_asked ? "as asked" : grounds);
 }
 
 /// What the kernel computes from: the checkpoint's numbers, or what is left of them where the conversion says that it loses something.

@@ -39,7 +39,7 @@ StaticScales usual_scales(layout::WeightFormat format);
 inline constexpr std::int64_t kComputedRows = 128;
 
 struct BackendRun {
-  std::string how;  ///< "fp8-group128 x hopper-fp8-promoted, published": quantizers, contract, grounds
+  std::string how;  ///< "fp8-group128 x hopper-fp8-promoted, read": quantizers, contract, grounds
   std::int64_t compared = 0;
   std::int64_t differing = 0;
   std::string first;       ///< of the differences

@@ -149,6 +149,7 @@ class Run {
     SimulationResult result{.plan = plan,
                             .execution = execution,
                             .grounds = grounds_of(row_, arch_of(request_.deployment.hardware), *execution.first, *execution.second),
+                            .differences = differences_of(row_, arch_of(request_.deployment.hardware), *execution.first, *execution.second),
                             .assembly = assembly,
                             .exchange = &exchange_of(assembly.prepare_class),
                             .links = {},

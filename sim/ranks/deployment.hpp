@@ -97,6 +97,7 @@ struct SimulationResult {
   Plan plan;
   Execution execution;
   Grounds grounds;
+  std::vector<KnownDifference> differences;  ///< of the row, its quantizers and its unit, on this device
   oracle::Assembly assembly;
   const ExchangeRow* exchange;
   std::vector<LinkCheck> links;

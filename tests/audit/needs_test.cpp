@@ -149,7 +149,7 @@ TEST_CASE("every need says what it is, where it comes from, and judges only what
       CHECK_FALSE(need.statement.empty());
       CHECK_FALSE(need.consequence.empty());
       CHECK_FALSE(need.source.empty());
-      if (need.grounds == Grounds::unknown) CHECK(need.holds == nullptr);
+      if (need.grounds == mx::Grounds::assumed) CHECK(need.holds == nullptr);
       for (std::string_view name : need.classes) CHECK(classes.contains(name));
       if (need.of_classes != nullptr) CHECK_FALSE(classes_of(need).empty());
       if (need.source.starts_with("fi ") || need.source.starts_with("deepseek-ai/"))

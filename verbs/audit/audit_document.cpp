@@ -34,7 +34,7 @@ void add_findings(Document& document, const AuditReport& report) {
     }
     document.line(fmt::format("  {}: {}", need.id, need.statement));
     document.line(fmt::format("    {}: {}", oracle::name_of(need.effect), need.consequence));
-    document.line(fmt::format("    {}: {}", oracle::name_of(need.grounds), source_text(need)));
+    document.line(fmt::format("    {}: {}", name_of(need.grounds), source_text(need)));
     document.line(fmt::format("    {}", info_of(report, violation)));
   }
   document.value("findings", std::move(findings));

@@ -9,7 +9,7 @@ void add_need(Json& json, const oracle::KernelNeed& need) {
   json["statement"] = need.statement;
   json["effect"] = oracle::name_of(need.effect);
   json["consequence"] = need.consequence;
-  json["grounds"] = oracle::name_of(need.grounds);
+  json["grounds"] = name_of(need.grounds);
   json["source"] = need.source;
   json["reference"] = need.reference;
   json["until"] = need.versions.until ? Json(name_of(*need.versions.until)) : Json();

@@ -153,13 +153,24 @@ Document formats_document() {
   Table contracts{"contracts",
                   {{"name", "contract"},
                    {"grounds", "grounds"},
+                   in_json("known_to_differ"),
                    {"operands", "operands"},
                    {"accumulation", "accumulation"},
                    {"bias", "bias"},
                    in_json("source")}};
-  for (const ContractRow& c : all_contracts()) contracts.add({c.name, name_of(c.grounds), c.operands, c.accumulation, c.bias, c.source});
+  for (const ContractRow& c : all_contracts()) {
+    const bool differs = !c.known_to_differ.empty();
+    const std::string grounds = std::string(name_of(c.grounds)) + (differs ? fmt::format(", {}", kKnownToDiffer) : "");
+    contracts.add(
+        {c.name, {name_of(c.grounds), grounds}, differs ? Cell(c.known_to_differ) : Cell::none(), c.operands, c.accumulation, c.bias, c.source});
+  }
   document.line();
   document.table(std::move(contracts));
+  Table legend{"grounds", {{"name", "grounds"}, {"meaning", "meaning"}}};
+  for (const GroundsWord& word : grounds_legend()) legend.add({word.name, word.meaning});
+  legend.add({kKnownToDiffer, kKnownToDifferMeaning});
+  document.line();
+  document.table(std::move(legend));
   return document;
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "model/grounds.hpp"
 #include "support/html.hpp"
 #include "verbs/report/parts.hpp"
 
@@ -26,7 +27,7 @@ struct Mark {
   std::string_view style;
   std::string_view meaning;
 };
-/// By the words of an effect, then needs whose grounds are unknown.
+/// By the words of an effect, then needs that are assumed.
 constexpr std::array<Mark, 4> kMarks{{
     {"!", "mistrusted", "where it is broken, an exception or a crash"},
     {"\u2717", "failed", "where it is broken, wrong numbers without one"},
@@ -34,12 +35,11 @@ constexpr std::array<Mark, 4> kMarks{{
     {"?", "unmodelled", "not to be had from public text: stated, never checked"},
 }};
 constexpr std::array<std::string_view, 3> kEffects{"error", "silent corruption", "slow path"};
-constexpr std::array<std::string_view, 4> kGrounds{"read", "run", "reported", "unknown"};
 constexpr std::size_t kUnknown = 3;
 
 const Mark& mark_of(const Node& need) {
   const std::size_t effect = need["effect"].word_of("effect", kEffects);
-  return kMarks.at(need["grounds"].word_of("grounds", kGrounds) == kUnknown ? kUnknown : effect);
+  return kMarks.at(need["grounds"].text() == name_of(Grounds::assumed) ? kUnknown : effect);
 }
 
 /// The needs of one oracle, each id once, in the order in which they come.

@@ -56,6 +56,12 @@ Json quality_json(const sim::Quality& quality) {
   return {{"sqnr_db", finite(quality.sqnr_db)}, {"max_ulps", quality.max_ulps}, {"not_finite", quality.not_finite}};
 }
 
+Json differences_json(std::span<const sim::KnownDifference> differences) {
+  Json rows = Json::array();
+  for (const sim::KnownDifference& one : differences) rows.push_back({{"where", one.where}, {"source", one.source}});
+  return rows;
+}
+
 Json execution_json(const sim::SimulationResult& result) {
   const sim::Execution& execution = result.execution;
   return {{"first_activations", execution.first->name},
@@ -70,6 +76,7 @@ Json execution_json(const sim::SimulationResult& result) {
           {"order", sim::name_of(execution.row->order)},
           {"experts_by", sim::name_of(execution.row->address)},
           {"grounds", name_of(result.grounds)},
+          {"known_to_differ", differences_json(result.differences)},
           {"source", execution.row->source}};
 }
 
@@ -123,7 +130,8 @@ void add_result(Document& document, const sim::SimulationResult& result) {
                             plan.ranks.front().loaded.size(), result.assembly.prepare_class));
   document.line(fmt::format("{}; {}", activations_text(result.execution), arithmetic_text(result.execution)));
   document.line(fmt::format("sums by {}, {}", summer(result.execution), extent_text(result.outputs)));
-  document.line(fmt::format("grounds: {} ({})", name_of(result.grounds), result.execution.row->source));
+  document.line(fmt::format("grounds: {} ({})", sim::grounds_text(result.grounds, result.differences), result.execution.row->source));
+  for (const sim::KnownDifference& one : result.differences) document.line(fmt::format("{}: {} ({})", kKnownToDiffer, one.where, one.source));
   for (const layout::Loss& loss : result.losses)
     document.line(fmt::format("lost in conversion: {}: {} ({} units)", layout::name_of(loss.role), loss.what, loss.units));
   document.line();

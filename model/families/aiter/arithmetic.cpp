@@ -55,12 +55,7 @@ constexpr ExecutionRow fp8(WeightFormat format) {
 }
 
 constexpr std::array kRows{
-    bf16(),
-    w4a8(),
-    mxfp4(),
-    fp8(WeightFormat::fp8_tensor),
-    fp8(WeightFormat::fp8_channel),
-    fp8(WeightFormat::fp8_block),
+    bf16(), w4a8(), mxfp4(), fp8(WeightFormat::fp8_tensor), fp8(WeightFormat::fp8_channel), fp8(WeightFormat::fp8_block),
 };
 
 }  // namespace

@@ -22,10 +22,10 @@ constexpr std::array<Names, 1> kAiterFp8 = {"AiterW4A8ExpertsMonolithic"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kAiterBoth, {}, kernel, error, reported, "gfx950", "a crash on gfx942", [](const Placement& p) { return arch_is(p, {"gfx950"}); },
+        "device", kAiterBoth, {}, kernel, error, published, "gfx950", "a crash on gfx942", [](const Placement& p) { return arch_is(p, {"gfx950"}); },
         "ROCm/aiter CK FP4 stage kernels", "vllm pull request 37787"),
     need(
-        "sizes", kAiterBoth, {}, kernel, error, reported, "I a multiple of 256", "device_gemm does not support this GEMM problem",
+        "sizes", kAiterBoth, {}, kernel, error, published, "I a multiple of 256", "device_gemm does not support this GEMM problem",
         [](const Placement& p) { return p.intermediate % 256 == 0; }, "ROCm/aiter CK FP4 stage kernels", "vllm issue 35893, pull request 37787"),
     need(
         "dtype", kAiter, {}, kernel_class, error, read, "float16 or bfloat16", kTorchError,

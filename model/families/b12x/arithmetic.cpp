@@ -9,7 +9,7 @@ namespace {
 
 /// Block scales times the checkpoint's own scale, in e4m3 again; activations with a scale of 1.
 constexpr ExecutionRow b12x() {
-  ExecutionRow b12x = nvfp4_row("FLASHINFER_B12X", ScaleMemory::tile_128x4, ExpertAddress::refused, Grounds::published,
+  ExecutionRow b12x = nvfp4_row("FLASHINFER_B12X", ScaleMemory::tile_128x4, ExpertAddress::refused, Grounds::read,
                                 "E/flashinfer_b12x_moe.py; fi flashinfer/fused_moe/cute_dsl/b12x_moe.py (read)");
   b12x.by = QuantizedBy::kernel;
   b12x.global = GlobalScale::refolded;

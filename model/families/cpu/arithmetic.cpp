@@ -9,12 +9,15 @@ namespace {
 
 using layout::WeightFormat;
 
+constexpr std::array kDifferences{KnownDifference{on_cpu, kWholeLayers, kElsewhere}};
+
 /// SwiGLU-OAI runs when alpha and limit are both given; a limit beside SILU is not looked at.
 constexpr ExecutionRow mxfp4() {
   ExecutionRow row = mxfp4_row("CPU", Grounds::assumed, "E/cpu_moe.py; vllm csrc/cpu/sgl-kernels/moe.cpp (read); its sum over slots is not known");
   row.by = QuantizedBy::kernel;
   row.swiglu_oai = takes("swiglu_oai", true, false, true);
   row.address = ExpertAddress::ignored;
+  row.differences = kDifferences;
   return row;
 }
 
@@ -26,6 +29,7 @@ constexpr ExecutionRow fp8() {
   cpu.second = "none";
   cpu.by = QuantizedBy::kernel;
   cpu.address = ExpertAddress::ignored;
+  cpu.differences = kDifferences;
   return cpu;
 }
 

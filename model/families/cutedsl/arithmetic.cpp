@@ -8,12 +8,12 @@ namespace mx::sim {
 namespace {
 
 constexpr ExecutionRow cutedsl() {
-  return nvfp4_row("FLASHINFER_CUTEDSL", ScaleMemory::row_major, ExpertAddress::offset, Grounds::published, "E/flashinfer_cutedsl_moe.py (read)");
+  return nvfp4_row("FLASHINFER_CUTEDSL", ScaleMemory::row_major, ExpertAddress::offset, Grounds::read, "E/flashinfer_cutedsl_moe.py (read)");
 }
 
 /// Rows arrive as bf16, an expert's at a time; the experts quantize them.
 constexpr ExecutionRow batched() {
-  ExecutionRow batched = nvfp4_row("FLASHINFER_CUTEDSL_BATCHED", ScaleMemory::tile_128x4, ExpertAddress::map, Grounds::published,
+  ExecutionRow batched = nvfp4_row("FLASHINFER_CUTEDSL_BATCHED", ScaleMemory::tile_128x4, ExpertAddress::map, Grounds::read,
                                    "E/flashinfer_cutedsl_batched_moe.py; prepare_finalize/deepep_ll.py leaves nvfp4 as bf16 (read)");
   batched.by = QuantizedBy::kernel;
   return batched;

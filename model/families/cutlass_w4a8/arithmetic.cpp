@@ -41,14 +41,17 @@ void split_group_scales(layout::LayerUnits& units, const layout::Sizes& sizes) {
   }
 }
 
+constexpr std::array kDifferences{KnownDifference{on_sm90, kWholeLayers, kElsewhere}};
+
 /// int4 codes choose among the eight multiples of each group's e4m3 scale that the conversion stored.
 constexpr ExecutionRow w4a8() {
-  ExecutionRow w4a8 = fp8_row(WeightFormat::int4, "CUTLASS", "CUTLASS", Grounds::published,
+  ExecutionRow w4a8 = fp8_row(WeightFormat::int4, "CUTLASS", "CUTLASS", Grounds::read,
                               "E/cutlass_moe.py CutlassExpertsW4A8Fp8; vllm csrc/quantization/cutlass_w4a8 (read)");
   w4a8.keyed = false;
   w4a8.epilogue = EpilogueScale::weight_first;
   w4a8.swiglu_oai = kOaiWired;
   w4a8.prepare_scales = split_group_scales;
+  w4a8.differences = kDifferences;
   return w4a8;
 }
 

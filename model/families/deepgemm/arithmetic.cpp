@@ -10,7 +10,7 @@ namespace {
 using layout::WeightFormat;
 
 constexpr ExecutionRow mxfp4() {
-  ExecutionRow row = mxfp4_row("DEEPGEMM_MXFP4", Grounds::published, "E/deep_gemm_moe.py DeepGemmFP4Experts, deepgemm_unpermute_and_reduce (read)");
+  ExecutionRow row = mxfp4_row("DEEPGEMM_MXFP4", Grounds::read, "E/deep_gemm_moe.py DeepGemmFP4Experts, deepgemm_unpermute_and_reduce (read)");
   row.unit = MatrixUnit::block_scaled;
   row.first = "fp8-group128-ue8m0";
   row.second = "fp8-group128-ue8m0";
@@ -21,8 +21,7 @@ constexpr ExecutionRow mxfp4() {
 }
 
 constexpr ExecutionRow fp8(std::string_view backend, const ActivationUse& silu) {
-  ExecutionRow deepgemm =
-      fp8_row(WeightFormat::fp8_block, backend, "DEEPGEMM", Grounds::published, "E/deep_gemm_moe.py, batched_deep_gemm_moe.py (read)");
+  ExecutionRow deepgemm = fp8_row(WeightFormat::fp8_block, backend, "DEEPGEMM", Grounds::read, "E/deep_gemm_moe.py, batched_deep_gemm_moe.py (read)");
   deepgemm.silu = silu;
   return deepgemm;
 }

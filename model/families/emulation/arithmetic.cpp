@@ -8,7 +8,7 @@ namespace mx::sim {
 namespace {
 
 constexpr ExecutionRow mxfp4() {
-  ExecutionRow row = mxfp4_row("EMULATION", Grounds::published, "E/ocp_mx_emulation_moe.py on TritonExperts (read)");
+  ExecutionRow row = mxfp4_row("EMULATION", Grounds::read, "E/ocp_mx_emulation_moe.py on TritonExperts (read)");
   row.first = "mxfp4-emulated";
   row.second = "mxfp4-emulated";
   row.by = QuantizedBy::kernel;
@@ -19,7 +19,7 @@ constexpr ExecutionRow mxfp4() {
 
 /// Weights are dequantized whole; the layout table has no row for weights that stay as they are.
 constexpr ExecutionRow nvfp4() {
-  ExecutionRow emulation = nvfp4_row("EMULATION", ScaleMemory::row_major, ExpertAddress::map, Grounds::published,
+  ExecutionRow emulation = nvfp4_row("EMULATION", ScaleMemory::row_major, ExpertAddress::map, Grounds::read,
                                      "E/nvfp4_emulation_moe.py Nvfp4QuantizationEmulationTritonExperts (read)");
   emulation.layout = {};
   emulation.unit = MatrixUnit::bf16;

@@ -10,10 +10,12 @@ namespace {
 using layout::SourceOrder;
 using layout::WeightFormat;
 
+constexpr std::array kMixedInputDifferences{KnownDifference{on_sm90, kWholeLayers, kElsewhere}};
+
 /// FlashInfer CUTLASS: constants are always passed, so every activation is SwigluBias (spec engine 1.1).
 constexpr ExecutionRow mxfp4(std::string_view backend, std::string_view activations, ScaleMemory scales) {
   ExecutionRow row =
-      mxfp4_row(backend, Grounds::published, "E/flashinfer_cutlass_moe.py; fi csrc/fused_moe/cutlass_backend/cutlass_fused_moe_kernels.cuh (read)");
+      mxfp4_row(backend, Grounds::read, "E/flashinfer_cutlass_moe.py; fi csrc/fused_moe/cutlass_backend/cutlass_fused_moe_kernels.cuh (read)");
   row.unit = activations == "none" ? MatrixUnit::bf16 : MatrixUnit::block_scaled;
   row.first = activations;
   row.second = activations;
@@ -27,7 +29,7 @@ constexpr ExecutionRow mxfp4(std::string_view backend, std::string_view activati
 
 /// The constants of SwiGLU-OAI are never passed: the layer becomes plain SwiGLU on halves.
 constexpr ExecutionRow nvfp4() {
-  ExecutionRow cutlass = nvfp4_row("FLASHINFER_CUTLASS", ScaleMemory::tile_128x4, ExpertAddress::offset, Grounds::published,
+  ExecutionRow cutlass = nvfp4_row("FLASHINFER_CUTLASS", ScaleMemory::tile_128x4, ExpertAddress::offset, Grounds::read,
                                    "E/flashinfer_cutlass_moe.py; fi csrc/fused_moe/cutlass_backend (read)");
   cutlass.swiglu_oai = kSilu;
   cutlass.oai_order = SourceOrder::standard;
@@ -38,7 +40,7 @@ constexpr ExecutionRow nvfp4() {
 /// Its SwiGLU-OAI is plain SwiGLU: the constants are not passed.
 constexpr ExecutionRow fp8(WeightFormat format) {
   ExecutionRow cutlass =
-      fp8_row(format, "FLASHINFER_CUTLASS", "FLASHINFER_CUTLASS", Grounds::published, "E/flashinfer_cutlass_moe.py; fi cutlass_backend (read)");
+      fp8_row(format, "FLASHINFER_CUTLASS", "FLASHINFER_CUTLASS", Grounds::read, "E/flashinfer_cutlass_moe.py; fi cutlass_backend (read)");
   cutlass.rounds_h13 = false;
   cutlass.swiglu_oai = kSilu;
   cutlass.oai_order = SourceOrder::standard;
@@ -50,7 +52,7 @@ constexpr ExecutionRow fp8(WeightFormat format) {
 
 constexpr std::array kRows{
     mxfp4("FLASHINFER_CUTLASS_MXFP4_MXFP8", "mxfp8", ScaleMemory::tile_128x4),
-    mxfp4("FLASHINFER_CUTLASS_MXFP4_BF16", "none", ScaleMemory::row_major),
+    with_differences(mxfp4("FLASHINFER_CUTLASS_MXFP4_BF16", "none", ScaleMemory::row_major), kMixedInputDifferences),
     nvfp4(),
     fp8(WeightFormat::fp8_tensor),
     fp8(WeightFormat::fp8_block),

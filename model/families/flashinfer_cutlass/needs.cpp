@@ -55,7 +55,7 @@ constexpr std::array kNeeds = {
         },
         "vllm fused_moe/prepare_finalize/naive_dp_ep.py and flashinfer ones: swizzle after the exchange for nvfp4 only",
         "vllm issue 42118; pull requests 42133, 49335"),
-    need("garbage", kFlashinfer, kCutlassBf16, kernel, silent, unknown, "the conditions under which the SM90 kernel gave silent garbage",
+    need("garbage", kFlashinfer, kCutlassBf16, kernel, silent, assumed, "the conditions under which the SM90 kernel gave silent garbage",
          "score 0.0000", nullptr, "no public text", "flashinfer issue 3334"),
 };
 
@@ -121,7 +121,7 @@ constexpr std::array kNeeds = {
         [](const Placement& p) { return dtype_is(p, {"bfloat16"}) || (dtype_is(p, {"float16"}) && !is_block(p)); },
         "E/flashinfer_cutlass_moe.py apply"),
     need(
-        "large_batches", kFlashinfer, {}, kernel, error, reported,
+        "large_batches", kFlashinfer, {}, kernel, error, published,
         "block scales at capability 90: no expert parallelism with batches above 16k tokens, whose number is no part of a deployment",
         "fails above 16k tokens, where DEEPGEMM was expected", [](const Placement& p) { return !is_block(p) || !has_ep(p); },
         "kernel limit not known", "vllm issue 34249"),

@@ -7,9 +7,16 @@
 namespace mx::sim {
 namespace {
 
+constexpr std::array kDifferences{
+    KnownDifference{on_sm90, "every layer: k is cut among warps and blocks as the launch says, and slices are joined in bf16", kH100},
+    KnownDifference{on_sm90, "weights enter as a quarter of their value, rounded to bf16; the sum is rounded before and after times 4", kH100},
+    KnownDifference{on_sm90, "the sum of slots: one fp32 fused multiply-add of each slot and its weight", kH100},
+};
+
 constexpr ExecutionRow humming() {
   ExecutionRow row = mxfp4_row("HUMMING", Grounds::assumed, "E/fused_humming_moe.py (read) with a 16-bit input schema; sums taken as Marlin's");
   row.slot = SlotRule::rounded_weighted_again;
+  row.differences = kDifferences;
   return row;
 }
 

@@ -19,7 +19,7 @@ constexpr std::array kNeeds = {
     need(
         "device", kHumming, {}, kernel_class, error, read, "cuda from capability 75 on", "no such kernel",
         [](const Placement& p) { return cuda_in(p, 75, 1000); }, "E/fused_humming_moe.py _supports_current_device, which selection never asks"),
-    need("kernel_sizes", kHumming, {}, kernel_class, error, unknown, "sizes for which some block configuration fits", "ValueError", nullptr,
+    need("kernel_sizes", kHumming, {}, kernel_class, error, assumed, "sizes for which some block configuration fits", "ValueError", nullptr,
          "E/fused_humming_moe.py: computed from the layer's metadata"),
 };
 

@@ -22,7 +22,7 @@ constexpr std::array kNeeds = {
     need(
         "device", kTritonKernels, {}, kernel, error, read, "cuda or rocm", "no Triton",
         [](const Placement& p) { return is_on(p, PlatformKind::cuda) || is_on(p, PlatformKind::rocm); }, "triton-lang/triton python/triton_kernels"),
-    need("architectures", kTritonKernels, {}, kernel, error, unknown, "the architectures that triton_kernels takes", "not known", nullptr,
+    need("architectures", kTritonKernels, {}, kernel, error, assumed, "the architectures that triton_kernels takes", "not known", nullptr,
          "no public text", "vllm issue 40301"),
     need(
         "sizes", kTritonKernels, {}, kernel_class, error, read, "I even: gate and up alternate in pairs", "a shape error",
@@ -43,7 +43,7 @@ constexpr std::array kNeeds = {
         "expert_groups", kTritonMonolithic, {}, kernel_class, silent, read, "no groups of experts: they are ignored",
         "the router chooses among all experts", [](const Placement& p) { return p.deployment.layer.expert_groups <= 1; },
         "E/gpt_oss_triton_kernels_moe.py"),
-    need("dropped_rows", kTritonUnfused, {}, kernel_class, silent, unknown, "whether rows of absent experts are cleared before they are summed",
+    need("dropped_rows", kTritonUnfused, {}, kernel_class, silent, assumed, "whether rows of absent experts are cleared before they are summed",
          "not known", nullptr, "E/gpt_oss_triton_kernels_moe.py moe_sum"),
     need("oai_alpha", kTriton, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
          "E/: config alpha and beta are not forwarded", "vllm issue 49747"),

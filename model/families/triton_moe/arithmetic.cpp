@@ -9,25 +9,37 @@ namespace {
 
 using layout::WeightFormat;
 
+constexpr std::array kDifferences{
+    KnownDifference{on_sm90, "tiles of 16 or 32 tokens: products run as fp16 on mma.sync, and exchanged operands since vllm@2026-08", kH100},
+    KnownDifference{on_sm90, "scales per 128: the step of k of the launch decides where sums begin anew", kH100},
+    KnownDifference{on_sm90, "between the products of scales per 128 nothing is rounded to bf16", kH100},
+    kSlotSum,
+};
+constexpr std::array kBatchedDifferences{
+    KnownDifference{on_sm90, "scales per 128 and a tuned step of k of 256: every second block takes the scales of the block before", kH100},
+    KnownDifference{on_sm90, "tiles of 16 or 32 tokens: products run as fp16 on mma.sync", kH100},
+};
+
 /// Weights that the layout table has no row for stay as they were loaded.
-constexpr ExecutionRow triton(WeightFormat format, std::string_view backend) {
-  ExecutionRow triton = fp8_row(format, backend, {}, Grounds::published, "E/triton_moe.py, fused_batched_moe.py; fused_moe_kernel (read)");
+constexpr ExecutionRow triton(WeightFormat format, std::string_view backend, std::span<const KnownDifference> differences) {
+  ExecutionRow triton = fp8_row(format, backend, {}, Grounds::read, "E/triton_moe.py, fused_batched_moe.py; fused_moe_kernel (read)");
   if (format == WeightFormat::fp8_block) triton.unit = MatrixUnit::fp8_blocks_in_order;
   triton.epilogue = EpilogueScale::activation_first;
   triton.bias = BiasEntry::f32;
   triton.swiglu_oai = kOaiWired;
   triton.slot = SlotRule::weighted_rounded;
   triton.sum = SlotSum::bf16;
+  triton.differences = differences;
   return triton;
 }
 
 constexpr std::array kRows{
-    triton(WeightFormat::fp8_tensor, "TRITON"),
-    triton(WeightFormat::fp8_channel, "TRITON"),
-    triton(WeightFormat::fp8_block, "TRITON"),
-    triton(WeightFormat::fp8_tensor, "BATCHED_TRITON"),
-    triton(WeightFormat::fp8_channel, "BATCHED_TRITON"),
-    triton(WeightFormat::fp8_block, "BATCHED_TRITON"),
+    triton(WeightFormat::fp8_tensor, "TRITON", kDifferences),
+    triton(WeightFormat::fp8_channel, "TRITON", kDifferences),
+    triton(WeightFormat::fp8_block, "TRITON", kDifferences),
+    triton(WeightFormat::fp8_tensor, "BATCHED_TRITON", kBatchedDifferences),
+    triton(WeightFormat::fp8_channel, "BATCHED_TRITON", kBatchedDifferences),
+    triton(WeightFormat::fp8_block, "BATCHED_TRITON", kBatchedDifferences),
 };
 
 }  // namespace

@@ -42,7 +42,7 @@ constexpr std::array kNeeds = {
     need("sizes", kTrtllm, {}, converter, error, run, "rows of both tensors and columns of both scales in tiles of 128 x 4: 2I, H, H/32 and I/32",
          "an assertion or a reshape error in the converter", converter_takes,
          "fi flashinfer/utils.py get_shuffle_matrix_sf_a_row_indices, 128 rows; block_scale_interleave, 4 columns"),
-    need("kernel_sizes", kTrtllm, {}, kernel, error, unknown, "sizes below the rounding of 256 that some kernel takes",
+    need("kernel_sizes", kTrtllm, {}, kernel, error, assumed, "sizes below the rounding of 256 that some kernel takes",
          "the list of compiled kernels decides", nullptr, "fi csrc/trtllm_batched_gemm_runner.cu"),
     need(
         "dtype", kTrtllm, {}, kernel_class, error, read, "16-bit activations and outputs are bfloat16", kTorchError,
@@ -63,7 +63,7 @@ constexpr std::array kNeeds = {
         "a factor of 1 is used", [](const Placement& p) { return !p.deployment.layer.has_routed_scaling; }, "E/trtllm_mxfp4_moe.py apply",
         "vllm issues 43769, 44007"),
     need(
-        "unpadded_output", kTrtllmModular, {}, engine, error, reported, "behind an exchange the hidden size needs no padding",
+        "unpadded_output", kTrtllmModular, {}, engine, error, published, "behind an exchange the hidden size needs no padding",
         "the finalize step allocates the padded hidden size, the kernel writes the given one",
         [](const Placement& p) { return !exchanges(p) || p.hidden == p.deployment.layer.hidden; }, "vllm modular_kernel.py finalize",
         "vllm issue 52051"),
@@ -84,7 +84,7 @@ constexpr std::array kNeeds = {
     need("scale_rows", kTrtllm, {}, converter, error, run, "rows of w13 and w2 in tiles of 128, columns of their scales in fours",
          "AssertionError: M % 128 == 0", converter_takes, "fi flashinfer/utils.py get_shuffle_matrix_sf_a_row_indices; I is rounded to 16 when gated",
          "vllm issue 46879, pull request 46880; flashinfer issue 3206"),
-    need("kernel_sizes", kTrtllm, {}, kernel, error, unknown, "sizes for which a kernel is compiled", "the list of compiled kernels decides", nullptr,
+    need("kernel_sizes", kTrtllm, {}, kernel, error, assumed, "sizes for which a kernel is compiled", "the list of compiled kernels decides", nullptr,
          "fi csrc/trtllm_batched_gemm_runner.cu"),
     need(
         "activation", kTrtllm, {}, kernel, error, read, "SILU, GELU or RELU2_NO_MUL", "the launcher throws",
@@ -106,7 +106,7 @@ constexpr std::array kNeeds = {
         "llama4_weight", kTrtllmMonolithic, {}, kernel_class, error, read, "Llama4 routing if and only if the weight is on the input", "an assertion",
         [](const Placement& p) { return routing_is(p, {"Llama4"}) == p.deployment.layer.router_weight_on_input; }, "E/trtllm_nvfp4_moe.py apply"),
     need(
-        "correction_bias", kTrtllmMonolithic, {}, kernel_class, silent, reported, "no correction bias that bfloat16 cannot hold: it is cast",
+        "correction_bias", kTrtllmMonolithic, {}, kernel_class, silent, published, "no correction bias that bfloat16 cannot hold: it is cast",
         "experts with close scores change places", [](const Placement& p) { return !p.deployment.layer.has_correction_bias; },
         "E/trtllm_nvfp4_moe.py apply", "flashinfer issue 2909"),
     need(
@@ -139,7 +139,7 @@ constexpr std::array kNeeds = {
         "shuffle_rows", kTrtllm, {}, converter, error, run, "rows of w13 and w2 in groups of 32 with per-tensor scales",
         "an assertion in the shuffle", [](const Placement& p) { return !is_per_tensor(p) || converter_takes(p); },
         "fi flashinfer/utils.py get_shuffle_matrix_a_row_indices"),
-    need("kernel_sizes", kTrtllm, {}, kernel, error, unknown, "smallest sizes with per-tensor scales", "not known", nullptr,
+    need("kernel_sizes", kTrtllm, {}, kernel, error, assumed, "smallest sizes with per-tensor scales", "not known", nullptr,
          "fi csrc/trtllm_fused_moe_kernel_launcher.cu checks none"),
     need("dtype", kTrtllm, {}, kernel_class, error, read, "float16 or bfloat16", "an error in the first batch", is_16_bit, "E/trtllm_fp8_moe.py"),
     need(

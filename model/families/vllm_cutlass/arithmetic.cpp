@@ -10,7 +10,7 @@ namespace {
 using layout::WeightFormat;
 
 constexpr ExecutionRow nvfp4() {
-  ExecutionRow cutlass = nvfp4_row("VLLM_CUTLASS", ScaleMemory::tile_128x4, ExpertAddress::refused, Grounds::published,
+  ExecutionRow cutlass = nvfp4_row("VLLM_CUTLASS", ScaleMemory::tile_128x4, ExpertAddress::refused, Grounds::read,
                                    "E/cutlass_moe.py CutlassExpertsFp4; vllm csrc nvfp4_blockwise_moe_kernel.cu (read)");
   cutlass.by = QuantizedBy::kernel;
   cutlass.rounds_h13 = true;
@@ -18,10 +18,14 @@ constexpr ExecutionRow nvfp4() {
   return cutlass;
 }
 
+constexpr std::array kFp8Differences{
+    KnownDifference{on_sm90, "64 slots or fewer: operands are exchanged, and the activation's scale is multiplied first", kH100}};
+
 constexpr ExecutionRow fp8(WeightFormat format, std::string_view backend) {
   ExecutionRow cutlass =
-      fp8_row(format, backend, {}, Grounds::published, "E/cutlass_moe.py CutlassExpertsFp8; vllm csrc/quantization/w8a8/cutlass/moe (read)");
+      fp8_row(format, backend, {}, Grounds::read, "E/cutlass_moe.py CutlassExpertsFp8; vllm csrc/quantization/w8a8/cutlass/moe (read)");
   cutlass.epilogue = EpilogueScale::weight_first;
+  cutlass.differences = kFp8Differences;
   cutlass.swiglu_oai = kOaiWired;
   return cutlass;
 }

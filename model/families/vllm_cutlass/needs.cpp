@@ -28,7 +28,7 @@ constexpr std::array kNeeds = {
         },
         "E/cutlass_moe.py; vllm compressed_tensors_moe_w4a4_mxfp4.py: torch.empty, no rounding"),
     need(
-        "wish", kCutlass, {}, engine, silent, reported, "the user names no backend: moe_backend is not looked at", "another backend than wished",
+        "wish", kCutlass, {}, engine, silent, published, "the user names no backend: moe_backend is not looked at", "another backend than wished",
         [](const Placement& p) { return p.deployment.layer.moe_backend == "auto"; },
         "vllm compressed_tensors_moe_w4a4_mxfp4.py: the oracle is not asked", "vllm pull request 55232"),
     need(
@@ -60,7 +60,7 @@ constexpr std::array kNeeds = {
     need(
         "one_rank", kCutlass, {}, kernel_class, error, read, "no expert parallelism", "a shape error", [](const Placement& p) { return !has_ep(p); },
         "E/cutlass_moe.py"),
-    need("gate_order", kCutlass, {}, kernel_class, silent, unknown,
+    need("gate_order", kCutlass, {}, kernel_class, silent, assumed,
          "the row order of a SWIGLUOAI checkpoint in NVFP4: the activation reads alternating columns", "not known", nullptr,
          "E/cutlass_moe.py; vllm fused_moe/activation.py"),
     need("scale_rows", kCutlass, {}, converter, error, run, "rows of w13 in whole tiles of 128 when gated",

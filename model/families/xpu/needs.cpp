@@ -21,7 +21,7 @@ constexpr std::array kNeeds = {
     need(
         "device", kXpu, {}, kernel_class, error, read, "xpu", "no such kernel", [](const Placement& p) { return is_on(p, PlatformKind::xpu); },
         "E/xpu_moe.py: vllm_xpu_kernels"),
-    need("kernel_sizes", kXpu, {}, kernel, error, unknown, "sizes, dtypes and activations of the kernels", "not known", nullptr,
+    need("kernel_sizes", kXpu, {}, kernel, error, assumed, "sizes, dtypes and activations of the kernels", "not known", nullptr,
          "vllm_xpu_kernels xpu_fused_moe is not public text"),
     need("oai_alpha", kXpu, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
          "E/: config alpha and beta are not forwarded", "vllm issue 49747"),
@@ -41,7 +41,7 @@ constexpr std::array kNeeds = {
     need(
         "device", kXpu, {}, kernel_class, error, read, "xpu", "no such kernel", [](const Placement& p) { return is_on(p, PlatformKind::xpu); },
         "E/xpu_moe.py"),
-    need("kernel_sizes", kXpu, {}, kernel, error, unknown, "sizes, dtypes and activations of the kernels", "not known", nullptr,
+    need("kernel_sizes", kXpu, {}, kernel, error, assumed, "sizes, dtypes and activations of the kernels", "not known", nullptr,
          "vllm_xpu_kernels xpu_fused_moe is not public text"),
     need("silu_limit", kXpu, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
          "E/: config limit is not forwarded"),

@@ -149,7 +149,7 @@ void check_set(const RecordedSet& set) {
   const ModelActivation model{"SWIGLUOAI", set.constants};
   const Execution execution = execution_on(row, layout::Arch::sm90, "None", model, {});
   CHECK(ignored_constants(row, model).empty());
-  CHECK(grounds_of(row, layout::Arch::sm90, *execution.first, *execution.second) == Grounds::verified);
+  CHECK(grounds_of(row, layout::Arch::sm90, *execution.first, *execution.second) == Grounds::run);
   const layout::Setting setting{.sizes = set.sizes, .padded = set.sizes, .form = layout::SourceOrder::gpt_oss, .arch = layout::Arch::sm90};
   const layout::BackendLayout& backend = layout::backend_layout_named("TRITON", layout::WeightFormat::mxfp4, setting.engine);
   const layout::PackedLayer packed = layout::convert(recorded_layer(set), backend, setting);

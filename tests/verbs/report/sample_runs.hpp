@@ -237,7 +237,7 @@ inline Json needs_json() {
       {"id": "sizes", "statement": "H divides by 64", "effect": "error", "consequence": "it raises", "grounds": "read", "source": "ops.cu", "reference": ""},
       {"id": "bias", "statement": "no bias", "effect": "silent corruption", "consequence": "it is dropped", "grounds": "run", "source": "a.py", "reference": ""}]},
     {"backend": "XPU", "kernel_class": "XPUExperts", "needs": [
-      {"id": "sizes", "statement": "unknown", "effect": "error", "consequence": "unknown", "grounds": "unknown", "source": "none", "reference": ""}]}]}]})");
+      {"id": "sizes", "statement": "unknown", "effect": "error", "consequence": "unknown", "grounds": "assumed", "source": "none", "reference": ""}]}]}]})");
 }
 
 /// Scales 2^-2 and, from 1.5 on, 2^-1.
