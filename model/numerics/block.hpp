@@ -48,6 +48,7 @@ const BlockFormat& block_format_named(std::string_view name);
 struct QuantizedBlock {
   std::uint32_t scale;               ///< code in the block's scale format
   std::vector<std::uint32_t> codes;  ///< one element code each, unpacked
+  std::vector<Flags> flags;          ///< of each element's last step, the rounding of its scaled value into the element format
 };
 
 /// Which numbers of the whole tensor a recipe cannot do without.

@@ -112,8 +112,7 @@ void require_no_tensor_scale(const TensorScale& tensor, std::string_view block_f
   if (tensor.amax_bound) throw Error(ErrorCode::usage, name + " takes no bound on amax");
 }
 
-std::uint32_t encode_element(std::uint32_t x, std::uint32_t factor, const Format& format, const ElementStep& step) {
-  Flags flags;
+std::uint32_t encode_element(std::uint32_t x, std::uint32_t factor, const Format& format, const ElementStep& step, Flags& flags) {
   if (step.operation == ElementOperation::exact) return encode(exact_result(x, factor), format, step.encode, flags);
   std::uint32_t quotient = fp32_result(x, factor, step);
   const ZeroSign zeros = planted(Fault::element_keeps_zero_sign) ? ZeroSign::kept : step.zero_sign;
@@ -123,6 +122,11 @@ std::uint32_t encode_element(std::uint32_t x, std::uint32_t factor, const Format
   const std::uint32_t code = encode(decode(kF32, quotient), format, step.encode, flags);
   const bool negative_zero = zeros == ZeroSign::lost && decode(format, code).cls == ValueClass::zero;
   return negative_zero ? 0 : code;
+}
+
+std::uint32_t encode_element(std::uint32_t x, std::uint32_t factor, const Format& format, const ElementStep& step) {
+  Flags flags;
+  return encode_element(x, factor, format, step, flags);
 }
 
 }  // namespace mx

@@ -69,7 +69,8 @@ std::vector<std::uint32_t> widened(std::span<const std::uint32_t> x, const Forma
 /// Throws Error(usage) for any scale of the tensor or bound on amax: recipes whose blocks stand alone take none.
 void require_no_tensor_scale(const TensorScale& tensor, std::string_view block_format);
 
-/// Code of one fp32 element. `factor` is fp32 bits: positive or NaN.
+/// Code of one fp32 element, and what happened when the scaled value was rounded. `factor` is fp32 bits: positive or NaN.
+std::uint32_t encode_element(std::uint32_t x, std::uint32_t factor, const Format& format, const ElementStep& step, Flags& flags);
 std::uint32_t encode_element(std::uint32_t x, std::uint32_t factor, const Format& format, const ElementStep& step);
 
 /// The largest integer that is not above a finite fp32 number of magnitude below 2^24.

@@ -113,12 +113,12 @@ QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, 
   const Steps steps(how, source);
   const Format& element = *format.element;
   const Scale scale = scale_of(f32, to_f32(max_finite_code(element), element), how, tensor, steps);
-  QuantizedBlock block{scale.decode, {}};
+  QuantizedBlock block{scale.decode, {}, std::vector<Flags>(f32.size())};
   block.codes.reserve(f32.size());
   const bool divides = (how.scaling == Fp8Scaling::divide) != planted(Fault::fp8_divides_by_reciprocal);
-  for (std::uint32_t bits : f32) {
-    const std::uint32_t scaled = divides ? steps.div(bits, scale.operand) : steps.mul(bits, scale.operand);
-    block.codes.push_back(convert(scaled, kF32, element, how.element));
+  for (std::size_t i = 0; i < f32.size(); ++i) {
+    const std::uint32_t scaled = divides ? steps.div(f32[i], scale.operand) : steps.mul(f32[i], scale.operand);
+    block.codes.push_back(convert(scaled, kF32, element, how.element, block.flags[i]));
   }
   return block;
 }

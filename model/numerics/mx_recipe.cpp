@@ -146,13 +146,16 @@ QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, 
   const std::uint32_t amax = largest_magnitude(f32, how.scale.amax_nan);
   QuantizedBlock block;
   block.scale = scale_code(amax, *format.element, how.scale, source);
+  block.flags.resize(f32.size());
   if (block.scale == kScaleNan && how.elements->nan_block_code && !planted(Fault::block_forgets_nan_codes)) {
     block.codes.assign(f32.size(), *how.elements->nan_block_code);
+    for (std::size_t i = 0; i < f32.size(); ++i) block.flags[i] = {.invalid = true, .nan = f32::is_nan(f32[i])};
     return block;
   }
   const std::uint32_t factor = factor_of(block.scale, f32::is_nan(amax), *how.elements, source);
   block.codes.reserve(f32.size());
-  for (std::uint32_t bits : f32) block.codes.push_back(encode_element(bits, factor, *format.element, how.elements->step));
+  for (std::size_t i = 0; i < f32.size(); ++i)
+    block.codes.push_back(encode_element(f32[i], factor, *format.element, how.elements->step, block.flags[i]));
   return block;
 }
 

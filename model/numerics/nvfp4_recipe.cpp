@@ -126,10 +126,10 @@ std::uint32_t multiplier(std::uint32_t scale, const Nvfp4Recipe& how, const Tens
   return f32::less(how.largest_multiplier, result) ? how.largest_multiplier : result;
 }
 
-std::uint32_t element_code(std::uint32_t f32, std::uint32_t factor, const Nvfp4Recipe& how, const Steps& steps) {
+std::uint32_t element_code(std::uint32_t f32, std::uint32_t factor, const Nvfp4Recipe& how, const Steps& steps, Flags& flags) {
   std::uint32_t scaled = steps.mul(f32, factor);
   if (how.drops_zero_sign && is_zero(scaled)) scaled = 0;
-  return convert(scaled, kF32, kE2m1, how.element);
+  return convert(scaled, kF32, kE2m1, how.element, flags);
 }
 
 }  // namespace
@@ -155,7 +155,8 @@ QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, 
   if (planted(Fault::nvfp4_multiplier_inverted)) factor = f32::div(f32::kOne, factor);
   if (how.zero_block_multiplies_by_zero && is_zero(steps.operand(amax))) factor = 0;
   block.codes.reserve(f32.size());
-  for (std::uint32_t bits : f32) block.codes.push_back(element_code(bits, factor, how, steps));
+  block.flags.resize(f32.size());
+  for (std::size_t i = 0; i < f32.size(); ++i) block.codes.push_back(element_code(f32[i], factor, how, steps, block.flags[i]));
   return block;
 }
 

@@ -40,11 +40,14 @@ void translate(const std::exception_ptr& thrown, void*) {
 
 NB_MODULE(_core, module) {
   using namespace mx::python;
+  // What a caller keeps to the end of the interpreter is no leak.
+  nb::set_leak_warnings(false);
   module.doc() = "The C++ side of mxact: names, sizes and bits. Use the package mxact.";
   nb::register_exception_translator(translate);
   bind_audit(module);
   bind_blocks(module);
   bind_conversions(module);
+  bind_flags(module);
   bind_layers(module);
   bind_layouts(module);
   bind_products(module);

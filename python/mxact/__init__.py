@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError as _PackageNotFoundError
 from importlib.metadata import version as _version
 
 from mxact._blocks import Quantized, TensorScale, dequantize, quantize
-from mxact._conversions import convert
+from mxact._conversions import Flags, convert, convert_flags
 from mxact._error import Error
 from mxact._layers import Loss, Packed, pack, unpack
 from mxact._layouts import Layout, layout
@@ -26,6 +26,7 @@ except _PackageNotFoundError:  # run from a build folder
 
 __all__ = [
     "Error",
+    "Flags",
     "Layout",
     "Loss",
     "Packed",
@@ -36,6 +37,7 @@ __all__ = [
     "block_formats",
     "contracts",
     "convert",
+    "convert_flags",
     "dequantize",
     "dot",
     "engines",

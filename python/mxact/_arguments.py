@@ -9,8 +9,7 @@ import numpy as np
 
 from mxact import _core
 from mxact._error import Error
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from mxact._libraries import Array, is_tensor, of_tensor, require_host
 
 # Formats that NumPy or ml_dtypes have a dtype for; codes of all others are unsigned integers.
 _DTYPES: dict[str, np.dtype[Any]] = {
@@ -28,8 +27,13 @@ _DTYPES: dict[str, np.dtype[Any]] = {
 }
 _FORMATS = {dtype: name for name, dtype in _DTYPES.items()}
 _UNSIGNED: dict[int, np.dtype[Any]] = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32)}
-# Devices of DLPack whose memory this processor reads: the host's own, and pinned memory.
-_HOST = (1, 3, 11)
+
+
+def shown(value: object) -> str:
+    """A value in an error: a number or a short text as Python writes it, all else by its type."""
+    if isinstance(value, (bool, int, float, str, np.number, np.bool_)) and len(text := repr(value)) <= 80:
+        return text
+    return f"of type {type(value).__name__}"
 
 
 def word(name: str, value: object) -> str:
@@ -39,7 +43,7 @@ def word(name: str, value: object) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise Error(f"{name} is no UTF-8: {value!r}", place=name) from None
+        raise Error(f"{name} is no UTF-8: {value[:40]!r}", place=name) from None
     return value
 
 
@@ -49,7 +53,7 @@ def optional_word(name: str, value: object) -> str | None:
 
 def flag(name: str, value: object) -> bool:
     if not isinstance(value, (bool, np.bool_)):
-        raise Error(f"{name} is {value!r}, must be True or False", place=name)
+        raise Error(f"{name} is {shown(value)}, must be True or False", place=name)
     return bool(value)
 
 
@@ -58,13 +62,13 @@ def integer(name: str, value: object) -> int:
         number = int(value)
         if -(1 << 31) <= number < 1 << 31:
             return number
-    raise Error(f"{name} is {value!r}, must be a whole number of at most 31 bits", place=name)
+    raise Error(f"{name} is {shown(value)}, must be a whole number of at most 31 bits", place=name)
 
 
 def f32_bits(name: str, value: object) -> int:
     """fp32 bits of a number, the nearest where fp32 has it not."""
     if isinstance(value, (bool, str, bytes)):
-        raise Error(f"{name} is {value!r}, must be a number", place=name)
+        raise Error(f"{name} is {shown(value)}, must be a number", place=name)
     try:
         with np.errstate(over="ignore"):
             return int(np.float32(float(value)).view(np.uint32))  # type: ignore[arg-type]
@@ -81,28 +85,19 @@ def dtype_of(format_name: str) -> np.dtype[Any]:
 def array(name: str, value: object) -> Array:
     """A NumPy array of what has one, or shows its memory."""
     if not isinstance(value, np.ndarray):
-        _require_host(name, value)
         try:
+            if is_tensor(value):
+                return of_tensor(name, value)
+            require_host(name, value)
             value = np.asarray(value)
+        except Error:
+            raise
         except Exception as problem:  # noqa: BLE001  (another library's, of any kind)
             raise Error(f"{name} is of type {type(value).__name__}, which NumPy makes no array of: {problem}", place=name) from None
     if isinstance(value, np.ma.MaskedArray):
         raise Error(f"{name} is a masked array: fill what is masked", place=name)
     # A matrix, a view of records: their memory is that of an array.
     return np.asarray(value)
-
-
-def _require_host(name: str, value: object) -> None:
-    device = getattr(value, "__dlpack_device__", None)
-    if device is None:
-        return
-    try:
-        kind, number = device()
-        kind = int(kind)
-    except Exception as problem:  # noqa: BLE001  (likewise)
-        raise Error(f"{name} is of type {type(value).__name__}, which does not say where its memory is: {problem}", place=name) from None
-    if kind not in _HOST:
-        raise Error(f"{name} is in the memory of device {kind}:{number}: copy it to the host", place=name)
 
 
 def format_of(name: str, values: Array, source: object) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import Array, array, dtype_of, f32_bits, flat_bytes, format_of, integer, optional_word, word
+from mxact._arguments import Array, array, dtype_of, f32_bits, flag, flat_bytes, format_of, integer, optional_word, word
 from mxact._error import Error
+from mxact._libraries import like
 
 
 @dataclass(frozen=True)
@@ -28,15 +30,17 @@ class Quantized:
 
     codes: an element code each, shape of the tensor. scales: of each block, the same shape but the number of blocks along `axis` (and for square
     blocks along the axis before the last). tensor_scale: what was given. format, profile, source: what was asked, source being the tensor's format.
+    flags: where they were asked for, of each element, uint8: bits of mxact.Flags, of the rounding of the scaled element into the element format.
     """
 
-    codes: Array
-    scales: Array
+    codes: Any
+    scales: Any
     tensor_scale: TensorScale | None
     format: str
     profile: str
     source: str
     axis: int
+    flags: Any = None
 
 
 def _tensor_scale(value: object) -> TensorScale | None:
@@ -90,7 +94,7 @@ def _block_shape(x: str, shape: tuple[int, ...], format: str) -> tuple[int, ...]
     return leading + (blocks,)
 
 
-def quantize(x: object, format: str, profile: str = "ocp", axis: int = -1, tensor_scale: object = None, source: str | None = None) -> Quantized:
+def quantize(x: object, format: str, profile: str = "ocp", axis: int = -1, tensor_scale: object = None, source: str | None = None, flags: bool = False) -> Quantized:
     """A tensor quantized block by block, as an implementation does it.
 
     x: array of at least one axis; float32, float16 or bfloat16 (uint16 or uint32 bits with `source`). On the host; where it is C-contiguous and `axis`
@@ -98,7 +102,9 @@ def quantize(x: object, format: str, profile: str = "ocp", axis: int = -1, tenso
     length takes all of it.
     format: a name of mxact.block_formats(). profile: a name of mxact.profiles().
     tensor_scale: for recipes that take one, a TensorScale, or the one number that the recipe needs (fp32, rounded to nearest).
-    Returns Quantized: codes of x's shape and scales of the shape of blocks, each in its dtype of NumPy or ml_dtypes or as unsigned integers.
+    flags: also say what happened to each element; the model answers that, which takes the model's time.
+    Returns Quantized: codes of x's shape and scales of the shape of blocks, each in its dtype of NumPy or ml_dtypes or as unsigned integers; torch tensors
+    for a torch tensor.
     Raises mxact.Error: unknown names, another dtype, a length that is no multiple, a profile without such a recipe (the sentence names those that have
     one), a tensor scale that is missing or not taken, a recipe that gives scales alone.
     Source: the profile's recipe; `mxact formats --profile NAME` shows it.
@@ -112,21 +118,27 @@ def quantize(x: object, format: str, profile: str = "ocp", axis: int = -1, tenso
     moved = np.moveaxis(values, along, -1)
     codes = np.empty(moved.shape, dtype_of(element))
     scales = np.empty(_block_shape("x", moved.shape, name), dtype_of(scale))
-    _core.quantize(name, called, kind, prod(moved.shape[:-1]), moved.shape[-1], *_tensor_bits(tensor), flat_bytes(moved), _room(codes), _room(scales))
-    return Quantized(np.moveaxis(codes, -1, along), np.moveaxis(scales, -1, along), tensor, name, called, kind, along)
+    asked = name, called, kind, prod(moved.shape[:-1]), moved.shape[-1], *_tensor_bits(tensor), flat_bytes(moved)
+    _core.quantize(*asked, _room(codes), _room(scales))
+    raised = None
+    if flag("flags", flags):
+        raised = np.zeros(moved.shape, np.uint8)
+        _core.quantize_flags(*asked, _room(raised))
+        raised = like(x, np.moveaxis(raised, -1, along))
+    return Quantized(like(x, np.moveaxis(codes, -1, along)), like(x, np.moveaxis(scales, -1, along)), tensor, name, called, kind, along, raised)
 
 
 def _room(results: Array) -> Array:
     return results.reshape(-1).view(np.uint8)
 
 
-def dequantize(q: Quantized, to: str = "f32", profile: str | None = None, tensor_scale: TensorScale | None = None) -> Array:
+def dequantize(q: Quantized, to: str = "f32", profile: str | None = None, tensor_scale: TensorScale | None = None) -> Any:
     """The numbers of a quantized tensor.
 
     q: of quantize(), or made of codes and scales of one's own. to: "f32", "bf16" or "fp16".
     profile: whose dequantizer; without it that of q's profile, and where that has none the exact product of code and scale, rounded once (MX 1.0
     section 5.2; fp32 only then). tensor_scale: in the place of q's.
-    Returns an array of q's shape: float32, bfloat16 or float16.
+    Returns an array of q's shape: float32, bfloat16 or float16; a torch tensor where q's codes are one.
     Raises mxact.Error: unknown names, a profile without such a dequantizer (the sentence names those that have one), a tensor scale that the
     dequantizer does not take or lacks, codes and scales whose dtypes or shapes do not fit the format.
     Source: the profile's dequantizer; `mxact formats --profile NAME` shows it.
@@ -148,7 +160,7 @@ def dequantize(q: Quantized, to: str = "f32", profile: str | None = None, tensor
     bits = _tensor_bits(tensor)[:2]
     moved_scales = np.moveaxis(scales, along, -1)
     _core.dequantize(name, how, target, prod(moved.shape[:-1]), moved.shape[-1], *bits, flat_bytes(moved), flat_bytes(moved_scales), _room(results))
-    return np.moveaxis(results, -1, along)
+    return like(q.codes, np.moveaxis(results, -1, along))
 
 
 def _of_format(name: str, value: object, format: str) -> Array:

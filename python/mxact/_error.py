@@ -13,6 +13,8 @@ class Error(ValueError):
     """
 
     def __init__(self, message: str, code: str = "usage", place: str = "") -> None:
+        # One line, also where it quotes another library's.
+        message = message.replace("\r", " ").replace("\n", " ")
         super().__init__(message, code, place)
         self.message = message
         self.code = code

@@ -14,6 +14,7 @@ import numpy as np
 from mxact import _core
 from mxact._arguments import Array, array, flag, flat_bytes, integer, word
 from mxact._error import Error
+from mxact._libraries import like_any
 
 DTYPES = {"U8": np.dtype(np.uint8), "BF16": np.dtype(ml_dtypes.bfloat16), "F16": np.dtype(np.float16), "F32": np.dtype(np.float32)}
 Result = TypeVar("Result")
@@ -37,11 +38,11 @@ class Packed:
     `mxact layout where` takes them; unpack() goes by it.
     """
 
-    tensors: dict[str, Array]
+    tensors: dict[str, Any]
     losses: tuple[Loss, ...]
     spec: str
 
-    def __getitem__(self, name: str) -> Array:
+    def __getitem__(self, name: str) -> Any:
         return self.tensors[name]
 
 
@@ -109,7 +110,7 @@ def pack(
     the program's. format: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel, fp8_block or int4, needed where the backend converts several. order: "gpt_oss"
     (gate and up by turns) or "standard" (gate before up). parameters: the other choices of `mxact layout where`, with _ for -: padded="128x256",
     tp=2, not_gated=True, num_warps=4, ... A checkpoint says format, order, sizes and biases itself; with tp of it, `rank` says which part is packed.
-    Returns Packed. Raises mxact.Error: unknown names, sizes that the converter refuses (the sentence has the next that it takes), tensors that do not
+    Returns Packed, torch tensors for torch tensors. Raises mxact.Error: unknown names, sizes that the converter refuses (the sentence has the next that it takes), tensors that do not
     fit each other or are missing. Source: the backend's row; `mxact layout show` prints it.
     """
     if isinstance(source, (str, os.PathLike)):
@@ -123,7 +124,7 @@ def pack(
     sizes = _sizes({name: shape for name, (shape, _) in tensors.items()}, gated)
     fields = fields_of(sizes, {"engine": engine, "platform": platform, "format": format, "source_order": order, **parameters})
     spec, made, losses = plainly(_core.pack, word("backend", backend), fields, [(name, data) for name, (_, data) in tensors.items()])
-    return Packed(_arrays(made), tuple(Loss(*loss) for loss in losses), spec)
+    return Packed(like_any(source.values(), _arrays(made)), tuple(Loss(*loss) for loss in losses), spec)
 
 
 def _pack_checkpoint(path: str | os.PathLike[str], backend: str, layer: int | None, rank: int | None, choices: dict[str, object]) -> Packed:
@@ -155,7 +156,13 @@ def _arrays(made: list[Any]) -> dict[str, Array]:
     return {name: data.view(DTYPES[dtype]).reshape(shape) for name, dtype, shape, data in made}
 
 
-def unpack(packed: Packed, accept_losses: bool = False) -> dict[str, Array]:
+def _losses(given: object) -> tuple[Loss, ...]:
+    if isinstance(given, tuple) and all(isinstance(loss, Loss) for loss in given):
+        return given
+    raise Error("packed.losses is no tuple of Loss", place="packed")
+
+
+def unpack(packed: Packed, accept_losses: bool = False) -> dict[str, Any]:
     """The layer that was packed: pack()'s way back.
 
     packed: of pack(), or with other arrays of the same sizes in its `tensors`. accept_losses: restore what is left where the conversion lost something:
@@ -165,6 +172,9 @@ def unpack(packed: Packed, accept_losses: bool = False) -> dict[str, Array]:
     """
     if not isinstance(packed, Packed):
         raise Error(f"packed is of type {type(packed).__name__}, must be Packed", place="packed")
+    if not isinstance(packed.tensors, Mapping):
+        raise Error(f"packed.tensors is of type {type(packed.tensors).__name__}, must be a mapping of names to arrays", place="packed")
     tensors = [(word("packed", name), bytes_of(str(name), value)[1]) for name, value in packed.tensors.items()]
-    losses = [(loss.tensor, loss.what, loss.units) for loss in packed.losses]
-    return _arrays(plainly(_core.unpack, word("packed.spec", packed.spec), tensors, losses, flag("accept_losses", accept_losses)))
+    losses = [(word("loss.tensor", loss.tensor), word("loss.what", loss.what), integer("loss.units", loss.units)) for loss in _losses(packed.losses)]
+    restored = _arrays(plainly(_core.unpack, word("packed.spec", packed.spec), tensors, losses, flag("accept_losses", accept_losses)))
+    return like_any(packed.tensors.values(), restored)

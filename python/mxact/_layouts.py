@@ -11,6 +11,7 @@ from mxact import _core
 from mxact._arguments import Array, array, word
 from mxact._error import Error
 from mxact._layers import bytes_of, plainly, text_of
+from mxact._libraries import like
 
 _UNSIGNED: dict[int, np.dtype[Any]] = {8: np.dtype(np.uint8), 16: np.dtype(np.uint16), 32: np.dtype(np.uint32)}
 PADDING = {-1: "zero", -2: "unwritten", -3: "neutral"}
@@ -74,9 +75,11 @@ class Layout:
 
     def content(self, address: int) -> str:
         """What lies at an address, in words: "E=0 half=up I=3 K=17" or "padding, zero"."""
-        return self._handle.content(int(_indexes("address", address).reshape(())))
+        if _indexes("address", address).ndim:
+            raise Error("address is an array, must be one number", place="address")
+        return self._handle.content(int(address))
 
-    def apply(self, tensor: object) -> Array:
+    def apply(self, tensor: object) -> Any:
         """The memory of a tensor.
 
         tensor: an array on the host whose bytes are those of the checkpoint: row-major, elements of 4 bits two in a byte, the even one low (or one in
@@ -84,9 +87,9 @@ class Layout:
         Returns the memory in ascending addresses, an array of one axis: unsigned integers of the unit's width, uint8 for other widths; 0 where nothing is
         written. Raises mxact.Error: another number of bytes, a value that the converter refuses.
         """
-        return self._typed(plainly(self._handle.apply, bytes_of("tensor", tensor)[1]), self._handle.memory_bits())
+        return like(tensor, self._typed(plainly(self._handle.apply, bytes_of("tensor", tensor)[1]), self._handle.memory_bits()))
 
-    def restore(self, memory: object) -> Array:
+    def restore(self, memory: object) -> Any:
         """The tensor whose memory it is: apply()'s way back.
 
         memory: an array on the host, its bytes in ascending addresses. Elements that the layout drops become 0; of values that the cast makes equal the
@@ -98,8 +101,8 @@ class Layout:
         shape = [extent for _, extent in axes]
         values = self._typed(plainly(self._handle.restore, bytes_of("memory", memory)[1]), bits)
         if bits == 4 and shape[-1] % 2 == 0:
-            return values.reshape([*shape[:-1], shape[-1] // 2])
-        return values.reshape(shape) if bits in _UNSIGNED else values
+            return like(memory, values.reshape([*shape[:-1], shape[-1] // 2]))
+        return like(memory, values.reshape(shape) if bits in _UNSIGNED else values)
 
     @staticmethod
     def _typed(data: Any, bits: int) -> Array:

@@ -82,7 +82,7 @@ QuantizedMatrix quantize_matrix(std::span<const std::uint32_t> values, const Qua
     if (gives_codes(how)) {
       matrix.blocks.push_back(quantize_block(part, *request.source, how, request.tensor));
     } else {
-      matrix.blocks.push_back({block_scale(part, *request.source, how, request.tensor), {}});
+      matrix.blocks.push_back({block_scale(part, *request.source, how, request.tensor), {}, {}});
     }
     dequantize_block(matrix.blocks.back(), request, matrix);
   }

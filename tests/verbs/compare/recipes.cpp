@@ -54,7 +54,7 @@ std::uint64_t differing_one_by_one(const mx::golden::RecipeSide& first, const mx
   const auto made = [&](const mx::golden::RecipeSide& side, std::uint32_t x) {
     const mx::Recipe pair{&format, side.recipe->how, side.recipe->source};
     const std::array<std::uint32_t, 2> block{x, rest};
-    if (scales_alone) return mx::QuantizedBlock{mx::block_scale(block, mx::kBf16, pair, side.tensor), {}};
+    if (scales_alone) return mx::QuantizedBlock{mx::block_scale(block, mx::kBf16, pair, side.tensor), {}, {}};
     return mx::quantize_block(block, mx::kBf16, pair, side.tensor);
   };
   std::uint64_t differing = 0;
