@@ -232,7 +232,7 @@ void sync_directory(const std::filesystem::path& directory) {
 
 NewFile::NewFile(const std::filesystem::path& path, bool force) : path_(path), temporary_(temporary_beside(path)), descriptor_(-1), force_(force) {
   check_target(path, force);
-  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ < 0) throw Error(ErrorCode::resource, "cannot create a file in this directory: " + system_text(errno), path.string());
 }
 
@@ -259,8 +259,25 @@ void NewFile::write_at(std::uint64_t offset, std::span<const std::uint8_t> bytes
   begin_writing_back(descriptor_, offset, bytes.size());
 }
 
-void NewFile::commit() {
+void NewFile::read_at(std::uint64_t offset, std::span<std::uint8_t> out) const {
+  for (std::size_t done = 0; done < out.size();) {
+    const std::uint64_t at = offset + done;
+    const ssize_t count = ::pread(descriptor_, out.data() + done, std::min(kChunk, out.size() - done), static_cast<off_t>(at));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      throw Error(ErrorCode::resource, fmt::format("cannot read byte {} again: {}", at, count < 0 ? system_text(errno) : "it is not there"),
+                  path_.string());
+    }
+    done += static_cast<std::size_t>(count);
+  }
+}
+
+void NewFile::sync() {
   if (::fsync(descriptor_) != 0) throw Error(ErrorCode::resource, "cannot be synced: " + system_text(errno), path_.string());
+}
+
+void NewFile::commit() {
+  sync();
   if (::close(std::exchange(descriptor_, -1)) != 0) throw Error(ErrorCode::resource, "cannot be closed: " + system_text(errno), path_.string());
   const int error = rename_into_place(temporary_, path_, force_);
   if (error == EEXIST) throw Error(ErrorCode::input, "appeared while it was being written, and is not overwritten without force", path_.string());

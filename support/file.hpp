@@ -73,6 +73,10 @@ class NewFile {
   NewFile& operator=(NewFile&&) = delete;
 
   void write_at(std::uint64_t offset, std::span<const std::uint8_t> bytes);
+  /// What was written, again.
+  void read_at(std::uint64_t offset, std::span<std::uint8_t> out) const;
+  /// Waits until everything that was written is on the disk.
+  void sync();
   /// Syncs, renames and syncs the directory. To be called once.
   void commit();
 

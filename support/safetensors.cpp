@@ -25,6 +25,8 @@ constexpr std::array<Dtype, 22> kDtypes{{
 
 /// Of what is written at once: it is digested, copied by the system and on its way to the disk while it is still in the processor's cache.
 constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
+/// Of a file that is read again from memory: within a core's cache.
+constexpr std::uint64_t kReread = std::uint64_t{1} << 19;
 
 constexpr std::string_view kMetadataKey = "__metadata__";
 constexpr std::uint64_t kPrefixBytes = 8;
@@ -309,10 +311,11 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path, std::spa
                                      const std::map<std::string, std::string>& metadata, bool force)
     : path_(path), file_(path, force), missing_(entries.size()) {
   const std::vector<std::uint8_t> header = safetensors_header(entries, metadata);
-  std::uint64_t offset = header.size();
+  header_size_ = header.size();
+  std::uint64_t offset = header_size_;
   for (const TensorEntry& entry : entries) {
     const std::uint64_t size = bytes_of(entry);
-    slots_.emplace(entry.name, Slot{offset, size, false});
+    slots_.emplace(entry.name, Slot{offset, size, 0, false});
     offset += size;
   }
   size_ = offset;
@@ -327,42 +330,78 @@ void SafetensorsWriter::write(std::uint64_t offset, std::span<const std::uint8_t
   file_.write_at(offset, bytes);
 }
 
-std::string SafetensorsWriter::digest() const {
-  if (digested_ != size_) throw Error(ErrorCode::usage, "was not written from beginning to end", path_.string());
-  return digest_.text();
+void SafetensorsWriter::set_metadata(std::span<const TensorEntry> entries, const std::map<std::string, std::string>& metadata) {
+  const std::vector<std::uint8_t> header = safetensors_header(entries, metadata);
+  if (header.size() != header_size_) {
+    throw Error(ErrorCode::usage, fmt::format("the header would have {} bytes, not {}", header.size(), header_size_), path_.string());
+  }
+  digested_ = 0;
+  digest_ = DigestStream();
+  write(0, header);
 }
 
-SafetensorsWriter::Slot& SafetensorsWriter::take_slot(std::string_view name, std::uint64_t size) {
+std::string SafetensorsWriter::digest(const StopPoint& stop) const {
+  if (!is_whole()) throw Error(ErrorCode::usage, "has not been written whole", path_.string());
+  if (digested_ == size_) return digest_.text();
+  DigestStream digest;
+  std::vector<std::uint8_t> piece(static_cast<std::size_t>(std::min(kReread, size_)));
+  for (std::uint64_t done = 0; done < size_; done += piece.size()) {
+    stop.check();
+    piece.resize(static_cast<std::size_t>(std::min(kReread, size_ - done)));
+    file_.read_at(done, piece);
+    digest.add(piece);
+  }
+  return digest.text();
+}
+
+/// A tensor that is not whole, with room for so many bytes more.
+SafetensorsWriter::Slot& SafetensorsWriter::open_slot(std::string_view name, std::uint64_t more) {
   const std::string where = fmt::format("{}: tensor {}", path_.string(), in_quotes(name));
   const auto found = slots_.find(name);
   if (found == slots_.end()) throw Error(ErrorCode::usage, "is not in the header", where);
   Slot& slot = found->second;
   if (slot.written) throw Error(ErrorCode::usage, "is written a second time", where);
-  if (slot.size != size) throw Error(ErrorCode::usage, fmt::format("has {} bytes where the header says {}", size, slot.size), where);
+  if (more > slot.size - slot.come) {
+    throw Error(ErrorCode::usage, fmt::format("has {} bytes where the header says {}", slot.come + more, slot.size), where);
+  }
   return slot;
 }
 
-void SafetensorsWriter::put(std::string_view name, std::span<const std::uint8_t> bytes, const StopPoint& stop) {
-  Slot& slot = take_slot(name, bytes.size());
-  for (std::uint64_t done = 0; done < slot.size; done += kPiece) {
-    stop.check();
-    write(slot.offset + done, bytes.subspan(done, std::min(kPiece, slot.size - done)));
-  }
+/// A tensor of which nothing has come.
+SafetensorsWriter::Slot& SafetensorsWriter::take_slot(std::string_view name, std::uint64_t size) {
+  Slot& slot = open_slot(name, size);
+  if (slot.size == size && slot.come == 0) return slot;
+  throw Error(ErrorCode::usage, fmt::format("has {} bytes where the header says {}", size, slot.size - slot.come),
+              fmt::format("{}: tensor {}", path_.string(), in_quotes(name)));
+}
+
+void SafetensorsWriter::add(Slot& slot, std::span<const std::uint8_t> bytes) {
+  write(slot.offset + slot.come, bytes);
+  slot.come += bytes.size();
+  if (slot.come < slot.size) return;
   slot.written = true;
   --missing_;
+}
+
+void SafetensorsWriter::append(std::string_view name, std::span<const std::uint8_t> bytes) { add(open_slot(name, bytes.size()), bytes); }
+
+void SafetensorsWriter::put(std::string_view name, std::span<const std::uint8_t> bytes, const StopPoint& stop) {
+  Slot& slot = take_slot(name, bytes.size());
+  do {
+    stop.check();
+    add(slot, bytes.subspan(slot.come, std::min(kPiece, slot.size - slot.come)));
+  } while (!slot.written);
 }
 
 void SafetensorsWriter::copy(std::string_view name, const SafetensorsFile& from, const TensorView& view, const StopPoint& stop) {
   Slot& slot = take_slot(name, view.bytes.size());
-  std::vector<std::uint8_t> piece(static_cast<std::size_t>(std::min(kPiece, slot.size)));
-  for (std::uint64_t done = 0; done < slot.size; done += piece.size()) {
+  std::vector<std::uint8_t> piece;
+  do {
     stop.check();
-    piece.resize(static_cast<std::size_t>(std::min(kPiece, slot.size - done)));
-    from.read(view, done, piece);
-    write(slot.offset + done, piece);
-  }
-  slot.written = true;
-  --missing_;
+    piece.resize(static_cast<std::size_t>(std::min(kPiece, slot.size - slot.come)));
+    from.read(view, slot.come, piece);
+    add(slot, piece);
+  } while (!slot.written);
 }
 
 void SafetensorsWriter::commit() {

@@ -104,8 +104,15 @@ class SafetensorsWriter {
   void put(std::string_view name, std::span<const std::uint8_t> bytes, const StopPoint& stop = StopPoint());
   /// The same from a tensor of a file, piece by piece; throws as SafetensorsFile::read does too.
   void copy(std::string_view name, const SafetensorsFile& from, const TensorView& view, const StopPoint& stop = StopPoint());
-  /// Digest of the file, whose tensors came in the order of the header. Throws Error(usage) when they did not, or have not all come.
-  std::string digest() const;
+  /// The next bytes of a tensor that comes in parts, one behind the other. Throws as put does.
+  void append(std::string_view name, std::span<const std::uint8_t> bytes);
+  /// Other metadata in the place of those that were given, in a header of the same length: for what the tensors had to be known for. Throws
+  /// Error(usage) when the length is another one.
+  void set_metadata(std::span<const TensorEntry> entries, const std::map<std::string, std::string>& metadata);
+  /// Digest of the file; what did not come from beginning to end is read again. Throws Error(usage) when a tensor has not come; Stopped.
+  std::string digest(const StopPoint& stop = StopPoint()) const;
+  /// As NewFile::sync.
+  void sync() { file_.sync(); }
   /// Bytes of the file.
   std::uint64_t size() const { return size_; }
   /// Whether every tensor has come.
@@ -117,9 +124,12 @@ class SafetensorsWriter {
   struct Slot {
     std::uint64_t offset;
     std::uint64_t size;
+    std::uint64_t come;  ///< bytes of it
     bool written;
   };
+  Slot& open_slot(std::string_view name, std::uint64_t more);
   Slot& take_slot(std::string_view name, std::uint64_t size);
+  void add(Slot& slot, std::span<const std::uint8_t> bytes);
   void write(std::uint64_t offset, std::span<const std::uint8_t> bytes);
 
   std::filesystem::path path_;
@@ -127,6 +137,7 @@ class SafetensorsWriter {
   NewFile file_;
   DigestStream digest_;
   std::uint64_t digested_ = 0;  ///< bytes from the beginning
+  std::uint64_t header_size_ = 0;
   std::uint64_t size_ = 0;
   std::size_t missing_;  ///< tensors that have not come
 };

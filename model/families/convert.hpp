@@ -1,7 +1,9 @@
 #pragma once
 // A layer into a family's memory and back.
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +25,32 @@ struct PackedLayer {
   void require(std::string_view wanted) const;
 };
 
+/// What a conversion looks at before the tensors.
+struct LayerOutline {
+  Sizes sizes;
+  Form form;
+  std::array<bool, kRoleCount> present{};  ///< indexed by Role
+  int largest_scale_byte = 0;              ///< of first scales of 8 bits; 0 where there are none
+};
+/// The largest byte of a tensor that counts as a scale byte, or of a part of it; 0 for every other tensor.
+int largest_scale_byte(Role role, const Form& form, std::span<const std::uint8_t> bytes);
+
+/// The setting that a layer is converted in: sizes, form, has_bias and the largest scale byte are the layer's. Throws as convert does for whatever an
+/// outline tells.
+Setting setting_for(const LayerOutline& layer, const BackendLayout& backend, Setting setting);
+
+/// Units of a tensor that placing it loses.
+struct LostUnits {
+  std::int64_t cast = 0;  ///< become what other units become
+  std::int64_t cut = 0;   ///< have no place
+};
+/// Of a tensor that a checkpoint holds as `source`, or of a part of it that `plan` places.
+LostUnits lost_units(const TensorPlan& plan, std::span<const std::uint8_t> source);
+/// Whether a plan can lose anything, whatever the tensor holds.
+bool may_lose(const TensorPlan& plan);
+/// Adds a tensor's losses to its layer's.
+void note_lost(Role role, const TensorPlan& plan, const LostUnits& lost, std::vector<Loss>& losses);
+
 /// Checkpoint form -> backend form. `setting`'s sizes, form and has_bias are taken from the layer. Throws Error(usage) when the backend refuses the
 /// setting or the form, Error(input) when a tensor's bytes do not fit the sizes or a tensor is missing. Absent biases stay absent.
 PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, Setting setting, const Mover& mover = kMoveByUnits);
@@ -36,6 +64,10 @@ enum class OnLoss {
   refuse,  ///< Error(usage) naming the first loss
   mark,    ///< units cut off become 0, of units that cannot be told apart the smallest is taken; PackedLayer::losses says which
 };
+
+/// Throws as restore does for whatever it refuses before it looks at bytes: losses, values that are not determined, tensors of other sizes or
+/// missing.
+void check_restorable(const PackedLayer& packed, OnLoss on_loss);
 
 /// Backend form -> checkpoint form. Throws Error(input) when a tensor's bytes do not fit its layout or hold what no conversion makes, Error(usage)
 /// as `on_loss` says and always when the values are not determined at all. Memory as for convert.

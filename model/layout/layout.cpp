@@ -57,6 +57,26 @@ std::string shape_text(const std::vector<Axis>& axes) {
 
 std::size_t index_of(int axis) { return static_cast<std::size_t>(axis); }
 
+/// Whether the first axis is the same one behind a step.
+bool leaves_first_axis(const Step& step) {
+  return std::visit(
+      [](const auto& s) {
+        using Kind = std::decay_t<decltype(s)>;
+        if constexpr (std::is_same_v<Kind, Permute>) {
+          return s.order.front() == 0;
+        } else if constexpr (std::is_same_v<Kind, Split>) {
+          return s.axis != 0 || s.inner == 1;
+        } else if constexpr (std::is_same_v<Kind, Merge>) {
+          return s.axis != 0 || s.count == 1;
+        } else if constexpr (std::is_same_v<Kind, Explode> || std::is_same_v<Kind, Pack>) {
+          return true;
+        } else {
+          return s.axis != 0;
+        }
+      },
+      step);
+}
+
 }  // namespace
 
 Layout::Layout(std::vector<Axis> logical, int unit_bits)
@@ -271,6 +291,19 @@ bool Layout::is_padding(std::int64_t address) const { return !inverse(address).c
 
 bool Layout::repeats() const {
   return std::any_of(steps_.begin(), steps_.end(), [](const Step& step) { return std::holds_alternative<Repeat>(step); });
+}
+
+std::optional<Layout> Layout::part_of_stack(std::int64_t length) const {
+  const std::int64_t whole = logical_.front().extent;
+  if (length < 1 || whole % length != 0)
+    refuse("a part of " + std::to_string(length) + " does not divide axis " + logical_.front().name + " of " + std::to_string(whole));
+  if (!std::ranges::all_of(steps_, leaves_first_axis)) return std::nullopt;
+  Layout part = *this;
+  part.logical_.front().extent = length;
+  part.view_.front().extent = length;
+  for (std::vector<Axis>& view : part.views_) view.front().extent = length;
+  if (part.cosize() * grain_bits_ % 8 != 0) return std::nullopt;
+  return part;
 }
 
 std::string Layout::describe() const {

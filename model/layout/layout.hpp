@@ -74,6 +74,10 @@ class Layout {
   /// Digit normal form, digits sorted by stride; none when a step carries (a pad in mid-chain, a split across a digit) or is a Table or Slice.
   std::optional<std::vector<Digit>> digits() const;
 
+  /// The layout of the first `length` indices of the first axis where memory is a stack of such parts, each of whole bytes: no step acts on that
+  /// axis, which stays the slowest one. None where a step may; throws Error(usage) unless the length divides the axis.
+  std::optional<Layout> part_of_stack(std::int64_t length) const;
+
   /// The program as text, one step a line.
   std::string describe() const;
 

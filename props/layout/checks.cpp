@@ -26,6 +26,24 @@ std::int64_t row_major(const Coord& coord, const std::vector<Axis>& axes) {
   return index;
 }
 
+/// Where memory is said to be a stack of parts along the first axis, each part lies as it lies alone, and the next one begins behind it.
+void check_stack(const Layout& layout, const std::vector<std::int64_t>& gather) {
+  const std::int64_t extent = layout.logical().front().extent;
+  for (std::int64_t length = 1; length <= extent; ++length) {
+    if (extent % length != 0) continue;
+    const std::optional<Layout> part = layout.part_of_stack(length);
+    if (!part) continue;
+    const std::vector<std::int64_t> alone = part->gather();
+    RC_ASSERT(alone.size() * static_cast<std::size_t>(extent / length) == gather.size());
+    RC_ASSERT(part->cosize() * part->grain_bits() == 8 * part->bytes());
+    for (std::size_t a = 0; a < gather.size(); ++a) {
+      const std::int64_t entry = alone[a % alone.size()];
+      const std::int64_t expected = entry < 0 ? entry : entry + static_cast<std::int64_t>(a / alone.size()) * part->size();
+      if (gather[a] != expected) RC_FAIL("a part of " + std::to_string(length) + " lies alone in another way, seen at " + std::to_string(a));
+    }
+  }
+}
+
 }  // namespace
 
 Coord coord_of(std::int64_t index, const std::vector<Axis>& axes) {
@@ -76,6 +94,7 @@ void check_addresses(const Layout& layout) {
     if (first[static_cast<std::size_t>(i)] >= 0) continue;
     if (layout.at(coord_of(i, layout.logical())).has_value()) RC_FAIL("element " + std::to_string(i) + " has an address that does not hold it");
   }
+  check_stack(layout, gather);
 }
 
 void check_digits(const Layout& layout) {

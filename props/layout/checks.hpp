@@ -11,7 +11,7 @@
 namespace mx::props {
 
 /// The four descriptions of one layout say the same; every address holds one element or padding, every element not sliced away has one address, of
-/// repeated ones the first. Fails the running property otherwise.
+/// repeated ones the first; a stack is made of parts that lie as they lie alone. Fails the running property otherwise.
 void check_addresses(const layout::Layout& layout);
 /// Where the layout has digits: they are a bijection and compute the addresses that the interpreter does.
 void check_digits(const layout::Layout& layout);

@@ -133,6 +133,7 @@ std::string Checkpoint::form() const { return std::string(impl_->found.form->tit
 const SourceForm& Checkpoint::source_form() const { return *impl_->found.form; }
 int Checkpoint::layer_count() const { return static_cast<int>(impl_->found.layers.size()); }
 int Checkpoint::layer_index(int layer) const { return impl_->at(layer).first; }
+std::string Checkpoint::layer_prefix(int layer) const { return impl_->at(layer).second.prefix; }
 layout::Sizes Checkpoint::sizes(int layer) const { return impl_->at(layer).second.sizes; }
 bool Checkpoint::has_bias() const { return impl_->found.has(Piece::bias); }
 
@@ -179,21 +180,31 @@ std::vector<std::filesystem::path> Checkpoint::files() const {
   return paths;
 }
 
-MoeLayer Checkpoint::layer(int layer, const StopPoint& stop) const {
+MoeLayer Checkpoint::numbers(int layer) const {
   const auto& [index, found] = impl_->at(layer);
   MoeLayer result{found.prefix, index, {found.sizes, impl_->found.form->form, {}}, {}};
   NumberReader numbers(result, *impl_->found.form);
   const std::vector<ExpertTensor> tensors = expert_tensors(layer);
-  std::vector<TensorRead> reads;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const ExpertTensor& tensor = tensors[i];
+    if (!tensor.stays) continue;
+    std::vector<std::uint8_t>& role = result.experts[tensor.role];
+    if (role.empty()) role.resize(static_cast<std::size_t>(impl_->role_bytes(tensor.role, found.sizes)));
+    numbers.read(found.experts[i], tensor);
+  }
+  return result;
+}
+
+MoeLayer Checkpoint::layer(int layer, const StopPoint& stop) const {
+  MoeLayer result = numbers(layer);
+  const FoundLayer& found = impl_->at(layer).second;
+  const std::vector<ExpertTensor> tensors = expert_tensors(layer);
+  std::vector<TensorRead> reads;
+  for (const ExpertTensor& tensor : tensors) {
+    if (tensor.stays) continue;
     std::vector<std::uint8_t>& role = result.experts[tensor.role];
     if (role.empty()) role = kernels::zeros(static_cast<std::size_t>(impl_->role_bytes(tensor.role, found.sizes)));
-    if (tensor.stays) {
-      numbers.read(found.experts[i], tensor);
-    } else {
-      reads.push_back({{tensor.at.file, tensor.at.view}, std::span(role).subspan(tensor.offset, tensor.at.view->bytes.size())});
-    }
+    reads.push_back({{tensor.at.file, tensor.at.view}, std::span(role).subspan(tensor.offset, tensor.at.view->bytes.size())});
   }
   read_tensors(reads, stop);
   if (found.router_weight != nullptr) {

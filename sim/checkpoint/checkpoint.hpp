@@ -63,8 +63,9 @@ class Checkpoint {
   std::uint64_t bytes() const;  ///< of the expert tensors
   std::vector<std::filesystem::path> files() const;
   /// The number in the layer's tensor names. Layers are counted from 0; a single shard may begin with a later one.
-  /// This and the next two throw Error(usage) when `layer` is not below layer_count().
+  /// This and the next three throw Error(usage) when `layer` is not below layer_count().
   int layer_index(int layer) const;
+  std::string layer_prefix(int layer) const;
   /// Whether the layers carry expert biases.
   bool has_bias() const;
   /// Sizes of a layer without reading it; `group` is the format's.
@@ -72,6 +73,8 @@ class Checkpoint {
   /// Throws Error(input) when a file changed since it was opened, Error(unsupported) when gate and up of an FP8 expert have different scales: the
   /// engine quantizes them again with the larger; Stopped when that is asked for.
   MoeLayer layer(int layer, const StopPoint& stop = StopPoint()) const;
+  /// The layer without its tensors: of `experts` what is one number of each expert, no router. Same errors.
+  MoeLayer numbers(int layer) const;
   /// The expert tensors that layer() reads, in the order of the roles; same errors.
   std::vector<ExpertTensor> expert_tensors(int layer) const;
   /// The weight files with all their tensors.

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
-#include "kernels/relayout/mover.hpp"
 #include "model/error.hpp"
 #include "sim/checkpoint/kernel_platforms.hpp"
+#include "sim/checkpoint/layer_packer.hpp"
 #include "sim/checkpoint/shard.hpp"
 #include "sim/checkpoint/staging.hpp"
 #include "sim/rounding.hpp"
@@ -24,6 +25,9 @@ using Metadata = std::map<std::string, std::string>;
 
 /// What a reader takes as one metadata string.
 constexpr std::size_t kLongestTags = std::size_t{1} << 19;
+
+/// What is digested and written before the next piece is looked at: it fits into a core's cache.
+constexpr std::size_t kPiece = std::size_t{1} << 19;
 
 std::string layer_file(int layer) { return fmt::format("mxact-layer-{:05}.safetensors", layer); }
 
@@ -135,23 +139,24 @@ std::uint64_t ConversionJob::total_bytes() const {
   return total;
 }
 
-PreparedUnit ConversionJob::prepare(int unit) const {
+WrittenUnit ConversionJob::write(int unit, const std::filesystem::path& directory, bool force) const {
   stop_.check();
   const Unit& of = units_.at(static_cast<std::size_t>(unit));
-  PreparedUnit prepared{unit, {}, {}, {}, {}};
-  prepared.result.file = file_of(unit);
-  of.file == nullptr ? prepare_layer(of.layer, prepared) : prepare_shard(*of.file, prepared);
+  const std::filesystem::path path = directory / file_of(unit);
+  WrittenUnit written = of.file == nullptr ? write_layer(of.layer, path, force) : write_shard(*of.file, path, force);
   stop_.check();
-  return prepared;
+  return written;
 }
 
-void ConversionJob::prepare_layer(int layer, PreparedUnit& prepared) const {
-  MoeLayer canonical = checkpoint_.layer(layer, stop_);
-  stop_.check();
-  LayerTags tags{backend(), canonical.prefix, canonical.index, options_.rank, {}, {}, {}, {}};
-  UnitResult& result = prepared.result;
+WrittenUnit ConversionJob::write_layer(int layer, const std::filesystem::path& path, bool force) const {
+  LayerPacker packer(checkpoint_, layer, {options_.rank, setting_.tp_size}, *backend_, setting_, options_.by, stop_);
+  const PackedLayer& packed = packer.packed();
+  LayerTags tags{backend(), checkpoint_.layer_prefix(layer), checkpoint_.layer_index(layer), options_.rank, packed.setting, {}, {}, packed.losses};
+  UnitResult result;
+  result.file = path.filename().string();
   result.layers = 1;
-  result.up_scales_dropped = canonical.up_scales_dropped;
+  result.up_scales_dropped = packer.up_scales_dropped();
+  result.largest_scale_byte = packed.setting.marlin.largest_scale_byte;
   for (const ExpertTensor& tensor : checkpoint_.expert_tensors(layer)) {
     const TensorView& view = *tensor.at.view;
     result.bytes_in += view.bytes.size();
@@ -162,56 +167,62 @@ void ConversionJob::prepare_layer(int layer, PreparedUnit& prepared) const {
                            {std::string(tensor.name), std::string(view.dtype->name), view.shape},
                            shard_name(*tensor.at.file)});
   }
-  if (setting_.tp_size > 1) canonical.experts = shard(canonical.experts, options_.rank, setting_.tp_size, mover_of(options_.by));
-  PackedLayer packed = layout::convert(std::move(canonical.experts), *backend_, setting_, mover_of(options_.by));
-  tags.setting = packed.setting;
-  tags.losses = packed.losses;
-  result.largest_scale_byte = packed.setting.marlin.largest_scale_byte;
+  std::vector<TensorEntry> entries;
+  std::vector<DigestStream> digests(packed.tensors.size());
   for (const PackedTensor& tensor : packed.tensors) {
-    stop_.check();
-    prepared.entries.push_back(packed_entry(tags.prefix, tensor));
-    tags.tensors.push_back({tensor.role, prepared.entries.back().name, tensor.layout.logical(), program_digest(tensor.layout),
-                            std::string(tensor.cast->name), digest_of(tensor.bytes)});
+    entries.push_back(packed_entry(tags.prefix, tensor));
+    const std::uint64_t bytes = sim::bytes_of(entries.back());
+    result.tensors.emplace(entries.back().name, bytes);
+    result.bytes_out += bytes;
+    // A digest of nothing keeps the place of the tensor's, which is as long.
+    tags.tensors.push_back({tensor.role, entries.back().name, tensor.layout.logical(), program_digest(tensor.layout), std::string(tensor.cast->name),
+                            digests.front().text()});
   }
-  for (layout::Loss& loss : packed.losses) result.losses.push_back({tags.layer, std::move(loss)});
-  prepared.metadata = with_tags({{"format", "pt"}}, kLayerTagsKey, text_of(tags), result.file);
-  prepared.tensors = std::move(packed.tensors);
+  for (const layout::Loss& loss : packed.losses) result.losses.push_back({tags.layer, loss});
+  const auto metadata = [&] { return with_tags({{"format", "pt"}}, kLayerTagsKey, text_of(tags), result.file); };
+  SafetensorsWriter writer(path, entries, metadata(), force);
+  packer.run([&](std::size_t tensor, std::span<const std::uint8_t> bytes) {
+    for (std::size_t begin = 0; begin < bytes.size(); begin += kPiece) {
+      stop_.check();
+      const std::span<const std::uint8_t> piece = bytes.subspan(begin, std::min(kPiece, bytes.size() - begin));
+      digests[tensor].add(piece);
+      writer.append(entries[tensor].name, piece);
+    }
+  });
+  for (std::size_t i = 0; i < digests.size(); ++i) tags.tensors[i].content = digests[i].text();
+  writer.set_metadata(entries, metadata());
+  result.size = writer.size();
+  return {std::move(result), std::move(writer)};
 }
 
 /// Everything of a shard but the experts, in its order.
-void ConversionJob::prepare_shard(const SafetensorsFile& file, PreparedUnit& prepared) const {
-  std::vector<std::string> order;
-  for (const std::string& name : names_in_order(file)) {
+WrittenUnit ConversionJob::write_shard(const SafetensorsFile& file, const std::filesystem::path& path, bool force) const {
+  std::vector<TensorEntry> entries;
+  const std::vector<std::string> order = names_in_order(file);
+  for (const std::string& name : order) {
     const TensorView& view = *file.find(name);
-    order.push_back(name);
-    if (!moved_.contains(name)) prepared.entries.push_back({name, std::string(view.dtype->name), view.shape});
+    if (!moved_.contains(name)) entries.push_back({name, std::string(view.dtype->name), view.shape});
   }
-  prepared.metadata = with_tags(file.metadata(), kShardTagsKey, shard_tags_text(order), file.path().string());
+  UnitResult result;
+  result.file = path.filename().string();
+  result.other_tensors = static_cast<std::int64_t>(entries.size());
+  SafetensorsWriter writer(path, entries, with_tags(file.metadata(), kShardTagsKey, shard_tags_text(order), file.path().string()), force);
+  for (const TensorEntry& entry : entries) {
+    const TensorView& view = *file.find(entry.name);
+    writer.copy(entry.name, file, view, stop_);
+    result.tensors.emplace(entry.name, view.bytes.size());
+  }
+  result.size = writer.size();
+  return {std::move(result), std::move(writer)};
 }
 
-WrittenUnit ConversionJob::write(PreparedUnit prepared, const std::filesystem::path& directory, bool force) const {
-  const SafetensorsFile* const shard = units_.at(static_cast<std::size_t>(prepared.unit)).file;
-  UnitResult& result = prepared.result;
-  SafetensorsWriter writer(directory / result.file, prepared.entries, prepared.metadata, force);
-  for (std::size_t i = 0; i < prepared.entries.size(); ++i) {
-    const std::string& name = prepared.entries[i].name;
-    if (shard != nullptr) {
-      const TensorView& view = *shard->find(name);
-      writer.copy(name, *shard, view, stop_);
-      result.tensors.emplace(name, view.bytes.size());
-      ++result.other_tensors;
-      continue;
-    }
-    // What is written is no longer held.
-    const std::vector<std::uint8_t> bytes = std::move(prepared.tensors[i].bytes);
-    writer.put(name, bytes, stop_);
-    result.tensors.emplace(name, bytes.size());
-    result.bytes_out += bytes.size();
-  }
-  stop_.check();
-  result.size = writer.size();
-  result.digest = writer.digest();
-  return {std::move(result), std::move(writer)};
+UnitResult ConversionJob::commit(WrittenUnit written) const {
+  // The disk has its own time: the digest is computed meanwhile.
+  auto synced = std::async(std::launch::async, [&] { written.writer.sync(); });
+  written.result.digest = written.writer.digest(stop_);
+  synced.get();
+  written.writer.commit();
+  return std::move(written.result);
 }
 
 void ConversionJob::finish(const std::filesystem::path& directory, std::span<const UnitResult> results) const {

@@ -33,18 +33,9 @@ struct UnitResult {
   std::vector<LayerLoss> losses;
 };
 
-/// A unit in memory, ready to be written.
-struct PreparedUnit {
-  int unit;
-  UnitResult result;  ///< as far as it is known before writing
-  std::vector<TensorEntry> entries;
-  std::map<std::string, std::string> metadata;
-  std::vector<layout::PackedTensor> tensors;  ///< of a layer, in the order of the entries
-};
-
 /// A unit that is written and has not its name yet.
 struct WrittenUnit {
-  UnitResult result;
+  UnitResult result;         ///< without digest
   SafetensorsWriter writer;  ///< to be committed
 };
 
@@ -64,12 +55,12 @@ class ConversionJob {
   std::uint64_t total_bytes() const;
   std::vector<TensorPlace> tensors_of(int unit) const;  ///< that it reads, in that order
 
-  /// Reads and converts the layer of a unit; of a shard there is nothing to prepare. Throws Error(input) when the checkpoint changed since it was
-  /// opened, Stopped when `options.stop` says so on the way.
-  PreparedUnit prepare(int unit) const;
-  /// Writes the unit's file into the directory; the same bytes every time. Unless it is committed nothing is left. May run beside the preparation of
-  /// another unit. Throws as prepare does, and Error(resource) as SafetensorsWriter does.
-  WrittenUnit write(PreparedUnit prepared, const std::filesystem::path& directory, bool force) const;
+  /// Reads, converts and writes a unit's file into the directory, part by part; the same bytes every time. Unless it is committed nothing is left.
+  /// Throws Error(input) when the checkpoint changed since it was opened, Error(resource) as SafetensorsWriter does, Stopped when `options.stop` says
+  /// so on the way.
+  WrittenUnit write(int unit, const std::filesystem::path& directory, bool force) const;
+  /// Waits until the file is on the disk, gives it its name, and adds its digest to the result. May run beside another unit.
+  UnitResult commit(WrittenUnit written) const;
 
   /// Writes what belongs to no unit, the index last: all units' files must be there. Throws Error(input) when the checkpoint changed.
   void finish(const std::filesystem::path& directory, std::span<const UnitResult> results) const;
@@ -83,8 +74,8 @@ class ConversionJob {
     const SafetensorsFile* file;  ///< of a shard, or null
   };
   void check_names() const;
-  void prepare_layer(int layer, PreparedUnit& prepared) const;
-  void prepare_shard(const SafetensorsFile& file, PreparedUnit& prepared) const;
+  WrittenUnit write_layer(int layer, const std::filesystem::path& path, bool force) const;
+  WrittenUnit write_shard(const SafetensorsFile& file, const std::filesystem::path& path, bool force) const;
   void write_index(const std::filesystem::path& directory, std::span<const UnitResult> results) const;
 
   ConvertOptions options_;

@@ -11,23 +11,21 @@
 namespace mx::sim {
 namespace {
 
-/// While one unit is converted, the one before is written and synced, and the system reads the next.
+/// While one unit is converted, the one before comes to the disk, and the system reads the next.
 void convert_units(const ConversionJob& job, const std::filesystem::path& directory, const Progress& progress, std::span<UnitResult> results) {
   const std::uint64_t total = job.total_bytes();
   std::uint64_t done = 0;
   ReadAhead ahead;
-  OneBehind writing;
+  OneBehind committing;
   for (int unit = 0; unit < job.units(); ++unit) {
     if (progress) progress(job.name_of(unit), done, total);
     if (unit + 1 < job.units()) ahead.start(job.tensors_of(unit + 1));
-    writing.run([&job, &directory, &result = results[static_cast<std::size_t>(unit)], prepared = job.prepare(unit)]() mutable {
-      WrittenUnit written = job.write(std::move(prepared), directory, false);
-      written.writer.commit();
-      result = std::move(written.result);
+    committing.run([&job, &result = results[static_cast<std::size_t>(unit)], written = job.write(unit, directory, false)]() mutable {
+      result = job.commit(std::move(written));
     });
     done += job.bytes_of(unit);
   }
-  writing.wait();
+  committing.wait();
   if (progress) progress("putting the files in place", total, total);
 }
 

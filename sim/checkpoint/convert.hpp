@@ -1,6 +1,6 @@
 #pragma once
-// A checkpoint into a backend's layouts and back: safetensors in and out, layer by layer. While one layer is converted the one before is written:
-// memory holds two of them and the largest tensor, however large the checkpoint is.
+// A checkpoint into a backend's layouts and back: safetensors in and out, layer by layer, each part by part: memory holds a few experts of one
+// tensor, however large the checkpoint is. Where a backend's values are coupled it holds a layer.
 
 #include <cstdint>
 #include <filesystem>

@@ -338,7 +338,7 @@ bool is_converted(const SafetensorsFile& file) {
   return file.metadata().contains(std::string(kLayerTagsKey)) || file.metadata().contains(std::string(kShardTagsKey));
 }
 
-layout::PackedLayer read_packed_layer(const LayerTags& tags, const SafetensorsFile& file, const StopPoint& stop) {
+layout::PackedLayer packed_outline(const LayerTags& tags, const SafetensorsFile& file) {
   const std::string where = file.path().string();
   check_extent(tags, file);
   layout::PackedLayer packed{tags.backend, tags.setting, {}, tags.losses};
@@ -360,6 +360,11 @@ layout::PackedLayer read_packed_layer(const LayerTags& tags, const SafetensorsFi
     });
     fail(fmt::format("{}: tensor {}", where, in_quotes(extra->first)), "is in the file, but not in the tags");
   }
+  return packed;
+}
+
+layout::PackedLayer read_packed_layer(const LayerTags& tags, const SafetensorsFile& file, const StopPoint& stop) {
+  layout::PackedLayer packed = packed_outline(tags, file);
   std::vector<TensorRead> reads;
   for (std::size_t i = 0; i < packed.tensors.size(); ++i) {
     const TensorView& view = *file.find(tags.tensors[i].name);
@@ -370,13 +375,9 @@ layout::PackedLayer read_packed_layer(const LayerTags& tags, const SafetensorsFi
   return packed;
 }
 
-std::string changed_content(const LayerTags& tags, const layout::PackedLayer& packed) {
-  for (const PackedTag& tag : tags.tensors) {
-    const std::string content = digest_of(packed.find(tag.role)->bytes);
-    if (content != tag.content)
-      return fmt::format("{} was written with the digest {}, but its bytes have {}", tag.name, in_quotes(tag.content), content);
-  }
-  return {};
+std::string changed_content(const PackedTag& tag, const std::string& digest) {
+  if (digest == tag.content) return {};
+  return fmt::format("{} was written with the digest {}, but its bytes have {}", tag.name, in_quotes(tag.content), digest);
 }
 
 }  // namespace mx::sim

@@ -81,11 +81,13 @@ std::vector<std::string> read_shard_tags(const std::string& text, const std::str
 /// Whether `mxact convert` wrote the file.
 bool is_converted(const SafetensorsFile& file);
 
-/// The layer as its file holds it, layouts rebuilt from the tags. Throws Error(input) when they contradict the tensors or themselves: another dtype,
-/// shape, digest or cast than the backend's program for these sizes has, a tensor too much or too few; Stopped when that is asked for.
+/// The layer as its file holds it, layouts rebuilt from the tags, its tensors without bytes. Throws Error(input) when they contradict the tensors or
+/// themselves: another dtype, shape, digest or cast than the backend's program for these sizes has, a tensor too much or too few.
+layout::PackedLayer packed_outline(const LayerTags& tags, const SafetensorsFile& file);
+/// The same with their bytes. Throws as SafetensorsFile::read does too, and Stopped.
 layout::PackedLayer read_packed_layer(const LayerTags& tags, const SafetensorsFile& file, const StopPoint& stop = StopPoint());
 
-/// What is wrong with the first tensor whose bytes have not the digest of its tag; empty: nothing.
-std::string changed_content(const LayerTags& tags, const layout::PackedLayer& packed);
+/// What is wrong with a tensor whose bytes have another digest than its tag says; empty: nothing.
+std::string changed_content(const PackedTag& tag, const std::string& digest);
 
 }  // namespace mx::sim

@@ -13,7 +13,7 @@
 #include "model/error.hpp"
 #include "sim/checkpoint/convert.hpp"
 #include "sim/checkpoint/converted.hpp"
-#include "sim/checkpoint/shard.hpp"
+#include "sim/checkpoint/layer_unpacker.hpp"
 #include "sim/checkpoint/staging.hpp"
 #include "support/one_behind.hpp"
 #include "support/quote.hpp"
@@ -22,8 +22,10 @@
 namespace mx::sim {
 namespace {
 
-using layout::CanonicalLayer;
 using layout::Role;
+
+/// Bytes between two questions whether to go on.
+constexpr std::size_t kPiece = std::size_t{4} << 20;
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
 
@@ -72,6 +74,14 @@ class Restoration {
 
   using Writers = std::map<std::string, SafetensorsWriter>;
 
+  /// A tensor of the checkpoint and its bytes that have not come.
+  struct Pending {
+    const SourceTensor* source;
+    std::uint64_t missing;
+  };
+  /// Those of a role, by their place in its memory.
+  using SourceQueue = std::map<std::uint64_t, Pending>;
+
   /// Every shard with what was never moved.
   Writers begun_shards() const {
     Writers writers;
@@ -84,39 +94,61 @@ class Restoration {
     return writers;
   }
 
-  /// A layer's tensors into their shards; those that are whole are synced and done.
-  void write_layer(const CanonicalLayer& restored, const LayerTags& tags, Writers& writers) const {
+  /// A layer's tensors into their shards, each as its parts come.
+  void write_layer(LayerUnpacker& layer, const LayerTags& tags, Writers& writers) const {
+    std::map<Role, SourceQueue> queues;
     for (const SourceTensor& source : tags.source) {
-      writers.at(source.shard).put(source.entry.name, bytes_of_source(restored, source), stop_);
+      queues[source.role].emplace(part_of(source.expert, source.half, layer.sizes().experts).index, Pending{&source, bytes_of(source.entry)});
     }
-    commit_whole(writers);
+    layer.run([&](Role role, std::span<const std::uint8_t> bytes) {
+      SourceQueue& queue = queues[role];
+      // What is one number of an expert lies in the shards as it was.
+      while (!bytes.empty() && !queue.empty()) {
+        stop_.check();
+        Pending& next = queue.begin()->second;
+        const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>({bytes.size(), next.missing, kPiece}));
+        writers.at(next.source->shard).append(next.source->entry.name, bytes.first(count));
+        bytes = bytes.subspan(count);
+        next.missing -= count;
+        if (next.missing == 0) queue.erase(queue.begin());
+      }
+    });
   }
 
-  static void commit_whole(Writers& writers) {
+  /// Takes out the shards that are whole.
+  static std::vector<SafetensorsWriter> whole_ones(Writers& writers) {
+    std::vector<SafetensorsWriter> whole;
     for (auto writer = writers.begin(); writer != writers.end();) {
-      const bool whole = writer->second.is_whole();
-      if (whole) writer->second.commit();
-      writer = whole ? writers.erase(writer) : std::next(writer);
+      const bool is_whole = writer->second.is_whole();
+      if (is_whole) whole.push_back(std::move(writer->second));
+      writer = is_whole ? writers.erase(writer) : std::next(writer);
     }
+    return whole;
   }
 
-  /// While one layer is restored, the one before is written, and the system reads the next.
+  static void commit(std::vector<SafetensorsWriter> writers) {
+    for (SafetensorsWriter& writer : writers) writer.commit();
+  }
+
+  /// While one layer is restored, shards that are whole come to the disk, and the system reads the next layer.
   void restore_files() {
     Writers writers = begun_shards();
-    commit_whole(writers);
     const std::uint64_t total = source_bytes();
     ReadAhead ahead;
-    OneBehind writing;
+    OneBehind committing;
+    const auto commit_whole = [&] { committing.run([whole = whole_ones(writers)]() mutable { commit(std::move(whole)); }); };
+    commit_whole();
     for (auto layer = first().layers.begin(); layer != first().layers.end(); ++layer) {
       const auto& [index, converted] = *layer;
       stop_.check();
       if (options_.progress) options_.progress(fmt::format("layer {}", index), report_.bytes, total);
       if (std::next(layer) != first().layers.end()) ahead.start(tensors_of(std::next(layer)->first));
-      writing.run([this, &tags = converted.tags, &writers, restored = restore_layer(index)] { write_layer(restored, tags, writers); });
+      restore_layer(index, writers);
+      commit_whole();
       for (const SourceTensor& source : converted.tags.source) report_.bytes += bytes_of(source.entry);
       ++report_.layers;
     }
-    writing.wait();
+    committing.wait();
     if (options_.progress) options_.progress("putting the files in place", total, total);
     if (!writers.empty()) writers.begin()->second.commit();  // names what never came
   }
@@ -129,12 +161,6 @@ class Restoration {
       for (const auto& [name, view] : file.tensors()) tensors.push_back({&file, &view});
     }
     return tensors;
-  }
-
-  static std::span<const std::uint8_t> bytes_of_source(const CanonicalLayer& layer, const SourceTensor& source) {
-    const MemoryPart part = part_of(source.expert, source.half, layer.sizes.experts);
-    const std::span<const std::uint8_t> role = layer[source.role];
-    return role.subspan(role.size() / part.count * part.index, role.size() / part.count);
   }
 
   std::uint64_t source_bytes() const {
@@ -207,37 +233,23 @@ class Restoration {
     }
   }
 
-  CanonicalLayer restore_layer(int index) const {
-    const layout::OnLoss on_loss = options_.accept_losses ? layout::OnLoss::mark : layout::OnLoss::refuse;
-    std::vector<CanonicalLayer> parts;
-    for (const ConvertedDirectory& rank : ranks_) {
-      const ConvertedLayer& layer = rank.layers.at(index);
-      try {
-        layout::PackedLayer packed = read_packed_layer(layer.tags, *layer.file, stop_);
-        const std::string changed = changed_content(layer.tags, packed);
-        parts.push_back(layout::restore(std::move(packed), on_loss, mover_of(options_.by)));
-        // Second: bytes that no conversion makes say more of themselves.
-        if (!changed.empty()) fail(layer.file->path().string(), changed);
-      } catch (const Error& error) {
-        const std::string place = layer.file->path().string();
-        if (error.where().starts_with(place)) throw;
-        throw Error(error.code(), error.what(), place);
-      }
-    }
-    CanonicalLayer restored = parts.size() == 1 ? std::move(parts.front()) : join(std::move(parts), mover_of(options_.by));
-    check_roles(restored, first().layers.at(index));
-    return restored;
+  void restore_layer(int index, Writers& writers) const {
+    std::vector<const ConvertedLayer*> layers;
+    for (const ConvertedDirectory& rank : ranks_) layers.push_back(&rank.layers.at(index));
+    LayerUnpacker layer(layers, options_.accept_losses ? layout::OnLoss::mark : layout::OnLoss::refuse, options_.by, stop_);
+    check_roles(layer, *layers.front());
+    write_layer(layer, layers.front()->tags, writers);
   }
 
   /// The tags name every part of every restored tensor once; what is one number of an expert lies in the shards as it was.
-  static void check_roles(const CanonicalLayer& restored, const ConvertedLayer& layer) {
+  static void check_roles(const LayerUnpacker& restored, const ConvertedLayer& layer) {
     const std::string place = layer.file->path().string();
     for (const Role role : layout::kAllRoles) {
       std::set<std::uint64_t> parts;
-      std::uint64_t listed = 0, wanted = restored[role].empty() || is_one_number(role, restored.sizes, restored.form) ? 0 : 1;
+      std::uint64_t listed = 0, wanted = !restored.gives(role) || is_one_number(role, restored.sizes(), restored.form()) ? 0 : 1;
       for (const SourceTensor& source : layer.tags.source) {
         if (source.role != role) continue;
-        const MemoryPart part = part_of(source.expert, source.half, restored.sizes.experts);
+        const MemoryPart part = part_of(source.expert, source.half, restored.sizes().experts);
         if (wanted != 0) wanted = part.count;
         parts.insert(part.index);
         ++listed;

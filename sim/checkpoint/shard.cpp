@@ -54,23 +54,26 @@ std::vector<std::string> axes_in_order(Role role, const Cut& cut, const Layout& 
 
 std::vector<std::string_view> views(const std::vector<std::string>& names) { return {names.begin(), names.end()}; }
 
-/// A rank's memory, described on the whole logical tensor: slice first, then the checkpoint's own row order.
-Layout part_layout(Role role, const Cut& cut, const Sizes& sizes, const layout::Form& form, int rank, int tp) {
-  Layout part(layout::logical_axes(role, sizes, form), layout::unit_bits(role, form.format));
-  const std::vector<std::string> order = axes_in_order(role, cut, part, form);
-  const std::int64_t length = cut_length(cut, sizes, tp);
-  return part.slice(cut.axis, rank * length, length).permute(views(order));
-}
-
-/// The memory of all ranks, one behind the other.
-Layout parts_layout(Role role, const Cut& cut, const Sizes& sizes, const layout::Form& form, int tp) {
-  Layout parts(layout::logical_axes(role, sizes, form), layout::unit_bits(role, form.format));
-  std::vector<std::string> order = axes_in_order(role, cut, parts, form);
-  order.insert(order.begin(), "rank");
-  return parts.split(cut.axis, cut_length(cut, sizes, tp), "rank", cut.axis).permute(views(order));
-}
-
 }  // namespace
+
+std::optional<Layout> rank_layout(Role role, const Sizes& whole, const layout::Form& form, int rank, int tp) {
+  const std::optional<Cut> cut = cut_of(role, whole, form);
+  if (!cut) return std::nullopt;
+  Layout part(layout::logical_axes(role, whole, form), layout::unit_bits(role, form.format));
+  const std::vector<std::string> order = axes_in_order(role, *cut, part, form);
+  const std::int64_t length = cut_length(*cut, whole, tp);
+  // Slice first, then the checkpoint's own row order.
+  return part.slice(cut->axis, rank * length, length).permute(views(order));
+}
+
+std::optional<Layout> ranks_layout(Role role, const Sizes& whole, const layout::Form& form, int tp) {
+  const std::optional<Cut> cut = cut_of(role, whole, form);
+  if (!cut) return std::nullopt;
+  Layout parts(layout::logical_axes(role, whole, form), layout::unit_bits(role, form.format));
+  std::vector<std::string> order = axes_in_order(role, *cut, parts, form);
+  order.insert(order.begin(), "rank");
+  return parts.split(cut->axis, cut_length(*cut, whole, tp), "rank", cut->axis).permute(views(order));
+}
 
 void check_cut(const Sizes& sizes, layout::WeightFormat format, int tp) {
   const std::int64_t unit = format == layout::WeightFormat::fp8_block ? kBlock : sizes.group;
@@ -88,13 +91,12 @@ CanonicalLayer shard(const CanonicalLayer& layer, int rank, int tp, const layout
   part.form = layer.form;
   for (Role role : layout::kAllRoles) {
     if (layer[role].empty()) continue;
-    const std::optional<Cut> cut = cut_of(role, sizes, layer.form);
-    if (!cut) {
+    const std::optional<Layout> held = rank_layout(role, sizes, layer.form, rank, tp);
+    if (!held) {
       part[role] = layer[role];
       continue;
     }
-    const Layout whole = layout::canonical(role, sizes, layer.form);
-    part[role] = mover.place(whole, layer[role], {part_layout(role, *cut, sizes, layer.form, rank, tp), &layout::kKeep});
+    part[role] = mover.place(layout::canonical(role, sizes, layer.form), layer[role], {*held, &layout::kKeep});
   }
   return part;
 }
@@ -109,8 +111,8 @@ CanonicalLayer join(std::vector<CanonicalLayer> ranks, const layout::Mover& move
       throw Error(ErrorCode::input, "has not the same size on every rank", std::string(layout::name_of(role)));
     }
     if (size == 0) continue;
-    const std::optional<Cut> cut = cut_of(role, layer.sizes, layer.form);
-    if (!cut) {
+    const std::optional<Layout> held = ranks_layout(role, layer.sizes, layer.form, tp);
+    if (!held) {
       const bool same = std::ranges::all_of(ranks, [&](const CanonicalLayer& rank) { return rank[role] == ranks.front()[role]; });
       if (!same) throw Error(ErrorCode::input, "is whole on every rank, but the ranks' differ", std::string(layout::name_of(role)));
       layer[role] = std::move(ranks.front()[role]);
@@ -123,7 +125,7 @@ CanonicalLayer join(std::vector<CanonicalLayer> ranks, const layout::Mover& move
       std::vector<std::uint8_t>().swap(rank[role]);
     }
     const Layout whole = layout::canonical(role, layer.sizes, layer.form);
-    layer[role] = mover.take({parts_layout(role, *cut, layer.sizes, layer.form, tp), &layout::kKeep}, parts, whole);
+    layer[role] = mover.take({*held, &layout::kKeep}, parts, whole);
   }
   return layer;
 }

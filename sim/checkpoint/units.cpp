@@ -183,14 +183,11 @@ UnitOutcome UnitRunner::run(int unit) {
     if (options_.progress) options_.progress(fmt::format("unit {}, {}{}", unit, job_.name_of(unit), what), done, bytes);
   };
   try {
-    advance(": reading and converting", 0);
-    PreparedUnit prepared = job_.prepare(unit);
-    advance(": writing", bytes / 2);
-    WrittenUnit written = job_.write(std::move(prepared), options_.directory, true);
+    advance(": converting", 0);
+    WrittenUnit written = job_.write(unit, options_.directory, true);
     job_.checkpoint().check_unchanged();
-    written.writer.commit();
-    advance("", bytes);
-    result_ = std::move(written.result);
+    advance(": writing", bytes);
+    result_ = job_.commit(std::move(written));
   } catch (const Stopped&) {
     return UnitOutcome::stopped;
   }

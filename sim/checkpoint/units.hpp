@@ -24,7 +24,7 @@ struct UnitOptions {
   std::filesystem::path directory;  ///< where units are put
   std::string program;              ///< must be the plan's
   bool again = false;               ///< also what is there already is done again
-  Progress progress = {};           ///< of the unit in hand: half of its bytes are done when it is converted, all when it is written
+  Progress progress = {};           ///< of the unit in hand
   Stop stop = {};
 };
 

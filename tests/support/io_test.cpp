@@ -315,6 +315,35 @@ TEST_CASE("tensors that arrive in any order make the file that is written at onc
   CHECK(names_in(directory.path()) == std::vector<std::string>{"t.safetensors"});
 }
 
+TEST_CASE("tensors that come in parts, before what is said of them, make the same file, and its digest") {
+  const TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "t.safetensors";
+  const std::vector<sim::TensorData> tensors{{"b", "U8", {3}, {1, 2, 3}}, {"empty", "F32", {0}, {}}, {"a", "BF16", {2}, {4, 5, 6, 7}}};
+  const std::vector<sim::TensorEntry> entries{{"b", "U8", {3}}, {"empty", "F32", {0}}, {"a", "BF16", {2}}};
+  const std::vector<std::uint8_t> whole = sim::safetensors_bytes(tensors, {{"sum", "28"}});
+  for (const bool in_order : {true, false}) {
+    sim::SafetensorsWriter writer(file, entries, {{"sum", "00"}}, true);
+    if (!in_order) writer.put("a", tensors[2].bytes);
+    writer.append("b", std::span(tensors[0].bytes).first(1));
+    CHECK(error_of([&] { writer.put("b", tensors[0].bytes); }));
+    CHECK(error_of([&] { writer.append("b", tensors[0].bytes); }));
+    CHECK(error_of([&] { static_cast<void>(writer.digest()); }));
+    writer.append("b", std::span(tensors[0].bytes).subspan(1));
+    writer.append("empty", {});
+    if (in_order) {
+      writer.append("a", tensors[2].bytes);
+      CHECK(writer.digest() == sim::digest_of(sim::safetensors_bytes(tensors, {{"sum", "00"}})));
+    }
+    const std::optional<Error> longer = error_of([&] { writer.set_metadata(entries, {{"sum", "12345678901"}}); });
+    REQUIRE(longer);
+    CHECK(longer->code() == ErrorCode::usage);
+    writer.set_metadata(entries, {{"sum", "28"}});
+    CHECK(writer.digest() == sim::digest_of(whole));
+    writer.commit();
+    CHECK(read_bytes(file) == text_of(whole));
+  }
+}
+
 TEST_CASE("a file whose tensors do not all arrive is never there") {
   const TemporaryDirectory directory;
   const std::filesystem::path file = directory.path() / "t.safetensors";

@@ -1,0 +1,37 @@
+#pragma once
+// One layer of a checkpoint, role by role as if each were one piece of memory, read where it lies in the files.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/families/convert.hpp"
+#include "sim/checkpoint/checkpoint.hpp"
+
+namespace mx::sim {
+
+class LayerReader {
+ public:
+  /// Reads what is one number of each expert; throws as Checkpoint::numbers does. The checkpoint outlives the reader.
+  LayerReader(const Checkpoint& checkpoint, int layer);
+
+  /// The layer without its tensors.
+  const MoeLayer& numbers() const { return numbers_; }
+  bool has(layout::Role role) const;
+  /// Bytes of a role's canonical memory from `begin` on, into `out`. Throws as SafetensorsFile::read does.
+  void read(layout::Role role, std::uint64_t begin, std::span<std::uint8_t> out) const;
+
+ private:
+  /// A tensor of the files, where it begins in the memory of its role.
+  struct Part {
+    std::uint64_t begin;
+    LocatedTensor at;
+  };
+
+  MoeLayer numbers_;
+  std::array<std::vector<Part>, layout::kRoleCount> parts_;  ///< by where they begin
+};
+
+}  // namespace mx::sim
