@@ -3,13 +3,13 @@
 #include <fmt/core.h>
 
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/document.hpp"
 #include "cli/engine_option.hpp"
+#include "cli/env_option.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
 #include "support/file.hpp"
@@ -29,19 +29,6 @@ struct MatrixOptions {
   bool count = false;
   DocumentOptions out;
 };
-
-/// NAME=VALUE of --env.
-std::map<std::string, std::string> variables_of(const std::vector<std::string>& settings) {
-  std::map<std::string, std::string> env;
-  for (const std::string& setting : settings) {
-    const std::size_t equals = setting.find('=');
-    if (equals == std::string::npos) throw Error(ErrorCode::usage, fmt::format("--env takes NAME=VALUE, not '{}'", setting));
-    if (!env.emplace(setting.substr(0, equals), setting.substr(equals + 1)).second) {
-      throw Error(ErrorCode::usage, fmt::format("--env {} is given twice", setting.substr(0, equals)));
-    }
-  }
-  return env;
-}
 
 /// The picture that the ending of the file's name asks for.
 std::string picture_of(const sim::Matrix& matrix, const std::filesystem::path& path) {
@@ -80,7 +67,7 @@ void add_matrix(Verb app, Action& action) {
   add_engine_option(verb, options->engine);
   verb.add_option("--platform", options->request.platforms, "SM100, gfx950, CPU, ...; repeat for several (default: every preset)");
   verb.add_option("--parallel", options->request.spreads, "tp8, dp8-ep-deepep-ll, ...; repeat for several (default: every row of the table)");
-  verb.add_option("--env", options->variables, "NAME=VALUE, a variable that is set everywhere; repeat for several");
+  add_env_option(verb, options->variables);
   verb.add_flag("--full", options->request.every_scheme, "every model in every scheme, published or not").excludes(scheme);
   verb.add_flag("--explain", options->explain, "what was asked and what the class takes, for every refusal");
   verb.add_flag("--count", options->count, "how many deployments, choices and refusals; the time goes to stderr");

@@ -6,6 +6,7 @@
 
 #include "cli/document.hpp"
 #include "cli/engine_option.hpp"
+#include "cli/env_option.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
 #include "sim/deployment_file.hpp"
@@ -19,6 +20,7 @@ struct SelectOptions {
   std::vector<std::string> files;
   std::string oracle;
   std::string engine;
+  std::vector<std::string> variables;
   bool explain = false;
   bool strict = false;
   bool diff = false;
@@ -34,7 +36,8 @@ int select(const SelectOptions& options) {
     const sim::AskedDeployment a = sim::asked_deployment(options.files[0], options.oracle, engine);
     return show(sim::deployment_diff_document(a, sim::asked_deployment(options.files[1], options.oracle, engine)), options.out);
   }
-  const sim::DeploymentFile file = sim::load_deployment_file(options.files[0], options.oracle, engine);
+  sim::DeploymentFile file = sim::load_deployment_file(options.files[0], options.oracle, engine);
+  set_variables(file.deployment.env, options.variables);
   return show(sim::select_document(file, sim::ask(file, options.strict), options.strict, options.explain), options.out);
 }
 
@@ -46,12 +49,14 @@ void add_select(Verb app, Action& action) {
   verb.add_option("DEPLOYMENT", options->files, "INFO file that describes the deployment (docs/examples); two of them with --diff").required();
   verb.add_option("--oracle", options->oracle, "mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8 or w4a8, instead of the file's (default mxfp4)");
   add_engine_option(verb, options->engine);
+  const Option variables = add_env_option(verb, options->variables);
   const Option explain =
       verb.add_flag("--explain", options->explain, "list every candidate with its first failing check, and what follows from the choice");
   const Option strict = verb.add_flag("--strict", options->strict, "never a backend whose kernel's needs are broken; says what was skipped and why");
   verb.add_flag("--diff", options->diff, "why two deployments get different answers: inputs that differ, where the searches part")
       .excludes(explain)
-      .excludes(strict);
+      .excludes(strict)
+      .excludes(variables);
   add_json_option(verb, options->out, "machine-readable output, always with the trace");
   verb.callback([&action, options] { action = [options] { return select(*options); }; });
 }

@@ -9,9 +9,12 @@
 
 #include "cli/document.hpp"
 #include "cli/engine_option.hpp"
+#include "cli/env_option.hpp"
 #include "cli/numbers.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/verbs.hpp"
+#include "model/audit/resolve.hpp"
+#include "model/engine/vllm/method.hpp"
 #include "model/error.hpp"
 #include "sim/ranks/comparison.hpp"
 #include "sim/ranks/legacy.hpp"
@@ -26,6 +29,7 @@ struct SimOptions {
   std::string oracle;
   std::string backend;
   std::string engine;
+  std::vector<std::string> variables;
   std::int64_t tokens = 4;
   std::int64_t seed = 1;
   std::int64_t experts = 0;
@@ -45,7 +49,8 @@ void require_one_process(const sim::Transport& transport) {
 }
 
 sim::Scenario scenario_of(const SimOptions& options) {
-  const sim::DeploymentFile file = sim::load_deployment_file(options.file, options.oracle, engine_named(options.engine));
+  sim::DeploymentFile file = sim::load_deployment_file(options.file, options.oracle, engine_named(options.engine));
+  set_variables(file.deployment.env, options.variables);
   return sim::make_scenario(file, {options.tokens, static_cast<std::uint64_t>(options.seed), options.experts, options.sample, options.backend});
 }
 
@@ -58,21 +63,36 @@ int compare(const SimOptions& options) {
   return show(document, options.out);
 }
 
-/// The backend that is asked for, or the engine's choice; empty when the engine refuses.
-std::string backend_of(const sim::Scenario& scenario, const std::string& wanted, std::string& refusal) {
-  if (!wanted.empty()) return std::string(sim::execution_of(scenario.layer.experts.form.format, wanted).backend);
-  const oracle::Decision decision = oracle::select(scenario.engine, scenario.oracle, scenario.deployment);
-  if (decision.choice) return decision.choice->backend;
-  refusal = decision.refusal->error_type + ": " + decision.refusal->text;
-  return {};
+/// The engine's own choice, and what keeps it from being simulated.
+void take_choice(const sim::Scenario& scenario, verbs::SimAnswer& answer) {
+  const oracle::Resolution resolution = oracle::resolve(scenario.engine, scenario.deployment, {scenario.oracle, scenario.deployment.layer});
+  answer.broken = resolution.broken;
+  if (resolution.decision.choice) {
+    const oracle::Choice& choice = *resolution.decision.choice;
+    answer.backend = choice.backend;
+    answer.selected = {sim::CellAnswer::chosen, choice.kernel_class, {}};
+    if (choice.backend == oracle::kNotAsked)
+      answer.unmodelled = fmt::format("the quantization method takes {} and asks no oracle; its arithmetic is not in mxact yet", choice.kernel_class);
+  }
+  if (!resolution.failure) return;
+  const oracle::Failure& failure = *resolution.failure;
+  const std::string text = failure.refusal.error_type + ": " + failure.refusal.text;
+  answer.refusal = resolution.decision.choice ? fmt::format("{}: {}", failure.stage, text) : text;
+}
+
+/// A backend that was asked for in the engine's place.
+void take_backend(const sim::Scenario& scenario, const std::string& wanted, verbs::SimAnswer& answer) {
+  answer.backend = std::string(sim::execution_of(scenario.layer.experts.form.format, wanted).backend);
+  answer.selected = sim::selected(scenario.engine, scenario.oracle, scenario.deployment, answer.backend);
+  if (answer.selected.answer == sim::CellAnswer::refused) answer.refusal = "no class of the backend accepts it: " + answer.selected.reason;
 }
 
 /// What the oracle's choice leads to, or the backend that was asked for.
 sim::SimulationRequest oracle_request(const sim::Scenario& scenario, const SimOptions& options, verbs::SimAnswer& answer) {
-  answer.backend = backend_of(scenario, options.backend, answer.refusal);
-  if (!answer.backend.empty()) {
-    answer.selected = sim::selected(scenario.engine, scenario.oracle, scenario.deployment, answer.backend);
-    if (answer.selected.answer == sim::CellAnswer::refused) answer.refusal = "no class of the backend accepts it: " + answer.selected.reason;
+  if (options.backend.empty()) {
+    take_choice(scenario, answer);
+  } else {
+    take_backend(scenario, options.backend, answer);
   }
   return sim::request_of(scenario, scenario.deployment, answer.backend, answer.selected.kernel_class);
 }
@@ -96,7 +116,7 @@ int simulate(const SimOptions& options, sim::Transport& transport) {
   static_cast<void>(transport.ranks_here(parallel.dp * parallel.tp));
   verbs::SimAnswer answer;
   const sim::SimulationRequest request = options.legacy ? legacy_request(scenario, options, answer) : oracle_request(scenario, options, answer);
-  if (answer.refusal.empty()) {
+  if (answer.refusal.empty() && answer.unmodelled.empty()) {
     const sim::Reference reference = sim::run_reference(request, scenario.layer, scenario.tokens, scenario.sample);
     answer.simulation = sim::simulate(request, scenario.layer, scenario.tokens, reference, transport);
     if (answer.simulation.refusal) answer.refusal = answer.simulation.refusal->stage + ": " + answer.simulation.refusal->text;
@@ -147,6 +167,7 @@ void add_sim(Verb app, Action& action) {
                   "compute this many rows of gate and up and output columns where no fast twin has the contract (default all)")
       .check(whole_number_in(1, 1 << 16));
   add_engine_option(verb, options->engine);
+  add_env_option(verb, options->variables);
   add_check_options(verb, options->out);
   verb.callback([&action, options] { action = [options] { return run(*options); }; });
 }

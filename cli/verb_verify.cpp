@@ -14,6 +14,7 @@
 
 #include "cli/document.hpp"
 #include "cli/engine_option.hpp"
+#include "cli/env_option.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/numbers.hpp"
 #include "cli/pace.hpp"
@@ -29,7 +30,8 @@ struct Options {
   std::vector<std::string> platforms;
   std::vector<std::string> backends;
   std::string engine;
-  std::vector<int> tp{1, 2};
+  std::vector<std::string> variables;
+  std::vector<int> tp;
   std::vector<std::string> contracts;
   int layers = 0;
   std::int64_t experts = 0;
@@ -86,6 +88,7 @@ int verify(const Options& options) {
   how.platforms = options.platforms;
   how.backends = options.backends;
   how.engine = engine_named(options.engine);
+  how.env = variables_of(options.variables);
   how.tp = options.tp;
   how.tokens = options.tokens;
   how.by = options.reference ? sim::MoveBy::model : sim::MoveBy::plans;
@@ -109,7 +112,7 @@ int verify(const Options& options) {
   }
   if (!options.checkpoint) report.checkpoint = fmt::format("generated, seed {}", options.seed);
   return show(verbs::verify_document(report, {options.checkpoint, options.contracts, options.layers, options.experts, options.tokens, options.seed,
-                                              options.no_execute, options.reference}),
+                                              options.no_execute, options.reference, how.env}),
               options.out);
 }
 
@@ -127,6 +130,7 @@ void add_verify(Verb app, Action& action) {
   list("--platform", options->platforms, "only these platforms: SM75 .. SM121, gfx90a .. gfx1250, XPU, CPU");
   list("--backend", options->backends, "only these backends");
   add_engine_option(verb, options->engine);
+  add_env_option(verb, options->variables);
   list("--tp", options->tp, "tensor parallel sizes (default 1,2)");
   const Option contracts =
       list("--contract", options->contracts, "arithmetic contracts of the products, in the place of each backend's own (mxact formats lists them)");

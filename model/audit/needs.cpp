@@ -63,6 +63,12 @@ std::vector<const KernelNeed*> needs_of(Engine engine, std::string_view oracle, 
   return needs;
 }
 
+std::vector<const KernelNeed*> broken_needs(const Placement& placement) {
+  std::vector<const KernelNeed*> broken = needs_of(placement.engine, placement.oracle, placement.backend, placement.kernel_class);
+  std::erase_if(broken, [&](const KernelNeed* need) { return !is_broken(*need, placement); });
+  return broken;
+}
+
 const KernelNeed* first_broken_need(const Placement& placement) {
   for (const KernelNeed* need : needs_of(placement.engine, placement.oracle, placement.backend, placement.kernel_class)) {
     if (is_broken(*need, placement)) return need;

@@ -18,6 +18,9 @@ bool is_around(const KernelNeed& need);
 /// The needs of one (backend, class) of an oracle, in the order of the tables.
 std::vector<const KernelNeed*> needs_of(Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class);
 
+/// The needs that a placement breaks, in the order of the tables.
+std::vector<const KernelNeed*> broken_needs(const Placement& placement);
+
 /// The first need that a placement breaks, or null.
 const KernelNeed* first_broken_need(const Placement& placement);
 

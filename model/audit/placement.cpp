@@ -1,7 +1,5 @@
 #include "model/audit/placement.hpp"
 
-#include <algorithm>
-#include <array>
 #include <string>
 
 #include "model/deployment/vocabulary.hpp"
@@ -12,33 +10,6 @@ namespace mx::oracle {
 namespace {
 
 using Names = std::string_view;
-
-/// A quantization method that does something else with the answer.
-struct MethodRow {
-  Names method;
-  Names oracle;
-  Names asks_nobody_for;               ///< this class is taken on these devices, whatever the oracle says; empty: the oracle is asked
-  int major;                           ///< of the devices
-  bool first_class;                    ///< the first class of the backend replaces the chosen one
-  std::span<const Names> not_rounded;  ///< backends whose sizes stay as they are
-};
-
-constexpr std::array<Names, 1> kEmulation = {"EMULATION"};
-constexpr std::array kMethods = {
-    // vllm quark/quark_moe.py QuarkOCP_MX_MoEMethod: backend_to_kernel_cls(backend)[0]; EMULATION skips the rounding.
-    MethodRow{"quark", "mxfp4", "", 0, true, kEmulation},
-    // vllm compressed_tensors_moe_w4a4_mxfp4.py: the class follows from the device.
-    MethodRow{"compressed_tensors", "mxfp4", "CutlassExpertsMxfp4", 10, false, {}},
-};
-
-bool listed(std::span<const Names> names, Names name) { return std::find(names.begin(), names.end(), name) != names.end(); }
-
-const MethodRow* method_of(const OracleTables& tables, const Deployment& deployment) {
-  for (const MethodRow& row : kMethods) {
-    if (row.method == deployment.quant_method && row.oracle == tables.name) return &row;
-  }
-  return nullptr;
-}
 
 /// The exchange rounds first. A hidden size that it cannot round stays as it is: a need of the exchange says so.
 std::int64_t exchanged_hidden(const Deployment& deployment) {
@@ -71,10 +42,10 @@ RoundedSizes padded_sizes(const Converted& converted, const RoundedSizes& sizes)
   return {padded.hidden, padded.intermediate};
 }
 
-RoundedSizes sizes_of(const OracleTables& tables, const Deployment& deployment, Names backend, const MethodRow* method) {
+/// Sizes that a method does not round are those that the kernel sees.
+RoundedSizes sizes_of(const OracleTables& tables, const Deployment& deployment, Names backend) {
   const RoundedSizes given{exchanged_hidden(deployment), deployment.layer.intermediate_per_partition};
-  if (method != nullptr && listed(method->not_rounded, backend)) return given;
-  const RoundedSizes rounded = round_up(tables, backend, deployment, given);
+  const RoundedSizes rounded = method_sizes(tables, backend, deployment, given);
   return padded_sizes(converted(tables, deployment, backend, rounded), rounded);
 }
 
@@ -93,25 +64,25 @@ Answer<RoundedSizes> prepared_sizes(const OracleTables& tables, const Deployment
 
 Placement place(const OracleTables& tables, const Deployment& deployment, std::string_view backend, std::string_view kernel_class) {
   const BackendRow& row = backend_named(tables, backend);
-  const MethodRow* method = method_of(tables, deployment);
-  const auto chosen = std::find(row.classes.begin(), row.classes.end(), kernel_class);
-  const bool replaced = method != nullptr && method->first_class && !row.classes.empty();
-  const RoundedSizes sizes = sizes_of(tables, deployment, row.name, method);
-  const Names used = replaced ? row.classes.front() : chosen == row.classes.end() ? Names() : *chosen;
-  return {deployment, tables.engine, tables.name, row.name, used, sizes.hidden, sizes.intermediate, weight_key_of(tables, deployment)};
+  const RoundedSizes sizes = sizes_of(tables, deployment, row.name);
+  return {deployment,
+          tables.engine,
+          tables.name,
+          row.name,
+          method_class(tables, deployment, backend, kernel_class),
+          sizes.hidden,
+          sizes.intermediate,
+          weight_key_of(tables, deployment)};
 }
 
 std::optional<Placement> place(const OracleTables& tables, const Deployment& deployment, const Decision& decision) {
-  const MethodRow* method = method_of(tables, deployment);
-  if (method != nullptr && !method->asks_nobody_for.empty()) {
-    const Hardware& hardware = deployment.hardware;
-    if (hardware.platform != PlatformKind::cuda || hardware.capability.value_or(0) / 10 != method->major) return std::nullopt;
+  if (const std::string_view own = own_class(tables, deployment); !own.empty()) {
     const LayerConfig& layer = deployment.layer;
     return Placement{deployment,
                      tables.engine,
                      tables.name,
                      kNotAsked,
-                     method->asks_nobody_for,
+                     own,
                      exchanged_hidden(deployment),
                      layer.intermediate_per_partition,
                      weight_key_of(tables, deployment)};

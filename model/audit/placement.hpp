@@ -6,14 +6,12 @@
 
 #include "model/deployment/deployment.hpp"
 #include "model/engine/vllm/answer.hpp"
+#include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/select.hpp"
 #include "model/engine/vllm/tables.hpp"
 #include "model/families/needs.hpp"
 
 namespace mx::oracle {
-
-/// The backend of a method that does not ask the oracle.
-inline constexpr std::string_view kNotAsked = "NOT_ASKED";
 
 /// Sizes of the weights that the backend's converter makes of those that were allocated, or the engine's exception where it makes none; the same
 /// where no converter is modelled.

@@ -1,9 +1,11 @@
 #include "model/audit/resolve.hpp"
 
+#include <algorithm>
 #include <array>
 #include <variant>
 
 #include "model/audit/placement.hpp"
+#include "model/engine/vllm/method.hpp"
 
 namespace mx::oracle {
 namespace {
@@ -26,22 +28,34 @@ constexpr std::array kStages{
     Stage{"construction", [](const Resolution& r) { return r.setup ? refusal_of(r.setup->assembly) : nullptr; }},
 };
 
+/// The engine's own code raises, as its sources say; a kernel's error is the kernel's.
+bool raised_by_engine(const KernelNeed& need) {
+  return need.effect == Effect::error && need.of != NeedOf::kernel && (need.grounds == Grounds::read || need.grounds == Grounds::run);
+}
+
 }  // namespace
 
+std::string broken_text(const KernelNeed& need) {
+  return "needs " + std::string(need.statement) + "; otherwise " + std::string(name_of(need.effect)) + ": " + std::string(need.consequence);
+}
+
 Resolution resolve(const OracleTables& tables, const Deployment& deployment, Decision decision) {
-  Resolution resolution{tables.engine, deployment.layer.moe_backend, std::move(decision), std::nullopt, std::nullopt, std::nullopt};
+  Resolution resolution{tables.engine, deployment.layer.moe_backend, std::move(decision), std::nullopt, std::nullopt, {}, std::nullopt};
   if (resolution.decision.choice) {
     const Choice& choice = *resolution.decision.choice;
     resolution.setup = set_up(tables, deployment, choice);
     const auto* const sizes = std::get_if<RoundedSizes>(&resolution.setup->allocated);
     if (sizes != nullptr) resolution.prepared = prepared_sizes(tables, deployment, choice.backend, *sizes);
+    if (const auto placement = place(tables, deployment, resolution.decision)) resolution.broken = broken_needs(*placement);
   }
   for (const Stage& stage : kStages) {
     const Refusal* const raised = stage.raised(resolution);
     if (raised == nullptr) continue;
     resolution.failure = Failure{stage.name, *raised};
-    break;
+    return resolution;
   }
+  const auto raises = std::ranges::find_if(resolution.broken, [](const KernelNeed* need) { return raised_by_engine(*need); });
+  if (raises != resolution.broken.end()) resolution.failure = Failure{"run", {"error", broken_text(**raises)}};
   return resolution;
 }
 
@@ -49,7 +63,7 @@ Resolution resolve(Engine engine, const Deployment& deployment, const LayerReque
   const OracleTables& tables = tables_of(engine, layer.oracle);
   Deployment with_layer = deployment;
   with_layer.layer = layer.config;
-  return resolve(tables, with_layer, select(tables, with_layer, detail));
+  return resolve(tables, with_layer, decide(tables, with_layer, detail));
 }
 
 }  // namespace mx::oracle

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "model/audit/placement.hpp"
+#include "model/audit/resolve.hpp"
+#include "model/engine/vllm/method.hpp"
 #include "model/fault.hpp"
 
 namespace mx::oracle {
@@ -35,6 +37,26 @@ class Strikable {
   std::vector<std::vector<std::string_view>> classes_;
 };
 
+/// The name of moe_backend under which the engine itself takes this choice; empty where none does.
+std::string name_that_leads_to(const OracleTables& tables, const Deployment& deployment, const Choice& choice) {
+  Deployment asked = deployment;
+  for (const std::string_view name : user_names(tables)) {
+    asked.layer.moe_backend = name;
+    const Decision decision = decide(tables, asked);
+    const bool found = decision.choice && decision.choice->backend == choice.backend && decision.choice->kernel_class == choice.kernel_class;
+    if (found) return "moe_backend " + std::string(name);
+  }
+  return {};
+}
+
+/// What the engine raises whatever is chosen, else the first choice and the need that it breaks.
+Refusal why_nothing(const OracleTables& tables, const Deployment& deployment, const StrictDecision& strict) {
+  if (const auto raised = method_refusal(tables, deployment)) return *raised;
+  const Skipped& first = strict.skipped.front();
+  return {strict.decision.refusal->error_type, "every class that the engine would take breaks a need; " + std::string(first.backend) + " (" +
+                                                   std::string(first.kernel_class) + ") " + broken_text(*first.need)};
+}
+
 }  // namespace
 
 StrictDecision select_strict(Engine engine, std::string_view oracle, const Deployment& deployment, Detail detail) {
@@ -49,9 +71,10 @@ StrictDecision select_strict(Engine engine, std::string_view oracle, const Deplo
     const KernelNeed* broken = placement ? first_broken_need(*placement) : nullptr;
     const bool not_asked = placement && placement->backend == kNotAsked;
     if (broken == nullptr) {
+      strict.decision = after_method(whole, asked, std::move(strict.decision));
+      if (strict.decision.choice) strict.reached_by = name_that_leads_to(whole, deployment, *strict.decision.choice);
+      if (strict.decision.refusal && !strict.skipped.empty()) strict.decision.refusal = why_nothing(whole, deployment, strict);
       if (fault::planted(fault::Fault::strict_hides_skips)) strict.skipped.clear();
-      if (not_asked)
-        strict.decision = {Choice{std::string(kNotAsked), std::string(placement->kernel_class), placement->hidden, placement->intermediate}, {}, {}};
       return strict;
     }
     strict.skipped.push_back({placement->backend, placement->kernel_class, broken});

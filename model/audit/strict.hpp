@@ -19,8 +19,13 @@ struct Skipped {
 };
 
 struct StrictDecision {
-  Decision decision;             ///< of the last search; a refusal when nothing is left
+  Decision decision;             ///< of the last search; a refusal when nothing is left, which then says what was skipped first
   std::vector<Skipped> skipped;  ///< in the order in which they were chosen and struck
+  /// How a user gets to the class that was found where the engine would take another: "moe_backend marlin"; empty where the engine takes it, or
+  /// where no name leads there.
+  std::string reached_by;
+
+  bool is_reachable() const { return skipped.empty() || !reached_by.empty(); }
 };
 
 /// The engine's choice where it satisfies every need of its kernel, else what the engine would choose without it, and so on. A wish for one backend

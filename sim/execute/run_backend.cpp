@@ -8,6 +8,7 @@
 
 #include "kernels/relayout/mover.hpp"
 #include "model/error.hpp"
+#include "sim/execute/exchanges.hpp"
 #include "sim/execute/sample_layer.hpp"
 
 namespace mx::sim {
@@ -15,6 +16,8 @@ namespace {
 
 using layout::CanonicalLayer;
 using layout::PackedLayer;
+
+constexpr std::uint32_t kExponent = 0x7F800000U;  // all ones: Inf or NaN
 
 /// At most kComputedRows of 0..count-1.
 std::vector<std::int64_t> computed(std::int64_t count) {
@@ -87,7 +90,9 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
   } catch (const Error&) {
     return std::nullopt;
   }
-  BackendRun run{how_text(execution, arch, source.contract.has_value()), 0, 0, {}, true, {}};
+  BackendRun run;
+  run.how = how_text(execution, arch, source.contract.has_value());
+  run.all_equal = true;
   std::vector<SlotWork> slots;
   for (std::size_t token = 0; token < input.slots.size(); ++token) {
     for (const moe::Slot& slot : input.slots[token]) slots.push_back({static_cast<std::int64_t>(token), slot.expert});
@@ -96,11 +101,12 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
   const Weights weights = Weights::of_packed(packed, *row, kernel_order(*row, execution.activation));
   const Weights wanted = wanted_weights(source, packed, *row);
   std::vector<SlotStages> got, want;
+  std::optional<Activations> x;
   try {
-    Activations x = quantized(*execution.first, input.x, layer.sizes.hidden, execution.scales.first);
-    if (row->scales == ScaleMemory::tile_128x4) x = swizzled(std::move(x));
-    got = run_slots(execution, weights, x, slots, outputs);
-    want = run_slots(execution, wanted, x, slots, outputs);
+    x = quantized(*execution.first, input.x, layer.sizes.hidden, execution.scales.first);
+    if (row->scales == ScaleMemory::tile_128x4) x = swizzled(*std::move(x));
+    got = run_slots(execution, weights, *x, slots, outputs);
+    want = run_slots(execution, wanted, *x, slots, outputs);
   } catch (const Error& error) {
     run.refused = error.what();
     return run;
@@ -108,7 +114,9 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
   for (std::size_t i = 0; i < slots.size(); ++i) {
     compare_slot(slots[i], outputs, want[i], got[i], run);
     run.all_equal = run.all_equal && std::ranges::all_of(want[i].down, [&](std::uint32_t word) { return word == want[0].down[0]; });
+    run.not_finite += std::ranges::count_if(want[i].down, [](std::uint32_t word) { return (word & kExponent) == kExponent; });
   }
+  run.unseen = unseen_exchanges({execution, wanted, *x, slots, outputs, want});
   return run;
 }
 

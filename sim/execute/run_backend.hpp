@@ -42,9 +42,11 @@ struct BackendRun {
   std::string how;  ///< "fp8-group128 x hopper-fp8-promoted, read": quantizers, contract, grounds
   std::int64_t compared = 0;
   std::int64_t differing = 0;
-  std::string first;       ///< of the differences
-  bool all_equal = false;  ///< every output has the same bits: they could not have shown a wrong weight
-  std::string refused;     ///< why the kernel cannot run on this layer; then nothing was compared
+  std::string first;                ///< of the differences
+  std::vector<std::string> unseen;  ///< exchanges that left every output: nothing wrong of their kind could have shown
+  std::int64_t not_finite = 0;      ///< of the second products that were compared
+  bool all_equal = false;           ///< every output has the same bits: they could not have shown a wrong weight
+  std::string refused;              ///< why the kernel cannot run on this layer; then nothing was compared
 };
 
 /// Executes `packed` and, in the checkpoint's form, the layer it was made from. `arch` is the device. None when the backend has no row in the table

@@ -144,6 +144,23 @@ Weights Weights::of_packed(const layout::PackedLayer& packed, const ExecutionRow
   return weights;
 }
 
+std::pair<Weights, std::shared_ptr<layout::LayerUnits>> Weights::alone(std::int64_t expert) const {
+  auto own = std::make_shared<layout::LayerUnits>();
+  for (Role role : layout::kAllRoles) {
+    const Units& all = units_of(role);
+    if (all.absent()) continue;
+    // Experts are the outermost axis of every tensor.
+    const std::int64_t count = static_cast<std::int64_t>(all.bytes.size()) * 8 / all.bits / sizes_.experts;
+    Units& one = (*own)[static_cast<std::size_t>(role)];
+    one = {all.bits, std::vector<std::uint8_t>(static_cast<std::size_t>((count * all.bits + 7) / 8))};
+    layout::copy_grains(all.bytes, expert * count, one.bytes, 0, count, all.bits);
+  }
+  Weights weights(sizes_, form_, *row_);
+  weights.sizes_.experts = 1;
+  weights.units_ = own;
+  return {std::move(weights), std::move(own)};
+}
+
 void Weights::require_weights() const {
   for (Role role : layout::kAllRoles) {
     if (layout::is_bias(role) || !layout::has_role(form_.format, role) || !units_of(role).absent()) continue;

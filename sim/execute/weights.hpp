@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "model/families/arithmetic.hpp"
@@ -55,6 +56,9 @@ class Weights {
   std::int64_t length(Matrix matrix) const { return matrix == Matrix::w13 ? sizes_.hidden : sizes_.intermediate; }
   /// `half` 0 is gate, 1 is up; 0 for w2. `n` counts that half's rows.
   WeightRow row(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n) const;
+
+  /// One expert's as expert 0, and the units that they are read from: what is changed there is read.
+  std::pair<Weights, std::shared_ptr<layout::LayerUnits>> alone(std::int64_t expert) const;
 
   const layout::Form& form() const { return form_; }
   const Format& element_format() const;

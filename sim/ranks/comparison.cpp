@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/tables.hpp"
 #include "model/error.hpp"
 #include "model/numerics/rows.hpp"
@@ -120,7 +121,7 @@ int Comparison::exit_code() const {
 }
 
 Selected selected(Engine engine, const std::string& oracle, const oracle::Deployment& deployment, std::string_view backend) {
-  const oracle::Decision decision = oracle::select(engine, oracle, deployment);
+  const oracle::Decision decision = oracle::decide(oracle::tables_of(engine, oracle), deployment);
   if (decision.choice && decision.choice->backend == backend) return {CellAnswer::chosen, decision.choice->kernel_class, {}};
   std::string reason = "no class";
   for (const oracle::Candidate& candidate : oracle::support(engine, oracle, deployment)) {

@@ -78,7 +78,7 @@ Comparison compare_backends(const Scenario& scenario, const CompareProgress& pro
 /// The decision for one deployment, with the class that runs: the engine's own, or the first class of a backend that accepts it. None and a reason
 /// when there is none.
 struct Selected {
-  CellAnswer answer;
+  CellAnswer answer = CellAnswer::refused;
   std::string kernel_class;
   std::string reason;
 };

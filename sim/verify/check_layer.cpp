@@ -11,6 +11,7 @@
 #include "model/moe/layer.hpp"
 #include "model/numerics/convert.hpp"
 #include "sim/checkpoint/shard.hpp"
+#include "sim/execute/exchanges.hpp"
 #include "sim/execute/run_backend.hpp"
 #include "support/rescue.hpp"
 #include "support/stopwatch.hpp"
@@ -62,7 +63,8 @@ Slots route_tokens(const LayerInput& input, Contract contract) {
 /// One rank's shard, shared by all conversions of a tensor parallel size.
 struct RankReference {
   CanonicalLayer shard;
-  SharedUnits units;  ///< of the shard
+  SharedUnits units;    ///< of the shard
+  Exchanges exchanges;  ///< within them
 };
 
 /// Units of a tensor's memory that the model's addresses are held to at most. Where there are more, pieces at equal distances are.
@@ -107,17 +109,6 @@ bool equal(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) {
   return same;
 }
 
-/// True when the layout moves units, yet memory looks as if it had not: no misplacement could have shown.
-bool nothing_to_see(const PackedTensor& tensor, const RankReference& reference, const layout::Sizes& padded) {
-  const CanonicalLayer& layer = reference.shard;
-  if (!tensor.cast->keeps() || layer[tensor.role].empty()) return false;
-  const layout::Layout loaded = layout::loaded(tensor.role, layer.sizes, padded, layer.form);
-  if (loaded.bytes() != static_cast<std::int64_t>(tensor.bytes.size())) return false;
-  const layout::Units& units = (*reference.units)[static_cast<std::size_t>(tensor.role)];
-  const auto looks_loaded = [&](std::int64_t every) { return layout::holds(tensor.role, loaded, tensor.bytes, units, {every, 0}); };
-  return looks_loaded(compared_every(loaded.cosize())) && !layout::same_addresses(loaded, tensor.layout) && looks_loaded(1);
-}
-
 /// One conversion on one rank.
 class RankCheck {
  public:
@@ -139,6 +130,7 @@ class RankCheck {
     try {
       stop_.check();
       compare_bytes(packed, backend, result);
+      ask_data(result);
       stop_.check();
       if (options_.executes) execute(packed, result);
       stop_.check();
@@ -171,12 +163,17 @@ class RankCheck {
       result.units_compared += comparison.compared;
       result.units_differing += comparison.differing;
       if (comparison.first) settle(result, Verdict::failed, comparison.first->text());
-      if (nothing_to_see(tensor, reference_, packed.setting.padded)) {
-        settle(result, Verdict::mistrusted,
-               std::string(layout::name_of(tensor.role)) +
-                   ": the layout moves units but the packed bytes equal the checkpoint's; such data cannot show a misplacement");
-      }
     }
+  }
+
+  /// Data in which two parts are alike cannot show that one was read in the other's place.
+  void ask_data(ConversionResult& result) const {
+    for (const std::string& blind : reference_.exchanges.blind) settle(result, Verdict::mistrusted, blind);
+    const auto note = [&](const std::string& text) {
+      if (std::ranges::find(result.not_asked, text) == result.not_asked.end()) result.not_asked.push_back(text);
+    };
+    for (const std::string& lone : reference_.exchanges.not_asked) note(lone);
+    if (options_.executes && input_.top_k < 2) note("routing: two of a token's experts: a token has one expert");
   }
 
   void restore(PackedLayer packed, const layout::BackendLayout& backend, ConversionResult& result) const {
@@ -208,7 +205,10 @@ class RankCheck {
     if (result.execution.find(run->how) == std::string::npos) result.execution += (result.execution.empty() ? "" : "; ") + run->how;
     if (!run->refused.empty()) return settle(result, Verdict::refused, run->refused);
     result.outputs_compared += run->compared;
-    if (run->all_equal) settle(result, Verdict::mistrusted, "every output has the same bits; such tokens cannot show a wrong weight");
+    if (run->not_finite > 0)
+      settle(result, Verdict::mistrusted, std::to_string(run->not_finite) + " of the second products that were compared are not finite");
+    if (run->all_equal) settle(result, Verdict::mistrusted, "every output has the same bits; such weights and tokens cannot show a wrong one");
+    for (const std::string& unseen : run->unseen) settle(result, Verdict::mistrusted, unseen);
     if (run->differing > 0) settle(result, Verdict::failed, run->first);
     result.outputs_differing += run->differing;
   }
@@ -231,8 +231,10 @@ std::map<int, std::vector<RankReference>> references(const LayerInput& input, co
     for (int rank = 0; rank < result.tp; ++rank) {
       stop.check();
       try {
-        ranks.push_back({shard(input.layer.experts, rank, result.tp, mover_of(options.by)), {}});
-        ranks.back().units = logical_units(ranks.back().shard);
+        ranks.push_back({shard(input.layer.experts, rank, result.tp, mover_of(options.by)), {}, {}});
+        RankReference& rank_reference = ranks.back();
+        rank_reference.units = logical_units(rank_reference.shard);
+        rank_reference.exchanges = exchanged_data(rank_reference.shard.sizes, rank_reference.shard.form, *rank_reference.units);
       } catch (const Error& error) {
         for (ConversionResult& other : conversions) {
           if (other.tp != result.tp || other.verdict != Verdict::passed) continue;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "model/deployment/models.hpp"
+#include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/tables.hpp"
 #include "model/error.hpp"
 #include "model/moe/layer.hpp"
@@ -47,20 +48,23 @@ class CellPlanner {
   void plan(const oracle::PlatformPreset& platform, int tp) {
     std::set<std::string> seen;
     if (report_.sizes.intermediate % tp != 0) {
-      oracle::Decision decision;
-      decision.refusal = oracle::Refusal{
-          "AssertionError", "intermediate size " + std::to_string(report_.sizes.intermediate) + " is not divisible by " + std::to_string(tp)};
-      report_.cells.push_back({std::string(platform.name), tp, "auto", std::move(decision), std::nullopt});
+      report_.cells.push_back({.platform = std::string(platform.name),
+                               .tp = tp,
+                               .request = "auto",
+                               .refusal = oracle::Refusal{"AssertionError", "intermediate size " + std::to_string(report_.sizes.intermediate) +
+                                                                                " is not divisible by " + std::to_string(tp)},
+                               .decides = !options_.tp.empty()});
       return;
     }
-    if (checkpoint_.source_form().use.asks_oracle) add(platform, tp, "auto", seen);
+    add(platform, tp, "auto", seen);
     for (std::string_view name : oracle::user_names(oracle_of(checkpoint_, options_.engine))) {
       if (name != "auto") add(platform, tp, std::string(name), seen);
     }
+    for (const std::string& backend : options_.backends) add_unreached(platform, tp, backend, seen);
   }
 
  private:
-  void add(const oracle::PlatformPreset& platform, int tp, const std::string& request, std::set<std::string>& seen) {
+  oracle::Deployment deployment_of(const oracle::PlatformPreset& platform, int tp, const std::string& request) const {
     oracle::LayerConfig config = layer_config(checkpoint_, report_.sizes, tp);
     config.moe_backend = request;
     oracle::ParallelRequest parallel;
@@ -71,14 +75,61 @@ class CellPlanner {
     deployment.activation_key = scheme.activation_key;
     deployment.allow_vllm_cutlass = scheme.allow_vllm_cutlass;
     deployment.quant_method = checkpoint_.source_form().use.quant_method;
-    oracle::Decision decision = oracle::select(oracle_of(checkpoint_, options_.engine), deployment);
-    const bool chosen = decision.choice.has_value();
-    if (!chosen && request != "auto") return;  // a name that the platform cannot serve is no cell
-    if (chosen && !wanted(decision.choice->backend)) return;
-    if (chosen && !seen.insert(decision.choice->backend).second) return;
-    Cell cell{std::string(platform.name), tp, request, std::move(decision), std::nullopt};
-    if (chosen) cell.conversion = conversion_of(platform, *cell.decision.choice, tp);
+    deployment.env = options_.env;
+    return deployment;
+  }
+
+  void add(const oracle::PlatformPreset& platform, int tp, const std::string& request, std::set<std::string>& seen) {
+    const oracle::OracleTables& tables = oracle_of(checkpoint_, options_.engine);
+    oracle::Deployment deployment = deployment_of(platform, tp, request);
+    Cell cell{.platform = std::string(platform.name), .tp = tp, .request = request};
+    if (!checkpoint_.source_form().use.asks_oracle) {
+      cell.heard = request == "auto";
+      if (!cell.heard) deployment.quant_method = "own";
+      if (cell.heard && oracle::own_class(tables, deployment).empty()) {
+        if (!options_.backends.empty()) return;
+        cell.unknown = "the quantization method takes a class by the device and asks no oracle; which one it takes here is not in mxact yet";
+        cell.decides = true;
+        report_.cells.push_back(std::move(cell));
+        return;
+      }
+    }
+    add(platform, std::move(cell), oracle::resolve(tables, deployment, oracle::decide(tables, deployment, oracle::Detail::texts)), seen);
+  }
+
+  void add(const oracle::PlatformPreset& platform, Cell cell, const oracle::Resolution& resolution, std::set<std::string>& seen) {
+    const bool is_auto = cell.request == "auto";
+    if (!resolution.decision.choice) {
+      if (!is_auto) return;  // a name that the platform cannot serve is no cell
+      cell.refusal = resolution.decision.refusal;
+      cell.decides = !options_.platforms.empty();
+      report_.cells.push_back(std::move(cell));
+      return;
+    }
+    const oracle::Choice& choice = *resolution.decision.choice;
+    if (!wanted(choice.backend) || !seen.insert(choice.backend).second) return;
+    cell.backend = choice.backend;
+    cell.kernel_class = choice.kernel_class;
+    cell.decides = is_auto || !options_.backends.empty();
+    if (cell.heard) {
+      cell.broken = resolution.broken;
+      if (resolution.failure) cell.refusal = resolution.failure->refusal;
+    }
+    if (!cell.refusal) cell.conversion = conversion_of(platform, choice, cell.tp);
     report_.cells.push_back(std::move(cell));
+  }
+
+  /// A backend that was asked for by --backend and that no name of the engine's leads to on this platform.
+  void add_unreached(const oracle::PlatformPreset& platform, int tp, const std::string& backend, std::set<std::string>& seen) {
+    const bool is_known = std::ranges::any_of(seen, [&](const std::string& name) { return same_name(name, backend); });
+    if (is_known || options_.platforms.empty()) return;
+    const oracle::OracleTables& tables = oracle_of(checkpoint_, options_.engine);
+    const auto row = std::ranges::find_if(tables.backends, [&](const oracle::BackendRow& one) { return same_name(one.name, backend); });
+    report_.cells.push_back({.platform = std::string(platform.name),
+                             .tp = tp,
+                             .request = backend,
+                             .backend = std::string(row->name),
+                             .refusal = oracle::Refusal{"ValueError", oracle::why_not(tables, deployment_of(platform, tp, "auto"), row->name)}});
   }
 
   bool wanted(std::string_view backend) const {
@@ -101,15 +152,23 @@ class CellPlanner {
     result.form = checkpoint_.source_form().form;
     result.engine = options_.engine;
     result.arch = layout::arch_named(platform.name);
-    const std::string programs = programs_of(result);
+    std::string programs;
+    try {
+      programs = programs_of(result);
+    } catch (const Error& error) {
+      result.verdict = Verdict::refused;
+      result.detail = error.what();
+      report_.conversions.push_back(result);
+      return report_.conversions.size() - 1;
+    }
     const auto same = [&](const ConversionResult& other) {
       return other.backend == result.backend && other.tp == result.tp && other.padded == result.padded && programs_of(other) == programs;
     };
     const auto known = std::find_if(report_.conversions.begin(), report_.conversions.end(), same);
     if (known != report_.conversions.end()) return static_cast<std::size_t>(known - report_.conversions.begin());
     result.verdict = backend_of(result) == nullptr ? Verdict::not_modelled : Verdict::passed;
-    if (result.verdict == Verdict::not_modelled && keeps_weights(result.form.format, result.backend))
-      result.detail = "reads the weights as they were loaded: there is nothing to convert";
+    if (result.verdict == Verdict::not_modelled)
+      result.detail = (choice.backend == oracle::kNotAsked ? choice.kernel_class : choice.backend) + ": its memory is not in mxact yet";
     report_.conversions.push_back(result);
     return report_.conversions.size() - 1;
   }
@@ -233,25 +292,32 @@ std::string_view name_of(Verdict verdict) {
   return "?";
 }
 
-Verdict VerifyReport::verdict(const Cell& cell) const { return cell.conversion ? conversions[*cell.conversion].verdict : Verdict::refused; }
+Verdict VerifyReport::verdict(const Cell& cell) const {
+  if (cell.conversion) return conversions[*cell.conversion].verdict;
+  return cell.unknown.empty() ? Verdict::refused : Verdict::not_modelled;
+}
 
 std::int64_t VerifyReport::count(Verdict wanted) const {
   return std::count_if(cells.begin(), cells.end(), [&](const Cell& cell) { return verdict(cell) == wanted; });
 }
 
 std::int64_t VerifyReport::broken_choices() const {
-  return std::count_if(cells.begin(), cells.end(),
-                       [&](const Cell& cell) { return cell.request == "auto" && cell.conversion && verdict(cell) == Verdict::refused; });
+  return std::ranges::count_if(
+      cells, [&](const Cell& cell) { return cell.request == "auto" && !cell.backend.empty() && verdict(cell) == Verdict::refused; });
 }
 
 int VerifyReport::exit_code() const {
-  const auto any_expected = [&](Verdict wanted) {
-    return std::any_of(expected.begin(), expected.end(), [&](const ExpectedResult& result) { return result.verdict == wanted; });
+  const auto any_expected = [&](Verdict wanted) { return std::ranges::find(expected, wanted, &ExpectedResult::verdict) != expected.end(); };
+  const auto decided = [&](Verdict wanted) {
+    return std::ranges::any_of(cells, [&](const Cell& cell) { return cell.decides && verdict(cell) == wanted; });
   };
-  if (count(Verdict::failed) > 0 || any_expected(Verdict::failed)) return 1;
-  if (broken_choices() > 0) return 4;
-  if (count(Verdict::passed) == 0 || count(Verdict::mistrusted) > 0 || any_expected(Verdict::mistrusted)) return 5;
-  return 0;
+  const bool raises =
+      std::ranges::any_of(cells, [&](const Cell& cell) { return cell.decides && cell.request == "auto" && verdict(cell) == Verdict::refused; });
+  if (decided(Verdict::failed) || any_expected(Verdict::failed)) return 1;
+  if (raises) return 4;
+  if (decided(Verdict::mistrusted) || decided(Verdict::not_modelled) || any_expected(Verdict::mistrusted)) return 5;
+  if (count(Verdict::failed) > 0) return 1;
+  return count(Verdict::passed) == 0 ? 5 : 0;
 }
 
 VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) {
@@ -272,7 +338,7 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
   report.router_source = "checkpoint";
   CellPlanner planner(checkpoint, options, report);
   for (const oracle::PlatformPreset* platform : chosen_platforms(options.platforms)) {
-    for (int tp : options.tp) planner.plan(*platform, tp);
+    for (int tp : options.tp.empty() ? std::vector<int>{1, 2} : options.tp) planner.plan(*platform, tp);
   }
 
   const StopPoint stop(options.stop);

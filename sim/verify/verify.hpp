@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kernels/relayout/mover.hpp"
+#include "model/audit/resolve.hpp"
 #include "model/engine/vllm/select.hpp"
 #include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
@@ -39,10 +41,11 @@ struct ConversionResult {
   Engine engine;
   Verdict verdict;
   std::string detail;  ///< first difference, or why it is refused, mistrusted or not modelled; of what passed, why nothing was restored, else empty
-  std::string execution = {};       ///< how it was executed: quantizers x contract, and on what grounds
-  std::int64_t units = 0;           ///< in the packed tensors, padding included
-  std::int64_t units_compared = 0;  ///< of them, with the model's addresses; all of the checkpoint's are restored
-  std::int64_t compared_every = 1;  ///< of the pieces of its largest tensor's memory; 1: every unit is compared
+  std::vector<std::string> not_asked = {};  ///< exchanges that the form or the sizes leave no pair for
+  std::string execution = {};               ///< how it was executed: quantizers x contract, and on what grounds
+  std::int64_t units = 0;                   ///< in the packed tensors, padding included
+  std::int64_t units_compared = 0;          ///< of them, with the model's addresses; all of the checkpoint's are restored
+  std::int64_t compared_every = 1;          ///< of the pieces of its largest tensor's memory; 1: every unit is compared
   std::int64_t units_differing = 0;
   std::int64_t outputs_compared = 0;
   std::int64_t outputs_differing = 0;
@@ -55,13 +58,20 @@ const layout::BackendLayout* backend_of(const ConversionResult& result);
 /// What a conversion sees besides the tensors; biases as checkpoints of gpt-oss have them.
 layout::Setting setting_of(const ConversionResult& result);
 
-/// One cell of the table: what the engine's oracle says for a platform and what the conversion behind it showed.
+/// One cell of the table: what the engine makes of a platform and what the conversion behind it showed.
 struct Cell {
   std::string platform;
   int tp;
-  std::string request;  ///< "auto", or the backend name asked for
-  oracle::Decision decision;
-  std::optional<std::size_t> conversion;  ///< index into VerifyReport::conversions; none when the oracle refuses
+  std::string request;                                   ///< "auto", the name of moe_backend asked for, or a backend that no name leads to here
+  std::string backend = {};                              ///< empty: none
+  std::string kernel_class = {};                         ///< empty: none
+  std::optional<oracle::Refusal> refusal = {};           ///< why the engine does not run it; then there is no conversion
+  bool heard = true;                                     ///< false: the quantization method asks no oracle, and the name leads nowhere
+  std::string unknown = {};                              ///< why mxact cannot say what the engine runs; then there is no conversion
+  std::vector<const oracle::KernelNeed*> broken = {};    ///< needs that the choice does not meet
+  std::optional<std::size_t> conversion = std::nullopt;  ///< index into VerifyReport::conversions
+  /// The run stands for it: the engine's own choice on a platform and a size that were asked for, or a backend that was.
+  bool decides = false;
 };
 
 /// Exact execution against a recorded float64 output.
@@ -95,23 +105,24 @@ struct VerifyReport {
   std::int64_t compared_every;  ///< the largest of all conversions
 
   Verdict verdict(const Cell& cell) const;
-  /// Cells with that verdict; cells that the oracle refuses are counted as refused.
+  /// Cells with that verdict; cells that the engine refuses are counted as refused.
   std::int64_t count(Verdict verdict) const;
-  /// Cells in which the engine chooses a backend by itself whose converter then refuses the checkpoint: a finding about the engine.
+  /// Cells in which the engine chooses a backend by itself and then fails, or its converter refuses the checkpoint: a finding about the engine.
   std::int64_t broken_choices() const;
-  /// 0 passed; 1 a difference; 4 the engine chooses a backend that refuses the checkpoint; 5 nothing passed or something is mistrusted.
-  /// What is not modelled yet does not count.
+  /// What the deciding cells say comes first: 1 a difference, 4 the engine raises, 5 no verdict, or nothing passed at all; then 1 for a difference in
+  /// any other cell, else 0. Recorded outputs count as deciding cells.
   int exit_code() const;
 };
 
 struct VerifyOptions {
-  Engine engine = kDefaultEngine;      ///< whose choices, sizes and conversions are verified
-  std::vector<std::string> platforms;  ///< preset names; empty: all
-  std::vector<std::string> backends;   ///< only cells of these backends; empty: all
-  std::vector<int> tp{1, 2};
-  MoveBy by = MoveBy::plans;          ///< converts; results are compared by the model
-  bool executes = true;               ///< else the bytes alone are compared
-  std::vector<Contract> contracts{};  ///< of the products; empty: each backend's own
+  Engine engine = kDefaultEngine;            ///< whose choices, sizes and conversions are verified
+  std::vector<std::string> platforms;        ///< preset names; empty: all
+  std::vector<std::string> backends;         ///< only cells of these backends; empty: all
+  std::vector<int> tp;                       ///< empty: 1 and 2, where they are possible
+  std::map<std::string, std::string> env{};  ///< variables that are set, as text
+  MoveBy by = MoveBy::plans;                 ///< converts; results are compared by the model
+  bool executes = true;                      ///< else the bytes alone are compared
+  std::vector<Contract> contracts{};         ///< of the products; empty: each backend's own
   std::optional<int> max_layers;
   std::optional<std::int64_t> max_experts;  ///< the first of each layer; the router chooses among them
   std::int64_t tokens = 4;                  ///< generated when the checkpoint brings none

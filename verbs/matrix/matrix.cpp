@@ -4,6 +4,7 @@
 #include <array>
 
 #include "model/engine/vllm/env.hpp"
+#include "model/engine/vllm/method.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "support/rescue.hpp"
@@ -108,7 +109,7 @@ MatrixCell cell_of(const oracle::BackendRow& row, std::span<const oracle::Candid
 
 MatrixAnswer answer_of(const oracle::OracleTables& tables, const oracle::Deployment& deployment, oracle::Detail detail) {
   const std::vector<oracle::Candidate> verdicts = oracle::support(tables, deployment, detail);
-  const oracle::Decision decision = oracle::select(tables, deployment, detail);
+  const oracle::Decision decision = oracle::decide(tables, deployment, detail);
   MatrixAnswer answer;
   if (decision.refusal) answer.refusal = decision.refusal->error_type;
   std::size_t at = 0;

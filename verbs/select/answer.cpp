@@ -17,8 +17,9 @@ using verbs::in_json;
 using verbs::Table;
 
 /// True where the oracle says whether one activation scale may serve the experts of all ranks.
-bool says_global_sf(const oracle::OracleTables& tables) {
-  return std::any_of(tables.backends.begin(), tables.backends.end(), [](const oracle::BackendRow& row) { return row.global_sf_supported; });
+bool says_global_sf(const oracle::OracleTables& tables, const oracle::Choice& choice) {
+  return choice.backend != oracle::kNotAsked &&
+         std::any_of(tables.backends.begin(), tables.backends.end(), [](const oracle::BackendRow& row) { return row.global_sf_supported; });
 }
 
 void add_choice(Document& document, const DeploymentFile& file, const oracle::Choice& choice) {
@@ -32,15 +33,17 @@ void add_choice(Document& document, const DeploymentFile& file, const oracle::Ch
                {"rounded_intermediate", choice.rounded_intermediate}};
   document.line(fmt::format("{} ({})", choice.backend,
                             choice.kernel_class.empty() ? "no kernel class: the engine goes on without a backend" : choice.kernel_class));
+  if (choice.backend == oracle::kNotAsked)
+    document.line(fmt::format("quantization method {} takes this class by the device and does not ask the oracle", file.deployment.quant_method));
   if (!tables.weight_key) document.line(fmt::format("{} weights, {} activations", file.deployment.weight_key, file.deployment.activation_key));
-  if (tables.roundings.empty()) {
-    document.line(
-        fmt::format("hidden {}, intermediate per partition {}: this oracle rounds nothing", layer.hidden, layer.intermediate_per_partition));
+  if (tables.roundings.empty() || choice.backend == oracle::kNotAsked) {
+    document.line(fmt::format("hidden {}, intermediate per partition {}: this {} rounds nothing", layer.hidden, layer.intermediate_per_partition,
+                              tables.roundings.empty() ? "oracle" : "method"));
   } else {
     document.line(fmt::format("hidden {} -> {}, intermediate per partition {} -> {}", layer.hidden, choice.rounded_hidden,
                               layer.intermediate_per_partition, choice.rounded_intermediate));
   }
-  if (says_global_sf(tables)) {
+  if (says_global_sf(tables, choice)) {
     const bool supported = oracle::backend_named(tables, choice.backend).global_sf_supported;
     json["global_sf_supported"] = supported;
     document.line(fmt::format("one activation scale for the experts of all ranks: {}", supported ? "supported" : "not supported"));
@@ -59,6 +62,14 @@ void add_skipped(Document& document, const std::vector<oracle::Skipped>& skipped
                               oracle::name_of(need.effect), need.consequence));
   }
   document.value(table.key, table.json());
+}
+
+/// How a user gets to what the strict search found.
+void add_way(Document& document, const SelectAnswer& answer) {
+  document.value("reached_by", answer.reached_by.empty() ? Json() : Json(answer.reached_by));
+  if (answer.skipped.empty()) return;
+  document.line(answer.reached_by.empty() ? "no name of moe_backend leads to this class: the engine takes what was skipped"
+                                          : fmt::format("to get it: {}", answer.reached_by));
 }
 
 /// Where the engine raises; null where it does not.
@@ -84,6 +95,16 @@ Table trace_of(const oracle::Decision& decision) {
 
 }  // namespace
 
+void add_broken(Document& document, const std::vector<const oracle::KernelNeed*>& broken, bool strict) {
+  Table table{"broken", {in_json("need"), in_json("statement"), in_json("effect"), in_json("consequence"), in_json("source")}};
+  for (const oracle::KernelNeed* need : broken) {
+    table.add({need->id, need->statement, oracle::name_of(need->effect), need->consequence, oracle::source_text(*need)});
+    document.line(
+        fmt::format("broken: {} [{}]{}", oracle::broken_text(*need), oracle::source_text(*need), strict ? "" : "; select --strict avoids it"));
+  }
+  document.value(table.key, table.json());
+}
+
 std::optional<BrokenNeed> broken_by(const DeploymentFile& file, std::string_view backend) {
   const oracle::OracleTables& tables = oracle::tables_of(file.engine, file.oracle);
   std::optional<BrokenNeed> first;
@@ -97,9 +118,10 @@ std::optional<BrokenNeed> broken_by(const DeploymentFile& file, std::string_view
 
 SelectAnswer ask(const DeploymentFile& file, bool strict) {
   constexpr oracle::Detail kTexts = oracle::Detail::texts;
-  if (!strict) return {oracle::resolve(file.engine, file.deployment, {file.oracle, file.deployment.layer}, kTexts), {}};
+  if (!strict) return {oracle::resolve(file.engine, file.deployment, {file.oracle, file.deployment.layer}, kTexts), {}, {}};
   oracle::StrictDecision found = oracle::select_strict(file.engine, file.oracle, file.deployment, kTexts);
-  return {oracle::resolve(oracle::tables_of(file.engine, file.oracle), file.deployment, std::move(found.decision)), std::move(found.skipped)};
+  return {oracle::resolve(oracle::tables_of(file.engine, file.oracle), file.deployment, std::move(found.decision)), std::move(found.skipped),
+          std::move(found.reached_by)};
 }
 
 Document select_document(const DeploymentFile& file, const SelectAnswer& answer, bool strict, bool explain) {
@@ -118,6 +140,13 @@ Document select_document(const DeploymentFile& file, const SelectAnswer& answer,
     document.line(fmt::format("no backend: {}: {}", decision.refusal->error_type, decision.refusal->text));
   }
   if (strict) add_skipped(document, answer.skipped);
+  if (strict && decision.choice) add_way(document, answer);
+  add_broken(document, resolution.broken, strict);
+  if (resolution.failure && decision.choice) {
+    document.exit_code = static_cast<int>(ErrorCode::unsupported);
+    document.line(fmt::format("the engine fails at {}: {}: {}", resolution.failure->stage, resolution.failure->refusal.error_type,
+                              resolution.failure->refusal.text));
+  }
   document.line(fmt::format("engine {}", document.engine));
   document.value("failure", failure_json(resolution.failure));
   Table trace = trace_of(decision);

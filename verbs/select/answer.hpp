@@ -18,6 +18,7 @@ namespace mx::sim {
 struct SelectAnswer {
   oracle::Resolution resolution;         ///< the decision has its trace, with texts
   std::vector<oracle::Skipped> skipped;  ///< under `strict`: what the engine would have taken
+  std::string reached_by;                ///< under `strict`: as StrictDecision has it
 };
 
 /// Asks the oracle of the file; `strict`: never a backend whose kernel's needs are broken. Throws as select does.
@@ -32,9 +33,12 @@ struct BrokenNeed {
 /// Throws Error(usage) for a backend that is none of the oracle's.
 std::optional<BrokenNeed> broken_by(const DeploymentFile& file, std::string_view backend);
 
-/// "engine", "oracle", the two keys, "choice" with "setup" or "refusal", "failure", "trace"; under `strict` also "skipped". `explain`: the text has
-/// the trace and the setup too.
+/// "engine", "oracle", the two keys, "choice" with "setup" or "refusal", "broken", "failure", "trace"; under `strict` also "skipped" and
+/// "reached_by". `explain`: the text has the trace and the setup too.
 verbs::Document select_document(const DeploymentFile& file, const SelectAnswer& answer, bool strict, bool explain);
+
+/// "broken": the needs that a choice does not meet, in the text a line each. `strict`: a search that avoids them was made already.
+void add_broken(verbs::Document& document, const std::vector<const oracle::KernelNeed*>& broken, bool strict);
 
 /// What that document says, without its head.
 Json answer_json(const DeploymentFile& file, const SelectAnswer& answer, bool strict);

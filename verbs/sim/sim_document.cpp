@@ -5,11 +5,15 @@
 #include <cmath>
 
 #include "model/error.hpp"
+#include "verbs/select/answer.hpp"
 
 namespace mx::verbs {
 namespace {
 
 using sim::CheckEnd;
+
+/// Nothing ran.
+constexpr int kNoVerdict = 5;
 
 std::string decibels(double value) {
   if (std::isnan(value)) return "-";
@@ -237,11 +241,14 @@ Document simulation_document(const sim::Scenario& scenario, const SimAnswer& ans
   const std::optional<sim::SimulationResult>& result = answer.simulation.result;
   document.value("result", result ? result_json(*result) : Json());
   const std::string suite = fmt::format("mxact.sim.{}", answer.backend.empty() ? "no backend" : answer.backend);
-  if (!answer.refusal.empty()) {
-    const std::string text = fmt::format("{}REFUSED {}", answer.backend.empty() ? "" : answer.backend + ": ", answer.refusal);
+  sim::add_broken(document, answer.broken, false);
+  if (!answer.refusal.empty() || !answer.unmodelled.empty()) {
+    const bool refused = !answer.refusal.empty();
+    const std::string text = fmt::format("{}{} {}", answer.backend.empty() ? "" : answer.backend + ": ", refused ? "REFUSED" : "NOT YET MODELLED",
+                                         refused ? answer.refusal : answer.unmodelled);
     document.line(fmt::format("{}: {}", parallel, text));
     document.cases.push_back({suite, parallel, CheckEnd::skipped, text});
-    document.ended(static_cast<int>(ErrorCode::unsupported));
+    document.ended(refused ? static_cast<int>(ErrorCode::unsupported) : kNoVerdict);
     return document;
   }
   document.line(fmt::format("{}: {} ({}), {}", parallel, answer.backend, answer.selected.kernel_class, sim::name_of(answer.selected.answer)));

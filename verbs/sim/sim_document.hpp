@@ -2,7 +2,9 @@
 // What `mxact sim` says.
 
 #include <string>
+#include <vector>
 
+#include "model/audit/needs.hpp"
 #include "sim/ranks/comparison.hpp"
 #include "verbs/document/document.hpp"
 
@@ -14,7 +16,9 @@ struct SimAnswer {
   sim::Selected selected;
   sim::Simulation simulation;
   std::string refusal;
-  std::string legacy;  ///< what the legacy method decided beside the backend; empty: an oracle chose
+  std::string unmodelled = {};                         ///< why mxact does not simulate what the engine runs
+  std::vector<const oracle::KernelNeed*> broken = {};  ///< needs that the choice does not meet
+  std::string legacy;                                  ///< what the legacy method decided beside the backend; empty: an oracle chose
 };
 
 /// A case for each link.

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "model/families/memory.hpp"
 #include "sim/execute/run_backend.hpp"
 #include "support/quote.hpp"
@@ -59,7 +61,8 @@ std::string sample_text(const VerifyReport& report) {
   if (all_units) {
     text += " and compared at its address";
   } else {
-    text += fmt::format("; of large tensors at least 1 in {} pieces of {} units is compared at its address", report.compared_every, layout::kComparedPiece);
+    text += fmt::format("; of large tensors at least 1 in {} pieces of {} units is compared at its address", report.compared_every,
+                        layout::kComparedPiece);
     hidden = "what lies wrong between pieces and is restored to its place";
   }
   if (report.executed && all_outputs) text += "; every output is computed";
@@ -75,8 +78,8 @@ std::string sample_text(const VerifyReport& report) {
 std::string replay(const VerifyAsked& asked, Engine engine, const sim::Cell& cell) {
   std::string line = "mxact verify";
   if (asked.checkpoint) line += " " + sim::shell_word(*asked.checkpoint);
-  line += fmt::format(" --platform {} --backend {} --tp {} --tokens {} --seed {}", cell.platform, cell.decision.choice->backend, cell.tp,
-                      asked.tokens, asked.seed);
+  line += fmt::format(" --platform {} --backend {} --tp {} --tokens {} --seed {}", cell.platform, cell.backend, cell.tp, asked.tokens, asked.seed);
+  for (const auto& [name, value] : asked.env) line += " --env " + sim::shell_word(name + "=" + value);
   if (engine != kDefaultEngine) line += fmt::format(" --engine {}", name_of(engine));
   for (const std::string& contract : asked.contracts) line += " --contract " + contract;
   if (asked.layers > 0) line += fmt::format(" --layers {}", asked.layers);
@@ -86,7 +89,30 @@ std::string replay(const VerifyAsked& asked, Engine engine, const sim::Cell& cel
   return line;
 }
 
-std::string refusal_text(const sim::Cell& cell) { return cell.decision.refusal->error_type + ": " + cell.decision.refusal->text; }
+/// Why there is no conversion.
+std::string refusal_text(const sim::Cell& cell) { return cell.refusal ? cell.refusal->error_type + ": " + cell.refusal->text : cell.unknown; }
+
+/// "chosen", or by which name the engine would take it.
+std::string way_text(const sim::Cell& cell) {
+  if (cell.request == "auto") return "chosen";
+  return "as " + cell.request + (cell.heard ? "" : ", not heard");
+}
+
+/// Needs that the choice does not meet, in words; none of a cell without a backend.
+Cell broken_json(const sim::Cell& cell) {
+  if (cell.backend.empty()) return Cell::none();
+  Json json = Json::array();
+  for (const oracle::KernelNeed* need : cell.broken) json.push_back(oracle::broken_text(*need));
+  return json;
+}
+
+/// A name, or none.
+Cell or_dash(const std::string& name) {
+  if (!name.empty()) return name;
+  Cell none = Cell::none();
+  none.text = "-";
+  return none;
+}
 
 Table cells_of(const VerifyReport& report, const VerifyAsked& asked) {
   Table table{"cells",
@@ -102,6 +128,7 @@ Table cells_of(const VerifyReport& report, const VerifyAsked& asked) {
                {"verdict", "verdict"},
                in_json("refusal"),
                in_text("compared"),
+               in_json("broken"),
                in_json("again")}};
   std::string last;
   for (const sim::Cell& cell : report.cells) {
@@ -111,20 +138,19 @@ Table cells_of(const VerifyReport& report, const VerifyAsked& asked) {
     const Verdict verdict = report.verdict(cell);
     const Cell platform{cell.platform, first ? cell.platform : ""};
     const Cell tp{cell.tp, first ? std::to_string(cell.tp) : ""};
-    const std::string how = cell.request == "auto" ? "chosen" : "as " + cell.request;
+    const std::string how = way_text(cell);
     const Cell none = Cell::none();
     if (!cell.conversion) {
-      const oracle::Refusal& refusal = *cell.decision.refusal;
-      Cell no_backend = none;
-      no_backend.text = "-";
-      table.add({platform, tp, cell.request, no_backend, none, none, how, "", "", name_of(verdict),
-                 Json{{"error_type", refusal.error_type}, {"text", refusal.text}}, refusal_text(cell), none});
+      const Cell refusal = cell.refusal ? Cell(Json{{"error_type", cell.refusal->error_type}, {"text", cell.refusal->text}}) : none;
+      table.add({platform, tp, cell.request, or_dash(cell.backend), or_dash(cell.kernel_class), none, how, "", "", name_of(verdict), refusal,
+                 refusal_text(cell), broken_json(cell), none});
       continue;
     }
     const ConversionResult& result = report.conversions[*cell.conversion];
-    table.add({platform, tp, cell.request, result.backend, cell.decision.choice->kernel_class, *cell.conversion, how,
+    table.add({platform, tp, cell.request, result.backend, cell.kernel_class, *cell.conversion, how,
                sizes_text(result.sizes.hidden, result.padded.hidden), sizes_text(result.sizes.intermediate, result.padded.intermediate),
-               name_of(verdict), none, evidence(result), verdict == Verdict::failed ? Cell(replay(asked, report.engine, cell)) : none});
+               name_of(verdict), none, evidence(result), broken_json(cell),
+               verdict == Verdict::failed ? Cell(replay(asked, report.engine, cell)) : none});
   }
   return table;
 }
@@ -146,6 +172,7 @@ Json conversion_json(const ConversionResult& result) {
           {"layout", layout_json(result)},
           {"verdict", name_of(result.verdict)},
           {"detail", result.detail},
+          {"not_asked", result.not_asked},
           {"execution", result.execution},
           {"units", result.units},
           {"units_compared", result.units_compared},
@@ -170,7 +197,7 @@ sim::JunitCase case_of(const VerifyReport& report, const VerifyAsked& asked, con
   sim::JunitCase one{fmt::format("{}.{}.tp{}", kSuite, cell.platform, cell.tp), {}, end_of(verdict), {}};
   one.file = report.checkpoint;
   if (!cell.conversion) {
-    one.name = fmt::format("no backend ({})", cell.request);
+    one.name = cell.backend.empty() ? fmt::format("no backend ({})", cell.request) : fmt::format("{} ({})", cell.backend, cell.request);
     one.message = fmt::format("{}: {}", name_of(verdict), refusal_text(cell));
     return one;
   }
@@ -181,6 +208,18 @@ sim::JunitCase case_of(const VerifyReport& report, const VerifyAsked& asked, con
   if (verdict == Verdict::failed) one.place = result.detail;
   if (verdict == Verdict::failed || verdict == Verdict::mistrusted) one.replay = replay(asked, report.engine, cell);
   return one;
+}
+
+/// Which faults were not looked for, once for all conversions that lack the same.
+void add_not_asked(Document& document, const VerifyReport& report) {
+  std::vector<std::string> said;
+  for (const ConversionResult& result : report.conversions) {
+    for (const std::string& text : result.not_asked) {
+      if (std::ranges::find(said, text) != said.end()) continue;
+      said.push_back(text);
+      document.line("not asked: " + text);
+    }
+  }
 }
 
 std::string expected_text(const sim::ExpectedResult& expected) {
@@ -243,6 +282,14 @@ Document verify_document(const VerifyReport& report, const VerifyAsked& asked) {
   document.table(cells_of(report, asked));
   document.line();
   for (const sim::Cell& cell : report.cells) document.cases.push_back(case_of(report, asked, cell));
+  add_not_asked(document, report);
+  for (const sim::Cell& cell : report.cells) {
+    if (cell.request != "auto") continue;
+    for (const oracle::KernelNeed* need : cell.broken) {
+      document.line(
+          fmt::format("{} TP={} {}: broken: {}; select --strict avoids it", cell.platform, cell.tp, cell.backend, oracle::broken_text(*need)));
+    }
+  }
   for (const ConversionResult& result : report.conversions) {
     if (result.verdict == Verdict::failed) document.line(fmt::format("FAILED {} TP={}: {}", result.backend, result.tp, result.detail));
   }
@@ -253,12 +300,12 @@ Document verify_document(const VerifyReport& report, const VerifyAsked& asked) {
                             {"mistrusted", report.count(Verdict::mistrusted)},
                             {"refused", report.count(Verdict::refused)},
                             {"not_modelled", report.count(Verdict::not_modelled)}});
-  document.line(fmt::format("{} cells: {} passed, {} failed, {} mistrusted, {} refused, {} not yet modelled", report.cells.size(),
-                            report.count(Verdict::passed), report.count(Verdict::failed), report.count(Verdict::mistrusted),
-                            report.count(Verdict::refused), report.count(Verdict::not_modelled)));
+  document.line(fmt::format("{} {}: {} passed, {} failed, {} mistrusted, {} refused, {} not yet modelled", report.cells.size(),
+                            report.cells.size() == 1 ? "cell" : "cells", report.count(Verdict::passed), report.count(Verdict::failed),
+                            report.count(Verdict::mistrusted), report.count(Verdict::refused), report.count(Verdict::not_modelled)));
   if (report.broken_choices() > 0) {
-    document.note(
-        fmt::format("{} cells in which the engine itself chooses a backend whose converter then refuses this checkpoint", report.broken_choices()));
+    document.note(fmt::format("{} {} in which the engine chooses a backend and then fails, or its converter refuses this checkpoint",
+                              report.broken_choices(), report.broken_choices() == 1 ? "cell" : "cells"));
   }
   if (report.count(Verdict::passed) == 0 && report.count(Verdict::failed) == 0) document.note("nothing passed: nothing was verified");
   for (const sim::Cell& cell : report.cells) {

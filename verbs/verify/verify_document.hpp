@@ -2,6 +2,7 @@
 // What `mxact verify` says of a run.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct VerifyAsked {
   std::int64_t seed = 1;
   bool no_execute = false;
   bool reference = false;
+  std::map<std::string, std::string> env = {};
 };
 
 /// Cells, the conversions behind them, recorded outputs, sums; a case for each cell and recorded layer.

@@ -277,6 +277,10 @@ std::string text_of(const CheckRow& check, const Case& it, Answer given) {
   return given == Answer::value_error ? unreadable_text(it.query.deployment.env, check.reads) : check.why(it);
 }
 
+std::span<const CheckRow> checks_of(const KernelClass& row) {
+  return row.humming == HummingGemm::not_humming ? std::span<const CheckRow>(kBaseChecks) : kHummingChecks;
+}
+
 void require_size(std::int64_t value, std::string_view what) {
   if (value >= 1 && value <= kLargestSize) return;
   throw Error(ErrorCode::usage, std::string(what) + " is " + std::to_string(value) + ", must be in [1, " + std::to_string(kLargestSize) + "]");
@@ -312,13 +316,29 @@ Query query_of(const Deployment& deployment) {
 Verdict check_class(const Subject& subject, Detail detail) {
   const KernelClass& row = row_of(subject.classes, subject.kernel_class);
   const Case it{subject, row, subject.query};
-  const std::span<const CheckRow> checks = row.humming == HummingGemm::not_humming ? std::span<const CheckRow>(kBaseChecks) : kHummingChecks;
-  for (const CheckRow& check : checks) {
+  for (const CheckRow& check : checks_of(row)) {
     const Answer given = check.ask(it);
     if (given == Answer::yes) continue;
     return {false, code_of(check, it, given), detail == Detail::texts ? text_of(check, it, given) : std::string()};
   }
   return {true, "", ""};
+}
+
+int nearness(const Subject& subject) {
+  constexpr int kRightPlatform = 100, kRightFormat = 50;
+  const KernelClass& row = row_of(subject.classes, subject.kernel_class);
+  const Case it{subject, row, subject.query};
+  const PlatformKind platform = subject.query.deployment.hardware.platform;
+  const Answer here = of_every_half(it, [&](const KernelClass& half) {
+    return answer(std::ranges::any_of(half.devices, [&](const DeviceRule& rule) { return contains(rule.where.platforms, platform); }));
+  });
+  if (here != Answer::yes) return 0;
+  int passed = 0;
+  for (const CheckRow& check : checks_of(row)) {
+    if (check.ask(it) != Answer::yes) break;
+    ++passed;
+  }
+  return kRightPlatform + (ask_format(it) == Answer::yes ? kRightFormat : 0) + passed;
 }
 
 std::string_view raised_type(const Verdict& verdict) {

@@ -39,6 +39,10 @@ struct Subject {
 /// First failing check. Source: vllm modular_kernel.py FusedMoEExperts.is_supported_config, and the classes that replace or extend it.
 Verdict check_class(const Subject& subject, Detail detail);
 
+/// How near the class is to taking the layer, for reasons: on another platform 0; else more with the activation format that is asked for, and more
+/// with each check that it passes.
+int nearness(const Subject& subject);
+
 /// The exception's type when the check raised instead of answering, else empty.
 std::string_view raised_type(const Verdict& verdict);
 

@@ -187,8 +187,8 @@ class Search {
       return {"", "ModuleNotFoundError"};
     }
     for (std::string_view class_name : row.classes) {
-      last_.emplace(Subject{tables_.classes, class_name, query_, weight_key_, key.value_or(key_for(tables_, row, requested_))});
-      const Verdict verdict = check_class(*last_, detail_);
+      const QuantKey asked = key.value_or(key_for(tables_, row, requested_));
+      const Verdict verdict = check_class({tables_.classes, class_name, query_, weight_key_, asked}, detail_);
       note(name, class_name, verdict);
       if (verdict.supported) return {class_name, ""};
       if (const std::string_view type = raised_type(verdict); !type.empty()) return {"", type};
@@ -198,11 +198,11 @@ class Search {
 
   Decision answer(std::string_view name, const Attempt& attempt) {
     if (attempt.error_type.empty()) return chosen(name, attempt.kernel_class);
-    return refused(attempt.error_type, std::string(name) + " does not support this deployment: " + last_reason());
+    return refused(attempt.error_type, std::string(name) + " does not support this deployment: " + reason(name));
   }
 
   Decision try_in_turn() {
-    if (list_.empty()) return refused("ValueError", "moe_backend '" + std::string(wish_) + "' leaves no backend: " + last_reason());
+    if (list_.empty()) return refused("ValueError", "moe_backend '" + std::string(wish_) + "' leaves no backend: " + reason());
     auto name = list_.begin();
     Attempt attempt = try_backend(*name);
     // Only ValueError moves on, whoever raised it; a missing module or a key without a text form escapes at once.
@@ -210,7 +210,10 @@ class Search {
     return answer(*name, attempt);
   }
 
-  Decision force(std::string_view name, std::optional<QuantKey> key) { return answer(name, try_backend(name, key)); }
+  Decision force(std::string_view name, std::optional<QuantKey> key) {
+    forced_ = key;
+    return answer(name, try_backend(name, key));
+  }
 
   std::optional<Decision> walk(std::span<const std::string_view> backends) {
     if (!backends.empty()) list_.assign(backends.begin(), backends.end());
@@ -226,15 +229,32 @@ class Search {
     for (EnvVariable variable : step.when.variables) {
       if (is_set(query_.deployment.env, variable)) note(name_of(variable), "", {false, "environment", std::string(step.why)});
     }
-    return refused(step.error_type, std::string(step.why) + (trace_.empty() ? "" : ": " + last_reason()));
+    return refused(step.error_type, std::string(step.why) + (trace_.empty() ? "" : ": " + reason()));
   }
 
-  /// Why the last candidate failed.
-  std::string last_reason() const {
-    if (trace_.empty()) return {};
-    const Candidate& candidate = trace_.back();
-    const bool silent = candidate.verdict.text.empty() && last_ && !candidate.kernel_class.empty();
-    return std::string(candidate.verdict.code) + ", " + (silent ? check_class(*last_, Detail::texts).text : candidate.verdict.text);
+  /// Why the candidate failed that came nearest to taking the layer; `backend` alone where it is named.
+  std::string reason(std::string_view backend = {}) const {
+    constexpr int kNoClass = 50;  // a step that asked no class says more than a class of another platform
+    const Candidate* best = nullptr;
+    int nearest = -1;
+    for (const Candidate& candidate : trace_) {
+      if (!backend.empty() && candidate.backend != backend) continue;
+      const auto subject = subject_of(candidate);
+      const int near = subject ? nearness(*subject) : kNoClass;
+      if (near < nearest) continue;
+      best = &candidate;
+      nearest = near;
+    }
+    if (best == nullptr) return backend.empty() ? "nothing is left to ask" : "no class of it is left to ask";
+    const auto subject = subject_of(*best);
+    return std::string(best->verdict.code) + ", " + (subject ? check_class(*subject, Detail::texts).text : best->verdict.text);
+  }
+
+  /// None for a step that asked no class.
+  std::optional<Subject> subject_of(const Candidate& candidate) const {
+    if (candidate.kernel_class.empty() || candidate.kernel_class == "*") return std::nullopt;
+    const QuantKey key = forced_.value_or(key_for(tables_, backend_named(tables_, candidate.backend), requested_));
+    return Subject{tables_.classes, candidate.kernel_class, query_, weight_key_, key};
   }
 
   void note(std::string_view backend, std::string_view kernel_class, const Verdict& verdict) {
@@ -260,7 +280,7 @@ class Search {
   std::string_view wish_;
   QuantKey requested_ = QuantKey::none;
   Names list_;
-  std::optional<Subject> last_;
+  std::optional<QuantKey> forced_;  ///< of activations, by the step that forces a backend
   std::vector<Candidate> trace_;
 };
 
@@ -303,6 +323,24 @@ std::vector<Candidate> support(const OracleTables& tables, const Deployment& dep
     }
   }
   return verdicts;
+}
+
+std::string why_not(const OracleTables& tables, const Deployment& deployment, std::string_view backend) {
+  const BackendRow& row = backend_named(tables, backend);
+  if (row.module != nullptr && !(deployment.software.*row.module)) return missing_module(row, Detail::texts).text;
+  const Query query = query_of(deployment);
+  const QuantKey weight_key = tables.weight_key.value_or(query.caller_weight_key);
+  std::string text = "it has no class";
+  int nearest = -1;
+  for (const std::string_view class_name : row.classes) {
+    const Subject subject{tables.classes, class_name, query, weight_key, key_for(tables, row, query.caller_key)};
+    const int near = nearness(subject);
+    if (near < nearest) continue;
+    const Verdict verdict = check_class(subject, Detail::texts);
+    text = verdict.supported ? "no name of moe_backend leads to it here" : std::string(verdict.code) + ", " + verdict.text;
+    nearest = near;
+  }
+  return text;
 }
 
 RoundedSizes round_up(const OracleTables& tables, std::string_view backend, const Deployment& deployment, const RoundedSizes& sizes) {

@@ -65,6 +65,10 @@ Decision select(const OracleTables& tables, const Deployment& deployment, Detail
 std::vector<Candidate> support(Engine engine, std::string_view oracle, const Deployment& deployment, Detail detail = Detail::codes);
 std::vector<Candidate> support(const OracleTables& tables, const Deployment& deployment, Detail detail = Detail::codes);
 
+/// Why no class of the backend takes the deployment: what the class that comes nearest fails first. Throws as select does, and for an unknown
+/// backend.
+std::string why_not(const OracleTables& tables, const Deployment& deployment, std::string_view backend);
+
 /// Throws Error(usage) with the nearest known name.
 const BackendRow& backend_named(const OracleTables& tables, std::string_view name);
 

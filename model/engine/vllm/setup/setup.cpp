@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/setup/sizes.hpp"
 
 namespace mx::oracle {
@@ -52,8 +53,9 @@ bool has_config(const OracleTables& tables, std::string_view backend) {
 }  // namespace
 
 Setup set_up(const OracleTables& tables, const Deployment& deployment, const Choice& choice) {
-  const QuantArguments arguments = arguments_of(tables, deployment, choice);
   Setup setup{.allocated = allocated_sizes(tables, choice.backend, deployment), .quant = {}, .assembly = {}};
+  if (choice.backend == kNotAsked) return setup;
+  const QuantArguments arguments = arguments_of(tables, deployment, choice);
   const auto* sizes = std::get_if<RoundedSizes>(&setup.allocated);
   if (has_config(tables, choice.backend)) setup.quant = quant_config(tables.name, choice.backend, arguments);
   const auto* quant = setup.quant ? std::get_if<QuantConfig>(&*setup.quant) : nullptr;

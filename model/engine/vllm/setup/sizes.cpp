@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/setup/hidden_roundup.hpp"
 
 namespace mx::oracle {
@@ -10,7 +11,8 @@ Answer<RoundedSizes> allocated_sizes(const OracleTables& tables, std::string_vie
   const LayerConfig& layer = deployment.layer;
   const auto exchanged = hidden_for_exchange(layer.hidden, layer.in_dtype, derive(deployment.parallel));
   if (const auto* refusal = std::get_if<Refusal>(&exchanged)) return *refusal;
-  return round_up(tables, backend, deployment, {std::get<std::int64_t>(exchanged), layer.intermediate_per_partition});
+  if (const auto refusal = method_refusal(tables, deployment)) return *refusal;
+  return method_sizes(tables, backend, deployment, {std::get<std::int64_t>(exchanged), layer.intermediate_per_partition});
 }
 
 }  // namespace mx::oracle

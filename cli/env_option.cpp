@@ -1,0 +1,34 @@
+#include "cli/env_option.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "model/engine/vllm/env.hpp"
+#include "model/error.hpp"
+#include "model/names.hpp"
+
+namespace mx::cli {
+
+Option add_env_option(Verb verb, std::vector<std::string>& settings) {
+  return verb.add_option("--env", settings, "NAME=VALUE, a variable that is set everywhere; repeat for several");
+}
+
+std::map<std::string, std::string> variables_of(const std::vector<std::string>& settings) {
+  const auto known = oracle::env_names();
+  std::map<std::string, std::string> env;
+  for (const std::string& setting : settings) {
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos) throw Error(ErrorCode::usage, fmt::format("--env takes NAME=VALUE, not '{}'", setting));
+    const std::string name = setting.substr(0, equals);
+    if (std::ranges::find(known, name) == known.end()) throw Error(ErrorCode::usage, unknown_name("variable", name, known));
+    if (!env.emplace(name, setting.substr(equals + 1)).second) throw Error(ErrorCode::usage, fmt::format("--env {} is given twice", name));
+  }
+  return env;
+}
+
+void set_variables(std::map<std::string, std::string>& env, const std::vector<std::string>& settings) {
+  for (const auto& [name, value] : variables_of(settings)) env.insert_or_assign(name, value);
+}
+
+}  // namespace mx::cli

@@ -1,0 +1,34 @@
+#pragma once
+// What a checkpoint's quantization method does with an oracle's answer: it may take a class of its own, the backend's first class, or sizes that are
+// not rounded, and it refuses sizes before weights are made.
+
+#include <optional>
+#include <string_view>
+
+#include "model/engine/vllm/select.hpp"
+#include "model/engine/vllm/tables.hpp"
+
+namespace mx::oracle {
+
+/// The backend of a method that does not ask the oracle.
+inline constexpr std::string_view kNotAsked = "NOT_ASKED";
+
+/// The class that the method takes by the device, whatever the oracle would answer; empty where it asks.
+std::string_view own_class(const OracleTables& tables, const Deployment& deployment);
+
+/// What the engine runs when the oracle answers so: the method's class and sizes in the place of the oracle's. The trace stays.
+Decision after_method(const OracleTables& tables, const Deployment& deployment, Decision decision);
+
+/// The oracle's answer and what the method makes of it. Throws as select does.
+Decision decide(const OracleTables& tables, const Deployment& deployment, Detail detail = Detail::codes);
+
+/// Sizes that the method allocates for a backend when the exchange left these. Throws Error(usage) for an unknown backend, as round_up does.
+RoundedSizes method_sizes(const OracleTables& tables, std::string_view backend, const Deployment& deployment, const RoundedSizes& exchanged);
+
+/// What the method raises before it makes weights, whatever the backend.
+std::optional<Refusal> method_refusal(const OracleTables& tables, const Deployment& deployment);
+
+/// The class that the method takes where the oracle chose `kernel_class` of the backend; empty where the backend has no such class.
+std::string_view method_class(const OracleTables& tables, const Deployment& deployment, std::string_view backend, std::string_view kernel_class);
+
+}  // namespace mx::oracle
