@@ -20,6 +20,7 @@ struct ConvertCommand {
   ConversionChoice choice;
   std::string output;
   std::string progress;
+  bool fail_on_warning = false;
   DocumentOptions out;
 };
 
@@ -49,7 +50,7 @@ int convert(const ConvertCommand& command) {
     report = sim::convert_checkpoint(command.choice.checkpoint, command.output, options);
   }
   if (!report.finished) return interrupted();
-  return show(verbs::convert_document(report, command.choice.checkpoint, command.output, options.rank), command.out);
+  return show(verbs::convert_document(report, command.choice.checkpoint, command.output, options.rank, command.fail_on_warning), command.out);
 }
 
 int restore(const RestoreCommand& command) {
@@ -74,6 +75,8 @@ void add_convert(Verb app, Action& action) {
   add_conversion_options(verb, command->choice);
   verb.add_option("-o,--output", command->output, "directory to write, new or empty").required();
   add_progress_option(verb, command->progress);
+  verb.add_flag("--fail-on-warning", command->fail_on_warning,
+                "exit 1 where a number of the checkpoint is none, or such as no sound quantizer writes");
   verb.add_flag("--force", command->out.force, "replace files of the same names in the output directory");
   add_json_option(verb, command->out);
   verb.callback([&action, command] { action = [command] { return convert(*command); }; });

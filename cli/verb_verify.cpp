@@ -39,6 +39,7 @@ struct Options {
   std::int64_t seed = 1;
   std::string progress;
   bool no_execute = false;
+  bool fail_on_warning = false;
   bool reference = false;
   DocumentOptions out;
 };
@@ -112,7 +113,7 @@ int verify(const Options& options) {
   }
   if (!options.checkpoint) report.checkpoint = fmt::format("generated, seed {}", options.seed);
   return show(verbs::verify_document(report, {options.checkpoint, options.contracts, options.layers, options.experts, options.tokens, options.seed,
-                                              options.no_execute, options.reference, how.env}),
+                                              options.no_execute, options.reference, how.env, options.fail_on_warning}),
               options.out);
 }
 
@@ -142,6 +143,7 @@ void add_verify(Verb app, Action& action) {
   add_picture_option(verb, options->out, "writes the verdicts as a picture too, FILE.svg", false);
   add_progress_option(verb, options->progress);
   verb.add_flag("--no-execute", options->no_execute, "compare the bytes alone: nothing is executed").excludes(contracts);
+  verb.add_flag("--fail-on-warning", options->fail_on_warning, "exit 1 where the numbers of the checkpoint are such as no sound quantizer writes");
   verb.add_flag("--reference", options->reference, "convert and sum by the model alone instead of the fast twins");
   add_check_options(verb, options->out);
   verb.callback([&action, options] { action = [options] { return verify(*options); }; });

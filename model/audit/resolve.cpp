@@ -28,9 +28,9 @@ constexpr std::array kStages{
     Stage{"construction", [](const Resolution& r) { return r.setup ? refusal_of(r.setup->assembly) : nullptr; }},
 };
 
-/// The engine's own code raises, as its sources say; a kernel's error is the kernel's.
+/// The engine's own code raises, as its sources say; what a class, a converter or a kernel does with such a layer is theirs.
 bool raised_by_engine(const KernelNeed& need) {
-  return need.effect == Effect::error && need.of != NeedOf::kernel && (need.grounds == Grounds::read || need.grounds == Grounds::run);
+  return need.effect == Effect::error && need.of == NeedOf::engine && (need.grounds == Grounds::read || need.grounds == Grounds::run);
 }
 
 }  // namespace

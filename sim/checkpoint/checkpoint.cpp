@@ -168,6 +168,8 @@ std::vector<ExpertTensor> Checkpoint::expert_tensors(int layer) const {
   return experts;
 }
 
+std::vector<ScannedFault> Checkpoint::scan(int layer) const { return scan_layer(*impl_->found.form, *impl_->found.naming, impl_->at(layer).second); }
+
 const CheckpointFiles& Checkpoint::contents() const { return impl_->files; }
 
 void Checkpoint::check_unchanged() const {

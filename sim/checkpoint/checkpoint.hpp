@@ -11,6 +11,7 @@
 
 #include "model/layout/packed.hpp"
 #include "sim/checkpoint/checkpoint_files.hpp"
+#include "sim/checkpoint/scan.hpp"
 #include "sim/checkpoint/source_forms.hpp"
 #include "support/stop.hpp"
 
@@ -77,6 +78,8 @@ class Checkpoint {
   MoeLayer numbers(int layer) const;
   /// The expert tensors that layer() reads, in the order of the roles; same errors.
   std::vector<ExpertTensor> expert_tensors(int layer) const;
+  /// What is wrong with the numbers of a layer's experts, as scan_layer() finds it.
+  std::vector<ScannedFault> scan(int layer) const;
   /// The weight files with all their tensors.
   const CheckpointFiles& contents() const;
   /// Throws Error(input) when a weight file is no longer what was opened.

@@ -149,10 +149,13 @@ WrittenUnit ConversionJob::write(int unit, const std::filesystem::path& director
 }
 
 WrittenUnit ConversionJob::write_layer(int layer, const std::filesystem::path& path, bool force) const {
+  std::vector<ScannedFault> faults = checkpoint_.scan(layer);
+  stop_.check();
   LayerPacker packer(checkpoint_, layer, {options_.rank, setting_.tp_size}, *backend_, setting_, options_.by, stop_);
   const PackedLayer& packed = packer.packed();
   LayerTags tags{backend(), checkpoint_.layer_prefix(layer), checkpoint_.layer_index(layer), options_.rank, packed.setting, {}, {}, packed.losses};
   UnitResult result;
+  for (ScannedFault& fault : faults) result.values.push_back({checkpoint_.layer_index(layer), std::move(fault)});
   result.file = path.filename().string();
   result.layers = 1;
   result.up_scales_dropped = packer.up_scales_dropped();
@@ -271,6 +274,7 @@ ConvertReport ConversionJob::report(std::span<const UnitResult> results) const {
     report.bytes_out += result.bytes_out;
     report.up_scales_dropped += result.up_scales_dropped;
     report.losses.insert(report.losses.end(), result.losses.begin(), result.losses.end());
+    report.values.insert(report.values.end(), result.values.begin(), result.values.end());
     if (result.layers > 0) report.setting.marlin.largest_scale_byte = result.largest_scale_byte;
     digests.emplace(result.file, result.digest);
   }

@@ -31,6 +31,7 @@ struct UnitResult {
   std::int64_t up_scales_dropped = 0;
   int largest_scale_byte = 0;  ///< of the layer, where the converter looks at it
   std::vector<LayerLoss> losses;
+  std::vector<LayerValues> values;
 };
 
 /// A unit that is written and has not its name yet.

@@ -10,6 +10,7 @@
 #include "kernels/relayout/mover.hpp"
 #include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
+#include "sim/checkpoint/scan.hpp"
 #include "support/progress.hpp"
 #include "support/stop.hpp"
 
@@ -42,6 +43,7 @@ struct ConvertReport {
   std::uint64_t bytes_in = 0;      ///< of the expert tensors
   std::uint64_t bytes_out = 0;
   std::vector<LayerLoss> losses;
+  std::vector<LayerValues> values;     ///< numbers that are none, and warnings
   std::int64_t up_scales_dropped = 0;  ///< experts, over all layers, whose up has another global scale than gate, which counts for both
   std::string digest;                  ///< of the names and digests of all files that the conversion wrote
 };

@@ -54,12 +54,13 @@ class Finder {
       FoundLayer& layer = found_.layers[name.layer];
       layer.prefix = prefix_of(name.layer);
       const TensorRow* const row = find_row(form(), name.suffix);
-      if (row->piece == Piece::aside) continue;
-      layer.experts.push_back({row, &naming().projections[name.projection], name.expert, name.name, name.at});
+      (row->piece == Piece::aside ? layer.aside : layer.experts)
+          .push_back({row, &naming().projections[name.projection], name.expert, name.name, name.at});
       experts_ = std::max(experts_, name.expert + 1);
     }
     for (auto& [index, layer] : found_.layers) {
-      std::ranges::sort(layer.experts, {}, [](const FoundTensor& t) { return std::tuple(t.expert, t.projection, t.row); });
+      for (std::vector<FoundTensor>* tensors : {&layer.experts, &layer.aside})
+        std::ranges::sort(*tensors, {}, [](const FoundTensor& t) { return std::tuple(t.expert, t.projection, t.row); });
     }
   }
 

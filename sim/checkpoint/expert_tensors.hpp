@@ -24,6 +24,7 @@ struct FoundTensor {
 struct FoundLayer {
   std::string prefix;                ///< "model.layers.0.mlp"
   std::vector<FoundTensor> experts;  ///< expert by expert, in the order of projections and rows; all of them there
+  std::vector<FoundTensor> aside;    ///< what is known and not converted, as far as it is there, in the same order
   const LocatedTensor* router_weight = nullptr;
   const LocatedTensor* router_bias = nullptr;
   layout::Sizes sizes{};

@@ -57,18 +57,18 @@ constexpr std::array<TensorRow, 4> kCompressedNvfp4{{
     {Piece::weight, ".weight_packed", kU8, kPacked, "[I, H/2]", "[H, I/2]"},
     {Piece::scale, ".weight_scale", kE4m3Name, kGroups, "[I, H/16]", "[H, I/16]"},
     {Piece::global_scale, ".weight_global_scale", kF32Name, {}, {}, {}, Meaning::reciprocal},
-    {Piece::aside, ".input_global_scale", kF32Name, {}},
+    {Piece::aside, ".input_global_scale", kF32Name, {}, {}, {}, Meaning::reciprocal, Companion::of_all},
 }};
 constexpr std::array<TensorRow, 4> kModelOptNvfp4{{
     {Piece::weight, ".weight", kU8, kPacked, "[I, H/2]", "[H, I/2]"},
     {Piece::scale, ".weight_scale", kE4m3Name, kGroups, "[I, H/16]", "[H, I/16]"},
     {Piece::global_scale, ".weight_scale_2", kF32Name, {}},
-    {Piece::aside, ".input_scale", kF32Name, {}},
+    {Piece::aside, ".input_scale", kF32Name, {}, {}, {}, Meaning::as_it_is, Companion::needed},
 }};
 constexpr std::array<TensorRow, 3> kModelOptFp8{{
     {Piece::weight, ".weight", kE4m3Name, kElements, "[I, H]", "[H, I]"},
     {Piece::scale, ".weight_scale", kF32Name, {}},
-    {Piece::aside, ".input_scale", kF32Name, {}},
+    {Piece::aside, ".input_scale", kF32Name, {}, {}, {}, Meaning::as_it_is, Companion::needed},
 }};
 constexpr std::array<TensorRow, 2> kModelOptMxfp8{{
     {Piece::weight, ".weight", kE4m3Name, kElements, "[I, H]", "[H, I]"},

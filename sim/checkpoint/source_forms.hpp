@@ -32,6 +32,13 @@ enum class Piece : std::uint8_t {
   aside,  ///< known, not converted: a scale of activations
 };
 
+/// Whether a form can do without a tensor.
+enum class Companion : std::uint8_t {
+  optional,  ///< no scheme of the form needs it
+  of_all,    ///< where one tensor has it, all have
+  needed,    ///< the scheme is static
+};
+
 /// From the number in the file to the factor of the weights.
 enum class Meaning : std::uint8_t { as_it_is, reciprocal };
 
@@ -44,6 +51,7 @@ struct TensorRow {
   std::string_view formula = {};             ///< of w13 and of w2, for messages: "[E, 2I, H/32, 16]", "[E, H, I/32, 16]"
   std::string_view w2_formula = {};
   Meaning meaning = Meaning::as_it_is;
+  Companion companion = Companion::optional;  ///< of what is known and not converted
 };
 
 /// One matrix, or one half of one, under the name that checkpoints have for it.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "model/error.hpp"
@@ -77,6 +78,31 @@ Json losses_json(const std::vector<LayerLoss>& losses) {
     json.push_back({{"layer", entry.layer}, {"role", layout::name_of(entry.loss.role)}, {"what", entry.loss.what}, {"units", entry.loss.units}});
   }
   return json;
+}
+
+Json values_json(const std::vector<LayerValues>& values) {
+  Json json = Json::array();
+  for (const auto& [layer, fault] : values) {
+    json.push_back({{"layer", layer},
+                    {"fault", name_of(fault.fault)},
+                    {"piece", static_cast<int>(fault.piece)},
+                    {"tensor", fault.tensor},
+                    {"count", fault.count},
+                    {"first", fault.first}});
+  }
+  return json;
+}
+
+LayerValues read_value(const Json& json, const std::string& where) {
+  TagFields fields(json, where + ": values");
+  LayerValues value{static_cast<int>(fields.integer("layer", 0, INT32_MAX)), {}};
+  const std::string fault = fields.text("fault");
+  const std::optional<ValueFault> known = fault_named(fault);
+  if (!known) fail(where, fmt::format("values: {} is no fault of a number", in_quotes(fault)));
+  value.fault = {*known, static_cast<Piece>(fields.integer("piece", 0, static_cast<int>(Piece::aside))), fields.text("tensor"),
+                 fields.integer("count", 1, kLargest), fields.text("first")};
+  fields.finish();
+  return value;
 }
 
 LayerLoss read_loss(const Json& json, const std::string& where) {
@@ -182,6 +208,7 @@ std::string text_of(const UnitRecord& record) {
                   {"up_scales_dropped", result.up_scales_dropped},
                   {"largest_scale_byte", result.largest_scale_byte},
                   {"losses", losses_json(result.losses)},
+                  {"values", values_json(result.values)},
                   {"tensors", result.tensors}};
   return json.dump(1) + "\n";
 }
@@ -204,6 +231,7 @@ UnitRecord read_record(const std::filesystem::path& path) {
   result.up_scales_dropped = fields.integer("up_scales_dropped", 0, kLargest);
   result.largest_scale_byte = static_cast<int>(fields.integer("largest_scale_byte", 0, 255));
   for (const Json& loss : fields.array("losses")) result.losses.push_back(read_loss(loss, where));
+  for (const Json& value : fields.array("values")) result.values.push_back(read_value(value, where));
   const Json& tensors = fields.at("tensors");
   TagFields sizes(tensors, where + ": tensors");
   for (const auto& [name, value] : tensors.items()) result.tensors.emplace(name, size_field(sizes, name));

@@ -120,9 +120,9 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
   return run;
 }
 
-bool keeps_weights(layout::WeightFormat format, std::string_view backend) {
+bool quantizes_activations(layout::WeightFormat format, std::string_view backend) {
   const ExecutionRow* const row = find_execution(format, backend);
-  return row != nullptr && row->layout.empty();
+  return row == nullptr || row->keyed || quantizer_named(row->first).scope != ScaleScope::none;
 }
 
 }  // namespace mx::sim

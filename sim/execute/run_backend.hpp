@@ -53,7 +53,7 @@ struct BackendRun {
 /// of executions, or takes no such activation. Throws Error as Weights::of_packed does.
 std::optional<BackendRun> run_backend(const BackendSource& source, const layout::PackedLayer& packed, layout::Arch arch, const BackendInput& input);
 
-/// Whether the backend reads the checkpoint's tensors as they were loaded, so that nothing is converted.
-bool keeps_weights(layout::WeightFormat format, std::string_view backend);
+/// Whether the backend quantizes what enters its products; true where that is not known.
+bool quantizes_activations(layout::WeightFormat format, std::string_view backend);
 
 }  // namespace mx::sim

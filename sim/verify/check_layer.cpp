@@ -237,7 +237,7 @@ std::map<int, std::vector<RankReference>> references(const LayerInput& input, co
         rank_reference.exchanges = exchanged_data(rank_reference.shard.sizes, rank_reference.shard.form, *rank_reference.units);
       } catch (const Error& error) {
         for (ConversionResult& other : conversions) {
-          if (other.tp != result.tp || other.verdict != Verdict::passed) continue;
+          if (other.tp != result.tp || (other.verdict != Verdict::passed && other.verdict != Verdict::mistrusted)) continue;
           other.verdict = Verdict::refused;
           other.detail = error.what();
         }

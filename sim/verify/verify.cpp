@@ -257,6 +257,17 @@ ExpectedResult measure(int layer, std::span<const std::uint32_t> got, const Expe
   return result;
 }
 
+/// No conversion that reads a spoilt number passes. Scales of activations are read where activations are quantized.
+void distrust(const ScannedFault& fault, std::vector<ConversionResult>& conversions) {
+  if (!spoils(fault.fault)) return;
+  for (ConversionResult& result : conversions) {
+    if (result.verdict != Verdict::passed) continue;
+    if (fault.piece == Piece::aside && !quantizes_activations(result.form.format, result.backend)) continue;
+    result.verdict = Verdict::mistrusted;
+    result.detail = fault.text();
+  }
+}
+
 /// The layer as if it had no more experts. They are the outermost axis of every tensor.
 MoeLayer first_experts(MoeLayer layer, std::int64_t count) {
   const auto all = static_cast<std::size_t>(layer.experts.sizes.experts), kept = static_cast<std::size_t>(count);
@@ -299,6 +310,10 @@ Verdict VerifyReport::verdict(const Cell& cell) const {
 
 std::int64_t VerifyReport::count(Verdict wanted) const {
   return std::count_if(cells.begin(), cells.end(), [&](const Cell& cell) { return verdict(cell) == wanted; });
+}
+
+std::int64_t VerifyReport::warnings() const {
+  return std::ranges::count_if(values, [](const LayerValues& remark) { return !spoils(remark.fault.fault); });
 }
 
 std::int64_t VerifyReport::broken_choices() const {
@@ -344,6 +359,11 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
   const StopPoint stop(options.stop);
   const std::vector<std::uint64_t> ends = expert_bytes(checkpoint, report.layers_verified);
   for (int index = 0; index < report.layers_verified; ++index) {
+    // Before anything is made of them: whatever they come to, results of numbers that are none are no evidence.
+    for (ScannedFault& fault : checkpoint.scan(index)) {
+      distrust(fault, report.conversions);
+      report.values.push_back({checkpoint.layer_index(index), std::move(fault)});
+    }
     const MoeLayer layer = first_experts(checkpoint.layer(index, stop), report.experts_verified);
     // Recorded outputs are of all experts.
     const bool whole = report.experts_verified == report.sizes.experts;

@@ -100,6 +100,7 @@ struct VerifyReport {
   std::vector<Contract> contracts;  ///< that were asked for; empty: each backend's own, which ConversionResult::execution names
   std::vector<ConversionResult> conversions;
   std::vector<Cell> cells;
+  std::vector<LayerValues> values;  ///< of the verified layers
   std::vector<ExpectedResult> expected;
 
   std::int64_t compared_every;  ///< the largest of all conversions
@@ -107,6 +108,8 @@ struct VerifyReport {
   Verdict verdict(const Cell& cell) const;
   /// Cells with that verdict; cells that the engine refuses are counted as refused.
   std::int64_t count(Verdict verdict) const;
+  /// Faults that take trust from no cell.
+  std::int64_t warnings() const;
   /// Cells in which the engine chooses a backend by itself and then fails, or its converter refuses the checkpoint: a finding about the engine.
   std::int64_t broken_choices() const;
   /// What the deciding cells say comes first: 1 a difference, 4 the engine raises, 5 no verdict, or nothing passed at all; then 1 for a difference in

@@ -78,15 +78,27 @@ void add_conversion(Document& document, const sim::ConvertReport& report, int ra
   document.value("up_scales_dropped", report.up_scales_dropped);
   document.value("digest", report.digest);
   add_losses(document, report.losses);
+  add_values(document, report.values);
 }
 
 }  // namespace
 
-Document convert_document(const sim::ConvertReport& report, const std::string& checkpoint, const std::string& output, int rank) {
+void add_values(Document& document, const std::vector<sim::LayerValues>& values) {
+  Table table{"values", {in_json("layer"), in_json("fault"), in_json("spoils"), in_json("tensor"), in_json("count"), in_json("first")}};
+  for (const auto& [layer, fault] : values) {
+    table.add({layer, sim::name_of(fault.fault), sim::spoils(fault.fault), fault.tensor, fault.count, fault.first});
+    document.line(fmt::format("{}: {}", sim::spoils(fault.fault) ? "no numbers" : "warning", fault.text()));
+  }
+  document.value(table.key, table.json());
+}
+
+Document convert_document(const sim::ConvertReport& report, const std::string& checkpoint, const std::string& output, int rank,
+                          bool fail_on_warning) {
   Document document = begun("convert", report.setting);
   document.value("checkpoint", checkpoint);
   document.value("output", output);
   add_conversion(document, report, rank);
+  if (fail_on_warning && !report.values.empty()) document.exit_code = 1;
   return document;
 }
 

@@ -11,7 +11,9 @@
 
 namespace mx::verbs {
 
-Document convert_document(const sim::ConvertReport& report, const std::string& checkpoint, const std::string& output, int rank);
+/// `fail_on_warning`: exit 1 where a number of the checkpoint is none, or such as no sound quantizer writes.
+Document convert_document(const sim::ConvertReport& report, const std::string& checkpoint, const std::string& output, int rank,
+                          bool fail_on_warning = false);
 Document restore_document(const sim::RestoreReport& report, const std::vector<std::string>& directories, const std::string& output);
 Document plan_document(const sim::UnitPlan& plan);
 
@@ -22,6 +24,9 @@ struct UnitDone {
   sim::UnitOutcome outcome;
 };
 Document run_document(const sim::UnitPlan& plan, const std::vector<UnitDone>& units);
+
+/// "values": what is wrong with a checkpoint's numbers, in the text a line each.
+void add_values(Document& document, const std::vector<sim::LayerValues>& values);
 
 /// A conversion put together of its units.
 Document merge_document(const sim::ConvertReport& report, const sim::UnitPlan& plan);

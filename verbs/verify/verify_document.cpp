@@ -7,6 +7,7 @@
 #include "model/families/memory.hpp"
 #include "sim/execute/run_backend.hpp"
 #include "support/quote.hpp"
+#include "verbs/convert/convert_document.hpp"
 #include "verbs/layout/subject.hpp"
 
 namespace mx::verbs {
@@ -282,6 +283,7 @@ Document verify_document(const VerifyReport& report, const VerifyAsked& asked) {
   document.table(cells_of(report, asked));
   document.line();
   for (const sim::Cell& cell : report.cells) document.cases.push_back(case_of(report, asked, cell));
+  add_values(document, report.values);
   add_not_asked(document, report);
   for (const sim::Cell& cell : report.cells) {
     if (cell.request != "auto") continue;
@@ -313,7 +315,10 @@ Document verify_document(const VerifyReport& report, const VerifyAsked& asked) {
     document.line("replay: " + replay(asked, report.engine, cell));
     break;
   }
-  document.ended(report.exit_code());
+  const int code = report.exit_code();
+  const bool warned = code == 0 && asked.fail_on_warning && report.warnings() > 0;
+  if (warned) document.note(fmt::format("{} warnings, and --fail-on-warning", report.warnings()));
+  document.ended(warned ? 1 : code);
   return document;
 }
 

@@ -23,6 +23,7 @@ struct VerifyAsked {
   bool no_execute = false;
   bool reference = false;
   std::map<std::string, std::string> env = {};
+  bool fail_on_warning = false;
 };
 
 /// Cells, the conversions behind them, recorded outputs, sums; a case for each cell and recorded layer.
