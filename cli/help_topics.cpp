@@ -75,6 +75,7 @@ constexpr std::array kTopics{
     HelpTopic{"environment", "variables that are read",
               "MXACT_ISA        forces one tier of instruction sets (mxact --version lists them); unknown or\n"
               "                 unable here is an error, never another tier\n"
+              "MXACT_PROGRESS   auto, always or never: what verbs say on stderr of how far they are\n"
               "OMP_NUM_THREADS  threads; results never depend on it\n"
               "RC_PARAMS        of the laws: seed=..., max_success=..., reproduce=... (refused where CI is set)\n"
               "CI               set by continuous integration: a replay is not a test"},

@@ -1,23 +1,22 @@
 #include "cli/interrupt.hpp"
 
-#include <sys/time.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
-#include <ctime>
 #include <string_view>
+#include <system_error>
+
+#include "support/leftovers.hpp"
 
 namespace mx::cli {
 namespace {
 
-// One wish can arrive as several signals: timeout(1) and some shells signal the process and then its whole group.
-constexpr long long kOneWishNanoseconds = 500'000'000;
-constexpr long kMomentMicroseconds = 700'000;
+constexpr std::chrono::milliseconds kMoment{700};
+constexpr std::chrono::milliseconds kLook{20};
 constexpr int kSignalled = 128;  // of a shell's exit status
 
 volatile std::sig_atomic_t signalled = 0;
-volatile std::sig_atomic_t has_deadline = 0;
-timespec first_signal{};
 
 [[noreturn]] void quit(int signal) {
   constexpr std::string_view kText = "mxact: interrupted\n";
@@ -25,20 +24,9 @@ timespec first_signal{};
   _exit(kSignalled + signal);
 }
 
-void quit_in_time(int) { quit(signalled); }
-
+/// One wish can arrive as several signals: timeout(1) and some shells signal the process and then its whole group.
 void note(int signal) {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  if (signalled == 0) {
-    first_signal = now;
-    signalled = signal;
-    const itimerval moment{{0, 0}, {0, kMomentMicroseconds}};
-    if (has_deadline != 0) static_cast<void>(setitimer(ITIMER_REAL, &moment, nullptr));
-    return;
-  }
-  const long long elapsed = (now.tv_sec - first_signal.tv_sec) * 1'000'000'000LL + (now.tv_nsec - first_signal.tv_nsec);
-  if (elapsed >= kOneWishNanoseconds) quit(signal);
+  if (signalled == 0) signalled = signal;
 }
 
 void handle(void (*handler)(int)) {
@@ -50,18 +38,36 @@ void handle(void (*handler)(int)) {
 
 void quit_on_signals() { handle(quit); }
 
-InterruptWatch::InterruptWatch(EndBy end) {
+InterruptWatch::InterruptWatch() {
   signalled = 0;
-  has_deadline = end == EndBy::a_moment ? 1 : 0;
-  static_cast<void>(std::signal(SIGALRM, quit_in_time));
   handle(note);
+  try {
+    timekeeper_ = std::thread([this] { keep_time(); });
+  } catch (const std::system_error&) {
+    // No thread to be had: the work itself has to ask.
+  }
 }
 
 InterruptWatch::~InterruptWatch() {
   // What is left to do is said in good order: nothing cuts it off in the middle of a line.
-  const itimerval none{};
-  static_cast<void>(setitimer(ITIMER_REAL, &none, nullptr));
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  wake_.notify_all();
+  if (timekeeper_.joinable()) timekeeper_.join();
   handle(quit);
+}
+
+/// Ends the program a moment after it was asked to end, unless the work has ended.
+void InterruptWatch::keep_time() {
+  std::unique_lock lock(mutex_);
+  while (signalled == 0) {
+    if (wake_.wait_for(lock, kLook, [this] { return ended_; })) return;
+  }
+  if (wake_.wait_for(lock, kMoment, [this] { return ended_; })) return;
+  sim::abandon_leftovers();
+  quit(signalled);
 }
 
 bool InterruptWatch::interrupted() const { return signalled != 0; }

@@ -9,6 +9,7 @@
 
 #include "cli/document.hpp"
 #include "cli/engine_option.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/verbs.hpp"
 #include "model/audit/findings_text.hpp"
 #include "model/engine/vllm/tables.hpp"
@@ -26,6 +27,21 @@ struct AuditOptions {
   DocumentOptions out;
 };
 
+/// One oracle after the other, which is also the order of the whole audit.
+oracle::AuditReport audited(Engine engine, std::span<const std::string_view> oracles) {
+  ProgressLine line;
+  oracle::AuditReport all{engine, 0, 0, 0, {}};
+  for (std::size_t i = 0; i < oracles.size(); ++i) {
+    line.show(fmt::format("oracle {}", oracles[i]), static_cast<double>(i) / static_cast<double>(oracles.size()));
+    oracle::AuditReport one = oracle::audit(engine, oracles.subspan(i, 1));
+    all.deployments += one.deployments;
+    all.choices += one.choices;
+    all.checks += one.checks;
+    all.violations.insert(all.violations.end(), one.violations.begin(), one.violations.end());
+  }
+  return all;
+}
+
 int run_audit(const AuditOptions& options) {
   require_outputs(options.out);
   if (options.ledger) {
@@ -36,7 +52,7 @@ int run_audit(const AuditOptions& options) {
   const std::span<const std::string_view> oracles = options.oracle.empty() ? oracle::oracle_names() : std::span<const std::string_view>(one);
   const Engine engine = engine_named(options.engine);
   if (options.needs) return show(verbs::needs_document(engine, oracles), options.out);
-  return show(verbs::audit_document(oracle::audit(engine, oracles), oracles, sim::known_findings()), options.out);
+  return show(verbs::audit_document(audited(engine, oracles), oracles, sim::known_findings()), options.out);
 }
 
 }  // namespace

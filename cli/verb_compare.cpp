@@ -75,7 +75,7 @@ int compare_formats(const Options& options) {
   golden::ConversionComparison result;
   {
     ProgressLine line;
-    const InterruptWatch watch(EndBy::a_moment);
+    const InterruptWatch watch;
     result = golden::compare_conversions(how, other, from, to, shown_by(line, watch, options));
   }
   if (result.interrupted) return say_interrupted();
@@ -110,7 +110,7 @@ int compare_blocks(const Options& options) {
   golden::RecipeComparison result;
   {
     ProgressLine line;
-    const InterruptWatch watch(EndBy::a_moment);
+    const InterruptWatch watch;
     result = golden::compare_recipes(first, second, from, pattern, shown_by(line, watch, options));
   }
   if (result.interrupted) return say_interrupted();

@@ -9,7 +9,7 @@
 #include "cli/conversion_options.hpp"
 #include "cli/document.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/pace.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/verbs.hpp"
 #include "verbs/convert/convert_document.hpp"
 
@@ -43,8 +43,8 @@ int convert(const ConvertCommand& command) {
   options.force = command.out.force;
   sim::ConvertReport report;
   {
-    const InterruptWatch watch(EndBy::good_order);
-    PaceLine line(command.progress);
+    const InterruptWatch watch;
+    ProgressLine line(command.progress);
     options.progress = [&line](const std::string& what, std::uint64_t done, std::uint64_t total) { line.show(what, done, total); };
     options.stop = [&watch] { return watch.interrupted(); };
     report = sim::convert_checkpoint(command.choice.checkpoint, command.output, options);
@@ -57,8 +57,8 @@ int restore(const RestoreCommand& command) {
   sim::RestoreOptions options{.accept_losses = command.accept_losses, .by = moved_by(command.reference), .force = command.out.force};
   sim::RestoreReport report;
   {
-    const InterruptWatch watch(EndBy::good_order);
-    PaceLine line(command.progress);
+    const InterruptWatch watch;
+    ProgressLine line(command.progress);
     options.progress = [&line](const std::string& what, std::uint64_t done, std::uint64_t total) { line.show(what, done, total); };
     options.stop = [&watch] { return watch.interrupted(); };
     report = sim::restore_checkpoint({command.directories.begin(), command.directories.end()}, command.output, options);

@@ -16,6 +16,7 @@
 
 #include "cli/document.hpp"
 #include "cli/numbers.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
 #include "support/quote.hpp"
@@ -88,7 +89,11 @@ int faults(const FaultsOptions& options) {
     arguments += " " + sim::shell_word(name);
   }
   if (options.tables && !options.out.picture.empty()) throw Error(ErrorCode::usage, "changes of tables are not drawn", "--output");
-  const sim::Json run = ask_helper(arguments);
+  const sim::Json run = [&] {
+    ProgressLine line;
+    line.show("laws under faults");
+    return ask_helper(arguments);
+  }();
   if (options.blind) return show(verbs::blindness_document(run), options.out);
   return show(options.tables ? verbs::table_changes_document(run) : verbs::faults_document(run), options.out);
 }

@@ -26,9 +26,10 @@ int identify(const Arguments& arguments) {
   const golden::TensorFile packed = golden::open_tensor(arguments.packed);
   const std::vector<golden::Matrix> matrices =
       golden::matrices_of(canonical.shape, canonical.element_bits, canonical.bytes.size(), arguments.shape, arguments.unit_bits);
-  ProgressLine progress;
-  const golden::Identification found =
-      golden::identify(canonical.bytes, matrices, packed.bytes, [&](double share) { progress.show("layouts tried", share); });
+  const golden::Identification found = [&] {
+    ProgressLine progress;
+    return golden::identify(canonical.bytes, matrices, packed.bytes, [&](double share) { progress.show("layouts tried", share); });
+  }();
   return show(verbs::layout_identify_document(found), arguments.out);
 }
 

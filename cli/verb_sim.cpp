@@ -56,9 +56,11 @@ sim::Scenario scenario_of(const SimOptions& options) {
 
 int compare(const SimOptions& options) {
   const sim::Scenario scenario = scenario_of(options);
-  ProgressLine line;
-  const sim::Comparison comparison = sim::compare_backends(scenario, [&](const std::string& text, double fraction) { line.show(text, fraction); });
-  verbs::Document document = verbs::comparison_document(scenario, comparison);
+  verbs::Document document = [&] {
+    ProgressLine line;
+    return verbs::comparison_document(scenario,
+                                      sim::compare_backends(scenario, [&](const std::string& text, double fraction) { line.show(text, fraction); }));
+  }();
   document.about(options.file);
   return show(document, options.out);
 }
@@ -117,7 +119,10 @@ int simulate(const SimOptions& options, sim::Transport& transport) {
   verbs::SimAnswer answer;
   const sim::SimulationRequest request = options.legacy ? legacy_request(scenario, options, answer) : oracle_request(scenario, options, answer);
   if (answer.refusal.empty() && answer.unmodelled.empty()) {
+    ProgressLine line(transport.reports() ? "auto" : "never");
+    line.show("the layer on one rank", 0.0);
     const sim::Reference reference = sim::run_reference(request, scenario.layer, scenario.tokens, scenario.sample);
+    line.show(answer.backend + " on every rank", 0.5);
     answer.simulation = sim::simulate(request, scenario.layer, scenario.tokens, reference, transport);
     if (answer.simulation.refusal) answer.refusal = answer.simulation.refusal->stage + ": " + answer.simulation.refusal->text;
   }

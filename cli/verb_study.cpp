@@ -1,9 +1,12 @@
 // mxact study: what quantization costs, format by scale rule by distribution of the data.
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "cli/document.hpp"
 #include "cli/numbers.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/verbs.hpp"
 #include "verbs/study/study_document.hpp"
 
@@ -26,7 +29,15 @@ int study(const StudyChoices& choices) {
   sim::StudyOptions options = choices.options;
   options.values = choices.tiles * sim::kStudyUnit;
   options.seed = static_cast<std::uint64_t>(choices.seed);
-  return show(verbs::study_document(sim::run_study(options)), choices.out);
+  std::optional<sim::Study> study;
+  {
+    ProgressLine line;
+    options.progress = [&line](const std::string& profile, std::uint64_t done, std::uint64_t all) {
+      line.show(profile, static_cast<double>(done) / static_cast<double>(all));
+    };
+    study = sim::run_study(options);
+  }
+  return show(verbs::study_document(*study), choices.out);
 }
 
 }  // namespace

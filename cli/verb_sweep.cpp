@@ -66,7 +66,7 @@ bool run_sweep(const golden::SweepSubject& subject, const SweepOptions& options,
   }
   const std::size_t total = golden::missing_chunks({}, swept.shard).size();
   std::size_t done = total - golden::missing_chunks(swept.digests, swept.shard).size();
-  const InterruptWatch watch(EndBy::good_order);
+  const InterruptWatch watch;
   ProgressLine line;
   golden::SweepHooks hooks;
   hooks.stop = [&] { return watch.interrupted(); };

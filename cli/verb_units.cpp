@@ -16,7 +16,7 @@
 #include "cli/document.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/numbers.hpp"
-#include "cli/pace.hpp"
+#include "cli/progress_line.hpp"
 #include "model/error.hpp"
 #include "sim/checkpoint/units.hpp"
 #include "support/file.hpp"
@@ -62,12 +62,12 @@ std::uint64_t bytes_of(const sim::UnitPlan& plan, int unit) {
   return found == plan.units.end() ? 0 : found->bytes;
 }
 
-int run_units(const RunCommand& command) {
-  const sim::UnitPlan planned = sim::read_plan(command.plan);
+/// Units in their order, until one is stopped: false.
+bool run_each(const sim::UnitPlan& planned, const RunCommand& command, std::vector<verbs::UnitDone>& units) {
   std::uint64_t done = 0, total = 0;
   for (const int unit : command.units) total += bytes_of(planned, unit);
-  PaceLine line(command.progress);
-  const InterruptWatch watch(EndBy::good_order);
+  ProgressLine line(command.progress);
+  const InterruptWatch watch;
   sim::UnitOptions options;
   options.directory = command.directory.empty() ? sim::units_directory(planned) : std::filesystem::path(command.directory);
   options.program = program_text();
@@ -75,20 +75,25 @@ int run_units(const RunCommand& command) {
   options.progress = [&](const std::string& what, std::uint64_t part, std::uint64_t) { line.show(what, done + part, total); };
   options.stop = [&watch] { return watch.interrupted(); };
   sim::UnitRunner runner(planned, options);
-  std::vector<verbs::UnitDone> units;
   for (const int unit : command.units) {
     const sim::UnitOutcome outcome = runner.run(unit);
-    if (outcome == sim::UnitOutcome::stopped) {
-      verbs::Document document = verbs::run_document(planned, units);
-      document.exit_code = interrupted_status();
-      show(document, command.out);
-      fmt::print(stderr, "mxact: interrupted; unit {} was not written\n", unit);
-      return interrupted_status();
-    }
+    if (outcome == sim::UnitOutcome::stopped) return false;
     done += bytes_of(planned, unit);
     units.push_back({unit, runner.result(), outcome});
   }
-  return show(verbs::run_document(planned, units), command.out);
+  return true;
+}
+
+int run_units(const RunCommand& command) {
+  const sim::UnitPlan planned = sim::read_plan(command.plan);
+  std::vector<verbs::UnitDone> units;
+  const bool finished = run_each(planned, command, units);
+  verbs::Document document = verbs::run_document(planned, units);
+  if (finished) return show(document, command.out);
+  document.exit_code = interrupted_status();
+  show(document, command.out);
+  fmt::print(stderr, "mxact: interrupted; unit {} was not written\n", command.units[units.size()]);
+  return interrupted_status();
 }
 
 int merge(const MergeCommand& command) {
@@ -100,8 +105,8 @@ int merge(const MergeCommand& command) {
   options.force = command.out.force;
   sim::ConvertReport report;
   {
-    const InterruptWatch watch(EndBy::good_order);
-    PaceLine line(command.progress);
+    const InterruptWatch watch;
+    ProgressLine line(command.progress);
     options.progress = [&line](const std::string& what, std::uint64_t done, std::uint64_t total) { line.show(what, done, total); };
     options.stop = [&watch] { return watch.interrupted(); };
     report = sim::merge_units(planned, options);

@@ -30,14 +30,18 @@ golden::SetProgress shown_on(ProgressLine& line) {
 }
 
 int write(const VectorsOptions& options, golden::SetPart part) {
-  ProgressLine line;
-  const std::size_t files = golden::write_set(part, options.output, options.out.force, shown_on(line));
+  const std::size_t files = [&] {
+    ProgressLine line;
+    return golden::write_set(part, options.output, options.out.force, shown_on(line));
+  }();
   return show(verbs::written_set_document(part, files, options.output), options.out);
 }
 
 int check(const VectorsOptions& options, golden::SetPart part) {
-  ProgressLine line;
-  const golden::SetCheck found = golden::check_set(part, options.check, shown_on(line));
+  const golden::SetCheck found = [&] {
+    ProgressLine line;
+    return golden::check_set(part, options.check, shown_on(line));
+  }();
   return show(verbs::checked_set_document(part, found, options.check), options.out);
 }
 

@@ -1,11 +1,15 @@
 // mxact ver: a device's answers held against an operation.
 
+#include <fmt/core.h>
+
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 
 #include "cli/document.hpp"
 #include "cli/numbers.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/vector_options.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
@@ -23,7 +27,13 @@ struct VerOptions {
 
 golden::CheckReport check_stdin(golden::StreamChecker& checker) {
   std::array<char, std::size_t{1} << 16> buffer{};
-  for (std::size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), stdin)) > 0;) checker.take({buffer.data(), n});
+  ProgressLine line;
+  std::uint64_t bytes = 0;
+  for (std::size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), stdin)) > 0;) {
+    checker.take({buffer.data(), n});
+    bytes += n;
+    line.show(fmt::format("{} MB of answers checked", bytes >> 20));
+  }
   if (std::ferror(stdin) != 0) throw Error(ErrorCode::resource, "cannot be read", "standard input");
   return checker.finish();
 }

@@ -12,35 +12,34 @@
 #include <string>
 #include <vector>
 
+#include "cli/conversion_options.hpp"
 #include "cli/document.hpp"
 #include "cli/engine_option.hpp"
 #include "cli/env_option.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/numbers.hpp"
-#include "cli/pace.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
+#include "sim/sweep/sweep.hpp"
+#include "sim/verify/verify_parts.hpp"
+#include "support/file.hpp"
 #include "verbs/verify/verify_document.hpp"
 
 namespace mx::cli {
 namespace {
 
 struct Options {
-  std::optional<std::string> checkpoint;  ///< none: generate one
-  std::vector<std::string> platforms;
-  std::vector<std::string> backends;
-  std::string engine;
+  sim::VerifyRequest request;
   std::vector<std::string> variables;
-  std::vector<int> tp;
-  std::vector<std::string> contracts;
-  int layers = 0;
-  std::int64_t experts = 0;
-  std::int64_t tokens = 4;
-  std::int64_t seed = 1;
+  std::string shard;
+  std::string part;  ///< file that a share writes
   std::string progress;
-  bool no_execute = false;
-  bool fail_on_warning = false;
-  bool reference = false;
+  DocumentOptions out;
+};
+
+struct MergeOptions {
+  std::vector<std::string> parts;
   DocumentOptions out;
 };
 
@@ -82,28 +81,40 @@ void keep_memory() {
 #endif
 }
 
+sim::Checkpoint checkpoint_of(const sim::VerifyRequest& request) {
+  if (!request.checkpoint) return generated_checkpoint(static_cast<std::uint64_t>(request.seed));
+  if (request.checkpoint->empty()) throw Error(ErrorCode::usage, "the path is empty", "CHECKPOINT");
+  return sim::Checkpoint(*request.checkpoint);
+}
+
+std::string generated_name(const sim::VerifyRequest& request) { return fmt::format("generated, seed {}", request.seed); }
+
+sim::VerifyShare share_of(const Options& options) {
+  if (options.shard.empty() != options.part.empty()) throw Error(ErrorCode::usage, "--shard I/N and --part FILE go together");
+  if (options.shard.empty()) return {};
+  sim::require_writable(options.part, options.out.force);
+  const golden::Shard shard = golden::shard_from(options.shard);
+  return {shard.index, shard.count};
+}
+
+int write_part(const sim::VerifyPart& part, const Options& options) {
+  const std::string text = sim::text_of(part);
+  sim::write_file(options.part, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, options.out.force);
+  return show(verbs::verify_part_document(part, options.part), options.out);
+}
+
 int verify(const Options& options) {
   keep_memory();
   require_outputs(options.out);
-  sim::VerifyOptions how;
-  how.platforms = options.platforms;
-  how.backends = options.backends;
-  how.engine = engine_named(options.engine);
-  how.env = variables_of(options.variables);
-  how.tp = options.tp;
-  how.tokens = options.tokens;
-  how.by = options.reference ? sim::MoveBy::model : sim::MoveBy::plans;
-  how.seed = static_cast<std::uint64_t>(options.seed);
-  if (options.layers > 0) how.max_layers = options.layers;
-  if (options.experts > 0) how.max_experts = options.experts;
-  how.executes = !options.no_execute;
-  for (const std::string& name : options.contracts) how.contracts.push_back(contract_named(name));
-  if (options.checkpoint && options.checkpoint->empty()) throw Error(ErrorCode::usage, "the path is empty", "CHECKPOINT");
-  const sim::Checkpoint checkpoint = options.checkpoint ? sim::Checkpoint(*options.checkpoint) : generated_checkpoint(how.seed);
+  sim::VerifyRequest request = options.request;
+  request.env = variables_of(options.variables);
+  sim::VerifyOptions how = sim::options_of(request);
+  how.share = share_of(options);
+  const sim::Checkpoint checkpoint = checkpoint_of(request);
   sim::VerifyReport report;
   try {
-    const InterruptWatch watch(EndBy::a_moment);
-    PaceLine line(options.progress);
+    const InterruptWatch watch;
+    ProgressLine line(options.progress);
     how.progress = [&line](const std::string& text, std::uint64_t done, std::uint64_t total) { line.show(text, done, total); };
     how.stop = [&watch] { return watch.interrupted(); };
     report = sim::verify(checkpoint, how);
@@ -111,10 +122,19 @@ int verify(const Options& options) {
     fmt::print(stderr, "mxact: interrupted; not every layer was verified, and no verdict stands\n");
     return interrupted_status();
   }
-  if (!options.checkpoint) report.checkpoint = fmt::format("generated, seed {}", options.seed);
-  return show(verbs::verify_document(report, {options.checkpoint, options.contracts, options.layers, options.experts, options.tokens, options.seed,
-                                              options.no_execute, options.reference, how.env, options.fail_on_warning}),
-              options.out);
+  if (!request.checkpoint) report.checkpoint = generated_name(request);
+  if (options.part.empty()) return show(verbs::verify_document(report, request), options.out);
+  return write_part(sim::part_of(checkpoint, request, how.share, program_text(), std::move(report)), options);
+}
+
+int merge(const MergeOptions& options) {
+  require_outputs(options.out);
+  std::vector<sim::ReadVerifyPart> parts;
+  for (const std::string& path : options.parts) parts.push_back({path, sim::read_verify_part(path)});
+  const sim::VerifyRequest& request = parts.front().part.request;
+  sim::VerifyReport report = sim::merged_report(checkpoint_of(request), parts, program_text());
+  if (!request.checkpoint) report.checkpoint = generated_name(request);
+  return show(verbs::verify_document(report, request), options.out);
 }
 
 }  // namespace
@@ -122,31 +142,50 @@ int verify(const Options& options) {
 void add_verify(Verb app, Action& action) {
   const Verb verb = app.add_verb("verify", "the main job: select, round, convert, restore, execute, compare bits, for every backend and platform");
   const auto options = std::make_shared<Options>();
-  verb.add_option("CHECKPOINT", options->checkpoint,
+  verb.add_option("CHECKPOINT", options->request.checkpoint,
                   "a .safetensors file or a model directory (default: a small gpt-oss-shaped one made from the seed)");
   const auto list = [verb](const std::string& name, auto& values, const std::string& help) {
     // One value an option, or several with commas: the next word may be the checkpoint.
     return verb.add_option(name, values, help).listed();
   };
-  list("--platform", options->platforms, "only these platforms: SM75 .. SM121, gfx90a .. gfx1250, XPU, CPU");
-  list("--backend", options->backends, "only these backends");
-  add_engine_option(verb, options->engine);
+  list("--platform", options->request.platforms, "only these platforms: SM75 .. SM121, gfx90a .. gfx1250, XPU, CPU");
+  list("--backend", options->request.backends, "only these backends");
+  add_engine_option(verb, options->request.engine);
   add_env_option(verb, options->variables);
-  list("--tp", options->tp, "tensor parallel sizes (default 1,2)");
-  const Option contracts =
-      list("--contract", options->contracts, "arithmetic contracts of the products, in the place of each backend's own (mxact formats lists them)");
-  verb.add_option("--layers", options->layers, "verify the first N layers only").check(whole_number_in(1, 1 << 20));
-  verb.add_option("--experts", options->experts, "verify the first N experts of each layer only; tokens that the router sends elsewhere are left out")
+  list("--tp", options->request.tp, "tensor parallel sizes (default 1,2)");
+  const Option contracts = list("--contract", options->request.contracts,
+                                "arithmetic contracts of the products, in the place of each backend's own (mxact formats lists them)");
+  verb.add_option("--layers", options->request.layers, "verify the first N layers only").check(whole_number_in(1, 1 << 20));
+  verb.add_option("--experts", options->request.experts,
+                  "verify the first N experts of each layer only; tokens that the router sends elsewhere are left out")
       .check(whole_number_in(1, 1 << 20));
-  verb.add_option("--tokens", options->tokens, "tokens to generate when the checkpoint brings none (default 4)").check(whole_number_in(1, 65536));
-  verb.add_option("--seed", options->seed, "seed of everything generated (default 1)").check(whole_number_in(0, INT64_MAX));
+  verb.add_option("--tokens", options->request.tokens, "tokens to generate when the checkpoint brings none (default 4)")
+      .check(whole_number_in(1, 65536));
+  verb.add_option("--seed", options->request.seed, "seed of everything generated (default 1)").check(whole_number_in(0, INT64_MAX));
+  verb.add_option("--shard", options->shard, "I/N: the I-th of N parts of the work, which --part keeps for verify merge");
+  verb.add_option("--part", options->part, "file that a part of the work is written to");
   add_picture_option(verb, options->out, "writes the verdicts as a picture too, FILE.svg", false);
   add_progress_option(verb, options->progress);
-  verb.add_flag("--no-execute", options->no_execute, "compare the bytes alone: nothing is executed").excludes(contracts);
-  verb.add_flag("--fail-on-warning", options->fail_on_warning, "exit 1 where the numbers of the checkpoint are such as no sound quantizer writes");
-  verb.add_flag("--reference", options->reference, "convert and sum by the model alone instead of the fast twins");
+  verb.add_flag("--no-execute", options->request.no_execute, "compare the bytes alone: nothing is executed").excludes(contracts);
+  verb.add_flag("--fail-on-warning", options->request.fail_on_warning,
+                "exit 1 where the numbers of the checkpoint are such as no sound quantizer writes");
+  verb.add_flag("--reference", options->request.reference, "convert and sum by the model alone instead of the fast twins");
   add_check_options(verb, options->out);
-  verb.callback([&action, options] { action = [options] { return verify(*options); }; });
+  verb.callback([&action, options, verb] {
+    if (!verb.went_on()) action = [options] { return verify(*options); };
+  });
+
+  const Verb merge_verb = verb.add_verb("merge", "the parts of a run of verify as one: what one process would have said");
+  const auto parts = std::make_shared<MergeOptions>();
+  merge_verb.add_option("PART", parts->parts, "file that verify --shard wrote").required();
+  add_picture_option(merge_verb, parts->out, "writes the verdicts as a picture too, FILE.svg", false);
+  add_check_options(merge_verb, parts->out);
+  merge_verb.callback([&action, parts, verb] {
+    if (const std::string given = verb.first_given(); !given.empty()) {
+      throw Error(ErrorCode::usage, fmt::format("{} stands before merge, which takes its own options and the parts after it", given));
+    }
+    action = [parts] { return merge(*parts); };
+  });
 }
 
 }  // namespace mx::cli

@@ -230,7 +230,8 @@ void sync_directory(const std::filesystem::path& directory) {
   }
 }
 
-NewFile::NewFile(const std::filesystem::path& path, bool force) : path_(path), temporary_(temporary_beside(path)), descriptor_(-1), force_(force) {
+NewFile::NewFile(const std::filesystem::path& path, bool force)
+    : path_(path), temporary_(temporary_beside(path)), leftover_(temporary_), descriptor_(-1), force_(force) {
   check_target(path, force);
   descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ < 0) throw Error(ErrorCode::resource, "cannot create a file in this directory: " + system_text(errno), path.string());
@@ -244,6 +245,7 @@ NewFile::~NewFile() {
 NewFile::NewFile(NewFile&& other) noexcept
     : path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
+      leftover_(std::move(other.leftover_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
       force_(other.force_) {}
 
@@ -279,6 +281,7 @@ void NewFile::sync() {
 void NewFile::commit() {
   sync();
   if (::close(std::exchange(descriptor_, -1)) != 0) throw Error(ErrorCode::resource, "cannot be closed: " + system_text(errno), path_.string());
+  const auto lock = hold_leftovers();
   const int error = rename_into_place(temporary_, path_, force_);
   if (error == EEXIST) throw Error(ErrorCode::input, "appeared while it was being written, and is not overwritten without force", path_.string());
   if (error != 0) throw Error(ErrorCode::resource, "cannot be renamed into place: " + system_text(error), path_.string());

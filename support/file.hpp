@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "support/leftovers.hpp"
+
 namespace mx::sim {
 
 /// Whole content. Throws Error(input) when the file is missing, not a regular file, unreadable, shrinking or larger than `limit` bytes.
@@ -83,6 +85,7 @@ class NewFile {
  private:
   std::filesystem::path path_;
   std::filesystem::path temporary_;  // empty when there is nothing to remove
+  Leftover leftover_;
   int descriptor_;
   bool force_;
 };

@@ -2,7 +2,6 @@
 
 #include "kernels/relayout/avx512_ends.hpp"
 #include "kernels/relayout/avx512_finishes.hpp"
-#include "kernels/relayout/avx512_joins.hpp"
 #include "kernels/relayout/avx512_passes.hpp"
 #include "kernels/relayout/avx512_runs.hpp"
 #include "kernels/relayout/strips.hpp"
@@ -175,56 +174,9 @@ void copy_tiles(const MxTileForm* form, const MxTileStrip* strip, Stream& stream
   });
 }
 
-/// The ways that a stage's tiles go, by their forms.
-class StageTiles {
- public:
-  StageTiles(const MxTileCode* code, const MxTileStrip* strip) {
-    for (int64_t i = 0; i < strip->place_count; ++i) {
-      if (find(strip->forms[i]) != count_) continue;
-      forms_[count_] = strip->forms[i];
-      tiles_[count_++] = Tile(code, strip->forms[i], strip);
-    }
-  }
-  const Tile& of(const MxTileForm* form) const { return tiles_[find(form)]; }
-
- private:
-  int find(const MxTileForm* form) const {
-    int i = 0;
-    while (i < count_ && forms_[i] != form) ++i;
-    return i;
-  }
-
-  const MxTileForm* forms_[kMxStageForms];
-  Tile tiles_[kMxStageForms];
-  int count_ = 0;
-};
-
-/// Lines are joined as soon as they are complete, while what they are made of is still in the first cache.
-template <bool kLines>
-void join_tiles(const MxTileCode* code, const MxTileStrip* strip, uint8_t* scratch) {
-  const StageTiles tiles(code, strip);
-  const uint8_t* source = strip->source;
-  uint8_t* target = strip->target;
-  for (int64_t n = strip->count; n > 0; --n, source += strip->source_step, target += strip->target_step) {
-    const MxTileJoin* lines = code->joins;
-    for (int64_t t = 0; t < strip->place_count; ++t) {
-      const MxTilePlace place = strip->places[t];
-      tiles.of(strip->forms[t]).move(source + place.source, source + strip->later[t], strip->stage + place.target, scratch);
-      join<kLines>(lines, strip->joins[t], code->tables, strip->stage, target);
-      lines += strip->joins[t];
-    }
-  }
-}
-
-void join_tiles(const MxTileCode* code, const MxTileStrip* strip, uint8_t* scratch) {
-  const bool lines = ((reinterpret_cast<uintptr_t>(strip->target) | static_cast<uintptr_t>(strip->target_step)) & (kVector - 1)) == 0;
-  lines ? join_tiles<true>(code, strip, scratch) : join_tiles<false>(code, strip, scratch);
-}
-
 }  // namespace
 
 void mx_tiles_avx512(const MxTileCode* code, const MxTileForm* form, const MxTileStrip* strip, uint8_t* scratch) {
-  if (strip->forms != nullptr) return join_tiles(code, strip, scratch);
   Stream stream(strip->stream);
   if (form->store_count > 0) move_tiles(code, form, strip, scratch, stream);
   if (form->copy_count > 0) copy_tiles(form, strip, stream);

@@ -137,7 +137,7 @@ const TileKernel& tile_kernel(const IsaTier& tier) {
   return *best;
 }
 
-TileProgram::TileProgram(const Tiles& tiles, int width, const std::vector<JoinedLine>& lines) {
+TileProgram::TileProgram(const Tiles& tiles, int width) {
   code_.bytes = static_cast<std::uint32_t>(tiles.bytes);
   if (tiles.is_copy) {
     scratch_bytes_ = static_cast<std::size_t>(tiles.bytes);
@@ -148,7 +148,6 @@ TileProgram::TileProgram(const Tiles& tiles, int width, const std::vector<Joined
       add_registers(tiles, width);
     }
   }
-  for (const JoinedLine& line : lines) add_join(line);
   form_count_ = tiles.forms.size();
   for (const TileForm& form : tiles.forms) add_form(form, tiles.is_copy);
   if (tiles.stage.bytes != 0) {
@@ -172,7 +171,6 @@ TileProgram::TileProgram(const Tiles& tiles, int width, const std::vector<Joined
   code_.pass_count = static_cast<std::int64_t>(passes_.size());
   code_.finishes = finishes_.data();
   code_.finish_count = static_cast<std::int64_t>(finishes_.size());
-  code_.joins = joins_.data();
   code_.gather = gather_.data();
   code_.gather_count = static_cast<std::int64_t>(gather_.size());
   code_.terms = terms_.data();
@@ -321,11 +319,6 @@ void TileProgram::add_registers(const Tiles& tiles, int width) {
   scratch_bytes_ = places.end();
 }
 
-void TileProgram::add_join(const JoinedLine& line) {
-  const Join join = join_of(line);
-  joins_.push_back({{join.halves[0], join.halves[1], join.halves[2], join.halves[3]}, table(join.index), static_cast<std::uint32_t>(line.target)});
-}
-
 /// Where in the source area the first pass reads its registers.
 std::vector<std::uint32_t> TileProgram::read_order() const {
   std::vector<std::uint32_t> order;
@@ -382,8 +375,7 @@ void TileProgram::add_form(const TileForm& form, bool is_copy) {
 
 std::size_t TileProgram::memory() const {
   const auto bytes = [](const auto& list) { return list.size() * sizeof(list[0]); };
-  std::size_t total =
-      bytes(gather_) + bytes(scatter_) + bytes(terms_) + bytes(mixes_) + bytes(joins_) + bytes(parts_) + bytes(part_starts_) + bytes(table_memory_);
+  std::size_t total = bytes(gather_) + bytes(scatter_) + bytes(terms_) + bytes(mixes_) + bytes(parts_) + bytes(part_starts_) + bytes(table_memory_);
   for (const FormArrays& f : form_arrays_)
     total += bytes(f.loads) + bytes(f.fills) + bytes(f.stores) + bytes(f.copies) + bytes(f.in.lanes) + bytes(f.out.lanes);
   return total;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "kernels/isa.hpp"
-#include "kernels/relayout/joined.hpp"
 #include "kernels/relayout/lanes.hpp"
 #include "kernels/relayout/registers.hpp"
 #include "kernels/relayout/tile.hpp"
@@ -28,8 +27,7 @@ const TileKernel& tile_kernel(const IsaTier& tier);
 /// What the processor executes for Tiles. Neither copied nor moved: the arrays point into it.
 class TileProgram {
  public:
-  /// `lines`: of a stage whose lines are joined.
-  TileProgram(const Tiles& tiles, int width, const std::vector<JoinedLine>& lines = {});
+  TileProgram(const Tiles& tiles, int width);
   TileProgram(const TileProgram&) = delete;
   TileProgram& operator=(const TileProgram&) = delete;
 
@@ -56,7 +54,6 @@ class TileProgram {
   void add_finishes(const EvenPlan& plan, std::uint32_t from, std::uint32_t width);
   void add_registers(const Tiles& tiles, int width);
   std::uint32_t table(std::span<const std::uint8_t> bytes);
-  void add_join(const JoinedLine& line);
   void add_form(const TileForm& form, bool is_copy);
   std::vector<std::uint32_t> read_order() const;
   std::vector<std::uint32_t> made_order() const;
@@ -68,7 +65,6 @@ class TileProgram {
   std::vector<std::vector<MxTileBlock>> blocks_;
   std::vector<MxTilePass> passes_;
   std::vector<MxTileFinish> finishes_;
-  std::vector<MxTileJoin> joins_;
   std::vector<MxTilePart> parts_;
   std::vector<std::uint32_t> part_starts_;
   std::vector<std::uint8_t> table_memory_;  // begins up to 63 bytes before tables_

@@ -94,7 +94,6 @@ struct TileGoals {
   std::int64_t staged_tile;    ///< likewise of tiles that fill a stage
   std::int64_t staged_run;     ///< tiles that do not write whole lines make runs of this length in a stage
   std::int64_t stage;          ///< of at most so many bytes
-  std::int64_t joined;         ///< bytes of tiles that one whose lines are joined keeps at a time; 0: none is
 };
 
 /// The number of a tile's form. `room(l)`: what is left below limit l, or more.

@@ -94,16 +94,6 @@ struct MxTilePass {
   int64_t orders;  ///< 1: registers are ordered at last
 };
 
-/// A line of the target, from halves of registers of a stage: all their bytes one behind the other, through an index table.
-static const int kMxHalves = 4;
-struct MxTileJoin {
-  uint32_t halves[4];
-  uint32_t index;
-  uint32_t target;  ///< from the step's target
-};
-/// Tiles of a stage have at most so many forms.
-static const int kMxStageForms = 8;
-
 /// Of a target byte, for the portable kernel: a source byte through a table of 256.
 struct MxTilePart {
   uint32_t source;
@@ -120,11 +110,10 @@ struct MxTileCode {
   const uint32_t* mixes;
   const MxTileStep* scatter;
   const uint8_t* tables;
-  const MxTilePart* parts;         ///< by target byte; portable kernel
-  const uint32_t* part_starts;     ///< bytes + 1 entries
-  const MxTilePass* passes;        ///< with finishes, instead of gather, mixes and scatter
-  const MxTileFinish* finishes;    ///< in whole groups
-  const struct MxTileJoin* joins;  ///< of a stage, in the order in which its tiles complete lines
+  const MxTilePart* parts;       ///< by target byte; portable kernel
+  const uint32_t* part_starts;   ///< bytes + 1 entries
+  const MxTilePass* passes;      ///< with finishes, instead of gather, mixes and scatter
+  const MxTileFinish* finishes;  ///< in whole groups
   int64_t pass_count;
   int64_t finish_count;
   int64_t finish_terms;
@@ -174,11 +163,6 @@ struct MxTileStrip {
   int64_t ahead;  ///< from a tile's source to where the source of a tile lies that comes somewhat later
   MxTileStream stream;
   MxTileTail* tail;
-  const MxTileForm* const* forms;  ///< null, or of each tile: then a step's tiles go to the stage, and from there lines of the
-                                   ///< target are joined. A kernel whose row does not say that it streams gets none
-  const int64_t* later;            ///< of each of these tiles, instead of `ahead`: from the step's source to what is soon read
-  const int64_t* joins;            ///< of each of them: the lines that are joined after it
-  uint8_t* stage;
 };
 
 /// `scratch` is aligned to 64 bytes and has 64 bytes to spare behind what the code uses.

@@ -1,11 +1,9 @@
 // The loops around tiles: their order, and which thread moves which.
 
 #include <omp.h>
-#include <unistd.h>
 
 #include <algorithm>
 
-#include "kernels/relayout/joined_walk.hpp"
 #include "kernels/relayout/loops.hpp"
 #include "kernels/relayout/move.hpp"
 #include "kernels/relayout/thread_memory.hpp"
@@ -81,60 +79,6 @@ class TileMove final : public Move {
   std::string_view kind_;
 };
 
-/// Tiles whose stages are joined.
-class JoinedMove final : public Move {
- public:
-  JoinedMove(Joined joined, const TileKernel& kernel)
-      : joined_(std::move(joined)), kernel_(kernel), program_(joined_.tiles, kernel.width, joined_.lines), kind_(kind_of(joined_.tiles)) {
-    drop_contents(joined_.tiles);
-    joined_.lines = {};
-  }
-
-  void run(std::span<const std::uint8_t> source, std::span<std::uint8_t> target, int threads) const override {
-    const std::vector<OuterDigit>& outer = joined_.tiles.outer;
-    const std::size_t last = outer.size() - 1 - joined_.tiles.block;
-    std::int64_t blocks = 1;
-    for (std::size_t d = 0; d < last; ++d) blocks *= outer[d].radix;
-    const std::int64_t length = outer[last].radix;
-    const std::int64_t cuts = std::clamp<std::int64_t>(divided_up(kShares * threads, blocks), 1, length);
-    const std::size_t scratch_bytes = ThreadMemory::lines(program_.scratch_bytes());
-    ThreadMemory memory(scratch_bytes + ThreadMemory::lines(static_cast<std::size_t>(joined_.tiles.stage.bytes)), threads);
-#pragma omp parallel num_threads(threads)
-    {
-      // The runtime may give fewer threads than asked for.
-      std::uint8_t* const own = memory.of(omp_get_thread_num());
-      JoinedWalk walk(joined_, kernel_, program_, source.data(), target.data(), own, own + scratch_bytes);
-#pragma omp for schedule(static)
-      for (std::int64_t item = 0; item < blocks * cuts; ++item) {
-        const std::int64_t cut = item % cuts;
-        walk.go(item / cuts, length * cut / cuts, length * (cut + 1) / cuts);
-      }
-      walk.end();
-    }
-  }
-
-  std::string_view kind() const override { return kind_; }
-  std::string_view kernel() const override { return kernel_.row.name; }
-  std::size_t memory() const override {
-    return program_.memory() + sizeof(OuterDigit) * joined_.tiles.outer.size() + sizeof(StageTile) * joined_.stage.size();
-  }
-
- private:
-  Joined joined_;
-  const TileKernel& kernel_;
-  TileProgram program_;
-  std::string_view kind_;
-};
-
-/// Bytes of a core's first cache, as far as the system knows them.
-std::int64_t first_cache() {
-  constexpr std::int64_t kUsual = 32768;
-#if defined(_SC_LEVEL1_DCACHE_SIZE)
-  if (const long known = sysconf(_SC_LEVEL1_DCACHE_SIZE); known >= kUsual) return known;
-#endif
-  return kUsual;
-}
-
 TileGoals goals(const TileKernel& kernel) {
   return {.source_run = 64,
           .staged_source_run = 64,
@@ -146,8 +90,7 @@ TileGoals goals(const TileKernel& kernel) {
           .copy_run = 8192,
           .staged_tile = 1024,
           .staged_run = 1024,
-          .stage = 131072,
-          .joined = kernel.streams ? first_cache() / 4 * 3 : 0};
+          .stage = 131072};
 }
 
 }  // namespace
@@ -159,7 +102,6 @@ std::unique_ptr<Move> tile_move(const layout::Layout& from, const layout::Layout
   const std::optional<SharedDigits> digits = shared_digits(*source, *target);
   if (!digits) return nullptr;
   const TileKernel& kernel = tile_kernel(tier);
-  if (std::optional<Joined> joined = joined_tiles(*digits, goals(kernel))) return std::make_unique<JoinedMove>(std::move(*joined), kernel);
   std::optional<Tiles> tiles = tiles_of(*digits, goals(kernel));
   if (!tiles) return nullptr;
   // Where tiles take long the way to them does not matter.

@@ -180,7 +180,7 @@ void Walk::go_staged(std::int64_t item, std::int64_t blocks) {
 
 void Walk::end() {
   write_rest();
-  const MxTileStrip nothing{source_, target_, 0, 0, 0, &kOnePlace, 1, 0, {}, &tail_, nullptr, nullptr, nullptr, nullptr};
+  const MxTileStrip nothing{source_, target_, 0, 0, 0, &kOnePlace, 1, 0, {}, &tail_};
   kernel_.row.run(&program_.code(), &program_.form(0), &nothing, memory_.scratch);
 }
 
@@ -206,7 +206,7 @@ void Walk::strip(const Row& row, std::size_t form, std::int64_t first, std::int6
   const auto each = static_cast<std::int64_t>(tiles.size());
   const MxTileForm& pieces = in_stage_ ? program_.staged_form(form) : program_.form(form);
   while (count > 0) {
-    MxTileStrip strip{source, target, count, inner.source_step, step_out, tiles.data(), each, ahead_, {}, &tail_, nullptr, nullptr, nullptr, nullptr};
+    MxTileStrip strip{source, target, count, inner.source_step, step_out, tiles.data(), each, ahead_, {}, &tail_};
     add_stream(strip);
     kernel_.row.run(&program_.code(), &pieces, &strip, memory_.scratch);
     source += strip.count * inner.source_step;
@@ -242,7 +242,7 @@ void Walk::write_rest() {
     MxTileForm form{};
     form.copies = &rest;
     form.copy_count = 1;
-    const MxTileStrip strip{leaving_.stage, leaving_.target, 1, 0, 0, &kOnePlace, 1, 0, {}, &tail_, nullptr, nullptr, nullptr, nullptr};
+    const MxTileStrip strip{leaving_.stage, leaving_.target, 1, 0, 0, &kOnePlace, 1, 0, {}, &tail_};
     kernel_.row.run(&program_.code(), &form, &strip, memory_.scratch);
   }
   leaving_ = {};

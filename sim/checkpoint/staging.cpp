@@ -96,9 +96,10 @@ StagedDirectory::StagedDirectory(const fs::path& target, std::span<const fs::pat
   fs::create_directories(target_.parent_path(), error);
   check_system(error, "cannot be created", target_.parent_path());
   const fs::path staging = target_.parent_path() / fmt::format(".{}.{}.tmp", target_.filename().string(), ::getpid());
-  const bool is_new = fs::create_directory(staging, error);
+  if (is_there(staging)) throw Error(ErrorCode::resource, "is left of another run: remove it", staging.string());
+  leftover_.emplace(staging);
+  fs::create_directory(staging, error);
   check_system(error, "cannot be created", target_);
-  if (!is_new) throw Error(ErrorCode::resource, "is left of another run: remove it", staging.string());
   staging_ = staging;
 }
 
@@ -110,12 +111,14 @@ StagedDirectory::~StagedDirectory() {
 void StagedDirectory::commit() {
   std::error_code error;
   sync_directory(staging_);
+  auto in_place = hold_leftovers();
   if (is_new_or_empty(target_)) {
     fs::rename(staging_, target_, error);
     check_system(error, "cannot be renamed into place", target_);
   } else {
     replace_files();
   }
+  in_place.unlock();
   sync_directory(target_.parent_path());
   fs::remove_all(staging_, error);
 }

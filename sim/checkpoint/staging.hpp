@@ -2,8 +2,11 @@
 // An output directory that appears whole or not at all, and what conversions copy into it as it is.
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <vector>
+
+#include "support/leftovers.hpp"
 
 namespace mx::sim {
 
@@ -33,6 +36,7 @@ class StagedDirectory {
 
   std::filesystem::path target_;
   std::filesystem::path staging_;
+  std::optional<Leftover> leftover_;
 };
 
 /// Copies the files beside the weights (configuration, tokenizer, templates, code, licences) from one directory into another, neither the index nor

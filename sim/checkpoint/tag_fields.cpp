@@ -140,4 +140,29 @@ Setting read_setting(const Json& json, const std::string& where) {
   return setting;
 }
 
+Json values_json(const std::vector<LayerValues>& values) {
+  Json json = Json::array();
+  for (const auto& [layer, fault] : values) {
+    json.push_back({{"layer", layer},
+                    {"fault", name_of(fault.fault)},
+                    {"piece", static_cast<int>(fault.piece)},
+                    {"tensor", fault.tensor},
+                    {"count", fault.count},
+                    {"first", fault.first}});
+  }
+  return json;
+}
+
+LayerValues read_values(const Json& json, const std::string& where) {
+  TagFields fields(json, where + ": values");
+  LayerValues value{static_cast<int>(fields.integer("layer", 0, INT32_MAX)), {}};
+  const std::string fault = fields.text("fault");
+  const std::optional<ValueFault> known = fault_named(fault);
+  if (!known) fail(where, fmt::format("values: {} is no fault of a number", in_quotes(fault)));
+  value.fault = {*known, static_cast<Piece>(fields.integer("piece", 0, static_cast<int>(Piece::aside))), fields.text("tensor"),
+                 fields.integer("count", 1, std::numeric_limits<std::int64_t>::max()), fields.text("first")};
+  fields.finish();
+  return value;
+}
+
 }  // namespace mx::sim

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/families/setting.hpp"
+#include "sim/checkpoint/scan.hpp"
 #include "support/json.hpp"
 
 namespace mx::sim {
@@ -35,5 +36,9 @@ class TagFields {
 /// Every field of a setting: sizes, and one word per row of setting_keys(). Reading throws Error(input) naming `where` and the key.
 Json setting_json(const layout::Setting& setting);
 layout::Setting read_setting(const Json& json, const std::string& where);
+
+/// Faults of the numbers of layers, and one of them back.
+Json values_json(const std::vector<LayerValues>& values);
+LayerValues read_values(const Json& json, const std::string& where);
 
 }  // namespace mx::sim

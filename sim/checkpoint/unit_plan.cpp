@@ -42,14 +42,6 @@ std::string header_digest(const SafetensorsFile& file) {
   return digest.text();
 }
 
-std::vector<PlannedFile> files_of(const Checkpoint& checkpoint) {
-  std::vector<PlannedFile> files;
-  for (const SafetensorsFile& file : checkpoint.contents().files) {
-    files.push_back({file.path().filename().string(), file.size(), header_digest(file)});
-  }
-  return files;
-}
-
 /// All of a plan but its id.
 Json plan_json(const UnitPlan& plan) {
   Json json{{"schema", kPlanSchema},   {"program", plan.program}, {"checkpoint", plan.checkpoint.string()}, {"output", plan.output.string()},
@@ -80,31 +72,6 @@ Json losses_json(const std::vector<LayerLoss>& losses) {
   return json;
 }
 
-Json values_json(const std::vector<LayerValues>& values) {
-  Json json = Json::array();
-  for (const auto& [layer, fault] : values) {
-    json.push_back({{"layer", layer},
-                    {"fault", name_of(fault.fault)},
-                    {"piece", static_cast<int>(fault.piece)},
-                    {"tensor", fault.tensor},
-                    {"count", fault.count},
-                    {"first", fault.first}});
-  }
-  return json;
-}
-
-LayerValues read_value(const Json& json, const std::string& where) {
-  TagFields fields(json, where + ": values");
-  LayerValues value{static_cast<int>(fields.integer("layer", 0, INT32_MAX)), {}};
-  const std::string fault = fields.text("fault");
-  const std::optional<ValueFault> known = fault_named(fault);
-  if (!known) fail(where, fmt::format("values: {} is no fault of a number", in_quotes(fault)));
-  value.fault = {*known, static_cast<Piece>(fields.integer("piece", 0, static_cast<int>(Piece::aside))), fields.text("tensor"),
-                 fields.integer("count", 1, kLargest), fields.text("first")};
-  fields.finish();
-  return value;
-}
-
 LayerLoss read_loss(const Json& json, const std::string& where) {
   TagFields fields(json, where + ": losses");
   const int layer = static_cast<int>(fields.integer("layer", 0, INT32_MAX));
@@ -125,6 +92,14 @@ std::filesystem::path absolute_of(const std::filesystem::path& path) {
 }
 
 }  // namespace
+
+std::vector<PlannedFile> files_of(const Checkpoint& checkpoint) {
+  std::vector<PlannedFile> files;
+  for (const SafetensorsFile& file : checkpoint.contents().files) {
+    files.push_back({file.path().filename().string(), file.size(), header_digest(file)});
+  }
+  return files;
+}
 
 ConvertOptions options_of(const UnitPlan& plan) {
   ConvertOptions options{.backend = plan.backend, .setting = plan.setting, .rank = plan.rank};
@@ -231,7 +206,7 @@ UnitRecord read_record(const std::filesystem::path& path) {
   result.up_scales_dropped = fields.integer("up_scales_dropped", 0, kLargest);
   result.largest_scale_byte = static_cast<int>(fields.integer("largest_scale_byte", 0, 255));
   for (const Json& loss : fields.array("losses")) result.losses.push_back(read_loss(loss, where));
-  for (const Json& value : fields.array("values")) result.values.push_back(read_value(value, where));
+  for (const Json& value : fields.array("values")) result.values.push_back(read_values(value, where));
   const Json& tensors = fields.at("tensors");
   TagFields sizes(tensors, where + ": tensors");
   for (const auto& [name, value] : tensors.items()) result.tensors.emplace(name, size_field(sizes, name));

@@ -18,6 +18,9 @@ struct PlannedFile {
   friend bool operator==(const PlannedFile&, const PlannedFile&) = default;
 };
 
+/// The weight files of a checkpoint as they are now.
+std::vector<PlannedFile> files_of(const Checkpoint& checkpoint);
+
 struct PlannedUnit {
   int unit;
   std::string what;     ///< "layer 3"

@@ -172,8 +172,10 @@ Study run_study(const StudyOptions& options) {
   for (const std::string& name : options.distributions) study.distributions.push_back(&distribution_named(name));
   std::vector<std::vector<std::uint32_t>> data;
   for (const Distribution* distribution : study.distributions) data.push_back(distribution->make(options.values, options.seed));
-  for (const Profile& profile : all_profiles()) {
+  const std::span<const Profile> profiles = all_profiles();
+  for (const Profile& profile : profiles) {
     if (!wanted(options.profiles, profile.name)) continue;
+    if (options.progress) options.progress(std::string(profile.name), static_cast<std::uint64_t>(&profile - profiles.data()), profiles.size());
     for (const Recipe& recipe : profile.recipes) {
       if (!wanted(options.formats, recipe.format->name) || !gives_codes(recipe) || !takes_source(recipe, kBf16)) continue;
       StudyRow row{std::string(profile.name), std::string(recipe.format->name), std::string(scale_rule_name(recipe)), {}};

@@ -142,9 +142,8 @@ class RankCheck {
 
  private:
   void settle(ConversionResult& result, Verdict verdict, const std::string& detail) const {
-    // Worse beats better, the first of equals stays.
-    const auto rank_of = [](Verdict v) { return v == Verdict::failed ? 3 : v == Verdict::refused ? 2 : v == Verdict::mistrusted ? 1 : 0; };
-    if (rank_of(verdict) <= rank_of(result.verdict)) return;
+    // The first of equals stays.
+    if (!worse(verdict, result.verdict)) return;
     result.verdict = verdict;
     result.detail = input_.layer.prefix + (result.tp > 1 ? ", rank " + std::to_string(rank_) : "") + ": " + detail;
   }
@@ -222,8 +221,8 @@ class RankCheck {
 };
 
 /// References of every rank that some modelled conversion needs, by tensor parallel size. A size that cannot be cut has none.
-std::map<int, std::vector<RankReference>> references(const LayerInput& input, const VerifyOptions& options,
-                                                     std::vector<ConversionResult>& conversions, const StopPoint& stop) {
+std::map<int, std::vector<RankReference>> references(const LayerInput& input, const VerifyOptions& options, std::span<ConversionResult> conversions,
+                                                     const StopPoint& stop) {
   std::map<int, std::vector<RankReference>> by_tp;
   for (ConversionResult& result : conversions) {
     if (result.verdict == Verdict::not_modelled || by_tp.count(result.tp) != 0) continue;
@@ -260,6 +259,11 @@ std::size_t bytes_of(const CanonicalLayer& layer) {
 
 }  // namespace
 
+bool worse(Verdict verdict, Verdict than) {
+  const auto rank_of = [](Verdict v) { return v == Verdict::failed ? 3 : v == Verdict::refused ? 2 : v == Verdict::mistrusted ? 1 : 0; };
+  return rank_of(verdict) > rank_of(than);
+}
+
 std::vector<std::uint32_t> run_canonical(const LayerInput& input, Contract contract) {
   const std::unique_ptr<moe::Experts> experts = moe::canonical_experts(input.layer.experts);
   moe::RunConfig config{};
@@ -267,7 +271,7 @@ std::vector<std::uint32_t> run_canonical(const LayerInput& input, Contract contr
   return moe::run_experts(*experts, config, input.x, input.layer.experts.sizes.hidden, route_tokens(input, contract));
 }
 
-void check_layer(const LayerInput& input, const VerifyOptions& options, std::vector<ConversionResult>& conversions, const Advance& advance,
+void check_layer(const LayerInput& input, const VerifyOptions& options, std::span<ConversionResult> conversions, const Advance& advance,
                  const StopPoint& stop) {
   const Slots slots = route_tokens(input, Contract::exact);
   advance("the checkpoint's form", 0);

@@ -2,6 +2,7 @@
 // One layer through every planned conversion: the middle of sim/verify.
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +25,11 @@ using Advance = std::function<void(const std::string&, double)>;
 
 /// Converts, restores, compares and executes the layer for every conversion that is modelled, on all threads; adds to the results. Throws Stopped
 /// when that is asked for.
-void check_layer(const LayerInput& input, const VerifyOptions& options, std::vector<ConversionResult>& conversions, const Advance& advance,
+void check_layer(const LayerInput& input, const VerifyOptions& options, std::span<ConversionResult> conversions, const Advance& advance,
                  const StopPoint& stop);
+
+/// Whether one verdict outweighs another: failed, refused, mistrusted, the rest.
+bool worse(Verdict verdict, Verdict than);
 
 /// Output of the checkpoint's own form on one rank, fp32 bits [tokens, hidden].
 std::vector<std::uint32_t> run_canonical(const LayerInput& input, Contract contract);

@@ -258,7 +258,7 @@ ExpectedResult measure(int layer, std::span<const std::uint32_t> got, const Expe
 }
 
 /// No conversion that reads a spoilt number passes. Scales of activations are read where activations are quantized.
-void distrust(const ScannedFault& fault, std::vector<ConversionResult>& conversions) {
+void distrust(const ScannedFault& fault, std::span<ConversionResult> conversions) {
   if (!spoils(fault.fault)) return;
   for (ConversionResult& result : conversions) {
     if (result.verdict != Verdict::passed) continue;
@@ -279,15 +279,29 @@ MoeLayer first_experts(MoeLayer layer, std::int64_t count) {
   return layer;
 }
 
-/// Bytes of the experts of all layers before each, and of all of them.
-std::vector<std::uint64_t> expert_bytes(const Checkpoint& checkpoint, int layers) {
-  std::vector<std::uint64_t> ends{0};
-  for (int layer = 0; layer < layers; ++layer) {
-    std::uint64_t bytes = ends.back();
-    for (const ExpertTensor& tensor : checkpoint.expert_tensors(layer)) bytes += tensor.at.view->bytes.size();
-    ends.push_back(bytes);
+/// What a share has of a layer: `count` conversions from `first` on.
+struct LayerShare {
+  int layer;
+  std::size_t first;
+  std::size_t count;
+  std::uint64_t bytes;  ///< of the layer's experts, as many of them as conversions
+};
+
+/// Layers of which a share has nothing are not even read. Where nothing is converted each layer is still a piece of work: it is read.
+std::vector<LayerShare> shares_of(const Checkpoint& checkpoint, VerifyShare share, const VerifyReport& report) {
+  const std::size_t each = std::max<std::size_t>(report.conversions.size(), 1);
+  const std::size_t all = each * static_cast<std::size_t>(report.layers_verified);
+  const auto end_of = [&](int index) { return all * static_cast<std::size_t>(index) / static_cast<std::size_t>(share.count); };
+  const std::size_t begin = end_of(share.index - 1), end = end_of(share.index);
+  std::vector<LayerShare> shares;
+  for (std::size_t at = begin; at < end;) {
+    const std::size_t layer = at / each, next = std::min((layer + 1) * each, end);
+    std::uint64_t bytes = 0;
+    for (const ExpertTensor& tensor : checkpoint.expert_tensors(static_cast<int>(layer))) bytes += tensor.at.view->bytes.size();
+    shares.push_back({static_cast<int>(layer), at % each, std::min(next - at, report.conversions.size()), bytes * (next - at) / each});
+    at = next;
   }
-  return ends;
+  return shares;
 }
 
 }  // namespace
@@ -335,7 +349,7 @@ int VerifyReport::exit_code() const {
   return count(Verdict::passed) == 0 ? 5 : 0;
 }
 
-VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) {
+VerifyReport planned_report(const Checkpoint& checkpoint, const VerifyOptions& options) {
   check_options(checkpoint, options);
   VerifyReport report{};
   report.engine = options.engine;
@@ -346,7 +360,6 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
   report.layers_verified = std::min(report.layers, options.max_layers.value_or(report.layers));
   report.experts_verified = std::min(report.sizes.experts, options.max_experts.value_or(report.sizes.experts));
   report.top_k = static_cast<int>(std::min<std::int64_t>(checkpoint.top_k(), report.experts_verified));
-  const SourceForm& form = checkpoint.source_form();
   report.executed = options.executes;
   report.compared_every = 1;
   report.contracts = options.contracts;
@@ -355,14 +368,23 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
   for (const oracle::PlatformPreset* platform : chosen_platforms(options.platforms)) {
     for (int tp : options.tp.empty() ? std::vector<int>{1, 2} : options.tp) planner.plan(*platform, tp);
   }
+  return report;
+}
 
+VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) {
+  VerifyReport report = planned_report(checkpoint, options);
+  const SourceForm& form = checkpoint.source_form();
   const StopPoint stop(options.stop);
-  const std::vector<std::uint64_t> ends = expert_bytes(checkpoint, report.layers_verified);
-  for (int index = 0; index < report.layers_verified; ++index) {
+  const std::vector<LayerShare> shares = shares_of(checkpoint, options.share, report);
+  std::uint64_t before = 0, total = 0;
+  for (const LayerShare& share : shares) total += share.bytes;
+  for (const LayerShare& share : shares) {
+    const int index = share.layer;
+    const std::span<ConversionResult> conversions = std::span(report.conversions).subspan(share.first, share.count);
     // Before anything is made of them: whatever they come to, results of numbers that are none are no evidence.
     for (ScannedFault& fault : checkpoint.scan(index)) {
-      distrust(fault, report.conversions);
-      report.values.push_back({checkpoint.layer_index(index), std::move(fault)});
+      distrust(fault, conversions);
+      if (share.first == 0) report.values.push_back({checkpoint.layer_index(index), std::move(fault)});
     }
     const MoeLayer layer = first_experts(checkpoint.layer(index, stop), report.experts_verified);
     // Recorded outputs are of all experts.
@@ -381,18 +403,42 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
                            form.use.activation, oracle::scheme_named(form.use.scheme).activation_key};
     const auto advance = [&](const std::string& what, double part) {
       if (!options.progress) return;
-      const std::uint64_t begin = ends[static_cast<std::size_t>(index)];
-      const auto of_this = static_cast<double>(ends[static_cast<std::size_t>(index) + 1] - begin);
-      options.progress("layer " + std::to_string(index) + ": " + what, begin + static_cast<std::uint64_t>(part * of_this), ends.back());
+      options.progress("layer " + std::to_string(index) + ": " + what, before + static_cast<std::uint64_t>(part * static_cast<double>(share.bytes)),
+                       total);
     };
-    check_layer(input, options, report.conversions, advance, stop);
-    if (expected && layer.router.present()) report.expected.push_back(measure(index, run_canonical(input, Contract::exact), *expected));
+    check_layer(input, options, conversions, advance, stop);
+    if (share.first == 0 && expected && layer.router.present()) {
+      report.expected.push_back(measure(index, run_canonical(input, Contract::exact), *expected));
+    }
+    before += share.bytes;
   }
   for (const ConversionResult& result : report.conversions) {
     report.compared_every = std::max(report.compared_every, result.compared_every);
   }
-  if (options.progress) options.progress("every layer", ends.back(), ends.back());
+  if (options.progress) options.progress("every layer", total, total);
   return report;
+}
+
+void add_later(ConversionResult& result, const ConversionResult& later) {
+  if (worse(later.verdict, result.verdict)) {
+    result.verdict = later.verdict;
+    result.detail = later.detail;
+  } else if (result.verdict == Verdict::passed && !later.detail.empty()) {
+    result.detail = later.detail;
+  }
+  if (result.execution.find(later.execution) == std::string::npos) {
+    result.execution += (result.execution.empty() ? "" : "; ") + later.execution;
+  }
+  for (const std::string& text : later.not_asked) {
+    if (std::ranges::find(result.not_asked, text) == result.not_asked.end()) result.not_asked.push_back(text);
+  }
+  result.units += later.units;
+  result.units_compared += later.units_compared;
+  result.compared_every = std::max(result.compared_every, later.compared_every);
+  result.units_differing += later.units_differing;
+  result.outputs_compared += later.outputs_compared;
+  result.outputs_differing += later.outputs_differing;
+  result.seconds += later.seconds;
 }
 
 }  // namespace mx::sim

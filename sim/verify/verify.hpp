@@ -117,6 +117,13 @@ struct VerifyReport {
   int exit_code() const;
 };
 
+/// One of equal parts of a run: of its layers, and of each layer's conversions, in their order.
+struct VerifyShare {
+  int index = 1;  ///< 1..count
+  int count = 1;
+  friend bool operator==(const VerifyShare&, const VerifyShare&) = default;
+};
+
 struct VerifyOptions {
   Engine engine = kDefaultEngine;            ///< whose choices, sizes and conversions are verified
   std::vector<std::string> platforms;        ///< preset names; empty: all
@@ -130,11 +137,18 @@ struct VerifyOptions {
   std::optional<std::int64_t> max_experts;  ///< the first of each layer; the router chooses among them
   std::int64_t tokens = 4;                  ///< generated when the checkpoint brings none
   std::uint64_t seed = 1;
-  Progress progress;  ///< in bytes of the verified layers' experts
+  VerifyShare share = {};  ///< the results of all others are those of a run that did nothing
+  Progress progress;       ///< in bytes of the verified layers' experts
   Stop stop = {};
   /// Called with every converted layer before it is checked: a test flips bytes here, and the run must notice.
   std::function<void(layout::PackedLayer&)> tamper;
 };
+
+/// A run before its first layer: its cells and conversions. Throws Error(usage) on an unknown platform, backend or size.
+VerifyReport planned_report(const Checkpoint& checkpoint, const VerifyOptions& options);
+
+/// Adds what a later part of the same run showed of a conversion.
+void add_later(ConversionResult& result, const ConversionResult& later);
 
 /// Throws Error(input) when the checkpoint cannot be read, Error(usage) on an unknown platform or backend, Stopped when `options.stop` says so on the
 /// way.

@@ -20,11 +20,12 @@ struct Run {
   std::string err;
 };
 
-/// `arguments` is a shell fragment; paths in it must be quoted by the caller.
+/// `arguments` is a shell fragment; paths in it must be quoted by the caller. However slow the machine is, nothing is said of progress that is not
+/// asked for.
 inline Run run_program(const std::string& program, const std::string& arguments, const std::string& input = "/dev/null") {
   const ScratchDirectory scratch;
   const std::string errors = (scratch.path() / "stderr").string();
-  const std::string command = program + " " + arguments + " < '" + input + "' 2> '" + errors + "'";
+  const std::string command = "MXACT_PROGRESS=never " + program + " " + arguments + " < '" + input + "' 2> '" + errors + "'";
   Run run{0, {}, {}};
   FILE* pipe = popen(command.c_str(), "r");
   REQUIRE(pipe != nullptr);

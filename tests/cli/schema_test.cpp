@@ -29,6 +29,8 @@ std::vector<Row> rows(const std::string& at) {
   const std::string how = kTiny + " --backend TRITON --platform SM90 ";
   return {{"verify " + kTiny + " --platform SM90 --backend MARLIN --tp 1 --layers 1 --contract f32-sequential"},
           {"verify --platform SM75 --tp 1 --layers 1 --tokens 1 --contract f32-sequential -o '" + at + "/verdicts.svg'"},
+          {"verify --platform SM75 --tp 1 --no-execute --shard 1/1 --part '" + at + "/part.json'"},
+          {"verify merge '" + at + "/part.json'"},
           {"witness '" + kRoot + "/golden/witness/numerics/routing'"},
           {"witness --ledger"},
           {"audit --oracle w4a8"},

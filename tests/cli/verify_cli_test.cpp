@@ -10,6 +10,7 @@ namespace {
 using mx::tests::Run;
 using mx::tests::run_json;
 using mx::tests::run_mxact;
+using mx::tests::ScratchDirectory;
 
 std::string tiny() { return std::string("'") + MXACT_SOURCE_DIR + "/golden/witness/checkpoints/tiny-gpt-oss'"; }
 
@@ -83,6 +84,30 @@ TEST_CASE("verify's cells add up, in JSON as in the table") {
   }
   REQUIRE(report["expected"].size() == 1);
   CHECK(report["expected"][0]["worst_ulp"].get<double>() <= 4);
+}
+
+TEST_CASE("shares of a run, merged, print what one run prints") {
+  const ScratchDirectory scratch;
+  const auto at = [&](const char* name) { return "'" + (scratch.path() / name).string() + "'"; };
+  const std::string how = "verify --platform SM90,SM100 --tokens 1 --seed 7 --contract f32-sequential";
+  const Run whole = run_mxact(how);
+  REQUIRE(whole.status == 0);
+  for (const char* share : {"1", "2", "3"}) {
+    const Run part = run_mxact(how + " --shard " + share + "/3 --part " + at(share));
+    INFO(part.out << part.err);
+    CHECK(part.status == 0);
+    CHECK(part.out.find("no verdict before") != std::string::npos);
+    CHECK(part.out.find("PASSED") == std::string::npos);
+  }
+  const Run merged = run_mxact("verify merge " + at("3") + " " + at("1") + " " + at("2"));
+  CHECK(merged.out == whole.out);
+  CHECK(merged.err == whole.err);
+  CHECK(merged.status == 0);
+  CHECK(run_mxact("verify merge " + at("1") + " " + at("2")).err.find("share 3 is missing") != std::string::npos);
+  CHECK(run_mxact(how + " --shard 1/3").err.find("--shard I/N and --part FILE go together") != std::string::npos);
+  CHECK(run_mxact(how + " --shard 4/3 --part " + at("4")).status == 2);
+  CHECK(run_mxact(how + " --shard 1/3 --part " + at("1")).err.find("exists already") != std::string::npos);
+  CHECK(run_mxact("verify --tokens 1 merge " + at("1")).err.find("--tokens stands before merge") != std::string::npos);
 }
 
 TEST_CASE("verify refuses a directory without weights") {

@@ -15,6 +15,7 @@
 #include "sim/deployment_file.hpp"
 #include "sim/findings_file.hpp"
 #include "sim/sweep/state.hpp"
+#include "sim/verify/verify_parts.hpp"
 #include "support/file.hpp"
 #include "tests/sim/checkpoint/draft.hpp"
 #include "verbs/layout/identify/tensor_file.hpp"
@@ -67,6 +68,20 @@ void write_unit(const fs::path& folder) {
   sim::UnitRunner(plan, {.directory = folder / "units", .program = "test 1"}).run(0);
 }
 
+void write_part(const fs::path& folder) {
+  fs::create_directory(folder / "source");
+  write_checkpoint(folder / "source");
+  const sim::Checkpoint checkpoint(folder / "source");
+  sim::VerifyRequest request;
+  request.checkpoint = (folder / "source").string();
+  request.engine = name_of(kDefaultEngine);
+  request.platforms = {"SM90"};
+  request.no_execute = true;
+  sim::VerifyOptions options = sim::options_of(request);
+  options.share = {1, 2};
+  write_bytes(folder / "part.json", sim::text_of(sim::part_of(checkpoint, request, options.share, "test 1", sim::verify(checkpoint, options))));
+}
+
 void write_converted(const fs::path& folder) {
   const TemporaryDirectory source;
   write_checkpoint(source.path());
@@ -105,6 +120,12 @@ void add_checkpoints(std::vector<Reader>& readers) {
                        return true;
                      },
                      bad_json, false, "merge '{}/plan.json' '{}/units'"});
+  readers.push_back({"part of a run of verify", "part.json", write_part,
+                     [](const fs::path& folder) {
+                       sim::read_verify_part(folder / "part.json");
+                       return true;
+                     },
+                     bad_json, true, "verify merge '{}/part.json'"});
   readers.push_back(
       {"converted layer", "packed/mxact-layer-00000.safetensors", write_converted, restore, bad_container, false, "restore '{}/packed' -o '{}/out'"});
   readers.push_back(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
 
 #include "model/error.hpp"
@@ -69,18 +70,73 @@ struct Pair {
 /// The next element, or more of the same padding.
 bool follows(std::int64_t entry, std::int64_t before) { return entry < 0 ? entry == before : entry == before + 1; }
 
-/// Addresses from `first` on that hold different entries, by all threads.
-std::int64_t differing_from(std::int64_t first, const FineMap& a, const FineMap& b, std::int64_t chunk, std::int64_t addresses) {
-  const std::int64_t count = std::max<std::int64_t>(0, (addresses - first + chunk - 1) / chunk);
+/// Addresses that are read at once: whole entries of both.
+std::int64_t chunk_of(const FineMap& a, const FineMap& b) {
+  const std::int64_t whole = a.parts() * b.parts();
+  return (kChunk + whole - 1) / whole * whole;
+}
+
+/// Two memories that are stacks of one part for each index of the first axis. Where they are at parts of different indexes they hold nothing alike
+/// but padding.
+class Stacks {
+ public:
+  /// None unless both layouts are stacks.
+  static std::optional<Stacks> of(const Layout& a, const Layout& b, int grain) {
+    std::optional<Layout> part_a = a.part_of_stack(1), part_b = b.part_of_stack(1);
+    if (!part_a || !part_b) return std::nullopt;
+    return Stacks(*part_a, *part_b, grain);
+  }
+
+  bool of_one_size() const { return size_a_ == size_b_; }
+  /// Whether no address of begin..end holds the same in both.
+  bool differ(std::int64_t begin, std::int64_t end) const {
+    if (padded_alike_) return false;
+    return (end - 1) / size_a_ < begin / size_b_ || (end - 1) / size_b_ < begin / size_a_;
+  }
+
+ private:
+  Stacks(const Layout& a, const Layout& b, int grain) {
+    const FineMap map_a(a, grain), map_b(b, grain);
+    size_a_ = map_a.size();
+    size_b_ = map_b.size();
+    padded_alike_ = (padding_of(map_a, chunk_of(map_a, map_b)) & padding_of(map_b, chunk_of(map_a, map_b))) != 0;
+  }
+
+  /// The kinds of padding in a memory, a bit for each.
+  static unsigned padding_of(const FineMap& map, std::int64_t chunk) {
+    unsigned kinds = 0;
+#pragma omp parallel for schedule(static) reduction(| : kinds)
+    for (std::int64_t first = 0; first < map.size(); first += chunk) {
+      thread_local std::vector<std::int64_t> entries;
+      entries.resize(static_cast<std::size_t>(chunk));
+      map.read(first, entries);
+      for (const std::int64_t entry : entries) kinds |= entry < 0 && entry != kBehind ? 1U << -entry : 0U;
+    }
+    return kinds;
+  }
+
+  std::int64_t size_a_ = 0;
+  std::int64_t size_b_ = 0;
+  bool padded_alike_ = false;
+};
+
+/// Addresses of first..end that hold different entries, by all threads.
+std::int64_t differing_in(std::int64_t first, std::int64_t end, const FineMap& a, const FineMap& b, const std::optional<Stacks>& stacks) {
+  const std::int64_t chunk = chunk_of(a, b);
   std::int64_t differing = 0;
-#pragma omp parallel for schedule(static) reduction(+ : differing)
-  for (std::int64_t i = 0; i < count; ++i) {
+#pragma omp parallel for schedule(dynamic, 64) reduction(+ : differing)
+  for (std::int64_t begin = first; begin < end; begin += chunk) {
+    const std::int64_t count = std::min(chunk, end - begin);
+    if (stacks && stacks->differ(begin, begin + count)) {
+      differing += count;
+      continue;
+    }
     thread_local std::vector<std::int64_t> entries_a, entries_b;
     entries_a.resize(static_cast<std::size_t>(chunk));
     entries_b.resize(static_cast<std::size_t>(chunk));
-    a.read(first + i * chunk, entries_a);
-    b.read(first + i * chunk, entries_b);
-    for (std::size_t k = 0; k < entries_a.size(); ++k) differing += entries_a[k] != entries_b[k] ? 1 : 0;
+    a.read(begin, entries_a);
+    b.read(begin, entries_b);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) differing += entries_a[k] != entries_b[k] ? 1 : 0;
   }
   return differing;
 }
@@ -110,8 +166,12 @@ LayoutDifference difference(const Subject& a, const Subject& b, std::size_t most
   const FineMap map_a(a.layout, result.grain_bits);
   const FineMap map_b(b.layout, result.grain_bits);
   result.addresses = std::max(map_a.size(), map_b.size());
-  const std::int64_t whole = map_a.parts() * map_b.parts();
-  const std::int64_t chunk = (kChunk + whole - 1) / whole * whole;
+  const std::int64_t chunk = chunk_of(map_a, map_b);
+  const std::optional<Stacks> stacks = Stacks::of(a.layout, b.layout, result.grain_bits);
+  // What differs in one part of equal stacks differs in all of them.
+  const std::int64_t parts = a.layout.logical().front().extent;
+  std::optional<std::int64_t> all;
+  if (stacks && stacks->of_one_size()) all = parts * differing_in(0, result.addresses / parts, map_a, map_b, {});
   std::vector<std::int64_t> entries_a(static_cast<std::size_t>(chunk));
   std::vector<std::int64_t> entries_b(static_cast<std::size_t>(chunk));
   Pair last{};
@@ -119,7 +179,7 @@ LayoutDifference difference(const Subject& a, const Subject& b, std::size_t most
   std::size_t runs = 0;
   std::int64_t last_address = -1;
   std::int64_t first = 0;
-  for (; first < result.addresses && runs <= most; first += chunk) {
+  for (; all != 0 && first < result.addresses && runs <= most; first += chunk) {
     map_a.read(first, entries_a);
     map_b.read(first, entries_b);
     if (entries_a == entries_b) continue;
@@ -141,7 +201,7 @@ LayoutDifference difference(const Subject& a, const Subject& b, std::size_t most
       if (runs <= most) result.first.back().count = length;
     }
   }
-  result.differing += differing_from(first, map_a, map_b, chunk, result.addresses);
+  result.differing = all ? *all : result.differing + differing_in(first, result.addresses, map_a, map_b, stacks);
   const auto digits_a = a.layout.digits();
   const auto digits_b = b.layout.digits();
   if (result.differing > 0 && digits_a && digits_b && a.layout.grain_bits() == b.layout.grain_bits()) {

@@ -76,7 +76,7 @@ std::string sample_text(const VerifyReport& report) {
 }
 
 /// One line that runs the same check again.
-std::string replay(const VerifyAsked& asked, Engine engine, const sim::Cell& cell) {
+std::string replay(const sim::VerifyRequest& asked, Engine engine, const sim::Cell& cell) {
   std::string line = "mxact verify";
   if (asked.checkpoint) line += " " + sim::shell_word(*asked.checkpoint);
   line += fmt::format(" --platform {} --backend {} --tp {} --tokens {} --seed {}", cell.platform, cell.backend, cell.tp, asked.tokens, asked.seed);
@@ -115,7 +115,7 @@ Cell or_dash(const std::string& name) {
   return none;
 }
 
-Table cells_of(const VerifyReport& report, const VerifyAsked& asked) {
+Table cells_of(const VerifyReport& report, const sim::VerifyRequest& asked) {
   Table table{"cells",
               {{"platform", "platform"},
                {"tp", "TP"},
@@ -193,7 +193,7 @@ CheckEnd end_of(Verdict verdict) {
   return CheckEnd::skipped;
 }
 
-sim::JunitCase case_of(const VerifyReport& report, const VerifyAsked& asked, const sim::Cell& cell) {
+sim::JunitCase case_of(const VerifyReport& report, const sim::VerifyRequest& asked, const sim::Cell& cell) {
   const Verdict verdict = report.verdict(cell);
   sim::JunitCase one{fmt::format("{}.{}.tp{}", kSuite, cell.platform, cell.tp), {}, end_of(verdict), {}};
   one.file = report.checkpoint;
@@ -250,7 +250,7 @@ void add_expected(Document& document, const VerifyReport& report) {
 
 }  // namespace
 
-Document verify_document(const VerifyReport& report, const VerifyAsked& asked) {
+Document verify_document(const VerifyReport& report, const sim::VerifyRequest& asked) {
   const layout::Sizes& sizes = report.sizes;
   Document document{"verify", std::string(name_of(report.engine))};
   document.field("checkpoint", "checkpoint",
@@ -319,6 +319,29 @@ Document verify_document(const VerifyReport& report, const VerifyAsked& asked) {
   const bool warned = code == 0 && asked.fail_on_warning && report.warnings() > 0;
   if (warned) document.note(fmt::format("{} warnings, and --fail-on-warning", report.warnings()));
   document.ended(warned ? 1 : code);
+  return document;
+}
+
+Document verify_part_document(const sim::VerifyPart& part, const std::string& file) {
+  std::int64_t units = 0, outputs = 0, differing = 0;
+  std::vector<std::string> failed;
+  for (const ConversionResult& result : part.report.conversions) {
+    units += result.units_compared;
+    outputs += result.outputs_compared;
+    differing += result.units_differing + result.outputs_differing;
+    if (result.verdict == Verdict::failed) failed.push_back(fmt::format("FAILED {} TP={}: {}", result.backend, result.tp, result.detail));
+  }
+  Document document{"verify-part", std::string(name_of(part.report.engine))};
+  document.field("checkpoint", "checkpoint", part.report.checkpoint, part.report.checkpoint);
+  document.field("share", "share", {{"index", part.share.index}, {"count", part.share.count}},
+                 fmt::format("{} of {}: {} units and {} outputs compared, {} differ", part.share.index, part.share.count, units, outputs, differing));
+  document.field("part", "part", file, file + ": no verdict before `mxact verify merge` of all of them");
+  document.value("units_compared", units);
+  document.value("outputs_compared", outputs);
+  document.value("differing", differing);
+  for (const std::string& line : failed) document.line(line);
+  // What did not fail has not passed yet.
+  if (!failed.empty()) document.ended(1);
   return document;
 }
 

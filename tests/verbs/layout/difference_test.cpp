@@ -65,6 +65,32 @@ TEST_CASE("a longer memory differs behind the end of the shorter one") {
   CHECK(found.first[0].b == "behind the end");
 }
 
+TEST_CASE("stacks of parts are counted as their addresses are, whatever the parts' sizes and padding") {
+  using mx::layout::PadContent;
+  // Experts of thousands of addresses: whole pieces of them are told apart by the expert alone.
+  const auto tensor = [] { return mx::layout::Layout({{"E", 7}, {"row", 60}, {"col", 90}}, 8); };
+  std::vector<mx::layout::Layout> layouts{tensor(), tensor().permute({"E", "col", "row"}), tensor().flip("row"),
+                                          tensor().permute({"row", "E", "col"})};
+  for (const PadContent content : {PadContent::zero, PadContent::neutral, PadContent::unwritten}) {
+    layouts.push_back(tensor().pad("row", 64, content));
+    layouts.push_back(tensor().pad("row", 64, content).permute({"E", "col", "row"}));
+    layouts.push_back(tensor().pad("col", 97, content));
+    layouts.push_back(tensor().slice("row", 3, 50).pad("col", 95, content));
+  }
+  for (const mx::layout::Layout& a : layouts) {
+    for (const mx::layout::Layout& b : layouts) {
+      const std::vector<std::int64_t> held_a = a.gather(), held_b = b.gather();
+      const std::size_t both = std::min(held_a.size(), held_b.size());
+      std::int64_t expected = std::abs(std::ssize(held_a) - std::ssize(held_b));
+      for (std::size_t i = 0; i < both; ++i) expected += held_a[i] != held_b[i] ? 1 : 0;
+      INFO(a.describe() << "\n" << b.describe());
+      for (const std::size_t most : {std::size_t{0}, std::size_t{2}, std::size_t{50}}) {
+        CHECK(difference(of_layout(a), of_layout(b), most).differing == expected);
+      }
+    }
+  }
+}
+
 TEST_CASE("a change of values is a difference, other tensors are refused") {
   const std::string bias = ",format=mxfp4,tensor=w2_bias,shape=256x256";
   const LayoutDifference found = difference(subject("FLASHINFER_TRTLLM_MXFP4_BF16" + bias), subject("XPU" + bias), 8);
