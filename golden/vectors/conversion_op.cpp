@@ -276,6 +276,10 @@ std::unique_ptr<VectorOp> make_conversion(std::string_view name, const OpOptions
   if (how.nan_rule == NanRule::refused) {
     throw Error(ErrorCode::usage, fmt::format("profile '{}' refuses NaNs into {}: no vectors can hold its answer", profile.name, to.name));
   }
+  if (how.before != Preparation{}) {
+    throw Error(ErrorCode::usage,
+                fmt::format("profile '{}' changes values before it rounds them into {}: vectors hold roundings alone", profile.name, to.name));
+  }
   how.flush = flush_named(options.get_or("flush", "none"));
   return std::make_unique<ConversionOp>(
       canonical, ConversionSubject{&from, &to, how, std::string(profile.name), yes_or_no("nan", options.get_or("nan", "exact"), "free", "exact"),

@@ -4,14 +4,20 @@
 
 #include <algorithm>
 
+#include "model/numerics/f32.hpp"
+
 namespace mx::golden {
 
 namespace {
+
+/// 448 * 6, the largest number of an NVFP4 tensor whose own scale is 1.
+constexpr std::uint32_t kLargestNvfp4 = 0x45280000U;
 
 bool either(std::string_view row, std::string_view recorded) { return row == "any" || row == recorded; }
 
 const Format& scale_format_word(Fields& params) {
   const std::string word = params.text("scale_format");
+  if (word == "power_of_two_f32") return kF32;
   for (const Format* format : {&kE8m0, &kE4m3fn, &kF32}) {
     if (format->name == word) return *format;
   }
@@ -32,15 +38,18 @@ BlockParams read_block_params(Fields& params, BlockLength length) {
   return read;
 }
 
+bool has_run(const Profile& profile, const Entry& entry) {
+  return profile.implementation == entry.profile.implementation && either(profile.device, entry.profile.device) &&
+         either(profile.build, entry.profile.build);
+}
+
 const Profile& profile_of(const Entry& entry, std::string_view operation) {
   return profile_of(entry, operation, [&](const Profile& row) { return row.operation == operation; });
 }
 
 const Profile& profile_of(const Entry& entry, std::string_view what, const std::function<bool(const Profile&)>& defines) {
   for (const Profile& row : all_profiles()) {
-    const bool ran =
-        row.implementation == entry.profile.implementation && either(row.device, entry.profile.device) && either(row.build, entry.profile.build);
-    if (ran && defines(row)) return row;
+    if (has_run(row, entry) && defines(row)) return row;
   }
   throw Unmodelled(
       fmt::format("no model of '{}' as {}/{}/{} does it", what, entry.profile.implementation, entry.profile.device, entry.profile.build));
@@ -55,6 +64,10 @@ TensorScale tensor_scale_of(Fields& params) {
   if (const std::optional<std::uint32_t> decode = bits("per_tensor_scale")) {
     if (tensor.encode || tensor.decode) throw Unmodelled("params have both a global and a per tensor scale");
     tensor.decode = decode;
+  }
+  if (const std::optional<std::uint32_t> amax = bits("tensor_amax")) {
+    if (tensor.encode || tensor.decode) throw Unmodelled("params have both a scale and a largest magnitude of the tensor");
+    tensor.encode = f32::div(kLargestNvfp4, *amax);
   }
   return tensor;
 }

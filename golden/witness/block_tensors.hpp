@@ -28,6 +28,9 @@ enum class BlockLength { required, optional };
 /// Reads format, block, axis, scale_format and packing. Throws Unmodelled for what no model covers.
 BlockParams read_block_params(Fields& params, BlockLength length = BlockLength::required);
 
+/// Whether the profile's implementation, device and build are the entry's.
+bool has_run(const Profile& profile, const Entry& entry);
+
 /// The profile row of an entry: implementation, device and build as recorded (a row's `any` matches all) and `operation` as the row says it.
 /// Throws Unmodelled when there is none.
 const Profile& profile_of(const Entry& entry, std::string_view operation);

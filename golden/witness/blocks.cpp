@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "golden/witness/block_tensors.hpp"
+#include "golden/witness/dialect.hpp"
 #include "model/families/memory.hpp"
 #include "model/families/stage.hpp"
 
@@ -24,7 +25,7 @@ struct EntryRecipe {
 };
 
 bool fits(const Recipe& row, const BlockParams& shape, std::string_view rule, std::optional<Rounding> rounding) {
-  const bool any_length = std::holds_alternative<GroupRecipe>(row.how);
+  const bool any_length = std::holds_alternative<GroupRecipe>(row.how) || shape.block == 0;
   return *row.format->element == *shape.element && *row.format->scale == *shape.scale && (any_length || row.format->block == shape.block) &&
          scale_rule_name(row) == rule && (!rounding || element_conversion(row).rounding == *rounding);
 }
@@ -38,7 +39,7 @@ std::unique_ptr<EntryRecipe> recipe_of(const Entry& entry, const BlockParams& sh
   const Profile& profile = profile_of(entry, what, [&](const Profile& one) { return row_in(one) != one.recipes.end(); });
   const Recipe& row = *row_in(profile);
   auto found = std::make_unique<EntryRecipe>(EntryRecipe{*row.format, row, &profile});
-  found->format.block = static_cast<int>(shape.block);
+  if (shape.block != 0) found->format.block = static_cast<int>(shape.block);
   found->recipe.format = &found->format;
   return found;
 }
@@ -149,6 +150,7 @@ ModelOutputs evaluate_block_quantize(const OpContext& context) {
   require_overflow(row->recipe, params);
   apply_amax_floor(row->recipe, params);
   const std::optional<std::uint32_t> nan_byte = stated_nan_byte(row->recipe, shape, params);
+  if (!std::holds_alternative<GroupRecipe>(row->recipe.how)) require_dialect(row->recipe, source, params);
   params.finish();
 
   const BlockInput input = input_of(context, source, shape);
@@ -184,6 +186,28 @@ ModelOutputs evaluate_block_scale(const OpContext& context) {
   return outputs;
 }
 
+ModelOutputs evaluate_encode_scale(const OpContext& context) {
+  Fields params = params_of(context.entry);
+  const Format& source = wide_format_word(params, "source");
+  const BlockParams shape = read_block_params(params, BlockLength::optional);
+  const auto row = recipe_of(context.entry, shape, params.text("scale_rule"), std::nullopt);
+  require_dialect(row->recipe, source, params);
+  params.finish();
+  const auto* how = std::get_if<MxRecipe>(&row->recipe.how);
+  if (how == nullptr) throw Unmodelled("a scale of an amax alone by a recipe without E8M0 scales");
+
+  const auto x = std::make_shared<const Tensor>(context.input("x"));
+  require_dtype(*x, source.name, "x", context.entry.where);
+  Tensor scales = zeros("u8", x->shape);
+  for (std::int64_t i = 0; i < x->size(); ++i) {
+    const std::uint32_t amax = to_f32(static_cast<std::uint32_t>(x->word(i)), source);
+    scales.set_word(i, scale_code(amax, *shape.element, how->scale, source));
+  }
+  ModelOutputs outputs;
+  outputs.emplace("scales", ModelOutput{std::move(scales), shape.scale, false, [x](std::int64_t i) { return element_text("x", *x, i); }});
+  return outputs;
+}
+
 ModelOutputs evaluate_block_quantize_dequantize(const OpContext& context) {
   Fields params = params_of(context.entry);
   const Format& source = wide_format_word(params, "source");
@@ -192,8 +216,9 @@ ModelOutputs evaluate_block_quantize_dequantize(const OpContext& context) {
   const auto row = round_trip_recipe_of(context.entry, shape, params);
   const TensorScale tensor = tensor_scale_of(params);
   const std::optional<std::uint32_t> nan_byte = stated_nan_byte(row->recipe, shape, params);
+  if (!std::holds_alternative<GroupRecipe>(row->recipe.how)) require_dialect(row->recipe, source, params);
   params.finish();
-  const Dequantizer& back = way_back(context.entry, *row->profile, block_format_of(shape), target, tensor);
+  const Dequantizer& back = way_back(context.entry, *row->profile, *row->recipe.format, target, tensor);
 
   const BlockInput input = input_of(context, source, shape);
   Tensor values = zeros(target.name, input.x->shape);

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <memory>
 
-#include "golden/witness/ops.hpp"
+#include "golden/witness/block_tensors.hpp"
 #include "kernels/sweep/encode.hpp"
+#include "model/numerics/wide_source.hpp"
 
 namespace mx::golden {
 
@@ -18,8 +20,9 @@ struct FormatRow {
   const Format* format;
 };
 constexpr FormatRow kFormats[] = {
-    {"e4m3fn", &kE4m3fn}, {"e5m2", &kE5m2}, {"e4m3fnuz", &kE4m3fnuz}, {"e5m2fnuz", &kE5m2fnuz}, {"e2m3", &kE2m3}, {"e3m2", &kE3m2},
-    {"e2m1", &kE2m1},     {"e8m0", &kE8m0}, {"mxint8", &kMxint8},     {"bf16", &kBf16},         {"fp16", &kFp16},
+    {"e4m3fn", &kE4m3fn}, {"e5m2", &kE5m2},   {"e4m3fnuz", &kE4m3fnuz}, {"e5m2fnuz", &kE5m2fnuz}, {"e2m3", &kE2m3},
+    {"e3m2", &kE3m2},     {"e2m1", &kE2m1},   {"e8m0", &kE8m0},         {"mxint8", &kMxint8},     {"bf16", &kBf16},
+    {"fp16", &kFp16},     {"ue4m3", &kUe4m3}, {"ue5m3", &kUe5m3},
 };
 constexpr FormatRow kWideFormats[] = {{"f32", &kF32}, {"bf16", &kBf16}, {"fp16", &kFp16}};
 
@@ -37,6 +40,9 @@ constexpr RoundingRow kRoundings[] = {
     {"toward_negative", Rounding::toward_negative, false},
     {"nearest_up", Rounding::nearest_up, true},
     {"magnitude_up", Rounding::magnitude_up, true},
+    {"nearest_log2_even", Rounding::nearest_log2_even, true},
+    {"first_least_distance", Rounding::first_least_distance, false},
+    {"first_least_distance_signed", Rounding::first_least_distance_signed, false},
 };
 
 /// How a word of `random` becomes the number of n bits that a rounding draws.
@@ -72,11 +78,29 @@ struct NanRuleRow {
 };
 constexpr NanRuleRow kNanRules[] = {{"keep_payload", NanRule::keep_payload}, {"quiet_payload", NanRule::quiet_payload}};
 
+/// What a format without a sign makes of negative values: NaN, their magnitude, or what a lower bound of the input makes of them.
+enum class Bound { none, zero, least_input };
 struct NegativeRow {
   std::string_view word;
   bool is_nan;
+  Bound bound;
 };
-constexpr NegativeRow kNegatives[] = {{"abs", false}, {"nan", true}};
+constexpr NegativeRow kNegatives[] = {
+    {"abs", false, Bound::none}, {"nan", true, Bound::none}, {"zero", false, Bound::zero}, {"least_input", false, Bound::least_input}};
+
+/// What an Inf gives apart from a finite overflow, where the overflow rule gives the same.
+struct InfinityRow {
+  std::string_view word;
+  std::array<Overflow, 3> rules;
+};
+constexpr InfinityRow kInfinities[] = {{"max", {Overflow::saturate, Overflow::saturate, Overflow::saturate}},
+                                       {"nan", {Overflow::nan, Overflow::nan_unrounded, Overflow::nan}},
+                                       {"inf", {Overflow::inf, Overflow::inf_unrounded, Overflow::ieee}}};
+
+struct UnderflowRow {
+  std::string_view word;
+};
+constexpr UnderflowRow kUnderflows[] = {{"nan"}};
 
 bool provides(const Format& format, Needs needs) {
   switch (needs) {
@@ -119,11 +143,11 @@ std::uint32_t drawn(std::uint64_t word, int bits, RandomPlace place) {
 const Dtype& code_dtype(const Format& format) { return dtype_named(format.width > 8 ? format.name : "u8"); }
 
 // An entry that states no code for NaN has none among its inputs, or skips them.
-void require_no_nan(const OpContext& context, const Tensor& x) {
+void require_no_nan(const OpContext& context, const Tensor& x, const Format& source) {
   const auto skip = context.entry.skips.find("codes");
   if (skip != context.entry.skips.end() && skip->second.input_nan) return;
   for (std::int64_t i = 0; i < x.size(); ++i) {
-    if (is_nan_code(*x.dtype->format, static_cast<std::uint32_t>(x.word(i))))
+    if (decode_source(source, x.word(i)).cls == ValueClass::nan)
       throw Unmodelled("the entry does not say what becomes of " + element_text("x", x, i));
   }
 }
@@ -182,16 +206,59 @@ Overflow overflow_word(Fields& params, const Format& to) {
   return row.overflow;
 }
 
+namespace {
+
+/// What happens before the rounding, and at zero and below it.
+void read_preparation(Fields& params, EncodeParams& encode) {
+  Conversion& how = encode.how;
+  if (params.has("through")) how.before.through = &wide_format_word(params, "through");
+  if (params.has("infinity")) {
+    const InfinityRow& row = row_named(kInfinities, "infinity", params.text("infinity"));
+    if (std::ranges::find(row.rules, how.overflow) == row.rules.end())
+      throw Unmodelled(fmt::format("infinity {} where a finite overflow is another", row.word));
+  }
+  if (params.has("underflow")) {
+    row_named(kUnderflows, "underflow", params.text("underflow"));
+    how.before.tiny_is_nan = true;
+  }
+  if (encode.to->has_sign) return;
+  if (encode.to == &kE8m0 && !params.has("least_input")) how.zero_code = code_word(params, "zero", *encode.to);
+  const NegativeRow& negative = row_named(kNegatives, "negative", params.text("negative"));
+  how.negative_is_nan = negative.is_nan;
+  if (negative.bound == Bound::zero) how.before.least_input = 0;
+  if (negative.bound == Bound::least_input) how.before.least_input = static_cast<std::uint32_t>(params.hex("least_input", 8));
+}
+
+/// Format of the source, wide ones included.
+const Format& source_word(Fields& params) {
+  const std::string word = params.text("source");
+  for (const Format& wide : wide_sources()) {
+    if (wide.name == word) return wide;
+  }
+  return wide_format_word(params, "source");
+}
+
+/// The conversion of who ran where it is the entry's with a range of its own, which no parameter states; else the entry's.
+Conversion with_own_range(const Entry& entry, const EncodeParams& encode) {
+  for (const Profile& profile : all_profiles()) {
+    const Conversion* own = has_run(profile, entry) ? find_conversion(profile, *encode.from, *encode.to) : nullptr;
+    if (own == nullptr || !own->before.range) continue;
+    Conversion without = *own;
+    without.before.range = std::nullopt;
+    if (without == encode.how) return *own;
+  }
+  return encode.how;
+}
+
+}  // namespace
+
 EncodeParams read_encode(Fields& params) {
-  EncodeParams encode{&wide_format_word(params, "source"), &format_word(params, "format"), {}, false};
+  EncodeParams encode{&source_word(params), &format_word(params, "format"), {}, false};
   encode.how.rounding = rounding_word(params, *encode.to);
   encode.how.overflow = overflow_word(params, *encode.to);
   encode.how.nan_rule = NanRule::fixed;
   read_nan_rule(params, encode);
-  if (encode.to == &kE8m0) {
-    encode.how.zero_code = code_word(params, "zero", *encode.to);
-    encode.how.negative_is_nan = row_named(kNegatives, "negative", params.text("negative")).is_nan;
-  }
+  read_preparation(params, encode);
   return encode;
 }
 
@@ -245,12 +312,12 @@ namespace {
 ModelOutputs encoded(const OpContext& context, const EncodeParams& encode, const std::function<Random(std::int64_t)>& random) {
   const auto x = std::make_shared<const Tensor>(context.input("x"));
   require_dtype(*x, encode.from->name, "x", context.entry.where);
-  if (!encode.nan_stated) require_no_nan(context, *x);
+  if (!encode.nan_stated) require_no_nan(context, *x, *encode.from);
   const Dtype& dtype = code_dtype(*encode.to);
   Tensor codes{&dtype, x->shape, std::vector<std::uint8_t>(static_cast<std::size_t>(x->size() * dtype.bytes))};
   for (std::int64_t i = 0; i < x->size(); ++i) {
     Flags flags;
-    codes.set_word(i, convert(static_cast<std::uint32_t>(x->word(i)), *encode.from, *encode.to, encode.how, flags, random(i)));
+    codes.set_word(i, convert_source(x->word(i), *encode.from, *encode.to, encode.how, flags, random(i)));
   }
   ModelOutputs outputs;
   outputs.emplace("codes", ModelOutput{std::move(codes), encode.to, false, [x](std::int64_t i) { return element_text("x", *x, i); }});
@@ -261,8 +328,9 @@ ModelOutputs encoded(const OpContext& context, const EncodeParams& encode, const
 
 ModelOutputs evaluate_encode(const OpContext& context) {
   Fields params = params_of(context.entry);
-  const EncodeParams encode = read_encode(params);
+  EncodeParams encode = read_encode(params);
   params.finish();
+  encode.how = with_own_range(context.entry, encode);
   return encoded(context, encode, [](std::int64_t) { return Random{}; });
 }
 
@@ -285,7 +353,7 @@ ModelOutputs evaluate_sweep(const OpContext& context) {
   if (params.integer("chunk_inputs") != kChunk) throw Unmodelled("digests of chunks other than 2^24 inputs");
   params.finish();
   const TensorSpec& x = context.entry.inputs.at("x");
-  if (encode.from != &kF32 || x.dtype->word != "f32" || x.generate != "iota" || x.elements != kPatterns)
+  if (*encode.from != kF32 || x.dtype->word != "f32" || x.generate != "iota" || x.elements != kPatterns)
     throw Unmodelled("a sweep over other inputs than all 2^32 fp32 patterns in order");
   if (!encode.nan_stated) throw Unmodelled("the entry does not say what becomes of a NaN");
   if (!kernels::has_encode(*encode.to, encode.how)) throw Unmodelled("no fast conversion of this kind: 2^32 inputs would take minutes");

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "golden/witness/block_tensors.hpp"
+#include "golden/witness/dialect.hpp"
 
 namespace mx::golden {
 
@@ -24,8 +25,9 @@ ModelOutputs evaluate_block_dequantize(const OpContext& context) {
   const BlockParams shape = read_block_params(params);
   const Format& target = wide_format_word(params, "target");
   const TensorScale tensor = tensor_scale_of(params);
-  params.finish();
   const Dequantizer& row = dequantizer_of(context.entry, block_format_of(shape), target, tensor);
+  require_dialect(row, params);
+  params.finish();
 
   const auto codes = std::make_shared<const Tensor>(context.input("codes"));
   const auto scales = std::make_shared<const Tensor>(context.input("scales"));

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "golden/witness/block_tensors.hpp"
+#include "golden/witness/dialect.hpp"
 
 namespace mx::golden {
 
@@ -32,10 +33,12 @@ std::int64_t block_length(const Granularity& granularity, const BlockParams& sha
   return shape.block;
 }
 
-/// One scale per block; a whole tensor's has as many axes as the tensor.
-Tensor scales_of(const Granularity& granularity, const Tensor& x, std::int64_t block) {
+/// One scale per block; a whole tensor's has the axes that the entry gives it.
+Tensor scales_of(const Entry& entry, const Granularity& granularity, const Tensor& x, std::int64_t block) {
   if (granularity.in_blocks) return zeros("f32", with_last(x.shape, x.shape.back() / block));
-  return zeros("f32", std::vector<std::int64_t>(x.shape.size(), 1));
+  const auto recorded = entry.outputs.find("scales");
+  const bool is_one = recorded != entry.outputs.end() && recorded->second.elements == 1;
+  return zeros("f32", is_one ? recorded->second.shape : std::vector<std::int64_t>(x.shape.size(), 1));
 }
 
 }  // namespace
@@ -56,12 +59,13 @@ ModelOutputs evaluate_fp8_quantize(const OpContext& context) {
   TensorScale tensor;
   if (granularity.scale_given) tensor.decode = static_cast<std::uint32_t>(params.hex("scale", 8));
   require_element_words(row, params);
+  require_dialect(row, source, params);
   params.finish();
 
   const auto x = std::make_shared<const Tensor>(context.input("x"));
   require_dtype(*x, source.name, "x", where);
   const std::int64_t block = block_length(granularity, shape, *x, where);
-  Tensor scales = scales_of(granularity, *x, block);
+  Tensor scales = scales_of(context.entry, granularity, *x, block);
   Tensor codes = zeros("u8", x->shape);
   for (std::int64_t b = 0; b < scales.size(); ++b) {
     const QuantizedBlock quantized = quantize_block(patterns(*x, b * block, block), source, row, tensor);

@@ -18,6 +18,7 @@ constexpr Op kOps[] = {
     {"sweep_digest", "x", "digests", evaluate_sweep},
     {"block_quantize", "x", "scales codes", evaluate_block_quantize},
     {"block_scale", "x", "scales", evaluate_block_scale},
+    {"encode_scale", "x", "scales", evaluate_encode_scale},
     {"block_quantize_dequantize", "x", "values", evaluate_block_quantize_dequantize},
     {"block_dequantize", "codes scales", "values", evaluate_block_dequantize},
     {"fp8_quantize", {}, {}, evaluate_fp8_quantize},

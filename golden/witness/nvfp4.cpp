@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "golden/witness/block_tensors.hpp"
+#include "golden/witness/dialect.hpp"
 
 namespace mx::golden {
 
@@ -27,6 +28,7 @@ ModelOutputs evaluate_nvfp4(const OpContext& context) {
   const Recipe& row = recipe(nvfp4_profile_of(context.entry, params), block_format_of(shape));
   const TensorScale tensor = tensor_scale_of(params);
   require_element_words(row, params);
+  require_dialect(row, source, params);
   params.finish();
 
   const auto x = std::make_shared<const Tensor>(context.input("x"));

@@ -61,6 +61,7 @@ ModelOutputs evaluate_sweep(const OpContext& context);
 // blocks.cpp
 ModelOutputs evaluate_block_quantize(const OpContext& context);
 ModelOutputs evaluate_block_scale(const OpContext& context);
+ModelOutputs evaluate_encode_scale(const OpContext& context);
 ModelOutputs evaluate_block_quantize_dequantize(const OpContext& context);
 ModelOutputs evaluate_swizzle(const OpContext& context);
 // nvfp4.cpp, fp8.cpp, dequantize.cpp

@@ -45,7 +45,9 @@ std::optional<RoundingPlan> rounding_plan(const Format& element, const Conversio
   const auto direction = std::ranges::find(kDirections, how.rounding, &DirectionRow::rounding);
   const auto signs = std::ranges::find(kZeroSigns, zeros, &std::pair<ZeroSign, ZeroSigns>::first);
   const bool whole = counts_units(element);
-  if (direction == kDirections.end() || how.flush != Flush::none || (!whole && !is_small_float(element))) return std::nullopt;
+  if (direction == kDirections.end() || signs == kZeroSigns.end() || how.before != Preparation{} || how.flush != Flush::none ||
+      (!whole && !is_small_float(element)))
+    return std::nullopt;
   RoundingPlan plan{};
   if (!whole) {
     plan.largest = narrow(largest_above_half_unit(element));

@@ -17,7 +17,17 @@ constexpr float kLargestE4m3 = 448.0F;
 
 bool is_normal(std::uint32_t f32) { return f32 >= kSmallestNormal && f32 < kInfinity; }
 
-bool is_nearest_even(const Conversion& how) { return how.rounding == Rounding::nearest_even && how.flush == Flush::none; }
+bool is_nearest_even(const Conversion& how) {
+  return how.rounding == Rounding::nearest_even && how.flush == Flush::none && how.before == Preparation{};
+}
+
+/// One product with the block's multiplier, and scales as they are rounded.
+bool multiplies_once(const Nvfp4Recipe& how) {
+  const bool one_product = how.multiplier == Nvfp4Multiplier::reciprocal_of_product || how.multiplier == Nvfp4Multiplier::reciprocal_over_scale ||
+                           how.multiplier == Nvfp4Multiplier::reciprocal_of_scale;
+  const bool plain_scale = how.rule != Nvfp4Scale::quotient && how.rule != Nvfp4Scale::six_decodes;
+  return one_product && plain_scale && !how.in_source_type && how.zero_wanted == 0 && how.zero_scale_code == 0 && how.zero_scale_value == 0;
+}
 
 /// The tensor's number that the rule takes, and its reciprocal as the implementation holds it. 1 and 1 for a rule that takes none.
 struct TensorFactor {
@@ -53,7 +63,8 @@ std::optional<Nvfp4Plan> nvfp4_plan(const Recipe& recipe, const Format& source, 
   const ElementSource* const from = find_source(source);
   if (how == nullptr || from == nullptr || !takes_source(recipe, source) || recipe.format->block != static_cast<int>(kNvfp4Block))
     return std::nullopt;
-  const bool plain = is_nearest_even(how->scale) && is_nearest_even(how->element) && how->element.overflow == Overflow::saturate;
+  const bool plain =
+      multiplies_once(*how) && is_nearest_even(how->scale) && is_nearest_even(how->element) && how->element.overflow == Overflow::saturate;
   const auto factor = tensor_factor(*how, tensor);
   // 1/g enters only where the multiplier is made of it.
   if (!plain || !factor || !is_normal(factor->value) || !is_normal(factor->reciprocal)) return std::nullopt;

@@ -30,8 +30,7 @@ std::optional<std::uint32_t> step_of(ScaleRule rule, const Format& element) {
     case ScaleRule::rceil_rcp: return (largest & kUpperMantissa) + 1U;
     case ScaleRule::even:
     case ScaleRule::even_source_width: return kNever - (1U << (static_cast<int>(kUpperMantissaBits) - element.mantissa_bits - 1));
-    case ScaleRule::floor_log2:
-    case ScaleRule::floor_log2_no_emax: break;
+    default: break;
   }
   return std::nullopt;
 }
@@ -62,7 +61,8 @@ bool rounds_amax(ScaleRule rule) { return rule == ScaleRule::even || rule == Sca
 
 std::optional<PowerRecipe> power_recipe(const MxRecipe& how, const Format& element, const Format& source) {
   const auto step = step_of(how.scale.rule, element);
-  if (!how.elements || !step || how.scale.least_amax != 0 || how.scale.zero_amax != 0) return std::nullopt;
+  if (!how.elements || !step || how.scale.least_amax != 0 || how.scale.zero_amax != 0 || how.scale.mantissa_bits) return std::nullopt;
+  if (!follows_byte(how.scale) || how.elements->step.in_source_type || how.elements->factor.at_infinite_amax) return std::nullopt;
   const bool saturates = how.elements->step.encode.overflow == Overflow::saturate;
   if (!saturates) return std::nullopt;
   const bool ends_early = source == kFp16 && (how.scale.rule == ScaleRule::even_source_width || how.elements->factor.in_source_type);

@@ -49,7 +49,10 @@ std::optional<ProductPlan> product_plan(const Dequantizer& how) {
   ProductPlan plan{};
   const std::uint32_t codes = 1U << element.width;
   for (std::uint32_t code = 0; code < 256; ++code) {
-    plan.values[code] = static_cast<std::uint16_t>(is_nan_code(element, code % codes) ? kBf16Nan : to_f32(code % codes, element) >> kLowHalf);
+    const bool drops = how.drops_zero_sign && decode(element, code % codes).cls == ValueClass::zero;
+    plan.values[code] = static_cast<std::uint16_t>(drops                                ? 0U
+                                                   : is_nan_code(element, code % codes) ? kBf16Nan
+                                                                                        : to_f32(code % codes, element) >> kLowHalf);
   }
   plan.target = *how.target == kF32 ? ElementTarget::f32 : *how.target == kBf16 ? ElementTarget::bf16 : ElementTarget::fp16;
   plan.width = static_cast<std::uint32_t>(element.width);

@@ -23,7 +23,7 @@ bool is_positive_finite(std::uint32_t f32) { return f32 != 0 && f32 < kInfinity;
 
 /// Before it becomes a code an element is scaled by one fp32 operation, or exactly by a power of two. That gives fp32's result too: where fp32 cannot
 /// hold a product, it lies far below half of the smallest element.
-bool is_one_operation(const ElementStep& step) { return !step.flush_subnormals; }
+bool is_one_operation(const ElementStep& step) { return !step.flush_subnormals && !step.in_source_type; }
 
 /// A number that is no NaN as a variable of a format holds it; null: of fp32.
 std::uint32_t stored(std::uint32_t f32, const Format* width) {
@@ -56,6 +56,7 @@ std::optional<Family> family(const GroupRecipe& how, const Format& element, cons
 std::optional<Family> family(const Fp8Recipe& how, const Format& element, const Format& source, const TensorScale& tensor) {
   const bool rounds_every_step = how.at_source_width && source != kF32;
   if ((rounds_every_step && how.rule != Fp8Scale::max_over_amax) || how.element.overflow != Overflow::saturate) return std::nullopt;
+  if (how.zero_scale_is_epsilon || how.drops_zero_sign || how.factor_is_power || how.returns_factor) return std::nullopt;
   QuotientScale scale{};
   if (how.rule == Fp8Scale::given) scale.given = tensor.decode;
   scale.width = rounds_every_step ? &source : nullptr;
@@ -69,6 +70,7 @@ std::optional<Family> family(const Fp8Recipe& how, const Format& element, const 
 
 std::optional<Family> family(const MxRecipe& how, const Format&, const Format& source, const TensorScale&) {
   if (!how.elements || how.elements->factor.in_source_type || !is_one_operation(how.elements->step)) return std::nullopt;
+  if (!follows_byte(how.scale) || how.elements->factor.at_infinite_amax) return std::nullopt;
   // Without emax elements stay below 2, where nothing overflows.
   const bool overflows = how.scale.rule != ScaleRule::floor_log2_no_emax;
   if (overflows && how.elements->step.encode.overflow != Overflow::saturate) return std::nullopt;

@@ -165,7 +165,7 @@ Plan plan_for(const Format& to, const Conversion& how) {
   const auto row = std::ranges::find(kRoundings, how.rounding, &RoundingRow::rounding);
   const bool lacks = (gives_nan(how.overflow) && !has_nan(to)) || (gives_inf(how.overflow) && !has_inf(to));
   const bool lacks_payload = how.nan_rule == NanRule::refused || (how.nan_rule != NanRule::fixed && !has_inf(to));
-  if (row == kRoundings.end() || how.random_bits != 0 || to.width > 16 || lacks || lacks_payload) return {};
+  if (row == kRoundings.end() || how.before != Preparation{} || how.random_bits != 0 || to.width > 16 || lacks || lacks_payload) return {};
   return to.encoding == Encoding::exponent_only ? power_plan(to, how, *row) : floating_plan(to, how, *row);
 }
 

@@ -13,7 +13,7 @@ using fault::Fault;
 using fault::planted;
 
 constexpr std::array kBlockFormats{kMxfp8E4m3, kMxfp8E5m2, kMxfp6E2m3,     kMxfp6E3m2,   kMxfp4,      kMxint8Block, kMxfp8E4m3fnuz, kNvfp4,
-                                   kFp8E4m3,   kFp8E5m2,   kFp8E4m3Square, kFp8Group128, kFp8Group32, kFp4Group128, kFp4Group32};
+                                   kFp8E4m3,   kFp8E5m2,   kFp8E4m3Square, kFp8Group128, kFp8Group32,  kFp4Group128,   kFp4Group32, kFp6Group32};
 
 }  // namespace
 

@@ -38,6 +38,8 @@ inline constexpr BlockFormat kFp8E4m3Square{
 
 inline constexpr BlockFormat kFp8Group128{"fp8_e4m3_g128", &kE4m3fn, &kF32, 128, "DeepSeek-V3 report section 3.3.2: activations in 1x128 groups"};
 inline constexpr BlockFormat kFp8Group32{"fp8_e4m3_g32", &kE4m3fn, &kF32, 32, "DeepGEMM deep_gemm/utils/math.py, gran_k = 32"};
+inline constexpr BlockFormat kFp6Group32{"fp6_e2m3_g32", &kE2m3, &kF32, 32,
+                                         "AMD Quark fake_quantize_mx: a power of two in fp32 for each 32 elements"};
 inline constexpr BlockFormat kFp4Group128{"fp4_e2m1_g128", &kE2m1, &kF32, 128, "DeepGEMM deep_gemm/utils/math.py per_token_cast_to_fp4"};
 inline constexpr BlockFormat kFp4Group32{"fp4_e2m1_g32", &kE2m1, &kF32, 32, "DeepGEMM deep_gemm/utils/math.py per_token_cast_to_fp4, gran_k = 32"};
 

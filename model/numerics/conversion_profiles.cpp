@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "model/numerics/profile_tables.hpp"
+#include "model/numerics/wide_source.hpp"
 
 namespace mx {
 namespace {
@@ -34,6 +35,16 @@ constexpr std::array<ConversionRow, (N + ...)> joined(const std::array<Conversio
   return rows;
 }
 
+/// The same rows for a source that is rounded to fp32 first.
+template <std::size_t N>
+constexpr std::array<ConversionRow, N> through_f32(const Format& source, std::array<ConversionRow, N> rows) {
+  for (ConversionRow& row : rows) {
+    row.from = &source;
+    row.how.before.through = &kF32;
+  }
+  return rows;
+}
+
 /// Nearest even with these codes for a NaN with clear and set sign.
 constexpr Conversion nearest(Overflow overflow, std::uint32_t nan_positive, std::uint32_t nan_negative) {
   return {Rounding::nearest_even, overflow, NanRule::fixed, nan_positive, nan_negative, 0, false};
@@ -56,6 +67,8 @@ constexpr Conversion power(Rounding rounding, Overflow overflow, PowerSigns sign
 
 constexpr const Format* kWide[] = {&kF32, &kBf16, &kFp16};
 constexpr const Format* kFromF32[] = {&kF32};
+constexpr const Format* kFromBf16[] = {&kBf16};
+constexpr const Format* kFromFp16[] = {&kFp16};
 constexpr const Format* kFromBf16AndFp16[] = {&kBf16, &kFp16};
 
 // The FNUZ formats have one NaN, which is also their overflow, in every implementation but the HIP header.
@@ -70,8 +83,13 @@ constexpr Target kMlDtypesTargets[] = {
     {&kE2m1, nearest(Overflow::saturate, 0x08, 0x00)},
 };
 constexpr Target kMlDtypesBf16[] = {{&kBf16, nearest(Overflow::ieee, 0x7FC0, 0xFFC0)}};
-constexpr auto kMlDtypesRows =
-    joined(rows_of(kWide, kMlDtypesTargets), rows_of(kWide, kFnuzTargets), rows_of(kWide, kPowerRefusingSigns), rows_of(kFromF32, kMlDtypesBf16));
+// fp64 and int64 go through fp32.
+constexpr auto kMlDtypesSmall = joined(rows_of(kFromF32, kMlDtypesTargets), rows_of(kFromF32, kFnuzTargets), rows_of(kFromF32, kPowerRefusingSigns));
+constexpr auto kMlDtypesWhole = joined(kMlDtypesSmall, rows_of(kFromF32, kMlDtypesBf16));
+constexpr Target kMlDtypesFp16[] = {{&kFp16, nearest(Overflow::ieee, 0x7E00, 0xFE00)}};
+constexpr auto kMlDtypesRows = joined(rows_of(kWide, kMlDtypesTargets), rows_of(kWide, kFnuzTargets), rows_of(kWide, kPowerRefusingSigns),
+                                      rows_of(kFromF32, kMlDtypesBf16), rows_of(kFromFp16, kMlDtypesBf16), rows_of(kFromBf16, kMlDtypesFp16),
+                                      through_f32(kF64, kMlDtypesSmall), through_f32(kI64, kMlDtypesWhole));
 
 constexpr Target kNumpyTargets[] = {{&kFp16, with_payload(NanRule::keep_payload)}};
 constexpr auto kNumpyRows = rows_of(kFromF32, kNumpyTargets);
@@ -82,9 +100,21 @@ constexpr Target kTorchCpuHalves[] = {{&kBf16, nearest(Overflow::ieee, 0xFFFF)},
 constexpr auto kTorchCpuRows =
     joined(rows_of(kWide, kTorchFp8), rows_of(kWide, kFnuzTargets), rows_of(kWide, kPowerIgnoringSigns), rows_of(kFromF32, kTorchCpuHalves));
 
+// Since 2.13 e4m3fn saturates; fp64 and integers go through fp32.
+constexpr Target kTorchSaturatingFp8[] = {{&kE4m3fn, nearest(Overflow::saturate, 0x7F, 0xFF)}, {&kE5m2, nearest(Overflow::inf, 0x7F, 0xFF)}};
+constexpr Target kTorchBf16[] = {{&kBf16, nearest(Overflow::ieee, 0xFFFF)}};
+constexpr Target kTorchBf16FromFp16[] = {{&kBf16, nearest(Overflow::ieee, 0x7FC0)}};
+constexpr Target kTorchFp16FromBf16[] = {{&kFp16, with_payload(NanRule::quiet_payload)}};
+constexpr auto kTorch213Small =
+    joined(rows_of(kFromF32, kTorchSaturatingFp8), rows_of(kFromF32, kFnuzTargets), rows_of(kFromF32, kPowerIgnoringSigns));
+constexpr auto kTorch213Whole = joined(kTorch213Small, rows_of(kFromF32, kTorchBf16));
+constexpr auto kTorchCpu213Rows =
+    joined(rows_of(kWide, kTorchSaturatingFp8), rows_of(kWide, kFnuzTargets), rows_of(kWide, kPowerIgnoringSigns), rows_of(kFromF32, kTorchCpuHalves),
+           rows_of(kFromFp16, kTorchBf16FromFp16), rows_of(kFromBf16, kTorchFp16FromBf16), through_f32(kF64, kTorch213Small),
+           through_f32(kI64, kTorch213Whole));
+
 // From fp16 the device code loses the sign of a NaN.
 constexpr const Format* kF32AndBf16[] = {&kF32, &kBf16};
-constexpr const Format* kFromFp16[] = {&kFp16};
 constexpr Target kUnsignedNanFp8[] = {{&kE4m3fn, nearest(Overflow::nan, 0x7F)}, {&kE5m2, nearest(Overflow::inf, 0x7F)}};
 constexpr Target kCudaHalves[] = {{&kBf16, nearest(Overflow::ieee, 0x7FFF)}, {&kFp16, nearest(Overflow::ieee, 0x7FFF)}};
 constexpr auto kTorchCudaRows = joined(rows_of(kF32AndBf16, kTorchFp8), rows_of(kFromFp16, kUnsignedNanFp8), rows_of(kWide, kFnuzTargets),
@@ -96,8 +126,9 @@ constexpr Target kJaxCpuE4m3[] = {{&kE4m3fn, nearest(Overflow::nan, 0x7F, 0xFF)}
 constexpr Target kJaxCpuE5m2FromF32[] = {{&kE5m2, nearest(Overflow::inf, 0x7E, 0xFE)}};
 constexpr Target kJaxCpuE5m2[] = {{&kE5m2, nearest(Overflow::inf, 0x7F)}};
 constexpr auto kJaxRows = joined(rows_of(kWide, kJaxE2m1), rows_of(kWide, kFnuzTargets), rows_of(kWide, kPowerRefusingSigns));
-constexpr auto kJaxCpuRows =
-    joined(kJaxRows, rows_of(kWide, kJaxCpuE4m3), rows_of(kFromF32, kJaxCpuE5m2FromF32), rows_of(kFromBf16AndFp16, kJaxCpuE5m2));
+constexpr Target kJaxCpuHalves[] = {{&kBf16, nearest(Overflow::ieee, 0x7FC0, 0xFFC0)}, {&kFp16, with_payload(NanRule::quiet_payload)}};
+constexpr auto kJaxCpuRows = joined(kJaxRows, rows_of(kWide, kJaxCpuE4m3), rows_of(kFromF32, kJaxCpuE5m2FromF32),
+                                    rows_of(kFromBf16AndFp16, kJaxCpuE5m2), rows_of(kFromF32, kJaxCpuHalves));
 constexpr auto kJaxCudaRows = joined(kJaxRows, rows_of(kWide, kUnsignedNanFp8));
 
 // CUDA: header functions, the instructions, and Triton's casts, which compile to them.
@@ -172,9 +203,68 @@ constexpr std::array<ConversionRow, 4> hip_stochastic() {
 }
 constexpr auto kHipStochasticRows = hip_stochastic();
 
+// ONNX Runtime. E8M0 is rounded up; saturating, the larger of 0 and the value is converted, otherwise whatever E8M0 does not hold is a NaN. Without
+// saturation one range above each format's largest number goes wrong: e4m3fn gives the largest, e5m2 a NaN.
+constexpr std::uint32_t k480 = 0x43F00000U;
+constexpr std::uint32_t k496 = 0x43F80000U;
+constexpr std::uint32_t k61440 = 0x47700000U;
+constexpr std::uint32_t k65536 = 0x47800000U;
+
+constexpr Conversion with_range(Conversion how, const RangeCode& range) {
+  how.before.range = range;
+  return how;
+}
+
+constexpr Conversion at_least(Conversion how, std::uint32_t least) {
+  how.before.least_input = least;
+  return how;
+}
+
+constexpr Conversion onnx_power_nosat() {
+  Conversion how = power(Rounding::magnitude_up, Overflow::nan, PowerSigns::nan);
+  how.before.tiny_is_nan = true;
+  return how;
+}
+
+constexpr Target kOrtSat[] = {
+    {&kE4m3fn, nearest(Overflow::saturate, 0x7F, 0xFF)},
+    {&kE5m2, nearest(Overflow::saturate, 0x7F, 0xFF)},
+    {&kE4m3fnuz, nearest(Overflow::saturate, 0x80)},
+    {&kE5m2fnuz, nearest(Overflow::saturate, 0x80)},
+};
+constexpr Target kOrtPowerSat[] = {{&kE8m0, at_least(power(Rounding::magnitude_up, Overflow::saturate, PowerSigns::abs), 0)}};
+constexpr Target kOrtNosat[] = {{&kE4m3fn, with_range(nearest(Overflow::nan, 0x7F, 0xFF), {k480, k496, 0x7E})},
+                                {&kE5m2, with_range(nearest(Overflow::inf, 0x7F, 0xFF), {k61440, k65536, 0x7F})}};
+constexpr Target kOrtNosatFromBf16[] = {{&kE4m3fn, with_range(nearest(Overflow::nan, 0x7F), {k480, k496, 0x7E})},
+                                        {&kE5m2, with_range(nearest(Overflow::inf, 0x7F), {k61440, k65536, 0x7F})}};
+constexpr Target kOrtPowerNosat[] = {{&kE8m0, onnx_power_nosat()}};
+constexpr auto kOrtSatRows = joined(rows_of(kF32AndFp16, kOrtSat), rows_of(kFromF32, kOrtPowerSat));
+constexpr auto kOrtNosatRows = joined(rows_of(kF32AndFp16, kOrtNosat), rows_of(kFromBf16, kOrtNosatFromBf16), rows_of(kFromF32, kOrtPowerNosat));
+
+// MLX: a NaN becomes the largest number.
+constexpr Target kMlxTargets[] = {{&kE4m3fn, nearest(Overflow::saturate, 0x7E, 0xFE)}};
+constexpr auto kMlxRows = rows_of(kFromF32, kMlxTargets);
+
+// UE5M3 of two libraries: negatives are clamped to 0. A NaN of Quark's is one of eight codes, by its payload, which nothing records: it is refused.
+constexpr std::uint32_t kSmallestNormalF32 = 0x00800000U;
+constexpr Conversion quark_ue5m3() {
+  Conversion how = at_least(nearest(Overflow::saturate, 0xFF), 0);
+  how.nan_rule = NanRule::refused;
+  return how;
+}
+constexpr Target kAutoRoundTargets[] = {{&kUe5m3, at_least(nearest(Overflow::saturate, 0xFF), 0)}};
+constexpr Target kQuarkTargets[] = {{&kUe5m3, quark_ue5m3()}};
+constexpr Target kQuarkPower[] = {{&kE8m0, at_least(power(Rounding::nearest_log2_even, Overflow::saturate, PowerSigns::abs), kSmallestNormalF32)}};
+constexpr auto kAutoRoundRows = rows_of(kFromF32, kAutoRoundTargets);
+constexpr auto kQuarkRows = rows_of(kFromF32, kQuarkTargets);
+constexpr auto kQuarkPowerRows = rows_of(kFromF32, kQuarkPower);
+
 constexpr std::string_view kMlDtypes = "ml_dtypes 0.6.0; recorded over all bf16 and fp16, all 2^32 fp32 by digest";
 constexpr std::string_view kTorch = "torch 2.11.0 Tensor.to; recorded over all bf16 and fp16, e4m3fn and e4m3fnuz over all 2^32 fp32 by digest";
-constexpr std::string_view kJax = "jax 0.11.2 convert_element_type under jit; recorded over all bf16 and fp16";
+constexpr std::string_view kTorch213 =
+    "torch 2.13.0 Tensor.to, torch/headeronly/util/Float8_e4m3fn.h; recorded over all bf16 and fp16, e4m3fn over all 2^32 fp32 by digest";
+constexpr std::string_view kOrt = "onnxruntime 1.32.0 Cast, CPUExecutionProvider; recorded from fp32";
+constexpr std::string_view kJax = "jax 0.10.2 and 0.11.2 convert_element_type under jit; recorded over all bf16 and fp16";
 constexpr std::string_view kCudaFp8 = "CUDA 13.0 cuda_fp8.h, cuda_fp6.h, cuda_fp4.h; recorded over all bf16 and fp16, fp32 by digest";
 constexpr std::string_view kCudaHalvesSource = "CUDA 13.0 cuda_bf16.h __float2bfloat16_*, cuda_fp16.h __float2half_*; recorded";
 constexpr std::string_view kCudaHalvesDirected =
@@ -188,16 +278,22 @@ constexpr std::string_view kHipStochasticSource =
     "ROCm clr f9f995c amd_hip_fp8.h, software path; recorded for e4m3fnuz, by its source for the other formats";
 
 constexpr Profile cast(std::string_view name, std::string_view implementation, std::string_view operation, std::string_view device,
-                       std::string_view build, std::string_view source, std::span<const ConversionRow> rows) {
-  return {name, implementation, operation, device, build, source, rows, {}, {}};
+                       std::string_view build, std::string_view source, std::span<const ConversionRow> rows, const Releases& releases = {}) {
+  return {name, implementation, operation, device, build, source, rows, {}, {}, releases};
 }
 
+constexpr Releases from_to(std::string_view since, std::string_view until) { return {since, until, {}}; }
+constexpr Releases only(std::string_view release) { return from_to(release, release); }
+constexpr Releases kSince213{
+    "2.13", "2.13", {}, {}, "e4m3fn saturates: finite values above 464 and Inf give 448, where 2.11 gave a NaN; 2.12 was not run"};
+
 constexpr std::array kProfiles{
-    cast("ml_dtypes", "ml_dtypes", "astype", "cpu", "default", kMlDtypes, kMlDtypesRows),
-    cast("numpy", "numpy", "astype", "cpu", "default", "numpy 2.5.2; recorded", kNumpyRows),
-    cast("torch-cpu", "torch", "to", "cpu", "default", kTorch, kTorchCpuRows),
-    cast("torch-cuda", "torch", "to", "h200", "default", kTorch, kTorchCudaRows),
-    cast("jax-cpu", "jax", "convert_element_type", "cpu", "xla-jit", kJax, kJaxCpuRows),
+    cast("ml_dtypes", "ml_dtypes", "astype", "cpu", "default", kMlDtypes, kMlDtypesRows, only("0.6")),
+    cast("numpy", "numpy", "astype", "cpu", "default", "numpy 2.5.2; recorded", kNumpyRows, only("2.5.2")),
+    cast("torch-cpu@2.11", "torch", "to", "cpu", "default", kTorch, kTorchCpuRows, only("2.11")),
+    cast("torch-cpu@2.13", "torch", "to", "cpu", "default-2.13", kTorch213, kTorchCpu213Rows, kSince213),
+    cast("torch-cuda", "torch", "to", "h200", "default", kTorch, kTorchCudaRows, only("2.11")),
+    cast("jax-cpu", "jax", "convert_element_type", "cpu", "xla-jit", kJax, kJaxCpuRows, from_to("0.10.2", "0.11.2")),
     cast("jax-cuda", "jax", "convert_element_type", "h200", "xla-jit", kJax, kJaxCudaRows),
     cast("triton", "triton", "to", "h200", "triton-kernel", "triton 3.6.0; recorded over all bf16 and fp16", kSatfiniteFp8Rows),
     cast("cuda-satfinite", "cuda_header", "__NV_SATFINITE", "h200", "header-intrinsics", kCudaFp8, kCudaSatfiniteRows),
@@ -224,6 +320,15 @@ constexpr std::array kProfiles{
     cast("hip-sat", "hip_header", "__HIP_SATFINITE", "cpu", "software-path", kHip, kHipSatRows),
     cast("hip-nosat", "hip_header", "__HIP_NOSAT", "cpu", "software-path", kHip, kHipNosatRows),
     cast("hip-stochastic", "hip_header", "__HIP_SATFINITE, stochastic", "cpu", "software-path", kHipStochasticSource, kHipStochasticRows),
+    cast("onnxruntime", "onnxruntime", "Cast, saturate 1", "cpu", "cpu-provider", kOrt, kOrtSatRows, only("1.32")),
+    cast("onnxruntime-nosat", "onnxruntime", "Cast, saturate 0", "cpu", "cpu-provider", kOrt, kOrtNosatRows, only("1.32")),
+    cast("mlx-cpu", "mlx", "to_fp8", "cpu", "mlx-cpu", "mlx 0.32.4 to_fp8; recorded", kMlxRows, only("0.32.4")),
+    cast("auto-round-ue5m3", "auto_round", "float_to_e5m3_frexp", "cpu", "torch-reference",
+         "auto-round 0.16.1 data_type/nvfp.py float_to_e5m3_frexp; recorded", kAutoRoundRows, only("0.16.1")),
+    cast("quark-ue5m3", "quark", "reference_convert_fp32_to_e5m3_bits", "cpu", "torch-reference",
+         "amd-quark 0.13 kernel/float8_e5m3/reference.py; recorded", kQuarkRows, only("0.13")),
+    cast("quark-e8m0", "quark", "to_e8m0_uint8", "cpu", "torch-reference", "amd-quark 0.13 utils/numerics.py to_e8m0_uint8; recorded",
+         kQuarkPowerRows, only("0.13")),
 };
 
 }  // namespace

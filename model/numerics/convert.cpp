@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/fault.hpp"
+#include "model/numerics/f32.hpp"
 #include "model/numerics/rounding.hpp"
 #include "model/numerics/rows.hpp"
 
@@ -21,7 +22,7 @@ using rounding::min_exponent;
 using rounding::top_exponent;
 using rounding::unit_exponent;
 
-constexpr std::array<rows::Word<Rounding>, 12> kRoundings{{
+constexpr std::array<rows::Word<Rounding>, 15> kRoundings{{
     {Rounding::nearest_even, "nearest_even"},
     {Rounding::nearest_away, "nearest_away"},
     {Rounding::nearest_toward_zero, "nearest_toward_zero"},
@@ -30,6 +31,9 @@ constexpr std::array<rows::Word<Rounding>, 12> kRoundings{{
     {Rounding::toward_negative, "toward_negative"},
     {Rounding::magnitude_up, "magnitude_up"},
     {Rounding::nearest_up, "nearest_up"},
+    {Rounding::nearest_log2_even, "nearest_log2_even"},
+    {Rounding::first_least_distance, "first_least_distance"},
+    {Rounding::first_least_distance_signed, "first_least_distance_signed"},
     {Rounding::stochastic_floor, "stochastic_floor"},
     {Rounding::stochastic_odd, "stochastic_odd"},
     {Rounding::stochastic_nearest, "stochastic_nearest"},
@@ -70,10 +74,22 @@ std::uint32_t sign_bit(const Format& format) { return format.has_sign ? 1U << (f
   throw Error(ErrorCode::usage, "a NaN into " + std::string(format.name) + ": the conversion refuses it");
 }
 
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_rounding(Rounding rounding, const Format& format) {
+  throw Error(ErrorCode::usage, "rounding '" + std::string(name_of(rounding)) + "' is not defined for " + std::string(format.name));
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_tiny(const Format& format) {
+  throw Error(ErrorCode::usage, "values below the smallest one as NaN are e8m0's, not defined for " + std::string(format.name));
+}
+
+bool searches(Rounding rounding) { return rounding == Rounding::first_least_distance || rounding == Rounding::first_least_distance_signed; }
+
 void check(const Format& format, const Conversion& how) {
   const bool needs_nan = gives_nan(how.overflow);
   const bool needs_inf = how.overflow == Overflow::inf || how.overflow == Overflow::inf_unrounded || how.overflow == Overflow::ieee;
   if ((needs_nan && !has_nan(format)) || (needs_inf && !has_inf(format))) refuse_overflow(how.overflow, format);
+  if (searches(how.rounding) && (!format.has_sign || format.encoding != Encoding::floating)) refuse_rounding(how.rounding, format);
+  if (how.before.tiny_is_nan && format.encoding != Encoding::exponent_only) refuse_tiny(format);
   const bool needs_payload = how.nan_rule == NanRule::keep_payload || how.nan_rule == NanRule::quiet_payload;
   if (needs_payload && format.specials != Specials::ieee) refuse_payload(format);
 }
@@ -180,7 +196,74 @@ void note_flush(Flags& flags) {
   flags.flushed |= !planted(Fault::flush_leaves_no_flag);
 }
 
+std::uint32_t encode_prepared(const Value& value, const Format& format, const Conversion& how, const Draw& draw, Flags& flags);
+
+/// A code that needs no rounding, or the value that is rounded.
+struct Prepared {
+  Value value;
+  std::optional<std::uint32_t> code;
+};
+
+[[gnu::noinline]] Prepared prepared(Value value, const Format& format, const Conversion& how, Flags& flags) {
+  const Preparation& before = how.before;
+  if (before.through != nullptr) {
+    constexpr Conversion kNearest{Rounding::nearest_even, Overflow::ieee, NanRule::fixed, 0, 0, 0, false};
+    if (value.cls == ValueClass::nan) return {value, std::nullopt};
+    value = decode(*before.through, encode_prepared(value, *before.through, kNearest, {.rounding = Rounding::nearest_even}, flags));
+  }
+  if (value.cls == ValueClass::nan) return {value, std::nullopt};
+  if (before.least_input) {
+    const Value least = decode(kF32, *before.least_input);
+    const bool positive = !value.negative && value.cls != ValueClass::zero;
+    const bool is_less = !positive || (value.cls == ValueClass::finite && least.cls == ValueClass::finite && magnitude_exceeds(least, value));
+    flags.inexact |= is_less && !(value.cls == ValueClass::zero && least.cls == ValueClass::zero);
+    if (is_less) value = least;
+  }
+  if (before.range && value.cls == ValueClass::finite) {
+    const bool from = !magnitude_exceeds(decode(kF32, before.range->from), value);
+    if (from && magnitude_exceeds(decode(kF32, before.range->to), value)) {
+      flags.inexact = flags.overflow = true;
+      return {value, before.range->code | (value.negative ? sign_bit(format) : 0U)};
+    }
+  }
+  const bool tiny = before.tiny_is_nan && value.cls == ValueClass::finite && !value.negative && top_exponent(value) < min_exponent(format);
+  if (!tiny) return {value, std::nullopt};
+  flags.invalid = true;
+  return {value, overflow_nan(false, format)};
+}
+
+/// The code at the least fp32 distance, the first of several.
+[[gnu::noinline]] std::uint32_t searched(const Value& value, const Format& format, Rounding rounding, Flags& flags) {
+  const std::uint32_t x = to_f32(value);
+  const bool is_signed = rounding == Rounding::first_least_distance_signed;
+  const std::uint32_t target = is_signed ? x : x & ~f32::kSign;
+  const std::uint32_t magnitudes = max_finite_code(format) + 1U;
+  std::uint32_t best = 0;
+  std::uint32_t least = f32::kNan;
+  for (std::uint32_t i = 0; i < (is_signed ? 2 * magnitudes : magnitudes); ++i) {
+    const std::uint32_t code = i < magnitudes ? i : (i - magnitudes) | sign_bit(format);
+    const std::uint32_t distance = f32::sub(target, to_f32(code, format)) & ~f32::kSign;
+    if (i != 0 && !f32::less(distance, least)) continue;
+    best = code;
+    least = distance;
+  }
+  const bool below_zero = value.negative && value.cls != ValueClass::zero && value.cls != ValueClass::nan;
+  if (!is_signed && below_zero) best |= sign_bit(format);
+  flags.nan |= value.cls == ValueClass::nan;
+  flags.invalid |= value.cls == ValueClass::nan || value.cls == ValueClass::infinity;
+  flags.inexact |= value.cls == ValueClass::finite && canonical(decode(format, best)) != canonical(value);
+  flags.overflow |= value.cls == ValueClass::finite && magnitude_exceeds(value, decode(format, max_finite_code(format)));
+  return best;
+}
+
 std::uint32_t encode_checked(const Value& value, const Format& format, const Conversion& how, const Draw& draw, Flags& flags) {
+  if (how.before == Preparation{}) return encode_prepared(value, format, how, draw, flags);
+  const Prepared ready = prepared(value, format, how, flags);
+  return ready.code ? *ready.code : encode_prepared(ready.value, format, how, draw, flags);
+}
+
+std::uint32_t encode_prepared(const Value& value, const Format& format, const Conversion& how, const Draw& draw, Flags& flags) {
+  if (searches(draw.rounding)) return searched(value, format, draw.rounding, flags);
   if (value.cls == ValueClass::nan) return nan_code(value.negative, 0, format, how, flags);
   if (value.cls == ValueClass::zero) return zero_code(value, format, how, flags);
   if (value.negative && !format.has_sign && how.negative_is_nan) {

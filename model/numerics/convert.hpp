@@ -21,6 +21,12 @@ enum class Rounding {
   toward_negative,
   magnitude_up,  ///< E8M0 only: next power of two unless exact (PTX cvt.rp.ue8m0)
   nearest_up,    ///< E8M0 only: nearest power of two, ties up; above 2^-127 at least code 1 (torch, ml_dtypes)
+  /// E8M0 only: the power of two whose exponent is nearest to the fp32 logarithm, halves of it to even (AMD Quark).
+  nearest_log2_even,
+  // Searches among the format's values: the first one at the least distance, each distance one fp32 subtraction. Far above the range all distances
+  // are equal, and so they are to a NaN and to Inf: the first value is taken.
+  first_least_distance,         ///< among the magnitudes from 0 on; the sign is that of a value below 0 (flashinfer's reference)
+  first_least_distance_signed,  ///< among the magnitudes from +0 on, then the negative values from -0 on (MLX on a CPU)
   // Stochastic roundings take a random number r of n = Conversion::random_bits bits. f is the discarded fraction of one unit of the target.
   stochastic_floor,    ///< away from zero iff floor(f * 2^n) + r >= 2^n (gfloat StochasticFastest; microxcaling "dither" with an n-bit uniform)
   stochastic_odd,      ///< away from zero iff floor(f * 2^(n+1)) + 2r + 1 >= 2^(n+1) (gfloat StochasticFast)
@@ -54,6 +60,25 @@ enum class NanRule {
   refused,        ///< the implementation raises an error, and so does the conversion: Error(usage)
 };
 
+/// A code of its own, with the value's sign, for magnitudes from `from` on and below `to`; fp32 bits.
+struct RangeCode {
+  std::uint32_t from;
+  std::uint32_t to;
+  std::uint32_t code;
+
+  friend bool operator==(const RangeCode&, const RangeCode&) = default;
+};
+
+/// What a few implementations do before they round, in this order. Most do none of it.
+struct Preparation {
+  const Format* through = nullptr;           ///< the value is rounded to this format first: nearest even, Inf above it
+  std::optional<std::uint32_t> least_input;  ///< fp32 bits: the larger of the value and this number is converted; a NaN stays one
+  bool tiny_is_nan = false;                  ///< E8M0: a positive value below 2^-127 is a NaN
+  std::optional<RangeCode> range;            ///< what becomes of one range of magnitudes
+
+  friend bool operator==(const Preparation&, const Preparation&) = default;
+};
+
 /// Every choice that a conversion makes. There is no default: a Profile row or a caller fills all of it.
 struct Conversion {
   Rounding rounding;
@@ -66,6 +91,7 @@ struct Conversion {
   bool negative_is_nan;
   int random_bits = 0;  ///< n of a stochastic rounding, 1 to 32; 0 for every other one
   Flush flush = Flush::none;
+  Preparation before = {};
 
   friend bool operator==(const Conversion&, const Conversion&) = default;
 };

@@ -74,7 +74,9 @@ std::uint32_t dequantize(std::uint32_t code, std::uint32_t scale, const Dequanti
   const Format* arithmetic = planted(Fault::dequantize_rounds_late) ? nullptr : how.arithmetic;
   Value factor = with_tensor_scale(read_scale(scale, how), how, tensor);
   if (arithmetic != nullptr) factor = rounded_to(factor, *arithmetic);
-  Value product = exact_product(decode(*how.format->element, code), factor);
+  Value element = decode(*how.format->element, code);
+  if (how.drops_zero_sign && element.cls == ValueClass::zero) element.negative = false;
+  Value product = exact_product(element, factor);
   if (arithmetic != nullptr) product = rounded_to(product, *arithmetic);
   Flags flags;
   if (planted(Fault::dequantize_adds_exponents) && *how.format->scale == kE8m0) {

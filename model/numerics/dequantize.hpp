@@ -39,6 +39,7 @@ struct Dequantizer {
   bool nan_scale_wins;  ///< a NaN scale code gives NaN whatever the arithmetic made of it
   TensorUse tensor;
   std::string_view source;
+  bool drops_zero_sign = false;  ///< the code of -0 is +0
 };
 
 /// Target code of one element as the implementation computes it; a NaN is the positive quiet one without payload. `tensor` is the scale of

@@ -112,11 +112,29 @@ void require_no_tensor_scale(const TensorScale& tensor, std::string_view block_f
   if (tensor.amax_bound) throw Error(ErrorCode::usage, name + " takes no bound on amax");
 }
 
-std::uint32_t encode_element(std::uint32_t x, std::uint32_t factor, const Format& format, const ElementStep& step, Flags& flags) {
+namespace {
+
+/// What a quotient of 0 is encoded as.
+std::uint32_t zero_quotient(std::uint32_t quotient, ZeroSign zeros) {
+  if (zeros == ZeroSign::lost_before_rounding) return 0;
+  return zeros == ZeroSign::negative_before_rounding ? f32::kSign : quotient;
+}
+
+}  // namespace
+
+std::uint32_t held_in(const Format& type, std::uint32_t f32) {
+  if (type == kF32 || f32::is_nan(f32)) return f32;
+  constexpr Conversion kNearest{Rounding::nearest_even, Overflow::ieee, NanRule::fixed, 0, 0, 0, false};
+  return to_f32(convert(f32, kF32, type, kNearest), type);
+}
+
+std::uint32_t encode_element(std::uint32_t x, std::uint32_t factor, const Format& format, const ElementStep& step, const Format& source,
+                             Flags& flags) {
   if (step.operation == ElementOperation::exact) return encode(exact_result(x, factor), format, step.encode, flags);
   std::uint32_t quotient = fp32_result(x, factor, step);
+  if (step.in_source_type) quotient = held_in(source, quotient);
   const ZeroSign zeros = planted(Fault::element_keeps_zero_sign) ? ZeroSign::kept : step.zero_sign;
-  if (zeros == ZeroSign::lost_before_rounding && (quotient & ~f32::kSign) == 0) quotient = 0;
+  if ((quotient & ~f32::kSign) == 0) quotient = zero_quotient(quotient, zeros);
   if (step.half_is_added && !planted(Fault::element_half_not_added) && (quotient & ~f32::kSign) == half_of_smallest(format) - 1U) quotient += 2U;
   if (step.unit_by_log2 && !planted(Fault::element_unit_from_exponent)) quotient = truncated_by_log2(quotient, format);
   const std::uint32_t code = encode(decode(kF32, quotient), format, step.encode, flags);
@@ -126,7 +144,7 @@ std::uint32_t encode_element(std::uint32_t x, std::uint32_t factor, const Format
 
 std::uint32_t encode_element(std::uint32_t x, std::uint32_t factor, const Format& format, const ElementStep& step) {
   Flags flags;
-  return encode_element(x, factor, format, step, flags);
+  return encode_element(x, factor, format, step, kF32, flags);
 }
 
 }  // namespace mx

@@ -43,8 +43,9 @@ enum class NanSign {
 /// Which zeros lose their sign.
 enum class ZeroSign {
   kept,
-  lost_before_rounding,  ///< a quotient of -0 becomes +0; a negative number that rounds to zero stays -0 (sign(x) * round(|x|))
-  lost,                  ///< every zero is +0
+  lost_before_rounding,      ///< a quotient of -0 becomes +0; a negative number that rounds to zero stays -0 (sign(x) * round(|x|))
+  lost,                      ///< every zero is +0
+  negative_before_rounding,  ///< a quotient of 0 becomes -0; a number that rounds to zero keeps its sign
 };
 
 /// How one element becomes a code, given the factor that its block's scale stands for.
@@ -57,6 +58,7 @@ struct ElementStep {
   bool half_is_added;
   /// Truncation to the unit of the binade floor(log2(|q|)), the logarithm rounded to fp32: just below a power of two the unit is twice the format's.
   bool unit_by_log2;
+  bool in_source_type;  ///< the result of the operation is rounded to the source's type
   Conversion encode;
 };
 
@@ -69,9 +71,15 @@ std::vector<std::uint32_t> widened(std::span<const std::uint32_t> x, const Forma
 /// Throws Error(usage) for any scale of the tensor or bound on amax: recipes whose blocks stand alone take none.
 void require_no_tensor_scale(const TensorScale& tensor, std::string_view block_format);
 
-/// Code of one fp32 element, and what happened when the scaled value was rounded. `factor` is fp32 bits: positive or NaN.
-std::uint32_t encode_element(std::uint32_t x, std::uint32_t factor, const Format& format, const ElementStep& step, Flags& flags);
+/// Code of one fp32 element that came from a tensor of `source`, and what happened when the scaled value was rounded. `factor` is fp32 bits: positive
+/// or NaN.
+std::uint32_t encode_element(std::uint32_t x, std::uint32_t factor, const Format& format, const ElementStep& step, const Format& source,
+                             Flags& flags);
+/// The same of a tensor of fp32.
 std::uint32_t encode_element(std::uint32_t x, std::uint32_t factor, const Format& format, const ElementStep& step);
+
+/// A number as a variable of that type holds it: rounded to nearest even, Inf above its range; a NaN as it is.
+std::uint32_t held_in(const Format& type, std::uint32_t f32);
 
 /// The largest integer that is not above a finite fp32 number of magnitude below 2^24.
 int floor_of(std::uint32_t f32);

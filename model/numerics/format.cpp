@@ -7,7 +7,7 @@
 namespace mx {
 namespace {
 
-constexpr std::array kFormats{kE4m3fn, kE5m2, kE4m3fnuz, kE5m2fnuz, kE2m3, kE3m2, kE2m1, kE8m0, kUe4m3, kMxint8, kBf16, kFp16, kF32};
+constexpr std::array kFormats{kE4m3fn, kE5m2, kE4m3fnuz, kE5m2fnuz, kE2m3, kE3m2, kE2m1, kE8m0, kUe4m3, kMxint8, kBf16, kFp16, kF32, kUe5m3};
 
 struct Alias {
   std::string_view alias;

@@ -52,6 +52,9 @@ inline constexpr Format kE2m1{"e2m1", Encoding::floating, 4, 2, 1, 1, Specials::
 inline constexpr Format kE8m0{"e8m0", Encoding::exponent_only, 8, 8, 0, 127, Specials::nan_top_code, false, "MX 1.0 §5.4.1, E8M0"};
 /// E4M3 without its sign bit: seven bits, stored in a byte whose top bit is 0.
 inline constexpr Format kUe4m3{"ue4m3", Encoding::floating, 7, 4, 3, 7, Specials::nan_all_ones, false, "PTX ISA, ue4m3: scales of NVFP4 blocks"};
+/// No sign and no Inf; the top exponent holds seven numbers and the only NaN, 0xFF.
+inline constexpr Format kUe5m3{
+    "ue5m3", Encoding::floating, 8, 5, 3, 15, Specials::nan_all_ones, false, "PTX ISA of CUDA 13.4, ue5m3; LLVM Float8E5M3"};
 inline constexpr Format kMxint8{"mxint8", Encoding::fixed_point, 8, 0, 6, 0, Specials::none, true, "MX 1.0 §5.3.4, INT8"};
 inline constexpr Format kBf16{"bf16", Encoding::floating, 16, 8, 7, 127, Specials::ieee, true, "bfloat16: the upper half of binary32"};
 inline constexpr Format kFp16{"fp16", Encoding::floating, 16, 5, 10, 15, Specials::ieee, true, "IEEE 754-2019 binary16"};

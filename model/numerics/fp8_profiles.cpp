@@ -7,6 +7,7 @@
 namespace mx {
 namespace {
 
+constexpr std::uint32_t kInfinity = 0x7F800000U;
 constexpr std::uint32_t k1em12 = 0x2B8CBCCCU;             // 1e-12
 constexpr std::uint32_t kOneIn448Times512 = 0x36924925U;  // 1 / (448 * 512)
 
@@ -24,6 +25,11 @@ constexpr Fp8Recipe torchao(Fp8Scale rule) {
           .least_scale = 0,
           .at_source_width = false,
           .invalid_nan_is_negative = true,
+          .zero_scale_is_epsilon = false,
+          .drops_zero_sign = false,
+          .largest_factor = kInfinity,
+          .factor_is_power = false,
+          .returns_factor = false,
           .sources = kAnySource};
 }
 
@@ -37,6 +43,11 @@ constexpr Fp8Recipe vllm_kernel(Fp8Scale rule, Fp8Scaling scaling, bool takes_am
           .least_scale = least_scale,
           .at_source_width = false,
           .invalid_nan_is_negative = false,
+          .zero_scale_is_epsilon = false,
+          .drops_zero_sign = false,
+          .largest_factor = kInfinity,
+          .factor_is_power = false,
+          .returns_factor = false,
           .sources = kAnySource};
 }
 
@@ -49,8 +60,41 @@ constexpr Fp8Recipe kInputToFloat8{.rule = Fp8Scale::max_over_amax,
                                    .least_scale = 0,
                                    .at_source_width = true,
                                    .invalid_nan_is_negative = true,
+                                   .zero_scale_is_epsilon = false,
+                                   .drops_zero_sign = false,
+                                   .largest_factor = kInfinity,
+                                   .factor_is_power = false,
+                                   .returns_factor = false,
                                    .sources = kAnySource};
 
+// amax / 448 and the quotients in the source's type.
+constexpr Fp8Recipe modelopt() {
+  Fp8Recipe how = torchao(Fp8Scale::amax_over_max);
+  how.at_source_width = true;
+  return how;
+}
+
+constexpr Fp8Recipe compressed_tensors() {
+  Fp8Recipe how = modelopt();
+  how.zero_scale_is_epsilon = true;
+  how.drops_zero_sign = true;
+  return how;
+}
+
+// 448 / max(amax, 1e-12) in fp64, which rounds to what fp32 division gives but where 1e-12, no fp32 number, takes the place of amax.
+constexpr Fp8Recipe torchao_float8(bool power_of_two, std::uint32_t largest_factor) {
+  Fp8Recipe how = torchao(Fp8Scale::max_over_amax);
+  how.scaling = Fp8Scaling::reciprocal;
+  how.largest_factor = largest_factor;
+  how.factor_is_power = power_of_two;
+  how.returns_factor = true;
+  return how;
+}
+constexpr std::uint32_t kLargestFactorE4m3 = 0x57CBBA10U;  // 448 / 1e-12
+
+constexpr std::string_view kCompressedSource = "compressed-tensors 0.20.0 quantization/utils/helpers.py calculate_qparams, strategy token";
+constexpr std::string_view kModeloptSource = "modelopt 0.47.0 torch/quantization/qtensor/fp8_tensor.py FP8QTensor.quantize";
+constexpr std::string_view kFloat8Source = "torchao 0.18.0 float8/float8_utils.py tensor_to_scale, to_fp8_saturated";
 constexpr std::string_view kTorchaoSource = "torchao 36027d8 quantization/quant_primitives.py _choose_scale_float8, _quantize_affine_float8";
 constexpr std::string_view kTorchaoBackSource = "torchao 36027d8 quantization/quant_primitives.py _dequantize_affine_float8 (read, not run)";
 constexpr std::string_view kVllmSource = "vllm csrc/quantization/w8a8/fp8/common.cu, common.cuh scaled_fp8_conversion (read, not run)";
@@ -67,6 +111,11 @@ constexpr One kVllmTensor{{{&kFp8E4m3, vllm_kernel(Fp8Scale::amax_over_max, Fp8S
 constexpr One kVllmToken{{{&kFp8E4m3, vllm_kernel(Fp8Scale::amax_over_max, Fp8Scaling::divide, true, kOneIn448Times512), kVllmSource}}};
 constexpr One kVllmInput{{{&kFp8E4m3, kInputToFloat8, kInputSource}}};
 
+constexpr One kCompressed{{{&kFp8E4m3, compressed_tensors(), kCompressedSource}}};
+constexpr One kModelopt{{{&kFp8E4m3, modelopt(), kModeloptSource}}};
+constexpr One kFloat8{{{&kFp8E4m3, torchao_float8(false, kLargestFactorE4m3), kFloat8Source}}};
+constexpr One kFloat8Power{{{&kFp8E4m3, torchao_float8(true, kLargestFactorE4m3), kFloat8Source}}};
+
 // code * scale in fp32, then the target.
 constexpr Dequantizer scaled(const BlockFormat& format, const Format& target) {
   return {&format, &target, ScaleReading::value, &kF32, ProductRange::infinite, false, TensorUse::none, kTorchaoBackSource};
@@ -74,7 +123,9 @@ constexpr Dequantizer scaled(const BlockFormat& format, const Format& target) {
 constexpr std::array<Dequantizer, 6> kScaled{{scaled(kFp8E4m3, kF32), scaled(kFp8E4m3, kBf16), scaled(kFp8E4m3, kFp16), scaled(kFp8E5m2, kF32),
                                               scaled(kFp8E5m2, kBf16), scaled(kFp8E5m2, kFp16)}};
 
-constexpr std::array<Profile, 7> kProfiles{{
+constexpr Releases only(std::string_view release) { return {release, release, {}}; }
+
+constexpr std::array<Profile, 11> kProfiles{{
     {"torchao-fp8", "torchao", "fp8 amax_div_max", "cpu", "eager", kTorchaoSource, {}, kTorchao, kScaled},
     {"torchao-fp8-static", "torchao", "fp8 given", "cpu", "eager", kTorchaoSource, {}, kTorchaoStatic, kScaled},
     {"vllm-fp8-static", "vllm", "fp8 given, inverted", "cuda", "default", kVllmSource, {}, kVllmStatic, {}},
@@ -82,6 +133,19 @@ constexpr std::array<Profile, 7> kProfiles{{
     {"vllm-fp8-tensor", "vllm", "fp8 amax_div_max per tensor", "cuda", "default", kVllmSource, {}, kVllmTensor, {}},
     {"vllm-fp8-token", "vllm", "fp8 amax_div_max per token", "cuda", "default", kVllmSource, {}, kVllmToken, {}},
     {"vllm-input-to-float8", "vllm", "fp8 max_div_amax", "cpu", "eager", kInputSource, {}, kVllmInput, {}},
+    {"compressed-tensors-fp8",
+     "compressed_tensors",
+     "fp8 amax_div_max",
+     "cpu",
+     "torch-reference",
+     kCompressedSource,
+     {},
+     kCompressed,
+     {},
+     only("0.20")},
+    {"modelopt-fp8", "modelopt", "fp8 amax_div_max", "cpu", "torch-reference", kModeloptSource, {}, kModelopt, {}, only("0.47")},
+    {"torchao-float8", "torchao", "fp8 max_div_amax_f64", "cpu", "eager-0.18", kFloat8Source, {}, kFloat8, {}, only("0.18")},
+    {"torchao-float8-pow2", "torchao", "fp8 max_div_amax_f64_pow2_log2", "cpu", "eager-0.18", kFloat8Source, {}, kFloat8Power, {}, only("0.18")},
 }};
 
 }  // namespace

@@ -55,6 +55,11 @@ class Steps {
     return to_f32(convert(f32, kF32, source_, kNearest), source_);
   }
 
+  /// The distance from 1 to the next number of the source's type.
+  std::uint32_t epsilon() const {
+    return to_f32(Value{.significand = 1, .exponent = -source_.mantissa_bits, .cls = ValueClass::finite, .negative = false});
+  }
+
  private:
   /// A NaN keeps the sign of the first operand that is one; an invalid operation makes the processor's own.
   std::uint32_t nan_signed(std::uint32_t result, std::uint32_t a, std::uint32_t b) const {
@@ -79,6 +84,13 @@ std::uint32_t largest_magnitude(std::span<const std::uint32_t> f32, bool ignores
 
 std::uint32_t at_least(std::uint32_t f32, std::uint32_t least) { return f32::less(f32, least) ? least : f32; }
 
+/// 2^floor(log2 x), the logarithm rounded to fp32; what is no positive finite number as it is.
+std::uint32_t power_below(std::uint32_t f32) {
+  if (f32 == 0 || f32 >= kInfinity) return f32;
+  const int exponent = floor_of(f32::log2(f32));
+  return to_f32(Value{.significand = 1, .exponent = exponent, .cls = ValueClass::finite, .negative = false});
+}
+
 /// The scale and what elements are divided by or multiplied by.
 struct Scale {
   std::uint32_t decode;
@@ -93,10 +105,13 @@ Scale scale_of(std::span<const std::uint32_t> f32, std::uint32_t max, const Fp8R
   std::uint32_t amax = at_least(largest_magnitude(f32, how.amax_ignores_nan), steps.stored(how.least_amax));
   if (tensor.amax_bound && f32::less(*tensor.amax_bound, amax)) amax = *tensor.amax_bound;
   if (how.rule == Fp8Scale::max_over_amax) {
-    const std::uint32_t operand = steps.div(max, amax);
-    return {f32::div(f32::kOne, operand), operand};
+    std::uint32_t operand = steps.div(max, amax);
+    if (f32::less(how.largest_factor, operand)) operand = how.largest_factor;
+    if (how.factor_is_power) operand = power_below(operand);
+    return {how.returns_factor ? operand : f32::div(f32::kOne, operand), operand};
   }
-  const std::uint32_t scale = steps.div(amax, max);
+  std::uint32_t scale = steps.div(amax, max);
+  if (scale == 0 && how.zero_scale_is_epsilon) scale = steps.epsilon();
   return with_operand(planted(Fault::fp8_scale_floor_lost) ? scale : at_least(scale, how.least_scale));
 }
 
@@ -117,7 +132,8 @@ QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, 
   block.codes.reserve(f32.size());
   const bool divides = (how.scaling == Fp8Scaling::divide) != planted(Fault::fp8_divides_by_reciprocal);
   for (std::size_t i = 0; i < f32.size(); ++i) {
-    const std::uint32_t scaled = divides ? steps.div(f32[i], scale.operand) : steps.mul(f32[i], scale.operand);
+    std::uint32_t scaled = divides ? steps.div(f32[i], scale.operand) : steps.mul(f32[i], scale.operand);
+    if (how.drops_zero_sign && (scaled & ~f32::kSign) == 0) scaled = 0;
     block.codes.push_back(convert(scaled, kF32, element, how.element, block.flags[i]));
   }
   return block;

@@ -34,6 +34,11 @@ struct Fp8Recipe {
   std::uint32_t least_scale;     ///< fp32 bits; 0: no floor
   bool at_source_width;          ///< every step but the last reciprocal is rounded to the source format too (torch on bf16 tensors)
   bool invalid_nan_is_negative;  ///< 0/0 and Inf/Inf give a NaN with its sign set, as x86 does
+  bool zero_scale_is_epsilon;    ///< a scale of 0 becomes the source type's distance from 1 to the next number
+  bool drops_zero_sign;          ///< an element whose quotient is -0 becomes +0
+  std::uint32_t largest_factor;  ///< max_over_amax: fp32 bits of a cap on max / amax; Inf where there is none
+  bool factor_is_power;          ///< max_over_amax: the factor is 2^floor(log2 of it), the logarithm rounded to fp32
+  bool returns_factor;           ///< max_over_amax: the scale that comes out is the factor, not its reciprocal
   Sources sources;
 };
 

@@ -28,6 +28,7 @@ constexpr Recipe deepgemm(const BlockFormat& format, GroupRule rule, const Conve
                          .flush_subnormals = false,
                          .half_is_added = false,
                          .unit_by_log2 = false,
+                         .in_source_type = false,
                          .encode = element};
   return {&format, GroupRecipe{rule, true, AmaxNan::propagates, kTenToMinus4, step, kAnySource}, source};
 }
@@ -56,6 +57,7 @@ constexpr Recipe vllm(const BlockFormat& format, GroupRule rule) {
                          .flush_subnormals = false,
                          .half_is_added = false,
                          .unit_by_log2 = false,
+                         .in_source_type = false,
                          .encode = {Rounding::nearest_even, Overflow::saturate, NanRule::fixed, 0x7E, 0x7E, 0, false}};
   return {&format, GroupRecipe{rule, false, AmaxNan::ignored, kTenToMinus10, step, kAnySource}, kVllmSource};
 }

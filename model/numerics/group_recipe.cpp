@@ -73,7 +73,7 @@ QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, 
   const std::uint32_t factor = step.operation == ElementOperation::divide ? block.scale : f32::div(f32::kOne, block.scale);
   block.codes.reserve(f32.size());
   block.flags.resize(f32.size());
-  for (std::size_t i = 0; i < f32.size(); ++i) block.codes.push_back(encode_element(f32[i], factor, *format.element, step, block.flags[i]));
+  for (std::size_t i = 0; i < f32.size(); ++i) block.codes.push_back(encode_element(f32[i], factor, *format.element, step, source, block.flags[i]));
   return block;
 }
 

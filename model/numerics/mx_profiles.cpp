@@ -231,11 +231,19 @@ constexpr Profile profile(std::string_view name, std::string_view implementation
   return {name, implementation, operation, device, build, recipes.front().source, {}, recipes, {}};
 }
 
+/// A commit of the main branch between two releases.
+constexpr Releases kCommit{
+    {}, {}, "36027d8", "0.18", "newer code than release 0.18: exponent fields and a product with 1 / max in RCEIL, Inf gives byte 255"};
+
+constexpr Profile torchao_commit(std::string_view name, std::string_view operation, std::span<const Recipe> recipes) {
+  return {name, "torchao", operation, "cpu", "eager", kTorchaoSource, {}, recipes, {}, kCommit};
+}
+
 constexpr std::array<Profile, 21> kProfiles{{
-    profile("torchao-floor", "torchao", "to_mx FLOOR", "cpu", "eager", kTorchaoFloor),
-    profile("torchao-ceil", "torchao", "to_mx CEIL", "cpu", "eager", kTorchaoCeil),
-    profile("torchao-rceil", "torchao", "to_mx RCEIL", "cpu", "eager", kTorchaoRceil),
-    profile("torchao-even", "torchao", "to_mx EVEN", "cpu", "eager", kTorchaoEven),
+    torchao_commit("torchao-floor@36027d8", "to_mx FLOOR", kTorchaoFloor),
+    torchao_commit("torchao-ceil@36027d8", "to_mx CEIL", kTorchaoCeil),
+    torchao_commit("torchao-rceil@36027d8", "to_mx RCEIL", kTorchaoRceil),
+    torchao_commit("torchao-even@36027d8", "to_mx EVEN", kTorchaoEven),
     profile("triton-kernels-floor", "triton_kernels", "downcast ROUND_DOWN", "cpu", "torch-reference", kTritonFloor),
     profile("triton-kernels-rceil", "triton_kernels", "downcast ROUND_UP", "cpu", "torch-reference", kTritonRceil),
     profile("triton-kernels-floor-h200", "triton_kernels", "downcast ROUND_DOWN", "h200", "torch-reference", kTritonFloorH200),

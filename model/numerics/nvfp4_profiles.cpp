@@ -17,6 +17,9 @@ constexpr std::uint32_t kHundredMillionth = 0x322BCC77U;  // 1e-8
 constexpr Conversion saturating(std::uint32_t nan) { return {Rounding::nearest_even, Overflow::saturate, NanRule::fixed, nan, nan, 0, false}; }
 constexpr Conversion kScaleSaturates = saturating(0x7F);
 constexpr Conversion kScaleOverflowsToNan{Rounding::nearest_even, Overflow::nan, NanRule::fixed, 0x7F, 0x7F, 0, false};
+constexpr std::uint32_t kTwoToMinus9 = 0x3B000000U;  // the smallest E4M3 number
+constexpr std::uint32_t kOne = 0x3F800000U;
+constexpr Conversion search(Rounding rounding) { return {rounding, Overflow::saturate, NanRule::fixed, 0x0, 0x0, 0, false}; }
 // The conversion instruction turns a NaN into the largest value. torch's comparison of rounding thresholds gives the code 4 on a CPU.
 constexpr Conversion kElement = saturating(0x7);
 constexpr Conversion kTorchaoElement = saturating(0x4);
@@ -35,6 +38,11 @@ constexpr Nvfp4Recipe flashinfer(bool fast_path, bool fast_math_build) {
           .approximate_reciprocal = fast_path,
           .flush_subnormals = fast_math_build,
           .drops_zero_sign = false,
+          .in_source_type = false,
+          .encode_may_be_missing = false,
+          .zero_wanted = 0,
+          .zero_scale_code = 0,
+          .zero_scale_value = 0,
           .sources = kHalfSources};
 }
 
@@ -51,6 +59,11 @@ constexpr Nvfp4Recipe kVllm{.rule = Nvfp4Scale::global,
                             .approximate_reciprocal = false,
                             .flush_subnormals = false,
                             .drops_zero_sign = true,
+                            .in_source_type = false,
+                            .encode_may_be_missing = false,
+                            .zero_wanted = 0,
+                            .zero_scale_code = 0,
+                            .zero_scale_value = 0,
                             .sources = kAnySource};
 
 // nvfp4_quantize asserts float or bfloat16.
@@ -69,6 +82,11 @@ constexpr Nvfp4Recipe torchao(Nvfp4Scale rule, Nvfp4Multiplier multiplier) {
           .approximate_reciprocal = false,
           .flush_subnormals = false,
           .drops_zero_sign = false,
+          .in_source_type = false,
+          .encode_may_be_missing = false,
+          .zero_wanted = 0,
+          .zero_scale_code = 0,
+          .zero_scale_value = 0,
           .sources = kTorchaoSources};
 }
 
@@ -85,9 +103,82 @@ constexpr Nvfp4Recipe triton_kernels(const Conversion& scale, bool amax_ignores_
           .approximate_reciprocal = false,
           .flush_subnormals = false,
           .drops_zero_sign = false,
+          .in_source_type = false,
+          .encode_may_be_missing = false,
+          .zero_wanted = 0,
+          .zero_scale_code = 0,
+          .zero_scale_value = 0,
           .sources = kAnySource};
 }
 
+/// What the recipes of Python libraries share: any source, no device arithmetic, NaNs that win.
+constexpr Nvfp4Recipe library(Nvfp4Scale rule, Nvfp4Multiplier multiplier, const Conversion& element) {
+  return {.rule = rule,
+          .multiplier = multiplier,
+          .scale = kScaleSaturates,
+          .element = element,
+          .amax_ignores_nan = false,
+          .least_scale = 0,
+          .multiplier_of_zero = 0,
+          .largest_multiplier = kInfinity,
+          .zero_block_multiplies_by_zero = false,
+          .approximate_reciprocal = false,
+          .flush_subnormals = false,
+          .drops_zero_sign = false,
+          .in_source_type = false,
+          .encode_may_be_missing = false,
+          .zero_wanted = 0,
+          .zero_scale_code = 0,
+          .zero_scale_value = 0,
+          .sources = kAnySource};
+}
+
+// The scale is made of a quotient in the tensor's type; one that rounds to 0 becomes 2^-3.
+constexpr Nvfp4Recipe compressed_tensors() {
+  Nvfp4Recipe how = library(Nvfp4Scale::quotient, Nvfp4Multiplier::divided_by_quotient, saturating(0x0));
+  how.in_source_type = true;
+  how.zero_scale_code = 0x20;
+  how.drops_zero_sign = true;
+  return how;
+}
+
+// A quotient of 0 becomes 1, and none is below the smallest E4M3 number: no scale is 0.
+constexpr Nvfp4Recipe modelopt() {
+  Nvfp4Recipe how = library(Nvfp4Scale::six_decodes, Nvfp4Multiplier::divided_by_product, kElement);
+  how.zero_wanted = kOne;
+  how.least_scale = kTwoToMinus9;
+  how.drops_zero_sign = true;
+  return how;
+}
+
+constexpr Nvfp4Recipe flashinfer_reference() {
+  Nvfp4Recipe how = library(Nvfp4Scale::quotient, Nvfp4Multiplier::scaled_then_divided, search(Rounding::first_least_distance));
+  how.zero_scale_value = kOne;
+  return how;
+}
+
+// vLLM's steps, but a scale of 0 multiplies by 0.
+constexpr Nvfp4Recipe auto_round() {
+  Nvfp4Recipe how = library(Nvfp4Scale::global, Nvfp4Multiplier::reciprocal_of_product, kElement);
+  how.drops_zero_sign = true;
+  return how;
+}
+
+constexpr Nvfp4Recipe mlx() {
+  Nvfp4Recipe how = library(Nvfp4Scale::quotient, Nvfp4Multiplier::divided_then_scaled, search(Rounding::first_least_distance_signed));
+  how.scale = saturating(0x7E);
+  how.in_source_type = true;
+  how.encode_may_be_missing = true;
+  return how;
+}
+
+constexpr std::string_view kCompressedSource =
+    "compressed-tensors 0.20.0 quantization/utils/helpers.py calculate_qparams, lifecycle/forward.py quantize";
+constexpr std::string_view kModeloptSource = "modelopt 0.47.0 torch/quantization/qtensor/nvfp4_tensor.py NVFP4QTensor.quantize";
+constexpr std::string_view kModeloptBackSource = "modelopt 0.47.0 torch/quantization/qtensor/nvfp4_tensor.py NVFP4QTensor.dequantize";
+constexpr std::string_view kFlashinferReferenceSource = "flashinfer-python 0.7.2.post1 trace/templates/quantize.py _nvfp4_quantize_reference";
+constexpr std::string_view kAutoRoundSource = "auto-round 0.16.1 data_type/nvfp.py ref_nvfp4_quant";
+constexpr std::string_view kMlxSource = "mlx 0.32.4 mlx/backend/cpu/quantized.cpp fp_quantize, mode nvfp4";
 constexpr std::string_view kFlashinferSource = "flashinfer fb28d72 csrc/nv_internal quantization_utils.cuh, cvt_warp_fp16_to_fp4";
 constexpr std::string_view kVllmSource = "vllm 28be48f nvfp4_emulation_utils.py ref_nvfp4_quant";
 constexpr std::string_view kVllmBackSource = "vllm 28be48f nvfp4_emulation_utils.py dequantize_to_dtype (read, not run)";
@@ -110,6 +201,12 @@ constexpr One kTriton{{{&kNvfp4, triton_kernels(kScaleOverflowsToNan, false), kT
 constexpr One kTritonH200{{{&kNvfp4, triton_kernels(kScaleOverflowsToNan, false), kTritonH200Source}}};
 constexpr One kTritonGpu{{{&kNvfp4, triton_kernels(kScaleSaturates, true), kTritonSource}}};
 
+constexpr One kCompressed{{{&kNvfp4, compressed_tensors(), kCompressedSource}}};
+constexpr One kModelopt{{{&kNvfp4, modelopt(), kModeloptSource}}};
+constexpr One kFlashinferReference{{{&kNvfp4, flashinfer_reference(), kFlashinferReferenceSource}}};
+constexpr One kAutoRound{{{&kNvfp4, auto_round(), kAutoRoundSource}}};
+constexpr One kMlx{{{&kNvfp4, mlx(), kMlxSource}}};
+
 // The factor of a block is one fp32 number, the element's product with it another; then the target.
 constexpr Dequantizer two_level(const Format& target, TensorUse tensor, std::string_view source) {
   return {.format = &kNvfp4,
@@ -128,12 +225,23 @@ constexpr Three two_level(TensorUse tensor, std::string_view source) {
 }
 constexpr Three kDividing = two_level(TensorUse::divides_scale, kVllmBackSource);
 constexpr Three kMultiplying = two_level(TensorUse::multiplies_scale, kTorchaoBackSource);
+constexpr Three without_zero_signs(Three rows) {
+  for (Dequantizer& row : rows) row.drops_zero_sign = true;
+  return rows;
+}
+constexpr std::string_view kModeloptFp16Source =
+    "modelopt 0.47.0 torch/quantization/qtensor/nvfp4_tensor.py NVFP4QTensor.dequantize: same code, not recorded";
+constexpr Three kModeloptBack = without_zero_signs(
+    {{two_level(kF32, TensorUse::multiplies_scale, kModeloptBackSource), two_level(kBf16, TensorUse::multiplies_scale, kModeloptBackSource),
+      two_level(kFp16, TensorUse::multiplies_scale, kModeloptFp16Source)}});
 constexpr Three kWithout = two_level(TensorUse::none, kTorchaoBackSource);
 
 constexpr std::string_view kFastMath = "device-functions-fast-math";
 constexpr std::string_view kNoFastMath = "device-functions";
 
-constexpr std::array<Profile, 10> kProfiles{{
+constexpr Releases only(std::string_view release) { return {release, release, {}}; }
+
+constexpr std::array<Profile, 15> kProfiles{{
     {"flashinfer-fast", "flashinfer", "nvfp4 fast", "h200", kFastMath, kFlashinferSource, {}, kFlashinferFast, {}},
     {"flashinfer-exact", "flashinfer", "nvfp4 exact", "h200", kFastMath, kFlashinferSource, {}, kFlashinferExact, {}},
     {"flashinfer-fast-no-fast-math", "flashinfer", "nvfp4 fast", "h200", kNoFastMath, kFlashinferSource, {}, kFlashinferFastIeee, {}},
@@ -144,6 +252,20 @@ constexpr std::array<Profile, 10> kProfiles{{
     {"triton-kernels-nvfp4", "triton_kernels", "nvfp4_direct", "cpu", "torch-reference", kTritonSource, {}, kTriton, {}},
     {"triton-kernels-nvfp4-h200", "triton_kernels", "nvfp4_direct", "h200", "torch-reference", kTritonH200Source, {}, kTritonH200, {}},
     {"triton-kernels-gpu-nvfp4", "triton_kernels", "nvfp4_direct", "h200", "triton-kernel", kTritonSource, {}, kTritonGpu, {}},
+    {"compressed-tensors-nvfp4", "compressed_tensors", "nvfp4_ct", "cpu", "torch-reference", kCompressedSource, {}, kCompressed, {}, only("0.20")},
+    {"modelopt-nvfp4", "modelopt", "nvfp4_modelopt", "cpu", "torch-reference", kModeloptSource, {}, kModelopt, kModeloptBack, only("0.47")},
+    {"flashinfer-reference-nvfp4",
+     "flashinfer",
+     "nvfp4_flashinfer_reference",
+     "cpu",
+     "trace-reference",
+     kFlashinferReferenceSource,
+     {},
+     kFlashinferReference,
+     {},
+     only("0.7.2")},
+    {"auto-round-nvfp4", "auto_round", "nvfp4", "cpu", "torch-reference", kAutoRoundSource, {}, kAutoRound, {}, only("0.16.1")},
+    {"mlx-cpu-nvfp4", "mlx", "nvfp4_mlx_cpu", "cpu", "mlx-cpu", kMlxSource, {}, kMlx, {}, only("0.32.4")},
 }};
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/fault.hpp"
+#include "model/numerics/element_step.hpp"
 #include "model/numerics/f32.hpp"
 #include "model/numerics/rows.hpp"
 
@@ -14,11 +15,13 @@ namespace {
 using fault::Fault;
 using fault::planted;
 
-constexpr std::array<rows::Word<Nvfp4Scale>, 4> kScaleRules{{
+constexpr std::array<rows::Word<Nvfp4Scale>, 6> kScaleRules{{
     {Nvfp4Scale::global, "nvfp4"},
     {Nvfp4Scale::per_tensor, "nvfp4 per tensor"},
     {Nvfp4Scale::single, "nvfp4_single"},
     {Nvfp4Scale::direct, "nvfp4_direct"},
+    {Nvfp4Scale::quotient, "nvfp4 quotient"},
+    {Nvfp4Scale::six_decodes, "nvfp4 six decodes"},
 }};
 
 constexpr std::uint32_t kSmallestNormal = 0x00800000U;
@@ -33,13 +36,16 @@ std::uint32_t without_subnormals(std::uint32_t f32) { return (f32 & ~f32::kSign)
 /// fp32 steps as the recipe's build computes them.
 class Steps {
  public:
-  explicit Steps(bool flush) : flush_(flush) {}
+  Steps(const Nvfp4Recipe& how, const Format& source) : flush_(how.flush_subnormals), held_(how.in_source_type ? source : kF32) {}
+  /// What a variable of the source's type makes of a number, where the recipe has such variables.
+  std::uint32_t held(std::uint32_t a) const { return held_in(held_, a); }
   std::uint32_t operand(std::uint32_t a) const { return flush_ ? without_subnormals(a) : a; }
   std::uint32_t mul(std::uint32_t a, std::uint32_t b) const { return operand(f32::mul(operand(a), operand(b))); }
   std::uint32_t div(std::uint32_t a, std::uint32_t b) const { return operand(f32::div(operand(a), operand(b))); }
 
  private:
   bool flush_;
+  const Format& held_;
 };
 
 void require_scale(std::uint32_t f32, std::string_view name) {
@@ -50,10 +56,11 @@ void require_scale(std::uint32_t f32, std::string_view name) {
 
 void check_tensor_scale(const Nvfp4Recipe& how, const TensorScale& tensor) {
   const bool global = how.rule == Nvfp4Scale::global;
-  const bool takes_decode = global || how.rule == Nvfp4Scale::per_tensor;
+  const bool takes_encode = global || how.rule == Nvfp4Scale::quotient;
+  const bool takes_decode = global || how.rule == Nvfp4Scale::per_tensor || how.rule == Nvfp4Scale::six_decodes;
   const TensorNeeds needs = tensor_needs(how);
   const std::string rule = "scale rule '" + std::string(name_of(how.rule)) + "'";
-  if (tensor.encode && !global) throw Error(ErrorCode::usage, rule + " takes no encode scale of the tensor");
+  if (tensor.encode && !takes_encode) throw Error(ErrorCode::usage, rule + " takes no encode scale of the tensor");
   if (tensor.decode && !takes_decode) throw Error(ErrorCode::usage, rule + " takes no decode scale of the tensor");
   if (tensor.amax_bound) throw Error(ErrorCode::usage, rule + " takes no bound on amax");
   if (needs.encode && !tensor.encode) throw Error(ErrorCode::usage, rule + " needs the encode scale of the tensor");
@@ -91,7 +98,10 @@ std::uint32_t wanted_scale(std::uint32_t amax, const Nvfp4Recipe& how, const Ten
     case Nvfp4Scale::per_tensor: wanted = steps.div(steps.div(amax, kSix), *tensor.decode); break;
     case Nvfp4Scale::single:
     case Nvfp4Scale::direct: wanted = steps.div(amax, kSix); break;
+    case Nvfp4Scale::quotient: wanted = steps.mul(steps.held(steps.div(amax, kSix)), tensor.encode.value_or(f32::kOne)); break;
+    case Nvfp4Scale::six_decodes: wanted = steps.div(amax, steps.mul(kSix, *tensor.decode)); break;
   }
+  if (wanted == 0) wanted = how.zero_wanted;
   return f32::less(wanted, how.least_scale) ? how.least_scale : wanted;
 }
 
@@ -122,12 +132,30 @@ std::uint32_t multiplier(std::uint32_t scale, const Nvfp4Recipe& how, const Tens
       result = is_zero(scale) ? how.multiplier_of_zero : steps.div(steps.div(f32::kOne, *tensor.decode), scale);
       break;
     case Nvfp4Multiplier::reciprocal_of_scale: result = reciprocal(scale, how, steps); break;
+    case Nvfp4Multiplier::divided_by_quotient: return steps.div(scale, tensor.encode.value_or(f32::kOne));
+    case Nvfp4Multiplier::divided_by_product: return steps.mul(scale, *tensor.decode);
+    case Nvfp4Multiplier::scaled_then_divided:
+    case Nvfp4Multiplier::divided_then_scaled: return scale;
   }
   return f32::less(how.largest_multiplier, result) ? how.largest_multiplier : result;
 }
 
-std::uint32_t element_code(std::uint32_t f32, std::uint32_t factor, const Nvfp4Recipe& how, const Steps& steps, Flags& flags) {
-  std::uint32_t scaled = steps.mul(f32, factor);
+/// The element before it is encoded; `factor` is what `multiplier` gives.
+std::uint32_t scaled_element(std::uint32_t f32, std::uint32_t factor, const Nvfp4Recipe& how, const TensorScale& tensor, const Steps& steps) {
+  const std::uint32_t g = tensor.encode.value_or(f32::kOne);
+  switch (how.multiplier) {
+    case Nvfp4Multiplier::divided_by_quotient:
+    case Nvfp4Multiplier::divided_by_product: return steps.div(f32, factor);
+    case Nvfp4Multiplier::scaled_then_divided: return steps.div(steps.mul(f32, g), factor);
+    case Nvfp4Multiplier::divided_then_scaled: return steps.mul(steps.held(steps.div(f32, factor)), g);
+    default: break;
+  }
+  return steps.mul(f32, factor);
+}
+
+std::uint32_t element_code(std::uint32_t f32, std::uint32_t factor, const Nvfp4Recipe& how, const TensorScale& tensor, const Steps& steps,
+                           Flags& flags) {
+  std::uint32_t scaled = scaled_element(f32, factor, how, tensor, steps);
   if (how.drops_zero_sign && is_zero(scaled)) scaled = 0;
   return convert(scaled, kF32, kE2m1, how.element, flags);
 }
@@ -137,13 +165,15 @@ std::uint32_t element_code(std::uint32_t f32, std::uint32_t factor, const Nvfp4R
 std::string_view name_of(Nvfp4Scale rule) { return rows::word_of<Nvfp4Scale>(kScaleRules, rule); }
 
 TensorNeeds tensor_needs(const Nvfp4Recipe& how) {
-  return {how.rule == Nvfp4Scale::global, how.rule == Nvfp4Scale::per_tensor || how.approximate_reciprocal};
+  const bool takes_encode = how.rule == Nvfp4Scale::global || how.rule == Nvfp4Scale::quotient;
+  const bool takes_decode = how.rule == Nvfp4Scale::per_tensor || how.rule == Nvfp4Scale::six_decodes;
+  return {takes_encode && !how.encode_may_be_missing, takes_decode || how.approximate_reciprocal};
 }
 
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const Nvfp4Recipe& how,
                         const TensorScale& tensor) {
   check_tensor_scale(how, tensor);
-  const Steps steps(how.flush_subnormals);
+  const Steps steps(how, source);
   const std::vector<std::uint32_t> f32 = widened(x, source, how.sources, format.name);
   const std::uint32_t amax = largest_magnitude(f32, how.amax_ignores_nan);
 
@@ -151,12 +181,15 @@ QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, 
   Conversion to_scale = how.scale;
   if (planted(Fault::nvfp4_scale_overflows)) to_scale.overflow = Overflow::nan;
   block.scale = convert(wanted_scale(amax, how, tensor, steps), kF32, *format.scale, to_scale);
-  std::uint32_t factor = multiplier(to_f32(block.scale, *format.scale), how, tensor, steps);
+  if (block.scale == 0) block.scale = how.zero_scale_code;
+  const std::uint32_t value = to_f32(block.scale, *format.scale);
+  const bool is_replaced = how.zero_scale_value != 0 && !f32::less(0, value);
+  std::uint32_t factor = multiplier(is_replaced ? how.zero_scale_value : value, how, tensor, steps);
   if (planted(Fault::nvfp4_multiplier_inverted)) factor = f32::div(f32::kOne, factor);
   if (how.zero_block_multiplies_by_zero && is_zero(steps.operand(amax))) factor = 0;
   block.codes.reserve(f32.size());
   block.flags.resize(f32.size());
-  for (std::size_t i = 0; i < f32.size(); ++i) block.codes.push_back(element_code(f32[i], factor, how, steps, block.flags[i]));
+  for (std::size_t i = 0; i < f32.size(); ++i) block.codes.push_back(element_code(f32[i], factor, how, tensor, steps, block.flags[i]));
   return block;
 }
 

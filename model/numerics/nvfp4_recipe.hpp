@@ -12,17 +12,23 @@ namespace mx {
 
 /// The fp32 number that becomes the block's E4M3 code. g is the tensor's encode scale (448 * 6 / amax of the tensor), d its decode scale 1/g.
 enum class Nvfp4Scale {
-  global,      ///< g * (amax * RN(1/6)); takes g (vLLM, flashinfer)
-  per_tensor,  ///< (amax / 6) / d; takes d (torchao)
-  single,      ///< amax / 6 (torchao without a tensor scale)
-  direct,      ///< amax / 6 (triton_kernels)
+  global,       ///< g * (amax * RN(1/6)); takes g (vLLM, flashinfer)
+  per_tensor,   ///< (amax / 6) / d; takes d (torchao)
+  single,       ///< amax / 6 (torchao without a tensor scale)
+  direct,       ///< amax / 6 (triton_kernels)
+  quotient,     ///< g * (amax / 6); takes g (compressed-tensors, flashinfer's reference, MLX)
+  six_decodes,  ///< amax / (6 * d); takes d (ModelOpt)
 };
 
-/// What the elements are multiplied by; s is the value of the block's scale code.
+/// What the elements are multiplied by, or what else is done to them; s is the value of the block's scale code.
 enum class Nvfp4Multiplier {
   reciprocal_of_product,  ///< 1 / (s * (1/g))
   reciprocal_over_scale,  ///< (1/d) / s
   reciprocal_of_scale,    ///< 1 / s
+  divided_by_quotient,    ///< x / (s / g)
+  divided_by_product,     ///< x / (s * d)
+  scaled_then_divided,    ///< (x * g) / s
+  divided_then_scaled,    ///< (x / s) * g
 };
 
 /// Every step is one fp32 operation, nearest even, in the order that the enumerators state.
@@ -39,6 +45,11 @@ struct Nvfp4Recipe {
   bool approximate_reciprocal;         ///< 1/g is the device's rcp.approx.ftz(g), which must be given; a reciprocal of or to a subnormal is 0 or Inf
   bool flush_subnormals;               ///< of every operand and result (-ftz=true)
   bool drops_zero_sign;                ///< an element whose product is -0 becomes +0
+  bool in_source_type;                 ///< amax / 6, and x / s where the product with g follows, are rounded to the source's type
+  bool encode_may_be_missing;          ///< without g it is 1
+  std::uint32_t zero_wanted;           ///< fp32 bits in place of a 0 that would become the scale code
+  std::uint32_t zero_scale_code;       ///< the scale code in place of 0
+  std::uint32_t zero_scale_value;      ///< fp32 bits: s where the scale code is 0; where these are not 0, for a NaN code too
   Sources sources;
 };
 

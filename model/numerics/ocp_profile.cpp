@@ -23,7 +23,7 @@ constexpr Conversion scale(Rounding rounding, bool saturates, std::uint32_t nan)
 // a NaN loses its sign and becomes the positive all-ones NaN, or the largest value in formats without NaN. Inf saturates.
 // OFP8's non-saturating mode makes NaN (E4M3) or Inf (E5M2) of what is above the range after rounding, in every direction; formats without either
 // clamp in both modes (MX 1.0 section 5.3).
-// E8M0 has no zero (code 0 instead) and no sign (NaN instead). UE4M3 is E4M3 without a sign (NaN instead).
+// E8M0 has no zero (code 0 instead) and no sign (NaN instead). UE4M3 and UE5M3 have no sign (NaN instead).
 // bf16, fp16 and f32 follow IEEE 754 in both modes, with the positive quiet NaN.
 constexpr auto casts(Rounding rounding, Rounding scale_rounding, bool saturates) {
   const auto cast = [&](Overflow otherwise, std::uint32_t nan) { return fixed_nan(rounding, saturates ? Overflow::saturate : otherwise, nan); };
@@ -37,6 +37,7 @@ constexpr auto casts(Rounding rounding, Rounding scale_rounding, bool saturates)
       {nullptr, &kE2m1, fixed_nan(rounding, Overflow::saturate, 0x07)},
       {nullptr, &kE8m0, scale(scale_rounding, saturates, 0xFF)},
       {nullptr, &kUe4m3, scale(rounding, saturates, 0x7F)},
+      {nullptr, &kUe5m3, scale(rounding, saturates, 0xFF)},
       {nullptr, &kMxint8, fixed_nan(rounding, Overflow::saturate, 0x7F)},
       {nullptr, &kBf16, fixed_nan(rounding, Overflow::ieee, 0x7FC0)},
       {nullptr, &kFp16, fixed_nan(rounding, Overflow::ieee, 0x7E00)},

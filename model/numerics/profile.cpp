@@ -30,13 +30,23 @@ const auto& required(const Profile& profile, const std::string& what, const Find
   undefined(profile, what, names);
 }
 
+/// Names without versions, each once.
+std::vector<std::string_view> base_names() {
+  std::vector<std::string_view> names;
+  for (const Profile& profile : all_profiles()) {
+    const std::string_view base = base_name(profile.name);
+    if (std::ranges::find(names, base) == names.end()) names.push_back(base);
+  }
+  return names;
+}
+
 }  // namespace
 
 std::span<const Profile> all_profiles() {
   static const std::vector<Profile> kProfiles = [] {
     std::vector<Profile> profiles;
-    for (const auto& table :
-         {ocp_profiles(), conversion_profiles(), mx_profiles(), group_profiles(), nvfp4_profiles(), fp8_profiles(), dequantize_profiles()}) {
+    for (const auto& table : {ocp_profiles(), conversion_profiles(), mx_profiles(), group_profiles(), mx_library_profiles(), nvfp4_profiles(),
+                              fp8_profiles(), dequantize_profiles()}) {
       profiles.insert(profiles.end(), table.begin(), table.end());
     }
     return profiles;
@@ -44,7 +54,23 @@ std::span<const Profile> all_profiles() {
   return fault::rows_of<Profile>(fault::Table::profiles, kProfiles);
 }
 
-const Profile& profile_named(std::string_view name) { return rows::named(all_profiles(), "profile", name); }
+const Profile& profile_named(std::string_view name) {
+  const std::string_view base = base_name(name);
+  const std::string_view version = version_in(name);
+  const Profile* newest = nullptr;
+  std::string known;
+  for (const Profile& profile : all_profiles()) {
+    if (same_name(profile.name, name)) return profile;
+    if (!same_name(base_name(profile.name), base)) continue;
+    if (!version.empty() && holds_for(profile.releases, version)) return profile;
+    known += (known.empty() ? "" : "; ") + text_of(profile.releases);
+    if (!profile.releases.of_release()) continue;
+    if (newest == nullptr || compare_releases(newest->releases.since, profile.releases.since) < 0) newest = &profile;
+  }
+  if (base == name && newest != nullptr) return *newest;
+  if (known.empty()) throw Error(ErrorCode::usage, unknown_name("profile", name, base_names()));
+  throw Error(ErrorCode::usage, "profile '" + std::string(base) + "' has no version '" + std::string(version) + "'; known: " + known);
+}
 
 const Conversion* find_conversion(const Profile& profile, const Format& from, const Format& to) {
   const Conversion* general = nullptr;

@@ -7,12 +7,13 @@
 #include "model/numerics/convert.hpp"
 #include "model/numerics/dequantize.hpp"
 #include "model/numerics/recipe.hpp"
+#include "model/numerics/releases.hpp"
 
 namespace mx {
 
 /// One conversion of a profile: every choice for one source and target format.
 struct ConversionRow {
-  const Format* from;  ///< null: every source that no other row of the profile names
+  const Format* from;  ///< null: every source that no other row of the profile names; also one of wide_sources()
   const Format* to;
   Conversion how;
 };
@@ -20,7 +21,7 @@ struct ConversionRow {
 /// What one implementation does. `implementation`, `device` and `build` are words of the witness form (golden/witness/FORMAT.md, section 7);
 /// `operation` tells apart what one implementation offers (satfinite and nosat casts, scale rules).
 struct Profile {
-  std::string_view name;
+  std::string_view name;  ///< with "@release" or "@commit" where another row has the same name without it
   std::string_view implementation;
   std::string_view operation;
   std::string_view device;
@@ -29,11 +30,13 @@ struct Profile {
   std::span<const ConversionRow> conversions;
   std::span<const Recipe> recipes;
   std::span<const Dequantizer> dequantizers;
+  Releases releases = {};
 };
 
 /// Every profile; names are unique. `ocp` follows OFP8 and MX where they speak.
 std::span<const Profile> all_profiles();
-/// Throws Error(usage) with the nearest known name.
+/// A name alone is the profile of the newest release that is known, never of a commit; "NAME@2.11" or "NAME@36027d8" the one that holds for that
+/// release or commit. Throws Error(usage) with the nearest known name, or with the versions that are known.
 const Profile& profile_named(std::string_view name);
 
 /// What the profile does for one source and target, block format, or block format and target. Each throws Error(usage) when the profile does not

@@ -1,10 +1,13 @@
 #include "model/numerics/rounding.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <string>
 
 #include "model/error.hpp"
 #include "model/fault.hpp"
+#include "model/numerics/element_step.hpp"
+#include "model/numerics/f32.hpp"
 
 namespace mx {
 
@@ -91,11 +94,32 @@ bool rounds_up(const Value& value, int shift, bool odd, const Format& format, co
   return goes_up(dropped, odd, value.negative, draw.rounding);
 }
 
+/// The whole number nearest to the fp32 logarithm of a positive magnitude, halves of it to even.
+int nearest_log2(const Value& value) {
+  const std::uint32_t log2 = f32::log2(to_f32(Value{value.significand, value.exponent, ValueClass::finite, false}));
+  const int below = floor_of(log2);
+  const Value half{.significand = 1, .exponent = -1, .cls = ValueClass::finite, .negative = false};
+  const Value whole{.significand = static_cast<std::uint64_t>(below < 0 ? -below : below),
+                    .exponent = 0,
+                    .cls = below == 0 ? ValueClass::zero : ValueClass::finite,
+                    .negative = below < 0};
+  const std::uint32_t fraction = f32::sub(log2, to_f32(whole));
+  const std::uint32_t middle = to_f32(half);
+  const bool up = f32::less(middle, fraction) || (fraction == middle && below % 2 != 0);
+  return below + (up ? 1 : 0);
+}
+
 /// E8M0 has no zero: what is below its smallest power of two becomes that power.
 Value round_to_power(const Value& value, const Format& format, const Draw& draw, Flags& flags) {
   const int least = min_exponent(format);
   const int top = top_exponent(value);
   const bool is_power = std::has_single_bit(value.significand);
+  if (draw.rounding == Rounding::nearest_log2_even) {
+    const int nearest = std::max(nearest_log2(value), least);
+    flags.inexact |= !is_power || top != nearest;
+    flags.underflow |= top < least;
+    return {.significand = 1, .exponent = nearest, .cls = ValueClass::finite, .negative = value.negative};
+  }
   Value rounded{.significand = 1, .exponent = least, .cls = ValueClass::finite, .negative = value.negative};
   if (top >= least) {
     const int shift = top - value.exponent;
@@ -154,7 +178,8 @@ Draw checked_draw(const Format& format, const Conversion& how, Random random) {
 
 Value round(const Value& value, const Format& format, const Draw& draw, Flags& flags) {
   assert(value.cls == ValueClass::zero || value.cls == ValueClass::finite);
-  const bool powers_only = draw.rounding == Rounding::magnitude_up || draw.rounding == Rounding::nearest_up;
+  const bool powers_only =
+      draw.rounding == Rounding::magnitude_up || draw.rounding == Rounding::nearest_up || draw.rounding == Rounding::nearest_log2_even;
   if (powers_only && format.encoding != Encoding::exponent_only) refuse(draw.rounding, format);
   if (value.cls == ValueClass::zero) return value;
   if (format.encoding == Encoding::exponent_only) return round_to_power(value, format, draw, flags);
@@ -177,6 +202,9 @@ Value round(const Value& value, const Format& format, const Draw& draw, Flags& f
 }  // namespace rounding
 
 Value round_to(const Value& value, const Format& format, Rounding rounding, Flags& flags) {
+  if (rounding == Rounding::first_least_distance || rounding == Rounding::first_least_distance_signed) {
+    throw Error(ErrorCode::usage, "rounding '" + std::string(name_of(rounding)) + "' searches codes: encode does it");
+  }
   if (is_stochastic(rounding)) {
     throw Error(ErrorCode::usage, "rounding '" + std::string(name_of(rounding)) + "' needs random bits: encode takes them");
   }

@@ -31,7 +31,7 @@ constexpr std::array kFaults{
              "scale byte 255 is Inf instead of NaN (byte << 23)", "N1/e8m0 N4/f32 N4/bf16 N4/fp16"},
     FaultRow{Fault::scale_floor_off_by_one, "scale_floor_off_by_one", "model/numerics/mx_recipe.cpp exponent_of",
              "floor(log2) rounds up just under a power of two (microxcaling)",
-             "N5/mxfp8_e4m3 N5/mxfp8_e5m2 N5/mxfp6_e2m3 N5/mxfp6_e3m2 N5/mxfp4 N5/mxint8 N5/torchao-floor N5/torchao-ceil"},
+             "N5/mxfp8_e4m3 N5/mxfp8_e5m2 N5/mxfp6_e2m3 N5/mxfp6_e3m2 N5/mxfp4 N5/mxint8 N5/torchao-floor@36027d8 N5/torchao-ceil@36027d8"},
     FaultRow{Fault::block_ignores_nan_scale, "block_ignores_nan_scale", "model/numerics/block.cpp scaled_value",
              "a NaN scale leaves its elements numbers", "N6/mxfp8_e4m3 N6/mxfp8_e5m2 N6/mxfp6_e2m3 N6/mxfp6_e3m2 N6/mxfp4 N6/mxint8"},
     FaultRow{Fault::exact_sum_loses_carry, "exact_sum_loses_carry", "model/numerics/exact_sum.cpp add_magnitude", "the carry between limbs is lost",
@@ -73,20 +73,20 @@ constexpr std::array kFaults{
              "E4M3 bytes read as FNUZ mean half their value", "N8/fnuz"},
     FaultRow{Fault::amax_ignores_nan, "amax_ignores_nan", "model/numerics/element_step.cpp largest_magnitude",
              "a NaN does not reach the largest magnitude where torch.amax lets it",
-             "N5/torchao-floor N5/torchao-ceil N5/torchao-rceil N5/torchao-even N5/triton-kernels-floor N5/microxcaling-even "
+             "N5/torchao-floor@36027d8 N5/torchao-ceil@36027d8 N5/torchao-rceil@36027d8 N5/torchao-even@36027d8 N5/triton-kernels-floor N5/microxcaling-even "
              "N5/microxcaling-nearest N5/aiter-floor N5/aiter-ceil N5/aiter-rceil N5/aiter-even N5/vllm-mxfp8-torch N5/deepgemm "
              "N5/deepgemm-ue8m0 N6/triton-kernels-floor N6/triton-kernels-rceil N6/vllm-mxfp8-torch N6/deepgemm N6/deepgemm-ue8m0 "
              "N6/program/ocp N6/program/torchao N6/program/triton_kernels N6/program/microxcaling N6/program/aiter N6/program/vllm "
              "N6/program/deepgemm"},
     FaultRow{Fault::scale_rounds_down, "scale_rounds_down", "model/numerics/mx_recipe.cpp bumps, exponent_of", "ceil and rceil ignore the mantissa",
-             "N5/torchao-ceil N5/torchao-rceil N5/triton-kernels-rceil N5/triton-kernels-gpu-rceil N5/flashinfer-mx "
+             "N5/torchao-ceil@36027d8 N5/torchao-rceil@36027d8 N5/triton-kernels-rceil N5/triton-kernels-gpu-rceil N5/flashinfer-mx "
              "N5/flashinfer-mx-fast-math N5/aiter-ceil N5/aiter-rceil"},
     FaultRow{Fault::scale_bumps_any_subnormal, "scale_bumps_any_subnormal", "model/numerics/mx_recipe.cpp bumps",
-             "every subnormal quotient gets scale byte 1, as in triton_kernels and aiter", "N5/torchao-rceil N5/flashinfer-mx"},
+             "every subnormal quotient gets scale byte 1, as in triton_kernels and aiter", "N5/torchao-rceil@36027d8 N5/flashinfer-mx"},
     FaultRow{Fault::scale_even_loses_carry, "scale_even_loses_carry", "model/numerics/mx_recipe.cpp even_power",
-             "even is floor: the half unit is not added", "N5/torchao-even N5/aiter-even N5/vllm-quark-even N6/vllm-quark-even"},
+             "even is floor: the half unit is not added", "N5/torchao-even@36027d8 N5/aiter-even N5/vllm-quark-even N6/vllm-quark-even"},
     FaultRow{Fault::scale_nan_is_top, "scale_nan_is_top", "model/numerics/mx_recipe.cpp scale_code", "a NaN block has the largest scale, a number",
-             "N5/torchao-floor N5/torchao-ceil N5/torchao-rceil N5/torchao-even N5/triton-kernels-floor N5/triton-kernels-rceil "
+             "N5/torchao-floor@36027d8 N5/torchao-ceil@36027d8 N5/torchao-rceil@36027d8 N5/torchao-even@36027d8 N5/triton-kernels-floor N5/triton-kernels-rceil "
              "N5/triton-kernels-gpu-floor N5/triton-kernels-gpu-rceil N5/microxcaling-even N5/microxcaling-nearest N5/flashinfer-mx "
              "N5/flashinfer-mx-fast-math N5/aiter-floor N5/aiter-ceil N5/aiter-rceil N5/aiter-even N5/vllm-mxfp8-torch "
              "N5/vllm-quark-even"},
@@ -95,7 +95,7 @@ constexpr std::array kFaults{
              "N5/flashinfer-mx N5/flashinfer-mx-fast-math N5/vllm-mxfp8-torch N5/vllm-quark-even N6/flashinfer-mx N6/vllm-mxfp8-torch"},
     FaultRow{Fault::scale_subtracts_exponents, "scale_subtracts_exponents", "model/numerics/mx_recipe.cpp exponent_of",
              "exponent(amax) - emax where the implementation takes exponent(amax / max) (vllm#43557)",
-             "N5/torchao-rceil N5/triton-kernels-floor N5/triton-kernels-rceil N5/triton-kernels-gpu-floor N5/triton-kernels-gpu-rceil "
+             "N5/torchao-rceil@36027d8 N5/triton-kernels-floor N5/triton-kernels-rceil N5/triton-kernels-gpu-floor N5/triton-kernels-gpu-rceil "
              "N5/flashinfer-mx N5/flashinfer-mx-fast-math N5/aiter-floor N5/aiter-rceil"},
     FaultRow{Fault::scale_log2_from_exponent, "scale_log2_from_exponent", "model/numerics/mx_recipe.cpp exponent_of",
              "the exponent field where the implementation takes floor(log2) in fp32",
@@ -106,7 +106,7 @@ constexpr std::array kFaults{
              "N6/flashinfer-mx-fast-math N6/vllm-mxfp8-torch"},
     FaultRow{Fault::block_forgets_nan_codes, "block_forgets_nan_codes", "model/numerics/mx_recipe.cpp quantize",
              "elements of NaN blocks are encoded as the conversion encodes a NaN",
-             "N6/torchao-floor N6/torchao-ceil N6/torchao-rceil N6/torchao-even"},
+             "N6/torchao-floor@36027d8 N6/torchao-ceil@36027d8 N6/torchao-rceil@36027d8 N6/torchao-even@36027d8"},
     FaultRow{Fault::element_keeps_zero_sign, "element_keeps_zero_sign", "model/numerics/element_step.cpp encode_element",
              "-0 where the implementation writes +0", "N6/microxcaling-even N6/microxcaling-nearest N6/deepgemm N6/deepgemm-ue8m0"},
     FaultRow{Fault::element_half_not_added, "element_half_not_added", "model/numerics/element_step.cpp encode_element",

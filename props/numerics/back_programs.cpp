@@ -76,10 +76,28 @@ std::uint32_t torchao_nvfp4(const BackInput& in) { return scaled(in, e4m3_scale(
 std::uint32_t torchao_nvfp4_single(const BackInput& in) { return scaled(in, e4m3_scale(in)); }
 std::uint32_t torchao_fp8(const BackInput& in) { return scaled(in, number_of(in.scale)); }
 
+// dequantize of ModelOpt: the same in fp32, then the target. MLX and compressed-tensors hold both in the target's type.
+std::uint32_t by_power_in_f32(const BackInput& in) {
+  return into(static_cast<float>(in.element * power_in(in.scale, SourceType::f32)), in.target, Above::infinite);
+}
+
+// convert_moe_packed_tensors: ldexp, exact up to byte 255, which is 2^128.
+std::uint32_t by_ldexp(const BackInput& in) { return into(std::ldexp(in.element, static_cast<int>(in.scale) - 127), in.target, Above::infinite); }
+
+BackInput without_zero_sign(const BackInput& in) {
+  BackInput own = in;
+  if (own.element == 0) own.element = 0;
+  return own;
+}
+
+std::uint32_t gguf(const BackInput& in) { return by_ldexp(without_zero_sign(in)); }
+std::uint32_t modelopt_nvfp4(const BackInput& in) { return torchao_nvfp4(without_zero_sign(in)); }
+
 constexpr std::string_view kAllMx = "mxfp8_e4m3 mxfp8_e5m2 mxfp6_e2m3 mxfp6_e3m2 mxfp4 mxint8";
 constexpr std::string_view kFloats = "mxfp8_e4m3 mxfp8_e5m2 mxfp6_e2m3 mxfp6_e3m2 mxfp4";
 constexpr std::string_view kTriton = "mxfp4 mxfp8_e4m3";
 constexpr std::string_view kFp8 = "fp8_e4m3 fp8_e5m2";
+constexpr std::string_view kQuark = "fp4_e2m1_g32 fp6_e2m3_g32 fp8_e4m3_g32";
 constexpr std::string_view kAnyTarget = "f32 bf16 fp16";
 
 constexpr std::array kPrograms{
@@ -97,6 +115,15 @@ constexpr std::array kPrograms{
     BackProgram{"torchao", "torchao-nvfp4-single", "nvfp4", kAnyTarget, torchao_nvfp4_single},
     BackProgram{"torchao", "torchao-fp8", kFp8, kAnyTarget, torchao_fp8},
     BackProgram{"torchao", "torchao-fp8-static", kFp8, kAnyTarget, torchao_fp8},
+    BackProgram{"modelopt", "modelopt-mx", kTriton, kAnyTarget, by_power_in_f32},
+    BackProgram{"modelopt", "modelopt-nvfp4", "nvfp4", kAnyTarget, modelopt_nvfp4, Take::no, Take::must},
+    BackProgram{"mlx", "mlx-cpu-mx", kTriton, kAnyTarget, by_power},
+    BackProgram{"compressed_tensors", "compressed-tensors-mx", "mxfp4", kAnyTarget, by_power},
+    BackProgram{"transformers", "transformers-mxfp4", "mxfp4", "f32 bf16", by_ldexp},
+    BackProgram{"gguf", "gguf-mxfp4", "mxfp4", "f32", gguf},
+    BackProgram{"quark", "quark-mx-even", kQuark, "f32 bf16", torchao_fp8},
+    BackProgram{"quark", "quark-mx-floor", kQuark, "f32 bf16", torchao_fp8},
+    BackProgram{"quark", "quark-mx-ceil", kQuark, "f32 bf16", torchao_fp8},
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ struct Facts {
 constexpr Facts kFacts[] = {
     {&kE4m3fn, 3, 7, 0x7E}, {&kE5m2, 2, 15, 0x7B},  {&kE4m3fnuz, 3, 8, 0x7F}, {&kE5m2fnuz, 2, 16, 0x7F},
     {&kE2m3, 3, 1, 0x1F},   {&kE3m2, 2, 3, 0x1F},   {&kE2m1, 1, 1, 0x7},      {&kE8m0, 0, 127, 0xFE},
-    {&kUe4m3, 3, 7, 0x7E},  {&kMxint8, 6, 0, 0x7F}, {&kBf16, 7, 127, 0x7F7F}, {&kFp16, 10, 15, 0x7BFF},
+    {&kUe4m3, 3, 7, 0x7E}, {&kUe5m3, 3, 15, 0xFE},  {&kMxint8, 6, 0, 0x7F}, {&kBf16, 7, 127, 0x7F7F}, {&kFp16, 10, 15, 0x7BFF},
 };
 
 std::uint32_t value_bits(const Facts& facts, std::uint32_t code) {
@@ -101,7 +101,7 @@ const Grid& grid_of(std::string_view format_name) {
 }
 
 std::uint32_t signed_code(const Grid& grid, std::uint32_t magnitude_code, bool negative) {
-  if (!negative || grid.format == &kE8m0 || grid.format == &kUe4m3) return magnitude_code;
+  if (!negative || grid.format == &kE8m0 || grid.format == &kUe4m3 || grid.format == &kUe5m3) return magnitude_code;
   if (grid.format == &kMxint8) return (256U - magnitude_code) % 256U;
   const bool one_zero = grid.format == &kE4m3fnuz || grid.format == &kE5m2fnuz;
   if (magnitude_code == 0 && one_zero) return 0;

@@ -154,10 +154,10 @@ constexpr std::string_view kWide = "f32 bf16";
 
 constexpr std::array kPrograms{
     Program{"ocp", "ocp", kAllMx, kAnyType, ocp},
-    Program{"torchao", "torchao-floor", kFloats, kWide, [](const ProgramInput& in) { return torchao(in, "torchao-floor"); }},
-    Program{"torchao", "torchao-ceil", kFloats, kWide, [](const ProgramInput& in) { return torchao(in, "torchao-ceil"); }},
-    Program{"torchao", "torchao-rceil", kFloats, kWide, [](const ProgramInput& in) { return torchao(in, "torchao-rceil"); }},
-    Program{"torchao", "torchao-even", kFloats, kWide, [](const ProgramInput& in) { return torchao(in, "torchao-even"); }},
+    Program{"torchao", "torchao-floor@36027d8", kFloats, kWide, [](const ProgramInput& in) { return torchao(in, "torchao-floor@36027d8"); }},
+    Program{"torchao", "torchao-ceil@36027d8", kFloats, kWide, [](const ProgramInput& in) { return torchao(in, "torchao-ceil@36027d8"); }},
+    Program{"torchao", "torchao-rceil@36027d8", kFloats, kWide, [](const ProgramInput& in) { return torchao(in, "torchao-rceil@36027d8"); }},
+    Program{"torchao", "torchao-even@36027d8", kFloats, kWide, [](const ProgramInput& in) { return torchao(in, "torchao-even@36027d8"); }},
     Program{"triton_kernels", "triton-kernels-floor", kTritonFormats, kAnyType,
             [](const ProgramInput& in) { return triton(in, "triton-kernels-floor", true); }},
     Program{"triton_kernels", "triton-kernels-rceil", kTritonFormats, kAnyType,

@@ -167,6 +167,7 @@ std::string mistake_of_call(const Program& program, const Recipe& recipe, const 
 std::vector<Program> all_programs() {
   std::vector<Program> all(mx_programs().begin(), mx_programs().end());
   all.insert(all.end(), scaled_programs().begin(), scaled_programs().end());
+  all.insert(all.end(), library_programs().begin(), library_programs().end());
   return all;
 }
 

@@ -50,6 +50,7 @@ struct Program {
 };
 
 std::span<const Program> mx_programs();      ///< E8M0 scales
+std::span<const Program> library_programs();  ///< of Python libraries, whatever their scales
 std::span<const Program> scaled_programs();  ///< fp32 and E4M3 scales
 
 // What programs share.

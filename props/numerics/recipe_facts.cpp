@@ -24,10 +24,10 @@ constexpr std::array<GroupFacts, 4> kGroups{{
 
 constexpr Rounding kEven = Rounding::nearest_even;
 constexpr std::array<ElementRule, 19> kElementRules{{
-    {"torchao-floor", Quotient::power, kEven, PlusZero::never, false, false},
-    {"torchao-ceil", Quotient::power, kEven, PlusZero::never, false, false},
-    {"torchao-rceil", Quotient::power, kEven, PlusZero::never, false, false},
-    {"torchao-even", Quotient::power, kEven, PlusZero::never, false, false},
+    {"torchao-floor@36027d8", Quotient::power, kEven, PlusZero::never, false, false},
+    {"torchao-ceil@36027d8", Quotient::power, kEven, PlusZero::never, false, false},
+    {"torchao-rceil@36027d8", Quotient::power, kEven, PlusZero::never, false, false},
+    {"torchao-even@36027d8", Quotient::power, kEven, PlusZero::never, false, false},
     {"triton-kernels-floor", Quotient::power, kEven, PlusZero::never, false, false},
     {"triton-kernels-rceil", Quotient::power, kEven, PlusZero::never, false, false},
     {"triton-kernels-gpu-floor", Quotient::power, kEven, PlusZero::never, false, false},
@@ -56,15 +56,15 @@ constexpr std::uint32_t kTiny = 0x00010000U;  // 2^-133, subnormal also in bf16
 // "amax 2^-133") and as the sources say for elements that the recorded blocks do not mix. Two groups have a quotient next to a tie, which division
 // and multiplication by the reciprocal round apart.
 constexpr SpecialBlock kSpecial[] = {
-    {"torchao-floor", "mxfp8_e4m3", kNan, kMinusHalf, kMinusNan, 255, 0x7F, 0x7F, 0x7F},
-    {"torchao-floor", "mxfp8_e5m2", kPlusInf, kMinusHalf, kMinusInf, 255, 0x7F, 0x7F, 0x7F},
-    {"torchao-floor", "mxfp4", 0, kMinusZero, 0, 0, 0x0, 0x8, 0x0},
-    {"torchao-floor", "mxfp4", kNan, kMinusHalf, kMinusNan, 255, 0x3, 0x3, 0x3},
-    {"torchao-ceil", "mxfp6_e2m3", kNan, kMinusHalf, kMinusNan, 255, 0x0C, 0x0C, 0x0C},
-    {"torchao-ceil", "mxfp8_e4m3", kTiny, kTiny, kTiny, 0, 0x08, 0x08, 0x08},
-    {"torchao-rceil", "mxfp6_e3m2", kPlusInf, kMinusHalf, kMinusInf, 255, 0x0E, 0x0E, 0x0E},
-    {"torchao-rceil", "mxfp8_e4m3", kTiny, kTiny, kTiny, 0, 0x08, 0x08, 0x08},
-    {"torchao-even", "mxfp4", kNan, kMinusHalf, kMinusNan, 255, 0x3, 0x3, 0x3},
+    {"torchao-floor@36027d8", "mxfp8_e4m3", kNan, kMinusHalf, kMinusNan, 255, 0x7F, 0x7F, 0x7F},
+    {"torchao-floor@36027d8", "mxfp8_e5m2", kPlusInf, kMinusHalf, kMinusInf, 255, 0x7F, 0x7F, 0x7F},
+    {"torchao-floor@36027d8", "mxfp4", 0, kMinusZero, 0, 0, 0x0, 0x8, 0x0},
+    {"torchao-floor@36027d8", "mxfp4", kNan, kMinusHalf, kMinusNan, 255, 0x3, 0x3, 0x3},
+    {"torchao-ceil@36027d8", "mxfp6_e2m3", kNan, kMinusHalf, kMinusNan, 255, 0x0C, 0x0C, 0x0C},
+    {"torchao-ceil@36027d8", "mxfp8_e4m3", kTiny, kTiny, kTiny, 0, 0x08, 0x08, 0x08},
+    {"torchao-rceil@36027d8", "mxfp6_e3m2", kPlusInf, kMinusHalf, kMinusInf, 255, 0x0E, 0x0E, 0x0E},
+    {"torchao-rceil@36027d8", "mxfp8_e4m3", kTiny, kTiny, kTiny, 0, 0x08, 0x08, 0x08},
+    {"torchao-even@36027d8", "mxfp4", kNan, kMinusHalf, kMinusNan, 255, 0x3, 0x3, 0x3},
     {"triton-kernels-floor", "mxfp8_e4m3", kNan, kMinusHalf, kMinusNan, 255, 0x7F, 0x80, 0xFF},
     {"triton-kernels-floor", "mxfp8_e4m3", kPlusInf, kMinusHalf, kMinusInf, 255, 0xFF, 0x80, 0xFF},
     {"triton-kernels-floor", "mxfp8_e4m3", kTiny, kTiny, kTiny, 0, 0x00, 0x00, 0x00},

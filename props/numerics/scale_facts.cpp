@@ -27,10 +27,10 @@ constexpr std::array<ElementFacts, 7> kElements{{
 // and Inf to integers, and a NaN that carries into the sign bit.
 constexpr std::array<ScaleFacts, 20> kFacts{{
     {"ocp", Reach::power, Bottom::zero, 0, 255, 255, 254, false},
-    {"torchao-floor", Reach::power, Bottom::zero, 0, 255, 255, 254, false},
-    {"torchao-ceil", Reach::above_power, Bottom::smallest_scale, 0, 255, 255, 254, false},
-    {"torchao-rceil", Reach::above_max_product, Bottom::smallest_scale, 0, 255, 255, 254, false},
-    {"torchao-even", Reach::half_up, Bottom::zero, 0, 255, 255, 254, false},
+    {"torchao-floor@36027d8", Reach::power, Bottom::zero, 0, 255, 255, 254, false},
+    {"torchao-ceil@36027d8", Reach::above_power, Bottom::smallest_scale, 0, 255, 255, 254, false},
+    {"torchao-rceil@36027d8", Reach::above_max_product, Bottom::smallest_scale, 0, 255, 255, 254, false},
+    {"torchao-even@36027d8", Reach::half_up, Bottom::zero, 0, 255, 255, 254, false},
     {"triton-kernels-floor", Reach::quotient, Bottom::zero, 0, 255, 255, 254, false},
     {"triton-kernels-rceil", Reach::above_max, Bottom::zero, 0, 255, 0, 254, false},
     {"triton-kernels-gpu-floor", Reach::quotient, Bottom::zero, 0, 255, 255, 254, true},

@@ -37,6 +37,7 @@ constexpr Specials kSpecials[] = {
     {&kE2m1, 0, 0, 0},
     {&kE8m0, 0, 0xFF, 0xFF},
     {&kUe4m3, 0, 0x7F, 0x7F},
+    {&kUe5m3, 0, 0xFF, 0xFF},
     {&kMxint8, 0, 0, 0},
     {&kBf16, 0x7F80, 0x7FC0, 0xFFC0},
     {&kFp16, 0x7C00, 0x7E00, 0xFE00},
@@ -52,7 +53,7 @@ bool can_overflow_so(Overflow overflow, const Specials& specials) {
   return is_nan_word(overflow) ? specials.nan_positive != 0 : specials.inf != 0;
 }
 
-bool has_sign(const Grid& grid) { return grid.format != &kE8m0 && grid.format != &kUe4m3; }
+bool has_sign(const Grid& grid) { return grid.format != &kE8m0 && grid.format != &kUe4m3 && grid.format != &kUe5m3; }
 bool has_subnormals(const Grid& grid) { return grid.format != &kE8m0 && grid.format != &kMxint8; }
 
 /// fp32 bits of the smallest normal number.

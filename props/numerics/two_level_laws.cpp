@@ -29,14 +29,16 @@ const Recipe& recipe_of(std::string_view profile, const BlockFormat& format) { r
 TensorScale tensor_scale(const Nvfp4Recipe& how, int exponent) {
   switch (how.rule) {
     case Nvfp4Scale::global: return {.encode = power(exponent), .decode = power(-exponent)};
-    case Nvfp4Scale::per_tensor: return {.encode = std::nullopt, .decode = power(-exponent)};
+    case Nvfp4Scale::quotient: return {.encode = power(exponent), .decode = std::nullopt};
+    case Nvfp4Scale::per_tensor:
+    case Nvfp4Scale::six_decodes: return {.encode = std::nullopt, .decode = power(-exponent)};
     case Nvfp4Scale::single:
     case Nvfp4Scale::direct: break;
   }
   return {};
 }
 
-bool has_tensor_scale(const Nvfp4Recipe& how) { return how.rule == Nvfp4Scale::global || how.rule == Nvfp4Scale::per_tensor; }
+bool has_tensor_scale(const Nvfp4Recipe& how) { return how.rule != Nvfp4Scale::single && how.rule != Nvfp4Scale::direct; }
 
 /// The code of 2^exponent among the E4M3 codes 0x08 (2^-6) to 0x78 (2^8); above, what the implementations make of it (numerics section 4).
 std::uint32_t power_code(int exponent, std::string_view profile) {

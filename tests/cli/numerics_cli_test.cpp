@@ -40,8 +40,15 @@ mx::sim::Json class_of(const mx::sim::Json& compared, const std::string& name) {
 
 TEST_CASE("misuse of profiles gets one line, exit 2, and nothing on stdout") {
   const std::vector<Misuse> table{
-      {"encode e2m1 1 --profile torch-cpu", 2, "profile 'torch-cpu' does not define a conversion f32 -> e2m1; these do: "},
+      {"encode e2m1 1 --profile torch-cpu", 2, "profile 'torch-cpu@2.13' does not define a conversion f32 -> e2m1; these do: "},
       {"encode e4m3fn 1 --profile torch-cpx", 2, "did you mean torch-cpu?"},
+      {"encode e4m3fn 1 --profile torch-cpu@2.12", 2, "profile 'torch-cpu' has no version '2.12'; known: 2.11; 2.13"},
+      {"encode e4m3fn 1 --profile torch-cpu@", 2, "profile 'torch-cpu' has no version ''"},
+      {"quantize mxfp4 1 --profile torchao-rceil@main", 2, "profile 'torchao-rceil' has no version 'main'"},
+      {"encode e4m3fn 1.5 --from i64", 2, "'1.5' is no integer of i64"},
+      {"encode e4m3fn 2147483648 --from i32", 2, "'2147483648' is no integer of i32"},
+      {"encode e4m3fn 0x100000000 --from i32", 2, "is no pattern of the 32 bits of i32"},
+      {"encode e4m3fn 1e999 --from f64", 2, "is out of the range of f64"},
       {"encode e4m3fn 1 --rounding toward_zero", 2,
        "profile 'ocp' converts f32 -> e4m3fn with rounding nearest_even, not toward_zero; these do: ocp-rz"},
       {"encode e4m3fn 1 --overflow nan", 2, "with overflow saturate, not nan; these do: ocp-nosat"},
@@ -79,8 +86,8 @@ TEST_CASE("misuse of profiles gets one line, exit 2, and nothing on stdout") {
       {"quantize mxfp4 1 --rows 0", 2, "'0' is not a whole number in 1.."},
       {"compare ocp ocp", 2, "FORMAT"},
       {"compare ocp ocp mxfp5", 2, "unknown format 'mxfp5' (did you mean mxfp4?)"},
-      {"compare ocp torch-cpu e2m1", 2, "profile 'torch-cpu' does not define a conversion f32 -> e2m1; these do: "},
-      {"compare ocp torch-cpu mxfp4", 2, "profile 'torch-cpu' does not define a recipe for mxfp4; these do: "},
+      {"compare ocp torch-cpu e2m1", 2, "profile 'torch-cpu@2.13' does not define a conversion f32 -> e2m1; these do: "},
+      {"compare ocp torch-cpu mxfp4", 2, "profile 'torch-cpu@2.13' does not define a recipe for mxfp4; these do: "},
       {"compare ocp flashinfer-mx mxfp4", 2, "profile 'flashinfer-mx' does not define a recipe for mxfp4 that takes f32 elements; these do: ocp "},
       {"compare vllm-nvfp4 vllm-nvfp4 nvfp4 --from bf16", 2, "give it as --global-scale"},
       {"compare ocp gfloat-stochastic-fastest e2m1 --from bf16", 2, "does not define a conversion bf16 -> e2m1"},
@@ -125,6 +132,14 @@ TEST_CASE("encode speaks the profile that was asked for") {
   CHECK(code("e5m2 0x6f81 --from fp16 --profile ocp-ru") == "0x70");
   CHECK(code("e8m0 -1.5 --profile torch-cpu") == "0x80");
   CHECK(code("e8m0 -1.5 --profile ml_dtypes") == "0xff");
+  // A name alone is the newest release: torch saturates since 2.13.
+  CHECK(code("e4m3fn 470 --profile torch-cpu") == "0x7e");
+  CHECK(code("e4m3fn 470 --profile torch-cpu@2.11") == "0x7f");
+  CHECK(run_json("encode e4m3fn 470 --profile torch-cpu@2.13.0")["profile"] == "torch-cpu@2.13");
+  // Beside the midpoint of 416 and 448: rounded once below it, through fp32 upon it.
+  CHECK(code("e4m3fn -431.999999999568 --from f64") == "0xfd");
+  CHECK(code("e4m3fn -431.999999999568 --from f64 --profile torch-cpu") == "0xfe");
+  CHECK(code("e8m0 1610612735 --from i64 --profile ml_dtypes") == "0x9e");  // 2^31, though 2^30 is nearer
   const mx::sim::Json nan = run_json("encode e4m3fn nan --profile ml_dtypes --rounding nearest_even --overflow nan");
   CHECK(nan["nan_negative"] == "0xff");
   CHECK(nan["results"][0]["flags"] == "nan");
@@ -184,6 +199,11 @@ TEST_CASE("formats shows one profile whole") {
     CHECK(block["block_rows"] == (block["name"] == "fp8_e4m3_128x128" ? 128 : 1));
   }
   CHECK(run_mxact("formats --profile torchao-rceil").out.find("rceil") != std::string::npos);
+  const std::string newest = run_mxact("formats --profile torch-cpu").out;
+  CHECK(newest.find("torch-cpu@2.13: torch, to, on cpu, build default-2.13") != std::string::npos);
+  CHECK(newest.find("releases: 2.13: e4m3fn saturates") != std::string::npos);
+  CHECK(newest.find("other versions: torch-cpu@2.11") != std::string::npos);
+  CHECK(run_mxact("formats --profile torchao-rceil@36027d8").out.find("releases: commit 36027d8 after 0.18: ") != std::string::npos);
 }
 
 TEST_CASE("quantize takes rows, tensor scales and scale layouts") {
@@ -248,9 +268,9 @@ TEST_CASE("quantize shows special blocks as each implementation makes them") {
     return run_json("quantize " + arguments + " " + first + repeated("0", zeros))["blocks"][0]["scale"].get<std::string>();
   };
   // docs/numerics.md, numbers 10, 12, 15, 16 and 17.
-  CHECK(scale("mxfp4 --profile torchao-rceil", "0x00400000", 31) == "0x00");
+  CHECK(scale("mxfp4 --profile torchao-rceil@36027d8", "0x00400000", 31) == "0x00");
   CHECK(scale("mxfp4 --profile triton-kernels-rceil", "0x00400000", 31) == "0x01");
-  CHECK(scale("mxfp8_e4m3 --profile torchao-rceil", "nan", 31) == "0xff");
+  CHECK(scale("mxfp8_e4m3 --profile torchao-rceil@36027d8", "nan", 31) == "0xff");
   CHECK(scale("mxfp8_e4m3 --profile triton-kernels-rceil", "nan", 31) == "0x00");
   CHECK(scale("nvfp4 --profile torchao-nvfp4-single", "0", 15) == "0x08");
   CHECK(scale("nvfp4 --profile vllm-nvfp4 --global-scale 336", "0", 15) == "0x00");
@@ -273,7 +293,7 @@ TEST_CASE("compare says how many inputs differ, by class, and exits as cmp does"
   CHECK(codes["example"]["first"]["code"] == "0x7e");
   CHECK(codes["example"]["second"]["code"] == "0x7f");
 
-  const mx::sim::Json same = run_json("compare torch-cpu ml_dtypes e4m3fn --from fp16");
+  const mx::sim::Json same = run_json("compare torch-cpu@2.11 ml_dtypes e4m3fn --from fp16");
   CHECK(same["differing"] == 0);
   const auto itself = run_mxact("compare triton triton e4m3fn --from bf16");
   CHECK(itself.status == 5);
@@ -284,11 +304,11 @@ TEST_CASE("compare says how many inputs differ, by class, and exits as cmp does"
 
 TEST_CASE("compare takes block formats") {
   // Alone in its block, x has the scale byte of its exponent less 8, or one more where RCEIL finds its mantissa above 1.75: 31 of 128 mantissas.
-  const mx::sim::Json rules = run_json("compare torchao-floor torchao-rceil mxfp8_e4m3 --from bf16", 1);
+  const mx::sim::Json rules = run_json("compare torchao-floor@36027d8 torchao-rceil@36027d8 mxfp8_e4m3 --from bf16", 1);
   CHECK(rules["kind"] == "recipe");
   CHECK(class_of(rules, "scale one step apart")["example"]["input"]["code"].get<std::string>() != "");
   CHECK(class_of(rules, "NaN block")["blocks"] == 0);
-  const mx::sim::Json scales = run_json("compare torchao-rceil aiter-rceil mxfp4 --from bf16", 1);
+  const mx::sim::Json scales = run_json("compare torchao-rceil@36027d8 aiter-rceil mxfp4 --from bf16", 1);
   CHECK(scales["codes_compared"] == false);
   CHECK(scales["codes_differing"] == 0);
   const Run two_level = run_mxact("compare vllm-nvfp4 torchao-nvfp4 nvfp4 --from bf16 --global-scale 336,none --scale none,0x3b430c31");

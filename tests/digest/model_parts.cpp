@@ -7,6 +7,7 @@
 #include "model/moe/activation.hpp"
 #include "model/numerics/dot.hpp"
 #include "model/numerics/f32.hpp"
+#include "model/numerics/wide_source.hpp"
 #include "tests/digest/digest.hpp"
 #include "tests/kernels/codec_cases.hpp"
 #include "tests/kernels/moe_cases.hpp"
@@ -44,10 +45,12 @@ void convert_scalars(Digest& digest) {
   for (const Profile& profile : all_profiles()) {
     for (const ConversionRow& row : profile.conversions) {
       const Format& from = row.from == nullptr ? kF32 : *row.from;
-      for (const std::uint32_t code : patterns_of(from, 2)) {
+      const bool wide = is_wide_source(from);
+      for (const std::uint32_t code : patterns_of(wide ? kF32 : from, 2)) {
+        const std::uint64_t bits = from.width == 64 ? std::uint64_t{code} << 32 | (code * 2654435761U) : code;
         Flags flags;
         const Random random = is_stochastic(row.how.rounding) ? Random(code * 2654435761U >> (32 - row.how.random_bits)) : Random{};
-        add_result(digest, [&] { return convert(code, from, *row.to, row.how, flags, random); });
+        add_result(digest, [&] { return convert_source(bits, from, *row.to, row.how, flags, random); });
         digest.add(std::uint64_t{flags.inexact} | std::uint64_t{flags.underflow} << 1 | std::uint64_t{flags.overflow} << 2 |
                    std::uint64_t{flags.invalid} << 3 | std::uint64_t{flags.saturated} << 4 | std::uint64_t{flags.nan} << 5 |
                    std::uint64_t{flags.flushed} << 6);

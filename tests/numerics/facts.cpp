@@ -17,6 +17,7 @@ const std::vector<FormatFacts>& all_facts() {
       {"e2m1", 4, 2, 1, 1, 0x7, 6, 1, 0.5, false, false, true, true},
       {"e8m0", 8, 8, 0, 127, 0xFE, 0x1p127, 0x1p-127, 0x1p-127, false, true, false, false},
       {"ue4m3", 7, 4, 3, 7, 0x7E, 448, 0x1p-6, 0x1p-9, false, true, false, false},
+      {"ue5m3", 8, 5, 3, 15, 0xFE, 114688, 0x1p-14, 0x1p-17, false, true, false, false},
       {"mxint8", 8, 0, 6, 0, 0x7F, 127.0 / 64, 0x1p-6, 0x1p-6, false, false, true, false},
       {"bf16", 16, 8, 7, 127, 0x7F7F, 0x1.FEp127, 0x1p-126, 0x1p-133, true, true, true, true},
       {"fp16", 16, 5, 10, 15, 0x7BFF, 65504, 0x1p-14, 0x1p-24, true, true, true, true},
@@ -37,6 +38,7 @@ bool is_nan_by_facts(const FormatFacts& facts, std::uint32_t code) {
   if (facts.name == "e4m3fnuz" || facts.name == "e5m2fnuz") return code == 0x80;
   if (facts.name == "e8m0") return code == 0xFF;
   if (facts.name == "ue4m3") return code == 0x7F;
+  if (facts.name == "ue5m3") return code == 0xFF;
   return false;
 }
 
@@ -46,6 +48,7 @@ std::uint32_t overflow_nan_by_facts(const FormatFacts& facts, bool negative) {
   if (facts.name == "e8m0") return 0xFF;
   if (facts.name == "e4m3fn") return negative ? 0xFF : 0x7F;
   if (facts.name == "ue4m3") return 0x7F;
+  if (facts.name == "ue5m3") return 0xFF;
   return 0x80;
 }
 

@@ -129,10 +129,11 @@ void change_step(Changes<Recipe>& changes, Member member) {
   changes.choice(
       "nan_sign", [=](Recipe& row) -> NanSign& { return member(row).nan_sign; }, 3);
   changes.choice(
-      "zero_sign", [=](Recipe& row) -> ZeroSign& { return member(row).zero_sign; }, 3);
+      "zero_sign", [=](Recipe& row) -> ZeroSign& { return member(row).zero_sign; }, 4);
   changes.flag("flush_subnormals", [=](Recipe& row) -> bool& { return member(row).flush_subnormals; });
   changes.flag("half_is_added", [=](Recipe& row) -> bool& { return member(row).half_is_added; });
   changes.flag("unit_by_log2", [=](Recipe& row) -> bool& { return member(row).unit_by_log2; });
+  changes.flag("step.in_source_type", [=](Recipe& row) -> bool& { return member(row).in_source_type; });
   change_conversion(changes, "encode", [=](Recipe& row) -> Conversion& { return member(row).encode; });
 }
 
@@ -146,7 +147,7 @@ void change_sources(Changes<Recipe>& changes) {
 void change_mx(Changes<Recipe>& changes) {
   const auto scale = [](Recipe& row) -> MxScale& { return std::get<MxRecipe>(row.how).scale; };
   changes.choice(
-      "scale.rule", [=](Recipe& row) -> ScaleRule& { return scale(row).rule; }, 8);
+      "scale.rule", [=](Recipe& row) -> ScaleRule& { return scale(row).rule; }, 15);
   changes.choice(
       "scale.quotient", [=](Recipe& row) -> AmaxQuotient& { return scale(row).quotient; }, 3);
   changes.choice(
@@ -159,8 +160,17 @@ void change_mx(Changes<Recipe>& changes) {
   changes.code("scale.nan_code", [=](Recipe& row) -> std::uint32_t& { return scale(row).nan_code; });
   changes.code("scale.infinite_code", [=](Recipe& row) -> std::uint32_t& { return scale(row).infinite_code; });
   changes.code("scale.overflow_code", [=](Recipe& row) -> std::uint32_t& { return scale(row).overflow_code; });
+  changes.code("scale.zero_code", [=](Recipe& row) -> std::uint32_t& { return scale(row).zero_code; });
+  changes.flag("scale.in_source_type", [=](Recipe& row) -> bool& { return scale(row).in_source_type; });
+  changes.choice(
+      "scale.below", [=](Recipe& row) -> BelowBytes& { return scale(row).below; }, 3);
+  changes.bits("scale.lost_power", [=](Recipe& row) -> std::uint32_t& { return scale(row).lost_power; });
   change_sources<MxRecipe>(changes);
   const MxRecipe& how = std::get<MxRecipe>(changes.row().how);
+  changes.add(
+      "scale.mantissa_bits 2", [=](Recipe& row) -> std::optional<int>& { return scale(row).mantissa_bits; }, std::optional<int>(2));
+  changes.add(
+      "scale.lost_code 5", [=](Recipe& row) -> std::optional<std::uint32_t>& { return scale(row).lost_code; }, std::optional<std::uint32_t>(5));
   if (!how.elements) return;
   const auto elements = [](Recipe& row) -> MxElements& { return *std::get<MxRecipe>(row.how).elements; };
   change_step(changes, [=](Recipe& row) -> ElementStep& { return elements(row).step; });
@@ -175,7 +185,9 @@ void change_mx(Changes<Recipe>& changes) {
   optional("factor.at_0", [=](Recipe& row) -> Optional& { return elements(row).factor.at_0; });
   optional("factor.at_254", [=](Recipe& row) -> Optional& { return elements(row).factor.at_254; });
   optional("factor.at_255", [=](Recipe& row) -> Optional& { return elements(row).factor.at_255; });
+  optional("factor.at_infinite_amax", [=](Recipe& row) -> Optional& { return elements(row).factor.at_infinite_amax; });
   optional("factor.at_nan_amax", [=](Recipe& row) -> Optional& { return elements(row).factor.at_nan_amax; });
+  changes.flag("finite_products", [=](Recipe& row) -> bool& { return elements(row).finite_products; });
   if (how.elements->nan_block_code) {
     changes.add(
         "nan_block_code dropped", [=](Recipe& row) -> Optional& { return elements(row).nan_block_code; }, Optional());
@@ -199,9 +211,9 @@ void change_group(Changes<Recipe>& changes) {
 void change_nvfp4(Changes<Recipe>& changes) {
   const auto how = [](Recipe& row) -> Nvfp4Recipe& { return std::get<Nvfp4Recipe>(row.how); };
   changes.choice(
-      "rule", [=](Recipe& row) -> Nvfp4Scale& { return how(row).rule; }, 4);
+      "rule", [=](Recipe& row) -> Nvfp4Scale& { return how(row).rule; }, 6);
   changes.choice(
-      "multiplier", [=](Recipe& row) -> Nvfp4Multiplier& { return how(row).multiplier; }, 3);
+      "multiplier", [=](Recipe& row) -> Nvfp4Multiplier& { return how(row).multiplier; }, 7);
   change_conversion(changes, "scale", [=](Recipe& row) -> Conversion& { return how(row).scale; });
   change_conversion(changes, "element", [=](Recipe& row) -> Conversion& { return how(row).element; });
   changes.flag("amax_ignores_nan", [=](Recipe& row) -> bool& { return how(row).amax_ignores_nan; });
@@ -212,6 +224,11 @@ void change_nvfp4(Changes<Recipe>& changes) {
   changes.flag("approximate_reciprocal", [=](Recipe& row) -> bool& { return how(row).approximate_reciprocal; });
   changes.flag("flush_subnormals", [=](Recipe& row) -> bool& { return how(row).flush_subnormals; });
   changes.flag("drops_zero_sign", [=](Recipe& row) -> bool& { return how(row).drops_zero_sign; });
+  changes.flag("in_source_type", [=](Recipe& row) -> bool& { return how(row).in_source_type; });
+  changes.flag("encode_may_be_missing", [=](Recipe& row) -> bool& { return how(row).encode_may_be_missing; });
+  changes.bits("zero_wanted", [=](Recipe& row) -> std::uint32_t& { return how(row).zero_wanted; });
+  changes.code("zero_scale_code", [=](Recipe& row) -> std::uint32_t& { return how(row).zero_scale_code; });
+  changes.bits("zero_scale_value", [=](Recipe& row) -> std::uint32_t& { return how(row).zero_scale_value; });
   change_sources<Nvfp4Recipe>(changes);
 }
 
@@ -228,6 +245,11 @@ void change_fp8(Changes<Recipe>& changes) {
   changes.bits("least_scale", [=](Recipe& row) -> std::uint32_t& { return how(row).least_scale; });
   changes.flag("at_source_width", [=](Recipe& row) -> bool& { return how(row).at_source_width; });
   changes.flag("invalid_nan_is_negative", [=](Recipe& row) -> bool& { return how(row).invalid_nan_is_negative; });
+  changes.flag("zero_scale_is_epsilon", [=](Recipe& row) -> bool& { return how(row).zero_scale_is_epsilon; });
+  changes.flag("drops_zero_sign", [=](Recipe& row) -> bool& { return how(row).drops_zero_sign; });
+  changes.bits("largest_factor", [=](Recipe& row) -> std::uint32_t& { return how(row).largest_factor; });
+  changes.flag("factor_is_power", [=](Recipe& row) -> bool& { return how(row).factor_is_power; });
+  changes.flag("returns_factor", [=](Recipe& row) -> bool& { return how(row).returns_factor; });
   change_sources<Fp8Recipe>(changes);
 }
 
@@ -315,6 +337,7 @@ std::vector<TableMutant> dequantizer_mutants() {
       changes.choice(
           "range", [](Dequantizer& row) -> ProductRange& { return row.range; }, 3);
       changes.flag("nan_scale_wins", [](Dequantizer& row) -> bool& { return row.nan_scale_wins; });
+      changes.flag("drops_zero_sign", [](Dequantizer& row) -> bool& { return row.drops_zero_sign; });
       changes.choice(
           "tensor", [](Dequantizer& row) -> TensorUse& { return row.tensor; }, 3);
       for (const auto& change : changes.all()) {

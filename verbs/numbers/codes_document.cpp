@@ -7,6 +7,7 @@
 
 #include "model/error.hpp"
 #include "model/names.hpp"
+#include "model/numerics/wide_source.hpp"
 #include "verbs/compare/demand.hpp"
 #include "verbs/numbers/conversion_text.hpp"
 #include "verbs/numbers/numbers.hpp"
@@ -121,7 +122,7 @@ Document decode_scaled(const DecodeRequest& request) {
 
 Document encode_document(const EncodeRequest& request) {
   const Format& to = format_named(request.format);
-  const Format& from = format_named(request.source);
+  const Format& from = source_named(request.source);
   const Profile& profile = profile_named(request.profile);
   const Conversion& how = golden::demanded_conversion(profile, from, to, demand_of(request));
   if (how.random_bits != 0 && request.random.empty()) {
@@ -140,10 +141,10 @@ Document encode_document(const EncodeRequest& request) {
       {{"input", "input"}, {"bits", "bits"}, {"code", "code"}, in_text("fields"), {"value", "value"}, {"flags", "flags"}, in_json("random")}};
   for (std::size_t i = 0; i < request.values.size(); ++i) {
     const std::string& text = request.values[i];
-    const std::uint32_t input = parse_code(text, from);
+    const std::uint64_t input = parse_source(text, from);
     const Random random = random_of(request, how, i);
     Flags flags;
-    const std::uint32_t code = convert(input, from, to, how, flags, random);
+    const std::uint32_t code = convert_source(input, from, to, how, flags, random);
     results.add({text, hex(input, from), hex(code, to), fields(code, to), decimal(decode(to, code)), flag_words(flags),
                  random ? Cell(hex(*random, kF32)) : Cell::none()});
   }

@@ -17,6 +17,17 @@ const char* nan_rule_word(NanRule rule) {
   return "fixed";
 }
 
+Json preparation_json(const Preparation& before, const Format& to) {
+  Json json = Json::object();
+  if (before.through != nullptr) json["through"] = before.through->name;
+  if (before.least_input) json["least_input"] = hex(*before.least_input, kF32);
+  if (before.range) {
+    json["range"] = {{"from", hex(before.range->from, kF32)}, {"to", hex(before.range->to, kF32)}, {"code", hex(before.range->code, to)}};
+  }
+  if (before.tiny_is_nan) json["tiny_is_nan"] = true;
+  return json;
+}
+
 }  // namespace
 
 std::string short_text(const Conversion& how) { return fmt::format("{}, {}", name_of(how.rounding), name_of(how.overflow)); }
@@ -48,7 +59,22 @@ Json conversion_json(const Conversion& how, const Format& to) {
   }
   json["random_bits"] = how.random_bits;
   json["flush"] = flush_word(how.flush);
+  if (how.before != Preparation{}) json["before"] = preparation_json(how.before, to);
   return json;
+}
+
+std::string preparation_text(const Conversion& how, const Format& to) {
+  std::string text;
+  const auto add = [&](const std::string& step) { text += (text.empty() ? "" : ", ") + step; };
+  const Preparation& before = how.before;
+  if (before.through != nullptr) add(fmt::format("rounded to {}", before.through->name));
+  if (before.least_input) add(fmt::format("at least {}", decimal(decode(kF32, *before.least_input))));
+  if (before.range) {
+    add(fmt::format("{} from {} to below {}", hex(before.range->code, to), decimal(decode(kF32, before.range->from)),
+                    decimal(decode(kF32, before.range->to))));
+  }
+  if (before.tiny_is_nan) add("NaN below the smallest value");
+  return text;
 }
 
 std::string flag_words(const Flags& flags) {

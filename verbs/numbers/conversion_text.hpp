@@ -20,6 +20,9 @@ Json conversion_json(const Conversion& how, const Format& to);
 /// "0x7f, 0xff": what becomes of a NaN with clear and with set sign.
 std::string nan_text(const Conversion& how, const Format& to);
 
+/// What is done before the rounding: "rounded to f32, at least 0"; empty for most conversions.
+std::string preparation_text(const Conversion& how, const Format& to);
+
 /// "none", "source", "target", "both"
 std::string_view flush_word(Flush flush);
 

@@ -80,7 +80,8 @@ Table conversions_of(const Profile& profile) {
                {"zero", "zero"},
                {"negative", "negative"},
                {"random_bits", "random bits"},
-               {"flush", "flushes"}}};
+               {"flush", "flushes"},
+               {"before", "before"}}};
   for (const ConversionRow& row : profile.conversions) {
     const Json how = conversion_json(row.how, *row.to);
     const auto said = [&](const char* key) { return how.contains(key) ? Cell(how[key]) : Cell::none(); };
@@ -95,7 +96,8 @@ Table conversions_of(const Profile& profile) {
                said("zero"),
                said("negative"),
                {row.how.random_bits, row.how.random_bits == 0 ? "" : std::to_string(row.how.random_bits)},
-               how["flush"]});
+               how["flush"],
+               how.contains("before") ? Cell(how["before"], preparation_text(row.how, *row.to)) : Cell::none()});
   }
   return table;
 }
@@ -115,6 +117,40 @@ Table dequantizers_of(const Profile& profile) {
   Table table{{}, {{"format", "dequantizes"}, {"target", "to"}, {"source", "source"}}};
   for (const Dequantizer& row : profile.dequantizers) table.add({row.format->name, row.target->name, row.source});
   return table;
+}
+
+/// Names of all profiles that are called so, whatever their version.
+Json versions_of(const Profile& profile) {
+  Json names = Json::array();
+  for (const Profile& other : all_profiles()) {
+    if (base_name(other.name) == base_name(profile.name)) names.push_back(other.name);
+  }
+  return names;
+}
+
+Json releases_json(const Releases& releases) {
+  Json json = Json::object();
+  const auto add = [&](const char* key, std::string_view text) {
+    if (!text.empty()) json[key] = text;
+  };
+  add("since", releases.since);
+  add("until", releases.until);
+  add("commit", releases.commit);
+  add("after", releases.after);
+  add("change", releases.change);
+  return json;
+}
+
+/// "releases: 2.13: e4m3fn saturates; other versions: torch-cpu@2.11"
+std::string releases_text(const Profile& profile) {
+  std::string text = "releases: " + text_of(profile.releases);
+  if (!profile.releases.change.empty()) text += ": " + std::string(profile.releases.change);
+  std::string others;
+  for (const Profile& other : all_profiles()) {
+    if (other.name != profile.name && base_name(other.name) == base_name(profile.name))
+      others += (others.empty() ? "" : ", ") + std::string(other.name);
+  }
+  return others.empty() ? text : text + "; other versions: " + others;
 }
 
 /// Codes are listed where there are few enough to be read.
@@ -146,8 +182,11 @@ Document formats_document() {
                   {"operation", "operation"},
                   {"device", "device"},
                   {"build", "build"},
+                  {"releases", "releases"},
                   in_json("source")}};
-  for (const Profile& p : all_profiles()) profiles.add({p.name, p.implementation, p.operation, p.device, p.build, p.source});
+  for (const Profile& p : all_profiles()) {
+    profiles.add({p.name, p.implementation, p.operation, p.device, p.build, {releases_json(p.releases), text_of(p.releases)}, p.source});
+  }
   document.line();
   document.table(std::move(profiles));
   Table contracts{"contracts",
@@ -180,8 +219,10 @@ Document profile_document(const std::string& name) {
   Json json = {{"name", profile.name},           {"implementation", profile.implementation},
                {"operation", profile.operation}, {"device", profile.device},
                {"build", profile.build},         {"source", profile.source}};
-  document.line(fmt::format("{}: {}, {}, on {}, build {}\nsource: {}", profile.name, profile.implementation, profile.operation, profile.device,
-                            profile.build, profile.source));
+  document.line(fmt::format("{}: {}, {}, on {}, build {}\nsource: {}\n{}", profile.name, profile.implementation, profile.operation, profile.device,
+                            profile.build, profile.source, releases_text(profile)));
+  json["releases"] = releases_json(profile.releases);
+  json["versions"] = versions_of(profile);
   // The first table follows the head, each other one a blank line; a table without rows is left out.
   bool first = true;
   const auto add = [&](const char* key, Table table) {

@@ -7,9 +7,11 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 
 #include "model/error.hpp"
+#include "model/numerics/wide_source.hpp"
 #include "support/quote.hpp"
 
 namespace mx::verbs {
@@ -39,6 +41,31 @@ std::uint32_t parse_bits(const std::string& text, const Format& format) {
   return static_cast<std::uint32_t>(*value);
 }
 
+std::uint64_t parse_source(const std::string& text, const Format& from) {
+  if (!is_wide_source(from)) return parse_code(text, from);
+  if (is_hex(text)) {
+    const std::optional<std::uint64_t> bits = whole_number(text, 16);
+    if (!bits || (from.width < 64 && *bits >> from.width != 0))
+      refuse(text, fmt::format("is no pattern of the {} bits of {}", from.width, from.name));
+    return *bits;
+  }
+  char* end = nullptr;
+  errno = 0;
+  if (from == kF64) {
+    const double number = std::strtod(text.c_str(), &end);
+    if (text.empty() || end != text.c_str() + text.size() || std::isspace(static_cast<unsigned char>(text[0])) != 0) {
+      refuse(text, "is not a number: give bits as 0x.. or a decimal value");
+    }
+    if (errno == ERANGE && (number == 0 || std::isinf(number))) refuse(text, "is out of the range of f64: give bits as 0x..");
+    return std::bit_cast<std::uint64_t>(number);
+  }
+  const long long number = std::strtoll(text.c_str(), &end, 10);
+  const long long most = from.width == 64 ? std::numeric_limits<long long>::max() : std::numeric_limits<std::int32_t>::max();
+  const bool whole = !text.empty() && end == text.c_str() + text.size() && std::isspace(static_cast<unsigned char>(text[0])) == 0;
+  if (!whole || errno == ERANGE || number > most || number < -most - 1) refuse(text, fmt::format("is no integer of {}", from.name));
+  return static_cast<std::uint64_t>(number) & (from.width == 64 ? ~std::uint64_t{0} : 0xFFFFFFFFU);
+}
+
 std::uint32_t parse_code(const std::string& text, const Format& format) {
   if (is_hex(text)) return parse_bits(text, format);
   char* end = nullptr;
@@ -62,7 +89,7 @@ std::uint32_t parse_code(const std::string& text, const Format& format) {
   refuse(text, fmt::format("is not a value of {}: give its bits as 0x..", format.name));
 }
 
-std::string hex(std::uint32_t code, const Format& format) { return fmt::format("0x{:0{}x}", code, (format.width + 3) / 4); }
+std::string hex(std::uint64_t code, const Format& format) { return fmt::format("0x{:0{}x}", code, (format.width + 3) / 4); }
 
 std::string decimal(const Value& value) {
   const std::string sign = value.negative ? "-" : "";

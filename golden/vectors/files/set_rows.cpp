@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "model/numerics/releases.hpp"
+
 namespace mx::golden {
 namespace {
 
@@ -74,11 +76,11 @@ void add_decodes(std::vector<SetRow>& rows) {
 
 void add_blocks(std::vector<SetRow>& rows) {
   for (std::string_view block : {"mxfp4", "mxfp6_e2m3", "mxfp6_e3m2", "mxfp8_e4m3", "mxfp8_e5m2"}) {
-    for (std::string_view profile : {"ocp", "torchao-floor", "torchao-ceil", "torchao-rceil", "torchao-even"}) {
-      const bool core = block == "mxfp4" && is_one_of(profile, {"ocp", "torchao-ceil", "torchao-rceil", "torchao-even"});
+    for (std::string_view profile : {"ocp", "torchao-floor@36027d8", "torchao-ceil@36027d8", "torchao-rceil@36027d8", "torchao-even@36027d8"}) {
+      const bool core = block == "mxfp4" && is_one_of(profile, {"ocp", "torchao-ceil@36027d8", "torchao-rceil@36027d8", "torchao-even@36027d8"});
       rows.push_back({fmt::format("scale_{}", block), {{"profile", std::string(profile)}, {"from", "bf16"}}, kDirected, core});
       rows.push_back({fmt::format("scale_{}", block), {{"profile", std::string(profile)}}, kDirected, core && profile == "ocp"});
-      const bool block_core = is_one_of(block, {"mxfp4", "mxfp8_e4m3"}) && is_one_of(profile, {"ocp", "torchao-rceil"});
+      const bool block_core = is_one_of(block, {"mxfp4", "mxfp8_e4m3"}) && is_one_of(profile, {"ocp", "torchao-rceil@36027d8"});
       rows.push_back({fmt::format("quantize_{}", block), {{"profile", std::string(profile)}, {"from", "bf16"}}, kDirected, block_core});
       rows.push_back({fmt::format("quantize_{}", block), {{"profile", std::string(profile)}}, kDirected, false});
     }
@@ -160,7 +162,8 @@ const std::vector<SetRow>& all_set_rows() {
 
 std::string stem_of(const SetRow& row, const VectorOp& op) {
   // The first setting is the one that an operation cannot be without: profile, contract, shape or type.
-  std::string variant = op.settings().front().value;
+  // Of a profile the version stands in the set, not in the names of its files.
+  std::string variant(base_name(op.settings().front().value));
   for (const OpSetting& option : row.options) {
     if (option.key == op.settings().front().key || option.key == "flags") continue;
     variant += "-" + (option.value == "yes" || option.value == "both" ? option.key + "-" + option.value : option.value);

@@ -33,6 +33,7 @@ constexpr GroupRecipe kRecipe{GroupRule::group_pow2_log2,
                                .flush_subnormals = false,
                                .half_is_added = false,
                                .unit_by_log2 = false,
+                               .in_source_type = false,
                                .encode = {Rounding::nearest_even, Overflow::nan, NanRule::fixed, 0x7F, 0xFF, 0, false}},
                               kAnySource};
 

@@ -101,8 +101,8 @@ TEST_CASE("element codes of NaN blocks and of truncated elements are counted apa
 TEST_CASE("FLOOR and RCEIL part where the mantissa of the largest magnitude is above that of the element format's largest number") {
   // e4m3fn's largest number is 1.75 * 2^8: of bf16's 128 mantissas 31 are above 1.75 (0x61 to 0x7F). Both rules clamp at scale byte 0 below biased
   // exponent 8 (emax), where FLOOR stays 0; there RCEIL gives 1 only at exponent 8. So biased exponents 8 to 254, both signs.
-  const mx::Recipe& floor = mx::recipe(mx::profile_named("torchao-floor"), mx::kMxfp8E4m3);
-  const mx::Recipe& rceil = mx::recipe(mx::profile_named("torchao-rceil"), mx::kMxfp8E4m3);
+  const mx::Recipe& floor = mx::recipe(mx::profile_named("torchao-floor@36027d8"), mx::kMxfp8E4m3);
+  const mx::Recipe& rceil = mx::recipe(mx::profile_named("torchao-rceil@36027d8"), mx::kMxfp8E4m3);
   const RecipeComparison result = compare_recipes({&floor, {}}, {&rceil, {}}, mx::kBf16, {});
   CHECK(result.scales == 2 * 31 * (254 - 8 + 1));
   CHECK(counts_of(result) == Counts{{"scale at the end of its range", 2 * 31}, {"scale one step apart", 2 * 31 * (254 - 8)}});
@@ -110,7 +110,7 @@ TEST_CASE("FLOOR and RCEIL part where the mantissa of the largest magnitude is a
 
 TEST_CASE("recipes of scales alone are compared by their scales") {
   // docs/numerics.md, "What agrees": FLOOR of torchao and of aiter, whose recorded NaN and Inf blocks have byte 0xFF too.
-  const mx::Recipe& torchao = mx::recipe(mx::profile_named("torchao-floor"), mx::kMxfp4);
+  const mx::Recipe& torchao = mx::recipe(mx::profile_named("torchao-floor@36027d8"), mx::kMxfp4);
   const mx::Recipe& aiter = mx::recipe(mx::profile_named("aiter-floor"), mx::kMxfp4);
   const RecipeComparison result = compare_recipes({&torchao, {}}, {&aiter, {}}, mx::kBf16, {});
   CHECK(result.scales_alone);
