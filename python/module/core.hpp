@@ -37,7 +37,9 @@ sim::Json to_json(nb::handle value, const std::string& where, const std::string&
 void bind_audit(nb::module_& module);
 void bind_blocks(nb::module_& module);
 void bind_conversions(nb::module_& module);
+void bind_converter(nb::module_& module);
 void bind_flags(nb::module_& module);
+void bind_kernels(nb::module_& module);
 void bind_layers(nb::module_& module);
 void bind_layouts(nb::module_& module);
 void bind_products(nb::module_& module);

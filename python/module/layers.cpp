@@ -25,27 +25,6 @@ using Tensor = std::tuple<std::string, std::string, std::vector<std::int64_t>, n
 /// Tensor, what is lost, units of it.
 using Loss = std::tuple<std::string, std::string, std::int64_t>;
 
-golden::BackendChoice backend_choice(const golden::LayoutQuery& query) {
-  if (golden::layout_named(query.name).backends.empty()) {
-    throw Error(ErrorCode::usage, "'" + query.name + "' is a building block and no backend");
-  }
-  return std::get<golden::BackendChoice>(golden::choice_of(query));
-}
-
-golden::BackendChoice choice_of(const std::string& backend, const Fields& fields) { return backend_choice(query_of(backend, fields)); }
-
-layout::CanonicalLayer layer_of(const golden::BackendChoice& choice, const std::vector<std::pair<std::string, Bytes>>& tensors) {
-  layout::CanonicalLayer layer{choice.setting.sizes, choice.setting.form, {}};
-  for (const auto& [name, bytes] : tensors) {
-    const layout::Role role = layout::role_named(name);
-    if (!layout::has_role(choice.row->format, role)) {
-      throw Error(ErrorCode::usage, std::string(layout::name_of(choice.row->format)) + " has no " + name, name);
-    }
-    layer[role].assign(bytes.data(), bytes.data() + bytes.size());
-  }
-  return layer;
-}
-
 std::vector<Loss> losses_of(const std::vector<layout::Loss>& losses) {
   std::vector<Loss> all;
   for (const layout::Loss& loss : losses) all.emplace_back(layout::name_of(loss.role), loss.what, loss.units);
@@ -65,11 +44,11 @@ PackedParts parts_of(const golden::BackendChoice& choice, std::vector<layout::Pa
   return {golden::spec_of(choice), std::move(made), losses_of(losses)};
 }
 
-PackedParts pack(const std::string& backend, const Fields& fields, const std::vector<std::pair<std::string, Bytes>>& tensors) {
+PackedParts pack(const std::string& backend, const Fields& fields, const NamedBytes& tensors) {
   golden::BackendChoice choice = choice_of(backend, fields);
   layout::PackedLayer packed;
   {
-    layout::CanonicalLayer layer = layer_of(choice, tensors);
+    layout::CanonicalLayer layer = layer_of(choice.setting.form, choice.setting.sizes, tensors);
     const nb::gil_scoped_release unlocked;
     const Team team;
     packed = layout::convert(std::move(layer), *choice.row, choice.setting, kernels::relayout::kMoveByPlans);
@@ -128,22 +107,36 @@ std::pair<std::string, std::vector<std::int64_t>> checkpoint_form(layout::Role r
   return {"U8", shape};
 }
 
+using TensorForms = std::vector<std::tuple<std::string, std::string, std::vector<std::int64_t>>>;
+
+TensorForms forms_of(const layout::Setting& setting) {
+  TensorForms tensors;
+  for (const layout::Role role : layout::kAllRoles) {
+    if (!layout::has_role(setting.form.format, role) || (layout::is_bias(role) && !setting.has_bias)) continue;
+    auto [dtype, shape] = checkpoint_form(role, setting);
+    tensors.emplace_back(layout::name_of(role), std::move(dtype), std::move(shape));
+  }
+  return tensors;
+}
+
+/// The tensors of a layer in a checkpoint's form, whoever reads it.
+TensorForms plain_form(const std::string& format, const std::string& order, const Extents& extents, bool bias) {
+  layout::Setting setting{.sizes = sizes_of(format, extents), .padded = {}, .form = form_of(format, order)};
+  layout::check(setting.sizes);
+  setting.padded = setting.sizes;
+  setting.has_bias = bias;
+  return forms_of(setting);
+}
+
 /// A layer that the backend takes, as near to the sizes of the fields as there is one, without padding: experts, I and H, and each tensor's name,
 /// dtype and shape.
-std::pair<std::array<std::int64_t, 3>, std::vector<std::tuple<std::string, std::string, std::vector<std::int64_t>>>> layer_form(
-    const std::string& backend, const Fields& fields) {
+std::pair<Extents, TensorForms> layer_form(const std::string& backend, const Fields& fields) {
   golden::BackendChoice choice = choice_of(backend, fields);
   if (const auto taken = golden::next_taken(choice)) choice = *taken;
   choice.setting.sizes = choice.setting.padded;
   layout::check_needs(*choice.row, choice.setting);
-  std::vector<std::tuple<std::string, std::string, std::vector<std::int64_t>>> tensors;
-  for (const layout::Role role : layout::kAllRoles) {
-    if (!layout::has_role(choice.row->format, role) || (layout::is_bias(role) && !choice.setting.has_bias)) continue;
-    auto [dtype, shape] = checkpoint_form(role, choice.setting);
-    tensors.emplace_back(layout::name_of(role), std::move(dtype), std::move(shape));
-  }
   const layout::Sizes& sizes = choice.setting.sizes;
-  return {{sizes.experts, sizes.intermediate, sizes.hidden}, std::move(tensors)};
+  return {{sizes.experts, sizes.intermediate, sizes.hidden}, forms_of(choice.setting)};
 }
 
 /// What lies at a byte of a packed tensor, in words.
@@ -163,16 +156,10 @@ std::vector<std::string> layer_formats(const std::string& backend, const std::op
   return formats;
 }
 
-std::vector<Tensor> unpack(const std::string& spec, const std::vector<std::pair<std::string, Bytes>>& tensors, const std::vector<Loss>& losses,
-                           bool accept_losses) {
+std::vector<Tensor> unpack(const std::string& spec, const NamedBytes& tensors, const std::vector<Loss>& losses, bool accept_losses) {
   const golden::BackendChoice choice = backend_choice(golden::query_from(spec, {}));
-  layout::PackedLayer packed{std::string(choice.row->backend), choice.setting, {}, {}};
+  layout::PackedLayer packed = packed_of(choice, tensors);
   for (const auto& [name, what, units] : losses) packed.losses.push_back({layout::role_named(name), what, units});
-  for (const auto& [name, bytes] : tensors) {
-    const layout::Role role = layout::role_named(name);
-    layout::TensorPlan plan = choice.row->build(role, choice.setting);
-    packed.tensors.push_back({role, std::move(plan.layout), plan.cast, {bytes.data(), bytes.data() + bytes.size()}});
-  }
   layout::CanonicalLayer layer;
   {
     const nb::gil_scoped_release unlocked;
@@ -194,6 +181,7 @@ void bind_layers(nb::module_& module) {
   module.def("pack", pack, nb::arg("backend"), nb::arg("fields"), nb::arg("tensors"));
   module.def("pack_checkpoint", pack_checkpoint, nb::arg("path"), nb::arg("layer"), nb::arg("rank"), nb::arg("backend"), nb::arg("fields"));
   module.def("layer_form", layer_form, nb::arg("backend"), nb::arg("fields"));
+  module.def("plain_form", plain_form, nb::arg("format"), nb::arg("order"), nb::arg("extents"), nb::arg("bias"));
   module.def("layer_formats", layer_formats, nb::arg("backend"), nb::arg("engine").none());
   module.def("content_at", content_at, nb::arg("spec"), nb::arg("tensor"), nb::arg("byte"));
   module.def("unpack", unpack, nb::arg("spec"), nb::arg("tensors"), nb::arg("losses"), nb::arg("accept_losses"));

@@ -2,12 +2,58 @@
 
 #include <omp.h>
 
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "model/error.hpp"
+
 namespace mx::python {
 
 golden::LayoutQuery query_of(const std::string& name, const Fields& fields) {
   golden::LayoutQuery query{name, {}};
   for (const auto& [key, value] : fields) query.fields.push_back({key, value});
   return query;
+}
+
+golden::BackendChoice backend_choice(const golden::LayoutQuery& query) {
+  if (golden::layout_named(query.name).backends.empty()) {
+    throw Error(ErrorCode::usage, "'" + query.name + "' is a building block and no backend");
+  }
+  return std::get<golden::BackendChoice>(golden::choice_of(query));
+}
+
+golden::BackendChoice choice_of(const std::string& backend, const Fields& fields) { return backend_choice(query_of(backend, fields)); }
+
+layout::Form form_of(const std::string& format, const std::string& order) {
+  return {layout::weight_format_named(format), layout::source_order_named(order)};
+}
+
+layout::Sizes sizes_of(const std::string& format, const Extents& extents) {
+  const std::int64_t group = layout::group_of(layout::weight_format_named(format));
+  return {extents[0], extents[1], extents[2], std::max<std::int64_t>(group, 1)};
+}
+
+layout::CanonicalLayer layer_of(const layout::Form& form, const layout::Sizes& sizes, const NamedBytes& tensors) {
+  layout::CanonicalLayer layer{sizes, form, {}};
+  for (const auto& [name, bytes] : tensors) {
+    const layout::Role role = layout::role_named(name);
+    if (!layout::has_role(form.format, role)) {
+      throw Error(ErrorCode::usage, std::string(layout::name_of(form.format)) + " has no " + name, name);
+    }
+    layer[role].assign(bytes.data(), bytes.data() + bytes.size());
+  }
+  return layer;
+}
+
+layout::PackedLayer packed_of(const golden::BackendChoice& choice, const NamedBytes& tensors) {
+  layout::PackedLayer packed{std::string(choice.row->backend), choice.setting, {}, {}};
+  for (const auto& [name, bytes] : tensors) {
+    const layout::Role role = layout::role_named(name);
+    layout::TensorPlan plan = choice.row->build(role, choice.setting);
+    packed.tensors.push_back({role, std::move(plan.layout), plan.cast, {bytes.data(), bytes.data() + bytes.size()}});
+  }
+  return packed;
 }
 
 nb::object bytes_of(std::vector<std::uint8_t>&& bytes) {

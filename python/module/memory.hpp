@@ -1,11 +1,13 @@
 #pragma once
 // What the files that move tensors share: bytes that Python owns, choices as fields, the team that moves.
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "model/families/convert.hpp"
 #include "python/module/core.hpp"
 #include "verbs/layout/subject.hpp"
 
@@ -13,6 +15,21 @@ namespace mx::python {
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
 golden::LayoutQuery query_of(const std::string& name, const Fields& fields);
+
+/// A backend with its choices. Throws Error(usage) as golden::choice_of does, and for a building block.
+golden::BackendChoice backend_choice(const golden::LayoutQuery& query);
+golden::BackendChoice choice_of(const std::string& backend, const Fields& fields);
+
+/// Tensors of a layer by the names of their roles.
+using NamedBytes = std::vector<std::pair<std::string, Bytes>>;
+/// In the checkpoint's form. Throws Error(usage) for a tensor that the format has not.
+layout::CanonicalLayer layer_of(const layout::Form& form, const layout::Sizes& sizes, const NamedBytes& tensors);
+/// A checkpoint's form by its words; experts, intermediate and hidden size with the format's group.
+using Extents = std::array<std::int64_t, 3>;
+layout::Form form_of(const std::string& format, const std::string& order);
+layout::Sizes sizes_of(const std::string& format, const Extents& extents);
+/// In the backend's form, without losses.
+layout::PackedLayer packed_of(const golden::BackendChoice& choice, const NamedBytes& tensors);
 
 /// An array of bytes that owns them.
 nb::object bytes_of(std::vector<std::uint8_t>&& bytes);

@@ -47,7 +47,9 @@ NB_MODULE(_core, module) {
   bind_audit(module);
   bind_blocks(module);
   bind_conversions(module);
+  bind_converter(module);
   bind_flags(module);
+  bind_kernels(module);
   bind_layers(module);
   bind_layouts(module);
   bind_products(module);

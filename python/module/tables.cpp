@@ -65,6 +65,8 @@ void bind_tables(nb::module_& module) {
   module.def("backends", backends, nb::arg("engine").none());
   module.def(
       "profile_name", [](const std::string& name) { return std::string(profile_named(name).name); }, nb::arg("name"));
+  module.def(
+      "contract_name", [](const std::string& name) { return std::string(row_of(contract_named(name)).name); }, nb::arg("name"));
   module.def("format_facts", format_facts, nb::arg("name"));
   module.def("block_format_facts", block_format_facts, nb::arg("name"));
 }

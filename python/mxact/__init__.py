@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError as _PackageNotFoundError
 from importlib.metadata import version as _version
 
 from mxact._blocks import Quantized, TensorScale, dequantize, quantize
-from mxact._conversions import Flags, convert, convert_flags
+from mxact._conversions import Flags, convert, convert_flags, converter
 from mxact._error import Error
 from mxact._layers import Loss, Packed, pack, unpack
 from mxact._layouts import Layout, layout
@@ -38,6 +38,7 @@ __all__ = [
     "contracts",
     "convert",
     "convert_flags",
+    "converter",
     "dequantize",
     "dot",
     "engines",

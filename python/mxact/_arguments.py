@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import ml_dtypes
@@ -40,10 +41,11 @@ def word(name: str, value: object) -> str:
     """A name of some table."""
     if not isinstance(value, str):
         raise Error(f"{name} is of type {type(value).__name__}, must be text", place=name)
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise Error(f"{name} is no UTF-8: {value[:40]!r}", place=name) from None
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise Error(f"{name} is no UTF-8: {value[:40]!r}", place=name) from None
     return value
 
 
@@ -76,6 +78,7 @@ def f32_bits(name: str, value: object) -> int:
         raise Error(f"{name} is of type {type(value).__name__}, must be a number", place=name) from None
 
 
+@lru_cache(maxsize=64)
 def dtype_of(format_name: str) -> np.dtype[Any]:
     """The dtype of codes of a format."""
     name, size = _core.format_facts(format_name)
@@ -94,6 +97,8 @@ def array(name: str, value: object) -> Array:
             raise
         except Exception as problem:  # noqa: BLE001  (another library's, of any kind)
             raise Error(f"{name} is of type {type(value).__name__}, which NumPy makes no array of: {problem}", place=name) from None
+    if type(value) is np.ndarray:
+        return value
     if isinstance(value, np.ma.MaskedArray):
         raise Error(f"{name} is a masked array: fill what is masked", place=name)
     # A matrix, a view of records: their memory is that of an array.
@@ -122,4 +127,6 @@ def format_of(name: str, values: Array, source: object) -> str:
 
 def flat_bytes(values: Array) -> Array:
     """All bytes in order; a view where the array is contiguous."""
-    return np.require(values, requirements=["C", "A"]).reshape(-1).view(np.uint8)
+    flags = values.flags
+    whole = values if flags.c_contiguous and flags.aligned else np.require(values, requirements=["C", "A"])
+    return whole.reshape(-1).view(np.uint8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntFlag
 from typing import Any
 
@@ -24,6 +25,16 @@ class Flags(IntFlag):
     SATURATED = 32
     NAN = 64
     FLUSHED = 128
+
+
+def converter(source: str, to: str, profile: str = "ocp") -> Callable[[int], int]:
+    """One conversion looked up once, for single numbers: c = converter("f32", "e4m3fn", profile="torch-cpu"); c(0x3F800000) is 0x38.
+
+    source, to: names of mxact.formats(). profile: a name of mxact.profiles().
+    Returns a function of one code of `source`, a whole number, that gives the code of `to`. It raises mxact.Error for what is no code of the source and
+    for a NaN that the implementation refuses. Errors of this call and source as of convert(). Whole arrays are convert()'s: a number costs a thousandth there.
+    """
+    return _core.Converter(word("profile", profile), word("source", source), word("to", to))
 
 
 def convert(x: object, to: str, profile: str = "ocp", source: str | None = None) -> Any:

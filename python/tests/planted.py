@@ -1,4 +1,4 @@
-"""Somebody else's quantizer, converter and oracle with one planted fault: mxact_planted, which is the model with the faults that `mxact faults` prints."""
+"""Somebody else's quantizer, converter, oracle and kernel with one planted fault: mxact_planted, which is the model with the faults that `mxact faults` prints."""
 
 from __future__ import annotations
 
@@ -77,6 +77,18 @@ class Planted:
             return packed
 
         return convert
+
+    def kernel(self, contract: str, format: str, activation: str, order: str) -> Any:
+        """By the model's plain run."""
+
+        def run(x: Array, ids: Array, weights: Array, tensors: dict[str, Array]) -> Array:
+            extents = len(tensors["w13_weight"]), tensors["w13_weight"].shape[1] // 2, tensors["w2_weight"].shape[1]
+            head = {"op": "layer", "contract": contract, "format": format, "order": order, "activation": activation, "extents": extents}
+            sizes = {"tensors": [(name, values.nbytes) for name, values in tensors.items()], "x": x.nbytes, "ids": ids.nbytes, "weights": weights.nbytes}
+            data = b"".join(values.tobytes() for values in (*tensors.values(), x, ids, weights))
+            return np.frombuffer(self.ask({**head, **sizes}, data)[1], np.float32).reshape(x.shape)
+
+        return run
 
     def oracle(self, name: str) -> Any:
         def choose(deployment: dict[str, Any]) -> str:

@@ -128,7 +128,7 @@ ROW = np.zeros(64, np.float32)
     ("call", "sentence"),
     [
         (lambda: mxact.convert(np.zeros(3), "e4m3fn"), "x is float64, must be one of float8_e4m3fn, "),
-        (lambda: mxact.convert(OfADevice(), "e4m3fn"), "x is in the memory of device 2:0: copy it to the host"),
+        (lambda: mxact.convert(OfADevice(), "e4m3fn"), "x is in the memory of device cuda:0: copy it to the host"),
         (lambda: mxact.convert(np.zeros(3, np.uint8), "f32"), "x is uint8: say in source which format its codes have"),
         (lambda: mxact.convert(np.zeros(3, np.uint16), "f32", source="e4m3fn"), "x is uint16, but codes of e4m3fn are uint8"),
         (lambda: mxact.convert(np.zeros(3, ">u2"), "f32", source="bf16"), "of the other byte order"),

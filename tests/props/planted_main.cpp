@@ -1,10 +1,11 @@
-// mxact_planted FAULT: a quantizer, a converter and an oracle with one planted fault, as somebody else's program. Python's tests hold it to the laws
-// that the package has for the outside. A request is a line of JSON, then as many bytes as its "bytes" says; so is an answer, which has "error" where
-// there is none.
+// mxact_planted FAULT: a quantizer, a converter, an oracle and a layer of experts with one planted fault, as somebody else's program. Python's tests
+// hold it to the laws that the package has for the outside. A request is a line of JSON, then as many bytes as its "bytes" says; so is an answer,
+// which has "error" where there is none.
 
 #include <cstdio>
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/codec/whole_bytes.hpp"
@@ -12,6 +13,8 @@
 #include "model/error.hpp"
 #include "model/families/convert.hpp"
 #include "model/fault.hpp"
+#include "model/moe/arithmetic.hpp"
+#include "model/moe/layer.hpp"
 #include "model/numerics/profile.hpp"
 #include "props/faults.hpp"
 #include "sim/deployment_file.hpp"
@@ -110,9 +113,42 @@ Answer convert(const Json& request, const std::vector<std::uint8_t>& bytes) {
   return answer;
 }
 
+/// A layer of experts under a contract, by the model's plain run: the package's law computes it from codes and scales.
+Answer run_layer(const Json& request, const std::vector<std::uint8_t>& bytes) {
+  const layout::WeightFormat format = layout::weight_format_named(request["format"].text());
+  const auto extent = [&](std::size_t i) { return request["extents"][i].get<std::int64_t>(); };
+  layout::CanonicalLayer layer{
+      {extent(0), extent(1), extent(2), layout::group_of(format)}, {format, layout::source_order_named(request["order"].text())}, {}};
+  auto at = bytes.begin();
+  const auto next = [&](const Json& size) { return std::vector<std::uint8_t>(std::exchange(at, at + size.get<std::ptrdiff_t>()), at); };
+  for (const Json& tensor : request["tensors"]) layer[layout::role_named(tensor[0].text())] = next(tensor[1]);
+  const auto words = [&](const char* key, std::size_t width) {
+    const std::vector<std::uint8_t> given = next(request[key]);
+    std::vector<std::uint32_t> all(given.size() / width);
+    for (std::size_t i = 0; i < given.size(); ++i) all[i / width] |= static_cast<std::uint32_t>(given[i]) << 8 * (i % width);
+    return all;
+  };
+  std::vector<Value> x;
+  for (const std::uint32_t code : words("x", 2)) x.push_back(decode(kBf16, code));
+  const std::vector<std::uint32_t> ids = words("ids", 4), weights = words("weights", 4);
+  std::vector<std::vector<moe::Slot>> slots(x.size() / static_cast<std::size_t>(layer.sizes.hidden));
+  for (std::size_t i = 0; i < ids.size(); ++i) slots[i / (ids.size() / slots.size())].push_back({static_cast<std::int64_t>(ids[i]), weights[i]});
+  const bool is_silu = request["activation"].text() == "SILU";
+  const moe::ActivationConstants constants = moe::activation_named(is_silu ? "silu_and_mul" : "swiglu_oai").constants;
+  const moe::LayerChoices<std::uint32_t> choices{
+      is_silu ? moe::GatedKind::silu_and_mul : moe::GatedKind::swiglu_oai, constants.alpha, constants.beta, constants.limit, f32::kOne, {}};
+  const moe::F32Arithmetic arithmetic{row_of(contract_named(request["contract"].text())).contract};
+  Answer answer;
+  for (const std::uint32_t word : moe::run_layer(arithmetic, *moe::canonical_experts(layer), choices, x, layer.sizes.hidden, slots, false).out) {
+    for (int byte = 0; byte < 4; ++byte) answer.bytes.push_back(static_cast<std::uint8_t>(word >> 8 * byte));
+  }
+  return answer;
+}
+
 Answer answer_to(const Json& request, const std::vector<std::uint8_t>& bytes) {
   try {
     const std::string& op = request["op"].text();
+    if (op == "layer") return run_layer(request, bytes);
     return op == "select" ? select(request) : op == "convert" ? convert(request, bytes) : quantize(request, bytes);
   } catch (const Error& error) {
     Answer answer;

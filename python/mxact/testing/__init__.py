@@ -15,9 +15,10 @@ except ModuleNotFoundError as _missing:
 
 from mxact.testing._bits import assert_bits_equal
 from mxact.testing._converters import assert_converter, layers
+from mxact.testing._kernels import assert_kernel
 from mxact.testing._oracles import assert_oracle
 from mxact.testing._quantizers import assert_quantizer
 from mxact.testing._runs import Settings, settings
 from mxact.testing._strategies import blocks, deployments, formats
 
-__all__ = ["Settings", "assert_bits_equal", "assert_converter", "assert_oracle", "assert_quantizer", "blocks", "deployments", "formats", "layers", "settings"]
+__all__ = ["Settings", "assert_bits_equal", "assert_converter", "assert_kernel", "assert_oracle", "assert_quantizer", "blocks", "deployments", "formats", "layers", "settings"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ def _tensor(name: str, dtype: str, shape: tuple[int, ...], format: str, random: 
     return random.integers(1, 127, shape, dtype=np.uint8) | random.choice(np.array([0, 128], np.uint8), shape)
 
 
-def _choices(backend: str, engine: str | None, platform: str | None, format: str | None, order: str | None, parameters: Mapping[str, object]) -> dict[str, object]:
+def choices_of(backend: str, engine: str | None, platform: str | None, format: str | None, order: str | None, parameters: Mapping[str, object]) -> dict[str, object]:
     known = plainly(_core.layer_formats, word("backend", backend), optional_word("engine", engine))
     if format is None and len(known) != 1:
         raise Error(f"format is missing: {backend} converts {', '.join(known) or 'nothing in this version'}", place="format")
@@ -53,23 +53,34 @@ def layers(
     All arguments but bias as of mxact.pack. bias: whether there are biases. Shrinks to one expert and the smallest sizes.
     Raises mxact.Error: unknown names, a backend that takes no layer of that kind near small sizes.
     """
-    choices = _choices(backend, engine, platform, format, order, parameters)
-
-    def form_of(experts: int, tiles: tuple[int, int]) -> Any:
-        intermediate, hidden = 128 * tiles[0], 128 * tiles[1]
-        fields = fields_of(f"{experts}x{intermediate}x{hidden}", {**choices, "padded": f"{intermediate}x{hidden}"})
-        return plainly(_core.layer_form, backend, [*fields, ("has-bias", "yes" if bias else "no")])
-
-    form_of(1, (1, 1))
+    choices = choices_of(backend, engine, platform, format, order, parameters)
+    packed_layer(backend, choices, bias, (1, 1, 1), 0)
 
     @st.composite
     def draw(chosen: st.DrawFn) -> Layer:
         tiles = chosen(st.tuples(st.integers(1, 4), st.integers(1, 4)))
-        _, tensors = form_of(chosen(st.integers(1, 3)), tiles)
-        random = np.random.default_rng(chosen(st.integers(0, 15)))
-        return {name: _tensor(name, dtype, tuple(shape), str(choices["format"]), random) for name, dtype, shape in tensors}
+        return packed_layer(backend, choices, bias, (chosen(st.integers(1, 3)), *tiles), chosen(st.integers(0, 15)))
 
     return draw()
+
+
+def packed_layer(backend: str, choices: Mapping[str, object], bias: bool, tiles: tuple[int, int, int], seed: int) -> Layer:
+    """A layer that the backend takes: experts, and intermediate and hidden size in units of 128, or the next that it takes."""
+    intermediate, hidden = 128 * tiles[1], 128 * tiles[2]
+    fields = fields_of(f"{tiles[0]}x{intermediate}x{hidden}", {**choices, "padded": f"{intermediate}x{hidden}"})
+    _, tensors = plainly(_core.layer_form, backend, [*fields, ("has-bias", "yes" if bias else "no")])
+    return _filled(tensors, str(choices["format"]), seed)
+
+
+def plain_layer(format: str, order: str, bias: bool, tiles: tuple[int, int, int], seed: int) -> Layer:
+    """A layer in a checkpoint's form, whoever reads it; tiles as of packed_layer()."""
+    tensors = plainly(_core.plain_form, word("format", format), word("order", order), (tiles[0], 128 * tiles[1], 128 * tiles[2]), bias)
+    return _filled(tensors, format, seed)
+
+
+def _filled(tensors: Sequence[tuple[str, str, Sequence[int]]], format: str, seed: int) -> Layer:
+    random = np.random.default_rng(seed)
+    return {name: _tensor(name, dtype, tuple(shape), format, random) for name, dtype, shape in tensors}
 
 
 def assert_converter(
@@ -95,11 +106,11 @@ def assert_converter(
     """
     if not callable(fn):
         raise Error(f"fn is of type {type(fn).__name__}, must be a function", place="fn")
-    choices = _choices(backend, engine, platform, format, order, parameters)
+    choices = choices_of(backend, engine, platform, format, order, parameters)
     named = {name.replace("source_order", "order"): value for name, value in choices.items()}
 
     def packed_of(tensors: Mapping[str, Any], **other: object) -> Packed:
-        sizes = {} if layer is not None else {"padded": _padded(tensors, bool(parameters.get("not_gated")))}
+        sizes = {} if layer is not None else {"padded": padded_of(tensors, bool(parameters.get("not_gated")))}
         return pack(tensors, backend, **{**sizes, **named, **other})  # type: ignore[arg-type]
 
     wrong: list[tuple[Layer, str]] = []
@@ -120,7 +131,7 @@ def assert_converter(
     settings.held.append(f"converter {backend} {choices['format']}")
 
 
-def _padded(tensors: Mapping[str, Any], not_gated: bool) -> str:
+def padded_of(tensors: Mapping[str, Any], not_gated: bool = False) -> str:
     rows = tensors["w13_weight"].shape[1]
     return f"{rows if not_gated else rows // 2}x{tensors['w2_weight'].shape[1]}"
 

@@ -1,0 +1,136 @@
+// A layer of experts computed: as a backend's kernels do, or under one contract.
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/pair.h>
+
+#include <cstring>
+
+#include "model/error.hpp"
+#include "model/families/arithmetic.hpp"
+#include "model/moe/scaled_layer.hpp"
+#include "python/module/memory.hpp"
+#include "sim/execute/run_backend.hpp"
+
+namespace mx::python {
+namespace {
+
+using Slots = std::vector<std::vector<moe::Slot>>;
+
+template <class Word>
+std::vector<Word> words_of(const Bytes& bytes) {
+  std::vector<Word> words(bytes.size() / sizeof(Word));
+  std::memcpy(words.data(), bytes.data(), words.size() * sizeof(Word));
+  return words;
+}
+
+template <class Word>
+nb::object bytes_of_words(const std::vector<Word>& words) {
+  std::vector<std::uint8_t> bytes(words.size() * sizeof(Word));
+  std::memcpy(bytes.data(), words.data(), bytes.size());
+  return bytes_of(std::move(bytes));
+}
+
+/// What enters: x as bf16 codes [tokens, hidden], expert numbers as int32 and weights as fp32 bits [tokens, top_k]; a number of -1 is no slot.
+struct Input {
+  std::vector<std::uint32_t> x;
+  Slots slots;
+
+  Input(std::size_t tokens, const Bytes& x_bf16, const Bytes& ids, const Bytes& weights) : slots(tokens) {
+    for (const std::uint16_t code : words_of<std::uint16_t>(x_bf16)) x.push_back(code);
+    const std::vector<std::int32_t> experts = words_of<std::int32_t>(ids);
+    const std::vector<std::uint32_t> factors = words_of<std::uint32_t>(weights);
+    for (std::size_t i = 0; i < experts.size(); ++i) {
+      if (experts[i] >= 0) slots[i / (experts.size() / tokens)].push_back({experts[i], factors[i]});
+    }
+  }
+};
+
+/// The engine's activations and what they are to the model.
+struct ActivationRow {
+  std::string_view name;
+  std::string_view row;
+  bool has_constants;  ///< that the model configures
+};
+constexpr std::array kActivations{ActivationRow{"SWIGLUOAI", "swiglu_oai", true}, ActivationRow{"SILU", "silu_and_mul", false}};
+const ActivationRow& activation_of(const std::string& name) {
+  for (const ActivationRow& row : kActivations) {
+    if (row.name == name) return row;
+  }
+  throw Error(ErrorCode::usage, "activation is '" + name + "', must be SWIGLUOAI or SILU", "activation");
+}
+
+/// fp32 bits [tokens, hidden]: the checkpoint's form under one contract, everything between the products in fp32.
+nb::object run_contract(const std::string& contract, const std::string& format, const std::string& order, const Extents& extents,
+                        const NamedBytes& tensors, const std::string& activation, std::size_t tokens, const Bytes& x, const Bytes& ids,
+                        const Bytes& weights) {
+  const ActivationRow& gated = activation_of(activation);
+  const layout::CanonicalLayer layer = layer_of(form_of(format, order), sizes_of(format, extents), tensors);
+  const Input input(tokens, x, ids, weights);
+  std::vector<std::uint32_t> out;
+  {
+    const nb::gil_scoped_release unlocked;
+    const Team team;
+    const moe::Activation& row = moe::activation_named(gated.row);
+    const moe::ScaledChoices choices{.contract = row_of(contract_named(contract)).contract, .activation = &row, .constants = row.constants};
+    out = moe::run_scaled_layer(layer, choices, input.x, input.slots, {});
+  }
+  return bytes_of_words(out);
+}
+
+/// bf16 codes [tokens, hidden] of packed tensors, as the backend's kernels compute; and how, in words.
+std::pair<nb::object, std::string> run_kernel(const std::string& spec, const NamedBytes& tensors, const std::string& activation,
+                                              const std::string& activation_key, std::size_t tokens, const Bytes& x, const Bytes& ids,
+                                              const Bytes& weights) {
+  const ActivationRow& gated = activation_of(activation);
+  const golden::BackendChoice choice = backend_choice(golden::query_from(spec, {}));
+  const layout::PackedLayer packed = packed_of(choice, tensors);
+  const Input input(tokens, x, ids, weights);
+  const layout::WeightFormat format = choice.row->format;
+  const sim::ExecutionRow* const row = sim::find_execution(format, choice.row->backend);
+  if (row == nullptr) {
+    throw Error(ErrorCode::unsupported, "how its kernels compute " + std::string(layout::name_of(format)) + " is not known",
+                std::string(choice.row->backend));
+  }
+  std::vector<std::uint16_t> out;
+  std::string how;
+  {
+    const nb::gil_scoped_release unlocked;
+    const Team team;
+    const moe::ActivationConstants constants = gated.has_constants ? moe::activation_named(gated.row).constants : moe::ActivationConstants{};
+    sim::Execution execution =
+        sim::execution_on(*row, choice.setting.arch, activation_key, {std::string(gated.name), constants}, sim::usual_scales(format));
+    execution.sums = sim::SumsBy::twins;
+    how = std::string(execution.first->name) + " x " + std::string(name_of(execution.unit->contract));
+    const std::int64_t hidden = choice.setting.sizes.hidden;
+    sim::Activations activations = sim::quantized(*execution.first, input.x, hidden, execution.scales.first);
+    if (row->scales == sim::ScaleMemory::tile_128x4) activations = sim::swizzled(std::move(activations));
+    std::vector<sim::SlotWork> work;
+    for (std::size_t token = 0; token < tokens; ++token) {
+      for (const moe::Slot& slot : input.slots[token]) work.push_back({static_cast<std::int64_t>(token), slot.expert});
+    }
+    const sim::Weights read = sim::Weights::of_packed(packed, *row, sim::kernel_order(*row, execution.activation));
+    sim::Outputs outputs;
+    outputs.columns = sim::or_all(std::nullopt, hidden);
+    const std::vector<sim::SlotStages> stages = sim::run_slots(execution, read, activations, work, outputs);
+    std::size_t next = 0;
+    for (const std::vector<moe::Slot>& slots : input.slots) {
+      std::vector<sim::WeighedSlot> weighed;
+      for (const moe::Slot& slot : slots) weighed.push_back({slot.expert, slot.weight, stages[next++].down});
+      for (const std::uint32_t f32 : sim::combined(*row, std::move(weighed), static_cast<std::size_t>(hidden))) {
+        out.push_back(static_cast<std::uint16_t>(f32 >> 16U));
+      }
+    }
+  }
+  return {bytes_of_words(out), how};
+}
+
+}  // namespace
+
+void bind_kernels(nb::module_& module) {
+  module.def("run_contract", run_contract, nb::arg("contract"), nb::arg("format"), nb::arg("order"), nb::arg("extents"), nb::arg("tensors"),
+             nb::arg("activation"), nb::arg("tokens"), nb::arg("x"), nb::arg("ids"), nb::arg("weights"));
+  module.def("run_kernel", run_kernel, nb::arg("spec"), nb::arg("tensors"), nb::arg("activation"), nb::arg("activation_key"), nb::arg("tokens"),
+             nb::arg("x"), nb::arg("ids"), nb::arg("weights"));
+}
+
+}  // namespace mx::python
