@@ -85,43 +85,14 @@ std::pair<nb::object, std::string> run_kernel(const std::string& spec, const Nam
   const golden::BackendChoice choice = backend_choice(golden::query_from(spec, {}));
   const layout::PackedLayer packed = packed_of(choice, tensors);
   const Input input(tokens, x, ids, weights);
-  const layout::WeightFormat format = choice.row->format;
-  const sim::ExecutionRow* const row = sim::find_execution(format, choice.row->backend);
-  if (row == nullptr) {
-    throw Error(ErrorCode::unsupported, "how its kernels compute " + std::string(layout::name_of(format)) + " is not known",
-                std::string(choice.row->backend));
-  }
-  std::vector<std::uint16_t> out;
-  std::string how;
+  sim::KernelOutputs made;
   {
     const nb::gil_scoped_release unlocked;
     const Team team;
     const moe::ActivationConstants constants = gated.has_constants ? moe::activation_named(gated.row).constants : moe::ActivationConstants{};
-    sim::Execution execution =
-        sim::execution_on(*row, choice.setting.arch, activation_key, {std::string(gated.name), constants}, sim::usual_scales(format));
-    execution.sums = sim::SumsBy::twins;
-    how = std::string(execution.first->name) + " x " + std::string(name_of(execution.unit->contract));
-    const std::int64_t hidden = choice.setting.sizes.hidden;
-    sim::Activations activations = sim::quantized(*execution.first, input.x, hidden, execution.scales.first);
-    if (row->scales == sim::ScaleMemory::tile_128x4) activations = sim::swizzled(std::move(activations));
-    std::vector<sim::SlotWork> work;
-    for (std::size_t token = 0; token < tokens; ++token) {
-      for (const moe::Slot& slot : input.slots[token]) work.push_back({static_cast<std::int64_t>(token), slot.expert});
-    }
-    const sim::Weights read = sim::Weights::of_packed(packed, *row, sim::kernel_order(*row, execution.activation));
-    sim::Outputs outputs;
-    outputs.columns = sim::or_all(std::nullopt, hidden);
-    const std::vector<sim::SlotStages> stages = sim::run_slots(execution, read, activations, work, outputs);
-    std::size_t next = 0;
-    for (const std::vector<moe::Slot>& slots : input.slots) {
-      std::vector<sim::WeighedSlot> weighed;
-      for (const moe::Slot& slot : slots) weighed.push_back({slot.expert, slot.weight, stages[next++].down});
-      for (const std::uint32_t f32 : sim::combined(*row, std::move(weighed), static_cast<std::size_t>(hidden))) {
-        out.push_back(static_cast<std::uint16_t>(f32 >> 16U));
-      }
-    }
+    made = sim::run_kernel(packed, {gated.name, activation_key, input.x, input.slots}, constants);
   }
-  return {bytes_of_words(out), how};
+  return {bytes_of_words(made.out), made.how};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -87,6 +88,17 @@ class Planted:
             sizes = {"tensors": [(name, values.nbytes) for name, values in tensors.items()], "x": x.nbytes, "ids": ids.nbytes, "weights": weights.nbytes}
             data = b"".join(values.tobytes() for values in (*tensors.values(), x, ids, weights))
             return np.frombuffer(self.ask({**head, **sizes}, data)[1], np.float32).reshape(x.shape)
+
+        return run
+
+    def backend_kernel(self, spec: Callable[[dict[str, Array]], str], activation: str) -> Any:
+        """As the backend's kernels compute, of tensors packed by the choices that `spec` has for them."""
+
+        def run(x: Array, ids: Array, weights: Array, tensors: dict[str, Array]) -> Array:
+            head = {"op": "kernel", "spec": spec(tensors), "activation": activation}
+            sizes = {"tensors": [(name, values.nbytes) for name, values in tensors.items()], "x": x.nbytes, "ids": ids.nbytes, "weights": weights.nbytes}
+            data = b"".join(values.tobytes() for values in (*tensors.values(), x, ids, weights))
+            return np.frombuffer(self.ask({**head, **sizes}, data)[1], np.uint16).view(ml_dtypes.bfloat16).reshape(x.shape)
 
         return run
 

@@ -20,6 +20,21 @@ def same(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
     return a.dtype == b.dtype and a.shape == b.shape and np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes()
 
 
+def test_a_handle_converts_single_numbers() -> None:
+    for source, to, profile in [("e4m3fn", "f32", "ocp"), ("bf16", "e5m2", "torch-cpu"), ("f32", "e4m3fn", "torch-cpu")]:
+        codes = hard_f32(200, 2) if source == "f32" else np.arange(256, dtype=np.uint8 if source == "e4m3fn" else np.uint16)
+        c = mxact.converter(source, to, profile=profile)
+        expected = mxact.convert(codes, to, profile=profile, source=source)
+        assert [c(int(code)) for code in codes] == expected.view(f"u{expected.itemsize}").tolist()
+    assert mxact.converter("fp32", "e4m3fn")(np.uint32(0x3F800000)) == 0x38
+    c = mxact.converter("e4m3fn", "f32")
+    for code, sentence in [(256, "code is no code of e4m3fn, which has 8 bits"), (-1, "code is no code"), (1 << 80, "code is no code"), (1.0, "code is of type float, must be a whole"), ("a", "of type str")]:
+        with pytest.raises(mxact.Error, match=sentence):
+            c(code)  # type: ignore[arg-type]
+    with pytest.raises(mxact.Error, match="takes random bits"):
+        mxact.converter("f32", "e4m3fn", profile="hip-stochastic")
+
+
 def test_dtypes_out() -> None:
     x = np.zeros((2, 64), np.float32)
     for format, codes, scales in [

@@ -24,7 +24,7 @@ def expected_of(block: str) -> list[str]:
     return behind + below
 
 
-@pytest.mark.parametrize(("page", "blocks", "lines"), [("README.md", 1, 2), ("docs/python.md", 9, 22)])
+@pytest.mark.parametrize(("page", "blocks", "lines"), [("README.md", 4, 4), ("docs/python.md", 10, 23)])
 def test_blocks_print_what_they_say(page: str, blocks: int, lines: int) -> None:
     found = blocks_of(SOURCE / page)
     assert len(found) == blocks

@@ -7,10 +7,11 @@ import re
 import numpy as np
 import pytest
 
+import mxact
 from conftest import SOURCE
 from mxact import _core
 from mxact._layers import fields_of
-from mxact.testing import _converters, _quantizers, assert_converter, assert_oracle, assert_quantizer
+from mxact.testing import _converters, _quantizers, assert_converter, assert_kernel, assert_oracle, assert_quantizer
 from planted import Planted
 
 # Which quantizer shows a fault: block format, profile, source. A recipe that takes a tensor's number is given one.
@@ -105,6 +106,24 @@ CONVERTERS = {
     "sf128x4_only_padded": "FLASHINFER_TRTLLM_MXFP4_BF16 2026-08 mxfp4 standard 2x256x512",
     "bytes_count_elements": "FLASHINFER_TRTLLM_MXFP4_BF16 2026-08 mxfp4 standard 2x256x512",
 }
+# Which kernel of a layer: contract, activation; of MXFP4 with biases.
+KERNELS = {
+    "activation_clamps_gate_below": "f32-sequential SWIGLUOAI",
+    "activation_adds_beta_last": "f32-sequential SWIGLUOAI",
+    "layer_first_operand": "f32-sequential SWIGLUOAI",
+    "layer_first_bias": "f32-sequential SWIGLUOAI",
+    "order_ascending": "bf16-chain SWIGLUOAI",
+    "alignment_off_by_one": "hopper-bf16 SWIGLUOAI",
+    "kept_off_by_one": "hopper-bf16 SWIGLUOAI",
+    "aligned_rounds": "hopper-bf16 SWIGLUOAI",
+    "product_normalized": "hopper-bf16 SWIGLUOAI",
+    "alignment_has_floor": "hopper-bf16 SWIGLUOAI",
+}
+# Which backend's: backend, version, format, order, activation.
+BACKEND_KERNELS = {
+    "sim_swaps_gate_and_up": "TRITON 2026-05 mxfp4 gpt_oss SWIGLUOAI",
+    "sim_reads_linear": "FLASHINFER_TRTLLM_MXFP4_BF16 2026-05 mxfp4 gpt_oss SWIGLUOAI",
+}
 # What none of them has, by the reason.
 CANNOT_BE_SAID = {
     "a dequantizer's": "fixed_point_loses_sign e8m0_zero_is_zero e8m0_top_is_infinite block_ignores_nan_scale dequantize_ignores_tensor_scale "
@@ -112,11 +131,16 @@ CANNOT_BE_SAID = {
     "dequantize_flushes_small_scales dequantize_adds_exponents kernel_scales_end_late kernel_never_clamps",
     "of conversions that no quantizer uses: other roundings, kept payloads, flags, flushing": "directed_ignores_sign stochastic_off_by_one unrounded_rounds_first "
     "saturation_leaves_no_flag nan_loses_payload flush_forgets_source flush_before_rounding flush_leaves_no_flag overflow_ignores_rounding",
-    "a dot product's": "exact_sum_loses_carry alignment_off_by_one kept_off_by_one aligned_rounds product_normalized zero_product_counts alignment_has_floor "
-    "restart_doubled chain_replaces_total c_starts_chain first_scale_serves_all order_ascending flush_lost",
+    "a dot product's of codes that a device takes with their scales, or one with a start or a flush, where the plain run of a layer multiplies numbers": "exact_sum_loses_carry "
+    "zero_product_counts restart_doubled chain_replaces_total c_starts_chain first_scale_serves_all flush_lost",
+    "of routing, and a kernel is handed ids and weights": "router_tie_to_higher router_negative_is_zero router_excluded_is_zero router_weight_from_choice router_softmax_over_all "
+    "router_not_renormalised router_factor_dropped moe_kernel_keeps_all_groups",
+    "of constants that gpt-oss has not, with which layers are drawn": "activation_beta_is_one activation_takes_wired sim_drops_alpha sim_ignores_limit",
+    "of several ranks, of what they exchange or load, and a kernel is one rank's": "expert_offset_twice sim_shard_from_padded sim_bias_on_every_rank sim_expert_offset_twice sim_scales_stay_linear "
+    "sim_flag_says_linear sim_scales_of_first_experts sim_keeps_padded_width sim_drops_rank_sum sim_adds_rank_sum_twice",
     "a function's, or of wide arithmetic": "exp_series_too_short ln_series_too_short erf_series_too_short wide_ties_away wide_drops_sticky "
     "wide_quotient_loses_rest wide_root_rounds_down kernel_trusts_double",
-    "an MoE kernel's": "moe_kernel_unpaired moe_kernel_drops_bias moe_kernel_slots_reversed moe_kernel_first_scale moe_kernel_keeps_all_groups",
+    "of this project's own MoE kernels, which are held to the model and not to an engine": "moe_kernel_unpaired moe_kernel_drops_bias moe_kernel_slots_reversed moe_kernel_first_scale",
     "of refusals, and converters are asked for what the backend takes": "need_forgotten padding_of_other_engine",
     "of a building block that no backend has": "sf8x4_columns_first",
     "of the model's own tools: maps, comparison, the way back": "compare_skips_padding digit_flip_lost map_read_from_run_start bijection_accepts_gap "
@@ -143,9 +167,9 @@ def planted_in(area: str) -> list[str]:
 
 def test_every_fault_is_in_one_table() -> None:
     reasons = [fault for faults in CANNOT_BE_SAID.values() for fault in faults.split()]
-    there = [fault for area in ("numerics", "kernels", "layouts", "oracle") for fault in planted_in(area)]
-    assert sorted(there) == sorted([*QUANTIZERS, *CONVERTERS, *ORACLES, *reasons])
-    assert len(there) > 140
+    there = [fault for area in ("numerics", "kernels", "layouts", "oracle", "moe", "simulator") for fault in planted_in(area)]
+    assert sorted(there) == sorted([*QUANTIZERS, *CONVERTERS, *ORACLES, *KERNELS, *BACKEND_KERNELS, *reasons])
+    assert len(there) > 170
 
 
 def hold(planted: Planted, subject: str, kernels: bool) -> None:
@@ -183,6 +207,49 @@ def test_without_a_fault_converters_hold() -> None:
     with Planted("none") as planted:
         for subject in sorted(set(CONVERTERS.values())):
             hold_converter(planted, subject)
+
+
+def hold_kernel(planted: Planted, subject: str) -> None:
+    contract, activation = subject.split()
+    assert_kernel(planted.kernel(contract, "mxfp4", activation, "standard"), contract=contract, activation=activation, format="mxfp4", bias=True)
+
+
+@pytest.mark.parametrize("fault", KERNELS)
+@pytest.mark.mxact(examples=16)
+def test_faults_of_kernels(fault: str) -> None:
+    with Planted(fault) as planted, pytest.raises(AssertionError, match="(?s)the kernel differs from contract .*, must be .* ulp; .*replay: pytest"):
+        hold_kernel(planted, KERNELS[fault])
+
+
+def hold_backend(planted: Planted, subject: str) -> None:
+    backend, engine, format, order, activation = subject.split()
+    how = {"engine": engine, "format": format, "order": order}
+
+    def spec(tensors: dict[str, np.ndarray]) -> str:  # type: ignore[type-arg]
+        """Layers are drawn without padding, and their sizes show in the biases."""
+        experts, rows = tensors["w13_bias"].shape[0], tensors["w13_bias"].size // tensors["w13_bias"].shape[0]
+        hidden = tensors["w2_bias"].size // experts
+        layer = _converters.packed_layer(backend, {"engine": engine, "format": format, "source_order": order}, True, (experts, rows // 256, hidden // 128), 0)
+        return mxact.pack(layer, backend, padded=f"{rows // 2}x{hidden}", **how).spec
+
+    assert_kernel(planted.backend_kernel(spec, activation), backend=backend, activation=activation, bias=True, **how)
+
+
+@pytest.mark.parametrize("fault", BACKEND_KERNELS)
+@pytest.mark.mxact(examples=16)
+def test_faults_of_backends_kernels(fault: str) -> None:
+    backend = BACKEND_KERNELS[fault].split()[0]
+    with Planted(fault) as planted, pytest.raises(AssertionError, match=f"(?s)the kernel differs from {backend} .*, must be .* ulp; .*replay: pytest"):
+        hold_backend(planted, BACKEND_KERNELS[fault])
+
+
+@pytest.mark.mxact(examples=16)
+def test_without_a_fault_kernels_hold() -> None:
+    with Planted("none") as planted:
+        for subject in sorted(set(KERNELS.values())):
+            hold_kernel(planted, subject)
+        for subject in sorted(set(BACKEND_KERNELS.values())):
+            hold_backend(planted, subject)
 
 
 @pytest.mark.parametrize("fault", ORACLES)

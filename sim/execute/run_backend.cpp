@@ -120,6 +120,37 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
   return run;
 }
 
+KernelOutputs run_kernel(const PackedLayer& packed, const BackendInput& input, const moe::ActivationConstants& constants) {
+  const layout::WeightFormat format = packed.setting.form.format;
+  const ExecutionRow* const row = find_execution(format, packed.backend);
+  if (row == nullptr) {
+    throw Error(ErrorCode::unsupported, fmt::format("how its kernels compute {} is not known", layout::name_of(format)), packed.backend);
+  }
+  Execution execution =
+      execution_on(*row, packed.setting.arch, input.activation_key, {std::string(input.activation), constants}, usual_scales(format));
+  execution.sums = SumsBy::twins;
+  const std::int64_t hidden = packed.setting.sizes.hidden;
+  Activations x = quantized(*execution.first, input.x, hidden, execution.scales.first);
+  if (row->scales == ScaleMemory::tile_128x4) x = swizzled(std::move(x));
+  std::vector<SlotWork> work;
+  for (std::size_t token = 0; token < input.slots.size(); ++token) {
+    for (const moe::Slot& slot : input.slots[token]) work.push_back({static_cast<std::int64_t>(token), slot.expert});
+  }
+  const Weights weights = Weights::of_packed(packed, *row, kernel_order(*row, execution.activation));
+  const Outputs outputs{std::nullopt, or_all(std::nullopt, hidden)};
+  const std::vector<SlotStages> stages = run_slots(execution, weights, x, work, outputs);
+  KernelOutputs made{{}, how_text(execution, packed.setting.arch, false)};
+  std::size_t next = 0;
+  for (const std::vector<moe::Slot>& slots : input.slots) {
+    std::vector<WeighedSlot> weighed;
+    for (const moe::Slot& slot : slots) weighed.push_back({slot.expert, slot.weight, stages[next++].down});
+    for (const std::uint32_t f32 : combined(*row, std::move(weighed), static_cast<std::size_t>(hidden))) {
+      made.out.push_back(static_cast<std::uint16_t>(f32 >> 16U));
+    }
+  }
+  return made;
+}
+
 bool quantizes_activations(layout::WeightFormat format, std::string_view backend) {
   const ExecutionRow* const row = find_execution(format, backend);
   return row == nullptr || row->keyed || quantizer_named(row->first).scope != ScaleScope::none;

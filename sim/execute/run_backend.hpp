@@ -53,6 +53,15 @@ struct BackendRun {
 /// of executions, or takes no such activation. Throws Error as Weights::of_packed does.
 std::optional<BackendRun> run_backend(const BackendSource& source, const layout::PackedLayer& packed, layout::Arch arch, const BackendInput& input);
 
+struct KernelOutputs {
+  std::vector<std::uint16_t> out;  ///< bf16 codes [tokens, hidden of the checkpoint]
+  std::string how;                 ///< as in BackendRun
+};
+
+/// What the backend's kernels make of packed tensors, whoever packed them, on one rank with every expert. `constants` are the model's. Throws
+/// Error(unsupported) where its arithmetic is not known or takes no such activation, Error as Weights::of_packed and run_slots do.
+KernelOutputs run_kernel(const layout::PackedLayer& packed, const BackendInput& input, const moe::ActivationConstants& constants);
+
 /// Whether the backend quantizes what enters its products; true where that is not known.
 bool quantizes_activations(layout::WeightFormat format, std::string_view backend);
 

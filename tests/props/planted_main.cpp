@@ -18,6 +18,7 @@
 #include "model/numerics/profile.hpp"
 #include "props/faults.hpp"
 #include "sim/deployment_file.hpp"
+#include "sim/execute/run_backend.hpp"
 #include "support/json.hpp"
 #include "verbs/layout/subject.hpp"
 
@@ -113,34 +114,73 @@ Answer convert(const Json& request, const std::vector<std::uint8_t>& bytes) {
   return answer;
 }
 
+/// Tensors that follow each other.
+class Reader {
+ public:
+  explicit Reader(const std::vector<std::uint8_t>& bytes) : at_(bytes.begin()) {}
+  std::vector<std::uint8_t> next(const Json& size) { return std::vector<std::uint8_t>(std::exchange(at_, at_ + size.get<std::ptrdiff_t>()), at_); }
+  std::vector<std::uint32_t> words(const Json& size, std::size_t width) {
+    const std::vector<std::uint8_t> given = next(size);
+    std::vector<std::uint32_t> all(given.size() / width);
+    for (std::size_t i = 0; i < given.size(); ++i) all[i / width] |= static_cast<std::uint32_t>(given[i]) << 8 * (i % width);
+    return all;
+  }
+
+ private:
+  std::vector<std::uint8_t>::const_iterator at_;
+};
+
+/// What enters a layer, behind its tensors.
+struct Tokens {
+  std::vector<std::uint32_t> x;
+  std::vector<std::vector<moe::Slot>> slots;
+
+  Tokens(const Json& request, Reader& reader, std::size_t hidden) : x(reader.words(request["x"], 2)), slots(x.size() / hidden) {
+    const std::vector<std::uint32_t> ids = reader.words(request["ids"], 4), weights = reader.words(request["weights"], 4);
+    for (std::size_t i = 0; i < ids.size(); ++i) slots[i / (ids.size() / slots.size())].push_back({static_cast<std::int64_t>(ids[i]), weights[i]});
+  }
+};
+
 /// A layer of experts under a contract, by the model's plain run: the package's law computes it from codes and scales.
 Answer run_layer(const Json& request, const std::vector<std::uint8_t>& bytes) {
   const layout::WeightFormat format = layout::weight_format_named(request["format"].text());
   const auto extent = [&](std::size_t i) { return request["extents"][i].get<std::int64_t>(); };
   layout::CanonicalLayer layer{
       {extent(0), extent(1), extent(2), layout::group_of(format)}, {format, layout::source_order_named(request["order"].text())}, {}};
-  auto at = bytes.begin();
-  const auto next = [&](const Json& size) { return std::vector<std::uint8_t>(std::exchange(at, at + size.get<std::ptrdiff_t>()), at); };
-  for (const Json& tensor : request["tensors"]) layer[layout::role_named(tensor[0].text())] = next(tensor[1]);
-  const auto words = [&](const char* key, std::size_t width) {
-    const std::vector<std::uint8_t> given = next(request[key]);
-    std::vector<std::uint32_t> all(given.size() / width);
-    for (std::size_t i = 0; i < given.size(); ++i) all[i / width] |= static_cast<std::uint32_t>(given[i]) << 8 * (i % width);
-    return all;
-  };
+  Reader reader(bytes);
+  for (const Json& tensor : request["tensors"]) layer[layout::role_named(tensor[0].text())] = reader.next(tensor[1]);
+  const Tokens tokens(request, reader, static_cast<std::size_t>(layer.sizes.hidden));
   std::vector<Value> x;
-  for (const std::uint32_t code : words("x", 2)) x.push_back(decode(kBf16, code));
-  const std::vector<std::uint32_t> ids = words("ids", 4), weights = words("weights", 4);
-  std::vector<std::vector<moe::Slot>> slots(x.size() / static_cast<std::size_t>(layer.sizes.hidden));
-  for (std::size_t i = 0; i < ids.size(); ++i) slots[i / (ids.size() / slots.size())].push_back({static_cast<std::int64_t>(ids[i]), weights[i]});
+  for (const std::uint32_t code : tokens.x) x.push_back(decode(kBf16, code));
   const bool is_silu = request["activation"].text() == "SILU";
   const moe::ActivationConstants constants = moe::activation_named(is_silu ? "silu_and_mul" : "swiglu_oai").constants;
   const moe::LayerChoices<std::uint32_t> choices{
       is_silu ? moe::GatedKind::silu_and_mul : moe::GatedKind::swiglu_oai, constants.alpha, constants.beta, constants.limit, f32::kOne, {}};
   const moe::F32Arithmetic arithmetic{row_of(contract_named(request["contract"].text())).contract};
   Answer answer;
-  for (const std::uint32_t word : moe::run_layer(arithmetic, *moe::canonical_experts(layer), choices, x, layer.sizes.hidden, slots, false).out) {
+  for (const std::uint32_t word :
+       moe::run_layer(arithmetic, *moe::canonical_experts(layer), choices, x, layer.sizes.hidden, tokens.slots, false).out) {
     for (int byte = 0; byte < 4; ++byte) answer.bytes.push_back(static_cast<std::uint8_t>(word >> 8 * byte));
+  }
+  return answer;
+}
+
+/// Packed tensors computed as the backend's kernels do.
+Answer run_kernel(const Json& request, const std::vector<std::uint8_t>& bytes) {
+  const auto choice = std::get<golden::BackendChoice>(golden::choice_of(golden::query_from(request["spec"].text(), {})));
+  Reader reader(bytes);
+  layout::PackedLayer packed{std::string(choice.row->backend), choice.setting, {}, {}};
+  for (const Json& tensor : request["tensors"]) {
+    const layout::Role role = layout::role_named(tensor[0].text());
+    layout::TensorPlan plan = choice.row->build(role, choice.setting);
+    packed.tensors.push_back({role, std::move(plan.layout), plan.cast, reader.next(tensor[1])});
+  }
+  const Tokens tokens(request, reader, static_cast<std::size_t>(choice.setting.sizes.hidden));
+  const bool is_silu = request["activation"].text() == "SILU";
+  const moe::ActivationConstants constants = is_silu ? moe::ActivationConstants{} : moe::activation_named("swiglu_oai").constants;
+  Answer answer;
+  for (const std::uint16_t code : sim::run_kernel(packed, {request["activation"].text(), "", tokens.x, tokens.slots}, constants).out) {
+    answer.bytes.insert(answer.bytes.end(), {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(code >> 8)});
   }
   return answer;
 }
@@ -148,6 +188,7 @@ Answer run_layer(const Json& request, const std::vector<std::uint8_t>& bytes) {
 Answer answer_to(const Json& request, const std::vector<std::uint8_t>& bytes) {
   try {
     const std::string& op = request["op"].text();
+    if (op == "kernel") return run_kernel(request, bytes);
     if (op == "layer") return run_layer(request, bytes);
     return op == "select" ? select(request) : op == "convert" ? convert(request, bytes) : quantize(request, bytes);
   } catch (const Error& error) {
