@@ -12,7 +12,7 @@ from mxact import _core
 from mxact._arguments import Array, array, optional_word, word
 from mxact._error import Error
 from mxact._layers import DTYPES, Packed, fields_of, pack, plainly
-from mxact.testing._runs import compared, for_all, settings, told
+from mxact.testing._runs import Broken, CannotStart, compared, for_all, settings, told
 
 Layer = dict[str, Array]
 # E8M0 scales of small numbers, fp32 scales that are powers of two, biases that bf16 and fp16 both have: no conversion refuses or rounds them.
@@ -139,6 +139,8 @@ def padded_of(tensors: Mapping[str, Any], not_gated: bool = False) -> str:
 def _answer(fn: Callable[[Layer], Mapping[str, Any]], tensors: Layer) -> dict[str, Array]:
     try:
         given = fn({name: values.copy() for name, values in tensors.items()})
+    except (Broken, CannotStart):
+        raise
     except Exception as problem:
         raise AssertionError(f"the converter raises {type(problem).__name__}: {problem}") from problem
     if not isinstance(given, Mapping):

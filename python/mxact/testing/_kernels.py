@@ -18,7 +18,7 @@ from mxact._libraries import is_tensor
 from mxact._tables import contracts
 from mxact.testing._bits import bits_of, code_text, place_text
 from mxact.testing._converters import Layer, choices_of, packed_layer, padded_of, plain_layer
-from mxact.testing._runs import compared, settings, told
+from mxact.testing._runs import Broken, CannotStart, compared, settings, told
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 _OUT = {BF16: "bf16", np.dtype(np.float32): "f32"}
@@ -131,6 +131,8 @@ class _Law:
         copies = {name: values.copy() for name, values in tensors.items()}
         try:
             given = self.fn(tokens.x.copy(), tokens.ids.copy(), tokens.weights.copy(), copies)
+        except (Broken, CannotStart):
+            raise
         except Exception as problem:
             raise AssertionError(f"the kernel raises {type(problem).__name__}: {problem}") from problem
         if not isinstance(given, np.ndarray) and not is_tensor(given):

@@ -10,7 +10,7 @@ from mxact import _core
 from mxact._arguments import flag, optional_word, word
 from mxact._error import Error
 from mxact._select import select
-from mxact.testing._runs import compared, for_all, settings, told
+from mxact.testing._runs import Broken, CannotStart, compared, for_all, settings, told
 from mxact.testing._strategies import deployments, draw_deployment, is_read, oracle_words
 
 # Deployments that are drawn beside those of hypothesis, which take a hundred times as long.
@@ -79,6 +79,8 @@ def _ask(fn: Callable[[dict[str, Any]], str], deployment: dict[str, Any]) -> tup
     copy = {key: dict(value) if isinstance(value, dict) else value for key, value in deployment.items()}
     try:
         answer = fn(copy)
+    except (Broken, CannotStart):
+        raise
     except Exception as refusal:  # noqa: BLE001  (a refusal of any kind is an answer)
         return None, refusal
     if not isinstance(answer, str):

@@ -15,7 +15,7 @@ from mxact._blocks import Quantized, TensorScale, _scale_for, quantize
 from mxact._error import Error
 from mxact._tables import profiles
 from mxact.testing._bits import bits_of, code_text, place_text
-from mxact.testing._runs import compared, for_all, settings, told
+from mxact.testing._runs import Broken, CannotStart, compared, for_all, settings, told
 from mxact.testing._strategies import block_shape, blocks, hard_batch, source_of
 
 # Elements of a batch that is asked in one call, beside what hypothesis draws.
@@ -110,6 +110,10 @@ class _Law:
         own = x.copy()
         try:
             given = self.fn(own) if self.given is None else self.fn(own, np.float32(value) if self.drawn else self.given)
+        except Broken as broken:
+            raise Broken(f"{broken}\nfor x = {_text(x)}") from broken
+        except CannotStart:
+            raise
         except Exception as problem:
             raise AssertionError(f"the quantizer raises {type(problem).__name__}: {problem}\nfor x = {_text(x)}") from problem
         if not isinstance(given, tuple) or len(given) != 2:

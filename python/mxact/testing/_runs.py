@@ -12,17 +12,28 @@ from typing import Any
 import hypothesis
 from hypothesis import strategies as st
 
+from mxact._error import Error
+
+
+class Broken(AssertionError):
+    """What is held cannot be asked any more, or what it gave is no answer at all: no law takes that for an answer."""
+
+
+class CannotStart(Error):
+    """Nor this: it never was there."""
+
 
 @dataclass
 class Settings:
     """seed: of everything that is drawn; the same seed draws the same cases. examples: cases that hypothesis draws for each law; a law draws many more by
     itself, which are cheaper. cases, held: what the laws compared and held since they were emptied, for reports. The pytest plugin sets them (--mxact-seed, --mxact-examples)
-    and reads cases and held."""
+    and reads cases and held. replay: the command that draws the same cases again, where it is no pytest."""
 
     seed: int = 0
     examples: int = 100
     cases: int = 0
     held: list[str] = field(default_factory=list)
+    replay: str = ""
 
     def begin(self, seed: int, examples: int) -> None:
         """Nothing is compared yet, with this seed and number of examples."""
@@ -34,6 +45,8 @@ settings = Settings(**getattr(sys.modules.get("mxact_pytest"), "asked", {}))
 
 def replay_line() -> str:
     """The command that draws the same cases again."""
+    if settings.replay:
+        return f"replay: {settings.replay}"
     test = os.environ.get("PYTEST_CURRENT_TEST", "").rsplit(" ", 1)[0]
     return f'replay: pytest "{test}" --mxact-seed={settings.seed}' if test else f"replay: mxact.testing.settings.seed = {settings.seed}"
 

@@ -1,0 +1,151 @@
+"""python -m mxact laws SUBJECT [options] -- COMMAND: somebody else's program, of any language, under the laws of this package."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from mxact._arguments import Array
+from mxact._error import Error
+from mxact.testing._converters import assert_converter
+from mxact.testing._kernels import assert_kernel
+from mxact.testing._oracles import assert_oracle
+from mxact.testing._pipes import Program
+from mxact.testing._quantizers import assert_quantizer
+from mxact.testing._runs import Broken, settings
+
+# As the program's exit statuses are: held, failed, a wrong command line, nothing answered.
+HELD, FAILED, USAGE, NOTHING = 0, 1, 2, 5
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> Any:
+        raise Error(message, place="command line")
+
+
+def parser() -> Parser:
+    common = Parser(add_help=False)
+    common.add_argument("--seed", type=int, default=0, metavar="N", help="of everything that is drawn: the same seed draws the same cases (0)")
+    common.add_argument("--examples", type=int, default=100, metavar="N", help="cases that are drawn one by one (100)")
+    common.add_argument("--timeout", type=float, default=60, metavar="SECONDS", help="within which a case is answered (60)")
+    versioned = Parser(add_help=False)
+    versioned.add_argument("--engine", help="a version of mxact.engines()")
+    packing = Parser(add_help=False)
+    packing.add_argument("--platform", help="sm100, gfx950, ...")
+    packing.add_argument("--format", help="of the weights: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel, fp8_block, int4")
+    packing.add_argument("--order", help="of w13's rows: gpt_oss or standard")
+    packing.add_argument("--no-bias", action="store_true", help="layers without biases")
+    whole = Parser(prog="python -m mxact laws", description="A program behind a pipe under the laws: docs/python.md has its frames.", allow_abbrev=False)
+    of = whole.add_subparsers(dest="subject", required=True, metavar="SUBJECT", parser_class=Parser)
+    quantizer = of.add_parser("quantizer", parents=[common], help="blocks into codes and scales")
+    quantizer.add_argument("block_format", metavar="FORMAT")
+    quantizer.add_argument("--profile", required=True)
+    quantizer.add_argument("--source", default="f32", help="f32, bf16 or fp16 (f32)")
+    quantizer.add_argument("--tensor-scale", help="a number, or 'given': one is drawn for each request")
+    converter = of.add_parser("converter", parents=[common, versioned, packing], help="a layer into a backend's memory")
+    converter.add_argument("backend", metavar="BACKEND")
+    oracle = of.add_parser("oracle", parents=[common, versioned], help="deployments to backends")
+    oracle.add_argument("--oracle", default="mxfp4")
+    oracle.add_argument("--needs-only", action="store_true", help="any choice whose kernels keep their needs")
+    kernel = of.add_parser("kernel", parents=[common, versioned, packing], help="a layer of experts")
+    kernel.add_argument("--contract")
+    kernel.add_argument("--backend")
+    kernel.add_argument("--order-proof", action="store_true")
+    kernel.add_argument("--activation", required=True, help="SWIGLUOAI or SILU")
+    return whole
+
+
+def _quantizer(asked: argparse.Namespace, program: Program) -> None:
+    head = {"op": "quantize", "format": asked.block_format, "profile": asked.profile, "source": asked.source}
+
+    def fn(x: Array, tensor_scale: object = None) -> tuple[Array, Array]:
+        scale = {} if tensor_scale is None else {"tensor_scale": float(tensor_scale)}  # type: ignore[arg-type]
+        _, given = program.ask({**head, **scale}, {"x": x})
+        return _named(given, "codes"), _named(given, "scales")
+
+    scale = asked.tensor_scale if asked.tensor_scale in (None, "given") else float(asked.tensor_scale)
+    assert_quantizer(fn, asked.block_format, asked.profile, asked.source, scale)
+
+
+def _named(given: Mapping[str, Array], name: str) -> Array:
+    if name not in given:
+        raise Broken(f"the command's answer has no array {name}")
+    return given[name]
+
+
+def _packing(asked: argparse.Namespace) -> dict[str, Any]:
+    words = {"engine": asked.engine, "platform": asked.platform, "format": asked.format, "order": asked.order}
+    return {"bias": not asked.no_bias, **{name: value for name, value in words.items() if value is not None}}
+
+
+def _converter(asked: argparse.Namespace, program: Program) -> None:
+    how = _packing(asked)
+    head = {"op": "convert", "backend": asked.backend, **{name: value for name, value in how.items() if name != "bias"}}
+    assert_converter(lambda layer: program.ask(head, layer)[1], asked.backend, **how)
+
+
+def _oracle(asked: argparse.Namespace, program: Program) -> None:
+    head = {"op": "select", "oracle": asked.oracle, "engine": asked.engine}
+
+    def fn(deployment: dict[str, Any]) -> str:
+        answer, _ = program.ask({**head, "deployment": _plain(deployment)}, {})
+        if "backend" not in answer:
+            raise ValueError(str(answer.get("refusal", "it refuses")))
+        return str(answer["backend"])
+
+    assert_oracle(fn, engine=asked.engine, oracle=asked.oracle, needs_only=asked.needs_only)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(member) for key, member in value.items()}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _kernel(asked: argparse.Namespace, program: Program) -> None:
+    how = _packing(asked)
+    head = {"op": "kernel", "contract": asked.contract, "backend": asked.backend, "activation": asked.activation}
+    head |= {name: value for name, value in how.items() if name != "bias"}
+
+    def fn(x: Array, ids: Array, weights: Array, tensors: dict[str, Array]) -> Array:
+        return _named(program.ask(head, {"x": x, "ids": ids, "weights": weights, **tensors})[1], "out")
+
+    assert_kernel(fn, asked.contract, asked.backend, asked.order_proof, activation=asked.activation, **how)
+
+
+_SUBJECTS: dict[str, Callable[[argparse.Namespace, Program], None]] = {"quantizer": _quantizer, "converter": _converter, "oracle": _oracle, "kernel": _kernel}
+
+
+def main(words: list[str]) -> int:
+    """The exit status: 0 held, 1 failed, 2 a wrong command line or a command that cannot be started, 5 a command that answered nothing at all."""
+    own, command = (words[: words.index("--")], words[words.index("--") + 1 :]) if "--" in words else (words, [])
+    try:
+        asked = parser().parse_args(own)
+        if not command:
+            raise Error("which command is held? It stands behind --", place="command line")
+        return _held(asked, command, words)
+    except Error as error:
+        print(f"mxact: {error.place + ': ' if error.place and error.place not in error.message else ''}{error}", file=sys.stderr)
+        return USAGE
+
+
+def _held(asked: argparse.Namespace, command: list[str], words: list[str]) -> int:
+    seeded = [word for i, word in enumerate(words) if not (word.startswith("--seed") or words[i - 1 : i] == ["--seed"])]
+    at = seeded.index("--")
+    settings.begin(asked.seed, asked.examples)
+    settings.replay = shlex.join(["python", "-m", "mxact", "laws", *seeded[:at], f"--seed={asked.seed}", *seeded[at:]])
+    program = Program(command, asked.timeout)
+    try:
+        _SUBJECTS[asked.subject](asked, program)
+    except AssertionError as failed:
+        print(f"FAILED\n{failed}" if program.answers else f"MISTRUSTED: it answered nothing\n{failed}")
+        return FAILED if program.answers else NOTHING
+    finally:
+        program.close()
+    print(f"PASSED {'; '.join(settings.held)}: {settings.cases} compared, seed {settings.seed}")
+    return HELD
