@@ -55,7 +55,9 @@ ModelOutputs evaluate_fp8_quantize(const OpContext& context) {
   if ((rule == "given") != granularity.scale_given) throw Unmodelled(fmt::format("granularity {} with scale rule {}", granularity.word, rule));
   // A scale serves as many elements as are handed over.
   const BlockFormat& format = block_format_of({shape.element, shape.scale, 0, false});
-  const Recipe& row = recipe(profile_of(context.entry, "fp8 " + rule), format);
+  Recipe row = recipe(profile_of(context.entry, "fp8 " + rule), format);
+  // What these rules call a scale multiplies the elements.
+  if (rule.starts_with("max_div_amax_f64")) std::get<Fp8Recipe>(row.how).returns_factor = true;
   TensorScale tensor;
   if (granularity.scale_given) tensor.decode = static_cast<std::uint32_t>(params.hex("scale", 8));
   require_element_words(row, params);

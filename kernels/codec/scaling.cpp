@@ -56,7 +56,8 @@ std::optional<Family> family(const GroupRecipe& how, const Format& element, cons
 std::optional<Family> family(const Fp8Recipe& how, const Format& element, const Format& source, const TensorScale& tensor) {
   const bool rounds_every_step = how.at_source_width && source != kF32;
   if ((rounds_every_step && how.rule != Fp8Scale::max_over_amax) || how.element.overflow != Overflow::saturate) return std::nullopt;
-  if (how.zero_scale_is_epsilon || how.drops_zero_sign || how.factor_is_power || how.returns_factor) return std::nullopt;
+  const bool caps = how.largest_factor != kInfinity;
+  if (how.zero_scale_is_epsilon || how.drops_zero_sign || how.factor_is_power || how.returns_factor || caps) return std::nullopt;
   QuotientScale scale{};
   if (how.rule == Fp8Scale::given) scale.given = tensor.decode;
   scale.width = rounds_every_step ? &source : nullptr;

@@ -87,7 +87,7 @@ constexpr std::array<Dequantizer, 1> kDeepSeek{{row(kMxfp4, kF32, ScaleReading::
 constexpr std::string_view kOperation = "dequantize";
 
 constexpr std::array<Profile, 7> kProfiles{{
-    {"torchao-dequantize", "torchao", kOperation, "cpu", "eager", kTorchaoSource, {}, {}, kTorchao},
+    {"torchao-dequantize", "torchao", kOperation, "cpu", "eager", kTorchaoSource, {}, {}, kTorchao, {"0.18", "0.18", "36027d8"}},
     {"triton-kernels-dequantize", "triton_kernels", kOperation, "h200", "torch-reference", kTritonSource, {}, {}, kTriton},
     {"triton-kernels-dequantize-cpu", "triton_kernels", kOperation, "cpu", "torch-reference", kTritonCpuSource, {}, {}, kTritonCpu},
     {"triton-kernels-gpu-dequantize", "triton_kernels", kOperation, "h200", "triton-kernel", kTritonGpuSource, {}, {}, kTritonGpu},

@@ -87,7 +87,6 @@ constexpr Fp8Recipe torchao_float8(bool power_of_two, std::uint32_t largest_fact
   how.scaling = Fp8Scaling::reciprocal;
   how.largest_factor = largest_factor;
   how.factor_is_power = power_of_two;
-  how.returns_factor = true;
   return how;
 }
 constexpr std::uint32_t kLargestFactorE4m3 = 0x57CBBA10U;  // 448 / 1e-12

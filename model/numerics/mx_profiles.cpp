@@ -227,9 +227,11 @@ constexpr Dequantizer quark_back(const Format& target) {
 constexpr std::array<Dequantizer, 2> kQuarkBack{{quark_back(kBf16), quark_back(kFp16)}};
 
 constexpr Profile profile(std::string_view name, std::string_view implementation, std::string_view operation, std::string_view device,
-                          std::string_view build, std::span<const Recipe> recipes) {
-  return {name, implementation, operation, device, build, recipes.front().source, {}, recipes, {}};
+                          std::string_view build, std::span<const Recipe> recipes, const Releases& releases) {
+  return {name, implementation, operation, device, build, recipes.front().source, {}, recipes, {}, releases};
 }
+
+constexpr Releases of_commit(std::string_view commit) { return {{}, {}, commit}; }
 
 /// A commit of the main branch between two releases.
 constexpr Releases kCommit{
@@ -244,23 +246,23 @@ constexpr std::array<Profile, 21> kProfiles{{
     torchao_commit("torchao-ceil@36027d8", "to_mx CEIL", kTorchaoCeil),
     torchao_commit("torchao-rceil@36027d8", "to_mx RCEIL", kTorchaoRceil),
     torchao_commit("torchao-even@36027d8", "to_mx EVEN", kTorchaoEven),
-    profile("triton-kernels-floor", "triton_kernels", "downcast ROUND_DOWN", "cpu", "torch-reference", kTritonFloor),
-    profile("triton-kernels-rceil", "triton_kernels", "downcast ROUND_UP", "cpu", "torch-reference", kTritonRceil),
-    profile("triton-kernels-floor-h200", "triton_kernels", "downcast ROUND_DOWN", "h200", "torch-reference", kTritonFloorH200),
-    profile("triton-kernels-rceil-h200", "triton_kernels", "downcast ROUND_UP", "h200", "torch-reference", kTritonRceilH200),
-    profile("triton-kernels-gpu-floor", "triton_kernels", "downcast ROUND_DOWN", "h200", "triton-kernel", kTritonGpuFloor),
-    profile("triton-kernels-gpu-rceil", "triton_kernels", "downcast ROUND_UP", "h200", "triton-kernel", kTritonGpuRceil),
-    profile("microxcaling-even", "microxcaling", "round even", "cpu", "torch-reference", kMicroxcalingEven),
-    profile("microxcaling-nearest", "microxcaling", "round nearest", "cpu", "torch-reference", kMicroxcalingNearest),
-    profile("microxcaling-floor", "microxcaling", "round floor", "cpu", "torch-reference", kMicroxcalingFloor),
-    profile("flashinfer-mx", "flashinfer", "quantize", "h200", "device-functions", kFlashinfer),
-    profile("flashinfer-mx-fast-math", "flashinfer", "quantize", "h200", "device-functions-fast-math", kFlashinferFast),
-    profile("aiter-floor", "aiter", "scale RoundDown", "cpu", "torch-reference", kAiterFloor),
-    profile("aiter-ceil", "aiter", "scale Ceil", "cpu", "torch-reference", kAiterCeil),
-    profile("aiter-rceil", "aiter", "scale RoundUp", "cpu", "torch-reference", kAiterRceil),
-    profile("aiter-even", "aiter", "scale Even", "cpu", "torch-reference", kAiterEven),
-    profile("vllm-mxfp8-torch", "vllm", "mxfp8_e4m3_quantize torch", "cpu", "torch-reference", kVllmMxfp8),
-    {"vllm-quark-even", "vllm", "even_source_width", "cpu", "torch-reference", kQuarkSource, {}, kQuark, kQuarkBack},
+    profile("triton-kernels-floor", "triton_kernels", "downcast ROUND_DOWN", "cpu", "torch-reference", kTritonFloor, of_commit("db4666f")),
+    profile("triton-kernels-rceil", "triton_kernels", "downcast ROUND_UP", "cpu", "torch-reference", kTritonRceil, of_commit("db4666f")),
+    profile("triton-kernels-floor-h200", "triton_kernels", "downcast ROUND_DOWN", "h200", "torch-reference", kTritonFloorH200, of_commit("db4666f")),
+    profile("triton-kernels-rceil-h200", "triton_kernels", "downcast ROUND_UP", "h200", "torch-reference", kTritonRceilH200, of_commit("db4666f")),
+    profile("triton-kernels-gpu-floor", "triton_kernels", "downcast ROUND_DOWN", "h200", "triton-kernel", kTritonGpuFloor, of_commit("db4666f")),
+    profile("triton-kernels-gpu-rceil", "triton_kernels", "downcast ROUND_UP", "h200", "triton-kernel", kTritonGpuRceil, of_commit("db4666f")),
+    profile("microxcaling-even", "microxcaling", "round even", "cpu", "torch-reference", kMicroxcalingEven, of_commit("7bc4195")),
+    profile("microxcaling-nearest", "microxcaling", "round nearest", "cpu", "torch-reference", kMicroxcalingNearest, of_commit("7bc4195")),
+    profile("microxcaling-floor", "microxcaling", "round floor", "cpu", "torch-reference", kMicroxcalingFloor, of_commit("4adf988")),
+    profile("flashinfer-mx", "flashinfer", "quantize", "h200", "device-functions", kFlashinfer, of_commit("fb28d72")),
+    profile("flashinfer-mx-fast-math", "flashinfer", "quantize", "h200", "device-functions-fast-math", kFlashinferFast, of_commit("fb28d72")),
+    profile("aiter-floor", "aiter", "scale RoundDown", "cpu", "torch-reference", kAiterFloor, of_commit("e404860")),
+    profile("aiter-ceil", "aiter", "scale Ceil", "cpu", "torch-reference", kAiterCeil, of_commit("e404860")),
+    profile("aiter-rceil", "aiter", "scale RoundUp", "cpu", "torch-reference", kAiterRceil, of_commit("e404860")),
+    profile("aiter-even", "aiter", "scale Even", "cpu", "torch-reference", kAiterEven, of_commit("e404860")),
+    profile("vllm-mxfp8-torch", "vllm", "mxfp8_e4m3_quantize torch", "cpu", "torch-reference", kVllmMxfp8, of_commit("28be48f")),
+    {"vllm-quark-even", "vllm", "even_source_width", "cpu", "torch-reference", kQuarkSource, {}, kQuark, kQuarkBack, of_commit("28be48f")},
 }};
 
 }  // namespace

@@ -239,6 +239,8 @@ constexpr Three kWithout = two_level(TensorUse::none, kTorchaoBackSource);
 constexpr std::string_view kFastMath = "device-functions-fast-math";
 constexpr std::string_view kNoFastMath = "device-functions";
 
+/// Release and commit do the same.
+constexpr Releases kTorchao018{"0.18", "0.18", "36027d8"};
 constexpr Releases only(std::string_view release) { return {release, release, {}}; }
 
 constexpr std::array<Profile, 15> kProfiles{{
@@ -247,8 +249,8 @@ constexpr std::array<Profile, 15> kProfiles{{
     {"flashinfer-fast-no-fast-math", "flashinfer", "nvfp4 fast", "h200", kNoFastMath, kFlashinferSource, {}, kFlashinferFastIeee, {}},
     {"flashinfer-exact-no-fast-math", "flashinfer", "nvfp4 exact", "h200", kNoFastMath, kFlashinferSource, {}, kFlashinferExactIeee, {}},
     {"vllm-nvfp4", "vllm", "nvfp4", "cpu", "torch-reference", kVllmSource, {}, kVllmRecipe, kDividing},
-    {"torchao-nvfp4", "torchao", "nvfp4", "cpu", "eager", kTorchaoSource, {}, kTorchao, kMultiplying},
-    {"torchao-nvfp4-single", "torchao", "nvfp4_single", "cpu", "eager", kTorchaoSource, {}, kTorchaoSingle, kWithout},
+    {"torchao-nvfp4", "torchao", "nvfp4", "cpu", "eager", kTorchaoSource, {}, kTorchao, kMultiplying, kTorchao018},
+    {"torchao-nvfp4-single", "torchao", "nvfp4_single", "cpu", "eager", kTorchaoSource, {}, kTorchaoSingle, kWithout, kTorchao018},
     {"triton-kernels-nvfp4", "triton_kernels", "nvfp4_direct", "cpu", "torch-reference", kTritonSource, {}, kTriton, {}},
     {"triton-kernels-nvfp4-h200", "triton_kernels", "nvfp4_direct", "h200", "torch-reference", kTritonH200Source, {}, kTritonH200, {}},
     {"triton-kernels-gpu-nvfp4", "triton_kernels", "nvfp4_direct", "h200", "triton-kernel", kTritonSource, {}, kTritonGpu, {}},

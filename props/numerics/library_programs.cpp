@@ -101,7 +101,8 @@ ProgramOutput torchao_float8(const ProgramInput& in, bool power_of_two) {
   const double amax = amax_of(in);
   float factor = static_cast<float>(448.0 / (amax < 1e-12 ? 1e-12 : amax));
   if (power_of_two && factor > 0) factor = power(static_cast<int>(std::floor(log2_of(factor))));
-  return block_of(std::isnan(factor) ? kNanBits : bits_of(factor), in, [&](float x) {
+  const float scale = 1.0F / factor;
+  return block_of(std::isnan(scale) ? kNanBits : bits_of(scale), in, [&](float x) {
     const float product = x * factor;
     return std::isnan(product) ? by_nan_sign(x, std::isnan(factor), 0x7F, 0xFF) : saturated(*in.grid, product);
   });

@@ -43,14 +43,14 @@ def test_bits_are_compared_and_not_values() -> None:
 
 def test_a_failure_says_what_is_right_and_whose_rule_it_is() -> None:
     with pytest.raises(AssertionError) as failed:
-        testing.assert_quantizer(mxact_as("torchao-floor"), "mxfp4", profile="torchao-rceil")
+        testing.assert_quantizer(mxact_as("torchao-floor@36027d8"), "mxfp4", profile="torchao-rceil@36027d8")
     text = str(failed.value)
-    assert "the quantizer of mxfp4 differs from profile torchao-rceil:" in text
+    assert "the quantizer of mxfp4 differs from profile torchao-rceil@36027d8:" in text
     assert "scales[0, 0], byte 0 of its memory: 0x" in text
     # One element is enough: where floor and rceil part depends on the largest alone.
     assert ") but [0, " in text
     assert ", [0, " not in text
-    assert "it is profile torchao-floor on 2000 hard blocks" in text
+    assert "it is profile torchao-floor@36027d8 on 2000 hard blocks" in text
     assert "test_laws.py::test_a_failure_says_what_is_right_and_whose_rule_it_is" in text
 
 

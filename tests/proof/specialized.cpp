@@ -22,6 +22,25 @@
 #include "model/numerics/value.cpp"
 #undef mx
 
+// fp32 steps of searches and logarithms, which no format's row decides, are the library's.
+namespace mx {
+int floor_of(std::uint32_t f32);
+namespace f32 {
+std::uint32_t sub(std::uint32_t a, std::uint32_t b);
+std::uint32_t log2(std::uint32_t x);
+bool less(std::uint32_t a, std::uint32_t b);
+}  // namespace f32
+}  // namespace mx
+
+namespace mx_specialized {
+int floor_of(std::uint32_t f32) { return mx::floor_of(f32); }
+namespace f32 {
+std::uint32_t sub(std::uint32_t a, std::uint32_t b) { return mx::f32::sub(a, b); }
+std::uint32_t log2(std::uint32_t x) { return mx::f32::log2(x); }
+bool less(std::uint32_t a, std::uint32_t b) { return mx::f32::less(a, b); }
+}  // namespace f32
+}  // namespace mx_specialized
+
 namespace mx::test {
 namespace {
 

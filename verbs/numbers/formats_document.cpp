@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "model/error.hpp"
 #include "model/numerics/contract.hpp"
 #include "model/numerics/profile.hpp"
@@ -67,6 +69,9 @@ void add_format(Table& table, const Format& format) {
 /// The source format of a conversion; a row without one is for every source that has no row of its own.
 std::string from_text(const ConversionRow& row) { return row.from == nullptr ? "any other" : std::string(row.from->name); }
 
+/// Whether values are changed before they are rounded, which few conversions do.
+bool is_prepared(const ConversionRow& row) { return row.how.before != Preparation{}; }
+
 Table conversions_of(const Profile& profile) {
   Table table{{},
               {{"from", "from"},
@@ -81,7 +86,7 @@ Table conversions_of(const Profile& profile) {
                {"negative", "negative"},
                {"random_bits", "random bits"},
                {"flush", "flushes"},
-               {"before", "before"}}};
+               {"before", "before", std::ranges::any_of(profile.conversions, is_prepared)}}};
   for (const ConversionRow& row : profile.conversions) {
     const Json how = conversion_json(row.how, *row.to);
     const auto said = [&](const char* key) { return how.contains(key) ? Cell(how[key]) : Cell::none(); };
