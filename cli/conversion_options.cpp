@@ -7,9 +7,11 @@
 #include <string_view>
 
 #include "build_info.hpp"
+#include "cli/env_option.hpp"
 #include "cli/layout_options.hpp"
 #include "cli/numbers.hpp"
 #include "model/error.hpp"
+#include "model/families/libraries.hpp"
 
 namespace mx::cli {
 namespace {
@@ -20,7 +22,7 @@ constexpr std::array<std::string_view, 5> kNotAsked{"source-order", "not-gated",
 std::vector<const layout::SettingKey*> asked_keys() {
   std::vector<const layout::SettingKey*> keys;
   for (const layout::SettingKey& key : layout::setting_keys()) {
-    if (std::ranges::find(kNotAsked, key.key) == kNotAsked.end()) keys.push_back(&key);
+    if (std::ranges::find(kNotAsked, key.key) == kNotAsked.end() && !layout::is_of_library(key.key)) keys.push_back(&key);
   }
   return keys;
 }
@@ -35,6 +37,8 @@ void add_conversion_options(Verb verb, ConversionChoice& choice) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     add_setting_option(verb, *keys[i], choice.values[i]).required(keys[i]->key == "platform");
   }
+  add_library_option(verb, choice.libraries);
+  add_env_option(verb, choice.variables);
   verb.add_option("--rank", choice.rank, "rank of the --tp that are converted one by one, from 0").check(whole_number_in(0, 1 << 16));
   verb.add_flag("--any-platform", choice.any_platform, "also for a platform on which the engine has no kernel of the backend");
   verb.add_flag("--reference", choice.reference, "move by the model alone instead of the fast twin");
@@ -50,6 +54,8 @@ sim::ConvertOptions options_of(const ConversionChoice& choice) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (!choice.values[i].empty()) keys[i]->set(options.setting, choice.values[i]);
   }
+  layout::choose_libraries(options.setting, choice.libraries);
+  layout::set_by_variables(options.setting, variables_of(choice.variables));
   if (choice.rank < 0 && options.setting.tp_size > 1) {
     throw Error(ErrorCode::usage, fmt::format("which of the {} ranks is converted?", options.setting.tp_size), "--rank");
   }

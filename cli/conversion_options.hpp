@@ -14,7 +14,9 @@ struct ConversionChoice {
   std::string checkpoint;
   std::string backend;
   std::vector<std::string> values;  ///< of the setting's keys, in their order
-  int rank = -1;                    ///< not given
+  std::vector<std::string> libraries;
+  std::vector<std::string> variables;
+  int rank = -1;  ///< not given
   bool any_platform = false;
   bool reference = false;
 };

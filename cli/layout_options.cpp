@@ -4,7 +4,9 @@
 
 #include <array>
 
+#include "cli/env_option.hpp"
 #include "model/error.hpp"
+#include "model/families/libraries.hpp"
 
 namespace mx::cli {
 namespace {
@@ -19,10 +21,19 @@ constexpr std::array<Choice, 6> kChoices{{
     {"shape", "of a layer IxH or ExIxH (experts, intermediate, hidden), of a building block RxC or BxRxC (batch, rows, columns); or E=..,I=..,H=.."},
     {"tensor", "of a layer: w13_weight, w13_weight_scale, w13_bias, w2_weight, w2_weight_scale, w2_bias, ..."},
     {"padded", "IxH that the layer is rounded up to before it is loaded (default: as the engine rounds MXFP4, else as the shape)"},
-    {"format", "of the checkpoint: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel, fp8_block, int4"},
+    {"format", "of the checkpoint: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel, fp8_block, int4, fp8_block_e8m0, fp8_pair"},
     {"unit-bits", "of a building block: bits of what it moves (default: its own, else 8)"},
     {"version", "of a building block's converter (default: the engine's)"},
 }};
+
+/// The fields of a setting that have an option of their own: releases of libraries are --library's.
+std::vector<const layout::SettingKey*> own_keys() {
+  std::vector<const layout::SettingKey*> keys;
+  for (const layout::SettingKey& key : layout::setting_keys()) {
+    if (!layout::is_of_library(key.key)) keys.push_back(&key);
+  }
+  return keys;
+}
 
 bool is_flag(const layout::SettingKey& key) { return key.trials.size() == 2 && key.trials.front() == "no"; }
 
@@ -36,13 +47,35 @@ std::vector<golden::Field> LayoutOptions::fields() const {
     ++i;
   };
   for (const Choice& choice : kChoices) add(choice.key);
-  for (const layout::SettingKey& key : layout::setting_keys()) add(key.key);
+  for (const layout::SettingKey* key : own_keys()) add(key->key);
+  for (const std::string& library : libraries) fields.push_back({"library", library});
+  for (const auto& [name, value] : variables_of(variables)) fields.push_back({"env", fmt::format("{}={}", name, value)});
   for (const std::string& word : sets) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos) throw Error(ErrorCode::usage, fmt::format("'{}' is not KEY=VALUE", word), "--set");
     fields.push_back({word.substr(0, equals), word.substr(equals + 1)});
   }
   return fields;
+}
+
+void add_library_option(Verb verb, std::vector<std::string>& libraries) {
+  std::string names;
+  for (const layout::Library& library : layout::libraries()) names += (names.empty() ? "" : ", ") + std::string(library.name);
+  verb.add_option(
+      "--library", libraries,
+      fmt::format("NAME=RELEASE: a library's release other than the one that the engine asks for, as flashinfer=0.6.18; repeat for several "
+                  "({})",
+                  names));
+}
+
+std::vector<std::string> libraries_of(const std::string& engine, const std::vector<std::string>& typed) {
+  std::vector<std::string> libraries;
+  if (const auto asked = layout::flashinfer_asked_by(release_named(engine)))
+    libraries.push_back(fmt::format("flashinfer={}", layout::name_of(*asked)));
+  libraries.insert(libraries.end(), typed.begin(), typed.end());
+  layout::Setting tried{.sizes = {}, .padded = {}, .form = {}, .engine = engine_named(engine)};
+  layout::choose_libraries(tried, libraries);
+  return libraries;
 }
 
 Option add_setting_option(Verb verb, const layout::SettingKey& key, std::string& value) {
@@ -52,10 +85,13 @@ Option add_setting_option(Verb verb, const layout::SettingKey& key, std::string&
 }
 
 void add_layout_options(Verb verb, LayoutOptions& options) {
-  options.values.resize(kChoices.size() + layout::setting_keys().size());
+  const std::vector<const layout::SettingKey*> keys = own_keys();
+  options.values.resize(kChoices.size() + keys.size());
   std::size_t i = 0;
   for (const Choice& choice : kChoices) verb.add_option("--" + std::string(choice.key), options.values[i++], std::string(choice.meaning));
-  for (const layout::SettingKey& key : layout::setting_keys()) add_setting_option(verb, key, options.values[i++]);
+  for (const layout::SettingKey* key : keys) add_setting_option(verb, *key, options.values[i++]);
+  add_library_option(verb, options.libraries);
+  add_env_option(verb, options.variables);
   verb.add_option("--set", options.sets, "KEY=VALUE: a parameter of a building block (mxact layout show NAME lists them), or any choice above");
   add_json_option(verb, options.out);
 }

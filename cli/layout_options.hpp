@@ -16,11 +16,20 @@ namespace mx::cli {
 struct LayoutOptions {
   std::vector<std::string> values;
   std::vector<std::string> sets;
+  std::vector<std::string> libraries;
+  std::vector<std::string> variables;
   DocumentOptions out;
 
   /// Throws Error(usage) on a --set without "=".
   std::vector<golden::Field> fields() const;
 };
+
+/// Adds --library, for layout::choose_libraries; `libraries` is empty until it is given.
+void add_library_option(Verb verb, std::vector<std::string>& libraries);
+
+/// Releases as typed, behind those that the engine's own release asks for where it is not the one of its month. Throws as
+/// layout::choose_libraries does.
+std::vector<std::string> libraries_of(const std::string& engine, const std::vector<std::string>& typed);
 
 /// Adds the option of one field of a setting; `value` is "" until it is given.
 Option add_setting_option(Verb verb, const layout::SettingKey& key, std::string& value);

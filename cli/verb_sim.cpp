@@ -10,6 +10,7 @@
 #include "cli/document.hpp"
 #include "cli/engine_option.hpp"
 #include "cli/env_option.hpp"
+#include "cli/layout_options.hpp"
 #include "cli/numbers.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/verbs.hpp"
@@ -30,6 +31,7 @@ struct SimOptions {
   std::string backend;
   std::string engine;
   std::vector<std::string> variables;
+  std::vector<std::string> libraries;
   std::int64_t tokens = 4;
   std::int64_t seed = 1;
   std::int64_t experts = 0;
@@ -51,7 +53,11 @@ void require_one_process(const sim::Transport& transport) {
 sim::Scenario scenario_of(const SimOptions& options) {
   sim::DeploymentFile file = sim::load_deployment_file(options.file, options.oracle, engine_named(options.engine));
   set_variables(file.deployment.env, options.variables);
-  return sim::make_scenario(file, {options.tokens, static_cast<std::uint64_t>(options.seed), options.experts, options.sample, options.backend});
+  const std::vector<std::string> libraries = libraries_of(options.engine, options.libraries);
+  sim::Scenario scenario =
+      sim::make_scenario(file, {options.tokens, static_cast<std::uint64_t>(options.seed), options.experts, options.sample, options.backend});
+  scenario.libraries = libraries;
+  return scenario;
 }
 
 int compare(const SimOptions& options) {
@@ -173,6 +179,7 @@ void add_sim(Verb app, Action& action) {
       .check(whole_number_in(1, 1 << 16));
   add_engine_option(verb, options->engine);
   add_env_option(verb, options->variables);
+  add_library_option(verb, options->libraries);
   add_check_options(verb, options->out);
   verb.callback([&action, options] { action = [options] { return run(*options); }; });
 }

@@ -17,6 +17,7 @@
 #include "cli/engine_option.hpp"
 #include "cli/env_option.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/layout_options.hpp"
 #include "cli/numbers.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/verbs.hpp"
@@ -32,6 +33,7 @@ namespace {
 struct Options {
   sim::VerifyRequest request;
   std::vector<std::string> variables;
+  std::vector<std::string> libraries;
   std::string shard;
   std::string part;  ///< file that a share writes
   std::string progress;
@@ -108,6 +110,7 @@ int verify(const Options& options) {
   require_outputs(options.out);
   sim::VerifyRequest request = options.request;
   request.env = variables_of(options.variables);
+  request.libraries = libraries_of(request.engine, options.libraries);
   sim::VerifyOptions how = sim::options_of(request);
   how.share = share_of(options);
   const sim::Checkpoint checkpoint = checkpoint_of(request);
@@ -152,6 +155,7 @@ void add_verify(Verb app, Action& action) {
   list("--backend", options->request.backends, "only these backends");
   add_engine_option(verb, options->request.engine);
   add_env_option(verb, options->variables);
+  add_library_option(verb, options->libraries);
   list("--tp", options->request.tp, "tensor parallel sizes (default 1,2)");
   const Option contracts = list("--contract", options->request.contracts,
                                 "arithmetic contracts of the products, in the place of each backend's own (mxact formats lists them)");

@@ -33,11 +33,31 @@ constexpr WholeName kWholeNames[] = {
     {"fp8_moe.", ".tensor", "", WeightFormat::fp8_tensor, SourceOrder::standard},
     {"fp8_moe.", ".channel", "", WeightFormat::fp8_channel, SourceOrder::standard},
     {"fp8_moe.", ".block", "", WeightFormat::fp8_block, SourceOrder::standard},
+    {"fp8_moe.", ".block_e8m0", "", WeightFormat::fp8_block_e8m0, SourceOrder::standard},
     {"fp8_moe.", ".mxfp8", "", WeightFormat::mxfp8, SourceOrder::standard},
     {"marlin.nvfp4_moe", "", "MARLIN", WeightFormat::nvfp4, SourceOrder::standard},
     {"marlin.mxfp8_moe", "", "MARLIN", WeightFormat::mxfp8, SourceOrder::standard},
     {"marlin.fp8_moe", "", "MARLIN", std::nullopt, SourceOrder::standard},
     {"w4a8_moe.", "", "", WeightFormat::int4, SourceOrder::standard},
+};
+
+/// Whole conversions of one matrix by a library, with the engine's padding: it is w2 of a layer, of H rows and I columns.
+struct MatrixName {
+  std::string_view layout;
+  std::string_view version;
+  WeightFormat format;
+  layout::InputDtype activations = layout::InputDtype::none;
+  bool group_128 = false;
+};
+constexpr std::string_view kHumming0119 = "humming-0.1.19";
+constexpr MatrixName kMatrixNames[] = {
+    {"humming.mxfp4.a16", kHumming0119, WeightFormat::mxfp4},
+    {"humming.mxfp4.a8t", kHumming0119, WeightFormat::mxfp4, layout::InputDtype::float8_e4m3fn},
+    {"humming.mxfp4.a8b", kHumming0119, WeightFormat::mxfp4, layout::InputDtype::float8_e4m3fn, true},
+    {"humming.nvfp4.a16", kHumming0119, WeightFormat::nvfp4},
+    {"humming.fp8_block.a16", kHumming0119, WeightFormat::fp8_block},
+    {"humming.fp8_block.a8b", kHumming0119, WeightFormat::fp8_block, layout::InputDtype::float8_e4m3fn, true},
+    {"humming.int4.a16", kHumming0119, WeightFormat::mxfp4},  // weights alone, which lie as any of 4 bits
 };
 
 constexpr EnumWord<WeightFormat> kScaleModes[] = {
@@ -127,7 +147,44 @@ const layout::BackendLayout* BackendCall::row() const {
   return found != nullptr && found->converts(setting.form, setting.engine) ? found : nullptr;
 }
 
+namespace {
+
+/// A matrix as w2. What params say of the conversion must be what the model does.
+BackendCall matrix_call(const MatrixName& name, const LayoutEntry& entry) {
+  BackendCall call;
+  call.backend = "HUMMING";
+  if (entry.role == "weight") call.role = layout::Role::w2_weight;
+  if (entry.role != "weight" && entry.role != "all") no_model(entry, " of role " + entry.role);
+  layout::Setting& setting = call.setting;
+  setting.engine = kVllm2026_08;
+  setting.humming = {layout::Humming::v0_1_19, name.group_128};
+  setting.input_dtype = name.activations;
+  setting.arch = row_named(kArchs, "arch", entry.arch).value;
+  setting.form = {name.format, SourceOrder::standard};
+  setting.has_bias = false;
+  Fields params(*entry.params, "params", entry.where);
+  const auto size = [&](const char* key) { return params.integer(key, 1, kLargestSize); };
+  setting.sizes = {size("E"), size("K"), size("N"), std::max<std::int64_t>(1, layout::group_of(name.format))};
+  setting.padded = setting.sizes;
+  const auto up_to = [](std::int64_t extent, std::int64_t multiple) { return (extent + multiple - 1) / multiple * multiple; };
+  const bool is_8_bit = name.activations != layout::InputDtype::none;
+  const bool is_mxfp4 = name.format == WeightFormat::mxfp4;
+  const bool fits = size("padded_n") == up_to(setting.sizes.hidden, 256) && size("padded_k") == up_to(setting.sizes.intermediate, 128) &&
+                    size("weight_bits") == layout::unit_bits(layout::Role::w2_weight, name.format) &&
+                    size("activation_bits") == (is_8_bit ? 8 : 16) && params.boolean("packed_k") == (is_mxfp4 && name.group_128) &&
+                    params.boolean("fused_scale") == (is_mxfp4 && is_8_bit);
+  if (!fits) no_model(entry, " with such params");
+  size("group_size");
+  params.finish();
+  return call;
+}
+
+}  // namespace
+
 BackendCall backend_call(const LayoutEntry& entry) {
+  for (const MatrixName& name : kMatrixNames) {
+    if (name.layout == entry.layout && name.version == entry.version) return matrix_call(name, entry);
+  }
   const WholeName& name = whole_name(entry);
   BackendCall call;
   const std::size_t end = entry.layout.size() - name.suffix.size();

@@ -23,7 +23,11 @@ constexpr EnumWord<Role> kTensorNames[] = {{"w13", Role::w13_weight},
                                            {"w2_scale", Role::w2_weight_scale},
                                            {"w2_scale_2", Role::w2_global_scale},
                                            {"w13_chan", Role::w13_channel_scale},
-                                           {"w2_chan", Role::w2_channel_scale}};
+                                           {"w2_chan", Role::w2_channel_scale},
+                                           // A matrix alone is w2's.
+                                           {"weight", Role::w2_weight},
+                                           {"weight_scale", Role::w2_weight_scale},
+                                           {"weight_scale_2", Role::w2_global_scale}};
 
 /// A tensor of an entry, with its bytes.
 struct IoTensor {
@@ -65,7 +69,7 @@ ModelTensors run_block(const LayoutCall& call, const LayoutEntry& entry, const I
   return {{name, packed_bytes(call, model_of(call, entry), tensor.bytes).bytes}};
 }
 
-/// The layer, or none when the inputs are not the checkpoint's tensors (gate and up with a scale each).
+/// The layer, or none when the inputs are not the checkpoint's tensors.
 std::optional<layout::CanonicalLayer> layer_of(const BackendCall& call, const IoTensors& inputs) {
   layout::CanonicalLayer layer{call.setting.sizes, call.setting.form, {}};
   for (const auto& [name, tensor] : inputs) {
@@ -73,7 +77,20 @@ std::optional<layout::CanonicalLayer> layer_of(const BackendCall& call, const Io
     if (layout::canonical(role, call.setting.sizes, call.setting.form).bytes() != tensor.shape.bytes()) return std::nullopt;
     layer[role] = tensor.bytes;
   }
+  for (const Role role : layout::kAllRoles) {
+    const bool is_asked = layout::has_role(call.setting.form.format, role) && (call.setting.has_bias || !layout::is_bias(role));
+    if (is_asked && layer[role].empty())
+      layer[role].assign(static_cast<std::size_t>(layout::canonical(role, call.setting.sizes, call.setting.form).bytes()), 0);
+  }
   return layer;
+}
+
+/// The call with the form that the inputs have: gate and up may have one scale or one each.
+BackendCall with_form_of(BackendCall call, const IoTensors& inputs) {
+  const auto scale = inputs.find("w13_scale");
+  if (call.setting.form.format != layout::WeightFormat::fp8_tensor || scale == inputs.end()) return call;
+  if (scale->second.shape.elements == 2 * call.setting.sizes.experts) call.setting.form.format = layout::WeightFormat::fp8_pair;
+  return call;
 }
 
 /// Restores what was packed, and holds against the inputs the tensors that nothing was lost of.
@@ -156,7 +173,7 @@ std::vector<ModelTensors> run_models(const LayoutEntry& entry, const IoTensors& 
     if (models.empty()) models.push_back(run_block(call_of(entry), entry, inputs));
     return models;
   }
-  const BackendCall backend = backend_call(entry);
+  const BackendCall backend = with_form_of(backend_call(entry), inputs);
   if (backend.row() == nullptr) no_model(entry);
   if (const auto layer = layer_of(backend, inputs)) models.push_back(run_backend(backend, *layer, inputs, findings));
   if (models.empty()) no_model(entry, " of such tensors");

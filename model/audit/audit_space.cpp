@@ -89,6 +89,8 @@ constexpr Names kInvariant = "VLLM_BATCH_INVARIANT";
 constexpr Names kAiter = "VLLM_ROCM_USE_AITER";
 constexpr Names kHummingGemm = "VLLM_HUMMING_MOE_GEMM_TYPE";
 constexpr Names kGrouped = "grouped";
+constexpr Names kHummingInputs = "VLLM_HUMMING_INPUT_QUANT_CONFIG";
+constexpr Names kFp8Inputs = R"({"dtype":"float8e4m3"})";
 
 constexpr std::array kVariations = {
     VariationRow{"FlashInfer BF16", set_variable<kBf16, kOn>},
@@ -103,6 +105,7 @@ constexpr std::array kVariations = {
     VariationRow{"batch invariance", set_variable<kInvariant, kOn>},
     VariationRow{"no AITER", set_variable<kAiter, kOff>},
     VariationRow{"Humming grouped", set_variable<kHummingGemm, kGrouped>},
+    VariationRow{"Humming with FP8 activations", set_variable<kHummingInputs, kFp8Inputs>},
     VariationRow{"float16", [](Deployment& d) { d.layer.in_dtype = "float16"; }},
     VariationRow{"float32", [](Deployment& d) { d.layer.in_dtype = "float32"; }},
     VariationRow{"float16 through DeepEP",

@@ -26,7 +26,16 @@ class Block {
   const std::string& text() const { return text_; }
 
  private:
-  static std::string quoted(std::string_view value) { return value.empty() ? "\"\"" : std::string(value); }
+  /// A word as it is; what is none in quotes, where a backslash stands before a quote and before itself.
+  static std::string quoted(std::string_view value) {
+    if (!value.empty() && value.find_first_of(" {}\"\\;") == std::string_view::npos) return std::string(value);
+    std::string text = "\"";
+    for (const char c : value) {
+      if (c == '"' || c == '\\') text += '\\';
+      text += c;
+    }
+    return text + "\"";
+  }
 
   std::string text_;
 };

@@ -29,6 +29,7 @@ inline constexpr std::string_view kWholeLayers = "ordinary layers; where in the 
 inline constexpr KnownDifference kSlotSum{on_nvidia, "top_k other than 2, 3 and 4: slots are summed in fp32, in four accumulators, and rounded once",
                                           kH100};
 
+/// A row with the places where a real kernel contradicts it; nothing else changes.
 constexpr ExecutionRow with_differences(ExecutionRow row, std::span<const KnownDifference> differences) {
   row.differences = differences;
   return row;

@@ -1,5 +1,7 @@
 #include "model/families/memory.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "model/error.hpp"
@@ -137,6 +139,45 @@ std::string BrokenNeed::text() const {
 bool BackendLayout::converts(const Form& form, Engine engine) const {
   if (form.format != format || !has_conversions(engine) || !engines.has(engine) || (!form.gated && !takes_not_gated)) return false;
   return (form.order == SourceOrder::standard ? standard_order : gpt_oss_order).has(engine);
+}
+
+Grounds grounds_of(const BackendLayout& row, const Form& form, Engine engine) {
+  const bool standard = form.order == SourceOrder::standard;
+  const bool was_run = (standard ? row.ran.standard : row.ran.gpt_oss) && (form.gated || (standard && row.ran.not_gated)) && engine < row.ran.until;
+  return was_run ? row.ran.grounds : Grounds::read;
+}
+
+namespace {
+
+struct FormWord {
+  SourceOrder order;
+  bool gated;
+  std::string_view name;
+};
+constexpr std::array<FormWord, 4> kFormWords{{{SourceOrder::standard, true, "standard order"},
+                                              {SourceOrder::gpt_oss, true, "gpt-oss order"},
+                                              {SourceOrder::standard, false, "one matrix in w13"},
+                                              {SourceOrder::gpt_oss, false, "one matrix in w13, gpt-oss order"}}};
+
+}  // namespace
+
+Grounds grounds_of(const BackendLayout& row, Engine engine) {
+  Grounds strongest = Grounds::read;
+  for (const FormWord& word : kFormWords) {
+    const Form form(row.format, word.order, word.gated);
+    if (row.converts(form, engine)) strongest = std::min(strongest, grounds_of(row, form, engine));
+  }
+  return strongest;
+}
+
+std::string forms_read(const BackendLayout& row, Engine engine) {
+  std::string forms;
+  if (!needs_recording(grounds_of(row, engine))) return forms;
+  for (const FormWord& word : kFormWords) {
+    const Form form(row.format, word.order, word.gated);
+    if (row.converts(form, engine) && !needs_recording(grounds_of(row, form, engine))) forms.append(forms.empty() ? "" : "; ").append(word.name);
+  }
+  return forms;
 }
 
 std::span<const BackendLayout> all_backend_layouts() {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/families/setting.hpp"
+#include "model/grounds.hpp"
 #include "model/layout/plan.hpp"
 #include "model/layout/source.hpp"
 #include "model/layout/tensor.hpp"
@@ -77,6 +78,16 @@ struct ConverterPadding {
   std::int64_t narrow = 1;     ///< .. I becomes one of this instead
 };
 
+/// What was run of a row: the engine's whole converter, held to recordings in golden/witness.
+struct Ran {
+  Grounds grounds = Grounds::run;   ///< or run by parts
+  std::string_view stand_ins = {};  ///< run by parts: what stood in for a device's own code, and what was not recorded
+  bool standard = true;             ///< of the forms that the row converts, those that were run
+  bool gpt_oss = true;
+  bool not_gated = true;        ///< in standard order; in gpt-oss order none was
+  Engine until = kVllm2026_11;  ///< the first version of the engine of which nothing was run
+};
+
 /// One backend's conversion of a layer's tensors.
 struct BackendLayout {
   WeightFormat format;
@@ -97,9 +108,18 @@ struct BackendLayout {
   /// Undoes `values`. Null with `values` given: what is packed does not determine the checkpoint, and restore refuses.
   void (*undo_values)(LayerUnits& units, const Setting& setting);
   Source source;
+  Ran ran = {};
+  std::string_view library = {};  ///< whose converter the engine calls: a name of libraries(); empty: its own code alone
 
   bool converts(const Form& form, Engine engine) const;
 };
+
+/// What a row stands on for a form and a version that it converts: what was run, else that it was read in its source.
+Grounds grounds_of(const BackendLayout& row, const Form& form, Engine engine);
+/// The strongest over the forms that it converts: what the row's tables were held to.
+Grounds grounds_of(const BackendLayout& row, Engine engine);
+/// "layers without gate and up", "gpt-oss order": the forms of a version that were read where others were run; empty: none.
+std::string forms_read(const BackendLayout& row, Engine engine);
 
 /// Every modelled backend, each engine version a row of its own where they differ.
 std::span<const BackendLayout> all_backend_layouts();

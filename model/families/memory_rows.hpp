@@ -8,6 +8,7 @@
 
 #include "model/families/matrix.hpp"
 #include "model/families/memory.hpp"
+#include "model/families/ran.hpp"
 
 namespace mx::layout {
 

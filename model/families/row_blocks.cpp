@@ -12,6 +12,7 @@ Layout loaded_rows(Role role, const Setting& setting, int bits) {
   // Of w13 the rows are two axes, half and row in the checkpoint's order.
   const std::string first = layout.view()[1].name;
   if (!is_w13(role)) return layout.merge({first}, "rows");
+  if (layout.view().size() == 2) return layout.merge({first}, "rows");  // one number for each half
   const std::string second = layout.view()[2].name;
   return layout.merge({first, second}, "rows");
 }

@@ -10,7 +10,7 @@
 namespace mx::layout {
 
 /// The buffer that an engine loads a tensor into, its rows as one axis named `rows` wherever it has any. Axes [E, rows] or [E, rows, columns], or
-/// [E] of scales per expert. Throws Error(usage) as loaded() does.
+/// [E] of scales per expert; of scales of a pair the halves are the rows of w13. Throws Error(usage) as loaded() does.
 Layout loaded_rows(Role role, const Setting& setting, int bits);
 
 namespace blocks {

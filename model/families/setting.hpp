@@ -14,6 +14,7 @@
 #include "model/families/b12x/parameters.hpp"
 #include "model/families/deepgemm/parameters.hpp"
 #include "model/families/flashinfer_cutlass/parameters.hpp"
+#include "model/families/humming/parameters.hpp"
 #include "model/families/marlin/parameters.hpp"
 #include "model/families/triton_kernels/parameters.hpp"
 #include "model/layout/tensor.hpp"
@@ -71,6 +72,7 @@ struct Setting {
   DeepgemmParameters deepgemm = {};
   FlashinferParameters flashinfer = {};
   B12xParameters b12x = {};
+  HummingParameters humming = {};
 };
 
 /// The setting of a layer whose sizes the engine has rounded already, with the groups of its format and its rows in the standard order. What else a

@@ -54,8 +54,8 @@ constexpr std::array<SettingKey, 10> kEveryConverter{{
 
 std::vector<SettingKey> joined() {
   std::vector<SettingKey> rows(kEveryConverter.begin(), kEveryConverter.end());
-  for (const auto family :
-       {triton_setting_keys, aiter_setting_keys, marlin_setting_keys, deepgemm_setting_keys, flashinfer_setting_keys, b12x_setting_keys}) {
+  for (const auto family : {triton_setting_keys, aiter_setting_keys, marlin_setting_keys, deepgemm_setting_keys, flashinfer_setting_keys,
+                            b12x_setting_keys, humming_setting_keys}) {
     const std::span<const SettingKey> of_family = family();
     rows.insert(rows.end(), of_family.begin(), of_family.end());
   }
@@ -73,6 +73,21 @@ bool yes_or_no(Text key, Text value) {
 std::span<const SettingKey> setting_keys() {
   static const std::vector<SettingKey> rows = joined();
   return rows;
+}
+
+std::span<const SettingVariable> setting_variables() { return deepgemm_setting_variables(); }
+
+bool set_by_variable(Setting& setting, Text name, Text text) {
+  for (const SettingVariable& variable : setting_variables()) {
+    if (variable.name != name) continue;
+    find_setting_key(variable.key)->set(setting, variable.word(text));
+    return true;
+  }
+  return false;
+}
+
+void set_by_variables(Setting& setting, const std::map<std::string, std::string>& variables) {
+  for (const auto& [name, text] : variables) set_by_variable(setting, name, text);
 }
 
 const SettingKey* find_setting_key(Text key) {

@@ -3,6 +3,7 @@
 // converter sees stands in setting_keys.cpp, what one family looks at in that family's parameters.cpp.
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +27,20 @@ std::span<const SettingKey> setting_keys();
 /// The row with that key, '-' and '_' the same, or null.
 const SettingKey* find_setting_key(std::string_view key);
 
+/// An environment variable of the engine that decides a field.
+struct SettingVariable {
+  std::string_view name;
+  std::string_view key;
+  /// The field's word for the variable's text. Throws Error(usage) naming the text where the engine could not read it.
+  std::string (*word)(std::string_view text);
+};
+/// Every one; what a variable decides that none of them names is no field of a converter's.
+std::span<const SettingVariable> setting_variables();
+/// Sets the field that the variable decides; false where it decides none.
+bool set_by_variable(Setting& setting, std::string_view name, std::string_view text);
+/// The same for each of several, whether or not it decides one.
+void set_by_variables(Setting& setting, const std::map<std::string, std::string>& variables);
+
 /// ",engine=vllm@2026-08,num-warps=4": what a setting says besides its sizes, without the fields that `base` has too.
 std::string setting_text(const Setting& setting, const Setting& base);
 
@@ -39,5 +54,7 @@ std::span<const SettingKey> marlin_setting_keys();
 std::span<const SettingKey> deepgemm_setting_keys();
 std::span<const SettingKey> flashinfer_setting_keys();
 std::span<const SettingKey> b12x_setting_keys();
+std::span<const SettingKey> humming_setting_keys();
+std::span<const SettingVariable> deepgemm_setting_variables();
 
 }  // namespace mx::layout

@@ -30,7 +30,7 @@ constexpr std::array<RoleRow, kRoleCount> kRoleRows{{
 }};
 
 /// What the first scale of a format covers.
-enum class ScaleShape { group, expert, row, block };
+enum class ScaleShape { group, expert, pair, row, block };
 
 struct FormatRow {
   std::string_view name;
@@ -51,6 +51,8 @@ constexpr std::array<FormatRow, kWeightFormats.size()> kFormatRows{{
     {"fp8_channel", 8, 32, 0, ScaleShape::row, false},
     {"fp8_block", 8, 32, 0, ScaleShape::block, false},
     {"int4", 4, 16, 128, ScaleShape::group, false},
+    {"fp8_block_e8m0", 8, 8, 0, ScaleShape::block, false},
+    {"fp8_pair", 8, 32, 0, ScaleShape::pair, false},
 }};
 
 constexpr std::array<std::string_view, 2> kOrderNames{"gpt_oss", "standard"};
@@ -157,6 +159,7 @@ std::vector<Axis> logical_axes(Role role, const Sizes& sizes, const Form& form) 
   const bool blocks = row.kind == Kind::scale && scales == ScaleShape::block;
   const std::int64_t rows = row.gated ? sizes.intermediate : sizes.hidden;
   if (row.gated) axes.push_back({"half", form.gated ? 2 : 1});
+  if (row.kind == Kind::scale && scales == ScaleShape::pair) return axes;
   axes.push_back({std::string(row.gated ? "I" : "N") + (blocks ? "B" : ""), blocks ? blocks_in(rows) : rows});
   if (row.kind == Kind::weight) axes.push_back({"K", length});
   if (row.kind == Kind::scale && scales == ScaleShape::group) axes.push_back({"G", length / sizes.group});

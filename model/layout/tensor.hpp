@@ -51,17 +51,19 @@ SourceOrder source_order_named(std::string_view name);  ///< throws Error(usage)
 
 /// What the elements and the first scales of a checkpoint's experts are.
 enum class WeightFormat {
-  mxfp4,        ///< e2m1, e8m0 per 32 along K
-  nvfp4,        ///< e2m1, e4m3 per 16 along K, fp32 per expert
-  mxfp8,        ///< e4m3, e8m0 per 32 along K
-  fp8_tensor,   ///< e4m3, fp32 per expert
-  fp8_channel,  ///< e4m3, fp32 per row
-  fp8_block,    ///< e4m3, fp32 per 128 x 128
-  int4,         ///< uint4b8 (value + 8), bf16 per 128 along K
+  mxfp4,           ///< e2m1, e8m0 per 32 along K
+  nvfp4,           ///< e2m1, e4m3 per 16 along K, fp32 per expert
+  mxfp8,           ///< e4m3, e8m0 per 32 along K
+  fp8_tensor,      ///< e4m3, fp32 per expert
+  fp8_channel,     ///< e4m3, fp32 per row
+  fp8_block,       ///< e4m3, fp32 per 128 x 128
+  int4,            ///< uint4b8 (value + 8), bf16 per 128 along K
+  fp8_block_e8m0,  ///< e4m3, e8m0 per 128 x 128
+  fp8_pair,        ///< e4m3, fp32 per expert; of w13 one for gate and one for up
 };
-inline constexpr std::array<WeightFormat, 7> kWeightFormats{WeightFormat::mxfp4,      WeightFormat::nvfp4,       WeightFormat::mxfp8,
-                                                            WeightFormat::fp8_tensor, WeightFormat::fp8_channel, WeightFormat::fp8_block,
-                                                            WeightFormat::int4};
+inline constexpr std::array<WeightFormat, 9> kWeightFormats{WeightFormat::mxfp4,      WeightFormat::nvfp4,          WeightFormat::mxfp8,
+                                                            WeightFormat::fp8_tensor, WeightFormat::fp8_channel,    WeightFormat::fp8_block,
+                                                            WeightFormat::int4,       WeightFormat::fp8_block_e8m0, WeightFormat::fp8_pair};
 std::string_view name_of(WeightFormat format);
 WeightFormat weight_format_named(std::string_view name);  ///< throws Error(usage)
 /// Elements per scale along K, 0 where scales do not group K; what Sizes::group is for the format.
@@ -98,8 +100,8 @@ int unit_bits(Role role, WeightFormat format = WeightFormat::mxfp4);
 
 /// Logical axes; throws Error(usage) when a size is not positive, hidden or intermediate is no multiple of the group, or the form lacks the tensor.
 /// w13: [E, half, I, K] weights, [E, half, I, G] scales, [E, half, I] bias, where axis "half" is 0 for gate and 1 for up. w2: [E, N, K], [E, N, G],
-/// [E, N], N being the rows of w2 (H). Scales per expert are [E], per row [E, half, I] and [E, N], per 128 x 128 block [E, half, IB, KB] and
-/// [E, NB, KB] with blocks counted up.
+/// [E, N], N being the rows of w2 (H). Scales per expert are [E], of a pair [E, half] and [E], per row [E, half, I] and [E, N], per 128 x 128 block
+/// [E, half, IB, KB] and [E, NB, KB] with blocks counted up.
 std::vector<Axis> logical_axes(Role role, const Sizes& sizes, const Form& form = {});
 
 /// "E=0 half=up I=3 K=17": a logical element as `mxact layout where` takes it.

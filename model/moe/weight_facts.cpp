@@ -17,6 +17,8 @@ constexpr std::array kFacts{
     WeightFacts{WeightFormat::fp8_channel, &kE4m3fn, &kF32, Coverage::row, false},
     WeightFacts{WeightFormat::fp8_block, &kE4m3fn, &kF32, Coverage::square, false},
     WeightFacts{WeightFormat::int4, &kE4m3fn, &kBf16, Coverage::group, true},
+    WeightFacts{WeightFormat::fp8_block_e8m0, &kE4m3fn, &kE8m0, Coverage::square, false},
+    WeightFacts{WeightFormat::fp8_pair, &kE4m3fn, &kF32, Coverage::half, false},
 };
 static_assert(kFacts.size() == layout::kWeightFormats.size());
 constexpr std::int64_t kSquare = 128;
@@ -34,6 +36,7 @@ RowScales scales_of_row(const WeightFacts& facts, const RowPlace& place, std::in
       const std::int64_t above = (place.expert * place.halves + place.half) * squares_in(place.rows) + place.row / kSquare;
       return {above * squares_in(place.length), squares_in(place.length), kSquare};
     }
+    case Coverage::half: return {place.expert * place.halves + place.half, 1, place.length};
     case Coverage::row: return {place.index(), 1, place.length};
     case Coverage::expert: break;
   }

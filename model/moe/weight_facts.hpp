@@ -9,7 +9,7 @@
 namespace mx::moe {
 
 /// What one scale covers.
-enum class Coverage : std::uint8_t { group, square, row, expert };
+enum class Coverage : std::uint8_t { group, square, row, half, expert };
 
 /// Elements, scales and their blocks of a format.
 struct WeightFacts {

@@ -18,6 +18,8 @@ using layout::Setting;
 using layout::Sizes;
 using layout::WeightFormat;
 
+bool in_blocks(WeightFormat format) { return format == WeightFormat::fp8_block || format == WeightFormat::fp8_block_e8m0; }
+
 /// Entries of the intermediate size that one rank loads.
 struct Part {
   std::int64_t first;
@@ -38,8 +40,8 @@ std::int64_t entries_of(Role role, const Setting& setting) {
   const WeightFormat format = setting.form.format;
   if (layout::is_bias(role)) return layout::is_w13(role) ? 1 : 0;
   if (layout::is_weight(role)) return 1;
-  if (!layout::is_scale(role) || format == WeightFormat::fp8_tensor) return 0;
-  if (format == WeightFormat::fp8_block) return 128;
+  if (!layout::is_scale(role) || format == WeightFormat::fp8_tensor || format == WeightFormat::fp8_pair) return 0;
+  if (in_blocks(format)) return 128;
   if (layout::is_w13(role)) return 1;
   return format == WeightFormat::fp8_channel ? 0 : setting.sizes.group;
 }
@@ -89,7 +91,7 @@ CanonicalLayer cut_out(const CanonicalLayer& whole, const Setting& rank, const P
 BackendCase rank_case(const BackendCase& c) {
   BackendCase rank = c;
   Setting& setting = rank.setting;
-  if (setting.form.format == WeightFormat::fp8_block) setting.padded.intermediate = round_up(setting.padded.intermediate, 128);
+  if (in_blocks(setting.form.format)) setting.padded.intermediate = round_up(setting.padded.intermediate, 128);
   setting.sizes = setting.padded;
   RC_PRE(layout::broken_needs(c.row, setting).empty());
   return rank;
@@ -98,7 +100,7 @@ BackendCase rank_case(const BackendCase& c) {
 /// The whole layer's intermediate size: in gpt-oss order the last rank may be short of some blocks.
 std::int64_t whole_intermediate(const BackendCase& c, const BackendCase& rank, int tp) {
   if (is_gpt_oss(c.setting)) return tp * c.setting.sizes.intermediate - (32 % tp == 0 ? 32 * pick(0, tp - 1) : 0);
-  return tp * (c.setting.form.format == WeightFormat::fp8_block ? rank.setting.sizes : c.setting.sizes).intermediate;
+  return tp * (in_blocks(c.setting.form.format) ? rank.setting.sizes : c.setting.sizes).intermediate;
 }
 
 void check_rank(const BackendCase& rank, const CanonicalLayer& loaded, const CanonicalLayer& expected) {

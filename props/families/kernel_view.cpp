@@ -66,7 +66,9 @@ std::int64_t scale_element(const BackendCase& c, Role role, const Matrix& weight
     case layout::WeightFormat::mxfp8: scale_col = col / 32; break;
     case layout::WeightFormat::nvfp4: scale_col = col / 16; break;
     case layout::WeightFormat::int4:
+    case layout::WeightFormat::fp8_block_e8m0:
     case layout::WeightFormat::fp8_block: scale_col = col / 128; break;
+    case layout::WeightFormat::fp8_pair:
     case layout::WeightFormat::fp8_tensor:
     case layout::WeightFormat::fp8_channel: break;
   }
@@ -116,6 +118,8 @@ double checkpoint_number(const BackendCase& c, const CanonicalLayer& layer, cons
   switch (s.form.format) {
     case layout::WeightFormat::fp8_tensor: break;
     case layout::WeightFormat::fp8_channel: scale = row; break;
+    case layout::WeightFormat::fp8_pair: scale = row / rows; break;
+    case layout::WeightFormat::fp8_block_e8m0:
     case layout::WeightFormat::fp8_block:
       scale = (row / rows * ((rows + 127) / 128) + row % rows / 128) * ((cols + 127) / 128) + unit % cols / 128;
       break;

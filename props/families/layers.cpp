@@ -44,6 +44,7 @@ std::vector<std::uint8_t> tame_scales(Role role, const Setting& setting, Random&
   switch (setting.form.format) {
     case WeightFormat::mxfp4:
     case WeightFormat::mxfp8:
+    case WeightFormat::fp8_block_e8m0:
       return units_of(role, setting,
                       [&](std::int64_t) { return static_cast<std::uint64_t>(124 + below(random, 4)); });  // beside what is padded with 127
     case WeightFormat::nvfp4:

@@ -102,13 +102,15 @@ std::string show_command(const BackendLayout& row, const Setting& s) {
   return "mxact layout show " + std::string(row.backend) + " --format " + std::string(layout::name_of(s.form.format)) + " --shape " +
          std::to_string(s.sizes.experts) + "x" + sizes_text(s.sizes) + " --padded " + sizes_text(s.padded) + " --source-order " +
          std::string(layout::name_of(s.form.order)) + flag(!s.form.gated, "not-gated") + " --engine " + std::string(name_of(s.engine)) +
-         " --platform " + std::string(layout::name_of(s.arch)) + " --triton-kernels " + std::string(layout::name_of(layout::triton_kernels_of(s))) +
+         " --platform " + std::string(layout::name_of(s.arch)) +
+         " --library triton_kernels=" + std::string(layout::name_of(layout::triton_kernels_of(s))) +
          flag(s.triton.torch_before_2_8_1, "torch-before-2-8-1") + " --tp " + std::to_string(s.tp_size) + " --num-warps " +
          std::to_string(s.triton.num_warps) + " --params-dtype " + std::string(layout::name_of(s.params_dtype)) + " --input-dtype " +
          std::string(layout::name_of(s.input_dtype)) + " --activation " + std::string(layout::name_of(s.activation)) + flag(s.aiter.a8w4, "a8w4") +
          flag(s.triton.before_swizzle, "before-swizzle") + flag(s.b12x.a16, "a16") + (s.deepgemm.e8m0 ? "" : " --deep-gemm-e8m0 no") +
-         (s.flashinfer.release ? " --flashinfer " + std::string(layout::name_of(*s.flashinfer.release)) : "") +
-         (s.has_bias ? "" : " --set has-bias=no");
+         (s.flashinfer.release ? " --library flashinfer=" + std::string(layout::name_of(*s.flashinfer.release)) : "") +
+         (s.humming.release ? " --library humming=" + std::string(layout::name_of(*s.humming.release)) : "") +
+         flag(s.humming.group_128, "humming-group-128") + (s.has_bias ? "" : " --set has-bias=no");
 }
 
 }  // namespace
@@ -131,7 +133,8 @@ std::string text_of(const Setting& s) {
          std::string(layout::name_of(s.input_dtype)) + " " + std::string(layout::name_of(s.activation)) + (s.aiter.a8w4 ? " a8w4" : "") +
          (s.triton.torch_before_2_8_1 ? " older torch" : "") + (s.triton.before_swizzle ? " before the swizzle" : "") + (s.b12x.a16 ? " a16" : "") +
          (s.deepgemm.e8m0 ? "" : " without e8m0") +
-         (s.flashinfer.release ? " FlashInfer " + std::string(layout::name_of(*s.flashinfer.release)) : "");
+         (s.flashinfer.release ? " FlashInfer " + std::string(layout::name_of(*s.flashinfer.release)) : "") +
+         (s.humming.release ? " Humming " + std::string(layout::name_of(*s.humming.release)) : "") + (s.humming.group_128 ? " in groups of 128" : "");
 }
 
 bool has_tensor(Role role, const Setting& setting) {

@@ -40,7 +40,9 @@ Extent extent_of(Role role, const Setting& setting, const Sizes& sizes) {
     case WeightFormat::nvfp4: return {shards, rows, length / 16};
     case WeightFormat::int4: return {shards, rows, length / 128};
     case WeightFormat::fp8_channel: return {shards, rows, 1};
-    case WeightFormat::fp8_block: return {shards, (rows + 127) / 128, (length + 127) / 128};
+    case WeightFormat::fp8_pair: return {shards, 1, 1};
+    case WeightFormat::fp8_block:
+    case WeightFormat::fp8_block_e8m0: return {shards, (rows + 127) / 128, (length + 127) / 128};
     case WeightFormat::fp8_tensor: break;
   }
   return {1, 1, 1};

@@ -132,6 +132,8 @@ void check_sizes(const BackendCase& c) {
   BackendCase kernel = c;
   kernel.setting.sizes = kernel.setting.padded = layout::padded_by(c.row, c.setting);
   const layout::Sizes& sizes = kernel.setting.sizes;
+  // A kernel that passes over what fills its blocks works with the layer's sizes: the blocks are none of the row's.
+  if (c.formula.block_rows > 1) RC_ASSERT(sizes == c.setting.padded);
   for (const Role role : {Role::w13_weight, Role::w2_weight}) {
     const bool first = layout::is_w13(role);
     const std::int64_t rows = round_up(first ? shard_count(c.setting) * sizes.intermediate : sizes.hidden, c.formula.block_rows);

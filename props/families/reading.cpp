@@ -45,9 +45,11 @@ Reading checkpoint_reading(WeightFormat format) {
   switch (format) {
     case WeightFormat::mxfp4: return {e2m1, e8m0_scale};
     case WeightFormat::nvfp4: return {e2m1, e4m3_scale};
-    case WeightFormat::mxfp8: return {e4m3, e8m0_scale};
+    case WeightFormat::mxfp8:
+    case WeightFormat::fp8_block_e8m0: return {e4m3, e8m0_scale};
     case WeightFormat::int4: return {value_plus_8, bf16_scale};
     case WeightFormat::fp8_tensor:
+    case WeightFormat::fp8_pair:
     case WeightFormat::fp8_channel:
     case WeightFormat::fp8_block: break;
   }

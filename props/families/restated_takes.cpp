@@ -134,11 +134,21 @@ Answer deepgemm_fp8(const Setting& s) {
   return first_broken({intermediate(s, 128), hidden(s, s.arch == Arch::sm100 ? 128 : 1)});
 }
 
+/// e8m0 scales: only packed ones are repeated for every row.
+Answer deepgemm_e8m0(const Setting& s) {
+  if (s.arch != Arch::sm90 && s.arch != Arch::sm100) return Refusal{Quantity::deepgemm_device, 1};
+  return s.deepgemm.e8m0 && s.arch == Arch::sm100 ? first_broken({intermediate(s, 128), hidden(s, 128)}) : std::nullopt;
+}
 Answer deepgemm_mxfp8(const Setting& s) { return s.arch == Arch::sm100 ? std::nullopt : Answer(Refusal{Quantity::deepgemm_packs, 1}); }
 
 // 8.3: formats beside MXFP4, and 4.2.
 Answer humming_formats(const Setting& s) { return sixteen_bits(s, std::nullopt); }
-Answer humming_blocks(const Setting& s) { return sixteen_bits(s, first_broken({intermediate(s, 128)})); }
+/// hardware 14.7: release 0.1.19 also has kernels for e4m3 activations in groups of 128.
+Answer humming_blocks(const Setting& s) {
+  const bool groups = s.humming.release == layout::Humming::v0_1_19 && s.humming.group_128 && s.input_dtype == InputDtype::float8_e4m3fn;
+  const Answer sizes = first_broken({intermediate(s, 128)});
+  return groups ? sizes : sixteen_bits(s, sizes);
+}
 Answer mega(const Setting& s) { return first_broken({rows13(s, 128), rows2(s, 128)}); }
 
 // 12: the method asserts both, and nothing is rounded up.
@@ -157,6 +167,7 @@ constexpr WeightFormat kMxfp8 = WeightFormat::mxfp8;
 constexpr WeightFormat kTensor = WeightFormat::fp8_tensor;
 constexpr WeightFormat kChannel = WeightFormat::fp8_channel;
 constexpr WeightFormat kBlock = WeightFormat::fp8_block;
+constexpr WeightFormat kE8m0Block = WeightFormat::fp8_block_e8m0;
 
 constexpr std::array kTakes{
     Takes{kMxfp4, "FLASHINFER_TRTLLM_MXFP4_BF16", kBoth, kBoth, kBoth, false, true, trtllm},
@@ -189,6 +200,7 @@ constexpr std::array kTakes{
     Takes{kMxfp8, "HUMMING", kNew, kNew, kNo, false, true, humming_formats},
     Takes{kNvfp4, "HUMMING", kNew, kNew, kNo, false, true, humming_formats},
     Takes{kTensor, "HUMMING", kNew, kNew, kNo, false, true, humming_formats},
+    Takes{WeightFormat::fp8_pair, "HUMMING", kNew, kNew, kNo, false, true, humming_formats},
     Takes{kChannel, "HUMMING", kNew, kNew, kNo, false, true, humming_formats},
     Takes{kBlock, "HUMMING", kNew, kNew, kNo, false, true, humming_blocks},
     Takes{kMxfp4, "DEEPGEMM_MEGA_MOE", kBoth, kBoth, kNo, false, true, mega},
@@ -243,6 +255,8 @@ constexpr std::array kTakes{
     Takes{kMxfp8, "DEEPGEMM", kNew, kNew, kNo, false, true, deepgemm_mxfp8},
     Takes{kBlock, "DEEPGEMM", kBoth, kBoth, kNo, false, true, deepgemm_fp8},
     Takes{kBlock, "BATCHED_DEEPGEMM", kBoth, kBoth, kNo, false, true, deepgemm_fp8},
+    Takes{kE8m0Block, "DEEPGEMM", kBoth, kBoth, kNo, false, true, deepgemm_e8m0},
+    Takes{kE8m0Block, "BATCHED_DEEPGEMM", kBoth, kBoth, kNo, false, true, deepgemm_e8m0},
     Takes{WeightFormat::int4, "CUTLASS", kBoth, kBoth, kNo, false, false, w4a8},
 };
 

@@ -107,7 +107,7 @@ def pack(
     one in each; w13_weight_scale and w2_weight_scale; of some formats w13_global_scale and w2_global_scale; both biases or none. More axes behind the
     rows, as gpt-oss has them, are taken as one. Bytes are what counts: uint8, ml_dtypes' dtypes, bfloat16, float32.
     backend: a name of mxact.backends(). engine: a version of mxact.engines() that has its conversions. platform: "sm100", "gfx950", ...; the default is
-    the program's. format: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel, fp8_block or int4, needed where the backend converts several. order: "gpt_oss"
+    the program's. format: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel, fp8_block, int4, fp8_block_e8m0 or fp8_pair, needed where the backend converts several. order: "gpt_oss"
     (gate and up by turns) or "standard" (gate before up). parameters: the other choices of `mxact layout where`, with _ for -: padded="128x256",
     tp=2, not_gated=True, num_warps=4, ... A checkpoint says format, order, sizes and biases itself; with tp of it, `rank` says which part is packed.
     Returns Packed, torch tensors for torch tensors. Raises mxact.Error: unknown names, sizes that the converter refuses (the sentence has the next that it takes), tensors that do not

@@ -76,7 +76,7 @@ std::optional<Layout> ranks_layout(Role role, const Sizes& whole, const layout::
 }
 
 void check_cut(const Sizes& sizes, layout::WeightFormat format, int tp) {
-  const std::int64_t unit = format == layout::WeightFormat::fp8_block ? kBlock : sizes.group;
+  const std::int64_t unit = format == layout::WeightFormat::fp8_block || format == layout::WeightFormat::fp8_block_e8m0 ? kBlock : sizes.group;
   if (tp == 1 || sizes.intermediate % (tp * unit) == 0) return;
   throw Error(ErrorCode::usage, "intermediate size " + std::to_string(sizes.intermediate) + " over TP=" + std::to_string(tp) +
                                     " is not a whole number of scale groups of " + std::to_string(unit));

@@ -43,7 +43,8 @@ constexpr std::array kSamples{
     FormatSample{WeightFormat::mxfp4, any_nibble, e8m0_near},       FormatSample{WeightFormat::nvfp4, any_nibble, e4m3_scale},
     FormatSample{WeightFormat::mxfp8, small_e4m3, e8m0_near},       FormatSample{WeightFormat::fp8_tensor, small_e4m3, f32_scale},
     FormatSample{WeightFormat::fp8_channel, small_e4m3, f32_scale}, FormatSample{WeightFormat::fp8_block, small_e4m3, f32_scale},
-    FormatSample{WeightFormat::int4, any_nibble, bf16_group_scale},
+    FormatSample{WeightFormat::int4, any_nibble, bf16_group_scale}, FormatSample{WeightFormat::fp8_block_e8m0, small_e4m3, e8m0_near},
+    FormatSample{WeightFormat::fp8_pair, small_e4m3, f32_scale},
 };
 
 Make maker(const FormatSample& sample, Role role) {

@@ -5,6 +5,8 @@
 
 #include "kernels/relayout/mover.hpp"
 #include "model/error.hpp"
+#include "model/families/libraries.hpp"
+#include "model/families/setting_keys.hpp"
 #include "model/fault.hpp"
 #include "model/layout/address_map.hpp"
 #include "model/numerics/rows.hpp"
@@ -56,6 +58,8 @@ layout::Setting setting_for(const SimulationRequest& request, const ModelLayer& 
     setting.triton.num_warps = request.fixed->num_warps;
     setting.triton.torch_before_2_8_1 = request.fixed->torch_before_2_8_1;
   }
+  layout::choose_libraries(setting, request.libraries);
+  layout::set_by_variables(setting, request.deployment.env);
   return setting;
 }
 

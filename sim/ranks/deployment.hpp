@@ -60,6 +60,7 @@ struct SimulationRequest {
   Engine engine = kDefaultEngine;
   std::optional<FixedSetup> fixed = std::nullopt;  ///< instead of what follows from the oracle's choice
   SumsBy sums = SumsBy::model;
+  std::vector<std::string> libraries = {};  ///< for layout::choose_libraries
 };
 
 /// One rank that executes the checkpoint's own form: what every deployment of the same backend is held against.

@@ -21,8 +21,9 @@ struct Scenario {
   Engine engine;
   ModelLayer layer;
   SampleTokens tokens;
-  Outputs sample;  ///< of what the model sums
-  SumsBy sums;     ///< the twins, unless the layer is so small that the model does as well
+  Outputs sample;                           ///< of what the model sums
+  SumsBy sums;                              ///< the twins, unless the layer is so small that the model does as well
+  std::vector<std::string> libraries = {};  ///< for layout::choose_libraries
 };
 
 /// Weights of more elements than this are not generated.

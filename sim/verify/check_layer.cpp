@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "model/error.hpp"
+#include "model/families/libraries.hpp"
+#include "model/families/setting_keys.hpp"
 #include "model/layout/address_map.hpp"
 #include "model/moe/layer.hpp"
 #include "model/numerics/convert.hpp"
@@ -23,13 +25,27 @@ const layout::BackendLayout* backend_of(const ConversionResult& result) {
 }
 
 layout::Setting setting_of(const ConversionResult& result) {
-  return {.sizes = result.sizes,
-          .padded = result.padded,
-          .form = result.form,
-          .engine = result.engine,
-          .arch = result.arch,
-          .tp_size = result.tp,
-          .has_bias = result.form.order == layout::SourceOrder::gpt_oss};
+  layout::Setting setting{.sizes = result.sizes,
+                          .padded = result.padded,
+                          .form = result.form,
+                          .engine = result.engine,
+                          .arch = result.arch,
+                          .tp_size = result.tp,
+                          .has_bias = result.form.order == layout::SourceOrder::gpt_oss};
+  layout::choose_libraries(setting, result.libraries);
+  layout::set_by_variables(setting, result.env);
+  return setting;
+}
+
+void add_losses(std::vector<layout::Loss>& sums, const std::vector<layout::Loss>& losses) {
+  for (const layout::Loss& loss : losses) {
+    const auto found = std::ranges::find_if(sums, [&](const layout::Loss& sum) { return sum.role == loss.role && sum.what == loss.what; });
+    if (found == sums.end()) {
+      sums.push_back(loss);
+    } else {
+      found->units += loss.units;
+    }
+  }
 }
 
 namespace {
@@ -176,6 +192,7 @@ class RankCheck {
   }
 
   void restore(PackedLayer packed, const layout::BackendLayout& backend, ConversionResult& result) const {
+    add_losses(result.losses, packed.losses);
     if (!packed.losses.empty() || (backend.values != nullptr && backend.undo_values == nullptr)) {
       if (result.verdict == Verdict::passed) result.detail = "not restored: the conversion loses values";
       return;

@@ -31,6 +31,9 @@ void check_layer(const LayerInput& input, const VerifyOptions& options, std::spa
 /// Whether one verdict outweighs another: failed, refused, mistrusted, the rest.
 bool worse(Verdict verdict, Verdict than);
 
+/// Adds what was lost to sums by tensor and kind.
+void add_losses(std::vector<layout::Loss>& sums, const std::vector<layout::Loss>& losses);
+
 /// Output of the checkpoint's own form on one rank, fp32 bits [tokens, hidden].
 std::vector<std::uint32_t> run_canonical(const LayerInput& input, Contract contract);
 

@@ -151,6 +151,8 @@ class CellPlanner {
     }
     result.form = checkpoint_.source_form().form;
     result.engine = options_.engine;
+    result.libraries = options_.libraries;
+    result.env = options_.env;
     result.arch = layout::arch_named(platform.name);
     std::string programs;
     try {
@@ -432,6 +434,7 @@ void add_later(ConversionResult& result, const ConversionResult& later) {
   for (const std::string& text : later.not_asked) {
     if (std::ranges::find(result.not_asked, text) == result.not_asked.end()) result.not_asked.push_back(text);
   }
+  add_losses(result.losses, later.losses);
   result.units += later.units;
   result.units_compared += later.units_compared;
   result.compared_every = std::max(result.compared_every, later.compared_every);

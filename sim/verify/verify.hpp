@@ -41,11 +41,14 @@ struct ConversionResult {
   Engine engine;
   Verdict verdict;
   std::string detail;  ///< first difference, or why it is refused, mistrusted or not modelled; of what passed, why nothing was restored, else empty
-  std::vector<std::string> not_asked = {};  ///< exchanges that the form or the sizes leave no pair for
-  std::string execution = {};               ///< how it was executed: quantizers x contract, and on what grounds
-  std::int64_t units = 0;                   ///< in the packed tensors, padding included
-  std::int64_t units_compared = 0;          ///< of them, with the model's addresses; all of the checkpoint's are restored
-  std::int64_t compared_every = 1;          ///< of the pieces of its largest tensor's memory; 1: every unit is compared
+  std::vector<std::string> not_asked = {};      ///< exchanges that the form or the sizes leave no pair for
+  std::vector<std::string> libraries = {};      ///< of VerifyOptions
+  std::map<std::string, std::string> env = {};  ///< likewise
+  std::string execution = {};                   ///< how it was executed: quantizers x contract, and on what grounds
+  std::vector<layout::Loss> losses = {};        ///< of the conversion, summed over layers and ranks: one entry a tensor and kind
+  std::int64_t units = 0;                       ///< in the packed tensors, padding included
+  std::int64_t units_compared = 0;              ///< of them, with the model's addresses; all of the checkpoint's are restored
+  std::int64_t compared_every = 1;              ///< of the pieces of its largest tensor's memory; 1: every unit is compared
   std::int64_t units_differing = 0;
   std::int64_t outputs_compared = 0;
   std::int64_t outputs_differing = 0;
@@ -126,6 +129,7 @@ struct VerifyShare {
 
 struct VerifyOptions {
   Engine engine = kDefaultEngine;            ///< whose choices, sizes and conversions are verified
+  std::vector<std::string> libraries;        ///< for layout::choose_libraries: releases that the engine does not ask for
   std::vector<std::string> platforms;        ///< preset names; empty: all
   std::vector<std::string> backends;         ///< only cells of these backends; empty: all
   std::vector<int> tp;                       ///< empty: 1 and 2, where they are possible

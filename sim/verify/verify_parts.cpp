@@ -43,6 +43,7 @@ Json request_json(const VerifyRequest& request) {
             {"backends", request.backends},
             {"engine", request.engine},
             {"env", request.env},
+            {"libraries", request.libraries},
             {"tp", request.tp},
             {"contracts", request.contracts},
             {"layers", request.layers},
@@ -66,6 +67,7 @@ VerifyRequest read_request(const Json& json, const std::string& where) {
     if (!value.is_string()) fail(fields.where(), fmt::format("'env' has no text for {}", in_quotes(name)));
     request.env[name] = value.get<std::string>();
   }
+  request.libraries = fields.texts("libraries");
   for (const std::int64_t tp : fields.integers("tp")) request.tp.push_back(static_cast<int>(std::clamp<std::int64_t>(tp, 0, INT32_MAX)));
   request.contracts = fields.texts("contracts");
   request.layers = static_cast<int>(fields.integer("layers", 0, INT32_MAX));
@@ -80,11 +82,31 @@ VerifyRequest read_request(const Json& json, const std::string& where) {
   return request;
 }
 
+Json losses_json(const std::vector<layout::Loss>& losses) {
+  Json json = Json::array();
+  for (const layout::Loss& loss : losses) json.push_back({{"role", layout::name_of(loss.role)}, {"what", loss.what}, {"units", loss.units}});
+  return json;
+}
+
+layout::Loss read_loss(const Json& json, const std::string& where) {
+  TagFields fields(json, where + ": losses");
+  layout::Loss loss{layout::Role::w13_weight, fields.text("what"), fields.integer("units", 1, kLargest)};
+  const std::string role = fields.text("role");
+  fields.finish();
+  try {
+    loss.role = layout::role_named(role);
+  } catch (const Error& error) {
+    fail(where, error.what());
+  }
+  return loss;
+}
+
 Json result_json(const ConversionResult& result) {
   return {{"verdict", name_of(result.verdict)},
           {"detail", result.detail},
           {"not_asked", result.not_asked},
           {"execution", result.execution},
+          {"losses", losses_json(result.losses)},
           {"units", result.units},
           {"units_compared", result.units_compared},
           {"compared_every", result.compared_every},
@@ -101,6 +123,7 @@ ConversionResult read_result(const Json& json, const std::string& where) {
   result.detail = fields.text("detail");
   result.not_asked = fields.texts("not_asked");
   result.execution = fields.text("execution");
+  for (const Json& loss : fields.array("losses")) result.losses.push_back(read_loss(loss, where));
   result.units = fields.integer("units", 0, kLargest);
   result.units_compared = fields.integer("units_compared", 0, kLargest);
   result.compared_every = fields.integer("compared_every", 1, kLargest);
@@ -189,6 +212,7 @@ VerifyOptions options_of(const VerifyRequest& request) {
   options.platforms = request.platforms;
   options.backends = request.backends;
   options.env = request.env;
+  options.libraries = request.libraries;
   options.tp = request.tp;
   options.by = request.reference ? MoveBy::model : MoveBy::plans;
   options.executes = !request.no_execute;

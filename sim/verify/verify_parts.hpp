@@ -19,6 +19,7 @@ struct VerifyRequest {
   std::vector<std::string> backends;
   std::string engine;                           ///< of engine_named
   std::map<std::string, std::string> env = {};  ///< the engine's variables that are set
+  std::vector<std::string> libraries = {};      ///< for layout::choose_libraries
   std::vector<int> tp;                          ///< empty: 1 and 2, where they are possible
   std::vector<std::string> contracts;
   int layers = 0;            ///< 0: all

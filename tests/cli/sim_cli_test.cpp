@@ -57,6 +57,40 @@ TEST_CASE("a refusal is exit status 4") {
   CHECK(run.out.ends_with("CPU: REFUSED no class of the backend accepts it: device\n"));
 }
 
+// Reported upstream: scales that are no powers of two, which the engine changes on load and does not refuse.
+TEST_CASE("sim runs DEEPGEMM's FP8 blocks on SM100, and says what the new scales lose") {
+  const ScratchDirectory scratch;
+  const std::string file = (scratch.path() / "blocks.info").string();
+  std::ofstream(file) << "oracle fp8  backend deep_gemm  platform SM100\n"
+                         "layer { experts 8 top_k 2 hidden 256 intermediate 256 activation SILU bias false }\n";
+  const Run run = run_mxact("sim " + file + " --tokens 2");
+  CHECK(run.status == 0);
+  CHECK(run.out.find("lost in conversion: w13_weight: codes quantized anew for a scale that is a power of two") != std::string::npos);
+  CHECK(run.out.find("lost in conversion: w2_weight_scale: scales of blocks become powers of two") != std::string::npos);
+  CHECK(run.out.find("PASSED") != std::string::npos);
+}
+
+TEST_CASE("releases of libraries are named, and what is not known ends with the known ones") {
+  const std::string where = "layout where FLASHINFER_CUTLASS_MXFP4_BF16 --tensor w13_weight --shape 128x128 --coord I=3,K=17 --platform SM90";
+  const Run own = run_mxact(where);
+  const Run later = run_mxact(where + " --library flashinfer=0.6.18");
+  CHECK(own.status == 0);
+  CHECK(later.status == 0);
+  CHECK(own.out != later.out);
+  CHECK(run_mxact(where + " --library flashinfer=0.6.17").out == own.out);
+  const Run unknown = run_mxact(where + " --library flashinfer=0.5.0");
+  CHECK(unknown.status == 4);
+  CHECK(unknown.err.find("0.6.11.post2 to 0.6.17, 0.6.18 to ") != std::string::npos);
+  const Run aiter =
+      run_mxact("layout where AITER_MXFP4_BF16 --tensor w2_weight --shape 256x256 --coord N=1,K=1 --platform gfx950 --library aiter=0.1.19");
+  CHECK(aiter.status == 4);
+  CHECK(aiter.err.find("release 0.1.19 of aiter is not known with vllm@2026-05: 0.1.13 is, which it asks for") != std::string::npos);
+  CHECK(run_mxact(where + " --library cutlas=1").status == 2);
+  CHECK(run_mxact(where + " --library flashinfer").status == 2);
+  CHECK(run_mxact("verify --platform SM90 --backend FLASHINFER_CUTLASS_MXFP4_BF16 --tp 1 --no-execute --library flashinfer=0.6.18").status == 0);
+  CHECK(run_mxact("verify --platform SM90 --library flashinfer=0.5.0").status == 4);
+}
+
 TEST_CASE("the legacy method") {
   const Run run = run_mxact(kOne + " --legacy");
   CHECK(run.status == 0);

@@ -124,37 +124,15 @@ def layouts(run):
                  "200 shapes of every row: laws.md has the last such run")
 
 
-def row_recorded(words):
-    """The row (format, backend) that an end-to-end recording is of, from its converter's name; of a building block none."""
-    match words:
-        case ["oracle", "gpt_oss" | "standard", backend]:
-            return "mxfp4", backend
-        case ["fp8_moe", backend, kind]:
-            return kind if kind == "mxfp8" else "fp8_" + kind, backend
-        case ["nvfp4_moe", backend]:
-            return "nvfp4", backend
-        case ["w4a8_moe", backend]:
-            return "int4", backend
-        case ["marlin", "fp8_moe" | "mxfp8_moe" | "nvfp4_moe" as scheme]:
-            return {"fp8_moe": "fp8_tensor"}.get(scheme, scheme.removesuffix("_moe")), "MARLIN"
-    return None
-
-
-def row_of_entry(entry):
-    """The same of an entry; of Marlin's FP8 the id says how far a scale reaches."""
-    row = row_recorded(entry["what"].split()[0].split("."))
-    words = entry["id"].split(".")
-    return ("fp8_" + words[2], "MARLIN") if row == ("fp8_tensor", "MARLIN") and words[:2] == ["fp8", "MARLIN"] else row
-
-
 def vendors(run):
     listed = run.json(run.program("cli/mxact"), "layout", "list")["backends"]
-    sets, values, wrong = held(run, "--allow-unmodelled", "golden/witness/layouts", "golden/witness/layouts-rows")
-    rows = {(b["format"], b["backend"]) for b in listed}
-    recorded = {row_of_entry(e) for s in sets for e in s["entries"] if e["status"] == "equal"}
-    missing = sorted(f"{backend} ({scheme})" for scheme, backend in rows - recorded)
-    return whole(not missing, wrong == 0, f"{len(rows) - len(missing)} of {len(rows)} rows against the engine's own converter, whole; with their building blocks {many(values)} values recorded, {wrong} differ",
-                 "no recording of its own: " + ", ".join(missing))
+    sets, values, wrong = held(run, "golden/witness/layouts", "golden/witness/layouts-rows", "golden/witness/layouts-humming")
+    pairs = [(f"{b['backend']} ({b['format']})", g["grounds"]) for b in listed for g in b["grounds"]]
+    count = {word: sum(grounds == word for _, grounds in pairs) for word in ("run", "run by parts")}
+    read = sorted({row for row, grounds in pairs if grounds not in count})
+    return whole(not read and count["run"] == len(pairs), wrong == 0,
+                 f"of {len(pairs)} pairs of a row and a version of the engine, its own converter was run whole for {count['run']}, with stand-ins for a device's code for {count['run by parts']}; {many(values)} values recorded, {wrong} differ",
+                 "read alone: " + ", ".join(read))
 
 
 def padding(run):

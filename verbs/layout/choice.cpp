@@ -6,6 +6,7 @@
 #include <array>
 
 #include "model/error.hpp"
+#include "model/families/libraries.hpp"
 #include "model/families/setting_keys.hpp"
 #include "model/names.hpp"
 #include "sim/rounding.hpp"
@@ -20,7 +21,7 @@ using layout::Setting;
 using layout::Sizes;
 using layout::WeightFormat;
 
-constexpr std::array<std::string_view, 4> kBackendKeys{"shape", "padded", "tensor", "format"};
+constexpr std::array<std::string_view, 6> kBackendKeys{"shape", "padded", "tensor", "format", "library", "env"};
 constexpr std::array<std::string_view, 3> kStageKeys{"shape", "unit-bits", "version"};
 
 std::string needed(const LayoutQuery& query, std::string_view key, std::string_view example) {
@@ -121,6 +122,13 @@ BackendChoice backend_choice(const Named& named, const LayoutQuery& query) {
   Setting setting{.sizes = sizes, .padded = sizes, .form = {format, layout::SourceOrder::gpt_oss}};
   for (const Field& field : query.fields) {
     if (const layout::SettingKey* key = layout::find_setting_key(field.key)) key->set(setting, field.value);
+  }
+  for (const Field& field : query.fields) {
+    if (same_name(field.key, "library")) layout::choose_library(setting, field.value);
+    const std::size_t equals = field.value.find('=');
+    if (!same_name(field.key, "env")) continue;
+    if (equals == std::string::npos) throw Error(ErrorCode::usage, fmt::format("'{}' is not NAME=VALUE", field.value), "env");
+    layout::set_by_variable(setting, std::string_view(field.value).substr(0, equals), std::string_view(field.value).substr(equals + 1));
   }
   const BackendLayout& row = layout::backend_layout_named(query.name, format, setting.engine);
   check_role(row, role);

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "model/error.hpp"
+#include "model/families/libraries.hpp"
 #include "model/names.hpp"
 #include "verbs/layout/facts.hpp"
 #include "verbs/layout/layout_document.hpp"
@@ -57,6 +58,61 @@ void add_facts(std::vector<Cell>& row, const golden::LayoutFacts& facts) {
 
 void add_columns(Table& table, const std::vector<Column>& columns) { table.columns.insert(table.columns.end(), columns.begin(), columns.end()); }
 
+/// Versions of the engine whose conversions are known and that the row describes.
+std::vector<Engine> engines_of(const BackendLayout& row) {
+  std::vector<Engine> engines;
+  for (const Engine engine : layout::kConversionEngines) {
+    if (row.engines.has(engine)) engines.push_back(engine);
+  }
+  return engines;
+}
+
+Json grounds_json(const BackendLayout& row) {
+  Json grounds = Json::array();
+  for (const Engine engine : engines_of(row)) {
+    const Grounds of_engine = layout::grounds_of(row, engine);
+    Json one{{"engine", name_of(engine)}, {"grounds", name_of(of_engine)}};
+    if (of_engine == Grounds::run_by_parts) one["stand_ins"] = row.ran.stand_ins;
+    const std::string read = layout::forms_read(row, engine);
+    if (!read.empty()) one["read"] = read;
+    grounds.push_back(std::move(one));
+  }
+  return grounds;
+}
+
+/// "run by parts", of both versions where they do not differ.
+std::string grounds_text(const BackendLayout& row) {
+  std::string text;
+  std::string_view last;
+  for (const Engine engine : engines_of(row)) {
+    const std::string_view word = name_of(layout::grounds_of(row, engine));
+    if (word != last) text += (text.empty() ? "" : ", ") + std::string(word);
+    last = word;
+  }
+  return text;
+}
+
+Json library_json(const BackendLayout& row) {
+  if (row.library.empty()) return nullptr;
+  Json asked = Json::array();
+  for (const Engine engine : engines_of(row))
+    asked.push_back({{"engine", name_of(engine)}, {"release", layout::asked_release(layout::library_named(row.library), engine)}});
+  return {{"name", row.library}, {"asked", std::move(asked)}};
+}
+
+/// "flashinfer 0.6.11.post2, 0.6.17": by version of the engine, once where they ask for the same.
+std::string library_text(const BackendLayout& row) {
+  if (row.library.empty()) return "-";
+  std::string text;
+  std::string_view last;
+  for (const Engine engine : engines_of(row)) {
+    const std::string_view release = layout::asked_release(layout::library_named(row.library), engine);
+    if (release != last) text += (text.empty() ? "" : ", ") + std::string(release);
+    last = release;
+  }
+  return std::string(row.library) + " " + text;
+}
+
 Json backend_json(const BackendLayout& row, const Table& tensors) {
   return {{"backend", row.backend},
           {"format", layout::name_of(row.format)},
@@ -65,6 +121,8 @@ Json backend_json(const BackendLayout& row, const Table& tensors) {
           {"standard_order", golden::engines_text(row.standard_order)},
           {"not_gated", row.takes_not_gated},
           {"family", row.family},
+          {"grounds", grounds_json(row)},
+          {"library", library_json(row)},
           {"summary", row.summary},
           {"source", source_json(row.source)},
           {"tensors", tensors.json()}};
@@ -73,6 +131,8 @@ Json backend_json(const BackendLayout& row, const Table& tensors) {
 void add_backends(Document& document, const std::vector<const BackendLayout*>& rows) {
   Table lines{{}, {in_text("backend"), in_text("format"), in_text("engines"), {"tensor", "tensor"}}};
   add_columns(lines, kFacts);
+  lines.columns.push_back(in_text("grounds"));
+  lines.columns.push_back(in_text("library"));
   lines.columns.push_back(in_text("source"));
   Json backends = Json::array();
   for (const BackendLayout* row : rows) {
@@ -80,6 +140,8 @@ void add_backends(Document& document, const std::vector<const BackendLayout*>& r
     for (layout::Role role : golden::roles_of(*row)) {
       std::vector<Cell> cells{row->backend, layout::name_of(row->format), golden::engines_text(row->engines), layout::name_of(role)};
       add_facts(cells, golden::facts_of(*row, role));
+      cells.emplace_back(grounds_text(*row));
+      cells.emplace_back(library_text(*row));
       cells.push_back(place_of(row->source));
       tensors.add(std::move(cells));
     }

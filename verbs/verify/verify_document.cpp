@@ -22,12 +22,27 @@ constexpr std::string_view kSuite = "mxact.verify";
 
 std::string sizes_text(std::int64_t from, std::int64_t to) { return from == to ? std::to_string(from) : fmt::format("{} -> {}", from, to); }
 
+/// "; lost: w13_weight 12 codes made anew, w2_weight ..": numbers by tensor; empty where nothing is.
+std::string losses_text(const ConversionResult& result) {
+  std::string text;
+  for (const layout::Loss& loss : result.losses)
+    text += fmt::format("{} {} {} {}", text.empty() ? "; lost:" : ",", layout::name_of(loss.role), loss.units, loss.what);
+  return text;
+}
+
+Json losses_json(const ConversionResult& result) {
+  Json losses = Json::array();
+  for (const layout::Loss& loss : result.losses)
+    losses.push_back({{"tensor", layout::name_of(loss.role)}, {"units", loss.units}, {"what", loss.what}});
+  return losses;
+}
+
 /// What was compared, or why nothing was.
 std::string evidence(const ConversionResult& result) {
   switch (result.verdict) {
     case Verdict::passed:
-      return fmt::format("{} units, {} outputs{}{}{}{}", result.units_compared, result.outputs_compared, result.execution.empty() ? "" : ": ",
-                         result.execution, result.detail.empty() ? "" : "; ", result.detail);
+      return fmt::format("{} units, {} outputs{}{}{}{}{}", result.units_compared, result.outputs_compared, result.execution.empty() ? "" : ": ",
+                         result.execution, result.detail.empty() ? "" : "; ", result.detail, losses_text(result));
     case Verdict::failed:
       return fmt::format("{} of {} units, {} of {} outputs differ", result.units_differing, result.units_compared, result.outputs_differing,
                          result.outputs_compared);
@@ -82,6 +97,7 @@ std::string replay(const sim::VerifyRequest& asked, Engine engine, const sim::Ce
   line += fmt::format(" --platform {} --backend {} --tp {} --tokens {} --seed {}", cell.platform, cell.backend, cell.tp, asked.tokens, asked.seed);
   for (const auto& [name, value] : asked.env) line += " --env " + sim::shell_word(name + "=" + value);
   if (engine != kDefaultEngine) line += fmt::format(" --engine {}", name_of(engine));
+  for (const std::string& library : asked.libraries) line += " --library " + library;
   for (const std::string& contract : asked.contracts) line += " --contract " + contract;
   if (asked.layers > 0) line += fmt::format(" --layers {}", asked.layers);
   if (asked.experts > 0) line += fmt::format(" --experts {}", asked.experts);
@@ -174,6 +190,7 @@ Json conversion_json(const ConversionResult& result) {
           {"verdict", name_of(result.verdict)},
           {"detail", result.detail},
           {"not_asked", result.not_asked},
+          {"losses", losses_json(result)},
           {"execution", result.execution},
           {"units", result.units},
           {"units_compared", result.units_compared},

@@ -23,7 +23,7 @@ struct EnvRow {
 };
 
 // In the order of EnvVariable. Setting a variable that the oracle at hand does not read is no mistake, it changes nothing there.
-constexpr std::array<EnvRow, 14> kRows = {{
+constexpr std::array<EnvRow, 16> kRows = {{
     {"VLLM_BATCH_INVARIANT", Parse::integer, false},
     {"VLLM_USE_FLASHINFER_MOE_MXFP4_BF16", Parse::integer, false},
     {"VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8", Parse::integer, false},
@@ -38,8 +38,10 @@ constexpr std::array<EnvRow, 14> kRows = {{
     {"VLLM_ROCM_USE_AITER", Parse::word, false},
     {"VLLM_ROCM_USE_AITER_MOE", Parse::word, true},
     {"VLLM_HUMMING_MOE_GEMM_TYPE", Parse::text, false},
+    {"VLLM_HUMMING_INPUT_QUANT_CONFIG", Parse::text, false},  // JSON, read by the method behind the choice
+    {"VLLM_USE_DEEP_GEMM_E8M0", Parse::integer, true},        // read as weights are converted
 }};
-static_assert(static_cast<std::size_t>(EnvVariable::humming_moe_gemm_type) + 1 == kRows.size());
+static_assert(static_cast<std::size_t>(EnvVariable::use_deep_gemm_e8m0) + 1 == kRows.size());
 
 constexpr std::array kNames = column_of(kRows, &EnvRow::name);
 

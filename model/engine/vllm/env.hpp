@@ -24,6 +24,8 @@ enum class EnvVariable {
   rocm_use_aiter,
   rocm_use_aiter_moe,
   humming_moe_gemm_type,
+  humming_input_quant_config,
+  use_deep_gemm_e8m0,
 };
 
 /// A switch as the engine reads it. `unreadable` is text on which its parser raises ValueError, at the moment of reading.

@@ -6,6 +6,7 @@
 
 #include "model/families/aiter/blocks.hpp"
 #include "model/families/casts.hpp"
+#include "model/families/ran.hpp"
 #include "model/families/row_blocks.hpp"
 #include "model/layout/grains.hpp"
 #include "model/numerics/f32.hpp"
@@ -191,17 +192,20 @@ constexpr BackendLayout mxfp8_row() {
           .source = kFp8Source};
 }
 
+constexpr BackendLayout aiter(BackendLayout row) { return of_library(row, "aiter"); }
+
 constexpr std::array<BackendLayout, 7> kRows{
-    mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, before(kVllm2026_08), before(kVllm2026_08), kOldBf16Needs, build_bf16_2026_05),
-    mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, since(kVllm2026_08), since(kVllm2026_08), kBf16Needs, build_bf16_2026_08),
-    mxfp4_row(
+    aiter(mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, before(kVllm2026_08), before(kVllm2026_08), kOldBf16Needs, build_bf16_2026_05)),
+    aiter(by_parts(mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, since(kVllm2026_08), since(kVllm2026_08), kBf16Needs, build_bf16_2026_08),
+                   "on gfx1250 the last layout of triton_kernels")),
+    aiter(mxfp4_row(
         "AITER_MXFP4_MXFP4",
         "rows in order; tiles of 16 rows by 32 bytes, in them 16 bytes of each row; scales of all experts stacked in tiles of 32 by 8; biases fp32",
-        since(kVllm2026_05), since(kVllm2026_08), kMxfp4Needs, build_mxfp4),
-    fp8_row(WeightFormat::fp8_tensor),
-    fp8_row(WeightFormat::fp8_channel),
-    fp8_row(WeightFormat::fp8_block),
-    mxfp8_row(),
+        since(kVllm2026_05), since(kVllm2026_08), kMxfp4Needs, build_mxfp4)),
+    aiter(fp8_row(WeightFormat::fp8_tensor)),
+    aiter(fp8_row(WeightFormat::fp8_channel)),
+    aiter(run_gated(fp8_row(WeightFormat::fp8_block))),
+    aiter(mxfp8_row()),
 };
 
 }  // namespace

@@ -53,9 +53,9 @@ constexpr BackendLayout mxfp4(std::string_view backend) {
 
 constexpr std::array<BackendLayout, 4> kRows{
     nvfp4_tiled_row("b12x", "FLASHINFER_B12X", kNvfp4UpFirst, since(kVllm2026_05), build),
-    own(),
-    mxfp4("B12X_MXFP4_MXFP8"),
-    mxfp4("B12X_MXFP4_BF16"),
+    of_library(own(), "flashinfer"),
+    of_library(mxfp4("B12X_MXFP4_MXFP8"), "flashinfer"),
+    of_library(mxfp4("B12X_MXFP4_BF16"), "flashinfer"),
 };
 
 }  // namespace

@@ -50,9 +50,10 @@ constexpr std::array<BackendLayout, 3> kRows{{
      .values = nullptr,
      .undo_values = nullptr,
      .source = {"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py", "convert_gpt_oss_weight_to_mxfp4_moe_kernel_format",
-                kCommit2026_08}},
-    fp8(WeightFormat::fp8_tensor),
-    fp8(WeightFormat::fp8_block),
+                kCommit2026_08},
+     .ran = {.grounds = Grounds::run_by_parts, .stand_ins = "convert_weight_packed and convert_scale_packed"}},
+    read_alone(fp8(WeightFormat::fp8_tensor)),
+    by_parts(fp8(WeightFormat::fp8_block), "convert_weight_packed"),
 }};
 
 }  // namespace

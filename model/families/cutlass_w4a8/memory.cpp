@@ -6,6 +6,7 @@
 
 #include "model/families/casts.hpp"
 #include "model/families/cutlass_w4a8/values.hpp"
+#include "model/families/ran.hpp"
 #include "model/families/row_blocks.hpp"
 #include "model/fault.hpp"
 #include "model/layout/grains.hpp"
@@ -85,7 +86,8 @@ constexpr std::array<BackendLayout, 1> kRows{{
      .undo_values = nullptr,
      .source = {"vllm-project/vllm",
                 "vllm/model_executor/layers/quantization/compressed_tensors/compressed_tensors_moe/compressed_tensors_moe_w4a8_fp8.py",
-                "process_weights_after_loading", "017e9f4448b700e85ee16023287b025693c72b9e"}},
+                "process_weights_after_loading", "017e9f4448b700e85ee16023287b025693c72b9e"},
+     .ran = {.grounds = Grounds::run_by_parts, .stand_ins = "the CUTLASS operators"}},
 }};
 
 }  // namespace

@@ -40,11 +40,20 @@ TensorPlan build_fp8(Role role, const Setting& setting) {
   return {blocks::deepgemm_packed_ue8m0(layout, "rows", "KB"), &kKeep};
 }
 
+/// Scales that are e8m0 in the checkpoint: no block is quantized anew, and where the kernel takes fp32 the exponents are moved.
+TensorPlan build_e8m0_blocks(Role role, const Setting& setting) { return packs(setting) ? build_fp8(role, setting) : build_upcast(role, setting); }
+
 bool requantizes(const Setting& setting) { return setting.deepgemm.e8m0; }
 
 constexpr std::array<Need, 3> kFp8Needs{{
     {Quantity::deepgemm_device, Rule::equals, 1, "DeepGEMM has FP8 kernels for sm90 and sm100"},
     {Quantity::intermediate, Rule::multiple_of, kBlockRows, "the scales of gate and up are whole blocks", requantizes},
+    {Quantity::hidden, Rule::multiple_of, kBlockRows, "the rows of w2 are whole blocks", packs},
+}};
+
+constexpr std::array<Need, 3> kE8m0BlockNeeds{{
+    {Quantity::deepgemm_device, Rule::equals, 1, "DeepGEMM has FP8 kernels for sm90 and sm100"},
+    {Quantity::intermediate, Rule::multiple_of, kBlockRows, "the scales of gate and up are whole blocks", packs},
     {Quantity::hidden, Rule::multiple_of, kBlockRows, "the rows of w2 are whole blocks", packs},
 }};
 
@@ -66,6 +75,19 @@ constexpr BackendLayout fp8(std::string_view backend) {
   row.undo_values = deepgemm::exponents_back;
   row.source.path = "vllm/model_executor/layers/quantization/utils/fp8_utils.py";
   row.source.symbol = "prepare_fp8_moe_layer_for_deepgemm";
+  return row;
+}
+
+constexpr BackendLayout fp8_e8m0(std::string_view backend) {
+  BackendLayout row = fp8(backend);
+  row.format = WeightFormat::fp8_block_e8m0;
+  row.summary =
+      "codes as loaded; scales fp32 with the same exponents (code 0 becomes 0, 255 infinity), on sm100 as they are for every row, four to a word, "
+      "words column by column, unless VLLM_USE_DEEP_GEMM_E8M0 is 0";
+  row.needs = kE8m0BlockNeeds;
+  row.build = build_e8m0_blocks;
+  row.values = nullptr;
+  row.undo_values = nullptr;
   return row;
 }
 
@@ -116,14 +138,18 @@ constexpr BackendLayout mega() {
   return row;
 }
 
-constexpr std::array<BackendLayout, 6> kRows{
+constexpr BackendLayout transformed(BackendLayout row) { return of_library(by_parts(row, kDeepGemmStandIn), "deepgemm"); }
+
+constexpr std::array<BackendLayout, 8> kRows{
     mxfp4("weights and biases as loaded; scales fp32 in row order (code 0 becomes 0, 255 infinity), packed at run time", before(kVllm2026_08),
           build_upcast),
-    mxfp4("weights and biases as loaded; scales four to a word, words column by column", since(kVllm2026_08), build_packed),
-    fp8("DEEPGEMM"),
-    fp8("BATCHED_DEEPGEMM"),
-    mxfp8(),
-    mega(),
+    transformed(mxfp4("weights and biases as loaded; scales four to a word, words column by column", since(kVllm2026_08), build_packed)),
+    transformed(fp8("DEEPGEMM")),
+    transformed(fp8("BATCHED_DEEPGEMM")),
+    of_library(by_parts(fp8_e8m0("DEEPGEMM"), "DeepGEMM's transform of the scales; only scales of w13 were recorded"), "deepgemm"),
+    of_library(read_alone(fp8_e8m0("BATCHED_DEEPGEMM")), "deepgemm"),
+    transformed(mxfp8()),
+    transformed(mega()),
 };
 
 }  // namespace

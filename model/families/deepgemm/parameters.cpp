@@ -1,7 +1,9 @@
 // Words for what DeepGEMM's converters look at.
 
 #include <array>
+#include <string>
 
+#include "model/error.hpp"
 #include "model/families/setting_key_rows.hpp"
 
 namespace mx::layout {
@@ -15,7 +17,22 @@ constexpr std::array<SettingKey, 1> kKeys{{
      [](const Setting& s) { return word_of(s.deepgemm.e8m0); }},
 }};
 
+constexpr std::string_view kE8m0Variable = "VLLM_USE_DEEP_GEMM_E8M0";
+
+/// bool(int(text)) of Python. Source: vllm envs.py.
+std::string yes_unless_zero(std::string_view text) {
+  const std::size_t first = text.find_first_not_of("+-");
+  const std::string_view digits = first == std::string_view::npos ? std::string_view() : text.substr(first);
+  if (digits.empty() || first > 1 || digits.find_first_not_of("0123456789") != std::string_view::npos)
+    throw Error(ErrorCode::usage, "'" + std::string(text) + "' is no integer", std::string(kE8m0Variable));
+  return word_of(digits.find_first_not_of('0') != std::string_view::npos);
+}
+
+constexpr std::array<SettingVariable, 1> kVariables{{{kE8m0Variable, "deep-gemm-e8m0", yes_unless_zero}}};
+
 }  // namespace
+
+std::span<const SettingVariable> deepgemm_setting_variables() { return kVariables; }
 
 std::span<const SettingKey> deepgemm_setting_keys() { return kKeys; }
 

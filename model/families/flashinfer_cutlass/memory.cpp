@@ -69,16 +69,23 @@ constexpr BackendLayout fp8(WeightFormat format, std::string_view summary, Build
 }
 
 constexpr std::array<BackendLayout, 5> kRows{
-    mxfp4("FLASHINFER_CUTLASS_MXFP4_BF16",
-          "w13 rows up then gate; weights in bytes of two elements from rows 8 apart, scales of 128 elements side by side; since FlashInfer 0.6.18 "
-          "words from rows 8 apart with scattered bits, and scales folded into lines of 16 bytes; biases bf16",
-          kMixedNeeds, build_mxfp4_bf16),
-    mxfp4("FLASHINFER_CUTLASS_MXFP4_MXFP8", "w13 rows up then gate; weights otherwise as they are; scales in the 128x4 tile; biases bf16", kTileNeeds,
-          build_mxfp4_mxfp8),
+    of_library(by_parts(mxfp4("FLASHINFER_CUTLASS_MXFP4_BF16",
+                              "w13 rows up then gate; weights in bytes of two elements from rows 8 apart, scales of 128 elements side by side; since "
+                              "FlashInfer 0.6.18 "
+                              "words from rows 8 apart with scattered bits, and scales folded into lines of 16 bytes; biases bf16",
+                              kMixedNeeds, build_mxfp4_bf16),
+                        "up to FlashInfer 0.6.17 the interleave of the weights, from its text"),
+               "flashinfer"),
+    of_library(
+        by_parts(mxfp4("FLASHINFER_CUTLASS_MXFP4_MXFP8",
+                       "w13 rows up then gate; weights otherwise as they are; scales in the 128x4 tile; biases bf16", kTileNeeds, build_mxfp4_mxfp8),
+                 kTileStandIn),
+        "flashinfer"),
     nvfp4_tiled_row("flashinfer_cutlass", "FLASHINFER_CUTLASS", kNvfp4UpFirst, since(kVllm2026_05), build_nvfp4),
     with_padding(fp8(WeightFormat::fp8_tensor, "w13 rows up then gate, of the halves padded at the end of the matrix", build_fp8_tensor),
                  kFp8TensorPadding),
-    with_raised_scales(fp8(WeightFormat::fp8_block, "w13 and its scales up then gate; scales at least 1e-10", build_fp8_block)),
+    by_parts(with_raised_scales(fp8(WeightFormat::fp8_block, "w13 and its scales up then gate; scales at least 1e-10", build_fp8_block)),
+             "scales of layers with one matrix in w13 were not recorded"),
 };
 
 }  // namespace

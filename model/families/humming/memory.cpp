@@ -6,6 +6,7 @@
 #include <array>
 
 #include "model/families/fragments.hpp"
+#include "model/families/humming/blocks.hpp"
 #include "model/families/humming/values.hpp"
 #include "model/families/memory_rows.hpp"
 #include "model/families/row_blocks.hpp"
@@ -19,14 +20,19 @@ using humming::is_a_8bit;
 using humming::kPaddedColumns;
 using humming::kPaddedRows;
 
-/// Kernels on sm90 use wgmma, all others mma.
-bool uses_wgmma(const Setting& setting) { return setting.arch == Arch::sm90; }
+/// Kernels on sm90 use wgmma, all others mma; the later release moves weights alike for both.
+bool is_transposed(const Setting& setting) { return setting.arch == Arch::sm90 && !is_a_8bit(setting) && humming_of(setting) < Humming::v0_1_19; }
+
+/// 8-bit activations with a scale for every 128 of K, of which the later release has kernels.
+bool has_group_128(const Setting& setting) {
+  return setting.humming.group_128 && setting.input_dtype == InputDtype::float8_e4m3fn && humming_of(setting) >= Humming::v0_1_19;
+}
 
 blocks::Fragments fragments_of(const Setting& setting) {
   // Activations of 8 bits mean fused scales or mxmma, for which the halves of a fragment stay as they are.
   return {.weight_bits = unit_bits(Role::w13_weight, setting.form.format),
           .activation_bits = is_a_8bit(setting) ? 8 : 16,
-          .transposed = uses_wgmma(setting) && !is_a_8bit(setting)};
+          .transposed = is_transposed(setting)};
 }
 
 /// The loaded tensor [E, rows, cols] or [E, rows], padded.
@@ -40,32 +46,11 @@ Layout padded(Role role, const Setting& setting) {
   return layout;
 }
 
-/// Within a word the magnitude bits of unit p are those of value p, while the signs follow the units' order. Source: process_mxfp4_w4a8 of 0.1.12.
-Layout& magnitudes_in_value_order(Layout& layout) {
-  constexpr std::int64_t kUnits = 8;
-  constexpr std::int64_t kRun = 4;  // values of a lane beside each other along K
-  layout.explode(1, "bit");
-  const std::vector<Axis> view = layout.view();
-  std::vector<std::string_view> word;
-  std::int64_t bits = 1;
-  for (auto axis = view.rbegin(); bits < 4 * kUnits; ++axis) {
-    bits *= axis->extent;
-    word.insert(word.begin(), axis->name);
-  }
-  layout.merge(std::span<const std::string_view>(word), "word_bit");
-  std::vector<std::int64_t> source(4 * kUnits);
-  for (std::int64_t value = 0; value < kUnits; ++value) {
-    const std::int64_t unit = value / kRun + value % kRun * (kUnits / kRun);  // the unit that holds it
-    for (std::int64_t bit = 0; bit < 3; ++bit) source[static_cast<std::size_t>(4 * value + bit)] = 4 * unit + bit;
-    source[static_cast<std::size_t>(4 * value + 3)] = 4 * value + 3;
-  }
-  return layout.table("word_bit", std::move(source));
-}
-
 TensorPlan build_weight(Role role, const Setting& setting) {
   Layout layout = padded(role, setting);
   blocks::fragment_order(layout, "rows", "K", fragments_of(setting));
-  if (humming::splits_signs(setting)) magnitudes_in_value_order(layout);
+  if (has_group_128(setting)) blocks::pack_k(layout, "rows", "K");
+  if (humming::splits_signs(setting)) blocks::magnitudes_in_value_order(layout);
   return {std::move(layout), &kKeep};
 }
 
@@ -101,16 +86,23 @@ TensorPlan build_groups(Role role, const Setting& setting) {
   return {blocks::scale_blocks_of_64(layout, "rows"), &kKeep};
 }
 
+/// One scale for a matrix, or one each for gate and up.
+bool covers_tensor(const Setting& setting) {
+  return setting.form.format == WeightFormat::fp8_tensor || setting.form.format == WeightFormat::fp8_pair;
+}
+
 /// FP8: scales in bf16, one for each row, of blocks also for each 128 of K; without groups they multiply the result.
 TensorPlan build_fp8(Role role, const Setting& setting) {
   if (is_bias(role)) return {loaded_units(role, setting), &kKeep};
   if (is_weight(role)) {
     Layout layout = padded(role, setting);
+    if (is_a_8bit(setting)) return {blocks::byte_columns(layout, "rows", "K"), &kKeep};
     return {blocks::fragment_order(layout, "rows", "K", fragments_of(setting)), &kKeep};
   }
   Layout layout = loaded_rows(role, setting, 16);
   const std::int64_t rows = is_w13(role) ? 2 * setting.padded.intermediate : setting.padded.hidden;
-  if (setting.form.format == WeightFormat::fp8_tensor) layout.split("E", 1, "E", "rows").repeat("rows", rows);
+  if (layout.view().size() == 1) layout.split("E", 1, "E", "rows");
+  if (covers_tensor(setting)) layout.repeat("rows", rows / blocks::extent_of(layout, "rows"));
   if (setting.form.format == WeightFormat::fp8_block) layout.repeat("rows", 128);
   if (blocks::extent_of(layout, "rows") > rows) layout.slice("rows", 0, rows);
   blocks::pad_to_multiple(layout, "rows", kPaddedRows, PadContent::zero);
@@ -119,11 +111,16 @@ TensorPlan build_fp8(Role role, const Setting& setting) {
   return {blocks::scale_blocks_of_64(layout, "rows"), &kKeep};
 }
 
+bool has_no_group_128(const Setting& setting) { return !has_group_128(setting); }
+
 constexpr Need kSixteenBits{Quantity::activation_dtype, Rule::equals, static_cast<std::int64_t>(InputDtype::none),
                             "weights of this format are converted for 16-bit activations"};
+constexpr Need kSixteenBitsOrGroups{Quantity::activation_dtype, Rule::equals, static_cast<std::int64_t>(InputDtype::none),
+                                    "weights in blocks are converted for 16-bit activations, since Humming 0.1.19 for e4m3 in groups of 128 too",
+                                    has_no_group_128};
 constexpr std::array<Need, 1> kGroupNeeds{kSixteenBits};
 constexpr std::array<Need, 2> kBlockNeeds{
-    {kSixteenBits, {Quantity::intermediate, Rule::multiple_of, 128, "the scales of gate and up are whole blocks"}}};
+    {kSixteenBitsOrGroups, {Quantity::intermediate, Rule::multiple_of, 128, "the scales of gate and up are whole blocks"}}};
 
 constexpr std::string_view kMxfp4Summary =
     "rows as loaded, N padded to 256 and K to 128; weights in mma fragments; scales along N in blocks of 64; for 8-bit activations scales small "
@@ -145,7 +142,10 @@ constexpr BackendLayout kMxfp4{
     .build = build,
     .values = humming::fused_values,
     .undo_values = humming::fused_values_back,
-    .source = {"mgoin/humming", "humming/layer.py", "HummingMethod.transform_humming_layer", "a6455de3edd09d8ee0f1fb657475606fd2f02532"}};
+    .source = {"mgoin/humming", "humming/layer.py", "HummingMethod.transform_humming_layer", "a6455de3edd09d8ee0f1fb657475606fd2f02532"},
+    .ran = {.grounds = Grounds::run_by_parts,
+            .stand_ins = "the repack of weights and scales, and what 8-bit activations make of MXFP4, restated from the kernels' text"},
+    .library = "humming"};
 
 constexpr BackendLayout of_2026_08(WeightFormat format, Build build, std::string_view summary, std::span<const Need> needs) {
   BackendLayout row = kMxfp4;
@@ -166,11 +166,12 @@ constexpr BackendLayout fp8(WeightFormat format, std::span<const Need> needs) {
   return row;
 }
 
-constexpr std::array<BackendLayout, 6> kRows{
+constexpr std::array<BackendLayout, 7> kRows{
     kMxfp4,
     of_2026_08(WeightFormat::mxfp8, build_groups, kGroupSummary, kGroupNeeds),
     of_2026_08(WeightFormat::nvfp4, build_groups, kGroupSummary, kGroupNeeds),
     fp8(WeightFormat::fp8_tensor, kGroupNeeds),
+    fp8(WeightFormat::fp8_pair, kGroupNeeds),
     fp8(WeightFormat::fp8_channel, kGroupNeeds),
     fp8(WeightFormat::fp8_block, kBlockNeeds),
 };

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "model/families/fragments.hpp"
+#include "model/families/humming/blocks.hpp"
 #include "model/families/stage.hpp"
 
 namespace mx::layout {
@@ -36,18 +37,34 @@ Layout repack(const StageRequest& request) {
   const std::int64_t cols = padded(request, "padded_k", request.cols);
   if (rows != request.rows) layout.pad("rows", rows, PadContent::zero);
   if (cols != request.cols) layout.pad("cols", cols, PadContent::zero);
-  return blocks::fragment_order(layout, "rows", "cols",
-                                {.weight_bits = static_cast<int>(request.param("weight_bits")),
-                                 .activation_bits = static_cast<int>(request.param("activation_bits")),
-                                 .transposed = request.param("transpose_mini_block") != 0});
+  blocks::fragment_order(layout, "rows", "cols",
+                         {.weight_bits = static_cast<int>(request.param("weight_bits")),
+                          .activation_bits = static_cast<int>(request.param("activation_bits")),
+                          .transposed = request.param("transpose_mini_block") != 0});
+  if (request.param("packed_k") != 0) blocks::pack_k(layout, "rows", "cols");
+  if (request.param("fused_scale") != 0) blocks::magnitudes_in_value_order(layout);
+  return layout;
 }
 
-constexpr std::array<StageParam, 5> repack_params(std::int64_t weight_bits, std::int64_t activation_bits) {
+/// Bytes in columns of 16, of padded rows and columns.
+Layout flat(const StageRequest& request) {
+  Layout layout = matrix(request);
+  const std::int64_t rows = padded(request, "padded_n", request.rows);
+  const std::int64_t cols = padded(request, "padded_k", request.cols);
+  if (rows != request.rows) layout.pad("rows", rows, PadContent::zero);
+  if (cols != request.cols) layout.pad("cols", cols, PadContent::zero);
+  return blocks::byte_columns(layout, "rows", "cols");
+}
+
+constexpr std::array<StageParam, 7> repack_params(std::int64_t weight_bits, std::int64_t activation_bits) {
+  const std::int64_t most = weight_bits == 4 && activation_bits == 8 ? 1 : 0;
   return {{{"weight_bits", weight_bits, weight_bits, weight_bits, "bits of a weight"},
            {"activation_bits", activation_bits, activation_bits, activation_bits, "bits of an activation"},
            {"transpose_mini_block", 0, 0, 1, "1: for wgmma without fused scales"},
            {"padded_n", 0, 0, 1 << 30, "rows after the kernel's padding, 0: none"},
-           {"padded_k", 0, 0, 1 << 30, "columns after the kernel's padding, 0: none"}}};
+           {"padded_k", 0, 0, 1 << 30, "columns after the kernel's padding, 0: none"},
+           {"packed_k", 0, 0, most, "1: 64 of K a row, for activations with a scale for every 128 (0.1.19)"},
+           {"fused_scale", 0, 0, most, "1: signs and magnitudes move apart, for MXFP4 with e4m3 activations (since 0.1.12)"}}};
 }
 constexpr auto kW4A16 = repack_params(4, 16);
 constexpr auto kW4A8 = repack_params(4, 8);
@@ -89,7 +106,8 @@ Layout bias(const StageRequest& request) {
   return blocks::scale_blocks_of_32(layout, "rows");
 }
 
-constexpr std::array<Words, 1> kVersions{"humming-2026-05"};
+constexpr std::array<Words, 2> kVersions{"humming-2026-05", "humming-0.1.19"};
+constexpr std::array<Words, 1> kLaterVersions{"humming-0.1.19"};
 // A fork of inclusionAI/humming.
 constexpr Words kRepository = "mgoin/humming";
 constexpr Words kCommit = "a6455de3edd09d8ee0f1fb657475606fd2f02532";
@@ -103,12 +121,22 @@ constexpr StageLayout repack_row(Words name, int weight_bits, Words summary, std
           kVersions, params,   uneven_padding, repack,  {kRepository, "humming/include/humming/kernel/process.cuh", "weight_repack_nk", kCommit}};
 }
 
-constexpr std::array<StageLayout, 7> kStages{{
+constexpr std::array<StageLayout, 8> kStages{{
     repack_row("humming.repack.w4a16", 4, "4-bit weights for 16-bit activations: W = 4, A = 16, slabs of 16", kW4A16),
     repack_row("humming.repack.w4a8", 4, "4-bit weights for 8-bit activations: W = 4, A = 8, slabs of 32", kW4A8),
     repack_row("humming.repack.w4a4", 4, "4-bit weights for 4-bit activations: W = 4, A = 4, slabs of 64", kW4A4),
     repack_row("humming.repack.w8a16", 8, "8-bit weights for 16-bit activations: W = 8, A = 16, slabs of 16", kW8A16),
     repack_row("humming.repack.w8a8", 8, "8-bit weights for 8-bit activations: W = 8, A = 8, slabs of 32", kW8A8),
+    {"humming.flat.w8a8",
+     "weight",
+     8,
+     "FP8 weights for FP8 activations: columns of 16 bytes",
+     "[K/16][N][16]: dst (c, n, b) <- src (n, 16c + b)",
+     kLaterVersions,
+     kW8A8,
+     uneven_padding,
+     flat,
+     {"humming-kernels (PyPI)", "humming/transform.py", "prepare_and_transform_humming_tensors", "0.1.19"}},
     {"humming.scale",
      "scale",
      0,

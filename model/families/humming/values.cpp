@@ -20,6 +20,9 @@ namespace {
 constexpr std::uint8_t kSign = 8;
 constexpr std::int64_t kGroup = 32;
 
+// Where a code's magnitude bits stand in the kernel's fp32 numbers.
+constexpr int kCodeShift = 22;
+
 // e2m1 magnitudes in halves: what the codes 0..7 stand for.
 constexpr std::array<int, 8> kHalves{0, 1, 2, 3, 4, 6, 8, 12};
 
@@ -113,7 +116,9 @@ std::vector<std::uint8_t> padded_scales(const Buffers& b, std::span<const std::u
 }
 
 struct Changed {
-  std::int64_t codes = 0;
+  std::int64_t vanished = 0;  ///< codes of numbers that become zero
+  std::int64_t appeared = 0;  ///< zeros that become numbers
+  std::int64_t codes = 0;     ///< others that change
   std::int64_t scales = 0;
 };
 
@@ -124,13 +129,23 @@ void requantize_group(std::span<std::uint8_t> weight, std::int64_t group, int de
   }
 }
 
-std::int64_t differing_codes(std::span<const std::uint8_t> before, std::span<const std::uint8_t> after) {
-  std::int64_t differing = 0;
+void count_code(unsigned before, unsigned after, Changed& changed) {
+  constexpr unsigned kMagnitude = 7;
+  if (before == after) return;
+  const bool was_zero = (before & kMagnitude) == 0;
+  const bool is_zero = (after & kMagnitude) == 0;
+  ++(was_zero == is_zero ? changed.codes : is_zero ? changed.vanished : changed.appeared);
+}
+
+void count_codes(std::span<const std::uint8_t> before, std::span<const std::uint8_t> after, Changed& changed) {
   for (std::size_t i = 0; i < before.size(); ++i) {
-    const int changed = before[i] ^ after[i];
-    differing += ((changed & 0xF) != 0 ? 1 : 0) + (changed >> 4 != 0 ? 1 : 0);
+    count_code(before[i] & 0xFU, after[i] & 0xFU, changed);
+    count_code(before[i] >> 4U, after[i] >> 4U, changed);
   }
-  return differing;
+}
+
+void add_loss(std::vector<Loss>& losses, Role role, std::string what, std::int64_t units) {
+  if (units > 0) losses.push_back({role, std::move(what), units});
 }
 
 void fuse(LayerUnits& units, const Matrix& matrix, const Setting& setting, Changed& changed) {
@@ -165,7 +180,7 @@ void fuse(LayerUnits& units, const Matrix& matrix, const Setting& setting, Chang
   // What the engine rounded sizes up by is no part of the checkpoint.
   changed.scales = std::ranges::count(to_row_major(b.scale, raised), 1);
   std::vector<std::uint8_t> codes = to_row_major(b.weight, weight);
-  changed.codes = differing_codes(of(units, matrix.weight).bytes, codes);
+  count_codes(of(units, matrix.weight).bytes, codes, changed);
   of(units, matrix.weight).bytes = std::move(codes);
   of(units, matrix.scale).bytes = std::move(scales);
   of(units, matrix.global) = std::move(global);
@@ -174,14 +189,25 @@ void fuse(LayerUnits& units, const Matrix& matrix, const Setting& setting, Chang
 }  // namespace
 
 bool is_a_8bit(const Setting& setting) { return setting.input_dtype != InputDtype::none; }
-bool is_0_1_12(const Setting& setting) { return setting.engine >= kVllm2026_08; }
+bool is_0_1_12(const Setting& setting) { return humming_of(setting) >= Humming::v0_1_12; }
 bool is_mxmma(const Setting& setting) {
   return is_0_1_12(setting) && setting.arch == Arch::sm120 && setting.input_dtype == InputDtype::float8_e4m3fn;
 }
 bool fuses(const Setting& setting) { return is_a_8bit(setting) && !is_mxmma(setting); }
 bool splits_signs(const Setting& setting) { return is_0_1_12(setting) && fuses(setting) && setting.input_dtype == InputDtype::float8_e4m3fn; }
 
+std::uint8_t spoilt(std::uint8_t code, int delta) {
+  const std::uint8_t sign = code == kSign ? 0 : code & kSign;
+  const std::uint8_t magnitude = code & 7U;
+  if (delta == kFirstSpoilt) return magnitude == 0 ? 7 : static_cast<std::uint8_t>((sign ^ kSign) | 6);
+  // The code's bits are those of a small fp32 number, which the kernel multiplies by what it takes for 2^-delta: -2^(256 - delta).
+  const std::uint32_t small = std::uint32_t{magnitude} << kCodeShift;
+  const std::uint32_t made = f32::mul(small, static_cast<std::uint32_t>(256 - delta + 127) << 23);
+  return static_cast<std::uint8_t>((sign ^ kSign) | (made >> kCodeShift & 7U));
+}
+
 std::uint8_t requantized(std::uint8_t code, int delta) {
+  if (delta >= kFirstSpoilt) return spoilt(code, delta);
   if (code == kSign) return 0;
   if (delta == 0) return code;
   // In units of half of 2^delta: the nearest of kHalves[c] << delta, of two at the same distance the larger.
@@ -216,12 +242,12 @@ void fused_values(LayerUnits& units, const Setting& setting, std::vector<Loss>& 
   for (const Matrix& matrix : kMatrices) {
     Changed changed;
     fuse(units, matrix, setting, changed);
-    if (changed.codes > 0) losses.push_back({matrix.weight, "codes made anew for a larger scale, and -0 made +0", changed.codes});
-    if (changed.scales > 0) {
-      const std::string range = std::to_string(scale_range(setting));
-      const std::string whose = by_rows(setting) ? "the row's" : "the expert's";
-      losses.push_back({matrix.scale, "scales more than 2^" + range + " below " + whose + " largest are raised", changed.scales});
-    }
+    const std::string below =
+        "2^" + std::to_string(scale_range(setting)) + " below " + (by_rows(setting) ? "the row's" : "the expert's") + " largest, padding included";
+    add_loss(losses, matrix.weight, "codes made anew for a larger scale, and -0 made +0", changed.codes);
+    add_loss(losses, matrix.weight, "weights become zero under a larger scale", changed.vanished);
+    add_loss(losses, matrix.weight, "zeros become numbers under a scale 2^128 and more larger", changed.appeared);
+    add_loss(losses, matrix.scale, "scales more than " + below + ", are raised", changed.scales);
   }
 }
 

@@ -11,16 +11,18 @@
 namespace mx::layout::humming {
 
 /// An e2m1 code divided by 2^delta, to nearest with ties away from zero. Of its two zeros only +0 is read as one; a negative number that becomes zero
-/// keeps its sign. delta 0..127.
+/// keeps its sign. From kFirstSpoilt on the kernel's power of two is none, and codes become others, zeros too. delta 0..255.
+/// Source: hardware 14.2; whole conversions of release 0.1.19.
 std::uint8_t requantized(std::uint8_t code, int delta);
 inline constexpr int kLargestDelta = 127;
+inline constexpr int kFirstSpoilt = 128;
 
 inline constexpr std::int64_t kPaddedRows = 256;
 inline constexpr std::int64_t kPaddedColumns = 128;
 
 /// Whether 8-bit activations are asked for.
 bool is_a_8bit(const Setting& setting);
-/// Whether the engine asks for humming-kernels 0.1.12, in 2026-08, and not for 0.1.0.
+/// Whether humming-kernels is 0.1.12 or later, and not 0.1.0.
 bool is_0_1_12(const Setting& setting);
 /// Kernels that multiply scaled blocks themselves: 0.1.12 on sm120 with fp8 activations.
 bool is_mxmma(const Setting& setting);

@@ -11,6 +11,7 @@
 #include "model/families/casts.hpp"
 #include "model/families/fragments.hpp"
 #include "model/families/marlin/values.hpp"
+#include "model/families/ran.hpp"
 #include "model/families/stage.hpp"
 #include "model/fault.hpp"
 
@@ -228,19 +229,22 @@ constexpr BackendLayout fp8_row(WeightFormat format, Engine engine, std::span<co
              needs, build_fp8, kFp8Hooks, kFp8Path, "prepare_fp8_moe_layer_for_marlin", format != WeightFormat::fp8_block);
 }
 
+/// Formats beside MXFP4 were run in standard order alone.
+constexpr BackendLayout other(BackendLayout row) { return by_parts(run_in_standard_order(row), kMarlinStandIn); }
+
 constexpr std::array<BackendLayout, 12> kRows{{
-    mxfp4_row("MARLIN"),
-    mxfp4_row("BATCHED_MARLIN"),
-    nvfp4_row(kVllm2026_05, kNvfp4Needs2026_05),
-    nvfp4_row(kVllm2026_08, kNvfp4Needs),
-    mxfp8_row(kVllm2026_05, kFp8Needs2026_05),
-    mxfp8_row(kVllm2026_08, kFp8Needs),
-    fp8_row(WeightFormat::fp8_tensor, kVllm2026_05, kFp8Needs2026_05),
-    fp8_row(WeightFormat::fp8_tensor, kVllm2026_08, kFp8Needs),
-    fp8_row(WeightFormat::fp8_channel, kVllm2026_05, kFp8Needs2026_05),
-    fp8_row(WeightFormat::fp8_channel, kVllm2026_08, kFp8Needs),
-    fp8_row(WeightFormat::fp8_block, kVllm2026_05, kFp8Needs2026_05),
-    fp8_row(WeightFormat::fp8_block, kVllm2026_08, kBlockNeeds),
+    by_parts(mxfp4_row("MARLIN"), kMarlinStandIn),
+    by_parts(run_in_gpt_oss_order(mxfp4_row("BATCHED_MARLIN")), kMarlinStandIn),
+    other(nvfp4_row(kVllm2026_05, kNvfp4Needs2026_05)),
+    other(nvfp4_row(kVllm2026_08, kNvfp4Needs)),
+    other(mxfp8_row(kVllm2026_05, kFp8Needs2026_05)),
+    other(mxfp8_row(kVllm2026_08, kFp8Needs)),
+    other(fp8_row(WeightFormat::fp8_tensor, kVllm2026_05, kFp8Needs2026_05)),
+    other(fp8_row(WeightFormat::fp8_tensor, kVllm2026_08, kFp8Needs)),
+    other(fp8_row(WeightFormat::fp8_channel, kVllm2026_05, kFp8Needs2026_05)),
+    other(fp8_row(WeightFormat::fp8_channel, kVllm2026_08, kFp8Needs)),
+    other(run_gated(fp8_row(WeightFormat::fp8_block, kVllm2026_05, kFp8Needs2026_05))),
+    other(run_gated(fp8_row(WeightFormat::fp8_block, kVllm2026_08, kBlockNeeds))),
 }};
 
 }  // namespace

@@ -166,18 +166,24 @@ constexpr std::string_view kUnfused2026_05 = "rows as loaded; sm90, sm100 and gf
 /// The engine's own Triton kernels.
 constexpr BackendLayout fp8(WeightFormat format, std::string_view backend) { return fp8_as_loaded_row("triton_kernels", format, backend); }
 
+/// What was run stops before the last layout.
+constexpr BackendLayout swizzled(std::string_view backend, std::string_view summary, Versions engines, Versions standard, std::span<const Need> needs,
+                                 TensorPlan (*build)(Role role, const Setting& setting)) {
+  return of_library(by_parts(row(backend, summary, engines, standard, needs, build), kLastLayoutStandIn), "triton_kernels");
+}
+
 constexpr std::array<BackendLayout, 13> kRows{{
-    row("TRITON", kTriton2026_05, before(kVllm2026_08), before(kVllm2026_08), kTritonNeeds, build_triton),
-    row("TRITON", kTriton2026_08, since(kVllm2026_08), since(kVllm2026_08), kTritonNeeds, build_triton),
-    row("TRITON_UNFUSED", kUnfused2026_05, before(kVllm2026_08), before(kVllm2026_08), kUnfusedNeeds, build_unfused),
-    row("TRITON_UNFUSED", kTriton2026_08, since(kVllm2026_08), since(kVllm2026_08), kUnfusedNeeds, build_unfused),
-    row("AITER_MXFP4_FP8", kUnfused2026_05, before(kVllm2026_08), kNever, kAiterNeeds, build_unfused),
-    row("AITER_MXFP4_FP8", kTriton2026_08, since(kVllm2026_08), since(kVllm2026_08), kAiterNeeds, build_unfused),
+    swizzled("TRITON", kTriton2026_05, before(kVllm2026_08), before(kVllm2026_08), kTritonNeeds, build_triton),
+    swizzled("TRITON", kTriton2026_08, since(kVllm2026_08), since(kVllm2026_08), kTritonNeeds, build_triton),
+    swizzled("TRITON_UNFUSED", kUnfused2026_05, before(kVllm2026_08), before(kVllm2026_08), kUnfusedNeeds, build_unfused),
+    swizzled("TRITON_UNFUSED", kTriton2026_08, since(kVllm2026_08), since(kVllm2026_08), kUnfusedNeeds, build_unfused),
+    swizzled("AITER_MXFP4_FP8", kUnfused2026_05, before(kVllm2026_08), kNever, kAiterNeeds, build_unfused),
+    swizzled("AITER_MXFP4_FP8", kTriton2026_08, since(kVllm2026_08), since(kVllm2026_08), kAiterNeeds, build_unfused),
     fp8(WeightFormat::fp8_tensor, "TRITON"),
     fp8(WeightFormat::fp8_channel, "TRITON"),
     fp8(WeightFormat::fp8_block, "TRITON"),
     fp8(WeightFormat::fp8_tensor, "BATCHED_TRITON"),
-    fp8(WeightFormat::fp8_channel, "BATCHED_TRITON"),
+    read_alone(fp8(WeightFormat::fp8_channel, "BATCHED_TRITON")),
     fp8(WeightFormat::fp8_block, "BATCHED_TRITON"),
     fp8_as_loaded_row("triton_kernels", WeightFormat::mxfp8, "TRITON_MXFP8", since(kVllm2026_08)),
 }};

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "model/error.hpp"
 #include "model/families/setting_key_rows.hpp"
 #include "model/names.hpp"
 #include "model/numerics/rows.hpp"
@@ -45,7 +46,16 @@ constexpr std::array<SettingKey, 4> kKeys{{
 }  // namespace
 
 std::string_view name_of(TritonKernels version) { return rows::word_of<TritonKernels>(kReleases, version); }
-TritonKernels triton_kernels_named(std::string_view name) { return rows::named(kReleases, "triton_kernels version", name).value; }
+TritonKernels triton_kernels_named(std::string_view name) {
+  constexpr Text kPrefix = "triton_kernels-";
+  std::string known;
+  for (const Word<TritonKernels>& row : kReleases) {
+    if (same_name(row.name, name) || row.name.substr(kPrefix.size()) == name) return row.value;
+    known += (known.empty() ? "" : ", ") + std::string(row.name.substr(kPrefix.size()));
+  }
+  if (name == "3.6") return TritonKernels::v3_7;
+  throw Error(ErrorCode::unsupported, "release " + std::string(name) + " of triton_kernels is not known: " + known + " are", "triton-kernels");
+}
 
 std::span<const SettingKey> triton_setting_keys() { return kKeys; }
 

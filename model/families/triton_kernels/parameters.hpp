@@ -13,6 +13,7 @@ enum class TritonKernels {
   v2026_08  ///< 000df03e481fdd68099e4807feac102b9d7dd0de
 };
 std::string_view name_of(TritonKernels version);  ///< "triton_kernels-3.5"
+/// "triton_kernels-3.5" or "3.5". Throws Error(unsupported) for a release that no row knows, naming those that are known.
 TritonKernels triton_kernels_named(std::string_view name);
 
 struct TritonParameters {

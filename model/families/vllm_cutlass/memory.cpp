@@ -17,7 +17,7 @@ constexpr std::array<BackendLayout, 7> kRows{
     nvfp4_tiled_row("vllm_cutlass", "VLLM_CUTLASS", kNvfp4Kept, since(kVllm2026_05), build),
     fp8(WeightFormat::fp8_tensor, "VLLM_CUTLASS"),
     fp8(WeightFormat::fp8_channel, "VLLM_CUTLASS"),
-    fp8(WeightFormat::fp8_tensor, "BATCHED_VLLM_CUTLASS"),
+    read_alone(fp8(WeightFormat::fp8_tensor, "BATCHED_VLLM_CUTLASS")),
     fp8(WeightFormat::fp8_channel, "BATCHED_VLLM_CUTLASS"),
     hpc(WeightFormat::fp8_tensor),
     hpc(WeightFormat::fp8_block),

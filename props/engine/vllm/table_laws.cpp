@@ -184,6 +184,8 @@ constexpr std::array kNeverChosen = {
     OneSidedRow{WeightFormat::mxfp8, "AITER_MXFP8 DEEPGEMM EMULATION HUMMING TRITON_MXFP8", kLater},
     OneSidedRow{WeightFormat::fp8_tensor, "HPC HUMMING", kLater},
     OneSidedRow{WeightFormat::fp8_channel, "HUMMING", kLater},
+    OneSidedRow{WeightFormat::fp8_pair, "HUMMING", kLater},
+    OneSidedRow{WeightFormat::fp8_block_e8m0, "DEEPGEMM BATCHED_DEEPGEMM", "the oracle's key of blocks does not say what their scales are"},
     OneSidedRow{WeightFormat::fp8_block, "HPC HUMMING", kLater},
     OneSidedRow{WeightFormat::nvfp4, "B12X HUMMING", kLater},
     OneSidedRow{WeightFormat::mxfp4, "B12X_MXFP4_MXFP8 B12X_MXFP4_BF16", kLater},

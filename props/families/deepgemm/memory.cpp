@@ -55,6 +55,19 @@ Reading fp8_reading(const Setting& setting) {
   return reading;
 }
 
+/// Scales that are e8m0 already: as they are where they are packed, else fp32 with the same exponent.
+Matrix e8m0_matrix(Role role, const Setting& setting) {
+  return layout::is_scale(role) && !packs(setting) ? loaded_matrix(role, setting, 32) : fp8_matrix(role, setting);
+}
+std::uint64_t e8m0_cast(Role role, const Setting& setting, std::uint64_t unit) {
+  return layout::is_scale(role) && !packs(setting) ? unit << 23 : unit;
+}
+Reading e8m0_reading(const Setting& setting) {
+  Reading reading = checkpoint_reading(WeightFormat::fp8_block_e8m0);
+  if (!packs(setting)) reading.scale = shifted_scale;
+  return reading;
+}
+
 void draw_fp8(Setting& setting) {
   setting.arch = pick(0, 2) == 0 ? Arch::sm90 : Arch::sm100;
   setting.deepgemm.e8m0 = pick(0, 3) != 0;
@@ -74,6 +87,15 @@ constexpr BackendFormula fp8(std::string_view backend) {
           nullptr,
           nullptr,
           fp8_reading};
+}
+
+constexpr BackendFormula fp8_e8m0(std::string_view backend) {
+  BackendFormula formula = fp8(backend);
+  formula.format = WeightFormat::fp8_block_e8m0;
+  formula.matrix = e8m0_matrix;
+  formula.cast = e8m0_cast;
+  formula.reading = e8m0_reading;
+  return formula;
 }
 
 Memory mxfp8_place(Role role, const Setting&, const Matrix& sizes) {
@@ -100,12 +122,14 @@ Memory mega_place(Role role, const Setting&, const Matrix& sizes) {
 }
 RowPair mega_rows(std::int64_t i, std::int64_t, const Setting&) { return {i / 8 * 16 + i % 8, i / 8 * 16 + 8 + i % 8}; }
 
-constexpr std::array<BackendFormula, 5> kFormulas{{
+constexpr std::array<BackendFormula, 7> kFormulas{{
     {WeightFormat::mxfp4, "DEEPGEMM_MEGA_MOE", since(kVllm2026_05), 128, 128, nullptr, mega_matrix, mega_place, mega_rows, nullptr, nullptr, nullptr},
     {WeightFormat::mxfp4, "DEEPGEMM_MXFP4", since(kVllm2026_05), 32, 256, nullptr, mxfp4_matrix, mxfp4_place, as_loaded, nullptr, nullptr, mxfp4_cast,
      mxfp4_reading},
     fp8("DEEPGEMM"),
     fp8("BATCHED_DEEPGEMM"),
+    fp8_e8m0("DEEPGEMM"),
+    fp8_e8m0("BATCHED_DEEPGEMM"),
     {WeightFormat::mxfp8, "DEEPGEMM", since(kVllm2026_08), 32, 256, [](Setting& setting) { setting.arch = Arch::sm100; }, mxfp8_matrix, mxfp8_place,
      as_loaded, nullptr, nullptr, nullptr},
 }};

@@ -18,16 +18,30 @@ using layout::WeightFormat;
 
 bool is_a_8bit(const Setting& setting) { return setting.input_dtype != InputDtype::none; }
 bool is_int8(const Setting& setting) { return setting.input_dtype == InputDtype::int8; }
-bool is_wgmma(const Setting& setting) { return setting.arch == Arch::sm90; }
-/// Release 0.1.12, in 2026-08.
-bool is_later(const Setting& setting) { return setting.engine == kVllm2026_08; }
+/// Release 0.1.12, in 2026-08, or a later one.
+bool is_later(const Setting& setting) {
+  return setting.humming.release ? *setting.humming.release != layout::Humming::v0_1_0 : setting.engine == kVllm2026_08;
+}
+/// hardware 14.7.
+bool is_latest(const Setting& setting) { return setting.humming.release == layout::Humming::v0_1_19; }
+bool is_transposed(const Setting& setting) { return setting.arch == Arch::sm90 && !is_a_8bit(setting) && !is_latest(setting); }
+bool has_groups_of_128(const Setting& setting) {
+  return is_latest(setting) && setting.humming.group_128 && setting.input_dtype == InputDtype::float8_e4m3fn;
+}
 bool is_mxmma(const Setting& setting) { return is_later(setting) && setting.arch == Arch::sm120 && is_a_8bit(setting) && !is_int8(setting); }
 bool fuses(const Setting& setting) { return is_a_8bit(setting) && !is_mxmma(setting); }
+
+void draw_release(Setting& setting) {
+  constexpr std::array<layout::Humming, 3> kReleases{layout::Humming::v0_1_0, layout::Humming::v0_1_12, layout::Humming::v0_1_19};
+  if (pick(0, 1) != 0) setting.humming.release = kReleases[static_cast<std::size_t>(pick(0, 2))];
+  setting.humming.group_128 = pick(0, 1) != 0;
+}
 
 void draw(Setting& setting) {
   constexpr std::array<Arch, 4> kArchs{Arch::sm90, Arch::sm100, Arch::sm80, Arch::sm120};
   setting.arch = kArchs[static_cast<std::size_t>(pick(0, 3))];
   if (pick(0, 2) != 0) setting.input_dtype = pick(0, 1) == 0 ? InputDtype::float8_e4m3fn : InputDtype::int8;
+  draw_release(setting);
 }
 
 /// The rows of 256 and columns of 128 that the engine pads to: weights and biases with 0, scales with 1. Scales that were fused are numbers of their
@@ -47,18 +61,6 @@ Matrix matrix(Role role, const Setting& setting) {
   return with_columns(with_rows(loaded, rows, same, outside), cols, same, outside);
 }
 
-/// The sign bits alone follow the order of units, u <- (u % 2) * 4 + u / 2; magnitudes stand by value.
-Memory signs_apart(const Memory& units) {
-  Memory bits = refined(units, 1);
-  const Memory in_order = bits;
-  for (std::size_t bit = 0; bit < bits.sources.size(); ++bit) {
-    const std::size_t value = bit % 32 / 4;
-    if (bit % 4 == 3) continue;
-    bits.sources[bit] = in_order.sources[bit / 32 * 32 + (value % 4 * 2 + value / 4) * 4 + bit % 4];
-  }
-  return bits;
-}
-
 Memory mxmma_scales(const Matrix& sizes) {
   Memory memory{8, {}};
   for (std::int64_t e = 0; e < sizes.experts; ++e) {
@@ -74,14 +76,24 @@ Memory mxmma_scales(const Matrix& sizes) {
 
 Memory place(Role role, const Setting& setting, const Matrix& sizes) {
   if (layout::is_weight(role)) {
-    const std::int64_t transposed = is_wgmma(setting) && !is_a_8bit(setting) ? 1 : 0;
-    const Memory units = stage_memory(is_a_8bit(setting) ? "humming.repack.w4a8" : "humming.repack.w4a16", sizes, 4,
-                                      {{"weight_bits", 4},
-                                       {"activation_bits", is_a_8bit(setting) ? 8 : 16},
-                                       {"transpose_mini_block", transposed},
-                                       {"padded_n", 0},
-                                       {"padded_k", 0}});
-    return is_later(setting) && fuses(setting) && !is_int8(setting) ? signs_apart(units) : units;
+    if (!is_a_8bit(setting)) {
+      return stage_memory("humming.repack.w4a16", sizes, 4,
+                          {{"weight_bits", 4},
+                           {"activation_bits", 16},
+                           {"transpose_mini_block", is_transposed(setting) ? 1 : 0},
+                           {"padded_n", 0},
+                           {"padded_k", 0},
+                           {"packed_k", 0},
+                           {"fused_scale", 0}});
+    }
+    return stage_memory("humming.repack.w4a8", sizes, 4,
+                        {{"weight_bits", 4},
+                         {"activation_bits", 8},
+                         {"transpose_mini_block", 0},
+                         {"padded_n", 0},
+                         {"padded_k", 0},
+                         {"packed_k", has_groups_of_128(setting) ? 1 : 0},
+                         {"fused_scale", is_later(setting) && fuses(setting) && !is_int8(setting) ? 1 : 0}});
   }
   if (layout::is_scale(role)) return is_mxmma(setting) ? mxmma_scales(sizes) : stage_memory("humming.scale", sizes, 8, {{"to_apply_on_c", 0}});
   // Global scales of rows lie as biases do.
@@ -105,6 +117,7 @@ RowPair rows_of(std::int64_t i, std::int64_t, const Setting& setting) { return a
 
 // 2026-08 has other formats too, for 16-bit activations.
 
+bool in_blocks(const Setting& setting) { return setting.form.format == WeightFormat::fp8_block; }
 bool has_groups(const Setting& setting) { return setting.form.format == WeightFormat::mxfp8 || setting.form.format == WeightFormat::nvfp4; }
 
 /// Scales of FP8 are repeated to one for each row.
@@ -114,7 +127,9 @@ Matrix format_matrix(Role role, const Setting& setting) {
   Matrix loaded = spread ? loaded_matrix(role, setting, 16) : loaded_matrix(role, setting);
   const Matrix weight = loaded_matrix(layout::is_w13(role) ? Role::w13_weight : Role::w2_weight, setting);
   if (spread)
-    loaded = with_rows(loaded, weight.rows, [&](std::int64_t r) { return loaded.rows == weight.rows ? r : loaded.rows == 1 ? 0 : r / 128; });
+    loaded = with_rows(loaded, weight.rows, [&](std::int64_t r) {
+      return !in_blocks(setting) ? r / (weight.rows / loaded.rows) : loaded.rows == weight.rows ? r : r / 128;
+    });
   const std::int64_t rows = round_up(weight.rows, 256);
   const std::int64_t depth = round_up(weight.cols, 128);
   const std::int64_t cols = layout::is_weight(role) ? depth : has_groups(setting) ? depth / setting.padded.group : loaded.cols;
@@ -126,14 +141,23 @@ Matrix format_matrix(Role role, const Setting& setting) {
 
 Memory format_place(Role role, const Setting& setting, const Matrix& sizes) {
   if (layout::is_scale(role)) {
-    const bool on_c = setting.form.format == WeightFormat::fp8_tensor || setting.form.format == WeightFormat::fp8_channel;
+    const bool on_c = !has_groups(setting) && !in_blocks(setting);
     return stage_memory("humming.scale", sizes, sizes.bits, {{"to_apply_on_c", on_c ? 1 : 0}});
   }
   if (!layout::is_weight(role)) return kept(sizes);
   const int bits = setting.form.format == WeightFormat::nvfp4 ? 4 : 8;
-  return stage_memory(
-      bits == 4 ? "humming.repack.w4a16" : "humming.repack.w8a16", sizes, bits,
-      {{"weight_bits", bits}, {"activation_bits", 16}, {"transpose_mini_block", is_wgmma(setting) ? 1 : 0}, {"padded_n", 0}, {"padded_k", 0}});
+  const bool flat = is_a_8bit(setting);
+  return stage_memory(flat        ? "humming.flat.w8a8"
+                      : bits == 4 ? "humming.repack.w4a16"
+                                  : "humming.repack.w8a16",
+                      sizes, bits,
+                      {{"weight_bits", bits},
+                       {"activation_bits", flat ? 8 : 16},
+                       {"transpose_mini_block", is_transposed(setting) ? 1 : 0},
+                       {"padded_n", 0},
+                       {"padded_k", 0},
+                       {"packed_k", 0},
+                       {"fused_scale", 0}});
 }
 
 double bf16_scale(const Setting&, std::uint64_t unit, double) { return f32_number(unit << 16); }
@@ -143,17 +167,42 @@ Reading format_reading(const Setting& setting) {
   return reading;
 }
 
-void draw_device(Setting& setting) { setting.arch = pick(0, 1) == 0 ? Arch::sm90 : Arch::sm80; }
-
-constexpr BackendFormula of_format(WeightFormat format) {
-  return {format,  "HUMMING", since(kVllm2026_08), 128,     128, draw_device, format_matrix, format_place, rows_of, nullptr,
-          nullptr, nullptr,   format_reading,      nullptr, 256, 128};
+void draw_device(Setting& setting) {
+  setting.arch = pick(0, 1) == 0 ? Arch::sm90 : Arch::sm80;
+  draw_release(setting);
+}
+/// Blocks also for e4m3 activations in groups of 128.
+void draw_blocks(Setting& setting) {
+  draw_device(setting);
+  if (!is_latest(setting) || pick(0, 1) == 0) return;
+  setting.humming.group_128 = true;
+  setting.input_dtype = InputDtype::float8_e4m3fn;
 }
 
-constexpr std::array<BackendFormula, 6> kFormulas{{
+constexpr BackendFormula of_format(WeightFormat format) {
+  return {format,
+          "HUMMING",
+          since(kVllm2026_08),
+          128,
+          128,
+          format == WeightFormat::fp8_block ? draw_blocks : draw_device,
+          format_matrix,
+          format_place,
+          rows_of,
+          nullptr,
+          nullptr,
+          nullptr,
+          format_reading,
+          nullptr,
+          256,
+          128};
+}
+
+constexpr std::array<BackendFormula, 7> kFormulas{{
     of_format(WeightFormat::mxfp8),
     of_format(WeightFormat::nvfp4),
     of_format(WeightFormat::fp8_tensor),
+    of_format(WeightFormat::fp8_pair),
     of_format(WeightFormat::fp8_channel),
     of_format(WeightFormat::fp8_block),
     {layout::WeightFormat::mxfp4, "HUMMING", since(kVllm2026_05), 128, 128, draw, matrix, place, rows_of, nullptr, nullptr, nullptr, reading, nullptr,

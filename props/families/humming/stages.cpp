@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "props/families/memory_formula.hpp"
 #include "props/families/stage_formula.hpp"
 #include "props/layout/generators.hpp"
 
@@ -40,6 +41,41 @@ Padded padded_of(const StageRequest& r) {
   return {r.param("padded_n") == 0 ? r.rows : r.param("padded_n"), r.param("padded_k") == 0 ? r.cols : r.param("padded_k")};
 }
 
+/// hardware 14.7: the word at row 2y + i, column 64 W T + 32 W j + th W + q goes to row y, column 32 W (4T + 2j + q / hb) + th W + i hb + q % hb.
+Memory with_k_packed(const Memory& from, std::int64_t rows, std::int64_t cols) {
+  constexpr std::int64_t kW = 4;
+  constexpr std::int64_t kHalf = kW / 2;
+  constexpr std::int64_t kUnits = 8;  // of a word
+  const std::int64_t columns = rows * kW;
+  const std::int64_t words = columns * cols / 32;
+  Memory to = from;
+  for (std::size_t unit = 0; unit < from.sources.size(); ++unit) {
+    const auto place = static_cast<std::int64_t>(unit) / kUnits;
+    const std::int64_t word = place % words;
+    const std::int64_t row = word / columns;
+    const std::int64_t column = word % columns;
+    const std::int64_t tile = column / (64 * kW);
+    const std::int64_t j = column / (32 * kW) % 2;
+    const std::int64_t th = column / kW % 32;
+    const std::int64_t q = column % kW;
+    const std::int64_t packed = row / 2 * 2 * columns + 32 * kW * (4 * tile + 2 * j + q / kHalf) + th * kW + row % 2 * kHalf + q % kHalf;
+    to.sources[static_cast<std::size_t>((place - word + packed) * kUnits) + unit % kUnits] = from.sources[unit];
+  }
+  return to;
+}
+
+/// The sign bits alone follow the order of units, u <- (u % 2) * 4 + u / 2; magnitudes stand by value.
+Memory signs_apart(const Memory& units) {
+  Memory bits = refined(units, 1);
+  const Memory in_order = bits;
+  for (std::size_t bit = 0; bit < bits.sources.size(); ++bit) {
+    const std::size_t value = bit % 32 / 4;
+    if (bit % 4 == 3) continue;
+    bits.sources[bit] = in_order.sources[bit / 32 * 32 + (value % 4 * 2 + value / 4) * 4 + bit % 4];
+  }
+  return bits;
+}
+
 Memory repack(const StageRequest& r) {
   const std::int64_t a = r.param("activation_bits");
   const std::int64_t w = r.param("weight_bits");
@@ -65,7 +101,17 @@ Memory repack(const StageRequest& r) {
       }
     }
   }
-  return gathered(r, r.unit_bits, size.rows * size.cols, Layout::kPadZero, [&](std::int64_t p) { return spots[static_cast<std::size_t>(p)]; });
+  Memory memory =
+      gathered(r, r.unit_bits, size.rows * size.cols, Layout::kPadZero, [&](std::int64_t p) { return spots[static_cast<std::size_t>(p)]; });
+  if (r.param("packed_k") != 0) memory = with_k_packed(memory, size.rows, size.cols);
+  return r.param("fused_scale") != 0 ? signs_apart(memory) : memory;
+}
+
+Memory flat(const StageRequest& r) {
+  const Padded size = padded_of(r);
+  return gathered(r, r.unit_bits, size.rows * size.cols, Layout::kPadZero, [&](std::int64_t p) {
+    return Spot{p / 16 % size.rows, p / 16 / size.rows * 16 + p % 16};
+  });
 }
 
 bool takes_repack(const StageRequest& r) {
@@ -80,6 +126,10 @@ void draw_repack(StageRequest& r) {
   r.params["weight_bits"] = weight_bits;
   r.params["activation_bits"] = activation_bits;
   r.params["transpose_mini_block"] = pick(0, 1);
+  const bool may_fuse = weight_bits == 4 && activation_bits == 8;
+  r.params["packed_k"] = may_fuse ? pick(0, 1) : 0;
+  r.params["fused_scale"] = may_fuse ? pick(0, 1) : 0;
+  if (r.params["packed_k"] + r.params["fused_scale"] > 0) r.params["transpose_mini_block"] = 0;  // of wgmma without fused scales
   const bool pads = pick(0, 1) == 1;
   r.rows = pick_near(pads ? 1 : 64, 64);
   r.cols = pick_near(pads ? 1 : kPairOfSlabs, kPairOfSlabs);
@@ -99,12 +149,13 @@ Memory in_blocks(const StageRequest& r, std::int64_t (*source)(std::int64_t), Sp
   return memory;
 }
 
-constexpr std::array<StageFormula, 7> kFormulas{{
+constexpr std::array<StageFormula, 8> kFormulas{{
     {"humming.repack.w4a16", draw_repack<4, 16>, takes_repack, repack},
     {"humming.repack.w4a8", draw_repack<4, 8>, takes_repack, repack},
     {"humming.repack.w4a4", draw_repack<4, 4>, takes_repack, repack},
     {"humming.repack.w8a16", draw_repack<8, 16>, takes_repack, repack},
     {"humming.repack.w8a8", draw_repack<8, 8>, takes_repack, repack},
+    {"humming.flat.w8a8", draw_repack<8, 8>, takes_repack, flat},
     {"humming.scale",
      [](StageRequest& r) {
        r.unit_bits = static_cast<int>(pick_of({8, 16}));

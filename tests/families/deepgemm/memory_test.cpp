@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/families/convert.hpp"
+#include "model/families/setting_keys.hpp"
 #include "model/families/stage.hpp"
 #include "model/families/value_stage.hpp"
 #include "model/layout/packed.hpp"
@@ -236,3 +237,38 @@ TEST_CASE("DeepGEMM's blocks are quantized anew for powers of two, and the loss 
 }
 
 }  // namespace
+
+TEST_CASE("the engine's variable for DeepGEMM's scales decides the converter's switch, as Python reads it") {
+  Setting setting{.sizes = {1, 128, 128, 1}, .padded = {1, 128, 128, 1}, .form = {}};
+  for (const auto& [text, on] : {std::pair{"0", false}, {"1", true}, {"00", false}, {"2", true}, {"-1", true}}) {
+    CHECK(mx::layout::set_by_variable(setting, "VLLM_USE_DEEP_GEMM_E8M0", text));
+    CHECK(setting.deepgemm.e8m0 == on);
+  }
+  CHECK_FALSE(mx::layout::set_by_variable(setting, "VLLM_USE_DEEP_GEMM", "0"));
+  CHECK(refuses(ErrorCode::usage, "'yes' is no integer", [&] { mx::layout::set_by_variable(setting, "VLLM_USE_DEEP_GEMM_E8M0", "yes"); }));
+}
+
+// e8m0 in the checkpoint: nothing is quantized anew, and codes 0 and 255 become the fp32 numbers that their exponents stand for.
+TEST_CASE("scales of blocks that are e8m0 already are moved, or packed, and come back") {
+  const BackendLayout& row = backend_layout_named("DEEPGEMM", WeightFormat::fp8_block_e8m0, mx::kVllm2026_05);
+  CanonicalLayer layer{{1, 128, 256, 1}, Form(WeightFormat::fp8_block_e8m0, SourceOrder::standard), {}};
+  layer[Role::w13_weight].assign(2 * 128 * 256, 0x7E);
+  layer[Role::w13_weight_scale] = {0, 1, 254, 255};  // gate: two blocks; up: two blocks
+  layer[Role::w2_weight].assign(256 * 128, 0x38);
+  layer[Role::w2_weight_scale] = {127, 128};
+  for (const Arch arch : {Arch::sm90, Arch::sm100}) {
+    Setting setting{.sizes = layer.sizes, .padded = layer.sizes, .form = layer.form, .arch = arch, .has_bias = false};
+    const PackedLayer packed = convert(layer, row, setting);
+    CHECK(packed.losses.empty());
+    CHECK(packed.find(Role::w13_weight)->bytes == layer[Role::w13_weight]);
+    const std::vector<std::uint8_t>& scales = packed.find(Role::w13_weight_scale)->bytes;
+    if (arch == Arch::sm90) {
+      CHECK(scales == std::vector<std::uint8_t>{0, 0, 0, 0, 0, 0, 0x80, 0, 0, 0, 0, 0x7F, 0, 0, 0x80, 0x7F});
+    } else {
+      REQUIRE(scales.size() == 256 * 4);  // a word of four for each row, two of them there
+      CHECK(std::vector<std::uint8_t>(scales.begin(), scales.begin() + 4) == std::vector<std::uint8_t>{0, 1, 0, 0});
+      CHECK(std::vector<std::uint8_t>(scales.end() - 4, scales.end()) == std::vector<std::uint8_t>{254, 255, 0, 0});
+    }
+    CHECK(restore(packed, mx::layout::OnLoss::refuse)[Role::w13_weight_scale] == layer[Role::w13_weight_scale]);
+  }
+}

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
+#include <set>
 #include <sstream>
 
+#include "golden/witness/layout_call.hpp"
 #include "model/families/arithmetic.hpp"
+#include "model/families/libraries.hpp"
 #include "model/grounds.hpp"
 #include "model/numerics/contract.hpp"
 #include "tests/catch.hpp"
@@ -43,6 +47,86 @@ TEST_CASE("a row that says run names a recording, and it is there", "[witness]")
   }
   CHECK_FALSE(is_there({"golden/witness/numerics/gemm_hopper", "no entry has this"}));
   CHECK_FALSE(is_there({"golden/witness/none"}));
+}
+
+/// What the recordings have of one row, form and version.
+struct Recorded {
+  std::set<std::string> roles;
+  bool stands_in = false;  ///< for a device's own code, or before a last layout
+
+  Grounds grounds() const {
+    const auto has = [&](const char* a, const char* b) { return roles.contains(a) || roles.contains(b); };
+    const bool whole = roles.contains("all") || (has("w13_weight", "w2_weight") && has("w13_weight_scale", "w2_weight_scale"));
+    return whole && !stands_in ? Grounds::run : Grounds::run_by_parts;
+  }
+};
+using Key = std::tuple<layout::WeightFormat, std::string, Engine, layout::SourceOrder, bool>;
+
+/// Whole conversions of the recorded sets that are held to the model.
+std::map<Key, Recorded> recorded_conversions() {
+  std::map<Key, Recorded> conversions;
+  for (const char* set : {"layouts", "layouts-rows"}) {
+    const Json manifest = read_json(recorded(set) / "manifest.json");
+    for (const Json& json : manifest.at("entries")) {
+      const auto text = [&](const char* key) { return json.contains(key) ? json.at(key).get<std::string>() : std::string(); };
+      if (text("kind") == "error" || text("stage") == "stage-level") continue;
+      LayoutEntry entry;
+      entry.json = &json;
+      entry.kind = text("kind");
+      entry.layout = text("layout");
+      entry.stage = text("stage");
+      entry.version = text("converter_version");
+      entry.role = text("role");
+      if (json.contains("arch")) entry.arch = text("arch");
+      entry.params = &json.at("params");
+      BackendCall call;
+      try {
+        call = backend_call(entry);
+      } catch (const std::exception&) {
+        continue;  // no whole conversion of the model's
+      }
+      layout::Form& form = call.setting.form;
+      // The layer keeps a scale for gate and one for up.
+      if (form.format == layout::WeightFormat::fp8_tensor && call.backend == "HUMMING" && entry.role == "all")
+        form.format = layout::WeightFormat::fp8_pair;
+      Recorded& one = conversions[{form.format, call.backend, call.setting.engine, form.order, form.gated}];
+      one.roles.insert(entry.role);
+      one.stands_in = one.stands_in || entry.stage == "before_swizzle" || text("note").find("stand-in") != std::string::npos;
+    }
+  }
+  return conversions;
+}
+
+TEST_CASE("a row of conversions says no more than was run of it, by form and by version of the engine", "[witness]") {
+  const std::map<Key, Recorded> conversions = recorded_conversions();
+  CHECK(conversions.size() > 150);
+  for (const layout::BackendLayout& row : layout::all_backend_layouts()) {
+    CHECK((row.ran.grounds == Grounds::run_by_parts) == !row.ran.stand_ins.empty());
+    for (const Engine engine : layout::kConversionEngines) {
+      for (const auto order : {layout::SourceOrder::standard, layout::SourceOrder::gpt_oss}) {
+        for (const bool gated : {true, false}) {
+          const layout::Form form(row.format, order, gated);
+          if (!row.converts(form, engine)) continue;
+          const auto found = conversions.find({row.format, std::string(row.backend), engine, order, gated});
+          const Grounds says = layout::grounds_of(row, form, engine);
+          INFO(row.backend << " " << layout::name_of(row.format) << " " << name_of(engine) << " " << layout::name_of(order)
+                           << (gated ? "" : " one matrix") << " says " << name_of(says));
+          CHECK(needs_recording(says) == (found != conversions.end()));
+          if (found != conversions.end()) CHECK(says >= found->second.grounds());
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every library that a row names is one whose releases are known for the row's versions") {
+  for (const layout::BackendLayout& row : layout::all_backend_layouts()) {
+    if (row.library.empty()) continue;
+    for (const Engine engine : layout::kConversionEngines) {
+      INFO(row.backend << " " << row.library);
+      if (row.engines.has(engine)) CHECK_FALSE(layout::asked_release(layout::library_named(row.library), engine).empty());
+    }
+  }
 }
 
 TEST_CASE("what a row stands on is no more than its weakest part") {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -173,6 +174,34 @@ TEST_CASE("every form is verified, and a flipped bit is found") {
     CHECK(tampered.count(sim::Verdict::passed) == 0);
     // The byte is one of the first expert's, which the token goes to: execution notices it too.
     CHECK(std::ranges::any_of(tampered.conversions, [](const sim::ConversionResult& result) { return result.outputs_differing > 0; }));
+  }
+}
+
+// The engine quantizes such blocks anew as it loads them: no refusal, and a pass with its price.
+TEST_CASE("FP8 blocks on DEEPGEMM pass with what their new scales lose, by tensor") {
+  const FormCase& form = form_case("FP8 block");
+  const TemporaryDirectory directory;
+  form_draft(form, 1).write(directory.path());
+  const sim::Checkpoint checkpoint(directory.path());
+  for (const std::string platform : {"SM90", "SM100"}) {
+    INFO(platform);
+    sim::VerifyOptions options;
+    options.platforms = {platform};
+    options.backends = {"DEEPGEMM"};
+    options.tp = {1};
+    options.tokens = 1;
+    const sim::VerifyReport report = sim::verify(checkpoint, options);
+    CHECK(report.count(sim::Verdict::passed) > 0);
+    CHECK(report.exit_code() == 0);
+    std::map<Role, std::int64_t> lost;
+    for (const sim::ConversionResult& result : report.conversions) {
+      for (const layout::Loss& loss : result.losses) lost[loss.role] += loss.units;
+    }
+    // No scale of the draft is a power of two: each of the 128 x 128 blocks gets another one.
+    CHECK(lost[Role::w13_weight_scale] == kFormExperts * 2 * (kFormIntermediate / 128) * (kFormHidden / 128));
+    CHECK(lost[Role::w2_weight_scale] == kFormExperts * (kFormHidden / 128) * (kFormIntermediate / 128));
+    CHECK(lost[Role::w13_weight] > 0);
+    CHECK(lost[Role::w2_weight] > 0);
   }
 }
 

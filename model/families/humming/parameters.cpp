@@ -1,0 +1,51 @@
+// Words for what Humming's converter looks at.
+
+#include "model/families/humming/parameters.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "model/error.hpp"
+#include "model/families/setting_key_rows.hpp"
+#include "model/names.hpp"
+#include "model/numerics/rows.hpp"
+
+namespace mx::layout {
+namespace {
+
+using rows::Word;
+using Text = std::string_view;
+
+constexpr std::array<Word<Humming>, 3> kReleases{{{Humming::v0_1_0, "0.1.0"}, {Humming::v0_1_12, "0.1.12"}, {Humming::v0_1_19, "0.1.19"}}};
+constexpr std::array<Text, 4> kTrials{"engine", "0.1.0", "0.1.12", "0.1.19"};
+
+constexpr std::array<SettingKey, 2> kKeys{{
+    {"humming", "a release, as 0.1.12, or engine: the one that it asks for", "release of humming-kernels", kTrials,
+     [](Setting& s, Text v) { s.humming.release = same_name(v, "engine") ? std::nullopt : std::optional(humming_named(v)); },
+     [](const Setting& s) { return std::string(s.humming.release ? name_of(*s.humming.release) : "engine"); }},
+    {"humming-group-128", kYesNo, "Humming's 8-bit activations have a scale for every 128 of K, not for a token", kBools,
+     [](Setting& s, Text v) { s.humming.group_128 = yes_or_no("humming-group-128", v); },
+     [](const Setting& s) { return word_of(s.humming.group_128); }},
+}};
+
+}  // namespace
+
+std::string_view name_of(Humming release) { return rows::word_of<Humming>(kReleases, release); }
+
+Humming humming_named(Text release) {
+  std::string known;
+  for (const Word<Humming>& row : kReleases) {
+    if (row.name == release) return row.value;
+    known += (known.empty() ? "" : ", ") + std::string(row.name);
+  }
+  throw Error(ErrorCode::unsupported, "release " + std::string(release) + " of humming is not known: " + known + " are", "humming");
+}
+
+Humming humming_of(const Setting& setting) {
+  return setting.humming.release.value_or(setting.engine >= kVllm2026_08 ? Humming::v0_1_12 : Humming::v0_1_0);
+}
+
+std::span<const SettingKey> humming_setting_keys() { return kKeys; }
+
+}  // namespace mx::layout

@@ -1,0 +1,29 @@
+#pragma once
+// What Humming's converter may look at besides what every converter sees.
+
+#include <optional>
+#include <string_view>
+
+namespace mx::layout {
+
+struct Setting;
+
+/// Releases of humming-kernels whose conversions differ. Source: spec layouts 8.3, hardware 14.7.
+enum class Humming {
+  v0_1_0,   ///< vllm@2026-05 asks for it
+  v0_1_12,  ///< vllm@2026-08 asks for it
+  v0_1_19,  ///< as 0.1.12, but for activations in groups of 128
+};
+std::string_view name_of(Humming release);  ///< "0.1.12"
+/// Throws Error(unsupported) for a release that no row knows, naming those that are known.
+Humming humming_named(std::string_view release);
+
+struct HummingParameters {
+  std::optional<Humming> release = std::nullopt;  ///< none: the release that the engine's version asks for
+  bool group_128 = false;                         ///< 8-bit activations with a scale for every 128 of K instead of one for a token
+};
+
+/// The release that applies. Source: vllm requirements/cuda.txt: 0.1.0 at 7e1b45a09, 0.1.12 at 7ca49fbe4.
+Humming humming_of(const Setting& setting);
+
+}  // namespace mx::layout
