@@ -28,6 +28,7 @@ void add_verbs(const Verb& verbs, Action& action) {
   add_verify(verbs, action);
   add_select(verbs, action);
   add_matrix(verbs, action);
+  add_engine(verbs, action);
   add_audit(verbs, action);
   add_layout(verbs, action);
   add_convert(verbs, action);

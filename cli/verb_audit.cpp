@@ -49,8 +49,8 @@ int run_audit(const AuditOptions& options) {
     return 0;
   }
   const std::vector<std::string_view> one = {options.oracle};
-  const std::span<const std::string_view> oracles = options.oracle.empty() ? oracle::oracle_names() : std::span<const std::string_view>(one);
   const Engine engine = engine_named(options.engine);
+  const std::span<const std::string_view> oracles = options.oracle.empty() ? oracle::oracle_names(engine) : std::span<const std::string_view>(one);
   if (options.needs) return show(verbs::needs_document(engine, oracles), options.out);
   return show(verbs::audit_document(audited(engine, oracles), oracles, sim::known_findings()), options.out);
 }

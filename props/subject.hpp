@@ -56,7 +56,7 @@ struct OracleAnswer {
 /// An oracle.
 struct OracleSubject {
   std::string name;
-  std::string oracle;  ///< whose decisions it is meant to make: a name of oracle::oracle_names()
+  std::string oracle;  ///< whose decisions it is meant to make: a name of oracle::oracle_names(mx::kVllm2026_05)
   std::function<OracleAnswer(const oracle::Deployment& deployment)> choose;
 };
 /// O4: every deployment has a backend of the oracle's or a refusal with a reason. O2: a wish is met or refused. O1: some class of what is chosen

@@ -1,6 +1,9 @@
 #include "sim/deployment_file.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -56,6 +59,14 @@ oracle::Hardware read_hardware(const InfoNode& node) {
   }
   if (node.has("amx") && hardware.platform != oracle::PlatformKind::cpu) fail("hardware.amx is for platform cpu, not " + platform, node.where("amx"));
   hardware.amx = node.boolean_or("amx", hardware.amx);
+  for (std::string_view key : {"cpu_arch", "zen_cpu", "amx_fp8"}) {
+    if (node.has(key) && hardware.platform != oracle::PlatformKind::cpu) {
+      fail("hardware." + std::string(key) + " is for platform cpu, not " + platform, node.where(key));
+    }
+  }
+  hardware.cpu_arch = node.choice_or("cpu_arch", hardware.cpu_arch, oracle::cpu_arch_names());
+  hardware.zen_cpu = node.boolean_or("zen_cpu", hardware.zen_cpu);
+  hardware.amx_fp8 = node.boolean_or("amx_fp8", hardware.amx_fp8);
   return hardware;
 }
 
@@ -108,14 +119,55 @@ void read_groups(const InfoNode& node, oracle::LayerConfig& layer) {
   }
 }
 
+/// A finite number, or "none".
+std::optional<double> number_of(const std::string& text, std::string_view key, const std::string& where) {
+  if (text == "none") return std::nullopt;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && std::isfinite(value)) return value;
+  fail("layer." + std::string(key) + " is " + in_quotes(text) + ", must be a number or none", where);
+}
+
+bool is_flag(const std::string& text) { return text == "true" || text == "false"; }
+
+/// alpha and limit say either whether the model's own differ from the usual ones, or what they are; the others what they are.
+void read_constants(const InfoNode& node, oracle::LayerConfig& layer) {
+  struct Row {
+    std::string_view key;
+    bool oracle::LayerConfig::*flag;
+    std::optional<double> oracle::ActivationConstants::*value;
+  };
+  constexpr std::array kRows = {
+      Row{"swiglu_alpha", &oracle::LayerConfig::has_swiglu_alpha, &oracle::ActivationConstants::swiglu_alpha},
+      Row{"swiglu_limit", &oracle::LayerConfig::has_swiglu_limit, &oracle::ActivationConstants::swiglu_limit},
+      Row{"swiglu_beta", nullptr, &oracle::ActivationConstants::swiglu_beta},
+      Row{"situ_beta", nullptr, &oracle::ActivationConstants::situ_beta},
+      Row{"situ_linear_beta", nullptr, &oracle::ActivationConstants::situ_linear_beta},
+  };
+  const auto text = [&](const Row& row) { return node.text_or(row.key, ""); };
+  for (const Row& row : kRows) {
+    if (row.flag != nullptr && is_flag(text(row))) layer.*row.flag = node.boolean_or(row.key, false);
+  }
+  const oracle::ActivationConstants usual = oracle::constants_of(layer);
+  for (const Row& row : kRows) {
+    if (!node.has(row.key) || (row.flag != nullptr && is_flag(text(row)))) continue;
+    if (!layer.constants) layer.constants = usual;
+    *layer.constants.*row.value = number_of(text(row), row.key, node.where(row.key));
+  }
+  if (!layer.constants) return;
+  const oracle::ActivationConstants common =
+      oracle::constants_of({.num_experts = 1, .experts_per_token = 1, .hidden = 1, .intermediate_per_partition = 1, .activation = layer.activation});
+  layer.has_swiglu_alpha = layer.constants->swiglu_alpha != common.swiglu_alpha || layer.constants->swiglu_beta != common.swiglu_beta;
+  layer.has_swiglu_limit = layer.constants->swiglu_limit != common.swiglu_limit;
+}
+
 /// What no oracle reads, but kernels depend on.
 void read_kernel_facts(const InfoNode& node, oracle::LayerConfig& layer) {
   layer.router_weight_on_input = node.boolean_or("router_weight_on_input", layer.router_weight_on_input);
   read_groups(node, layer);
   layer.has_correction_bias = node.boolean_or("correction_bias", layer.has_correction_bias);
   layer.has_routed_scaling = node.boolean_or("routed_scaling", layer.has_routed_scaling);
-  layer.has_swiglu_alpha = node.boolean_or("swiglu_alpha", layer.has_swiglu_alpha);
-  layer.has_swiglu_limit = node.boolean_or("swiglu_limit", layer.has_swiglu_limit);
+  read_constants(node, layer);
 }
 
 oracle::LayerConfig read_layer(const InfoNode& node, const oracle::ParallelRequest& request) {
@@ -124,7 +176,7 @@ oracle::LayerConfig read_layer(const InfoNode& node, const oracle::ParallelReque
   layer.experts_per_token = node.integer("top_k", 1, layer.num_experts);
   layer.hidden = node.integer("hidden", 1, kLargestLayerSize);
   const std::int64_t intermediate = node.integer("intermediate", 1, kLargestLayerSize);
-  const int tp = oracle::derive(request).tp_size;
+  const int tp = oracle::tensor_ranks(request);
   if (intermediate % tp != 0) {
     fail("layer.intermediate is " + std::to_string(intermediate) + ", which " + std::to_string(tp) + " tensor parallel ranks cannot share equally",
          node.where("intermediate"));
@@ -136,6 +188,10 @@ oracle::LayerConfig read_layer(const InfoNode& node, const oracle::ParallelReque
   layer.has_bias = node.boolean_or("bias", layer.has_bias);
   layer.is_act_and_mul = node.boolean_or("act_and_mul", layer.is_act_and_mul);
   layer.is_lora_enabled = node.boolean_or("lora", layer.is_lora_enabled);
+  layer.router_logits_dtype = node.has("router_logits_dtype") ? node.choice_or("router_logits_dtype", "", oracle::dtype_names()) : std::string();
+  layer.has_hash_routing = node.boolean_or("hash_routing", layer.has_hash_routing);
+  layer.require_decomposed_backend = node.boolean_or("decomposed_routing", layer.require_decomposed_backend);
+  layer.skip_final_all_reduce = node.boolean_or("skip_final_all_reduce", layer.skip_final_all_reduce);
   read_kernel_facts(node, layer);
   return layer;
 }
@@ -151,6 +207,42 @@ oracle::Environment read_environment(const InfoNode& node) {
   return environment;
 }
 
+oracle::WeightOnlyCall read_weight_only(const InfoNode& node) {
+  oracle::WeightOnlyCall call;
+  call.kind = node.choice_or("kind", call.kind, oracle::weight_only_kinds());
+  call.group_size = node.integer_or("group_size", 0, -1, kLargestLayerSize);
+  call.desc_act = node.boolean_or("desc_act", false);
+  if (node.has("actorder")) call.actorder = node.choice_or("actorder", "", oracle::actorder_names());
+  if (node.has("strategy")) call.strategy = node.choice_or("strategy", "", oracle::strategy_names());
+  call.may_have_zp = node.boolean_or("zero_point", false);
+  call.may_have_bias = node.boolean_or("bias", false);
+  call.allow_tile_padding = node.boolean_or("tile_padding", false);
+  return call;
+}
+
+oracle::ModelFacts read_model(const InfoNode& node) {
+  oracle::ModelFacts model;
+  model.model_type = node.text_or("type", "");
+  model.text_model_type = node.text_or("text_type", "");
+  model.weight_transfer = node.boolean_or("weight_transfer", false);
+  model.enable_dbo = node.boolean_or("dbo", false);
+  return model;
+}
+
+/// A named key, or one that a caller builds.
+std::string key_or(const InfoNode& root, std::string_view key, std::string_view fallback) {
+  const std::string text = root.text_or(key, fallback);
+  if (!text.starts_with("INT:") && !text.starts_with("FP8:") && text != "kInt4W4A8StaticChannelSym") {
+    return root.choice_or(key, fallback, oracle::quant_key_names());
+  }
+  try {
+    oracle::quant_key_named(text);
+  } catch (const Error& error) {
+    fail(std::string(key) + ": " + error.what(), root.where(key));
+  }
+  return text;
+}
+
 bool any_step(const oracle::OracleTables& tables, bool (*is)(const oracle::Step& step)) {
   return std::any_of(tables.steps.begin(), tables.steps.end(), is);
 }
@@ -158,19 +250,25 @@ bool any_step(const oracle::OracleTables& tables, bool (*is)(const oracle::Step&
 /// What the oracle's caller hands over. A key of the file that this oracle does not read is a misunderstanding.
 void read_call(const InfoNode& root, const oracle::OracleTables& tables, oracle::Deployment& deployment) {
   const std::string name(tables.name);
-  deployment.weight_key = root.choice_or("weight_key", name_of(tables.usual_weight_key), oracle::quant_key_names());
+  deployment.weight_key = key_or(root, "weight_key", name_of(tables.usual_weight_key));
   if (tables.weight_key && deployment.weight_key != name_of(*tables.weight_key)) {
     fail("weight_key is " + deployment.weight_key + ", but oracle " + name + " always takes " + std::string(name_of(*tables.weight_key)),
          root.where("weight_key"));
   }
-  deployment.activation_key = root.choice_or("activation_key", name_of(tables.usual_activation_key), oracle::quant_key_names());
+  deployment.activation_key = key_or(root, "activation_key", name_of(tables.usual_activation_key));
   deployment.quantization_override = root.choice_or("quantization_override", "unset", oracle::override_names());
   deployment.allow_vllm_cutlass = root.boolean_or("allow_vllm_cutlass", false);
   deployment.quant_method = root.choice_or("quant_method", "own", oracle::quant_method_names());
   const bool reads_override = any_step(tables, [](const oracle::Step& step) { return step.kind == oracle::StepKind::resolve_key; });
   const bool reads_cutlass = any_step(tables, [](const oracle::Step& step) { return step.when.allow_vllm_cutlass.has_value(); });
-  const std::pair<std::string_view, bool> reads[] = {
-      {"activation_key", tables.keys != oracle::KeyPolicy::own}, {"quantization_override", reads_override}, {"allow_vllm_cutlass", reads_cutlass}};
+  if (const auto weight_only = root.child("weight_only")) {
+    if (!tables.asks_backends) fail("weight_only: oracle " + name + " does not read it", root.where("weight_only"));
+    deployment.weight_only = read_weight_only(*weight_only);
+  }
+  if (const auto model = root.child("model")) deployment.model = read_model(*model);
+  const std::pair<std::string_view, bool> reads[] = {{"activation_key", tables.support_keys != oracle::KeyPolicy::own},
+                                                     {"quantization_override", reads_override},
+                                                     {"allow_vllm_cutlass", reads_cutlass}};
   for (const auto& [key, is_read] : reads) {
     if (!is_read && root.has(key)) fail(std::string(key) + ": oracle " + name + " does not read it", root.where(key));
   }

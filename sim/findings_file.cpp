@@ -77,7 +77,7 @@ void visit_needs(FindingId id, const InfoNode& node, const Visit& visit) {
 
 /// Oracle, backend, class, need: calls visit for each need, in the order of the file.
 void visit_groups(const InfoNode& node, const Visit& visit) {
-  const std::span<const std::string_view> oracles = oracle::oracle_names();
+  const std::span<const std::string_view> oracles = oracle::oracle_names(oracle::kLedgerEngine);
   for (const Block& oracle : members("the ledger", node)) {
     require_known("oracle", oracle, {oracles.begin(), oracles.end()});
     for (const Block& backend : members(oracle.first, oracle.second)) {

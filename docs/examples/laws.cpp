@@ -82,7 +82,7 @@ OracleAnswer choose_w4a8(const Deployment& d, bool wrong) {
   const bool keys = d.weight_key == "kInt4Static" && d.activation_key == "kFp8DynamicTokenSym";
   const auto invariant = d.env.find("VLLM_BATCH_INVARIANT");
   const bool may_vary = invariant == d.env.end() || is_integer_zero(invariant->second);
-  const bool batched = mx::oracle::derive(d.parallel).use_batched_activation_format();
+  const bool batched = mx::oracle::derive(d.parallel, mx::kVllm2026_05).use_batched_activation_format();
   const bool lora = d.layer.is_lora_enabled && !wrong;
   if (device && d.layer.in_dtype == "bfloat16" && d.layer.is_act_and_mul && activation && keys && may_vary && !batched && !lora)
     return {"CUTLASS", ""};

@@ -15,39 +15,80 @@
 namespace mx::golden {
 namespace {
 
-oracle::Software read_software(const Json& json, const std::string& where) {
+/// A probe that answers with a word: what counts as yes, and what else may stand there.
+struct WordProbe {
+  std::string_view key;
+  std::string_view name;  ///< of SoftwareRow
+  std::string_view yes;
+  std::array<std::string_view, 3> answers;
+};
+constexpr std::array kWordProbes = {
+    WordProbe{"cutlass_group_gemm_op", "cutlass_group_gemm_op", "true", {"true", "false", "missing"}},
+    WordProbe{"mxfp4_experts_quant_op", "mxfp4_experts_quant_op", "true", {"true", "false", "missing"}},
+    WordProbe{"b12x", "b12x_supported", "supported", {"supported", "unsupported", "missing"}},
+    WordProbe{"aiter_mxfp8", "aiter_mxfp8", "supported", {"supported", "no_config", "missing"}},
+};
+
+/// In 2026-05 every probe is listed; since then what is present.
+oracle::Software read_software(Engine engine, const Json& json, const std::string& where) {
   Values values(json, "software", where);
   oracle::Software software;
   for (const oracle::SoftwareRow& row : oracle::software_rows()) {
-    if (row.name != "cutlass_group_gemm_op") {
-      software.*row.answer = values.boolean(row.name);
+    const auto word = std::ranges::find(kWordProbes, row.name, &WordProbe::name);
+    const std::string_view key = word == kWordProbes.end() ? row.name : word->key;
+    const bool required = engine < kVllm2026_08 && row.since == kVllm2026_05;
+    if (!required && !values.has(key)) continue;
+    if (word == kWordProbes.end()) {
+      software.*row.answer = values.boolean(key);
       continue;
     }
-    const std::string answer = values.text(row.name);
-    constexpr std::array<std::string_view, 3> kAnswers = {"true", "false", "missing"};
-    if (std::find(kAnswers.begin(), kAnswers.end(), answer) == kAnswers.end()) throw Unmodelled(unknown_name("answer", answer, kAnswers));
-    software.*row.answer = answer == "true";
+    const std::string answer = values.text(key);
+    if (std::ranges::find(word->answers, answer) == word->answers.end()) throw Unmodelled(unknown_name("answer", answer, word->answers));
+    software.*row.answer = answer == word->yes;
   }
   values.finish();
   return software;
 }
 
-oracle::LayerConfig read_layer(const Json& json, const std::string& where) {
+/// What versions since 2026-08 say of a layer beside the rest: the intermediate size is the whole layer's.
+void read_later_layer(Values& values, oracle::LayerConfig& layer, const oracle::ParallelRequest& parallel) {
+  layer.intermediate = values.size("intermediate_size");
+  values.ignore("intermediate_size_per_partition");
+  layer.intermediate_per_partition = std::max<std::int64_t>(layer.intermediate / oracle::tensor_ranks(parallel), 1);
+  values.ignore("is_act_and_mul");
+  layer.router_logits_dtype = values.text("router_logits_dtype");
+  if (layer.router_logits_dtype == "None") layer.router_logits_dtype.clear();
+  layer.constants = {.swiglu_limit = values.number_or_null("swiglu_limit"),
+                     .swiglu_alpha = values.number_or_null("swiglu_alpha"),
+                     .swiglu_beta = values.number_or_null("swiglu_beta"),
+                     .situ_beta = values.number_or_null("activation_situ_beta"),
+                     .situ_linear_beta = values.number_or_null("activation_situ_linear_beta")};
+  layer.has_hash_routing = values.flag("has_hash_routing");
+  layer.require_decomposed_backend = values.flag("require_decomposed_backend");
+  layer.skip_final_all_reduce = values.flag("skip_final_all_reduce");
+}
+
+oracle::LayerConfig read_layer(Engine engine, const Json& json, const oracle::ParallelRequest& parallel, const std::string& where) {
   Values values(json, "config", where);
-  values.ignore("router_logits_dtype");  // no class of this engine version looks at it
   oracle::LayerConfig layer{
       .num_experts = values.size("num_experts"),
       .experts_per_token = values.size("experts_per_token"),
       .hidden = values.size("hidden_dim"),
-      .intermediate_per_partition = values.size("intermediate_size_per_partition"),
+      .intermediate_per_partition = 0,
       .activation = values.text("activation"),
       .routing_method = values.text("routing_method"),
       .in_dtype = values.text("in_dtype"),
       .moe_backend = values.text("moe_backend"),
       .has_bias = values.boolean("has_bias"),
-      .is_act_and_mul = values.boolean("is_act_and_mul"),
       .is_lora_enabled = values.boolean("is_lora_enabled"),
   };
+  if (engine >= kVllm2026_08) {
+    read_later_layer(values, layer, parallel);
+  } else {
+    values.ignore("router_logits_dtype");  // no class of this engine version looks at it
+    layer.intermediate_per_partition = values.size("intermediate_size_per_partition");
+    layer.is_act_and_mul = values.boolean("is_act_and_mul");
+  }
   values.finish();
   return layer;
 }
@@ -75,6 +116,10 @@ constexpr std::array kSelections = {
     SelectionRow{"fp8", kYes, kYes, kNo, kYes, false, false},
     SelectionRow{"mxfp8", kNo, kNo, kNo, kNo, false, false},
     SelectionRow{"w4a8", kYes, kYes, kNo, Argument::ignored, false, false},
+    SelectionRow{"unquantized", kNo, kNo, kNo, kNo, false, false},
+    SelectionRow{"int_wna16", kYes, kNo, kNo, kNo, false, false},
+    SelectionRow{"int8", kYes, kYes, kNo, kNo, false, false},
+    SelectionRow{"w4a8_int8", kYes, kYes, kNo, kNo, false, false},
 };
 
 const SelectionRow* selection_row(std::string_view oracle) {
@@ -89,26 +134,54 @@ const SelectionRow& selection_named(std::string_view oracle) {
   throw Error(ErrorCode::usage, unknown_name("oracle", oracle, known));
 }
 
+oracle::WeightOnlyCall read_weight_only(Values& call) {
+  Values config(call.at("quant_config"), "quant_config", "");
+  oracle::WeightOnlyCall read;
+  read.kind = config.text("kind");
+  if (config.has("group_size")) read.group_size = config.integer("group_size", -1, oracle::kLargestSize);
+  read.desc_act = config.flag("desc_act");
+  if (config.has("actorder")) read.actorder = config.text_or_null("actorder");
+  if (config.has("strategy")) read.strategy = config.text("strategy");
+  config.finish();
+  read.may_have_zp = call.boolean("may_have_zp");
+  read.may_have_bias = call.boolean("may_have_bias");
+  read.allow_tile_padding = call.boolean("allow_tile_padding");
+  return read;
+}
+
 void read_call(const SelectionRow& row, Values& call, oracle::Deployment& deployment) {
   if (row.weight_key == Argument::read) deployment.weight_key = call.text("weight_key");
   if (row.activation_key == Argument::read) deployment.activation_key = call.text("activation_key");
   if (row.quantization_config == Argument::read) deployment.quantization_override = call.text("quantization_config");
   if (row.allow_vllm_cutlass == Argument::read) deployment.allow_vllm_cutlass = call.boolean("allow_vllm_cutlass");
   if (row.allow_vllm_cutlass == Argument::ignored) call.ignore("allow_vllm_cutlass");
+  if (row.oracle == "int_wna16") deployment.weight_only = read_weight_only(call);
   call.finish();
 }
 
-oracle::Deployment read_deployment(const SelectionRow& row, const Json& inputs, const std::string& where) {
+oracle::ModelFacts read_model(const Json& json, const std::string& where) {
+  Values values(json, "model", where);
+  oracle::ModelFacts model;
+  if (values.has("model_type")) model.model_type = values.text("model_type");
+  if (values.has("text_model_type")) model.text_model_type = values.text("text_model_type");
+  model.weight_transfer = values.flag("weight_transfer");
+  model.enable_dbo = values.flag("enable_dbo");
+  values.finish();
+  return model;
+}
+
+oracle::Deployment read_deployment(Engine engine, const SelectionRow& row, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   values.ignore("parallel_derived");
   oracle::Deployment deployment;
   deployment.hardware = read_hardware(values.at("hardware"), where);
-  deployment.software = read_software(values.at("software"), where);
+  deployment.software = read_software(engine, values.at("software"), where);
   deployment.env = read_environment(values, where);
   Values parallel(values.at("parallel"), "parallel", where);
   deployment.parallel = read_parallel(parallel);
   parallel.finish();
-  deployment.layer = read_layer(values.at("config"), where);
+  deployment.layer = read_layer(engine, values.at("config"), deployment.parallel, where);
+  if (values.has("model")) deployment.model = read_model(values.at("model"), where);
   Values call(values.at("call"), "call", where);
   read_call(row, call, deployment);
   values.finish();
@@ -119,6 +192,7 @@ oracle::Deployment read_deployment(const SelectionRow& row, const Json& inputs, 
 Json software_json(const oracle::Software& software) {
   Json json = Json::object();
   for (const oracle::SoftwareRow& row : oracle::software_rows()) {
+    if (row.since != kVllm2026_05) continue;
     const bool answer = software.*row.answer;
     json[row.name] = row.name != "cutlass_group_gemm_op" ? Json(answer) : Json(answer ? "true" : "false");
   }
@@ -155,7 +229,7 @@ Json inputs_json(const SelectionRow& row, const oracle::Deployment& deployment) 
           {"software", software_json(deployment.software)},
           {"env", env},
           {"parallel", parallel_json(deployment.parallel)},
-          {"parallel_derived", derived_json(deployment.parallel)},
+          {"parallel_derived", derived_json(deployment.parallel, kVllm2026_05)},
           {"config", layer_json(deployment.layer)},
           {"call", call_json(row, deployment)}};
 }
@@ -163,7 +237,11 @@ Json inputs_json(const SelectionRow& row, const oracle::Deployment& deployment) 
 /// What the model says, with the keys of the recorded result.
 Json evaluate_selection(Engine engine, const SelectionRow& row, const oracle::Deployment& deployment) {
   const oracle::Decision decision = oracle::select(engine, row.oracle, deployment);
-  if (decision.refusal) return {{"error_type", decision.refusal->error_type}};
+  if (decision.refusal) {
+    Json refused = {{"error_type", decision.refusal->error_type}};
+    if (decision.refusal->by_config) refused["stage"] = "config";
+    return refused;
+  }
   const oracle::Choice& choice = *decision.choice;
   Json got = {{"backend", choice.backend}, {"kernel_class", choice.kernel_class.empty() ? Json() : Json(choice.kernel_class)}};
   if (row.says_rounded_sizes) {
@@ -179,8 +257,10 @@ Json evaluate_selection(Engine engine, const SelectionRow& row, const oracle::De
 Json evaluate_support(Engine engine, const SelectionRow& row, const oracle::Deployment& deployment) {
   Json got = Json::object();
   for (const oracle::Candidate& candidate : oracle::support(engine, row.oracle, deployment)) {
+    if (candidate.backend == "NONE") continue;
     const bool supported = candidate.verdict.supported;
-    got[candidate.backend + "/" + candidate.kernel_class] = Json::array({supported, supported ? Json() : Json(candidate.verdict.code)});
+    const std::string key = candidate.kernel_class.empty() ? candidate.backend : candidate.backend + "/" + candidate.kernel_class;
+    got[key] = Json::array({supported, supported ? Json() : Json(candidate.verdict.code)});
   }
   return got;
 }
@@ -253,11 +333,11 @@ CaseResult guarded(const Evaluate& evaluate) {
 }
 
 /// The recorded derived configuration is held against the model's as well: it is an output of the same engine.
-void compare_derived(const Json& inputs, CaseResult& result) {
+void compare_derived(Engine engine, const Json& inputs, CaseResult& result) {
   const auto recorded = inputs.find("parallel_derived");
   if (recorded == nullptr || !result.equal) return;
   Values values(inputs.at("parallel"), "parallel", "");
-  CaseResult derived = compare(derived_json(read_parallel(values)), *recorded, "parallel_derived.");
+  CaseResult derived = compare(derived_json(read_parallel(values), engine), *recorded, "parallel_derived.");
   derived.compared += result.compared;
   if (!derived.equal) result = derived;
   result.compared = derived.compared;
@@ -277,14 +357,14 @@ CaseResult evaluate_oracle_case(const sim::Json& one_case) {
     if (!expected.is_object()) values.wrong("result", "an object", expected);
     const FunctionRow* function = oracle_function(name);
     const SelectionRow* selection = selection_row(name);
-    if (function != nullptr && engine != kVllm2026_05) return unmodelled("no model for " + name + " of " + std::string(name_of(engine)));
+    if (function != nullptr && !function->versions.has(engine)) return unmodelled("no model for " + name + " of " + std::string(name_of(engine)));
     if (function == nullptr && selection == nullptr) return unmodelled("no model for oracle " + name);
     values.finish();
     expected.erase("error");  // the engine's text is for people; its type is the answer
-    const Json got =
-        function != nullptr ? function->evaluate(inputs, where) : evaluate_selection(engine, *selection, read_deployment(*selection, inputs, where));
+    const Json got = function != nullptr ? function->evaluate(engine, inputs, where)
+                                         : evaluate_selection(engine, *selection, read_deployment(engine, *selection, inputs, where));
     CaseResult result = compare(spelt_out(got), spelt_out(expected));
-    compare_derived(inputs, result);
+    compare_derived(engine, inputs, result);
     return result;
   });
 }
@@ -308,7 +388,7 @@ CaseResult evaluate_support_case(const sim::Json& one_case, const sim::Json& sup
       const bool shaped = verdict.is_array() && verdict.size() == 2 && verdict[0].is_boolean() && (verdict[1].is_null() || verdict[1].is_string());
       if (!shaped) line.wrong(key, "[supported, code or null]", verdict);
     }
-    return compare(evaluate_support(engine, *selection, read_deployment(*selection, values.at("inputs"), where)), expected);
+    return compare(evaluate_support(engine, *selection, read_deployment(engine, *selection, values.at("inputs"), where)), expected);
   });
 }
 
@@ -326,8 +406,9 @@ std::optional<RecordedSelection> recorded_selection(const sim::Json& one_case) {
   Values values(one_case, "case", where);
   const std::string name = values.text("oracle");
   const SelectionRow* selection = selection_row(name);
-  if (selection == nullptr || engine_of(values) != kVllm2026_05) return std::nullopt;
-  return RecordedSelection{name, read_deployment(*selection, values.at("inputs"), where)};
+  const Engine engine = engine_of(values);
+  if (selection == nullptr || engine != kVllm2026_05) return std::nullopt;
+  return RecordedSelection{name, read_deployment(engine, *selection, values.at("inputs"), where)};
 }
 
 }  // namespace mx::golden

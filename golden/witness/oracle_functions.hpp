@@ -4,7 +4,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "model/deployment/version.hpp"
 #include "support/json.hpp"
 
 namespace mx::golden {
@@ -14,11 +16,12 @@ struct FunctionRow {
   std::string_view oracle;  ///< as the case names it: "mxfp4_round_up"
   /// What the model says, with the keys of the recorded result; {"error_type"} where the engine raises. Throws Error(input) for a line that breaks
   /// its form, Unmodelled and Error(usage) for a word that the model does not know.
-  sim::Json (*evaluate)(const sim::Json& inputs, const std::string& where);
+  sim::Json (*evaluate)(Engine engine, const sim::Json& inputs, const std::string& where);
+  Versions versions;  ///< whose answers have a model
 };
 
-/// Every function that has a model.
-std::span<const FunctionRow> oracle_functions();
+/// Every function of a version that has a model.
+std::vector<FunctionRow> oracle_functions(Engine engine);
 /// The row of a name, or null.
 const FunctionRow* oracle_function(std::string_view oracle);
 

@@ -9,8 +9,9 @@ namespace mx::golden {
 namespace {
 
 /// The recorded platform class also answers these; the model derives what it needs from capability and architecture.
-constexpr std::array<std::string_view, 9> kDerivedHardwareKeys = {"device_name", "supports_fp8", "support_deep_gemm", "fp8_dtype", "on_gfx9",
-                                                                  "on_mi3xx",    "on_gfx950",    "on_gfx1x",          "on_gfx12x"};
+constexpr std::array<std::string_view, 13> kDerivedHardwareKeys = {"device_name", "supports_fp8", "support_deep_gemm", "fp8_dtype", "on_gfx9",
+                                                                   "on_mi3xx",    "on_gfx950",    "on_gfx1x",          "on_gfx12x", "on_gfx1250",
+                                                                   "on_rdna4",    "cdna_version", "supports_mx"};
 
 struct FlagRow {
   std::string_view name;
@@ -24,10 +25,13 @@ constexpr std::array kFlags = {
     FlagRow{"use_batched_activation_format", &oracle::Parallel::use_batched_activation_format},
     FlagRow{"use_deepep_ht_kernels", &oracle::Parallel::use_deepep_ht_kernels},
     FlagRow{"use_deepep_ll_kernels", &oracle::Parallel::use_deepep_ll_kernels},
+    FlagRow{"use_deepep_v2_kernels", &oracle::Parallel::use_deepep_v2_kernels},
     FlagRow{"use_fi_nvl_one_sided_kernels", &oracle::Parallel::use_fi_nvl_one_sided_kernels},
     FlagRow{"use_fi_nvl_two_sided_kernels", &oracle::Parallel::use_fi_nvl_two_sided_kernels},
+    FlagRow{"use_moonep_kernels", &oracle::Parallel::use_moonep_kernels},
     FlagRow{"use_mori_kernels", &oracle::Parallel::use_mori_kernels},
     FlagRow{"use_nixl_ep_kernels", &oracle::Parallel::use_nixl_ep_kernels},
+    FlagRow{"use_passthrough_all2all", &oracle::Parallel::use_passthrough_all2all},
 };
 
 }  // namespace
@@ -37,6 +41,8 @@ std::string Values::text(std::string_view key) {
   if (!value.is_string()) wrong(key, "a string", value);
   return value.get<std::string>();
 }
+
+std::string Values::text_or_null(std::string_view key) { return at(key).is_null() ? std::string() : text(key); }
 
 bool Values::boolean(std::string_view key) {
   const Json& value = at(key);
@@ -88,6 +94,10 @@ oracle::Hardware read_hardware(const Json& json, const std::string& where) {
         static_cast<int>(values.checked("capability", capability[0], 0, 1000) * 10 + values.checked("capability", capability[1], 0, 9));
   }
   if (values.has("gcn_arch")) hardware.gcn_arch = values.text("gcn_arch");
+  if (values.has("cpu_arch")) hardware.cpu_arch = values.text("cpu_arch");
+  if (values.has("amx")) hardware.amx = values.boolean("amx");
+  hardware.zen_cpu = values.flag("zen_cpu");
+  hardware.amx_fp8 = values.flag("amx_fp8");
   values.finish();
   return hardware;
 }
@@ -130,8 +140,8 @@ Json parallel_json(const oracle::ParallelRequest& request) {
           {"enable_eplb", request.enable_eplb}};
 }
 
-Json derived_json(const oracle::ParallelRequest& request) {
-  const oracle::Parallel parallel = oracle::derive(request);
+Json derived_json(const oracle::ParallelRequest& request, Engine engine) {
+  const oracle::Parallel parallel = oracle::derive(request, engine);
   Json flags = Json::array();
   for (const FlagRow& row : kFlags) {
     if ((parallel.*row.holds)()) flags.push_back(row.name);

@@ -19,7 +19,9 @@ class Values {
 
   const Json& at(std::string_view key) { return fields_.at(key); }
   std::string text(std::string_view key);
+  std::string text_or_null(std::string_view key);  ///< null is empty
   bool boolean(std::string_view key);
+  bool flag(std::string_view key) { return has(key) && boolean(key); }  ///< absent is false
   std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high) { return checked(key, at(key), low, high); }
   int small(std::string_view key, int low) { return static_cast<int>(integer(key, low, oracle::kLargestGroup)); }
   std::int64_t size(std::string_view key) { return integer(key, 1, oracle::kLargestSize); }
@@ -50,6 +52,6 @@ oracle::Environment read_environment(Values& values, const std::string& where);
 Json parallel_json(const oracle::ParallelRequest& request);
 oracle::ParallelRequest read_parallel(Values& values);
 /// What the model derives of it, with the keys of `parallel_derived`.
-Json derived_json(const oracle::ParallelRequest& request);
+Json derived_json(const oracle::ParallelRequest& request, Engine engine);
 
 }  // namespace mx::golden

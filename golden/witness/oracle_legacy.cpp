@@ -35,7 +35,7 @@ Json shapes_json(const oracle::LegacyShapes& shapes) {
 
 }  // namespace
 
-Json evaluate_legacy_mxfp4(const Json& inputs, const std::string& where) {
+Json evaluate_legacy_mxfp4(Engine /*engine*/, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   const oracle::LegacyMachine machine = read_machine(values, where);
   const std::int64_t experts = values.size("num_experts");
@@ -54,7 +54,7 @@ Json evaluate_legacy_mxfp4(const Json& inputs, const std::string& where) {
           {"shapes", shapes_json(oracle::legacy_shapes(experts, padded))}};
 }
 
-Json evaluate_legacy_tile_tokens_dim(const Json& inputs, const std::string& where) {
+Json evaluate_legacy_tile_tokens_dim(Engine /*engine*/, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   const std::int64_t tokens = values.integer("num_tokens", 0, oracle::kLargestSize);
   const std::int64_t top_k = values.integer("top_k", 0, oracle::kLargestTopK);
@@ -63,7 +63,7 @@ Json evaluate_legacy_tile_tokens_dim(const Json& inputs, const std::string& wher
   return {{"tile_tokens_dim", oracle::legacy_tile_tokens_dim(tokens, top_k, experts)}};
 }
 
-Json evaluate_legacy_can_support(const Json& inputs, const std::string& where) {
+Json evaluate_legacy_can_support(Engine /*engine*/, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   const oracle::LegacyLayer layer{
       .use_grouped_topk = values.boolean("use_grouped_topk"),

@@ -3,12 +3,13 @@
 
 #include <string>
 
+#include "model/deployment/version.hpp"
 #include "support/json.hpp"
 
 namespace mx::golden {
 
-sim::Json evaluate_legacy_mxfp4(const sim::Json& inputs, const std::string& where);
-sim::Json evaluate_legacy_tile_tokens_dim(const sim::Json& inputs, const std::string& where);
-sim::Json evaluate_legacy_can_support(const sim::Json& inputs, const std::string& where);
+sim::Json evaluate_legacy_mxfp4(Engine engine, const sim::Json& inputs, const std::string& where);
+sim::Json evaluate_legacy_tile_tokens_dim(Engine engine, const sim::Json& inputs, const std::string& where);
+sim::Json evaluate_legacy_can_support(Engine engine, const sim::Json& inputs, const std::string& where);
 
 }  // namespace mx::golden

@@ -52,7 +52,7 @@ std::optional<oracle::GroupShape> read_block(Values& values) {
 
 }  // namespace
 
-Json evaluate_mxfp4_quant_config(const Json& inputs, const std::string& where) {
+Json evaluate_mxfp4_quant_config(Engine /*engine*/, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   oracle::QuantArguments arguments;
   arguments.hardware = read_hardware(values.at("hardware"), where);
@@ -66,7 +66,7 @@ Json evaluate_mxfp4_quant_config(const Json& inputs, const std::string& where) {
   return config_json(oracle::quant_config("mxfp4", backend, arguments));
 }
 
-Json evaluate_fp8_quant_config(const Json& inputs, const std::string& where) {
+Json evaluate_fp8_quant_config(Engine /*engine*/, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   oracle::QuantArguments arguments;
   arguments.hardware = read_hardware(values.at("hardware"), where);
@@ -80,16 +80,16 @@ Json evaluate_fp8_quant_config(const Json& inputs, const std::string& where) {
   return config_json(oracle::quant_config("fp8", backend, arguments));
 }
 
-Json evaluate_nvfp4_quant_config(const Json& inputs, const std::string& where) {
+Json evaluate_nvfp4_quant_config(Engine /*engine*/, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   const std::string backend = values.text("backend");
   values.finish();
   Json got = config_json(oracle::quant_config("nvfp4", backend, {}));
-  got["global_sf_supported"] = oracle::backend_named(oracle::nvfp4_tables(), backend).global_sf_supported;
+  got["global_sf_supported"] = oracle::backend_named(oracle::nvfp4_tables(kVllm2026_05), backend).global_sf_supported;
   return got;
 }
 
-Json evaluate_w4a8_quant_config(const Json& inputs, const std::string& where) {
+Json evaluate_w4a8_quant_config(Engine /*engine*/, const Json& inputs, const std::string& where) {
   Values(inputs, "inputs", where).finish();
   return config_json(oracle::quant_config("w4a8", "CUTLASS", {}));
 }

@@ -3,13 +3,14 @@
 
 #include <string>
 
+#include "model/deployment/version.hpp"
 #include "support/json.hpp"
 
 namespace mx::golden {
 
-sim::Json evaluate_mxfp4_quant_config(const sim::Json& inputs, const std::string& where);
-sim::Json evaluate_fp8_quant_config(const sim::Json& inputs, const std::string& where);
-sim::Json evaluate_nvfp4_quant_config(const sim::Json& inputs, const std::string& where);
-sim::Json evaluate_w4a8_quant_config(const sim::Json& inputs, const std::string& where);
+sim::Json evaluate_mxfp4_quant_config(Engine engine, const sim::Json& inputs, const std::string& where);
+sim::Json evaluate_fp8_quant_config(Engine engine, const sim::Json& inputs, const std::string& where);
+sim::Json evaluate_nvfp4_quant_config(Engine engine, const sim::Json& inputs, const std::string& where);
+sim::Json evaluate_w4a8_quant_config(Engine engine, const sim::Json& inputs, const std::string& where);
 
 }  // namespace mx::golden

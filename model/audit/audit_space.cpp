@@ -197,7 +197,7 @@ constexpr std::array kKeys = {
 
 /// One rank's share, rounded up.
 void share(Deployment& deployment, std::int64_t whole) {
-  const std::int64_t ranks = derive(deployment.parallel).tp_size;
+  const std::int64_t ranks = tensor_ranks(deployment.parallel);
   deployment.layer.intermediate_per_partition = (whole + ranks - 1) / ranks;
 }
 
@@ -232,7 +232,14 @@ std::span<const ModelRow> audit_models() {
   return kModels;
 }
 
-void for_each_deployment(const OracleTables& tables, const std::function<void(const Deployment&)>& visit) {
+void for_each_deployment(const OracleTables& tables, const std::function<void(const Deployment&)>& with) {
+  const auto visit = [&](const Deployment& deployment) {
+    const std::string_view all2all = all2all_of(tables.engine, deployment.parallel.all2all_backend);
+    if (all2all == deployment.parallel.all2all_backend) return with(deployment);
+    Deployment renamed = deployment;
+    renamed.parallel.all2all_backend = all2all;
+    with(renamed);
+  };
   const std::vector<ParallelRequest> parallel = parallelisms();
   std::vector<Names> wishes = {"auto"};
   for (const UserNameRow& row : tables.user_names) wishes.push_back(row.name);

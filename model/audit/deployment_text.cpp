@@ -1,5 +1,9 @@
 #include "model/audit/deployment_text.hpp"
 
+#include <array>
+#include <charconv>
+#include <utility>
+
 #include "model/deployment/vocabulary.hpp"
 #include "model/engine/vllm/tables.hpp"
 
@@ -40,6 +44,12 @@ class Block {
   std::string text_;
 };
 
+/// The shortest text that reads back as the value.
+std::string shortest(double value) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
 /// The preset of that hardware, or null.
 const PlatformPreset* preset_of(const Hardware& hardware) {
   for (const PlatformPreset& preset : all_platforms()) {
@@ -52,12 +62,17 @@ const PlatformPreset* preset_of(const Hardware& hardware) {
 
 void add_hardware(Block& root, const Hardware& hardware) {
   const PlatformPreset* preset = preset_of(hardware);
-  if (preset != nullptr && hardware.amx) return root.add("platform", preset->name);
+  const Hardware plain{};
+  const bool usual_processor = hardware.amx && hardware.cpu_arch == plain.cpu_arch && !hardware.zen_cpu && !hardware.amx_fp8;
+  if (preset != nullptr && usual_processor) return root.add("platform", preset->name);
   Block block;
   block.add("platform", name_of(hardware.platform));
   if (hardware.platform == PlatformKind::cuda) block.add("capability", hardware.capability.value_or(0));
   if (!hardware.gcn_arch.empty()) block.add("gcn_arch", hardware.gcn_arch);
   block.add_if_other("amx", hardware.amx, true);
+  block.add_if_other("cpu_arch", hardware.cpu_arch, plain.cpu_arch);
+  block.add_if_other("zen_cpu", hardware.zen_cpu, false);
+  block.add_if_other("amx_fp8", hardware.amx_fp8, false);
   root.add_block("hardware", block);
 }
 
@@ -72,6 +87,46 @@ Block parallel_block(const ParallelRequest& request) {
   block.add_if_other("all2all", request.all2all_backend, usual.all2all_backend);
   block.add_if_other("eplb", request.enable_eplb, usual.enable_eplb);
   block.add_if_other("round_robin", request.round_robin, usual.round_robin);
+  return block;
+}
+
+/// Values where the layer gives them, else whether they are other than the usual ones.
+void add_constants(Block& block, const LayerConfig& layer) {
+  if (!layer.constants) {
+    block.add_if_other("swiglu_alpha", layer.has_swiglu_alpha, false);
+    block.add_if_other("swiglu_limit", layer.has_swiglu_limit, false);
+    return;
+  }
+  const std::pair<std::string_view, std::optional<double>> values[] = {{"swiglu_alpha", layer.constants->swiglu_alpha},
+                                                                       {"swiglu_limit", layer.constants->swiglu_limit},
+                                                                       {"swiglu_beta", layer.constants->swiglu_beta},
+                                                                       {"situ_beta", layer.constants->situ_beta},
+                                                                       {"situ_linear_beta", layer.constants->situ_linear_beta}};
+  for (const auto& [key, value] : values) block.add(key, value ? shortest(*value) : std::string("none"));
+}
+
+/// What the int_wna16 oracle is handed beside the keys.
+Block weight_only_block(const WeightOnlyCall& call) {
+  const WeightOnlyCall usual;
+  Block block;
+  block.add_if_other("kind", call.kind, usual.kind);
+  block.add_if_other("group_size", call.group_size, usual.group_size);
+  block.add_if_other("desc_act", call.desc_act, usual.desc_act);
+  block.add_if_other("actorder", call.actorder, usual.actorder);
+  block.add_if_other("strategy", call.strategy, usual.strategy);
+  block.add_if_other("zero_point", call.may_have_zp, usual.may_have_zp);
+  block.add_if_other("bias", call.may_have_bias, usual.may_have_bias);
+  block.add_if_other("tile_padding", call.allow_tile_padding, usual.allow_tile_padding);
+  return block;
+}
+
+Block model_block(const ModelFacts& model) {
+  const ModelFacts usual;
+  Block block;
+  block.add_if_other("type", model.model_type, usual.model_type);
+  block.add_if_other("text_type", model.text_model_type, usual.text_model_type);
+  block.add_if_other("weight_transfer", model.weight_transfer, usual.weight_transfer);
+  block.add_if_other("dbo", model.enable_dbo, usual.enable_dbo);
   return block;
 }
 
@@ -93,8 +148,11 @@ Block layer_block(const LayerConfig& layer, std::int64_t shards) {
   block.add_if_other("topk_group", std::int64_t{layer.topk_group}, usual.topk_group);
   block.add_if_other("correction_bias", layer.has_correction_bias, usual.has_correction_bias);
   block.add_if_other("routed_scaling", layer.has_routed_scaling, usual.has_routed_scaling);
-  block.add_if_other("swiglu_alpha", layer.has_swiglu_alpha, usual.has_swiglu_alpha);
-  block.add_if_other("swiglu_limit", layer.has_swiglu_limit, usual.has_swiglu_limit);
+  if (!layer.router_logits_dtype.empty()) block.add("router_logits_dtype", layer.router_logits_dtype);
+  block.add_if_other("hash_routing", layer.has_hash_routing, false);
+  block.add_if_other("decomposed_routing", layer.require_decomposed_backend, false);
+  block.add_if_other("skip_final_all_reduce", layer.skip_final_all_reduce, false);
+  add_constants(block, layer);
   return block;
 }
 
@@ -112,7 +170,9 @@ std::string info_text(Engine engine, std::string_view oracle, const Deployment& 
   root.add_if_other("allow_vllm_cutlass", deployment.allow_vllm_cutlass, false);
   root.add_if_other("quant_method", deployment.quant_method, "own");
   root.add_block("parallel", parallel_block(deployment.parallel));
-  root.add_block("layer", layer_block(deployment.layer, derive(deployment.parallel).tp_size));
+  root.add_block("layer", layer_block(deployment.layer, tensor_ranks(deployment.parallel)));
+  root.add_block("weight_only", weight_only_block(deployment.weight_only));
+  root.add_block("model", model_block(deployment.model));
   Block env;
   for (const auto& [name, value] : deployment.env) env.add(name, value);
   root.add_block("env", env);

@@ -12,8 +12,8 @@ namespace {
 using Names = std::string_view;
 
 /// The exchange rounds first. A hidden size that it cannot round stays as it is: a need of the exchange says so.
-std::int64_t exchanged_hidden(const Deployment& deployment) {
-  const auto rounded = hidden_for_exchange(deployment.layer.hidden, deployment.layer.in_dtype, derive(deployment.parallel));
+std::int64_t exchanged_hidden(const Deployment& deployment, Engine engine) {
+  const auto rounded = hidden_for_exchange(deployment.layer.hidden, deployment.layer.in_dtype, derive(deployment.parallel, engine));
   const std::int64_t* const hidden = std::get_if<std::int64_t>(&rounded);
   return hidden != nullptr ? *hidden : deployment.layer.hidden;
 }
@@ -44,7 +44,7 @@ RoundedSizes padded_sizes(const Converted& converted, const RoundedSizes& sizes)
 
 /// Sizes that a method does not round are those that the kernel sees.
 RoundedSizes sizes_of(const OracleTables& tables, const Deployment& deployment, Names backend) {
-  const RoundedSizes given{exchanged_hidden(deployment), deployment.layer.intermediate_per_partition};
+  const RoundedSizes given{exchanged_hidden(deployment, tables.engine), deployment.layer.intermediate_per_partition};
   const RoundedSizes rounded = method_sizes(tables, backend, deployment, given);
   return padded_sizes(converted(tables, deployment, backend, rounded), rounded);
 }
@@ -83,7 +83,7 @@ std::optional<Placement> place(const OracleTables& tables, const Deployment& dep
                      tables.name,
                      kNotAsked,
                      own,
-                     exchanged_hidden(deployment),
+                     exchanged_hidden(deployment, tables.engine),
                      layer.intermediate_per_partition,
                      weight_key_of(tables, deployment)};
   }

@@ -58,7 +58,7 @@ Candidates simpler_environment(const OracleTables&, const Deployment& from) {
 }
 
 /// Fewer ranks first, then experts that are not split; the exchange by name in the order of the vocabulary.
-Candidates simpler_parallelism(const OracleTables&, const Deployment& from) {
+Candidates simpler_parallelism(const OracleTables& tables, const Deployment& from) {
   struct Spread {
     int tp, dp;
     bool experts;
@@ -68,7 +68,7 @@ Candidates simpler_parallelism(const OracleTables&, const Deployment& from) {
   Candidates candidates;
   for (const Spread& spread : kSpreads) {
     const bool exchanges = spread.experts && spread.dp > 1;
-    for (std::string_view all2all : exchanges ? all2all_names() : all2all_names().first(1)) {
+    for (std::string_view all2all : exchanges ? all2all_names(tables.engine) : all2all_names(tables.engine).first(1)) {
       for (const bool flags : {false, true}) {
         ParallelRequest request{.tp = spread.tp, .dp = spread.dp, .enable_expert_parallel = spread.experts, .all2all_backend = std::string(all2all)};
         request.enable_eplb = flags && from.parallel.enable_eplb;

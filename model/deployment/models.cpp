@@ -245,7 +245,7 @@ const Scheme& scheme_named(std::string_view name) { return row_named<Scheme>("sc
 const Model& model_named(std::string_view name) { return row_named<Model>("model", name, kModels); }
 
 LayerConfig layer_of(const Model& model, const ParallelRequest& parallel) {
-  const std::int64_t ranks = derive(parallel).tp_size;
+  const std::int64_t ranks = tensor_ranks(parallel);
   return {
       .num_experts = model.experts,
       .experts_per_token = model.top_k,

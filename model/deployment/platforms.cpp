@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -42,6 +43,20 @@ constexpr std::array kSoftware = {
     SoftwareRow{"aiter_found", &Software::aiter_found},
     SoftwareRow{"humming_installed", &Software::humming_installed},
     SoftwareRow{"cutlass_group_gemm_op", &Software::cutlass_group_gemm_op},
+    SoftwareRow{"flashinfer_situ", &Software::flashinfer_situ, kVllm2026_08},
+    SoftwareRow{"has_quark", &Software::has_quark, kVllm2026_08},
+    SoftwareRow{"has_hpc", &Software::has_hpc, kVllm2026_08},
+    SoftwareRow{"b12x_supported", &Software::b12x_supported, kVllm2026_08},
+    SoftwareRow{"aiter_mxfp8", &Software::aiter_mxfp8, kVllm2026_08},
+    SoftwareRow{"cpu_fused_moe_int8_op", &Software::cpu_fused_moe_int8_op, kVllm2026_08},
+    SoftwareRow{"zentorch_fused_moe_op", &Software::zentorch_fused_moe_op, kVllm2026_08},
+    SoftwareRow{"torch_dyn_quant_4bit_ops", &Software::torch_dyn_quant_4bit_ops, kVllm2026_08},
+    SoftwareRow{"aiter_gate_mode", &Software::aiter_gate_mode, kVllm2026_11},
+    SoftwareRow{"aiter_quant_dtype_a", &Software::aiter_quant_dtype_a, kVllm2026_11},
+    SoftwareRow{"mxfp4_experts_quant_op", &Software::mxfp4_experts_quant_op, kVllm2026_11},
+    SoftwareRow{"moe_gptq_gemm_rdna3_op", &Software::moe_gptq_gemm_rdna3_op, kVllm2026_11},
+    SoftwareRow{"cpu_has_amx_fp8_op", &Software::cpu_has_amx_fp8_op, kVllm2026_11},
+    SoftwareRow{"zentorch_woq_repack_weight_op", &Software::zentorch_woq_repack_weight_op, kVllm2026_11},
 };
 
 // flashinfer and humming are requirements of the engine on cuda; triton_kernels and deep_gemm come bundled with its cuda build, triton_kernels
@@ -59,21 +74,40 @@ constexpr Software kOnCuda = {
     .aiter_found = false,
     .humming_installed = true,
     .cutlass_group_gemm_op = true,
+    .flashinfer_situ = true,
+    .mxfp4_experts_quant_op = true,
 };
 constexpr Software kOnRocm = [] {
   Software software;
   software.has_triton_kernels = true;
   software.aiter_found = true;
+  software.aiter_mxfp8 = true;
+  software.aiter_gate_mode = true;
+  software.aiter_quant_dtype_a = true;
+  software.moe_gptq_gemm_rdna3_op = true;
+  return software;
+}();
+
+// Compiled operations of the CPU build and of torch. Zen's need packages of their own.
+constexpr Software kOnCpu = [] {
+  Software software;
+  software.cpu_fused_moe_int8_op = true;
+  software.torch_dyn_quant_4bit_ops = true;
+  software.cpu_has_amx_fp8_op = true;
   return software;
 }();
 
 /// In the order of PlatformKind.
-constexpr std::array<Software, 4> kInstalled = {kOnCuda, kOnRocm, Software{}, Software{}};
+constexpr std::array<Software, 4> kInstalled = {kOnCuda, kOnRocm, Software{}, kOnCpu};
 
 }  // namespace
 
 std::span<const PlatformPreset> all_platforms() { return kPlatforms; }
 std::span<const SoftwareRow> software_rows() { return kSoftware; }
+std::span<const SoftwareRow> software_rows(Engine engine) {
+  return std::span(kSoftware).first(
+      static_cast<std::size_t>(std::ranges::count_if(kSoftware, [&](const SoftwareRow& row) { return row.since <= engine; })));
+}
 
 const PlatformPreset& platform_named(std::string_view name) {
   std::vector<std::string_view> known;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/deployment/sources.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 
@@ -148,6 +149,22 @@ void no_tables(Engine engine, std::span<const Engine> with, std::string_view wha
 
 void require_tables(Engine engine, std::span<const Engine> with, std::string_view what) {
   if (std::ranges::find(with, engine) == with.end()) no_tables(engine, with, what);
+}
+
+std::vector<std::string_view> releases_of(Engine engine) {
+  std::vector<std::string_view> releases;
+  for (const SourceRow& row : kSources) {
+    if (row.engine == engine && !row.release.empty()) releases.push_back(row.release);
+  }
+  return releases;
+}
+
+std::vector<std::string_view> commits_of(Engine engine) {
+  std::vector<std::string_view> commits;
+  for (const SourceRow& row : kSources) {
+    if (row.engine == engine) commits.push_back(row.commit);
+  }
+  return commits;
 }
 
 }  // namespace mx

@@ -39,6 +39,8 @@ struct Versions {
 constexpr Versions since(Engine engine) { return {engine, std::nullopt}; }
 /// All that came before a version.
 constexpr Versions before(Engine engine) { return {kVllm2026_05, engine}; }
+/// From one version up to another and not with it.
+constexpr Versions between(Engine first, Engine end) { return {first, end}; }
 inline constexpr Versions kNever{kVllm2026_05, kVllm2026_05};
 
 /// Every known version, oldest first.

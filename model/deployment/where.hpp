@@ -32,6 +32,8 @@ struct Where {
   Mask platforms = kEverything;  ///< of PlatformKind
   CapRange capability = kAnyCapability;
   std::span<const std::string_view> gcn_contains_any = {};  ///< empty: any
+  std::string_view gcn_lacks = {};                          ///< a word that the name must not hold; empty: any
+  std::string_view cpu_arch = {};                           ///< empty: any
 };
 inline constexpr Where kAnywhere{};
 

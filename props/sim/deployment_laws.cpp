@@ -54,7 +54,7 @@ double signal_over_noise(const Case& test) {
   config.num_experts = test.sizes.experts;
   config.experts_per_token = 2;
   config.hidden = test.sizes.hidden;
-  config.intermediate_per_partition = test.sizes.intermediate / oracle::derive(test.parallel).tp_size;
+  config.intermediate_per_partition = test.sizes.intermediate / oracle::tensor_ranks(test.parallel);
   config.routing_method = "RenormalizeNaive";
   const sim::SimulationRequest request{"mxfp4", oracle::deployment_on(oracle::platform_named(test.platform), test.parallel, config), test.backend,
                                        test.kernel_class};

@@ -19,7 +19,7 @@ nb::dict document_of(const std::optional<std::string>& engine, const std::option
     const Engine version = engine ? engine_named(*engine) : kDefaultEngine;
     std::vector<std::string_view> oracles;
     if (oracle) oracles = {*oracle};
-    body = verbs::body_json(make(version, oracle ? std::span<const std::string_view>(oracles) : oracle::oracle_names()));
+    body = verbs::body_json(make(version, oracle ? std::span<const std::string_view>(oracles) : oracle::oracle_names(version)));
   }
   return nb::borrow<nb::dict>(to_python(body));
 }

@@ -125,7 +125,7 @@ class Run {
         columns_(or_all(reference.outputs.columns, layer.experts.sizes.hidden)),
         transport_(transport),
         row_(row_for(request, layer)),
-        parallel_(oracle::derive(request.deployment.parallel)) {}
+        parallel_(oracle::derive(request.deployment.parallel, request.engine)) {}
 
   Simulation run() {
     Simulation simulation;

@@ -45,7 +45,7 @@ oracle::LegacyLayer layer_of(const oracle::Deployment& deployment, bool use_ep) 
 oracle::Answer<LegacyRun> legacy_run(const Scenario& scenario, std::string_view torch) {
   check(scenario);
   const oracle::Deployment& deployment = scenario.deployment;
-  const oracle::Parallel parallel = oracle::derive(deployment.parallel);
+  const oracle::Parallel parallel = oracle::derive(deployment.parallel, scenario.engine);
   const oracle::TorchVersion version = oracle::torch_version_of(torch);
   const oracle::Answer<oracle::LegacyChoice> chosen = oracle::legacy_choice(
       {deployment.hardware, deployment.software.has_flashinfer, deployment.software.has_triton_kernels, version, deployment.env});

@@ -164,7 +164,7 @@ const LoaderRow& loader_of(const layout::Form& form) {
 }
 
 Plan make_plan(const PlanRequest& request) {
-  const oracle::Parallel parallel = oracle::derive(request.parallel);
+  const oracle::Parallel parallel = oracle::derive(request.parallel, request.engine);
   const int per_dp = request.parallel.tp;
   const int ranks = request.parallel.dp * per_dp;
   check(request, parallel, ranks);

@@ -65,6 +65,7 @@ struct PlanRequest {
   std::int64_t allocated_intermediate;
   ExpertAddress address;
   std::int64_t expert_groups = 0;
+  Engine engine = kDefaultEngine;
 };
 
 /// Most ranks that are simulated in one process.

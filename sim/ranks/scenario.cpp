@@ -54,14 +54,14 @@ SimulationRequest request_of(const Scenario& scenario, const oracle::Deployment&
 }
 
 std::int64_t whole_intermediate(const oracle::Deployment& deployment) {
-  return deployment.layer.intermediate_per_partition * oracle::derive(deployment.parallel).tp_size;
+  return deployment.layer.intermediate_per_partition * oracle::tensor_ranks(deployment.parallel);
 }
 
 oracle::Deployment respread(const oracle::Deployment& deployment, const oracle::ParallelRequest& parallel) {
   oracle::Deployment other = deployment;
   const std::int64_t intermediate = whole_intermediate(deployment);
   other.parallel = parallel;
-  const int tp = oracle::derive(parallel).tp_size;
+  const int tp = oracle::tensor_ranks(parallel);
   if (intermediate % tp != 0) {
     throw Error(ErrorCode::usage,
                 "intermediate size " + std::to_string(intermediate) + " is not divisible by " + std::to_string(tp) + " tensor parallel ranks");

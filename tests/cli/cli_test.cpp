@@ -34,9 +34,9 @@ TEST_CASE("help and version answer") {
     INFO(verb);
     CHECK(help.out.find(verb) != std::string::npos);
   }
-  for (const char* verb : {"verify",       "select",      "matrix",      "audit",           "layout",      "layout list", "layout show",
-                           "layout where", "layout draw", "layout diff", "layout identify", "witness",     "formats",     "encode",
-                           "decode",       "quantize",    "compare",     "sweep",           "sweep merge", "report",      "doctor"}) {
+  for (const char* verb : {"verify",      "select",       "matrix",      "engine list", "engine diff",     "audit",   "layout",  "layout list",
+                           "layout show", "layout where", "layout draw", "layout diff", "layout identify", "witness", "formats", "encode",
+                           "decode",      "quantize",     "compare",     "sweep",       "sweep merge",     "report",  "doctor"}) {
     const Run run = run_mxact(std::string(verb) + " --help");
     INFO(verb);
     CHECK(run.status == 0);

@@ -41,6 +41,8 @@ std::vector<Row> rows(const std::string& at) {
           {"select --diff " + kExample + " '" + kRoot + "/docs/examples/gpt-oss-cpu.info'"},
           {"matrix --model gpt-oss-120b --scheme mxfp4 --platform SM90 --platform CPU --parallel tp8 --explain --env VLLM_MXFP4_USE_MARLIN=1"},
           {"matrix --model gpt-oss-120b --count"},
+          {"engine list"},
+          {"engine diff 2026-05 2026-11 " + kExample},
           {"sim '" + kRoot + "/docs/examples/sim-b200-dp2.info' --backend FLASHINFER_CUTLASS_MXFP4_MXFP8", 1},
           {"sim '" + kRoot + "/docs/examples/sim-b200.info' --backend CPU", 4},
           {"sim '" + at + "/small.info' --compare --tokens 1", 1},

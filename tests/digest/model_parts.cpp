@@ -159,7 +159,7 @@ void place_tensors(Digest& digest) {
 void choose_backends(Digest& digest) {
   constexpr std::uint64_t kEvery = 4001;
   std::uint64_t deployments = 0;
-  for (const std::string_view name : oracle::oracle_names()) {
+  for (const std::string_view name : oracle::oracle_names(mx::kVllm2026_05)) {
     const oracle::OracleTables& tables = oracle::tables_of(kVllm2026_05, name);
     oracle::for_each_deployment(tables, [&](const oracle::Deployment& deployment) {
       if (++deployments % kEvery != 0) return;

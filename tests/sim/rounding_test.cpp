@@ -38,12 +38,12 @@ TEST_CASE("the rounding of 2026-05 is the oracle's, for every backend on every k
                                     {Arch::gfx950, mx::oracle::PlatformKind::rocm},
                                     {Arch::xpu, mx::oracle::PlatformKind::xpu},
                                     {Arch::cpu, mx::oracle::PlatformKind::cpu}};
-  for (const auto& row : mx::oracle::mxfp4_tables().backends) {
+  for (const auto& row : mx::oracle::mxfp4_tables(mx::kVllm2026_05).backends) {
     for (const Device& device : devices) {
       for (const std::int64_t size : {32, 64, 96, 128, 160, 256, 288, 1440, 2880, 4096}) {
         mx::oracle::Deployment deployment{};
         deployment.hardware.platform = device.kind;
-        const auto want = mx::oracle::round_up(mx::oracle::mxfp4_tables(), row.name, deployment, {size, 4128 - size});
+        const auto want = mx::oracle::round_up(mx::oracle::mxfp4_tables(mx::kVllm2026_05), row.name, deployment, {size, 4128 - size});
         const Sizes got = mx::sim::rounded_up(row.name, setting_of(mx::kVllm2026_05, device.arch, 4128 - size, size));
         INFO(row.name << " " << name_of(device.arch) << " " << size);
         CHECK(got.hidden == want.hidden);

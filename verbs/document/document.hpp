@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "model/deployment/version.hpp"
 #include "support/json.hpp"
 #include "support/junit.hpp"
 
@@ -109,6 +110,9 @@ struct Document {
   /// Of a verb that checks something: its exit code, and the verdict that this stands for. 0 PASSED, 1 FAILED, 4 REFUSED, 5 MISTRUSTED.
   void ended(int code);
 };
+
+/// A remark where the arithmetic of a version was not compared with its kernels: it is that of the version on which it was run.
+void note_arithmetic(Document& document, Engine engine);
 
 /// Who said it, and when.
 struct Head {

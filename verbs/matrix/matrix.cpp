@@ -68,7 +68,7 @@ std::vector<const oracle::OracleTables*> oracles_of(const MatrixRequest& request
   std::vector<const oracle::OracleTables*> tables;
   for (const std::string& name : request.oracles) tables.push_back(&oracle::tables_of(request.engine, name));
   if (request.oracles.empty()) {
-    for (std::string_view name : oracle::oracle_names()) tables.push_back(&oracle::tables_of(request.engine, name));
+    for (std::string_view name : oracle::oracle_names(request.engine)) tables.push_back(&oracle::tables_of(request.engine, name));
   }
   return tables;
 }
@@ -98,7 +98,17 @@ constexpr std::string_view kMissingClasses = "*";
 
 /// The verdicts of one backend's classes, which stand together in their order.
 MatrixCell cell_of(const oracle::BackendRow& row, std::span<const oracle::Candidate> verdicts) {
-  const auto name = [&](std::size_t i) { return verdicts[i].kernel_class == kMissingClasses ? kMissingClasses : row.classes[i]; };
+  const auto name = [&](std::size_t i) -> std::string_view {
+    const std::string& kernel_class = verdicts[i].kernel_class;
+    if (kernel_class == kMissingClasses) return kMissingClasses;
+    const auto known = std::ranges::find(row.classes, kernel_class);
+    return known != row.classes.end() ? *known : kernel_class.empty() ? std::string_view() : row.lora_class;
+  };
+  // The backend's own answer comes before those of its classes.
+  if (!verdicts.empty() && verdicts.front().kernel_class.empty()) {
+    if (!verdicts.front().verdict.supported) return {CellState::refused, {}, verdicts.front().verdict.code, verdicts.front().verdict.text};
+    verdicts = verdicts.subspan(1);
+  }
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     if (verdicts[i].verdict.supported) return {CellState::possible, name(i), {}, {}};
   }
@@ -154,6 +164,7 @@ Matrix run_matrix(const MatrixRequest& request, oracle::Detail detail) {
       const Spread& spread = *matrix.spreads[i % in_section / matrix.platforms.size()];
       oracle::Deployment deployment = oracle::deployment_of(*section.model, *section.scheme, platform, spread.request);
       deployment.env = request.env;
+      deployment.parallel.all2all_backend = oracle::all2all_of(request.engine, deployment.parallel.all2all_backend);
       section.answers[i % in_section] = answer_of(*section.tables, deployment, detail);
     });
   }

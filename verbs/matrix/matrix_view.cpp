@@ -21,6 +21,9 @@ bool looks_like(const MatrixAnswer& a, const MatrixAnswer& b) {
 
 // What each means: the checks of vllm fused_moe/modular_kernel.py
 // FusedMoEExperts.is_supported_config, in its order.
+/// Codes that begin with it name what else is refused.
+constexpr std::string_view kMoeEp = "moe_ep";
+
 constexpr std::array kReasons = {
     ReasonRow{"in_dtype", "dtype", "the dtype of the layer's input"},
     ReasonRow{"device", "device", "platform, capability, or a package that is not installed"},
@@ -35,6 +38,34 @@ constexpr std::array kReasons = {
     ReasonRow{"lora", "lora", "LoRA is enabled"},
     ReasonRow{"humming_activation_format", "format", "standard activations asked and batched taken, or the other way round"},
     ReasonRow{"humming_gemm_type", "gemm", "another kind of GEMM is preferred: VLLM_HUMMING_MOE_GEMM_TYPE"},
+    ReasonRow{"hash_routing", "hash", "the layer routes by a hash table"},
+    ReasonRow{"decomposed_routing", "routing", "the layer refuses kernels that route by themselves"},
+    ReasonRow{"router_logits_dtype", "logits", "the dtype of the router's scores"},
+    ReasonRow{"shape", "shape", "the hidden size"},
+    ReasonRow{"size", "size", "the hidden or the intermediate size"},
+    ReasonRow{"bias", "bias", "biases"},
+    ReasonRow{"expert_count", "experts", "the number of experts"},
+    ReasonRow{"situ_betas", "betas", "the betas of SITU"},
+    ReasonRow{"b12x_activation", "activ", "the activation function with these formats"},
+    ReasonRow{"quark_missing", "package", "a Python package that is not installed"},
+    ReasonRow{"flydsl_missing", "package", "a Python package that is not installed"},
+    ReasonRow{"torch_ops_missing", "package", "a Python package that is not installed"},
+    ReasonRow{"swiglu_activation", "activ", "the activation function"},
+    ReasonRow{"swiglu_alpha_beta", "alpha", "alpha or beta of SwiGLU"},
+    ReasonRow{"swiglu_params", "limit", "limit, alpha or beta of SwiGLU"},
+    ReasonRow{"top_k", "top_k", "the experts of a token"},
+    ReasonRow{"moe_ep", "moe_ep", "what FlashInfer's expert-parallel kernels take"},
+    ReasonRow{"zp_or_bias", "call", "what the checkpoint of integers says"},
+    ReasonRow{"awq_layout", "call", "what the checkpoint of integers says"},
+    ReasonRow{"desc_act", "call", "what the checkpoint of integers says"},
+    ReasonRow{"actorder", "call", "what the checkpoint of integers says"},
+    ReasonRow{"marlin", "call", "what the checkpoint of integers says"},
+    ReasonRow{"moe_wna16_layout", "call", "what the checkpoint of integers says"},
+    ReasonRow{"ct_only", "call", "what the checkpoint of integers says"},
+    ReasonRow{"zp", "call", "what the checkpoint of integers says"},
+    ReasonRow{"strategy", "call", "what the checkpoint of integers says"},
+    ReasonRow{"w4a8_off", "call", "what the checkpoint of integers says"},
+    ReasonRow{"group_size", "call", "what the checkpoint of integers says"},
     ReasonRow{"exc:ModuleNotFoundError", "package", "a Python package that is not installed"},
     ReasonRow{"exc:ValueError", "raises", "the check raises ValueError"},
     ReasonRow{"exc:KeyError", "raises", "the check raises KeyError"},
@@ -67,7 +98,7 @@ std::span<const ReasonRow> reasons() { return kReasons; }
 
 const ReasonRow& reason_of(std::string_view code) {
   for (const ReasonRow& row : kReasons) {
-    if (row.code == code) return row;
+    if (row.code == code || (row.code == kMoeEp && code.starts_with(kMoeEp))) return row;
   }
   throw Error(ErrorCode::usage, "no check gives the code '" + std::string(code) + "'");
 }

@@ -1,7 +1,10 @@
 #include "verbs/select/deployment_diff.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -18,11 +21,23 @@ struct FieldRow {
   std::string (*text)(const Deployment& deployment);
 };
 
+using Constants = oracle::ActivationConstants;
+
+/// The value where the layer gives it, else whether it is another than the usual one.
+std::string constant(const Deployment& deployment, bool other, std::optional<double> Constants::*value) {
+  if (!deployment.layer.constants) return text_of(other);
+  const std::optional<double> given = *deployment.layer.constants.*value;
+  return given ? fmt::format("{}", *given) : "none";
+}
+
 constexpr std::array kFields = {
     FieldRow{"hardware.platform", [](const Deployment& d) { return std::string(oracle::name_of(d.hardware.platform)); }},
     FieldRow{"hardware.capability", [](const Deployment& d) { return d.hardware.capability ? std::to_string(*d.hardware.capability) : "none"; }},
     FieldRow{"hardware.gcn_arch", [](const Deployment& d) { return d.hardware.gcn_arch.empty() ? "none" : d.hardware.gcn_arch; }},
     FieldRow{"hardware.amx", [](const Deployment& d) { return text_of(d.hardware.amx); }},
+    FieldRow{"hardware.cpu_arch", [](const Deployment& d) { return d.hardware.cpu_arch; }},
+    FieldRow{"hardware.zen_cpu", [](const Deployment& d) { return text_of(d.hardware.zen_cpu); }},
+    FieldRow{"hardware.amx_fp8", [](const Deployment& d) { return text_of(d.hardware.amx_fp8); }},
     FieldRow{"parallel.tp", [](const Deployment& d) { return text_of(std::int64_t{d.parallel.tp}); }},
     FieldRow{"parallel.pcp", [](const Deployment& d) { return text_of(std::int64_t{d.parallel.pcp}); }},
     FieldRow{"parallel.dp", [](const Deployment& d) { return text_of(std::int64_t{d.parallel.dp}); }},
@@ -46,8 +61,27 @@ constexpr std::array kFields = {
     FieldRow{"layer.topk_group", [](const Deployment& d) { return text_of(std::int64_t{d.layer.topk_group}); }},
     FieldRow{"layer.correction_bias", [](const Deployment& d) { return text_of(d.layer.has_correction_bias); }},
     FieldRow{"layer.routed_scaling", [](const Deployment& d) { return text_of(d.layer.has_routed_scaling); }},
-    FieldRow{"layer.swiglu_alpha", [](const Deployment& d) { return text_of(d.layer.has_swiglu_alpha); }},
-    FieldRow{"layer.swiglu_limit", [](const Deployment& d) { return text_of(d.layer.has_swiglu_limit); }},
+    FieldRow{"layer.router_logits_dtype", [](const Deployment& d) { return d.layer.router_logits_dtype; }},
+    FieldRow{"layer.hash_routing", [](const Deployment& d) { return text_of(d.layer.has_hash_routing); }},
+    FieldRow{"layer.decomposed_routing", [](const Deployment& d) { return text_of(d.layer.require_decomposed_backend); }},
+    FieldRow{"layer.skip_final_all_reduce", [](const Deployment& d) { return text_of(d.layer.skip_final_all_reduce); }},
+    FieldRow{"layer.swiglu_alpha", [](const Deployment& d) { return constant(d, d.layer.has_swiglu_alpha, &Constants::swiglu_alpha); }},
+    FieldRow{"layer.swiglu_limit", [](const Deployment& d) { return constant(d, d.layer.has_swiglu_limit, &Constants::swiglu_limit); }},
+    FieldRow{"layer.swiglu_beta", [](const Deployment& d) { return constant(d, false, &Constants::swiglu_beta); }},
+    FieldRow{"layer.situ_beta", [](const Deployment& d) { return constant(d, false, &Constants::situ_beta); }},
+    FieldRow{"layer.situ_linear_beta", [](const Deployment& d) { return constant(d, false, &Constants::situ_linear_beta); }},
+    FieldRow{"weight_only.kind", [](const Deployment& d) { return d.weight_only.kind; }},
+    FieldRow{"weight_only.group_size", [](const Deployment& d) { return text_of(d.weight_only.group_size); }},
+    FieldRow{"weight_only.desc_act", [](const Deployment& d) { return text_of(d.weight_only.desc_act); }},
+    FieldRow{"weight_only.actorder", [](const Deployment& d) { return d.weight_only.actorder; }},
+    FieldRow{"weight_only.strategy", [](const Deployment& d) { return d.weight_only.strategy; }},
+    FieldRow{"weight_only.zero_point", [](const Deployment& d) { return text_of(d.weight_only.may_have_zp); }},
+    FieldRow{"weight_only.bias", [](const Deployment& d) { return text_of(d.weight_only.may_have_bias); }},
+    FieldRow{"weight_only.tile_padding", [](const Deployment& d) { return text_of(d.weight_only.allow_tile_padding); }},
+    FieldRow{"model.type", [](const Deployment& d) { return d.model.model_type; }},
+    FieldRow{"model.text_type", [](const Deployment& d) { return d.model.text_model_type; }},
+    FieldRow{"model.weight_transfer", [](const Deployment& d) { return text_of(d.model.weight_transfer); }},
+    FieldRow{"model.dbo", [](const Deployment& d) { return text_of(d.model.enable_dbo); }},
     FieldRow{"backend", [](const Deployment& d) { return d.layer.moe_backend; }},
     FieldRow{"weight_key", [](const Deployment& d) { return d.weight_key; }},
     FieldRow{"activation_key", [](const Deployment& d) { return d.activation_key; }},

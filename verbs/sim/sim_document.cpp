@@ -230,6 +230,7 @@ Cell reported_of(const sim::ComparedCell& cell) {
 Document simulation_document(const sim::Scenario& scenario, const SimAnswer& answer) {
   const std::string parallel = parallel_text(scenario.deployment.parallel);
   Document document{"sim", std::string(name_of(scenario.engine))};
+  note_arithmetic(document, scenario.engine);
   add_scenario(document, scenario);
   document.value("parallel", parallel);
   document.value("backend", answer.backend.empty() ? Json() : Json(answer.backend));
@@ -269,6 +270,7 @@ Document simulation_document(const sim::Scenario& scenario, const SimAnswer& ans
 
 Document comparison_document(const sim::Scenario& scenario, const sim::Comparison& comparison) {
   Document document{"sim", std::string(name_of(scenario.engine))};
+  note_arithmetic(document, scenario.engine);
   add_scenario(document, scenario);
   document.line();
   Table table{"cells",

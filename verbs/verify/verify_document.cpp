@@ -293,6 +293,7 @@ Document verify_document(const VerifyReport& report, const sim::VerifyRequest& a
   document.field("sample", "sample", {{"compared_every", report.compared_every}, {"rows", sim::kComputedRows}, {"text", sample_text(report)}},
                  sample_text(report));
   document.field("engine", {}, {}, document.engine);
+  note_arithmetic(document, report.engine);
   document.line();
   Json conversions = Json::array();
   for (const ConversionResult& result : report.conversions) conversions.push_back(conversion_json(result));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/engine/vllm/class_rules.hpp"
 #include "model/error.hpp"
 #include "model/fault.hpp"
 #include "model/names.hpp"
@@ -18,13 +19,6 @@ constexpr std::string_view kRaised = "exc:";
 /// What one check says: yes, no, or the exception that the engine raises while asking.
 enum class Answer { yes, no, value_error, key_error };
 Answer answer(bool yes) { return yes ? Answer::yes : Answer::no; }
-
-/// A subject whose class has been found.
-struct Case {
-  const Subject& subject;
-  const KernelClass& row;
-  const Query& query;
-};
 
 struct CheckRow {
   std::string_view code;  ///< empty: the class names it
@@ -75,6 +69,11 @@ std::string why_dtype(const Case& it) { return it.query.deployment.layer.in_dtyp
 
 // device
 
+bool has_parts(const DeviceRule& rule, const Deployment& deployment) {
+  const auto has = [](const auto& of, auto part) { return part == nullptr || of.*part; };
+  return has(deployment.software, rule.probe) && has(deployment.software, rule.also) && has(deployment.hardware, rule.trait);
+}
+
 Answer ask_device(const Case& it) {
   if (planted(Fault::oracle_skips_device_check)) return Answer::yes;
   const Deployment& deployment = it.query.deployment;
@@ -84,7 +83,7 @@ Answer ask_device(const Case& it) {
       if (planted(Fault::oracle_wants_exact_device) && deployment.hardware.capability.value_or(0) % 10 != 0) continue;
       const Switch switches = read_switches(deployment.env, rule.switched_on);
       if (switches == Switch::unreadable) return Answer::value_error;
-      if (switches == Switch::on && (rule.probe == nullptr || deployment.software.*rule.probe)) return Answer::yes;
+      if (switches == Switch::on && has_parts(rule, deployment)) return Answer::yes;
     }
     return Answer::no;
   });
@@ -94,8 +93,11 @@ std::string rule_text(const DeviceRule& rule) {
   std::string text = text_of(rule.where);
   for (EnvVariable variable : rule.switched_on) text += " with " + std::string(name_of(variable)) + " on";
   for (const SoftwareRow& row : software_rows()) {
-    if (row.answer == rule.probe) text += " with " + std::string(row.name);
+    if (row.answer == rule.probe || row.answer == rule.also) text += " with " + std::string(row.name);
   }
+  if (rule.trait == &Hardware::amx) text += " with AMX";
+  if (rule.trait == &Hardware::amx_fp8) text += " with AMX of FP8";
+  if (rule.trait == &Hardware::zen_cpu) text += " of the Zen line";
   return text;
 }
 
@@ -114,7 +116,7 @@ std::string why_device(const Case& it) {
 // no_act_and_mul
 
 Answer ask_gated(const Case& it) {
-  if (it.query.deployment.layer.is_act_and_mul) return Answer::yes;
+  if (it.query.gated()) return Answer::yes;
   return of_every_half(it, [](const KernelClass& row) { return answer(row.takes_no_act_and_mul); });
 }
 std::string why_gated(const Case&) { return "the class needs a gated activation"; }
@@ -122,34 +124,44 @@ std::string why_gated(const Case&) { return "the class needs a gated activation"
 // activation
 
 /// What a class takes; the fault widens the set that several classes share, as one slip in the table would.
-Mask accepted_activations(const KernelClass& row) {
+Mask accepted_activations(const KernelClass& row, const Deployment& deployment) {
   const bool widened = planted(Fault::oracle_accepts_any_activation) && row.activations == set_of(Activation::swigluoai, Activation::silu);
-  return widened ? kEverything : row.activations;
+  Mask taken = widened ? kEverything : row.activations;
+  for (const ActivationLoss& loss : row.fewer_activations) {
+    if (holds(loss.where, deployment.hardware)) taken &= ~loss.activations;
+  }
+  if (row.situ != nullptr && deployment.software.*row.situ) taken |= bit(Activation::situ);
+  return taken;
 }
 
 Answer ask_activation(const Case& it) {
-  return of_every_half(it, [&](const KernelClass& row) { return answer(contains(accepted_activations(row), it.query.activation)); });
+  return of_every_half(it,
+                       [&](const KernelClass& row) { return answer(contains(accepted_activations(row, it.query.deployment), it.query.activation)); });
 }
 std::string why_activation(const Case& it) {
-  return std::string(name_of(it.query.activation)) + "; the class takes " +
-         texts_of_halves(it, [](const KernelClass& row) { return list_text<Activation>(row.activations, activation_names().size()); });
+  return std::string(name_of(it.query.activation)) + "; the class takes " + texts_of_halves(it, [&](const KernelClass& row) {
+           return list_text<Activation>(accepted_activations(row, it.query.deployment), activation_names(it.query.engine).size());
+         });
 }
 
 // quant_scheme
 
-bool has_keys(const KeyPairs& pairs, const Subject& subject) {
-  return contains(pairs.weights, subject.weight_key) && contains(pairs.activations, subject.activation_key);
+bool has_keys(const KeyPairs& pairs, const AskedKeys& keys) {
+  return contains(pairs.weights, keys.weights) && contains(pairs.activations, keys.activations);
+}
+bool has_keys(const KeyPairs& pairs, const Subject& subject) { return has_keys(pairs, {subject.weight_key, subject.activation_key}); }
+
+bool row_takes_keys(const KernelClass& row, const Hardware& hardware, const AskedKeys& keys) {
+  return std::ranges::any_of(row.quant, [&](const QuantRule& rule) {
+    return holds(rule.where, hardware) && std::ranges::any_of(rule.pairs, [&](const KeyPairs& pairs) { return has_keys(pairs, keys); });
+  });
 }
 
 Answer ask_keys(const Case& it) {
-  const Answer taken = of_every_half(it, [&](const KernelClass& row) {
-    return answer(std::any_of(row.quant.begin(), row.quant.end(), [&](const QuantRule& rule) {
-      return holds(rule.where, it.query.deployment.hardware) &&
-             std::any_of(rule.pairs.begin(), rule.pairs.end(), [&](const KeyPairs& pairs) { return has_keys(pairs, it.subject); });
-    }));
-  });
-  // The engine builds its message from both keys' text forms; two keys have none, and KeyError escapes instead of a reason.
-  const bool printable = has_text_form(it.subject.weight_key) && has_text_form(it.subject.activation_key);
+  const AskedKeys keys{it.subject.weight_key, it.subject.activation_key};
+  const Answer taken = of_every_half(it, [&](const KernelClass& row) { return answer(row_takes_keys(row, it.query.deployment.hardware, keys)); });
+  // The engine builds its message from both keys' text forms; until 2026-08 two keys have none, and KeyError escapes instead of a reason.
+  const bool printable = it.query.engine >= kVllm2026_08 || (has_text_form(it.subject.weight_key) && has_text_form(it.subject.activation_key));
   return taken == Answer::no && !printable ? Answer::key_error : taken;
 }
 std::string why_keys(const Case& it) {
@@ -163,6 +175,11 @@ struct ParallelFactRow {
   std::string_view text;
   bool (*holds)(const Parallel&);
 };
+bool without_trtllm_fp8(const Parallel& p) {
+  return p.use_all2all_kernels() && !p.use_ag_rs_all2all_kernels() && !p.use_deepep_v2_kernels() && !p.use_fi_nvl_one_sided_kernels() &&
+         !p.use_fi_nvl_two_sided_kernels();
+}
+
 constexpr std::array kParallelFacts = {
     ParallelFactRow{ParallelFact::fi_nvl_two_sided, "FlashInfer two-sided NVLink all2all",
                     [](const Parallel& p) { return p.use_fi_nvl_two_sided_kernels(); }},
@@ -175,6 +192,15 @@ constexpr std::array kParallelFacts = {
     ParallelFactRow{ParallelFact::eplb, "EPLB", [](const Parallel& p) { return p.enable_eplb; }},
     ParallelFactRow{ParallelFact::dp_above_one, "data parallelism", [](const Parallel& p) { return p.dp_size > 1; }},
     ParallelFactRow{ParallelFact::ep_above_one, "expert parallelism", [](const Parallel& p) { return p.ep_size > 1; }},
+    ParallelFactRow{ParallelFact::use_ep, "expert parallelism", [](const Parallel& p) { return p.use_ep; }},
+    ParallelFactRow{ParallelFact::no_ep, "a layer without expert parallelism", [](const Parallel& p) { return !p.use_ep; }},
+    ParallelFactRow{ParallelFact::sp_above_one, "sequence parallelism", [](const Parallel& p) { return p.is_sequence_parallel(); }},
+    ParallelFactRow{ParallelFact::no_all2all_kernels, "a layer without all2all kernels", [](const Parallel& p) { return !p.use_all2all_kernels(); }},
+    ParallelFactRow{ParallelFact::ag_rs, "allgather and reduce-scatter", [](const Parallel& p) { return p.use_ag_rs_all2all_kernels(); }},
+    ParallelFactRow{ParallelFact::all2all_without_trtllm_fp8,
+                    "all2all kernels other than allgather and reduce-scatter, DeepEP v2 and FlashInfer's NVLink ones", without_trtllm_fp8},
+    ParallelFactRow{ParallelFact::batched_format, "batched activations", [](const Parallel& p) { return p.use_batched_activation_format(); }},
+    ParallelFactRow{ParallelFact::no_moonep, "a layer without the MoonEP exchange", [](const Parallel& p) { return !p.use_moonep_kernels(); }},
 };
 
 const ParallelFactRow* refused_fact(const KernelClass& row, const Parallel& parallel) {
@@ -194,6 +220,14 @@ std::string why_parallel(const Case& it) {
   });
 }
 
+// hash_routing, decomposed_routing: of monolithic classes, since 2026-11
+
+bool routes_itself(const Case& it) { return it.query.engine >= kVllm2026_11 && it.row.monolithic; }
+Answer ask_hash(const Case& it) { return answer(!routes_itself(it) || it.row.hash_routing || !it.query.deployment.layer.has_hash_routing); }
+std::string why_hash(const Case&) { return "the layer routes by a hash table"; }
+Answer ask_decomposed(const Case& it) { return answer(!routes_itself(it) || !it.query.deployment.layer.require_decomposed_backend); }
+std::string why_decomposed(const Case&) { return "the layer refuses classes that route by themselves"; }
+
 // routing_method
 
 /// The engine's TrtLlmFp8ExpertsMonolithic raises ValueError for keys that it does not list; never met, as the key check comes first.
@@ -207,12 +241,31 @@ Mask accepted_routings(const Case& it) {
 
 Answer ask_routing(const Case& it) { return answer(contains(accepted_routings(it), it.query.routing)); }
 std::string why_routing(const Case& it) {
-  return std::string(name_of(it.query.routing)) + "; the class takes " + list_text<Routing>(accepted_routings(it), routing_names().size());
+  return std::string(name_of(it.query.routing)) + "; the class takes " +
+         list_text<Routing>(accepted_routings(it), routing_names(it.query.engine).size());
+}
+
+// router_logits_dtype, shape: since 2026-08
+
+Answer ask_logits(const Case& it) {
+  if (it.query.engine < kVllm2026_08) return Answer::yes;
+  const auto dtypes = dtype_names();
+  const std::string_view dtype = it.query.router_logits();
+  const Mask taken = it.row.router_logits;
+  const bool is_listed = (taken >> (std::ranges::find(dtypes, dtype) - dtypes.begin()) & 1) != 0;
+  return answer(is_listed && (dtype != "float32" || contains(it.row.f32_logits_routings, it.query.routing)));
+}
+std::string why_logits(const Case& it) { return std::string(it.query.router_logits()) + " router logits"; }
+
+Answer ask_shape(const Case& it) { return answer(it.query.deployment.layer.hidden % it.row.hidden_multiple == 0); }
+std::string why_shape(const Case& it) {
+  return "hidden size " + std::to_string(it.query.deployment.layer.hidden) + "; the class takes multiples of " +
+         std::to_string(it.row.hidden_multiple);
 }
 
 // activation_format
 
-Answer ask_format(const Case& it) { return answer(it.query.format() == it.row.format); }
+Answer ask_format(const Case& it) { return answer((it.row.asked_as_standard ? ActivationFormat::standard : it.query.format()) == it.row.format); }
 std::string why_format(const Case& it) {
   return it.row.format == ActivationFormat::batched_experts ? "standard asked, the class is batched_experts"
                                                             : "batched_experts asked, the class is standard";
@@ -230,24 +283,21 @@ std::string why_invariance(const Case&) { return "VLLM_BATCH_INVARIANT is on"; }
 Answer ask_lora(const Case& it) { return answer(!it.query.deployment.layer.is_lora_enabled || it.row.lora); }
 std::string why_lora(const Case&) { return "LoRA is enabled"; }
 
-// The Humming classes look at the format and at the preferred GEMM type, at nothing else.
+// In 2026-05 the Humming classes look at the format and at the preferred GEMM type, at nothing else.
 
 Answer ask_humming_format(const Case& it) { return ask_format(it); }
 
-HummingGemm preferred_gemm(const Case& it) {
-  const std::string text = read_text(it.query.deployment.env, EnvVariable::humming_moe_gemm_type);
-  // Every other text, "indexed", "auto" and unset included, prefers indexed.
-  return text == "grouped" || text == "grouped_contiguous" ? HummingGemm::grouped_contiguous : HummingGemm::indexed;
+Answer ask_humming_gemm(const Case& it) {
+  return answer(it.row.format == ActivationFormat::batched_experts || it.row.humming == preferred_gemm(it.query));
 }
-Answer ask_humming_gemm(const Case& it) { return answer(it.row.format == ActivationFormat::batched_experts || it.row.humming == preferred_gemm(it)); }
 std::string why_humming_gemm(const Case& it) {
-  return "preferred GEMM type is " + std::string(preferred_gemm(it) == HummingGemm::indexed ? "indexed" : "grouped_contiguous");
+  return "preferred GEMM type is " + std::string(preferred_gemm(it.query) == HummingGemm::indexed ? "indexed" : "grouped_contiguous");
 }
 
 constexpr std::array kReadForDevice = {EnvVariable::use_deep_gemm};
 constexpr std::array kReadForInvariance = {EnvVariable::batch_invariant};
 
-// In the engine's order. Its checks of the router logits' dtype and of the hidden size never fail at this version.
+// In the engine's order.
 constexpr std::array kBaseChecks = {
     CheckRow{"in_dtype", ask_dtype, why_dtype},
     CheckRow{"", ask_device, why_device, kReadForDevice},
@@ -255,7 +305,11 @@ constexpr std::array kBaseChecks = {
     CheckRow{"activation", ask_activation, why_activation},
     CheckRow{"quant_scheme", ask_keys, why_keys},
     CheckRow{"parallel_config", ask_parallel, why_parallel},
+    CheckRow{"hash_routing", ask_hash, why_hash},
+    CheckRow{"decomposed_routing", ask_decomposed, why_decomposed},
     CheckRow{"routing_method", ask_routing, why_routing},
+    CheckRow{"router_logits_dtype", ask_logits, why_logits},
+    CheckRow{"shape", ask_shape, why_shape},
     CheckRow{"activation_format", ask_format, why_format},
     CheckRow{"batch_invariance", ask_invariance, why_invariance, kReadForInvariance},
     CheckRow{"lora", ask_lora, why_lora},
@@ -277,9 +331,7 @@ std::string text_of(const CheckRow& check, const Case& it, Answer given) {
   return given == Answer::value_error ? unreadable_text(it.query.deployment.env, check.reads) : check.why(it);
 }
 
-std::span<const CheckRow> checks_of(const KernelClass& row) {
-  return row.humming == HummingGemm::not_humming ? std::span<const CheckRow>(kBaseChecks) : kHummingChecks;
-}
+std::span<const CheckRow> checks_of(const KernelClass& row) { return row.humming_alone ? std::span<const CheckRow>(kHummingChecks) : kBaseChecks; }
 
 void require_size(std::int64_t value, std::string_view what) {
   if (value >= 1 && value <= kLargestSize) return;
@@ -289,12 +341,12 @@ void require_size(std::int64_t value, std::string_view what) {
 }  // namespace
 
 ActivationFormat Query::format() const {
-  return parallel.use_batched_activation_format() ? ActivationFormat::batched_experts : ActivationFormat::standard;
+  return asks_batched || parallel.use_batched_activation_format() ? ActivationFormat::batched_experts : ActivationFormat::standard;
 }
 
 std::string_view name_of(ActivationFormat format) { return format == ActivationFormat::standard ? "Standard" : "BatchedExperts"; }
 
-Query query_of(const Deployment& deployment) {
+Query query_of(const Deployment& deployment, Engine engine) {
   const LayerConfig& layer = deployment.layer;
   require_size(layer.num_experts, "num_experts");
   require_size(layer.experts_per_token, "experts_per_token");
@@ -304,23 +356,103 @@ Query query_of(const Deployment& deployment) {
   if (std::find(dtypes.begin(), dtypes.end(), layer.in_dtype) == dtypes.end()) {
     throw Error(ErrorCode::usage, unknown_name("dtype", layer.in_dtype, dtypes));
   }
-  return {deployment,
-          derive(deployment.parallel),
-          activation_named(layer.activation),
-          routing_named(layer.routing_method),
-          quant_key_named(deployment.weight_key),
-          quant_key_named(deployment.activation_key),
-          override_key_named(deployment.quantization_override)};
+  if (!layer.router_logits_dtype.empty() && std::ranges::find(dtypes, layer.router_logits_dtype) == dtypes.end()) {
+    throw Error(ErrorCode::usage, unknown_name("dtype", layer.router_logits_dtype, dtypes));
+  }
+  const Query query{engine,
+                    deployment,
+                    derive(deployment.parallel, engine),
+                    activation_named(layer.activation),
+                    routing_named(layer.routing_method),
+                    quant_key_named(deployment.weight_key),
+                    quant_key_named(deployment.activation_key),
+                    override_key_named(deployment.quantization_override),
+                    constants_of(layer)};
+  require_word(engine, query.activation);
+  require_word(engine, query.routing);
+  require_word(engine, query.caller_weight_key);
+  require_word(engine, query.caller_key);
+  require_override(engine, deployment.quantization_override);
+  return query;
+}
+
+namespace {
+
+bool fused_moe_aiter(const Query& query) {
+  constexpr std::array kOn = {EnvVariable::rocm_use_aiter, EnvVariable::rocm_use_aiter_moe};
+  constexpr std::array<std::string_view, 3> kSupported = {"gfx942", "gfx950", "gfx1250"};
+  const Deployment& deployment = query.deployment;
+  return holds(on_rocm(kSupported), deployment.hardware) && deployment.software.aiter_found && read_switches(deployment.env, kOn) == Switch::on;
+}
+
+/// A layer that the engine does not build.
+struct ConfigRow {
+  Versions versions;
+  bool (*refuses)(const Query& query);
+  std::string_view error_type;
+  std::string_view text;
+};
+constexpr std::array kConfigRows = {
+    ConfigRow{kSinceAugust,
+              [](const Query& q) { return q.deployment.layer.intermediate != 0 && q.deployment.layer.intermediate % q.parallel.tp_size != 0; },
+              "AssertionError", "the intermediate size cannot be shared equally"},
+    ConfigRow{kSinceNovember,
+              [](const Query& q) {
+                if (read_switch(q.deployment.env, EnvVariable::rocm_use_aiter_moe_a4w4_dsv4) != Switch::on || !fused_moe_aiter(q)) return false;
+                const std::string& type = q.deployment.model.model_type;
+                return (type != "deepseek_v41" && type != "deepseek_v41_text") || !q.deployment.software.aiter_quant_dtype_a;
+              },
+              "ValueError", "VLLM_ROCM_USE_AITER_MOE_A4W4_DSV4 is on, which is for DeepSeek-V4.1 with an AITER that takes quant_dtype_a"},
+    ConfigRow{kSinceAugust, [](const Query& q) { return q.parallel.use_mori_kernels() && !(fused_moe_aiter(q) && q.gated()); }, "AssertionError",
+              "the MORI exchange needs AITER's fused MoE and a gated activation"},
+    ConfigRow{kSinceAugust,
+              [](const Query& q) {
+                return q.parallel.use_mori_kernels() &&
+                       read_switch(q.deployment.env, EnvVariable::rocm_use_aiter_fusion_shared_experts) == Switch::on;
+              },
+              "AssertionError", "the MORI exchange does not take fused shared experts"},
+    ConfigRow{kSinceAugust, [](const Query& q) { return q.deployment.hardware.platform == PlatformKind::cpu && !q.gated(); }, "NotImplementedError",
+              "an activation without gate on cpu"},
+};
+
+}  // namespace
+
+bool Query::gated() const { return engine < kVllm2026_08 ? deployment.layer.is_act_and_mul : is_gated(activation); }
+
+std::string_view Query::router_logits() const {
+  return deployment.layer.router_logits_dtype.empty() ? deployment.layer.in_dtype : deployment.layer.router_logits_dtype;
+}
+
+std::optional<Refusal> config_refusal(const Query& query) {
+  for (const ConfigRow& row : kConfigRows) {
+    if (row.versions.has(query.engine) && row.refuses(query)) return Refusal{std::string(row.error_type), std::string(row.text), true};
+  }
+  return std::nullopt;
+}
+
+bool takes_keys(std::span<const KernelClass> classes, std::string_view kernel_class, const Hardware& hardware, const AskedKeys& keys) {
+  const KernelClass& row = row_of(classes, kernel_class);
+  if (row.halves.empty()) return row_takes_keys(row, hardware, keys);
+  return std::ranges::all_of(row.halves, [&](std::string_view half) { return row_takes_keys(row_of(classes, half), hardware, keys); });
 }
 
 Verdict check_class(const Subject& subject, Detail detail) {
   const KernelClass& row = row_of(subject.classes, subject.kernel_class);
   const Case it{subject, row, subject.query};
+  const auto by_rules = [&](std::span<const LayerRule> rules) -> std::optional<Verdict> {
+    for (LayerRule rule : rules) {
+      const std::string_view code = refusal_of(rule, it);
+      if (!code.empty()) return Verdict{false, code, detail == Detail::texts ? "the class wants " + std::string(text_of(rule)) : std::string()};
+    }
+    return std::nullopt;
+  };
+  if (auto refused = by_rules(row.rules_before)) return *refused;
   for (const CheckRow& check : checks_of(row)) {
     const Answer given = check.ask(it);
     if (given == Answer::yes) continue;
     return {false, code_of(check, it, given), detail == Detail::texts ? text_of(check, it, given) : std::string()};
   }
+  if (auto refused = by_rules(row.rules_after)) return *refused;
   return {true, "", ""};
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/deployment/deployment.hpp"
 #include "model/engine/vllm/select.hpp"
@@ -13,6 +14,7 @@ namespace mx::oracle {
 
 /// A deployment with its names resolved and its parallelism derived. Refers to the deployment, which must outlive it.
 struct Query {
+  Engine engine;
   const Deployment& deployment;
   Parallel parallel;
   Activation activation;
@@ -20,12 +22,20 @@ struct Query {
   QuantKey caller_weight_key;
   QuantKey caller_key;  ///< of activations
   std::optional<QuantKey> override_key;
+  ActivationConstants constants;
+  bool asks_batched = false;  ///< moe_backend asks for BatchedExperts, whatever the exchange
 
   ActivationFormat format() const;
+  bool gated() const;                      ///< since 2026-08 the activation says so
+  std::string_view router_logits() const;  ///< their dtype
 };
 
 /// Throws Error(usage) for a deployment that cannot exist: an unknown name, a size or a group that is not positive or absurdly large.
-Query query_of(const Deployment& deployment);
+/// Error(unsupported) for a word that the version does not have.
+Query query_of(const Deployment& deployment, Engine engine);
+
+/// What the layer's configuration refuses before any oracle is asked: since 2026-08.
+std::optional<Refusal> config_refusal(const Query& query);
 
 /// One class, and the keys that it is asked about.
 struct Subject {
@@ -42,6 +52,17 @@ Verdict check_class(const Subject& subject, Detail detail);
 /// How near the class is to taking the layer, for reasons: on another platform 0; else more with the activation format that is asked for, and more
 /// with each check that it passes.
 int nearness(const Subject& subject);
+
+/// Keys of weights and activations that are asked for.
+struct AskedKeys {
+  QuantKey weights;
+  QuantKey activations;
+};
+/// The class's key check alone, on a device. Throws Error(usage) for a class that the table lacks.
+bool takes_keys(std::span<const KernelClass> classes, std::string_view kernel_class, const Hardware& hardware, const AskedKeys& keys);
+
+/// The oracle's list before any step. Throws as priority_order does.
+std::vector<std::string_view> first_list(const OracleTables& tables, const Query& query);
 
 /// The exception's type when the check raised instead of answering, else empty.
 std::string_view raised_type(const Verdict& verdict);

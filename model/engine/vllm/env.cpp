@@ -23,7 +23,7 @@ struct EnvRow {
 };
 
 // In the order of EnvVariable. Setting a variable that the oracle at hand does not read is no mistake, it changes nothing there.
-constexpr std::array<EnvRow, 16> kRows = {{
+constexpr std::array<EnvRow, 21> kRows = {{
     {"VLLM_BATCH_INVARIANT", Parse::integer, false},
     {"VLLM_USE_FLASHINFER_MOE_MXFP4_BF16", Parse::integer, false},
     {"VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8", Parse::integer, false},
@@ -40,8 +40,13 @@ constexpr std::array<EnvRow, 16> kRows = {{
     {"VLLM_HUMMING_MOE_GEMM_TYPE", Parse::text, false},
     {"VLLM_HUMMING_INPUT_QUANT_CONFIG", Parse::text, false},  // JSON, read by the method behind the choice
     {"VLLM_USE_DEEP_GEMM_E8M0", Parse::integer, true},        // read as weights are converted
+    {"VLLM_ROCM_USE_AITER_FUSION_SHARED_EXPERTS", Parse::word, false},
+    {"VLLM_B12X_MOE_FP4_FORCE_A16", Parse::integer, false},
+    {"VLLM_USE_FLASHINFER_MOE_INT4", Parse::integer, false},
+    {"VLLM_ROCM_USE_AITER_MOE_A4W4_DSV4", Parse::word, false},
+    {"VLLM_CPU_INT4_W4A8", Parse::integer, true},
 }};
-static_assert(static_cast<std::size_t>(EnvVariable::use_deep_gemm_e8m0) + 1 == kRows.size());
+static_assert(static_cast<std::size_t>(EnvVariable::cpu_int4_w4a8) + 1 == kRows.size());
 
 constexpr std::array kNames = column_of(kRows, &EnvRow::name);
 

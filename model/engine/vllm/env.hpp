@@ -26,6 +26,13 @@ enum class EnvVariable {
   humming_moe_gemm_type,
   humming_input_quant_config,
   use_deep_gemm_e8m0,
+  // Since 2026-08.
+  rocm_use_aiter_fusion_shared_experts,
+  b12x_moe_fp4_force_a16,
+  use_flashinfer_moe_int4,
+  // Since 2026-11.
+  rocm_use_aiter_moe_a4w4_dsv4,
+  cpu_int4_w4a8,
 };
 
 /// A switch as the engine reads it. `unreadable` is text on which its parser raises ValueError, at the moment of reading.

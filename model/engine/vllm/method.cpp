@@ -51,9 +51,10 @@ struct SizeCheck {
   QuantKey weights;
   std::int64_t intermediate;  ///< of a rank: a multiple of this
   Names error_type;
+  Versions versions;
 };
-// vllm quantization/fp8.py Fp8MoEMethod.create_weights: block_n of weight_block_size.
-constexpr std::array kSizeChecks = {SizeCheck{QuantKey::fp8_static_128_block, 128, "ValueError"}};
+// vllm quantization/fp8.py Fp8MoEMethod.create_weights: block_n of weight_block_size. 2026-11 takes finer blocks instead (fp8_block_shape).
+constexpr std::array kSizeChecks = {SizeCheck{QuantKey::fp8_static_128_block, 128, "ValueError", kUntilNovember}};
 
 }  // namespace
 
@@ -71,6 +72,7 @@ std::string_view method_class(const OracleTables& tables, const Deployment& depl
   const MethodRow* const method = method_of(tables, deployment);
   const BackendRow& row = backend_named(tables, backend);
   if (method != nullptr && method->first_class && !row.classes.empty()) return row.classes.front();
+  if (!row.lora_class.empty() && kernel_class == row.lora_class) return row.lora_class;
   const auto chosen = std::ranges::find(row.classes, kernel_class);
   return chosen == row.classes.end() ? std::string_view() : *chosen;
 }
@@ -79,7 +81,7 @@ std::optional<Refusal> method_refusal(const OracleTables& tables, const Deployme
   const QuantKey weights = tables.weight_key.value_or(quant_key_named(deployment.weight_key));
   const std::int64_t intermediate = deployment.layer.intermediate_per_partition;
   for (const SizeCheck& check : kSizeChecks) {
-    if (check.weights != weights || intermediate % check.intermediate == 0) continue;
+    if (!check.versions.has(tables.engine) || check.weights != weights || intermediate % check.intermediate == 0) continue;
     return Refusal{std::string(check.error_type), "The output_size of gate's and up's weight = " + std::to_string(intermediate) +
                                                       " is not divisible by weight quantization block_n = " + std::to_string(check.intermediate) +
                                                       "."};

@@ -1,6 +1,7 @@
 // The engine's oracles by name.
 
 #include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,27 +14,48 @@ namespace mx::oracle {
 namespace {
 
 struct OracleRow {
-  Engine engine;
   std::string_view name;
-  const OracleTables& (*tables)();
+  const OracleTables& (*tables)(Engine engine);
+  Versions versions;
 };
 constexpr std::array kOracles = {
-    OracleRow{kVllm2026_05, "mxfp4", mxfp4_tables},
-    OracleRow{kVllm2026_05, "mxfp4_deepseek_v4", mxfp4_deepseek_v4_tables},
-    OracleRow{kVllm2026_05, "nvfp4", nvfp4_tables},
-    OracleRow{kVllm2026_05, "fp8", fp8_tables},
-    OracleRow{kVllm2026_05, "mxfp8", mxfp8_tables},
-    OracleRow{kVllm2026_05, "w4a8", w4a8_tables},
+    OracleRow{"mxfp4", mxfp4_tables, kAlways},
+    OracleRow{"mxfp4_deepseek_v4", mxfp4_deepseek_v4_tables, kAlways},
+    OracleRow{"nvfp4", nvfp4_tables, kAlways},
+    OracleRow{"fp8", fp8_tables, kAlways},
+    OracleRow{"mxfp8", mxfp8_tables, kAlways},
+    OracleRow{"w4a8", w4a8_tables, kAlways},
+    OracleRow{"unquantized", unquantized_tables, kSinceAugust},
+    OracleRow{"int_wna16", int_wna16_tables, kSinceAugust},
+    OracleRow{"int8", int8_tables, kSinceAugust},
+    OracleRow{"w4a8_int8", w4a8_int8_tables, kSinceAugust},
 };
 constexpr std::array kNames = column_of(kOracles, &OracleRow::name);
+
+std::vector<std::string_view> names_in(Engine engine) {
+  std::vector<std::string_view> names;
+  for (const OracleRow& row : kOracles) {
+    if (row.versions.has(engine)) names.push_back(row.name);
+  }
+  return names;
+}
 
 }  // namespace
 
 std::span<const std::string_view> oracle_names() { return kNames; }
 
+std::span<const std::string_view> oracle_names(Engine engine) {
+  static const std::map<Engine, std::vector<std::string_view>> all = [] {
+    std::map<Engine, std::vector<std::string_view>> names;
+    for (Engine known : known_engines()) names[known] = names_in(known);
+    return names;
+  }();
+  return all.at(engine);
+}
+
 const OracleTables* find_tables(Engine engine, std::string_view oracle) {
   for (const OracleRow& row : kOracles) {
-    if (row.engine == engine && row.name == oracle) return &row.tables();
+    if (row.versions.has(engine) && row.name == oracle) return &row.tables(engine);
   }
   return nullptr;
 }
@@ -42,7 +64,10 @@ const OracleTables& tables_of(Engine engine, std::string_view oracle) {
   if (const OracleTables* const found = find_tables(engine, oracle)) return *found;
   std::vector<Engine> with;
   for (const OracleRow& row : kOracles) {
-    if (row.name == oracle) with.push_back(row.engine);
+    if (row.name != oracle) continue;
+    for (Engine known : known_engines()) {
+      if (row.versions.has(known)) with.push_back(known);
+    }
   }
   if (with.empty()) throw Error(ErrorCode::usage, unknown_name("oracle", oracle, kNames));
   no_tables(engine, with, "oracle " + std::string(oracle));

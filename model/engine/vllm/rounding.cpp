@@ -21,12 +21,17 @@ constexpr std::array<Names, 1> kAiterBf16{"AITER_MXFP4_BF16"};
 constexpr std::array<Names, 1> kCpu{"CPU"};
 constexpr std::array<Names, 1> kEmulation{"EMULATION"};
 constexpr std::array<Names, 2> kB12x{"B12X_MXFP4_MXFP8", "B12X_MXFP4_BF16"};
+constexpr std::array<Names, 2> kMoeEp{"FLASHINFER_MOE_EP_CUTEDSL", "FLASHINFER_MOE_EP_DEEP_GEMM"};
+constexpr std::array<Names, 1> kCutlassMxfp4{"CUTLASS_MXFP4_MXFP4"};
+constexpr std::array<Names, 1> kAiterMxfp4{"AITER_MXFP4_MXFP4"};
+constexpr std::array<Names, 1> kTritonUnfused{"TRITON_UNFUSED"};
 
 constexpr Versions kAll = since(kVllm2026_05);
 
-/// Source: vllm 7e1b45a09 (2026-05) and 017e9f444 (2026-08), the if-chain in its order; B12X at 7ca49fbe4.
-constexpr std::array<RoundingRow, 12> kRows{{
+/// Source: vllm 7e1b45a09 (2026-05) and 017e9f444 (2026-08) and 4ba787ec9 (2026-11), the if-chain in its order; B12X at 7ca49fbe4.
+constexpr std::array<RoundingRow, 16> kRows{{
     {since(kVllm2026_08), kB12x, std::nullopt, false, 1, 1},
+    {since(kVllm2026_11), kMoeEp, std::nullopt, false, 1, 1},
     {since(kVllm2026_08), kEmulation, std::nullopt, false, 32, 32},
     {kAll, kDeepGemm, std::nullopt, false, 128, 128},
     {kAll, kMarlin, PlatformKind::xpu, false, 128, 128},
@@ -34,15 +39,30 @@ constexpr std::array<RoundingRow, 12> kRows{{
     {before(kVllm2026_08), kTrtllm, std::nullopt, false, 256, 256},
     {since(kVllm2026_08), kTrtllm, std::nullopt, false, 256, 128},
     {kAll, kCutlass, std::nullopt, false, 128, 128},
+    {since(kVllm2026_11), kCutlassMxfp4, std::nullopt, false, 128, 128},
+    {since(kVllm2026_11), kAiterMxfp4, PlatformKind::rocm, false, 256, 128},
     {since(kVllm2026_08), kAiterBf16, PlatformKind::rocm, true, 128, 128},
+    {since(kVllm2026_11), kTritonUnfused, PlatformKind::rocm, true, 128, 128, "gfx950"},
     {kAll, {}, PlatformKind::rocm, false, 256, 256},
     {kAll, kCpu, std::nullopt, false, 32, 32},
     {kAll, {}, std::nullopt, false, 1, 64},
 }};
 
+/// Of layers without quantization. Source: vllm 4ba787ec9 oracle/unquantized.py unquantized_round_up_hidden_size_and_intermediate_size.
+constexpr std::array<Names, 1> kPlainTrtllm{"FLASHINFER_TRTLLM"};
+constexpr std::array<Names, 1> kPlainAiter{"AITER"};
+constexpr std::array<RoundingRow, 4> kPlainRows{{
+    {since(kVllm2026_11), kPlainTrtllm, std::nullopt, false, 1, 128},
+    {since(kVllm2026_11), kPlainAiter, std::nullopt, false, 1, 64, {}, 192},
+    {since(kVllm2026_11), kPlainAiter, std::nullopt, false, 1, 128},
+    {since(kVllm2026_11), {}, std::nullopt, false, 1, 1},
+}};
+
 bool applies(const RoundingRow& row, const RoundingRequest& request) {
   return row.versions.has(request.engine) && (row.backends.empty() || std::ranges::find(row.backends, request.backend) != row.backends.end()) &&
-         (!row.platform || *row.platform == request.platform) && (!row.silu_or_situ || request.silu_or_situ);
+         (!row.platform || *row.platform == request.platform) && (!row.silu_or_situ || request.silu_or_situ) &&
+         (row.gcn_other_than.empty() || row.gcn_other_than != request.gcn_arch) &&
+         (row.largest_intermediate == 0 || request.sizes.intermediate <= row.largest_intermediate);
 }
 
 std::int64_t up_to(std::int64_t size, std::int64_t multiple) {
@@ -54,9 +74,10 @@ std::int64_t up_to(std::int64_t size, std::int64_t multiple) {
 
 std::span<const RoundingRow> rounding_rows() { return kRows; }
 
-std::vector<RoundingRow> roundings_of(Engine engine) {
+std::vector<RoundingRow> roundings_of(Engine engine, Rounded what) {
   std::vector<RoundingRow> rows;
-  std::ranges::copy_if(kRows, std::back_inserter(rows), [&](const RoundingRow& row) { return row.versions.has(engine); });
+  const std::span<const RoundingRow> all = what == Rounded::mxfp4 ? std::span<const RoundingRow>(kRows) : kPlainRows;
+  std::ranges::copy_if(all, std::back_inserter(rows), [&](const RoundingRow& row) { return row.versions.has(engine); });
   return rows;
 }
 

@@ -22,12 +22,17 @@ struct RoundingRow {
   bool silu_or_situ;                           ///< for layers with these activations alone
   std::int64_t hidden;
   std::int64_t intermediate;
+  std::string_view gcn_other_than = {};   ///< on other architectures than this one; empty: on every one
+  std::int64_t largest_intermediate = 0;  ///< for sizes up to this one; 0: for every one
 };
 
-/// Of MXFP4, which alone is rounded before loading; all versions' rows.
+/// Layers whose sizes are rounded before loading: MXFP4 ones, and since 2026-11 those without quantization.
+enum class Rounded : std::uint8_t { nothing, mxfp4, plain };
+
+/// Of MXFP4; all versions' rows.
 std::span<const RoundingRow> rounding_rows();
-/// Those of one version.
-std::vector<RoundingRow> roundings_of(Engine engine);
+/// Those of one version; not for `nothing`. Empty: that version rounds none.
+std::vector<RoundingRow> roundings_of(Engine engine, Rounded what);
 
 /// A layer's sizes in elements.
 struct RoundedSizes {
@@ -42,6 +47,7 @@ struct RoundingRequest {
   PlatformKind platform;
   bool silu_or_situ;  ///< the layer's activation is one of these
   RoundedSizes sizes;
+  std::string_view gcn_arch = {};  ///< rocm: "gfx950"
 };
 
 /// Sizes after the first row that applies. Throws Error(usage) where none does, and for a size outside [1, kLargestSize].

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/engine/vllm/call_rules.hpp"
 #include "model/engine/vllm/check.hpp"
 #include "model/engine/vllm/setup/flashinfer_variant.hpp"
 #include "model/error.hpp"
@@ -21,9 +22,9 @@ constexpr std::string_view kNone = "NONE";
 
 bool listed(std::span<const std::string_view> names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
 
-QuantKey key_for(const OracleTables& tables, const BackendRow& row, QuantKey requested) {
-  switch (tables.keys) {
-    case KeyPolicy::own: return row.own_key;
+QuantKey key_for(KeyPolicy keys, const BackendRow& row, QuantKey requested) {
+  switch (keys) {
+    case KeyPolicy::own: return row.takes_requested_key && requested != QuantKey::none ? requested : row.own_key;
     case KeyPolicy::callers: return requested;
     case KeyPolicy::requested_or_own: break;
   }
@@ -32,6 +33,15 @@ QuantKey key_for(const OracleTables& tables, const BackendRow& row, QuantKey req
 
 Verdict missing_module(const BackendRow& row, Detail detail) {
   return {false, "exc:ModuleNotFoundError", detail == Detail::texts ? "no module named '" + std::string(row.module_name) + "'" : std::string()};
+}
+
+/// The first rule of the backend's own that the call breaks; supported when there is none.
+Verdict own_verdict(const BackendRow& row, const Query& query, Detail detail) {
+  for (CallRule rule : row.rules) {
+    const std::string_view code = refusal_of(rule, query);
+    if (!code.empty()) return {false, code, detail == Detail::texts ? "the backend wants " + std::string(text_of(rule)) : std::string()};
+  }
+  return {true, "", ""};
 }
 
 /// What trying one backend gives: its first class that takes the layer, or the exception that the engine's helper raises.
@@ -48,17 +58,34 @@ class Search {
       : tables_(tables), query_(query), detail_(detail), weight_key_(tables.weight_key.value_or(query.caller_weight_key)) {}
 
   Decision run() {
-    const std::string& wish = query_.deployment.layer.moe_backend;
+    std::string_view wish = query_.deployment.layer.moe_backend;
+    if (listed(tables_.counts_as_auto, wish)) wish = kAuto;
+    if (auto refusal = config_refusal(query_)) return {std::nullopt, std::move(*refusal), {}};
     Decision decision = run_steps(wish);
     if (decision.refusal && wish != kAuto && planted(Fault::oracle_swallows_refusal)) return run_steps(kAuto);
     return decision;
   }
 
+  /// The list before a wish is looked at. An oracle that is for other platforms has none.
+  Names order() {
+    wish_ = kAuto;
+    list_ = first_list(tables_, query_);
+    for (const Step& step : tables_.steps) {
+      const bool unconditional = step.when.named || step.when.variables.empty();
+      if (step.kind == StepKind::map_name || step.kind == StepKind::walk || !unconditional) break;
+      if (applies(step.when) != Switch::on) continue;
+      if (step.kind == StepKind::raise) return {};
+      if (step.kind == StepKind::candidates) list_.assign(step.backends.begin(), step.backends.end());
+    }
+    return list_;
+  }
+
  private:
   Decision run_steps(std::string_view wish) {
     wish_ = wish;
+    removed_.clear();
     requested_ = tables_.keys == KeyPolicy::callers ? query_.caller_key : QuantKey::none;
-    list_ = priority_order({tables_.priority, tables_.to_front}, query_.deployment.hardware, query_.parallel.ep_size, weight_key_, requested_);
+    list_ = first_list(tables_, query_);
     for (const Step& step : tables_.steps) {
       switch (applies(step.when)) {
         case Switch::off: continue;
@@ -75,7 +102,20 @@ class Search {
     const auto is = [](const auto& wanted, auto actual) { return !wanted || *wanted == actual; };
     const bool fits = is(when.named, wish_ != kAuto) && holds(when.where, query_.deployment.hardware) && contains(when.routings, query_.routing) &&
                       is(when.format, query_.format()) && is(when.allow_vllm_cutlass, query_.deployment.allow_vllm_cutlass);
-    return fits ? variables_fit(when) : Switch::off;
+    return fits && fits_layer(when) ? variables_fit(when) : Switch::off;
+  }
+
+  bool fits_layer(const When& when) const {
+    const auto is = [](const auto& wanted, auto actual) { return !wanted || *wanted == actual; };
+    const Deployment& deployment = query_.deployment;
+    const std::string& text_model = deployment.model.text_model_type.empty() ? deployment.model.model_type : deployment.model.text_model_type;
+    const auto set = [&](EnvVariable variable) { return is_set(deployment.env, variable); };
+    return (when.wish.empty() || when.wish == wish_) && is(when.key_requested, requested_ != QuantKey::none) &&
+           is(when.lora, deployment.layer.is_lora_enabled) && is(when.swiglu_limit, query_.constants.swiglu_limit.has_value()) &&
+           is(when.moonep, query_.parallel.use_moonep_kernels()) && (when.models.empty() || listed(when.models, text_model)) &&
+           std::ranges::none_of(when.unset, set) && !listed(removed_, when.not_removed) &&
+           deployment.layer.intermediate_per_partition % when.intermediate_multiple == 0 &&
+           (when.probe == nullptr || deployment.software.*when.probe);
   }
 
   Switch variables_fit(const When& when) const {
@@ -114,6 +154,10 @@ class Search {
       case StepKind::remove: remove(step); return std::nullopt;
       case StepKind::try_in_turn: return try_in_turn();
       case StepKind::force: return force(step.backends.front(), step.key);
+      case StepKind::try_one: return try_one(step.backends.front());
+      case StepKind::try_class: return try_class(step.backends.front(), step.kernel_class);
+      case StepKind::choose: return chosen(step.backends.front(), step.kernel_class);
+      case StepKind::set_key: requested_ = *step.key; return std::nullopt;
       case StepKind::walk: return walk(step.backends);
       case StepKind::raise: return raise(step);
       case StepKind::choose_none: break;
@@ -159,6 +203,11 @@ class Search {
       const bool owns = backend_named(tables_, name).own_key == requested_;
       if (owns || (requested_ != QuantKey::none && name == tables_.survives_key_filter)) kept.push_back(name);
     }
+    if (tables_.filter_falls_back && requested_ != QuantKey::none) {
+      for (std::string_view name : list_) {
+        if (backend_named(tables_, name).own_key == QuantKey::none && !listed(kept, name)) kept.push_back(name);
+      }
+    }
     if (kept.empty() && requested_ == QuantKey::none) return;
     for (std::string_view name : list_) {
       if (listed(kept, name)) continue;
@@ -172,6 +221,7 @@ class Search {
 
   void remove(const Step& step) {
     for (std::string_view name : step.backends) {
+      removed_.push_back(name);
       const auto at = std::find(list_.begin(), list_.end(), name);
       if (at == list_.end()) continue;
       list_.erase(at);
@@ -186,14 +236,30 @@ class Search {
       note(name, "*", missing_module(row, Detail::texts));
       return {"", "ModuleNotFoundError"};
     }
+    if (const Verdict own = own_verdict(row, query_, detail_); !own.supported) {
+      note(name, "", own);
+      return {"", "ValueError", true};
+    }
+    const QuantKey asked = key.value_or(key_for(tables_.keys, row, requested_));
+    if (wish_ != kAuto && query_.deployment.layer.is_lora_enabled) {
+      if (row.refuses_lora_by_name) {
+        note(name, "", {false, "lora", "LoRA is enabled"});
+        return {"", "ValueError", true};
+      }
+      if (!row.lora_class.empty() && check(name, row.lora_class, asked).supported) return {row.lora_class, ""};
+    }
     for (std::string_view class_name : row.classes) {
-      const QuantKey asked = key.value_or(key_for(tables_, row, requested_));
-      const Verdict verdict = check_class({tables_.classes, class_name, query_, weight_key_, asked}, detail_);
-      note(name, class_name, verdict);
+      const Verdict verdict = check(name, class_name, asked);
       if (verdict.supported) return {class_name, ""};
       if (const std::string_view type = raised_type(verdict); !type.empty()) return {"", type};
     }
     return {"", "ValueError", true};
+  }
+
+  Verdict check(std::string_view name, std::string_view class_name, QuantKey key) {
+    const Verdict verdict = check_class({tables_.classes, class_name, query_, weight_key_, key}, detail_);
+    note(name, class_name, verdict);
+    return verdict;
   }
 
   Decision answer(std::string_view name, const Attempt& attempt) {
@@ -213,6 +279,15 @@ class Search {
   Decision force(std::string_view name, std::optional<QuantKey> key) {
     forced_ = key;
     return answer(name, try_backend(name, key));
+  }
+
+  std::optional<Decision> try_one(std::string_view name) {
+    const Attempt attempt = try_backend(name);
+    return attempt.error_type.empty() ? std::optional(answer(name, attempt)) : std::nullopt;
+  }
+
+  std::optional<Decision> try_class(std::string_view name, std::string_view kernel_class) {
+    return check(name, kernel_class, QuantKey::none).supported ? std::optional(chosen(name, kernel_class)) : std::nullopt;
   }
 
   std::optional<Decision> walk(std::span<const std::string_view> backends) {
@@ -253,7 +328,7 @@ class Search {
   /// None for a step that asked no class.
   std::optional<Subject> subject_of(const Candidate& candidate) const {
     if (candidate.kernel_class.empty() || candidate.kernel_class == "*") return std::nullopt;
-    const QuantKey key = forced_.value_or(key_for(tables_, backend_named(tables_, candidate.backend), requested_));
+    const QuantKey key = forced_.value_or(key_for(tables_.keys, backend_named(tables_, candidate.backend), requested_));
     return Subject{tables_.classes, candidate.kernel_class, query_, weight_key_, key};
   }
 
@@ -280,11 +355,29 @@ class Search {
   std::string_view wish_;
   QuantKey requested_ = QuantKey::none;
   Names list_;
+  Names removed_;                   ///< what steps took out, or would have
   std::optional<QuantKey> forced_;  ///< of activations, by the step that forces a backend
   std::vector<Candidate> trace_;
 };
 
 }  // namespace
+
+namespace {
+
+Query query_for(const OracleTables& tables, const Deployment& deployment) {
+  Query query = query_of(deployment, tables.engine);
+  query.asks_batched = !tables.batched_wish.empty() && deployment.layer.moe_backend == tables.batched_wish;
+  return query;
+}
+
+}  // namespace
+
+std::vector<std::string_view> first_list(const OracleTables& tables, const Query& query) {
+  const QuantKey activation_key = tables.keys == KeyPolicy::callers ? query.caller_key : QuantKey::none;
+  const PriorityRequest request{query.deployment.hardware, query.parallel, tables.weight_key.value_or(query.caller_weight_key), activation_key,
+                                query.activation};
+  return priority_order({tables.priority, tables.to_front}, request);
+}
 
 const BackendRow& backend_named(const OracleTables& tables, std::string_view name) {
   for (const BackendRow& row : tables.backends) {
@@ -300,7 +393,7 @@ Decision select(Engine engine, std::string_view oracle, const Deployment& deploy
 }
 
 Decision select(const OracleTables& tables, const Deployment& deployment, Detail detail) {
-  const Query query = query_of(deployment);
+  const Query query = query_for(tables, deployment);
   return Search(tables, query, detail).run();
 }
 
@@ -309,7 +402,7 @@ std::vector<Candidate> support(Engine engine, std::string_view oracle, const Dep
 }
 
 std::vector<Candidate> support(const OracleTables& tables, const Deployment& deployment, Detail detail) {
-  const Query query = query_of(deployment);
+  const Query query = query_for(tables, deployment);
   const QuantKey weight_key = tables.weight_key.value_or(query.caller_weight_key);
   std::vector<Candidate> verdicts;
   for (const BackendRow& row : tables.backends) {
@@ -317,10 +410,13 @@ std::vector<Candidate> support(const OracleTables& tables, const Deployment& dep
       verdicts.push_back({std::string(row.name), "*", missing_module(row, detail)});
       continue;
     }
-    const QuantKey key = key_for(tables, row, query.caller_key);
-    for (std::string_view class_name : row.classes) {
+    const QuantKey key = key_for(tables.support_keys, row, query.caller_key);
+    const auto ask = [&](std::string_view class_name) {
       verdicts.push_back({std::string(row.name), std::string(class_name), check_class({tables.classes, class_name, query, weight_key, key}, detail)});
-    }
+    };
+    if (tables.asks_backends) verdicts.push_back({std::string(row.name), "", own_verdict(row, query, detail)});
+    for (std::string_view class_name : row.classes) ask(class_name);
+    if (!row.lora_class.empty()) ask(row.lora_class);
   }
   return verdicts;
 }
@@ -347,7 +443,13 @@ RoundedSizes round_up(const OracleTables& tables, std::string_view backend, cons
   backend_named(tables, backend);
   if (tables.roundings.empty()) return sizes;
   const std::string& activation = deployment.layer.activation;
-  return rounded_up(tables.roundings, {tables.engine, backend, deployment.hardware.platform, activation == "SILU" || activation == "SITU", sizes});
+  return rounded_up(tables.roundings, {tables.engine, backend, deployment.hardware.platform, activation == "SILU" || activation == "SITU", sizes,
+                                       deployment.hardware.gcn_arch});
+}
+
+std::vector<std::string_view> order_of(const OracleTables& tables, const Deployment& deployment) {
+  const Query query = query_for(tables, deployment);
+  return Search(tables, query, Detail::codes).order();
 }
 
 QuantKey activation_key(const OracleTables& tables, std::string_view backend) {

@@ -43,6 +43,7 @@ struct Choice {
 struct Refusal {
   std::string error_type;  ///< the engine's exception: ValueError, NotImplementedError, ...
   std::string text;
+  bool by_config = false;  ///< the layer was refused before an oracle was asked
 };
 
 struct Decision {
@@ -78,6 +79,9 @@ RoundedSizes round_up(const OracleTables& tables, std::string_view backend, cons
 
 /// The backend's own activation key ("None" for 16-bit activations). Throws Error(usage) for an unknown backend.
 QuantKey activation_key(const OracleTables& tables, std::string_view backend);
+
+/// The order in which the oracle tries its backends for a deployment, before keys and variables change it. Throws as select does.
+std::vector<std::string_view> order_of(const OracleTables& tables, const Deployment& deployment);
 
 /// Values of moe_backend that the oracle knows, "auto" first.
 std::vector<std::string_view> user_names(const OracleTables& tables);

@@ -2,25 +2,46 @@
 // The data of an oracle: what each kernel class accepts, and how one oracle searches. The interpreters take these as spans, so another
 // engine version, or a table with a mistake planted in it, is another value.
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "model/deployment/version.hpp"
 #include "model/deployment/vocabulary.hpp"
 #include "model/deployment/where.hpp"
 #include "model/engine/vllm/env.hpp"
-#include "model/engine/vllm/oracles/fp8_priority.hpp"
+#include "model/engine/vllm/oracles/priority.hpp"
 #include "model/engine/vllm/rounding.hpp"
 
 namespace mx::oracle {
 
-/// One alternative of a device predicate; all fields must hold. Checked in the order place, variables, probe.
+// Versions for which a row holds, by the months in which the tables change.
+inline constexpr Versions kAlways = since(kVllm2026_05);
+inline constexpr Versions kMay = before(kVllm2026_08);
+inline constexpr Versions kAugust = between(kVllm2026_08, kVllm2026_11);
+inline constexpr Versions kUntilNovember = before(kVllm2026_11);
+inline constexpr Versions kSinceAugust = since(kVllm2026_08);
+inline constexpr Versions kSinceNovember = since(kVllm2026_11);
+
+/// The rows of one version, in their order.
+template <typename Row>
+std::vector<Row> rows_of(Engine engine, std::span<const Row> rows) {
+  std::vector<Row> of_engine;
+  std::ranges::copy_if(rows, std::back_inserter(of_engine), [&](const Row& row) { return row.versions.has(engine); });
+  return of_engine;
+}
+
+/// One alternative of a device predicate; all fields must hold. Checked in the order place, variables, probes.
 struct DeviceRule {
   Where where = {};
   bool Software::*probe = nullptr;  ///< null: none
   std::span<const EnvVariable> switched_on = {};
+  bool Software::*also = nullptr;   ///< a second probe
+  bool Hardware::*trait = nullptr;  ///< of the processor
 };
 
 /// Every weight key of one set with every activation key of the other.
@@ -51,6 +72,14 @@ enum class ParallelFact : std::uint8_t {
   eplb,
   dp_above_one,
   ep_above_one,
+  use_ep,
+  no_ep,
+  sp_above_one,
+  no_all2all_kernels,
+  ag_rs,
+  all2all_without_trtllm_fp8,  ///< all2all kernels other than allgather and reduce-scatter, DeepEP v2, FlashInfer's
+  batched_format,
+  no_moonep,
 };
 
 enum class ActivationFormat : std::uint8_t { standard, batched_experts };
@@ -59,9 +88,52 @@ std::string_view name_of(ActivationFormat format);  ///< the engine's: "Standard
 /// The Humming classes replace the whole check by a comparison of GEMM types.
 enum class HummingGemm : std::uint8_t { not_humming, indexed, grouped_contiguous, grouped_masked };
 
+/// Checks of single classes, before and after those that all have.
+enum class LayerRule : std::uint8_t {
+  no_bias,
+  half_dtype,  ///< float16 or bfloat16 input
+  bfloat16_dtype,
+  f32_or_bfloat16_dtype,
+  situ_betas_4_25,
+  plain_uninterleaved,      ///< SWIGLUOAI_UNINTERLEAVE without an activation key
+  mxfp4_intermediate_32,    ///< with MXFP4 weights
+  mxfp4_mxfp8_activations,  ///< with MXFP8 activations: SILU or SITU
+  mxfp4_mxfp8_sizes,        ///< with MXFP8 activations: hidden in 256, intermediate in 32
+  quark,
+  no_lora,
+  triton_experts,  ///< fewer than 1,024 experts on cuda and rocm, counted in warps of 32
+  experts_2048,
+  aiter_mxfp8,
+  uninterleaved,  ///< SWIGLUOAI_UNINTERLEAVE alone
+  silu_or_uninterleaved,
+  oai_alpha_beta,            ///< alpha 1.702 and beta 1, both given
+  uninterleaved_alpha_beta,  ///< the same for SWIGLUOAI_UNINTERLEAVE alone
+  humming_gemm,
+  arm,
+  torch_int4_ops,
+  sizes_32,
+  hidden_32,
+  sizes_16,
+  cpu_plain,  ///< the rules of unquantized experts on a CPU, the class's own alignments
+  cpu_plain_x86,
+  cpu_plain_arm,
+  cpu_plain_power,
+  trtllm_fp8_constants,
+  two_experts_per_token,
+  moe_ep,
+};
+
+/// Activations that a class does not take on some platforms.
+struct ActivationLoss {
+  Where where;
+  Mask activations;
+};
+
 /// One expert class of the engine.
 struct KernelClass {
   std::string_view name;
+  Engine first = kVllm2026_05;     ///< the version that the row came with; it holds until the next row of its name
+  std::optional<Engine> end = {};  ///< the version that no longer has the class
   ActivationFormat format = ActivationFormat::standard;
   bool monolithic = false;           ///< routing happens inside the kernel
   std::string_view only_dtype = {};  ///< of the layer's input, asked before everything else; empty: any
@@ -76,13 +148,42 @@ struct KernelClass {
   bool lora = false;
   std::string_view device_code = "device";  ///< a failed device check may carry a hint
   HummingGemm humming = HummingGemm::not_humming;
+  bool humming_alone = false;  ///< format and GEMM type replace all other checks
   /// A pair of classes of which the engine picks one at run time: devices, act_and_mul, activations, keys and parallelism must suit all of them, the
   /// other columns are those of this row.
   std::span<const std::string_view> halves = {};
+  std::span<const ActivationLoss> fewer_activations = {};
+  bool Software::*situ = nullptr;          ///< SITU is taken, too, where this probe says yes
+  Mask router_logits = kEverything;        ///< dtypes, as numbered by dtype_names()
+  Mask f32_logits_routings = kEverything;  ///< float32 router logits with these routing methods alone
+  std::int64_t hidden_multiple = 1;
+  std::span<const LayerRule> rules_before = {};
+  std::span<const LayerRule> rules_after = {};
+  bool hash_routing = false;       ///< of a monolithic class: takes layers with a hash table
+  bool asked_as_standard = false;  ///< whatever format is asked for
 };
 
-/// Every class that an oracle can name, and the halves. Source: vllm 7e1b45a09 fused_moe/experts/*.py.
-std::span<const KernelClass> kernel_classes();
+/// Every class that an oracle of the version can name, and the halves. Source: vllm 7e1b45a09 (2026-05), 7ca49fbe4 (2026-08) and 4ba787ec9 (2026-11)
+/// fused_moe/experts/*.py.
+std::span<const KernelClass> kernel_classes(Engine engine);
+/// Of the w4a8_int8 oracle, whose class shares its name with another. Source: vllm 7ca49fbe4 fused_moe/experts/cpu_int4_moe.py.
+std::span<const KernelClass> cpu_int4_classes();
+
+/// What an oracle asks of a backend before it asks the backend's classes.
+enum class CallRule : std::uint8_t {
+  no_zero_point_or_bias,
+  no_call_bias,
+  not_awq,
+  no_desc_act,
+  no_group_actorder,
+  not_moe_wna16,
+  marlin_shape,
+  compressed_tensors_alone,
+  no_zero_point,
+  group_strategy,
+  w4a8_on,
+  group_in_4,
+};
 
 struct BackendRow {
   std::string_view name;
@@ -91,17 +192,29 @@ struct BackendRow {
   bool Software::*module = nullptr;           ///< importing the classes needs this package
   std::string_view module_name = {};
   bool global_sf_supported = false;  ///< one activation scale for the experts of all ranks (nvfp4)
+  Versions versions = kAlways;
+  bool takes_requested_key = false;   ///< under KeyPolicy::own: asked with the requested key where there is one
+  std::string_view lora_class = {};   ///< tried before the others for a named backend with LoRA on
+  bool refuses_lora_by_name = false;  ///< a named backend with LoRA on is a ValueError
+  std::span<const CallRule> rules = {};
 };
 
 /// A value of moe_backend and the backends that it stands for, in order.
 struct UserNameRow {
   std::string_view name;
   std::span<const std::string_view> backends;
+  Versions versions = kAlways;
 };
 
 struct RewriteRow {
   std::string_view from;
   std::string_view to;
+};
+
+/// A backend of a priority list.
+struct PriorityRow {
+  std::string_view backend;
+  Versions versions = kAlways;
 };
 
 /// Which activation key a backend's classes are asked with.
@@ -122,6 +235,16 @@ struct When {
   Switch switches = Switch::on;                 ///< ... on: all are on, with their defaults; off: one is off
   std::optional<bool> variant_set = {};         ///< VLLM_FLASHINFER_MOE_BACKEND is set
   Mask variants = kEverything;                  ///< of FlashinferVariant, which it chooses
+  std::string_view wish = {};                   ///< moe_backend is this name
+  std::optional<bool> key_requested = {};
+  std::optional<bool> lora = {};
+  std::optional<bool> swiglu_limit = {};          ///< the layer has one
+  std::optional<bool> moonep = {};                ///< the exchange is MoonEP's
+  std::span<const std::string_view> models = {};  ///< types of the text model; empty: any
+  std::span<const EnvVariable> unset = {};        ///< none of them is set
+  std::string_view not_removed = {};              ///< no step took this backend out
+  std::int64_t intermediate_multiple = 1;         ///< of one rank
+  bool Software::*probe = nullptr;
 };
 
 /// What a search does, one after the other. It holds a list of backends, at first those of the priority table in their order for the deployment.
@@ -134,6 +257,10 @@ enum class StepKind : std::uint8_t {
   remove,       ///< `backends` leave the list
   try_in_turn,  ///< ends the search: the first that is supported; a ValueError moves on, the last one is the answer
   force,        ///< ends the search: what the first of `backends` answers
+  try_one,      ///< ends the search when the first of `backends` is supported
+  try_class,    ///< ends the search when `kernel_class` of the first of `backends` is supported
+  choose,       ///< ends the search with the first of `backends` and `kernel_class`, unasked
+  set_key,      ///< the requested key becomes `key`
   walk,         ///< over `backends`, or the list: the first that is supported ends the search, exceptions of a check as well
   raise,        ///< ends the search with `error_type`
   choose_none,  ///< ends the search with the backend NONE and no class
@@ -146,6 +273,8 @@ struct Step {
   std::optional<QuantKey> key = {};  ///< of force: replaces the key that the policy gives
   std::string_view error_type = {};  ///< of raise
   std::string_view why = {};         ///< of remove and raise, for people
+  Versions versions = kAlways;
+  std::string_view kernel_class = {};
 };
 
 /// One oracle of one version.
@@ -154,6 +283,7 @@ struct OracleTables {
   std::string_view name;
   std::optional<QuantKey> weight_key;  ///< none: the caller's
   KeyPolicy keys;
+  KeyPolicy support_keys;  ///< with which support() asks
   /// What callers usually pass; where they have no say, what the oracle asks for and `none`.
   QuantKey usual_weight_key;
   QuantKey usual_activation_key;
@@ -163,29 +293,34 @@ struct OracleTables {
   std::span<const std::string_view> priority;
   std::span<const FrontRow> to_front;  ///< what moves to its front, and where
   std::span<const RewriteRow> batched_rewrites;
-  std::string_view survives_key_filter;  ///< kept by the activation-key filter whatever its own key
+  std::string_view survives_key_filter;                   ///< kept by the activation-key filter whatever its own key
+  bool filter_falls_back = false;                         ///< behind the requested key's backends, the filter keeps those without a key
+  std::span<const std::string_view> counts_as_auto = {};  ///< values of moe_backend
+  bool asks_backends = false;                             ///< support() says what each backend answers by itself, too
+  std::string_view batched_wish = {};                     ///< a value of moe_backend that asks for BatchedExperts
   std::span<const Step> steps;
   std::span<const RoundingRow> roundings;  ///< empty: this oracle rounds nothing
 };
 
-/// mxfp4 (gpt-oss path), mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8.
+/// Oracles of a version: mxfp4 (gpt-oss path), mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8; since 2026-08 unquantized, int_wna16, int8, w4a8_int8.
+std::span<const std::string_view> oracle_names(Engine engine);
+/// Of all versions.
 std::span<const std::string_view> oracle_names();
 /// Throws Error(usage) with the nearest known name, Error(unsupported) for a version that has no tables of this oracle, naming those that have.
 const OracleTables& tables_of(Engine engine, std::string_view oracle);
 /// Null for a version or an oracle without tables.
 const OracleTables* find_tables(Engine engine, std::string_view oracle);
 
-/// Source: vllm 7e1b45a09 fused_moe/oracle/mxfp4.py select_mxfp4_moe_backend.
-const OracleTables& mxfp4_tables();
-/// Source: the same file, select_deepseek_v4_mxfp4_moe_backend.
-const OracleTables& mxfp4_deepseek_v4_tables();
-/// Source: vllm 7e1b45a09 fused_moe/oracle/nvfp4.py.
-const OracleTables& nvfp4_tables();
-/// Source: vllm 7e1b45a09 fused_moe/oracle/fp8.py.
-const OracleTables& fp8_tables();
-/// Source: vllm 7e1b45a09 fused_moe/oracle/mxfp8.py.
-const OracleTables& mxfp8_tables();
-/// Source: vllm 4438b6e7d fused_moe/oracle/w4a8.py.
-const OracleTables& w4a8_tables();
+/// Source of all: vllm 7e1b45a09 (2026-05; w4a8: 4438b6e7d), 7ca49fbe4 (2026-08), 4ba787ec9 (2026-11) fused_moe/oracle/*.py.
+const OracleTables& mxfp4_tables(Engine engine);
+const OracleTables& mxfp4_deepseek_v4_tables(Engine engine);
+const OracleTables& nvfp4_tables(Engine engine);
+const OracleTables& fp8_tables(Engine engine);
+const OracleTables& mxfp8_tables(Engine engine);
+const OracleTables& w4a8_tables(Engine engine);
+const OracleTables& unquantized_tables(Engine engine);  ///< since 2026-08
+const OracleTables& int_wna16_tables(Engine engine);    ///< since 2026-08
+const OracleTables& int8_tables(Engine engine);         ///< since 2026-08
+const OracleTables& w4a8_int8_tables(Engine engine);    ///< since 2026-08
 
 }  // namespace mx::oracle

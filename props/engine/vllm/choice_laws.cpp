@@ -69,7 +69,7 @@ Outcome choice_satisfies_needs(const Law& law) {
 
 Outcome audit_and_ledger_agree(const Law& law) {
   Exhaustive cases(law);
-  for (std::string_view oracle : oracle::oracle_names()) {
+  for (std::string_view oracle : oracle::oracle_names(mx::kVllm2026_05)) {
     const std::string_view one[] = {oracle};
     const oracle::AuditReport report = oracle::audit(kVllm2026_05, one);
     for (const oracle::Violation& violation : report.violations) {
@@ -103,7 +103,7 @@ Outcome sizes_round_up(const Law& law) {
   using enum oracle::PlatformKind;
   constexpr std::array kKinds = {cuda, rocm, xpu, cpu};
   constexpr std::int64_t kSizes = 600;
-  for (std::string_view oracle : oracle::oracle_names()) {
+  for (std::string_view oracle : oracle::oracle_names(mx::kVllm2026_05)) {
     const oracle::OracleTables& tables = oracle::tables_of(kVllm2026_05, oracle);
     for (const RestatedBackend& backend : restated_backends()) {
       if (!has_word(backend.oracles, oracle)) continue;
@@ -138,8 +138,10 @@ Outcome answer_is_as_restated(const Law& law) {
 std::string order_difference(const oracle::OracleTables& tables, const Deployment& deployment) {
   const Facts facts(deployment);
   const auto key = [](const std::string& name) { return oracle::quant_key_named(name); };
-  const std::vector<std::string_view> order = oracle::priority_order({tables.priority, tables.to_front}, deployment.hardware, facts.ep_size,
-                                                                     key(deployment.weight_key), key(deployment.activation_key));
+  const oracle::Parallel parallel = oracle::derive(deployment.parallel, tables.engine);
+  const std::vector<std::string_view> order = oracle::priority_order(
+      {tables.priority, tables.to_front}, {deployment.hardware, parallel, key(deployment.weight_key), key(deployment.activation_key),
+                                           oracle::activation_named(deployment.layer.activation)});
   const std::vector<std::string_view> said = restated_priority(tables.name, facts);
   const auto at = std::mismatch(order.begin(), order.end(), said.begin(), said.end());
   if (at.first == order.end() && at.second == said.end()) return {};
@@ -226,7 +228,7 @@ Outcome more_is_never_less(const Law& law) {
                    [](std::string_view oracle, const Deployment& drawn) {
                      // A check that raises ends a walk, and whether it is asked depends on what stands before it.
                      if (has_word("kInt4Static kInt8Static", drawn.weight_key) || has_word("kInt4Static kInt8Static", drawn.activation_key)) return;
-                     for (const oracle::SoftwareRow& row : oracle::software_rows()) {
+                     for (const oracle::SoftwareRow& row : oracle::software_rows(mx::kVllm2026_05)) {
                        Deployment less = drawn, more = drawn;
                        less.software.*row.answer = false;
                        more.software.*row.answer = true;

@@ -64,7 +64,7 @@ oracle::ParallelRequest random_parallel(const DeploymentKind& kind) {
   if (kind.possible && request.tp * request.dp == 1) request.enable_expert_parallel = false;
   request.enable_eplb = chance(kind.plain ? 4 : 12);
   request.round_robin = chance(5);
-  if (chance(60)) request.all2all_backend = std::string(pick_word(oracle::all2all_names()));
+  if (chance(60)) request.all2all_backend = std::string(pick_word(oracle::all2all_names(mx::kVllm2026_05)));
   if (chance(15)) {
     request.dp = 2;
     request.enable_expert_parallel = true;
@@ -90,8 +90,8 @@ oracle::LayerConfig random_layer(Text oracle, const DeploymentKind& kind) {
   // The one routing by which an oracle chooses its list.
   if (oracle == "mxfp4_deepseek_v4" && chance(30)) layer.routing_method = "DeepseekV4";
   if (kind.plain) return layer;
-  layer.activation = chance(25) ? std::string(pick_word(oracle::activation_names())) : std::string(usual);
-  if (chance(35)) layer.routing_method = std::string(pick_word(oracle::routing_names()));
+  layer.activation = chance(25) ? std::string(pick_word(oracle::activation_names(mx::kVllm2026_05))) : std::string(usual);
+  if (chance(35)) layer.routing_method = std::string(pick_word(oracle::routing_names(mx::kVllm2026_05)));
   if (chance(12)) layer.in_dtype = std::string(pick_word(oracle::dtype_names()));
   layer.is_act_and_mul = !chance(8);
   layer.is_lora_enabled = chance(7);
@@ -129,7 +129,9 @@ void set_keys(Text oracle, const DeploymentKind& kind, Deployment& deployment) {
     if (has_word(row.oracles, oracle) && (row.asked_with || !kind.possible)) fitting.push_back(row);
   }
   const Keys& row = fitting[below(fitting.size())];
-  const auto any_or = [&](Text words) { return !kind.possible && chance(12) ? std::string(pick_word(oracle::quant_key_names())) : one_word(words); };
+  const auto any_or = [&](Text words) {
+    return !kind.possible && chance(12) ? std::string(pick_word(oracle::quant_key_names(mx::kVllm2026_05))) : one_word(words);
+  };
   deployment.weight_key = any_or(row.weights);
   deployment.activation_key = any_or(row.activations);
 }
@@ -229,9 +231,10 @@ Deployment random_deployment(Text oracle, const DeploymentKind& kind) {
   deployment.env = random_environment(oracle, kind, deployment.hardware.platform);
   set_keys(oracle, kind, deployment);
   if (kind.wishes && chance(45)) deployment.layer.moe_backend = random_wish(oracle);
-  if (kind.key_override && oracle == "mxfp4" && chance(15)) deployment.quantization_override = std::string(pick_word(oracle::override_names()));
+  if (kind.key_override && oracle == "mxfp4" && chance(15))
+    deployment.quantization_override = std::string(pick_word(oracle::override_names(mx::kVllm2026_05)));
   deployment.allow_vllm_cutlass = oracle == "fp8" && chance(60);
-  for (const oracle::SoftwareRow& row : oracle::software_rows()) {
+  for (const oracle::SoftwareRow& row : oracle::software_rows(mx::kVllm2026_05)) {
     const bool installed = deployment.software.*row.answer;
     if (chance(kind.plain ? 1 : 8) && (installed || !kind.possible)) deployment.software.*row.answer = !installed;
   }

@@ -23,7 +23,7 @@ std::string joined(const Rows& names) {
 }
 
 const KernelClass* class_named(Text name) {
-  const auto classes = oracle::kernel_classes();
+  const auto classes = oracle::kernel_classes(mx::kVllm2026_05);
   const auto found = std::find_if(classes.begin(), classes.end(), [&](const KernelClass& row) { return row.name == name; });
   return found == classes.end() ? nullptr : &*found;
 }
@@ -110,9 +110,9 @@ void check_needs(Exhaustive& cases, const OracleTables& tables) {
 
 void check_classes(Exhaustive& cases) {
   const std::vector<Text> restated = restated_classes();
-  for (const KernelClass& row : oracle::kernel_classes()) {
+  for (const KernelClass& row : oracle::kernel_classes(mx::kVllm2026_05)) {
     // Halves are asked through their pair alone.
-    const auto classes = oracle::kernel_classes();
+    const auto classes = oracle::kernel_classes(mx::kVllm2026_05);
     const bool half = std::any_of(classes.begin(), classes.end(), [&](const KernelClass& pair) {
       return std::find(pair.halves.begin(), pair.halves.end(), row.name) != pair.halves.end();
     });
@@ -133,7 +133,7 @@ void check_classes(Exhaustive& cases) {
 
 Outcome tables_are_complete(const Law& law) {
   Exhaustive cases(law);
-  for (Text name : oracle::oracle_names()) {
+  for (Text name : oracle::oracle_names(mx::kVllm2026_05)) {
     const std::vector<std::string> differences = table_differences(oracle::tables_of(kVllm2026_05, name));
     cases.expect(differences.empty(), [&] { return differences.front(); });
     check_needs(cases, oracle::tables_of(kVllm2026_05, name));

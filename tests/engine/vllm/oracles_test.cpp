@@ -64,13 +64,13 @@ struct Asked {
 }  // namespace
 
 TEST_CASE("oracles are found by name") {
-  CHECK(oracle_names().size() == 6);
-  for (std::string_view name : oracle_names()) CHECK(tables_of(mx::kVllm2026_05, name).name == name);
+  CHECK(oracle_names(mx::kVllm2026_05).size() == 6);
+  for (std::string_view name : oracle_names(mx::kVllm2026_05)) CHECK(tables_of(mx::kVllm2026_05, name).name == name);
   CHECK(says(message_of(mx::ErrorCode::usage, [] { tables_of(mx::kVllm2026_05, "nvpf4"); }), "did you mean nvfp4?"));
 }
 
 TEST_CASE("the tables of an oracle name only what they hold") {
-  for (std::string_view name : oracle_names()) {
+  for (std::string_view name : oracle_names(mx::kVllm2026_05)) {
     const OracleTables& tables = tables_of(mx::kVllm2026_05, name);
     INFO(name);
     const auto known = [&](std::string_view backend) {
@@ -99,7 +99,7 @@ TEST_CASE("the tables of an oracle name only what they hold") {
 }
 
 TEST_CASE("texts of verdicts are written when asked for, and change nothing else") {
-  for (std::string_view name : oracle_names()) {
+  for (std::string_view name : oracle_names(mx::kVllm2026_05)) {
     const Deployment deployment = on("SM75", name, "SWIGLUSTEP");
     const Decision codes = select(mx::kVllm2026_05, name, deployment);
     const Decision texts = select(mx::kVllm2026_05, name, deployment, Detail::texts);

@@ -153,14 +153,18 @@ TEST_CASE("a deployment that cannot exist is a usage error") {
   CHECK(says(message([](Deployment& d) { d.activation_key = "mxfp8"; }), "unknown quantization key 'mxfp8'"));
   CHECK(says(message([](Deployment& d) { d.quantization_override = "mxfp9"; }), "did you mean mxfp"));
   CHECK(says(message([](Deployment& d) { d.parallel.all2all_backend = "none"; }), "unknown all2all backend 'none'"));
-  CHECK(says(message_of(mx::ErrorCode::usage, [] { round_up(mxfp4_tables(), "MARLYN", on("SM100"), {1, 1}); }), "did you mean MARLIN"));
-  CHECK(says(message_of(mx::ErrorCode::usage, [] { activation_key(mxfp4_tables(), "AITER"); }), "unknown backend"));
-  CHECK(says(message_of(mx::ErrorCode::usage, [] { round_up(mxfp4_tables(), "MARLIN", on("SM100"), {0, 1}); }), "size 0"));
+  CHECK(says(message_of(mx::ErrorCode::usage,
+                        [] {
+                          round_up(mxfp4_tables(mx::kVllm2026_05), "MARLYN", on("SM100"), {1, 1});
+                        }),
+             "did you mean MARLIN"));
+  CHECK(says(message_of(mx::ErrorCode::usage, [] { activation_key(mxfp4_tables(mx::kVllm2026_05), "AITER"); }), "unknown backend"));
+  CHECK(says(message_of(mx::ErrorCode::usage, [] { round_up(mxfp4_tables(mx::kVllm2026_05), "MARLIN", on("SM100"), {0, 1}); }), "size 0"));
 }
 
 TEST_CASE("another table is another oracle") {
   constexpr std::array<std::string_view, 2> kMarlinFirst = {"MARLIN", "TRITON"};
-  OracleTables tables = mxfp4_tables();
+  OracleTables tables = mxfp4_tables(mx::kVllm2026_05);
   tables.priority = kMarlinFirst;
   const Decision decision = select(tables, on("SM100"));
   REQUIRE(decision.choice);

@@ -112,7 +112,7 @@ SimulationResult run(const FaultCase& test) {
   config.num_experts = sizes.experts;
   config.experts_per_token = 2;
   config.hidden = sizes.hidden;
-  config.intermediate_per_partition = sizes.intermediate / oracle::derive(test.parallel).tp_size;
+  config.intermediate_per_partition = sizes.intermediate / oracle::tensor_ranks(test.parallel);
   const SimulationRequest request{"mxfp4", oracle::deployment_on(oracle::platform_named(test.platform), test.parallel, config), test.backend,
                                   test.kernel_class};
   Simulation simulation = simulate(request, layer, tokens, run_reference(request, layer, tokens, {}), in_process());

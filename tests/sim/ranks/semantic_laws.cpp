@@ -72,7 +72,7 @@ std::optional<Drawn> drawn(Draws& random, std::int64_t experts) {
   config.num_experts = experts;
   config.experts_per_token = 2;
   config.hidden = 64;
-  const auto shards = static_cast<std::int64_t>(oracle::derive(parallel).tp_size);
+  const auto shards = static_cast<std::int64_t>(oracle::tensor_ranks(parallel));
   config.intermediate_per_partition = 32 * static_cast<std::int64_t>(1 + random() % 2);
   config.activation = oai ? "SWIGLUOAI" : "SILU";
   config.has_bias = oai;

@@ -1,15 +1,13 @@
-// The fp8 oracle as data. Source: vllm 7e1b45a09 (2026-05-22) fused_moe/oracle/fp8.py Fp8MoeBackend, backend_to_kernel_cls, map_fp8_backend,
-// select_fp8_moe_backend; fp8_priority.cpp has _get_priority_backends.
+// The fp8 oracle as data. Source: vllm 7e1b45a09, 7ca49fbe4 and 4ba787ec9 fused_moe/oracle/fp8.py Fp8MoeBackend, backend_to_kernel_cls,
+// map_fp8_backend, _get_priority_backends, select_fp8_moe_backend.
 
 #include <array>
 
+#include "model/engine/vllm/oracles/shared.hpp"
 #include "model/engine/vllm/setup/flashinfer_variant.hpp"
-#include "model/engine/vllm/tables.hpp"
 
 namespace mx::oracle {
 namespace {
-
-using Names = std::string_view;
 
 constexpr std::array<Names, 2> kTrtllmClasses = {"TrtLlmFp8ExpertsMonolithic", "TrtLlmFp8ExpertsModular"};
 constexpr std::array<Names, 1> kFlashinferClasses = {"FlashInferExperts"};
@@ -21,7 +19,11 @@ constexpr std::array<Names, 1> kBatchedTritonClasses = {"BatchedTritonExperts"};
 constexpr std::array<Names, 1> kAiterClasses = {"AiterExperts"};
 constexpr std::array<Names, 1> kCutlassClasses = {"TritonOrCutlassExperts"};
 constexpr std::array<Names, 1> kBatchedCutlassClasses = {"CutlassBatchedExpertsFp8"};
-constexpr std::array<Names, 2> kXpuClasses = {"XPUExpertsFp8", "XPUExpertsMxfp8"};
+constexpr std::array<Names, 2> kXpuClassesMay = {"XPUExpertsFp8", "XPUExpertsMxfp8"};
+constexpr std::array<Names, 3> kXpuClasses = {"XPUExpertsFp8", "XPUExpertsMxFp8", "XPUExpertsBlockFp8"};
+constexpr std::array<Names, 3> kAiterNowClasses = {"AiterFp8BlockExperts", "AiterFp8TensorExperts", "AiterFp8ChannelExperts"};
+constexpr std::array<Names, 1> kHpcClasses = {"HPCExperts"};
+constexpr std::array<Names, 1> kCpuW8a8Classes = {"CPUExpertsFp8W8A8"};
 constexpr std::array<Names, 1> kCpuClasses = {"CPUExpertsFp8"};
 
 constexpr std::array kBackends = {
@@ -32,10 +34,15 @@ constexpr std::array kBackends = {
     BackendRow{.name = "MARLIN", .classes = kMarlinClasses},
     BackendRow{.name = "TRITON", .classes = kTritonClasses},
     BackendRow{.name = "BATCHED_TRITON", .classes = kBatchedTritonClasses},
-    BackendRow{.name = "AITER", .classes = kAiterClasses},
+    BackendRow{.name = "AITER", .classes = kAiterClasses, .versions = kUntilNovember},
+    BackendRow{.name = "AITER", .classes = kAiterNowClasses, .versions = kSinceNovember},
     BackendRow{.name = "VLLM_CUTLASS", .classes = kCutlassClasses},
     BackendRow{.name = "BATCHED_VLLM_CUTLASS", .classes = kBatchedCutlassClasses},
-    BackendRow{.name = "XPU", .classes = kXpuClasses},
+    BackendRow{.name = "XPU", .classes = kXpuClassesMay, .versions = kMay},
+    BackendRow{.name = "XPU", .classes = kXpuClasses, .versions = kSinceAugust},
+    BackendRow{.name = "HUMMING", .classes = kHummingClasses, .versions = kSinceAugust},
+    BackendRow{.name = "HPC", .classes = kHpcClasses, .versions = kSinceAugust},
+    BackendRow{.name = "CPU_W8A8", .classes = kCpuW8a8Classes, .versions = kSinceNovember},
     BackendRow{.name = "CPU", .classes = kCpuClasses},
     BackendRow{.name = "NONE", .classes = {}},
 };
@@ -49,6 +56,7 @@ constexpr std::array<Names, 2> kDeepGemms = {"DEEPGEMM", "BATCHED_DEEPGEMM"};
 constexpr std::array<Names, 1> kMarlin = {"MARLIN"};
 constexpr std::array<Names, 1> kTriton = {"TRITON"};
 constexpr std::array<Names, 1> kAiter = {"AITER"};
+constexpr std::array<Names, 1> kHpc = {"HPC"};
 constexpr std::array<Names, 1> kCutlass = {"VLLM_CUTLASS"};
 constexpr std::array<Names, 2> kCutlasses = {"VLLM_CUTLASS", "BATCHED_VLLM_CUTLASS"};
 
@@ -61,6 +69,41 @@ constexpr std::array kUserNames = {
     UserNameRow{"flashinfer_cutlass", kFlashinferCutlass},
     UserNameRow{"marlin", kMarlin},
     UserNameRow{"aiter", kAiter},
+    UserNameRow{"humming", kHummingBackend, kSinceAugust},
+    UserNameRow{"hpc", kHpc, kSinceAugust},
+};
+
+constexpr std::array kPriority = {
+    PriorityRow{"AITER"},
+    PriorityRow{"FLASHINFER_TRTLLM"},
+    PriorityRow{"FLASHINFER_CUTLASS"},
+    PriorityRow{"DEEPGEMM"},
+    PriorityRow{"VLLM_CUTLASS"},
+    PriorityRow{"TRITON"},
+    PriorityRow{"MARLIN"},
+    PriorityRow{"HUMMING", kSinceAugust},
+    PriorityRow{"BATCHED_DEEPGEMM"},
+    PriorityRow{"BATCHED_VLLM_CUTLASS"},
+    PriorityRow{"BATCHED_TRITON"},
+    PriorityRow{"XPU"},
+    PriorityRow{"CPU_W8A8", kSinceNovember},
+    PriorityRow{"CPU"},
+    PriorityRow{"HPC", kSinceAugust},
+};
+constexpr std::array kMoves = {
+    FrontRow{.platform = PlatformKind::cuda,
+             .backend = "FLASHINFER_TRTLLM",
+             .capability = cap_family(100),
+             .weight_key = QuantKey::fp8_static_128_block,
+             .activation_key = QuantKey::fp8_dynamic_128,
+             .versions = kSinceAugust,
+             .deepep_v2 = true},
+    FrontRow{PlatformKind::cuda, "FLASHINFER_CUTLASS", cap_exactly(90), QuantKey::fp8_static_128_block, QuantKey::fp8_dynamic_128, true},
+    FrontRow{PlatformKind::cuda, "TRITON", cap_exactly(90), QuantKey::fp8_static_128_block, QuantKey::fp8_dynamic_128, false},
+    FrontRow{.platform = PlatformKind::xpu, .backend = "XPU"},
+    FrontRow{.platform = PlatformKind::cpu, .backend = "CPU"},
+    FrontRow{.platform = PlatformKind::cpu, .backend = "CPU_W8A8", .versions = kSinceNovember},
+    humming_before("MARLIN"),
 };
 
 constexpr std::array kRewrites = {
@@ -76,6 +119,12 @@ constexpr std::array kUseAiter = {EnvVariable::rocm_use_aiter, EnvVariable::rocm
 
 constexpr Where kOnCudaOrRocm{set_of(PlatformKind::cuda, PlatformKind::rocm), kAnyCapability, {}};
 
+constexpr std::array kUseAiterAtAll = {EnvVariable::rocm_use_aiter};
+constexpr std::array<Names, 2> kRdna4 = {"gfx1200", "gfx1201"};
+// Whatever the platform is. Source: vllm 4ba787ec9 utils/deep_gemm.py should_auto_disable_deep_gemm.
+constexpr std::array<Names, 2> kQwen = {"qwen3_5_text", "qwen3_5_moe_text"};
+constexpr std::array<Names, 3> kQwenOrKolibri = {"qwen3_5_text", "qwen3_5_moe_text", "kolibri1"};
+
 constexpr std::array kSteps = {
     // By name.
     Step{.kind = StepKind::map_name},
@@ -87,37 +136,57 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::remove,
          .when = {.variables = kFlashinferFp8, .switches = Switch::off},
          .backends = kFlashinfer,
-         .why = "VLLM_USE_FLASHINFER_MOE_FP8 is off"},
+         .why = "VLLM_USE_FLASHINFER_MOE_FP8 is off",
+         .versions = kMay},
     Step{.kind = StepKind::force,
          .when = {.variables = kFlashinferFp8, .variant_set = true, .variants = bit(FlashinferVariant::cutlass)},
-         .backends = kFlashinferCutlass},
+         .backends = kFlashinferCutlass,
+         .versions = kMay},
     Step{.kind = StepKind::force,
          .when = {.variables = kFlashinferFp8, .variant_set = true, .variants = bit(FlashinferVariant::tensorrt_llm)},
-         .backends = kTrtllm},
+         .backends = kTrtllm,
+         .versions = kMay},
     Step{.kind = StepKind::raise,
          .when = {.variables = kFlashinferFp8, .variant_set = true, .variants = bit(FlashinferVariant::cutedsl)},
          .error_type = "ValueError",
-         .why = "VLLM_FLASHINFER_MOE_BACKEND asks for CuteDSL, which has no FP8"},
-    Step{.kind = StepKind::walk, .when = {.variables = kFlashinferFp8}, .backends = kFlashinfer},
+         .why = "VLLM_FLASHINFER_MOE_BACKEND asks for CuteDSL, which has no FP8",
+         .versions = kMay},
+    Step{.kind = StepKind::walk, .when = {.variables = kFlashinferFp8}, .backends = kFlashinfer, .versions = kMay},
     Step{.kind = StepKind::raise,
          .when = {.variables = kFlashinferFp8},
          .error_type = "NotImplementedError",
-         .why = "VLLM_USE_FLASHINFER_MOE_FP8 is on, and no FlashInfer backend supports this deployment"},
+         .why = "VLLM_USE_FLASHINFER_MOE_FP8 is on, and no FlashInfer backend supports this deployment",
+         .versions = kMay},
     Step{.kind = StepKind::remove,
          .when = {.variables = kUseDeepGemm, .switches = Switch::off},
          .backends = kDeepGemms,
          .why = "VLLM_USE_DEEP_GEMM or VLLM_MOE_USE_DEEP_GEMM is off"},
+    Step{.kind = StepKind::remove,
+         .when = {.where = {.capability = cap_family(100)}, .models = kQwen, .unset = kUseDeepGemm},
+         .backends = kDeepGemms,
+         .why = "DeepGEMM is off for this model",
+         .versions = kSinceNovember},
+    Step{.kind = StepKind::remove,
+         .when = {.where = {.capability = cap_family(120)}, .models = kQwenOrKolibri, .unset = kUseDeepGemm},
+         .backends = kDeepGemms,
+         .why = "DeepGEMM is off for this model",
+         .versions = kSinceNovember},
     // Both are on by default, but setting one of them to that very value forces DeepGEMM.
     Step{.kind = StepKind::force, .when = {.format = ActivationFormat::standard, .variables = kUseDeepGemm}, .backends = kDeepGemm},
     Step{.kind = StepKind::force, .when = {.variables = kUseDeepGemm}, .backends = kBatchedDeepGemm},
-    Step{.kind = StepKind::force, .when = {.variables = kForceMarlin}, .backends = kMarlin},
+    Step{.kind = StepKind::force, .when = {.variables = kForceMarlin}, .backends = kMarlin, .versions = kMay},
     // Setting the MOE variable alone leaves the other at its default, which is off: AITER is removed even when the text says on.
     Step{.kind = StepKind::remove,
          .when = {.variables = kUseAiter, .switches = Switch::off},
          .backends = kAiter,
          .why = "VLLM_ROCM_USE_AITER or VLLM_ROCM_USE_AITER_MOE is off"},
     // On every platform: on cuda VLLM_ROCM_USE_AITER=1 makes selection fail.
-    Step{.kind = StepKind::force, .when = {.variables = kUseAiter}, .backends = kAiter},
+    Step{.kind = StepKind::remove,
+         .when = {.where = on_rocm(kRdna4), .variables = kUseAiterAtAll, .probe = &Software::aiter_found},
+         .backends = kAiter,
+         .why = "AITER on RDNA has no fused MoE",
+         .versions = kSinceAugust},
+    Step{.kind = StepKind::force, .when = {.variables = kUseAiter, .not_removed = "AITER"}, .backends = kAiter},
     Step{.kind = StepKind::remove, .when = {.allow_vllm_cutlass = false}, .backends = kCutlasses, .why = "allow_vllm_cutlass is false"},
     Step{.kind = StepKind::walk},
     Step{
@@ -125,27 +194,32 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::choose_none},
 };
 
-}  // namespace
-
-const OracleTables& fp8_tables() {
-  static const OracleTables tables = {
-      .engine = kVllm2026_05,
+OracleTables rest(Engine engine) {
+  return {
+      .engine = engine,
       .name = "fp8",
       .weight_key = std::nullopt,
       .keys = KeyPolicy::callers,
+      .support_keys = KeyPolicy::callers,
       .usual_weight_key = QuantKey::fp8_static_128_block,
       .usual_activation_key = QuantKey::fp8_dynamic_128,
-      .classes = kernel_classes(),
-      .backends = kBackends,
-      .user_names = kUserNames,
-      .priority = fp8_priority_table().backends,
-      .to_front = fp8_priority_table().to_front,
+      .classes = {},
+      .backends = {},
+      .user_names = {},
+      .priority = {},
+      .to_front = {},
       .batched_rewrites = kRewrites,
       .survives_key_filter = {},
-      .steps = kSteps,
+      .steps = {},
       .roundings = {},
   };
-  return tables;
+}
+
+}  // namespace
+
+const OracleTables& fp8_tables(Engine engine) {
+  static const auto all = tables_of_all({kBackends, kUserNames, kPriority, kMoves, kSteps, Rounded::nothing}, rest);
+  return all.at(engine).tables;
 }
 
 }  // namespace mx::oracle

@@ -1,36 +1,66 @@
-// The mxfp8 oracle as data: three of the fp8 oracle's backends. It reads no environment variable, the class checks aside, and rewrites nothing for
-// BatchedExperts, so these never find a class. Source: vllm 7e1b45a09 (2026-05-22) fused_moe/oracle/mxfp8.py select_mxfp8_moe_backend.
+// The mxfp8 oracle as data: some of the fp8 oracle's backends. It reads no environment variable, the class checks aside, and rewrites nothing for
+// BatchedExperts, so these never find a class. Source: vllm 7e1b45a09, 7ca49fbe4 and 4ba787ec9 fused_moe/oracle/mxfp8.py select_mxfp8_moe_backend.
 
 #include <array>
 
-#include "model/engine/vllm/tables.hpp"
+#include "model/engine/vllm/oracles/shared.hpp"
 
 namespace mx::oracle {
 namespace {
 
-using Names = std::string_view;
-
 constexpr std::array<Names, 2> kTrtllmClasses = {"TrtLlmFp8ExpertsMonolithic", "TrtLlmFp8ExpertsModular"};
+constexpr std::array<Names, 1> kDeepGemmClasses = {"DeepGemmExperts"};
 constexpr std::array<Names, 1> kMarlinClasses = {"MarlinExperts"};
 // The first refuses the keys, so XPU always ends in the second.
-constexpr std::array<Names, 2> kXpuClasses = {"XPUExpertsFp8", "XPUExpertsMxfp8"};
+constexpr std::array<Names, 2> kXpuClassesMay = {"XPUExpertsFp8", "XPUExpertsMxfp8"};
+constexpr std::array<Names, 3> kXpuClasses = {"XPUExpertsFp8", "XPUExpertsMxFp8", "XPUExpertsBlockFp8"};
+constexpr std::array<Names, 1> kAiterClasses = {"AiterMxfp8Experts"};
+constexpr std::array<Names, 1> kTritonClasses = {"Mxfp8NativeTritonExperts"};
+constexpr std::array<Names, 1> kEmulationClasses = {"Mxfp8EmulationTritonExperts"};
 
+constexpr BackendRow backend(std::string_view name, std::span<const Names> classes, Versions versions = kSinceAugust) {
+  return {.name = name, .classes = classes, .own_key = QuantKey::mxfp8_dynamic, .versions = versions};
+}
 constexpr std::array kBackends = {
-    BackendRow{.name = "FLASHINFER_TRTLLM", .classes = kTrtllmClasses, .own_key = QuantKey::mxfp8_dynamic},
-    BackendRow{.name = "MARLIN", .classes = kMarlinClasses, .own_key = QuantKey::mxfp8_dynamic},
-    BackendRow{.name = "XPU", .classes = kXpuClasses, .own_key = QuantKey::mxfp8_dynamic},
+    backend("FLASHINFER_TRTLLM", kTrtllmClasses, kAlways),
+    backend("DEEPGEMM", kDeepGemmClasses),
+    backend("MARLIN", kMarlinClasses, kAlways),
+    backend("XPU", kXpuClassesMay, kMay),
+    backend("XPU", kXpuClasses),
+    backend("AITER_MXFP8", kAiterClasses),
+    backend("HUMMING", kHummingClasses),
+    backend("TRITON_MXFP8", kTritonClasses),
+    backend("EMULATION", kEmulationClasses),
 };
 
 constexpr std::array<Names, 1> kTrtllm = {"FLASHINFER_TRTLLM"};
+constexpr std::array<Names, 1> kDeepGemm = {"DEEPGEMM"};
 constexpr std::array<Names, 1> kMarlin = {"MARLIN"};
 constexpr std::array<Names, 1> kXpu = {"XPU"};
+constexpr std::array<Names, 1> kAiter = {"AITER_MXFP8"};
+constexpr std::array<Names, 1> kTriton = {"TRITON_MXFP8"};
+// EMULATION has no name.
 constexpr std::array kUserNames = {
     UserNameRow{"flashinfer_trtllm", kTrtllm},
+    UserNameRow{"deep_gemm", kDeepGemm, kSinceAugust},
     UserNameRow{"marlin", kMarlin},
     UserNameRow{"xpu", kXpu},
+    UserNameRow{"aiter", kAiter, kSinceAugust},
+    UserNameRow{"triton", kTriton, kSinceAugust},
+    UserNameRow{"humming", kHummingBackend, kSinceAugust},
 };
 
-constexpr std::array<Names, 3> kPriority = {"FLASHINFER_TRTLLM", "MARLIN", "XPU"};
+constexpr std::array kPriority = {
+    PriorityRow{"FLASHINFER_TRTLLM"},
+    PriorityRow{"DEEPGEMM", kSinceAugust},
+    PriorityRow{"MARLIN"},
+    PriorityRow{"XPU"},
+    PriorityRow{"AITER_MXFP8", kSinceAugust},
+    PriorityRow{"HUMMING", kSinceAugust},
+    PriorityRow{"TRITON_MXFP8", kSinceAugust},
+    PriorityRow{"EMULATION", kSinceAugust},
+};
+constexpr std::array kMoves = {humming_before("MARLIN")};
 
 constexpr std::array kSteps = {
     Step{.kind = StepKind::map_name},
@@ -40,27 +70,32 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::raise, .error_type = "ValueError", .why = "no backend supports this deployment"},
 };
 
-}  // namespace
-
-const OracleTables& mxfp8_tables() {
-  static const OracleTables tables = {
-      .engine = kVllm2026_05,
+OracleTables rest(Engine engine) {
+  return {
+      .engine = engine,
       .name = "mxfp8",
       .weight_key = QuantKey::mxfp8_static,
       .keys = KeyPolicy::own,
+      .support_keys = KeyPolicy::own,
       .usual_weight_key = QuantKey::mxfp8_static,
       .usual_activation_key = QuantKey::none,
-      .classes = kernel_classes(),
-      .backends = kBackends,
-      .user_names = kUserNames,
-      .priority = kPriority,
+      .classes = {},
+      .backends = {},
+      .user_names = {},
+      .priority = {},
       .to_front = {},
       .batched_rewrites = {},
       .survives_key_filter = {},
-      .steps = kSteps,
+      .steps = {},
       .roundings = {},
   };
-  return tables;
+}
+
+}  // namespace
+
+const OracleTables& mxfp8_tables(Engine engine) {
+  static const auto all = tables_of_all({kBackends, kUserNames, kPriority, kMoves, kSteps, Rounded::nothing}, rest);
+  return all.at(engine).tables;
 }
 
 }  // namespace mx::oracle

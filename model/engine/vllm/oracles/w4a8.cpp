@@ -1,48 +1,60 @@
-// The w4a8 oracle as data: one backend with one class; moe_backend and every override variable are ignored.
-// Source: vllm 4438b6e7d (2026-05-23, pull request 42680) fused_moe/oracle/w4a8.py select_w4a8_moe_backend. The earlier proposal, pull request 39197,
-// was not merged; there both keys default to None, the class takes any keys and any dtype, and refuses batched activations among its parallel
-// configurations instead of by its format.
+// The w4a8 oracle as data. Until 2026-11: one backend with one class; moe_backend and every override variable are ignored.
+// Source: vllm 4438b6e7d (2026-05-23, pull request 42680), 7ca49fbe4 and 4ba787ec9 fused_moe/oracle/w4a8.py select_w4a8_moe_backend. The earlier
+// proposal, pull request 39197, was not merged; there both keys default to None, the class takes any keys and any dtype, and refuses batched
+// activations among its parallel configurations instead of by its format.
 
 #include <array>
 
-#include "model/engine/vllm/tables.hpp"
+#include "model/engine/vllm/oracles/shared.hpp"
 
 namespace mx::oracle {
 namespace {
 
-using Names = std::string_view;
-
 constexpr std::array<Names, 1> kClasses = {"CutlassExpertsW4A8Fp8"};
-constexpr std::array kBackends = {BackendRow{.name = "CUTLASS", .classes = kClasses}};
-constexpr std::array<Names, 1> kPriority = {"CUTLASS"};
+constexpr std::array kBackends = {
+    BackendRow{.name = "CUTLASS", .classes = kClasses},
+    BackendRow{.name = "HUMMING", .classes = kHummingClasses, .versions = kSinceNovember},
+};
+constexpr std::array<Names, 1> kCutlass = {"CUTLASS"};
+constexpr std::array kUserNames = {
+    UserNameRow{"cutlass", kCutlass, kSinceNovember},
+    UserNameRow{"humming", kHummingBackend, kSinceNovember},
+};
+constexpr std::array kPriority = {PriorityRow{"CUTLASS"}, PriorityRow{"HUMMING", kSinceNovember}};
 
 constexpr std::array kSteps = {
-    // Refused keys raise KeyError while the usual weight key is one of them: it has no text form for the message. It escapes.
+    Step{.kind = StepKind::map_name, .versions = kSinceNovember},
+    // In 2026-05 refused keys raise KeyError while the usual weight key is one of them: it has no text form for the message. It escapes.
     Step{.kind = StepKind::walk},
     Step{.kind = StepKind::raise, .error_type = "NotImplementedError", .why = "no backend supports this deployment"},
 };
 
-}  // namespace
-
-const OracleTables& w4a8_tables() {
-  static const OracleTables tables = {
-      .engine = kVllm2026_05,
+OracleTables rest(Engine engine) {
+  return {
+      .engine = engine,
       .name = "w4a8",
       .weight_key = std::nullopt,
       .keys = KeyPolicy::callers,
+      .support_keys = KeyPolicy::callers,
       .usual_weight_key = QuantKey::int4_static,
       .usual_activation_key = QuantKey::fp8_dynamic_token,
-      .classes = kernel_classes(),
-      .backends = kBackends,
+      .classes = {},
+      .backends = {},
       .user_names = {},
-      .priority = kPriority,
+      .priority = {},
       .to_front = {},
       .batched_rewrites = {},
       .survives_key_filter = {},
-      .steps = kSteps,
+      .steps = {},
       .roundings = {},
   };
-  return tables;
+}
+
+}  // namespace
+
+const OracleTables& w4a8_tables(Engine engine) {
+  static const auto all = tables_of_all({kBackends, kUserNames, kPriority, {}, kSteps, Rounded::nothing}, rest);
+  return all.at(engine).tables;
 }
 
 }  // namespace mx::oracle

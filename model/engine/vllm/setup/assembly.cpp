@@ -17,8 +17,9 @@ using Names = std::string_view;
 /// When an exchange moves activations that are quantized to fp8 already.
 enum class Fp8Dispatch : std::uint8_t {
   never,
-  deepep_block,   ///< the platform's fp8 in the exchange's own blocks of (128, 128)
-  token_or_block  ///< any scale per token or per block
+  platform_block,  ///< the platform's fp8 in blocks
+  deepep_block,    ///< the platform's fp8 in the exchange's own blocks of (128, 128)
+  token_or_block   ///< any scale per token or per block
 };
 
 /// The prepare/finalize step for one kind of parallelism.
@@ -35,12 +36,15 @@ constexpr std::string_view kNaive = "MoEPrepareAndFinalizeNaiveDPEPModular";
 constexpr std::string_view kNaiveMonolithic = "MoEPrepareAndFinalizeNaiveDPEPMonolithic";
 constexpr std::array<Names, 3> kOneSidedDtypes = {"", "nvfp4", "mxfp8"};
 
-/// First match wins; pplx and naive have none. Source: vllm 7e1b45a09 fused_moe/all2all_utils.py maybe_make_prepare_finalize.
-constexpr std::array<PrepareRow, 9> kPrepares = {{
+/// First match wins; pplx and naive have none. DeepEP v2 as 7ca49fbe4 reads.
+/// Source: vllm 7e1b45a09 fused_moe/all2all_utils.py maybe_make_prepare_finalize.
+constexpr std::array<PrepareRow, 10> kPrepares = {{
     {[](const Parallel& p) { return !p.use_all2all_kernels() && p.dp_size > 1; }, kNaive, kNaiveMonolithic, ActivationFormat::standard},
     {[](const Parallel& p) { return !p.use_all2all_kernels(); }, "MoEPrepareAndFinalizeNoDPEPModular", "MoEPrepareAndFinalizeNoDPEPMonolithic",
      ActivationFormat::standard},
     {[](const Parallel& p) { return p.use_deepep_ht_kernels(); }, "DeepEPHTPrepareAndFinalize", "", ActivationFormat::standard},
+    {[](const Parallel& p) { return p.use_deepep_v2_kernels(); }, "DeepEPV2PrepareAndFinalize", "", ActivationFormat::standard,
+     Fp8Dispatch::platform_block},
     {[](const Parallel& p) { return p.use_deepep_ll_kernels(); }, "DeepEPLLPrepareAndFinalize", "", ActivationFormat::batched_experts,
      Fp8Dispatch::deepep_block},
     {[](const Parallel& p) { return p.use_mori_kernels(); }, "MoriPrepareAndFinalize", "", ActivationFormat::standard, Fp8Dispatch::token_or_block},
@@ -61,13 +65,17 @@ struct InplaceRow {
 };
 constexpr std::array<Names, 2> kTrtllm = {"FLASHINFER_TRTLLM_MXFP4_BF16", "FLASHINFER_TRTLLM_MXFP4_MXFP8"};
 constexpr std::array<Names, 1> kFlashinferCutlass = {"FLASHINFER_CUTLASS"};
-constexpr std::array<InplaceRow, 6> kInplace = {{
+constexpr std::array<InplaceRow, 10> kInplace = {{
     {"mxfp4", false, kTrtllm},
     {"mxfp4_deepseek_v4", false, kTrtllm},
     {"nvfp4", true, {}},
     {"fp8", false, kFlashinferCutlass},
     {"mxfp8", false, kFlashinferCutlass},  // assembled by fp8's function
     {"w4a8", false, {}},
+    {"unquantized", false, {}},
+    {"int_wna16", false, {}},
+    {"int8", false, {}},
+    {"w4a8_int8", false, {}},
 }};
 
 /// Backends whose experts read the layer's schemas.
@@ -75,9 +83,9 @@ constexpr std::array<Names, 1> kTakesLayer = {"HUMMING"};
 
 bool names(std::span<const Names> list, Names name) { return std::find(list.begin(), list.end(), name) != list.end(); }
 
-const KernelClass& class_named(Names name) {
+const KernelClass& class_named(Engine engine, Names name) {
   std::vector<Names> known;
-  for (const KernelClass& row : kernel_classes()) {
+  for (const KernelClass& row : kernel_classes(engine)) {
     if (row.name == name) return row;
     known.push_back(row.name);
   }
@@ -96,6 +104,8 @@ bool works_in_place(const AssemblyRequest& request) {
 bool moves_fp8(Fp8Dispatch rule, const AssemblyRequest& request) {
   switch (rule) {
     case Fp8Dispatch::never: return false;
+    case Fp8Dispatch::platform_block:
+      return request.quant.quant_dtype() == platform_fp8_dtype(request.hardware) && request.quant.block_shape().has_value();
     case Fp8Dispatch::deepep_block:
       return request.quant.quant_dtype() == platform_fp8_dtype(request.hardware) && request.quant.block_shape() == GroupShape{128, 128};
     case Fp8Dispatch::token_or_block: break;
@@ -116,7 +126,7 @@ std::int64_t exchanged_hidden(const PrepareRow& row, const AssemblyRequest& requ
 }  // namespace
 
 Answer<Assembly> assemble(const AssemblyRequest& request) {
-  const KernelClass& experts = class_named(request.kernel_class);
+  const KernelClass& experts = class_named(request.parallel.engine, request.kernel_class);
   const bool inplace = works_in_place(request);
   const auto row = std::find_if(kPrepares.begin(), kPrepares.end(), [&](const PrepareRow& r) { return r.holds(request.parallel); });
   if (row == kPrepares.end()) return Refusal{"AssertionError", "no prepare step for all2all backend " + request.parallel.all2all_backend};

@@ -38,8 +38,9 @@ struct ExchangeRow {
   std::int64_t unit_bytes;  ///< 0: the list decides
   std::span<const std::int64_t> sizes;
 };
-constexpr std::array<ExchangeRow, 3> kExchanges = {{
+constexpr std::array<ExchangeRow, 4> kExchanges = {{
     {&Parallel::use_deepep_ht_kernels, 512, {}},  // deepep_ht.py: a warp of 32 lanes moves 16 bytes each
+    {&Parallel::use_deepep_v2_kernels, 512, {}},
     {&Parallel::use_deepep_ll_kernels, 0, kBatchedKernelSizes},
     {&Parallel::use_nixl_ep_kernels, 0, kBatchedKernelSizes},
 }};

@@ -138,13 +138,18 @@ struct OracleRows {
   Names oracle;
   std::span<const QuantConfigRow> rows;
 };
-constexpr std::array<OracleRows, 6> kOracles = {{
+constexpr std::array<OracleRows, 10> kOracles = {{
     {"mxfp4", kMxfp4},
     {"mxfp4_deepseek_v4", kMxfp4},
     {"nvfp4", kNvfp4},
     {"fp8", kFp8},
     {"mxfp8", kFp8},
     {"w4a8", kW4a8},
+    // Of these no configuration was recorded.
+    {"unquantized", {}},
+    {"int_wna16", {}},
+    {"int8", {}},
+    {"w4a8_int8", {}},
 }};
 constexpr std::array kOracleNames = column_of(kOracles, &OracleRows::oracle);
 

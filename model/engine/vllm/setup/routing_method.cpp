@@ -1,20 +1,39 @@
 #include "model/engine/vllm/setup/routing_method.hpp"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace mx::oracle {
 namespace {
 
+constexpr Versions kMay = before(kVllm2026_08);
+constexpr Versions kSinceAugust = since(kVllm2026_08);
+
 // The softmax rule gave Renormalize instead of RenormalizeNaive before vllm PR 43223 (2026-05-21).
-constexpr std::array<RoutingRow, 11> kRows = {{
+constexpr std::array<RoutingRow, 15> kRows = {{
     {.scoring = "sqrtsoftplus", .renormalize = true, .result = Routing::deepseek_v4},
     {.scoring = "sqrtsoftplus", .result = Routing::unspecified},
-    {.scoring = "sigmoid", .has_score_bias = true, .has_expert_groups = true, .result = Routing::deepseek_v3},
-    {.scoring = "sigmoid", .has_score_bias = true, .result = Routing::minimax2},
+    {.scoring = "sigmoid", .has_score_bias = true, .has_expert_groups = true, .result = Routing::deepseek_v3, .versions = kMay},
+    {.scoring = "sigmoid", .has_score_bias = true, .result = Routing::minimax2, .versions = kMay},
+    {.scoring = "sigmoid",
+     .has_score_bias = true,
+     .has_expert_groups = true,
+     .renormalize = true,
+     .result = Routing::deepseek_v3,
+     .versions = kSinceAugust},
+    {.scoring = "sigmoid",
+     .has_score_bias = true,
+     .renormalize = true,
+     .result = Routing::minimax2,
+     .versions = between(kVllm2026_08, kVllm2026_11),
+     .unscaled = true},
+    {.scoring = "sigmoid", .has_score_bias = true, .renormalize = true, .result = Routing::minimax2, .versions = since(kVllm2026_11)},
     {.has_score_bias = true, .result = Routing::unspecified},
-    {.scoring = "sigmoid", .top_1 = true, .result = Routing::llama4},
+    {.scoring = "sigmoid", .top_1 = true, .result = Routing::llama4, .versions = kMay},
     {.scoring = "sigmoid", .renormalize = true, .result = Routing::sigmoid_renorm},
-    {.scoring = "sigmoid", .result = Routing::unspecified},
+    {.scoring = "sigmoid", .result = Routing::unspecified, .versions = kMay},
+    {.scoring = "sigmoid", .result = Routing::sigmoid, .versions = kSinceAugust},
     {.scoring = "softmax", .renormalize = true, .result = Routing::renormalize_naive},
     {.scoring = "softmax", .result = Routing::standard},
     {.result = Routing::unspecified},
@@ -25,12 +44,16 @@ bool admits(const std::optional<bool>& wanted, bool fact) { return !wanted || *w
 bool holds(const RoutingRow& row, const RoutingRequest& request) {
   return (row.scoring.empty() || row.scoring == request.scoring) && admits(row.has_score_bias, request.has_score_bias) &&
          admits(row.has_expert_groups, request.expert_groups.value_or(0) > 0) && admits(row.top_1, request.top_k == 1) &&
-         admits(row.renormalize, request.renormalize);
+         admits(row.renormalize, request.renormalize) && (!row.unscaled || request.routed_scaling.value_or(1) == 1);
 }
 
 }  // namespace
 
-std::span<const RoutingRow> routing_rows() { return kRows; }
+std::vector<RoutingRow> routing_rows(Engine engine) {
+  std::vector<RoutingRow> rows;
+  std::ranges::copy_if(kRows, std::back_inserter(rows), [&](const RoutingRow& row) { return row.versions.has(engine); });
+  return rows;
+}
 
 Routing routing_method_of(std::span<const RoutingRow> rows, const RoutingRequest& request) {
   for (const RoutingRow& row : rows) {
@@ -39,6 +62,6 @@ Routing routing_method_of(std::span<const RoutingRow> rows, const RoutingRequest
   return Routing::unspecified;
 }
 
-Routing routing_method_of(const RoutingRequest& request) { return routing_method_of(kRows, request); }
+Routing routing_method_of(Engine engine, const RoutingRequest& request) { return routing_method_of(routing_rows(engine), request); }
 
 }  // namespace mx::oracle

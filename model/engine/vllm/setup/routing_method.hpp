@@ -5,7 +5,9 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
+#include "model/deployment/version.hpp"
 #include "model/deployment/vocabulary.hpp"
 
 namespace mx::oracle {
@@ -17,6 +19,7 @@ struct RoutingRequest {
   bool renormalize;
   std::optional<std::int64_t> expert_groups;  ///< absent counts as 0
   bool has_score_bias;
+  std::optional<double> routed_scaling = std::nullopt;  ///< factor; absent counts as 1
 };
 
 /// A rule: every condition that is given must hold.
@@ -27,14 +30,16 @@ struct RoutingRow {
   std::optional<bool> top_1 = {};
   std::optional<bool> renormalize = {};
   Routing result = Routing::unspecified;
+  Versions versions = since(kVllm2026_05);
+  bool unscaled = false;  ///< the scaling factor is absent or 1
 };
 
 /// The rules of the engine, first match wins; the last one holds always.
-/// Source: vllm 7e1b45a09 fused_moe/config.py get_routing_method_type.
-std::span<const RoutingRow> routing_rows();
+/// Source: vllm 7e1b45a09, 7ca49fbe4 and 4ba787ec9 fused_moe/config.py get_routing_method_type.
+std::vector<RoutingRow> routing_rows(Engine engine);
 
 /// The result of the first rule that holds, Unspecified when none does.
 Routing routing_method_of(std::span<const RoutingRow> rows, const RoutingRequest& request);
-Routing routing_method_of(const RoutingRequest& request);
+Routing routing_method_of(Engine engine, const RoutingRequest& request);
 
 }  // namespace mx::oracle

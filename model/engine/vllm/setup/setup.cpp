@@ -53,17 +53,19 @@ bool has_config(const OracleTables& tables, std::string_view backend) {
 }  // namespace
 
 Setup set_up(const OracleTables& tables, const Deployment& deployment, const Choice& choice) {
+  const Parallel parallel = derive(deployment.parallel, tables.engine);
   Setup setup{.allocated = allocated_sizes(tables, choice.backend, deployment), .quant = {}, .assembly = {}};
   if (choice.backend == kNotAsked) return setup;
   const QuantArguments arguments = arguments_of(tables, deployment, choice);
   const auto* sizes = std::get_if<RoundedSizes>(&setup.allocated);
   if (has_config(tables, choice.backend)) setup.quant = quant_config(tables.name, choice.backend, arguments);
   const auto* quant = setup.quant ? std::get_if<QuantConfig>(&*setup.quant) : nullptr;
-  if (sizes && quant && !choice.kernel_class.empty()) {
+  const bool known_exchange = !parallel.use_moonep_kernels() && !parallel.use_passthrough_all2all();  // their steps were not recorded
+  if (sizes && quant && !choice.kernel_class.empty() && known_exchange) {
     setup.assembly = assemble({.oracle = tables.name,
                                .backend = choice.backend,
                                .kernel_class = choice.kernel_class,
-                               .parallel = derive(deployment.parallel),
+                               .parallel = parallel,
                                .quant = *quant,
                                .hardware = deployment.hardware,
                                .hidden = sizes->hidden,

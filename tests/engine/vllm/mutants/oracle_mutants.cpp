@@ -19,7 +19,7 @@ constexpr std::array<Name, 11> kStepKinds = {"resolve_key", "candidates", "map_n
 
 /// The next key of the vocabulary, and none.
 Changes<QuantKey> key_changes(QuantKey key) {
-  const auto count = quant_key_names().size();
+  const auto count = quant_key_names(mx::kVllm2026_05).size();
   const auto next = static_cast<QuantKey>((static_cast<std::size_t>(key) + 1) % count);
   Changes<QuantKey> all = {{"next key", next}};
   if (key != QuantKey::none && next != QuantKey::none) all.push_back({"None", QuantKey::none});
@@ -101,7 +101,7 @@ Changes<When> when_changes(Store& store, const When& when) {
   Changes<When> all;
   add_changes(all, when, &When::named, "named", other_condition(when.named));
   add_changes(all, when, &When::where, "where", where_changes(store, when.where));
-  if (when.routings != kEverything) add_changes(all, when, &When::routings, "routings", bit_changes(when.routings, routing_names()));
+  if (when.routings != kEverything) add_changes(all, when, &When::routings, "routings", bit_changes(when.routings, routing_names(mx::kVllm2026_05)));
   add_changes(all, when, &When::format, "format", dropped_condition(when.format));
   if (when.format) {
     When other = when;

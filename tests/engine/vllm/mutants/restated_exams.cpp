@@ -69,7 +69,7 @@ void add_devices(std::vector<Deployment>& all, const Deployment& from) {
 void add_parallelism(std::vector<Deployment>& all, const Deployment& from) {
   for (const int dp : {1, 2}) {
     for (const bool experts : {false, true}) {
-      add_each(all, from, all2all_names(), [&](Deployment& d, Name all2all) {
+      add_each(all, from, all2all_names(mx::kVllm2026_05), [&](Deployment& d, Name all2all) {
         d.parallel = {.tp = 2, .dp = dp, .enable_expert_parallel = experts, .all2all_backend = std::string(all2all)};
       });
     }
@@ -87,13 +87,14 @@ std::vector<Deployment> around(const Deployment& from) {
     d.weight_key = pair.first;
     d.activation_key = pair.second;
   });
-  add_each(all, from, quant_key_names(), [](Deployment& d, Name key) { d.weight_key = key; });
-  add_each(all, from, quant_key_names(), [](Deployment& d, Name key) { d.activation_key = key; });
-  add_each(all, from, activation_names(), [](Deployment& d, Name word) { d.layer.activation = word; });
-  add_each(all, from, routing_names(), [](Deployment& d, Name word) { d.layer.routing_method = word; });
+  add_each(all, from, quant_key_names(mx::kVllm2026_05), [](Deployment& d, Name key) { d.weight_key = key; });
+  add_each(all, from, quant_key_names(mx::kVllm2026_05), [](Deployment& d, Name key) { d.activation_key = key; });
+  add_each(all, from, activation_names(mx::kVllm2026_05), [](Deployment& d, Name word) { d.layer.activation = word; });
+  add_each(all, from, routing_names(mx::kVllm2026_05), [](Deployment& d, Name word) { d.layer.routing_method = word; });
   add_each(all, from, dtype_names(), [](Deployment& d, Name word) { d.layer.in_dtype = word; });
   add_each(all, from, kSettings, [](Deployment& d, const auto& setting) { d.env[std::string(setting.first)] = setting.second; });
-  add_each(all, from, software_rows(), [](Deployment& d, const SoftwareRow& row) { d.software.*row.answer = !(d.software.*row.answer); });
+  add_each(all, from, software_rows(mx::kVllm2026_05),
+           [](Deployment& d, const SoftwareRow& row) { d.software.*row.answer = !(d.software.*row.answer); });
   add_each(all, from, std::array{&LayerConfig::is_act_and_mul, &LayerConfig::is_lora_enabled},
            [](Deployment& d, bool LayerConfig::*flag) { d.layer.*flag = !(d.layer.*flag); });
   return all;
@@ -205,8 +206,8 @@ void add_settings(std::vector<Deployment>& all, const Deployment& from) {
 
 /// With any one or two of the packages missing.
 void add_missing_packages(std::vector<Deployment>& all, const Deployment& from) {
-  for (const SoftwareRow& first : software_rows()) {
-    for (const SoftwareRow& second : software_rows()) {
+  for (const SoftwareRow& first : software_rows(mx::kVllm2026_05)) {
+    for (const SoftwareRow& second : software_rows(mx::kVllm2026_05)) {
       if (second.name < first.name) continue;
       all.push_back(from);
       all.back().software.*first.answer = false;
@@ -324,7 +325,7 @@ void add_steered(Exams& exams, Name oracle) {
 Exams restated_exams() {
   constexpr int kDeployments = 3000;
   Exams exams;
-  for (Name oracle : oracle_names()) {
+  for (Name oracle : oracle_names(mx::kVllm2026_05)) {
     for (const props::DeploymentKind& kind : {props::DeploymentKind{.plain = true}, props::DeploymentKind{}}) {
       const std::vector<Deployment> sample = props::sample_deployments(oracle, kind, kDeployments);
       if (kind.plain) add_stars(exams, oracle, sample);

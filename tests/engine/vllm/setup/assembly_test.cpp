@@ -20,7 +20,7 @@ AssemblyRequest request(const ParallelRequest& parallel, std::string_view backen
   return {.oracle = "mxfp4",
           .backend = backend,
           .kernel_class = kernel_class,
-          .parallel = derive(parallel),
+          .parallel = derive(parallel, mx::kVllm2026_05),
           .quant = std::get<QuantConfig>(quant_config("mxfp4", backend, {.hardware = kCuda})),
           .hardware = kCuda,
           .hidden = 2880,

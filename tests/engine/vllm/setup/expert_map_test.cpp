@@ -16,7 +16,7 @@ constexpr auto kLinear = ExpertPlacement::linear;
 constexpr auto kRoundRobin = ExpertPlacement::round_robin;
 
 ExpertPlacement granted(const ParallelRequest& parallel, std::optional<std::int64_t> groups = 4, std::int64_t redundant = 0) {
-  return granted_placement({kRoundRobin, groups, redundant}, derive(parallel));
+  return granted_placement({kRoundRobin, groups, redundant}, derive(parallel, mx::kVllm2026_05));
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ TEST_CASE("round robin is granted only where the engine can place it") {
   CHECK(exchanged("deepep_high_throughput") == kLinear);
   CHECK(exchanged("allgather_reducescatter") == kLinear);
   CHECK(exchanged("pplx") == kLinear);
-  CHECK(granted_placement({kLinear, 4, 0}, derive(tensor)) == kLinear);
+  CHECK(granted_placement({kLinear, 4, 0}, derive(tensor, mx::kVllm2026_05)) == kLinear);
 }
 
 TEST_CASE("maps that cannot exist are refused") {

@@ -34,16 +34,16 @@ TEST_CASE("each rule of the routing methods, and what comes before it") {
   for (const Row& row : rows) {
     INFO(row.request.scoring << " top " << row.request.top_k << ", renormalize " << row.request.renormalize << ", groups "
                              << row.request.expert_groups.value_or(-1) << ", bias " << row.request.has_score_bias);
-    CHECK(name_of(routing_method_of(row.request)) == name_of(row.expected));
+    CHECK(name_of(routing_method_of(mx::kVllm2026_05, row.request)) == name_of(row.expected));
   }
 }
 
 TEST_CASE("another engine version is another table") {
   // As before vllm PR 43223.
-  std::vector<RoutingRow> rows(routing_rows().begin(), routing_rows().end());
+  std::vector<RoutingRow> rows = routing_rows(mx::kVllm2026_05);
   for (RoutingRow& row : rows) {
     if (row.result == Routing::renormalize_naive) row.result = Routing::renormalize;
   }
   CHECK(routing_method_of(rows, {"softmax", 4, true, std::nullopt, false}) == Routing::renormalize);
-  CHECK(routing_method_of({}, {"softmax", 4, true, std::nullopt, false}) == Routing::unspecified);
+  CHECK(routing_method_of(std::span<const RoutingRow>(), {"softmax", 4, true, std::nullopt, false}) == Routing::unspecified);
 }

@@ -1,0 +1,44 @@
+#pragma once
+// What becomes of an FP8 checkpoint's blocks that do not fit the share of a tensor parallel rank.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "model/deployment/deployment.hpp"
+#include "model/engine/vllm/answer.hpp"
+#include "model/engine/vllm/setup/quant_config.hpp"
+
+namespace mx::oracle {
+
+/// A checkpoint whose weights have one scale a block.
+struct BlockRequest {
+  Engine engine;
+  Hardware hardware;
+  ParallelRequest parallel;
+  GroupShape block;  ///< of the checkpoint: rows, columns
+  std::int64_t hidden;
+  std::int64_t intermediate;  ///< of the whole layer
+  std::string moe_backend = "auto";
+  bool checkpoint_is_fp8;  ///< not quantized on loading
+  bool has_bias;
+  bool is_lora_enabled;
+};
+
+struct BlockShape {
+  std::optional<GroupShape> refined;  ///< the finer block that would fit
+  GroupShape block;                   ///< that is used
+  std::optional<GroupShape> factor;   ///< scales of it for one of the checkpoint's, rows and columns; none: the checkpoint's own
+  std::int64_t intermediate_per_partition;
+  bool shard_with_padding;
+};
+
+/// Blocks that fit are kept; else scales are repeated for finer blocks of at least 32; where the wished backend does not take these, or there are
+/// none, the share is padded to whole blocks. ValueError where it may not be. Throws Error(usage) for sizes that are not positive and as derive does.
+/// Source: vllm 4ba787ec9 fused_moe/oracle/fp8.py resolve_fp8_moe_weight_block_shape. Since 2026-11.
+Answer<BlockShape> fp8_block_shape(const BlockRequest& request);
+
+/// True where the engine turns DeepGEMM off by itself for a type of text model. Source: vllm 4ba787ec9 utils/deep_gemm.py.
+bool deep_gemm_auto_disabled(Engine engine, const Hardware& hardware, std::string_view text_model);
+
+}  // namespace mx::oracle

@@ -1,0 +1,146 @@
+#include "verbs/engine/engine_diff.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "model/audit/deployment_text.hpp"
+#include "model/deployment/models.hpp"
+#include "model/deployment/vocabulary.hpp"
+#include "model/engine/vllm/select.hpp"
+#include "verbs/matrix/matrix.hpp"
+
+namespace mx::sim {
+namespace {
+
+using oracle::Decision;
+using oracle::Deployment;
+
+constexpr std::array<std::string_view, 4> kKinds = {"choice", "refusal", "class", "sizes"};
+
+/// A deployment in the words of a version, and its answer.
+struct Asked {
+  Deployment deployment;
+  Decision decision;
+};
+
+Asked asked(Engine engine, std::string_view oracle, const Deployment& deployment) {
+  Asked one{deployment, {}};
+  one.deployment.parallel.all2all_backend = oracle::all2all_of(engine, deployment.parallel.all2all_backend);
+  one.decision = oracle::select(engine, oracle, one.deployment);
+  return one;
+}
+
+std::optional<ChangeKind> change_of(const Decision& before, const Decision& after) {
+  if (before.choice.has_value() != after.choice.has_value()) return ChangeKind::choice;
+  if (!before.choice) return before.refusal->error_type == after.refusal->error_type ? std::nullopt : std::optional(ChangeKind::refusal);
+  const oracle::Choice& a = *before.choice;
+  const oracle::Choice& b = *after.choice;
+  if (a.backend != b.backend) return ChangeKind::choice;
+  if (a.kernel_class != b.kernel_class) return ChangeKind::kernel;
+  if (a.rounded_hidden != b.rounded_hidden || a.rounded_intermediate != b.rounded_intermediate) return ChangeKind::sizes;
+  return std::nullopt;
+}
+
+/// Sizes count only where they are what changed: else every model would be a change of its own.
+std::string answer_text(const Decision& decision, ChangeKind kind) {
+  if (decision.refusal) return decision.refusal->error_type + (decision.refusal->by_config ? " of the layer's configuration" : "");
+  if (kind == ChangeKind::choice) return decision.choice->backend;
+  return decision.choice->backend + " (" + decision.choice->kernel_class + ")";
+}
+
+/// What the newer search says of the backend that the older one chose: its first failing check, or that others come before it.
+std::string cause_of(const Decision& before, const Decision& after, ChangeKind kind) {
+  if (after.refusal && after.refusal->by_config) return after.refusal->text;
+  if (kind == ChangeKind::sizes) return "sizes are rounded otherwise";
+  if (!before.choice) return after.choice ? after.choice->backend + " takes it now" : "";
+  std::string codes;
+  for (const oracle::Candidate& candidate : after.trace) {
+    if (candidate.backend != before.choice->backend || candidate.verdict.supported) continue;
+    if (kind == ChangeKind::kernel && candidate.kernel_class != before.choice->kernel_class) continue;
+    codes = candidate.verdict.code;
+  }
+  if (!codes.empty()) return before.choice->backend + ": " + codes;
+  if (kind == ChangeKind::kernel) return "the backend has other classes";
+  return after.choice ? after.choice->backend + " comes before it, or it is not looked at" : "it is not looked at";
+}
+
+using Key = std::tuple<std::string, ChangeKind, std::string, std::string, std::string>;
+
+/// Changes by what they have in common; the first deployment of each is its smallest, as the tables begin with fewest ranks.
+class Changes {
+ public:
+  explicit Changes(Engine after) : after_(after) {}
+
+  void add(std::string_view oracle, const Asked& before, const Asked& after) {
+    const auto kind = change_of(before.decision, after.decision);
+    if (!kind) return;
+    const Key key{std::string(oracle), *kind, answer_text(before.decision, *kind), answer_text(after.decision, *kind),
+                  cause_of(before.decision, after.decision, *kind)};
+    auto [at, is_new] = found_.try_emplace(key);
+    ++at->second.deployments;
+    if (is_new) at->second.smallest = oracle::info_text(after_, oracle, after.deployment);
+  }
+
+  std::vector<EngineChange> sorted() const {
+    std::vector<EngineChange> changes;
+    for (const auto& [key, one] : found_) {
+      const auto& [oracle, kind, before, after, cause] = key;
+      changes.push_back({oracle, kind, before, after, cause, one.deployments, one.smallest});
+    }
+    std::ranges::stable_sort(changes, [](const EngineChange& a, const EngineChange& b) { return a.deployments > b.deployments; });
+    return changes;
+  }
+
+ private:
+  struct Found {
+    std::size_t deployments = 0;
+    std::string smallest;
+  };
+  Engine after_;
+  std::map<Key, Found> found_;
+};
+
+bool is_published(const oracle::Model& model, const oracle::Scheme& scheme) {
+  return std::ranges::find(model.published, scheme.name) != model.published.end();
+}
+
+}  // namespace
+
+std::string_view name_of(ChangeKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
+
+std::size_t EngineDiff::count(ChangeKind kind) const {
+  std::size_t sum = 0;
+  for (const EngineChange& change : changes) sum += change.kind == kind ? change.deployments : 0;
+  return sum;
+}
+
+EngineDiff engine_diff(Engine before, Engine after) {
+  Changes changes(after);
+  std::size_t compared = 0;
+  for (const Spread& spread : spreads()) {
+    for (const oracle::Model& model : oracle::models()) {
+      for (const oracle::Scheme& scheme : oracle::schemes()) {
+        if (!is_published(model, scheme)) continue;
+        for (const oracle::PlatformPreset& platform : oracle::all_platforms()) {
+          const Deployment deployment = oracle::deployment_of(model, scheme, platform, spread.request);
+          changes.add(scheme.oracle, asked(before, scheme.oracle, deployment), asked(after, scheme.oracle, deployment));
+          ++compared;
+        }
+      }
+    }
+  }
+  return {before, after, compared, changes.sorted()};
+}
+
+EngineDiff engine_diff(Engine before, Engine after, std::string_view oracle, const Deployment& deployment) {
+  Changes changes(after);
+  changes.add(oracle, asked(before, oracle, deployment), asked(after, oracle, deployment));
+  return {before, after, 1, changes.sorted()};
+}
+
+}  // namespace mx::sim
