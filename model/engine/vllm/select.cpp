@@ -424,12 +424,12 @@ std::vector<Candidate> support(const OracleTables& tables, const Deployment& dep
 std::string why_not(const OracleTables& tables, const Deployment& deployment, std::string_view backend) {
   const BackendRow& row = backend_named(tables, backend);
   if (row.module != nullptr && !(deployment.software.*row.module)) return missing_module(row, Detail::texts).text;
-  const Query query = query_of(deployment);
+  const Query query = query_for(tables, deployment);
   const QuantKey weight_key = tables.weight_key.value_or(query.caller_weight_key);
   std::string text = "it has no class";
   int nearest = -1;
   for (const std::string_view class_name : row.classes) {
-    const Subject subject{tables.classes, class_name, query, weight_key, key_for(tables, row, query.caller_key)};
+    const Subject subject{tables.classes, class_name, query, weight_key, key_for(tables.support_keys, row, query.caller_key)};
     const int near = nearness(subject);
     if (near < nearest) continue;
     const Verdict verdict = check_class(subject, Detail::texts);
