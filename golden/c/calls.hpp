@@ -12,20 +12,27 @@
 #include "model/error.hpp"
 #include "model/moe/activation.hpp"
 #include "model/numerics/format.hpp"
+#include "model/numerics/profile.hpp"
 
 namespace mx::c_api {
 
-/// Runs the body and turns what it throws into a status.
+/// Keeps a sentence for mxact_last_error, cut to what is kept without memory of its own.
+void keep_error(const char* sentence) noexcept;
+
+/// Runs the body and turns what it throws into a status and a sentence.
 template <typename Body>
 std::int32_t guarded(const Body& body) noexcept {
   try {
     body();
     return MXACT_OK;
   } catch (const Error& error) {
+    keep_error(error.what());
     return static_cast<std::int32_t>(error.code());
   } catch (const std::bad_alloc&) {
+    keep_error(mxact_status_text(MXACT_RESOURCE));
     return MXACT_RESOURCE;
   } catch (...) {
+    keep_error(mxact_status_text(MXACT_INTERNAL));
     return MXACT_INTERNAL;
   }
 }
@@ -60,6 +67,17 @@ std::int32_t id_of(std::span<const Row> table, const char* name, const Find& fin
 }
 
 inline const Format& format_of(std::int32_t id) { return row_of(all_formats(), id); }
+
+inline const Profile& profile_of(std::int32_t id) { return row_of(all_profiles(), id); }
+inline const BlockFormat& block_format_of(std::int32_t id) { return row_of(all_block_formats(), id); }
+
+inline TensorScale scale_of(const mxact_tensor* tensor) {
+  TensorScale scale;
+  if (tensor == nullptr) return scale;
+  if (tensor->has_encode != 0) scale.encode = tensor->encode;
+  if (tensor->has_decode != 0) scale.decode = tensor->decode;
+  return scale;
+}
 
 inline void require_code(std::uint32_t code, const Format& format) {
   require(format.width == 32 || code >> format.width == 0, "a code with bits above its format's width");

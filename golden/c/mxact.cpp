@@ -20,17 +20,6 @@ namespace {
 
 using namespace mx::c_api;
 
-const mx::Profile& profile_of(std::int32_t id) { return row_of(mx::all_profiles(), id); }
-const mx::BlockFormat& block_format_of(std::int32_t id) { return row_of(mx::all_block_formats(), id); }
-
-mx::TensorScale scale_of(const mxact_tensor* tensor) {
-  mx::TensorScale scale;
-  if (tensor == nullptr) return scale;
-  if (tensor->has_encode != 0) scale.encode = tensor->encode;
-  if (tensor->has_decode != 0) scale.decode = tensor->decode;
-  return scale;
-}
-
 std::uint32_t flag_bits(const mx::Flags& flags) {
   const std::array bits{std::pair{flags.inexact, MXACT_FLAG_INEXACT},     std::pair{flags.underflow, MXACT_FLAG_UNDERFLOW},
                         std::pair{flags.overflow, MXACT_FLAG_OVERFLOW},   std::pair{flags.invalid, MXACT_FLAG_INVALID},

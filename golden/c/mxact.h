@@ -1,6 +1,7 @@
 /* The mxact model for C, SystemVerilog (DPI-C) and Python: bits in, bits out.
  *
- * Integers only: no float, no libm, nothing to allocate or free, no state between calls. Every function may be called from any number of threads.
+ * Integers only: no float, no libm, nothing to allocate or free but an opened layout, no state between calls but the sentence of mxact_last_error.
+ * Every function may be called from any number of threads.
  * Functions return MXACT_OK or a status; nothing is written to the results unless they return MXACT_OK. Names are those of `mxact formats` and of
  * `mxact gen --list`; ids that the *_id functions give hold for one version of the library.
  */
@@ -52,6 +53,9 @@ uint32_t mxact_abi_version(void);
 const char* mxact_version(void);
 /* A sentence for a status. */
 const char* mxact_status_text(int32_t status);
+/* What was wrong with this thread's last call that returned a status other than MXACT_OK, or a negated one: one sentence, as the program says it,
+ * which names the value and the rule. Empty before; valid until the thread's next such call. */
+const char* mxact_last_error(void);
 
 /* Ids of names, 0 or above; a negated status when the name is unknown or null. */
 int32_t mxact_format_id(const char* name);       /* "e4m3fn" */
@@ -99,6 +103,15 @@ int32_t mxact_quantize_block(int32_t profile, int32_t block_format, int32_t sour
 int32_t mxact_dequantize(int32_t profile, int32_t block_format, int32_t target, uint32_t scale, const uint32_t* codes, size_t count,
                          const mxact_tensor* tensor, uint32_t* result);
 
+/* A matrix of rows x columns codes, row after row, quantized block by block: `codes` gets one for each, `scales` one for each block, row after row of
+ * blocks. A format without a block size takes whole rows. Blocks as mxact_quantize_block has them. Results may be neither each other nor `x`. At most
+ * MXACT_MOST_CODES elements; nothing is written unless all are quantized. */
+int32_t mxact_quantize_many(int32_t profile, int32_t block_format, int32_t source, const uint32_t* x, size_t rows, size_t columns,
+                            const mxact_tensor* tensor, uint32_t* scales, uint32_t* codes);
+/* The way back, into codes of the format `target`. `result` may be `codes`. */
+int32_t mxact_dequantize_many(int32_t profile, int32_t block_format, int32_t target, const uint32_t* scales, const uint32_t* codes, size_t rows,
+                              size_t columns, const mxact_tensor* tensor, uint32_t* result);
+
 /* fp32 bits of the exact product of two codes, rounded to nearest even where fp32 cannot hold it; a NaN is 0x7FC00000. */
 int32_t mxact_product(int32_t format_a, uint32_t a, int32_t format_b, uint32_t b, uint32_t* result);
 
@@ -128,6 +141,42 @@ int32_t mxact_layout_size(int32_t layout, uint32_t rows, uint32_t columns, uint6
  * element does. Addresses count units, or what the layout splits them into. */
 int32_t mxact_layout_address(int32_t layout, uint32_t rows, uint32_t columns, uint32_t row, uint32_t column, uint64_t* address);
 int32_t mxact_layout_element(int32_t layout, uint32_t rows, uint32_t columns, uint64_t address, uint32_t* row, uint32_t* column, uint32_t* padding);
+
+/* One tensor's way into memory, opened once for any number of questions. */
+typedef struct mxact_layout mxact_layout;
+
+/* Most axes of a layout's elements. */
+#define MXACT_MOST_AXES 8
+
+/* What an opened layout is. */
+typedef struct mxact_layout_facts {
+  uint32_t axes;                    /* of an element: the tensor's, then those of its parts where its bits go separate ways */
+  int64_t extents[MXACT_MOST_AXES]; /* slowest first */
+  int64_t size;                     /* addresses, padding included */
+  uint32_t address_bits;            /* that one address counts */
+  uint64_t tensor_bytes;            /* what mxact_layout_apply takes */
+  uint64_t memory_bytes;            /* and gives */
+} mxact_layout_facts;
+
+/* Opens a layout. name: a building block ("sf_128x4"), or a backend's ("FLASHINFER_TRTLLM_MXFP4_BF16"), of which one tensor is meant. shape: three
+ * sizes: batch, rows and columns; or experts, intermediate and hidden size. parameters: "key=value,key=value" or null: of a building block unit-bits,
+ * version and its own; of a backend tensor ("w13_weight"), format, source-order, padded ("256x512"; without it as the shape), and the others of
+ * `mxact layout where`. engine: a version for a backend, or null. The layout never changes; close it when no call uses it any more. */
+int32_t mxact_layout_open(const char* name, const uint32_t* shape, const char* parameters, const char* engine, mxact_layout** layout);
+int32_t mxact_layout_facts_of(const mxact_layout* layout, mxact_layout_facts* facts);
+/* `count` elements to addresses: `from` has `axes` indexes for each, `to` gets an address each, -1 where the layout drops the element. */
+#define MXACT_TO_ADDRESSES 0
+/* `count` addresses to elements: `to` gets `axes` indexes for each; all the same negative number for padding: -1 zero, -2 never written, -3 the
+ * neutral scale 0x7f. */
+#define MXACT_TO_ELEMENTS 1
+/* At most MXACT_MOST_CODES at once. `to` may not be `from`; where one is out of range, what has been written says nothing. */
+int32_t mxact_layout_map(const mxact_layout* layout, int32_t direction, const int64_t* from, size_t count, int64_t* to);
+/* The memory of a tensor, which is row-major, elements of 4 bits two in a byte, the even one low; and the tensor of a memory. Sizes are those of the
+ * facts. A converter's cast is part of it. Nothing is written unless it succeeds; the two may not overlap. */
+int32_t mxact_layout_apply(const mxact_layout* layout, const uint8_t* tensor, size_t tensor_bytes, uint8_t* memory, size_t memory_bytes);
+int32_t mxact_layout_restore(const mxact_layout* layout, const uint8_t* memory, size_t memory_bytes, uint8_t* tensor, size_t tensor_bytes);
+/* Null is closed already. */
+void mxact_layout_close(mxact_layout* layout);
 
 /* fp32 bits of an activation of gate and up, which are values of the format `type` as fp32 bits, with the constants of its row. */
 int32_t mxact_activate(int32_t activation, int32_t type, uint32_t gate, uint32_t up, uint32_t* result);

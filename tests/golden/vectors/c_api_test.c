@@ -338,7 +338,119 @@ static void test_token(void) {
   CHECK(mxact_route_token(exact, 3, 2, 1, &token, NULL, bias, chosen, weights) == MXACT_USAGE);
 }
 
+/* Blocks of a matrix are what mxact_quantize_block makes of each, squares too. */
+static void test_many_blocks(void) {
+  enum { ROWS = 128, COLUMNS = 256 };
+  static uint32_t x[ROWS * COLUMNS], codes[ROWS * COLUMNS], scales[ROWS * COLUMNS / 32], back[ROWS * COLUMNS], block[128 * 128], one[128 * 128],
+      numbers[32];
+  const int32_t ocp = mxact_profile_id("ocp"), deepgemm = mxact_profile_id("deepgemm"), f32 = mxact_format_id("f32"),
+                mxfp4 = mxact_block_format_id("mxfp4");
+  const int32_t square = mxact_block_format_id("fp8_e4m3_128x128"), fp8 = mxact_block_format_id("fp8_e4m3"),
+                torchao = mxact_profile_id("torchao-fp8");
+  uint32_t scale, i, b, wrong = 0;
+  for (i = 0; i < ROWS * COLUMNS; ++i) x[i] = 0x3F000000u + (i * 2654435761u >> 8) % 0x01000000u;
+  CHECK(mxact_quantize_many(ocp, mxfp4, f32, x, ROWS, COLUMNS, NULL, scales, codes) == MXACT_OK);
+  CHECK(mxact_dequantize_many(ocp, mxfp4, f32, scales, codes, ROWS, COLUMNS, NULL, back) == MXACT_OK);
+  for (b = 0; b < ROWS * COLUMNS / 32; ++b) {
+    CHECK(mxact_quantize_block(ocp, mxfp4, f32, x + 32 * b, 32, NULL, &scale, block) == MXACT_OK);
+    CHECK(mxact_dequantize(ocp, mxfp4, f32, scale, block, 32, NULL, numbers) == MXACT_OK);
+    wrong += scale != scales[b];
+    for (i = 0; i < 32; ++i) wrong += (block[i] != codes[32 * b + i]) + (numbers[i] != back[32 * b + i]);
+  }
+  CHECK(wrong == 0);
+  /* The second square. */
+  CHECK(mxact_quantize_many(deepgemm, square, f32, x, ROWS, COLUMNS, NULL, scales, codes) == MXACT_OK);
+  for (i = 0; i < 128 * 128; ++i) block[i] = x[i / 128 * COLUMNS + 128 + i % 128];
+  CHECK(mxact_quantize_block(deepgemm, square, f32, block, 128 * 128, NULL, &scale, one) == MXACT_OK);
+  for (i = 0; i < 128 * 128; ++i) wrong += one[i] != codes[i / 128 * COLUMNS + 128 + i % 128];
+  CHECK(wrong == 0 && scale == scales[1]);
+  /* A row each, in the place of the codes. */
+  CHECK(mxact_quantize_many(torchao, fp8, f32, x, ROWS, COLUMNS, NULL, scales, codes) == MXACT_OK);
+  CHECK(mxact_quantize_block(torchao, fp8, f32, x + COLUMNS, COLUMNS, NULL, &scale, one) == MXACT_OK && scale == scales[1] &&
+        one[7] == codes[COLUMNS + 7]);
+  CHECK(mxact_dequantize_many(torchao, fp8, f32, scales, codes, ROWS, COLUMNS, NULL, codes) == MXACT_OK);
+  CHECK(mxact_quantize_many(ocp, mxfp4, f32, x, ROWS, 33, NULL, scales, codes) == MXACT_USAGE);
+  CHECK(strcmp(mxact_last_error(), "rows that are no whole blocks") == 0);
+  CHECK(mxact_quantize_many(deepgemm, square, f32, x, 64, COLUMNS, NULL, scales, codes) == MXACT_USAGE);
+  CHECK(mxact_quantize_many(ocp, mxfp4, f32, x, 0, COLUMNS, NULL, scales, codes) == MXACT_USAGE);
+  CHECK(mxact_quantize_many(ocp, mxfp4, f32, x, (size_t)-1, 32, NULL, scales, codes) == MXACT_USAGE);
+  CHECK(mxact_quantize_many(ocp, mxfp4, f32, NULL, ROWS, COLUMNS, NULL, scales, codes) == MXACT_USAGE);
+  CHECK(mxact_quantize_many(ocp, mxfp4, f32, x, ROWS, COLUMNS, NULL, NULL, codes) == MXACT_USAGE);
+  CHECK(mxact_dequantize_many(ocp, mxfp4, f32, scales, x, ROWS, COLUMNS, NULL, back) == MXACT_USAGE);
+  CHECK(strcmp(mxact_last_error(), "a code with bits above its format's width") == 0);
+  CHECK(mxact_quantize_many(ocp, mxact_block_format_id("nvfp4"), f32, x, ROWS, COLUMNS, NULL, scales, codes) == MXACT_USAGE);
+  CHECK(strstr(mxact_last_error(), "profile 'ocp'") != NULL);
+}
+
+static void test_opened_layouts(void) {
+  static const uint32_t shape[3] = {2, 96, 6}, layer[3] = {2, 256, 512};
+  static uint8_t tensor[4 * 96 * 6], memory[4096], back[4 * 96 * 6];
+  static int64_t elements[3 * 96 * 6], addresses[96 * 6], found[3 * 96 * 6];
+  mxact_layout* layout = NULL;
+  mxact_layout_facts facts;
+  uint64_t address;
+  uint32_t i, wrong = 0;
+  CHECK(mxact_layout_open("sf_128x4", shape, NULL, NULL, &layout) == MXACT_OK && layout != NULL);
+  CHECK(mxact_layout_facts_of(layout, &facts) == MXACT_OK && facts.axes == 3 && facts.extents[0] == 2 && facts.extents[1] == 96 &&
+        facts.extents[2] == 6);
+  CHECK(facts.size == 2 * 128 * 8 && facts.address_bits == 8 && facts.tensor_bytes == 2 * 96 * 6 && facts.memory_bytes == 2 * 128 * 8);
+  for (i = 0; i < 96 * 6; ++i) {
+    elements[3 * i] = 0;
+    elements[3 * i + 1] = i / 6;
+    elements[3 * i + 2] = i % 6;
+  }
+  CHECK(mxact_layout_map(layout, MXACT_TO_ADDRESSES, elements, 96 * 6, addresses) == MXACT_OK);
+  for (i = 0; i < 96 * 6; ++i) {
+    wrong += mxact_layout_address(mxact_layout_id("sf_128x4"), 96, 6, i / 6, i % 6, &address) != MXACT_OK || (int64_t)address != addresses[i];
+  }
+  CHECK(wrong == 0);
+  CHECK(mxact_layout_map(layout, MXACT_TO_ELEMENTS, addresses, 96 * 6, found) == MXACT_OK && memcmp(found, elements, sizeof found) == 0);
+  addresses[0] = 128 * 8 - 1;
+  CHECK(mxact_layout_map(layout, MXACT_TO_ELEMENTS, addresses, 1, found) == MXACT_OK && found[0] == -1 && found[1] == -1 && found[2] == -1);
+  for (i = 0; i < 2 * 96 * 6; ++i) tensor[i] = (uint8_t)(i * 7 + 1);
+  CHECK(mxact_layout_apply(layout, tensor, 2 * 96 * 6, memory, 2 * 128 * 8) == MXACT_OK && memory[addresses[1]] == tensor[1] && memory[1023] == 0);
+  CHECK(mxact_layout_restore(layout, memory, 2 * 128 * 8, back, 2 * 96 * 6) == MXACT_OK && memcmp(back, tensor, 2 * 96 * 6) == 0);
+  CHECK(mxact_layout_apply(layout, tensor, 5, memory, 2 * 128 * 8) == MXACT_USAGE);
+  CHECK(strcmp(mxact_last_error(), "what is moved has 5 bytes, the layout needs 1152") == 0);
+  CHECK(mxact_layout_apply(layout, tensor, 2 * 96 * 6, memory, 7) == MXACT_USAGE &&
+        mxact_layout_apply(layout, NULL, 2 * 96 * 6, memory, 2048) == MXACT_USAGE);
+  elements[1] = 96;
+  CHECK(mxact_layout_map(layout, MXACT_TO_ADDRESSES, elements, 1, addresses) == MXACT_USAGE);
+  CHECK(strcmp(mxact_last_error(), "layout: index 96 of axis rows is not in 0..95") == 0);
+  addresses[0] = 2048;
+  CHECK(mxact_layout_map(layout, MXACT_TO_ELEMENTS, addresses, 1, found) == MXACT_USAGE &&
+        mxact_layout_map(layout, 2, addresses, 1, found) == MXACT_USAGE);
+  CHECK(mxact_layout_map(layout, MXACT_TO_ELEMENTS, addresses, 0, found) == MXACT_USAGE &&
+        mxact_layout_map(NULL, 0, addresses, 1, found) == MXACT_USAGE);
+  CHECK(mxact_layout_map(layout, MXACT_TO_ELEMENTS, NULL, 1, found) == MXACT_USAGE &&
+        mxact_layout_map(layout, MXACT_TO_ELEMENTS, addresses, 1, NULL) == MXACT_USAGE);
+  CHECK(mxact_layout_facts_of(layout, NULL) == MXACT_USAGE);
+  mxact_layout_close(layout);
+  mxact_layout_close(NULL);
+  layout = NULL;
+  CHECK(mxact_layout_open("FLASHINFER_TRTLLM_MXFP4_BF16", layer, "tensor=w13_weight,format=mxfp4,source-order=standard", "2026-08", &layout) ==
+        MXACT_OK);
+  CHECK(mxact_layout_facts_of(layout, &facts) == MXACT_OK && facts.axes == 4 && facts.extents[1] == 2 && facts.extents[3] == 512 &&
+        facts.address_bits == 4);
+  mxact_layout_close(layout);
+  layout = NULL;
+  CHECK(mxact_layout_open("sf_128x5", shape, NULL, NULL, &layout) == MXACT_USAGE && strstr(mxact_last_error(), "(did you mean sf_128x4?)") != NULL);
+  CHECK(mxact_layout_open("sf_128x4", shape, "tiles=3", NULL, &layout) == MXACT_USAGE &&
+        strstr(mxact_last_error(), "unknown choice 'tiles'") != NULL);
+  CHECK(mxact_layout_open("sf_128x4", shape, "tiles", NULL, &layout) == MXACT_USAGE &&
+        strstr(mxact_last_error(), "'tiles' is not key=value") != NULL);
+  CHECK(mxact_layout_open("sf_128x4", shape, NULL, "2026-08", &layout) == MXACT_USAGE &&
+        mxact_layout_open(NULL, shape, NULL, NULL, &layout) == MXACT_USAGE);
+  CHECK(mxact_layout_open("sf_128x4", NULL, NULL, NULL, &layout) == MXACT_USAGE &&
+        mxact_layout_open("sf_128x4", shape, NULL, NULL, NULL) == MXACT_USAGE);
+  CHECK(mxact_layout_open("MARLIN", layer, "format=mxfp4", "2026-08", &layout) == MXACT_USAGE &&
+        strstr(mxact_last_error(), "tensor is missing") != NULL);
+  CHECK(mxact_layout_open("MARLIN", layer, "tensor=w13_weight", "2026-99", &layout) != MXACT_OK && layout == NULL);
+}
+
 int main(void) {
+  test_many_blocks();
+  test_opened_layouts();
   test_names();
   test_codes();
   test_flushing();

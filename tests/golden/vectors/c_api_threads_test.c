@@ -3,10 +3,11 @@
 #define _POSIX_C_SOURCE 200112L
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "golden/c/mxact.h"
 
-enum { THREADS = 8, ROUNDS = 200 };
+enum { THREADS = 8, ROUNDS = 200, ROWS = 200 };
 
 static pthread_barrier_t start;
 
@@ -38,6 +39,27 @@ static uint32_t layer(uint32_t seed, uint32_t hash) {
   return hash;
 }
 
+/* A layout of its own, whose elements' addresses are folded into the hash; a refusal's sentence is the thread's own. 0 when something is wrong. */
+static uint32_t opened(uint32_t seed, uint32_t hash) {
+  const uint32_t shape[3] = {1, 128 + seed % 64, 8};
+  int64_t element[3] = {0, 0, 0}, address;
+  char sentence[64];
+  mxact_layout* layout = NULL;
+  uint32_t i;
+  if (mxact_layout_open("sf_128x4", shape, NULL, NULL, &layout) != MXACT_OK) return 0;
+  for (i = 0; i < ROWS; ++i) {
+    element[1] = i % shape[1];
+    element[2] = i % 8;
+    if (mxact_layout_map(layout, MXACT_TO_ADDRESSES, element, 1, &address) != MXACT_OK) return 0;
+    hash = mixed(hash, (uint32_t)address);
+    element[1] = (int64_t)shape[1] + i;
+    sprintf(sentence, "index %d of axis rows is not in 0..%d", (int)element[1], (int)shape[1] - 1);
+    if (mxact_layout_map(layout, MXACT_TO_ADDRESSES, element, 1, &address) != MXACT_USAGE || strstr(mxact_last_error(), sentence) == NULL) return 0;
+  }
+  mxact_layout_close(layout);
+  return hash == 0 ? 1 : hash;
+}
+
 /* Answers of every kind of function, folded into one word; 0 when one of them refused. */
 static uint32_t answers(uint32_t seed) {
   const int32_t ocp = mxact_profile_id("ocp"), f32 = mxact_format_id("f32"), mxfp4 = mxact_block_format_id("mxfp4");
@@ -61,7 +83,7 @@ static uint32_t answers(uint32_t seed) {
     hash = mixed(hash, result);
   }
   hash = layer(seed, hash == 0 ? 1 : hash);
-  return hash;
+  return opened(seed, hash == 0 ? 1 : hash);
 }
 
 static void* work(void* place) {
