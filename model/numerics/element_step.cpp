@@ -132,7 +132,8 @@ std::uint32_t encode_element(std::uint32_t x, std::uint32_t factor, const Format
                              Flags& flags) {
   if (step.operation == ElementOperation::exact) return encode(exact_result(x, factor), format, step.encode, flags);
   std::uint32_t quotient = fp32_result(x, factor, step);
-  if (step.in_source_type) quotient = held_in(source, quotient);
+  // A NaN loses its sign in a bf16 variable, as recorded of each implementation that has such variables.
+  if (step.in_source_type) quotient = source == kBf16 && f32::is_nan(quotient) ? f32::kNan : held_in(source, quotient);
   const ZeroSign zeros = planted(Fault::element_keeps_zero_sign) ? ZeroSign::kept : step.zero_sign;
   if ((quotient & ~f32::kSign) == 0) quotient = zero_quotient(quotient, zeros);
   if (step.half_is_added && !planted(Fault::element_half_not_added) && (quotient & ~f32::kSign) == half_of_smallest(format) - 1U) quotient += 2U;

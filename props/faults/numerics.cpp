@@ -11,18 +11,20 @@ using fault::Fault;
 
 constexpr std::array kFaults{
     FaultRow{Fault::encode_ties_away, "encode_ties_away", "model/numerics/rounding.cpp goes_up", "ties to even go away from zero",
-             "N2/e4m3fn N2/e5m2 N2/e4m3fnuz N2/e5m2fnuz N2/e2m3 N2/e3m2 N2/e2m1 N2/ue4m3 N2/mxint8 N2/bf16 N2/fp16"},
-    FaultRow{Fault::encode_drops_sticky, "encode_drops_sticky", "model/numerics/rounding.cpp dropped_bits",
-             "what lies below the half bit is forgotten (tt-metal#51971)",
-             "N2/e4m3fn N2/e5m2 N2/e4m3fnuz N2/e5m2fnuz N2/e2m3 N2/e3m2 N2/e2m1 N2/ue4m3 N2/e8m0 N2/mxint8 N2/bf16 N2/fp16 N10/f32-sequential"},
+             "N2/e4m3fn N2/e5m2 N2/e4m3fnuz N2/e5m2fnuz N2/e2m3 N2/e3m2 N2/e2m1 N2/ue4m3 N2/ue5m3 N2/mxint8 N2/bf16 N2/fp16"},
+    FaultRow{
+        Fault::encode_drops_sticky, "encode_drops_sticky", "model/numerics/rounding.cpp dropped_bits",
+        "what lies below the half bit is forgotten (tt-metal#51971)",
+        "N2/e4m3fn N2/e5m2 N2/e4m3fnuz N2/e5m2fnuz N2/e2m3 N2/e3m2 N2/e2m1 N2/ue4m3 N2/ue5m3 N2/e8m0 N2/mxint8 N2/bf16 N2/fp16 N10/f32-sequential"},
     FaultRow{Fault::encode_loses_carry, "encode_loses_carry", "model/numerics/rounding.cpp round", "the mantissa wraps and the exponent stays",
-             "N2/e4m3fn N2/e5m2 N2/e4m3fnuz N2/e5m2fnuz N2/e2m3 N2/e3m2 N2/e2m1 N2/ue4m3 N2/mxint8 N2/bf16 N2/fp16"},
+             "N2/e4m3fn N2/e5m2 N2/e4m3fnuz N2/e5m2fnuz N2/e2m3 N2/e3m2 N2/e2m1 N2/ue4m3 N2/ue5m3 N2/mxint8 N2/bf16 N2/fp16"},
     FaultRow{Fault::encode_saturates_low, "encode_saturates_low", "model/numerics/convert.cpp overflow_limit",
-             "E4M3 saturates at 240 (saturn-vectors#101)", "N1/e4m3fn N1/e4m3fnuz N1/e5m2fnuz N1/e2m3 N1/e3m2 N1/e2m1 N1/ue4m3"},
+             "E4M3 saturates at 240 (saturn-vectors#101)", "N1/e4m3fn N1/e4m3fnuz N1/e5m2fnuz N1/e2m3 N1/e3m2 N1/e2m1 N1/ue4m3 N1/ue5m3"},
     FaultRow{Fault::encode_drops_zero_sign, "encode_drops_zero_sign", "model/numerics/convert.cpp with_sign", "-0 becomes +0",
              "N1/e4m3fn N1/e5m2 N1/e2m3 N1/e3m2 N1/e2m1 N1/bf16 N1/fp16"},
     FaultRow{Fault::decode_subnormal_shift, "decode_subnormal_shift", "model/numerics/value.cpp decode", "subnormals are half or twice their value",
-             "N1/e4m3fn N1/e5m2 N1/e4m3fnuz N1/e5m2fnuz N1/e2m3 N1/e3m2 N1/e2m1 N1/ue4m3 N1/bf16 N1/fp16 N10/exact N10/f32-sequential"},
+             "N1/e4m3fn N1/e5m2 N1/e4m3fnuz N1/e5m2fnuz N1/e2m3 N1/e3m2 N1/e2m1 N1/ue4m3 N1/ue5m3 N1/bf16 N1/fp16 N10/exact N10/f32-sequential "
+             "N4/program/modelopt N4/program/mlx N4/program/compressed_tensors N4/program/transformers N4/program/gguf N4/program/quark"},
     FaultRow{Fault::fixed_point_loses_sign, "fixed_point_loses_sign", "model/numerics/value.cpp decode_fixed",
              "negative fixed-point codes become positive", "N1/mxint8"},
     FaultRow{Fault::e8m0_zero_is_zero, "e8m0_zero_is_zero", "model/numerics/value.cpp decode",
@@ -38,17 +40,19 @@ constexpr std::array kFaults{
              "N9/exact_sum N10/exact"},
     FaultRow{Fault::nvfp4_ignores_global_scale, "nvfp4_ignores_global_scale", "model/numerics/nvfp4_recipe.cpp wanted_scale",
              "the scale code forgets the tensor's scale (flashinfer#3548)",
-             "N6/vllm-nvfp4 N6/flashinfer-fast N6/flashinfer-exact N8/vllm-nvfp4 N8/flashinfer-fast N8/flashinfer-exact"},
+             "N6/vllm-nvfp4 N6/flashinfer-fast N6/flashinfer-exact N8/vllm-nvfp4 N8/flashinfer-fast N8/flashinfer-exact N8/auto-round-nvfp4"},
     FaultRow{Fault::nvfp4_scale_overflows, "nvfp4_scale_overflows", "model/numerics/nvfp4_recipe.cpp quantize",
              "a scale above 448 becomes NaN instead of 448",
-             "N6/vllm-nvfp4 N6/flashinfer-fast N6/flashinfer-exact N6/torchao-nvfp4 N6/torchao-nvfp4-single N6/triton-kernels-gpu-nvfp4"},
+             "N6/vllm-nvfp4 N6/flashinfer-fast N6/flashinfer-exact N6/torchao-nvfp4 N6/torchao-nvfp4-single N6/triton-kernels-gpu-nvfp4 "
+             "N6/compressed-tensors-nvfp4 N6/modelopt-nvfp4 N6/auto-round-nvfp4"},
     FaultRow{Fault::nvfp4_reciprocal_twice, "nvfp4_reciprocal_twice", "model/numerics/nvfp4_recipe.cpp multiplier",
              "the reciprocal of the tensor's scale enters twice",
              "N6/vllm-nvfp4 N6/flashinfer-fast N6/flashinfer-exact N6/program/flashinfer N8/vllm-nvfp4 N8/flashinfer-fast N8/flashinfer-exact"},
-    FaultRow{Fault::nvfp4_multiplier_inverted, "nvfp4_multiplier_inverted", "model/numerics/nvfp4_recipe.cpp quantize",
-             "elements are multiplied by their scale instead of divided",
-             "N6/vllm-nvfp4 N6/flashinfer-fast N6/flashinfer-exact N6/torchao-nvfp4 N6/torchao-nvfp4-single N6/triton-kernels-nvfp4 "
-             "N6/triton-kernels-gpu-nvfp4 N8/torchao-nvfp4"},
+    FaultRow{
+        Fault::nvfp4_multiplier_inverted, "nvfp4_multiplier_inverted", "model/numerics/nvfp4_recipe.cpp quantize",
+        "elements are multiplied by their scale instead of divided",
+        "N6/vllm-nvfp4 N6/flashinfer-fast N6/flashinfer-exact N6/torchao-nvfp4 N6/torchao-nvfp4-single N6/triton-kernels-nvfp4 "
+        "N6/triton-kernels-gpu-nvfp4 N6/compressed-tensors-nvfp4 N6/modelopt-nvfp4 N8/torchao-nvfp4 N8/compressed-tensors-nvfp4 N8/modelopt-nvfp4"},
     FaultRow{Fault::dequantize_ignores_tensor_scale, "dequantize_ignores_tensor_scale", "model/numerics/dequantize.cpp with_tensor_scale",
              "a projection's own scale is lost (TensorRT-LLM#18772)", "N8/dequantize"},
     FaultRow{Fault::dequantize_does_not_clamp, "dequantize_does_not_clamp", "model/numerics/dequantize.cpp into_target",
@@ -73,11 +77,13 @@ constexpr std::array kFaults{
              "E4M3 bytes read as FNUZ mean half their value", "N8/fnuz"},
     FaultRow{Fault::amax_ignores_nan, "amax_ignores_nan", "model/numerics/element_step.cpp largest_magnitude",
              "a NaN does not reach the largest magnitude where torch.amax lets it",
-             "N5/torchao-floor@36027d8 N5/torchao-ceil@36027d8 N5/torchao-rceil@36027d8 N5/torchao-even@36027d8 N5/triton-kernels-floor N5/microxcaling-even "
+             "N5/torchao-floor@36027d8 N5/torchao-ceil@36027d8 N5/torchao-rceil@36027d8 N5/torchao-even@36027d8 N5/triton-kernels-floor "
+             "N5/microxcaling-even "
              "N5/microxcaling-nearest N5/aiter-floor N5/aiter-ceil N5/aiter-rceil N5/aiter-even N5/vllm-mxfp8-torch N5/deepgemm "
              "N5/deepgemm-ue8m0 N6/triton-kernels-floor N6/triton-kernels-rceil N6/vllm-mxfp8-torch N6/deepgemm N6/deepgemm-ue8m0 "
              "N6/program/ocp N6/program/torchao N6/program/triton_kernels N6/program/microxcaling N6/program/aiter N6/program/vllm "
-             "N6/program/deepgemm"},
+             "N6/program/deepgemm N6/program/compressed_tensors N6/program/modelopt N6/program/mlx N6/program/gguf N6/program/auto_round "
+             "N6/program/quark"},
     FaultRow{Fault::scale_rounds_down, "scale_rounds_down", "model/numerics/mx_recipe.cpp bumps, exponent_of", "ceil and rceil ignore the mantissa",
              "N5/torchao-ceil@36027d8 N5/torchao-rceil@36027d8 N5/triton-kernels-rceil N5/triton-kernels-gpu-rceil N5/flashinfer-mx "
              "N5/flashinfer-mx-fast-math N5/aiter-ceil N5/aiter-rceil"},
@@ -86,7 +92,8 @@ constexpr std::array kFaults{
     FaultRow{Fault::scale_even_loses_carry, "scale_even_loses_carry", "model/numerics/mx_recipe.cpp even_power",
              "even is floor: the half unit is not added", "N5/torchao-even@36027d8 N5/aiter-even N5/vllm-quark-even N6/vllm-quark-even"},
     FaultRow{Fault::scale_nan_is_top, "scale_nan_is_top", "model/numerics/mx_recipe.cpp scale_code", "a NaN block has the largest scale, a number",
-             "N5/torchao-floor@36027d8 N5/torchao-ceil@36027d8 N5/torchao-rceil@36027d8 N5/torchao-even@36027d8 N5/triton-kernels-floor N5/triton-kernels-rceil "
+             "N5/torchao-floor@36027d8 N5/torchao-ceil@36027d8 N5/torchao-rceil@36027d8 N5/torchao-even@36027d8 N5/triton-kernels-floor "
+             "N5/triton-kernels-rceil "
              "N5/triton-kernels-gpu-floor N5/triton-kernels-gpu-rceil N5/microxcaling-even N5/microxcaling-nearest N5/flashinfer-mx "
              "N5/flashinfer-mx-fast-math N5/aiter-floor N5/aiter-ceil N5/aiter-rceil N5/aiter-even N5/vllm-mxfp8-torch "
              "N5/vllm-quark-even"},
@@ -122,29 +129,31 @@ constexpr std::array kFaults{
              "the power of two below s", "N5/deepgemm-ue8m0 N5/vllm-group-ue8m0"},
     FaultRow{Fault::directed_ignores_sign, "directed_ignores_sign", "model/numerics/rounding.cpp goes_up",
              "rounding up and down both go away from zero",
-             "N2/e4m3fn N2/e5m2 N2/e4m3fnuz N2/e5m2fnuz N2/e2m3 N2/e3m2 N2/e2m1 N2/ue4m3 N2/e8m0 N2/mxint8 N2/bf16 N2/fp16"},
+             "N2/e4m3fn N2/e5m2 N2/e4m3fnuz N2/e5m2fnuz N2/e2m3 N2/e3m2 N2/e2m1 N2/ue4m3 N2/ue5m3 N2/e8m0 N2/mxint8 N2/bf16 N2/fp16"},
     FaultRow{Fault::stochastic_off_by_one, "stochastic_off_by_one", "model/numerics/rounding.cpp makes_unit", "one random number too many rounds up",
              "N2/stochastic_floor N2/stochastic_odd N2/stochastic_nearest N2/stochastic_add"},
     FaultRow{Fault::unrounded_rounds_first, "unrounded_rounds_first", "model/numerics/convert.cpp tests_unrounded",
-             "450 is 448 where HIP without saturation overflows", "N3/e4m3fn N3/e5m2 N3/e4m3fnuz N3/e5m2fnuz N3/e8m0 N3/ue4m3 N3/bf16 N3/fp16"},
+             "450 is 448 where HIP without saturation overflows",
+             "N3/e4m3fn N3/e5m2 N3/e4m3fnuz N3/e5m2fnuz N3/e8m0 N3/ue4m3 N3/ue5m3 N3/bf16 N3/fp16"},
     FaultRow{Fault::saturation_leaves_no_flag, "saturation_leaves_no_flag", "model/numerics/convert.cpp overflow_code",
              "a clamped result is not marked",
-             "N3/e4m3fn N3/e5m2 N3/e4m3fnuz N3/e5m2fnuz N3/e2m3 N3/e3m2 N3/e2m1 N3/ue4m3 N3/e8m0 N3/mxint8 N3/bf16 N3/fp16"},
-    FaultRow{
-        Fault::nan_loses_sign, "nan_loses_sign", "model/numerics/convert.cpp nan_code", "a negative NaN gets the code of a positive one",
-        "N3/e4m3fn N3/e5m2 N3/e4m3fnuz N3/e5m2fnuz N3/e2m3 N3/e3m2 N3/e2m1 N3/ue4m3 N3/e8m0 N3/mxint8 N3/bf16 N3/fp16 N7/e4m3fn N7/e5m2 N7/e4m3fnuz "
-        "N7/e5m2fnuz N7/e2m3 N7/e3m2 N7/e2m1 N7/ue4m3 N7/e8m0 N7/mxint8 N7/bf16 N7/fp16"},
+             "N3/e4m3fn N3/e5m2 N3/e4m3fnuz N3/e5m2fnuz N3/e2m3 N3/e3m2 N3/e2m1 N3/ue4m3 N3/ue5m3 N3/e8m0 N3/mxint8 N3/bf16 N3/fp16"},
+    FaultRow{Fault::nan_loses_sign, "nan_loses_sign", "model/numerics/convert.cpp nan_code", "a negative NaN gets the code of a positive one",
+             "N3/e4m3fn N3/e5m2 N3/e4m3fnuz N3/e5m2fnuz N3/e2m3 N3/e3m2 N3/e2m1 N3/ue4m3 N3/ue5m3 N3/e8m0 N3/mxint8 N3/bf16 N3/fp16 N7/e4m3fn "
+             "N7/e5m2 N7/e4m3fnuz "
+             "N7/e5m2fnuz N7/e2m3 N7/e3m2 N7/e2m1 N7/ue4m3 N7/ue5m3 N7/e8m0 N7/mxint8 N7/bf16 N7/fp16"},
     FaultRow{Fault::nan_loses_payload, "nan_loses_payload", "model/numerics/convert.cpp nan_code", "a kept payload becomes 1",
              "N3/e5m2 N3/bf16 N3/fp16 N7/e5m2 N7/bf16 N7/fp16"},
     FaultRow{Fault::flush_forgets_source, "flush_forgets_source", "model/numerics/convert.cpp convert", "subnormal inputs are not flushed",
-             "N3/e4m3fn N3/e5m2 N3/e4m3fnuz N3/e5m2fnuz N3/e2m3 N3/e3m2 N3/e2m1 N3/ue4m3 N3/e8m0 N3/mxint8 N3/bf16 N3/fp16"},
+             "N3/e4m3fn N3/e5m2 N3/e4m3fnuz N3/e5m2fnuz N3/e2m3 N3/e3m2 N3/e2m1 N3/ue4m3 N3/ue5m3 N3/e8m0 N3/mxint8 N3/bf16 N3/fp16"},
     FaultRow{Fault::flush_before_rounding, "flush_before_rounding", "model/numerics/convert.cpp encode_checked",
              "what rounds up to the smallest normal number is flushed",
-             "N3/e4m3fn N3/e5m2 N3/e4m3fnuz N3/e5m2fnuz N3/e2m3 N3/e3m2 N3/e2m1 N3/ue4m3 N3/bf16 N3/fp16 N7/e4m3fn N7/e5m2 N7/e4m3fnuz N7/e5m2fnuz "
+             "N3/e4m3fn N3/e5m2 N3/e4m3fnuz N3/e5m2fnuz N3/e2m3 N3/e3m2 N3/e2m1 N3/ue4m3 N3/ue5m3 N3/bf16 N3/fp16 N7/e4m3fn N7/e5m2 N7/e4m3fnuz "
+             "N7/e5m2fnuz "
              "N7/e2m3 "
-             "N7/e3m2 N7/e2m1 N7/ue4m3 N7/bf16 N7/fp16"},
+             "N7/e3m2 N7/e2m1 N7/ue4m3 N7/ue5m3 N7/bf16 N7/fp16"},
     FaultRow{Fault::flush_leaves_no_flag, "flush_leaves_no_flag", "model/numerics/convert.cpp note_flush", "a flushed result is not marked",
-             "N3/e4m3fn N3/e5m2 N3/e4m3fnuz N3/e5m2fnuz N3/e2m3 N3/e3m2 N3/e2m1 N3/ue4m3 N3/e8m0 N3/mxint8 N3/bf16 N3/fp16"},
+             "N3/e4m3fn N3/e5m2 N3/e4m3fnuz N3/e5m2fnuz N3/e2m3 N3/e3m2 N3/e2m1 N3/ue4m3 N3/ue5m3 N3/e8m0 N3/mxint8 N3/bf16 N3/fp16"},
     FaultRow{Fault::alignment_off_by_one, "alignment_off_by_one", "model/numerics/aligned_sum.cpp aligned_sum",
              "addends keep one bit less than the tensor core's adder",
              "N10/hopper-fp8 N10/hopper-fp8-promoted N10/hopper-fp8-block-1x128 N10/hopper-fp8-block-128x128 N10/hopper-bf16 N10/hopper-fp16 "

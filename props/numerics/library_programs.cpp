@@ -136,7 +136,8 @@ ProgramOutput compressed_mx(const ProgramInput& in) {
     const float quotient = stored(x / divisor, in.type);
     if (quotient == 0) return 0U;
     if (!std::isnan(quotient)) return saturated(*in.grid, quotient);
-    return element_of(in) == "e2m1" ? 0U : element_of(in) == "e2m3" ? 0x1FU : by_nan_sign(x, false, 0x7F, 0xFF);
+    if (element_of(in) != "e4m3fn") return element_of(in) == "e2m1" ? 0U : 0x1FU;
+    return in.type == SourceType::bf16 ? 0x7FU : by_nan_sign(x, false, 0x7F, 0xFF);
   });
 }
 
@@ -232,7 +233,8 @@ ProgramOutput mlx_mx(const ProgramInput& in) {
   return block_of(byte, in, [&](float x) {
     const float quotient = stored(x / divisor, in.type);
     if (element_of(in) == "e2m1") return first_nearest(in, quotient, true);
-    return std::isnan(quotient) ? by_nan_sign(x, false, 0x7E, 0xFE) : saturated(*in.grid, quotient);
+    if (!std::isnan(quotient)) return saturated(*in.grid, quotient);
+    return in.type == SourceType::bf16 ? 0x7EU : by_nan_sign(x, false, 0x7E, 0xFE);
   });
 }
 
