@@ -17,11 +17,12 @@ struct Change {
   std::string text;  ///< that the outcome must contain
 };
 
-/// Keeps one entry of a recorded set, changed, and runs it.
+/// Keeps one entry of a recorded set, changed, and runs it. A set without a folder before it is one of `numerics`.
 inline void check(const std::string& set, const std::string& id, const std::vector<Change>& changes) {
   const Scratch scratch("changes");
-  std::filesystem::copy(recorded("numerics/" + set), scratch.path(), std::filesystem::copy_options::recursive);
-  const Json manifest = read_json(recorded("numerics/" + set) / "manifest.json");
+  const std::filesystem::path from = recorded(set.find('/') == std::string::npos ? "numerics/" + set : set);
+  std::filesystem::copy(from, scratch.path(), std::filesystem::copy_options::recursive);
+  const Json manifest = read_json(from / "manifest.json");
   Json entry;
   for (const Json& one : manifest["entries"]) {
     if (one["id"] == id) entry = one;

@@ -1,0 +1,63 @@
+// Words of the later forms: each states what an implementation does, and what it states must be what the model's row does.
+
+#include "tests/golden/witness/changes.hpp"
+
+namespace mx::golden::test {
+namespace {
+
+std::function<void(Json&)> with(const char* key, const Json& word) {
+  return [key, word](Json& entry) { entry["params"][key] = word; };
+}
+std::function<void(Json&)> without(const char* key) {
+  return [key](Json& entry) { entry["params"].erase(key); };
+}
+std::function<void(Json&)> by(const char* part, const char* word) {
+  return [part, word](Json& entry) { entry["profile"][part] = word; };
+}
+void as_it_is(Json&) {}
+
+TEST_CASE("words about a block's scale are held against the recipe of who ran", "[witness]") {
+  check("numerics-peers/block_peers", "f32.mxfp4.floor.torchao",
+        {{"as it is", as_it_is, 0, "5032 values"},
+         {"the byte itself", with("nan_scale", "0xFF"), 0, "5032 values"},
+         {"another byte for Inf", with("infinite_scale", "0xFE"), 5, "'infinite_scale' is \"0xFE\": the model of this profile has \"0xFD\""},
+         {"another factor", with("factor", "reciprocal_power"), 5, "'factor' is \"reciprocal_power\""},
+         {"another factor of byte 0", with("factor_at_0", "0x00400000"), 5, "'factor_at_0'"},
+         {"zeros that lose their sign", with("zero_sign", "positive"), 5, "'zero_sign' is nothing that the model of this profile knows"},
+         {"an unknown word", with("mood", "good"), 5, "unknown key 'mood'"},
+         {"the commit that came later", by("build", "eager"), 5, "'infinite_scale' is \"as_exponent_255\": the model of this profile has \"0xFF\""},
+         {"a release that nobody has", by("build", "eager-9"), 5, "no model of"}});
+  check("numerics-peers/block_peers", "bf16.mxfp4.compressed_tensors",
+        {{"more bits of mantissa", with("scale_mantissa_bits", 3), 5, "'scale_mantissa_bits' is 3"},
+         {"a scale in fp32", with("scale_in_source_type", false), 5, "'scale_in_source_type' is false"},
+         {"less said", without("zero_sign"), 0, "5032 values"}});
+  check("numerics-peers/block_peers", "f32.mxfp4.mlx_cpu",
+        {{"bytes that stay in range", with("scale_wraps", false), 5, "'scale_wraps' is false"},
+         {"another search", with("rounding", "first_least_distance"), 5, "no model of"}});
+  check("numerics-peers/nvfp4_peers", "f32.nvfp4.amax3.7.mlx_cpu",
+        {{"another largest magnitude", with("tensor_amax", "0x40000000"), 1, "codes["}, {"none", without("tensor_amax"), 1, "codes["}});
+  check("numerics-peers/quark_mx", "f32.e2m1.even_round.quark",
+        {{"another rule", with("scale_rule", "even"), 5, "no model of"}, {"another zero", with("zero_amax", "0x00000000"), 5, "'zero_amax'"}});
+  check("numerics-peers/fp8_peers", "f32.row.torchao_float8", {{"another floor", with("amax_floor", "0x00000000"), 5, "'amax_floor'"}});
+  check("numerics-peers/dequantize_peers", "f32.mxfp4.modelopt", {{"an exact scale", with("scale_nan", "finite"), 5, "'scale_nan' is \"finite\""}});
+}
+
+TEST_CASE("words about a conversion change what the model does", "[witness]") {
+  check("numerics-peers/encode_peers", "f64.e4m3fn.torch",
+        {{"as it is", as_it_is, 0, "497 values"}, {"rounded once", without("through"), 1, "codes["}});
+  check("numerics-peers/encode_peers", "f32.e8m0.saturate0.onnxruntime",
+        {{"small values rounded up", without("underflow"), 1, "codes["},
+         {"an unknown underflow", with("underflow", "zero"), 5, "unknown underflow 'zero'"}});
+  check("numerics-peers/encode_peers", "f32.ue5m3.auto_round",
+        {{"negative values as NaN", with("negative", "nan"), 1, "codes["},
+         {"Inf as NaN", with("infinity", "nan"), 5, "infinity nan where a finite overflow is another"},
+         {"no word on negative values", without("negative"), 5, "params has no 'negative'"}});
+  check("numerics-peers/encode_peers", "f32.e8m0.quark",
+        {{"another least input", with("least_input", "0x00400000"), 1, "codes["}, {"halves up", with("rounding", "nearest_up"), 1, "codes["}});
+  // What an implementation gets wrong in one range is its own: the same words of somebody else mean the rule.
+  check("numerics-peers/encode_peers", "f32.e4m3fn.saturate0.onnxruntime",
+        {{"as it is", as_it_is, 0, "equal "}, {"somebody else", by("implementation", "mine"), 0, "137 of 5119 values differ"}});
+}
+
+}  // namespace
+}  // namespace mx::golden::test
