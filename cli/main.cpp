@@ -13,6 +13,8 @@
 #include "cli/interrupt.hpp"
 #include "cli/program.hpp"
 #include "model/error.hpp"
+#include "model/ordinary_mode.hpp"
+#include "verbs/doctor/doctor_document.hpp"
 
 namespace mx::cli {
 namespace {
@@ -48,6 +50,8 @@ int run(int argc, char** argv) {
 }  // namespace mx::cli
 
 int main(int argc, char** argv) {
+  const mx::OrdinaryMode mode;
+  mx::verbs::remember_host_mode(mode.was());
   try {
     return mx::cli::run(argc, argv);
   } catch (const mx::Error& error) {

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <exception>
 
+#include "model/ordinary_mode.hpp"
+
 namespace mx::kernels {
 
 /// Calls work(i) for every i below `count`, on so many threads. When calls throw, the rest is done all the same, and what the first of the pieces
@@ -14,6 +16,7 @@ void for_each_piece(std::size_t count, int threads, const Work& work) {
   std::size_t by = count;
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (std::size_t i = 0; i < count; ++i) {
+    const OrdinaryMode mode;
     try {
       work(i);
     } catch (...) {

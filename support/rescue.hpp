@@ -1,8 +1,11 @@
 #pragma once
-// An exception must not leave an OpenMP region: the first one is kept and thrown behind it.
+// An exception must not leave an OpenMP region: the first one is kept and thrown behind it. The work runs in the ordinary floating-point mode,
+// whatever the thread was born with.
 
 #include <atomic>
 #include <exception>
+
+#include "model/ordinary_mode.hpp"
 
 namespace mx::sim {
 
@@ -10,6 +13,7 @@ class Rescue {
  public:
   template <class Work>
   void run(Work work) noexcept {
+    const OrdinaryMode mode;
     try {
       work();
     } catch (...) {

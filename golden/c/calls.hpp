@@ -13,15 +13,17 @@
 #include "model/moe/activation.hpp"
 #include "model/numerics/format.hpp"
 #include "model/numerics/profile.hpp"
+#include "model/ordinary_mode.hpp"
 
 namespace mx::c_api {
 
 /// Keeps a sentence for mxact_last_error, cut to what is kept without memory of its own.
 void keep_error(const char* sentence) noexcept;
 
-/// Runs the body and turns what it throws into a status and a sentence.
+/// Runs the body in the ordinary floating-point mode, whatever the host's is, and turns what it throws into a status and a sentence.
 template <typename Body>
 std::int32_t guarded(const Body& body) noexcept {
+  const OrdinaryMode mode;
   try {
     body();
     return MXACT_OK;

@@ -7,6 +7,7 @@
 #include "kernels/codec/dequantize_job.hpp"
 #include "kernels/little_endian.hpp"
 #include "model/error.hpp"
+#include "model/ordinary_mode.hpp"
 
 namespace mx::kernels {
 namespace {
@@ -52,7 +53,10 @@ void dequantize_by_model(const DequantizeJob& job, std::size_t block) {
 void dequantize_by_model(const DequantizeJob& job, const Workers& workers) {
   const std::size_t blocks = job.grid.count();
 #pragma omp parallel for schedule(static) num_threads(workers.threads)
-  for (std::size_t block = 0; block < blocks; ++block) dequantize_by_model(job, block);
+  for (std::size_t block = 0; block < blocks; ++block) {
+    const OrdinaryMode mode;
+    dequantize_by_model(job, block);
+  }
 }
 
 void dequantize(const QuantizedBits& blocks, const Shape& shape, const Dequantizer& how, const TensorScale& tensor, ScaleLayout layout,

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "kernels/codec/dequantize_job.hpp"
+#include "model/ordinary_mode.hpp"
 
 namespace mx::kernels {
 namespace {
@@ -41,6 +42,7 @@ void dequantize_powers(const DequantizeJob& job, const UnpackPlan& power, const 
   const std::size_t chunks = (blocks + kChunkBlocks - 1) / kChunkBlocks;
 #pragma omp parallel for schedule(static) num_threads(workers.threads)
   for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+    const OrdinaryMode mode;
     unpack(job, plan, kernel, chunk * kChunkBlocks, std::min(blocks, (chunk + 1) * kChunkBlocks));
   }
 }

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "kernels/codec/dequantize_job.hpp"
+#include "model/ordinary_mode.hpp"
 
 namespace mx::kernels {
 namespace {
@@ -53,6 +54,7 @@ void unpack_short(const DequantizeJob& job, const Kernel& kernel, int threads) {
   const std::size_t chunks = (blocks + kChunkBlocks - 1) / kChunkBlocks;
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+    const OrdinaryMode mode;
     unpack_blocks(job, kernel, chunk * kChunkBlocks, std::min(blocks, (chunk + 1) * kChunkBlocks));
   }
 }
@@ -65,6 +67,7 @@ void unpack_long(const DequantizeJob& job, const Kernel& kernel, std::size_t blo
   const std::size_t pieces = (length + kPiece - 1) / kPiece;
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (std::size_t piece = 0; piece < pieces; ++piece) {
+    const OrdinaryMode mode;
     const std::size_t i = first + piece * kPiece;
     kernel.run(kernel.plan, codes_at(job, i), &*factor, 1, std::min(kPiece, first + length - i), numbers_at(job, i));
   }

@@ -6,6 +6,7 @@
 
 #include "kernels/codec/quantize_job.hpp"
 #include "model/fault.hpp"
+#include "model/ordinary_mode.hpp"
 
 namespace mx::kernels {
 namespace {
@@ -56,6 +57,7 @@ void quantize_chunks(const QuantizeJob& job, const Planned<Plan>& by, int thread
   const std::size_t chunks = (blocks + kChunkBlocks - 1) / kChunkBlocks;
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+    const OrdinaryMode mode;
     quantize_chunk(job, by, chunk * kChunkBlocks, std::min(blocks, (chunk + 1) * kChunkBlocks));
   }
 }

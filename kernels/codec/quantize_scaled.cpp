@@ -8,6 +8,7 @@
 
 #include "kernels/codec/quantize_job.hpp"
 #include "model/fault.hpp"
+#include "model/ordinary_mode.hpp"
 
 namespace mx::kernels {
 namespace {
@@ -66,6 +67,7 @@ void quantize_small_groups(const QuantizeJob& job, const Kernels& kernels, int t
   const std::size_t chunks = (groups + at_a_time - 1) / at_a_time;
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+    const OrdinaryMode mode;
     quantize_groups(job, kernels, chunk * at_a_time, std::min(groups, (chunk + 1) * at_a_time));
   }
 }
@@ -78,6 +80,7 @@ void quantize_large_group(const QuantizeJob& job, const Kernels& kernels, std::s
   std::uint32_t amax = 0;
 #pragma omp parallel for schedule(static) num_threads(threads) reduction(max : amax)
   for (std::size_t piece = 0; piece < pieces; ++piece) {
+    const OrdinaryMode mode;
     amax = std::max(amax, kernels.largest_of(elements_at(job, first + piece * kPiece), length(piece)));
   }
   const auto scaling = scaling_of(kernels.how, amax);
@@ -85,6 +88,7 @@ void quantize_large_group(const QuantizeJob& job, const Kernels& kernels, std::s
   bool regular = true;
 #pragma omp parallel for schedule(static) num_threads(threads) reduction(&& : regular)
   for (std::size_t piece = 0; piece < pieces; ++piece) {
+    const OrdinaryMode mode;
     const std::size_t i = first + piece * kPiece;
     regular = kernels.encode_one(elements_at(job, i), length(piece), scaling->factor, codes_at(job, i)) && regular;
   }
@@ -142,6 +146,7 @@ void quantize_squares(const QuantizeJob& job, const Kernels& kernels, int thread
   const std::size_t squares = job.grid.count();
 #pragma omp parallel num_threads(threads)
   {
+    const OrdinaryMode mode;
     Square memory(job);
 #pragma omp for schedule(static)
     for (std::size_t square = 0; square < squares; ++square) quantize_square(job, kernels, square, memory);

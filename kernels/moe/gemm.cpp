@@ -13,6 +13,7 @@
 #include "kernels/threads.hpp"
 #include "model/error.hpp"
 #include "model/fault.hpp"
+#include "model/ordinary_mode.hpp"
 
 namespace mx::kernels::moe {
 namespace {
@@ -132,6 +133,7 @@ void run_gemm(const GemmKernel& kernel, const PanelMatrix& weights, std::size_t 
   const std::size_t panels = weights.shape.panels();
 #pragma omp parallel num_threads(threads)
   {
+    const OrdinaryMode mode;
     const auto thread = static_cast<std::size_t>(omp_get_thread_num());
     const auto team = static_cast<std::size_t>(omp_get_num_threads());
     for (std::size_t index = 0; index < operand.row_blocks.size(); ++index) {

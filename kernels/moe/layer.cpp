@@ -13,6 +13,7 @@
 #include "kernels/threads.hpp"
 #include "model/error.hpp"
 #include "model/fault.hpp"
+#include "model/ordinary_mode.hpp"
 
 namespace mx::kernels::moe {
 namespace {
@@ -109,7 +110,10 @@ void FusedLayer::run(const RoutedTokens& tokens, std::span<float> out, int threa
   const SortedPairs pairs = sort_pairs(tokens.experts, tokens.expert_map, weights_.w13.shape.experts);
   run_experts(pairs.group_sizes, sources_of(tokens, pairs), threads);
 #pragma omp parallel for num_threads(threads) schedule(static)
-  for (std::size_t token = 0; token < count; ++token) combine(tokens, pairs, token, out);
+  for (std::size_t token = 0; token < count; ++token) {
+    const OrdinaryMode mode;
+    combine(tokens, pairs, token, out);
+  }
 }
 
 void FusedLayer::run_batched(const BatchedTokens& tokens, std::span<float> out, int threads) {
@@ -176,6 +180,7 @@ void FusedLayer::run_experts(std::span<const std::size_t> group_sizes, const Sou
   const std::vector<Work> down_work = work_of(second_, weights_.w2.shape.panels());
 #pragma omp parallel num_threads(threads)
   {
+    const OrdinaryMode mode;
     Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
 #pragma omp for schedule(dynamic)
     for (std::size_t row = 0; row < (as_is ? 0 : sources.rows.size()); row += kStagedAtOnce) stage_x(sources, row, scratch);

@@ -11,6 +11,7 @@
 #include "kernels/moe/tile.hpp"
 #include "model/error.hpp"
 #include "model/fault.hpp"
+#include "model/ordinary_mode.hpp"
 
 namespace mx::kernels::moe {
 namespace {
@@ -201,6 +202,7 @@ void fill_bf16(Operand& operand, std::size_t index, std::span<const std::uint16_
   std::uint8_t most = block.most_exponent;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(min : least) reduction(max : most)
   for (std::size_t t = 0; t < tiles; ++t) {
+    const OrdinaryMode mode;
     const Tile tile = tile_of(operand, block, t);
     const auto of_tile = rows.subspan(tile.first, tile.height);
     place_bf16(operand, block, tile, of_tile);
@@ -241,6 +243,7 @@ void fill_int8(Operand& operand, std::size_t index, std::span<const std::int8_t*
   std::uint8_t most = block.scales.most;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(min : least) reduction(max : most)
   for (std::size_t t = 0; t < tiles; ++t) {
+    const OrdinaryMode mode;
     const Tile tile = tile_of(operand, block, t);
     place_int8(operand, block, tile, rows, scales);
     for (const std::uint8_t* row : scales.subspan(tile.first, tile.height)) {

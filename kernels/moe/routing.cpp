@@ -13,6 +13,7 @@
 #include "model/error.hpp"
 #include "model/fault.hpp"
 #include "model/numerics/convert.hpp"
+#include "model/ordinary_mode.hpp"
 
 namespace mx::kernels::moe {
 namespace {
@@ -190,6 +191,7 @@ void route(const RouterRecipe& recipe, const RouterSizes& sizes, std::span<const
   constexpr std::size_t kAtOnce = 16;
 #pragma omp parallel num_threads(threads)
   {
+    const OrdinaryMode mode;
     Tokens some(recipe, sizes, experts, bias, tier);
 #pragma omp for schedule(static)
     for (std::size_t first = 0; first < tokens; first += kAtOnce) {

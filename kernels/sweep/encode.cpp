@@ -7,6 +7,7 @@
 #include "kernels/sweep/encode_plan.hpp"
 #include "kernels/word_by_word.hpp"
 #include "model/error.hpp"
+#include "model/ordinary_mode.hpp"
 
 namespace mx::kernels {
 namespace {
@@ -75,7 +76,10 @@ std::vector<std::uint64_t> sweep_digests(const Format& to, const Conversion& how
   const EncodeLoops& loops = loops_of(isa_tier());
   std::vector<std::uint64_t> digests(kSweepChunks);
 #pragma omp parallel for schedule(static, 1)
-  for (std::uint32_t chunk = 0; chunk < kSweepChunks; ++chunk) digests[chunk] = chunk_digest(chunk, plan, loops);
+  for (std::uint32_t chunk = 0; chunk < kSweepChunks; ++chunk) {
+    const OrdinaryMode mode;
+    digests[chunk] = chunk_digest(chunk, plan, loops);
+  }
   return digests;
 }
 

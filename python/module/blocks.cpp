@@ -27,6 +27,7 @@ void try_on_zeros(const Recipe& how, const Format& source, const TensorScale& te
 void quantize(const std::string& format, const std::string& profile, const std::string& source, std::size_t rows, std::size_t cols, Bits encode,
               Bits decode, Bits amax_bound, const Bytes& elements, const Room& codes, const Room& scales) {
   const nb::gil_scoped_release unlocked;
+  const OrdinaryMode mode;
   const Format& from = format_named(source);
   const Recipe& how = recipe(profile_named(profile), block_format_named(format), from);
   const TensorScale tensor{encode, decode, amax_bound};
@@ -62,6 +63,7 @@ std::optional<std::string> dequantizer_takes(const std::string& format, const st
 void dequantize(const std::string& format, const std::optional<std::string>& profile, const std::string& target, std::size_t rows, std::size_t cols,
                 Bits encode, Bits decode, const Bytes& codes, const Bytes& scales, const Room& elements) {
   const nb::gil_scoped_release unlocked;
+  const OrdinaryMode mode;
   const BlockFormat& of = block_format_named(format);
   const Format& to = format_named(target);
   const Dequantizer how = profile ? dequantizer(profile_named(*profile), of, to) : exact_product(of, to);

@@ -8,6 +8,7 @@ namespace {
 
 void convert_codes(const std::string& profile, const std::string& source, const std::string& target, const Bytes& codes, const Room& results) {
   const nb::gil_scoped_release unlocked;
+  const OrdinaryMode mode;
   const Format& from = format_named(source);
   const Format& to = format_named(target);
   const Conversion& how = conversion(profile_named(profile), from, to);

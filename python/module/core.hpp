@@ -15,6 +15,7 @@
 
 #include "kernels/codec/codec.hpp"
 #include "model/numerics/profile.hpp"
+#include "model/ordinary_mode.hpp"
 #include "support/json.hpp"
 
 namespace mx::python {

@@ -50,6 +50,7 @@ PackedParts pack(const std::string& backend, const Fields& fields, const NamedBy
   {
     layout::CanonicalLayer layer = layer_of(choice.setting.form, choice.setting.sizes, tensors);
     const nb::gil_scoped_release unlocked;
+    const OrdinaryMode mode;
     const Team team;
     packed = layout::convert(std::move(layer), *choice.row, choice.setting, kernels::relayout::kMoveByPlans);
   }
@@ -81,6 +82,7 @@ PackedParts pack_checkpoint(const std::string& path, int layer, int rank, const 
   sim::LayerTags tags;
   {
     const nb::gil_scoped_release unlocked;
+    const OrdinaryMode mode;
     const Team team;
     const sim::ConversionJob job(path, options);
     unit = job.prepare(unit_of(job, layer));
@@ -163,6 +165,7 @@ std::vector<Tensor> unpack(const std::string& spec, const NamedBytes& tensors, c
   layout::CanonicalLayer layer;
   {
     const nb::gil_scoped_release unlocked;
+    const OrdinaryMode mode;
     const Team team;
     layer = layout::restore(std::move(packed), accept_losses ? layout::OnLoss::mark : layout::OnLoss::refuse, kernels::relayout::kMoveByPlans);
   }

@@ -46,6 +46,7 @@ struct Side {
 std::uint32_t dot_bits(const std::string& contract, const Given& a, const Given& b, std::optional<std::uint32_t> c,
                        std::optional<std::uint32_t> bias) {
   const nb::gil_scoped_release unlocked;
+  const OrdinaryMode mode;
   const ContractRow& row = row_of(contract_named(contract));
   const Side first(a);
   const Side second(b);

@@ -8,6 +8,7 @@
 
 #include "kernels/sweep/encode.hpp"
 #include "model/error.hpp"
+#include "model/ordinary_mode.hpp"
 #include "support/quote.hpp"
 
 namespace mx::golden {
@@ -125,6 +126,7 @@ void sweep(const SweepSubject& subject, const Shard& shard, Digests& digests, co
     if (!go) continue;
     std::uint64_t digest = 0;
     std::exception_ptr thrown;
+    const OrdinaryMode mode;
     try {
       digest = chunk_digest(chunks[i], subject);
     } catch (...) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/ordinary_mode.hpp"
 #include "verbs/compare/compare.hpp"
 
 namespace mx::golden {
@@ -35,6 +36,7 @@ auto in_pieces(std::uint64_t total, const Progress& progress, const Run& run) {
 #pragma omp critical(mxact_compare)
     go = !stopped && !failure;
     if (!go) continue;
+    const OrdinaryMode mode;
     try {
       const std::uint64_t first = static_cast<std::uint64_t>(piece) * kPiece;
       results[static_cast<std::size_t>(piece)] = run(first, std::min(kPiece, total - first));

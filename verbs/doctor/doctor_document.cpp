@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cfenv>
 #include <vector>
 
 #include "kernels/isa.hpp"
 #include "model/numerics/f32.hpp"
+#include "model/ordinary_mode.hpp"
 
 namespace mx::verbs {
 namespace {
@@ -35,15 +35,38 @@ Check contraction() {
   return {"no contraction of a*b+c", result == 0.0F, fmt::format("(1+2^-12)^2 - (1+2^-11) = {}", result)};
 }
 
-Check subnormals() {
-  const float result = opaque(0x1p-126F) * opaque(0.5F);
-  return {"subnormals are kept (no FTZ/DAZ)", std::bit_cast<std::uint32_t>(result) == 0x00400000U,
-          fmt::format("2^-126 * 0.5 = {:#010x}", std::bit_cast<std::uint32_t>(result))};
+/// The mode that the process was started in: the program sets its own, what a host's other threads compute in does not change by that.
+FloatMode host_mode = kOrdinaryMode;
+
+/// In the host's mode, by arithmetic: words that name a mode may disagree with each other.
+template <class Arithmetic>
+float in_host_mode(const Arithmetic& arithmetic) {
+  const FloatMode own = float_mode();
+  set_float_mode(host_mode);
+  const float result = arithmetic();
+  set_float_mode(own);
+  return result;
 }
 
+Check subnormals() {
+  // A result below the smallest normal shows FTZ, an operand there shows DAZ.
+  const float flushed = in_host_mode([] { return opaque(0x1p-126F) * opaque(0.5F); });
+  const float read = in_host_mode([] { return opaque(0x1p-127F) * opaque(0x1p100F); });
+  return {
+      "subnormals are kept (no FTZ/DAZ)", std::bit_cast<std::uint32_t>(flushed) == 0x00400000U && read == 0x1p-27F,
+      fmt::format("2^-126 * 0.5 = {:#010x}, 2^-127 * 2^100 = {:#010x}", std::bit_cast<std::uint32_t>(flushed), std::bit_cast<std::uint32_t>(read))};
+}
+
+/// 1 + 1.5 * 2^-24 is 1 + 2^-23 to nearest and up, 1 toward zero and down; its negative tells up from down. The x87 word has a mode of its own.
 Check rounding() {
-  const bool nearest = std::fegetround() == FE_TONEAREST;
-  return {"rounding to nearest even", nearest && opaque(1.0F) + opaque(0x1p-24F) == 1.0F, nearest ? "FE_TONEAREST" : "another mode is set"};
+  const float above = in_host_mode([] { return opaque(1.0F) + opaque(0x1.8p-24F); });
+  const float below = in_host_mode([] { return opaque(-1.0F) - opaque(0x1.8p-24F); });
+  const float tie = in_host_mode([] { return opaque(1.0F) + opaque(0x1p-24F); });
+  const bool sse = above == 1.0F + 0x1p-23F && below == -above && tie == 1.0F;
+  const bool x87 = host_mode.x87 == kOrdinaryMode.x87;
+  return {"rounding to nearest even", sse && x87,
+          fmt::format("1 + 1.5 * 2^-24 = {}, -1 - 1.5 * 2^-24 = {}, 1 + 2^-24 = {}{}", above, below, tie,
+                      x87 ? "" : fmt::format("; the x87 word is {:#06x}", host_mode.x87))};
 }
 
 Check exponential() {
@@ -71,6 +94,8 @@ std::vector<std::string> isa_words() {
 }
 
 }  // namespace
+
+void remember_host_mode(const FloatMode& mode) { host_mode = mode; }
 
 std::string tiers_text() {
   std::string text;

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "model/ordinary_mode.hpp"
 #include "verbs/document/document.hpp"
 
 namespace mx::verbs {
@@ -17,6 +18,9 @@ struct Build {
 
 /// The tiers of instruction sets that this processor runs: "portable avx2 avx512, in use: avx512". Throws Error as kernels::isa_tier() does.
 std::string tiers_text();
+
+/// The floating-point mode that the process was started in, which doctor judges; without it the ordinary one.
+void remember_host_mode(const FloatMode& mode);
 
 /// Throws as tiers_text does.
 Document doctor_document(const Build& build);

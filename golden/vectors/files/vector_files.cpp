@@ -14,6 +14,7 @@
 #include "golden/vectors/files/sha256.hpp"
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
+#include "model/ordinary_mode.hpp"
 #include "sim/sweep/sweep.hpp"
 #include "support/file.hpp"
 #include "support/json.hpp"
@@ -120,6 +121,7 @@ void on_all_threads(std::size_t count, const Body& body) {
   std::exception_ptr failure;
 #pragma omp parallel for schedule(dynamic, 1)
   for (std::size_t i = 0; i < count; ++i) {
+    const OrdinaryMode mode;
     try {
       body(i);
     } catch (...) {
