@@ -3,6 +3,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <cctype>
 #include <cstdint>
 #include <iostream>
@@ -36,8 +37,17 @@ VerbEntry entry_of(const CLI::App& app, const std::string& path) {
   return entry;
 }
 
+/// Without the "--" before words that are no options whatever stands before them.
+std::vector<std::string> without_dashes(std::vector<std::string> words) {
+  const auto dashes = std::ranges::find(words, "--");
+  const auto is_plain = [](const std::string& word) { return !word.starts_with('-') || looks_like_a_value(word); };
+  if (dashes != words.end() && std::all_of(dashes + 1, words.end(), is_plain)) words.erase(dashes);
+  return words;
+}
+
 /// Arguments as CLI11 wants them: last first. It would take the value "-inf" for an option -i, but not with a space before it.
-std::vector<std::string> reversed(const std::vector<std::string>& words) {
+std::vector<std::string> reversed(const std::vector<std::string>& typed) {
+  const std::vector<std::string> words = without_dashes(typed);
   std::vector<std::string> arguments;
   for (auto word = words.rbegin(); word != words.rend(); ++word) {
     const bool value = looks_like_a_value(*word) && std::isdigit(static_cast<unsigned char>((*word)[1])) == 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -29,6 +30,8 @@ int draw(const Arguments& arguments) {
   const golden::PictureOptions options{.panels = golden::panels_named(arguments.by), .line = arguments.line};
   const bool to_stdout = arguments.output == "-";
   if (to_stdout && arguments.options.out.json) throw Error(ErrorCode::usage, "--json and a picture on stdout exclude each other", "layout draw");
+  if (!to_stdout && std::filesystem::path(arguments.output).extension() != ".svg")
+    throw Error(ErrorCode::usage, fmt::format("-o takes a file that ends in .svg, or -, not '{}'", arguments.output), "layout draw");
   if (!to_stdout) sim::require_writable(arguments.output, arguments.force);
   const golden::Subject subject = golden::resolve(golden::query_from(arguments.name, arguments.options.fields()));
   const std::string picture = golden::as_file(golden::draw(subject, options));

@@ -1,6 +1,7 @@
 #include "model/names.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <vector>
 
@@ -45,6 +46,44 @@ std::string printable(std::string_view name) {
   return out;
 }
 
+/// Words that people have for a name: by meaning, where letters would mislead.
+struct Synonym {
+  std::string_view what;
+  std::string_view typed;
+  std::string_view meant;
+};
+// clang-format off
+constexpr std::array kSynonyms{
+    Synonym{"rounding", "nearest", "nearest_even"},
+    Synonym{"rounding", "rne", "nearest_even"},
+    Synonym{"rounding", "stochastic", "stochastic_floor"},
+    Synonym{"rounding", "truncate", "toward_zero"},
+    Synonym{"option", "--param", "--set"},
+    Synonym{"platform", "T4", "SM75"},
+    Synonym{"platform", "A100", "SM80"},
+    Synonym{"platform", "L40S", "SM89"},
+    Synonym{"platform", "H100", "SM90"},
+    Synonym{"platform", "H200", "SM90"},
+    Synonym{"platform", "GH200", "SM90"},
+    Synonym{"platform", "B200", "SM100"},
+    Synonym{"platform", "GB200", "SM100"},
+    Synonym{"platform", "B300", "SM103"},
+    Synonym{"platform", "MI300X", "gfx942"},
+    Synonym{"platform", "MI325X", "gfx942"},
+    Synonym{"platform", "MI350X", "gfx950"},
+    Synonym{"platform", "MI355X", "gfx950"},
+};
+// clang-format on
+
+/// The known name that people mean by another word, or an empty view.
+std::string_view meant_by(std::string_view what, std::string_view name, std::span<const std::string_view> known) {
+  for (const Synonym& row : kSynonyms) {
+    if (row.what != what || !same_name(row.typed, name)) continue;
+    if (std::ranges::find(known, row.meant) != known.end()) return row.meant;
+  }
+  return {};
+}
+
 }  // namespace
 
 bool same_name(std::string_view a, std::string_view b) { return folded(a) == folded(b); }
@@ -52,8 +91,8 @@ bool same_name(std::string_view a, std::string_view b) { return folded(a) == fol
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> known) {
   const std::string wanted = folded(name).substr(0, 200);
   std::string_view best;
-  // More than a third of the letters wrong is another word, not a typo.
-  std::size_t best_distance = wanted.size() / 3 + 2;
+  // More than two letters wrong, or than a third of them, is another word, not a typo.
+  std::size_t best_distance = std::min<std::size_t>(2, wanted.size() / 3) + 1;
   for (std::string_view candidate : known) {
     const std::size_t distance = edit_distance(wanted, folded(candidate));
     if (distance < best_distance) {
@@ -66,6 +105,7 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
 
 std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string_view> known) {
   std::string text = "unknown " + std::string(what) + " '" + printable(name) + "'";
+  if (const std::string_view meant = meant_by(what, name, known); !meant.empty()) return text + " (did you mean " + std::string(meant) + "?)";
   if (const std::string_view near = nearest_name(name, known); !near.empty()) {
     return text + " (did you mean " + std::string(near) + "?)";
   }

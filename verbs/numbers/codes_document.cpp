@@ -99,6 +99,8 @@ Document decode_scaled(const DecodeRequest& request) {
   if (how == nullptr && (target != kF32 || tensor.encode || tensor.decode)) {
     throw Error(ErrorCode::usage, "the exact product is fp32 and takes no tensor scale: give --profile");
   }
+  constexpr std::uint32_t kTop = 0x80;
+  const bool signed_scale = *format.scale == kE4m3fn && (scale & kTop) != 0;
   const std::string by = how == nullptr ? "the exact product" : fmt::format("profile {}", profile_named(request.profile).name);
   const std::string code = hex(scale, *format.scale);
   const std::string value = decimal(decode(*format.scale, scale));
@@ -108,6 +110,9 @@ Document decode_scaled(const DecodeRequest& request) {
   document.value("by", by);
   document.value("scale", {{"code", code}, {"value", value}});
   document.line(fmt::format("{} -> {}, scale {} = {}, by {}", format.name, target.name, code, value, by));
+  if (signed_scale)
+    document.note(fmt::format("the scale has its top bit set: as ue4m3, which tensor cores read, it has seven bits and is {} = {}",
+                              hex(scale & ~kTop, *format.scale), decimal(decode(*format.scale, scale & ~kTop))));
   Table results{"results", {{"code", "code"}, {"element", "element"}, {"bits", "bits"}, {"value", "value"}}};
   for (const std::string& text : request.codes) {
     const std::uint32_t element = parse_bits(text, *format.element);
@@ -117,6 +122,9 @@ Document decode_scaled(const DecodeRequest& request) {
   document.table(std::move(results));
   return document;
 }
+
+/// Whether the conversion can be asked about a number that its source format does not hold: not where it looks at the source's own bits.
+bool rounds_numbers(const Conversion& how) { return how.flush == Flush::none && how.rounding != Rounding::stochastic_add; }
 
 }  // namespace
 
@@ -141,11 +149,12 @@ Document encode_document(const EncodeRequest& request) {
       {{"input", "input"}, {"bits", "bits"}, {"code", "code"}, in_text("fields"), {"value", "value"}, {"flags", "flags"}, in_json("random")}};
   for (std::size_t i = 0; i < request.values.size(); ++i) {
     const std::string& text = request.values[i];
-    const std::uint64_t input = parse_source(text, from);
+    const Typed input = parse_typed(text, from);
     const Random random = random_of(request, how, i);
     Flags flags;
-    const std::uint32_t code = convert_source(input, from, to, how, flags, random);
-    results.add({text, hex(input, from), hex(code, to), fields(code, to), decimal(decode(to, code)), flag_words(flags),
+    const bool once = input.exact && rounds_numbers(how);
+    const std::uint32_t code = once ? encode(*input.exact, to, how, flags, random) : convert_source(input.code, from, to, how, flags, random);
+    results.add({text, hex(input.code, from), hex(code, to), fields(code, to), decimal(decode(to, code)), flag_words(flags),
                  random ? Cell(hex(*random, kF32)) : Cell::none()});
   }
   document.table(std::move(results));

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cctype>
 #include <cerrno>
+#include <cfenv>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -30,7 +31,28 @@ std::optional<std::uint64_t> whole_number(const std::string& text, int base) {
   return value;
 }
 
-bool is_hex(const std::string& text) { return text.size() > 1 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X'); }
+/// Bits, not a hexadecimal float.
+bool is_hex(const std::string& text) {
+  return text.size() > 1 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && text.find_first_of(".pP") == std::string::npos;
+}
+
+/// The number that a finite text stands for, rounded to odd at 64 bits: whatever is rounded to fewer bits afterwards is as if it were rounded once.
+Value exact_value(const std::string& text) {
+  const int was = std::fegetround();
+  std::fesetround(FE_TOWARDZERO);
+  const long double toward_zero = std::strtold(text.c_str(), nullptr);
+  std::fesetround(FE_UPWARD);
+  const long double up = std::strtold(text.c_str(), nullptr);
+  std::fesetround(FE_DOWNWARD);
+  const long double down = std::strtold(text.c_str(), nullptr);
+  std::fesetround(was);
+  int exponent = 0;
+  const long double fraction = std::frexp(std::fabs(toward_zero), &exponent);
+  const long double scaled = std::ldexp(fraction, 64);
+  const auto significand = static_cast<std::uint64_t>(scaled);
+  const bool more = up != down || static_cast<long double>(significand) != scaled;
+  return {significand | (more ? 1U : 0U), exponent - 64, significand == 0 ? ValueClass::zero : ValueClass::finite, std::signbit(toward_zero)};
+}
 
 }  // namespace
 
@@ -66,8 +88,11 @@ std::uint64_t parse_source(const std::string& text, const Format& from) {
   return static_cast<std::uint64_t>(number) & (from.width == 64 ? ~std::uint64_t{0} : 0xFFFFFFFFU);
 }
 
-std::uint32_t parse_code(const std::string& text, const Format& format) {
-  if (is_hex(text)) return parse_bits(text, format);
+std::uint32_t parse_code(const std::string& text, const Format& format) { return static_cast<std::uint32_t>(parse_typed(text, format).code); }
+
+Typed parse_typed(const std::string& text, const Format& format) {
+  if (is_wide_source(format)) return {parse_source(text, format), std::nullopt};
+  if (is_hex(text)) return {parse_bits(text, format), std::nullopt};
   char* end = nullptr;
   errno = 0;
   const float nearest = std::strtof(text.c_str(), &end);
@@ -76,14 +101,19 @@ std::uint32_t parse_code(const std::string& text, const Format& format) {
   }
   // Silently taking 1e400 for Inf, or 1e-400 for 0, would show flags of another value.
   if (errno == ERANGE && (nearest == 0 || std::isinf(nearest))) refuse(text, "is out of the range of f32: give bits as 0x..");
-  if (format.name == kF32.name) return std::bit_cast<std::uint32_t>(nearest);
+  if (format.name == kF32.name) {
+    const auto code = std::bit_cast<std::uint32_t>(nearest);
+    if (!std::isfinite(nearest)) return {code, std::nullopt};
+    const Value exact = exact_value(text);
+    return {code, canonical(exact) == canonical(decode(kF32, code)) ? std::nullopt : std::optional(exact)};
+  }
   // Rounding here would hide one from the user: the value must be on the source grid already.
   const double exact = std::strtod(text.c_str(), nullptr);
   for (std::uint32_t code = 0; code >> format.width == 0; ++code) {
     const Value value = decode(format, code);
     if (value.cls == ValueClass::nan ? std::isnan(exact)
                                      : std::strtod(decimal(value).c_str(), nullptr) == exact && std::signbit(exact) == value.negative) {
-      return code;
+      return {code, std::nullopt};
     }
   }
   refuse(text, fmt::format("is not a value of {}: give its bits as 0x..", format.name));

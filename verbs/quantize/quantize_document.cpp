@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
 #include "verbs/numbers/numbers.hpp"
 
 namespace mx::verbs {
@@ -43,6 +47,27 @@ void add_memory(Document& document, const golden::ScaleLayout& layout, const std
   document.value("scales", {{"layout", layout.name}, {"memory", std::move(memory)}});
 }
 
+/// Where most block scales are subnormal, the global scale leaves them no range: what would use it.
+std::string coarse_scales(const golden::QuantizeRequest& request, std::span<const std::uint32_t> values, const QuantizedMatrix& matrix) {
+  const Format& scale = *request.format->scale;
+  if (!request.tensor.encode || scale != kE4m3fn) return {};
+  std::size_t subnormal = 0, nonzero = 0;
+  for (const QuantizedBlock& block : matrix.blocks) {
+    const std::uint32_t magnitude = block.scale & magnitude_mask(scale);
+    if (magnitude != 0) ++nonzero;
+    if (magnitude != 0 && (magnitude & exponent_mask(scale)) == 0) ++subnormal;
+  }
+  if (nonzero == 0 || 2 * subnormal <= nonzero) return {};
+  double amax = 0;
+  for (const std::uint32_t code : values) {
+    const double magnitude = std::abs(static_cast<double>(std::bit_cast<float>(to_f32(code, *request.source))));
+    if (std::isfinite(magnitude)) amax = std::max(amax, magnitude);
+  }
+  constexpr double kRange = 448.0 * 6.0;  // the largest scale times the largest element
+  return fmt::format("{} of {} block scales are subnormal; with a largest magnitude of {} a global scale of {} / {} = {} uses their range", subnormal,
+                     nonzero, amax, kRange, amax, kRange / amax);
+}
+
 }  // namespace
 
 Document quantize_document(const golden::QuantizeRequest& request, std::span<const std::uint32_t> values, const golden::ScaleLayout& layout) {
@@ -59,6 +84,7 @@ Document quantize_document(const golden::QuantizeRequest& request, std::span<con
   document.value("block_rows", matrix.block_rows);
   document.value("dequantized_by", matrix.dequantizer == nullptr ? "exact" : "profile");
   document.line(fmt::format("{}: blocks of {}, scale rule {}, profile {}", format.name, matrix.block, scale_rule_name(how), request.profile->name));
+  if (!gives_codes(how)) document.line(fmt::format("profile {} defines the scales alone and no elements", request.profile->name));
   if (gives_codes(how))
     document.line("dequantized " +
                   (matrix.dequantizer == nullptr ? std::string("exactly, code times scale") : fmt::format("as {} does", request.profile->name)));
@@ -72,6 +98,7 @@ Document quantize_document(const golden::QuantizeRequest& request, std::span<con
     document.table(std::move(elements));
   }
   document.value("blocks", std::move(blocks));
+  if (const std::string remark = coarse_scales(request, values, matrix); !remark.empty()) document.note(remark);
   add_memory(document, layout, golden::scales_in(layout, matrix, format), *format.scale);
   return document;
 }
