@@ -9,19 +9,25 @@
 
 #include "cli/document.hpp"
 #include "cli/engine_option.hpp"
+#include "cli/env_option.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/verbs.hpp"
 #include "model/audit/findings_text.hpp"
 #include "model/engine/vllm/tables.hpp"
+#include "model/error.hpp"
+#include "sim/deployment_file.hpp"
 #include "sim/findings_file.hpp"
 #include "verbs/audit/audit_document.hpp"
+#include "verbs/select/answer.hpp"
 
 namespace mx::cli {
 namespace {
 
 struct AuditOptions {
+  std::string file;
   std::string engine;
   std::string oracle;
+  std::vector<std::string> variables;
   bool ledger = false;
   bool needs = false;
   DocumentOptions out;
@@ -48,6 +54,12 @@ int run_audit(const AuditOptions& options) {
     fmt::print("{}", oracle::findings_markdown(sim::known_findings(), sim::known_places()));
     return 0;
   }
+  if (!options.file.empty()) {
+    sim::DeploymentFile file = sim::load_deployment_file(options.file, options.oracle, engine_named(options.engine));
+    set_variables(file.deployment.env, options.variables);
+    return show(sim::deployment_audit_document(file), options.out);
+  }
+  if (!options.variables.empty()) throw Error(ErrorCode::usage, "--env is for one deployment: name its file");
   const std::vector<std::string_view> one = {options.oracle};
   const Engine engine = engine_named(options.engine);
   const std::span<const std::string_view> oracles = options.oracle.empty() ? oracle::oracle_names(engine) : std::span<const std::string_view>(one);
@@ -60,11 +72,17 @@ int run_audit(const AuditOptions& options) {
 void add_audit(Verb app, Action& action) {
   const Verb verb = app.add_verb("audit", "every place where an engine's choice breaks its kernel's needs (exit 1 when the ledger disagrees)");
   const auto options = std::make_shared<AuditOptions>();
+  const Option file =
+      verb.add_option("DEPLOYMENT", options->file,
+                      "INFO file of one deployment: every need that the engine's choice breaks there (exit 1; 4 where the engine raises)");
   verb.add_option("--oracle", options->oracle, "this oracle alone: mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8");
   const Option engine = add_engine_option(verb, options->engine);
-  const Option ledger =
-      verb.add_flag("--ledger", options->ledger, "the ledger as the oracles' part of docs/findings.md, without an audit").excludes(engine);
-  const Option needs = verb.add_flag("--needs", options->needs, "the constraint matrix instead: what each backend's kernels need").excludes(ledger);
+  add_env_option(verb, options->variables);
+  const Option ledger = verb.add_flag("--ledger", options->ledger, "the ledger as the oracles' part of docs/findings.md, without an audit")
+                            .excludes(engine)
+                            .excludes(file);
+  const Option needs =
+      verb.add_flag("--needs", options->needs, "the constraint matrix instead: what each backend's kernels need").excludes(ledger).excludes(file);
   add_picture_option(verb, options->out, "writes the constraint matrix, FILE.svg, instead of its table").needs(needs);
   add_check_options(verb, options->out).excludes(ledger);
   verb.callback([&action, options] { action = [options] { return run_audit(*options); }; });

@@ -14,6 +14,10 @@ using enum NeedOf;
 
 constexpr std::array<Names, 2> kFlashinferMembers = {"FLASHINFER_TRTLLM", "FLASHINFER_CUTLASS"};
 
+constexpr std::array<Names, 8> kGroupQuantizers = {
+    "TritonExperts",          "BatchedTritonExperts",   "TritonOrDeepGemmExperts",    "DeepGemmExperts",
+    "BatchedDeepGemmExperts", "TritonOrCutlassExperts", "TrtLlmFp8ExpertsMonolithic", "TrtLlmFp8ExpertsModular"};
+
 constexpr std::array kMxfp4 = {
     need(
         "hidden_blocks", {}, {}, engine, silent, read, "H holds whole blocks of 32", "the scales of the last block are cut off",
@@ -33,6 +37,10 @@ constexpr std::array kFp8 = {
     need(
         "blocks", {}, {}, engine, error, read, "block-scaled weights have whole blocks of 128 rows in I", "ValueError when the weights are made",
         [](const Placement& p) { return !is_block(p) || p.intermediate % 128 == 0; }, "vllm quantization/fp8.py Fp8MoEMethod.create_weights"),
+    need(
+        "activation_groups", kGroupQuantizers, {}, engine, error, read, "H holds whole groups of 128: activations are quantized by groups",
+        "AssertionError: the last dimension of x must be divisible by group_size",
+        [](const Placement& p) { return !is_block(p) || p.hidden % 128 == 0; }, "vllm quantization/utils/fp8_utils.py per_token_group_quant_fp8"),
     need(
         "mx_blocks", {}, {}, engine, error, read, "MXFP8 weights have whole blocks of 32 in H and I", "the scales of the checkpoint do not fit",
         [](const Placement& p) { return !is_mxfp8(p) || both_divide(p, 32); }, "OCP MX v1.0 section 5"),

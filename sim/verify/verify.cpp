@@ -202,12 +202,26 @@ std::vector<const oracle::PlatformPreset*> chosen_platforms(const std::vector<st
   return platforms;
 }
 
+/// Where else a backend of that name is: " (oracle mxfp4 has it; this checkpoint asks oracle fp8)".
+std::string elsewhere(Engine engine, const oracle::OracleTables& asked, const std::string& name) {
+  for (const std::string_view other : oracle::oracle_names(engine)) {
+    if (other == asked.name) continue;
+    const oracle::OracleTables& tables = oracle::tables_of(engine, other);
+    if (std::ranges::any_of(tables.backends, [&](const oracle::BackendRow& row) { return same_name(row.name, name); }))
+      return " (oracle " + std::string(other) + " has it; this checkpoint asks oracle " + std::string(asked.name) + ")";
+  }
+  return {};
+}
+
 void check_options(const Checkpoint& checkpoint, const VerifyOptions& options) {
   std::vector<std::string_view> known;
-  for (const oracle::BackendRow& row : oracle_of(checkpoint, options.engine).backends) known.push_back(row.name);
+  const oracle::OracleTables& tables = oracle_of(checkpoint, options.engine);
+  for (const oracle::BackendRow& row : tables.backends) {
+    if (!row.classes.empty()) known.push_back(row.name);
+  }
   for (const std::string& name : options.backends) {
     if (std::none_of(known.begin(), known.end(), [&](std::string_view other) { return same_name(name, other); })) {
-      throw Error(ErrorCode::usage, unknown_name("backend", name, known));
+      throw Error(ErrorCode::usage, unknown_name("backend", name, known) + elsewhere(options.engine, tables, name));
     }
   }
   for (int tp : options.tp) {

@@ -4,6 +4,10 @@
 
 #include <string>
 
+#include "model/audit/audit_space.hpp"
+#include "model/audit/deployment_text.hpp"
+#include "model/audit/strict.hpp"
+#include "model/engine/vllm/method.hpp"
 #include "sim/deployment_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
@@ -91,4 +95,66 @@ TEST_CASE("no version's tables answer for another") {
     resolve(mx::kVllm2026_05, file.deployment, {"unquantized", file.deployment.layer});
   });
   CHECK(says(refusal, "vllm@2026-05 has no tables of oracle unquantized; vllm@2026-08, vllm@2026-11 have"));
+}
+
+TEST_CASE("what a strict search skips is what the answer breaks, and an answer that breaks nothing is the strict one") {
+  for (const std::string_view name : oracle_names(mx::kVllm2026_05)) {
+    const OracleTables& tables = tables_of(mx::kVllm2026_05, name);
+    std::uint64_t at = 0;
+    for_each_deployment(tables, [&](const Deployment& deployment) {
+      constexpr std::uint64_t kEvery = 1009;
+      if (at++ % kEvery != 0) return;
+      const Resolution plain = resolve(mx::kVllm2026_05, deployment, {name, deployment.layer});
+      const StrictDecision strict = select_strict(mx::kVllm2026_05, name, deployment);
+      INFO(name << ": " << info_text(mx::kVllm2026_05, name, deployment));
+      CHECK(plain.broken.empty() == strict.skipped.empty());
+      if (!plain.decision.choice) {
+        CHECK(strict.decision.refusal);
+        CHECK(plain.failure);
+        return;
+      }
+      const Choice& choice = *plain.decision.choice;
+      if (!strict.skipped.empty()) {
+        CHECK(strict.skipped.front().kernel_class == choice.kernel_class);
+        CHECK(strict.skipped.front().need == plain.broken.front());
+        // No reason is empty.
+        if (strict.decision.refusal) CHECK(strict.decision.refusal->text.find_last_not_of(": ") + 1 == strict.decision.refusal->text.size());
+        return;
+      }
+      REQUIRE(strict.decision.choice);
+      CHECK(strict.decision.choice->backend == choice.backend);
+      CHECK(strict.decision.choice->kernel_class == choice.kernel_class);
+      CHECK(strict.is_reachable());
+    });
+  }
+}
+
+TEST_CASE("a method that asks nobody is answered by its class everywhere") {
+  auto file = example("gpt-oss-b200");
+  file.deployment.quant_method = "compressed_tensors";
+  file.deployment.layer.activation = "SILU";
+  const Resolution resolution = resolved(file, file.deployment.layer);
+  REQUIRE(resolution.decision.choice);
+  CHECK(resolution.decision.choice->backend == kNotAsked);
+  CHECK(resolution.decision.choice->kernel_class == "CutlassExpertsMxfp4");
+  // moe_backend is not heard.
+  LayerConfig layer = file.deployment.layer;
+  layer.moe_backend = "marlin";
+  CHECK(resolved(file, layer).decision.choice->kernel_class == "CutlassExpertsMxfp4");
+}
+
+TEST_CASE("what a method asserts before it makes weights is the engine's failure, whatever the backend") {
+  auto file = example("deepseek-v3-h200");
+  for (const std::string_view name : {"auto", "triton", "deep_gemm", "marlin"}) {
+    LayerConfig layer = file.deployment.layer;
+    layer.moe_backend = name;
+    layer.intermediate_per_partition = 64;
+    const Resolution resolution = resolved(file, layer);
+    INFO(name);
+    REQUIRE(resolution.failure);
+    if (!resolution.decision.choice) continue;
+    CHECK(resolution.failure->stage == "allocation");
+    CHECK(resolution.failure->refusal.error_type == "ValueError");
+    CHECK(says(resolution.failure->refusal.text, "= 64 is not divisible by weight quantization block_n = 128"));
+  }
 }

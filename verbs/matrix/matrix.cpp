@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/audit/resolve.hpp"
 #include "model/engine/vllm/env.hpp"
 #include "model/engine/vllm/method.hpp"
 #include "model/error.hpp"
@@ -119,9 +120,10 @@ MatrixCell cell_of(const oracle::BackendRow& row, std::span<const oracle::Candid
 
 MatrixAnswer answer_of(const oracle::OracleTables& tables, const oracle::Deployment& deployment, oracle::Detail detail) {
   const std::vector<oracle::Candidate> verdicts = oracle::support(tables, deployment, detail);
-  const oracle::Decision decision = oracle::decide(tables, deployment, detail);
+  const oracle::Resolution resolution = oracle::resolve(tables, deployment, oracle::decide(tables, deployment, detail));
+  const oracle::Decision& decision = resolution.decision;
   MatrixAnswer answer;
-  if (decision.refusal) answer.refusal = decision.refusal->error_type;
+  if (resolution.failure) answer.refusal = resolution.failure->refusal.error_type;
   std::size_t at = 0;
   for (const oracle::BackendRow& row : tables.backends) {
     std::size_t end = at;
@@ -130,6 +132,11 @@ MatrixAnswer answer_of(const oracle::OracleTables& tables, const oracle::Deploym
     at = end;
     if (!decision.choice || decision.choice->backend != row.name) continue;
     const auto chosen = std::find(row.classes.begin(), row.classes.end(), decision.choice->kernel_class);
+    if (resolution.failure) {
+      answer.cells.back() = {CellState::refused, chosen == row.classes.end() ? std::string_view() : *chosen, "raises",
+                             detail == oracle::Detail::texts ? resolution.failure->refusal.text : std::string()};
+      continue;
+    }
     answer.chosen = answer.cells.size() - 1;
     // Its classes need not have taken the deployment: the cpu is forced with other keys than it was asked with, NONE has no classes.
     answer.cells.back() = {CellState::chosen, chosen == row.classes.end() ? std::string_view() : *chosen, {}, {}};

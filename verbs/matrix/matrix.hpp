@@ -43,7 +43,7 @@ struct MatrixCell {
 /// One deployment: what the engine answers, and a cell for each backend of the oracle's table.
 struct MatrixAnswer {
   std::optional<std::size_t> chosen;  ///< backend, by its place in the table
-  std::string refusal;                ///< the engine's exception when there is no choice
+  std::string refusal;                ///< the engine's exception when there is no choice, or when it raises after one
   std::vector<MatrixCell> cells;
 };
 

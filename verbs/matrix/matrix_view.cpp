@@ -69,6 +69,7 @@ constexpr std::array kReasons = {
     ReasonRow{"exc:ModuleNotFoundError", "package", "a Python package that is not installed"},
     ReasonRow{"exc:ValueError", "raises", "the check raises ValueError"},
     ReasonRow{"exc:KeyError", "raises", "the check raises KeyError"},
+    ReasonRow{"raises", "raises", "the engine chooses it, and then raises an exception"},
     ReasonRow{"", "-", "no kernel class"},
 };
 

@@ -160,6 +160,15 @@ Document select_document(const DeploymentFile& file, const SelectAnswer& answer,
   return document;
 }
 
+Document deployment_audit_document(const DeploymentFile& file) {
+  const SelectAnswer answer = ask(file, false);
+  Document document = select_document(file, answer, false, false);
+  const std::size_t broken = answer.resolution.broken.size();
+  if (answer.resolution.decision.choice) document.line(fmt::format("{} {} broken", broken, broken == 1 ? "need is" : "needs are"));
+  if (document.exit_code == 0 && broken > 0) document.exit_code = 1;
+  return document;
+}
+
 Json answer_json(const DeploymentFile& file, const SelectAnswer& answer, bool strict) {
   return verbs::body_json(select_document(file, answer, strict, false));
 }

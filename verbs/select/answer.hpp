@@ -37,6 +37,9 @@ std::optional<BrokenNeed> broken_by(const DeploymentFile& file, std::string_view
 /// "reached_by". `explain`: the text has the trace and the setup too.
 verbs::Document select_document(const DeploymentFile& file, const SelectAnswer& answer, bool strict, bool explain);
 
+/// All that is broken of one deployment: what select says of it, exit 1 where the choice does not meet a need, 4 where the engine raises.
+verbs::Document deployment_audit_document(const DeploymentFile& file);
+
 /// "broken": the needs that a choice does not meet, in the text a line each. `strict`: a search that avoids them was made already.
 void add_broken(verbs::Document& document, const std::vector<const oracle::KernelNeed*>& broken, bool strict);
 
