@@ -49,10 +49,13 @@ sim::MoveBy moved_by(bool reference) { return reference ? sim::MoveBy::model : s
 sim::ConvertOptions options_of(const ConversionChoice& choice) {
   sim::ConvertOptions options{};
   options.backend = choice.backend;
+  options.asks_activation = false;
   options.program = program_text();
   const std::vector<const layout::SettingKey*> keys = asked_keys();
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (!choice.values[i].empty()) keys[i]->set(options.setting, choice.values[i]);
+    if (choice.values[i].empty()) continue;
+    keys[i]->set(options.setting, choice.values[i]);
+    options.asks_activation = options.asks_activation || keys[i]->key == "activation";
   }
   layout::choose_libraries(options.setting, choice.libraries);
   layout::set_by_variables(options.setting, variables_of(choice.variables));

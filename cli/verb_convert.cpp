@@ -21,6 +21,7 @@ struct ConvertCommand {
   std::string output;
   std::string progress;
   bool fail_on_warning = false;
+  bool copy_all = false;
   DocumentOptions out;
 };
 
@@ -41,6 +42,7 @@ int interrupted() {
 int convert(const ConvertCommand& command) {
   sim::ConvertOptions options = options_of(command.choice);
   options.force = command.out.force;
+  options.copy_all = command.copy_all;
   sim::ConvertReport report;
   {
     const InterruptWatch watch;
@@ -75,6 +77,7 @@ void add_convert(Verb app, Action& action) {
   add_conversion_options(verb, command->choice);
   verb.add_option("-o,--output", command->output, "directory to write, new or empty").required();
   add_progress_option(verb, command->progress);
+  verb.add_flag("--copy-all", command->copy_all, "copy weights of other forms beside the checkpoint too (original/, metal/)");
   verb.add_flag("--fail-on-warning", command->fail_on_warning,
                 "exit 1 where a number of the checkpoint is none, or such as no sound quantizer writes");
   verb.add_flag("--force", command->out.force, "replace files of the same names in the output directory");

@@ -30,8 +30,11 @@ using LayerUnits = std::array<Units, kRoleCount>;
 /// What a conversion loses: per code, or per position.
 struct Loss {
   Role role;
-  std::string what;    ///< "e8m0 codes 1..102 become 0", "scale columns 40..43 are cut off"
-  std::int64_t units;  ///< of this tensor that cannot be restored
+  std::string what;       ///< "e8m0 codes 1..102 become 0", "scale columns 40..43 are cut off"
+  std::int64_t units;     ///< of this tensor that cannot be restored
+  std::int64_t kept = 0;  ///< of them, whose value is kept: only what the way back would need is not stored beside
+
+  std::int64_t destroyed() const { return units - kept; }
 };
 
 }  // namespace mx::layout

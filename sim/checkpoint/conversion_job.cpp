@@ -52,6 +52,8 @@ Setting setting_of(const Checkpoint& checkpoint, const layout::BackendLayout& ba
   check_cut(setting.sizes, form.form.format, setting.tp_size);
   setting.sizes.intermediate /= setting.tp_size;
   setting.form = form.form;
+  if (!options.asks_activation)
+    setting.activation = form.use.activation == "SWIGLUOAI" ? layout::ConverterActivation::swigluoai : layout::ConverterActivation::silu;
   setting.has_bias = checkpoint.has_bias();
   setting.padded = form.use.rounds ? sim::rounded_up(backend.backend, setting) : setting.sizes;
   return setting;
@@ -228,15 +230,17 @@ UnitResult ConversionJob::commit(WrittenUnit written) const {
   return std::move(written.result);
 }
 
-void ConversionJob::finish(const std::filesystem::path& directory, std::span<const UnitResult> results) const {
+std::vector<LeftOut> ConversionJob::finish(const std::filesystem::path& directory, std::span<const UnitResult> results) const {
+  std::vector<LeftOut> left;
   const CheckpointFiles& contents = checkpoint_.contents();
   if (contents.whole) {
     const std::filesystem::path index = contents.directory / kIndexName;
     if (is_there(index)) copy_plain(index, directory / kSourceIndexName);
-    copy_companions(contents.directory, directory);
+    left = copy_companions(contents.directory, directory, options_.copy_all);
   }
   checkpoint_.check_unchanged();
   write_index(directory, results);
+  return left;
 }
 
 void ConversionJob::write_index(const std::filesystem::path& directory, std::span<const UnitResult> results) const {

@@ -64,7 +64,7 @@ class ConversionJob {
   UnitResult commit(WrittenUnit written) const;
 
   /// Writes what belongs to no unit, the index last: all units' files must be there. Throws Error(input) when the checkpoint changed.
-  void finish(const std::filesystem::path& directory, std::span<const UnitResult> results) const;
+  std::vector<LeftOut> finish(const std::filesystem::path& directory, std::span<const UnitResult> results) const;
 
   /// The sum of all units.
   ConvertReport report(std::span<const UnitResult> results) const;

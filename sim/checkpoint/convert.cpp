@@ -34,16 +34,19 @@ void convert_units(const ConversionJob& job, const std::filesystem::path& direct
 ConvertReport convert_checkpoint(const std::filesystem::path& source, const std::filesystem::path& output, const ConvertOptions& options) {
   const ConversionJob job(source, options);
   StagedDirectory staged(output, std::span(&source, 1), options.force);
+  staged.require_room(job.total_bytes());
+  std::vector<LeftOut> left;
   std::vector<UnitResult> results(static_cast<std::size_t>(job.units()));
   try {
     convert_units(job, staged.path(), options.progress, results);
-    job.finish(staged.path(), results);
+    left = job.finish(staged.path(), results);
   } catch (const Stopped&) {
     return job.report({});
   }
   staged.commit();
   ConvertReport report = job.report(results);
   report.finished = true;
+  report.left = std::move(left);
   return report;
 }
 

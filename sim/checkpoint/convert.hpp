@@ -11,6 +11,7 @@
 #include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
 #include "sim/checkpoint/scan.hpp"
+#include "sim/checkpoint/staging.hpp"
 #include "support/progress.hpp"
 #include "support/stop.hpp"
 
@@ -27,6 +28,8 @@ struct ConvertOptions {
   layout::Setting setting;  ///< engine, device, versions, options and tp_size; what the checkpoint decides is filled in
   int rank = 0;             ///< of tp_size
   MoveBy by = MoveBy::plans;
+  bool asks_activation = true;   ///< false: the activation of the setting is not asked for, and the form's is taken
+  bool copy_all = false;         ///< weights of other forms beside the checkpoint, too
   bool asks_for_kernel = false;  ///< a platform on which the engine has no kernel of the MXFP4 backend is refused
   bool force = false;            ///< files of the same names in the output directory are replaced
   std::string program = {};      ///< name and version of who converts, for the output; empty: not recorded
@@ -43,6 +46,7 @@ struct ConvertReport {
   std::uint64_t bytes_in = 0;      ///< of the expert tensors
   std::uint64_t bytes_out = 0;
   std::vector<LayerLoss> losses;
+  std::vector<LeftOut> left;           ///< beside the weights, not copied
   std::vector<LayerValues> values;     ///< numbers that are none, and warnings
   std::int64_t up_scales_dropped = 0;  ///< experts, over all layers, whose up has another global scale than gate, which counts for both
   std::string digest;                  ///< of the names and digests of all files that the conversion wrote
@@ -69,6 +73,7 @@ struct RestoreReport {
   int shards = 0;                 ///< files written
   std::uint64_t bytes = 0;        ///< of the restored expert tensors
   std::vector<LayerLoss> losses;  ///< that were accepted
+  std::vector<LeftOut> left;      ///< beside the weights, not copied
 };
 
 /// Writes the checkpoint that a conversion was made from, given the directories of all its ranks: the same shards, tensors and order. Throws

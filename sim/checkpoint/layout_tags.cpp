@@ -188,6 +188,7 @@ PackedTag read_tensor(const Json& json, const std::string& where) {
 layout::Loss read_loss(const Json& json, const std::string& where) {
   TagFields fields(json, where);
   layout::Loss loss{read_role(fields), fields.text("what"), fields.integer("units", 1, INT64_MAX)};
+  if (json.contains("kept")) loss.kept = fields.integer("kept", 1, loss.units);
   fields.finish();
   return loss;
 }
@@ -297,6 +298,7 @@ std::string text_of(const LayerTags& tags) {
   }
   for (const layout::Loss& loss : tags.losses) {
     json["losses"].push_back({{"role", layout::name_of(loss.role)}, {"what", loss.what}, {"units", loss.units}});
+    if (loss.kept > 0) json["losses"].back()["kept"] = loss.kept;
   }
   return json.dump();
 }

@@ -50,6 +50,7 @@ class Restoration {
     for (const auto& [name, shard] : first().shards) entries_.emplace(name, entries_of(name, shard));
     check_sources();
     staged_.emplace(output, directories, options.force);
+    staged_->require_room(source_bytes());
   }
 
   RestoreReport run() {
@@ -62,7 +63,7 @@ class Restoration {
       for (const SafetensorsFile& file : rank.files) file.check_unchanged();
     }
     report_.shards = static_cast<int>(first().shards.size());
-    copy_companions(first().path, staged_->path());
+    report_.left = copy_companions(first().path, staged_->path());
     if (is_there(first().path / kSourceIndexName)) copy_plain(first().path / kSourceIndexName, staged_->path() / kIndexName);
     staged_->commit();
     report_.finished = true;

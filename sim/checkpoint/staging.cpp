@@ -21,8 +21,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is copied beside the weights; "" is LICENSE and its like.
-constexpr std::array<std::string_view, 7> kCompanions{".json", ".jinja", ".txt", ".model", ".md", ".py", ""};
+/// Files of weights, of this form or of another one.
+constexpr std::array<std::string_view, 9> kWeights{".safetensors", ".bin", ".pt", ".pth", ".gguf", ".onnx", ".h5", ".msgpack", ".ckpt"};
+
+bool holds_weights(const fs::path& name) { return std::ranges::find(kWeights, name.extension().string()) != kWeights.end(); }
+
+/// Bytes of the regular files below a directory, and whether one of them is of weights.
+struct Below {
+  std::uint64_t bytes = 0;
+  bool weights = false;
+};
+Below below(const fs::path& directory) {
+  Below found;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory, fs::directory_options::skip_permission_denied, error)) {
+    if (!entry.is_regular_file(error)) continue;
+    found.bytes += entry.file_size(error);
+    found.weights = found.weights || holds_weights(entry.path());
+  }
+  return found;
+}
 
 void check_system(const std::error_code& error, const std::string& what, const fs::path& path) {
   if (error) throw Error(ErrorCode::resource, what + ": " + error.message(), path.string());
@@ -89,6 +107,11 @@ StagedDirectory::StagedDirectory(const fs::path& target, std::span<const fs::pat
     if (is_there(target_) && fs::equivalent(target_, read_from, error)) {
       throw Error(ErrorCode::usage, "is what is read: name another directory for the output", target.string());
     }
+    // A file alone is read, not what stands beside it.
+    const fs::path whole = fs::weakly_canonical(read_from, error);
+    const auto [end, ignored] = std::mismatch(whole.begin(), whole.end(), target_.begin(), target_.end());
+    if (fs::is_directory(source, error) && end == whole.end())
+      throw Error(ErrorCode::usage, "lies in what is read: name a directory outside of " + source.string(), target.string());
   }
   if (!is_new_or_empty(target_) && !force) {
     throw Error(ErrorCode::input, "is not empty; --force replaces the files of the same names", target.string());
@@ -158,17 +181,40 @@ void StagedDirectory::replace_one_by_one(std::vector<fs::path> names) {
   sync_directory(target_);
 }
 
-void copy_companions(const fs::path& from, const fs::path& to) {
+std::vector<LeftOut> copy_companions(const fs::path& from, const fs::path& to, bool copy_all) {
   std::error_code error;
   fs::directory_iterator entries(from, error);
   check_system(error, "cannot be listed", from);
+  std::vector<LeftOut> left;
   for (const fs::directory_entry& entry : entries) {
     const fs::path name = entry.path().filename();
-    const bool wanted = std::ranges::find(kCompanions, name.extension().string()) != kCompanions.end();
-    const bool hidden = name.string().starts_with('.');
-    if (!wanted || hidden || name == kIndexName || name == kSourceIndexName || !entry.is_regular_file(error)) continue;
+    if (name == kIndexName || name == kSourceIndexName || name.extension() == ".safetensors") continue;
+    if (entry.is_directory(error)) {
+      const Below found = below(entry.path());
+      if (copy_all || !(found.weights || name.string().starts_with('.'))) {
+        fs::copy(entry.path(), to / name, fs::copy_options::recursive, error);
+        check_system(error, "cannot be copied to " + (to / name).string(), entry.path());
+      } else {
+        left.push_back({name.string() + "/", found.bytes});
+      }
+      continue;
+    }
+    if (!entry.is_regular_file(error)) continue;
+    if (holds_weights(name) && !copy_all) {
+      left.push_back({name.string(), entry.file_size(error)});
+      continue;
+    }
     copy_plain(entry.path(), to / name);
   }
+  std::ranges::sort(left, {}, &LeftOut::name);
+  return left;
+}
+
+void StagedDirectory::require_room(std::uint64_t bytes) const {
+  std::error_code error;
+  const fs::space_info space = fs::space(staging_, error);
+  if (error || space.available >= bytes) return;
+  throw Error(ErrorCode::resource, fmt::format("{} bytes are to be written, and {} are free", bytes, space.available), target_.string());
 }
 
 void copy_plain(const fs::path& from, const fs::path& to) {

@@ -1,9 +1,11 @@
 #pragma once
 // An output directory that appears whole or not at all, and what conversions copy into it as it is.
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "support/leftovers.hpp"
@@ -14,15 +16,18 @@ namespace mx::sim {
 /// them; only a process that is killed leaves its directory, ".NAME.PID.tmp".
 class StagedDirectory {
  public:
-  /// Makes the directory to write into. `sources` are the files and directories that are read: the target must not be theirs. Throws Error(usage) for
-  /// that and for an empty path, Error(input) when the target is no directory or is not empty and `force` is not given, Error(resource) when the
-  /// system refuses.
+  /// Makes the directory to write into. `sources` are the files and directories that are read: the target must be none of theirs and lie in none.
+  /// Throws Error(usage) for that and for an empty path, Error(input) when the target is no directory or is not empty and `force` is not given,
+  /// Error(resource) when the system refuses.
   StagedDirectory(const std::filesystem::path& target, std::span<const std::filesystem::path> sources, bool force);
   ~StagedDirectory();
   StagedDirectory(const StagedDirectory&) = delete;
   StagedDirectory& operator=(const StagedDirectory&) = delete;
 
   const std::filesystem::path& path() const { return staging_; }
+
+  /// Throws Error(resource) where the file system has less room than that: before anything is written.
+  void require_room(std::uint64_t bytes) const;
 
   /// Puts the files in place at once: by a rename where the target is new or empty, else by an exchange of both directories, in which the target's
   /// other files have come along. Where the file system has no exchange or no second names of files, or the target has directories in it, one by one
@@ -39,9 +44,15 @@ class StagedDirectory {
   std::optional<Leftover> leftover_;
 };
 
-/// Copies the files beside the weights (configuration, tokenizer, templates, code, licences) from one directory into another, neither the index nor
-/// hidden ones.
-void copy_companions(const std::filesystem::path& from, const std::filesystem::path& to);
+/// What was not copied, and its size.
+struct LeftOut {
+  std::string name;  ///< of a directory with a slash
+  std::uint64_t bytes;
+};
+
+/// Copies every file and directory beside the weights from one directory into another, but the index. Weights of another form, directories that hold
+/// some and hidden directories are left, and given back, unless `copy_all`.
+std::vector<LeftOut> copy_companions(const std::filesystem::path& from, const std::filesystem::path& to, bool copy_all = false);
 
 /// Copies one file. Throws Error(resource) when the system refuses.
 void copy_plain(const std::filesystem::path& from, const std::filesystem::path& to);

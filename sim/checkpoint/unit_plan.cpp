@@ -68,6 +68,7 @@ Json losses_json(const std::vector<LayerLoss>& losses) {
   Json json = Json::array();
   for (const LayerLoss& entry : losses) {
     json.push_back({{"layer", entry.layer}, {"role", layout::name_of(entry.loss.role)}, {"what", entry.loss.what}, {"units", entry.loss.units}});
+    if (entry.loss.kept > 0) json.back()["kept"] = entry.loss.kept;
   }
   return json;
 }
@@ -77,6 +78,7 @@ LayerLoss read_loss(const Json& json, const std::string& where) {
   const int layer = static_cast<int>(fields.integer("layer", 0, INT32_MAX));
   const std::string role = fields.text("role");
   LayerLoss loss{layer, {layout::Role::w13_weight, fields.text("what"), fields.integer("units", 1, kLargest)}};
+  if (json.contains("kept")) loss.loss.kept = fields.integer("kept", 1, loss.loss.units);
   fields.finish();
   try {
     loss.loss.role = layout::role_named(role);

@@ -206,7 +206,7 @@ ConvertReport merge_units(const UnitPlan& plan, const MergeOptions& options) {
   StagedDirectory staged(plan.output, std::span(&plan.checkpoint, 1), options.force);
   if (!check_files(units, options)) return report;
   for (const HeldUnit& unit : units) link_or_copy(unit.file, staged.path() / unit.record.result.file);
-  job.finish(staged.path(), results);
+  report.left = job.finish(staged.path(), results);
   staged.commit();
   for (const HeldUnit& unit : units) {
     std::error_code ignored;

@@ -35,6 +35,7 @@ std::vector<layout::Loss> agreed_losses(const std::vector<layout::Loss>& here, s
     own.put(static_cast<std::int64_t>(loss.role));
     own.put(loss.what);
     own.put(loss.units);
+    own.put(loss.kept);
   }
   std::vector<Words> words(ranks_here);
   words.front() = own.take();
@@ -47,6 +48,7 @@ std::vector<layout::Loss> agreed_losses(const std::vector<layout::Loss>& here, s
     loss.role = static_cast<Role>(reader.number());
     loss.what = reader.text();
     loss.units = reader.number();
+    loss.kept = reader.number();
   }
   return losses;
 }

@@ -31,6 +31,8 @@ layout::Setting setting_of(const ConversionResult& result) {
                           .engine = result.engine,
                           .arch = result.arch,
                           .tp_size = result.tp,
+                          .activation = result.form.order == layout::SourceOrder::gpt_oss ? layout::ConverterActivation::swigluoai
+                                                                                          : layout::ConverterActivation::silu,
                           .has_bias = result.form.order == layout::SourceOrder::gpt_oss};
   layout::choose_libraries(setting, result.libraries);
   layout::set_by_variables(setting, result.env);
@@ -44,6 +46,7 @@ void add_losses(std::vector<layout::Loss>& sums, const std::vector<layout::Loss>
       sums.push_back(loss);
     } else {
       found->units += loss.units;
+      found->kept += loss.kept;
     }
   }
 }
@@ -125,6 +128,21 @@ bool equal(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) {
   return same;
 }
 
+/// What a conversion cost, of a rank and a layer: values by tensor, and units that kept theirs.
+std::string losses_text(const std::vector<layout::Loss>& losses) {
+  std::string destroyed;
+  std::int64_t kept = 0;
+  for (const layout::Loss& loss : losses) {
+    kept += loss.kept;
+    if (loss.destroyed() > 0)
+      destroyed += (destroyed.empty() ? "" : ", ") + std::to_string(loss.destroyed()) + " of " + std::string(layout::name_of(loss.role));
+  }
+  if (losses.empty()) return "what the way back needs is not kept";
+  const std::string also = kept == 0 ? "" : std::to_string(kept) + " units keep their values, but not what the way back needs";
+  if (destroyed.empty()) return "no value is lost; " + also;
+  return "the conversion loses values: " + destroyed + (also.empty() ? "" : "; " + also);
+}
+
 /// One conversion on one rank.
 class RankCheck {
  public:
@@ -194,7 +212,7 @@ class RankCheck {
   void restore(PackedLayer packed, const layout::BackendLayout& backend, ConversionResult& result) const {
     add_losses(result.losses, packed.losses);
     if (!packed.losses.empty() || (backend.values != nullptr && backend.undo_values == nullptr)) {
-      if (result.verdict == Verdict::passed) result.detail = "not restored: the conversion loses values";
+      if (result.verdict == Verdict::passed) result.detail = "not restored: " + losses_text(packed.losses);
       return;
     }
     const CanonicalLayer restored = layout::restore(std::move(packed), layout::OnLoss::refuse, mover_of(options_.by));
@@ -219,7 +237,7 @@ class RankCheck {
       return;
     }
     if (result.execution.find(run->how) == std::string::npos) result.execution += (result.execution.empty() ? "" : "; ") + run->how;
-    if (!run->refused.empty()) return settle(result, Verdict::refused, run->refused);
+    if (!run->refused.empty()) return settle(result, Verdict::refused, "the kernel's products take whole groups alone: " + run->refused);
     result.outputs_compared += run->compared;
     if (run->not_finite > 0)
       settle(result, Verdict::mistrusted, std::to_string(run->not_finite) + " of the second products that were compared are not finite");

@@ -17,6 +17,7 @@ struct LossLine {
   layout::Role role;
   std::string what;
   std::int64_t units;
+  std::int64_t kept;
   std::vector<int> layers;
 };
 
@@ -24,17 +25,18 @@ std::vector<LossLine> loss_lines(const std::vector<LayerLoss>& losses) {
   std::vector<LossLine> lines;
   for (const LayerLoss& entry : losses) {
     auto line = std::ranges::find_if(lines, [&](const LossLine& l) { return l.role == entry.loss.role && l.what == entry.loss.what; });
-    if (line == lines.end()) line = lines.insert(line, {entry.loss.role, entry.loss.what, 0, {}});
+    if (line == lines.end()) line = lines.insert(line, {entry.loss.role, entry.loss.what, 0, 0, {}});
     line->units += entry.loss.units;
+    line->kept += entry.loss.kept;
     if (line->layers.empty() || line->layers.back() != entry.layer) line->layers.push_back(entry.layer);
   }
   return lines;
 }
 
 void add_losses(Document& document, const std::vector<LayerLoss>& losses) {
-  Table table{"losses", {{"tensor", "tensor"}, {"units", "units"}, {"layers", "layers"}, {"what", "what is lost"}}};
+  Table table{"losses", {{"tensor", "tensor"}, {"units", "not restorable"}, {"destroyed", "values lost"}, {"layers", "layers"}, {"what", "what"}}};
   for (const LossLine& line : loss_lines(losses))
-    table.add({layout::name_of(line.role), line.units, {line.layers, std::to_string(line.layers.size())}, line.what});
+    table.add({layout::name_of(line.role), line.units, line.units - line.kept, {line.layers, std::to_string(line.layers.size())}, line.what});
   if (!table.rows.empty()) document.line();
   document.table(std::move(table));
 }
@@ -60,6 +62,16 @@ void add_setting(Document& document, const Setting& setting) {
                              sizes_text(setting.sizes.intermediate, setting.padded.intermediate)));
 }
 
+/// What stands beside the weights and was not copied.
+void add_left(Document& document, const std::vector<sim::LeftOut>& left) {
+  Table table{"left", {in_json("name"), in_json("bytes")}};
+  for (const sim::LeftOut& one : left) {
+    table.add({one.name, one.bytes});
+    document.line(fmt::format("left {}: {} bytes, weights of another form or hidden; convert --copy-all takes it", one.name, one.bytes));
+  }
+  document.value(table.key, table.json());
+}
+
 void add_conversion(Document& document, const sim::ConvertReport& report, int rank) {
   const Setting& setting = report.setting;
   add_backend(document, report.backend, setting, setting.tp_size == 1 ? "" : fmt::format(", rank {} of {}", rank, setting.tp_size));
@@ -70,7 +82,10 @@ void add_conversion(Document& document, const sim::ConvertReport& report, int ra
   if (report.up_scales_dropped > 0)
     document.field("scales", {}, {},
                    fmt::format("of {} experts, up has another global scale than gate, which counts for both", report.up_scales_dropped));
+  const bool harmless = std::ranges::all_of(report.losses, [](const LayerLoss& entry) { return entry.loss.destroyed() == 0; });
   if (report.losses.empty()) document.field("losses", {}, {}, "none: restoring gives the same bytes");
+  if (!report.losses.empty() && harmless)
+    document.field("losses", {}, {}, "no value is lost; what the way back would need is not kept, so the bytes cannot be restored");
   document.value("rank", rank);
   document.value("bytes_in", report.bytes_in);
   document.value("bytes_out", report.bytes_out);
@@ -79,6 +94,7 @@ void add_conversion(Document& document, const sim::ConvertReport& report, int ra
   document.value("digest", report.digest);
   add_losses(document, report.losses);
   add_values(document, report.values);
+  add_left(document, report.left);
 }
 
 }  // namespace
@@ -113,6 +129,7 @@ Document restore_document(const sim::RestoreReport& report, const std::vector<st
   document.value("files", report.shards);
   document.value("bytes", report.bytes);
   add_losses(document, report.losses);
+  add_left(document, report.left);
   return document;
 }
 

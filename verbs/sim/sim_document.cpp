@@ -137,7 +137,8 @@ void add_result(Document& document, const sim::SimulationResult& result) {
   document.line(fmt::format("grounds: {} ({})", sim::grounds_text(result.grounds, result.differences), result.execution.row->source));
   for (const sim::KnownDifference& one : result.differences) document.line(fmt::format("{}: {} ({})", kKnownToDiffer, one.where, one.source));
   for (const layout::Loss& loss : result.losses)
-    document.line(fmt::format("lost in conversion: {}: {} ({} units)", layout::name_of(loss.role), loss.what, loss.units));
+    document.line(fmt::format("lost in conversion: {}: {} ({} units{})", layout::name_of(loss.role), loss.what, loss.units,
+                              loss.kept == 0 ? "" : fmt::format(", {} of which keep their value", loss.kept)));
   document.line();
   document.table(text_alone(links_of(result)));
   document.line(fmt::format("\nagainst the exact layer: one rank {} dB, this deployment {} dB, largest difference {:.3f} bf16 ulps",

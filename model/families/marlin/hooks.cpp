@@ -3,6 +3,7 @@
 
 #include "model/families/marlin/values.hpp"
 #include "model/layout/grains.hpp"
+#include "model/numerics/value.hpp"
 
 namespace mx::layout::marlin {
 namespace {
@@ -20,8 +21,15 @@ std::int64_t count_of(const Units& units) { return static_cast<std::int64_t>(uni
 
 std::string power_text(int exponent) { return "2^" + std::to_string(exponent); }
 
-void add_loss(std::vector<Loss>& losses, Role role, std::string what, std::int64_t units) {
-  if (units > 0) losses.push_back({role, std::move(what), units});
+void add_loss(std::vector<Loss>& losses, Role role, std::string what, std::int64_t units, std::int64_t kept = 0) {
+  if (units > 0) losses.push_back({role, std::move(what), units, kept});
+}
+
+/// Whether `after` times 2^exponent is the number that `before` was; NaNs are.
+bool same_number(const Value& before, Value after, int exponent) {
+  if (before.cls == ValueClass::nan || after.cls == ValueClass::nan) return before.cls == after.cls;
+  after.exponent += exponent;
+  return canonical(before) == canonical(after);
 }
 
 /// Every unit of a tensor through a function, into units of `bits`.
@@ -54,11 +62,25 @@ void nvfp4_values(LayerUnits& units, const Setting& setting, std::vector<Loss>& 
     const int factor = nvfp4_factor(scale.bytes, setting.params_dtype);
     const auto byte_scale = [&](std::uint32_t code) { return nvfp4_scale(static_cast<std::uint8_t>(code), factor); };
     const auto global_scale = [&](std::uint32_t f32) { return nvfp4_global_scale(f32, factor, setting.params_dtype); };
-    const std::string unknown = factor == 0 ? "" : ", and the factor " + power_text(factor) + " between these and the global scales is not kept";
-    add_loss(losses, roles.scale, "scales below " + power_text(-6 - factor) + " and negative ones become 0, NaNs lose their sign" + unknown,
-             count_changed(scale, [&](std::uint32_t code) { return std::uint32_t{nvfp4_scale_back(byte_scale(code))}; }));
-    add_loss(losses, roles.global, "global scales may overflow" + unknown,
-             count_changed(global, [&](std::uint32_t f32) { return nvfp4_global_scale_back(global_scale(f32), setting.params_dtype); }));
+    const auto scale_back = [&](std::uint32_t code) { return std::uint32_t{nvfp4_scale_back(byte_scale(code))}; };
+    const auto global_back = [&](std::uint32_t f32) { return nvfp4_global_scale_back(global_scale(f32), setting.params_dtype); };
+    // Scales go up by the factor and global scales down: a product that is as it was has lost nothing, though the way back would need the factor.
+    const std::int64_t kept_scales = count_changed(scale, [&](std::uint32_t code) {
+      return scale_back(code) != code && same_number(decode(kE4m3fn, code), decode(kE4m3fn, scale_back(code)), -factor) ? ~code : code;
+    });
+    const std::int64_t kept_globals = count_changed(global, [&](std::uint32_t f32) {
+      return global_back(f32) != f32 && same_number(decode(kF32, f32), decode(kF32, global_back(f32)), factor) ? ~f32 : f32;
+    });
+    const std::string unknown = factor == 0 ? "" : "the factor " + power_text(factor) + " between these and the global scales is not kept";
+    const auto what = [&](const std::string& destroyed, bool harmless) {
+      return harmless ? unknown : destroyed + (unknown.empty() ? "" : ", and " + unknown);
+    };
+    const std::int64_t scales = count_changed(scale, scale_back), globals = count_changed(global, global_back);
+    add_loss(
+        losses, roles.scale,
+        what("scales below " + power_text(-6 - factor) + " and negative ones become 0, NaNs lose their sign", scales == kept_scales && factor != 0),
+        scales, kept_scales);
+    add_loss(losses, roles.global, what("global scales may overflow", globals == kept_globals && factor != 0), globals, kept_globals);
     scale = mapped(scale, 8, byte_scale);
     global = mapped(global, 32, global_scale);
   }
