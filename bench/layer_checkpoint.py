@@ -11,6 +11,9 @@ import random
 import sys
 
 
+PIECE = 1 << 24  # bytes that are made at once
+
+
 def scales(count):
     """e8m0 bytes around one."""
     return bytes(118 + byte % 5 for byte in random.randbytes(count))
@@ -62,7 +65,8 @@ def main(directory, experts=32, intermediate=2880, hidden=2880):
         file.write(len(text).to_bytes(8, "little") + text)
         for name, _, _, make in tensors:
             begin, end = header[name]["data_offsets"]
-            file.write(make(end - begin))
+            for at in range(begin, end, PIECE):
+                file.write(make(min(PIECE, end - at)))
 
 
 if len(sys.argv) not in (2, 5):

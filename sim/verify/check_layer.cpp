@@ -312,24 +312,28 @@ void check_layer(const LayerInput& input, const VerifyOptions& options, std::spa
   advance("the checkpoint's form", 0);
   const std::map<int, std::vector<RankReference>> by_tp = references(input, options, conversions, stop);
   std::size_t done = 0;
-  Rescue rescue;
-#pragma omp parallel for schedule(dynamic) if (bytes_of(input.layer.experts) < kWorthThreads)
-  for (std::size_t i = 0; i < conversions.size(); ++i) {
-    rescue.run([&] {
-      stop.check();
-      ConversionResult& result = conversions[i];
-      const auto reference = by_tp.find(result.tp);
-      const Stopwatch watch;
-      if (result.verdict != Verdict::not_modelled && reference != by_tp.end()) {
-        for (std::size_t rank = 0; rank < reference->second.size(); ++rank) {
-          RankCheck(reference->second[rank], slots, input, options, static_cast<int>(rank), stop).run(result);
-        }
-        result.seconds += watch.seconds();
+  const auto check = [&](std::size_t i) {
+    stop.check();
+    ConversionResult& result = conversions[i];
+    const auto reference = by_tp.find(result.tp);
+    const Stopwatch watch;
+    if (result.verdict != Verdict::not_modelled && reference != by_tp.end()) {
+      for (std::size_t rank = 0; rank < reference->second.size(); ++rank) {
+        RankCheck(reference->second[rank], slots, input, options, static_cast<int>(rank), stop).run(result);
       }
+      result.seconds += watch.seconds();
+    }
 #pragma omp critical(mxact_progress)
-      advance(result.backend + ", TP=" + std::to_string(result.tp), static_cast<double>(++done) / static_cast<double>(conversions.size()));
-    });
+    advance(result.backend + ", TP=" + std::to_string(result.tp), static_cast<double>(++done) / static_cast<double>(conversions.size()));
+  };
+  if (bytes_of(input.layer.experts) >= kWorthThreads) {
+    // Not a region of one thread: threads within another region are made anew each time.
+    for (std::size_t i = 0; i < conversions.size(); ++i) check(i);
+    return;
   }
+  Rescue rescue;
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t i = 0; i < conversions.size(); ++i) rescue.run([&] { check(i); });
   rescue.rethrow();
 }
 

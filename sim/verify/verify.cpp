@@ -178,7 +178,7 @@ class CellPlanner {
   /// What the backend does with every tensor on the result's device; empty where it refuses or is not modelled.
   static std::string programs_of(const ConversionResult& result) {
     const layout::BackendLayout* backend = backend_of(result);
-    if (backend == nullptr) return {};
+    if (backend == nullptr || result.sizes.intermediate % result.sizes.group != 0) return {};
     const layout::Setting setting = setting_of(result);
     if (!layout::broken_needs(*backend, setting).empty()) return {};
     std::string text;

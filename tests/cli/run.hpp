@@ -25,7 +25,7 @@ struct Run {
 inline Run run_program(const std::string& program, const std::string& arguments, const std::string& input = "/dev/null") {
   const ScratchDirectory scratch;
   const std::string errors = (scratch.path() / "stderr").string();
-  const std::string command = "MXACT_PROGRESS=never " + program + " " + arguments + " < '" + input + "' 2> '" + errors + "'";
+  const std::string command = "export MXACT_PROGRESS=never; " + program + " " + arguments + " < '" + input + "' 2> '" + errors + "'";
   Run run{0, {}, {}};
   FILE* pipe = popen(command.c_str(), "r");
   REQUIRE(pipe != nullptr);

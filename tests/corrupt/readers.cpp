@@ -76,6 +76,7 @@ void write_part(const fs::path& folder) {
   request.checkpoint = (folder / "source").string();
   request.engine = name_of(kDefaultEngine);
   request.platforms = {"SM90"};
+  request.tp = {1};
   request.no_execute = true;
   sim::VerifyOptions options = sim::options_of(request);
   options.share = {1, 2};

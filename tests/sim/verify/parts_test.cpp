@@ -28,7 +28,7 @@ constexpr const char* kProgram = "test 1";
 VerifyRequest request() {
   VerifyRequest asked;
   asked.checkpoint = MXACT_TINY_GPT_OSS;
-  asked.platforms = {"SM90", "SM100", "CPU"};
+  asked.platforms = {"SM90"};
   asked.engine = "vllm@2026-05";
   asked.contracts = {"f32-sequential"};
   asked.tokens = 1;
@@ -89,7 +89,7 @@ TEST_CASE("however a run is cut, its parts together are the whole one") {
   REQUIRE(whole.count(Verdict::failed) > 0);
   REQUIRE(whole.count(Verdict::passed) > 0);
   REQUIRE(whole.expected.size() == 2);
-  for (const int count : {1, 2, 3, 100}) {
+  for (const int count : {2, 3, 40}) {
     INFO(count << " shares");
     Wrong again;
     std::vector<ReadVerifyPart> parts;
