@@ -30,10 +30,8 @@ Grid grid_of(Role role, const layout::Sizes& sizes, const layout::Form& form) {
   const std::vector<Axis> axes = layout::logical_axes(role, sizes, form);
   Grid grid{1, 1, 1, axes.size() > 2, 1, form.order == layout::SourceOrder::gpt_oss};
   const std::size_t first = layout::is_w13(role) ? 2 : 1;
-  if (axes.size() > first) {
-    grid.halves = first == 2 ? axes[1].extent : 1;
-    grid.rows = axes[first].extent;
-  }
+  if (first == 2 && axes.size() > 1) grid.halves = axes[1].extent;
+  if (axes.size() > first) grid.rows = axes[first].extent;
   if (axes.size() > first + 1) grid.columns = axes[first + 1].extent;
   const std::int64_t cut = layout::is_w13(role) ? grid.rows : grid.columns;
   if (grid.is_cut) grid.unit = (sizes.intermediate + cut - 1) / cut;

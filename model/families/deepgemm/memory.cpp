@@ -17,7 +17,7 @@ namespace {
 
 TensorPlan build_upcast(Role role, const Setting& setting) {
   const Cast& cast = is_scale(role) ? cast_named("e8m0_to_f32_shift") : kKeep;
-  return {loaded(role, setting.sizes, setting.padded, setting.form, is_scale(role) ? cast.to_bits : unit_bits(role)), &cast};
+  return {loaded(role, setting.sizes, setting.padded, setting.form, is_scale(role) ? cast.to_bits : unit_bits(role, setting.form.format)), &cast};
 }
 
 /// The upcast and the packing, which takes the exponent back out, leave every code as it was.
