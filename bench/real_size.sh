@@ -29,7 +29,21 @@ row 'the same, one thread' env OMP_NUM_THREADS=1 "$mxact" verify "$work/model" -
 row 'the same, `--no-execute`' "$mxact" verify "$work/model" --platform SM100 --tp 1 --no-execute
 row '`cp` of the checkpoint' cp -r "$work/model" "$work/copy"
 row '`convert --backend TRITON --platform sm90`' "$mxact" convert "$work/model" --backend TRITON --platform sm90 -o "$work/packed"
+row '`restore` of it' "$mxact" restore "$work/packed" -o "$work/restored"
 row '`layout identify` of w13 in it' "$mxact" layout identify "$work/model/model.safetensors:$blocks" "$work/packed/mxact-layer-00000.safetensors:${blocks%gate_up*}w13_weight"
 row '`layout diff` of TRITON on sm90 and MARLIN, w13, 32 x 2880 x 2880' "$mxact" layout diff TRITON,platform=sm90 MARLIN --format mxfp4 --tensor w13_weight --shape 32x2880x2880
 row '`compare torchao-floor torchao-rceil mxfp4`, 2^32 blocks' "$mxact" compare torchao-floor torchao-rceil mxfp4
 row '`sim docs/examples/sim-b200.info --compare`' "$mxact" sim "$root/docs/examples/sim-b200.info" --compare
+
+# Files that nobody holds are written anew each time, as a copy's are; of several turns the fastest, since the disk and others have theirs too.
+best_cp=999 best_convert=999 peak=0
+for _ in 1 2 3 4 5 6 7; do
+  rm -rf "$work/copy" "$work/packed"
+  seconds=$({ /usr/bin/time -f %e cp -r "$work/model" "$work/copy"; } 2>&1)
+  best_cp=$(awk "BEGIN { print $seconds < $best_cp ? $seconds : $best_cp }")
+  read -r seconds kilobytes <<< "$({ /usr/bin/time -f '%e %M' "$mxact" convert "$work/model" --backend TRITON --platform sm90 -o "$work/packed" > "$work/out"; } 2>&1)"
+  best_convert=$(awk "BEGIN { print $seconds < $best_convert ? $seconds : $best_convert }")
+  peak=$((kilobytes > peak ? kilobytes : peak))
+done
+echo
+echo "Seven turns each, the fastest: \`cp\` $best_cp s, \`convert\` $best_convert s, which also brings its files to the disk; \`convert\` holds $((peak / 1024)) MiB."

@@ -26,8 +26,8 @@ using Metadata = std::map<std::string, std::string>;
 /// What a reader takes as one metadata string.
 constexpr std::size_t kLongestTags = std::size_t{1} << 19;
 
-/// What is digested and written before the next piece is looked at: it fits into a core's cache.
-constexpr std::size_t kPiece = std::size_t{1} << 19;
+/// What is digested and written before the next piece is looked at: it fits into a core's cache, and the disk begins with it at once.
+constexpr std::size_t kPiece = std::size_t{1} << 20;
 
 std::string layer_file(int layer) { return fmt::format("mxact-layer-{:05}.safetensors", layer); }
 

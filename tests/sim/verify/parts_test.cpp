@@ -61,7 +61,7 @@ ReadVerifyPart written(const std::filesystem::path& folder, const VerifyRequest&
 }
 
 auto facts(const ConversionResult& result) {
-  return std::tuple(result.backend, result.tp, result.verdict, result.detail, result.execution, result.units, result.units_compared,
+  return std::tuple(result.backend, result.tp, result.verdict, result.detail, result.not_asked, result.execution, result.units, result.units_compared,
                     result.compared_every, result.units_differing, result.outputs_compared, result.outputs_differing);
 }
 auto facts(const mx::sim::ExpectedResult& result) {
@@ -101,6 +101,7 @@ TEST_CASE("however a run is cut, its parts together are the whole one") {
     CHECK(std::ranges::equal(
         merged.expected, whole.expected, {}, [](const auto& one) { return facts(one); }, [](const auto& one) { return facts(one); }));
     CHECK(merged.cells.size() == whole.cells.size());
+    CHECK(merged.values.size() == whole.values.size());
     CHECK(merged.compared_every == whole.compared_every);
     CHECK(merged.tokens == whole.tokens);
     CHECK(merged.token_source == whole.token_source);
