@@ -27,7 +27,7 @@ void add_encode(Verb app, Action& action) {
   const auto options = std::make_shared<Encode>();
   verb.add_option("FORMAT", options->asked.format, "target format (mxact formats lists them)").required();
   verb.add_option("VALUE", options->asked.values, "decimal value, or bits as 0x..").required().transform(trimmed);
-  verb.add_option("--from", options->asked.source, "source format: f32 (default), bf16, fp16, or any other");
+  verb.add_option("--from", options->asked.source, "source format: f32 (default), bf16, fp16, any other, or f64, i64, i32");
   verb.add_option("--profile", options->asked.profile, "named rounding, overflow and NaN rule (default ocp)");
   verb.add_option("--rounding", options->asked.rounding, "refuse a profile that rounds in another way");
   verb.add_option("--overflow", options->asked.overflow, "refuse a profile that overflows in another way");

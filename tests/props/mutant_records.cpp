@@ -17,7 +17,9 @@ namespace mx::props {
 namespace {
 
 const std::filesystem::path kRecords = std::filesystem::path(MXACT_SOURCE_DIR) / "golden" / "witness";
-constexpr std::array kSets{"block32", "fp8_scaled", "gemm_hopper", "mma_extremes", "routing", "moe_0"};
+constexpr std::array kSets{"numerics/block32",         "numerics/fp8_scaled",     "numerics/gemm_hopper",           "numerics/mma_extremes",
+                           "numerics/routing",         "numerics/moe_0",          "numerics-peers/block_peers",     "numerics-peers/nvfp4_peers",
+                           "numerics-peers/fp8_peers", "numerics-peers/quark_mx", "numerics-peers/dequantize_peers"};
 const golden::WitnessOptions kOptions{.sweeps = false, .max_differences = 1, .progress = {}};
 
 /// Operations that read rows of a table.
@@ -26,7 +28,7 @@ struct Reads {
   std::array<std::string_view, 5> operations;
 };
 constexpr std::array<Reads, 5> kReads{{
-    {"recipes", {"block_quantize", "block_scale", "block_quantize_dequantize", "fp8_quantize", ""}},
+    {"recipes", {"block_quantize", "block_scale", "block_quantize_dequantize", "fp8_quantize", "encode_scale"}},
     {"dequantizers", {"block_dequantize", "block_quantize_dequantize", "", "", ""}},
     {"contracts", {"gemm", "mma_sync", "", "", ""}},
     {"routers", {"route", "", "", "", ""}},
@@ -78,7 +80,7 @@ struct Records::Sets {
 
 Records::Records() : sets_(std::make_unique<Sets>()) {
   for (const char* set : kSets) {
-    const std::filesystem::path directory = kRecords / "numerics" / set;
+    const std::filesystem::path directory = kRecords / set;
     sets_->manifests.push_back(golden::read_manifest(directory, golden::load_json(directory / "manifest.json")));
   }
   sets_->layouts = golden::load_json(kRecords / "layouts" / "manifest.json");
