@@ -77,7 +77,7 @@ std::uint32_t fp4(float x, std::uint32_t nan) {
 }
 
 QuantizedBlock vllm(const std::vector<std::uint32_t>& block, float g, float) {
-  QuantizedBlock out{coder().e4m3.encode(g * (amax_of(block, false) * (1.0F / 6.0F)), kCast), {}};
+  QuantizedBlock out{coder().e4m3.encode(g * (amax_of(block, false) * (1.0F / 6.0F)), kCast), {}, {}};
   const float product = code_value(out.scale) * (1.0F / g);
   const float factor = 1.0F / (product == 0.0F ? 1e8F : product);
   for (std::uint32_t bits : block) {
@@ -91,7 +91,7 @@ template <bool fast, bool flush>
 QuantizedBlock flashinfer(const std::vector<std::uint32_t>& block, float g, float r) {
   const float amax = amax_of(block, true);
   const float sixth = flushed(flushed(amax, flush) * (1.0F / 6.0F), flush);
-  QuantizedBlock out{coder().e4m3.encode(flushed(g * sixth, flush), kCast), {}};
+  QuantizedBlock out{coder().e4m3.encode(flushed(g * sixth, flush), kCast), {}, {}};
   const float divisor = flushed(code_value(out.scale) * r, flush || fast);
   float factor = fast ? flushed(1.0F / divisor, true) : std::isnan(divisor) ? NAN : std::fmin(1.0F / divisor, 0x1.FFFFFEp127F);
   if (flushed(amax, flush) == 0.0F) factor = 0;
@@ -101,7 +101,7 @@ QuantizedBlock flashinfer(const std::vector<std::uint32_t>& block, float g, floa
 
 QuantizedBlock torchao(const std::vector<std::uint32_t>& block, float, float d) {
   const float wanted = amax_of(block, false) / 6.0F / d;
-  QuantizedBlock out{coder().e4m3.encode(wanted < 0x1p-6F ? 0x1p-6F : wanted, kCast), {}};
+  QuantizedBlock out{coder().e4m3.encode(wanted < 0x1p-6F ? 0x1p-6F : wanted, kCast), {}, {}};
   const float factor = (1.0F / d) / code_value(out.scale);
   for (std::uint32_t bits : block) out.codes.push_back(fp4(float_of(bits) * factor, 0x4));
   return out;
@@ -109,7 +109,7 @@ QuantizedBlock torchao(const std::vector<std::uint32_t>& block, float, float d) 
 
 template <bool device>
 QuantizedBlock triton_kernels(const std::vector<std::uint32_t>& block, float, float) {
-  QuantizedBlock out{coder().e4m3.encode(amax_of(block, device) / 6.0F, device ? kCast : kCastToNan), {}};
+  QuantizedBlock out{coder().e4m3.encode(amax_of(block, device) / 6.0F, device ? kCast : kCastToNan), {}, {}};
   const float scale = code_value(out.scale);
   const float factor = scale == 0.0F ? 0.0F : 1.0F / scale;
   for (std::uint32_t bits : block) out.codes.push_back(fp4(float_of(bits) * factor, 0x7));
