@@ -182,7 +182,9 @@ ExponentScaling scaling_by(const ExponentScale& scale, const ScaledRecipe& recip
 std::optional<ScaledRecipe> scaled_recipe(const Recipe& recipe, const Format& source, const TensorScale& tensor) {
   const Format& element = *recipe.format->element;
   const ElementSource* const from = find_source(source);
-  if (from == nullptr || !takes_source(recipe, source)) return std::nullopt;
+  // Powers of two as fp32 numbers have exponents that no byte has.
+  const bool has_bytes = !std::holds_alternative<MxRecipe>(recipe.how) || *recipe.format->scale == kE8m0;
+  if (from == nullptr || !takes_source(recipe, source) || !has_bytes) return std::nullopt;
   const auto family_of = std::visit([&](const auto& how) { return family(how, element, source, tensor); }, recipe.how);
   if (!family_of) return std::nullopt;
   const auto rounding = rounding_plan(element, family_of->encode, family_of->zeros);
