@@ -322,49 +322,6 @@ std::vector<LayerShare> shares_of(const Checkpoint& checkpoint, VerifyShare shar
 
 }  // namespace
 
-std::string_view name_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::passed: return "PASSED";
-    case Verdict::failed: return "FAILED";
-    case Verdict::mistrusted: return "MISTRUSTED";
-    case Verdict::not_modelled: return "NOT YET MODELLED";
-    case Verdict::refused: return "REFUSED";
-  }
-  return "?";
-}
-
-Verdict VerifyReport::verdict(const Cell& cell) const {
-  if (cell.conversion) return conversions[*cell.conversion].verdict;
-  return cell.unknown.empty() ? Verdict::refused : Verdict::not_modelled;
-}
-
-std::int64_t VerifyReport::count(Verdict wanted) const {
-  return std::count_if(cells.begin(), cells.end(), [&](const Cell& cell) { return verdict(cell) == wanted; });
-}
-
-std::int64_t VerifyReport::warnings() const {
-  return std::ranges::count_if(values, [](const LayerValues& remark) { return !spoils(remark.fault.fault); });
-}
-
-std::int64_t VerifyReport::broken_choices() const {
-  return std::ranges::count_if(
-      cells, [&](const Cell& cell) { return cell.request == "auto" && !cell.backend.empty() && verdict(cell) == Verdict::refused; });
-}
-
-int VerifyReport::exit_code() const {
-  const auto any_expected = [&](Verdict wanted) { return std::ranges::find(expected, wanted, &ExpectedResult::verdict) != expected.end(); };
-  const auto decided = [&](Verdict wanted) {
-    return std::ranges::any_of(cells, [&](const Cell& cell) { return cell.decides && verdict(cell) == wanted; });
-  };
-  const bool raises =
-      std::ranges::any_of(cells, [&](const Cell& cell) { return cell.decides && cell.request == "auto" && verdict(cell) == Verdict::refused; });
-  if (decided(Verdict::failed) || any_expected(Verdict::failed)) return 1;
-  if (raises) return 4;
-  if (decided(Verdict::mistrusted) || decided(Verdict::not_modelled) || any_expected(Verdict::mistrusted)) return 5;
-  if (count(Verdict::failed) > 0) return 1;
-  return count(Verdict::passed) == 0 ? 5 : 0;
-}
-
 VerifyReport planned_report(const Checkpoint& checkpoint, const VerifyOptions& options) {
   check_options(checkpoint, options);
   VerifyReport report{};
@@ -433,29 +390,6 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
   }
   if (options.progress) options.progress("every layer", total, total);
   return report;
-}
-
-void add_later(ConversionResult& result, const ConversionResult& later) {
-  if (worse(later.verdict, result.verdict)) {
-    result.verdict = later.verdict;
-    result.detail = later.detail;
-  } else if (result.verdict == Verdict::passed && !later.detail.empty()) {
-    result.detail = later.detail;
-  }
-  if (result.execution.find(later.execution) == std::string::npos) {
-    result.execution += (result.execution.empty() ? "" : "; ") + later.execution;
-  }
-  for (const std::string& text : later.not_asked) {
-    if (std::ranges::find(result.not_asked, text) == result.not_asked.end()) result.not_asked.push_back(text);
-  }
-  add_losses(result.losses, later.losses);
-  result.units += later.units;
-  result.units_compared += later.units_compared;
-  result.compared_every = std::max(result.compared_every, later.compared_every);
-  result.units_differing += later.units_differing;
-  result.outputs_compared += later.outputs_compared;
-  result.outputs_differing += later.outputs_differing;
-  result.seconds += later.seconds;
 }
 
 }  // namespace mx::sim
