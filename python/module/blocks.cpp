@@ -28,11 +28,13 @@ void quantize(const std::string& format, const std::string& profile, const std::
               Bits decode, Bits amax_bound, const Bytes& elements, const Room& codes, const Room& scales) {
   const nb::gil_scoped_release unlocked;
   const OrdinaryMode mode;
-  const Format& from = format_named(source);
-  const Recipe& how = recipe(profile_named(profile), block_format_named(format), from);
+  const auto& [from, how] = known<std::pair<const Format*, const Recipe*>>(format, profile, source, [&] {
+    const Format& of = format_named(source);
+    return std::pair(&of, &recipe(profile_named(profile), block_format_named(format), of));
+  });
   const TensorScale tensor{encode, decode, amax_bound};
-  if (elements.size() == 0) return try_on_zeros(how, from, tensor);
-  kernels::quantize_whole_bytes({&from, std::as_bytes(span_of(elements))}, {rows, cols}, how, tensor, {span_of(codes), span_of(scales)}, workers());
+  if (elements.size() == 0) return try_on_zeros(*how, *from, tensor);
+  kernels::quantize_whole_bytes({from, std::as_bytes(span_of(elements))}, {rows, cols}, *how, tensor, {span_of(codes), span_of(scales)}, workers());
 }
 
 /// Code times scale exactly, rounded once: of formats whose profile has no dequantizer of its own. Equal to dequantize(code, scale, format).

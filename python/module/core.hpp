@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 
 #include "kernels/codec/codec.hpp"
 #include "model/numerics/profile.hpp"
@@ -30,6 +31,15 @@ inline std::span<std::uint8_t> span_of(const Room& room) { return {room.data(), 
 
 /// The best tier of this processor, on as many threads as mxact.threads() says.
 kernels::Workers workers();
+
+/// What three names stand for, found once in each thread: a search through the tables costs more than what is done with a small array.
+template <class Found, class Find>
+const Found& known(const std::string& first, const std::string& second, const std::string& third, const Find& find) {
+  thread_local std::unordered_map<std::string, Found> all;
+  const std::string key = first + '\n' + second + '\n' + third;
+  const auto place = all.find(key);
+  return place != all.end() ? place->second : all.emplace(key, find()).first->second;
+}
 
 /// What Python has for a JSON value, and the reverse: Error(input) for what JSON has not, naming the key.
 nb::object to_python(const sim::Json& json);

@@ -15,6 +15,7 @@
 #include "python/module/memory.hpp"
 #include "sim/checkpoint/conversion_job.hpp"
 #include "sim/checkpoint/layout_tags.hpp"
+#include "sim/checkpoint/shard.hpp"
 #include "verbs/layout/where.hpp"
 
 namespace mx::python {
@@ -58,8 +59,8 @@ PackedParts pack(const std::string& backend, const Fields& fields, const NamedBy
   return parts_of(choice, std::move(packed.tensors), packed.losses);
 }
 
-/// The unit that converts the layer whose tensors' names have this number.
-int unit_of(const sim::ConversionJob& job, int layer) {
+/// The place of the layer whose tensors' names have this number.
+int place_of(const sim::ConversionJob& job, int layer) {
   const sim::Checkpoint& checkpoint = job.checkpoint();
   for (int i = 0; i < checkpoint.layer_count(); ++i) {
     if (checkpoint.layer_index(i) == layer) return i;
@@ -78,18 +79,20 @@ PackedParts pack_checkpoint(const std::string& path, int layer, int rank, const 
     if (known == nullptr) throw Error(ErrorCode::usage, "'" + key + "' is no choice of a checkpoint's conversion", backend);
     known->set(options.setting, value);
   }
-  sim::PreparedUnit unit;
-  sim::LayerTags tags;
+  layout::PackedLayer packed;
+  const layout::BackendLayout* row = nullptr;
   {
     const nb::gil_scoped_release unlocked;
     const OrdinaryMode mode;
     const Team team;
     const sim::ConversionJob job(path, options);
-    unit = job.prepare(unit_of(job, layer));
-    tags = sim::read_layer_tags(unit.metadata.at(std::string(sim::kLayerTagsKey)), path);
+    layout::CanonicalLayer experts = job.checkpoint().layer(place_of(job, layer)).experts;
+    const layout::Setting& setting = job.setting();
+    if (setting.tp_size > 1) experts = sim::shard(experts, rank, setting.tp_size, kernels::relayout::kMoveByPlans);
+    row = &layout::backend_layout_named(job.backend(), setting.form.format, setting.engine);
+    packed = layout::convert(std::move(experts), *row, setting, kernels::relayout::kMoveByPlans);
   }
-  const layout::BackendLayout& row = layout::backend_layout_named(tags.backend, tags.setting.form.format, tags.setting.engine);
-  return parts_of({&row, layout::Role::w13_weight, tags.setting}, std::move(unit.tensors), tags.losses);
+  return parts_of({row, layout::Role::w13_weight, packed.setting}, std::move(packed.tensors), packed.losses);
 }
 
 /// A tensor's dtype and shape in a checkpoint: experts, rows with gate and up in one axis, and bytes or numbers of a row.

@@ -2,6 +2,8 @@
 
 #include <nanobind/stl/pair.h>
 
+#include <mutex>
+
 #include "kernels/relayout/tensor.hpp"
 #include "model/error.hpp"
 #include "model/layout/address_map.hpp"
@@ -25,8 +27,7 @@ Axes axes_of(const std::vector<layout::Axis>& axes) {
 /// A tensor's way into memory, opened once for any number of questions. It never changes: any thread may ask.
 class Handle {
  public:
-  Handle(const std::string& name, const Fields& fields)
-      : subject_(golden::resolve(query_of(name, fields))), elements_(subject_.layout), addresses_(subject_.layout) {
+  Handle(const std::string& name, const Fields& fields) : subject_(golden::resolve(query_of(name, fields))), elements_(subject_.layout) {
     const layout::Layout& of = subject_.layout;
     const auto* backend = std::get_if<golden::BackendChoice>(&subject_.choice);
     tensor_bits_ = backend != nullptr ? layout::unit_bits(backend->role, backend->setting.form.format) : of.unit_bits();
@@ -37,7 +38,7 @@ class Handle {
   std::string spec() const { return golden::spec_of(subject_.choice); }
   Axes axes() const { return axes_of(elements_.layout().logical()); }
   Axes memory_axes() const { return axes_of(elements_.layout().view()); }
-  std::int64_t size() const { return addresses_.size(); }
+  std::int64_t size() const { return subject_.layout.cosize(); }
   std::int64_t bytes() const { return elements_.layout().bytes(); }
   int address_bits() const { return elements_.layout().grain_bits(); }
   /// Axes of the tensor itself and bits of its elements, before the converter's cast.
@@ -55,11 +56,12 @@ class Handle {
   /// The coordinate at each address, one after the other; -1, -2 or -3 on every axis where there is padding, as Layout::gather has them.
   void what(const Indexes& addresses, const IndexRoom& coordinates) const {
     const nb::gil_scoped_release unlocked;
+    const layout::AddressMap& map = address_map();
     const std::vector<layout::Axis>& axes = elements_.layout().logical();
     std::int64_t* coordinate = coordinates.data();
     for (std::size_t i = 0; i < addresses.size(); ++i, coordinate += axes.size()) {
       std::int64_t entry = 0;
-      addresses_.read(addresses.data()[i], {&entry, 1});
+      map.read(addresses.data()[i], {&entry, 1});
       for (std::size_t axis = axes.size(); axis-- > 0;) {
         coordinate[axis] = entry < 0 ? entry : entry % axes[axis].extent;
         if (entry >= 0) entry /= axes[axis].extent;
@@ -77,6 +79,11 @@ class Handle {
   }
 
  private:
+  /// Made when it is first asked for: its tables may be as large as an expert.
+  const layout::AddressMap& address_map() const {
+    std::call_once(mapped_, [this] { addresses_.emplace(subject_.layout); });
+    return *addresses_;
+  }
   layout::TensorPlan plan() const { return {subject_.layout, subject_.cast}; }
 
   template <class Move>
@@ -92,7 +99,8 @@ class Handle {
 
   golden::Subject subject_;
   layout::ElementMap elements_;
-  layout::AddressMap addresses_;
+  mutable std::once_flag mapped_;
+  mutable std::optional<layout::AddressMap> addresses_;
   int tensor_bits_ = 0;
   layout::Layout before_{{{"all", 1}}, 8};
 };
