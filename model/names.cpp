@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 #include <vector>
 
 namespace mx {
@@ -16,18 +17,19 @@ std::string folded(std::string_view name) {
   return out;
 }
 
-/// Levenshtein distance, one row at a time.
+/// Letters that are wrong, missing or too many; two neighbours that changed places count once. Three rows at a time.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
+  std::vector<std::size_t> before(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
+    next[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-      diagonal = above;
+      next[j] = std::min({row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) next[j] = std::min(next[j], before[j - 2] + 1);
     }
+    std::swap(before, row);
+    std::swap(row, next);
   }
   return row[b.size()];
 }
@@ -92,10 +94,11 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
   const std::string wanted = folded(name).substr(0, 200);
   std::string_view best;
   // More than two letters wrong, or than a third of them, is another word, not a typo.
-  std::size_t best_distance = std::min<std::size_t>(2, wanted.size() / 3) + 1;
+  std::size_t best_distance = 3;
   for (std::string_view candidate : known) {
-    const std::size_t distance = edit_distance(wanted, folded(candidate));
-    if (distance < best_distance) {
+    const std::string letters = folded(candidate);
+    const std::size_t distance = edit_distance(wanted, letters);
+    if (distance < best_distance && 3 * distance <= std::max(wanted.size(), letters.size())) {
       best_distance = distance;
       best = candidate;
     }
