@@ -21,6 +21,7 @@ inline FloatMode float_mode() {
   asm volatile("fnstcw %0" : "=m"(x87));
   return {__builtin_ia32_stmxcsr(), x87};
 }
+/// Words of the two control registers, as float_mode gives them.
 inline void set_float_mode(const FloatMode& mode) {
   const auto x87 = static_cast<std::uint16_t>(mode.x87);
   asm volatile("fldcw %0" : : "m"(x87));

@@ -5,5 +5,7 @@ FNR == 1 { commented = code = 0 }
 /^[ \t]*$/ { if (code) commented = 0; next }
 { code = 1 }
 /^(#|namespace|}|using|static_assert|extern|enum|struct|class|template)/ { next }
+# A constant whose value is worked out.
+/^inline constexpr [^(]*[={]/ { next }
 /\(\)|name_of\(|\/\/\/</ { next }
 /^[A-Za-z].*\(.*[;{]$/ || /^[A-Za-z][^=]*\([^;]*,$/ { if (!commented) print FILENAME ":" FNR ": " $0 }

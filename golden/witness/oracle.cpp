@@ -257,7 +257,8 @@ Json evaluate_selection(Engine engine, const SelectionRow& row, const oracle::De
 Json evaluate_support(Engine engine, const SelectionRow& row, const oracle::Deployment& deployment) {
   Json got = Json::object();
   for (const oracle::Candidate& candidate : oracle::support(engine, row.oracle, deployment)) {
-    if (candidate.backend == "NONE") continue;
+    // No backend at all is no candidate.
+    if (oracle::backend_named(oracle::tables_of(engine, row.oracle), candidate.backend).classes.empty()) continue;
     const bool supported = candidate.verdict.supported;
     const std::string key = candidate.kernel_class.empty() ? candidate.backend : candidate.backend + "/" + candidate.kernel_class;
     got[key] = Json::array({supported, supported ? Json() : Json(candidate.verdict.code)});

@@ -289,8 +289,17 @@ bool has_text_form(QuantKey key) { return !contains(set_of(QuantKey::int4_static
 Activation activation_named(std::string_view name) { return named<Activation>("activation", name, kActivations); }
 Routing routing_named(std::string_view name) { return named<Routing>("routing method", name, kRoutings); }
 
+/// Names of the engine's for a value that has another name too.
+struct SameKey {
+  std::string_view name;
+  QuantKey key;
+};
+constexpr std::array kSameKeys = {SameKey{"kInt4W4A8StaticChannelSym", QuantKey::int8_static_channel}};
+
 QuantKey quant_key_named(std::string_view name) {
-  if (name == "kInt4W4A8StaticChannelSym") return QuantKey::int8_static_channel;  // the same value
+  for (const SameKey& same : kSameKeys) {
+    if (same.name == name) return same.key;
+  }
   if (name.starts_with(kBuiltInt) || name.starts_with(kBuiltFp8)) return built_key(name);
   return named<QuantKey>("quantization key", name, std::span(kQuantKeys).first(kNamedKeys));
 }
@@ -330,7 +339,20 @@ std::span<const std::string_view> all2all_names(Engine engine) {
   return all.at(engine);
 }
 
-std::string_view all2all_of(Engine engine, std::string_view name) { return engine >= kVllm2026_08 && name == "mori" ? "mori_high_throughput" : name; }
+/// Exchanges that another one took the place of.
+struct RenamedExchange {
+  std::string_view before;
+  std::string_view name;
+  Versions versions;
+};
+constexpr std::array kRenamedExchanges = {RenamedExchange{"mori", "mori_high_throughput", since(kVllm2026_08)}};
+
+std::string_view all2all_of(Engine engine, std::string_view name) {
+  for (const RenamedExchange& renamed : kRenamedExchanges) {
+    if (renamed.versions.has(engine) && renamed.before == name) return renamed.name;
+  }
+  return name;
+}
 
 void require_override(Engine engine, std::string_view name) {
   const auto row = std::ranges::find(kOverrides, name, &OverrideRow::name);
