@@ -54,14 +54,16 @@ TEST_CASE("select --explain and --json answer for every oracle") {
     const char* file;
     const char* oracle;
     int status;
+    bool chosen;
   };
-  // Every oracle has a class for SWIGLUOAI on SM100; for 4-bit and 8-bit activations on a CPU there is none, which fp8 alone lets pass.
-  const Row rows[] = {{"gpt-oss-b200", "mxfp4", 0}, {"gpt-oss-b200", "mxfp4_deepseek_v4", 0},
-                      {"gpt-oss-b200", "nvfp4", 0}, {"gpt-oss-b200", "fp8", 0},
-                      {"gpt-oss-b200", "mxfp8", 0}, {"gpt-oss-b200", "w4a8", 0},
-                      {"gpt-oss-cpu", "nvfp4", 4},  {"gpt-oss-cpu", "fp8", 0},
-                      {"gpt-oss-cpu", "mxfp8", 4}};
-  for (const auto& [file, oracle, status] : rows) {
+  // Every oracle has a class for SWIGLUOAI on SM100; for 4-bit and 8-bit activations on a CPU there is none, which fp8 alone lets pass. 2880 rows are
+  // no whole blocks of 128, so that the engine raises when it makes the weights of FP8 blocks, whatever it chose.
+  const Row rows[] = {{"gpt-oss-b200", "mxfp4", 0, true}, {"gpt-oss-b200", "mxfp4_deepseek_v4", 0, true},
+                      {"gpt-oss-b200", "nvfp4", 0, true}, {"gpt-oss-b200", "fp8", 4, true},
+                      {"gpt-oss-b200", "mxfp8", 0, true}, {"gpt-oss-b200", "w4a8", 0, true},
+                      {"gpt-oss-cpu", "nvfp4", 4, false}, {"gpt-oss-cpu", "fp8", 4, true},
+                      {"gpt-oss-cpu", "mxfp8", 4, false}};
+  for (const auto& [file, oracle, status, chosen] : rows) {
     INFO(file << " " << oracle);
     const Run run = run_mxact("select " + example(file) + " --explain --oracle " + oracle);
     CHECK(run.status == status);
@@ -69,7 +71,7 @@ TEST_CASE("select --explain and --json answer for every oracle") {
     const mx::sim::Json json = run_json("select " + example(file) + " --oracle " + oracle, status);
     CHECK(json["oracle"] == oracle);
     CHECK_FALSE(json["trace"].empty());
-    CHECK(json.contains(status == 0 ? "choice" : "refusal"));
+    CHECK(json.contains(chosen ? "choice" : "refusal"));
   }
 }
 
