@@ -146,7 +146,8 @@ void read_constants(const InfoNode& node, oracle::LayerConfig& layer) {
   };
   const auto text = [&](const Row& row) { return node.text_or(row.key, ""); };
   for (const Row& row : kRows) {
-    if (row.flag != nullptr && is_flag(text(row))) layer.*row.flag = node.boolean_or(row.key, false);
+    const std::string given = text(row);
+    if (row.flag != nullptr && is_flag(given)) layer.*row.flag = node.boolean_or(row.key, false);
   }
   const oracle::ActivationConstants usual = oracle::constants_of(layer);
   for (const Row& row : kRows) {
@@ -188,7 +189,7 @@ oracle::LayerConfig read_layer(const InfoNode& node, const oracle::ParallelReque
   layer.has_bias = node.boolean_or("bias", layer.has_bias);
   layer.is_act_and_mul = node.boolean_or("act_and_mul", layer.is_act_and_mul);
   layer.is_lora_enabled = node.boolean_or("lora", layer.is_lora_enabled);
-  layer.router_logits_dtype = node.has("router_logits_dtype") ? node.choice_or("router_logits_dtype", "", oracle::dtype_names()) : std::string();
+  layer.router_logits_dtype = node.choice_or("router_logits_dtype", "", oracle::dtype_names());
   layer.has_hash_routing = node.boolean_or("hash_routing", layer.has_hash_routing);
   layer.require_decomposed_backend = node.boolean_or("decomposed_routing", layer.require_decomposed_backend);
   layer.skip_final_all_reduce = node.boolean_or("skip_final_all_reduce", layer.skip_final_all_reduce);
@@ -212,8 +213,8 @@ oracle::WeightOnlyCall read_weight_only(const InfoNode& node) {
   call.kind = node.choice_or("kind", call.kind, oracle::weight_only_kinds());
   call.group_size = node.integer_or("group_size", 0, -1, kLargestLayerSize);
   call.desc_act = node.boolean_or("desc_act", false);
-  if (node.has("actorder")) call.actorder = node.choice_or("actorder", "", oracle::actorder_names());
-  if (node.has("strategy")) call.strategy = node.choice_or("strategy", "", oracle::strategy_names());
+  call.actorder = node.choice_or("actorder", "", oracle::actorder_names());
+  call.strategy = node.choice_or("strategy", "", oracle::strategy_names());
   call.may_have_zp = node.boolean_or("zero_point", false);
   call.may_have_bias = node.boolean_or("bias", false);
   call.allow_tile_padding = node.boolean_or("tile_padding", false);
