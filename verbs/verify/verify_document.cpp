@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "model/families/arithmetic.hpp"
 #include "model/families/memory.hpp"
+#include "model/grounds.hpp"
 #include "sim/execute/run_backend.hpp"
 #include "support/quote.hpp"
 #include "verbs/convert/convert_document.hpp"
@@ -265,6 +267,35 @@ void add_expected(Document& document, const VerifyReport& report) {
   document.value(table.key, table.json());
 }
 
+/// Whether an execution's text says this word of the legend, as a whole.
+bool says(const std::string& execution, std::string_view word) {
+  const std::size_t at = execution.find(", " + std::string(word));
+  const std::size_t end = at == std::string::npos ? at : at + 2 + word.size();
+  return at != std::string::npos && (end == execution.size() || execution[end] == ',' || execution[end] == ';');
+}
+
+/// What the words of the executions mean, and where a real kernel was seen to compute something else.
+void add_legend(Document& document, const VerifyReport& report) {
+  const auto is_said = [&](std::string_view word) {
+    return std::ranges::any_of(report.conversions, [&](const ConversionResult& result) { return says(result.execution, word); });
+  };
+  for (const GroundsWord& word : grounds_legend()) {
+    if (is_said(word.name)) document.line(fmt::format("{}: {}", word.name, word.meaning));
+  }
+  if (is_said(kKnownToDiffer)) document.line(fmt::format("{}: {}", kKnownToDiffer, kKnownToDifferMeaning));
+  std::vector<std::string> places;
+  for (const ConversionResult& result : report.conversions) {
+    const sim::ExecutionRow* const row = sim::find_execution(result.form.format, result.backend);
+    if (row == nullptr || !says(result.execution, kKnownToDiffer)) continue;
+    for (const sim::KnownDifference& one :
+         sim::differences_of(*row, result.arch, sim::quantizer_named(row->first), sim::quantizer_named(row->second))) {
+      std::string place = fmt::format("  {}: {} ({})", result.backend, one.where, one.source);
+      if (std::ranges::find(places, place) == places.end()) places.push_back(std::move(place));
+    }
+  }
+  for (const std::string& place : places) document.line(place);
+}
+
 }  // namespace
 
 Document verify_document(const VerifyReport& report, const sim::VerifyRequest& asked) {
@@ -336,6 +367,7 @@ Document verify_document(const VerifyReport& report, const sim::VerifyRequest& a
   const int code = report.exit_code();
   const bool warned = code == 0 && asked.fail_on_warning && report.warnings() > 0;
   if (warned) document.note(fmt::format("{} warnings, and --fail-on-warning", report.warnings()));
+  add_legend(document, report);
   document.ended(warned ? 1 : code);
   return document;
 }

@@ -7,10 +7,11 @@
 namespace mx::sim {
 namespace {
 
+constexpr std::string_view kRelease0119 = "outputs of an H100, humming-kernels 0.1.19, not recorded here";
 constexpr std::array kDifferences{
-    KnownDifference{on_sm90, "every layer: k is cut among warps and blocks as the launch says, and slices are joined in bf16", kH100},
-    KnownDifference{on_sm90, "weights enter as a quarter of their value, rounded to bf16; the sum is rounded before and after times 4", kH100},
-    KnownDifference{on_sm90, "the sum of slots: one fp32 fused multiply-add of each slot and its weight", kH100},
+    KnownDifference{on_sm90, "every layer: k is cut among warps and blocks as the launch says, and slices are joined in bf16", kRelease0119},
+    KnownDifference{on_sm90, "weights enter as a quarter of their value, rounded to bf16; the sum is rounded before and after times 4", kRelease0119},
+    KnownDifference{on_sm90, "the sum of slots: one fp32 fused multiply-add of each slot and its weight", kRelease0119},
 };
 
 constexpr ExecutionRow humming() {
