@@ -15,6 +15,7 @@ from mxact import _core
 from mxact._arguments import Array, dtype_of, word
 from mxact._conversions import convert
 from mxact._error import Error
+from mxact._select import select
 from mxact._tables import block_formats
 from mxact._tables import formats as format_names
 
@@ -232,9 +233,10 @@ def draw_deployment(one: Choose, oracle: str, words: dict[str, Any]) -> dict[str
 
 
 def is_read(deployment: dict[str, Any], engine: str | None, oracle: str) -> bool:
-    """Whether a reader of deployment files takes it."""
+    """Whether a reader of deployment files takes it, and this version of the engine has all that it names."""
     try:
         _core.deployment_line(deployment, engine, oracle)
+        select(deployment, engine=engine, oracle=oracle)
     except Error:
         return False
     return True
