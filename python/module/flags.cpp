@@ -41,6 +41,7 @@ std::uint32_t word_at(std::span<const std::uint8_t> bytes, std::size_t width, st
 /// For elements that kernels::convert_codes took: nothing is refused any more.
 void convert_flags(const std::string& profile, const std::string& source, const std::string& target, const Bytes& codes, const Room& flags) {
   const nb::gil_scoped_release unlocked;
+  const OrdinaryMode mode;
   const Format& from = format_named(source);
   const Format& to = format_named(target);
   const Conversion& how = conversion(profile_named(profile), from, to);
@@ -59,6 +60,7 @@ void convert_flags(const std::string& profile, const std::string& source, const 
 void quantize_flags(const std::string& format, const std::string& profile, const std::string& source, std::size_t rows, std::size_t cols, Bits encode,
                     Bits decode, Bits amax_bound, const Bytes& elements, const Room& flags) {
   const nb::gil_scoped_release unlocked;
+  const OrdinaryMode mode;
   const Format& from = format_named(source);
   const Recipe& how = recipe(profile_named(profile), block_format_named(format), from);
   const TensorScale tensor{encode, decode, amax_bound};

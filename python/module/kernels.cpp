@@ -69,6 +69,7 @@ nb::object run_contract(const std::string& contract, const std::string& format, 
   std::vector<std::uint32_t> out;
   {
     const nb::gil_scoped_release unlocked;
+    const OrdinaryMode mode;
     const Team team;
     const moe::Activation& row = moe::activation_named(gated.row);
     const moe::ScaledChoices choices{.contract = row_of(contract_named(contract)).contract, .activation = &row, .constants = row.constants};
@@ -88,6 +89,7 @@ std::pair<nb::object, std::string> run_kernel(const std::string& spec, const Nam
   sim::KernelOutputs made;
   {
     const nb::gil_scoped_release unlocked;
+    const OrdinaryMode mode;
     const Team team;
     const moe::ActivationConstants constants = gated.has_constants ? moe::activation_named(gated.row).constants : moe::ActivationConstants{};
     made = sim::run_kernel(packed, {gated.name, activation_key, input.x, input.slots}, constants);
