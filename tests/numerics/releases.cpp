@@ -43,7 +43,7 @@ TEST_CASE("rows hold from the first release that was run to the last, and for th
   CHECK(text_of(Releases{}) == "not recorded");
 }
 
-TEST_CASE("a name alone is the newest release, never a commit; a version is that one or none") {
+TEST_CASE("a name alone is the newest release and never a commit: a version is that one or none") {
   CHECK(profile_named("torch-cpu").name == "torch-cpu@2.13");
   CHECK(profile_named("Torch_CPU@2.11.0").name == "torch-cpu@2.11");
   CHECK(profile_named("torchao-rceil").name == "torchao-rceil@0.18");

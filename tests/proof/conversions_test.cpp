@@ -84,8 +84,8 @@ TEST_CASE("every stochastic direction holds at and around each threshold, for ra
       CHECK(result.wrong == 0);
     }
   }
-  // Ten draws, four directions, eight formats with a sign, and two without in two ways each.
-  CHECK(rows == 10 * 4 * (8 + 2 * 2));
+  // Ten draws, four directions, eight formats with a sign, and three without in two ways each.
+  CHECK(rows == 10 * 4 * (8 + 3 * 2));
 }
 
 TEST_CASE("the rows are every direction with and without saturation of every format, each once") {
