@@ -146,7 +146,7 @@ TEST_CASE("the manual names every verb and option") {
     INFO(path);
     CHECK(manual.out.find(".SS \"mxact " + path + " ") != std::string::npos);
   }
-  for (const char* option : {"\\-\\-triton\\-kernels", "\\-\\-coord", "\\-\\-with\\-expected"}) CHECK(manual.out.find(option) != std::string::npos);
+  for (const char* option : {"\\-\\-library", "\\-\\-coord", "\\-\\-with\\-expected"}) CHECK(manual.out.find(option) != std::string::npos);
 }
 
 TEST_CASE("troff takes the manual without a warning") {

@@ -90,6 +90,11 @@ const std::vector<Small>& small_forms() {
       {"docs/python.md", "sudo apt-get install g++", "apt-get install --help"},
       {"docs/python.md", "python3 -m venv ", "python3 -m venv --help && grep -F scikit_build_core.build source/pyproject.toml"},
       {"docs/python.md", "~/mxact/bin/pip wheel ", "", "python/tests/package_test.sh", "--no-deps"},
+      {"docs/python.md", "cc -O2 docs/examples/pipe_quantizer.c", "cc -O2 docs/examples/pipe_quantizer.c -o pipe_quantizer -lm"},
+      {"docs/python.md", "python -m mxact laws quantizer", "", "python/tests/test_pipes.py", "--profile ocp"},
+      {"docs/python.md", "python -m mxact laws converter", "", "python/tests/test_pipes.py", "MARLIN"},
+      {"docs/python.md", "python -m mxact laws oracle", "", "python/tests/test_pipes.py", "oracle"},
+      {"docs/python.md", "python -m mxact laws kernel", "", "python/tests/test_pipes.py", "--order-proof"},
       {"docs/report.md", "mxact verify CHECKPOINT",
        "mxact verify golden/witness/checkpoints/tiny-gpt-oss --platform CPU --tp 1 --json > verify.json"},
       {"docs/scale.md", "mxact plan CHECKPOINT",
@@ -113,7 +118,7 @@ const std::vector<Small>& small_forms() {
 const std::map<std::string, std::pair<int, int>> kCommands{
     {"README.md", {4, 5}},        {"HACKING.md", {0, 4}},          {"docs/embed.md", {5, 7}},       {"docs/laws.md", {0, 2}},
     {"docs/numerics.md", {0, 3}}, {"docs/performance.md", {0, 3}}, {"docs/portability.md", {0, 5}}, {"docs/proofs.md", {0, 8}},
-    {"docs/python.md", {0, 3}},   {"docs/report.md", {4, 1}},      {"docs/scale.md", {1, 2}},       {"docs/vectors.md", {0, 4}},
+    {"docs/python.md", {0, 8}},   {"docs/report.md", {4, 1}},      {"docs/scale.md", {1, 2}},       {"docs/vectors.md", {0, 4}},
     {"docs/walk.md", {1, 0}},     {"docs/fuzzing.md", {0, 2}},     {"docs/sanitizers.md", {0, 7}},  {"docs/trust.md", {1, 3}},
 };
 

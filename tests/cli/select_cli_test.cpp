@@ -57,9 +57,9 @@ TEST_CASE("select --explain and --json answer for every oracle") {
     bool chosen;
   };
   // Every oracle has a class for SWIGLUOAI on SM100; for 4-bit and 8-bit activations on a CPU there is none, which fp8 alone lets pass. 2880 rows are
-  // no whole blocks of 128, so that the engine raises when it makes the weights of FP8 blocks, whatever it chose.
+  // no whole blocks of 128, so that the engine raises when it makes the weights of FP8 blocks or turns those of NVFP4, whatever it chose.
   const Row rows[] = {{"gpt-oss-b200", "mxfp4", 0, true}, {"gpt-oss-b200", "mxfp4_deepseek_v4", 0, true},
-                      {"gpt-oss-b200", "nvfp4", 0, true}, {"gpt-oss-b200", "fp8", 4, true},
+                      {"gpt-oss-b200", "nvfp4", 4, true}, {"gpt-oss-b200", "fp8", 4, true},
                       {"gpt-oss-b200", "mxfp8", 0, true}, {"gpt-oss-b200", "w4a8", 0, true},
                       {"gpt-oss-cpu", "nvfp4", 4, false}, {"gpt-oss-cpu", "fp8", 4, true},
                       {"gpt-oss-cpu", "mxfp8", 4, false}};

@@ -108,7 +108,12 @@ TEST_CASE("decisions are read back as the deployments that were asked, and a cha
     const auto read = mx::golden::recorded_selection(one);
     REQUIRE(read.has_value());
     CHECK(read->oracle == oracle);
-    CHECK(read->deployment == deployment);
+    // What later versions alone read, the cases of this one do not say.
+    mx::oracle::Deployment asked = deployment;
+    for (const mx::oracle::SoftwareRow& row : mx::oracle::software_rows()) {
+      if (row.since != mx::kVllm2026_05) asked.software.*row.answer = false;
+    }
+    CHECK(read->deployment == asked);
     // The answer by the model's own interface, not by the words of the file.
     const mx::oracle::Decision decision = mx::oracle::select(mx::kVllm2026_05, oracle, deployment);
     CHECK(decision.refusal.has_value() == one["result"].contains("error_type"));
