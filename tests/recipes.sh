@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The recipes of HACKING.md are diffs (blocks fenced as "diff NAME") and what one sees after them (blocks fenced as "console NAME").
-# usage: recipes.sh check          every diff has fewer than 40 lines and applies to this tree
+# usage: recipes.sh check          every diff has fewer than 40 lines and applies to this tree; the block "files b12x" names each file of a family
 #        recipes.sh try NAME...    applies each to a copy of the tree in build/recipes/NAME, builds there, runs the commands of its console block:
 #                                  each ends with 0 and prints the lines below it. Minutes to half an hour for a recipe; `all` tries every one.
 set -euo pipefail
@@ -23,6 +23,8 @@ check() {
     count=$((count + 1))
   done
   [[ $count -eq 7 ]] || fail "$count recipes in HACKING.md, not 7"
+  diff <(block files b12x | cut -d' ' -f1 | sort) <(grep -rli b12x model/families props/families sim/checkpoint | sort) \
+    || fail "the files that speak of B12X are not those that HACKING.md names"
   echo "$count recipes apply"
 }
 
