@@ -82,6 +82,43 @@ std::uint32_t code_at(Bytes bytes, std::size_t index, int width) {
   return code;
 }
 
+/// A tensor's bytes, a piece of them at a time and not through the mapping: another program may shorten the file.
+class Pieces {
+ public:
+  static constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
+
+  explicit Pieces(const FoundTensor& tensor) : file_(*tensor.at->file), view_(*tensor.at->view) {}
+
+  std::uint64_t size() const { return view_.bytes.size(); }
+  /// At most kPiece of them, until the next call. Throws as SafetensorsFile::read does.
+  Bytes at(std::uint64_t first, std::uint64_t count) {
+    if (first < begin_ || first + count > begin_ + held_.size()) {
+      begin_ = first;
+      held_.resize(static_cast<std::size_t>(std::min(kPiece, size() - first)));
+      file_.read(view_, first, held_);
+    }
+    return Bytes(held_).subspan(static_cast<std::size_t>(first - begin_), static_cast<std::size_t>(count));
+  }
+  /// All of them in order: `look(bytes, first)`.
+  template <typename Look>
+  void each(const Look& look) {
+    for (std::uint64_t first = 0; first < size(); first += kPiece) look(at(first, std::min(kPiece, size() - first)), first);
+  }
+  bool any(std::uint64_t first, std::uint64_t count, std::uint8_t mask) {
+    for (const std::uint64_t end = first + count; first < end; first += kPiece) {
+      const Bytes bytes = at(first, std::min(kPiece, end - first));
+      if (std::ranges::any_of(bytes, [&](std::uint8_t byte) { return (byte & mask) != 0; })) return true;
+    }
+    return false;
+  }
+
+ private:
+  const SafetensorsFile& file_;
+  const TensorView& view_;
+  std::vector<std::uint8_t> held_;
+  std::uint64_t begin_ = 0;
+};
+
 std::string place_in(const std::vector<std::int64_t>& shape, std::int64_t index) {
   std::vector<std::int64_t> at(shape.size());
   for (std::size_t axis = shape.size(); axis-- > 0;) {
@@ -113,10 +150,11 @@ bool holds_one(const FoundTensor& tensor) {
   return std::ranges::all_of(shape, [](std::int64_t extent) { return extent == 1; });
 }
 
+std::vector<std::uint8_t> bytes_of(const FoundTensor& tensor) { return tensor.at->file->read(*tensor.at->view); }
+
 float factor_of(const FoundTensor& tensor, bool reciprocal) {
-  const TensorView& view = *tensor.at->view;
-  const Format& format = scale_format(view.dtype->name);
-  const auto bits = static_cast<std::uint32_t>(to_f32(code_at(view.bytes, 0, format.width), format));
+  const Format& format = scale_format(tensor.at->view->dtype->name);
+  const auto bits = static_cast<std::uint32_t>(to_f32(code_at(bytes_of(tensor), 0, format.width), format));
   const float value = std::bit_cast<float>(bits);
   return reciprocal ? 1.0F / value : value;
 }
@@ -185,20 +223,20 @@ class LayerScan {
 
   /// FP8 codes may be NaN; codes of four bits are all numbers.
   static std::vector<ScannedFault> scan_codes(const FoundTensor& tensor) {
-    const TensorView& view = *tensor.at->view;
-    if (view.dtype->name != "F8_E4M3") return {};
+    if (tensor.at->view->dtype->name != "F8_E4M3") return {};
     constexpr std::uint64_t kLow = 0x7F7F7F7F7F7F7F7FU, kOnes = 0x0101010101010101U, kHigh = 0x8080808080808080U;
     Tally nan;
-    const Bytes bytes = view.bytes;
-    for (std::size_t at = 0; at < bytes.size(); at += 8) {
-      const std::size_t count = std::min<std::size_t>(8, bytes.size() - at);
-      std::uint64_t word = 0;
-      std::memcpy(&word, bytes.data() + at, count);
-      if ((((word & kLow) + kOnes) & kHigh) == 0) continue;
-      for (std::size_t i = at; i < at + count; ++i) {
-        if ((bytes[i] & 0x7FU) == 0x7FU) nan.add(static_cast<std::int64_t>(i));
+    Pieces(tensor).each([&](Bytes bytes, std::uint64_t first) {
+      for (std::size_t at = 0; at < bytes.size(); at += 8) {
+        const std::size_t count = std::min<std::size_t>(8, bytes.size() - at);
+        std::uint64_t word = 0;
+        std::memcpy(&word, bytes.data() + at, count);
+        if ((((word & kLow) + kOnes) & kHigh) == 0) continue;
+        for (std::size_t i = at; i < at + count; ++i) {
+          if ((bytes[i] & 0x7FU) == 0x7FU) nan.add(static_cast<std::int64_t>(first + i));
+        }
       }
-    }
+    });
     if (nan.count == 0) return {};
     return {fault_of(ValueFault::not_a_number, tensor, nan)};
   }
@@ -212,35 +250,41 @@ class LayerScan {
   }
 
   std::vector<ScannedFault> scan_scales(const FoundTensor& tensor) const {
-    const TensorView& view = *tensor.at->view;
-    const Format& format = scale_format(view.dtype->name);
-    const Bytes bytes = view.bytes;
-    const auto count = static_cast<std::int64_t>(bytes.size()) / (format.width / 8);
+    const Format& format = scale_format(tensor.at->view->dtype->name);
+    const auto width = static_cast<std::size_t>(format.width / 8);
+    const FoundTensor* const weight = places_.at({tensor.expert, tensor.projection}).weight;
+    std::optional<Pieces> codes;
+    if (weight != nullptr) codes.emplace(*weight);
     Tally nan, inf, zero, negative, subnormal;
     const auto look = [&](const Number& number, std::int64_t at) {
       if (number.nan) nan.add(at);
       if (number.inf) inf.add(at);
-      if (number.zero && tensor.row->piece != Piece::aside && over_codes(tensor, at)) zero.add(at);
+      if (number.zero && codes && tensor.row->piece != Piece::aside && over_codes(tensor, at, *weight, *codes)) zero.add(at);
       if (number.negative) negative.add(at);
       if (number.subnormal) subnormal.add(at);
     };
-    if (format.width == 8) {
-      std::array<Number, 256> numbers;
-      std::array<bool, 256> odd{};
-      for (std::uint32_t code = 0; code < 256; ++code) {
-        numbers[code] = number_of(format, code);
-        const Number& number = numbers[code];
-        odd[code] = number.nan || number.inf || number.zero || number.negative || number.subnormal;
-      }
-      for (std::int64_t at = 0; at < count; ++at) {
-        const std::uint8_t code = bytes[static_cast<std::size_t>(at)];
-        if (odd[code]) look(numbers[code], at);
-      }
-    } else {
-      for (std::int64_t at = 0; at < count; ++at) look(number_of(format, code_at(bytes, static_cast<std::size_t>(at), format.width)), at);
+    std::array<Number, 256> numbers;  // of formats of one byte
+    std::array<bool, 256> odd{};
+    for (std::uint32_t code = 0; width == 1 && code < 256; ++code) {
+      numbers[code] = number_of(format, code);
+      const Number& number = numbers[code];
+      odd[code] = number.nan || number.inf || number.zero || number.negative || number.subnormal;
     }
+    Pieces pieces(tensor);
+    pieces.each([&](Bytes bytes, std::uint64_t first) {
+      const auto before = static_cast<std::int64_t>(first / width);
+      for (std::size_t at = 0; at < bytes.size() / width; ++at) {
+        const std::int64_t place = before + static_cast<std::int64_t>(at);
+        if (width > 1) {
+          look(number_of(format, code_at(bytes, at, format.width)), place);
+        } else if (odd[bytes[at]]) {
+          look(numbers[bytes[at]], place);
+        }
+      }
+    });
+    const auto count = static_cast<std::int64_t>(pieces.size() / width);
     // Small blocks have subnormal scales by right; a tensor of them has a global scale that leaves no room.
-    if (format.width == 8 && 2 * subnormal.count <= count) subnormal.count = 0;
+    if (width == 1 && 2 * subnormal.count <= count) subnormal.count = 0;
     std::vector<ScannedFault> faults;
     const std::array<std::pair<ValueFault, const Tally*>, 5> all{{{ValueFault::not_a_number, &nan},
                                                                   {ValueFault::infinite, &inf},
@@ -254,27 +298,23 @@ class LayerScan {
   }
 
   /// Whether a code that the scale counts for is not 0.
-  bool over_codes(const FoundTensor& scale, std::int64_t at) const {
+  bool over_codes(const FoundTensor& scale, std::int64_t at, const FoundTensor& weight, Pieces& codes) const {
     if (scale.row->piece == Piece::bias) return false;
-    const FoundTensor* const weight = places_.at({scale.expert, scale.projection}).weight;
-    if (weight == nullptr) return false;
-    const Bytes codes = weight->at->view->bytes;
-    const bool packed = layout::group_of(form_.form.format) > 0 && weight->at->view->dtype->name != "F8_E4M3";
+    const bool packed = layout::group_of(form_.form.format) > 0 && weight.at->view->dtype->name != "F8_E4M3";
     const auto any = [&](std::int64_t first, std::int64_t count) {
-      const std::uint8_t magnitude = packed ? 0x77U : 0x7FU;
-      return std::ranges::any_of(codes.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)),
-                                 [&](std::uint8_t byte) { return (byte & magnitude) != 0; });
+      return codes.any(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(count), packed ? 0x77U : 0x7FU);
     };
+    const auto size = static_cast<std::int64_t>(codes.size());
     const std::span<const Extent> extents = scale.row->extents;
-    if (extents.empty()) return any(0, static_cast<std::int64_t>(codes.size()));
+    if (extents.empty()) return any(0, size);
     const bool squares = std::ranges::find(extents, Extent::blocks_of_rows) != extents.end();
     if (!squares) {
       const std::int64_t scales = static_cast<std::int64_t>(scale.at->view->bytes.size()) / (scale_format(scale.at->view->dtype->name).width / 8);
-      const std::int64_t run = static_cast<std::int64_t>(codes.size()) / scales;
+      const std::int64_t run = size / scales;
       return any(at * run, run);
     }
     constexpr std::int64_t kSquare = 128;
-    const std::int64_t rows = weight->at->view->shape[0], columns = weight->at->view->shape[1], across = scale.at->view->shape.back();
+    const std::int64_t rows = weight.at->view->shape[0], columns = weight.at->view->shape[1], across = scale.at->view->shape.back();
     const std::int64_t first_row = at / across * kSquare, first = at % across * kSquare;
     for (std::int64_t row = first_row; row < std::min(rows, first_row + kSquare); ++row) {
       if (any(row * columns + first, std::min(kSquare, columns - first))) return true;
@@ -335,7 +375,7 @@ class LayerScan {
       const auto gate = std::ranges::find_if(naming_.projections, [](const Projection& one) { return one.w13 && one.half == 0; });
       const auto other = places_.find({place.first, &*gate});
       if (other == places_.end() || other->second.global == nullptr) continue;
-      if (std::ranges::equal(companions.global->at->view->bytes, other->second.global->at->view->bytes)) continue;
+      if (bytes_of(*companions.global) == bytes_of(*other->second.global)) continue;
       if (fault.count++ == 0) fault.tensor = companions.global->name;
     }
     if (fault.count > 0) add(std::move(fault));
