@@ -38,7 +38,6 @@ std::vector<std::string_view> kernel_platforms(std::string_view backend, Engine 
 }
 
 void check_has_kernel(std::string_view backend, const layout::Setting& setting) {
-  if (oracle::find_tables(setting.engine, kOracle) == nullptr) return;
   const std::vector<std::string_view> platforms = kernel_platforms(backend, setting.engine);
   if (std::ranges::any_of(platforms, [&](std::string_view name) { return layout::arch_named(name) == setting.arch; })) return;
   const std::string_view known = layout::backend_layout_named(backend, layout::WeightFormat::mxfp4, setting.engine).backend;

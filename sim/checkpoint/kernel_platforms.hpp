@@ -9,12 +9,11 @@
 namespace mx::sim {
 
 /// Names of oracle::all_platforms() on which some class of an MXFP4 backend takes the device and the backend's own types; packages and variables that
-/// a user can add are taken to be there. Throws Error(usage) on a backend that no conversion of MXFP4 is known for, Error(unsupported) for an engine
-/// whose choices are not known.
+/// a user can add are taken to be there. Throws Error(usage) on a backend that no conversion of MXFP4 is known for, Error(unsupported) for a
+/// version without conversions.
 std::vector<std::string_view> kernel_platforms(std::string_view backend, Engine engine);
 
-/// Throws Error(unsupported), naming the platforms that have one, when none of them is the setting's device. Of an engine whose choices are not known
-/// nothing is asked.
+/// Throws Error(unsupported), naming the platforms that have one, when none of them is the setting's device.
 void check_has_kernel(std::string_view backend, const layout::Setting& setting);
 
 }  // namespace mx::sim
