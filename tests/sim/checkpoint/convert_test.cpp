@@ -101,20 +101,22 @@ TEST_CASE("any bytes come back, under either naming, with or without index, bias
       draft.raw["tokenizer.json"] = "{}";
       draft.raw["modeling_x.py"] = "pass";
       draft.raw["LICENSE"] = "free";
-      draft.raw["notes.bin"] = "not carried";
-      draft.raw[".gitattributes"] = "not carried";
+      draft.raw[".gitattributes"] = "a file like any other";
+      draft.raw["weights.bin"] = "of another form, left where it is";
       draft.write(source);
       const fs::path packed = directory.path() / "packed", restored = directory.path() / "restored";
       const fs::path from = variant == 4 ? source / kSecondShard : source;
-      CHECK(sim::convert_checkpoint(from, packed, triton()).finished);
+      const sim::ConvertReport report = sim::convert_checkpoint(from, packed, triton());
+      CHECK(report.finished);
       restored_from({packed}, restored);
       if (variant == 4) {
         CHECK(read_bytes(restored / kSecondShard) == read_bytes(source / kSecondShard));
         CHECK(std::distance(fs::directory_iterator(restored), fs::directory_iterator()) == 1);
         continue;
       }
-      fs::remove(source / "notes.bin");
-      fs::remove(source / ".gitattributes");
+      REQUIRE(report.left.size() == 1);
+      CHECK(report.left[0].name == "weights.bin");
+      fs::remove(source / "weights.bin");
       CHECK(file_differences(source, restored) == "");
     }
   }
