@@ -83,7 +83,7 @@ def test_what_is_not_an_answer() -> None:
         (lambda: testing.assert_quantizer(3, "mxfp4"), "fn is of type int, must be a function"),  # type: ignore[arg-type]
         (lambda: testing.assert_quantizer(right, "mxfp4", profile="aiter-floor"), "gives scales alone"),
         (lambda: testing.assert_oracle(lambda d: "", oracle="mxfp5"), "oracle is 'mxfp5', must be one of mxfp4"),
-        (lambda: testing.assert_oracle(lambda d: "", engine="vllm@2026-11"), "oracle is 'mxfp4', must be one of"),
+        (lambda: testing.assert_oracle(lambda d: "", engine="vllm@2026-05", oracle="int8"), "oracle is 'int8', must be one of mxfp4"),
     ]:
         with pytest.raises(mxact.Error, match=sentence):
             call()
