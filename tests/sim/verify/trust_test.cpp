@@ -251,6 +251,39 @@ TEST_CASE("a planted number that is none is always named, with its tensor and it
   }
 }
 
+TEST_CASE("a number is found and placed in a tensor that is read in several pieces") {
+  const FormCase& form = form_case("FP8 block");
+  constexpr std::int64_t kRows = 1280, kColumns = 1024, kBlock = 128;  // 1.25 MiB, where a piece has 1 MiB
+  Draft draft = form_draft(form, 1);
+  draft.config = "{" + form.quantization + "}";
+  for (const Shaped& one : tensors_of(draft, form)) {
+    const bool down = one.projection == 2, weight = one.kind == Kind::weight;
+    const std::int64_t rows = down ? kColumns : kRows, columns = down ? kRows : kColumns;
+    draft.reshape(one.tensor->name, weight ? std::vector{rows, columns} : std::vector{rows / kBlock, columns / kBlock});
+    if (weight) std::ranges::fill(one.tensor->bytes, std::uint8_t{0x38});
+    for (std::size_t at = 0; !weight && at < one.tensor->bytes.size(); at += 4) std::ranges::copy(f32_bytes(1), &one.tensor->bytes[at]);
+  }
+  const auto tensor = [&](int expert, std::size_t row) -> sim::TensorData& {
+    return draft.tensor(form_tensor_name(form, 0, expert, 0, form.tensors[row].suffix));
+  };
+  tensor(0, 0).bytes.back() = 0x7F;
+  // Scales of 0 over the last square: of all zeros, which is no fault, and of zeros before one other code.
+  for (const int expert : {1, 2}) {
+    std::vector<std::uint8_t>& codes = tensor(expert, 0).bytes;
+    for (std::int64_t row = kRows - kBlock; row < kRows; ++row) std::fill_n(codes.begin() + (row + 1) * kColumns - kBlock, kBlock, std::uint8_t{0});
+    std::vector<std::uint8_t>& scales = tensor(expert, 1).bytes;
+    std::fill(scales.end() - 4, scales.end(), std::uint8_t{0});
+  }
+  tensor(2, 0).bytes.back() = 0x38;
+  const TemporaryDirectory directory;
+  draft.write(directory.path());
+  const std::vector<sim::ScannedFault> faults = sim::Checkpoint(directory.path()).scan(0);
+  std::vector<std::string> texts;
+  for (const sim::ScannedFault& fault : faults) texts.push_back(fault.text());
+  CHECK(texts == std::vector<std::string>{"'" + tensor(0, 0).name + "': NaN, 1 in all, the first at [1279, 1023]",
+                                          "'" + tensor(2, 1).name + "': a scale of 0 over codes that are not 0, 1 in all, the first at [9, 7]"});
+}
+
 TEST_CASE("a companion that a static scheme needs is missed, one or all") {
   for (const char* title : {"ModelOpt NVFP4", "ModelOpt FP8", "compressed-tensors NVFP4"}) {
     const FormCase& form = form_case(title);
