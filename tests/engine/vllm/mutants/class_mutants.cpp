@@ -95,13 +95,14 @@ Changes<Name> word_changes(Name word, Name other) { return {{"other", word == ot
 
 Changes<KernelClass> class_changes(Store& store, const KernelClass& row, const Asked& asked) {
   Changes<KernelClass> all;
-  const bool is_humming = row.humming != HummingGemm::not_humming;
   if (!asked.as_half) {
     add_changes(all, row, &KernelClass::format, "format", format_changes(row.format));
     add_changes(all, row, &KernelClass::monolithic, "monolithic", flipped(row.monolithic));
-    add_changes(all, row, &KernelClass::humming, "humming", gemm_changes(row.humming));
+    add_changes(all, row, &KernelClass::humming_alone, "humming alone", flipped(row.humming_alone));
   }
-  if (!asked.as_half && !is_humming) {
+  // A class without a GEMM type of Humming is asked for none.
+  if (!asked.as_half && row.humming != HummingGemm::not_humming) add_changes(all, row, &KernelClass::humming, "humming", gemm_changes(row.humming));
+  if (!asked.as_half && !row.humming_alone) {
     add_changes(all, row, &KernelClass::halves, "halves", name_changes(store, row.halves));
     add_changes(all, row, &KernelClass::only_dtype, "only_dtype", word_changes(row.only_dtype, "float16"));
     add_changes(all, row, &KernelClass::routings, "routings", bit_changes(row.routings, routing_names(mx::kVllm2026_05)));
@@ -111,7 +112,7 @@ Changes<KernelClass> class_changes(Store& store, const KernelClass& row, const A
     add_changes(all, row, &KernelClass::lora, "lora", flipped(row.lora));
     add_changes(all, row, &KernelClass::device_code, "device_code", word_changes(row.device_code, "device+aiter_hint"));
   }
-  if (row.halves.empty() && !is_humming) {
+  if (row.halves.empty() && !row.humming_alone) {
     add_changes(all, row, &KernelClass::devices, "devices", device_changes(store, row.devices));
     add_changes(all, row, &KernelClass::takes_no_act_and_mul, "no_act_and_mul", flipped(row.takes_no_act_and_mul));
     add_changes(all, row, &KernelClass::activations, "activations", bit_changes(row.activations, activation_names(mx::kVllm2026_05)));

@@ -51,13 +51,14 @@ constexpr std::array kEquivalent = {
     EquivalentChanges{"class AiterExperts devices rule#0 switches VLLM_ROCM_USE_AITER#0 behind its neighbour",
                       "both are words, and reading a word never raises"},
     // Classes: the rest.
-    EquivalentChanges{"class BatchedHummingGroupedExperts humming other [12]", "for a batched class the format alone counts"},
+    EquivalentChanges{"class BatchedHummingGroupedExperts humming other [012]", "for a batched class the format alone counts"},
     EquivalentChanges{"class (CutlassExpertsFp8|DeepGemmExperts) activations with RELU2", "TritonExperts, the other half, does not take it"},
     EquivalentChanges{"class TritonOr(Cutlass|DeepGemm)Experts halves TritonExperts#1 left out",
                       "the other half takes nothing that TritonExperts does not take on its devices"},
     EquivalentChanges{"class TritonOr(Cutlass|DeepGemm)Experts halves .*#0 behind its neighbour", "both must suit, and TritonExperts never raises"},
 
     // The gpt-oss path.
+    EquivalentChanges{"mxfp4 keys own", "the filter leaves the backends that own the requested key, and EMULATION, whose class takes every key"},
     EquivalentChanges{"mxfp4 step resolve_key#0 behind its neighbour", "a contradiction and an unknown name are both ValueError"},
     EquivalentChanges{"(mxfp4|mxfp4_deepseek_v4|nvfp4) step rewrite#[1-3] when named dropped",
                       "the list has the batched member as well, and the backend itself is refused for its format"},
@@ -77,10 +78,12 @@ constexpr std::array kEquivalent = {
     EquivalentChanges{"mxfp4(_deepseek_v4)? rounding (DEEPGEMM_MXFP4#0|MARLIN#2|FLASHINFER_TRTLLM_MXFP4_BF16#3) behind its neighbour",
                       "no backend is in both rows"},
     // The DeepSeek-V4 path.
+    EquivalentChanges{"(mxfp4_deepseek_v4|mxfp8) keys requested or own", "no step of these searches takes up a request"},
     EquivalentChanges{"mxfp4_deepseek_v4 survivor of the filter dropped", "its search has no filter"},
     EquivalentChanges{"mxfp4_deepseek_v4 step candidates#[01] when where platforms with (xpu|cpu)", "neither list has a class for these devices"},
     EquivalentChanges{"mxfp4_deepseek_v4 step try_in_turn#4 behind its neighbour",
                       "a walk over what a name stands for ends in the same class; a ValueError of a check is one for every class behind it"},
+    EquivalentChanges{"(fp8|nvfp4|w4a8) support keys requested or own", "their backends own no key"},
     // nvfp4.
     EquivalentChanges{"nvfp4 step (raise#3|force#4|force#5) behind its neighbour", "no two of them are taken for the same variables"},
     EquivalentChanges{"nvfp4 step force#[56] when variants with (CUTLASS|TENSORRT_LLM)", "a step before ends the search for that variant"},
@@ -95,7 +98,10 @@ constexpr std::array kEquivalent = {
     EquivalentChanges{"fp8 step (force#6|raise#7) when variants with (CUTLASS|TENSORRT_LLM)", "a step before ends the search for that variant"},
     EquivalentChanges{"fp8 step raise#7 when variant set dropped", "unset means latency, which is never CuteDSL"},
     EquivalentChanges{"fp8 step (force#13|force#15) behind its neighbour", "what leaves the list does not matter to a step that forces a backend"},
-    EquivalentChanges{"fp8 step remove#14 .*", "AITER's class asks for the same two variables: what is not removed is refused"},
+    EquivalentChanges{"fp8 step remove#14 (?!when switches other).*",
+                      "AITER's class asks for the same two variables: what is not removed is refused"},
+    EquivalentChanges{"fp8 step force#15 when variables VLLM_ROCM_USE_AITER_MOE#1 left out",
+                      "where that variable is off or set alone, the step before took AITER out"},
     EquivalentChanges{"fp8 step force#15 when variables VLLM_ROCM_USE_AITER#0 behind its neighbour",
                       "both are words, and reading a word never raises"},
     // mxfp8.

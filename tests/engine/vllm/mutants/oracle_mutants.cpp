@@ -14,8 +14,9 @@ using Names = std::span<const Name>;
 
 constexpr std::array<Name, 3> kVariants = {"CUTLASS", "TENSORRT_LLM", "CUTEDSL"};
 /// In the order of StepKind.
-constexpr std::array<Name, 11> kStepKinds = {"resolve_key", "candidates", "map_name", "rewrite", "filter_keys", "remove",
-                                             "try_in_turn", "force",      "walk",     "raise",   "choose_none"};
+constexpr std::array<Name, 15> kStepKinds = {"resolve_key", "candidates", "map_name", "rewrite", "filter_keys", "remove", "try_in_turn", "force",
+                                             "try_one",     "try_class",  "choose",   "set_key", "walk",        "raise",  "choose_none"};
+static_assert(kStepKinds.size() == static_cast<std::size_t>(StepKind::choose_none) + 1);
 
 /// The next key of the vocabulary, and none.
 Changes<QuantKey> key_changes(QuantKey key) {
@@ -160,6 +161,7 @@ Changes<OracleTables> oracle_changes(Store& store, const OracleTables& tables) {
   Changes<OracleTables> all;
   add_changes(all, tables, &OracleTables::weight_key, "weight key", optional_key_changes(tables.weight_key));
   add_changes(all, tables, &OracleTables::keys, "keys", policy_changes(tables.keys));
+  add_changes(all, tables, &OracleTables::support_keys, "support keys", policy_changes(tables.support_keys));
   add_changes(all, tables, &OracleTables::backends, "backend", backend_changes(store, tables));
   add_changes(all, tables, &OracleTables::user_names, "name", user_name_changes(store, tables));
   add_changes(all, tables, &OracleTables::priority, "priority", name_changes(store, tables.priority));
