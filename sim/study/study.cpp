@@ -151,6 +151,11 @@ bool wanted(const std::vector<std::string>& names, std::string_view name) {
   return names.empty() || std::ranges::any_of(names, [&](const std::string& one) { return same_name(one, name); });
 }
 
+// A name without a version is the newest release of its profile.
+bool asked(const std::vector<std::string>& names, const Profile& profile) {
+  return names.empty() || std::ranges::any_of(names, [&](const std::string& one) { return &profile_named(one) == &profile; });
+}
+
 void check(const StudyOptions& options) {
   for (const std::string& name : options.profiles) profile_named(name);
   for (const std::string& name : options.formats) block_format_named(name);
@@ -174,7 +179,7 @@ Study run_study(const StudyOptions& options) {
   for (const Distribution* distribution : study.distributions) data.push_back(distribution->make(options.values, options.seed));
   const std::span<const Profile> profiles = all_profiles();
   for (const Profile& profile : profiles) {
-    if (!wanted(options.profiles, profile.name)) continue;
+    if (!asked(options.profiles, profile)) continue;
     if (options.progress) options.progress(std::string(profile.name), static_cast<std::uint64_t>(&profile - profiles.data()), profiles.size());
     for (const Recipe& recipe : profile.recipes) {
       if (!wanted(options.formats, recipe.format->name) || !gives_codes(recipe) || !takes_source(recipe, kBf16)) continue;
