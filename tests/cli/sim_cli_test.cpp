@@ -130,7 +130,7 @@ TEST_CASE("a study as text, JSON and picture") {
   const std::string study = "study --profile torchao-rceil --format mxfp4 --data normal";
   CHECK(run_mxact(study).out.starts_with("format  profile"));
   const mx::sim::Json json = run_json(study);
-  CHECK(json["rows"][0]["rule"] == "rceil");
+  CHECK(json["rows"][0]["rule"] == "rceil_log2");
   CHECK(json["rows"][0]["cells"][0]["saturated"] == 0);
   const std::string picture = (scratch.path() / "study.svg").string();
   CHECK(run_mxact(study + " -o " + picture).status == 0);
