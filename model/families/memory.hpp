@@ -109,7 +109,7 @@ struct BackendLayout {
   void (*undo_values)(LayerUnits& units, const Setting& setting);
   Source source;
   Ran ran = {};
-  std::string_view library = {};  ///< whose converter the engine calls: a name of libraries(); empty: its own code alone
+  std::string_view calls_library = {};  ///< whose converter the engine calls: a name of libraries(); empty: its own code alone
 
   bool converts(const Form& form, Engine engine) const;
 };

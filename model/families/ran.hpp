@@ -35,7 +35,7 @@ constexpr BackendLayout run_gated(BackendLayout row) {
 }
 /// The row whose converter calls a library's.
 constexpr BackendLayout of_library(BackendLayout row, std::string_view library) {
-  row.library = library;
+  row.calls_library = library;
   return row;
 }
 

@@ -92,6 +92,10 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
   }
   BackendRun run;
   run.how = how_text(execution, arch, source.contract.has_value());
+  if (!source.contract) {
+    run.grounds = grounds_of(*row, arch, *execution.first, *execution.second);
+    run.known = differences_of(*row, arch, *execution.first, *execution.second);
+  }
   run.all_equal = true;
   std::vector<SlotWork> slots;
   for (std::size_t token = 0; token < input.slots.size(); ++token) {

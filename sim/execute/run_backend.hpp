@@ -39,7 +39,9 @@ StaticScales usual_scales(layout::WeightFormat format);
 inline constexpr std::int64_t kComputedRows = 128;
 
 struct BackendRun {
-  std::string how;  ///< "fp8-group128 x hopper-fp8-promoted, read": quantizers, contract, grounds
+  std::string how;                          ///< "fp8-group128 x hopper-fp8-promoted, read": quantizers, contract, grounds
+  std::optional<Grounds> grounds = {};      ///< of the backend's arithmetic; none under a contract that was asked for
+  std::vector<KnownDifference> known = {};  ///< likewise: where a real kernel was seen to contradict it
   std::int64_t compared = 0;
   std::int64_t differing = 0;
   std::string first;                ///< of the differences

@@ -25,15 +25,15 @@ const layout::BackendLayout* backend_of(const ConversionResult& result) {
 }
 
 layout::Setting setting_of(const ConversionResult& result) {
-  layout::Setting setting{.sizes = result.sizes,
-                          .padded = result.padded,
-                          .form = result.form,
-                          .engine = result.engine,
-                          .arch = result.arch,
-                          .tp_size = result.tp,
-                          .activation = result.form.order == layout::SourceOrder::gpt_oss ? layout::ConverterActivation::swigluoai
-                                                                                          : layout::ConverterActivation::silu,
-                          .has_bias = result.form.order == layout::SourceOrder::gpt_oss};
+  layout::Setting setting{
+      .sizes = result.sizes,
+      .padded = result.padded,
+      .form = result.form,
+      .engine = result.engine,
+      .arch = result.arch,
+      .tp_size = result.tp,
+      .activation = result.form.order == layout::SourceOrder::gpt_oss ? layout::ConverterActivation::swigluoai : layout::ConverterActivation::silu,
+      .has_bias = result.form.order == layout::SourceOrder::gpt_oss};
   layout::choose_libraries(setting, result.libraries);
   layout::set_by_variables(setting, result.env);
   return setting;
@@ -202,11 +202,8 @@ class RankCheck {
   /// Data in which two parts are alike cannot show that one was read in the other's place.
   void ask_data(ConversionResult& result) const {
     for (const std::string& blind : reference_.exchanges.blind) settle(result, Verdict::mistrusted, blind);
-    const auto note = [&](const std::string& text) {
-      if (std::ranges::find(result.not_asked, text) == result.not_asked.end()) result.not_asked.push_back(text);
-    };
-    for (const std::string& lone : reference_.exchanges.not_asked) note(lone);
-    if (options_.executes && input_.top_k < 2) note("routing: two of a token's experts: a token has one expert");
+    add_new(result.not_asked, reference_.exchanges.not_asked);
+    if (options_.executes && input_.top_k < 2) add_new(result.not_asked, {"routing: two of a token's experts: a token has one expert"});
   }
 
   void restore(PackedLayer packed, const layout::BackendLayout& backend, ConversionResult& result) const {
@@ -237,6 +234,8 @@ class RankCheck {
       return;
     }
     if (result.execution.find(run->how) == std::string::npos) result.execution += (result.execution.empty() ? "" : "; ") + run->how;
+    if (run->grounds) add_new(result.grounds, {*run->grounds});
+    for (const KnownDifference& known : run->known) add_new(result.known_to_differ, {{std::string(known.where), std::string(known.source)}});
     if (!run->refused.empty()) return settle(result, Verdict::refused, "the kernel's products take whole groups alone: " + run->refused);
     result.outputs_compared += run->compared;
     if (run->not_finite > 0)

@@ -1,6 +1,7 @@
 #pragma once
 // One layer through every planned conversion: the middle of sim/verify.
 
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <string>
@@ -30,6 +31,14 @@ void check_layer(const LayerInput& input, const VerifyOptions& options, std::spa
 
 /// Whether one verdict outweighs another: failed, refused, mistrusted, the rest.
 bool worse(Verdict verdict, Verdict than);
+
+/// Adds what is not there yet.
+template <class Value>
+void add_new(std::vector<Value>& all, const std::vector<Value>& more) {
+  for (const Value& one : more) {
+    if (std::ranges::find(all, one) == all.end()) all.push_back(one);
+  }
+}
 
 /// Adds what was lost to sums by tensor and kind.
 void add_losses(std::vector<layout::Loss>& sums, const std::vector<layout::Loss>& losses);

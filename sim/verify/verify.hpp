@@ -30,6 +30,13 @@ enum class Verdict {
 };
 std::string_view name_of(Verdict verdict);
 
+/// Where a real kernel was seen to contradict what was executed, and whose outputs showed it.
+struct KnownPlace {
+  std::string where;
+  std::string source;
+  friend bool operator==(const KnownPlace&, const KnownPlace&) = default;
+};
+
 /// What one conversion (backend, tensor parallel size, rounded sizes) showed, over all layers, ranks and contracts.
 struct ConversionResult {
   std::string backend;
@@ -45,10 +52,12 @@ struct ConversionResult {
   std::vector<std::string> libraries = {};      ///< of VerifyOptions
   std::map<std::string, std::string> env = {};  ///< likewise
   std::string execution = {};                   ///< how it was executed: quantizers x contract, and on what grounds
-  std::vector<layout::Loss> losses = {};        ///< of the conversion, summed over layers and ranks: one entry a tensor and kind
-  std::int64_t units = 0;                       ///< in the packed tensors, padding included
-  std::int64_t units_compared = 0;              ///< of them, with the model's addresses; all of the checkpoint's are restored
-  std::int64_t compared_every = 1;              ///< of the pieces of its largest tensor's memory; 1: every unit is compared
+  std::vector<Grounds> grounds = {};            ///< that its arithmetic stands on, as met; none where it was not executed as the backend computes
+  std::vector<KnownPlace> known_to_differ = {};
+  std::vector<layout::Loss> losses = {};  ///< of the conversion, summed over layers and ranks: one entry a tensor and kind
+  std::int64_t units = 0;                 ///< in the packed tensors, padding included
+  std::int64_t units_compared = 0;        ///< of them, with the model's addresses; all of the checkpoint's are restored
+  std::int64_t compared_every = 1;        ///< of the pieces of its largest tensor's memory; 1: every unit is compared
   std::int64_t units_differing = 0;
   std::int64_t outputs_compared = 0;
   std::int64_t outputs_differing = 0;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "model/error.hpp"
+#include "model/grounds.hpp"
 #include "sim/checkpoint/tag_fields.hpp"
 #include "sim/checkpoint/unit_plan.hpp"
 #include "support/digest.hpp"
@@ -101,11 +102,31 @@ layout::Loss read_loss(const Json& json, const std::string& where) {
   return loss;
 }
 
+std::vector<Grounds> read_grounds(TagFields& fields) {
+  std::vector<Grounds> grounds;
+  for (const std::string& name : fields.texts("grounds")) {
+    const auto legend = grounds_legend();
+    const auto row = std::ranges::find(legend, name, &GroundsWord::name);
+    if (row == legend.end()) fail(fields.where(), fmt::format("'grounds' holds {}, which is no word of the legend", in_quotes(name)));
+    grounds.push_back(row->grounds);
+  }
+  return grounds;
+}
+
+KnownPlace read_place(const Json& json, const std::string& where) {
+  TagFields fields(json, where + ": known_to_differ");
+  KnownPlace place{fields.text("where"), fields.text("source")};
+  fields.finish();
+  return place;
+}
+
 Json result_json(const ConversionResult& result) {
   return {{"verdict", name_of(result.verdict)},
           {"detail", result.detail},
           {"not_asked", result.not_asked},
           {"execution", result.execution},
+          {"grounds", grounds_json(result.grounds)},
+          {"known_to_differ", places_json(result.known_to_differ)},
           {"losses", losses_json(result.losses)},
           {"units", result.units},
           {"units_compared", result.units_compared},
@@ -123,6 +144,8 @@ ConversionResult read_result(const Json& json, const std::string& where) {
   result.detail = fields.text("detail");
   result.not_asked = fields.texts("not_asked");
   result.execution = fields.text("execution");
+  result.grounds = read_grounds(fields);
+  for (const Json& place : fields.array("known_to_differ")) result.known_to_differ.push_back(read_place(place, where));
   for (const Json& loss : fields.array("losses")) result.losses.push_back(read_loss(loss, where));
   result.units = fields.integer("units", 0, kLargest);
   result.units_compared = fields.integer("units_compared", 0, kLargest);
@@ -205,6 +228,18 @@ std::vector<const ReadVerifyPart*> in_order(const std::vector<ReadVerifyPart>& p
 }
 
 }  // namespace
+
+Json grounds_json(const std::vector<Grounds>& grounds) {
+  Json json = Json::array();
+  for (const Grounds one : grounds) json.push_back(name_of(one));
+  return json;
+}
+
+Json places_json(const std::vector<KnownPlace>& places) {
+  Json json = Json::array();
+  for (const KnownPlace& place : places) json.push_back({{"where", place.where}, {"source", place.source}});
+  return json;
+}
 
 VerifyOptions options_of(const VerifyRequest& request) {
   VerifyOptions options;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/verify/verify.hpp"
+#include "support/json.hpp"
 
 namespace mx::sim {
 
@@ -30,6 +31,10 @@ struct VerifyRequest {
   bool fail_on_warning = false;
   bool reference = false;
 };
+
+/// Words of the legend, and places with "where" and "source", as every document has them.
+Json grounds_json(const std::vector<Grounds>& grounds);
+Json places_json(const std::vector<KnownPlace>& places);
 
 /// The options that a request stands for. Throws Error(usage) on an unknown engine or contract.
 VerifyOptions options_of(const VerifyRequest& request);

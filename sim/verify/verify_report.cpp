@@ -60,9 +60,9 @@ void add_later(ConversionResult& result, const ConversionResult& later) {
   if (result.execution.find(later.execution) == std::string::npos) {
     result.execution += (result.execution.empty() ? "" : "; ") + later.execution;
   }
-  for (const std::string& text : later.not_asked) {
-    if (std::ranges::find(result.not_asked, text) == result.not_asked.end()) result.not_asked.push_back(text);
-  }
+  add_new(result.not_asked, later.not_asked);
+  add_new(result.grounds, later.grounds);
+  add_new(result.known_to_differ, later.known_to_differ);
   add_losses(result.losses, later.losses);
   result.units += later.units;
   result.units_compared += later.units_compared;

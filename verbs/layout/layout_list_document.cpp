@@ -93,24 +93,24 @@ std::string grounds_text(const BackendLayout& row) {
 }
 
 Json library_json(const BackendLayout& row) {
-  if (row.library.empty()) return nullptr;
+  if (row.calls_library.empty()) return nullptr;
   Json asked = Json::array();
   for (const Engine engine : engines_of(row))
-    asked.push_back({{"engine", name_of(engine)}, {"release", layout::asked_release(layout::library_named(row.library), engine)}});
-  return {{"name", row.library}, {"asked", std::move(asked)}};
+    asked.push_back({{"engine", name_of(engine)}, {"release", layout::asked_release(layout::library_named(row.calls_library), engine)}});
+  return {{"name", row.calls_library}, {"asked", std::move(asked)}};
 }
 
 /// "flashinfer 0.6.11.post2, 0.6.17": by version of the engine, once where they ask for the same.
 std::string library_text(const BackendLayout& row) {
-  if (row.library.empty()) return "-";
+  if (row.calls_library.empty()) return "-";
   std::string text;
   std::string_view last;
   for (const Engine engine : engines_of(row)) {
-    const std::string_view release = layout::asked_release(layout::library_named(row.library), engine);
+    const std::string_view release = layout::asked_release(layout::library_named(row.calls_library), engine);
     if (release != last) text += (text.empty() ? "" : ", ") + std::string(release);
     last = release;
   }
-  return std::string(row.library) + " " + text;
+  return std::string(row.calls_library) + " " + text;
 }
 
 Json backend_json(const BackendLayout& row, const Table& tensors) {

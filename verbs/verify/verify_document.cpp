@@ -1,10 +1,9 @@
 #include "verbs/verify/verify_document.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
-#include "model/families/arithmetic.hpp"
 #include "model/families/memory.hpp"
 #include "model/grounds.hpp"
 #include "sim/execute/run_backend.hpp"
@@ -194,6 +193,8 @@ Json conversion_json(const ConversionResult& result) {
           {"not_asked", result.not_asked},
           {"losses", losses_json(result)},
           {"execution", result.execution},
+          {"grounds", sim::grounds_json(result.grounds)},
+          {"known_to_differ", sim::places_json(result.known_to_differ)},
           {"units", result.units},
           {"units_compared", result.units_compared},
           {"units_differing", result.units_differing},
@@ -267,33 +268,22 @@ void add_expected(Document& document, const VerifyReport& report) {
   document.value(table.key, table.json());
 }
 
-/// Whether an execution's text says this word of the legend, as a whole.
-bool says(const std::string& execution, std::string_view word) {
-  const std::size_t at = execution.find(", " + std::string(word));
-  const std::size_t end = at == std::string::npos ? at : at + 2 + word.size();
-  return at != std::string::npos && (end == execution.size() || execution[end] == ',' || execution[end] == ';');
-}
-
-/// What the words of the executions mean, and where a real kernel was seen to compute something else.
+/// The words of the legend that the report uses, and each place where a real kernel differs with the backends that it is true of.
 void add_legend(Document& document, const VerifyReport& report) {
-  const auto is_said = [&](std::string_view word) {
-    return std::ranges::any_of(report.conversions, [&](const ConversionResult& result) { return says(result.execution, word); });
-  };
   for (const GroundsWord& word : grounds_legend()) {
-    if (is_said(word.name)) document.line(fmt::format("{}: {}", word.name, word.meaning));
+    const auto stands_on = [&](const ConversionResult& result) { return std::ranges::find(result.grounds, word.grounds) != result.grounds.end(); };
+    if (std::ranges::any_of(report.conversions, stands_on)) document.line(fmt::format("{}: {}", word.name, word.meaning));
   }
-  if (is_said(kKnownToDiffer)) document.line(fmt::format("{}: {}", kKnownToDiffer, kKnownToDifferMeaning));
-  std::vector<std::string> places;
+  std::vector<std::pair<sim::KnownPlace, std::vector<std::string>>> places;
   for (const ConversionResult& result : report.conversions) {
-    const sim::ExecutionRow* const row = sim::find_execution(result.form.format, result.backend);
-    if (row == nullptr || !says(result.execution, kKnownToDiffer)) continue;
-    for (const sim::KnownDifference& one :
-         sim::differences_of(*row, result.arch, sim::quantizer_named(row->first), sim::quantizer_named(row->second))) {
-      std::string place = fmt::format("  {}: {} ({})", result.backend, one.where, one.source);
-      if (std::ranges::find(places, place) == places.end()) places.push_back(std::move(place));
+    for (const sim::KnownPlace& place : result.known_to_differ) {
+      auto known = std::ranges::find(places, place, [](const auto& entry) { return entry.first; });
+      if (known == places.end()) known = places.insert(places.end(), {place, {}});
+      if (std::ranges::find(known->second, result.backend) == known->second.end()) known->second.push_back(result.backend);
     }
   }
-  for (const std::string& place : places) document.line(place);
+  if (!places.empty()) document.line(fmt::format("{}: {}", kKnownToDiffer, kKnownToDifferMeaning));
+  for (const auto& [place, backends] : places) document.line(fmt::format("  {}: {} ({})", fmt::join(backends, ", "), place.where, place.source));
 }
 
 }  // namespace

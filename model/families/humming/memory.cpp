@@ -145,7 +145,7 @@ constexpr BackendLayout kMxfp4{
     .source = {"mgoin/humming", "humming/layer.py", "HummingMethod.transform_humming_layer", "a6455de3edd09d8ee0f1fb657475606fd2f02532"},
     .ran = {.grounds = Grounds::run_by_parts,
             .stand_ins = "the repack of weights and scales, and what 8-bit activations make of MXFP4, restated from the kernels' text"},
-    .library = "humming"};
+    .calls_library = "humming"};
 
 constexpr BackendLayout of_2026_08(WeightFormat format, Build build, std::string_view summary, std::span<const Need> needs) {
   BackendLayout row = kMxfp4;

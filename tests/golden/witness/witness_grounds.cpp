@@ -121,10 +121,10 @@ TEST_CASE("a row of conversions says no more than was run of it, by form and by 
 
 TEST_CASE("every library that a row names is one whose releases are known for the row's versions") {
   for (const layout::BackendLayout& row : layout::all_backend_layouts()) {
-    if (row.library.empty()) continue;
+    if (row.calls_library.empty()) continue;
     for (const Engine engine : layout::kConversionEngines) {
-      INFO(row.backend << " " << row.library);
-      if (row.engines.has(engine)) CHECK_FALSE(layout::asked_release(layout::library_named(row.library), engine).empty());
+      INFO(row.backend << " " << row.calls_library);
+      if (row.engines.has(engine)) CHECK_FALSE(layout::asked_release(layout::library_named(row.calls_library), engine).empty());
     }
   }
 }

@@ -61,8 +61,9 @@ ReadVerifyPart written(const std::filesystem::path& folder, const VerifyRequest&
 }
 
 auto facts(const ConversionResult& result) {
-  return std::tuple(result.backend, result.tp, result.verdict, result.detail, result.not_asked, result.execution, result.units, result.units_compared,
-                    result.compared_every, result.units_differing, result.outputs_compared, result.outputs_differing);
+  return std::tuple(result.backend, result.tp, result.verdict, result.detail, result.not_asked, result.execution, result.grounds,
+                    result.known_to_differ, result.units, result.units_compared, result.compared_every, result.units_differing,
+                    result.outputs_compared, result.outputs_differing);
 }
 auto facts(const mx::sim::ExpectedResult& result) {
   return std::tuple(result.layer, result.values, result.worst_ulp, result.token, result.column, result.verdict);
