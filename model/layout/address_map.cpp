@@ -261,21 +261,4 @@ void AddressMap::read(std::int64_t first, std::span<std::int64_t> out) const {
   }
 }
 
-bool same_addresses(const Layout& a, const Layout& b) {
-  if (a.describe() == b.describe()) return true;
-  if (a.cosize() != b.cosize()) return false;
-  const AddressMap other(b);
-  std::vector<std::int64_t> entries(4096);
-  bool same = true;
-  for_each_address(a, [&](std::int64_t address, std::int64_t entry) {
-    const auto at = static_cast<std::size_t>(address) % entries.size();
-    if (same && at == 0) {
-      const auto count = std::min(static_cast<std::int64_t>(entries.size()), other.size() - address);
-      other.read(address, std::span(entries).first(static_cast<std::size_t>(count)));
-    }
-    same = same && entries[at] == entry;
-  });
-  return same;
-}
-
 }  // namespace mx::layout

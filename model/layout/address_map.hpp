@@ -81,7 +81,4 @@ void for_each_run(const Layout& layout, Visit visit) {
   }
 }
 
-/// True when both layouts hold the same entry at every address.
-bool same_addresses(const Layout& a, const Layout& b);
-
 }  // namespace mx::layout

@@ -67,7 +67,7 @@ void check_units(Role role, const TensorPlan& plan, std::span<const std::uint8_t
   throw Error(ErrorCode::usage, "the layout is not one of these sizes: " + one_line(plan.layout), std::string(name_of(role)));
 }
 
-/// Calls visit(address, entry) for the addresses of the pieces that are looked at, in ascending order, as long as it answers true.
+/// Calls visit(address, entry) for the addresses of the pieces that are looked at, in ascending order.
 template <class Visit>
 void for_each_compared(const Layout& layout, const Pieces& pieces, Visit visit) {
   const AddressMap map(layout);
@@ -76,9 +76,7 @@ void for_each_compared(const Layout& layout, const Pieces& pieces, Visit visit) 
     const std::int64_t first = piece * kComparedPiece;
     const auto some = std::span(entries).first(static_cast<std::size_t>(std::min(map.size() - first, kComparedPiece)));
     map.read(first, some);
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      if (!visit(first + static_cast<std::int64_t>(i), some[i])) return;
-    }
+    for (std::size_t i = 0; i < some.size(); ++i) visit(first + static_cast<std::int64_t>(i), some[i]);
   }
 }
 
@@ -113,32 +111,18 @@ Comparison compare(const PackedTensor& packed, const Units& expected, const Piec
   for_each_compared(packed.layout, pieces, [&](std::int64_t address, std::int64_t entry) {
     if (entry == Layout::kPadUnwritten) {
       ++result.unwritten;
-      return true;
+      return;
     }
-    if (entry < 0 && fault::planted(fault::Fault::compare_skips_padding)) return true;
+    if (entry < 0 && fault::planted(fault::Fault::compare_skips_padding)) return;
     ++result.compared;
     const std::uint64_t wanted = entry < 0 ? pad_grain(entry, address, bits, 0) : packed.cast->make(get_grain(expected.bytes, entry, from_bits));
     const std::uint64_t found = get_grain(packed.bytes, address, bits);
-    if (wanted == found || ++result.differing > 1) return true;
+    if (wanted == found || ++result.differing > 1) return;
     const std::optional<Coord> coord = entry < 0 ? std::nullopt : std::optional(coord_of(entry, packed.layout.logical()));
     if (fault::planted(fault::Fault::compare_names_next_place)) ++address;
     result.first = Mismatch{packed.role, packed.layout.logical(), coord, address * bits / 8, static_cast<int>(address * bits % 8), wanted, found};
-    return true;
   });
   return result;
-}
-
-bool holds(Role role, const Layout& layout, std::span<const std::uint8_t> memory, const Units& expected, const Pieces& pieces) {
-  check_units(role, {layout, &kKeep}, memory, expected);
-  const int bits = layout.grain_bits();
-  bool same = true;
-  for_each_compared(layout, pieces, [&](std::int64_t address, std::int64_t entry) {
-    if (entry == Layout::kPadUnwritten) return true;
-    const std::uint64_t wanted = entry < 0 ? pad_grain(entry, address, bits, 0) : get_grain(expected.bytes, entry, bits);
-    same = wanted == get_grain(memory, address, bits);
-    return same;
-  });
-  return same;
 }
 
 }  // namespace mx::layout

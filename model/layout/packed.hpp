@@ -90,7 +90,5 @@ inline constexpr std::int64_t kComparedPiece = 4096;
 
 /// The same against units already at hand: placed_units()[role].
 Comparison compare(const PackedTensor& packed, const Units& expected, const Pieces& pieces = {});
-/// Whether memory that lies as a layout says holds these units.
-bool holds(Role role, const Layout& layout, std::span<const std::uint8_t> memory, const Units& expected, const Pieces& pieces = {});
 
 }  // namespace mx::layout

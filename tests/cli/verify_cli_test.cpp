@@ -118,3 +118,26 @@ TEST_CASE("verify refuses a directory without weights") {
   CHECK(run.out.empty());
   CHECK(run.err.find(scratch.path().string()) != std::string::npos);
 }
+
+// TRITON's stages on SM90 are recorded (golden/witness/numerics/moe_0); Marlin's kernel was read, and an H100 showed where both part from the rows.
+TEST_CASE("verify says what each result stands on, and where real kernels differ") {
+  const std::string cells = "verify " + tiny() + " --platform SM90 --backend TRITON,MARLIN --tp 1 --layers 1";
+  const mx::sim::Json json = run_json(cells);
+  REQUIRE(json["conversions"].size() == 2);
+  for (const mx::sim::Json& one : json["conversions"]) {
+    INFO(one.dump());
+    CHECK(one["grounds"] == mx::sim::Json::array({one["backend"] == "TRITON" ? "run" : "read"}));
+    std::size_t extremes = 0;
+    for (const mx::sim::Json& place : one["known_to_differ"])
+      extremes += place["where"].text().starts_with("scale bytes 0 and 255") && place["source"].text().find("H100") != std::string::npos ? 1U : 0U;
+    CHECK(extremes == 1);
+  }
+  const Run run = run_mxact(cells);
+  CHECK(run.out.find("\n  TRITON, MARLIN: scale bytes 0 and 255: ") != std::string::npos);
+  // Under a contract that was asked for, nothing is said of the backend's own arithmetic.
+  const mx::sim::Json asked = run_json(cells + " --contract exact");
+  for (const mx::sim::Json& one : asked["conversions"]) {
+    CHECK(one["grounds"].empty());
+    CHECK(one["known_to_differ"].empty());
+  }
+}

@@ -334,16 +334,6 @@ TEST_CASE("an address map refuses what is not there") {
   CHECK(refuses(ErrorCode::usage, "addresses -1", [&] { map.read(-1, out); }));
 }
 
-TEST_CASE("layouts have the same addresses when every entry is the same") {
-  const Layout layout({{"a", 6}, {"b", 4}}, 8);
-  Layout other = layout;
-  other.split("a", 2, "o", "i").merge({"o", "i"}, "a");
-  CHECK(mx::layout::same_addresses(layout, other));
-  CHECK_FALSE(mx::layout::same_addresses(layout, Layout(layout).flip("b")));
-  CHECK_FALSE(mx::layout::same_addresses(layout, Layout(layout).pad("a", 7, PadContent::zero)));
-  CHECK_FALSE(mx::layout::same_addresses(Layout(layout).pad("a", 7, PadContent::zero), Layout(layout).pad("a", 7, PadContent::unwritten)));
-}
-
 TEST_CASE("the way back through a cast finds the smallest unit, and says which units are alone") {
   for (const mx::layout::Cast& cast : mx::layout::all_casts()) {
     INFO(cast.name);
