@@ -91,6 +91,7 @@ class Handle {
     std::vector<std::uint8_t> bytes;
     {
       const nb::gil_scoped_release unlocked;
+      const OrdinaryMode mode;
       const Team team;
       bytes = move();
     }
