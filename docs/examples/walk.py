@@ -8,6 +8,9 @@ import json
 import struct
 import sys
 
+import ml_dtypes
+import numpy as np
+
 import mxact
 
 EXPERT, ROW, K = 3, 140, 37  # gpt-oss rows alternate: gate 70 is row 2 * 70
@@ -20,29 +23,29 @@ def tensor(file, name, first, count):
         size = struct.unpack("<Q", stream.read(8))[0]
         begin, _ = json.loads(stream.read(size))[name]["data_offsets"]
         stream.seek(8 + size + begin + first)
-        return stream.read(count)
+        return np.frombuffer(stream.read(count), np.uint8)
 
 
-def as_float(bits):
-    return struct.unpack("<f", struct.pack("<I", bits))[0]
+def row_of(codes, scales):
+    e2m1, e8m0 = ml_dtypes.float4_e2m1fn, ml_dtypes.float8_e8m0fnu
+    return mxact.Quantized(codes.view(e2m1), scales.view(e8m0), None, "mxfp4", "ocp", "f32", -1)
 
 
 def main():
     prefix = "model.layers.0.mlp.experts.gate_up_proj_"
     packed = tensor(sys.argv[1], prefix + "blocks", (EXPERT * 512 + ROW) * 128, 128)
-    scales = list(tensor(sys.argv[1], prefix + "scales", (EXPERT * 512 + ROW) * 8, 8))
-    codes = [byte >> shift & 0xF for byte in packed for shift in (0, 4)]
-    turned = [code ^ 8 if k == K else code for k, code in enumerate(codes)]
-    x = [k % 7 - 3 for k in range(256)]
-    activations, _ = mxact.convert([struct.unpack("<I", struct.pack("<f", value))[0] for value in x], "f32", "bf16")
-    weight = as_float(mxact.dequantize(scales[K // 32], [codes[K]] * 32, "mxfp4")[0])
-    print(f"element 0x{codes[K]:x} with scale 0x{scales[K // 32]:x} is {weight}; its activation is {x[K]}")
+    scales = tensor(sys.argv[1], prefix + "scales", (EXPERT * 512 + ROW) * 8, 8)
+    codes = np.stack([packed & 15, packed >> 4], axis=-1).reshape(-1)
+    turned = codes.copy()
+    turned[K] ^= 8
+    activations = (np.arange(256) % 7 - 3).astype(ml_dtypes.bfloat16)
+    weight = mxact.dequantize(row_of(codes, scales))[K]
+    print(f"element 0x{codes[K]:x} with scale 0x{scales[K // 32]:x} is {weight}; its activation is {activations[K]}")
     wrong = 0
     for contract in CONTRACTS:
-        right, other = (as_float(mxact.dot(contract, mxact.Matrix("e2m1", row, "e8m0", scales, 32), mxact.Matrix("bf16", activations)))
-                        for row in (codes, turned))
+        right, other = (mxact.dot(row_of(row, scales), activations, contract) for row in (codes, turned))
         print(f"{contract:15} {right:12} with the sign turned {other:12}")
-        wrong += right - other != 2 * weight * x[K] or right == other
+        wrong += right - other != 2 * weight * float(activations[K]) or right == other
     return 1 if wrong else 0
 
 

@@ -53,6 +53,7 @@ void bind_flags(nb::module_& module);
 void bind_kernels(nb::module_& module);
 void bind_layers(nb::module_& module);
 void bind_layouts(nb::module_& module);
+void bind_moe(nb::module_& module);
 void bind_products(nb::module_& module);
 void bind_select(nb::module_& module);
 void bind_tables(nb::module_& module);

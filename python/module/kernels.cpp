@@ -3,8 +3,6 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
 
-#include <cstring>
-
 #include "model/error.hpp"
 #include "model/families/arithmetic.hpp"
 #include "model/moe/scaled_layer.hpp"
@@ -15,20 +13,6 @@ namespace mx::python {
 namespace {
 
 using Slots = std::vector<std::vector<moe::Slot>>;
-
-template <class Word>
-std::vector<Word> words_of(const Bytes& bytes) {
-  std::vector<Word> words(bytes.size() / sizeof(Word));
-  std::memcpy(words.data(), bytes.data(), words.size() * sizeof(Word));
-  return words;
-}
-
-template <class Word>
-nb::object bytes_of_words(const std::vector<Word>& words) {
-  std::vector<std::uint8_t> bytes(words.size() * sizeof(Word));
-  std::memcpy(bytes.data(), words.data(), bytes.size());
-  return bytes_of(std::move(bytes));
-}
 
 /// What enters: x as bf16 codes [tokens, hidden], expert numbers as int32 and weights as fp32 bits [tokens, top_k]; a number of -1 is no slot.
 struct Input {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,20 @@ layout::PackedLayer packed_of(const golden::BackendChoice& choice, const NamedBy
 
 /// An array of bytes that owns them.
 nb::object bytes_of(std::vector<std::uint8_t>&& bytes);
+
+/// Words of a caller's bytes, in this machine's order, and the reverse.
+template <class Word>
+std::vector<Word> words_of(const Bytes& bytes) {
+  std::vector<Word> words(bytes.size() / sizeof(Word));
+  std::memcpy(words.data(), bytes.data(), words.size() * sizeof(Word));
+  return words;
+}
+template <class Word>
+nb::object bytes_of_words(const std::vector<Word>& words) {
+  std::vector<std::uint8_t> bytes(words.size() * sizeof(Word));
+  std::memcpy(bytes.data(), words.data(), bytes.size());
+  return bytes_of(std::move(bytes));
+}
 
 /// Moves take as many threads as OpenMP would: those of mxact.threads().
 class Team {

@@ -52,6 +52,7 @@ NB_MODULE(_core, module) {
   bind_kernels(module);
   bind_layers(module);
   bind_layouts(module);
+  bind_moe(module);
   bind_products(module);
   bind_select(module);
   bind_tables(module);

@@ -9,6 +9,8 @@
 #include "model/deployment/version.hpp"
 #include "model/families/memory.hpp"
 #include "model/families/stage.hpp"
+#include "model/moe/activation.hpp"
+#include "model/moe/routing.hpp"
 #include "model/numerics/contract.hpp"
 #include "python/module/core.hpp"
 
@@ -60,6 +62,10 @@ void bind_tables(nb::module_& module) {
   module.def("block_formats", [] { return names_of(all_block_formats()); });
   module.def("profiles", [] { return names_of(all_profiles()); });
   module.def("contracts", [] { return names_of(all_contracts()); });
+  module.def("activations", [] { return names_of(moe::all_activations()); });
+  module.def(
+      "takes_up", [](const std::string& name) { return moe::activation_named(name).pairing != moe::Pairing::single; }, nb::arg("name"));
+  module.def("routers", [] { return names_of(moe::all_routers()); });
   module.def("layouts", [] { return names_of(layout::all_stage_layouts()); });
   module.def("engines", engines);
   module.def("backends", backends, nb::arg("engine").none());

@@ -15,9 +15,10 @@ from mxact._conversions import Flags, convert, convert_flags, converter
 from mxact._error import Error
 from mxact._layers import Loss, Packed, pack, unpack
 from mxact._layouts import Layout, layout
+from mxact._moe import activate, moe_layer, route
 from mxact._products import dot
 from mxact._select import audit, needs, select
-from mxact._tables import backends, block_formats, contracts, engines, formats, layouts, profiles, threads
+from mxact._tables import activations, backends, block_formats, contracts, engines, formats, layouts, profiles, routers, threads
 
 try:
     __version__: str = _version("mxact")
@@ -32,6 +33,8 @@ __all__ = [
     "Packed",
     "Quantized",
     "TensorScale",
+    "activate",
+    "activations",
     "audit",
     "backends",
     "block_formats",
@@ -45,10 +48,13 @@ __all__ = [
     "formats",
     "layout",
     "layouts",
+    "moe_layer",
     "needs",
     "pack",
     "profiles",
     "quantize",
+    "route",
+    "routers",
     "select",
     "threads",
     "unpack",

@@ -26,6 +26,16 @@ def contracts() -> list[str]:
     return _core.contracts()
 
 
+def activations() -> list[str]:
+    """Activations of experts: what activate() takes, one row an implementation."""
+    return _core.activations()
+
+
+def routers() -> list[str]:
+    """Routers: what route() takes, one row an implementation."""
+    return _core.routers()
+
+
 def layouts() -> list[str]:
     """Layouts that are building blocks. `mxact layout show NAME` shows one."""
     return _core.layouts()

@@ -6,6 +6,8 @@ import contextlib
 import io
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -24,7 +26,7 @@ def expected_of(block: str) -> list[str]:
     return behind + below
 
 
-@pytest.mark.parametrize(("page", "blocks", "lines"), [("README.md", 4, 4), ("docs/python.md", 10, 23)])
+@pytest.mark.parametrize(("page", "blocks", "lines"), [("README.md", 4, 4), ("docs/python.md", 11, 25), ("docs/vectors.md", 1, 1)])
 def test_blocks_print_what_they_say(page: str, blocks: int, lines: int) -> None:
     found = blocks_of(SOURCE / page)
     assert len(found) == blocks
@@ -40,3 +42,12 @@ def test_blocks_print_what_they_say(page: str, blocks: int, lines: int) -> None:
             assert out.getvalue().splitlines()[: len(expected)] == expected
     finally:
         os.chdir(here)
+
+
+def test_the_walk_ends_at_the_same_sum_under_every_contract() -> None:
+    file = "golden/witness/checkpoints/tiny-gpt-oss/model-00001-of-00002.safetensors"
+    done = subprocess.run([sys.executable, "docs/examples/walk.py", file], cwd=SOURCE, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "element 0x7 with scale 0x77 is 0.0234375; its activation is -1.0"
+    assert len(lines) == 5 and all(line.split()[-1] == "-0.814453125" and line.split()[1] == "-0.861328125" for line in lines[1:])

@@ -43,7 +43,7 @@ else
 fi
 
 equal "$("$prefix/bin/mxact" --version | head -1 | cut -d' ' -f1,2)" "mxact $version" "the installed program"
-for file in share/man/man1/mxact.1 share/bash-completion/completions/mxact share/zsh/vendor-completions/_mxact share/mxact/v1 share/mxact/sv/mxact_pkg.sv share/mxact/python/mxact.py; do
+for file in share/man/man1/mxact.1 share/bash-completion/completions/mxact share/zsh/vendor-completions/_mxact share/mxact/v1 share/mxact/sv/mxact_pkg.sv; do
   [[ -e $prefix/$file ]] || fail "$file is not installed"
 done
 

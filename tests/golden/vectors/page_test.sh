@@ -1,24 +1,16 @@
 #!/usr/bin/env bash
-# page_test.sh TOOL SOURCE_DIR BINARY_DIR PYTHON: runs the blocks of docs/vectors.md that are fenced as sh and use TOOL, line by line, as a reader types them
+# page_test.sh TOOL SOURCE_DIR BINARY_DIR: runs the blocks of docs/vectors.md that are fenced as sh and use TOOL, line by line, as a reader types them
 # in the root of the repository. A line ends with status 0, or with the one that it shows: "  # exit status 1".
 set -u
-tool=$1 source=$2 binary=$3 python=$4
-if [[ $tool == python3 ]]; then
-  # The page's example needs NumPy.
-  "$python" -c "import numpy" 2>/dev/null || { echo "SKIPPED: no tool: NumPy of $python"; exit 0; }
-else
-  command -v "$tool" >/dev/null || { echo "SKIPPED: no tool: $tool"; exit 0; }
-fi
+tool=$1 source=$2 binary=$3
+command -v "$tool" >/dev/null || { echo "SKIPPED: no tool: $tool"; exit 0; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 2
-mkdir build bin
+mkdir build
 ln -s "$binary" build/release
 for name in docs golden; do ln -s "$source/$name" "$name"; done
-# Not a link: Python finds the packages of a virtual environment beside the name that it is called by.
-printf '#!/bin/sh\nexec "%s" "$@"\n' "$python" >bin/python3
-chmod +x bin/python3
-PATH=$PWD/bin:$PWD/build/release/cli:$PATH
+PATH=$PWD/build/release/cli:$PATH
 
 awk '/^```sh$/ { ++n; inside = 1; next } /^```/ { inside = 0 } inside { print > ("block" n) }' docs/vectors.md
 run=0
