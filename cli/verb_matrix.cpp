@@ -21,7 +21,7 @@ namespace mx::cli {
 namespace {
 
 struct MatrixOptions {
-  sim::MatrixRequest request;
+  verbs::MatrixRequest request;
   std::string engine;
   std::vector<std::string> variables;
   std::string output;  ///< .svg or .html
@@ -31,7 +31,7 @@ struct MatrixOptions {
 };
 
 /// The picture that the ending of the file's name asks for.
-std::string picture_of(const sim::Matrix& matrix, const std::filesystem::path& path) {
+std::string picture_of(const verbs::Matrix& matrix, const std::filesystem::path& path) {
   const std::string ending = path.extension().string();
   if (ending == ".svg") return golden::matrix_svg(matrix);
   if (ending == ".html") return golden::matrix_html(matrix);
@@ -44,7 +44,7 @@ int run(const MatrixOptions& given) {
   options.request.engine = engine_named(given.engine);
   if (!options.output.empty()) sim::require_writable(options.output, options.out.force);
   const sim::Stopwatch watch;
-  const sim::Matrix matrix = sim::run_matrix(options.request, options.explain ? oracle::Detail::texts : oracle::Detail::codes);
+  const verbs::Matrix matrix = verbs::run_matrix(options.request, options.explain ? oracle::Detail::texts : oracle::Detail::codes);
   const double seconds = watch.seconds();
   if (!options.output.empty()) {
     const std::string picture = picture_of(matrix, options.output);

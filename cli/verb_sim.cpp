@@ -78,7 +78,7 @@ void take_choice(const sim::Scenario& scenario, verbs::SimAnswer& answer) {
   if (resolution.decision.choice) {
     const oracle::Choice& choice = *resolution.decision.choice;
     answer.backend = choice.backend;
-    answer.selected = {sim::CellAnswer::chosen, choice.kernel_class, {}};
+    answer.selected = {oracle::CellState::chosen, choice.kernel_class, {}};
     if (choice.backend == oracle::kNotAsked)
       answer.unmodelled = fmt::format("the quantization method takes {} and asks no oracle; its arithmetic is not in mxact yet", choice.kernel_class);
   }
@@ -91,8 +91,14 @@ void take_choice(const sim::Scenario& scenario, verbs::SimAnswer& answer) {
 /// A backend that was asked for in the engine's place.
 void take_backend(const sim::Scenario& scenario, const std::string& wanted, verbs::SimAnswer& answer) {
   answer.backend = std::string(sim::execution_of(scenario.layer.experts.form.format, wanted).backend);
+  verbs::SimAnswer choice{};
+  take_choice(scenario, choice);
+  if (choice.backend == answer.backend) {
+    answer = choice;
+    return;
+  }
   answer.selected = sim::selected(scenario.engine, scenario.oracle, scenario.deployment, answer.backend);
-  if (answer.selected.answer == sim::CellAnswer::refused) answer.refusal = "no class of the backend accepts it: " + answer.selected.reason;
+  if (answer.selected.answer == oracle::CellState::refused) answer.refusal = "no class of the backend accepts it: " + answer.selected.reason;
 }
 
 /// What the oracle's choice leads to, or the backend that was asked for.
@@ -113,7 +119,7 @@ sim::SimulationRequest legacy_request(const sim::Scenario& scenario, const SimOp
   }
   const auto& legacy = std::get<sim::LegacyRun>(run);
   answer.backend = legacy.request.backend;
-  answer.selected = {sim::CellAnswer::chosen, legacy.request.kernel_class, {}};
+  answer.selected = {oracle::CellState::chosen, legacy.request.kernel_class, {}};
   answer.legacy = fmt::format("legacy method: path {}, tile_tokens_dim {}, routing {}", legacy.path, legacy.tile_tokens_dim, legacy.routing);
   return legacy.request;
 }

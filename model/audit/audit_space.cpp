@@ -71,6 +71,13 @@ struct VariationRow {
   void (*apply)(Deployment&);
 };
 
+/// That many groups, or two where the experts cannot be dealt out to so many.
+void set_groups(LayerConfig& layer, int groups, int chosen) {
+  const bool fit = layer.num_experts % groups == 0;
+  layer.expert_groups = fit ? groups : 2;
+  layer.topk_group = fit ? chosen : 1;
+}
+
 template <Names const& Name, Names const& Value>
 void set_variable(Deployment& d) {
   d.env[std::string(Name)] = std::string(Value);
@@ -142,8 +149,7 @@ constexpr std::array kVariations = {
     VariationRow{"other constants", [](Deployment& d) { d.layer.has_swiglu_alpha = d.layer.has_swiglu_limit = true; }},
     VariationRow{"groups, scaled",
                  [](Deployment& d) {
-                   d.layer.expert_groups = 4;
-                   d.layer.topk_group = 2;
+                   set_groups(d.layer, 4, 2);
                    d.layer.has_routed_scaling = true;
                  }},
     VariationRow{"correction bias", [](Deployment& d) { d.layer.has_correction_bias = true; }},
@@ -153,8 +159,7 @@ constexpr std::array kVariations = {
     VariationRow{"DeepSeek-V3 routing with one group for all",
                  [](Deployment& d) {
                    d.layer.routing_method = "DeepSeekV3";
-                   d.layer.expert_groups = 16;
-                   d.layer.topk_group = 8;
+                   set_groups(d.layer, 16, 8);
                  }},
     VariationRow{"Humming everywhere", [](Deployment& d) { d.software.humming_installed = true; }},
     VariationRow{"no AMX", [](Deployment& d) { d.hardware.amx = false; }},

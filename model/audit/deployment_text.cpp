@@ -63,16 +63,19 @@ const PlatformPreset* preset_of(const Hardware& hardware) {
 void add_hardware(Block& root, const Hardware& hardware) {
   const PlatformPreset* preset = preset_of(hardware);
   const Hardware plain{};
-  const bool usual_processor = hardware.amx && hardware.cpu_arch == plain.cpu_arch && !hardware.zen_cpu && !hardware.amx_fp8;
+  const bool is_processor = hardware.platform == PlatformKind::cpu;
+  const bool usual_processor = !is_processor || (hardware.amx && hardware.cpu_arch == plain.cpu_arch && !hardware.zen_cpu && !hardware.amx_fp8);
   if (preset != nullptr && usual_processor) return root.add("platform", preset->name);
   Block block;
   block.add("platform", name_of(hardware.platform));
   if (hardware.platform == PlatformKind::cuda) block.add("capability", hardware.capability.value_or(0));
   if (!hardware.gcn_arch.empty()) block.add("gcn_arch", hardware.gcn_arch);
-  block.add_if_other("amx", hardware.amx, true);
-  block.add_if_other("cpu_arch", hardware.cpu_arch, plain.cpu_arch);
-  block.add_if_other("zen_cpu", hardware.zen_cpu, false);
-  block.add_if_other("amx_fp8", hardware.amx_fp8, false);
+  if (is_processor) {
+    block.add_if_other("amx", hardware.amx, true);
+    block.add_if_other("cpu_arch", hardware.cpu_arch, plain.cpu_arch);
+    block.add_if_other("zen_cpu", hardware.zen_cpu, false);
+    block.add_if_other("amx_fp8", hardware.amx_fp8, false);
+  }
   root.add_block("hardware", block);
 }
 

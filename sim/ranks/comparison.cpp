@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "model/audit/cells.hpp"
 #include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/tables.hpp"
 #include "model/error.hpp"
-#include "model/numerics/rows.hpp"
 #include "support/stopwatch.hpp"
 
 namespace mx::sim {
@@ -49,8 +49,6 @@ constexpr std::array kReported{
     failed(90, 90, "TRITON", "DP=2+EP", "fails", {}),
 };
 
-constexpr rows::Word<CellAnswer> kAnswers[] = {{CellAnswer::chosen, "chosen"}, {CellAnswer::possible, "possible"}, {CellAnswer::refused, "refused"}};
-
 const ReportedRow* reported_of(const oracle::Hardware& hardware, std::string_view backend, std::string_view spread) {
   const int capability = hardware.platform == oracle::PlatformKind::cuda ? hardware.capability.value_or(0) : 0;
   const auto* row = std::ranges::find_if(kReported, [&](const ReportedRow& report) {
@@ -66,14 +64,14 @@ std::vector<ComparedCell> cells_of(const Scenario& scenario, const std::string& 
   for (const Spread& spread : kSpreads) {
     oracle::ParallelRequest parallel{.tp = spread.tp, .dp = spread.dp, .enable_expert_parallel = spread.expert_parallel};
     parallel.all2all_backend = scenario.deployment.parallel.all2all_backend;
-    ComparedCell cell{backend, &spread, CellAnswer::refused, {}, {}, {}, reported_of(scenario.deployment.hardware, backend, spread.name)};
+    ComparedCell cell{backend, &spread, oracle::CellState::refused, {}, {}, {}, reported_of(scenario.deployment.hardware, backend, spread.name)};
     try {
       const oracle::Deployment deployment = respread(scenario.deployment, parallel);
       const Selected choice = selected(scenario.engine, scenario.oracle, deployment, backend);
       cell.answer = choice.answer;
       cell.kernel_class = choice.kernel_class;
       cell.reason = choice.reason;
-      if (cell.answer != CellAnswer::refused) {
+      if (cell.answer != oracle::CellState::refused) {
         const SimulationRequest request = request_of(scenario, deployment, backend, choice.kernel_class);
         if (!reference) reference = run_reference(request, scenario.layer, scenario.tokens, scenario.sample, exact);
         const Stopwatch watch;
@@ -93,7 +91,6 @@ std::vector<ComparedCell> cells_of(const Scenario& scenario, const std::string& 
 
 std::span<const Spread> compared_spreads() { return kSpreads; }
 std::span<const ReportedRow> reported_rows() { return kReported; }
-std::string_view name_of(CellAnswer answer) { return rows::word_of<CellAnswer>(kAnswers, answer); }
 
 std::string ComparedCell::verdict() const {
   if (simulation.refusal) return "refused: " + simulation.refusal->stage;
@@ -111,25 +108,23 @@ int Comparison::exit_code() const {
   if (!any) return 5;
   bool refused = false;
   for (const ComparedCell& cell : cells) {
-    if (cell.answer != CellAnswer::chosen || cell.works()) continue;
+    if (cell.answer != oracle::CellState::chosen || cell.works()) continue;
     if (cell.simulation.result) return 1;
     refused = true;
   }
   if (refused) return static_cast<int>(ErrorCode::unsupported);
-  const auto blind = [](const ComparedCell& cell) { return cell.answer == CellAnswer::chosen && cell.is_mistrusted(); };
+  const auto blind = [](const ComparedCell& cell) { return cell.answer == oracle::CellState::chosen && cell.is_mistrusted(); };
   return std::ranges::any_of(cells, blind) ? 5 : 0;
 }
 
 Selected selected(Engine engine, const std::string& oracle, const oracle::Deployment& deployment, std::string_view backend) {
-  const oracle::Decision decision = oracle::decide(oracle::tables_of(engine, oracle), deployment);
-  if (decision.choice && decision.choice->backend == backend) return {CellAnswer::chosen, decision.choice->kernel_class, {}};
-  std::string reason = "no class";
-  for (const oracle::Candidate& candidate : oracle::support(engine, oracle, deployment)) {
-    if (candidate.backend != backend) continue;
-    if (candidate.verdict.supported) return {CellAnswer::possible, candidate.kernel_class, {}};
-    reason = candidate.verdict.code;
-  }
-  return {CellAnswer::refused, {}, reason};
+  const oracle::OracleTables& tables = oracle::tables_of(engine, oracle);
+  const oracle::BackendCells cells = oracle::backend_cells(tables, deployment, oracle::Detail::codes);
+  const auto row = std::ranges::find(tables.backends, backend, &oracle::BackendRow::name);
+  if (row == tables.backends.end()) return {oracle::CellState::refused, {}, "no backend of the oracle"};
+  const oracle::BackendCell& cell = cells.cells[static_cast<std::size_t>(row - tables.backends.begin())];
+  if (cell.state != oracle::CellState::refused) return {cell.state, std::string(cell.kernel_class), {}};
+  return {cell.state, {}, cell.code.empty() ? "no class" : std::string(cell.code)};
 }
 
 Comparison compare_backends(const Scenario& scenario, const CompareProgress& progress) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/audit/cells.hpp"
 #include "sim/ranks/scenario.hpp"
 
 namespace mx::sim {
@@ -35,17 +36,10 @@ struct ReportedRow {
 /// Every cell that was reported. Source: vllm PR 37128 (gpt-oss-120b on GB200 and H200), vllm#42118.
 std::span<const ReportedRow> reported_rows();
 
-enum class CellAnswer : std::uint8_t {
-  chosen,    ///< the engine's own choice
-  possible,  ///< a class of the backend accepts it
-  refused
-};
-std::string_view name_of(CellAnswer answer);
-
 struct ComparedCell {
   std::string backend;
   const Spread* spread;
-  CellAnswer answer;
+  oracle::CellState answer;
   std::string kernel_class;  ///< empty when refused
   std::string reason;        ///< of a refusal
   Simulation simulation;     ///< empty when refused
@@ -78,7 +72,7 @@ Comparison compare_backends(const Scenario& scenario, const CompareProgress& pro
 /// The decision for one deployment, with the class that runs: the engine's own, or the first class of a backend that accepts it. None and a reason
 /// when there is none.
 struct Selected {
-  CellAnswer answer = CellAnswer::refused;
+  oracle::CellState answer = oracle::CellState::refused;
   std::string kernel_class;
   std::string reason;
 };

@@ -122,7 +122,7 @@ std::size_t EngineDiff::count(ChangeKind kind) const {
 EngineDiff engine_diff(Engine before, Engine after) {
   Changes changes(after);
   std::size_t compared = 0;
-  for (const Spread& spread : spreads()) {
+  for (const verbs::Spread& spread : verbs::spreads()) {
     for (const oracle::Model& model : oracle::models()) {
       for (const oracle::Scheme& scheme : oracle::schemes()) {
         if (!is_published(model, scheme)) continue;

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include "model/audit/resolve.hpp"
 #include "model/engine/vllm/env.hpp"
-#include "model/engine/vllm/method.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "support/rescue.hpp"
 
-namespace mx::sim {
+namespace mx::verbs {
 namespace {
 
 using oracle::ParallelRequest;
@@ -95,65 +93,12 @@ void require_variables(const std::map<std::string, std::string>& env) {
   }
 }
 
-constexpr std::string_view kMissingClasses = "*";
-
-/// The verdicts of one backend's classes, which stand together in their order.
-MatrixCell cell_of(const oracle::BackendRow& row, std::span<const oracle::Candidate> verdicts) {
-  const auto name = [&](std::size_t i) -> std::string_view {
-    const std::string& kernel_class = verdicts[i].kernel_class;
-    if (kernel_class == kMissingClasses) return kMissingClasses;
-    const auto known = std::ranges::find(row.classes, kernel_class);
-    return known != row.classes.end() ? *known : kernel_class.empty() ? std::string_view() : row.lora_class;
-  };
-  // The backend's own answer comes before those of its classes.
-  if (!verdicts.empty() && verdicts.front().kernel_class.empty()) {
-    if (!verdicts.front().verdict.supported) return {CellState::refused, {}, verdicts.front().verdict.code, verdicts.front().verdict.text};
-    verdicts = verdicts.subspan(1);
-  }
-  for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    if (verdicts[i].verdict.supported) return {CellState::possible, name(i), {}, {}};
-  }
-  if (verdicts.empty()) return {CellState::refused, {}, {}, {}};
-  const std::size_t last = verdicts.size() - 1;
-  return {CellState::refused, name(last), verdicts[last].verdict.code, verdicts[last].verdict.text};
-}
-
-MatrixAnswer answer_of(const oracle::OracleTables& tables, const oracle::Deployment& deployment, oracle::Detail detail) {
-  const std::vector<oracle::Candidate> verdicts = oracle::support(tables, deployment, detail);
-  const oracle::Resolution resolution = oracle::resolve(tables, deployment, oracle::decide(tables, deployment, detail));
-  const oracle::Decision& decision = resolution.decision;
-  MatrixAnswer answer;
-  if (resolution.failure) answer.refusal = resolution.failure->refusal.error_type;
-  std::size_t at = 0;
-  for (const oracle::BackendRow& row : tables.backends) {
-    std::size_t end = at;
-    while (end < verdicts.size() && verdicts[end].backend == row.name) ++end;
-    answer.cells.push_back(cell_of(row, std::span(verdicts).subspan(at, end - at)));
-    at = end;
-    if (!decision.choice || decision.choice->backend != row.name) continue;
-    const auto chosen = std::find(row.classes.begin(), row.classes.end(), decision.choice->kernel_class);
-    if (resolution.failure) {
-      answer.cells.back() = {CellState::refused, chosen == row.classes.end() ? std::string_view() : *chosen, "raises",
-                             detail == oracle::Detail::texts ? resolution.failure->refusal.text : std::string()};
-      continue;
-    }
-    answer.chosen = answer.cells.size() - 1;
-    // Its classes need not have taken the deployment: the cpu is forced with other keys than it was asked with, NONE has no classes.
-    answer.cells.back() = {CellState::chosen, chosen == row.classes.end() ? std::string_view() : *chosen, {}, {}};
-  }
-  return answer;
-}
-
-constexpr std::array<std::string_view, 3> kStates = {"chosen", "possible", "refused"};
-
 }  // namespace
 
 std::span<const Spread> spreads() {
   static const std::vector<Spread> kSpreads = all_spreads();
   return kSpreads;
 }
-
-std::string_view name_of(CellState state) { return kStates[static_cast<std::size_t>(state)]; }
 
 Matrix run_matrix(const MatrixRequest& request, oracle::Detail detail) {
   require_variables(request.env);
@@ -162,7 +107,7 @@ Matrix run_matrix(const MatrixRequest& request, oracle::Detail detail) {
   if (matrix.sections.empty()) throw Error(ErrorCode::usage, "no checkpoint of these models comes in these schemes for these oracles");
   const std::size_t in_section = matrix.platforms.size() * matrix.spreads.size();
   for (MatrixSection& section : matrix.sections) section.answers.resize(in_section);
-  Rescue rescue;
+  sim::Rescue rescue;
 #pragma omp parallel for schedule(static, 16)
   for (std::size_t i = 0; i < matrix.deployments(); ++i) {
     rescue.run([&] {
@@ -172,11 +117,11 @@ Matrix run_matrix(const MatrixRequest& request, oracle::Detail detail) {
       oracle::Deployment deployment = oracle::deployment_of(*section.model, *section.scheme, platform, spread.request);
       deployment.env = request.env;
       deployment.parallel.all2all_backend = oracle::all2all_of(request.engine, deployment.parallel.all2all_backend);
-      section.answers[i % in_section] = answer_of(*section.tables, deployment, detail);
+      section.answers[i % in_section] = oracle::backend_cells(*section.tables, deployment, detail);
     });
   }
   rescue.rethrow();
   return matrix;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::verbs

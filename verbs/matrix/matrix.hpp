@@ -1,20 +1,19 @@
 #pragma once
 // What an engine's oracles answer over a product of models, schemes, platforms and parallelisms, backend by backend.
 
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "model/audit/cells.hpp"
 #include "model/deployment/deployment.hpp"
 #include "model/deployment/models.hpp"
 #include "model/engine/vllm/select.hpp"
 #include "model/engine/vllm/tables.hpp"
 
-namespace mx::sim {
+namespace mx::verbs {
 
 /// A named way of spreading a layer.
 struct Spread {
@@ -25,27 +24,9 @@ struct Spread {
 /// One rank, tensor parallel, data parallel, and every exchange of tokens that turns kernels on.
 std::span<const Spread> spreads();
 
-/// One backend for one deployment.
-enum class CellState : std::uint8_t {
-  chosen,
-  possible,  ///< another is chosen, or none, but some class of this one takes the deployment
-  refused,
-};
-std::string_view name_of(CellState state);
-
-struct MatrixCell {
-  CellState state;
-  std::string_view kernel_class;  ///< chosen: the class; possible: the first that takes it; refused: the last one asked, "*" or empty without one
-  std::string_view code;          ///< refused: the first failing check of that class, as Verdict::code
-  std::string text;               ///< refused and asked for with Detail::texts: what was asked, what the class takes
-};
-
-/// One deployment: what the engine answers, and a cell for each backend of the oracle's table.
-struct MatrixAnswer {
-  std::optional<std::size_t> chosen;  ///< backend, by its place in the table
-  std::string refusal;                ///< the engine's exception when there is no choice, or when it raises after one
-  std::vector<MatrixCell> cells;
-};
+using oracle::CellState;
+using MatrixCell = oracle::BackendCell;
+using MatrixAnswer = oracle::BackendCells;
 
 /// One checkpoint on every platform with every parallelism.
 struct MatrixSection {
@@ -85,4 +66,4 @@ struct Matrix {
 /// deployment, and as tables_of does.
 Matrix run_matrix(const MatrixRequest& request, oracle::Detail detail = oracle::Detail::codes);
 
-}  // namespace mx::sim
+}  // namespace mx::verbs

@@ -10,11 +10,11 @@
 namespace mx::verbs {
 namespace {
 
-using sim::CellState;
-using sim::Matrix;
-using sim::MatrixAnswer;
-using sim::MatrixGroup;
-using sim::MatrixSection;
+using verbs::CellState;
+using verbs::Matrix;
+using verbs::MatrixAnswer;
+using verbs::MatrixGroup;
+using verbs::MatrixSection;
 
 struct Counts {
   std::size_t deployments = 0;
@@ -33,7 +33,7 @@ Counts count(const MatrixSection& section) {
   Counts counts{section.answers.size()};
   for (const MatrixAnswer& answer : section.answers) {
     if (answer.chosen) ++counts.choices;
-    for (const sim::MatrixCell& cell : answer.cells) ++counts.cells[static_cast<std::size_t>(cell.state)];
+    for (const verbs::MatrixCell& cell : answer.cells) ++counts.cells[static_cast<std::size_t>(cell.state)];
   }
   return counts;
 }
@@ -63,8 +63,8 @@ Document begun(const Matrix& matrix, const std::map<std::string, std::string>& e
 Json backends_json(const MatrixSection& section, const MatrixAnswer& answer, bool explain) {
   Table table{{}, {in_json("backend"), in_json("state"), in_json("kernel_class"), in_json("code"), in_json("text")}};
   for (std::size_t i = 0; i < answer.cells.size(); ++i) {
-    const sim::MatrixCell& cell = answer.cells[i];
-    table.add({section.tables->backends[i].name, sim::name_of(cell.state), cell.kernel_class,
+    const verbs::MatrixCell& cell = answer.cells[i];
+    table.add({section.tables->backends[i].name, oracle::name_of(cell.state), cell.kernel_class,
                cell.state == CellState::refused ? Cell(cell.code) : Cell::none(), explain && !cell.text.empty() ? Cell(cell.text) : Cell::none()});
   }
   return table.json_by_name();
@@ -101,9 +101,9 @@ Table table_of(const Matrix& matrix, const MatrixSection& section, std::size_t s
       row.emplace_back(line < group.members.size() ? matrix.platforms[group.members[line]]->name : std::string_view());
     table.add(std::move(row));
   }
-  for (const sim::MatrixLine& line : sim::lines_of(matrix, section, spread, platforms)) {
+  for (const verbs::MatrixLine& line : verbs::lines_of(matrix, section, spread, platforms)) {
     std::vector<Cell> row{line.name};
-    for (const sim::MatrixWord& word : line.words) row.emplace_back(word.text);
+    for (const verbs::MatrixWord& word : line.words) row.emplace_back(word.text);
     table.add(std::move(row));
   }
   return table;
@@ -116,7 +116,7 @@ void add_reasons(Document& document, const Matrix& matrix, const MatrixSection& 
     const std::string_view platform = matrix.platforms[group.members.front()]->name;
     if (!answer.chosen) document.line(fmt::format("  {}: the engine raises {}", platform, answer.refusal));
     for (std::size_t i = 0; i < answer.cells.size(); ++i) {
-      const sim::MatrixCell& cell = answer.cells[i];
+      const verbs::MatrixCell& cell = answer.cells[i];
       if (cell.state != CellState::refused || cell.code.empty()) continue;
       document.line(fmt::format("  {} {} ({}): {}: {}", platform, section.tables->backends[i].name, cell.kernel_class, cell.code, cell.text));
     }
@@ -126,10 +126,10 @@ void add_reasons(Document& document, const Matrix& matrix, const MatrixSection& 
 void add_section(Document& document, const Matrix& matrix, const MatrixSection& section, bool explain) {
   document.line(fmt::format("{} in {}: oracle {}, {}; engine {}", section.model->name, section.scheme->name, section.scheme->oracle,
                             section.scheme->title, document.engine));
-  for (const MatrixGroup& group : sim::equal_spreads(matrix, section)) {
+  for (const MatrixGroup& group : verbs::equal_spreads(matrix, section)) {
     const std::size_t spread = group.members.front();
-    const std::vector<MatrixGroup> platforms = sim::equal_platforms(matrix, section, spread);
-    document.line("\n" + sim::spread_names(matrix, group));
+    const std::vector<MatrixGroup> platforms = verbs::equal_platforms(matrix, section, spread);
+    document.line("\n" + verbs::spread_names(matrix, group));
     document.table(table_of(matrix, section, spread, platforms));
     if (explain) add_reasons(document, matrix, section, spread, platforms);
   }
@@ -146,7 +146,7 @@ Document matrix_document(const Matrix& matrix, const std::map<std::string, std::
     add_section(document, matrix, section, explain);
   }
   document.value("sections", std::move(sections));
-  for (const sim::LegendRow& row : sim::legend_of(matrix)) document.line(fmt::format("{:<9}{}", row.word, row.meaning));
+  for (const verbs::LegendRow& row : verbs::legend_of(matrix)) document.line(fmt::format("{:<9}{}", row.word, row.meaning));
   return document;
 }
 

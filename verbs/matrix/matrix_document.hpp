@@ -11,9 +11,9 @@ namespace mx::verbs {
 
 /// Every cell, as tables in which what looks the same is shown once. `explain`: with what was asked and what the class takes, for every refusal.
 /// `env` are the variables that were set.
-Document matrix_document(const sim::Matrix& matrix, const std::map<std::string, std::string>& env, bool explain);
+Document matrix_document(const verbs::Matrix& matrix, const std::map<std::string, std::string>& env, bool explain);
 
 /// How many deployments, choices and refusals; in the text by oracle.
-Document matrix_counts_document(const sim::Matrix& matrix, const std::map<std::string, std::string>& env);
+Document matrix_counts_document(const verbs::Matrix& matrix, const std::map<std::string, std::string>& env);
 
 }  // namespace mx::verbs

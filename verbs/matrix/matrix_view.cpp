@@ -7,7 +7,7 @@
 
 #include "model/error.hpp"
 
-namespace mx::sim {
+namespace mx::verbs {
 namespace {
 
 /// What a cell shows: the class of a choice, the check of a refusal.
@@ -184,4 +184,4 @@ std::vector<LegendRow> legend_of(const Matrix& matrix) {
   return rows;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::verbs

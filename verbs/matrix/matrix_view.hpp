@@ -9,7 +9,7 @@
 
 #include "verbs/matrix/matrix.hpp"
 
-namespace mx::sim {
+namespace mx::verbs {
 
 /// Parallelisms or platforms that look the same.
 struct MatrixGroup {
@@ -53,4 +53,4 @@ struct LegendRow {
 };
 std::vector<LegendRow> legend_of(const Matrix& matrix);
 
-}  // namespace mx::sim
+}  // namespace mx::verbs

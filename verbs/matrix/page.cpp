@@ -12,17 +12,17 @@
 namespace mx::golden {
 namespace {
 
-constexpr std::array<std::string_view, 3> kClasses = {"chosen", "possible", "refused"};  // by sim::CellState
+constexpr std::array<std::string_view, 3> kClasses = {"chosen", "possible", "refused"};  // by verbs::CellState
 
-std::string legend(const sim::Matrix& matrix) {
+std::string legend(const verbs::Matrix& matrix) {
   std::vector<std::pair<std::string, std::string>> terms;
-  for (const sim::LegendRow& row : sim::legend_of(matrix)) terms.emplace_back(row.word, row.meaning);
+  for (const verbs::LegendRow& row : verbs::legend_of(matrix)) terms.emplace_back(row.word, row.meaning);
   return html_terms(terms);
 }
 
-std::string head(const sim::Matrix& matrix, const std::vector<sim::MatrixGroup>& platforms) {
+std::string head(const verbs::Matrix& matrix, const std::vector<verbs::MatrixGroup>& platforms) {
   std::string html = "<thead><tr><th></th>";
-  for (const sim::MatrixGroup& group : platforms) {
+  for (const verbs::MatrixGroup& group : platforms) {
     std::string names, titles;
     for (std::size_t platform : group.members) {
       names += (names.empty() ? "" : "<br>") + escaped(matrix.platforms[platform]->name);
@@ -33,9 +33,9 @@ std::string head(const sim::Matrix& matrix, const std::vector<sim::MatrixGroup>&
   return html + "</tr></thead>\n";
 }
 
-std::string line_of(const sim::MatrixLine& line) {
+std::string line_of(const verbs::MatrixLine& line) {
   std::string html = fmt::format("<tr><th scope=\"row\">{}</th>", escaped(line.name));
-  for (const sim::MatrixWord& word : line.words) {
+  for (const verbs::MatrixWord& word : line.words) {
     if (word.text.empty()) {
       html += "<td class=\"empty\"></td>";
       continue;
@@ -46,38 +46,38 @@ std::string line_of(const sim::MatrixLine& line) {
   return html + "</tr>\n";
 }
 
-std::string table(const sim::Matrix& matrix, const sim::MatrixSection& section, const sim::MatrixGroup& group) {
-  const std::vector<sim::MatrixGroup> platforms = sim::equal_platforms(matrix, section, group.members.front());
+std::string table(const verbs::Matrix& matrix, const verbs::MatrixSection& section, const verbs::MatrixGroup& group) {
+  const std::vector<verbs::MatrixGroup> platforms = verbs::equal_platforms(matrix, section, group.members.front());
   std::string html = "<h3>";
   for (std::size_t i = 0; i < group.members.size(); ++i) {
-    const sim::Spread& spread = *matrix.spreads[group.members[i]];
+    const verbs::Spread& spread = *matrix.spreads[group.members[i]];
     html += fmt::format("{}<span title=\"{}\">{}</span>", i == 0 ? "" : " &middot; ", escaped(spread.title), escaped(spread.name));
   }
   std::string cells = "<table>\n" + head(matrix, platforms) + "<tbody>\n";
-  for (const sim::MatrixLine& line : sim::lines_of(matrix, section, group.members.front(), platforms)) cells += line_of(line);
-  return html + "</h3>\n" + html_wide(sim::spread_names(matrix, group), cells + "</tbody></table>\n");
+  for (const verbs::MatrixLine& line : verbs::lines_of(matrix, section, group.members.front(), platforms)) cells += line_of(line);
+  return html + "</h3>\n" + html_wide(verbs::spread_names(matrix, group), cells + "</tbody></table>\n");
 }
 
-std::string details(const sim::Matrix& matrix, const sim::MatrixSection& section, bool open) {
+std::string details(const verbs::Matrix& matrix, const verbs::MatrixSection& section, bool open) {
   std::string html = html_paragraph(fmt::format("{}. Sizes of {}.", section.scheme->title, section.model->source), "soft");
-  for (const sim::MatrixGroup& group : sim::equal_spreads(matrix, section)) html += table(matrix, section, group);
+  for (const verbs::MatrixGroup& group : verbs::equal_spreads(matrix, section)) html += table(matrix, section, group);
   return html_details(section.model->name, fmt::format("in {}, oracle {}", section.scheme->name, section.scheme->oracle), html, open);
 }
 
 }  // namespace
 
-std::string matrix_part(const sim::Matrix& matrix) {
+std::string matrix_part(const verbs::Matrix& matrix) {
   std::string html = html_paragraph(
       fmt::format("{} deployments: {} checkpoints on {} platforms in {} parallelisms. Platforms and parallelisms that look the same share a "
                   "column or a table; a cell says more when it is pointed at.",
                   matrix.deployments(), matrix.sections.size(), matrix.platforms.size(), matrix.spreads.size()),
       "soft");
   html += legend(matrix);
-  for (const sim::MatrixSection& section : matrix.sections) html += details(matrix, section, &section == &matrix.sections.front());
+  for (const verbs::MatrixSection& section : matrix.sections) html += details(matrix, section, &section == &matrix.sections.front());
   return html;
 }
 
-std::string matrix_html(const sim::Matrix& matrix) {
+std::string matrix_html(const verbs::Matrix& matrix) {
   return html_page("mxact matrix", {}, "<h1>Which backend serves which deployment</h1>\n" + matrix_part(matrix));
 }
 

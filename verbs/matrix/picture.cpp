@@ -44,18 +44,18 @@ constexpr std::array kRules{
 };
 constexpr Look kMatrixLook{"matrix", kRules, {}};
 
-constexpr std::array<std::string_view, 3> kCells = {"chosen", "possible", "refused"};  // by sim::CellState
+constexpr std::array<std::string_view, 3> kCells = {"chosen", "possible", "refused"};  // by verbs::CellState
 constexpr std::array<std::string_view, 3> kWords = {"on-chosen", "on-possible", "on-refused"};
 
 /// Draws from top to bottom and remembers how far it came.
 class Sheet {
  public:
-  explicit Sheet(const sim::Matrix& matrix) : matrix_(matrix) {}
+  explicit Sheet(const verbs::Matrix& matrix) : matrix_(matrix) {}
 
   std::string draw() {
     text(kMargin, 20, "title", "Which backend serves which deployment");
     legend();
-    for (const sim::MatrixSection& section : matrix_.sections) draw_section(section);
+    for (const verbs::MatrixSection& section : matrix_.sections) draw_section(section);
     const std::string description = "backend x platform x parallelism: chosen, possible, or refused and why";
     return as_file({std::move(svg_), width_, y_ + kMargin, "mxact matrix", description, &kMatrixLook});
   }
@@ -69,40 +69,40 @@ class Sheet {
   }
 
   void legend() {
-    const std::vector<sim::LegendRow> rows = sim::legend_of(matrix_);
+    const std::vector<verbs::LegendRow> rows = verbs::legend_of(matrix_);
     y_ += 8;
-    for (const sim::LegendRow& row : rows) {
+    for (const verbs::LegendRow& row : rows) {
       svg_.text(kMargin, y_ + kTextDrop, "spread", row.word);
       svg_.text(kMargin + kLegendColumn, y_ + kTextDrop, "small", row.meaning);
       y_ += kLegendLine;
     }
   }
 
-  void draw_section(const sim::MatrixSection& section) {
+  void draw_section(const verbs::MatrixSection& section) {
     y_ += 20;
     text(kMargin, 18, "head", fmt::format("{} in {}", section.model->name, section.scheme->name));
     text(kMargin, 12, "small", fmt::format("oracle {}: {}", section.scheme->oracle, section.scheme->title));
-    for (const sim::MatrixGroup& group : sim::equal_spreads(matrix_, section)) draw_table(section, group);
+    for (const verbs::MatrixGroup& group : verbs::equal_spreads(matrix_, section)) draw_table(section, group);
   }
 
-  void draw_table(const sim::MatrixSection& section, const sim::MatrixGroup& group) {
+  void draw_table(const verbs::MatrixSection& section, const verbs::MatrixGroup& group) {
     const std::size_t spread = group.members.front();
-    const std::vector<sim::MatrixGroup> platforms = sim::equal_platforms(matrix_, section, spread);
+    const std::vector<verbs::MatrixGroup> platforms = verbs::equal_platforms(matrix_, section, spread);
     y_ += 8;
-    const std::string names = sim::spread_names(matrix_, group);
+    const std::string names = verbs::spread_names(matrix_, group);
     text(kMargin, 14, "spread", names);
     width_ = std::max(width_, 2 * kMargin + static_cast<int>(names.size()) * kBoldLetter);
     draw_head(platforms);
-    for (const sim::MatrixLine& line : sim::lines_of(matrix_, section, spread, platforms)) draw_line(line);
+    for (const verbs::MatrixLine& line : verbs::lines_of(matrix_, section, spread, platforms)) draw_line(line);
     width_ = std::max(width_, column_x(platforms.size()) + kMargin);
   }
 
   static int column_x(std::size_t column) { return kMargin + kNameWidth + static_cast<int>(column) * kCellWidth; }
 
   /// Names of platforms with equal answers above each other, the last ones just above the cells.
-  void draw_head(const std::vector<sim::MatrixGroup>& platforms) {
+  void draw_head(const std::vector<verbs::MatrixGroup>& platforms) {
     std::size_t height = 0;
-    for (const sim::MatrixGroup& group : platforms) height = std::max(height, group.members.size());
+    for (const verbs::MatrixGroup& group : platforms) height = std::max(height, group.members.size());
     for (std::size_t column = 0; column < platforms.size(); ++column) {
       const std::vector<std::size_t>& members = platforms[column].members;
       for (std::size_t i = 0; i < members.size(); ++i) {
@@ -113,12 +113,12 @@ class Sheet {
     y_ += static_cast<int>(height) * kHeadLine + 5;
   }
 
-  void draw_line(const sim::MatrixLine& line) {
+  void draw_line(const verbs::MatrixLine& line) {
     svg_.text(kMargin, y_ + kTextDrop, "name", line.name);
     for (std::size_t column = 0; column < line.words.size(); ++column) {
-      const sim::MatrixWord& word = line.words[column];
+      const verbs::MatrixWord& word = line.words[column];
       if (word.text.empty()) continue;
-      const auto state = static_cast<std::size_t>(word.state.value_or(sim::CellState::refused));
+      const auto state = static_cast<std::size_t>(word.state.value_or(verbs::CellState::refused));
       const std::string hover = fmt::format("{}: {}", line.name, word.hover);
       svg_.rect({column_x(column), y_, kCellWidth - 2, kLineHeight - 2}, word.state ? kCells.at(state) : "raises", {}, hover);
       svg_.text(column_x(column) + kCellWidth / 2 - 1, y_ + kTextDrop - 1, word.state ? kWords.at(state) : "on-raises", word.text);
@@ -126,7 +126,7 @@ class Sheet {
     y_ += kLineHeight;
   }
 
-  const sim::Matrix& matrix_;
+  const verbs::Matrix& matrix_;
   Svg svg_;
   int y_ = kMargin;
   int width_ = kNarrowest;
@@ -134,6 +134,6 @@ class Sheet {
 
 }  // namespace
 
-std::string matrix_svg(const sim::Matrix& matrix) { return Sheet(matrix).draw(); }
+std::string matrix_svg(const verbs::Matrix& matrix) { return Sheet(matrix).draw(); }
 
 }  // namespace mx::golden

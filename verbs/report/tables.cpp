@@ -15,7 +15,7 @@
 namespace mx::golden {
 namespace {
 
-constexpr std::array<std::string_view, 3> kStates = {"chosen", "possible", "refused"};  // by sim::CellState
+constexpr std::array<std::string_view, 3> kStates = {"chosen", "possible", "refused"};  // by verbs::CellState
 
 /// Looks a name up in the model's tables; a name that they do not have is an error of the file.
 template <class Row>
@@ -25,20 +25,20 @@ const Row* row_named(const Node& node, std::string_view what, std::span<const Ro
   return &rows[node.word_of(what, names)];
 }
 
-sim::MatrixCell cell_of(const Node& node) {
-  sim::MatrixCell cell{static_cast<sim::CellState>(node["state"].word_of("state", kStates)), node["kernel_class"].text(), {}, {}};
-  if (cell.state != sim::CellState::refused) return cell;
+verbs::MatrixCell cell_of(const Node& node) {
+  verbs::MatrixCell cell{static_cast<verbs::CellState>(node["state"].word_of("state", kStates)), node["kernel_class"].text(), {}, {}};
+  if (cell.state != verbs::CellState::refused) return cell;
   const Node code = node["code"];
   cell.code = code.text();
   std::vector<std::string_view> known;
-  for (const sim::ReasonRow& row : sim::reasons()) known.push_back(row.code);
+  for (const verbs::ReasonRow& row : verbs::reasons()) known.push_back(row.code);
   code.word_of("check", known);
   if (const std::optional<Node> text = node.find("text")) cell.text = text->text();
   return cell;
 }
 
-sim::MatrixAnswer answer_of(const Node& node, const oracle::OracleTables& tables) {
-  sim::MatrixAnswer answer;
+verbs::MatrixAnswer answer_of(const Node& node, const oracle::OracleTables& tables) {
+  verbs::MatrixAnswer answer;
   const Node backends = node["backends"];
   for (const oracle::BackendRow& row : tables.backends) answer.cells.push_back(cell_of(backends[row.name]));
   if (const std::optional<Node> chosen = node.find("chosen")) {
@@ -49,8 +49,8 @@ sim::MatrixAnswer answer_of(const Node& node, const oracle::OracleTables& tables
   return answer;
 }
 
-sim::MatrixSection section_of(const Node& node, const sim::Matrix& matrix) {
-  sim::MatrixSection section{};
+verbs::MatrixSection section_of(const Node& node, const verbs::Matrix& matrix) {
+  verbs::MatrixSection section{};
   section.model = row_named<oracle::Model>(node["model"], "model", oracle::models());
   section.scheme = row_named<oracle::Scheme>(node["scheme"], "scheme", oracle::schemes());
   section.tables = &oracle::tables_of(matrix.engine, section.scheme->oracle);
@@ -69,8 +69,8 @@ sim::MatrixSection section_of(const Node& node, const sim::Matrix& matrix) {
   return section;
 }
 
-sim::Matrix matrix_of(const Run& run) {
-  sim::Matrix matrix{};
+verbs::Matrix matrix_of(const Run& run) {
+  verbs::Matrix matrix{};
   // Runs from before there were several versions name none: they are of the first.
   const std::optional<Node> engine = run.root().find("engine");
   matrix.engine = engine ? engine_named(engine->text()) : kVllm2026_05;
@@ -78,7 +78,7 @@ sim::Matrix matrix_of(const Run& run) {
     matrix.platforms.push_back(row_named<oracle::PlatformPreset>(one["name"], "platform", oracle::all_platforms()));
   }
   for (const Node& one : run.root()["parallel"].items()) {
-    matrix.spreads.push_back(row_named<sim::Spread>(one["name"], "parallelism", sim::spreads()));
+    matrix.spreads.push_back(row_named<verbs::Spread>(one["name"], "parallelism", verbs::spreads()));
   }
   for (const Node& one : run.root()["sections"].items()) matrix.sections.push_back(section_of(one, matrix));
   return matrix;

@@ -205,7 +205,7 @@ sim::JunitCase case_of(const sim::ComparedCell& cell) {
                        : !cell.works()         ? CheckEnd::failed
                        : cell.is_mistrusted()  ? CheckEnd::mistrusted
                                                : CheckEnd::passed;
-  const bool counts = cell.answer == sim::CellAnswer::chosen || end == CheckEnd::passed || end == CheckEnd::skipped;
+  const bool counts = cell.answer == oracle::CellState::chosen || end == CheckEnd::passed || end == CheckEnd::skipped;
   return {"mxact.sim." + cell.backend,
           std::string(cell.spread->name),
           counts ? end : CheckEnd::skipped,
@@ -235,7 +235,7 @@ Document simulation_document(const sim::Scenario& scenario, const SimAnswer& ans
   add_scenario(document, scenario);
   document.value("parallel", parallel);
   document.value("backend", answer.backend.empty() ? Json() : Json(answer.backend));
-  document.value("answer", sim::name_of(answer.selected.answer));
+  document.value("answer", oracle::name_of(answer.selected.answer));
   document.value("kernel_class", answer.selected.kernel_class);
   if (!answer.legacy.empty()) document.value("legacy", answer.legacy);
   if (!answer.legacy.empty()) document.line(answer.legacy);
@@ -253,7 +253,7 @@ Document simulation_document(const sim::Scenario& scenario, const SimAnswer& ans
     document.ended(refused ? static_cast<int>(ErrorCode::unsupported) : kNoVerdict);
     return document;
   }
-  document.line(fmt::format("{}: {} ({}), {}", parallel, answer.backend, answer.selected.kernel_class, sim::name_of(answer.selected.answer)));
+  document.line(fmt::format("{}: {} ({}), {}", parallel, answer.backend, answer.selected.kernel_class, oracle::name_of(answer.selected.answer)));
   add_result(document, *result);
   for (const sim::LinkCheck& check : result->links)
     document.cases.push_back({suite,
@@ -291,7 +291,7 @@ Document comparison_document(const sim::Scenario& scenario, const sim::Compariso
     const std::string why = why_text(cell);
     table.add({{cell.backend, cell.backend == last ? "" : cell.backend},
                cell.spread->name,
-               sim::name_of(cell.answer),
+               oracle::name_of(cell.answer),
                cell.verdict(),
                cell.kernel_class.empty() ? Json() : Json(cell.kernel_class),
                sums_text(cell),

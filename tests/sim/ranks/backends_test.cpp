@@ -66,7 +66,7 @@ std::optional<Place> place_of(const OracleBackends& of, const std::string& backe
                                    "env { VLLM_ROCM_USE_AITER 1 }\n";
           const DeploymentFile file = parse_deployment_file(text, "test");
           const Selected choice = selected(file.engine, file.oracle, file.deployment, backend);
-          if (choice.answer != CellAnswer::refused) return Place{make_scenario(file, {.tokens = 2}), choice.kernel_class};
+          if (choice.answer != mx::oracle::CellState::refused) return Place{make_scenario(file, {.tokens = 2}), choice.kernel_class};
         }
       }
     }

@@ -20,12 +20,16 @@ std::string file_text(const std::string& platform, const std::string& parallel, 
 
 const std::string kLayer = "experts 4 top_k 4 hidden 96 intermediate 96";
 
+Simulation run_class(const Scenario& scenario, const std::string& backend, const std::string& kernel_class) {
+  const SimulationRequest request{scenario.oracle, scenario.deployment, backend, kernel_class, scenario.engine};
+  return simulate(request, scenario.layer, scenario.tokens, run_reference(request, scenario.layer, scenario.tokens, {}), in_process());
+}
+
 Simulation run(const std::string& text, const std::string& backend) {
   const Scenario scenario = make_scenario(parse_deployment_file(text, "test"), {.tokens = 3});
   const Selected choice = selected(scenario.engine, scenario.oracle, scenario.deployment, backend);
-  REQUIRE(choice.answer != CellAnswer::refused);
-  const SimulationRequest request{scenario.oracle, scenario.deployment, backend, choice.kernel_class, scenario.engine};
-  return simulate(request, scenario.layer, scenario.tokens, run_reference(request, scenario.layer, scenario.tokens, {}), in_process());
+  REQUIRE(choice.answer != mx::oracle::CellState::refused);
+  return run_class(scenario, backend, choice.kernel_class);
 }
 
 LinkState state_of(const SimulationResult& result, Link link) { return std::ranges::find(result.links, link, &LinkCheck::link)->state; }
@@ -107,10 +111,10 @@ TEST_CASE("a deployment whose outputs cannot show a wrong weight is mistrusted, 
 
   Comparison comparison;
   const Spread& spread = compared_spreads().front();
-  comparison.cells.push_back({"TRITON", &spread, CellAnswer::chosen, choice.kernel_class, {}, blind});
+  comparison.cells.push_back({"TRITON", &spread, mx::oracle::CellState::chosen, choice.kernel_class, {}, blind});
   CHECK(comparison.cells.front().verdict().starts_with("MISTRUSTED: "));
   CHECK(comparison.exit_code() == 5);
-  comparison.cells.push_back({"TRITON", &spread, CellAnswer::possible, choice.kernel_class, {}, blind});
+  comparison.cells.push_back({"TRITON", &spread, mx::oracle::CellState::possible, choice.kernel_class, {}, blind});
   comparison.cells.front().simulation = telling;
   CHECK(comparison.exit_code() == 0);
 }
@@ -174,8 +178,12 @@ TEST_CASE("a limit that a kernel does not take is named") {
 }
 
 TEST_CASE("what the engine refuses is an answer") {
-  const Simulation simulation = run(
-      file_text("SM90", "dp 2 expert_parallel true all2all deepep_low_latency", "experts 4 top_k 2 hidden 8448 intermediate 64"), "BATCHED_MARLIN");
+  const std::string text = file_text("SM90", "dp 2 expert_parallel true all2all deepep_low_latency", "experts 4 top_k 2 hidden 8448 intermediate 64");
+  const Scenario scenario = make_scenario(parse_deployment_file(text, "test"), {.tokens = 3});
+  const Selected choice = selected(scenario.engine, scenario.oracle, scenario.deployment, "BATCHED_MARLIN");
+  CHECK(choice.answer == mx::oracle::CellState::refused);
+  CHECK(choice.reason == "raises");
+  const Simulation simulation = run_class(scenario, "BATCHED_MARLIN", "BatchedMarlinExperts");
   REQUIRE(simulation.refusal.has_value());
   CHECK(simulation.refusal->stage == "allocate");
   CHECK(simulation.refusal->text.starts_with("ValueError"));
@@ -227,15 +235,15 @@ TEST_CASE("a comparison fails for what the engine chooses, not for what it leave
   Simulation refused;
   refused.refusal = SimulationRefusal{"convert", "a converter's words"};
   const Spread& spread = compared_spreads().front();
-  const auto status = [&](const std::vector<std::pair<CellAnswer, Simulation>>& cells) {
+  const auto status = [&](const std::vector<std::pair<mx::oracle::CellState, Simulation>>& cells) {
     Comparison comparison;
     for (const auto& [answer, simulation] : cells) comparison.cells.push_back({backend, &spread, answer, "FlashInferExperts", {}, simulation});
     return comparison.exit_code();
   };
-  CHECK(status({{CellAnswer::chosen, good}, {CellAnswer::possible, broken}, {CellAnswer::possible, refused}}) == 0);
-  CHECK(status({{CellAnswer::chosen, broken}, {CellAnswer::chosen, refused}}) == 1);
-  CHECK(status({{CellAnswer::chosen, good}, {CellAnswer::chosen, refused}}) == 4);
-  CHECK(status({{CellAnswer::refused, {}}}) == 5);
+  CHECK(status({{mx::oracle::CellState::chosen, good}, {mx::oracle::CellState::possible, broken}, {mx::oracle::CellState::possible, refused}}) == 0);
+  CHECK(status({{mx::oracle::CellState::chosen, broken}, {mx::oracle::CellState::chosen, refused}}) == 1);
+  CHECK(status({{mx::oracle::CellState::chosen, good}, {mx::oracle::CellState::chosen, refused}}) == 4);
+  CHECK(status({{mx::oracle::CellState::refused, {}}}) == 5);
 }
 
 TEST_CASE("the legacy method executes what it chooses: path, padding and what FlashInfer is told") {

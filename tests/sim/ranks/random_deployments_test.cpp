@@ -84,7 +84,7 @@ void check(Draws& random, const Ranks& ranks, Counts& counts) {
   INFO(backend << ": " << text);
   const DeploymentFile file = parse_deployment_file(text, "test");
   const Selected choice = selected(file.engine, file.oracle, file.deployment, backend);
-  if (choice.answer == CellAnswer::refused) return void(++counts.refused);
+  if (choice.answer == mx::oracle::CellState::refused) return void(++counts.refused);
   const Scenario scenario = make_scenario(file, {.tokens = 4, .seed = random()});
   const SimulationRequest request = request_of(scenario, scenario.deployment, backend, choice.kernel_class);
   const auto simulated = [&](const SampleTokens& tokens) {

@@ -14,7 +14,7 @@
 #include "tests/engine/vllm/expect_error.hpp"
 #include "verbs/matrix/matrix_view.hpp"
 
-using namespace mx::sim;
+using namespace mx::verbs;
 namespace oracle = mx::oracle;
 using mx::test::message_of;
 using mx::test::says;
