@@ -54,6 +54,7 @@ NB_MODULE(_core, module) {
   bind_layouts(module);
   bind_moe(module);
   bind_products(module);
+  bind_room(module);
   bind_select(module);
   bind_tables(module);
   bind_threads(module);

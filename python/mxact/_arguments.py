@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import ml_dtypes
@@ -27,6 +28,7 @@ _DTYPES: dict[str, np.dtype[Any]] = {
     "f32": np.dtype(np.float32),
 }
 _FORMATS = {dtype: name for name, dtype in _DTYPES.items()}
+_LARGE = 1 << 22  # bytes: where fresh pages begin to cost as much as filling them
 _UNSIGNED: dict[int, np.dtype[Any]] = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32)}
 
 
@@ -123,6 +125,16 @@ def format_of(name: str, values: Array, source: object) -> str:
     if wanted[1] != values.dtype.itemsize:
         raise Error(f"{name} is {values.dtype}, but codes of {wanted[0]} are {_UNSIGNED[wanted[1]]}", place=name)
     return wanted[0]
+
+
+def room(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """An array for results, whose content is not defined. Large ones take the memory of a result that was dropped, where there is one."""
+    size = prod(shape) * dtype.itemsize
+    if size < _LARGE:
+        return np.empty(shape, dtype)
+    memory: Any = _core.room(size)
+    result: Array = memory.view(dtype).reshape(shape)
+    return result
 
 
 def flat_bytes(values: Array) -> Array:

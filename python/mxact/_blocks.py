@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import Array, array, dtype_of, f32_bits, flag, flat_bytes, format_of, integer, optional_word, word
+from mxact._arguments import Array, array, dtype_of, f32_bits, flag, flat_bytes, format_of, integer, optional_word, room, word
 from mxact._error import Error
 from mxact._libraries import like
 
@@ -116,7 +116,7 @@ def quantize(x: object, format: str, profile: str = "ocp", axis: int = -1, tenso
     tensor = _scale_for(tensor_scale, name, called, kind)
     along = _axis("x", axis, values.ndim)
     moved = np.moveaxis(values, along, -1)
-    codes = np.empty(moved.shape, dtype_of(element))
+    codes = room(moved.shape, dtype_of(element))
     scales = np.empty(_block_shape("x", moved.shape, name), dtype_of(scale))
     asked = name, called, kind, prod(moved.shape[:-1]), moved.shape[-1], *_tensor_bits(tensor), flat_bytes(moved)
     _core.quantize(*asked, _room(codes), _room(scales))
@@ -156,7 +156,7 @@ def dequantize(q: Quantized, to: str = "f32", profile: str | None = None, tensor
         raise Error(f"q.scales has shape {scales.shape}, must have one scale for each block of q.codes, whose shape is {codes.shape}", place="q.scales")
     by = optional_word("profile", profile)
     how, tensor = _dequantizer(q, name, target, by, _tensor_scale(tensor_scale))
-    results = np.empty(moved.shape, dtype_of(target))
+    results = room(moved.shape, dtype_of(target))
     bits = _tensor_bits(tensor)[:2]
     moved_scales = np.moveaxis(scales, along, -1)
     _core.dequantize(name, how, target, prod(moved.shape[:-1]), moved.shape[-1], *bits, flat_bytes(moved), flat_bytes(moved_scales), _room(results))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import array, dtype_of, flat_bytes, format_of, word
+from mxact._arguments import array, dtype_of, flat_bytes, format_of, room, word
 from mxact._libraries import like
 
 
@@ -50,7 +50,7 @@ def convert(x: object, to: str, profile: str = "ocp", source: str | None = None)
     """
     values = array("x", x)
     name = format_of("x", values, source)
-    results = np.empty(values.shape, dtype_of(word("to", to)))
+    results = room(values.shape, dtype_of(word("to", to)))
     _core.convert(word("profile", profile), name, to, flat_bytes(values), results.reshape(-1).view(np.uint8))
     return like(x, results)
 

@@ -227,3 +227,21 @@ def test_the_scale_of_the_tensor_is_not_forgotten() -> None:
     assert np.array_equal(mxact.dequantize(mxact.quantize(x, "nvfp4", profile="vllm-nvfp4", tensor_scale=4)), expected.reshape(-1))
     with pytest.raises(mxact.Error, match="needs the encode scale of the tensor"):
         mxact.dequantize(q, profile="vllm-nvfp4", tensor_scale=mxact.TensorScale())
+
+
+def test_the_memory_of_a_dropped_result_is_used_again_and_never_shared() -> None:
+    x = np.linspace(-8, 8, 1 << 21, dtype=np.float32)
+    first = mxact.convert(x, "f32", source="f32")
+    place = first.ctypes.data
+    view = first[1:]
+    second = mxact.convert(x * 2, "f32")
+    assert second.ctypes.data != place
+    # A view keeps its memory.
+    del first
+    third = mxact.convert(x * 3, "f32")
+    assert third.ctypes.data != place
+    assert np.array_equal(view, x[1:]) and np.array_equal(second, x * 2) and np.array_equal(third, x * 3)
+    del view
+    fourth = mxact.convert(x * 4, "f32")
+    assert fourth.ctypes.data == place
+    assert np.array_equal(fourth, x * 4) and np.array_equal(second, x * 2) and np.array_equal(third, x * 3)
