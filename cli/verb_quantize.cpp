@@ -35,8 +35,8 @@ struct QuantizeOptions {
   DocumentOptions out;
 };
 
-/// Codes of `source` of every value, from the arguments or, when there are none, from standard input.
-std::vector<std::uint32_t> read_values(const QuantizeOptions& options, const Format& source) {
+/// Every value as it was typed, from the arguments or, when there are none, from standard input.
+std::vector<std::string> read_words(const QuantizeOptions& options) {
   constexpr std::size_t kMostValues = std::size_t{1} << 20;
   constexpr int kLongestWord = 100;
   std::vector<std::string> words = options.values;
@@ -48,9 +48,7 @@ std::vector<std::uint32_t> read_values(const QuantizeOptions& options, const For
     if (std::cin.bad()) throw Error(ErrorCode::resource, "cannot be read", "standard input");
   }
   if (words.empty()) throw Error(ErrorCode::usage, "no values: give them as arguments or on standard input");
-  std::vector<std::uint32_t> values;
-  for (const std::string& word : words) values.push_back(verbs::parse_code(word, source));
-  return values;
+  return words;
 }
 
 std::optional<std::uint32_t> scale_of(const std::string& text) {
@@ -72,7 +70,7 @@ int quantize_values(const QuantizeOptions& options) {
   request.tensor.decode = scale_of(options.scale);
   request.tensor.amax_bound = scale_of(options.amax_bound);
   require_tensor_scales(*request.profile, how, request.tensor);
-  return show(verbs::quantize_document(request, read_values(options, *request.source), layout), options.out);
+  return show(verbs::quantize_document(request, read_words(options), layout), options.out);
 }
 
 }  // namespace

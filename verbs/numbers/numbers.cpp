@@ -108,13 +108,10 @@ Typed parse_typed(const std::string& text, const Format& format) {
     return {code, canonical(exact) == canonical(decode(kF32, code)) ? std::nullopt : std::optional(exact)};
   }
   // Rounding here would hide one from the user: the value must be on the source grid already.
-  const double exact = std::strtod(text.c_str(), nullptr);
+  const Value exact = std::isfinite(nearest) ? canonical(exact_value(text)) : decode(kF32, std::bit_cast<std::uint32_t>(nearest));
   for (std::uint32_t code = 0; code >> format.width == 0; ++code) {
-    const Value value = decode(format, code);
-    if (value.cls == ValueClass::nan ? std::isnan(exact)
-                                     : std::strtod(decimal(value).c_str(), nullptr) == exact && std::signbit(exact) == value.negative) {
-      return {code, std::nullopt};
-    }
+    const Value value = canonical(decode(format, code));
+    if (exact.cls == ValueClass::nan ? value.cls == ValueClass::nan : value == exact) return {code, std::nullopt};
   }
   refuse(text, fmt::format("is not a value of {}: give its bits as 0x..", format.name));
 }

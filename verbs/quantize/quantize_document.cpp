@@ -70,9 +70,16 @@ std::string coarse_scales(const golden::QuantizeRequest& request, std::span<cons
 
 }  // namespace
 
-Document quantize_document(const golden::QuantizeRequest& request, std::span<const std::uint32_t> values, const golden::ScaleLayout& layout) {
+Document quantize_document(const golden::QuantizeRequest& request, std::span<const std::string> words, const golden::ScaleLayout& layout) {
   const BlockFormat& format = *request.format;
   const Recipe& how = recipe(*request.profile, format, *request.source);
+  std::vector<std::uint32_t> values;
+  std::string rounded;
+  for (const std::string& word : words) {
+    const Typed typed = parse_typed(word, *request.source);
+    values.push_back(static_cast<std::uint32_t>(typed.code));
+    if (typed.exact && rounded.empty()) rounded = fmt::format("{} is {}", word, decimal(decode(*request.source, values.back())));
+  }
   const QuantizedMatrix matrix = golden::quantize_matrix(values, request);
   Document document{"quantize"};
   document.value("format", format.name);
@@ -98,6 +105,8 @@ Document quantize_document(const golden::QuantizeRequest& request, std::span<con
     document.table(std::move(elements));
   }
   document.value("blocks", std::move(blocks));
+  if (!rounded.empty())
+    document.note(fmt::format("a block has numbers of {}: {}, the nearest, as is every value that it does not hold", request.source->name, rounded));
   if (const std::string remark = coarse_scales(request, values, matrix); !remark.empty()) document.note(remark);
   add_memory(document, layout, golden::scales_in(layout, matrix, format), *format.scale);
   return document;

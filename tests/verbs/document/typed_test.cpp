@@ -2,10 +2,13 @@
 // target.
 
 #include <string>
+#include <vector>
 
+#include "model/error.hpp"
 #include "tests/catch.hpp"
 #include "verbs/numbers/codes_document.hpp"
 #include "verbs/numbers/numbers.hpp"
+#include "verbs/quantize/quantize_document.hpp"
 
 namespace {
 
@@ -78,4 +81,25 @@ TEST_CASE("random digits around midpoints go to the side that they lie on") {
     CHECK(result_of("bf16", plain + "000000000000000000000001")["value"].text() == std::to_string(low + 1));
     CHECK(result_of("bf16", std::to_string(low) + ".499999999999999999999999")["value"].text() == std::to_string(low));
   }
+}
+
+TEST_CASE("a block says which of its numbers was rounded into the source") {
+  const auto notes_of = [](const std::string& first) {
+    std::vector<std::string> words(32, "1");
+    words.front() = first;
+    const mx::golden::QuantizeRequest request{&mx::profile_named("ocp"), &mx::block_format_named("mxfp4"), &mx::kF32, 1, {}, {}};
+    const Json said = body_json(quantize_document(request, words, mx::golden::scale_layout_named("linear")));
+    return said.contains("notes") ? said["notes"].dump() : std::string();
+  };
+  CHECK(notes_of("16777217").find("16777217 is 16777216, the nearest") != std::string::npos);
+  CHECK(notes_of("0x1.000001p24").find("is 16777216") != std::string::npos);
+  CHECK(notes_of("16777216").empty());
+  CHECK(notes_of("0x4b800000").empty());
+}
+
+TEST_CASE("a source of few bits takes no number that it does not hold, however near") {
+  CHECK(mx::verbs::parse_code("1.5", mx::kBf16) == 0x3FC0);
+  CHECK(mx::verbs::parse_code("-0", mx::kBf16) == 0x8000);
+  CHECK(mx::verbs::parse_code("inf", mx::kBf16) == 0x7F80);
+  for (const char* text : {"1.00000000000000000001", "0.1", "257.5"}) CHECK_THROWS_AS(mx::verbs::parse_code(text, mx::kBf16), mx::Error);
 }
