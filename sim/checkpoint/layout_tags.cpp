@@ -185,14 +185,6 @@ PackedTag read_tensor(const Json& json, const std::string& where) {
   return tag;
 }
 
-layout::Loss read_loss(const Json& json, const std::string& where) {
-  TagFields fields(json, where);
-  layout::Loss loss{read_role(fields), fields.text("what"), fields.integer("units", 1, INT64_MAX)};
-  if (json.contains("kept")) loss.kept = fields.integer("kept", 1, loss.units);
-  fields.finish();
-  return loss;
-}
-
 /// Sizes that the file cannot hold are no sizes to build a program for.
 void check_extent(const LayerTags& tags, const SafetensorsFile& file) {
   std::uint64_t held = 0;
@@ -296,10 +288,7 @@ std::string text_of(const LayerTags& tags) {
                                {"content", tag.content},
                                {"logical", axes_json(tag.logical)}});
   }
-  for (const layout::Loss& loss : tags.losses) {
-    json["losses"].push_back({{"role", layout::name_of(loss.role)}, {"what", loss.what}, {"units", loss.units}});
-    if (loss.kept > 0) json["losses"].back()["kept"] = loss.kept;
-  }
+  for (const layout::Loss& loss : tags.losses) json["losses"].push_back(loss_json(loss));
   return json.dump();
 }
 
@@ -322,6 +311,20 @@ LayerTags read_layer_tags(const std::string& text, const std::string& where) {
   for (const Json& entry : fields.array("losses")) tags.losses.push_back(read_loss(entry, place + ": losses"));
   fields.finish();
   return tags;
+}
+
+Json loss_json(const layout::Loss& loss) {
+  Json json = {{"role", layout::name_of(loss.role)}, {"what", loss.what}, {"units", loss.units}};
+  if (loss.kept > 0) json["kept"] = loss.kept;
+  return json;
+}
+
+layout::Loss read_loss(const Json& json, const std::string& where) {
+  TagFields fields(json, where);
+  layout::Loss loss{read_role(fields), fields.text("what"), fields.integer("units", 1, INT64_MAX)};
+  if (json.contains("kept")) loss.kept = fields.integer("kept", 1, loss.units);
+  fields.finish();
+  return loss;
 }
 
 std::string shard_tags_text(const std::vector<std::string>& order) { return Json{{"version", kTagsVersion}, {"order", order}}.dump(); }

@@ -9,6 +9,7 @@
 
 #include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
+#include "support/json.hpp"
 #include "support/safetensors.hpp"
 
 namespace mx::sim {
@@ -86,6 +87,10 @@ bool is_converted(const SafetensorsFile& file);
 layout::PackedLayer packed_outline(const LayerTags& tags, const SafetensorsFile& file);
 /// The same with their bytes. Throws as SafetensorsFile::read does too, and Stopped.
 layout::PackedLayer read_packed_layer(const LayerTags& tags, const SafetensorsFile& file, const StopPoint& stop = StopPoint());
+
+/// A loss as text, and back. Reading throws Error(input).
+Json loss_json(const layout::Loss& loss);
+layout::Loss read_loss(const Json& json, const std::string& where);
 
 /// What is wrong with a tensor whose bytes have another digest than its tag says; empty: nothing.
 std::string changed_content(const PackedTag& tag, const std::string& digest);

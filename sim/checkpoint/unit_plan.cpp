@@ -73,7 +73,7 @@ Json losses_json(const std::vector<LayerLoss>& losses) {
   return json;
 }
 
-LayerLoss read_loss(const Json& json, const std::string& where) {
+LayerLoss read_layer_loss(const Json& json, const std::string& where) {
   TagFields fields(json, where + ": losses");
   const int layer = static_cast<int>(fields.integer("layer", 0, INT32_MAX));
   const std::string role = fields.text("role");
@@ -207,7 +207,7 @@ UnitRecord read_record(const std::filesystem::path& path) {
   result.bytes_out = size_field(fields, "bytes_out");
   result.up_scales_dropped = fields.integer("up_scales_dropped", 0, kLargest);
   result.largest_scale_byte = static_cast<int>(fields.integer("largest_scale_byte", 0, 255));
-  for (const Json& loss : fields.array("losses")) result.losses.push_back(read_loss(loss, where));
+  for (const Json& loss : fields.array("losses")) result.losses.push_back(read_layer_loss(loss, where));
   for (const Json& value : fields.array("values")) result.values.push_back(read_values(value, where));
   const Json& tensors = fields.at("tensors");
   TagFields sizes(tensors, where + ": tensors");

@@ -10,6 +10,7 @@
 
 #include "model/error.hpp"
 #include "model/grounds.hpp"
+#include "sim/checkpoint/layout_tags.hpp"
 #include "sim/checkpoint/tag_fields.hpp"
 #include "sim/checkpoint/unit_plan.hpp"
 #include "support/digest.hpp"
@@ -85,21 +86,8 @@ VerifyRequest read_request(const Json& json, const std::string& where) {
 
 Json losses_json(const std::vector<layout::Loss>& losses) {
   Json json = Json::array();
-  for (const layout::Loss& loss : losses) json.push_back({{"role", layout::name_of(loss.role)}, {"what", loss.what}, {"units", loss.units}});
+  for (const layout::Loss& loss : losses) json.push_back(loss_json(loss));
   return json;
-}
-
-layout::Loss read_loss(const Json& json, const std::string& where) {
-  TagFields fields(json, where + ": losses");
-  layout::Loss loss{layout::Role::w13_weight, fields.text("what"), fields.integer("units", 1, kLargest)};
-  const std::string role = fields.text("role");
-  fields.finish();
-  try {
-    loss.role = layout::role_named(role);
-  } catch (const Error& error) {
-    fail(where, error.what());
-  }
-  return loss;
 }
 
 std::vector<Grounds> read_grounds(TagFields& fields) {
@@ -146,7 +134,7 @@ ConversionResult read_result(const Json& json, const std::string& where) {
   result.execution = fields.text("execution");
   result.grounds = read_grounds(fields);
   for (const Json& place : fields.array("known_to_differ")) result.known_to_differ.push_back(read_place(place, where));
-  for (const Json& loss : fields.array("losses")) result.losses.push_back(read_loss(loss, where));
+  for (const Json& loss : fields.array("losses")) result.losses.push_back(read_loss(loss, where + ": losses"));
   result.units = fields.integer("units", 0, kLargest);
   result.units_compared = fields.integer("units_compared", 0, kLargest);
   result.compared_every = fields.integer("compared_every", 1, kLargest);

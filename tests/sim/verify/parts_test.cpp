@@ -111,6 +111,24 @@ TEST_CASE("however a run is cut, its parts together are the whole one") {
   }
 }
 
+TEST_CASE("a part keeps apart what is lost and what only cannot be restored") {
+  const mx::tests::ScratchDirectory scratch;
+  const VerifyRequest asked = request();
+  const Checkpoint checkpoint(*asked.checkpoint);
+  VerifyReport report = mx::sim::planned_report(checkpoint, mx::sim::options_of(asked));
+  REQUIRE_FALSE(report.conversions.empty());
+  report.conversions.front().losses = {{mx::layout::Role::w13_weight_scale, "a factor is not kept", 12, 12},
+                                       {mx::layout::Role::w2_weight_scale, "small ones become 0", 5, 2}};
+  const std::filesystem::path path = scratch.path() / "1.json";
+  std::ofstream(path) << mx::sim::text_of(mx::sim::part_of(checkpoint, asked, {1, 1}, kProgram, report));
+  const auto merged = mx::sim::merged_report(checkpoint, {{path, mx::sim::read_verify_part(path)}}, kProgram);
+  const auto& losses = merged.conversions.front().losses;
+  REQUIRE(losses.size() == 2);
+  CHECK(losses[0].units == 12);
+  CHECK(losses[0].destroyed() == 0);
+  CHECK(losses[1].destroyed() == 3);
+}
+
 TEST_CASE("parts that do not belong together are refused with the file that does not") {
   const mx::tests::ScratchDirectory scratch;
   const std::filesystem::path other = scratch.path() / "other";
