@@ -10,6 +10,7 @@
 #include "model/fault.hpp"
 #include "model/layout/address_map.hpp"
 #include "model/numerics/rows.hpp"
+#include "sim/execute/exchanges.hpp"
 #include "sim/ranks/agree.hpp"
 #include "sim/ranks/links.hpp"
 #include "sim/rounding.hpp"
@@ -260,9 +261,24 @@ class Run {
     const LinkInputs inputs{result.plan, layer_, result.execution, tokens_, transport_, here_, ranks, received, stages, reference_, rows_, columns_};
     result.links = check_links(inputs, result.out, result.worst_share);
     result.bit_equal = result.out == reference_.out;
-    if (result.broken() == nullptr && all_equal(reference_.out))
-      result.mistrusted = "every output has the same bits; such weights and tokens cannot show a wrong one";
+    if (result.broken() == nullptr) result.mistrusted = blind(result, ranks, received, stages);
     result.quality = quality(reference_.exact, result.out, columns_.size());
+  }
+
+  /// Why nothing wrong could have shown: exchanged parts of the weights of the first rank here that computes anything leave what it computed.
+  std::string blind(const SimulationResult& result, const std::vector<RankRun>& ranks, const std::vector<Received>& received,
+                    const RankStages& stages) const {
+    if (all_equal(reference_.out)) return "every output has the same bits; such weights and tokens cannot show a wrong one";
+    for (std::size_t at = 0; at < here_.size(); ++at) {
+      const auto rank = static_cast<std::size_t>(here_[at]);
+      const std::int64_t held = result.plan.ranks[rank].intermediate.count;
+      if (received[rank].work.empty() || held == 0) continue;
+      const Outputs outputs{or_all(rows_on(result.plan.ranks[rank], rows_), held), columns_};
+      const std::vector<std::string> unseen =
+          unseen_exchanges({result.execution, *ranks[at].before, received[rank].input, received[rank].work, outputs, stages[rank]});
+      return unseen.empty() ? std::string() : unseen.front();
+    }
+    return {};
   }
 
   /// What every rank gets.

@@ -110,7 +110,7 @@ struct SimulationResult {
   Quality reference;                 ///< of the reference against the yardstick
   Quality quality;                   ///< of the deployment
   Outputs outputs;                   ///< that were computed: all where a twin sums
-  std::string mistrusted;            ///< why nothing wrong could have shown: every output has the same bits; empty where it could
+  std::string mistrusted;            ///< why nothing wrong could have shown: outputs or exchanged parts are alike; empty where it could
 
   /// Of `out`, in a few characters.
   std::string digest() const;

@@ -101,6 +101,18 @@ TEST_CASE("a deployment whose outputs cannot show a wrong weight is mistrusted, 
   REQUIRE(telling.result.has_value());
   CHECK(telling.result->mistrusted.empty());
   CHECK(telling.result->exit_code() == 0);
+  // Every expert is the first: outputs differ, and an expert read in another's place would not show.
+  const layout::CanonicalLayer kept = scenario.layer.experts;
+  for (std::vector<std::uint8_t>& tensor : scenario.layer.experts.tensors) {
+    const std::size_t one = tensor.size() / 4;
+    for (std::size_t i = one; i < tensor.size(); ++i) tensor[i] = tensor[i % one];
+  }
+  const Simulation alike = simulated();
+  REQUIRE(alike.result.has_value());
+  CHECK(alike.result->broken() == nullptr);
+  CHECK(alike.result->mistrusted.find("experts") != std::string::npos);
+  CHECK(alike.result->exit_code() == 5);
+  scenario.layer.experts = kept;
   // Codes of 0 and no bias behind the second matrix: whatever is exchanged and loaded, the layer gives zeros.
   for (const layout::Role role : {layout::Role::w2_weight, layout::Role::w2_bias}) std::ranges::fill(scenario.layer.experts[role], std::uint8_t{0});
   const Simulation blind = simulated();
