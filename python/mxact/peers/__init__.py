@@ -1,0 +1,44 @@
+"""Libraries of this field held against the model: whichever of them is installed, operation by operation, bit for bit.
+
+    python -m mxact.peers                  # a table of every peer that is installed
+    python -m mxact.peers torch torchao    # of these
+
+Each peer is one file of mxact.peers.adapters: its calls, the profile that each is known to follow, its faults. What is compared are all codes, all 65,536
+inputs of 16 bits, every 4096th of 32 bits with every border of the target and its neighbours (all 2^32 with --exhaustive), and for quantizers the hard
+blocks of mxact.testing.assert_quantizer. Needs hypothesis: `pip install mxact[testing]`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from mxact.peers._hold import Count, Held, HeldPeer, Seen, document, hold, hold_apart, totals
+from mxact.peers._rows import Back, Cast, Emulation, Fault, Operation, Peer, Quantizer, Speed
+
+_ADAPTERS = ("torch", "ml_dtypes", "numpy", "torchao")
+
+
+def peers() -> list[Peer]:
+    """All that there is an adapter for, in the order of the table."""
+    return [import_module(f"mxact.peers.adapters.{name}").PEER for name in _ADAPTERS]
+
+
+__all__ = [
+    "Back",
+    "Cast",
+    "Count",
+    "Emulation",
+    "Fault",
+    "Held",
+    "HeldPeer",
+    "Operation",
+    "Peer",
+    "Quantizer",
+    "Seen",
+    "Speed",
+    "document",
+    "hold",
+    "hold_apart",
+    "peers",
+    "totals",
+]

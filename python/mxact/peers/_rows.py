@@ -1,0 +1,108 @@
+"""What a peer is: its operations, each with the profile that it is known to follow, and its known faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mxact._arguments import Array
+
+
+@dataclass(frozen=True)
+class Cast:
+    """One number into another format.
+
+    operation: the call, as the peer's users write it. source, to: formats of mxact.formats(). profile: a name of mxact.profiles(), without a version: the
+    installed release's, or the newest. fn: an array [n] of the source's dtype -> codes or numbers [n]. why: what is its own against the documents.
+    """
+
+    operation: str
+    source: str
+    to: str
+    profile: str
+    fn: Callable[[Array], Any]
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Quantizer:
+    """Blocks into codes and scales: fn as of mxact.testing.assert_quantizer. tensor_scale: "given" where the recipe takes one number of the tensor."""
+
+    operation: str
+    format: str
+    source: str
+    profile: str
+    fn: Callable[..., Any]
+    tensor_scale: str | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Emulation:
+    """Blocks into the numbers that they are after quantization: an array [rows, K] -> numbers of the same dtype."""
+
+    operation: str
+    format: str
+    source: str
+    profile: str
+    fn: Callable[[Array], Any]
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Back:
+    """Codes [rows, K] and scales [rows, K / block], unsigned integers, into numbers of `to`; with the tensor's scale where one is given."""
+
+    operation: str
+    format: str
+    to: str
+    profile: str
+    fn: Callable[..., Any]
+    tensor_scale: bool = False
+    why: str = ""
+
+
+Operation = Cast | Quantizer | Emulation | Back
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What a peer does against a document: the clause, one sentence, a script of the peer's own calls that prints it, what it prints, what is right."""
+
+    clause: str
+    sentence: str
+    script: str
+    shows: str
+    right: str
+
+
+@dataclass(frozen=True)
+class Speed:
+    """A call of the peer's beside mxact's Python call that answers the same question, over a matrix of fp32.
+
+    operation: the peer's call. target: what comes out. profile: what mxact's call follows. theirs, ours: of the matrix, which they may prepare; the call itself is what they return.
+    """
+
+    operation: str
+    target: str
+    profile: str
+    theirs: Callable[[Array], Callable[[], object]]
+    ours: Callable[[Array], Callable[[], object]]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A package that may be installed.
+
+    name: as the table has it. distribution: on the package index. held: the release that the rules were recorded from. operations: imports it and
+    returns its rows. project: where its issues go. speed: a quantizer of fp32 and its way back for the comparison of times.
+    """
+
+    name: str
+    distribution: str
+    held: str
+    project: str
+    operations: Callable[[], Sequence[Operation]]
+    faults: Sequence[Fault] = ()
+    speed: Callable[[], Sequence[Speed]] | None = None
