@@ -15,7 +15,24 @@ from importlib import import_module
 from mxact.peers._hold import Count, Held, HeldPeer, Seen, document, hold, hold_apart, totals
 from mxact.peers._rows import Back, Cast, Emulation, Fault, Operation, Peer, Quantizer, Speed
 
-_ADAPTERS = ("torch", "ml_dtypes", "numpy", "torchao")
+_ADAPTERS = (
+    "torch",
+    "torchao",
+    "compressed_tensors",
+    "modelopt",
+    "flashinfer",
+    "auto_round",
+    "quark",
+    "transformers",
+    "mlx",
+    "gguf",
+    "jax",
+    "ml_dtypes",
+    "numpy",
+    "gfloat",
+    "onnx",
+    "onnxruntime",
+)
 
 
 def peers() -> list[Peer]:

@@ -1,0 +1,100 @@
+"""NVIDIA ModelOpt: its quantized tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+from mxact import quantize
+from mxact._arguments import Array
+from mxact.peers._rows import Back, Fault, Operation, Peer, Quantizer, Speed
+from mxact.peers.adapters.tensors import codes, numbers, packed, tensor, torch, unpacked
+
+_SOURCES = ("f32", "bf16", "fp16")
+
+
+def _of(name: str) -> Any:
+    return getattr(import_module("modelopt.torch.quantization.qtensor"), name)
+
+
+def _mxfp4(x: Array) -> tuple[Array, Array]:
+    q, scales = _of("MXFP4QTensor").quantize(tensor(x), 32)
+    return unpacked(q._quantized_data, x.shape), codes(scales)
+
+
+def _mxfp8(x: Array) -> tuple[Array, Array]:
+    q, scales = _of("MXFP8QTensor").quantize(tensor(x))
+    return codes(q._quantized_data), codes(scales)
+
+
+def _nvfp4(x: Array, scale: Any) -> tuple[Array, Array]:
+    q, scales, _ = _of("NVFP4QTensor").quantize(tensor(x), 16, None, torch().tensor(float(scale)))
+    return unpacked(q._quantized_data, x.shape), codes(scales)
+
+
+def _fp8(x: Array) -> tuple[Array, Array]:
+    q, scales = _of("FP8QTensor").quantize(tensor(x), axis=0)
+    return codes(q._quantized_data), numbers(scales.float())
+
+
+def _back(name: str, format: str, to: str, profile: str) -> Back:
+    target = {"f32": torch().float32, "bf16": torch().bfloat16, "fp16": torch().float16}[to]
+    of = _of(name)
+
+    def fn(elements: Array, scales: Array, *given: Any) -> Array:
+        data = tensor(elements).view(torch().float8_e4m3fn) if format == "mxfp8_e4m3" else packed(elements)
+        own = tensor(scales)
+        words: dict[str, Any] = {"scale": own, "block_sizes": {-1: 16 if given else 32}}
+        if given:
+            words |= {"scale": own.view(torch().float8_e4m3fn), "double_scale": torch().tensor(float(given[0]))}
+        return numbers(of(elements.shape, target, data).dequantize(target, **words))
+
+    return Back(f"{name}.dequantize", format, to, profile, fn, name.startswith("NVFP4"), "byte 255 is 2^128, an Inf" if format != "nvfp4" else "-0 becomes +0")
+
+
+def _operations() -> Sequence[Operation]:
+    quantizers: list[tuple[str, str, str, Callable[..., Any], str | None, str]] = [
+        ("MXFP4QTensor.quantize(x, 32)", "mxfp4", "modelopt-mx", _mxfp4, None, "the scale is the ceiling of log2(amax / 6); every tie goes toward zero, and a quotient of 0 is code 8"),
+        ("MXFP8QTensor.quantize(x)", "mxfp8_e4m3", "modelopt-mx", _mxfp8, None, "the scale is the ceiling of log2(amax / 448)"),
+        ("NVFP4QTensor.quantize(x, 16, None, scale)", "nvfp4", "modelopt-nvfp4", _nvfp4, "given", ""),
+        ("FP8QTensor.quantize(x, axis=0)", "fp8_e4m3", "modelopt-fp8", _fp8, None, ""),
+    ]
+    rows: list[Operation] = [
+        Quantizer(operation, format, source, profile, fn, given, why) for operation, format, profile, fn, given, why in quantizers for source in _SOURCES
+    ]
+    backs = [("MXFP4QTensor", "mxfp4", "modelopt-mx"), ("MXFP8QTensor", "mxfp8_e4m3", "modelopt-mx"), ("NVFP4QTensor", "nvfp4", "modelopt-nvfp4")]
+    return rows + [_back(name, format, to, profile) for name, format, profile in backs for to in _SOURCES]
+
+
+def _speed() -> Sequence[Speed]:
+    return [Speed("MXFP4QTensor.quantize", "mxfp4", "ocp", lambda x: lambda: _mxfp4(x), lambda x: lambda: quantize(x, "mxfp4"))]
+
+
+PEER = Peer(
+    "modelopt",
+    "nvidia-modelopt",
+    "0.47.0",
+    "https://github.com/NVIDIA/Model-Optimizer",
+    _operations,
+    [
+        Fault(
+            "MX 1.0 section 6.3: a block with a NaN has a NaN, or is left to the implementation, which must say so",
+            "a block with a NaN becomes zeros in MXFP4, without a word",
+            "import torch\nfrom modelopt.torch.quantization.qtensor import MXFP4QTensor\nx = torch.ones(1, 32)\nx[0, 0] = torch.nan\n"
+            "q, scale = MXFP4QTensor.quantize(x, 32)\nprint(q.dequantize(torch.float32, scale=scale, block_sizes={-1: 32}).abs().max().item())",
+            "0.0",
+            "nan",
+        ),
+        Fault(
+            "MX 1.0 section 5.2: under a NaN scale every element is a NaN",
+            "scale byte 255 is 2^128 on the way back",
+            "import torch\nfrom modelopt.torch.quantization.qtensor import MXFP4QTensor\ncodes = torch.full((1, 16), 0x22, dtype=torch.uint8)\n"
+            "q = MXFP4QTensor(torch.Size([1, 32]), torch.float32, codes)\n"
+            "print(q.dequantize(torch.float32, scale=torch.tensor([[255]], dtype=torch.uint8), block_sizes={-1: 32})[0, 0].item())",
+            "inf",
+            "nan",
+        ),
+    ],
+    _speed,
+)

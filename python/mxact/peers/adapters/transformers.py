@@ -1,0 +1,46 @@
+"""transformers: MXFP4 weights of gpt-oss back to numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+
+from mxact._arguments import Array
+from mxact.peers._rows import Back, Fault, Operation, Peer
+from mxact.peers.adapters.tensors import numbers, packed, tensor, torch
+
+
+def _back(to: str) -> Back:
+    convert = import_module("transformers.integrations.mxfp4").convert_moe_packed_tensors
+    target = {"f32": torch().float32, "bf16": torch().bfloat16}[to]
+
+    def fn(elements: Array, scales: Array) -> Array:
+        data = packed(elements).reshape(1, *scales.shape, 16)
+        values = convert(data, tensor(scales).reshape(1, *scales.shape), dtype=target)
+        # It gives the transpose, as its matrix products want it.
+        return numbers(values.transpose(1, 2).reshape(elements.shape))
+
+    return Back("convert_moe_packed_tensors", "mxfp4", to, "transformers-mxfp4", fn, why="byte 255 is 2^128")
+
+
+def _operations() -> Sequence[Operation]:
+    return [_back(to) for to in ("f32", "bf16")]
+
+
+PEER = Peer(
+    "transformers",
+    "transformers",
+    "5.24.0",
+    "https://github.com/huggingface/transformers",
+    _operations,
+    [
+        Fault(
+            "MX 1.0 section 5.2: under a NaN scale every element is a NaN",
+            "scale byte 255 is 2^128: 0.5 becomes 2^127",
+            "import torch\nfrom transformers.integrations.mxfp4 import convert_moe_packed_tensors\nblocks = torch.full((1, 1, 1, 16), 0x11, dtype=torch.uint8)\n"
+            "print(convert_moe_packed_tensors(blocks, torch.full((1, 1, 1), 255, dtype=torch.uint8), dtype=torch.float32).max().item())",
+            "1.7014118346046923e+38",
+            "nan",
+        )
+    ],
+)
