@@ -122,7 +122,7 @@ class _CastTrial:
                 yield self._piece(np.arange(first, first + _CHUNK, dtype=np.uint32).view(np.float32))
         else:
             dense = np.arange(int(random.integers(_STRIDE)), 1 << 32, _STRIDE, dtype=np.uint64).astype(np.uint32).view(np.float32)
-            edges = np.uint32([0, 1, 0x7FFFFF, 0x800000, 0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FBFFFFF, 0x7FC00000, 0x7FFFFFFF])
+            edges = np.array([0, 1, 0x7FFFFF, 0x800000, 0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FBFFFFF, 0x7FC00000, 0x7FFFFFFF], np.uint32)
             both = np.concatenate([edges, edges | np.uint32(0x80000000)]).view(np.float32)
             yield self._piece(np.concatenate([both, beside_borders(self.row.to, dtype), dense]))
 

@@ -14,6 +14,7 @@ except ModuleNotFoundError as _missing:
     raise ModuleNotFoundError("mxact.testing needs hypothesis: pip install 'mxact[testing]'") from _missing
 
 from mxact.testing._bits import assert_bits_equal
+from mxact.testing._checkpoints import Checkpoint, checkpoints
 from mxact.testing._converters import assert_converter, layers
 from mxact.testing._kernels import assert_kernel
 from mxact.testing._oracles import assert_oracle
@@ -21,4 +22,18 @@ from mxact.testing._quantizers import assert_quantizer
 from mxact.testing._runs import Settings, settings
 from mxact.testing._strategies import blocks, deployments, formats
 
-__all__ = ["Settings", "assert_bits_equal", "assert_converter", "assert_kernel", "assert_oracle", "assert_quantizer", "blocks", "deployments", "formats", "layers", "settings"]
+__all__ = [
+    "Checkpoint",
+    "Settings",
+    "assert_bits_equal",
+    "assert_converter",
+    "assert_kernel",
+    "assert_oracle",
+    "assert_quantizer",
+    "blocks",
+    "checkpoints",
+    "deployments",
+    "formats",
+    "layers",
+    "settings",
+]

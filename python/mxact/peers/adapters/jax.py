@@ -7,7 +7,7 @@ from importlib import import_module
 
 import numpy as np
 
-from mxact._arguments import Array, dtype_of
+from mxact._arguments import dtype_of
 from mxact.peers._rows import Cast, Operation, Peer
 
 _SMALL = ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e8m0", "e2m1")

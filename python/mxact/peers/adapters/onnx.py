@@ -27,7 +27,7 @@ def model_of_cast(source: str, to: str, saturate: int) -> Any:
     onnx = import_module("onnx")
     helper, types = onnx.helper, onnx.TensorProto
     target = getattr(types, _TYPES[to])
-    words = {"saturate": saturate} if to != "e2m1" else {}
+    words: dict[str, Any] = {"saturate": saturate} if to != "e2m1" else {}
     if to == "e8m0":
         words["round_mode"] = "up"
     node = helper.make_node("Cast", ["x"], ["y"], to=target, **words)
