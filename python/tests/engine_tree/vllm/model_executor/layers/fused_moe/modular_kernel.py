@@ -1,0 +1,6 @@
+import enum
+
+
+class FusedMoEActivationFormat(enum.Enum):
+    Standard = "standard"
+    BatchedExperts = "batched_experts"

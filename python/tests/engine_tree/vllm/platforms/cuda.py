@@ -1,0 +1,3 @@
+class CudaPlatformBase:
+    def supports_fp8(self) -> bool:
+        return True
