@@ -24,11 +24,11 @@ namespace {
 /// Name, dtype (U8, BF16, F16, F32), shape, bytes.
 using Tensor = std::tuple<std::string, std::string, std::vector<std::int64_t>, nb::object>;
 /// Tensor, what is lost, units of it.
-using Loss = std::tuple<std::string, std::string, std::int64_t>;
+using Loss = std::tuple<std::string, std::string, std::int64_t, std::int64_t>;
 
 std::vector<Loss> losses_of(const std::vector<layout::Loss>& losses) {
   std::vector<Loss> all;
-  for (const layout::Loss& loss : losses) all.emplace_back(layout::name_of(loss.role), loss.what, loss.units);
+  for (const layout::Loss& loss : losses) all.emplace_back(layout::name_of(loss.role), loss.what, loss.units, loss.kept);
   return all;
 }
 
@@ -164,7 +164,7 @@ std::vector<std::string> layer_formats(const std::string& backend, const std::op
 std::vector<Tensor> unpack(const std::string& spec, const NamedBytes& tensors, const std::vector<Loss>& losses, bool accept_losses) {
   const golden::BackendChoice choice = backend_choice(golden::query_from(spec, {}));
   layout::PackedLayer packed = packed_of(choice, tensors);
-  for (const auto& [name, what, units] : losses) packed.losses.push_back({layout::role_named(name), what, units});
+  for (const auto& [name, what, units, kept] : losses) packed.losses.push_back({layout::role_named(name), what, units, kept});
   layout::CanonicalLayer layer;
   {
     const nb::gil_scoped_release unlocked;

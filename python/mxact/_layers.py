@@ -22,11 +22,18 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Loss:
-    """What the way back cannot give again. tensor: its name. what: in words. units: how many elements of it."""
+    """What the way back cannot give again. tensor: its name. what: in words. units: how many elements of it; kept: of them, whose value is kept: what the
+    way back would need is not stored beside."""
 
     tensor: str
     what: str
     units: int
+    kept: int = 0
+
+    @property
+    def destroyed(self) -> int:
+        """Values that are lost."""
+        return self.units - self.kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +182,6 @@ def unpack(packed: Packed, accept_losses: bool = False) -> dict[str, Any]:
     if not isinstance(packed.tensors, Mapping):
         raise Error(f"packed.tensors is of type {type(packed.tensors).__name__}, must be a mapping of names to arrays", place="packed")
     tensors = [(word("packed", name), bytes_of(str(name), value)[1]) for name, value in packed.tensors.items()]
-    losses = [(word("loss.tensor", loss.tensor), word("loss.what", loss.what), integer("loss.units", loss.units)) for loss in _losses(packed.losses)]
+    losses = [(word("loss.tensor", loss.tensor), word("loss.what", loss.what), integer("loss.units", loss.units), integer("loss.kept", loss.kept)) for loss in _losses(packed.losses)]
     restored = _arrays(plainly(_core.unpack, word("packed.spec", packed.spec), tensors, losses, flag("accept_losses", accept_losses)))
     return like_any(packed.tensors.values(), restored)

@@ -129,6 +129,21 @@ def test_other_formats_and_forms() -> None:
     assert sorted(without.tensors) == ["w13_weight", "w13_weight_scale", "w2_weight", "w2_weight_scale"]
 
 
+def test_what_cannot_be_restored_and_what_is_lost_are_two_counts() -> None:
+    # Marlin multiplies block scales by a power of two and divides the global scale by it: where all are small, every value is kept (vllm#34577).
+    random = np.random.default_rng(3)
+    shapes = {"w13": (2, 256, 128), "w2": (2, 128, 128)}
+    layer = {f"{name}_weight": random.integers(0, 256, (*shape[:2], shape[2] // 2), dtype=np.uint8) for name, shape in shapes.items()}
+    layer |= {f"{name}_weight_scale": random.integers(0x10, 0x18, (*shape[:2], shape[2] // 16), dtype=np.uint8) for name, shape in shapes.items()}
+    layer |= {"w13_global_scale": np.float32([0.5, 0.5]), "w2_global_scale": np.float32([0.5, 0.5])}
+    harmless = mxact.pack(layer, "MARLIN", format="nvfp4", order="standard", platform="sm90")
+    assert harmless.losses and all(loss.destroyed == 0 and loss.kept == loss.units for loss in harmless.losses)
+    # A scale far below the largest becomes 0.
+    layer["w13_weight_scale"][0, 0, 0], layer["w13_weight_scale"][0, 0, 1] = 0x7E, 0x01
+    harmful = mxact.pack(layer, "MARLIN", format="nvfp4", order="standard", platform="sm90")
+    assert any(loss.tensor == "w13_weight_scale" and loss.destroyed > 0 for loss in harmful.losses)
+
+
 LAYER = mxfp4_layer(2, 64, 128)
 
 
