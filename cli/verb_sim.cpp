@@ -18,6 +18,7 @@
 #include "model/engine/vllm/method.hpp"
 #include "model/error.hpp"
 #include "sim/ranks/comparison.hpp"
+#include "sim/ranks/handed_on.hpp"
 #include "sim/ranks/legacy.hpp"
 #include "sim/transport/transport.hpp"
 #include "verbs/sim/sim_document.hpp"
@@ -130,6 +131,9 @@ int simulate(const SimOptions& options, sim::Transport& transport) {
   static_cast<void>(transport.ranks_here(parallel.dp * parallel.tp));
   verbs::SimAnswer answer;
   const sim::SimulationRequest request = options.legacy ? legacy_request(scenario, options, answer) : oracle_request(scenario, options, answer);
+  if (answer.refusal.empty() && answer.unmodelled.empty()) {
+    if (const std::string raised = sim::raised_for(request, scenario.layer); !raised.empty()) answer.refusal = "execute: " + raised;
+  }
   if (answer.refusal.empty() && answer.unmodelled.empty()) {
     ProgressLine line(transport.reports() ? "auto" : "never");
     line.show("the layer on one rank", 0.0);

@@ -14,14 +14,10 @@ Json shape_json(const std::optional<oracle::GroupShape>& shape) { return shape ?
 Json word_json(const std::string& word) { return word.empty() ? Json() : Json(word); }
 Json number_json(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
 
-/// No function of these makes zero points.
 Json descriptor_json(const oracle::QuantDescriptor& descriptor) {
-  return {{"dtype", word_json(descriptor.dtype)},
-          {"shape", shape_json(descriptor.shape)},
-          {"scale", word_json(descriptor.scale)},
-          {"alpha_or_gscale", word_json(descriptor.alpha_or_gscale)},
-          {"zp", nullptr},
-          {"bias", word_json(descriptor.bias)}};
+  return {{"dtype", word_json(descriptor.dtype)},    {"shape", shape_json(descriptor.shape)},
+          {"scale", word_json(descriptor.scale)},    {"alpha_or_gscale", word_json(descriptor.alpha_or_gscale)},
+          {"zp", word_json(descriptor.zero_points)}, {"bias", word_json(descriptor.bias)}};
 }
 
 Json config_json(const oracle::Answer<oracle::QuantConfig>& answer) {
@@ -42,31 +38,40 @@ Json config_json(const oracle::Answer<oracle::QuantConfig>& answer) {
           {"block_shape", shape_json(config.block_shape())}};
 }
 
-std::optional<oracle::GroupShape> read_block(Values& values) {
+std::optional<oracle::GroupShape> read_block(Values& values, std::int64_t lowest = 1) {
   const Json& block = values.at("block_shape");
   if (block.is_null()) return std::nullopt;
   if (!block.is_array() || block.size() != 2) values.wrong("block_shape", "null or [rows, columns]", block);
-  return oracle::GroupShape{values.checked("block_shape", block[0], 1, oracle::kLargestSize),
-                            values.checked("block_shape", block[1], 1, oracle::kLargestSize)};
+  return oracle::GroupShape{values.checked("block_shape", block[0], lowest, oracle::kLargestSize),
+                            values.checked("block_shape", block[1], lowest, oracle::kLargestSize)};
+}
+
+void read_constants(Values& values, oracle::QuantArguments& arguments) {
+  arguments.gemm1_alpha = values.number_or_null("gemm1_alpha");
+  arguments.gemm1_beta = values.number_or_null("gemm1_beta");
+  arguments.swiglu_limit = values.number_or_null("swiglu_limit");
+}
+
+/// The backend is what is left to read.
+Json made(Engine engine, std::string_view oracle, Values& values, const oracle::QuantArguments& arguments) {
+  const std::string backend = values.text("backend");
+  values.finish();
+  return config_json(oracle::quant_config(engine, oracle, backend, arguments));
 }
 
 }  // namespace
 
-Json evaluate_mxfp4_quant_config(Engine /*engine*/, const Json& inputs, const std::string& where) {
+Json evaluate_mxfp4_quant_config(Engine engine, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   oracle::QuantArguments arguments;
   arguments.hardware = read_hardware(values.at("hardware"), where);
-  arguments.gemm1_alpha = values.number_or_null("gemm1_alpha");
-  arguments.gemm1_beta = values.number_or_null("gemm1_beta");
-  arguments.swiglu_limit = values.number_or_null("swiglu_limit");
+  read_constants(values, arguments);
   arguments.has_bias = values.boolean("has_bias");
   arguments.has_input_scales = values.boolean("has_input_scales");
-  const std::string backend = values.text("backend");
-  values.finish();
-  return config_json(oracle::quant_config("mxfp4", backend, arguments));
+  return made(engine, "mxfp4", values, arguments);
 }
 
-Json evaluate_fp8_quant_config(Engine /*engine*/, const Json& inputs, const std::string& where) {
+Json evaluate_fp8_quant_config(Engine engine, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   oracle::QuantArguments arguments;
   arguments.hardware = read_hardware(values.at("hardware"), where);
@@ -74,24 +79,65 @@ Json evaluate_fp8_quant_config(Engine /*engine*/, const Json& inputs, const std:
   arguments.per_act_token_quant = values.boolean("per_act_token_quant");
   arguments.per_out_ch_quant = values.boolean("per_out_ch_quant");
   arguments.has_input_scales = values.boolean("has_input_scales");
-  arguments.swiglu_limit = values.number_or_null("swiglu_limit");
-  const std::string backend = values.text("backend");
-  values.finish();
-  return config_json(oracle::quant_config("fp8", backend, arguments));
+  if (engine < kVllm2026_08) {
+    arguments.swiglu_limit = values.number_or_null("swiglu_limit");
+  } else {
+    read_constants(values, arguments);
+    arguments.has_bias = values.boolean("has_bias");
+  }
+  return made(engine, "fp8", values, arguments);
 }
 
-Json evaluate_nvfp4_quant_config(Engine /*engine*/, const Json& inputs, const std::string& where) {
+Json evaluate_nvfp4_quant_config(Engine engine, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
-  const std::string backend = values.text("backend");
-  values.finish();
-  Json got = config_json(oracle::quant_config("nvfp4", backend, {}));
-  got["global_sf_supported"] = oracle::backend_named(oracle::nvfp4_tables(kVllm2026_05), backend).global_sf_supported;
-  return got;
+  oracle::QuantArguments arguments;
+  if (engine < kVllm2026_08) {
+    const std::string backend = values.text("backend");
+    Json got = made(engine, "nvfp4", values, arguments);
+    got["global_sf_supported"] = oracle::backend_named(oracle::nvfp4_tables(engine), backend).global_sf_supported;
+    return got;
+  }
+  arguments.sixteen_bit = values.boolean("use_a16");
+  arguments.gemm1_alpha = values.number_or_null("swiglu_alpha");
+  arguments.gemm1_beta = values.number_or_null("swiglu_beta");
+  arguments.swiglu_limit = values.number_or_null("swiglu_limit");
+  return made(engine, "nvfp4", values, arguments);
 }
 
-Json evaluate_w4a8_quant_config(Engine /*engine*/, const Json& inputs, const std::string& where) {
-  Values(inputs, "inputs", where).finish();
-  return config_json(oracle::quant_config("w4a8", "CUTLASS", {}));
+Json evaluate_w4a8_quant_config(Engine engine, const Json& inputs, const std::string& where) {
+  Values values(inputs, "inputs", where);
+  if (engine >= kVllm2026_08) return made(engine, "w4a8", values, {});
+  values.finish();
+  return config_json(oracle::quant_config(engine, "w4a8", "CUTLASS", {}));
+}
+
+Json evaluate_int8_quant_config(Engine engine, const Json& inputs, const std::string& where) {
+  Values values(inputs, "inputs", where);
+  oracle::QuantArguments arguments;
+  arguments.has_bias = values.boolean("has_bias");
+  arguments.per_act_token_quant = values.boolean("per_act_token_quant");
+  arguments.has_input_scales = values.boolean("has_input_scales");
+  return made(engine, "int8", values, arguments);
+}
+
+Json evaluate_int_wna16_quant_config(Engine engine, const Json& inputs, const std::string& where) {
+  Values values(inputs, "inputs", where);
+  oracle::QuantArguments arguments;
+  arguments.weight_bits = static_cast<int>(values.checked("num_bits", values.at("num_bits"), 4, 8));
+  arguments.block_shape = oracle::GroupShape{0, values.checked("group_size", values.at("group_size"), -1, oracle::kLargestSize)};
+  arguments.has_zero_points = values.boolean("has_zp");
+  arguments.has_bias = values.boolean("has_bias");
+  read_constants(values, arguments);
+  values.finish();
+  return config_json(oracle::quant_config(engine, "int_wna16", "MARLIN", arguments));
+}
+
+Json evaluate_w4a8_int8_quant_config(Engine engine, const Json& inputs, const std::string& where) {
+  Values values(inputs, "inputs", where);
+  oracle::QuantArguments arguments;
+  arguments.block_shape = read_block(values, -1);
+  values.finish();
+  return config_json(oracle::quant_config(engine, "w4a8_int8", "CPU_INT4", arguments));
 }
 
 }  // namespace mx::golden

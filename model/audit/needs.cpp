@@ -23,6 +23,7 @@ std::span<const NeedTable> need_tables() {
       const std::span<const NeedTable> family = of();
       joined.insert(joined.end(), family.begin(), family.end());
     }
+    joined.push_back({{}, false, constant_needs()});
     joined.push_back({kGptOss, false, gpt_oss_needs()});
     joined.push_back({kDeepseek, false, deepseek_v4_needs()});
     return joined;
@@ -53,11 +54,12 @@ std::vector<const KernelNeed*> needs_of(Engine engine, std::string_view oracle, 
   const auto about_class = [&](const KernelNeed& need) {
     return need.of_classes == nullptr ? listed(need.classes, kernel_class) : facts != nullptr && need.of_classes(*facts);
   };
+  const auto of_choice = [&](const KernelNeed& need) { return need.of_choice == nullptr || need.of_choice(engine, oracle, backend, kernel_class); };
   std::vector<const KernelNeed*> needs;
   for (const NeedTable& table : need_tables()) {
     if (!listed(table.oracles, oracle)) continue;
     for (const KernelNeed& need : table.rows) {
-      if (need.versions.has(engine) && about_class(need) && listed(need.backends, backend)) needs.push_back(&need);
+      if (need.versions.has(engine) && about_class(need) && listed(need.backends, backend) && of_choice(need)) needs.push_back(&need);
     }
   }
   return needs;

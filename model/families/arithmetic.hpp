@@ -89,7 +89,7 @@ enum class QuantizedBy : std::uint8_t {
 struct ActivationUse {
   std::string_view row;  ///< of the activation table; empty: the backend does not take this activation
   moe::ActivationConstants constants;
-  bool takes_alpha;  ///< the model's own constant replaces that of `constants`
+  bool takes_alpha;  ///< the model's own constant replaces that of `constants`, where the engine hands it on
   bool takes_beta;
   bool takes_limit;
   std::string_view limited_row = {};  ///< of a model with a limit; empty: `row`

@@ -29,7 +29,6 @@ inline constexpr std::array<Names, 2> kFp8Oracles = {"fp8", "mxfp8"};
 inline constexpr std::array<Names, 1> kW4a8Oracles = {"w4a8"};
 
 inline constexpr Names kDropped = "the biases are left out of the result";
-inline constexpr Names kBuiltInInstead = "1.702, 1 and 7 are used instead";
 inline constexpr Names kTorchError = "an error in the first batch";
 
 inline bool is_one_of(Names name, std::span<const Names> names) { return std::find(names.begin(), names.end(), name) != names.end(); }
@@ -89,14 +88,6 @@ inline bool both_divide(const Placement& p, std::int64_t multiple) { return divi
 
 /// No precondition of the backend's converter is broken (memory.hpp): its own table says which sizes it takes. True where none is modelled.
 bool converter_takes(const Placement& p);
-
-inline bool has_no_bias(const Placement& p) { return !p.deployment.layer.has_bias; }
-/// For classes with built-in constants of SwiGLU-OAI.
-inline bool oai_alpha_is_built_in(const Placement& p) { return !(activation_is(p, {"SWIGLUOAI"}) && p.deployment.layer.has_swiglu_alpha); }
-inline bool oai_limit_is_built_in(const Placement& p) { return !(activation_is(p, {"SWIGLUOAI"}) && p.deployment.layer.has_swiglu_limit); }
-inline bool silu_has_no_limit(const Placement& p) { return !(activation_is(p, {"SILU"}) && p.deployment.layer.has_swiglu_limit); }
-/// For classes that take no constant at all.
-inline bool has_no_constants(const Placement& p) { return oai_alpha_is_built_in(p) && oai_limit_is_built_in(p) && silu_has_no_limit(p); }
 
 /// One thread configuration of the Marlin GEMM divides N x K: 64 x 128, 128 x 64 or a multiple. Source: vllm csrc/moe/marlin_moe_wna16/ops.cu.
 inline bool marlin_takes(std::int64_t n, std::int64_t k) { return (n % 64 == 0 && k % 128 == 0) || (n % 128 == 0 && k % 64 == 0); }

@@ -57,6 +57,8 @@ struct KernelNeed {
   Versions versions = since(kVllm2026_05);  ///< of the engine, with what it is built against
   /// Null: the classes named. Else those, of whatever family, for which it is true.
   bool (*of_classes)(const KernelClassFacts& facts) = nullptr;
+  /// Null: every choice of these classes. Else those for which it is true.
+  bool (*of_choice)(Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class) = nullptr;
 };
 
 /// The source, upstream issues and the version that mends it: "E/marlin_moe.py; vllm issue 49747; mended in vllm@2026-08".

@@ -12,6 +12,7 @@
 #include "model/numerics/rows.hpp"
 #include "sim/execute/exchanges.hpp"
 #include "sim/ranks/agree.hpp"
+#include "sim/ranks/handed_on.hpp"
 #include "sim/ranks/links.hpp"
 #include "sim/rounding.hpp"
 #include "support/fnv1a.hpp"
@@ -36,10 +37,6 @@ constexpr rows::Word<LinkState> kStates[] = {
 /// More than one output, all of the same bits: a wrong weight or exchange would not have shown.
 bool all_equal(std::span<const std::uint32_t> outputs) {
   return outputs.size() > 1 && std::ranges::all_of(outputs, [&](std::uint32_t output) { return output == outputs.front(); });
-}
-
-const ExecutionRow& row_for(const SimulationRequest& request, const ModelLayer& layer) {
-  return execution_of(layer.experts.form.format, request.backend);
 }
 
 layout::ConverterActivation converter_activation(const ModelActivation& activation) {
@@ -125,7 +122,7 @@ class Run {
         rows_(reference.outputs.rows),
         columns_(or_all(reference.outputs.columns, layer.experts.sizes.hidden)),
         transport_(transport),
-        row_(row_for(request, layer)),
+        row_(row_handed_on(request, layer)),
         parallel_(oracle::derive(request.deployment.parallel, request.engine)) {}
 
   Simulation run() {
@@ -375,7 +372,7 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
 
 Reference run_reference(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Outputs& sample,
                         ExactOutputs& exact) {
-  const ExecutionRow& row = row_for(request, layer);
+  const ExecutionRow& row = row_handed_on(request, layer);
   const layout::Sizes& whole = layer.experts.sizes;
   layout::Setting setting = setting_for(request, layer, whole, 1);
   setting.padded = sim::rounded_up(request.backend, setting);

@@ -17,7 +17,6 @@ namespace mxfp4 {
 
 constexpr std::array<Names, 2> kAiterBoth = {"AiterExperts", "AiterW4A8ExpertsMonolithic"};
 constexpr std::array<Names, 1> kAiter = {"AiterExperts"};
-constexpr std::array<Names, 1> kAiterMxfp4 = {"AITER_MXFP4_MXFP4"};
 constexpr std::array<Names, 1> kAiterFp8 = {"AiterW4A8ExpertsMonolithic"};
 
 constexpr std::array kNeeds = {
@@ -39,8 +38,6 @@ constexpr std::array kNeeds = {
           return activation_is(p, {"SILU", "GELU", "SWIGLUOAI"});
         },
         "E/rocm_aiter_moe.py"),
-    need("bias", kAiter, kAiterMxfp4, kernel_class, silent, read, "no biases with quantized activations", kDropped, has_no_bias,
-         "E/rocm_aiter_moe.py"),
     need(
         "dtype", kAiterFp8, {}, kernel_class, error, read, "bfloat16", kTorchError, [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
         "E/aiter_mxfp4_w4a8_moe.py"),
@@ -50,12 +47,6 @@ constexpr std::array kNeeds = {
     need(
         "expert_map", kAiterFp8, {}, kernel_class, silent, read, "no expert parallelism: the map is received and ignored",
         "global ids meet local weights", [](const Placement& p) { return !has_ep(p); }, "E/aiter_mxfp4_w4a8_moe.py apply"),
-    need("oai_alpha", kAiterBoth, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
-         "E/: config alpha and beta are not forwarded", "vllm issue 49747"),
-    need("oai_limit", kAiterBoth, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", kBuiltInInstead, oai_limit_is_built_in,
-         "E/: config limit is not forwarded"),
-    need("silu_limit", kAiter, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
-         "E/: config limit is not forwarded"),
 };
 
 }  // namespace mxfp4
@@ -83,14 +74,6 @@ constexpr std::array kNeeds = {
     need(
         "block_weight", kAiter, {}, kernel_class, error, read, "no weight on the input with block scales", "an assertion",
         [](const Placement& p) { return !is_block(p) || !p.deployment.layer.router_weight_on_input; }, "E/rocm_aiter_moe.py"),
-    need("bias", kAiter, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
-         "E/: biases are not passed; has_bias is not among the checks"),
-    need("silu_limit", kAiter, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
-         "E/: config limit is not forwarded"),
-    need("oai_alpha", kAiter, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead", oai_alpha_is_built_in,
-         "E/: config alpha and beta are not forwarded"),
-    need("oai_limit", kAiter, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
-         "E/: config limit is not forwarded"),
 };
 
 }  // namespace fp8

@@ -32,10 +32,6 @@ constexpr std::array kNeeds = {
     need("dtype", kB12x, {}, kernel, error, read, "bfloat16", "an assertion", is_bfloat16, "fi flashinfer/fused_moe/cute_dsl/b12x_moe.py"),
     need("scale_rows", kB12x, {}, converter, error, run, "rows of w13 in whole tiles of 128 when gated", "NotImplementedError: padding for w1 and w3",
          converter_takes, "vllm quantization/utils/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_fi_or_cutlass"),
-    need("bias", kB12x, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
-         "E/: biases are passed as none; has_bias is not among the checks"),
-    need("silu_limit", kB12x, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
-         "E/: config limit is not forwarded", "vllm pull request 42209"),
 };
 
 constexpr std::array kClasses = {

@@ -43,8 +43,6 @@ constexpr std::array kNeeds = {
           return activation_is(p, {"SILU", "SWIGLUOAI"});
         },
         "vllm csrc/cpu/sgl-kernels/moe.cpp"),
-    need("silu_limit", kCpu, {}, kernel, silent, read, "SILU without a limit: a limit alone is ignored", "nothing is clamped", silu_has_no_limit,
-         "vllm csrc/cpu/sgl-kernels/moe.cpp"),
     need(
         "expert_map", kCpu, {}, kernel_class, silent, read, "no expert parallelism: the map is ignored", "global ids meet local weights",
         [](const Placement& p) { return !has_ep(p); }, "E/cpu_moe.py apply"),
@@ -73,8 +71,6 @@ constexpr std::array kNeeds = {
     need(
         "expert_map", kCpu, {}, kernel_class, silent, read, "no expert parallelism: the map is ignored", "global ids meet local weights",
         [](const Placement& p) { return !has_ep(p); }, "E/cpu_moe.py apply"),
-    need("bias", kCpu, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
-         "E/: biases are not passed; has_bias is not among the checks"),
 };
 
 }  // namespace fp8

@@ -8,7 +8,10 @@ namespace mx::sim {
 namespace {
 
 constexpr ExecutionRow cutedsl() {
-  return nvfp4_row("FLASHINFER_CUTEDSL", ScaleMemory::row_major, ExpertAddress::offset, Grounds::read, "E/flashinfer_cutedsl_moe.py (read)");
+  ExecutionRow cutedsl =
+      nvfp4_row("FLASHINFER_CUTEDSL", ScaleMemory::row_major, ExpertAddress::offset, Grounds::read, "E/flashinfer_cutedsl_moe.py (read)");
+  cutedsl.silu = kLimitedSilu;
+  return cutedsl;
 }
 
 /// Rows arrive as bf16, an expert's at a time; the experts quantize them.

@@ -29,10 +29,6 @@ constexpr std::array kNeeds = {
     need("scale_rows", kCuteDsl, {}, converter, error, run, "rows of w13 in whole tiles of 128 when gated",
          "NotImplementedError: padding for w1 and w3", converter_takes,
          "vllm quantization/utils/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_fi_or_cutlass"),
-    need("bias", kCuteDsl, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
-         "E/: biases are passed as none; has_bias is not among the checks"),
-    need("silu_limit", kCuteDsl, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
-         "E/: config limit is not forwarded", "vllm pull request 42209"),
 };
 
 constexpr std::array kClasses = {

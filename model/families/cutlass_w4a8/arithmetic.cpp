@@ -50,6 +50,7 @@ constexpr ExecutionRow w4a8() {
   w4a8.keyed = false;
   w4a8.epilogue = EpilogueScale::weight_first;
   w4a8.swiglu_oai = kOaiWired;
+  w4a8.silu = kLimitedSilu;
   w4a8.prepare_scales = split_group_scales;
   w4a8.differences = kDifferences;
   return w4a8;

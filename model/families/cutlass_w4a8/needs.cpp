@@ -41,9 +41,6 @@ constexpr std::array kNeeds = {
         "one_sided", kCutlass, {}, engine, error, read, "FlashInfer's one-sided exchange takes unquantized, nvfp4 or mxfp8 activations",
         "NotImplementedError", [](const Placement& p) { return !exchange_is(p, {"flashinfer_nvlink_one_sided"}); },
         "vllm fused_moe/all2all_utils.py maybe_make_prepare_finalize"),
-    need("bias", kCutlass, {}, kernel_class, silent, read, "no biases", "the biases are left out of the result", has_no_bias, "E/cutlass_moe.py"),
-    need("constants", kCutlass, {}, kernel_class, silent, read, "1.702, 1 and 7 with SWIGLUOAI, no limit with SILU", "the built-in ones are used",
-         has_no_constants, "E/cutlass_moe.py: config alpha, beta and limit are not forwarded"),
     need("groups", kCutlass, {}, engine, error, read, "groups of 128, symmetric, no group order: no part of a deployment",
          "an assertion in the method", nullptr, "vllm compressed_tensors_moe_w4a8_fp8.py"),
 };

@@ -30,7 +30,6 @@ constexpr std::array kNeeds = {
     need(
         "activation", kDeepGemm, {}, kernel_class, error, read, "SILU: SWIGLUSTEP asserts under UE8M0 scales, the default there", "an assertion",
         [](const Placement& p) { return activation_is(p, {"SILU"}); }, "E/deep_gemm_moe.py DeepGemmFP4Experts.apply"),
-    need("bias", kDeepGemm, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias, "E/deep_gemm_moe.py DeepGemmFP4Experts.apply"),
 };
 
 }  // namespace mxfp4
@@ -39,7 +38,6 @@ namespace fp8 {
 
 constexpr std::array<Names, 1> kDeepGemm = {"TritonOrDeepGemmExperts"};
 constexpr std::array<Names, 1> kBatchedDeepGemm = {"BatchedDeepGemmExperts"};
-constexpr std::array<Names, 2> kNoBias = {"TritonOrDeepGemmExperts", "BatchedDeepGemmExperts"};
 
 constexpr std::array kNeeds = {
     need(
@@ -70,10 +68,6 @@ constexpr std::array kNeeds = {
     need(
         "dtype", kBatchedDeepGemm, {}, kernel, error, read, "bfloat16 output", "an assertion",
         [](const Placement& p) { return dtype_is(p, {"bfloat16"}); }, "deepseek-ai/DeepGEMM csrc/apis/gemm.hpp"),
-    need("bias", kNoBias, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
-         "E/: biases are not passed; has_bias is not among the checks"),
-    need("silu_limit", kBatchedDeepGemm, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
-         "E/: config limit is not forwarded"),
 };
 
 }  // namespace fp8

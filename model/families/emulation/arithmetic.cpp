@@ -12,6 +12,7 @@ constexpr ExecutionRow mxfp4() {
   row.first = "mxfp4-emulated";
   row.second = "mxfp4-emulated";
   row.by = QuantizedBy::kernel;
+  row.silu = kTorchLimitedSilu;
   row.slot = SlotRule::weighted_rounded;
   row.sum = SlotSum::bf16;
   return row;
@@ -30,6 +31,7 @@ constexpr ExecutionRow nvfp4() {
   emulation.bias = BiasEntry::f32;
   emulation.rounds_h13 = true;
   emulation.swiglu_oai = kOaiWired;
+  emulation.silu = kTorchLimitedSilu;
   emulation.slot = SlotRule::weighted_rounded;
   emulation.sum = SlotSum::bf16;
   return emulation;

@@ -36,12 +36,6 @@ constexpr std::array kNeeds = {
           return is_one_of(requested_key(p), {"None", "kMxfp4Dynamic", "kFp8StaticTensorSym", "kFp8DynamicTensorSym"});
         },
         "E/ocp_mx_emulation_moe.py", "vllm issues 46752, 46629"),
-    need("oai_alpha", kEmulation, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
-         "E/: config alpha and beta are not forwarded", "vllm issue 49747"),
-    need("oai_limit", kEmulation, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", kBuiltInInstead, oai_limit_is_built_in,
-         "E/: config limit is not forwarded"),
-    need("silu_limit", kEmulation, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
-         "E/: config limit is not forwarded"),
 };
 
 }  // namespace mxfp4
@@ -51,12 +45,6 @@ namespace nvfp4 {
 constexpr std::array<Names, 1> kEmulation = {"Nvfp4QuantizationEmulationTritonExperts"};
 
 constexpr std::array kNeeds = {
-    need("silu_limit", kEmulation, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
-         "E/: config limit is not forwarded", "vllm pull request 42209"),
-    need("oai_alpha", kEmulation, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead",
-         oai_alpha_is_built_in, "E/: config alpha and beta are not forwarded"),
-    need("oai_limit", kEmulation, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
-         "E/: config limit is not forwarded", "vllm pull request 42209"),
     need(
         "device", kEmulation, {}, kernel_class, error, read, "cuda, rocm or xpu: Triton", "no Triton",
         [](const Placement& p) { return !is_on(p, PlatformKind::cpu); }, "E/triton_moe.py"),

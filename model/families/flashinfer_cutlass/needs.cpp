@@ -43,8 +43,6 @@ constexpr std::array kNeeds = {
         "oai_constants", kFlashinfer, {}, kernel_class, silent, read,
         "SWIGLUOAI: alpha, beta and limit are always passed, and switch the kernel to it", "another activation is computed as SwiGLU-OAI",
         [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); }, "E/flashinfer_cutlass_moe.py apply; fi cutlass_fused_moe_kernels.cuh"),
-    need("oai_alpha", kFlashinfer, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
-         "E/flashinfer_cutlass_moe.py apply"),
     need(
         "swizzled_scales", kFlashinfer, kCutlassMxfp8, engine, silent, read,
         "activation scales arrive swizzled: not through a gathering or FlashInfer exchange, which send them linear",
@@ -88,8 +86,6 @@ constexpr std::array kNeeds = {
     need("scale_rows", kFlashinfer, {}, converter, error, run, "rows of w13 in whole tiles of 128 when gated",
          "NotImplementedError: padding for w1 and w3", converter_takes,
          "vllm quantization/utils/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_fi_or_cutlass"),
-    need("bias", kFlashinfer, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
-         "E/: biases are passed as none; has_bias is not among the checks"),
 };
 
 }  // namespace nvfp4
@@ -137,8 +133,6 @@ constexpr std::array kNeeds = {
           return !is_per_tensor(p) || !exchange_is(p, {"flashinfer_all2allv", "flashinfer_nvlink_two_sided"});
         },
         "vllm fused_moe/prepare_finalize/: a1_gscale, not a1_scale"),
-    need("bias", kFlashinfer, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
-         "E/: biases are not passed; has_bias is not among the checks"),
 };
 
 }  // namespace fp8

@@ -25,10 +25,6 @@ constexpr std::array kNeeds = {
          "an error in the repacking or in the kernel", marlin_takes_both, "vllm csrc/moe/marlin_moe_wna16/ops.cu"),
     need("dtype", kMarlin, {}, kernel, error, read, "float16 or bfloat16; float16 alone at capability 75", "no such kernel", marlin_takes_dtype,
          "vllm csrc/moe/marlin_moe_wna16/ops.cu"),
-    need("oai_alpha", kMarlin, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
-         "E/marlin_moe.py"),
-    need("oai_limit", kMarlin, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", kBuiltInInstead, oai_limit_is_built_in,
-         "E/marlin_moe.py"),
 };
 
 }  // namespace mxfp4
@@ -38,10 +34,6 @@ namespace nvfp4 {
 constexpr std::array<Names, 1> kMarlin = {"MarlinExperts"};
 
 constexpr std::array kNeeds = {
-    need("oai_alpha", kMarlin, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead",
-         oai_alpha_is_built_in, "E/: config alpha and beta are not forwarded"),
-    need("oai_limit", kMarlin, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
-         "E/: config limit is not forwarded", "vllm pull request 42209"),
     need(
         "device", kMarlin, {}, kernel, error, read, "cuda from capability 75 on", "no such kernel",
         [](const Placement& p) { return cuda_in(p, 75, 1000); }, "vllm csrc/moe/marlin_moe_wna16/ops.cu"),
@@ -68,10 +60,6 @@ constexpr std::array kNeeds = {
          "an error in the repacking or in the kernel", marlin_takes_both, "vllm csrc/moe/marlin_moe_wna16/ops.cu; gptq_marlin_repack"),
     need("dtype", kMarlin, {}, kernel, error, read, "float16 or bfloat16; float16 alone at capability 75", "no such kernel", marlin_takes_dtype,
          "vllm csrc/moe/marlin_moe_wna16/ops.cu"),
-    need("oai_alpha", kMarlin, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead",
-         oai_alpha_is_built_in, "E/: config alpha and beta are not forwarded"),
-    need("oai_limit", kMarlin, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
-         "E/: config limit is not forwarded"),
 };
 
 }  // namespace fp8

@@ -45,10 +45,6 @@ constexpr std::array kNeeds = {
         "E/gpt_oss_triton_kernels_moe.py"),
     need("dropped_rows", kTritonUnfused, {}, kernel_class, silent, assumed, "whether rows of absent experts are cleared before they are summed",
          "not known", nullptr, "E/gpt_oss_triton_kernels_moe.py moe_sum"),
-    need("oai_alpha", kTriton, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
-         "E/: config alpha and beta are not forwarded", "vllm issue 49747"),
-    need("oai_limit", kTriton, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", kBuiltInInstead, oai_limit_is_built_in,
-         "E/: config limit is not forwarded"),
 };
 
 constexpr std::array kClasses = {

@@ -27,6 +27,7 @@ constexpr ExecutionRow triton(WeightFormat format, std::string_view backend, std
   triton.epilogue = EpilogueScale::activation_first;
   triton.bias = BiasEntry::f32;
   triton.swiglu_oai = kOaiWired;
+  triton.silu = kTorchLimitedSilu;
   triton.slot = SlotRule::weighted_rounded;
   triton.sum = SlotSum::bf16;
   triton.differences = differences;

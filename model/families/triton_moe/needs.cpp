@@ -14,18 +14,11 @@ using enum Grounds;
 using enum NeedOf;
 
 constexpr std::array<Names, 2> kTriton = {"TritonExperts", "BatchedTritonExperts"};
-constexpr std::array<Names, 1> kNoSiluLimit = {"TritonExperts"};
 
 constexpr std::array kNeeds = {
     need(
         "device", kTriton, {}, kernel_class, error, read, "cuda, rocm or xpu: Triton", "no Triton",
         [](const Placement& p) { return !is_on(p, PlatformKind::cpu); }, "E/triton_moe.py"),
-    need("silu_limit", kNoSiluLimit, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
-         "E/: config limit is not forwarded"),
-    need("oai_alpha", kTriton, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead",
-         oai_alpha_is_built_in, "E/: config alpha and beta are not forwarded"),
-    need("oai_limit", kTriton, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
-         "E/: config limit is not forwarded"),
 };
 
 constexpr std::array kClasses = {

@@ -28,6 +28,7 @@ constexpr ExecutionRow nvfp4() {
   ExecutionRow trtllm = nvfp4_row("FLASHINFER_TRTLLM", ScaleMemory::row_major, ExpertAddress::offset, Grounds::assumed,
                                   "E/trtllm_nvfp4_moe.py; fi FP4BlockScaleLauncher (read); rounding lies in cubins");
   trtllm.bf16_weights = true;
+  trtllm.silu = kLimitedSilu;
   return trtllm;
 }
 
@@ -35,6 +36,7 @@ constexpr ExecutionRow fp8(WeightFormat format) {
   ExecutionRow trtllm = fp8_row(format, "FLASHINFER_TRTLLM", "FLASHINFER_TRTLLM", Grounds::assumed,
                                 "E/trtllm_fp8_moe.py; fi FP8 launchers (read); rounding lies in cubins");
   trtllm.rounds_h13 = false;
+  if (format != WeightFormat::fp8_tensor) trtllm.silu = kLimitedSilu;
   trtllm.bf16_weights = true;
   trtllm.address = ExpertAddress::offset;
   return trtllm;

@@ -113,10 +113,6 @@ constexpr std::array kNeeds = {
         "routed_scaling", kTrtllmMonolithic, {}, kernel, silent, read, "no scaling of the routed sum with MiniMax2: 1 is used whatever is passed",
         "a factor of 1 is used", [](const Placement& p) { return !routing_is(p, {"MiniMax2"}) || !p.deployment.layer.has_routed_scaling; },
         "fi csrc/trtllm_fused_moe_runner.cu"),
-    need("bias", kTrtllm, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
-         "E/: biases are passed as none; has_bias is not among the checks"),
-    need("silu_limit", kTrtllm, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
-         "E/: config limit is not forwarded", "vllm pull request 42209"),
 };
 
 }  // namespace nvfp4
@@ -193,10 +189,6 @@ constexpr std::array kNeeds = {
         "per-tensor scales: Llama4 routing if and only if the weight is on the input", "an assertion",
         [](const Placement& p) { return !is_per_tensor(p) || routing_is(p, {"Llama4"}) == p.deployment.layer.router_weight_on_input; },
         "E/trtllm_fp8_moe.py apply"),
-    need("bias", kTrtllm, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
-         "E/: biases are not passed; has_bias is not among the checks"),
-    need("silu_limit", kTrtllm, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
-         "E/: config limit is not forwarded"),
 };
 
 }  // namespace fp8

@@ -15,6 +15,7 @@ constexpr ExecutionRow nvfp4() {
   cutlass.by = QuantizedBy::kernel;
   cutlass.rounds_h13 = true;
   cutlass.swiglu_oai = kOaiWired;
+  cutlass.silu = kLimitedSilu;
   return cutlass;
 }
 
@@ -27,6 +28,7 @@ constexpr ExecutionRow fp8(WeightFormat format, std::string_view backend) {
   cutlass.epilogue = EpilogueScale::weight_first;
   cutlass.differences = kFp8Differences;
   cutlass.swiglu_oai = kOaiWired;
+  cutlass.silu = kLimitedSilu;
   return cutlass;
 }
 

@@ -34,7 +34,6 @@ constexpr std::array kNeeds = {
     need(
         "one_rank", kCutlass, {}, kernel_class, error, read, "no expert parallelism: asked of nobody", "a shape error",
         [](const Placement& p) { return !has_ep(p); }, "E/cutlass_moe.py"),
-    need("bias", kCutlass, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias, "E/cutlass_moe.py"),
 };
 
 }  // namespace mxfp4
@@ -66,14 +65,6 @@ constexpr std::array kNeeds = {
     need("scale_rows", kCutlass, {}, converter, error, run, "rows of w13 in whole tiles of 128 when gated",
          "NotImplementedError: padding for w1 and w3", converter_takes,
          "vllm quantization/utils/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_fi_or_cutlass"),
-    need("bias", kCutlass, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
-         "E/: biases are passed as none; has_bias is not among the checks"),
-    need("silu_limit", kCutlass, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
-         "E/: config limit is not forwarded", "vllm pull request 42209"),
-    need("oai_alpha", kCutlass, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead",
-         oai_alpha_is_built_in, "E/: config alpha and beta are not forwarded"),
-    need("oai_limit", kCutlass, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
-         "E/: config limit is not forwarded", "vllm pull request 42209"),
 };
 
 }  // namespace nvfp4
@@ -96,14 +87,6 @@ constexpr std::array kNeeds = {
     need("dtype", kCutlass, {}, kernel_class, error, read, "float16 or bfloat16", "an error in the kernel", is_16_bit, "E/cutlass_moe.py"),
     need("cuda_version", kCutlass, {}, kernel, error, read, "CUDA 12.3 at capability 90, 12.8 from 100 on: the toolkit is no part of a deployment",
          "no such kernel", nullptr, "vllm csrc/quantization/w8a8/cutlass/scaled_mm_entry.cu"),
-    need("bias", kCutlass, {}, kernel_class, silent, read, "no biases", kDropped, has_no_bias,
-         "E/: biases are not passed; has_bias is not among the checks"),
-    need("silu_limit", kCutlass, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
-         "E/: config limit is not forwarded"),
-    need("oai_alpha", kCutlass, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead",
-         oai_alpha_is_built_in, "E/: config alpha and beta are not forwarded"),
-    need("oai_limit", kCutlass, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
-         "E/: config limit is not forwarded"),
 };
 
 }  // namespace fp8

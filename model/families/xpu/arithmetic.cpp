@@ -12,6 +12,7 @@ using layout::WeightFormat;
 constexpr ExecutionRow mxfp4() {
   ExecutionRow row = mxfp4_row("XPU", Grounds::assumed, "E/xpu_moe.py (read); the kernels are in vllm_xpu_kernels, which is not public text");
   row.by = QuantizedBy::kernel;
+  row.silu = kLimitedSilu;
   row.address = ExpertAddress::offset;
   return row;
 }
@@ -21,6 +22,8 @@ constexpr ExecutionRow fp8(WeightFormat format, std::string_view layout) {
       fp8_row(format, "XPU", layout, Grounds::assumed, "E/xpu_moe.py (read); the kernels are in vllm_xpu_kernels, which is not public text");
   xpu.by = QuantizedBy::kernel;
   xpu.swiglu_oai = kOaiWired;
+  xpu.silu = kLimitedSilu;
+  xpu.bias = BiasEntry::f32;
   xpu.address = ExpertAddress::offset;
   return xpu;
 }

@@ -23,12 +23,6 @@ constexpr std::array kNeeds = {
         "E/xpu_moe.py: vllm_xpu_kernels"),
     need("kernel_sizes", kXpu, {}, kernel, error, assumed, "sizes, dtypes and activations of the kernels", "not known", nullptr,
          "vllm_xpu_kernels xpu_fused_moe is not public text"),
-    need("oai_alpha", kXpu, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", kBuiltInInstead, oai_alpha_is_built_in,
-         "E/: config alpha and beta are not forwarded", "vllm issue 49747"),
-    need("oai_limit", kXpu, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", kBuiltInInstead, oai_limit_is_built_in,
-         "E/: config limit is not forwarded"),
-    need("silu_limit", kXpu, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
-         "E/: config limit is not forwarded"),
 };
 
 }  // namespace mxfp4
@@ -43,12 +37,6 @@ constexpr std::array kNeeds = {
         "E/xpu_moe.py"),
     need("kernel_sizes", kXpu, {}, kernel, error, assumed, "sizes, dtypes and activations of the kernels", "not known", nullptr,
          "vllm_xpu_kernels xpu_fused_moe is not public text"),
-    need("silu_limit", kXpu, {}, kernel_class, silent, read, "SILU without a limit", "nothing is clamped", silu_has_no_limit,
-         "E/: config limit is not forwarded"),
-    need("oai_alpha", kXpu, {}, kernel_class, silent, read, "alpha and beta are 1.702 and 1", "1.702 and 1 are used instead", oai_alpha_is_built_in,
-         "E/: config alpha and beta are not forwarded"),
-    need("oai_limit", kXpu, {}, kernel_class, silent, read, "the limit of SWIGLUOAI is 7", "7 is used instead", oai_limit_is_built_in,
-         "E/: config limit is not forwarded"),
 };
 
 }  // namespace fp8

@@ -44,6 +44,7 @@ struct Version {
   const char* folder;
   Counts selections;
   Counts functions;
+  Counts configs;
   std::size_t supports;
   std::int64_t verdicts;
 };
@@ -73,6 +74,13 @@ const Version kVersions[] = {
       {"routing_method_type", 89},
       {"unquantized_priority", 66},
       {"w4a8_int8_priority", 7}},
+     {{"fp8_quant_config", 136},
+      {"int8_quant_config", 12},
+      {"int_wna16_quant_config", 24},
+      {"mxfp4_quant_config", 54},
+      {"nvfp4_quant_config", 30},
+      {"w4a8_int8_quant_config", 3},
+      {"w4a8_quant_config", 1}},
      1067,
      16028},
     {"2026-11/",
@@ -105,6 +113,13 @@ const Version kVersions[] = {
       {"unquantized_priority", 101},
       {"unquantized_round_up", 38},
       {"w4a8_int8_priority", 10}},
+     {{"fp8_quant_config", 144},
+      {"int8_quant_config", 12},
+      {"int_wna16_quant_config", 24},
+      {"mxfp4_quant_config", 69},
+      {"nvfp4_quant_config", 33},
+      {"w4a8_int8_quant_config", 3},
+      {"w4a8_quant_config", 1}},
      1239,
      22020},
 };
@@ -116,6 +131,7 @@ TEST_CASE("every recorded decision of a later engine is reproduced") {
     INFO(version.folder);
     CHECK(counted(read_cases(std::string(version.folder) + "selections.jsonl")) == version.selections);
     CHECK(counted(read_cases(std::string(version.folder) + "functions.jsonl")) == version.functions);
+    CHECK(counted(read_cases(std::string(version.folder) + "quant_configs.jsonl")) == version.configs);
   }
 }
 

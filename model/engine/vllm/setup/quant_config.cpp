@@ -25,12 +25,21 @@ bool admits(BlockRule rule, const std::optional<GroupShape>& block) {
   return block == kMxBlock;
 }
 
-const QuantConfigRow& row_for(std::span<const QuantConfigRow> rows, std::string_view backend, const QuantArguments& arguments) {
-  std::vector<std::string_view> known;
-  for (const QuantConfigRow& row : rows) {
-    if (is_for(row, backend) && admits(row.block, arguments.block_shape)) return row;
-    known.insert(known.end(), row.backends.begin(), row.backends.end());
+bool admits(SchemeRule rule, const QuantArguments& arguments) {
+  const bool scaled = arguments.has_input_scales || arguments.per_act_token_quant;
+  switch (rule) {
+    case SchemeRule::any: return true;
+    case SchemeRule::input_scales: return scaled;
+    case SchemeRule::no_input_scales: return !scaled;
+    case SchemeRule::sixteen_bit: break;
   }
+  return arguments.sixteen_bit;
+}
+
+const QuantConfigRow& row_for(std::span<const QuantConfigRow> rows, std::string_view backend, const QuantArguments& arguments) {
+  if (const QuantConfigRow* row = find_quant_config_row(rows, backend, arguments)) return *row;
+  std::vector<std::string_view> known;
+  for (const QuantConfigRow& row : rows) known.insert(known.end(), row.backends.begin(), row.backends.end());
   throw Error(ErrorCode::usage, unknown_name("backend with a quantization config", backend, known));
 }
 
@@ -42,13 +51,16 @@ std::optional<GroupShape> shape_of(ShapeRule rule, const std::optional<GroupShap
     case ShapeRule::per_token: return kPerToken;
     case ShapeRule::block_128: return kDeepGemmBlock;
     case ShapeRule::given: return block;
+    case ShapeRule::block_or_tensor: return block ? block : kPerTensor;
+    case ShapeRule::flag: return without_block;
     case ShapeRule::from_flags: break;
   }
   return block ? block : without_block;
 }
 
-std::string dtype_of(std::string_view word, const Hardware& hardware) {
-  return std::string(word == kPlatformFp8 ? platform_fp8_dtype(hardware) : word);
+std::string dtype_of(std::string_view word, const QuantArguments& arguments) {
+  if (word == kIntegerOfWeights) return "int" + std::to_string(arguments.weight_bits);
+  return std::string(word == kPlatformFp8 ? platform_fp8_dtype(arguments.hardware) : word);
 }
 
 std::optional<Refusal> refusal_of(const QuantConfigRow& row, const QuantArguments& arguments) {
@@ -65,13 +77,14 @@ QuantConfig config_of(const QuantConfigRow& row, const QuantArguments& arguments
   const auto weight_shape = shape_of(row.weight_shape, arguments.block_shape, arguments.per_out_ch_quant ? std::optional(kPerToken) : std::nullopt);
   const auto input_scale = [&](std::string_view name) { return std::string(arguments.has_input_scales ? name : std::string_view()); };
   const auto bias = [&](const char* name) { return std::string(row.takes_bias && arguments.has_bias ? name : ""); };
-  const std::string activation_dtype = dtype_of(row.activation_dtype, arguments.hardware);
-  const std::string weight_dtype = dtype_of(row.weight_dtype, arguments.hardware);
+  const auto zeros = [&](const char* name) { return std::string(arguments.has_zero_points ? name : ""); };
+  const std::string activation_dtype = dtype_of(row.activation_dtype, arguments);
+  const std::string weight_dtype = dtype_of(row.weight_dtype, arguments);
   return {
       .a1 = {activation_dtype, activation_shape, input_scale(row.scales.a1), std::string(row.gscales.a1), ""},
       .a2 = {activation_dtype, activation_shape, input_scale(row.scales.a2), std::string(row.gscales.a2), ""},
-      .w1 = {weight_dtype, weight_shape, std::string(row.scales.w1), std::string(row.gscales.w1), bias("w1_bias")},
-      .w2 = {weight_dtype, weight_shape, std::string(row.scales.w2), std::string(row.gscales.w2), bias("w2_bias")},
+      .w1 = {weight_dtype, weight_shape, std::string(row.scales.w1), std::string(row.gscales.w1), bias("w1_bias"), zeros("w1_zp")},
+      .w2 = {weight_dtype, weight_shape, std::string(row.scales.w2), std::string(row.gscales.w2), bias("w2_bias"), zeros("w2_zp")},
       .is_scale_swizzled = row.swizzled,
       .gemm1_alpha = row.takes_alpha_beta ? arguments.gemm1_alpha : std::nullopt,
       .gemm1_beta = row.takes_alpha_beta ? arguments.gemm1_beta : std::nullopt,
@@ -97,8 +110,15 @@ Answer<QuantConfig> quant_config(std::span<const QuantConfigRow> rows, std::stri
   return config_of(row, arguments);
 }
 
-Answer<QuantConfig> quant_config(std::string_view oracle, std::string_view backend, const QuantArguments& arguments) {
-  return quant_config(quant_config_rows(oracle), backend, arguments);
+const QuantConfigRow* find_quant_config_row(std::span<const QuantConfigRow> rows, std::string_view backend, const QuantArguments& arguments) {
+  for (const QuantConfigRow& row : rows) {
+    if (is_for(row, backend) && admits(row.block, arguments.block_shape) && admits(row.scheme, arguments)) return &row;
+  }
+  return nullptr;
+}
+
+Answer<QuantConfig> quant_config(Engine engine, std::string_view oracle, std::string_view backend, const QuantArguments& arguments) {
+  return quant_config(quant_config_rows(engine, oracle), backend, arguments);
 }
 
 }  // namespace mx::oracle

@@ -7,8 +7,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/deployment/deployment.hpp"
+#include "model/deployment/version.hpp"
 #include "model/engine/vllm/answer.hpp"
 
 namespace mx::oracle {
@@ -29,6 +31,7 @@ struct QuantDescriptor {
   std::string scale;
   std::string alpha_or_gscale;
   std::string bias;
+  std::string zero_points = {};
 };
 
 struct QuantConfig {
@@ -49,8 +52,8 @@ struct QuantConfig {
   std::optional<GroupShape> block_shape() const;
 };
 
-/// What the caller hands over. An oracle reads its own part of it: mxfp4 the limits, biases and input scales, fp8 all but alpha, beta and biases,
-/// nvfp4 and w4a8 nothing.
+/// What the caller hands over. An oracle reads its own part of it: mxfp4 the constants, biases and input scales; fp8 all but alpha, beta and biases,
+/// since 2026-08 these too; nvfp4 the constants since 2026-08; w4a8 nothing; int8 biases, the flag per token and whether there are input scales.
 struct QuantArguments {
   Hardware hardware;  ///< decides what the platform's fp8 is
   std::optional<GroupShape> block_shape = {};
@@ -61,6 +64,9 @@ struct QuantArguments {
   std::optional<double> gemm1_alpha = {};
   std::optional<double> gemm1_beta = {};
   std::optional<double> swiglu_limit = {};
+  bool sixteen_bit = false;  ///< nvfp4 of B12X: activations stay as they are
+  int weight_bits = 4;       ///< int_wna16: 4 or 8
+  bool has_zero_points = false;
 };
 
 /// float8_e4m3fnuz on gfx94x, float8_e4m3fn elsewhere. Source: vllm 7e1b45a09 platforms/rocm.py fp8_dtype.
@@ -71,13 +77,23 @@ enum class ShapeRule : std::uint8_t {
   none,
   per_tensor,
   per_token,
-  block_128,  ///< (128, 128), whatever the checkpoint's
-  given,      ///< the checkpoint's block, none without one
-  from_flags  ///< the checkpoint's block; without one what the two flags say
+  block_128,        ///< (128, 128), whatever the checkpoint's
+  given,            ///< the checkpoint's block, none without one
+  from_flags,       ///< the checkpoint's block; without one what the two flags say
+  block_or_tensor,  ///< the checkpoint's block, else one for the tensor: the flags are not looked at
+  flag              ///< one a token or one for the tensor, as the flag says; a block is not looked at
 };
 
 /// Which checkpoint blocks a row is for.
 enum class BlockRule : std::uint8_t { any, absent, mx };
+
+/// Which activations a row is for.
+enum class SchemeRule : std::uint8_t {
+  any,
+  input_scales,     ///< scales of the checkpoint, or one a token
+  no_input_scales,  ///< neither
+  sixteen_bit,      ///< QuantArguments::sixteen_bit
+};
 
 /// Names of the tensors of a1, a2, w1, w2; an empty one is None.
 struct Symbols {
@@ -103,17 +119,22 @@ struct QuantConfigRow {
   bool takes_alpha_beta = false;
   bool takes_limit = false;
   bool takes_bias = false;
+  Versions versions = since(kVllm2026_05);
+  SchemeRule scheme = SchemeRule::any;
 };
 inline constexpr std::string_view kPlatformFp8 = "platform fp8";
+inline constexpr std::string_view kIntegerOfWeights = "int of the weights' bits";
 
-/// Rows of an oracle, first match wins. Throws Error(usage) with the nearest known name.
-/// mxfp4 and mxfp4_deepseek_v4, fp8 and mxfp8 share theirs. Source: vllm 7e1b45a09 fused_moe/oracle/{mxfp4,fp8,nvfp4}.py make_*_moe_quant_config and
-/// fused_moe/config.py; 4438b6e7d fused_moe/oracle/w4a8.py.
-std::span<const QuantConfigRow> quant_config_rows(std::string_view oracle);
+/// Rows of an oracle in a version, first match wins. Throws Error(usage) with the nearest known name.
+/// mxfp4 and mxfp4_deepseek_v4, fp8 and mxfp8 share theirs. Source: vllm fused_moe/oracle/*.py make_*_moe_quant_config, fused_moe/config.py,
+/// unquantized_fused_moe_method.py at 7e1b45a09 (w4a8: 4438b6e7d), 7ca49fbe4 and 0.33.0.
+std::vector<QuantConfigRow> quant_config_rows(Engine engine, std::string_view oracle);
 
 /// The config of a backend, or the engine's AssertionError: input scales missing where they are needed, a block together with a flag where both are
-/// looked at. Throws Error(usage) for an oracle or a backend without a row; mxfp4's HUMMING has none: its config comes from the layer's own schemas.
-Answer<QuantConfig> quant_config(std::string_view oracle, std::string_view backend, const QuantArguments& arguments);
+/// looked at. Throws Error(usage) for an oracle or a backend without a row; HUMMING has none: its config comes from the layer's own schemas.
+Answer<QuantConfig> quant_config(Engine engine, std::string_view oracle, std::string_view backend, const QuantArguments& arguments);
 Answer<QuantConfig> quant_config(std::span<const QuantConfigRow> rows, std::string_view backend, const QuantArguments& arguments);
+/// The row that makes it; null: none.
+const QuantConfigRow* find_quant_config_row(std::span<const QuantConfigRow> rows, std::string_view backend, const QuantArguments& arguments);
 
 }  // namespace mx::oracle

@@ -1,41 +1,59 @@
 #include "model/engine/vllm/setup/setup.hpp"
 
-#include <algorithm>
 #include <string_view>
+#include <vector>
 
+#include "model/engine/vllm/env.hpp"
 #include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/setup/sizes.hpp"
 
 namespace mx::oracle {
 namespace {
 
+constexpr std::string_view kIntWna16 = "int_wna16";
+
 /// Elements that share a scale of the checkpoint's weights, where its configuration states a block.
 std::optional<GroupShape> block_of(QuantKey weights) {
   if (weights == QuantKey::fp8_static_128_block) return GroupShape{128, 128};
   if (weights == QuantKey::mxfp8_static) return GroupShape{1, 32};
+  if (weights == QuantKey::int4_w4a8_group_128) return GroupShape{1, 128};
+  if (weights == QuantKey::int4_w4a8_group_64) return GroupShape{1, 64};
+  if (weights == QuantKey::int4_w4a8_group_32) return GroupShape{1, 32};
+  if (weights == QuantKey::int8_static_channel) return GroupShape{-1, 1};
   return std::nullopt;
 }
 
 /// The key that the backend's classes were asked with.
-QuantKey activation_key(const OracleTables& tables, const Deployment& deployment, const Choice& choice) {
-  const QuantKey own = backend_named(tables, choice.backend).own_key;
+QuantKey activation_key(const OracleTables& tables, const Deployment& deployment, std::string_view backend) {
+  const QuantKey own = backend_named(tables, backend).own_key;
   if (tables.keys == KeyPolicy::own) return own;
   const QuantKey asked = quant_key_named(deployment.activation_key);
   return tables.keys == KeyPolicy::requested_or_own && asked == QuantKey::none ? own : asked;
 }
 
-QuantArguments arguments_of(const OracleTables& tables, const Deployment& deployment, const Choice& choice) {
+}  // namespace
+
+QuantArguments quant_arguments(const OracleTables& tables, const Deployment& deployment, std::string_view backend) {
   const LayerConfig& layer = deployment.layer;
   const QuantKey weights = tables.weight_key.value_or(quant_key_named(deployment.weight_key));
-  const QuantKey activations = activation_key(tables, deployment, choice);
+  const QuantKey activations = activation_key(tables, deployment, backend);
   const bool oai = layer.activation == "SWIGLUOAI";
   QuantArguments arguments;
   arguments.hardware = deployment.hardware;
-  arguments.block_shape = block_of(weights);
-  arguments.per_act_token_quant = activations == QuantKey::fp8_dynamic_token;
+  arguments.block_shape = tables.name == kIntWna16 ? GroupShape{0, deployment.weight_only.group_size} : block_of(weights);
+  arguments.per_act_token_quant = activations == QuantKey::fp8_dynamic_token || activations == QuantKey::int8_dynamic_token;
   arguments.per_out_ch_quant = weights == QuantKey::fp8_static_channel;
   arguments.has_input_scales = activations == QuantKey::fp8_static_tensor;
   arguments.has_bias = layer.has_bias;
+  arguments.sixteen_bit = activations == QuantKey::none || read_switch(deployment.env, EnvVariable::b12x_moe_fp4_force_a16) == Switch::on;
+  arguments.weight_bits = weights == QuantKey::int8_static ? 8 : 4;
+  arguments.has_zero_points = tables.name == kIntWna16 && deployment.weight_only.may_have_zp;
+  if (layer.constants) {
+    arguments.gemm1_alpha = layer.constants->swiglu_alpha;
+    arguments.gemm1_beta = layer.constants->swiglu_beta;
+    arguments.swiglu_limit = layer.constants->swiglu_limit;
+    return arguments;
+  }
   if (oai && !layer.has_swiglu_alpha) {
     arguments.gemm1_alpha = 1.702;
     arguments.gemm1_beta = 1.0;
@@ -44,21 +62,14 @@ QuantArguments arguments_of(const OracleTables& tables, const Deployment& deploy
   return arguments;
 }
 
-bool has_config(const OracleTables& tables, std::string_view backend) {
-  const auto rows = quant_config_rows(tables.name);
-  return std::any_of(rows.begin(), rows.end(),
-                     [&](const QuantConfigRow& row) { return std::find(row.backends.begin(), row.backends.end(), backend) != row.backends.end(); });
-}
-
-}  // namespace
-
 Setup set_up(const OracleTables& tables, const Deployment& deployment, const Choice& choice) {
   const Parallel parallel = derive(deployment.parallel, tables.engine);
   Setup setup{.allocated = allocated_sizes(tables, choice.backend, deployment), .quant = {}, .assembly = {}};
   if (choice.backend == kNotAsked) return setup;
-  const QuantArguments arguments = arguments_of(tables, deployment, choice);
+  const QuantArguments arguments = quant_arguments(tables, deployment, choice.backend);
   const auto* sizes = std::get_if<RoundedSizes>(&setup.allocated);
-  if (has_config(tables, choice.backend)) setup.quant = quant_config(tables.name, choice.backend, arguments);
+  const std::vector<QuantConfigRow> rows = quant_config_rows(tables.engine, tables.name);
+  if (find_quant_config_row(rows, choice.backend, arguments)) setup.quant = quant_config(rows, choice.backend, arguments);
   const auto* quant = setup.quant ? std::get_if<QuantConfig>(&*setup.quant) : nullptr;
   const bool known_exchange = !parallel.use_moonep_kernels() && !parallel.use_passthrough_all2all();  // their steps were not recorded
   if (sizes && quant && !choice.kernel_class.empty() && known_exchange) {

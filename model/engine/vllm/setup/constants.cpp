@@ -1,0 +1,101 @@
+#include "model/engine/vllm/setup/constants.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "model/engine/vllm/method.hpp"
+#include "model/engine/vllm/setup/quant_config.hpp"
+#include "model/engine/vllm/setup/setup.hpp"
+
+namespace mx::oracle {
+namespace {
+
+constexpr std::array<std::string_view, 4> kConstants = {"limit", "alpha", "beta", "biases"};
+constexpr std::array<std::string_view, 3> kReaches = {"reaches", "does not", "raises"};
+constexpr std::string_view kHumming = "HUMMING";
+
+bool keeps(const QuantConfigRow& row, Constant constant) {
+  if (constant == Constant::bias) return row.takes_bias;
+  return constant == Constant::limit ? row.takes_limit : row.takes_alpha_beta;
+}
+
+/// HUMMING makes its configuration of the layer itself.
+bool config_keeps(const OracleTables& tables, const Deployment& deployment, std::string_view backend, Constant constant) {
+  if (backend == kHumming) return true;
+  if (backend == kNotAsked) return false;
+  const std::vector<QuantConfigRow> rows = quant_config_rows(tables.engine, tables.name);
+  const QuantConfigRow* row = find_quant_config_row(rows, backend, quant_arguments(tables, deployment, backend));
+  return row != nullptr && keeps(*row, constant);
+}
+
+/// Of whatever layer.
+bool config_always_keeps(const OracleTables& tables, std::string_view backend, Constant constant) {
+  if (backend == kHumming) return true;
+  bool found = false;
+  for (const QuantConfigRow& row : quant_config_rows(tables.engine, tables.name)) {
+    if (std::ranges::find(row.backends, backend) == row.backends.end()) continue;
+    if (!keeps(row, constant)) return false;
+    found = true;
+  }
+  return found;
+}
+
+bool is_about(const ConstantRow& row, Engine engine, std::string_view kernel_class, Constant constant) {
+  return row.versions.has(engine) && contains(row.constants, constant) && std::ranges::find(row.classes, kernel_class) != row.classes.end();
+}
+
+template <typename Keeps>
+Reach end_of(From from, Keeps keeps) {
+  switch (from) {
+    case From::config: return keeps() ? Reach::reaches : Reach::does_not;
+    case From::nowhere: return Reach::does_not;
+    case From::raises: return Reach::raises;
+    case From::config_or_layer:
+    case From::layer: break;
+  }
+  return Reach::reaches;
+}
+
+bool other_than(const std::optional<double>& given, double built_in) { return given && *given != built_in; }
+
+}  // namespace
+
+std::string_view name_of(Constant constant) { return kConstants[static_cast<std::size_t>(constant)]; }
+std::string_view name_of(Reach reach) { return kReaches[static_cast<std::size_t>(reach)]; }
+
+std::optional<Reached> reach(const OracleTables& tables, const Deployment& deployment, std::string_view backend, std::string_view kernel_class,
+                             Constant constant) {
+  const Activation activation = activation_named(deployment.layer.activation);
+  const ConstantCase of{deployment, tables.name, backend, tables.weight_key.value_or(quant_key_named(deployment.weight_key))};
+  for (const ConstantRow& row : constant_rows()) {
+    if (!is_about(row, tables.engine, kernel_class, constant) || !contains(row.activations, activation) || (row.where && !row.where(of))) continue;
+    return Reached{end_of(row.from, [&] { return config_keeps(tables, deployment, backend, constant); }), &row};
+  }
+  return std::nullopt;
+}
+
+bool may_not_reach(const OracleTables& tables, std::string_view backend, std::string_view kernel_class, Mask activations, Constant constant) {
+  return std::ranges::any_of(constant_rows(), [&](const ConstantRow& row) {
+    if (!is_about(row, tables.engine, kernel_class, constant) || (row.activations & activations) == 0) return false;
+    if (row.from == From::config) return !config_always_keeps(tables, backend, constant);
+    return row.from == From::nowhere || row.from == From::raises;
+  });
+}
+
+bool gives(const LayerConfig& layer, Constant constant) {
+  if (constant == Constant::bias) return layer.has_bias;
+  const ActivationConstants values = constants_of(layer);
+  const std::optional<double>& value = constant == Constant::limit   ? values.swiglu_limit
+                                       : constant == Constant::alpha ? values.swiglu_alpha
+                                                                     : values.swiglu_beta;
+  switch (activation_named(layer.activation)) {
+    case Activation::silu: return constant == Constant::limit && value.has_value();
+    case Activation::swiglustep: return constant == Constant::limit && other_than(value, 7);
+    case Activation::swigluoai_uninterleave: return value.has_value();
+    case Activation::swigluoai: break;
+    default: return false;
+  }
+  return other_than(value, constant == Constant::limit ? 7 : constant == Constant::alpha ? 1.702 : 1);
+}
+
+}  // namespace mx::oracle

@@ -1,0 +1,76 @@
+#include "sim/ranks/handed_on.hpp"
+
+#include <array>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "model/engine/vllm/setup/constants.hpp"
+#include "model/error.hpp"
+
+namespace mx::sim {
+namespace {
+
+using oracle::Constant;
+
+struct NumberRow {
+  Constant constant;
+  std::uint32_t moe::ActivationConstants::*given;
+  bool ActivationUse::*takes;
+};
+constexpr std::array kNumbers{
+    NumberRow{Constant::limit, &moe::ActivationConstants::limit, &ActivationUse::takes_limit},
+    NumberRow{Constant::alpha, &moe::ActivationConstants::alpha, &ActivationUse::takes_alpha},
+    NumberRow{Constant::beta, &moe::ActivationConstants::beta, &ActivationUse::takes_beta},
+};
+
+/// Rows that were asked for; they live as long as the table's own.
+const ExecutionRow& kept(const ExecutionRow& whole, const std::array<bool, 4>& lost) {
+  static std::mutex mutex;
+  static std::map<std::pair<const ExecutionRow*, std::array<bool, 4>>, ExecutionRow> rows;
+  const std::scoped_lock lock(mutex);
+  const auto [at, is_new] = rows.try_emplace({&whole, lost}, whole);
+  if (!is_new) return at->second;
+  ExecutionRow& row = at->second;
+  for (ActivationUse* use : {&row.silu, &row.swiglu_oai}) {
+    for (std::size_t i = 0; i < kNumbers.size(); ++i) {
+      if (lost[i]) use->*kNumbers[i].takes = false;
+    }
+  }
+  if (lost[3]) row.bias = BiasEntry::dropped;
+  return row;
+}
+
+std::optional<oracle::Reached> reached(const SimulationRequest& request, Constant constant) {
+  return oracle::reach(oracle::tables_of(request.engine, request.oracle), request.deployment, request.backend, request.kernel_class, constant);
+}
+
+}  // namespace
+
+std::string raised_for(const SimulationRequest& request, const ModelLayer& layer) {
+  if (request.fixed) return {};
+  for (const NumberRow& number : kNumbers) {
+    if (layer.activation.constants.*number.given == 0) continue;
+    const auto end = reached(request, number.constant);
+    if (!end || end->reach != oracle::Reach::raises) continue;
+    return "the model's " + std::string(name_of(number.constant)) + " raises: " + std::string(end->row->source);
+  }
+  return {};
+}
+
+const ExecutionRow& row_handed_on(const SimulationRequest& request, const ModelLayer& layer) {
+  const ExecutionRow& whole = execution_of(layer.experts.form.format, request.backend);
+  if (request.fixed) return whole;
+  if (const std::string raised = raised_for(request, layer); !raised.empty()) throw Error(ErrorCode::unsupported, raised);
+  std::array<bool, 4> lost{};
+  for (std::size_t i = 0; i < kNumbers.size(); ++i) {
+    const auto end = reached(request, kNumbers[i].constant);
+    lost[i] = end && end->reach != oracle::Reach::reaches;
+  }
+  const auto bias = reached(request, Constant::bias);
+  lost[3] = bias && bias->reach == oracle::Reach::does_not;
+  return lost == std::array<bool, 4>{} ? whole : kept(whole, lost);
+}
+
+}  // namespace mx::sim
