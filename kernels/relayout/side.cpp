@@ -24,7 +24,9 @@ struct Append {
   const std::string& name(int axis) const { return before[at(axis)].name; }
   std::int64_t extent(int axis) const { return before[at(axis)].extent; }
 
+  /// False on a longer axis that holds no whole number of its parts.
   bool operator()(const layout::Split& s) const {
+    if (copy.axes_before(copy.steps().size())[at(s.axis)].extent % s.inner != 0) return false;
     copy.split(name(s.axis), s.inner, after[at(s.axis)].name, after[at(s.axis) + 1].name);
     return true;
   }
@@ -83,6 +85,24 @@ std::size_t word_table(const Layout& layout) {
   return steps.size();
 }
 
+std::int64_t address_of(const std::vector<Axis>& view, std::span<const std::int64_t> coordinate) {
+  std::int64_t address = 0;
+  for (std::size_t i = 0; i < view.size(); ++i) address = address * view[i].extent + coordinate[i];
+  return address;
+}
+
+/// The corners of the shorter view hold the same elements in the longer one.
+bool same_corners(const Layout& shorter, const Layout& longer) {
+  const std::vector<Axis>& view = shorter.axes_before(shorter.steps().size());
+  const std::vector<Axis>& wide = longer.axes_before(longer.steps().size());
+  std::vector<std::int64_t> corner(view.size());
+  for (std::uint32_t ends = 0; ends < 1U << view.size(); ++ends) {
+    for (std::size_t i = 0; i < view.size(); ++i) corner[i] = (ends >> i & 1U) != 0 ? view[i].extent - 1 : 0;
+    if (shorter.inverse(address_of(view, corner)).coord != longer.inverse(address_of(wide, corner)).coord) return false;
+  }
+  return true;
+}
+
 /// The logical axis that becomes longer, and its extent, when the axis of a view before step `count` is padded to `extent`: the one whose index
 /// runs on where the view's axis does. Null when there is no such axis.
 Axis* grown(const Layout& layout, std::vector<Axis>& axes, std::size_t count, const layout::Pad& pad) {
@@ -100,12 +120,15 @@ Axis* grown(const Layout& layout, std::vector<Axis>& axes, std::size_t count, co
     std::vector<Axis> longer = axes;
     longer[a].extent *= 2;
     const std::optional<Layout> twice = unpadded(layout, longer, count, layout.steps().size());
-    if (twice->axes_before(twice->steps().size())[at(pad.axis)].extent != 2 * old) continue;
+    if (!twice || twice->axes_before(twice->steps().size())[at(pad.axis)].extent != 2 * old) continue;
     layout::Coord next(twice->logical().size(), 0);
     next[a] = axes[a].extent;
     // Only the slowest of several merged axes runs on; below a flipped one memory would run back.
     if (twice->inverse(stride * old).coord != next || axes[a].extent * pad.extent % old != 0) continue;
-    axes[a].extent = axes[a].extent * pad.extent / old;
+    longer[a].extent = axes[a].extent * pad.extent / old;
+    const std::optional<Layout> padded = unpadded(layout, longer, count, layout.steps().size());
+    if (!padded || !same_corners(*prefix, *padded)) continue;
+    axes[a].extent = longer[a].extent;
     return &axes[a];
   }
   return nullptr;

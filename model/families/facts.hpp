@@ -86,6 +86,12 @@ inline bool divides(std::int64_t multiple, std::initializer_list<std::int64_t> s
 /// H and I.
 inline bool both_divide(const Placement& p, std::int64_t multiple) { return divides(multiple, {p.hidden, p.intermediate}); }
 
+/// A converter that pads gate and up at the end of their common matrix has nothing to pad: I of a rank, before it, holds whole multiples.
+inline bool halves_end_whole(const Placement& p, std::int64_t multiple) {
+  return !is_gated(p) || p.deployment.layer.intermediate_per_partition % multiple == 0;
+}
+inline constexpr Names kShiftedHalves = "the kernel splits elsewhere: gate rows are read as up rows, the rest is shifted";
+
 /// No precondition of the backend's converter is broken (memory.hpp): its own table says which sizes it takes. True where none is modelled.
 bool converter_takes(const Placement& p);
 

@@ -103,6 +103,11 @@ constexpr std::array kNeeds = {
         "sizes", kFlashinfer, {}, kernel, error, read, "H and I multiples of 16: 16-byte operands", "an error in the kernel",
         [](const Placement& p) { return both_divide(p, 16); }, "fi csrc/fused_moe/cutlass_backend/cutlass_fused_moe_kernels.cuh"),
     need(
+        "halves", kFlashinfer, {}, converter, silent, run,
+        "I a multiple of 16 when gated, with per-tensor scales: gate and up are padded together, behind both", kShiftedHalves,
+        [](const Placement& p) { return !is_per_tensor(p) || halves_end_whole(p, 16); },
+        "vllm quantization/utils/flashinfer_utils.py align_moe_weights_for_fi", {}, before(kVllm2026_11)),
+    need(
         "activation", kFlashinfer, {}, engine, error, read, "an activation that is mapped", "KeyError",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "RELU2_NO_MUL", "SWIGLUOAI"});

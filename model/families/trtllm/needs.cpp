@@ -84,6 +84,10 @@ constexpr std::array kNeeds = {
     need("scale_rows", kTrtllm, {}, converter, error, run, "rows of w13 and w2 in tiles of 128, columns of their scales in fours",
          "AssertionError: M % 128 == 0", converter_takes, "fi flashinfer/utils.py get_shuffle_matrix_sf_a_row_indices; I is rounded to 16 when gated",
          "vllm issue 46879, pull request 46880; flashinfer issue 3206"),
+    need(
+        "halves", kTrtllm, {}, converter, silent, run, "I a multiple of 64 when gated: gate and up are padded together, behind both", kShiftedHalves,
+        [](const Placement& p) { return halves_end_whole(p, 64); }, "vllm quantization/utils/flashinfer_utils.py align_fp4_moe_weights_for_fi",
+        "vllm issue 55649, mended in 0.29.0", between(kVllm2026_08, kVllm2026_11)),
     need("kernel_sizes", kTrtllm, {}, kernel, error, assumed, "sizes for which a kernel is compiled", "the list of compiled kernels decides", nullptr,
          "fi csrc/trtllm_batched_gemm_runner.cu"),
     need(
@@ -135,6 +139,11 @@ constexpr std::array kNeeds = {
         "shuffle_rows", kTrtllm, {}, converter, error, run, "rows of w13 and w2 in groups of 32 with per-tensor scales",
         "an assertion in the shuffle", [](const Placement& p) { return !is_per_tensor(p) || converter_takes(p); },
         "fi flashinfer/utils.py get_shuffle_matrix_a_row_indices"),
+    need(
+        "halves", kTrtllmMonolithic, {}, converter, silent, run,
+        "I a multiple of 16 when gated, with per-tensor scales: gate and up are padded together, behind both", kShiftedHalves,
+        [](const Placement& p) { return !is_per_tensor(p) || halves_end_whole(p, 16); },
+        "vllm quantization/utils/flashinfer_utils.py align_moe_weights_for_fi", {}, before(kVllm2026_11)),
     need("kernel_sizes", kTrtllm, {}, kernel, error, assumed, "smallest sizes with per-tensor scales", "not known", nullptr,
          "fi csrc/trtllm_fused_moe_kernel_launcher.cu checks none"),
     need("dtype", kTrtllm, {}, kernel_class, error, read, "float16 or bfloat16", "an error in the first batch", is_16_bit, "E/trtllm_fp8_moe.py"),

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "kernels/relayout/mover.hpp"
 #include "model/error.hpp"
 #include "sim/ranks/comparison.hpp"
 #include "sim/ranks/legacy.hpp"
@@ -77,6 +78,34 @@ TEST_CASE("kernels that take their experts by an offset look in the wrong place 
   CHECK(broken.front().link == "experts");
   request.address = ExpertAddress::map;
   CHECK(broken_links(make_plan(request)).empty());
+}
+
+TEST_CASE("gate and up that are padded together meet each other's rows where I is no multiple of 64: vllm issue 55649") {
+  // 2026-08 rounds I to 64 and copies the 2I rows of [up; gate] to the front; the kernel splits at the rounded I.
+  for (const auto& [intermediate, breaks] : std::map<int, bool>{{32, true}, {64, false}, {96, true}, {128, false}, {160, true}}) {
+    const std::string text =
+        file_text("SM100", "tp 1", "experts 2 top_k 1 hidden 256 activation SILU bias false intermediate " + std::to_string(intermediate),
+                  "oracle nvfp4 backend flashinfer_trtllm");
+    const Scenario scenario = make_scenario(parse_deployment_file(text, "test", "", kVllm2026_08), {.tokens = 2});
+    const Selected choice = selected(scenario.engine, scenario.oracle, scenario.deployment, "FLASHINFER_TRTLLM");
+    const SimulationRequest request = request_of(scenario, scenario.deployment, "FLASHINFER_TRTLLM", choice.kernel_class);
+    const Simulation got =
+        simulate(request, scenario.layer, scenario.tokens, run_reference(request, scenario.layer, scenario.tokens, {}), in_process());
+    INFO(intermediate << " " << (got.refusal ? got.refusal->text : ""));
+    REQUIRE(got.result);
+    CHECK((state_of(*got.result, Link::convert) == LinkState::broken) == breaks);
+    // The twin that moves the weights and the reference make the same bytes.
+    const layout::BackendLayout& backend = layout::backend_layout_named("FLASHINFER_TRTLLM", layout::WeightFormat::nvfp4, kVllm2026_08);
+    layout::Setting setting;
+    setting.sizes = setting.padded = scenario.layer.experts.sizes;
+    setting.form = scenario.layer.experts.form;
+    setting.engine = kVllm2026_08;
+    setting.arch = layout::Arch::sm100;
+    const layout::PackedLayer quick = layout::convert(scenario.layer.experts, backend, setting, mover_of(MoveBy::plans));
+    const layout::PackedLayer slow = layout::convert(scenario.layer.experts, backend, setting, mover_of(MoveBy::model));
+    REQUIRE(quick.tensors.size() == slow.tensors.size());
+    for (std::size_t i = 0; i < quick.tensors.size(); ++i) CHECK(quick.tensors[i].bytes == slow.tensors[i].bytes);
+  }
 }
 
 TEST_CASE("one rank from the packed form has the bits of one rank from the checkpoint") {
