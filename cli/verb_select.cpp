@@ -8,6 +8,7 @@
 #include "cli/engine_option.hpp"
 #include "cli/env_option.hpp"
 #include "cli/verbs.hpp"
+#include "model/engine/vllm/releases.hpp"
 #include "model/error.hpp"
 #include "sim/deployment_file.hpp"
 #include "verbs/select/answer.hpp"
@@ -38,7 +39,11 @@ int select(const SelectOptions& options) {
   }
   sim::DeploymentFile file = sim::load_deployment_file(options.files[0], options.oracle, engine);
   set_variables(file.deployment.env, options.variables);
-  return show(sim::select_document(file, sim::ask(file, options.strict), options.strict, options.explain), options.out);
+  verbs::Document document = sim::select_document(file, sim::ask(file, options.strict), options.strict, options.explain);
+  for (std::string& note : oracle::release_notes(release_named(options.engine), file.oracle, file.deployment)) document.note(std::move(note));
+  if (engine == kDefaultEngine && kDefaultEngine != known_engines().back())
+    document.note(std::string(name_of(known_engines().back())) + " is known, too (--engine; mxact engine diff)");
+  return show(document, options.out);
 }
 
 }  // namespace

@@ -57,6 +57,8 @@ constexpr std::array<Names, 3> kHumming = {"BatchedHummingGroupedExperts", "Humm
 constexpr std::array<Names, 1> kCpuMxfp4 = {"CPUExpertsMxfp4"};
 constexpr std::array<Names, 1> kRdna3 = {"Rdna3WNA16Experts"};
 constexpr std::array<Names, 1> kMoonEp = {"MoonEPExperts"};
+/// AITER reads biases beside 16-bit activations alone.
+constexpr std::array<Names, 1> kAiterBf16 = {"AITER_MXFP4_BF16"};
 /// Take biases and no constants.
 constexpr std::array<Names, 8> kBiasAlone = {"CPUUnquantizedExperts",      "X86CPUUnquantizedExperts", "ArmCPUUnquantizedExperts",
                                              "PowerCPUUnquantizedExperts", "ArmCPUExpertsInt8",        "PowerCPUExpertsInt8",
@@ -81,8 +83,6 @@ constexpr std::array<Names, 13> kNothing = {"BatchedDeepGemmExperts",
 bool is_mxfp4(const ConstantCase& of) { return of.weights == QuantKey::mxfp4_static; }
 bool is_mxfp8(const ConstantCase& of) { return of.weights == QuantKey::mxfp8_static; }
 bool is_per_tensor(const ConstantCase& of) { return of.weights == QuantKey::fp8_static_tensor; }
-/// AITER reads biases beside 16-bit activations alone.
-bool is_aiter_w4a16(const ConstantCase& of) { return of.backend == "AITER_MXFP4_BF16"; }
 
 /// Source: vllm utils/deep_gemm.py is_deep_gemm_e8m0_used.
 bool uses_e8m0(const Deployment& deployment, Engine engine) {
@@ -186,11 +186,11 @@ constexpr std::array kRows = {
     ConstantRow{kUnfused, kBias, kAny, config, "E/gpt_oss_triton_kernels_moe.py"},
     // AITER.
     ConstantRow{kAiter, kNumbers, kAny, nowhere, "E/rocm_aiter_moe.py"},
-    ConstantRow{kAiter, kBias, kAny, config, "E/rocm_aiter_moe.py: use_mxfp4_w4a16", kAlways, is_aiter_w4a16},
+    ConstantRow{kAiter, kBias, kAny, config, "E/rocm_aiter_moe.py: use_mxfp4_w4a16", kAlways, nullptr, kAiterBf16},
     ConstantRow{kAiter, kBias, kAny, nowhere, "E/rocm_aiter_moe.py"},
     ConstantRow{kAiterFive, kLimit, kAny, layer, "E/rocm_aiter_moe.py swiglu_limit"},
     ConstantRow{kAiterFive, kAlpha | kBeta, kAny, nowhere, "E/rocm_aiter_moe.py"},
-    ConstantRow{kAiterFive, kBias, kAny, config, "E/rocm_aiter_moe.py: use_mxfp4_w4a16", kAlways, is_aiter_w4a16},
+    ConstantRow{kAiterFive, kBias, kAny, config, "E/rocm_aiter_moe.py: use_mxfp4_w4a16", kAlways, nullptr, kAiterBf16},
     ConstantRow{kAiterFive, kBias, kAny, nowhere, "E/rocm_aiter_moe.py"},
     ConstantRow{kAiterW4A8, kNumbers, kAny, nowhere, "E/aiter_mxfp4_w4a8_moe.py: defaults of its arguments"},
     ConstantRow{kAiterW4A8, kBias, kAny, config, "E/aiter_mxfp4_w4a8_moe.py"},

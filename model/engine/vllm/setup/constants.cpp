@@ -40,7 +40,8 @@ bool config_always_keeps(const OracleTables& tables, std::string_view backend, C
   return found;
 }
 
-bool is_about(const ConstantRow& row, Engine engine, std::string_view kernel_class, Constant constant) {
+bool is_about(const ConstantRow& row, Engine engine, std::string_view backend, std::string_view kernel_class, Constant constant) {
+  if (!row.backends.empty() && std::ranges::find(row.backends, backend) == row.backends.end()) return false;
   return row.versions.has(engine) && contains(row.constants, constant) && std::ranges::find(row.classes, kernel_class) != row.classes.end();
 }
 
@@ -66,9 +67,10 @@ std::string_view name_of(Reach reach) { return kReaches[static_cast<std::size_t>
 std::optional<Reached> reach(const OracleTables& tables, const Deployment& deployment, std::string_view backend, std::string_view kernel_class,
                              Constant constant) {
   const Activation activation = activation_named(deployment.layer.activation);
-  const ConstantCase of{deployment, tables.name, backend, tables.weight_key.value_or(quant_key_named(deployment.weight_key))};
+  const ConstantCase of{deployment, tables.name, tables.weight_key.value_or(quant_key_named(deployment.weight_key))};
   for (const ConstantRow& row : constant_rows()) {
-    if (!is_about(row, tables.engine, kernel_class, constant) || !contains(row.activations, activation) || (row.where && !row.where(of))) continue;
+    if (!is_about(row, tables.engine, backend, kernel_class, constant) || !contains(row.activations, activation) || (row.where && !row.where(of)))
+      continue;
     return Reached{end_of(row.from, [&] { return config_keeps(tables, deployment, backend, constant); }), &row};
   }
   return std::nullopt;
@@ -76,7 +78,7 @@ std::optional<Reached> reach(const OracleTables& tables, const Deployment& deplo
 
 bool may_not_reach(const OracleTables& tables, std::string_view backend, std::string_view kernel_class, Mask activations, Constant constant) {
   return std::ranges::any_of(constant_rows(), [&](const ConstantRow& row) {
-    if (!is_about(row, tables.engine, kernel_class, constant) || (row.activations & activations) == 0) return false;
+    if (!is_about(row, tables.engine, backend, kernel_class, constant) || (row.activations & activations) == 0) return false;
     if (row.from == From::config) return !config_always_keeps(tables, backend, constant);
     return row.from == From::nowhere || row.from == From::raises;
   });

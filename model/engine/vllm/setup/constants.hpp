@@ -35,7 +35,6 @@ enum class From : std::uint8_t {
 struct ConstantCase {
   const Deployment& deployment;
   std::string_view oracle;
-  std::string_view backend;
   QuantKey weights;
 };
 
@@ -48,6 +47,7 @@ struct ConstantRow {
   std::string_view source;  ///< E/ is vllm fused_moe/experts/ of the version
   Versions versions = kAlways;
   bool (*where)(const ConstantCase& of) = nullptr;  ///< null: everywhere
+  std::span<const std::string_view> backends = {};  ///< empty: every backend with such a class
 };
 
 /// What a row and the configuration come to.

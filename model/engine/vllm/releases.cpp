@@ -1,0 +1,77 @@
+#include "model/engine/vllm/releases.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "model/engine/vllm/env.hpp"
+#include "model/engine/vllm/setup/constants.hpp"
+
+namespace mx::oracle {
+namespace {
+
+using Names = std::string_view;
+
+struct DifferenceRow {
+  std::span<const Names> releases;
+  std::span<const Names> oracles;
+  bool (*touches)(const Deployment& deployment);
+  Names text;
+};
+
+constexpr std::array<Names, 2> kMayReleases = {"0.22.0", "0.22.1"};
+constexpr std::array<Names, 1> kSeptember = {"0.29.0"};
+constexpr std::array<Names, 1> kNvfp4 = {"nvfp4"};
+constexpr std::array<Names, 1> kDeepseek = {"mxfp4_deepseek_v4"};
+constexpr std::array<Names, 2> kFp8 = {"fp8", "mxfp8"};
+constexpr std::array<Names, 1> kFp8Alone = {"fp8"};
+constexpr std::array<Names, 1> kInt8 = {"int8"};
+
+bool is_gated_layer(const Deployment& d) { return !d.layer.activation.ends_with("_NO_MUL"); }
+bool has_number(const Deployment& d) { return gives(d.layer, Constant::limit) || gives(d.layer, Constant::alpha) || gives(d.layer, Constant::beta); }
+
+/// Choices were counted over recorded deployments run on each release; conversions read.
+/// Source: vllm 0.22.0 (0b3ba88f1), 0.22.1 (0decac0d9), 0.29.0 (98dff2a81), their wheels' sources.
+constexpr std::array kDifferences = {
+    DifferenceRow{kMayReleases, kNvfp4, [](const Deployment& d) { return is_set(d.env, EnvVariable::flashinfer_fp4); },
+                  "VLLM_USE_FLASHINFER_MOE_FP4=0 raises no ValueError: the FlashInfer backends that the list has are left out"},
+    DifferenceRow{kMayReleases, kNvfp4, [](const Deployment& d) { return gives(d.layer, Constant::limit); },
+                  "with a swiglu_limit FLASHINFER_TRTLLM alone is left, and clamps"},
+    DifferenceRow{kMayReleases, kDeepseek, [](const Deployment& d) { return d.hardware.platform == PlatformKind::xpu; }, "xpu chooses XPU"},
+    DifferenceRow{kSeptember, kFp8, has_number, "the TRTLLM classes refuse a layer with swiglu alpha, beta or limit, but for MXFP8 and SILU"},
+    DifferenceRow{kSeptember, kNvfp4, [](const Deployment& d) { return is_gated_layer(d) && d.layer.intermediate_per_partition % 64 != 0; },
+                  "FLASHINFER_TRTLLM pads gate and up each: its weights are right (read)"},
+    DifferenceRow{kSeptember, kFp8Alone,
+                  [](const Deployment& d) { return d.weight_key == "kFp8Static128BlockSym" && d.layer.intermediate_per_partition % 128 != 0; },
+                  "blocks that do not fit the shard are refined or padded (read)"},
+    DifferenceRow{kSeptember, kInt8, [](const Deployment& d) { return d.hardware.platform == PlatformKind::cpu && d.hardware.zen_cpu; },
+                  "CPU has a class of its own for Zen, ZenCPUExpertsInt8"},
+};
+
+struct LibraryRow {
+  Names release;
+  Names libraries;
+};
+/// Source: requirements in the wheels' metadata.
+constexpr std::array kLibraries = {
+    LibraryRow{"0.22.0", "flashinfer-python 0.6.11.post2, humming-kernels 0.1.2, torch 2.11"},
+    LibraryRow{"0.22.1", "flashinfer-python 0.6.11.post2, humming-kernels 0.1.2, torch 2.11"},
+    LibraryRow{"0.29.0", "flashinfer-python 0.6.18, humming-kernels 0.1.12, torch 2.13"},
+    LibraryRow{"0.33.0", "flashinfer-python 0.7.2.post1, humming-kernels 0.1.19, torch 2.14"},
+};
+
+}  // namespace
+
+std::vector<std::string> release_notes(std::string_view release, std::string_view oracle, const Deployment& deployment) {
+  std::vector<std::string> notes;
+  for (const DifferenceRow& row : kDifferences) {
+    const bool about = std::ranges::find(row.releases, release) != row.releases.end() && std::ranges::find(row.oracles, oracle) != row.oracles.end();
+    if (about && row.touches(deployment)) notes.push_back(std::string(release) + " differs here: " + std::string(row.text));
+  }
+  for (const LibraryRow& row : kLibraries) {
+    if (row.release == release) notes.push_back(std::string(release) + " comes with " + std::string(row.libraries));
+  }
+  return notes;
+}
+
+}  // namespace mx::oracle
