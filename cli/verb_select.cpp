@@ -41,8 +41,6 @@ int select(const SelectOptions& options) {
   set_variables(file.deployment.env, options.variables);
   verbs::Document document = sim::select_document(file, sim::ask(file, options.strict), options.strict, options.explain);
   for (std::string& note : oracle::release_notes(release_named(options.engine), file.oracle, file.deployment)) document.note(std::move(note));
-  if (engine == kDefaultEngine && kDefaultEngine != known_engines().back())
-    document.note(std::string(name_of(known_engines().back())) + " is known, too (--engine; mxact engine diff)");
   return show(document, options.out);
 }
 

@@ -148,6 +148,9 @@ Document select_document(const DeploymentFile& file, const SelectAnswer& answer,
                               resolution.failure->refusal.text));
   }
   document.line(fmt::format("engine {}", document.engine));
+  const Engine newest = known_engines().back();
+  if (file.engine == kDefaultEngine && newest != kDefaultEngine)
+    document.note(fmt::format("{} is known, too (--engine; mxact engine diff)", name_of(newest)));
   document.value("failure", failure_json(resolution.failure));
   Table trace = trace_of(decision);
   if (explain) {
