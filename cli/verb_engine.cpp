@@ -39,8 +39,13 @@ void add_diff(Verb engine, Action& action) {
   verb.add_option("FROM", options->before, "the version that runs today: vllm@2026-05, a release, a commit").required();
   verb.add_option("TO", options->after, "the version to upgrade to").required();
   verb.add_option("DEPLOYMENT", options->file, "this deployment alone; without it every published checkpoint on every platform");
-  add_json_option(verb, options->out);
-  verb.callback([&action, options] { action = [options] { return show(verbs::engine_diff_document(diff_of(*options)), options->out); }; });
+  add_check_options(verb, options->out);
+  verb.callback([&action, options] {
+    action = [options] {
+      require_outputs(options->out);
+      return show(verbs::engine_diff_document(diff_of(*options)), options->out);
+    };
+  });
 }
 
 }  // namespace

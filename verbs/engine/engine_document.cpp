@@ -42,6 +42,24 @@ Document engine_list_document() {
   return document;
 }
 
+namespace {
+
+/// For continuous integration: a change is a case that fails, so that an upgrade is looked at; where nothing changes one passes.
+void add_cases(Document& document, const sim::EngineDiff& diff) {
+  const std::string replay = fmt::format("mxact engine diff {} {}", name_of(diff.before), name_of(diff.after));
+  for (const sim::EngineChange& change : diff.changes) {
+    document.cases.push_back({"mxact.engine." + change.oracle,
+                              change.smallest,
+                              sim::CheckEnd::failed,
+                              fmt::format("{} became {}: {} ({} deployments)", change.before, change.after, change.cause, change.deployments),
+                              {},
+                              replay});
+  }
+  if (diff.changes.empty()) document.cases.push_back({"mxact.engine", "no decision changes", sim::CheckEnd::passed, {}, {}, replay});
+}
+
+}  // namespace
+
 Document engine_diff_document(const sim::EngineDiff& diff) {
   Document document{"engine-diff"};
   document.field("from", "from", std::string(name_of(diff.before)));
@@ -67,6 +85,7 @@ Document engine_diff_document(const sim::EngineDiff& diff) {
   }
   document.line();
   document.table(std::move(table));
+  add_cases(document, diff);
   return document;
 }
 

@@ -13,6 +13,8 @@ constexpr std::array kDifferences{
     KnownDifference{on_sm90, "tiles of 16 or 32 tokens: products run as fp16 on mma.sync, and exchanged operands since vllm@2026-08", kH100},
     KnownDifference{on_sm90, "scales per 128: the step of k of the launch decides where sums begin anew", kH100},
     KnownDifference{on_sm90, "between the products of scales per 128 nothing is rounded to bf16", kH100},
+    KnownDifference{on_sm90, "since vllm@2026-08, tiles of 16 or 32 tokens: of scales per 128 the weight's is multiplied first", kH100},
+    KnownDifference{on_nvidia, "since vllm@2026-08: SwiGLU takes an up of -0 as +0", kH100},
     kSlotSum,
 };
 constexpr std::array kBatchedDifferences{
