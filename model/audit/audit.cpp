@@ -1,14 +1,18 @@
 #include "model/audit/audit.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "model/audit/audit_space.hpp"
+#include "model/audit/needs.hpp"
 #include "model/audit/placement.hpp"
 #include "model/audit/shrink.hpp"
+#include "model/deployment/vocabulary.hpp"
 #include "model/engine/vllm/select.hpp"
+#include "model/error.hpp"
 
 namespace mx::oracle {
 namespace {
@@ -215,6 +219,29 @@ AuditReport audit(Engine engine, std::span<const std::string_view> oracles) {
   AuditReport report{engine, 0, 0, 0, {}};
   for (std::string_view oracle : oracles) Auditor(tables_of(engine, oracle)).run(report);
   return report;
+}
+
+std::string_view name_of(LaterAnswer answer) {
+  constexpr std::array<std::string_view, 4> kNames = {"shown", "mended", "another choice", "refused"};
+  return kNames[static_cast<std::size_t>(answer)];
+}
+
+std::optional<LaterAnswer> answer_at(Engine later, const Violation& violation) {
+  const OracleTables* tables = find_tables(later, violation.oracle);
+  if (tables == nullptr || violation.need == &kNoNeedlessRefusal) return std::nullopt;
+  Deployment deployment = violation.smallest;
+  deployment.parallel.all2all_backend = all2all_of(later, deployment.parallel.all2all_backend);
+  try {
+    const auto placement = place(*tables, deployment, select(*tables, deployment));
+    if (!placement) return LaterAnswer::refused;
+    const std::vector<const KernelNeed*> broken = broken_needs(*placement);
+    if (std::ranges::any_of(broken, [&](const KernelNeed* need) { return need->id == violation.need->id; })) return LaterAnswer::shown;
+    const bool same =
+        violation.backend == kAnyBackend || (placement->backend == violation.backend && placement->kernel_class == violation.kernel_class);
+    return same ? LaterAnswer::mended : LaterAnswer::other_choice;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 bool shows(Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class, const KernelNeed& need,

@@ -2,6 +2,7 @@
 // The audit: every choice of the oracles over a product of deployments, held against the needs of what was chosen.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,18 @@ const KernelNeed& no_needless_refusal();
 
 /// Every violation class of these oracles, each with its smallest deployment. Throws as tables_of does.
 AuditReport audit(Engine engine, std::span<const std::string_view> oracles);
+
+/// What a later version makes of a finding's deployment.
+enum class LaterAnswer : std::uint8_t {
+  shown,         ///< its choice breaks the same need
+  mended,        ///< the same backend is chosen, and the need holds
+  other_choice,  ///< another backend is chosen, or the class has another name, and the need holds
+  refused,
+};
+std::string_view name_of(LaterAnswer answer);  ///< "shown", "mended", "another choice", "refused"
+
+/// Nothing for a version without tables of the oracle, for one that lacks a word of the deployment, and for devices that are refused needlessly.
+std::optional<LaterAnswer> answer_at(Engine later, const Violation& violation);
 
 /// True when the oracle's answer to the deployment is this (backend, class) and breaks this need; with kAnyBackend, whatever the answer is.
 bool shows(Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class, const KernelNeed& need,

@@ -222,3 +222,20 @@ TEST_CASE("the document holds the ledger") {
   text << stream.rdbuf();
   CHECK(text.str().find(findings_markdown(known_findings(), known_places())) != std::string::npos);
 }
+
+TEST_CASE("what later versions make of a finding: mended, refused, chosen otherwise or still shown") {
+  const auto answer = [](const char* oracle, const char* backend, const char* kernel_class, const char* need, mx::Engine later) {
+    const Finding* row = find_finding(known_findings(), oracle, backend, kernel_class, need);
+    REQUIRE(row != nullptr);
+    const KernelNeed& of = need_of(*row);
+    return answer_at(later, {oracle, backend, kernel_class, &of, 1, row->smallest});
+  };
+  using enum LaterAnswer;
+  // vllm pull request 45836: NVFP4's MARLIN clamps since June; 42209: CUTEDSL_BATCHED is refused with a limit; fp8 blocks without a limit of SILU
+  // are computed on gfx942 without it until November.
+  CHECK(answer("nvfp4", "FLASHINFER_CUTLASS", "FlashInferExperts", "silu_limit", mx::kVllm2026_08) == mended);
+  CHECK(answer("nvfp4", "FLASHINFER_TRTLLM", "TrtLlmNvFp4ExpertsModular", "silu_limit", mx::kVllm2026_11) == mended);
+  CHECK(answer("nvfp4", "FLASHINFER_B12X", "FlashInferB12xExperts", "silu_limit", mx::kVllm2026_08) == refused);
+  CHECK(answer("fp8", "TRITON", "TritonExperts", "silu_limit", mx::kVllm2026_08) == shown);
+  CHECK(answer("fp8", "TRITON", "TritonExperts", "silu_limit", mx::kVllm2026_11) == mended);
+}

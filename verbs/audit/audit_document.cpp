@@ -18,6 +18,28 @@ std::string info_of(const AuditReport& report, const Violation& violation) {
 
 std::string in_class(std::string_view kernel_class) { return kernel_class.empty() ? std::string() : fmt::format(" ({})", kernel_class); }
 
+struct Later {
+  Engine engine;
+  oracle::LaterAnswer answer;
+};
+
+/// What the versions after this one make of the finding's deployment, as far as they can be asked.
+std::vector<Later> later_answers(Engine engine, const Violation& violation) {
+  std::vector<Later> answers;
+  for (const Engine later : known_engines()) {
+    if (later.project != engine.project || later <= engine) continue;
+    if (const auto answer = oracle::answer_at(later, violation)) answers.push_back({later, *answer});
+  }
+  return answers;
+}
+
+/// "vllm@2026-08: mended; vllm@2026-11: refused"
+std::string later_text(const std::vector<Later>& answers) {
+  std::string text;
+  for (const Later& one : answers) text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", name_of(one.engine), name_of(one.answer));
+  return text;
+}
+
 void add_findings(Document& document, const AuditReport& report) {
   std::string_view oracle, backend, kernel_class;
   Json findings = Json::array();
@@ -27,6 +49,9 @@ void add_findings(Document& document, const AuditReport& report) {
     add_need(finding, need);
     finding["times"] = violation.times;
     finding["smallest"] = info_of(report, violation);
+    const std::vector<Later> later = later_answers(report.engine, violation);
+    finding["later"] = Json::array();
+    for (const Later& one : later) finding["later"].push_back({{"engine", name_of(one.engine)}, {"answer", name_of(one.answer)}});
     findings.push_back(std::move(finding));
     if (violation.oracle != oracle || violation.backend != backend || violation.kernel_class != kernel_class) {
       oracle = violation.oracle, backend = violation.backend, kernel_class = violation.kernel_class;
@@ -35,6 +60,7 @@ void add_findings(Document& document, const AuditReport& report) {
     document.line(fmt::format("  {}: {}", need.id, need.statement));
     document.line(fmt::format("    {}: {}", oracle::name_of(need.effect), need.consequence));
     document.line(fmt::format("    {}: {}", name_of(need.grounds), source_text(need)));
+    if (!later.empty() && later.back().answer != oracle::LaterAnswer::shown) document.line("    " + later_text(later));
     document.line(fmt::format("    {}", info_of(report, violation)));
   }
   document.value("findings", std::move(findings));
